@@ -1,0 +1,247 @@
+# weft. `make help` lists the targets; config.mk, if there is one, is read first and may set
+# any variable below that is assigned with ?=.
+-include config.mk
+
+VERSION := 0.1.0
+VARIANT ?= opt
+REAL    ?= float
+PREFIX  ?= /usr/local
+DESTDIR ?=
+PYTHON  ?= $(firstword $(foreach p,python3 /usr/bin/python3,$(if $(shell \
+    $p -c 'import h5py, matplotlib' 2>/dev/null && echo yes),$p)) python3)
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+# ---- what weft stands on ------------------------------------------------------------------
+
+exists = $(shell pkg-config --exists $1 2>/dev/null && echo $1)
+either = $(or $(firstword $(foreach p,$1,$(call exists,$p))),$(firstword $1))
+PKGS := $(call either,scalapack-openmpi scalapack) openblas $(call either,hdf5-openmpi hdf5) \
+    inih libutf8proc libxxhash yajl
+HEADERS := Random123/philox.h csv.h
+TOOLS := mpicc mpirun pkg-config prove
+
+header = $(shell echo '\#include <$1>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo $1)
+tool = $(shell command -v $1 2>/dev/null)
+MISSING := $(foreach t,$(TOOLS) $(CC),$(if $(call tool,$t),,$t)) \
+    $(foreach p,$(PKGS),$(if $(call exists,$p),,$p.pc)) \
+    $(foreach h,$(HEADERS),$(if $(call header,$h),,$h))
+ifneq ($(filter demo,$(MAKECMDGOALS)),)
+MISSING += $(if $(shell $(PYTHON) -c 'import h5py, matplotlib' 2>&1),h5py matplotlib)
+endif
+MISSING := $(strip $(MISSING))
+
+# ---- flags --------------------------------------------------------------------------------
+
+CLANG := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
+ARCH := $(shell $(CC) -dumpmachine 2>/dev/null)
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+    -Wold-style-definition -Wwrite-strings -Wcast-qual -Wpointer-arith -Wundef -Wformat=2 \
+    -Wimplicit-fallthrough -Wredundant-decls -Wnull-dereference -Wconversion \
+    -Wno-sign-conversion
+WARN_gcc := -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wvla-larger-than=1
+WARN_clang := -Wmissing-variable-declarations -Wcomma -Wunreachable-code-aggressive
+WARN += $(WARN_$(or $(CLANG),gcc)) $(if $(WERROR),-Werror)
+
+# Contraction to FMA is off, so that a result does not depend on the compiler.
+OPT_opt := -O3 -g -fno-math-errno
+OPT_debug := -O0 -g
+OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+OPT := $(OPT_$(VARIANT)) -ffp-contract=off
+$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug or asan))
+$(if $(filter float double,$(REAL)),,$(error REAL=$(REAL): must be float or double))
+
+# Kernels for one kind of CPU, chosen at run time, have flags by the name of their file.
+ifneq ($(filter x86_64%,$(ARCH)),)
+OPT += -march=x86-64-v2
+FLAGS_kernel_avx2 := -mavx2 -mfma -mbmi2
+FLAGS_kernel_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma
+endif
+
+# Other people's headers are system headers: they are not ours to warn of.
+ifeq ($(MISSING),)
+LIB_CFLAGS := $(filter-out -isystem/usr/include/$(ARCH),$(sort $(patsubst -I%,-isystem%,$(shell pkg-config --cflags $(PKGS)) \
+    $(addprefix -I,$(shell mpicc --showme:incdirs)))))
+# OpenBLAS first: it serves ScaLAPACK too.
+LIB_LIBS := $(shell pkg-config --libs openblas) \
+    $(filter-out -llapack -lblas,$(shell pkg-config --libs $(PKGS))) -lcsv -lm
+RPATH := $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/%,$(filter -L%,$(LIB_LIBS))))
+endif
+comma := ,
+
+DEFS := -D_POSIX_C_SOURCE=200809L -DWEFT_VERSION='"$(VERSION)"' \
+    $(if $(filter double,$(REAL)),-DWEFT_DOUBLE)
+ALL_CFLAGS := -std=c11 $(OPT) $(WARN) $(DEFS) -Iinclude $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+ALL_LDFLAGS := $(OPT) $(LDFLAGS) $(RPATH)
+COMPILE = OMPI_CC='$(CC)' mpicc
+
+# ---- files --------------------------------------------------------------------------------
+
+B := build/$(VARIANT)$(if $(filter double,$(REAL)),-double)
+MAIN := $(wildcard src/cli/main.c)
+OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(wildcard src/*.c src/*/*.c)))
+LIB := $B/libweft.a
+BIN := $(if $(MAIN),$B/weft)
+TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c))) $(notdir $(wildcard tests/t_*.sh)))
+PROGS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/t_*.c))
+BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
+SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch])
+quote = '$(subst ','\'',$1)'
+Q := $(if $(V),,@)
+say = $(if $(V),,@echo '  $1')
+
+# Every rank has one BLAS thread; ranks may be more than cores, and root may run them.
+export OPENBLAS_NUM_THREADS := 1
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export OMPI_MCA_hwloc_base_binding_policy := none
+unexport OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
+ifneq ($(DATA),)
+export WEFT_DATA := $(abspath $(DATA))
+endif
+export WEFT := $(BIN)
+
+.PHONY: all demo check bench deps data format tidy install uninstall help clean info FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+# ---- targets ------------------------------------------------------------------------------
+
+ifneq ($(MISSING),)
+# Nothing can be built: the two commands of the README install what is missing and start again.
+ifneq ($(WEFT_DEPS),)
+$(error still missing after `make deps`: $(MISSING))
+endif
+all bench data install $B/%:
+	@echo 'missing: $(MISSING); `make deps` installs it or says how' >&2; exit 1
+demo check:
+	@echo 'missing: $(MISSING)'
+	@$(MAKE) --no-print-directory deps
+	@$(MAKE) --no-print-directory WEFT_DEPS=tried $@
+else
+
+all: $(LIB) $(BIN) ## the library and the program, build/VARIANT/weft (default)
+
+$B/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$($(CC) --version | head -1)" $(call quote,$(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS)) \
+	    | cmp -s - $@ || \
+	    printf '%s\n' "$$($(CC) --version | head -1)" $(call quote,$(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS)) >$@
+
+$B/obj/%.o: src/%.c $B/flags
+	$(call say,CC $<)
+	@mkdir -p $(@D)
+	$Q$(COMPILE) $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
+
+$(LIB): $(OBJ) Makefile
+	$(call say,AR $@)
+	@rm -f $@
+	$Q$(AR) rcs $@ $(OBJ)
+
+$B/weft: $B/obj/cli/main.o $(LIB)
+	$(call say,LD $@)
+	$Q$(COMPILE) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+$B/tests/%: tests/%.c $(LIB) $B/flags
+	$(call say,LD $@)
+	@mkdir -p $(@D)
+	$Q$(COMPILE) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LIB_LIBS)
+
+-include $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
+
+check: all $(PROGS) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
+	@rm -f $B/counts
+	@WEFT_COUNTS=$B/counts prove --exec tests/run tests/layers $(foreach t,$(TESTS),$(if \
+	    $(filter %.sh,$t),tests/$t,$B/tests/$t)); st=$$?; \
+	awk '{ p += $$1; f += $$2; s += $$3 } END { print p+0 " passed, " f+0 " failed, " s+0 \
+	    " skipped" }' $B/counts; exit $$st
+
+bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
+	@for b in $(BENCHES); do tests/run $$b || exit 1; done
+
+demo: all ## packs the built-in data, tunes on it, prints and draws: under 3 minutes
+	@rm -rf outputs/demo.h5 outputs/demo.d outputs/demo-documents.h5
+	mpirun -n 1 $(BIN) pack synthetic documents -o outputs/demo-documents.h5
+	mpirun -n 2 $(BIN) tune inputs/demo.ini -o outputs/demo.h5
+	$(BIN) report outputs/demo.h5
+	$(PYTHON) analysis/run.py outputs/demo.h5 -o outputs/demo.png
+
+# Official archives: $(call fetch,FILE,URL,MD5,MEMBER that proves it unpacked)
+fetch = test -e data/$4 || { { test -e data/$1 || curl -fL --retry 3 -o data/$1.part $2 || \
+    wget -O data/$1.part $2; } && { test -e data/$1 || mv data/$1.part data/$1; } && \
+    echo '$3  data/$1' | md5sum -c - && tar -xzf data/$1 -C data; }
+CIFAR := cifar-10-batches-bin
+RAW := $(or $(DATA),data)
+data: all ## CIFAR-10 and IMDB, downloaded or from DATA=DIR, packed into data/*.h5
+	@mkdir -p data
+ifeq ($(DATA),)
+	@$(call fetch,cifar-10-binary.tar.gz,https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz,c32a1d4ab5d03f1284b67883e8d87530,$(CIFAR)/test_batch.bin)
+	@$(call fetch,aclImdb_v1.tar.gz,https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz,7c2ac02c03563afcf9b574c7e56c153a,aclImdb/test/pos)
+endif
+	@for f in $(CIFAR)/test_batch.bin aclImdb/train/pos aclImdb/test/neg; do \
+	    test -e '$(RAW)'/$$f || { echo "$(RAW)/$$f is missing: $(RAW) must hold the unpacked" \
+	    "archives $(CIFAR) and aclImdb" >&2; exit 1; }; done
+	@rm -f data/cifar10.h5 data/imdb.h5
+	mpirun -n 1 $(BIN) pack cifar '$(RAW)/$(CIFAR)' -o data/cifar10.h5
+	mpirun -n 1 $(BIN) pack imdb '$(RAW)/aclImdb' -o data/imdb.h5
+
+HERE := $(DESTDIR)$(PREFIX)
+install: all ## program, library, headers, man page, completion, weft.pc: PREFIX, DESTDIR
+	install -d $(HERE)/bin $(HERE)/lib/pkgconfig $(HERE)/include/weft $(HERE)/share/man/man1 \
+	    $(HERE)/share/bash-completion/completions
+	install -m 755 $(BIN) $(HERE)/bin/weft
+	install -m 644 $(LIB) $(HERE)/lib/libweft.a
+	install -m 644 include/weft/*.h $(HERE)/include/weft
+	install -m 644 src/cli/weft.1 $(HERE)/share/man/man1/weft.1
+	install -m 644 src/cli/weft.bash $(HERE)/share/bash-completion/completions/weft
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@REQUIRES@|$(PKGS)|' \
+	    -e 's|@DEFS@|$(if $(filter double,$(REAL)),-DWEFT_DOUBLE)|' src/cli/weft.pc.in \
+	    >$(HERE)/lib/pkgconfig/weft.pc
+endif
+
+uninstall: ## removes what install put there
+	rm -f $(HERE)/bin/weft $(HERE)/lib/libweft.a $(HERE)/lib/pkgconfig/weft.pc \
+	    $(HERE)/share/man/man1/weft.1 $(HERE)/share/bash-completion/completions/weft
+	rm -rf $(HERE)/include/weft
+
+APT := gcc libc6-dev make pkg-config perl openmpi-bin libopenmpi-dev libscalapack-openmpi-dev \
+    libopenblas-dev libhdf5-openmpi-dev librandom123-dev libinih-dev libutf8proc-dev \
+    libxxhash-dev libcsv-dev libyajl-dev python3-numpy python3-h5py python3-matplotlib
+deps: ## installs what weft stands on with apt, or prints the names elsewhere
+	@if command -v apt-get >/dev/null; then \
+	    sudo=; test "$$(id -u)" = 0 || sudo=sudo; \
+	    $$sudo apt-get update -q && \
+	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(APT); \
+	else printf '%s\n' 'There is no apt-get here. What weft stands on:' \
+	    '  dnf:     gcc make pkgconf perl-Test-Harness openmpi-devel scalapack-openmpi-devel openblas-devel' \
+	    '           hdf5-openmpi-devel Random123-devel inih-devel utf8proc-devel xxhash-devel' \
+	    '           libcsv-devel yajl-devel python3-h5py python3-matplotlib; then: module load mpi' \
+	    '  spack:   openmpi netlib-scalapack openblas hdf5+mpi random123 inih utf8proc xxhash yajl' \
+	    '           libcsv py-h5py py-matplotlib; then: spack load' \
+	    '  modules: OpenMPI ScaLAPACK OpenBLAS HDF5 (parallel) h5py matplotlib; the rest with spack' \
+	    'Anything in another place: CPPFLAGS=-I... LDFLAGS=-L... PKG_CONFIG_PATH=...' >&2; exit 1; fi
+
+format: ## clang-format of all sources
+	clang-format -i $(SOURCES)
+
+tidy: ## clang-tidy of all sources
+	clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-macro-parentheses,-clang-analyzer-valist*' \
+	    $(filter %.c,$(filter src/%,$(SOURCES))) -- -std=c11 $(DEFS) -Iinclude $(LIB_CFLAGS)
+
+help: ## this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo '  VARIANT=opt|debug|asan  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  PREFIX=DIR'
+
+info: ## what the build found
+	@printf '%-9s %s\n' variant '$(VARIANT) $(REAL)' compiler '$(CC) $(CLANG) $(ARCH)' \
+	    packages '$(PKGS)' missing '$(or $(MISSING),nothing)' flags $(call quote,$(ALL_CFLAGS)) \
+	    libs '$(LIB_LIBS)' python '$(PYTHON)'
+
+clean: ## removes build/
+	rm -rf build
+
+print-%:
+	@echo $(call quote,$($*))

@@ -1,0 +1,105 @@
+/* Packed data sets: images or numbers in rows, documents as token ids. Made once by a reader
+ * (`weft pack`), then read by every rank for its own rows. */
+#ifndef WEFT_DATA_H
+#define WEFT_DATA_H
+
+#include "weft/store.h"
+
+typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_part;
+extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test" */
+
+typedef enum weft_form { WEFT_BYTES, WEFT_REALS, WEFT_TOKENS } weft_form;
+
+/* Three tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK). */
+typedef enum weft_tokenizer { WEFT_TOK_REMOVE, WEFT_TOK_SPLIT, WEFT_TOK_TREEBANK, WEFT_NTOK } weft_tokenizer;
+extern const char *const weft_tok_name[WEFT_NTOK]; /* "remove", "split", "treebank" */
+
+/* What is known of each distinct token of a tokenizer; ids by falling frequency. */
+typedef struct weft_vocab {
+    int64_t n;
+    const uint64_t *hash;  /* [n] weft_hash(token, 0) */
+    const uint64_t *lower; /* [n] weft_hash(lower-cased token, 0) */
+    const uint8_t *stop;   /* [n] 1: on the stop list */
+} weft_vocab;
+
+/* The rows of one part that this rank holds, in the file's order. */
+typedef struct weft_rows {
+    int64_t total;        /* rows of the part over all ranks */
+    int64_t first, n;     /* this rank's: rows [first, first + n), whole blocks */
+    const int32_t *label; /* [n] 0 .. classes-1 */
+    int64_t d;            /* columns of WEFT_BYTES and WEFT_REALS */
+    const uint8_t *byte;  /* [n][d] */
+    const float *value;   /* [n][d] */
+    /* WEFT_TOKENS, loaded when asked for: documents' tokens, offset[n+1] from 0 */
+    const int64_t *offset[WEFT_NTOK];
+    const uint32_t *token[WEFT_NTOK];
+} weft_rows;
+
+typedef struct weft_data {
+    weft_form form;
+    int classes;
+    const char *const *class_name; /* [classes] */
+    const char *reader, *source, *digest;
+    weft_rows part[WEFT_NPART];
+    weft_vocab vocab[WEFT_NTOK];
+    const char *path;
+    weft_arena *mem;
+    weft_h5 file; /* stays open for weft_data_tokens */
+    weft_team *team;
+} weft_data;
+
+/* Opens a packed file and reads this rank's rows of bytes or reals, and labels. Collective.
+ * EFILE, EDATA (not a packed file; an empty class; sizes that contradict each other). */
+WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_team *t, weft_arena *mem);
+/* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
+WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
+void weft_data_close(weft_data *d);
+
+/* ---- packing ------------------------------------------------------------------------ */
+
+/* What a reader hands over, row by row, in the order of the parts. Serial. */
+typedef struct weft_pack weft_pack;
+/* Images and numbers. `rows[WEFT_NPART]` sizes of the parts; d columns. */
+WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int64_t *rows);
+/* count rows of bytes (uint8_t) or floats with labels; in order: train, valid, test. NaN or
+ * infinity: EDATA naming source row and column. */
+WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int32_t *label);
+/* Documents: text of n bytes UTF-8 (ill-formed bytes: EDATA naming document and byte). `name`
+ * identifies the document (file name or line). */
+WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
+                                            const char *text, size_t n, int32_t label);
+void weft_pack_classes(weft_pack *p, int n, const char *const *name);
+/* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
+WEFT_CHECKED weft_status weft_pack_source(weft_pack *p, const char *path);
+void weft_pack_split(weft_pack *p, const char *rule); /* the split rule in words */
+
+typedef struct weft_reader {
+    weft_kind kind;
+    WEFT_CHECKED weft_status (*read)(const void *self, const char *source, weft_pack *p);
+} weft_reader;
+
+/* Runs a reader and writes the packed file: split, tokens by all three tokenizers, digests,
+ * `about` and `unit` on each dataset. Serial (rank 0). Prints sizes and seconds. */
+WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *self,
+                                        const char *source, const char *out, weft_arena *mem);
+
+/* ---- text --------------------------------------------------------------------------- */
+
+/* Called with each token of a text, in order. */
+typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);
+/* Splits UTF-8 text into tokens. Whitespace and punctuation (Unicode categories M, P, S) are
+ * Python's; WEFT_TOK_TREEBANK gives what NLTK's NLTKWordTokenizer gives. Local. Cost O(n). */
+void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn, void *ctx,
+                   weft_arena *tmp);
+/* 1 if the token is on the English stop list: as listed, capitalised, or without its
+ * punctuation. Local. */
+int weft_is_stop(const char *token, size_t n);
+/* Writes the token in lower case, as Python's str.lower(), to out[room], without a final NUL.
+ * Returns its bytes; if they are more than room, which 2 n never is too small for, out is
+ * incomplete. Local. */
+size_t weft_lower(const char *token, size_t n, char *out, size_t room);
+
+/* The reader of that name in the registry; ECONF with the nearest name. Local. */
+WEFT_CHECKED weft_status weft_reader_find(const char *name, const weft_reader **out);
+
+#endif

@@ -1,0 +1,25 @@
+/* Tuners: deterministic state machines that ask for jobs and are told results. They see
+ * neither data nor models nor MPI; a restart replays their tells. */
+#ifndef WEFT_TUNE_H
+#define WEFT_TUNE_H
+
+#include "weft/space.h"
+
+typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;
+
+typedef struct weft_tuner {
+    weft_kind kind;
+    /* Its options are filled already. `mem` lives as long as the tuner. */
+    weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
+    /* Fills job (all members but id, which the scheduler sets) or says WAIT (tell me first) or
+     * DONE. job->mix is owned by the tuner. */
+    weft_asked (*ask)(void *self, weft_job *job);
+    void (*tell)(void *self, const weft_result *res);
+    /* Number of jobs that will be asked in all, as far as known; for plans and progress. */
+    int64_t (*jobs)(const void *self);
+} weft_tuner;
+
+/* The tuner of that name in the registry; ECONF with the nearest name. Local. */
+WEFT_CHECKED weft_status weft_tuner_find(const char *name, const weft_tuner **out);
+
+#endif

@@ -1,0 +1,132 @@
+/* Arenas: a chain of blocks that are filled in order and released from the end. The largest
+ * block released by a reset is kept, so that scratch in a loop costs nothing. */
+#include "weft/base.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, SMALLEST = 1 << 16 };
+
+typedef struct block {
+    struct block *before;
+    char *base;   /* aligned */
+    size_t start; /* mark at which it begins: the bytes used in all before */
+    size_t room;  /* bytes at base */
+    size_t used;
+    size_t dirty; /* bytes at base that may be other than zero */
+} block;
+
+struct weft_arena {
+    block *last;  /* NULL: empty */
+    block *spare; /* NULL: none */
+    size_t held;
+};
+
+/* Memory from calloc, which need not touch fresh pages to zero them. */
+static block *block_new(size_t room)
+{
+    weft_check(room <= SIZE_MAX - sizeof(block) - ALIGN, "%zu bytes asked for", room);
+    block *b = calloc(1, sizeof *b + ALIGN + room);
+    weft_check(b, "out of memory: %zu bytes asked for", room);
+    uintptr_t at = (uintptr_t)(b + 1);
+    b->base = (char *)(b + 1) + (ALIGN - at % ALIGN) % ALIGN;
+    b->room = room;
+    return b;
+}
+
+weft_arena *weft_arena_new(void)
+{
+    weft_arena *a = calloc(1, sizeof *a);
+    weft_check(a, "out of memory");
+    return a;
+}
+
+/* Keeps the larger of b and the spare one, frees the other. */
+static void block_drop(weft_arena *a, block *b)
+{
+    block *loser = a->spare;
+    a->spare = b;
+    if (loser && loser->room > b->room) {
+        a->spare = loser;
+        loser = b;
+    }
+    if (loser) a->held -= loser->room;
+    free(loser);
+}
+
+void weft_arena_free(weft_arena *a)
+{
+    if (!a) return;
+    weft_arena_reset(a, 0);
+    free(a->spare);
+    free(a);
+}
+
+/* Puts a block with room for `need` bytes at the end of the chain. */
+static void grow(weft_arena *a, size_t need)
+{
+    block *b = a->spare;
+    if (b && b->room >= need) {
+        a->spare = NULL;
+    } else {
+        b = block_new(need > SMALLEST ? need : SMALLEST);
+        a->held += b->room;
+    }
+    b->before = a->last;
+    b->start = weft_arena_mark(a);
+    b->used = 0;
+    a->last = b;
+}
+
+void *weft_arena_get(weft_arena *a, size_t count, size_t size)
+{
+    weft_check(size == 0 || count <= (SIZE_MAX - ALIGN) / size,
+               "%zu elements of %zu bytes asked for", count, size);
+    size_t need = (count * size + ALIGN - 1) / ALIGN * ALIGN;
+    if (need == 0) need = ALIGN;
+    if (!a->last || a->last->room - a->last->used < need) grow(a, need);
+    block *b = a->last;
+    char *p = b->base + b->used;
+    if (b->dirty > b->used) {
+        size_t n = b->dirty - b->used;
+        memset(p, 0, n < need ? n : need);
+    }
+    b->used += need;
+    if (b->dirty < b->used) b->dirty = b->used;
+    return p;
+}
+
+char *weft_arena_text(weft_arena *a, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    weft_check(n >= 0, "cannot format '%s'", fmt);
+    char *text = weft_arena_get(a, (size_t)n + 1, 1);
+    vsnprintf(text, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return text;
+}
+
+size_t weft_arena_mark(const weft_arena *a)
+{
+    return a->last ? a->last->start + a->last->used : 0;
+}
+
+void weft_arena_reset(weft_arena *a, size_t mark)
+{
+    while (a->last && a->last->start >= mark) {
+        block *b = a->last;
+        a->last = b->before;
+        block_drop(a, b);
+    }
+    if (a->last) a->last->used = mark - a->last->start;
+}
+
+size_t weft_arena_used(const weft_arena *a)
+{
+    return a->held;
+}

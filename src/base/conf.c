@@ -1,0 +1,309 @@
+/* Input files: entries read by inih, which knows sections, keys and errors, and the binding
+ * of the entries of a section to the options of a plug-in. Lines reach inih through a
+ * reader that counts them (its handler has no line number) and takes comments off; since
+ * inih cuts lines at 200 characters, the value is taken from the reader's line. */
+#include "weft/base.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <string.h>
+
+/* A text on its way through inih. */
+typedef struct source {
+    weft_conf *conf;
+    const char *name; /* for messages */
+    const char *next; /* the next line */
+    const char
+        *line; /* the line that inih has, [length] without comment and outer blanks */
+    size_t length;
+    int number; /* of that line, from 1 */
+    int bad;    /* the first line refused here; 0: none */
+} source;
+
+void weft_conf_init(weft_conf *c, weft_arena *mem)
+{
+    *c = (weft_conf){.mem = mem};
+}
+
+/* The [n] characters at `text` without outer blanks; returns their start. */
+static const char *trim(const char *text, size_t *n)
+{
+    while (*n > 0 && isspace((unsigned char)*text)) {
+        text++;
+        (*n)--;
+    }
+    while (*n > 0 && isspace((unsigned char)text[*n - 1])) (*n)--;
+    return text;
+}
+
+/* Characters before a comment: ; or # at the start or after a blank. */
+static size_t before_comment(const char *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int mark = line[i] == ';' || line[i] == '#';
+        if (mark && (i == 0 || isspace((unsigned char)line[i - 1]))) return i;
+    }
+    return n;
+}
+
+/* ini_reader: like fgets. */
+static char *next_line(char *to, int room, void *stream)
+{
+    source *s = stream;
+    if (*s->next == '\0') return NULL;
+    size_t n = strcspn(s->next, "\n");
+    s->length = before_comment(s->next, n);
+    s->line = trim(s->next, &s->length);
+    s->next += n + (s->next[n] == '\n');
+    s->number++;
+    size_t most = (size_t)room - 2;
+    snprintf(to, (size_t)room, "%.*s\n", (int)(s->length < most ? s->length : most),
+             s->line);
+    return to;
+}
+
+static char *copy(const weft_conf *c, const char *text, size_t n)
+{
+    return weft_arena_text(c->mem, "%.*s", (int)n, text);
+}
+
+/* Adds an entry, or replaces the one of that name; strings are owned by c->mem. */
+static void put(weft_conf *c, const weft_entry *new)
+{
+    for (int i = 0; i < c->n; i++) {
+        weft_entry *e = &c->entry[i];
+        if (strcmp(e->section, new->section) != 0 || strcmp(e->key, new->key) != 0)
+            continue;
+        *e = *new;
+        return;
+    }
+    if (c->n == c->room) {
+        int room = c->room ? 2 * c->room : 64;
+        weft_entry *entry = WEFT_NEW(c->mem, weft_entry, room);
+        if (c->n > 0) memcpy(entry, c->entry, (size_t)c->n * sizeof *entry);
+        c->entry = entry;
+        c->room = room;
+    }
+    c->entry[c->n++] = *new;
+}
+
+/* ini_handler: returns 0 for an entry that is refused. */
+static int on_entry(void *user, const char *section, const char *key, const char *value)
+{
+    source *s = user;
+    (void)value; /* may be cut */
+    if (*section == '\0' || *key == '\0') {
+        if (s->bad == 0) s->bad = s->number;
+        return 0;
+    }
+    size_t head = 0;
+    while (head < s->length && s->line[head] != '=' && s->line[head] != ':') head++;
+    size_t n = s->length - head - 1;
+    const char *text = trim(s->line + head + 1, &n);
+    weft_entry e = {.section = copy(s->conf, section, strlen(section)),
+                    .key = copy(s->conf, key, strlen(key)),
+                    .value = copy(s->conf, text, n),
+                    .file = s->name,
+                    .line = s->number};
+    put(s->conf, &e);
+    return 1;
+}
+
+weft_status weft_conf_text(weft_conf *c, const char *name, const char *text)
+{
+    source s = {.conf = c, .name = copy(c, name, strlen(name)), .next = text};
+    int first = ini_parse_stream(next_line, &s, on_entry, &s);
+    weft_check(first >= 0, "inih: out of memory");
+    if (first == 0) return WEFT_OK;
+    if (first == s.bad)
+        return weft_fail(WEFT_ECONF, "%s:%d: expected \"key = value\" below a [section]",
+                         name, first);
+    return weft_fail(WEFT_ECONF, "%s:%d: expected \"[section]\" or \"key = value\"", name,
+                     first);
+}
+
+/* The bytes of a file as a text. Owned by mem. */
+static weft_status read_text(const char *path, weft_arena *mem, const char **text)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) return weft_fail(WEFT_EFILE, "cannot open %s: %s", path, strerror(errno));
+    enum { MOST = 1 << 20 }; /* an input file is written by hand */
+    char *bytes = weft_arena_get(mem, MOST + 1, 1);
+    size_t n = fread(bytes, 1, MOST + 1, file);
+    int error = ferror(file) ? errno : 0;
+    fclose(file);
+    if (error) return weft_fail(WEFT_EFILE, "cannot read %s: %s", path, strerror(error));
+    if (n > MOST || memchr(bytes, '\0', n))
+        return weft_fail(WEFT_EFILE, "%s is not an input file: expected up to 1 MB of text",
+                         path);
+    *text = bytes;
+    return WEFT_OK;
+}
+
+weft_status weft_conf_read(weft_conf *c, const char *path)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *text = NULL;
+    weft_status st = read_text(path, tmp, &text);
+    if (st == WEFT_OK) st = weft_conf_text(c, path, text);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_conf_set(weft_conf *c, const char *assignment)
+{
+    size_t section = strcspn(assignment, ".="), key = strcspn(assignment, "=");
+    if (section == 0 || assignment[section] != '.' || key == section + 1 ||
+        assignment[key] != '=')
+        return weft_fail(WEFT_ECONF, "command line: '%s' is not section.key=value",
+                         assignment);
+    size_t n = strlen(assignment) - key - 1;
+    const char *value = trim(assignment + key + 1, &n);
+    if (strchr(assignment, '\n') || before_comment(value, n) < n)
+        return weft_fail(
+            WEFT_ECONF,
+            "command line: '%s': a value holds neither a line feed nor a comment",
+            assignment);
+    weft_entry e = {.section = copy(c, assignment, section),
+                    .key = copy(c, assignment + section + 1, key - section - 1),
+                    .value = copy(c, value, n),
+                    .file = "command line"};
+    put(c, &e);
+    return WEFT_OK;
+}
+
+const weft_entry *weft_conf_find(weft_conf *c, const char *section, const char *key)
+{
+    weft_opt names = {.name = key};
+    for (int i = 0; i < c->n; i++) {
+        weft_entry *e = &c->entry[i];
+        if (strcmp(e->section, section) != 0 || !weft_opt_is(&names, e->key)) continue;
+        e->used = 1;
+        return e;
+    }
+    return NULL;
+}
+
+/* "file:12: [rff] gamma: why", or "command line: ..." */
+static weft_status entry_fail(const weft_entry *e, const char *why)
+{
+    char line[16] = "";
+    if (e->line > 0) snprintf(line, sizeof line, ":%d", e->line);
+    return weft_fail(WEFT_ECONF, "%s%s: [%s] %s: %s", e->file, line, e->section, e->key,
+                     why);
+}
+
+static weft_status unknown_key(const weft_conf *c, const weft_kind *kind,
+                               const weft_entry *e)
+{
+    int n = 0;
+    while (kind->opts[n].name) n++;
+    const char **list = WEFT_NEW(c->mem, const char *, n);
+    for (int i = 0; i < n; i++)
+        list[i] = copy(c, kind->opts[i].name, strcspn(kind->opts[i].name, "/"));
+    if (n == 0) return entry_fail(e, "there is no such key; the section has none");
+    return entry_fail(e, weft_arena_text(c->mem, "there is no such key; did you mean %s?",
+                                         weft_nearest(e->key, list, n)));
+}
+
+/* The value of one entry into the member of its option. */
+static weft_status bind(weft_conf *c, const weft_entry *e, const weft_opt *o, void *self)
+{
+    for (const weft_entry *other = c->entry; other < e; other++)
+        if (strcmp(other->section, e->section) == 0 && weft_opt_is(o, other->key))
+            return entry_fail(
+                e,
+                weft_arena_text(c->mem, "is the same as %s; give one of them", other->key));
+    if (o->type == WEFT_TEXT) {
+        *(const char **)(void *)((char *)self + o->at) = e->value;
+        return WEFT_OK;
+    }
+    if (weft_is_range(e->value)) {
+        if (o->tune) return WEFT_OK;
+        return entry_fail(e, weft_arena_text(c->mem,
+                                             "'%s' is a range, but this option is not "
+                                             "tunable: give one value",
+                                             e->value));
+    }
+    double value;
+    weft_status st = weft_opt_parse(o, e->value, &value);
+    if (st != WEFT_OK) return entry_fail(e, weft_error());
+    weft_opt_put(o, self, value);
+    return WEFT_OK;
+}
+
+static void put_defaults(const weft_kind *kind, void *self)
+{
+    for (const weft_opt *o = kind->opts; o->name; o++) {
+        if (o->type == WEFT_TEXT) {
+            *(const char **)(void *)((char *)self + o->at) = o->def;
+            continue;
+        }
+        double value;
+        weft_check(weft_opt_parse(o, o->def, &value) == WEFT_OK, "default of [%s] %s: %s",
+                   kind->name, o->name, weft_error());
+        weft_opt_put(o, self, value);
+    }
+}
+
+weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, void *self)
+{
+    put_defaults(kind, self);
+    for (int i = 0; i < c->n; i++) {
+        weft_entry *e = &c->entry[i];
+        if (strcmp(e->section, kind->name) != 0) continue;
+        const weft_opt *o = kind->opts;
+        while (o->name && !weft_opt_is(o, e->key)) o++;
+        if (!o->name) return unknown_key(c, kind, e);
+        e->used = 1;
+        TRY(bind(c, e, o, self));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_conf_unused(const weft_conf *c, const char *const *sections, int n)
+{
+    for (int i = 0; i < c->n; i++) {
+        const weft_entry *e = &c->entry[i];
+        if (e->used) continue;
+        for (int j = 0; j < n; j++)
+            if (strcmp(e->section, sections[j]) == 0)
+                return entry_fail(e, "nothing in this run reads it: take it out, or choose "
+                                     "what it belongs to");
+        return entry_fail(e, weft_arena_text(c->mem,
+                                             "there is no such section; did you mean [%s]?",
+                                             weft_nearest(e->section, sections, n)));
+    }
+    return WEFT_OK;
+}
+
+/* 1 if an entry before i is of the same section. */
+static int section_seen(const weft_conf *c, int i)
+{
+    for (int j = 0; j < i; j++)
+        if (strcmp(c->entry[j].section, c->entry[i].section) == 0) return 1;
+    return 0;
+}
+
+const char *weft_conf_echo(const weft_conf *c, weft_arena *mem)
+{
+    size_t room = 1;
+    for (int i = 0; i < c->n; i++) {
+        const weft_entry *e = &c->entry[i];
+        room += strlen(e->section) + strlen(e->key) + strlen(e->value) + sizeof "[]\n = \n";
+    }
+    char *text = WEFT_NEW(mem, char, room);
+    size_t n = 0;
+    for (int i = 0; i < c->n; i++) {
+        if (section_seen(c, i)) continue;
+        const char *section = c->entry[i].section;
+        n += (size_t)snprintf(text + n, room - n, "[%s]\n", section);
+        for (int j = i; j < c->n; j++) {
+            const weft_entry *e = &c->entry[j];
+            if (strcmp(e->section, section) != 0) continue;
+            n += (size_t)snprintf(text + n, room - n, "%s = %s\n", e->key, e->value);
+        }
+    }
+    return text;
+}

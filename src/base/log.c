@@ -1,0 +1,61 @@
+/* Log lines and the progress line, both to stderr, and the clock. */
+#include "weft/base.h"
+
+#include <stdarg.h>
+#include <time.h>
+#include <unistd.h>
+
+static weft_level log_level = WEFT_INFO;
+static int log_rank;
+static int progress_shown; /* a progress line stands on the terminal */
+
+void weft_log_set(weft_level level, int rank)
+{
+    log_level = level;
+    log_rank = rank;
+}
+
+static void progress_clear(void)
+{
+    if (progress_shown) fputs("\r\033[K", stderr);
+    progress_shown = 0;
+}
+
+void weft_log(weft_level level, const char *fmt, ...)
+{
+    static const char *const word[] = {"error: ", "warning: ", "", "debug: "};
+    if (level > log_level || (log_rank > 0 && level != WEFT_ERROR)) return;
+    char text[2048], rank[32] = "";
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (log_rank > 0) snprintf(rank, sizeof rank, "rank %d: ", log_rank);
+    char when[16];
+    time_t now = time(NULL);
+    struct tm local;
+    strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &local));
+    progress_clear();
+    fprintf(stderr, "weft %s %s%s%s\n", when, rank, word[level], text);
+}
+
+void weft_progress(const char *fmt, ...)
+{
+    if (log_rank > 0 || !isatty(STDERR_FILENO)) return;
+    progress_clear();
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    fputs(text, stderr);
+    fflush(stderr);
+    progress_shown = text[0] != '\0';
+}
+
+double weft_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

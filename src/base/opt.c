@@ -1,0 +1,166 @@
+/* One option of a plug-in: its names, its values as text and as numbers, and the member of
+ * the instance that holds it. Called by conf.c, by the search space and by the run file. */
+#include "weft/base.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Index of `word` in the n characters "a/b/c"; -1 if it is not there. */
+static int among(const char *list, size_t n, const char *word, int fold)
+{
+    size_t length = strlen(word);
+    int index = 0;
+    for (const char *at = list, *end = list + n; at <= end; index++) {
+        const char *stop = memchr(at, '/', (size_t)(end - at));
+        if (!stop) stop = end;
+        int same = (size_t)(stop - at) == length &&
+                   (fold ? strncasecmp(at, word, length) : strncmp(at, word, length)) == 0;
+        if (same) return index;
+        at = stop + 1;
+    }
+    return -1;
+}
+
+int weft_opt_is(const weft_opt *o, const char *key)
+{
+    return among(o->name, strlen(o->name), key, 0) >= 0;
+}
+
+/* Copies the first word of "a/b|c" into text[room]. */
+static void first_word(const char *list, char *text, size_t room)
+{
+    snprintf(text, room, "%.*s", (int)strcspn(list, "/|"), list);
+}
+
+void weft_opt_name(const weft_opt *o, char *text, size_t n)
+{
+    first_word(o->name, text, n);
+}
+
+int weft_is_range(const char *value)
+{
+    return strstr(value, "..") || strchr(value, '|');
+}
+
+/* "1e6", "0.5", "2^20"; 0 if it is none of these. */
+static int number(const char *text, double *x)
+{
+    char *end;
+    *x = strtod(text, &end);
+    if (end == text) return 0;
+    if (*end == '^') {
+        const char *power = end + 1;
+        *x = pow(*x, strtod(power, &end));
+        if (end == power) return 0;
+    }
+    while (isspace((unsigned char)*end)) end++;
+    return *end == '\0' && !isnan(*x);
+}
+
+static weft_status parse_number(const weft_opt *o, const char *text, double *value)
+{
+    const char *what = o->type == WEFT_REAL ? "a number" : "an integer";
+    /* beyond these a number is no longer exact in the double, or not in the member */
+    double most = o->type == WEFT_INT ? INT_MAX : o->type == WEFT_LONG ? 0x1p53 : INFINITY;
+    double lo = fmax(o->lo, -most), hi = fmin(o->hi, most), x;
+    int right = number(text, &x) && (o->type == WEFT_REAL || x == floor(x));
+    if (!right) return weft_fail(WEFT_ECONF, "'%s' is not %s", text, what);
+    if (x < lo || x > hi)
+        return weft_fail(WEFT_ECONF, "%s is out of bounds: must be %s from %.15g to %.15g",
+                         text, what, lo, hi);
+    *value = x;
+    return WEFT_OK;
+}
+
+static weft_status parse_bool(const char *text, double *value)
+{
+    static const char yes[] = "yes/true/on/1", no[] = "no/false/off/0";
+    int is_yes = among(yes, sizeof yes - 1, text, 1) >= 0;
+    if (!is_yes && among(no, sizeof no - 1, text, 1) < 0)
+        return weft_fail(WEFT_ECONF, "'%s' is neither yes nor no", text);
+    *value = is_yes;
+    return WEFT_OK;
+}
+
+static weft_status parse_choice(const weft_opt *o, const char *text, double *value)
+{
+    enum { MOST = 64 };
+    char word[MOST][32];
+    const char *list[MOST];
+    int n = 0;
+    for (const char *at = o->words; n < MOST; n++) {
+        size_t length = strcspn(at, "|");
+        if (among(at, length, text, 1) >= 0) {
+            *value = n;
+            return WEFT_OK;
+        }
+        first_word(at, word[n], sizeof word[n]);
+        list[n] = word[n];
+        at += length;
+        if (*at++ == '\0') break;
+    }
+    n = n < MOST ? n + 1 : MOST;
+    char all[512] = "";
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", word[i]);
+    }
+    return weft_fail(WEFT_ECONF, "'%s' is none of %s; did you mean %s?", text, all,
+                     weft_nearest(text, list, n));
+}
+
+weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value)
+{
+    switch (o->type) {
+    case WEFT_BOOL: return parse_bool(text, value);
+    case WEFT_CHOICE: return parse_choice(o, text, value);
+    case WEFT_TEXT: return weft_fail(WEFT_ECONF, "'%s' is a text, not a number", text);
+    default: return parse_number(o, text, value);
+    }
+}
+
+void weft_opt_put(const weft_opt *o, void *self, double value)
+{
+    void *member = (char *)self + o->at;
+    if (o->type == WEFT_LONG)
+        *(int64_t *)member = (int64_t)value;
+    else if (o->type == WEFT_REAL)
+        *(double *)member = value;
+    else
+        *(int *)member = (int)value;
+}
+
+double weft_opt_get(const weft_opt *o, const void *self)
+{
+    const void *member = (const char *)self + o->at;
+    if (o->type == WEFT_LONG) return (double)*(const int64_t *)member;
+    if (o->type == WEFT_REAL) return *(const double *)member;
+    return *(const int *)member;
+}
+
+void weft_opt_show(const weft_opt *o, double value, char *text, size_t n)
+{
+    if (o->type == WEFT_BOOL) {
+        snprintf(text, n, "%s", value != 0 ? "true" : "false");
+    } else if (o->type == WEFT_CHOICE) {
+        const char *at = o->words;
+        for (int i = (int)value; i > 0 && *at; i--) {
+            at += strcspn(at, "|");
+            at += *at == '|';
+        }
+        first_word(at, text, n);
+    } else {
+        char digits[32];
+        for (int precision = 1; precision <= 17;
+             precision++) { /* the shortest that reads back */
+            snprintf(digits, sizeof digits, "%.*g", precision, value);
+            if (strtod(digits, NULL) == value) break;
+        }
+        if (o->type != WEFT_REAL) snprintf(digits, sizeof digits, "%.0f", value);
+        snprintf(text, n, "%s", digits);
+    }
+}

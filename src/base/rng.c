@@ -1,0 +1,37 @@
+/* Random numbers as a function of what they are for, by Random123's Philox4x64-10, and the
+ * hash behind every digest, by XXH3. */
+#include "weft/base.h"
+
+#include <Random123/philox.h>
+#include <math.h>
+#include <xxhash.h>
+
+weft_rng4 weft_rng_at(uint64_t seed, weft_purpose purpose, uint64_t a, uint64_t b,
+                      uint64_t c)
+{
+    philox4x64_key_t key = {{seed, (uint64_t)purpose}};
+    philox4x64_ctr_t counter = {{a, b, c, 0}};
+    counter = philox4x64(counter, key);
+    return (weft_rng4){{counter.v[0], counter.v[1], counter.v[2], counter.v[3]}};
+}
+
+double weft_rng_unit(uint64_t word)
+{
+    return (double)(word >> 11) * 0x1p-53;
+}
+
+void weft_rng_normal(const weft_rng4 *r, double z[4])
+{
+    const double turn = 6.283185307179586; /* 2 pi */
+    for (int i = 0; i < 4; i += 2) {
+        double radius = sqrt(-2 * log(1 - weft_rng_unit(r->v[i])));
+        double angle = turn * weft_rng_unit(r->v[i + 1]);
+        z[i] = radius * cos(angle);
+        z[i + 1] = radius * sin(angle);
+    }
+}
+
+uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(bytes, n, seed);
+}

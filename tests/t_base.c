@@ -1,0 +1,402 @@
+/* The ground floor: errors, arenas, random numbers, options, input files.
+ * RUN: np=1 np=2 */
+#include "tap.h"
+
+#include "weft/base.h"
+
+#include <Random123/philox.h>
+#include <string.h>
+
+static int says(const char *part)
+{
+    if (strstr(weft_error(), part)) return 1;
+    fprintf(stderr, "# message: %s\n", weft_error());
+    return 0;
+}
+
+static void test_errors(void)
+{
+    ok(weft_fail(WEFT_EDATA, "row %d", 7) == WEFT_EDATA, "a failure returns its status");
+    ok(says("row 7"), "a failure leaves its message");
+    ok(weft_fail(WEFT_ECONF, "file: %s", weft_error()) == WEFT_ECONF && says("file: row 7"),
+       "a message may hold the message before");
+    weft_error_set("of rank 2");
+    ok(strcmp(weft_error(), "of rank 2") == 0, "a message can be set");
+    static const char *const list[] = {"alpha", "gamma", "kernel", "preprocess"};
+    ok(strcmp(weft_nearest("gama", list, 4), "gamma") == 0, "gama is nearest to gamma");
+    ok(strcmp(weft_nearest("KERNAL", list, 4), "kernel") == 0,
+       "KERNAL is nearest to kernel");
+    ok(strcmp(weft_nearest("preproc", list, 4), "preprocess") == 0,
+       "preproc is nearest to preprocess");
+    ok(strcmp(weft_nearest("x", list, 0), "") == 0, "nothing is nearest in an empty list");
+}
+
+static int all_zero(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != 0) return 0;
+    return 1;
+}
+
+static void test_arena(void)
+{
+    weft_arena *a = weft_arena_new();
+    ok(weft_arena_mark(a) == 0 && weft_arena_used(a) == 0, "a new arena is empty");
+    double *x = WEFT_NEW(a, double, 3);
+    x[0] = 1;
+    int aligned = 1, zero = 1;
+    for (size_t n = 1; n < 300000; n = 3 * n + 1) {
+        char *p = weft_arena_get(a, n, 1);
+        aligned = aligned && (uintptr_t)p % 64 == 0;
+        zero = zero && all_zero(p, n);
+        memset(p, 255, n);
+    }
+    ok(aligned, "memory is aligned to 64 bytes");
+    ok(zero, "memory is zero");
+    ok(weft_arena_get(a, 0, 8) != NULL, "no elements are still a place");
+
+    size_t mark = weft_arena_mark(a);
+    for (int round = 0; round < 3; round++) {
+        char *p = weft_arena_get(a, 40, 1), *q = weft_arena_get(a, 200000, 1);
+        zero = zero && all_zero(p, 40) && all_zero(q, 200000);
+        memset(p, 255, 40);
+        memset(q, 255, 200000);
+        weft_arena_reset(a, mark);
+    }
+    ok(zero, "memory is zero again after a reset");
+    ok(weft_arena_mark(a) == mark, "a reset returns to its mark");
+    size_t held = weft_arena_used(a);
+    memset(weft_arena_get(a, 200000, 1), 255, 200000);
+    weft_arena_reset(a, mark);
+    ok(weft_arena_used(a) == held, "scratch in a loop is not asked for again");
+    ok(x[0] == 1 && x[1] == 0, "a reset leaves what is older");
+    ok(strcmp(weft_arena_text(a, "%d-%s", 12, "ab"), "12-ab") == 0, "texts are formatted");
+    weft_arena_free(a);
+    weft_arena_free(NULL);
+}
+
+/* Philox4x64-10 as in section 3.3 of the paper, with constants from there. */
+static weft_rng4 reference(uint64_t k0, uint64_t k1, const uint64_t counter[4])
+{
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
+    for (int round = 0; round < 10; round++) {
+        wide p = (wide)0xD2E7470EE14C6C93 * c[0], q = (wide)0xCA5A826395121157 * c[2];
+        uint64_t next[4] = {(uint64_t)(q >> 64) ^ c[1] ^ k0, (uint64_t)q,
+                            (uint64_t)(p >> 64) ^ c[3] ^ k1, (uint64_t)p};
+        memcpy(c, next, sizeof c);
+        k0 += 0x9E3779B97F4A7C15;
+        k1 += 0xBB67AE8584CAA73B;
+    }
+    return (weft_rng4){{c[0], c[1], c[2], c[3]}};
+}
+
+static void test_rng(void)
+{
+    /* Known answers of Random123, kat_vectors: philox4x64 10. */
+    static const uint64_t zero[4] = {0x16554d9eca36314c, 0xdb20fe9d672d0fdc,
+                                     0xd7e772cee186176b, 0x7e68b68aec7ba23b};
+    static const uint64_t pi[4] = {0xa528f45403e61d95, 0x38c72dbd566e9788,
+                                   0xa5a1610e72fd18b5, 0x57bd43b5e52b7fe6};
+    static const uint64_t at_pi[4] = {0x243f6a8885a308d3, 0x13198a2e03707344,
+                                      0xa4093822299f31d0, 0x082efa98ec4e6c89};
+    weft_rng4 r = weft_rng_at(0, (weft_purpose)0, 0, 0, 0);
+    ok(memcmp(r.v, zero, sizeof zero) == 0, "philox gives the known answer for zeros");
+    r = reference(0x452821e638d01377, 0xbe5466cf34e90c6c, at_pi);
+    ok(memcmp(r.v, pi, sizeof pi) == 0, "the reference gives the known answer for pi");
+    static const uint64_t counter[4] = {5, 1ULL << 40, 77, 0};
+    weft_rng4 expected = reference(42, WEFT_RNG_DATA, counter);
+    r = weft_rng_at(42, WEFT_RNG_DATA, counter[0], counter[1], counter[2]);
+    ok(memcmp(&r, &expected, sizeof r) == 0,
+       "key is (seed, purpose), counter (a, b, c, 0)");
+
+    ok(weft_rng_unit(0) == 0 && weft_rng_unit(UINT64_MAX) == 1 - 0x1p-53,
+       "units are in [0, 1) and have 53 bits");
+    enum { N = 20000 };
+    double sum = 0, square = 0, fourth = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        double z[4];
+        r = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0);
+        weft_rng_normal(&r, z);
+        for (int j = 0; j < 4; j++) {
+            sum += z[j];
+            square += z[j] * z[j];
+            fourth += z[j] * z[j] * z[j] * z[j];
+        }
+    }
+    /* five standard deviations of the means of 80000 draws: 1, 2 and 96 are the variances
+     */
+    is_near(sum / (4 * N), 0, 5 * sqrt(1.0 / (4 * N)), "normal numbers have mean 0");
+    is_near(square / (4 * N), 1, 5 * sqrt(2.0 / (4 * N)), "and variance 1");
+    is_near(fourth / (4 * N), 3, 5 * sqrt(96.0 / (4 * N)), "and fourth moment 3");
+    weft_rng4 extreme = {{UINT64_MAX, 0, 0, 0}};
+    double z[4];
+    weft_rng_normal(&extreme, z);
+    ok(isfinite(z[0]) && isfinite(z[2]), "no normal number is infinite");
+    /* xxHash's own vector: XXH3 of nothing, seed 0 */
+    ok(weft_hash("", 0, 0) == 0x2d06800538d394c2, "the hash is XXH3");
+    digest(weft_hash(&r, sizeof r, 3));
+}
+
+typedef struct plugin {
+    int order, kernel, binary;
+    int64_t bins;
+    double gamma;
+    const char *file;
+} plugin;
+
+#define AT(member) offsetof(plugin, member)
+static const weft_opt plugin_opts[] = {
+    {"order", WEFT_INT, AT(order), "1", 1, 9, NULL, "", 1},
+    {"kernel/map", WEFT_CHOICE, AT(kernel), "none", 0, 0, "none/None|l2/normalize|minmax",
+     "", 1},
+    {"binary", WEFT_BOOL, AT(binary), "no", 0, 0, NULL, "", 1},
+    {"bins", WEFT_LONG, AT(bins), "2^20", 1, 1e12, NULL, "", 0},
+    {"gamma", WEFT_REAL, AT(gamma), "0.5", 0, 10, NULL, "", 1},
+    {"file", WEFT_TEXT, AT(file), "", 0, 0, NULL, "", 0},
+    {0}};
+static const weft_kind plugin_kind = {"rff", "for the test", sizeof(plugin), plugin_opts};
+#undef AT
+
+static const weft_opt *option(const char *name)
+{
+    const weft_opt *o = plugin_opts;
+    while (o->name && !weft_opt_is(o, name)) o++;
+    return o;
+}
+
+/* What the option reads from the text; NAN for an error. */
+static double parsed(const char *name, const char *text)
+{
+    double x;
+    return weft_opt_parse(option(name), text, &x) == WEFT_OK ? x : NAN;
+}
+
+static int refused(const char *name, const char *text, const char *part)
+{
+    return isnan(parsed(name, text)) && says(part);
+}
+
+static int shows(const char *name, double value, const char *expected)
+{
+    char text[32];
+    weft_opt_show(option(name), value, text, sizeof text);
+    return strcmp(text, expected) == 0;
+}
+
+static void test_options(void)
+{
+    ok(parsed("bins", "1e6") == 1e6 && parsed("bins", "2^20") == 1048576,
+       "1e6 and 2^20 are integers");
+    ok(parsed("gamma", "1e-3") == 1e-3 && parsed("gamma", "10^-2") == 0.01,
+       "10^-2 is a number");
+    ok(refused("gamma", "ten", "'ten' is not a number"), "ten is not a number");
+    ok(refused("gamma", "1 2", "is not a number") &&
+           refused("gamma", "", "is not a number") &&
+           refused("gamma", "nan", "is not a number") &&
+           refused("gamma", "2^", "is not a number"),
+       "nor are two numbers, nothing, nan and half a power");
+    ok(refused("order", "1.5", "not an integer"), "1.5 is not an integer");
+    ok(refused("order", "10", "from 1 to 9"), "a bound is named");
+    ok(refused("bins", "1e15", "from 1 to 1000000000000"), "and written out");
+    ok(parsed("binary", "Yes") == 1 && parsed("binary", "ON") == 1 &&
+           parsed("binary", "1") == 1 && parsed("binary", "true") == 1 &&
+           parsed("binary", "False") == 0 && parsed("binary", "off") == 0 &&
+           parsed("binary", "no") == 0 && parsed("binary", "0") == 0,
+       "eight words are booleans in any case");
+    ok(refused("binary", "maybe", "neither yes nor no"), "maybe is not");
+    ok(parsed("kernel", "L2") == 1 && parsed("kernel", "normalize") == 1 &&
+           parsed("kernel", "None") == 0 && parsed("kernel", "minmax") == 2,
+       "choices have synonyms and no case");
+    ok(refused("kernel", "minmix", "none, l2, minmax; did you mean minmax?"),
+       "an unknown choice is answered with all and the nearest");
+    ok(shows("binary", 1, "true") && shows("kernel", 1, "l2") &&
+           shows("gamma", 0.1, "0.1") && shows("bins", 1048576, "1048576") &&
+           shows("gamma", 1.0 / 3, "0.3333333333333333"),
+       "values are shown as a user would write them");
+    ok(weft_opt_is(option("map"), "kernel") && !weft_opt_is(option("map"), "Kernel") &&
+           !weft_opt_is(option("map"), "ker"),
+       "an option is known by its synonyms, with case");
+    ok(weft_is_range("1 .. 3") && weft_is_range("a|b") && !weft_is_range("1.5"),
+       "ranges are known");
+    plugin self;
+    int same = 1;
+    for (const weft_opt *o = plugin_opts; o->type != WEFT_TEXT; o++) {
+        weft_opt_put(o, &self, 1);
+        same = same && weft_opt_get(o, &self) == 1;
+    }
+    ok(same && self.order == 1 && self.bins == 1 && self.gamma == 1,
+       "members of all types are kept");
+}
+
+static const char *const input = "; a comment\n"
+                                 "[run]\n"
+                                 "  data = a;b#c.h5   ; indented, and a comment\n"
+                                 "\n"
+                                 "[rff] # another\n"
+                                 "gamma = log 1e-3 .. 10\n"
+                                 "order=2\r\n"
+                                 "map : normalize\n"
+                                 "order = 3\n"
+                                 "file = ../x.h5\n";
+
+static const char *value(weft_conf *c, const char *section, const char *key)
+{
+    const weft_entry *e = weft_conf_find(c, section, key);
+    return e ? e->value : "(none)";
+}
+
+static void test_reading(weft_arena *mem)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK && c.n == 5, "an input is read");
+    ok(strcmp(value(&c, "run", "data"), "a;b#c.h5") == 0,
+       "comments begin after a blank, lines may be indented");
+    ok(strcmp(value(&c, "rff", "kernel/map"), "normalize") == 0,
+       "entries are found by synonym");
+    const weft_entry *order = weft_conf_find(&c, "rff", "order");
+    ok(order && strcmp(order->value, "3") == 0 && order->line == 9 &&
+           strcmp(order->file, "x.ini") == 0,
+       "the later entry holds, and knows its line");
+    ok(weft_conf_set(&c, "rff.order = 4") == WEFT_ECONF && says("'rff.order = 4'") == 0,
+       "the key of an argument has no blank");
+}
+
+static void test_binding(weft_arena *mem)
+{
+    plugin self;
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK &&
+           weft_conf_bind(&c, &plugin_kind, &self) == WEFT_OK,
+       "an input is bound");
+    ok(self.order == 3 && self.kernel == 1 && strcmp(self.file, "../x.h5") == 0,
+       "values are set");
+    ok(self.gamma == 0.5 && self.bins == 1048576 && self.binary == 0,
+       "a range and what is not given leave the default");
+}
+
+static int broken(weft_arena *mem, const char *text, const char *part)
+{
+    plugin self;
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    weft_status st = weft_conf_text(&c, "x.ini", text);
+    if (st == WEFT_OK) st = weft_conf_bind(&c, &plugin_kind, &self);
+    static const char *const sections[] = {"run", "rff", "ridge"};
+    if (st == WEFT_OK) st = weft_conf_unused(&c, sections, 3);
+    return st == WEFT_ECONF && says(part);
+}
+
+static void test_mistakes(weft_arena *mem)
+{
+    ok(broken(mem, "[rff]\n\ngama = 1\n", "x.ini:3: [rff] gama: ") &&
+           says("did you mean gamma?"),
+       "a wrong key: file, line and the nearest");
+    ok(broken(mem, "[rff]\ngamma = 11\n", "x.ini:2: [rff] gamma: 11 is out of bounds") &&
+           says("from 0 to 10"),
+       "a number out of bounds: file, line, key and bounds");
+    ok(broken(mem, "[rff]\nmap = l3\n", "x.ini:2: [rff] map: 'l3'") &&
+           says("did you mean l2?"),
+       "a wrong choice: the nearest");
+    ok(broken(mem, "[rff]\nbins = 1 .. 3\n", "x.ini:2: [rff] bins: '1 .. 3' is a range"),
+       "a range where none is allowed");
+    ok(broken(mem, "[rff]\nmap=l2\n[rff]\nkernel=l2\n",
+              "x.ini:4: [rff] kernel: is the same as map"),
+       "an option given by two names");
+    ok(broken(mem, "[rf]\na = 1\n", "x.ini:2: [rf] a: ") && says("did you mean [rff]?"),
+       "a wrong section: the nearest");
+    ok(broken(mem, "[ridge]\na = 1\n", "x.ini:2: [ridge] a: nothing in this run reads it"),
+       "a section that is not used");
+    ok(broken(mem, "[rff]\norder = 1\nnonsense\n[open\n",
+              "x.ini:3: expected \"[section]\""),
+       "a line that is none: the first");
+    ok(broken(mem, "order = 1\n", "x.ini:1: expected \"key = value\" below a [section]"),
+       "a key before any section");
+    ok(broken(mem, "[rff]\n = 1\n", "x.ini:2: expected \"key = value\""),
+       "a value without a key");
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    ok(weft_conf_read(&c, "/nonexistent/x.ini") == WEFT_EFILE &&
+           says("/nonexistent/x.ini") && says("No such file"),
+       "an input file that is not there");
+    ok(weft_conf_read(&c, "/") == WEFT_EFILE && says("cannot read /"),
+       "a folder for an input file");
+    ok(weft_conf_read(&c, "/dev/zero") == WEFT_EFILE && says("not an input file"),
+       "bytes for an input file");
+}
+
+static void test_arguments(weft_arena *mem)
+{
+    plugin self;
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK &&
+           weft_conf_set(&c, "rff.order=7") == WEFT_OK &&
+           weft_conf_set(&c, "rff.binary=on") == WEFT_OK &&
+           weft_conf_bind(&c, &plugin_kind, &self) == WEFT_OK && self.order == 7 &&
+           self.binary == 1,
+       "arguments replace what the file says");
+    ok(weft_conf_set(&c, "rff.file=a=b.c") == WEFT_OK &&
+           strcmp(value(&c, "rff", "file"), "a=b.c") == 0,
+       "a value may hold = and .");
+    ok(weft_conf_set(&c, "order=1") == WEFT_ECONF &&
+           says("command line: 'order=1' is not section.key"),
+       "an argument without section is refused");
+    ok(weft_conf_set(&c, "rff.=1") == WEFT_ECONF &&
+           weft_conf_set(&c, "rff.order") == WEFT_ECONF &&
+           weft_conf_set(&c, ".a=1") == WEFT_ECONF,
+       "so is one without key, value or name of the section");
+    ok(weft_conf_set(&c, "rff.file=a #b") == WEFT_ECONF &&
+           weft_conf_set(&c, "rff.file=a\nb") == WEFT_ECONF,
+       "and one that a file could not hold");
+    ok(weft_conf_set(&c, "rff.orders=1") == WEFT_OK &&
+           weft_conf_bind(&c, &plugin_kind, &self) == WEFT_ECONF &&
+           says("command line: [rff] orders: ") && says("did you mean order?"),
+       "a wrong key of an argument is said to be one");
+}
+
+static void test_echo(weft_arena *mem)
+{
+    char path[1000];
+    memset(path, 'p', sizeof path);
+    memcpy(path, "rff.file=", 9);
+    path[sizeof path - 1] = '\0';
+    weft_conf c, d;
+    weft_conf_init(&c, mem);
+    weft_conf_init(&d, mem);
+    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK &&
+           weft_conf_set(&c, path) == WEFT_OK &&
+           weft_conf_set(&c, "run.seed=3") == WEFT_OK &&
+           weft_conf_set(&c, "run.output=") == WEFT_OK,
+       "values may be long or empty");
+    ok(weft_conf_text(&d, "echo", weft_conf_echo(&c, mem)) == WEFT_OK && d.n == c.n,
+       "the echo reads back");
+    int same = 1;
+    for (int i = 0; i < c.n; i++)
+        same = same &&
+               strcmp(value(&d, c.entry[i].section, c.entry[i].key), c.entry[i].value) == 0;
+    ok(same, "with the same values, whatever their length");
+    ok(strcmp(weft_conf_echo(&d, mem), weft_conf_echo(&c, mem)) == 0,
+       "and gives the same echo");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    weft_arena *mem = weft_arena_new();
+    test_errors();
+    test_arena();
+    test_rng();
+    test_options();
+    test_reading(mem);
+    test_binding(mem);
+    test_mistakes(mem);
+    test_arguments(mem);
+    test_echo(mem);
+    weft_arena_free(mem);
+    int st = tap_done();
+    MPI_Finalize();
+    return st;
+}

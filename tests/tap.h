@@ -1,0 +1,121 @@
+/* TAP for tests: one header, one main a test. A check is collective when MPI runs: it
+ * passes if it passes on all ranks, and rank 0 prints. So never put one inside `if (rank ==
+ * 0)`. tests/run reads "RUN: np=1 np=2" from the header comment and starts the test so
+ * often. */
+#ifndef WEFT_TAP_H
+#define WEFT_TAP_H
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int tap_count, tap_failures;
+
+static inline int tap_parallel(void)
+{
+    int started = 0, ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    return started && !ended;
+}
+
+static inline int tap_rank(void)
+{
+    int rank = 0;
+    if (tap_parallel()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+/* The first rank on which it failed; INT_MAX when it passed on all. Collective. */
+static inline int tap_first_failure(int passed)
+{
+    int first = passed ? INT_MAX : tap_rank();
+    if (tap_parallel())
+        MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return first;
+}
+
+/* The statement, printf-like, is true if passed. Returns whether it is, on all ranks. */
+__attribute__((format(printf, 4, 5))) static inline int tap_ok(int passed, const char *file,
+                                                               int line, const char *fmt,
+                                                               ...)
+{
+    int first = tap_first_failure(passed);
+    int good = first == INT_MAX;
+    tap_count++;
+    tap_failures += !good;
+    if (tap_rank() == 0) {
+        va_list args;
+        va_start(args, fmt);
+        printf("%sok %d - ", good ? "" : "not ", tap_count);
+        vprintf(fmt, args);
+        printf("\n");
+        va_end(args);
+        if (!good) printf("# failed at %s:%d on rank %d\n", file, line, first);
+        fflush(stdout);
+    }
+    return good;
+}
+#define ok(passed, ...) tap_ok((passed) ? 1 : 0, __FILE__, __LINE__, __VA_ARGS__)
+
+/* |a - b| <= tol; the first failing rank says what it found. */
+#define is_near(a, b, tol, ...)                                                            \
+    tap_near((double)(a), (double)(b), (double)(tol), __FILE__, __LINE__, __VA_ARGS__)
+#define tap_near(a, b, tol, file, line, ...)                                               \
+    tap_told(tap_ok(tap_close((a), (b), (tol)), (file), (line), __VA_ARGS__), (a), (b),    \
+             (tol))
+
+static inline int tap_close(double a, double b, double tol)
+{
+    return (isinf(a) && isinf(b) && a * b > 0) || fabs(a - b) <= tol;
+}
+
+static inline int tap_told(int good, double a, double b, double tol)
+{
+    int first = tap_first_failure(good || tap_close(a, b, tol));
+    if (first != INT_MAX && tap_rank() == first)
+        fprintf(stderr, "# found %.17g, expected %.17g within %g\n", a, b, tol);
+    return good;
+}
+
+/* A comment, of rank 0. */
+__attribute__((format(printf, 1, 2))) static inline void note(const char *fmt, ...)
+{
+    if (tap_rank() != 0) return;
+    va_list args;
+    va_start(args, fmt);
+    printf("# ");
+    vprintf(fmt, args);
+    printf("\n");
+    va_end(args);
+    fflush(stdout);
+}
+
+/* A number that must not depend on how many ranks there are: tests/run compares. */
+static inline void digest(uint64_t value)
+{
+    note("digest %016" PRIx64, value);
+}
+
+/* n checks that cannot be made here. */
+static inline void skip(int n, const char *why)
+{
+    for (int i = 0; i < n; i++) {
+        tap_count++;
+        if (tap_rank() == 0) printf("ok %d # SKIP %s\n", tap_count, why);
+    }
+}
+
+/* Ends the test; what main returns. To be called before MPI_Finalize. */
+static inline int tap_done(void)
+{
+    if (tap_rank() == 0) printf("1..%d\n", tap_count);
+    fflush(stdout);
+    return tap_failures > 0;
+}
+
+#endif
