@@ -1,0 +1,177 @@
+/* Lists of configurations: TAB separated text, read with libcsv line by line, so that every
+ * message can name the line. Called by weft_space_read. */
+#include "list.h"
+
+#include <csv.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the reader stands. */
+typedef struct table {
+    weft_space *sp;
+    const weft_kind *const *kinds;
+    int nkind;
+    weft_arena *mem;
+    int line, column; /* of the field that comes next; lines from 1 */
+    int ncolumn;      /* fields of the first line; 0: not read yet */
+    int room;         /* most columns there can be */
+    int *axis;        /* [room] axis of each column; -1: a label */
+    int64_t rows;     /* that sp->list has room for */
+    weft_status st;
+} table;
+
+enum { LABELS = 3 };
+static const char *const labels[LABELS] = {"map", "id", "#"};
+
+static int is_label(const char *name)
+{
+    for (int i = 0; i < LABELS; i++)
+        if (strcmp(labels[i], name) == 0) return 1;
+    return 0;
+}
+
+/* The option a column is named after, or NULL; *section is the plug-in it belongs to. */
+static const weft_opt *option_named(const table *t, const char *name, const char **section)
+{
+    for (int j = 0; j < t->nkind; j++)
+        for (const weft_opt *o = t->kinds[j]->opts; o->name; o++)
+            if (weft_opt_is(o, name)) {
+                *section = t->kinds[j]->name;
+                return o;
+            }
+    return NULL;
+}
+
+static weft_status unknown_column(const table *t, const char *name)
+{
+    const char **known =
+        WEFT_NEW(t->mem, const char *, weft_space_nopt(t->kinds, t->nkind) + LABELS);
+    int n = 0;
+    for (; n < LABELS; n++) known[n] = labels[n];
+    for (int j = 0; j < t->nkind; j++)
+        for (const weft_opt *o = t->kinds[j]->opts; o->name; o++) {
+            if (!o->tune) continue;
+            char text[64];
+            weft_opt_name(o, text, sizeof text);
+            known[n++] = weft_arena_text(t->mem, "%s", text);
+        }
+    return weft_fail(WEFT_ECONF, "%s:%d: column \"%s\" names no option; did you mean \"%s\"?",
+                     t->sp->file, t->line, name, weft_nearest(name, known, n));
+}
+
+static weft_status read_name(table *t, const char *name)
+{
+    if (t->column == t->room)
+        return weft_fail(WEFT_ECONF, "%s:%d: more columns than there are options (%d)",
+                         t->sp->file, t->line, t->room - LABELS);
+    t->axis[t->column] = -1;
+    if (is_label(name)) return WEFT_OK;
+
+    const char *section = NULL;
+    const weft_opt *o = option_named(t, name, &section);
+    if (!o) return unknown_column(t, name);
+    if (!o->tune)
+        return weft_fail(WEFT_ECONF, "%s:%d: column \"%s\": this option of [%s] is the same "
+                                     "for all configurations; set it in the input file",
+                         t->sp->file, t->line, name, section);
+    for (int a = 0; a < t->sp->dim; a++)
+        if (t->sp->axis[a].opt == o)
+            return weft_fail(WEFT_ECONF, "%s:%d: column \"%s\": the option has a column already",
+                             t->sp->file, t->line, name);
+    t->axis[t->column] = t->sp->dim;
+    t->sp->axis[t->sp->dim++] =
+        (weft_axis){.section = section, .opt = o, .lo = o->lo, .hi = o->hi};
+    return WEFT_OK;
+}
+
+static weft_status read_value(table *t, const char *text)
+{
+    weft_space *sp = t->sp;
+    if (t->column >= t->ncolumn)
+        return weft_fail(WEFT_ECONF, "%s:%d: more fields than the %d of the first line",
+                         sp->file, t->line, t->ncolumn);
+    const int a = t->axis[t->column];
+    if (a < 0) return WEFT_OK;
+    if (sp->count == t->rows) {
+        const double *old = sp->list;
+        t->rows = t->rows ? 2 * t->rows : 64;
+        sp->list = WEFT_NEW(t->mem, double, t->rows * sp->dim);
+        if (old) memcpy(sp->list, old, (size_t)(sp->count * sp->dim) * sizeof *old);
+    }
+    if (weft_opt_parse(sp->axis[a].opt, text, sp->list + sp->count * sp->dim + a) == WEFT_OK)
+        return WEFT_OK;
+    const char *why = weft_arena_text(t->mem, "%s", weft_error());
+    char name[64];
+    weft_opt_name(sp->axis[a].opt, name, sizeof name);
+    return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", sp->file, t->line, name, why);
+}
+
+/* libcsv gives a field: text with a NUL behind it. */
+static void on_field(void *text, size_t n, void *self)
+{
+    table *t = self;
+    (void)n;
+    if (t->st != WEFT_OK) return;
+    t->st = t->ncolumn == 0 ? read_name(t, text) : read_value(t, text);
+    t->column++;
+}
+
+/* libcsv gives the end of a line that is not empty. */
+static void on_row(int end, void *self)
+{
+    table *t = self;
+    (void)end;
+    if (t->st != WEFT_OK) return;
+    if (t->ncolumn == 0)
+        t->ncolumn = t->column;
+    else if (t->column == t->ncolumn)
+        t->sp->count++;
+    else
+        t->st = weft_fail(WEFT_ECONF, "%s:%d: %d fields, expected the %d of the first line",
+                          t->sp->file, t->line, t->column, t->ncolumn);
+    t->column = 0;
+}
+
+static weft_status read_lines(table *t, FILE *in)
+{
+    struct csv_parser csv;
+    weft_check(csv_init(&csv, CSV_APPEND_NULL) == 0, "libcsv does not start");
+    csv_set_delim(&csv, CSV_TAB);
+    char *text = NULL;
+    size_t room = 0;
+    errno = 0;
+    for (ssize_t n; t->st == WEFT_OK && (n = getline(&text, &room, in)) > 0;) {
+        t->line++;
+        weft_check(csv_parse(&csv, text, (size_t)n, on_field, on_row, t) == (size_t)n,
+                   "libcsv: %s", csv_strerror(csv_error(&csv)));
+    }
+    if (t->st == WEFT_OK && ferror(in))
+        t->st = weft_fail(WEFT_EFILE, "%s: %s", t->sp->file, strerror(errno));
+    csv_fini(&csv, on_field, on_row, t);
+    csv_free(&csv);
+    free(text);
+    return t->st;
+}
+
+weft_status weft_space_list(weft_space *sp, const weft_kind *const *kinds, int nkind,
+                            weft_arena *mem)
+{
+    table t = {.sp = sp, .kinds = kinds, .nkind = nkind, .mem = mem};
+    t.room = weft_space_nopt(kinds, nkind) + LABELS;
+    t.axis = WEFT_NEW(mem, int, t.room);
+    sp->count = 0;
+    FILE *in = fopen(sp->file, "r");
+    if (!in)
+        return weft_fail(WEFT_EFILE, "%s: %s; expected the list of configurations that "
+                                     "space.file names", sp->file, strerror(errno));
+    const weft_status st = read_lines(&t, in);
+    fclose(in);
+    TRY(st);
+    if (sp->dim == 0 || sp->count == 0)
+        return weft_fail(WEFT_ECONF, "%s: holds %d options and %lld configurations; expected "
+                                     "a line of names and at least one of values, separated "
+                                     "by TAB", sp->file, sp->dim, (long long)sp->count);
+    return WEFT_OK;
+}

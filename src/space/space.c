@@ -1,0 +1,279 @@
+/* Search spaces: the options whose entry is a range are the axes; configurations are drawn at
+ * random, laid on a grid, or read from a list. Called by the run and by tuners. */
+#include "weft/space.h"
+
+#include "list.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RANDOM, GRID, LIST };
+enum { MOST = 1000000 };  /* configurations */
+enum { RANDOM_COUNT = 64 }; /* configurations where configs = 0 */
+
+static const weft_opt space_opts[] = {
+    {"source", WEFT_CHOICE, offsetof(weft_space, source), "random", 0, 0, "random|grid|list",
+     "where configurations come from", 0},
+    {"configs", WEFT_LONG, offsetof(weft_space, configs), "0", 0, MOST, NULL,
+     "number of configurations; 0: random 64, grid and list all", 0},
+    {"levels", WEFT_LONG, offsetof(weft_space, levels), "5", 2, MOST, NULL,
+     "grid points of a numeric axis", 0},
+    {"file", WEFT_TEXT, offsetof(weft_space, file), "", 0, 0, NULL,
+     "list of configurations, TAB separated, options named in the first line", 0},
+    {"seed", WEFT_LONG, offsetof(weft_space, seed), "-1", -1, 9e15, NULL,
+     "seed of random configurations; -1: run.seed", 0},
+    {0}};
+
+const weft_kind weft_space_kind = {.name = "space",
+                                   .about = "the configurations to choose from",
+                                   .size = sizeof(weft_space),
+                                   .opts = space_opts};
+
+int weft_space_nopt(const weft_kind *const *kinds, int nkind)
+{
+    int n = 0;
+    for (int j = 0; j < nkind; j++)
+        for (const weft_opt *o = kinds[j]->opts; o->name; o++) n++;
+    return n;
+}
+
+/* ---- ranges --------------------------------------------------------------------------- */
+
+static weft_status entry_fail(const weft_entry *e, const char *why, weft_arena *mem)
+{
+    const char *place = e->line ? weft_arena_text(mem, "%s:%d", e->file, e->line) : e->file;
+    why = weft_arena_text(mem, "%s", why);
+    return weft_fail(WEFT_ECONF, "%s: %s.%s = %s: %s", place, e->section, e->key, e->value,
+                     why);
+}
+
+/* The text from..to without the blanks around it. */
+static const char *trimmed(const char *from, const char *to, weft_arena *mem)
+{
+    while (from < to && strchr(" \t", *from)) from++;
+    while (from < to && strchr(" \t", to[-1])) to--;
+    return weft_arena_text(mem, "%.*s", (int)(to - from), from);
+}
+
+/* "a .. b" or "log a .. b" */
+static weft_status parse_interval(const weft_entry *e, weft_axis *a, weft_arena *mem)
+{
+    const weft_opt *o = a->opt;
+    if (o->type != WEFT_INT && o->type != WEFT_LONG && o->type != WEFT_REAL)
+        return entry_fail(e, "\"..\" is for numbers; expected values separated by \"|\"", mem);
+    const char *from = e->value + strspn(e->value, " \t");
+    if (strncmp(from, "log ", 4) == 0) {
+        a->log = 1;
+        from += 4;
+    }
+    const char *dots = strstr(from, "..");
+    const char *end = from + strlen(from);
+    if (weft_opt_parse(o, trimmed(from, dots, mem), &a->lo) != WEFT_OK ||
+        weft_opt_parse(o, trimmed(dots + 2, end, mem), &a->hi) != WEFT_OK)
+        return entry_fail(e, weft_error(), mem);
+    if (a->lo > a->hi)
+        return entry_fail(e, "expected the lower end first, as in \"1 .. 3\"", mem);
+    if (a->log && a->lo <= 0)
+        return entry_fail(e, "a log range needs a lower end above 0", mem);
+    return WEFT_OK;
+}
+
+/* "x | y | z" */
+static weft_status parse_values(const weft_entry *e, weft_axis *a, weft_arena *mem)
+{
+    const int room = (int)(sizeof a->value / sizeof *a->value);
+    for (const char *from = e->value, *bar = from; bar; from = bar + 1) {
+        bar = strchr(from, '|');
+        if (a->nvalue == room)
+            return entry_fail(e, weft_arena_text(mem, "expected at most %d values", room), mem);
+        double *v = &a->value[a->nvalue];
+        const char *text = trimmed(from, bar ? bar : from + strlen(from), mem);
+        if (weft_opt_parse(a->opt, text, v) != WEFT_OK) return entry_fail(e, weft_error(), mem);
+        for (int i = 0; i < a->nvalue; i++)
+            if (a->value[i] == *v) return entry_fail(e, "the same value twice", mem);
+        a->nvalue++;
+    }
+    return WEFT_OK;
+}
+
+/* The entry that gives option o a range, or NULL. */
+static weft_entry *range_of(const weft_conf *c, const weft_kind *kind, const weft_opt *o)
+{
+    weft_entry *found = NULL;
+    for (int i = 0; i < c->n; i++) {
+        weft_entry *e = &c->entry[i];
+        if (strcmp(e->section, kind->name) == 0 && weft_opt_is(o, e->key)) found = e;
+    }
+    return found && weft_is_range(found->value) ? found : NULL;
+}
+
+static weft_status read_axes(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
+                             int nkind, weft_arena *mem)
+{
+    for (int j = 0; j < nkind; j++)
+        for (const weft_opt *o = kinds[j]->opts; o->name; o++) {
+            weft_entry *e = o->tune ? range_of(c, kinds[j], o) : NULL;
+            if (!e) continue;
+            e->used = 1;
+            weft_axis *a = &sp->axis[sp->dim++];
+            *a = (weft_axis){.section = kinds[j]->name, .opt = o};
+            TRY(strchr(e->value, '|') ? parse_values(e, a, mem) : parse_interval(e, a, mem));
+        }
+    return WEFT_OK;
+}
+
+/* With a list every ranged option must be one of its columns, which replace the range. */
+static weft_status check_ranges(const weft_space *sp, weft_conf *c,
+                                const weft_kind *const *kinds, int nkind, weft_arena *mem)
+{
+    for (int j = 0; j < nkind; j++)
+        for (const weft_opt *o = kinds[j]->opts; o->name; o++) {
+            weft_entry *e = o->tune ? range_of(c, kinds[j], o) : NULL;
+            if (!e) continue;
+            e->used = 1;
+            int has = 0;
+            for (int a = 0; a < sp->dim; a++) has |= sp->axis[a].opt == o;
+            if (!has)
+                return entry_fail(e, weft_arena_text(mem, "the list %s has no such column; "
+                                                          "give the option one value",
+                                                     sp->file), mem);
+        }
+    return WEFT_OK;
+}
+
+/* ---- points on an axis ---------------------------------------------------------------- */
+
+static int is_integer(const weft_axis *a)
+{
+    return a->opt->type != WEFT_REAL;
+}
+
+/* The point that lies the share t in [0, 1] of the way from lo to hi. */
+static double axis_at(const weft_axis *a, double lo, double hi, double t)
+{
+    const double v = a->log ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
+    return fmin(fmax(v, lo), hi);
+}
+
+static double axis_draw(const weft_axis *a, double unit)
+{
+    if (a->nvalue) return a->value[(int)(unit * a->nvalue)];
+    if (!is_integer(a)) return axis_at(a, a->lo, a->hi, unit);
+    return fmin(floor(axis_at(a, a->lo, a->hi + 1, unit)), a->hi);
+}
+
+static int64_t axis_levels(const weft_axis *a, int64_t levels)
+{
+    if (a->nvalue) return a->nvalue;
+    const double n = is_integer(a) ? a->hi - a->lo + 1 : a->hi > a->lo ? (double)levels : 1;
+    return n < (double)levels ? (int64_t)n : levels;
+}
+
+/* Point j of n. Integers: lo + j where rounding would give a value twice; a geometric
+ * sequence is convex, so all n points are distinct and the last is hi. */
+static double axis_point(const weft_axis *a, int64_t j, int64_t n)
+{
+    if (a->nvalue) return a->value[j];
+    const double v = axis_at(a, a->lo, a->hi, n > 1 ? (double)j / (double)(n - 1) : 0);
+    return is_integer(a) ? fmax(round(v), a->lo + (double)j) : v;
+}
+
+/* ---- public --------------------------------------------------------------------------- */
+
+static weft_status grid_count(weft_space *sp)
+{
+    sp->count = 1;
+    for (int a = 0; a < sp->dim; a++) {
+        sp->count *= axis_levels(&sp->axis[a], sp->levels);
+        if (sp->count > MOST)
+            return weft_fail(WEFT_ELIMIT, "space: the grid has more than %d configurations; "
+                                          "lower space.levels (now %lld) or use "
+                                          "space.source = random", MOST, (long long)sp->levels);
+    }
+    if (sp->configs > 0 && sp->configs < sp->count)
+        return weft_fail(WEFT_ECONF, "space.configs = %lld, but the grid has %lld "
+                                     "configurations; expected 0 (all), or use "
+                                     "space.source = random",
+                         (long long)sp->configs, (long long)sp->count);
+    return WEFT_OK;
+}
+
+weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
+                            int nkind, uint64_t seed, weft_arena *mem)
+{
+    TRY(weft_conf_bind(c, &weft_space_kind, sp));
+    if (sp->seed < 0) sp->seed = (int64_t)seed;
+    sp->dim = 0;
+    sp->list = NULL;
+    sp->axis = WEFT_NEW(mem, weft_axis, weft_space_nopt(kinds, nkind));
+    if (sp->source == LIST) {
+        if (!sp->file || !*sp->file)
+            return weft_fail(WEFT_ECONF, "space.source = list needs space.file, the list of "
+                                         "configurations");
+        TRY(weft_space_list(sp, kinds, nkind, mem));
+        if (sp->configs > 0 && sp->configs < sp->count) sp->count = sp->configs;
+        return check_ranges(sp, c, kinds, nkind, mem);
+    }
+    TRY(read_axes(sp, c, kinds, nkind, mem));
+    if (sp->source == GRID) return grid_count(sp);
+    sp->count = sp->dim == 0 ? 1 : sp->configs > 0 ? sp->configs : RANDOM_COUNT;
+    return WEFT_OK;
+}
+
+/* An axis is known by its name, so that the others are drawn alike when one is fixed. */
+static uint64_t axis_key(const weft_axis *a)
+{
+    char name[64];
+    weft_opt_name(a->opt, name, sizeof name);
+    return weft_hash(name, strlen(name), weft_hash(a->section, strlen(a->section), 0));
+}
+
+static void random_get(const weft_space *sp, int64_t i, double *conf)
+{
+    for (int a = 0; a < sp->dim; a++) {
+        const weft_rng4 r = weft_rng_at((uint64_t)sp->seed, WEFT_RNG_SPACE, (uint64_t)i,
+                                        axis_key(&sp->axis[a]), 0);
+        conf[a] = axis_draw(&sp->axis[a], weft_rng_unit(r.v[0]));
+    }
+}
+
+/* The last axis changes fastest. */
+static void grid_get(const weft_space *sp, int64_t i, double *conf)
+{
+    for (int a = sp->dim - 1; a >= 0; a--) {
+        const int64_t n = axis_levels(&sp->axis[a], sp->levels);
+        conf[a] = axis_point(&sp->axis[a], i % n, n);
+        i /= n;
+    }
+}
+
+void weft_space_get(const weft_space *sp, int64_t i, double *conf)
+{
+    weft_check(i >= 0 && (sp->source == RANDOM || i < sp->count), "configuration %lld of %lld",
+               (long long)i, (long long)sp->count);
+    if (sp->source == RANDOM)
+        random_get(sp, i, conf);
+    else if (sp->source == GRID)
+        grid_get(sp, i, conf);
+    else
+        memcpy(conf, sp->list + i * sp->dim, (size_t)sp->dim * sizeof *conf);
+}
+
+void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind, void *self)
+{
+    for (int a = 0; a < sp->dim; a++)
+        if (strcmp(sp->axis[a].section, kind->name) == 0)
+            weft_opt_put(sp->axis[a].opt, self, conf[a]);
+}
+
+void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n)
+{
+    size_t at = 0;
+    if (n > 0) text[0] = '\0';
+    for (int a = 0; a < sp->dim && at < n; a++) {
+        char name[64], value[64];
+        weft_opt_name(sp->axis[a].opt, name, sizeof name);
+        weft_opt_show(sp->axis[a].opt, conf[a], value, sizeof value);
+        at += (size_t)snprintf(text + at, n - at, "%s%s=%s", a ? " " : "", name, value);
+    }
+}

@@ -1,0 +1,60 @@
+/* Every configuration of the space on its own, in the order of the space: random search, or a
+ * full sweep of a grid or list. Never waits. */
+#include "weft/tune.h"
+
+typedef struct sweep {
+    const weft_space *sp;
+    int64_t next;
+    weft_mix one;
+} sweep;
+
+static const weft_opt sweep_opts[] = {{0}};
+
+static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem)
+{
+    sweep *t = self;
+    (void)seed;
+    t->sp = sp;
+    t->next = 0;
+    t->one = weft_mix_new(1, sp->dim, mem);
+    return WEFT_OK;
+}
+
+static weft_asked sweep_ask(void *self, weft_job *job)
+{
+    sweep *t = self;
+    if (t->next == t->sp->count) return WEFT_DONE;
+    t->one.id[0] = t->next;
+    weft_space_get(t->sp, t->next, t->one.conf);
+    *job = (weft_job){.trial = t->next++,
+                      .from = -1,
+                      .resource = 1,
+                      .size = 1,
+                      .last = 1,
+                      .mix = t->one};
+    return WEFT_JOB;
+}
+
+static void sweep_tell(void *self, const weft_result *res)
+{
+    (void)self;
+    (void)res;
+}
+
+static int64_t sweep_jobs(const void *self)
+{
+    const sweep *t = self;
+    return t->sp->count;
+}
+
+extern const weft_tuner weft_tuner_random;
+const weft_tuner weft_tuner_random = {
+    .kind = {.name = "random",
+             .about = "train every configuration on its own: a full sweep",
+             .size = sizeof(sweep),
+             .opts = sweep_opts},
+    .setup = sweep_setup,
+    .ask = sweep_ask,
+    .tell = sweep_tell,
+    .jobs = sweep_jobs,
+};

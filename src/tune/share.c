@@ -1,0 +1,76 @@
+/* Rounds and final jobs of tuners by weight-sharing. Called by ws_sha and ws_eg. */
+#include "share.h"
+
+#include <math.h>
+#include <string.h>
+
+weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft_arena *mem)
+{
+    enum { MOST = 1000000 };
+    if (sp->count < 1 || sp->count > MOST)
+        return weft_fail(WEFT_ELIMIT, "weight-sharing over %lld configurations; expected 1 "
+                                      "to %d, see space.configs", (long long)sp->count, MOST);
+    const int k = (int)sp->count;
+    *s = (weft_share){.warm = warm, .size = 1};
+    s->mix = weft_mix_new(k, sp->dim, mem);
+    for (int i = 0; i < k; i++) weft_space_get(sp, i, s->mix.conf + (size_t)i * sp->dim);
+    s->one = weft_mix_new(1, sp->dim, mem);
+    s->score = WEFT_NEW(mem, double, k);
+    return WEFT_OK;
+}
+
+weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
+{
+    const int fresh = !s->warm || s->round == 0;
+    s->open = 1;
+    s->size = size;
+    s->trials += fresh;
+    *job = (weft_job){.trial = s->trials - 1,
+                      .from = -1,
+                      .round = s->round,
+                      .resource = 1,
+                      .size = size,
+                      .mix = s->mix};
+    return WEFT_JOB;
+}
+
+weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
+{
+    while (s->next < s->mix.k && !(s->mix.z[s->next] > -INFINITY)) s->next++;
+    if (s->next == s->mix.k) return WEFT_DONE;
+    const int i = s->next++;
+    s->one.id[0] = s->mix.id[i];
+    memcpy(s->one.conf, s->mix.conf + (size_t)i * s->mix.dim,
+           (size_t)s->mix.dim * sizeof *s->one.conf);
+    *job = (weft_job){.from = -1, .last = 1, .mix = s->one};
+    if (!refit && s->round > 0) {
+        job->trial = s->trials - 1;
+        job->round = s->round;
+        job->size = s->size;
+        return WEFT_JOB;
+    }
+    job->trial = s->trials++;
+    if (s->warm && s->round > 0) job->from = 0;
+    job->resource = 1;
+    job->size = 1;
+    return WEFT_JOB;
+}
+
+void weft_share_only(weft_share *s, int i)
+{
+    for (int j = 0; j < s->mix.k; j++) s->mix.z[j] = j == i ? 0 : -INFINITY;
+}
+
+int weft_share_scores(weft_share *s, const weft_result *res)
+{
+    weft_check(res->k == s->mix.k, "result of %d configurations, expected %d", res->k,
+               s->mix.k);
+    s->open = 0;
+    s->round++;
+    const int sound = isfinite(res->loss);
+    for (int i = 0; i < s->mix.k; i++) {
+        const double mean = res->arm_count[i] > 0 ? weft_result_score(res, i) : res->loss;
+        s->score[i] = sound && !isnan(mean) ? mean : INFINITY;
+    }
+    return sound;
+}

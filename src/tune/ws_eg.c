@@ -1,0 +1,137 @@
+/* Exponentiated gradient by weight-sharing: fit one model in which each sample draws its map
+ * from the mixture, move the mixture against the maps' scores e_i, repeat; the most probable
+ * map wins.
+ *     p_i <- p_i exp(-eta g_i), normalised;  g_i = (e_i - b) (n_i / n) / p_i
+ * where map i was scored by n_i of n validation samples, drawn as the mixture says, and
+ * g_i = e_i - b where all maps were scored by the same samples. b is a baseline.
+ *     Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture
+ *     search: efficient feature map selection and federated hyperparameter tuning", SysML
+ *     2019, section 3.1, names the method; weighting and defaults are those of the authors'
+ *     released program, but for a baseline that is a running mean. */
+#include "share.h"
+
+#include <math.h>
+
+enum { CONSTANT, THEORY };
+
+typedef struct gradient {
+    double eta;
+    int rounds, rate, weighted, baseline, refit, warm;
+    weft_share share;
+    double *grad;    /* [k] */
+    double told_sum; /* of the mean scores of the rounds told */
+    int told;
+} gradient;
+
+static const weft_opt gradient_opts[] = {
+    {"rounds", WEFT_INT, offsetof(gradient, rounds), "5", 1, 100000, NULL,
+     "fits of the shared weights", 0},
+    {"eta", WEFT_REAL, offsetof(gradient, eta), "5", 0, 1e6, NULL,
+     "step size, per unit of the score", 0},
+    {"rate", WEFT_CHOICE, offsetof(gradient, rate), "constant", 0, 0, "constant|theory",
+     "constant: eta; theory: sqrt(2 ln k / rounds)", 0},
+    {"weighted", WEFT_BOOL, offsetof(gradient, weighted), "yes", 0, 1, NULL,
+     "divide by the probability that a map is scored, where validation is split", 0},
+    {"baseline", WEFT_BOOL, offsetof(gradient, baseline), "yes", 0, 1, NULL,
+     "take scores less the mean over the rounds so far", 0},
+    {"refit", WEFT_BOOL, offsetof(gradient, refit), "yes", 0, 1, NULL,
+     "fit the winner on its own; no: report the shared weights", 0},
+    {"warm", WEFT_BOOL, offsetof(gradient, warm), "yes", 0, 1, NULL,
+     "start each fit from the weights before it", 0},
+    {0}};
+
+static weft_status gradient_setup(void *self, const weft_space *sp, uint64_t seed,
+                                  weft_arena *mem)
+{
+    gradient *t = self;
+    (void)seed;
+    TRY(weft_share_setup(&t->share, sp, t->warm, mem));
+    t->grad = WEFT_NEW(mem, double, t->share.mix.k);
+    if (t->share.mix.k == 1) t->rounds = 0;
+    if (t->rate == THEORY && t->rounds > 0)
+        t->eta = sqrt(2 * log(t->share.mix.k) / t->rounds);
+    return WEFT_OK;
+}
+
+static weft_asked gradient_ask(void *self, weft_job *job)
+{
+    gradient *t = self;
+    weft_share *s = &t->share;
+    if (s->open) return WEFT_WAIT;
+    if (s->round == t->rounds) return weft_share_final(s, t->refit, job);
+    const weft_asked asked = weft_share_round(s, 1, job);
+    job->last = !s->warm && t->refit;
+    return asked;
+}
+
+/* Samples scored in all, and whether they were split among the maps: else all maps alive
+ * have the same number. */
+static double samples(const weft_mix *m, const weft_result *res, int *split)
+{
+    double sum = 0, most = 0, least = INFINITY;
+    for (int i = 0; i < m->k; i++) {
+        if (!(m->z[i] > -INFINITY)) continue;
+        sum += res->arm_count[i];
+        most = fmax(most, res->arm_count[i]);
+        least = fmin(least, res->arm_count[i]);
+    }
+    *split = least < most;
+    return sum;
+}
+
+/* Scores of diverged maps count as the worst of the others, so that z stays finite. */
+static double worst_score(const weft_share *s)
+{
+    double worst = -INFINITY;
+    for (int i = 0; i < s->mix.k; i++)
+        if (isfinite(s->score[i])) worst = fmax(worst, s->score[i]);
+    return isfinite(worst) ? worst : 1;
+}
+
+static void find_gradient(gradient *t, const weft_result *res)
+{
+    const double least_share = 0.01; /* of 1/k: bounds the weight of a map hardly drawn */
+    const weft_mix *m = &t->share.mix;
+    const double base = t->baseline ? t->told_sum / t->told : 0;
+    const double worst = worst_score(&t->share);
+    int split;
+    const double n = samples(m, res, &split);
+    for (int i = 0; i < m->k; i++) {
+        const double score = fmin(t->share.score[i], worst);
+        const double p = fmax(exp(m->z[i]), least_share / m->k);
+        t->grad[i] = res->arm_count[i] > 0 ? score - base : 0;
+        if (split && t->weighted) t->grad[i] *= res->arm_count[i] / n / p;
+    }
+}
+
+static void gradient_tell(void *self, const weft_result *res)
+{
+    gradient *t = self;
+    weft_share *s = &t->share;
+    if (!s->open) return; /* of the final job */
+    if (weft_share_scores(s, res)) {
+        t->told_sum += res->loss;
+        t->told++;
+        find_gradient(t, res);
+        weft_mix_step(&s->mix, t->eta, t->grad);
+    }
+    if (s->round == t->rounds) weft_share_only(s, weft_mix_mode(&s->mix));
+}
+
+static int64_t gradient_jobs(const void *self)
+{
+    const gradient *t = self;
+    return t->rounds + 1;
+}
+
+extern const weft_tuner weft_tuner_ws_eg;
+const weft_tuner weft_tuner_ws_eg = {
+    .kind = {.name = "ws_eg",
+             .about = "exponentiated gradient by weight-sharing",
+             .size = sizeof(gradient),
+             .opts = gradient_opts},
+    .setup = gradient_setup,
+    .ask = gradient_ask,
+    .tell = gradient_tell,
+    .jobs = gradient_jobs,
+};

@@ -1,0 +1,154 @@
+/* Successive halving by weight-sharing: fit one model in which each sample draws its map from
+ * the maps alive, score every map with it, keep the better half, and so on until one is left,
+ * which gets a fit of its own.
+ *     Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture
+ *     search: efficient feature map selection and federated hyperparameter tuning", SysML
+ *     2019, section 3.1.
+ * Where that text leaves a choice, the default is: scores are ranked among survivors, by
+ * (score, id); probabilities are normalised; the winner is the last survivor, fitted again.
+ * `literal` takes the text at its word: the median is over all k scores, maps that equal it
+ * stay, there are log2 k rounds, and the winner is drawn from the probabilities. Where scores
+ * keep their order this eliminates nothing after the first round, for half of all maps are
+ * always below the median. */
+#include "share.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct halving {
+    double keep, grow;
+    int few, refit, warm, literal;
+    weft_share share;
+    double *sorted; /* [k] scratch for the median */
+    int rounds;     /* planned */
+    int finals;     /* planned */
+    uint64_t seed;
+} halving;
+
+static const weft_opt halving_opts[] = {
+    {"keep", WEFT_REAL, offsetof(halving, keep), "0.5", 0.01, 0.99, NULL,
+     "share of the maps that survives a round", 0},
+    {"switch", WEFT_INT, offsetof(halving, few), "1", 1, 1000000, NULL,
+     "fit each map on its own once at most this many survive; 1: only the winner", 0},
+    {"grow", WEFT_REAL, offsetof(halving, grow), "1", 1, 100, NULL,
+     "factor by which the number of features grows a round, up to the full number", 0},
+    {"refit", WEFT_BOOL, offsetof(halving, refit), "yes", 0, 1, NULL,
+     "fit the winner on its own; no: report the shared weights", 0},
+    {"warm", WEFT_BOOL, offsetof(halving, warm), "yes", 0, 1, NULL,
+     "start each fit from the weights before it (not where features grow)", 0},
+    {"literal", WEFT_BOOL, offsetof(halving, literal), "no", 0, 1, NULL,
+     "median over eliminated maps too, and a winner drawn at random, as published", 0},
+    {0}};
+
+/* Survivors of a round with n maps: at least one goes, at least one stays. */
+static int kept(const halving *t, int n)
+{
+    const double slack = 1e-9; /* keeps 0.1 * 30 at 3 */
+    const int m = (int)ceil(t->keep * n - slack);
+    return m < 1 ? 1 : m < n ? m : n - 1;
+}
+
+/* Rounds that halve k maps until at most `few` are left. */
+static void plan(halving *t)
+{
+    int n = t->share.mix.k;
+    t->rounds = 0;
+    for (; n > t->few; t->rounds++) n = t->literal ? (n + 1) / 2 : kept(t, n);
+    t->finals = n;
+}
+
+static weft_status halving_setup(void *self, const weft_space *sp, uint64_t seed,
+                                 weft_arena *mem)
+{
+    halving *t = self;
+    TRY(weft_share_setup(&t->share, sp, t->warm && !(t->grow > 1), mem));
+    t->sorted = WEFT_NEW(mem, double, t->share.mix.k);
+    t->seed = seed;
+    plan(t);
+    return WEFT_OK;
+}
+
+static int search_ended(const halving *t)
+{
+    return t->share.round == t->rounds || weft_mix_alive(&t->share.mix) <= t->few;
+}
+
+static weft_asked halving_ask(void *self, weft_job *job)
+{
+    halving *t = self;
+    if (t->share.open) return WEFT_WAIT;
+    if (search_ended(t)) return weft_share_final(&t->share, t->refit, job);
+    const double size = pow(t->grow, t->share.round - t->rounds);
+    const weft_asked asked = weft_share_round(&t->share, size, job);
+    job->all = t->literal;
+    job->last = !t->share.warm && t->refit;
+    return asked;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Median of the scores of all maps that samples were scored by. */
+static double median(const halving *t, const weft_result *res)
+{
+    int n = 0;
+    for (int i = 0; i < res->k; i++)
+        if (res->arm_count[i] > 0) t->sorted[n++] = t->share.score[i];
+    if (n == 0) return INFINITY;
+    qsort(t->sorted, (size_t)n, sizeof *t->sorted, by_value);
+    return n % 2 ? t->sorted[n / 2] : (t->sorted[n / 2 - 1] + t->sorted[n / 2]) / 2;
+}
+
+/* Doubles the probability of the maps at or below the median. Doubling keeps survivors equal,
+ * so here they are normalised at once. No survivor is worth as much as no score: the mixture
+ * stays and the search ends. */
+static void halve_literally(halving *t, const weft_result *res)
+{
+    weft_mix *m = &t->share.mix;
+    const double threshold = median(t, res);
+    int keep = 0;
+    for (int i = 0; i < m->k; i++)
+        keep += m->z[i] > -INFINITY && t->share.score[i] <= threshold;
+    if (keep > 0)
+        weft_mix_halve(m, t->share.score, keep, 1);
+    else
+        t->rounds = t->share.round;
+    if (search_ended(t) && weft_mix_alive(m) > t->few) {
+        const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, 0, 0, 0);
+        weft_share_only(&t->share, weft_mix_draw(m, weft_rng_unit(r.v[0])));
+    }
+}
+
+static void halving_tell(void *self, const weft_result *res)
+{
+    halving *t = self;
+    if (!t->share.open) return; /* of a final job */
+    weft_share_scores(&t->share, res);
+    weft_mix *m = &t->share.mix;
+    if (t->literal)
+        halve_literally(t, res);
+    else
+        weft_mix_halve(m, t->share.score, kept(t, weft_mix_alive(m)), 1);
+}
+
+static int64_t halving_jobs(const void *self)
+{
+    const halving *t = self;
+    if (search_ended(t)) return t->share.round + weft_mix_alive(&t->share.mix);
+    return t->rounds + t->finals;
+}
+
+extern const weft_tuner weft_tuner_ws_sha;
+const weft_tuner weft_tuner_ws_sha = {
+    .kind = {.name = "ws_sha",
+             .about = "successive halving by weight-sharing",
+             .size = sizeof(halving),
+             .opts = halving_opts},
+    .setup = halving_setup,
+    .ask = halving_ask,
+    .tell = halving_tell,
+    .jobs = halving_jobs,
+};

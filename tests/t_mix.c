@@ -1,0 +1,217 @@
+/* Mixtures and results: draws, steps, halving, packing, against their formulas.
+ * RUN: np=1 */
+#include "tap.h"
+#include "weft/space.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { K = 7 };
+
+/* A mixture of K with the given probabilities; 0 is eliminated. Ids fall with the index. */
+static weft_mix mix_of(const double *p, weft_arena *mem)
+{
+    weft_mix m = weft_mix_new(K, 2, mem);
+    for (int i = 0; i < K; i++) {
+        m.id[i] = 100 - i;
+        m.conf[2 * i] = i;
+        m.conf[2 * i + 1] = -i;
+        m.z[i] = p[i] > 0 ? log(p[i]) : -INFINITY;
+    }
+    return m;
+}
+
+static double total(const weft_mix *m)
+{
+    double sum = 0;
+    for (int i = 0; i < m->k; i++) sum += exp(m->z[i]);
+    return sum;
+}
+
+static void test_new(weft_arena *mem)
+{
+    const weft_mix m = weft_mix_new(3, 0, mem);
+    ok(m.k == 3 && m.id[2] == 2, "a new mixture numbers its configurations");
+    is_near(exp(m.z[1]), 1.0 / 3, 1e-15, "a new mixture is uniform");
+    ok(weft_mix_alive(&m) == 3, "all of a new mixture are alive");
+    ok(weft_mix_mode(&m) == 0, "the mode is the first of equals");
+}
+
+static void test_draw(weft_arena *mem)
+{
+    const double p[K] = {0, .25, 0, .5, .125, .125, 0};
+    const weft_mix m = mix_of(p, mem);
+    double cum[K];
+    int count[K] = {0}, agree = 1;
+    weft_mix_cumulate(&m, cum);
+    const int n = 4096;
+    for (int s = 0; s < n; s++) {
+        const double unit = (s + .5) / n;
+        const int i = weft_mix_draw(&m, unit);
+        agree &= i == weft_mix_find(cum, K, unit);
+        count[i]++;
+    }
+    ok(agree, "table and sum draw alike");
+    int exact = 1;
+    for (int i = 0; i < K; i++) exact &= count[i] == (int)(p[i] * n);
+    ok(exact, "draws are as frequent as the probabilities say");
+    ok(weft_mix_draw(&m, 0) == 1 && weft_mix_find(cum, K, 0) == 1,
+       "0 draws the first alive");
+    const double top = nextafter(1, 0);
+    ok(weft_mix_draw(&m, top) == 5 && weft_mix_find(cum, K, top) == 5,
+       "the largest number below 1 draws the last alive");
+    ok(weft_mix_mode(&m) == 3, "the mode is the most probable");
+}
+
+/* A thousandth is no binary fraction: the sums are rounded at every step. */
+static void test_draw_rounding(weft_arena *mem)
+{
+    const int k = 1000;
+    const weft_mix m = weft_mix_new(k, 0, mem);
+    double *cum = WEFT_NEW(mem, double, k);
+    weft_mix_cumulate(&m, cum);
+    int agree = 1, rising = 1;
+    for (int s = 0; s < 10 * k; s++) {
+        const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)s, 0, 0);
+        const double unit = weft_rng_unit(r.v[0]);
+        agree &= weft_mix_draw(&m, unit) == weft_mix_find(cum, k, unit);
+    }
+    for (int i = 1; i < k; i++) rising &= cum[i] > cum[i - 1];
+    ok(agree, "table and sum draw alike among a thousand");
+    ok(rising && cum[k - 1] == 1, "the table rises to 1");
+}
+
+static void test_step(weft_arena *mem)
+{
+    const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
+    const double grad[K] = {1, -2, 5, 0, .5, 3, -1};
+    const double eta = .7;
+    weft_mix m = mix_of(p, mem);
+    weft_mix_step(&m, eta, grad);
+    double sum = 0, off = 0;
+    for (int i = 0; i < K; i++) sum += p[i] * exp(-eta * grad[i]);
+    for (int i = 0; i < K; i++)
+        off = fmax(off, fabs(exp(m.z[i]) - p[i] * exp(-eta * grad[i]) / sum));
+    is_near(off, 0, 1e-15, "a step multiplies by exp(-eta g) and normalises");
+    ok(isinf(m.z[2]), "a step leaves the eliminated so");
+
+    const double shift[K] = {9, 9, 9, 9, 9, 9, 9};
+    weft_mix still = mix_of(p, mem);
+    weft_mix_step(&still, eta, shift);
+    off = 0;
+    for (int i = 0; i < K; i++) off = fmax(off, fabs(exp(still.z[i]) - p[i]));
+    is_near(off, 0, 1e-15, "equal gradients move nothing");
+
+    for (int n = 0; n < 10000; n++) weft_mix_step(&m, eta, grad);
+    is_near(exp(m.z[1]), 1, 1e-12, "ten thousand steps find the best");
+    ok(isfinite(m.z[5]) && m.z[5] < -1000, "ten thousand steps do not underflow");
+}
+
+static void test_halve(weft_arena *mem)
+{
+    const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
+    const double loss[K] = {.5, .4, .1, NAN, .4, .4, INFINITY};
+    weft_mix m = mix_of(p, mem);
+    weft_mix_halve(&m, loss, 2, 1);
+    ok(weft_mix_alive(&m) == 2 && m.z[4] > -1 && m.z[5] > -1,
+       "of equal losses the lower ids stay, and the eliminated stay so");
+    is_near(exp(m.z[4]), .5, 1e-15, "flat halving makes survivors equal");
+
+    m = mix_of(p, mem);
+    weft_mix_halve(&m, loss, 4, 0);
+    ok(weft_mix_alive(&m) == 4, "halving keeps as many as asked");
+    is_near(exp(m.z[0]), .3 / .7, 1e-15, "halving keeps proportions");
+    is_near(total(&m), 1, 1e-15, "halving normalises");
+
+    m = mix_of(p, mem);
+    weft_mix_halve(&m, loss, 5, 1);
+    ok(isinf(m.z[3]) && !isinf(m.z[6]), "NaN is INFINITY: the lower id of the two stays");
+
+    m = mix_of(p, mem);
+    weft_mix_halve(&m, loss, 99, 0);
+    ok(weft_mix_alive(&m) == 6, "keeping more than there are keeps all");
+    const double none[K] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    weft_mix_halve(&m, none, 1, 1);
+    ok(weft_mix_alive(&m) == 1 && m.z[6] == 0, "without any finite loss the lowest id stays");
+}
+
+static void test_pack(weft_arena *mem)
+{
+    const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
+    const weft_mix m = mix_of(p, mem);
+    weft_mix copy = weft_mix_new(K, 2, mem);
+    weft_mix_copy(&copy, &m);
+    const size_t n = weft_mix_bytes(&m);
+    ok(n == weft_mix_bytes(&copy), "a copy packs into as many bytes");
+    char *a = weft_arena_get(mem, n, 1), *b = weft_arena_get(mem, n, 1);
+    weft_mix_pack(&m, a);
+    weft_mix_pack(&copy, b);
+    ok(memcmp(a, b, n) == 0, "a copy packs into the same bytes");
+    int differs = 1;
+    copy.z[1] = nextafter(copy.z[1], 0);
+    weft_mix_pack(&copy, b);
+    differs &= memcmp(a, b, n) != 0;
+    weft_mix_copy(&copy, &m);
+    copy.conf[2 * K - 1] += 1;
+    weft_mix_pack(&copy, b);
+    differs &= memcmp(a, b, n) != 0;
+    weft_mix_copy(&copy, &m);
+    copy.id[K - 1]++;
+    weft_mix_pack(&copy, b);
+    differs &= memcmp(a, b, n) != 0;
+    ok(differs, "the packed form shows each change of z, conf and id");
+    digest(weft_hash(a, n, 0));
+}
+
+static void test_result(weft_arena *mem)
+{
+    weft_result r = weft_result_new(3, mem);
+    r.job = 5;
+    r.trial = 2;
+    r.resource = 4;
+    r.loss = INFINITY;
+    r.valid_loss = .75;
+    r.valid_error = .5;
+    r.train_loss = .25;
+    r.cost = 1.5;
+    r.residual = 1e-6;
+    r.iterations = 17;
+    r.accuracy = 1;
+    for (int i = 0; i < 3; i++) {
+        r.arm_loss[i] = 3 + i;
+        r.arm_wrong[i] = 1 + i;
+        r.arm_count[i] = 4 * i;
+    }
+    ok(isnan(weft_result_score(&r, 0)), "a configuration without samples has no score");
+    is_near(weft_result_score(&r, 2), 3. / 8, 0, "the score is the error rate");
+    r.accuracy = 0;
+    is_near(weft_result_score(&r, 2), 5. / 8, 0, "or the mean loss");
+
+    char *packed = weft_arena_get(mem, weft_result_bytes(3), 1);
+    weft_result_pack(&r, packed);
+    weft_result back = weft_result_new(3, mem);
+    weft_result_unpack(&back, packed);
+    ok(back.job == 5 && back.trial == 2 && back.resource == 4 && isinf(back.loss) &&
+           back.valid_loss == .75 && back.valid_error == .5 && back.train_loss == .25 &&
+           back.cost == 1.5 && back.residual == 1e-6 && back.iterations == 17 &&
+           back.accuracy == 0,
+       "a result comes back from its packed form");
+    ok(memcmp(back.arm_loss, r.arm_loss, 3 * sizeof(double)) == 0 &&
+           memcmp(back.arm_wrong, r.arm_wrong, 3 * sizeof(double)) == 0 &&
+           memcmp(back.arm_count, r.arm_count, 3 * sizeof(double)) == 0,
+       "and so do the sums of its configurations");
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_new(mem);
+    test_draw(mem);
+    test_draw_rounding(mem);
+    test_step(mem);
+    test_halve(mem);
+    test_pack(mem);
+    test_result(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}

@@ -1,0 +1,377 @@
+/* Search spaces: ranges, random draws, grids, lists of configurations, and their errors.
+ * RUN: np=1 */
+#include "tap.h"
+#include "weft/space.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Two plug-ins with options of every type. */
+typedef struct map {
+    int cut, stop, order, bins;
+    double alpha;
+} map;
+
+typedef struct model {
+    double C;
+    int64_t steps;
+} model;
+
+static const weft_opt map_opts[] = {
+    {"cut/method", WEFT_CHOICE, offsetof(map, cut), "remove", 0, 0,
+     "remove/simple|split/custom|treebank/nltk", "tokenizer", 1},
+    {"stop", WEFT_BOOL, offsetof(map, stop), "no", 0, 1, NULL, "remove stop words", 1},
+    {"order", WEFT_INT, offsetof(map, order), "1", 1, 5, NULL, "words", 1},
+    {"alpha", WEFT_REAL, offsetof(map, alpha), "1", 1e-9, 1e9, NULL, "smoothing", 1},
+    {"bins", WEFT_INT, offsetof(map, bins), "16", 1, 1 << 30, NULL, "bins", 0},
+    {0}};
+static const weft_opt model_opts[] = {
+    {"C", WEFT_REAL, offsetof(model, C), "1", 0, 1e9, NULL, "inverse regulariser", 1},
+    {"steps", WEFT_LONG, offsetof(model, steps), "10", 1, 1e15, NULL, "steps", 1},
+    {0}};
+static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts};
+static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts};
+static const weft_kind *const kinds[] = {&map_kind, &model_kind};
+
+static weft_arena *mem;
+
+static weft_status read_space(weft_space *sp, const char *text, uint64_t seed)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    TRY(weft_conf_text(&c, "t.ini", text));
+    return weft_space_read(sp, &c, kinds, 2, seed, mem);
+}
+
+static int says(const char *word)
+{
+    return strstr(weft_error(), word) != NULL;
+}
+
+static const char full[] = "[space]\n"
+                           "source = random\n"
+                           "configs = 20\n"
+                           "[map]\n"
+                           "alpha = log 1e-5 .. 10\n"
+                           "method = remove | treebank\n"
+                           "stop = no | yes\n"
+                           "order = 1 .. 3\n"
+                           "bins = 64\n"
+                           "[model]\n"
+                           "C = 0 .. 4\n"
+                           "steps = 1 | 100\n";
+
+static void test_axes(void)
+{
+    weft_space sp;
+    ok(read_space(&sp, full, 1) == WEFT_OK, "a space is read");
+    ok(sp.dim == 6 && sp.count == 20, "every range is an axis");
+    ok(strcmp(sp.axis[0].section, "map") == 0 && weft_opt_is(sp.axis[0].opt, "cut"),
+       "axes stand in the order of the option tables");
+    ok(sp.axis[0].nvalue == 2 && sp.axis[0].value[1] == 2, "choices are values");
+    ok(sp.axis[1].nvalue == 2 && sp.axis[1].value[0] == 0, "bools are values");
+    ok(!sp.axis[2].log && sp.axis[2].lo == 1 && sp.axis[2].hi == 3, "integers have ends");
+    ok(sp.axis[3].log && sp.axis[3].lo == 1e-5 && sp.axis[3].hi == 10, "log ranges are so");
+    ok(sp.axis[5].nvalue == 2 && sp.axis[5].value[1] == 100, "numbers may be values");
+
+    ok(read_space(&sp, "[map]\nbins = 32\n", 1) == WEFT_OK && sp.dim == 0 && sp.count == 1,
+       "without a range there is one configuration");
+    ok(read_space(&sp, "[map]\nstop = no | yes\n", 1) == WEFT_OK && sp.count == 64,
+       "64 are drawn if nothing else is said");
+}
+
+static void test_used(void)
+{
+    weft_conf c;
+    weft_space sp;
+    weft_conf_init(&c, mem);
+    ok(weft_conf_text(&c, "t.ini", "[map]\nalpha = 1 .. 2\norder = 2\nnone = 1 .. 2\n") ==
+           WEFT_OK,
+       "an input file is read");
+    ok(weft_space_read(&sp, &c, kinds, 2, 1, mem) == WEFT_OK, "with a range in it");
+    ok(c.entry[0].used && !c.entry[1].used && !c.entry[2].used,
+       "ranges of options count as used, other entries do not");
+}
+
+static void test_random(void)
+{
+    weft_space sp, again, other;
+    ok(read_space(&sp, full, 1) == WEFT_OK && read_space(&again, full, 1) == WEFT_OK &&
+           read_space(&other, full, 2) == WEFT_OK,
+       "three spaces are read");
+    double x[6], y[6], z[6];
+    const int n = 20000;
+    int same = 1, differ = 0, inside = 1, whole = 1, order[4] = {0}, stop = 0;
+    double logs = 0, squares = 0, mean = 0;
+    for (int i = 0; i < n; i++) {
+        weft_space_get(&sp, i, x);
+        weft_space_get(&again, n - 1 - i, y);
+        weft_space_get(&again, i, y);
+        weft_space_get(&other, i, z);
+        same &= memcmp(x, y, sizeof x) == 0;
+        differ += memcmp(x, z, sizeof x) != 0;
+        inside &= (x[0] == 0 || x[0] == 2) && x[3] >= 1e-5 && x[3] <= 10 && x[4] >= 0 &&
+                  x[4] <= 4 && (x[5] == 1 || x[5] == 100);
+        whole &= x[2] == 1 || x[2] == 2 || x[2] == 3;
+        order[(int)x[2] & 3]++;
+        stop += x[1] > .5;
+        const double u = log(x[3] / 1e-5) / log(1e6);
+        logs += u / n;
+        squares += u * u / n;
+        mean += x[4] / n;
+    }
+    ok(same, "a draw is a function of seed and index, in whatever order asked");
+    ok(differ == n, "another seed gives other draws");
+    ok(inside && whole, "draws are inside, integers whole");
+    /* bounds: five standard errors of n draws */
+    is_near(logs, .5, 5 * sqrt(1. / 12 / n), "logarithms are uniform: mean");
+    is_near(squares, 1. / 3, 5 * sqrt(4. / 45 / n), "logarithms are uniform: square");
+    is_near(mean, 2, 5 * sqrt(16. / 12 / n), "numbers are uniform");
+    is_near((double)stop / n, .5, 5 * sqrt(.25 / n), "bools are uniform");
+    is_near((double)order[1] / n, 1. / 3, 5 * sqrt(2. / 9 / n), "integers: the lower end");
+    is_near((double)order[3] / n, 1. / 3, 5 * sqrt(2. / 9 / n), "integers: the upper end");
+    digest(weft_hash(x, sizeof x, 0));
+}
+
+static void test_log_integers(void)
+{
+    weft_space sp;
+    ok(read_space(&sp, "[model]\nsteps = log 1 .. 3\n", 1) == WEFT_OK, "log integers");
+    const int n = 20000;
+    int count[5] = {0};
+    for (int i = 0; i < n; i++) {
+        double x;
+        weft_space_get(&sp, i, &x);
+        count[x >= 0 && x <= 4 ? (int)x : 0]++;
+    }
+    ok(count[1] + count[2] + count[3] == n, "stay inside");
+    /* v is drawn as floor of a log-uniform number on [1, 4) */
+    is_near((double)count[1] / n, .5, 5 * sqrt(.25 / n), "and prefer the small: 1");
+    is_near((double)count[3] / n, log(4. / 3) / log(4), 5 * sqrt(.17 / n),
+            "and prefer the small: 3");
+}
+
+static void test_fixed_axis(void)
+{
+    weft_space sp, fixed;
+    ok(read_space(&sp, full, 1) == WEFT_OK &&
+           read_space(&fixed, "[map]\nalpha = log 1e-5 .. 10\norder = 1 .. 3\n", 1) == WEFT_OK,
+       "a space and a part of it");
+    double x[6], y[2];
+    int same = 1;
+    for (int i = 0; i < 50; i++) {
+        weft_space_get(&sp, i, x);
+        weft_space_get(&fixed, i, y);
+        same &= x[2] == y[0] && x[3] == y[1];
+    }
+    ok(same, "draws of an axis do not depend on the other axes");
+
+    weft_space own;
+    ok(read_space(&own, "[space]\nseed = 1\n[map]\norder = 1 .. 3\nalpha = log 1e-5 .. 10\n",
+                  77) == WEFT_OK,
+       "a space with a seed of its own");
+    weft_space_get(&own, 3, y);
+    weft_space_get(&sp, 3, x);
+    ok(x[2] == y[0] && x[3] == y[1], "does not depend on the run's seed");
+}
+
+static void test_grid(void)
+{
+    weft_space sp;
+    ok(read_space(&sp, "[space]\nsource = grid\nlevels = 4\n[map]\nstop = no | yes\n"
+                       "order = 1 .. 3\nalpha = log 0.001 .. 1\n[model]\nC = 0 .. 3\n",
+                  1) == WEFT_OK,
+       "a grid is read");
+    ok(sp.count == 2 * 3 * 4 * 4, "a grid is the product of its axes");
+    double x[4];
+    weft_space_get(&sp, 0, x);
+    ok(x[0] == 0 && x[1] == 1 && x[2] == .001 && x[3] == 0, "it begins at the lower ends");
+    weft_space_get(&sp, sp.count - 1, x);
+    ok(x[0] == 1 && x[1] == 3 && x[2] == 1 && x[3] == 3, "and ends at the upper");
+    weft_space_get(&sp, 6, x);
+    is_near(x[2], .01, 1e-15, "log axes are spaced by factors");
+    is_near(x[3], 2, 1e-15, "others evenly, the last axis fastest");
+
+    ok(read_space(&sp, "[space]\nsource = grid\nlevels = 6\n[model]\nsteps = log 1 .. 40\n",
+                  1) == WEFT_OK,
+       "a grid of integers");
+    const double want[6] = {1, 2, 4, 9, 19, 40};
+    int good = sp.count == 6;
+    for (int64_t i = 0; good && i < 6; i++) {
+        weft_space_get(&sp, i, x);
+        good &= x[0] == want[i];
+    }
+    ok(good, "1 2 4 9 19 40 are six levels of log 1 .. 40");
+    ok(read_space(&sp, "[space]\nsource = grid\nlevels = 9\n[model]\nsteps = log 1 .. 12\n",
+                  1) == WEFT_OK && sp.count == 9,
+       "crowded integers");
+    int distinct = 1;
+    double before = 0;
+    for (int64_t i = 0; i < 9; i++, before = x[0]) {
+        weft_space_get(&sp, i, x);
+        distinct &= x[0] > before && x[0] == round(x[0]);
+    }
+    ok(distinct && before == 12, "are distinct and reach the upper end");
+    ok(read_space(&sp, "[space]\nsource = grid\n[map]\nalpha = 2 .. 2\n", 1) == WEFT_OK &&
+           sp.count == 1,
+       "an axis of one point is one level");
+
+    ok(read_space(&sp, "[space]\nsource = grid\nconfigs = 3\n[map]\norder = 1 .. 5\n", 1) ==
+               WEFT_ECONF &&
+           says("3") && says("5"),
+       "part of a grid is refused");
+    ok(read_space(&sp, "[space]\nsource = grid\nlevels = 1000\n[map]\nalpha = 1 .. 2\n"
+                       "[model]\nC = 1 .. 2\nsteps = 1 .. 99\n", 1) == WEFT_ELIMIT &&
+           says("levels"),
+       "too large a grid is refused");
+}
+
+static void refused(const char *line, const char *word, const char *about)
+{
+    weft_space sp;
+    const char *text = weft_arena_text(mem, "[map]\n\n%s\n", line);
+    const weft_status st = read_space(&sp, text, 1);
+    ok(st == WEFT_ECONF && says("t.ini:3") && says(word), "%s: %s", about, weft_error());
+}
+
+static void test_bad_ranges(void)
+{
+    refused("alpha = 3 .. 1", "lower end", "ends in the wrong order are refused");
+    refused("alpha = log 0 .. 1", "", "a log range from 0 is refused");
+    refused("alpha = 1 .. 1e20", "", "an end beyond the option's bound is refused");
+    refused("alpha = 1 .. x", "x", "an end that is no number is refused");
+    refused("order = 1 .. 2.5", "2.5", "an end that is no integer is refused");
+    refused("cut = remove .. split", "|", "an interval of choices is refused");
+    refused("cut = remove | spilt", "split", "an unknown choice is answered by the nearest");
+    refused("stop = no | no", "twice", "a value given twice is refused");
+    refused("stop = no |", "", "an empty value is refused");
+    refused("alpha = 1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17", "16",
+            "seventeen values are refused");
+}
+
+static char list_path[] = "/tmp/t_space_XXXXXX";
+
+static weft_status read_list(weft_space *sp, const char *rows, const char *more)
+{
+    FILE *f = fopen(list_path, "w");
+    weft_check(f && fputs(rows, f) >= 0 && fclose(f) == 0, "cannot write %s", list_path);
+    return read_space(sp, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s",
+                                          list_path, more), 1);
+}
+
+static void test_list(void)
+{
+    weft_space sp;
+    double x[3];
+    const char rows[] = "map\talpha\tmethod\tstop\r\n"
+                        "0\t0.0196282248134428\tsimple\tFalse\r\n"
+                        "\r\n"
+                        "1\t1.29e-05 \tcustom\tTrue\n"
+                        "2\t10\tnltk\tno";
+    ok(read_list(&sp, rows, "") == WEFT_OK, "a list is read");
+    ok(sp.count == 3 && sp.dim == 3, "its columns are the axes, its lines configurations");
+    weft_space_get(&sp, 0, x);
+    ok(x[0] == 0.0196282248134428 && x[1] == 0 && x[2] == 0, "the first line is read");
+    weft_space_get(&sp, 1, x);
+    ok(x[0] == 1.29e-05 && x[1] == 1 && x[2] == 1, "empty lines and blanks are skipped");
+    weft_space_get(&sp, 2, x);
+    ok(x[0] == 10 && x[1] == 2 && x[2] == 0, "the last line needs no end");
+    ok(read_list(&sp, rows, "configs = 2\n[map]\nalpha = 1 .. 2\n") == WEFT_OK &&
+           sp.count == 2,
+       "a list replaces a range, and its first lines can be taken");
+
+    char long_list[4000] = "id\torder\n";
+    for (int i = 0; i < 200; i++) strcat(long_list, i % 2 ? "7\t3\n" : "7\t4\n");
+    ok(read_list(&sp, long_list, "") == WEFT_OK && sp.count == 200, "200 lines are read");
+    int good = 1;
+    for (int64_t i = 0; i < 200; i++) {
+        weft_space_get(&sp, i, x);
+        good &= x[0] == (i % 2 ? 3 : 4);
+    }
+    ok(good, "and kept");
+}
+
+static void bad_list(const char *rows, const char *more, const char *word, const char *about)
+{
+    weft_space sp;
+    const weft_status st = read_list(&sp, rows, more);
+    ok(st == WEFT_ECONF && says(word), "%s: %s", about, weft_error());
+}
+
+static void test_bad_lists(void)
+{
+    weft_space sp;
+    bad_list("map\talhpa\n0\t1\n", "", "\"alpha\"", "an unknown column is answered");
+    bad_list("map\tbins\n0\t1\n", "", "bins", "a column of a fixed option is refused");
+    bad_list("cut\tmethod\nsplit\tsplit\n", "", "already", "an option twice is refused");
+    bad_list("alpha\tstop\n1\tno\n1\n", "", ":3:", "a short line is refused");
+    bad_list("alpha\tstop\n1\tno\tno\n", "", ":2:", "a long line is refused");
+    bad_list("alpha\tstop\n\n1\tmaybe\n", "", ":3: stop", "a wrong value is refused");
+    bad_list("alpha\n-4\n", "", ":2: alpha", "a value out of bounds is refused");
+    bad_list("alpha\n\t\n", "", ":2:", "a line of nothing but TAB is refused");
+    bad_list("alpha\n", "", "0 configurations", "a list without lines is refused");
+    bad_list("", "", "0 options", "an empty list is refused");
+    bad_list("map\n1\n", "", "0 options", "a list of labels is refused");
+    bad_list("\xff\xfe\0\n", "", "", "a list that is no text is refused");
+    bad_list("alpha\n1\n", "[map]\nstop = no | yes\n", "no such column",
+             "a range that the list lacks is refused");
+    ok(read_space(&sp, "[space]\nsource = list\n", 1) == WEFT_ECONF && says("space.file"),
+       "a list without a file is refused");
+    ok(read_space(&sp, "[space]\nsource = list\nfile = /nonexistent/list.tsv\n", 1) ==
+               WEFT_EFILE &&
+           says("/nonexistent/list.tsv"),
+       "a missing list is named");
+    ok(read_space(&sp, "[space]\nsource = list\nfile = /tmp\n", 1) == WEFT_EFILE &&
+           says("/tmp"),
+       "a directory is no list");
+}
+
+static void test_put(void)
+{
+    weft_space sp;
+    weft_conf c;
+    map m;
+    model d;
+    weft_conf_init(&c, mem);
+    ok(weft_conf_text(&c, "t.ini", full) == WEFT_OK &&
+           weft_space_read(&sp, &c, kinds, 2, 1, mem) == WEFT_OK &&
+           weft_conf_bind(&c, &map_kind, &m) == WEFT_OK &&
+           weft_conf_bind(&c, &model_kind, &d) == WEFT_OK,
+       "ranges are left out when instances are filled");
+    const double x[6] = {2, 1, 3, .25, 1.5, 100};
+    weft_space_put(&sp, x, &map_kind, &m);
+    ok(m.cut == 2 && m.stop == 1 && m.order == 3 && m.alpha == .25 && m.bins == 64,
+       "a configuration is written into its plug-in");
+    ok(d.C == 1 && d.steps == 10, "and into no other");
+    weft_space_put(&sp, x, &model_kind, &d);
+    ok(d.C == 1.5 && d.steps == 100, "each plug-in has its part");
+
+    char text[200], cut[9];
+    weft_space_show(&sp, x, text, sizeof text);
+    ok(strcmp(text, "cut=treebank stop=true order=3 alpha=0.25 C=1.5 steps=100") == 0,
+       "a configuration is shown as a user would write it: %s", text);
+    weft_space_show(&sp, x, cut, sizeof cut);
+    ok(strcmp(cut, "cut=tree") == 0, "as far as there is room");
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    const int fd = mkstemp(list_path);
+    weft_check(fd >= 0 && close(fd) == 0, "no temporary file");
+    test_axes();
+    test_used();
+    test_random();
+    test_log_integers();
+    test_fixed_axis();
+    test_grid();
+    test_bad_ranges();
+    test_list();
+    test_bad_lists();
+    test_put();
+    unlink(list_path);
+    weft_arena_free(mem);
+    return tap_done();
+}
