@@ -5,6 +5,7 @@
 VERSION := 0.1.0
 VARIANT ?= opt
 REAL    ?= float
+BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 PYTHON  ?= $(firstword $(foreach p,python3 /usr/bin/python3,$(if $(shell \
@@ -34,7 +35,8 @@ MISSING := $(strip $(MISSING))
 
 # ---- flags --------------------------------------------------------------------------------
 
-CLANG := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
+CC_VERSION := $(shell $(CC) --version 2>/dev/null | head -1)
+CLANG := $(findstring clang,$(CC_VERSION))
 ARCH := $(shell $(CC) -dumpmachine 2>/dev/null)
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -60,32 +62,32 @@ FLAGS_kernel_avx2 := -mavx2 -mfma -mbmi2
 FLAGS_kernel_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma
 endif
 
+comma := ,
 # Other people's headers are system headers: they are not ours to warn of.
 ifeq ($(MISSING),)
-LIB_CFLAGS := $(filter-out -isystem/usr/include/$(ARCH),$(sort $(patsubst -I%,-isystem%,$(shell pkg-config --cflags $(PKGS)) \
-    $(addprefix -I,$(shell mpicc --showme:incdirs)))))
+SYSTEM := $(shell pkg-config --cflags $(PKGS)) $(addprefix -I,$(shell mpicc --showme:incdirs))
+LIB_CFLAGS := $(sort $(patsubst -I%,-isystem%,$(filter-out -I/usr/include/%-linux-gnu,$(SYSTEM))))
 # OpenBLAS first: it serves ScaLAPACK too.
 LIB_LIBS := $(shell pkg-config --libs openblas) \
     $(filter-out -llapack -lblas,$(shell pkg-config --libs $(PKGS))) -lcsv -lm
 RPATH := $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/%,$(filter -L%,$(LIB_LIBS))))
 endif
-comma := ,
 
 DEFS := -D_POSIX_C_SOURCE=200809L -DWEFT_VERSION='"$(VERSION)"' \
     $(if $(filter double,$(REAL)),-DWEFT_DOUBLE)
 ALL_CFLAGS := -std=c11 $(OPT) $(WARN) $(DEFS) -Iinclude $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := $(OPT) $(LDFLAGS) $(RPATH)
-COMPILE = OMPI_CC='$(CC)' mpicc
+export OMPI_CC := $(CC)
 
 # ---- files --------------------------------------------------------------------------------
 
-B := build/$(VARIANT)$(if $(filter double,$(REAL)),-double)
+B := $(BUILD)/$(VARIANT)$(if $(filter double,$(REAL)),-double)
 MAIN := $(wildcard src/cli/main.c)
 OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(wildcard src/*.c src/*/*.c)))
 LIB := $B/libweft.a
 BIN := $(if $(MAIN),$B/weft)
 TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c))) $(notdir $(wildcard tests/t_*.sh)))
-PROGS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/t_*.c))
+PROGS := $(addprefix $B/tests/,$(filter-out %.sh,$(TESTS)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
 SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch])
 quote = '$(subst ','\'',$1)'
@@ -115,8 +117,11 @@ ifneq ($(MISSING),)
 ifneq ($(WEFT_DEPS),)
 $(error still missing after `make deps`: $(MISSING))
 endif
-all bench data install $B/%:
-	@echo 'missing: $(MISSING); `make deps` installs it or says how' >&2; exit 1
+lacking = @echo 'missing: $(MISSING); `make deps` installs it or says how' >&2; exit 1
+all bench data install:
+	$(lacking)
+$B/%:
+	$(lacking)
 demo check:
 	@echo 'missing: $(MISSING)'
 	@$(MAKE) --no-print-directory deps
@@ -125,16 +130,15 @@ else
 
 all: $(LIB) $(BIN) ## the library and the program, build/VARIANT/weft (default)
 
+FLAGS := $(call quote,$(CC_VERSION) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS))
 $B/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$$($(CC) --version | head -1)" $(call quote,$(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS)) \
-	    | cmp -s - $@ || \
-	    printf '%s\n' "$$($(CC) --version | head -1)" $(call quote,$(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS)) >$@
+	@echo $(FLAGS) | cmp -s - $@ || echo $(FLAGS) >$@
 
 $B/obj/%.o: src/%.c $B/flags
 	$(call say,CC $<)
 	@mkdir -p $(@D)
-	$Q$(COMPILE) $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
+	$Qmpicc $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
 
 $(LIB): $(OBJ) Makefile
 	$(call say,AR $@)
@@ -143,19 +147,19 @@ $(LIB): $(OBJ) Makefile
 
 $B/weft: $B/obj/cli/main.o $(LIB)
 	$(call say,LD $@)
-	$Q$(COMPILE) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$Qmpicc $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 $B/tests/%: tests/%.c $(LIB) $B/flags
 	$(call say,LD $@)
 	@mkdir -p $(@D)
-	$Q$(COMPILE) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LIB_LIBS)
+	$Qmpicc $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LIB_LIBS)
 
 -include $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
 
-check: all $(PROGS) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
+check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
 	@rm -f $B/counts
-	@WEFT_COUNTS=$B/counts prove --exec tests/run tests/layers $(foreach t,$(TESTS),$(if \
-	    $(filter %.sh,$t),tests/$t,$B/tests/$t)); st=$$?; \
+	@WEFT_COUNTS=$B/counts prove --exec tests/run tests/layers $(PROGS) \
+	    $(addprefix tests/,$(filter %.sh,$(TESTS))); st=$$?; \
 	awk '{ p += $$1; f += $$2; s += $$3 } END { print p+0 " passed, " f+0 " failed, " s+0 \
 	    " skipped" }' $B/counts; exit $$st
 
@@ -169,17 +173,21 @@ demo: all ## packs the built-in data, tunes on it, prints and draws: under 3 min
 	$(BIN) report outputs/demo.h5
 	$(PYTHON) analysis/run.py outputs/demo.h5 -o outputs/demo.png
 
-# Official archives: $(call fetch,FILE,URL,MD5,MEMBER that proves it unpacked)
-fetch = test -e data/$4 || { { test -e data/$1 || curl -fL --retry 3 -o data/$1.part $2 || \
-    wget -O data/$1.part $2; } && { test -e data/$1 || mv data/$1.part data/$1; } && \
-    echo '$3  data/$1' | md5sum -c - && tar -xzf data/$1 -C data; }
+# Shell text that downloads an official archive into data/: $(call fetch,FROM,FILE,MD5,UNPACKED)
+fetch = test -e data/$4 || { test -e data/$2 || { curl -fL --retry 3 -o data/$2.part $1/$2 || \
+    wget -O data/$2.part $1/$2; } && mv data/$2.part data/$2; } && \
+    echo '$3  data/$2' | md5sum -c - && tar -xzf data/$2 -C data; }
 CIFAR := cifar-10-batches-bin
+CIFAR_FROM := https://www.cs.toronto.edu/~kriz
+CIFAR_MD5 := c32a1d4ab5d03f1284b67883e8d87530
+IMDB_FROM := https://ai.stanford.edu/~amaas/data/sentiment
+IMDB_MD5 := 7c2ac02c03563afcf9b574c7e56c153a
 RAW := $(or $(DATA),data)
 data: all ## CIFAR-10 and IMDB, downloaded or from DATA=DIR, packed into data/*.h5
 	@mkdir -p data
 ifeq ($(DATA),)
-	@$(call fetch,cifar-10-binary.tar.gz,https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz,c32a1d4ab5d03f1284b67883e8d87530,$(CIFAR)/test_batch.bin)
-	@$(call fetch,aclImdb_v1.tar.gz,https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz,7c2ac02c03563afcf9b574c7e56c153a,aclImdb/test/pos)
+	@$(call fetch,$(CIFAR_FROM),cifar-10-binary.tar.gz,$(CIFAR_MD5),$(CIFAR)/test_batch.bin)
+	@$(call fetch,$(IMDB_FROM),aclImdb_v1.tar.gz,$(IMDB_MD5),aclImdb/test/pos)
 endif
 	@for f in $(CIFAR)/test_batch.bin aclImdb/train/pos aclImdb/test/neg; do \
 	    test -e '$(RAW)'/$$f || { echo "$(RAW)/$$f is missing: $(RAW) must hold the unpacked" \
@@ -209,39 +217,42 @@ uninstall: ## removes what install put there
 
 APT := gcc libc6-dev make pkg-config perl openmpi-bin libopenmpi-dev libscalapack-openmpi-dev \
     libopenblas-dev libhdf5-openmpi-dev librandom123-dev libinih-dev libutf8proc-dev \
-    libxxhash-dev libcsv-dev libyajl-dev python3-numpy python3-h5py python3-matplotlib
+    libxxhash-dev libcsv-dev libyajl-dev python3-numpy python3-h5py python3-matplotlib curl \
+    ca-certificates
 deps: ## installs what weft stands on with apt, or prints the names elsewhere
 	@if command -v apt-get >/dev/null; then \
 	    sudo=; test "$$(id -u)" = 0 || sudo=sudo; \
 	    $$sudo apt-get update -q && \
 	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(APT); \
 	else printf '%s\n' 'There is no apt-get here. What weft stands on:' \
-	    '  dnf:     gcc make pkgconf perl-Test-Harness openmpi-devel scalapack-openmpi-devel openblas-devel' \
-	    '           hdf5-openmpi-devel Random123-devel inih-devel utf8proc-devel xxhash-devel' \
-	    '           libcsv-devel yajl-devel python3-h5py python3-matplotlib; then: module load mpi' \
-	    '  spack:   openmpi netlib-scalapack openblas hdf5+mpi random123 inih utf8proc xxhash yajl' \
-	    '           libcsv py-h5py py-matplotlib; then: spack load' \
-	    '  modules: OpenMPI ScaLAPACK OpenBLAS HDF5 (parallel) h5py matplotlib; the rest with spack' \
+	    '  dnf:     gcc make pkgconf perl-Test-Harness openmpi-devel scalapack-openmpi-devel' \
+	    '           openblas-devel hdf5-openmpi-devel Random123-devel inih-devel utf8proc-devel' \
+	    '           xxhash-devel libcsv-devel yajl-devel python3-h5py python3-matplotlib,' \
+	    '           then: module load mpi/openmpi-x86_64' \
+	    '  spack:   openmpi netlib-scalapack openblas hdf5+mpi random123 utf8proc xxhash yajl' \
+	    '           py-h5py py-matplotlib, then: spack load; from their sources: inih, libcsv' \
+	    '  modules: OpenMPI ScaLAPACK OpenBLAS HDF5 (parallel) h5py matplotlib; the rest by spack' \
 	    'Anything in another place: CPPFLAGS=-I... LDFLAGS=-L... PKG_CONFIG_PATH=...' >&2; exit 1; fi
 
 format: ## clang-format of all sources
 	clang-format -i $(SOURCES)
 
+NOT_TIDY := -bugprone-easily-swappable-parameters,-bugprone-macro-parentheses,-clang-analyzer-valist*
 tidy: ## clang-tidy of all sources
-	clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-macro-parentheses,-clang-analyzer-valist*' \
+	clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,$(NOT_TIDY)' \
 	    $(filter %.c,$(filter src/%,$(SOURCES))) -- -std=c11 $(DEFS) -Iinclude $(LIB_CFLAGS)
 
 help: ## this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
-	@echo '  VARIANT=opt|debug|asan  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  PREFIX=DIR'
+	@echo '  VARIANT=opt|debug|asan  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  BUILD=DIR'
 
 info: ## what the build found
 	@printf '%-9s %s\n' variant '$(VARIANT) $(REAL)' compiler '$(CC) $(CLANG) $(ARCH)' \
 	    packages '$(PKGS)' missing '$(or $(MISSING),nothing)' flags $(call quote,$(ALL_CFLAGS)) \
 	    libs '$(LIB_LIBS)' python '$(PYTHON)'
 
-clean: ## removes build/
-	rm -rf build
+clean: ## removes what was built
+	rm -rf $(BUILD)
 
 print-%:
 	@echo $(call quote,$($*))

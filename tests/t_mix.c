@@ -132,7 +132,8 @@ static void test_halve(weft_arena *mem)
     ok(weft_mix_alive(&m) == 6, "keeping more than there are keeps all");
     const double none[K] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     weft_mix_halve(&m, none, 1, 1);
-    ok(weft_mix_alive(&m) == 1 && m.z[6] == 0, "without any finite loss the lowest id stays");
+    ok(weft_mix_alive(&m) == 1 && m.z[6] == 0,
+       "without any finite loss the lowest id stays");
 }
 
 static void test_pack(weft_arena *mem)

@@ -15,7 +15,7 @@ typedef struct map {
 } map;
 
 typedef struct model {
-    double C;
+    double C, alpha;
     int64_t steps;
 } model;
 
@@ -30,6 +30,7 @@ static const weft_opt map_opts[] = {
 static const weft_opt model_opts[] = {
     {"C", WEFT_REAL, offsetof(model, C), "1", 0, 1e9, NULL, "inverse regulariser", 1},
     {"steps", WEFT_LONG, offsetof(model, steps), "10", 1, 1e15, NULL, "steps", 1},
+    {"alpha", WEFT_REAL, offsetof(model, alpha), "1", 1e-9, 1e9, NULL, "another alpha", 1},
     {0}};
 static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts};
 static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts};
@@ -157,7 +158,8 @@ static void test_fixed_axis(void)
 {
     weft_space sp, fixed;
     ok(read_space(&sp, full, 1) == WEFT_OK &&
-           read_space(&fixed, "[map]\nalpha = log 1e-5 .. 10\norder = 1 .. 3\n", 1) == WEFT_OK,
+           read_space(&fixed, "[map]\nalpha = log 1e-5 .. 10\norder = 1 .. 3\n", 1) ==
+               WEFT_OK,
        "a space and a part of it");
     double x[6], y[2];
     int same = 1;
@@ -168,8 +170,15 @@ static void test_fixed_axis(void)
     }
     ok(same, "draws of an axis do not depend on the other axes");
 
+    weft_space twin;
+    ok(read_space(&twin, "[map]\nalpha = 1 .. 2\n[model]\nalpha = 1 .. 2\n", 1) == WEFT_OK,
+       "a space with two axes of one name");
+    weft_space_get(&twin, 0, y);
+    ok(twin.dim == 2 && fabs(y[0] - y[1]) > 0, "which are drawn apart");
+
     weft_space own;
-    ok(read_space(&own, "[space]\nseed = 1\n[map]\norder = 1 .. 3\nalpha = log 1e-5 .. 10\n",
+    ok(read_space(&own,
+                  "[space]\nseed = 1\n[map]\norder = 1 .. 3\nalpha = log 1e-5 .. 10\n",
                   77) == WEFT_OK,
        "a space with a seed of its own");
     weft_space_get(&own, 3, y);
@@ -180,8 +189,9 @@ static void test_fixed_axis(void)
 static void test_grid(void)
 {
     weft_space sp;
-    ok(read_space(&sp, "[space]\nsource = grid\nlevels = 4\n[map]\nstop = no | yes\n"
-                       "order = 1 .. 3\nalpha = log 0.001 .. 1\n[model]\nC = 0 .. 3\n",
+    ok(read_space(&sp,
+                  "[space]\nsource = grid\nlevels = 4\n[map]\nstop = no | yes\n"
+                  "order = 1 .. 3\nalpha = log 0.001 .. 1\n[model]\nC = 0 .. 3\n",
                   1) == WEFT_OK,
        "a grid is read");
     ok(sp.count == 2 * 3 * 4 * 4, "a grid is the product of its axes");
@@ -193,7 +203,12 @@ static void test_grid(void)
     weft_space_get(&sp, 6, x);
     is_near(x[2], .01, 1e-15, "log axes are spaced by factors");
     is_near(x[3], 2, 1e-15, "others evenly, the last axis fastest");
+}
 
+static void test_crowded_grid(void)
+{
+    weft_space sp;
+    double x[1];
     ok(read_space(&sp, "[space]\nsource = grid\nlevels = 6\n[model]\nsteps = log 1 .. 40\n",
                   1) == WEFT_OK,
        "a grid of integers");
@@ -205,7 +220,8 @@ static void test_grid(void)
     }
     ok(good, "1 2 4 9 19 40 are six levels of log 1 .. 40");
     ok(read_space(&sp, "[space]\nsource = grid\nlevels = 9\n[model]\nsteps = log 1 .. 12\n",
-                  1) == WEFT_OK && sp.count == 9,
+                  1) == WEFT_OK &&
+           sp.count == 9,
        "crowded integers");
     int distinct = 1;
     double before = 0;
@@ -222,8 +238,10 @@ static void test_grid(void)
                WEFT_ECONF &&
            says("3") && says("5"),
        "part of a grid is refused");
-    ok(read_space(&sp, "[space]\nsource = grid\nlevels = 1000\n[map]\nalpha = 1 .. 2\n"
-                       "[model]\nC = 1 .. 2\nsteps = 1 .. 99\n", 1) == WEFT_ELIMIT &&
+    ok(read_space(&sp,
+                  "[space]\nsource = grid\nlevels = 1000\n[map]\nalpha = 1 .. 2\n"
+                  "[model]\nC = 1 .. 2\nsteps = 1 .. 99\n",
+                  1) == WEFT_ELIMIT &&
            says("levels"),
        "too large a grid is refused");
 }
@@ -244,7 +262,8 @@ static void test_bad_ranges(void)
     refused("alpha = 1 .. x", "x", "an end that is no number is refused");
     refused("order = 1 .. 2.5", "2.5", "an end that is no integer is refused");
     refused("cut = remove .. split", "|", "an interval of choices is refused");
-    refused("cut = remove | spilt", "split", "an unknown choice is answered by the nearest");
+    refused("cut = remove | spilt", "split",
+            "an unknown choice is answered by the nearest");
     refused("stop = no | no", "twice", "a value given twice is refused");
     refused("stop = no |", "", "an empty value is refused");
     refused("alpha = 1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17", "16",
@@ -257,8 +276,9 @@ static weft_status read_list(weft_space *sp, const char *rows, const char *more)
 {
     FILE *f = fopen(list_path, "w");
     weft_check(f && fputs(rows, f) >= 0 && fclose(f) == 0, "cannot write %s", list_path);
-    return read_space(sp, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s",
-                                          list_path, more), 1);
+    return read_space(
+        sp, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s", list_path, more),
+        1);
 }
 
 static void test_list(void)
@@ -278,6 +298,10 @@ static void test_list(void)
     ok(x[0] == 1.29e-05 && x[1] == 1 && x[2] == 1, "empty lines and blanks are skipped");
     weft_space_get(&sp, 2, x);
     ok(x[0] == 10 && x[1] == 2 && x[2] == 0, "the last line needs no end");
+    ok(sp.axis[0].lo == 1.29e-05 && sp.axis[0].hi == 10 && sp.axis[0].nvalue == 0,
+       "axes of numbers span their columns");
+    ok(sp.axis[1].nvalue == 3 && sp.axis[1].value[1] == 1 && sp.axis[2].nvalue == 2,
+       "axes of choices have the values of theirs");
     ok(read_list(&sp, rows, "configs = 2\n[map]\nalpha = 1 .. 2\n") == WEFT_OK &&
            sp.count == 2,
        "a list replaces a range, and its first lines can be taken");
@@ -293,7 +317,8 @@ static void test_list(void)
     ok(good, "and kept");
 }
 
-static void bad_list(const char *rows, const char *more, const char *word, const char *about)
+static void bad_list(const char *rows, const char *more, const char *word,
+                     const char *about)
 {
     weft_space sp;
     const weft_status st = read_list(&sp, rows, more);
@@ -367,6 +392,7 @@ int main(void)
     test_log_integers();
     test_fixed_axis();
     test_grid();
+    test_crowded_grid();
     test_bad_ranges();
     test_list();
     test_bad_lists();

@@ -88,7 +88,8 @@ WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *s
 /* Called with each token of a text, in order. */
 typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);
 /* Splits UTF-8 text into tokens. Whitespace and punctuation (Unicode categories M, P, S) are
- * Python's; WEFT_TOK_TREEBANK gives what NLTK's NLTKWordTokenizer gives. Local. Cost O(n). */
+ * Python's; WEFT_TOK_TREEBANK gives what NLTK's NLTKWordTokenizer gives. The text must be
+ * well-formed; tokens last until fn returns, and fn must leave tmp alone. Local. Cost O(n). */
 void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn, void *ctx,
                    weft_arena *tmp);
 /* 1 if the token is on the English stop list: as listed, capitalised, or without its

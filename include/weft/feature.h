@@ -20,17 +20,15 @@ typedef struct weft_matrix {
     /* g = F^T (h * (F w)) over all ranks' rows in one pass over F, h[c][n] weights of rows
      * or NULL for ones. Collective. */
     void (*normal)(const struct weft_matrix *f, int c, const real *w, const real *h, double *g);
-    /* k = F (F^T z), k[c][n] and z[c][n] of local rows: trans, then times, without leaving the
-     * matrix. NULL: the same by trans and times. Collective. */
-    void (*outer)(const struct weft_matrix *f, int c, const real *z, real *k);
-    /* |row|^2 of every local row, [n]. NULL: not known. Local. */
-    void (*norms)(const struct weft_matrix *f, double *norm2);
     /* sum over all rows of F, [d], and of its squares (NULL: not wanted). Collective. */
     void (*moments)(const struct weft_matrix *f, double *sum, double *square);
     /* a[nr][nc] = rows r0.. columns c0.. of F^T F (dual 0) or F F^T (dual 1), exact sums, on
      * every rank. NULL where the form has none. Collective. */
     void (*gram)(const struct weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
                  int64_t nc, double *a);
+    const weft_sparse *rows; /* the local rows themselves; NULL where they are not sparse */
+    const int *group;        /* [n] rows of different groups hardly share columns; NULL: one */
+    int ngroup;
     const void *self; /* the feature map's own */
     double bytes;     /* held by this rank */
     double flops;     /* of one `normal` with c = 1, this rank */

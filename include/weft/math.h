@@ -76,6 +76,9 @@ void weft_u8_gram(int n, int along, int m, const uint8_t *a, size_t lda, int p,
 /* x[n] <- H x, the Walsh-Hadamard transform, not normalised; n a power of two. */
 void weft_fwht(int n, float *x);
 
+/* Sixteen rows at once: sum[16] += the sum of value[e] x[at[e]][16] over e < n, x[][16]. */
+void weft_gather16(int n, const uint32_t *at, const float *value, const float *x, float *sum);
+
 /* ---- BLAS where BLAS is best -------------------------------------------------------- */
 
 /* c[n][ldc] = a[n][lda] b[m][ldb]^T over k columns, floats. */
@@ -93,21 +96,9 @@ typedef struct weft_sparse {
 } weft_sparse;
 /* Dot product of row i with w, in entry order (four partial sums). */
 double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w);
-
-/* The same entries by columns, for sums over rows. */
-typedef struct weft_nonzero {
-    uint32_t row; /* highest bit set: the last of its column */
-    float value;
-} weft_nonzero;
-typedef struct weft_columns {
-    int64_t m, entries;  /* columns; entries, with one zero for each column without any */
-    weft_nonzero *entry; /* [entries] */
-} weft_columns;
-/* Sorts the entries of rows with columns 0..m-1 by column, rows rising. Local. */
-weft_columns weft_columns_of(const weft_sparse *x, int64_t m, weft_arena *mem);
-/* sum[j] = sum over the rows i of the integer part of z[i] x[i][j], exact: whatever the order
- * of rows, and the ranks they are on, the total is the same. The caller scales z so that no
- * sum of magnitudes exceeds 2^62. Local. */
-void weft_columns_trans(const weft_columns *x, const float *z, int64_t *sum);
+/* w += scale * row i. */
+void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w);
+/* |row i|^2. */
+double weft_sparse_norm2(const weft_sparse *x, int64_t i);
 
 #endif

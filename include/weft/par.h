@@ -41,6 +41,10 @@ void weft_bcast(weft_team *t, void *bytes, size_t n, int root);
 /* Collective. Exact sum of x[n] over ranks given doubles and, for each rank, the same `bound`
  * on the sum of magnitudes over all ranks. */
 void weft_sum_f64(weft_team *t, double *x, size_t n, double bound);
+/* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
+ * `send`, and receives from[size] from each, likewise, in `receive`. */
+void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
+                   const size_t *from);
 void weft_barrier(weft_team *t);
 /* Collective. min, mean, max over ranks of x[n] into out[n][3], on all ranks. */
 void weft_spread(weft_team *t, const double *x, int n, double *out);

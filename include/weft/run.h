@@ -4,20 +4,26 @@
 
 #include "weft/registry.h"
 
+#ifdef __clang__
+#define WEFT_COMPILER "clang " __clang_version__
+#else
+#define WEFT_COMPILER "gcc " __VERSION__
+#endif
+
 /* Section [run] of an input file. */
 typedef struct weft_run_opts {
     const char *task, *tuner, *data, *output;
     int64_t seed;
-    double memory;      /* GB a rank may use */
-    double time_limit;  /* seconds; 0 = none */
-    double target;      /* stop when a told loss is at most this; 0 = never */
-    int test;           /* 1: score the winner on the test part */
+    double memory;     /* GB a rank may use */
+    double time_limit; /* seconds; 0 = none */
+    double target;     /* stop when a told loss is at most this; 0 = never */
+    int test;          /* 1: score the winner on the test part */
 } weft_run_opts;
 extern const weft_kind weft_run_kind;
 
-/* Reads the configuration, sets everything up, runs to the end, writes output (RUN.h5); a run
- * that is there already is replaced where force is 1, else EFILE.
- * Collective over world. WEFT_STOP: stopped by signal or limit; `weft resume` goes on. */
+/* Reads the configuration, sets everything up, runs to the end, writes output (RUN.h5); a
+ * run that is there already is replaced where force is 1, else EFILE. Collective over
+ * world. WEFT_STOP: stopped by signal or limit; `weft resume` goes on. */
 WEFT_CHECKED weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world);
 /* Prints the plan of the same configuration without training. Collective. */
 WEFT_CHECKED weft_status weft_run_plan(weft_conf *conf, weft_team *world);

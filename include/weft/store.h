@@ -14,6 +14,7 @@
 typedef struct weft_h5 {
     hid_t file;
     char *path, *temp; /* temp NULL when reading */
+    int *error;        /* first errno of writing, 0; NULL when reading */
     weft_arena *mem;
 } weft_h5;
 

@@ -153,21 +153,23 @@ weft_status weft_conf_read(weft_conf *c, const char *path)
 
 weft_status weft_conf_set(weft_conf *c, const char *assignment)
 {
-    size_t section = strcspn(assignment, ".="), key = strcspn(assignment, "=");
-    if (section == 0 || assignment[section] != '.' || key == section + 1 ||
-        assignment[key] != '=')
+    size_t section = strcspn(assignment, ".="), end = strcspn(assignment, "=");
+    int formed = assignment[section] == '.' && assignment[end] == '=';
+    size_t n_key = formed ? end - section - 1 : 0, n_value = strlen(assignment + end);
+    const char *key = trim(assignment + section + 1, &n_key);
+    if (section == 0 || n_key == 0)
         return weft_fail(WEFT_ECONF, "command line: '%s' is not section.key=value",
                          assignment);
-    size_t n = strlen(assignment) - key - 1;
-    const char *value = trim(assignment + key + 1, &n);
-    if (strchr(assignment, '\n') || before_comment(value, n) < n)
+    n_value--; /* the = */
+    const char *value = trim(assignment + end + 1, &n_value);
+    if (strchr(assignment, '\n') || before_comment(value, n_value) < n_value)
         return weft_fail(
             WEFT_ECONF,
             "command line: '%s': a value holds neither a line feed nor a comment",
             assignment);
     weft_entry e = {.section = copy(c, assignment, section),
-                    .key = copy(c, assignment + section + 1, key - section - 1),
-                    .value = copy(c, value, n),
+                    .key = copy(c, key, n_key),
+                    .value = copy(c, value, n_value),
                     .file = "command line"};
     put(c, &e);
     return WEFT_OK;

@@ -5,6 +5,7 @@
 #include <csv.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +58,8 @@ static weft_status unknown_column(const table *t, const char *name)
             weft_opt_name(o, text, sizeof text);
             known[n++] = weft_arena_text(t->mem, "%s", text);
         }
-    return weft_fail(WEFT_ECONF, "%s:%d: column \"%s\" names no option; did you mean \"%s\"?",
+    return weft_fail(WEFT_ECONF,
+                     "%s:%d: column \"%s\" names no option; did you mean \"%s\"?",
                      t->sp->file, t->line, name, weft_nearest(name, known, n));
 }
 
@@ -73,16 +75,17 @@ static weft_status read_name(table *t, const char *name)
     const weft_opt *o = option_named(t, name, &section);
     if (!o) return unknown_column(t, name);
     if (!o->tune)
-        return weft_fail(WEFT_ECONF, "%s:%d: column \"%s\": this option of [%s] is the same "
-                                     "for all configurations; set it in the input file",
+        return weft_fail(WEFT_ECONF,
+                         "%s:%d: column \"%s\": this option of [%s] is the same "
+                         "for all configurations; set it in the input file",
                          t->sp->file, t->line, name, section);
     for (int a = 0; a < t->sp->dim; a++)
         if (t->sp->axis[a].opt == o)
-            return weft_fail(WEFT_ECONF, "%s:%d: column \"%s\": the option has a column already",
+            return weft_fail(WEFT_ECONF,
+                             "%s:%d: column \"%s\": the option has a column already",
                              t->sp->file, t->line, name);
     t->axis[t->column] = t->sp->dim;
-    t->sp->axis[t->sp->dim++] =
-        (weft_axis){.section = section, .opt = o, .lo = o->lo, .hi = o->hi};
+    t->sp->axis[t->sp->dim++] = (weft_axis){.section = section, .opt = o};
     return WEFT_OK;
 }
 
@@ -100,7 +103,8 @@ static weft_status read_value(table *t, const char *text)
         sp->list = WEFT_NEW(t->mem, double, t->rows * sp->dim);
         if (old) memcpy(sp->list, old, (size_t)(sp->count * sp->dim) * sizeof *old);
     }
-    if (weft_opt_parse(sp->axis[a].opt, text, sp->list + sp->count * sp->dim + a) == WEFT_OK)
+    if (weft_opt_parse(sp->axis[a].opt, text, sp->list + sp->count * sp->dim + a) ==
+        WEFT_OK)
         return WEFT_OK;
     const char *why = weft_arena_text(t->mem, "%s", weft_error());
     char name[64];
@@ -155,6 +159,24 @@ static weft_status read_lines(table *t, FILE *in)
     return t->st;
 }
 
+/* Makes the axis say what its column holds: the values of choices, the ends of numbers. */
+static void describe_axis(const weft_space *sp, int a)
+{
+    weft_axis *axis = &sp->axis[a];
+    const int room = (int)(sizeof axis->value / sizeof *axis->value);
+    const int named = axis->opt->type == WEFT_CHOICE || axis->opt->type == WEFT_BOOL;
+    axis->lo = INFINITY;
+    axis->hi = -INFINITY;
+    for (int64_t i = 0; i < sp->count; i++) {
+        const double v = sp->list[i * sp->dim + a];
+        axis->lo = fmin(axis->lo, v);
+        axis->hi = fmax(axis->hi, v);
+        int seen = 0;
+        while (seen < axis->nvalue && fabs(axis->value[seen] - v) > 0) seen++;
+        if (named && seen == axis->nvalue && seen < room) axis->value[axis->nvalue++] = v;
+    }
+}
+
 weft_status weft_space_list(weft_space *sp, const weft_kind *const *kinds, int nkind,
                             weft_arena *mem)
 {
@@ -164,14 +186,19 @@ weft_status weft_space_list(weft_space *sp, const weft_kind *const *kinds, int n
     sp->count = 0;
     FILE *in = fopen(sp->file, "r");
     if (!in)
-        return weft_fail(WEFT_EFILE, "%s: %s; expected the list of configurations that "
-                                     "space.file names", sp->file, strerror(errno));
+        return weft_fail(WEFT_EFILE,
+                         "%s: %s; expected the list of configurations that "
+                         "space.file names",
+                         sp->file, strerror(errno));
     const weft_status st = read_lines(&t, in);
     fclose(in);
     TRY(st);
     if (sp->dim == 0 || sp->count == 0)
-        return weft_fail(WEFT_ECONF, "%s: holds %d options and %lld configurations; expected "
-                                     "a line of names and at least one of values, separated "
-                                     "by TAB", sp->file, sp->dim, (long long)sp->count);
+        return weft_fail(WEFT_ECONF,
+                         "%s: holds %d options and %lld configurations; expected "
+                         "a line of names and at least one of values, separated "
+                         "by TAB",
+                         sp->file, sp->dim, (long long)sp->count);
+    for (int a = 0; a < sp->dim; a++) describe_axis(sp, a);
     return WEFT_OK;
 }

@@ -1,6 +1,6 @@
-/* Mixtures of configurations: draw, step, halve, pack. Probabilities are kept as logarithms,
- * so that a long run of steps neither under- nor overflows. Called by tasks, which draw, and
- * by tuners, which step and halve. */
+/* Mixtures of configurations: draw, step, halve, pack. Probabilities are kept as
+ * logarithms, so that a long run of steps neither under- nor overflows. Called by tasks,
+ * which draw, and by tuners, which step and halve. */
 #include "weft/space.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ weft_mix weft_mix_new(int k, int dim, weft_arena *mem)
     weft_check(k > 0 && dim >= 0, "mixture of %d configurations of %d numbers", k, dim);
     weft_mix m = {.k = k, .dim = dim};
     m.id = WEFT_NEW(mem, int64_t, k);
-    m.conf = WEFT_NEW(mem, double, (size_t)k * (size_t)dim);
+    m.conf = WEFT_NEW(mem, double, (size_t)k *(size_t)dim);
     m.z = WEFT_NEW(mem, double, k);
     for (int i = 0; i < k; i++) {
         m.id[i] = i;
@@ -23,7 +23,8 @@ weft_mix weft_mix_new(int k, int dim, weft_arena *mem)
 
 void weft_mix_copy(weft_mix *to, const weft_mix *from)
 {
-    weft_check(to->k == from->k && to->dim == from->dim, "copy of a mixture of another shape");
+    weft_check(to->k == from->k && to->dim == from->dim,
+               "copy of a mixture of another shape");
     memcpy(to->id, from->id, (size_t)from->k * sizeof *to->id);
     memcpy(to->z, from->z, (size_t)from->k * sizeof *to->z);
     if (from->dim > 0)

@@ -1,4 +1,5 @@
-/* Results of jobs: scores of configurations, packed form. Called by tuners, run and store. */
+/* Results of jobs: scores of configurations, packed form. Called by tuners, run and store.
+ */
 #include "weft/space.h"
 
 #include <math.h>

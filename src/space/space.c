@@ -1,5 +1,5 @@
-/* Search spaces: the options whose entry is a range are the axes; configurations are drawn at
- * random, laid on a grid, or read from a list. Called by the run and by tuners. */
+/* Search spaces: the options whose entry is a range are the axes; configurations are drawn
+ * at random, laid on a grid, or read from a list. Called by the run and by tuners. */
 #include "weft/space.h"
 
 #include "list.h"
@@ -8,12 +8,12 @@
 #include <string.h>
 
 enum { RANDOM, GRID, LIST };
-enum { MOST = 1000000 };  /* configurations */
+enum { MOST = 1000000 };    /* configurations */
 enum { RANDOM_COUNT = 64 }; /* configurations where configs = 0 */
 
 static const weft_opt space_opts[] = {
-    {"source", WEFT_CHOICE, offsetof(weft_space, source), "random", 0, 0, "random|grid|list",
-     "where configurations come from", 0},
+    {"source", WEFT_CHOICE, offsetof(weft_space, source), "random", 0, 0,
+     "random|grid|list", "where configurations come from", 0},
     {"configs", WEFT_LONG, offsetof(weft_space, configs), "0", 0, MOST, NULL,
      "number of configurations; 0: random 64, grid and list all", 0},
     {"levels", WEFT_LONG, offsetof(weft_space, levels), "5", 2, MOST, NULL,
@@ -37,7 +37,7 @@ int weft_space_nopt(const weft_kind *const *kinds, int nkind)
     return n;
 }
 
-/* ---- ranges --------------------------------------------------------------------------- */
+/* ---- ranges -------------------------------------------------------------------- */
 
 static weft_status entry_fail(const weft_entry *e, const char *why, weft_arena *mem)
 {
@@ -60,7 +60,8 @@ static weft_status parse_interval(const weft_entry *e, weft_axis *a, weft_arena 
 {
     const weft_opt *o = a->opt;
     if (o->type != WEFT_INT && o->type != WEFT_LONG && o->type != WEFT_REAL)
-        return entry_fail(e, "\"..\" is for numbers; expected values separated by \"|\"", mem);
+        return entry_fail(e, "\"..\" is for numbers; expected values separated by \"|\"",
+                          mem);
     const char *from = e->value + strspn(e->value, " \t");
     if (strncmp(from, "log ", 4) == 0) {
         a->log = 1;
@@ -85,10 +86,12 @@ static weft_status parse_values(const weft_entry *e, weft_axis *a, weft_arena *m
     for (const char *from = e->value, *bar = from; bar; from = bar + 1) {
         bar = strchr(from, '|');
         if (a->nvalue == room)
-            return entry_fail(e, weft_arena_text(mem, "expected at most %d values", room), mem);
+            return entry_fail(e, weft_arena_text(mem, "expected at most %d values", room),
+                              mem);
         double *v = &a->value[a->nvalue];
         const char *text = trimmed(from, bar ? bar : from + strlen(from), mem);
-        if (weft_opt_parse(a->opt, text, v) != WEFT_OK) return entry_fail(e, weft_error(), mem);
+        if (weft_opt_parse(a->opt, text, v) != WEFT_OK)
+            return entry_fail(e, weft_error(), mem);
         for (int i = 0; i < a->nvalue; i++)
             if (a->value[i] == *v) return entry_fail(e, "the same value twice", mem);
         a->nvalue++;
@@ -117,7 +120,8 @@ static weft_status read_axes(weft_space *sp, weft_conf *c, const weft_kind *cons
             e->used = 1;
             weft_axis *a = &sp->axis[sp->dim++];
             *a = (weft_axis){.section = kinds[j]->name, .opt = o};
-            TRY(strchr(e->value, '|') ? parse_values(e, a, mem) : parse_interval(e, a, mem));
+            TRY(strchr(e->value, '|') ? parse_values(e, a, mem)
+                                      : parse_interval(e, a, mem));
         }
     return WEFT_OK;
 }
@@ -134,14 +138,17 @@ static weft_status check_ranges(const weft_space *sp, weft_conf *c,
             int has = 0;
             for (int a = 0; a < sp->dim; a++) has |= sp->axis[a].opt == o;
             if (!has)
-                return entry_fail(e, weft_arena_text(mem, "the list %s has no such column; "
-                                                          "give the option one value",
-                                                     sp->file), mem);
+                return entry_fail(e,
+                                  weft_arena_text(mem,
+                                                  "the list %s has no such column; "
+                                                  "give the option one value",
+                                                  sp->file),
+                                  mem);
         }
     return WEFT_OK;
 }
 
-/* ---- points on an axis ---------------------------------------------------------------- */
+/* ---- points on an axis --------------------------------------------------------- */
 
 static int is_integer(const weft_axis *a)
 {
@@ -178,7 +185,7 @@ static double axis_point(const weft_axis *a, int64_t j, int64_t n)
     return is_integer(a) ? fmax(round(v), a->lo + (double)j) : v;
 }
 
-/* ---- public --------------------------------------------------------------------------- */
+/* ---- public -------------------------------------------------------------------- */
 
 static weft_status grid_count(weft_space *sp)
 {
@@ -186,14 +193,17 @@ static weft_status grid_count(weft_space *sp)
     for (int a = 0; a < sp->dim; a++) {
         sp->count *= axis_levels(&sp->axis[a], sp->levels);
         if (sp->count > MOST)
-            return weft_fail(WEFT_ELIMIT, "space: the grid has more than %d configurations; "
-                                          "lower space.levels (now %lld) or use "
-                                          "space.source = random", MOST, (long long)sp->levels);
+            return weft_fail(WEFT_ELIMIT,
+                             "space: the grid has more than %d configurations; "
+                             "lower space.levels (now %lld) or use "
+                             "space.source = random",
+                             MOST, (long long)sp->levels);
     }
     if (sp->configs > 0 && sp->configs < sp->count)
-        return weft_fail(WEFT_ECONF, "space.configs = %lld, but the grid has %lld "
-                                     "configurations; expected 0 (all), or use "
-                                     "space.source = random",
+        return weft_fail(WEFT_ECONF,
+                         "space.configs = %lld, but the grid has %lld "
+                         "configurations; expected 0 (all), or use "
+                         "space.source = random",
                          (long long)sp->configs, (long long)sp->count);
     return WEFT_OK;
 }
@@ -208,8 +218,9 @@ weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const
     sp->axis = WEFT_NEW(mem, weft_axis, weft_space_nopt(kinds, nkind));
     if (sp->source == LIST) {
         if (!sp->file || !*sp->file)
-            return weft_fail(WEFT_ECONF, "space.source = list needs space.file, the list of "
-                                         "configurations");
+            return weft_fail(WEFT_ECONF,
+                             "space.source = list needs space.file, the list of "
+                             "configurations");
         TRY(weft_space_list(sp, kinds, nkind, mem));
         if (sp->configs > 0 && sp->configs < sp->count) sp->count = sp->configs;
         return check_ranges(sp, c, kinds, nkind, mem);
@@ -249,8 +260,8 @@ static void grid_get(const weft_space *sp, int64_t i, double *conf)
 
 void weft_space_get(const weft_space *sp, int64_t i, double *conf)
 {
-    weft_check(i >= 0 && (sp->source == RANDOM || i < sp->count), "configuration %lld of %lld",
-               (long long)i, (long long)sp->count);
+    weft_check(i >= 0 && (sp->source == RANDOM || i < sp->count),
+               "configuration %lld of %lld", (long long)i, (long long)sp->count);
     if (sp->source == RANDOM)
         random_get(sp, i, conf);
     else if (sp->source == GRID)
@@ -259,7 +270,8 @@ void weft_space_get(const weft_space *sp, int64_t i, double *conf)
         memcpy(conf, sp->list + i * sp->dim, (size_t)sp->dim * sizeof *conf);
 }
 
-void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind, void *self)
+void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind,
+                    void *self)
 {
     for (int a = 0; a < sp->dim; a++)
         if (strcmp(sp->axis[a].section, kind->name) == 0)

@@ -1,5 +1,5 @@
-/* Every configuration of the space on its own, in the order of the space: random search, or a
- * full sweep of a grid or list. Never waits. */
+/* Every configuration of the space on its own, in the order of the space: random search, or
+ * a full sweep of a grid or list. Never waits. */
 #include "weft/tune.h"
 
 typedef struct sweep {
@@ -10,7 +10,8 @@ typedef struct sweep {
 
 static const weft_opt sweep_opts[] = {{0}};
 
-static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem)
+static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
+                               weft_arena *mem)
 {
     sweep *t = self;
     (void)seed;
@@ -26,12 +27,8 @@ static weft_asked sweep_ask(void *self, weft_job *job)
     if (t->next == t->sp->count) return WEFT_DONE;
     t->one.id[0] = t->next;
     weft_space_get(t->sp, t->next, t->one.conf);
-    *job = (weft_job){.trial = t->next++,
-                      .from = -1,
-                      .resource = 1,
-                      .size = 1,
-                      .last = 1,
-                      .mix = t->one};
+    *job = (weft_job){
+        .trial = t->next++, .from = -1, .resource = 1, .size = 1, .last = 1, .mix = t->one};
     return WEFT_JOB;
 }
 

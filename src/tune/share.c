@@ -8,8 +8,10 @@ weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft
 {
     enum { MOST = 1000000 };
     if (sp->count < 1 || sp->count > MOST)
-        return weft_fail(WEFT_ELIMIT, "weight-sharing over %lld configurations; expected 1 "
-                                      "to %d, see space.configs", (long long)sp->count, MOST);
+        return weft_fail(WEFT_ELIMIT,
+                         "weight-sharing over %lld configurations; expected 1 "
+                         "to %d, see space.configs",
+                         (long long)sp->count, MOST);
     const int k = (int)sp->count;
     *s = (weft_share){.warm = warm, .size = 1};
     s->mix = weft_mix_new(k, sp->dim, mem);

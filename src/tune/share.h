@@ -6,15 +6,15 @@
 #include "weft/tune.h"
 
 typedef struct weft_share {
-    weft_mix mix;     /* all configurations of the space */
-    weft_mix one;     /* of a final job */
-    double *score;    /* [k] of the round told last, set by weft_share_scores */
-    int warm;         /* 1: rounds go on with trial 0; 0: each is a new trial */
-    int round;        /* rounds told so far */
-    int open;         /* 1: a round is asked and not told yet */
-    int next;         /* configurations before it have had their final job */
-    int64_t trials;   /* begun so far */
-    double size;      /* of the round asked last */
+    weft_mix mix;   /* all configurations of the space */
+    weft_mix one;   /* of a final job */
+    double *score;  /* [k] of the round told last, set by weft_share_scores */
+    int warm;       /* 1: rounds go on with trial 0; 0: each is a new trial */
+    int round;      /* rounds told so far */
+    int open;       /* 1: a round is asked and not told yet */
+    int next;       /* configurations before it have had their final job */
+    int64_t trials; /* begun so far */
+    double size;    /* of the round asked last */
 } weft_share;
 
 /* All configurations of the space with equal probabilities. ELIMIT: too many. Local. */
@@ -22,16 +22,17 @@ WEFT_CHECKED weft_status weft_share_setup(weft_share *s, const weft_space *sp, i
                                           weft_arena *mem);
 /* Fills the job of the next round, with the share `size` of the features. Local. */
 weft_asked weft_share_round(weft_share *s, double size, weft_job *job);
-/* Fills the final job of the next configuration alive; WEFT_DONE after the last one. `refit`
- * 1: a fit of its own in a new trial, which copies the shared weights if these are warm; 0:
- * the shared weights are scored as they are. Without rounds there is a fit always. Local. */
+/* Fills the final job of the next configuration alive; WEFT_DONE after the last one.
+ * `refit` 1: a fit of its own in a new trial, which copies the shared weights if these are
+ * warm; 0: the shared weights are scored as they are. Without rounds there is a fit always.
+ * Local. */
 weft_asked weft_share_final(weft_share *s, int refit, weft_job *job);
 /* Leaves configuration i alone alive. Local. */
 void weft_share_only(weft_share *s, int i);
-/* Closes the round and writes its scores to s->score: INFINITY where NaN, and everywhere when
- * the fit diverged. A configuration that no sample was scored by gets the mean over the
- * mixture, which is what is known of it: it neither leads nor falls out for its bad luck.
- * Returns 0 when the fit diverged. Local. */
+/* Closes the round and writes its scores to s->score: INFINITY where NaN, and everywhere
+ * when the fit diverged. A configuration that no sample was scored by gets the mean over
+ * the mixture, which is what is known of it: it neither leads nor falls out for its bad
+ * luck. Returns 0 when the fit diverged. Local. */
 int weft_share_scores(weft_share *s, const weft_result *res);
 
 #endif

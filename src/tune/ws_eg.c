@@ -1,9 +1,9 @@
-/* Exponentiated gradient by weight-sharing: fit one model in which each sample draws its map
- * from the mixture, move the mixture against the maps' scores e_i, repeat; the most probable
- * map wins.
- *     p_i <- p_i exp(-eta g_i), normalised;  g_i = (e_i - b) (n_i / n) / p_i
+/* Exponentiated gradient by weight-sharing: fit one model in which each sample draws its
+ * map from the mixture, move the mixture against the maps' scores e_i, repeat; the most
+ * probable map wins. p_i <- p_i exp(-eta g_i), normalised;  g_i = (e_i - b) (n_i / n) / p_i
  * where map i was scored by n_i of n validation samples, drawn as the mixture says, and
- * g_i = e_i - b where all maps were scored by the same samples. b is a baseline.
+ * g_i = e_i - b where all maps were scored by the same samples. The baseline b is 0 by
+ * default: chance in n_i then weighs least where e_i is small, which is where it matters.
  *     Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture
  *     search: efficient feature map selection and federated hyperparameter tuning", SysML
  *     2019, section 3.1, names the method; weighting and defaults are those of the authors'
@@ -32,8 +32,8 @@ static const weft_opt gradient_opts[] = {
      "constant: eta; theory: sqrt(2 ln k / rounds)", 0},
     {"weighted", WEFT_BOOL, offsetof(gradient, weighted), "yes", 0, 1, NULL,
      "divide by the probability that a map is scored, where validation is split", 0},
-    {"baseline", WEFT_BOOL, offsetof(gradient, baseline), "yes", 0, 1, NULL,
-     "take scores less the mean over the rounds so far", 0},
+    {"baseline", WEFT_BOOL, offsetof(gradient, baseline), "no", 0, 1, NULL,
+     "take scores less their mean over the rounds so far", 0},
     {"refit", WEFT_BOOL, offsetof(gradient, refit), "yes", 0, 1, NULL,
      "fit the winner on its own; no: report the shared weights", 0},
     {"warm", WEFT_BOOL, offsetof(gradient, warm), "yes", 0, 1, NULL,

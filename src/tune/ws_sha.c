@@ -1,15 +1,14 @@
-/* Successive halving by weight-sharing: fit one model in which each sample draws its map from
- * the maps alive, score every map with it, keep the better half, and so on until one is left,
- * which gets a fit of its own.
- *     Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture
- *     search: efficient feature map selection and federated hyperparameter tuning", SysML
- *     2019, section 3.1.
- * Where that text leaves a choice, the default is: scores are ranked among survivors, by
- * (score, id); probabilities are normalised; the winner is the last survivor, fitted again.
- * `literal` takes the text at its word: the median is over all k scores, maps that equal it
- * stay, there are log2 k rounds, and the winner is drawn from the probabilities. Where scores
- * keep their order this eliminates nothing after the first round, for half of all maps are
- * always below the median. */
+/* Successive halving by weight-sharing: fit one model in which each sample draws its map
+ * from the maps alive, score every map with it, keep the better half, and so on until one
+ * is left, which gets a fit of its own. Khodak, Li, Roberts, Balcan, Talwalkar,
+ * "Weight-sharing beyond neural architecture search: efficient feature map selection and
+ * federated hyperparameter tuning", SysML 2019, section 3.1. Where that text leaves a
+ * choice, the default is: scores are ranked among survivors, by (score, id); probabilities
+ * are normalised; the winner is the last survivor, fitted again. `literal` takes the text
+ * at its word: the median is over all k scores, maps that equal it stay, there are log2 k
+ * rounds, and the winner is drawn from the probabilities. Where scores keep their order
+ * this eliminates nothing after the first round, for half of all maps are always below the
+ * median. */
 #include "share.h"
 
 #include <math.h>
@@ -43,7 +42,7 @@ static const weft_opt halving_opts[] = {
 /* Survivors of a round with n maps: at least one goes, at least one stays. */
 static int kept(const halving *t, int n)
 {
-    const double slack = 1e-9; /* keeps 0.1 * 30 at 3 */
+    const double slack = 1e-9; /* 0.07 * 100 is a little above 7 */
     const int m = (int)ceil(t->keep * n - slack);
     return m < 1 ? 1 : m < n ? m : n - 1;
 }
@@ -102,9 +101,9 @@ static double median(const halving *t, const weft_result *res)
     return n % 2 ? t->sorted[n / 2] : (t->sorted[n / 2 - 1] + t->sorted[n / 2]) / 2;
 }
 
-/* Doubles the probability of the maps at or below the median. Doubling keeps survivors equal,
- * so here they are normalised at once. No survivor is worth as much as no score: the mixture
- * stays and the search ends. */
+/* Doubles the probability of the maps at or below the median. Doubling keeps survivors
+ * equal, so here they are normalised at once. No survivor is worth as much as no score: the
+ * mixture stays and the search ends. */
 static void halve_literally(halving *t, const weft_result *res)
 {
     weft_mix *m = &t->share.mix;

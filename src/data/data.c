@@ -1,0 +1,244 @@
+/* Packed data sets: every rank opens the file and reads the rows dealt to it. Called by
+ * tasks and by `weft info`. */
+#include "weft/data.h"
+#include "pack.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const weft_part_name[WEFT_NPART] = {"train", "valid", "test"};
+
+static const char *name_of(weft_data *d, int part, const char *what)
+{
+    return weft_arena_text(d->mem, "/%s/%s", weft_part_name[part], what);
+}
+
+static const char *token_name(weft_data *d, const char *group, int tok, const char *what)
+{
+    return weft_arena_text(d->mem, "/%s/%s/%s", group, weft_tok_name[tok], what);
+}
+
+/* ---- opening --------------------------------------------------------------------------
+ */
+
+static weft_status check_format(weft_data *d)
+{
+    const char *format = "";
+    if (weft_h5_has(&d->file, "/@format"))
+        TRY(weft_h5_get_attr(&d->file, "/", "format", &format));
+    if (strcmp(format, WEFT_DATA_FORMAT) == 0) return WEFT_OK;
+    if (strncmp(format, "weft data", strlen("weft data")) == 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s is in the format '%s' where '%s' is expected; pack it "
+                         "again with this weft",
+                         d->path, format, WEFT_DATA_FORMAT);
+    return weft_fail(WEFT_EDATA, "%s is no packed data set; make one with weft pack",
+                     d->path);
+}
+
+static weft_status read_head(weft_data *d)
+{
+    static const char *const form[] = {"bytes", "reals", "tokens"};
+    const char *text;
+    int64_t classes, listed;
+    const char **name;
+    TRY(check_format(d));
+    TRY(weft_h5_get_attr(&d->file, "/", "form", &text));
+    int f = 0;
+    while (f < 3 && strcmp(text, form[f]) != 0) f++;
+    if (f == 3)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds '%s' where bytes, reals or tokens are expected; "
+                         "pack it again",
+                         d->path, text);
+    d->form = (weft_form)f;
+    TRY(weft_h5_get_attr(&d->file, "/", "reader", &d->reader));
+    TRY(weft_h5_get_attr(&d->file, "/", "source", &d->source));
+    TRY(weft_h5_get_attr(&d->file, "/", "digest", &d->digest));
+    TRY(weft_h5_get_long(&d->file, "/", "classes", &classes));
+    TRY(weft_h5_get_texts(&d->file, "/class", &name, &listed));
+    if (classes < 2 || classes != listed)
+        return weft_fail(WEFT_EDATA,
+                         "%s speaks of %lld classes and names %lld, where two or more "
+                         "are needed; pack it again",
+                         d->path, (long long)classes, (long long)listed);
+    d->classes = (int)classes;
+    d->class_name = name;
+    return WEFT_OK;
+}
+
+static weft_status read_labels(weft_data *d, int part)
+{
+    weft_rows *r = &d->part[part];
+    const char *name = name_of(d, part, "label");
+    int nd;
+    int64_t dims[4];
+    TRY(weft_h5_shape(&d->file, name, &nd, dims));
+    r->total = dims[0];
+    weft_deal(r->total, d->team->rank, d->team->size, &r->first, &r->n);
+    int32_t *label = WEFT_NEW(d->mem, int32_t, r->n);
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I32, r->first, r->n, label));
+    for (int64_t i = 0; i < r->n; i++)
+        if (label[i] < 0 || label[i] >= d->classes)
+            return weft_fail(
+                WEFT_EDATA, "%s: row %lld of %s has class %d of %d; pack it again", d->path,
+                (long long)(r->first + i), name, (int)label[i], d->classes);
+    r->label = label;
+    return WEFT_OK;
+}
+
+static weft_status check_reals(const weft_data *d, int part, const float *x)
+{
+    const weft_rows *r = &d->part[part];
+    for (int64_t i = 0; i < r->n * r->d; i++)
+        if (!isfinite(x[i]))
+            return weft_fail(WEFT_EDATA,
+                             "%s: row %lld, column %lld of /%s/x is %g where a finite "
+                             "number is expected; mend the source and pack it again",
+                             d->path, (long long)(r->first + i / r->d),
+                             (long long)(i % r->d), weft_part_name[part], (double)x[i]);
+    return WEFT_OK;
+}
+
+static weft_status read_matrix(weft_data *d, int part)
+{
+    weft_rows *r = &d->part[part];
+    const char *name = name_of(d, part, "x");
+    int nd;
+    int64_t dims[4];
+    TRY(weft_h5_shape(&d->file, name, &nd, dims));
+    r->d = dims[1];
+    if (nd != 2 || dims[0] != r->total || r->d < 1 || r->d != d->part[0].d)
+        return weft_fail(WEFT_EDATA,
+                         "%s: %s is %lld x %lld where %lld x %lld is expected; pack "
+                         "it again",
+                         d->path, name, (long long)dims[0], (long long)dims[1],
+                         (long long)r->total, (long long)d->part[0].d);
+    if (d->form == WEFT_BYTES) {
+        uint8_t *x = WEFT_NEW(d->mem, uint8_t, r->n * r->d);
+        r->byte = x;
+        return weft_h5_get_rows(&d->file, name, WEFT_H5_U8, r->first, r->n, x);
+    }
+    float *x = WEFT_NEW(d->mem, float, r->n * r->d);
+    r->value = x;
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_F32, r->first, r->n, x));
+    return check_reals(d, part, x);
+}
+
+static weft_status open_own(weft_data *d)
+{
+    TRY(weft_h5_open(&d->file, d->path, d->mem));
+    TRY(read_head(d));
+    for (int i = 0; i < WEFT_NPART; i++) {
+        TRY(read_labels(d, i));
+        if (d->form != WEFT_TOKENS) TRY(read_matrix(d, i));
+    }
+    return WEFT_OK;
+}
+
+/* Every class must be there to learn it. Collective. */
+static weft_status check_classes(weft_data *d)
+{
+    const weft_rows *r = &d->part[WEFT_TRAIN];
+    int64_t *count = WEFT_NEW(d->mem, int64_t, d->classes);
+    for (int64_t i = 0; i < r->n; i++) count[r->label[i]]++;
+    weft_sum_i64(d->team, count, (size_t)d->classes);
+    for (int i = 0; i < d->classes; i++)
+        if (count[i] == 0)
+            return weft_fail(WEFT_EDATA,
+                             "%s: class '%s' has no training rows; check the source "
+                             "and the split",
+                             d->path, d->class_name[i]);
+    if (d->part[WEFT_VALID].total == 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s has no validation rows; pack it with valid = SHARE", d->path);
+    return WEFT_OK;
+}
+
+weft_status weft_data_open(weft_data *d, const char *path, weft_team *t, weft_arena *mem)
+{
+    *d = (weft_data){.mem = mem, .team = t, .path = weft_arena_text(mem, "%s", path)};
+    weft_status st = weft_agree(open_own(d), t);
+    if (st == WEFT_OK) st = check_classes(d);
+    if (st != WEFT_OK) weft_data_close(d);
+    return st;
+}
+
+void weft_data_close(weft_data *d)
+{
+    weft_h5_close(&d->file);
+}
+
+/* ---- documents ------------------------------------------------------------------------
+ */
+
+static weft_status read_vocab(weft_data *d, weft_tokenizer tok)
+{
+    const char *name = token_name(d, "vocab", tok, "hash");
+    int nd;
+    int64_t dims[4];
+    TRY(weft_h5_shape(&d->file, name, &nd, dims));
+    int64_t n = dims[0];
+    uint64_t *hash = WEFT_NEW(d->mem, uint64_t, n), *lower = WEFT_NEW(d->mem, uint64_t, n);
+    uint8_t *stop = WEFT_NEW(d->mem, uint8_t, n);
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_U64, 0, n, hash));
+    TRY(weft_h5_get_rows(&d->file, token_name(d, "vocab", tok, "lower"), WEFT_H5_U64, 0, n,
+                         lower));
+    TRY(weft_h5_get_rows(&d->file, token_name(d, "vocab", tok, "stop"), WEFT_H5_U8, 0, n,
+                         stop));
+    d->vocab[tok] = (weft_vocab){.n = n, .hash = hash, .lower = lower, .stop = stop};
+    return WEFT_OK;
+}
+
+static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
+{
+    weft_rows *r = &d->part[part];
+    const char *name = token_name(d, weft_part_name[part], tok, "offset");
+    int64_t *offset = WEFT_NEW(d->mem, int64_t, r->n + 1);
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I64, r->first, r->n + 1, offset));
+    int64_t start = offset[0];
+    int rising = start >= 0;
+    for (int64_t i = 0; i <= r->n; i++) {
+        rising = rising && (i == 0 || offset[i] >= offset[i - 1] - start);
+        offset[i] -= start;
+    }
+    if (!rising)
+        return weft_fail(WEFT_EDATA, "%s: %s does not rise; pack it again", d->path, name);
+    name = token_name(d, weft_part_name[part], tok, "token");
+    int nd;
+    int64_t dims[4], n = offset[r->n];
+    TRY(weft_h5_shape(&d->file, name, &nd, dims));
+    if (start + n > dims[0])
+        return weft_fail(WEFT_EDATA,
+                         "%s: %s has %lld tokens where %lld are expected; pack it "
+                         "again",
+                         d->path, name, (long long)dims[0], (long long)(start + n));
+    uint32_t *token = WEFT_NEW(d->mem, uint32_t, n);
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_U32, start, n, token));
+    uint32_t largest = 0;
+    for (int64_t i = 0; i < n; i++) largest = token[i] > largest ? token[i] : largest;
+    if (n > 0 && largest >= d->vocab[tok].n)
+        return weft_fail(WEFT_EDATA, "%s: %s has token %u of %lld; pack it again", d->path,
+                         name, (unsigned)largest, (long long)d->vocab[tok].n);
+    r->offset[tok] = offset;
+    r->token[tok] = token;
+    return WEFT_OK;
+}
+
+static weft_status tokens_own(weft_data *d, weft_tokenizer tok)
+{
+    if (d->form != WEFT_TOKENS)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds rows of numbers where documents are needed; give "
+                         "another data set or feature map",
+                         d->path);
+    TRY(read_vocab(d, tok));
+    for (int i = 0; i < WEFT_NPART; i++) TRY(read_tokens(d, i, tok));
+    return WEFT_OK;
+}
+
+weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok)
+{
+    if (d->part[WEFT_TRAIN].offset[tok] != NULL) return WEFT_OK;
+    return weft_agree(tokens_own(d, tok), d->team);
+}

@@ -1,0 +1,192 @@
+/* Tables of numbers with a class in each row: CSV (dense_csv.c), or the sparse text format
+ * of libsvm, LABEL INDEX:VALUE ... with indices from 1, whose missing values are 0. */
+#include "dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_COLUMNS 1000000
+#define BLOCK_BYTES ((int64_t)1 << 22)
+
+enum { AUTO, CSV, LIBSVM };
+
+typedef struct dense {
+    int format;
+    weft_csv csv;
+    weft_split split;
+} dense;
+
+static const weft_opt options[] = {
+    {"format", WEFT_CHOICE, offsetof(dense, format), "auto", 0, 0, "auto|csv|libsvm",
+     "of the file; auto: csv where the first line has a comma", 0},
+    {"label", WEFT_TEXT, offsetof(dense, csv.label), "last", 0, 0, NULL,
+     "column of the class in a CSV file: first, last or its number from 1", 0},
+    {"header", WEFT_CHOICE, offsetof(dense, csv.header), "auto", 0, 0, "auto|yes|no",
+     "names in the first line of a CSV file; auto: where it has other than numbers", 0},
+    {"valid", WEFT_REAL, offsetof(dense, split.valid), "0.1", 0, 0.9, NULL,
+     "share of the rows for validation", 0},
+    {"test", WEFT_REAL, offsetof(dense, split.test), "0.1", 0, 0.9, NULL,
+     "share of the rows for the test", 0},
+    {"seed", WEFT_LONG, offsetof(dense, split.seed), "0", 0, 9e15, NULL,
+     "of the shuffle that divides the rows", 0},
+    {.name = NULL},
+};
+
+/* ---- tables ---------------------------------------------------------------------------
+ */
+
+void weft_table_entry(weft_table *t, int64_t column, float value)
+{
+    t->value = weft_grow(t->mem, t->value, sizeof *t->value, t->entries, &t->value_room);
+    t->column =
+        weft_grow(t->mem, t->column, sizeof *t->column, t->entries, &t->column_room);
+    t->value[t->entries] = value;
+    t->column[t->entries++] = (int32_t)column;
+    if (column >= t->d) t->d = column + 1;
+}
+
+int weft_table_row(weft_table *t, const char *label, size_t n)
+{
+    t->label = weft_grow(t->mem, t->label, sizeof *t->label, t->n, &t->label_room);
+    t->first = weft_grow(t->mem, t->first, sizeof *t->first, t->n + 1, &t->first_room);
+    t->label[t->n] = weft_labels_find(&t->labels, label, n);
+    t->first[++t->n] = t->entries;
+    return t->label[t->n - 1] < 0 ? -1 : 0;
+}
+
+int weft_table_number(const char *text, float *x)
+{
+    char *end;
+    *x = strtof(text, &end);
+    while (*end == ' ') end++;
+    return end != text && *end == '\0';
+}
+
+const char *weft_table_label(const char *text, weft_arena *mem)
+{
+    char *end;
+    double x = strtod(text, &end);
+    while (*end == ' ') end++;
+    if (end == text || *end != '\0' || !isfinite(x)) return text;
+    return weft_arena_text(mem, "%.15g", x + 0.0); /* "-0" is "0" */
+}
+
+/* ---- libsvm ---------------------------------------------------------------------------
+ */
+
+/* One "INDEX:VALUE"; `last` is the index before it. */
+static weft_status read_pair(const char *path, int64_t line, char *pair, long *last,
+                             weft_table *t)
+{
+    char *colon = strchr(pair, ':'), *end = pair;
+    long index = colon != NULL ? strtol(pair, &end, 10) : 0;
+    if (colon == NULL || end != colon)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has '%.40s' where INDEX:VALUE is expected", path,
+                         (long long)line, pair);
+    if (index <= *last || index > MAX_COLUMNS)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has index %ld after %ld; indices rise from 1 to "
+                         "at most %d",
+                         path, (long long)line, index, *last, MAX_COLUMNS);
+    float x;
+    if (!weft_table_number(colon + 1, &x) || !isfinite(x))
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld, column %ld is '%.40s' where a finite number is "
+                         "expected",
+                         path, (long long)line, index, colon + 1);
+    *last = index;
+    weft_table_entry(t, index - 1, x);
+    return WEFT_OK;
+}
+
+weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_table *t)
+{
+    static const char blank[] = " \t";
+    char *line, *rest;
+    size_t length;
+    char *at = text, *end = text + n;
+    for (int64_t number = 1; (line = weft_line(&at, end, &length)) != NULL; number++) {
+        if (strlen(line) < length)
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld has a NUL byte; is this a text file?", path,
+                             (long long)number);
+        line[strcspn(line, "#")] = '\0';
+        char *word = strtok_r(line, blank, &rest);
+        if (word == NULL) continue;
+        const char *label = weft_table_label(word, t->mem);
+        if (strchr(word, ':') != NULL)
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld has no label; a line is LABEL INDEX:VALUE "
+                             "...",
+                             path, (long long)number);
+        long last = 0;
+        while ((word = strtok_r(NULL, blank, &rest)) != NULL)
+            TRY(read_pair(path, number, word, &last, t));
+        if (weft_table_row(t, label, strlen(label)) != 0)
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld brings more than %d classes; is this a "
+                             "regression problem?",
+                             path, (long long)number, WEFT_MAX_CLASSES);
+    }
+    return WEFT_OK;
+}
+
+/* ---- the reader -----------------------------------------------------------------------
+ */
+
+static weft_status hand_over(const weft_table *t, const int64_t *order, weft_pack *p)
+{
+    int64_t block = BLOCK_BYTES / (t->d * (int64_t)sizeof(float));
+    if (block < 1) block = 1;
+    float *x = WEFT_NEW(p->mem, float, block * t->d);
+    int32_t *label = WEFT_NEW(p->mem, int32_t, block);
+    for (int64_t start = 0; start < t->n; start += block) {
+        int64_t count = t->n - start < block ? t->n - start : block;
+        memset(x, 0, (size_t)(count * t->d) * sizeof *x);
+        for (int64_t i = 0; i < count; i++) {
+            int64_t row = order[start + i];
+            label[i] = t->label[row];
+            for (int64_t e = t->first[row]; e < t->first[row + 1]; e++)
+                x[i * t->d + t->column[e]] = t->value[e];
+        }
+        TRY(weft_pack_rows(p, count, x, label));
+    }
+    return WEFT_OK;
+}
+
+static int has_comma(const char *text, size_t n)
+{
+    const char *end = memchr(text, '\n', n);
+    return memchr(text, ',', end != NULL ? (size_t)(end - text) : n) != NULL;
+}
+
+static weft_status dense_read(const void *self, const char *source, weft_pack *p)
+{
+    const dense *o = self;
+    weft_table t = {.mem = p->mem, .labels = {.mem = p->mem}};
+    char *text;
+    size_t n;
+    TRY(weft_pack_source(p, source));
+    TRY(weft_read_all(source, p->mem, &text, &n));
+    if (o->format == CSV || (o->format == AUTO && has_comma(text, n)))
+        TRY(weft_read_csv(source, text, n, &o->csv, &t));
+    else
+        TRY(weft_read_libsvm(source, text, n, &t));
+    TRY(weft_labels_close(&t.labels, source, t.label, t.n, p));
+
+    int64_t rows[WEFT_NPART];
+    int64_t *order = WEFT_NEW(p->mem, int64_t, t.n);
+    TRY(weft_split_rows(&o->split, t.n, order, rows, p));
+    TRY(weft_pack_matrix(p, WEFT_REALS, t.d, rows));
+    return hand_over(&t, order, p);
+}
+
+const weft_reader weft_reader_dense = {
+    .kind = {.name = "dense",
+             .about = "rows of numbers with a class, CSV or libsvm",
+             .size = sizeof(dense),
+             .opts = options},
+    .read = dense_read,
+};

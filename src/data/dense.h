@@ -1,0 +1,42 @@
+/* Tables of numbers as read from CSV or libsvm files. Private to the reader `dense`. */
+#ifndef WEFT_DATA_DENSE_H
+#define WEFT_DATA_DENSE_H
+
+#include "pack.h"
+
+/* Rows of numbers, of which zeros may be left out: entries first[i] .. first[i+1] are those
+ * of row i. */
+typedef struct weft_table {
+    int64_t n, d;    /* rows, columns */
+    int32_t *label;  /* [n] */
+    int64_t *first;  /* [n+1] */
+    float *value;    /* [entries] */
+    int32_t *column; /* [entries] from 0 */
+    int64_t entries, label_room, first_room, value_room, column_room;
+    weft_labels labels;
+    weft_arena *mem;
+} weft_table;
+
+void weft_table_entry(weft_table *t, int64_t column, float value);
+/* Ends the row whose entries were just added. -1 where there would be too many classes. */
+int weft_table_row(weft_table *t, const char *label, size_t n);
+
+/* A number from text; canonical spelling ("+1" and "1.0" are "1") of a label, itself where
+ * it is no number. */
+int weft_table_number(const char *text, float *x);
+const char *weft_table_label(const char *text, weft_arena *mem);
+
+/* How a CSV file is laid out. */
+typedef struct weft_csv {
+    const char *label; /* column: "first", "last" or a number from 1 */
+    int header; /* 0 auto: the first line where it has a column that is no number; 1 yes, 2
+                   no */
+} weft_csv;
+
+/* EDATA naming file, line and column: ragged rows, non-numbers, NaN or infinity. */
+WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
+                                       const weft_csv *how, weft_table *t);
+WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n,
+                                          weft_table *t);
+
+#endif

@@ -1,0 +1,287 @@
+/* Packing: takes rows or documents from a reader and writes the packed file, which appears
+ * under its name only when it is whole. Called by `weft pack`; documents are in
+ * pack_text.c. */
+#include "pack.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SOURCE_BLOCK (1 << 20)
+
+/* ---- digests --------------------------------------------------------------------------
+ */
+
+weft_digest *weft_digest_new(weft_arena *mem)
+{
+    weft_digest *d = WEFT_NEW(mem, weft_digest, 1);
+    XXH3_INITSTATE(d);
+    XXH3_128bits_reset(d);
+    return d;
+}
+
+void weft_digest_add(weft_digest *d, const void *bytes, size_t n)
+{
+    if (n > 0) XXH3_128bits_update(d, bytes, n);
+}
+
+void weft_digest_show(const weft_digest *d, weft_hex text)
+{
+    XXH128_canonical_t sum;
+    XXH128_canonicalFromHash(&sum, XXH3_128bits_digest(d));
+    for (size_t i = 0; i < sizeof sum.digest; i++)
+        snprintf(text + 2 * i, 3, "%02x", (unsigned)sum.digest[i]);
+}
+
+/* ---- what a reader tells --------------------------------------------------------------
+ */
+
+void weft_pack_classes(weft_pack *p, int n, const char *const *name)
+{
+    const char **copy = WEFT_NEW(p->mem, const char *, n);
+    for (int i = 0; i < n; i++) copy[i] = weft_arena_text(p->mem, "%s", name[i]);
+    p->classes = n;
+    p->class_name = copy;
+}
+
+void weft_pack_split(weft_pack *p, const char *rule)
+{
+    p->split = weft_arena_text(p->mem, "%s", rule);
+}
+
+void weft_pack_source_sum(weft_pack *p, const char *name, const weft_digest *d,
+                          int64_t bytes)
+{
+    weft_hex hex;
+    weft_digest_show(d, hex);
+    p->source =
+        weft_grow(p->mem, p->source, sizeof *p->source, p->nsource, &p->source_room);
+    p->source[p->nsource++] =
+        weft_arena_text(p->mem, "%s  %lld  %s", hex, (long long)bytes, name);
+}
+
+weft_status weft_pack_source(weft_pack *p, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (f == NULL) return weft_fail(WEFT_EFILE, "cannot read %s; check the name", path);
+    size_t mark = weft_arena_mark(p->scratch), n;
+    char *block = WEFT_NEW(p->scratch, char, SOURCE_BLOCK);
+    weft_digest *sum = weft_digest_new(p->scratch);
+    int64_t bytes = 0;
+    while ((n = fread(block, 1, SOURCE_BLOCK, f)) > 0) {
+        weft_digest_add(sum, block, n);
+        bytes += (int64_t)n;
+    }
+    int bad = ferror(f);
+    fclose(f);
+    if (!bad) weft_pack_source_sum(p, path, sum, bytes);
+    weft_arena_reset(p->scratch, mark);
+    if (bad) return weft_fail(WEFT_EFILE, "cannot read %s; check the file system", path);
+    return WEFT_OK;
+}
+
+/* ---- matrices -------------------------------------------------------------------------
+ */
+
+static const char *part_name(weft_pack *p, weft_part part, const char *what)
+{
+    return weft_arena_text(p->mem, "/%s/%s", weft_part_name[part], what);
+}
+
+weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int64_t *rows)
+{
+    if (d < 1)
+        return weft_fail(WEFT_EDATA, "rows of %lld columns; check the source",
+                         (long long)d);
+    p->form = (int)form;
+    p->d = d;
+    weft_h5type type = form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
+    for (int i = 0; i < WEFT_NPART; i++) {
+        p->rows[i] = rows[i];
+        TRY(weft_h5_make(&p->file, part_name(p, (weft_part)i, "x"), type, 2,
+                         (const int64_t[]){rows[i], d}, "rows [n][d], one a sample",
+                         form == WEFT_BYTES ? "intensity 0..255" : "as in the source"));
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_reals(const weft_pack *p, int64_t first, int64_t count,
+                               const float *x)
+{
+    for (int64_t i = 0; i < count * p->d; i++) {
+        if (isfinite(x[i])) continue;
+        return weft_fail(WEFT_EDATA,
+                         "row %lld, column %lld is %g where a finite number is "
+                         "expected; mend or remove the row",
+                         (long long)(first + i / p->d + 1), (long long)(i % p->d + 1),
+                         (double)x[i]);
+    }
+    return WEFT_OK;
+}
+
+/* Rows that lie in one part. */
+static weft_status put_rows(weft_pack *p, weft_part part, int64_t count, const void *x,
+                            const int32_t *label)
+{
+    weft_pack_part *to = &p->part[part];
+    weft_h5type type = p->form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
+    size_t row = (size_t)p->d * (p->form == WEFT_BYTES ? sizeof(uint8_t) : sizeof(float));
+    TRY(weft_h5_put_rows(&p->file, part_name(p, part, "x"), type, to->n, count, x));
+    weft_digest_add(p->digest, x, (size_t)count * row);
+    for (int64_t i = 0; i < count; i++) {
+        to->label = weft_grow(p->mem, to->label, sizeof *label, to->n, &to->label_room);
+        to->label[to->n++] = label[i];
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int32_t *label)
+{
+    const char *from = x;
+    size_t row = (size_t)p->d * (p->form == WEFT_BYTES ? sizeof(uint8_t) : sizeof(float));
+    int64_t done = p->part[0].n + p->part[1].n + p->part[2].n;
+    if (p->form == WEFT_REALS) TRY(check_reals(p, done, count, x));
+    for (int i = 0; i < WEFT_NPART && count > 0; i++) {
+        int64_t room = p->rows[i] - p->part[i].n;
+        int64_t take = count < room ? count : room;
+        if (take == 0) continue;
+        TRY(put_rows(p, (weft_part)i, take, from, label));
+        from += (size_t)take * row;
+        label += take;
+        count -= take;
+    }
+    weft_check(count == 0, "a reader hands over more rows than it announced");
+    return WEFT_OK;
+}
+
+/* ---- the end --------------------------------------------------------------------------
+ */
+
+weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5type type, int64_t n,
+                          const void *data, const char *about, const char *unit)
+{
+    static const size_t size[] = {
+        [WEFT_H5_U8] = 1,  [WEFT_H5_I32] = 4, [WEFT_H5_U32] = 4, [WEFT_H5_I64] = 8,
+        [WEFT_H5_U64] = 8, [WEFT_H5_F32] = 4, [WEFT_H5_F64] = 8};
+    weft_digest_add(p->digest, data, (size_t)n * size[type]);
+    return weft_h5_put(&p->file, name, type, 1, &n, data, 0, about, unit);
+}
+
+/* Labels and the number of rows of each class. */
+static weft_status put_labels(weft_pack *p, weft_part part)
+{
+    const weft_pack_part *from = &p->part[part];
+    int64_t *count = WEFT_NEW(p->mem, int64_t, p->classes);
+    for (int64_t i = 0; i < from->n; i++) {
+        weft_check(from->label[i] >= 0 && from->label[i] < p->classes,
+                   "a reader gives label %d of %d classes", (int)from->label[i],
+                   p->classes);
+        count[from->label[i]]++;
+    }
+    for (int i = 0; i < p->classes && part == WEFT_TRAIN; i++)
+        if (count[i] == 0)
+            return weft_fail(WEFT_EDATA,
+                             "class '%s' has no training rows; check the source and "
+                             "the split",
+                             p->class_name[i]);
+    if (from->n == 0 && part == WEFT_VALID)
+        return weft_fail(WEFT_EDATA,
+                         "there are no validation rows; give more rows or a larger "
+                         "valid = SHARE");
+    TRY(weft_pack_put(p, part_name(p, part, "label"), WEFT_H5_I32, from->n, from->label,
+                      "class of each row", "index into /class"));
+    return weft_pack_put(p, part_name(p, part, "count"), WEFT_H5_I64, p->classes, count,
+                         "rows of each class", "rows");
+}
+
+/* "seed=0 valid=0.1": the options of the reader as they were. */
+static const char *options_text(const weft_kind *kind, const void *self, weft_arena *mem)
+{
+    const char *text = "";
+    for (const weft_opt *o = kind->opts; o->name != NULL; o++) {
+        char name[64], value[64];
+        weft_opt_name(o, name, sizeof name);
+        const char *shown = value;
+        if (o->type == WEFT_TEXT) {
+            memcpy(&shown, (const char *)self + o->at, sizeof shown);
+            if (shown == NULL) shown = "";
+        } else {
+            weft_opt_show(o, weft_opt_get(o, self), value, sizeof value);
+        }
+        text =
+            weft_arena_text(mem, "%s%s%s=%s", text, *text != '\0' ? " " : "", name, shown);
+    }
+    return text;
+}
+
+static weft_status put_about(weft_pack *p, const weft_kind *kind, const void *self,
+                             const char *source)
+{
+    static const char *const form[] = {"bytes", "reals", "tokens"};
+    weft_hex digest;
+    weft_digest_show(p->digest, digest);
+    weft_h5 *f = &p->file;
+    TRY(weft_h5_put_texts(f, "/class", p->class_name, p->classes, "names of the classes"));
+    TRY(weft_h5_put_texts(f, "/source", p->source, p->nsource,
+                          "XXH3-128, bytes and name of each source"));
+    TRY(weft_h5_put_attr(f, "/", "format", WEFT_DATA_FORMAT));
+    TRY(weft_h5_put_attr(f, "/", "weft_version", WEFT_VERSION));
+    TRY(weft_h5_put_attr(f, "/", "form", form[p->form]));
+    TRY(weft_h5_put_attr(f, "/", "reader", kind->name));
+    TRY(weft_h5_put_attr(f, "/", "source", source));
+    TRY(weft_h5_put_attr(f, "/", "options", options_text(kind, self, p->mem)));
+    TRY(weft_h5_put_attr(f, "/", "split", p->split));
+    TRY(weft_h5_put_attr(f, "/", "digest", digest));
+    TRY(weft_h5_put_long(f, "/", "columns", p->d));
+    return weft_h5_put_long(f, "/", "classes", p->classes);
+}
+
+/* Everything that is known only after the last row. */
+static weft_status finish(weft_pack *p, const weft_kind *kind, const void *self,
+                          const char *source)
+{
+    weft_check(p->form >= 0 && p->classes > 0 && p->split != NULL,
+               "reader %s ends too early", kind->name);
+    for (int i = 0; i < WEFT_NPART; i++) {
+        weft_check(p->form == WEFT_TOKENS || p->part[i].n == p->rows[i],
+                   "reader %s hands over fewer rows than it announced", kind->name);
+        TRY(put_labels(p, (weft_part)i));
+    }
+    if (p->form == WEFT_TOKENS) TRY(weft_pack_text_close(p));
+    for (int i = 0; i < p->classes; i++)
+        weft_digest_add(p->digest, p->class_name[i], strlen(p->class_name[i]) + 1);
+    return put_about(p, kind, self, source);
+}
+
+static void report(const weft_pack *p, const char *out, double seconds)
+{
+    weft_log(WEFT_INFO,
+             "%s: %lld train, %lld valid, %lld test rows, %d classes, packed in %.2f s",
+             out, (long long)p->part[WEFT_TRAIN].n, (long long)p->part[WEFT_VALID].n,
+             (long long)p->part[WEFT_TEST].n, p->classes, seconds);
+    for (int t = 0; t < WEFT_NTOK && p->form == WEFT_TOKENS; t++) {
+        int64_t n = 0;
+        for (int i = 0; i < WEFT_NPART; i++) n += p->part[i].ntoken[t];
+        weft_log(WEFT_INFO, "%s: tokenizer %s gives %lld tokens", out, weft_tok_name[t],
+                 (long long)n);
+    }
+}
+
+weft_status weft_pack_file(const weft_reader *reader, const void *self, const char *source,
+                           const char *out, weft_arena *mem)
+{
+    double start = weft_now();
+    size_t mark = weft_arena_mark(mem);
+    weft_pack p = {.form = -1, .mem = mem, .scratch = weft_arena_new()};
+    p.digest = weft_digest_new(mem);
+    weft_status st = weft_h5_create(&p.file, out, mem);
+    if (st == WEFT_OK) st = reader->read(self, source, &p);
+    if (st == WEFT_OK) st = finish(&p, &reader->kind, self, source);
+    if (st == WEFT_OK)
+        st = weft_h5_commit(&p.file);
+    else
+        weft_h5_close(&p.file);
+    if (st == WEFT_OK) report(&p, out, weft_now() - start);
+    weft_arena_free(p.scratch);
+    weft_arena_reset(mem, mark);
+    return st;
+}

@@ -1,0 +1,192 @@
+/* What the readers and the packer share: growing arrays, files and lines, class labels,
+ * splits. */
+#include "reader.h"
+#include "pack.h"
+
+#include <utf8proc.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FIRST_ROOM 64
+
+void *weft_grow(weft_arena *mem, void *array, size_t size, int64_t n, int64_t *room)
+{
+    if (n < *room) return array;
+    int64_t more = *room > 0 ? *room : FIRST_ROOM;
+    while (more <= n) more *= 2;
+    char *copy = weft_arena_get(mem, (size_t)more, size);
+    if (*room > 0) memcpy(copy, array, (size_t)*room * size);
+    *room = more;
+    return copy;
+}
+
+/* ---- files and lines ------------------------------------------------------------------
+ */
+
+weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat info;
+    if (f == NULL || fstat(fileno(f), &info) != 0 || S_ISDIR(info.st_mode)) {
+        int err = f == NULL || !S_ISDIR(info.st_mode) ? errno : EISDIR;
+        if (f != NULL) fclose(f);
+        return weft_fail(WEFT_EFILE, "cannot read %s: %s; check the name", path,
+                         strerror(err));
+    }
+    *n = (size_t)info.st_size;
+    *text = WEFT_NEW(mem, char, *n + 1);
+    size_t got = fread(*text, 1, *n, f);
+    fclose(f);
+    if (got != *n)
+        return weft_fail(WEFT_EFILE,
+                         "read %zu of the %zu bytes of %s; check the file system", got, *n,
+                         path);
+    return WEFT_OK;
+}
+
+char *weft_line(char **at, char *end, size_t *n)
+{
+    char *line = *at;
+    if (line >= end) return NULL;
+    char *stop = memchr(line, '\n', (size_t)(end - line));
+    if (stop == NULL) stop = end;
+    *at = stop + 1;
+    if (stop > line && stop[-1] == '\r') stop--;
+    *stop = '\0';
+    *n = (size_t)(stop - line);
+    return line;
+}
+
+const char *weft_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+size_t weft_utf8_check(const char *text, size_t n)
+{
+    static const uint64_t high = 0x8080808080808080u;
+    size_t i = 0;
+    while (i < n) {
+        uint64_t word;
+        if (n - i >= sizeof word) {
+            memcpy(&word, text + i, sizeof word);
+            if ((word & high) == 0) { /* eight ASCII characters */
+                i += sizeof word;
+                continue;
+            }
+        }
+        utf8proc_int32_t c;
+        utf8proc_ssize_t bytes = utf8proc_iterate((const utf8proc_uint8_t *)text + i,
+                                                  (utf8proc_ssize_t)(n - i), &c);
+        if (bytes <= 0) return i;
+        i += (size_t)bytes;
+    }
+    return n;
+}
+
+/* ---- labels ---------------------------------------------------------------------------
+ */
+
+int32_t weft_labels_find(weft_labels *l, const char *text, size_t n)
+{
+    for (int i = -1; i < l->n; i++) {
+        int c = i < 0 ? l->last : i;
+        if (c < l->n && strlen(l->name[c]) == n && memcmp(l->name[c], text, n) == 0)
+            return l->last = c;
+    }
+    if (l->n == WEFT_MAX_CLASSES) return -1;
+    l->name = weft_grow(l->mem, l->name, sizeof *l->name, l->n, &l->room);
+    l->name[l->n] = weft_arena_text(l->mem, "%.*s", (int)n, text);
+    return l->last = l->n++;
+}
+
+typedef struct class_rank {
+    const char *name;
+    int id;
+} class_rank;
+
+static int by_name(const void *a, const void *b)
+{
+    const class_rank *x = a, *y = b;
+    char *xend, *yend;
+    double u = strtod(x->name, &xend), v = strtod(y->name, &yend);
+    int xnum = *xend == '\0' && isfinite(u), ynum = *yend == '\0' && isfinite(v);
+    if (xnum != ynum) return ynum - xnum;
+    if (xnum && u < v) return -1;
+    if (xnum && u > v) return 1;
+    return strcmp(x->name, y->name);
+}
+
+weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label, int64_t n,
+                              weft_pack *p)
+{
+    if (l->n < 2)
+        return weft_fail(WEFT_EDATA,
+                         "%s has %d class%s%s%s where two or more are needed; check "
+                         "file and options",
+                         source, l->n, l->n == 1 ? ", '" : "es",
+                         l->n == 1 ? l->name[0] : "", l->n == 1 ? "'," : "");
+    class_rank *rank = WEFT_NEW(l->mem, class_rank, l->n);
+    for (int i = 0; i < l->n; i++) rank[i] = (class_rank){l->name[i], i};
+    qsort(rank, (size_t)l->n, sizeof *rank, by_name);
+    int32_t *to = WEFT_NEW(l->mem, int32_t, l->n);
+    for (int i = 0; i < l->n; i++) {
+        to[rank[i].id] = i;
+        l->name[i] = rank[i].name;
+    }
+    for (int64_t i = 0; i < n; i++) label[i] = to[label[i]];
+    weft_pack_classes(p, l->n, l->name);
+    return WEFT_OK;
+}
+
+/* ---- splits ---------------------------------------------------------------------------
+ */
+
+typedef struct keyed {
+    uint64_t key;
+    int64_t row;
+} keyed;
+
+static int by_key(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    keyed *k = WEFT_NEW(tmp, keyed, n);
+    for (int64_t i = 0; i < n; i++)
+        k[i] = (keyed){weft_rng_at(seed, WEFT_RNG_SPLIT, (uint64_t)i, 0, 0).v[0], i};
+    qsort(k, (size_t)n, sizeof *k, by_key);
+    for (int64_t i = 0; i < n; i++) order[i] = k[i].row;
+    weft_arena_reset(tmp, mark);
+}
+
+weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order, int64_t *rows,
+                            weft_pack *p)
+{
+    if (s->valid + s->test >= 1)
+        return weft_fail(WEFT_ECONF,
+                         "valid = %g and test = %g leave no rows for training; their "
+                         "sum must be below 1",
+                         s->valid, s->test);
+    rows[WEFT_VALID] = llround((double)n * s->valid);
+    rows[WEFT_TEST] = llround((double)n * s->test);
+    rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
+    weft_shuffle(n, (uint64_t)s->seed, order, p->mem);
+    weft_pack_split(
+        p, weft_arena_text(p->mem,
+                           "%lld rows shuffled with seed %lld: the first %lld "
+                           "train, the next %lld valid, the last %lld test",
+                           (long long)n, (long long)s->seed, (long long)rows[WEFT_TRAIN],
+                           (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
+    return WEFT_OK;
+}

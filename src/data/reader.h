@@ -1,0 +1,58 @@
+/* What the readers and the packer share: growing arrays, files and lines, class labels,
+ * splits. Private to data. */
+#ifndef WEFT_DATA_READER_H
+#define WEFT_DATA_READER_H
+
+#include "weft/data.h"
+
+extern const weft_reader weft_reader_cifar, weft_reader_imdb, weft_reader_text,
+    weft_reader_dense, weft_reader_synthetic;
+
+/* The array itself, or a copy of it twice as large, that has room for more
+ * than n elements of `size` bytes. `*room` is its room, 0 for a NULL array. Old copies die
+ * with the arena. */
+void *weft_grow(weft_arena *mem, void *array, size_t size, int64_t n, int64_t *room);
+
+/* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
+WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,
+                                       size_t *n);
+/* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
+ * end. */
+char *weft_line(char **at, char *end, size_t *n);
+/* The part of a path after the last slash. */
+const char *weft_basename(const char *path);
+
+/* The first byte of text[n] that is not well-formed UTF-8, or n. Cost O(n). */
+size_t weft_utf8_check(const char *text, size_t n);
+
+/* Class labels, numbered as they come and, at the end, in order: numbers by value, then
+ * texts. */
+typedef struct weft_labels {
+    int n;
+    const char **name; /* [n] */
+    int64_t room;
+    int last; /* found last: labels come in runs */
+    weft_arena *mem;
+} weft_labels;
+/* The number of label text[n]; -1 where there would be too many classes for labels. */
+int32_t weft_labels_find(weft_labels *l, const char *text, size_t n);
+/* Renumbers label[n] in the order of names, checks that there are two classes or more and
+ * tells the packer. `source` is for the message. */
+WEFT_CHECKED weft_status weft_labels_close(weft_labels *l, const char *source,
+                                           int32_t *label, int64_t n, weft_pack *p);
+#define WEFT_MAX_CLASSES 1000
+
+/* Share of rows for validation and test, and the key of the shuffle. */
+typedef struct weft_split {
+    double valid, test;
+    int64_t seed;
+} weft_split;
+/* Shuffles rows 0..n-1 by keyed random numbers into order[n]: train, then valid, then test
+ * rows; rows[] are the sizes of the parts; says so to the packer. ECONF where valid + test
+ * >= 1. */
+WEFT_CHECKED weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order,
+                                         int64_t *rows, weft_pack *p);
+/* The shuffle alone. */
+void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp);
+
+#endif

@@ -1,0 +1,151 @@
+/* Built-in data from a seed: `images` or `documents`, for demonstrations and tests. There
+ * is something to select in both: the answer depends on the bandwidth of a kernel and on
+ * preprocessing, or on the order of words, on case and on punctuation. Keyed random numbers
+ * and integer arithmetic only, so the same bytes everywhere.
+ *
+ * An image is one of its class's smooth patterns, shifted, with a contrast and a brightness
+ * of its own, as a negative in two of five images (so that the mean of a class says
+ * little), in noise. */
+#include "synthetic.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GRID     4  /* a pattern is GRID x GRID random heights, interpolated */
+#define PATTERNS 2  /* of a class */
+#define NEGATIVE 40 /* per cent of images that are negatives */
+#define SHIFT    1  /* pixels, at most */
+#define BLOCK    512
+
+static const weft_opt options[] = {
+    {"seed", WEFT_LONG, offsetof(weft_synthetic, seed), "0", 0, 9e15, NULL,
+     "of all random numbers", 0},
+    {"rows", WEFT_LONG, offsetof(weft_synthetic, rows), "4000", 8, 1e9, NULL,
+     "training rows; validation and test get a quarter of it each", 0},
+    {"classes", WEFT_INT, offsetof(weft_synthetic, classes), "0", 0, 100, NULL,
+     "classes; 0: 10 of images, 2 of documents", 0},
+    {"d", WEFT_INT, offsetof(weft_synthetic, d), "256", 4, 1e6, NULL,
+     "pixels of an image, a square number", 0},
+    {"words", WEFT_INT, offsetof(weft_synthetic, words), "60", 1, 1e6, NULL,
+     "words of a document, on average", 0},
+    {.name = NULL},
+};
+
+/* ---- images ---------------------------------------------------------------------------
+ */
+
+/* Height -128..127 of a pattern at a point of the grid, which is a torus. */
+static int height(const weft_synthetic *o, int pattern, int gx, int gy)
+{
+    weft_rng4 r = weft_synthetic_rng(o, -1 - pattern, gy % GRID * GRID + gx % GRID);
+    return (int)(r.v[0] >> 56) - 128;
+}
+
+/* Bilinear interpolation at (x, y) pixels, in units of 1/65536 of a height. */
+static int64_t surface(const int *grid, int side, int x, int y)
+{
+    int u = x * GRID * 256 / side, v = y * GRID * 256 / side;
+    int gx = u / 256, gy = v / 256, fx = u % 256, fy = v % 256;
+    const int *a = grid + gy * (GRID + 1) + gx, *b = a + GRID + 1;
+    return (int64_t)(256 - fy) * ((256 - fx) * a[0] + fx * a[1]) +
+           (int64_t)fy * ((256 - fx) * b[0] + fx * b[1]);
+}
+
+/* Sum of four uniform bytes of the word's low half, centred: standard deviation 148. */
+static int noise(uint32_t word)
+{
+    return (int)(word & 255) + (int)(word >> 8 & 255) + (int)(word >> 16 & 255) +
+           (int)(word >> 24) - 510;
+}
+
+void weft_synthetic_image(const weft_synthetic *o, int64_t row, int label, uint8_t *x)
+{
+    weft_rng4 r = weft_synthetic_rng(o, row, 0);
+    int side = (int)lround(sqrt(o->d));
+    int pattern = label * PATTERNS + (int)(r.v[1] % PATTERNS);
+    int shift_x = (int)(r.v[1] >> 8 & 255) % (2 * SHIFT + 1),
+        shift_y = (int)(r.v[1] >> 16 & 255) % (2 * SHIFT + 1);
+    int contrast = 32 + (int)(r.v[2] % 64), bright = 128 + (int)(r.v[2] >> 32) % 64;
+    if (r.v[3] % 100 < NEGATIVE) contrast = -contrast;
+    int grid[(GRID + 1) * (GRID + 1)];
+    for (int i = 0; i < (GRID + 1) * (GRID + 1); i++)
+        grid[i] = height(o, pattern, i % (GRID + 1), i / (GRID + 1));
+    for (int i = 0; i < o->d; i++) {
+        if (i % 8 == 0) r = weft_synthetic_rng(o, row, 1 + i / 8);
+        int64_t shape =
+            surface(grid, side, (i % side + shift_x) % side, (i / side + shift_y) % side);
+        int value = bright + (int)(shape * contrast / (64 * 65536)) +
+                    noise((uint32_t)(r.v[i % 8 / 2] >> 32 * (i % 2))) / 4;
+        x[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    }
+}
+
+static weft_status images(const weft_synthetic *o, const int64_t *rows, weft_pack *p)
+{
+    int side = (int)lround(sqrt(o->d));
+    if (side * side != o->d)
+        return weft_fail(WEFT_ECONF, "d = %d is no square number; try %d", o->d,
+                         side * side);
+    TRY(weft_pack_matrix(p, WEFT_BYTES, o->d, rows));
+    int64_t n = rows[0] + rows[1] + rows[2];
+    uint8_t *x = WEFT_NEW(p->mem, uint8_t, (int64_t)BLOCK * o->d);
+    int32_t *label = WEFT_NEW(p->mem, int32_t, BLOCK);
+    for (int64_t start = 0; start < n; start += BLOCK) {
+        int64_t count = n - start < BLOCK ? n - start : BLOCK;
+        for (int64_t i = 0; i < count; i++) {
+            label[i] = (int32_t)((start + i) % o->classes);
+            weft_synthetic_image(o, start + i, label[i], x + i * o->d);
+        }
+        TRY(weft_pack_rows(p, count, x, label));
+    }
+    return WEFT_OK;
+}
+
+/* ---- the reader -----------------------------------------------------------------------
+ */
+
+static weft_status documents(const weft_synthetic *o, const int64_t *rows, weft_pack *p)
+{
+    int64_t row = 0;
+    for (int part = 0; part < WEFT_NPART; part++) {
+        for (int64_t i = 0; i < rows[part]; i++, row++) {
+            size_t mark = weft_arena_mark(p->scratch), n;
+            int label = (int)(row % o->classes);
+            const char *name = weft_arena_text(p->scratch, "document %lld", (long long)row);
+            const char *text = weft_synthetic_document(o, row, label, &n, p->scratch);
+            TRY(weft_pack_document(p, (weft_part)part, name, text, n, label));
+            weft_arena_reset(p->scratch, mark);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status synthetic_read(const void *self, const char *source, weft_pack *p)
+{
+    static const char *const what[] = {"images", "documents"};
+    weft_synthetic o = *(const weft_synthetic *)self;
+    int text = strcmp(source, what[1]) == 0;
+    if (!text && strcmp(source, what[0]) != 0)
+        return weft_fail(WEFT_ECONF, "there are no synthetic '%s'; did you mean '%s'?",
+                         source, weft_nearest(source, what, 2));
+    if (o.classes == 0) o.classes = text ? 2 : 10;
+    if (o.classes == 1 || o.classes > o.rows)
+        return weft_fail(WEFT_ECONF,
+                         "classes = %d of rows = %lld; two or more are needed, and a "
+                         "row of each",
+                         o.classes, (long long)o.rows);
+    const char **name = WEFT_NEW(p->mem, const char *, o.classes);
+    for (int i = 0; i < o.classes; i++) name[i] = weft_arena_text(p->mem, "%d", i);
+    weft_pack_classes(p, o.classes, name);
+    weft_pack_split(p, "made in this order: train, valid, test");
+    const int64_t rows[WEFT_NPART] = {o.rows, o.rows / 4, o.rows / 4};
+    return text ? documents(&o, rows, p) : images(&o, rows, p);
+}
+
+const weft_reader weft_reader_synthetic = {
+    .kind = {.name = "synthetic",
+             .about = "built-in data; the source is `images` or `documents`",
+             .size = sizeof(weft_synthetic),
+             .opts = options},
+    .read = synthetic_read,
+};

@@ -1,0 +1,26 @@
+/* Built-in data. Private to the reader `synthetic`. */
+#ifndef WEFT_DATA_SYNTHETIC_H
+#define WEFT_DATA_SYNTHETIC_H
+
+#include "pack.h"
+
+typedef struct weft_synthetic {
+    int64_t seed, rows; /* rows for training; a quarter each for validation and test */
+    int classes, d, words;
+} weft_synthetic;
+
+/* The random numbers of item `b` of sample `a`; -1 and below: of the data set as a whole.
+ */
+static inline weft_rng4 weft_synthetic_rng(const weft_synthetic *o, int64_t a, int64_t b)
+{
+    return weft_rng_at((uint64_t)o->seed, WEFT_RNG_DATA, (uint64_t)a, (uint64_t)b, 0);
+}
+
+/* Sample `row` as an image x[d] of class `label`. */
+void weft_synthetic_image(const weft_synthetic *o, int64_t row, int label, uint8_t *x);
+
+/* Sample `row` as a text of class `label`, in tmp. */
+char *weft_synthetic_document(const weft_synthetic *o, int64_t row, int label, size_t *n,
+                              weft_arena *tmp);
+
+#endif

@@ -1,0 +1,397 @@
+/* Penn Treebank tokens as NLTK's NLTKWordTokenizer gives them, which is what
+ * word_tokenize(text, preserve_line=True) returns. NLTK rewrites the whole text some thirty
+ * times by regular expressions that put spaces around signs and before suffixes, and splits
+ * it at whitespace at last. Of these rules only that of the final period looks across
+ * whitespace, so here each whitespace token is cut by itself: a first pass marks the gaps
+ * at signs, further ones those at suffixes and contractions, in NLTK's order, since a rule
+ * sees the gaps of those before it. Called when a data set is packed. */
+#include "char.h"
+
+#include <string.h>
+
+/* What is known of a byte of a whitespace token. */
+enum {
+    GAP = 1,  /* a space is put before it */
+    SOON = 2, /* and so before the rule of closing apostrophes is applied */
+    OPEN = 4, /* a quote that opens: becomes `` */
+    LONE = 8  /* an apostrophe that is not half of a '' */
+};
+
+enum { SHORTEST = 5, LONGEST = 6 }; /* bytes of a contraction that is one run of letters */
+enum { LOWER = 0x20 };              /* the bit that makes an ASCII letter small */
+
+/* A whitespace token and what the rules see around it. */
+typedef struct chunk {
+    const uint8_t *s; /* [n] */
+    size_t n;
+    size_t period;    /* where the final period of the text stands; not here if >= n */
+    int first, last;  /* the text begins, ends with it */
+    int blank_before; /* U+0020 stands before it */
+    int blank_after;  /* U+0020 stands behind it */
+    uint8_t *mark;    /* [n + 1] 0 before and after */
+} chunk;
+
+/* A word that is cut before its letter number `cut`. */
+typedef struct contraction {
+    const char *word;
+    int cut;
+} contraction;
+
+static int is_word(const chunk *c, size_t i)
+{
+    size_t step;
+    return i < c->n && (weft_char_class(c->s + i, &step) & CHAR_WORD) != 0;
+}
+
+/* The character at i in lower case, if a letter of contractions matches it whatever its
+ * case: Python's re counts among them the dotted and dotless i and the long s. */
+static int fold(const chunk *c, size_t i, size_t *step)
+{
+    int32_t code = c->s[i];
+    *step = 1;
+    if (code >= 0x80) code = weft_char_code(c->s + i, step);
+    if ('A' <= code && code <= 'Z') return code - 'A' + 'a';
+    if (code == 0x130 || code == 0x131) return 'i';
+    return code == 0x17f ? 's' : code;
+}
+
+static void set(const chunk *c, size_t i, int what)
+{
+    c->mark[i] = (uint8_t)(c->mark[i] | what);
+}
+
+/* Makes n bytes at i a token of their own; returns where they end. */
+static size_t pad(const chunk *c, size_t i, size_t n)
+{
+    set(c, i, GAP);
+    set(c, i + n, GAP);
+    return i + n;
+}
+
+static size_t pad_soon(const chunk *c, size_t i, size_t n)
+{
+    set(c, i, SOON);
+    return pad(c, i, n);
+}
+
+/* Whether the same byte stands at i and behind it. */
+static int is_double(const chunk *c, size_t i)
+{
+    return i + 1 < c->n && c->s[i + 1] == c->s[i];
+}
+
+/* ---- signs -------------------------------------------------------------------------- */
+
+/* Whether a single letter that is not a clitic stands at i, as in 'a'. */
+static int is_single(const chunk *c, size_t i)
+{
+    size_t step;
+    if (!is_word(c, i)) return 0;
+    int letter = fold(c, i, &step);
+    return !is_word(c, i + step) && !(letter < 0x80 && strchr("mtsdn", letter));
+}
+
+/* An apostrophe or '', which opens a quotation if `opened`. */
+static size_t cut_apostrophe(const chunk *c, size_t i, int opened)
+{
+    if (is_double(c, i)) {
+        if (opened) set(c, i, OPEN);
+        return pad(c, i, 2);
+    }
+    set(c, i, LONE);
+    if (is_single(c, i + 1)) set(c, i + 1, GAP | SOON);
+    return i + 1;
+}
+
+/* A comma or colon, unless a digit follows. NLTK's rule takes the next character with it,
+ * so that the second of two is cut at its left side only. */
+static size_t cut_comma(const chunk *c, size_t i)
+{
+    size_t step;
+    if (i + 1 < c->n && (weft_char_class(c->s + i + 1, &step) & CHAR_DIGIT)) return i + 1;
+    i = pad_soon(c, i, 1);
+    return i < c->n && (c->s[i] == ',' || c->s[i] == ':') ? i + 1 : i;
+}
+
+/* An ellipsis, or the final period. */
+static size_t cut_period(const chunk *c, size_t i)
+{
+    size_t n = 1;
+    while (i + n < c->n && c->s[i + n] == '.') n++;
+    return n > 1 || i == c->period ? pad_soon(c, i, n) : i + n;
+}
+
+/* Quotation marks outside ASCII; *opens: a quote behind it opens a quotation. */
+static size_t cut_wide(const chunk *c, size_t i, int *opens)
+{
+    size_t step;
+    switch (weft_char_code(c->s + i, &step)) {
+    case 0xab: /* guillemets and curved quotes that open */
+    case 0x2018:
+    case 0x201c:
+    case 0x201e: *opens = 1; return pad_soon(c, i, step);
+    case 0xbb: /* and that close */
+    case 0x2019:
+    case 0x201d: return pad(c, i, step);
+    default: return i + step;
+    }
+}
+
+/* Marks the gaps at signs. Returns whether there is a lone apostrophe. */
+static int cut_signs(const chunk *c)
+{
+    int lone = 0, opens = c->blank_before;
+    for (size_t i = 0; i < c->n;) {
+        int opened = opens;
+        opens = 0;
+        switch (c->s[i]) {
+        case '"':
+            opens = c->first && i == 0;
+            if (opened || opens) set(c, i, OPEN);
+            i = pad(c, i, 1);
+            break;
+        case '`':
+            opens = 1;
+            i = pad_soon(c, i, is_double(c, i) ? 2 : 1);
+            break;
+        case '\'':
+            lone |= !is_double(c, i);
+            i = cut_apostrophe(c, i, opened);
+            break;
+        case '(':
+        case '[':
+        case '{':
+        case '<':
+            opens = 1;
+            i = pad(c, i, 1);
+            break;
+        case ')':
+        case ']':
+        case '}':
+        case '>':
+        case '*': i = pad(c, i, 1); break;
+        case ';':
+        case '@':
+        case '#':
+        case '$':
+        case '%':
+        case '&':
+        case '?':
+        case '!': i = pad_soon(c, i, 1); break;
+        case ',':
+        case ':': i = cut_comma(c, i); break;
+        case '.': i = cut_period(c, i); break;
+        case '-': i = is_double(c, i) ? pad(c, i, 2) : i + 1; break;
+        default: i = c->s[i] < 0x80 ? i + 1 : cut_wide(c, i, &opens);
+        }
+    }
+    return lone;
+}
+
+/* ---- suffixes and contractions ------------------------------------------------------ */
+
+/* Whether a space stands before i. */
+static int is_end(const chunk *c, size_t i)
+{
+    return (i == c->n && (c->blank_after || c->last)) || (c->mark[i] & GAP);
+}
+
+/* Whether two letters, both small or both capital, and then a space stand at i. */
+static int is_suffix(const chunk *c, size_t i, const char *small, const char *capital)
+{
+    return i + 2 <= c->n && is_end(c, i + 2) &&
+           (memcmp(c->s + i, small, 2) == 0 || memcmp(c->s + i, capital, 2) == 0);
+}
+
+/* Apostrophes that are followed by a space before the next rule is applied. */
+static void cut_closing(const chunk *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if ((c->mark[i] & LONE) &&
+            ((c->mark[i + 1] & SOON) || (i + 1 == c->n && c->blank_after)))
+            set(c, i, GAP);
+}
+
+/* 's 'm 'd, and apostrophes that are followed by a space now. */
+static void cut_genitives(const chunk *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (!(c->mark[i] & LONE)) continue;
+        int letter = i + 1 < c->n ? c->s[i + 1] | LOWER : 0;
+        int clitic = letter == 's' || letter == 'm' || letter == 'd';
+        if (is_end(c, i + 1) || (clitic && is_end(c, i + 2))) set(c, i, GAP);
+    }
+}
+
+/* 'll 're 've n't */
+static void cut_verbs(const chunk *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (!(c->mark[i] & LONE)) continue;
+        if (is_suffix(c, i + 1, "ll", "LL") || is_suffix(c, i + 1, "re", "RE") ||
+            is_suffix(c, i + 1, "ve", "VE"))
+            set(c, i, GAP);
+        if (i == 0 || i + 1 >= c->n || !is_end(c, i + 2)) continue;
+        int negation = (c->s[i - 1] == 'n' && c->s[i + 1] == 't') ||
+                       (c->s[i - 1] == 'N' && c->s[i + 1] == 'T');
+        if (negation && (i == 1 || c->s[i - 2] != '\'')) set(c, i - 1, GAP);
+    }
+}
+
+/* Whether a word ends at i. */
+static int is_bound(const chunk *c, size_t i)
+{
+    return (c->mark[i] & GAP) || !is_word(c, i);
+}
+
+/* Where the contraction that starts at i ends, 0 if none does; *cut: where to cut it. */
+static size_t spells(const chunk *c, size_t i, const contraction *w, size_t *cut)
+{
+    size_t step;
+    for (int k = 0; w->word[k]; k++, i += step) {
+        if (i >= c->n || fold(c, i, &step) != w->word[k]) return 0;
+        if (k == w->cut) *cut = i;
+    }
+    return i;
+}
+
+/* Cuts the contraction that starts at i, the start of a word, if one does. */
+static void cut_contraction(const chunk *c, size_t i)
+{
+    static const contraction list[] = {{"cannot", 3}, {"d'ye", 1},  {"gimme", 3},
+                                       {"gonna", 3},  {"gotta", 3}, {"lemme", 3},
+                                       {"more'n", 4}, {"wanna", 3}};
+    size_t cut = 0;
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        if ((c->s[i] | LOWER) != list[k].word[0]) continue;
+        size_t end = spells(c, i, &list[k], &cut);
+        if (end == 0 || !is_bound(c, end)) continue;
+        int is_wanna = list[k].word[0] == 'w'; /* must stand before whitespace */
+        if (is_wanna && end < c->n && !(c->mark[end] & GAP)) continue;
+        pad(c, i, cut - i);
+        pad(c, cut, end - cut);
+    }
+}
+
+static void cut_contractions(const chunk *c)
+{
+    int inside = 0;
+    for (size_t i = 0, step; i < c->n; i += step) {
+        int word = (weft_char_class(c->s + i, &step) & CHAR_WORD) != 0;
+        if (word && (!inside || (c->mark[i] & GAP))) cut_contraction(c, i);
+        inside = word;
+    }
+}
+
+/* 'tis and 'twas behind a space. From the right: the gap behind one is not seen by others
+ * of its rule. */
+static void cut_twas(const chunk *c)
+{
+    static const contraction list[] = {{"'tis", 2}, {"'twas", 2}};
+    int blank = c->first || c->blank_before;
+    size_t cut = 0;
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+        for (size_t i = c->n; i-- > 0;) {
+            if (!(c->mark[i] & LONE)) continue;
+            size_t end = spells(c, i, &list[k], &cut);
+            if (end == 0 || !is_bound(c, end)) continue;
+            if ((i == 0 && blank) || (c->mark[i] & GAP)) pad(c, cut, end - cut);
+        }
+}
+
+/* ---- the text ----------------------------------------------------------------------- */
+
+/* Marks all gaps; plain: there are no signs. */
+static void cut_chunk(const chunk *c, int plain)
+{
+    if (plain) {
+        cut_contraction(c, 0);
+        return;
+    }
+    int lone = cut_signs(c);
+    if (lone) {
+        cut_closing(c);
+        cut_genitives(c);
+        cut_verbs(c);
+    }
+    cut_contractions(c);
+    if (lone) cut_twas(c);
+}
+
+/* Hands on what stands between gaps, quotes as `` and '', and clears the marks. */
+static void emit(const chunk *c, weft_token_fn fn, void *ctx)
+{
+    for (size_t i = 0, end; i < c->n; i = end) {
+        for (end = i + 1; end < c->n && !(c->mark[end] & GAP);) end++;
+        if (c->mark[i] & OPEN)
+            fn(ctx, "``", 2);
+        else if (c->s[i] == '"')
+            fn(ctx, "''", 2);
+        else
+            fn(ctx, (const char *)c->s + i, end - i);
+    }
+    memset(c->mark, 0, c->n + 1);
+}
+
+/* Length of a sign that may stand between the final period and the end; 0 if none at p. */
+static size_t closer(const uint8_t *p)
+{
+    size_t step;
+    if (*p < 0x80) return *p && strchr("])}>\"' ", *p) ? 1 : 0;
+    int32_t code = weft_char_code(p, &step);
+    return code == 0xbb || code == 0x201d || code == 0x2019 ? step : 0;
+}
+
+/* Where the period stands that ends the text, with closing signs and spaces, then
+ * whitespace behind it; n if there is none. */
+static size_t final_period(const uint8_t *text, size_t n)
+{
+    size_t at = n, step;
+    while (at > 0 && text[at - 1] != '.') at--;
+    if (at <= 1) return n; /* something must stand before it */
+    for (size_t i = at; i < n; i += step) {
+        step = closer(text + i);
+        if (step == 0) {
+            while (i < n && (weft_char_class(text + i, &step) & CHAR_SPACE)) i += step;
+            return i == n ? at - 1 : n;
+        }
+        int quote = text[i] == '"' || (text[i] == '\'' && i + 1 < n && text[i + 1] == '\'');
+        if (quote && text[i - 1] == ' ') return n; /* it opens */
+    }
+    return at - 1;
+}
+
+/* Takes the whitespace token at p; returns the classes that all its characters have. */
+static unsigned take(const uint8_t *p, const uint8_t *end, size_t *n)
+{
+    const uint8_t *start = p;
+    unsigned all = CHAR_WORD;
+    for (size_t step; p < end; p += step) {
+        unsigned k = weft_char_class(p, &step);
+        if (k & CHAR_SPACE) break;
+        all &= k;
+    }
+    *n = (size_t)(p - start);
+    return all;
+}
+
+void weft_treebank(const uint8_t *text, size_t n, weft_token_fn fn, void *ctx,
+                   uint8_t *mark)
+{
+    size_t period = final_period(text, n);
+    for (size_t i = 0, step; i < n; i += step) {
+        if (weft_char_class(text + i, &step) & CHAR_SPACE) continue;
+        chunk c = {.s = text + i, .period = period - i, .first = i == 0, .mark = mark};
+        unsigned all = take(text + i, text + n, &c.n);
+        step = c.n;
+        if ((all & CHAR_WORD) && (c.n < SHORTEST || c.n > LONGEST)) {
+            fn(ctx, (const char *)c.s, c.n);
+            continue;
+        }
+        c.last = i + step == n;
+        c.blank_before = i > 0 && text[i - 1] == ' ';
+        c.blank_after = !c.last && text[i + step] == ' ';
+        cut_chunk(&c, (all & CHAR_WORD) != 0);
+        emit(&c, fn, ctx);
+    }
+}

@@ -1,0 +1,139 @@
+/* Files that appear under their name only when they are whole: written beside it, fsynced,
+ * renamed. Used by HDF5 files, the journal and the states of trials. */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *weft_file_temp(const char *path, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%s.tmp.%ld", path, (long)getpid());
+}
+
+const char *weft_file_remedy(int err)
+{
+    switch (err) {
+    case ENOENT: return "check the name";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "choose a place where you may write, or ask for the permission";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return "free space or choose another directory";
+    case ENOTDIR:
+    case EISDIR: return "a file and a directory were confused; check the name";
+    default: return "check the file system";
+    }
+}
+
+weft_status weft_file_fail(const char *what, const char *path, int err)
+{
+    return weft_fail(WEFT_EFILE, "cannot %s %s: %s; %s", what, path, strerror(err),
+                     weft_file_remedy(err));
+}
+
+int weft_file_sync_dir(const char *path)
+{
+    weft_arena *tmp = weft_arena_new();
+    char *dir = weft_arena_text(tmp, "%s", path);
+    char *slash = strrchr(dir, '/');
+    if (slash != NULL) slash[slash == dir] = '\0';
+    int fd = open(slash != NULL ? dir : ".", O_RDONLY | O_DIRECTORY);
+    int err = fd < 0 ? errno : 0;
+    /* Some file systems cannot fsync a directory and say EINVAL: nothing more can be done.
+     */
+    if (fd >= 0 && fsync(fd) != 0 && errno != EINVAL) err = errno;
+    if (fd >= 0) close(fd);
+    weft_arena_free(tmp);
+    return err;
+}
+
+static int sync_file(const char *path)
+{
+    int fd = open(path, O_RDWR);
+    if (fd < 0) return errno;
+    int err = fsync(fd) != 0 ? errno : 0;
+    if (close(fd) != 0 && err == 0) err = errno;
+    return err;
+}
+
+weft_status weft_file_publish(const char *temp, const char *path)
+{
+    int err = sync_file(temp);
+    if (err == 0 && rename(temp, path) != 0) err = errno;
+    if (err != 0) {
+        unlink(temp);
+        return weft_file_fail("write", path, err);
+    }
+    err = weft_file_sync_dir(path);
+    if (err != 0) return weft_file_fail("write the directory of", path, err);
+    return WEFT_OK;
+}
+
+/* Writes all bytes. 0, or the errno. */
+static int write_all(int fd, const char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t n = write(fd, data, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        data += n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+weft_status weft_file_put(const char *path, const void *data, size_t bytes)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *temp = weft_file_temp(path, tmp);
+    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int err = fd < 0 ? errno : 0;
+    if (err == 0) err = write_all(fd, data, bytes);
+    if (fd >= 0 && close(fd) != 0 && err == 0) err = errno;
+    weft_status st = WEFT_OK;
+    if (err == 0) st = weft_file_publish(temp, path);
+    if (err != 0) {
+        if (fd >= 0) unlink(temp);
+        st = weft_file_fail("write", path, err);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+int weft_file_read(int fd, void *data, size_t bytes)
+{
+    char *to = data;
+    while (bytes > 0) {
+        ssize_t n = read(fd, to, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? errno : EIO;
+        to += n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+weft_status weft_file_get(const char *path, void *data, size_t bytes)
+{
+    int fd = open(path, O_RDONLY);
+    if (fd < 0) return weft_file_fail("read", path, errno);
+    struct stat info;
+    weft_status st = WEFT_OK;
+    if (fstat(fd, &info) != 0) {
+        st = weft_file_fail("read", path, errno);
+    } else if (!S_ISREG(info.st_mode) || (size_t)info.st_size != bytes) {
+        st = weft_fail(WEFT_EFILE,
+                       "%s has %lld bytes where %zu are expected; it is damaged or of "
+                       "another run",
+                       path, (long long)info.st_size, bytes);
+    } else {
+        int err = weft_file_read(fd, data, bytes);
+        if (err != 0) st = weft_file_fail("read", path, err);
+    }
+    close(fd);
+    return st;
+}

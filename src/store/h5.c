@@ -1,0 +1,341 @@
+/* HDF5 files, datasets and lists of texts. A file is written under a temporary name by the
+ * serial driver and renamed when whole; HDF5's own error report is off and becomes one line
+ * of ours. */
+#include "h5.h"
+#include "file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIMS        4
+#define CHUNK_BYTES (1 << 20)
+#define DEFLATE     4
+
+/* An open dataset. */
+typedef struct dataset {
+    hid_t set, space;
+    int nd;
+    hsize_t dims[DIMS];
+} dataset;
+
+/* ---- errors ---------------------------------------------------------------------------
+ */
+
+static herr_t keep_first(unsigned depth, const H5E_error2_t *e, void *text)
+{
+    if (depth == 0) snprintf(text, 512, "%s", e->desc != NULL ? e->desc : "");
+    return 0;
+}
+
+weft_status weft_h5_fail(const weft_h5 *f, const char *what, const char *name)
+{
+    char text[512] = "";
+    const char *remedy = "make the file again";
+    int err = f->error != NULL ? *f->error : 0;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, text);
+    if (err != 0) remedy = weft_file_remedy(err);
+    return weft_fail(WEFT_EFILE, "cannot %s %s%s%s: %s; %s", what, name,
+                     *name ? " of " : "", f->path, err != 0 ? strerror(err) : text, remedy);
+}
+
+herr_t weft_h5_drop(hid_t handle)
+{
+    return handle >= 0 && H5Idec_ref(handle) < 0 ? -1 : 0;
+}
+
+/* ---- files ----------------------------------------------------------------------------
+ */
+
+/* Access to a file that nobody changes: no locks, which network file systems may lack, and
+ * no handle survives the file. */
+static hid_t access_list(void)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    weft_check(list >= 0, "HDF5 does not start");
+    H5Pset_fclose_degree(list, H5F_CLOSE_STRONG);
+    H5Pset_file_locking(list, 0, 1);
+    return list;
+}
+
+weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem)
+{
+    *f = (weft_h5){.file = -1, .path = weft_arena_text(mem, "%s", path), .mem = mem};
+    struct stat info;
+    if (stat(path, &info) != 0) return weft_file_fail("open", path, errno);
+    if (S_ISDIR(info.st_mode)) return weft_file_fail("open", path, EISDIR);
+    if (access(path, R_OK) != 0) return weft_file_fail("open", path, errno);
+    hid_t list = access_list();
+    weft_status st = WEFT_OK;
+    if (H5Fis_hdf5(path) == 0) {
+        st = weft_fail(WEFT_EFILE,
+                       "%s is not an HDF5 file (%lld bytes); check the name, or make "
+                       "the file again",
+                       path, (long long)info.st_size);
+    } else {
+        f->file = H5Fopen(path, H5F_ACC_RDONLY, list);
+        if (f->file < 0) st = weft_h5_fail(f, "open", "");
+    }
+    weft_h5_drop(list);
+    return st;
+}
+
+weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem)
+{
+    *f = (weft_h5){.file = -1, .path = weft_arena_text(mem, "%s", path), .mem = mem};
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return weft_file_fail("write", path, EISDIR);
+    f->temp = weft_file_temp(path, mem);
+    f->error = WEFT_NEW(mem, int, 1);
+    hid_t list = access_list();
+    weft_h5_driver(list, f->error);
+    f->file = H5Fcreate(f->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+    weft_status st = f->file < 0 ? weft_h5_fail(f, "write", "") : WEFT_OK;
+    weft_h5_drop(list);
+    return st;
+}
+
+weft_status weft_h5_commit(weft_h5 *f)
+{
+    if (H5Fflush(f->file, H5F_SCOPE_GLOBAL) < 0 || H5Fclose(f->file) < 0 ||
+        *f->error != 0) {
+        weft_status st = weft_h5_fail(f, "write", "");
+        weft_h5_close(f);
+        return st;
+    }
+    f->file = -1;
+    return weft_file_publish(f->temp, f->path);
+}
+
+void weft_h5_close(weft_h5 *f)
+{
+    int begun = f->file >= 0;
+    if (begun && H5Iis_valid(f->file) > 0) H5Fclose(f->file);
+    if (begun && f->temp != NULL) unlink(f->temp);
+    f->file = -1;
+}
+
+/* ---- writing datasets -----------------------------------------------------------------
+ */
+
+static hid_t native(weft_h5type type)
+{
+    switch (type) {
+    case WEFT_H5_U8: return H5T_NATIVE_UINT8;
+    case WEFT_H5_I32: return H5T_NATIVE_INT32;
+    case WEFT_H5_U32: return H5T_NATIVE_UINT32;
+    case WEFT_H5_I64: return H5T_NATIVE_INT64;
+    case WEFT_H5_U64: return H5T_NATIVE_UINT64;
+    case WEFT_H5_F32: return H5T_NATIVE_FLOAT;
+    case WEFT_H5_F64: return H5T_NATIVE_DOUBLE;
+    default: weft_die("no HDF5 type %d", (int)type);
+    }
+}
+
+hid_t weft_h5_text_type(void)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    weft_check(type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+                   H5Tset_cset(type, H5T_CSET_UTF8) >= 0,
+               "HDF5 has no text type");
+    return type;
+}
+
+/* Chunks of about CHUNK_BYTES, cut from the slowest dimension on, shuffled and deflated. */
+static void compress(hid_t list, int nd, const hsize_t *dims, size_t size)
+{
+    hsize_t chunk[DIMS], bytes = size;
+    for (int i = 0; i < nd; i++) {
+        chunk[i] = dims[i];
+        bytes *= dims[i];
+    }
+    if (bytes == 0) return;
+    for (int i = 0; i < nd && bytes > CHUNK_BYTES; i++) {
+        hsize_t rest = bytes / chunk[i];
+        chunk[i] = rest >= CHUNK_BYTES ? 1 : CHUNK_BYTES / rest;
+        bytes = rest * chunk[i];
+    }
+    H5Pset_chunk(list, nd, chunk);
+    H5Pset_shuffle(list);
+    H5Pset_deflate(list, DEFLATE);
+}
+
+/* Makes a dataset, with the groups above it, and describes it; gives its handle. */
+static weft_status make(const weft_h5 *f, const char *name, hid_t type, int nd,
+                        const int64_t *dims, int packed, hid_t *set)
+{
+    weft_check(nd >= 1 && nd <= DIMS, "dataset %s of %d dimensions", name, nd);
+    hsize_t size[DIMS] = {0};
+    for (int i = 0; i < nd; i++) size[i] = (hsize_t)dims[i];
+    hid_t space = H5Screate_simple(nd, size, NULL);
+    hid_t links = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(list, 0); /* equal contents, equal bytes */
+    if (packed) compress(list, nd, size, H5Tget_size(type));
+    *set = H5Dcreate2(f->file, name, type, space, links, list, H5P_DEFAULT);
+    weft_status st = *set < 0 ? weft_h5_fail(f, "write", name) : WEFT_OK;
+    weft_h5_drop(list);
+    weft_h5_drop(links);
+    weft_h5_drop(space);
+    return st;
+}
+
+/* Writes the whole dataset, or nothing where data is NULL, describes it and closes it. */
+static weft_status fill(const weft_h5 *f, const char *name, hid_t set, hid_t type,
+                        const void *data, const char *about, const char *unit)
+{
+    weft_status st = weft_h5_text_attr(f, set, "about", about);
+    if (st == WEFT_OK) st = weft_h5_text_attr(f, set, "unit", unit);
+    if (st == WEFT_OK && data != NULL &&
+        H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+        st = weft_h5_fail(f, "write", name);
+    if ((weft_h5_drop(set) < 0 || *f->error != 0) && st == WEFT_OK)
+        st = weft_h5_fail(f, "write", name);
+    return st;
+}
+
+weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
+                        const int64_t *dims, const void *data, int packed,
+                        const char *about, const char *unit)
+{
+    int64_t count = 1;
+    for (int i = 0; i < nd; i++) count *= dims[i];
+    hid_t set;
+    TRY(make(f, name, native(type), nd, dims, packed, &set));
+    return fill(f, name, set, native(type), count > 0 ? data : NULL, about, unit);
+}
+
+weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type, int nd,
+                         const int64_t *dims, const char *about, const char *unit)
+{
+    hid_t set;
+    TRY(make(f, name, native(type), nd, dims, 0, &set));
+    return fill(f, name, set, native(type), NULL, about, unit);
+}
+
+weft_status weft_h5_put_texts(weft_h5 *f, const char *name, const char *const *text,
+                              int64_t n, const char *about)
+{
+    hid_t type = weft_h5_text_type(), set;
+    weft_status st = make(f, name, type, 1, &n, 0, &set);
+    if (st == WEFT_OK) st = fill(f, name, set, type, n > 0 ? text : NULL, about, "text");
+    weft_h5_drop(type);
+    return st;
+}
+
+/* ---- rows of an open dataset ----------------------------------------------------------
+ */
+
+static void dataset_close(dataset *s)
+{
+    weft_h5_drop(s->space);
+    weft_h5_drop(s->set);
+}
+
+static weft_status dataset_open(dataset *s, weft_h5 *f, const char *name)
+{
+    *s = (dataset){.set = -1, .space = -1};
+    if (!weft_h5_has(f, name))
+        return weft_fail(WEFT_EFILE,
+                         "%s has no dataset %s; it is another kind of file, or of "
+                         "another version of weft",
+                         f->path, name);
+    s->set = H5Dopen2(f->file, name, H5P_DEFAULT);
+    if (s->set < 0) return weft_h5_fail(f, "open", name);
+    s->space = H5Dget_space(s->set);
+    s->nd = H5Sget_simple_extent_ndims(s->space);
+    if (s->nd >= 1 && s->nd <= DIMS) {
+        H5Sget_simple_extent_dims(s->space, s->dims, NULL);
+        return WEFT_OK;
+    }
+    int nd = s->nd;
+    dataset_close(s);
+    return weft_fail(WEFT_EFILE,
+                     "%s of %s has %d dimensions where 1 to %d are expected; make "
+                     "the file again",
+                     name, f->path, nd, DIMS);
+}
+
+/* Selects rows [first, first + count); gives the space of as many rows in memory. EFILE
+ * where the dataset has no such rows. */
+static weft_status select_rows(const dataset *s, const weft_h5 *f, const char *name,
+                               int64_t first, int64_t count, hid_t *memory)
+{
+    if (first < 0 || count < 0 || first > (int64_t)s->dims[0] - count)
+        return weft_fail(WEFT_EFILE,
+                         "%s of %s has %lld rows where rows %lld to %lld are "
+                         "expected; make the file again",
+                         name, f->path, (long long)s->dims[0], (long long)first,
+                         (long long)(first + count));
+    hsize_t from[DIMS] = {(hsize_t)first}, size[DIMS];
+    memcpy(size, s->dims, sizeof size);
+    size[0] = (hsize_t)count;
+    H5Sselect_hyperslab(s->space, H5S_SELECT_SET, from, NULL, size, NULL);
+    *memory = H5Screate_simple(s->nd, size, NULL);
+    return *memory >= 0 ? WEFT_OK : weft_h5_fail(f, "select rows of", name);
+}
+
+weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
+                             int64_t count, const void *data)
+{
+    if (count == 0) return WEFT_OK;
+    dataset s;
+    TRY(dataset_open(&s, f, name));
+    hid_t memory = -1;
+    weft_status st = select_rows(&s, f, name, first, count, &memory);
+    if (st == WEFT_OK &&
+        H5Dwrite(s.set, native(type), memory, s.space, H5P_DEFAULT, data) < 0)
+        st = weft_h5_fail(f, "write", name);
+    weft_h5_drop(memory);
+    dataset_close(&s);
+    return st;
+}
+
+weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
+                             int64_t count, void *data)
+{
+    dataset s;
+    TRY(dataset_open(&s, f, name));
+    hid_t memory = -1;
+    weft_status st = select_rows(&s, f, name, first, count, &memory);
+    if (st == WEFT_OK && count > 0 &&
+        H5Dread(s.set, native(type), memory, s.space, H5P_DEFAULT, data) < 0)
+        st = weft_h5_fail(f, "read", name);
+    weft_h5_drop(memory);
+    dataset_close(&s);
+    return st;
+}
+
+weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd, int64_t *dims)
+{
+    dataset s;
+    TRY(dataset_open(&s, f, name));
+    *nd = s.nd;
+    for (int i = 0; i < DIMS; i++) dims[i] = i < s.nd ? (int64_t)s.dims[i] : 1;
+    dataset_close(&s);
+    return WEFT_OK;
+}
+
+weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text, int64_t *n)
+{
+    dataset s;
+    TRY(dataset_open(&s, f, name));
+    *n = s.nd == 1 ? (int64_t)s.dims[0] : 0;
+    *text = WEFT_NEW(f->mem, const char *, *n);
+    char **raw = WEFT_NEW(f->mem, char *, *n);
+    hid_t type = weft_h5_text_type();
+    weft_status st = WEFT_OK;
+    if (*n > 0 && H5Dread(s.set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) < 0)
+        st = weft_h5_fail(f, "read", name);
+    for (int64_t i = 0; i < *n && st == WEFT_OK; i++)
+        (*text)[i] = weft_arena_text(f->mem, "%s", raw[i] != NULL ? raw[i] : "");
+    if (*n > 0 && st == WEFT_OK) H5Dvlen_reclaim(type, s.space, H5P_DEFAULT, raw);
+    weft_h5_drop(type);
+    dataset_close(&s);
+    return st;
+}

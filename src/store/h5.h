@@ -1,0 +1,25 @@
+/* What the HDF5 files of store share. Private to store. */
+#ifndef WEFT_STORE_H5_H
+#define WEFT_STORE_H5_H
+
+#include "weft/store.h"
+
+/* EFILE "cannot <what> <name> of PATH: <reason>; <remedy>" from HDF5's error stack, so to
+ * be called before any further HDF5 call. `name` "" speaks of the file itself. */
+WEFT_CHECKED weft_status weft_h5_fail(const weft_h5 *f, const char *what, const char *name);
+
+/* Closes any HDF5 handle; a negative one is none. Negative where closing failed. */
+herr_t weft_h5_drop(hid_t handle);
+
+/* Lets a file opened with the access list be written by the driver of driver.c, which
+ * leaves the first errno in *error; that must be there until the file is closed. */
+void weft_h5_driver(hid_t list, int *error);
+
+/* The type of texts: variable length, UTF-8. To be dropped. */
+hid_t weft_h5_text_type(void);
+
+/* Writes a new text attribute of an open object of f. */
+WEFT_CHECKED weft_status weft_h5_text_attr(const weft_h5 *f, hid_t object, const char *key,
+                                           const char *text);
+
+#endif

@@ -1,0 +1,259 @@
+#!/bin/sh
+# The program from the outside: every command, and every kind of bad input that a user can give
+# it, which must end on all ranks with the right status after one clear line. Prints TAP.
+weft=${WEFT:-build/opt/weft}
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+count=0
+result() # STATUS STATEMENT
+{
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
+        echo "not ok $count - $2"
+        cat "$tmp/out" "$tmp/log" 2>/dev/null | sed 's/^/# /'
+    fi
+}
+
+# runs STATEMENT ARGUMENT...: one rank, ends well.
+runs()
+{
+    statement=$1
+    shift
+    timeout 120 "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+    result $? "$statement"
+}
+
+# shows PATTERN STATEMENT: the output of the last command has such a line.
+shows()
+{
+    grep -Eq -e "$1" "$tmp/out"
+    result $? "$2"
+}
+
+# refused STATUS PATTERN STATEMENT ARGUMENT...: on two ranks, both end with that status, and the
+# only line of weft's on stderr is an error that matches.
+refused()
+{
+    status=$1 pattern=$2 statement=$3
+    shift 3
+    # shellcheck disable=SC2016
+    mpirun --timeout 60 -n 2 sh -c '"$0" "$@"; echo "status $?"' "$weft" "$@" \
+        >"$tmp/out" 2>"$tmp/log"
+    [ "$(grep -c "^status $status\$" "$tmp/out")" = 2 ] &&
+        [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$pattern" "$tmp/log" &&
+        ! grep -q 'Assertion\|Segmentation\|rank 1:' "$tmp/log"
+    result $? "$statement"
+}
+
+# ---- help and lists ---------------------------------------------------------------------
+
+runs "the version is told" --version
+shows '^weft [0-9]' "by number"
+runs "help is given" --help
+commands=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$tmp/out" | grep -v '^weft$')
+for command in $commands; do
+    "$weft" "$command" --help >"$tmp/out" 2>"$tmp/log" && grep -q "^usage: weft $command" "$tmp/out"
+    result $? "$command has help"
+done
+runs "all plug-ins are listed" list
+for name in cifar imdb text dense synthetic rff ngram ridge logistic svm fmap random ws_sha ws_eg; do
+    grep -q "^  $name  *[a-z]" "$tmp/out" || break
+done
+result $? "each with what it is"
+runs "one kind is listed" list tuners
+[ "$(grep -c '^  ' "$tmp/out")" -ge 3 ]
+result $? "with its members"
+runs "the options of a plug-in are listed" list ws_sha
+shows '0.01 .. 0.99; default 0.5' "with bounds and defaults"
+refused 2 'there is no command "tun".*weft tune' "an unknown command is answered with the nearest" tun
+refused 2 'did you mean --force' "an unknown option, too" tune --forse x.ini
+refused 2 'usage: weft tune INPUT' "a missing argument is answered with the usage" tune
+refused 2 'did you mean "tuners"' "an unknown list, too" list tunes
+
+# ---- data -------------------------------------------------------------------------------
+
+runs "the built-in documents are packed" pack synthetic documents rows=600 -o "$tmp/doc.h5"
+runs "the built-in images are packed" pack synthetic images rows=600 -o "$tmp/img.h5"
+runs "a packed file is described" info "$tmp/doc.h5"
+shows '^all +600 +150 +150' "with its sizes"
+refused 3 'exists.*--force' "a file that exists is not replaced" pack synthetic images -o "$tmp/img.h5"
+runs "but by --force it is" pack synthetic images rows=600 -o "$tmp/img.h5" --force
+refused 2 'needs the name.*-o' "packing needs a name" pack synthetic images
+refused 2 'did you mean "cifar"' "an unknown reader is answered with the nearest" \
+    pack cifra x -o "$tmp/x.h5"
+refused 2 'rowz.*did you mean rows' "a reader's unknown key, too" \
+    pack synthetic images rowz=1 -o "$tmp/x.h5"
+
+# ---- a run, from the input file to the report --------------------------------------------
+
+cat >"$tmp/in.ini" <<END
+[run]
+data = $tmp/doc.h5
+tuner = ws_sha
+[space]
+configs = 8
+[fmap]
+feature = ngram
+model = ridge
+[ngram]
+bins = 2^10
+order = 1 .. 3
+binary = no | yes
+alpha = log 1e-5 .. 100
+[ridge]
+alpha = 0.5
+[ws_eg]
+[rff]
+gamma = log 1e-5 .. 10
+END
+runs "a plan is made" tune "$tmp/in.ini" -o "$tmp/run.h5" --plan
+shows '^configurations +8, 3 axes' "with the number of configurations"
+shows '^jobs +4, of which 1' "and of jobs"
+shows '^expected time +[0-9]' "and the time"
+[ ! -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
+result $? "a plan leaves no files"
+mpirun --timeout 100 -n 2 "$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "a run ends well"
+[ "$(grep -c ' job [0-9]* of ' "$tmp/log")" = 4 ]
+result $? "with one line a job in the log"
+[ -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
+result $? "and leaves the run file alone"
+runs "the sweep ends well" tune "$tmp/in.ini" run.tuner=random -o "$tmp/sweep.h5"
+runs "a run is reported" report "$tmp/run.h5"
+shows '^winner +[0-7]: .*order=' "with its winner"
+shows '^valid +loss [0-9.]+ +error [0-9.]+ %' "its validation"
+shows '^test +loss [0-9.]+ +error [0-9.]+ %' "its test"
+shows '^compute +[0-9.]+ +[0-9.]+ +[0-9.]+' "and where the time went"
+score=$(sed -n 's/^test .* error *\([0-9.]*\) .*/\1/p' "$tmp/out")
+runs "runs are compared" report "$tmp/run.h5" "$tmp/sweep.h5"
+[ "$(wc -l <"$tmp/out")" = 3 ]
+result $? "line by line"
+runs "reported as CSV" report "$tmp/run.h5" "$tmp/sweep.h5" --csv
+awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad || NR != 3 }' "$tmp/out"
+result $? "with equal columns"
+runs "reported as JSON" report "$tmp/run.h5" --json
+shows '"winner": ".*order=' "with its winner"
+runs "a run file is described" info "$tmp/run.h5"
+runs "a winner is exported" export "$tmp/run.h5"
+runs "and described" info "$tmp/run-winner.h5"
+refused 3 'exists.*--force' "not twice" export "$tmp/run.h5"
+for file in run run-winner; do
+    runs "the winner in $file.h5 is scored" eval "$tmp/$file.h5" "$tmp/doc.h5"
+    [ "$(awk '$1 == "test" { print $4 }' "$tmp/out")" = "$score" ]
+    result $? "as in the run"
+done
+refused 3 'is complete' "a complete run is not resumed" resume "$tmp/run.h5"
+refused 3 'exists.*--force' "a run file is not replaced" tune "$tmp/in.ini" -o "$tmp/run.h5"
+runs "but by --force it is" tune "$tmp/in.ini" -o "$tmp/run.h5" --force
+runs "a target ends the search" tune "$tmp/in.ini" run.target=1 run.tuner=random -o "$tmp/t.h5"
+shows '8 configurations, 1 jobs' "at the first job that meets it"
+refused 75 'time_limit.*weft resume' "a time limit stops a run" \
+    tune "$tmp/in.ini" run.time_limit=1e-9 -o "$tmp/limit.h5"
+refused 3 'unfinished.*weft resume' "which is not overwritten" tune "$tmp/in.ini" -o "$tmp/limit.h5"
+refused 75 'time_limit' "and resumed under the same limit stops again" resume "$tmp/limit.h5"
+runs "all options as an input file" list --ini
+cp "$tmp/out" "$tmp/all.ini"
+runs "are an input file" tune "$tmp/all.ini" run.data="$tmp/img.h5" rff.features=64 --plan
+
+# ---- bad input files --------------------------------------------------------------------
+
+bad() # STATUS PATTERN STATEMENT ARGUMENT...: the input file above, with arguments
+{
+    status=$1 pattern=$2 statement=$3
+    shift 3
+    refused "$status" "$pattern" "$statement" tune "$tmp/in.ini" "$@" -o "$tmp/bad.h5"
+}
+bad 2 'tuner.*did you mean "?ws_sha' "a wrong tuner" run.tuner=ws_sah
+bad 2 'feature.*did you mean "?ngram' "a wrong feature map" fmap.feature=ngrams
+bad 2 'model.*did you mean "?ridge' "a wrong model" fmap.model=rigde
+bad 2 'oder.*did you mean.*order' "a wrong key" ngram.oder=2
+bad 2 'ngrm.*ngram' "a wrong section" ngrm.order=2
+bad 2 'order.*3' "a value out of bounds" ngram.order=9
+bad 2 'bins' "a value of the wrong type" ngram.bins=many
+bad 2 'order' "a range upside down" "ngram.order=3 .. 1"
+bad 2 'alpha' "a range where none may be" "ridge.alpha=1 .. 2"
+bad 2 'normalize.*' "a wrong choice" ngram.normalize=l3
+bad 2 'configs' "more configurations than there may be" space.configs=1e12
+bad 5 'space.configs.*run.memory' "more configurations than fit" space.configs=1000000 \
+    run.memory=0.1
+bad 5 'bins.*GB' "more features than fit" ngram.bins=2^24 run.memory=0.01
+bad 2 'space.file' "a list without a file" space.source=list
+bad 3 'nothing.tsv' "a list that is missing" space.source=list space.file="$tmp/nothing.tsv"
+bad 2 'section.key|command line' "an assignment without a section" order=2
+bad 2 'run.data' "no data" run.data=
+sed 's/^order/oder/' "$tmp/in.ini" >"$tmp/typo.ini"
+refused 2 'typo.ini:11:.*oder.*order' "a typing error is named with file and line" \
+    tune "$tmp/typo.ini" -o "$tmp/bad.h5"
+refused 3 'missing.ini' "a missing input file" tune "$tmp/missing.ini"
+refused 2 'rff|features' "no features at all" tune "$tmp/in.ini" fmap.feature=rff \
+    run.data="$tmp/img.h5" rff.features=0 -o "$tmp/bad.h5"
+[ ! -e "$tmp/bad.h5" ] && [ ! -e "$tmp/bad.d" ]
+result $? "a refused run leaves no files"
+
+# ---- bad data files ---------------------------------------------------------------------
+
+bad 3 'nothing.h5' "a data file that is missing" run.data="$tmp/nothing.h5"
+bad 3 'not an HDF5 file' "a data file that is no HDF5" run.data="$tmp/in.ini"
+bad [34] 'run.h5' "a data file that is no packed one" run.data="$tmp/run.h5"
+head -c 60000 "$tmp/doc.h5" >"$tmp/torn.h5"
+bad 3 'torn.h5' "a data file that is truncated" run.data="$tmp/torn.h5"
+bad 2 'img.h5' "data of another form" run.data="$tmp/img.h5"
+refused 3 'doc.h5.*not a run' "a report of no run" report "$tmp/doc.h5"
+refused 3 'doc.h5' "a winner of no run" eval "$tmp/doc.h5" "$tmp/doc.h5"
+refused 2 'img.h5' "a winner on data of another form" eval "$tmp/run.h5" "$tmp/img.h5"
+refused 3 'no run' "to resume what never was" resume "$tmp/never.h5"
+refused 3 'is not an HDF5 file' "information on no HDF5 file" info "$tmp/in.ini"
+
+# ---- bad sources ------------------------------------------------------------------------
+
+source_refused() # STATUS PATTERN STATEMENT READER SOURCE
+{
+    refused "$1" "$2" "$3" pack "$4" "$5" -o "$tmp/bad.h5"
+}
+mkdir "$tmp/cifar" "$tmp/empty"
+for i in 1 2 3 4 5; do head -c 30730 /dev/zero >"$tmp/cifar/data_batch_$i.bin"; done
+cp "$tmp/cifar/data_batch_1.bin" "$tmp/cifar/test_batch.bin"
+seq 10 >"$tmp/cifar/batches.meta.txt"
+source_refused 3 'empty' "an archive that is missing" cifar "$tmp/empty"
+source_refused [34] 'data_batch_1' "an archive that is truncated" cifar "$tmp/cifar"
+source_refused 3 'empty' "a directory without reviews" imdb "$tmp/empty"
+source_refused 3 'nothing' "a source that is missing" text "$tmp/nothing"
+i=0
+while [ $i -lt 40 ]; do
+    i=$((i + 1))
+    printf '%d\tsome words %d\n' $((i % 2)) $i
+done >"$tmp/good.tsv"
+{ cat "$tmp/good.tsv"; printf '1\tbad \377 byte\n'; } >"$tmp/utf8.tsv"
+source_refused 4 'utf8.tsv|41' "invalid UTF-8" text "$tmp/utf8.tsv"
+sed 's/^1/0/' "$tmp/good.tsv" >"$tmp/one.tsv"
+source_refused 4 'class' "one class only" text "$tmp/one.tsv"
+awk 'BEGIN { for (i = 0; i < 40; i++) print i "," (i == 7 ? "nan" : 1) "," i % 2 }' >"$tmp/nan.csv"
+source_refused 4 'nan' "a number that is none" dense "$tmp/nan.csv"
+[ ! -e "$tmp/bad.h5" ] && [ -z "$(ls "$tmp" | grep tmp)" ]
+result $? "a refused source leaves no files"
+
+# ---- bad places to write ----------------------------------------------------------------
+
+refused 3 'nowhere' "an output directory that is missing" \
+    tune "$tmp/in.ini" -o "$tmp/nowhere/bad.h5"
+refused 3 'in.ini' "an output directory that is a file" tune "$tmp/in.ini" -o "$tmp/in.ini/bad.h5"
+mkdir "$tmp/mnt"
+if unshare -rm mount -t tmpfs tmpfs "$tmp/mnt" 2>/dev/null; then
+    program=$weft
+    weft=$tmp/mounted
+    for mode in ro size=200k; do
+        printf '#!/bin/sh\nexec unshare -rm sh -c "mount -t tmpfs -o %s tmpfs %s && exec %s \\"\\$@\\"" weft "$@"\n' \
+            $mode "$tmp/mnt" "$(realpath "$program")" >"$weft"
+        chmod +x "$weft"
+        refused 3 'mnt.*(Read-only|No space)' "an output directory mounted $mode" \
+            tune "$tmp/in.ini" -o "$tmp/mnt/bad.h5"
+        refused 3 'mnt.*(Read-only|No space)' "packing into it" \
+            pack synthetic images rows=2000 -o "$tmp/mnt/bad.h5"
+    done
+    weft=$program
+else
+    for i in 1 2 3 4; do
+        count=$((count + 1))
+        echo "ok $count # SKIP no file system can be mounted here"
+    done
+fi
+echo "1..$count"

@@ -1,0 +1,112 @@
+#!/bin/sh
+# A run whose processes are killed again and again at random moments, or that is stopped by a
+# signal, and that is resumed each time on another number of ranks, ends with the digest of one
+# that was left alone. Prints TAP. KILLS: how often each run is killed (5).
+weft=${WEFT:-build/opt/weft}
+kills=${KILLS:-5}
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+count=0
+result() # STATUS STATEMENT
+{
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
+        echo "not ok $count - $2"
+        sed 's/^/# /' "$tmp/log"
+    fi
+}
+
+digest() # FILE: of that run
+{
+    "$weft" report "$1" 2>>"$tmp/log" | sed -n 's/^digest *//p'
+}
+
+# start RANKS TUNER: begins the run r.h5, or resumes it, in the background as $run. The ranks
+# leave their process ids in the file pids.
+start()
+{
+    ranks=$1
+    set -- tune "$tmp/in.ini" run.tuner="$2" -o "$tmp/r.h5"
+    if grep -aqs '^began' "$tmp/r.d/journal"; then set -- resume "$tmp/r.h5"; fi
+    rm -f "$tmp/pids"
+    # shellcheck disable=SC2016
+    mpirun --timeout 200 -n "$ranks" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" "$@" \
+        >"$tmp/log" 2>&1 &
+    run=$!
+}
+
+jobs_done() # lines of the log that tell of a job
+{
+    grep -c ' job [0-9]* of ' "$tmp/log"
+}
+
+# A moment of up to that many seconds, another each time.
+moment()
+{
+    sleep "$(od -An -N2 -tu2 /dev/urandom | awk -v s="$1" '{ print s * $1 / 65536 }')"
+}
+
+cat >"$tmp/in.ini" <<END
+[run]
+data = $tmp/doc.h5
+[space]
+configs = 12
+[fmap]
+feature = ngram
+model = ridge
+[ngram]
+bins = 2^14
+order = 1 .. 3
+alpha = log 1e-5 .. 100
+END
+"$weft" pack synthetic documents rows=2000 -o "$tmp/doc.h5" >"$tmp/log" 2>&1
+result $? "the built-in documents are packed"
+
+for tuner in ws_sha random; do
+    begin=$(date +%s%N)
+    "$weft" tune "$tmp/in.ini" run.tuner=$tuner -o "$tmp/$tuner.h5" >"$tmp/log" 2>&1
+    result $? "$tuner: a run is left alone"
+    took=$(echo "$begin $(date +%s%N)" | awk '{ print ($2 - $1) / 1e9 }')
+    expected=$(digest "$tmp/$tuner.h5")
+    killed=0
+    while [ $killed -lt "$kills" ] && [ ! -e "$tmp/r.h5" ]; do
+        start $((killed % 3 + 1)) $tuner
+        moment "$took"
+        # shellcheck disable=SC2046
+        [ ! -e "$tmp/pids" ] || kill -KILL $(head -n $((killed % 2 + 1)) "$tmp/pids") 2>/dev/null
+        wait $run
+        killed=$((killed + 1))
+    done
+    status=0
+    if [ ! -e "$tmp/r.h5" ] || [ -d "$tmp/r.d" ]; then
+        start 2 $tuner
+        wait $run
+        status=$?
+    fi
+    result $status "$tuner: killed $killed times, it runs to its end"
+    [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
+    result $? "$tuner: with the same digest"
+    [ ! -e "$tmp/r.d" ]
+    result $? "$tuner: and leaves nothing beside its file"
+    rm -rf "$tmp"/r.*
+done
+
+for signal in USR1 TERM; do
+    start 2 random
+    while [ "$(jobs_done)" -lt 2 ] && kill -0 $run 2>/dev/null; do sleep 0.05; done
+    # shellcheck disable=SC2046
+    kill -$signal $(cat "$tmp/pids")
+    wait $run
+    status=$?
+    [ $status = 75 ] && [ "$(grep -c '^weft: .*weft resume' "$tmp/log")" = 1 ]
+    result $? "SIG$signal: a run ends with status 75 and says how to go on"
+    before=$(jobs_done)
+    start 3 random
+    wait $run
+    result $? "SIG$signal: it is resumed"
+    [ $((before + $(jobs_done))) = 12 ]
+    result $? "SIG$signal: without doing a job twice"
+    [ "$(digest "$tmp/r.h5")" = "$(digest "$tmp/random.h5")" ]
+    result $? "SIG$signal: and ends with the same digest"
+    rm -rf "$tmp"/r.*
+done
+echo "1..$count"

@@ -1,0 +1,274 @@
+/* Numerical kernels against plain loops and closed forms, at odd sizes. RUN: np=1 */
+#include "weft/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+static weft_arena *mem;
+
+static uint64_t bits(uint64_t i)
+{
+    return weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0];
+}
+
+static uint8_t *random_bytes(size_t n, uint64_t key)
+{
+    uint8_t *q = WEFT_NEW(mem, uint8_t, n);
+    for (size_t i = 0; i < n; i++) q[i] = (uint8_t)bits(key << 32 | i);
+    return q;
+}
+
+static real *random_reals(size_t n, uint64_t key)
+{
+    real *x = WEFT_NEW(mem, real, n);
+    for (size_t i = 0; i < n; i++) x[i] = (real)(weft_rng_unit(bits(key << 32 | i)) - 0.5);
+    return x;
+}
+
+/* ---- sums --------------------------------------------------------------------------- */
+
+static void test_fix(void)
+{
+    double x[1000];
+    double bound = 0;
+    for (int i = 0; i < 1000; i++) {
+        x[i] = ldexp(weft_rng_unit(bits((uint64_t)i)) - 0.5, i % 40 - 20);
+        bound += fabs(x[i]);
+    }
+    const int scale = weft_fix_scale(bound);
+    int64_t up = 0, down = 0;
+    double sum = 0;
+    for (int i = 0; i < 1000; i++) {
+        up += weft_fix(x[i], scale);
+        down += weft_fix(x[999 - i], scale);
+        sum += x[i];
+    }
+    ok(up == down, "fixed sums do not depend on their order");
+    is_near(weft_unfix(up, scale), sum, 1000 * ldexp(bound, -61), "fixed sums are sums");
+    ok(weft_fix_scale(0) == 0, "a bound of zero has scale zero");
+}
+
+static void test_exact(void)
+{
+    enum { N = 37, TIMES = 500 };
+    double up[N] = {0}, down[N] = {0}, sum[N] = {0};
+    const int scale = weft_exact_scale(0.5 * TIMES);
+    for (uint64_t t = 0; t < TIMES; t++) {
+        weft_exact_add(N, random_reals(N, 100 + t), scale, up);
+        weft_exact_add(N, random_reals(N, 99 + TIMES - t), scale, down);
+        const real *x = random_reals(N, 100 + t);
+        for (int i = 0; i < N; i++) sum[i] += (double)x[i];
+    }
+    double worst = 0;
+    for (int i = 0; i < N; i++) worst = fmax(worst, fabs(ldexp(up[i], -scale) - sum[i]));
+    ok(memcmp(up, down, sizeof up) == 0, "exact sums do not depend on their order");
+    is_near(worst, 0, TIMES * ldexp(1, -scale), "exact sums are sums");
+}
+
+/* ---- products of integers ----------------------------------------------------------- */
+
+static void test_u8s8(int n, int k, int m)
+{
+    const int lda = k + 3, ldc = m + 5;
+    const size_t ldb = (size_t)k + 1;
+    uint8_t *a = random_bytes((size_t)n * lda, 11);
+    memset(a, 255, (size_t)k); /* the largest sums */
+    int8_t *b = WEFT_NEW(mem, int8_t, (size_t)m * ldb);
+    int32_t *start = WEFT_NEW(mem, int32_t, m), *c = WEFT_NEW(mem, int32_t, (size_t)n * ldc);
+    for (int j = 0; j < m; j++) {
+        start[j] = (int32_t)(bits((uint64_t)j) & 0xffff) - 1000;
+        for (int i = 0; i < k; i++)
+            b[j * ldb + i] = (int8_t)(j == 0 ? WEFT_S8_MAX : (int)(bits((uint64_t)(j * k + i)) % 33) - 16);
+    }
+    weft_s8 packed;
+    weft_s8_pack(&packed, k, m, b, ldb, start, weft_arena_get(mem, 1, weft_s8_bytes(k, m)));
+    weft_u8s8(n, a, lda, &packed, c, ldc);
+    int wrong = 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < m; j++) {
+            int32_t sum = start[j];
+            for (int l = 0; l < k; l++) sum += a[i * lda + l] * b[j * ldb + l];
+            wrong += sum != c[i * ldc + j];
+        }
+        for (int j = m; j < ldc; j++) wrong += c[i * ldc + j] != 0;
+    }
+    ok(wrong == 0, "bytes times small integers are exact: %d x %d x %d", n, k, m);
+}
+
+static void test_gram(int n, int along, int m, int p)
+{
+    const int columns = m + p + 7, rows = n > m + p ? n : m + p;
+    const size_t ld = (size_t)(along ? n + 2 : columns), ldg = (size_t)p + 3;
+    const size_t step = along ? 1 : ld, next = along ? ld : 1;
+    const uint8_t *q = random_bytes((size_t)rows * (ld + 1), 12), *b = q + 3 * next;
+    int32_t *g = WEFT_NEW(mem, int32_t, (size_t)m * ldg);
+    g[0] = 5;
+    weft_u8_gram(n, along, m, q, ld, p, b, ld, g, ldg, mem);
+    g[0] -= 5;
+    int wrong = 0;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < p; j++) {
+            int32_t sum = 0;
+            for (int l = 0; l < n; l++)
+                sum += (q[l * step + i * next] - 128) * (b[l * step + j * next] - 128);
+            wrong += sum != g[i * ldg + j];
+        }
+    ok(wrong == 0, "Gram matrices are exact: n %d, %d x %d, along %d", n, m, p, along);
+}
+
+/* ---- narrow products ---------------------------------------------------------------- */
+
+static void test_narrow(int n, int d, int c)
+{
+    const size_t ldq = (size_t)d + 9, ldw = (size_t)d + 1, ldz = (size_t)n + 2;
+    const uint8_t *q = random_bytes((size_t)n * ldq, 13);
+    const real *w = random_reals((size_t)c * ldw, 14);
+    real *z = WEFT_NEW(mem, real, c * ldz), *g = random_reals((size_t)c * ldw, 15);
+    const real *g0 = random_reals((size_t)c * ldw, 15);
+    weft_u8_times(n, d, q, ldq, c, w, ldw, z, ldz);
+    weft_u8_trans(n, d, q, ldq, c, z, ldz, g, ldw);
+    /* rounding of a sum of k products of random sign: 4 sqrt(k) units of its size */
+    const double unit = sizeof(real) == 4 ? 6e-8 : 1.1e-16;
+    double worst_z = 0, worst_g = 0, most = 0;
+    for (int j = 0; j < c; j++)
+        for (int i = 0; i < n; i++) {
+            double sum = 0;
+            for (int k = 0; k < d; k++)
+                sum += (q[i * ldq + k] - 128) * (double)w[j * ldw + k];
+            worst_z = fmax(worst_z, fabs(sum - (double)z[j * ldz + i]));
+            most = fmax(most, fabs((double)z[j * ldz + i]));
+        }
+    for (int j = 0; j < c; j++)
+        for (int k = 0; k < d; k++) {
+            double sum = (double)g0[j * ldw + k];
+            for (int i = 0; i < n; i++)
+                sum += (q[i * ldq + k] - 128) * (double)z[j * ldz + i];
+            worst_g = fmax(worst_g, fabs(sum - (double)g[j * ldw + k]));
+        }
+    is_near(worst_z, 0, 4 * unit * 64 * d, "times is F w: %d x %d, %d classes", n, d, c);
+    is_near(worst_g, 0, 4 * unit * 128 * most * n, "trans is F^T z: %d x %d, %d classes", n, d, c);
+    real *alone = WEFT_NEW(mem, real, c);
+    int same = 1;
+    for (int i = 0; i < n; i++) {
+        weft_u8_times(1, d, q + i * ldq, ldq, c, w, ldw, alone, 1);
+        for (int j = 0; j < c; j++) same &= alone[j] == z[j * ldz + i];
+    }
+    ok(same, "a row of times depends on that row alone: %d x %d, %d classes", n, d, c);
+}
+
+/* ---- cosines and transforms --------------------------------------------------------- */
+
+/* Largest distance of q from 128 + 127 cos(2 pi (scale x + offset)). */
+static double cosine_error(int n, double scale, int is_int)
+{
+    const double pi = acos(-1);
+    int32_t *xi = WEFT_NEW(mem, int32_t, n);
+    float *xf = WEFT_NEW(mem, float, n), *offset = WEFT_NEW(mem, float, n);
+    uint8_t *q = WEFT_NEW(mem, uint8_t, n + 1);
+    q[n] = 77;
+    for (int i = 0; i < n; i++) {
+        xi[i] = (int32_t)(bits((uint64_t)i) >> 40) - (1 << 23);
+        xf[i] = (float)xi[i] / 7;
+        offset[i] = (float)weft_rng_unit(bits((uint64_t)(n + i)));
+    }
+    if (is_int) weft_cos_u8_i32(n, xi, scale, offset, q);
+    else weft_cos_u8_f32(n, xf, scale, offset, q);
+    double worst = q[n] == 77 ? 0 : INFINITY;
+    for (int i = 0; i < n; i++) {
+        const double turns = (is_int ? xi[i] : (double)xf[i]) * scale + (double)offset[i];
+        const double exact = 128 + 127 * cos(2 * pi * (turns - rint(turns)));
+        worst = fmax(worst, fabs(q[i] - exact));
+    }
+    return worst;
+}
+
+static void test_cosine(void)
+{
+    const double scale[] = {1e-9, 1.234e-6, 0.9e-4, 1.1e-3};
+    for (int s = 0; s < 4; s++) /* |scale x| up to 9228 */
+        for (int is_int = 0; is_int < 2; is_int++)
+            is_near(cosine_error(10007, scale[s], is_int), 0.5, 0.5 + 127 * 2e-6 - 0.5,
+                    "cosines are rounded to nearest: scale %g, %s", scale[s],
+                    is_int ? "integers" : "floats");
+}
+
+static void test_fwht(int n)
+{
+    float *x = WEFT_NEW(mem, float, n), *y = WEFT_NEW(mem, float, n);
+    for (int i = 0; i < n; i++) x[i] = y[i] = (float)(int)(bits((uint64_t)i) & 255);
+    weft_fwht(n, y);
+    int wrong = 0;
+    for (int i = 0; i < n; i++) {
+        float sum = 0; /* whole numbers below 2^24: exact */
+        for (int j = 0; j < n; j++) sum += __builtin_parity((unsigned)(i & j)) ? -x[j] : x[j];
+        wrong += sum != y[i];
+    }
+    ok(wrong == 0, "the Walsh-Hadamard transform of %d numbers is its matrix's product", n);
+}
+
+static void test_gather(void)
+{
+    const real *x = random_reals(50 * 16, 16);
+    float table[50 * 16], value[200], sum[16], expect[16];
+    uint32_t at[200];
+    for (int i = 0; i < 50 * 16; i++) table[i] = (float)x[i];
+    for (int l = 0; l < 16; l++) sum[l] = expect[l] = (float)l;
+    for (int e = 0; e < 200; e++) {
+        at[e] = (uint32_t)(bits((uint64_t)e) % 50);
+        value[e] = (float)(e % 7) - 3;
+        for (int l = 0; l < 16; l++) expect[l] += value[e] * table[at[e] * 16 + (uint32_t)l];
+    }
+    weft_gather16(200, at, value, table, sum);
+    double worst = 0;
+    for (int l = 0; l < 16; l++) worst = fmax(worst, fabs((double)sum[l] - (double)expect[l]));
+    is_near(worst, 0, 200 * 1.5 * 1.2e-7 * 16, "sixteen rows gather what each would alone");
+}
+
+static void test_sgemm(void)
+{
+    enum { N = 13, M = 17, K = 29 };
+    const real *r = random_reals(N * K + M * K, 17);
+    float a[N * K], b[M * K], c[N * M];
+    for (int i = 0; i < N * K; i++) a[i] = (float)r[i];
+    for (int i = 0; i < M * K; i++) b[i] = (float)r[N * K + i];
+    weft_sgemm(N, M, K, a, K, b, K, c, M);
+    double worst = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < M; j++) {
+            double sum = 0;
+            for (int k = 0; k < K; k++) sum += (double)a[i * K + k] * (double)b[j * K + k];
+            worst = fmax(worst, fabs(sum - (double)c[i * M + j]));
+        }
+    is_near(worst, 0, K * 0.25 * 1.2e-7, "sgemm multiplies by the transpose");
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    note("kernel %s", weft_cpu_kernel());
+    test_fix();
+    test_exact();
+    test_u8s8(1, 1, 1);
+    test_u8s8(7, 37, 5);
+    test_u8s8(13, 1100, 67);
+    test_u8s8(256, 512, 128);
+    for (int along = 0; along < 2; along++) {
+        test_gram(1, along, 1, 1);
+        test_gram(101, along, 19, 33);
+        test_gram(1030, along, 250, 70);
+    }
+    test_narrow(1, 3, 1);
+    test_narrow(5, 31, 2);
+    test_narrow(67, 1037, 10);
+    test_narrow(256, 640, 7);
+    test_cosine();
+    for (int n = 1; n <= 2048; n *= 2) test_fwht(n);
+    test_gather();
+    test_sgemm();
+    ok(weft_cpu_sgemm(0.05) > 0.1, "sgemm has a rate");
+    ok(weft_cpu_stream(0.05) > 0.1, "memory has a rate");
+    weft_arena_free(mem);
+    return tap_done();
+}

@@ -1,0 +1,221 @@
+/* Teams and process grids. RUN: np=1 np=2 np=3 np=4
+ * Called with the argument "alone" it only starts and ends MPI, as a process that a
+ * launcher with another PMI would start. */
+#include "weft/par.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "tap.h"
+
+static double unit(uint64_t a, uint64_t b)
+{
+    return weft_rng_unit(weft_rng_at(1, WEFT_RNG_TEST, a, b, 0).v[0]);
+}
+
+static void test_deal(void)
+{
+    static const int64_t size[] = {0, 1, 255, 256, 257, 5000, 40000};
+    int whole = 1, even = 1, covered = 1;
+    for (int s = 0; s < 7; s++)
+        for (int ranks = 1; ranks <= 9; ranks++) {
+            int64_t at = 0, least = INT64_MAX, most = 0;
+            for (int rank = 0; rank < ranks; rank++) {
+                int64_t first, count;
+                weft_deal(size[s], rank, ranks, &first, &count);
+                covered &= first == at && count >= 0;
+                whole &= count == 0 || first % WEFT_BLOCK == 0;
+                at += count;
+                const int64_t blocks = (count + WEFT_BLOCK - 1) / WEFT_BLOCK;
+                if (blocks < least) least = blocks;
+                if (blocks > most) most = blocks;
+            }
+            covered &= at == size[s];
+            even &= most - least <= 1;
+        }
+    ok(covered, "dealt rows are all rows, in order");
+    ok(whole, "blocks are never divided");
+    ok(even, "ranks differ by one block at most");
+}
+
+static void test_sums(weft_team *t)
+{
+    int64_t big[3] = {INT64_C(1) << 53, t->rank, 1};
+    weft_sum_i64(t, big, 3);
+    ok(big[0] == t->size * (INT64_C(1) << 53) && big[1] == t->size * (t->size - 1) / 2 &&
+           big[2] == t->size,
+       "integers are summed");
+    int32_t small[2] = {t->rank + 1, -1};
+    weft_sum_i32(t, small, 2);
+    ok(small[0] == t->size * (t->size + 1) / 2 && small[1] == -t->size,
+       "32-bit integers are summed");
+    double most[2] = {t->rank, -t->rank};
+    weft_max_f64(t, most, 2);
+    ok(most[0] == t->size - 1 && most[1] == 0, "the largest of all ranks is found");
+    char word[8] = "";
+    if (t->rank == t->size - 1) strcpy(word, "weft");
+    weft_bcast(t, word, sizeof word, t->size - 1);
+    ok(strcmp(word, "weft") == 0, "bytes of the last rank reach all");
+}
+
+/* 60 numbers of five decades of magnitude, dealt to ranks, in each of 100 sums. */
+static void test_exact(weft_team *t)
+{
+    enum { SUMS = 100, TERMS = 60 };
+    double sum[SUMS] = {0}, exact[SUMS] = {0};
+    for (int j = 0; j < SUMS; j++)
+        for (int i = 0; i < TERMS; i++) {
+            const double x = ldexp(floor(ldexp(unit((uint64_t)j, (uint64_t)i) - 0.5, 30)),
+                                   -30 - 17 * (i % 2));
+            exact[j] += x;
+            if (i % t->size == t->rank) sum[j] += x;
+        }
+    weft_sum_f64(t, sum, SUMS, TERMS);
+    double worst = 0;
+    for (int j = 0; j < SUMS; j++) worst = fmax(worst, fabs(sum[j] - exact[j]));
+    ok(worst <= 0, "sums of doubles that integers hold are exact");
+    digest(weft_hash(sum, sizeof sum, 0));
+    double third = t->rank == 0 ? 1.0 / 3 : 0;
+    weft_sum_f64(t, &third, 1, 1);
+    is_near(third, 1.0 / 3, ldexp(1, -61),
+            "a sum is off by half a unit of 2^-scale at most");
+}
+
+static void test_agree(weft_team *t)
+{
+    ok(weft_agree(WEFT_OK, t) == WEFT_OK, "all well is agreed on");
+    weft_status st = WEFT_OK;
+    if (t->rank == t->size - 1) st = weft_fail(WEFT_EDATA, "rank %d: no data", t->rank);
+    st = weft_agree(st, t);
+    char expected[64];
+    snprintf(expected, sizeof expected, "rank %d: no data", t->size - 1);
+    ok(st == WEFT_EDATA && strcmp(weft_error(), expected) == 0,
+       "the failure of the last rank and its message reach all");
+    st = weft_fail(WEFT_EFILE, "rank %d: no file", t->rank);
+    st = weft_agree(st, t);
+    ok(st == WEFT_EFILE && strcmp(weft_error(), "rank 0: no file") == 0,
+       "the message is that of the lowest rank that failed");
+    st = t->rank == t->size - 1 ? weft_fail(WEFT_EDATA, "no data") : WEFT_STOP;
+    ok(weft_agree(st, t) == WEFT_EDATA, "failure weighs more than a request to stop");
+}
+
+/* Each rank is late by 50 ms more than the one before. */
+static void test_times(weft_team *t)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 50000000L * t->rank}, NULL);
+    weft_times_close(t);
+    const weft_times before = t->times;
+    const double begin = t->since, mine = weft_now();
+    int64_t x[1000] = {0};
+    weft_sum_i64(t, x, 1000);
+    weft_times_close(t);
+    const double wait = t->times.wait - before.wait;
+    const double spent =
+        t->times.compute - before.compute + wait + t->times.comm - before.comm;
+    is_near(spent, t->since - begin, 1e-9,
+            "compute, wait and comm add up to the time passed");
+    is_near(t->times.bytes - before.bytes, t->size > 1 ? 8000 : 0, 0,
+            "bytes handed over are counted");
+    double last = mine;
+    weft_max_f64(t, &last, 1);
+    ok(wait >= 0.5 * (last - mine), "waiting for slower ranks is counted as waiting");
+    double of_rank[2] = {t->rank, 7}, out[6];
+    weft_spread(t, of_rank, 2, out);
+    ok(out[0] == 0 && out[2] == t->size - 1 && out[3] == 7 && out[5] == 7,
+       "the spread has least and most");
+    is_near(out[1], (t->size - 1) / 2.0, 1e-12, "the spread has the mean");
+}
+
+/* Entry of a symmetric matrix, positive definite up to order 1000; a negative one on the
+ * diagonal at `hole`. */
+static double entry(int64_t i, int64_t j, int64_t hole)
+{
+    if (i == j) return i == hole ? -1 : 20 + (double)(i % 7);
+    const uint64_t a = (uint64_t)(i < j ? i : j), b = (uint64_t)(i < j ? j : i);
+    return unit(a, b) - 0.5;
+}
+
+static void panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc, double *a)
+{
+    for (int64_t i = 0; i < nr; i++)
+        for (int64_t j = 0; j < nc; j++)
+            a[i * nc + j] = entry(r0 + i, c0 + j, *(const int64_t *)ctx);
+}
+
+static void test_grid(weft_team *t, int64_t n, int c, weft_arena *mem)
+{
+    int64_t hole = -1, minor = -1;
+    weft_grid *g = weft_grid_factor(t, n, panel, &hole, mem, &minor);
+    ok(minor == 0, "a positive definite matrix of order %d is factored", (int)n);
+    real *b = WEFT_NEW(mem, real, c * n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            for (int k = 0; k < c; k++)
+                b[k * n + i] += (real)(entry(i, j, hole) * (double)(j % 5 + k));
+    weft_grid_solve(g, c, b);
+    double worst = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < c; k++)
+            worst = fmax(worst, fabs((double)b[k * n + i] - (double)(i % 5 + k)));
+    weft_grid_free(g);
+    ok(worst < 1e-5 * (c + 4), "%d right sides of order %d are solved to 1e-5", c, (int)n);
+    hole = n / 2;
+    g = weft_grid_factor(t, n, panel, &hole, mem, &minor);
+    weft_grid_free(g);
+    ok(minor == hole + 1, "the first minor that is not positive definite is named");
+}
+
+/* Runs this program in an environment of nothing but `variables`; its exit status. */
+static int alone(const char *self, const char *variables)
+{
+    char command[1024];
+    snprintf(
+        command, sizeof command,
+        "env -i PATH=\"$PATH\" ASAN_OPTIONS=\"$ASAN_OPTIONS\" %s '%s' alone 2>/dev/null",
+        variables, self);
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_launchers(const char *self)
+{
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!size || atoi(size) != 1) return;
+    ok(alone(self, "") == WEFT_OK, "a process without launcher starts");
+    ok(alone(self, "SLURM_NTASKS=4") == WEFT_OK, "a process in a larger allocation starts");
+    ok(alone(self, "SLURM_STEP_NUM_TASKS=4") == WEFT_ECONF,
+       "a process that srun started as one of four but is alone is refused");
+    ok(alone(self, "OMPI_COMM_WORLD_SIZE=2") == WEFT_ECONF,
+       "a process of another mpirun is refused");
+}
+
+int main(int argc, char **argv)
+{
+    weft_team world;
+    if (argc > 1) {
+        const weft_status st = weft_par_start(&argc, &argv, &world);
+        if (st == WEFT_OK) weft_par_end(&world);
+        return (int)st;
+    }
+    test_launchers(argv[0]);
+    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
+    weft_arena *mem = weft_arena_new();
+    test_deal();
+    test_sums(&world);
+    test_exact(&world);
+    test_agree(&world);
+    test_times(&world);
+    test_grid(&world, 5, 2, mem);
+    test_grid(&world, 200, 3, mem);
+    test_grid(&world, 700, 70, mem);
+    ok(weft_grid_bytes(1000, 4) >= 1000.0 * 1000 / 4 * sizeof(real) &&
+           weft_grid_bytes(1000, 4) < weft_grid_bytes(1000, 1),
+       "more ranks hold less each");
+    weft_arena_free(mem);
+    const int status = tap_done();
+    weft_par_end(&world);
+    return status;
+}

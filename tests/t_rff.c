@@ -1,0 +1,411 @@
+/* Random Fourier features: their inner products against both kernels, their matrix's products
+ * against plain loops in double, the same bits on any number of ranks. RUN: np=1 np=2 np=3
+ * Data are a few hundred small random images that every rank knows and takes its rows of. */
+#include "weft/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+enum { N = 700, VALID = 300, D = 77, CLASSES = 3 };
+enum { GAUSSIAN, LAPLACIAN };
+enum { NONE, MINMAX, L2, STANDARD };
+
+static weft_team team;
+static weft_arena *mem;
+static uint8_t all_bytes[N + VALID][D];
+static float all_values[N + VALID][D];
+
+/* An instance with the options given as "key=value key=value". */
+static void *instance(const char *options)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    char *text = weft_arena_text(mem, "%s", options), *rest = text;
+    for (char *word; (word = strtok_r(rest, " ", &rest));)
+        weft_check(weft_conf_set(&c, weft_arena_text(mem, "rff.%s", word)) == WEFT_OK, "%s", word);
+    void *self = weft_arena_get(mem, 1, weft_feature_rff.kind.size);
+    weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, self) == WEFT_OK, "%s", weft_error());
+    return self;
+}
+
+/* A copy of the instance with other options, as a task makes of it. */
+static void *arm(const void *self, int kernel, double gamma, int preprocess)
+{
+    void *a = weft_arena_get(mem, 1, weft_feature_rff.kind.size);
+    memcpy(a, self, weft_feature_rff.kind.size);
+    const char *name[] = {"kernel", "gamma", "preprocess"};
+    const double value[] = {kernel, gamma, preprocess};
+    for (int i = 0; i < 3; i++)
+        for (const weft_opt *o = weft_feature_rff.kind.opts; o->name; o++)
+            if (weft_opt_is(o, name[i])) weft_opt_put(o, a, value[i]);
+    return a;
+}
+
+/* Smooth images, so that distances differ; columns have different ranges. */
+static void make_data(weft_data *data, weft_form form)
+{
+    for (int i = 0; i < N + VALID; i++)
+        for (int k = 0; k < D; k++) {
+            const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, 0);
+            const double shade = 110 + 60 * sin(0.37 * (i % 40) + 0.05 * k);
+            all_bytes[i][k] = (uint8_t)(shade + (50 + k % 30) * (weft_rng_unit(r.v[0]) - 0.5));
+            all_values[i][k] = (float)all_bytes[i][k] / 255;
+        }
+    *data = (weft_data){.form = form, .classes = CLASSES, .path = "test", .mem = mem, .team = &team};
+    const int64_t total[2] = {N, VALID};
+    for (int p = 0; p < 2; p++) {
+        weft_rows *rows = &data->part[p];
+        rows->total = total[p];
+        rows->d = D;
+        weft_deal(total[p], team.rank, team.size, &rows->first, &rows->n);
+        const int64_t at = p * N + rows->first;
+        if (form == WEFT_BYTES) rows->byte = all_bytes[at];
+        else rows->value = all_values[at];
+    }
+}
+
+static void *set_up(weft_data *data, const char *options, double memory)
+{
+    void *self = instance(options);
+    weft_check(weft_feature_rff.setup(self, data, memory, 7, mem) == WEFT_OK, "%s", weft_error());
+    return self;
+}
+
+static weft_matrix matrix_of(void *self, const weft_data *data, weft_part part, const void **arms,
+                             int narm, const int *which, double size, int fit, real *stat)
+{
+    weft_request q = {.part = part,
+                      .n = data->part[part].n,
+                      .arm = which,
+                      .narm = narm,
+                      .arms = arms,
+                      .size = size,
+                      .seed = 7};
+    weft_matrix f;
+    weft_feature_rff.matrix(self, &q, fit, stat, &f, mem);
+    return f;
+}
+
+/* All features of all rows over the team, [total][d], by products with unit vectors. */
+static double *table(const weft_matrix *f, int64_t first)
+{
+    const size_t cells = (size_t)(f->total * f->d);
+    double *x = WEFT_NEW(mem, double, cells);
+    real *w = WEFT_NEW(mem, real, f->d), *z = WEFT_NEW(mem, real, f->n);
+    for (int64_t k = 0; k < f->d; k++) {
+        w[k] = 1;
+        f->times(f, 1, w, z);
+        w[k] = 0;
+        for (int64_t i = 0; i < f->n; i++) x[(first + i) * f->d + k] = (double)z[i];
+    }
+    weft_sum_f64(&team, x, cells, 2 * (double)f->total);
+    return x;
+}
+
+/* ---- kernels ------------------------------------------------------------------------ */
+
+/* Preprocessed training rows, as textbooks have it. */
+static double *preprocessed(int preprocess)
+{
+    double *x = WEFT_NEW(mem, double, N * D);
+    for (int e = 0; e < N * D; e++) x[e] = all_bytes[e / D][e % D] / 255.0;
+    for (int i = 0; i < N && preprocess == L2; i++) {
+        double sum = 0;
+        for (int k = 0; k < D; k++) sum += x[i * D + k] * x[i * D + k];
+        for (int k = 0; k < D; k++) x[i * D + k] /= sqrt(sum);
+    }
+    for (int k = 0; k < D && (preprocess == MINMAX || preprocess == STANDARD); k++) {
+        double sum = 0, square = 0, low = 1, high = 0;
+        for (int i = 0; i < N; i++) {
+            sum += x[i * D + k] / N;
+            low = fmin(low, x[i * D + k]);
+            high = fmax(high, x[i * D + k]);
+        }
+        for (int i = 0; i < N; i++) square += (x[i * D + k] - sum) * (x[i * D + k] - sum) / N;
+        for (int i = 0; i < N; i++)
+            x[i * D + k] = preprocess == MINMAX ? (x[i * D + k] - low) / (high - low)
+                                                : (x[i * D + k] - sum) / sqrt(square);
+    }
+    return x;
+}
+
+static double distance(const double *x, const double *y, int kernel)
+{
+    double sum = 0;
+    for (int k = 0; k < D; k++) {
+        const double gap = fabs(x[k] - y[k]);
+        sum += kernel == GAUSSIAN ? gap * gap : gap;
+    }
+    return sum;
+}
+
+/* Mean and largest error of phi.phi over pairs of rows. A product of two features has variance
+ * at most 1/D about the kernel; the largest of 300 pairs of them stays within 5 deviations, the
+ * root mean square within 1.5. Rounding to bytes adds 1/127 of a deviation. */
+static void check_kernel(void *self, const weft_data *data, int kernel, int preprocess,
+                         double tail, const char *what)
+{
+    const size_t mark = weft_arena_mark(mem);
+    const double *x = preprocessed(preprocess);
+    const double gamma = 1 / distance(x, x + 20 * D, kernel); /* kernels of about 1/e */
+    const void *a = arm(self, kernel, gamma, preprocess);
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
+    weft_matrix f = matrix_of(self, data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+    enum { PAIRS = 300 };
+    double worst = 0, square = 0, bias = 0, low = 1, high = 0;
+    double *g = WEFT_NEW(mem, double, N);
+    for (int i = 0; i < 3; i++) {
+        f.gram(&f, 1, 10 * i, 1, 0, N, g);
+        for (int j = 100; j < 100 + PAIRS / 3; j++) {
+            const double exact = exp(-gamma * distance(x + 10 * i * D, x + j * D, kernel));
+            worst = fmax(worst, fabs(g[j] - exact));
+            square += (g[j] - exact) * (g[j] - exact) / PAIRS;
+            bias += (g[j] - exact) / PAIRS;
+            low = fmin(low, exact);
+            high = fmax(high, exact);
+        }
+    }
+    const double deviation = 1 / sqrt((double)f.d);
+    note("%s, kernel %d, preprocess %d: kernels %.2f..%.2f, error rms %.4f, mean %.4f, largest %.4f",
+         what, kernel, preprocess, low, high, sqrt(square), bias, worst);
+    is_near(worst, 0, 5 * deviation + tail, "phi.phi is kernel %d of preprocessing %d (%s)", kernel,
+            preprocess, what);
+    is_near(sqrt(square), 0, 1.5 * deviation + tail, "and so on average");
+    weft_arena_reset(mem, mark);
+}
+
+static void test_kernels(void)
+{
+    weft_data bytes, reals;
+    make_data(&bytes, WEFT_BYTES);
+    void *dense = set_up(&bytes, "features=20000", 1e9);
+    for (int kernel = 0; kernel < 2; kernel++)
+        for (int p = 0; p < 4; p++) check_kernel(dense, &bytes, kernel, p, 0, "bytes");
+    void *fast = set_up(&bytes, "features=20000 projection=structured", 1e9);
+    for (int p = 0; p < 4; p++) check_kernel(fast, &bytes, GAUSSIAN, p, 0, "structured");
+    make_data(&reals, WEFT_REALS);
+    void *floats = set_up(&reals, "features=20000", 1e9);
+    for (int kernel = 0; kernel < 2; kernel++)
+        for (int p = 0; p < 4; p++) check_kernel(floats, &reals, kernel, p, 0, "reals");
+}
+
+/* ---- products ----------------------------------------------------------------------- */
+
+static uint64_t hash(uint64_t key, const void *x, size_t bytes)
+{
+    return weft_hash(x, bytes, key);
+}
+
+/* Products of the matrix against loops over its table; returns a digest of what must not
+ * depend on the number of ranks. */
+static uint64_t check_products(const weft_matrix *f, int64_t first, const char *what)
+{
+    const size_t mark = weft_arena_mark(mem);
+    const int c = CLASSES;
+    const int64_t d = f->d, n = f->n, total = f->total;
+    const double *x = table(f, first);
+    real *w = WEFT_NEW(mem, real, c * d), *z = WEFT_NEW(mem, real, c * n);
+    real *all = WEFT_NEW(mem, real, c * total), *h = WEFT_NEW(mem, real, c * n);
+    double *g = WEFT_NEW(mem, double, c * d), *sum = WEFT_NEW(mem, double, d);
+    double *square = WEFT_NEW(mem, double, d), *zs = WEFT_NEW(mem, double, c * total);
+    for (int64_t e = 0; e < c * d; e++) w[e] = (real)(sin(1.7 * (double)e));
+    for (int64_t e = 0; e < c * total; e++) all[e] = (real)(cos(2.3 * (double)e));
+    for (int j = 0; j < c; j++)
+        for (int64_t i = 0; i < n; i++) h[j * n + i] = all[j * total + first + i];
+
+    /* 24 bits of a float, sums of d or total terms below 2 sqrt(2/d) */
+    const double unit = (sizeof(real) == 4 ? 6e-8 : 1.2e-16) * 4, most = sqrt(2 / (double)d);
+    double worst = 0;
+    f->times(f, c, w, z);
+    for (int j = 0; j < c; j++)
+        for (int64_t i = 0; i < total; i++) {
+            for (int64_t k = 0; k < d; k++) zs[j * total + i] += x[i * d + k] * (double)w[j * d + k];
+            if (i >= first && i < first + n)
+                worst = fmax(worst, fabs(zs[j * total + i] - (double)z[j * n + i - first]));
+        }
+    /* the table itself is rounded to real */
+    is_near(worst, 0, unit * most * (double)d, "%s: times", what);
+
+    uint64_t key = 0;
+    for (int step = 0; step < 3; step++) {
+        if (step == 0) f->trans(f, c, h, g);
+        else f->normal(f, c, w, step == 1 ? NULL : h, g);
+        key = hash(key, g, (size_t)(c * d) * sizeof *g);
+        worst = 0;
+        for (int j = 0; j < c; j++)
+            for (int64_t k = 0; k < d; k++) {
+                double expect = 0;
+                for (int64_t i = 0; i < total; i++)
+                    expect += x[i * d + k] * (step == 0 ? 1 : zs[j * total + i]) *
+                              (step == 1 ? 1 : (double)all[j * total + i]);
+                worst = fmax(worst, fabs(expect - g[j * d + k]));
+            }
+        is_near(worst, 0, unit * most * (double)total * (step ? most * (double)d : 1), "%s: %s", what,
+                step == 0 ? "trans" : step == 1 ? "normal" : "normal, weighted");
+    }
+
+    f->moments(f, sum, square);
+    key = hash(hash(key, sum, (size_t)d * sizeof *sum), square, (size_t)d * sizeof *square);
+    worst = 0;
+    for (int64_t k = 0; k < d; k++) {
+        double s = 0, s2 = 0;
+        for (int64_t i = 0; i < total; i++) {
+            s += x[i * d + k];
+            s2 += x[i * d + k] * x[i * d + k];
+        }
+        worst = fmax(worst, fmax(fabs(s - sum[k]), fabs(s2 - square[k])));
+    }
+    is_near(worst, 0, unit * most * (double)total, "%s: moments", what);
+
+    enum { R0 = 3, NR = 21, C0 = 40, NC = 57 };
+    double *a = WEFT_NEW(mem, double, NR * NC);
+    for (int dual = 0; dual < 2; dual++) {
+        f->gram(f, dual, R0, NR, C0, NC, a);
+        key = hash(key, a, NR * NC * sizeof *a);
+        worst = 0;
+        for (int r = 0; r < NR; r++)
+            for (int k = 0; k < NC; k++) {
+                double expect = 0;
+                for (int64_t i = 0; i < (dual ? d : total); i++)
+                    expect += dual ? x[(R0 + r) * d + i] * x[(C0 + k) * d + i]
+                                   : x[i * d + R0 + r] * x[i * d + C0 + k];
+                worst = fmax(worst, fabs(expect - a[r * NC + k]));
+            }
+        is_near(worst, 0, unit * most * (double)(total + d), "%s: gram, dual %d", what, dual);
+    }
+    weft_arena_reset(mem, mark);
+    return key;
+}
+
+/* Four arms of all kinds, dealt to the rows. */
+static const void **four_arms(const void *self)
+{
+    const void **a = WEFT_NEW(mem, const void *, 4);
+    a[0] = arm(self, GAUSSIAN, 0.05, NONE);
+    a[1] = arm(self, LAPLACIAN, 0.02, STANDARD);
+    a[2] = arm(self, GAUSSIAN, 0.5, L2);
+    a[3] = arm(self, LAPLACIAN, 0.3, MINMAX);
+    return a;
+}
+
+static int *deal_arms(const weft_data *data, weft_part part)
+{
+    const weft_rows *rows = &data->part[part];
+    int *which = WEFT_NEW(mem, int, rows->n);
+    for (int64_t i = 0; i < rows->n; i++) which[i] = (int)((rows->first + i) * 7 % 4);
+    return which;
+}
+
+static uint64_t mixed(const char *options, weft_form form, double memory, const char *what)
+{
+    weft_data data;
+    make_data(&data, form);
+    void *self = set_up(&data, options, memory);
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
+    weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, four_arms(self), 4,
+                              deal_arms(&data, WEFT_TRAIN), 1, 1, stat);
+    const uint64_t key = check_products(&f, data.part[WEFT_TRAIN].first, what);
+    weft_matrix v = matrix_of(self, &data, WEFT_VALID, four_arms(self), 4,
+                              deal_arms(&data, WEFT_VALID), 0.5, 0, stat);
+    ok(v.d == 62 && v.total == VALID, "%s: half of the features of the validation rows", what);
+    return hash(key, stat, (size_t)weft_feature_rff.nstat(self) * sizeof *stat);
+}
+
+static void test_products(void)
+{
+    const uint64_t key = mixed("features=123", WEFT_BYTES, 1e9, "bytes");
+    digest(key);
+    digest(mixed("features=123 projection=structured", WEFT_BYTES, 1e9, "structured"));
+    digest(mixed("features=123", WEFT_REALS, 1e9, "reals"));
+    const double short_memory = 4.0 * WEFT_BLOCK * 128;
+    ok(mixed("features=123", WEFT_BYTES, short_memory, "little memory") == key,
+       "features made anew in every product are the same");
+}
+
+/* ---- sharing ------------------------------------------------------------------------ */
+
+static uint64_t bits_of(const weft_matrix *f, int64_t first)
+{
+    const size_t mark = weft_arena_mark(mem);
+    const uint64_t key = hash(0, table(f, first), (size_t)(f->total * f->d) * sizeof(double));
+    weft_arena_reset(mem, mark);
+    return key;
+}
+
+/* One arm after the other, with and without room for products that are kept. */
+static void test_cache(void)
+{
+    weft_data data;
+    make_data(&data, WEFT_BYTES);
+    const int64_t first = data.part[WEFT_TRAIN].first;
+    void *kept = set_up(&data, "features=70", 1e9);
+    void *bare = set_up(&data, "features=70", 4.0 * WEFT_BLOCK * 70 + N * 128);
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(kept));
+    int same = 1, nested = 1;
+    for (int i = 0; i < 12; i++) {
+        const int kernel = i / 3 % 2, preprocess = i % 2 ? L2 : i / 6 ? STANDARD : NONE;
+        const double gamma = 0.01 * (i + 1), size = i % 3 == 1 ? 0.5 : 1;
+        const void *a = arm(kept, kernel, gamma, preprocess), *b = arm(bare, kernel, gamma, preprocess);
+        weft_matrix f = matrix_of(kept, &data, WEFT_TRAIN, &a, 1, NULL, size, 1, stat);
+        weft_matrix g = matrix_of(bare, &data, WEFT_TRAIN, &b, 1, NULL, size, 1, stat);
+        same &= bits_of(&f, first) == bits_of(&g, first);
+        weft_matrix half = matrix_of(kept, &data, WEFT_TRAIN, &a, 1, NULL, 0.5, 1, stat);
+        const double *big = table(&f, first), *small = table(&half, first);
+        const double scale = sqrt((double)f.d / (double)half.d);
+        for (int64_t k = 0; k < N * half.d; k++)
+            nested &= fabs(small[k] - scale * big[k / half.d * f.d + k % half.d]) < 1e-6;
+    }
+    ok(same, "products that are kept give the same features");
+    ok(nested, "fewer features are the first of all");
+}
+
+/* A request for some of the rows has the features that these rows have among all. */
+static void test_rows(void)
+{
+    weft_data data;
+    make_data(&data, WEFT_BYTES);
+    void *self = set_up(&data, "features=50", 1e9);
+    const void *a = arm(self, LAPLACIAN, 0.05, NONE);
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
+    weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+    int64_t *row = WEFT_NEW(mem, int64_t, f.n), n = 0;
+    for (int64_t i = 0; i < f.n; i++)
+        if (i % 3 == 1) row[n++] = i;
+    weft_request q = {.part = WEFT_TRAIN, .n = n, .row = row, .narm = 1, .arms = &a, .size = 1};
+    weft_matrix g;
+    weft_feature_rff.matrix(self, &q, 0, stat, &g, mem);
+    real *w = WEFT_NEW(mem, real, f.d), *zf = WEFT_NEW(mem, real, f.n), *zg = WEFT_NEW(mem, real, n);
+    for (int64_t k = 0; k < f.d; k++) w[k] = (real)sin((double)k);
+    f.times(&f, 1, w, zf);
+    g.times(&g, 1, w, zg);
+    int same = 1;
+    for (int64_t i = 0; i < n; i++) same &= zg[i] == zf[row[i]];
+    ok(same, "some of the rows have the features that they have among all");
+}
+
+static void test_refusals(void)
+{
+    weft_data data;
+    make_data(&data, WEFT_BYTES);
+    void *self = instance("features=1000000");
+    ok(weft_feature_rff.setup(self, &data, 1e8, 7, mem) == WEFT_ELIMIT, "memory too short is refused");
+    data.form = WEFT_TOKENS;
+    ok(weft_feature_rff.setup(self, &data, 1e12, 7, mem) == WEFT_ECONF, "documents are refused");
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
+    mem = weft_arena_new();
+    test_kernels();
+    test_products();
+    test_cache();
+    test_rows();
+    test_refusals();
+    const int failed = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&team);
+    return failed;
+}

@@ -1,0 +1,360 @@
+/* The scheduler with its journal: order of jobs, states handed on, winner, and restart
+ * after every job of a run. The task is a toy whose state tells which jobs it went through.
+ * RUN: np=1 np=2 np=3 */
+#include "../src/run/run_private.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NSTATE = 5 }; /* jobs done, their trail, sum of losses, first trial, 0 */
+
+/* ---- a toy task --------------------------------------------------------------------- */
+
+typedef struct toy {
+    double gamma;
+    weft_team *team;
+    const weft_space *space;
+    int steps;   /* done by this instance */
+    int stop_at; /* raise SIGTERM in this step; -1: never */
+    int64_t order[64];
+} toy;
+
+static const weft_opt toy_opts[] = {{.name = "gamma",
+                                     .type = WEFT_REAL,
+                                     .at = offsetof(toy, gamma),
+                                     .def = "1",
+                                     .lo = 0,
+                                     .hi = 100,
+                                     .about = "best is 3",
+                                     .tune = 1},
+                                    {0}};
+static const weft_kind toy_kind = {
+    .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
+
+static int64_t toy_nstate(const void *self)
+{
+    (void)self;
+    return NSTATE;
+}
+
+static void toy_start(const void *self, const weft_job *job, real *state)
+{
+    (void)self;
+    memset(state, 0, NSTATE * sizeof *state);
+    state[3] = (real)job->trial;
+}
+
+/* Odd configurations come after even ones. */
+static int64_t toy_affinity(const void *self, const weft_job *job)
+{
+    (void)self;
+    return job->mix.k > 1 ? -1 : job->mix.id[0] % 2;
+}
+
+static void toy_step(void *self, const weft_job *job, real *state, weft_result *res)
+{
+    toy *t = self;
+    if (t->steps < 64) t->order[t->steps] = job->id;
+    state[0] += 1;
+    state[1] = (real)(0.5 * (double)state[1] + (double)job->id);
+    double share[64] = {0}, sum = 0; /* of each arm, by the rank that it falls to */
+    for (int i = 0; i < job->mix.k; i++) {
+        const double miss = fabs(job->mix.conf[i] - 3);
+        if (i % t->team->size == t->team->rank) share[i] = exp(job->mix.z[i]) * miss;
+        res->arm_count[i] = job->mix.z[i] > -INFINITY ? 10 : 0;
+        res->arm_loss[i] = 10 * miss;
+        res->arm_wrong[i] = miss > 1 ? 5 : 1;
+    }
+    weft_sum_f64(t->team, share, (size_t)job->mix.k, 1000);
+    for (int i = 0; i < job->mix.k; i++) sum += share[i];
+    res->loss = res->valid_loss = sum + 1 / (double)(1 + job->round);
+    res->valid_error = 0.5;
+    state[2] += (real)sum;
+    res->cost = weft_now();
+    if (t->steps++ == t->stop_at) raise(SIGTERM);
+}
+
+static void toy_score(void *self, const weft_job *job, const real *state, weft_part part,
+                      double *loss, double *error)
+{
+    (void)self, (void)job, (void)part;
+    *loss = (double)state[2];
+    *error = 0;
+}
+
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+                                   .nstate = toy_nstate,
+                                   .start = toy_start,
+                                   .affinity = toy_affinity,
+                                   .step = toy_step,
+                                   .score = toy_score};
+
+/* ---- a tuner that follows a script -------------------------------------------------- */
+
+typedef struct line {
+    int64_t trial, from;
+    int round, last, config;
+} line;
+
+/* Two batches: trials go on within a batch and are copied. */
+static const line lines[] = {
+    {0, -1, 0, 0, 1}, {1, -1, 0, 0, 0}, {0, -1, 1, 0, 0}, {2, 0, 0, 0, 2},
+    {1, -1, 1, 1, 4}, {0, -1, 2, 1, 3}, {2, -1, 1, 0, 0}, {3, 2, 0, 1, 6},
+};
+enum { NLINE = sizeof lines / sizeof *lines, FIRST_BATCH = 5 };
+
+typedef struct script {
+    int asked, told, in_order;
+    const weft_space *space;
+    weft_mix mix;
+} script;
+
+static weft_status script_setup(void *self, const weft_space *sp, uint64_t seed,
+                                weft_arena *mem)
+{
+    script *s = self;
+    (void)seed;
+    *s = (script){.in_order = 1, .space = sp, .mix = weft_mix_new(1, sp->dim, mem)};
+    return WEFT_OK;
+}
+
+static weft_asked script_ask(void *self, weft_job *job)
+{
+    script *s = self;
+    if (s->asked == NLINE) return s->told == NLINE ? WEFT_DONE : WEFT_WAIT;
+    if (s->asked == FIRST_BATCH && s->told < FIRST_BATCH) return WEFT_WAIT;
+    const line *l = &lines[s->asked++];
+    s->mix.id[0] = l->config;
+    weft_space_get(s->space, l->config, s->mix.conf);
+    *job = (weft_job){.trial = l->trial,
+                      .from = l->from,
+                      .round = l->round,
+                      .resource = 1,
+                      .size = 1,
+                      .last = l->last,
+                      .mix = s->mix};
+    return WEFT_JOB;
+}
+
+static void script_tell(void *self, const weft_result *res)
+{
+    script *s = self;
+    if (res->job != s->told++) s->in_order = 0;
+}
+
+static int64_t script_jobs(const void *self)
+{
+    (void)self;
+    return NLINE;
+}
+
+static const weft_tuner script_tuner = {.kind = {.name = "script", .size = sizeof(script)},
+                                        .setup = script_setup,
+                                        .ask = script_ask,
+                                        .tell = script_tell,
+                                        .jobs = script_jobs};
+
+/* ---- a run -------------------------------------------------------------------------- */
+
+typedef struct bench {
+    weft_arena *mem;
+    weft_team *team;
+    weft_space space;
+    toy task;
+    void *tuner;
+    weft_sched sched;
+    weft_trace trace;
+} bench;
+
+/* Sets up a run of a tuner; path NULL: without a trace. */
+static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
+                           uint64_t seed, const char *path, int fresh)
+{
+    *b = (bench){.mem = weft_arena_new(), .team = team};
+    weft_conf c;
+    weft_conf_init(&c, b->mem);
+    TRY(weft_conf_text(&c, "test", "[space]\nconfigs = 8\n[toy]\ngamma = 0 .. 10\n"));
+    const weft_kind *kind = &toy_kind;
+    TRY(weft_space_read(&b->space, &c, &kind, 1, 7, b->mem));
+    b->task = (toy){.team = team, .space = &b->space, .stop_at = -1};
+    b->tuner = weft_arena_get(b->mem, 1, tuner->kind.size);
+    if (tuner->kind.opts) TRY(weft_conf_bind(&c, &tuner->kind, b->tuner));
+    TRY(tuner->setup(b->tuner, &b->space, seed, b->mem));
+    b->sched = (weft_sched){.team = team,
+                            .task = &toy_task,
+                            .task_self = &b->task,
+                            .tuner = tuner,
+                            .tuner_self = b->tuner,
+                            .mem = b->mem};
+    if (!path) return WEFT_OK;
+    TRY(weft_trace_open(&b->trace, path, fresh, team, b->mem));
+    b->sched.trace = &b->trace;
+    return fresh ? weft_trace_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
+                 : WEFT_OK;
+}
+
+static uint64_t digest_of(bench *b)
+{
+    const real *state;
+    if (weft_sched_state(&b->sched, &state) != WEFT_OK) return 0;
+    return weft_hash(state, NSTATE * sizeof *state,
+                     weft_event_digest(b->sched.event, b->sched.n));
+}
+
+static void finish(bench *b, int done)
+{
+    if (b->sched.trace) weft_trace_close(&b->trace, done);
+    weft_arena_free(b->mem);
+}
+
+static int exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+/* ---- tests -------------------------------------------------------------------------- */
+
+static void test_order(weft_team *team)
+{
+    bench b;
+    weft_status st = prepare(&b, team, &script_tuner, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_OK && b.sched.n == NLINE, "a scripted tuner's jobs are all run");
+    ok(((const script *)b.tuner)->in_order, "results are told in the order of the jobs");
+    /* even configurations first, but a trial's own jobs in their order, and copies made
+     * from the state that the copied trial had then */
+    static const int64_t order[NLINE] = {1, 0, 2, 4, 3, 6, 5, 7};
+    ok(memcmp(order, b.task.order, sizeof order) == 0,
+       "jobs run by affinity, each after those it depends on");
+    double resource[NLINE];
+    for (int i = 0; i < NLINE; i++) resource[i] = b.sched.event[i].res.resource;
+    ok(resource[2] >= 2 && resource[3] >= 3 && resource[5] >= 3 && resource[6] >= 4 &&
+           resource[7] >= 5 && resource[7] <= 5,
+       "resources add up along trials and copies");
+    finish(&b, 0);
+}
+
+/* The lowest loss among single configurations at the most resource. */
+static void test_winner(weft_team *team)
+{
+    bench b;
+    weft_status st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_OK && b.sched.n == 8, "a sweep of eight runs eight jobs");
+    int best = 0;
+    for (int i = 0; i < 8; i++)
+        if (b.sched.event[i].res.loss < b.sched.event[best].res.loss) best = i;
+    ok(b.sched.winner.job.id == best, "the winner of a sweep has the lowest loss");
+    const real *state = NULL;
+    st = weft_sched_state(&b.sched, &state);
+    ok(st == WEFT_OK && state[0] >= 1 && state[0] <= 1, "its state is kept");
+    is_near(state[1], best, 0, "and is its own");
+    digest(digest_of(&b));
+    finish(&b, 0);
+
+    st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
+    b.sched.target = 100;
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_OK && b.sched.n == 1, "a target that is met ends the search");
+    finish(&b, 0);
+}
+
+/* Stops a run after each of its jobs, resumes it, and compares with one that was not
+ * stopped. */
+static void test_restart(weft_team *team, const weft_tuner *tuner, const char *dir)
+{
+    char path[256], journal[256];
+    snprintf(path, sizeof path, "%s/r.h5", dir);
+    snprintf(journal, sizeof journal, "%s/r.d/journal", dir);
+    bench b;
+    weft_status st = prepare(&b, team, tuner, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    const int64_t n = b.sched.n;
+    const uint64_t whole = digest_of(&b);
+    digest(whole);
+    finish(&b, 0);
+    int stopped = 1, same = 1, steps = 1, gone = 1;
+    for (int64_t at = 0; at + 1 < n; at++) {
+        st = prepare(&b, team, tuner, 1, path, 1);
+        b.task.stop_at = (int)at;
+        weft_signals_catch();
+        if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+        weft_signals_free();
+        stopped &= st == WEFT_STOP && b.task.steps == at + 1;
+        finish(&b, 0);
+        st = prepare(&b, team, tuner, 1, path, 0);
+        if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+        same &= st == WEFT_OK && digest_of(&b) == whole;
+        steps &= b.task.steps == n - at - 1 && b.sched.replayed == at + 1;
+        finish(&b, 1);
+        gone &= team->rank != 0 || !exists(journal);
+    }
+    const char *name = tuner->kind.name;
+    ok(stopped, "%s: a signal stops the run after the job in flight", name);
+    ok(same, "%s: resumed after any job it ends with the same digest", name);
+    ok(steps, "%s: no job is done twice", name);
+    ok(gone, "%s: nothing is left beside the run file", name);
+}
+
+static void test_refusals(weft_team *team, const char *dir)
+{
+    char path[256], state[300];
+    snprintf(path, sizeof path, "%s/x.h5", dir);
+    bench b;
+    weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
+    ok(st == WEFT_EFILE, "what was never begun is not resumed");
+    finish(&b, 0);
+    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
+    b.task.stop_at = 1;
+    weft_signals_catch();
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    weft_signals_free();
+    snprintf(state, sizeof state, "%s/x.d/state-%lld-1", dir,
+             st == WEFT_STOP ? (long long)b.sched.event[1].job.trial : -1);
+    finish(&b, 0);
+    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
+    ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume"),
+       "an unfinished run is not overwritten");
+    finish(&b, 0);
+    st = prepare(&b, team, &weft_tuner_random, 1, path, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_EFILE && strstr(weft_error(), "not the one"),
+       "a journal of other jobs is refused");
+    finish(&b, 0);
+    const int fd = team->rank == 0 ? open(state, O_WRONLY) : -1;
+    const real wrong = 42;
+    ok(team->rank != 0 || write(fd, &wrong, sizeof wrong) == sizeof wrong,
+       "the state of the second job is a file");
+    if (fd >= 0) close(fd);
+    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_EFILE && strstr(weft_error(), "damaged"), "a damaged state is refused");
+    finish(&b, 1);
+}
+
+int main(int argc, char **argv)
+{
+    weft_team team;
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
+    weft_log_set(WEFT_ERROR, team.rank);
+    char dir[64] = "/tmp/weft-t_run-XXXXXX";
+    if (team.rank == 0 && !mkdtemp(dir)) dir[0] = '\0';
+    weft_bcast(&team, dir, sizeof dir, 0);
+    test_order(&team);
+    test_winner(&team);
+    test_restart(&team, &script_tuner, dir);
+    test_restart(&team, &weft_tuner_random, dir);
+    test_restart(&team, &weft_tuner_ws_sha, dir);
+    test_restart(&team, &weft_tuner_ws_eg, dir);
+    test_refusals(&team, dir);
+    weft_barrier(&team);
+    ok(team.rank != 0 || rmdir(dir) == 0, "no file is left");
+    const int failed = tap_done();
+    weft_par_end(&team);
+    return failed;
+}

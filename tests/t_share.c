@@ -1,0 +1,324 @@
+/* Tuners by weight-sharing against closed forms: schedules, survivors, growth, gradients.
+ * RUN: np=1 */
+#include "game.h"
+#include "tap.h"
+#include "weft/registry.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- halving ------------------------------------------------------------------- */
+
+/* Plays a tuner and writes the jobs it asks to job[most]; returns their number. The
+ * mixtures are copies. */
+static int jobs_of(const game *g, weft_job *job, int most, weft_arena *mem)
+{
+    player p = player_new(g, mem);
+    int n = 0;
+    while (n < most && ask(&p, &job[n]) == WEFT_JOB) {
+        job[n].id = n;
+        weft_mix copy = weft_mix_new(job[n].mix.k, job[n].mix.dim, mem);
+        weft_mix_copy(&copy, &job[n].mix);
+        job[n].mix = copy;
+        const weft_result res = play(g, &job[n], mem);
+        p.tuner->tell(p.self, &res);
+        n++;
+    }
+    return n;
+}
+
+/* The numbers of maps alive in the jobs of a game, "64 32 1". */
+static const char *schedule(int k, const char *options, weft_arena *mem)
+{
+    weft_job job[40];
+    const game g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1};
+    const int n = jobs_of(&g, job, 40, mem);
+    const char *text = "";
+    for (int i = 0; i < n; i++)
+        text =
+            weft_arena_text(mem, "%s%s%d", text, i ? " " : "", weft_mix_alive(&job[i].mix));
+    return text;
+}
+
+static void test_schedules(weft_arena *mem)
+{
+    static const struct {
+        int k;
+        const char *options, *want;
+    } all[] = {
+        {64, "", "64 32 16 8 4 2 1"},
+        {5, "", "5 3 2 1"},
+        {3, "", "3 2 1"},
+        {2, "", "2 1"},
+        {1, "", "1"},
+        {100, "", "100 50 25 13 7 4 2 1"},
+        {64, "keep = 0.25", "64 16 4 1"},
+        {100, "keep = 0.07", "100 7 1"},
+        {4, "keep = 0.9", "4 3 2 1"},
+        {64, "switch = 4", "64 32 16 8 1 1 1 1"},
+        {3, "switch = 4", "1 1 1"},
+        {64, "refit = no", "64 32 16 8 4 2 1"},
+        /* half of the maps are at or below the median of all: the survivors of round one */
+        {64, "literal = yes", "64 32 32 32 32 32 1"},
+    };
+    for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
+        const char *found = schedule(all[e].k, all[e].options, mem);
+        ok(strcmp(found, all[e].want) == 0, "%d maps, %s: %s", all[e].k,
+           *all[e].options ? all[e].options : "as it comes", found);
+    }
+}
+
+static void test_trials(weft_arena *mem)
+{
+    weft_job job[9];
+    game g = {&weft_tuner_ws_sha, "", 8, FULL, 100, 1, 1};
+    ok(jobs_of(&g, job, 9, mem) == 4, "eight maps take four jobs");
+    ok(job[0].trial == 0 && job[2].trial == 0 && job[2].round == 2 && !job[2].last,
+       "warm: the rounds go on with one trial");
+    ok(job[3].trial == 1 && job[3].from == 0 && job[3].resource == 1 && job[3].last,
+       "warm: the last fit copies its weights");
+
+    g.options = "warm = no";
+    ok(jobs_of(&g, job, 9, mem) == 4, "cold: four jobs");
+    ok(job[1].trial == 1 && job[1].from == -1 && job[1].round == 1 && job[1].last,
+       "cold: each round is a new trial");
+    ok(job[3].trial == 3 && job[3].from == -1 && job[3].resource == 1,
+       "cold: the last fit begins afresh");
+
+    g.options = "refit = no";
+    ok(jobs_of(&g, job, 9, mem) == 4, "no refit: four jobs");
+    ok(job[3].trial == 0 && job[3].resource == 0 && job[3].round == 3 && job[3].mix.k == 1,
+       "no refit: the last job scores the shared weights with the winner");
+    g.options = "refit = no\nwarm = no";
+    ok(jobs_of(&g, job, 9, mem) == 4 && job[3].trial == 2 && job[3].resource == 0 &&
+           !job[2].last,
+       "cold and no refit: it scores the weights of the last round");
+    g.k = 1;
+    ok(jobs_of(&g, job, 9, mem) == 1 && job[0].resource == 1, "one map is fitted always");
+}
+
+static void test_sweep(weft_arena *mem)
+{
+    weft_job job[9];
+    const game g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1};
+    ok(jobs_of(&g, job, 9, mem) == 8, "a sweep of eight maps takes eight jobs");
+    int good = 1;
+    for (int i = 0; i < 8; i++)
+        good &= job[i].mix.k == 1 && job[i].mix.id[0] == i && job[i].trial == i &&
+                job[i].from == -1 && job[i].resource == 1 && job[i].last;
+    ok(good, "each a trial of its own that ends with it");
+}
+
+/* Numbers of features that the authors' program takes for 256 maps, growth sqrt 2 and
+ * 100,000 features; it rounds up, some a unit too far. */
+static void test_growth(weft_arena *mem)
+{
+    static const double want[] = {6251,  8839,  12501, 17678, 25001,
+                                  35356, 50001, 70711, 1e5};
+    weft_job job[12];
+    const game g = {&weft_tuner_ws_sha, "grow = 1.4142135623730951", 256, FULL, 10, 1, 1};
+    ok(jobs_of(&g, job, 12, mem) == 9, "256 maps take eight rounds and a fit");
+    double off = 0;
+    int fresh = 1;
+    for (int i = 0; i < 9; i++) {
+        off = fmax(off, fabs(1e5 * job[i].size - want[i]));
+        fresh &= job[i].trial == i && job[i].from == -1;
+    }
+    ok(off <= 1.001, "features grow from 6250 to 100,000 by factors of sqrt 2");
+    ok(fresh, "and each number of features is a new trial");
+}
+
+/* Asks a round of ws_sha, tells these error rates over 100 samples each (count 0 where
+ * negative), and returns the mixture asked next. */
+static weft_mix tell_scores(player *p, const double *error, double loss, weft_arena *mem)
+{
+    weft_job job;
+    weft_check(ask(p, &job) == WEFT_JOB, "no job");
+    weft_result res = weft_result_new(job.mix.k, mem);
+    res.accuracy = 1;
+    res.loss = loss;
+    for (int i = 0; i < res.k; i++) {
+        res.arm_count[i] = error[i] < 0 ? 0 : 100;
+        res.arm_wrong[i] = error[i] < 0 ? 0 : 100 * error[i];
+    }
+    p->tuner->tell(p->self, &res);
+    weft_check(ask(p, &job) == WEFT_JOB, "no job");
+    return job.mix;
+}
+
+static int is_alive(const weft_mix *m, int i)
+{
+    return m->z[i] > -INFINITY;
+}
+
+static void test_survivors(weft_arena *mem)
+{
+    const game g = {&weft_tuner_ws_sha, "", 4, FULL, 0, 1, 1};
+    player p = player_new(&g, mem);
+    weft_mix m = tell_scores(&p, (const double[]){.3, .2, .2, .2}, .2, mem);
+    ok(is_alive(&m, 1) && is_alive(&m, 2) && weft_mix_alive(&m) == 2,
+       "of equal scores the lower ids survive");
+    is_near(exp(m.z[1]), .5, 1e-15, "survivors are equally probable");
+
+    p = player_new(&g, mem);
+    m = tell_scores(&p, (const double[]){.1, .9, -1, .8}, .5, mem);
+    ok(is_alive(&m, 0) && is_alive(&m, 2),
+       "a map without samples ranks by the mean of the mixture");
+    p = player_new(&g, mem);
+    m = tell_scores(&p, (const double[]){.1, .4, -1, .8}, .5, mem);
+    ok(is_alive(&m, 0) && is_alive(&m, 1), "and no better than that");
+    p = player_new(&g, mem);
+    m = tell_scores(&p, (const double[]){NAN, .9, .95, NAN}, .9, mem);
+    ok(is_alive(&m, 1) && is_alive(&m, 2), "a diverged map ranks last");
+    p = player_new(&g, mem);
+    m = tell_scores(&p, (const double[]){.9, .8, .1, .2}, INFINITY, mem);
+    ok(is_alive(&m, 0) && is_alive(&m, 1),
+       "the scores of a diverged fit count for nothing");
+}
+
+static void test_literal(weft_arena *mem)
+{
+    const game g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1};
+    player p = player_new(&g, mem);
+    weft_mix m = tell_scores(&p, (const double[]){.1, .1, .1, .4}, .2, mem);
+    ok(weft_mix_alive(&m) == 3, "literal: all that equal the median survive");
+    is_near(exp(m.z[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
+
+    /* the first round leaves maps 0 to 3, which the second puts behind the other four */
+    const game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1};
+    int drawn[8] = {0}, all = 1, ended = 1;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        game s = eight;
+        s.seed = seed;
+        p = player_new(&s, mem);
+        weft_job job;
+        for (int round = 0; round < 2; round++) {
+            all &= ask(&p, &job) == WEFT_JOB && job.all && job.mix.k == 8;
+            weft_result res = weft_result_new(8, mem);
+            for (int i = 0; i < 8; i++) {
+                res.arm_count[i] = 1;
+                res.arm_loss[i] = (i + 4 * round) % 8;
+            }
+            p.tuner->tell(p.self, &res);
+        }
+        ended &= ask(&p, &job) == WEFT_JOB && job.mix.k == 1;
+        drawn[job.mix.id[0]]++;
+    }
+    ok(all, "literal: eliminated maps are scored too");
+    ok(ended, "literal: it ends where no survivor is below the median of all");
+    int fair = 1;
+    for (int i = 0; i < 8; i++) fair &= i < 4 ? drawn[i] > 60 : drawn[i] == 0;
+    ok(fair, "literal: any of the survivors is drawn");
+}
+
+/* ---- exponentiated gradient ---------------------------------------------------- */
+
+/* Two rounds of three maps, told how many samples each scored and how many wrongly;
+ * p[round] are the probabilities after each. */
+static void gradient_rounds(const char *options, const double count[2][3],
+                            const double wrong[2][3], double p[2][3], weft_arena *mem)
+{
+    const game g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1};
+    player t = player_new(&g, mem);
+    weft_job job;
+    for (int round = 0; round < 2; round++) {
+        weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no round");
+        for (int i = 0; round > 0 && i < 3; i++) p[round - 1][i] = exp(job.mix.z[i]);
+        weft_result res = weft_result_new(3, mem);
+        res.accuracy = 1;
+        double n = 0, all = 0;
+        for (int i = 0; i < 3; i++) {
+            res.arm_count[i] = count[round][i];
+            res.arm_wrong[i] = wrong[round][i];
+            if (isnan(wrong[round][i])) continue;
+            n += count[round][i];
+            all += wrong[round][i];
+        }
+        res.loss = all / n;
+        t.tuner->tell(t.self, &res);
+    }
+    weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no third round");
+    for (int i = 0; i < 3; i++) p[1][i] = exp(job.mix.z[i]);
+}
+
+/* p <- p exp(-eta g), normalised. */
+static void move(double *p, double eta, const double *g)
+{
+    double sum = 0;
+    for (int i = 0; i < 3; i++) sum += p[i] * exp(-eta * g[i]);
+    for (int i = 0; i < 3; i++) p[i] *= exp(-eta * g[i]) / sum;
+}
+
+static double distance(const double *p, const double *q)
+{
+    return fmax(fabs(p[0] - q[0]), fmax(fabs(p[1] - q[1]), fabs(p[2] - q[2])));
+}
+
+static void test_gradient(weft_arena *mem)
+{
+    const double split[2][3] = {{50, 30, 20}, {60, 40, 0}};
+    const double wrong[2][3] = {{20, 9, 4}, {30, 8, 0}};
+    const double third = 1. / 3;
+    double p[2][3], q[3] = {third, third, third};
+
+    gradient_rounds("eta = 2", split, wrong, p, mem);
+    move(q, 2, (const double[]){.4 * .5 / third, .3 * .3 / third, .2 * .2 / third});
+    is_near(distance(p[0], q), 0, 1e-12, "gradients are weighted by n_i / (n p_i)");
+    move(q, 2, (const double[]){.5 * .6 / q[0], .2 * .4 / q[1], 0});
+    is_near(distance(p[1], q), 0, 1e-12, "and 0 where nothing was scored");
+
+    for (int i = 0; i < 3; i++) q[i] = third;
+    gradient_rounds("eta = 2\nbaseline = yes", split, wrong, p, mem);
+    const double b0 = .33, b1 = (.33 + .38) / 2;
+    move(q, 2,
+         (const double[]){(.4 - b0) * .5 / third, (.3 - b0) * .3 / third,
+                          (.2 - b0) * .2 / third});
+    is_near(distance(p[0], q), 0, 1e-12, "the baseline is the mean score");
+    move(q, 2, (const double[]){(.5 - b1) * .6 / q[0], (.2 - b1) * .4 / q[1], 0});
+    is_near(distance(p[1], q), 0, 1e-12, "over the rounds so far");
+
+    for (int i = 0; i < 3; i++) q[i] = third;
+    gradient_rounds("eta = 2\nweighted = no", split, wrong, p, mem);
+    move(q, 2, (const double[]){.4, .3, .2});
+    is_near(distance(p[0], q), 0, 1e-12, "weighting can be left out");
+
+    const double full[2][3] = {{100, 100, 100}, {100, 100, 100}};
+    const double errors[2][3] = {{40, 30, 20}, {50, NAN, 10}};
+    for (int i = 0; i < 3; i++) q[i] = third;
+    gradient_rounds("rate = theory\nrounds = 8", full, errors, p, mem);
+    const double eta = sqrt(2 * log(3) / 8);
+    move(q, eta, (const double[]){.4, .3, .2});
+    is_near(distance(p[0], q), 0, 1e-12,
+            "full validation needs no weights; rate of theory");
+    move(q, eta, (const double[]){.5, .5, .1});
+    is_near(distance(p[1], q), 0, 1e-12,
+            "a diverged map counts as the worst of the others");
+}
+
+static void test_gradient_jobs(weft_arena *mem)
+{
+    weft_job job[9];
+    game g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1};
+    ok(jobs_of(&g, job, 9, mem) == 6, "exponentiated gradient takes five rounds and a fit");
+    ok(job[4].trial == 0 && job[4].round == 4 && weft_mix_alive(&job[4].mix) == 64,
+       "the rounds go on with one trial and all maps");
+    ok(job[5].trial == 1 && job[5].from == 0 && job[5].mix.k == 1,
+       "the last is a new trial");
+    g.k = 1;
+    ok(jobs_of(&g, job, 9, mem) == 1, "one map takes one job");
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_sweep(mem);
+    test_schedules(mem);
+    test_trials(mem);
+    test_growth(mem);
+    test_survivors(mem);
+    test_literal(mem);
+    test_gradient(mem);
+    test_gradient_jobs(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}

@@ -1,0 +1,457 @@
+/* HDF5 files and the journal: what is written is read again; every broken file and every
+ * failed write gives one line; nothing half-written is seen under a file's name. RUN: np=1
+ */
+#include "weft/store.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+static char dir[64] = "/tmp/weft-t_store-XXXXXX";
+static weft_arena *mem;
+
+static const char *at(const char *name)
+{
+    return weft_arena_text(mem, "%s/%s", dir, name);
+}
+
+/* The failure is EFILE with one line that holds each of the two words. */
+static void fails(weft_status st, const char *a, const char *b, const char *what)
+{
+    const char *text = weft_error();
+    int good = st == WEFT_EFILE && strstr(text, a) != NULL && strstr(text, b) != NULL &&
+               strchr(text, '\n') == NULL;
+    if (!good) fprintf(stderr, "# status %d: %s\n", (int)st, text);
+    ok(good, "%s is one line with '%s' and '%s'", what, a, b);
+}
+
+static int64_t entries(void)
+{
+    FILE *list = popen(weft_arena_text(mem, "ls %s | wc -l", dir), "r");
+    long n = -1;
+    if (list != NULL && fscanf(list, "%ld", &n) != 1) n = -1;
+    if (list != NULL) pclose(list);
+    return n;
+}
+
+static void copy(const char *from, const char *to, size_t n)
+{
+    char *bytes = WEFT_NEW(mem, char, n);
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    weft_check(read(in, bytes, n) == (ssize_t)n && write(out, bytes, n) == (ssize_t)n,
+               "copy");
+    close(in);
+    close(out);
+}
+
+static size_t size_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+}
+
+/* ---- HDF5 --------------------------------------------------------------------------- */
+
+#define ROWS 1000
+#define COLS 3
+
+static void test_types(void)
+{
+    static const weft_h5type type[] = {WEFT_H5_U8,  WEFT_H5_I32, WEFT_H5_U32, WEFT_H5_I64,
+                                       WEFT_H5_U64, WEFT_H5_F32, WEFT_H5_F64};
+    static const size_t size[] = {1, 4, 4, 8, 8, 4, 8};
+    static uint64_t in[ROWS * COLS], out[ROWS * COLS];
+    for (int i = 0; i < ROWS * COLS; i++)
+        in[i] = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0] >> 2;
+    weft_h5 f;
+    for (int packed = 0; packed < 2; packed++) {
+        weft_status st = weft_h5_create(&f, at("types.h5"), mem);
+        for (int i = 0; i < 7 && st == WEFT_OK; i++)
+            st = weft_h5_put(&f, weft_arena_text(mem, "/a/b/%d", i), type[i], 2,
+                             (const int64_t[]){ROWS, COLS}, in, packed, "random", "none");
+        if (st == WEFT_OK) st = weft_h5_commit(&f);
+        if (st == WEFT_OK) st = weft_h5_open(&f, at("types.h5"), mem);
+        int same = st == WEFT_OK;
+        for (int i = 0; i < 7 && same; i++) {
+            memset(out, 0, sizeof out);
+            st = weft_h5_get_rows(&f, weft_arena_text(mem, "/a/b/%d", i), type[i], 0, ROWS,
+                                  out);
+            same = st == WEFT_OK && memcmp(in, out, ROWS * COLS * size[i]) == 0;
+        }
+        ok(same, "all types come back as written%s", packed ? ", compressed" : "");
+        weft_h5_close(&f);
+    }
+}
+
+static void test_rows(void)
+{
+    int32_t in[40], back[40] = {0};
+    double real_back[8] = {0};
+    for (int i = 0; i < 40; i++) in[i] = i * i - 100;
+    weft_h5 f;
+    int nd = 0;
+    int64_t dims[4] = {0};
+    weft_status st = weft_h5_create(&f, at("rows.h5"), mem);
+    if (st == WEFT_OK)
+        st = weft_h5_make(&f, "/x", WEFT_H5_I32, 2, (const int64_t[]){10, 4}, "rows",
+                          "none");
+    if (st == WEFT_OK) st = weft_h5_put_rows(&f, "/x", WEFT_H5_I32, 0, 7, in);
+    if (st == WEFT_OK) st = weft_h5_put_rows(&f, "/x", WEFT_H5_I32, 7, 3, in + 28);
+    if (st == WEFT_OK)
+        st = weft_h5_put(&f, "/none", WEFT_H5_F32, 1, (const int64_t[]){0}, NULL, 1,
+                         "empty", "");
+    ok(st == WEFT_OK, "rows are written in pieces");
+    fails(weft_h5_put_rows(&f, "/x", WEFT_H5_I32, 8, 3, in), "10 rows", "8 to 11",
+          "writing rows that are not there");
+    ok(weft_h5_commit(&f) == WEFT_OK && weft_h5_open(&f, at("rows.h5"), mem) == WEFT_OK,
+       "the file is committed and opened");
+    ok(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 0, 10, back) == WEFT_OK &&
+           memcmp(in, back, sizeof in) == 0,
+       "all rows come back");
+    ok(weft_h5_get_rows(&f, "/x", WEFT_H5_F64, 3, 2, real_back) == WEFT_OK &&
+           real_back[0] == in[12] && real_back[7] == in[19],
+       "some rows come back as another type");
+    ok(weft_h5_shape(&f, "/x", &nd, dims) == WEFT_OK && nd == 2 && dims[0] == 10 &&
+           dims[1] == 4,
+       "the shape is known");
+    ok(weft_h5_shape(&f, "/none", &nd, dims) == WEFT_OK && nd == 1 && dims[0] == 0 &&
+           weft_h5_get_rows(&f, "/none", WEFT_H5_F32, 0, 0, NULL) == WEFT_OK,
+       "a dataset may be empty");
+    fails(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 5, 6, back), "rows.h5", "5 to 11",
+          "reading rows that are not there");
+    fails(weft_h5_get_rows(&f, "/y", WEFT_H5_I32, 0, 1, back), "rows.h5", "/y",
+          "a missing dataset");
+    weft_h5_close(&f);
+}
+
+static void test_texts(void)
+{
+    static const char *const in[] = {"", "a b", "\xc3\xa4\xe2\x82\xac", "last"};
+    const char **out = NULL, *text = NULL;
+    char *lots = WEFT_NEW(mem, char, 200001);
+    memset(lots, 'x', 200000);
+    int64_t n = 0, whole = 0;
+    double x = 0;
+    weft_h5 f;
+    weft_status st = weft_h5_create(&f, at("texts.h5"), mem);
+    if (st == WEFT_OK) st = weft_h5_put_texts(&f, "/g/t", in, 4, "texts");
+    if (st == WEFT_OK) st = weft_h5_put_texts(&f, "/g/none", in, 0, "no texts");
+    if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "key", "old");
+    if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "key", lots);
+    if (st == WEFT_OK) st = weft_h5_put_num(&f, "/g", "x", 0.1);
+    if (st == WEFT_OK) st = weft_h5_put_long(&f, "/g/t", "n", INT64_MIN);
+    if (st == WEFT_OK) st = weft_h5_commit(&f);
+    if (st == WEFT_OK) st = weft_h5_open(&f, at("texts.h5"), mem);
+    ok(st == WEFT_OK, "texts and attributes are written");
+    int same = weft_h5_get_texts(&f, "/g/t", &out, &n) == WEFT_OK && n == 4;
+    for (int i = 0; i < 4 && same; i++) same = strcmp(in[i], out[i]) == 0;
+    ok(same, "texts come back");
+    ok(weft_h5_get_texts(&f, "/g/none", &out, &n) == WEFT_OK && n == 0,
+       "no texts come back");
+    ok(weft_h5_get_attr(&f, "/", "key", &text) == WEFT_OK && strcmp(text, lots) == 0,
+       "a long attribute replaces an older one");
+    ok(weft_h5_get_num(&f, "/g", "x", &x) == WEFT_OK && x == 0.1, "a number comes back");
+    ok(weft_h5_get_long(&f, "/g/t", "n", &whole) == WEFT_OK && whole == INT64_MIN,
+       "a long number comes back");
+    ok(weft_h5_get_attr(&f, "/g/t", "about", &text) == WEFT_OK &&
+           strcmp(text, "texts") == 0,
+       "a dataset says what it is about");
+    ok(weft_h5_has(&f, "/") && weft_h5_has(&f, "/g") && weft_h5_has(&f, "/g/t") &&
+           weft_h5_has(&f, "/@key") && weft_h5_has(&f, "/g@x"),
+       "what exists is found");
+    ok(!weft_h5_has(&f, "/h") && !weft_h5_has(&f, "/h/t") && !weft_h5_has(&f, "/@x") &&
+           !weft_h5_has(&f, "/h@x"),
+       "what does not exist is not found");
+    fails(weft_h5_get_num(&f, "/", "none", &x), "/@none", "texts.h5",
+          "a missing attribute");
+    fails(weft_h5_get_num(&f, "/", "key", &x), "/@key", "number", "a text for a number");
+    fails(weft_h5_get_attr(&f, "/g", "x", &text), "/g@x", "text", "a number for a text");
+    weft_h5_close(&f);
+}
+
+static void test_broken(void)
+{
+    weft_h5 f;
+    const char *whole = at("types.h5"), *part = at("part.h5");
+    size_t size = size_of(whole);
+    fails(weft_h5_open(&f, at("none.h5"), mem), "none.h5", "No such file",
+          "a missing file");
+    fails(weft_h5_open(&f, dir, mem), dir, "directory", "a directory");
+    weft_check(weft_file_put(at("text.h5"), "hello", 5) == WEFT_OK, "put");
+    fails(weft_h5_open(&f, at("text.h5"), mem), "text.h5", "not an HDF5 file",
+          "a text file");
+    weft_check(weft_file_put(at("empty.h5"), "", 0) == WEFT_OK, "put");
+    fails(weft_h5_open(&f, at("empty.h5"), mem), "empty.h5", "0 bytes", "an empty file");
+    copy(whole, part, size / 2);
+    fails(weft_h5_open(&f, part, mem), "part.h5", "truncated", "a truncated file");
+    unlink(part);
+}
+
+static void test_kept(void)
+{
+    weft_h5 f;
+    int32_t one = 1, back = 0;
+    const int64_t n = 1;
+    int64_t before = entries();
+    weft_status st = weft_h5_create(&f, at("kept.h5"), mem);
+    if (st == WEFT_OK)
+        st = weft_h5_put(&f, "/one", WEFT_H5_I32, 1, &n, &one, 0, "one", "none");
+    ok(st == WEFT_OK && size_of(at("kept.h5")) == 0,
+       "a file is not there before its commit");
+    ok(weft_h5_commit(&f) == WEFT_OK && entries() == before + 1,
+       "and alone there after it");
+    st = weft_h5_create(&f, at("kept.h5"), mem);
+    weft_h5_close(&f);
+    ok(st == WEFT_OK && entries() == before + 1, "closing without commit leaves nothing");
+    ok(weft_h5_open(&f, at("kept.h5"), mem) == WEFT_OK &&
+           weft_h5_get_rows(&f, "/one", WEFT_H5_I32, 0, 1, &back) == WEFT_OK && back == 1,
+       "and the older file as it was");
+    weft_h5_close(&f);
+    fails(weft_h5_create(&f, at("types.h5/x.h5"), mem), "types.h5/x.h5", "Not a directory",
+          "a path through a file");
+    weft_h5_close(&f);
+    fails(weft_h5_create(&f, at("no/x.h5"), mem), "no/x.h5", "No such file",
+          "a missing directory");
+    weft_h5_close(&f);
+    fails(weft_h5_create(&f, dir, mem), dir, "directory", "a directory as a file");
+    weft_h5_close(&f);
+}
+
+static void test_read_only(void)
+{
+    weft_h5 f;
+    if (geteuid() == 0) {
+        skip(1, "root may write anywhere");
+        return;
+    }
+    mkdir(at("closed"), 0500);
+    fails(weft_h5_create(&f, at("closed/x.h5"), mem), "closed/x.h5", "Permission denied",
+          "a read-only directory");
+    weft_h5_close(&f);
+}
+
+/* A limit on the size of files does to write(2) what a full disk does. */
+static void limit(rlim_t bytes)
+{
+    struct rlimit l;
+    getrlimit(RLIMIT_FSIZE, &l);
+    l.rlim_cur = bytes < l.rlim_max ? bytes : l.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &l);
+}
+
+static void test_full(void)
+{
+    static double x[40000];
+    const int64_t n = 40000;
+    const char *path = at("kept.h5");
+    weft_h5 f;
+    int64_t before = entries();
+    weft_status st = weft_h5_create(&f, path, mem);
+    weft_check(st == WEFT_OK, "create");
+    limit(100000);
+    fails(weft_h5_put(&f, "/x", WEFT_H5_F64, 1, &n, x, 0, "too much", "none"), "/x",
+          "too large", "a dataset on a full disk");
+    weft_h5_close(&f);
+    limit(RLIM_INFINITY);
+    ok(entries() == before, "and leaves no file");
+
+    st = weft_h5_create(&f, path, mem);
+    if (st == WEFT_OK) st = weft_h5_make(&f, "/x", WEFT_H5_F64, 1, &n, "late", "none");
+    weft_check(st == WEFT_OK, "make");
+    limit(1000);
+    st = weft_h5_put_attr(&f, "/", "key", "value");
+    if (st == WEFT_OK)
+        st = weft_h5_commit(&f);
+    else
+        weft_h5_close(&f);
+    limit(RLIM_INFINITY);
+    fails(st, "kept.h5", "too large", "a commit on a full disk");
+    ok(entries() == before, "and leaves no file either");
+    ok(weft_h5_open(&f, path, mem) == WEFT_OK && weft_h5_has(&f, "/one"),
+       "nor does it touch the older one");
+    weft_h5_close(&f);
+
+    limit(1000);
+    st = weft_file_put(at("state"), x, sizeof x);
+    limit(RLIM_INFINITY);
+    fails(st, "state", "too large", "a state on a full disk");
+    ok(entries() == before, "and leaves no file either");
+}
+
+static void test_file(void)
+{
+    char back[6] = "";
+    ok(weft_file_put(at("state"), "first", 6) == WEFT_OK &&
+           weft_file_put(at("state"), "other", 6) == WEFT_OK &&
+           weft_file_get(at("state"), back, 6) == WEFT_OK && strcmp(back, "other") == 0,
+       "bytes come back from a file");
+    fails(weft_file_get(at("state"), back, 5), "6 bytes", "5", "a file of another size");
+    fails(weft_file_get(at("stale"), back, 5), "stale", "No such file", "a missing state");
+    fails(weft_file_put(at("no/state"), "x", 1), "no/state", "No such file",
+          "a state in a missing directory");
+}
+
+/* ---- journal ------------------------------------------------------------------------ */
+
+#define RECORDS 5
+
+/* Record i is i * 7 bytes of value i under tag 10 + i. */
+static int right(const weft_record *rec, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (rec[i].tag != 10 + (uint32_t)i || rec[i].bytes != (size_t)(i * 7)) return 0;
+        for (size_t k = 0; k < rec[i].bytes; k++)
+            if (((const char *)rec[i].data)[k] != (char)i) return 0;
+    }
+    return 1;
+}
+
+static weft_status add(weft_journal *j, int i)
+{
+    char data[64];
+    memset(data, i, sizeof data);
+    return weft_journal_add(j, 10 + (uint32_t)i, data, (size_t)i * 7);
+}
+
+static void test_journal(void)
+{
+    weft_journal j;
+    weft_record *rec;
+    int64_t n = -1;
+    const char *path = at("a.journal");
+    weft_status st = weft_journal_open(&j, path, &rec, &n, mem);
+    ok(st == WEFT_OK && n == 0, "a new journal is empty");
+    for (int i = 0; i < RECORDS && st == WEFT_OK; i++) st = add(&j, i);
+    if (st == WEFT_OK) st = weft_journal_sync(&j);
+    weft_journal_close(&j);
+    ok(st == WEFT_OK, "records are added");
+    st = weft_journal_open(&j, path, &rec, &n, mem);
+    ok(st == WEFT_OK && n == RECORDS && right(rec, n), "all records come back");
+    ok(((uintptr_t)rec[4].data & 15) == 0, "aligned for any type");
+    weft_journal_close(&j);
+}
+
+/* The journal cut after any byte of its last record, or with any byte of it changed, gives
+ * all records but the last, and goes on from there. */
+static void test_torn(void)
+{
+    const char *path = at("a.journal"), *torn = at("torn.journal");
+    size_t size = size_of(path), last = 12 + (RECORDS - 1) * 7, tried = 0;
+    int cut = 1, on = 1, changed = 1;
+    for (size_t end = size - last; end < size; end++, tried++) {
+        weft_journal j;
+        weft_record *rec;
+        int64_t n;
+        copy(path, torn, end);
+        cut &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == RECORDS - 1 &&
+               right(rec, n) && size_of(torn) == size - last;
+        on &= add(&j, RECORDS - 1) == WEFT_OK;
+        weft_journal_close(&j);
+        on &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == RECORDS &&
+              right(rec, n);
+        weft_journal_close(&j);
+
+        copy(path, torn, size);
+        int fd = open(torn, O_RDWR);
+        char byte = 0;
+        changed &= pread(fd, &byte, 1, (off_t)end) == 1;
+        byte ^= 0x10;
+        changed &= pwrite(fd, &byte, 1, (off_t)end) == 1;
+        close(fd);
+        changed &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK &&
+                   n == RECORDS - 1 && right(rec, n);
+        weft_journal_close(&j);
+    }
+    ok(cut && tried == last, "a journal torn at any of %zu bytes gives its whole records",
+       tried);
+    ok(on, "and goes on after them");
+    ok(changed, "a changed byte in the last record cuts it");
+    int header = 1;
+    for (size_t end = 0; end < 8; end++) {
+        weft_journal j;
+        weft_record *rec;
+        int64_t n;
+        copy(path, torn, end);
+        header &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == 0;
+        header &= add(&j, 0) == WEFT_OK;
+        weft_journal_close(&j);
+        header &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == 1 &&
+                  right(rec, n);
+        weft_journal_close(&j);
+    }
+    ok(header, "a journal torn in its head begins anew");
+}
+
+/* Opens the journal in another process; its status. */
+static int open_elsewhere(const char *path)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        weft_journal j;
+        weft_record *rec;
+        int64_t n;
+        _exit((int)weft_journal_open(&j, path, &rec, &n, mem));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_journal_errors(void)
+{
+    weft_journal j;
+    weft_record *rec;
+    int64_t n;
+    fails(weft_journal_open(&j, at("text.h5"), &rec, &n, mem), "text.h5", "not a journal",
+          "another file as a journal");
+    fails(weft_journal_open(&j, at("no/a.journal"), &rec, &n, mem), "no/a.journal",
+          "No such file", "a journal in a missing directory");
+    fails(weft_journal_open(&j, "/dev/full", &rec, &n, mem), "/dev/full", "No space left",
+          "a journal on a full disk");
+    weft_check(weft_journal_open(&j, at("a.journal"), &rec, &n, mem) == WEFT_OK, "open");
+    size_t size = size_of(at("a.journal"));
+    ok(open_elsewhere(at("a.journal")) == WEFT_EFILE,
+       "two processes do not share a journal");
+    limit(size + 20);
+    weft_status st = add(&j, 6);
+    limit(RLIM_INFINITY);
+    fails(st, "a.journal", "free space", "a record on a full disk");
+    ok(size_of(at("a.journal")) == size, "and leaves no torn record");
+    ok(add(&j, 5) == WEFT_OK, "the journal goes on when there is space");
+    weft_journal_close(&j);
+    ok(weft_journal_open(&j, at("a.journal"), &rec, &n, mem) == WEFT_OK &&
+           n == RECORDS + 1 && right(rec, n),
+       "with all its records");
+    weft_journal_close(&j);
+    ok(open_elsewhere(at("a.journal")) == WEFT_OK, "a closed journal is free again");
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    weft_check(mkdtemp(dir) != NULL, "no scratch directory");
+    signal(SIGXFSZ, SIG_IGN);
+    weft_log_set(WEFT_ERROR, 0);
+    test_types();
+    test_rows();
+    test_texts();
+    test_broken();
+    test_kept();
+    test_read_only();
+    test_full();
+    test_file();
+    test_journal();
+    test_torn();
+    test_journal_errors();
+    int failed = system(weft_arena_text(mem, "rm -rf %s", dir));
+    weft_check(failed == 0, "cannot remove %s", dir);
+    weft_arena_free(mem);
+    return tap_done();
+}

@@ -1,0 +1,392 @@
+/* Tokens, stop words and lower case against Python and NLTK: texts and all characters of
+ * tests/gold/tokens.tsv (tokens.py), and the IMDB reviews by the digests of imdb_tokens.tsv
+ * (imdb_tokens.py). RUN: np=1
+ * `t_token TOKENIZER aclImdb` prints the tokens of all reviews instead. */
+#include "weft/data.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+enum { BLOCK = 1000, BIG = 10000000, ROOM = 1 << 16, MAX_FIELDS = 5, MAX_CODE = 64 };
+
+/* ---- where tokens go ---------------------------------------------------------------- */
+
+/* What is done with the tokens of a text. */
+typedef struct sink {
+    char *text; /* [ROOM] appended, separated by spaces; NULL: not */
+    FILE *out;  /* printed, each with a newline; NULL: not */
+    size_t length;
+    long tokens;
+    size_t bytes;
+    const uint32_t *table; /* [256] of CRC-32 */
+    uint32_t crc;          /* of the tokens, each with a newline */
+} sink;
+
+/* CRC-32 as zlib computes it: polynomial 0xedb88320, complemented before and after. */
+static const uint32_t *crc_table(weft_arena *mem)
+{
+    uint32_t *table = WEFT_NEW(mem, uint32_t, 256);
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int k = 0; k < 8; k++)
+            table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
+    }
+    return table;
+}
+
+static void add_crc(sink *s, const char *bytes, size_t n)
+{
+    uint32_t crc = ~s->crc;
+    for (size_t i = 0; i < n; i++)
+        crc = crc >> 8 ^ s->table[(crc ^ (unsigned char)bytes[i]) & 0xff];
+    s->crc = ~crc;
+}
+
+static void add_digest(void *ctx, const char *token, size_t n)
+{
+    sink *s = ctx;
+    s->tokens++;
+    add_crc(s, token, n);
+    add_crc(s, "\n", 1);
+}
+
+static void add_text(void *ctx, const char *token, size_t n)
+{
+    sink *s = ctx;
+    weft_check(s->length + n + 1 < ROOM, "a text of more than %d bytes", ROOM);
+    if (s->tokens++ > 0) s->text[s->length++] = ' ';
+    memcpy(s->text + s->length, token, n);
+    s->length += n;
+}
+
+static void count(void *ctx, const char *token, size_t n)
+{
+    sink *s = ctx;
+    s->tokens++;
+    (void)token;
+    s->bytes += n;
+}
+
+static void print(void *ctx, const char *token, size_t n)
+{
+    sink *s = ctx;
+    fwrite(token, 1, n, s->out);
+    fputc('\n', s->out);
+}
+
+/* ---- what Python says --------------------------------------------------------------- */
+
+/* A field of tokens.tsv. */
+typedef struct field {
+    char *s;
+    size_t n;
+} field;
+
+/* Replaces \xHH by the byte. */
+static field unescape(char *s)
+{
+    field f = {s, 0};
+    for (; *s; f.n++) {
+        unsigned byte = (unsigned char)*s;
+        int escaped = *s == '\\' && sscanf(s, "\\x%2x", &byte) == 1;
+        f.s[f.n] = (char)byte;
+        s += escaped ? 4 : 1;
+    }
+    return f;
+}
+
+static int split_line(char *line, field *f)
+{
+    int n = 0;
+    line[strcspn(line, "\n")] = 0;
+    for (char *next; line && n < MAX_FIELDS; line = next, n++) {
+        next = strchr(line, '\t');
+        if (next) *next++ = 0;
+        f[n] = unescape(line);
+    }
+    return n;
+}
+
+static int is_same(field f, const char *s, size_t n)
+{
+    return f.n == n && memcmp(f.s, s, n) == 0;
+}
+
+/* Whether tokenizer k gives the tokens; says which it gives if not. */
+static int is_text(field text, weft_tokenizer k, field tokens, char *room, weft_arena *mem)
+{
+    sink s = {.text = room};
+    weft_tokenize(k, text.s, text.n, add_text, &s, mem);
+    if (is_same(tokens, s.text, s.length)) return 1;
+    note("%s: %.*s", weft_tok_name[k], (int)text.n, text.s);
+    note("   is %.*s", (int)s.length, s.text);
+    note("  not %.*s", (int)tokens.n, tokens.s);
+    return 0;
+}
+
+static size_t encode(unsigned code, char *s)
+{
+    const unsigned lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; code >>= 6) s[i] = (char)(0x80 | (code & 0x3f));
+    s[0] = (char)(n == 1 ? code : lead[n] | code);
+    return n;
+}
+
+/* Writes the pattern with the character in place of each %; returns the bytes. */
+static size_t fill(const char *pattern, const char *c, size_t n, char *out)
+{
+    size_t length = 0;
+    for (; *pattern; pattern++) {
+        memcpy(out + length, *pattern == '%' ? c : pattern, *pattern == '%' ? n : 1);
+        length += *pattern == '%' ? n : 1;
+    }
+    return length;
+}
+
+/* tokens.py's digest of a range of characters: tokens and lower case of texts with them. */
+static uint32_t range_crc(unsigned first, unsigned last, sink s, weft_arena *mem)
+{
+    const char *const words[] = {"%", "A\xce\xa3%", "%\xce\xa3"};
+    for (unsigned code = first; code <= last; code++) {
+        char c[4], text[MAX_CODE], lower[MAX_CODE];
+        size_t n = encode(code, c);
+        size_t length = fill("a%b ,% '% :%.\"%'%", c, n, text);
+        for (int k = 0; k < WEFT_NTOK; k++)
+            weft_tokenize((weft_tokenizer)k, text, length, add_digest, &s, mem);
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+            length = fill(words[k], c, n, text);
+            add_digest(&s, lower, weft_lower(text, length, lower, sizeof lower));
+        }
+    }
+    return s.crc;
+}
+
+static int is_range(const field *f, const uint32_t *table, weft_arena *mem)
+{
+    unsigned first = (unsigned)strtoul(f[1].s, NULL, 16);
+    unsigned last = (unsigned)strtoul(f[2].s, NULL, 16);
+    sink s = {.table = table};
+    int good = range_crc(first, last, s, mem) == strtoul(f[3].s, NULL, 16);
+    if (!good) note("characters U+%04X to U+%04X", first, last);
+    return good;
+}
+
+static void test_gold(weft_arena *mem)
+{
+    enum { TEXT, LOWER, STOP, CHARS, NKIND };
+    const char *const kind[NKIND] = {"text", "lower", "stop", "chars"};
+    int good[WEFT_NTOK] = {0}, total[NKIND] = {0}, right[NKIND] = {0};
+    const uint32_t *table = crc_table(mem);
+    char *room = WEFT_NEW(mem, char, ROOM), *line = NULL;
+    size_t size = 0;
+    FILE *gold = fopen("tests/gold/tokens.tsv", "r");
+    weft_check(gold, "tests/gold/tokens.tsv is missing: run tests in the top directory");
+    while (getline(&line, &size, gold) > 0) {
+        field f[MAX_FIELDS];
+        int k = 0, n = split_line(line, f);
+        while (k < NKIND && strcmp(f[0].s, kind[k]) != 0) k++;
+        weft_check(k < NKIND && n >= 3, "tests/gold/tokens.tsv: odd line");
+        total[k]++;
+        if (k == TEXT)
+            for (int t = 0; t < WEFT_NTOK; t++)
+                good[t] += is_text(f[1], (weft_tokenizer)t, f[2 + t], room, mem);
+        if (k == LOWER)
+            right[k] += is_same(f[2], room, weft_lower(f[1].s, f[1].n, room, ROOM));
+        if (k == STOP) right[k] += weft_is_stop(f[1].s, f[1].n) == (f[2].s[0] == '1');
+        if (k == CHARS) right[k] += is_range(f, table, mem);
+    }
+    fclose(gold);
+    free(line);
+    for (int t = 0; t < WEFT_NTOK; t++)
+        ok(good[t] == total[TEXT] && good[t] > 300, "%s: %d of %d texts are Python's",
+           weft_tok_name[t], good[t], total[TEXT]);
+    for (int k = LOWER; k < NKIND; k++)
+        ok(right[k] == total[k] && total[k] > 200, "%s: %d of %d are Python's", kind[k],
+           right[k], total[k]);
+}
+
+/* ---- edges -------------------------------------------------------------------------- */
+
+/* Ten megabytes of one byte: tokens by the three tokenizers. */
+static void test_big(weft_arena *mem)
+{
+    const struct {
+        char byte;
+        long tokens[WEFT_NTOK];
+    } all[] = {{'a', {1, 1, 1}},        {' ', {0, 0, 0}},   {'.', {0, 1, 1}},
+               {'\'', {0, 1, BIG / 2}}, {'"', {0, 1, BIG}}, {'\0', {1, 1, 1}}};
+    char *text = WEFT_NEW(mem, char, BIG);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int good = 0;
+        memset(text, all[i].byte, BIG);
+        for (int k = 0; k < WEFT_NTOK; k++) {
+            sink s = {.tokens = 0};
+            weft_tokenize((weft_tokenizer)k, text, BIG, count, &s, mem);
+            good += s.tokens == all[i].tokens[k];
+        }
+        ok(good == WEFT_NTOK, "10 MB of byte %d have %ld, %ld and %ld tokens", all[i].byte,
+           all[i].tokens[0], all[i].tokens[1], all[i].tokens[2]);
+    }
+}
+
+static void test_memory(weft_arena *mem)
+{
+    size_t used = weft_arena_used(mem);
+    sink s = {.tokens = 0};
+    for (int k = 0; k < WEFT_NTOK; k++)
+        weft_tokenize((weft_tokenizer)k, "a-b c", 5, count, &s, mem);
+    ok(s.tokens == 2 + 4 + 2 && s.bytes == 3 + 4 + 4, "tokens have their lengths");
+    ok(weft_arena_used(mem) == used, "scratch memory is given back");
+}
+
+static void test_lower_room(void)
+{
+    char out[8] = "#######";
+    size_t n = weft_lower("ABC\xc4\xb0", 5, out, 4);
+    ok(n == 6 && memcmp(out, "abci#", 5) == 0, "lower case stops where the room ends");
+}
+
+/* ---- the IMDB reviews --------------------------------------------------------------- */
+
+static char *read_review(const char *folder, const char *name, char *room, size_t *n)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    weft_check(file, "cannot read %s", path);
+    *n = fread(room, 1, ROOM, file);
+    weft_check(*n < ROOM, "%s is longer than %d bytes", path, ROOM);
+    fclose(file);
+    return room;
+}
+
+static int is_review(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Calls fn for each review, in the order of imdb_tokens.py. */
+static void each_review(const char *root, void (*fn)(void *ctx, const char *text, size_t n),
+                        void *ctx, weft_arena *mem)
+{
+    const char *const part[] = {"train/neg", "train/pos", "test/neg", "test/pos"};
+    char *room = WEFT_NEW(mem, char, ROOM), folder[2048];
+    for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
+        struct dirent **entry;
+        size_t n;
+        snprintf(folder, sizeof folder, "%s/%s", root, part[k]);
+        int files = scandir(folder, &entry, is_review, alphasort);
+        weft_check(files >= 0, "cannot read the directory %s", folder);
+        for (int i = 0; i < files; i++) {
+            const char *text = read_review(folder, entry[i]->d_name, room, &n);
+            fn(ctx, text, n);
+            free(entry[i]);
+        }
+        free(entry);
+    }
+}
+
+/* The reviews so far, and the digests that those of the present block must have. */
+typedef struct check {
+    FILE *gold;
+    sink sum[WEFT_NTOK];
+    double seconds[WEFT_NTOK], bytes;
+    int reviews, blocks, good[WEFT_NTOK];
+    weft_arena *mem;
+} check;
+
+static void end_block(check *c)
+{
+    c->blocks++;
+    for (int k = 0; k < WEFT_NTOK; k++) {
+        long tokens = -1;
+        uint32_t crc = 0;
+        int read = fscanf(c->gold, "%ld %" SCNx32, &tokens, &crc);
+        int good = read == 2 && tokens == c->sum[k].tokens && crc == c->sum[k].crc;
+        if (!good)
+            note("%s: reviews %d to %d differ: %ld tokens, not %ld", weft_tok_name[k],
+                 c->reviews - BLOCK + 1, c->reviews, c->sum[k].tokens, tokens);
+        c->good[k] += good;
+        c->sum[k].tokens = 0;
+        c->sum[k].crc = 0;
+    }
+}
+
+static void check_review(void *ctx, const char *text, size_t n)
+{
+    check *c = ctx;
+    for (int k = 0; k < WEFT_NTOK; k++) {
+        sink speed = {.tokens = 0};
+        double start = weft_now();
+        weft_tokenize((weft_tokenizer)k, text, n, count, &speed, c->mem);
+        c->seconds[k] += weft_now() - start;
+        weft_tokenize((weft_tokenizer)k, text, n, add_digest, &c->sum[k], c->mem);
+        add_crc(&c->sum[k], "\f", 1);
+    }
+    c->bytes += (double)n;
+    if (++c->reviews % BLOCK == 0) end_block(c);
+}
+
+static void test_imdb(weft_arena *mem)
+{
+    const char *data = getenv("WEFT_DATA");
+    if (!data) {
+        skip(WEFT_NTOK, "WEFT_DATA is not set");
+        return;
+    }
+    check c = {.mem = mem};
+    const uint32_t *table = crc_table(mem);
+    for (int k = 0; k < WEFT_NTOK; k++) c.sum[k].table = table;
+    c.gold = fopen("tests/gold/imdb_tokens.tsv", "r");
+    weft_check(c.gold,
+               "tests/gold/imdb_tokens.tsv is missing: run tests in the top directory");
+    each_review(weft_arena_text(mem, "%s/aclImdb", data), check_review, &c, mem);
+    fclose(c.gold);
+    for (int k = 0; k < WEFT_NTOK; k++) {
+        ok(c.good[k] == c.blocks && c.reviews == 50000, "%s: %d of %d reviews are Python's",
+           weft_tok_name[k], c.good[k] * BLOCK, c.reviews);
+        note("%s: %.0f MB/s", weft_tok_name[k], c.bytes / c.seconds[k] * 1e-6);
+    }
+}
+
+/* ---- all tokens, for imdb_tokens.py ------------------------------------------------- */
+
+typedef struct printer {
+    weft_tokenizer tok;
+    sink sink;
+    weft_arena *mem;
+} printer;
+
+static void print_review(void *ctx, const char *text, size_t n)
+{
+    printer *p = ctx;
+    weft_tokenize(p->tok, text, n, print, &p->sink, p->mem);
+    fputc('\f', p->sink.out);
+}
+
+static int print_all(const char *name, const char *root, weft_arena *mem)
+{
+    int k = 0;
+    while (k < WEFT_NTOK && strcmp(name, weft_tok_name[k]) != 0) k++;
+    weft_check(k < WEFT_NTOK, "no tokenizer is named %s", name);
+    printer p = {.tok = (weft_tokenizer)k, .sink = {.out = stdout}, .mem = mem};
+    each_review(root, print_review, &p, mem);
+    return fflush(stdout) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    weft_arena *mem = weft_arena_new();
+    if (argc == 3) return print_all(argv[1], argv[2], mem);
+    test_gold(mem);
+    test_big(mem);
+    test_memory(mem);
+    test_lower_room();
+    test_imdb(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
