@@ -1,0 +1,94 @@
+/* Products with sparse rows of hashed n-grams; columns are bins. Called by ngram.c; the
+ * products are used by models that do not work on the rows themselves. */
+#include <math.h>
+#include <string.h>
+
+#include "ngram.h"
+
+static void times(const weft_matrix *f, int c, const real *w, real *z)
+{
+    for (int k = 0; k < c; k++) {
+        for (int64_t i = 0; i < f->n; i++)
+            z[k * f->n + i] = (real)weft_sparse_dot(f->rows, i, w + k * f->d);
+    }
+}
+
+/* Largest magnitude in x[n], on any rank. Collective. */
+static double largest(const weft_matrix *f, int64_t n, const real *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i]));
+    weft_max_f64(f->team, &most, 1);
+    return most;
+}
+
+/* g[d] = sum over all ranks' rows of z[i] times the entries, or their squares. Every column
+ * has at most one entry a row, which bounds its sum. Collective. */
+static void sum_rows(const weft_matrix *f, const real *z, int square, double *g)
+{
+    const weft_sparse *x = f->rows;
+    const double *bound = f->self; /* magnitude of the entries */
+    weft_arena *tmp = weft_arena_new();
+    int64_t *sum = WEFT_NEW(tmp, int64_t, f->d);
+    double most = largest(f, f->n, z) * *bound * (square ? *bound : 1);
+    int scale = weft_fix_scale(most * (double)f->total);
+    double unit = ldexp(1, scale);
+    for (int64_t i = 0; i < f->n; i++) {
+        double zi = (double)z[i] * unit;
+        for (int64_t e = x->first[i]; e < x->first[i + 1]; e++) {
+            double v = (double)x->value[e];
+            sum[x->column[e]] += (int64_t)(zi * (square ? v * v : v));
+        }
+    }
+    weft_sum_i64(f->team, sum, (size_t)f->d);
+    for (int64_t j = 0; j < f->d; j++) g[j] = (double)sum[j] / unit;
+    weft_arena_free(tmp);
+}
+
+static void trans(const weft_matrix *f, int c, const real *z, double *g)
+{
+    for (int k = 0; k < c; k++) sum_rows(f, z + k * f->n, 0, g + k * f->d);
+}
+
+static void normal(const weft_matrix *f, int c, const real *w, const real *h, double *g)
+{
+    weft_arena *tmp = weft_arena_new();
+    real *z = WEFT_NEW(tmp, real, c * f->n);
+    times(f, c, w, z);
+    for (int64_t i = 0; h && i < c * f->n; i++) z[i] *= h[i];
+    trans(f, c, z, g);
+    weft_arena_free(tmp);
+}
+
+static void moments(const weft_matrix *f, double *sum, double *square)
+{
+    weft_arena *tmp = weft_arena_new();
+    real *one = WEFT_NEW(tmp, real, f->n);
+    for (int64_t i = 0; i < f->n; i++) one[i] = 1;
+    sum_rows(f, one, 0, sum);
+    if (square) sum_rows(f, one, 1, square);
+    weft_arena_free(tmp);
+}
+
+void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
+                  weft_arena *tmp)
+{
+    weft_sparse *rows = WEFT_NEW(tmp, weft_sparse, 1);
+    double *bound = WEFT_NEW(tmp, double, 1), nnz = (double)x->first[x->n];
+    *rows =
+        (weft_sparse){.n = x->n, .first = x->first, .column = x->bin, .value = x->value};
+    for (int64_t e = 0; e < x->first[x->n]; e++)
+        *bound = fmax(*bound, fabs((double)x->value[e]));
+    weft_max_f64(f->team, bound, 1);
+    f->d = x->bins;
+    f->rows = rows;
+    f->group = q->arm;
+    f->ngroup = q->narm;
+    f->self = bound;
+    f->bytes = 8 * nnz;
+    f->flops = 4 * nnz;
+    f->times = times;
+    f->trans = trans;
+    f->normal = normal;
+    f->moments = moments;
+}

@@ -1,0 +1,297 @@
+/* N-grams of token streams hashed into bins and counted; pooled counts; weights of bins.
+ * Called by ngram.c for each matrix. An n-gram's hash is a chain of integer mixings of its
+ * tokens' hashes, begun with the configuration's seed: no text is touched.
+ *
+ * Weights, from the counts f pooled over the rows of training, whatever map made them:
+ * - naive Bayes (Wang, Manning, "Baselines and bigrams", ACL 2012), p = alpha + sum_{y=1}
+ * f, q = alpha + sum_{y=0} f: r = log((p/|p|)/(q/|q|)). With more than two classes, r is
+ * the log-ratio of one class against the rest that is largest in magnitude; for two classes
+ * that is the same but for its sign, which a linear model absorbs.
+ * - SIF (Arora, Liang, Ma, ICLR 2017): alpha total / (alpha total + count). */
+#include "ngram.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A bijection of 64-bit words (xorshift and multiply). */
+static inline uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio, odd */
+    h ^= h >> 29;
+    h *= 0xbf58476d1ce4e5b9u; /* Steele, Lea, Flood, "Fast splittable generators", 2014 */
+    return h;
+}
+
+/* A set of the bins of one row: open addressing, slot[mask+1] holds position + 1 in the
+ * row. */
+typedef struct row_set {
+    uint32_t *slot, *bin;
+    float *count;
+    uint32_t mask, n;
+} row_set;
+
+static inline void row_add(row_set *s, uint32_t bin)
+{
+    uint32_t at = bin & s->mask;
+    while (s->slot[at] != 0) {
+        uint32_t i = s->slot[at] - 1;
+        if (s->bin[i] == bin) {
+            s->count[i] += 1;
+            return;
+        }
+        at = (at + 1) & s->mask;
+    }
+    s->bin[s->n] = bin;
+    s->count[s->n] = 1;
+    s->slot[at] = ++s->n;
+}
+
+/* Adds all 1..order-grams of the hashes h[m]. */
+static void row_grams(row_set *s, const uint64_t *h, int64_t m, int order, uint64_t seed,
+                      uint64_t bins)
+{
+    for (int64_t t = 0; t < m; t++) {
+        uint64_t g = seed;
+        int64_t last = t + order < m ? t + order : m;
+        for (int64_t u = t; u < last; u++) {
+            g = mix(g ^ h[u]);
+            row_add(s, (uint32_t)(((g >> 32) * bins) >> 32));
+        }
+    }
+}
+
+const ngram *ngram_arm(const weft_request *q, int64_t i)
+{
+    return q->arms[q->arm ? q->arm[i] : 0];
+}
+
+static int64_t row_at(const weft_request *q, int64_t i)
+{
+    return q->row ? q->row[i] : i;
+}
+
+/* Hashes of the tokens of a document that count: h[] in order. */
+static int64_t row_tokens(const ngram *a, const weft_vocab *v, const uint32_t *token,
+                          int64_t n, uint64_t *h)
+{
+    const uint64_t *hash = a->lower ? v->lower : v->hash;
+    int64_t m = 0;
+    for (int64_t t = 0; t < n; t++) {
+        h[m] = hash[token[t]];
+        m += !(a->stop && v->stop[token[t]]);
+    }
+    return m;
+}
+
+/* Tokens of row i of the request, into *token. */
+static int64_t row_text(const ngram *self, const weft_request *q, int64_t i,
+                        const uint32_t **token)
+{
+    const weft_rows *part = &self->data->part[q->part];
+    int tok = ngram_arm(q, i)->tokenizer;
+    const int64_t *at = part->offset[tok] + row_at(q, i);
+    *token = part->token[tok] + at[0];
+    return at[1] - at[0];
+}
+
+static uint32_t table_size(int64_t items)
+{
+    uint32_t size = 64;
+    while (size < 2 * items) size *= 2;
+    return size;
+}
+
+static uint64_t hash_seed(const weft_request *q, int arm)
+{
+    const ngram *a = q->arms[arm];
+    uint64_t id = a->hash == NGRAM_SHARED ? UINT64_MAX : (uint64_t)q->id[arm];
+    return weft_rng_at(q->seed, WEFT_RNG_HASH, id, 0, 0).v[0];
+}
+
+void ngram_count(const ngram *self, const weft_request *q, ngram_rows *x, weft_arena *tmp)
+{
+    const uint32_t *token;
+    int64_t room = 0, longest = 1;
+    for (int64_t i = 0; i < x->n; i++) {
+        int64_t n = row_text(self, q, i, &token) * ngram_arm(q, i)->order;
+        room += n;
+        if (n > longest) longest = n;
+    }
+    x->first = WEFT_NEW(tmp, int64_t, x->n + 1);
+    x->bin = WEFT_NEW(tmp, uint32_t, room);
+    x->value = WEFT_NEW(tmp, float, room);
+    size_t mark = weft_arena_mark(tmp);
+    uint64_t *h = WEFT_NEW(tmp, uint64_t, longest + 1);
+    uint64_t *seed = WEFT_NEW(tmp, uint64_t, q->narm);
+    row_set s = {.slot = WEFT_NEW(tmp, uint32_t, table_size(longest))};
+    for (int i = 0; i < q->narm; i++) seed[i] = hash_seed(q, i);
+    for (int64_t i = 0; i < x->n; i++) {
+        const ngram *a = ngram_arm(q, i);
+        int64_t n = row_text(self, q, i, &token);
+        int64_t m = row_tokens(a, &self->data->vocab[a->tokenizer], token, n, h);
+        s.mask = table_size(m * a->order) - 1;
+        memset(s.slot, 0, (s.mask + 1) * sizeof *s.slot);
+        s.bin = x->bin + x->first[i];
+        s.count = x->value + x->first[i];
+        s.n = 0;
+        row_grams(&s, h, m, a->order, seed[q->arm ? q->arm[i] : 0], (uint64_t)x->bins);
+        if (a->binary) {
+            for (uint32_t e = 0; e < s.n; e++) s.count[e] = 1;
+        }
+        x->first[i + 1] = x->first[i] + s.n;
+    }
+    weft_arena_reset(tmp, mark);
+}
+
+void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, real *stat,
+                weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    int classes = self->data->classes;
+    size_t n = (size_t)(x->bins * classes);
+    int32_t *sum = WEFT_NEW(tmp, int32_t, n);
+    const int32_t *label = self->data->part[q->part].label;
+    for (int64_t i = 0; i < x->n; i++) {
+        int32_t *of_class = sum + label[row_at(q, i)];
+        for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
+            of_class[(size_t)x->bin[e] * (size_t)classes] += (int32_t)x->value[e];
+    }
+    weft_sum_i32(self->data->team, sum, n);
+    for (size_t i = 0; i < n; i++) stat[i] = (real)sum[i];
+    weft_arena_reset(tmp, mark);
+}
+
+/* What the weights of all bins have in common. */
+typedef struct totals {
+    int classes;
+    double seen, count;     /* bins with a count; sum of all counts */
+    const double *of_class; /* [classes] */
+} totals;
+
+static totals total(const real *stat, int64_t bins, int classes, weft_arena *tmp)
+{
+    double *sum = WEFT_NEW(tmp, double, classes);
+    totals t = {.classes = classes, .of_class = sum};
+    for (int64_t b = 0; b < bins; b++) {
+        double all = 0;
+        for (int k = 0; k < classes; k++) {
+            sum[k] += (double)stat[b * classes + k];
+            all += (double)stat[b * classes + k];
+        }
+        t.count += all;
+        t.seen += all > 0;
+    }
+    return t;
+}
+
+/* Natural logarithm of x > 0, normal: error below 2 ulp, the same on every CPU, and free of
+ * branches, so that a loop over it becomes vector code. Polynomial of Cephes' logf. */
+static inline float log_of(float x)
+{
+    union {
+        float f;
+        uint32_t i;
+    } u = {.f = x};
+    uint32_t up =
+        u.i + (0x3f800000u - 0x3f3504f3u); /* carries into the exponent at sqrt(1/2) */
+    float e = (float)((int32_t)(up >> 23) - 127);
+    u.i = (up & 0x007fffffu) + 0x3f3504f3u;
+    float m = u.f - 1, z = m * m;
+    float p = 7.0376836292e-2f;
+    p = p * m - 1.1514610310e-1f;
+    p = p * m + 1.1676998740e-1f;
+    p = p * m - 1.2420140846e-1f;
+    p = p * m + 1.4249322787e-1f;
+    p = p * m - 1.6668057665e-1f;
+    p = p * m + 2.0000714765e-1f;
+    p = p * m - 2.4999993993e-1f;
+    p = p * m + 3.3333331174e-1f;
+    float y =
+        p * m * z - 2.12194440e-4f * -e - 0.5f * z; /* log 2 = 0.693359375 - 2.12e-4 */
+    return m + y + 0.693359375f * e;
+}
+
+static void weigh_sif(const ngram *a, const totals *t, const real *stat,
+                      const uint32_t *bin, int64_t m, float *r)
+{
+    float mass = (float)(a->alpha * t->count);
+    for (int64_t e = 0; e < m; e++) {
+        const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
+        float count = 0;
+        for (int k = 0; k < t->classes; k++) count += (float)s[k];
+        r[e] = count;
+    }
+    for (int64_t e = 0; e < m; e++) r[e] = mass / (mass + r[e]);
+}
+
+/* Ratio of class k against the rest where a bin has count c of all. */
+static inline float against(const real *s, float all, float alpha, float norm, int k)
+{
+    return (alpha + (float)s[k]) / (alpha + all - (float)s[k]) * norm;
+}
+
+static void weigh_nb(const ngram *a, const totals *t, int64_t bins, const real *stat,
+                     const uint32_t *bin, int64_t m, float *r)
+{
+    float alpha = (float)a->alpha;
+    double mass = a->alpha * (a->nb_scale == NGRAM_LOG2 ? (double)bins : t->seen);
+    float unit = a->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1.0f; /* 1/log 2 */
+    for (int64_t e = 0; e < m; e++) r[e] = 1;
+    for (int k = t->classes - 1; k >= (t->classes == 2); k--) {
+        double in = t->of_class[k];
+        float norm = (float)((mass + t->count - in) / (mass + in));
+        for (int64_t e = 0; e < m; e++) {
+            const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
+            float all = 0;
+            for (int j = 0; j < t->classes; j++) all += (float)s[j];
+            float x = against(s, all, alpha, norm, k);
+            int absent = all <= 0 && a->nb_scale == NGRAM_NATURAL;
+            int more = (x > 1 ? x : 1 / x) > (r[e] > 1 ? r[e] : 1 / r[e]);
+            r[e] = more && !absent ? x : r[e];
+        }
+    }
+    for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) * unit;
+}
+
+/* value <- value weight, then divided by the row's norm. */
+static void finish(const ngram *a, int64_t m, const float *r, float *value)
+{
+    double norm = 0;
+    if (a->normalize == NGRAM_AVERAGE) {
+        for (int64_t e = 0; e < m; e++) norm += (double)value[e];
+    }
+    for (int64_t e = 0; e < m; e++) value[e] *= r[e];
+    if (a->normalize == NGRAM_L2) {
+        for (int64_t e = 0; e < m; e++) norm += (double)value[e] * (double)value[e];
+        norm = sqrt(norm);
+    }
+    if (norm <= 0) return;
+    float inverse = (float)(1 / norm);
+    for (int64_t e = 0; e < m; e++) value[e] *= inverse;
+}
+
+void ngram_weigh(const ngram *self, const weft_request *q, const real *stat, ngram_rows *x,
+                 weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    int64_t longest = 0;
+    for (int64_t i = 0; i < x->n; i++) {
+        int64_t m = x->first[i + 1] - x->first[i];
+        if (m > longest) longest = m;
+    }
+    float *r = WEFT_NEW(tmp, float, longest);
+    totals t = total(stat, x->bins, self->data->classes, tmp);
+    for (int64_t i = 0; i < x->n; i++) {
+        const ngram *a = ngram_arm(q, i);
+        const uint32_t *bin = x->bin + x->first[i];
+        int64_t m = x->first[i + 1] - x->first[i];
+        if (a->weights == NGRAM_SIF) {
+            weigh_sif(a, &t, stat, bin, m, r);
+        } else {
+            weigh_nb(a, &t, x->bins, stat, bin, m, r);
+        }
+        finish(a, m, r, x->value + x->first[i]);
+    }
+    weft_arena_reset(tmp, mark);
+}

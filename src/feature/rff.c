@@ -1,0 +1,251 @@
+/* Feature map: random Fourier features, phi_j(x) = sqrt(2/D) cos(p_j . x' + b_j), whose inner
+ * products approach a kernel: exp(-gamma |x' - y'|^2) with normal p (variance 2 gamma),
+ * exp(-gamma |x' - y'|_1) with Cauchy p (width gamma). x' are the preprocessed inputs; bytes
+ * are pixels and mean x/255. Rahimi, Recht, "Random features for large-scale kernel machines",
+ * NIPS 2007; structured: Yu, Suresh, Choromanski, Holtmann-Rice, Kumar, "Orthogonal random
+ * features", NIPS 2016.
+ *
+ * A feature is one byte, q = 128 + round(127 cos t), in training, validation and export alike:
+ * phi_j = sqrt(2/D) (q - 128)/127 exactly. Its rounding noise, 1/(12 127^2) a square, acts as
+ * a ridge of n (2/D)/(12 127^2), 4e-5 for 40,000 rows and D = 10,000.
+ *
+ * All configurations share one normal matrix, one Cauchy matrix and one vector of offsets, so
+ * that their weights can be shared; gamma and the length of a row only scale a product X P.
+ * Used by task fmap. */
+#include "rff.h"
+
+#include <math.h>
+#include <string.h>
+
+static const weft_opt opts[] = {
+    {.name = "kernel",
+     .type = WEFT_CHOICE,
+     .at = offsetof(rff, kernel),
+     .def = "gaussian",
+     .words = "gaussian|laplacian",
+     .about = "kernel exp(-gamma |x-y|^2) or exp(-gamma |x-y|_1)",
+     .tune = 1},
+    {.name = "gamma",
+     .type = WEFT_REAL,
+     .at = offsetof(rff, gamma),
+     .def = "0.001",
+     .lo = 1e-12,
+     .hi = 1e12,
+     .about = "gamma of the kernel, inputs as preprocessed (pixels: x/255)",
+     .tune = 1},
+    {.name = "preprocess",
+     .type = WEFT_CHOICE,
+     .at = offsetof(rff, preprocess),
+     .def = "none",
+     .words = "none/None|minmax|l2/normalize|standard/standardise/standardize",
+     .about = "columns to [0, 1], rows to length 1, or columns to mean 0 and deviation 1",
+     .tune = 1},
+    {.name = "features",
+     .type = WEFT_LONG,
+     .at = offsetof(rff, features),
+     .def = "10000",
+     .lo = 1,
+     .hi = 1e7,
+     .about = "number of features D"},
+    {.name = "projection",
+     .type = WEFT_CHOICE,
+     .at = offsetof(rff, projection),
+     .def = "dense",
+     .words = "dense|structured",
+     .about = "structured: fast signed Hadamard products for the Gaussian kernel (Laplacian "
+              "maps are always dense)"},
+    {0}};
+
+/* ---- setup -------------------------------------------------------------------------- */
+
+static weft_status check_data(const rff *t, const weft_data *data, double memory)
+{
+    if (data->form == WEFT_TOKENS)
+        return weft_fail(WEFT_ECONF,
+                         "%s holds documents, and rff needs rows of numbers: use "
+                         "feature = ngram",
+                         data->path);
+    const double least = 4.0 * WEFT_BLOCK * (double)t->features;
+    if (memory < least)
+        return weft_fail(WEFT_ELIMIT,
+                         "rff.features = %lld needs at least %.3g GB a rank for a block of "
+                         "features, run.memory leaves %.3g GB",
+                         (long long)t->features, least / 1e9, memory / 1e9);
+    return WEFT_OK;
+}
+
+static weft_status setup(void *self, weft_data *data, double memory, uint64_t seed,
+                         weft_arena *mem)
+{
+    rff *t = self;
+    TRY(check_data(t, data, memory));
+    rff_shared *own = t->own = WEFT_NEW(mem, rff_shared, 1);
+    own->data = data;
+    own->mem = mem;
+    own->seed = seed;
+    own->memory = memory;
+    own->columns = t->features;
+    own->d = (int)data->part[WEFT_TRAIN].d;
+    for (own->padded = 1; own->padded < own->d;) own->padded *= 2;
+    rff_tables(own);
+    own->fitted = WEFT_NEW(mem, real, 4 * own->d);
+    rff_fit(own, WEFT_TRAIN, data->part[WEFT_TRAIN].n, NULL, own->fitted, mem);
+    rff_use(own, own->fitted);
+    rff_lengths(own);
+    rff_caches(own);
+    return WEFT_OK;
+}
+
+static int64_t columns(const void *self, double size)
+{
+    const rff *t = self;
+    const int64_t d = (int64_t)ceil(size * (double)t->features);
+    return d < 1 ? 1 : d > t->features ? t->features : d;
+}
+
+static int64_t nstat(const void *self)
+{
+    return 4 * (int64_t)((const rff *)self)->own->d;
+}
+
+/* ---- matrices ----------------------------------------------------------------------- */
+
+/* The minmax view is the raw one where every column fills 0 .. 255. */
+static int view_of(const rff_shared *own, const rff *arm)
+{
+    if (arm->preprocess == RFF_STANDARD) return RFF_SPREAD;
+    if (arm->preprocess != RFF_MINMAX) return RFF_RAW;
+    const rff_view *raw = &own->view[RFF_RAW], *range = &own->view[RFF_RANGE];
+    const size_t bytes = (size_t)own->d * sizeof(float);
+    return memcmp(raw->scale, range->scale, bytes) != 0 ||
+                   memcmp(raw->shift, range->shift, bytes) != 0
+               ? RFF_RANGE
+               : RFF_RAW;
+}
+
+static int type_of(const rff_shared *own, const rff *arm)
+{
+    const int family = arm->kernel == RFF_LAPLACIAN         ? RFF_CAUCHY
+                       : arm->projection == RFF_STRUCTURED ? RFF_HADAMARD
+                                                            : RFF_NORMAL;
+    return family * RFF_VIEWS + view_of(own, arm);
+}
+
+/* Type and scale of every row. */
+static void set_rows(rff_matrix *m, const weft_request *q)
+{
+    rff_shared *own = m->own;
+    const double raw = own->data->form == WEFT_BYTES ? 255 : 1;
+    for (int a = 0; a < q->narm; a++) {
+        const rff *arm = q->arms[a];
+        const int type = type_of(own, arm);
+        const double turns = rff_turns(own, arm, type);
+        const double *length = arm->preprocess == RFF_L2 ? own->length[q->part] : NULL;
+        for (int64_t i = 0; i < q->n; i++) {
+            if (q->arm ? q->arm[i] != a : a != 0) continue;
+            const double size = length ? length[m->row ? m->row[i] : i] : 0;
+            m->type[i] = (uint8_t)type;
+            m->turns[i] = size > 0 ? turns * raw / size : turns;
+        }
+    }
+}
+
+static void set_blocks(rff_matrix *m, weft_arena *tmp)
+{
+    m->start = WEFT_NEW(tmp, int64_t, m->own->data->part[m->part].n / WEFT_BLOCK + 2);
+    int64_t last = -1;
+    for (int64_t i = 0; i < m->n; i++) {
+        const int64_t block = (m->row ? m->row[i] : i) / WEFT_BLOCK;
+        if (block != last) m->start[m->blocks++] = i;
+        last = block;
+    }
+    m->start[m->blocks] = m->n;
+}
+
+/* Keeps the bytes of all blocks, or of as many as leave a quarter of the memory for those that
+ * are made anew in every pass. */
+static void set_bytes(rff_matrix *m, weft_arena *tmp)
+{
+    const double room = m->own->memory - m->own->kept, row = (double)m->ldq;
+    const double block = WEFT_BLOCK * row;
+    m->strip = m->blocks;
+    m->held = m->n;
+    if ((double)m->n * row > room) {
+        int64_t b = 0;
+        while (b < m->blocks && (double)m->start[b + 1] * row <= 0.75 * room) b++;
+        m->held = m->start[b];
+        m->strip = (int64_t)fmax(0.25 * room / block, 1);
+    }
+    m->q = weft_arena_get(tmp, (size_t)m->held, m->ldq);
+    if (m->held) rff_make(m, 0, m->held, m->q);
+}
+
+static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
+                   weft_arena *tmp)
+{
+    const rff *t = self;
+    rff_shared *own = t->own;
+    const int all = q->row == NULL;
+    if (fit && all && q->part == WEFT_TRAIN)
+        memcpy(stat, own->fitted, 4 * (size_t)own->d * sizeof *stat);
+    else if (fit) rff_fit(own, q->part, q->n, q->row, stat, tmp);
+    rff_use(own, stat);
+
+    rff_matrix *m = WEFT_NEW(tmp, rff_matrix, 1);
+    m->own = own;
+    m->part = q->part;
+    m->n = q->n;
+    m->row = q->row;
+    m->d = columns(t, q->size);
+    m->ldq = ((size_t)m->d + 63) / 64 * 64;
+    m->unit = sqrt(2.0 / (double)m->d) / 127;
+    m->type = WEFT_NEW(tmp, uint8_t, q->n);
+    m->turns = WEFT_NEW(tmp, double, q->n);
+    set_rows(m, q);
+    set_blocks(m, tmp);
+    set_bytes(m, tmp);
+
+    *f = (weft_matrix){.n = m->n, .total = m->n, .d = m->d, .team = own->data->team, .self = m};
+    weft_sum_i64(f->team, &f->total, 1);
+    f->bytes = (double)m->held * (double)m->ldq;
+    f->flops = 4 * (double)m->n * (double)m->d;
+    rff_matrix_vtable(f);
+}
+
+/* ---- planning ----------------------------------------------------------------------- */
+
+static int64_t affinity(const void *self, const void *arm)
+{
+    const rff *t = self;
+    return type_of(t->own, arm);
+}
+
+/* Operations in units of float ones: products of integers are three times as fast. */
+static void estimate(const void *self, const void *arm, double rows, double *flops,
+                     double *bytes, double *entries)
+{
+    const rff *t = self;
+    const rff_shared *own = t->own;
+    const int type = type_of(own, arm);
+    const double d = (double)t->features;
+    const double fast = own->view[type % RFF_VIEWS].exact ? 3 : 1;
+    const double each = type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(own->padded + 1.0)
+                                                         : 2 * own->d / fast;
+    *entries = rows * d;
+    *flops = *entries * (each + 20); /* and a cosine */
+    *bytes = *entries;
+}
+
+extern const weft_feature weft_feature_rff;
+const weft_feature weft_feature_rff = {
+    .kind = {.name = "rff",
+             .about = "random Fourier features of rows of numbers",
+             .size = sizeof(rff),
+             .opts = opts},
+    .setup = setup,
+    .columns = columns,
+    .nstat = nstat,
+    .matrix = matrix,
+    .affinity = affinity,
+    .estimate = estimate,
+};

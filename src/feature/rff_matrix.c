@@ -1,0 +1,285 @@
+/* Products with a matrix of byte features. Rows are taken in the fixed blocks of the part, the
+ * sums of a block are rounded to a common unit and added exactly, so that every result has
+ * the same bits on any number of ranks. Blocks whose bytes are not kept are made on the way. */
+#include "rff.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LARGEST = 127 }; /* magnitude of a byte less 128 */
+
+/* ---- passes over the blocks --------------------------------------------------------- */
+
+typedef struct pass {
+    const rff_matrix *m;
+    int64_t next, made; /* next block; blocks made so far */
+    uint8_t *strip;     /* bytes of blocks [from, made) */
+    int64_t from;
+    weft_arena *mem;
+} pass;
+
+static pass pass_open(const rff_matrix *m)
+{
+    return (pass){.m = m, .mem = weft_arena_new()};
+}
+
+/* The next block: its bytes, first row and number of rows; 0 at the end. */
+static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
+{
+    const rff_matrix *m = p->m;
+    if (p->next == m->blocks) {
+        weft_arena_free(p->mem);
+        return 0;
+    }
+    const int64_t b = p->next++;
+    *i = m->start[b];
+    *n = (int)(m->start[b + 1] - *i);
+    if (*i < m->held) {
+        *q = m->q + (size_t)*i * m->ldq;
+        return 1;
+    }
+    if (b >= p->made) {
+        p->from = b;
+        p->made = b + m->strip < m->blocks ? b + m->strip : m->blocks;
+        if (!p->strip)
+            p->strip = weft_arena_get(p->mem, (size_t)(m->strip * WEFT_BLOCK), m->ldq);
+        rff_make(m, m->start[b], m->start[p->made], p->strip);
+    }
+    *q = p->strip + (size_t)(*i - m->start[p->from]) * m->ldq;
+    return 1;
+}
+
+/* ---- narrow products ---------------------------------------------------------------- */
+
+static void times(const weft_matrix *f, int c, const real *w, real *z)
+{
+    const rff_matrix *m = f->self;
+    const uint8_t *q;
+    int64_t i;
+    int n;
+    for (pass p = pass_open(m); pass_next(&p, &q, &i, &n);)
+        weft_u8_times(n, (int)m->d, q, m->ldq, c, w, (size_t)m->d, z + i, (size_t)m->n);
+    for (int64_t e = 0; e < c * m->n; e++) z[e] = (real)((double)z[e] * m->unit);
+}
+
+/* g = unit * the sum over all ranks of sum[n], whole numbers in units of 2^-scale. NaN where
+ * the bound that gave the scale was not finite. Collective. */
+static void sum_up(const weft_matrix *f, const double *sum, size_t n, int scale, double bound,
+                   double unit, double *g, weft_arena *tmp)
+{
+    int64_t *whole = WEFT_NEW(tmp, int64_t, n);
+    const int finite = isfinite(bound);
+    for (size_t e = 0; e < n && finite; e++) whole[e] = (int64_t)sum[e];
+    weft_sum_i64(f->team, whole, n);
+    const double value = ldexp(unit, -scale);
+    for (size_t e = 0; e < n; e++) g[e] = finite ? (double)whole[e] * value : NAN;
+}
+
+/* Largest magnitude of x[n] over all ranks, INFINITY if one is not finite. Collective. */
+static double largest(weft_team *team, const real *x, size_t n)
+{
+    double most = 0;
+    for (size_t e = 0; e < n; e++) {
+        const double size = fabs((double)x[e]);
+        if (!(size <= most)) most = isfinite(size) ? size : INFINITY;
+    }
+    weft_max_f64(team, &most, 1);
+    return most;
+}
+
+static void trans(const weft_matrix *f, int c, const real *z, double *g)
+{
+    const rff_matrix *m = f->self;
+    const size_t n = (size_t)(c * m->d);
+    const double bound =
+        LARGEST * largest(f->team, z, (size_t)(c * m->n)) * (double)f->total;
+    const int scale = weft_exact_scale(bound);
+    weft_arena *tmp = weft_arena_new();
+    real *part = WEFT_NEW(tmp, real, n);
+    double *sum = WEFT_NEW(tmp, double, n);
+    const uint8_t *q;
+    int64_t i;
+    int rows;
+    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
+        memset(part, 0, n * sizeof *part);
+        weft_u8_trans(rows, (int)m->d, q, m->ldq, c, z + i, (size_t)m->n, part, (size_t)m->d);
+        weft_exact_add((int64_t)n, part, scale, sum);
+    }
+    sum_up(f, sum, n, scale, bound, m->unit, g, tmp);
+    weft_arena_free(tmp);
+}
+
+/* A bound on the sums of normal: every row's product with w is at most 127 sum |w|. */
+static double normal_bound(const weft_matrix *f, int c, const real *w, const real *h)
+{
+    const rff_matrix *m = f->self;
+    const double weight = h ? largest(f->team, h, (size_t)(c * m->n)) : 1;
+    double most = 0;
+    for (int j = 0; j < c; j++) {
+        double sum = 0;
+        for (int64_t k = 0; k < m->d; k++) sum += fabs((double)w[j * m->d + k]);
+        most = sum <= most ? most : sum; /* NaN stays */
+    }
+    return LARGEST * LARGEST * most * weight * (double)f->total;
+}
+
+static void normal(const weft_matrix *f, int c, const real *w, const real *h, double *g)
+{
+    const rff_matrix *m = f->self;
+    const size_t n = (size_t)(c * m->d);
+    const double bound = normal_bound(f, c, w, h);
+    const int scale = weft_exact_scale(bound);
+    weft_arena *tmp = weft_arena_new();
+    real *part = WEFT_NEW(tmp, real, n), *z = WEFT_NEW(tmp, real, c * WEFT_BLOCK);
+    double *sum = WEFT_NEW(tmp, double, n);
+    const uint8_t *q;
+    int64_t i;
+    int rows;
+    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
+        weft_u8_times(rows, (int)m->d, q, m->ldq, c, w, (size_t)m->d, z, WEFT_BLOCK);
+        for (int j = 0; j < c && h; j++)
+            for (int r = 0; r < rows; r++) z[j * WEFT_BLOCK + r] *= h[j * m->n + i + r];
+        memset(part, 0, n * sizeof *part);
+        weft_u8_trans(rows, (int)m->d, q, m->ldq, c, z, WEFT_BLOCK, part, (size_t)m->d);
+        weft_exact_add((int64_t)n, part, scale, sum);
+    }
+    sum_up(f, sum, n, scale, bound, m->unit * m->unit, g, tmp);
+    weft_arena_free(tmp);
+}
+
+/* ---- moments and Gram matrices ------------------------------------------------------ */
+
+static void moments(const weft_matrix *f, double *sum, double *square)
+{
+    const rff_matrix *m = f->self;
+    const size_t d = (size_t)m->d;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *total = WEFT_NEW(tmp, int64_t, 2 * d);
+    int32_t *part = WEFT_NEW(tmp, int32_t, 2 * d);
+    const uint8_t *q;
+    int64_t i;
+    int rows;
+    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
+        memset(part, 0, 2 * d * sizeof *part);
+        for (int r = 0; r < rows; r++)
+            for (size_t k = 0; k < d; k++) {
+                const int x = q[(size_t)r * m->ldq + k] - 128;
+                part[k] += x;
+                part[d + k] += x * x;
+            }
+        for (size_t k = 0; k < 2 * d; k++) total[k] += part[k];
+    }
+    weft_sum_i64(f->team, total, 2 * d);
+    for (size_t k = 0; k < d; k++) {
+        sum[k] = (double)total[k] * m->unit;
+        if (square) square[k] = (double)total[d + k] * m->unit * m->unit;
+    }
+    weft_arena_free(tmp);
+}
+
+/* total[nr][nc] += part, which becomes zero. */
+static void move(int64_t n, int32_t *part, int64_t *total)
+{
+    for (int64_t e = 0; e < n; e++) {
+        total[e] += part[e];
+        part[e] = 0;
+    }
+}
+
+/* Columns r0.. against columns c0.., over this rank's rows. */
+static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
+                         int64_t *total, weft_arena *tmp)
+{
+    enum { MOST = 130000 / WEFT_BLOCK * WEFT_BLOCK }; /* rows that fit 32 bits */
+    int32_t *part = WEFT_NEW(tmp, int32_t, nr * nc);
+    int64_t done = 0;
+    for (; done < m->held; done += MOST) { /* all kept rows at once: blocks make no difference */
+        const int64_t n = m->held - done < MOST ? m->held - done : MOST;
+        const uint8_t *q = m->q + (size_t)done * m->ldq;
+        weft_u8_gram((int)n, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part,
+                     (size_t)nc, tmp);
+        move(nr * nc, part, total);
+    }
+    const uint8_t *q;
+    int64_t i;
+    int rows;
+    pass p = pass_open(m);
+    while (p.next < m->blocks && m->start[p.next] < m->held) p.next++;
+    while (pass_next(&p, &q, &i, &rows)) {
+        weft_u8_gram(rows, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part, (size_t)nc,
+                     tmp);
+        move(nr * nc, part, total);
+    }
+}
+
+/* Copies this rank's requested rows among [r0, r0 + nr) of the team, whose own begin at
+ * `first`, to their places in to[nr][ldq]. */
+static void copy_rows(const rff_matrix *m, int64_t first, int64_t r0, int64_t nr, uint8_t *to)
+{
+    const uint8_t *q;
+    int64_t i;
+    int rows;
+    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);)
+        for (int r = 0; r < rows; r++) {
+            const int64_t at = first + i + r - r0;
+            if (at >= 0 && at < nr) memcpy(to + (size_t)at * m->ldq, q + (size_t)r * m->ldq, m->ldq);
+        }
+}
+
+/* Rows r0.. of the team against rows c0.., of which every rank takes its own. Rows r0.. are
+ * sent to all. Collective. */
+static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
+                      int64_t *total, weft_arena *tmp)
+{
+    const rff_matrix *m = f->self;
+    int64_t *first = WEFT_NEW(tmp, int64_t, f->team->size + 1);
+    first[f->team->rank + 1] = m->n;
+    weft_sum_i64(f->team, first, (size_t)f->team->size + 1);
+    for (int r = 0; r < f->team->size; r++) first[r + 1] += first[r];
+    const int64_t mine = first[f->team->rank];
+    uint8_t *left = WEFT_NEW(tmp, uint8_t, (size_t)nr * m->ldq);
+    copy_rows(m, mine, r0, nr, left);
+    for (int r = 0; r < f->team->size; r++) {
+        const int64_t from = first[r] > r0 ? first[r] : r0;
+        const int64_t to = first[r + 1] < r0 + nr ? first[r + 1] : r0 + nr;
+        if (from < to)
+            weft_bcast(f->team, left + (size_t)(from - r0) * m->ldq, (size_t)(to - from) * m->ldq, r);
+    }
+    int32_t *part = WEFT_NEW(tmp, int32_t, nr * WEFT_BLOCK);
+    const uint8_t *q;
+    int64_t i;
+    int rows;
+    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
+        const int64_t low = c0 > mine + i ? c0 - mine - i : 0;
+        const int64_t high = c0 + nc < mine + i + rows ? c0 + nc - mine - i : rows;
+        if (low >= high) continue;
+        memset(part, 0, (size_t)nr * WEFT_BLOCK * sizeof *part);
+        weft_u8_gram((int)m->d, 1, (int)nr, left, m->ldq, (int)(high - low),
+                     q + (size_t)low * m->ldq, m->ldq, part, WEFT_BLOCK, tmp);
+        for (int64_t r = 0; r < nr; r++)
+            for (int64_t c = low; c < high; c++)
+                total[r * nc + mine + i + c - c0] = part[r * WEFT_BLOCK + c - low];
+    }
+}
+
+static void gram(const weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
+                 double *a)
+{
+    const rff_matrix *m = f->self;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *total = WEFT_NEW(tmp, int64_t, nr * nc);
+    if (dual) gram_rows(f, r0, nr, c0, nc, total, tmp);
+    else gram_columns(m, r0, nr, c0, nc, total, tmp);
+    weft_sum_i64(f->team, total, (size_t)(nr * nc));
+    for (int64_t e = 0; e < nr * nc; e++) a[e] = (double)total[e] * m->unit * m->unit;
+    weft_arena_free(tmp);
+}
+
+void rff_matrix_vtable(weft_matrix *f)
+{
+    f->times = times;
+    f->trans = trans;
+    f->normal = normal;
+    f->moments = moments;
+    f->gram = gram;
+}

@@ -1,0 +1,371 @@
+/* Products of rows with random matrices, and the bytes of features that they become. A random
+ * matrix is made block of features by block, from its key, and never stored whole.
+ *
+ * Bytes meet integers: an entry of the random matrix, times the scale of its input, is rounded
+ * to a whole number of at most 16. A sum over many inputs does not tell: it is normal by the
+ * central limit theorem, once the variance that rounding adds is taken off beforehand. Cauchy
+ * entries have no variance and a heavy tail that is the kernel: what exceeds 16 of it, two
+ * in a hundred, is kept as a list and added in float. The shift of the inputs becomes the
+ * first term of every feature. Whatever is not bytes, or differs too much in scale, is
+ * multiplied as floats, in fixed blocks of rows so that ranks make no difference. */
+#include "rff.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    COLUMNS = 3840, /* features of a block of an integer matrix: stays in the third-level cache */
+    WIDE = 1024,    /* of a float matrix */
+    LANES = 16      /* rows that the tail is added to at a time */
+};
+
+/* Standard deviation of the largest normal entries, and quartile of Cauchy ones, in units of
+ * the integers: 16 is out of reach for the first; rounding to 2 widths changes the kernel by
+ * 1/(6 d) at most. */
+static const double normal_unit = 4, cauchy_unit = 0.5;
+
+/* Features [j0, j0 + columns) of the random matrix of one type. */
+typedef struct block {
+    int type, columns;
+    int64_t j0;
+    weft_s8 packed;
+    int64_t *first;  /* [columns+1] the tail of a column: entries first[j] .. */
+    uint32_t *input; /* of the tail */
+    float *value;
+    float *dense;          /* [columns][d] */
+    float *sign, *radius;  /* [3][padded], [padded] */
+} block;
+
+/* Up to WEFT_BLOCK rows of one type that lie in one block of the part. */
+typedef struct chunk {
+    int n;
+    int64_t index[WEFT_BLOCK]; /* requested rows */
+    int64_t row[WEFT_BLOCK];   /* local rows of the part */
+    int straight;              /* 1: consecutive local rows */
+} chunk;
+
+static int family_of(int type)
+{
+    return type / RFF_VIEWS;
+}
+
+static const rff_view *view_of(const rff_shared *own, int type)
+{
+    return &own->view[type % RFF_VIEWS];
+}
+
+static int is_exact(const rff_shared *own, int type)
+{
+    return view_of(own, type)->exact && family_of(type) != RFF_HADAMARD;
+}
+
+int rff_is_int(const rff_shared *own, int type)
+{
+    return is_exact(own, type) && family_of(type) == RFF_NORMAL;
+}
+
+/* What one whole unit of the integer matrix stands for. */
+static double integer_unit(const rff_shared *own, int type)
+{
+    const double width = family_of(type) == RFF_NORMAL ? normal_unit : cauchy_unit;
+    return view_of(own, type)->largest / width;
+}
+
+double rff_turns(const rff_shared *own, const rff *arm, int type)
+{
+    const double pi = 3.14159265358979323846;
+    const double unit = is_exact(own, type) ? integer_unit(own, type) : 1;
+    const double width = arm->kernel == RFF_GAUSSIAN ? sqrt(2 * arm->gamma) : arm->gamma;
+    return width * unit / (2 * pi);
+}
+
+/* ---- blocks of the random matrix ---------------------------------------------------- */
+
+/* Column j as integers, what is left over as floats; returns the number of those left over. */
+static int64_t round_column(const rff_shared *own, const block *b, const float *z,
+                            const float *scale, int8_t *p, uint32_t *input, float *value)
+{
+    int64_t tail = 0;
+    for (int i = 0; i < own->d; i++) {
+        const float x = z[i] * scale[i];
+        const float most = WEFT_S8_MAX, cut = x > most ? most : x < -most ? -most : x;
+        p[i] = (int8_t)lrintf(cut);
+    }
+    if (family_of(b->type) == RFF_NORMAL) return 0;
+    for (int i = 0; i < own->d; i++)
+        if (fabsf(z[i] * scale[i]) > WEFT_S8_MAX) {
+            input[tail] = (uint32_t)i;
+            value[tail++] = z[i] * scale[i] - p[i];
+        }
+    return tail;
+}
+
+/* Factors of the columns' entries before rounding. Rounding adds 1/12 to a variance. */
+static float *scales(const rff_shared *own, int type, weft_arena *tmp)
+{
+    const rff_view *v = view_of(own, type);
+    float *scale = WEFT_NEW(tmp, float, own->d);
+    for (int i = 0; i < own->d; i++) {
+        const double s = (double)v->scale[i] / integer_unit(own, type);
+        scale[i] = (float)(family_of(type) == RFF_NORMAL ? sqrt(s * s - 1.0 / 12) : s);
+    }
+    return scale;
+}
+
+static void make_integers(const rff_shared *own, block *b, weft_arena *tmp)
+{
+    const int d = own->d;
+    const rff_view *v = view_of(own, b->type);
+    const float *scale = scales(own, b->type, tmp);
+    const int64_t room = family_of(b->type) == RFF_NORMAL ? 0 : (int64_t)b->columns * (d / 8 + 64) + d;
+    int8_t *p = WEFT_NEW(tmp, int8_t, (size_t)b->columns * d);
+    int32_t *start = WEFT_NEW(tmp, int32_t, b->columns);
+    float *z = WEFT_NEW(tmp, float, d);
+    b->first = WEFT_NEW(tmp, int64_t, b->columns + 1);
+    b->input = WEFT_NEW(tmp, uint32_t, room);
+    b->value = WEFT_NEW(tmp, float, room);
+    for (int j = 0; j < b->columns; j++) {
+        int8_t *column = p + (size_t)j * d;
+        const int64_t at = b->first[j];
+        weft_check(room == 0 || at + d <= room, "the tail of a random matrix is too long");
+        rff_column(own, family_of(b->type), b->j0 + j, z);
+        b->first[j + 1] = at + round_column(own, b, z, scale, column, b->input + at, b->value + at);
+        double sum = 0;
+        for (int i = 0; i < d; i++) sum += (double)column[i] * (double)v->shift[i];
+        start[j] = (int32_t)-lrint(sum);
+    }
+    void *packed = weft_arena_get(tmp, 1, weft_s8_bytes(d, b->columns));
+    weft_s8_pack(&b->packed, d, b->columns, p, (size_t)d, start, packed);
+}
+
+static void make_block(const rff_shared *own, block *b, weft_arena *tmp)
+{
+    const int family = family_of(b->type);
+    if (is_exact(own, b->type)) {
+        make_integers(own, b, tmp);
+    } else if (family == RFF_HADAMARD) {
+        b->sign = WEFT_NEW(tmp, float, 3 * own->padded);
+        b->radius = WEFT_NEW(tmp, float, own->padded);
+        rff_signs(own, b->j0, b->sign, b->radius);
+    } else {
+        b->dense = WEFT_NEW(tmp, float, (size_t)b->columns * own->d);
+        for (int j = 0; j < b->columns; j++)
+            rff_column(own, family, b->j0 + j, b->dense + (size_t)j * own->d);
+    }
+}
+
+/* ---- products ----------------------------------------------------------------------- */
+
+/* The rows of a chunk as bytes [n][d]. */
+static const uint8_t *bytes_of(const rff_matrix *m, const chunk *c, weft_arena *tmp)
+{
+    const size_t d = (size_t)m->own->d;
+    const uint8_t *x = m->own->data->part[m->part].byte;
+    if (c->straight) return x + (size_t)c->row[0] * d;
+    uint8_t *copy = WEFT_NEW(tmp, uint8_t, (size_t)c->n * d);
+    for (int r = 0; r < c->n; r++) memcpy(copy + r * d, x + (size_t)c->row[r] * d, d);
+    return copy;
+}
+
+/* One row through its view, to[d]. */
+static void look(const rff_matrix *m, const rff_view *v, int64_t row, float *to)
+{
+    const int d = m->own->d;
+    const weft_rows *rows = &m->own->data->part[m->part];
+    if (rows->byte)
+        for (int i = 0; i < d; i++)
+            to[i] = ((float)rows->byte[row * d + i] - v->shift[i]) * v->scale[i];
+    else
+        for (int i = 0; i < d; i++)
+            to[i] = (rows->value[row * d + i] - v->shift[i]) * v->scale[i];
+}
+
+/* y[n][ld] = the integers' product plus the tail's, which is added LANES rows at a time. */
+static void add_tail(const rff_matrix *m, const block *b, const uint8_t *x, int n, float *y,
+                     size_t ld, weft_arena *tmp)
+{
+    const int d = m->own->d;
+    const float *shift = view_of(m->own, b->type)->shift;
+    float *across = WEFT_NEW(tmp, float, (size_t)d * LANES); /* [d][LANES] */
+    for (int r = 0; r < n; r += LANES) {
+        const int rows = n - r < LANES ? n - r : LANES;
+        for (int i = 0; i < d; i++)
+            for (int l = 0; l < rows; l++)
+                across[i * LANES + l] = (float)x[(size_t)(r + l) * d + i] - shift[i];
+        for (int j = 0; j < b->columns; j++) {
+            float sum[LANES] = {0};
+            const int64_t at = b->first[j];
+            weft_gather16((int)(b->first[j + 1] - at), b->input + at, b->value + at, across, sum);
+            for (int l = 0; l < rows; l++) {
+                float *to = y + (size_t)(r + l) * ld + j;
+                int32_t whole;
+                memcpy(&whole, to, sizeof whole);
+                *to = (float)whole + sum[l];
+            }
+        }
+    }
+}
+
+static void product_integers(const rff_matrix *m, const block *b, const chunk *c, void *y,
+                             int ld, weft_arena *tmp)
+{
+    const uint8_t *x = bytes_of(m, c, tmp);
+    weft_u8s8(c->n, x, m->own->d, &b->packed, y, ld);
+    if (family_of(b->type) == RFF_CAUCHY) add_tail(m, b, x, c->n, y, (size_t)ld, tmp);
+}
+
+static void product_floats(const rff_matrix *m, const block *b, const chunk *c, float *y, int ld,
+                           weft_arena *tmp)
+{
+    const int d = m->own->d;
+    float *x = WEFT_NEW(tmp, float, (size_t)c->n * d);
+    for (int r = 0; r < c->n; r++)
+        look(m, view_of(m->own, b->type), c->row[r], x + (size_t)r * d);
+    weft_sgemm(c->n, b->columns, d, x, d, b->dense, d, y, ld);
+}
+
+/* H D1 H D2 H D3 x, then the lengths of the rows. */
+static void product_signs(const rff_matrix *m, const block *b, const chunk *c, float *y, int ld,
+                          weft_arena *tmp)
+{
+    const int d = m->own->d, n = m->own->padded;
+    float *x = WEFT_NEW(tmp, float, n);
+    for (int r = 0; r < c->n; r++) {
+        look(m, view_of(m->own, b->type), c->row[r], x);
+        memset(x + d, 0, (size_t)(n - d) * sizeof *x);
+        for (int s = 0; s < 3; s++) {
+            const float *sign = b->sign + (size_t)s * n;
+            for (int i = 0; i < n; i++) x[i] *= sign[i];
+            weft_fwht(n, x);
+        }
+        for (int j = 0; j < b->columns; j++) y[(size_t)r * ld + j] = x[j] * b->radius[j];
+    }
+}
+
+/* y[n][ld], int32_t or float. */
+static void product(const rff_matrix *m, const block *b, const chunk *c, void *y, int ld,
+                    weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp);
+    if (is_exact(m->own, b->type)) product_integers(m, b, c, y, ld, tmp);
+    else if (b->dense) product_floats(m, b, c, y, ld, tmp);
+    else product_signs(m, b, c, y, ld, tmp);
+    weft_arena_reset(tmp, mark);
+}
+
+/* ---- features ----------------------------------------------------------------------- */
+
+/* The rows of a type among requested rows [i0, i1), which lie in one block of the part. */
+static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
+{
+    c->n = 0;
+    for (int64_t i = i0; i < i1; i++)
+        if (m->type[i] == type) {
+            c->index[c->n] = i;
+            c->row[c->n++] = m->row ? m->row[i] : i;
+        }
+    c->straight = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
+}
+
+/* Bytes of features [j0, j0 + columns) of a chunk from their products; q is row i0's. */
+static void cosines(const rff_matrix *m, const chunk *c, int is_int, int64_t j0, int columns,
+                    const void *y, size_t ld, int64_t i0, uint8_t *q)
+{
+    for (int r = 0; r < c->n; r++) {
+        const double turns = m->turns[c->index[r]];
+        const float *offset = m->own->offset + j0;
+        uint8_t *to = q + (size_t)(c->index[r] - i0) * m->ldq + j0;
+        if (is_int) weft_cos_u8_i32(columns, (const int32_t *)y + r * ld, turns, offset, to);
+        else weft_cos_u8_f32(columns, (const float *)y + r * ld, turns, offset, to);
+    }
+}
+
+/* Where the products of a chunk lie in the cache. */
+static char *cached(const rff_cache *cache, const chunk *c, int r, int64_t j0)
+{
+    return (char *)cache->product + (size_t)(c->row[r] * cache->room + j0) * sizeof(int32_t);
+}
+
+/* The cache of the part if it has the products of this type, or can take them for all rows;
+ * those of another type are dropped. NULL: the products are to be made. */
+static rff_cache *cache_for(const rff_matrix *m, int type, int whole)
+{
+    rff_cache *cache = &m->own->cache[m->part];
+    if (cache->type == type && cache->filled >= m->d) return cache;
+    if (!whole || !cache->product || family_of(type) == RFF_HADAMARD) return NULL;
+    cache->type = type;
+    cache->filled = 0;
+    return cache;
+}
+
+void rff_caches(rff_shared *own)
+{
+    double most = 0;
+    for (int part = 0; part < WEFT_NPART; part++)
+        most = fmax(most, (double)own->data->part[part].n);
+    const double columns = (double)own->columns, features = most * (columns + 64);
+    for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++) {
+        rff_cache *cache = &own->cache[part];
+        const double bytes = (double)own->data->part[part].n * columns * sizeof(int32_t);
+        cache->type = -1;
+        if (own->kept + bytes + features > own->memory) continue;
+        cache->room = own->columns;
+        cache->product = weft_arena_get(
+            own->mem, (size_t)(own->data->part[part].n * own->columns), sizeof(int32_t));
+        own->kept += bytes;
+    }
+}
+
+static int block_columns(const rff_matrix *m, int type, int64_t j0)
+{
+    const int most = is_exact(m->own, type)              ? COLUMNS
+                     : family_of(type) == RFF_HADAMARD ? m->own->padded
+                                                         : WIDE;
+    return m->d - j0 < most ? (int)(m->d - j0) : most;
+}
+
+/* Features of all rows of a type among [i0, i1). */
+static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uint8_t *q,
+                      int whole, weft_arena *tmp)
+{
+    rff_cache *cache = cache_for(m, type, whole);
+    const int ready = cache && cache->filled >= m->d, is_int = rff_is_int(m->own, type);
+    chunk *c = WEFT_NEW(tmp, chunk, 1);
+    const size_t mark = weft_arena_mark(tmp);
+    for (int64_t j0 = 0; j0 < m->d;) {
+        block b = {.type = type, .j0 = j0, .columns = block_columns(m, type, j0)};
+        if (!ready) make_block(m->own, &b, tmp);
+        const size_t ld = cache ? (size_t)cache->room : (size_t)b.columns;
+        float *tile = cache ? NULL : WEFT_NEW(tmp, float, WEFT_BLOCK * ld);
+        for (int64_t at = 0; at < m->blocks; at++) {
+            if (m->start[at] < i0 || m->start[at] >= i1) continue;
+            pick(m, type, m->start[at], m->start[at + 1], c);
+            if (c->n == 0) continue;
+            if (ready) {
+                chunk one = {.n = 1};
+                for (int r = 0; r < c->n; r++) {
+                    one.index[0] = c->index[r];
+                    cosines(m, &one, is_int, j0, b.columns, cached(cache, c, r, j0), 0, i0, q);
+                }
+                continue;
+            }
+            void *y = cache ? (void *)cached(cache, c, 0, j0) : tile;
+            product(m, &b, c, y, (int)ld, tmp);
+            cosines(m, c, is_int, j0, b.columns, y, ld, i0, q);
+        }
+        weft_arena_reset(tmp, mark);
+        j0 += b.columns;
+    }
+    if (cache && cache->filled < m->d) cache->filled = m->d;
+}
+
+void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
+{
+    int64_t count[RFF_TYPES] = {0};
+    for (int64_t i = i0; i < i1; i++) count[m->type[i]]++;
+    weft_arena *tmp = weft_arena_new();
+    for (int type = 0; type < RFF_TYPES; type++)
+        if (count[type])
+            make_type(m, type, i0, i1, q, !m->row && count[type] == m->n, tmp);
+    weft_arena_free(tmp);
+}

@@ -1,0 +1,193 @@
+/* Rates of this machine and of the kernels above it: what `weft bench` prints and --plan
+ * reckons with. A rate is the best of the runs that fit the time. */
+#include "weft/math.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+/* Shapes of the bench: CIFAR-10 with 10,000 features. */
+enum { PIXELS = 3072, FEATURES = 10000, WIDE = 960, CLASSES = 10, ORDER = 512, POWER = 4096 };
+
+/* ---- the machine -------------------------------------------------------------------- */
+
+/* Best time of one call, s, calling for `seconds`, at least twice. */
+static double best_time(double seconds, void (*call)(void *), void *ctx)
+{
+    double best = INFINITY;
+    const double end = weft_now() + seconds;
+    call(ctx);
+    do {
+        const double start = weft_now();
+        call(ctx);
+        best = fmin(best, weft_now() - start);
+    } while (weft_now() < end);
+    return best;
+}
+
+static void call_sgemm(void *ctx)
+{
+    float *a = ctx, *b = a + ORDER * ORDER, *c = b + ORDER * ORDER;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, ORDER, ORDER, ORDER, 1, a, ORDER, b,
+                ORDER, 0, c, ORDER);
+}
+
+double weft_cpu_sgemm(double seconds)
+{
+    weft_arena *tmp = weft_arena_new();
+    float *x = WEFT_NEW(tmp, float, 3 * ORDER * ORDER);
+    for (int i = 0; i < 2 * ORDER * ORDER; i++) x[i] = (float)(i % 17) - 8;
+    const double time = best_time(seconds, call_sgemm, x);
+    weft_arena_free(tmp);
+    return 2.0 * ORDER * ORDER * ORDER / time / 1e9;
+}
+
+enum { STREAM = 64 << 20 };
+
+typedef struct stream {
+    const uint64_t *x;
+    volatile uint64_t sum; /* read, so that the loop is not left out */
+} stream;
+
+static void call_stream(void *ctx)
+{
+    stream *s = ctx;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < STREAM / sizeof *s->x; i++) sum += s->x[i];
+    s->sum = sum;
+}
+
+double weft_cpu_stream(double seconds)
+{
+    weft_arena *tmp = weft_arena_new();
+    uint64_t *x = weft_arena_get(tmp, 1, STREAM);
+    memset(x, 1, STREAM);
+    stream s = {.x = x};
+    const double time = best_time(seconds, call_stream, &s);
+    weft_arena_free(tmp);
+    return STREAM / time / 1e9;
+}
+
+/* ---- the kernels -------------------------------------------------------------------- */
+
+typedef struct bench {
+    FILE *out;
+    double sgemm;   /* GFLOP/s */
+    uint8_t *bytes; /* [WEFT_BLOCK][FEATURES] */
+    weft_s8 packed;
+    int32_t *whole; /* [WEFT_BLOCK][FEATURES] */
+    float *x, *p, *y, *offset; /* [WEFT_BLOCK][PIXELS], [ORDER][PIXELS], [WEFT_BLOCK][FEATURES] */
+    real *w, *z, *g;
+    weft_arena *mem;
+} bench;
+
+static void call_u8s8(void *ctx)
+{
+    bench *b = ctx;
+    weft_u8s8(66, b->bytes, PIXELS, &b->packed, b->whole, FEATURES);
+}
+
+static void call_floats(void *ctx)
+{
+    bench *b = ctx;
+    weft_sgemm(WEFT_BLOCK, ORDER, PIXELS, b->x, PIXELS, b->p, PIXELS, b->y, ORDER);
+}
+
+static void call_cos_int(void *ctx)
+{
+    bench *b = ctx;
+    for (int i = 0; i < 16; i++)
+        weft_cos_u8_i32(FEATURES, b->whole + i * FEATURES, 1e-4, b->offset, b->bytes + i * FEATURES);
+}
+
+static void call_cos_float(void *ctx)
+{
+    bench *b = ctx;
+    for (int i = 0; i < 16; i++)
+        weft_cos_u8_f32(FEATURES, b->y + i * FEATURES, 1e-4, b->offset, b->bytes + i * FEATURES);
+}
+
+static void call_times(void *ctx)
+{
+    bench *b = ctx;
+    weft_u8_times(WEFT_BLOCK, FEATURES, b->bytes, FEATURES, CLASSES, b->w, FEATURES, b->z,
+                  WEFT_BLOCK);
+}
+
+static void call_trans(void *ctx)
+{
+    bench *b = ctx;
+    weft_u8_trans(WEFT_BLOCK, FEATURES, b->bytes, FEATURES, CLASSES, b->z, WEFT_BLOCK, b->g,
+                  FEATURES);
+}
+
+static void call_normal(void *ctx)
+{
+    call_times(ctx);
+    call_trans(ctx);
+}
+
+/* Columns of the block, taken as 1024 rows of 1024. */
+static void call_gram(void *ctx)
+{
+    bench *b = ctx;
+    weft_u8_gram(1024, 0, 480, b->bytes, 1024, 480, b->bytes + 512, 1024, b->whole, ORDER, b->mem);
+}
+
+static void call_fwht(void *ctx)
+{
+    bench *b = ctx;
+    for (int i = 0; i < 16; i++) weft_fwht(POWER, b->x + i * POWER);
+}
+
+/* One line. `work` operations of a call; share of sgemm where they are multiply-adds. */
+static void line(bench *b, const char *name, const char *size, void (*call)(void *), double work)
+{
+    memset(b->x, 0, (size_t)WEFT_BLOCK * PIXELS * sizeof *b->x); /* transforms would overflow */
+    const double seconds = best_time(0.5, call, b), rate = work / seconds / 1e9;
+    fprintf(b->out, "%s,%s,%.3g,%.4g,%.2f\n", name, size, seconds, rate, rate / b->sgemm);
+    fflush(b->out);
+}
+
+static void fill(bench *b)
+{
+    const size_t cells = (size_t)WEFT_BLOCK * FEATURES;
+    b->bytes = WEFT_NEW(b->mem, uint8_t, cells);
+    b->whole = WEFT_NEW(b->mem, int32_t, cells);
+    b->x = WEFT_NEW(b->mem, float, WEFT_BLOCK * PIXELS);
+    b->p = WEFT_NEW(b->mem, float, ORDER * PIXELS);
+    b->y = WEFT_NEW(b->mem, float, cells);
+    b->offset = WEFT_NEW(b->mem, float, FEATURES);
+    b->w = WEFT_NEW(b->mem, real, CLASSES * FEATURES);
+    b->z = WEFT_NEW(b->mem, real, CLASSES * WEFT_BLOCK);
+    b->g = WEFT_NEW(b->mem, real, CLASSES * FEATURES);
+    for (size_t i = 0; i < cells; i++) b->bytes[i] = (uint8_t)(i * 37 % 251);
+    weft_arena *tmp = weft_arena_new();
+    int8_t *p = WEFT_NEW(tmp, int8_t, WIDE * PIXELS);
+    for (size_t i = 0; i < WIDE * PIXELS; i++) p[i] = (int8_t)((int)(i % 33) - 16);
+    weft_s8_pack(&b->packed, PIXELS, WIDE, p, PIXELS, NULL,
+                 weft_arena_get(b->mem, 1, weft_s8_bytes(PIXELS, WIDE)));
+    weft_arena_free(tmp);
+}
+
+void weft_math_bench(FILE *out)
+{
+    bench b = {.out = out, .mem = weft_arena_new()};
+    fill(&b);
+    b.sgemm = weft_cpu_sgemm(1);
+    const double block = WEFT_BLOCK, d = FEATURES, narrow = 2 * block * d * CLASSES;
+    fprintf(out, "name,size,seconds,rate,share\n");
+    fprintf(out, "sgemm,512^3,%.3g,%.4g,1\n", 2e-9 * ORDER * ORDER * ORDER / b.sgemm, b.sgemm);
+    line(&b, "project bytes", "66x3072x960", call_u8s8, 2.0 * 66 * PIXELS * WIDE);
+    line(&b, "project floats", "256x3072x512", call_floats, 2 * block * PIXELS * ORDER);
+    line(&b, "gram", "480x480x1024", call_gram, 2.0 * 480 * 480 * 1024);
+    line(&b, "times", "256x10000x10", call_times, narrow);
+    line(&b, "trans", "256x10000x10", call_trans, narrow);
+    line(&b, "normal", "256x10000x10", call_normal, 2 * narrow);
+    line(&b, "fwht", "16x4096", call_fwht, 16.0 * POWER * 12);
+    line(&b, "cos int", "16x10000", call_cos_int, 16 * d);
+    line(&b, "cos float", "16x10000", call_cos_float, 16 * d);
+    const double reads = weft_cpu_stream(0.5);
+    fprintf(out, "stream,64 MB,%.3g,%.4g,\n", STREAM / 1e9 / reads, reads);
+    weft_arena_free(b.mem);
+}

@@ -1,0 +1,137 @@
+/* Chooses the table of loops for this CPU. Each is tried once against the plain one on a small
+ * random problem before it is trusted: there are more CPUs than we can test on. */
+#include "kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUPS = 3, PAIRS = 24, N = 75, D = 173, C = 7, FWHT = 64 };
+
+/* Random input, and what a table makes of it. Integers agree exactly, cosines to one unit of
+ * the byte, reals to rounding. */
+typedef struct trial {
+    _Alignas(64) int8_t b[GROUPS * WEFT_GROUP * WEFT_WIDE];
+    _Alignas(64) int16_t right[PAIRS * 2 * WEFT_WIDE];
+    int16_t left[PAIRS * 2 * WEFT_TILE];
+    uint8_t a[WEFT_TILE][GROUPS * WEFT_GROUP], q[N * D];
+    int32_t x[D];
+    float y[D], offset[D];
+    real w[C * D], z[C * N];
+} trial;
+
+typedef struct outcome {
+    int32_t product[WEFT_TILE * WEFT_WIDE], gram[WEFT_TILE * WEFT_WIDE];
+    uint8_t q[2 * D];
+    real z[C * N], g[C * D];
+    float fwht[FWHT], gather[16];
+} outcome;
+
+static uint32_t next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 40);
+}
+
+static void draw(trial *t)
+{
+    uint64_t s = 1;
+    for (size_t i = 0; i < sizeof t->b; i++)
+        t->b[i] = (int8_t)((int)(next(&s) % (2 * WEFT_S8_MAX + 1)) - WEFT_S8_MAX);
+    for (int i = 0; i < PAIRS * 2 * WEFT_WIDE; i++)
+        t->right[i] = (int16_t)((int)(next(&s) & 255) - 128);
+    for (int i = 0; i < PAIRS * 2 * WEFT_TILE; i++)
+        t->left[i] = (int16_t)((int)(next(&s) & 255) - 128);
+    for (int r = 0; r < WEFT_TILE; r++)
+        for (int k = 0; k < GROUPS * WEFT_GROUP; k++)
+            t->a[r][k] = (uint8_t)(r == 0 ? 255 : next(&s));
+    for (int i = 0; i < N * D; i++) t->q[i] = (uint8_t)next(&s);
+    for (int k = 0; k < D; k++) {
+        t->x[k] = (int32_t)next(&s) - (1 << 23);
+        t->y[k] = (float)next(&s) / 1024 - 8192;
+        t->offset[k] = (float)next(&s) / (1 << 24);
+    }
+    for (int i = 0; i < C * D; i++) t->w[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+    for (int i = 0; i < C * N; i++) t->z[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+}
+
+/* The entry of b in a panel of `wide` columns is that of the widest panel. */
+static void run(const weft_kernel *kernel, const trial *t, outcome *o)
+{
+    _Alignas(64) int8_t b[sizeof t->b];
+    _Alignas(64) int16_t right[PAIRS * 2 * WEFT_WIDE];
+    const int wide = kernel->wide;
+    for (int i = 0; i < GROUPS * WEFT_GROUP / 4; i++)
+        memcpy(b + i * 4 * wide, t->b + i * 4 * WEFT_WIDE, (size_t)(4 * wide));
+    for (int i = 0; i < PAIRS; i++)
+        memcpy(right + i * 2 * wide, t->right + i * 2 * WEFT_WIDE,
+               (size_t)(2 * wide) * sizeof *right);
+    const uint8_t *row[WEFT_TILE];
+    for (int r = 0; r < WEFT_TILE; r++) row[r] = t->a[r];
+    memset(o, 0, sizeof *o);
+    kernel->u8s8(GROUPS, row, b, o->product, WEFT_WIDE);
+    kernel->gram(PAIRS, t->left, right, o->gram, WEFT_WIDE);
+    kernel->cos_i32(D, t->x, 0.001, t->offset, o->q);
+    kernel->cos_f32(D, t->y, 0.01, t->offset, o->q + D);
+    kernel->times(N, D, t->q, D, C, t->w, D, o->z, N);
+    kernel->trans(N, D, t->q, D, C, t->z, N, o->g, D);
+    memcpy(o->fwht, t->y, sizeof o->fwht);
+    kernel->fwht(FWHT, o->fwht);
+    uint32_t at[10];
+    for (uint32_t e = 0; e < 10; e++) at[e] = (7 * e + 3) % 10;
+    kernel->gather16(10, at, t->offset, t->y, o->gather);
+}
+
+/* 1 if two numbers differ by the rounding of sums of about `magnitude`. */
+static int near(double a, double b, double magnitude)
+{
+    return fabs(a - b) <= 1e-5 * magnitude;
+}
+
+static int agree(const outcome *a, const outcome *b, int wide)
+{
+    for (int r = 0; r < WEFT_TILE; r++) {
+        const size_t row = (size_t)r * WEFT_WIDE, bytes = (size_t)wide * sizeof(int32_t);
+        if (memcmp(a->product + row, b->product + row, bytes) != 0) return 0;
+        if (memcmp(a->gram + row, b->gram + row, bytes) != 0) return 0;
+    }
+    for (int i = 0; i < 2 * D; i++)
+        if (abs(a->q[i] - b->q[i]) > 1) return 0;
+    for (int i = 0; i < C * N; i++)
+        if (!near(a->z[i], b->z[i], 64.0 * D)) return 0;
+    for (int i = 0; i < C * D; i++)
+        if (!near(a->g[i], b->g[i], 64.0 * N)) return 0;
+    for (int i = 0; i < FWHT; i++)
+        if (!near(a->fwht[i], b->fwht[i], 8192.0 * FWHT)) return 0;
+    for (int i = 0; i < 16; i++)
+        if (!near(a->gather[i], b->gather[i], 8192.0 * 10)) return 0;
+    return 1;
+}
+
+static int trusted(const weft_kernel *kernel)
+{
+    weft_arena *tmp = weft_arena_new();
+    trial *t = WEFT_NEW(tmp, trial, 1);
+    outcome *o = WEFT_NEW(tmp, outcome, 2);
+    draw(t);
+    run(&weft_kernel_plain, t, o);
+    run(kernel, t, o + 1);
+    const int same = agree(o, o + 1, kernel->wide);
+    weft_arena_free(tmp);
+    if (!same)
+        weft_log(WEFT_WARN, "the %s loops give wrong results on this CPU and are not used",
+                 kernel->name);
+    return same;
+}
+
+const weft_kernel *weft_kernel_best(void)
+{
+    static const weft_kernel *best; /* chosen once a process, always the same */
+    if (best) return best;
+#if defined(__x86_64__)
+    static const weft_kernel *const list[] = {&weft_kernel_avx512, &weft_kernel_avx2};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i]->works() && trusted(list[i])) return best = list[i];
+#endif
+    return best = &weft_kernel_plain;
+}

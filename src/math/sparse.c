@@ -1,0 +1,36 @@
+/* Sparse rows: product with a vector and addition to one. Called by feature/ngram_matrix.c
+ * and model/dual.c. */
+#include "weft/math.h"
+
+double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w)
+{
+    const uint32_t *column = x->column;
+    const float *value = x->value;
+    int64_t e = x->first[i], end = x->first[i + 1];
+    real s0 = 0, s1 = 0, s2 = 0,
+         s3 = 0; /* four sums: additions need not wait for each other */
+    for (; e + 3 < end; e += 4) {
+        s0 += w[column[e]] * (real)value[e];
+        s1 += w[column[e + 1]] * (real)value[e + 1];
+        s2 += w[column[e + 2]] * (real)value[e + 2];
+        s3 += w[column[e + 3]] * (real)value[e + 3];
+    }
+    for (; e < end; e++) s0 += w[column[e]] * (real)value[e];
+    return (double)(s0 + s1) + (double)(s2 + s3);
+}
+
+void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w)
+{
+    const uint32_t *column = x->column;
+    const float *value = x->value;
+    for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
+        w[column[e]] += scale * (real)value[e];
+}
+
+double weft_sparse_norm2(const weft_sparse *x, int64_t i)
+{
+    double sum = 0;
+    for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
+        sum += (double)x->value[e] * (double)x->value[e];
+    return sum;
+}

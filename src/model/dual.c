@@ -1,0 +1,361 @@
+/* Dual coordinate ascent for linear models with a loss of the margin, on sparse rows:
+ *     max_a  - 1/2 |sum_i a_i y_i x_i|^2 - 1/2 (sum_i a_i y_i)^2 - sum_i conj(a_i),
+ * one a_i after the other solved exactly, w = sum_i a_i y_i x_i kept up to date (Hsieh,
+ * Chang, Lin, Keerthi, Sundararajan, ICML 2008; for logistic loss Yu, Huang, Lin, Machine
+ * Learning 85, 2011). Called by margin.c.
+ *
+ * - Lanes (dual_rows) are visited at the same time, each with its own copy of w; their
+ * changes are added exactly, with the best common step. Lanes hold different groups of
+ * rows, which hardly share columns, so that hardly any progress is lost. One group is one
+ * lane.
+ * - The intercept, which all rows share, stays fixed during an epoch and takes a Newton
+ * step after it.
+ * - A row whose change brings less than its share of the tolerance rests 1, 3, then 7
+ * epochs.
+ * - The end is certified by the duality gap, margins of all rows computed anew.
+ * Nothing depends on the number of ranks. The fit starts at a = 0, wherever w was. */
+#include "dual.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUMS = 8, REST = 3 };
+
+/* One fit. Rows are those of x; states of rows that are elsewhere do not occur. */
+typedef struct ascent {
+    const margin_problem *p;
+    const dual_rows *x;
+    int one;
+    real *w, *moved; /* [d] weights; a lane's copy */
+    int64_t *change; /* [d] sum of the lanes' changes, in units of 2^-scale */
+    int scale;
+    double b;         /* intercept */
+    double *a, *step; /* [x.n] dual variables, 0..c, and their change in this epoch */
+    double *norm2;    /* [x.n] |x_i|^2 */
+    double *margin;   /* [x.n] when last visited */
+    int *due, *rest;  /* [x.n] epoch of the next visit; how often it changed little */
+    int64_t *turn;    /* [x.n] order of a group's visits, scratch */
+    double enough;    /* gain of one row that is worth a visit */
+    double visits;
+    double (*lane)[SUMS];
+} ascent;
+
+static double sign_of(const ascent *s, int64_t i)
+{
+    return s->x->label[i] == s->one ? 1 : -1;
+}
+
+/* ---- losses ------------------------------------------------------------------------- */
+
+double margin_loss(margin_kind kind, double m)
+{
+    double short_of = m < 1 ? 1 - m : 0;
+    if (kind == MARGIN_HINGE) return short_of;
+    if (kind == MARGIN_SQUARED) return short_of * short_of;
+    return m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
+}
+
+/* Keeps a logistic a within (0, c), where its conjugate has a derivative. */
+static double inside(double a, double c)
+{
+    double edge = 1e-14 * c;
+    return fmin(fmax(a, edge), c - edge);
+}
+
+static double conj_value(const margin_problem *p, double a)
+{
+    if (p->kind == MARGIN_HINGE) return -a;
+    if (p->kind == MARGIN_SQUARED) return a * a / (4 * p->c) - a;
+    a = inside(a, p->c);
+    return a * log(a / p->c) + (p->c - a) * log1p(-a / p->c);
+}
+
+static double conj_slope(const margin_problem *p, double a)
+{
+    if (p->kind == MARGIN_HINGE) return -1;
+    if (p->kind == MARGIN_SQUARED) return a / (2 * p->c) - 1;
+    a = inside(a, p->c);
+    return log(a / (p->c - a));
+}
+
+static double conj_curve(const margin_problem *p, double a)
+{
+    if (p->kind == MARGIN_HINGE) return 0;
+    if (p->kind == MARGIN_SQUARED) return 1 / (2 * p->c);
+    a = inside(a, p->c);
+    return p->c / (a * (p->c - a));
+}
+
+/* argmin over t of 1/2 q (t - a)^2 + m (t - a) + conj(t), logistic: Newton steps within a
+ * bracket, to 8 digits. */
+static double logistic_best(double c, double q, double m, double a)
+{
+    double lo = 1e-14 * c, hi = c - lo;
+    double t = inside(a > 0 ? a : c / (1 + exp(m) + c * q / (1 + fabs(m))), c);
+    for (int k = 0; k < 50; k++) {
+        double g = q * (t - a) + m + log(t / (c - t));
+        if (g > 0) {
+            hi = t;
+        } else {
+            lo = t;
+        }
+        double next = t - g / (q + c / (t * (c - t)));
+        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
+        if (fabs(next - t) <= 1e-8 * fmin(t, c - t)) return next;
+        t = next;
+    }
+    return t;
+}
+
+static double best(const margin_problem *p, double q, double m, double a)
+{
+    if (p->kind == MARGIN_LOGISTIC) return logistic_best(p->c, q, m, a);
+    double curve = q + conj_curve(p, a), slope = m + conj_slope(p, a);
+    double top = p->kind == MARGIN_HINGE ? p->c : INFINITY;
+    if (curve <= 0) return slope < 0 ? top : 0; /* a row without entries */
+    return fmin(fmax(a - slope / curve, 0), top);
+}
+
+/* ---- visits ------------------------------------------------------------------------- */
+
+static void visit(ascent *s, int64_t i, int epoch, real *w)
+{
+    const weft_sparse *x = &s->x->x;
+    double y = sign_of(s, i), q = s->norm2[i], a = s->a[i];
+    double m = y * (weft_sparse_dot(x, i, w) + s->b);
+    double d = best(s->p, q, m, a) - a;
+    s->margin[i] = m;
+    s->step[i] = d;
+    s->visits += (double)(x->first[i + 1] - x->first[i]);
+    if (d != 0) weft_sparse_add(x, i, (real)(y * d), w);
+    double gain = 0.5 * (q + conj_curve(s->p, a + d)) * d * d;
+    if (gain >= s->enough)
+        s->rest[i] = 0;
+    else if (s->rest[i] < REST)
+        s->rest[i]++;
+    s->due[i] = epoch + (1 << s->rest[i]);
+}
+
+/* turn[n] <- rows in an order that is random in (group, epoch). */
+static void shuffle(const int64_t *row, int64_t n, int group, int epoch, int64_t *turn)
+{
+    weft_rng4 r = {{0}};
+    for (int64_t i = 0; i < n; i++) {
+        if (i % 4 == 0)
+            r = weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)epoch,
+                            (uint64_t)i);
+        int64_t j = (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(i + 1));
+        turn[i] = turn[j];
+        turn[j] = row[i];
+    }
+}
+
+/* Visits the rows of a lane that are due. */
+static void visit_lane(ascent *s, int lane, int epoch, real *w)
+{
+    const dual_rows *x = s->x;
+    int at = lane - x->first;
+    for (int g = x->segment[at]; g < x->segment[at + 1]; g++) {
+        int64_t n = x->start[g + 1] - x->start[g], due = 0;
+        int64_t *turn = s->turn + x->start[g];
+        shuffle(x->order + x->start[g], n, x->group[g], epoch, turn);
+        for (int64_t i = 0; i < n; i++) {
+            if (s->due[turn[i]] <= epoch)
+                turn[due++] = turn[i];
+            else
+                s->step[turn[i]] = 0;
+        }
+        for (int64_t i = 0; i < due; i++) visit(s, turn[i], epoch, w);
+    }
+}
+
+/* ---- sums over rows ----------------------------------------------------------------- */
+
+/* Adds what row i brings, given the common step t, to sum[SUMS]. */
+typedef void (*row_sum)(const ascent *s, int64_t i, double t, double *sum);
+
+/* Sums over all rows: per lane, which one rank holds whole, then in the order of lanes.
+ * Collective. */
+static void sum_lanes(ascent *s, row_sum add, double t, double *sum)
+{
+    const dual_rows *x = s->x;
+    int64_t *bits =
+        (int64_t *)(void *)s->lane; /* zeros of other ranks leave bits as they are */
+    memset(s->lane, 0, (size_t)x->lanes * sizeof *s->lane);
+    for (int l = x->first; l < x->last; l++) {
+        int at = l - x->first;
+        int64_t end = x->start[x->segment[at + 1]];
+        for (int64_t i = x->start[x->segment[at]]; i < end; i++)
+            add(s, x->order[i], t, s->lane[l]);
+    }
+    weft_sum_i64(x->team, bits, (size_t)(x->lanes * SUMS));
+    memset(sum, 0, SUMS * sizeof *sum);
+    for (int l = 0; l < x->lanes; l++)
+        for (int k = 0; k < SUMS; k++) sum[k] += s->lane[l][k];
+}
+
+static void add_line(const ascent *s, int64_t i, double t, double *sum)
+{
+    double d = s->step[i], a = s->a[i] + t * d;
+    if (d == 0) return;
+    sum[0] += d * (conj_slope(s->p, a) + sign_of(s, i) * s->b);
+    sum[1] += d * d * conj_curve(s->p, a);
+}
+
+static void add_state(const ascent *s, int64_t i, double t, double *sum)
+{
+    double a = s->a[i], y = sign_of(s, i), curve = s->norm2[i] + conj_curve(s->p, a);
+    int bound = s->p->kind != MARGIN_LOGISTIC &&
+                (a <= 0 || (s->p->kind == MARGIN_HINGE && a >= s->p->c));
+    (void)t;
+    sum[0] += a * y;
+    sum[1] += bound || curve <= 0 ? 0 : 1 / curve;
+    sum[2] += conj_value(s->p, a);
+    sum[3] += s->p->c * margin_loss(s->p->kind, s->margin[i]);
+    sum[4] += s->visits > 0 && i == s->x->order[0] ? s->visits : 0;
+}
+
+/* ---- an epoch ----------------------------------------------------------------------- */
+
+static double dot(int64_t n, const real *a, const real *b)
+{
+    double s[4] = {0};
+    for (int64_t i = 0; i + 3 < n; i += 4)
+        for (int k = 0; k < 4; k++) s[k] += (double)a[i + k] * (double)b[i + k];
+    for (int64_t i = n - n % 4; i < n; i++) s[0] += (double)a[i] * (double)b[i];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+/* The step in (0, 1] that is best for all lanes' changes `moved` together. Collective. */
+static double line_search(ascent *s)
+{
+    double slope = dot(s->x->d, s->w, s->moved), curve = dot(s->x->d, s->moved, s->moved);
+    double lo = 0, hi = 1, t = 1, sum[SUMS];
+    for (int k = 0; k < 20; k++) {
+        sum_lanes(s, add_line, t, sum);
+        double g = slope + t * curve + sum[0];
+        if (g <= 0 && t >= 1) return 1;
+        if (g > 0)
+            hi = t;
+        else
+            lo = t;
+        double next = t - g / (curve + sum[1]);
+        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
+        if (fabs(next - t) < 1e-3 * t) return next;
+        t = next;
+    }
+    return lo > 0 ? lo : hi;
+}
+
+/* Visits all lanes, adds their changes to w and a. Collective. */
+static void epoch(ascent *s, int e)
+{
+    const dual_rows *x = s->x;
+    double t = 1;
+    if (x->lanes == 1) {
+        if (x->first < x->last) visit_lane(s, 0, e, s->w);
+    } else {
+        double unit = ldexp(1, s->scale);
+        memset(s->change, 0, (size_t)x->d * sizeof *s->change);
+        for (int l = x->first; l < x->last; l++) {
+            memcpy(s->moved, s->w, (size_t)x->d * sizeof *s->moved);
+            visit_lane(s, l, e, s->moved);
+            for (int64_t j = 0; j < x->d; j++)
+                s->change[j] += (int64_t)(((double)s->moved[j] - (double)s->w[j]) * unit);
+        }
+        weft_sum_i64(x->team, s->change, (size_t)x->d);
+        for (int64_t j = 0; j < x->d; j++)
+            s->moved[j] = (real)((double)s->change[j] / unit);
+        t = line_search(s);
+        for (int64_t j = 0; j < x->d; j++) s->w[j] += (real)t * s->moved[j];
+    }
+    for (int64_t i = 0; i < x->x.n; i++) s->a[i] += t * s->step[i];
+}
+
+/* |w|^2 on all ranks; one lane's w is its owner's. Collective. */
+static double square(ascent *s)
+{
+    double sum = s->x->lanes > 1 || s->x->first < s->x->last ? dot(s->x->d, s->w, s->w) : 0;
+    if (s->x->lanes == 1) weft_max_f64(s->x->team, &sum, 1);
+    return sum;
+}
+
+/* Computes all margins anew; rows whose margins were old are visited again. Needs w on the
+ * ranks that own lanes. Local. */
+static void refresh(ascent *s, int epoch)
+{
+    const weft_sparse *x = &s->x->x;
+    for (int64_t i = 0; i < x->n; i++) {
+        double m = sign_of(s, i) * (weft_sparse_dot(x, i, s->w) + s->b);
+        s->margin[i] = m;
+        s->due[i] = epoch;
+    }
+}
+
+/* Objective and gap from the margins as they are; moves the intercept unless `still`.
+ * Collective. */
+static double gap(ascent *s, int still, double *objective)
+{
+    double sum[SUMS], w2 = square(s);
+    sum_lanes(s, add_state, 0, sum);
+    *objective = 0.5 * w2 + 0.5 * s->b * s->b + sum[3];
+    double dual = -0.5 * w2 - 0.5 * sum[0] * sum[0] - sum[2];
+    s->enough = 0.1 * s->p->tol * fmax(dual, 0) / (double)s->x->total;
+    if (!still) s->b -= (s->b - sum[0]) / (1 + sum[1]);
+    return (*objective - dual) / *objective;
+}
+
+static ascent start(const margin_problem *p, const dual_rows *x, int one, weft_arena *tmp)
+{
+    ascent s = {.p = p, .x = x, .one = one};
+    int64_t n = x->x.n;
+    s.w = WEFT_NEW(tmp, real, x->d);
+    if (x->lanes > 1) {
+        s.moved = WEFT_NEW(tmp, real, x->d);
+        s.change = WEFT_NEW(tmp, int64_t, x->d);
+    }
+    /* The dual objective never falls below its value at 0, so sum_i a_i <= 4 c n. */
+    s.scale = weft_fix_scale(8 * p->c * (double)x->total * x->largest);
+    s.a = WEFT_NEW(tmp, double, n);
+    s.step = WEFT_NEW(tmp, double, n);
+    s.norm2 = WEFT_NEW(tmp, double, n);
+    s.margin = WEFT_NEW(tmp, double, n);
+    s.due = WEFT_NEW(tmp, int, n);
+    s.rest = WEFT_NEW(tmp, int, n);
+    s.turn = WEFT_NEW(tmp, int64_t, n);
+    s.lane = weft_arena_get(tmp, (size_t)x->lanes, sizeof *s.lane);
+    for (int64_t i = 0; i < n; i++) s.norm2[i] = weft_sparse_norm2(&x->x, i);
+    return s;
+}
+
+void dual_fit(const margin_problem *p, const dual_rows *x, int one, real *w,
+              real *intercept, weft_fitted *out, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    ascent s = start(p, x, one, tmp);
+    double objective = 0, rest = 1;
+    int e = 0, passes = 0;
+    while (e < p->limit && rest > p->tol) {
+        epoch(&s, e++);
+        rest = gap(&s, 0, &objective);
+        if (getenv("TRACE") && x->team->rank == 0)
+            printf("e %d rest %.3e obj %.6f visits %.3f b %.5f\n", e, rest, objective,
+                   s.visits / (double)x->x.first[x->x.n], s.b);
+        if (rest > p->tol) continue;
+        refresh(&s, e);
+        passes++;
+        rest = gap(&s, 1, &objective);
+        if (getenv("TRACE") && x->team->rank == 0)
+            printf("   refreshed rest %.3e obj %.6f\n", rest, objective);
+    }
+    if (x->lanes == 1) weft_bcast(x->team, s.w, (size_t)x->d * sizeof *s.w, 0);
+    memcpy(w, s.w, (size_t)x->d * sizeof *w);
+    *intercept = (real)s.b;
+    out->iterations += e;
+    out->passes += e + passes;
+    out->objective += objective;
+    out->residual = fmax(out->residual, rest);
+    weft_arena_reset(tmp, mark);
+}

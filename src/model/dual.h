@@ -1,0 +1,61 @@
+/* What logistic.c and svm.c share: two-class losses, and two solvers of
+ *     min 1/2 |w|^2 + 1/2 b^2 + C sum_i loss(y_i (x_i . w + b)),   y_i = +1 or -1,
+ * dual coordinate ascent for sparse rows and a Newton method for any matrix. Private to
+ * src/model. */
+#ifndef WEFT_MODEL_DUAL_H
+#define WEFT_MODEL_DUAL_H
+
+#include "weft/model.h"
+
+typedef enum margin_kind { MARGIN_LOGISTIC, MARGIN_HINGE, MARGIN_SQUARED } margin_kind;
+
+typedef struct margin_problem {
+    margin_kind kind;
+    double c;   /* weight of the losses */
+    double tol; /* of the objective, relative */
+    int limit;  /* epochs or Newton steps */
+    int lanes;
+} margin_problem;
+
+/* Loss at a margin y s, of one sample. */
+double margin_loss(margin_kind kind, double margin);
+
+/* Fits all outputs (one against the rest) and their intercepts. Collective. */
+void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
+                int classes, real *w, weft_fitted *out, weft_arena *tmp);
+/* Score of one sample for weft_model: sum of the losses of all outputs, and what the
+ * largest score says. */
+double margin_score(margin_kind kind, int classes, const double *s, int y, int *wrong);
+int margin_outputs(int classes);
+
+/* One output: labels `one` against the rest. out->objective is the sum over samples. */
+typedef struct dual_rows dual_rows;
+dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int32_t *label,
+                        weft_arena *mem);
+void dual_fit(const margin_problem *p, const dual_rows *x, int one, real *w,
+              real *intercept, weft_fitted *out, weft_arena *tmp);
+void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
+                int one, real *w, real *intercept, weft_fitted *out, weft_arena *tmp);
+
+/* Rows dealt to lanes: a lane is visited row by row by one rank, different lanes at the
+ * same time. A group of rows (of one feature map) is in one lane; which, depends on the
+ * groups' sizes only, so neither lanes nor the order in them depend on the number of ranks.
+ */
+struct dual_rows {
+    weft_team *team;
+    int64_t d, total; /* columns; rows over all ranks */
+    int lanes;        /* lanes in use */
+    int first, last;  /* this rank's lanes [first, last) */
+    int *segment;     /* [last-first+1] lane's groups: segment .. next - 1 */
+    int64_t *start;   /* [groups+1] group's rows: order[start] .. order[next - 1] */
+    int *group;       /* [groups] names, for random numbers */
+    int64_t *order;   /* rows of x */
+    weft_sparse x;
+    const int32_t *label; /* [x.n] */
+    double largest;       /* magnitude of any entry, over all ranks */
+};
+
+/* Rank that visits a lane. */
+int dual_owner(const weft_team *t, int lanes, int lane);
+
+#endif

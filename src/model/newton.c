@@ -1,0 +1,241 @@
+/* Truncated Newton method for linear models with a loss of the margin, on any matrix of
+ * features: conjugate gradients on the Newton system, then a line search on the scores
+ * (Lin, Weng, Keerthi, JMLR 9, 2008, with a search in place of the trust region). Called by
+ * margin.c where rows are not sparse. Vectors over columns, last the intercept, are equal
+ * on all ranks.
+ *
+ * The hinge is replaced by one that is a parabola over a small width below margin 1, ever
+ * smaller, until the two objectives differ by less than the tolerance: the smooth one is
+ * lower everywhere, so their difference at its optimum bounds what is lost. */
+#include <math.h>
+#include <string.h>
+
+#include "dual.h"
+
+typedef struct newton {
+    const margin_problem *p;
+    const weft_matrix *f;
+    double width;    /* of the smoothed hinge */
+    const double *y; /* [n] +1, -1 */
+    double *w, *g, *s, *r, *v,
+        *h;                /* [d+1] weights, gradient, step, residual, direction, H v */
+    double *t;             /* [d] F^T curve */
+    double *score, *along; /* [n] of w and of the step */
+    real *narrow, *row, *curve; /* [d], [n], [n] for products */
+    int passes;
+} newton;
+
+/* Loss, slope and curvature at margin m. */
+static double loss_at(const newton *s, double m, double *slope, double *curve)
+{
+    *slope = *curve = 0;
+    if (s->p->kind == MARGIN_LOGISTIC) {
+        double e = exp(-fabs(m)), q = m > 0 ? e / (1 + e) : 1 / (1 + e);
+        *slope = -q;
+        *curve = q * (1 - q);
+        return margin_loss(MARGIN_LOGISTIC, m);
+    }
+    double gap = 1 - m, width = s->p->kind == MARGIN_SQUARED ? INFINITY : s->width;
+    if (gap <= 0) return 0;
+    if (gap > width) {
+        *slope = -1;
+        return gap - 0.5 * width;
+    }
+    double unit = s->p->kind == MARGIN_SQUARED ? 2 : 1 / width;
+    *slope = -unit * gap;
+    *curve = unit;
+    return 0.5 * unit * gap * gap;
+}
+
+/* Sum over all ranks' rows of x[n], in any order the same. Collective. */
+static double sum_rows(const newton *s, const double *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < s->f->n; i++) most = fmax(most, fabs(x[i]));
+    weft_max_f64(s->f->team, &most, 1);
+    int scale = weft_fix_scale(most * (double)s->f->total);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < s->f->n; i++) sum += weft_fix(x[i], scale);
+    weft_sum_i64(s->f->team, &sum, 1);
+    return weft_unfix(sum, scale);
+}
+
+static double dot(int64_t n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* z[n] = F x + x[d]. */
+static void scores(newton *s, const double *x, double *z)
+{
+    for (int64_t j = 0; j < s->f->d; j++) s->narrow[j] = (real)x[j];
+    s->f->times(s->f, 1, s->narrow, s->row);
+    for (int64_t i = 0; i < s->f->n; i++) z[i] = (double)s->row[i] + x[s->f->d];
+    s->passes++;
+}
+
+/* g[d+1] = F^T x, and the sum of x. */
+static double transpose(newton *s, const double *x, double *g)
+{
+    for (int64_t i = 0; i < s->f->n; i++) s->row[i] = (real)x[i];
+    s->f->trans(s->f, 1, s->row, g);
+    s->passes++;
+    return sum_rows(s, x);
+}
+
+/* Objective, slope and curvature of it along the step at w + t step. Collective. */
+static double line(const newton *s, double t, double *slope, double *curve, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    int64_t n = s->f->n, d = s->f->d + 1;
+    double *x = WEFT_NEW(tmp, double, 3 * n), c = s->p->c;
+    for (int64_t i = 0; i < n; i++) {
+        double g, h, m = s->y[i] * (s->score[i] + t * s->along[i]);
+        x[i] = c * loss_at(s, m, &g, &h);
+        x[n + i] = c * g * s->y[i] * s->along[i];
+        x[2 * n + i] = c * h * s->along[i] * s->along[i];
+    }
+    double ww = dot(d, s->w, s->w), ws = dot(d, s->w, s->s), ss = dot(d, s->s, s->s);
+    *slope = ws + t * ss + sum_rows(s, x + n);
+    *curve = ss + sum_rows(s, x + 2 * n);
+    double value = 0.5 * ww + t * ws + 0.5 * t * t * ss + sum_rows(s, x);
+    weft_arena_reset(tmp, mark);
+    return value;
+}
+
+/* Gradient at w into s->g and s->r = -g; curvatures and their products. Collective. */
+static void gradient(newton *s, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    int64_t n = s->f->n, d = s->f->d;
+    double *u = WEFT_NEW(tmp, double, n), *h = WEFT_NEW(tmp, double, n);
+    for (int64_t i = 0; i < n; i++) {
+        loss_at(s, s->y[i] * s->score[i], &u[i], &h[i]);
+        u[i] *= s->p->c * s->y[i];
+        h[i] *= s->p->c;
+        s->curve[i] = (real)h[i];
+    }
+    s->g[d] = transpose(s, u, s->g);
+    s->t[d] = transpose(s, h, s->t);
+    for (int64_t j = 0; j <= d; j++) s->g[j] += s->w[j];
+    weft_arena_reset(tmp, mark);
+}
+
+/* h = v + F^T (curve * (F v + v_d)), likewise for the intercept. Collective. */
+static void hessian(newton *s, const double *v, double *h)
+{
+    int64_t d = s->f->d;
+    for (int64_t j = 0; j < d; j++) s->narrow[j] = (real)v[j];
+    s->f->normal(s->f, 1, s->narrow, s->curve, h);
+    s->passes++;
+    for (int64_t j = 0; j < d; j++) h[j] += v[j] + v[d] * s->t[j];
+    h[d] = v[d] * (1 + s->t[d]) + dot(d, s->t, v);
+}
+
+/* s->s = about -H^-1 g: until the residual is a tenth. Collective. */
+static void newton_step(newton *s)
+{
+    int64_t d = s->f->d + 1;
+    for (int64_t j = 0; j < d; j++) {
+        s->s[j] = 0;
+        s->v[j] = s->r[j] = -s->g[j];
+    }
+    double rr = dot(d, s->r, s->r), end = 0.01 * rr;
+    for (int k = 0; k < 200 && rr > end; k++) {
+        hessian(s, s->v, s->h);
+        double a = rr / dot(d, s->v, s->h), old = rr;
+        for (int64_t j = 0; j < d; j++) {
+            s->s[j] += a * s->v[j];
+            s->r[j] -= a * s->h[j];
+        }
+        rr = dot(d, s->r, s->r);
+        for (int64_t j = 0; j < d; j++) s->v[j] = s->r[j] + rr / old * s->v[j];
+    }
+}
+
+/* Goes to the lowest point along s->s. Returns the objective there. Collective. */
+static double search(newton *s, weft_arena *tmp)
+{
+    double t = 1, lo = 0, hi = INFINITY, slope, curve, value = 0;
+    for (int k = 0; k < 30; k++) {
+        value = line(s, t, &slope, &curve, tmp);
+        if (fabs(slope) <= 1e-3 * curve * t) break;
+        if (slope > 0)
+            hi = t;
+        else
+            lo = t;
+        double next = t - slope / curve;
+        if (!(next > lo && next < hi)) next = isfinite(hi) ? 0.5 * (lo + hi) : 2 * t;
+        t = next;
+    }
+    for (int64_t j = 0; j <= s->f->d; j++) s->w[j] += t * s->s[j];
+    return value;
+}
+
+/* Minimises the smooth objective to within about tol; returns it. Collective. */
+static double minimise(newton *s, double tol, weft_fitted *out, weft_arena *tmp)
+{
+    double value = INFINITY;
+    for (int k = 0; k < s->p->limit; k++) {
+        scores(s, s->w, s->score);
+        gradient(s, tmp);
+        newton_step(s);
+        scores(s, s->s, s->along);
+        double gain = -0.5 * dot(s->f->d + 1, s->g, s->s);
+        value = search(s, tmp);
+        out->iterations++;
+        out->residual = fmax(out->residual * (k > 0), gain / value);
+        if (gain <= 0.1 * tol * value) break;
+        out->residual = 0;
+    }
+    return value;
+}
+
+/* What the smoothed hinge is lower by than the hinge, at w. Collective. */
+static double smoothing(newton *s, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    double *x = WEFT_NEW(tmp, double, s->f->n), g, h;
+    scores(s, s->w, s->score);
+    for (int64_t i = 0; i < s->f->n; i++) {
+        double m = s->y[i] * s->score[i];
+        x[i] = s->p->c * (margin_loss(MARGIN_HINGE, m) - loss_at(s, m, &g, &h));
+    }
+    double sum = sum_rows(s, x);
+    weft_arena_reset(tmp, mark);
+    return sum;
+}
+
+void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
+                int one, real *w, real *intercept, weft_fitted *out, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    int64_t n = f->n, d = f->d;
+    double *y = WEFT_NEW(tmp, double, n), *v = WEFT_NEW(tmp, double, 7 * (d + 1));
+    newton s = {.p = p, .f = f, .width = 1, .y = y};
+    double **part[] = {&s.w, &s.g, &s.s, &s.r, &s.v, &s.h, &s.t};
+    for (int k = 0; k < 7; k++) *part[k] = v + k * (d + 1);
+    s.score = WEFT_NEW(tmp, double, n);
+    s.along = WEFT_NEW(tmp, double, n);
+    s.narrow = WEFT_NEW(tmp, real, d);
+    s.row = WEFT_NEW(tmp, real, n);
+    s.curve = WEFT_NEW(tmp, real, n);
+    for (int64_t i = 0; i < n; i++) y[i] = label[i] == one ? 1 : -1;
+    for (int64_t j = 0; j < d; j++) s.w[j] = (double)w[j];
+    s.w[d] = (double)*intercept;
+    double value, lost = 0;
+    do {
+        value = minimise(&s, p->tol, out, tmp);
+        if (p->kind != MARGIN_HINGE) break;
+        lost = smoothing(&s, tmp);
+        s.width *= 0.25;
+    } while (lost > p->tol * value && s.width > 1e-6);
+    for (int64_t j = 0; j < d; j++) w[j] = (real)s.w[j];
+    *intercept = (real)s.w[d];
+    out->objective += value + lost;
+    out->residual = fmax(out->residual, lost / value);
+    out->passes += s.passes;
+    weft_arena_reset(tmp, mark);
+}

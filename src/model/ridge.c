@@ -1,0 +1,252 @@
+/* Model ridge: least squares on targets +1 (own class) and -1, one-against-all, with a
+ * penalty alpha |w|^2 on the weights and none on the intercepts. Minimises sum over classes
+ * of |y - F w - b|^2 + alpha |w|^2. Solved by block conjugate gradients (ridge_cg.c) or
+ * Cholesky (ridge_cholesky.c) on the centred normal equations (ridge.h). Called by tasks
+ * through the model table. */
+#include "ridge.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { AUTO, CG, CHOLESKY };
+
+typedef struct ridge {
+    double alpha, tol;
+    int solver, iterations;
+} ridge;
+
+static const weft_opt ridge_opts[] = {
+    {.name = "alpha",
+     .type = WEFT_REAL,
+     .at = offsetof(ridge, alpha),
+     .def = "0.5",
+     .lo = 0,
+     .hi = 1e15,
+     .about = "penalty on the squared weights, against the sum of squared errors"},
+    {.name = "solver",
+     .type = WEFT_CHOICE,
+     .at = offsetof(ridge, solver),
+     .def = "auto",
+     .words = "auto|cg|cholesky",
+     .about =
+         "cg: iterative, same bits on any ranks; cholesky: ScaLAPACK, where the feature "
+         "map has a Gram matrix; auto: cg"},
+    {.name = "tol",
+     .type = WEFT_REAL,
+     .at = offsetof(ridge, tol),
+     .def = "1e-3",
+     .lo = 0,
+     .hi = 1,
+     .about = "residual of the normal equations, relative, at which cg stops"},
+    {.name = "iterations",
+     .type = WEFT_INT,
+     .at = offsetof(ridge, iterations),
+     .def = "500",
+     .lo = 1,
+     .hi = 1e6,
+     .about = "iterations of cg at most"},
+    {0}};
+
+/* ---- the centred system ------------------------------------------------------------- */
+
+double ridge_dot(int64_t n, const double *a, const double *b)
+{
+    double s[4] = {0};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) s[k] += a[i + k] * b[i + k];
+    for (; i < n; i++) s[0] += a[i] * b[i];
+    return (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+void ridge_round(const ridge_system *s, double *x)
+{
+    for (int64_t i = 0; i < s->c * s->f->d; i++) x[i] = (double)(real)x[i];
+}
+
+void ridge_product(ridge_system *s, int p, const double *v, double *q)
+{
+    const int64_t d = s->f->d;
+    for (int64_t i = 0; i < p * d; i++) s->narrow[i] = (real)v[i];
+    s->f->normal(s->f, p, s->narrow, NULL, q);
+    s->passes++;
+    for (int j = 0; j < p; j++) {
+        const double *vj = v + j * d;
+        double *qj = q + j * d;
+        const double shift = (double)s->f->total * ridge_dot(d, s->mean, vj);
+        for (int64_t k = 0; k < d; k++) qj[k] += s->alpha * vj[k] - shift * s->mean[k];
+    }
+}
+
+double ridge_norm(const ridge_system *s, const double *x)
+{
+    const int64_t d = s->f->d;
+    double sum = 0;
+    for (int64_t k = 0; k < d; k++) {
+        double last = 0;
+        for (int j = 0; j < s->c; j++) {
+            sum += x[j * d + k] * x[j * d + k];
+            last -= x[j * d + k];
+        }
+        sum += last * last;
+    }
+    return sqrt(sum);
+}
+
+double ridge_residual(ridge_system *s, const double *w, double *r)
+{
+    ridge_product(s, s->c, w, r);
+    for (int64_t i = 0; i < s->c * s->f->d; i++) r[i] = s->rhs[i] - r[i];
+    return ridge_norm(s, r) / s->scale;
+}
+
+/* Sums S_j of the features of class j, by 0/1 targets, which keep byte features exact; then
+ * F_c^T y_c = 2 (S_j - n_j/n S) of the sums S over all classes. Collective. */
+static void set_rhs(ridge_system *s, const int64_t *count, const double *sum)
+{
+    const weft_matrix *f = s->f;
+    const size_t mark = weft_arena_mark(s->tmp);
+    real *z = WEFT_NEW(s->tmp, real, s->c * f->n);
+    for (int64_t i = 0; i < f->n; i++)
+        if (s->label[i] < s->c) z[s->label[i] * f->n + i] = 1;
+    f->trans(f, s->c, z, s->rhs);
+    weft_arena_reset(s->tmp, mark);
+    for (int j = 0; j < s->c; j++) {
+        const double share = (double)count[j] / (double)f->total;
+        double *x = s->rhs + j * f->d;
+        for (int64_t k = 0; k < f->d; k++) x[k] = 2 * (x[k] - share * sum[k]);
+    }
+    s->scale = ridge_norm(s, s->rhs);
+}
+
+/* Collective. */
+static ridge_system system_new(const ridge *o, const weft_matrix *f, const int32_t *label,
+                               int classes, weft_arena *tmp)
+{
+    ridge_system s = {.f = f,
+                      .label = label,
+                      .c = classes - 1,
+                      .alpha = o->alpha,
+                      .tol = o->tol,
+                      .limit = o->iterations,
+                      .tmp = tmp};
+    s.mean = WEFT_NEW(tmp, double, f->d);
+    s.target_mean = WEFT_NEW(tmp, double, classes);
+    s.rhs = WEFT_NEW(tmp, double, s.c * f->d);
+    s.narrow = WEFT_NEW(tmp, real, s.c * f->d);
+    int64_t *count = WEFT_NEW(tmp, int64_t, classes);
+    for (int64_t i = 0; i < f->n; i++) count[label[i]]++;
+    weft_sum_i64(f->team, count, (size_t)classes);
+    double *sum = WEFT_NEW(tmp, double, f->d);
+    f->moments(f, sum, NULL);
+    set_rhs(&s, count, sum);
+    const double n = (double)f->total;
+    for (int64_t k = 0; k < f->d; k++) s.mean[k] = sum[k] / n;
+    for (int j = 0; j < classes; j++) s.target_mean[j] = 2 * (double)count[j] / n - 1;
+    return s;
+}
+
+/* Objective per sample from the solution and its residual: per class
+ * |y_c - F_c w|^2 + alpha |w|^2 = |y_c|^2 - w . (rhs + r). The last class is minus the sum
+ * of the others. */
+static double objective(const ridge_system *s, const double *x, const double *r)
+{
+    const int64_t d = s->f->d;
+    double sum = 0;
+    for (int j = 0; j <= s->c; j++)
+        sum += (double)s->f->total * (1 - s->target_mean[j] * s->target_mean[j]);
+    for (int64_t k = 0; k < d; k++) {
+        double x_last = 0, b_last = 0;
+        for (int j = 0; j < s->c; j++) {
+            const double xj = x[j * d + k], bj = s->rhs[j * d + k] + r[j * d + k];
+            sum -= xj * bj;
+            x_last -= xj;
+            b_last -= bj;
+        }
+        sum -= x_last * b_last;
+    }
+    return sum / (double)s->f->total;
+}
+
+/* Writes the solution as weights and intercepts of all classes. */
+static void unpack(const ridge_system *s, const double *x, real *w)
+{
+    const int64_t d = s->f->d;
+    real *last = w + s->c * d, *intercept = last + d;
+    for (int64_t k = 0; k < d; k++) {
+        double sum = 0;
+        for (int j = 0; j < s->c; j++) {
+            w[j * d + k] = (real)x[j * d + k];
+            sum += x[j * d + k];
+        }
+        last[k] = (real)-sum;
+    }
+    for (int j = 0; j <= s->c; j++) {
+        double b = s->target_mean[j];
+        for (int64_t k = 0; k < d; k++) b -= s->mean[k] * (double)w[j * d + k];
+        intercept[j] = (real)b;
+    }
+}
+
+/* ---- the model ---------------------------------------------------------------------- */
+
+static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
+                      real *w, weft_fitted *out, weft_arena *tmp)
+{
+    const ridge *o = self;
+    const size_t mark = weft_arena_mark(tmp);
+    ridge_system s = system_new(o, f, y, classes, tmp);
+    const int64_t n = s.c * f->d;
+    double *x = WEFT_NEW(tmp, double, n);
+    double *r = WEFT_NEW(tmp, double, n);
+    double residual = 0;
+    if (s.scale > 0) {
+        for (int64_t i = 0; i < n; i++) x[i] = (double)w[i];
+        residual = (o->solver == CHOLESKY && f->gram ? ridge_cholesky : ridge_cg)(&s, x, r);
+    }
+    *out = (weft_fitted){.iterations = s.iterations,
+                         .passes = s.passes,
+                         .objective = objective(&s, x, r),
+                         .residual = residual,
+                         .diverged = !isfinite(residual)};
+    unpack(&s, x, w);
+    weft_arena_reset(tmp, mark);
+}
+
+static int ridge_outputs(int classes)
+{
+    return classes;
+}
+
+static double ridge_loss(const void *self, int classes, const double *s, int y, int *wrong)
+{
+    (void)self;
+    double loss = 0;
+    int best = 0;
+    for (int j = 0; j < classes; j++) {
+        const double e = s[j] - (j == y ? 1 : -1);
+        loss += e * e;
+        if (s[j] > s[best]) best = j;
+    }
+    *wrong = best != y;
+    return loss;
+}
+
+/* Of scores up to 3 in magnitude; those of a fit lie about -1 .. 1. */
+static double ridge_bound(const void *self, int classes)
+{
+    (void)self;
+    return 16.0 * classes;
+}
+
+extern const weft_model weft_model_ridge;
+const weft_model weft_model_ridge = {
+    .kind = {.name = "ridge",
+             .about = "least squares on +-1 targets, one against all",
+             .size = sizeof(ridge),
+             .opts = ridge_opts},
+    .outputs = ridge_outputs,
+    .fit = ridge_fit,
+    .loss = ridge_loss,
+    .bound = ridge_bound,
+};

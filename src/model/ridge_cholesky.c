@@ -1,0 +1,187 @@
+/* Direct solution of the centred ridge system by ScaLAPACK: primal, F_c^T F_c + alpha I,
+ * where there are no more columns than rows; else dual, (F_c F_c^T + alpha I) a = y_c, w =
+ * F_c^T a. The matrix is centred in double, panel by panel, before it is rounded; the
+ * factor in `real` precision is made good by iterative refinement on residuals in double.
+ * Called by ridge.c. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
+ * SIAM 2002, chapter 12. */
+#include "ridge.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Steps of refinement at most; each is a pass over F against a factorization. */
+enum { REFINEMENTS = 5 };
+
+typedef struct direct {
+    ridge_system *s;
+    weft_grid *grid;
+    real *b; /* [c][order] right side of a step, then its solution */
+    /* the dual system */
+    int64_t first;    /* place of this rank's rows among all */
+    double *row_mean; /* [total] F m: means of the rows of F F^T */
+    double mean2;     /* m . m */
+    double *a;        /* [c][total] */
+    double *e;        /* [c][total] y_c - F_c w - alpha a */
+    real *z, *fw;     /* [c][f->n] */
+    double *sum;      /* [c] of the rows of a */
+} direct;
+
+/* ---- primal ------------------------------------------------------------------------- */
+
+static void primal_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
+                         double *a)
+{
+    const ridge_system *s = ((const direct *)ctx)->s;
+    s->f->gram(s->f, 0, r0, nr, c0, nc, a);
+    for (int64_t i = 0; i < nr; i++)
+        for (int64_t j = 0; j < nc; j++)
+            a[i * nc + j] += (r0 + i == c0 + j ? s->alpha : 0) -
+                             (double)s->f->total * s->mean[r0 + i] * s->mean[c0 + j];
+}
+
+/* x += A^-1 r. */
+static void primal_step(direct *m, double *x, const double *r)
+{
+    const int64_t n = m->s->c * m->s->f->d;
+    for (int64_t i = 0; i < n; i++) m->b[i] = (real)r[i];
+    weft_grid_solve(m->grid, m->s->c, m->b);
+    for (int64_t i = 0; i < n; i++) x[i] += (double)m->b[i];
+}
+
+/* ---- dual --------------------------------------------------------------------------- */
+
+static void dual_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc, double *a)
+{
+    const direct *m = ctx;
+    m->s->f->gram(m->s->f, 1, r0, nr, c0, nc, a);
+    for (int64_t i = 0; i < nr; i++)
+        for (int64_t j = 0; j < nc; j++)
+            a[i * nc + j] += (r0 + i == c0 + j ? m->s->alpha : 0) + m->mean2 -
+                             m->row_mean[r0 + i] - m->row_mean[c0 + j];
+}
+
+/* Rows c of all[c][total], of which each rank has set its own rows and left the others 0,
+ * complete on all ranks. An entry has one owner, so adding the bits gathers. Collective. */
+static void gather(const direct *m, int c, double *all)
+{
+    const weft_matrix *f = m->s->f;
+    const size_t mark = weft_arena_mark(m->s->tmp), n = (size_t)(c * f->total);
+    int64_t *bits = WEFT_NEW(m->s->tmp, int64_t, n);
+    memcpy(bits, all, n * sizeof *bits);
+    weft_sum_i64(f->team, bits, n);
+    memcpy(all, bits, n * sizeof *bits);
+    weft_arena_reset(m->s->tmp, mark);
+}
+
+/* e = y_c - F_c w - alpha a. Collective. */
+static void dual_residual(direct *m, const double *x)
+{
+    const ridge_system *s = m->s;
+    const weft_matrix *f = s->f;
+    for (int64_t i = 0; i < s->c * f->d; i++) s->narrow[i] = (real)x[i];
+    f->times(f, s->c, s->narrow, m->fw);
+    memset(m->e, 0, (size_t)(s->c * f->total) * sizeof *m->e);
+    for (int j = 0; j < s->c; j++) {
+        double shift = 0;
+        for (int64_t k = 0; k < f->d; k++)
+            shift += s->mean[k] * (double)s->narrow[j * f->d + k];
+        for (int64_t i = 0; i < f->n; i++) {
+            const int64_t at = j * f->total + m->first + i;
+            const double y = (s->label[i] == j ? 1 : -1) - s->target_mean[j];
+            m->e[at] = y - ((double)m->fw[j * f->n + i] - shift) - s->alpha * m->a[at];
+        }
+    }
+    gather(m, s->c, m->e);
+}
+
+/* x = F_c^T a = F^T a - m sum(a). Collective. */
+static void dual_weights(direct *m, double *x)
+{
+    const ridge_system *s = m->s;
+    const weft_matrix *f = s->f;
+    for (int j = 0; j < s->c; j++) {
+        const double *a = m->a + j * f->total;
+        m->sum[j] = 0;
+        for (int64_t i = 0; i < f->total; i++) m->sum[j] += a[i];
+        for (int64_t i = 0; i < f->n; i++) m->z[j * f->n + i] = (real)a[m->first + i];
+    }
+    f->trans(f, s->c, m->z, x);
+    for (int j = 0; j < s->c; j++)
+        for (int64_t k = 0; k < f->d; k++) x[j * f->d + k] -= m->sum[j] * s->mean[k];
+}
+
+/* a += (K + alpha I)^-1 e, kept rounded as F^T sees it; x follows. */
+static void dual_step(direct *m, double *x)
+{
+    const int64_t n = m->s->c * m->s->f->total;
+    dual_residual(m, x);
+    for (int64_t i = 0; i < n; i++) m->b[i] = (real)m->e[i];
+    weft_grid_solve(m->grid, m->s->c, m->b);
+    for (int64_t i = 0; i < n; i++) m->a[i] = (double)(real)(m->a[i] + (double)m->b[i]);
+    dual_weights(m, x);
+    m->s->passes++;
+}
+
+/* Places of the rows, their means, room for vectors over rows. Collective. */
+static void dual_setup(direct *m)
+{
+    ridge_system *s = m->s;
+    const weft_matrix *f = s->f;
+    int64_t *rows = WEFT_NEW(s->tmp, int64_t, f->team->size);
+    rows[f->team->rank] = f->n;
+    weft_sum_i64(f->team, rows, (size_t)f->team->size);
+    for (int rank = 0; rank < f->team->rank; rank++) m->first += rows[rank];
+    m->a = WEFT_NEW(s->tmp, double, s->c * f->total);
+    m->e = WEFT_NEW(s->tmp, double, s->c * f->total);
+    m->z = WEFT_NEW(s->tmp, real, s->c * f->n);
+    m->fw = WEFT_NEW(s->tmp, real, s->c * f->n);
+    m->sum = WEFT_NEW(s->tmp, double, s->c);
+    m->row_mean = WEFT_NEW(s->tmp, double, f->total);
+    m->mean2 = ridge_dot(f->d, s->mean, s->mean);
+    for (int64_t k = 0; k < f->d; k++) s->narrow[k] = (real)s->mean[k];
+    f->times(f, 1, s->narrow, m->fw);
+    for (int64_t i = 0; i < f->n; i++) m->row_mean[m->first + i] = (double)m->fw[i];
+    gather(m, 1, m->row_mean);
+}
+
+/* ---- both --------------------------------------------------------------------------- */
+
+/* Refines as long as the residual halves. Collective. */
+static double refine(direct *m, int dual, double *x, double *r)
+{
+    ridge_system *s = m->s;
+    const size_t bytes = (size_t)(s->c * s->f->d) * sizeof *x;
+    double *best = WEFT_NEW(s->tmp, double, s->c * s->f->d);
+    double residual = 1, before = INFINITY;
+    memset(x, 0, bytes);
+    memcpy(r, s->rhs, bytes);
+    while (residual < before / 2 && s->iterations < REFINEMENTS) {
+        before = residual;
+        memcpy(best, x, bytes);
+        if (dual) dual_step(m, x);
+        if (!dual) primal_step(m, x, r);
+        ridge_round(s, x);
+        residual = ridge_residual(s, x, r);
+        s->iterations++;
+    }
+    if (residual < before) return residual;
+    memcpy(x, best, bytes);
+    return ridge_residual(s, x, r);
+}
+
+double ridge_cholesky(ridge_system *s, double *x, double *r)
+{
+    const size_t mark = weft_arena_mark(s->tmp);
+    const int dual = s->f->d > s->f->total;
+    const int64_t order = dual ? s->f->total : s->f->d;
+    direct m = {.s = s};
+    if (dual) dual_setup(&m);
+    m.b = WEFT_NEW(s->tmp, real, s->c * order);
+    int64_t minor;
+    m.grid = weft_grid_factor(s->f->team, order, dual ? dual_panel : primal_panel, &m,
+                              s->tmp, &minor);
+    const double residual = minor == 0 ? refine(&m, dual, x, r) : NAN;
+    weft_grid_free(m.grid);
+    weft_arena_reset(s->tmp, mark);
+    return residual;
+}

@@ -1,0 +1,225 @@
+/* Teams of ranks: start and end of MPI, agreement on failures, exact sums, dealing of rows,
+ * and the account of where time goes. Sums of doubles are made of 64-bit integers, whose
+ * order does not matter. Called by every layer that works on data in parallel. */
+#include "weft/par.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* MPI counts are int: longer vectors go in pieces of this many elements. */
+#define PIECE ((size_t)1 << 28)
+
+/* Longest error message passed between ranks, bytes with the NUL. */
+enum { MESSAGE = 2048 };
+
+/* ---- start and end ------------------------------------------------------------------ */
+
+static void abort_all(void)
+{
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+/* How many processes the launcher started; 1 where there was none. `mpirun -n 1` within a
+ * larger SLURM allocation is one process, so mpirun's own count goes first. */
+static int launched(void)
+{
+    static const char *const name[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                       "SLURM_STEP_NUM_TASKS"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        const char *value = getenv(name[i]);
+        if (value) return atoi(value);
+    }
+    return 1;
+}
+
+/* Width of the vector instructions that an OpenBLAS core uses: 0 at most AVX, 1 AVX2, 2
+ * AVX-512. */
+static int core_level(const char *core)
+{
+    static const char *const wide[] = {"Excavator", "Haswell",    "Zen",
+                                       "SkylakeX",  "Cooperlake", "SapphireRapids"};
+    for (int i = 0; i < 6; i++)
+        if (strcmp(core, wide[i]) == 0) return i < 3 ? 1 : 2;
+    return 0;
+}
+
+/* OPENBLAS_CORETYPE is exported on some machines for the sake of other programs and halves
+ * the speed of every matrix product. */
+static void warn_core(void)
+{
+    const char *kernel = weft_cpu_kernel(), *core = openblas_get_corename();
+    const int able = strncmp(kernel, "avx512", 6) == 0 ? 2 : strcmp(kernel, "avx2") == 0;
+    if (core_level(core) >= able) return;
+    const char *forced = getenv("OPENBLAS_CORETYPE");
+    weft_log(WEFT_WARN, "OpenBLAS uses its slower kernels for %s on a CPU with %s%s%s",
+             core, kernel, forced ? "; unset OPENBLAS_CORETYPE=" : "",
+             forced ? forced : "");
+}
+
+weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
+{
+    const int expected = launched();
+    int level;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
+    weft_check(level >= MPI_THREAD_FUNNELED, "this MPI has no MPI_THREAD_FUNNELED");
+    *world = (weft_team){.comm = MPI_COMM_WORLD};
+    MPI_Comm_rank(world->comm, &world->rank);
+    MPI_Comm_size(world->comm, &world->size);
+    if (world->size == 1 && expected > 1) {
+        MPI_Finalize();
+        return weft_fail(
+            WEFT_ECONF,
+            "%d processes were started but each finds itself alone: the launcher "
+            "and MPI do not speak the same PMI; use mpirun, or srun --mpi=pmix",
+            expected);
+    }
+    weft_die_hook(abort_all);
+    weft_log_set(WEFT_INFO, world->rank);
+    openblas_set_num_threads(1);
+    warn_core();
+    world->since = weft_now();
+    return WEFT_OK;
+}
+
+void weft_par_end(weft_team *world)
+{
+    weft_die_hook(NULL);
+    world->comm = MPI_COMM_NULL;
+    MPI_Finalize();
+}
+
+/* ---- time accounts ------------------------------------------------------------------ */
+
+void weft_times_close(weft_team *t)
+{
+    const double now = weft_now();
+    t->times.compute += now - t->since;
+    t->since = now;
+}
+
+/* Waits for the others, so that the time of the collective that follows is its own. */
+static void enter(weft_team *t)
+{
+    weft_times_close(t);
+    MPI_Barrier(t->comm);
+    const double now = weft_now();
+    t->times.wait += now - t->since;
+    t->since = now;
+}
+
+static void leave(weft_team *t, size_t bytes)
+{
+    const double now = weft_now();
+    t->times.comm += now - t->since;
+    t->times.bytes += (double)bytes;
+    t->since = now;
+}
+
+void weft_barrier(weft_team *t)
+{
+    if (t->size > 1) enter(t);
+}
+
+/* ---- sums --------------------------------------------------------------------------- */
+
+/* Reduces x[n], elements of `width` bytes, in place. */
+static void reduce(weft_team *t, void *x, size_t n, size_t width, MPI_Datatype type,
+                   MPI_Op op)
+{
+    if (t->size == 1) return;
+    enter(t);
+    for (size_t at = 0; at < n; at += PIECE) {
+        const size_t count = n - at < PIECE ? n - at : PIECE;
+        MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op, t->comm);
+    }
+    leave(t, n * width);
+}
+
+void weft_sum_i64(weft_team *t, int64_t *x, size_t n)
+{
+    reduce(t, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
+}
+
+void weft_sum_i32(weft_team *t, int32_t *x, size_t n)
+{
+    reduce(t, x, n, sizeof *x, MPI_INT32_T, MPI_SUM);
+}
+
+void weft_max_f64(weft_team *t, double *x, size_t n)
+{
+    reduce(t, x, n, sizeof *x, MPI_DOUBLE, MPI_MAX);
+}
+
+/* Each double gives its place to the integer of the same size and gets it back. One rank
+ * alone rounds alike, so that it has the bits of many. */
+void weft_sum_f64(weft_team *t, double *x, size_t n, double bound)
+{
+    const int scale = weft_fix_scale(bound);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t v = weft_fix(x[i], scale);
+        memcpy(&x[i], &v, sizeof v);
+    }
+    reduce(t, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
+    for (size_t i = 0; i < n; i++) {
+        int64_t v;
+        memcpy(&v, &x[i], sizeof v);
+        x[i] = weft_unfix(v, scale);
+    }
+}
+
+void weft_bcast(weft_team *t, void *bytes, size_t n, int root)
+{
+    if (t->size == 1) return;
+    enter(t);
+    for (size_t at = 0; at < n; at += PIECE)
+        MPI_Bcast((char *)bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE,
+                  root, t->comm);
+    leave(t, n);
+}
+
+void weft_spread(weft_team *t, const double *x, int n, double *out)
+{
+    enter(t);
+    for (int i = 0; i < n; i++) {
+        double *min = out + 3 * (size_t)i, *mean = min + 1, *max = min + 2;
+        MPI_Allreduce(x + i, min, 1, MPI_DOUBLE, MPI_MIN, t->comm);
+        MPI_Allreduce(x + i, mean, 1, MPI_DOUBLE, MPI_SUM, t->comm);
+        MPI_Allreduce(x + i, max, 1, MPI_DOUBLE, MPI_MAX, t->comm);
+        *mean /= t->size;
+    }
+    leave(t, 3 * (size_t)n * sizeof *x);
+}
+
+/* ---- agreement ---------------------------------------------------------------------- */
+
+weft_status weft_agree(weft_status st, weft_team *t)
+{
+    if (t->size == 1) return st;
+    /* A rank that is to stop yields to one that failed. */
+    struct {
+        int gravity, rank;
+    } mine = {st == WEFT_STOP ? 1 : (int)st, t->rank}, worst;
+    enter(t);
+    MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, t->comm);
+    leave(t, sizeof mine);
+    if (worst.gravity == WEFT_OK) return WEFT_OK;
+    char text[MESSAGE] = "";
+    strncpy(text, weft_error(), MESSAGE - 1);
+    weft_bcast(t, text, MESSAGE, worst.rank);
+    weft_error_set(text);
+    return worst.gravity == 1 ? WEFT_STOP : (weft_status)worst.gravity;
+}
+
+/* ---- dealing ------------------------------------------------------------------------ */
+
+void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
+{
+    const int64_t blocks = (n + WEFT_BLOCK - 1) / WEFT_BLOCK;
+    const int64_t each = blocks / size, more = blocks % size;
+    const int64_t begin = rank * each + (rank < more ? rank : more);
+    const int64_t end = begin + each + (rank < more);
+    *first = begin * WEFT_BLOCK < n ? begin * WEFT_BLOCK : n;
+    *count = (end * WEFT_BLOCK < n ? end * WEFT_BLOCK : n) - *first;
+}

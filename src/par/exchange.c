@@ -1,0 +1,29 @@
+/* Bytes from every rank to every rank, for rows that must change hands. Called by
+ * model/dual.c. */
+#include <stdlib.h>
+
+#include "weft/par.h"
+
+void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
+                   const size_t *from)
+{
+    weft_arena *tmp = weft_arena_new();
+    MPI_Request *pending = WEFT_NEW(tmp, MPI_Request, 2 * t->size);
+    size_t in = 0, out = 0;
+    weft_barrier(t);
+    for (int r = 0; r < t->size; in += from[r++]) {
+        weft_check(from[r] <= INT32_MAX, "%zu bytes from one rank to another", from[r]);
+        MPI_Irecv((char *)receive + in, (int)from[r], MPI_BYTE, r, 0, t->comm, &pending[r]);
+    }
+    for (int r = 0; r < t->size; out += to[r++]) {
+        weft_check(to[r] <= INT32_MAX, "%zu bytes from one rank to another", to[r]);
+        MPI_Isend((const char *)send + out, (int)to[r], MPI_BYTE, r, 0, t->comm,
+                  &pending[t->size + r]);
+    }
+    MPI_Waitall(2 * t->size, pending, MPI_STATUSES_IGNORE);
+    const double now = weft_now();
+    t->times.comm += now - t->since;
+    t->times.bytes += (double)out;
+    t->since = now;
+    weft_arena_free(tmp);
+}

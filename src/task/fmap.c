@@ -1,0 +1,348 @@
+/* Task fmap: one shared linear model over many feature maps. A job is one fit: every
+ * training sample draws its map from the mixture, the model is fitted to all of them, and
+ * the maps are scored on the validation samples, all by each (`full`) or divided among them
+ * (`split`). k = 1 is an ordinary fit of one map. State of a trial: [statistics of the
+ * features][weights, class-major][intercepts]. Khodak, Li, Roberts, Balcan, Talwalkar,
+ * "Weight-sharing beyond neural architecture search", SysML 2019. Called by the scheduler.
+ */
+#include "weft/task.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SPLIT, FULL };
+
+typedef struct fmap {
+    const char *feature_name, *model_name;
+    int validation, accuracy;
+    const weft_feature *feature;
+    const weft_model *model;
+    void *map; /* the feature map's instance; arms are copies of it */
+    void *fit; /* the model's instance */
+    weft_env env;
+    int64_t nstat, columns; /* columns at full size */
+    int outputs;
+} fmap;
+
+static const weft_opt fmap_opts[] = {
+    {.name = "feature",
+     .type = WEFT_TEXT,
+     .at = offsetof(fmap, feature_name),
+     .def = "rff",
+     .about = "feature map: rff (dense rows) or ngram (documents)"},
+    {.name = "model",
+     .type = WEFT_TEXT,
+     .at = offsetof(fmap, model_name),
+     .def = "ridge",
+     .about = "linear model: ridge, logistic or svm"},
+    {.name = "validation",
+     .type = WEFT_CHOICE,
+     .at = offsetof(fmap, validation),
+     .def = "split",
+     .words = "split|full",
+     .about = "validation samples: divided among the maps, or all scored by each map"},
+    {.name = "score",
+     .type = WEFT_CHOICE,
+     .at = offsetof(fmap, accuracy),
+     .def = "accuracy",
+     .words = "loss|accuracy",
+     .about = "what maps are compared by: mean loss or error rate"},
+    {0}};
+
+/* The maps of a job: instances with their configurations written in, and where draws fall.
+ */
+typedef struct arms {
+    int k;
+    const void **arm; /* [k] */
+    double *p, *cum;  /* [k] probabilities, cumulated */
+} arms;
+
+static weft_status fmap_tuned(void *self, const weft_kind **kind)
+{
+    fmap *t = self;
+    TRY(weft_feature_find(t->feature_name, &t->feature));
+    TRY(weft_model_find(t->model_name, &t->model));
+    *kind = &t->feature->kind;
+    return WEFT_OK;
+}
+
+static weft_status fmap_setup(void *self, const weft_env *env)
+{
+    fmap *t = self;
+    t->env = *env;
+    t->map = weft_arena_get(env->mem, 1, t->feature->kind.size);
+    t->fit = weft_arena_get(env->mem, 1, t->model->kind.size);
+    TRY(weft_conf_bind(env->conf, &t->feature->kind, t->map));
+    TRY(weft_conf_bind(env->conf, &t->model->kind, t->fit));
+    TRY(t->feature->setup(t->map, env->data, env->memory, env->seed, env->mem));
+    t->nstat = t->feature->nstat(t->map);
+    t->columns = t->feature->columns(t->map, 1.0);
+    t->outputs = t->model->outputs(env->data->classes);
+    return WEFT_OK;
+}
+
+static int64_t fmap_nstate(const void *self)
+{
+    const fmap *t = self;
+    return t->nstat + t->outputs * (t->columns + 1);
+}
+
+static void fmap_start(const void *self, const weft_job *job, real *state)
+{
+    (void)job;
+    memset(state, 0, (size_t)fmap_nstate(self) * sizeof *state);
+}
+
+static const void *arm_new(const fmap *t, const double *conf, weft_arena *mem)
+{
+    void *arm = weft_arena_get(mem, 1, t->feature->kind.size);
+    memcpy(arm, t->map, t->feature->kind.size);
+    weft_space_put(t->env.space, conf, &t->feature->kind, arm);
+    return arm;
+}
+
+static arms arms_new(const fmap *t, const weft_mix *m, weft_arena *mem)
+{
+    arms a = {.k = m->k};
+    a.arm = WEFT_NEW(mem, const void *, m->k);
+    a.p = WEFT_NEW(mem, double, m->k);
+    a.cum = WEFT_NEW(mem, double, m->k);
+    for (int i = 0; i < m->k; i++) {
+        a.arm[i] = arm_new(t, m->conf + (size_t)i * m->dim, mem);
+        a.p[i] = exp(m->z[i]);
+    }
+    weft_mix_cumulate(m, a.cum);
+    return a;
+}
+
+/* Which map each local row of a part draws: a function of (seed, trial, round, sample). */
+static const int *draw_arms(const fmap *t, const weft_job *job, const arms *a,
+                            weft_part part, weft_arena *mem)
+{
+    if (a->k == 1) return NULL;
+    const weft_rows *rows = &t->env.data->part[part];
+    const weft_purpose purpose = part == WEFT_TRAIN ? WEFT_RNG_ASSIGN : WEFT_RNG_VALID;
+    int *arm = WEFT_NEW(mem, int, rows->n);
+    for (int64_t i = 0; i < rows->n; i++) {
+        const weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial,
+                                        (uint64_t)job->round, (uint64_t)(rows->first + i));
+        arm[i] = weft_mix_find(a->cum, a->k, weft_rng_unit(r.v[0]));
+    }
+    return arm;
+}
+
+static weft_request request(const fmap *t, const weft_job *job, const arms *a,
+                            weft_part part)
+{
+    return (weft_request){.part = part,
+                          .n = t->env.data->part[part].n,
+                          .narm = a->k,
+                          .arms = a->arm,
+                          .id = job->mix.id,
+                          .size = job->size,
+                          .seed = t->env.seed};
+}
+
+/* Sums over the samples of each arm: losses in units of 2^-scale, wrong answers, samples.
+ */
+typedef struct tally {
+    int64_t *loss, *wrong, *count; /* [k] each, one after the other */
+    int scale;
+} tally;
+
+static tally tally_new(const fmap *t, int k, weft_part part, weft_arena *mem)
+{
+    tally s;
+    s.loss = WEFT_NEW(mem, int64_t, 3 * k);
+    s.wrong = s.loss + k;
+    s.count = s.wrong + k;
+    s.scale = weft_fix_scale(t->model->bound(t->fit, t->env.data->classes) *
+                             (double)t->env.data->part[part].total);
+    return s;
+}
+
+/* Adds the samples of one matrix: row i counts for arm[i], or for `only` where arm is NULL.
+ */
+static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
+                      const int32_t *label, const int *arm, int only, tally *s,
+                      weft_arena *tmp)
+{
+    const int classes = t->env.data->classes;
+    const double bound = t->model->bound(t->fit, classes);
+    const real *intercept = w + t->outputs * f->d;
+    real *z = WEFT_NEW(tmp, real, t->outputs * f->n);
+    double *score = WEFT_NEW(tmp, double, t->outputs);
+    f->times(f, t->outputs, w, z);
+    for (int64_t i = 0; i < f->n; i++) {
+        for (int j = 0; j < t->outputs; j++)
+            score[j] = (double)z[j * f->n + i] + (double)intercept[j];
+        int wrong = 0;
+        const double loss = t->model->loss(t->fit, classes, score, label[i], &wrong);
+        const int to = arm ? arm[i] : only;
+        s->loss[to] +=
+            weft_fix(loss < bound ? loss : bound, s->scale); /* NaN counts as bound */
+        s->wrong[to] += wrong;
+        s->count[to]++;
+    }
+}
+
+/* Each sample of the part is scored by the map it draws. */
+static void score_split(fmap *t, const weft_job *job, const arms *a, real *state,
+                        weft_part part, tally *s, weft_arena *tmp)
+{
+    weft_request q = request(t, job, a, part);
+    q.arm = draw_arms(t, job, a, part, tmp);
+    weft_matrix f;
+    t->feature->matrix(t->map, &q, 0, state, &f, tmp);
+    tally_add(t, &f, state + t->nstat, t->env.data->part[part].label, q.arm, 0, s, tmp);
+}
+
+/* Each sample of the part is scored by every map that is alive, or by all that a job asks
+ * for; maps that share work are taken one after the other. */
+static void score_full(fmap *t, const weft_job *job, const arms *a, real *state,
+                       weft_part part, tally *s, weft_arena *tmp)
+{
+    int *todo = WEFT_NEW(tmp, int, a->k);
+    int n = 0;
+    for (int i = 0; i < a->k; i++)
+        if (job->all || a->p[i] > 0) {
+            int at = n++;
+            const int64_t mine = t->feature->affinity(t->map, a->arm[i]);
+            for (; at > 0 && t->feature->affinity(t->map, a->arm[todo[at - 1]]) > mine;
+                 at--)
+                todo[at] = todo[at - 1];
+            todo[at] = i;
+        }
+    for (int e = 0; e < n; e++) {
+        const size_t mark = weft_arena_mark(tmp);
+        const int i = todo[e];
+        weft_request q = request(t, job, a, part);
+        q.narm = 1;
+        q.arms = a->arm + i;
+        q.id = job->mix.id + i;
+        weft_matrix f;
+        t->feature->matrix(t->map, &q, 0, state, &f, tmp);
+        tally_add(t, &f, state + t->nstat, t->env.data->part[part].label, NULL, i, s, tmp);
+        weft_arena_reset(tmp, mark);
+    }
+}
+
+/* Mean loss and error under the mixture; adds the sums over ranks. Collective. */
+static void tally_close(fmap *t, const arms *a, int split, tally *s, double *loss,
+                        double *error)
+{
+    weft_sum_i64(t->env.team, s->loss, 3 * (size_t)a->k);
+    double sum = 0, wrong = 0, weight = 0;
+    for (int i = 0; i < a->k; i++) {
+        if (s->count[i] == 0) continue;
+        const double share = split ? 1 : a->p[i] / (double)s->count[i];
+        sum += share * weft_unfix(s->loss[i], s->scale);
+        wrong += share * (double)s->wrong[i];
+        weight += share * (double)s->count[i];
+    }
+    *loss = weight > 0 ? sum / weight : INFINITY;
+    *error = weight > 0 ? wrong / weight : 1;
+}
+
+static void fmap_step(void *self, const weft_job *job, real *state, weft_result *res)
+{
+    fmap *t = self;
+    weft_arena *tmp = weft_arena_new();
+    const arms a = arms_new(t, &job->mix, tmp);
+    const size_t mark = weft_arena_mark(tmp);
+
+    weft_request q = request(t, job, &a, WEFT_TRAIN);
+    q.arm = draw_arms(t, job, &a, WEFT_TRAIN, tmp);
+    weft_matrix f;
+    t->feature->matrix(t->map, &q, 1, state, &f, tmp);
+    weft_fitted fitted = {0};
+    t->model->fit(t->fit, &f, t->env.data->part[WEFT_TRAIN].label, t->env.data->classes,
+                  state + t->nstat, &fitted, tmp);
+    weft_arena_reset(tmp, mark);
+
+    tally s = tally_new(t, a.k, WEFT_VALID, tmp);
+    const int split = t->validation == SPLIT;
+    (split ? score_split : score_full)(t, job, &a, state, WEFT_VALID, &s, tmp);
+    tally_close(t, &a, split, &s, &res->valid_loss, &res->valid_error);
+    for (int i = 0; i < a.k; i++) {
+        res->arm_loss[i] = weft_unfix(s.loss[i], s.scale);
+        res->arm_wrong[i] = (double)s.wrong[i];
+        res->arm_count[i] = (double)s.count[i];
+    }
+    res->accuracy = t->accuracy;
+    res->loss = t->accuracy ? res->valid_error : res->valid_loss;
+    if (fitted.diverged) res->loss = INFINITY;
+    res->train_loss = fitted.objective;
+    res->residual = fitted.residual;
+    res->iterations = fitted.iterations;
+    res->cost = job->resource;
+    weft_arena_free(tmp);
+}
+
+static void fmap_score(void *self, const weft_job *job, const real *state, weft_part part,
+                       double *loss, double *error)
+{
+    fmap *t = self;
+    weft_arena *tmp = weft_arena_new();
+    const arms a = arms_new(t, &job->mix, tmp);
+    real *own = WEFT_NEW(tmp, real, fmap_nstate(t));
+    memcpy(own, state, (size_t)fmap_nstate(t) * sizeof *own);
+    tally s = tally_new(t, a.k, part, tmp);
+    score_split(t, job, &a, own, part, &s, tmp);
+    tally_close(t, &a, 1, &s, loss, error);
+    weft_arena_free(tmp);
+}
+
+static int64_t fmap_affinity(const void *self, const weft_job *job)
+{
+    const fmap *t = self;
+    if (job->mix.k > 1) return -1;
+    weft_arena *tmp = weft_arena_new();
+    const int64_t a = t->feature->affinity(t->map, arm_new(t, job->mix.conf, tmp));
+    weft_arena_free(tmp);
+    return a;
+}
+
+/* Making the matrices and `passes` products with the training matrix; sums of d columns. */
+static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    const fmap *t = self;
+    const weft_rows *part = t->env.data->part;
+    const double train = (double)part[WEFT_TRAIN].total,
+                 valid = (double)part[WEFT_VALID].total;
+    const double ranks = t->env.team->size, d = (double)t->columns * job->size;
+    weft_arena *tmp = weft_arena_new();
+    const arms a = arms_new(t, &job->mix, tmp);
+    double entries = 0;
+    *out = (weft_cost){.passes = 40};
+    for (int i = 0; i < a.k; i++) {
+        if (!(a.p[i] > 0)) continue;
+        double flops, bytes, n;
+        t->feature->estimate(t->map, a.arm[i], train, &flops, &bytes, &n);
+        out->flops += a.p[i] * flops * job->size;
+        out->memory += a.p[i] * bytes * job->size / ranks;
+        entries += a.p[i] * n * job->size;
+        const double share = t->validation == SPLIT ? a.p[i] : 1;
+        t->feature->estimate(t->map, a.arm[i], valid, &flops, &bytes, &n);
+        out->flops += share * (flops + 2 * n * t->outputs) * job->size;
+    }
+    out->flops += out->passes * 4 * entries * t->outputs;
+    out->bytes = ranks > 1 ? out->passes * 8 * d * t->outputs * ranks : 0;
+    out->memory += 8 * 6 * d * t->outputs;
+    weft_arena_free(tmp);
+}
+
+const weft_task weft_task_fmap = {
+    .kind = {.name = "fmap",
+             .about = "select a feature map: a linear model shared by many maps",
+             .size = sizeof(fmap),
+             .opts = fmap_opts},
+    .tuned = fmap_tuned,
+    .setup = fmap_setup,
+    .nstate = fmap_nstate,
+    .start = fmap_start,
+    .affinity = fmap_affinity,
+    .cost = fmap_cost,
+    .step = fmap_step,
+    .score = fmap_score,
+};
