@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""How good is the map that weight-sharing picks, measured by the sweep of the same maps?
+
+usage: analysis/compare.py RUN.h5 ... [-o FILE.tsv]
+
+The runs hold sweeps (tuner random) and searches; each search is set against the sweep of the
+same data, settings, seed and configurations. For each search:
+    best    validation accuracy of the sweep's best map (%)
+    picked  validation accuracy of the search's winner as the search reports it (%)
+    gap     best - picked, in points
+    rank    of the picked map in the sweep, 1 = best; equals share the best rank
+    top     rank / number of maps, in percent
+    faster  search time of the sweep / that of the search
+then, for each tuner, the means over searches, and the greatest gap.
+"""
+
+import argparse
+import csv
+import sys
+
+import numpy as np
+
+import runs
+
+COLUMNS = ["tuner", "seed", "maps", "best", "picked", "gap", "rank", "top", "faster", "run"]
+
+
+def identity(run):
+    """What a sweep and a search must share: all settings but how the search is done."""
+    search = {"run", "space", "random", "ws_sha", "ws_eg"}
+    settings = tuple(sorted((s, k, v) for s in run.ini.sections() if s not in search
+                            for k, v in run.ini.items(s) if (s, k) != ("fmap", "validation")))
+    return run.attr["data_digest"], run.seed, settings, tuple(sorted(run.config.items()))
+
+
+def compare(search, sweep):
+    alone = sweep.alone()
+    of_pick = alone[int(search.winner["id"])]
+    rank = 1 + sum(a > of_pick for a in alone.values())
+    best, picked = max(alone.values()), search.accuracy("valid")
+    faster = sweep.attr["search_seconds"] / search.attr["search_seconds"]
+    return {"tuner": search.tuner, "seed": search.seed, "maps": len(alone), "best": best,
+            "picked": picked, "gap": best - picked, "rank": rank, "top": 100 * rank / len(alone),
+            "faster": faster, "run": search.path}
+
+
+def write(rows, out):
+    table = csv.DictWriter(out, COLUMNS, delimiter="\t", lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        table.writerow({k: f"{v:.3f}" if isinstance(v, float) else v for k, v in row.items()})
+
+
+def summarise(rows):
+    for tuner in sorted({r["tuner"] for r in rows}):
+        some = [r for r in rows if r["tuner"] == tuner]
+        mean = {k: np.mean([r[k] for r in some]) for k in ("gap", "rank", "top", "faster")}
+        print(f"# {tuner}: {len(some)} searches, mean gap {mean['gap']:.2f} points (most "
+              f"{max(r['gap'] for r in some):.2f}), mean rank {mean['rank']:.1f}, top "
+              f"{mean['top']:.1f} %, {mean['faster']:.1f} times faster")
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("run", nargs="+", metavar="RUN.h5")
+    args.add_argument("-o", metavar="FILE", help="table, TAB separated; default: the terminal")
+    args = args.parse_args()
+    all_runs = runs.load(args.run)
+    sweeps = {identity(r): r for r in all_runs if r.tuner == "random"}
+    searches = [r for r in all_runs if r.tuner != "random"]
+    rows = [compare(r, sweeps[identity(r)]) for r in searches if identity(r) in sweeps]
+    for r in searches:
+        if identity(r) not in sweeps:
+            print(f"{r.path}: no sweep of the same data, settings, seed and maps",
+                  file=sys.stderr)
+    if not rows:
+        sys.exit("nothing to compare: give sweeps (run.tuner=random) and searches of the same maps")
+    rows.sort(key=lambda r: (r["tuner"], r["run"]))
+    if args.o:
+        with open(args.o, "w", newline="") as out:
+            write(rows, out)
+    else:
+        write(rows, sys.stdout)
+    summarise(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Run files of weft, as the scripts here see them, and the look that their figures share."""
+
+import configparser
+import sys
+
+import h5py
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+
+# Okabe and Ito's colours, told apart by people who confuse red and green.
+BLACK, ORANGE, SKY, GREEN, BLUE, RED = (
+    "#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00")
+GREY = "#b8b8b8"
+TUNERS = {  # name: (what it is called, colour, marker)
+    "random": ("full sweep", BLACK, "s"),
+    "ws_sha": ("weight-sharing, successive halving", BLUE, "o"),
+    "ws_eg": ("weight-sharing, exponentiated gradient", RED, "^"),
+}
+
+matplotlib.rcParams.update({
+    "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.titlesize": 10, "axes.titlelocation": "left", "figure.constrained_layout.use": True,
+    "savefig.dpi": 160, "legend.frameon": False, "svg.fonttype": "none", "pdf.fonttype": 42})
+
+
+def text(x):
+    return x.decode() if isinstance(x, bytes) else str(x)
+
+
+def number(value):
+    """A number as an input file has it: 16384, 1e-5 or 2^14."""
+    base, _, power = value.partition("^")
+    return float(base) ** float(power) if power else float(base)
+
+
+class Run:
+    """One run file: attributes of the file and of the winner, tables as dicts of columns."""
+
+    def __init__(self, path):
+        self.path = path
+        with h5py.File(path, "r") as f:
+            if not text(f.attrs.get("format", "")).startswith("weft run"):
+                raise ValueError("not a run file of weft")
+            self.attr = {k: text(v) if isinstance(v, (bytes, str)) else v
+                         for k, v in f.attrs.items()}
+            self.event = {k: f["events"][k][:] for k in f["events"]}
+            self.arm = {k: f["arms"][k][:] for k in f["arms"]}
+            self.config = dict(zip(f["configs/id"][:].tolist(),
+                                   [text(t) for t in f["configs/text"][:]]))
+            self.winner = {k: text(v) if isinstance(v, (bytes, str)) else v
+                           for k, v in f["winner"].attrs.items()}
+        self.tuner = self.attr["tuner"]
+        self.seed = int(self.attr["seed"])
+        self.ini = configparser.ConfigParser(interpolation=None, strict=False,
+                                             inline_comment_prefixes=(";", "#"))
+        self.ini.optionxform = str
+        self.ini.read_string(self.attr["config"])
+
+    def setting(self, section, key):
+        """A number of the configuration, NaN where it is not set."""
+        value = self.ini.get(section, key, fallback=None)
+        return float("nan") if value is None else number(value)
+
+    def accuracy(self, part):
+        """Of the winner, in percent; NaN where it was not scored."""
+        return 100 * (1 - float(self.winner.get(part + "_error", "nan")))
+
+    def refitted(self):
+        """Whether the winner had a fit of its own, or was scored with the shared weights."""
+        return self.ini.get(self.tuner, "refit", fallback="yes") in ("yes", "true", "on", "1")
+
+    def alone(self):
+        """{configuration: validation accuracy in percent} of those that had a job of their own."""
+        single = self.event["job"][(self.event["k"] == 1)]
+        mask = np.isin(self.arm["job"], single)
+        return {int(c): 100 * (1 - e)
+                for c, e in zip(self.arm["config"][mask], self.arm["error"][mask])}
+
+
+def load(paths):
+    """The runs of these files; ends the script with one line where one cannot be read."""
+    runs = []
+    for path in paths:
+        try:
+            runs.append(Run(path))
+        except (OSError, KeyError, ValueError) as why:
+            sys.exit(f"{path}: {why}")
+    return runs
+
+
+def name_of(tuner):
+    return TUNERS.get(tuner, (tuner, GREEN, "D"))

@@ -1,0 +1,27 @@
+/* The command line, taken apart, and the commands that have files of their own. Private. */
+#ifndef WEFT_CLI_H
+#define WEFT_CLI_H
+
+#include "weft/run.h"
+
+typedef struct weft_cli {
+    weft_team *world;
+    weft_arena *mem;
+    const char *output; /* -o, or NULL */
+    int plan, force, csv, json, ini;
+    int n;
+    char **arg; /* [n] what is not an option */
+} weft_cli;
+
+/* Prints the plug-ins, or an input file with all their options. */
+WEFT_CHECKED weft_status weft_cli_list(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_pack(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_tune(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_resume(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_eval(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_export(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_report(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_info(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_bench(const weft_cli *c);
+
+#endif

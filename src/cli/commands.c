@@ -1,0 +1,132 @@
+/* The commands but `list`: from their arguments to the layer that does the work. Called by
+ * main. */
+#include "cli.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A command that one rank does: what rank 0 returns is what all return. Collective. */
+static weft_status by_root(const weft_cli *c, weft_status (*work)(const weft_cli *c))
+{
+    return weft_agree(c->world->rank == 0 ? work(c) : WEFT_OK, c->world);
+}
+
+static weft_status refuse_existing(const weft_cli *c, const char *path)
+{
+    if (c->force || access(path, F_OK) != 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s exists; choose another name by -o, or replace it by "
+                     "--force",
+                     path);
+}
+
+/* The name without its directory, if asked, and without its ending. */
+static const char *stem(const weft_cli *c, const char *path, const char *ending, int base)
+{
+    const char *slash = strrchr(path, '/');
+    if (base && slash) path = slash + 1;
+    const size_t n = strlen(path), e = strlen(ending);
+    const size_t keep = n > e && strcmp(path + n - e, ending) == 0 ? n - e : n;
+    return weft_arena_text(c->mem, "%.*s", (int)keep, path);
+}
+
+static weft_status pack(const weft_cli *c)
+{
+    const weft_reader *reader;
+    TRY(weft_reader_find(c->arg[0], &reader));
+    if (!c->output)
+        return weft_fail(WEFT_ECONF,
+                         "pack needs the name of the file to write: -o FILE.h5");
+    weft_conf conf;
+    weft_conf_init(&conf, c->mem);
+    for (int i = 2; i < c->n; i++)
+        TRY(weft_conf_set(&conf,
+                          weft_arena_text(c->mem, "%s.%s", reader->kind.name, c->arg[i])));
+    void *self = weft_arena_get(c->mem, 1, reader->kind.size);
+    TRY(weft_conf_bind(&conf, &reader->kind, self));
+    TRY(weft_conf_unused(&conf, &reader->kind.name, 1));
+    TRY(refuse_existing(c, c->output));
+    return weft_pack_file(reader, self, c->arg[1], c->output, c->mem);
+}
+
+weft_status weft_cli_pack(const weft_cli *c)
+{
+    return by_root(c, pack);
+}
+
+static weft_status read_input(const weft_cli *c, weft_conf *conf)
+{
+    weft_conf_init(conf, c->mem);
+    TRY(weft_conf_read(conf, c->arg[0]));
+    for (int i = 1; i < c->n; i++) TRY(weft_conf_set(conf, c->arg[i]));
+    const char *output = c->output;
+    if (!output && !weft_conf_find(conf, "run", "output"))
+        output = weft_arena_text(c->mem, "%s-run.h5", stem(c, c->arg[0], ".ini", 1));
+    if (output) TRY(weft_conf_set(conf, weft_arena_text(c->mem, "run.output=%s", output)));
+    return WEFT_OK;
+}
+
+weft_status weft_cli_tune(const weft_cli *c)
+{
+    weft_conf conf;
+    TRY(weft_agree(read_input(c, &conf), c->world));
+    return c->plan ? weft_run_plan(&conf, c->world)
+                   : weft_run_tune(&conf, c->force, c->world);
+}
+
+weft_status weft_cli_resume(const weft_cli *c)
+{
+    return weft_run_resume(c->arg[0], c->world);
+}
+
+weft_status weft_cli_eval(const weft_cli *c)
+{
+    return weft_run_eval(c->arg[0], c->arg[1], c->world);
+}
+
+static weft_status export(const weft_cli *c)
+{
+    const char *out = c->output;
+    if (!out) out = weft_arena_text(c->mem, "%s-winner.h5", stem(c, c->arg[0], ".h5", 0));
+    TRY(refuse_existing(c, out));
+    return weft_run_export(c->arg[0], out);
+}
+
+weft_status weft_cli_export(const weft_cli *c)
+{
+    return by_root(c, export);
+}
+
+static weft_status report(const weft_cli *c)
+{
+    const char **run = WEFT_NEW(c->mem, const char *, c->n);
+    for (int i = 0; i < c->n; i++) run[i] = c->arg[i];
+    return weft_report(run, c->n, c->json ? WEFT_JSON : c->csv ? WEFT_CSV : WEFT_TABLE);
+}
+
+weft_status weft_cli_report(const weft_cli *c)
+{
+    return by_root(c, report);
+}
+
+static weft_status info(const weft_cli *c)
+{
+    return weft_info(c->arg[0]);
+}
+
+weft_status weft_cli_info(const weft_cli *c)
+{
+    return by_root(c, info);
+}
+
+static weft_status bench(const weft_cli *c)
+{
+    (void)c;
+    weft_math_bench(stdout);
+    return WEFT_OK;
+}
+
+weft_status weft_cli_bench(const weft_cli *c)
+{
+    return by_root(c, bench);
+}

@@ -1,0 +1,203 @@
+/* The program weft: takes the command line apart and calls the command. All commands are
+ * called by all ranks; those that need one rank only leave it to rank 0. */
+#include "cli.h"
+
+#include <getopt.h>
+#include <string.h>
+
+typedef struct command {
+    const char *name, *usage, *about;
+    const char *options; /* the letters of those it takes */
+    int least, most;     /* arguments */
+    weft_status (*run)(const weft_cli *c);
+    const char *more; /* help text */
+} command;
+
+enum { MANY = 1 << 20 };
+
+static const command commands[] = {
+    {"pack", "READER SOURCE -o FILE.h5 [key=value ...] [--force]",
+     "read a data set and write a packed file", "of", 2, MANY, weft_cli_pack,
+     "READER is one of `weft list readers`, SOURCE its file or directory (what it is for "
+     "the\n"
+     "reader, `weft list READER` tells), key=value an option of the reader.\n"
+     "Text is tokenized here, once for all runs. Runs on one rank.\n"},
+    {"tune", "INPUT.ini [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
+     "search as an input file says", "opf", 1, MANY, weft_cli_tune,
+     "INPUT.ini has the sections [run], [space], and one for each plug-in that the run "
+     "uses;\n"
+     "`weft list --ini` prints them all. An option with a range is an axis of the search:\n"
+     "  a .. b    log a .. b    x | y | z\n"
+     "section.key=value replaces an entry of the file. Without -o and run.output the run "
+     "file\n"
+     "is named NAME-run.h5 after INPUT, in the current directory.\n"
+     "Stopped by SIGTERM, SIGUSR1, SIGINT or run.time_limit it ends with status 75, and\n"
+     "`weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n"},
+    {"resume", "RUN.h5", "go on with a run that was stopped or killed", "", 1, 1,
+     weft_cli_resume,
+     "Reads RUN.d beside RUN.h5. Give the name of the run file, whether it exists or not, "
+     "and\n"
+     "start in the directory in which the run was begun.\n"},
+    {"eval", "RUN.h5 DATA.h5", "score the winner of a run on another packed file", "", 2, 2,
+     weft_cli_eval, "RUN.h5 may be an exported winner, too.\n"},
+    {"export", "RUN.h5 [-o OUT.h5] [--force]",
+     "write the winner's weights and configuration to a small file", "of", 1, 1,
+     weft_cli_export, "Without -o it is named RUN-winner.h5.\n"},
+    {"report", "RUN.h5 ... [--csv | --json]", "print the results of runs", "cj", 1, MANY,
+     weft_cli_report, "One run in full, several line by line.\n"},
+    {"info", "FILE.h5", "tell what a file of weft's holds", "", 1, 1, weft_cli_info, ""},
+    {"list", "[KIND | NAME] [--ini]", "list what can be chosen by name, and its options",
+     "i", 0, 1, weft_cli_list,
+     "KIND: readers, features, models, tasks or tuners. NAME: one of them.\n"
+     "--ini prints an input file with every option, its default, bounds and meaning.\n"},
+    {"bench", "", "measure the kernels on this machine", "", 0, 0, weft_cli_bench,
+     "Runs on one rank.\n"},
+};
+#define NCOMMAND (int)(sizeof commands / sizeof *commands)
+
+static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
+                                             {"plan", no_argument, NULL, 'p'},
+                                             {"force", no_argument, NULL, 'f'},
+                                             {"csv", no_argument, NULL, 'c'},
+                                             {"json", no_argument, NULL, 'j'},
+                                             {"ini", no_argument, NULL, 'i'},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {"version", no_argument, NULL, 'v'},
+                                             {NULL, 0, NULL, 0}};
+#define NOPTION (int)(sizeof long_options / sizeof *long_options - 1)
+
+static const char *const option_help[NOPTION] = {
+    "-o, --output FILE  name of the file to write",
+    "    --plan         print what the run would take, and do not train",
+    "    --force        replace a file that exists",
+    "    --csv          comma separated values",
+    "    --json         JSON",
+    "    --ini          as an input file",
+    "-h, --help         this",
+    "    --version      version and build"};
+
+/* ---- help --------------------------------------------------------------------------- */
+
+static void print_help(void)
+{
+    printf("weft: weight-sharing selection of feature maps on many processes\n\n"
+           "usage: weft COMMAND ...        [mpirun -n RANKS] weft tune INPUT.ini\n\n");
+    for (int i = 0; i < NCOMMAND; i++)
+        printf("  %-8s %s\n", commands[i].name, commands[i].about);
+    printf(
+        "\n  weft COMMAND --help    tells more\n  weft --version         version and "
+        "build\n"
+        "\nExit status: 0 done, 2 wrong input or command line, 3 file, 4 data, 5 limit,\n"
+        "75 stopped and to be resumed.\n");
+}
+
+static void print_command_help(const command *k)
+{
+    printf("usage: weft %s %s\n\n%s\n%s\n", k->name, k->usage, k->about, k->more);
+    for (int i = 0; i < NOPTION; i++)
+        if (long_options[i].val == 'h' || strchr(k->options, long_options[i].val))
+            printf("  %s\n", option_help[i]);
+}
+
+static void print_version(void)
+{
+    char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int n;
+    MPI_Get_library_version(mpi, &n);
+    mpi[strcspn(mpi, ",\n")] = '\0';
+    printf("weft %s\n%s numbers, kernel %s\n%s\n%s\n", WEFT_VERSION,
+           sizeof(real) == 8 ? "double" : "float", weft_cpu_kernel(), WEFT_COMPILER, mpi);
+}
+
+/* ---- the command line --------------------------------------------------------------- */
+
+static weft_status find_command(const char *name, const command **k)
+{
+    const char *list[NCOMMAND];
+    for (int i = 0; i < NCOMMAND; i++) {
+        list[i] = commands[i].name;
+        *k = &commands[i];
+        if (strcmp(name, list[i]) == 0) return WEFT_OK;
+    }
+    return weft_fail(WEFT_ECONF,
+                     "there is no command \"%s\"; did you mean `weft %s`? `weft "
+                     "--help` lists all",
+                     name, weft_nearest(name, list, NCOMMAND));
+}
+
+static weft_status wrong_option(const command *k, const char *text)
+{
+    const char *list[NOPTION];
+    int n = 0;
+    for (int i = 0; i < NOPTION; i++)
+        if (long_options[i].val == 'h' || strchr(k->options, long_options[i].val))
+            list[n++] = long_options[i].name;
+    return weft_fail(WEFT_ECONF,
+                     "%s: option %s is unknown or lacks its value; did you "
+                     "mean --%s? `weft %s --help` lists all",
+                     k->name, text, weft_nearest(text + strspn(text, "-"), list, n),
+                     k->name);
+}
+
+/* Takes the options of a command; what is left is in c->arg. *help: it is asked for. */
+static weft_status parse(const command *k, int argc, char **argv, weft_cli *c, int *help)
+{
+    opterr = 0;
+    optind = 1;
+    for (int o; (o = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1;) {
+        if (o == 'h') *help = 1;
+        if (o != 'h' && (o == '?' || !strchr(k->options, o)))
+            return wrong_option(k, argv[optind - 1]);
+        if (o == 'o') c->output = optarg;
+        c->plan |= o == 'p';
+        c->force |= o == 'f';
+        c->csv |= o == 'c';
+        c->json |= o == 'j';
+        c->ini |= o == 'i';
+    }
+    c->n = argc - optind;
+    c->arg = argv + optind;
+    if (!*help && (c->n < k->least || c->n > k->most))
+        return weft_fail(WEFT_ECONF, "usage: weft %s %s", k->name, k->usage);
+    if (c->csv && c->json)
+        return weft_fail(WEFT_ECONF, "--csv and --json exclude each other");
+    return WEFT_OK;
+}
+
+static weft_status run(int argc, char **argv, weft_cli *c)
+{
+    const char *name = argc > 1 ? argv[1] : "--help";
+    const int root = c->world->rank == 0;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+        strcmp(name, "help") == 0) {
+        if (root) print_help();
+        return WEFT_OK;
+    }
+    if (strcmp(name, "--version") == 0) {
+        if (root) print_version();
+        return WEFT_OK;
+    }
+    const command *k;
+    TRY(find_command(name, &k));
+    int help = 0;
+    TRY(parse(k, argc - 1, argv + 1, c, &help));
+    if (!help) return k->run(c);
+    if (root) print_command_help(k);
+    return WEFT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    weft_team world;
+    weft_status st = weft_par_start(&argc, &argv, &world);
+    if (st != WEFT_OK) {
+        fprintf(stderr, "weft: %s\n", weft_error());
+        return st;
+    }
+    weft_cli c = {.world = &world, .mem = weft_arena_new()};
+    st = run(argc, argv, &c);
+    if (st != WEFT_OK && world.rank == 0) fprintf(stderr, "weft: %s\n", weft_error());
+    weft_arena_free(c.mem);
+    weft_par_end(&world);
+    return st;
+}

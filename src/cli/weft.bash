@@ -1,0 +1,38 @@
+# Completion of weft for bash. Names of readers and of other plug-ins are asked of the program.
+
+# The plug-ins of a kind, or of all kinds.
+_weft_names()
+{
+    weft list "$@" 2>/dev/null | awk '/^  / { print $1 }'
+}
+
+# Completes $1 to files with the ending $2, and directories.
+_weft_files()
+{
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -X "!*$2" -- "$1"; compgen -d -- "$1")
+}
+
+_weft()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local command=${COMP_WORDS[1]} words=
+    COMPREPLY=()
+    case $COMP_CWORD,$prev,$command,$cur in
+    1,*) words='pack tune resume eval export report info list bench --version --help' ;;
+    *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
+    *,pack,-* | *,export,-*) words='-o --output --force --help' ;;
+    *,tune,-*) words='-o --output --plan --force --help' ;;
+    *,report,-*) words='--csv --json --help' ;;
+    *,list,-*) words='--ini --help' ;;
+    *,-*) words=--help ;;
+    2,*,pack,*) words=$(_weft_names readers) ;;
+    *,pack,*) _weft_files "$cur" '' ;;
+    *,list,*) words="readers features models tasks tuners $(_weft_names)" ;;
+    *,tune,*) _weft_files "$cur" .ini ;;
+    *,bench,*) ;;
+    *) _weft_files "$cur" .h5 ;;
+    esac
+    [ -z "$words" ] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -F _weft weft

@@ -1,0 +1,81 @@
+/* The winner of a run put to use: scored on another packed file, or exported as a small
+ * file. Called by the command line. */
+#include "run_private.h"
+
+static void print_score(const weft_rows *rows, weft_part part, double loss, double error)
+{
+    printf("%-6s %10lld %12.6f %9.3f %9.3f\n", weft_part_name[part], (long long)rows->total,
+           loss, 100 * error, 100 * (1 - error));
+}
+
+static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
+{
+    const int64_t n = r->task->nstate(r->task_self);
+    if (n != w->n || r->space.dim != 0)
+        return weft_fail(WEFT_EDATA,
+                         "the winner of %s has %lld weights and statistics, %s "
+                         "needs %lld; columns or classes of the two data sets differ",
+                         run, (long long)w->n, r->data.path, (long long)n);
+    weft_job job = {.id = w->job,
+                    .trial = w->trial,
+                    .from = -1,
+                    .round = (int)w->round,
+                    .size = w->size,
+                    .last = 1,
+                    .mix = weft_mix_new(1, 0, r->mem)};
+    job.mix.id[0] = w->id;
+    const int root = r->team->rank == 0;
+    if (root) {
+        printf("%s: %s\non %s\n", run, w->text, r->data.path);
+        printf("%-6s %10s %12s %9s %9s\n", "part", "samples", "loss", "error %", "right %");
+    }
+    for (int p = 0; p < WEFT_NPART; p++) {
+        double loss, error;
+        if (r->data.part[p].total == 0) continue;
+        r->task->score(r->task_self, &job, w->state, (weft_part)p, &loss, &error);
+        if (root) print_score(&r->data.part[p], (weft_part)p, loss, error);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_run_eval(const char *run, const char *data, weft_team *world)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_run r = {0};
+    weft_winner w;
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    weft_status st = weft_agree(weft_winner_read(&w, run, mem), world);
+    if (st == WEFT_OK) st = weft_agree(weft_conf_text(&conf, run, w.config), world);
+    if (st == WEFT_OK) st = weft_run_bind(&r, &conf, world, mem);
+    if (st == WEFT_OK) st = weft_run_open(&r, data);
+    if (st == WEFT_OK) st = score_all(&r, &w, run);
+    weft_run_close(&r);
+    weft_arena_free(mem);
+    return st;
+}
+
+static weft_status put(weft_h5 *f, const weft_winner *w, const char *run)
+{
+    TRY(weft_h5_put_attr(f, "/", "format", WEFT_WINNER_FORMAT));
+    TRY(weft_h5_put_attr(f, "/", "version", WEFT_VERSION));
+    TRY(weft_h5_put_attr(f, "/", "run", run));
+    return weft_winner_put(w, f);
+}
+
+weft_status weft_run_export(const char *run, const char *out)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_winner w;
+    weft_h5 f;
+    weft_status st = weft_winner_read(&w, run, mem);
+    if (st == WEFT_OK) {
+        st = weft_h5_create(&f, out, mem);
+        if (st == WEFT_OK) st = put(&f, &w, run);
+        if (st == WEFT_OK) st = weft_h5_commit(&f);
+        weft_h5_close(&f);
+    }
+    if (st == WEFT_OK) printf("%s: %s, %lld numbers\n", out, w.text, (long long)w.n);
+    weft_arena_free(mem);
+    return st;
+}

@@ -1,0 +1,119 @@
+/* `weft info`: what an HDF5 file of weft's holds: a packed data set, a run, a winner.
+ * Called by the command line. */
+#include "run_private.h"
+
+#include <string.h>
+
+#define DATA_FORMAT "weft data"
+
+/* Prints an attribute that the file has. */
+static weft_status print_attr(weft_h5 *f, const char *title, const char *object,
+                              const char *key)
+{
+    if (!weft_h5_has(f, weft_arena_text(f->mem, "%s@%s", object, key))) return WEFT_OK;
+    const char *text;
+    TRY(weft_h5_get_attr(f, object, key, &text));
+    printf("%-9s %s\n", title, text);
+    return WEFT_OK;
+}
+
+static weft_status print_long(weft_h5 *f, const char *title, const char *object,
+                              const char *key)
+{
+    int64_t x;
+    TRY(weft_h5_get_long(f, object, key, &x));
+    printf("%-9s %lld\n", title, (long long)x);
+    return WEFT_OK;
+}
+
+/* A line a class: its name and its rows in each part. */
+static weft_status print_classes(weft_h5 *f)
+{
+    const char **name;
+    int64_t n;
+    TRY(weft_h5_get_texts(f, "/class", &name, &n));
+    int64_t *count = WEFT_NEW(f->mem, int64_t, WEFT_NPART * n);
+    printf("%-16s", "class");
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const char *set = weft_arena_text(f->mem, "/%s/count", weft_part_name[p]);
+        TRY(weft_h5_get_rows(f, set, WEFT_H5_I64, 0, n, count + p * n));
+        printf(" %10s", weft_part_name[p]);
+    }
+    int64_t all[WEFT_NPART] = {0};
+    for (int64_t c = 0; c < n; c++) {
+        printf("\n%-16s", name[c]);
+        for (int p = 0; p < WEFT_NPART; p++) {
+            printf(" %10lld", (long long)count[p * n + c]);
+            all[p] += count[p * n + c];
+        }
+    }
+    printf("\n%-16s", "all");
+    for (int p = 0; p < WEFT_NPART; p++) printf(" %10lld", (long long)all[p]);
+    printf("\n");
+    return WEFT_OK;
+}
+
+static weft_status print_sources(weft_h5 *f)
+{
+    enum { MOST = 8 };
+    const char **line;
+    int64_t n;
+    TRY(weft_h5_get_texts(f, "/source", &line, &n));
+    for (int64_t i = 0; i < n && i < MOST; i++)
+        printf("%-9s %s\n", i ? "" : "files", line[i]);
+    if (n > MOST) printf("%-9s ... %lld more\n", "", (long long)(n - MOST));
+    return WEFT_OK;
+}
+
+static weft_status print_data(weft_h5 *f)
+{
+    static const char *const keys[] = {"form",    "reader", "source",
+                                       "options", "split",  "digest"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        TRY(print_attr(f, keys[i], "/", keys[i]));
+    TRY(print_long(f, "columns", "/", "columns"));
+    TRY(print_classes(f));
+    return print_sources(f);
+}
+
+static weft_status print_winner(weft_h5 *f)
+{
+    TRY(print_attr(f, "run", "/", "run"));
+    TRY(print_attr(f, "version", "/", "version"));
+    TRY(print_attr(f, "winner", "/winner", "text"));
+    int nd;
+    int64_t dims[4];
+    TRY(weft_h5_shape(f, "/winner/state", &nd, dims));
+    printf("%-9s %lld numbers\n\n", "state", (long long)dims[0]);
+    return print_attr(f, "config", "/winner", "config");
+}
+
+static weft_status print_file(weft_h5 *f, int *is_run)
+{
+    const char *format = "";
+    if (weft_h5_has(f, "/@format")) TRY(weft_h5_get_attr(f, "/", "format", &format));
+    *is_run = strcmp(format, WEFT_RUN_FORMAT) == 0;
+    if (*is_run) return WEFT_OK;
+    printf("%-9s %s\n%-9s %s\n", "file", f->path, "format", format);
+    if (strncmp(format, DATA_FORMAT, strlen(DATA_FORMAT)) == 0) return print_data(f);
+    if (strcmp(format, WEFT_WINNER_FORMAT) == 0) return print_winner(f);
+    return weft_fail(WEFT_EFILE,
+                     "%s is an HDF5 file, but none of weft's: it has no attribute "
+                     "\"format\" that is known",
+                     f->path);
+}
+
+weft_status weft_info(const char *path)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_h5 f;
+    int is_run = 0;
+    weft_status st = weft_h5_open(&f, path, mem);
+    if (st == WEFT_OK) {
+        st = print_file(&f, &is_run);
+        weft_h5_close(&f);
+    }
+    if (st == WEFT_OK && is_run) st = weft_report(&path, 1, WEFT_TABLE);
+    weft_arena_free(mem);
+    return st;
+}

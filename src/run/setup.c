@@ -1,0 +1,219 @@
+/* Sets a run up from its configuration: section [run], the plug-ins that it names, the
+ * search space, the data. Whatever the user can mend is found here, before anything is
+ * trained. Called by tune.c, plan.c and eval.c. */
+#include "run_private.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const weft_opt run_opts[] = {
+    {.name = "task",
+     .type = WEFT_TEXT,
+     .at = offsetof(weft_run_opts, task),
+     .def = "fmap",
+     .about = "what is tuned; `weft list tasks`"},
+    {.name = "tuner",
+     .type = WEFT_TEXT,
+     .at = offsetof(weft_run_opts, tuner),
+     .def = "ws_sha",
+     .about = "the method; `weft list tuners`"},
+    {.name = "data",
+     .type = WEFT_TEXT,
+     .at = offsetof(weft_run_opts, data),
+     .def = "",
+     .about = "packed data set, made by `weft pack`"},
+    {.name = "output",
+     .type = WEFT_TEXT,
+     .at = offsetof(weft_run_opts, output),
+     .def = "run.h5",
+     .about = "run file; -o on the command line"},
+    {.name = "seed",
+     .type = WEFT_LONG,
+     .at = offsetof(weft_run_opts, seed),
+     .def = "1",
+     .lo = 0,
+     .hi = 9007199254740992.0,
+     .about = "of all random numbers"},
+    {.name = "memory",
+     .type = WEFT_REAL,
+     .at = offsetof(weft_run_opts, memory),
+     .def = "2",
+     .lo = 0.001,
+     .hi = 1e6,
+     .about = "GB (1e9 bytes) a rank may use for features and states"},
+    {.name = "time_limit",
+     .type = WEFT_REAL,
+     .at = offsetof(weft_run_opts, time_limit),
+     .def = "0",
+     .lo = 0,
+     .hi = 1e9,
+     .about = "seconds after which no job is begun; `weft resume` goes on; 0: none"},
+    {.name = "target",
+     .type = WEFT_REAL,
+     .at = offsetof(weft_run_opts, target),
+     .def = "0",
+     .lo = 0,
+     .hi = 1e9,
+     .about = "a loss (score = loss) or error rate that ends the search; 0: none"},
+    {.name = "test",
+     .type = WEFT_BOOL,
+     .at = offsetof(weft_run_opts, test),
+     .def = "yes",
+     .about = "score the winner on the test part, once, at the end"},
+    {0}};
+
+const weft_kind weft_run_kind = {.name = "run",
+                                 .about = "a run: what is tuned, how, on what data",
+                                 .size = sizeof(weft_run_opts),
+                                 .opts = run_opts};
+
+/* ---- sections ----------------------------------------------------------------------- */
+
+/* All kinds that have a section of an input file. Owned by mem. */
+static const weft_kind **all_kinds(weft_arena *mem, int *n)
+{
+    enum { FIXED = 2 };
+    int nfeature = 0, nmodel = 0, ntask = 0, ntuner = 0;
+    while (weft_features[nfeature]) nfeature++;
+    while (weft_models[nmodel]) nmodel++;
+    while (weft_tasks[ntask]) ntask++;
+    while (weft_tuners[ntuner]) ntuner++;
+    const weft_kind **kind =
+        WEFT_NEW(mem, const weft_kind *, FIXED + nfeature + nmodel + ntask + ntuner);
+    *n = 0;
+    kind[(*n)++] = &weft_run_kind;
+    kind[(*n)++] = &weft_space_kind;
+    for (int i = 0; i < ntask; i++) kind[(*n)++] = &weft_tasks[i]->kind;
+    for (int i = 0; i < nfeature; i++) kind[(*n)++] = &weft_features[i]->kind;
+    for (int i = 0; i < nmodel; i++) kind[(*n)++] = &weft_models[i]->kind;
+    for (int i = 0; i < ntuner; i++) kind[(*n)++] = &weft_tuners[i]->kind;
+    return kind;
+}
+
+const char *const *weft_run_sections(weft_arena *mem, int *n)
+{
+    const weft_kind **kind = all_kinds(mem, n);
+    const char **name = WEFT_NEW(mem, const char *, *n);
+    for (int i = 0; i < *n; i++) name[i] = kind[i]->name;
+    return name;
+}
+
+/* 1 if the run uses the plug-in: it is one of the fixed ones, or named by the task. */
+static int is_chosen(const weft_run *r, const weft_kind *kind)
+{
+    if (kind == &weft_run_kind || kind == &weft_space_kind || kind == &r->task->kind ||
+        kind == &r->tuner->kind)
+        return 1;
+    for (const weft_opt *o = r->task->kind.opts; o->name; o++) {
+        if (o->type != WEFT_TEXT) continue;
+        const char *const *text = (const void *)((const char *)r->task_self + o->at);
+        if (*text && strcmp(*text, kind->name) == 0) return 1;
+    }
+    return 0;
+}
+
+/* An input file may hold sections of plug-ins that this run does not use, as when another
+ * tuner is named on the command line: they must be right, but are not missed. */
+static weft_status check_others(weft_run *r)
+{
+    int n;
+    const weft_kind **kind = all_kinds(r->mem, &n);
+    for (int i = 0; i < n; i++) {
+        if (is_chosen(r, kind[i])) continue;
+        TRY(weft_conf_bind(r->conf, kind[i], weft_arena_get(r->mem, 1, kind[i]->size)));
+        for (int e = 0; e < r->conf->n; e++)
+            if (strcmp(r->conf->entry[e].section, kind[i]->name) == 0)
+                r->conf->entry[e].used = 1;
+    }
+    return WEFT_OK;
+}
+
+/* ---- binding ------------------------------------------------------------------------ */
+
+static weft_status bind(weft_run *r)
+{
+    TRY(weft_conf_bind(r->conf, &weft_run_kind, &r->opts));
+    TRY(weft_task_find(r->opts.task, &r->task));
+    TRY(weft_tuner_find(r->opts.tuner, &r->tuner));
+    r->task_self = weft_arena_get(r->mem, 1, r->task->kind.size);
+    r->tuner_self = weft_arena_get(r->mem, 1, r->tuner->kind.size);
+    TRY(weft_conf_bind(r->conf, &r->task->kind, r->task_self));
+    TRY(weft_conf_bind(r->conf, &r->tuner->kind, r->tuner_self));
+    const weft_kind *tuned;
+    TRY(r->task->tuned(r->task_self, &tuned));
+    TRY(weft_space_read(&r->space, r->conf, &tuned, 1, (uint64_t)r->opts.seed, r->mem));
+    TRY(check_others(r));
+    if (r->opts.data[0] == '\0')
+        return weft_fail(WEFT_ECONF,
+                         "no data set is named; give run.data = FILE.h5, made by "
+                         "`weft pack`");
+    /* Mixtures and results of all configurations, a few copies. */
+    const double bytes = 8.0 * (double)r->space.count * (r->space.dim + 8) * 4;
+    if (bytes > r->opts.memory * 1e9)
+        return weft_fail(WEFT_ELIMIT,
+                         "space.configs: %lld configurations take %.1f GB, "
+                         "run.memory allows %g GB a rank; search fewer or allow more",
+                         (long long)r->space.count, bytes / 1e9, r->opts.memory);
+    return WEFT_OK;
+}
+
+weft_status weft_run_bind(weft_run *r, weft_conf *conf, weft_team *team, weft_arena *mem)
+{
+    *r = (weft_run){.team = team, .conf = conf, .mem = mem};
+    return weft_agree(bind(r), team);
+}
+
+/* What can be checked only when the task stands. Local. */
+static weft_status check_setup(const weft_run *r)
+{
+    const double bytes = 3.0 * (double)r->task->nstate(r->task_self) * sizeof(real);
+    if (bytes > r->opts.memory * 1e9)
+        return weft_fail(WEFT_ELIMIT,
+                         "the states of the training take %.2f GB, run.memory "
+                         "allows %g GB a rank; use fewer features or allow more",
+                         bytes / 1e9, r->opts.memory);
+    int n;
+    const char *const *section = weft_run_sections(r->mem, &n);
+    return weft_conf_unused(r->conf, section, n);
+}
+
+weft_status weft_run_open(weft_run *r, const char *data)
+{
+    TRY(weft_data_open(&r->data, data, r->team, r->mem));
+    r->opened = 1;
+    const weft_env env = {.team = r->team,
+                          .conf = r->conf,
+                          .data = &r->data,
+                          .space = &r->space,
+                          .seed = (uint64_t)r->opts.seed,
+                          .memory = r->opts.memory * 1e9,
+                          .mem = r->mem};
+    TRY(weft_agree(r->task->setup(r->task_self, &env), r->team));
+    TRY(weft_agree(check_setup(r), r->team));
+    return weft_agree(
+        r->tuner->setup(r->tuner_self, &r->space, (uint64_t)r->opts.seed, r->mem), r->team);
+}
+
+void weft_run_close(weft_run *r)
+{
+    if (r->opened) weft_data_close(&r->data);
+    r->opened = 0;
+}
+
+const char *weft_run_hosts(weft_team *team, weft_arena *mem)
+{
+    enum { NAME = 64 };
+    int32_t *all = WEFT_NEW(mem, int32_t, (size_t)team->size * NAME);
+    char own[NAME] = "";
+    gethostname(own, sizeof own - 1);
+    for (int i = 0; own[i]; i++) all[(size_t)team->rank * NAME + i] = own[i];
+    weft_sum_i32(team, all, (size_t)team->size * NAME);
+    const char *text = "";
+    for (int r = 0; r < team->size; r++) {
+        const int32_t *name = all + (size_t)r * NAME;
+        if (r > 0 && memcmp(name, name - NAME, NAME * sizeof *name) == 0) continue;
+        for (int i = 0; i < NAME; i++) own[i] = (char)name[i];
+        text = weft_arena_text(mem, "%s%s%s", text, r > 0 ? " " : "", own);
+    }
+    return text;
+}

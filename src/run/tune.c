@@ -1,0 +1,188 @@
+/* A tuning run from its configuration to its run file, begun or resumed. Called by the
+ * command line. */
+#include "run_private.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* ---- what is said at the start ------------------------------------------------------ */
+
+/* Memory of this host in GB. */
+static double host_memory(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1e9;
+}
+
+static void greet(const weft_run *r, const char *hosts)
+{
+    weft_log(WEFT_INFO,
+             "weft %s: %d rank%s on %s; OpenBLAS %s, %d thread%s a rank; kernel %s",
+             WEFT_VERSION, r->team->size, r->team->size == 1 ? "" : "s", hosts,
+             openblas_get_corename(), openblas_get_num_threads(),
+             openblas_get_num_threads() == 1 ? "" : "s", weft_cpu_kernel());
+    weft_log(WEFT_INFO, "memory: %.3g GB a rank allowed, the host has %.3g GB",
+             r->opts.memory, host_memory());
+    weft_log(WEFT_INFO, "task %s on %s, tuner %s: %lld configurations, about %lld jobs",
+             r->opts.task, r->opts.data, r->opts.tuner, (long long)r->space.count,
+             (long long)r->tuner->jobs(r->tuner_self));
+}
+
+/* ---- what is found out at the end --------------------------------------------------- */
+
+/* Seconds of the winner's own fit where it came after a search over mixtures, else 0. */
+static double refit_seconds(const weft_sched *s)
+{
+    int64_t single = 0;
+    for (int64_t i = 0; i < s->n; i++) single += s->event[i].job.mix.k == 1;
+    return single == 1 && s->n > 1 ? s->winner.seconds : 0;
+}
+
+static void collect_times(const weft_run *r, weft_outcome *o)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    weft_times_close(r->team);
+    const weft_times *t = &r->team->times;
+    const double kilobyte = 1024; /* the unit of ru_maxrss */
+    const double own[5] = {t->compute, t->wait, t->comm, t->bytes,
+                           (double)use.ru_maxrss * kilobyte};
+    weft_spread(r->team, own, 5, &o->times[0][0]);
+}
+
+/* Scores the winner on a part by its own configuration alone. Collective. */
+static void score_winner(const weft_run *r, weft_outcome *o, weft_part part)
+{
+    const weft_event *e = &o->sched->winner;
+    const int arm = weft_winner_arm(e);
+    weft_job job = e->job;
+    job.mix = weft_mix_new(1, e->job.mix.dim, r->mem);
+    job.mix.id[0] = e->job.mix.id[arm];
+    memcpy(job.mix.conf, e->job.mix.conf + (size_t)arm * (size_t)job.mix.dim,
+           (size_t)job.mix.dim * sizeof *job.mix.conf);
+    const double start = weft_now();
+    r->task->score(r->task_self, &job, o->state, part, &o->loss[part], &o->error[part]);
+    o->test += weft_now() - start;
+}
+
+static void score_parts(const weft_run *r, weft_outcome *o)
+{
+    const weft_event *e = &o->sched->winner;
+    for (int p = 0; p < WEFT_NPART; p++) o->loss[p] = o->error[p] = NAN;
+    if (e->job.mix.k == 1) {
+        o->loss[WEFT_VALID] = e->res.valid_loss;
+        o->error[WEFT_VALID] = e->res.valid_error;
+    } else if (r->data.part[WEFT_VALID].total > 0) {
+        score_winner(r, o, WEFT_VALID);
+    }
+    if (r->opts.test && r->data.part[WEFT_TEST].total > 0) score_winner(r, o, WEFT_TEST);
+}
+
+static uint64_t run_digest(const weft_outcome *o)
+{
+    const uint64_t events = weft_event_digest(o->sched->event, o->sched->n);
+    return weft_hash(o->state, (size_t)o->nstate * sizeof *o->state, events);
+}
+
+/* Scores, writes and prints the result. Collective. */
+static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *t,
+                            weft_outcome *o)
+{
+    o->run = r;
+    o->sched = s;
+    o->nstate = r->task->nstate(r->task_self);
+    o->began = t->began;
+    TRY(weft_sched_state(s, &o->state));
+    o->search = s->seconds;
+    o->refit = refit_seconds(s);
+    score_parts(r, o);
+    o->digest = run_digest(o);
+    collect_times(r, o);
+    const int root = r->team->rank == 0;
+    TRY(weft_agree(root ? weft_run_write(t->path, o) : WEFT_OK, r->team));
+    return weft_agree(root ? weft_report(&t->path, 1, WEFT_TABLE) : WEFT_OK, r->team);
+}
+
+/* ---- runs --------------------------------------------------------------------------- */
+
+/* From the configuration that is bound to the end of the run. */
+static weft_status go(weft_run *r, weft_trace *t, int *begun)
+{
+    const double start = weft_now();
+    weft_outcome o = {.config = weft_conf_echo(r->conf, r->mem),
+                      .hosts = weft_run_hosts(r->team, r->mem)};
+    TRY(weft_run_open(r, r->opts.data));
+    greet(r, o.hosts);
+    if (t->conf && strcmp(t->data, r->data.digest) != 0)
+        return weft_fail(
+            WEFT_EDATA,
+            "%s is not the data set that %s was begun with (digest %s, "
+            "expected %s); put that back, or begin anew by `weft tune --force`",
+            r->opts.data, t->path, r->data.digest, t->data);
+    /* Three states, as of the winner, the trial and its successor, and the run file. */
+    const double state = (double)r->task->nstate(r->task_self) * sizeof(real);
+    if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, 4 * state + 1e6));
+    *begun = 1;
+    o.setup = weft_now() - start;
+    if (t->ndone > 0)
+        weft_log(WEFT_INFO, "resumed: %lld jobs are done already", (long long)t->ndone);
+
+    weft_sched s = {.team = r->team,
+                    .task = r->task,
+                    .task_self = r->task_self,
+                    .tuner = r->tuner,
+                    .tuner_self = r->tuner_self,
+                    .trace = t,
+                    .time_limit = r->opts.time_limit,
+                    .target = r->opts.target,
+                    .mem = r->mem};
+    weft_signals_catch();
+    const weft_status st = weft_sched_run(&s);
+    weft_signals_free();
+    TRY(st);
+    return conclude(r, &s, t, &o);
+}
+
+/* Keeps the trace of a run that was begun and did not end well. */
+static weft_status go_and_close(weft_run *r, weft_trace *t)
+{
+    int begun = t->conf != NULL;
+    const weft_status st = go(r, t, &begun);
+    weft_trace_close(t, st == WEFT_OK || !begun);
+    weft_run_close(r);
+    return st;
+}
+
+weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_run r;
+    weft_trace t;
+    weft_status st = weft_run_bind(&r, conf, world, mem);
+    if (st == WEFT_OK) st = weft_trace_open(&t, r.opts.output, force ? 2 : 1, world, mem);
+    if (st == WEFT_OK) st = go_and_close(&r, &t);
+    weft_arena_free(mem);
+    return st;
+}
+
+weft_status weft_run_resume(const char *path, weft_team *world)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_run r;
+    weft_trace t;
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    weft_status st = weft_trace_open(&t, path, 0, world, mem);
+    if (st == WEFT_OK) {
+        st = weft_conf_text(&conf, weft_arena_text(mem, "%s/journal", t.dir), t.conf);
+        if (st == WEFT_OK) st = weft_run_bind(&r, &conf, world, mem);
+        if (st == WEFT_OK)
+            st = go_and_close(&r, &t);
+        else
+            weft_trace_close(&t, 0);
+    }
+    weft_arena_free(mem);
+    return st;
+}
