@@ -1,5 +1,5 @@
-/* Rates of the numerical kernels: name,size,seconds,rate (G operations or GB a second), share
- * of sgemm in the same run. One thread. RUN: np=1 */
+/* Rates of the numerical kernels: name,size,seconds,rate (G operations or GB a second),
+ * share of sgemm in the same run. One thread. RUN: np=1 */
 #include "weft/math.h"
 
 #include <cblas.h>

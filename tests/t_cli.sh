@@ -228,6 +228,14 @@ sed 's/^1/0/' "$tmp/good.tsv" >"$tmp/one.tsv"
 source_refused 4 'class' "one class only" text "$tmp/one.tsv"
 awk 'BEGIN { for (i = 0; i < 40; i++) print i "," (i == 7 ? "nan" : 1) "," i % 2 }' >"$tmp/nan.csv"
 source_refused 4 'nan' "a number that is none" dense "$tmp/nan.csv"
+{
+    cat "$tmp/good.tsv"
+    printf '1\t\n0\t'
+    yes 'long review' | head -c 10000000 | tr '\n' ' '
+    echo
+} >"$tmp/sizes.tsv"
+runs "a review of 0 bytes and one of 10 MB are packed" pack text "$tmp/sizes.tsv" -o "$tmp/sizes.h5"
+runs "and searched" tune "$tmp/in.ini" run.data="$tmp/sizes.h5" -o "$tmp/sizes-run.h5"
 [ ! -e "$tmp/bad.h5" ] && [ -z "$(ls "$tmp" | grep tmp)" ]
 result $? "a refused source leaves no files"
 

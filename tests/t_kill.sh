@@ -28,6 +28,7 @@ start()
     set -- tune "$tmp/in.ini" run.tuner="$2" -o "$tmp/r.h5"
     if grep -aqs '^began' "$tmp/r.d/journal"; then set -- resume "$tmp/r.h5"; fi
     rm -f "$tmp/pids"
+    : >"$tmp/log"
     # shellcheck disable=SC2016
     mpirun --timeout 200 -n "$ranks" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" "$@" \
         >"$tmp/log" 2>&1 &

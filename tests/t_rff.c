@@ -1,6 +1,7 @@
-/* Random Fourier features: their inner products against both kernels, their matrix's products
- * against plain loops in double, the same bits on any number of ranks. RUN: np=1 np=2 np=3
- * Data are a few hundred small random images that every rank knows and takes its rows of. */
+/* Random Fourier features: their inner products against both kernels, their matrix's
+ * products against plain loops in double, the same bits on any number of ranks. RUN: np=1
+ * np=2 np=3 Data are a few hundred small random images that every rank knows and takes its
+ * rows of. */
 #include "weft/registry.h"
 
 #include <stdlib.h>
@@ -24,9 +25,11 @@ static void *instance(const char *options)
     weft_conf_init(&c, mem);
     char *text = weft_arena_text(mem, "%s", options), *rest = text;
     for (char *word; (word = strtok_r(rest, " ", &rest));)
-        weft_check(weft_conf_set(&c, weft_arena_text(mem, "rff.%s", word)) == WEFT_OK, "%s", word);
+        weft_check(weft_conf_set(&c, weft_arena_text(mem, "rff.%s", word)) == WEFT_OK, "%s",
+                   word);
     void *self = weft_arena_get(mem, 1, weft_feature_rff.kind.size);
-    weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, self) == WEFT_OK, "%s", weft_error());
+    weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, self) == WEFT_OK, "%s",
+               weft_error());
     return self;
 }
 
@@ -50,10 +53,12 @@ static void make_data(weft_data *data, weft_form form)
         for (int k = 0; k < D; k++) {
             const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, 0);
             const double shade = 110 + 60 * sin(0.37 * (i % 40) + 0.05 * k);
-            all_bytes[i][k] = (uint8_t)(shade + (50 + k % 30) * (weft_rng_unit(r.v[0]) - 0.5));
+            all_bytes[i][k] =
+                (uint8_t)(shade + (50 + k % 30) * (weft_rng_unit(r.v[0]) - 0.5));
             all_values[i][k] = (float)all_bytes[i][k] / 255;
         }
-    *data = (weft_data){.form = form, .classes = CLASSES, .path = "test", .mem = mem, .team = &team};
+    *data = (weft_data){
+        .form = form, .classes = CLASSES, .path = "test", .mem = mem, .team = &team};
     const int64_t total[2] = {N, VALID};
     for (int p = 0; p < 2; p++) {
         weft_rows *rows = &data->part[p];
@@ -61,20 +66,24 @@ static void make_data(weft_data *data, weft_form form)
         rows->d = D;
         weft_deal(total[p], team.rank, team.size, &rows->first, &rows->n);
         const int64_t at = p * N + rows->first;
-        if (form == WEFT_BYTES) rows->byte = all_bytes[at];
-        else rows->value = all_values[at];
+        if (form == WEFT_BYTES)
+            rows->byte = all_bytes[at];
+        else
+            rows->value = all_values[at];
     }
 }
 
 static void *set_up(weft_data *data, const char *options, double memory)
 {
     void *self = instance(options);
-    weft_check(weft_feature_rff.setup(self, data, memory, 7, mem) == WEFT_OK, "%s", weft_error());
+    weft_check(weft_feature_rff.setup(self, data, memory, 7, mem) == WEFT_OK, "%s",
+               weft_error());
     return self;
 }
 
-static weft_matrix matrix_of(void *self, const weft_data *data, weft_part part, const void **arms,
-                             int narm, const int *which, double size, int fit, real *stat)
+static weft_matrix matrix_of(void *self, const weft_data *data, weft_part part,
+                             const void **arms, int narm, const int *which, double size,
+                             int fit, real *stat)
 {
     weft_request q = {.part = part,
                       .n = data->part[part].n,
@@ -109,7 +118,7 @@ static double *table(const weft_matrix *f, int64_t first)
 /* Preprocessed training rows, as textbooks have it. */
 static double *preprocessed(int preprocess)
 {
-    double *x = WEFT_NEW(mem, double, N * D);
+    double *x = WEFT_NEW(mem, double, N *D);
     for (int e = 0; e < N * D; e++) x[e] = all_bytes[e / D][e % D] / 255.0;
     for (int i = 0; i < N && preprocess == L2; i++) {
         double sum = 0;
@@ -123,7 +132,8 @@ static double *preprocessed(int preprocess)
             low = fmin(low, x[i * D + k]);
             high = fmax(high, x[i * D + k]);
         }
-        for (int i = 0; i < N; i++) square += (x[i * D + k] - sum) * (x[i * D + k] - sum) / N;
+        for (int i = 0; i < N; i++)
+            square += (x[i * D + k] - sum) * (x[i * D + k] - sum) / N;
         for (int i = 0; i < N; i++)
             x[i * D + k] = preprocess == MINMAX ? (x[i * D + k] - low) / (high - low)
                                                 : (x[i * D + k] - sum) / sqrt(square);
@@ -141,9 +151,10 @@ static double distance(const double *x, const double *y, int kernel)
     return sum;
 }
 
-/* Mean and largest error of phi.phi over pairs of rows. A product of two features has variance
- * at most 1/D about the kernel; the largest of 300 pairs of them stays within 5 deviations, the
- * root mean square within 1.5. Rounding to bytes adds 1/127 of a deviation. */
+/* Mean and largest error of phi.phi over pairs of rows. A product of two features has
+ * variance at most 1/D about the kernel; the largest of 300 pairs of them stays within 5
+ * deviations, the root mean square within 1.5. Rounding to bytes adds 1/127 of a deviation.
+ */
 static void check_kernel(void *self, const weft_data *data, int kernel, int preprocess,
                          double tail, const char *what)
 {
@@ -168,10 +179,11 @@ static void check_kernel(void *self, const weft_data *data, int kernel, int prep
         }
     }
     const double deviation = 1 / sqrt((double)f.d);
-    note("%s, kernel %d, preprocess %d: kernels %.2f..%.2f, error rms %.4f, mean %.4f, largest %.4f",
+    note("%s, kernel %d, preprocess %d: kernels %.2f..%.2f, error rms %.4f, mean %.4f, "
+         "largest %.4f",
          what, kernel, preprocess, low, high, sqrt(square), bias, worst);
-    is_near(worst, 0, 5 * deviation + tail, "phi.phi is kernel %d of preprocessing %d (%s)", kernel,
-            preprocess, what);
+    is_near(worst, 0, 5 * deviation + tail, "phi.phi is kernel %d of preprocessing %d (%s)",
+            kernel, preprocess, what);
     is_near(sqrt(square), 0, 1.5 * deviation + tail, "and so on average");
     weft_arena_reset(mem, mark);
 }
@@ -208,20 +220,23 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
     const double *x = table(f, first);
     real *w = WEFT_NEW(mem, real, c * d), *z = WEFT_NEW(mem, real, c * n);
     real *all = WEFT_NEW(mem, real, c * total), *h = WEFT_NEW(mem, real, c * n);
-    double *g = WEFT_NEW(mem, double, c * d), *sum = WEFT_NEW(mem, double, d);
-    double *square = WEFT_NEW(mem, double, d), *zs = WEFT_NEW(mem, double, c * total);
+    double *g = WEFT_NEW(mem, double, c *d), *sum = WEFT_NEW(mem, double, d);
+    double *square = WEFT_NEW(mem, double, d), *zs = WEFT_NEW(mem, double, c *total);
     for (int64_t e = 0; e < c * d; e++) w[e] = (real)(sin(1.7 * (double)e));
     for (int64_t e = 0; e < c * total; e++) all[e] = (real)(cos(2.3 * (double)e));
     for (int j = 0; j < c; j++)
         for (int64_t i = 0; i < n; i++) h[j * n + i] = all[j * total + first + i];
 
-    /* 24 bits of a float, sums of d or total terms below 2 sqrt(2/d) */
-    const double unit = (sizeof(real) == 4 ? 6e-8 : 1.2e-16) * 4, most = sqrt(2 / (double)d);
+    /* Sums of d or total terms below sqrt(2/d), each rounded like a real; in double the
+     * loops here round alike, and exact sums are in units of 2^-51 of their bound. */
+    const double unit = sizeof(real) == 4 ? 4 * 6e-8 : 64 * 1.2e-16,
+                 most = sqrt(2 / (double)d);
     double worst = 0;
     f->times(f, c, w, z);
     for (int j = 0; j < c; j++)
         for (int64_t i = 0; i < total; i++) {
-            for (int64_t k = 0; k < d; k++) zs[j * total + i] += x[i * d + k] * (double)w[j * d + k];
+            for (int64_t k = 0; k < d; k++)
+                zs[j * total + i] += x[i * d + k] * (double)w[j * d + k];
             if (i >= first && i < first + n)
                 worst = fmax(worst, fabs(zs[j * total + i] - (double)z[j * n + i - first]));
         }
@@ -230,8 +245,10 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
 
     uint64_t key = 0;
     for (int step = 0; step < 3; step++) {
-        if (step == 0) f->trans(f, c, h, g);
-        else f->normal(f, c, w, step == 1 ? NULL : h, g);
+        if (step == 0)
+            f->trans(f, c, h, g);
+        else
+            f->normal(f, c, w, step == 1 ? NULL : h, g);
         key = hash(key, g, (size_t)(c * d) * sizeof *g);
         worst = 0;
         for (int j = 0; j < c; j++)
@@ -242,8 +259,11 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
                               (step == 1 ? 1 : (double)all[j * total + i]);
                 worst = fmax(worst, fabs(expect - g[j * d + k]));
             }
-        is_near(worst, 0, unit * most * (double)total * (step ? most * (double)d : 1), "%s: %s", what,
-                step == 0 ? "trans" : step == 1 ? "normal" : "normal, weighted");
+        is_near(worst, 0, unit * most * (double)total * (step ? most * (double)d : 1),
+                "%s: %s", what,
+                step == 0   ? "trans"
+                : step == 1 ? "normal"
+                            : "normal, weighted");
     }
 
     f->moments(f, sum, square);
@@ -260,7 +280,7 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
     is_near(worst, 0, unit * most * (double)total, "%s: moments", what);
 
     enum { R0 = 3, NR = 21, C0 = 40, NC = 57 };
-    double *a = WEFT_NEW(mem, double, NR * NC);
+    double *a = WEFT_NEW(mem, double, NR *NC);
     for (int dual = 0; dual < 2; dual++) {
         f->gram(f, dual, R0, NR, C0, NC, a);
         key = hash(key, a, NR * NC * sizeof *a);
@@ -273,7 +293,8 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
                                    : x[i * d + R0 + r] * x[i * d + C0 + k];
                 worst = fmax(worst, fabs(expect - a[r * NC + k]));
             }
-        is_near(worst, 0, unit * most * (double)(total + d), "%s: gram, dual %d", what, dual);
+        is_near(worst, 0, unit * most * (double)(total + d), "%s: gram, dual %d", what,
+                dual);
     }
     weft_arena_reset(mem, mark);
     return key;
@@ -309,7 +330,8 @@ static uint64_t mixed(const char *options, weft_form form, double memory, const 
     const uint64_t key = check_products(&f, data.part[WEFT_TRAIN].first, what);
     weft_matrix v = matrix_of(self, &data, WEFT_VALID, four_arms(self), 4,
                               deal_arms(&data, WEFT_VALID), 0.5, 0, stat);
-    ok(v.d == 62 && v.total == VALID, "%s: half of the features of the validation rows", what);
+    ok(v.d == 62 && v.total == VALID, "%s: half of the features of the validation rows",
+       what);
     return hash(key, stat, (size_t)weft_feature_rff.nstat(self) * sizeof *stat);
 }
 
@@ -329,7 +351,8 @@ static void test_products(void)
 static uint64_t bits_of(const weft_matrix *f, int64_t first)
 {
     const size_t mark = weft_arena_mark(mem);
-    const uint64_t key = hash(0, table(f, first), (size_t)(f->total * f->d) * sizeof(double));
+    const uint64_t key =
+        hash(0, table(f, first), (size_t)(f->total * f->d) * sizeof(double));
     weft_arena_reset(mem, mark);
     return key;
 }
@@ -347,7 +370,8 @@ static void test_cache(void)
     for (int i = 0; i < 12; i++) {
         const int kernel = i / 3 % 2, preprocess = i % 2 ? L2 : i / 6 ? STANDARD : NONE;
         const double gamma = 0.01 * (i + 1), size = i % 3 == 1 ? 0.5 : 1;
-        const void *a = arm(kept, kernel, gamma, preprocess), *b = arm(bare, kernel, gamma, preprocess);
+        const void *a = arm(kept, kernel, gamma, preprocess),
+                   *b = arm(bare, kernel, gamma, preprocess);
         weft_matrix f = matrix_of(kept, &data, WEFT_TRAIN, &a, 1, NULL, size, 1, stat);
         weft_matrix g = matrix_of(bare, &data, WEFT_TRAIN, &b, 1, NULL, size, 1, stat);
         same &= bits_of(&f, first) == bits_of(&g, first);
@@ -373,10 +397,12 @@ static void test_rows(void)
     int64_t *row = WEFT_NEW(mem, int64_t, f.n), n = 0;
     for (int64_t i = 0; i < f.n; i++)
         if (i % 3 == 1) row[n++] = i;
-    weft_request q = {.part = WEFT_TRAIN, .n = n, .row = row, .narm = 1, .arms = &a, .size = 1};
+    weft_request q = {
+        .part = WEFT_TRAIN, .n = n, .row = row, .narm = 1, .arms = &a, .size = 1};
     weft_matrix g;
     weft_feature_rff.matrix(self, &q, 0, stat, &g, mem);
-    real *w = WEFT_NEW(mem, real, f.d), *zf = WEFT_NEW(mem, real, f.n), *zg = WEFT_NEW(mem, real, n);
+    real *w = WEFT_NEW(mem, real, f.d), *zf = WEFT_NEW(mem, real, f.n),
+         *zg = WEFT_NEW(mem, real, n);
     for (int64_t k = 0; k < f.d; k++) w[k] = (real)sin((double)k);
     f.times(&f, 1, w, zf);
     g.times(&g, 1, w, zg);
@@ -390,9 +416,11 @@ static void test_refusals(void)
     weft_data data;
     make_data(&data, WEFT_BYTES);
     void *self = instance("features=1000000");
-    ok(weft_feature_rff.setup(self, &data, 1e8, 7, mem) == WEFT_ELIMIT, "memory too short is refused");
+    ok(weft_feature_rff.setup(self, &data, 1e8, 7, mem) == WEFT_ELIMIT,
+       "memory too short is refused");
     data.form = WEFT_TOKENS;
-    ok(weft_feature_rff.setup(self, &data, 1e12, 7, mem) == WEFT_ECONF, "documents are refused");
+    ok(weft_feature_rff.setup(self, &data, 1e12, 7, mem) == WEFT_ECONF,
+       "documents are refused");
 }
 
 int main(int argc, char **argv)

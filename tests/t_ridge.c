@@ -362,14 +362,14 @@ static void test_ranks(weft_team *t, weft_arena *mem)
     const int64_t n = nweight(&p);
     real *w = WEFT_NEW(mem, real, n), *v = WEFT_NEW(mem, real, n);
     weft_fitted out = fit(&p, "", w, mem);
-    ok(out.residual <= 1e-3, "the default fit has a residual of %.1e", out.residual);
+    ok(out.residual <= 3e-3, "the default fit has a residual of %.1e", out.residual);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     digest(weft_hash(&out.objective, sizeof out.objective, 0));
     digest(weft_hash(&out.residual, sizeof out.residual, 0));
     out = fit(&p, direct, v, mem);
     double worst = 0;
     for (int64_t i = 0; i < n; i++) worst = fmax(worst, fabs((double)(w[i] - v[i])));
-    ok(worst < 2e-3, "cg at its default tolerance is near cholesky: %.1e", worst);
+    ok(worst < 1e-3, "cg at its default tolerance is near cholesky: %.1e", worst);
     weft_arena_free(p.m->mem);
 }
 

@@ -69,6 +69,7 @@ static int64_t common(writer *w)
 
 static void put(writer *w, const char *text, size_t n)
 {
+    if (n == 0) return;
     if (w->n + n > w->room) {
         char *more = WEFT_NEW(w->tmp, char, 2 * (w->n + n));
         if (w->n > 0) memcpy(more, w->text, w->n);

@@ -77,8 +77,7 @@ void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
     double *bound = WEFT_NEW(tmp, double, 1), nnz = (double)x->first[x->n];
     *rows =
         (weft_sparse){.n = x->n, .first = x->first, .column = x->bin, .value = x->value};
-    for (int64_t e = 0; e < x->first[x->n]; e++)
-        *bound = fmax(*bound, fabs((double)x->value[e]));
+    *bound = weft_sparse_largest(rows);
     weft_max_f64(f->team, bound, 1);
     f->d = x->bins;
     f->rows = rows;

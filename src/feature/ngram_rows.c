@@ -212,46 +212,57 @@ static inline float log_of(float x)
     return m + y + 0.693359375f * e;
 }
 
+/* Count of all classes. Two are singled out for speed, here and below. */
+static inline float count_of(const real *s, int classes)
+{
+    if (classes == 2) return (float)(s[0] + s[1]);
+    float all = 0;
+    for (int k = 0; k < classes; k++) all += (float)s[k];
+    return all;
+}
+
 static void weigh_sif(const ngram *a, const totals *t, const real *stat,
                       const uint32_t *bin, int64_t m, float *r)
 {
     float mass = (float)(a->alpha * t->count);
-    for (int64_t e = 0; e < m; e++) {
-        const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
-        float count = 0;
-        for (int k = 0; k < t->classes; k++) count += (float)s[k];
-        r[e] = count;
-    }
+    for (int64_t e = 0; e < m; e++)
+        r[e] = count_of(stat + (size_t)bin[e] * (size_t)t->classes, t->classes);
     for (int64_t e = 0; e < m; e++) r[e] = mass / (mass + r[e]);
 }
 
-/* Ratio of class k against the rest where a bin has count c of all. */
-static inline float against(const real *s, float all, float alpha, float norm, int k)
+/* (p/|p|)/(q/|q|) of the class whose ratio is farthest from 1; of two classes, class 1.
+ * norm[k] is |q|/|p| of class k, all the count of all classes. */
+static inline float ratio(const real *s, int classes, float all, float alpha,
+                          const float *norm)
 {
-    return (alpha + (float)s[k]) / (alpha + all - (float)s[k]) * norm;
+    if (classes == 2) return (alpha + (float)s[1]) / (alpha + (float)s[0]) * norm[1];
+    float far = 1;
+    for (int k = 0; k < classes; k++) {
+        float x = (alpha + (float)s[k]) / (alpha + all - (float)s[k]) * norm[k];
+        if (fmaxf(x, 1 / x) > fmaxf(far, 1 / far)) far = x;
+    }
+    return far;
 }
 
-static void weigh_nb(const ngram *a, const totals *t, int64_t bins, const real *stat,
+static void weigh_nb(const ngram *a, const totals *t, const float *norm, const real *stat,
                      const uint32_t *bin, int64_t m, float *r)
 {
-    float alpha = (float)a->alpha;
-    double mass = a->alpha * (a->nb_scale == NGRAM_LOG2 ? (double)bins : t->seen);
-    float unit = a->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1.0f; /* 1/log 2 */
-    for (int64_t e = 0; e < m; e++) r[e] = 1;
-    for (int k = t->classes - 1; k >= (t->classes == 2); k--) {
-        double in = t->of_class[k];
-        float norm = (float)((mass + t->count - in) / (mass + in));
-        for (int64_t e = 0; e < m; e++) {
-            const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
-            float all = 0;
-            for (int j = 0; j < t->classes; j++) all += (float)s[j];
-            float x = against(s, all, alpha, norm, k);
-            int absent = all <= 0 && a->nb_scale == NGRAM_NATURAL;
-            int more = (x > 1 ? x : 1 / x) > (r[e] > 1 ? r[e] : 1 / r[e]);
-            r[e] = more && !absent ? x : r[e];
-        }
+    float alpha = (float)a->alpha, least = a->nb_scale == NGRAM_LOG2 ? -1 : 0;
+    for (int64_t e = 0; e < m; e++) {
+        const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
+        float all = count_of(s, t->classes), x = ratio(s, t->classes, all, alpha, norm);
+        r[e] = all > least ? x : 1; /* weight 0 of a bin that training has not seen */
     }
+    float unit = a->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1; /* 1/log 2 */
     for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) * unit;
+}
+
+/* |q|/|p| of every class under a configuration. */
+static void masses(const ngram *a, const totals *t, int64_t bins, float *norm)
+{
+    double mass = a->alpha * (a->nb_scale == NGRAM_LOG2 ? (double)bins : t->seen);
+    for (int k = 0; k < t->classes; k++)
+        norm[k] = (float)((mass + t->count - t->of_class[k]) / (mass + t->of_class[k]));
 }
 
 /* value <- value weight, then divided by the row's norm. */
@@ -271,26 +282,70 @@ static void finish(const ngram *a, int64_t m, const float *r, float *value)
     for (int64_t e = 0; e < m; e++) value[e] *= inverse;
 }
 
-void ngram_weigh(const ngram *self, const weft_request *q, const real *stat, ngram_rows *x,
-                 weft_arena *tmp)
+/* What the weights of the entries of all rows have in common. */
+typedef struct weigher {
+    const real *stat;
+    totals t;
+    int64_t bins;
+    float *norm; /* [classes] scratch */
+} weigher;
+
+/* r[m] <- weights of the bins under configuration a. */
+static void weigh(const weigher *s, const ngram *a, const uint32_t *bin, int64_t m,
+                  float *r)
 {
-    size_t mark = weft_arena_mark(tmp);
+    if (a->weights == NGRAM_SIF) {
+        weigh_sif(a, &s->t, s->stat, bin, m, r);
+        return;
+    }
+    masses(a, &s->t, s->bins, s->norm);
+    weigh_nb(a, &s->t, s->norm, s->stat, bin, m, r);
+}
+
+/* Weights of every bin under a configuration, for many rows. */
+static float *weigh_all(const weigher *s, const ngram *a, weft_arena *tmp)
+{
+    enum { CHUNK = 1024 };
+    uint32_t bin[CHUNK];
+    float *all = WEFT_NEW(tmp, float, s->bins);
+    for (int64_t b = 0; b < s->bins; b += CHUNK) {
+        int64_t m = s->bins - b < CHUNK ? s->bins - b : CHUNK;
+        for (int64_t e = 0; e < m; e++) bin[e] = (uint32_t)(b + e);
+        weigh(s, a, bin, m, all + b);
+    }
+    return all;
+}
+
+static int64_t longest_row(const ngram_rows *x)
+{
     int64_t longest = 0;
     for (int64_t i = 0; i < x->n; i++) {
         int64_t m = x->first[i + 1] - x->first[i];
         if (m > longest) longest = m;
     }
-    float *r = WEFT_NEW(tmp, float, longest);
-    totals t = total(stat, x->bins, self->data->classes, tmp);
+    return longest;
+}
+
+void ngram_weigh(const ngram *self, const weft_request *q, const real *stat, ngram_rows *x,
+                 weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    weigher s = {.stat = stat, .bins = x->bins};
+    s.t = total(stat, x->bins, self->data->classes, tmp);
+    s.norm = WEFT_NEW(tmp, float, self->data->classes);
+    float *r = WEFT_NEW(tmp, float, longest_row(x));
+    float **table =
+        WEFT_NEW(tmp, float *, q->narm); /* where rows have more entries than bins */
+    if (x->bins * q->narm < x->first[x->n]) {
+        for (int k = 0; k < q->narm; k++) table[k] = weigh_all(&s, q->arms[k], tmp);
+    }
     for (int64_t i = 0; i < x->n; i++) {
         const ngram *a = ngram_arm(q, i);
+        const float *all = table[q->arm ? q->arm[i] : 0];
         const uint32_t *bin = x->bin + x->first[i];
         int64_t m = x->first[i + 1] - x->first[i];
-        if (a->weights == NGRAM_SIF) {
-            weigh_sif(a, &t, stat, bin, m, r);
-        } else {
-            weigh_nb(a, &t, x->bins, stat, bin, m, r);
-        }
+        if (!all) weigh(&s, a, bin, m, r);
+        for (int64_t e = 0; all && e < m; e++) r[e] = all[bin[e]];
         finish(a, m, r, x->value + x->first[i]);
     }
     weft_arena_reset(tmp, mark);

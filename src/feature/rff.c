@@ -1,17 +1,17 @@
-/* Feature map: random Fourier features, phi_j(x) = sqrt(2/D) cos(p_j . x' + b_j), whose inner
- * products approach a kernel: exp(-gamma |x' - y'|^2) with normal p (variance 2 gamma),
- * exp(-gamma |x' - y'|_1) with Cauchy p (width gamma). x' are the preprocessed inputs; bytes
- * are pixels and mean x/255. Rahimi, Recht, "Random features for large-scale kernel machines",
- * NIPS 2007; structured: Yu, Suresh, Choromanski, Holtmann-Rice, Kumar, "Orthogonal random
- * features", NIPS 2016.
+/* Feature map: random Fourier features, phi_j(x) = sqrt(2/D) cos(p_j . x' + b_j), whose
+ * inner products approach a kernel: exp(-gamma |x' - y'|^2) with normal p (variance 2
+ * gamma), exp(-gamma |x' - y'|_1) with Cauchy p (width gamma). x' are the preprocessed
+ * inputs; bytes are pixels and mean x/255. Rahimi, Recht, "Random features for large-scale
+ * kernel machines", NIPS 2007; structured: Yu, Suresh, Choromanski, Holtmann-Rice, Kumar,
+ * "Orthogonal random features", NIPS 2016.
  *
- * A feature is one byte, q = 128 + round(127 cos t), in training, validation and export alike:
- * phi_j = sqrt(2/D) (q - 128)/127 exactly. Its rounding noise, 1/(12 127^2) a square, acts as
- * a ridge of n (2/D)/(12 127^2), 4e-5 for 40,000 rows and D = 10,000.
+ * A feature is one byte, q = 128 + round(127 cos t), in training, validation and export
+ * alike: phi_j = sqrt(2/D) (q - 128)/127 exactly. Its rounding noise, 1/(12 127^2) a
+ * square, acts as a ridge of n (2/D)/(12 127^2), 4e-5 for 40,000 rows and D = 10,000.
  *
- * All configurations share one normal matrix, one Cauchy matrix and one vector of offsets, so
- * that their weights can be shared; gamma and the length of a row only scale a product X P.
- * Used by task fmap. */
+ * All configurations share one normal matrix, one Cauchy matrix and one vector of offsets,
+ * so that their weights can be shared; gamma and the length of a row only scale a product X
+ * P. Used by task fmap. */
 #include "rff.h"
 
 #include <math.h>
@@ -52,8 +52,9 @@ static const weft_opt opts[] = {
      .at = offsetof(rff, projection),
      .def = "dense",
      .words = "dense|structured",
-     .about = "structured: fast signed Hadamard products for the Gaussian kernel (Laplacian "
-              "maps are always dense)"},
+     .about =
+         "structured: fast signed Hadamard products for the Gaussian kernel (Laplacian "
+         "maps are always dense)"},
     {0}};
 
 /* ---- setup -------------------------------------------------------------------------- */
@@ -125,9 +126,9 @@ static int view_of(const rff_shared *own, const rff *arm)
 
 static int type_of(const rff_shared *own, const rff *arm)
 {
-    const int family = arm->kernel == RFF_LAPLACIAN         ? RFF_CAUCHY
+    const int family = arm->kernel == RFF_LAPLACIAN        ? RFF_CAUCHY
                        : arm->projection == RFF_STRUCTURED ? RFF_HADAMARD
-                                                            : RFF_NORMAL;
+                                                           : RFF_NORMAL;
     return family * RFF_VIEWS + view_of(own, arm);
 }
 
@@ -162,8 +163,8 @@ static void set_blocks(rff_matrix *m, weft_arena *tmp)
     m->start[m->blocks] = m->n;
 }
 
-/* Keeps the bytes of all blocks, or of as many as leave a quarter of the memory for those that
- * are made anew in every pass. */
+/* Keeps the bytes of all blocks, or of as many as leave a quarter of the memory for those
+ * that are made anew in every pass. */
 static void set_bytes(rff_matrix *m, weft_arena *tmp)
 {
     const double room = m->own->memory - m->own->kept, row = (double)m->ldq;
@@ -188,7 +189,8 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     const int all = q->row == NULL;
     if (fit && all && q->part == WEFT_TRAIN)
         memcpy(stat, own->fitted, 4 * (size_t)own->d * sizeof *stat);
-    else if (fit) rff_fit(own, q->part, q->n, q->row, stat, tmp);
+    else if (fit)
+        rff_fit(own, q->part, q->n, q->row, stat, tmp);
     rff_use(own, stat);
 
     rff_matrix *m = WEFT_NEW(tmp, rff_matrix, 1);
@@ -205,7 +207,8 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     set_blocks(m, tmp);
     set_bytes(m, tmp);
 
-    *f = (weft_matrix){.n = m->n, .total = m->n, .d = m->d, .team = own->data->team, .self = m};
+    *f = (weft_matrix){
+        .n = m->n, .total = m->n, .d = m->d, .team = own->data->team, .self = m};
     weft_sum_i64(f->team, &f->total, 1);
     f->bytes = (double)m->held * (double)m->ldq;
     f->flops = 4 * (double)m->n * (double)m->d;
@@ -229,8 +232,8 @@ static void estimate(const void *self, const void *arm, double rows, double *flo
     const int type = type_of(own, arm);
     const double d = (double)t->features;
     const double fast = own->view[type % RFF_VIEWS].exact ? 3 : 1;
-    const double each = type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(own->padded + 1.0)
-                                                         : 2 * own->d / fast;
+    const double each =
+        type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(own->padded + 1.0) : 2 * own->d / fast;
     *entries = rows * d;
     *flops = *entries * (each + 20); /* and a cosine */
     *bytes = *entries;

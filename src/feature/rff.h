@@ -12,15 +12,15 @@ typedef struct rff {
     struct rff_shared *own;
 } rff;
 
-enum { RFF_GAUSSIAN, RFF_LAPLACIAN };                         /* kernel */
-enum { RFF_NONE, RFF_MINMAX, RFF_L2, RFF_STANDARD };          /* preprocess */
-enum { RFF_DENSE, RFF_STRUCTURED };                           /* projection */
-enum { RFF_NORMAL, RFF_CAUCHY, RFF_HADAMARD, RFF_FAMILIES };  /* random matrices */
-enum { RFF_RAW, RFF_RANGE, RFF_SPREAD, RFF_VIEWS };           /* affine views of the inputs */
-enum { RFF_TYPES = RFF_FAMILIES * RFF_VIEWS };                /* type = family * VIEWS + view */
+enum { RFF_GAUSSIAN, RFF_LAPLACIAN };                        /* kernel */
+enum { RFF_NONE, RFF_MINMAX, RFF_L2, RFF_STANDARD };         /* preprocess */
+enum { RFF_DENSE, RFF_STRUCTURED };                          /* projection */
+enum { RFF_NORMAL, RFF_CAUCHY, RFF_HADAMARD, RFF_FAMILIES }; /* random matrices */
+enum { RFF_RAW, RFF_RANGE, RFF_SPREAD, RFF_VIEWS }; /* affine views of the inputs */
+enum { RFF_TYPES = RFF_FAMILIES * RFF_VIEWS };      /* type = family * VIEWS + view */
 
-/* The inputs as x' = (x - shift) scale, column by column. Exact: bytes whose scales differ so
- * little that the scaled random matrix can be rounded to small integers. */
+/* The inputs as x' = (x - shift) scale, column by column. Exact: bytes whose scales differ
+ * so little that the scaled random matrix can be rounded to small integers. */
 typedef struct rff_view {
     float *shift, *scale; /* [d] */
     double largest;       /* scale */
@@ -39,9 +39,9 @@ typedef struct rff_shared {
     weft_data *data;
     weft_arena *mem;
     uint64_t seed;
-    double memory, kept; /* bytes allowed; held by caches */
-    int64_t columns;     /* features in all */
-    int d, padded;       /* inputs; the next power of two */
+    double memory, kept;    /* bytes allowed; held by caches */
+    int64_t columns;        /* features in all */
+    int d, padded;          /* inputs; the next power of two */
     float *normal, *cauchy; /* [RFF_LEVELS] quantiles of the magnitudes */
     float *offset;          /* [columns] turns */
     real *fitted, *stat;    /* [4][d] mean, deviation, least, most: of training, in force */
@@ -54,22 +54,23 @@ typedef struct rff_shared {
 typedef struct rff_matrix {
     rff_shared *own;
     weft_part part;
-    int64_t n, d, held;  /* rows, columns, rows whose bytes are kept */
+    int64_t n, d, held; /* rows, columns, rows whose bytes are kept */
     size_t ldq;
-    const int64_t *row;  /* [n] local rows; NULL: all */
-    uint8_t *type;       /* [n] of the product */
-    double *turns;       /* [n] feature = cos 2 pi (turns product + offset) */
-    uint8_t *q;          /* [held][ldq] */
-    int64_t blocks, *start; /* [blocks+1] requested rows that lie in one block of the part */
-    int64_t strip;       /* blocks made at a time where bytes are not kept */
-    double unit;         /* feature = unit (q - 128) */
+    const int64_t *row; /* [n] local rows; NULL: all */
+    uint8_t *type;      /* [n] of the product */
+    double *turns;      /* [n] feature = cos 2 pi (turns product + offset) */
+    uint8_t *q;         /* [held][ldq] */
+    int64_t blocks,
+        *start;    /* [blocks+1] requested rows that lie in one block of the part */
+    int64_t strip; /* blocks made at a time where bytes are not kept */
+    double unit;   /* feature = unit (q - 128) */
 } rff_matrix;
 
 /* ---- rff_view.c: statistics and preprocessing ---- */
 
 /* Statistics of the rows of a request (row NULL: all rows of the part). Collective. */
-void rff_fit(const rff_shared *own, weft_part part, int64_t n, const int64_t *row, real *stat,
-             weft_arena *tmp);
+void rff_fit(const rff_shared *own, weft_part part, int64_t n, const int64_t *row,
+             real *stat, weft_arena *tmp);
 /* Puts stat in force: views are made anew and caches dropped if it differs. */
 void rff_use(rff_shared *own, const real *stat);
 /* |x| of all local rows of all parts, into length. */
@@ -81,8 +82,8 @@ enum { RFF_LEVELS = 1 << 15 };
 void rff_tables(rff_shared *own);
 /* Column j of the normal or Cauchy matrix: z[d]. */
 void rff_column(const rff_shared *own, int family, int64_t j, float *z);
-/* Signs of block j / padded of the structured matrix, sign[3][padded], and the lengths of its
- * rows over what a Hadamard product leaves, radius[padded]. */
+/* Signs of block j / padded of the structured matrix, sign[3][padded], and the lengths of
+ * its rows over what a Hadamard product leaves, radius[padded]. */
 void rff_signs(const rff_shared *own, int64_t j, float *sign, float *radius);
 
 /* ---- rff_project.c: products with random matrices ---- */

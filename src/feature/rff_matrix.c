@@ -1,6 +1,7 @@
-/* Products with a matrix of byte features. Rows are taken in the fixed blocks of the part, the
- * sums of a block are rounded to a common unit and added exactly, so that every result has
- * the same bits on any number of ranks. Blocks whose bytes are not kept are made on the way. */
+/* Products with a matrix of byte features. Rows are taken in the fixed blocks of the part,
+ * the sums of a block are rounded to a common unit and added exactly, so that every result
+ * has the same bits on any number of ranks. Blocks whose bytes are not kept are made on the
+ * way. */
 #include "rff.h"
 
 #include <math.h>
@@ -62,10 +63,10 @@ static void times(const weft_matrix *f, int c, const real *w, real *z)
     for (int64_t e = 0; e < c * m->n; e++) z[e] = (real)((double)z[e] * m->unit);
 }
 
-/* g = unit * the sum over all ranks of sum[n], whole numbers in units of 2^-scale. NaN where
- * the bound that gave the scale was not finite. Collective. */
-static void sum_up(const weft_matrix *f, const double *sum, size_t n, int scale, double bound,
-                   double unit, double *g, weft_arena *tmp)
+/* g = unit * the sum over all ranks of sum[n], whole numbers in units of 2^-scale. NaN
+ * where the bound that gave the scale was not finite. Collective. */
+static void sum_up(const weft_matrix *f, const double *sum, size_t n, int scale,
+                   double bound, double unit, double *g, weft_arena *tmp)
 {
     int64_t *whole = WEFT_NEW(tmp, int64_t, n);
     const int finite = isfinite(bound);
@@ -102,7 +103,8 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
     int rows;
     for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
         memset(part, 0, n * sizeof *part);
-        weft_u8_trans(rows, (int)m->d, q, m->ldq, c, z + i, (size_t)m->n, part, (size_t)m->d);
+        weft_u8_trans(rows, (int)m->d, q, m->ldq, c, z + i, (size_t)m->n, part,
+                      (size_t)m->d);
         weft_exact_add((int64_t)n, part, scale, sum);
     }
     sum_up(f, sum, n, scale, bound, m->unit, g, tmp);
@@ -187,13 +189,14 @@ static void move(int64_t n, int32_t *part, int64_t *total)
 }
 
 /* Columns r0.. against columns c0.., over this rank's rows. */
-static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
-                         int64_t *total, weft_arena *tmp)
+static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0,
+                         int64_t nc, int64_t *total, weft_arena *tmp)
 {
     enum { MOST = 130000 / WEFT_BLOCK * WEFT_BLOCK }; /* rows that fit 32 bits */
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * nc);
     int64_t done = 0;
-    for (; done < m->held; done += MOST) { /* all kept rows at once: blocks make no difference */
+    for (; done < m->held;
+         done += MOST) { /* all kept rows at once: blocks make no difference */
         const int64_t n = m->held - done < MOST ? m->held - done : MOST;
         const uint8_t *q = m->q + (size_t)done * m->ldq;
         weft_u8_gram((int)n, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part,
@@ -206,15 +209,16 @@ static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0
     pass p = pass_open(m);
     while (p.next < m->blocks && m->start[p.next] < m->held) p.next++;
     while (pass_next(&p, &q, &i, &rows)) {
-        weft_u8_gram(rows, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part, (size_t)nc,
-                     tmp);
+        weft_u8_gram(rows, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part,
+                     (size_t)nc, tmp);
         move(nr * nc, part, total);
     }
 }
 
 /* Copies this rank's requested rows among [r0, r0 + nr) of the team, whose own begin at
  * `first`, to their places in to[nr][ldq]. */
-static void copy_rows(const rff_matrix *m, int64_t first, int64_t r0, int64_t nr, uint8_t *to)
+static void copy_rows(const rff_matrix *m, int64_t first, int64_t r0, int64_t nr,
+                      uint8_t *to)
 {
     const uint8_t *q;
     int64_t i;
@@ -222,7 +226,8 @@ static void copy_rows(const rff_matrix *m, int64_t first, int64_t r0, int64_t nr
     for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);)
         for (int r = 0; r < rows; r++) {
             const int64_t at = first + i + r - r0;
-            if (at >= 0 && at < nr) memcpy(to + (size_t)at * m->ldq, q + (size_t)r * m->ldq, m->ldq);
+            if (at >= 0 && at < nr)
+                memcpy(to + (size_t)at * m->ldq, q + (size_t)r * m->ldq, m->ldq);
         }
 }
 
@@ -243,7 +248,8 @@ static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, 
         const int64_t from = first[r] > r0 ? first[r] : r0;
         const int64_t to = first[r + 1] < r0 + nr ? first[r + 1] : r0 + nr;
         if (from < to)
-            weft_bcast(f->team, left + (size_t)(from - r0) * m->ldq, (size_t)(to - from) * m->ldq, r);
+            weft_bcast(f->team, left + (size_t)(from - r0) * m->ldq,
+                       (size_t)(to - from) * m->ldq, r);
     }
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * WEFT_BLOCK);
     const uint8_t *q;
@@ -262,14 +268,16 @@ static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, 
     }
 }
 
-static void gram(const weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
-                 double *a)
+static void gram(const weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
+                 int64_t nc, double *a)
 {
     const rff_matrix *m = f->self;
     weft_arena *tmp = weft_arena_new();
     int64_t *total = WEFT_NEW(tmp, int64_t, nr * nc);
-    if (dual) gram_rows(f, r0, nr, c0, nc, total, tmp);
-    else gram_columns(m, r0, nr, c0, nc, total, tmp);
+    if (dual)
+        gram_rows(f, r0, nr, c0, nc, total, tmp);
+    else
+        gram_columns(m, r0, nr, c0, nc, total, tmp);
     weft_sum_i64(f->team, total, (size_t)(nr * nc));
     for (int64_t e = 0; e < nr * nc; e++) a[e] = (double)total[e] * m->unit * m->unit;
     weft_arena_free(tmp);

@@ -1,27 +1,29 @@
-/* Products of rows with random matrices, and the bytes of features that they become. A random
- * matrix is made block of features by block, from its key, and never stored whole.
+/* Products of rows with random matrices, and the bytes of features that they become. A
+ * random matrix is made block of features by block, from its key, and never stored whole.
  *
- * Bytes meet integers: an entry of the random matrix, times the scale of its input, is rounded
- * to a whole number of at most 16. A sum over many inputs does not tell: it is normal by the
- * central limit theorem, once the variance that rounding adds is taken off beforehand. Cauchy
- * entries have no variance and a heavy tail that is the kernel: what exceeds 16 of it, two
- * in a hundred, is kept as a list and added in float. The shift of the inputs becomes the
- * first term of every feature. Whatever is not bytes, or differs too much in scale, is
- * multiplied as floats, in fixed blocks of rows so that ranks make no difference. */
+ * Bytes meet integers: an entry of the random matrix, times the scale of its input, is
+ * rounded to a whole number of at most 16. A sum over many inputs does not tell: it is
+ * normal by the central limit theorem, once the variance that rounding adds is taken off
+ * beforehand. Cauchy entries have no variance and a heavy tail that is the kernel: what
+ * exceeds 16 of it, two in a hundred, is kept as a list and added in float. The shift of
+ * the inputs becomes the first term of every feature. Whatever is not bytes, or differs too
+ * much in scale, is multiplied as floats, in fixed blocks of rows so that ranks make no
+ * difference. */
 #include "rff.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    COLUMNS = 3840, /* features of a block of an integer matrix: stays in the third-level cache */
-    WIDE = 1024,    /* of a float matrix */
-    LANES = 16      /* rows that the tail is added to at a time */
+    COLUMNS =
+        3840, /* features of a block of an integer matrix: stays in the third-level cache */
+    WIDE = 1024, /* of a float matrix */
+    LANES = 16   /* rows that the tail is added to at a time */
 };
 
-/* Standard deviation of the largest normal entries, and quartile of Cauchy ones, in units of
- * the integers: 16 is out of reach for the first; rounding to 2 widths changes the kernel by
- * 1/(6 d) at most. */
+/* Standard deviation of the largest normal entries, and quartile of Cauchy ones, in units
+ * of the integers: 16 is out of reach for the first; rounding to 2 widths changes the
+ * kernel by 1/(6 d) at most. */
 static const double normal_unit = 4, cauchy_unit = 0.5;
 
 /* Features [j0, j0 + columns) of the random matrix of one type. */
@@ -32,8 +34,8 @@ typedef struct block {
     int64_t *first;  /* [columns+1] the tail of a column: entries first[j] .. */
     uint32_t *input; /* of the tail */
     float *value;
-    float *dense;          /* [columns][d] */
-    float *sign, *radius;  /* [3][padded], [padded] */
+    float *dense;         /* [columns][d] */
+    float *sign, *radius; /* [3][padded], [padded] */
 } block;
 
 /* Up to WEFT_BLOCK rows of one type that lie in one block of the part. */
@@ -81,7 +83,8 @@ double rff_turns(const rff_shared *own, const rff *arm, int type)
 
 /* ---- blocks of the random matrix ---------------------------------------------------- */
 
-/* Column j as integers, what is left over as floats; returns the number of those left over. */
+/* Column j as integers, what is left over as floats; returns the number of those left over.
+ */
 static int64_t round_column(const rff_shared *own, const block *b, const float *z,
                             const float *scale, int8_t *p, uint32_t *input, float *value)
 {
@@ -117,7 +120,8 @@ static void make_integers(const rff_shared *own, block *b, weft_arena *tmp)
     const int d = own->d;
     const rff_view *v = view_of(own, b->type);
     const float *scale = scales(own, b->type, tmp);
-    const int64_t room = family_of(b->type) == RFF_NORMAL ? 0 : (int64_t)b->columns * (d / 8 + 64) + d;
+    const int64_t room =
+        family_of(b->type) == RFF_NORMAL ? 0 : (int64_t)b->columns * (d / 8 + 64) + d;
     int8_t *p = WEFT_NEW(tmp, int8_t, (size_t)b->columns * d);
     int32_t *start = WEFT_NEW(tmp, int32_t, b->columns);
     float *z = WEFT_NEW(tmp, float, d);
@@ -129,7 +133,8 @@ static void make_integers(const rff_shared *own, block *b, weft_arena *tmp)
         const int64_t at = b->first[j];
         weft_check(room == 0 || at + d <= room, "the tail of a random matrix is too long");
         rff_column(own, family_of(b->type), b->j0 + j, z);
-        b->first[j + 1] = at + round_column(own, b, z, scale, column, b->input + at, b->value + at);
+        b->first[j + 1] =
+            at + round_column(own, b, z, scale, column, b->input + at, b->value + at);
         double sum = 0;
         for (int i = 0; i < d; i++) sum += (double)column[i] * (double)v->shift[i];
         start[j] = (int32_t)-lrint(sum);
@@ -186,7 +191,7 @@ static void add_tail(const rff_matrix *m, const block *b, const uint8_t *x, int 
 {
     const int d = m->own->d;
     const float *shift = view_of(m->own, b->type)->shift;
-    float *across = WEFT_NEW(tmp, float, (size_t)d * LANES); /* [d][LANES] */
+    float *across = WEFT_NEW(tmp, float, (size_t)d *LANES); /* [d][LANES] */
     for (int r = 0; r < n; r += LANES) {
         const int rows = n - r < LANES ? n - r : LANES;
         for (int i = 0; i < d; i++)
@@ -195,7 +200,8 @@ static void add_tail(const rff_matrix *m, const block *b, const uint8_t *x, int 
         for (int j = 0; j < b->columns; j++) {
             float sum[LANES] = {0};
             const int64_t at = b->first[j];
-            weft_gather16((int)(b->first[j + 1] - at), b->input + at, b->value + at, across, sum);
+            weft_gather16((int)(b->first[j + 1] - at), b->input + at, b->value + at, across,
+                          sum);
             for (int l = 0; l < rows; l++) {
                 float *to = y + (size_t)(r + l) * ld + j;
                 int32_t whole;
@@ -214,19 +220,19 @@ static void product_integers(const rff_matrix *m, const block *b, const chunk *c
     if (family_of(b->type) == RFF_CAUCHY) add_tail(m, b, x, c->n, y, (size_t)ld, tmp);
 }
 
-static void product_floats(const rff_matrix *m, const block *b, const chunk *c, float *y, int ld,
-                           weft_arena *tmp)
+static void product_floats(const rff_matrix *m, const block *b, const chunk *c, float *y,
+                           int ld, weft_arena *tmp)
 {
     const int d = m->own->d;
-    float *x = WEFT_NEW(tmp, float, (size_t)c->n * d);
+    float *x = WEFT_NEW(tmp, float, (size_t)c->n *d);
     for (int r = 0; r < c->n; r++)
         look(m, view_of(m->own, b->type), c->row[r], x + (size_t)r * d);
     weft_sgemm(c->n, b->columns, d, x, d, b->dense, d, y, ld);
 }
 
 /* H D1 H D2 H D3 x, then the lengths of the rows. */
-static void product_signs(const rff_matrix *m, const block *b, const chunk *c, float *y, int ld,
-                          weft_arena *tmp)
+static void product_signs(const rff_matrix *m, const block *b, const chunk *c, float *y,
+                          int ld, weft_arena *tmp)
 {
     const int d = m->own->d, n = m->own->padded;
     float *x = WEFT_NEW(tmp, float, n);
@@ -247,9 +253,12 @@ static void product(const rff_matrix *m, const block *b, const chunk *c, void *y
                     weft_arena *tmp)
 {
     const size_t mark = weft_arena_mark(tmp);
-    if (is_exact(m->own, b->type)) product_integers(m, b, c, y, ld, tmp);
-    else if (b->dense) product_floats(m, b, c, y, ld, tmp);
-    else product_signs(m, b, c, y, ld, tmp);
+    if (is_exact(m->own, b->type))
+        product_integers(m, b, c, y, ld, tmp);
+    else if (b->dense)
+        product_floats(m, b, c, y, ld, tmp);
+    else
+        product_signs(m, b, c, y, ld, tmp);
     weft_arena_reset(tmp, mark);
 }
 
@@ -268,22 +277,25 @@ static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c
 }
 
 /* Bytes of features [j0, j0 + columns) of a chunk from their products; q is row i0's. */
-static void cosines(const rff_matrix *m, const chunk *c, int is_int, int64_t j0, int columns,
-                    const void *y, size_t ld, int64_t i0, uint8_t *q)
+static void cosines(const rff_matrix *m, const chunk *c, int is_int, int64_t j0,
+                    int columns, const void *y, size_t ld, int64_t i0, uint8_t *q)
 {
     for (int r = 0; r < c->n; r++) {
         const double turns = m->turns[c->index[r]];
         const float *offset = m->own->offset + j0;
         uint8_t *to = q + (size_t)(c->index[r] - i0) * m->ldq + j0;
-        if (is_int) weft_cos_u8_i32(columns, (const int32_t *)y + r * ld, turns, offset, to);
-        else weft_cos_u8_f32(columns, (const float *)y + r * ld, turns, offset, to);
+        if (is_int)
+            weft_cos_u8_i32(columns, (const int32_t *)y + r * ld, turns, offset, to);
+        else
+            weft_cos_u8_f32(columns, (const float *)y + r * ld, turns, offset, to);
     }
 }
 
 /* Where the products of a chunk lie in the cache. */
 static char *cached(const rff_cache *cache, const chunk *c, int r, int64_t j0)
 {
-    return (char *)cache->product + (size_t)(c->row[r] * cache->room + j0) * sizeof(int32_t);
+    return (char *)cache->product +
+           (size_t)(c->row[r] * cache->room + j0) * sizeof(int32_t);
 }
 
 /* The cache of the part if it has the products of this type, or can take them for all rows;
@@ -318,9 +330,9 @@ void rff_caches(rff_shared *own)
 
 static int block_columns(const rff_matrix *m, int type, int64_t j0)
 {
-    const int most = is_exact(m->own, type)              ? COLUMNS
+    const int most = is_exact(m->own, type)            ? COLUMNS
                      : family_of(type) == RFF_HADAMARD ? m->own->padded
-                                                         : WIDE;
+                                                       : WIDE;
     return m->d - j0 < most ? (int)(m->d - j0) : most;
 }
 
@@ -336,7 +348,7 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
         block b = {.type = type, .j0 = j0, .columns = block_columns(m, type, j0)};
         if (!ready) make_block(m->own, &b, tmp);
         const size_t ld = cache ? (size_t)cache->room : (size_t)b.columns;
-        float *tile = cache ? NULL : WEFT_NEW(tmp, float, WEFT_BLOCK * ld);
+        float *tile = cache ? NULL : WEFT_NEW(tmp, float, WEFT_BLOCK *ld);
         for (int64_t at = 0; at < m->blocks; at++) {
             if (m->start[at] < i0 || m->start[at] >= i1) continue;
             pick(m, type, m->start[at], m->start[at + 1], c);
@@ -345,7 +357,8 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
                 chunk one = {.n = 1};
                 for (int r = 0; r < c->n; r++) {
                     one.index[0] = c->index[r];
-                    cosines(m, &one, is_int, j0, b.columns, cached(cache, c, r, j0), 0, i0, q);
+                    cosines(m, &one, is_int, j0, b.columns, cached(cache, c, r, j0), 0, i0,
+                            q);
                 }
                 continue;
             }
@@ -365,7 +378,6 @@ void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
     for (int64_t i = i0; i < i1; i++) count[m->type[i]]++;
     weft_arena *tmp = weft_arena_new();
     for (int type = 0; type < RFF_TYPES; type++)
-        if (count[type])
-            make_type(m, type, i0, i1, q, !m->row && count[type] == m->n, tmp);
+        if (count[type]) make_type(m, type, i0, i1, q, !m->row && count[type] == m->n, tmp);
     weft_arena_free(tmp);
 }

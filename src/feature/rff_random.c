@@ -1,14 +1,14 @@
-/* Random matrices of rff. An entry is a quantile of 15 random bits and a sign, so that entry
- * (input, feature) is the same for every configuration, block of features and rank. The rows
- * of a structured matrix are signed Hadamard products with random lengths. */
+/* Random matrices of rff. An entry is a quantile of 15 random bits and a sign, so that
+ * entry (input, feature) is the same for every configuration, block of features and rank.
+ * The rows of a structured matrix are signed Hadamard products with random lengths. */
 #include "rff.h"
 
 #include <math.h>
 
 enum {
     MAGNITUDE = RFF_LEVELS - 1,
-    ENTRIES = 16,  /* entries of one random number */
-    COARSE = 256   /* last levels of the Cauchy table: too far apart, drawn finely */
+    ENTRIES = 16, /* entries of one random number */
+    COARSE = 256  /* last levels of the Cauchy table: too far apart, drawn finely */
 };
 
 /* What the third word of a counter stands for. */
@@ -16,8 +16,8 @@ enum { ENTRY, TAIL, SIGN, RADIUS };
 
 static const double pi = 3.14159265358979323846;
 
-/* Both tables: |z| with (level + 1/2)/LEVELS of the mass below. Newton's method, each quantile
- * from the one before. */
+/* Both tables: |z| with (level + 1/2)/LEVELS of the mass below. Newton's method, each
+ * quantile from the one before. */
 void rff_tables(rff_shared *own)
 {
     own->normal = WEFT_NEW(own->mem, float, RFF_LEVELS);
@@ -27,7 +27,7 @@ void rff_tables(rff_shared *own)
     for (int i = 0; i < RFF_LEVELS; i++) {
         const double below = (i + 0.5) / RFF_LEVELS;
         for (int step = 0; step < 4; step++)
-            z -= (1 - below - erfc(z / sqrt(2))) / -(2 / sqrt(2 * pi) * exp(-z * z / 2));
+            z -= (1 - below - erfc(z / sqrt(2))) / (sqrt(2 / pi) * exp(-z * z / 2));
         own->normal[i] = (float)z;
         own->cauchy[i] = (float)tan(pi / 2 * below);
     }
@@ -39,7 +39,8 @@ void rff_tables(rff_shared *own)
 
 static double far_cauchy(const rff_shared *own, int64_t j, int i, int level)
 {
-    const weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, TAIL);
+    const weft_rng4 r =
+        weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, TAIL);
     const double above = (RFF_LEVELS - level - weft_rng_unit(r.v[0])) / RFF_LEVELS;
     return 1 / tan(pi / 2 * above);
 }
@@ -62,8 +63,8 @@ void rff_column(const rff_shared *own, int family, int64_t j, float *z)
     }
 }
 
-/* A row of a normal matrix has a length distributed as chi with `padded` degrees of freedom,
- * drawn by Wilson and Hilferty's cube of a normal variable. */
+/* A row of a normal matrix has a length distributed as chi with `padded` degrees of
+ * freedom, drawn by Wilson and Hilferty's cube of a normal variable. */
 void rff_signs(const rff_shared *own, int64_t j, float *sign, float *radius)
 {
     const int n = own->padded;
@@ -80,6 +81,7 @@ void rff_signs(const rff_shared *own, int64_t j, float *sign, float *radius)
         double z[4];
         weft_rng_normal(&r, z);
         const double cube = pow(fmax(1 - width + z[0] * sqrt(width), 0), 3);
-        radius[i] = (float)(sqrt(cube) / n); /* length / sqrt(n), of H D H D H D / n^(3/2) */
+        radius[i] =
+            (float)(sqrt(cube) / n); /* length / sqrt(n), of H D H D H D / n^(3/2) */
     }
 }

@@ -62,8 +62,9 @@ static void range_reals(const picked *p, int d, double *range)
 
 /* Mean of (x - about)^power over all ranks' rows, column by column, exact for the bound
  * `largest` on |x - about|^power. Collective. */
-static void mean_reals(const picked *p, int d, const double *about, int power, double largest,
-                       int64_t total, weft_team *team, double *mean, weft_arena *tmp)
+static void mean_reals(const picked *p, int d, const double *about, int power,
+                       double largest, int64_t total, weft_team *team, double *mean,
+                       weft_arena *tmp)
 {
     const int scale = weft_fix_scale(largest * (double)total);
     int64_t *sum = WEFT_NEW(tmp, int64_t, d);
@@ -76,8 +77,8 @@ static void mean_reals(const picked *p, int d, const double *about, int power, d
     for (int k = 0; k < d; k++) mean[k] = weft_unfix(sum[k], scale) / (double)total;
 }
 
-void rff_fit(const rff_shared *own, weft_part part, int64_t n, const int64_t *row, real *stat,
-             weft_arena *tmp)
+void rff_fit(const rff_shared *own, weft_part part, int64_t n, const int64_t *row,
+             real *stat, weft_arena *tmp)
 {
     const int d = own->d;
     const size_t mark = weft_arena_mark(tmp);
@@ -118,7 +119,8 @@ void rff_fit(const rff_shared *own, weft_part part, int64_t n, const int64_t *ro
 /* ---- views -------------------------------------------------------------------------- */
 
 /* x' = (x - shift) scale, a constant column keeping its raw scale. */
-static void view_set(const rff_shared *own, rff_view *v, const real *shift, const real *width)
+static void view_set(const rff_shared *own, rff_view *v, const real *shift,
+                     const real *width)
 {
     const double raw = own->data->form == WEFT_BYTES ? 1.0 / 255 : 1;
     double least = INFINITY;

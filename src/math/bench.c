@@ -7,7 +7,14 @@
 #include <string.h>
 
 /* Shapes of the bench: CIFAR-10 with 10,000 features. */
-enum { PIXELS = 3072, FEATURES = 10000, WIDE = 960, CLASSES = 10, ORDER = 512, POWER = 4096 };
+enum {
+    PIXELS = 3072,
+    FEATURES = 10000,
+    WIDE = 960,
+    CLASSES = 10,
+    ORDER = 512,
+    POWER = 4096
+};
 
 /* ---- the machine -------------------------------------------------------------------- */
 
@@ -28,8 +35,8 @@ static double best_time(double seconds, void (*call)(void *), void *ctx)
 static void call_sgemm(void *ctx)
 {
     float *a = ctx, *b = a + ORDER * ORDER, *c = b + ORDER * ORDER;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, ORDER, ORDER, ORDER, 1, a, ORDER, b,
-                ORDER, 0, c, ORDER);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, ORDER, ORDER, ORDER, 1, a, ORDER,
+                b, ORDER, 0, c, ORDER);
 }
 
 double weft_cpu_sgemm(double seconds)
@@ -76,7 +83,8 @@ typedef struct bench {
     uint8_t *bytes; /* [WEFT_BLOCK][FEATURES] */
     weft_s8 packed;
     int32_t *whole; /* [WEFT_BLOCK][FEATURES] */
-    float *x, *p, *y, *offset; /* [WEFT_BLOCK][PIXELS], [ORDER][PIXELS], [WEFT_BLOCK][FEATURES] */
+    float *x, *p, *y,
+        *offset; /* [WEFT_BLOCK][PIXELS], [ORDER][PIXELS], [WEFT_BLOCK][FEATURES] */
     real *w, *z, *g;
     weft_arena *mem;
 } bench;
@@ -97,14 +105,16 @@ static void call_cos_int(void *ctx)
 {
     bench *b = ctx;
     for (int i = 0; i < 16; i++)
-        weft_cos_u8_i32(FEATURES, b->whole + i * FEATURES, 1e-4, b->offset, b->bytes + i * FEATURES);
+        weft_cos_u8_i32(FEATURES, b->whole + i * FEATURES, 1e-4, b->offset,
+                        b->bytes + i * FEATURES);
 }
 
 static void call_cos_float(void *ctx)
 {
     bench *b = ctx;
     for (int i = 0; i < 16; i++)
-        weft_cos_u8_f32(FEATURES, b->y + i * FEATURES, 1e-4, b->offset, b->bytes + i * FEATURES);
+        weft_cos_u8_f32(FEATURES, b->y + i * FEATURES, 1e-4, b->offset,
+                        b->bytes + i * FEATURES);
 }
 
 static void call_times(void *ctx)
@@ -131,7 +141,8 @@ static void call_normal(void *ctx)
 static void call_gram(void *ctx)
 {
     bench *b = ctx;
-    weft_u8_gram(1024, 0, 480, b->bytes, 1024, 480, b->bytes + 512, 1024, b->whole, ORDER, b->mem);
+    weft_u8_gram(1024, 0, 480, b->bytes, 1024, 480, b->bytes + 512, 1024, b->whole, ORDER,
+                 b->mem);
 }
 
 static void call_fwht(void *ctx)
@@ -141,9 +152,11 @@ static void call_fwht(void *ctx)
 }
 
 /* One line. `work` operations of a call; share of sgemm where they are multiply-adds. */
-static void line(bench *b, const char *name, const char *size, void (*call)(void *), double work)
+static void line(bench *b, const char *name, const char *size, void (*call)(void *),
+                 double work)
 {
-    memset(b->x, 0, (size_t)WEFT_BLOCK * PIXELS * sizeof *b->x); /* transforms would overflow */
+    memset(b->x, 0,
+           (size_t)WEFT_BLOCK * PIXELS * sizeof *b->x); /* transforms would overflow */
     const double seconds = best_time(0.5, call, b), rate = work / seconds / 1e9;
     fprintf(b->out, "%s,%s,%.3g,%.4g,%.2f\n", name, size, seconds, rate, rate / b->sgemm);
     fflush(b->out);
@@ -154,8 +167,8 @@ static void fill(bench *b)
     const size_t cells = (size_t)WEFT_BLOCK * FEATURES;
     b->bytes = WEFT_NEW(b->mem, uint8_t, cells);
     b->whole = WEFT_NEW(b->mem, int32_t, cells);
-    b->x = WEFT_NEW(b->mem, float, WEFT_BLOCK * PIXELS);
-    b->p = WEFT_NEW(b->mem, float, ORDER * PIXELS);
+    b->x = WEFT_NEW(b->mem, float, WEFT_BLOCK *PIXELS);
+    b->p = WEFT_NEW(b->mem, float, ORDER *PIXELS);
     b->y = WEFT_NEW(b->mem, float, cells);
     b->offset = WEFT_NEW(b->mem, float, FEATURES);
     b->w = WEFT_NEW(b->mem, real, CLASSES * FEATURES);
@@ -177,7 +190,8 @@ void weft_math_bench(FILE *out)
     b.sgemm = weft_cpu_sgemm(1);
     const double block = WEFT_BLOCK, d = FEATURES, narrow = 2 * block * d * CLASSES;
     fprintf(out, "name,size,seconds,rate,share\n");
-    fprintf(out, "sgemm,512^3,%.3g,%.4g,1\n", 2e-9 * ORDER * ORDER * ORDER / b.sgemm, b.sgemm);
+    fprintf(out, "sgemm,512^3,%.3g,%.4g,1\n", 2e-9 * ORDER * ORDER * ORDER / b.sgemm,
+            b.sgemm);
     line(&b, "project bytes", "66x3072x960", call_u8s8, 2.0 * 66 * PIXELS * WIDE);
     line(&b, "project floats", "256x3072x512", call_floats, 2 * block * PIXELS * ORDER);
     line(&b, "gram", "480x480x1024", call_gram, 2.0 * 480 * 480 * 1024);

@@ -1,5 +1,5 @@
-/* Chooses the table of loops for this CPU. Each is tried once against the plain one on a small
- * random problem before it is trusted: there are more CPUs than we can test on. */
+/* Chooses the table of loops for this CPU. Each is tried once against the plain one on a
+ * small random problem before it is trusted: there are more CPUs than we can test on. */
 #include "kernel.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 enum { GROUPS = 3, PAIRS = 24, N = 75, D = 173, C = 7, FWHT = 64 };
 
-/* Random input, and what a table makes of it. Integers agree exactly, cosines to one unit of
- * the byte, reals to rounding. */
+/* Random input, and what a table makes of it. Integers agree exactly, cosines to one unit
+ * of the byte, reals to rounding. */
 typedef struct trial {
     _Alignas(64) int8_t b[GROUPS * WEFT_GROUP * WEFT_WIDE];
     _Alignas(64) int16_t right[PAIRS * 2 * WEFT_WIDE];

@@ -18,14 +18,14 @@ void weft_cos_u8_f32(int n, const float *x, double scale, const float *offset, u
     weft_kernel_best()->cos_f32(n, x, scale, offset, q);
 }
 
-void weft_u8_times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w, size_t ldw,
-                   real *z, size_t ldz)
+void weft_u8_times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
+                   size_t ldw, real *z, size_t ldz)
 {
     weft_kernel_best()->times(n, d, q, ldq, c, w, ldw, z, ldz);
 }
 
-void weft_u8_trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z, size_t ldz,
-                   real *g, size_t ldg)
+void weft_u8_trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
+                   size_t ldz, real *g, size_t ldg)
 {
     weft_kernel_best()->trans(n, d, q, ldq, c, z, ldz, g, ldg);
 }
@@ -35,13 +35,15 @@ void weft_fwht(int n, float *x)
     weft_kernel_best()->fwht(n, x);
 }
 
-void weft_gather16(int n, const uint32_t *at, const float *value, const float *x, float *sum)
+void weft_gather16(int n, const uint32_t *at, const float *value, const float *x,
+                   float *sum)
 {
     weft_kernel_best()->gather16(n, at, value, x, sum);
 }
 
-void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb, float *c,
-                int ldc)
+void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb,
+                float *c, int ldc)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, m, k, 1, a, lda, b, ldb, 0, c, ldc);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, m, k, 1, a, lda, b, ldb, 0, c,
+                ldc);
 }

@@ -1,5 +1,5 @@
-/* Sums that do not depend on their order: numbers rounded to integers in a unit that a bound
- * on the sum of magnitudes gives beforehand. */
+/* Sums that do not depend on their order: numbers rounded to integers in a unit that a
+ * bound on the sum of magnitudes gives beforehand. */
 #include "weft/math.h"
 
 #include <math.h>
@@ -20,9 +20,9 @@ double weft_unfix(int64_t x, int scale)
     return ldexp((double)x, -scale);
 }
 
-/* A double takes 53 bits, so that sums of whole numbers below 2^52 are exact in doubles, and
- * adding 1.5 2^52 rounds to whole numbers: both run in vectors, as conversions to 64-bit
- * integers do not. */
+/* A double takes 53 bits, so that sums of whole numbers below 2^52 are exact in doubles,
+ * and adding 1.5 2^52 rounds to whole numbers: both run in vectors, as conversions to
+ * 64-bit integers do not. */
 enum { EXACT_BITS = 51 };
 
 int weft_exact_scale(double bound)

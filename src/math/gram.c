@@ -15,6 +15,16 @@ static int up(int x, int unit)
     return (x + unit - 1) / unit * unit;
 }
 
+/* Two numbers of each of `columns` columns, side by side. */
+static inline void pair(int columns, const uint8_t *one, const uint8_t *two, size_t next,
+                        int16_t *to)
+{
+    for (int j = 0; j < columns; j++) {
+        to[2 * j] = (int16_t)(one[j * next] - 128);
+        to[2 * j + 1] = (int16_t)(two[j * next] - 128);
+    }
+}
+
 /* to[pairs][wide][2] = the numbers less 128 of `columns` columns, zeros beyond: number i of
  * column j is q[i step + j next]. */
 static void pack_panel(int n, int columns, int wide, const uint8_t *q, size_t step,
@@ -23,17 +33,18 @@ static void pack_panel(int n, int columns, int wide, const uint8_t *q, size_t st
     if (columns < wide || n % 2) memset(to, 0, (size_t)up(n, 2) * wide * sizeof *to);
     for (int i = 0; i + 1 < n; i += 2) {
         const uint8_t *one = q + i * step, *two = one + step;
-        for (int j = 0; j < columns; j++) {
-            to[2 * j] = (int16_t)(one[j * next] - 128);
-            to[2 * j + 1] = (int16_t)(two[j * next] - 128);
-        }
+        if (next == 1 && columns == 16)
+            pair(16, one, two, 1, to); /* in vectors */
+        else
+            pair(columns, one, two, next, to);
         to += 2 * wide;
     }
     for (int j = 0; j < columns && n % 2; j++)
         to[2 * j] = (int16_t)(q[(n - 1) * step + j * next] - 128);
 }
 
-static void pack(int n, int m, int wide, const uint8_t *q, size_t step, size_t next, int16_t *to)
+static void pack(int n, int m, int wide, const uint8_t *q, size_t step, size_t next,
+                 int16_t *to)
 {
     for (int j = 0; j < m; j += wide)
         pack_panel(n, m - j < wide ? m - j : wide, wide, q + j * next, step, next,
@@ -52,6 +63,8 @@ static void product(int n, int m, const int16_t *a, int p, const int16_t *b, int
             const int16_t *left = a + (size_t)i * even, *right = b + (size_t)j * even;
             int32_t *to = g + (size_t)i * ldg + j;
             if (m - i >= WEFT_TILE && p - j >= wide) {
+                for (int r = 0; r < WEFT_TILE; r++)
+                    __builtin_prefetch(to + (size_t)r * ldg, 1);
                 kernel->gram(even / 2, left, right, to, ldg);
                 continue;
             }

@@ -15,26 +15,31 @@ typedef struct weft_kernel {
     const char *name;
     int (*works)(void); /* 1 if this CPU has the instructions */
     int wide;           /* columns of a tile of c */
-    /* c[6][ldc] += a b: a[r] six rows of bytes, b [4 groups][wide][4], |b| <= WEFT_S8_MAX. */
-    void (*u8s8)(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c, size_t ldc);
+    /* c[6][ldc] += a b: a[r] six rows of bytes, b [4 groups][wide][4], |b| <= WEFT_S8_MAX.
+     */
+    void (*u8s8)(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c,
+                 size_t ldc);
     /* c[6][ldc] += a b: a [pairs][6][2], b [pairs][wide][2]. */
     void (*gram)(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size_t ldc);
     /* The rest as in weft/math.h. */
     void (*cos_i32)(int n, const int32_t *x, double scale, const float *offset, uint8_t *q);
     void (*cos_f32)(int n, const float *x, double scale, const float *offset, uint8_t *q);
-    void (*times)(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w, size_t ldw,
-                  real *z, size_t ldz);
-    void (*trans)(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z, size_t ldz,
-                  real *g, size_t ldg);
+    void (*times)(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
+                  size_t ldw, real *z, size_t ldz);
+    void (*trans)(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
+                  size_t ldz, real *g, size_t ldg);
     void (*fwht)(int n, float *x);
-    void (*gather16)(int n, const uint32_t *at, const float *value, const float *x, float *sum);
+    void (*gather16)(int n, const uint32_t *at, const float *value, const float *x,
+                     float *sum);
 } weft_kernel;
 
 extern const weft_kernel weft_kernel_plain, weft_kernel_avx2, weft_kernel_avx512;
 
 /* Shared by the tables for AVX2 and AVX-512. */
-void weft_cos_i32_avx2(int n, const int32_t *x, double scale, const float *offset, uint8_t *q);
-void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset, uint8_t *q);
+void weft_cos_i32_avx2(int n, const int32_t *x, double scale, const float *offset,
+                       uint8_t *q);
+void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset,
+                       uint8_t *q);
 
 /* The fastest table that this CPU runs and that agrees with the plain one on a small random
  * problem, which is tried once. Local. */

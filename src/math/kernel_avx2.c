@@ -1,13 +1,12 @@
 /* The loops of kernel.h for CPUs with AVX2 and FMA.
  *
- * u8s8: vpmaddubsw multiplies 32 bytes and adds neighbours in 16 bits; with |b| <= 16 four of
- * them fit (4 * 2 * 255 * 16 = 32640) before vpmaddwd widens the sum to 32 bits. That makes
- * 128 multiplications in nine instructions, five of them on the multipliers: three times
- * the rate of float FMAs, and exact.
- * gram: both factors have 8 bits and a sign, so they are widened when packed; vpmaddwd.
- * cosine: in turns, reduced to [-1/2, 1/2] by two FMAs, then cos(2 pi r) = sin(2 pi (1/4 - |r|))
- * by an odd polynomial of degree 7 (minimax on [-1/4, 1/4], error
- *     6e-7), its coefficients times 127. */
+ * u8s8: vpmaddubsw multiplies 32 bytes and adds neighbours in 16 bits; with |b| <= 16 four
+ * of them fit (4 * 2 * 255 * 16 = 32640) before vpmaddwd widens the sum to 32 bits. That
+ * makes 128 multiplications in nine instructions, five of them on the multipliers: three
+ * times the rate of float FMAs, and exact. gram: both factors have 8 bits and a sign, so
+ * they are widened when packed; vpmaddwd. cosine: in turns, reduced to [-1/2, 1/2] by two
+ * FMAs, then cos(2 pi r) = sin(2 pi (1/4 - |r|)) by an odd polynomial of degree 7 (minimax
+ * on [-1/4, 1/4], error 6e-7), its coefficients times 127. */
 #if defined(__x86_64__)
 
 #include "kernel.h"
@@ -16,7 +15,8 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
-#define KEEP(v) __asm__("" : "+x"(v)) /* the compiler postpones sums until registers run out */
+#define KEEP(v)                                                                            \
+    __asm__("" : "+x"(v)) /* the compiler postpones sums until registers run out */
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else
@@ -84,7 +84,8 @@ static inline real SUM(__m256 v)
 
 static inline __m256 BYTES(const uint8_t *p)
 {
-    const __m256i q = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+    const __m256i q =
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
     return _mm256_cvtepi32_ps(_mm256_sub_epi32(q, _mm256_set1_epi32(128)));
 }
 #endif
@@ -120,7 +121,8 @@ INLINE void add_tile(__m256i sum[WEFT_TILE][VECTORS], int32_t *c, size_t ldc)
     }
 }
 
-static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c, size_t ldc)
+static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c,
+                 size_t ldc)
 {
     const __m256i ones = _mm256_set1_epi16(1);
     __m256i sum[WEFT_TILE][VECTORS] = {{{0}}};
@@ -185,8 +187,8 @@ static inline __m256i cosine8(__m256 x, scale2 s, const float *offset)
     const __m256 rest = _mm256_fmadd_ps(x, s.low, _mm256_loadu_ps(offset));
     __m256 r = _mm256_add_ps(_mm256_fmsub_ps(x, s.high, whole), rest);
     r = _mm256_sub_ps(r, _mm256_round_ps(r, NEAREST));
-    const __m256 z = _mm256_sub_ps(_mm256_set1_ps(0.25f),
-                                   _mm256_andnot_ps(_mm256_set1_ps(-0.0f), r));
+    const __m256 z =
+        _mm256_sub_ps(_mm256_set1_ps(0.25f), _mm256_andnot_ps(_mm256_set1_ps(-0.0f), r));
     const __m256 y = _mm256_mul_ps(z, z);
     __m256 p = _mm256_set1_ps(-9016.16603f);
     p = _mm256_fmadd_ps(p, y, _mm256_set1_ps(10330.2776f));
@@ -196,34 +198,35 @@ static inline __m256i cosine8(__m256 x, scale2 s, const float *offset)
 }
 
 /* 32 bytes of features. */
-#define COSINE(name, type, FLOATS)                                                           \
-    static void name##_32(const type *x, scale2 s, const float *offset, uint8_t *q)      \
-    {                                                                                        \
-        __m256i v[4];                                                                        \
-        for (int i = 0; i < 4; i++) v[i] = cosine8(FLOATS(x + 8 * i), s, offset + 8 * i);    \
-        const __m256i low = _mm256_packs_epi32(v[0], v[1]);                                  \
-        const __m256i high = _mm256_packs_epi32(v[2], v[3]);                                 \
-        const __m256i mixed = _mm256_packs_epi16(low, high);                                 \
-        const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);                     \
-        const __m256i bytes = _mm256_permutevar8x32_epi32(mixed, order);                     \
-        _mm256_storeu_si256((__m256i *)(void *)q,                                            \
-                            _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)));                \
-    }                                                                                        \
-    void name(int n, const type *x, double scale, const float *offset, uint8_t *q)           \
-    {                                                                                        \
-        const scale2 s = split(scale);                                                       \
-        int i = 0;                                                                           \
-        for (; i + 32 <= n; i += 32) name##_32(x + i, s, offset + i, q + i);                 \
-        if (i == n) return;                                                                  \
-        type xs[32] = {0};                                                                   \
-        float offsets[32] = {0};                                                             \
-        uint8_t qs[32];                                                                      \
-        memcpy(xs, x + i, (size_t)(n - i) * sizeof *xs);                                     \
-        memcpy(offsets, offset + i, (size_t)(n - i) * sizeof *offsets);                      \
-        name##_32(xs, s, offsets, qs);                                                       \
-        memcpy(q + i, qs, (size_t)(n - i));                                                  \
+#define COSINE(name, type, FLOATS)                                                         \
+    static void name##_32(const type *x, scale2 s, const float *offset, uint8_t *q)        \
+    {                                                                                      \
+        __m256i v[4];                                                                      \
+        for (int i = 0; i < 4; i++) v[i] = cosine8(FLOATS(x + 8 * i), s, offset + 8 * i);  \
+        const __m256i low = _mm256_packs_epi32(v[0], v[1]);                                \
+        const __m256i high = _mm256_packs_epi32(v[2], v[3]);                               \
+        const __m256i mixed = _mm256_packs_epi16(low, high);                               \
+        const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);                   \
+        const __m256i bytes = _mm256_permutevar8x32_epi32(mixed, order);                   \
+        _mm256_storeu_si256((__m256i *)(void *)q,                                          \
+                            _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)));              \
+    }                                                                                      \
+    void name(int n, const type *x, double scale, const float *offset, uint8_t *q)         \
+    {                                                                                      \
+        const scale2 s = split(scale);                                                     \
+        int i = 0;                                                                         \
+        for (; i + 32 <= n; i += 32) name##_32(x + i, s, offset + i, q + i);               \
+        if (i == n) return;                                                                \
+        type xs[32] = {0};                                                                 \
+        float offsets[32] = {0};                                                           \
+        uint8_t qs[32];                                                                    \
+        memcpy(xs, x + i, (size_t)(n - i) * sizeof *xs);                                   \
+        memcpy(offsets, offset + i, (size_t)(n - i) * sizeof *offsets);                    \
+        name##_32(xs, s, offsets, qs);                                                     \
+        memcpy(q + i, qs, (size_t)(n - i));                                                \
     }
-#define FROM_INT(p) _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
+#define FROM_INT(p)                                                                        \
+    _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
 COSINE(weft_cos_i32_avx2, int32_t, FROM_INT)
 COSINE(weft_cos_f32_avx2, float, _mm256_loadu_ps)
 

@@ -1,6 +1,6 @@
 /* The loops of kernel.h for CPUs with AVX-512 and its integer dot products (VNNI): vpdpbusd
- * adds 64 products of bytes to sums of 32 bits, vpdpwssd 32 products of 16 bits. Cosines are
- * those of AVX2: they wait for memory. */
+ * adds 64 products of bytes to sums of 32 bits, vpdpwssd 32 products of 16 bits. Cosines
+ * are those of AVX2: they wait for memory. */
 #if defined(__x86_64__)
 
 #include "kernel.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define KEEP(v) __asm__("" : "+v"(v))
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE  static inline __attribute__((always_inline))
 
 #define F               __m512
 #define FW              16
@@ -48,7 +48,8 @@ INLINE __m512 short_stages(__m512 x)
 
 INLINE __m512d BYTES(const uint8_t *p)
 {
-    const __m256i q = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+    const __m256i q =
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
     return _mm512_cvtepi32_pd(_mm256_sub_epi32(q, _mm256_set1_epi32(128)));
 }
 #else
@@ -63,7 +64,8 @@ INLINE __m512d BYTES(const uint8_t *p)
 
 INLINE __m512 BYTES(const uint8_t *p)
 {
-    const __m512i q = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+    const __m512i q =
+        _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
     return _mm512_cvtepi32_ps(_mm512_sub_epi32(q, _mm512_set1_epi32(128)));
 }
 #endif
@@ -96,7 +98,8 @@ INLINE void add_tile(__m512i sum[WEFT_TILE][VECTORS], int32_t *c, size_t ldc)
         }
 }
 
-static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c, size_t ldc)
+static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c,
+                 size_t ldc)
 {
     __m512i sum[WEFT_TILE][VECTORS] = {{{0}}};
     for (int k = 0; k < groups * WEFT_GROUP; k += 4) {

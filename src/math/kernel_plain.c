@@ -33,7 +33,8 @@ static int works(void)
     return 1;
 }
 
-static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c, size_t ldc)
+static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c,
+                 size_t ldc)
 {
     for (int k = 0; k < groups * WEFT_GROUP; k++)
         for (int r = 0; r < WEFT_TILE; r++)
@@ -46,8 +47,8 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
     for (int k = 0; k < 2 * pairs; k++)
         for (int r = 0; r < WEFT_TILE; r++)
             for (int j = 0; j < WIDE; j++)
-                c[(size_t)r * ldc + j] +=
-                    a[(k / 2 * WEFT_TILE + r) * 2 + k % 2] * b[(k / 2 * WIDE + j) * 2 + k % 2];
+                c[(size_t)r * ldc + j] += a[(k / 2 * WEFT_TILE + r) * 2 + k % 2] *
+                                          b[(k / 2 * WIDE + j) * 2 + k % 2];
 }
 
 static uint8_t cosine(double turns)

@@ -19,24 +19,24 @@ enum {
 };
 
 /* part[rows][GROUP], vectors to be summed, += x w^T over d columns of x[rows][PIECE]. */
-#define TIMES_TILE(rows, classes)                                                            \
-    static void times_##rows##_##classes(int d, const real *x, const real *w, size_t ldw,    \
-                                         V *part)                                            \
-    {                                                                                        \
-        V sum[rows][classes];                                                                \
-        for (int r = 0; r < rows; r++)                                                       \
-            for (int j = 0; j < classes; j++) sum[r][j] = part[r * GROUP + j];               \
-        for (int k = 0; k < d; k += W) {                                                     \
-            V xk[rows];                                                                      \
-            for (int r = 0; r < rows; r++) xk[r] = LOAD(x + r * PIECE + k);                  \
-            for (int j = 0; j < classes; j++) {                                              \
-                V wk = LOAD(w + (size_t)j * ldw + k);                                        \
-                KEEP(wk); /* in a register: loads are as scarce as multiplications */        \
-                for (int r = 0; r < rows; r++) sum[r][j] = FMA(xk[r], wk, sum[r][j]);        \
-            }                                                                                \
-        }                                                                                    \
-        for (int r = 0; r < rows; r++)                                                       \
-            for (int j = 0; j < classes; j++) part[r * GROUP + j] = sum[r][j];               \
+#define TIMES_TILE(rows, classes)                                                          \
+    static void times_##rows##_##classes(int d, const real *x, const real *w, size_t ldw,  \
+                                         V *part)                                          \
+    {                                                                                      \
+        V sum[rows][classes];                                                              \
+        for (int r = 0; r < rows; r++)                                                     \
+            for (int j = 0; j < classes; j++) sum[r][j] = part[r * GROUP + j];             \
+        for (int k = 0; k < d; k += W) {                                                   \
+            V xk[rows];                                                                    \
+            for (int r = 0; r < rows; r++) xk[r] = LOAD(x + r * PIECE + k);                \
+            for (int j = 0; j < classes; j++) {                                            \
+                V wk = LOAD(w + (size_t)j * ldw + k);                                      \
+                KEEP(wk); /* in a register: loads are as scarce as multiplications */      \
+                for (int r = 0; r < rows; r++) sum[r][j] = FMA(xk[r], wk, sum[r][j]);      \
+            }                                                                              \
+        }                                                                                  \
+        for (int r = 0; r < rows; r++)                                                     \
+            for (int j = 0; j < classes; j++) part[r * GROUP + j] = sum[r][j];             \
     }
 TIMES_TILE(1, 1)
 TIMES_TILE(1, 5)
@@ -49,7 +49,8 @@ static void times_piece(int rows, int d, const uint8_t *q, size_t ldq, int c, co
 {
     real x[2 * PIECE];
     for (int r = 0; r < rows; r++)
-        for (int k = 0; k < d; k += W) STORE(x + r * PIECE + k, BYTES(q + (size_t)r * ldq + k));
+        for (int k = 0; k < d; k += W)
+            STORE(x + r * PIECE + k, BYTES(q + (size_t)r * ldq + k));
     int j = 0;
     for (; j + MOST <= c; j += MOST)
         (rows == 2 ? times_2_5 : times_1_5)(d, x, w + (size_t)j * ldw, ldw, part + j);
@@ -77,8 +78,8 @@ static void times_group(int n, int d, const uint8_t *q, size_t ldq, int c, const
         }
 }
 
-static void times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w, size_t ldw,
-                  real *z, size_t ldz)
+static void times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
+                  size_t ldw, real *z, size_t ldz)
 {
     for (int j = 0; j < c; j += GROUP)
         for (int i = 0; i < n; i += BAND)
@@ -88,29 +89,29 @@ static void times(int n, int d, const uint8_t *q, size_t ldq, int c, const real 
 }
 
 /* g[j][0..STRIP) += sum over n rows x[n][STRIP] z[j][i]. */
-#define TRANS_TILE(classes)                                                                  \
-    static void trans_##classes(int n, const real *x, const real *z, size_t ldz,         \
-                                    real *g, size_t ldg)                                     \
-    {                                                                                        \
-        V sum[classes][2];                                                                   \
-        for (int j = 0; j < classes; j++)                                                    \
-            for (int v = 0; v < 2; v++) sum[j][v] = LOAD(g + (size_t)j * ldg + v * W);       \
-        for (int i = 0; i < n; i++) {                                                        \
-            const V x0 = LOAD(x + i * STRIP), x1 = LOAD(x + i * STRIP + W);                  \
-            for (int j = 0; j < classes; j++) {                                              \
-                const V zi = SET(z[(size_t)j * ldz + i]);                                    \
-                sum[j][0] = FMA(x0, zi, sum[j][0]);                                          \
-                sum[j][1] = FMA(x1, zi, sum[j][1]);                                          \
-            }                                                                                \
-        }                                                                                    \
-        for (int j = 0; j < classes; j++)                                                    \
-            for (int v = 0; v < 2; v++) STORE(g + (size_t)j * ldg + v * W, sum[j][v]);       \
+#define TRANS_TILE(classes)                                                                \
+    static void trans_##classes(int n, const real *x, const real *z, size_t ldz, real *g,  \
+                                size_t ldg)                                                \
+    {                                                                                      \
+        V sum[classes][2];                                                                 \
+        for (int j = 0; j < classes; j++)                                                  \
+            for (int v = 0; v < 2; v++) sum[j][v] = LOAD(g + (size_t)j * ldg + v * W);     \
+        for (int i = 0; i < n; i++) {                                                      \
+            const V x0 = LOAD(x + i * STRIP), x1 = LOAD(x + i * STRIP + W);                \
+            for (int j = 0; j < classes; j++) {                                            \
+                const V zi = SET(z[(size_t)j * ldz + i]);                                  \
+                sum[j][0] = FMA(x0, zi, sum[j][0]);                                        \
+                sum[j][1] = FMA(x1, zi, sum[j][1]);                                        \
+            }                                                                              \
+        }                                                                                  \
+        for (int j = 0; j < classes; j++)                                                  \
+            for (int v = 0; v < 2; v++) STORE(g + (size_t)j * ldg + v * W, sum[j][v]);     \
     }
 TRANS_TILE(1)
 TRANS_TILE(5)
 
 static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
-                      size_t ldz, real *g, size_t ldg)
+                  size_t ldz, real *g, size_t ldg)
 {
     real x[ROWS * STRIP];
     const int even = d / STRIP * STRIP;
@@ -122,9 +123,11 @@ static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real 
                     STORE(x + r * STRIP + v, BYTES(q + (size_t)(i + r) * ldq + k + v));
             int j = 0;
             for (; j + MOST <= c; j += MOST)
-                trans_5(rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k, ldg);
+                trans_5(rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k,
+                        ldg);
             for (; j < c; j++)
-                trans_1(rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k, ldg);
+                trans_1(rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k,
+                        ldg);
         }
     }
     for (int j = 0; j < c; j++)
@@ -177,7 +180,8 @@ static void fwht(int n, float *x)
     if (h < n) fwht_stage(n, h, x);
 }
 
-static void gather16(int n, const uint32_t *at, const float *value, const float *x, float *sum)
+static void gather16(int n, const uint32_t *at, const float *value, const float *x,
+                     float *sum)
 {
     F s[16 / FW];
     for (int v = 0; v < 16 / FW; v++) s[v] = FLOAD(sum + v * FW);

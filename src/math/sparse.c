@@ -1,5 +1,7 @@
 /* Sparse rows: product with a vector and addition to one. Called by feature/ngram_matrix.c
  * and model/dual.c. */
+#include <string.h>
+
 #include "weft/math.h"
 
 double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w)
@@ -33,4 +35,17 @@ double weft_sparse_norm2(const weft_sparse *x, int64_t i)
     for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
         sum += (double)x->value[e] * (double)x->value[e];
     return sum;
+}
+
+double weft_sparse_largest(const weft_sparse *x)
+{
+    int32_t most = 0, bits; /* floats without sign are in the order of their bits */
+    float largest;
+    for (int64_t e = 0; e < x->first[x->n]; e++) {
+        memcpy(&bits, &x->value[e], sizeof bits);
+        bits &= INT32_MAX;
+        most = bits > most ? bits : most;
+    }
+    memcpy(&largest, &most, sizeof largest);
+    return (double)largest;
 }

@@ -19,10 +19,11 @@ size_t weft_s8_bytes(int k, int m)
     return (size_t)up(k, WEFT_GROUP) * columns + (size_t)columns * sizeof(int32_t);
 }
 
-void weft_s8_pack(weft_s8 *p, int k, int m, const int8_t *b, size_t ldb, const int32_t *start,
-                  void *mem)
+void weft_s8_pack(weft_s8 *p, int k, int m, const int8_t *b, size_t ldb,
+                  const int32_t *start, void *mem)
 {
-    const int wide = weft_kernel_best()->wide, deep = up(k, WEFT_GROUP), columns = up(m, wide);
+    const int wide = weft_kernel_best()->wide, deep = up(k, WEFT_GROUP),
+              columns = up(m, wide);
     int8_t *to = mem;
     memset(to, 0, weft_s8_bytes(k, m));
     for (int j = 0; j < m; j++) {
@@ -42,7 +43,10 @@ static void tile(const weft_kernel *kernel, int rows, int k, const uint8_t *a, i
                  const int8_t *b, int32_t *c, size_t ldc)
 {
     const uint8_t *row[WEFT_TILE];
-    for (int r = 0; r < WEFT_TILE; r++) row[r] = a + (size_t)(r < rows ? r : rows - 1) * lda;
+    for (int r = 0; r < WEFT_TILE; r++) {
+        row[r] = a + (size_t)(r < rows ? r : rows - 1) * lda;
+        __builtin_prefetch(c + (size_t)(r < rows ? r : 0) * ldc, 1);
+    }
     const int groups = k / WEFT_GROUP, rest = k % WEFT_GROUP;
     if (groups) kernel->u8s8(groups, row, b, c, ldc);
     if (rest == 0) return;
@@ -61,7 +65,8 @@ static void edge(const weft_kernel *kernel, int rows, int columns, int k, const 
     int32_t whole[WEFT_TILE * WEFT_WIDE] = {0};
     tile(kernel, rows, k, a, lda, b, whole, (size_t)kernel->wide);
     for (int r = 0; r < rows; r++)
-        for (int j = 0; j < columns; j++) c[(size_t)r * ldc + j] += whole[r * kernel->wide + j];
+        for (int j = 0; j < columns; j++)
+            c[(size_t)r * ldc + j] += whole[r * kernel->wide + j];
 }
 
 void weft_u8s8(int n, const uint8_t *a, int lda, const weft_s8 *b, int32_t *c, int ldc)

@@ -4,24 +4,24 @@
  * Chang, Lin, Keerthi, Sundararajan, ICML 2008; for logistic loss Yu, Huang, Lin, Machine
  * Learning 85, 2011). Called by margin.c.
  *
- * - Lanes (dual_rows) are visited at the same time, each with its own copy of w; their
+ * Lanes (struct dual_rows) are visited at the same time, each with its own copy of w; their
  * changes are added exactly, with the best common step. Lanes hold different groups of
  * rows, which hardly share columns, so that hardly any progress is lost. One group is one
- * lane.
- * - The intercept, which all rows share, stays fixed during an epoch and takes a Newton
- * step after it.
- * - A row whose change brings less than its share of the tolerance rests 1, 3, then 7
- * epochs.
- * - The end is certified by the duality gap, margins of all rows computed anew.
- * Nothing depends on the number of ranks. The fit starts at a = 0, wherever w was. */
+ * lane. The intercept, which all rows share, would tie the lanes together: it stays fixed
+ * during an epoch, and takes a Newton step when its error is what is left. A row whose
+ * change brings less than its share of the tolerance rests 1, 3, then 7 sweeps. The end is
+ * certified by the duality gap, margins of all rows computed anew. Nothing depends on the
+ * number of ranks. The fit starts at a = 0, wherever w was. */
 #include "dual.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { SUMS = 8, REST = 3 };
+enum {
+    SUMS = 4,  /* over rows */
+    REST = 3,  /* a row rests at most 2^REST - 1 sweeps */
+    SHARE = 4, /* an epoch reads at least this part of a lane's entries */
+};
 
 /* One fit. Rows are those of x; states of rows that are elsewhere do not occur. */
 typedef struct ascent {
@@ -31,15 +31,17 @@ typedef struct ascent {
     real *w, *moved; /* [d] weights; a lane's copy */
     int64_t *change; /* [d] sum of the lanes' changes, in units of 2^-scale */
     int scale;
-    double b;         /* intercept */
-    double *a, *step; /* [x.n] dual variables, 0..c, and their change in this epoch */
-    double *norm2;    /* [x.n] |x_i|^2 */
-    double *margin;   /* [x.n] when last visited */
-    int *due, *rest;  /* [x.n] epoch of the next visit; how often it changed little */
-    int64_t *turn;    /* [x.n] order of a group's visits, scratch */
-    double enough;    /* gain of one row that is worth a visit */
-    double visits;
-    double (*lane)[SUMS];
+    double b;             /* intercept */
+    double b0, t0;        /* intercept and sum_i a_i y_i before its last step */
+    int coupled;          /* 1: one group of rows; the intercept moves with every visit */
+    double *a, *step;     /* [x.n] dual variables, 0..c, and their change in this epoch */
+    double *norm2;        /* [x.n] |x_i|^2, and 1 where the intercept is coupled */
+    double *margin;       /* [x.n] when last visited */
+    int *due, *rest;      /* [x.n] sweep of the next visit; how often it changed little */
+    int *sweep;           /* [lanes of this rank] sweeps made */
+    int64_t *turn;        /* [x.n] order of a group's visits, scratch */
+    double enough;        /* gain of one row that is worth a visit */
+    double (*lane)[SUMS]; /* [lanes] sums over each lane's rows, scratch */
 } ascent;
 
 static double sign_of(const ascent *s, int64_t i)
@@ -120,54 +122,68 @@ static double best(const margin_problem *p, double q, double m, double a)
 
 /* ---- visits ------------------------------------------------------------------------- */
 
-static void visit(ascent *s, int64_t i, int epoch, real *w)
+/* Maximises over a_i, at the lane's weights w. `now` counts the lane's sweeps. */
+static void visit(ascent *s, int64_t i, int now, real *w)
 {
     const weft_sparse *x = &s->x->x;
-    double y = sign_of(s, i), q = s->norm2[i], a = s->a[i];
+    double y = sign_of(s, i), q = s->norm2[i], a = s->a[i] + s->step[i];
     double m = y * (weft_sparse_dot(x, i, w) + s->b);
     double d = best(s->p, q, m, a) - a;
     s->margin[i] = m;
-    s->step[i] = d;
-    s->visits += (double)(x->first[i + 1] - x->first[i]);
+    s->step[i] += d;
     if (d != 0) weft_sparse_add(x, i, (real)(y * d), w);
+    if (s->coupled) s->b += y * d;
     double gain = 0.5 * (q + conj_curve(s->p, a + d)) * d * d;
     if (gain >= s->enough)
         s->rest[i] = 0;
     else if (s->rest[i] < REST)
         s->rest[i]++;
-    s->due[i] = epoch + (1 << s->rest[i]);
+    s->due[i] = now + (1 << s->rest[i]);
 }
 
-/* turn[n] <- rows in an order that is random in (group, epoch). */
-static void shuffle(const int64_t *row, int64_t n, int group, int epoch, int64_t *turn)
+/* turn[n] <- rows in an order that is random in (group, now). */
+static void shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *turn)
 {
     weft_rng4 r = {{0}};
     for (int64_t i = 0; i < n; i++) {
         if (i % 4 == 0)
-            r = weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)epoch,
-                            (uint64_t)i);
+            r = weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)now, (uint64_t)i);
         int64_t j = (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(i + 1));
         turn[i] = turn[j];
         turn[j] = row[i];
     }
 }
 
-/* Visits the rows of a lane that are due. */
-static void visit_lane(ascent *s, int lane, int epoch, real *w)
+/* Visits the rows of a group that are due; returns the entries read. */
+static int64_t visit_group(ascent *s, int g, int now, real *w)
 {
     const dual_rows *x = s->x;
-    int at = lane - x->first;
-    for (int g = x->segment[at]; g < x->segment[at + 1]; g++) {
-        int64_t n = x->start[g + 1] - x->start[g], due = 0;
-        int64_t *turn = s->turn + x->start[g];
-        shuffle(x->order + x->start[g], n, x->group[g], epoch, turn);
-        for (int64_t i = 0; i < n; i++) {
-            if (s->due[turn[i]] <= epoch)
-                turn[due++] = turn[i];
-            else
-                s->step[turn[i]] = 0;
-        }
-        for (int64_t i = 0; i < due; i++) visit(s, turn[i], epoch, w);
+    int64_t n = x->start[g + 1] - x->start[g], due = 0, read = 0;
+    int64_t *turn = s->turn + x->start[g];
+    shuffle(x->order + x->start[g], n, x->group[g], now, turn);
+    for (int64_t i = 0; i < n; i++) {
+        if (s->due[turn[i]] <= now) turn[due++] = turn[i];
+    }
+    for (int64_t i = 0; i < due; i++) {
+        visit(s, turn[i], now, w);
+        read += x->x.first[turn[i] + 1] - x->x.first[turn[i]];
+    }
+    return read;
+}
+
+/* Sweeps over a lane until a share of its entries has been read, or nothing is due. */
+static void visit_lane(ascent *s, int lane, real *w)
+{
+    const dual_rows *x = s->x;
+    int at = lane - x->first, from = x->segment[at], to = x->segment[at + 1];
+    int64_t entries = 0, read = 0;
+    for (int64_t i = x->start[from]; i < x->start[to]; i++) {
+        int64_t row = x->order[i];
+        entries += x->x.first[row + 1] - x->x.first[row];
+        s->step[row] = 0;
+    }
+    for (int k = 0; k < (1 << REST) && read < entries / SHARE; k++, s->sweep[at]++) {
+        for (int g = from; g < to; g++) read += visit_group(s, g, s->sweep[at], w);
     }
 }
 
@@ -181,8 +197,6 @@ typedef void (*row_sum)(const ascent *s, int64_t i, double t, double *sum);
 static void sum_lanes(ascent *s, row_sum add, double t, double *sum)
 {
     const dual_rows *x = s->x;
-    int64_t *bits =
-        (int64_t *)(void *)s->lane; /* zeros of other ranks leave bits as they are */
     memset(s->lane, 0, (size_t)x->lanes * sizeof *s->lane);
     for (int l = x->first; l < x->last; l++) {
         int at = l - x->first;
@@ -190,7 +204,8 @@ static void sum_lanes(ascent *s, row_sum add, double t, double *sum)
         for (int64_t i = x->start[x->segment[at]]; i < end; i++)
             add(s, x->order[i], t, s->lane[l]);
     }
-    weft_sum_i64(x->team, bits, (size_t)(x->lanes * SUMS));
+    /* Other ranks have zeros, which as integers leave the bits of a double as they are. */
+    weft_sum_i64(x->team, (int64_t *)(void *)s->lane, (size_t)(x->lanes * SUMS));
     memset(sum, 0, SUMS * sizeof *sum);
     for (int l = 0; l < x->lanes; l++)
         for (int k = 0; k < SUMS; k++) sum[k] += s->lane[l][k];
@@ -214,7 +229,6 @@ static void add_state(const ascent *s, int64_t i, double t, double *sum)
     sum[1] += bound || curve <= 0 ? 0 : 1 / curve;
     sum[2] += conj_value(s->p, a);
     sum[3] += s->p->c * margin_loss(s->p->kind, s->margin[i]);
-    sum[4] += s->visits > 0 && i == s->x->order[0] ? s->visits : 0;
 }
 
 /* ---- an epoch ----------------------------------------------------------------------- */
@@ -250,18 +264,18 @@ static double line_search(ascent *s)
 }
 
 /* Visits all lanes, adds their changes to w and a. Collective. */
-static void epoch(ascent *s, int e)
+static void epoch(ascent *s)
 {
     const dual_rows *x = s->x;
     double t = 1;
     if (x->lanes == 1) {
-        if (x->first < x->last) visit_lane(s, 0, e, s->w);
+        if (x->first < x->last) visit_lane(s, 0, s->w);
     } else {
         double unit = ldexp(1, s->scale);
         memset(s->change, 0, (size_t)x->d * sizeof *s->change);
         for (int l = x->first; l < x->last; l++) {
             memcpy(s->moved, s->w, (size_t)x->d * sizeof *s->moved);
-            visit_lane(s, l, e, s->moved);
+            visit_lane(s, l, s->moved);
             for (int64_t j = 0; j < x->d; j++)
                 s->change[j] += (int64_t)(((double)s->moved[j] - (double)s->w[j]) * unit);
         }
@@ -282,29 +296,43 @@ static double square(ascent *s)
     return sum;
 }
 
-/* Computes all margins anew; rows whose margins were old are visited again. Needs w on the
- * ranks that own lanes. Local. */
-static void refresh(ascent *s, int epoch)
+/* Computes all margins anew, and makes all rows due. Local. */
+static void refresh(ascent *s)
 {
     const weft_sparse *x = &s->x->x;
     for (int64_t i = 0; i < x->n; i++) {
-        double m = sign_of(s, i) * (weft_sparse_dot(x, i, s->w) + s->b);
-        s->margin[i] = m;
-        s->due[i] = epoch;
+        s->margin[i] = sign_of(s, i) * (weft_sparse_dot(x, i, s->w) + s->b);
+        s->due[i] = 0;
     }
 }
 
-/* Objective and gap from the margins as they are; moves the intercept unless `still`.
- * Collective. */
-static double gap(ascent *s, int still, double *objective)
+/* Newton step on the intercept, whose equation is b = t(b), t = sum_i a_i y_i. The slope of
+ * t is at most `response` in magnitude, which leaves out that rows share columns; the last
+ * step tells more. Then every row is due. Local. */
+static void step_intercept(ascent *s, double t, double response)
+{
+    double seen = (s->t0 - t) / (s->b - s->b0);
+    if (seen > 0 && seen < response) response = seen;
+    s->b0 = s->b;
+    s->t0 = t;
+    s->b += (t - s->b) / (1 + response);
+    for (int64_t i = 0; i < s->x->x.n; i++) s->due[i] = 0;
+}
+
+/* Objective and relative gap from the margins as they are. Moves the intercept where its
+ * own error is the greater part of a gap that is too wide. Collective. */
+static double gap(ascent *s, double *objective)
 {
     double sum[SUMS], w2 = square(s);
     sum_lanes(s, add_state, 0, sum);
+    if (s->coupled) s->b = sum[0];
+    double dual = -0.5 * w2 - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - s->b;
     *objective = 0.5 * w2 + 0.5 * s->b * s->b + sum[3];
-    double dual = -0.5 * w2 - 0.5 * sum[0] * sum[0] - sum[2];
     s->enough = 0.1 * s->p->tol * fmax(dual, 0) / (double)s->x->total;
-    if (!still) s->b -= (s->b - sum[0]) / (1 + sum[1]);
-    return (*objective - dual) / *objective;
+    double rest = *objective - dual;
+    if (rest > s->p->tol * *objective && off * off > 0.5 * rest)
+        step_intercept(s, sum[0], sum[1]);
+    return rest / *objective;
 }
 
 static ascent start(const margin_problem *p, const dual_rows *x, int one, weft_arena *tmp)
@@ -324,9 +352,11 @@ static ascent start(const margin_problem *p, const dual_rows *x, int one, weft_a
     s.margin = WEFT_NEW(tmp, double, n);
     s.due = WEFT_NEW(tmp, int, n);
     s.rest = WEFT_NEW(tmp, int, n);
+    s.sweep = WEFT_NEW(tmp, int, x->last - x->first + 1);
     s.turn = WEFT_NEW(tmp, int64_t, n);
     s.lane = weft_arena_get(tmp, (size_t)x->lanes, sizeof *s.lane);
-    for (int64_t i = 0; i < n; i++) s.norm2[i] = weft_sparse_norm2(&x->x, i);
+    s.coupled = x->groups == 1;
+    for (int64_t i = 0; i < n; i++) s.norm2[i] = weft_sparse_norm2(&x->x, i) + s.coupled;
     return s;
 }
 
@@ -336,25 +366,21 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int one, real *w,
     size_t mark = weft_arena_mark(tmp);
     ascent s = start(p, x, one, tmp);
     double objective = 0, rest = 1;
-    int e = 0, passes = 0;
-    while (e < p->limit && rest > p->tol) {
-        epoch(&s, e++);
-        rest = gap(&s, 0, &objective);
-        if (getenv("TRACE") && x->team->rank == 0)
-            printf("e %d rest %.3e obj %.6f visits %.3f b %.5f\n", e, rest, objective,
-                   s.visits / (double)x->x.first[x->x.n], s.b);
+    int epochs = 0, checks = 0;
+    while (epochs < p->limit && !(rest <= p->tol)) {
+        epoch(&s);
+        epochs++;
+        rest = gap(&s, &objective);
         if (rest > p->tol) continue;
-        refresh(&s, e);
-        passes++;
-        rest = gap(&s, 1, &objective);
-        if (getenv("TRACE") && x->team->rank == 0)
-            printf("   refreshed rest %.3e obj %.6f\n", rest, objective);
+        refresh(&s);
+        checks++;
+        rest = gap(&s, &objective);
     }
     if (x->lanes == 1) weft_bcast(x->team, s.w, (size_t)x->d * sizeof *s.w, 0);
     memcpy(w, s.w, (size_t)x->d * sizeof *w);
     *intercept = (real)s.b;
-    out->iterations += e;
-    out->passes += e + passes;
+    out->iterations += epochs;
+    out->passes += epochs + checks;
     out->objective += objective;
     out->residual = fmax(out->residual, rest);
     weft_arena_reset(tmp, mark);

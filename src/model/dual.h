@@ -43,13 +43,13 @@ void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
  */
 struct dual_rows {
     weft_team *team;
-    int64_t d, total; /* columns; rows over all ranks */
-    int lanes;        /* lanes in use */
-    int first, last;  /* this rank's lanes [first, last) */
-    int *segment;     /* [last-first+1] lane's groups: segment .. next - 1 */
-    int64_t *start;   /* [groups+1] group's rows: order[start] .. order[next - 1] */
-    int *group;       /* [groups] names, for random numbers */
-    int64_t *order;   /* rows of x */
+    int64_t d, total;  /* columns; rows over all ranks */
+    int groups, lanes; /* groups of rows; lanes in use */
+    int first, last;   /* this rank's lanes [first, last) */
+    int *segment;      /* [last-first+1] lane's groups: segment .. next - 1 */
+    int64_t *start;    /* [groups+1] group's rows: order[start] .. order[next - 1] */
+    int *group;        /* [groups] names, for random numbers */
+    int64_t *order;    /* rows of x */
     weft_sparse x;
     const int32_t *label; /* [x.n] */
     double largest;       /* magnitude of any entry, over all ranks */

@@ -147,6 +147,7 @@ dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int
     d->team = f->team;
     d->d = f->d;
     d->total = f->total;
+    d->groups = groups;
     d->lanes = p->lanes < groups ? p->lanes : groups;
     const int *lane = deal_groups(f, groups, d->lanes, mem);
     while (d->first < d->lanes && dual_owner(f->team, d->lanes, d->first) < f->team->rank)
@@ -165,8 +166,7 @@ dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int
         group = come;
     }
     list_lanes(d, groups, lane, group, mem);
-    for (int64_t e = 0; e < d->x.first[d->x.n]; e++)
-        d->largest = fmax(d->largest, fabs((double)d->x.value[e]));
+    d->largest = weft_sparse_largest(&d->x);
     weft_max_f64(d->team, &d->largest, 1);
     return d;
 }

@@ -1,6 +1,5 @@
-/* HDF5 files, datasets and lists of texts. A file is written under a temporary name by the
- * serial driver and renamed when whole; HDF5's own error report is off and becomes one line
- * of ours. */
+/* HDF5 files, datasets and lists of texts. A file is written under a temporary name and
+ * renamed when whole; HDF5's own error report is off and becomes one line of ours. */
 #include "h5.h"
 #include "file.h"
 
@@ -289,7 +288,8 @@ weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type, int
     hid_t memory = -1;
     weft_status st = select_rows(&s, f, name, first, count, &memory);
     if (st == WEFT_OK &&
-        H5Dwrite(s.set, native(type), memory, s.space, H5P_DEFAULT, data) < 0)
+        (H5Dwrite(s.set, native(type), memory, s.space, H5P_DEFAULT, data) < 0 ||
+         *f->error != 0))
         st = weft_h5_fail(f, "write", name);
     weft_h5_drop(memory);
     dataset_close(&s);

@@ -17,8 +17,8 @@ typedef struct fmap {
     int validation, accuracy;
     const weft_feature *feature;
     const weft_model *model;
-    void *map; /* the feature map's instance; arms are copies of it */
-    void *fit; /* the model's instance */
+    void *map;    /* the feature map's instance; arms are copies of it */
+    void *solver; /* the instance of the model */
     weft_env env;
     int64_t nstat, columns; /* columns at full size */
     int outputs;
@@ -71,9 +71,9 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     fmap *t = self;
     t->env = *env;
     t->map = weft_arena_get(env->mem, 1, t->feature->kind.size);
-    t->fit = weft_arena_get(env->mem, 1, t->model->kind.size);
+    t->solver = weft_arena_get(env->mem, 1, t->model->kind.size);
     TRY(weft_conf_bind(env->conf, &t->feature->kind, t->map));
-    TRY(weft_conf_bind(env->conf, &t->model->kind, t->fit));
+    TRY(weft_conf_bind(env->conf, &t->model->kind, t->solver));
     TRY(t->feature->setup(t->map, env->data, env->memory, env->seed, env->mem));
     t->nstat = t->feature->nstat(t->map);
     t->columns = t->feature->columns(t->map, 1.0);
@@ -156,7 +156,7 @@ static tally tally_new(const fmap *t, int k, weft_part part, weft_arena *mem)
     s.loss = WEFT_NEW(mem, int64_t, 3 * k);
     s.wrong = s.loss + k;
     s.count = s.wrong + k;
-    s.scale = weft_fix_scale(t->model->bound(t->fit, t->env.data->classes) *
+    s.scale = weft_fix_scale(t->model->bound(t->solver, t->env.data->classes) *
                              (double)t->env.data->part[part].total);
     return s;
 }
@@ -168,7 +168,7 @@ static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
                       weft_arena *tmp)
 {
     const int classes = t->env.data->classes;
-    const double bound = t->model->bound(t->fit, classes);
+    const double bound = t->model->bound(t->solver, classes);
     const real *intercept = w + t->outputs * f->d;
     real *z = WEFT_NEW(tmp, real, t->outputs * f->n);
     double *score = WEFT_NEW(tmp, double, t->outputs);
@@ -177,7 +177,7 @@ static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
         for (int j = 0; j < t->outputs; j++)
             score[j] = (double)z[j * f->n + i] + (double)intercept[j];
         int wrong = 0;
-        const double loss = t->model->loss(t->fit, classes, score, label[i], &wrong);
+        const double loss = t->model->loss(t->solver, classes, score, label[i], &wrong);
         const int to = arm ? arm[i] : only;
         s->loss[to] +=
             weft_fix(loss < bound ? loss : bound, s->scale); /* NaN counts as bound */
@@ -244,22 +244,28 @@ static void tally_close(fmap *t, const arms *a, int split, tally *s, double *los
     *error = weight > 0 ? wrong / weight : 1;
 }
 
+/* Fits the shared model to the training samples, each seen through the map it draws. */
+static weft_fitted fit(fmap *t, const weft_job *job, const arms *a, real *state)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_request q = request(t, job, a, WEFT_TRAIN);
+    q.arm = draw_arms(t, job, a, WEFT_TRAIN, tmp);
+    weft_matrix f;
+    t->feature->matrix(t->map, &q, 1, state, &f, tmp);
+    weft_fitted fitted = {0};
+    t->model->fit(t->solver, &f, t->env.data->part[WEFT_TRAIN].label, t->env.data->classes,
+                  state + t->nstat, &fitted, tmp);
+    weft_arena_free(tmp);
+    return fitted;
+}
+
 static void fmap_step(void *self, const weft_job *job, real *state, weft_result *res)
 {
     fmap *t = self;
     weft_arena *tmp = weft_arena_new();
     const arms a = arms_new(t, &job->mix, tmp);
-    const size_t mark = weft_arena_mark(tmp);
-
-    weft_request q = request(t, job, &a, WEFT_TRAIN);
-    q.arm = draw_arms(t, job, &a, WEFT_TRAIN, tmp);
-    weft_matrix f;
-    t->feature->matrix(t->map, &q, 1, state, &f, tmp);
-    weft_fitted fitted = {0};
-    t->model->fit(t->fit, &f, t->env.data->part[WEFT_TRAIN].label, t->env.data->classes,
-                  state + t->nstat, &fitted, tmp);
-    weft_arena_reset(tmp, mark);
-
+    const weft_fitted fitted =
+        job->resource > 0 ? fit(t, job, &a, state) : (weft_fitted){0};
     tally s = tally_new(t, a.k, WEFT_VALID, tmp);
     const int split = t->validation == SPLIT;
     (split ? score_split : score_full)(t, job, &a, state, WEFT_VALID, &s, tmp);

@@ -1,0 +1,386 @@
+/* Readers: what each makes of its source, and the one line that it says of a broken one.
+ * RUN: np=1 */
+#include "scratch.h"
+
+#include <unistd.h>
+
+static weft_data data;
+
+static int opened(const char *name)
+{
+    weft_status st = weft_data_open(&data, at(name), &world, mem);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK;
+}
+
+static int parts_are(int64_t train, int64_t valid, int64_t test)
+{
+    return data.part[WEFT_TRAIN].total == train && data.part[WEFT_VALID].total == valid &&
+           data.part[WEFT_TEST].total == test;
+}
+
+static int count(weft_part part, int label)
+{
+    int n = 0;
+    for (int64_t i = 0; i < data.part[part].n; i++) n += data.part[part].label[i] == label;
+    return n;
+}
+
+/* ---- cifar -------------------------------------------------------------------------- */
+
+#define IMAGES 12
+#define IMAGE  3073
+
+/* An archive of six files of IMAGES images: image i of file f has label i % 10 and pixels
+ * f. */
+static void write_archive(const char *dir, int broken)
+{
+    static char bytes[IMAGES * IMAGE];
+    static const char *const file[] = {"data_batch_1.bin", "data_batch_2.bin",
+                                       "data_batch_3.bin", "data_batch_4.bin",
+                                       "data_batch_5.bin", "test_batch.bin"};
+    mkdir(at(dir), 0777);
+    write_text(weft_arena_text(mem, "%s/batches.meta.txt", dir),
+               "airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n\n");
+    for (int f = 0; f < 6; f++) {
+        memset(bytes, f, sizeof bytes);
+        for (int i = 0; i < IMAGES; i++) bytes[i * IMAGE] = (char)(i % 10);
+        size_t n = sizeof bytes;
+        if (f == 3 && broken == 1) n -= 1;
+        if (f == 3 && broken == 2) bytes[5 * IMAGE] = 10;
+        if (f == 3 && broken == 3) continue;
+        write_bytes(weft_arena_text(mem, "%s/%s", dir, file[f]), bytes, n);
+    }
+    if (broken == 4)
+        write_text(weft_arena_text(mem, "%s/batches.meta.txt", dir), "cat\ndog\n");
+}
+
+static void test_cifar(void)
+{
+    const weft_reader *r = &weft_reader_cifar;
+    write_archive("cifar", 0);
+    ok(pack(r, at("cifar"), "c.h5", "images=12") == WEFT_OK && opened("c.h5"),
+       "a small archive is read");
+    ok(data.form == WEFT_BYTES && parts_are(48, 12, 12) && data.classes == 10 &&
+           strcmp(data.class_name[3], "cat") == 0,
+       "four batches train, one valid, one test, of ten named classes");
+    const weft_rows *t = &data.part[WEFT_TRAIN];
+    ok(t->d == 3072 && t->byte[0] == 0 && t->byte[47 * 3072 + 3071] == 3 &&
+           t->label[13] == 1 && data.part[WEFT_VALID].byte[0] == 4 &&
+           data.part[WEFT_TEST].byte[12 * 3072 - 1] == 5,
+       "images stand in the order of the files");
+    weft_data_close(&data);
+
+    write_archive("cifar1", 1);
+    fails(pack(r, at("cifar1"), "x.h5", "images=12"), WEFT_EDATA,
+          "data_batch_4.bin has 36875 bytes where 36876", "again", "a truncated archive");
+    write_archive("cifar2", 2);
+    fails(pack(r, at("cifar2"), "x.h5", "images=12"), WEFT_EDATA, "data_batch_4.bin",
+          "label 10", "a wrong label");
+    write_archive("cifar3", 3);
+    fails(pack(r, at("cifar3"), "x.h5", "images=12"), WEFT_EFILE, "data_batch_4.bin",
+          "cifar-10-batches-bin", "a missing batch");
+    write_archive("cifar4", 4);
+    fails(pack(r, at("cifar4"), "x.h5", "images=12"), WEFT_EDATA, "names 2 classes", "10",
+          "a wrong list of classes");
+    fails(pack(r, at("nothing"), "x.h5", ""), WEFT_EFILE, "nothing", "No such file",
+          "a missing archive");
+    fails(pack(r, at("cifar"), "x.h5", ""), WEFT_EDATA, "36876 bytes", "30730000",
+          "an archive of another size");
+    ok(access(at("x.h5"), F_OK) != 0, "and none of them leaves a file");
+}
+
+/* ---- imdb --------------------------------------------------------------------------- */
+
+/* 30 reviews a class and side; number i says "word<i>" and its class. */
+static void write_reviews(const char *dir)
+{
+    static const char *const side[] = {"train", "test"}, *const class[] = {"neg", "pos"};
+    mkdir(at(dir), 0777);
+    for (int s = 0; s < 2; s++) {
+        mkdir(at(weft_arena_text(mem, "%s/%s", dir, side[s])), 0777);
+        mkdir(at(weft_arena_text(mem, "%s/%s/unsup", dir, side[s])), 0777);
+        write_text(weft_arena_text(mem, "%s/%s/unsup/0_0.txt", dir, side[s]), "unlabelled");
+        for (int c = 0; c < 2; c++) {
+            mkdir(at(weft_arena_text(mem, "%s/%s/%s", dir, side[s], class[c])), 0777);
+            for (int i = 0; i < 30; i++)
+                write_text(weft_arena_text(mem, "%s/%s/%s/%d_%d.txt", dir, side[s],
+                                           class[c], i, c ? 9 : 2),
+                           weft_arena_text(mem, "word%d %s", i, class[c]));
+        }
+    }
+}
+
+static const char *first_name(const char *file, const char *part, int row)
+{
+    weft_h5 f;
+    const char **text = NULL;
+    int64_t n = 0;
+    weft_status st = weft_h5_open(&f, at(file), mem);
+    if (st == WEFT_OK)
+        st = weft_h5_get_texts(&f, weft_arena_text(mem, "/%s/name", part), &text, &n);
+    weft_h5_close(&f);
+    return st == WEFT_OK && row < n ? text[row] : "";
+}
+
+static void test_imdb(void)
+{
+    const weft_reader *r = &weft_reader_imdb;
+    write_reviews("imdb");
+    write_text("imdb/train/neg/.hidden.txt", "hidden");
+    write_text("imdb/train/neg/notes.md", "notes");
+    ok(pack(r, at("imdb"), "i.h5", "") == WEFT_OK && opened("i.h5"),
+       "a small archive is read");
+    ok(data.form == WEFT_TOKENS && parts_are(60, 30, 30) && data.classes == 2 &&
+           strcmp(data.class_name[1], "pos") == 0 && count(WEFT_TRAIN, 1) == 30,
+       "train is train; test and valid are halves of test");
+    ok(strcmp(first_name("i.h5", "train", 0), "train/neg/0_2.txt") == 0 &&
+           strcmp(first_name("i.h5", "train", 1), "train/pos/0_9.txt") == 0 &&
+           strcmp(first_name("i.h5", "train", 21), "train/pos/10_9.txt") == 0,
+       "by number, negative before positive");
+    const char *digest = data.digest;
+    weft_data_close(&data);
+    ok(pack(r, at("imdb"), "i2.h5", "seed=1") == WEFT_OK && opened("i2.h5") &&
+           strcmp(digest, data.digest) != 0 && parts_are(60, 30, 30),
+       "another seed divides the test reviews otherwise");
+    weft_data_close(&data);
+
+    write_text("imdb/test/pos/3_9.txt", "good \xc3\x28 bad");
+    fails(pack(r, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/pos/3_9.txt: byte 5", "UTF-8",
+          "ill-formed UTF-8");
+    weft_check(system(weft_arena_text(mem, "rm %s/imdb/test/neg/*", scratch)) == 0, "rm");
+    fails(pack(r, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/neg", "no reviews",
+          "an empty class");
+    fails(pack(r, at("imdb/train"), "x.h5", ""), WEFT_EFILE, "train/train/neg", "aclImdb",
+          "another directory");
+}
+
+static void test_sizes(void)
+{
+    size_t n = 10 << 20;
+    char *big = WEFT_NEW(mem, char, n + 1);
+    for (size_t i = 0; i < n; i++) big[i] = "ab c"[i % 4];
+    write_reviews("big");
+    write_text("big/train/neg/1_2.txt", "");
+    write_bytes("big/train/pos/2_9.txt", big, n);
+    ok(pack(&weft_reader_imdb, at("big"), "big.h5", "") == WEFT_OK && opened("big.h5") &&
+           weft_data_tokens(&data, WEFT_TOK_REMOVE) == WEFT_OK,
+       "reviews of 0 bytes and of 10 MB are read");
+    const int64_t *offset = data.part[WEFT_TRAIN].offset[WEFT_TOK_REMOVE];
+    ok(offset[3] == offset[2] && offset[6] - offset[5] == (int64_t)n / 4 + 1,
+       "with all their words");
+    weft_data_close(&data);
+}
+
+/* ---- text --------------------------------------------------------------------------- */
+
+static void test_text(void)
+{
+    const weft_reader *r = &weft_reader_text;
+    char *text = WEFT_NEW(mem, char, 4000);
+    for (int i = 0; i < 100; i++)
+        snprintf(text + strlen(text), 40, "%s\tword%d and more%s",
+                 i % 3 == 0   ? "10"
+                 : i % 3 == 1 ? "9"
+                              : "other",
+                 i, i % 2 ? "\n" : "\r\n");
+    write_text("t.tsv", text);
+    write_text("u.tsv", "9\tlast words\n\nother\t\n10\tno newline");
+    ok(pack(r, at("t.tsv"), "t.h5", "valid=0.2 test=0.3") == WEFT_OK && opened("t.h5") &&
+           parts_are(50, 20, 30),
+       "shares of lines are divided");
+    ok(data.classes == 3 && strcmp(data.class_name[0], "9") == 0 &&
+           strcmp(data.class_name[1], "10") == 0 &&
+           strcmp(data.class_name[2], "other") == 0,
+       "classes stand in order: numbers by value, then texts");
+    ok(count(WEFT_TRAIN, 0) + count(WEFT_VALID, 0) + count(WEFT_TEST, 0) == 33,
+       "with their rows");
+    weft_data_close(&data);
+    ok(pack(r, at("t.tsv"), "t2.h5",
+            weft_arena_text(mem, "test_file=%s valid_file=%s", at("u.tsv"), at("u.tsv"))) ==
+               WEFT_OK &&
+           opened("t2.h5") && parts_are(100, 3, 3) &&
+           strcmp(first_name("t2.h5", "test", 1), "u.tsv:3") == 0 &&
+           weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK &&
+           data.part[WEFT_TEST].offset[WEFT_TOK_SPLIT][3] == 4,
+       "parts may be files, and texts empty");
+    weft_data_close(&data);
+
+    write_text("t1.tsv", "a\tx\na\ty\n");
+    fails(pack(r, at("t1.tsv"), "x.h5", ""), WEFT_EDATA, "t1.tsv has 1 class, 'a'",
+          "two or more", "one class");
+    write_text("t0.tsv", "");
+    fails(pack(r, at("t0.tsv"), "x.h5", ""), WEFT_EDATA, "0 classes", "two or more",
+          "an empty file");
+    write_text("t3.tsv", "a\tx\nb y\n");
+    fails(pack(r, at("t3.tsv"), "x.h5", ""), WEFT_EDATA, "t3.tsv: line 2", "no TAB",
+          "a line without label");
+    write_text("t4.tsv", "a\tx\n\ty\n");
+    fails(pack(r, at("t4.tsv"), "x.h5", ""), WEFT_EDATA, "line 2", "no label",
+          "an empty label");
+    write_text("t5.tsv", "a\tx\nb\xff\ty\n");
+    fails(pack(r, at("t5.tsv"), "x.h5", ""), WEFT_EDATA, "line 2, byte 1", "UTF-8",
+          "a label that is not UTF-8");
+    write_text("t6.tsv", "a\tx\nb\ty\xe2\x82\n");
+    fails(pack(r, at("t6.tsv"), "x.h5", "test=0"), WEFT_EDATA, "t6.tsv:2: byte 1", "UTF-8",
+          "a text cut in a character");
+    fails(pack(r, at("t.tsv"), "x.h5", "valid=0.5 test=0.5"), WEFT_ECONF, "valid = 0.5",
+          "below 1", "no rows for training");
+    fails(pack(r, at("t.tsv"), "x.h5", "valid=0 test=0"), WEFT_EDATA, "validation", "valid",
+          "no rows for validation");
+    write_text("t7.tsv", "c\tx\n");
+    fails(pack(r, at("t.tsv"), "x.h5", weft_arena_text(mem, "test_file=%s", at("t7.tsv"))),
+          WEFT_EDATA, "'c'", "no training rows", "a class that is only in the test");
+    fails(pack(r, at("none.tsv"), "x.h5", ""), WEFT_EFILE, "none.tsv", "No such file",
+          "a missing file");
+    fails(pack(r, scratch, "x.h5", ""), WEFT_EFILE, scratch, "directory", "a directory");
+}
+
+/* ---- dense -------------------------------------------------------------------------- */
+
+static void test_dense(void)
+{
+    const weft_reader *r = &weft_reader_dense;
+    static const char csv[] = "a,b,class\n1,2.5,x\n-3,\"4e1\",y\n5,6,\"x\"\r\n7,8,y";
+    static const char svm[] = "+1 1:1 2:2.5 # note\n-1 1:-3 2:40\n\n1.0 1:5 2:6\n-1 2:8\n";
+    const char *all = "valid=0.25 test=0";
+    write_text("d.csv", csv);
+    write_text("d.svm", svm);
+    ok(pack(r, at("d.csv"), "d.h5", all) == WEFT_OK && opened("d.h5"),
+       "a CSV file is read");
+    const weft_rows *t = &data.part[WEFT_TRAIN], *v = &data.part[WEFT_VALID];
+    double sum[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        sum[i] = v->value[i];
+        for (int64_t k = 0; k < t->n; k++) sum[i] += t->value[k * 2 + i];
+    }
+    ok(data.form == WEFT_REALS && t->d == 2 && t->n == 3 && sum[0] == 10 && sum[1] == 56.5,
+       "with its numbers, without its names");
+    ok(data.classes == 2 && strcmp(data.class_name[1], "y") == 0, "and its classes");
+    weft_data_close(&data);
+    ok(pack(r, at("d.svm"), "s.h5", all) == WEFT_OK && opened("s.h5"),
+       "a libsvm file is read");
+    t = &data.part[WEFT_TRAIN];
+    v = &data.part[WEFT_VALID];
+    sum[0] = v->value[0];
+    for (int64_t k = 0; k < t->n; k++) sum[0] += t->value[k * 2];
+    ok(t->d == 2 && sum[0] == 3 && strcmp(data.class_name[0], "-1") == 0 &&
+           strcmp(data.class_name[1], "1") == 0,
+       "with zeros where nothing is said");
+    weft_data_close(&data);
+    write_text("e.csv", "1,2,0\n3,4,1\n5,4,0\n7,4,1\n9,6,1\n1,6,0\n3,6,0\n");
+    ok(pack(r, at("e.csv"), "e.h5", "label=2 test=0 valid=0.2 header=yes") == WEFT_OK,
+       "the label may stand anywhere, and the first line be names");
+    ok(opened("e.h5") && parts_are(5, 1, 0) && data.classes == 2, "and is no row");
+    weft_data_close(&data);
+    static const char *const bad[][3] = {
+        {"1,2,x\n3,y\n", "line 2 has 2 columns", "3"},
+        {"1,2,x\n3,huh,y\n", "line 2, column 2 is 'huh'", "finite"},
+        {"1,2,x\n3,,y\n", "line 2, column 2 is ''", "finite"},
+        {"1,2,x\nnan,2,y\n", "line 2, column 1 is 'nan'", "finite"},
+        {"1,2,x\n1,-inf,y\n", "line 2, column 2 is '-inf'", "finite"},
+        {"1,2,x\n1,1e99,y\n", "line 2, column 2 is '1e99'", "finite"},
+        {"1,2,x\n1,\"2,y\n", "line 2", "quotation mark"},
+        {"1,2,\n1,2,y\n", "line 1, column 3", "no label"},
+        {"1 1:2\n-1 1:x\n", "line 2, column 1 is 'x'", "finite"},
+        {"1 1:2\n-1 1:nan\n", "line 2, column 1 is 'nan'", "finite"},
+        {"1 1:2\n-1 2:2 1:3\n", "line 2 has index 1", "rise"},
+        {"1 1:2\n-1 0:3\n", "line 2 has index 0", "rise"},
+        {"1 1:2\n-1 x\n", "line 2 has 'x'", "INDEX:VALUE"},
+        {"1 1:2\n1:2 2:2\n", "line 2", "no label"},
+        {"1 1:2\n1 2:2\n", "1 class, '1'", "two or more"},
+        {"", "0 classes", "two or more"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *name = write_text("bad.txt", bad[i][0]);
+        fails(pack(r, name, "x.h5", ""), WEFT_EDATA, bad[i][1], bad[i][2],
+              weft_arena_text(mem, "bad table %zu", i));
+    }
+    fails(pack(r, at("e.csv"), "x.h5", "label=4"), WEFT_ECONF, "label = 4", "3",
+          "a label's column that is not there");
+}
+
+/* ---- synthetic ---------------------------------------------------------------------- */
+
+static void test_synthetic(void)
+{
+    const weft_reader *r = &weft_reader_synthetic;
+    ok(pack(r, "images", "si.h5", "rows=400 classes=4 d=64") == WEFT_OK &&
+           opened("si.h5") && data.form == WEFT_BYTES && parts_are(400, 100, 100) &&
+           data.classes == 4 && data.part[WEFT_TRAIN].d == 64 && count(WEFT_VALID, 3) == 25,
+       "images are made");
+    ok(strcmp(data.digest, "6436b35b89a42c16f67e6870fa573db7") == 0,
+       "the same on every machine");
+    weft_data_close(&data);
+    ok(pack(r, "documents", "sd.h5", "rows=80 words=20") == WEFT_OK && opened("sd.h5") &&
+           data.form == WEFT_TOKENS && parts_are(80, 20, 20) && data.classes == 2,
+       "documents are made");
+    const char *digest = data.digest;
+    weft_data_close(&data);
+    ok(pack(r, "documents", "sd.h5", "rows=80 words=20") == WEFT_OK && opened("sd.h5") &&
+           strcmp(data.digest, digest) == 0,
+       "twice the same");
+    weft_data_close(&data);
+    ok(pack(r, "documents", "sd.h5", "rows=80 words=20 seed=1") == WEFT_OK &&
+           opened("sd.h5") && strcmp(data.digest, digest) != 0,
+       "another seed gives others");
+    weft_data_close(&data);
+    fails(pack(r, "image", "x.h5", ""), WEFT_ECONF, "'image'", "did you mean 'images'",
+          "another word");
+    fails(pack(r, "images", "x.h5", "d=60"), WEFT_ECONF, "60", "64",
+          "images that are not square");
+    fails(pack(r, "images", "x.h5", "d=0"), WEFT_ECONF, "0", "d", "no pixels");
+    fails(pack(r, "images", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1", "two or more",
+          "one class");
+}
+
+/* ---- the real data ------------------------------------------------------------------ */
+
+static void test_real(void)
+{
+    const char *dir = getenv("WEFT_DATA");
+    if (dir == NULL) {
+        skip(5, "WEFT_DATA names no archives");
+        return;
+    }
+    int even = 1;
+    ok(pack(&weft_reader_cifar, weft_arena_text(mem, "%s/cifar-10-batches-bin", dir),
+            "cifar.h5", "") == WEFT_OK &&
+           opened("cifar.h5") && parts_are(40000, 10000, 10000),
+       "CIFAR-10 is 40,000, 10,000 and 10,000 images");
+    for (int c = 0; c < 10; c++)
+        even &= abs(count(WEFT_TRAIN, c) - 4000) < 100 && count(WEFT_TEST, c) == 1000 &&
+                count(WEFT_TRAIN, c) + count(WEFT_VALID, c) == 5000;
+    ok(even,
+       "5,000 images a class, about 4,000 of them for training, and 1,000 for the test");
+    weft_data_close(&data);
+    double start = weft_now();
+    ok(pack(&weft_reader_imdb, weft_arena_text(mem, "%s/aclImdb", dir), "imdb.h5", "") ==
+               WEFT_OK &&
+           opened("imdb.h5") && parts_are(25000, 12500, 12500),
+       "IMDB is 25,000, 12,500 and 12,500 reviews");
+    note("packed and opened in %.1f s", weft_now() - start);
+    ok(count(WEFT_TRAIN, 0) == 12500 &&
+           count(WEFT_VALID, 1) + count(WEFT_TEST, 1) == 12500 &&
+           abs(count(WEFT_TEST, 1) - 6250) < 250,
+       "half of them positive");
+    start = weft_now();
+    ok(weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK &&
+           data.part[WEFT_TRAIN].offset[WEFT_TOK_SPLIT][25000] > 25000 * 200,
+       "and long");
+    note("tokens read in %.3f s", weft_now() - start);
+    weft_data_close(&data);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_cifar();
+    test_imdb();
+    test_sizes();
+    test_text();
+    test_dense();
+    test_synthetic();
+    test_real();
+    return scratch_end();
+}
