@@ -166,12 +166,19 @@ check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, T
 bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
 	@for b in $(BENCHES); do tests/run $$b || exit 1; done
 
-demo: all ## packs the built-in data, tunes on it, prints and draws: under 3 minutes
-	@rm -rf outputs/demo.h5 outputs/demo.d outputs/demo-documents.h5
-	mpirun -n 1 $(BIN) pack synthetic documents -o outputs/demo-documents.h5
-	mpirun -n 2 $(BIN) tune inputs/demo.ini -o outputs/demo.h5
-	$(BIN) report outputs/demo.h5
-	$(PYTHON) analysis/run.py outputs/demo.h5 -o outputs/demo.png
+DEMO := outputs/demo
+demo: all ## packs built-in data, searches by weight-sharing and by a sweep, prints, draws
+	@mkdir -p outputs && rm -rf $(DEMO)*
+	$(BIN) pack synthetic documents -o $(DEMO)-documents.h5
+	$(BIN) pack synthetic images -o $(DEMO)-images.h5
+	mpirun -n 2 $(BIN) tune inputs/demo.ini -o $(DEMO).h5
+	mpirun -n 2 $(BIN) tune inputs/demo.ini run.tuner=random -o $(DEMO)-sweep.h5
+	mpirun -n 2 $(BIN) tune inputs/demo-images.ini -o $(DEMO)-rff.h5
+	mpirun -n 2 $(BIN) tune inputs/demo-images.ini run.tuner=random -o $(DEMO)-rff-sweep.h5
+	@echo; echo 'Six shared fits and a refit against 64 fits, on documents, then on images:'; echo
+	@$(BIN) report $(DEMO).h5 $(DEMO)-sweep.h5 $(DEMO)-rff.h5 $(DEMO)-rff-sweep.h5
+	@$(PYTHON) analysis/run.py $(DEMO).h5 -o $(DEMO).png
+	@$(PYTHON) analysis/run.py $(DEMO)-rff.h5 -o $(DEMO)-rff.png
 
 # Shell text that downloads an official archive into data/: $(call fetch,FROM,FILE,MD5,UNPACKED)
 fetch = test -e data/$4 || { test -e data/$2 || { curl -fL --retry 3 -o data/$2.part $1/$2 || \

@@ -4,7 +4,7 @@
 
 static weft_data data;
 
-/* ---- rows --------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------ */
 
 /* The sum over all rows of a hash of place, label and bytes: the same on any number of
  * ranks. */
@@ -62,7 +62,7 @@ static void test_reals(void)
     weft_data_close(&data);
 }
 
-/* ---- documents ---------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------- */
 
 #define DOCUMENTS 1500
 
@@ -156,7 +156,7 @@ static void test_documents(void)
     weft_data_close(&data);
 }
 
-/* ---- contradictions ----------------------------------------------------------------- */
+/* ---- contradictions -------------------------------------------------------------- */
 
 /* What is wrong with a packed file written by hand. */
 enum {

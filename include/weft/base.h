@@ -21,15 +21,17 @@ typedef float real;
 /* What the user can mend. The message of the last failure is weft_error(). */
 typedef enum weft_status {
     WEFT_OK = 0,
-    WEFT_ECONF = 2,  /* a key, value or argument of the user's */
-    WEFT_EFILE = 3,  /* a file that is missing, truncated, of another kind, or not writable */
+    WEFT_ECONF = 2, /* a key, value or argument of the user's */
+    WEFT_EFILE =
+        3, /* a file that is missing, truncated, of another kind, or not writable */
     WEFT_EDATA = 4,  /* a data set that does not hold what it should */
     WEFT_ELIMIT = 5, /* more than the memory or another limit allows */
-    WEFT_STOP = 75   /* stopped by a signal or time limit; the run can be resumed (EX_TEMPFAIL) */
+    WEFT_STOP =
+        75 /* stopped by a signal or time limit; the run can be resumed (EX_TEMPFAIL) */
 } weft_status;
 
-/* Records the message and returns st: `return weft_fail(WEFT_ECONF, "...")`. The message says
- * what was found, what was expected and what to do. Local. */
+/* Records the message and returns st: `return weft_fail(WEFT_ECONF, "...")`. The message
+ * says what was found, what was expected and what to do. Local. */
 WEFT_CHECKED weft_status weft_fail(weft_status st, const char *fmt, ...) WEFT_PRINTF(2, 3);
 
 /* The message of the last weft_fail of this process; "" if there was none. Local. */
@@ -39,16 +41,17 @@ const char *weft_error(void);
 void weft_error_set(const char *text);
 
 /* Passes a failure on to the caller. */
-#define TRY(call)                                                                            \
-    do {                                                                                     \
-        weft_status try_st_ = (call);                                                        \
-        if (try_st_ != WEFT_OK) return try_st_;                                              \
+#define TRY(call)                                                                          \
+    do {                                                                                   \
+        weft_status try_st_ = (call);                                                      \
+        if (try_st_ != WEFT_OK) return try_st_;                                            \
     } while (0)
 
-/* What nobody can mend: prints place and message and ends all ranks. Active in all builds. */
-#define weft_check(cond, ...)                                                                \
-    do {                                                                                     \
-        if (!(cond)) weft_die_at(__FILE__, __LINE__, __VA_ARGS__);                           \
+/* What nobody can mend: prints place and message and ends all ranks. Active in all builds.
+ */
+#define weft_check(cond, ...)                                                              \
+    do {                                                                                   \
+        if (!(cond)) weft_die_at(__FILE__, __LINE__, __VA_ARGS__);                         \
     } while (0)
 #define weft_die(...) weft_die_at(__FILE__, __LINE__, __VA_ARGS__)
 __attribute__((noreturn)) void weft_die_at(const char *file, int line, const char *fmt, ...)
@@ -65,19 +68,20 @@ const char *weft_nearest(const char *name, const char *const *list, int n);
 /* An arena gives zeroed memory, aligned to 64 bytes, that dies with it. Never NULL. */
 typedef struct weft_arena weft_arena;
 weft_arena *weft_arena_new(void);
-void weft_arena_free(weft_arena *a);                       /* NULL allowed */
-void *weft_arena_get(weft_arena *a, size_t count, size_t size); /* zeroed; count 0 allowed */
+void weft_arena_free(weft_arena *a); /* NULL allowed */
+void *weft_arena_get(weft_arena *a, size_t count,
+                     size_t size); /* zeroed; count 0 allowed */
 char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
-size_t weft_arena_mark(const weft_arena *a);               /* a point to return to */
-void weft_arena_reset(weft_arena *a, size_t mark);         /* releases all got since mark */
-size_t weft_arena_used(const weft_arena *a);               /* bytes held */
+size_t weft_arena_mark(const weft_arena *a);       /* a point to return to */
+void weft_arena_reset(weft_arena *a, size_t mark); /* releases all got since mark */
+size_t weft_arena_used(const weft_arena *a);       /* bytes held */
 #define WEFT_NEW(a, type, n) ((type *)weft_arena_get((a), (size_t)(n), sizeof(type)))
 
 /* ---- random numbers ----------------------------------------------------------------- */
 
-/* A random number is a function of (seed, purpose, identity), never of a stream, the rank or
- * the clock. Philox4x64-10 with key (seed, purpose) and counter (a, b, c, 0); Salmon, Moraes,
- * Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
+/* A random number is a function of (seed, purpose, identity), never of a stream, the rank
+ * or the clock. Philox4x64-10 with key (seed, purpose) and counter (a, b, c, 0); Salmon,
+ * Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
 typedef enum weft_purpose {
     WEFT_RNG_SPACE = 1, /* configurations: (index, axis) */
     WEFT_RNG_ASSIGN,    /* which map a sample draws: (round, sample) */
@@ -95,29 +99,39 @@ typedef enum weft_purpose {
 typedef struct weft_rng4 {
     uint64_t v[4];
 } weft_rng4;
-weft_rng4 weft_rng_at(uint64_t seed, weft_purpose purpose, uint64_t a, uint64_t b, uint64_t c);
-double weft_rng_unit(uint64_t word);                          /* 53 bits in [0, 1) */
-void weft_rng_normal(const weft_rng4 *r, double z[4]);        /* four N(0,1), Box-Muller */
+weft_rng4 weft_rng_at(uint64_t seed, weft_purpose purpose, uint64_t a, uint64_t b,
+                      uint64_t c);
+double weft_rng_unit(uint64_t word);                   /* 53 bits in [0, 1) */
+void weft_rng_normal(const weft_rng4 *r, double z[4]); /* four N(0,1), Box-Muller */
 
 /* 64 bits that depend on every bit of the n bytes and of the seed (XXH3). Local. */
 uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed);
 
 /* ---- options and input files -------------------------------------------------------- */
 
-typedef enum weft_type { WEFT_INT, WEFT_LONG, WEFT_REAL, WEFT_BOOL, WEFT_CHOICE, WEFT_TEXT } weft_type;
+typedef enum weft_type {
+    WEFT_INT,
+    WEFT_LONG,
+    WEFT_REAL,
+    WEFT_BOOL,
+    WEFT_CHOICE,
+    WEFT_TEXT
+} weft_type;
 
 /* One option of a plug-in, bound to a member of its struct:
- * WEFT_INT int, WEFT_LONG int64_t, WEFT_REAL double, WEFT_BOOL int 0|1, WEFT_CHOICE int (index
- * into choices), WEFT_TEXT const char *. A table ends with a row whose name is NULL. */
+ * WEFT_INT int, WEFT_LONG int64_t, WEFT_REAL double, WEFT_BOOL int 0|1, WEFT_CHOICE int
+ * (index into choices), WEFT_TEXT const char *. A table ends with a row whose name is NULL.
+ */
 typedef struct weft_opt {
-    const char *name;  /* "gamma"; synonyms after a slash: "tokenizer/method" */
+    const char *name; /* "gamma"; synonyms after a slash: "tokenizer/method" */
     weft_type type;
-    size_t at;         /* offsetof the member */
-    const char *def;   /* default, as a user would write it */
-    double lo, hi;     /* inclusive bounds of numbers */
-    const char *words; /* WEFT_CHOICE: "none/None|minmax|l2/normalize", first synonym canonical */
+    size_t at;       /* offsetof the member */
+    const char *def; /* default, as a user would write it */
+    double lo, hi;   /* inclusive bounds of numbers */
+    const char
+        *words; /* WEFT_CHOICE: "none/None|minmax|l2/normalize", first synonym canonical */
     const char *about; /* one line, with the unit */
-    int tune;          /* 1: may be given a range, which makes it an axis of the search space */
+    int tune; /* 1: may be given a range, which makes it an axis of the search space */
 } weft_opt;
 
 /* The head of every plug-in: what registry, `weft list` and the run file need to know. */
@@ -145,7 +159,8 @@ typedef struct weft_conf {
 } weft_conf;
 
 void weft_conf_init(weft_conf *c, weft_arena *mem);
-/* Reads an .ini file: sections, key = value, comments after ; or #. Errors: EFILE, ECONF. */
+/* Reads an .ini file: sections, key = value, comments after ; or #. Errors: EFILE, ECONF.
+ */
 WEFT_CHECKED weft_status weft_conf_read(weft_conf *c, const char *path);
 /* Reads the same from memory; `name` stands for the file in messages. */
 WEFT_CHECKED weft_status weft_conf_text(weft_conf *c, const char *name, const char *text);
@@ -159,19 +174,21 @@ const weft_entry *weft_conf_find(weft_conf *c, const char *section, const char *
  * file, line, key, bound and the nearest key. Texts are owned by c->mem. */
 WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, void *self);
 /* ECONF if an entry was never used: names it, its line and the nearest section or key. */
-WEFT_CHECKED weft_status weft_conf_unused(const weft_conf *c, const char *const *sections, int n);
+WEFT_CHECKED weft_status weft_conf_unused(const weft_conf *c, const char *const *sections,
+                                          int n);
 /* The whole configuration as .ini text, which weft_conf_text reads back. Owned by mem. */
 const char *weft_conf_echo(const weft_conf *c, weft_arena *mem);
 
 /* 1 if the value is a range: holds ".." or "|". */
 int weft_is_range(const char *value);
-/* Parses one value of an option to a number (choices: their index). ECONF: says why, without
- * file and line, which the caller adds. */
+/* Parses one value of an option to a number (choices: their index). ECONF: says why,
+ * without file and line, which the caller adds. */
 WEFT_CHECKED weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value);
 /* Writes a number into the member of the instance, and reads it. Not for WEFT_TEXT. */
 void weft_opt_put(const weft_opt *o, void *self, double value);
 double weft_opt_get(const weft_opt *o, const void *self);
-/* The value as a user would write it ("l2", "true", "0.01"), at most n bytes with the NUL. */
+/* The value as a user would write it ("l2", "true", "0.01"), at most n bytes with the NUL.
+ */
 void weft_opt_show(const weft_opt *o, double value, char *text, size_t n);
 /* 1 if key is the option's name or a synonym of it (case counts). */
 int weft_opt_is(const weft_opt *o, const char *key);
@@ -182,7 +199,8 @@ void weft_opt_name(const weft_opt *o, char *text, size_t n);
 
 typedef enum weft_level { WEFT_ERROR, WEFT_WARN, WEFT_INFO, WEFT_DEBUG } weft_level;
 void weft_log_set(weft_level level, int rank); /* ranks other than 0 print errors only */
-void weft_log(weft_level level, const char *fmt, ...) WEFT_PRINTF(2, 3); /* to stderr, one line */
+void weft_log(weft_level level, const char *fmt, ...)
+    WEFT_PRINTF(2, 3); /* to stderr, one line */
 
 /* One updating line on a terminal, nothing elsewhere; rank 0 only. "" clears it. */
 void weft_progress(const char *fmt, ...) WEFT_PRINTF(1, 2);

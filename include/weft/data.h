@@ -1,4 +1,5 @@
-/* Packed data sets: images or numbers in rows, documents as token ids. Made once by a reader
+/* Packed data sets: images or numbers in rows, documents as token ids. Made once by a
+ * reader
  * (`weft pack`), then read by every rank for its own rows. */
 #ifndef WEFT_DATA_H
 #define WEFT_DATA_H
@@ -11,7 +12,12 @@ extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test"
 typedef enum weft_form { WEFT_BYTES, WEFT_REALS, WEFT_TOKENS } weft_form;
 
 /* Three tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK). */
-typedef enum weft_tokenizer { WEFT_TOK_REMOVE, WEFT_TOK_SPLIT, WEFT_TOK_TREEBANK, WEFT_NTOK } weft_tokenizer;
+typedef enum weft_tokenizer {
+    WEFT_TOK_REMOVE,
+    WEFT_TOK_SPLIT,
+    WEFT_TOK_TREEBANK,
+    WEFT_NTOK
+} weft_tokenizer;
 extern const char *const weft_tok_name[WEFT_NTOK]; /* "remove", "split", "treebank" */
 
 /* What is known of each distinct token of a tokenizer; ids by falling frequency. */
@@ -50,7 +56,8 @@ typedef struct weft_data {
 
 /* Opens a packed file and reads this rank's rows of bytes or reals, and labels. Collective.
  * EFILE, EDATA (not a packed file; an empty class; sizes that contradict each other). */
-WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_team *t, weft_arena *mem);
+WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_team *t,
+                                        weft_arena *mem);
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
 void weft_data_close(weft_data *d);
@@ -60,12 +67,14 @@ void weft_data_close(weft_data *d);
 /* What a reader hands over, row by row, in the order of the parts. Serial. */
 typedef struct weft_pack weft_pack;
 /* Images and numbers. `rows[WEFT_NPART]` sizes of the parts; d columns. */
-WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int64_t *rows);
+WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d,
+                                          const int64_t *rows);
 /* count rows of bytes (uint8_t) or floats with labels; in order: train, valid, test. NaN or
  * infinity: EDATA naming source row and column. */
-WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int32_t *label);
-/* Documents: text of n bytes UTF-8 (ill-formed bytes: EDATA naming document and byte). `name`
- * identifies the document (file name or line). */
+WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x,
+                                        const int32_t *label);
+/* Documents: text of n bytes UTF-8 (ill-formed bytes: EDATA naming document and byte).
+ * `name` identifies the document (file name or line). */
 WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
                                             const char *text, size_t n, int32_t label);
 void weft_pack_classes(weft_pack *p, int n, const char *const *name);
@@ -81,23 +90,25 @@ typedef struct weft_reader {
 /* Runs a reader and writes the packed file: split, tokens by all three tokenizers, digests,
  * `about` and `unit` on each dataset. Serial (rank 0). Prints sizes and seconds. */
 WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *self,
-                                        const char *source, const char *out, weft_arena *mem);
+                                        const char *source, const char *out,
+                                        weft_arena *mem);
 
 /* ---- text --------------------------------------------------------------------------- */
 
 /* Called with each token of a text, in order. */
 typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);
-/* Splits UTF-8 text into tokens. Whitespace and punctuation (Unicode categories M, P, S) are
- * Python's; WEFT_TOK_TREEBANK gives what NLTK's NLTKWordTokenizer gives. The text must be
- * well-formed; tokens last until fn returns, and fn must leave tmp alone. Local. Cost O(n). */
-void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn, void *ctx,
-                   weft_arena *tmp);
+/* Splits UTF-8 text into tokens. Whitespace and punctuation (Unicode categories M, P, S)
+ * are Python's; WEFT_TOK_TREEBANK gives what NLTK's NLTKWordTokenizer gives. The text must
+ * be well-formed; tokens last until fn returns, and fn must leave tmp alone. Local. Cost
+ * O(n). */
+void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn,
+                   void *ctx, weft_arena *tmp);
 /* 1 if the token is on the English stop list: as listed, capitalised, or without its
  * punctuation. Local. */
 int weft_is_stop(const char *token, size_t n);
-/* Writes the token in lower case, as Python's str.lower(), to out[room], without a final NUL.
- * Returns its bytes; if they are more than room, which 2 n never is too small for, out is
- * incomplete. Local. */
+/* Writes the token in lower case, as Python's str.lower(), to out[room], without a final
+ * NUL. Returns its bytes; if they are more than room, which 2 n never is too small for, out
+ * is incomplete. Local. */
 size_t weft_lower(const char *token, size_t n, char *out, size_t room);
 
 /* The reader of that name in the registry; ECONF with the nearest name. Local. */

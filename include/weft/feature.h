@@ -5,8 +5,8 @@
 
 #include "weft/data.h"
 
-/* A matrix F of features whose rows are spread over the team, seen only through products, so
- * that it may be dense, sparse, or made anew for each product. Vectors over columns are
+/* A matrix F of features whose rows are spread over the team, seen only through products,
+ * so that it may be dense, sparse, or made anew for each product. Vectors over columns are
  * class-major, w[c][d]; vectors over local rows likewise, z[c][n].
  * Sums over rows are exact, so equal to the bit on any number of ranks. */
 typedef struct weft_matrix {
@@ -19,52 +19,57 @@ typedef struct weft_matrix {
     void (*trans)(const struct weft_matrix *f, int c, const real *z, double *g);
     /* g = F^T (h * (F w)) over all ranks' rows in one pass over F, h[c][n] weights of rows
      * or NULL for ones. Collective. */
-    void (*normal)(const struct weft_matrix *f, int c, const real *w, const real *h, double *g);
+    void (*normal)(const struct weft_matrix *f, int c, const real *w, const real *h,
+                   double *g);
     /* sum over all rows of F, [d], and of its squares (NULL: not wanted). Collective. */
     void (*moments)(const struct weft_matrix *f, double *sum, double *square);
-    /* a[nr][nc] = rows r0.. columns c0.. of F^T F (dual 0) or F F^T (dual 1), exact sums, on
-     * every rank. NULL where the form has none. Collective. */
+    /* a[nr][nc] = rows r0.. columns c0.. of F^T F (dual 0) or F F^T (dual 1), exact sums,
+     * on every rank. NULL where the form has none. Collective. */
     void (*gram)(const struct weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
                  int64_t nc, double *a);
     const weft_sparse *rows; /* the local rows themselves; NULL where they are not sparse */
-    const int *group;        /* [n] rows of different groups hardly share columns; NULL: one */
+    const int *group; /* [n] rows of different groups hardly share columns; NULL: one */
     int ngroup;
     const void *self; /* the feature map's own */
     double bytes;     /* held by this rank */
     double flops;     /* of one `normal` with c = 1, this rank */
 } weft_matrix;
 
-/* The request for a matrix: local rows of one part, each with the configuration it is made by. */
+/* The request for a matrix: local rows of one part, each with the configuration it is made
+ * by. */
 typedef struct weft_request {
     weft_part part;
-    int64_t n;           /* rows wanted; row[i] is a local row of the part, rising */
-    const int64_t *row;  /* [n]; NULL: all local rows of the part, in order */
-    const int *arm;      /* [n] index into arms; NULL: all by arm 0 */
+    int64_t n;          /* rows wanted; row[i] is a local row of the part, rising */
+    const int64_t *row; /* [n]; NULL: all local rows of the part, in order */
+    const int *arm;     /* [n] index into arms; NULL: all by arm 0 */
     int narm;
-    const void *const *arms; /* [narm] instances of the feature map, configuration filled in */
-    const int64_t *id;       /* [narm] index of the configuration in the space (hash seeds) */
-    double size;             /* share of the features, 0 < size <= 1 */
-    uint64_t seed;           /* of random matrices and hashes, shared by all maps */
+    const void *const
+        *arms;         /* [narm] instances of the feature map, configuration filled in */
+    const int64_t *id; /* [narm] index of the configuration in the space (hash seeds) */
+    double size;       /* share of the features, 0 < size <= 1 */
+    uint64_t seed;     /* of random matrices and hashes, shared by all maps */
 } weft_request;
 
 typedef struct weft_feature {
     weft_kind kind;
-    /* `self` has its fixed options filled. Checks that data and options fit together and takes
-     * what all configurations share. `memory`: bytes this rank may hold for features.
+    /* `self` has its fixed options filled. Checks that data and options fit together and
+     * takes what all configurations share. `memory`: bytes this rank may hold for features.
      * Collective. ECONF, EDATA, ELIMIT. */
-    weft_status (*setup)(void *self, weft_data *data, double memory, uint64_t seed, weft_arena *mem);
+    weft_status (*setup)(void *self, weft_data *data, double memory, uint64_t seed,
+                         weft_arena *mem);
     int64_t (*columns)(const void *self, double size); /* d of the matrices */
     int64_t (*nstat)(const void *self); /* reals of statistics that go with the weights */
-    /* Makes the matrix; `fit` 1: first computes stat[nstat] from these rows (training), 0: uses
-     * stat. The matrix lives in tmp. Collective; ranks may ask for any number of rows. */
+    /* Makes the matrix; `fit` 1: first computes stat[nstat] from these rows (training), 0:
+     * uses stat. The matrix lives in tmp. Collective; ranks may ask for any number of rows.
+     */
     void (*matrix)(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
                    weft_arena *tmp);
     /* Configurations with equal affinity share costly work if asked for in a row. */
     int64_t (*affinity)(const void *self, const void *arm);
-    /* What a matrix of `rows` rows of this configuration costs: operations to make it, bytes
-     * held, and entries (a product with one vector takes 2 operations an entry). */
-    void (*estimate)(const void *self, const void *arm, double rows, double *flops, double *bytes,
-                     double *entries);
+    /* What a matrix of `rows` rows of this configuration costs: operations to make it,
+     * bytes held, and entries (a product with one vector takes 2 operations an entry). */
+    void (*estimate)(const void *self, const void *arm, double rows, double *flops,
+                     double *bytes, double *entries);
 } weft_feature;
 
 /* The feature of that name in the registry; ECONF with the nearest name. Local. */

@@ -6,24 +6,29 @@
 
 /* How a fit ended. */
 typedef struct weft_fitted {
-    int iterations;    /* of the outer loop */
-    int passes;        /* products with the matrix */
-    double objective;  /* per training sample */
-    double residual;   /* ridge: |F^T(y - F w - b) - alpha w| / |F^T y|; else |grad| / |grad at 0| */
-    int diverged;      /* 1: not finite or not positive definite */
+    int iterations;   /* of the outer loop */
+    int passes;       /* products with the matrix */
+    double objective; /* per training sample */
+    double residual;  /* ridge: |F^T(y - F w - b) - alpha w| / |F^T y|; else |grad| / |grad
+                         at 0| */
+    int diverged;     /* 1: not finite or not positive definite */
 } weft_fitted;
 
-/* A loss with its solver. Weights are class-major: w[outputs][d], then intercepts [outputs]. */
+/* A loss with its solver. Weights are class-major: w[outputs][d], then intercepts
+ * [outputs]. */
 typedef struct weft_model {
     weft_kind kind;
-    int (*outputs)(int classes);      /* rows of w: classes, or 1 for two classes */
-    /* Fits w (in: where to start; zeros are always allowed) to local labels y[n], 0..classes-1.
-     * Collective, same bits on any number of ranks unless the solver says otherwise. */
-    void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes, real *w,
-                weft_fitted *out, weft_arena *tmp);
-    /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y. */
+    int (*outputs)(int classes); /* rows of w: classes, or 1 for two classes */
+    /* Fits w (in: where to start; zeros are always allowed) to local labels y[n],
+     * 0..classes-1. Collective, same bits on any number of ranks unless the solver says
+     * otherwise. */
+    void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
+                real *w, weft_fitted *out, weft_arena *tmp);
+    /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.
+     */
     double (*loss)(const void *self, int classes, const double *s, int y, int *wrong);
-    double (*bound)(const void *self, int classes); /* losses above it are cut there (exact sums) */
+    double (*bound)(const void *self,
+                    int classes); /* losses above it are cut there (exact sums) */
 } weft_model;
 
 /* The model of that name in the registry; ECONF with the nearest name. Local. */

@@ -22,24 +22,25 @@ typedef struct weft_team {
     double since; /* when compute was last counted */
 } weft_team;
 
-/* Starts MPI (MPI_THREAD_FUNNELED), sets one BLAS thread, log rank and die hook; warns where
- * OpenBLAS runs on less than the CPU can do. Refuses the silent singletons of a launcher that
- * does not speak MPI's PMI (srun --mpi=none): it says that it started many processes, each of
- * which is alone (ECONF, MPI ended). Collective. */
+/* Starts MPI (MPI_THREAD_FUNNELED), sets one BLAS thread, log rank and die hook; warns
+ * where OpenBLAS runs on less than the CPU can do. Refuses the silent singletons of a
+ * launcher that does not speak MPI's PMI (srun --mpi=none): it says that it started many
+ * processes, each of which is alone (ECONF, MPI ended). Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 void weft_par_end(weft_team *world);
 
-/* Collective. The worst status of all ranks (WEFT_STOP is the mildest); where any failed, every
- * rank gets the message of the lowest rank that has it. */
+/* Collective. The worst status of all ranks (WEFT_STOP is the mildest); where any failed,
+ * every rank gets the message of the lowest rank that has it. */
 WEFT_CHECKED weft_status weft_agree(weft_status st, weft_team *t);
 
-/* Collective, all in place, same n on all ranks. Integer sums are exact; max is over doubles. */
+/* Collective, all in place, same n on all ranks. Integer sums are exact; max is over
+ * doubles. */
 void weft_sum_i64(weft_team *t, int64_t *x, size_t n);
 void weft_sum_i32(weft_team *t, int32_t *x, size_t n);
 void weft_max_f64(weft_team *t, double *x, size_t n);
 void weft_bcast(weft_team *t, void *bytes, size_t n, int root);
-/* Collective. Exact sum of x[n] over ranks given doubles and, for each rank, the same `bound`
- * on the sum of magnitudes over all ranks. */
+/* Collective. Exact sum of x[n] over ranks given doubles and, for each rank, the same
+ * `bound` on the sum of magnitudes over all ranks. */
 void weft_sum_f64(weft_team *t, double *x, size_t n, double bound);
 /* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
  * `send`, and receives from[size] from each, likewise, in `receive`. */
@@ -49,8 +50,8 @@ void weft_barrier(weft_team *t);
 /* Collective. min, mean, max over ranks of x[n] into out[n][3], on all ranks. */
 void weft_spread(weft_team *t, const double *x, int n, double *out);
 
-/* Row blocks of n rows dealt to rank: rows [first, first + count). Blocks of WEFT_BLOCK rows
- * are never divided; contiguous, as even as blocks allow. Local. */
+/* Row blocks of n rows dealt to rank: rows [first, first + count). Blocks of WEFT_BLOCK
+ * rows are never divided; contiguous, as even as blocks allow. Local. */
 void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
 
 /* Closes the books: adds the time since the last call to times.compute. Local. */
@@ -58,24 +59,26 @@ void weft_times_close(weft_team *t);
 
 /* ---- dense symmetric systems on a process grid (ScaLAPACK) -------------------------- */
 
-/* Gives rows [r0, r0+nr) x columns [c0, c0+nc) of the symmetric matrix, the full sum over all
- * ranks, on every rank: Collective. a[nr][nc], row-major. */
-typedef void (*weft_panel)(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc, double *a);
+/* Gives rows [r0, r0+nr) x columns [c0, c0+nc) of the symmetric matrix, the full sum over
+ * all ranks, on every rank: Collective. a[nr][nc], row-major. */
+typedef void (*weft_panel)(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
+                           double *a);
 
 /* The Cholesky factor of a positive definite matrix, spread over the ranks. */
 typedef struct weft_grid weft_grid;
 
-/* Factors A [n][n], given by panels of its lower triangle, by ScaLAPACK in `real` precision on
- * a grid as square as size allows (1 x P up to 3 ranks), blocks of 64; one rank alone by
- * LAPACK. *minor: 0, or the order of the first minor that is not positive definite. Memory per
- * rank, from mem: weft_grid_bytes. To be freed also where *minor is not 0. Collective. Cost
- * n^3/3 flops over the team. */
+/* Factors A [n][n], given by panels of its lower triangle, by ScaLAPACK in `real` precision
+ * on a grid as square as size allows (1 x P up to 3 ranks), blocks of 64; one rank alone by
+ * LAPACK. *minor: 0, or the order of the first minor that is not positive definite. Memory
+ * per rank, from mem: weft_grid_bytes. To be freed also where *minor is not 0. Collective.
+ * Cost n^3/3 flops over the team. */
 weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_panel panel, void *ctx,
                             weft_arena *mem, int64_t *minor);
 /* Solves A x = b by the factor, b [c][n] in and out on all ranks (class-major). Collective.
  * Cost 2 c n^2 flops. */
 void weft_grid_solve(weft_grid *g, int c, real *b);
-void weft_grid_free(weft_grid *g); /* the process grid; the memory is the arena's. Collective */
+void weft_grid_free(
+    weft_grid *g); /* the process grid; the memory is the arena's. Collective */
 /* Bytes per rank that it will take: n^2/size reals and one panel. Local. */
 double weft_grid_bytes(int64_t n, int size);
 

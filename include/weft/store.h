@@ -9,8 +9,8 @@
 
 /* ---- HDF5 --------------------------------------------------------------------------- */
 
-/* A file open for reading (every rank opens it by itself) or being written by this rank alone
- * under a temporary name, until weft_h5_commit gives it its own. */
+/* A file open for reading (every rank opens it by itself) or being written by this rank
+ * alone under a temporary name, until weft_h5_commit gives it its own. */
 typedef struct weft_h5 {
     hid_t file;
     char *path, *temp; /* temp NULL when reading */
@@ -22,28 +22,38 @@ typedef struct weft_h5 {
 WEFT_CHECKED weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem);
 /* Begins path.tmp.PID. EFILE where the directory is missing, read-only or full. Local. */
 WEFT_CHECKED weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem);
-/* Flushes, closes, fsyncs, renames, fsyncs the directory. EFILE: nothing of the old file under
- * that name is lost. Local. */
+/* Flushes, closes, fsyncs, renames, fsyncs the directory. EFILE: nothing of the old file
+ * under that name is lost. Local. */
 WEFT_CHECKED weft_status weft_h5_commit(weft_h5 *f);
 void weft_h5_close(weft_h5 *f); /* without commit the temporary file is removed */
 
-typedef enum weft_h5type { WEFT_H5_U8, WEFT_H5_I32, WEFT_H5_U32, WEFT_H5_I64, WEFT_H5_U64,
-                           WEFT_H5_F32, WEFT_H5_F64 } weft_h5type;
-/* Writes a whole dataset ("/train/x"; groups are made) with attributes about and unit. dims[nd];
- * compressed if packed is 1 (shuffle + deflate). */
+typedef enum weft_h5type {
+    WEFT_H5_U8,
+    WEFT_H5_I32,
+    WEFT_H5_U32,
+    WEFT_H5_I64,
+    WEFT_H5_U64,
+    WEFT_H5_F32,
+    WEFT_H5_F64
+} weft_h5type;
+/* Writes a whole dataset ("/train/x"; groups are made) with attributes about and unit.
+ * dims[nd]; compressed if packed is 1 (shuffle + deflate). */
 WEFT_CHECKED weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
                                      const int64_t *dims, const void *data, int packed,
                                      const char *about, const char *unit);
 /* Makes a dataset to be filled by rows: put_rows writes rows [first, first+count). */
-WEFT_CHECKED weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type, int nd,
-                                      const int64_t *dims, const char *about, const char *unit);
+WEFT_CHECKED weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type,
+                                      int nd, const int64_t *dims, const char *about,
+                                      const char *unit);
 WEFT_CHECKED weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void *data);
 /* List of texts, variable length, UTF-8. */
-WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name, const char *const *text,
-                                           int64_t n, const char *about);
+WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name,
+                                           const char *const *text, int64_t n,
+                                           const char *about);
 /* Shape into dims[4], returns the number of dimensions in *nd. EFILE if missing. */
-WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd, int64_t *dims);
+WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd,
+                                       int64_t *dims);
 int weft_h5_has(weft_h5 *f, const char *name); /* dataset, group, or "/group@attr" */
 /* Rows [first, first+count) of the slowest dimension, converted to type. */
 WEFT_CHECKED weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type,
@@ -53,17 +63,21 @@ WEFT_CHECKED weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const c
 /* Attributes of the object `name` ("/" for the file). */
 WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *f, const char *name, const char *key,
                                           const char *text);
-WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *f, const char *name, const char *key, double x);
-WEFT_CHECKED weft_status weft_h5_put_long(weft_h5 *f, const char *name, const char *key, int64_t x);
+WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *f, const char *name, const char *key,
+                                         double x);
+WEFT_CHECKED weft_status weft_h5_put_long(weft_h5 *f, const char *name, const char *key,
+                                          int64_t x);
 WEFT_CHECKED weft_status weft_h5_get_attr(weft_h5 *f, const char *name, const char *key,
                                           const char **text);
-WEFT_CHECKED weft_status weft_h5_get_num(weft_h5 *f, const char *name, const char *key, double *x);
-WEFT_CHECKED weft_status weft_h5_get_long(weft_h5 *f, const char *name, const char *key, int64_t *x);
+WEFT_CHECKED weft_status weft_h5_get_num(weft_h5 *f, const char *name, const char *key,
+                                         double *x);
+WEFT_CHECKED weft_status weft_h5_get_long(weft_h5 *f, const char *name, const char *key,
+                                          int64_t *x);
 
 /* ---- journal ------------------------------------------------------------------------ */
 
-/* Framed records: tag, length, XXH32 checksum, payload; each appended by one write(2), fsynced
- * at least once a second. A torn tail is cut when the journal is opened. */
+/* Framed records: tag, length, XXH32 checksum, payload; each appended by one write(2),
+ * fsynced at least once a second. A torn tail is cut when the journal is opened. */
 typedef struct weft_journal {
     int fd;
     double synced;
@@ -75,14 +89,15 @@ typedef struct weft_record {
     const void *data; /* owned by the arena */
 } weft_record;
 /* Opens or makes; gives all whole records. Local. EFILE: not writable, of another kind. */
-WEFT_CHECKED weft_status weft_journal_open(weft_journal *j, const char *path, weft_record **rec,
-                                           int64_t *n, weft_arena *mem);
+WEFT_CHECKED weft_status weft_journal_open(weft_journal *j, const char *path,
+                                           weft_record **rec, int64_t *n, weft_arena *mem);
 WEFT_CHECKED weft_status weft_journal_add(weft_journal *j, uint32_t tag, const void *data,
                                           size_t bytes);
 WEFT_CHECKED weft_status weft_journal_sync(weft_journal *j);
 void weft_journal_close(weft_journal *j);
 
-/* Writes bytes to path by way of a temporary file, fsync and rename; reads them back. Local. */
+/* Writes bytes to path by way of a temporary file, fsync and rename; reads them back.
+ * Local. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
 WEFT_CHECKED weft_status weft_file_get(const char *path, void *data, size_t bytes);
 

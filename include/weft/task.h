@@ -8,12 +8,12 @@
 /* What a task is set up with. */
 typedef struct weft_env {
     weft_team *team;
-    weft_conf *conf;    /* to bind the options of what the task names (features, models) */
+    weft_conf *conf; /* to bind the options of what the task names (features, models) */
     weft_data *data;
     weft_space *space;
     uint64_t seed;
-    double memory;      /* bytes a rank may use */
-    weft_arena *mem;    /* lives as long as the task */
+    double memory;   /* bytes a rank may use */
+    weft_arena *mem; /* lives as long as the task */
 } weft_env;
 
 /* What a job of the task will take, for --plan. */

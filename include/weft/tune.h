@@ -11,8 +11,8 @@ typedef struct weft_tuner {
     weft_kind kind;
     /* Its options are filled already. `mem` lives as long as the tuner. */
     weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
-    /* Fills job (all members but id, which the scheduler sets) or says WAIT (tell me first) or
-     * DONE. job->mix is owned by the tuner. */
+    /* Fills job (all members but id, which the scheduler sets) or says WAIT (tell me first)
+     * or DONE. job->mix is owned by the tuner. */
     weft_asked (*ask)(void *self, weft_job *job);
     void (*tell)(void *self, const weft_result *res);
     /* Number of jobs that will be asked in all, as far as known; for plans and progress. */

@@ -18,8 +18,7 @@ static const char *token_name(weft_data *d, const char *group, int tok, const ch
     return weft_arena_text(d->mem, "/%s/%s/%s", group, weft_tok_name[tok], what);
 }
 
-/* ---- opening --------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------- */
 
 static weft_status check_format(weft_data *d)
 {
@@ -169,8 +168,7 @@ void weft_data_close(weft_data *d)
     weft_h5_close(&d->file);
 }
 
-/* ---- documents ------------------------------------------------------------------------
- */
+/* ---- documents ------------------------------------------------------------------- */
 
 static weft_status read_vocab(weft_data *d, weft_tokenizer tok)
 {

@@ -33,8 +33,7 @@ static const weft_opt options[] = {
     {.name = NULL},
 };
 
-/* ---- tables ---------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------- */
 
 void weft_table_entry(weft_table *t, int64_t column, float value)
 {
@@ -72,8 +71,7 @@ const char *weft_table_label(const char *text, weft_arena *mem)
     return weft_arena_text(mem, "%.15g", x + 0.0); /* "-0" is "0" */
 }
 
-/* ---- libsvm ---------------------------------------------------------------------------
- */
+/* ---- libsvm ---------------------------------------------------------------------- */
 
 /* One "INDEX:VALUE"; `last` is the index before it. */
 static weft_status read_pair(const char *path, int64_t line, char *pair, long *last,
@@ -133,8 +131,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_table 
     return WEFT_OK;
 }
 
-/* ---- the reader -----------------------------------------------------------------------
- */
+/* ---- the reader ------------------------------------------------------------------ */
 
 static weft_status hand_over(const weft_table *t, const int64_t *order, weft_pack *p)
 {

@@ -8,8 +8,7 @@
 
 #define SOURCE_BLOCK (1 << 20)
 
-/* ---- digests --------------------------------------------------------------------------
- */
+/* ---- digests --------------------------------------------------------------------- */
 
 weft_digest *weft_digest_new(weft_arena *mem)
 {
@@ -32,8 +31,7 @@ void weft_digest_show(const weft_digest *d, weft_hex text)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)sum.digest[i]);
 }
 
-/* ---- what a reader tells --------------------------------------------------------------
- */
+/* ---- what a reader tells --------------------------------------------------------- */
 
 void weft_pack_classes(weft_pack *p, int n, const char *const *name)
 {
@@ -79,8 +77,7 @@ weft_status weft_pack_source(weft_pack *p, const char *path)
     return WEFT_OK;
 }
 
-/* ---- matrices -------------------------------------------------------------------------
- */
+/* ---- matrices -------------------------------------------------------------------- */
 
 static const char *part_name(weft_pack *p, weft_part part, const char *what)
 {
@@ -153,8 +150,7 @@ weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int
     return WEFT_OK;
 }
 
-/* ---- the end --------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------- */
 
 weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5type type, int64_t n,
                           const void *data, const char *about, const char *unit)

@@ -24,8 +24,7 @@ void *weft_grow(weft_arena *mem, void *array, size_t size, int64_t n, int64_t *r
     return copy;
 }
 
-/* ---- files and lines ------------------------------------------------------------------
- */
+/* ---- files and lines ------------------------------------------------------------- */
 
 weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t *n)
 {
@@ -89,8 +88,7 @@ size_t weft_utf8_check(const char *text, size_t n)
     return n;
 }
 
-/* ---- labels ---------------------------------------------------------------------------
- */
+/* ---- labels ---------------------------------------------------------------------- */
 
 int32_t weft_labels_find(weft_labels *l, const char *text, size_t n)
 {
@@ -144,8 +142,7 @@ weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label
     return WEFT_OK;
 }
 
-/* ---- splits ---------------------------------------------------------------------------
- */
+/* ---- splits ---------------------------------------------------------------------- */
 
 typedef struct keyed {
     uint64_t key;

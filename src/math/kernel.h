@@ -7,9 +7,19 @@
 
 enum {
     WEFT_TILE = 6,  /* rows of a tile of c */
-    WEFT_WIDE = 64, /* columns of the widest tile */
+    WEFT_WIDE = 48, /* columns of the widest tile */
     WEFT_GROUP = 16 /* u8s8 sums k in groups of this many */
 };
+
+/* For loops whose sums must stay in registers: short loops are written out, and a sum that
+ * is kept is not postponed until registers run out. */
+#define INLINE  static inline __attribute__((always_inline))
+#define KEEP(v) __asm__("" : "+v"(v))
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
 
 typedef struct weft_kernel {
     const char *name;

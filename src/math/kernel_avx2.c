@@ -14,15 +14,6 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-#define KEEP(v)                                                                            \
-    __asm__("" : "+x"(v)) /* the compiler postpones sums until registers run out */
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
-
 #define F               __m256
 #define FW              8
 #define FLOAD(p)        _mm256_loadu_ps(p)
@@ -34,7 +25,7 @@
 #define SHORT_STAGES(v) short_stages(v)
 
 /* Stages of strides 1, 2 and 4: neighbour plus, or minus, itself. */
-static inline __m256 short_stages(__m256 x)
+INLINE __m256 short_stages(__m256 x)
 {
     const __m256 s1 = _mm256_setr_ps(1, -1, 1, -1, 1, -1, 1, -1);
     const __m256 s2 = _mm256_setr_ps(1, 1, -1, -1, 1, 1, -1, -1);
@@ -53,13 +44,13 @@ static inline __m256 short_stages(__m256 x)
 #define SET(x)       _mm256_set1_pd(x)
 #define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
 
-static inline real SUM(__m256d v)
+INLINE real SUM(__m256d v)
 {
     const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
 
-static inline __m256d BYTES(const uint8_t *p)
+INLINE __m256d BYTES(const uint8_t *p)
 {
     int32_t four;
     memcpy(&four, p, sizeof four);
@@ -75,14 +66,14 @@ static inline __m256d BYTES(const uint8_t *p)
 #define SET(x)       _mm256_set1_ps(x)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 
-static inline real SUM(__m256 v)
+INLINE real SUM(__m256 v)
 {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
 
-static inline __m256 BYTES(const uint8_t *p)
+INLINE __m256 BYTES(const uint8_t *p)
 {
     const __m256i q =
         _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
@@ -99,12 +90,12 @@ static int works(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-static inline __m256i load(const void *p)
+INLINE __m256i load(const void *p)
 {
     return _mm256_load_si256((const __m256i *)p);
 }
 
-static inline __m256i broadcast(const void *p)
+INLINE __m256i broadcast(const void *p)
 {
     int32_t four;
     memcpy(&four, p, sizeof four);
@@ -173,14 +164,14 @@ typedef struct scale2 {
     __m256 high, low;
 } scale2;
 
-static inline scale2 split(double scale)
+INLINE scale2 split(double scale)
 {
     const float high = (float)scale;
     return (scale2){_mm256_set1_ps(high), _mm256_set1_ps((float)(scale - (double)high))};
 }
 
 /* 127 cos(2 pi (x scale + offset)), rounded. */
-static inline __m256i cosine8(__m256 x, scale2 s, const float *offset)
+INLINE __m256i cosine8(__m256 x, scale2 s, const float *offset)
 {
     enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
     const __m256 whole = _mm256_round_ps(_mm256_mul_ps(x, s.high), NEAREST);

@@ -8,9 +8,6 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define KEEP(v) __asm__("" : "+v"(v))
-#define INLINE  static inline __attribute__((always_inline))
-
 #define F               __m512
 #define FW              16
 #define FLOAD(p)        _mm512_loadu_ps(p)
@@ -72,7 +69,7 @@ INLINE __m512 BYTES(const uint8_t *p)
 
 #include "kernel_simd.h"
 
-enum { WIDE = 64, VECTORS = WIDE / 16 };
+enum { WIDE = 48, VECTORS = WIDE / 16 };
 
 static int works(void)
 {
@@ -88,27 +85,38 @@ INLINE __m512i broadcast(const void *p)
     return _mm512_set1_epi32(four);
 }
 
+INLINE __m512i load(const void *p)
+{
+    return _mm512_load_si512(p);
+}
+
 /* c += sum, row by row. */
 INLINE void add_tile(__m512i sum[WEFT_TILE][VECTORS], int32_t *c, size_t ldc)
 {
-    for (int r = 0; r < WEFT_TILE; r++)
-        for (int v = 0; v < VECTORS; v++) {
-            int32_t *to = c + (size_t)r * ldc + 16 * v;
-            _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_loadu_si512(to), sum[r][v]));
-        }
+    UNROLL for (int r = 0; r < WEFT_TILE; r++) UNROLL for (int v = 0; v < VECTORS; v++)
+    {
+        int32_t *to = c + (size_t)r * ldc + 16 * v;
+        _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_loadu_si512(to), sum[r][v]));
+    }
 }
 
 static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c,
                  size_t ldc)
 {
-    __m512i sum[WEFT_TILE][VECTORS] = {{{0}}};
+    __m512i sum[WEFT_TILE][VECTORS];
+    UNROLL for (int r = 0; r < WEFT_TILE; r++) UNROLL for (int v = 0; v < VECTORS; v++)
+        sum[r][v] = _mm512_setzero_si512();
     for (int k = 0; k < groups * WEFT_GROUP; k += 4) {
         __m512i bv[VECTORS];
-        for (int v = 0; v < VECTORS; v++) bv[v] = _mm512_load_si512(b + k * WIDE + 64 * v);
-        for (int r = 0; r < WEFT_TILE; r++) {
+        UNROLL for (int v = 0; v < VECTORS; v++) bv[v] = load(b + k * WIDE + 64 * v);
+        UNROLL for (int r = 0; r < WEFT_TILE; r++)
+        {
             const __m512i x = broadcast(a[r] + k);
-            for (int v = 0; v < VECTORS; v++)
+            UNROLL for (int v = 0; v < VECTORS; v++)
+            {
                 sum[r][v] = _mm512_dpbusd_epi32(sum[r][v], x, bv[v]);
+                KEEP(sum[r][v]);
+            }
         }
     }
     add_tile(sum, c, ldc);
@@ -116,14 +124,20 @@ static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *
 
 static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size_t ldc)
 {
-    __m512i sum[WEFT_TILE][VECTORS] = {{{0}}};
+    __m512i sum[WEFT_TILE][VECTORS];
+    UNROLL for (int r = 0; r < WEFT_TILE; r++) UNROLL for (int v = 0; v < VECTORS; v++)
+        sum[r][v] = _mm512_setzero_si512();
     for (int k = 0; k < pairs; k++) {
         __m512i bv[VECTORS];
-        for (int v = 0; v < VECTORS; v++) bv[v] = _mm512_load_si512(b + 32 * v);
-        for (int r = 0; r < WEFT_TILE; r++) {
+        UNROLL for (int v = 0; v < VECTORS; v++) bv[v] = load(b + 32 * v);
+        UNROLL for (int r = 0; r < WEFT_TILE; r++)
+        {
             const __m512i x = broadcast(a + 2 * r);
-            for (int v = 0; v < VECTORS; v++)
+            UNROLL for (int v = 0; v < VECTORS; v++)
+            {
                 sum[r][v] = _mm512_dpwssd_epi32(sum[r][v], x, bv[v]);
+                KEEP(sum[r][v]);
+            }
         }
         a += 2 * WEFT_TILE;
         b += 2 * WIDE;

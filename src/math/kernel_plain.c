@@ -5,23 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-#define V               real
-#define W               1
-#define LOAD(p)         (*(p))
-#define STORE(p, v)     (*(p) = (v))
-#define ZERO            0
-#define SET(x)          (x)
-#define FMA(a, b, c)    ((a) * (b) + (c))
-#define SUM(v)          (v)
-#define BYTES(p)        ((real)(*(p)-128))
-#define F               float
-#define FW              1
-#define FLOAD(p)        (*(p))
-#define FSTORE(p, v)    (*(p) = (v))
-#define FADD(a, b)      ((a) + (b))
-#define FSUB(a, b)      ((a) - (b))
-#define FSET(x)         (x)
-#define FFMA(a, b, c)   ((a) * (b) + (c))
+#define V             real
+#define W             1
+#define LOAD(p)       (*(p))
+#define STORE(p, v)   (*(p) = (v))
+#define ZERO          0
+#define SET(x)        (x)
+#define FMA(a, b, c)  ((a) * (b) + (c))
+#define SUM(v)        (v)
+#define BYTES(p)      ((real)(*(p)-128))
+#define F             float
+#define FW            1
+#define FLOAD(p)      (*(p))
+#define FSTORE(p, v)  (*(p) = (v))
+#define FADD(a, b)    ((a) + (b))
+#define FSUB(a, b)    ((a) - (b))
+#define FSET(x)       (x)
+#define FFMA(a, b, c) ((a) * (b) + (c))
+#undef KEEP
 #define KEEP(v)         ((void)(v))
 #define SHORT_STAGES(v) (v)
 #include "kernel_simd.h"

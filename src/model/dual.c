@@ -21,6 +21,7 @@ enum {
     SUMS = 4,  /* over rows */
     REST = 3,  /* a row rests at most 2^REST - 1 sweeps */
     SHARE = 4, /* an epoch reads at least this part of a lane's entries */
+    TRIAL = 16 /* epochs in which the gap must halve */
 };
 
 /* One fit. Rows are those of x; states of rows that are elsewhere do not occur. */
@@ -33,6 +34,7 @@ typedef struct ascent {
     int scale;
     double b;             /* intercept */
     double b0, t0;        /* intercept and sum_i a_i y_i before its last step */
+    double low, high;     /* between which the intercept is known to be */
     int coupled;          /* 1: one group of rows; the intercept moves with every visit */
     double *a, *step;     /* [x.n] dual variables, 0..c, and their change in this epoch */
     double *norm2;        /* [x.n] |x_i|^2, and 1 where the intercept is coupled */
@@ -130,15 +132,16 @@ static void visit(ascent *s, int64_t i, int now, real *w)
     double m = y * (weft_sparse_dot(x, i, w) + s->b);
     double d = best(s->p, q, m, a) - a;
     s->margin[i] = m;
-    s->step[i] += d;
-    if (d != 0) weft_sparse_add(x, i, (real)(y * d), w);
-    if (s->coupled) s->b += y * d;
     double gain = 0.5 * (q + conj_curve(s->p, a + d)) * d * d;
     if (gain >= s->enough)
         s->rest[i] = 0;
     else if (s->rest[i] < REST)
         s->rest[i]++;
     s->due[i] = now + (1 << s->rest[i]);
+    if (gain <= 0.1 * s->enough) return;
+    s->step[i] += d;
+    weft_sparse_add(x, i, (real)(y * d), w);
+    if (s->coupled) s->b += y * d;
 }
 
 /* turn[n] <- rows in an order that is random in (group, now). */
@@ -306,16 +309,20 @@ static void refresh(ascent *s)
     }
 }
 
-/* Newton step on the intercept, whose equation is b = t(b), t = sum_i a_i y_i. The slope of
- * t is at most `response` in magnitude, which leaves out that rows share columns; the last
- * step tells more. Then every row is due. Local. */
+/* Newton step on the intercept, whose equation is b = t(b), t = sum_i a_i y_i falling in b.
+ * The slope of t is about -response, which leaves out that rows share columns; what the
+ * last step did tells more, unless it leads out of the bracket. Then every row is due.
+ * Local. */
 static void step_intercept(ascent *s, double t, double response)
 {
-    double seen = (s->t0 - t) / (s->b - s->b0);
-    if (seen > 0 && seen < response) response = seen;
+    double seen = (s->t0 - t) / (s->b - s->b0), *side = t > s->b ? &s->low : &s->high;
+    *side = s->b;
     s->b0 = s->b;
     s->t0 = t;
-    s->b += (t - s->b) / (1 + response);
+    double next = s->b + (t - s->b) / (1 + seen);
+    if (!(seen > 0 && seen < response && next > s->low && next < s->high))
+        next = s->b + (t - s->b) / (1 + response);
+    s->b = next;
     for (int64_t i = 0; i < s->x->x.n; i++) s->due[i] = 0;
 }
 
@@ -337,7 +344,7 @@ static double gap(ascent *s, double *objective)
 
 static ascent start(const margin_problem *p, const dual_rows *x, int one, weft_arena *tmp)
 {
-    ascent s = {.p = p, .x = x, .one = one};
+    ascent s = {.p = p, .x = x, .one = one, .low = -INFINITY, .high = INFINITY};
     int64_t n = x->x.n;
     s.w = WEFT_NEW(tmp, real, x->d);
     if (x->lanes > 1) {
@@ -365,16 +372,20 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int one, real *w,
 {
     size_t mark = weft_arena_mark(tmp);
     ascent s = start(p, x, one, tmp);
-    double objective = 0, rest = 1;
+    double objective = 0, rest = 1, before = 1;
     int epochs = 0, checks = 0;
     while (epochs < p->limit && !(rest <= p->tol)) {
         epoch(&s);
         epochs++;
         rest = gap(&s, &objective);
-        if (rest > p->tol) continue;
-        refresh(&s);
-        checks++;
-        rest = gap(&s, &objective);
+        if (rest <= p->tol) {
+            refresh(&s);
+            checks++;
+            rest = gap(&s, &objective);
+        } else if (epochs % TRIAL == 0) {
+            if (!(rest <= 0.5 * before)) break;
+            before = rest;
+        }
     }
     if (x->lanes == 1) weft_bcast(x->team, s.w, (size_t)x->d * sizeof *s.w, 0);
     memcpy(w, s.w, (size_t)x->d * sizeof *w);

@@ -6,7 +6,7 @@
 
 #include "dual.h"
 
-/* A row on its way: `entries` columns follow, then as many values. */
+/* A row on its way; its columns and its values travel apart. */
 typedef struct parcel {
     int32_t label, group;
     int64_t entries;
@@ -44,7 +44,8 @@ static int *deal_groups(const weft_matrix *f, int groups, int lanes, weft_arena 
     return lane;
 }
 
-/* Bytes that each rank gets from each, from[size] for this one. Collective. */
+/* How many each rank sends to this one, from how many this one sends to each. Collective.
+ */
 static void agree_sizes(weft_team *t, const size_t *to, size_t *from, weft_arena *tmp)
 {
     size_t n = (size_t)t->size;
@@ -54,66 +55,86 @@ static void agree_sizes(weft_team *t, const size_t *to, size_t *from, weft_arena
     for (size_t r = 0; r < n; r++) from[r] = (size_t)all[r * n + (size_t)t->rank];
 }
 
-/* Sends every row to the rank owner[group]; returns the bytes received, *n of them, rows in
- * the order of the ranks they come from, hence of the data set. Collective. */
-static const char *send_rows(const weft_matrix *f, const int32_t *label, const int *owner,
-                             size_t *n, weft_arena *mem)
+/* Items of one kind that go to each rank and come from each. */
+typedef struct traffic {
+    size_t *to, *from;    /* [ranks] items */
+    size_t *at;           /* [ranks] where the next item for a rank goes */
+    size_t sent, arrived; /* items in all */
+} traffic;
+
+static traffic traffic_new(weft_team *t, weft_arena *mem)
 {
-    const weft_sparse *x = f->rows;
-    size_t ranks = (size_t)f->team->size, bytes = 0;
-    size_t *to = WEFT_NEW(mem, size_t, ranks), *from = WEFT_NEW(mem, size_t, ranks);
-    size_t *at = WEFT_NEW(mem, size_t, ranks);
-    for (int64_t i = 0; i < x->n; i++)
-        to[owner[group_of(f, i)]] +=
-            sizeof(parcel) + 8 * (size_t)(x->first[i + 1] - x->first[i]);
-    for (size_t r = 0; r < ranks; bytes += to[r++]) at[r] = bytes;
-    char *out = weft_arena_get(mem, bytes, 1);
-    for (int64_t i = 0; i < x->n; i++) {
-        int64_t e = x->first[i];
-        parcel p = {label[i], group_of(f, i), x->first[i + 1] - e};
-        size_t half = 4 * (size_t)p.entries;
-        char *put = out + at[owner[p.group]];
-        at[owner[p.group]] += sizeof p + 2 * half;
-        memcpy(put, &p, sizeof p);
-        memcpy(put + sizeof p, x->column + e, half);
-        memcpy(put + sizeof p + half, x->value + e, half);
+    size_t n = (size_t)t->size;
+    return (traffic){.to = WEFT_NEW(mem, size_t, n),
+                     .from = WEFT_NEW(mem, size_t, n),
+                     .at = WEFT_NEW(mem, size_t, n)};
+}
+
+/* Once `to` is counted. Collective. */
+static void traffic_agree(weft_team *t, traffic *x, weft_arena *mem)
+{
+    agree_sizes(t, x->to, x->from, mem);
+    for (int r = 0; r < t->size; r++) {
+        x->at[r] = x->sent;
+        x->sent += x->to[r];
+        x->arrived += x->from[r];
     }
-    agree_sizes(f->team, to, from, mem);
-    *n = 0;
-    for (size_t r = 0; r < ranks; r++) *n += from[r];
-    char *in = weft_arena_get(mem, *n, 1);
-    weft_exchange(f->team, out, to, in, from);
+}
+
+/* What arrives when all ranks send their items of `size` bytes. Collective. */
+static void *move_items(weft_team *t, const traffic *x, size_t size, const void *items,
+                        weft_arena *mem)
+{
+    size_t n = (size_t)t->size;
+    size_t *to = WEFT_NEW(mem, size_t, n), *from = WEFT_NEW(mem, size_t, n);
+    void *in = weft_arena_get(mem, x->arrived, size);
+    for (size_t r = 0; r < n; r++) {
+        to[r] = x->to[r] * size;
+        from[r] = x->from[r] * size;
+    }
+    weft_exchange(t, items, to, in, from);
     return in;
 }
 
-/* Rows of the bytes received, and the group of each. */
-static void unpack(dual_rows *d, const char *in, size_t bytes, int **group, weft_arena *mem)
+/* Sends every row to owner[group]. The rows that arrive are in the order of the ranks they
+ * come from, hence of the data set; returns the group of each. Collective. */
+static const int *move_rows(dual_rows *d, const weft_matrix *f, const int32_t *label,
+                            const int *owner, weft_arena *mem)
 {
-    int64_t n = 0, entries = 0;
-    parcel p;
-    for (size_t at = 0; at < bytes; at += sizeof p + 8 * (size_t)p.entries) {
-        memcpy(&p, in + at, sizeof p);
-        n++;
-        entries += p.entries;
+    const weft_sparse *x = f->rows;
+    traffic rows = traffic_new(f->team, mem), entries = traffic_new(f->team, mem);
+    for (int64_t i = 0; i < x->n; i++) {
+        rows.to[owner[group_of(f, i)]]++;
+        entries.to[owner[group_of(f, i)]] += (size_t)(x->first[i + 1] - x->first[i]);
     }
-    int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
-    uint32_t *column = WEFT_NEW(mem, uint32_t, entries);
-    float *value = WEFT_NEW(mem, float, entries);
-    int32_t *label = WEFT_NEW(mem, int32_t, n);
-    *group = WEFT_NEW(mem, int, n);
-    n = 0;
-    for (size_t at = 0; at < bytes; n++) {
-        memcpy(&p, in + at, sizeof p);
-        size_t half = 4 * (size_t)p.entries;
-        label[n] = p.label;
-        (*group)[n] = p.group;
-        memcpy(column + first[n], in + at + sizeof p, half);
-        memcpy(value + first[n], in + at + sizeof p + half, half);
-        first[n + 1] = first[n] + p.entries;
-        at += sizeof p + 2 * half;
+    traffic_agree(f->team, &rows, mem);
+    traffic_agree(f->team, &entries, mem);
+    parcel *head = WEFT_NEW(mem, parcel, rows.sent);
+    uint32_t *column = WEFT_NEW(mem, uint32_t, entries.sent);
+    float *value = WEFT_NEW(mem, float, entries.sent);
+    for (int64_t i = 0; i < x->n; i++) {
+        int64_t e = x->first[i];
+        size_t n = (size_t)(x->first[i + 1] - e);
+        int g = group_of(f, i), to = owner[g];
+        head[rows.at[to]++] = (parcel){label[i], g, (int64_t)n};
+        memcpy(column + entries.at[to], x->column + e, n * sizeof *column);
+        memcpy(value + entries.at[to], x->value + e, n * sizeof *value);
+        entries.at[to] += n;
     }
-    d->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
-    d->label = label;
+    head = move_items(f->team, &rows, sizeof *head, head, mem);
+    int64_t n = (int64_t)rows.arrived, *first = WEFT_NEW(mem, int64_t, n + 1);
+    int32_t *mine = WEFT_NEW(mem, int32_t, n);
+    int *group = WEFT_NEW(mem, int, n);
+    for (int64_t i = 0; i < n; i++) {
+        mine[i] = head[i].label;
+        group[i] = head[i].group;
+        first[i + 1] = first[i] + head[i].entries;
+    }
+    d->label = mine;
+    d->x = (weft_sparse){.n = n, .first = first};
+    d->x.column = move_items(f->team, &entries, sizeof *column, column, mem);
+    d->x.value = move_items(f->team, &entries, sizeof *value, value, mem);
+    return group;
 }
 
 /* Lists this rank's lanes, their groups and the groups' rows in order. */
@@ -158,12 +179,9 @@ dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int
     d->label = label;
     const int *group = f->group;
     if (f->team->size > 1) {
-        int *owner = WEFT_NEW(mem, int, groups), *come;
+        int *owner = WEFT_NEW(mem, int, groups);
         for (int g = 0; g < groups; g++) owner[g] = dual_owner(f->team, d->lanes, lane[g]);
-        size_t bytes;
-        const char *in = send_rows(f, label, owner, &bytes, mem);
-        unpack(d, in, bytes, &come, mem);
-        group = come;
+        group = move_rows(d, f, label, owner, mem);
     }
     list_lanes(d, groups, lane, group, mem);
     d->largest = weft_sparse_largest(&d->x);

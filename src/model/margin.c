@@ -1,12 +1,38 @@
 /* Two-class and one-against-rest fits with a loss of the margin: labels, outputs, scores.
  * Called by logistic.c and svm.c. */
 #include <math.h>
+#include <string.h>
 
 #include "dual.h"
 
 int margin_outputs(int classes)
 {
     return classes == 2 ? 1 : classes;
+}
+
+/* Sparse rows: dual ascent, and Newton steps from there if it gave up. */
+static void fit_one(const margin_problem *p, const weft_matrix *f, const dual_rows *x,
+                    const int32_t *label, int one, real *w, real *intercept,
+                    weft_fitted *out, weft_arena *tmp)
+{
+    weft_fitted dual = {0};
+    if (x) {
+        dual_fit(p, x, one, w, intercept, &dual, tmp);
+        if (dual.residual > 1 || !isfinite(dual.residual)) {
+            memset(w, 0, (size_t)f->d * sizeof *w);
+            *intercept = 0;
+        }
+    }
+    margin_problem rest = *p;
+    rest.limit -= dual.iterations;
+    if (!x || (dual.residual > p->tol && rest.limit > 0)) {
+        dual.objective = dual.residual = 0;
+        newton_fit(&rest, f, label, one, w, intercept, &dual, tmp);
+    }
+    out->iterations += dual.iterations;
+    out->passes += dual.passes;
+    out->objective += dual.objective;
+    out->residual = fmax(out->residual, dual.residual);
 }
 
 void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
@@ -17,14 +43,9 @@ void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
     size_t mark = weft_arena_mark(tmp);
     const dual_rows *x = f->rows ? dual_rows_of(p, f, label, tmp) : NULL;
     *out = (weft_fitted){0};
-    for (int k = 0; k < outputs; k++) {
-        int one = outputs == 1 ? 1 : k;
-        real *to = w + k * f->d;
-        if (x)
-            dual_fit(p, x, one, to, &intercept[k], out, tmp);
-        else
-            newton_fit(p, f, label, one, to, &intercept[k], out, tmp);
-    }
+    for (int k = 0; k < outputs; k++)
+        fit_one(p, f, x, label, outputs == 1 ? 1 : k, w + k * f->d, &intercept[k], out,
+                tmp);
     out->objective /= (double)f->total;
     out->diverged = !isfinite(out->objective);
     weft_arena_reset(tmp, mark);

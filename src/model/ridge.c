@@ -113,6 +113,7 @@ static void set_rhs(ridge_system *s, const int64_t *count, const double *sum)
     for (int64_t i = 0; i < f->n; i++)
         if (s->label[i] < s->c) z[s->label[i] * f->n + i] = 1;
     f->trans(f, s->c, z, s->rhs);
+    s->passes++;
     weft_arena_reset(s->tmp, mark);
     for (int j = 0; j < s->c; j++) {
         const double share = (double)count[j] / (double)f->total;

@@ -20,8 +20,7 @@ typedef struct dataset {
     hsize_t dims[DIMS];
 } dataset;
 
-/* ---- errors ---------------------------------------------------------------------------
- */
+/* ---- errors ---------------------------------------------------------------------- */
 
 static herr_t keep_first(unsigned depth, const H5E_error2_t *e, void *text)
 {
@@ -45,8 +44,7 @@ herr_t weft_h5_drop(hid_t handle)
     return handle >= 0 && H5Idec_ref(handle) < 0 ? -1 : 0;
 }
 
-/* ---- files ----------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------- */
 
 /* Access to a file that nobody changes: no locks, which network file systems may lack, and
  * no handle survives the file. */
@@ -118,8 +116,7 @@ void weft_h5_close(weft_h5 *f)
     f->file = -1;
 }
 
-/* ---- writing datasets -----------------------------------------------------------------
- */
+/* ---- writing datasets ------------------------------------------------------------ */
 
 static hid_t native(weft_h5type type)
 {
@@ -227,8 +224,7 @@ weft_status weft_h5_put_texts(weft_h5 *f, const char *name, const char *const *t
     return st;
 }
 
-/* ---- rows of an open dataset ----------------------------------------------------------
- */
+/* ---- rows of an open dataset ----------------------------------------------------- */
 
 static void dataset_close(dataset *s)
 {

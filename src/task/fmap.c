@@ -338,6 +338,7 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
     weft_arena_free(tmp);
 }
 
+extern const weft_task weft_task_fmap;
 const weft_task weft_task_fmap = {
     .kind = {.name = "fmap",
              .about = "select a feature map: a linear model shared by many maps",

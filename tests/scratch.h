@@ -1,0 +1,85 @@
+/* A scratch directory for a test, with files in it. Made on rank 0, known on all ranks. */
+#ifndef WEFT_SCRATCH_H
+#define WEFT_SCRATCH_H
+
+#include "weft/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tap.h"
+
+static char scratch[64] = "/tmp/weft-test-XXXXXX";
+static weft_arena *mem;
+static weft_team world;
+
+static inline const char *at(const char *name)
+{
+    return weft_arena_text(mem, "%s/%s", scratch, name);
+}
+
+static inline void scratch_begin(int *argc, char ***argv)
+{
+    weft_check(weft_par_start(argc, argv, &world) == WEFT_OK, "MPI does not start");
+    weft_log_set(WEFT_ERROR, world.rank);
+    mem = weft_arena_new();
+    if (world.rank == 0) weft_check(mkdtemp(scratch) != NULL, "no scratch directory");
+    weft_bcast(&world, scratch, sizeof scratch, 0);
+}
+
+/* Removes it all; what main returns. */
+static inline int scratch_end(void)
+{
+    weft_barrier(&world);
+    if (world.rank == 0 && system(weft_arena_text(mem, "rm -rf %s", scratch)) != 0)
+        fprintf(stderr, "# cannot remove %s\n", scratch);
+    int status = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&world);
+    return status;
+}
+
+/* Writes a file on rank 0. */
+static inline const char *write_bytes(const char *name, const void *bytes, size_t n)
+{
+    if (world.rank == 0)
+        weft_check(weft_file_put(at(name), bytes, n) == WEFT_OK, "%s", weft_error());
+    return at(name);
+}
+
+static inline const char *write_text(const char *name, const char *text)
+{
+    return write_bytes(name, text, strlen(text));
+}
+
+/* Packs on rank 0; options as "seed=1 valid=0.2". The status is that of all ranks. */
+static inline weft_status pack(const weft_reader *r, const char *source, const char *out,
+                               const char *options)
+{
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    void *self = weft_arena_get(mem, 1, r->kind.size);
+    weft_status st = WEFT_OK;
+    char *rest, *words = weft_arena_text(mem, "%s", options);
+    for (char *w = strtok_r(words, " ", &rest); w != NULL && st == WEFT_OK;
+         w = strtok_r(NULL, " ", &rest))
+        st = weft_conf_set(&conf, weft_arena_text(mem, "%s.%s", r->kind.name, w));
+    if (st == WEFT_OK) st = weft_conf_bind(&conf, &r->kind, self);
+    if (st == WEFT_OK && world.rank == 0)
+        st = weft_pack_file(r, self, source, at(out), mem);
+    return weft_agree(st, &world);
+}
+
+/* st is as expected, with one line on every rank that holds each of the two words. */
+static inline void fails(weft_status st, weft_status want, const char *a, const char *b,
+                         const char *what)
+{
+    const char *text = weft_error();
+    int good = st == want && strstr(text, a) != NULL && strstr(text, b) != NULL &&
+               strchr(text, '\n') == NULL;
+    if (!good && world.rank == 0) fprintf(stderr, "# status %d: %s\n", (int)st, text);
+    ok(good, "%s is one line with '%s' and '%s'", what, a, b);
+}
+
+#endif

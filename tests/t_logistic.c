@@ -1,0 +1,289 @@
+/* Logistic regression and support vector machines against liblinear's objectives
+ * (tests/gold/logistic.py), by dual ascent on sparse rows and by Newton steps on products.
+ * RUN: np=1 np=2 np=3 np=4 */
+#include "weft/model.h"
+#include "weft/registry.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+/* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
+ */
+enum { ROWS = 1500, FEW = 400, MANY = 6000, GROUPS = 5 };
+
+/* ---- sparse rows by a rule, and their products -------------------------------------- */
+
+typedef struct problem {
+    weft_matrix f;
+    weft_sparse x;  /* this rank's rows */
+    int *group;     /* [f.n] */
+    int32_t *label; /* [f.n] */
+    int classes;
+} problem;
+
+static void times(const weft_matrix *f, int c, const real *w, real *z)
+{
+    for (int k = 0; k < c; k++)
+        for (int64_t i = 0; i < f->n; i++)
+            z[k * f->n + i] = (real)weft_sparse_dot(f->self, i, w + k * f->d);
+}
+
+static void trans(const weft_matrix *f, int c, const real *z, double *g)
+{
+    const weft_sparse *x = f->self;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *sum = WEFT_NEW(tmp, int64_t, c * f->d);
+    double most = 0;
+    for (int64_t i = 0; i < c * f->n; i++) most = fmax(most, fabs((double)z[i]));
+    weft_max_f64(f->team, &most, 1);
+    int scale = weft_fix_scale(most * 16 * ROWS);
+    for (int k = 0; k < c; k++)
+        for (int64_t i = 0; i < f->n; i++)
+            for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
+                sum[k * f->d + x->column[e]] +=
+                    weft_fix((double)z[k * f->n + i] * (double)x->value[e], scale);
+    weft_sum_i64(f->team, sum, (size_t)(c * f->d));
+    for (int64_t j = 0; j < c * f->d; j++) g[j] = weft_unfix(sum[j], scale);
+    weft_arena_free(tmp);
+}
+
+static void normal(const weft_matrix *f, int c, const real *w, const real *h, double *g)
+{
+    weft_arena *tmp = weft_arena_new();
+    real *z = WEFT_NEW(tmp, real, c * f->n);
+    times(f, c, w, z);
+    for (int64_t i = 0; h && i < c * f->n; i++) z[i] *= h[i];
+    trans(f, c, z, g);
+    weft_arena_free(tmp);
+}
+
+/* Columns of row i, rising, into column[]; how many. Every 50th row is empty. */
+static int64_t row_columns(int64_t i, int64_t d, uint32_t *column)
+{
+    char taken[MANY] = {0};
+    int64_t n = 0, k = i % 50 == 7 ? 0 : 5 + i * 7 % 23;
+    for (int64_t t = 0; t < k; t++)
+        taken[(i * i * 7 + t * t * 13 + 31 * i * t + 5 * t) % d] = 1;
+    for (uint32_t j = 0; j < d; j++)
+        if (taken[j]) column[n++] = j;
+    return n;
+}
+
+static problem *rows_new(weft_team *t, int64_t d, int classes, weft_arena *mem)
+{
+    problem *p = WEFT_NEW(mem, problem, 1);
+    int64_t from, n, at = 0;
+    weft_deal(ROWS, t->rank, t->size, &from, &n);
+    int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
+    uint32_t *column = WEFT_NEW(mem, uint32_t, n * 32);
+    float *value = WEFT_NEW(mem, float, n * 32);
+    p->group = WEFT_NEW(mem, int, n);
+    p->label = WEFT_NEW(mem, int32_t, n);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t i = from + k, m = row_columns(i, d, column + at);
+        for (int64_t e = at; e < at + m; e++)
+            value[e] = (float)((i * 3 + column[e] * 5) % 17 + 1) / 8 * (i % 5 == 2 ? 4 : 1);
+        p->group[k] = (int)(i % GROUPS);
+        p->label[k] =
+            (int32_t)((i * i * 5 + i * 3 + i / 7) % 11 * (m % 3 + 1) / 3 % 7 % classes);
+        first[k + 1] = at += m;
+    }
+    p->classes = classes;
+    p->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
+    p->f = (weft_matrix){.n = n, .total = ROWS, .d = d, .team = t, .times = times};
+    p->f.trans = trans;
+    p->f.normal = normal;
+    p->f.self = &p->x;
+    return p;
+}
+
+/* ---- fits --------------------------------------------------------------------------- */
+
+typedef enum form { PRODUCTS, SPARSE, GROUPED } form;
+static const char *const form_name[] = {"products", "rows", "groups of rows"};
+
+static void *model_new(const weft_model *m, const char *options, weft_arena *mem)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    void *self = weft_arena_get(mem, 1, m->kind.size);
+    char *text = weft_arena_text(mem, "[%s]\n%s\n", m->kind.name, options);
+    if (weft_conf_text(&c, "t_logistic", text) || weft_conf_bind(&c, &m->kind, self))
+        weft_die("%s", weft_error());
+    return self;
+}
+
+static int64_t nweight(const weft_model *m, const problem *p)
+{
+    return m->outputs(p->classes) * (p->f.d + 1);
+}
+
+static weft_fitted fit(const weft_model *m, const char *options, problem *p, form as,
+                       real *w, weft_arena *mem)
+{
+    weft_fitted out;
+    p->f.rows = as == PRODUCTS ? NULL : &p->x;
+    p->f.group = as == GROUPED ? p->group : NULL;
+    p->f.ngroup = GROUPS;
+    m->fit(model_new(m, options, mem), &p->f, p->label, p->classes, w, &out, mem);
+    return out;
+}
+
+/* The objective of w, from the definition. Collective. */
+static double objective(const weft_model *m, const char *options, const problem *p,
+                        double c, const real *w, weft_arena *mem)
+{
+    const void *self = model_new(m, options, mem);
+    int outputs = m->outputs(p->classes), wrong;
+    double sum = 0, score[8], half = 0;
+    for (int64_t i = 0; i < p->f.n; i++) {
+        for (int k = 0; k < outputs; k++)
+            score[k] =
+                weft_sparse_dot(&p->x, i, w + k * p->f.d) + (double)w[outputs * p->f.d + k];
+        sum += c * m->loss(self, p->classes, score, p->label[i], &wrong);
+    }
+    weft_sum_f64(p->f.team, &sum, 1, 1e6);
+    for (int64_t j = 0; j < nweight(m, p); j++) half += 0.5 * (double)w[j] * (double)w[j];
+    return sum + half;
+}
+
+static uint64_t bits(const real *w, int64_t n)
+{
+    return weft_hash(w, (size_t)n * sizeof *w, 0);
+}
+
+/* One problem in the three forms: the objective, what is reported of it, equal bits on any
+ * number of ranks. */
+static void check(const weft_model *m, const char *loss, double c, problem *p, double gold,
+                  double tol, weft_arena *mem)
+{
+    const char *options = weft_arena_text(mem, "C = %g\ntol = %g%s%s", c, tol,
+                                          m == &weft_model_svm ? "\nloss = " : "",
+                                          m == &weft_model_svm ? loss : "");
+    for (int k = 0; k < 3; k++) {
+        real *w = WEFT_NEW(mem, real, nweight(m, p));
+        weft_fitted out = fit(m, options, p, (form)k, w, mem);
+        double found = objective(m, options, p, c, w, mem);
+        const char *what = weft_arena_text(mem, "%s, %d columns, %d classes, C = %g, %s",
+                                           loss, (int)p->f.d, p->classes, c, form_name[k]);
+        note("%s: %d iterations, %d passes, %.1e above", what, out.iterations, out.passes,
+             found / gold - 1);
+        is_near(found, gold, 1.1 * tol * gold, "%s: the objective is liblinear's", what);
+        is_near(out.objective * ROWS, found, 1e-4 * gold, "%s: it is reported", what);
+        ok(out.residual <= tol && !out.diverged, "%s: the gap is within the tolerance",
+           what);
+        digest(bits(w, nweight(m, p)));
+    }
+}
+
+static void test_gold(weft_team *t, weft_arena *mem)
+{
+    FILE *gold = fopen("tests/gold/logistic.txt", "r");
+    weft_check(gold != NULL, "run the test in the top directory");
+    char loss[16];
+    int d, classes, n = 0;
+    double c, value;
+    while (fscanf(gold, "%15s %d %d %lf %lf", loss, &d, &classes, &c, &value) == 5) {
+        problem *p = rows_new(t, d, classes, mem);
+        int logistic = strcmp(loss, "logistic") == 0;
+        check(logistic ? &weft_model_logistic : &weft_model_svm, loss, c, p, value,
+              logistic ? 1e-4 : 1e-3, mem);
+        n++;
+    }
+    fclose(gold);
+    ok(n == 9, "nine problems were stored");
+}
+
+static void test_lanes(weft_team *t, weft_arena *mem)
+{
+    const weft_model *m = &weft_model_logistic;
+    problem *p = rows_new(t, MANY, 2, mem);
+    real *w = WEFT_NEW(mem, real, nweight(m, p)),
+         *again = WEFT_NEW(mem, real, nweight(m, p));
+    fit(m, "lanes = 1", p, GROUPED, w, mem);
+    double one = objective(m, "", p, 1, w, mem);
+    for (int lanes = 2; lanes <= 8; lanes *= 2) {
+        weft_fitted out =
+            fit(m, weft_arena_text(mem, "lanes = %d", lanes), p, GROUPED, w, mem);
+        is_near(objective(m, "", p, 1, w, mem), one, 1e-4 * one,
+                "%d lanes come to the objective of one", lanes);
+        ok(out.residual <= 1e-4, "%d lanes end by the gap", lanes);
+        digest(bits(w, nweight(m, p)));
+    }
+    memcpy(again, w, (size_t)nweight(m, p) * sizeof *w);
+    fit(m, "lanes = 8", p, GROUPED, again, mem);
+    ok(memcmp(w, again, (size_t)nweight(m, p) * sizeof *w) == 0,
+       "where dual ascent starts does not matter");
+    weft_fitted short_one = fit(m, "limit = 1\ntol = 1e-9", p, GROUPED, again, mem);
+    ok(short_one.iterations == 1 && short_one.residual > 1e-9, "the limit is kept");
+    weft_fitted cold = fit(m, "tol = 1e-6", p, PRODUCTS,
+                           memset(w, 0, (size_t)nweight(m, p) * sizeof *w), mem);
+    weft_fitted warm = fit(m, "tol = 1e-6", p, PRODUCTS, w, mem);
+    ok(warm.passes < cold.passes / 2, "Newton steps go on from where w is");
+}
+
+/* At the optimum of logistic loss the gradient vanishes: w = C sum y x / (1 + exp(m)). */
+static void test_gradient(weft_team *t, weft_arena *mem)
+{
+    const weft_model *m = &weft_model_logistic;
+    problem *p = rows_new(t, MANY, 2, mem);
+    for (int k = 0; k < 3; k++) {
+        real *w = WEFT_NEW(mem, real, MANY + 1), *z = WEFT_NEW(mem, real, p->f.n);
+        double *g = WEFT_NEW(mem, double, MANY), size = 0, rest = 0, sum = 0;
+        fit(m, "tol = 1e-7", p, (form)k, w, mem);
+        times(&p->f, 1, w, z);
+        for (int64_t i = 0; i < p->f.n; i++) {
+            double y = p->label[i] == 1 ? 1 : -1;
+            z[i] = (real)(y / (1 + exp(y * (double)(z[i] + w[MANY]))));
+            sum += (double)z[i];
+        }
+        trans(&p->f, 1, z, g);
+        weft_sum_f64(t, &sum, 1, ROWS);
+        for (int64_t j = 0; j < MANY; j++) {
+            size += (double)w[j] * (double)w[j];
+            rest += (g[j] - (double)w[j]) * (g[j] - (double)w[j]);
+        }
+        ok(sqrt(rest / size) < 0.01, "%s: the gradient vanishes", form_name[k]);
+        is_near(sum, w[MANY], 0.01, "%s: for the intercept too", form_name[k]);
+    }
+}
+
+static void test_loss(weft_arena *mem)
+{
+    const weft_model *m = &weft_model_logistic, *v = &weft_model_svm;
+    const void *logistic = model_new(m, "", mem), *hinge = model_new(v, "", mem);
+    const void *squared = model_new(v, "loss = squared", mem);
+    const double s[3] = {0.5, -0.25, -2}, huge[1] = {-1e5};
+    int wrong;
+    ok(m->outputs(2) == 1 && m->outputs(3) == 3, "two classes have one output");
+    is_near(m->loss(logistic, 2, s, 1, &wrong), log1p(exp(-0.5)), 1e-15, "logistic loss");
+    ok(wrong == 0, "a positive score says class 1");
+    is_near(m->loss(logistic, 2, s, 0, &wrong), log1p(exp(0.5)), 1e-15, "its other side");
+    ok(wrong == 1, "and not class 0");
+    is_near(m->loss(logistic, 2, huge, 1, &wrong), 1e5, 1e-9,
+            "far margins do not overflow");
+    is_near(v->loss(hinge, 2, s, 1, &wrong), 0.5, 1e-15, "hinge loss");
+    is_near(v->loss(squared, 2, s, 0, &wrong), 2.25, 1e-15, "squared hinge loss");
+    is_near(v->loss(hinge, 3, s, 0, &wrong), 0.5 + 0.75 + 0, 1e-15,
+            "three classes: the sum over one against the rest");
+    ok(wrong == 0, "the largest score is the answer");
+    v->loss(hinge, 3, s, 2, &wrong);
+    ok(wrong == 1, "another label is wrong");
+    ok(m->bound(logistic, 3) > 0 && v->bound(hinge, 2) > 0, "bounds are positive");
+}
+
+int main(int argc, char **argv)
+{
+    weft_team world;
+    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
+    weft_arena *mem = weft_arena_new();
+    test_gold(&world, mem);
+    test_lanes(&world, mem);
+    test_gradient(&world, mem);
+    test_loss(mem);
+    weft_arena_free(mem);
+    int status = tap_done();
+    weft_par_end(&world);
+    return status;
+}
