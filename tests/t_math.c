@@ -271,6 +271,7 @@ int main(void)
     test_narrow(1, 3, 1);
     test_narrow(5, 31, 2);
     test_narrow(67, 1037, 10);
+    for (int c = 3; c < 14; c += 1 + c % 3) test_narrow(67, 331, c);
     test_narrow(256, 640, 7);
     test_cosine();
     for (int n = 1; n <= 2048; n *= 2) test_fwht(n);

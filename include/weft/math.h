@@ -28,8 +28,9 @@ void weft_exact_add(int64_t n, const real *x, int scale, double *sum);
 const char *weft_cpu_kernel(void);      /* "avx512vnni", "avx2", "plain": what was chosen */
 double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1 thread */
 double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
-/* Prints "name,size,seconds,rate,share" of every kernel below, the share being that of
- * sgemm (reads: of stream) measured in the same seconds. About 10 seconds, one thread. */
+/* Prints "name,size,seconds,rate,share" of every kernel below: best time of a call, 1e9
+ * operations (cosines; bytes) a second, and how much that is of sgemm's rate in the same
+ * run. About 7 seconds, one thread. */
 void weft_math_bench(FILE *out);
 
 /* ---- dense kernels for random features ---------------------------------------------- */
@@ -38,7 +39,7 @@ void weft_math_bench(FILE *out);
  * 16 bits, which makes the product three times as fast as one of floats. */
 #define WEFT_S8_MAX 16
 
-/* Matrix b[k][m] of small integers packed for weft_u8s8, and a first term of every column.
+/* Matrix b[k][m] of small integers packed for weft_u8s8, and a first term of each column.
  */
 typedef struct weft_s8 {
     int k, m;
@@ -103,6 +104,9 @@ typedef struct weft_sparse {
 double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w);
 /* w += scale * row i. */
 void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w);
+/* Asks for row i ahead of its use: its beginning, after which the hardware sees the stream.
+ */
+void weft_sparse_fetch(const weft_sparse *x, int64_t i);
 /* |row i|^2. */
 double weft_sparse_norm2(const weft_sparse *x, int64_t i);
 /* Largest magnitude of any value. */

@@ -15,10 +15,9 @@
 #include <string.h>
 
 enum {
-    COLUMNS =
-        3840, /* features of a block of an integer matrix: stays in the third-level cache */
-    WIDE = 1024, /* of a float matrix */
-    LANES = 16   /* rows that the tail is added to at a time */
+    COLUMNS = 3840, /* features of a block of integers: stays in the third-level cache */
+    WIDE = 1024,    /* features of a block of floats */
+    LANES = 16      /* rows that the tail is added to at a time */
 };
 
 /* Standard deviation of the largest normal entries, and quartile of Cauchy ones, in units
@@ -83,8 +82,7 @@ double rff_turns(const rff_shared *own, const rff *arm, int type)
 
 /* ---- blocks of the random matrix ---------------------------------------------------- */
 
-/* Column j as integers, what is left over as floats; returns the number of those left over.
- */
+/* A column as integers, and what is left over as floats; returns how many are left over. */
 static int64_t round_column(const rff_shared *own, const block *b, const float *z,
                             const float *scale, int8_t *p, uint32_t *input, float *value)
 {

@@ -151,12 +151,11 @@ static void call_fwht(void *ctx)
     for (int i = 0; i < 16; i++) weft_fwht(POWER, b->x + i * POWER);
 }
 
-/* One line. `work` operations of a call; share of sgemm where they are multiply-adds. */
+/* One line; `work` operations of a call. */
 static void line(bench *b, const char *name, const char *size, void (*call)(void *),
                  double work)
 {
-    memset(b->x, 0,
-           (size_t)WEFT_BLOCK * PIXELS * sizeof *b->x); /* transforms would overflow */
+    memset(b->x, 0, (size_t)WEFT_BLOCK * PIXELS * sizeof *b->x); /* fwht would overflow */
     const double seconds = best_time(0.5, call, b), rate = work / seconds / 1e9;
     fprintf(b->out, "%s,%s,%.3g,%.4g,%.2f\n", name, size, seconds, rate, rate / b->sgemm);
     fflush(b->out);

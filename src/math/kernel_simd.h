@@ -13,7 +13,7 @@ enum {
     PIECE = 256,   /* columns taken at a time by times: w stays in the first-level cache */
     BAND = 32,     /* rows taken at a time by times */
     GROUP = 10,    /* classes taken at a time by times */
-    ROWS = 64,     /* rows taken at a time by trans */
+    ROWS = 128,    /* rows taken at a time by trans */
     STRIP = 2 * W, /* columns of a tile of trans */
     MOST = 5       /* classes of a tile */
 };
@@ -39,23 +39,37 @@ enum {
             for (int j = 0; j < classes; j++) part[r * GROUP + j] = sum[r][j];             \
     }
 TIMES_TILE(1, 1)
+TIMES_TILE(1, 2)
+TIMES_TILE(1, 3)
+TIMES_TILE(1, 4)
 TIMES_TILE(1, 5)
 TIMES_TILE(2, 1)
+TIMES_TILE(2, 2)
+TIMES_TILE(2, 3)
+TIMES_TILE(2, 4)
 TIMES_TILE(2, 5)
+
+/* How many of c classes the next tile takes: the last two share evenly. */
+static int share(int c)
+{
+    return c <= MOST ? c : c < 2 * MOST ? (c + 1) / 2 : MOST;
+}
 
 /* One piece of columns for one or two rows: bytes to reals, then tiles of classes. */
 static void times_piece(int rows, int d, const uint8_t *q, size_t ldq, int c, const real *w,
                         size_t ldw, V *part)
 {
+    static void (*const tile[2][MOST])(int, const real *, const real *, size_t, V *) = {
+        {times_1_1, times_1_2, times_1_3, times_1_4, times_1_5},
+        {times_2_1, times_2_2, times_2_3, times_2_4, times_2_5}};
     real x[2 * PIECE];
     for (int r = 0; r < rows; r++)
         for (int k = 0; k < d; k += W)
             STORE(x + r * PIECE + k, BYTES(q + (size_t)r * ldq + k));
-    int j = 0;
-    for (; j + MOST <= c; j += MOST)
-        (rows == 2 ? times_2_5 : times_1_5)(d, x, w + (size_t)j * ldw, ldw, part + j);
-    for (; j < c; j++)
-        (rows == 2 ? times_2_1 : times_1_1)(d, x, w + (size_t)j * ldw, ldw, part + j);
+    for (int j = 0, m; j < c; j += m) {
+        m = share(c - j);
+        tile[rows - 1][m - 1](d, x, w + (size_t)j * ldw, ldw, part + j);
+    }
 }
 
 /* Up to BAND rows by up to GROUP classes. */
@@ -108,11 +122,16 @@ static void times(int n, int d, const uint8_t *q, size_t ldq, int c, const real 
             for (int v = 0; v < 2; v++) STORE(g + (size_t)j * ldg + v * W, sum[j][v]);     \
     }
 TRANS_TILE(1)
+TRANS_TILE(2)
+TRANS_TILE(3)
+TRANS_TILE(4)
 TRANS_TILE(5)
 
 static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
                   size_t ldz, real *g, size_t ldg)
 {
+    static void (*const tile[MOST])(int, const real *, const real *, size_t, real *,
+                                    size_t) = {trans_1, trans_2, trans_3, trans_4, trans_5};
     real x[ROWS * STRIP];
     const int even = d / STRIP * STRIP;
     for (int i = 0; i < n; i += ROWS) {
@@ -121,13 +140,11 @@ static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real 
             for (int r = 0; r < rows; r++)
                 for (int v = 0; v < STRIP; v += W)
                     STORE(x + r * STRIP + v, BYTES(q + (size_t)(i + r) * ldq + k + v));
-            int j = 0;
-            for (; j + MOST <= c; j += MOST)
-                trans_5(rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k,
-                        ldg);
-            for (; j < c; j++)
-                trans_1(rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k,
-                        ldg);
+            for (int j = 0, m; j < c; j += m) {
+                m = share(c - j);
+                tile[m - 1](rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k,
+                            ldg);
+            }
         }
     }
     for (int j = 0; j < c; j++)

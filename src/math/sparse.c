@@ -29,6 +29,16 @@ void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w)
         w[column[e]] += scale * (real)value[e];
 }
 
+void weft_sparse_fetch(const weft_sparse *x, int64_t i)
+{
+    enum { AHEAD = 128, LINE = 16 }; /* entries; entries in a line of cache */
+    int64_t e = x->first[i], n = x->first[i + 1] - e;
+    for (int64_t k = 0; k < n && k < AHEAD; k += LINE) {
+        __builtin_prefetch(x->column + e + k);
+        __builtin_prefetch(x->value + e + k);
+    }
+}
+
 double weft_sparse_norm2(const weft_sparse *x, int64_t i)
 {
     double sum = 0;

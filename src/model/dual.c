@@ -21,7 +21,7 @@ enum {
     SUMS = 4,  /* over rows */
     REST = 3,  /* a row rests at most 2^REST - 1 sweeps */
     SHARE = 4, /* an epoch reads at least this part of a lane's entries */
-    TRIAL = 16 /* epochs in which the gap must halve */
+    TRIAL = 32 /* epochs in which the gap must halve */
 };
 
 /* One fit. Rows are those of x; states of rows that are elsewhere do not occur. */
@@ -29,9 +29,9 @@ typedef struct ascent {
     const margin_problem *p;
     const dual_rows *x;
     int one;
-    real *w, *moved; /* [d] weights; a lane's copy */
-    int64_t *change; /* [d] sum of the lanes' changes, in units of 2^-scale */
-    int scale;
+    real *w, *moved;      /* [d] weights; sum of the lanes' changes */
+    real *copy;           /* [lanes of this rank][d] weights of each lane */
+    int32_t *change;      /* [d] scratch */
     double b;             /* intercept */
     double b0, t0;        /* intercept and sum_i a_i y_i before its last step */
     double low, high;     /* between which the intercept is known to be */
@@ -43,6 +43,7 @@ typedef struct ascent {
     int *sweep;           /* [lanes of this rank] sweeps made */
     int64_t *turn;        /* [x.n] order of a group's visits, scratch */
     double enough;        /* gain of one row that is worth a visit */
+    double rigour;        /* its share of the tolerance's, inverse */
     double (*lane)[SUMS]; /* [lanes] sums over each lane's rows, scratch */
 } ascent;
 
@@ -138,7 +139,7 @@ static void visit(ascent *s, int64_t i, int now, real *w)
     else if (s->rest[i] < REST)
         s->rest[i]++;
     s->due[i] = now + (1 << s->rest[i]);
-    if (gain <= 0.1 * s->enough) return;
+    if (d == 0) return;
     s->step[i] += d;
     weft_sparse_add(x, i, (real)(y * d), w);
     if (s->coupled) s->b += y * d;
@@ -168,6 +169,7 @@ static int64_t visit_group(ascent *s, int g, int now, real *w)
         if (s->due[turn[i]] <= now) turn[due++] = turn[i];
     }
     for (int64_t i = 0; i < due; i++) {
+        if (i + 1 < due) weft_sparse_fetch(&x->x, turn[i + 1]);
         visit(s, turn[i], now, w);
         read += x->x.first[turn[i] + 1] - x->x.first[turn[i]];
     }
@@ -245,6 +247,23 @@ static double dot(int64_t n, const real *a, const real *b)
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
+/* Largest of |a[i] - b[i]|. */
+static double farthest(int64_t n, const real *a, const real *b)
+{
+    enum { WIDE = 8 }; /* maxima side by side become vector code */
+    real most[WIDE] = {0};
+    for (int64_t i = 0; i + WIDE <= n; i += WIDE) {
+        for (int k = 0; k < WIDE; k++) {
+            real d = (real)fabs((double)(a[i + k] - b[i + k]));
+            most[k] = d > most[k] ? d : most[k];
+        }
+    }
+    for (int64_t i = n - n % WIDE; i < n; i++)
+        most[0] = (real)fmax((double)most[0], fabs((double)(a[i] - b[i])));
+    for (int k = 1; k < WIDE; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
+    return (double)most[0];
+}
+
 /* The step in (0, 1] that is best for all lanes' changes `moved` together. Collective. */
 static double line_search(ascent *s)
 {
@@ -260,10 +279,32 @@ static double line_search(ascent *s)
             lo = t;
         double next = t - g / (curve + sum[1]);
         if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
-        if (fabs(next - t) < 1e-3 * t) return next;
+        if (fabs(next - t) < 0.01 * t) return next;
         t = next;
     }
     return lo > 0 ? lo : hi;
+}
+
+/* s->moved <- sum of the lanes' changes, given each lane's w in s->copy. Integers make it
+ * exact: 30 bits of the largest change, which is enough since changes shrink. Collective.
+ */
+static void add_changes(ascent *s)
+{
+    const dual_rows *x = s->x;
+    int64_t d = x->d, mine = x->last - x->first;
+    double most = 0;
+    for (int64_t l = 0; l < mine; l++)
+        most = fmax(most, farthest(d, s->copy + l * d, s->w));
+    weft_max_f64(x->team, &most, 1);
+    real unit = (real)ldexp(1, 30 - ilogb(fmax(most * x->lanes, 1e-30)) - 1);
+    memset(s->change, 0, (size_t)d * sizeof *s->change);
+    for (int64_t l = 0; l < mine; l++) {
+        const real *copy = s->copy + l * d;
+        for (int64_t j = 0; j < d; j++)
+            s->change[j] += (int32_t)((copy[j] - s->w[j]) * unit);
+    }
+    weft_sum_i32(x->team, s->change, (size_t)d);
+    for (int64_t j = 0; j < d; j++) s->moved[j] = (real)s->change[j] / unit;
 }
 
 /* Visits all lanes, adds their changes to w and a. Collective. */
@@ -274,17 +315,12 @@ static void epoch(ascent *s)
     if (x->lanes == 1) {
         if (x->first < x->last) visit_lane(s, 0, s->w);
     } else {
-        double unit = ldexp(1, s->scale);
-        memset(s->change, 0, (size_t)x->d * sizeof *s->change);
         for (int l = x->first; l < x->last; l++) {
-            memcpy(s->moved, s->w, (size_t)x->d * sizeof *s->moved);
-            visit_lane(s, l, s->moved);
-            for (int64_t j = 0; j < x->d; j++)
-                s->change[j] += (int64_t)(((double)s->moved[j] - (double)s->w[j]) * unit);
+            real *copy = s->copy + (l - x->first) * x->d;
+            memcpy(copy, s->w, (size_t)x->d * sizeof *copy);
+            visit_lane(s, l, copy);
         }
-        weft_sum_i64(x->team, s->change, (size_t)x->d);
-        for (int64_t j = 0; j < x->d; j++)
-            s->moved[j] = (real)((double)s->change[j] / unit);
+        add_changes(s);
         t = line_search(s);
         for (int64_t j = 0; j < x->d; j++) s->w[j] += (real)t * s->moved[j];
     }
@@ -323,7 +359,10 @@ static void step_intercept(ascent *s, double t, double response)
     if (!(seen > 0 && seen < response && next > s->low && next < s->high))
         next = s->b + (t - s->b) / (1 + response);
     s->b = next;
-    for (int64_t i = 0; i < s->x->x.n; i++) s->due[i] = 0;
+    double little = 0.1 * response / (double)s->x->total;
+    for (int64_t i = 0; i < s->x->x.n; i++) {
+        if (1 >= little * (s->norm2[i] + conj_curve(s->p, s->a[i]))) s->due[i] = 0;
+    }
 }
 
 /* Objective and relative gap from the margins as they are. Moves the intercept where its
@@ -335,7 +374,7 @@ static double gap(ascent *s, double *objective)
     if (s->coupled) s->b = sum[0];
     double dual = -0.5 * w2 - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - s->b;
     *objective = 0.5 * w2 + 0.5 * s->b * s->b + sum[3];
-    s->enough = 0.1 * s->p->tol * fmax(dual, 0) / (double)s->x->total;
+    s->enough = s->p->tol * fmax(dual, 0) / ((double)s->x->total * s->rigour);
     double rest = *objective - dual;
     if (rest > s->p->tol * *objective && off * off > 0.5 * rest)
         step_intercept(s, sum[0], sum[1]);
@@ -344,15 +383,15 @@ static double gap(ascent *s, double *objective)
 
 static ascent start(const margin_problem *p, const dual_rows *x, int one, weft_arena *tmp)
 {
-    ascent s = {.p = p, .x = x, .one = one, .low = -INFINITY, .high = INFINITY};
+    ascent s = {
+        .p = p, .x = x, .one = one, .low = -INFINITY, .high = INFINITY, .rigour = 10};
     int64_t n = x->x.n;
     s.w = WEFT_NEW(tmp, real, x->d);
     if (x->lanes > 1) {
         s.moved = WEFT_NEW(tmp, real, x->d);
-        s.change = WEFT_NEW(tmp, int64_t, x->d);
+        s.change = WEFT_NEW(tmp, int32_t, x->d);
+        s.copy = WEFT_NEW(tmp, real, (x->last - x->first) * x->d);
     }
-    /* The dual objective never falls below its value at 0, so sum_i a_i <= 4 c n. */
-    s.scale = weft_fix_scale(8 * p->c * (double)x->total * x->largest);
     s.a = WEFT_NEW(tmp, double, n);
     s.step = WEFT_NEW(tmp, double, n);
     s.norm2 = WEFT_NEW(tmp, double, n);
@@ -383,7 +422,8 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int one, real *w,
             checks++;
             rest = gap(&s, &objective);
         } else if (epochs % TRIAL == 0) {
-            if (!(rest <= 0.5 * before)) break;
+            if (!(rest <= 0.5 * before)) s.rigour *= 10;
+            if (s.rigour > 1e4) break;
             before = rest;
         }
     }

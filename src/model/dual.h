@@ -52,7 +52,6 @@ struct dual_rows {
     int64_t *order;    /* rows of x */
     weft_sparse x;
     const int32_t *label; /* [x.n] */
-    double largest;       /* magnitude of any entry, over all ranks */
 };
 
 /* Rank that visits a lane. */

@@ -184,7 +184,5 @@ dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int
         group = move_rows(d, f, label, owner, mem);
     }
     list_lanes(d, groups, lane, group, mem);
-    d->largest = weft_sparse_largest(&d->x);
-    weft_max_f64(d->team, &d->largest, 1);
     return d;
 }

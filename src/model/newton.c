@@ -134,7 +134,7 @@ static void hessian(newton *s, const double *v, double *h)
     h[d] = v[d] * (1 + s->t[d]) + dot(d, s->t, v);
 }
 
-/* s->s = about -H^-1 g: until the residual is a tenth. Collective. */
+/* s->s = about -H^-1 g: until the residual is 0.3 of that. Collective. */
 static void newton_step(newton *s)
 {
     int64_t d = s->f->d + 1;
@@ -142,7 +142,7 @@ static void newton_step(newton *s)
         s->s[j] = 0;
         s->v[j] = s->r[j] = -s->g[j];
     }
-    double rr = dot(d, s->r, s->r), end = 0.01 * rr;
+    double rr = dot(d, s->r, s->r), end = 0.09 * rr;
     for (int k = 0; k < 200 && rr > end; k++) {
         hessian(s, s->v, s->h);
         double a = rr / dot(d, s->v, s->h), old = rr;

@@ -42,8 +42,8 @@ def objective(loss, c, x, y):
 with open("tests/gold/logistic.txt", "w") as out:
     for loss, d, classes, c in (
             ("logistic", 400, 2, 1.0), ("logistic", 400, 2, 0.01), ("logistic", 6000, 2, 1.0), ("logistic", 6000, 4, 1.0),
-            ("hinge", 400, 2, 0.01), ("hinge", 6000, 2, 1.0), ("hinge", 6000, 3, 0.1),
-            ("squared", 400, 2, 1.0), ("squared", 6000, 4, 1.0)):
+            ("hinge", 400, 2, 0.01), ("hinge", 6000, 2, 1.0), ("hinge", 400, 3, 0.01),
+            ("squared", 400, 2, 1.0), ("squared", 6000, 2, 1.0)):
         x = rows(d)
         y = label(x, classes)
         ones = [1] if classes == 2 else range(classes)
