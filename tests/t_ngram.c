@@ -61,15 +61,21 @@ static void take_part(weft_data *d, weft_part part, int64_t n, const int *const 
 
 static const weft_feature *const ngram = &weft_feature_ngram;
 
-static void *map_new(weft_data *d, const char *options)
+static void *map_bound(const char *options)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
     void *self = weft_arena_get(mem, 1, ngram->kind.size);
     if (weft_conf_text(&c, "t_ngram", weft_arena_text(mem, "[ngram]\n%s\n", options)) ||
-        weft_conf_bind(&c, &ngram->kind, self) ||
-        ngram->setup(self, d, 1e9, 1, mem) != WEFT_OK)
+        weft_conf_bind(&c, &ngram->kind, self))
         weft_die("%s", weft_error());
+    return self;
+}
+
+static void *map_new(weft_data *d, const char *options)
+{
+    void *self = map_bound(options);
+    if (ngram->setup(self, d, 1e9, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
     return self;
 }
 
@@ -245,7 +251,7 @@ static void test_weights(void)
     m = make(&d, WEFT_TRAIN,
              "order = 1\nbinary = yes\nweights = sif\nalpha = 0.1\n"
              "normalize = average");
-    is_near(value(&m.f, 0, &alone.f, S_FILM), 0.7 / (0.7 + 3) / 2, 1e-6,
+    is_near(value(&m.f, 0, &alone.f, S_FILM), 0.6 / (0.6 + 3) / 2, 1e-6,
             "of binary counts: by the number of bins");
     m = make(&d, WEFT_TRAIN, "order = 3\nweights = sif\nalpha = 0.1\nnormalize = l2");
     is_near(row_sum(&m.f, 0, 1), 1, 1e-6, "l2 rows have length 1");
@@ -256,7 +262,7 @@ static void test_weights(void)
 static void test_setup(void)
 {
     weft_data d = small(2);
-    void *self = map_new(&d, "bins = 1e9");
+    void *self = map_bound("bins = 1000000000");
     weft_data images = {.form = WEFT_BYTES, .path = "images.h5"};
     ok(ngram->setup(self, &images, 1e9, 1, mem) == WEFT_ECONF &&
            strstr(weft_error(), "rff") != NULL,
@@ -386,7 +392,8 @@ static void test_mixed(void)
     made own = make_mixed(&d, "per_map", 1), shared = make_mixed(&d, "shared", 1);
     ok(own.f.total == DOCS && own.f.d == 4096 && own.f.ngroup == ARMS,
        "a mixture is one matrix, its maps are groups");
-    is_near(stat_sum(&own), stat_sum(&shared), 0, "all counts are pooled, whoever hashes");
+    is_near(stat_sum(&own), stat_sum(&shared), 0.01 * stat_sum(&own),
+            "all counts are pooled, whoever hashes (but for words that meet in a bin)");
     int64_t n = ngram->nstat(own.map), used = 0, used_shared = 0;
     for (int64_t i = 0; i < n; i++) {
         used += own.stat[i] > 0;

@@ -9,8 +9,8 @@ typedef struct weft_fitted {
     int iterations;   /* of the outer loop */
     int passes;       /* products with the matrix */
     double objective; /* per training sample */
-    double residual;  /* ridge: |F^T(y - F w - b) - alpha w| / |F^T y|; else |grad| / |grad
-                         at 0| */
+    double residual;  /* ridge: |F^T(y - F w - b) - alpha w| / |F^T y|; else how far the
+                         objective may be above its optimum, relative */
     int diverged;     /* 1: not finite or not positive definite */
 } weft_fitted;
 

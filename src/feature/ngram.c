@@ -107,7 +107,13 @@ static weft_status setup(void *self, weft_data *data, double memory, uint64_t se
                          "use fewer bins or raise the limit",
                          (long long)s->bins, need / 1e9, memory / 1e9);
     s->data = data;
-    for (int tok = 0; tok < WEFT_NTOK; tok++) TRY(weft_data_tokens(data, tok));
+    const weft_rows *part = &data->part[WEFT_TRAIN];
+    for (int tok = 0; tok < WEFT_NTOK; tok++) {
+        TRY(weft_data_tokens(data, tok));
+        int64_t tokens = part->offset[tok][part->n];
+        weft_sum_i64(data->team, &tokens, 1);
+        s->tokens[tok] = (double)tokens / (double)part->total;
+    }
     return WEFT_OK;
 }
 
@@ -153,15 +159,13 @@ static void estimate(const void *self, const void *arm, double rows, double *flo
                      double *bytes, double *entries)
 {
     const ngram *s = self, *a = arm;
-    const weft_rows *part = &s->data->part[WEFT_TRAIN];
-    double mean =
-        part->n > 0 ? (double)part->offset[a->tokenizer][part->n] / (double)part->n : 0;
-    double items = rows * mean * a->order;
+    double items = rows * s->tokens[a->tokenizer] * a->order;
     *flops = 30 * items; /* mixing, look-up, weighing */
     *bytes = 16 * items + 16.0 * (double)s->bins;
     *entries = items;
 }
 
+extern const weft_feature weft_feature_ngram;
 const weft_feature weft_feature_ngram = {
     .kind = {.name = "ngram",
              .about = "hashed bags of n-grams of documents",

@@ -15,7 +15,8 @@ typedef struct ngram {
     double alpha;
     int64_t bins;
     int hash, nb_scale;
-    weft_data *data; /* set by setup */
+    weft_data *data;          /* set by setup */
+    double tokens[WEFT_NTOK]; /* in a document, on average; set by setup */
 } ngram;
 
 /* Rows of a request being made into features: bins and counts first, then values. */

@@ -81,7 +81,8 @@ void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
     weft_max_f64(f->team, bound, 1);
     f->d = x->bins;
     f->rows = rows;
-    f->group = q->arm;
+    const ngram *any = q->arms[0];
+    f->group = any->hash == NGRAM_PER_MAP ? q->arm : NULL; /* else maps share their bins */
     f->ngroup = q->narm;
     f->self = bound;
     f->bytes = 8 * nnz;

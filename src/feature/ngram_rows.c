@@ -207,8 +207,7 @@ static inline float log_of(float x)
     p = p * m + 2.0000714765e-1f;
     p = p * m - 2.4999993993e-1f;
     p = p * m + 3.3333331174e-1f;
-    float y =
-        p * m * z - 2.12194440e-4f * -e - 0.5f * z; /* log 2 = 0.693359375 - 2.12e-4 */
+    float y = p * m * z - 2.12194440e-4f * e - 0.5f * z; /* log 2 = 0.693359375 - 2.12e-4 */
     return m + y + 0.693359375f * e;
 }
 

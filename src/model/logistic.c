@@ -60,6 +60,7 @@ static double bound(const void *self, int classes)
     return 1000.0 * margin_outputs(classes); /* margin -1000 */
 }
 
+extern const weft_model weft_model_logistic;
 const weft_model weft_model_logistic = {
     .kind = {.name = "logistic",
              .about = "logistic regression, penalty on the intercept too",

@@ -71,6 +71,7 @@ static double bound(const void *self, int classes)
     return (s->hinge == 0 ? 1e3 : 1e6) * margin_outputs(classes); /* margin -1000 */
 }
 
+extern const weft_model weft_model_svm;
 const weft_model weft_model_svm = {
     .kind = {.name = "svm",
              .about = "linear support vector machine, penalty on the intercept too",
