@@ -182,6 +182,53 @@ static void fill(bench *b)
     weft_arena_free(tmp);
 }
 
+/* ---- sparse rows -------------------------------------------------------------------- */
+
+enum { ROWS = 8192, LENGTH = 512, BINS = 1 << 20 };
+
+typedef struct sparse {
+    weft_sparse x;
+    real *w; /* [BINS] */
+} sparse;
+
+static void call_dot(void *ctx)
+{
+    sparse *s = ctx;
+    for (int64_t i = 0; i < ROWS; i++)
+        s->w[i] += (real)(1e-9 * weft_sparse_dot(&s->x, i, s->w));
+}
+
+/* What dual ascent does with a row. */
+static void call_visit(void *ctx)
+{
+    sparse *s = ctx;
+    for (int64_t i = 0; i < ROWS; i++)
+        weft_sparse_add(&s->x, i, (real)(1e-9 * weft_sparse_dot(&s->x, i, s->w)), s->w);
+}
+
+/* Rows like bags of n-grams: column c is met about as often as 1/c. Rates in GB/s of
+ * entries, shares of the memory's. */
+static void bench_sparse(FILE *out, double reads, weft_arena *mem)
+{
+    int64_t *first = WEFT_NEW(mem, int64_t, ROWS + 1);
+    uint32_t *column = WEFT_NEW(mem, uint32_t, ROWS * LENGTH);
+    float *value = WEFT_NEW(mem, float, ROWS *LENGTH);
+    for (int i = 0; i <= ROWS; i++) first[i] = (int64_t)i * LENGTH;
+    for (int e = 0; e < ROWS * LENGTH; e++) {
+        const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)e, 0, 0);
+        column[e] = (uint32_t)pow(BINS, weft_rng_unit(r.v[0])) - 1;
+        value[e] = 1;
+    }
+    sparse s = {.x = {.n = ROWS, .first = first, .column = column, .value = value},
+                .w = WEFT_NEW(mem, real, BINS)};
+    const double bytes = 8.0 * ROWS * LENGTH;
+    const double dot = best_time(0.5, call_dot, &s), visit = best_time(0.5, call_visit, &s);
+    fprintf(out, "sparse dot,8192x512,%.3g,%.4g,%.2f\n", dot, bytes / dot / 1e9,
+            bytes / dot / 1e9 / reads);
+    fprintf(out, "sparse visit,8192x512,%.3g,%.4g,%.2f\n", visit, bytes / visit / 1e9,
+            bytes / visit / 1e9 / reads);
+}
+
 void weft_math_bench(FILE *out)
 {
     bench b = {.out = out, .mem = weft_arena_new()};
@@ -202,5 +249,6 @@ void weft_math_bench(FILE *out)
     line(&b, "cos float", "16x10000", call_cos_float, 16 * d);
     const double reads = weft_cpu_stream(0.5);
     fprintf(out, "stream,64 MB,%.3g,%.4g,\n", STREAM / 1e9 / reads, reads);
+    bench_sparse(out, reads, b.mem);
     weft_arena_free(b.mem);
 }
