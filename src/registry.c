@@ -6,12 +6,14 @@
 #define READER(n)  &weft_reader_##n,
 #define FEATURE(n) &weft_feature_##n,
 #define MODEL(n)   &weft_model_##n,
+#define NET(n)     &weft_net_##n,
 #define TASK(n)    &weft_task_##n,
 #define TUNER(n)   &weft_tuner_##n,
 
 const weft_reader *const weft_readers[] = {WEFT_READERS(READER) NULL};
 const weft_feature *const weft_features[] = {WEFT_FEATURES(FEATURE) NULL};
 const weft_model *const weft_models[] = {WEFT_MODELS(MODEL) NULL};
+const weft_net *const weft_nets[] = {WEFT_NETS(NET) NULL};
 const weft_task *const weft_tasks[] = {WEFT_TASKS(TASK) NULL};
 const weft_tuner *const weft_tuners[] = {WEFT_TUNERS(TUNER) NULL};
 
@@ -41,5 +43,6 @@ static weft_status find(const char *what, const char *name, const char *const *l
 DEFINE_FIND(reader)
 DEFINE_FIND(feature)
 DEFINE_FIND(model)
+DEFINE_FIND(net)
 DEFINE_FIND(task)
 DEFINE_FIND(tuner)

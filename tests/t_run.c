@@ -35,9 +35,9 @@ static const weft_opt toy_opts[] = {{.name = "gamma",
 static const weft_kind toy_kind = {
     .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
 
-static int64_t toy_nstate(const void *self)
+static int64_t toy_nstate(const void *self, int k)
 {
-    (void)self;
+    (void)self, (void)k;
     return NSTATE;
 }
 
@@ -55,8 +55,10 @@ static int64_t toy_affinity(const void *self, const weft_job *job)
     return job->mix.k > 1 ? -1 : job->mix.id[0] % 2;
 }
 
-static void toy_step(void *self, const weft_job *job, real *state, weft_result *res)
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real *state,
+                            weft_round *row, double *z, weft_result *res)
 {
+    (void)unit, (void)row, (void)z;
     toy *t = self;
     if (t->steps < 64) t->order[t->steps] = job->id;
     state[0] += 1;
@@ -76,14 +78,15 @@ static void toy_step(void *self, const weft_job *job, real *state, weft_result *
     state[2] += (real)sum;
     res->cost = weft_now();
     if (t->steps++ == t->stop_at) raise(SIGTERM);
+    return WEFT_OK;
 }
 
-static void toy_score(void *self, const weft_job *job, const real *state, weft_part part,
-                      double *loss, double *error)
+static weft_status toy_score(void *self, const weft_job *job, const real *state,
+                             weft_part part, weft_scores *out)
 {
     (void)self, (void)job, (void)part;
-    *loss = (double)state[2];
-    *error = 0;
+    *out = (weft_scores){.loss = (double)state[2]};
+    return WEFT_OK;
 }
 
 static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
@@ -136,6 +139,7 @@ static weft_asked script_ask(void *self, weft_job *job)
                       .resource = 1,
                       .size = 1,
                       .last = l->last,
+                      .wins = 1,
                       .mix = s->mix};
     return WEFT_JOB;
 }

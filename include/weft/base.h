@@ -93,6 +93,13 @@ typedef enum weft_purpose {
     WEFT_RNG_DATA,      /* built-in data: (sample, position) */
     WEFT_RNG_TUNER,     /* a tuner's own: (trial, axis) */
     WEFT_RNG_SOLVE,     /* a solver's own */
+    WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index) */
+    WEFT_RNG_COHORT,    /* clients of a round: (round, draw) */
+    WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch) */
+    WEFT_RNG_PICK,      /* configuration a client draws: (trial, round, place in cohort) */
+    WEFT_RNG_DROPOUT,   /* masks: (key, step) */
+    WEFT_RNG_DEVICE,    /* speed, drop-out ... of a device: (what, client, round) */
+    WEFT_RNG_CLIENT,    /* generated clients, partitions: (client, sample) */
     WEFT_RNG_TEST
 } weft_purpose;
 

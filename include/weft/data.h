@@ -9,7 +9,8 @@
 typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_part;
 extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test" */
 
-typedef enum weft_form { WEFT_BYTES, WEFT_REALS, WEFT_TOKENS } weft_form;
+/* Rows of bytes or numbers, documents, or running text of one-byte symbols. */
+typedef enum weft_form { WEFT_BYTES, WEFT_REALS, WEFT_TOKENS, WEFT_CHARS } weft_form;
 
 /* Three tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK). */
 typedef enum weft_tokenizer {
@@ -41,6 +42,27 @@ typedef struct weft_rows {
     const uint32_t *token[WEFT_NTOK];
 } weft_rows;
 
+/* A federation: data that belong to clients. Each client's samples lie in a row: train,
+ * (gap), valid, (gap), test. Nothing but their numbers stays in memory, 20 bytes a client
+ * (generated ones: nothing); samples are read when they are asked for. */
+typedef struct weft_clients {
+    int64_t n;                   /* clients */
+    int64_t d;                   /* numbers of a row; WEFT_CHARS: characters of a window */
+    int channels, height, width; /* of an image; 0 where rows are no images */
+    int64_t stride; /* WEFT_CHARS: characters from one window to the next; else 1 */
+    int symbols;    /* WEFT_CHARS: size of the alphabet; else 0 */
+    const char *const *name;     /* [n], or NULL where clients have no names */
+    struct weft_federation *own; /* private to data */
+} weft_clients;
+
+/* Samples of a client in memory. */
+typedef struct weft_samples {
+    int64_t n;
+    const float *x;       /* [n][d]; bytes come as numbers in 0..1; NULL for WEFT_CHARS */
+    const int32_t *label; /* [n]; NULL for WEFT_CHARS */
+    const uint8_t *text;  /* WEFT_CHARS: window i is text + i stride, d + 1 symbols */
+} weft_samples;
+
 typedef struct weft_data {
     weft_form form;
     int classes;
@@ -48,6 +70,7 @@ typedef struct weft_data {
     const char *reader, *source, *digest;
     weft_rows part[WEFT_NPART];
     weft_vocab vocab[WEFT_NTOK];
+    weft_clients *clients; /* NULL: not a federation; else parts hold totals, no rows */
     const char *path;
     weft_arena *mem;
     weft_h5 file; /* stays open for weft_data_tokens */
@@ -61,6 +84,12 @@ WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_tea
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
 void weft_data_close(weft_data *d);
+
+/* Number of samples of a part of client c, 0 <= c < n. Local. Cost O(1). */
+int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
+/* Those samples, in mem. EFILE where the file cannot be read. Local. */
+WEFT_CHECKED weft_status weft_client_get(weft_clients *f, int64_t c, weft_part part,
+                                         weft_samples *out, weft_arena *mem);
 
 /* ---- packing ------------------------------------------------------------------------ */
 

@@ -91,6 +91,27 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
 void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb,
                 float *c, int ldc);
 
+/* ---- products with weights that are used many times
+ * -------------------------------------- */
+
+/* Matrix b[k][m] packed in panels of columns for weft_panels_times. */
+typedef struct weft_panels {
+    int k, m;
+    const real *packed; /* the kernel's own layout */
+} weft_panels;
+size_t weft_panels_bytes(int k, int m);
+/* Packs b[k][ldb] (trans 0), or the transpose of b[m][ldb] (trans 1), into mem
+ * (weft_panels_bytes(k, m), 64-byte aligned), which p then borrows. */
+void weft_panels_pack(weft_panels *p, int k, int m, const real *b, size_t ldb, int trans,
+                      void *mem);
+/* c[n][ldc] = a[n][lda] b (add 0), or += (add 1). A row of c depends on that row of a
+ * alone. Cost 2 n k m. */
+void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, int add,
+                       real *c, size_t ldc);
+/* g[k][ldg] += a^T b, a[n][lda] (k columns), b[n][ldb] (m columns). Cost 2 n k m. */
+void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
+                real *g, size_t ldg, weft_arena *tmp);
+
 /* ---- sparse rows -------------------------------------------------------------------- */
 
 /* Sparse rows: entry e of row i, first[i] <= e < first[i+1], is value[e] at column[e]. */

@@ -8,17 +8,20 @@
 #define WEFT_READERS(X)  X(cifar) X(imdb) X(text) X(dense) X(synthetic)
 #define WEFT_FEATURES(X) X(rff) X(ngram)
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
+#define WEFT_NETS(X)     X(linear)
 #define WEFT_TASKS(X)    X(fmap)
 #define WEFT_TUNERS(X)   X(random) X(ws_sha) X(ws_eg)
 
 #define WEFT_DECLARE_READER(n)  extern const weft_reader weft_reader_##n;
 #define WEFT_DECLARE_FEATURE(n) extern const weft_feature weft_feature_##n;
 #define WEFT_DECLARE_MODEL(n)   extern const weft_model weft_model_##n;
+#define WEFT_DECLARE_NET(n)     extern const weft_net weft_net_##n;
 #define WEFT_DECLARE_TASK(n)    extern const weft_task weft_task_##n;
 #define WEFT_DECLARE_TUNER(n)   extern const weft_tuner weft_tuner_##n;
 WEFT_READERS(WEFT_DECLARE_READER)
 WEFT_FEATURES(WEFT_DECLARE_FEATURE)
 WEFT_MODELS(WEFT_DECLARE_MODEL)
+WEFT_NETS(WEFT_DECLARE_NET)
 WEFT_TASKS(WEFT_DECLARE_TASK)
 WEFT_TUNERS(WEFT_DECLARE_TUNER)
 
@@ -26,6 +29,7 @@ WEFT_TUNERS(WEFT_DECLARE_TUNER)
 extern const weft_reader *const weft_readers[];
 extern const weft_feature *const weft_features[];
 extern const weft_model *const weft_models[];
+extern const weft_net *const weft_nets[];
 extern const weft_task *const weft_tasks[];
 extern const weft_tuner *const weft_tuners[];
 

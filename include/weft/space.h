@@ -51,12 +51,18 @@ void weft_space_show(const weft_space *sp, const double *conf, char *text, size_
 
 /* ---- mixture ------------------------------------------------------------------------ */
 
-/* k configurations and their probabilities. k = 1 is an ordinary trial. */
+/* k configurations and their probabilities. k = 1 is an ordinary trial. A product of
+ * simplexes, one an axis (FedEx on a grid), has nblock > 1: entries off[b] .. off[b+1]-1
+ * form block b, whose probabilities sum to 1, and a draw takes one entry of each. Of an
+ * entry of block b > 0 only the number conf[axis[b]] counts. */
 typedef struct weft_mix {
     int k, dim;
-    int64_t *id;  /* [k] index of the configuration in the space, for people and ties */
-    double *conf; /* [k][dim] in the units of the options */
-    double *z;    /* [k] log-probabilities; -INFINITY when eliminated */
+    int nblock;      /* 1: one simplex */
+    const int *off;  /* [nblock+1]; NULL where nblock is 1 */
+    const int *axis; /* [nblock] axis of each block; axis[0] too counts alone; NULL: all */
+    int64_t *id;     /* [k] index of the configuration in the space, for people and ties */
+    double *conf;    /* [k][dim] in the units of the options */
+    double *z;       /* [k] log-probabilities; -INFINITY when eliminated */
 } weft_mix;
 
 weft_mix weft_mix_new(int k, int dim, weft_arena *mem); /* uniform */
@@ -79,20 +85,79 @@ int weft_mix_mode(const weft_mix *m);  /* first largest z */
 size_t weft_mix_bytes(const weft_mix *m);
 void weft_mix_pack(const weft_mix *m, void *to);
 
+/* ---- rules that move a mixture every round ----------------------------------------------
+ */
+
+typedef enum weft_schedule {
+    WEFT_STILL,      /* the mixture stays */
+    WEFT_CONSTANT,   /* eta */
+    WEFT_ROOT,       /* eta / sqrt t, t = 1, 2 ... (FedEx: auto) */
+    WEFT_ADAPTIVE,   /* eta / sqrt(sum over rounds of |grad|_inf^2) */
+    WEFT_AGGRESSIVE, /* eta / |grad|_inf */
+    WEFT_SCALE,      /* eta sqrt(2 ln k) */
+    WEFT_HORIZON,    /* eta / sqrt(horizon): multiplicative weights, n known */
+    WEFT_LITERAL     /* SysML 2019 to the letter: p_i *= exp(-s_j / sqrt(horizon)) */
+} weft_schedule;
+
+/* How a mixture moves by the scores of a round's clients. */
+typedef struct weft_rule {
+    weft_schedule schedule;
+    double eta;      /* 0: sqrt(2 ln k), k of each block */
+    double horizon;  /* rounds; 0 with WEFT_HORIZON: as WEFT_ROOT */
+    double discount; /* of the baseline: 0 last round, 1 plain mean, < 0 no baseline */
+    double floor;    /* a probability below floor / k counts as that when divided by */
+    double cutoff;   /* entropy (nats) below which the mixture moves no more; 0: never */
+    int diff;        /* 1: score after - before, without a baseline; 0: after - baseline */
+} weft_rule;
+
+/* What a rule carries from round to round: part of a trial's state. */
+typedef struct weft_drift {
+    double steps; /* rounds that moved it */
+    double base,
+        mass;     /* discounted sums of scores and of weights: baseline = base / mass */
+    double sumsq; /* of |grad|_inf */
+} weft_drift;
+
+/* One round: client j of n drew entries pick[j][nblock] and scored before[j] and after[j]
+ * (finite; lower is better) with weight[j] (sum 1, >= 0):
+ *     grad_i = sum_j weight_j (after_j - baseline) [i in pick_j] / max(p_i, floor / k),
+ *     z <- z - step grad, normalised block by block.
+ * Eliminated entries stay so. n = 0 changes nothing. Local. Cost O(n nblock + k). Khodak
+ * et al., "Federated Hyperparameter Tuning", NeurIPS 2021, algorithm 2; with its own
+ * schedules also SysML 2019, section 4.1. */
+void weft_rule_step(const weft_rule *rule, weft_drift *drift, weft_mix *m, int n,
+                    const int *pick, const double *before, const double *after,
+                    const double *weight);
+/* Draws one entry of each block by units[nblock] in [0,1) into pick[nblock] and composes
+ * its configuration into conf[dim]. Local. */
+void weft_mix_pick(const weft_mix *m, const double *unit, int *pick, double *conf);
+/* Entropy in nats, the sum over blocks. Local. */
+double weft_mix_entropy(const weft_mix *m);
+/* Configuration i of a set around `centre`: 0 is the centre, the others move each axis of
+ * `section` by a uniform draw of up to +- eps of its length (log axes: of its logarithm;
+ * lists and integers: up to ceil(eps (values - 1)) places), clipped to the axis. Other axes
+ * keep the centre's value. A function of (seed, centre, i). Local. */
+void weft_space_near(const weft_space *sp, const char *section, const double *centre,
+                     double eps, uint64_t seed, int64_t i, double *conf);
+
 /* ---- job and result ----------------------------------------------------------------- */
 
 /* "Train the weights of this trial further, each sample drawing its configuration from
  * mix." */
 typedef struct weft_job {
-    int64_t id;      /* 0, 1, 2 ... in the order asked */
-    int64_t trial;   /* whose weights */
-    int64_t from;    /* trial whose weights a new trial copies; -1: afresh */
-    int round;       /* 0, 1 ... of this trial; keys the draws of samples */
-    double resource; /* to add, in the task's unit; fmap: 1 fit. 0: only score */
-    double size;     /* 0 < size <= 1: share of the full number of features (growth) */
-    int last;        /* 1: no later job continues or copies this trial */
-    int all;         /* 1: score eliminated configurations too (the literal method) */
-    weft_mix mix;    /* borrowed from the tuner until its next ask or tell */
+    int64_t id;    /* 0, 1, 2 ... in the order asked */
+    int64_t trial; /* whose weights */
+    int64_t from;  /* trial whose weights a new trial copies; -1: afresh */
+    int round;     /* 0, 1 ... of this trial; keys the draws of samples */
+    double
+        resource; /* to add, in the task's unit; fmap: 1 fit, fed: rounds. 0: only score */
+    double size;  /* 0 < size <= 1: share of the full number of features (growth) */
+    int last;     /* 1: no later job continues or copies this trial */
+    int all;      /* 1: score eliminated configurations too (the literal method) */
+    int wins;     /* may its trial win the run? 0: only where no other can, the last one;
+                     1: the most resource counts, then the loss; 2: the loss alone */
+    weft_rule rule; /* how the task moves the mixture every round; zeros: it stays */
+    weft_mix mix;   /* borrowed from the tuner until its next ask or tell */
 } weft_job;
 
 /* What a job brought. Sums are exact, so equal on any number of ranks. */
@@ -111,7 +176,26 @@ typedef struct weft_result {
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
+    double *z;         /* [k] log-probabilities after the job; the job's where they stay */
+    double bound; /* half the width of the 95 % interval of the loss; 0 where not known */
+    double global_loss, global_error; /* fed: of the server's weights; NAN: not scored */
+    double personal_loss, personal_error; /* fed: after local training; NAN likewise */
 } weft_result;
+
+/* One unit of a job, a row of /rounds in the run file. Sums and means over the clients that
+ * were averaged. Zero where a task has nothing to say. */
+typedef struct weft_round {
+    double before_loss, before_error; /* of the server's weights on their validation data */
+    double after_loss, after_error;   /* of each client's own, after its training */
+    double train_loss;                /* mean over all local steps */
+    double clients, diverged, dropped; /* averaged; diverged; lost to device or deadline */
+    double samples;                    /* local training samples seen */
+    double bytes;                      /* up and down, all devices of the round */
+    double seconds, energy;            /* virtual time of the round; joule, all devices */
+    double entropy;                    /* of the mixture after the round, nats */
+    double valid_loss, valid_error;    /* global, on clients drawn for evaluation; NAN */
+    double wall, compute, wait, comm;  /* real seconds; the last three means over ranks */
+} weft_round;
 
 /* Mean score of configuration i, lower is better; NAN where none of its samples was scored.
  */

@@ -4,6 +4,7 @@
 #define WEFT_TASK_H
 
 #include "weft/model.h"
+#include "weft/net.h"
 
 /* What a task is set up with. */
 typedef struct weft_env {
@@ -23,21 +24,39 @@ typedef struct weft_cost {
     double passes;       /* products with the matrix that were assumed */
 } weft_cost;
 
+/* Scores of a winner on a part. */
+typedef struct weft_scores {
+    double loss, error; /* fed: of the server's weights; means over samples */
+    double personal_loss, personal_error; /* fed: after local training; NAN elsewhere */
+} weft_scores;
+
+#define WEFT_MOST_TUNED 4 /* plug-ins whose options may be axes, at most */
+
 typedef struct weft_task {
     weft_kind kind;
-    /* The plug-in whose options may be axes of the search space, as named by the task's own
-     * options. ECONF: unknown name. Local. Called before setup. */
-    weft_status (*tuned)(void *self, const weft_kind **kind);
+    const weft_kind *const
+        *parts; /* further sections of its own, NULL at the end; or NULL */
+    /* The plug-ins whose options may be axes of the search space, as named by the task's
+     * own options. ECONF: unknown name. Local. Called before setup. */
+    weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n);
     weft_status (*setup)(void *self, const weft_env *env); /* Collective */
-    int64_t (*nstate)(const void *self);                   /* reals of a trial's state */
+    int64_t (*nstate)(const void *self, int k); /* reals of the state of a trial of k */
+    int64_t (*nkeep)(const void *self); /* the first of these, all that score needs */
     void (*start)(const void *self, const weft_job *job, real *state);
     int64_t (*affinity)(const void *self, const weft_job *job); /* jobs to run in a row */
     void (*cost)(const void *self, const weft_job *job, weft_cost *out);
-    /* Does the job: state in and out, equal on all ranks. Collective. */
-    void (*step)(void *self, const weft_job *job, real *state, weft_result *res);
-    /* Scores of state under job's mixture on a part; never told to a tuner. Collective. */
-    void (*score)(void *self, const weft_job *job, const real *state, weft_part part,
-                  double *loss, double *error);
+    /* Units that a job is made of, after each of which it can be stopped: all that goes on
+     * is in the state. NULL: always 1, and no rows of rounds. */
+    int64_t (*units)(const void *self, const weft_job *job);
+    /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. The last unit
+     * also fills *res. *row is zero on entry, z[k] the log-probabilities after the unit
+     * (NULL where units is). EFILE. Collective. */
+    weft_status (*step)(void *self, const weft_job *job, int64_t unit, real *state,
+                        weft_round *row, double *z, weft_result *res);
+    /* Scores of state[nkeep] under job's mixture on a part; never told to a tuner. EFILE.
+     * Collective. */
+    weft_status (*score)(void *self, const weft_job *job, const real *state, weft_part part,
+                         weft_scores *out);
 } weft_task;
 
 /* The task of that name in the registry; ECONF with the nearest name. Local. */

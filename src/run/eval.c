@@ -10,7 +10,7 @@ static void print_score(const weft_rows *rows, weft_part part, double loss, doub
 
 static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
 {
-    const int64_t n = r->task->nstate(r->task_self);
+    const int64_t n = r->task->nkeep(r->task_self);
     if (n != w->n || r->space.dim != 0)
         return weft_fail(WEFT_EDATA,
                          "the winner of %s has %lld weights and statistics, %s "
@@ -30,10 +30,10 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
         printf("%-6s %10s %12s %9s %9s\n", "part", "samples", "loss", "error %", "right %");
     }
     for (int p = 0; p < WEFT_NPART; p++) {
-        double loss, error;
         if (r->data.part[p].total == 0) continue;
-        r->task->score(r->task_self, &job, w->state, (weft_part)p, &loss, &error);
-        if (root) print_score(&r->data.part[p], (weft_part)p, loss, error);
+        weft_scores s;
+        TRY(r->task->score(r->task_self, &job, w->state, (weft_part)p, &s));
+        if (root) print_score(&r->data.part[p], (weft_part)p, s.loss, s.error);
     }
     return WEFT_OK;
 }

@@ -75,7 +75,7 @@ static void show_axes(const weft_run *r)
 
 static void print_plan(const weft_run *r, const plan *p, double gflops, double gbytes)
 {
-    const double states = 3.0 * (double)r->task->nstate(r->task_self) * sizeof(real);
+    const double states = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
     const double ranks = r->team->size;
     const double fast = p->sum.flops / (gflops * 1e9 * ranks);
     /* A sparse product reads 8 bytes, column and value, for 2 operations. */

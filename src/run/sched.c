@@ -38,7 +38,7 @@ static int compare(double a, double b)
 /* Positive when a is the better candidate. */
 static int better(const weft_event *a, const weft_event *b)
 {
-    const int one_a = a->job.mix.k == 1, one_b = b->job.mix.k == 1;
+    const int one_a = a->job.wins > 0, one_b = b->job.wins > 0;
     if (one_a != one_b) return one_a - one_b;
     if (!one_a) return compare((double)a->job.id, (double)b->job.id);
     const int fine_a = isfinite(a->res.loss), fine_b = isfinite(b->res.loss);
@@ -105,7 +105,7 @@ static void release(weft_sched *s)
 static weft_status fetch(weft_sched *s, weft_held *h)
 {
     if (h->state) return WEFT_OK;
-    const int64_t n = s->task->nstate(s->task_self);
+    const int64_t n = s->task->nstate(s->task_self, h->of->job.mix.k);
     h->mem = weft_arena_new();
     h->state = WEFT_NEW(h->mem, real, n);
     return weft_trace_load(s->trace, h->of, h->state, n);
@@ -139,7 +139,8 @@ static weft_status begin_state(weft_sched *s, const weft_job *job, real *state)
         return WEFT_OK;
     }
     TRY(fetch(s, parent));
-    memcpy(state, parent->state, (size_t)s->task->nstate(s->task_self) * sizeof *state);
+    memcpy(state, parent->state,
+           (size_t)s->task->nstate(s->task_self, job->mix.k) * sizeof *state);
     return WEFT_OK;
 }
 
@@ -192,7 +193,7 @@ static const weft_event *enter(weft_sched *s, const weft_event *e, real *state,
 
 static weft_status run_job(weft_sched *s, weft_event *e)
 {
-    const int64_t n = s->task->nstate(s->task_self);
+    const int64_t n = s->task->nstate(s->task_self, e->job.mix.k);
     weft_arena *mem = weft_arena_new();
     real *state = WEFT_NEW(mem, real, n);
     weft_status st = begin_state(s, &e->job, state);
@@ -201,7 +202,7 @@ static weft_status run_job(weft_sched *s, weft_event *e)
         return st;
     }
     const double start = weft_now();
-    s->task->step(s->task_self, &e->job, state, &e->res);
+    TRY(s->task->step(s->task_self, &e->job, 0, state, NULL, NULL, &e->res));
     e->seconds = weft_now() - start;
     finish_result(s, e);
     e->hash = weft_hash(state, (size_t)n * sizeof *state, 0);

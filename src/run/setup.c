@@ -139,9 +139,10 @@ static weft_status bind(weft_run *r)
     r->tuner_self = weft_arena_get(r->mem, 1, r->tuner->kind.size);
     TRY(weft_conf_bind(r->conf, &r->task->kind, r->task_self));
     TRY(weft_conf_bind(r->conf, &r->tuner->kind, r->tuner_self));
-    const weft_kind *tuned;
-    TRY(r->task->tuned(r->task_self, &tuned));
-    TRY(weft_space_read(&r->space, r->conf, &tuned, 1, (uint64_t)r->opts.seed, r->mem));
+    const weft_kind *tuned[WEFT_MOST_TUNED];
+    int ntuned;
+    TRY(r->task->tuned(r->task_self, tuned, &ntuned));
+    TRY(weft_space_read(&r->space, r->conf, tuned, ntuned, (uint64_t)r->opts.seed, r->mem));
     TRY(check_others(r));
     if (r->opts.data[0] == '\0')
         return weft_fail(WEFT_ECONF,
@@ -166,7 +167,7 @@ weft_status weft_run_bind(weft_run *r, weft_conf *conf, weft_team *team, weft_ar
 /* What can be checked only when the task stands. Local. */
 static weft_status check_setup(const weft_run *r)
 {
-    const double bytes = 3.0 * (double)r->task->nstate(r->task_self) * sizeof(real);
+    const double bytes = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
     if (bytes > r->opts.memory * 1e9)
         return weft_fail(WEFT_ELIMIT,
                          "the states of the training take %.2f GB, run.memory "

@@ -53,7 +53,7 @@ static void collect_times(const weft_run *r, weft_outcome *o)
 }
 
 /* Scores the winner on a part by its own configuration alone. Collective. */
-static void score_winner(const weft_run *r, weft_outcome *o, weft_part part)
+static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part part)
 {
     const weft_event *e = &o->sched->winner;
     const int arm = weft_winner_arm(e);
@@ -63,11 +63,15 @@ static void score_winner(const weft_run *r, weft_outcome *o, weft_part part)
     memcpy(job.mix.conf, e->job.mix.conf + (size_t)arm * (size_t)job.mix.dim,
            (size_t)job.mix.dim * sizeof *job.mix.conf);
     const double start = weft_now();
-    r->task->score(r->task_self, &job, o->state, part, &o->loss[part], &o->error[part]);
+    weft_scores s;
+    TRY(r->task->score(r->task_self, &job, o->state, part, &s));
+    o->loss[part] = s.loss;
+    o->error[part] = s.error;
     o->test += weft_now() - start;
+    return WEFT_OK;
 }
 
-static void score_parts(const weft_run *r, weft_outcome *o)
+static weft_status score_parts(const weft_run *r, weft_outcome *o)
 {
     const weft_event *e = &o->sched->winner;
     for (int p = 0; p < WEFT_NPART; p++) o->loss[p] = o->error[p] = NAN;
@@ -75,9 +79,11 @@ static void score_parts(const weft_run *r, weft_outcome *o)
         o->loss[WEFT_VALID] = e->res.valid_loss;
         o->error[WEFT_VALID] = e->res.valid_error;
     } else if (r->data.part[WEFT_VALID].total > 0) {
-        score_winner(r, o, WEFT_VALID);
+        TRY(score_winner(r, o, WEFT_VALID));
     }
-    if (r->opts.test && r->data.part[WEFT_TEST].total > 0) score_winner(r, o, WEFT_TEST);
+    if (r->opts.test && r->data.part[WEFT_TEST].total > 0)
+        TRY(score_winner(r, o, WEFT_TEST));
+    return WEFT_OK;
 }
 
 static uint64_t run_digest(const weft_outcome *o)
@@ -92,12 +98,12 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
 {
     o->run = r;
     o->sched = s;
-    o->nstate = r->task->nstate(r->task_self);
+    o->nstate = r->task->nkeep(r->task_self);
     o->began = t->began;
     TRY(weft_sched_state(s, &o->state));
     o->search = s->seconds;
     o->refit = refit_seconds(s);
-    score_parts(r, o);
+    TRY(score_parts(r, o));
     o->digest = run_digest(o);
     collect_times(r, o);
     const int root = r->team->rank == 0;
@@ -122,7 +128,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
             "expected %s); put that back, or begin anew by `weft tune --force`",
             r->opts.data, t->path, r->data.digest, t->data);
     /* Three states, as of the winner, the trial and its successor, and the run file. */
-    const double state = (double)r->task->nstate(r->task_self) * sizeof(real);
+    const double state = (double)r->task->nstate(r->task_self, 1) * sizeof(real);
     if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, 4 * state + 1e6));
     *begun = 1;
     o.setup = weft_now() - start;

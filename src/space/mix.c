@@ -10,7 +10,7 @@
 weft_mix weft_mix_new(int k, int dim, weft_arena *mem)
 {
     weft_check(k > 0 && dim >= 0, "mixture of %d configurations of %d numbers", k, dim);
-    weft_mix m = {.k = k, .dim = dim};
+    weft_mix m = {.k = k, .dim = dim, .nblock = 1};
     m.id = WEFT_NEW(mem, int64_t, k);
     m.conf = WEFT_NEW(mem, double, (size_t)k *(size_t)dim);
     m.z = WEFT_NEW(mem, double, k);

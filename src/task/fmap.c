@@ -57,18 +57,24 @@ typedef struct arms {
     double *p, *cum;  /* [k] probabilities, cumulated */
 } arms;
 
-static weft_status fmap_tuned(void *self, const weft_kind **kind)
+static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
 {
     fmap *t = self;
     TRY(weft_feature_find(t->feature_name, &t->feature));
     TRY(weft_model_find(t->model_name, &t->model));
-    *kind = &t->feature->kind;
+    kind[0] = &t->feature->kind;
+    *n = 1;
     return WEFT_OK;
 }
 
 static weft_status fmap_setup(void *self, const weft_env *env)
 {
     fmap *t = self;
+    if (env->data->clients != NULL || env->data->form == WEFT_CHARS)
+        return weft_fail(WEFT_EDATA,
+                         "%s is a federation, and task fmap selects feature maps on one "
+                         "data set; use task fed, or pack without clients",
+                         env->data->path);
     t->env = *env;
     t->map = weft_arena_get(env->mem, 1, t->feature->kind.size);
     t->solver = weft_arena_get(env->mem, 1, t->model->kind.size);
@@ -81,16 +87,22 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     return WEFT_OK;
 }
 
-static int64_t fmap_nstate(const void *self)
+static int64_t fmap_nkeep(const void *self)
 {
     const fmap *t = self;
     return t->nstat + t->outputs * (t->columns + 1);
 }
 
+static int64_t fmap_nstate(const void *self, int k)
+{
+    (void)k;
+    return fmap_nkeep(self);
+}
+
 static void fmap_start(const void *self, const weft_job *job, real *state)
 {
     (void)job;
-    memset(state, 0, (size_t)fmap_nstate(self) * sizeof *state);
+    memset(state, 0, (size_t)fmap_nkeep(self) * sizeof *state);
 }
 
 static const void *arm_new(const fmap *t, const double *conf, weft_arena *mem)
@@ -259,9 +271,13 @@ static weft_fitted fit(fmap *t, const weft_job *job, const arms *a, real *state)
     return fitted;
 }
 
-static void fmap_step(void *self, const weft_job *job, real *state, weft_result *res)
+static weft_status fmap_step(void *self, const weft_job *job, int64_t unit, real *state,
+                             weft_round *row, double *z, weft_result *res)
 {
     fmap *t = self;
+    (void)unit;
+    (void)row;
+    (void)z;
     weft_arena *tmp = weft_arena_new();
     const arms a = arms_new(t, &job->mix, tmp);
     const weft_fitted fitted =
@@ -283,20 +299,23 @@ static void fmap_step(void *self, const weft_job *job, real *state, weft_result 
     res->iterations = fitted.iterations;
     res->cost = job->resource;
     weft_arena_free(tmp);
+    return WEFT_OK;
 }
 
-static void fmap_score(void *self, const weft_job *job, const real *state, weft_part part,
-                       double *loss, double *error)
+static weft_status fmap_score(void *self, const weft_job *job, const real *state,
+                              weft_part part, weft_scores *out)
 {
     fmap *t = self;
     weft_arena *tmp = weft_arena_new();
     const arms a = arms_new(t, &job->mix, tmp);
-    real *own = WEFT_NEW(tmp, real, fmap_nstate(t));
-    memcpy(own, state, (size_t)fmap_nstate(t) * sizeof *own);
+    real *own = WEFT_NEW(tmp, real, fmap_nkeep(t));
+    memcpy(own, state, (size_t)fmap_nkeep(t) * sizeof *own);
     tally s = tally_new(t, a.k, part, tmp);
     score_split(t, job, &a, own, part, &s, tmp);
-    tally_close(t, &a, 1, &s, loss, error);
+    *out = (weft_scores){.personal_loss = NAN, .personal_error = NAN};
+    tally_close(t, &a, 1, &s, &out->loss, &out->error);
     weft_arena_free(tmp);
+    return WEFT_OK;
 }
 
 static int64_t fmap_affinity(const void *self, const weft_job *job)
@@ -347,6 +366,7 @@ const weft_task weft_task_fmap = {
     .tuned = fmap_tuned,
     .setup = fmap_setup,
     .nstate = fmap_nstate,
+    .nkeep = fmap_nkeep,
     .start = fmap_start,
     .affinity = fmap_affinity,
     .cost = fmap_cost,

@@ -27,8 +27,13 @@ static weft_asked sweep_ask(void *self, weft_job *job)
     if (t->next == t->sp->count) return WEFT_DONE;
     t->one.id[0] = t->next;
     weft_space_get(t->sp, t->next, t->one.conf);
-    *job = (weft_job){
-        .trial = t->next++, .from = -1, .resource = 1, .size = 1, .last = 1, .mix = t->one};
+    *job = (weft_job){.trial = t->next++,
+                      .from = -1,
+                      .resource = 1,
+                      .size = 1,
+                      .last = 1,
+                      .wins = 1,
+                      .mix = t->one};
     return WEFT_JOB;
 }
 

@@ -44,7 +44,7 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
     s->one.id[0] = s->mix.id[i];
     memcpy(s->one.conf, s->mix.conf + (size_t)i * s->mix.dim,
            (size_t)s->mix.dim * sizeof *s->one.conf);
-    *job = (weft_job){.from = -1, .last = 1, .mix = s->one};
+    *job = (weft_job){.from = -1, .last = 1, .wins = 1, .mix = s->one};
     if (!refit && s->round > 0) {
         job->trial = s->trials - 1;
         job->round = s->round;
