@@ -297,13 +297,17 @@ static void test_gradient(weft_arena *mem)
 
 static void test_gradient_jobs(weft_arena *mem)
 {
-    weft_job job[9];
+    weft_job job[10];
     game g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1};
     ok(jobs_of(&g, job, 9, mem) == 6, "exponentiated gradient takes five rounds and a fit");
     ok(job[4].trial == 0 && job[4].round == 4 && weft_mix_alive(&job[4].mix) == 64,
        "the rounds go on with one trial and all maps");
     ok(job[5].trial == 1 && job[5].from == 0 && job[5].mix.k == 1,
        "the last is a new trial");
+    g.options = "switch = 4";
+    ok(jobs_of(&g, job, 10, mem) == 9 && job[5].mix.k == 1 && job[8].mix.k == 1 &&
+           job[5].mix.id[0] != job[8].mix.id[0],
+       "with switch = 4 the four most probable maps are fitted one by one");
     g.k = 1;
     ok(jobs_of(&g, job, 9, mem) == 1, "one map takes one job");
 }
