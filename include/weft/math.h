@@ -27,6 +27,7 @@ void weft_exact_add(int64_t n, const real *x, int scale, double *sum);
 
 const char *weft_cpu_kernel(void);      /* "avx512vnni", "avx2", "plain": what was chosen */
 double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1 thread */
+double weft_cpu_peak(double seconds);   /* measured GFLOP/s of the kernel in registers */
 double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
 /* Prints "name,size,seconds,rate,share" of every kernel below: best time of a call, 1e9
  * operations (cosines; bytes) a second, and how much that is of sgemm's rate in the same
@@ -91,8 +92,7 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
 void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb,
                 float *c, int ldc);
 
-/* ---- products with weights that are used many times
- * -------------------------------------- */
+/* ---- products with weights that are used many times --------------------------------- */
 
 /* Matrix b[k][m] packed in panels of columns for weft_panels_times. */
 typedef struct weft_panels {
@@ -111,6 +111,28 @@ void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, i
 /* g[k][ldg] += a^T b, a[n][lda] (k columns), b[n][ldb] (m columns). Cost 2 n k m. */
 void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
                 real *g, size_t ldg, weft_arena *tmp);
+
+/* ---- cells of an LSTM --------------------------------------------------------------- */
+
+/* n samples at one step of time, h units. */
+typedef struct weft_cells {
+    int n, h;
+    real *z; /* [n][ldz] gates, blocks of h columns: input, forget, update, output */
+    size_t ldz;
+    const real *before; /* [n][ld] cells of the step before; NULL: zeros */
+    real *c, *y;        /* [n][ld] cells and outputs */
+    size_t ld;
+} weft_cells;
+/* To row i of z adds plus[i][4h], then
+ *     z <- sigmoid, sigmoid, tanh, sigmoid of its blocks i, f, g, o;
+ *     c = f before + i g;  y = o tanh(c).
+ * Relative error of a function below 4e-7. Hochreiter, Schmidhuber 1997; Gers et al. 2000.
+ */
+void weft_cells_forward(const weft_cells *t, const real *const *plus);
+/* Gradients: of z, which is as weft_cells_forward left it and becomes the gradient by what
+ * had been in it, from dy[n][ld] by y and dc[n][ld] by c, which becomes that by `before`.
+ * Row i of z is also added to into[i][4h]. y is not read. */
+void weft_cells_backward(const weft_cells *t, const real *dy, real *dc, real *const *into);
 
 /* ---- sparse rows -------------------------------------------------------------------- */
 
@@ -132,5 +154,62 @@ void weft_sparse_fetch(const weft_sparse *x, int64_t i);
 double weft_sparse_norm2(const weft_sparse *x, int64_t i);
 /* Largest magnitude of any value. */
 double weft_sparse_largest(const weft_sparse *x);
+
+/* ---- steps of gradient descent ------------------------------------------------------ */
+
+/* Descent on one device, as torch.optim.SGD takes it (no dampening, no Nesterov). */
+typedef struct weft_sgd {
+    double lr;
+    double momentum;     /* 0: none */
+    double weight_decay; /* times w, added to the gradient (coupled) */
+    double mu;           /* pull towards the anchor (FedProx); 0: none */
+    double clip;         /* largest norm of the gradient; 0: any */
+} weft_sgd;
+
+/* One step on n weights, in this order:
+ *     g <- g + mu (w - anchor),
+ *     g <- g min(1, clip / (|g| + 1e-6))     where clip > 0 (clip_grad_norm_ of PyTorch),
+ *     g <- g + weight_decay w,
+ *     velocity <- g on the first step, later momentum velocity + g,
+ *     w <- w - lr velocity.
+ * first     1: the first step since w was received; what velocity held is not read
+ * g         [n] gradient in; afterwards of no use
+ * velocity  [n] in, out; NULL allowed where momentum is 0
+ * anchor    [n] weights received; NULL allowed where mu is 0
+ * Returns |g| before clipping; not finite: the device has diverged, and w is spoiled. The
+ * result is the same on all CPUs. Local. Cost: one pass over the vectors, two with clip.
+ * Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated Optimization in Heterogeneous
+ * Networks", MLSys 2020. */
+double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
+                     real *velocity, const real *anchor);
+
+typedef enum weft_optimizer { WEFT_SGD, WEFT_ADAM, WEFT_YOGI } weft_optimizer;
+
+/* Descent on the server, with -delta in the place of a gradient. */
+typedef struct weft_server {
+    int optimizer;       /* weft_optimizer */
+    double lr;           /* of round 0 */
+    double momentum;     /* WEFT_SGD */
+    double decay;        /* lr is multiplied by 1 - decay after every round */
+    double beta1, beta2; /* WEFT_ADAM, WEFT_YOGI: memory of mean and square */
+    double tau;          /* WEFT_ADAM, WEFT_YOGI: adaptivity, added to the root; > 0 */
+} weft_server;
+
+/* Vectors of n that an optimizer keeps between rounds: 0, 1 or 2. Local. */
+int weft_server_slots(const weft_server *s);
+
+/* Round 0, 1 ... of n weights; delta[n] is the weighted mean of (local - server's) weights.
+ *     SGD:  m <- momentum m + delta,              w <- w + lr_t m,
+ *     Adam: m <- beta1 m + (1 - beta1) delta,  v <- beta2 v + (1 - beta2) delta^2,
+ *     Yogi: m likewise,  v <- v - (1 - beta2) delta^2 sign(v - delta^2),
+ *           both w <- w + lr_t m / (sqrt v + tau),
+ * lr_t = lr (1 - decay)^round. m starts at 0 and v at tau^2: round 0 sets them, so slots
+ * need no preparation. There is no correction of the bias: the paper's algorithm has none,
+ * and v is not biased towards 0, which is what the correction mends, but starts at tau^2.
+ * slots     [weft_server_slots(s)][n] in, out
+ * Local. Reddi, Charles, Zaheer, Garrett, Rush, Konecny, Kumar, McMahan, "Adaptive
+ * Federated Optimization", ICLR 2021, algorithm 2. */
+void weft_server_step(const weft_server *s, int64_t round, int64_t n, real *w,
+                      const real *delta, real *slots);
 
 #endif

@@ -1,6 +1,6 @@
 /* Rates of this machine and of the kernels above it: what `weft bench` prints and --plan
  * reckons with. A rate is the best of the runs that fit the time. */
-#include "weft/math.h"
+#include "kernel.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -47,6 +47,26 @@ double weft_cpu_sgemm(double seconds)
     const double time = best_time(seconds, call_sgemm, x);
     weft_arena_free(tmp);
     return 2.0 * ORDER * ORDER * ORDER / time / 1e9;
+}
+
+enum { ROUNDS = 1 << 16 };
+
+static void call_spin(void *ctx)
+{
+    volatile real *sum = ctx; /* read, so that the loop is not left out */
+    *sum = weft_kernel_best()->spin(ROUNDS);
+}
+
+double weft_cpu_peak(double seconds)
+{
+    const weft_kernel *kernel = weft_kernel_best();
+    volatile real sum = 0;
+    union {
+        volatile real *kept;
+        void *ctx;
+    } p = {&sum};
+    const double time = best_time(seconds, call_spin, p.ctx);
+    return 2.0 * kernel->rows * kernel->lanes * ROUNDS / time / 1e9;
 }
 
 enum { STREAM = 64 << 20 };

@@ -41,6 +41,16 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
     weft_kernel_best()->gather16(n, at, value, x, sum);
 }
 
+void weft_cells_forward(const weft_cells *t, const real *const *plus)
+{
+    weft_kernel_best()->cell(t, plus);
+}
+
+void weft_cells_backward(const weft_cells *t, const real *dy, real *dc, real *const *into)
+{
+    weft_kernel_best()->cell_back(t, dy, dc, into);
+}
+
 void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb,
                 float *c, int ldc)
 {

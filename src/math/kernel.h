@@ -16,9 +16,11 @@ enum {
 #define INLINE  static inline __attribute__((always_inline))
 #define KEEP(v) __asm__("" : "+v"(v))
 #ifdef __clang__
-#define UNROLL _Pragma("unroll")
+#define UNROLL      _Pragma("unroll")
+#define UNROLL_ROWS _Pragma("unroll")
 #else
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL      _Pragma("GCC unroll 8")
+#define UNROLL_ROWS _Pragma("GCC unroll 16")
 #endif
 
 typedef struct weft_kernel {
@@ -31,7 +33,18 @@ typedef struct weft_kernel {
                  size_t ldc);
     /* c[6][ldc] += a b: a [pairs][6][2], b [pairs][wide][2]. */
     void (*gram)(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size_t ldc);
+    int lanes, rows; /* numbers of a vector; most rows of a tile of a product of reals */
+    /* c[rows][ldc] = (add: +=) a b: a[rows][lda] (k columns), b[k][vectors of lanes]. */
+    void (*tile)(int rows, int vectors, int k, const real *a, size_t lda, const real *b,
+                 int add, real *c, size_t ldc);
+    /* The same with all rows and a given as [n][rows]. */
+    void (*strip)(int vectors, int n, const real *a, const real *b, int add, real *c,
+                  size_t ldc);
+    /* 2 rows lanes operations a round, all in registers: the peak of this CPU. */
+    real (*spin)(int rounds);
     /* The rest as in weft/math.h. */
+    void (*cell)(const weft_cells *t, const real *const *plus);
+    void (*cell_back)(const weft_cells *t, const real *dy, real *dc, real *const *into);
     void (*cos_i32)(int n, const int32_t *x, double scale, const float *offset, uint8_t *q);
     void (*cos_f32)(int n, const float *x, double scale, const float *offset, uint8_t *q);
     void (*times)(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
@@ -50,6 +63,15 @@ void weft_cos_i32_avx2(int n, const int32_t *x, double scale, const float *offse
                        uint8_t *q);
 void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset,
                        uint8_t *q);
+
+/* The products of weft/math.h with a table of one's choice. p->k, p->m are set. */
+void weft_gemm_pack(const weft_kernel *kernel, weft_panels *p, const real *b, size_t ldb,
+                    int trans, real *to);
+void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda,
+                     const weft_panels *p, int add, real *c, size_t ldc);
+void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, size_t lda,
+                     int m, const real *b, size_t ldb, real *g, size_t ldg,
+                     weft_arena *tmp);
 
 /* The fastest table that this CPU runs and that agrees with the plain one on a small random
  * problem, which is tried once. Local. */

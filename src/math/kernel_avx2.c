@@ -43,6 +43,7 @@ INLINE __m256 short_stages(__m256 x)
 #define ZERO         _mm256_setzero_pd()
 #define SET(x)       _mm256_set1_pd(x)
 #define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define ADD(a, b)    _mm256_add_pd(a, b)
 
 INLINE real SUM(__m256d v)
 {
@@ -65,6 +66,7 @@ INLINE __m256d BYTES(const uint8_t *p)
 #define ZERO         _mm256_setzero_ps()
 #define SET(x)       _mm256_set1_ps(x)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define ADD(a, b)    _mm256_add_ps(a, b)
 
 INLINE real SUM(__m256 v)
 {
@@ -81,6 +83,21 @@ INLINE __m256 BYTES(const uint8_t *p)
 }
 #endif
 
+#define TILE_ROWS        6
+#define FMIN(a, b)       _mm256_min_ps(a, b)
+#define FMAX(a, b)       _mm256_max_ps(a, b)
+#define FLOADN(p, n)     _mm256_maskload_ps(p, first(n))
+#define FSTOREN(p, v, n) _mm256_maskstore_ps(p, first(n), v)
+
+/* The first n of a vector. */
+INLINE __m256i first(int n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+#include "kernel_cell.h"
+#include "kernel_gemm.h"
 #include "kernel_simd.h"
 
 enum { WIDE = 16, VECTORS = WIDE / 8 };
@@ -227,6 +244,13 @@ const weft_kernel weft_kernel_avx2 = {
     .wide = WIDE,
     .u8s8 = u8s8,
     .gram = gram,
+    .lanes = W,
+    .rows = TILE_ROWS,
+    .tile = tile_rows,
+    .strip = tile_strip,
+    .spin = spin,
+    .cell = cell,
+    .cell_back = cell_back,
     .cos_i32 = weft_cos_i32_avx2,
     .cos_f32 = weft_cos_f32_avx2,
     .times = times,

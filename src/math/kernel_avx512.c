@@ -42,6 +42,7 @@ INLINE __m512 short_stages(__m512 x)
 #define SET(x)       _mm512_set1_pd(x)
 #define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define SUM(v)       _mm512_reduce_add_pd(v)
+#define ADD(a, b)    _mm512_add_pd(a, b)
 
 INLINE __m512d BYTES(const uint8_t *p)
 {
@@ -58,6 +59,7 @@ INLINE __m512d BYTES(const uint8_t *p)
 #define SET(x)       _mm512_set1_ps(x)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define SUM(v)       _mm512_reduce_add_ps(v)
+#define ADD(a, b)    _mm512_add_ps(a, b)
 
 INLINE __m512 BYTES(const uint8_t *p)
 {
@@ -67,6 +69,20 @@ INLINE __m512 BYTES(const uint8_t *p)
 }
 #endif
 
+#define TILE_ROWS        14
+#define FMIN(a, b)       _mm512_min_ps(a, b)
+#define FMAX(a, b)       _mm512_max_ps(a, b)
+#define FLOADN(p, n)     _mm512_maskz_loadu_ps(first(n), p)
+#define FSTOREN(p, v, n) _mm512_mask_storeu_ps(p, first(n), v)
+
+/* The first n of a vector. */
+INLINE __mmask16 first(int n)
+{
+    return (__mmask16)((1u << n) - 1);
+}
+
+#include "kernel_cell.h"
+#include "kernel_gemm.h"
 #include "kernel_simd.h"
 
 enum { WIDE = 48, VECTORS = WIDE / 16 };
@@ -151,6 +167,13 @@ const weft_kernel weft_kernel_avx512 = {
     .wide = WIDE,
     .u8s8 = u8s8,
     .gram = gram,
+    .lanes = W,
+    .rows = TILE_ROWS,
+    .tile = tile_rows,
+    .strip = tile_strip,
+    .spin = spin,
+    .cell = cell,
+    .cell_back = cell_back,
     .cos_i32 = weft_cos_i32_avx2,
     .cos_f32 = weft_cos_f32_avx2,
     .times = times,

@@ -68,12 +68,94 @@ static void cos_f32(int n, const float *x, double scale, const float *offset, ui
     for (int i = 0; i < n; i++) q[i] = cosine((double)x[i] * scale + (double)offset[i]);
 }
 
+/* Products and cells with vectors of 16 bytes, which GCC and Clang make of whatever the CPU
+ * has. */
+#undef V
+#undef W
+#undef LOAD
+#undef STORE
+#undef ZERO
+#undef SET
+#undef F
+#undef FW
+#undef FLOAD
+#undef FSTORE
+#undef FSET
+typedef real V __attribute__((vector_size(16)));
+typedef float F __attribute__((vector_size(16)));
+enum { W = 16 / sizeof(real) };
+#define TILE_ROWS        6
+#define FW               4
+#define ADD(a, b)        ((a) + (b))
+#define LOAD(p)          load(p)
+#define STORE(p, v)      store(p, v)
+#define ZERO             SET(0)
+#define FLOAD(p)         FLOADN(p, FW)
+#define FSTORE(p, v)     FSTOREN(p, v, FW)
+#define FLOADN(p, n)     load_n(p, n)
+#define FSTOREN(p, v, n) store_n(p, v, n)
+#define FMIN(a, b)       choose((a) < (b), a, b)
+#define FMAX(a, b)       choose((a) > (b), a, b)
+
+INLINE V load(const real *p)
+{
+    V v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE void store(real *p, V v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+INLINE V SET(real x)
+{
+    return x - (V){0};
+}
+
+#ifndef WEFT_DOUBLE
+typedef int32_t mask __attribute__((vector_size(16)));
+
+INLINE F FSET(float x)
+{
+    return x - (F){0};
+}
+
+INLINE F load_n(const float *p, int n)
+{
+    F v = {0};
+    memcpy(&v, p, (size_t)n * sizeof *p);
+    return v;
+}
+
+INLINE void store_n(float *p, F v, int n)
+{
+    memcpy(p, &v, (size_t)n * sizeof *p);
+}
+
+INLINE F choose(mask which, F a, F b)
+{
+    return (F)((which & (mask)a) | (~which & (mask)b));
+}
+#endif
+
+#include "kernel_cell.h"
+#include "kernel_gemm.h"
+
 const weft_kernel weft_kernel_plain = {
     .name = "plain",
     .works = works,
     .wide = WIDE,
     .u8s8 = u8s8,
     .gram = gram,
+    .lanes = W,
+    .rows = TILE_ROWS,
+    .tile = tile_rows,
+    .strip = tile_strip,
+    .spin = spin,
+    .cell = cell,
+    .cell_back = cell_back,
     .cos_i32 = cos_i32,
     .cos_f32 = cos_f32,
     .times = times,

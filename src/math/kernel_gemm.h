@@ -1,0 +1,114 @@
+/* Tiles of a matrix product, written once for all widths: a tile of `rows` by one or two
+ * vectors of c stays in registers while k runs. Included by the kernel_*.c after they have
+ * defined V, W, LOAD, STORE, ZERO, SET and FMA as for kernel_simd.h, and
+ *   TILE_ROWS      most rows of a tile, as many as registers allow
+ *   ADD(a, b) sum of vectors */
+
+enum { AHEAD = 16 }; /* columns of a panel are asked for this many steps of k early */
+
+/* c[rows][ldc] = or += a b, the element (r, e) of a at a[r next_row + e next_k], b one
+ * panel [k][vectors W]. Each sum runs in the order of k, from zero, whatever `rows` is. */
+INLINE void tile(int rows, int vectors, int k, const real *a, size_t next_row,
+                 size_t next_k, const real *b, int add, real *c, size_t ldc)
+{
+    V sum[TILE_ROWS][2];
+    UNROLL_ROWS for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
+        sum[r][v] = ZERO;
+    for (int e = 0; e < k; e++) {
+        V x[2];
+        UNROLL for (int v = 0; v < vectors; v++)
+        {
+            x[v] = LOAD(b + v * W);
+            __builtin_prefetch(b + (AHEAD * vectors + v) * W);
+        }
+        UNROLL_ROWS for (int r = 0; r < rows; r++)
+        {
+            const V y = SET(a[(size_t)r * next_row]);
+            UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = FMA(y, x[v], sum[r][v]);
+        }
+        a += next_k;
+        b += vectors * W;
+    }
+    UNROLL_ROWS for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
+    {
+        real *to = c + (size_t)r * ldc + v * W;
+        STORE(to, add ? ADD(LOAD(to), sum[r][v]) : sum[r][v]);
+    }
+}
+
+#define TILE(rows)                                                                         \
+    static void tile_##rows(int vectors, int k, const real *a, size_t lda, const real *b,  \
+                            int add, real *c, size_t ldc)                                  \
+    {                                                                                      \
+        if (vectors == 2)                                                                  \
+            tile(rows, 2, k, a, lda, 1, b, add, c, ldc);                                   \
+        else                                                                               \
+            tile(rows, 1, k, a, lda, 1, b, add, c, ldc);                                   \
+    }
+TILE(1)
+TILE(2)
+TILE(3)
+TILE(4)
+TILE(5)
+TILE(6)
+#if TILE_ROWS == 14
+TILE(7)
+TILE(8)
+TILE(9)
+TILE(10)
+TILE(11)
+TILE(12)
+TILE(13)
+TILE(14)
+#endif
+
+static void tile_rows(int rows, int vectors, int k, const real *a, size_t lda,
+                      const real *b, int add, real *c, size_t ldc)
+{
+    static void (*const by_rows[TILE_ROWS])(int, int, const real *, size_t, const real *,
+                                            int, real *, size_t) = {
+        tile_1,
+        tile_2,
+        tile_3,
+        tile_4,
+        tile_5,
+        tile_6,
+#if TILE_ROWS == 14
+        tile_7,
+        tile_8,
+        tile_9,
+        tile_10,
+        tile_11,
+        tile_12,
+        tile_13,
+        tile_14,
+#endif
+    };
+    by_rows[rows - 1](vectors, k, a, lda, b, add, c, ldc);
+}
+
+static void tile_strip(int vectors, int n, const real *a, const real *b, int add, real *c,
+                       size_t ldc)
+{
+    if (vectors == 2)
+        tile(TILE_ROWS, 2, n, a, 1, TILE_ROWS, b, add, c, ldc);
+    else
+        tile(TILE_ROWS, 1, n, a, 1, TILE_ROWS, b, add, c, ldc);
+}
+
+/* 2 TILE_ROWS W operations a round, all in registers. Returns something of the sums. */
+static real spin(int rounds)
+{
+    V sum[TILE_ROWS];
+    UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) sum[r] = SET((real)r);
+    const V x = SET((real)0.5), y = SET((real)rounds);
+    for (int i = 0; i < rounds; i++) UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++)
+        {
+            sum[r] = FMA(sum[r], x, y);
+            KEEP(sum[r]);
+        }
+    real all[W];
+    UNROLL_ROWS for (int r = 1; r < TILE_ROWS; r++) sum[0] = ADD(sum[0], sum[r]);
+    STORE(all, sum[0]);
+    return all[0];
+}

@@ -1,0 +1,134 @@
+/* Steps of gradient descent on flat vectors: PyTorch's SGD with the pull of FedProx for
+ * devices; SGD, Adam and Yogi for the server. Memory bounds these loops, so plain C does,
+ * and the arithmetic of an element, like the lanes of the norm, is the same at any width of
+ * vectors. Called by the task fed. */
+#include "kernel.h"
+
+#include <math.h>
+
+/* Squares are summed in LANES numbers over a PIECE, and in double over pieces. */
+enum { LANES = 16, PIECE = 1024 };
+
+typedef enum motion { NO_VELOCITY, FIRST, LATER } motion;
+
+/* The numbers of a step in the precision of the weights. */
+typedef struct numbers {
+    real lr, momentum, decay, scale;
+} numbers;
+
+static double square_piece(int n, const real *g)
+{
+    real sum[LANES] = {0};
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) sum[l] += g[i + l] * g[i + l];
+    double all = 0;
+    for (; i < n; i++) all += (double)g[i] * (double)g[i];
+    for (int l = 0; l < LANES; l++) all += (double)sum[l];
+    return all;
+}
+
+static void pull_piece(int n, real mu, real *restrict g, const real *restrict w,
+                       const real *restrict anchor)
+{
+    for (int i = 0; i < n; i++) g[i] += mu * (w[i] - anchor[i]);
+}
+
+/* `m` is a constant where this is used, so that the loops have no branches. restrict: the
+ * compiler need not fear that the vectors overlap. */
+INLINE void move_piece(int n, numbers s, motion m, real *restrict w, const real *restrict g,
+                       real *restrict velocity)
+{
+    for (int i = 0; i < n; i++) {
+        real v = s.scale * g[i] + s.decay * w[i];
+        if (m == LATER) v += s.momentum * velocity[i];
+        if (m != NO_VELOCITY) velocity[i] = v;
+        w[i] -= s.lr * v;
+    }
+}
+
+static void move(int n, numbers s, motion m, real *w, const real *g, real *velocity)
+{
+    if (m == NO_VELOCITY) move_piece(n, s, NO_VELOCITY, w, g, velocity);
+    if (m == FIRST) move_piece(n, s, FIRST, w, g, velocity);
+    if (m == LATER) move_piece(n, s, LATER, w, g, velocity);
+}
+
+/* Length of the piece at i. */
+static int piece_at(int64_t i, int64_t n)
+{
+    return (int)(n - i < PIECE ? n - i : PIECE);
+}
+
+/* Adds the pull to a piece of g; its squares, while it is in the cache. */
+static double prepare(const weft_sgd *s, int n, const real *w, real *g, const real *anchor)
+{
+    if (s->mu > 0) pull_piece(n, (real)s->mu, g, w, anchor);
+    return square_piece(n, g);
+}
+
+double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
+                     real *velocity, const real *anchor)
+{
+    const motion m = s->momentum > 0 ? first ? FIRST : LATER : NO_VELOCITY;
+    const int pull = s->mu > 0, clip = s->clip > 0;
+    numbers x = {(real)s->lr, (real)s->momentum, (real)s->weight_decay, 1};
+    double square = 0;
+    if (clip) { /* the whole norm first */
+        for (int64_t i = 0; i < n; i += PIECE)
+            square += prepare(s, piece_at(i, n), w + i, g + i, pull ? anchor + i : NULL);
+        x.scale = (real)fmin(1, s->clip / (sqrt(square) + 1e-6));
+    }
+    for (int64_t i = 0; i < n; i += PIECE) {
+        const int k = piece_at(i, n);
+        if (!clip) square += prepare(s, k, w + i, g + i, pull ? anchor + i : NULL);
+        move(k, x, m, w + i, g + i, m == NO_VELOCITY ? NULL : velocity + i);
+    }
+    return sqrt(square);
+}
+
+int weft_server_slots(const weft_server *s)
+{
+    if (s->optimizer == WEFT_SGD) return s->momentum > 0;
+    return 2;
+}
+
+/* Once a round: in double, whatever the weights are kept in. */
+static void adapt(const weft_server *s, double lr, int64_t n, real *w, const real *delta,
+                  real *mean, real *square)
+{
+    const int yogi = s->optimizer == WEFT_YOGI;
+    for (int64_t i = 0; i < n; i++) {
+        const double d = (double)delta[i], old = (double)square[i], gap = old - d * d;
+        const double sign = (gap > 0) - (gap < 0);
+        const double m = s->beta1 * (double)mean[i] + (1 - s->beta1) * d;
+        const double v = old - (1 - s->beta2) * (yogi ? d * d * sign : gap);
+        mean[i] = (real)m;
+        square[i] = (real)v;
+        w[i] = (real)((double)w[i] + lr * m / (sqrt(v) + s->tau));
+    }
+}
+
+void weft_server_step(const weft_server *s, int64_t round, int64_t n, real *w,
+                      const real *delta, real *slots)
+{
+    const double lr = s->lr * pow(1 - s->decay, (double)round);
+    const int slot = weft_server_slots(s);
+    if (slot == 0) {
+        for (int64_t i = 0; i < n; i++) w[i] += (real)lr * delta[i];
+        return;
+    }
+    if (round == 0) {
+        const real start = (real)(s->tau * s->tau);
+        for (int64_t i = 0; i < n; i++) slots[i] = 0;
+        for (int64_t i = n; i < slot * n; i++) slots[i] = start;
+    }
+    if (slot == 2) {
+        adapt(s, lr, n, w, delta, slots, slots + n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        slots[i] = (real)s->momentum * slots[i] + delta[i];
+        w[i] += (real)lr * slots[i];
+    }
+}

@@ -1,0 +1,97 @@
+/* A dense layer, y = x W^T + b. Few samples are packed rather than W, which is then read
+ * once as it stands; and where W has to be packed, it is by blocks that a core's cache
+ * holds. Called by stack.c. */
+#include "stack.h"
+
+#include <string.h>
+
+/* Blocks of W and of its gradient, that stay in cache, and run along its rows: */
+enum { LONG = 1024, SHORT = 64, FEW = 16, ROWS = 56 };
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+size_t weft_dense_packed(const weft_layer *l, int most)
+{
+    const size_t w = weft_panels_bytes(LONG, SHORT), v = weft_panels_bytes(FEW, LONG);
+    const size_t x = weft_panels_bytes(l->c, least(most, l->out));
+    return x > w ? x > v ? x : v : w > v ? w : v;
+}
+
+/* ---- forward ------------------------------------------------------------------------ */
+
+/* y[n][out] = (W x^T)^T for packed x. */
+static void by_samples(const weft_layer *l, weft_scratch *t, const real *w, int n,
+                       const real *x, real *y)
+{
+    const int m = l->out;
+    weft_panels p;
+    weft_panels_pack(&p, l->c, n, x, (size_t)l->c, 1, t->packed);
+    weft_panels_times(m, w, (size_t)l->c, &p, 0, t->turned, (size_t)n);
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < n; i++) y[(int64_t)i * m + j] = t->turned[(int64_t)j * n + i];
+}
+
+/* y[n][out] = x W^T for packed W. */
+static void by_weights(const weft_layer *l, weft_scratch *t, const real *w, int n,
+                       const real *x, real *y)
+{
+    const int k = l->c, m = l->out;
+    for (int j = 0; j < m; j += SHORT)
+        for (int i = 0; i < k; i += LONG) {
+            weft_panels p;
+            weft_panels_pack(&p, least(LONG, k - i), least(SHORT, m - j),
+                             w + (int64_t)j * k + i, (size_t)k, 1, t->packed);
+            weft_panels_times(n, x + i, (size_t)k, &p, i > 0, y + j, (size_t)m);
+        }
+}
+
+void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
+                        const real *x, real *y)
+{
+    const int m = l->out;
+    const real *bias = w + l->bias;
+    if (n < m)
+        by_samples(l, t, w + l->weight, n, x, y);
+    else
+        by_weights(l, t, w + l->weight, n, x, y);
+    for (int i = 0; i < n; i++, y += m) {
+        for (int j = 0; j < m; j++) y[j] += bias[j];
+        for (int j = 0; l->relu && j < m; j++) y[j] = y[j] < 0 ? 0 : y[j];
+    }
+}
+
+/* ---- backward ----------------------------------------------------------------------- */
+
+/* dx[n][c] = dy W. */
+static void back(const weft_layer *l, weft_scratch *t, const real *w, int n, const real *dy,
+                 real *dx)
+{
+    const int k = l->out, m = l->c;
+    for (int i = 0; i < k; i += FEW)
+        for (int j = 0; j < m; j += LONG) {
+            weft_panels p;
+            weft_panels_pack(&p, least(FEW, k - i), least(LONG, m - j),
+                             w + (int64_t)i * m + j, (size_t)m, 0, t->packed);
+            weft_panels_times(n, dy + i, (size_t)k, &p, i > 0, dx + j, (size_t)m);
+        }
+}
+
+void weft_dense_backward(const weft_layer *l, weft_scratch *t, const real *w, int n,
+                         const real *x, const real *dy, real *g, real *dx)
+{
+    const int k = l->c, m = l->out;
+    real *bias = g + l->bias;
+    memset(bias, 0, (size_t)m * sizeof *g);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) bias[j] += dy[(int64_t)i * m + j];
+    for (int j = 0; j < m; j += ROWS) { /* cleared shortly before they are added to */
+        real *part = g + l->weight + (int64_t)j * k;
+        const int rows = least(ROWS, m - j);
+        memset(part, 0, (size_t)rows * (size_t)k * sizeof *g);
+        weft_outer(n, rows, dy + j, (size_t)m, k, x, (size_t)k, part, (size_t)k, t->tmp);
+    }
+    if (dx) back(l, t, w + l->weight, n, dy, dx);
+}

@@ -1,0 +1,133 @@
+/* The character LSTM of LEAF's and FedEx's Shakespeare tasks: a table of embeddings, layers
+ * of LSTM with dropout between them, and a dense layer on the last step or on each.
+ * Weights, their names and their initial distributions are PyTorch's (torch.nn.Embedding,
+ * LSTM, Linear); with biases = 1 a layer has one bias a gate, as TensorFlow has.
+ * lstm_pass.c computes. Called by task fed. Hochreiter, Schmidhuber, "Long short-term
+ * memory", Neural Computation 1997. */
+#include "lstm.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const weft_opt lstm_opts[] = {
+    {"embedding", WEFT_INT, offsetof(lstm, embedding), "8", 1, 4096, NULL,
+     "numbers that stand for a symbol", 0},
+    {"hidden", WEFT_INT, offsetof(lstm, hidden), "256", 1, 16384, NULL, "units of a layer",
+     0},
+    {"layers", WEFT_INT, offsetof(lstm, layers), "2", 1, LSTM_MOST_LAYERS, NULL,
+     "LSTM layers", 0},
+    {"biases", WEFT_INT, offsetof(lstm, biases), "2", 1, 2, NULL,
+     "bias vectors of a layer: 2 as PyTorch, 1 as TensorFlow", 0},
+    {0}};
+
+static weft_status lstm_setup(void *self, const weft_shape *shape)
+{
+    lstm *t = self;
+    if (shape->form != WEFT_CHARS)
+        return weft_fail(WEFT_ECONF, "fed.model = lstm reads text, the data set holds rows "
+                                     "of numbers; use fed.model = linear, mlp or cnn");
+    if (shape->d < 1 || shape->classes < 2 || shape->classes > 256)
+        return weft_fail(WEFT_EDATA,
+                         "the data set has windows of %lld characters out of %d; "
+                         "fed.model = lstm takes 1 or more characters out of 2 to 256",
+                         (long long)shape->d, shape->classes);
+    t->shape = *shape;
+    return WEFT_OK;
+}
+
+/* Takes n numbers from the end of those given so far. */
+static int64_t take(int64_t *end, int64_t n)
+{
+    *end += n;
+    return *end - n;
+}
+
+lstm_at lstm_places(const lstm *t)
+{
+    const int64_t h = t->hidden, classes = t->shape.classes;
+    lstm_at at = {.embed = 0, .all = classes * t->embedding};
+    for (int l = 0; l < t->layers; l++) {
+        at.layer[l].ih = take(&at.all, 4 * h * (l ? h : t->embedding));
+        at.layer[l].hh = take(&at.all, 4 * h * h);
+        at.layer[l].bias[0] = at.layer[l].bias[1] = take(&at.all, 4 * h);
+        if (t->biases == 2) at.layer[l].bias[1] = take(&at.all, 4 * h);
+    }
+    at.dense = take(&at.all, classes * h);
+    at.bias = take(&at.all, classes);
+    return at;
+}
+
+static int64_t lstm_nweight(const void *self)
+{
+    return lstm_places(self).all;
+}
+
+static int lstm_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
+{
+    const lstm *t = self;
+    const int64_t h = t->hidden, classes = t->shape.classes;
+    const lstm_at at = lstm_places(t);
+    int n = 0;
+    out[n++] = (weft_tensor){"embed.weight", at.embed, 2, {classes, t->embedding}};
+    for (int l = 0; l < t->layers; l++) {
+        out[n++] = (weft_tensor){
+            "lstm.weight_ih_l0", at.layer[l].ih, 2, {4 * h, l ? h : t->embedding}};
+        out[n++] = (weft_tensor){"lstm.weight_hh_l0", at.layer[l].hh, 2, {4 * h, h}};
+        out[n++] = (weft_tensor){"lstm.bias_ih_l0", at.layer[l].bias[0], 1, {4 * h}};
+        if (t->biases == 2)
+            out[n++] = (weft_tensor){"lstm.bias_hh_l0", at.layer[l].bias[1], 1, {4 * h}};
+        for (int i = n - 2 - t->biases; i < n; i++) /* the layer is the last character */
+            out[i].name[strlen(out[i].name) - 1] = (char)('0' + l);
+    }
+    out[n++] = (weft_tensor){"dense.weight", at.dense, 2, {classes, h}};
+    out[n++] = (weft_tensor){"dense.bias", at.bias, 1, {classes}};
+    return n;
+}
+
+/* PyTorch's: N(0, 1) for the table, U(-1/sqrt h, 1/sqrt h) for the rest. Four numbers are
+ * of one draw. */
+static void lstm_init(const void *self, uint64_t seed, real *w)
+{
+    const lstm *t = self;
+    const double most = 1 / sqrt(t->hidden);
+    weft_tensor tensor[WEFT_MOST_TENSORS];
+    const int n = lstm_tensors(t, tensor);
+    for (int k = 0; k < n; k++) {
+        const int64_t end = k + 1 < n ? tensor[k + 1].at : lstm_nweight(t);
+        real *x = w + tensor[k].at;
+        for (int64_t i = 0; i < end - tensor[k].at; i += 4) {
+            const weft_rng4 r =
+                weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)k, (uint64_t)i / 4, 0);
+            double z[4];
+            weft_rng_normal(&r, z);
+            for (int j = 0; j < 4 && i + j < end - tensor[k].at; j++)
+                x[i + j] = (real)(k ? most * (2 * weft_rng_unit(r.v[j]) - 1) : z[j]);
+        }
+    }
+}
+
+/* Two operations a weight, three products with it a step. */
+static double lstm_flops(const void *self)
+{
+    const lstm *t = self;
+    const double h = t->hidden, d = (double)t->shape.d;
+    const double steps = 4 * h * (t->embedding + h) + (t->layers - 1) * 8 * h * h;
+    return 6 * (d * steps + (t->shape.every ? d : 1) * h * t->shape.classes);
+}
+
+extern const weft_net weft_net_lstm;
+const weft_net weft_net_lstm = {
+    .kind = {.name = "lstm",
+             .about = "character LSTM",
+             .size = sizeof(lstm),
+             .opts = lstm_opts},
+    .setup = lstm_setup,
+    .nweight = lstm_nweight,
+    .tensors = lstm_tensors,
+    .init = lstm_init,
+    .flops = lstm_flops,
+    .work = lstm_work,
+    .grad = lstm_grad,
+    .score = lstm_score,
+};

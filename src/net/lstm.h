@@ -1,0 +1,35 @@
+/* Private to net/: the character LSTM, and where its tensors stand. */
+#ifndef WEFT_LSTM_H
+#define WEFT_LSTM_H
+
+#include "weft/net.h"
+
+enum { LSTM_MOST_LAYERS = 7 };
+
+typedef struct lstm {
+    int embedding, hidden, layers, biases; /* options */
+    weft_shape shape;
+} lstm;
+
+/* Where the tensors of a flat weight vector, or of its gradient, begin. */
+typedef struct lstm_at {
+    int64_t embed; /* [classes][embedding] */
+    struct {
+        int64_t ih;      /* [4h][in] */
+        int64_t hh;      /* [4h][h] */
+        int64_t bias[2]; /* [4h]; equal where there is one */
+    } layer[LSTM_MOST_LAYERS];
+    int64_t dense; /* [classes][h] */
+    int64_t bias;  /* [classes] */
+    int64_t all;
+} lstm_at;
+lstm_at lstm_places(const lstm *t);
+
+/* work, grad and score of weft_net. */
+void *lstm_work(const void *self, int most, weft_arena *mem);
+void lstm_grad(const void *self, void *work, const real *w, const weft_batch *b,
+               double dropout, uint64_t key, real *g, weft_score *s);
+void lstm_score(const void *self, void *work, const real *w, const weft_batch *b,
+                weft_score *s);
+
+#endif

@@ -1,0 +1,378 @@
+/* Forward and backward pass of the character LSTM. What does not depend on the step before
+ * is done for all steps at once:
+ *   - the first layer's input is a table with a row of gates for each symbol;
+ *   - a later layer's input is one product over all steps, and so are the gradient by it
+ *     and the gradients of all matrices.
+ * The rest, one product with the recurrent weights a step, goes layer by layer, so that one
+ * matrix stays in cache. Large batches are cut into parts, so that the gates do too. */
+#include "lstm.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    PART = 64,        /* samples at once */
+    CHANCE = 1 << 16, /* shares of dropout are multiples of 1/CHANCE */
+    DRAWS = 16        /* of them in four words */
+};
+
+/* Packed weights and the memory they are in. */
+typedef struct matrix {
+    weft_panels p;
+    void *mem;
+} matrix;
+
+typedef struct layer {
+    matrix ih, hh;           /* forward: k = in, h; m = 4h */
+    matrix ih_back, hh_back; /* k = 4h; m = in, h */
+    real *z, *c, *y;         /* [d][n][ldz], [d][n][ld], [d][n][ld] */
+    const real *x; /* [d][n][ld] input: y of the layer before, or what dropout left */
+    real *kept;    /* [d][n][ld] what dropout left of y; not of the last layer */
+    real *bias;    /* [4h] sum of the biases */
+    real *dbias;   /* [4h] */
+} layer;
+
+typedef struct scratch {
+    layer layer[LSTM_MOST_LAYERS];
+    matrix dense, dense_back;
+    size_t ld, ldz, ldc;
+    real *table, *dtable; /* [classes][4h] gates of each symbol, the first layer's biases in
+                             them, and the gradient by them */
+    real *dy;             /* [d][n][ld] */
+    real *dc;             /* [n][ld] */
+    real *logit;          /* [d or 1][n][ldc] */
+    const real **plus;    /* [n] */
+    real **into;          /* [n] */
+    weft_arena *mem;
+} scratch;
+
+/* One part of a batch. */
+typedef struct part {
+    const lstm *t;
+    scratch *s;
+    const uint8_t *const *text; /* [n] */
+    int first, n;               /* samples of the batch */
+    int share;                  /* dropout, in 1/CHANCE */
+    uint64_t key;
+} part;
+
+/* ---- memory ------------------------------------------------------------------------- */
+
+/* A row length of an odd number of cache lines, so that the rows of a tile do not fall on
+ * the same sets of the cache. */
+static size_t stride(int64_t n)
+{
+    const size_t line = 64 / sizeof(real);
+    return (((size_t)n + line - 1) / line | 1) * line;
+}
+
+static matrix panels(int k, int m, weft_arena *mem)
+{
+    return (matrix){.p = {.k = k, .m = m},
+                    .mem = weft_arena_get(mem, 1, weft_panels_bytes(k, m))};
+}
+
+void *lstm_work(const void *self, int most, weft_arena *mem)
+{
+    const lstm *t = self;
+    const int h = t->hidden, classes = t->shape.classes;
+    const size_t n = (size_t)(most < PART ? most : PART), rows = n * (size_t)t->shape.d;
+    scratch *s = WEFT_NEW(mem, scratch, 1);
+    s->mem = mem;
+    s->ld = stride(h);
+    s->ldz = stride(4 * (int64_t)h);
+    s->ldc = stride(classes);
+    for (int l = 0; l < t->layers; l++) {
+        layer *y = &s->layer[l];
+        y->hh = panels(h, 4 * h, mem);
+        y->hh_back = panels(4 * h, h, mem);
+        y->ih = panels(l ? h : t->embedding, 4 * h, mem);
+        y->ih_back = panels(4 * h, l ? h : t->embedding, mem);
+        y->z = WEFT_NEW(mem, real, rows * s->ldz);
+        y->c = WEFT_NEW(mem, real, rows * s->ld);
+        y->y = WEFT_NEW(mem, real, rows * s->ld);
+        if (l + 1 < t->layers) y->kept = WEFT_NEW(mem, real, rows * s->ld);
+        y->bias = WEFT_NEW(mem, real, 4 * h);
+        y->dbias = WEFT_NEW(mem, real, 4 * h);
+    }
+    s->dense = panels(h, classes, mem);
+    s->dense_back = panels(classes, h, mem);
+    s->table = WEFT_NEW(mem, real, classes * 4 * h);
+    s->dtable = WEFT_NEW(mem, real, classes * 4 * h);
+    s->dy = WEFT_NEW(mem, real, rows * s->ld);
+    s->dc = WEFT_NEW(mem, real, n * s->ld);
+    s->logit = WEFT_NEW(mem, real, (t->shape.every ? rows : n) * s->ldc);
+    s->plus = WEFT_NEW(mem, const real *, n);
+    s->into = WEFT_NEW(mem, real *, n);
+    return s;
+}
+
+/* ---- weights ------------------------------------------------------------------------ */
+
+static void pack(matrix *x, const real *b, size_t ldb, int trans)
+{
+    weft_panels_pack(&x->p, x->p.k, x->p.m, b, ldb, trans, x->mem);
+}
+
+/* Packs the weights of all layers, for the way back too where `back`. */
+static void load(const lstm *t, scratch *s, const real *w, int back)
+{
+    const lstm_at at = lstm_places(t);
+    const int h = t->hidden, classes = t->shape.classes;
+    for (int l = 0; l < t->layers; l++) {
+        layer *y = &s->layer[l];
+        const real *ih = w + at.layer[l].ih, *hh = w + at.layer[l].hh;
+        const size_t in = (size_t)(l ? h : t->embedding);
+        pack(&y->ih, ih, in, 1);
+        pack(&y->hh, hh, (size_t)h, 1);
+        if (back) pack(&y->ih_back, ih, in, 0);
+        if (back) pack(&y->hh_back, hh, (size_t)h, 0);
+        for (int j = 0; j < 4 * h; j++) {
+            y->bias[j] = w[at.layer[l].bias[0] + j];
+            if (t->biases == 2) y->bias[j] += w[at.layer[l].bias[1] + j];
+        }
+    }
+    pack(&s->dense, w + at.dense, (size_t)h, 1);
+    if (back) pack(&s->dense_back, w + at.dense, (size_t)h, 0);
+    weft_panels_times(classes, w + at.embed, (size_t)t->embedding, &s->layer[0].ih.p, 0,
+                      s->table, 4 * (size_t)h);
+    for (int i = 0; i < classes; i++)
+        for (int j = 0; j < 4 * h; j++)
+            s->table[(size_t)i * 4 * h + j] += s->layer[0].bias[j];
+}
+
+/* ---- forward ------------------------------------------------------------------------ */
+
+/* y[h] = x[h] with each unit dropped by chance, the others scaled up for it. What is
+ * dropped of a unit is a function of key, layer, step and sample. y may be x. */
+static void drop(const part *p, int l, int step, int i, const real *x, real *y)
+{
+    const real scale = p->share < CHANCE ? CHANCE / (real)(CHANCE - p->share) : 0;
+    const uint64_t sample = (uint64_t)step << 32 | (uint64_t)(p->first + i);
+    for (int j = 0; j < p->t->hidden; j += DRAWS) {
+        const weft_rng4 r =
+            weft_rng_at(p->key, WEFT_RNG_DROPOUT, (uint64_t)l, sample, (uint64_t)j);
+        for (int k = 0; k < DRAWS && j + k < p->t->hidden; k++)
+            y[j + k] = (int)(r.v[k / 4] >> 16 * (k % 4) & (CHANCE - 1)) < p->share
+                           ? 0
+                           : scale * x[j + k];
+    }
+}
+
+static void drop_all(const part *p, int l, const real *x, real *y)
+{
+    for (int step = 0; step < p->t->shape.d; step++)
+        for (int i = 0; i < p->n; i++) {
+            const size_t row = ((size_t)step * p->n + i) * p->s->ld;
+            drop(p, l, step, i, x + row, y + row);
+        }
+}
+
+/* The cells of a layer at a step. */
+static weft_cells cells(const part *p, int l, int step)
+{
+    const scratch *s = p->s;
+    const layer *y = &s->layer[l];
+    const size_t row = (size_t)step * p->n;
+    return (weft_cells){.n = p->n,
+                        .h = p->t->hidden,
+                        .z = y->z + row * s->ldz,
+                        .ldz = s->ldz,
+                        .before = step ? y->c + (row - p->n) * s->ld : NULL,
+                        .c = y->c + row * s->ld,
+                        .y = y->y + row * s->ld,
+                        .ld = s->ld};
+}
+
+/* Row of the table of each sample's symbol at a step. */
+static size_t place(const part *p, int i, int step)
+{
+    const int symbol = p->text[i][step];
+    weft_check(symbol < p->t->shape.classes, "symbol %d of %d", symbol,
+               p->t->shape.classes);
+    return (size_t)symbol * 4 * p->t->hidden;
+}
+
+static void forward_layer(const part *p, int l)
+{
+    const scratch *s = p->s;
+    const layer *y = &s->layer[l];
+    const int n = p->n, d = (int)p->t->shape.d;
+    if (l) weft_panels_times(d * n, y->x, s->ld, &y->ih.p, 0, y->z, s->ldz);
+    for (int i = 0; i < n; i++) s->plus[i] = y->bias;
+    for (int step = 0; step < d; step++) {
+        const weft_cells c = cells(p, l, step);
+        if (step)
+            weft_panels_times(n, c.y - n * s->ld, s->ld, &y->hh.p, l > 0, c.z, s->ldz);
+        else if (l == 0)
+            memset(c.z, 0, n * s->ldz * sizeof *c.z);
+        if (l == 0)
+            for (int i = 0; i < n; i++) s->plus[i] = s->table + place(p, i, step);
+        weft_cells_forward(&c, s->plus);
+    }
+}
+
+/* First step whose output is scored. */
+static int start(const part *p)
+{
+    return p->t->shape.every ? 0 : (int)p->t->shape.d - 1;
+}
+
+/* Logits z[c], made into scale times the gradient softmax(z) - onehot(label). */
+static void softmax(int c, real *z, int label, real scale, weft_score *score)
+{
+    int best = 0;
+    for (int j = 1; j < c; j++)
+        if (z[j] > z[best]) best = j;
+    const double top = (double)z[best], own = (double)z[label];
+    double sum = 0;
+    for (int j = 0; j < c; j++) {
+        const double e = exp((double)z[j] - top);
+        z[j] = (real)e;
+        sum += e;
+    }
+    score->loss += log(sum) + top - own;
+    score->wrong += best != label;
+    score->count++;
+    for (int j = 0; j < c; j++) z[j] *= scale / (real)sum;
+    z[label] -= scale;
+}
+
+/* Through all layers to the losses; s->logit then holds the gradient by the logits. */
+static void forward(const part *p, const real *bias, real scale, weft_score *score)
+{
+    scratch *s = p->s;
+    const lstm *t = p->t;
+    for (int l = 0; l < t->layers; l++) {
+        layer *y = &s->layer[l];
+        forward_layer(p, l);
+        if (l + 1 == t->layers) break;
+        if (p->share) drop_all(p, l, y->y, y->kept);
+        s->layer[l + 1].x = p->share ? y->kept : y->y;
+    }
+    const int from = start(p), rows = ((int)t->shape.d - from) * p->n;
+    const real *y = s->layer[t->layers - 1].y + (size_t)from * p->n * s->ld;
+    weft_panels_times(rows, y, s->ld, &s->dense.p, 0, s->logit, s->ldc);
+    for (int r = 0; r < rows; r++) {
+        real *z = s->logit + r * s->ldc;
+        const int label = p->text[r % p->n][from + r / p->n + 1];
+        weft_check(label < t->shape.classes, "symbol %d of %d", label, t->shape.classes);
+        for (int j = 0; j < t->shape.classes; j++) z[j] += bias[j];
+        softmax(t->shape.classes, z, label, scale, score);
+    }
+}
+
+/* ---- backward ----------------------------------------------------------------------- */
+
+/* Through the steps of a layer: s->dy, the gradient by its output from above, becomes the
+ * whole; z the gradient by the gates. */
+static void backward_steps(const part *p, int l)
+{
+    const scratch *s = p->s;
+    const layer *y = &s->layer[l];
+    const int n = p->n, d = (int)p->t->shape.d;
+    const int top = l + 1 == p->t->layers;
+    memset(s->dc, 0, n * s->ld * sizeof *s->dc);
+    for (int i = 0; i < n; i++) s->into[i] = y->dbias;
+    for (int step = d - 1; step >= 0; step--) {
+        const weft_cells c = cells(p, l, step);
+        real *dy = s->dy + (size_t)step * n * s->ld;
+        if (step < d - 1)
+            weft_panels_times(n, c.z + n * s->ldz, s->ldz, &y->hh_back.p,
+                              !top || p->t->shape.every, dy, s->ld);
+        if (l == 0)
+            for (int i = 0; i < n; i++) s->into[i] = s->dtable + place(p, i, step);
+        weft_cells_backward(&c, dy, s->dc, s->into);
+    }
+}
+
+/* Adds the part's gradient of the matrices to g, of the biases and the table to s. */
+static void backward(const part *p, real *g)
+{
+    scratch *s = p->s;
+    const lstm *t = p->t;
+    const lstm_at at = lstm_places(t);
+    const int n = p->n, h = t->hidden, rows = (int)t->shape.d * n, c = t->shape.classes;
+    const int last = rows - start(p) * n;
+    const size_t skip = (size_t)start(p) * n * s->ld;
+    weft_outer(last, c, s->logit, s->ldc, h, s->layer[t->layers - 1].y + skip, s->ld,
+               g + at.dense, (size_t)h, s->mem);
+    for (int r = 0; r < last; r++)
+        for (int j = 0; j < c; j++) g[at.bias + j] += s->logit[r * s->ldc + j];
+    weft_panels_times(last, s->logit, s->ldc, &s->dense_back.p, 0, s->dy + skip, s->ld);
+    for (int l = t->layers - 1; l >= 0; l--) {
+        const layer *y = &s->layer[l];
+        backward_steps(p, l);
+        weft_outer(rows - n, 4 * h, y->z + n * s->ldz, s->ldz, h, y->y, s->ld,
+                   g + at.layer[l].hh, (size_t)h, s->mem);
+        if (l == 0) break;
+        weft_outer(rows, 4 * h, y->z, s->ldz, h, y->x, s->ld, g + at.layer[l].ih, (size_t)h,
+                   s->mem);
+        weft_panels_times(rows, y->z, s->ldz, &y->ih_back.p, 0, s->dy, s->ld);
+        if (p->share) drop_all(p, l - 1, s->dy, s->dy);
+    }
+}
+
+/* What remains when all parts are done: the gradients of the table's factors, the biases.
+ */
+static void finish(const lstm *t, const scratch *s, const real *w, real *g)
+{
+    const lstm_at at = lstm_places(t);
+    const int h = t->hidden, classes = t->shape.classes;
+    const size_t wide = 4 * (size_t)h, in = (size_t)t->embedding;
+    weft_outer(classes, 4 * h, s->dtable, wide, t->embedding, w + at.embed, in,
+               g + at.layer[0].ih, in, s->mem);
+    weft_panels_times(classes, s->dtable, wide, &s->layer[0].ih_back.p, 0, g + at.embed,
+                      in);
+    for (int i = 0; i < classes; i++)
+        for (size_t j = 0; j < wide; j++) s->layer[0].dbias[j] += s->dtable[i * wide + j];
+    for (int l = 0; l < t->layers; l++)
+        for (int k = 0; k < t->biases; k++)
+            memcpy(g + at.layer[l].bias[k], s->layer[l].dbias, wide * sizeof *g);
+}
+
+static void clear(const lstm *t, const scratch *s, real *g)
+{
+    const size_t wide = 4 * (size_t)t->hidden;
+    memset(g, 0, (size_t)lstm_places(t).all * sizeof *g);
+    memset(s->dtable, 0, (size_t)t->shape.classes * wide * sizeof *s->dtable);
+    for (int l = 0; l < t->layers; l++)
+        memset(s->layer[l].dbias, 0, wide * sizeof *s->layer[l].dbias);
+}
+
+/* The part of a batch that begins at sample i; parts are of nearly equal size. */
+static part part_at(const lstm *t, scratch *s, const weft_batch *b, int i)
+{
+    const int parts = (b->n - i + PART - 1) / PART;
+    return (part){.t = t, .s = s, .text = b->text + i, .first = i, .n = (b->n - i) / parts};
+}
+
+void lstm_grad(const void *self, void *work, const real *w, const weft_batch *b,
+               double dropout, uint64_t key, real *g, weft_score *s)
+{
+    const lstm *t = self;
+    const double predictions = b->n * (t->shape.every ? (double)t->shape.d : 1);
+    load(t, work, w, 1);
+    clear(t, work, g);
+    for (int i = 0; i < b->n;) {
+        part p = part_at(t, work, b, i);
+        p.share = (int)lrint(dropout * CHANCE);
+        p.key = key;
+        forward(&p, w + lstm_places(t).bias, (real)(1 / predictions), s);
+        backward(&p, g);
+        i += p.n;
+    }
+    finish(t, work, w, g);
+}
+
+void lstm_score(const void *self, void *work, const real *w, const weft_batch *b,
+                weft_score *s)
+{
+    const lstm *t = self;
+    load(t, work, w, 0);
+    for (int i = 0; i < b->n;) {
+        const part p = part_at(t, work, b, i);
+        forward(&p, w + lstm_places(t).bias, 1, s);
+        i += p.n;
+    }
+}

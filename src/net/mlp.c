@@ -1,0 +1,61 @@
+/* A multilayer perceptron: dense layers of the widths of option hidden, each followed by
+ * ReLU and dropout, then a dense layer of the classes. Called by task fed. */
+#include "stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct mlp {
+    weft_stack stack; /* first, as the calls of a stack take this */
+    const char *hidden;
+} mlp;
+
+static const weft_opt mlp_opts[] = {
+    {.name = "hidden",
+     .type = WEFT_TEXT,
+     .at = offsetof(mlp, hidden),
+     .def = "200",
+     .about = "widths of the hidden layers, from the input on: 200 or 200,100"},
+    {0}};
+
+static weft_status mlp_setup(void *self, const weft_shape *shape)
+{
+    enum { WIDEST = 1 << 16 };
+    mlp *t = self;
+    TRY(weft_stack_begin(&t->stack, "mlp", shape));
+    const char *at = t->hidden;
+    for (;;) {
+        char *stop;
+        const long width = strtol(at, &stop, 10);
+        stop += strspn(stop, " ");
+        if (stop == at || width < 1 || width > WIDEST || (*stop != ',' && *stop != '\0'))
+            return weft_fail(WEFT_ECONF,
+                             "mlp.hidden = %s: must be widths of 1 to %d with commas "
+                             "between them, as 200 or 200,100",
+                             t->hidden, WIDEST);
+        if (t->stack.n == WEFT_MOST_LAYERS - 1)
+            return weft_fail(WEFT_ECONF, "mlp.hidden = %s: more than %d widths", t->hidden,
+                             WEFT_MOST_LAYERS - 1);
+        weft_stack_dense(&t->stack, (int)width, 1);
+        if (*stop == '\0') break;
+        at = stop + 1;
+    }
+    weft_stack_end(&t->stack);
+    return WEFT_OK;
+}
+
+extern const weft_net weft_net_mlp;
+const weft_net weft_net_mlp = {
+    .kind = {.name = "mlp",
+             .about = "multilayer perceptron: dense layers with ReLU and dropout",
+             .size = sizeof(mlp),
+             .opts = mlp_opts},
+    .setup = mlp_setup,
+    .nweight = weft_stack_nweight,
+    .tensors = weft_stack_tensors,
+    .init = weft_stack_init,
+    .flops = weft_stack_flops,
+    .work = weft_stack_work,
+    .grad = weft_stack_grad,
+    .score = weft_stack_score,
+};

@@ -1,0 +1,80 @@
+/* Local training of the 2 x h character LSTM, embedding 8, 80 characters, 102 symbols, the
+ * last one predicted: gradient and a step of SGD with momentum and weight decay, as
+ * PyTorch's. Prints name,size,seconds,rate (GFLOP/s of the 480 h (12 h + 32)
+ * operations of a sample), share of the FMA peak measured just before and after, samples a
+ * second. Processor time, best of many, one thread. RUN: np=1 */
+#include "weft/net.h"
+#include "weft/registry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { STEPS = 80, SYMBOLS = 102, MOST = 128 };
+
+static double seconds_used(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static void sgd(int64_t n, real *w, const real *g, real *m)
+{
+    for (int64_t i = 0; i < n; i++) {
+        m[i] = (real)0.9 * m[i] + g[i] + (real)1e-4 * w[i];
+        w[i] -= (real)0.1 * m[i];
+    }
+}
+
+static void bench(int hidden, int batch, double seconds)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    const char *text = weft_arena_text(mem, "[lstm]\nhidden = %d\n", hidden);
+    weft_check(weft_conf_text(&conf, "b_lstm", text) == WEFT_OK, "%s", weft_error());
+    const weft_net *net = &weft_net_lstm;
+    void *self = weft_arena_get(mem, 1, net->kind.size);
+    weft_check(weft_conf_bind(&conf, &net->kind, self) == WEFT_OK, "%s", weft_error());
+    const weft_shape shape = {.form = WEFT_CHARS, .d = STEPS, .classes = SYMBOLS};
+    weft_check(net->setup(self, &shape) == WEFT_OK, "%s", weft_error());
+    const int64_t n = net->nweight(self);
+    real *w = WEFT_NEW(mem, real, n), *g = WEFT_NEW(mem, real, n);
+    real *m = WEFT_NEW(mem, real, n);
+    net->init(self, 1, w);
+    uint8_t *symbols = WEFT_NEW(mem, uint8_t, MOST * (STEPS + 1));
+    const uint8_t *window[MOST];
+    for (int i = 0; i < MOST * (STEPS + 1); i++)
+        symbols[i] =
+            (uint8_t)(weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)i, 0, 0).v[0] % SYMBOLS);
+    for (int i = 0; i < MOST; i++) window[i] = symbols + (size_t)i * (STEPS + 1);
+    const weft_batch b = {.n = batch, .text = window};
+    void *work = net->work(self, batch, mem);
+    weft_score score = {0};
+    double best = INFINITY, peak = weft_cpu_peak(0.1);
+    for (const double end = seconds_used() + seconds; seconds_used() < end;) {
+        const double start = seconds_used();
+        net->grad(self, work, w, &b, 0, 0, g, &score);
+        sgd(n, w, g, m);
+        best = fmin(best, seconds_used() - start);
+    }
+    peak = fmax(peak, weft_cpu_peak(0.1));
+    const double h = hidden, rate = 6 * STEPS * h * (12 * h + 32) * batch / best / 1e9;
+    printf("lstm train,%dx2x%d,%.3g,%.4g,%.2f,%.4g\n", batch, hidden, best, rate,
+           rate / peak, batch / best);
+    fflush(stdout);
+    weft_arena_free(mem);
+}
+
+/* Arguments: hidden batch seconds; or none. */
+int main(int argc, char **argv)
+{
+    printf("name,size,seconds,rate,share,samples/s\n");
+    if (argc > 3) {
+        bench(atoi(argv[1]), atoi(argv[2]), atof(argv[3]));
+        return 0;
+    }
+    static const int hidden[] = {256, 200, 100}, batch[] = {10, 32, 128};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) bench(hidden[i], batch[j], 1.5);
+    return 0;
+}
