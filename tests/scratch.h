@@ -57,17 +57,18 @@ static inline const char *write_text(const char *name, const char *text)
 static inline weft_status pack(const weft_reader *r, const char *source, const char *out,
                                const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_get(mem, 1, r->kind.size);
-    weft_status st = WEFT_OK;
+    enum { MOST = 32 };
+    const char *word[MOST];
+    int n = 0;
     char *rest, *words = weft_arena_text(mem, "%s", options);
-    for (char *w = strtok_r(words, " ", &rest); w != NULL && st == WEFT_OK;
+    for (char *w = strtok_r(words, " ", &rest); w != NULL && n < MOST;
          w = strtok_r(NULL, " ", &rest))
-        st = weft_conf_set(&conf, weft_arena_text(mem, "%s.%s", r->kind.name, w));
-    if (st == WEFT_OK) st = weft_conf_bind(&conf, &r->kind, self);
+        word[n++] = w;
+    void *self;
+    weft_partition over;
+    weft_status st = weft_pack_options(r, n, word, &self, &over, mem);
     if (st == WEFT_OK && world.rank == 0)
-        st = weft_pack_file(r, self, source, at(out), mem);
+        st = weft_pack_file(r, self, &over, source, at(out), mem);
     return weft_agree(st, &world);
 }
 

@@ -329,7 +329,7 @@ static void test_synthetic(void)
           "another word");
     fails(pack(r, "images", "x.h5", "d=60"), WEFT_ECONF, "60", "64",
           "images that are not square");
-    fails(pack(r, "images", "x.h5", "d=0"), WEFT_ECONF, "0", "d", "no pixels");
+    fails(pack(r, "images", "x.h5", "d=-1"), WEFT_ECONF, "0", "d", "no pixels");
     fails(pack(r, "images", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1", "two or more",
           "one class");
 }

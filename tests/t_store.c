@@ -131,6 +131,43 @@ static void test_rows(void)
     weft_h5_close(&f);
 }
 
+/* Rows are appended in odd pieces, and read one at a time while the dataset stays open. */
+static void test_growing(void)
+{
+    enum { N = 30000 };
+    int32_t *in = WEFT_NEW(mem, int32_t, 3 * N), row[3];
+    const char *text[3] = {"one", "", "th\xc3\xa9"}, *back = NULL;
+    for (int i = 0; i < 3 * N; i++) in[i] = i * 7 - 5;
+    weft_h5 f;
+    weft_status st = weft_h5_create(&f, at("grow.h5"), mem);
+    if (st == WEFT_OK) st = weft_h5_grow(&f, "/g/x", WEFT_H5_I32, 3, "rows", "none");
+    if (st == WEFT_OK) st = weft_h5_grow(&f, "/t", WEFT_H5_TEXT, 0, "texts", "text");
+    for (int64_t at_ = 0, n = 1; at_ < N && st == WEFT_OK; at_ += n, n = 2 * n + 1) {
+        if (n > N - at_) n = N - at_;
+        st = weft_h5_append(&f, "/g/x", WEFT_H5_I32, n, in + 3 * at_);
+    }
+    if (st == WEFT_OK) st = weft_h5_append(&f, "/t", WEFT_H5_TEXT, 1, text);
+    if (st == WEFT_OK) st = weft_h5_append(&f, "/t", WEFT_H5_TEXT, 2, text + 1);
+    ok(st == WEFT_OK && weft_h5_commit(&f) == WEFT_OK &&
+           weft_h5_open(&f, at("grow.h5"), mem) == WEFT_OK,
+       "datasets grow");
+    weft_h5set x, t;
+    int good = weft_h5_set_open(&x, &f, "/g/x") == WEFT_OK && x.nd == 2 && x.dims[0] == N &&
+               x.dims[1] == 3;
+    for (int64_t i = 0; i < N && good; i += 97)
+        good = weft_h5_set_rows(&x, WEFT_H5_I32, i, 1, row) == WEFT_OK &&
+               memcmp(row, in + 3 * i, sizeof row) == 0;
+    ok(good, "an open dataset gives its rows one by one");
+    fails(weft_h5_set_rows(&x, WEFT_H5_I32, N, 1, row), "/g/x of", "30000 rows",
+          "a row that is not there");
+    ok(weft_h5_set_open(&t, &f, "/t") == WEFT_OK &&
+           weft_h5_set_text(&t, 2, &back, mem) == WEFT_OK && strcmp(back, text[2]) == 0,
+       "and a text");
+    weft_h5_set_close(&x);
+    weft_h5_set_close(&t);
+    weft_h5_close(&f);
+}
+
 static void test_texts(void)
 {
     static const char *const in[] = {"", "a b", "\xc3\xa4\xe2\x82\xac", "last"};
@@ -441,6 +478,7 @@ int main(void)
     weft_log_set(WEFT_ERROR, 0);
     test_types();
     test_rows();
+    test_growing();
     test_texts();
     test_broken();
     test_kept();

@@ -1,6 +1,6 @@
-/* Packed data sets: images or numbers in rows, documents as token ids. Made once by a
- * reader
- * (`weft pack`), then read by every rank for its own rows. */
+/* Packed data sets: images or numbers in rows, documents as token ids, text of clients.
+ * Made once by a reader (`weft pack`), then read by every rank for its own rows or clients.
+ */
 #ifndef WEFT_DATA_H
 #define WEFT_DATA_H
 
@@ -43,15 +43,18 @@ typedef struct weft_rows {
 } weft_rows;
 
 /* A federation: data that belong to clients. Each client's samples lie in a row: train,
- * (gap), valid, (gap), test. Nothing but their numbers stays in memory, 20 bytes a client
- * (generated ones: nothing); samples are read when they are asked for. */
+ * valid, test, where a part may be empty and `gap` samples are left out between two parts
+ * that are not. Nothing but their numbers stays in memory, 20 bytes a client (generated
+ * ones: nothing), and running text, which is small; rows are read when they are asked for.
+ */
 typedef struct weft_clients {
     int64_t n;                   /* clients */
     int64_t d;                   /* numbers of a row; WEFT_CHARS: characters of a window */
     int channels, height, width; /* of an image; 0 where rows are no images */
     int64_t stride; /* WEFT_CHARS: characters from one window to the next; else 1 */
-    int symbols;    /* WEFT_CHARS: size of the alphabet; else 0 */
-    const char *const *name;     /* [n], or NULL where clients have no names */
+    int64_t gap;    /* samples between two parts; 0 unless WEFT_CHARS */
+    int symbols;    /* WEFT_CHARS: size of the alphabet, the classes; else 0 */
+    int named;      /* 1: clients have names, see weft_client_name */
     struct weft_federation *own; /* private to data */
 } weft_clients;
 
@@ -77,8 +80,9 @@ typedef struct weft_data {
     weft_team *team;
 } weft_data;
 
-/* Opens a packed file and reads this rank's rows of bytes or reals, and labels. Collective.
- * EFILE, EDATA (not a packed file; an empty class; sizes that contradict each other). */
+/* Opens a packed file and reads this rank's rows of bytes or reals, and labels; of a
+ * federation only how many samples each client has. Collective. EFILE, EDATA (not a packed
+ * file; an empty class, but in a federation; sizes that contradict each other). */
 WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_team *t,
                                         weft_arena *mem);
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
@@ -87,9 +91,14 @@ void weft_data_close(weft_data *d);
 
 /* Number of samples of a part of client c, 0 <= c < n. Local. Cost O(1). */
 int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
-/* Those samples, in mem. EFILE where the file cannot be read. Local. */
-WEFT_CHECKED weft_status weft_client_get(weft_clients *f, int64_t c, weft_part part,
+/* Those samples, in mem; text lives as long as the data set. EFILE where the file cannot be
+ * read, EDATA where a number or label cannot be. Local. Cost O(samples), two small reads.
+ */
+WEFT_CHECKED weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
                                          weft_samples *out, weft_arena *mem);
+/* The name of client c, in mem; its number where clients have no names. EFILE. Local. */
+WEFT_CHECKED weft_status weft_client_name(const weft_clients *f, int64_t c,
+                                          const char **name, weft_arena *mem);
 
 /* ---- packing ------------------------------------------------------------------------ */
 
@@ -98,6 +107,8 @@ typedef struct weft_pack weft_pack;
 /* Images and numbers. `rows[WEFT_NPART]` sizes of the parts; d columns. */
 WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d,
                                           const int64_t *rows);
+/* The rows announced are images, planes of rows of pixels: d = channels height width. */
+void weft_pack_image(weft_pack *p, int channels, int height, int width);
 /* count rows of bytes (uint8_t) or floats with labels; in order: train, valid, test. NaN or
  * infinity: EDATA naming source row and column. */
 WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x,
@@ -106,6 +117,22 @@ WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void 
  * `name` identifies the document (file name or line). */
 WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
                                             const char *text, size_t n, int32_t label);
+/* A federation: then only clients are handed over, one after the other. Of *all, d, the
+ * image, stride, gap, symbols and named count; classes may be told at the end, and some may
+ * have no samples. */
+WEFT_CHECKED weft_status weft_pack_clients(weft_pack *p, weft_form form,
+                                           const weft_clients *all);
+/* The next client's samples: count[WEFT_NPART] rows of bytes (uint8_t) or floats x with
+ * labels, the parts one after the other; name NULL where clients have none. NaN or
+ * infinity: EDATA naming client, row and column. Memory does not grow. */
+WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
+                                               const int64_t *count, const void *x,
+                                               const int32_t *label);
+/* Or its text, n symbols from 0, that holds the windows counted and the gaps between the
+ * parts; what comes after these is stored, but of no sample. */
+WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
+                                               const int64_t *count, const uint8_t *text,
+                                               int64_t n);
 void weft_pack_classes(weft_pack *p, int n, const char *const *name);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
 WEFT_CHECKED weft_status weft_pack_source(weft_pack *p, const char *path);
@@ -116,11 +143,28 @@ typedef struct weft_reader {
     WEFT_CHECKED weft_status (*read)(const void *self, const char *source, weft_pack *p);
 } weft_reader;
 
+/* How rows of images or numbers are split over clients when they are packed, whatever the
+ * reader; its options stand beside the reader's own. */
+typedef struct weft_partition {
+    int64_t clients; /* 0: no federation */
+    int rule;        /* none, iid, dirichlet, shards */
+    double alpha;
+    int64_t shards, least, seed;
+} weft_partition;
+extern const weft_kind weft_partition_kind;
+/* Makes the instance of a reader and the partition from word[n] "key=value". A key that
+ * both have (seed) is for both. ECONF naming the key. Owned by mem. Local. */
+WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,
+                                           const char *const *word, void **self,
+                                           weft_partition *over, weft_arena *mem);
+
 /* Runs a reader and writes the packed file: split, tokens by all three tokenizers, digests,
- * `about` and `unit` on each dataset. Serial (rank 0). Prints sizes and seconds. */
+ * `about` and `unit` on each dataset; with over->clients > 0 a federation, whose rows are
+ * held in memory until they are dealt. over NULL: none. Serial (rank 0). Prints sizes and
+ * seconds. */
 WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *self,
-                                        const char *source, const char *out,
-                                        weft_arena *mem);
+                                        const weft_partition *over, const char *source,
+                                        const char *out, weft_arena *mem);
 
 /* ---- text --------------------------------------------------------------------------- */
 

@@ -5,10 +5,11 @@
 #include "weft/task.h"
 #include "weft/tune.h"
 
-#define WEFT_READERS(X)  X(cifar) X(imdb) X(text) X(dense) X(synthetic)
+#define WEFT_READERS(X)                                                                    \
+    X(cifar) X(imdb) X(text) X(dense) X(synthetic) X(shakespeare) X(leaf)
 #define WEFT_FEATURES(X) X(rff) X(ngram)
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
-#define WEFT_NETS(X)     X(linear)
+#define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm)
 #define WEFT_TASKS(X)    X(fmap)
 #define WEFT_TUNERS(X)   X(random) X(ws_sha) X(ws_eg)
 

@@ -34,7 +34,8 @@ typedef enum weft_h5type {
     WEFT_H5_I64,
     WEFT_H5_U64,
     WEFT_H5_F32,
-    WEFT_H5_F64
+    WEFT_H5_F64,
+    WEFT_H5_TEXT /* UTF-8 of any length; of grow, append, set_text alone */
 } weft_h5type;
 /* Writes a whole dataset ("/train/x"; groups are made) with attributes about and unit.
  * dims[nd]; compressed if packed is 1 (shuffle + deflate). */
@@ -47,6 +48,12 @@ WEFT_CHECKED weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type 
                                       const char *unit);
 WEFT_CHECKED weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void *data);
+/* Makes a dataset [0][width] ([0] where width is 0) that grows: append adds rows at its
+ * end; each append opens and closes the dataset, so it is best done with many rows. */
+WEFT_CHECKED weft_status weft_h5_grow(weft_h5 *f, const char *name, weft_h5type type,
+                                      int64_t width, const char *about, const char *unit);
+WEFT_CHECKED weft_status weft_h5_append(weft_h5 *f, const char *name, weft_h5type type,
+                                        int64_t count, const void *data);
 /* List of texts, variable length, UTF-8. */
 WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name,
                                            const char *const *text, int64_t n,
@@ -60,6 +67,24 @@ WEFT_CHECKED weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5t
                                           int64_t first, int64_t count, void *data);
 WEFT_CHECKED weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text,
                                            int64_t *n); /* owned by f->mem */
+/* A dataset of a file that stays open to be read in small pieces, of which nothing stays in
+ * memory. To be closed before the file. */
+#define WEFT_H5_DIMS 4
+typedef struct weft_h5set {
+    weft_h5 *file;
+    const char *name;
+    hid_t set, space;
+    int nd;
+    int64_t dims[WEFT_H5_DIMS]; /* 1 from nd on */
+} weft_h5set;
+WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name);
+/* Rows [first, first+count), converted to type. EFILE. Local. */
+WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type,
+                                          int64_t first, int64_t count, void *data);
+/* Text `row` of a list of texts, in mem. EFILE. Local. */
+WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *s, int64_t row,
+                                          const char **text, weft_arena *mem);
+void weft_h5_set_close(weft_h5set *s);
 /* Attributes of the object `name` ("/" for the file). */
 WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *f, const char *name, const char *key,
                                           const char *text);

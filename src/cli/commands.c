@@ -37,16 +37,12 @@ static weft_status pack(const weft_cli *c)
     if (!c->output)
         return weft_fail(WEFT_ECONF,
                          "pack needs the name of the file to write: -o FILE.h5");
-    weft_conf conf;
-    weft_conf_init(&conf, c->mem);
-    for (int i = 2; i < c->n; i++)
-        TRY(weft_conf_set(&conf,
-                          weft_arena_text(c->mem, "%s.%s", reader->kind.name, c->arg[i])));
-    void *self = weft_arena_get(c->mem, 1, reader->kind.size);
-    TRY(weft_conf_bind(&conf, &reader->kind, self));
-    TRY(weft_conf_unused(&conf, &reader->kind.name, 1));
+    void *self;
+    weft_partition over;
+    TRY(weft_pack_options(reader, c->n - 2, (const char *const *)c->arg + 2, &self, &over,
+                          c->mem));
     TRY(refuse_existing(c, c->output));
-    return weft_pack_file(reader, self, c->arg[1], c->output, c->mem);
+    return weft_pack_file(reader, self, &over, c->arg[1], c->output, c->mem);
 }
 
 weft_status weft_cli_pack(const weft_cli *c)

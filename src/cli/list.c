@@ -11,7 +11,7 @@ typedef struct shelf {
     int n;
 } shelf;
 
-enum { NSHELF = 5 };
+enum { READERS, FEATURES, MODELS, NETS, TASKS, TUNERS, NSHELF };
 
 #define FILL_SHELF(s, list, mem)                                                           \
     do {                                                                                   \
@@ -22,21 +22,34 @@ enum { NSHELF = 5 };
 
 static void fill_shelves(shelf s[NSHELF], weft_arena *mem)
 {
-    static const char *const names[NSHELF] = {"readers", "features", "models", "tasks",
-                                              "tuners"};
+    static const char *const names[NSHELF] = {"readers", "features", "models",
+                                              "nets",    "tasks",    "tuners"};
     for (int i = 0; i < NSHELF; i++) s[i] = (shelf){.name = names[i]};
-    FILL_SHELF(s[0], weft_readers, mem);
-    FILL_SHELF(s[1], weft_features, mem);
-    FILL_SHELF(s[2], weft_models, mem);
-    FILL_SHELF(s[3], weft_tasks, mem);
-    FILL_SHELF(s[4], weft_tuners, mem);
+    FILL_SHELF(s[READERS], weft_readers, mem);
+    FILL_SHELF(s[FEATURES], weft_features, mem);
+    FILL_SHELF(s[MODELS], weft_models, mem);
+    FILL_SHELF(s[NETS], weft_nets, mem);
+    FILL_SHELF(s[TASKS], weft_tasks, mem);
+    FILL_SHELF(s[TUNERS], weft_tuners, mem);
+}
+
+/* The further sections of a task, NULL at the end; NULL for what is no task. */
+static const weft_kind *const *parts_of(const weft_kind *kind)
+{
+    for (int i = 0; weft_tasks[i]; i++)
+        if (kind == &weft_tasks[i]->kind) return weft_tasks[i]->parts;
+    return NULL;
 }
 
 static void print_shelf(const shelf *s)
 {
     printf("%s\n", s->name);
-    for (int i = 0; i < s->n; i++)
+    for (int i = 0; i < s->n; i++) {
         printf("  %-10s %s\n", s->kind[i]->name, s->kind[i]->about);
+        const weft_kind *const *part = parts_of(s->kind[i]);
+        for (; part && *part; part++)
+            printf("    %-8s %s\n", (*part)->name, (*part)->about);
+    }
 }
 
 /* What an option may be: "1 .. 3", "no | yes", "text". */
@@ -86,6 +99,14 @@ static void print_options(const weft_kind *k)
     }
 }
 
+/* A plug-in and its parts. */
+static void print_sections(const weft_kind *k)
+{
+    print_section(k);
+    const weft_kind *const *part = parts_of(k);
+    for (; part && *part; part++) print_section(*part);
+}
+
 /* A whole input file: readers have options, too, but on the command line of `weft pack`. */
 static void print_ini(const shelf *s)
 {
@@ -96,19 +117,24 @@ static void print_ini(const shelf *s)
         "laplacian\n\n");
     print_section(&weft_run_kind);
     print_section(&weft_space_kind);
-    static const int order[] = {3, 1, 2, 4};
-    for (int j = 0; j < 4; j++)
-        for (int i = 0; i < s[order[j]].n; i++) print_section(s[order[j]].kind[i]);
+    static const int order[] = {TASKS, FEATURES, MODELS, NETS, TUNERS};
+    for (size_t j = 0; j < sizeof order / sizeof *order; j++)
+        for (int i = 0; i < s[order[j]].n; i++) print_sections(s[order[j]].kind[i]);
 }
 
-/* The plug-in of that name, or [run] or [space]. */
+/* The plug-in or part of that name, or [run], [space] or the partition of `weft pack`. */
 static const weft_kind *kind_named(const shelf *s, const char *name)
 {
     if (strcmp(name, weft_run_kind.name) == 0) return &weft_run_kind;
     if (strcmp(name, weft_space_kind.name) == 0) return &weft_space_kind;
+    if (strcmp(name, weft_partition_kind.name) == 0) return &weft_partition_kind;
     for (int j = 0; j < NSHELF; j++)
-        for (int i = 0; i < s[j].n; i++)
+        for (int i = 0; i < s[j].n; i++) {
             if (strcmp(s[j].kind[i]->name, name) == 0) return s[j].kind[i];
+            const weft_kind *const *part = parts_of(s[j].kind[i]);
+            for (; part && *part; part++)
+                if (strcmp((*part)->name, name) == 0) return *part;
+        }
     return NULL;
 }
 
@@ -132,13 +158,13 @@ static weft_status list_one(const weft_cli *c, const shelf *s, const char *name)
         /* "tuner" or "tuners" */
         if (strncmp(name, s[j].name, n) != 0 || n + 1 < strlen(s[j].name)) continue;
         if (!c->ini) print_shelf(&s[j]);
-        for (int i = 0; i < s[j].n && c->ini; i++) print_section(s[j].kind[i]);
+        for (int i = 0; i < s[j].n && c->ini; i++) print_sections(s[j].kind[i]);
         return WEFT_OK;
     }
     const weft_kind *k = kind_named(s, name);
     if (!k) return unknown_name(s, name, c->mem);
     if (c->ini)
-        print_section(k);
+        print_sections(k);
     else
         print_options(k);
     return WEFT_OK;

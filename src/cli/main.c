@@ -20,7 +20,9 @@ static const command commands[] = {
      "read a data set and write a packed file", "of", 2, MANY, weft_cli_pack,
      "READER is one of `weft list readers`, SOURCE its file or directory (what it is for "
      "the\n"
-     "reader, `weft list READER` tells), key=value an option of the reader.\n"
+     "reader, `weft list READER` tells), key=value an option of the reader, or of `weft "
+     "list\n"
+     "partition`, which splits rows of images or numbers over clients (clients=N).\n"
      "Text is tokenized here, once for all runs. Runs on one rank.\n"},
     {"tune", "INPUT.ini [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
      "search as an input file says", "opf", 1, MANY, weft_cli_tune,
@@ -48,7 +50,8 @@ static const command commands[] = {
     {"info", "FILE.h5", "tell what a file of weft's holds", "", 1, 1, weft_cli_info, ""},
     {"list", "[KIND | NAME] [--ini]", "list what can be chosen by name, and its options",
      "i", 0, 1, weft_cli_list,
-     "KIND: readers, features, models, tasks or tuners. NAME: one of them.\n"
+     "KIND: readers, features, models, nets, tasks or tuners. NAME: one of them; run, "
+     "space, partition.\n"
      "--ini prints an input file with every option, its default, bounds and meaning.\n"},
     {"bench", "", "measure the kernels on this machine", "", 0, 0, weft_cli_bench,
      "Runs on one rank.\n"},
@@ -68,7 +71,7 @@ static const struct option long_options[] = {{"output", required_argument, NULL,
 
 static const char *const option_help[NOPTION] = {
     "-o, --output FILE  name of the file to write",
-    "    --plan         print what the run would take, and do not train",
+    "    --plan         print what the run would take; trains for a second at most",
     "    --force        replace a file that exists",
     "    --csv          comma separated values",
     "    --json         JSON",
@@ -80,7 +83,7 @@ static const char *const option_help[NOPTION] = {
 
 static void print_help(void)
 {
-    printf("weft: weight-sharing selection of feature maps on many processes\n\n"
+    printf("weft: weight-sharing tuning of feature maps and of federated learning\n\n"
            "usage: weft COMMAND ...        [mpirun -n RANKS] weft tune INPUT.ini\n\n");
     for (int i = 0; i < NCOMMAND; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].about);

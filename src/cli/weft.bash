@@ -28,7 +28,7 @@ _weft()
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;
     *,pack,*) _weft_files "$cur" '' ;;
-    *,list,*) words="readers features models tasks tuners $(_weft_names)" ;;
+    *,list,*) words="readers features models nets tasks tuners $(_weft_names)" ;;
     *,tune,*) _weft_files "$cur" .ini ;;
     *,bench,*) ;;
     *) _weft_files "$cur" .h5 ;;

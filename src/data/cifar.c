@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PIXELS  3072
+#define SIDE    32
+#define PIXELS  (3 * SIDE * SIDE)
 #define IMAGE   (1 + PIXELS)
 #define CLASSES 10
 #define BATCHES 6
@@ -95,6 +96,7 @@ static weft_status cifar_read(const void *self, const char *source, weft_pack *p
     const int64_t rows[WEFT_NPART] = {VALID * c->images, c->images, c->images};
     TRY(read_names(source, p));
     TRY(weft_pack_matrix(p, WEFT_BYTES, PIXELS, rows));
+    weft_pack_image(p, 3, SIDE, SIDE);
     for (int i = 0; i < BATCHES; i++)
         TRY(read_batch(weft_arena_text(p->mem, "%s/%s", source, file[i]), c->images, p));
     weft_pack_split(p,

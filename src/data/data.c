@@ -1,6 +1,6 @@
 /* Packed data sets: every rank opens the file and reads the rows dealt to it. Called by
  * tasks and by `weft info`. */
-#include "weft/data.h"
+#include "federation.h"
 #include "pack.h"
 
 #include <math.h>
@@ -37,17 +37,19 @@ static weft_status check_format(weft_data *d)
 
 static weft_status read_head(weft_data *d)
 {
-    static const char *const form[] = {"bytes", "reals", "tokens"};
+    static const char *const form[] = {"bytes", "reals", "tokens", "chars"};
+    const int nform = (int)(sizeof form / sizeof *form);
     const char *text;
     int64_t classes, listed;
     const char **name;
     TRY(check_format(d));
     TRY(weft_h5_get_attr(&d->file, "/", "form", &text));
     int f = 0;
-    while (f < 3 && strcmp(text, form[f]) != 0) f++;
-    if (f == 3)
+    while (f < nform && strcmp(text, form[f]) != 0) f++;
+    if (f == nform || (f == WEFT_CHARS && !weft_federation_is(d)))
         return weft_fail(WEFT_EDATA,
-                         "%s holds '%s' where bytes, reals or tokens are expected; "
+                         "%s holds '%s' where bytes, reals, tokens or clients' chars are "
+                         "expected; "
                          "pack it again",
                          d->path, text);
     d->form = (weft_form)f;
@@ -128,6 +130,7 @@ static weft_status open_own(weft_data *d)
 {
     TRY(weft_h5_open(&d->file, d->path, d->mem));
     TRY(read_head(d));
+    if (weft_federation_is(d)) return weft_federation_open(d);
     for (int i = 0; i < WEFT_NPART; i++) {
         TRY(read_labels(d, i));
         if (d->form != WEFT_TOKENS) TRY(read_matrix(d, i));
@@ -158,13 +161,14 @@ weft_status weft_data_open(weft_data *d, const char *path, weft_team *t, weft_ar
 {
     *d = (weft_data){.mem = mem, .team = t, .path = weft_arena_text(mem, "%s", path)};
     weft_status st = weft_agree(open_own(d), t);
-    if (st == WEFT_OK) st = check_classes(d);
+    if (st == WEFT_OK && d->clients == NULL) st = check_classes(d);
     if (st != WEFT_OK) weft_data_close(d);
     return st;
 }
 
 void weft_data_close(weft_data *d)
 {
+    weft_federation_close(d);
     weft_h5_close(&d->file);
 }
 

@@ -15,6 +15,7 @@ typedef struct dense {
     int format;
     weft_csv csv;
     weft_split split;
+    const char *shape; /* "3x32x32"; "": no images */
 } dense;
 
 static const weft_opt options[] = {
@@ -30,6 +31,10 @@ static const weft_opt options[] = {
      "share of the rows for the test", 0},
     {"seed", WEFT_LONG, offsetof(dense, split.seed), "0", 0, 9e15, NULL,
      "of the shuffle that divides the rows", 0},
+    {"shape", WEFT_TEXT, offsetof(dense, shape), "", 0, 0, NULL,
+     "channels x height x width of rows that are images, as in 3x32x32, planes of rows of "
+     "pixels",
+     0},
     {.name = NULL},
 };
 
@@ -153,6 +158,29 @@ static weft_status hand_over(const weft_table *t, const int64_t *order, weft_pac
     return WEFT_OK;
 }
 
+/* Says that rows are images, if so. */
+static weft_status tell_shape(const char *shape, int64_t d, weft_pack *p)
+{
+    long size[3];
+    char *end;
+    const char *at = shape;
+    if (*shape == '\0') return WEFT_OK;
+    for (int i = 0; i < 3; i++, at = end + 1) {
+        size[i] = strtol(at, &end, 10);
+        if (end == at || size[i] < 1 || size[i] > MAX_COLUMNS || *end != "xx"[i])
+            return weft_fail(WEFT_ECONF,
+                             "shape = %s where channels x height x width is expected, as "
+                             "in 3x32x32",
+                             shape);
+    }
+    if (size[0] * size[1] * size[2] != d)
+        return weft_fail(WEFT_ECONF,
+                         "shape = %s makes %ld numbers where a row has %lld columns", shape,
+                         size[0] * size[1] * size[2], (long long)d);
+    weft_pack_image(p, (int)size[0], (int)size[1], (int)size[2]);
+    return WEFT_OK;
+}
+
 static int has_comma(const char *text, size_t n)
 {
     const char *end = memchr(text, '\n', n);
@@ -177,6 +205,7 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
     int64_t *order = WEFT_NEW(p->mem, int64_t, t.n);
     TRY(weft_split_rows(&o->split, t.n, order, rows, p));
     TRY(weft_pack_matrix(p, WEFT_REALS, t.d, rows));
+    TRY(tell_shape(o->shape, t.d, p));
     return hand_over(&t, order, p);
 }
 

@@ -91,9 +91,10 @@ weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int6
                          (long long)d);
     p->form = (int)form;
     p->d = d;
+    memcpy(p->rows, rows, sizeof p->rows);
+    if (p->over.clients > 0) return weft_pack_hold(p);
     weft_h5type type = form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
     for (int i = 0; i < WEFT_NPART; i++) {
-        p->rows[i] = rows[i];
         TRY(weft_h5_make(&p->file, part_name(p, (weft_part)i, "x"), type, 2,
                          (const int64_t[]){rows[i], d}, "rows [n][d], one a sample",
                          form == WEFT_BYTES ? "intensity 0..255" : "as in the source"));
@@ -122,8 +123,12 @@ static weft_status put_rows(weft_pack *p, weft_part part, int64_t count, const v
     weft_pack_part *to = &p->part[part];
     weft_h5type type = p->form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
     size_t row = (size_t)p->d * (p->form == WEFT_BYTES ? sizeof(uint8_t) : sizeof(float));
-    TRY(weft_h5_put_rows(&p->file, part_name(p, part, "x"), type, to->n, count, x));
-    weft_digest_add(p->digest, x, (size_t)count * row);
+    if (p->held != NULL) {
+        weft_pack_hold_rows(p, part, count, x);
+    } else {
+        TRY(weft_h5_put_rows(&p->file, part_name(p, part, "x"), type, to->n, count, x));
+        weft_digest_add(p->digest, x, (size_t)count * row);
+    }
     for (int64_t i = 0; i < count; i++) {
         to->label = weft_grow(p->mem, to->label, sizeof *label, to->n, &to->label_room);
         to->label[to->n++] = label[i];
@@ -150,6 +155,15 @@ weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int
     return WEFT_OK;
 }
 
+void weft_pack_image(weft_pack *p, int channels, int height, int width)
+{
+    weft_check((int64_t)channels * height * width == p->d, "an image of %d x %d x %d",
+               channels, height, width);
+    p->image[0] = channels;
+    p->image[1] = height;
+    p->image[2] = width;
+}
+
 /* ---- the end --------------------------------------------------------------------- */
 
 weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5type type, int64_t n,
@@ -162,11 +176,10 @@ weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5type type, int6
     return weft_h5_put(&p->file, name, type, 1, &n, data, 0, about, unit);
 }
 
-/* Labels and the number of rows of each class. */
-static weft_status put_labels(weft_pack *p, weft_part part)
+weft_status weft_pack_count(weft_pack *p, weft_part part, int64_t **out)
 {
     const weft_pack_part *from = &p->part[part];
-    int64_t *count = WEFT_NEW(p->mem, int64_t, p->classes);
+    int64_t *count = *out = WEFT_NEW(p->mem, int64_t, p->classes);
     for (int64_t i = 0; i < from->n; i++) {
         weft_check(from->label[i] >= 0 && from->label[i] < p->classes,
                    "a reader gives label %d of %d classes", (int)from->label[i],
@@ -183,6 +196,15 @@ static weft_status put_labels(weft_pack *p, weft_part part)
         return weft_fail(WEFT_EDATA,
                          "there are no validation rows; give more rows or a larger "
                          "valid = SHARE");
+    return WEFT_OK;
+}
+
+/* Labels and the number of rows of each class. */
+static weft_status put_labels(weft_pack *p, weft_part part)
+{
+    const weft_pack_part *from = &p->part[part];
+    int64_t *count;
+    TRY(weft_pack_count(p, part, &count));
     TRY(weft_pack_put(p, part_name(p, part, "label"), WEFT_H5_I32, from->n, from->label,
                       "class of each row", "index into /class"));
     return weft_pack_put(p, part_name(p, part, "count"), WEFT_H5_I64, p->classes, count,
@@ -209,10 +231,10 @@ static const char *options_text(const weft_kind *kind, const void *self, weft_ar
     return text;
 }
 
-static weft_status put_about(weft_pack *p, const weft_kind *kind, const void *self,
-                             const char *source)
+static weft_status put_about(weft_pack *p, const void *self, const char *source)
 {
-    static const char *const form[] = {"bytes", "reals", "tokens"};
+    const weft_kind *kind = &p->reader->kind;
+    static const char *const form[] = {"bytes", "reals", "tokens", "chars"};
     weft_hex digest;
     weft_digest_show(p->digest, digest);
     weft_h5 *f = &p->file;
@@ -225,6 +247,9 @@ static weft_status put_about(weft_pack *p, const weft_kind *kind, const void *se
     TRY(weft_h5_put_attr(f, "/", "reader", kind->name));
     TRY(weft_h5_put_attr(f, "/", "source", source));
     TRY(weft_h5_put_attr(f, "/", "options", options_text(kind, self, p->mem)));
+    if (p->held != NULL)
+        TRY(weft_h5_put_attr(f, "/", "partition",
+                             options_text(&weft_partition_kind, &p->over, p->mem)));
     TRY(weft_h5_put_attr(f, "/", "split", p->split));
     TRY(weft_h5_put_attr(f, "/", "digest", digest));
     TRY(weft_h5_put_long(f, "/", "columns", p->d));
@@ -232,28 +257,36 @@ static weft_status put_about(weft_pack *p, const weft_kind *kind, const void *se
 }
 
 /* Everything that is known only after the last row. */
-static weft_status finish(weft_pack *p, const weft_kind *kind, const void *self,
-                          const char *source)
+static weft_status finish(weft_pack *p, const void *self, const char *source)
 {
+    const weft_kind *kind = &p->reader->kind;
     weft_check(p->form >= 0 && p->classes > 0 && p->split != NULL,
                "reader %s ends too early", kind->name);
+    int clients = p->held != NULL || p->federation != NULL || p->generator != NULL;
     for (int i = 0; i < WEFT_NPART; i++) {
-        weft_check(p->form == WEFT_TOKENS || p->part[i].n == p->rows[i],
+        weft_check(p->d == 0 || (clients && p->held == NULL) || p->part[i].n == p->rows[i],
                    "reader %s hands over fewer rows than it announced", kind->name);
-        TRY(put_labels(p, (weft_part)i));
+        if (!clients) TRY(put_labels(p, (weft_part)i));
     }
+    if (p->held != NULL) TRY(weft_pack_deal(p));
+    if (p->generator != NULL) TRY(weft_pack_generator_close(p));
     if (p->form == WEFT_TOKENS) TRY(weft_pack_text_close(p));
+    if (p->federation != NULL) TRY(weft_pack_clients_close(p));
     for (int i = 0; i < p->classes; i++)
         weft_digest_add(p->digest, p->class_name[i], strlen(p->class_name[i]) + 1);
-    return put_about(p, kind, self, source);
+    return put_about(p, self, source);
 }
 
 static void report(const weft_pack *p, const char *out, double seconds)
 {
+    const char *clients = "";
+    if (p->federation != NULL)
+        clients = weft_arena_text(p->mem, " of %lld clients",
+                                  (long long)weft_pack_clients_count(p));
     weft_log(WEFT_INFO,
-             "%s: %lld train, %lld valid, %lld test rows, %d classes, packed in %.2f s",
+             "%s: %lld train, %lld valid, %lld test rows%s, %d classes, packed in %.2f s",
              out, (long long)p->part[WEFT_TRAIN].n, (long long)p->part[WEFT_VALID].n,
-             (long long)p->part[WEFT_TEST].n, p->classes, seconds);
+             (long long)p->part[WEFT_TEST].n, clients, p->classes, seconds);
     for (int t = 0; t < WEFT_NTOK && p->form == WEFT_TOKENS; t++) {
         int64_t n = 0;
         for (int i = 0; i < WEFT_NPART; i++) n += p->part[i].ntoken[t];
@@ -262,21 +295,24 @@ static void report(const weft_pack *p, const char *out, double seconds)
     }
 }
 
-weft_status weft_pack_file(const weft_reader *reader, const void *self, const char *source,
-                           const char *out, weft_arena *mem)
+weft_status weft_pack_file(const weft_reader *reader, const void *self,
+                           const weft_partition *over, const char *source, const char *out,
+                           weft_arena *mem)
 {
     double start = weft_now();
     size_t mark = weft_arena_mark(mem);
-    weft_pack p = {.form = -1, .mem = mem, .scratch = weft_arena_new()};
+    weft_pack p = {.form = -1, .reader = reader, .mem = mem, .scratch = weft_arena_new()};
+    if (over != NULL) p.over = *over;
     p.digest = weft_digest_new(mem);
     weft_status st = weft_h5_create(&p.file, out, mem);
     if (st == WEFT_OK) st = reader->read(self, source, &p);
-    if (st == WEFT_OK) st = finish(&p, &reader->kind, self, source);
+    if (st == WEFT_OK) st = finish(&p, self, source);
     if (st == WEFT_OK)
         st = weft_h5_commit(&p.file);
     else
         weft_h5_close(&p.file);
     if (st == WEFT_OK) report(&p, out, weft_now() - start);
+    weft_pack_clients_drop(&p);
     weft_arena_free(p.scratch);
     weft_arena_reset(mem, mark);
     return st;

@@ -2,7 +2,7 @@
 #ifndef WEFT_DATA_PACK_H
 #define WEFT_DATA_PACK_H
 
-#include "reader.h"
+#include "generator.h"
 
 #define XXH_STATIC_LINKING_ONLY /* for the size of the state of a digest */
 #include <xxhash.h>
@@ -20,6 +20,12 @@ void weft_digest_show(const weft_digest *d, weft_hex text);
 
 /* Distinct tokens of a tokenizer while packing; see pack_text.c. */
 typedef struct weft_words weft_words;
+
+/* Clients while packing; see pack_clients.c. */
+typedef struct weft_pack_federation weft_pack_federation;
+
+/* Rows that wait to be dealt to clients; see pack_partition.c. */
+typedef struct weft_pack_held weft_pack_held;
 
 typedef struct weft_pack_part {
     int64_t n;      /* rows handed over */
@@ -45,8 +51,14 @@ struct weft_pack {
     int64_t nsource, source_room;
     weft_pack_part part[WEFT_NPART];
     weft_words *words[WEFT_NTOK];
-    weft_arena *mem;     /* lives until the file is written */
-    weft_arena *scratch; /* of one call */
+    const weft_reader *reader;
+    weft_partition over;              /* clients 0: rows stay as they come */
+    int image[3];                     /* channels, height, width; 0: no images */
+    weft_pack_held *held;             /* NULL: rows are written as they come */
+    weft_pack_federation *federation; /* NULL: not one */
+    const weft_generator *generator;  /* NULL: samples are stored */
+    weft_arena *mem;                  /* lives until the file is written */
+    weft_arena *scratch;              /* of one call */
 };
 
 /* Adds a line to /source for bytes that the reader has digested itself. */
@@ -60,5 +72,27 @@ WEFT_CHECKED weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5ty
 
 /* Writes the vocabularies, tokens and names of the documents. */
 WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *p);
+
+/* Rows of each class in a part, in mem. EDATA where a class cannot be learnt. */
+WEFT_CHECKED weft_status weft_pack_count(weft_pack *p, weft_part part, int64_t **count);
+
+/* Room for the announced rows; the copy of some of them; the partition, when all are there.
+ * ECONF: see weft_partition_check. */
+WEFT_CHECKED weft_status weft_pack_hold(weft_pack *p);
+void weft_pack_hold_rows(weft_pack *p, weft_part part, int64_t count, const void *x);
+WEFT_CHECKED weft_status weft_pack_deal(weft_pack *p);
+/* ECONF where clients were asked for and the reader has clients of its own. */
+WEFT_CHECKED weft_status weft_partition_refuse(const weft_pack *p);
+
+/* Writes what is known of a generated federation, which has no samples to store. */
+WEFT_CHECKED weft_status weft_pack_generator_close(weft_pack *p);
+
+/* Writes the numbers of a federation that are attributes of the file. */
+WEFT_CHECKED weft_status weft_pack_clients_numbers(weft_pack *p, const weft_clients *all);
+/* Clients so far; writes what is known of a federation after its last one; releases its
+ * memory. */
+int64_t weft_pack_clients_count(const weft_pack *p);
+WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *p);
+void weft_pack_clients_drop(weft_pack *p);
 
 #endif

@@ -187,3 +187,12 @@ weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order, int6
                            (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
     return WEFT_OK;
 }
+
+void weft_split_client(const weft_split *s, int64_t n, int64_t count[WEFT_NPART])
+{
+    int64_t valid = llround((double)n * s->valid), test = llround((double)n * s->test);
+    count[WEFT_VALID] = valid < n ? valid : n - 1;
+    int64_t rest = n - 1 - count[WEFT_VALID];
+    count[WEFT_TEST] = test < rest ? test : rest;
+    count[WEFT_TRAIN] = n - count[WEFT_VALID] - count[WEFT_TEST];
+}

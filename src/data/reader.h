@@ -6,7 +6,7 @@
 #include "weft/data.h"
 
 extern const weft_reader weft_reader_cifar, weft_reader_imdb, weft_reader_text,
-    weft_reader_dense, weft_reader_synthetic;
+    weft_reader_dense, weft_reader_synthetic, weft_reader_shakespeare, weft_reader_leaf;
 
 /* The array itself, or a copy of it twice as large, that has room for more
  * than n elements of `size` bytes. `*room` is its room, 0 for a NULL array. Old copies die
@@ -52,6 +52,9 @@ typedef struct weft_split {
  * >= 1. */
 WEFT_CHECKED weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order,
                                          int64_t *rows, weft_pack *p);
+/* Divides n >= 1 samples of a client by these shares, rounded, one for training at least.
+ */
+void weft_split_client(const weft_split *s, int64_t n, int64_t count[WEFT_NPART]);
 /* The shuffle alone. */
 void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp);
 

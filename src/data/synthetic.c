@@ -1,4 +1,5 @@
-/* Built-in data from a seed: `images` or `documents`, for demonstrations and tests. There
+/* Built-in data from a seed: `images` or `documents`, for demonstrations and tests, and
+ * federations (synthetic_clients.c). There
  * is something to select in both: the answer depends on the bandwidth of a kernel and on
  * preprocessing, or on the order of words, on case and on punctuation. Keyed random numbers
  * and integer arithmetic only, so the same bytes everywhere.
@@ -16,18 +17,38 @@
 #define NEGATIVE 40 /* per cent of images that are negatives */
 #define SHIFT    1  /* pixels, at most */
 #define BLOCK    512
+#define PIXELS   256 /* of an image */
+
+#define FEDERATED "federated="
 
 static const weft_opt options[] = {
-    {"seed", WEFT_LONG, offsetof(weft_synthetic, seed), "0", 0, 9e15, NULL,
-     "of all random numbers", 0},
+    {"seed", WEFT_LONG, offsetof(weft_synthetic, seed), "-1", -1, 9e15, NULL,
+     "of all random numbers; -1: 0, and LEAF's 931231 with federated=leaf", 0},
     {"rows", WEFT_LONG, offsetof(weft_synthetic, rows), "4000", 8, 1e9, NULL,
      "training rows; validation and test get a quarter of it each", 0},
     {"classes", WEFT_INT, offsetof(weft_synthetic, classes), "0", 0, 100, NULL,
-     "classes; 0: 10 of images, 2 of documents", 0},
-    {"d", WEFT_INT, offsetof(weft_synthetic, d), "256", 4, 1e6, NULL,
-     "pixels of an image, a square number", 0},
+     "classes; 0: 2 of documents, 5 of leaf, else 10", 0},
+    {"d", WEFT_INT, offsetof(weft_synthetic, d), "0", 0, 1e6, NULL,
+     "pixels of an image, a square number, or numbers of a client's sample; 0: 256 or 60",
+     0},
     {"words", WEFT_INT, offsetof(weft_synthetic, words), "60", 1, 1e6, NULL,
      "words of a document, on average", 0},
+    {"clients", WEFT_LONG, offsetof(weft_synthetic, clients), "0", 0, 1e9, NULL,
+     "clients of a federation; 0: 1000, and none of images", 0},
+    {"clusters", WEFT_INT, offsetof(weft_synthetic, clusters), "1", 1, 100, NULL,
+     "leaf: clusters of clients, equally likely", 0},
+    {"samples", WEFT_REAL, offsetof(weft_synthetic, samples), "60", 5, 1e6, NULL,
+     "generated, stored: samples of a client, on average; no client has less than 5", 0},
+    {"spread", WEFT_REAL, offsetof(weft_synthetic, spread), "1", 0, 3, NULL,
+     "generated, stored: standard deviation of the logarithm of a client's samples", 0},
+    {"alpha", WEFT_REAL, offsetof(weft_synthetic, alpha), "0.5", 0, 1e9, NULL,
+     "generated, stored: how far clients' models are from the common one", 0},
+    {"beta", WEFT_REAL, offsetof(weft_synthetic, beta), "0.5", 0, 1e9, NULL,
+     "generated, stored: how far clients' inputs are from each other", 0},
+    {"valid", WEFT_REAL, offsetof(weft_synthetic, valid), "0.1", 0, 0.9, NULL,
+     "federated: share of a client's samples for validation", 0},
+    {"test", WEFT_REAL, offsetof(weft_synthetic, test), "0.1", 0, 0.9, NULL,
+     "federated: share of a client's samples for the test", 0},
     {.name = NULL},
 };
 
@@ -86,6 +107,7 @@ static weft_status images(const weft_synthetic *o, const int64_t *rows, weft_pac
         return weft_fail(WEFT_ECONF, "d = %d is no square number; try %d", o->d,
                          side * side);
     TRY(weft_pack_matrix(p, WEFT_BYTES, o->d, rows));
+    weft_pack_image(p, 1, side, side);
     int64_t n = rows[0] + rows[1] + rows[2];
     uint8_t *x = WEFT_NEW(p->mem, uint8_t, (int64_t)BLOCK * o->d);
     int32_t *label = WEFT_NEW(p->mem, int32_t, BLOCK);
@@ -118,23 +140,37 @@ static weft_status documents(const weft_synthetic *o, const int64_t *rows, weft_
     return WEFT_OK;
 }
 
+void weft_synthetic_classes(int n, weft_pack *p)
+{
+    const char **name = WEFT_NEW(p->mem, const char *, n);
+    for (int i = 0; i < n; i++) name[i] = weft_arena_text(p->mem, "%d", i);
+    weft_pack_classes(p, n, name);
+}
+
 static weft_status synthetic_read(const void *self, const char *source, weft_pack *p)
 {
-    static const char *const what[] = {"images", "documents"};
+    static const char *const what[] = {"images", "documents", FEDERATED "leaf",
+                                       FEDERATED "generated", FEDERATED "stored"};
+    enum { IMAGES, DOCUMENTS, NWHAT = sizeof what / sizeof *what };
     weft_synthetic o = *(const weft_synthetic *)self;
-    int text = strcmp(source, what[1]) == 0;
-    if (!text && strcmp(source, what[0]) != 0)
+    int kind = 0;
+    while (kind < NWHAT && strcmp(source, what[kind]) != 0) kind++;
+    if (kind == NWHAT)
         return weft_fail(WEFT_ECONF, "there are no synthetic '%s'; did you mean '%s'?",
-                         source, weft_nearest(source, what, 2));
+                         source, weft_nearest(source, what, NWHAT));
+    if (o.classes == 1)
+        return weft_fail(WEFT_ECONF, "classes = 1 where two or more are needed");
+    if (kind > DOCUMENTS) return weft_synthetic_clients(&o, source + strlen(FEDERATED), p);
+    int text = kind == DOCUMENTS;
+    if (o.seed < 0) o.seed = 0;
+    if (o.d == 0) o.d = PIXELS;
     if (o.classes == 0) o.classes = text ? 2 : 10;
-    if (o.classes == 1 || o.classes > o.rows)
+    if (o.classes > o.rows)
         return weft_fail(WEFT_ECONF,
                          "classes = %d of rows = %lld; two or more are needed, and a "
                          "row of each",
                          o.classes, (long long)o.rows);
-    const char **name = WEFT_NEW(p->mem, const char *, o.classes);
-    for (int i = 0; i < o.classes; i++) name[i] = weft_arena_text(p->mem, "%d", i);
-    weft_pack_classes(p, o.classes, name);
+    weft_synthetic_classes(o.classes, p);
     weft_pack_split(p, "made in this order: train, valid, test");
     const int64_t rows[WEFT_NPART] = {o.rows, o.rows / 4, o.rows / 4};
     return text ? documents(&o, rows, p) : images(&o, rows, p);
@@ -142,7 +178,8 @@ static weft_status synthetic_read(const void *self, const char *source, weft_pac
 
 const weft_reader weft_reader_synthetic = {
     .kind = {.name = "synthetic",
-             .about = "built-in data; the source is `images` or `documents`",
+             .about = "built-in data; the source is images, documents or federated=leaf, "
+                      "generated or stored",
              .size = sizeof(weft_synthetic),
              .opts = options},
     .read = synthetic_read,

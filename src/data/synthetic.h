@@ -7,6 +7,9 @@
 typedef struct weft_synthetic {
     int64_t seed, rows; /* rows for training; a quarter each for validation and test */
     int classes, d, words;
+    int64_t clients;
+    int clusters;
+    double samples, spread, alpha, beta, valid, test;
 } weft_synthetic;
 
 /* The random numbers of item `b` of sample `a`; -1 and below: of the data set as a whole.
@@ -22,5 +25,18 @@ void weft_synthetic_image(const weft_synthetic *o, int64_t row, int label, uint8
 /* Sample `row` as a text of class `label`, in tmp. */
 char *weft_synthetic_document(const weft_synthetic *o, int64_t row, int label, size_t *n,
                               weft_arena *tmp);
+
+/* Packs a federation: "leaf", "generated", "stored". */
+WEFT_CHECKED weft_status weft_synthetic_clients(const weft_synthetic *o, const char *what,
+                                                weft_pack *p);
+/* Tells the packer of classes 0 .. n-1. */
+void weft_synthetic_classes(int n, weft_pack *p);
+
+/* LEAF's generator: how many samples its clients have (numpy's seed), then client by
+ * client, in that order, their samples x[n][d] and label[n]. */
+typedef struct weft_leaf weft_leaf;
+void weft_leaf_sizes(uint32_t seed, int64_t clients, int64_t *size);
+weft_leaf *weft_leaf_new(uint32_t seed, int d, int classes, int clusters, weft_arena *mem);
+void weft_leaf_client(weft_leaf *g, int64_t n, float *x, int32_t *label);
 
 #endif

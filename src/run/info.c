@@ -1,5 +1,6 @@
 /* `weft info`: what an HDF5 file of weft's holds: a packed data set, a run, a winner.
  * Called by the command line. */
+#include "info.h"
 #include "run_private.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@ static weft_status print_long(weft_h5 *f, const char *title, const char *object,
 /* A line a class: its name and its rows in each part. */
 static weft_status print_classes(weft_h5 *f)
 {
+    enum { MOST = 100 };
     const char **name;
     int64_t n;
     TRY(weft_h5_get_texts(f, "/class", &name, &n));
@@ -39,14 +41,14 @@ static weft_status print_classes(weft_h5 *f)
         TRY(weft_h5_get_rows(f, set, WEFT_H5_I64, 0, n, count + p * n));
         printf(" %10s", weft_part_name[p]);
     }
-    int64_t all[WEFT_NPART] = {0};
+    int64_t all[WEFT_NPART] = {0}, shown = n <= MOST ? n : MOST;
     for (int64_t c = 0; c < n; c++) {
+        for (int p = 0; p < WEFT_NPART; p++) all[p] += count[p * n + c];
+        if (c >= shown) continue;
         printf("\n%-16s", name[c]);
-        for (int p = 0; p < WEFT_NPART; p++) {
-            printf(" %10lld", (long long)count[p * n + c]);
-            all[p] += count[p * n + c];
-        }
+        for (int p = 0; p < WEFT_NPART; p++) printf(" %10lld", (long long)count[p * n + c]);
     }
+    if (shown < n) printf("\n... %lld more", (long long)(n - shown));
     printf("\n%-16s", "all");
     for (int p = 0; p < WEFT_NPART; p++) printf(" %10lld", (long long)all[p]);
     printf("\n");
@@ -67,12 +69,15 @@ static weft_status print_sources(weft_h5 *f)
 
 static weft_status print_data(weft_h5 *f)
 {
-    static const char *const keys[] = {"form",    "reader", "source",
-                                       "options", "split",  "digest"};
+    static const char *const keys[] = {"form",      "reader", "source",    "options",
+                                       "partition", "split",  "generator", "digest"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         TRY(print_attr(f, keys[i], "/", keys[i]));
-    TRY(print_long(f, "columns", "/", "columns"));
-    TRY(print_classes(f));
+    if (weft_h5_has(f, "/@clients"))
+        TRY(weft_info_clients(f->path, f->mem));
+    else
+        TRY(print_long(f, "columns", "/", "columns"));
+    if (weft_h5_has(f, "/train/count")) TRY(print_classes(f));
     return print_sources(f);
 }
 

@@ -9,16 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DIMS        4
 #define CHUNK_BYTES (1 << 20)
+#define GROW_BYTES  (1 << 16) /* chunks of what grows: the last one is partly empty */
 #define DEFLATE     4
 
-/* An open dataset. */
-typedef struct dataset {
-    hid_t set, space;
-    int nd;
-    hsize_t dims[DIMS];
-} dataset;
+/* How a dataset lies in the file. */
+typedef enum layout { WHOLE, PACKED, GROWING } layout;
 
 /* ---- errors ---------------------------------------------------------------------- */
 
@@ -118,20 +114,6 @@ void weft_h5_close(weft_h5 *f)
 
 /* ---- writing datasets ------------------------------------------------------------ */
 
-static hid_t native(weft_h5type type)
-{
-    switch (type) {
-    case WEFT_H5_U8: return H5T_NATIVE_UINT8;
-    case WEFT_H5_I32: return H5T_NATIVE_INT32;
-    case WEFT_H5_U32: return H5T_NATIVE_UINT32;
-    case WEFT_H5_I64: return H5T_NATIVE_INT64;
-    case WEFT_H5_U64: return H5T_NATIVE_UINT64;
-    case WEFT_H5_F32: return H5T_NATIVE_FLOAT;
-    case WEFT_H5_F64: return H5T_NATIVE_DOUBLE;
-    default: weft_die("no HDF5 type %d", (int)type);
-    }
-}
-
 hid_t weft_h5_text_type(void)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
@@ -141,10 +123,25 @@ hid_t weft_h5_text_type(void)
     return type;
 }
 
+hid_t weft_h5_type(weft_h5type type)
+{
+    switch (type) {
+    case WEFT_H5_U8: return H5Tcopy(H5T_NATIVE_UINT8);
+    case WEFT_H5_I32: return H5Tcopy(H5T_NATIVE_INT32);
+    case WEFT_H5_U32: return H5Tcopy(H5T_NATIVE_UINT32);
+    case WEFT_H5_I64: return H5Tcopy(H5T_NATIVE_INT64);
+    case WEFT_H5_U64: return H5Tcopy(H5T_NATIVE_UINT64);
+    case WEFT_H5_F32: return H5Tcopy(H5T_NATIVE_FLOAT);
+    case WEFT_H5_F64: return H5Tcopy(H5T_NATIVE_DOUBLE);
+    case WEFT_H5_TEXT: return weft_h5_text_type();
+    default: weft_die("no HDF5 type %d", (int)type);
+    }
+}
+
 /* Chunks of about CHUNK_BYTES, cut from the slowest dimension on, shuffled and deflated. */
 static void compress(hid_t list, int nd, const hsize_t *dims, size_t size)
 {
-    hsize_t chunk[DIMS], bytes = size;
+    hsize_t chunk[WEFT_H5_DIMS], bytes = size;
     for (int i = 0; i < nd; i++) {
         chunk[i] = dims[i];
         bytes *= dims[i];
@@ -160,19 +157,33 @@ static void compress(hid_t list, int nd, const hsize_t *dims, size_t size)
     H5Pset_deflate(list, DEFLATE);
 }
 
-/* Makes a dataset, with the groups above it, and describes it; gives its handle. */
-static weft_status make(const weft_h5 *f, const char *name, hid_t type, int nd,
-                        const int64_t *dims, int packed, hid_t *set)
+/* Chunks of about GROW_BYTES for rows of dims[1..nd-1]. */
+static void let_grow(hid_t list, int nd, const hsize_t *dims, size_t size)
 {
-    weft_check(nd >= 1 && nd <= DIMS, "dataset %s of %d dimensions", name, nd);
-    hsize_t size[DIMS] = {0};
-    for (int i = 0; i < nd; i++) size[i] = (hsize_t)dims[i];
-    hid_t space = H5Screate_simple(nd, size, NULL);
+    hsize_t chunk[WEFT_H5_DIMS], bytes = size;
+    for (int i = 1; i < nd; i++) {
+        chunk[i] = dims[i];
+        bytes *= dims[i];
+    }
+    chunk[0] = bytes < GROW_BYTES ? GROW_BYTES / bytes : 1;
+    H5Pset_chunk(list, nd, chunk);
+}
+
+/* Makes a dataset, with the groups above it; gives its handle. */
+static weft_status make(const weft_h5 *f, const char *name, hid_t type, int nd,
+                        const int64_t *dims, layout lay, hid_t *set)
+{
+    weft_check(nd >= 1 && nd <= WEFT_H5_DIMS, "dataset %s of %d dimensions", name, nd);
+    hsize_t size[WEFT_H5_DIMS] = {0}, most[WEFT_H5_DIMS];
+    for (int i = 0; i < nd; i++) most[i] = size[i] = (hsize_t)dims[i];
+    if (lay == GROWING) most[0] = H5S_UNLIMITED;
+    hid_t space = H5Screate_simple(nd, size, most);
     hid_t links = H5Pcreate(H5P_LINK_CREATE);
     H5Pset_create_intermediate_group(links, 1);
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(list, 0); /* equal contents, equal bytes */
-    if (packed) compress(list, nd, size, H5Tget_size(type));
+    if (lay == PACKED) compress(list, nd, size, H5Tget_size(type));
+    if (lay == GROWING) let_grow(list, nd, size, H5Tget_size(type));
     *set = H5Dcreate2(f->file, name, type, space, links, list, H5P_DEFAULT);
     weft_status st = *set < 0 ? weft_h5_fail(f, "write", name) : WEFT_OK;
     weft_h5_drop(list);
@@ -195,143 +206,43 @@ static weft_status fill(const weft_h5 *f, const char *name, hid_t set, hid_t typ
     return st;
 }
 
+/* Makes, fills, describes and closes a dataset. */
+static weft_status put(const weft_h5 *f, const char *name, weft_h5type type, int nd,
+                       const int64_t *dims, const void *data, layout lay, const char *about,
+                       const char *unit)
+{
+    hid_t kind = weft_h5_type(type), set;
+    weft_status st = make(f, name, kind, nd, dims, lay, &set);
+    if (st == WEFT_OK) st = fill(f, name, set, kind, data, about, unit);
+    weft_h5_drop(kind);
+    return st;
+}
+
 weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
                         const int64_t *dims, const void *data, int packed,
                         const char *about, const char *unit)
 {
     int64_t count = 1;
     for (int i = 0; i < nd; i++) count *= dims[i];
-    hid_t set;
-    TRY(make(f, name, native(type), nd, dims, packed, &set));
-    return fill(f, name, set, native(type), count > 0 ? data : NULL, about, unit);
+    return put(f, name, type, nd, dims, count > 0 ? data : NULL, packed ? PACKED : WHOLE,
+               about, unit);
 }
 
 weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type, int nd,
                          const int64_t *dims, const char *about, const char *unit)
 {
-    hid_t set;
-    TRY(make(f, name, native(type), nd, dims, 0, &set));
-    return fill(f, name, set, native(type), NULL, about, unit);
+    return put(f, name, type, nd, dims, NULL, WHOLE, about, unit);
+}
+
+weft_status weft_h5_grow(weft_h5 *f, const char *name, weft_h5type type, int64_t width,
+                         const char *about, const char *unit)
+{
+    const int64_t dims[2] = {0, width};
+    return put(f, name, type, width > 0 ? 2 : 1, dims, NULL, GROWING, about, unit);
 }
 
 weft_status weft_h5_put_texts(weft_h5 *f, const char *name, const char *const *text,
                               int64_t n, const char *about)
 {
-    hid_t type = weft_h5_text_type(), set;
-    weft_status st = make(f, name, type, 1, &n, 0, &set);
-    if (st == WEFT_OK) st = fill(f, name, set, type, n > 0 ? text : NULL, about, "text");
-    weft_h5_drop(type);
-    return st;
-}
-
-/* ---- rows of an open dataset ----------------------------------------------------- */
-
-static void dataset_close(dataset *s)
-{
-    weft_h5_drop(s->space);
-    weft_h5_drop(s->set);
-}
-
-static weft_status dataset_open(dataset *s, weft_h5 *f, const char *name)
-{
-    *s = (dataset){.set = -1, .space = -1};
-    if (!weft_h5_has(f, name))
-        return weft_fail(WEFT_EFILE,
-                         "%s has no dataset %s; it is another kind of file, or of "
-                         "another version of weft",
-                         f->path, name);
-    s->set = H5Dopen2(f->file, name, H5P_DEFAULT);
-    if (s->set < 0) return weft_h5_fail(f, "open", name);
-    s->space = H5Dget_space(s->set);
-    s->nd = H5Sget_simple_extent_ndims(s->space);
-    if (s->nd >= 1 && s->nd <= DIMS) {
-        H5Sget_simple_extent_dims(s->space, s->dims, NULL);
-        return WEFT_OK;
-    }
-    int nd = s->nd;
-    dataset_close(s);
-    return weft_fail(WEFT_EFILE,
-                     "%s of %s has %d dimensions where 1 to %d are expected; make "
-                     "the file again",
-                     name, f->path, nd, DIMS);
-}
-
-/* Selects rows [first, first + count); gives the space of as many rows in memory. EFILE
- * where the dataset has no such rows. */
-static weft_status select_rows(const dataset *s, const weft_h5 *f, const char *name,
-                               int64_t first, int64_t count, hid_t *memory)
-{
-    if (first < 0 || count < 0 || first > (int64_t)s->dims[0] - count)
-        return weft_fail(WEFT_EFILE,
-                         "%s of %s has %lld rows where rows %lld to %lld are "
-                         "expected; make the file again",
-                         name, f->path, (long long)s->dims[0], (long long)first,
-                         (long long)(first + count));
-    hsize_t from[DIMS] = {(hsize_t)first}, size[DIMS];
-    memcpy(size, s->dims, sizeof size);
-    size[0] = (hsize_t)count;
-    H5Sselect_hyperslab(s->space, H5S_SELECT_SET, from, NULL, size, NULL);
-    *memory = H5Screate_simple(s->nd, size, NULL);
-    return *memory >= 0 ? WEFT_OK : weft_h5_fail(f, "select rows of", name);
-}
-
-weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
-                             int64_t count, const void *data)
-{
-    if (count == 0) return WEFT_OK;
-    dataset s;
-    TRY(dataset_open(&s, f, name));
-    hid_t memory = -1;
-    weft_status st = select_rows(&s, f, name, first, count, &memory);
-    if (st == WEFT_OK &&
-        (H5Dwrite(s.set, native(type), memory, s.space, H5P_DEFAULT, data) < 0 ||
-         *f->error != 0))
-        st = weft_h5_fail(f, "write", name);
-    weft_h5_drop(memory);
-    dataset_close(&s);
-    return st;
-}
-
-weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
-                             int64_t count, void *data)
-{
-    dataset s;
-    TRY(dataset_open(&s, f, name));
-    hid_t memory = -1;
-    weft_status st = select_rows(&s, f, name, first, count, &memory);
-    if (st == WEFT_OK && count > 0 &&
-        H5Dread(s.set, native(type), memory, s.space, H5P_DEFAULT, data) < 0)
-        st = weft_h5_fail(f, "read", name);
-    weft_h5_drop(memory);
-    dataset_close(&s);
-    return st;
-}
-
-weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd, int64_t *dims)
-{
-    dataset s;
-    TRY(dataset_open(&s, f, name));
-    *nd = s.nd;
-    for (int i = 0; i < DIMS; i++) dims[i] = i < s.nd ? (int64_t)s.dims[i] : 1;
-    dataset_close(&s);
-    return WEFT_OK;
-}
-
-weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text, int64_t *n)
-{
-    dataset s;
-    TRY(dataset_open(&s, f, name));
-    *n = s.nd == 1 ? (int64_t)s.dims[0] : 0;
-    *text = WEFT_NEW(f->mem, const char *, *n);
-    char **raw = WEFT_NEW(f->mem, char *, *n);
-    hid_t type = weft_h5_text_type();
-    weft_status st = WEFT_OK;
-    if (*n > 0 && H5Dread(s.set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) < 0)
-        st = weft_h5_fail(f, "read", name);
-    for (int64_t i = 0; i < *n && st == WEFT_OK; i++)
-        (*text)[i] = weft_arena_text(f->mem, "%s", raw[i] != NULL ? raw[i] : "");
-    if (*n > 0 && st == WEFT_OK) H5Dvlen_reclaim(type, s.space, H5P_DEFAULT, raw);
-    weft_h5_drop(type);
-    dataset_close(&s);
-    return st;
+    return put(f, name, WEFT_H5_TEXT, 1, &n, n > 0 ? text : NULL, WHOLE, about, "text");
 }

@@ -15,8 +15,9 @@ herr_t weft_h5_drop(hid_t handle);
  * leaves the first errno in *error; that must be there until the file is closed. */
 void weft_h5_driver(hid_t list, int *error);
 
-/* The type of texts: variable length, UTF-8. To be dropped. */
+/* The type of texts: variable length, UTF-8; and any type in memory. To be dropped. */
 hid_t weft_h5_text_type(void);
+hid_t weft_h5_type(weft_h5type type);
 
 /* Writes a new text attribute of an open object of f. */
 WEFT_CHECKED weft_status weft_h5_text_attr(const weft_h5 *f, hid_t object, const char *key,

@@ -1,0 +1,243 @@
+/* Federations in packed files: how many samples each client has stays in memory, rows are
+ * read when a client is drawn, running text is held whole. Called by data.c and by the
+ * tasks that train on clients. Layout: /client/first, /client/count, /client/name; /x and
+ * /label, or /text. */
+#include "federation.h"
+
+#include <math.h>
+
+int64_t weft_federation_place(const int64_t *count, int part, int64_t gap)
+{
+    int64_t place = 0;
+    int before = 0; /* parts with samples */
+    for (int i = 0; i < part; i++) {
+        if (count[i] == 0) continue;
+        place += count[i] + (before++ > 0 ? gap : 0);
+    }
+    return place + (before > 0 && part < WEFT_NPART ? gap : 0);
+}
+
+/* ---- samples --------------------------------------------------------------------- */
+
+static int64_t file_count(const weft_clients *f, int64_t c, weft_part part)
+{
+    return f->own->part[c * WEFT_NPART + (int)part];
+}
+
+static int64_t place_of(const weft_clients *f, int64_t c, weft_part part)
+{
+    int64_t count[WEFT_NPART];
+    for (int i = 0; i < WEFT_NPART; i++) count[i] = file_count(f, c, (weft_part)i);
+    return weft_federation_place(count, (int)part, f->gap);
+}
+
+/* Bytes are intensities; reals must be numbers. */
+static weft_status read_x(const weft_clients *f, int64_t row, int64_t n, float *x,
+                          weft_arena *mem)
+{
+    const weft_federation *own = f->own;
+    if (own->data->form == WEFT_BYTES) {
+        size_t mark = weft_arena_mark(mem);
+        uint8_t *byte = WEFT_NEW(mem, uint8_t, n * f->d);
+        weft_status st = weft_h5_set_rows(&own->x, WEFT_H5_U8, row, n, byte);
+        for (int64_t i = 0; i < n * f->d && st == WEFT_OK; i++) x[i] = (float)byte[i] / 255;
+        weft_arena_reset(mem, mark);
+        return st;
+    }
+    TRY(weft_h5_set_rows(&own->x, WEFT_H5_F32, row, n, x));
+    for (int64_t i = 0; i < n * f->d; i++)
+        if (!isfinite(x[i]))
+            return weft_fail(WEFT_EDATA,
+                             "%s: row %lld, column %lld of /x is %g where a finite number "
+                             "is expected; mend the source and pack it again",
+                             own->data->path, (long long)(row + i / f->d),
+                             (long long)(i % f->d), (double)x[i]);
+    return WEFT_OK;
+}
+
+static weft_status file_get(const weft_clients *f, int64_t c, weft_part part,
+                            weft_samples *out, weft_arena *mem)
+{
+    const weft_federation *own = f->own;
+    int64_t n = file_count(f, c, part), at = place_of(f, c, part);
+    *out = (weft_samples){.n = n};
+    if (own->text != NULL) {
+        out->text = own->text + own->first[c] + at * f->stride;
+        return WEFT_OK;
+    }
+    at += own->first[c];
+    float *x = WEFT_NEW(mem, float, n * f->d);
+    int32_t *label = WEFT_NEW(mem, int32_t, n);
+    out->x = x;
+    out->label = label;
+    if (n == 0) return WEFT_OK;
+    TRY(read_x(f, at, n, x, mem));
+    TRY(weft_h5_set_rows(&own->label, WEFT_H5_I32, at, n, label));
+    for (int64_t i = 0; i < n; i++)
+        if (label[i] < 0 || label[i] >= own->data->classes)
+            return weft_fail(
+                WEFT_EDATA, "%s: row %lld of /label has class %d of %d; pack it again",
+                own->data->path, (long long)(at + i), (int)label[i], own->data->classes);
+    return WEFT_OK;
+}
+
+int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part)
+{
+    return f->own->count(f, c, part);
+}
+
+weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
+                            weft_samples *out, weft_arena *mem)
+{
+    weft_check(c >= 0 && c < f->n, "client %lld of %lld", (long long)c, (long long)f->n);
+    return f->own->get(f, c, part, out, mem);
+}
+
+weft_status weft_client_name(const weft_clients *f, int64_t c, const char **name,
+                             weft_arena *mem)
+{
+    if (f->named) return weft_h5_set_text(&f->own->name, c, name, mem);
+    *name = weft_arena_text(mem, "%lld", (long long)c);
+    return WEFT_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------- */
+
+int weft_federation_is(weft_data *d)
+{
+    return weft_h5_has(&d->file, "/@clients");
+}
+
+static weft_status open_set(weft_data *d, const char *name, int64_t rows, int64_t width,
+                            weft_h5set *set)
+{
+    TRY(weft_h5_set_open(set, &d->file, name));
+    if (set->nd == (width > 0 ? 2 : 1) && set->dims[0] == rows &&
+        (width == 0 || set->dims[1] == width))
+        return WEFT_OK;
+    weft_h5_set_close(set);
+    return weft_fail(WEFT_EDATA,
+                     "%s: %s is %lld x %lld where %lld x %lld is expected; pack it again",
+                     d->path, name, (long long)set->dims[0], (long long)set->dims[1],
+                     (long long)rows, (long long)(width > 0 ? width : 1));
+}
+
+static weft_status read_head(weft_data *d, weft_clients *f)
+{
+    int64_t image[3], symbols, named;
+    TRY(weft_h5_get_long(&d->file, "/", "clients", &f->n));
+    TRY(weft_h5_get_long(&d->file, "/", "columns", &f->d));
+    TRY(weft_h5_get_long(&d->file, "/", "channels", &image[0]));
+    TRY(weft_h5_get_long(&d->file, "/", "height", &image[1]));
+    TRY(weft_h5_get_long(&d->file, "/", "width", &image[2]));
+    TRY(weft_h5_get_long(&d->file, "/", "stride", &f->stride));
+    TRY(weft_h5_get_long(&d->file, "/", "gap", &f->gap));
+    TRY(weft_h5_get_long(&d->file, "/", "symbols", &symbols));
+    TRY(weft_h5_get_long(&d->file, "/", "named", &named));
+    f->channels = (int)image[0];
+    f->height = (int)image[1];
+    f->width = (int)image[2];
+    f->symbols = (int)symbols;
+    f->named = named != 0;
+    int64_t pixels = image[0] * image[1] * image[2];
+    int text = d->form == WEFT_CHARS;
+    if (f->n < 1 || f->d < 1 || f->stride < 1 || f->gap < 0 ||
+        (pixels != 0 && pixels != f->d) || symbols != (text ? d->classes : 0))
+        return weft_fail(
+            WEFT_EDATA,
+            "%s speaks of %lld clients with samples of %lld numbers, images of "
+            "%lld, %lld symbols and stride %lld, which do not fit together; "
+            "pack it again",
+            d->path, (long long)f->n, (long long)f->d, (long long)pixels,
+            (long long)symbols, (long long)f->stride);
+    return WEFT_OK;
+}
+
+/* Each client's samples must lie within its rows or its text; adds them to the totals. */
+static weft_status check_client(weft_data *d, int64_t c)
+{
+    const weft_clients *f = d->clients;
+    const weft_federation *own = f->own;
+    int64_t count[WEFT_NPART], room = own->first[c + 1] - own->first[c];
+    int good = own->first[c] >= 0 && room >= 0;
+    for (int i = 0; i < WEFT_NPART; i++) {
+        count[i] = own->part[c * WEFT_NPART + i];
+        good = good && count[i] >= 0;
+        d->part[i].total += count[i];
+    }
+    int64_t span = weft_federation_place(count, WEFT_NPART, f->gap);
+    if (d->form == WEFT_CHARS && span > 0) span = (span - 1) * f->stride + f->d + 1;
+    if (good && (d->form == WEFT_CHARS ? span <= room : span == room)) return WEFT_OK;
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: client %lld has %lld, %lld and %lld samples, which do not fit its "
+        "%lld %s; pack it again",
+        d->path, (long long)c, (long long)count[0], (long long)count[1],
+        (long long)count[2], (long long)room,
+        d->form == WEFT_CHARS ? "characters" : "rows");
+}
+
+static weft_status read_counts(weft_data *d)
+{
+    weft_clients *f = d->clients;
+    int64_t *first = WEFT_NEW(d->mem, int64_t, f->n + 1);
+    int32_t *part = WEFT_NEW(d->mem, int32_t, f->n * WEFT_NPART);
+    f->own->first = first;
+    f->own->part = part;
+    TRY(weft_h5_get_rows(&d->file, "/client/first", WEFT_H5_I64, 0, f->n + 1, first));
+    weft_h5set set;
+    TRY(open_set(d, "/client/count", f->n, WEFT_NPART, &set));
+    weft_status st = weft_h5_set_rows(&set, WEFT_H5_I32, 0, f->n, part);
+    weft_h5_set_close(&set);
+    for (int64_t c = 0; c < f->n && st == WEFT_OK; c++) st = check_client(d, c);
+    return st;
+}
+
+static weft_status read_text(weft_data *d)
+{
+    const weft_clients *f = d->clients;
+    int64_t n = f->own->first[f->n];
+    weft_h5set set;
+    TRY(open_set(d, "/text", n, 0, &set));
+    weft_h5_set_close(&set);
+    uint8_t *text = WEFT_NEW(d->mem, uint8_t, n);
+    TRY(weft_h5_get_rows(&d->file, "/text", WEFT_H5_U8, 0, n, text));
+    for (int64_t i = 0; i < n; i++)
+        if (text[i] >= f->symbols)
+            return weft_fail(
+                WEFT_EDATA, "%s: character %lld of /text is symbol %d of %d; pack it again",
+                d->path, (long long)i, (int)text[i], f->symbols);
+    f->own->text = text;
+    return WEFT_OK;
+}
+
+weft_status weft_federation_open(weft_data *d)
+{
+    weft_clients *f = WEFT_NEW(d->mem, weft_clients, 1);
+    f->own = WEFT_NEW(d->mem, weft_federation, 1);
+    *f->own = (weft_federation){.count = file_count, .get = file_get, .data = d};
+    f->own->x = f->own->label = f->own->name = (weft_h5set){.set = -1, .space = -1};
+    d->clients = f;
+    TRY(read_head(d, f));
+    for (int i = 0; i < WEFT_NPART; i++) d->part[i].d = f->d;
+    if (weft_h5_has(&d->file, "/@generator")) return weft_generator_open(d);
+    TRY(read_counts(d));
+    if (d->part[WEFT_TRAIN].total == 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s: no client has training samples; check the source and the "
+                         "split",
+                         d->path);
+    if (f->named) TRY(open_set(d, "/client/name", f->n, 0, &f->own->name));
+    if (d->form == WEFT_CHARS) return read_text(d);
+    int64_t rows = f->own->first[f->n];
+    TRY(open_set(d, "/x", rows, f->d, &f->own->x));
+    return open_set(d, "/label", rows, 0, &f->own->label);
+}
+
+void weft_federation_close(weft_data *d)
+{
+    if (d->clients == NULL) return;
+    weft_h5_set_close(&d->clients->own->x);
+    weft_h5_set_close(&d->clients->own->label);
+    weft_h5_set_close(&d->clients->own->name);
+}

@@ -1,0 +1,34 @@
+/* What stands behind the clients of a federation. Private to data. */
+#ifndef WEFT_DATA_FEDERATION_H
+#define WEFT_DATA_FEDERATION_H
+
+#include "generator.h"
+
+/* Where clients come from: a packed file, or a generator. The functions are those of
+ * weft_client_count and weft_client_get. */
+typedef struct weft_federation {
+    int64_t (*count)(const weft_clients *f, int64_t c, weft_part part);
+    WEFT_CHECKED weft_status (*get)(const weft_clients *f, int64_t c, weft_part part,
+                                    weft_samples *out, weft_arena *mem);
+    const weft_data *data;
+    const weft_generator *generator; /* NULL: a packed file holds the samples */
+    /* of a packed file */
+    const int64_t *first; /* [n+1] first row, or first symbol, of each client */
+    const int32_t *part;  /* [n][WEFT_NPART] samples */
+    const uint8_t *text;  /* WEFT_CHARS: [first[n]] symbols */
+    weft_h5set x, label, name;
+} weft_federation;
+
+/* 1 if the open file d->file holds a federation. Local. */
+int weft_federation_is(weft_data *d);
+/* Fills d->clients and the totals of the parts. EFILE, EDATA. Local. */
+WEFT_CHECKED weft_status weft_federation_open(weft_data *d);
+void weft_federation_close(weft_data *d);
+/* The rest of it, where samples are generated: /@generator is there. EFILE, EDATA. */
+WEFT_CHECKED weft_status weft_generator_open(weft_data *d);
+
+/* Samples from the first one of a client to the first one of its part `part`, given the
+ * sizes of the parts; with part WEFT_NPART, all that its parts and gaps span. */
+int64_t weft_federation_place(const int64_t *count, int part, int64_t gap);
+
+#endif

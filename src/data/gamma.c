@@ -1,0 +1,23 @@
+/* Gamma variates from keyed random numbers, as logarithms, so that a shape of 1e-6, whose
+ * variates are below every positive double, still gives proportions: Marsaglia, Tsang, "A
+ * simple method for generating gamma variables", ACM TOMS 26(3), 2000, for shape + 1, times
+ * U^(1 / shape). An attempt takes one block of keyed numbers; more than one is rare. Called
+ * by partition.c. */
+#include "partition.h"
+
+#include <math.h>
+
+double weft_gamma_log(uint64_t seed, uint64_t a, uint64_t b, double shape)
+{
+    double d = shape + 1 - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (uint64_t attempt = 0;; attempt++) {
+        weft_rng4 r = weft_rng_at(seed, WEFT_RNG_CLIENT, a, b, attempt);
+        double z[4], u = 1 - weft_rng_unit(r.v[2]), power = 1 - weft_rng_unit(r.v[3]);
+        weft_rng_normal(&r, z); /* z[0] is made of v[0] and v[1] alone */
+        double v = 1 + c * z[0];
+        if (v <= 0) continue;
+        v = v * v * v;
+        if (log(u) < z[0] * z[0] / 2 + d * (1 - v + log(v)))
+            return log(d * v) + log(power) / shape;
+    }
+}

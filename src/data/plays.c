@@ -1,0 +1,222 @@
+/* The plays of Shakespeare by LEAF's rules (Caldas et al. 2018; its parser goes back to
+ * McMahan et al. 2017), which take Project Gutenberg's text of 1994 as it is: "  NAME.
+ * text" begins a speech, "    text" goes on with it; in The Comedy of Errors neither is
+ * indented. What comes before the second play of the file, and after its line 124,197, is
+ * left out. Called by the reader shakespeare. */
+#include "plays.h"
+#include "reader.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define AUTHOR     "by William Shakespeare"
+#define END        "*** END OF TH" /* IS or E PROJECT GUTENBERG EBOOK */
+#define LAST_LINE  124197
+#define FIRST_PLAY 2 /* time that the author is named; the sonnets come before */
+#define ABOVE      7 /* lines above the author in which the title stands, from the 2nd on */
+#define ODD_PLAY   "THE COMEDY OF ERRORS"
+#define FEW_LINES  2
+
+/* The play that is being read. */
+typedef struct play {
+    const char *title;
+    int odd; /* not indented */
+    weft_role *role;
+    int64_t n, room;
+    weft_role *speaker; /* NULL: nobody speaks */
+} play;
+
+typedef struct script {
+    weft_spoken *line; /* of the whole file */
+    int64_t n, room;
+    weft_plays *out;
+    weft_arena *mem;
+} script;
+
+/* ---- roles ----------------------------------------------------------------------- */
+
+/* "PLAY_ROLE": what is neither letter nor digit becomes _. Spaces become _ first, and runs
+ * of the others one _. */
+static const char *user_name(const char *title, const char *role, weft_arena *mem)
+{
+    char *name = weft_arena_text(mem, "%s_%s", title, role), *to = name;
+    int odd = 0; /* the last one was neither letter, digit, space nor _ */
+    for (const char *at = name; *at != '\0'; at++) {
+        unsigned char c = *at == ' ' ? '_' : (unsigned char)*at;
+        int word = isalnum(c) || c == '_' || c >= 0x80;
+        if (word || !odd) *to++ = word ? (char)c : '_';
+        odd = !word;
+    }
+    *to = '\0';
+    return name;
+}
+
+static weft_role *find_role(weft_role *role, int64_t n, const char *name)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (strcmp(role[i].name, name) == 0) return &role[i];
+    return NULL;
+}
+
+static weft_role *add_role(weft_role **role, int64_t *n, int64_t *room, const char *name,
+                           weft_arena *mem)
+{
+    *role = weft_grow(mem, *role, sizeof **role, *n, room);
+    weft_role *r = &(*role)[(*n)++];
+    *r = (weft_role){.name = name};
+    return r;
+}
+
+static void add_line(weft_role *r, weft_spoken line, weft_arena *mem)
+{
+    r->line = weft_grow(mem, r->line, sizeof line, r->n, &r->room);
+    r->line[r->n++] = line;
+}
+
+/* Hands the roles of a play over; those of two plays of one name become one. */
+static void end_play(script *s, play *p)
+{
+    weft_plays *out = s->out;
+    int alone = p->n <= 1;
+    out->plays += !alone;
+    for (int64_t i = 0; i < p->n; i++) {
+        weft_role *from = &p->role[i];
+        if (alone || from->n <= FEW_LINES) {
+            out->silent++;
+            continue;
+        }
+        const char *name = user_name(p->title, from->name, s->mem);
+        weft_role *to = find_role(out->role, out->n, name);
+        if (to == NULL) to = add_role(&out->role, &out->n, &out->room, name, s->mem);
+        for (int64_t j = 0; j < from->n; j++) add_line(to, from->line[j], s->mem);
+    }
+}
+
+/* ---- lines ----------------------------------------------------------------------- */
+
+/* 1 if a speech begins on the line; its NAME is the n bytes from *name, the text begins at
+ * *text. */
+static int is_speech(const char *line, int odd, const char **name, size_t *n,
+                     const char **text)
+{
+    const char *at = line;
+    if (!odd && strncmp(at, "  ", 2) != 0) return 0;
+    if (!odd) at += 2;
+    *name = at;
+    if (!isalpha((unsigned char)*at)) return 0;
+    while (isalpha((unsigned char)*at) || *at == ' ') at++;
+    *n = (size_t)(at - *name);
+    *text = at + 2;
+    return at[0] == '.' && at[1] == ' ';
+}
+
+static void read_line(script *s, play *p, const weft_spoken *line)
+{
+    const char *name, *text;
+    size_t n;
+    weft_spoken rest = *line;
+    if (is_speech(line->text, p->odd, &name, &n, &text)) {
+        char *upper = weft_arena_text(s->mem, "%.*s", (int)n, name);
+        for (char *c = upper; *c != '\0'; c++) *c = (char)toupper((unsigned char)*c);
+        p->speaker = NULL;
+        if (p->odd && strncmp(upper, "ACT ", 4) == 0) return;
+        p->speaker = find_role(p->role, p->n, upper);
+        if (p->speaker == NULL)
+            p->speaker = add_role(&p->role, &p->n, &p->room, upper, s->mem);
+        rest.n -= (size_t)(text - line->text);
+        rest.text = text;
+        add_line(p->speaker, rest, s->mem);
+        return;
+    }
+    if (p->speaker == NULL || (!p->odd && strncmp(line->text, "    ", 4) != 0)) return;
+    size_t indent = p->odd ? 0 : 4;
+    rest.text += indent;
+    rest.n -= indent;
+    if (p->odd && *rest.text == '<')
+        p->speaker = NULL;
+    else
+        add_line(p->speaker, rest, s->mem);
+}
+
+/* ---- plays ----------------------------------------------------------------------- */
+
+/* The text of a line without the blanks around it. */
+static const char *trimmed(const weft_spoken *line, weft_arena *mem)
+{
+    const char *from = line->text;
+    size_t n = line->n;
+    while (n > 0 && isspace((unsigned char)*from)) {
+        from++;
+        n--;
+    }
+    while (n > 0 && isspace((unsigned char)from[n - 1])) n--;
+    return weft_arena_text(mem, "%.*s", (int)n, from);
+}
+
+static weft_status begin_play(const char *path, const script *s, int64_t at, play *p)
+{
+    const char *title = "";
+    for (int64_t up = 2; up <= ABOVE && *title == '\0' && up <= at; up++)
+        title = trimmed(&s->line[at - up], s->mem);
+    if (*title == '\0')
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld is '" AUTHOR "', but no title stands in the %d "
+                         "lines above; this is not Project Gutenberg's text",
+                         path, (long long)s->line[at].number, ABOVE);
+    *p = (play){.title = title, .odd = strcmp(title, ODD_PLAY) == 0};
+    return WEFT_OK;
+}
+
+/* The line at which the plays begin. */
+static weft_status find_start(const char *path, const script *s, int64_t *start)
+{
+    int named = 0, ended = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        if (i > 0 && strstr(s->line[i].text, AUTHOR) != NULL && ++named == FIRST_PLAY)
+            *start = i;
+        ended = ended || strncmp(s->line[i].text, END, strlen(END)) == 0;
+    }
+    if (named < FIRST_PLAY)
+        return weft_fail(WEFT_EDATA,
+                         "%s says '" AUTHOR "' on %d lines where %d or more are expected; "
+                         "give Project Gutenberg's complete works of 1994 (100.txt)",
+                         path, named, FIRST_PLAY);
+    if (!ended)
+        return weft_fail(WEFT_EDATA,
+                         "%s has no line '" END "...' as Project Gutenberg's texts have at "
+                         "their end: it is cut short after line %lld; fetch it again",
+                         path, (long long)s->n);
+    return WEFT_OK;
+}
+
+weft_status weft_plays_read(const char *path, char *text, size_t n, weft_plays *out,
+                            weft_arena *mem)
+{
+    script s = {.out = out, .mem = mem};
+    play p = {.title = NULL};
+    size_t length;
+    int64_t start = 0;
+    char *at = text, *end = text + n, *line;
+    *out = (weft_plays){0};
+    while ((line = weft_line(&at, end, &length)) != NULL) {
+        s.line = weft_grow(mem, s.line, sizeof *s.line, s.n, &s.room);
+        s.line[s.n] = (weft_spoken){line, length, s.n + 1};
+        s.n++;
+    }
+    TRY(find_start(path, &s, &start));
+    for (int64_t i = start; i < s.n && s.line[i].number <= LAST_LINE; i++) {
+        if (strstr(s.line[i].text, AUTHOR) != NULL) {
+            end_play(&s, &p);
+            TRY(begin_play(path, &s, i, &p));
+        } else {
+            read_line(&s, &p, &s.line[i]);
+        }
+    }
+    end_play(&s, &p);
+    if (out->n == 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s has no role of more than %d lines; give Project Gutenberg's "
+                         "complete works of 1994 (100.txt)",
+                         path, FEW_LINES);
+    return WEFT_OK;
+}

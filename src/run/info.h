@@ -1,0 +1,12 @@
+/* Parts of `weft info`. Private to run. */
+#ifndef WEFT_RUN_INFO_H
+#define WEFT_RUN_INFO_H
+
+#include "weft/data.h"
+
+/* Prints what is known of the clients of a packed federation: how many, their samples, how
+ * their classes differ. EFILE, EDATA. Local. Cost O(clients), and at most a thousand
+ * clients read. */
+WEFT_CHECKED weft_status weft_info_clients(const char *path, weft_arena *mem);
+
+#endif

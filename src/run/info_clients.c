@@ -1,0 +1,181 @@
+/* `weft info` of a federation: what a sample is, how many of them clients have, how far the
+ * classes of a client are from those of all. Sizes are of all clients; the labels of a
+ * sample of them are read, so that a million take no longer than a thousand. Called by
+ * info.c. */
+#include "info.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_CLIENTS 1000      /* whose labels are read */
+#define MOST_NUMBERS (1 << 28) /* read with them, about */
+#define SHOWN        5         /* clients with a line of their own */
+#define COLUMNS      12        /* classes that fit in such a line */
+
+/* ---- sizes ----------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A line of the table of sizes; sorts size[n]. */
+static void print_sizes(const char *name, int64_t n, int64_t *size)
+{
+    static const double quantile[] = {0, 0.1, 0.5, 0.9, 1};
+    double sum = 0, square = 0;
+    for (int64_t c = 0; c < n; c++) sum += (double)size[c];
+    double mean = sum / (double)n;
+    for (int64_t c = 0; c < n; c++)
+        square += ((double)size[c] - mean) * ((double)size[c] - mean);
+    qsort(size, (size_t)n, sizeof *size, by_size);
+    printf("%-16s %10.0f %10.2f %10.2f", name, sum, mean, sqrt(square / (double)n));
+    for (int i = 0; i < 5; i++) {
+        int64_t rank = (int64_t)ceil(quantile[i] * (double)n); /* nearest rank, from 1 */
+        printf(" %8lld", (long long)size[rank > 0 ? rank - 1 : 0]);
+    }
+    printf("\n");
+}
+
+static void print_all_sizes(const weft_clients *f, weft_arena *mem)
+{
+    printf("%-16s %10s %10s %10s %8s %8s %8s %8s %8s\n", "client's samples", "sum", "mean",
+           "std", "min", "10 %", "50 %", "90 %", "max");
+    int64_t *size = WEFT_NEW(mem, int64_t, f->n), *all = WEFT_NEW(mem, int64_t, f->n);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        for (int64_t c = 0; c < f->n; c++) {
+            size[c] = weft_client_count(f, c, (weft_part)p);
+            all[c] += size[c];
+        }
+        print_sizes(weft_part_name[p], f->n, size);
+    }
+    print_sizes("all", f->n, all);
+}
+
+/* ---- classes --------------------------------------------------------------------- */
+
+/* Training samples of each class, of some clients spread evenly over all. */
+typedef struct histograms {
+    int64_t clients; /* that were read */
+    int n;           /* classes */
+    int64_t *count;  /* [clients][n] */
+    int64_t *all;    /* [n] */
+} histograms;
+
+static int64_t place(const weft_clients *f, const histograms *k, int64_t i)
+{
+    return i * f->n / k->clients;
+}
+
+static weft_status read_classes(const weft_data *d, histograms *k)
+{
+    const weft_clients *f = d->clients;
+    double numbers = (double)d->part[WEFT_TRAIN].total / (double)f->n * (double)f->d;
+    k->clients = d->form == WEFT_CHARS ? MOST_CLIENTS : (int64_t)(MOST_NUMBERS / numbers);
+    if (k->clients < SHOWN) k->clients = SHOWN;
+    if (k->clients > MOST_CLIENTS) k->clients = MOST_CLIENTS;
+    if (k->clients > f->n) k->clients = f->n;
+    k->n = d->classes;
+    k->count = WEFT_NEW(d->mem, int64_t, k->clients * k->n);
+    k->all = WEFT_NEW(d->mem, int64_t, k->n);
+    for (int64_t i = 0; i < k->clients; i++) {
+        size_t mark = weft_arena_mark(d->mem);
+        weft_samples s;
+        TRY(weft_client_get(f, place(f, k, i), WEFT_TRAIN, &s, d->mem));
+        for (int64_t j = 0; j < s.n; j++) {
+            int label = s.label ? s.label[j] : s.text[j * f->stride + f->d];
+            k->count[i * k->n + label]++;
+            k->all[label]++;
+        }
+        weft_arena_reset(d->mem, mark);
+    }
+    return WEFT_OK;
+}
+
+/* Half the sum of |share of a class in the client - in all clients|; *has counts classes.
+ */
+static double distance(const histograms *k, int64_t client, int *has)
+{
+    const int64_t *count = k->count + client * k->n;
+    double n = 0, all = 0, sum = 0;
+    for (int c = 0; c < k->n; c++) {
+        n += (double)count[c];
+        all += (double)k->all[c];
+        *has += count[c] > 0;
+    }
+    for (int c = 0; c < k->n && n > 0; c++)
+        sum += fabs((double)count[c] / n - (double)k->all[c] / all);
+    return sum / 2;
+}
+
+static weft_status print_client(const weft_data *d, const histograms *k, int64_t i)
+{
+    size_t mark = weft_arena_mark(d->mem);
+    const char *name;
+    int has = 0;
+    double far = distance(k, i, &has);
+    TRY(weft_client_name(d->clients, place(d->clients, k, i), &name, d->mem));
+    printf("%-40.40s %8.3f %8d", name, far, has);
+    for (int c = 0; c < k->n && k->n <= COLUMNS; c++)
+        printf(" %6lld", (long long)k->count[i * k->n + c]);
+    printf("\n");
+    weft_arena_reset(d->mem, mark);
+    return WEFT_OK;
+}
+
+static weft_status print_classes(const weft_data *d)
+{
+    histograms k;
+    TRY(read_classes(d, &k));
+    printf("\n%-40s %8s %8s", "client's training samples", "distance", "classes");
+    for (int c = 0; c < k.n && k.n <= COLUMNS; c++) printf(" %6.6s", d->class_name[c]);
+    printf("\n");
+    for (int64_t i = 0; i < k.clients && i < SHOWN; i++) TRY(print_client(d, &k, i));
+    double far = 0, classes = 0;
+    int64_t clients = 0; /* with samples */
+    for (int64_t i = 0; i < k.clients; i++) {
+        int has = 0;
+        far += distance(&k, i, &has);
+        classes += has;
+        clients += has > 0;
+    }
+    printf("%-40s %8.3f %8.1f", "mean", far / (double)clients, classes / (double)clients);
+    for (int c = 0; c < k.n && k.n <= COLUMNS; c++)
+        printf(" %6.1f", (double)k.all[c] / (double)clients);
+    printf(
+        "\nof %lld clients; distance: total variation between a client's classes and all "
+        "of theirs, 0 to 1\n\n",
+        (long long)clients);
+    return WEFT_OK;
+}
+
+/* ---- the federation -------------------------------------------------------------- */
+
+static void print_sample(const weft_data *d)
+{
+    const weft_clients *f = d->clients;
+    printf("%-9s %lld\n", "clients", (long long)f->n);
+    if (f->channels > 0)
+        printf("%-9s image of %d x %d x %d, %d classes\n", "sample", f->channels, f->height,
+               f->width, d->classes);
+    else if (d->form == WEFT_CHARS)
+        printf("%-9s window of %lld characters of an alphabet of %d, stride %lld, gap of "
+               "%lld windows\n",
+               "sample", (long long)f->d, f->symbols, (long long)f->stride,
+               (long long)f->gap);
+    else
+        printf("%-9s %lld numbers, %d classes\n", "sample", (long long)f->d, d->classes);
+}
+
+weft_status weft_info_clients(const char *path, weft_arena *mem)
+{
+    weft_team self = {.comm = MPI_COMM_SELF, .rank = 0, .size = 1};
+    weft_data d;
+    TRY(weft_data_open(&d, path, &self, mem));
+    print_sample(&d);
+    print_all_sizes(d.clients, mem);
+    weft_status st = print_classes(&d);
+    weft_data_close(&d);
+    return st;
+}

@@ -1,0 +1,192 @@
+/* Rows of HDF5 datasets: written, appended and read, in pieces; lists of texts. Called for
+ * datasets that h5.c has made. */
+#include "h5.h"
+
+#include <string.h>
+
+/* ---- open datasets --------------------------------------------------------------- */
+
+void weft_h5_set_close(weft_h5set *s)
+{
+    weft_h5_drop(s->space);
+    weft_h5_drop(s->set);
+    s->space = s->set = -1;
+}
+
+/* Learns the shape. */
+static weft_status measure(weft_h5set *s)
+{
+    hsize_t dims[WEFT_H5_DIMS];
+    weft_h5_drop(s->space);
+    s->space = H5Dget_space(s->set);
+    s->nd = H5Sget_simple_extent_ndims(s->space);
+    if (s->nd < 1 || s->nd > WEFT_H5_DIMS)
+        return weft_fail(WEFT_EFILE,
+                         "%s of %s has %d dimensions where 1 to %d are expected; make "
+                         "the file again",
+                         s->name, s->file->path, s->nd, WEFT_H5_DIMS);
+    H5Sget_simple_extent_dims(s->space, dims, NULL);
+    for (int i = 0; i < WEFT_H5_DIMS; i++) s->dims[i] = i < s->nd ? (int64_t)dims[i] : 1;
+    return WEFT_OK;
+}
+
+/* `cache`: bytes of chunks that HDF5 may keep in memory. */
+static weft_status set_open(weft_h5set *s, weft_h5 *f, const char *name, size_t cache)
+{
+    *s = (weft_h5set){.file = f, .name = name, .set = -1, .space = -1};
+    if (!weft_h5_has(f, name))
+        return weft_fail(WEFT_EFILE,
+                         "%s has no dataset %s; it is another kind of file, or of "
+                         "another version of weft",
+                         f->path, name);
+    hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
+    H5Pset_chunk_cache(list, H5D_CHUNK_CACHE_NSLOTS_DEFAULT, cache,
+                       H5D_CHUNK_CACHE_W0_DEFAULT);
+    s->set = H5Dopen2(f->file, name, list);
+    weft_status st = s->set < 0 ? weft_h5_fail(f, "open", name) : measure(s);
+    weft_h5_drop(list);
+    if (st != WEFT_OK) weft_h5_set_close(s);
+    return st;
+}
+
+weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name)
+{
+    return set_open(s, f, weft_arena_text(f->mem, "%s", name), 0);
+}
+
+/* A dataset that is opened for one piece, which may be large. */
+static weft_status once(weft_h5set *s, weft_h5 *f, const char *name)
+{
+    return set_open(s, f, name, H5D_CHUNK_CACHE_NBYTES_DEFAULT);
+}
+
+/* Selects rows [first, first + count); gives the space of as many rows in memory. EFILE
+ * where the dataset has no such rows. */
+static weft_status select_rows(const weft_h5set *s, int64_t first, int64_t count,
+                               hid_t *memory)
+{
+    if (first < 0 || count < 0 || first > s->dims[0] - count)
+        return weft_fail(WEFT_EFILE,
+                         "%s of %s has %lld rows where rows %lld to %lld are "
+                         "expected; make the file again",
+                         s->name, s->file->path, (long long)s->dims[0], (long long)first,
+                         (long long)(first + count));
+    hsize_t from[WEFT_H5_DIMS] = {(hsize_t)first}, size[WEFT_H5_DIMS];
+    for (int i = 0; i < WEFT_H5_DIMS; i++) size[i] = (hsize_t)s->dims[i];
+    size[0] = (hsize_t)count;
+    H5Sselect_hyperslab(s->space, H5S_SELECT_SET, from, NULL, size, NULL);
+    *memory = H5Screate_simple(s->nd, size, NULL);
+    return *memory >= 0 ? WEFT_OK : weft_h5_fail(s->file, "select rows of", s->name);
+}
+
+static weft_status write_rows(const weft_h5set *s, weft_h5type type, int64_t first,
+                              int64_t count, const void *data)
+{
+    hid_t memory = -1, kind = weft_h5_type(type);
+    weft_status st = select_rows(s, first, count, &memory);
+    if (st == WEFT_OK && (H5Dwrite(s->set, kind, memory, s->space, H5P_DEFAULT, data) < 0 ||
+                          *s->file->error != 0))
+        st = weft_h5_fail(s->file, "write", s->name);
+    weft_h5_drop(memory);
+    weft_h5_drop(kind);
+    return st;
+}
+
+weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type, int64_t first,
+                             int64_t count, void *data)
+{
+    hid_t memory = -1, kind = weft_h5_type(type);
+    weft_status st = select_rows(s, first, count, &memory);
+    if (st == WEFT_OK && count > 0 &&
+        H5Dread(s->set, kind, memory, s->space, H5P_DEFAULT, data) < 0)
+        st = weft_h5_fail(s->file, "read", s->name);
+    weft_h5_drop(memory);
+    weft_h5_drop(kind);
+    return st;
+}
+
+/* ---- pieces ---------------------------------------------------------------------- */
+
+weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
+                             int64_t count, const void *data)
+{
+    if (count == 0) return WEFT_OK;
+    weft_h5set s;
+    TRY(once(&s, f, name));
+    weft_status st = write_rows(&s, type, first, count, data);
+    weft_h5_set_close(&s);
+    return st;
+}
+
+weft_status weft_h5_append(weft_h5 *f, const char *name, weft_h5type type, int64_t count,
+                           const void *data)
+{
+    if (count == 0) return WEFT_OK;
+    weft_h5set s;
+    TRY(once(&s, f, name));
+    int64_t first = s.dims[0];
+    hsize_t size[WEFT_H5_DIMS];
+    for (int i = 0; i < WEFT_H5_DIMS; i++) size[i] = (hsize_t)s.dims[i];
+    size[0] += (hsize_t)count;
+    weft_status st = WEFT_OK;
+    if (H5Dset_extent(s.set, size) < 0) st = weft_h5_fail(f, "write", name);
+    if (st == WEFT_OK) st = measure(&s);
+    if (st == WEFT_OK) st = write_rows(&s, type, first, count, data);
+    weft_h5_set_close(&s);
+    return st;
+}
+
+weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
+                             int64_t count, void *data)
+{
+    weft_h5set s;
+    TRY(once(&s, f, name));
+    weft_status st = weft_h5_set_rows(&s, type, first, count, data);
+    weft_h5_set_close(&s);
+    return st;
+}
+
+weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd, int64_t *dims)
+{
+    weft_h5set s;
+    TRY(once(&s, f, name));
+    *nd = s.nd;
+    for (int i = 0; i < WEFT_H5_DIMS; i++) dims[i] = s.dims[i];
+    weft_h5_set_close(&s);
+    return WEFT_OK;
+}
+
+/* ---- texts ----------------------------------------------------------------------- */
+
+/* Rows [first, first + count) of a list of texts into text[count]. */
+static weft_status read_texts(const weft_h5set *s, int64_t first, int64_t count,
+                              const char **text, weft_arena *mem)
+{
+    char **raw = WEFT_NEW(mem, char *, count);
+    TRY(weft_h5_set_rows(s, WEFT_H5_TEXT, first, count, raw));
+    for (int64_t i = 0; i < count; i++)
+        text[i] = weft_arena_text(mem, "%s", raw[i] != NULL ? raw[i] : "");
+    hsize_t size = (hsize_t)count;
+    hid_t type = weft_h5_text_type(), space = H5Screate_simple(1, &size, NULL);
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
+    weft_h5_drop(space);
+    weft_h5_drop(type);
+    return WEFT_OK;
+}
+
+weft_status weft_h5_set_text(const weft_h5set *s, int64_t row, const char **text,
+                             weft_arena *mem)
+{
+    return read_texts(s, row, 1, text, mem);
+}
+
+weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text, int64_t *n)
+{
+    weft_h5set s;
+    TRY(once(&s, f, name));
+    *n = s.nd == 1 ? s.dims[0] : 0;
+    *text = WEFT_NEW(f->mem, const char *, *n);
+    weft_status st = *n > 0 ? read_texts(&s, 0, *n, *text, f->mem) : WEFT_OK;
+    weft_h5_set_close(&s);
+    return st;
+}

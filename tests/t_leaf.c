@@ -1,0 +1,435 @@
+/* Reader of LEAF's JSON: rows and windows come back bit by bit, a text that was written out
+ * window by window is put together again, and each broken file gives one line. RUN: np=1 */
+#include "scratch.h"
+
+static weft_data data;
+
+static int opened(const char *name)
+{
+    weft_status st = weft_data_open(&data, at(name), &world, mem);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK;
+}
+
+static int packed(const char *source, const char *out, const char *options)
+{
+    weft_status st = pack(&weft_reader_leaf, source, out, options);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK && opened(out);
+}
+
+static weft_samples samples(int64_t c, weft_part part)
+{
+    weft_samples s = {0};
+    weft_check(weft_client_get(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
+               weft_error());
+    return s;
+}
+
+static int named(int64_t c, const char *name)
+{
+    const char *found;
+    return weft_client_name(data.clients, c, &found, mem) == WEFT_OK &&
+           strcmp(found, name) == 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+#define ROWS                                                                               \
+    "{\"users\": [\"a\", \"b\"], \"hierarchies\": [[], {\"x\": [1]}],"                     \
+    " \"num_samples\": [4, 2], \"user_data\": {"                                           \
+    "\"a\": {\"x\": [[1, 2.5, 0], [1e-3, -4, 0.1], [5, 6, 7], [8, 9, 1]],"                 \
+    " \"y\": [0, 1, 2.0, 4]},"                                                             \
+    "\"b\": {\"raw\": [{\"y\": null}], \"y\": [1, 0], \"x\": [[0, 0, 1], [1, 1, 1]]}}}"
+
+static void test_rows(void)
+{
+    const char *source = write_text("rows.json", ROWS);
+    if (!ok(packed(source, "r.h5", "valid=0 test=0.25 shape=3x1x1"), "rows are packed"))
+        return;
+    weft_samples s = samples(0, WEFT_TRAIN), t = samples(0, WEFT_TEST);
+    ok(data.clients->n == 2 && data.clients->d == 3 && data.clients->channels == 3 &&
+           data.classes == 5 && data.form == WEFT_REALS,
+       "clients, numbers, shape and classes are those of the file");
+    ok(s.n == 3 && s.x[1] == 2.5f && s.x[3] == 1e-3f && s.x[4] == -4 && s.label[2] == 2 &&
+           t.n == 1 && t.x[0] == 8 && t.label[0] == 4,
+       "a user's samples are divided in their order");
+    s = samples(1, WEFT_TRAIN);
+    ok(s.n == 1 && s.x[2] == 1 && s.label[0] == 1 && named(1, "b"),
+       "y may stand before x, and other keys between");
+    weft_data_close(&data);
+    source = write_text("late.json",
+                        "{\"user_data\": {\"a\": {\"x\": [[1], [2]], \"y\": [0, 1]}},"
+                        " \"num_samples\": [2], \"users\": [\"a\"]}");
+    ok(packed(source, "late.h5", "valid=0 test=0") && data.part[WEFT_TRAIN].total == 2,
+       "the lists may stand behind the data");
+    weft_data_close(&data);
+}
+
+/* A large directory: users that fill many pieces of a file. */
+static void test_many(void)
+{
+    enum { FILES = 3, USERS = 40, D = 50 };
+    mkdir(at("many"), 0777);
+    for (int f = 0; f < FILES; f++) {
+        char *text = WEFT_NEW(mem, char, 2000000), *to = text;
+        to += sprintf(to, "{\"users\": [");
+        for (int u = 0; u < USERS; u++)
+            to += sprintf(to, "%s\"}%d.%d\"", u ? "," : "", f, u);
+        to += sprintf(to, "], \"num_samples\": [");
+        for (int u = 0; u < USERS; u++) to += sprintf(to, "%s%d", u ? "," : "", u + 1);
+        to += sprintf(to, "], \"user_data\": {");
+        for (int u = 0; u < USERS; u++) {
+            to += sprintf(to, "%s\"}%d.%d\": {\"x\": [", u ? "," : "", f, u);
+            for (int i = 0; i <= u; i++)
+                for (int j = 0; j < D; j++)
+                    to += sprintf(to, "%s%s%.4g%s", i && !j ? "," : "", j ? "," : "[",
+                                  (f * 7 + u + i + j) / 7.0, j == D - 1 ? "]" : "");
+            to += sprintf(to, "], \"y\": [");
+            for (int i = 0; i <= u; i++) to += sprintf(to, "%s%d", i ? "," : "", i % 3);
+            to += sprintf(to, "]}");
+        }
+        sprintf(to, "}}");
+        write_text(weft_arena_text(mem, "many/data_%d.json", f), text);
+    }
+    int good = packed(at("many"), "many.h5", "valid=0 test=0");
+    good = good && data.clients->n == FILES * USERS && data.classes == 3;
+    for (int c = 0; good && c < FILES * USERS; c++) {
+        int f = c / USERS, u = c % USERS;
+        weft_samples s = samples(c, WEFT_TRAIN);
+        good = s.n == u + 1 && named(c, weft_arena_text(mem, "}%d.%d", f, u));
+        for (int i = 0; good && i <= u; i++)
+            for (int j = 0; good && j < D; j++)
+                good =
+                    s.label[i] == i % 3 &&
+                    s.x[i * D + j] ==
+                        (float)strtod(
+                            weft_arena_text(mem, "%.4g", (f * 7 + u + i + j) / 7.0), NULL);
+    }
+    ok(good, "files of many users come back number by number");
+    weft_data_close(&data);
+}
+
+/* ---- text ------------------------------------------------------------------------ */
+
+static void put_symbol(const char *symbol, FILE *to)
+{
+    if (*symbol == '"') fputs("\\", to);
+    fputs(symbol, to);
+}
+
+/* Writes the samples of a part of the open data set as LEAF does; `slip`: num_samples of as
+ * many more. */
+static void write_part(const char *path, weft_part part, int64_t slip)
+{
+    const weft_clients *f = data.clients;
+    weft_arena *tmp = weft_arena_new();
+    FILE *to = fopen(path, "w");
+    weft_check(to != NULL, "cannot write %s", path);
+    for (int what = 0; what < 3; what++) {
+        static const char *const key[] = {"{\"users\": [", "], \"num_samples\": [",
+                                          "], \"user_data\": {"};
+        const char *comma = "";
+        fputs(key[what], to);
+        for (int64_t c = 0; c < f->n; c++) {
+            size_t mark = weft_arena_mark(tmp);
+            weft_samples s;
+            const char *name;
+            weft_check(weft_client_get(f, c, part, &s, tmp) == WEFT_OK &&
+                           weft_client_name(f, c, &name, tmp) == WEFT_OK,
+                       "%s", weft_error());
+            if (s.n == 0) continue;
+            if (what == 0) fprintf(to, "%s\"%s\"", comma, name);
+            if (what == 1) fprintf(to, "%s%lld", comma, (long long)(s.n + slip));
+            if (what == 2) fprintf(to, "%s\n\"%s\": {\"x\": [", comma, name);
+            comma = ", ";
+            for (int64_t i = 0; what == 2 && i < s.n; i++) {
+                fputs(i > 0 ? ", \"" : "\"", to);
+                for (int64_t j = 0; j < f->d; j++) {
+                    const char *symbol = data.class_name[s.text[i * f->stride + j]];
+                    put_symbol(symbol, to);
+                }
+                fputs("\"", to);
+            }
+            if (what == 2) fputs("], \"y\": [", to);
+            for (int64_t i = 0; what == 2 && i < s.n; i++) {
+                const char *symbol = data.class_name[s.text[i * f->stride + f->d]];
+                fputs(i > 0 ? ", \"" : "\"", to);
+                put_symbol(symbol, to);
+                fputs("\"", to);
+            }
+            if (what == 2) fputs("]}", to);
+            weft_arena_reset(tmp, mark);
+        }
+    }
+    fputs("}}\n", to);
+    weft_check(fclose(to) == 0, "cannot write %s", path);
+    weft_arena_free(tmp);
+}
+
+/* A sum over the samples of all clients, by name, and of which part they are; independent
+ * of how they are stored. */
+static uint64_t sum_samples(void)
+{
+    const weft_clients *f = data.clients;
+    uint64_t sum = 0;
+    weft_arena *tmp = weft_arena_new();
+    for (int64_t c = 0; c < f->n; c++)
+        for (int part = 0; part < WEFT_NPART; part++) {
+            size_t mark = weft_arena_mark(tmp);
+            weft_samples s;
+            const char *name;
+            weft_check(weft_client_get(f, c, (weft_part)part, &s, tmp) == WEFT_OK &&
+                           weft_client_name(f, c, &name, tmp) == WEFT_OK,
+                       "%s", weft_error());
+            uint64_t who = weft_hash(name, strlen(name), (uint64_t)part);
+            for (int64_t i = 0; i < s.n; i++)
+                sum +=
+                    weft_hash(s.text + i * f->stride, (size_t)f->d + 1, who + (uint64_t)i);
+            weft_arena_reset(tmp, mark);
+        }
+    weft_arena_free(tmp);
+    return sum;
+}
+
+#define PLAY                                                                               \
+    "x\nby William Shakespeare\n\nby William Shakespeare\nA PLAY\n\nby William "           \
+    "Shakespeare\n"                                                                        \
+    "  MARIA. What shall we do else? Were we not born under Taurus?\n"                     \
+    "    Taurus? That's \"sides\" and heart.\n    No, sir; it is legs and thighs.\n"       \
+    "  TOBY. Good night, Penthesilea, and so farewell to all.\n"                           \
+    "    Before me, she's a good wench.\n    And one that adores me: what o' that?\n"      \
+    "*** END OF THIS\n"
+
+/* Packs plays, writes them as LEAF's JSON and packs that again. */
+static void round_trip(const char *plays, const char *options, const char *again,
+                       int divided, const char *what)
+{
+    weft_status st = pack(&weft_reader_shakespeare, plays, "a.h5", options);
+    if (!ok(st == WEFT_OK && opened("a.h5"), "plays are packed (%s)", what)) return;
+    uint64_t sum = sum_samples();
+    int64_t stride = data.clients->stride, total = data.part[0].total;
+    char digest[40];
+    snprintf(digest, sizeof digest, "%s", data.digest);
+    mkdir(at("j"), 0777);
+    for (int i = 0; i < WEFT_NPART && divided; i++) {
+        if (data.part[i].total == 0) continue;
+        mkdir(weft_arena_text(mem, "%s/%s", at("j"), weft_part_name[i]), 0777);
+        write_part(weft_arena_text(mem, "%s/%s/d.json", at("j"), weft_part_name[i]),
+                   (weft_part)i, 0);
+    }
+    if (!divided) write_part(at("j/d.json"), WEFT_TRAIN, 0);
+    weft_data_close(&data);
+    int good = packed(at("j"), "b.h5", again);
+    ok(good && sum_samples() == sum && data.part[0].total == total &&
+           data.clients->stride == stride,
+       "written out by LEAF's rules and packed again, they are the same (%s)", what);
+    ok(good && (divided || strcmp(data.digest, digest) == 0),
+       "and the packed file, where nothing was left out (%s)", what);
+    weft_data_close(&data);
+    weft_check(system(weft_arena_text(mem, "rm -r %s", at("j"))) == 0, "cannot remove");
+}
+
+static void test_text(void)
+{
+    const char *plays = write_text("plays.txt", PLAY);
+    round_trip(plays, "length=10 valid=0 test=0", "valid=0 test=0", 0, "stride 1");
+    round_trip(plays, "length=10 stride=10 valid=0 test=0", "valid=0 test=0", 0,
+               "side by side");
+    round_trip(plays, "length=10", "", 1, "three parts");
+    round_trip(plays, "length=10 stride=3 rule=leaf test=0.3", "", 1, "LEAF's split");
+    round_trip(plays, "length=10 split=user valid=0 test=0.4", "", 1, "users divided");
+    round_trip(plays, "length=10 sampling=iid iu=1 fraction=0.7", "", 1, "pooled");
+}
+
+/* LEAF counts the windows of its gap as samples of the test. */
+static void test_slip(void)
+{
+    const char *plays = write_text("plays.txt", PLAY);
+    weft_status st = pack(&weft_reader_shakespeare, plays, "a.h5", "length=10 rule=leaf");
+    if (!ok(st == WEFT_OK && opened("a.h5"), "plays are packed by LEAF's rule")) return;
+    int64_t total = data.part[WEFT_TEST].total;
+    mkdir(at("g"), 0777);
+    mkdir(at("g/train"), 0777);
+    mkdir(at("g/test"), 0777);
+    write_part(at("g/train/d.json"), WEFT_TRAIN, 0);
+    write_part(at("g/test/d.json"), WEFT_TEST, 9);
+    weft_data_close(&data);
+    ok(packed(at("g"), "b.h5", "") && data.part[WEFT_TEST].total == total,
+       "LEAF's slip in num_samples of the test is let pass");
+    if (opened("a.h5")) write_part(at("g/test/d.json"), WEFT_TEST, 8);
+    weft_data_close(&data);
+    fails(pack(&weft_reader_leaf, at("g"), "b.h5", ""), WEFT_EDATA, "g/test/d.json",
+          "num_samples", "but no other");
+}
+
+/* ---- bad input ------------------------------------------------------------------- */
+
+#define ONE(samples, x, y)                                                                 \
+    "{\"users\": [\"ann\"], \"num_samples\": [" samples "], \"user_data\": {\"ann\": "     \
+    "{\"x\": [" x "], \"y\": [" y "]}}}"
+
+static void test_bad(void)
+{
+    static const struct {
+        const char *text, *options, *a, *b, *what;
+    } bad[] = {
+        {ONE("3", "[1,2],[3,4]", "0,1"), "", "users[0], 'ann', has 2", "says 3",
+         "a wrong num_samples"},
+        {ONE("2", "[1,2],[3]", "0,1"), "", "user 'ann', x[1] has 1 numbers", "2 numbers",
+         "ragged rows"},
+        {ONE("2", "[1,2],[]", "0,1"), "", "user 'ann', x[1] has 0 numbers", "2 numbers",
+         "an empty row"},
+        {ONE("2", "[1,2],[3,NaN]", "0,1"), "", "user 'ann', x[1]", "NaN", "a NaN"},
+        {ONE("2", "[1,2],[3,1e99]", "0,1"), "", "user 'ann', x[1][1]", "finite",
+         "a number too large"},
+        {ONE("2", "[1,2],[3,[4]]", "0,1"), "", "user 'ann', x[1] is a list", "a number",
+         "a nested row"},
+        {ONE("2", "[1,2],[3,null]", "0,1"), "", "user 'ann', x[1] is null", "a number",
+         "a missing number"},
+        {ONE("2", "[1,2],[3,4]", "0"), "", "user 'ann' has 2 samples in x", "1 in y",
+         "x and y of different lengths"},
+        {ONE("2", "[1,2],[3,4]", "0,-1"), "", "user 'ann', y[1] is -1", "a class",
+         "a negative label"},
+        {ONE("2", "[1,2],[3,4]", "0,0.5"), "", "user 'ann', y[1] is 0.5", "a class",
+         "a broken label"},
+        {ONE("2", "[1,2],[3,4]", "\"a\",\"b\""), "", "user 'ann' has numbers in x",
+         "texts in y", "rows with characters"},
+        {ONE("2", "\"ab\",\"bc\"", "1,2"), "", "user 'ann' has texts in x", "numbers in y",
+         "windows with numbers"},
+        {ONE("2", "\"ab\",\"bcd\"", "\"c\",\"e\""), "", "user 'ann', x[1] has 3 characters",
+         "2 characters", "windows of different lengths"},
+        {ONE("2", "\"ab\",\"bc\"", "\"c\",\"de\""), "", "user 'ann', y[1] has 2 characters",
+         "the one that follows", "two characters that follow"},
+        {ONE("2", "\"ab\",\"b{\"", "\"{\",\"d\""), "", "user 'ann', x[1], character 1,",
+         "'{'", "an unknown character"},
+        {ONE("2", "\"ab\",\"xy\"", "\"c\",\"d\""), "", "do not follow one another",
+         "valid=0 test=0", "windows out of order"},
+        {ONE("3", "\"ab\",\"bc\",\"xy\"", "\"c\",\"d\",\"e\""), "stride=1 valid=0 test=0",
+         "x[2] does not begin 1 characters after x[1]", "stride = 3",
+         "windows that break a stride"},
+        {ONE("2", "\"ab\",\"bc\"", "\"c\",\"d\""), "stride=4", "stride = 4", "at most 3",
+         "a stride that leaves characters out"},
+        {ONE("0", "", ""), "", "users[0], 'ann', has no samples", "bad.json",
+         "no samples at all"},
+        {ONE("2", "[1,2],[3,4]", "0,0"), "valid=0 test=0", "all labels are 0",
+         "two classes", "one class"},
+        {ONE("2", "[1,2],[3,4]", "0,3"), "classes=3 valid=0 test=0", "label 3",
+         "classes = 3", "a label beyond the classes"},
+        {ONE("2", "[1,2],[3,4]", "0,1"), "shape=1x2x2", "shape = 1x2x2 has 4", "2 numbers",
+         "another shape"},
+        {ONE("2", "[1,2],[3,4]", "0,1"), "shape=1x2", "shape = 1x2",
+         "CHANNELSxHEIGHTxWIDTH", "a broken shape"},
+        {ONE("2", "[1,2],[3,4]", "0,1"), "", "no client has training", "split",
+         "too few samples for three parts"},
+        {"{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 0], \"user_data\": "
+         "{\"a\": {\"x\": [[1]], \"y\": [1]}, \"b\": {\"x\": [], \"y\": []}}}",
+         "valid=0 test=0", "users[1], 'b', has no samples", "bad.json",
+         "a client with no samples"},
+        {"{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 1], \"user_data\": "
+         "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
+         "valid=0 test=0", "users[1], 'b', is not in user_data", "bad.json",
+         "a listed user without data"},
+        {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": "
+         "{\"a\": {\"x\": [[1]], \"y\": [1]}, \"b\": {\"x\": [[1]], \"y\": [1]}}}",
+         "valid=0 test=0", "user 'b' of user_data is not in users", "bad.json",
+         "a user that is not listed"},
+        {"{\"users\": [\"a\"], \"num_samples\": [1, 2], \"user_data\": "
+         "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
+         "valid=0 test=0", "1 users and 2 num_samples", "bad.json", "lists of two lengths"},
+        {"{\"users\": [\"a\", \"a\"], \"num_samples\": [1, 1], \"user_data\": "
+         "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
+         "", "user 'a' stands twice", "bad.json", "a user listed twice"},
+        {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": "
+         "{\"a\": {\"x\": [[1]], \"y\": [1]}, \"a\": {\"x\": [[1]], \"y\": [1]}}}",
+         "", "user 'a' stands twice", "bad.json", "a user's data twice"},
+        {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": {\"a\": {\"x\": [[1",
+         "", "bad.json: user 'a', x[0]: no JSON near byte 6", "whole", "JSON cut in half"},
+        {"", "", "bad.json: no JSON near byte", "whole", "an empty file"},
+        {"{}", "", "no user with samples", "bad.json", "no users"},
+        {"[1, 2]", "", "a list where an object", "LEAF's JSON", "another JSON"},
+        {"{\"users\": {}}", "", "an object where lists users", "LEAF's JSON",
+         "users that are no list"},
+        {"{\"users\": [1]}", "", "users[0] is a number", "a name", "a user without name"},
+        {"To be, or not to be", "", "bad.json: no JSON near byte", "whole", "no JSON"},
+        {ONE("1", "[1]", "1") "{", "valid=0 test=0", "no JSON near", "whole", "two JSONs"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        fails(pack(&weft_reader_leaf, write_text("bad.json", bad[i].text), "x.h5",
+                   bad[i].options),
+              strncmp(bad[i].options, "s", 1) == 0 && strncmp(bad[i].a, "s", 1) == 0
+                  ? WEFT_ECONF
+                  : WEFT_EDATA,
+              bad[i].a, bad[i].b, bad[i].what);
+}
+
+static void test_places(void)
+{
+    const weft_reader *r = &weft_reader_leaf;
+    fails(pack(r, at("none.json"), "x.h5", ""), WEFT_EFILE, "none.json", "cannot read",
+          "a missing file");
+    mkdir(at("empty"), 0777);
+    fails(pack(r, at("empty"), "x.h5", ""), WEFT_EFILE, "empty holds no *.json", "train/",
+          "an empty directory");
+    mkdir(at("two"), 0777);
+    write_text("two/a.json", ONE("1", "[1]", "1"));
+    write_text("two/b.json", ONE("1", "[1]", "1"));
+    fails(pack(r, at("two"), "x.h5", "valid=0 test=0"), WEFT_EDATA,
+          "two/b.json: user 'ann' stands twice", "two/a.json", "a user in two files");
+    mkdir(at("tt"), 0777);
+    mkdir(at("tt/train"), 0777);
+    mkdir(at("tt/test"), 0777);
+    write_text("tt/train/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 1], "
+                                  "\"user_data\": {\"a\": {\"x\": [[1]], \"y\": [1]}, "
+                                  "\"b\": {\"x\": [[2]], \"y\": [0]}}}");
+    write_text("tt/test/a.json", "{\"users\": [\"a\", \"c\"], \"num_samples\": [1, 1], "
+                                 "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
+                                 "\"c\": {\"x\": [[4]], \"y\": [0]}}}");
+    fails(pack(r, at("tt"), "x.h5", ""), WEFT_EDATA, "another place", "same order",
+          "directories of some other users");
+    write_text("tt/test/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 2], "
+                                 "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
+                                 "\"b\": {\"x\": [[4], [5]], \"y\": [0, 1]}}}");
+    ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 2 &&
+           samples(1, WEFT_TRAIN).x[0] == 2 && samples(1, WEFT_TEST).x[1] == 5 &&
+           data.part[WEFT_VALID].total == 0,
+       "train/ and test/ are joined user by user");
+    weft_data_close(&data);
+    write_text("tt/test/a.json", ONE("1", "[6]", "1"));
+    ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 3 && named(2, "ann") &&
+           samples(2, WEFT_TEST).x[0] == 6 && samples(2, WEFT_TRAIN).n == 0,
+       "where users are others, each has one part");
+    weft_data_close(&data);
+}
+
+/* ---- the real text --------------------------------------------------------------- */
+
+static void test_real(void)
+{
+    const char *dir = getenv("WEFT_DATA");
+    const char *source =
+        weft_arena_text(mem, "%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
+    struct stat info;
+    if (dir == NULL || stat(source, &info) != 0) {
+        skip(6, "WEFT_DATA has no shakespeare/raw_data.txt");
+        return;
+    }
+    double start = weft_now();
+    round_trip(source, "stride=40", "", 1, "Shakespeare in three parts");
+    round_trip(source, "stride=1 most=100 valid=0 test=0", "valid=0 test=0", 0,
+               "Shakespeare at stride 1");
+    note("in %.2f s", weft_now() - start);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_rows();
+    test_many();
+    test_text();
+    test_slip();
+    test_bad();
+    test_places();
+    test_real();
+    return scratch_end();
+}

@@ -1,0 +1,338 @@
+/* Labelled sets split over clients when they are packed: each row once, sizes, the classes
+ * that clients get by each rule, the same at every packing; what is refused. RUN: np=1 np=2
+ */
+#include "scratch.h"
+
+enum { CLASSES = 10, D = 6, VALID_ROWS = 500, TEST_ROWS = 700 };
+
+/* A set whose rows are (row, part, 0, ...): row i of a part has class i % 10, or, where
+ * uneven, class k in proportion to k + 1. */
+typedef struct counted {
+    int64_t rows;
+    int uneven;
+} counted;
+
+static const weft_opt options[] = {
+    {"rows", WEFT_LONG, offsetof(counted, rows), "20000", 1, 1e9, NULL, "training rows", 0},
+    {"uneven", WEFT_BOOL, offsetof(counted, uneven), "no", 0, 0, NULL, "classes", 0},
+    {.name = NULL},
+};
+
+static weft_data data;
+
+static int32_t label_of(const counted *o, int64_t i)
+{
+    if (!o->uneven) return (int32_t)(i % CLASSES);
+    int32_t k = 0;
+    for (int64_t at = i % 55; at > k; k++) at -= k + 1;
+    return k;
+}
+
+static weft_status counted_read(const void *self, const char *source, weft_pack *p)
+{
+    static const char *const name[CLASSES] = {"0", "1", "2", "3", "4",
+                                              "5", "6", "7", "8", "9"};
+    const counted *o = self;
+    const int64_t rows[WEFT_NPART] = {o->rows, VALID_ROWS, TEST_ROWS};
+    (void)source;
+    weft_pack_classes(p, CLASSES, name);
+    weft_pack_split(p, "as counted");
+    TRY(weft_pack_matrix(p, WEFT_REALS, D, rows));
+    weft_pack_image(p, 1, 2, 3);
+    for (int part = 0; part < WEFT_NPART; part++)
+        for (int64_t i = 0; i < rows[part]; i++) {
+            float x[D] = {(float)i, (float)part};
+            int32_t label = label_of(o, i);
+            TRY(weft_pack_rows(p, 1, x, &label));
+        }
+    return WEFT_OK;
+}
+
+static const weft_reader reader = {.kind = {.name = "counted",
+                                            .about = "rows that know their number",
+                                            .size = sizeof(counted),
+                                            .opts = options},
+                                   .read = counted_read};
+
+static int made(const char *words)
+{
+    weft_status st = pack(&reader, "nowhere", "p.h5", words);
+    if (st == WEFT_OK) st = weft_data_open(&data, at("p.h5"), &world, mem);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK;
+}
+
+/* ---- what clients have ----------------------------------------------------------- */
+
+/* What was found in a federation. */
+typedef struct found {
+    int64_t wrong;             /* rows that are lost, doubled or changed */
+    int64_t least, most;       /* rows of a client, by part */
+    int64_t (*count)[CLASSES]; /* [clients] rows of each class */
+    int64_t all[CLASSES];      /* over clients */
+    int sorted;                /* 1: some client's rows are in the source's order */
+} found;
+
+static found look(weft_part part, int64_t rows, const counted *o)
+{
+    weft_clients *f = data.clients;
+    found r = {.least = INT64_MAX};
+    r.count = weft_arena_get(mem, (size_t)f->n, sizeof *r.count);
+    uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
+    for (int64_t c = 0; c < f->n; c++) {
+        weft_samples s;
+        weft_check(weft_client_get(f, c, part, &s, mem) == WEFT_OK, "%s", weft_error());
+        int rising = s.n > 2;
+        for (int64_t i = 0; i < s.n; i++) {
+            const float *x = s.x + i * D;
+            int64_t row = (int64_t)x[0];
+            int good = row >= 0 && row < rows && !seen[row] && x[1] == (float)part &&
+                       s.label[i] == label_of(o, row);
+            r.wrong += !good;
+            if (good) seen[row] = 1;
+            rising &= i == 0 || x[0] > x[-D];
+            r.count[c][s.label[i]]++;
+            r.all[s.label[i]]++;
+        }
+        r.sorted |= rising;
+        r.least = s.n < r.least ? s.n : r.least;
+        r.most = s.n > r.most ? s.n : r.most;
+    }
+    for (int64_t i = 0; i < rows; i++) r.wrong += !seen[i];
+    return r;
+}
+
+static int classes_of(const int64_t *count)
+{
+    int n = 0;
+    for (int k = 0; k < CLASSES; k++) n += count[k] > 0;
+    return n;
+}
+
+static int main_class(const int64_t *count)
+{
+    int best = 0;
+    for (int k = 1; k < CLASSES; k++)
+        if (count[k] > count[best]) best = k;
+    return best;
+}
+
+static void test_each_row_once(const char *words, const char *what, int uneven)
+{
+    const counted o = {.uneven = uneven};
+    if (!ok(made(words), "%s: packed", what)) return;
+    found r[WEFT_NPART] = {look(WEFT_TRAIN, 20000, &o), look(WEFT_VALID, VALID_ROWS, &o),
+                           look(WEFT_TEST, TEST_ROWS, &o)};
+    ok(r[0].wrong + r[1].wrong + r[2].wrong == 0, "%s: each row goes to one client", what);
+    ok(!r[0].sorted, "%s: in random order", what);
+    ok(data.clients->n == 30 && data.part[0].total == 20000 &&
+           data.part[1].total == VALID_ROWS && data.part[2].total == TEST_ROWS &&
+           data.clients->channels == 1 && data.clients->height == 2 &&
+           data.clients->width == 3,
+       "%s: the file knows clients, rows and image", what);
+    int even = 1, slack = strstr(words, "shards") ? 4 : 1;
+    for (int p = 0; p < WEFT_NPART; p++) even &= r[p].most - r[p].least <= slack;
+    ok(even, "%s: clients have equally many rows, to within %d", what, slack);
+    weft_data_close(&data);
+}
+
+/* ---- rules ----------------------------------------------------------------------- */
+
+static void test_iid(void)
+{
+    const counted o = {.rows = 0};
+    weft_check(made("clients=20"), "%s", weft_error());
+    found r = look(WEFT_TRAIN, 20000, &o);
+    double square = 0;
+    for (int64_t c = 0; c < 20; c++)
+        for (int k = 0; k < CLASSES; k++)
+            square += ((double)r.count[c][k] - 100) * ((double)r.count[c][k] - 100) / 100;
+    /* Pearson's statistic of a table of margins that are all given: 19 x 9 degrees of
+     * freedom, deviation sqrt(2 x 171) = 18.5. */
+    ok(fabs(square - 171) < 4 * 18.5, "clients = N alone is iid (chi-square %.0f of 171)",
+       square);
+    weft_data_close(&data);
+}
+
+/* alpha -> 0: a client has one class, until that has no rows left. Clients draw in turn, so
+ * as long as t n_k rows of every class k are there, n_k clients having it, all t draws of a
+ * client are of its class. */
+static void test_one_class(int uneven)
+{
+    const counted o = {.uneven = uneven};
+    const int64_t clients = 200;
+    weft_check(made(uneven ? "clients=200 partition=dirichlet alpha=1e-7 uneven=yes"
+                           : "clients=200 partition=dirichlet alpha=1e-7"),
+               "%s", weft_error());
+    found r = look(WEFT_TRAIN, 20000, &o);
+    int64_t having[CLASSES] = {0}, least = 100, turns = 100, of_class;
+    for (int64_t c = 0; c < clients; c++) {
+        int k = main_class(r.count[c]);
+        having[k]++;
+        least = r.count[c][k] < least ? r.count[c][k] : least;
+    }
+    for (int k = 0; k < CLASSES; k++)
+        if (having[k] * turns > r.all[k]) turns = r.all[k] / having[k];
+    of_class = having[CLASSES - 1];
+    ok(r.wrong == 0 && least >= turns && turns > 50,
+       "alpha -> 0: clients have one class, until it runs out (%lld of 100 rows, %lld)",
+       (long long)turns, (long long)least);
+    /* of_class is binomial with the share of the class: 1/10, or 10/55. */
+    double share = uneven ? 10.0 / 55 : 0.1;
+    ok(fabs((double)of_class - 200 * share) < 4 * sqrt(200 * share * (1 - share)),
+       "drawn by the classes' shares (%lld of 200 have the last)", (long long)of_class);
+    weft_data_close(&data);
+}
+
+/* Dirichlet(alpha p): the variance of a class's share among n draws is
+ * p (1 - p) (1 / n + (1 - 1 / n) / (1 + alpha)); drawing without replacement from a finite
+ * set makes it smaller, by at most the factor 1 - clients' share of the rows. */
+static void test_variance(double alpha, double *out)
+{
+    const counted o = {.rows = 0};
+    enum { N = 100, EACH = 200 };
+    weft_check(made(weft_arena_text(mem, "clients=100 partition=dirichlet alpha=%g seed=5",
+                                    alpha)),
+               "%s", weft_error());
+    found r = look(WEFT_TRAIN, 20000, &o);
+    double sum = 0;
+    for (int64_t c = 0; c < N; c++)
+        for (int k = 0; k < CLASSES; k++) {
+            double share = (double)r.count[c][k] / EACH - 0.1;
+            sum += share * share / (N * CLASSES);
+        }
+    *out = sum / (0.1 * 0.9 * (1.0 / EACH + (1 - 1.0 / EACH) / (1 + alpha)));
+    weft_data_close(&data);
+}
+
+static void test_dirichlet(void)
+{
+    double ratio;
+    test_one_class(0);
+    test_one_class(1);
+    /* 100 x 9 free shares: relative deviation sqrt(2 / 900) = 0.047 where they are nearly
+     * normal; Beta(0.1, 0.9) of alpha = 1 has kurtosis 8, so 0.09, and classes run out. */
+    test_variance(1e9, &ratio);
+    ok(fabs(ratio - 1) < 4 * 0.047, "alpha large: as drawn from all rows (%.3f)", ratio);
+    test_variance(10, &ratio);
+    ok(fabs(ratio - 1) < 0.25, "alpha = 10: shares vary as Dirichlet's (%.3f)", ratio);
+    test_variance(1, &ratio);
+    ok(fabs(ratio - 1) < 0.25, "alpha = 1: shares vary as Dirichlet's (%.3f)", ratio);
+}
+
+/* The same clients have the same classes in each part. */
+static void test_parts_alike(const char *words, double least)
+{
+    const counted o = {.rows = 0};
+    weft_check(made(words), "%s", weft_error());
+    found train = look(WEFT_TRAIN, 20000, &o), test = look(WEFT_TEST, TEST_ROWS, &o);
+    int64_t known = 0;
+    for (int64_t c = 0; c < data.clients->n; c++)
+        for (int k = 0; k < CLASSES; k++)
+            if (train.count[c][k] > 0) known += test.count[c][k];
+    ok((double)known >= least * TEST_ROWS,
+       "%s: test rows are of classes that the client trains on (%.3f)", words,
+       (double)known / TEST_ROWS);
+    weft_data_close(&data);
+}
+
+static void test_shards(int uneven)
+{
+    const counted o = {.uneven = uneven};
+    enum { N = 50, S = 2 };
+    weft_check(made(uneven ? "clients=50 partition=shards shards=2 uneven=yes"
+                           : "clients=50 partition=shards shards=2"),
+               "%s", weft_error());
+    found r = look(WEFT_TRAIN, 20000, &o);
+    int most = 0, all = 0;
+    for (int64_t c = 0; c < N; c++) {
+        int n = classes_of(r.count[c]);
+        most = n > most ? n : most;
+        all += n;
+    }
+    /* 10 classes of 2000 rows are 10 shards each; uneven ones have borders within shards,
+     * one less than classes. */
+    int borders = uneven ? CLASSES - 1 : 0;
+    ok(r.wrong == 0 && most <= (uneven ? 2 * S : S) && all <= N * S + borders,
+       "shards: a client has at most %d classes (%d), all together %d (%d)",
+       uneven ? 2 * S : S, most, N * S + borders, all);
+    weft_data_close(&data);
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+static const char *digest_of(const char *words)
+{
+    weft_check(made(words), "%s", weft_error());
+    const char *digest = weft_arena_text(mem, "%s", data.digest);
+    weft_data_close(&data);
+    return digest;
+}
+
+static void test_same_again(void)
+{
+    static const char *const rule[] = {"iid", "dirichlet", "shards"};
+    for (int i = 0; i < 3; i++) {
+        const char *words = weft_arena_text(mem, "clients=17 partition=%s", rule[i]);
+        const char *a = digest_of(words), *b = digest_of(words),
+                   *c = digest_of(weft_arena_text(mem, "%s seed=1", words));
+        ok(strcmp(a, b) == 0 && strcmp(a, c) != 0,
+           "%s: the same at every packing, another by another seed", rule[i]);
+    }
+}
+
+static void test_few_rows(void)
+{
+    const counted o = {.rows = 0};
+    weft_check(made("clients=1000 partition=dirichlet rows=1000"), "%s", weft_error());
+    found r = look(WEFT_TRAIN, 1000, &o), v = look(WEFT_VALID, VALID_ROWS, &o);
+    ok(r.wrong == 0 && v.wrong == 0 && r.least == 1 && r.most == 1 && v.least == 0,
+       "clients may have one row, and none for validation");
+    weft_data_close(&data);
+    ok(made("rows=100") && data.clients == NULL, "without clients there is no federation");
+    weft_data_close(&data);
+}
+
+static void test_refused(void)
+{
+    fails(pack(&reader, "", "x.h5", "clients=20001"), WEFT_ECONF, "20001", "20000",
+          "more clients than rows");
+    fails(pack(&reader, "", "x.h5", "clients=10 min_samples=2001"), WEFT_ECONF,
+          "min_samples = 2001", "fewer clients", "more samples than there are");
+    fails(pack(&reader, "", "x.h5", "clients=10 partition=dirichlet alpha=0"), WEFT_ECONF,
+          "alpha = 0", "above 0", "alpha = 0");
+    fails(pack(&reader, "", "x.h5", "clients=10 partition=dirichlet alpha=-1"), WEFT_ECONF,
+          "alpha", "-1", "a negative alpha");
+    fails(pack(&reader, "", "x.h5", "clients=1000 partition=shards shards=21"), WEFT_ECONF,
+          "21000", "20000", "more shards than rows");
+    fails(pack(&reader, "", "x.h5", "clients=10 partition=pathological"), WEFT_ECONF,
+          "pathological", "iid, dirichlet, shards", "an unknown partition");
+    fails(pack(&reader, "", "x.h5", "partition=iid"), WEFT_ECONF, "partition",
+          "clients = N", "a partition over nobody");
+    fails(pack(&reader, "", "x.h5", "clints=10"), WEFT_ECONF, "clints", "clients",
+          "a misspelt key");
+    write_text("t.csv", "1,2,3,4,5,6,a\n1,2,3,4,5,6,b\n");
+    fails(pack(&weft_reader_dense, at("t.csv"), "x.h5", "shape=1x2x2"), WEFT_ECONF, "1x2x2",
+          "6 columns", "a shape of another size");
+    fails(pack(&weft_reader_dense, at("t.csv"), "x.h5", "shape=2x3"), WEFT_ECONF, "2x3",
+          "3x32x32", "a shape without channels");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_each_row_once("clients=30 partition=iid", "iid", 0);
+    test_each_row_once("clients=30 partition=dirichlet alpha=0.3 uneven=yes", "dirichlet",
+                       1);
+    test_each_row_once("clients=30 partition=shards shards=4 uneven=yes", "shards", 1);
+    test_iid();
+    test_dirichlet();
+    test_parts_alike("clients=50 partition=dirichlet alpha=0.5", 0.9);
+    test_parts_alike("clients=50 partition=shards", 0.99);
+    test_shards(0);
+    test_shards(1);
+    test_same_again();
+    test_few_rows();
+    test_refused();
+    return scratch_end();
+}

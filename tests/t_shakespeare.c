@@ -1,0 +1,416 @@
+/* Reader of Shakespeare's plays: roles, lines and samples by LEAF's rules, on a small text
+ * and on the real one; parts that do not leak into one another; the one line said of
+ * another text. RUN: np=1 */
+#include "scratch.h"
+
+static weft_data data;
+
+/* ---- a small text ---------------------------------------------------------------- */
+
+#define HEAD                                                                               \
+    "Contents\n"                                                                           \
+    "\n"                                                                                   \
+    "  NOBODY. Not in a play\n"                                                            \
+    "1609\nTHE SONNETS\n\n"                                                                \
+    "by William Shakespeare\n"                                                             \
+    "    From fairest creatures we desire increase\n"                                      \
+    "  LOST. before the second play\n"                                                     \
+    "1602\n\nA PLAY, IT'S MINE\n\n\n"                                                      \
+    "by William Shakespeare\n\n"
+
+#define PLAY                                                                               \
+    "  Sir Toby. One two\n"                                                                \
+    "    three  four\n"                                                                    \
+    "      five\n"                                                                         \
+    "\n"                                                                                   \
+    "  SIR TOBY. six.\n"                                                                   \
+    "  MARIA.no speech\n"                                                                  \
+    "    seven\n"                                                                          \
+    "  MARIA. A,\n"                                                                        \
+    "   three blanks\n"                                                                    \
+    "    B!\n"                                                                             \
+    "  OLIVIA. gone\n"                                                                     \
+    "    [Exit]\n"                                                                         \
+    "    now\n"                                                                            \
+    "  MARIA. C?  \n"
+
+#define ODD                                                                                \
+    "1593\n\nTHE COMEDY OF ERRORS\n\n"                                                     \
+    "by William Shakespeare\n\n"                                                           \
+    "AEGEON. Proceed, Solinus\n"                                                           \
+    "\n"                                                                                   \
+    "and by the doom\n"                                                                    \
+    "ACT I. not said\n"                                                                    \
+    "nor this\n"                                                                           \
+    "DUKE. Merchant\n"                                                                     \
+    "of Syracuse\n"                                                                        \
+    "<<THIS IS NOT SAID>>\n"                                                               \
+    "nor this\n"                                                                           \
+    "DUKE. plead no more\n"                                                                \
+    "<<NOR THIS>>\n"
+
+#define ALONE                                                                              \
+    "1600\nALONE\n\nby William Shakespeare\n"                                              \
+    "  HERMIT. one\n    two\n    three\n    four\n"
+
+#define TAIL "*** END OF THIS PROJECT GUTENBERG EBOOK ***\n"
+
+static int opened(const char *name)
+{
+    weft_status st = weft_data_open(&data, at(name), &world, mem);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK;
+}
+
+/* Packs and opens the small text. */
+static int small(const char *options)
+{
+    weft_status st = pack(&weft_reader_shakespeare,
+                          write_text("s.txt", HEAD PLAY ODD ALONE TAIL), "s.h5", options);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK && opened("s.h5");
+}
+
+/* The characters of a client's windows of a part. */
+static const char *characters(int64_t c, weft_part part)
+{
+    weft_samples s;
+    if (weft_client_get(data.clients, c, part, &s, mem) != WEFT_OK || s.n == 0) return "";
+    int64_t n = (s.n - 1) * data.clients->stride + data.clients->d + 1;
+    char *text = WEFT_NEW(mem, char, n + 1);
+    for (int64_t i = 0; i < n; i++) text[i] = data.class_name[s.text[i]][0];
+    return text;
+}
+
+static int client_is(int64_t c, const char *name, const char *text)
+{
+    const char *found = "";
+    int good = weft_client_name(data.clients, c, &found, mem) == WEFT_OK;
+    good = good && strcmp(found, name) == 0 && strcmp(characters(c, WEFT_TRAIN), text) == 0;
+    if (!good)
+        fprintf(stderr, "# client %d: '%s' says '%s'\n", (int)c, found,
+                characters(c, WEFT_TRAIN));
+    return good;
+}
+
+static int counts_are(int64_t c, int64_t train, int64_t valid, int64_t test)
+{
+    const weft_clients *f = data.clients;
+    int good = weft_client_count(f, c, WEFT_TRAIN) == train &&
+               weft_client_count(f, c, WEFT_VALID) == valid &&
+               weft_client_count(f, c, WEFT_TEST) == test;
+    if (!good)
+        fprintf(stderr, "# client %d: %d %d %d\n", (int)c,
+                (int)weft_client_count(f, c, WEFT_TRAIN),
+                (int)weft_client_count(f, c, WEFT_VALID),
+                (int)weft_client_count(f, c, WEFT_TEST));
+    return good;
+}
+
+static void test_rules(void)
+{
+    if (!ok(small("length=5 valid=0 test=0"), "a small text is packed and opened")) return;
+    ok(data.clients->n == 5 && data.classes == 80 && data.form == WEFT_CHARS &&
+           data.clients->d == 5,
+       "roles of three lines or more, in plays of two roles or more, are clients");
+    ok(client_is(0, "A_PLAY__IT_S_MINE_SIR_TOBY", "One two three four five six. seven "),
+       "speeches of a role are joined, whatever the case of its name; runs of blanks are "
+       "one");
+    ok(client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? ") &&
+           client_is(2, "A_PLAY__IT_S_MINE_OLIVIA", "gone [Exit] now "),
+       "what is not indented as a speech is nobody's");
+    ok(client_is(3, "THE_COMEDY_OF_ERRORS_AEGEON", "Proceed, Solinus and by the doom ") &&
+           client_is(4, "THE_COMEDY_OF_ERRORS_DUKE", "Merchant of Syracuse plead no more "),
+       "the play without indents is read by its own rules");
+    ok(counts_are(0, 35 - 5, 0, 0) && counts_are(1, 9 - 5, 0, 0) &&
+           data.part[WEFT_TRAIN].total == 30 + 4 + 11 + 28 + 30,
+       "a text of n characters has n - 5 windows of 5 and the one that follows");
+    weft_data_close(&data);
+}
+
+static void test_options(void)
+{
+    int good = small("length=5 stride=4 valid=0 test=0");
+    ok(good && counts_are(0, 8, 0, 0) && counts_are(1, 1, 0, 0) &&
+           client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! "),
+       "a stride leaves windows out, and the characters after the last");
+    weft_data_close(&data);
+    good = small("length=5 most=11 least=5 valid=0 test=0");
+    ok(good && data.clients->n == 4 && counts_are(0, 11, 0, 0) &&
+           client_is(0, "A_PLAY__IT_S_MINE_SIR_TOBY", "One two three fo"),
+       "the first samples are kept, clients of few are left out");
+    weft_data_close(&data);
+    good = small("length=5 valid=0.2 test=0.2");
+    ok(good && data.clients->n == 4 && data.clients->gap == 4 && counts_are(0, 14, 4, 4) &&
+           counts_are(1, 1, 1, 1),
+       "parts share what two gaps leave; a client with an empty part is left out");
+    ok(strcmp(characters(0, WEFT_VALID), " five six") == 0 &&
+           strcmp(characters(0, WEFT_TEST), "x. seven ") == 0,
+       "and begin after the gaps");
+    weft_data_close(&data);
+    good = small("length=5 rule=leaf test=0.25");
+    ok(good && data.clients->n == 3 && counts_are(0, 22, 0, 4) && counts_are(1, 21, 0, 3),
+       "by LEAF's rule there is no validation, and the test loses the gap");
+    weft_data_close(&data);
+    good = small("length=5 split=user valid=0.2 test=0.4");
+    int64_t parts[WEFT_NPART] = {0}, mixed = 0;
+    for (int64_t c = 0; good && c < data.clients->n; c++)
+        for (int i = 0, all = 0; i < WEFT_NPART; i++) {
+            int some = weft_client_count(data.clients, c, (weft_part)i) > 0;
+            parts[i] += some;
+            mixed += (all += some) > 1;
+        }
+    ok(good && parts[0] == 2 && parts[1] == 1 && parts[2] == 2 && mixed == 0,
+       "users can be divided instead of samples");
+    weft_data_close(&data);
+    good = small("length=5 fraction=0.5 valid=0 test=0");
+    ok(good && data.part[WEFT_TRAIN].total == 103 / 2 && data.clients->n < 5,
+       "a fraction takes whole users, and cuts the last");
+    weft_data_close(&data);
+    good = small("length=5 vocabulary=fedex valid=0 test=0");
+    ok(good && data.classes == 101 && strcmp(data.class_name[1], "unknown") == 0 &&
+           client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? "),
+       "FedEx's symbols, 101 of them");
+    weft_data_close(&data);
+}
+
+/* ---- parts that do not leak ------------------------------------------------------ */
+
+/* The windows of a part of a client, in places of the text. Marks what they cover; returns
+ * how many of their targets are marked `bad`. */
+static int64_t cover(int64_t c, weft_part part, const uint8_t *origin, uint8_t *mark,
+                     int bad, int own)
+{
+    const weft_clients *f = data.clients;
+    weft_samples s;
+    int64_t leaks = 0;
+    weft_check(weft_client_get(f, c, part, &s, mem) == WEFT_OK, "%s", weft_error());
+    for (int64_t i = 0; i < s.n; i++)
+        for (int64_t j = 0; j <= f->d; j++) {
+            uint8_t *m = &mark[s.text - origin + i * f->stride + j];
+            leaks += j > 0 && (*m & bad) != 0;
+            *m |= (uint8_t)own;
+        }
+    return leaks;
+}
+
+/* Targets of validation (at every place of a window) that stand in training windows, and of
+ * the test in either, over all clients. */
+static int64_t leaks(void)
+{
+    const weft_clients *f = data.clients;
+    int64_t n = 0, found = 0;
+    weft_samples s;
+    for (int64_t c = 0; c < f->n; c++)
+        for (int i = 0; i < WEFT_NPART; i++)
+            n += weft_client_count(f, c, (weft_part)i) + f->gap;
+    size_t mark = weft_arena_mark(mem);
+    for (int64_t c = 0; c < f->n; c++) {
+        size_t room = (size_t)((n + 1) * f->stride + f->d + 1);
+        int64_t own = 2 * f->gap;
+        for (int i = 0; i < WEFT_NPART; i++) own += weft_client_count(f, c, (weft_part)i);
+        if ((size_t)own * (size_t)f->stride + (size_t)f->d + 1 < room)
+            room = (size_t)own * (size_t)f->stride + (size_t)f->d + 1;
+        uint8_t *marks = WEFT_NEW(mem, uint8_t, room);
+        weft_check(weft_client_get(f, c, WEFT_TRAIN, &s, mem) == WEFT_OK, "%s",
+                   weft_error());
+        found += cover(c, WEFT_TRAIN, s.text, marks, 0, 1);
+        found += cover(c, WEFT_VALID, s.text, marks, 1, 2);
+        found += cover(c, WEFT_TEST, s.text, marks, 1 | 2, 4);
+        weft_arena_reset(mem, mark);
+    }
+    return found;
+}
+
+static void test_leaks(void)
+{
+    static const char *const option[] = {
+        "length=5 stride=1", "length=5 stride=2", "length=5 stride=5 valid=0.2 test=0.2",
+        "length=4 stride=3", "length=5 rule=leaf test=0.25"};
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+        int good = small(option[i]);
+        ok(good && data.part[WEFT_TEST].total > 0 && leaks() == 0,
+           "no target stands in a window of an earlier part (%s)", option[i]);
+        weft_data_close(&data);
+    }
+}
+
+/* ---- the pool -------------------------------------------------------------------- */
+
+/* Where in the small text's users a window stands; -1: nowhere, or the user's number times
+ * 1000 and the place. All windows of it are distinct. */
+static int64_t place(const char *window, const char *const *user, int n)
+{
+    for (int u = 0; u < n; u++) {
+        const char *found = strstr(user[u], window);
+        if (found != NULL) return 1000 * u + (found - user[u]);
+    }
+    return -1;
+}
+
+static void test_pool(void)
+{
+    static const char *const user[] = {
+        "One two three four five six. seven ", "A, B! C? ", "gone [Exit] now ",
+        "Proceed, Solinus and by the doom ", "Merchant of Syracuse plead no more "};
+    int good = small("length=5 sampling=iid iu=0.4 valid=0.2 test=0.2");
+    ok(good && data.clients->n == 2 && data.clients->stride == 6, "roles can be pooled");
+    uint8_t part_of[5000] = {0};
+    int64_t windows = 0, even = 1;
+    for (int64_t c = 0; good && c < 2; c++)
+        for (int i = 0; i < WEFT_NPART; i++) {
+            const char *text = characters(c, (weft_part)i);
+            int64_t n = weft_client_count(data.clients, c, (weft_part)i);
+            even = even && llabs(2 * n - data.part[i].total) <= 1;
+            for (int64_t w = 0; w < n; w++, windows++) {
+                int64_t p = place(weft_arena_text(mem, "%.6s", text + 6 * w), user, 5);
+                good = good && p >= 0 && part_of[p] == 0;
+                if (p >= 0) part_of[p] = (uint8_t)(i + 1);
+            }
+        }
+    ok(good && even && windows == 22 + 3 + 20 + 22,
+       "each window is dealt once, in even numbers");
+    int64_t bad = 0;
+    for (int p = 0; p < 5000; p++)
+        for (int q = p + 1; q <= p + 4 && q < 5000; q++)
+            bad += part_of[p] != 0 && part_of[q] != 0 && part_of[p] != part_of[q];
+    ok(good && bad == 0, "and windows that overlap are of one part, whatever the client");
+    weft_data_close(&data);
+    fails(pack(&weft_reader_shakespeare, at("s.txt"), "x.h5", "sampling=iid split=user"),
+          WEFT_ECONF, "sampling = iid", "split = sample", "dividing users that are pooled");
+}
+
+/* ---- bad input ------------------------------------------------------------------- */
+
+static void refused(const char *text, const char *options, weft_status st, const char *a,
+                    const char *b, const char *what)
+{
+    fails(pack(&weft_reader_shakespeare, write_text("bad.txt", text), "x.h5", options), st,
+          a, b, what);
+}
+
+static void test_bad(void)
+{
+    const char *all = HEAD PLAY TAIL;
+    refused("To be, or not to be\n", "", WEFT_EDATA, "bad.txt", "on 0 lines",
+            "another text");
+    refused("", "", WEFT_EDATA, "bad.txt", "100.txt", "an empty text");
+    refused(HEAD PLAY, "", WEFT_EDATA, "cut short after line 30", "bad.txt",
+            "a text cut short");
+    refused(HEAD TAIL, "", WEFT_EDATA, "no role", "bad.txt", "a text without roles");
+    refused("\nby William Shakespeare\n\n\n\n\n\n\n\n\n\n\nby William Shakespeare\n" TAIL,
+            "", WEFT_EDATA, "line 13", "no title", "a play without title");
+    refused(HEAD PLAY "  MARIA. a curly {brace\n" TAIL, "length=5", WEFT_EDATA,
+            "bad.txt: line 31 has the character '{'", "unknown = SYMBOL",
+            "a character without symbol");
+    refused(HEAD PLAY "  MARIA. caf\xc3\xa9\n" TAIL, "length=5", WEFT_EDATA,
+            "line 31 has the character '\xc3\xa9'", "80 symbols",
+            "a letter with an accent");
+    refused(all, "length=5 unknown=~", WEFT_ECONF, "unknown = ~", "leaf",
+            "an unknown symbol for the unknown");
+    refused(all, "valid=0.6 test=0.5", WEFT_ECONF, "valid = 0.6", "test = 0.5",
+            "shares without rest");
+    refused(all, "length=80", WEFT_EDATA, "no client has training", "split",
+            "windows longer than all texts");
+    refused(all, "length=0", WEFT_ECONF, "length", "0", "windows of no characters");
+    fails(pack(&weft_reader_shakespeare, at("none.txt"), "x.h5", ""), WEFT_EFILE,
+          "none.txt", "cannot read", "a missing file");
+    fails(pack(&weft_reader_shakespeare, scratch, "x.h5", ""), WEFT_EFILE, scratch, "read",
+          "a directory");
+    weft_status st = pack(&weft_reader_shakespeare,
+                          write_text("bad.txt", HEAD PLAY "  MARIA. {\xc3\xa9}, \r\n" TAIL),
+                          "u.h5", "length=5 unknown=? valid=0 test=0");
+    ok(st == WEFT_OK && opened("u.h5") &&
+           client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? ??}, "),
+       "a symbol can stand for what has none, once for a character of several bytes");
+    weft_data_close(&data);
+}
+
+/* ---- the real text --------------------------------------------------------------- */
+
+static uint32_t crc32(const char *text, size_t n)
+{
+    uint32_t c = 0xffffffffu;
+    for (size_t i = 0; i < n; i++) {
+        c ^= (unsigned char)text[i];
+        for (int k = 0; k < 8; k++) c = (c >> 1) ^ (c & 1 ? 0xedb88320u : 0);
+    }
+    return ~c;
+}
+
+/* Each client is as a line of the file that an independent program has made. */
+static int all_users_agree(void)
+{
+    char line[256], user[200];
+    FILE *f = fopen("tests/gold/shakespeare.tsv", "r");
+    int good = f != NULL;
+    int64_t c = 0;
+    for (; f != NULL && fgets(line, sizeof line, f) != NULL; c++) {
+        long long count;
+        unsigned crc;
+        size_t mark = weft_arena_mark(mem);
+        good = good && sscanf(line, "%199s %lld %u", user, &count, &crc) == 3 &&
+               c < data.clients->n;
+        if (!good) break;
+        const char *name, *text = characters(c, WEFT_TRAIN);
+        good = weft_client_name(data.clients, c, &name, mem) == WEFT_OK &&
+               strcmp(name, user) == 0 && counts_are(c, count, 0, 0) &&
+               crc32(text, strlen(text)) == crc;
+        weft_arena_reset(mem, mark);
+    }
+    if (f != NULL) fclose(f);
+    return good && c == data.clients->n;
+}
+
+static int packed(const char *source, const char *options)
+{
+    weft_status st = pack(&weft_reader_shakespeare, source, "r.h5", options);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK && opened("r.h5");
+}
+
+static void test_real(void)
+{
+    const char *dir = getenv("WEFT_DATA");
+    const char *source =
+        weft_arena_text(mem, "%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
+    struct stat info;
+    if (dir == NULL || stat(source, &info) != 0) {
+        skip(6, "WEFT_DATA has no shakespeare/raw_data.txt");
+        return;
+    }
+    double start = weft_now();
+    int good = packed(source, "valid=0 test=0");
+    double seconds = weft_now() - start;
+    ok(good && data.clients->n == 1129 && data.part[WEFT_TRAIN].total == 4226158,
+       "Shakespeare has 1,129 users and 4,226,158 samples");
+    ok(good && all_users_agree(), "user by user those of an independent program");
+    ok(stat(at("r.h5"), &info) == 0 && info.st_size < 10000000 && seconds < 5,
+       "in a file under 10 MB, within 5 seconds");
+    note("packed and opened in %.2f s, %lld bytes", seconds, (long long)info.st_size);
+    weft_data_close(&data);
+    ok(packed(source, "rule=leaf") && data.clients->n == 660 &&
+           data.part[WEFT_VALID].total == 0 && leaks() == 0,
+       "LEAF's split keeps 660 users");
+    weft_data_close(&data);
+    ok(packed(source, "") && data.clients->gap == 79 && leaks() == 0,
+       "80/10/10 with two gaps does not leak");
+    note("%lld clients, %lld samples", (long long)data.clients->n,
+         (long long)(data.part[0].total + data.part[1].total + data.part[2].total));
+    weft_data_close(&data);
+    ok(packed(source, "stride=80 most=64") && data.clients->gap == 0 && leaks() == 0,
+       "nor do windows side by side");
+    weft_data_close(&data);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_rules();
+    test_options();
+    test_leaks();
+    test_pool();
+    test_bad();
+    test_real();
+    return scratch_end();
+}

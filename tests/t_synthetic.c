@@ -1,0 +1,277 @@
+/* Built-in federations: LEAF's against numpy (tests/gold/synthetic_leaf.py), its Mersenne
+ * Twister against the C++ standard; generated clients. RUN: np=1 np=3 */
+#include "scratch.h"
+
+#include "../src/data/mt19937.h"
+
+static weft_data data;
+
+static int made(const char *what, const char *out, const char *options)
+{
+    weft_status st = pack(&weft_reader_synthetic, what, out, options);
+    if (st == WEFT_OK) st = weft_data_open(&data, at(out), &world, mem);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK;
+}
+
+static weft_samples get(int64_t c, weft_part part)
+{
+    weft_samples s;
+    weft_check(weft_client_get(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
+               weft_error());
+    return s;
+}
+
+static void test_twister(void)
+{
+    weft_mt m;
+    uint32_t word = 0;
+    weft_mt_seed(&m, 5489);
+    for (int i = 0; i < 10000; i++) word = weft_mt_word(&m);
+    ok(word == 4123659995u, "the 10000th word of MT19937 is that of the C++ standard");
+}
+
+/* ---- LEAF ------------------------------------------------------------------------ */
+
+enum { CLIENTS = 1000, CLASSES = 5, D = 60 };
+
+typedef struct gold {
+    int n, count[CLASSES];
+    double first, last;
+} gold;
+
+static void read_gold(gold *g)
+{
+    const char *name = "tests/gold/synthetic_leaf.tsv";
+    FILE *f = fopen(name, "r");
+    weft_check(f != NULL, "%s is missing: run tests in the top directory", name);
+    for (int c = 0; c < CLIENTS; c++) {
+        int *k = g[c].count;
+        int read = fscanf(f, "%d %d %d %d %d %d %lf %lf", &g[c].n, &k[0], &k[1], &k[2],
+                          &k[3], &k[4], &g[c].first, &g[c].last);
+        weft_check(read == 8, "line %d of %s", c + 1, name);
+    }
+    fclose(f);
+}
+
+/* Numbers are stored in float, half an ulp from numpy's double; logarithms of another
+ * libm may move that by one more. */
+static int near(float x, double want)
+{
+    return fabs((double)x - want) <= 1.5 * 0x1p-24 * (fabs(want) + 1);
+}
+
+/* 1 if client c has the samples, labels and corners that numpy gives it. */
+static int client_is(int64_t c, const gold *g)
+{
+    size_t mark = weft_arena_mark(mem);
+    weft_samples part[WEFT_NPART];
+    int count[CLASSES] = {0};
+    int64_t n = 0;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        part[p] = get(c, (weft_part)p);
+        n += part[p].n;
+        for (int64_t i = 0; i < part[p].n; i++) count[part[p].label[i]]++;
+    }
+    const weft_samples *end = &part[WEFT_TEST];
+    int good = n == g->n && memcmp(count, g->count, sizeof count) == 0 && end->n > 0 &&
+               near(part[WEFT_TRAIN].x[0], g->first) &&
+               near(end->x[end->n * D - 1], g->last);
+    weft_arena_reset(mem, mark);
+    return good;
+}
+
+static void test_leaf(void)
+{
+    static const int64_t first[] = {86, 33, 52, 6, 11, 784, 11, 153, 7, 672};
+    gold *g = WEFT_NEW(mem, gold, CLIENTS);
+    read_gold(g);
+    if (!ok(made("federated=leaf", "leaf.h5", ""), "LEAF's federation is packed")) return;
+    double sum = 0, square = 0;
+    int same = 1, right = 0;
+    for (int64_t c = 0; c < CLIENTS; c++) {
+        int64_t n = 0;
+        for (int p = 0; p < WEFT_NPART; p++)
+            n += weft_client_count(data.clients, c, (weft_part)p);
+        if (c < 10) same &= n == first[c];
+        sum += (double)n;
+        square += (double)(n * n);
+        right += client_is(c, &g[c]);
+    }
+    double deviation = sqrt(square / CLIENTS - sum / CLIENTS * (sum / CLIENTS));
+    ok(data.clients->n == CLIENTS && data.clients->d == D && data.classes == CLASSES,
+       "1000 clients, 60 numbers, 5 classes");
+    ok(sum == 107553 && same && fabs(deviation - 213.22) < 0.005,
+       "with the published sizes: 107,553 samples, deviation 213.22");
+    ok(right == CLIENTS, "all clients have numpy's samples and labels (%d of %d)", right,
+       CLIENTS);
+    weft_data_close(&data);
+    ok(made("federated=leaf", "leaf3.h5", "clients=50 clusters=3 classes=4 d=7") &&
+           data.clients->n == 50 && data.clients->d == 7 && data.classes == 4,
+       "there may be other clients, clusters, classes and dimensions");
+    weft_data_close(&data);
+}
+
+/* ---- generated clients ----------------------------------------------------------- */
+
+#define SOME "clients=300 d=20 classes=4 samples=12 seed=3 alpha=0.3 beta=2"
+
+/* Digest of what the clients have, asked for in another order on each rank. */
+static uint64_t digest_clients(int64_t clients)
+{
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < clients; i++) {
+        size_t mark = weft_arena_mark(mem);
+        int64_t c = (i + 7 * world.rank) % clients;
+        for (int p = 0; p < WEFT_NPART; p++) {
+            int part = (p + world.rank) % WEFT_NPART;
+            weft_samples s = get(c, (weft_part)part);
+            uint64_t key = (uint64_t)(c * WEFT_NPART + part);
+            sum += weft_hash(s.x, (size_t)(s.n * data.clients->d) * sizeof *s.x, key) ^
+                   weft_hash(s.label, (size_t)s.n * sizeof *s.label, key);
+        }
+        weft_arena_reset(mem, mark);
+    }
+    return sum;
+}
+
+static void test_generated(void)
+{
+    if (!ok(made("federated=generated", "g.h5", SOME), "clients are generated")) return;
+    uint64_t sum = digest_clients(300), root = sum;
+    weft_bcast(&world, &root, sizeof root, 0);
+    int64_t total[WEFT_NPART];
+    for (int p = 0; p < WEFT_NPART; p++) total[p] = data.part[p].total;
+    weft_data_close(&data);
+    ok(sum == root, "whatever is asked for first, and by which rank");
+    ok(made("federated=stored", "s.h5", SOME) && digest_clients(300) == sum &&
+           data.part[0].total == total[0] && data.part[1].total == total[1] &&
+           data.part[2].total == total[2],
+       "and are the same bits when they are stored");
+    if (world.rank == 0) printf("# digest %016" PRIx64 "\n", sum);
+    weft_data_close(&data);
+}
+
+/* Mean samples of a client, least, and clients that differ from the one before. */
+static void test_sizes(void)
+{
+    enum { N = 20000 };
+    if (!ok(made("federated=generated", "g.h5", "clients=20000 samples=100 spread=0.5"),
+            "20,000 clients are generated"))
+        return;
+    double sum = 0;
+    int64_t least = 1000, known[WEFT_NPART] = {0};
+    for (int64_t c = 0; c < N; c++) {
+        int64_t n = 0;
+        for (int p = 0; p < WEFT_NPART; p++) {
+            int64_t k = weft_client_count(data.clients, c, (weft_part)p);
+            known[p] += k;
+            n += k;
+        }
+        sum += (double)n;
+        least = n < least ? n : least;
+    }
+    /* A lognormal size of mean 100 has the deviation 100 sqrt(exp(0.25) - 1) = 53.3. */
+    ok(fabs(sum / N - 100) < 4 * 53.3 / sqrt(N), "of 100 samples on average (%.2f)",
+       sum / N);
+    ok(least >= 5 && known[0] == data.part[0].total && known[1] == data.part[1].total &&
+           known[2] == data.part[2].total,
+       "of 5 at least; the parts hold the totals");
+    weft_data_close(&data);
+}
+
+/* Share of samples of one half of the clients that a linear model labels right, found from
+ * the other half by the perceptron's rule. It errs on a few: those near a border. */
+static double common_model(int classes, int d)
+{
+    enum { EPOCHS = 30 };
+    double *w = WEFT_NEW(mem, double, classes *(d + 1));
+    int64_t right = 0, all = 0, half = data.clients->n / 2;
+    for (int64_t i = 0; i < (EPOCHS + 1) * half; i++) {
+        size_t mark = weft_arena_mark(mem);
+        int train = i < EPOCHS * half;
+        weft_samples s = get(train ? i % half : i % half + half, WEFT_TRAIN);
+        for (int64_t k = 0; k < s.n; k++) {
+            const float *x = s.x + k * d;
+            int best = 0, label = s.label[k];
+            double most = -INFINITY;
+            for (int c = 0; c < classes; c++) {
+                double sum = w[c * (d + 1) + d];
+                for (int j = 0; j < d; j++) sum += w[c * (d + 1) + j] * (double)x[j];
+                if (sum > most) best = c;
+                most = fmax(most, sum);
+            }
+            if (!train) right += best == label;
+            if (!train) all++;
+            for (int j = 0; j <= d && train && best != label; j++) {
+                w[label * (d + 1) + j] += j < d ? (double)x[j] : 1;
+                w[best * (d + 1) + j] -= j < d ? (double)x[j] : 1;
+            }
+        }
+        weft_arena_reset(mem, mark);
+    }
+    return (double)right / (double)all;
+}
+
+static void test_alpha(void)
+{
+    double right[2] = {0};
+    const char *const option[] = {"clients=400 d=5 classes=3 alpha=0",
+                                  "clients=400 d=5 classes=3 alpha=100"};
+    for (int i = 0; i < 2; i++) {
+        weft_check(made("federated=generated", "g.h5", option[i]), "%s", weft_error());
+        right[i] = common_model(3, 5);
+        weft_data_close(&data);
+    }
+    ok(right[0] > 0.9, "alpha = 0: one linear model for all (%.3f)", right[0]);
+    ok(right[1] < 0.6, "alpha = 100: none (%.3f)", right[1]);
+}
+
+static void test_million(void)
+{
+    double start = weft_now();
+    if (!ok(made("federated=generated", "m.h5", "clients=1000000 d=20 samples=8"),
+            "a million clients are registered"))
+        return;
+    struct stat info;
+    weft_check(stat(at("m.h5"), &info) == 0, "no file");
+    ok(info.st_size < 100000 && weft_now() - start < 10, "at once and in %lld bytes",
+       (long long)info.st_size);
+    weft_samples a = get(999999, WEFT_TRAIN), b = get(999998, WEFT_TRAIN);
+    ok(a.n > 0 && b.n > 0 && a.x[0] != b.x[0], "and are distinct");
+    weft_data_close(&data);
+}
+
+static void test_refused(void)
+{
+    const weft_reader *r = &weft_reader_synthetic;
+    fails(pack(r, "federated=lief", "x.h5", ""), WEFT_ECONF, "federated=lief",
+          "federated=leaf", "an unknown federation");
+    fails(pack(r, "federated=leaf", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1", "two",
+          "one class");
+    fails(pack(r, "federated=leaf", "x.h5", "seed=4294967296"), WEFT_ECONF, "seed",
+          "4294967295", "a seed that is no word");
+    fails(pack(r, "federated=generated", "x.h5", "valid=0.6 test=0.5"), WEFT_ECONF, "valid",
+          "test", "no training share");
+    fails(pack(r, "federated=leaf", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
+          "clients of its own", "partition", "a partition of clients");
+    fails(pack(r, "federated=generated", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
+          "clients of its own", "partition", "a partition of generated clients");
+    fails(pack(r, "documents", "x.h5", "clients=5"), WEFT_ECONF, "clients", "documents",
+          "a federation of documents");
+    fails(pack(r, "federated=generated", "x.h5", "clents=5"), WEFT_ECONF, "clents",
+          "clients", "a key misspelt");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_twister();
+    test_leaf();
+    test_generated();
+    test_sizes();
+    test_alpha();
+    test_million();
+    test_refused();
+    return scratch_end();
+}
