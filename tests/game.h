@@ -1,19 +1,27 @@
-/* A game for tests of tuners: a search space of one number, whose value is a
- * configuration's error rate, and jobs that are answered without any training. */
+/* A game for tests of tuners: a search space whose first number is a configuration's error
+ * rate, and jobs that are answered without any training. */
 #ifndef WEFT_TEST_GAME_H
 #define WEFT_TEST_GAME_H
 
 #include "weft/tune.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct knob {
-    double x;
+    double x, y;
+    int n;
 } knob;
 
-static const weft_opt knob_opts[] = {
-    {"x", WEFT_REAL, offsetof(knob, x), "0", 0, 1, NULL, "a number", 1}, {0}};
-static const weft_kind knob_kind = {"knob", "one number", sizeof(knob), knob_opts};
+static const weft_opt client_opts[] = {
+    {"x", WEFT_REAL, offsetof(knob, x), "0", 0, 1, NULL, "a number", 1},
+    {"n", WEFT_INT, offsetof(knob, n), "1", 1, 99, NULL, "a whole number", 1},
+    {0}};
+static const weft_opt server_opts[] = {
+    {"y", WEFT_REAL, offsetof(knob, y), "0", 0, 1, NULL, "another number", 1}, {0}};
+static const weft_kind client_kind = {WEFT_CLIENT, "what x is", sizeof(knob), client_opts};
+static const weft_kind server_kind = {"server", "what y is", sizeof(knob), server_opts};
+enum { MOST_DIM = 3 };
 
 enum { SPLIT, FULL, ALL_NAN, SOME_NAN, NMODE };
 
@@ -21,8 +29,9 @@ typedef struct game {
     const weft_tuner *tuner;
     const char *options; /* ini text of the tuner's section */
     int k, mode, samples;
-    int open;      /* jobs in flight at most */
-    uint64_t seed; /* of the tuner and of noise */
+    int open;         /* jobs in flight at most */
+    uint64_t seed;    /* of the tuner and of noise */
+    const char *axes; /* ini text of axes beside client.x, or NULL */
 } game;
 
 /* An instance of a tuner with the options given. */
@@ -36,15 +45,15 @@ static inline player player_new(const game *g, weft_arena *mem)
 {
     weft_conf c;
     player p = {.tuner = g->tuner};
-    const weft_kind *kinds[] = {&knob_kind};
+    const weft_kind *kinds[] = {&client_kind, &server_kind};
     weft_conf_init(&c, mem);
     p.self = weft_arena_get(mem, 1, g->tuner->kind.size);
     p.space = WEFT_NEW(mem, weft_space, 1);
     const char *text =
-        weft_arena_text(mem, "[space]\nconfigs = %d\n[knob]\nx = 0 .. 1\n[%s]\n%s\n", g->k,
-                        g->tuner->kind.name, g->options);
+        weft_arena_text(mem, "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n",
+                        g->k, g->axes ? g->axes : "", g->tuner->kind.name, g->options);
     weft_check(weft_conf_text(&c, "game", text) == WEFT_OK &&
-                   weft_space_read(p.space, &c, kinds, 1, 7, mem) == WEFT_OK &&
+                   weft_space_read(p.space, &c, kinds, 2, 7, mem) == WEFT_OK &&
                    weft_conf_bind(&c, &g->tuner->kind, p.self) == WEFT_OK &&
                    g->tuner->setup(p.self, p.space, g->seed, mem) == WEFT_OK,
                "%s", weft_error());
@@ -57,9 +66,9 @@ static inline weft_asked ask(player *p, weft_job *job)
 }
 
 /* Error rate of a configuration: .1 to .7. */
-static inline double error_of(const weft_mix *m, int i)
+static inline double error_of(const double *conf)
 {
-    return .1 + .6 * m->conf[(size_t)i * m->dim];
+    return .1 + .6 * conf[0];
 }
 
 static inline double noise(const game *g, const weft_job *job, int64_t sample, int word)
@@ -69,13 +78,25 @@ static inline double noise(const game *g, const weft_job *job, int64_t sample, i
     return weft_rng_unit(r.v[word]);
 }
 
-/* Each sample is answered by the map it draws, wrongly as often as that map errs. */
+/* Draws the entries that answer a sample; returns their error rate. */
+static inline double draw(const game *g, const weft_job *job, int64_t sample, int *pick)
+{
+    double unit[WEFT_MOST_BLOCKS], conf[MOST_DIM];
+    for (int b = 0; b < job->mix.nblock; b++) unit[b] = noise(g, job, 1000 * b + sample, 0);
+    weft_mix_pick(&job->mix, unit, pick, conf);
+    return error_of(conf);
+}
+
+/* Each sample is answered by what it draws, wrongly as often as that errs. */
 static inline void play_split(const game *g, const weft_job *job, weft_result *res)
 {
     for (int s = 0; s < g->samples; s++) {
-        const int i = weft_mix_draw(&job->mix, noise(g, job, s, 0));
-        res->arm_count[i] += 1;
-        res->arm_wrong[i] += noise(g, job, s, 1) < error_of(&job->mix, i);
+        int pick[WEFT_MOST_BLOCKS];
+        const double error = draw(g, job, s, pick);
+        for (int b = 0; b < job->mix.nblock; b++) {
+            res->arm_count[pick[b]] += 1;
+            res->arm_wrong[pick[b]] += noise(g, job, s, 1) < error;
+        }
     }
 }
 
@@ -84,8 +105,33 @@ static inline void play_full(const game *g, const weft_job *job, weft_result *re
     for (int i = 0; i < res->k; i++) {
         if (!job->all && !(job->mix.z[i] > -INFINITY)) continue;
         res->arm_count[i] = g->samples;
-        res->arm_wrong[i] = g->samples * error_of(&job->mix, i);
+        res->arm_wrong[i] = g->samples * error_of(job->mix.conf + (size_t)i * job->mix.dim);
     }
+}
+
+/* The task's part: rounds of clients that draw from the mixture and move it. */
+static inline void move_mix(const game *g, const weft_job *job, double *z, weft_arena *mem)
+{
+    enum { CLIENTS = 4, MOST_ROUNDS = 5 };
+    const size_t mark = weft_arena_mark(mem);
+    weft_job now = *job;
+    now.mix = weft_mix_new(job->mix.k, job->mix.dim, mem);
+    weft_mix_copy(&now.mix, &job->mix);
+    weft_drift drift = {0};
+    for (int t = 0; job->rule.schedule && t < MOST_ROUNDS && t < job->resource; t++) {
+        int pick[CLIENTS * WEFT_MOST_BLOCKS];
+        double before[CLIENTS], after[CLIENTS], weight[CLIENTS];
+        for (int j = 0; j < CLIENTS; j++) {
+            after[j] = draw(g, &now, 100000 * t + j, pick + j * now.mix.nblock);
+            before[j] = .7 - .1 * j;
+            weight[j] = 1. / CLIENTS;
+            if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, j, 2) < .3))
+                after[j] = NAN;
+        }
+        weft_rule_step(&job->rule, &drift, &now.mix, CLIENTS, pick, before, after, weight);
+    }
+    memcpy(z, now.mix.z, (size_t)job->mix.k * sizeof *z);
+    weft_arena_reset(mem, mark);
 }
 
 static inline weft_result play(const game *g, const weft_job *job, weft_arena *mem)
@@ -95,9 +141,10 @@ static inline weft_result play(const game *g, const weft_job *job, weft_arena *m
     res.trial = job->trial;
     res.accuracy = 1;
     (g->mode == SPLIT ? play_split : play_full)(g, job, &res);
+    move_mix(g, job, res.z, mem);
     double count = 0, wrong = 0;
     for (int i = 0; i < res.k; i++) {
-        const double p = g->mode == SPLIT ? 1 : exp(job->mix.z[i]);
+        const double p = g->mode == SPLIT ? 1 : exp(job->mix.z[i]); /* of its block */
         count += p * res.arm_count[i];
         wrong += p * res.arm_wrong[i];
         if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, i, 2) < .3))

@@ -31,7 +31,7 @@ static int jobs_of(const game *g, weft_job *job, int most, weft_arena *mem)
 static const char *schedule(int k, const char *options, weft_arena *mem)
 {
     weft_job job[40];
-    const game g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1};
+    const game g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL};
     const int n = jobs_of(&g, job, 40, mem);
     const char *text = "";
     for (int i = 0; i < n; i++)
@@ -71,7 +71,7 @@ static void test_schedules(weft_arena *mem)
 static void test_trials(weft_arena *mem)
 {
     weft_job job[9];
-    game g = {&weft_tuner_ws_sha, "", 8, FULL, 100, 1, 1};
+    game g = {&weft_tuner_ws_sha, "", 8, FULL, 100, 1, 1, NULL};
     ok(jobs_of(&g, job, 9, mem) == 4, "eight maps take four jobs");
     ok(job[0].trial == 0 && job[2].trial == 0 && job[2].round == 2 && !job[2].last,
        "warm: the rounds go on with one trial");
@@ -100,7 +100,7 @@ static void test_trials(weft_arena *mem)
 static void test_sweep(weft_arena *mem)
 {
     weft_job job[9];
-    const game g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1};
+    const game g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL};
     ok(jobs_of(&g, job, 9, mem) == 8, "a sweep of eight maps takes eight jobs");
     int good = 1;
     for (int i = 0; i < 8; i++)
@@ -116,7 +116,8 @@ static void test_growth(weft_arena *mem)
     static const double want[] = {6251,  8839,  12501, 17678, 25001,
                                   35356, 50001, 70711, 1e5};
     weft_job job[12];
-    const game g = {&weft_tuner_ws_sha, "grow = 1.4142135623730951", 256, FULL, 10, 1, 1};
+    const game g = {
+        &weft_tuner_ws_sha, "grow = 1.4142135623730951", 256, FULL, 10, 1, 1, NULL};
     ok(jobs_of(&g, job, 12, mem) == 9, "256 maps take eight rounds and a fit");
     double off = 0;
     int fresh = 1;
@@ -153,7 +154,7 @@ static int is_alive(const weft_mix *m, int i)
 
 static void test_survivors(weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_sha, "", 4, FULL, 0, 1, 1};
+    const game g = {&weft_tuner_ws_sha, "", 4, FULL, 0, 1, 1, NULL};
     player p = player_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.3, .2, .2, .2}, .2, mem);
     ok(is_alive(&m, 1) && is_alive(&m, 2) && weft_mix_alive(&m) == 2,
@@ -178,14 +179,14 @@ static void test_survivors(weft_arena *mem)
 
 static void test_literal(weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1};
+    const game g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL};
     player p = player_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.1, .1, .1, .4}, .2, mem);
     ok(weft_mix_alive(&m) == 3, "literal: all that equal the median survive");
     is_near(exp(m.z[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
 
     /* the first round leaves maps 0 to 3, which the second puts behind the other four */
-    const game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1};
+    const game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL};
     int drawn[8] = {0}, all = 1, ended = 1;
     for (uint64_t seed = 0; seed < 400; seed++) {
         game s = eight;
@@ -218,7 +219,7 @@ static void test_literal(weft_arena *mem)
 static void gradient_rounds(const char *options, const double count[2][3],
                             const double wrong[2][3], double p[2][3], weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1};
+    const game g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL};
     player t = player_new(&g, mem);
     weft_job job;
     for (int round = 0; round < 2; round++) {
@@ -298,7 +299,7 @@ static void test_gradient(weft_arena *mem)
 static void test_gradient_jobs(weft_arena *mem)
 {
     weft_job job[10];
-    game g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1};
+    game g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL};
     ok(jobs_of(&g, job, 9, mem) == 6, "exponentiated gradient takes five rounds and a fit");
     ok(job[4].trial == 0 && job[4].round == 4 && weft_mix_alive(&job[4].mix) == 64,
        "the rounds go on with one trial and all maps");

@@ -285,7 +285,7 @@ static void test_list(void)
 {
     weft_space sp;
     double x[3];
-    const char rows[] = "map\talpha\tmethod\tstop\r\n"
+    const char rows[] = "map\tmap.alpha\tmethod\tstop\r\n"
                         "0\t0.0196282248134428\tsimple\tFalse\r\n"
                         "\r\n"
                         "1\t1.29e-05 \tcustom\tTrue\n"
@@ -317,6 +317,30 @@ static void test_list(void)
     ok(good, "and kept");
 }
 
+/* Columns of one name in two sections, and ranges that stand beside a list. */
+static void test_list_sections(void)
+{
+    weft_space sp;
+    double x[3];
+    ok(read_list(&sp, "model.alpha\tmap.alpha\tsteps\n3\t5\t10\n",
+                 "[map]\nalpha = log 1 .. 100\n[model]\nsteps = 1 | 10 | 100\n") == WEFT_OK,
+       "a column may name its section");
+    weft_space_get(&sp, 0, x);
+    ok(sp.count == 1 && x[0] == 3 && x[1] == 5 && strcmp(sp.axis[0].section, "model") == 0,
+       "and then is that section's");
+    ok(sp.axis[1].log && sp.axis[1].lo == 1 && sp.axis[1].hi == 100,
+       "a range beside the list gives the axis its box");
+    ok(sp.axis[2].nvalue == 3 && !sp.axis[0].log && sp.axis[0].hi == 3,
+       "or its values, and others span their columns");
+    char text[200];
+    weft_space_show(&sp, x, text, sizeof text);
+    ok(strcmp(text, "model.alpha=3 map.alpha=5 steps=10") == 0,
+       "names that are not one section's alone are shown with it: %s", text);
+    ok(read_list(&sp, "C\n3\n9\n", "[model]\nC = 4 .. 5\n") == WEFT_OK &&
+           sp.axis[0].lo == 3 && sp.axis[0].hi == 9,
+       "a box is widened to hold the list");
+}
+
 static void bad_list(const char *rows, const char *more, const char *word,
                      const char *about)
 {
@@ -331,17 +355,20 @@ static void test_bad_lists(void)
     bad_list("map\talhpa\n0\t1\n", "", "\"alpha\"", "an unknown column is answered");
     bad_list("map\tbins\n0\t1\n", "", "bins", "a column of a fixed option is refused");
     bad_list("cut\tmethod\nsplit\tsplit\n", "", "already", "an option twice is refused");
-    bad_list("alpha\tstop\n1\tno\n1\n", "", ":3:", "a short line is refused");
-    bad_list("alpha\tstop\n1\tno\tno\n", "", ":2:", "a long line is refused");
-    bad_list("alpha\tstop\n\n1\tmaybe\n", "", ":3: stop", "a wrong value is refused");
-    bad_list("alpha\n-4\n", "", ":2: alpha", "a value out of bounds is refused");
-    bad_list("alpha\n\t\n", "", ":2:", "a line of nothing but TAB is refused");
-    bad_list("alpha\n", "", "0 configurations", "a list without lines is refused");
+    bad_list("C\tstop\n1\tno\n1\n", "", ":3:", "a short line is refused");
+    bad_list("C\tstop\n1\tno\tno\n", "", ":2:", "a long line is refused");
+    bad_list("C\tstop\n\n1\tmaybe\n", "", ":3: stop", "a wrong value is refused");
+    bad_list("C\n-4\n", "", ":2: C", "a value out of bounds is refused");
+    bad_list("C\n\t\n", "", ":2:", "a line of nothing but TAB is refused");
+    bad_list("C\n", "", "0 configurations", "a list without lines is refused");
     bad_list("", "", "0 options", "an empty list is refused");
     bad_list("map\n1\n", "", "0 options", "a list of labels is refused");
     bad_list("\xff\xfe\0\n", "", "", "a list that is no text is refused");
-    bad_list("alpha\n1\n", "[map]\nstop = no | yes\n", "no such column",
+    bad_list("C\n1\n", "[map]\nstop = no | yes\n", "no such column",
              "a range that the list lacks is refused");
+    bad_list("map\talpha\n0\t1\n", "", "\"model.alpha\"", "a name of two is refused");
+    bad_list("C\n0\n", "[model]\nC = log 1 .. 2\n", "not above 0",
+             "a log range beside a list with 0 is refused");
     ok(read_space(&sp, "[space]\nsource = list\n", 1) == WEFT_ECONF && says("space.file"),
        "a list without a file is refused");
     ok(read_space(&sp, "[space]\nsource = list\nfile = /nonexistent/list.tsv\n", 1) ==
@@ -395,6 +422,7 @@ int main(void)
     test_crowded_grid();
     test_bad_ranges();
     test_list();
+    test_list_sections();
     test_bad_lists();
     test_put();
     unlink(list_path);

@@ -22,10 +22,32 @@ typedef struct story {
 
 enum { MOST_OPEN = 8 };
 
+/* A tuner with options. Where rate > 0 its trials race, and the number of eliminations and
+ * the budget are made to fit the number of configurations. */
+typedef struct variant {
+    const char *tuner, *options;
+    int rate;
+    const char *axes; /* beside client.x */
+} variant;
+
+static const char *options_for(const variant *v, int k, weft_arena *mem)
+{
+    enum { MOST = 40, EACH = 3 };
+    if (v->rate == 0) return v->options;
+    int eliminations = 0, total = 0, last = k;
+    for (; last >= v->rate; last /= v->rate) eliminations++;
+    for (int i = 0, n = k; i < eliminations; i++, n /= v->rate) total += EACH * (n - last);
+    return weft_arena_text(mem, "rate = %d\neliminations = %d\nmost = %d\ntotal = %d\n%s",
+                           v->rate, eliminations, MOST, total + last * MOST, v->options);
+}
+
 static uint64_t job_hash(const weft_job *job, weft_arena *mem)
 {
-    const int64_t whole[5] = {job->trial, job->from, job->round, job->last, job->all};
-    const double part[2] = {job->resource, job->size};
+    const weft_rule *r = &job->rule;
+    const int64_t whole[8] = {job->trial, job->from, job->round,  job->last,
+                              job->all,   job->wins, r->schedule, r->diff};
+    const double part[7] = {job->resource, job->size, r->eta,   r->horizon,
+                            r->discount,   r->floor,  r->cutoff};
     const size_t n = weft_mix_bytes(&job->mix);
     char *mix = weft_arena_get(mem, n, 1);
     weft_mix_pack(&job->mix, mix);
@@ -33,30 +55,83 @@ static uint64_t job_hash(const weft_job *job, weft_arena *mem)
                      weft_hash(part, sizeof part, weft_hash(whole, sizeof whole, 0)));
 }
 
+enum { MOST_IDS = 100000 };
+
 /* What the tuner has said of trials and configurations so far. */
 typedef struct past {
     int64_t trials;
-    int *closed;     /* [trials] 1: its last job was asked */
-    int *eliminated; /* [k] by id */
+    int *closed;      /* [trials] 1: its last job was asked */
+    int *eliminated;  /* [id] */
+    uint64_t *conf;   /* [id] hash of the configuration it stands for; 0: not seen */
+    const double **z; /* [trials] mixture that the task left, or NULL */
 } past;
 
-static int mix_is_sound(const weft_mix *m, const player *p, past *h)
+static past past_new(int64_t most, weft_arena *mem)
 {
-    double sum = 0, conf;
+    return (past){.closed = WEFT_NEW(mem, int, most),
+                  .eliminated = WEFT_NEW(mem, int, MOST_IDS),
+                  .conf = WEFT_NEW(mem, uint64_t, MOST_IDS),
+                  .z = WEFT_NEW(mem, const double *, most)};
+}
+
+/* Inside the space; an id is one configuration all along. */
+static int conf_is_sound(const double *conf, int64_t id, const weft_space *sp, past *h)
+{
+    const size_t bytes = (size_t)sp->dim * sizeof *conf;
+    const uint64_t mark = weft_hash(conf, bytes, 1);
+    int good = h->conf[id] == 0 || h->conf[id] == mark;
+    h->conf[id] = mark;
+    for (int a = 0; a < sp->dim; a++)
+        good &=
+            conf[a] >= sp->axis[a].lo && (sp->axis[a].nvalue || conf[a] <= sp->axis[a].hi);
+    return good;
+}
+
+/* A configuration of the space by its index, or one that has the server's options of the
+ * trial's. */
+static int conf_is_own(const weft_job *job, int i, const weft_space *sp, int neighbours)
+{
+    const double *conf = job->mix.conf + (size_t)i * (size_t)job->mix.dim;
+    double own[MOST_DIM];
+    weft_space_get(sp, neighbours ? job->trial : job->mix.id[i], own);
+    int good = !neighbours || job->mix.id[i] == job->trial * job->mix.k + i;
+    for (int a = 0; a < sp->dim; a++)
+        if (!neighbours || strcmp(sp->axis[a].section, WEFT_CLIENT) != 0)
+            good &= conf[a] == own[a];
+    return good;
+}
+
+static int blocks_sum_to_one(const weft_mix *m)
+{
+    int good = 1;
+    for (int b = 0; b < m->nblock; b++) {
+        double sum = 0;
+        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+            sum += exp(m->z[i]);
+        good &= fabs(sum - 1) < 1e-9;
+    }
+    return good;
+}
+
+static int mix_is_sound(const weft_job *job, const player *p, past *h)
+{
+    const weft_mix *m = &job->mix;
+    const int neighbours = strcmp(p->tuner->kind.name, "fedex") == 0;
     int good = m->dim == p->space->dim;
     for (int i = 0; i < m->k; i++) {
         const int64_t id = m->id[i];
-        good &= id >= 0 && id < p->space->count;
+        good &= id >= 0 && id < (neighbours ? MOST_IDS : p->space->count);
         if (!good) return 0;
-        weft_space_get(p->space, id, &conf);
-        good &= m->conf[i] == conf;
+        good &= conf_is_sound(m->conf + (size_t)i * (size_t)m->dim, id, p->space, h);
+        good &= conf_is_own(job, i, p->space, neighbours);
         if (!(m->z[i] > -INFINITY))
             h->eliminated[id] = 1;
         else
             good &= !h->eliminated[id];
-        sum += exp(m->z[i]);
     }
-    return good && fabs(sum - 1) < 1e-9;
+    if (job->rule.schedule != WEFT_STILL && h->z[job->trial])
+        good &= memcmp(m->z, h->z[job->trial], (size_t)m->k * sizeof *m->z) == 0;
+    return good && blocks_sum_to_one(m);
 }
 
 static int job_is_sound(const weft_job *job, const player *p, past *h)
@@ -70,7 +145,7 @@ static int job_is_sound(const weft_job *job, const player *p, past *h)
         good &= !h->closed[job->trial] && job->from < 0;
     if (job->from >= 0) good &= !h->closed[job->from];
     h->closed[job->trial] = job->last;
-    return good && mix_is_sound(&job->mix, p, h);
+    return good && mix_is_sound(job, p, h);
 }
 
 /* A job in flight. */
@@ -85,7 +160,7 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
 {
     const int64_t most = 20 * (int64_t)g->k + 1000;
     player p = player_new(g, mem);
-    past h = {.closed = WEFT_NEW(mem, int, most), .eliminated = WEFT_NEW(mem, int, g->k)};
+    past h = past_new(most, mem);
     story s = {.formed = 1, .best = -1};
     s.job = WEFT_NEW(mem, uint64_t, most);
     s.told = WEFT_NEW(mem, void *, most);
@@ -115,6 +190,7 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
         const flight f = air[--n];
         s.told[f.job] = weft_arena_get(mem, weft_result_bytes(f.res.k), 1);
         weft_result_pack(&f.res, s.told[f.job]);
+        h.z[f.res.trial] = f.res.z;
         p.tuner->tell(p.self, &f.res);
     }
     s.planned = p.tuner->jobs(p.self);
@@ -134,17 +210,19 @@ static const char *const mode_name[NMODE] = {"split validation", "full validatio
 static const int sizes[] = {1, 2, 3, 5, 64, 1000};
 enum { NSIZE = sizeof sizes / sizeof *sizes };
 
-static void keep_contract(const weft_tuner *t, const char *options, weft_arena *mem)
+static void keep_contract(const variant *v, weft_arena *mem)
 {
+    const weft_tuner *t;
+    ok(weft_tuner_find(v->tuner, &t) == WEFT_OK, "there is %s", v->tuner);
     char *name =
-        weft_arena_text(mem, "%s%s%s", t->kind.name, *options ? ": " : "", options);
+        weft_arena_text(mem, "%s%s%s", v->tuner, *v->options ? ": " : "", v->options);
     for (char *c = name; *c; c++)
         if (*c == '\n') *c = ',';
     for (int mode = 0; mode < NMODE; mode++) {
         int ended = 1, formed = 1, wide = 1, planned = 1, same = 1, replays = 1;
         for (int e = 0; e < NSIZE; e++) {
             const size_t mark = weft_arena_mark(mem);
-            game g = {t, options, sizes[e], mode, 500, 1, 5};
+            game g = {t, options_for(v, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes};
             const story a = play_out(&g, NULL, mem), b = play_out(&g, NULL, mem),
                         c = play_out(&g, &a, mem);
             g.open = MOST_OPEN;
@@ -167,28 +245,43 @@ static void keep_contract(const weft_tuner *t, const char *options, weft_arena *
     }
 }
 
-static const char *const variants[][2] = {
-    {"ws_sha", "keep = 0.9"},
-    {"ws_sha", "keep = 0.1"},
-    {"ws_sha", "switch = 4"},
-    {"ws_sha", "grow = 1.4142"},
-    {"ws_sha", "refit = no\ngrow = 2"},
-    {"ws_sha", "warm = no\nrefit = no"},
-    {"ws_sha", "literal = yes"},
-    {"ws_sha", "literal = yes\nswitch = 3\nwarm = no"},
-    {"ws_eg", "rate = theory\nbaseline = yes"},
-    {"ws_eg", "weighted = no\nrefit = no"},
-    {"ws_eg", "warm = no\nrounds = 30\neta = 100"},
+static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
+
+static const variant variants[] = {
+    {"random", "", 0, fed},
+    {"ws_sha", "", 0, NULL},
+    {"ws_sha", "keep = 0.9", 0, NULL},
+    {"ws_sha", "keep = 0.1", 0, NULL},
+    {"ws_sha", "switch = 4", 0, NULL},
+    {"ws_sha", "grow = 1.4142", 0, NULL},
+    {"ws_sha", "refit = no\ngrow = 2", 0, NULL},
+    {"ws_sha", "warm = no\nrefit = no", 0, NULL},
+    {"ws_sha", "literal = yes", 0, NULL},
+    {"ws_sha", "literal = yes\nswitch = 3\nwarm = no", 0, NULL},
+    {"ws_eg", "", 0, NULL},
+    {"ws_eg", "rate = theory\nbaseline = yes", 0, NULL},
+    {"ws_eg", "weighted = no\nrefit = no", 0, NULL},
+    {"ws_eg", "warm = no\nrounds = 30\neta = 100", 0, NULL},
+    {"sha", "", 3, fed},
+    {"sha", "winner = best\nevery = 2", 2, fed},
+    {"fedex", "k = 4", 3, fed},
+    {"fedex", "k = 3\nwrap = random\nsched = adaptive\ndiff = yes", 3, fed},
+    {"fedex", "levels = 3\ncutoff = 0.5\nbaseline = none\nsched = scale", 2, fed},
+    {"fedex", "k = 5\nevery = 2\nwinner = best\nsched = root\nfloor = 0.1", 5, fed},
+    {"mw", "", 0, "n = 1 .. 5"},
+    {"mw", "literal = yes\nknown = no", 0, NULL},
 };
 
+/* No tuner of the registry is left out. */
 static void test_contracts(weft_arena *mem)
 {
-    for (int i = 0; weft_tuners[i]; i++) keep_contract(weft_tuners[i], "", mem);
-    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
-        const weft_tuner *t;
-        ok(weft_tuner_find(variants[v][0], &t) == WEFT_OK, "there is %s", variants[v][0]);
-        keep_contract(t, variants[v][1], mem);
+    const size_t n = sizeof variants / sizeof *variants;
+    for (int i = 0; weft_tuners[i]; i++) {
+        size_t v = 0;
+        while (v < n && strcmp(variants[v].tuner, weft_tuners[i]->kind.name) != 0) v++;
+        ok(v < n, "%s is held to the contract", weft_tuners[i]->kind.name);
     }
+    for (size_t v = 0; v < n; v++) keep_contract(&variants[v], mem);
 }
 
 /* ---- a bandit ------------------------------------------------------------------ */
@@ -198,7 +291,7 @@ static double mean_rank(const char *tuner, const char *options, int mode, weft_a
 {
     const int seeds = 40;
     double sum = 0;
-    game g = {NULL, options, 64, mode, 10000, 1, 0};
+    game g = {NULL, options, 64, mode, 10000, 1, 0, NULL};
     weft_check(weft_tuner_find(tuner, &g.tuner) == WEFT_OK, "%s", weft_error());
     for (; g.seed < (uint64_t)seeds; g.seed++) {
         const size_t mark = weft_arena_mark(mem);
@@ -222,6 +315,8 @@ static void test_bandit(weft_arena *mem)
             "halving finds it under full validation");
     is_near(mean_rank("ws_eg", "", FULL, mem), 0, 0,
             "gradients find it under full validation");
+    is_near(mean_rank("sha", "rate = 4\ntotal = 9000", FULL, mem), 0, 0,
+            "halving of trials finds it");
     ok(mean_rank("ws_sha", "", SPLIT, mem) < .05, "halving is near under split validation");
     ok(mean_rank("ws_eg", "", SPLIT, mem) < .1,
        "gradients are near under split validation");

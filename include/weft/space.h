@@ -36,7 +36,9 @@ extern const weft_kind weft_space_kind; /* section [space] */
 
 /* Reads section [space], and the axes from every ranged entry of the kinds' sections. For a
  * list file the axes are its columns (a column that no kind has: ECONF with the nearest;
- * one named "map", "id" or "#" is a label and skipped); values are checked like options. */
+ * one named "map", "id" or "#" is a label and skipped; "client.lr" where "lr" alone may be
+ * several); values are checked like options. Such an option may have a range beside the
+ * list, which says how its axis is measured and how far neighbours may go. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
@@ -46,41 +48,70 @@ void weft_space_get(const weft_space *sp, int64_t i, double *conf);
 /* Writes the values of the axes of plug-in `kind` into its instance. */
 void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind,
                     void *self);
-/* "gamma=0.01 kernel=gaussian" into text[n]. */
+/* Configuration i of a set around `centre`: 0 is the centre, the others move each axis of
+ * `section` by a uniform draw of up to +- eps of its length (log axes: of its logarithm;
+ * lists and integers: up to ceil(eps (values - 1)) places), clipped to the axis. Other axes
+ * keep the centre's value. A function of (seed, centre, i). Local. The published boxes and
+ * eps = 0.1 give the neighbours of FedEx's released program. */
+void weft_space_near(const weft_space *sp, const char *section, const double *centre,
+                     double eps, uint64_t seed, int64_t i, double *conf);
+/* Points of a grid of at most `levels` on an axis; all its values where it has a list. */
+int64_t weft_axis_levels(const weft_axis *a, int64_t levels);
+/* Point j of n of them, from the lower end to the upper. Local. */
+double weft_axis_point(const weft_axis *a, int64_t j, int64_t n);
+/* "gamma=0.01 kernel=gaussian" into text[n]; "client.lr=0.1 server.lr=1" where two sections
+ * have axes of one name. */
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n);
 
 /* ---- mixture ------------------------------------------------------------------------ */
 
 /* k configurations and their probabilities. k = 1 is an ordinary trial. A product of
  * simplexes, one an axis (FedEx on a grid), has nblock > 1: entries off[b] .. off[b+1]-1
- * form block b, whose probabilities sum to 1, and a draw takes one entry of each. Of an
- * entry of block b > 0 only the number conf[axis[b]] counts. */
+ * form block b, whose probabilities sum to 1, and a draw takes one entry of each: all
+ * numbers of the entry of block 0, but conf[axis[b]] of that of block b > 0. */
 typedef struct weft_mix {
     int k, dim;
-    int nblock;      /* 1: one simplex */
-    const int *off;  /* [nblock+1]; NULL where nblock is 1 */
-    const int *axis; /* [nblock] axis of each block; axis[0] too counts alone; NULL: all */
-    int64_t *id;     /* [k] index of the configuration in the space, for people and ties */
+    int nblock;      /* 1 .. WEFT_MOST_BLOCKS; 1: one simplex */
+    const int *off;  /* [nblock+1] borrowed; NULL: one simplex */
+    const int *axis; /* [nblock] borrowed; NULL: one simplex */
+    int64_t *id;     /* [k] names the configuration, for people and ties: its index in the
+                        space, or a tuner's own number, one a configuration of the run */
     double *conf;    /* [k][dim] in the units of the options */
     double *z;       /* [k] log-probabilities; -INFINITY when eliminated */
 } weft_mix;
+#define WEFT_MOST_BLOCKS 16
 
-weft_mix weft_mix_new(int k, int dim, weft_arena *mem); /* uniform */
+weft_mix weft_mix_new(int k, int dim, weft_arena *mem); /* uniform, one simplex */
+/* Makes a mixture a product: off[nblock+1] from 0 to k rises, axis[nblock]; both are
+ * borrowed by it and by its copies as long as they live. Blocks become uniform. Local. */
+void weft_mix_divide(weft_mix *m, int nblock, const int *off, const int *axis);
+/* First entry of block b; k where b = nblock. Local. */
+int weft_mix_off(const weft_mix *m, int b);
 void weft_mix_copy(weft_mix *to, const weft_mix *from); /* same k and dim */
-/* Index drawn by unit in [0,1): the inverse of the cumulated probabilities, in index order.
- */
+/* Index drawn by unit in [0,1) from one simplex: the inverse of the cumulated
+ * probabilities, in index order. */
 int weft_mix_draw(const weft_mix *m, double unit);
-/* The same from a table cum[k] made by weft_mix_cumulate, for many draws: O(log k). */
+/* The same from a table cum[k] made by weft_mix_cumulate, for many draws: O(log k). Of a
+ * product each block has its own table: weft_mix_find(cum + off, number of entries, unit)
+ * counts from the block's first. */
 void weft_mix_cumulate(const weft_mix *m, double *cum);
 int weft_mix_find(const double *cum, int k, double unit);
-/* z_i <- z_i - eta grad_i - log sum_j exp(z_j - eta grad_j); eliminated ones stay so. */
+/* Draws one entry of each block by unit[nblock] in [0,1) into pick[nblock] and composes
+ * the configuration into conf[dim]. Local. Cost O(k + dim). */
+void weft_mix_pick(const weft_mix *m, const double *unit, int *pick, double *conf);
+/* The likeliest instead: the mode of each block, the first of equals. Local. */
+void weft_mix_best(const weft_mix *m, int *pick, double *conf);
+/* z_i <- z_i - eta grad_i - log sum_j exp(z_j - eta grad_j), the sum over the block of i;
+ * eliminated ones stay so. eta grad is finite. */
 void weft_mix_step(weft_mix *m, double eta, const double *grad);
-/* Keeps the `keep` of the alive with the lowest loss[k] (ties: lower id), the rest get z =
- * -INFINITY, then re-normalises: uniform if `flat`, else in proportion. NaN counts as
- * INFINITY. */
+/* Of one simplex keeps the `keep` of the alive with the lowest loss[k] (ties: lower id),
+ * the rest get z = -INFINITY, then re-normalises: uniform if `flat`, else in proportion.
+ * NaN counts as INFINITY. */
 void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat);
 int weft_mix_alive(const weft_mix *m); /* number with z > -INFINITY */
 int weft_mix_mode(const weft_mix *m);  /* first largest z */
+/* Entropy in nats, the sum over blocks. Local. */
+double weft_mix_entropy(const weft_mix *m);
 /* One packed form serves messages, journal and digest. Sizes in bytes. */
 size_t weft_mix_bytes(const weft_mix *m);
 void weft_mix_pack(const weft_mix *m, void *to);
@@ -99,46 +130,44 @@ typedef enum weft_schedule {
     WEFT_LITERAL     /* SysML 2019 to the letter: p_i *= exp(-s_j / sqrt(horizon)) */
 } weft_schedule;
 
-/* How a mixture moves by the scores of a round's clients. */
+/* How a mixture moves by the scores of a round's clients. k is the number alive in a
+ * block. */
 typedef struct weft_rule {
     weft_schedule schedule;
-    double eta;      /* 0: sqrt(2 ln k), k of each block */
-    double horizon;  /* rounds; 0 with WEFT_HORIZON: as WEFT_ROOT */
+    double eta;      /* 0: sqrt(2 ln k), of each block */
+    double horizon;  /* rounds; 0: their number so far, t */
     double discount; /* of the baseline: 0 last round, 1 plain mean, < 0 no baseline */
     double floor;    /* a probability below floor / k counts as that when divided by */
-    double cutoff;   /* entropy (nats) below which the mixture moves no more; 0: never */
-    int diff;        /* 1: score after - before, without a baseline; 0: after - baseline */
+    double cutoff;   /* once the entropy (nats) is below it, the likeliest entry of each
+                        block gets all the probability, for good; 0: never */
+    int diff;        /* a client's score is 1: after - before; 0: after */
 } weft_rule;
 
-/* What a rule carries from round to round: part of a trial's state. */
+/* What a rule carries from round to round: part of a trial's state, zero at its start. */
 typedef struct weft_drift {
-    double steps; /* rounds that moved it */
-    double base,
-        mass;     /* discounted sums of scores and of weights: baseline = base / mass */
-    double sumsq; /* of |grad|_inf */
+    double steps;      /* rounds that moved it: t */
+    double base, mass; /* sums over past rounds: discount^age mean score; discount^age */
+    double sumsq[WEFT_MOST_BLOCKS]; /* of |grad|_inf, block by block */
 } weft_drift;
 
 /* One round: client j of n drew entries pick[j][nblock] and scored before[j] and after[j]
- * (finite; lower is better) with weight[j] (sum 1, >= 0):
- *     grad_i = sum_j weight_j (after_j - baseline) [i in pick_j] / max(p_i, floor / k),
- *     z <- z - step grad, normalised block by block.
- * Eliminated entries stay so. n = 0 changes nothing. Local. Cost O(n nblock + k). Khodak
- * et al., "Federated Hyperparameter Tuning", NeurIPS 2021, algorithm 2; with its own
- * schedules also SysML 2019, section 4.1. */
+ * (lower is better) with weight[j] (sum 1, >= 0). With its score s_j as rule->diff says
+ *     grad_i = sum_j weight_j (s_j - base / mass) [i in pick_j] / max(p_i, floor / k),
+ *     z <- z - step grad, normalised block by block,
+ * where the baseline of the first round is 0, as the released FedEx has it, or with
+ * WEFT_HORIZON the mean of the round itself. WEFT_LITERAL takes grad_i = sum_j
+ * s_j [i in pick_j]. A probability below 2^-53, the grain of the units that draw, counts
+ * as that.
+ * before  NULL allowed where rule->diff is 0
+ * A score beyond +-1e100 or NaN counts as the worst of the others, and a round without any
+ * other changes nothing, as n = 0 does: z is never NaN. Eliminated entries stay so. Local.
+ * Cost O(n nblock + k). Khodak et al., "Federated Hyperparameter Tuning: Challenges,
+ * Baselines, and Connections to Weight-Sharing", NeurIPS 2021, algorithm 2, with the
+ * released program's schedules; WEFT_HORIZON and WEFT_LITERAL: Khodak et al., SysML 2019,
+ * section 4.1. */
 void weft_rule_step(const weft_rule *rule, weft_drift *drift, weft_mix *m, int n,
                     const int *pick, const double *before, const double *after,
                     const double *weight);
-/* Draws one entry of each block by units[nblock] in [0,1) into pick[nblock] and composes
- * its configuration into conf[dim]. Local. */
-void weft_mix_pick(const weft_mix *m, const double *unit, int *pick, double *conf);
-/* Entropy in nats, the sum over blocks. Local. */
-double weft_mix_entropy(const weft_mix *m);
-/* Configuration i of a set around `centre`: 0 is the centre, the others move each axis of
- * `section` by a uniform draw of up to +- eps of its length (log axes: of its logarithm;
- * lists and integers: up to ceil(eps (values - 1)) places), clipped to the axis. Other axes
- * keep the centre's value. A function of (seed, centre, i). Local. */
-void weft_space_near(const weft_space *sp, const char *section, const double *centre,
-                     double eps, uint64_t seed, int64_t i, double *conf);
 
 /* ---- job and result ----------------------------------------------------------------- */
 
@@ -177,13 +206,15 @@ typedef struct weft_result {
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
     double *z;         /* [k] log-probabilities after the job; the job's where they stay */
-    double bound; /* half the width of the 95 % interval of the loss; 0 where not known */
+    double bound;      /* half the width of the 95 % interval of valid_error (accuracy 1) or
+                          valid_loss; 0 where not known */
     double global_loss, global_error; /* fed: of the server's weights; NAN: not scored */
     double personal_loss, personal_error; /* fed: after local training; NAN likewise */
 } weft_result;
 
-/* One unit of a job, a row of /rounds in the run file. Sums and means over the clients that
- * were averaged. Zero where a task has nothing to say. */
+/* One unit of a job, a row of /rounds in the run file. Means are over the predictions of
+ * the clients that answered; one that diverged counts as the worst there is after its
+ * training. NAN where scores were not asked for. */
 typedef struct weft_round {
     double before_loss, before_error; /* of the server's weights on their validation data */
     double after_loss, after_error;   /* of each client's own, after its training */

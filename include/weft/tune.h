@@ -5,6 +5,10 @@
 
 #include "weft/space.h"
 
+/* Section of the options that may differ between the clients of one trial: what mixtures of
+ * federated training are over. */
+#define WEFT_CLIENT "client"
+
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;
 
 typedef struct weft_tuner {

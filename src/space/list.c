@@ -33,16 +33,29 @@ static int is_label(const char *name)
     return 0;
 }
 
-/* The option a column is named after, or NULL; *section is the plug-in it belongs to. */
-static const weft_opt *option_named(const table *t, const char *name, const char **section)
+/* Does the column name option o of that kind: "lr" or "client.lr"? */
+static int is_named(const weft_kind *kind, const weft_opt *o, const char *name)
 {
+    const size_t n = strlen(kind->name);
+    const int whole = strncmp(name, kind->name, n) == 0 && name[n] == '.';
+    return weft_opt_is(o, whole ? name + n + 1 : name);
+}
+
+/* The option a column is named after, or NULL; *section is the plug-in it belongs to, and
+ * *other another that it may belong to as well, or NULL. */
+static const weft_opt *option_named(const table *t, const char *name, const char **section,
+                                    const char **other)
+{
+    const weft_opt *found = NULL;
     for (int j = 0; j < t->nkind; j++)
-        for (const weft_opt *o = t->kinds[j]->opts; o->name; o++)
-            if (weft_opt_is(o, name)) {
-                *section = t->kinds[j]->name;
-                return o;
-            }
-    return NULL;
+        for (const weft_opt *o = t->kinds[j]->opts; o->name; o++) {
+            if (!is_named(t->kinds[j], o, name)) continue;
+            if (found && found->tune && o->tune) *other = t->kinds[j]->name;
+            if (found && (found->tune || !o->tune)) continue;
+            *section = t->kinds[j]->name;
+            found = o;
+        }
+    return found;
 }
 
 static weft_status unknown_column(const table *t, const char *name)
@@ -71,9 +84,15 @@ static weft_status read_name(table *t, const char *name)
     t->axis[t->column] = -1;
     if (is_label(name)) return WEFT_OK;
 
-    const char *section = NULL;
-    const weft_opt *o = option_named(t, name, &section);
+    const char *section = NULL, *other = NULL;
+    const weft_opt *o = option_named(t, name, &section, &other);
     if (!o) return unknown_column(t, name);
+    if (other)
+        return weft_fail(WEFT_ECONF,
+                         "%s:%d: column \"%s\" may be [%s] or [%s]; name it \"%s.%s\" or "
+                         "\"%s.%s\"",
+                         t->sp->file, t->line, name, section, other, section, name, other,
+                         name);
     if (!o->tune)
         return weft_fail(WEFT_ECONF,
                          "%s:%d: column \"%s\": this option of [%s] is the same "

@@ -1,6 +1,6 @@
 /* Mixtures of configurations: draw, step, halve, pack. Probabilities are kept as
  * logarithms, so that a long run of steps neither under- nor overflows. Called by tasks,
- * which draw, and by tuners, which step and halve. */
+ * which draw, by the rules, and by tuners, which step and halve. */
 #include "weft/space.h"
 
 #include <math.h>
@@ -21,10 +21,30 @@ weft_mix weft_mix_new(int k, int dim, weft_arena *mem)
     return m;
 }
 
+int weft_mix_off(const weft_mix *m, int b)
+{
+    return m->nblock > 1 ? m->off[b] : b * m->k;
+}
+
+void weft_mix_divide(weft_mix *m, int nblock, const int *off, const int *axis)
+{
+    weft_check(nblock > 0 && nblock <= WEFT_MOST_BLOCKS && off[0] == 0 &&
+                   off[nblock] == m->k,
+               "mixture of %d configurations in %d blocks", m->k, nblock);
+    m->nblock = nblock;
+    m->off = off;
+    m->axis = axis;
+    for (int b = 0; b < nblock; b++)
+        for (int i = off[b]; i < off[b + 1]; i++) m->z[i] = -log(off[b + 1] - off[b]);
+}
+
 void weft_mix_copy(weft_mix *to, const weft_mix *from)
 {
     weft_check(to->k == from->k && to->dim == from->dim,
                "copy of a mixture of another shape");
+    to->nblock = from->nblock;
+    to->off = from->off;
+    to->axis = from->axis;
     memcpy(to->id, from->id, (size_t)from->k * sizeof *to->id);
     memcpy(to->z, from->z, (size_t)from->k * sizeof *to->z);
     if (from->dim > 0)
@@ -32,26 +52,31 @@ void weft_mix_copy(weft_mix *to, const weft_mix *from)
                (size_t)from->k * (size_t)from->dim * sizeof *to->conf);
 }
 
+/* ---- draws --------------------------------------------------------------------- */
+
 static int alive(const weft_mix *m, int i)
 {
     return m->z[i] > -INFINITY;
 }
 
-/* Last one alive: it takes what rounding leaves of the unit interval. */
-static int last_alive(const weft_mix *m)
+/* Last one alive of block b: it takes what rounding leaves of the unit interval. */
+static int last_alive(const weft_mix *m, int b)
 {
-    int i = m->k - 1;
-    while (i > 0 && !alive(m, i)) i--;
+    const int first = weft_mix_off(m, b);
+    int i = weft_mix_off(m, b + 1) - 1;
+    while (i > first && !alive(m, i)) i--;
     return i;
 }
 
 void weft_mix_cumulate(const weft_mix *m, double *cum)
 {
-    const int last = last_alive(m);
-    double sum = 0;
-    for (int i = 0; i < m->k; i++) {
-        sum += exp(m->z[i]);
-        cum[i] = i < last ? fmin(sum, 1) : 1;
+    for (int b = 0; b < m->nblock; b++) {
+        const int last = last_alive(m, b);
+        double sum = 0;
+        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++) {
+            sum += exp(m->z[i]);
+            cum[i] = i < last ? fmin(sum, 1) : 1;
+        }
     }
 }
 
@@ -68,24 +93,66 @@ int weft_mix_find(const double *cum, int k, double unit)
     return lo;
 }
 
-int weft_mix_draw(const weft_mix *m, double unit)
+static int draw_of(const weft_mix *m, int b, double unit)
 {
-    const int last = last_alive(m);
+    const int last = last_alive(m, b);
     double sum = 0;
-    for (int i = 0; i < last; i++) {
+    for (int i = weft_mix_off(m, b); i < last; i++) {
         sum += exp(m->z[i]);
         if (sum > unit) return i;
     }
     return last;
 }
 
-/* z <- z - log sum exp z */
+int weft_mix_draw(const weft_mix *m, double unit)
+{
+    weft_check(m->nblock == 1, "one draw from %d blocks", m->nblock);
+    return draw_of(m, 0, unit);
+}
+
+/* The configuration that one entry of each block makes together. */
+static void compose(const weft_mix *m, const int *pick, double *conf)
+{
+    const size_t dim = (size_t)m->dim;
+    if (dim > 0) memcpy(conf, m->conf + (size_t)pick[0] * dim, dim * sizeof *conf);
+    for (int b = 1; b < m->nblock; b++)
+        conf[m->axis[b]] = m->conf[(size_t)pick[b] * dim + (size_t)m->axis[b]];
+}
+
+void weft_mix_pick(const weft_mix *m, const double *unit, int *pick, double *conf)
+{
+    for (int b = 0; b < m->nblock; b++) pick[b] = draw_of(m, b, unit[b]);
+    compose(m, pick, conf);
+}
+
+/* First largest z of block b. */
+static int mode_of(const weft_mix *m, int b)
+{
+    int best = weft_mix_off(m, b);
+    for (int i = best + 1; i < weft_mix_off(m, b + 1); i++)
+        if (m->z[i] > m->z[best]) best = i;
+    return best;
+}
+
+void weft_mix_best(const weft_mix *m, int *pick, double *conf)
+{
+    for (int b = 0; b < m->nblock; b++) pick[b] = mode_of(m, b);
+    compose(m, pick, conf);
+}
+
+/* ---- moves --------------------------------------------------------------------- */
+
+/* z <- z - log sum exp z in each block */
 static void normalise(weft_mix *m)
 {
-    const double top = m->z[weft_mix_mode(m)];
-    double sum = 0;
-    for (int i = 0; i < m->k; i++) sum += exp(m->z[i] - top);
-    for (int i = 0; i < m->k; i++) m->z[i] -= top + log(sum);
+    for (int b = 0; b < m->nblock; b++) {
+        const int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
+        const double top = m->z[mode_of(m, b)];
+        double sum = 0;
+        for (int i = from; i < to; i++) sum += exp(m->z[i] - top);
+        /* in this order: beside a large top the logarithm would be lost */
+        for (int i = from; i < to; i++) m->z[i] = m->z[i] - top - log(sum);
+    }
 }
 
 void weft_mix_step(weft_mix *m, double eta, const double *grad)
@@ -112,7 +179,8 @@ static int by_loss(const void *left, const void *right)
 
 void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat)
 {
-    weft_check(keep > 0, "halving that keeps %d", keep);
+    weft_check(keep > 0 && m->nblock == 1, "halving of %d blocks that keeps %d", m->nblock,
+               keep);
     weft_arena *tmp = weft_arena_new();
     entrant *order = WEFT_NEW(tmp, entrant, m->k);
     int n = 0;
@@ -141,9 +209,25 @@ int weft_mix_mode(const weft_mix *m)
     return best;
 }
 
+double weft_mix_entropy(const weft_mix *m)
+{
+    double sum = 0;
+    for (int i = 0; i < m->k; i++)
+        if (alive(m, i)) sum -= exp(m->z[i]) * m->z[i];
+    return sum;
+}
+
+/* ---- packed form --------------------------------------------------------------- */
+
+/* Numbers that describe the shape: k, dim, nblock, then off and axis of a product. */
+static size_t nshape(const weft_mix *m)
+{
+    return 3 + (m->nblock > 1 ? 2 * (size_t)m->nblock + 1 : 0);
+}
+
 size_t weft_mix_bytes(const weft_mix *m)
 {
-    return 8 * (2 + (size_t)m->k * (2 + (size_t)m->dim));
+    return 8 * (nshape(m) + (size_t)m->k * (2 + (size_t)m->dim));
 }
 
 static char *put(char *to, const void *from, size_t n)
@@ -154,9 +238,12 @@ static char *put(char *to, const void *from, size_t n)
 
 void weft_mix_pack(const weft_mix *m, void *to)
 {
-    const int64_t shape[2] = {m->k, m->dim};
+    int64_t shape[3 + 2 * WEFT_MOST_BLOCKS + 1] = {m->k, m->dim, m->nblock};
+    for (int b = 0; m->nblock > 1 && b <= m->nblock; b++) shape[3 + b] = m->off[b];
+    for (int b = 0; m->nblock > 1 && b < m->nblock; b++)
+        shape[4 + m->nblock + b] = m->axis[b];
     const size_t k = (size_t)m->k;
-    char *at = put(to, shape, sizeof shape);
+    char *at = put(to, shape, nshape(m) * sizeof *shape);
     at = put(at, m->id, k * sizeof *m->id);
     at = put(at, m->z, k * sizeof *m->z);
     put(at, m->conf, k * (size_t)m->dim * sizeof *m->conf);

@@ -2,6 +2,7 @@
  * at random, laid on a grid, or read from a list. Called by the run and by tuners. */
 #include "weft/space.h"
 
+#include "axis.h"
 #include "list.h"
 
 #include <math.h>
@@ -99,6 +100,11 @@ static weft_status parse_values(const weft_entry *e, weft_axis *a, weft_arena *m
     return WEFT_OK;
 }
 
+static weft_status parse_range(const weft_entry *e, weft_axis *a, weft_arena *mem)
+{
+    return strchr(e->value, '|') ? parse_values(e, a, mem) : parse_interval(e, a, mem);
+}
+
 /* The entry that gives option o a range, or NULL. */
 static weft_entry *range_of(const weft_conf *c, const weft_kind *kind, const weft_opt *o)
 {
@@ -120,69 +126,45 @@ static weft_status read_axes(weft_space *sp, weft_conf *c, const weft_kind *cons
             e->used = 1;
             weft_axis *a = &sp->axis[sp->dim++];
             *a = (weft_axis){.section = kinds[j]->name, .opt = o};
-            TRY(strchr(e->value, '|') ? parse_values(e, a, mem)
-                                      : parse_interval(e, a, mem));
+            TRY(parse_range(e, a, mem));
         }
     return WEFT_OK;
 }
 
-/* With a list every ranged option must be one of its columns, which replace the range. */
-static weft_status check_ranges(const weft_space *sp, weft_conf *c,
-                                const weft_kind *const *kinds, int nkind, weft_arena *mem)
+/* A range beside a list says how the column's axis is measured: its box is widened to hold
+ * the column, and not logarithmic where the column has a 0. */
+static weft_status widen(weft_axis *a, const weft_entry *e, weft_arena *mem)
+{
+    weft_axis range = {.section = a->section, .opt = a->opt};
+    TRY(parse_range(e, &range, mem));
+    range.lo = fmin(range.lo, a->lo);
+    range.hi = fmax(range.hi, a->hi);
+    range.log = range.log && range.lo > 0;
+    *a = range;
+    return WEFT_OK;
+}
+
+/* With a list every ranged option must be one of its columns. */
+static weft_status merge_ranges(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
+                                int nkind, weft_arena *mem)
 {
     for (int j = 0; j < nkind; j++)
         for (const weft_opt *o = kinds[j]->opts; o->name; o++) {
             weft_entry *e = o->tune ? range_of(c, kinds[j], o) : NULL;
             if (!e) continue;
             e->used = 1;
-            int has = 0;
-            for (int a = 0; a < sp->dim; a++) has |= sp->axis[a].opt == o;
-            if (!has)
+            int a = 0;
+            while (a < sp->dim && sp->axis[a].opt != o) a++;
+            if (a == sp->dim)
                 return entry_fail(e,
                                   weft_arena_text(mem,
                                                   "the list %s has no such column; "
                                                   "give the option one value",
                                                   sp->file),
                                   mem);
+            TRY(widen(&sp->axis[a], e, mem));
         }
     return WEFT_OK;
-}
-
-/* ---- points on an axis --------------------------------------------------------- */
-
-static int is_integer(const weft_axis *a)
-{
-    return a->opt->type != WEFT_REAL;
-}
-
-/* The point that lies the share t in [0, 1] of the way from lo to hi. */
-static double axis_at(const weft_axis *a, double lo, double hi, double t)
-{
-    const double v = a->log ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
-    return fmin(fmax(v, lo), hi);
-}
-
-static double axis_draw(const weft_axis *a, double unit)
-{
-    if (a->nvalue) return a->value[(int)(unit * a->nvalue)];
-    if (!is_integer(a)) return axis_at(a, a->lo, a->hi, unit);
-    return fmin(floor(axis_at(a, a->lo, a->hi + 1, unit)), a->hi);
-}
-
-static int64_t axis_levels(const weft_axis *a, int64_t levels)
-{
-    if (a->nvalue) return a->nvalue;
-    const double n = is_integer(a) ? a->hi - a->lo + 1 : a->hi > a->lo ? (double)levels : 1;
-    return n < (double)levels ? (int64_t)n : levels;
-}
-
-/* Point j of n. Integers: lo + j where rounding would give a value twice; a geometric
- * sequence is convex, so all n points are distinct and the last is hi. */
-static double axis_point(const weft_axis *a, int64_t j, int64_t n)
-{
-    if (a->nvalue) return a->value[j];
-    const double v = axis_at(a, a->lo, a->hi, n > 1 ? (double)j / (double)(n - 1) : 0);
-    return is_integer(a) ? fmax(round(v), a->lo + (double)j) : v;
 }
 
 /* ---- public -------------------------------------------------------------------- */
@@ -191,7 +173,7 @@ static weft_status grid_count(weft_space *sp)
 {
     sp->count = 1;
     for (int a = 0; a < sp->dim; a++) {
-        sp->count *= axis_levels(&sp->axis[a], sp->levels);
+        sp->count *= weft_axis_levels(&sp->axis[a], sp->levels);
         if (sp->count > MOST)
             return weft_fail(WEFT_ELIMIT,
                              "space: the grid has more than %d configurations; "
@@ -223,7 +205,7 @@ weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const
                              "configurations");
         TRY(weft_space_list(sp, kinds, nkind, mem));
         if (sp->configs > 0 && sp->configs < sp->count) sp->count = sp->configs;
-        return check_ranges(sp, c, kinds, nkind, mem);
+        return merge_ranges(sp, c, kinds, nkind, mem);
     }
     TRY(read_axes(sp, c, kinds, nkind, mem));
     if (sp->source == GRID) return grid_count(sp);
@@ -231,20 +213,12 @@ weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const
     return WEFT_OK;
 }
 
-/* An axis is known by its name, so that the others are drawn alike when one is fixed. */
-static uint64_t axis_key(const weft_axis *a)
-{
-    char name[64];
-    weft_opt_name(a->opt, name, sizeof name);
-    return weft_hash(name, strlen(name), weft_hash(a->section, strlen(a->section), 0));
-}
-
 static void random_get(const weft_space *sp, int64_t i, double *conf)
 {
     for (int a = 0; a < sp->dim; a++) {
         const weft_rng4 r = weft_rng_at((uint64_t)sp->seed, WEFT_RNG_SPACE, (uint64_t)i,
-                                        axis_key(&sp->axis[a]), 0);
-        conf[a] = axis_draw(&sp->axis[a], weft_rng_unit(r.v[0]));
+                                        weft_axis_key(&sp->axis[a]), 0);
+        conf[a] = weft_axis_draw(&sp->axis[a], weft_rng_unit(r.v[0]));
     }
 }
 
@@ -252,8 +226,8 @@ static void random_get(const weft_space *sp, int64_t i, double *conf)
 static void grid_get(const weft_space *sp, int64_t i, double *conf)
 {
     for (int a = sp->dim - 1; a >= 0; a--) {
-        const int64_t n = axis_levels(&sp->axis[a], sp->levels);
-        conf[a] = axis_point(&sp->axis[a], i % n, n);
+        const int64_t n = weft_axis_levels(&sp->axis[a], sp->levels);
+        conf[a] = weft_axis_point(&sp->axis[a], i % n, n);
         i /= n;
     }
 }
@@ -278,6 +252,30 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
             weft_opt_put(sp->axis[a].opt, self, conf[a]);
 }
 
+void weft_space_near(const weft_space *sp, const char *section, const double *centre,
+                     double eps, uint64_t seed, int64_t i, double *conf)
+{
+    const size_t bytes = (size_t)sp->dim * sizeof *conf;
+    if (bytes > 0) memcpy(conf, centre, bytes);
+    if (i == 0) return;
+    const uint64_t place = weft_hash(centre, bytes, 0);
+    for (int a = 0; a < sp->dim; a++) {
+        const weft_axis *axis = &sp->axis[a];
+        if (strcmp(axis->section, section) != 0) continue;
+        const weft_rng4 r =
+            weft_rng_at(seed, WEFT_RNG_TUNER, place, (uint64_t)i, weft_axis_key(axis));
+        conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(r.v[0]));
+    }
+}
+
+/* 1 if another section has an axis of that option's name. */
+static int is_ambiguous(const weft_space *sp, const char *name)
+{
+    int n = 0;
+    for (int a = 0; a < sp->dim; a++) n += weft_opt_is(sp->axis[a].opt, name);
+    return n > 1;
+}
+
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n)
 {
     size_t at = 0;
@@ -286,6 +284,9 @@ void weft_space_show(const weft_space *sp, const double *conf, char *text, size_
         char name[64], value[64];
         weft_opt_name(sp->axis[a].opt, name, sizeof name);
         weft_opt_show(sp->axis[a].opt, conf[a], value, sizeof value);
-        at += (size_t)snprintf(text + at, n - at, "%s%s=%s", a ? " " : "", name, value);
+        const int whole = is_ambiguous(sp, name);
+        at += (size_t)snprintf(text + at, n - at, "%s%s%s%s=%s", a ? " " : "",
+                               whole ? sp->axis[a].section : "", whole ? "." : "", name,
+                               value);
     }
 }

@@ -3,12 +3,16 @@
 #include "weft/tune.h"
 
 typedef struct sweep {
+    int64_t resource;
     const weft_space *sp;
     int64_t next;
     weft_mix one;
 } sweep;
 
-static const weft_opt sweep_opts[] = {{0}};
+static const weft_opt sweep_opts[] = {
+    {"resource", WEFT_LONG, offsetof(sweep, resource), "1", 1, 1e9, NULL,
+     "of each configuration, in the task's unit: fits, rounds", 0},
+    {0}};
 
 static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
                                weft_arena *mem)
@@ -29,7 +33,7 @@ static weft_asked sweep_ask(void *self, weft_job *job)
     weft_space_get(t->sp, t->next, t->one.conf);
     *job = (weft_job){.trial = t->next++,
                       .from = -1,
-                      .resource = 1,
+                      .resource = (double)t->resource,
                       .size = 1,
                       .last = 1,
                       .wins = 1,

@@ -1,0 +1,80 @@
+/* Points on an axis of a search space: draws, grid points, neighbours. Called by space.c
+ * and by tuners that lay grids. */
+#include "axis.h"
+
+#include <math.h>
+#include <string.h>
+
+static int is_integer(const weft_axis *a)
+{
+    return a->opt->type != WEFT_REAL;
+}
+
+/* The point that lies the share t in [0, 1] of the way from lo to hi. */
+static double axis_at(const weft_axis *a, double lo, double hi, double t)
+{
+    const double v = a->log ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
+    return fmin(fmax(v, lo), hi);
+}
+
+double weft_axis_draw(const weft_axis *a, double unit)
+{
+    if (a->nvalue) return a->value[(int)(unit * a->nvalue)];
+    if (!is_integer(a)) return axis_at(a, a->lo, a->hi, unit);
+    return fmin(floor(axis_at(a, a->lo, a->hi + 1, unit)), a->hi);
+}
+
+int64_t weft_axis_levels(const weft_axis *a, int64_t levels)
+{
+    if (a->nvalue) return a->nvalue;
+    const double n = is_integer(a) ? a->hi - a->lo + 1 : a->hi > a->lo ? (double)levels : 1;
+    return n < (double)levels ? (int64_t)n : levels;
+}
+
+/* Integers: lo + j where rounding would give a value twice; a geometric sequence is convex,
+ * so all n points are distinct and the last is hi. */
+double weft_axis_point(const weft_axis *a, int64_t j, int64_t n)
+{
+    if (a->nvalue) return a->value[j];
+    const double v = axis_at(a, a->lo, a->hi, n > 1 ? (double)j / (double)(n - 1) : 0);
+    return is_integer(a) ? fmax(round(v), a->lo + (double)j) : v;
+}
+
+/* Whole numbers from the one below `down` to the one above `up`, equally likely. */
+static double draw_whole(double down, double up, double unit)
+{
+    const double slack = 1e-9; /* 0.07 * 100 is a little above 7 */
+    const double first = floor(down + slack), last = ceil(up - slack);
+    return fmin(first + floor(unit * (last - first + 1)), last);
+}
+
+static double near_place(const weft_axis *a, double centre, double eps, double unit)
+{
+    int at = 0;
+    while (at < a->nvalue && fabs(a->value[at] - centre) > 0) at++;
+    if (at == a->nvalue) return centre;
+    const double reach = eps * (a->nvalue - 1);
+    const double to = draw_whole(at - reach, at + reach, unit);
+    return a->value[(int)fmin(fmax(to, 0), a->nvalue - 1)];
+}
+
+double weft_axis_near(const weft_axis *a, double centre, double eps, double unit)
+{
+    if (a->nvalue) return near_place(a, centre, eps, unit);
+    const double factor = a->log ? pow(a->hi / a->lo, eps) : 1;
+    const double reach = a->log ? 0 : eps * (a->hi - a->lo);
+    const double down = centre / factor - reach, up = centre * factor + reach;
+    double v;
+    if (is_integer(a))
+        v = draw_whole(down, up, unit);
+    else
+        v = a->log ? down * pow(up / down, unit) : down + unit * (up - down);
+    return fmin(fmax(v, a->lo), a->hi);
+}
+
+uint64_t weft_axis_key(const weft_axis *a)
+{
+    char name[64];
+    weft_opt_name(a->opt, name, sizeof name);
+    return weft_hash(name, strlen(name), weft_hash(a->section, strlen(a->section), 0));
+}

@@ -1,0 +1,14 @@
+/* Points on an axis; used by space.c alone. What tuners need of it stands in space.h. */
+#ifndef WEFT_SPACE_AXIS_H
+#define WEFT_SPACE_AXIS_H
+
+#include "weft/space.h"
+
+/* The point drawn by unit in [0, 1). Local. */
+double weft_axis_draw(const weft_axis *a, double unit);
+/* A point around `centre`, as weft_space_near says, drawn by unit in [0, 1). Local. */
+double weft_axis_near(const weft_axis *a, double centre, double eps, double unit);
+/* An axis is known by its name, so that the others are drawn alike when one is fixed. */
+uint64_t weft_axis_key(const weft_axis *a);
+
+#endif

@@ -1,0 +1,90 @@
+/* Federated multiplicative weights: one trial, whose clients draw their configuration from
+ * a mixture of all of the space; the task moves it every round by their scores. Khodak, Li,
+ * Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture search: efficient
+ * feature map selection and federated hyperparameter tuning", SysML 2019, section 4.1. To
+ * the letter (`literal`) popular configurations are punished more often, and probabilities
+ * settle in proportion to 1 / score; the default divides by the probability of a draw,
+ * takes scores less their mean over past rounds, and steps by sqrt(2 ln k / rounds). */
+#include "share.h"
+
+#include <string.h>
+
+typedef struct mw {
+    int64_t resource;
+    int literal, known, asked;
+    double eta, floor;
+    weft_share share;
+} mw;
+
+static const weft_opt mw_opts[] = {
+    {"resource", WEFT_LONG, offsetof(mw, resource), "800", 1, 1e9, NULL,
+     "rounds of the one trial", 0},
+    {"literal", WEFT_BOOL, offsetof(mw, literal), "no", 0, 1, NULL,
+     "as published: p_i *= exp(-score / sqrt(rounds))", 0},
+    {"known", WEFT_BOOL, offsetof(mw, known), "yes", 0, 1, NULL,
+     "step by the number of rounds; no: by the number so far, for runs that may go on", 0},
+    {"eta", WEFT_REAL, offsetof(mw, eta), "0", 0, 1e6, NULL,
+     "step size times sqrt(rounds), per unit of the score; 0: sqrt(2 ln k)", 0},
+    {"floor", WEFT_REAL, offsetof(mw, floor), "0.01", 0, 1, NULL,
+     "scores are divided by no probability below floor / k", 0},
+    {0}};
+
+static weft_status mw_setup(void *self, const weft_space *sp, uint64_t seed,
+                            weft_arena *mem)
+{
+    mw *t = self;
+    (void)seed;
+    for (int a = 0; a < sp->dim; a++)
+        if (strcmp(sp->axis[a].section, WEFT_CLIENT) != 0)
+            return weft_fail(
+                WEFT_ECONF,
+                "mw: an option of [%s] has a range, but only those of [%s] can "
+                "differ between the clients of a trial; give it one value",
+                sp->axis[a].section, WEFT_CLIENT);
+    return weft_share_setup(&t->share, sp, 1, mem);
+}
+
+static weft_asked mw_ask(void *self, weft_job *job)
+{
+    mw *t = self;
+    if (t->asked) return WEFT_DONE;
+    t->asked = 1;
+    const double rounds = (double)t->resource;
+    *job = (weft_job){.from = -1,
+                      .resource = rounds,
+                      .size = 1,
+                      .last = 1,
+                      .wins = 1,
+                      .rule = {.schedule = t->literal ? WEFT_LITERAL : WEFT_HORIZON,
+                               .eta = t->eta,
+                               .horizon = t->known ? rounds : 0,
+                               .discount = 1,
+                               .floor = t->floor},
+                      .mix = t->share.mix};
+    return WEFT_JOB;
+}
+
+static void mw_tell(void *self, const weft_result *res)
+{
+    (void)self;
+    (void)res;
+}
+
+static int64_t mw_jobs(const void *self)
+{
+    (void)self;
+    return 1;
+}
+
+extern const weft_tuner weft_tuner_mw;
+const weft_tuner weft_tuner_mw = {
+    .kind = {.name = "mw",
+             .about =
+                 "multiplicative weights: the clients of one trial draw from a mixture",
+             .size = sizeof(mw),
+             .opts = mw_opts},
+    .setup = mw_setup,
+    .ask = mw_ask,
+    .tell = mw_tell,
+    .jobs = mw_jobs,
+};

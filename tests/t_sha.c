@@ -1,0 +1,311 @@
+/* Trials that race: when they are eliminated, what they spend, who wins; and what FedEx and
+ * multiplicative weights make of it.
+ * RUN: np=1 */
+#include "game.h"
+#include "tap.h"
+#include "weft/registry.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Every job of a game, in the order asked, and what it was told. */
+typedef struct play_log {
+    int n;
+    weft_job *job; /* [n] mixtures are copies */
+    double *loss;  /* [n] */
+    double spent;
+} play_log;
+
+static play_log play_all(const game *g, weft_arena *mem)
+{
+    enum { MOST = 5000 };
+    player p = player_new(g, mem);
+    play_log l = {.job = WEFT_NEW(mem, weft_job, MOST),
+                  .loss = WEFT_NEW(mem, double, MOST)};
+    while (l.n < MOST && ask(&p, &l.job[l.n]) == WEFT_JOB) {
+        weft_job *job = &l.job[l.n];
+        job->id = l.n;
+        const weft_mix lent = job->mix;
+        job->mix = weft_mix_new(lent.k, lent.dim, mem);
+        weft_mix_copy(&job->mix, &lent);
+        const weft_result res = play(g, job, mem);
+        l.loss[l.n++] = res.loss;
+        l.spent += job->resource;
+        p.tuner->tell(p.self, &res);
+    }
+    return l;
+}
+
+/* "27x89 9x177 3x268 1x800": trials that came so far in each rung. */
+static const char *rungs(const play_log *l, weft_arena *mem)
+{
+    const char *text = "";
+    double done[1000] = {0};
+    for (int i = 0; i < l->n;) {
+        const double until = done[l->job[i].trial] += l->job[i].resource;
+        int trials = 1;
+        for (i++; i < l->n; i++) {
+            const double at = done[l->job[i].trial] + l->job[i].resource;
+            if (fabs(at - until) > 0) break;
+            done[l->job[i].trial] = at;
+            trials++;
+        }
+        text = weft_arena_text(mem, "%s%s%dx%g", text, *text ? " " : "", trials, until);
+    }
+    return text;
+}
+
+static void spends(const weft_tuner *t, int k, const char *options, const char *schedule,
+                   double total, weft_arena *mem)
+{
+    const game g = {t, options, k, FULL, 100, 1, 1, NULL};
+    const play_log l = play_all(&g, mem);
+    const char *found = rungs(&l, mem);
+    ok(strcmp(found, schedule) == 0, "%s of %d: %s", t->kind.name, k, found);
+    is_near(l.spent, total, 0, "spends %g", total);
+}
+
+static void test_schedules(weft_arena *mem)
+{
+    /* the published settings */
+    const weft_tuner *sha = &weft_tuner_sha, *fedex = &weft_tuner_fedex;
+    spends(sha, 27, "", "27x89 9x177 3x268 1x800", 4000, mem);
+    spends(sha, 27, "most = 50\ntotal = 450", "27x11 9x22 3x35 1x50", 450, mem);
+    spends(sha, 27, "most = 200\ntotal = 2000", "27x50 9x100 3x150 1x200", 2000, mem);
+    spends(sha, 27, "eliminations = 0", "5x800", 4000, mem);
+    spends(fedex, 27, "", "27x89 9x177 3x268 1x800", 4000, mem);
+    spends(fedex, 27, "wrap = random", "5x800", 4000, mem);
+    spends(fedex, 27, "wrap = random\nmost = 50\ntotal = 450", "9x50", 450, mem);
+    /* by hand: 5 * 10 + 15 a = 95 */
+    spends(sha, 20, "rate = 4\neliminations = 1\nmost = 10\ntotal = 95", "20x3 5x10", 95,
+           mem);
+    spends(sha, 64, "", "64x28 21x55 7x85 2x800", 3999, mem);
+    spends(&weft_tuner_random, 7, "resource = 12", "7x12", 84, mem);
+    spends(&weft_tuner_mw, 7, "resource = 12", "1x12", 12, mem);
+}
+
+static weft_status setup(const weft_tuner *t, int k, const char *axes, const char *options,
+                         weft_arena *mem)
+{
+    weft_conf c;
+    weft_space sp;
+    const weft_kind *kinds[] = {&client_kind, &server_kind};
+    weft_conf_init(&c, mem);
+    void *self = weft_arena_get(mem, 1, t->kind.size);
+    TRY(weft_conf_text(&c, "t.ini",
+                       weft_arena_text(mem, "[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k,
+                                       axes, t->kind.name, options)));
+    TRY(weft_space_read(&sp, &c, kinds, 2, 1, mem));
+    TRY(weft_conf_bind(&c, &t->kind, self));
+    return t->setup(self, &sp, 1, mem);
+}
+
+static void refused(const weft_tuner *t, int k, const char *axes, const char *options,
+                    const char *word, weft_arena *mem)
+{
+    const weft_status st = setup(t, k, axes, options, mem);
+    ok(st == WEFT_ECONF && strstr(weft_error(), word), "refused: %s", weft_error());
+}
+
+static void test_refused(weft_arena *mem)
+{
+    const char *x = "[client]\nx = 0 .. 1", *y = "[server]\ny = 0 .. 1";
+    refused(&weft_tuner_sha, 26, x, "", "at least 27", mem);
+    refused(&weft_tuner_sha, 27, x, "total = 835", "at least 836", mem);
+    ok(setup(&weft_tuner_sha, 27, x, "total = 836", mem) == WEFT_OK,
+       "a round a rung is enough");
+    refused(&weft_tuner_sha, 27, x, "total = 100000", "can use", mem);
+    refused(&weft_tuner_sha, 27, x, "eliminations = 0\ntotal = 799", "0 trials", mem);
+    refused(&weft_tuner_fedex, 27, y, "", "no option of [client]", mem);
+    refused(&weft_tuner_mw, 27, y, "", "[server]", mem);
+}
+
+/* ---- who goes on --------------------------------------------------------------- */
+
+/* Asks all there is, tells loss[trial] to each from the last to the first, or from the
+ * first; returns the number of jobs and writes their trials. */
+static int rung_of(player *p, const double *loss, int backward, int *trial)
+{
+    enum { MOST = 100 };
+    weft_arena *mem = weft_arena_new();
+    weft_job job;
+    int n = 0;
+    for (; n < MOST && ask(p, &job) == WEFT_JOB; n++) trial[n] = (int)job.trial;
+    for (int i = 0; i < n; i++) {
+        weft_result res = weft_result_new(1, mem);
+        res.trial = trial[backward ? n - 1 - i : i];
+        res.loss = loss[res.trial];
+        p->tuner->tell(p->self, &res);
+    }
+    weft_arena_free(mem);
+    return n;
+}
+
+static void test_elimination(weft_arena *mem)
+{
+    const game g = {&weft_tuner_sha, "rate = 2\ntotal = 2000", 8, FULL, 0, 1, 1, NULL};
+    const double loss[8] = {NAN, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
+    for (int backward = 0; backward < 2; backward++) {
+        player p = player_new(&g, mem);
+        int t[100];
+        ok(rung_of(&p, loss, backward, t) == 8, "all begin");
+        ok(rung_of(&p, loss, backward, t) == 4 && t[0] == 1 && t[1] == 3 && t[2] == 4 &&
+               t[3] == 6,
+           "the lowest losses go on, of equals the lower ids");
+        ok(rung_of(&p, loss, backward, t) == 2 && t[0] == 3 && t[1] == 6, "again");
+        ok(rung_of(&p, loss, backward, t) == 1 && t[0] == 6, "one is left");
+        ok(rung_of(&p, loss, backward, t) == 0, "and that is all");
+    }
+    const double none[8] = {NAN, INFINITY, NAN, NAN, INFINITY, INFINITY, NAN, NAN};
+    player p = player_new(&g, mem);
+    int t[100];
+    rung_of(&p, none, 0, t);
+    ok(rung_of(&p, none, 0, t) == 4 && t[0] == 0 && t[3] == 3,
+       "without a finite loss the lower ids go on");
+}
+
+static void test_winner(weft_arena *mem)
+{
+    const game g = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL};
+    const play_log l = play_all(&g, mem);
+    const weft_job *end = &l.job[l.n - 1];
+    int best = 1, last = 1;
+    for (int i = 0; i < l.n; i++) {
+        best &= l.job[i].mix.conf[0] >= end->mix.conf[0];
+        last &= l.job[i].last == (i == l.n - 1) && l.job[i].wins == 1;
+    }
+    ok(best, "without noise the best of all is the last survivor");
+    ok(last, "only its last job ends a trial for sure");
+    ok(end->round == 3 && end->trial == end->mix.id[0], "it went on with its own weights");
+}
+
+static void test_every(weft_arena *mem)
+{
+    const game g = {&weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL};
+    const play_log l = play_all(&g, mem);
+    double done[27] = {0};
+    int round[27] = {0}, good = 1, small = 1;
+    for (int i = 0; i < l.n; i++) {
+        const weft_job *j = &l.job[i];
+        good &= j->round == round[j->trial]++ && j->wins == 2;
+        done[j->trial] += j->resource;
+        small &= j->resource <= 50;
+        good &= j->last == (done[j->trial] == 800);
+    }
+    /* 89 = 50 + 39, 88 = 50 + 38, 91 = 50 + 41, 532 = 10 50 + 32 */
+    ok(l.n == 27 * 2 + 9 * 2 + 3 * 2 + 11 && small, "jobs can be made shorter");
+    ok(good, "their rounds count on, and every one may win");
+    is_near(l.spent, 4000, 0, "the budget is the same");
+}
+
+/* ---- mixtures ------------------------------------------------------------------ */
+
+static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
+
+/* Server axes, centre, ids of every mixture of a game. */
+static void mixes_are_sound(const play_log *l, const weft_space *sp, int k,
+                            const char *about)
+{
+    int sizes = 1, server = 1, centre = 1, ids = 1, moved = 0;
+    for (int i = 0; i < l->n; i++) {
+        const weft_mix *m = &l->job[i].mix;
+        double own[MOST_DIM];
+        weft_space_get(sp, l->job[i].trial, own);
+        sizes &= m->k == k;
+        centre &= m->nblock > 1 || memcmp(m->conf, own, sizeof own) == 0;
+        for (int e = 0; e < m->k; e++) {
+            server &= m->conf[MOST_DIM * e + 2] == own[2];
+            ids &= m->id[e] == l->job[i].trial * k + e;
+            moved += fabs(m->conf[MOST_DIM * e] - own[0]) > 0;
+        }
+    }
+    ok(sizes, "%s: mixtures of %d", about, k);
+    ok(server, "all of them with the server's options of the centre");
+    ok(centre, "which comes first");
+    ok(ids && moved > 0, "each entry with an id of its own");
+}
+
+static void test_fedex(weft_arena *mem)
+{
+    game g = {&weft_tuner_fedex, "", 27, FULL, 9, 1, 1, fed};
+    const player p = player_new(&g, mem);
+    const play_log sha = play_all(&g, mem);
+    mixes_are_sound(&sha, p.space, 27, "in halving");
+    const weft_job *end = &sha.job[sha.n - 1], *begin = &sha.job[end->trial];
+    ok(end->mix.id[0] == begin->mix.id[0] && fabs(end->mix.z[0] - begin->mix.z[0]) > 0,
+       "a trial goes on with its mixture");
+    g.options = "wrap = random";
+    const play_log random = play_all(&g, mem);
+    mixes_are_sound(&random, p.space, 5, "in random search");
+    is_near(random.spent, sha.spent, 0, "both spend the same");
+    g.options = "levels = 4";
+    const play_log grid = play_all(&g, mem);
+    mixes_are_sound(&grid, p.space, 8, "on grids of 4");
+    const weft_mix *m = &grid.job[0].mix;
+    ok(m->nblock == 2 && m->off[1] == 4 && m->axis[0] == 0 && m->axis[1] == 1,
+       "a grid has a block an axis of the clients");
+    is_near(m->conf[MOST_DIM * 1], 1. / 3, 1e-15, "numbers are spread evenly");
+    ok(m->conf[MOST_DIM * 4 + 1] == 1 && m->conf[MOST_DIM * 7 + 1] == 5,
+       "integers from end to end");
+}
+
+static void test_rules(weft_arena *mem)
+{
+    game g = {&weft_tuner_fedex,
+              "wrap = random\nk = 2\nmost = 1\ntotal = 1000",
+              1000,
+              FULL,
+              9,
+              1,
+              1,
+              NULL};
+    const play_log l = play_all(&g, mem);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < l.n; i++) {
+        const double d = l.job[i].rule.discount;
+        sum += d / l.n;
+        squares += d * d / l.n;
+    }
+    /* five standard errors of uniform draws */
+    is_near(sum, .5, 5 * sqrt(1. / 12 / 1000), "discounts are drawn from 0 .. 1: mean");
+    is_near(squares, 1. / 3, 5 * sqrt(4. / 45 / 1000), "and square");
+    const weft_rule *r = &l.job[0].rule;
+    ok(r->schedule == WEFT_AGGRESSIVE && r->eta <= 0 && r->floor <= 0 && r->cutoff <= 0 &&
+           !r->diff,
+       "defaults are those of the released scripts");
+    g.k = 3;
+    g.options = "wrap = random\nsched = auto\neta = 2\nbaseline = discounted\n"
+                "discount = 0.25\ndiff = yes\ncutoff = 0.1\nfloor = 0.5";
+    r = &play_all(&g, mem).job[2].rule;
+    ok(r->schedule == WEFT_ROOT && r->eta == 2 && r->discount == .25 && r->diff == 1 &&
+           r->cutoff == .1 && r->floor == .5,
+       "options come through");
+    g.options = "wrap = random\nbaseline = none";
+    ok(play_all(&g, mem).job[2].rule.discount < 0, "the baseline can be left out");
+
+    g.tuner = &weft_tuner_mw;
+    g.options = "resource = 50";
+    r = &play_all(&g, mem).job[0].rule;
+    ok(r->schedule == WEFT_HORIZON && r->horizon == 50 && r->discount == 1 &&
+           r->floor == .01 && r->eta <= 0,
+       "multiplicative weights are corrected by default");
+    g.options = "literal = yes";
+    r = &play_all(&g, mem).job[0].rule;
+    ok(r->schedule == WEFT_LITERAL && r->horizon == 800, "or to the letter");
+    g.options = "known = no";
+    ok(play_all(&g, mem).job[0].rule.horizon <= 0, "and need not know the rounds");
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_schedules(mem);
+    test_refused(mem);
+    test_elimination(mem);
+    test_winner(mem);
+    test_every(mem);
+    test_fedex(mem);
+    test_rules(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
