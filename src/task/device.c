@@ -1,0 +1,185 @@
+/* Devices of a federation in virtual time: what each does in a round, and when the round is
+ * over. See device.h. Over-selection as in Bonawitz et al., "Towards federated learning at
+ * scale: system design", MLSys 2019. */
+#include "device.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CONSTANT, EXPONENTIAL, LOGNORMAL, TRACE };
+enum { OF_SPEED, OF_FATE }; /* what a random number is for */
+
+static const double most = 1e30;
+
+static const weft_opt opts[] = {
+    {"speed", WEFT_CHOICE, offsetof(weft_device, speed), "constant", 0, 0,
+     "constant|exponential|lognormal|trace",
+     "how devices differ: not; seconds of work exponential or lognormal, mean that of "
+     "speed "
+     "1; by a table",
+     0},
+    {"redraw", WEFT_BOOL, offsetof(weft_device, redraw), "no", 0, 1, NULL,
+     "a client's speed is drawn in every round, not once", 0},
+    {"sigma", WEFT_REAL, offsetof(weft_device, sigma), "1", 0, 10, NULL,
+     "lognormal: standard deviation of the logarithm of the seconds", 0},
+    {"sample_seconds", WEFT_REAL, offsetof(weft_device, sample_seconds), "0", 0, 1e9, NULL,
+     "seconds to train on one sample at speed 1", 0},
+    {"flops", WEFT_REAL, offsetof(weft_device, flops), "0", 0, 1e30, NULL,
+     "operations a second at speed 1; 0: takes no time", 0},
+    {"up", WEFT_REAL, offsetof(weft_device, up), "0", 0, 1e30, NULL,
+     "bytes a second sent; 0: takes no time", 0},
+    {"down", WEFT_REAL, offsetof(weft_device, down), "0", 0, 1e30, NULL,
+     "bytes a second received; 0: takes no time", 0},
+    {"latency", WEFT_REAL, offsetof(weft_device, latency), "0", 0, 1e9, NULL,
+     "seconds before bytes flow, once each way", 0},
+    {"availability", WEFT_REAL, offsetof(weft_device, available), "1", 0, 1, NULL,
+     "probability that a device drawn starts at all", 0},
+    {"dropout", WEFT_REAL, offsetof(weft_device, dropout), "0", 0, 1, NULL,
+     "probability that a device that started is lost on the way", 0},
+    {"power", WEFT_REAL, offsetof(weft_device, power), "0", 0, 1e9, NULL,
+     "watt while a device computes", 0},
+    {"byte_energy", WEFT_REAL, offsetof(weft_device, byte_energy), "0", 0, 1e9, NULL,
+     "joule per byte sent or received", 0},
+    {"deadline", WEFT_REAL, offsetof(weft_device, deadline), "0", 0, 1e30, NULL,
+     "seconds after which a round ends with who has answered; 0: none", 0},
+    {"over", WEFT_REAL, offsetof(weft_device, over), "1", 1, 100, NULL,
+     "devices started per device needed; a round ends when enough have answered", 0},
+    {"file", WEFT_TEXT, offsetof(weft_device, file), "", 0, 0, NULL,
+     "speed = trace: table of devices", 0},
+    {0}};
+
+const weft_kind weft_device_kind = {.name = "device",
+                                    .about = "devices in virtual time: speed, network, "
+                                             "drop-out, deadline, energy",
+                                    .size = sizeof(weft_device),
+                                    .opts = opts};
+
+weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
+                              weft_arena *mem)
+{
+    d->seed = seed;
+    d->rows = 0;
+    const int named = d->file[0] != '\0';
+    if (d->speed == TRACE && !named)
+        return weft_fail(WEFT_ECONF, "device.speed = trace needs device.file, the table of "
+                                     "devices");
+    if (d->speed != TRACE && named)
+        return weft_fail(WEFT_ECONF,
+                         "device.file = %s is read only with device.speed = trace; set it, "
+                         "or take the file out",
+                         d->file);
+    return named ? weft_device_trace(d, clients, mem) : WEFT_OK;
+}
+
+int64_t weft_device_started(const weft_device *d, int64_t m, int64_t clients)
+{
+    /* 10 x 1.3 is a little more than 13 in binary. */
+    const double n = ceil((double)m * d->over * (1 - 1e-12));
+    return n < (double)clients ? (int64_t)n : clients;
+}
+
+/* The speed, network and chances of a client in a round, into p[WEFT_PROFILE]. */
+static void profile(const weft_device *d, int64_t client, int64_t round, double *p)
+{
+    const double same[WEFT_PROFILE] = {1, d->up, d->down, d->available, d->dropout};
+    for (int i = 0; i < WEFT_PROFILE; i++) p[i] = same[i];
+    if (d->speed == CONSTANT) return;
+    const uint64_t when = d->redraw ? (uint64_t)round + 1 : 0;
+    const weft_rng4 r =
+        weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_SPEED, (uint64_t)client, when);
+    const double unit = weft_rng_unit(r.v[0]);
+    double z[4];
+    if (d->speed == EXPONENTIAL) p[WEFT_SPEED] = 1 / -log1p(-unit);
+    if (d->speed == LOGNORMAL) {
+        weft_rng_normal(&r, z);
+        p[WEFT_SPEED] = exp(d->sigma * d->sigma / 2 - d->sigma * z[0]);
+    }
+    if (d->speed != TRACE) return;
+    const int64_t row = d->keyed ? client : (int64_t)(unit * (double)d->rows);
+    for (int i = 0; i < WEFT_PROFILE; i++) p[i] = d->row[row * WEFT_PROFILE + i];
+}
+
+/* Seconds for an amount at a rate; a rate of 0 is not a limit. */
+static double lasting(double amount, double rate)
+{
+    return rate > 0 ? amount / rate : 0;
+}
+
+weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
+                           const weft_work *work)
+{
+    double p[WEFT_PROFILE];
+    profile(d, client, round, p);
+    const double busy =
+        (work->samples * d->sample_seconds + lasting(work->flops, d->flops)) /
+        p[WEFT_SPEED];
+    const double network =
+        2 * d->latency + lasting(work->down, p[WEFT_DOWN]) + lasting(work->up, p[WEFT_UP]);
+    weft_turn t = {.fate = WEFT_AVERAGED,
+                   .seconds = fmin(network + busy, most),
+                   .bytes = work->down + work->up};
+    t.energy = d->power * busy + d->byte_energy * t.bytes;
+    if (p[WEFT_AVAILABLE] >= 1 && p[WEFT_DROPOUT] <= 0) return t;
+
+    const weft_rng4 r =
+        weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_FATE, (uint64_t)client, (uint64_t)round);
+    if (weft_rng_unit(r.v[0]) >= p[WEFT_AVAILABLE]) return (weft_turn){.fate = WEFT_AWAY};
+    if (weft_rng_unit(r.v[1]) >= p[WEFT_DROPOUT]) return t;
+    const double share = weft_rng_unit(r.v[2]);
+    return (weft_turn){WEFT_DROPPED, share * t.seconds, share * t.energy, share * t.bytes};
+}
+
+/* An answer on its way to the server. */
+typedef struct answer {
+    double seconds;
+    int place;
+} answer;
+
+static int by_time(const void *a, const void *b)
+{
+    const answer *x = a, *y = b;
+    if (x->seconds < y->seconds) return -1;
+    if (x->seconds > y->seconds) return 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Makes LATE who answers after the deadline or after the m-th. Returns when the round ends.
+ */
+static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_arena *tmp)
+{
+    answer *all = WEFT_NEW(tmp, answer, n);
+    int answers = 0;
+    double end = 0;
+    for (int j = 0; j < n; j++) {
+        end = fmax(end, turn[j].seconds);
+        if (turn[j].fate == WEFT_AVERAGED) all[answers++] = (answer){turn[j].seconds, j};
+    }
+    qsort(all, (size_t)answers, sizeof *all, by_time);
+    if (answers >= m) end = all[m - 1].seconds;
+    if (d->deadline > 0) end = fmin(end, d->deadline);
+    for (int i = 0; i < answers; i++)
+        if (i >= m || all[i].seconds > end) turn[all[i].place].fate = WEFT_LATE;
+    return end;
+}
+
+weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
+                               weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp);
+    weft_closing c = {.seconds = end_of(d, m, n, turn, tmp)};
+    weft_arena_reset(tmp, mark);
+    for (int j = 0; j < n; j++) {
+        weft_turn *t = &turn[j];
+        if (t->seconds > c.seconds) { /* stops with the round */
+            const double share = c.seconds / t->seconds;
+            *t = (weft_turn){t->fate, c.seconds, share * t->energy, share * t->bytes};
+        }
+        c.averaged += t->fate == WEFT_AVERAGED;
+        c.away += t->fate == WEFT_AWAY;
+        c.dropped += t->fate == WEFT_DROPPED;
+        c.late += t->fate == WEFT_LATE;
+        c.energy += t->energy;
+        c.bytes += t->bytes;
+    }
+    return c;
+}

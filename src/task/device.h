@@ -1,0 +1,101 @@
+/* Private to task/: the devices of a federation in virtual time. What a device does in a
+ * round is a function of (seed, client, round) and of its work, all of which is known when
+ * the cohort is drawn: so every rank works out the fate of the whole cohort before anything
+ * is trained, and only those that will be averaged need to be. With the default options all
+ * answer at once, at no cost, and no random number is drawn. Called by the task fed. */
+#ifndef WEFT_DEVICE_H
+#define WEFT_DEVICE_H
+
+#include "weft/base.h"
+
+/* What is particular to a device. */
+enum { WEFT_SPEED, WEFT_UP, WEFT_DOWN, WEFT_AVAILABLE, WEFT_DROPOUT, WEFT_PROFILE };
+
+/* Section [device]. */
+typedef struct weft_device {
+    int speed;                 /* constant, exponential, lognormal or trace */
+    int redraw;                /* 1: speeds are drawn anew in every round */
+    double sigma;              /* lognormal: s.d. of the logarithm */
+    double sample_seconds;     /* to train on one sample at speed 1 */
+    double flops;              /* operations a second at speed 1; 0: any */
+    double up, down;           /* bytes a second; 0: any */
+    double latency;            /* seconds, once down and once up */
+    double available, dropout; /* probabilities, a round */
+    double power;              /* watt while it computes */
+    double byte_energy;        /* joule per byte, up or down */
+    double deadline;           /* virtual seconds of a round; 0: none */
+    double over;               /* devices started per device needed, >= 1 */
+    const char *file;          /* of speed trace */
+    /* set by weft_device_setup */
+    uint64_t seed;
+    int64_t rows;      /* of the trace; 0: none */
+    int keyed;         /* 1: row c is client c; 0: rows are drawn, as speeds are */
+    const double *row; /* [rows][WEFT_PROFILE] */
+} weft_device;
+
+extern const weft_kind weft_device_kind; /* section [device] */
+
+/* What a device is asked to do in a round. */
+typedef struct weft_work {
+    double samples;  /* seen in training: samples x epochs */
+    double flops;    /* operations of that */
+    double down, up; /* bytes received and sent */
+} weft_work;
+
+/* WEFT_AVERAGED: answered in time and among the first m. */
+typedef enum weft_fate {
+    WEFT_AVERAGED,
+    WEFT_AWAY,    /* was not available: never started */
+    WEFT_DROPPED, /* was lost on the way */
+    WEFT_LATE     /* would have answered after the deadline, or after the m-th */
+} weft_fate;
+
+/* What one device does in a round. */
+typedef struct weft_turn {
+    weft_fate fate; /* AVERAGED, AWAY or DROPPED; weft_device_close makes some LATE */
+    double seconds; /* from the start of the round until it answers or is lost */
+    double energy;  /* joule until then */
+    double bytes;   /* received and sent until then */
+} weft_turn;
+
+/* The end of a round. */
+typedef struct weft_closing {
+    int averaged; /* devices whose fate is WEFT_AVERAGED */
+    int away, dropped, late;
+    double seconds;       /* virtual time of the round */
+    double energy, bytes; /* of all devices of the round, until its end */
+} weft_closing;
+
+/* Checks the options and reads the trace: a table separated by TABs or commas, a line of
+ * names and lines of numbers. Columns, in any order: speed, up, down, availability,
+ * dropout, client; what has no column keeps the section's value. With a column client, 0 ..
+ * clients-1, each client has one row; without it, a client is given a row at random. ECONF,
+ * EFILE; EDATA: file and line. Every rank reads for itself, and the caller makes them
+ * agree. Local. */
+WEFT_CHECKED weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
+                                           weft_arena *mem);
+
+/* Devices to be started so that m answer: ceil(m over), at most `clients`. Local. */
+int64_t weft_device_started(const weft_device *d, int64_t m, int64_t clients);
+
+/* What client c does in a round (any number that names it):
+ *     seconds = 2 latency + down / rate + (samples sample_seconds + operations / flops) /
+ *               speed + up / rate.
+ * A device that drops out does so after a uniform share of that, and has spent as much of
+ * its energy and bytes. Local. */
+weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
+                           const weft_work *work);
+
+/* Reads the trace of d->file into d; called by weft_device_setup. */
+WEFT_CHECKED weft_status weft_device_trace(weft_device *d, int64_t clients,
+                                           weft_arena *mem);
+
+/* Closes a round of which m answers are needed, given the turns of the n devices started in
+ * the order of the cohort. It ends with the m-th answer (ties: place in the cohort); at the
+ * deadline, if that is earlier; or when nobody is left to wait for. Who has not answered by
+ * then is LATE and stops: what it spent is cut in proportion. Changes fates, seconds,
+ * energies and bytes of turns accordingly. tmp: scratch. Local. Cost O(n log n). */
+weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
+                               weft_arena *tmp);
+
+#endif

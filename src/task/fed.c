@@ -1,0 +1,282 @@
+/* Task fed: federated training in rounds. A job is some rounds of one trial; in each, a
+ * cohort of clients trains the server's weights on its own samples, every client by a
+ * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and their kin), and
+ * the mean change of the weights is a step of the server's optimizer. State of a trial:
+ * [weights][what the optimizer keeps][books]. Called by the scheduler. */
+#include "fed.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Samples scored at once. */
+enum { SCORED = 64 };
+
+/* ---- setup -------------------------------------------------------------------------- */
+
+static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+{
+    fed *t = self;
+    TRY(weft_net_find(t->net_name, &t->net));
+    kind[0] = &fed_client_kind;
+    kind[1] = &fed_server_kind;
+    *n = 2;
+    return WEFT_OK;
+}
+
+/* The axis of an option, or NULL. */
+static const weft_axis *axis_of(const weft_space *sp, const weft_kind *kind,
+                                const char *name)
+{
+    for (int a = 0; a < sp->dim; a++)
+        if (strcmp(sp->axis[a].section, kind->name) == 0 &&
+            weft_opt_is(sp->axis[a].opt, name))
+            return &sp->axis[a];
+    return NULL;
+}
+
+static double largest(const weft_axis *axis, double fixed)
+{
+    if (!axis) return fixed;
+    double most = axis->nvalue > 0 ? axis->value[0] : axis->hi;
+    for (int i = 1; i < axis->nvalue; i++) most = fmax(most, axis->value[i]);
+    return most;
+}
+
+static weft_status check(const fed *t)
+{
+    const weft_data *d = t->env.data;
+    if (!d->clients)
+        return weft_fail(WEFT_EDATA,
+                         "%s is no federation, and task fed trains on clients; pack it "
+                         "with clients=N, or use task fmap",
+                         d->path);
+    const int64_t n = d->clients->n;
+    if (!t->replacement && t->cohort > n)
+        return weft_fail(WEFT_ECONF,
+                         "fed.cohort = %lld, but %s has %lld clients; draw fewer, or set "
+                         "fed.replacement = yes",
+                         (long long)t->cohort, d->path, (long long)n);
+    for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++)
+        if (d->part[part].total == 0)
+            return weft_fail(WEFT_EDATA,
+                             "%s: no client has %s samples, and rounds need both train and "
+                             "valid; pack it with another split",
+                             d->path, weft_part_name[part]);
+    if (t->eval_clients < 0 && (t->select == FED_EVAL || t->eval_every > 0))
+        return weft_fail(WEFT_ECONF,
+                         "fed.%s needs clients to evaluate, fed.eval_clients is -1 (none); "
+                         "set it to 0 (all) or to a number of clients",
+                         t->select == FED_EVAL ? "select = eval" : "eval_every");
+    return WEFT_OK;
+}
+
+static weft_status model_new(fed *t)
+{
+    const weft_data *d = t->env.data;
+    const weft_clients *f = d->clients;
+    const int chars = d->form == WEFT_CHARS;
+    const weft_shape shape = {.form = chars ? WEFT_CHARS : WEFT_REALS,
+                              .d = f->d,
+                              .channels = f->channels,
+                              .height = f->height,
+                              .width = f->width,
+                              .classes = chars ? f->symbols : d->classes,
+                              .every = t->every};
+    t->model = weft_arena_get(t->env.mem, 1, t->net->kind.size);
+    TRY(weft_conf_bind(t->env.conf, &t->net->kind, t->model));
+    TRY(t->net->setup(t->model, &shape));
+    t->nweight = t->net->nweight(t->model);
+    t->worst = 2 * log(shape.classes);
+    return WEFT_OK;
+}
+
+/* Means over clients, of a few thousand where there are more; and what an interval needs to
+ * know of all clients. */
+static void measure(fed *t)
+{
+    enum { LOOKED_AT = 4096 };
+    const int64_t n = t->env.data->clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
+    const fed_turn round = {.part = WEFT_VALID, .cap = t->max_valid},
+                   evaluation = {.part = WEFT_VALID};
+    for (int64_t i = 0; i < m; i++) {
+        fed_place p = {.client = (int64_t)((double)i * (double)n / (double)m),
+                       .options = t->client};
+        fed_size(t, &round, &p);
+        t->mean_samples += (double)p.samples / (double)m;
+        t->mean_valid += (double)p.valid / (double)m;
+    }
+    for (int64_t i = 0; t->eval_clients >= 0 && i < n; i++) {
+        fed_place p = {.client = i};
+        fed_size(t, &evaluation, &p);
+        const double v = fed_predictions(t, p.valid);
+        t->all.sum += v;
+        t->all.square += v * v;
+    }
+}
+
+static weft_status desk_new(fed *t)
+{
+    weft_arena *mem = t->env.mem;
+    const size_t before = weft_arena_used(mem);
+    const double bytes = (double)t->nweight * (sizeof(double) + 3 * sizeof(real));
+    if (bytes > t->env.memory)
+        return weft_fail(WEFT_ELIMIT,
+                         "fed.model = %s has %lld weights, whose training takes %.2f GB; "
+                         "run.memory allows %g GB a rank: make it smaller or allow more",
+                         t->net_name, (long long)t->nweight, bytes / 1e9,
+                         t->env.memory / 1e9);
+    const int64_t started = weft_device_started(
+        &t->device, t->cohort, t->replacement ? INT64_MAX : t->env.data->clients->n);
+    const double batch =
+        largest(axis_of(t->env.space, &fed_client_kind, "batch"), (double)t->client.batch);
+    fed_desk *d = &t->desk;
+    d->most = batch > SCORED ? (int)batch : SCORED;
+    d->w = WEFT_NEW(mem, real, t->nweight);
+    d->g = WEFT_NEW(mem, real, t->nweight);
+    d->velocity = WEFT_NEW(mem, real, t->nweight);
+    d->sum = WEFT_NEW(mem, double, t->nweight + fed_room(started));
+    d->net = t->net->work(t->model, d->most, mem);
+    d->x = WEFT_NEW(mem, const float *, d->most);
+    d->text = WEFT_NEW(mem, const uint8_t *, d->most);
+    d->label = WEFT_NEW(mem, int32_t, d->most);
+    d->bytes = (double)(weft_arena_used(mem) - before);
+    return WEFT_OK;
+}
+
+static weft_status fed_setup(void *self, const weft_env *env)
+{
+    fed *t = self;
+    t->env = *env;
+    TRY(check(t));
+    TRY(weft_conf_bind(env->conf, &fed_client_kind, &t->client));
+    TRY(weft_conf_bind(env->conf, &fed_server_kind, &t->server));
+    TRY(weft_conf_bind(env->conf, &weft_device_kind, &t->device));
+    TRY(weft_device_setup(&t->device, env->data->clients->n, env->seed, env->mem));
+    TRY(model_new(t));
+    weft_server server = t->server;
+    server.momentum =
+        largest(axis_of(env->space, &fed_server_kind, "momentum"), server.momentum);
+    t->slots = weft_server_slots(&server);
+    measure(t);
+    return desk_new(t);
+}
+
+/* ---- state and cost ----------------------------------------------------------------- */
+
+static int64_t fed_nkeep(const void *self)
+{
+    const fed *t = self;
+    return t->nweight;
+}
+
+static int64_t fed_nstate(const void *self, int k)
+{
+    const fed *t = self;
+    return t->nweight * (1 + t->slots) + fed_book_size(t, k);
+}
+
+static void fed_start(const void *self, const weft_job *job, real *state)
+{
+    const fed *t = self;
+    memset(state, 0, (size_t)fed_nstate(t, job->mix.k) * sizeof *state);
+    t->net->init(t->model, t->env.seed, state);
+    fed_book_start(t, state);
+}
+
+static int64_t fed_affinity(const void *self, const weft_job *job)
+{
+    (void)self;
+    (void)job;
+    return -1;
+}
+
+static int64_t fed_units(const void *self, const weft_job *job)
+{
+    (void)self;
+    return job->resource >= 1 ? (int64_t)job->resource : 1;
+}
+
+/* Rounds only: steps and scores of the cohort, and the sum of the changes over ranks. */
+static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    const fed *t = self;
+    const double rounds = job->resource, n = (double)t->nweight;
+    const double ranks = t->env.team->size;
+    const int passes = fed_scores(t, job, FED_BEFORE) + fed_scores(t, job, FED_AFTER);
+    double epochs = 0;
+    for (int i = 0; i < job->mix.k; i++) {
+        fed_client c = t->client;
+        weft_space_put(t->env.space, job->mix.conf + (size_t)i * job->mix.dim,
+                       &fed_client_kind, &c);
+        epochs += exp(job->mix.z[i]) * c.epochs;
+    }
+    if (job->mix.nblock > 1) epochs = t->client.epochs;
+    const double samples = epochs * t->mean_samples + passes * t->mean_valid / 3;
+    *out =
+        (weft_cost){.flops = rounds * (double)t->cohort * samples * t->net->flops(t->model),
+                    .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
+                    .memory = t->desk.bytes + (1.0 + t->slots) * n * sizeof(real)};
+}
+
+/* ---- work --------------------------------------------------------------------------- */
+
+static weft_status fed_step(void *self, const weft_job *job, int64_t unit, real *state,
+                            weft_round *row, double *z, weft_result *res)
+{
+    fed *t = self;
+    weft_arena *tmp = weft_arena_new();
+    fed_book b = fed_book_open(t, job, unit, state, tmp);
+    const int last = unit + 1 == fed_units(t, job), trains = job->resource >= 1;
+    fed_seen eval = {0};
+    row->valid_loss = row->valid_error = NAN;
+    weft_status st = trains ? fed_round(t, job, &b, state, row, tmp) : WEFT_OK;
+    const int due = t->eval_every > 0 && (int64_t)b.head.round % t->eval_every == 0;
+    if (st == WEFT_OK && (due || !trains || (last && t->eval_clients >= 0))) {
+        const fed_survey q = {.part = WEFT_VALID,
+                              .clients = t->eval_clients,
+                              .personal = last && t->stage == FED_PERSONAL};
+        weft_mix mix = job->mix;
+        mix.z = b.z;
+        st = fed_evaluate(t, &q, job->trial, &mix, state, &eval);
+        row->valid_loss = eval.loss[FED_BEFORE] / eval.v;
+        row->valid_error = eval.wrong[FED_BEFORE] / eval.v;
+    }
+    memcpy(z, b.z, (size_t)job->mix.k * sizeof *z);
+    fed_book_close(t, &b, job->mix.k, state);
+    if (st == WEFT_OK && last) fed_book_result(t, job, &b, &eval, res);
+    weft_arena_free(tmp);
+    return st;
+}
+
+static weft_status fed_score(void *self, const weft_job *job, const real *state,
+                             weft_part part, weft_scores *out)
+{
+    fed *t = self;
+    const fed_survey q = {.part = part, .clients = t->test_clients, .personal = 1};
+    fed_seen s;
+    TRY(fed_evaluate(t, &q, job->trial, &job->mix, state, &s));
+    *out = (weft_scores){.loss = s.loss[FED_BEFORE] / s.v,
+                         .error = s.wrong[FED_BEFORE] / s.v,
+                         .personal_loss = s.loss[FED_AFTER] / s.v,
+                         .personal_error = s.wrong[FED_AFTER] / s.v};
+    return WEFT_OK;
+}
+
+extern const weft_task weft_task_fed;
+const weft_task weft_task_fed = {
+    .kind = {.name = "fed",
+             .about = "federated training in rounds, clients configured by a mixture",
+             .size = sizeof(fed),
+             .opts = fed_task_opts},
+    .parts = fed_parts,
+    .tuned = fed_tuned,
+    .setup = fed_setup,
+    .nstate = fed_nstate,
+    .nkeep = fed_nkeep,
+    .start = fed_start,
+    .affinity = fed_affinity,
+    .cost = fed_cost,
+    .units = fed_units,
+    .step = fed_step,
+    .score = fed_score,
+};

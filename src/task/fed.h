@@ -1,0 +1,192 @@
+/* What the files of task fed share: its options, the turn of one client, the books that a
+ * trial carries from round to round. Included by src/task/fed*.c alone. */
+#ifndef WEFT_TASK_FED_H
+#define WEFT_TASK_FED_H
+
+#include "weft/task.h"
+
+#include "device.h"
+#include "interval.h"
+
+enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.stage */
+enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
+enum { FED_BEFORE, FED_AFTER };                               /* local training */
+
+/* The round by which the draws of evaluations are keyed: no training comes so far. */
+#define FED_EVALUATION ((uint64_t)1 << 53)
+
+/* Section [client]: the training on a device. */
+typedef struct fed_client {
+    weft_sgd sgd;
+    double dropout, max_change;
+    int batch, epochs;
+    int64_t max_samples; /* of an epoch; 0: all */
+} fed_client;
+extern const weft_kind fed_client_kind, fed_server_kind;
+
+/* One client's turn in a round or an evaluation. */
+typedef struct fed_place {
+    int64_t client;
+    int64_t samples, valid; /* training samples of an epoch; samples to be scored */
+    double weight;          /* in the average */
+    int lost;               /* 1: its device or the deadline lost it, it does nothing */
+    int rank;               /* that takes the turn */
+    fed_client options;
+} fed_place;
+
+/* What a turn consists of. */
+typedef struct fed_turn {
+    uint64_t round;           /* keys the order of samples, and what is drawn */
+    int before, train, after; /* score, train, score again */
+    weft_part part;           /* that is scored */
+    int64_t cap;              /* samples scored; 0: all */
+    double most;              /* a mean loss counts as this at most */
+} fed_turn;
+
+/* What came of it; doubles only, so that ranks can exchange their bits. */
+typedef struct fed_told {
+    double loss[2], wrong[2];       /* sums over predictions, FED_BEFORE and FED_AFTER */
+    double count;                   /* of these predictions */
+    double train_loss, train_count; /* sums over the steps of local training */
+    double steps;                   /* samples of these steps */
+    double diverged;
+} fed_told;
+enum { FED_TOLD = sizeof(fed_told) / sizeof(double) };
+
+/* Where a rank takes turns; one for all. */
+typedef struct fed_desk {
+    real *w, *g, *velocity; /* [nweight] */
+    double *sum;            /* [nweight] running sum of weighted changes, and room behind */
+    int most;               /* samples in a batch */
+    void *net;              /* the network's own */
+    const float **x;        /* [most] */
+    const uint8_t **text;   /* [most] */
+    int32_t *label;         /* [most] */
+    weft_arena *tmp;        /* of the caller */
+    double bytes;           /* that it takes */
+} fed_desk;
+
+typedef struct fed {
+    const char *net_name;
+    int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
+    int replacement, plain, loss, stage, select, every, both, mode;
+    fed_client client;
+    weft_server server;
+    weft_device device;
+    const weft_net *net;
+    void *model; /* the network's instance */
+    int64_t nweight;
+    int slots;    /* vectors that the server's optimizer keeps */
+    double worst; /* mean loss that counts as divergence: 2 ln classes */
+    weft_env env;
+    fed_desk desk;
+    double mean_samples, mean_valid; /* of a client, as trained and as scored */
+    weft_population all;             /* predictions on the clients' validation samples */
+    int warned;                      /* that a whole cohort diverged */
+} fed;
+
+/* ---- fed_opts.c --------------------------------------------------------------------- */
+
+extern const weft_opt fed_task_opts[];
+extern const weft_kind *const fed_parts[];
+
+/* ---- fed_cohort.c ------------------------------------------------------------------- */
+
+/* Draws m of n clients into client[m], with replacement or (m <= n) without, by `round`. */
+void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
+              int64_t *client, weft_arena *tmp);
+/* Gives each place that is not lost a rank, the dearest first, each to the rank that has
+ * least to do. */
+void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_place *place,
+              weft_arena *tmp);
+/* The options of the client that draws from m by (trial, round, j); entries in pick. */
+fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
+                    int64_t j, int *pick);
+/* Fills in how many samples the place trains and scores. */
+void fed_size(const fed *t, const fed_turn *turn, fed_place *p);
+
+/* ---- fed_local.c -------------------------------------------------------------------- */
+
+/* Takes the turn of one client, from the weights `from`. Where it trains, desk.w are the
+ * client's weights and desk.g their change; not to be used if it diverged. */
+WEFT_CHECKED weft_status fed_visit(fed *t, const real *from, const fed_place *p,
+                                   const fed_turn *turn, fed_told *out);
+/* How many predictions `count` samples are. */
+double fed_predictions(const fed *t, int64_t count);
+
+/* ---- fed_book.c --------------------------------------------------------------------- */
+
+/* Sums over clients, v the predictions of each, s the score that selection goes by. */
+typedef struct fed_seen {
+    double n, v, vv, vss;     /* clients with v > 0; sums of v, v^2, v s^2 */
+    double loss[2], wrong[2]; /* sums over predictions, FED_BEFORE and FED_AFTER */
+} fed_seen;
+
+typedef struct fed_head {
+    double trial;      /* whose these books are */
+    double round;      /* rounds that the weights have had, */
+    double steps;      /* and of these, changed them */
+    double rounds;     /* entered in the ring */
+    double best;       /* lowest score of a round */
+    double train_loss; /* sums of this job: over predictions of local training, */
+    double train_count;
+    double seconds; /* virtual */
+    weft_drift drift;
+} fed_head;
+
+/* What a trial carries along beside weights and slots: all doubles. */
+typedef struct fed_book {
+    fed_head head;
+    fed_seen *ring; /* [pool] the last rounds */
+    double *arm;    /* [3][k] losses, wrong answers, predictions of this job */
+    double *z;      /* [k] */
+} fed_book;
+
+int64_t fed_book_size(const fed *t, int k); /* in reals */
+/* Books of nobody, with which a state begins. */
+void fed_book_start(const fed *t, real *state);
+/* Reads the books from the end of a state; a new job or trial begins its sums. */
+fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const real *state,
+                       weft_arena *mem);
+void fed_book_close(const fed *t, const fed_book *b, int k, real *state);
+/* Enters a round that `seen` sums up. */
+void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen);
+/* Adds one client. */
+void fed_seen_add(const fed *t, fed_seen *to, const fed_told *told);
+/* Mean score of what was seen, NAN if nothing was, and half its 95 % interval as a sample
+ * of all; INFINITY where it cannot be told. */
+weft_interval fed_seen_score(const fed *t, const fed_seen *s, weft_population all);
+/* Fills a result from the books; `eval` has the clients of the last evaluation, or n = 0.
+ */
+void fed_book_result(const fed *t, const weft_job *job, const fed_book *b,
+                     const fed_seen *eval, weft_result *res);
+
+/* ---- fed_round.c -------------------------------------------------------------------- */
+
+/* One round. Collective. */
+WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_book *b, real *state,
+                                   weft_round *row, weft_arena *tmp);
+/* Whether rounds of the job score clients before, and after, their training. */
+int fed_scores(const fed *t, const weft_job *job, int stage);
+/* Makes what came of n turns known to all ranks, together with the sum over ranks of
+ * wire[head]; behind these, wire has room for fed_room(n) more. Status as weft_agree.
+ * Collective. */
+WEFT_CHECKED weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head,
+                                      int64_t n, const fed_place *place, fed_told *told);
+int64_t fed_room(int64_t n);
+
+/* ---- fed_eval.c --------------------------------------------------------------------- */
+
+/* What is to be evaluated. */
+typedef struct fed_survey {
+    weft_part part;
+    int64_t clients; /* 0, or more than there are: all */
+    int personal;    /* 1: also after local training */
+} fed_survey;
+
+/* Scores weights w on clients, each under a configuration drawn by the trial from the
+ * mixture. Collective. */
+WEFT_CHECKED weft_status fed_evaluate(fed *t, const fed_survey *q, int64_t trial,
+                                      const weft_mix *mix, const real *w, fed_seen *out);
+
+#endif

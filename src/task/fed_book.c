@@ -1,0 +1,183 @@
+/* The books of a trial: what goes on from round to round beside weights and optimizer, in
+ * doubles at the end of the state, so that a job can be stopped after any round. Scores of
+ * the last rounds are pooled here to what a tuner minimises. Called by fed.c, fed_round.c.
+ */
+#include "fed.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- state -------------------------------------------------------------------------- */
+
+int64_t fed_book_size(const fed *t, int k)
+{
+    const size_t bytes = sizeof(fed_head) + (size_t)t->pool * sizeof(fed_seen) +
+                         4 * (size_t)k * sizeof(double);
+    return (int64_t)(bytes / sizeof(real));
+}
+
+/* Copies the books between their place in a state and memory of their own. */
+static void transfer(const fed *t, fed_book *b, int k, char *at, int out)
+{
+    const struct {
+        void *own;
+        size_t bytes;
+    } part[] = {{&b->head, sizeof b->head},
+                {b->ring, (size_t)t->pool * sizeof *b->ring},
+                {b->arm, 3 * (size_t)k * sizeof *b->arm},
+                {b->z, (size_t)k * sizeof *b->z}};
+    for (int i = 0; i < 4; i++) {
+        if (out)
+            memcpy(at, part[i].own, part[i].bytes);
+        else
+            memcpy(part[i].own, at, part[i].bytes);
+        at += part[i].bytes;
+    }
+}
+
+void fed_book_start(const fed *t, real *state)
+{
+    const fed_head none = {.trial = -1};
+    memcpy(state + t->nweight * (1 + t->slots), &none, sizeof none);
+}
+
+fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const real *state,
+                       weft_arena *mem)
+{
+    const int k = job->mix.k;
+    fed_book b = {.ring = WEFT_NEW(mem, fed_seen, t->pool),
+                  .arm = WEFT_NEW(mem, double, 3 * k),
+                  .z = WEFT_NEW(mem, double, k)};
+    const real *at = state + t->nweight * (1 + t->slots);
+    transfer(t, &b, k, (char *)(uintptr_t)at, 0);
+    if (unit > 0) return b;
+    if (fabs(b.head.trial - (double)job->trial) > 0) { /* its weights were another's */
+        b.head = (fed_head){.trial = (double)job->trial,
+                            .round = b.head.round,
+                            .steps = b.head.steps,
+                            .best = INFINITY};
+        memset(b.ring, 0, (size_t)t->pool * sizeof *b.ring);
+    }
+    b.head.train_loss = b.head.train_count = b.head.seconds = 0;
+    memset(b.arm, 0, 3 * (size_t)k * sizeof *b.arm);
+    memcpy(b.z, job->mix.z, (size_t)k * sizeof *b.z);
+    return b;
+}
+
+void fed_book_close(const fed *t, const fed_book *b, int k, real *state)
+{
+    fed_book own = *b;
+    transfer(t, &own, k, (char *)(state + t->nweight * (1 + t->slots)), 1);
+}
+
+/* ---- scores ------------------------------------------------------------------------- */
+
+/* Rounds draw anew from the clients, which may be seen again. */
+static const weft_population unlimited = {INFINITY, 0};
+
+static double sum_of(const fed *t, const fed_seen *s)
+{
+    const int stage = t->stage == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
+    return t->loss ? s->loss[stage] : s->wrong[stage];
+}
+
+static void merge(fed_seen *to, const fed_seen *s)
+{
+    to->n += s->n;
+    to->v += s->v;
+    to->vv += s->vv;
+    to->vss += s->vss;
+    for (int i = 0; i < 2; i++) {
+        to->loss[i] += s->loss[i];
+        to->wrong[i] += s->wrong[i];
+    }
+}
+
+void fed_seen_add(const fed *t, fed_seen *to, const fed_told *told)
+{
+    const double v = told->count;
+    if (!(v > 0)) return;
+    fed_seen one = {.n = 1, .v = v, .vv = v * v};
+    memcpy(one.loss, told->loss, sizeof one.loss);
+    memcpy(one.wrong, told->wrong, sizeof one.wrong);
+    const double vs = sum_of(t, &one);
+    one.vss = vs * vs / v;
+    merge(to, &one);
+}
+
+weft_interval fed_seen_score(const fed *t, const fed_seen *s, weft_population all)
+{
+    if (!(s->n > 0)) return (weft_interval){NAN, INFINITY};
+    const double mean = sum_of(t, s) / s->v;
+    const double around = fmax(s->vss - mean * mean * s->v, 0);
+    return weft_interval_from((int)s->n, s->v, s->vv, mean, around, all);
+}
+
+void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen)
+{
+    const weft_interval s = fed_seen_score(t, seen, unlimited);
+    b->ring[(int64_t)b->head.rounds % t->pool] = *seen;
+    b->head.rounds++;
+    if (s.score < b->head.best) b->head.best = s.score;
+}
+
+/* ---- result ------------------------------------------------------------------------- */
+
+static double selected(const fed *t, const fed_book *b, weft_interval pooled,
+                       weft_interval eval)
+{
+    const int64_t rounds = (int64_t)b->head.rounds;
+    const double half = isfinite(pooled.half) ? pooled.half : 0;
+    switch (t->select) {
+    case FED_BOUND: return pooled.score + half;
+    case FED_LAST:
+        if (rounds == 0) return NAN;
+        return fed_seen_score(t, &b->ring[(rounds - 1) % t->pool], unlimited).score;
+    case FED_BEST: return b->head.best;
+    case FED_EVAL: return eval.score;
+    default: return pooled.score;
+    }
+}
+
+/* Means before and after training: of the evaluation, if there was one, else pooled. */
+static void fill_means(const fed *t, const fed_seen *s, int before, int after,
+                       weft_result *res)
+{
+    if (before) {
+        res->global_loss = s->loss[FED_BEFORE] / s->v;
+        res->global_error = s->wrong[FED_BEFORE] / s->v;
+    }
+    if (after) {
+        res->personal_loss = s->loss[FED_AFTER] / s->v;
+        res->personal_error = s->wrong[FED_AFTER] / s->v;
+    }
+    const int personal = t->stage == FED_PERSONAL;
+    res->valid_loss = personal ? res->personal_loss : res->global_loss;
+    res->valid_error = personal ? res->personal_error : res->global_error;
+}
+
+void fed_book_result(const fed *t, const weft_job *job, const fed_book *b,
+                     const fed_seen *eval, weft_result *res)
+{
+    fed_seen sum = {0};
+    for (int64_t i = 0; i < t->pool; i++) merge(&sum, &b->ring[i]);
+    const weft_interval pooled = fed_seen_score(t, &sum, unlimited),
+                        last = fed_seen_score(t, eval, t->all);
+    const int evaluated = eval->n > 0;
+    const double half = (evaluated ? last : pooled).half;
+    res->accuracy = !t->loss;
+    res->loss = selected(t, b, pooled, last);
+    res->bound = isfinite(half) ? half : 0;
+    if (evaluated)
+        fill_means(t, eval, 1, t->stage == FED_PERSONAL, res);
+    else
+        fill_means(t, &sum, fed_scores(t, job, FED_BEFORE), fed_scores(t, job, FED_AFTER),
+                   res);
+    res->train_loss = b->head.train_loss / b->head.train_count;
+    res->cost = b->head.seconds > 0 ? b->head.seconds : job->resource;
+    const size_t k = (size_t)job->mix.k;
+    memcpy(res->arm_loss, b->arm, k * sizeof *b->arm);
+    memcpy(res->arm_wrong, b->arm + k, k * sizeof *b->arm);
+    memcpy(res->arm_count, b->arm + 2 * k, k * sizeof *b->arm);
+    memcpy(res->z, b->z, k * sizeof *b->z);
+}

@@ -1,0 +1,134 @@
+/* Who takes part in a round: clients drawn, what each draws from the mixture, and which
+ * rank takes its turn. All of it is a function of the seed and of names, so every rank
+ * works it out for itself. Called by fed_round.c and fed_eval.c. */
+#include "fed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- drawing ------------------------------------------------------------------------ */
+
+/* Which client stands at a place of the order 0, 1 ... n-1 after some swaps: only places
+ * that were touched are kept. */
+typedef struct shuffled {
+    int64_t *place, *client; /* [room], place -1: free */
+    uint64_t room;           /* power of two, at least twice the places touched */
+} shuffled;
+
+static int64_t *at_place(shuffled *s, int64_t place)
+{
+    uint64_t i = (uint64_t)place * 0x9e3779b97f4a7c15u & (s->room - 1);
+    while (s->place[i] >= 0 && s->place[i] != place) i = (i + 1) & (s->room - 1);
+    if (s->place[i] < 0) {
+        s->place[i] = place;
+        s->client[i] = place;
+    }
+    return &s->client[i];
+}
+
+static shuffled shuffled_new(int64_t m, weft_arena *tmp)
+{
+    shuffled s = {.room = 8};
+    while (s.room < 4 * (uint64_t)m) s.room *= 2;
+    s.place = WEFT_NEW(tmp, int64_t, s.room);
+    s.client = WEFT_NEW(tmp, int64_t, s.room);
+    for (uint64_t i = 0; i < s.room; i++) s.place[i] = -1;
+    return s;
+}
+
+/* Without replacement: the first m of a Fisher-Yates shuffle, so that a larger cohort
+ * begins with the smaller one. */
+void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
+              int64_t *client, weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp);
+    shuffled s = shuffled_new(replacement ? 0 : m, tmp);
+    for (int64_t i = 0; i < m; i++) {
+        const weft_rng4 r =
+            weft_rng_at(t->env.seed, WEFT_RNG_COHORT, round, (uint64_t)i, 0);
+        const double unit = weft_rng_unit(r.v[0]);
+        if (replacement) {
+            client[i] = (int64_t)(unit * (double)n);
+            continue;
+        }
+        int64_t *drawn = at_place(&s, i + (int64_t)(unit * (double)(n - i)));
+        client[i] = *drawn;
+        *drawn = *at_place(&s, i);
+    }
+    weft_arena_reset(tmp, mark);
+}
+
+fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
+                    int64_t j, int *pick)
+{
+    weft_arena *tmp = t->desk.tmp;
+    const size_t mark = weft_arena_mark(tmp);
+    double unit[WEFT_MOST_BLOCKS], *conf = WEFT_NEW(tmp, double, m->dim);
+    for (int b = 0; b < m->nblock; b++) {
+        const uint64_t which = (uint64_t)j | (uint64_t)(b / 4) << 54;
+        const weft_rng4 r =
+            weft_rng_at(t->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
+        unit[b] = weft_rng_unit(r.v[b % 4]);
+    }
+    if (t->mode && round == FED_EVALUATION)
+        weft_mix_best(m, pick, conf);
+    else
+        weft_mix_pick(m, unit, pick, conf);
+    fed_client c = t->client;
+    weft_space_put(t->env.space, conf, &fed_client_kind, &c);
+    weft_arena_reset(tmp, mark);
+    return c;
+}
+
+/* ---- dealing ------------------------------------------------------------------------ */
+
+void fed_size(const fed *t, const fed_turn *turn, fed_place *p)
+{
+    const weft_clients *f = t->env.data->clients;
+    const int64_t train = weft_client_count(f, p->client, WEFT_TRAIN);
+    const int64_t valid = weft_client_count(f, p->client, turn->part);
+    const int64_t most = p->options.max_samples;
+    p->samples = most > 0 && most < train ? most : train;
+    p->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
+}
+
+/* Work of a turn in samples: a forward pass takes a third of a step. */
+static double work(const fed_turn *turn, const fed_place *p)
+{
+    if (p->lost) return 0;
+    const int passes = turn->before + turn->after;
+    return (turn->train ? (double)p->samples * p->options.epochs : 0) +
+           (double)p->valid * passes / 3 + 1;
+}
+
+typedef struct task_of {
+    double work;
+    int64_t place;
+} task_of;
+
+static int dearer(const void *left, const void *right)
+{
+    const task_of *a = left, *b = right;
+    if (a->work > b->work) return -1;
+    if (a->work < b->work) return 1;
+    return a->place < b->place ? -1 : 1;
+}
+
+void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_place *place,
+              weft_arena *tmp)
+{
+    const int size = t->env.team->size;
+    const size_t mark = weft_arena_mark(tmp);
+    task_of *todo = WEFT_NEW(tmp, task_of, n);
+    double *load = WEFT_NEW(tmp, double, size);
+    for (int64_t j = 0; j < n; j++) todo[j] = (task_of){work(turn, &place[j]), j};
+    qsort(todo, (size_t)n, sizeof *todo, dearer);
+    for (int64_t e = 0; e < n; e++) {
+        int least = 0;
+        for (int r = 1; r < size; r++)
+            if (load[r] < load[least]) least = r;
+        load[least] += todo[e].work;
+        place[todo[e].place].rank = least;
+    }
+    weft_arena_reset(tmp, mark);
+}

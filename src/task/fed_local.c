@@ -1,0 +1,155 @@
+/* The turn of one client: its samples are read, the weights that it was sent are scored,
+ * trained by its own configuration, and scored again. A pure function of weights, samples,
+ * options and names; no other rank is asked. Called by fed_round.c and fed_eval.c. */
+#include "fed.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- batches ------------------------------------------------------------------------ */
+
+/* The samples at[0 .. n-1] in the desk's tables. */
+static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *at, int n)
+{
+    const fed_desk *d = &t->desk;
+    const weft_clients *f = t->env.data->clients;
+    weft_batch b = {.n = n};
+    if (s->text) {
+        for (int i = 0; i < n; i++) d->text[i] = s->text + at[i] * f->stride;
+        b.text = d->text;
+        return b;
+    }
+    for (int i = 0; i < n; i++) {
+        d->x[i] = s->x + at[i] * f->d;
+        d->label[i] = s->label[at[i]];
+    }
+    b.x = d->x;
+    b.label = d->label;
+    return b;
+}
+
+/* order[0 .. take-1]: the first of a shuffle of 0 .. n-1 that client and epoch key. */
+static void shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch,
+                    int64_t n, int64_t take, int64_t *order)
+{
+    weft_rng4 r = {{0}};
+    for (int64_t i = 0; i < n; i++) order[i] = i;
+    for (int64_t i = 0; i < take; i++) {
+        if (i % 4 == 0)
+            r = weft_rng_at(t->env.seed, WEFT_RNG_BATCH, turn->round, (uint64_t)client,
+                            (uint64_t)epoch << 40 | (uint64_t)(i / 4));
+        const int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
+        const int64_t kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+}
+
+/* ---- scoring ------------------------------------------------------------------------ */
+
+/* Scores `count` of the samples, evenly spread over them all. A mean loss above `most`, or
+ * none at all, counts as that. */
+static void score(const fed *t, const real *w, const weft_samples *s, int64_t count,
+                  const fed_turn *turn, int stage, fed_told *out)
+{
+    const fed_desk *d = &t->desk;
+    weft_arena *tmp = d->tmp;
+    const size_t mark = weft_arena_mark(tmp);
+    int64_t *at = WEFT_NEW(tmp, int64_t, d->most);
+    weft_score sum = {0};
+    for (int64_t i = 0; i < count; i += d->most) {
+        const int n = (int)(count - i < d->most ? count - i : d->most);
+        for (int e = 0; e < n; e++)
+            at[e] = (int64_t)((double)(i + e) * (double)s->n / (double)count);
+        const weft_batch b = batch_of(t, s, at, n);
+        t->net->score(t->model, d->net, w, &b, &sum);
+    }
+    if (!isfinite(sum.loss)) sum.loss = t->worst * (double)sum.count;
+    if (sum.loss > turn->most * (double)sum.count)
+        sum.loss = turn->most * (double)sum.count;
+    out->loss[stage] = sum.loss;
+    out->wrong[stage] = (double)sum.wrong;
+    out->count = (double)sum.count;
+    weft_arena_reset(tmp, mark);
+}
+
+double fed_predictions(const fed *t, int64_t count)
+{
+    const int chars = t->env.data->form == WEFT_CHARS && t->every;
+    return (double)(chars ? count * t->env.data->clients->d : count);
+}
+
+/* ---- training ----------------------------------------------------------------------- */
+
+/* desk.g = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
+static int change_within(const fed_desk *d, int64_t n, const real *from, real most)
+{
+    int good = 1;
+    for (int64_t i = 0; i < n; i++) {
+        d->g[i] = d->w[i] - from[i];
+        good &= d->g[i] <= most && d->g[i] >= -most;
+    }
+    return good;
+}
+
+/* Trains desk.w, from `from`; 0: diverged. */
+static int train(const fed *t, const real *from, const fed_place *p, const fed_turn *turn,
+                 const weft_samples *s, fed_told *out)
+{
+    const fed_desk *d = &t->desk;
+    const fed_client *c = &p->options;
+    int64_t *order = WEFT_NEW(d->tmp, int64_t, s->n);
+    memcpy(d->w, from, (size_t)t->nweight * sizeof *from);
+    for (int epoch = 0; epoch < c->epochs; epoch++) {
+        shuffle(t, turn, p->client, epoch, s->n, p->samples, order);
+        for (int64_t i = 0; i < p->samples; i += c->batch) {
+            const int64_t left = p->samples - i;
+            const weft_batch b =
+                batch_of(t, s, order + i, left < c->batch ? (int)left : c->batch);
+            const weft_rng4 r =
+                weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, turn->round, (uint64_t)p->client,
+                            (uint64_t)epoch << 40 | (uint64_t)i);
+            weft_score sum = {0};
+            t->net->grad(t->model, d->net, d->w, &b, c->dropout, r.v[0], d->g, &sum);
+            const double norm = weft_sgd_step(&c->sgd, t->nweight, epoch == 0 && i == 0,
+                                              d->w, d->g, d->velocity, from);
+            if (!isfinite(norm) || !isfinite(sum.loss)) return 0;
+            out->train_loss += sum.loss;
+            out->train_count += (double)sum.count;
+            out->steps += b.n;
+        }
+    }
+    return change_within(d, t->nweight, from, (real)c->max_change);
+}
+
+static weft_status visit(fed *t, const real *from, const fed_place *p, const fed_turn *turn,
+                         fed_told *out)
+{
+    weft_clients *f = t->env.data->clients;
+    weft_samples own = {0}, scored = {0};
+    *out = (fed_told){0};
+    if (turn->before || turn->after)
+        TRY(weft_client_get(f, p->client, turn->part, &scored, t->desk.tmp));
+    if (turn->before) score(t, from, &scored, p->valid, turn, FED_BEFORE, out);
+    if (!turn->train) return WEFT_OK;
+    TRY(weft_client_get(f, p->client, WEFT_TRAIN, &own, t->desk.tmp));
+    out->diverged = !train(t, from, p, turn, &own, out);
+    if (!turn->after) return WEFT_OK;
+    if (!(out->diverged > 0)) {
+        score(t, t->desk.w, &scored, p->valid, turn, FED_AFTER, out);
+        return WEFT_OK;
+    }
+    out->count = fed_predictions(t, p->valid);
+    out->loss[FED_AFTER] = t->worst * out->count;
+    out->wrong[FED_AFTER] = out->count;
+    return WEFT_OK;
+}
+
+weft_status fed_visit(fed *t, const real *from, const fed_place *p, const fed_turn *turn,
+                      fed_told *out)
+{
+    const size_t mark = weft_arena_mark(t->desk.tmp);
+    const weft_status st = visit(t, from, p, turn, out);
+    weft_arena_reset(t->desk.tmp, mark);
+    return st;
+}

@@ -1,0 +1,252 @@
+/* One round: a cohort is drawn, its devices' fates are worked out, each rank takes the
+ * turns it was dealt and sums up the changes of the weights, the sums are added over ranks,
+ * and every rank applies the same step of the server's optimizer and of the mixture's rule.
+ * McMahan, Moore, Ramage, Hampson, Aguera y Arcas, "Communication-efficient learning of
+ * deep networks from decentralized data", AISTATS 2017; Khodak et al., "Federated
+ * Hyperparameter Tuning", NeurIPS 2021. Called by fed.c. */
+#include "fed.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct cohort {
+    fed_turn turn;
+    int64_t n;
+    fed_place *place; /* [n] */
+    fed_told *told;   /* [n] */
+    int *pick;        /* [n][nblock] entries of the mixture */
+    weft_mix mix;
+    weft_closing end;
+    double weight; /* bound of the sum of weights, which fixes the scale of sums */
+    int scale;
+} cohort;
+
+int fed_scores(const fed *t, const weft_job *job, int stage)
+{
+    const int moves = job->rule.schedule != WEFT_STILL;
+    if (t->both) return 1;
+    if (stage == FED_AFTER) return t->stage == FED_PERSONAL || moves;
+    return t->stage == FED_GLOBAL || (moves && job->rule.diff);
+}
+
+/* ---- cohort ------------------------------------------------------------------------- */
+
+/* Which devices will be averaged. */
+static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tmp)
+{
+    const double model = (double)sizeof(float) * (double)t->nweight;
+    weft_turn *turn = WEFT_NEW(tmp, weft_turn, c->n);
+    for (int64_t j = 0; j < c->n; j++) {
+        const fed_place *p = &c->place[j];
+        const double samples = (double)p->samples * p->options.epochs;
+        const weft_work work = {.samples = samples,
+                                .flops = samples * t->net->flops(t->model),
+                                .down = model,
+                                .up = model};
+        turn[j] = weft_device_turn(&t->device, p->client, round, &work);
+    }
+    c->end = weft_device_close(&t->device, (int)t->cohort, (int)c->n, turn, tmp);
+    for (int64_t j = 0; j < c->n; j++) c->place[j].lost = turn[j].fate != WEFT_AVERAGED;
+}
+
+static cohort cohort_new(const fed *t, const weft_job *job, const fed_book *b,
+                         weft_arena *tmp)
+{
+    const int64_t clients = t->env.data->clients->n, round = (int64_t)b->head.round;
+    cohort c = {.turn = {.round = (uint64_t)round,
+                         .before = fed_scores(t, job, FED_BEFORE),
+                         .train = 1,
+                         .after = fed_scores(t, job, FED_AFTER),
+                         .part = WEFT_VALID,
+                         .cap = t->max_valid,
+                         .most = t->worst},
+                .mix = job->mix};
+    c.mix.z = b->z;
+    c.n = weft_device_started(&t->device, t->cohort, t->replacement ? INT64_MAX : clients);
+    c.place = WEFT_NEW(tmp, fed_place, c.n);
+    c.told = WEFT_NEW(tmp, fed_told, c.n);
+    c.pick = WEFT_NEW(tmp, int, c.n *c.mix.nblock);
+    int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
+    fed_draw(t, (uint64_t)round, clients, c.n, t->replacement, client, tmp);
+    for (int64_t j = 0; j < c.n; j++) {
+        fed_place *p = &c.place[j];
+        p->client = client[j];
+        p->options =
+            fed_pick(t, &c.mix, job->trial, (uint64_t)round, j, c.pick + j * c.mix.nblock);
+        fed_size(t, &c.turn, p);
+        p->weight = p->samples == 0 ? 0 : t->plain ? 1 : (double)p->samples;
+        c.weight += p->weight;
+    }
+    close_devices(t, &c, round, tmp);
+    fed_deal(t, &c.turn, c.n, c.place, tmp);
+    c.scale = weft_exact_scale(t->client.max_change * c.weight);
+    return c;
+}
+
+/* ---- turns -------------------------------------------------------------------------- */
+
+static weft_status take_turns(fed *t, cohort *c, const real *w)
+{
+    fed_desk *d = &t->desk;
+    memset(d->sum, 0, (size_t)t->nweight * sizeof *d->sum);
+    for (int64_t j = 0; j < c->n; j++) {
+        const fed_place *p = &c->place[j];
+        if (p->lost || p->rank != t->env.team->rank) continue;
+        TRY(fed_visit(t, w, p, &c->turn, &c->told[j]));
+        if (c->told[j].diverged > 0 || !(p->weight > 0)) continue;
+        const real weight = (real)p->weight;
+        for (int64_t i = 0; i < t->nweight; i++) d->g[i] *= weight;
+        weft_exact_add(t->nweight, d->g, c->scale, d->sum);
+    }
+    return WEFT_OK;
+}
+
+int64_t fed_room(int64_t n)
+{
+    return n * FED_TOLD + 1;
+}
+
+/* Of the bits of a double that one rank gives and the others leave 0, the integer sum is
+ * these bits. */
+weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, int64_t n,
+                         const fed_place *place, fed_told *told)
+{
+    int64_t *bits = wire + head, *failed = bits + n * FED_TOLD;
+    memset(bits, 0, (size_t)fed_room(n) * sizeof *bits);
+    for (int64_t j = 0; j < n; j++)
+        if (place[j].rank == t->env.team->rank)
+            memcpy(bits + j * FED_TOLD, &told[j], sizeof *told);
+    *failed = st != WEFT_OK;
+    weft_sum_i64(t->env.team, wire, (size_t)(head + fed_room(n)));
+    if (*failed > 0) return weft_agree(st, t->env.team);
+    memcpy(told, bits, (size_t)n * sizeof *told);
+    return WEFT_OK;
+}
+
+/* ---- server ------------------------------------------------------------------------- */
+
+/* Moves the weights by the mean change of the clients that did not diverge. */
+static void move_weights(fed *t, const cohort *c, fed_book *b, const int64_t *sum,
+                         real *state)
+{
+    double weight = 0;
+    for (int64_t j = 0; j < c->n; j++)
+        if (!c->place[j].lost && !(c->told[j].diverged > 0)) weight += c->place[j].weight;
+    if (!(weight > 0)) return;
+    const double unit = ldexp(1, -c->scale) / weight;
+    real *delta = t->desk.g;
+    for (int64_t i = 0; i < t->nweight; i++) delta[i] = (real)((double)sum[i] * unit);
+    weft_server server = t->server;
+    weft_space_put(t->env.space, c->mix.conf, &fed_server_kind, &server);
+    weft_server_step(&server, (int64_t)b->head.steps, t->nweight, state, delta,
+                     state + t->nweight);
+    b->head.steps++;
+}
+
+/* Moves the mixture by the scores of the clients that answered. */
+static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
+                     weft_arena *tmp)
+{
+    if (job->rule.schedule == WEFT_STILL) return;
+    const int nblock = c->mix.nblock;
+    int *pick = WEFT_NEW(tmp, int, c->n *nblock);
+    double *s[2] = {WEFT_NEW(tmp, double, c->n), WEFT_NEW(tmp, double, c->n)};
+    double *v = WEFT_NEW(tmp, double, c->n);
+    double sum = 0;
+    int n = 0;
+    for (int64_t j = 0; j < c->n; j++) {
+        const fed_told *o = &c->told[j];
+        if (c->place[j].lost || !(o->count > 0)) continue;
+        memcpy(pick + n * nblock, c->pick + j * nblock, (size_t)nblock * sizeof *pick);
+        for (int stage = 0; stage < 2; stage++)
+            s[stage][n] = (t->loss ? o->loss : o->wrong)[stage] / o->count;
+        v[n++] = o->count;
+        sum += o->count;
+    }
+    for (int e = 0; e < n; e++) v[e] /= sum;
+    weft_rule_step(&job->rule, &b->head.drift, &c->mix, n, pick, s[FED_BEFORE],
+                   s[FED_AFTER], v);
+}
+
+/* ---- books -------------------------------------------------------------------------- */
+
+static void add_arms(const cohort *c, int64_t j, int stage, fed_book *b)
+{
+    const int k = c->mix.k;
+    for (int e = 0; e < c->mix.nblock; e++) {
+        const int i = c->pick[j * c->mix.nblock + e];
+        b->arm[i] += c->told[j].loss[stage];
+        b->arm[k + i] += c->told[j].wrong[stage];
+        b->arm[2 * k + i] += c->told[j].count;
+    }
+}
+
+static void fill_row(const cohort *c, const fed_seen *s, double train_loss, weft_round *row)
+{
+    row->before_loss = c->turn.before ? s->loss[FED_BEFORE] / s->v : NAN;
+    row->before_error = c->turn.before ? s->wrong[FED_BEFORE] / s->v : NAN;
+    row->after_loss = c->turn.after ? s->loss[FED_AFTER] / s->v : NAN;
+    row->after_error = c->turn.after ? s->wrong[FED_AFTER] / s->v : NAN;
+    row->train_loss = train_loss;
+    row->dropped = c->end.away + c->end.dropped + c->end.late;
+    row->seconds = c->end.seconds;
+    row->energy = c->end.energy;
+    row->bytes = c->end.bytes;
+    row->entropy = weft_mix_entropy(&c->mix);
+}
+
+/* Sums up the round, in the order of the cohort. */
+static void write_books(fed *t, const cohort *c, fed_book *b, weft_round *row)
+{
+    fed_seen seen = {0};
+    double loss = 0, count = 0;
+    for (int64_t j = 0; j < c->n; j++) {
+        const fed_told *o = &c->told[j];
+        if (c->place[j].lost) continue;
+        fed_seen_add(t, &seen, o);
+        add_arms(c, j, c->turn.after ? FED_AFTER : FED_BEFORE, b);
+        row->samples += o->steps;
+        row->diverged += o->diverged;
+        if (o->diverged > 0) continue;
+        row->clients++;
+        loss += o->train_loss;
+        count += o->train_count;
+    }
+    fed_book_enter(t, b, &seen);
+    b->head.train_loss += loss;
+    b->head.train_count += count;
+    b->head.seconds += c->end.seconds;
+    fill_row(c, &seen, loss / count, row);
+    if (t->warned || row->diverged < 1 || row->clients > 0) return;
+    t->warned = 1;
+    weft_log(WEFT_WARN,
+             "all %.0f clients of round %.0f of trial %.0f diverged, so the weights stay; "
+             "client.lr may be too high",
+             row->diverged, b->head.round, b->head.trial);
+}
+
+/* Whole numbers below 2^52 in doubles, and then in integers, in the same place. */
+static int64_t *whole(double *sum, int64_t n)
+{
+    int64_t *wire = (int64_t *)(void *)sum;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t x = (int64_t)sum[i];
+        memcpy(&wire[i], &x, sizeof x);
+    }
+    return wire;
+}
+
+weft_status fed_round(fed *t, const weft_job *job, fed_book *b, real *state,
+                      weft_round *row, weft_arena *tmp)
+{
+    t->desk.tmp = tmp;
+    cohort c = cohort_new(t, job, b, tmp);
+    const weft_status st = take_turns(t, &c, state);
+    int64_t *wire = whole(t->desk.sum, t->nweight);
+    TRY(fed_exchange(t, st, wire, t->nweight, c.n, c.place, c.told));
+    move_weights(t, &c, b, wire, state);
+    move_mix(t, job, &c, b, tmp);
+    write_books(t, &c, b, row);
+    b->head.round++;
+    return WEFT_OK;
+}

@@ -1,0 +1,66 @@
+/* Intervals for scores of a population of clients of unequal size. See interval.h. */
+#include "interval.h"
+
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* P(|T| < sqrt(degrees) tan angle). Abramowitz, Stegun, "Handbook of Mathematical
+ * Functions", 26.7.3 and 26.7.4. */
+static double within(double angle, int degrees)
+{
+    const int odd = degrees % 2;
+    const double c = cos(angle), s = sin(angle);
+    double term = odd ? c : 1, sum = degrees == 1 ? 0 : term;
+    for (int i = odd ? 3 : 2; i < degrees; i += 2) {
+        term *= c * c * (i - 1) / i;
+        sum += term;
+    }
+    return odd ? 2 / pi * (angle + s * sum) : s * sum;
+}
+
+double weft_student(int degrees)
+{
+    double lo = 0, hi = pi / 2;
+    for (int i = 0; i < 60; i++) { /* to the last bit */
+        const double middle = (lo + hi) / 2;
+        if (within(middle, degrees) < 0.95)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return sqrt(degrees) * tan(lo);
+}
+
+weft_interval weft_interval_from(int drawn, double x, double q, double score, double around,
+                                 weft_population all)
+{
+    weft_interval r = {score, INFINITY};
+    if (drawn == 0) return r;
+    const double drop = 1 / x - 1 / all.sum;
+    const double share = drop * drop * q + (all.square - q) / (all.sum * all.sum);
+    if (!(share > 0)) r.half = 0;
+    if (!(share > 0) || drawn < 2) return r;
+    const double spread = sqrt(around / (x - q / x));
+    r.half = weft_student(drawn - 1) * spread * sqrt(share);
+    return r;
+}
+
+weft_interval weft_interval_of(int m, const double *weight, const double *score,
+                               weft_population all)
+{
+    double x = 0, q = 0, total = 0, around = 0;
+    int drawn = 0;
+    for (int i = 0; i < m; i++) {
+        x += weight[i];
+        q += weight[i] * weight[i];
+        total += weight[i] * score[i];
+        drawn += weight[i] > 0;
+    }
+    const double mean = total / x;
+    for (int i = 0; i < m; i++) {
+        const double d = score[i] - mean;
+        around += weight[i] * d * d;
+    }
+    return weft_interval_from(drawn, x, q, mean, around, all);
+}

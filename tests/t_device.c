@@ -1,0 +1,281 @@
+/* Simulated devices: chances, times and energies against closed forms, the end of rounds by
+ * hand, and traces that are not as they should be.
+ * RUN: np=1 */
+#include "../src/task/device.h"
+#include "scratch.h"
+
+#include <string.h>
+
+enum { ROUNDS = 20000 };
+
+/* A section [device] of that text, set up for so many clients. NULL: it failed. */
+static const weft_device *device(const char *text, int64_t clients)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    weft_device *d = WEFT_NEW(mem, weft_device, 1);
+    const char *section = weft_arena_text(mem, "[device]\n%s\n", text);
+    weft_status st = weft_conf_text(&c, "test", section);
+    if (st == WEFT_OK) st = weft_conf_bind(&c, &weft_device_kind, d);
+    if (st == WEFT_OK) st = weft_device_setup(d, clients, 7, mem);
+    return st == WEFT_OK ? d : NULL;
+}
+
+static const weft_work unit_work = {.samples = 1};
+
+/* ---- one device ------------------------------------------------------------------ */
+
+static void test_default(void)
+{
+    const weft_device *d = device("", 10);
+    const weft_work work = {1e6, 1e12, 1e9, 1e9};
+    const weft_turn t = weft_device_turn(d, 3, 4, &work);
+    ok(t.fate == WEFT_AVERAGED && !(t.seconds > 0) && !(t.energy > 0),
+       "without options a device answers at once, at no cost");
+    is_near(t.bytes, 2e9, 0, "its bytes are counted");
+}
+
+static void test_seconds(void)
+{
+    const weft_device *d =
+        device("sample_seconds = 0.5\nflops = 1e6\nup = 100\ndown = 1000\nlatency = 0.25\n"
+               "power = 3\nbyte_energy = 0.01",
+               10);
+    const weft_work work = {.samples = 10, .flops = 2e6, .down = 500, .up = 700};
+    const weft_turn t = weft_device_turn(d, 0, 0, &work);
+    is_near(t.seconds, 0.5 + 0.5 + 7 + 7, 1e-12,
+            "seconds: latency twice, down, samples and operations, up");
+    is_near(t.energy, 3 * 7 + 0.01 * 1200, 1e-12, "energy: computing and bytes");
+}
+
+/* Mean seconds over clients and, if redrawn, rounds. */
+static double mean_seconds(const weft_device *d, int clients, int rounds)
+{
+    double sum = 0;
+    for (int c = 0; c < clients; c++)
+        for (int r = 0; r < rounds; r++)
+            sum += weft_device_turn(d, c, r, &unit_work).seconds;
+    return sum / clients / rounds;
+}
+
+static void test_speeds(void)
+{
+    const weft_device *once = device("speed = exponential\nsample_seconds = 2", ROUNDS);
+    const weft_device *anew =
+        device("speed = exponential\nsample_seconds = 2\nredraw = yes", 10);
+    const weft_device *normal =
+        device("speed = lognormal\nsigma = 0.5\nsample_seconds = 2", ROUNDS);
+    is_near(mean_seconds(once, ROUNDS, 1), 2, 0.04,
+            "exponential seconds: mean over clients");
+    is_near(mean_seconds(anew, 1, ROUNDS), 2, 0.04, "over rounds where they are redrawn");
+    is_near(mean_seconds(normal, ROUNDS, 1), 2, 0.04,
+            "lognormal seconds: mean over clients");
+    const double first = weft_device_turn(once, 5, 0, &unit_work).seconds;
+    is_near(weft_device_turn(once, 5, 9, &unit_work).seconds, first, 0,
+            "a client keeps its speed");
+    ok(fabs(weft_device_turn(anew, 5, 9, &unit_work).seconds -
+            weft_device_turn(anew, 5, 8, &unit_work).seconds) > 0,
+       "unless speeds are redrawn");
+}
+
+static void test_chances(void)
+{
+    const weft_device *d = device("dropout = 0.3\navailability = 0.8\nsample_seconds = 2\n"
+                                  "power = 1",
+                                  10);
+    int away = 0, dropped = 0;
+    double lost = 0, energy = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+        const weft_turn t = weft_device_turn(d, r % 10, r, &unit_work);
+        away += t.fate == WEFT_AWAY;
+        dropped += t.fate == WEFT_DROPPED;
+        lost += t.fate == WEFT_DROPPED ? t.seconds : 0;
+        energy += t.energy;
+    }
+    /* Four standard deviations of a share of 20,000 are 0.013. */
+    is_near((double)away / ROUNDS, 0.2, 0.012, "a fifth of the devices is away");
+    is_near((double)dropped / (ROUNDS - away), 0.3, 0.015, "30 %% of the rest drop out");
+    is_near(lost / dropped, 1, 0.04, "half-way through, in the mean");
+    is_near(energy / (ROUNDS - away), 2 * (1 - 0.15), 0.03,
+            "and have spent half of their energy");
+}
+
+/* ---- rounds ---------------------------------------------------------------------- */
+
+static void test_closing(void)
+{
+    const weft_turn start[6] = {{WEFT_AVERAGED, 5, 10, 100}, {WEFT_DROPPED, 9, 9, 90},
+                                {WEFT_AVERAGED, 2, 4, 100},  {WEFT_AWAY, 0, 0, 0},
+                                {WEFT_AVERAGED, 8, 16, 100}, {WEFT_AVERAGED, 5, 10, 100}};
+    weft_turn t[6];
+    const weft_device *d = device("", 10), *hurried = device("deadline = 4", 10);
+    memcpy(t, start, sizeof t);
+    weft_closing c = weft_device_close(d, 2, 6, t, mem);
+    ok(c.averaged == 2 && c.late == 2 && c.dropped == 1 && c.away == 1,
+       "a round counts what became of its devices");
+    ok(t[2].fate == WEFT_AVERAGED && t[0].fate == WEFT_AVERAGED && t[5].fate == WEFT_LATE,
+       "the first answers are averaged, ties in the order of the cohort");
+    is_near(c.seconds, 5, 0, "a round ends with the last answer it needs");
+    is_near(c.energy, 10 + 5 + 4 + 10 + 10, 1e-12, "who is late stops then");
+    is_near(c.bytes, 100 + 50 + 100 + 62.5 + 100, 1e-12, "and sends no more");
+
+    memcpy(t, start, sizeof t);
+    c = weft_device_close(d, 5, 6, t, mem);
+    ok(c.averaged == 4 && c.late == 0,
+       "all are averaged where more are needed than answer");
+    is_near(c.seconds, 9, 0, "a round ends when nobody is left to wait for");
+
+    memcpy(t, start, sizeof t);
+    c = weft_device_close(hurried, 2, 6, t, mem);
+    ok(c.averaged == 1 && c.late == 3, "a deadline cuts off the slower ones");
+    is_near(c.seconds, 4, 0, "and ends the round");
+    c = weft_device_close(hurried, 2, 0, t, mem);
+    ok(c.averaged == 0 && !(c.seconds > 0), "a round of no devices ends at once");
+}
+
+/* Mean virtual seconds of rounds of which m answers are needed. */
+static double mean_round(const weft_device *d, int m)
+{
+    enum { MOST = 64 };
+    const int n = (int)weft_device_started(d, m, 1000);
+    double sum = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+        weft_turn turn[MOST];
+        for (int j = 0; j < n; j++) turn[j] = weft_device_turn(d, j, r, &unit_work);
+        sum += weft_device_close(d, m, n, turn, mem).seconds;
+    }
+    return sum / ROUNDS;
+}
+
+/* Expected time of the m-th of n answers, exponential with mean 1, or of the deadline if
+ * that is earlier. While i have answered the next comes at rate n - i, so the time spent
+ * with i answers is P(the (i+1)-th comes before the deadline) / (n - i). */
+static double expected(int m, int n, double deadline)
+{
+    const double p = isfinite(deadline) ? -expm1(-deadline) : 1;
+    double sum = 0;
+    for (int i = 0; i < m; i++) {
+        double fewer = 0; /* P(at most i of n by the deadline) */
+        for (int j = 0; j <= i && p < 1; j++)
+            fewer += exp(lgamma(n + 1) - lgamma(j + 1) - lgamma(n - j + 1)) * pow(p, j) *
+                     pow(1 - p, n - j);
+        sum += (1 - fewer) / (n - i);
+    }
+    return sum;
+}
+
+static void test_round_times(void)
+{
+    static const struct {
+        const char *options, *what;
+        int m, n;
+        double deadline;
+    } cases[] = {
+        {"", "all of 10: the harmonic sum", 10, 10, INFINITY},
+        {"over = 1.3", "10 of 13", 10, 13, INFINITY},
+        {"over = 2", "20 of 40", 20, 40, INFINITY},
+        {"deadline = 1.5", "all of 10 or a deadline", 10, 10, 1.5},
+        {"over = 1.3\ndeadline = 1.2", "10 of 13 or a deadline", 10, 13, 1.2},
+        {"deadline = 0.5", "one device or a deadline", 1, 1, 0.5},
+    };
+    double harmonic = 0;
+    for (int i = 1; i <= 10; i++) harmonic += 1.0 / i;
+    is_near(expected(10, 10, INFINITY), harmonic, 1e-12,
+            "closed forms agree: harmonic sum");
+    is_near(expected(1, 1, 0.5), 1 - exp(-0.5), 1e-12, "closed forms agree: deadline");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const weft_device *d =
+            device(weft_arena_text(
+                       mem, "speed = exponential\nredraw = yes\nsample_seconds = 1\n%s",
+                       cases[i].options),
+                   1000);
+        const double mean = mean_round(d, cases[i].m);
+        const double theory = expected(cases[i].m, cases[i].n, cases[i].deadline);
+        ok(weft_device_started(d, cases[i].m, 1000) == cases[i].n,
+           "%d devices are started for %d", cases[i].n, cases[i].m);
+        note("%s: %.4f, expected %.4f", cases[i].what, mean, theory);
+        is_near(mean / theory, 1, 0.02, "round time within 2 %%: %s", cases[i].what);
+    }
+    const weft_device *d = device("over = 3", 20);
+    ok(weft_device_started(d, 10, 20) == 20, "no more are started than there are");
+}
+
+/* ---- traces ---------------------------------------------------------------------- */
+
+/* Writes a trace and reads it for three clients. */
+static const weft_device *trace(const char *text)
+{
+    const char *path = write_text("trace.tsv", text);
+    return device(
+        weft_arena_text(mem, "speed = trace\nup = 8\nsample_seconds = 1\nfile = %s", path),
+        3);
+}
+
+static void test_trace(void)
+{
+    const weft_device *d = trace("client\tspeed\tdropout\n"
+                                 "2\t4\t0\n0\t0.5\t0\n1\t1\t1\n");
+    const weft_work work = {.samples = 2, .up = 16};
+    is_near(d ? weft_device_turn(d, 0, 0, &work).seconds : 0, 4 + 2, 1e-12,
+            "a client has the speed of its line, and the section's where there is none");
+    is_near(d ? weft_device_turn(d, 2, 0, &work).seconds : 0, 0.5 + 2, 1e-12,
+            "in any order of lines");
+    ok(d && weft_device_turn(d, 1, 0, &work).fate == WEFT_DROPPED, "and its chances");
+    d = trace("speed,availability\r\n2,1\r\n4,1\r\n\r\n");
+    int fast = 0;
+    for (int c = 0; d && c < 1000; c++)
+        fast += weft_device_turn(d, c, 0, &unit_work).seconds < 0.3;
+    is_near(fast, 500, 70, "without a column client, lines are given at random");
+}
+
+static void test_bad_traces(void)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "holds no device"},
+        {"speed\n", "holds no device"},
+        {"client\tsped\n", ":1: there is no column \"sped\"; did you mean \"speed\"?"},
+        {"up\tup\n", ":1: there are two columns \"up\""},
+        {"speed\tup\n1\n", ":2: 1 fields, expected the 2"},
+        {"speed\tup\n1\t2\t3\n", ":2: 3 fields, expected the 2"},
+        {"speed\n1\nfast\n", ":3: speed is \"fast\", expected a number above 0"},
+        {"speed\n0\n", ":2: speed is \"0\""},
+        {"up\n-1\n", ":2: up is \"-1\", expected bytes a second"},
+        {"up\nnan\n", ":2: up is \"nan\""},
+        {"dropout\n1.5\n", ":2: dropout is \"1.5\", expected a probability"},
+        {"speed\n1 x\n", ":2: speed is \"1 x\""},
+        {"client\tspeed\n3\t1\n", ":2: client 3, expected 0 .. 2"},
+        {"client\tspeed\nAnn\t1\n", ":2: client Ann, expected 0 .. 2"},
+        {"client\tspeed\n1\t1\n1\t2\n", ":3: client 1 has a line already"},
+        {"client\tspeed\n0\t1\n1\t2\n", "client 2 has no line"},
+        {"speed\tup\tdown\tdropout\tavailability\tclient\tx\n", ":1: 7 columns"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const weft_device *d = trace(cases[i].text);
+        ok(!d && strstr(weft_error(), cases[i].says), "a bad trace is refused: %s",
+           cases[i].says);
+        if (!d && !strstr(weft_error(), cases[i].says)) note("said: %s", weft_error());
+    }
+    ok(!device("speed = trace", 3) && strstr(weft_error(), "needs device.file"),
+       "a trace needs its file");
+    ok(!device("file = x", 3) && strstr(weft_error(), "device.speed = trace"),
+       "a file needs speed = trace");
+    ok(!device("speed = trace\nfile = /nowhere/x", 3) &&
+           strstr(weft_error(), "/nowhere/x: No such file"),
+       "a file that is not there is named");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_default();
+    test_seconds();
+    test_speeds();
+    test_chances();
+    test_closing();
+    test_round_times();
+    test_trace();
+    test_bad_traces();
+    return scratch_end();
+}

@@ -1,0 +1,460 @@
+/* Rounds of federated training against closed forms: full-batch steps of softmax regression
+ * worked out in doubles, averages over subsets of clients, cohorts that their sizes betray;
+ * the same bits on any number of ranks and after any stop.
+ * RUN: np=1 np=2 np=3 */
+#include "toy.h"
+
+static toy *one_client(void)
+{
+    int64_t count[1][WEFT_NPART] = {{20, 7, 9}};
+    return toy_new(1, count);
+}
+
+static toy *five_clients(void)
+{
+    int64_t count[5][WEFT_NPART] = {
+        {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
+    return toy_new(5, count);
+}
+
+static toy *forty_clients(void)
+{
+    int64_t count[40][WEFT_NPART];
+    for (int c = 0; c < 40; c++) {
+        count[c][WEFT_TRAIN] = c % 13 == 5 ? 0 : 3 + 5 * c % 37;
+        count[c][WEFT_VALID] = c % 11 == 3 ? 0 : 1 + c % 6;
+        count[c][WEFT_TEST] = 1 + c % 4;
+    }
+    return toy_new(40, count);
+}
+
+/* Two epochs of one full batch, twice: momentum begins anew in each round, decay and the
+ * pull to the server's weights as PyTorch takes them; server of rate 0.5. */
+static void test_one_client(void)
+{
+    toy *t = one_client();
+    stand *s = trained(t,
+                       "[fed]\ncohort = 1\n[client]\nlr = 0.3\nmomentum = 0.8\nbatch = 50\n"
+                       "epochs = 2\nweight_decay = 0.1\nmu = 0.2\n[server]\nlr = 0.5\n",
+                       1, 2);
+    double w[W] = {0};
+    for (int round = 0; round < 2; round++) {
+        double own[W], v[W] = {0};
+        memcpy(own, w, sizeof w);
+        for (int epoch = 0; epoch < 2; epoch++) {
+            double g[W] = {0};
+            softmax(t, 0, 0, 20, own, g);
+            for (int i = 0; i < W; i++) {
+                const double d = g[i] / 20 + 0.2 * (own[i] - w[i]) + 0.1 * own[i];
+                v[i] = epoch ? 0.8 * v[i] + d : d;
+                own[i] -= 0.3 * v[i];
+            }
+        }
+        for (int i = 0; i < W; i++) w[i] += 0.5 * (own[i] - w[i]);
+    }
+    is_near(distance(s->state, w), 0, 1e-6, "two rounds of one client are SGD by hand");
+    ok(s->row[1].samples > 39.9 && s->row[1].samples < 40.1, "two epochs of 20 samples");
+    ok(s->row[0].clients > 0 && s->row[0].bytes > 0, "the row says so");
+}
+
+static void test_averages(void)
+{
+    toy *t = five_clients();
+    for (int plain = 0; plain < 2; plain++) {
+        stand *s =
+            trained(t,
+                    weft_arena_text(mem,
+                                    "[fed]\ncohort = 5\naverage = %s\n[client]\nlr = 0.5\n"
+                                    "batch = 50\n",
+                                    plain ? "plain" : "weighted"),
+                    1, 1);
+        double mean[W] = {0}, sum = 0;
+        for (int c = 0; c < 5; c++) {
+            double w[W] = {0};
+            full_step(t, c, 0.5, w);
+            const double n = plain ? 1 : (double)t->count[c][0];
+            for (int i = 0; i < W; i++) mean[i] += n * w[i];
+            sum += n;
+        }
+        for (int i = 0; i < W; i++) mean[i] /= sum;
+        is_near(distance(s->state, mean), 0, 1e-6, "the %s average of five clients",
+                plain ? "plain" : "weighted");
+    }
+}
+
+/* Scores of all clients before and after one step, and their sums. */
+static void test_scores(void)
+{
+    toy *t = five_clients();
+    stand *s = trained(t,
+                       "[fed]\ncohort = 5\nboth = yes\nscore = loss\neval_clients = 0\n"
+                       "eval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
+                       1, 3);
+    double w[W], before = 0, after = 0, wrong = 0, n = 0;
+    wide(s->state, w);
+    weft_scores out;
+    for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
+        before = after = wrong = n = 0;
+        for (int c = 0; c < 5; c++) {
+            double own[W];
+            memcpy(own, w, sizeof w);
+            full_step(t, c, 0.5, own);
+            const sums a = part_score(t, c, (weft_part)part, w),
+                       b = part_score(t, c, (weft_part)part, own);
+            before += a.loss;
+            after += b.loss;
+            wrong += b.wrong;
+            n += a.n;
+        }
+        const weft_status st =
+            fed->score(s->self, &s->job, s->state, (weft_part)part, &out);
+        ok(st == WEFT_OK, "a score of all clients");
+        is_near(out.loss, before / n, 1e-6, "loss of the server's weights, %s",
+                weft_part_name[part]);
+        is_near(out.personal_loss, after / n, 1e-6, "loss after local training");
+        is_near(out.personal_error, wrong / n, 1e-12, "error after local training");
+        if (part == WEFT_TEST) continue;
+        is_near(s->row[2].valid_loss, before / n, 1e-6, "evaluation after a round");
+        is_near(s->res.personal_loss, after / n, 1e-6, "evaluation after a job");
+        is_near(s->res.global_loss, before / n, 1e-6, "both ways");
+        is_near(s->res.bound, 0, 0, "of all clients: no interval");
+    }
+    units(s, 1, 0, 1);
+    is_near(s->row[3].before_loss, s->row[2].valid_loss, 1e-12,
+            "the scores before a round are those of the evaluation before it");
+}
+
+static void test_selection(void)
+{
+    static const char *const how[] = {"pooled", "last", "best", "bound"};
+    toy *t = forty_clients();
+    for (int e = 0; e < 4; e++) {
+        stand *s = trained(t,
+                           weft_arena_text(mem,
+                                           "[fed]\ncohort = 4\npool = 3\nscore = loss\n"
+                                           "select = %s\n",
+                                           how[e]),
+                           1, 7);
+        double lowest = INFINITY, highest = -INFINITY, best = INFINITY;
+        for (int r = 0; r < 7; r++) {
+            best = fmin(best, s->row[r].after_loss);
+            if (r < 4) continue;
+            lowest = fmin(lowest, s->row[r].after_loss);
+            highest = fmax(highest, s->row[r].after_loss);
+        }
+        if (e == 0)
+            ok(s->res.loss > lowest && s->res.loss < highest && s->res.bound > 0,
+               "pooled: between the scores of the last three rounds");
+        if (e == 1) is_near(s->res.loss, s->row[6].after_loss, 0, "last: the last round's");
+        if (e == 2) is_near(s->res.loss, best, 0, "best: the lowest of any round");
+        if (e == 3)
+            is_near(s->res.loss, s->res.valid_loss + s->res.bound, 1e-12,
+                    "bound: the mean and half the interval");
+    }
+}
+
+/* Client c trains 2^c samples, so that a round's number of samples is a set of clients. */
+static void test_cohorts(void)
+{
+    enum { N = 8, ROUNDS = 400 };
+    int64_t count[N][WEFT_NPART];
+    for (int c = 0; c < N; c++) {
+        count[c][WEFT_TRAIN] = (int64_t)1 << c;
+        count[c][WEFT_VALID] = count[c][WEFT_TEST] = 1;
+    }
+    toy *t = toy_new(N, count);
+    stand *s = trained(t, "[fed]\ncohort = 3\n[client]\nbatch = 300\n", 1, ROUNDS);
+    int seen[N] = {0}, three = 1;
+    for (int r = 0; r < ROUNDS; r++) {
+        int drawn = 0;
+        for (int c = 0; c < N; c++) {
+            const int in = (int)s->row[r].samples >> c & 1;
+            drawn += in;
+            seen[c] += in;
+        }
+        three &= drawn == 3;
+    }
+    ok(three, "a cohort has no client twice");
+    int even = 1; /* 150 of 400; standard deviation 9.7 */
+    for (int c = 0; c < N; c++) even &= seen[c] > 100 && seen[c] < 200;
+    ok(even, "every client is drawn about as often");
+    stand *other = trained(t, "[fed]\ncohort = 3\n[client]\nbatch = 7\n", 1, 5);
+    int same = 1;
+    for (int r = 0; r < 5; r++)
+        same &= fabs(other->row[r].samples - s->row[r].samples) < 0.5;
+    ok(same, "trials share their cohorts");
+    stand again;
+    fails(stand_up(&again, t, "[fed]\ncohort = 9\n", 1), WEFT_ECONF, "9", "8 clients",
+          "a cohort larger than the population");
+    s = trained(t, "[fed]\ncohort = 20\nreplacement = yes\n", 1, 1);
+    is_near(s->row[0].clients, 20, 0, "with replacement it may be larger");
+}
+
+static void test_options(void)
+{
+    toy *t = one_client();
+    stand s;
+    weft_clients *f = t->data.clients;
+    t->data.clients = NULL;
+    fails(stand_up(&s, t, "", 1), WEFT_EDATA, "toy", "fmap", "rows without clients");
+    t->data.clients = f;
+    fails(stand_up(&s, t, "[fed]\ncohort = 1\nselect = eval\n", 1), WEFT_ECONF,
+          "eval_clients", "select", "selection by an evaluation that is not made");
+    fails(stand_up(&s, t, "[fed]\nmodel = linaer\n", 1), WEFT_ECONF, "linaer", "linear",
+          "an unknown network");
+    t->memory = 100;
+    fails(stand_up(&s, t, "[fed]\ncohort = 1\n", 1), WEFT_ELIMIT, "linear", "18 weights",
+          "a network that does not fit");
+    t->memory = 0;
+    fails(stand_up(&s, t, "[fed]\ncohort = 1\n[client]\nbatch = 0\n", 1), WEFT_ECONF,
+          "batch", "0", "no batch");
+}
+
+/* What the many-ranks and the stopped runs must agree on. */
+static const char mixed[] = "[fed]\ncohort = 7\nboth = yes\neval_clients = 9\n"
+                            "eval_every = 4\nscore = loss\n"
+                            "[client]\nlr = log 0.01 .. 1\nmomentum = 0 .. 0.9\n"
+                            "batch = 2 .. 9\nmax_samples = 25\n"
+                            "[server]\nmomentum = 0.5\nlr = 0.3 .. 1\n";
+static const weft_rule moving = {.schedule = WEFT_ROOT, .discount = 1, .floor = 0.01};
+
+static uint64_t hash_of(const stand *s)
+{
+    uint64_t h = weft_hash(s->state, (size_t)s->nstate * sizeof(real), 0);
+    char *packed = WEFT_NEW(mem, char, weft_result_bytes(s->mix.k));
+    weft_result_pack(&s->res, packed);
+    h = weft_hash(packed, weft_result_bytes(s->mix.k), h);
+    return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
+}
+
+static void test_stops(toy *t, int k, int rounds, uint64_t whole)
+{
+    int same = 1;
+    for (int stop = 1; stop < rounds; stop++) {
+        stand before, after;
+        weft_check(stand_up(&before, t, mixed, k) == WEFT_OK, "%s", weft_error());
+        before.job.rule = moving;
+        units(&before, rounds, 0, stop);
+        weft_check(stand_up(&after, t, mixed, k) == WEFT_OK, "%s", weft_error());
+        after.job.rule = moving;
+        memcpy(after.state, before.state, (size_t)after.nstate * sizeof(real));
+        memcpy(after.row, before.row, sizeof after.row);
+        after.rows = before.rows;
+        units(&after, rounds, stop, rounds);
+        same &= hash_of(&after) == whole;
+    }
+    ok(same, "a job stopped after any round goes on to the same bits");
+}
+
+static void test_same_bits(void)
+{
+    enum { K = 5, ROUNDS = 9 };
+    toy *t = forty_clients();
+    stand whole;
+    weft_check(stand_up(&whole, t, mixed, K) == WEFT_OK, "%s", weft_error());
+    whole.job.rule = moving;
+    units(&whole, ROUNDS, 0, ROUNDS);
+    digest(hash_of(&whole));
+    double sum = 0, arms = 0;
+    int moved = 0;
+    for (int i = 0; i < K; i++) {
+        sum += exp(whole.res.z[i]);
+        moved |= fabs(whole.res.z[i] + log(K)) > 0.01;
+        arms += whole.res.arm_count[i];
+    }
+    is_near(sum, 1, 1e-12, "the mixture moved to another mixture");
+    ok(moved && arms > 20, "by the scores of the arms");
+
+    test_stops(t, K, ROUNDS, hash_of(&whole));
+}
+
+/* Two jobs of one trial, and a trial that copies another's weights. */
+static void test_jobs(void)
+{
+    toy *t = forty_clients();
+    stand *two = trained(t, "[fed]\ncohort = 7\n", 1, 4);
+    units(two, 3, 0, 3);
+    stand *one = trained(t, "[fed]\ncohort = 7\n", 1, 7);
+    ok(memcmp(one->state, two->state, W * sizeof(real)) == 0,
+       "seven rounds are four and three");
+    is_near(one->res.loss, two->res.loss, 0, "with the same pooled score");
+    stand *copy = trained(t, "[fed]\ncohort = 7\n", 1, 4);
+    copy->job.trial = 1;
+    units(copy, 3, 0, 3);
+    ok(memcmp(one->state, copy->state, W * sizeof(real)) == 0 &&
+           fabs(copy->res.loss - one->res.loss) > 0,
+       "a copied trial begins its own scores");
+}
+
+static void test_divergence(void)
+{
+    toy *t = five_clients();
+    stand *s = trained(t, "[fed]\ncohort = 4\n[client]\nlr = 1e6\n", 1, 2);
+    is_near(s->row[1].diverged, 4, 0, "all clients diverge");
+    is_near(s->row[1].clients, 0, 0, "none is averaged");
+    double zero[W] = {0};
+    is_near(distance(s->state, zero), 0, 0, "the weights stay");
+    is_near(s->res.loss, 1, 0, "and all is wrong");
+    s = trained(t, "[fed]\ncohort = 5\nscore = loss\n[client]\nlr = 1e6\n", 1, 2);
+    is_near(s->res.loss, 2 * log(C), 1e-12, "or as lossy as it gets");
+
+    /* two rates, one of them hopeless: the average is that of the others */
+    stand both;
+    weft_check(stand_up(&both, t,
+                        "[fed]\ncohort = 5\n[client]\nbatch = 50\nlr = 0.5 .. 1e6\n",
+                        2) == WEFT_OK,
+               "%s", weft_error());
+    both.mix.conf[0] = 0.5;
+    both.mix.conf[1] = 1e6;
+    int found = 0, rounds = 0;
+    for (int round = 0; round < 12; round++) {
+        double w[W];
+        wide(both.state, w);
+        units(&both, 1, 0, 1);
+        const weft_round *row = &both.row[round];
+        if (row->clients < 1 || row->diverged < 1) continue;
+        found += sets_giving(t, 0.5, w, both.state) == 1;
+        rounds++;
+    }
+    ok(rounds > 5 && found == rounds, "a client that diverged is left out of the average");
+}
+
+/* Whoever drops out, the rest are averaged as if they were all, and nothing else changes.
+ */
+static void test_devices(void)
+{
+    toy *t = five_clients();
+    stand s;
+    weft_check(stand_up(&s, t,
+                        "[fed]\ncohort = 5\nboth = yes\n[client]\nlr = 0.5\nbatch = 50\n"
+                        "[device]\ndropout = 0.4\n",
+                        1) == WEFT_OK,
+               "%s", weft_error());
+    int right = 1, lost = 0;
+    for (int round = 0; round < 10; round++) {
+        double w[W];
+        wide(s.state, w);
+        units(&s, 1, 0, 1);
+        const weft_round *row = &s.row[round];
+        right &= row->clients + row->dropped > 4.5 && row->diverged < 0.5;
+        if (row->clients > 0)
+            right &= sets_giving(t, 0.5, w, s.state) == 1;
+        else
+            right &= distance(s.state, w) <= 0;
+        lost += (int)row->dropped;
+    }
+    ok(right, "the average is that of the devices that came back");
+    ok(lost > 8 && lost < 32, "about 20 of 50 are lost");
+
+    stand *over = trained(t,
+                          "[fed]\ncohort = 2\n[device]\nover = 2\nspeed = exponential\n"
+                          "sample_seconds = 1\npower = 2\n",
+                          1, 6);
+    right = 1;
+    for (int r = 0; r < 6; r++)
+        right &= fabs(over->row[r].clients - 2) < 0.5 &&
+                 fabs(over->row[r].dropped - 2) < 0.5 && over->row[r].seconds > 0 &&
+                 over->row[r].energy > 0;
+    ok(right, "of four that are started the first two are averaged");
+    double seconds = 0;
+    for (int r = 0; r < 6; r++) seconds += over->row[r].seconds;
+    is_near(over->res.cost, seconds, 1e-9, "a job costs its virtual seconds");
+}
+
+static void test_server(void)
+{
+    toy *t = five_clients();
+    const stand *s = trained(t,
+                             "[fed]\ncohort = 5\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
+                             "optimizer = adam\nlr = 0.1\ntau = 0.01\n",
+                             1, 1);
+    double w[W] = {0}, delta[W];
+    mean_step(t, 31, 0.5, w, delta);
+    for (int i = 0; i < W; i++) {
+        const double v = 0.99 * 1e-4 + 0.01 * delta[i] * delta[i];
+        w[i] = 0.1 * 0.1 * delta[i] / (sqrt(v) + 0.01);
+    }
+    is_near(distance(s->state, w), 0, 1e-6, "Adam takes the mean change as its gradient");
+}
+
+/* Clients of a winner that is a mixture train by what they draw, or by its mode. */
+static void test_mode(void)
+{
+    static const char text[] = "[fed]\ncohort = 3\nscore = loss\nmode = %s\n"
+                               "[client]\nlr = 0.1 .. 2\nbatch = 50\n";
+    toy *t = five_clients();
+    double loss[3], p[3] = {0.55, 0.55, 1};
+    for (int e = 0; e < 3; e++) {
+        stand s;
+        weft_scores out = {0};
+        const char *options = weft_arena_text(mem, text, e == 0 ? "no" : "yes");
+        weft_check(stand_up(&s, t, options, 2) == WEFT_OK, "%s", weft_error());
+        s.mix.conf[0] = 0.1;
+        s.mix.conf[1] = 2;
+        s.mix.z[0] = log(1 - p[e]);
+        s.mix.z[1] = log(p[e]);
+        const weft_status st = fed->score(s.self, &s.job, s.state, WEFT_TEST, &out);
+        weft_check(st == WEFT_OK, "%s", weft_error());
+        loss[e] = out.personal_loss;
+    }
+    is_near(loss[1], loss[2], 0, "the mode is a mixture of one");
+    ok(fabs(loss[0] - loss[1]) > 1e-3, "drawing is not the mode");
+}
+
+static void test_caps(void)
+{
+    toy *t = five_clients();
+    const stand *s =
+        trained(t,
+                "[fed]\ncohort = 5\nmax_valid = 1\nscore = loss\nstage = global\n"
+                "[client]\nmax_samples = 8\nepochs = 3\n",
+                1, 2);
+    is_near(s->row[1].samples, 3 * (8 + 3 + 8 + 8 + 8), 0, "at most 8 samples an epoch");
+    ok(isnan(s->row[1].after_loss), "only what is asked for is scored");
+    stand again;
+    weft_check(stand_up(&again, t,
+                        "[fed]\ncohort = 5\nscore = loss\nmax_valid = 1\n"
+                        "stage = global\n",
+                        1) == WEFT_OK,
+               "%s", weft_error());
+    units(&again, 1, 0, 1);
+    double w[W], loss = 0;
+    wide(again.state, w);
+    units(&again, 1, 0, 1);
+    for (int c = 0; c < 5; c++)
+        loss += softmax(t, c, first_of(t, c, WEFT_VALID), 1, w, NULL).loss;
+    is_near(again.row[1].before_loss, loss / 5, 1e-6, "one validation sample a client");
+
+    again.job.resource = 0;
+    double z, was[W];
+    wide(again.state, was);
+    weft_round row = {0};
+    const weft_status st =
+        fed->step(again.self, &again.job, 0, again.state, &row, &z, &again.res);
+    double all = 0;
+    for (int c = 0; c < 5; c++) all += part_score(t, c, WEFT_VALID, was).loss;
+    ok(st == WEFT_OK && fed->units(again.self, &again.job) == 1 &&
+           distance(again.state, was) <= 0,
+       "a job of no rounds leaves the weights");
+    is_near(row.valid_loss, all / 22, 1e-6, "and scores them");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_one_client();
+    test_averages();
+    test_scores();
+    test_selection();
+    test_cohorts();
+    test_options();
+    test_same_bits();
+    test_jobs();
+    test_divergence();
+    test_devices();
+    test_server();
+    test_mode();
+    test_caps();
+    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
+    return scratch_end();
+}

@@ -1,0 +1,150 @@
+/* Rounds on text: windows, targets and gaps of a character LSTM against its gradient and
+ * score on windows laid out by the test; the same bits on any number of ranks.
+ * RUN: np=1 np=2 */
+#include "toy.h"
+
+enum { LENGTH = 6, STRIDE = 2, GAP = 2, SYMBOLS = 9, SPEAKERS = 5, TEXT = 200 };
+
+static const int64_t windows[SPEAKERS][WEFT_NPART] = {
+    {12, 3, 2}, {5, 1, 1}, {30, 4, 4}, {8, 2, 3}, {17, 5, 1}};
+static uint8_t text[SPEAKERS][TEXT];
+static weft_data plays;
+
+static weft_status read_text(const void *self, const char *source, weft_pack *p)
+{
+    static const char *const name[SYMBOLS] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    (void)self;
+    (void)source;
+    weft_pack_split(p, "as made");
+    TRY(weft_pack_clients(
+        p, WEFT_CHARS,
+        &(weft_clients){.d = LENGTH, .stride = STRIDE, .gap = GAP, .symbols = SYMBOLS}));
+    for (int c = 0; c < SPEAKERS; c++)
+        TRY(weft_pack_client_text(p, NULL, windows[c], text[c], TEXT));
+    weft_pack_classes(p, SYMBOLS, name);
+    return WEFT_OK;
+}
+
+static const weft_reader text_reader = {
+    .kind = {.name = "text", .about = "text", .size = 1, .opts = no_options},
+    .read = read_text};
+
+static void open_plays(void)
+{
+    for (int c = 0; c < SPEAKERS; c++)
+        for (int i = 0; i < TEXT; i++)
+            text[c][i] =
+                (uint8_t)(weft_rng_at(9, WEFT_RNG_TEST, (uint64_t)c, (uint64_t)i, 0).v[0] %
+                          (i % 3 ? SYMBOLS : 2));
+    weft_status st = pack(&text_reader, "nowhere", "plays.h5", "");
+    if (st == WEFT_OK) st = weft_data_open(&plays, at("plays.h5"), &world, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+}
+
+/* The network by itself. */
+typedef struct alone {
+    void *self, *work;
+    int64_t n; /* weights */
+} alone;
+
+static alone network(const char *options, int every)
+{
+    weft_conf conf;
+    const weft_net *net = &weft_net_lstm;
+    const weft_shape shape = {
+        .form = WEFT_CHARS, .d = LENGTH, .classes = SYMBOLS, .every = every};
+    alone a = {.self = weft_arena_get(mem, 1, net->kind.size)};
+    weft_conf_init(&conf, mem);
+    weft_check(weft_conf_text(&conf, "test", options) == WEFT_OK &&
+                   weft_conf_bind(&conf, &net->kind, a.self) == WEFT_OK &&
+                   net->setup(a.self, &shape) == WEFT_OK,
+               "%s", weft_error());
+    a.n = net->nweight(a.self);
+    a.work = net->work(a.self, 64, mem);
+    return a;
+}
+
+/* The windows of a part: those before it and the gaps between come first. */
+static weft_batch windows_of(int c, weft_part part, const uint8_t **at_)
+{
+    int64_t first = 0;
+    for (int p = 0; p < (int)part; p++) first += windows[c][p] + GAP;
+    weft_batch b = {.n = (int)windows[c][part], .text = at_};
+    for (int i = 0; i < b.n; i++) at_[i] = text[c] + (first + i) * STRIDE;
+    return b;
+}
+
+/* One round of all clients, each a single full batch, then all are scored. */
+static void test_round(int every)
+{
+    static const char net_options[] = "[lstm]\nembedding = 3\nhidden = 7\nlayers = 2\n";
+    const char *options = weft_arena_text(
+        mem,
+        "[fed]\nmodel = lstm\ncohort = 5\nscore = loss\ntarget = %s\nboth = yes\n"
+        "[client]\nlr = 0.5\nbatch = 64\n%s",
+        every ? "all" : "last", net_options);
+    toy t = {.data = plays};
+    stand *s = trained(&t, options, 1, 1);
+    const alone a = network(net_options, every);
+    const weft_net *net = &weft_net_lstm;
+    real *w = WEFT_NEW(mem, real, a.n), *g = WEFT_NEW(mem, real, a.n);
+    double *mean = WEFT_NEW(mem, double, a.n), all = 0, most = 0;
+    const uint8_t *place[64];
+    weft_score before = {0}, test = {0};
+    net->init(a.self, 3, w);
+    for (int c = 0; c < SPEAKERS; c++) {
+        weft_score ignored = {0};
+        weft_batch b = windows_of(c, WEFT_TRAIN, place);
+        net->grad(a.self, a.work, w, &b, 0, 0, g, &ignored);
+        for (int64_t i = 0; i < a.n; i++) mean[i] += b.n * (double)g[i];
+        all += b.n;
+        b = windows_of(c, WEFT_VALID, place);
+        net->score(a.self, a.work, w, &b, &before);
+    }
+    for (int64_t i = 0; i < a.n; i++)
+        most = fmax(most, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state[i]));
+    is_near(most, 0, 1e-6, "a round of text, %s, is a step on all windows",
+            every ? "all targets" : "last target");
+    is_near(s->row[0].before_loss, before.loss / (double)before.count, 1e-6,
+            "scored before on the validation windows");
+    for (int c = 0; c < SPEAKERS; c++) {
+        const weft_batch b = windows_of(c, WEFT_TEST, place);
+        net->score(a.self, a.work, s->state, &b, &test);
+    }
+    ok(test.count == 11 * (every ? LENGTH : 1), "so many predictions");
+    weft_scores out;
+    const weft_status st = fed->score(s->self, &s->job, s->state, WEFT_TEST, &out);
+    ok(st == WEFT_OK, "scored on the test windows");
+    is_near(out.loss, test.loss / (double)test.count, 1e-6, "to the loss of the network");
+    is_near(out.error, (double)test.wrong / (double)test.count, 1e-12, "and its error");
+}
+
+static void test_same_bits(void)
+{
+    toy t = {.data = plays};
+    const stand *s = trained(&t,
+                             "[fed]\nmodel = lstm\ncohort = 4\ntarget = all\n"
+                             "[client]\nlr = 0.3\nbatch = 3\nepochs = 2\ndropout = 0.2\n"
+                             "[lstm]\nembedding = 3\nhidden = 16\nlayers = 2\n",
+                             1, 6);
+    digest(weft_hash(s->state, (size_t)s->nstate * sizeof(real), 0));
+    ok(s->row[5].train_loss < s->row[0].train_loss, "the loss falls");
+
+    s = trained(&t,
+                "[fed]\nmodel = lstm\ncohort = 2\nscore = loss\ntarget = all\n"
+                "[client]\nlr = 1e6\n[lstm]\nembedding = 3\nhidden = 16\n",
+                1, 1);
+    ok(s->row[0].diverged > 1.5, "a rate of a million diverges");
+    is_near(s->res.loss, 2 * log(SYMBOLS), 1e-9, "and counts as twice the loss of a guess");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    open_plays();
+    test_round(0);
+    test_round(1);
+    test_same_bits();
+    weft_data_close(&plays);
+    return scratch_end();
+}

@@ -1,0 +1,160 @@
+/* Intervals for the score of a population of clients: how often they cover it when clients
+ * are as unequal as in LEAF's Shakespeare, and closed forms.
+ * RUN: np=1 */
+#include "../src/task/interval.h"
+#include "tap.h"
+
+#include <string.h>
+
+enum { CLIENTS = 660, MOST = 100, RESAMPLES = 1000, POPULATIONS = 8 };
+
+typedef struct clients {
+    double weight[CLIENTS], score[CLIENTS];
+    weft_population all;
+    double truth;
+} clients;
+
+/* Sizes lognormal with mean 3743 and s.d. 6212, a tenth of each for validation and at most
+ * `cap`; error rates: logistic in N(0.1, 0.3^2) + slope x standardised log size, observed
+ * on the validation samples (normal approximation of the binomial). */
+static void draw_clients(clients *p, uint64_t number, double cap, double slope)
+{
+    const double mean = 3743.2, sd = 6212.26;
+    const double variance = log1p(sd * sd / (mean * mean));
+    double total = 0;
+    p->all = (weft_population){0, 0};
+    for (int c = 0; c < CLIENTS; c++) {
+        const weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)c, 0, 0);
+        double z[4];
+        weft_rng_normal(&r, z);
+        const double size = exp(log(mean) - variance / 2 + sqrt(variance) * z[0]);
+        const double w = fmin(cap, fmax(1, floor(size / 10)));
+        const double rate = 1 / (1 + exp(-(0.1 + 0.3 * z[1] + slope * z[0])));
+        const double seen = rate + sqrt(rate * (1 - rate) / w) * z[2];
+        p->weight[c] = w;
+        p->score[c] = fmax(0, fmin(1, round(seen * w) / w));
+        p->all.sum += w;
+        p->all.square += w * w;
+        total += w * p->score[c];
+    }
+    p->truth = total / p->all.sum;
+}
+
+/* m clients without replacement. */
+static void draw_sample(const clients *p, int m, uint64_t number, double *weight,
+                        double *score)
+{
+    int order[CLIENTS];
+    for (int c = 0; c < CLIENTS; c++) order[c] = c;
+    for (int i = 0; i < m; i++) {
+        const weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)m, 1);
+        const int j = i + (int)(weft_rng_unit(r.v[0]) * (CLIENTS - i));
+        const int c = order[j];
+        order[j] = order[i];
+        weight[i] = p->weight[c];
+        score[i] = p->score[c];
+    }
+}
+
+/* Half the usual interval: variance of the linearised ratio, finite population. */
+static double usual(int m, const double *weight, const double *score, double mean)
+{
+    double x = 0, square = 0;
+    for (int i = 0; i < m; i++) {
+        const double e = weight[i] * (score[i] - mean);
+        x += weight[i];
+        square += e * e;
+    }
+    const double rest = 1 - (double)m / CLIENTS;
+    return weft_student(m - 1) * sqrt(rest * m / (m - 1.0) * square) / x;
+}
+
+/* Share of resamples of m clients whose interval covers the population's score; *plain of
+ * the usual one. */
+static double coverage(const clients *p, int m, double *plain)
+{
+    int covered = 0, by_plain = 0;
+    for (int r = 0; r < RESAMPLES; r++) {
+        double weight[MOST], score[MOST];
+        draw_sample(p, m, (uint64_t)r, weight, score);
+        const weft_interval i = weft_interval_of(m, weight, score, p->all);
+        covered += fabs(i.score - p->truth) <= i.half;
+        by_plain += fabs(i.score - p->truth) <= usual(m, weight, score, i.score);
+    }
+    *plain = (double)by_plain / RESAMPLES;
+    return (double)covered / RESAMPLES;
+}
+
+/* Coverage depends on who a population's few largest clients are: the mean over populations
+ * is what can be promised. */
+static void test_coverage(const char *what, double cap, double slope)
+{
+    static const int sizes[] = {10, 20, 50, 100};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        double mean = 0, lowest = 1, highest = 0, plain = 0;
+        for (int k = 0; k < POPULATIONS; k++) {
+            static clients p;
+            double usual_one;
+            draw_clients(&p, (uint64_t)k, cap, slope);
+            const double share = coverage(&p, sizes[s], &usual_one);
+            mean += share / POPULATIONS;
+            plain += usual_one / POPULATIONS;
+            lowest = fmin(lowest, share);
+            highest = fmax(highest, share);
+        }
+        note("%s, m = %d: %.1f %% (%.1f to %.1f), the usual interval %.1f %%", what,
+             sizes[s], 100 * mean, 100 * lowest, 100 * highest, 100 * plain);
+        ok(mean >= 0.93 && mean <= 0.97,
+           "%s: intervals from %d clients cover in 93 to 97 of 100", what, sizes[s]);
+    }
+}
+
+/* A population in which every single one of the resampling experiments must hold. */
+static void test_one(void)
+{
+    static clients p;
+    draw_clients(&p, 1, INFINITY, 0);
+    static const int sizes[] = {20, 50, 100};
+    for (int s = 0; s < 3; s++) {
+        double plain;
+        const double share = coverage(&p, sizes[s], &plain);
+        note("m = %d: %.1f %%, the usual interval %.1f %%", sizes[s], 100 * share,
+             100 * plain);
+        ok(share >= 0.93 && share <= 0.97,
+           "one skewed population: %d clients cover it in 930 to 970 of 1000", sizes[s]);
+    }
+}
+
+static void test_forms(void)
+{
+    /* Quantiles of printed tables. */
+    is_near(weft_student(1), 12.7062047362, 1e-9, "Student's t of 1 degree of freedom");
+    is_near(weft_student(2), 4.3026527297, 1e-9, "of 2");
+    is_near(weft_student(9), 2.2621571628, 1e-9, "of 9");
+    is_near(weft_student(30), 2.0422724563, 1e-9, "of 30");
+    is_near(weft_student(100000), 1.9599877, 1e-6, "of 100,000");
+
+    const double weight[4] = {3, 3, 3, 0}, score[4] = {0.25, 0.5, 0.75, 1};
+    const weft_population twelve = {36, 108};
+    const weft_interval i = weft_interval_of(4, weight, score, twelve);
+    is_near(i.score, 0.5, 1e-15, "a client without samples does not count");
+    is_near(i.half, weft_student(2) * 0.25 * sqrt(1 / 3.0 - 1 / 12.0), 1e-14,
+            "equal weights give the textbook's interval of a mean");
+    const weft_interval whole =
+        weft_interval_of(4, weight, score, (weft_population){9, 27});
+    is_near(whole.half, 0, 0, "all clients leave no doubt");
+    const weft_interval one = weft_interval_of(1, weight, score, twelve);
+    ok(isinf(one.half), "one client says nothing of the spread");
+    const weft_interval none = weft_interval_of(1, weight + 3, score, twelve);
+    ok(isnan(none.score) && isinf(none.half), "no samples give no score");
+}
+
+int main(void)
+{
+    test_forms();
+    test_one();
+    test_coverage("sizes of Shakespeare", INFINITY, 0);
+    test_coverage("larger clients do worse", INFINITY, 0.1);
+    test_coverage("at most 64 samples a client", 64, 0);
+    return tap_done();
+}

@@ -1,0 +1,250 @@
+/* Federations for tests, small enough to be worked out by hand: clients in memory and in a
+ * packed file, softmax regression on them in doubles, and the task fed set up on them. */
+#ifndef WEFT_TOY_H
+#define WEFT_TOY_H
+
+#include "scratch.h"
+#include "weft/registry.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { D = 5, C = 3, W = C * (D + 1), MOST = 64, MOST_TOYS = 32 };
+
+/* ---- federations -------------------------------------------------------------------- */
+
+/* Samples of n clients, in memory and in a packed file. */
+typedef struct toy {
+    int n;
+    int64_t count[MOST][WEFT_NPART];
+    float *x[MOST];       /* [all parts][D] */
+    int32_t *label[MOST]; /* [all parts] */
+    weft_data data;
+    double memory; /* 0: enough */
+} toy;
+
+static toy *toys[MOST_TOYS];
+static int ntoy;
+
+static const weft_opt no_options[] = {{0}};
+
+/* Hands the newest toy over. */
+static inline weft_status toy_read(const void *self, const char *source, weft_pack *p)
+{
+    static const char *const name[C] = {"a", "b", "c"};
+    const toy *t = toys[ntoy - 1];
+    (void)self;
+    (void)source;
+    weft_pack_split(p, "as made");
+    TRY(weft_pack_clients(p, WEFT_REALS, &(weft_clients){.d = D, .stride = 1}));
+    for (int c = 0; c < t->n; c++)
+        TRY(weft_pack_client_rows(p, NULL, t->count[c], t->x[c], t->label[c]));
+    weft_pack_classes(p, C, name);
+    return WEFT_OK;
+}
+
+static const weft_reader toy_reader = {
+    .kind = {.name = "toy", .about = "toy", .size = 1, .opts = no_options},
+    .read = toy_read};
+
+/* Sample i: standard normal, 1.5 more along the axis of its class, moved by client. */
+static inline void make_sample(int64_t i, int c, float *x, int32_t *label)
+{
+    *label = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
+    for (int d = 0; d < D; d++) {
+        double z[4];
+        const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
+        weft_rng_normal(&r, z);
+        x[d] = (float)(z[0] + (d == *label ? 1.5 : 0) + 0.1 * (c % 4));
+    }
+}
+
+/* Clients of count[n][3] samples. */
+static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
+{
+    weft_check(ntoy < MOST_TOYS, "no room for another federation");
+    toy *t = toys[ntoy] = WEFT_NEW(mem, toy, 1);
+    t->n = n;
+    int64_t i = 0;
+    for (int c = 0; c < n; c++) {
+        int64_t total = 0;
+        for (int p = 0; p < WEFT_NPART; p++) total += t->count[c][p] = count[c][p];
+        t->x[c] = WEFT_NEW(mem, float, total *D);
+        t->label[c] = WEFT_NEW(mem, int32_t, total);
+        for (int64_t e = 0; e < total; e++, i++)
+            make_sample(i, c, t->x[c] + e * D, t->label[c] + e);
+    }
+    const char *name = weft_arena_text(mem, "toy%d.h5", ntoy++);
+    weft_status st = pack(&toy_reader, "nowhere", name, "");
+    if (st == WEFT_OK) st = weft_data_open(&t->data, at(name), &world, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    return t;
+}
+
+/* ---- a task that stands ------------------------------------------------------------- */
+
+typedef struct stand {
+    void *self;
+    weft_space space;
+    weft_mix mix;
+    weft_job job;
+    real *state;
+    int64_t nstate;
+    weft_result res;
+    weft_round row[512];
+    int rows;
+} stand;
+
+static const weft_task *const fed = &weft_task_fed;
+
+/* Sets the task up by the options, a text of an input file. */
+static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
+{
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    const weft_kind *tuned[WEFT_MOST_TUNED];
+    int n;
+    *s = (stand){.self = weft_arena_get(mem, 1, fed->kind.size)};
+    weft_conf_init(conf, mem);
+    TRY(weft_conf_text(conf, "test", options));
+    TRY(weft_conf_bind(conf, &fed->kind, s->self));
+    TRY(fed->tuned(s->self, tuned, &n));
+    TRY(weft_space_read(&s->space, conf, tuned, n, 1, mem));
+    const weft_env env = {.team = &world,
+                          .conf = conf,
+                          .data = &t->data,
+                          .space = &s->space,
+                          .seed = 3,
+                          .memory = t->memory > 0 ? t->memory : 1e9,
+                          .mem = mem};
+    TRY(weft_agree(fed->setup(s->self, &env), &world));
+    s->mix = weft_mix_new(k, s->space.dim, mem);
+    for (int i = 0; i < k; i++)
+        weft_space_get(&s->space, i, s->mix.conf + i * s->space.dim);
+    s->job = (weft_job){.from = -1, .size = 1, .mix = s->mix};
+    s->nstate = fed->nstate(s->self, k);
+    s->state = WEFT_NEW(mem, real, s->nstate);
+    s->res = weft_result_new(k, mem);
+    fed->start(s->self, &s->job, s->state);
+    return WEFT_OK;
+}
+
+/* Runs units first .. last-1 of a job of `rounds`. */
+static inline void units(stand *s, int rounds, int first, int last)
+{
+    s->job.resource = rounds;
+    double *z = WEFT_NEW(mem, double, s->mix.k);
+    for (int u = first; u < last; u++) {
+        weft_round *row = &s->row[s->rows++];
+        *row = (weft_round){0};
+        weft_check(fed->step(s->self, &s->job, u, s->state, row, z, &s->res) == WEFT_OK,
+                   "%s", weft_error());
+    }
+}
+
+static inline stand *trained(toy *t, const char *options, int k, int rounds)
+{
+    stand *s = WEFT_NEW(mem, stand, 1);
+    weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
+    units(s, rounds, 0, rounds);
+    return s;
+}
+
+/* ---- softmax regression in doubles -------------------------------------------------- */
+
+/* Sums over samples first .. first+n-1 of a client: gradients into g[W] (NULL: none),
+ * losses, wrong answers. */
+typedef struct sums {
+    double loss, wrong, n;
+} sums;
+
+static inline sums softmax(const toy *t, int c, int64_t first, int64_t n, const double *w,
+                           double *g)
+{
+    sums s = {0};
+    for (int64_t i = first; i < first + n; i++) {
+        const float *x = t->x[c] + i * D;
+        double z[C], total = 0;
+        int best = 0;
+        for (int j = 0; j < C; j++) {
+            z[j] = w[C * D + j];
+            for (int d = 0; d < D; d++) z[j] += w[j * D + d] * (double)x[d];
+            if (z[j] > z[best]) best = j;
+            total += exp(z[j]);
+        }
+        const int label = t->label[c][i];
+        s.loss += log(total) - z[label];
+        s.wrong += best != label;
+        s.n++;
+        for (int j = 0; g && j < C; j++) {
+            const double e = exp(z[j]) / total - (j == label);
+            for (int d = 0; d < D; d++) g[j * D + d] += e * (double)x[d];
+            g[C * D + j] += e;
+        }
+    }
+    return s;
+}
+
+static inline int64_t first_of(const toy *t, int c, weft_part part)
+{
+    int64_t at = 0;
+    for (int p = 0; p < (int)part; p++) at += t->count[c][p];
+    return at;
+}
+
+static inline sums part_score(const toy *t, int c, weft_part part, const double *w)
+{
+    return softmax(t, c, first_of(t, c, part), t->count[c][part], w, NULL);
+}
+
+static inline void wide(const real *w, double *out)
+{
+    for (int i = 0; i < W; i++) out[i] = (double)w[i];
+}
+
+/* A full-batch step of client c from w: w[W] in, out. */
+static inline void full_step(const toy *t, int c, double lr, double *w)
+{
+    double g[W] = {0};
+    softmax(t, c, 0, t->count[c][0], w, g);
+    for (int i = 0; i < W; i++) w[i] -= lr * g[i] / (double)t->count[c][0];
+}
+
+static inline double distance(const real *a, const double *b)
+{
+    double most = 0;
+    for (int i = 0; i < W; i++) most = fmax(most, fabs((double)a[i] - b[i]));
+    return most;
+}
+
+/* Mean of full steps from w over the clients of a set; the sum of their samples. */
+static inline double mean_step(const toy *t, int set, double lr, const double *w,
+                               double *mean)
+{
+    double sum = 0;
+    memset(mean, 0, W * sizeof *mean);
+    for (int c = 0; c < t->n; c++) {
+        if (!(set >> c & 1)) continue;
+        double own[W];
+        const double n = (double)t->count[c][WEFT_TRAIN];
+        memcpy(own, w, sizeof own);
+        full_step(t, c, lr, own);
+        for (int i = 0; i < W; i++) mean[i] += n * own[i];
+        sum += n;
+    }
+    for (int i = 0; i < W; i++) mean[i] /= sum;
+    return sum;
+}
+
+/* Sets of clients whose mean step from w gives the weights. */
+static inline int sets_giving(const toy *t, double lr, const double *w, const real *weights)
+{
+    int found = 0;
+    for (int set = 1; set < 1 << t->n; set++) {
+        double mean[W];
+        mean_step(t, set, lr, w, mean);
+        found += distance(weights, mean) < 1e-6;
+    }
+    return found;
+}
+
+#endif
