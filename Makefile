@@ -167,7 +167,7 @@ bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
 	@for b in $(BENCHES); do tests/run $$b || exit 1; done
 
 DEMO := outputs/demo
-demo: all ## packs built-in data, searches by weight-sharing and by a sweep, prints, draws
+demo: all ## packs built-in data, searches by weight-sharing and without, prints, draws
 	@mkdir -p outputs && rm -rf $(DEMO)*
 	$(BIN) pack synthetic documents -o $(DEMO)-documents.h5
 	$(BIN) pack synthetic images -o $(DEMO)-images.h5
@@ -175,10 +175,19 @@ demo: all ## packs built-in data, searches by weight-sharing and by a sweep, pri
 	mpirun -n 2 $(BIN) tune inputs/demo.ini run.tuner=random -o $(DEMO)-sweep.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-images.ini -o $(DEMO)-rff.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-images.ini run.tuner=random -o $(DEMO)-rff-sweep.h5
+	$(BIN) pack synthetic federated=generated clients=300 alpha=0.2 beta=0.2 classes=5 \
+	    -o $(DEMO)-clients.h5
+	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini -o $(DEMO)-fedex.h5
+	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=random space.configs=5 \
+	    -o $(DEMO)-fedavg.h5
 	@echo; echo 'Six shared fits and a refit against 64 fits, on documents, then on images:'; echo
 	@$(BIN) report $(DEMO).h5 $(DEMO)-sweep.h5 $(DEMO)-rff.h5 $(DEMO)-rff-sweep.h5
+	@echo; echo 'FedEx in successive halving against five runs of FedAvg, 500 rounds each:'; echo
+	@$(BIN) report $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5
 	@$(PYTHON) analysis/run.py $(DEMO).h5 -o $(DEMO).png
 	@$(PYTHON) analysis/run.py $(DEMO)-rff.h5 -o $(DEMO)-rff.png
+	@$(PYTHON) analysis/federated.py $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5 -o $(DEMO)-federated
+	@$(PYTHON) analysis/mixture.py $(DEMO)-fedex.h5 -o $(DEMO)-mixture.png
 
 # Shell text that downloads an official archive into data/: $(call fetch,FROM,FILE,MD5,UNPACKED)
 fetch = test -e data/$4 || { test -e data/$2 || { curl -fL --retry 3 -o data/$2.part $1/$2 || \

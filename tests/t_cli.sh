@@ -75,6 +75,21 @@ runs "the built-in documents are packed" pack synthetic documents rows=600 -o "$
 runs "the built-in images are packed" pack synthetic images rows=600 -o "$tmp/img.h5"
 runs "a packed file is described" info "$tmp/doc.h5"
 shows '^all +600 +150 +150' "with its sizes"
+runs "a built-in federation is packed" pack synthetic federated=leaf -o "$tmp/leaf.h5"
+runs "and described" info "$tmp/leaf.h5"
+shows '^all +107553 +107.55 +213.22 +5 ' "with the sizes of its clients"
+runs "rows are split over clients" pack synthetic images rows=600 clients=20 partition=shards \
+    shards=1 -o "$tmp/shards.h5"
+runs "and described" info "$tmp/shards.h5"
+shows '^sample +image of 1 x 16 x 16, 10 classes' "with the shape of an image"
+shows '^mean +0.900 +1.0 ' "and how far clients' classes are from those of all"
+runs "a million clients are registered" pack synthetic federated=generated clients=1000000 \
+    -o "$tmp/many.h5"
+runs "and described" info "$tmp/many.h5"
+shows '^clients +1000000$' "all of them"
+runs "the options of a partition are listed" list partition
+shows 'iid . dirichlet . shards' "with its rules"
+refused 2 'clients = N' "a partition over nobody" pack synthetic images partition=iid -o "$tmp/x.h5"
 refused 3 'exists.*--force' "a file that exists is not replaced" pack synthetic images -o "$tmp/img.h5"
 runs "but by --force it is" pack synthetic images rows=600 -o "$tmp/img.h5" --force
 refused 2 'needs the name.*-o' "packing needs a name" pack synthetic images
@@ -108,6 +123,7 @@ END
 runs "a plan is made" tune "$tmp/in.ini" -o "$tmp/run.h5" --plan
 shows '^configurations +8, 3 axes' "with the number of configurations"
 shows '^jobs +4, of which 1' "and of jobs"
+shows '^tried +[0-9]+ fits of [1-4] jobs? in' "what was tried"
 shows '^expected time +[0-9]' "and the time"
 [ ! -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "a plan leaves no files"
@@ -118,6 +134,11 @@ result $? "with one line a job in the log"
 [ -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "and leaves the run file alone"
 runs "the sweep ends well" tune "$tmp/in.ini" run.tuner=random -o "$tmp/sweep.h5"
+mpirun --timeout 100 -n 3 "$weft" tune "$tmp/in.ini" run.tuner=random run.teams=2 \
+    -o "$tmp/teams.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "and by two teams of ranks"
+[ "$("$weft" report "$tmp/teams.h5" | grep ^digest)" = "$("$weft" report "$tmp/sweep.h5" | grep ^digest)" ]
+result $? "with the same digest"
 runs "a run is reported" report "$tmp/run.h5"
 shows '^winner +[0-7]: .*order=' "with its winner"
 shows '^valid +loss [0-9.]+ +error [0-9.]+ %' "its validation"
@@ -180,6 +201,7 @@ bad 2 'space.file' "a list without a file" space.source=list
 bad 3 'nothing.tsv' "a list that is missing" space.source=list space.file="$tmp/nothing.tsv"
 bad 2 'section.key|command line' "an assignment without a section" order=2
 bad 2 'run.data' "no data" run.data=
+bad 2 'run.teams = 3.*2 ranks' "more teams than ranks" run.teams=3
 sed 's/^order/oder/' "$tmp/in.ini" >"$tmp/typo.ini"
 refused 2 'typo.ini:11:.*oder.*order' "a typing error is named with file and line" \
     tune "$tmp/typo.ini" -o "$tmp/bad.h5"

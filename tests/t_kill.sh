@@ -1,7 +1,8 @@
 #!/bin/sh
 # A run whose processes are killed again and again at random moments, or that is stopped by a
 # signal, and that is resumed each time on another number of ranks, ends with the digest of one
-# that was left alone. Prints TAP. KILLS: how often each run is killed (5).
+# that was left alone: fits of feature maps, and rounds of a federation by one team of ranks or
+# two. Prints TAP. KILLS: how often each run is killed (5).
 weft=${WEFT:-build/opt/weft}
 kills=${KILLS:-5}
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
@@ -20,12 +21,13 @@ digest() # FILE: of that run
     "$weft" report "$1" 2>>"$tmp/log" | sed -n 's/^digest *//p'
 }
 
-# start RANKS TUNER: begins the run r.h5, or resumes it, in the background as $run. The ranks
-# leave their process ids in the file pids.
+# start RANKS INPUT TUNER TEAMS: begins the run r.h5, or resumes it, in the background as $run.
+# The ranks leave their process ids in the file pids.
 start()
 {
-    ranks=$1
-    set -- tune "$tmp/in.ini" run.tuner="$2" -o "$tmp/r.h5"
+    ranks=$1 teams=$4
+    [ "$teams" -le "$ranks" ] || teams=$ranks
+    set -- tune "$tmp/$2.ini" run.tuner="$3" run.teams="$teams" -o "$tmp/r.h5"
     if grep -aqs '^began' "$tmp/r.d/journal"; then set -- resume "$tmp/r.h5"; fi
     rm -f "$tmp/pids"
     : >"$tmp/log"
@@ -62,15 +64,47 @@ END
 "$weft" pack synthetic documents rows=2000 -o "$tmp/doc.h5" >"$tmp/log" 2>&1
 result $? "the built-in documents are packed"
 
-for tuner in ws_sha random; do
+cat >"$tmp/fed.ini" <<END
+[run]
+data = $tmp/fed.h5
+task = fed
+checkpoint = 0.3
+[space]
+configs = 6
+[fed]
+model = linear
+cohort = 10
+both = yes
+eval_clients = 20
+[client]
+lr = log 1e-4 .. 1
+momentum = 0 .. 0.9
+[fedex]
+wrap = random
+k = 5
+most = 300
+total = 1200
+[sha]
+rate = 2
+eliminations = 1
+most = 400
+total = 1500
+END
+"$weft" pack synthetic federated=generated clients=100 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+result $? "a built-in federation is packed"
+
+# survives INPUT TUNER TEAMS: killed again and again.
+survives()
+{
+    what="$2 on $1 by $3"
     begin=$(date +%s%N)
-    "$weft" tune "$tmp/in.ini" run.tuner=$tuner -o "$tmp/$tuner.h5" >"$tmp/log" 2>&1
-    result $? "$tuner: a run is left alone"
+    "$weft" tune "$tmp/$1.ini" run.tuner="$2" -o "$tmp/$2.h5" >"$tmp/log" 2>&1
+    result $? "$what: a run is left alone"
     took=$(echo "$begin $(date +%s%N)" | awk '{ print ($2 - $1) / 1e9 }')
-    expected=$(digest "$tmp/$tuner.h5")
+    expected=$(digest "$tmp/$2.h5")
     killed=0
     while [ $killed -lt "$kills" ] && [ ! -e "$tmp/r.h5" ]; do
-        start $((killed % 3 + 1)) $tuner
+        start $((killed % 3 + 1)) "$1" "$2" "$3"
         moment "$took"
         # shellcheck disable=SC2046
         [ ! -e "$tmp/pids" ] || kill -KILL $(head -n $((killed % 2 + 1)) "$tmp/pids") 2>/dev/null
@@ -79,20 +113,24 @@ for tuner in ws_sha random; do
     done
     status=0
     if [ ! -e "$tmp/r.h5" ] || [ -d "$tmp/r.d" ]; then
-        start 2 $tuner
+        start 2 "$1" "$2" "$3"
         wait $run
         status=$?
     fi
-    result $status "$tuner: killed $killed times, it runs to its end"
+    result $status "$what: killed $killed times, it runs to its end"
     [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
-    result $? "$tuner: with the same digest"
+    result $? "$what: with the same digest"
     [ ! -e "$tmp/r.d" ]
-    result $? "$tuner: and leaves nothing beside its file"
+    result $? "$what: and leaves nothing beside its file"
     rm -rf "$tmp"/r.*
-done
+}
+survives in ws_sha 1
+survives in random 2
+survives fed fedex 1
+survives fed sha 2
 
 for signal in USR1 TERM; do
-    start 2 random
+    start 2 in random 1
     while [ "$(jobs_done)" -lt 2 ] && kill -0 $run 2>/dev/null; do sleep 0.05; done
     # shellcheck disable=SC2046
     kill -$signal $(cat "$tmp/pids")
@@ -101,7 +139,7 @@ for signal in USR1 TERM; do
     [ $status = 75 ] && [ "$(grep -c '^weft: .*weft resume' "$tmp/log")" = 1 ]
     result $? "SIG$signal: a run ends with status 75 and says how to go on"
     before=$(jobs_done)
-    start 3 random
+    start 3 in random 1
     wait $run
     result $? "SIG$signal: it is resumed"
     [ $((before + $(jobs_done))) = 12 ]

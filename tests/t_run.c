@@ -81,6 +81,12 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real 
     return WEFT_OK;
 }
 
+static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    (void)self, (void)job;
+    *out = (weft_cost){.flops = 1};
+}
+
 static weft_status toy_score(void *self, const weft_job *job, const real *state,
                              weft_part part, weft_scores *out)
 {
@@ -93,6 +99,7 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .nstate = toy_nstate,
                                    .start = toy_start,
                                    .affinity = toy_affinity,
+                                   .cost = toy_cost,
                                    .step = toy_step,
                                    .score = toy_score};
 
@@ -188,7 +195,10 @@ static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
     b->tuner = weft_arena_get(b->mem, 1, tuner->kind.size);
     if (tuner->kind.opts) TRY(weft_conf_bind(&c, &tuner->kind, b->tuner));
     TRY(tuner->setup(b->tuner, &b->space, seed, b->mem));
-    b->sched = (weft_sched){.team = team,
+    b->sched = (weft_sched){.world = team,
+                            .team = team,
+                            .teams = 1,
+                            .checkpoint = 60,
                             .task = &toy_task,
                             .task_self = &b->task,
                             .tuner = tuner,
@@ -204,7 +214,7 @@ static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
 static uint64_t digest_of(bench *b)
 {
     const real *state;
-    if (weft_sched_state(&b->sched, &state) != WEFT_OK) return 0;
+    if (weft_held_winner(&b->sched, &state) != WEFT_OK) return 0;
     return weft_hash(state, NSTATE * sizeof *state,
                      weft_event_digest(b->sched.event, b->sched.n));
 }
@@ -255,7 +265,7 @@ static void test_winner(weft_team *team)
         if (b.sched.event[i].res.loss < b.sched.event[best].res.loss) best = i;
     ok(b.sched.winner.job.id == best, "the winner of a sweep has the lowest loss");
     const real *state = NULL;
-    st = weft_sched_state(&b.sched, &state);
+    st = weft_held_winner(&b.sched, &state);
     ok(st == WEFT_OK && state[0] >= 1 && state[0] <= 1, "its state is kept");
     is_near(state[1], best, 0, "and is its own");
     digest(digest_of(&b));

@@ -56,6 +56,20 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
 
 /* Closes the books: adds the time since the last call to times.compute. Local. */
 void weft_times_close(weft_team *t);
+/* The same; from now on time goes to the books of another team of this rank. Local. */
+void weft_times_move(weft_team *from, weft_team *to);
+
+/* ---- teams within a team ------------------------------------------------------------ */
+
+/* `size` ranks in `parts` teams of neighbours, 1 <= parts <= size, as even as possible: the
+ * first size % parts ones are larger by one. Ranks of a part, its first rank, the part of a
+ * rank. Local. */
+int weft_team_size(int size, int parts, int part);
+int weft_team_first(int size, int parts, int part);
+int weft_team_of(int size, int parts, int rank);
+/* Makes the team that this rank is in, with its own ranks and books. Collective over t. */
+void weft_team_split(const weft_team *t, int parts, weft_team *own);
+void weft_team_free(weft_team *t); /* Collective over it */
 
 /* ---- dense symmetric systems on a process grid (ScaLAPACK) -------------------------- */
 

@@ -17,6 +17,8 @@ typedef struct weft_run_opts {
     double memory;     /* GB a rank may use */
     double time_limit; /* seconds; 0 = none */
     double target;     /* stop when a told loss is at most this; 0 = never */
+    double checkpoint; /* seconds between checkpoints of a job made of rounds */
+    int teams;         /* of ranks that do jobs side by side */
     int test;          /* 1: score the winner on the test part */
 } weft_run_opts;
 extern const weft_kind weft_run_kind;
@@ -25,7 +27,8 @@ extern const weft_kind weft_run_kind;
  * run that is there already is replaced where force is 1, else EFILE. Collective over
  * world. WEFT_STOP: stopped by signal or limit; `weft resume` goes on. */
 WEFT_CHECKED weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world);
-/* Prints the plan of the same configuration without training. Collective. */
+/* Prints what the same configuration would take; trains for seconds at most, to measure.
+ * Collective. */
 WEFT_CHECKED weft_status weft_run_plan(weft_conf *conf, weft_team *world);
 /* Goes on with a run from its journal and states. Collective. */
 WEFT_CHECKED weft_status weft_run_resume(const char *path, weft_team *world);

@@ -2,10 +2,25 @@
  * file. Called by the command line. */
 #include "run_private.h"
 
-static void print_score(const weft_rows *rows, weft_part part, double loss, double error)
+#include <math.h>
+
+/* Scores after local training stand behind those of the shared weights. */
+static void print_score(const weft_rows *rows, weft_part part, const weft_scores *s)
 {
-    printf("%-6s %10lld %12.6f %9.3f %9.3f\n", weft_part_name[part], (long long)rows->total,
-           loss, 100 * error, 100 * (1 - error));
+    printf("%-6s %10lld %12.6f %9.3f %9.3f", weft_part_name[part], (long long)rows->total,
+           s->loss, 100 * s->error, 100 * (1 - s->error));
+    if (!isnan(s->personal_loss))
+        printf(" %12.6f %9.3f %9.3f", s->personal_loss, 100 * s->personal_error,
+               100 * (1 - s->personal_error));
+    printf("\n");
+}
+
+static void print_titles(const weft_run *r, const weft_winner *w, const char *run)
+{
+    printf("%s: %s\non %s\n", run, w->text, r->data.path);
+    printf("%-6s %10s %12s %9s %9s", "part", "samples", "loss", "error %", "right %");
+    if (r->data.clients) printf(" %12s %9s %9s", "personal", "error %", "right %");
+    printf("\n");
 }
 
 static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
@@ -24,16 +39,13 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
                     .last = 1,
                     .mix = weft_mix_new(1, 0, r->mem)};
     job.mix.id[0] = w->id;
-    const int root = r->team->rank == 0;
-    if (root) {
-        printf("%s: %s\non %s\n", run, w->text, r->data.path);
-        printf("%-6s %10s %12s %9s %9s\n", "part", "samples", "loss", "error %", "right %");
-    }
+    const int root = r->world->rank == 0;
+    if (root) print_titles(r, w, run);
     for (int p = 0; p < WEFT_NPART; p++) {
         if (r->data.part[p].total == 0) continue;
         weft_scores s;
         TRY(r->task->score(r->task_self, &job, w->state, (weft_part)p, &s));
-        if (root) print_score(&r->data.part[p], (weft_part)p, s.loss, s.error);
+        if (root) print_score(&r->data.part[p], (weft_part)p, &s);
     }
     return WEFT_OK;
 }

@@ -1,86 +1,66 @@
-/* The run file: what a run was, every job and every arm of it in columns, the
- * configurations, the winner with its weights, and where the time went. Written at the end,
- * by rank 0, under a temporary name. Called by tune.c. */
-#include "run_private.h"
+/* The run file: what a run was, every job and every arm of it in columns (rounds.c adds
+ * those of rounds), the configurations, the winner with its weights, and where the time
+ * went. Written at the end, by rank 0, under a temporary name. Called by tune.c. */
+#include "columns.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-/* A column of a table whose rows are structs of 8-byte numbers. */
-typedef struct column {
-    const char *name, *about, *unit;
-    size_t at;
-    int whole; /* 1: int64_t, 0: double */
-} column;
-
 typedef struct event_row {
-    int64_t job, trial, from, round, k, alive, iterations;
-    double resource, size, loss, valid_loss, valid_error, train_loss, cost, seconds,
-        residual;
+    int64_t job, trial, from, round, rounds, wins, k, alive, iterations;
+    double resource, size, loss, bound, valid_loss, valid_error, global_loss, global_error,
+        personal_loss, personal_error, train_loss, cost, seconds, residual;
 } event_row;
 
-#define WHOLE(type, m, about, unit)                                                        \
-    {                                                                                      \
-#m, about, unit, offsetof(type, m), 1                                              \
-    }
-#define NUMBER(type, m, about, unit)                                                       \
-    {                                                                                      \
-#m, about, unit, offsetof(type, m), 0                                              \
-    }
-
-static const column event_columns[] = {
-    WHOLE(event_row, job, "job, in the order asked", "id"),
-    WHOLE(event_row, trial, "trial: whose weights were trained", "id"),
-    WHOLE(event_row, from, "trial whose weights a new trial copied; -1: afresh", "id"),
-    WHOLE(event_row, round, "how often the trial was trained before", "count"),
-    WHOLE(event_row, k, "configurations in the mixture", "count"),
-    WHOLE(event_row, alive, "configurations with a probability above 0", "count"),
-    WHOLE(event_row, iterations, "of the fit", "count"),
-    NUMBER(event_row, resource, "given to the trial in all", "the task's unit"),
-    NUMBER(event_row, size, "share of the full number of features", "1"),
-    NUMBER(event_row, loss, "what the tuner was told: mean validation score of the mixture",
-           "loss, or error rate where score = accuracy"),
-    NUMBER(event_row, valid_loss, "mean validation loss under the mixture", "loss"),
-    NUMBER(event_row, valid_error, "share of wrong answers under the mixture", "1"),
-    NUMBER(event_row, train_loss, "objective of the fit per training sample", "loss"),
-    NUMBER(event_row, cost, "as the task accounts for it", "the task's unit"),
-    NUMBER(event_row, seconds, "that the job took", "s"),
-    NUMBER(event_row, residual, "relative residual of the fit", "1"),
+static const weft_column event_columns[] = {
+    WEFT_WHOLE(event_row, job, "job, in the order asked", "id"),
+    WEFT_WHOLE(event_row, trial, "trial: whose weights were trained", "id"),
+    WEFT_WHOLE(event_row, from, "trial whose weights a new trial copied; -1: afresh", "id"),
+    WEFT_WHOLE(event_row, round, "how often the trial was trained before", "count"),
+    WEFT_WHOLE(event_row, rounds, "rounds that the job was made of: rows of /rounds",
+               "count"),
+    WEFT_WHOLE(event_row, wins,
+               "may the trial win: 0 where no other can, 1 most resource, 2 least loss",
+               "choice"),
+    WEFT_WHOLE(event_row, k, "configurations in the mixture", "count"),
+    WEFT_WHOLE(event_row, alive, "configurations with a probability above 0", "count"),
+    WEFT_WHOLE(event_row, iterations, "of the fit", "count"),
+    WEFT_NUMBER(event_row, resource, "given to the trial in all", "the task's unit"),
+    WEFT_NUMBER(event_row, size, "share of the full number of features", "1"),
+    WEFT_NUMBER(event_row, loss,
+                "what the tuner was told: mean validation score of the mixture",
+                "loss, or error rate where score = accuracy"),
+    WEFT_NUMBER(event_row, bound,
+                "half the width of the 95 % interval of loss; 0: not known", "as loss"),
+    WEFT_NUMBER(event_row, valid_loss, "mean validation loss under the mixture", "loss"),
+    WEFT_NUMBER(event_row, valid_error, "share of wrong answers under the mixture", "1"),
+    WEFT_NUMBER(event_row, global_loss, "of the server's weights; nan: not scored", "loss"),
+    WEFT_NUMBER(event_row, global_error, "of the server's weights; nan: not scored", "1"),
+    WEFT_NUMBER(event_row, personal_loss, "after local training; nan: not scored", "loss"),
+    WEFT_NUMBER(event_row, personal_error, "after local training; nan: not scored", "1"),
+    WEFT_NUMBER(event_row, train_loss, "objective of the fit per training sample", "loss"),
+    WEFT_NUMBER(event_row, cost, "as the task accounts for it", "the task's unit"),
+    WEFT_NUMBER(event_row, seconds, "that the job took", "s"),
+    WEFT_NUMBER(event_row, residual, "relative residual of the fit", "1"),
 };
 
 typedef struct arm_row {
     int64_t job, config;
-    double p, loss, error, count;
+    double p, after, loss, error, count;
 } arm_row;
 
-static const column arm_columns[] = {
-    WHOLE(arm_row, job, "job", "id"),
-    WHOLE(arm_row, config, "configuration, by its index in the space: /configs/id", "id"),
-    NUMBER(arm_row, p, "probability in the job's mixture", "1"),
-    NUMBER(arm_row, loss, "mean validation loss; nan where not scored", "loss"),
-    NUMBER(arm_row, error, "share of wrong answers; nan where not scored", "1"),
-    NUMBER(arm_row, count, "validation samples scored", "count"),
+static const weft_column arm_columns[] = {
+    WEFT_WHOLE(arm_row, job, "job", "id"),
+    WEFT_WHOLE(arm_row, config, "configuration, by its index in the space: /configs/id",
+               "id"),
+    WEFT_NUMBER(arm_row, p, "probability in the job's mixture", "1"),
+    WEFT_NUMBER(arm_row, after, "probability in the mixture after the job", "1"),
+    WEFT_NUMBER(arm_row, loss, "mean validation loss; nan where not scored", "loss"),
+    WEFT_NUMBER(arm_row, error, "share of wrong answers; nan where not scored", "1"),
+    WEFT_NUMBER(arm_row, count, "validation samples scored", "count"),
 };
-
-#define COUNT(a) (int)(sizeof(a) / sizeof *(a))
-
-/* Writes the columns of rows[n], each `bytes` long, into a group. */
-static weft_status put_columns(weft_h5 *f, const char *group, const column *c, int nc,
-                               const void *rows, size_t bytes, int64_t n)
-{
-    int64_t *buffer = WEFT_NEW(f->mem, int64_t, n);
-    for (int i = 0; i < nc; i++) {
-        for (int64_t r = 0; r < n; r++)
-            memcpy(&buffer[r], (const char *)rows + (size_t)r * bytes + c[i].at,
-                   sizeof *buffer);
-        const char *name = weft_arena_text(f->mem, "/%s/%s", group, c[i].name);
-        TRY(weft_h5_put(f, name, c[i].whole ? WEFT_H5_I64 : WEFT_H5_F64, 1, &n, buffer, 0,
-                        c[i].about, c[i].unit));
-    }
-    return WEFT_OK;
-}
 
 /* ---- parts of the file -------------------------------------------------------------- */
 
@@ -93,21 +73,28 @@ static weft_status put_events(weft_h5 *f, const weft_sched *s)
                              .trial = e->job.trial,
                              .from = e->job.from,
                              .round = e->job.round,
+                             .rounds = e->nunit,
+                             .wins = e->job.wins,
                              .k = e->job.mix.k,
                              .alive = weft_mix_alive(&e->job.mix),
                              .iterations = e->res.iterations,
                              .resource = e->res.resource,
                              .size = e->job.size,
                              .loss = e->res.loss,
+                             .bound = e->res.bound,
                              .valid_loss = e->res.valid_loss,
                              .valid_error = e->res.valid_error,
+                             .global_loss = e->res.global_loss,
+                             .global_error = e->res.global_error,
+                             .personal_loss = e->res.personal_loss,
+                             .personal_error = e->res.personal_error,
                              .train_loss = e->res.train_loss,
                              .cost = e->res.cost,
                              .seconds = e->seconds,
                              .residual = e->res.residual};
     }
-    return put_columns(f, "events", event_columns, COUNT(event_columns), row, sizeof *row,
-                       s->n);
+    return weft_put_columns(f, "events", event_columns, WEFT_COUNT(event_columns), row,
+                            sizeof *row, s->n);
 }
 
 /* One row for each arm of each job that was alive or scored. */
@@ -125,12 +112,14 @@ static weft_status put_arms(weft_h5 *f, const weft_sched *s)
             row[n++] = (arm_row){.job = s->event[i].job.id,
                                  .config = m->id[a],
                                  .p = exp(m->z[a]),
+                                 .after = exp(r->z[a]),
                                  .loss = r->arm_loss[a] / samples,
                                  .error = r->arm_wrong[a] / samples,
                                  .count = r->arm_count[a]};
         }
     }
-    return put_columns(f, "arms", arm_columns, COUNT(arm_columns), row, sizeof *row, n);
+    return weft_put_columns(f, "arms", arm_columns, WEFT_COUNT(arm_columns), row,
+                            sizeof *row, n);
 }
 
 /* The configurations that took part, by rising id: each trial's are those of its jobs. */
@@ -206,19 +195,26 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
             &c, weft_arena_text(mem, "%s.%s=%s", a->section, key_of(&c, a, mem), value)));
     }
     TRY(weft_conf_set(&c, "space.source=random"));
+    TRY(weft_conf_set(&c, "run.tuner=random"));
     *text = weft_conf_echo(&c, mem);
     return WEFT_OK;
+}
+
+static weft_status put_score(weft_h5 *f, const char *part, const char *what, double x)
+{
+    if (isnan(x)) return WEFT_OK;
+    return weft_h5_put_num(f, "/winner", weft_arena_text(f->mem, "%s_%s", part, what), x);
 }
 
 static weft_status put_scores(weft_h5 *f, const weft_outcome *o)
 {
     for (int p = 0; p < WEFT_NPART; p++) {
-        if (isnan(o->loss[p])) continue;
+        const weft_scores *s = &o->score[p];
         const char *part = weft_part_name[p];
-        TRY(weft_h5_put_num(f, "/winner", weft_arena_text(f->mem, "%s_loss", part),
-                            o->loss[p]));
-        TRY(weft_h5_put_num(f, "/winner", weft_arena_text(f->mem, "%s_error", part),
-                            o->error[p]));
+        TRY(put_score(f, part, "loss", s->loss));
+        TRY(put_score(f, part, "error", s->error));
+        TRY(put_score(f, part, "personal_loss", s->personal_loss));
+        TRY(put_score(f, part, "personal_error", s->personal_error));
     }
     return WEFT_OK;
 }
@@ -226,9 +222,9 @@ static weft_status put_scores(weft_h5 *f, const weft_outcome *o)
 static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
 {
     const weft_event *e = &o->sched->winner;
-    const int arm = weft_winner_arm(e);
     const int64_t dim = e->job.mix.dim;
-    const double *conf = e->job.mix.conf + (size_t)arm * (size_t)dim;
+    double *conf = WEFT_NEW(f->mem, double, dim);
+    weft_winner_conf(e, conf);
     char text[1024];
     weft_space_show(&o->run->space, conf, text, sizeof text);
     const char *config;
@@ -238,7 +234,7 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
     const weft_winner w = {.config = config,
                            .text = text,
                            .size = e->job.size,
-                           .id = e->job.mix.id[arm],
+                           .id = e->job.mix.id[weft_winner_arm(e)],
                            .job = e->job.id,
                            .trial = e->job.trial,
                            .round = e->job.round,
@@ -261,7 +257,7 @@ static weft_status put_times(weft_h5 *f, const weft_outcome *o)
         {"/times/memory", "most memory held: min, mean, max over ranks", "bytes"},
     };
     const int64_t three = 3;
-    for (int i = 0; i < COUNT(what); i++)
+    for (int i = 0; i < WEFT_COUNT(what); i++)
         TRY(weft_h5_put(f, what[i].name, WEFT_H5_F64, 1, &three, o->times[i], 0,
                         what[i].about, what[i].unit));
     return WEFT_OK;
@@ -305,14 +301,18 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
         {"test_seconds", o->test},
         {"seconds", o->setup + o->search + o->test},
     };
-    for (int i = 0; i < COUNT(texts); i++)
+    for (int i = 0; i < WEFT_COUNT(texts); i++)
         TRY(weft_h5_put_attr(f, "/", texts[i].key, texts[i].text));
-    for (int i = 0; i < COUNT(numbers); i++)
+    for (int i = 0; i < WEFT_COUNT(numbers); i++)
         TRY(weft_h5_put_num(f, "/", numbers[i].key, numbers[i].x));
-    TRY(weft_h5_put_long(f, "/", "ranks", r->team->size));
+    TRY(weft_h5_put_long(f, "/", "ranks", r->world->size));
+    TRY(weft_h5_put_long(f, "/", "teams", r->teams));
     TRY(weft_h5_put_long(f, "/", "blas_threads", openblas_get_num_threads()));
     TRY(weft_h5_put_long(f, "/", "seed", r->opts.seed));
     TRY(weft_h5_put_long(f, "/", "configs", r->space.count));
+    int64_t rounds = 0;
+    for (int64_t i = 0; i < o->sched->n; i++) rounds += o->sched->event[i].nunit;
+    TRY(weft_h5_put_long(f, "/", "rounds", rounds));
     return weft_h5_put_long(f, "/", "jobs", o->sched->n);
 }
 
@@ -324,6 +324,7 @@ weft_status weft_run_write(const char *path, const weft_outcome *o)
     if (st == WEFT_OK) {
         st = put_head(&f, o);
         if (st == WEFT_OK) st = put_events(&f, o->sched);
+        if (st == WEFT_OK) st = weft_put_rounds(&f, o->sched);
         if (st == WEFT_OK) st = put_arms(&f, o->sched);
         if (st == WEFT_OK) st = put_configs(&f, o->run, o->sched);
         if (st == WEFT_OK) st = put_winner(&f, o);

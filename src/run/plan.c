@@ -1,17 +1,31 @@
 /* `weft tune --plan`: what a run will take, found by driving the tuner with made-up results
- * and asking the task what each job costs. Nothing is trained. Called by the command line.
- */
+ * and asking the task what each job costs. Where that takes about a second, the beginning
+ * of the first jobs is done for real, on states that are thrown away, and what all jobs
+ * take is judged by it. Called by the command line. */
 #include "run_private.h"
 
 #include <math.h>
 #include <string.h>
 
 #define MEASURE 0.2 /* seconds for each measured rate */
+#define TRY_OUT 1.5 /* seconds for doing work for real */
+
+enum { TRIED = 8 }; /* jobs that are begun for real, at most */
 
 typedef struct plan {
     int64_t jobs, fits; /* fits of one configuration among the jobs */
-    weft_cost sum;      /* memory: the largest */
+    int64_t rounds;
+    weft_cost sum;           /* memory: the largest */
+    double gflops, gbytes;   /* measured rates of a rank: sgemm, reading from memory */
+    weft_event first[TRIED]; /* of min(jobs, TRIED) */
+    int64_t units[TRIED];
+    double flops[TRIED];
+    int tried;         /* jobs that were begun for real */
+    int64_t done;      /* units of them */
+    double work, took; /* operations and seconds of these */
 } plan;
+
+/* ---- the jobs ----------------------------------------------------------------------- */
 
 /* All configurations alike, so that a tuner's ties decide. */
 static void make_up(const weft_job *job, weft_result *res)
@@ -20,6 +34,7 @@ static void make_up(const weft_job *job, weft_result *res)
     res->trial = job->trial;
     res->resource = job->resource;
     res->loss = res->valid_loss = res->valid_error = 0.5;
+    memcpy(res->z, job->mix.z, (size_t)res->k * sizeof *res->z);
     for (int i = 0; i < res->k; i++) {
         res->arm_count[i] = 2;
         res->arm_loss[i] = res->arm_wrong[i] = 1;
@@ -30,8 +45,15 @@ static void add_cost(const weft_run *r, const weft_job *job, plan *p)
 {
     weft_cost c = {0};
     r->task->cost(r->task_self, job, &c);
+    const int64_t units = r->task->units ? r->task->units(r->task_self, job) : 1;
+    if (p->jobs < TRIED) {
+        p->first[p->jobs] = weft_event_new(job, r->mem);
+        p->units[p->jobs] = units;
+        p->flops[p->jobs] = c.flops;
+    }
     p->jobs++;
     p->fits += job->mix.k == 1;
+    p->rounds += units;
     p->sum.flops += c.flops;
     p->sum.bytes += c.bytes;
     p->sum.passes += c.passes;
@@ -57,6 +79,66 @@ static void drive(const weft_run *r, plan *p)
     }
 }
 
+/* ---- work for real ------------------------------------------------------------------ */
+
+/* Seconds that so many operations take on a team: of rounds at a third of the rate of
+ * sgemm, of fits at that of memory; a sparse product reads 8 bytes, column and value, for 2
+ * operations. */
+static double slowly(const weft_run *r, const plan *p, double flops)
+{
+    const double rate = r->task->units ? p->gflops / 3 : p->gbytes / 4;
+    return flops / (rate * 1e9 * r->team->size);
+}
+
+/* Does the first units of a job, until the first rank's clock says that `seconds` are over.
+ * Collective over team. */
+static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
+{
+    weft_event *e = &p->first[i];
+    weft_arena *tmp = weft_arena_new();
+    real *state = WEFT_NEW(tmp, real, r->task->nstate(r->task_self, e->job.mix.k));
+    double *z = WEFT_NEW(tmp, double, e->job.mix.k);
+    memcpy(z, e->job.mix.z, (size_t)e->job.mix.k * sizeof *z);
+    r->task->start(r->task_self, &e->job, state);
+    const double start = weft_now();
+    weft_status st = WEFT_OK;
+    int32_t on = 1;
+    for (int64_t u = 0; u < p->units[i] && on && st == WEFT_OK; u++) {
+        weft_round row = {0};
+        st = r->task->step(r->task_self, &e->job, u, state, &row, z, &e->res);
+        p->done++;
+        p->work += p->flops[i] / (double)p->units[i];
+        on = weft_now() - start < seconds;
+        weft_bcast(r->team, &on, sizeof on, 0);
+    }
+    p->took += weft_now() - start;
+    p->tried++;
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* Begins jobs where a unit of them can be expected to be short. Collective over world. */
+static weft_status try_out(weft_run *r, plan *p)
+{
+    const int n = p->jobs < TRIED ? (int)p->jobs : TRIED;
+    weft_status st = WEFT_OK;
+    weft_times_move(r->world, r->team);
+    for (int i = 0; i < n && st == WEFT_OK; i++) {
+        const double unit = p->flops[i] / (double)p->units[i];
+        double v[2] = {p->took,
+                       p->work > 0 ? unit * p->took / p->work : slowly(r, p, unit)};
+        weft_max_f64(r->team, v, 2); /* of the slowest rank */
+        if (v[0] + v[1] > TRY_OUT) break;
+        st = begin_job(r, p, i, (TRY_OUT - v[0]) / (n - i));
+    }
+    weft_max_f64(r->team, &p->took, 1);
+    weft_times_move(r->team, r->world);
+    weft_max_f64(r->world, &p->took, 1);
+    return weft_agree(st, r->world);
+}
+
+/* ---- what is said ------------------------------------------------------------------- */
+
 static void show_axes(const weft_run *r)
 {
     for (int i = 0; i < r->space.dim; i++) {
@@ -73,38 +155,73 @@ static void show_axes(const weft_run *r)
     }
 }
 
-static void print_plan(const weft_run *r, const plan *p, double gflops, double gbytes)
+/* "1.3 s", "2.1 h" */
+static const char *duration(double seconds, char *text, size_t n)
+{
+    if (seconds < 300)
+        snprintf(text, n, "%.3g s", seconds);
+    else if (seconds < 2 * 3600)
+        snprintf(text, n, "%.3g minutes", seconds / 60);
+    else
+        snprintf(text, n, "%.3g hours", seconds / 3600);
+    return text;
+}
+
+static void print_time(const weft_run *r, const plan *p)
+{
+    char fast[32], slow[32];
+    const int size = r->world->size;
+    printf("measured          %.3g GFLOP/s a rank (sgemm), %.3g GB/s read from memory\n",
+           p->gflops, p->gbytes);
+    if (p->work > 0) {
+        /* Each team did the same: together they do as many times more. */
+        const double rate = p->work * r->teams / p->took;
+        printf("tried             %lld %s of %d job%s in %.2f s: %.3g GFLOP/s a rank\n",
+               (long long)p->done, r->task->units ? "rounds" : "fits", p->tried,
+               p->tried == 1 ? "" : "s", p->took, rate / size / 1e9);
+        printf("expected time     %s as tried",
+               duration(p->sum.flops / rate, fast, sizeof fast));
+    } else {
+        printf("expected time     %s at the rate of sgemm, %s at %s",
+               duration(p->sum.flops / (p->gflops * 1e9 * size), fast, sizeof fast),
+               duration(slowly(r, p, p->sum.flops) / r->teams, slow, sizeof slow),
+               r->task->units ? "a third of it" : "that of memory");
+    }
+    printf(", %d rank%s", size, size == 1 ? "" : "s");
+    if (r->teams > 1) printf(" in %d teams", r->teams);
+    printf("\n");
+}
+
+static void print_plan(const weft_run *r, const plan *p)
 {
     const double states = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
-    const double ranks = r->team->size;
-    const double fast = p->sum.flops / (gflops * 1e9 * ranks);
-    /* A sparse product reads 8 bytes, column and value, for 2 operations. */
-    const double slow = p->sum.flops * 4 / (gbytes * 1e9 * ranks);
     printf("task %s, tuner %s, data %s\n", r->opts.task, r->opts.tuner, r->opts.data);
     printf("configurations    %lld, %d axes\n", (long long)r->space.count, r->space.dim);
     show_axes(r);
     printf("jobs              %lld, of which %lld of one configuration\n",
            (long long)p->jobs, (long long)p->fits);
-    printf("memory per rank   %.3g GB (features and states; run.memory allows %g GB)\n",
+    if (r->task->units) printf("rounds            %lld\n", (long long)p->rounds);
+    printf("memory per rank   %.3g GB (work and states; run.memory allows %g GB)\n",
            (p->sum.memory + states) / 1e9, r->opts.memory);
-    printf("operations        %.3g (%.0f products with the matrix assumed)\n", p->sum.flops,
-           p->sum.passes);
-    printf("communicated      %.3g GB over all ranks\n", p->sum.bytes / 1e9);
-    printf("measured          %.3g GFLOP/s a rank (sgemm), %.3g GB/s read from memory\n",
-           gflops, gbytes);
-    printf("expected time     %.3g s at the rate of sgemm, %.3g s at that of memory, %d "
-           "rank%s\n",
-           fast, slow, r->team->size, r->team->size == 1 ? "" : "s");
+    printf("operations        %.3g", p->sum.flops);
+    if (p->sum.passes > 0)
+        printf(" (%.0f products with the matrix assumed)", p->sum.passes);
+    printf("\ncommunicated      %.3g GB over all ranks\n", p->sum.bytes / 1e9);
+    print_time(r, p);
 }
 
 static weft_status make_plan(weft_run *r)
 {
+    TRY(weft_run_divide(r, 0));
     TRY(weft_run_open(r, r->opts.data));
     plan p = {0};
     drive(r, &p);
     double rate[2] = {-weft_cpu_sgemm(MEASURE), -weft_cpu_stream(MEASURE)};
-    weft_max_f64(r->team, rate, 2); /* the slowest rank's */
-    if (r->team->rank == 0) print_plan(r, &p, -rate[0], -rate[1]);
+    weft_max_f64(r->world, rate, 2); /* the slowest rank's */
+    p.gflops = -rate[0];
+    p.gbytes = -rate[1];
+    TRY(try_out(r, &p));
+    if (r->world->rank == 0) print_plan(r, &p);
     return WEFT_OK;
 }
 

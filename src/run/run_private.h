@@ -8,7 +8,10 @@
 /* ---- a run, set up ------------------------------------------------------------------ */
 
 typedef struct weft_run {
-    weft_team *team;
+    weft_team *world; /* all ranks */
+    weft_team *team;  /* those that do a job together; the world where there is one team */
+    weft_team own;    /* what team points to where there are several */
+    int teams;
     weft_conf *conf;
     weft_arena *mem;
     weft_run_opts opts;
@@ -21,10 +24,15 @@ typedef struct weft_run {
     int opened; /* 1: data is open */
 } weft_run;
 
-/* Binds all that the configuration says and finds what it names. Collective over team. */
-WEFT_CHECKED weft_status weft_run_bind(weft_run *r, weft_conf *conf, weft_team *team,
+/* Binds all that the configuration says and finds what it names. One team. Collective over
+ * world. */
+WEFT_CHECKED weft_status weft_run_bind(weft_run *r, weft_conf *conf, weft_team *world,
                                        weft_arena *mem);
-/* Opens the data and sets task and tuner up. Collective. EDATA, ELIMIT, ECONF. */
+/* Divides the ranks into run.teams teams; ECONF where they are fewer, but a run that is
+ * resumed (fewer is 1) gets as many as there are ranks. Collective over world. */
+WEFT_CHECKED weft_status weft_run_divide(weft_run *r, int fewer);
+/* Opens the data and sets task and tuner up. Collective over world. EDATA, ELIMIT, ECONF.
+ */
 WEFT_CHECKED weft_status weft_run_open(weft_run *r, const char *data);
 void weft_run_close(weft_run *r);
 /* Names of all sections an input file may have. Owned by mem. Local. */
@@ -32,25 +40,52 @@ const char *const *weft_run_sections(weft_arena *mem, int *n);
 /* The names of the hosts, each once, in order of rank. Collective. Owned by mem. */
 const char *weft_run_hosts(weft_team *team, weft_arena *mem);
 
-/* ---- trace -------------------------------------------------------------------------- */
+/* ---- jobs that are done ------------------------------------------------------------- */
 
-/* A job that is done. */
 typedef struct weft_event {
     weft_job job; /* with its own mixture */
     weft_result res;
-    double seconds; /* that the task took */
-    uint64_t hash;  /* of the state after it */
+    double seconds;    /* that the task took */
+    uint64_t hash;     /* of the state after it */
+    int64_t nunit;     /* rows of rounds; 0 where the task makes none */
+    weft_round *round; /* [nunit] */
+    double *z;         /* [nunit][k] log-probabilities after each */
 } weft_event;
 
-/* The packed form of a job, for journal and digest. Owned by mem. */
+/* An event of a job that is to be done: results empty, the mixture copied. */
+weft_event weft_event_new(const weft_job *job, weft_arena *mem);
+/* Makes room for the rows of n rounds. */
+void weft_event_rounds(weft_event *e, int64_t n, weft_arena *mem);
+/* The packed form of a job, for journal, checkpoint and digest. Owned by mem. */
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
-/* Digest of the events, in order, without their times. */
+/* The packed form of an event, for journal and messages. Owned by mem. */
+void *weft_event_pack(const weft_event *e, size_t *bytes, weft_arena *mem);
+/* 1 if the bytes are an event's; *job is its id. */
+int weft_event_is(const void *packed, size_t bytes, int64_t *job);
+/* Fills the rest of an event whose job is known. Returns 0 where that is not the packed
+ * event's job. */
+int weft_event_unpack(weft_event *e, const void *packed, weft_arena *mem);
+/* Digest of the events, in order, without the seconds that were measured. */
 uint64_t weft_event_digest(const weft_event *e, int64_t n);
 
-/* What lies beside the run file NAME.h5 while the run lives: NAME.d with the journal and
- * the states of trials. Rank 0 reads and writes it, all ranks agree on what came of it. */
+/* Positive where a is the better candidate for the winner, by job.wins: a job that may win
+ * beats one that may not; of the latter the later is better; a finite loss beats none; then
+ * the larger size and the larger resource (not where either job says 2), then the lower
+ * loss, then the earlier job. */
+int weft_event_compare(const weft_event *a, const weft_event *b);
+/* The arm of its mixture that won: the likeliest after the job, ties by lower score. */
+int weft_winner_arm(const weft_event *e);
+/* The configuration that won, conf[dim]: that of the arm; of a product of simplexes, the
+ * likeliest entry of each block. */
+void weft_winner_conf(const weft_event *e, double *conf);
+
+/* ---- trace -------------------------------------------------------------------------- */
+
+/* What lies beside the run file NAME.h5 while the run lives: NAME.d with the journal, the
+ * states of trials, and checkpoints of jobs in flight. Rank 0 of the world writes it, but
+ * for the checkpoints, which rank 0 of a team writes; ranks agree on what came of it. */
 typedef struct weft_trace {
-    weft_team *team;
+    weft_team *world;
     weft_arena *mem;
     const char *path, *dir; /* NAME.h5, NAME.d */
     weft_journal journal;   /* rank 0 */
@@ -69,58 +104,99 @@ typedef struct weft_trace {
  * where `fresh` is 1, a run file or an unfinished run is there already (fresh 2: these are
  * replaced), or, where it is 0, there is nothing to resume. Collective. */
 WEFT_CHECKED weft_status weft_trace_open(weft_trace *t, const char *path, int fresh,
-                                         weft_team *team, weft_arena *mem);
+                                         weft_team *world, weft_arena *mem);
 /* Begins a run: makes sure of `bytes` of free space and records the configuration. */
 WEFT_CHECKED weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
                                           double bytes);
 /* Fills the rest of an event whose job was done already and sets *found. EFILE: the journal
  * has another job of that id. Local. */
-WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_event *e, int *found);
-/* Records an event and, where `state` is not NULL, first its state[n]. Collective. */
+WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_event *e, int *found,
+                                         weft_arena *mem);
+/* Records an event and, where `state` is not NULL, first its state[n]. Collective over the
+ * world. */
 WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_event *e,
                                         const real *state, int64_t n);
-/* Reads the state[n] after an event. Collective. */
-WEFT_CHECKED weft_status weft_trace_load(weft_trace *t, const weft_event *e, real *state,
-                                         int64_t n);
+/* Reads the state[n] after an event. Collective over team. */
+WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
+                                         const weft_event *e, real *state, int64_t n);
 void weft_trace_drop(weft_trace *t, const weft_event *e); /* its state is needed no more */
 /* Closes it; `done` 1: removes NAME.d. Local. */
 void weft_trace_close(weft_trace *t, int done);
 
+/* The file of a job's checkpoint. Owned by mem. */
+const char *weft_unit_name(const weft_trace *t, const weft_event *e, weft_arena *mem);
+/* Checkpoint of a job in flight: the event's rows of `done` rounds, the state[n] after
+ * them, the seconds they took. Local. */
+WEFT_CHECKED weft_status weft_unit_put(const weft_trace *t, const weft_event *e,
+                                       int64_t done, const real *state, int64_t n);
+/* Reads it. Returns the rounds done; 0, with one warning, where it is damaged or of another
+ * job, and 0 where there is none: then nothing is touched. Local. */
+int64_t weft_unit_get(const weft_trace *t, weft_event *e, real *state, int64_t n);
+
 /* ---- scheduler ---------------------------------------------------------------------- */
+
+/* The state of a trial in memory of its own. */
+typedef struct weft_state {
+    int64_t n;
+    real *x; /* [n] */
+    weft_arena *mem;
+} weft_state;
 
 typedef struct weft_held weft_held;
 
 /* Runs a tuner's jobs by a task. The first group of members is given, all else zero. */
 typedef struct weft_sched {
-    weft_team *team;
+    weft_team *world; /* all ranks */
+    weft_team *team;  /* this rank's team: it does a job; the world where teams is 1 */
+    int teams;
     const weft_task *task;
-    void *task_self; /* set up */
+    void *task_self; /* set up for the team */
     const weft_tuner *tuner;
     void *tuner_self;  /* set up and not asked yet; each rank has its own, alike */
     weft_trace *trace; /* NULL: keep nothing on disk */
     double time_limit, target;
+    double checkpoint; /* seconds between checkpoints of a job */
+    double memory;     /* bytes of states that are kept beside the disk; 0: any */
     weft_arena *mem;
 
     int64_t n; /* events, in the order they were done; weft_sched_run sorts by job */
     weft_event *event; /* [n] */
-    weft_event winner; /* where n > 0: of the jobs with one configuration that with the
-                          lowest loss among those with most features and resource; without
-                          such a job, the last */
+    weft_event winner; /* where n > 0 */
     int64_t replayed;  /* jobs told from the journal */
     double seconds;    /* of the search, over all sessions */
 
     int64_t asked, room;
+    int each; /* jobs that a team is dealt at once */
     double begun;
+    double shown;    /* when progress was last shown */
     weft_held *held; /* states that are in use */
     int nheld, roomheld;
 } weft_sched;
 
-/* To the end of the search. WEFT_STOP: by a signal or the time limit. Collective. */
+/* To the end of the search. WEFT_STOP: by a signal or the time limit. Collective over
+ * world. */
 WEFT_CHECKED weft_status weft_sched_run(weft_sched *s);
-/* The arm of its mixture that won: the likeliest, ties by lower score. Local. */
-int weft_winner_arm(const weft_event *e);
-/* The winner's state, [nstate]. Collective. */
-WEFT_CHECKED weft_status weft_sched_state(weft_sched *s, const real **state);
+
+/* Does a job, from its start or its last checkpoint, and gives the state after it, in
+ * memory that the caller frees. Collective over team. WEFT_STOP, EFILE. */
+WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_event *e, weft_state *out);
+
+/* Gives the state that a job begins with: of its trial, or the trial it copies, or afresh.
+ * Collective over team. */
+WEFT_CHECKED weft_status weft_held_begin(weft_sched *s, const weft_job *job, real *x);
+/* What the trial of the job, or the one it copies, was given before. Local. */
+double weft_held_resource(const weft_sched *s, const weft_job *job);
+/* Takes the state after an event, NULL: it is in the file only. Lets go of those that no
+ * later job and no winner needs. Local. */
+void weft_held_add(weft_sched *s, const weft_event *e, const weft_state *state);
+/* The winner's state, [nstate]. Collective over team. */
+WEFT_CHECKED weft_status weft_held_winner(weft_sched *s, const real **state);
+
+/* Tell a person how far a job, and the search, is: one updating line on a terminal; in a
+ * log a line a job, and one for rounds now and then. Local. */
+void weft_show_round(weft_sched *s, const weft_event *e, int64_t done, double seconds);
+void weft_show_job(weft_sched *s, const weft_event *e, int team);
+
 /* Catches SIGTERM, SIGUSR1 and SIGINT until weft_signals_free. Local. */
 void weft_signals_catch(void);
 void weft_signals_free(void);
@@ -136,9 +212,9 @@ typedef struct weft_outcome {
     const char *hosts;
     const real *state; /* of the winner */
     int64_t nstate, began;
-    double loss[WEFT_NPART], error[WEFT_NPART]; /* of the winner; NAN where not scored */
-    double setup, search, refit, test;          /* seconds */
-    double times[5][3]; /* compute wait comm bytes memory, min mean max */
+    weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
+    double setup, search, refit, test; /* seconds */
+    double times[5][3];                /* compute wait comm bytes memory, min mean max */
     uint64_t digest;
 } weft_outcome;
 

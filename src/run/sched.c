@@ -1,176 +1,40 @@
-/* The scheduler: asks the tuner for jobs as long as it gives any, runs them by the task,
- * tells the results in the order the jobs were asked, and so on to the end. All ranks form
- * one team that does each job together. Jobs that were asked together run grouped by the
- * task's affinity, a trial's own in their order. A job that the journal knows is told, not
- * run: so a run goes on after a restart exactly where it was. Called by tune.c. */
+/* The scheduler: asks the tuner for jobs as long as it gives any, has them done by teams of
+ * ranks, tells the results in the order the jobs were asked, and so on to the end. Jobs
+ * that were asked together run grouped by the task's affinity, the costly ones first, a
+ * trial's own in their order. Several teams do jobs that do not depend on each other side
+ * by side: these are dealt by cost, as many at once as take about the time between two
+ * checkpoints; results then go to all ranks, whose tuners are alike. A job that the journal
+ * knows is told, not run: so a run goes on after a restart exactly where it was. Nothing
+ * that a task or tuner sees depends on teams or journal. Called by tune.c. */
 #include "run_private.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define BATCH 4096 /* jobs that are asked ahead at most */
-
-/* The state of a trial after a job; it may lie in the file only. */
-struct weft_held {
-    const weft_event *of; /* a copy: events move as they grow */
-    int newest;           /* 1: the trial's last so far, and a later job may need it */
-    real *state;          /* NULL: in the file */
-    weft_arena *mem;      /* holds state */
-    int filed;
-};
+#define BATCH     4096 /* jobs that are asked ahead at most */
+#define MOST_EACH 256  /* jobs that a team is dealt at once at most */
 
 /* A job that was asked and waits to be run. */
 typedef struct slot {
     weft_event event;
     int64_t wave; /* jobs of a wave do not depend on each other */
     int64_t affinity;
+    double cost; /* operations */
+    int team;    /* that it is dealt to */
+    int done;
+    weft_state state; /* after it; mem NULL where it is not here or not needed */
 } slot;
 
-/* ---- winner ------------------------------------------------------------------------- */
+/* ---- the books ---------------------------------------------------------------------- */
 
-static int compare(double a, double b)
+static int leads(const weft_sched *s, const weft_event *e)
 {
-    return (a > b) - (a < b);
+    return s->n == 0 || weft_event_compare(e, &s->winner) > 0;
 }
 
-/* Positive when a is the better candidate. */
-static int better(const weft_event *a, const weft_event *b)
-{
-    const int one_a = a->job.wins > 0, one_b = b->job.wins > 0;
-    if (one_a != one_b) return one_a - one_b;
-    if (!one_a) return compare((double)a->job.id, (double)b->job.id);
-    const int fine_a = isfinite(a->res.loss), fine_b = isfinite(b->res.loss);
-    if (fine_a != fine_b) return fine_a - fine_b;
-    int c = compare(a->job.size, b->job.size);
-    if (c == 0) c = compare(a->res.resource, b->res.resource);
-    if (c == 0) c = compare(b->res.loss, a->res.loss);
-    if (c == 0) c = compare((double)b->job.id, (double)a->job.id);
-    return c;
-}
-
-int weft_winner_arm(const weft_event *e)
-{
-    const weft_mix *m = &e->job.mix;
-    int best = weft_mix_mode(m);
-    for (int i = 0; i < m->k; i++)
-        if (!(m->z[i] < m->z[best]) &&
-            weft_result_score(&e->res, i) < weft_result_score(&e->res, best))
-            best = i;
-    return best;
-}
-
-/* ---- states ------------------------------------------------------------------------- */
-
-static weft_held *held_of(const weft_sched *s, int64_t trial)
-{
-    for (int i = 0; i < s->nheld; i++)
-        if (s->held[i].newest && s->held[i].of->job.trial == trial) return &s->held[i];
-    return NULL;
-}
-
-static void hold(weft_sched *s, const weft_event *e, real *state, weft_arena *mem,
-                 int filed)
-{
-    if (s->nheld == s->roomheld) {
-        s->roomheld = 2 * s->roomheld + 16;
-        weft_held *more = WEFT_NEW(s->mem, weft_held, s->roomheld);
-        if (s->nheld > 0) memcpy(more, s->held, (size_t)s->nheld * sizeof *more);
-        s->held = more;
-    }
-    weft_event *own = WEFT_NEW(s->mem, weft_event, 1);
-    *own = *e;
-    s->held[s->nheld++] = (weft_held){
-        .of = own, .newest = !e->job.last, .state = state, .mem = mem, .filed = filed};
-}
-
-/* Lets go of the states that no later job and no winner needs. */
-static void release(weft_sched *s)
-{
-    int kept = 0;
-    for (int i = 0; i < s->nheld; i++) {
-        weft_held *h = &s->held[i];
-        if (h->newest || h->of->job.id == s->winner.job.id) {
-            s->held[kept++] = *h;
-            continue;
-        }
-        if (h->filed) weft_trace_drop(s->trace, h->of);
-        weft_arena_free(h->mem);
-    }
-    s->nheld = kept;
-}
-
-/* Reads a state that lies in the file only. */
-static weft_status fetch(weft_sched *s, weft_held *h)
-{
-    if (h->state) return WEFT_OK;
-    const int64_t n = s->task->nstate(s->task_self, h->of->job.mix.k);
-    h->mem = weft_arena_new();
-    h->state = WEFT_NEW(h->mem, real, n);
-    return weft_trace_load(s->trace, h->of, h->state, n);
-}
-
-weft_status weft_sched_state(weft_sched *s, const real **state)
-{
-    for (int i = 0; i < s->nheld; i++) {
-        if (s->held[i].of->job.id != s->winner.job.id) continue;
-        TRY(fetch(s, &s->held[i]));
-        *state = s->held[i].state;
-        return WEFT_OK;
-    }
-    weft_die("the state of the best job %lld was not kept", (long long)s->winner.job.id);
-}
-
-/* ---- one job ------------------------------------------------------------------------ */
-
-static weft_held *parent_of(const weft_sched *s, const weft_job *job)
-{
-    weft_held *own = held_of(s, job->trial);
-    return own || job->from < 0 ? own : held_of(s, job->from);
-}
-
-/* The state that a job begins with, in memory of its own. */
-static weft_status begin_state(weft_sched *s, const weft_job *job, real *state)
-{
-    weft_held *parent = parent_of(s, job);
-    if (!parent) {
-        s->task->start(s->task_self, job, state);
-        return WEFT_OK;
-    }
-    TRY(fetch(s, parent));
-    memcpy(state, parent->state,
-           (size_t)s->task->nstate(s->task_self, job->mix.k) * sizeof *state);
-    return WEFT_OK;
-}
-
-/* Makes sure that all ranks have the same result: that of rank 0. Collective. */
-static void share_result(const weft_sched *s, weft_result *res)
-{
-    weft_arena *tmp = weft_arena_new();
-    const size_t bytes = weft_result_bytes(res->k);
-    char *packed = WEFT_NEW(tmp, char, bytes);
-    weft_result_pack(res, packed);
-    weft_bcast(s->team, packed, bytes, 0);
-    weft_result_unpack(res, packed);
-    weft_arena_free(tmp);
-}
-
-static void finish_result(const weft_sched *s, weft_event *e)
-{
-    weft_held *parent = parent_of(s, &e->job);
-    weft_result *r = &e->res;
-    r->job = e->job.id;
-    r->trial = e->job.trial;
-    r->resource = (parent ? parent->of->res.resource : 0) + e->job.resource;
-    if (isnan(r->loss)) r->loss = INFINITY;
-    share_result(s, r);
-}
-
-/* Takes an event that is complete into the books. `mem` holds its state, NULL: in the file.
- */
-static const weft_event *enter(weft_sched *s, const weft_event *e, real *state,
-                               weft_arena *mem)
+/* Takes an event that is complete into the books; the winner is known. */
+static const weft_event *enter(weft_sched *s, const weft_event *e, const weft_state *state)
 {
     if (s->n == s->room) {
         s->room = 2 * s->room + 64;
@@ -180,86 +44,183 @@ static const weft_event *enter(weft_sched *s, const weft_event *e, real *state,
     }
     weft_event *own = &s->event[s->n++];
     *own = *e;
-    weft_held *before = held_of(s, e->job.trial);
-    if (before) before->newest = 0;
-    const int won = s->n == 1 || better(own, &s->winner) > 0;
-    if (won) s->winner = *own;
-    if (!own->job.last || won)
-        hold(s, own, state, mem, s->trace != NULL);
-    else
-        weft_arena_free(mem);
+    weft_held_add(s, own, state);
     return own;
 }
 
-static weft_status run_job(weft_sched *s, weft_event *e)
+static int is_target(const weft_sched *s, const weft_event *e)
 {
-    const int64_t n = s->task->nstate(s->task_self, e->job.mix.k);
-    weft_arena *mem = weft_arena_new();
-    real *state = WEFT_NEW(mem, real, n);
-    weft_status st = begin_state(s, &e->job, state);
-    if (st != WEFT_OK) {
-        weft_arena_free(mem);
-        return st;
-    }
-    const double start = weft_now();
-    TRY(s->task->step(s->task_self, &e->job, 0, state, NULL, NULL, &e->res));
-    e->seconds = weft_now() - start;
-    finish_result(s, e);
-    e->hash = weft_hash(state, (size_t)n * sizeof *state, 0);
-    const weft_event *own = enter(s, e, state, mem);
-    const int kept = s->nheld > 0 && s->held[s->nheld - 1].of->job.id == own->job.id;
-    if (s->trace) TRY(weft_trace_add(s->trace, own, kept ? state : NULL, n));
-    release(s);
-    return WEFT_OK;
+    return s->target > 0 && e->res.loss <= s->target;
 }
 
-/* ---- stopping ----------------------------------------------------------------------- */
+/* ---- teams -------------------------------------------------------------------------- */
 
-/* Before each job: do the ranks ask for the same one, and is there a reason to stop?
- * Collective. */
-static weft_status go_on(weft_sched *s, const weft_job *job)
+static int my_team(const weft_sched *s)
+{
+    return weft_team_of(s->world->size, s->teams, s->world->rank);
+}
+
+/* Deals jobs, the costly ones first, each to the team that will be free first. */
+static void deal(const weft_sched *s, slot *todo, int n)
 {
     weft_arena *tmp = weft_arena_new();
-    size_t bytes;
-    const void *packed = weft_job_pack(job, &bytes, tmp);
-    const double mark = (double)(weft_hash(packed, bytes, 0) >> 12);
+    double *load = WEFT_NEW(tmp, double, s->teams);
+    for (int left = n; left > 0; left--) {
+        int job = -1, team = 0;
+        for (int i = 0; i < n; i++)
+            if (todo[i].team < 0 && (job < 0 || todo[i].cost > todo[job].cost)) job = i;
+        for (int g = 1; g < s->teams; g++)
+            if (load[g] < load[team]) team = g;
+        todo[job].team = team;
+        load[team] +=
+            fmax(todo[job].cost, 1) / weft_team_size(s->world->size, s->teams, team);
+    }
     weft_arena_free(tmp);
-    double v[4] = {mark, -mark, weft_signals_seen(),
-                   s->time_limit > 0 && weft_now() - s->begun >= s->time_limit};
-    weft_max_f64(s->team, v, 4);
-    weft_check(v[0] + v[1] >= 0 && v[0] + v[1] <= 0,
-               "the ranks' tuners ask for different jobs (%lld)", (long long)job->id);
-    const char *path = s->trace ? s->trace->path : "RUN.h5";
-    if (v[2] > 0)
-        return weft_fail(WEFT_STOP,
-                         "stopped by signal %d after %lld jobs; go on with `weft "
-                         "resume %s`",
-                         (int)v[2], (long long)s->n, path);
-    if (v[3] > 0)
-        return weft_fail(WEFT_STOP,
-                         "stopped by time_limit = %g s after %lld jobs; go on with "
-                         "`weft resume %s`",
-                         s->time_limit, (long long)s->n, path);
+}
+
+/* Lets go of the state of a job of this team that no later job continues, if another beats
+ * it. `best` is the leader so far, NULL: none. Where a target may cut off what another team
+ * does, any may win. */
+static slot *keep_best(const weft_sched *s, slot *best, slot *now)
+{
+    if (!now->event.job.last || s->target > 0) return best;
+    const int wins =
+        best ? weft_event_compare(&now->event, &best->event) > 0 : leads(s, &now->event);
+    slot *loser = wins ? best : now;
+    if (loser) {
+        weft_arena_free(loser->state.mem);
+        loser->state.mem = NULL;
+    }
+    return wins ? now : best;
+}
+
+/* Does this team's jobs among todo[n]. */
+static weft_status run_own(weft_sched *s, slot *todo, int n)
+{
+    weft_status st = WEFT_OK;
+    slot *best = NULL;
+    int reached = 0;
+    const int mine = my_team(s);
+    weft_times_move(s->world, s->team);
+    for (int i = 0; i < n && st == WEFT_OK && !reached; i++) {
+        if (todo[i].team != mine) continue;
+        st = weft_job_run(s, &todo[i].event, &todo[i].state);
+        todo[i].done = st == WEFT_OK;
+        if (!todo[i].done) continue;
+        best = keep_best(s, best, &todo[i]);
+        reached = is_target(s, &todo[i].event);
+    }
+    weft_times_move(s->team, s->world);
+    return st;
+}
+
+/* Gives an event to all ranks from the team that did it. Collective over world. */
+static void share_event(weft_sched *s, slot *t)
+{
+    const int root = weft_team_first(s->world->size, s->teams, t->team);
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes = 0;
+    void *packed = NULL;
+    if (s->world->rank == root) packed = weft_event_pack(&t->event, &bytes, tmp);
+    weft_bcast(s->world, &bytes, sizeof bytes, root);
+    if (!packed) packed = WEFT_NEW(tmp, char, bytes);
+    weft_bcast(s->world, packed, bytes, root);
+    const int same = t->team == my_team(s) || weft_event_unpack(&t->event, packed, s->mem);
+    weft_check(same, "the ranks' tuners ask for different jobs (%lld)",
+               (long long)t->event.job.id);
+    weft_arena_free(tmp);
+}
+
+/* Gives the state after a job to all ranks. Collective over world. */
+static void share_state(weft_sched *s, slot *t)
+{
+    weft_state *x = &t->state;
+    if (t->team != my_team(s)) {
+        *x = (weft_state){.n = s->task->nstate(s->task_self, t->event.job.mix.k),
+                          .mem = weft_arena_new()};
+        x->x = WEFT_NEW(x->mem, real, x->n);
+    }
+    weft_bcast(s->world, x->x, (size_t)x->n * sizeof *x->x,
+               weft_team_first(s->world->size, s->teams, t->team));
+}
+
+/* Makes the done jobs of all teams known to all ranks. Collective over world. */
+static void share(weft_sched *s, slot *todo, int n)
+{
+    if (s->teams == 1) return;
+    weft_arena *tmp = weft_arena_new();
+    int32_t *done = WEFT_NEW(tmp, int32_t, n);
+    for (int i = 0; i < n; i++)
+        done[i] =
+            s->world->rank == weft_team_first(s->world->size, s->teams, todo[i].team) &&
+            todo[i].done;
+    weft_sum_i32(s->world, done, (size_t)n);
+    for (int i = 0; i < n; i++) {
+        todo[i].done = done[i];
+        if (done[i]) share_event(s, &todo[i]);
+    }
+    weft_arena_free(tmp);
+}
+
+/* Records an event that all ranks know and takes it into the books. Collective over world.
+ */
+static weft_status record(weft_sched *s, slot *t)
+{
+    const int keep = !t->event.job.last || t->event.job.id == s->winner.job.id;
+    if (keep && s->teams > 1) share_state(s, t);
+    if (s->trace)
+        TRY(weft_trace_add(s->trace, &t->event, keep ? t->state.x : NULL, t->state.n));
+    weft_show_job(s, enter(s, &t->event, &t->state), t->team);
     return WEFT_OK;
 }
 
-static void show_progress(const weft_sched *s, const weft_event *e)
+/* Records the done jobs, in order, up to one that meets the target where none before it is
+ * missing. Collective over world. */
+static weft_status record_all(weft_sched *s, slot *todo, int n, int *reached)
 {
-    const int64_t all = s->tuner->jobs(s->tuner_self);
-    const double spent = weft_now() - s->begun;
-    const int64_t ran = s->n - s->replayed, left = all > s->n ? all - s->n : 0;
-    const double rate = spent > 0 ? (double)ran / spent : 0;
-    char text[160];
-    snprintf(text, sizeof text,
-             "job %lld of %lld: k = %d, loss %.5f, error %.2f %%, %.2f s; %.2f jobs/s, "
-             "%.0f s left",
-             (long long)s->n, (long long)(all > s->n ? all : s->n),
-             weft_mix_alive(&e->job.mix), e->res.loss, 100 * e->res.valid_error, e->seconds,
-             rate, rate > 0 ? (double)left / rate : 0);
-    if (isatty(STDERR_FILENO))
-        weft_progress("%s", text);
-    else
-        weft_log(WEFT_INFO, "%s", text);
+    int end = 0, whole = 1, any = s->n > 0;
+    for (; end < n && !*reached; end++) {
+        const weft_event *e = &todo[end].event;
+        whole &= todo[end].done;
+        if (!todo[end].done) continue;
+        if (!any || weft_event_compare(e, &s->winner) > 0) s->winner = *e;
+        any = 1;
+        *reached = whole && is_target(s, e);
+    }
+    weft_status st = WEFT_OK;
+    for (int i = 0; i < n; i++) {
+        if (!todo[i].done) continue;
+        if (i < end && st == WEFT_OK)
+            st = record(s, &todo[i]);
+        else
+            weft_arena_free(todo[i].state.mem);
+    }
+    return st;
+}
+
+/* How many jobs a team is dealt next: about as many as take the time between two
+ * checkpoints, after which a killed run loses them. Collective over world. */
+static void adapt(weft_sched *s, int n, double seconds)
+{
+    if (s->teams == 1) return;
+    const double fit = n * s->checkpoint / (s->teams * fmax(seconds, 1e-3));
+    int32_t each = (int32_t)fmax(1, fmin(fmin(fit, 4.0 * s->each), MOST_EACH));
+    weft_bcast(s->world, &each, sizeof each, 0);
+    s->each = each;
+}
+
+/* Does jobs that do not depend on each other. Collective over world. */
+static weft_status run_jobs(weft_sched *s, slot *todo, int n, int *reached)
+{
+    const double start = weft_now();
+    for (int i = 0; i < n; i++) todo[i].team = -1;
+    deal(s, todo, n);
+    weft_status st = run_own(s, todo, n);
+    share(s, todo, n);
+    const weft_status recorded = record_all(s, todo, n, reached);
+    if (recorded != WEFT_OK) return recorded;
+    adapt(s, n, weft_now() - start);
+    return weft_agree(st, s->world);
 }
 
 /* ---- batches ------------------------------------------------------------------------ */
@@ -278,26 +239,50 @@ static weft_asked ask(weft_sched *s, slot *batch, int *n)
         answer = s->tuner->ask(s->tuner_self, &job);
         if (answer != WEFT_JOB) break;
         job.id = s->asked++;
-        weft_event *e = &batch[*n].event;
-        *e = (weft_event){.job = job, .res = weft_result_new(job.mix.k, s->mem)};
-        e->job.mix = weft_mix_new(job.mix.k, job.mix.dim, s->mem);
-        weft_mix_copy(&e->job.mix, &job.mix);
-        batch[*n].affinity = s->task->affinity(s->task_self, &e->job);
-        batch[*n].wave = 0;
+        slot *t = &batch[*n];
+        *t = (slot){.event = weft_event_new(&job, s->mem)};
+        t->affinity = s->task->affinity(s->task_self, &t->event.job);
         for (int i = 0; i < *n; i++)
-            if (touches(&batch[i].event.job, &e->job) && batch[*n].wave <= batch[i].wave)
-                batch[*n].wave = batch[i].wave + 1;
+            if (touches(&batch[i].event.job, &t->event.job) && t->wave <= batch[i].wave)
+                t->wave = batch[i].wave + 1;
     }
     weft_check(*n > 0 || answer != WEFT_WAIT, "tuner %s waits for no job",
                s->tuner->kind.name);
     return answer;
 }
 
-static int by_affinity(const void *pa, const void *pb)
+/* Makes sure that all ranks ask for the same, and gives all the same costs. Collective over
+ * world. */
+static void agree_on(weft_sched *s, slot *batch, int n)
+{
+    weft_arena *tmp = weft_arena_new();
+    double *cost = WEFT_NEW(tmp, double, n);
+    uint64_t h = 0;
+    for (int i = 0; i < n; i++) {
+        size_t bytes;
+        const void *packed = weft_job_pack(&batch[i].event.job, &bytes, tmp);
+        h = weft_hash(packed, bytes, h);
+        weft_cost c = {0};
+        s->task->cost(s->task_self, &batch[i].event.job, &c);
+        cost[i] = c.flops;
+    }
+    const double mark = (double)(h >> 12);
+    double v[2] = {mark, -mark};
+    weft_max_f64(s->world, v, 2);
+    weft_check(v[0] + v[1] >= 0 && v[0] + v[1] <= 0,
+               "the ranks' tuners ask for different jobs (%lld ...)",
+               n > 0 ? (long long)batch[0].event.job.id : -1);
+    weft_bcast(s->world, cost, (size_t)n * sizeof *cost, 0);
+    for (int i = 0; i < n; i++) batch[i].cost = cost[i];
+    weft_arena_free(tmp);
+}
+
+static int in_order(const void *pa, const void *pb)
 {
     const slot *a = pa, *b = pb;
     if (a->wave != b->wave) return a->wave < b->wave ? -1 : 1;
     if (a->affinity != b->affinity) return a->affinity < b->affinity ? -1 : 1;
+    if (a->cost > b->cost || a->cost < b->cost) return a->cost > b->cost ? -1 : 1;
     return a->event.job.id < b->event.job.id ? -1 : 1;
 }
 
@@ -313,25 +298,40 @@ static int slot_by_job(const void *pa, const void *pb)
     return by_job(&a->event, &b->event);
 }
 
+/* Takes from the journal what is done. */
+static weft_status find(weft_sched *s, slot *batch, int n)
+{
+    for (int i = 0; i < n && s->trace; i++)
+        TRY(weft_trace_find(s->trace, &batch[i].event, &batch[i].done, s->mem));
+    return WEFT_OK;
+}
+
+static void replay(weft_sched *s, const weft_event *e, int *reached)
+{
+    if (leads(s, e)) s->winner = *e;
+    enter(s, e, NULL);
+    s->replayed++;
+    s->seconds += e->seconds;
+    *reached = is_target(s, e);
+}
+
 /* Runs a batch, or takes its results from the journal. *reached: the target is met. */
 static weft_status run_batch(weft_sched *s, slot *batch, int n, int *reached)
 {
-    qsort(batch, (size_t)n, sizeof *batch, by_affinity);
-    for (int i = 0; i < n && !*reached; i++) {
-        weft_event *e = &batch[i].event;
-        int found = 0;
-        if (s->trace) TRY(weft_trace_find(s->trace, e, &found));
-        if (found) {
-            enter(s, e, NULL, NULL);
-            release(s);
-            s->replayed++;
-            s->seconds += e->seconds;
-        } else {
-            TRY(go_on(s, &e->job));
-            TRY(run_job(s, e));
-            show_progress(s, e);
+    agree_on(s, batch, n);
+    qsort(batch, (size_t)n, sizeof *batch, in_order);
+    TRY(find(s, batch, n));
+    for (int i = 0; i < n && !*reached;) {
+        if (batch[i].done) {
+            replay(s, &batch[i++].event, reached);
+            continue;
         }
-        *reached = s->target > 0 && e->res.loss <= s->target;
+        int count = 0;
+        while (i + count < n && count < s->teams * s->each && !batch[i + count].done &&
+               batch[i + count].wave == batch[i].wave)
+            count++;
+        TRY(run_jobs(s, batch + i, count, reached));
+        i += count;
     }
     return WEFT_OK;
 }
@@ -354,6 +354,7 @@ static weft_status search(weft_sched *s, slot *batch)
 weft_status weft_sched_run(weft_sched *s)
 {
     s->begun = weft_now();
+    s->each = 1;
     weft_arena *tmp = weft_arena_new();
     const weft_status st = search(s, WEFT_NEW(tmp, slot, BATCH));
     weft_arena_free(tmp);

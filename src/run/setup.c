@@ -47,7 +47,7 @@ static const weft_opt run_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "seconds after which no job is begun; `weft resume` goes on; 0: none"},
+     .about = "seconds after which the run stops; `weft resume` goes on; 0: none"},
     {.name = "target",
      .type = WEFT_REAL,
      .at = offsetof(weft_run_opts, target),
@@ -55,6 +55,20 @@ static const weft_opt run_opts[] = {
      .lo = 0,
      .hi = 1e9,
      .about = "a loss (score = loss) or error rate that ends the search; 0: none"},
+    {.name = "checkpoint",
+     .type = WEFT_REAL,
+     .at = offsetof(weft_run_opts, checkpoint),
+     .def = "60",
+     .lo = 0,
+     .hi = 1e6,
+     .about = "seconds of work that a killed run may lose within a job made of rounds"},
+    {.name = "teams",
+     .type = WEFT_INT,
+     .at = offsetof(weft_run_opts, teams),
+     .def = "1",
+     .lo = 1,
+     .hi = 1e6,
+     .about = "teams of ranks that do jobs side by side; the result is the same"},
     {.name = "test",
      .type = WEFT_BOOL,
      .at = offsetof(weft_run_opts, test),
@@ -69,60 +83,88 @@ const weft_kind weft_run_kind = {.name = "run",
 
 /* ---- sections ----------------------------------------------------------------------- */
 
-/* All kinds that have a section of an input file. Owned by mem. */
-static const weft_kind **all_kinds(weft_arena *mem, int *n)
+/* The kinds that have a section of an input file. */
+typedef struct kinds {
+    int n, room;
+    const weft_kind **kind;
+    weft_arena *mem;
+} kinds;
+
+/* Tasks may share a part: it is listed once. */
+static void push(kinds *k, const weft_kind *kind)
 {
-    enum { FIXED = 2 };
-    int nfeature = 0, nmodel = 0, ntask = 0, ntuner = 0;
-    while (weft_features[nfeature]) nfeature++;
-    while (weft_models[nmodel]) nmodel++;
-    while (weft_tasks[ntask]) ntask++;
-    while (weft_tuners[ntuner]) ntuner++;
-    const weft_kind **kind =
-        WEFT_NEW(mem, const weft_kind *, FIXED + nfeature + nmodel + ntask + ntuner);
-    *n = 0;
-    kind[(*n)++] = &weft_run_kind;
-    kind[(*n)++] = &weft_space_kind;
-    for (int i = 0; i < ntask; i++) kind[(*n)++] = &weft_tasks[i]->kind;
-    for (int i = 0; i < nfeature; i++) kind[(*n)++] = &weft_features[i]->kind;
-    for (int i = 0; i < nmodel; i++) kind[(*n)++] = &weft_models[i]->kind;
-    for (int i = 0; i < ntuner; i++) kind[(*n)++] = &weft_tuners[i]->kind;
-    return kind;
+    for (int i = 0; i < k->n; i++)
+        if (k->kind[i] == kind) return;
+    if (k->n == k->room) {
+        k->room = 2 * k->room + 16;
+        const weft_kind **more = WEFT_NEW(k->mem, const weft_kind *, k->room);
+        if (k->n > 0) memcpy(more, k->kind, (size_t)k->n * sizeof *more);
+        k->kind = more;
+    }
+    k->kind[k->n++] = kind;
+}
+
+static kinds all_kinds(weft_arena *mem)
+{
+    kinds k = {.mem = mem};
+    push(&k, &weft_run_kind);
+    push(&k, &weft_space_kind);
+    for (int i = 0; weft_tasks[i]; i++) {
+        push(&k, &weft_tasks[i]->kind);
+        const weft_kind *const *part = weft_tasks[i]->parts;
+        for (; part && *part; part++) push(&k, *part);
+    }
+    for (int i = 0; weft_features[i]; i++) push(&k, &weft_features[i]->kind);
+    for (int i = 0; weft_models[i]; i++) push(&k, &weft_models[i]->kind);
+    for (int i = 0; weft_nets[i]; i++) push(&k, &weft_nets[i]->kind);
+    for (int i = 0; weft_tuners[i]; i++) push(&k, &weft_tuners[i]->kind);
+    return k;
 }
 
 const char *const *weft_run_sections(weft_arena *mem, int *n)
 {
-    const weft_kind **kind = all_kinds(mem, n);
-    const char **name = WEFT_NEW(mem, const char *, *n);
-    for (int i = 0; i < *n; i++) name[i] = kind[i]->name;
+    const kinds k = all_kinds(mem);
+    const char **name = WEFT_NEW(mem, const char *, k.n);
+    for (int i = 0; i < k.n; i++) name[i] = k.kind[i]->name;
+    *n = k.n;
     return name;
 }
 
-/* 1 if the run uses the plug-in: it is one of the fixed ones, or named by the task. */
+/* 1 if an option of the plug-in names the kind. */
+static int names(const weft_kind *plugin, const void *self, const weft_kind *kind)
+{
+    for (const weft_opt *o = plugin->opts; o->name; o++) {
+        if (o->type != WEFT_TEXT) continue;
+        const char *const *text = (const void *)((const char *)self + o->at);
+        if (*text && strcmp(*text, kind->name) == 0) return 1;
+    }
+    return 0;
+}
+
+/* 1 if the run uses the plug-in: it is one of the fixed ones, a part of the task, or named
+ * by task or tuner. */
 static int is_chosen(const weft_run *r, const weft_kind *kind)
 {
     if (kind == &weft_run_kind || kind == &weft_space_kind || kind == &r->task->kind ||
         kind == &r->tuner->kind)
         return 1;
-    for (const weft_opt *o = r->task->kind.opts; o->name; o++) {
-        if (o->type != WEFT_TEXT) continue;
-        const char *const *text = (const void *)((const char *)r->task_self + o->at);
-        if (*text && strcmp(*text, kind->name) == 0) return 1;
-    }
-    return 0;
+    for (const weft_kind *const *part = r->task->parts; part && *part; part++)
+        if (*part == kind) return 1;
+    return names(&r->task->kind, r->task_self, kind) ||
+           names(&r->tuner->kind, r->tuner_self, kind);
 }
 
 /* An input file may hold sections of plug-ins that this run does not use, as when another
  * tuner is named on the command line: they must be right, but are not missed. */
 static weft_status check_others(weft_run *r)
 {
-    int n;
-    const weft_kind **kind = all_kinds(r->mem, &n);
-    for (int i = 0; i < n; i++) {
-        if (is_chosen(r, kind[i])) continue;
-        TRY(weft_conf_bind(r->conf, kind[i], weft_arena_get(r->mem, 1, kind[i]->size)));
+    const kinds k = all_kinds(r->mem);
+    for (int i = 0; i < k.n; i++) {
+        const weft_kind *kind = k.kind[i];
+        if (is_chosen(r, kind)) continue;
+        TRY(weft_conf_bind(r->conf, kind, weft_arena_get(r->mem, 1, kind->size)));
         for (int e = 0; e < r->conf->n; e++)
-            if (strcmp(r->conf->entry[e].section, kind[i]->name) == 0)
+            if (strcmp(r->conf->entry[e].section, kind->name) == 0)
                 r->conf->entry[e].used = 1;
     }
     return WEFT_OK;
@@ -158,10 +200,28 @@ static weft_status bind(weft_run *r)
     return WEFT_OK;
 }
 
-weft_status weft_run_bind(weft_run *r, weft_conf *conf, weft_team *team, weft_arena *mem)
+weft_status weft_run_bind(weft_run *r, weft_conf *conf, weft_team *world, weft_arena *mem)
 {
-    *r = (weft_run){.team = team, .conf = conf, .mem = mem};
-    return weft_agree(bind(r), team);
+    *r = (weft_run){.world = world, .team = world, .teams = 1, .conf = conf, .mem = mem};
+    return weft_agree(bind(r), world);
+}
+
+weft_status weft_run_divide(weft_run *r, int fewer)
+{
+    const int ranks = r->world->size;
+    r->teams = r->opts.teams;
+    if (r->teams > ranks && !fewer) {
+        r->teams = 1;
+        return weft_fail(WEFT_ECONF,
+                         "run.teams = %d, but there are only %d ranks; ask for at most "
+                         "that many teams, or start more ranks",
+                         r->opts.teams, ranks);
+    }
+    if (r->teams > ranks) r->teams = ranks;
+    if (r->teams == 1) return WEFT_OK;
+    weft_team_split(r->world, r->teams, &r->own);
+    r->team = &r->own;
+    return WEFT_OK;
 }
 
 /* What can be checked only when the task stands. Local. */
@@ -178,7 +238,8 @@ static weft_status check_setup(const weft_run *r)
     return weft_conf_unused(r->conf, section, n);
 }
 
-weft_status weft_run_open(weft_run *r, const char *data)
+/* By this rank's team: each has all the data. Collective over team. */
+static weft_status open_team(weft_run *r, const char *data)
 {
     TRY(weft_data_open(&r->data, data, r->team, r->mem));
     r->opened = 1;
@@ -195,10 +256,20 @@ weft_status weft_run_open(weft_run *r, const char *data)
         r->tuner->setup(r->tuner_self, &r->space, (uint64_t)r->opts.seed, r->mem), r->team);
 }
 
+weft_status weft_run_open(weft_run *r, const char *data)
+{
+    weft_times_move(r->world, r->team);
+    const weft_status st = open_team(r, data);
+    weft_times_move(r->team, r->world);
+    return weft_agree(st, r->world);
+}
+
 void weft_run_close(weft_run *r)
 {
     if (r->opened) weft_data_close(&r->data);
     r->opened = 0;
+    if (r->team == &r->own) weft_team_free(&r->own);
+    r->team = r->world;
 }
 
 const char *weft_run_hosts(weft_team *team, weft_arena *mem)

@@ -1,8 +1,8 @@
 /* The trace of a run on disk, from which a run that was killed goes on: NAME.d/journal
  * holds the configuration and one record a job done, NAME.d/state-TRIAL-JOB the state after
- * a job that a later one may continue. A state is written before its job's record and
- * removed after the record that makes it useless is durable, so at any moment the two fit
- * together. */
+ * a job that a later one may continue; unit.c adds checkpoints of jobs in flight. A state
+ * is written before its job's record and removed after the record that makes it useless is
+ * durable, so at any moment the two fit together. Called by the scheduler. */
 #include "run_private.h"
 
 #include <dirent.h>
@@ -14,59 +14,6 @@
 #include <unistd.h>
 
 enum { TAG_CONF = 1, TAG_ABOUT, TAG_JOB };
-
-/* A record of TAG_JOB: this, the packed job, the packed result. */
-typedef struct record {
-    double seconds;
-    uint64_t hash;
-    int64_t id, job_bytes, result_bytes;
-} record;
-
-/* The members of a job but its mixture, which follows. */
-typedef struct job_head {
-    int64_t id, trial, from, round, last, all, k, dim;
-    double resource, size;
-} job_head;
-
-void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
-{
-    const job_head head = {.id = job->id,
-                           .trial = job->trial,
-                           .from = job->from,
-                           .round = job->round,
-                           .last = job->last,
-                           .all = job->all,
-                           .k = job->mix.k,
-                           .dim = job->mix.dim,
-                           .resource = job->resource,
-                           .size = job->size};
-    *bytes = sizeof head + weft_mix_bytes(&job->mix);
-    char *to = WEFT_NEW(mem, char, *bytes);
-    memcpy(to, &head, sizeof head);
-    weft_mix_pack(&job->mix, to + sizeof head);
-    return to;
-}
-
-uint64_t weft_event_digest(const weft_event *e, int64_t n)
-{
-    weft_arena *tmp = weft_arena_new();
-    uint64_t h = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const size_t mark = weft_arena_mark(tmp);
-        size_t bytes;
-        const void *job = weft_job_pack(&e[i].job, &bytes, tmp);
-        h = weft_hash(job, bytes, h);
-        weft_result untimed = e[i].res;
-        untimed.cost = 0;
-        bytes = weft_result_bytes(untimed.k);
-        char *res = WEFT_NEW(tmp, char, bytes);
-        weft_result_pack(&untimed, res);
-        h = weft_hash(res, bytes, h);
-        weft_arena_reset(tmp, mark);
-    }
-    weft_arena_free(tmp);
-    return h;
-}
 
 static const char *state_name(const weft_trace *t, const weft_event *e, weft_arena *mem)
 {
@@ -98,7 +45,7 @@ static void remove_dir(const char *dir)
     weft_arena *tmp = weft_arena_new();
     for (const struct dirent *e = readdir(d); e != NULL; e = readdir(d))
         if (strcmp(e->d_name, "journal") == 0 || strncmp(e->d_name, "state-", 6) == 0 ||
-            strcmp(e->d_name, "space") == 0)
+            strncmp(e->d_name, "unit-", 5) == 0 || strcmp(e->d_name, "space") == 0)
             unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
     closedir(d);
     rmdir(dir);
@@ -143,15 +90,15 @@ static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int
 /* Gives all ranks the records that rank 0 read. Collective. */
 static weft_record *share(const weft_trace *t, weft_record *rec, int64_t *n)
 {
-    weft_bcast(t->team, n, sizeof *n, 0);
-    if (t->team->rank != 0) rec = WEFT_NEW(t->mem, weft_record, *n);
+    weft_bcast(t->world, n, sizeof *n, 0);
+    if (t->world->rank != 0) rec = WEFT_NEW(t->mem, weft_record, *n);
     for (int64_t i = 0; i < *n; i++) {
         weft_record *r = &rec[i];
         uint64_t head[2] = {r->tag, r->bytes};
-        weft_bcast(t->team, head, sizeof head, 0);
+        weft_bcast(t->world, head, sizeof head, 0);
         char *data = WEFT_NEW(t->mem, char, head[1]);
-        if (t->team->rank == 0) memcpy(data, r->data, r->bytes);
-        weft_bcast(t->team, data, head[1], 0);
+        if (t->world->rank == 0) memcpy(data, r->data, r->bytes);
+        weft_bcast(t->world, data, head[1], 0);
         *r = (weft_record){.tag = (uint32_t)head[0], .bytes = head[1], .data = data};
     }
     return rec;
@@ -199,47 +146,46 @@ static weft_status read_about(weft_trace *t, const char *text)
     return WEFT_OK;
 }
 
-static int is_job(const weft_record *r)
+/* 1 if the record is of a job that is done; *id is that of the job. */
+static int is_job(const weft_record *r, int64_t *id)
 {
-    if (r->tag != TAG_JOB || r->bytes < sizeof(record)) return 0;
-    const record *d = r->data;
-    return d->id >= 0 &&
-           r->bytes == sizeof *d + (size_t)d->job_bytes + (size_t)d->result_bytes;
+    return r->tag == TAG_JOB && weft_event_is(r->data, r->bytes, id);
 }
 
 /* Takes the records apart; a text's record ends with its NUL. Local. */
 static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
 {
     const char *conf = NULL;
+    int64_t id;
     for (int64_t i = 0; i < n; i++) {
         if (rec[i].tag == TAG_CONF) conf = rec[i].data;
         if (rec[i].tag == TAG_ABOUT) {
             TRY(read_about(t, rec[i].data));
             t->conf = conf;
         }
-        if (is_job(&rec[i]) && ((const record *)rec[i].data)->id >= t->npast)
-            t->npast = ((const record *)rec[i].data)->id + 1;
+        if (is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
     }
     t->past = WEFT_NEW(t->mem, const void *, t->npast);
     for (int64_t i = 0; i < n; i++) {
-        if (!is_job(&rec[i])) continue;
-        t->past[((const record *)rec[i].data)->id] = rec[i].data;
+        if (!is_job(&rec[i], &id)) continue;
+        t->past[id] = rec[i].data;
         t->ndone++;
     }
     return WEFT_OK;
 }
 
-weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_team *team,
+weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_team *world,
                             weft_arena *mem)
 {
     const size_t n = strlen(path);
     const size_t stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
-    *t = (weft_trace){.team = team, .mem = mem, .path = path, .journal = {.fd = -1}};
+    *t = (weft_trace){.world = world, .mem = mem, .path = path, .journal = {.fd = -1}};
     t->dir = weft_arena_text(mem, "%.*s.d", (int)stem, path);
 
     weft_record *rec = NULL;
     int64_t nrec = 0;
-    TRY(weft_agree(team->rank == 0 ? open_journal(t, fresh, &rec, &nrec) : WEFT_OK, team));
+    TRY(weft_agree(world->rank == 0 ? open_journal(t, fresh, &rec, &nrec) : WEFT_OK,
+                   world));
     rec = share(t, rec, &nrec);
     weft_status st = take(t, rec, nrec);
     if (st == WEFT_OK && !fresh && t->conf == NULL)
@@ -284,53 +230,48 @@ weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
 {
     t->data = data;
     t->began = (int64_t)time(NULL);
-    weft_bcast(t->team, &t->began, sizeof t->began, 0);
-    return weft_agree(t->team->rank == 0 ? begin(t, conf, bytes) : WEFT_OK, t->team);
+    weft_bcast(t->world, &t->began, sizeof t->began, 0);
+    return weft_agree(t->world->rank == 0 ? begin(t, conf, bytes) : WEFT_OK, t->world);
 }
 
-static weft_status add(weft_trace *t, const weft_event *e, const real *state, int64_t n)
+/* A file is removed once the record that makes it useless is durable. */
+static void drop(weft_trace *t, const char *path)
 {
-    weft_arena *tmp = weft_arena_new();
-    size_t nj;
-    const void *job = weft_job_pack(&e->job, &nj, tmp);
-    const size_t nr = weft_result_bytes(e->res.k);
-    const record head = {.seconds = e->seconds,
-                         .hash = e->hash,
-                         .id = e->job.id,
-                         .job_bytes = (int64_t)nj,
-                         .result_bytes = (int64_t)nr};
-    char *data = WEFT_NEW(tmp, char, sizeof head + nj + nr);
-    memcpy(data, &head, sizeof head);
-    memcpy(data + sizeof head, job, nj);
-    weft_result_pack(&e->res, data + sizeof head + nj);
-    weft_status st = WEFT_OK;
-    if (state) st = weft_file_put(state_name(t, e, tmp), state, (size_t)n * sizeof *state);
-    if (st == WEFT_OK)
-        st = weft_journal_add(&t->journal, TAG_JOB, data, sizeof head + nj + nr);
-    if (st == WEFT_OK && t->journal.synced > t->dropped) {
-        for (int i = 0; i < t->ndrop; i++) unlink(t->drop[i]);
-        t->ndrop = 0;
-        t->dropped = t->journal.synced;
-    }
-    weft_arena_free(tmp);
-    return st;
-}
-
-weft_status weft_trace_add(weft_trace *t, const weft_event *e, const real *state, int64_t n)
-{
-    return weft_agree(t->team->rank == 0 ? add(t, e, state, n) : WEFT_OK, t->team);
-}
-
-void weft_trace_drop(weft_trace *t, const weft_event *e)
-{
-    if (t->team->rank != 0) return;
     if (t->ndrop == t->roomdrop) {
         t->roomdrop = 2 * t->roomdrop + 16;
         const char **more = WEFT_NEW(t->mem, const char *, t->roomdrop);
         if (t->ndrop > 0) memcpy(more, t->drop, (size_t)t->ndrop * sizeof *more);
         t->drop = more;
     }
-    t->drop[t->ndrop++] = state_name(t, e, t->mem);
+    t->drop[t->ndrop++] = path;
+}
+
+static weft_status add(weft_trace *t, const weft_event *e, const real *state, int64_t n)
+{
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const void *data = weft_event_pack(e, &bytes, tmp);
+    weft_status st = WEFT_OK;
+    if (state) st = weft_file_put(state_name(t, e, tmp), state, (size_t)n * sizeof *state);
+    if (st == WEFT_OK) st = weft_journal_add(&t->journal, TAG_JOB, data, bytes);
+    if (st == WEFT_OK && t->journal.synced > t->dropped) {
+        for (int i = 0; i < t->ndrop; i++) unlink(t->drop[i]);
+        t->ndrop = 0;
+        t->dropped = t->journal.synced;
+    }
+    if (e->nunit > 1) drop(t, weft_unit_name(t, e, t->mem));
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_trace_add(weft_trace *t, const weft_event *e, const real *state, int64_t n)
+{
+    return weft_agree(t->world->rank == 0 ? add(t, e, state, n) : WEFT_OK, t->world);
+}
+
+void weft_trace_drop(weft_trace *t, const weft_event *e)
+{
+    if (t->world->rank == 0) drop(t, state_name(t, e, t->mem));
 }
 
 void weft_trace_close(weft_trace *t, int done)
@@ -342,31 +283,15 @@ void weft_trace_close(weft_trace *t, int done)
 
 /* ---- replay ------------------------------------------------------------------------- */
 
-weft_status weft_trace_find(const weft_trace *t, weft_event *e, int *found)
+weft_status weft_trace_find(const weft_trace *t, weft_event *e, int *found, weft_arena *mem)
 {
     *found = e->job.id < t->npast && t->past[e->job.id] != NULL;
-    if (!*found) return WEFT_OK;
-    const char *data = t->past[e->job.id];
-    record head;
-    memcpy(&head, data, sizeof head);
-    weft_arena *tmp = weft_arena_new();
-    size_t bytes;
-    const void *job = weft_job_pack(&e->job, &bytes, tmp);
-    const int same = bytes == (size_t)head.job_bytes &&
-                     memcmp(job, data + sizeof head, bytes) == 0 &&
-                     weft_result_bytes(e->res.k) == (size_t)head.result_bytes;
-    weft_arena_free(tmp);
-    if (!same)
-        return weft_fail(
-            WEFT_EFILE,
-            "job %lld in the journal of %s is not the one that this "
-            "program asks for: another version began the run; resume it with that "
-            "one, or begin anew by `weft tune --force`",
-            (long long)e->job.id, t->path);
-    weft_result_unpack(&e->res, data + sizeof head + head.job_bytes);
-    e->seconds = head.seconds;
-    e->hash = head.hash;
-    return WEFT_OK;
+    if (!*found || weft_event_unpack(e, t->past[e->job.id], mem)) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "job %lld in the journal of %s is not the one that this program asks "
+                     "for: another version began the run; resume it with that one, or "
+                     "begin anew by `weft tune --force`",
+                     (long long)e->job.id, t->path);
 }
 
 static weft_status load(const weft_trace *t, const weft_event *e, real *state, int64_t n)
@@ -382,9 +307,10 @@ static weft_status load(const weft_trace *t, const weft_event *e, real *state, i
     return st;
 }
 
-weft_status weft_trace_load(weft_trace *t, const weft_event *e, real *state, int64_t n)
+weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_event *e,
+                            real *state, int64_t n)
 {
-    TRY(weft_agree(t->team->rank == 0 ? load(t, e, state, n) : WEFT_OK, t->team));
-    weft_bcast(t->team, state, (size_t)n * sizeof *state, 0);
+    TRY(weft_agree(team->rank == 0 ? load(t, e, state, n) : WEFT_OK, team));
+    weft_bcast(team, state, (size_t)n * sizeof *state, 0);
     return WEFT_OK;
 }

@@ -20,9 +20,13 @@ static void greet(const weft_run *r, const char *hosts)
 {
     weft_log(WEFT_INFO,
              "weft %s: %d rank%s on %s; OpenBLAS %s, %d thread%s a rank; kernel %s",
-             WEFT_VERSION, r->team->size, r->team->size == 1 ? "" : "s", hosts,
+             WEFT_VERSION, r->world->size, r->world->size == 1 ? "" : "s", hosts,
              openblas_get_corename(), openblas_get_num_threads(),
              openblas_get_num_threads() == 1 ? "" : "s", weft_cpu_kernel());
+    if (r->teams > 1) weft_log(WEFT_INFO, "%d teams do jobs side by side", r->teams);
+    if (r->teams < r->opts.teams)
+        weft_log(WEFT_WARN, "run.teams = %d, but there are %d ranks: %d teams",
+                 r->opts.teams, r->world->size, r->teams);
     weft_log(WEFT_INFO, "memory: %.3g GB a rank allowed, the host has %.3g GB",
              r->opts.memory, host_memory());
     weft_log(WEFT_INFO, "task %s on %s, tuner %s: %lld configurations, about %lld jobs",
@@ -40,50 +44,63 @@ static double refit_seconds(const weft_sched *s)
     return single == 1 && s->n > 1 ? s->winner.seconds : 0;
 }
 
+/* The books of the world and of this rank's team together. Collective over world. */
 static void collect_times(const weft_run *r, weft_outcome *o)
 {
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
-    weft_times_close(r->team);
-    const weft_times *t = &r->team->times;
+    weft_times_close(r->world);
+    weft_times t = r->world->times;
+    if (r->team != r->world) {
+        t.compute += r->team->times.compute;
+        t.wait += r->team->times.wait;
+        t.comm += r->team->times.comm;
+        t.bytes += r->team->times.bytes;
+    }
     const double kilobyte = 1024; /* the unit of ru_maxrss */
-    const double own[5] = {t->compute, t->wait, t->comm, t->bytes,
+    const double own[5] = {t.compute, t.wait, t.comm, t.bytes,
                            (double)use.ru_maxrss * kilobyte};
-    weft_spread(r->team, own, 5, &o->times[0][0]);
+    weft_spread(r->world, own, 5, &o->times[0][0]);
 }
 
-/* Scores the winner on a part by its own configuration alone. Collective. */
+/* Scores the winner on a part by its own configuration alone. Collective over team. */
 static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part part)
 {
     const weft_event *e = &o->sched->winner;
-    const int arm = weft_winner_arm(e);
     weft_job job = e->job;
     job.mix = weft_mix_new(1, e->job.mix.dim, r->mem);
-    job.mix.id[0] = e->job.mix.id[arm];
-    memcpy(job.mix.conf, e->job.mix.conf + (size_t)arm * (size_t)job.mix.dim,
-           (size_t)job.mix.dim * sizeof *job.mix.conf);
-    const double start = weft_now();
-    weft_scores s;
-    TRY(r->task->score(r->task_self, &job, o->state, part, &s));
-    o->loss[part] = s.loss;
-    o->error[part] = s.error;
-    o->test += weft_now() - start;
-    return WEFT_OK;
+    job.mix.id[0] = e->job.mix.id[weft_winner_arm(e)];
+    weft_winner_conf(e, job.mix.conf);
+    return r->task->score(r->task_self, &job, o->state, part, &o->score[part]);
 }
 
+/* A fit of one configuration was scored on all validation samples; rounds score samples of
+ * the clients, under a mixture that moves. */
 static weft_status score_parts(const weft_run *r, weft_outcome *o)
 {
     const weft_event *e = &o->sched->winner;
-    for (int p = 0; p < WEFT_NPART; p++) o->loss[p] = o->error[p] = NAN;
-    if (e->job.mix.k == 1) {
-        o->loss[WEFT_VALID] = e->res.valid_loss;
-        o->error[WEFT_VALID] = e->res.valid_error;
+    for (int p = 0; p < WEFT_NPART; p++) o->score[p] = (weft_scores){NAN, NAN, NAN, NAN};
+    if (e->job.mix.k == 1 && !r->task->units) {
+        o->score[WEFT_VALID].loss = e->res.valid_loss;
+        o->score[WEFT_VALID].error = e->res.valid_error;
     } else if (r->data.part[WEFT_VALID].total > 0) {
         TRY(score_winner(r, o, WEFT_VALID));
     }
     if (r->opts.test && r->data.part[WEFT_TEST].total > 0)
         TRY(score_winner(r, o, WEFT_TEST));
     return WEFT_OK;
+}
+
+/* Each team does all of it, to the same scores. Collective over world. */
+static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
+{
+    const double start = weft_now();
+    weft_times_move(r->world, r->team);
+    weft_status st = weft_held_winner(s, &o->state);
+    if (st == WEFT_OK) st = score_parts(r, o);
+    weft_times_move(r->team, r->world);
+    o->test = weft_now() - start;
+    return weft_agree(st, r->world);
 }
 
 static uint64_t run_digest(const weft_outcome *o)
@@ -100,15 +117,14 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->sched = s;
     o->nstate = r->task->nkeep(r->task_self);
     o->began = t->began;
-    TRY(weft_sched_state(s, &o->state));
     o->search = s->seconds;
     o->refit = refit_seconds(s);
-    TRY(score_parts(r, o));
+    TRY(score(r, s, o));
     o->digest = run_digest(o);
     collect_times(r, o);
-    const int root = r->team->rank == 0;
-    TRY(weft_agree(root ? weft_run_write(t->path, o) : WEFT_OK, r->team));
-    return weft_agree(root ? weft_report(&t->path, 1, WEFT_TABLE) : WEFT_OK, r->team);
+    const int root = r->world->rank == 0;
+    TRY(weft_agree(root ? weft_run_write(t->path, o) : WEFT_OK, r->world));
+    return weft_agree(root ? weft_report(&t->path, 1, WEFT_TABLE) : WEFT_OK, r->world);
 }
 
 /* ---- runs --------------------------------------------------------------------------- */
@@ -117,8 +133,9 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
 static weft_status go(weft_run *r, weft_trace *t, int *begun)
 {
     const double start = weft_now();
+    TRY(weft_run_divide(r, t->conf != NULL));
     weft_outcome o = {.config = weft_conf_echo(r->conf, r->mem),
-                      .hosts = weft_run_hosts(r->team, r->mem)};
+                      .hosts = weft_run_hosts(r->world, r->mem)};
     TRY(weft_run_open(r, r->opts.data));
     greet(r, o.hosts);
     if (t->conf && strcmp(t->data, r->data.digest) != 0)
@@ -127,15 +144,19 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
             "%s is not the data set that %s was begun with (digest %s, "
             "expected %s); put that back, or begin anew by `weft tune --force`",
             r->opts.data, t->path, r->data.digest, t->data);
-    /* Three states, as of the winner, the trial and its successor, and the run file. */
+    /* Three states, as of the winner, the trial and its successor, the run file, and of
+     * each team a checkpoint and the one that replaces it. */
     const double state = (double)r->task->nstate(r->task_self, 1) * sizeof(real);
-    if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, 4 * state + 1e6));
+    const double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
+    if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, space));
     *begun = 1;
     o.setup = weft_now() - start;
     if (t->ndone > 0)
         weft_log(WEFT_INFO, "resumed: %lld jobs are done already", (long long)t->ndone);
 
-    weft_sched s = {.team = r->team,
+    weft_sched s = {.world = r->world,
+                    .team = r->team,
+                    .teams = r->teams,
                     .task = r->task,
                     .task_self = r->task_self,
                     .tuner = r->tuner,
@@ -143,6 +164,8 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
                     .trace = t,
                     .time_limit = r->opts.time_limit,
                     .target = r->opts.target,
+                    .checkpoint = r->opts.checkpoint,
+                    .memory = r->opts.memory * 1e9 / 2,
                     .mem = r->mem};
     weft_signals_catch();
     const weft_status st = weft_sched_run(&s);

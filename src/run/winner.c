@@ -8,8 +8,11 @@
 
 weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
 {
-    TRY(weft_h5_put(f, "/winner/state", REAL_TYPE, 1, &w->n, w->state, 1,
-                    "statistics of the features, weights by class, intercepts", "1"));
+    TRY(weft_h5_put(
+        f, "/winner/state", REAL_TYPE, 1, &w->n, w->state, 1,
+        "what the task scores with: fmap: statistics of the features, weights by "
+        "class, intercepts; fed: the weights of the network",
+        "1"));
     TRY(weft_h5_put_attr(f, "/winner", "config", w->config));
     TRY(weft_h5_put_attr(f, "/winner", "text", w->text));
     TRY(weft_h5_put_long(f, "/winner", "id", w->id));

@@ -1,0 +1,40 @@
+/* Teams of ranks within a team: neighbours, as even as possible, the first ones larger by
+ * one where they are not equal. Called by run. */
+#include "weft/par.h"
+
+int weft_team_size(int size, int parts, int part)
+{
+    return size / parts + (part < size % parts);
+}
+
+int weft_team_first(int size, int parts, int part)
+{
+    const int more = size % parts;
+    return part * (size / parts) + (part < more ? part : more);
+}
+
+int weft_team_of(int size, int parts, int rank)
+{
+    int part = 0;
+    while (part + 1 < parts && weft_team_first(size, parts, part + 1) <= rank) part++;
+    return part;
+}
+
+void weft_team_split(const weft_team *t, int parts, weft_team *own)
+{
+    *own = (weft_team){.since = weft_now()};
+    MPI_Comm_split(t->comm, weft_team_of(t->size, parts, t->rank), t->rank, &own->comm);
+    MPI_Comm_rank(own->comm, &own->rank);
+    MPI_Comm_size(own->comm, &own->size);
+}
+
+void weft_team_free(weft_team *t)
+{
+    MPI_Comm_free(&t->comm);
+}
+
+void weft_times_move(weft_team *from, weft_team *to)
+{
+    weft_times_close(from);
+    to->since = from->since;
+}

@@ -1,0 +1,32 @@
+/* Tables of the run file: structs in memory, a dataset a column in the file. Private to
+ * run. */
+#ifndef WEFT_COLUMNS_H
+#define WEFT_COLUMNS_H
+
+#include "run_private.h"
+
+/* A column of a table whose rows are structs of 8-byte numbers. */
+typedef struct weft_column {
+    const char *name, *about, *unit;
+    size_t at;
+    int whole; /* 1: int64_t, 0: double */
+} weft_column;
+
+#define WEFT_WHOLE(type, m, about, unit)                                                   \
+    {                                                                                      \
+#m, about, unit, offsetof(type, m), 1                                              \
+    }
+#define WEFT_NUMBER(type, m, about, unit)                                                  \
+    {                                                                                      \
+#m, about, unit, offsetof(type, m), 0                                              \
+    }
+#define WEFT_COUNT(a) (int)(sizeof(a) / sizeof *(a))
+
+/* Writes the columns of rows[n], each `bytes` long, into a group. */
+WEFT_CHECKED weft_status weft_put_columns(weft_h5 *f, const char *group,
+                                          const weft_column *c, int nc, const void *rows,
+                                          size_t bytes, int64_t n);
+/* Writes /rounds and /mix, where jobs are made of rounds. */
+WEFT_CHECKED weft_status weft_put_rounds(weft_h5 *f, const weft_sched *s);
+
+#endif

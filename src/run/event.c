@@ -1,0 +1,206 @@
+/* Jobs that are done: packed for the journal, for messages and for the digest. Called by
+ * the scheduler and the trace. */
+#include "run_private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The members of a job but its mixture's arms, which follow, and its blocks. */
+typedef struct job_head {
+    int64_t id, trial, from, round, last, all, wins, schedule, diff, k, dim, nblock, axes;
+    double resource, size, eta, horizon, discount, floor, cutoff;
+} job_head;
+
+/* Before the packed job, the packed result, the rows and the log-probabilities. */
+typedef struct event_head {
+    int64_t id, job_bytes, result_bytes, nunit, k;
+    double seconds;
+    uint64_t hash;
+} event_head;
+
+/* ---- jobs --------------------------------------------------------------------------- */
+
+static int *copy_ints(const int *from, int n, weft_arena *mem)
+{
+    if (!from) return NULL;
+    int *to = WEFT_NEW(mem, int, n);
+    memcpy(to, from, (size_t)n * sizeof *to);
+    return to;
+}
+
+weft_event weft_event_new(const weft_job *job, weft_arena *mem)
+{
+    const weft_mix *m = &job->mix;
+    weft_event e = {.job = *job, .res = weft_result_new(m->k, mem)};
+    e.job.mix = weft_mix_new(m->k, m->dim, mem);
+    weft_mix_copy(&e.job.mix, m);
+    e.job.mix.nblock = m->nblock;
+    e.job.mix.off = copy_ints(m->off, m->nblock + 1, mem);
+    e.job.mix.axis = copy_ints(m->axis, m->nblock, mem);
+    return e;
+}
+
+void weft_event_rounds(weft_event *e, int64_t n, weft_arena *mem)
+{
+    e->nunit = n;
+    e->round = WEFT_NEW(mem, weft_round, n);
+    e->z = WEFT_NEW(mem, double, n * e->job.mix.k);
+}
+
+static char *put(char *to, const void *from, size_t n)
+{
+    if (n > 0) memcpy(to, from, n);
+    return to + n;
+}
+
+static char *put_ints(char *to, const int *from, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const int64_t wide = from[i];
+        to = put(to, &wide, sizeof wide);
+    }
+    return to;
+}
+
+void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
+{
+    const weft_mix *m = &job->mix;
+    const int noff = m->off ? m->nblock + 1 : 0, naxis = m->axis ? m->nblock : 0;
+    const job_head head = {.id = job->id,
+                           .trial = job->trial,
+                           .from = job->from,
+                           .round = job->round,
+                           .last = job->last,
+                           .all = job->all,
+                           .wins = job->wins,
+                           .schedule = (int64_t)job->rule.schedule,
+                           .diff = job->rule.diff,
+                           .k = m->k,
+                           .dim = m->dim,
+                           .nblock = m->nblock,
+                           .axes = naxis,
+                           .resource = job->resource,
+                           .size = job->size,
+                           .eta = job->rule.eta,
+                           .horizon = job->rule.horizon,
+                           .discount = job->rule.discount,
+                           .floor = job->rule.floor,
+                           .cutoff = job->rule.cutoff};
+    *bytes = sizeof head + (size_t)(noff + naxis) * sizeof(int64_t) + weft_mix_bytes(m);
+    char *to = WEFT_NEW(mem, char, *bytes);
+    char *at = put(to, &head, sizeof head);
+    at = put_ints(at, m->off, noff);
+    at = put_ints(at, m->axis, naxis);
+    weft_mix_pack(m, at);
+    return to;
+}
+
+/* ---- events ------------------------------------------------------------------------- */
+
+static size_t rows_bytes(int64_t n)
+{
+    return (size_t)n * sizeof(weft_round);
+}
+
+static size_t z_bytes(int64_t n, int64_t k)
+{
+    return (size_t)(n * k) * sizeof(double);
+}
+
+void *weft_event_pack(const weft_event *e, size_t *bytes, weft_arena *mem)
+{
+    size_t nj;
+    const void *job = weft_job_pack(&e->job, &nj, mem);
+    const size_t nr = weft_result_bytes(e->res.k);
+    const event_head head = {.id = e->job.id,
+                             .job_bytes = (int64_t)nj,
+                             .result_bytes = (int64_t)nr,
+                             .nunit = e->nunit,
+                             .k = e->job.mix.k,
+                             .seconds = e->seconds,
+                             .hash = e->hash};
+    *bytes = sizeof head + nj + nr + rows_bytes(head.nunit) + z_bytes(head.nunit, head.k);
+    char *to = WEFT_NEW(mem, char, *bytes);
+    char *at = put(to, &head, sizeof head);
+    at = put(at, job, nj);
+    weft_result_pack(&e->res, at);
+    at = put(at + nr, e->round, rows_bytes(head.nunit));
+    put(at, e->z, z_bytes(head.nunit, head.k));
+    return to;
+}
+
+int weft_event_is(const void *packed, size_t bytes, int64_t *job)
+{
+    event_head head;
+    if (bytes < sizeof head) return 0;
+    memcpy(&head, packed, sizeof head);
+    *job = head.id;
+    return head.id >= 0 && head.job_bytes >= 0 && head.result_bytes >= 0 &&
+           head.nunit >= 0 && head.k >= 0 &&
+           bytes == sizeof head + (size_t)head.job_bytes + (size_t)head.result_bytes +
+                        rows_bytes(head.nunit) + z_bytes(head.nunit, head.k);
+}
+
+int weft_event_unpack(weft_event *e, const void *packed, weft_arena *mem)
+{
+    event_head head;
+    memcpy(&head, packed, sizeof head);
+    const char *at = (const char *)packed + sizeof head;
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const void *job = weft_job_pack(&e->job, &bytes, tmp);
+    const int same = bytes == (size_t)head.job_bytes && memcmp(job, at, bytes) == 0 &&
+                     weft_result_bytes(e->job.mix.k) == (size_t)head.result_bytes &&
+                     head.k == e->job.mix.k;
+    weft_arena_free(tmp);
+    if (!same) return 0;
+    at += head.job_bytes;
+    weft_result_unpack(&e->res, at);
+    at += head.result_bytes;
+    weft_event_rounds(e, head.nunit, mem);
+    put((char *)e->round, at, rows_bytes(head.nunit));
+    put((char *)e->z, at + rows_bytes(head.nunit), z_bytes(head.nunit, head.k));
+    e->seconds = head.seconds;
+    e->hash = head.hash;
+    return 1;
+}
+
+/* ---- digest ------------------------------------------------------------------------- */
+
+/* A row without the seconds that were measured; every NAN has the same bits. */
+static weft_round untimed(const weft_round *row)
+{
+    weft_round r = *row;
+    r.wall = r.compute = r.wait = r.comm = 0;
+    double *const maybe[] = {&r.before_loss, &r.before_error, &r.after_loss, &r.after_error,
+                             &r.train_loss,  &r.valid_loss,   &r.valid_error};
+    for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)
+        if (isnan(*maybe[i])) *maybe[i] = (double)NAN;
+    return r;
+}
+
+uint64_t weft_event_digest(const weft_event *e, int64_t n)
+{
+    weft_arena *tmp = weft_arena_new();
+    uint64_t h = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const size_t mark = weft_arena_mark(tmp);
+        size_t bytes;
+        const void *job = weft_job_pack(&e[i].job, &bytes, tmp);
+        h = weft_hash(job, bytes, h);
+        weft_result res = e[i].res;
+        res.cost = 0;
+        bytes = weft_result_bytes(res.k);
+        char *packed = WEFT_NEW(tmp, char, bytes);
+        weft_result_pack(&res, packed);
+        h = weft_hash(packed, bytes, h);
+        for (int64_t u = 0; u < e[i].nunit; u++) {
+            const weft_round row = untimed(&e[i].round[u]);
+            h = weft_hash(&row, sizeof row, h);
+        }
+        h = weft_hash(e[i].z, z_bytes(e[i].nunit, e[i].job.mix.k), h);
+        weft_arena_reset(tmp, mark);
+    }
+    weft_arena_free(tmp);
+    return h;
+}

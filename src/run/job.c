@@ -1,0 +1,241 @@
+/* One job on one team: its rounds one after the other, from the start or a checkpoint. Now
+ * and then the team looks whether to stop or to write a checkpoint; its first rank says, by
+ * its clock, after how many rounds to look again, so that the rounds between cost nothing
+ * more. Called by sched.c. */
+#include "run_private.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LOOK       0.2 /* seconds between looks, about */
+#define MOST_SPENT 1e9 /* seconds that a round may take on all ranks together */
+
+/* A job in flight. */
+typedef struct flight {
+    weft_sched *s;
+    weft_event *e;
+    weft_state *state;
+    int64_t units, done;
+    int64_t next;   /* rounds done when to look again */
+    int64_t each;   /* rounds between the last two looks */
+    int64_t summed; /* rows whose times are means over ranks already */
+    double before;  /* seconds in earlier sessions */
+    double start, looked, saved;
+} flight;
+
+static double seconds_of(const flight *f)
+{
+    return f->before + weft_now() - f->start;
+}
+
+/* ---- times -------------------------------------------------------------------------- */
+
+/* Replaces the times of this rank by means over the team, in the rows that have none yet.
+ * Collective over team. */
+static void average_times(flight *f)
+{
+    const int64_t first = f->summed, n = f->done - first;
+    weft_team *team = f->s->team;
+    f->summed = f->done;
+    if (f->e->nunit == 0 || n == 0) return;
+    weft_arena *tmp = weft_arena_new();
+    double *t = WEFT_NEW(tmp, double, 4 * n);
+    for (int64_t i = 0; i < n; i++) {
+        const weft_round *r = &f->e->round[first + i];
+        const double own[4] = {r->wall, r->compute, r->wait, r->comm};
+        memcpy(t + 4 * i, own, sizeof own);
+    }
+    weft_sum_f64(team, t, 4 * (size_t)n, MOST_SPENT);
+    for (int64_t i = 0; i < n; i++) {
+        weft_round *r = &f->e->round[first + i];
+        r->wall = t[4 * i] / team->size;
+        r->compute = t[4 * i + 1] / team->size;
+        r->wait = t[4 * i + 2] / team->size;
+        r->comm = t[4 * i + 3] / team->size;
+    }
+    weft_arena_free(tmp);
+}
+
+/* ---- stopping ----------------------------------------------------------------------- */
+
+/* Writes a checkpoint. Collective over team. */
+static weft_status save(flight *f)
+{
+    average_times(f);
+    f->e->seconds = seconds_of(f);
+    f->saved = weft_now();
+    const int root = f->s->team->rank == 0;
+    return weft_agree(
+        root ? weft_unit_put(f->s->trace, f->e, f->done, f->state->x, f->state->n)
+             : WEFT_OK,
+        f->s->team);
+}
+
+/* "7 jobs" or "7 jobs and 120 of 800 rounds of another" */
+static const char *progress_text(const flight *f, char *text, size_t n)
+{
+    const long long jobs = (long long)f->s->n;
+    if (f->done > 0)
+        snprintf(text, n, "%lld jobs and %lld of %lld rounds of another", jobs,
+                 (long long)f->done, (long long)f->units);
+    else
+        snprintf(text, n, "%lld jobs", jobs);
+    return text;
+}
+
+/* How many rounds to do before the next look: as many as may take LOOK seconds, at most
+ * twice as many as before. */
+static double next_look(const flight *f, double now)
+{
+    const double wait = fmin(LOOK, f->s->checkpoint);
+    const double took = fmax(now - f->looked, 1e-9);
+    return fmax(1, fmin(2.0 * (double)f->each, floor((double)f->each * wait / took)));
+}
+
+static weft_status stop(const flight *f, int signal)
+{
+    const weft_sched *s = f->s;
+    const char *path = s->trace ? s->trace->path : "RUN.h5";
+    char text[128];
+    progress_text(f, text, sizeof text);
+    if (signal > 0)
+        return weft_fail(WEFT_STOP,
+                         "stopped by signal %d after %s; go on with `weft resume %s`",
+                         signal, text, path);
+    return weft_fail(WEFT_STOP,
+                     "stopped by time_limit = %g s after %s; go on with `weft resume %s`",
+                     s->time_limit, text, path);
+}
+
+/* Is there a reason to stop, or to save? Collective over team. WEFT_STOP. */
+static weft_status look(flight *f)
+{
+    weft_sched *s = f->s;
+    const double now = weft_now();
+    const int root = s->team->rank == 0;
+    double v[4] = {weft_signals_seen(),
+                   s->time_limit > 0 && now - s->begun >= s->time_limit,
+                   root && now - f->saved >= s->checkpoint, root ? next_look(f, now) : 0};
+    weft_max_f64(s->team, v, 4);
+    f->looked = now;
+    f->each = (int64_t)v[3];
+    f->next = f->done + f->each;
+    const int stops = v[0] > 0 || v[1] > 0;
+    if (s->trace && f->done > 0 && (stops || v[2] > 0)) TRY(save(f));
+    return stops ? stop(f, (int)v[0]) : WEFT_OK;
+}
+
+/* ---- rounds ------------------------------------------------------------------------- */
+
+/* One unit; the row's times are those of this rank. */
+static weft_status do_unit(flight *f)
+{
+    weft_sched *s = f->s;
+    weft_event *e = f->e;
+    if (e->nunit == 0)
+        return s->task->step(s->task_self, &e->job, 0, f->state->x, NULL, NULL, &e->res);
+    const size_t k = (size_t)e->job.mix.k;
+    weft_round *row = &e->round[f->done];
+    double *z = e->z + (size_t)f->done * k;
+    memcpy(z, f->done > 0 ? z - k : e->job.mix.z, k * sizeof *z);
+    weft_times_close(s->team);
+    const weft_times t = s->team->times;
+    const double start = weft_now();
+    TRY(s->task->step(s->task_self, &e->job, f->done, f->state->x, row, z, &e->res));
+    weft_times_close(s->team);
+    row->wall = weft_now() - start;
+    row->compute = s->team->times.compute - t.compute;
+    row->wait = s->team->times.wait - t.wait;
+    row->comm = s->team->times.comm - t.comm;
+    memcpy(e->res.z, z, k * sizeof *z);
+    return WEFT_OK;
+}
+
+/* The state and rows to go on from: of a checkpoint, else of the job's beginning.
+ * Collective over team. */
+static weft_status begin(flight *f)
+{
+    weft_sched *s = f->s;
+    weft_event *e = f->e;
+    if (s->task->units) weft_event_rounds(e, f->units, s->mem);
+    memcpy(e->res.z, e->job.mix.z, (size_t)e->job.mix.k * sizeof *e->res.z);
+    if (s->trace && f->units > 1) {
+        if (s->team->rank == 0)
+            f->done = weft_unit_get(s->trace, e, f->state->x, f->state->n);
+        weft_bcast(s->team, &f->done, sizeof f->done, 0);
+    }
+    if (f->done == 0) return weft_held_begin(s, &e->job, f->state->x);
+    const size_t done = (size_t)f->done;
+    weft_bcast(s->team, f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
+    weft_bcast(s->team, e->round, done * sizeof *e->round, 0);
+    weft_bcast(s->team, e->z, done * (size_t)e->job.mix.k * sizeof *e->z, 0);
+    weft_bcast(s->team, &e->seconds, sizeof e->seconds, 0);
+    f->before = e->seconds;
+    f->summed = f->done;
+    return WEFT_OK;
+}
+
+static weft_status fly(flight *f)
+{
+    TRY(look(f));
+    TRY(begin(f));
+    f->each = 1;
+    f->next = f->done + 1;
+    while (f->done < f->units) {
+        TRY(do_unit(f));
+        f->done++;
+        weft_show_round(f->s, f->e, f->done, seconds_of(f));
+        if (f->done >= f->next && f->done < f->units) TRY(look(f));
+    }
+    average_times(f);
+    return WEFT_OK;
+}
+
+/* ---- the result --------------------------------------------------------------------- */
+
+/* Makes sure that all ranks have the same result: that of rank 0. Collective over team. */
+static void share_result(weft_team *team, weft_event *e)
+{
+    weft_arena *tmp = weft_arena_new();
+    const size_t bytes = weft_result_bytes(e->res.k);
+    char *packed = WEFT_NEW(tmp, char, bytes);
+    weft_result_pack(&e->res, packed);
+    weft_bcast(team, packed, bytes, 0);
+    weft_result_unpack(&e->res, packed);
+    weft_arena_free(tmp);
+}
+
+static void finish(flight *f)
+{
+    weft_event *e = f->e;
+    e->seconds = seconds_of(f);
+    e->res.job = e->job.id;
+    e->res.trial = e->job.trial;
+    e->res.resource = weft_held_resource(f->s, &e->job) + e->job.resource;
+    if (isnan(e->res.loss)) e->res.loss = INFINITY;
+    share_result(f->s->team, e);
+    e->hash = weft_hash(f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
+}
+
+weft_status weft_job_run(weft_sched *s, weft_event *e, weft_state *out)
+{
+    weft_arena *mem = weft_arena_new();
+    *out = (weft_state){.n = s->task->nstate(s->task_self, e->job.mix.k), .mem = mem};
+    out->x = WEFT_NEW(mem, real, out->n);
+    const double now = weft_now();
+    flight f = {.s = s,
+                .e = e,
+                .state = out,
+                .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
+                .each = 1,
+                .start = now,
+                .looked = now,
+                .saved = now};
+    weft_check(f.units > 0, "job %lld of no units", (long long)e->job.id);
+    const weft_status st = fly(&f);
+    if (st == WEFT_OK)
+        finish(&f);
+    else
+        weft_arena_free(mem);
+    return st;
+}

@@ -1,0 +1,69 @@
+/* What `weft report` knows of a run file, read by summary.c, printed by report.c and
+ * report_data.c. Private to run. */
+#ifndef WEFT_REPORT_H
+#define WEFT_REPORT_H
+
+#include "run_private.h"
+
+/* One fact of a run: an attribute of its file. */
+typedef struct weft_fact {
+    const char *name, *object, *key, *unit;
+    enum { TEXT, WHOLE, NUMBER } type;
+    const char *title; /* in the comparison; NULL: not shown there */
+    double scale;      /* of the comparison's figure */
+    int digits;
+} weft_fact;
+enum { WEFT_NFACT = 33 };
+extern const weft_fact weft_facts[WEFT_NFACT];
+
+/* What was read of one fact; a number that the run does not have is NAN. */
+typedef struct weft_value {
+    const char *text;
+    int64_t whole;
+    double number;
+} weft_value;
+
+/* The jobs, in the order of the file. */
+typedef struct weft_jobs {
+    int64_t n;
+    int64_t *job, *trial, *rounds, *wins; /* [n] */
+    double *resource, *size, *loss, *bound, *seconds, *global_loss, *global_error,
+        *personal_loss, *personal_error; /* [n] */
+} weft_jobs;
+
+/* The arms of all jobs, in the order of the file. */
+typedef struct weft_arms {
+    int64_t n;
+    int64_t *job, *config; /* [n] */
+    double *p, *after, *loss, *error, *count;
+} weft_arms;
+
+typedef struct weft_summary {
+    const char *path;
+    weft_value value[WEFT_NFACT];
+    double times[5][3];
+    weft_jobs jobs;
+    weft_arms arms;
+    int64_t rounds;  /* of all jobs */
+    double spent[4]; /* their seconds: wall, compute, wait, comm */
+    int64_t nconfig;
+    int64_t *id;       /* [nconfig] */
+    const char **text; /* [nconfig] */
+} weft_summary;
+
+extern const char *const weft_time_names[5], *const weft_time_units[5];
+
+/* Reads a run file. EFILE. Owned by mem. */
+WEFT_CHECKED weft_status weft_summary_read(weft_summary *s, const char *path,
+                                           weft_arena *mem);
+/* The fact of that name. */
+const weft_value *weft_summary_value(const weft_summary *s, const char *name);
+/* Where configuration id stands among those of the file, which rise. */
+int64_t weft_summary_place(const weft_summary *s, int64_t id);
+/* The configuration as people write it. */
+const char *weft_summary_config(const weft_summary *s, int64_t id);
+
+void weft_report_csv(const weft_summary *s, int n);
+void weft_report_json(const weft_summary *s, int n);
+
+#endif

@@ -1,0 +1,166 @@
+/* `weft report --csv` and `--json`. Called by report.c. */
+#include "report.h"
+
+#include <yajl/yajl_gen.h>
+
+#include <math.h>
+#include <string.h>
+
+static void print_quoted(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"') putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+/* One line a run; numbers in full precision, empty where there is none. */
+void weft_report_csv(const weft_summary *s, int n)
+{
+    printf("run");
+    for (int c = 0; c < WEFT_NFACT; c++) printf(",%s", weft_facts[c].name);
+    for (int t = 0; t < 5; t++)
+        printf(",%s_min,%s_mean,%s_max", weft_time_names[t], weft_time_names[t],
+               weft_time_names[t]);
+    printf("\n");
+    for (int i = 0; i < n; i++) {
+        print_quoted(s[i].path);
+        for (int c = 0; c < WEFT_NFACT; c++) {
+            const weft_value *v = &s[i].value[c];
+            putchar(',');
+            if (weft_facts[c].type == TEXT && v->text) print_quoted(v->text);
+            if (weft_facts[c].type == WHOLE) printf("%lld", (long long)v->whole);
+            if (weft_facts[c].type == NUMBER && !isnan(v->number))
+                printf("%.17g", v->number);
+        }
+        for (int t = 0; t < 5; t++)
+            printf(",%.9g,%.9g,%.9g", s[i].times[t][0], s[i].times[t][1], s[i].times[t][2]);
+        printf("\n");
+    }
+}
+
+static void json_text(yajl_gen g, const char *text)
+{
+    if (text)
+        yajl_gen_string(g, (const unsigned char *)text, strlen(text));
+    else
+        yajl_gen_null(g);
+}
+
+/* JSON has no NAN and no infinity: null. */
+static void json_number(yajl_gen g, double x)
+{
+    if (isfinite(x))
+        yajl_gen_double(g, x);
+    else
+        yajl_gen_null(g);
+}
+
+static void json_facts(yajl_gen g, const weft_summary *s)
+{
+    json_text(g, "run");
+    json_text(g, s->path);
+    for (int c = 0; c < WEFT_NFACT; c++) {
+        json_text(g, weft_facts[c].name);
+        if (weft_facts[c].type == TEXT) json_text(g, s->value[c].text);
+        if (weft_facts[c].type == WHOLE) yajl_gen_integer(g, s->value[c].whole);
+        if (weft_facts[c].type == NUMBER) json_number(g, s->value[c].number);
+    }
+    json_text(g, "times");
+    yajl_gen_map_open(g);
+    for (int t = 0; t < 5; t++) {
+        json_text(g, weft_time_names[t]);
+        yajl_gen_array_open(g);
+        for (int i = 0; i < 3; i++) json_number(g, s->times[t][i]);
+        yajl_gen_array_close(g);
+    }
+    yajl_gen_map_close(g);
+}
+
+/* Numbers that a job does not have are null; jobs of rounds have most of them. */
+static void json_jobs(yajl_gen g, const weft_jobs *j)
+{
+    const struct {
+        const char *name;
+        const int64_t *whole;
+        const double *number;
+    } member[] = {
+        {"job", j->job, NULL},
+        {"trial", j->trial, NULL},
+        {"rounds", j->rounds, NULL},
+        {"resource", NULL, j->resource},
+        {"loss", NULL, j->loss},
+        {"bound", NULL, j->bound},
+        {"global_loss", NULL, j->global_loss},
+        {"global_error", NULL, j->global_error},
+        {"personal_loss", NULL, j->personal_loss},
+        {"personal_error", NULL, j->personal_error},
+        {"seconds", NULL, j->seconds},
+    };
+    json_text(g, "jobs_done");
+    yajl_gen_array_open(g);
+    for (int64_t i = 0; i < j->n; i++) {
+        yajl_gen_map_open(g);
+        for (size_t m = 0; m < sizeof member / sizeof *member; m++) {
+            json_text(g, member[m].name);
+            if (member[m].whole) yajl_gen_integer(g, member[m].whole[i]);
+            if (member[m].number) json_number(g, member[m].number[i]);
+        }
+        yajl_gen_map_close(g);
+    }
+    yajl_gen_array_close(g);
+}
+
+static void json_arms(yajl_gen g, const weft_summary *s)
+{
+    json_text(g, "arms");
+    yajl_gen_array_open(g);
+    for (int64_t i = 0; i < s->arms.n; i++) {
+        yajl_gen_map_open(g);
+        json_text(g, "job");
+        yajl_gen_integer(g, s->arms.job[i]);
+        json_text(g, "config");
+        yajl_gen_integer(g, s->arms.config[i]);
+        json_text(g, "text");
+        json_text(g, weft_summary_config(s, s->arms.config[i]));
+        json_text(g, "p");
+        json_number(g, s->arms.p[i]);
+        json_text(g, "after");
+        json_number(g, s->arms.after[i]);
+        json_text(g, "loss");
+        json_number(g, s->arms.loss[i]);
+        json_text(g, "error");
+        json_number(g, s->arms.error[i]);
+        json_text(g, "count");
+        json_number(g, s->arms.count[i]);
+        yajl_gen_map_close(g);
+    }
+    yajl_gen_array_close(g);
+}
+
+static void json_print(void *ctx, const char *text, size_t n)
+{
+    (void)ctx;
+    fwrite(text, 1, n, stdout);
+}
+
+/* An array with one object a run. */
+void weft_report_json(const weft_summary *s, int n)
+{
+    yajl_gen g = yajl_gen_alloc(NULL);
+    weft_check(g != NULL, "no memory for JSON");
+    yajl_gen_config(g, yajl_gen_beautify, 1);
+    yajl_gen_config(g, yajl_gen_print_callback, json_print, NULL);
+    yajl_gen_array_open(g);
+    for (int i = 0; i < n; i++) {
+        yajl_gen_map_open(g);
+        json_facts(g, &s[i]);
+        json_jobs(g, &s[i].jobs);
+        json_arms(g, &s[i]);
+        yajl_gen_map_close(g);
+    }
+    yajl_gen_array_close(g);
+    yajl_gen_free(g);
+}

@@ -1,0 +1,240 @@
+/* What `weft report` reads of a run file. Called by report.c. */
+#include "report.h"
+
+#include <math.h>
+#include <string.h>
+
+const weft_fact weft_facts[WEFT_NFACT] = {
+    {.name = "task", .object = "/", .key = "task", .type = TEXT, .title = "task"},
+    {.name = "tuner", .object = "/", .key = "tuner", .type = TEXT, .title = "tuner"},
+    {.name = "data", .object = "/", .key = "data", .type = TEXT},
+    {.name = "data_digest", .object = "/", .key = "data_digest", .type = TEXT},
+    {.name = "seed", .object = "/", .key = "seed", .type = WHOLE, .title = "seed"},
+    {.name = "configs", .object = "/", .key = "configs", .type = WHOLE, .title = "configs"},
+    {.name = "rounds", .object = "/", .key = "rounds", .type = WHOLE},
+    {.name = "jobs", .object = "/", .key = "jobs", .type = WHOLE, .title = "jobs"},
+    {.name = "ranks", .object = "/", .key = "ranks", .type = WHOLE, .title = "ranks"},
+    {.name = "teams", .object = "/", .key = "teams", .type = WHOLE},
+    {.name = "hosts", .object = "/", .key = "hosts", .type = TEXT},
+    {.name = "version", .object = "/", .key = "version", .type = TEXT},
+    {.name = "compiler", .object = "/", .key = "compiler", .type = TEXT},
+    {.name = "real", .object = "/", .key = "real", .type = TEXT},
+    {.name = "kernel", .object = "/", .key = "kernel", .type = TEXT},
+    {.name = "blas", .object = "/", .key = "blas", .type = TEXT},
+    {.name = "started", .object = "/", .key = "started", .type = TEXT},
+    {.name = "valid_loss", .object = "/winner", .key = "valid_loss", .type = NUMBER},
+    {.name = "valid_error",
+     .object = "/winner",
+     .key = "valid_error",
+     .type = NUMBER,
+     .title = "valid err %",
+     .scale = 100,
+     .digits = 2},
+    {.name = "valid_personal_loss",
+     .object = "/winner",
+     .key = "valid_personal_loss",
+     .type = NUMBER},
+    {.name = "valid_personal_error",
+     .object = "/winner",
+     .key = "valid_personal_error",
+     .type = NUMBER,
+     .title = "valid pers %",
+     .scale = 100,
+     .digits = 2},
+    {.name = "test_loss", .object = "/winner", .key = "test_loss", .type = NUMBER},
+    {.name = "test_error",
+     .object = "/winner",
+     .key = "test_error",
+     .type = NUMBER,
+     .title = "test err %",
+     .scale = 100,
+     .digits = 2},
+    {.name = "test_personal_loss",
+     .object = "/winner",
+     .key = "test_personal_loss",
+     .type = NUMBER},
+    {.name = "test_personal_error",
+     .object = "/winner",
+     .key = "test_personal_error",
+     .type = NUMBER,
+     .title = "test pers %",
+     .scale = 100,
+     .digits = 2},
+    {.name = "setup_seconds", .object = "/", .key = "setup_seconds", .type = NUMBER},
+    {.name = "search_seconds",
+     .object = "/",
+     .key = "search_seconds",
+     .type = NUMBER,
+     .title = "search s",
+     .scale = 1,
+     .digits = 2},
+    {.name = "refit_seconds", .object = "/", .key = "refit_seconds", .type = NUMBER},
+    {.name = "test_seconds", .object = "/", .key = "test_seconds", .type = NUMBER},
+    {.name = "seconds",
+     .object = "/",
+     .key = "seconds",
+     .type = NUMBER,
+     .title = "all s",
+     .scale = 1,
+     .digits = 2},
+    {.name = "winner_config", .object = "/winner", .key = "id", .type = WHOLE},
+    {.name = "winner", .object = "/winner", .key = "text", .type = TEXT, .title = "winner"},
+    {.name = "digest", .object = "/", .key = "digest", .type = TEXT, .title = "digest"},
+};
+
+const char *const weft_time_names[5] = {"compute", "wait", "comm", "bytes", "memory"};
+const char *const weft_time_units[5] = {"s", "s", "s", "GB", "GB"};
+
+static weft_status read_fact(weft_h5 *f, const weft_fact *what, weft_value *v)
+{
+    v->number = NAN;
+    if (!weft_h5_has(f, weft_arena_text(f->mem, "%s@%s", what->object, what->key)))
+        return WEFT_OK;
+    switch (what->type) {
+    case TEXT: return weft_h5_get_attr(f, what->object, what->key, &v->text);
+    case WHOLE: return weft_h5_get_long(f, what->object, what->key, &v->whole);
+    default: return weft_h5_get_num(f, what->object, what->key, &v->number);
+    }
+}
+
+/* ---- columns ------------------------------------------------------------------------ */
+
+/* Columns that are read one after the other; st keeps the first failure. */
+typedef struct columns {
+    weft_h5 *f;
+    const char *group;
+    int64_t n;
+    weft_status st;
+} columns;
+
+static columns columns_open(weft_h5 *f, const char *group, const char *first)
+{
+    columns c = {.f = f, .group = group};
+    int nd;
+    int64_t dims[4] = {0};
+    c.st = weft_h5_shape(f, weft_arena_text(f->mem, "/%s/%s", group, first), &nd, dims);
+    c.n = dims[0];
+    return c;
+}
+
+static int64_t *whole(columns *c, const char *name)
+{
+    int64_t *x = WEFT_NEW(c->f->mem, int64_t, c->n);
+    const char *path = weft_arena_text(c->f->mem, "/%s/%s", c->group, name);
+    if (c->st == WEFT_OK) c->st = weft_h5_get_rows(c->f, path, WEFT_H5_I64, 0, c->n, x);
+    return x;
+}
+
+static double *number(columns *c, const char *name)
+{
+    double *x = WEFT_NEW(c->f->mem, double, c->n);
+    const char *path = weft_arena_text(c->f->mem, "/%s/%s", c->group, name);
+    if (c->st == WEFT_OK) c->st = weft_h5_get_rows(c->f, path, WEFT_H5_F64, 0, c->n, x);
+    return x;
+}
+
+static weft_status read_arms(weft_h5 *f, weft_arms *a)
+{
+    columns c = columns_open(f, "arms", "job");
+    a->n = c.n;
+    a->job = whole(&c, "job");
+    a->config = whole(&c, "config");
+    a->p = number(&c, "p");
+    a->after = number(&c, "after");
+    a->loss = number(&c, "loss");
+    a->error = number(&c, "error");
+    a->count = number(&c, "count");
+    return c.st;
+}
+
+static weft_status read_jobs(weft_h5 *f, weft_jobs *j)
+{
+    columns c = columns_open(f, "events", "job");
+    j->n = c.n;
+    j->job = whole(&c, "job");
+    j->trial = whole(&c, "trial");
+    j->rounds = whole(&c, "rounds");
+    j->wins = whole(&c, "wins");
+    j->resource = number(&c, "resource");
+    j->size = number(&c, "size");
+    j->loss = number(&c, "loss");
+    j->bound = number(&c, "bound");
+    j->seconds = number(&c, "seconds");
+    j->global_loss = number(&c, "global_loss");
+    j->global_error = number(&c, "global_error");
+    j->personal_loss = number(&c, "personal_loss");
+    j->personal_error = number(&c, "personal_error");
+    return c.st;
+}
+
+/* Sums of the rounds' seconds. */
+static weft_status read_rounds(weft_h5 *f, weft_summary *s)
+{
+    static const char *const name[] = {"wall", "compute", "wait", "comm"};
+    if (!weft_h5_has(f, "/rounds")) return WEFT_OK;
+    columns c = columns_open(f, "rounds", "job");
+    s->rounds = c.n;
+    for (int i = 0; i < 4; i++) {
+        const double *x = number(&c, name[i]);
+        for (int64_t r = 0; r < c.n; r++) s->spent[i] += x[r];
+    }
+    return c.st;
+}
+
+/* ---- the whole file ----------------------------------------------------------------- */
+
+static weft_status read_all(weft_h5 *f, weft_summary *s)
+{
+    const char *format = "";
+    if (weft_h5_has(f, "/@format")) TRY(weft_h5_get_attr(f, "/", "format", &format));
+    if (strcmp(format, WEFT_RUN_FORMAT) != 0)
+        return weft_fail(WEFT_EFILE,
+                         "%s is not a run file (format \"%s\", expected \"%s\"); "
+                         "`weft info` tells what it is",
+                         f->path, format, WEFT_RUN_FORMAT);
+    for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
+    for (int i = 0; i < 5; i++)
+        TRY(weft_h5_get_rows(f, weft_arena_text(f->mem, "/times/%s", weft_time_names[i]),
+                             WEFT_H5_F64, 0, 3, s->times[i]));
+    TRY(weft_h5_get_texts(f, "/configs/text", &s->text, &s->nconfig));
+    s->id = WEFT_NEW(f->mem, int64_t, s->nconfig);
+    TRY(weft_h5_get_rows(f, "/configs/id", WEFT_H5_I64, 0, s->nconfig, s->id));
+    TRY(read_jobs(f, &s->jobs));
+    TRY(read_rounds(f, s));
+    return read_arms(f, &s->arms);
+}
+
+weft_status weft_summary_read(weft_summary *s, const char *path, weft_arena *mem)
+{
+    weft_h5 f;
+    *s = (weft_summary){.path = path};
+    TRY(weft_h5_open(&f, path, mem));
+    const weft_status st = read_all(&f, s);
+    weft_h5_close(&f);
+    return st;
+}
+
+const weft_value *weft_summary_value(const weft_summary *s, const char *name)
+{
+    for (int i = 0; i < WEFT_NFACT; i++)
+        if (strcmp(weft_facts[i].name, name) == 0) return &s->value[i];
+    weft_die("no fact %s", name);
+}
+
+int64_t weft_summary_place(const weft_summary *s, int64_t id)
+{
+    int64_t lo = 0, hi = s->nconfig;
+    while (hi - lo > 1) {
+        const int64_t mid = lo + (hi - lo) / 2;
+        if (s->id[mid] <= id)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+const char *weft_summary_config(const weft_summary *s, int64_t id)
+{
+    return s->nconfig > 0 ? s->text[weft_summary_place(s, id)] : "";
+}

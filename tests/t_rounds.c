@@ -1,0 +1,361 @@
+/* Jobs made of rounds: stopped after any of them, killed between checkpoints, with a
+ * damaged checkpoint, done by several teams side by side, they end with the same digest.
+ * The task is a toy whose state remembers all its rounds and whose mixture moves.
+ * RUN: np=1 np=3 np=4 */
+#include "../src/run/run_private.h"
+#include "scratch.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { NSTATE = 300, ROUNDS = 4, NEVER = -1, STEP = 2 };
+
+/* ---- a toy task --------------------------------------------------------------------- */
+
+typedef struct toy {
+    double gamma;
+    weft_team *team;
+    int rounds; /* done by this instance */
+    int stop;   /* raise SIGTERM in this round */
+    int die;    /* fail in this round, as a machine that is lost */
+} toy;
+
+static const weft_opt toy_opts[] = {{.name = "gamma",
+                                     .type = WEFT_REAL,
+                                     .at = offsetof(toy, gamma),
+                                     .def = "1",
+                                     .lo = 0,
+                                     .hi = 100,
+                                     .about = "best is 3",
+                                     .tune = 1},
+                                    {0}};
+static const weft_kind toy_kind = {
+    .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
+
+static int64_t toy_nstate(const void *self, int k)
+{
+    (void)self, (void)k;
+    return NSTATE;
+}
+
+static void toy_start(const void *self, const weft_job *job, real *state)
+{
+    (void)self;
+    memset(state, 0, NSTATE * sizeof *state);
+    state[2] = (real)job->trial;
+}
+
+static int64_t toy_affinity(const void *self, const weft_job *job)
+{
+    (void)self, (void)job;
+    return 0;
+}
+
+static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    (void)self;
+    *out = (weft_cost){.flops = job->resource * (1 + (double)(job->id % 3))};
+}
+
+static int64_t toy_units(const void *self, const weft_job *job)
+{
+    (void)self;
+    return job->resource > 0 ? ROUNDS * (int64_t)job->resource : 1;
+}
+
+static void fill(weft_result *res, const weft_mix *m, double loss)
+{
+    res->loss = res->valid_loss = loss;
+    res->cost = weft_now();
+    for (int i = 0; i < m->k; i++) {
+        res->arm_count[i] = m->z[i] > -INFINITY ? 10 : 0;
+        res->arm_loss[i] = 10 * fabs(m->conf[i] - 3);
+    }
+}
+
+/* Each arm is seen by one rank; the loss is that of the mixture, and the mixture moves. */
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real *state,
+                            weft_round *row, double *z, weft_result *res)
+{
+    toy *t = self;
+    if (t->rounds == t->die) return weft_fail(WEFT_EFILE, "the machine is lost");
+    const weft_mix *m = &job->mix;
+    double grad[64] = {0}, loss = 0;
+    for (int i = 0; i < m->k; i++)
+        if (i % t->team->size == t->team->rank) grad[i] = fabs(m->conf[i] - 3);
+    weft_sum_f64(t->team, grad, (size_t)m->k, 1000);
+    for (int i = 0; i < m->k; i++) loss += exp(z[i]) * grad[i];
+    weft_mix moved = *m;
+    moved.z = z;
+    row->before_loss = loss + 1 / (1 + (double)state[0]);
+    weft_mix_step(&moved, 0.1, grad);
+    state[0] += 1;
+    state[1] = (real)(0.5 * (double)state[1] + (double)job->id + (double)unit);
+    state[3 + (int)state[0] % 200] = (real)loss;
+    row->after_loss = loss;
+    row->entropy = z[0];
+    row->valid_loss = row->valid_error = NAN;
+    if (unit == toy_units(self, job) - 1) fill(res, &moved, loss + 1 / (double)state[0]);
+    if (t->rounds++ == t->stop) raise(SIGTERM);
+    return WEFT_OK;
+}
+
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+                                   .nstate = toy_nstate,
+                                   .start = toy_start,
+                                   .affinity = toy_affinity,
+                                   .cost = toy_cost,
+                                   .units = toy_units,
+                                   .step = toy_step};
+
+/* ---- a run -------------------------------------------------------------------------- */
+
+typedef struct bench {
+    weft_arena *mem;
+    weft_space space;
+    weft_team own;
+    toy task;
+    weft_sched sched;
+    weft_trace trace;
+} bench;
+
+/* How a run is made; path NULL: without a trace. */
+typedef struct setting {
+    const weft_tuner *tuner;
+    int teams;
+    const char *path;
+    int fresh;
+    double checkpoint;
+    double target;
+} setting;
+
+static weft_status prepare(bench *b, const setting *how)
+{
+    *b = (bench){.mem = weft_arena_new()};
+    weft_conf c;
+    weft_conf_init(&c, b->mem);
+    TRY(weft_conf_text(&c, "test", "[space]\nconfigs = 5\n[toy]\ngamma = 0 .. 10\n"));
+    const weft_kind *kind = &toy_kind;
+    TRY(weft_space_read(&b->space, &c, &kind, 1, 7, b->mem));
+    if (how->teams > 1) weft_team_split(&world, how->teams, &b->own);
+    weft_team *team = how->teams > 1 ? &b->own : &world;
+    b->task = (toy){.team = team, .stop = NEVER, .die = NEVER};
+    void *tuner = weft_arena_get(b->mem, 1, how->tuner->kind.size);
+    TRY(weft_conf_bind(&c, &how->tuner->kind, tuner));
+    TRY(how->tuner->setup(tuner, &b->space, 1, b->mem));
+    b->sched = (weft_sched){.world = &world,
+                            .team = team,
+                            .teams = how->teams,
+                            .task = &toy_task,
+                            .task_self = &b->task,
+                            .tuner = how->tuner,
+                            .tuner_self = tuner,
+                            .checkpoint = how->checkpoint,
+                            .target = how->target,
+                            .memory = 1, /* states are read from their files */
+                            .mem = b->mem};
+    if (!how->path) return WEFT_OK;
+    TRY(weft_trace_open(&b->trace, how->path, how->fresh, &world, b->mem));
+    b->sched.trace = &b->trace;
+    return how->fresh ? weft_trace_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
+                      : WEFT_OK;
+}
+
+static uint64_t digest_of(bench *b)
+{
+    const real *state;
+    if (weft_held_winner(&b->sched, &state) != WEFT_OK) return 0;
+    return weft_hash(state, NSTATE * sizeof *state,
+                     weft_event_digest(b->sched.event, b->sched.n));
+}
+
+static void finish(bench *b, int done)
+{
+    if (b->sched.trace) weft_trace_close(&b->trace, done);
+    if (b->sched.team == &b->own) weft_team_free(&b->own);
+    weft_arena_free(b->mem);
+}
+
+/* From where it is to the end; 0 where that fails. *rounds: done now, by this rank. */
+static uint64_t run_out(const setting *how, int *rounds)
+{
+    bench b;
+    weft_status st = prepare(&b, how);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    const uint64_t found = st == WEFT_OK ? digest_of(&b) : 0;
+    *rounds = b.task.rounds;
+    finish(&b, st == WEFT_OK);
+    return found;
+}
+
+/* Runs until the round `at` of this rank, where it dies or is asked to stop, which it does
+ * a few rounds later. *rounds: done, by this rank. */
+static weft_status run_until(const setting *how, int at, int dies, int *rounds)
+{
+    bench b;
+    weft_status st = prepare(&b, how);
+    *(dies ? &b.task.die : &b.task.stop) = at;
+    weft_signals_catch();
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    weft_signals_free();
+    *rounds = b.task.rounds;
+    finish(&b, 0);
+    return st;
+}
+
+/* ---- tests -------------------------------------------------------------------------- */
+
+static void test_rows(void)
+{
+    bench b;
+    const setting how = {.tuner = &weft_tuner_ws_sha, .teams = 1, .checkpoint = 60};
+    weft_status st = prepare(&b, &how);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_OK && b.sched.n == 4, "five configurations are halved in four jobs");
+    const weft_event *e = &b.sched.event[0];
+    ok(e->nunit == ROUNDS, "a job has a row for each round");
+    ok(e->round[0].before_loss > e->round[ROUNDS - 1].before_loss && e->round[0].wall > 0,
+       "with what the task and the scheduler tell of it");
+    ok(memcmp(e->res.z, e->z + (ROUNDS - 1) * 5, 5 * sizeof *e->z) == 0 &&
+           memcmp(e->res.z, e->job.mix.z, 5 * sizeof *e->z) != 0,
+       "the result has the mixture after the last one");
+    is_near(b.sched.winner.res.resource, 4, 0, "the trial went on through all jobs");
+    finish(&b, 0);
+}
+
+static void test_stop(const weft_tuner *tuner, uint64_t whole, int all)
+{
+    setting how = {.tuner = tuner, .teams = 1, .path = at("s.h5"), .checkpoint = 60};
+    int stopped = 1, same = 1, once = 1;
+    for (int r = 0; r + ROUNDS < all; r++) {
+        int before, rounds;
+        how.fresh = 1;
+        stopped &= run_until(&how, r, 0, &before) == WEFT_STOP && before <= r + ROUNDS;
+        how.fresh = 0;
+        same &= run_out(&how, &rounds) == whole;
+        once &= before + rounds == all;
+    }
+    ok(stopped, "%s: a signal stops a job between rounds", tuner->kind.name);
+    ok(same, "%s: resumed it ends with the same digest", tuner->kind.name);
+    ok(once, "%s: no round is done twice", tuner->kind.name);
+}
+
+static void test_kill(const weft_tuner *tuner, uint64_t whole, int all, double checkpoint)
+{
+    setting how = {
+        .tuner = tuner, .teams = 1, .path = at("k.h5"), .checkpoint = checkpoint};
+    int died = 1, same = 1, few = 1;
+    for (int r = 1; r < all; r += STEP) {
+        int rounds;
+        how.fresh = 1;
+        died &= run_until(&how, r, 1, &rounds) == WEFT_EFILE;
+        how.fresh = 0;
+        same &= run_out(&how, &rounds) == whole;
+        few &= rounds == all - r + (checkpoint > 0 ? r % ROUNDS : 0);
+    }
+    ok(died && same, "%s: killed in any round it ends with the same digest",
+       tuner->kind.name);
+    ok(few, "%s: having begun again at the %s", tuner->kind.name,
+       checkpoint > 0 ? "job" : "checkpoint");
+}
+
+/* Flips a byte of the checkpoint of the second job that runs, or cuts it there. Returns
+ * whether it was there. */
+static int damage(long where, int cut)
+{
+    const char *path = at("d.d/unit-1");
+    if (world.rank != 0) return 1;
+    FILE *f = fopen(path, "r+b");
+    if (!f) return 0;
+    fseek(f, 0, SEEK_END);
+    const long size = ftell(f);
+    if (where < 0) where += size;
+    fseek(f, where, SEEK_SET);
+    const int c = fgetc(f);
+    fseek(f, where, SEEK_SET);
+    fputc(c ^ 64, f);
+    fclose(f);
+    return !cut || truncate(path, where) == 0;
+}
+
+static void test_damage(uint64_t whole, int all)
+{
+    static const long places[] = {0, 8, 20, 200, 1500, -9, -1};
+    setting how = {
+        .tuner = &weft_tuner_random, .teams = 1, .path = at("d.h5"), .checkpoint = 60};
+    int there = 1, same = 1, again = 1;
+    const int stop = ROUNDS; /* the first round of the second job */
+    for (int i = 0; i < 7; i++) {
+        int rounds;
+        how.fresh = 1;
+        there &= run_until(&how, stop, 0, &rounds) == WEFT_STOP && damage(places[i], i % 2);
+        how.fresh = 0;
+        same &= run_out(&how, &rounds) == whole;
+        again &= rounds == all - ROUNDS;
+    }
+    ok(there, "a job that is stopped leaves a checkpoint");
+    ok(again, "where it is damaged the job begins again");
+    ok(same, "and ends with the same digest");
+}
+
+/* Teams of this many ranks do the same; stopped and resumed by other teams too. */
+static void test_teams(const weft_tuner *tuner, uint64_t whole, int teams)
+{
+    setting how = {.tuner = tuner, .teams = teams, .checkpoint = 60};
+    const char *name = tuner->kind.name;
+    int rounds;
+    ok(run_out(&how, &rounds) == whole, "%s: %d teams have the digest of one", name, teams);
+    how.path = at("t.h5");
+    how.fresh = 1;
+    ok(run_out(&how, &rounds) == whole, "%s: with a trace, too", name);
+    int stopped = 1, same = 1;
+    for (int r = 0; r < ROUNDS + 2; r += 2) {
+        how = (setting){tuner, teams, at("t.h5"), 1, r % 4 ? 60 : 0, 0};
+        /* every team, or the first one alone, gets the signal */
+        const int mine = weft_team_of(world.size, teams, world.rank);
+        const weft_status st = run_until(&how, r % 4 && mine > 0 ? NEVER : r, 0, &rounds);
+        stopped &= st == WEFT_STOP;
+        how.fresh = 0;
+        how.teams = r % 3 ? 1 : teams;
+        same &= run_out(&how, &rounds) == whole;
+    }
+    ok(stopped && same, "%s: stopped and resumed, by one team or %d", name, teams);
+    how = (setting){tuner, teams, at("t.h5"), 1, 0, 0};
+    const weft_status st = run_until(&how, ROUNDS + 1, 1, &rounds);
+    how.fresh = 0;
+    ok(st == WEFT_EFILE && run_out(&how, &rounds) == whole, "%s: killed and resumed", name);
+}
+
+/* A loss that some job meets and others do not. */
+static void test_target(void)
+{
+    setting how = {.tuner = &weft_tuner_random, .teams = 1, .checkpoint = 60};
+    how.target = 2;
+    int rounds, all, same = 1;
+    const uint64_t whole = run_out(&how, &all);
+    ok(all > ROUNDS && all < 5 * ROUNDS, "a target ends a search before its last job");
+    for (how.teams = 2; how.teams <= world.size; how.teams++)
+        same &= run_out(&how, &rounds) == whole;
+    ok(same, "with several teams at the same job");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_rows();
+    test_target();
+    static const weft_tuner *const tuners[] = {&weft_tuner_random, &weft_tuner_ws_sha,
+                                               &weft_tuner_ws_eg};
+    for (int i = 0; i < 3; i++) {
+        int all;
+        const setting how = {.tuner = tuners[i], .teams = 1, .checkpoint = 60};
+        const uint64_t whole = run_out(&how, &all);
+        digest(whole);
+        test_stop(tuners[i], whole, all);
+        test_kill(tuners[i], whole, all, 60);
+        test_kill(tuners[i], whole, all, 0);
+        if (i == 0) test_damage(whole, all);
+        for (int g = 2; g <= world.size; g++) test_teams(tuners[i], whole, g);
+    }
+    return scratch_end();
+}
