@@ -7,7 +7,7 @@ A sweep is shown as its maps in order of validation error.
 """
 
 import argparse
-import re
+import sys
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -125,11 +125,6 @@ def draw_rounds(run, fig, jobs):
     draw_probabilities(right, fig, jobs, ids, p, error, winner)
 
 
-def short(config):
-    """Its numbers to four digits."""
-    return re.sub(r"[0-9.]{6,}(e[-+]?[0-9]+)?", lambda m: f"{float(m[0]):.4g}", config)
-
-
 def main():
     args = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -137,6 +132,9 @@ def main():
     args.add_argument("-o", metavar="FILE", help="picture, .png or .pdf; default RUN.png")
     args = args.parse_args()
     run = runs.load([args.run])[0]
+    if run.rounds:
+        sys.exit(f"{args.run}: its jobs are made of rounds; analysis/federated.py and "
+                 "analysis/mixture.py draw those")
     shared = [int(j) for j, k in zip(run.event["job"], run.event["k"]) if k > 1]
     tall = max(5.2, 1.2 + 0.1 * min(len(run.config), 80))
     fig = plt.figure(figsize=(10, tall) if shared else (6.4, 4.2))
@@ -149,7 +147,7 @@ def main():
         f", test {test:.2f} %" if np.isfinite(test) else "")
     fig.suptitle(f"{runs.name_of(run.tuner)[0]}, {len(run.config)} maps, "
                  f"{run.attr['search_seconds']:.3g} s; accuracy: {scores}\n"
-                 f"{short(run.winner['text'])}", x=0.01, ha="left", fontsize=10)
+                 f"{runs.short(run.winner['text'])}", x=0.01, ha="left", fontsize=10)
     out = args.o or args.run.rsplit(".h5", 1)[0] + ".png"
     fig.savefig(out)
     print(out)

@@ -1,6 +1,7 @@
 """Run files of weft, as the scripts here see them, and the look that their figures share."""
 
 import configparser
+import re
 import sys
 
 import h5py
@@ -17,6 +18,14 @@ TUNERS = {  # name: (what it is called, colour, marker)
     "random": ("full sweep", BLACK, "s"),
     "ws_sha": ("weight-sharing, successive halving", BLUE, "o"),
     "ws_eg": ("weight-sharing, exponentiated gradient", RED, "^"),
+}
+METHODS = {  # of tuning in rounds, by Run.method: (what it is called, colour, marker)
+    "list": ("FedAvg, settings by hand", BLACK, "s"),
+    "random": ("random search", ORANGE, "D"),
+    "fedex-random": ("FedEx in random search", SKY, "v"),
+    "sha": ("successive halving", GREEN, "^"),
+    "fedex-sha": ("FedEx in successive halving", BLUE, "o"),
+    "mw": ("multiplicative weights", RED, "P"),
 }
 
 matplotlib.rcParams.update({
@@ -49,6 +58,8 @@ class Run:
             self.arm = {k: f["arms"][k][:] for k in f["arms"]}
             self.config = dict(zip(f["configs/id"][:].tolist(),
                                    [text(t) for t in f["configs/text"][:]]))
+            self.rounds = {k: f["rounds"][k][:] for k in f.get("rounds", ())}
+            self.mix = {k: f["mix"][k][:] for k in f.get("mix", ())}
             self.winner = {k: text(v) if isinstance(v, (bytes, str)) else v
                            for k, v in f["winner"].attrs.items()}
         self.tuner = self.attr["tuner"]
@@ -66,6 +77,14 @@ class Run:
     def accuracy(self, part):
         """Of the winner, in percent; NaN where it was not scored."""
         return 100 * (1 - float(self.winner.get(part + "_error", "nan")))
+
+    def method(self):
+        """How settings were found, a key of METHODS or the tuner's name."""
+        if self.tuner == "random" and self.ini.get("space", "source", fallback="") == "list":
+            return "list"
+        if self.tuner == "fedex":
+            return "fedex-" + self.ini.get("fedex", "wrap", fallback="sha")
+        return self.tuner
 
     def refitted(self):
         """Whether the winner had a fit of its own, or was scored with the shared weights."""
@@ -92,3 +111,12 @@ def load(paths):
 
 def name_of(tuner):
     return TUNERS.get(tuner, (tuner, GREEN, "D"))
+
+
+def method_of(method):
+    return METHODS.get(method, (method, RED, "X"))
+
+
+def short(config):
+    """Its numbers to four digits."""
+    return re.sub(r"[0-9.]{6,}(e[-+]?[0-9]+)?", lambda m: f"{float(m[0]):.4g}", config)
