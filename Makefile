@@ -175,6 +175,9 @@ demo: all ## packs built-in data, searches by weight-sharing and without, prints
 	mpirun -n 2 $(BIN) tune inputs/demo.ini run.tuner=random -o $(DEMO)-sweep.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-images.ini -o $(DEMO)-rff.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-images.ini run.tuner=random -o $(DEMO)-rff-sweep.h5
+	$(BIN) pack synthetic federated=generated clients=300 alpha=0.2 beta=0.2 classes=5 -o $(DEMO)-clients.h5
+	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini -o $(DEMO)-fedex.h5
+	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=random space.configs=5 -o $(DEMO)-fedavg.h5
 	$(BIN) pack synthetic federated=generated clients=300 alpha=0.2 beta=0.2 classes=5 \
 	    -o $(DEMO)-clients.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini -o $(DEMO)-fedex.h5
@@ -182,10 +185,13 @@ demo: all ## packs built-in data, searches by weight-sharing and without, prints
 	    -o $(DEMO)-fedavg.h5
 	@echo; echo 'Six shared fits and a refit against 64 fits, on documents, then on images:'; echo
 	@$(BIN) report $(DEMO).h5 $(DEMO)-sweep.h5 $(DEMO)-rff.h5 $(DEMO)-rff-sweep.h5
+	@echo; echo 'FedEx against FedAvg, 500 rounds each, on a federation of 300 clients:'; echo
+	@$(BIN) report $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5
 	@echo; echo 'FedEx in successive halving against five runs of FedAvg, 500 rounds each:'; echo
 	@$(BIN) report $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5
 	@$(PYTHON) analysis/run.py $(DEMO).h5 -o $(DEMO).png
 	@$(PYTHON) analysis/run.py $(DEMO)-rff.h5 -o $(DEMO)-rff.png
+	@$(PYTHON) analysis/mixture.py $(DEMO)-fedex.h5 -o $(DEMO)-fedex.png
 	@$(PYTHON) analysis/federated.py $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5 -o $(DEMO)-federated
 	@$(PYTHON) analysis/mixture.py $(DEMO)-fedex.h5 -o $(DEMO)-mixture.png
 
@@ -198,19 +204,30 @@ CIFAR_FROM := https://www.cs.toronto.edu/~kriz
 CIFAR_MD5 := c32a1d4ab5d03f1284b67883e8d87530
 IMDB_FROM := https://ai.stanford.edu/~amaas/data/sentiment
 IMDB_MD5 := 7c2ac02c03563afcf9b574c7e56c153a
+PLAYS := shakespeare/raw_data.txt
+TEXT_FROM := https://www.gutenberg.org/files/100/old
+TEXT_MD5 := 21d2a191f34fc0ff1c9a6873d4fa6738
 RAW := $(or $(DATA),data)
-data: all ## CIFAR-10 and IMDB, downloaded or from DATA=DIR, packed into data/*.h5
+data: all ## CIFAR-10, IMDB and Shakespeare, downloaded or from DATA=DIR, packed into data/*.h5
 	@mkdir -p data
 ifeq ($(DATA),)
 	@$(call fetch,$(CIFAR_FROM),cifar-10-binary.tar.gz,$(CIFAR_MD5),$(CIFAR)/test_batch.bin)
 	@$(call fetch,$(IMDB_FROM),aclImdb_v1.tar.gz,$(IMDB_MD5),aclImdb/test/pos)
+	@mkdir -p data/shakespeare
+	@test -e data/$(PLAYS) || { curl -fL --retry 3 -o data/plays.zip $(TEXT_FROM)/1994-01-100.zip && \
+	    $(PYTHON) -m zipfile -e data/plays.zip data/shakespeare && \
+	    mv data/shakespeare/100.txt data/$(PLAYS); }
+	@echo '$(TEXT_MD5)  data/$(PLAYS)' | md5sum -c -
 endif
-	@for f in $(CIFAR)/test_batch.bin aclImdb/train/pos aclImdb/test/neg; do \
+	@for f in $(CIFAR)/test_batch.bin aclImdb/train/pos aclImdb/test/neg $(PLAYS); do \
 	    test -e '$(RAW)'/$$f || { echo "$(RAW)/$$f is missing: $(RAW) must hold the unpacked" \
-	    "archives $(CIFAR) and aclImdb" >&2; exit 1; }; done
-	@rm -f data/cifar10.h5 data/imdb.h5
+	    "archives $(CIFAR) and aclImdb, and $(PLAYS)" >&2; exit 1; }; done
+	@rm -f data/cifar10.h5 data/imdb.h5 data/shakespeare*.h5
 	mpirun -n 1 $(BIN) pack cifar '$(RAW)/$(CIFAR)' -o data/cifar10.h5
 	mpirun -n 1 $(BIN) pack imdb '$(RAW)/aclImdb' -o data/imdb.h5
+	mpirun -n 1 $(BIN) pack shakespeare '$(RAW)/$(PLAYS)' -o data/shakespeare.h5 least=10
+	mpirun -n 1 $(BIN) pack shakespeare '$(RAW)/$(PLAYS)' -o data/shakespeare-small.h5 \
+	    stride=80 most=64 least=10
 
 HERE := $(DESTDIR)$(PREFIX)
 install: all ## program, library, headers, man page, completion, weft.pc: PREFIX, DESTDIR
