@@ -6,7 +6,9 @@
 #include "weft/registry.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Every job of a game, in the order asked, and what it was told. */
 typedef struct play_log {
@@ -117,6 +119,7 @@ static void test_refused(weft_arena *mem)
     refused(&weft_tuner_sha, 27, x, "total = 100000", "can use", mem);
     refused(&weft_tuner_sha, 27, x, "eliminations = 0\ntotal = 799", "0 trials", mem);
     refused(&weft_tuner_fedex, 27, y, "", "no option of [client]", mem);
+    refused(&weft_tuner_fedex, 27, x, "levels = 1", "at least 2", mem);
     refused(&weft_tuner_mw, 27, y, "", "[server]", mem);
 }
 
@@ -296,6 +299,35 @@ static void test_rules(weft_arena *mem)
     ok(play_all(&g, mem).job[0].rule.horizon <= 0, "and need not know the rounds");
 }
 
+/* Settings that people chose: a list, trained one by one or as the centres of mixtures. */
+static void test_list(weft_arena *mem)
+{
+    char path[] = "/tmp/t_sha_XXXXXX";
+    const int fd = mkstemp(path);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+    weft_check(out && fputs("server.y\tclient.x\n1\t0.5\n0.25\t0.75\n", out) >= 0 &&
+                   fclose(out) == 0,
+               "cannot write %s", path);
+    game g = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL};
+    g.axes = weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n", path);
+    const play_log l = play_all(&g, mem);
+    const double *a = l.job[0].mix.conf, *b = l.job[1].mix.conf;
+    ok(l.n == 2 && l.job[1].mix.k == 1 && a[0] == 1 && a[1] == .5 && b[0] == .25 &&
+           b[1] == .75 && l.spent == 60,
+       "listed settings are trained as they are");
+    g.tuner = &weft_tuner_fedex;
+    g.options = "wrap = random\nk = 50\neps = 0.2";
+    const play_log f = play_all(&g, mem);
+    int good = f.n == 2, moved = 0;
+    for (int i = 0; i < 50; i++) {
+        const double *conf = f.job[0].mix.conf + (size_t)2 * i;
+        good &= conf[0] == 1 && fabs(conf[1] - .5) <= .2;
+        moved += fabs(conf[1] - .5) > .1;
+    }
+    ok(good && moved > 0, "or with neighbours in the box of the range beside the list");
+    unlink(path);
+}
+
 int main(void)
 {
     weft_arena *mem = weft_arena_new();
@@ -306,6 +338,7 @@ int main(void)
     test_every(mem);
     test_fedex(mem);
     test_rules(mem);
+    test_list(mem);
     weft_arena_free(mem);
     return tap_done();
 }

@@ -66,6 +66,9 @@ static int is_drawn(const weft_space *sp, int a)
 static weft_status lay_grid(fedex *t, int naxis, weft_arena *mem)
 {
     const weft_space *sp = t->sp;
+    if (t->levels == 1)
+        return weft_fail(WEFT_ECONF, "fedex.levels = 1 leaves nothing to draw; expected 0 "
+                                     "(neighbours) or at least 2");
     if (naxis > WEFT_MOST_BLOCKS)
         return weft_fail(WEFT_ELIMIT,
                          "fedex.levels = %lld with %d options of [%s] that have ranges; "
