@@ -339,6 +339,9 @@ static void test_list_sections(void)
     ok(read_list(&sp, "C\n3\n9\n", "[model]\nC = 4 .. 5\n") == WEFT_OK &&
            sp.axis[0].lo == 3 && sp.axis[0].hi == 9,
        "a box is widened to hold the list");
+    ok(read_list(&sp, "C\n0\n", "[model]\nC = log 1 .. 2\n") == WEFT_OK &&
+           !sp.axis[0].log && sp.axis[0].lo == 0,
+       "and is not logarithmic where the list has a 0");
 }
 
 static void bad_list(const char *rows, const char *more, const char *word,
@@ -367,8 +370,6 @@ static void test_bad_lists(void)
     bad_list("C\n1\n", "[map]\nstop = no | yes\n", "no such column",
              "a range that the list lacks is refused");
     bad_list("map\talpha\n0\t1\n", "", "\"model.alpha\"", "a name of two is refused");
-    bad_list("C\n0\n", "[model]\nC = log 1 .. 2\n", "not above 0",
-             "a log range beside a list with 0 is refused");
     ok(read_space(&sp, "[space]\nsource = list\n", 1) == WEFT_ECONF && says("space.file"),
        "a list without a file is refused");
     ok(read_space(&sp, "[space]\nsource = list\nfile = /nonexistent/list.tsv\n", 1) ==
