@@ -31,7 +31,7 @@ double weft_cpu_peak(double seconds);   /* measured GFLOP/s of the kernel in reg
 double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
 /* Prints "name,size,seconds,rate,share" of every kernel below: best time of a call, 1e9
  * operations (cosines; bytes) a second, and how much that is of sgemm's rate in the same
- * run. About 7 seconds, one thread. */
+ * run. About 9 seconds, one thread. */
 void weft_math_bench(FILE *out);
 
 /* ---- dense kernels for random features ---------------------------------------------- */
@@ -108,7 +108,8 @@ void weft_panels_pack(weft_panels *p, int k, int m, const real *b, size_t ldb, i
  * alone. Cost 2 n k m. */
 void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, int add,
                        real *c, size_t ldc);
-/* g[k][ldg] += a^T b, a[n][lda] (k columns), b[n][ldb] (m columns). Cost 2 n k m. */
+/* g[k][ldg] += a^T b, a[n][lda] (k columns), b[n][ldb] (m columns), in fixed blocks of
+ * rows. Cost 2 n k m. */
 void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
                 real *g, size_t ldg, weft_arena *tmp);
 

@@ -53,20 +53,16 @@ enum { ROUNDS = 1 << 16 };
 
 static void call_spin(void *ctx)
 {
-    volatile real *sum = ctx; /* read, so that the loop is not left out */
-    *sum = weft_kernel_best()->spin(ROUNDS);
+    real *sum = ctx;
+    *sum += weft_kernel_best()->spin(ROUNDS);
 }
 
 double weft_cpu_peak(double seconds)
 {
     const weft_kernel *kernel = weft_kernel_best();
-    volatile real sum = 0;
-    union {
-        volatile real *kept;
-        void *ctx;
-    } p = {&sum};
-    const double time = best_time(seconds, call_spin, p.ctx);
-    return 2.0 * kernel->rows * kernel->lanes * ROUNDS / time / 1e9;
+    real sum = 0;
+    const double time = best_time(seconds, call_spin, &sum);
+    return 4.0 * kernel->rows * kernel->lanes * ROUNDS / time / 1e9;
 }
 
 enum { STREAM = 64 << 20 };
@@ -249,6 +245,58 @@ static void bench_sparse(FILE *out, double reads, weft_arena *mem)
             bytes / visit / 1e9 / reads);
 }
 
+/* ---- products of reals -------------------------------------------------------------- */
+
+typedef struct product {
+    int n, k, m;
+    weft_panels p;
+    real *a, *b, *c; /* [n][k], [max(n, k)][m], the same */
+    weft_arena *mem;
+} product;
+
+static void call_panels(void *ctx)
+{
+    product *x = ctx;
+    weft_panels_times(x->n, x->a, (size_t)x->k, &x->p, 0, x->c, (size_t)x->m);
+}
+
+static void call_outer(void *ctx)
+{
+    product *x = ctx;
+    weft_outer(x->n, x->k, x->a, (size_t)x->k, x->m, x->b, (size_t)x->m, x->c, (size_t)x->m,
+               x->mem);
+}
+
+static void bench_product(FILE *out, const int size[3], double sgemm)
+{
+    const int n = size[0], k = size[1], m = size[2], rows = n > k ? n : k;
+    product x = {.n = n, .k = k, .m = m, .mem = weft_arena_new()};
+    x.a = WEFT_NEW(x.mem, real, n * k);
+    x.b = WEFT_NEW(x.mem, real, rows * m);
+    x.c = WEFT_NEW(x.mem, real, rows * m);
+    weft_panels_pack(&x.p, k, m, x.b, (size_t)m, 0,
+                     weft_arena_get(x.mem, 1, weft_panels_bytes(k, m)));
+    const double work = 2e-9 * n * k * m;
+    const double times = best_time(0.1, call_panels, &x);
+    const double outer = best_time(0.1, call_outer, &x);
+    fprintf(out, "panels,%dx%dx%d,%.3g,%.4g,%.2f\n", n, k, m, times, work / times,
+            work / times / sgemm);
+    fprintf(out, "outer,%dx%dx%d,%.3g,%.4g,%.2f\n", n, k, m, outer, work / outer,
+            work / outer / sgemm);
+    weft_arena_free(x.mem);
+}
+
+/* Those of an LSTM's steps, and of a convolution; shares of sgemm at its best. */
+static void bench_products(FILE *out, double sgemm)
+{
+    static const int size[][3] = {{10, 256, 1024}, {32, 256, 1024}, {10, 1024, 256},
+                                  {10, 100, 400},  {320, 800, 200}, {1024, 27, 32}};
+    const double peak = weft_cpu_peak(0.2);
+    fprintf(out, "peak,registers,,%.4g,%.2f\n", peak, peak / sgemm);
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+        bench_product(out, size[i], sgemm);
+}
+
 void weft_math_bench(FILE *out)
 {
     bench b = {.out = out, .mem = weft_arena_new()};
@@ -267,6 +315,7 @@ void weft_math_bench(FILE *out)
     line(&b, "fwht", "16x4096", call_fwht, 16.0 * POWER * 12);
     line(&b, "cos int", "16x10000", call_cos_int, 16 * d);
     line(&b, "cos float", "16x10000", call_cos_float, 16 * d);
+    bench_products(out, b.sgemm);
     const double reads = weft_cpu_stream(0.5);
     fprintf(out, "stream,64 MB,%.3g,%.4g,\n", STREAM / 1e9 / reads, reads);
     bench_sparse(out, reads, b.mem);

@@ -6,7 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 3, PAIRS = 24, N = 75, D = 173, C = 7, FWHT = 64 };
+enum {
+    GROUPS = 3,
+    PAIRS = 24,
+    N = 75,
+    D = 173,
+    C = 7,
+    FWHT = 64,
+    ROWS = 23, /* of a product of reals */
+    DEEP = 31,
+    COLUMNS = 53,
+    CELLS = 21 /* of an LSTM */
+};
 
 /* Random input, and what a table makes of it. Integers agree exactly, cosines to one unit
  * of the byte, reals to rounding. */
@@ -18,6 +29,7 @@ typedef struct trial {
     int32_t x[D];
     float y[D], offset[D];
     real w[C * D], z[C * N];
+    real u[ROWS * DEEP], v[DEEP * COLUMNS];
 } trial;
 
 typedef struct outcome {
@@ -25,6 +37,8 @@ typedef struct outcome {
     uint8_t q[2 * D];
     real z[C * N], g[C * D];
     float fwht[FWHT], gather[16];
+    real panels[ROWS * COLUMNS], outer[DEEP * COLUMNS];
+    real cells[11 * CELLS]; /* z, c, y, then dz, dc */
 } outcome;
 
 static uint32_t next(uint64_t *state)
@@ -53,10 +67,43 @@ static void draw(trial *t)
     }
     for (int i = 0; i < C * D; i++) t->w[i] = (real)next(&s) / (1 << 24) - (real)0.5;
     for (int i = 0; i < C * N; i++) t->z[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+    for (int i = 0; i < ROWS * DEEP; i++) t->u[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+    for (int i = 0; i < DEEP * COLUMNS; i++)
+        t->v[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+}
+
+/* Products of u and v, by whole tiles and by their edges; cells made of u and v, and their
+ * gradients. */
+static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
+                      weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp);
+    real *packed = WEFT_NEW(tmp, real, DEEP * (COLUMNS + kernel->lanes));
+    weft_panels p = {.k = DEEP, .m = COLUMNS};
+    weft_gemm_pack(kernel, &p, t->v, COLUMNS, 0, packed);
+    weft_gemm_times(kernel, ROWS, t->u, DEEP, &p, 0, o->panels, COLUMNS);
+    weft_gemm_outer(kernel, ROWS, DEEP, t->u, DEEP, COLUMNS, t->v, COLUMNS, o->outer,
+                    COLUMNS, tmp);
+    const real *plus[] = {t->v};
+    real *gates = o->cells, *c = gates + 4 * CELLS, *y = c + CELLS;
+    real *into[] = {gates + 6 * CELLS}, *dc = into[0] + 4 * CELLS;
+    memcpy(gates, t->u, 4 * CELLS * sizeof *gates);
+    const weft_cells cells = {.n = 1,
+                              .h = CELLS,
+                              .z = gates,
+                              .ldz = 4 * CELLS,
+                              .before = t->v,
+                              .c = c,
+                              .y = y,
+                              .ld = CELLS};
+    kernel->cell(&cells, plus);
+    memcpy(dc, c, CELLS * sizeof *dc);
+    kernel->cell_back(&cells, y, dc, into);
+    weft_arena_reset(tmp, mark);
 }
 
 /* The entry of b in a panel of `wide` columns is that of the widest panel. */
-static void run(const weft_kernel *kernel, const trial *t, outcome *o)
+static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_arena *tmp)
 {
     _Alignas(64) int8_t b[sizeof t->b];
     _Alignas(64) int16_t right[PAIRS * 2 * WEFT_WIDE];
@@ -80,12 +127,20 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o)
     uint32_t at[10];
     for (uint32_t e = 0; e < 10; e++) at[e] = (7 * e + 3) % 10;
     kernel->gather16(10, at, t->offset, t->y, o->gather);
+    run_reals(kernel, t, o, tmp);
 }
 
 /* 1 if two numbers differ by the rounding of sums of about `magnitude`. */
 static int near(double a, double b, double magnitude)
 {
     return fabs(a - b) <= 1e-5 * magnitude;
+}
+
+static int near_all(int n, const real *a, const real *b, double magnitude)
+{
+    for (int i = 0; i < n; i++)
+        if (!near(a[i], b[i], magnitude)) return 0;
+    return 1;
 }
 
 static int agree(const outcome *a, const outcome *b, int wide)
@@ -97,15 +152,14 @@ static int agree(const outcome *a, const outcome *b, int wide)
     }
     for (int i = 0; i < 2 * D; i++)
         if (abs(a->q[i] - b->q[i]) > 1) return 0;
-    for (int i = 0; i < C * N; i++)
-        if (!near(a->z[i], b->z[i], 64.0 * D)) return 0;
-    for (int i = 0; i < C * D; i++)
-        if (!near(a->g[i], b->g[i], 64.0 * N)) return 0;
     for (int i = 0; i < FWHT; i++)
         if (!near(a->fwht[i], b->fwht[i], 8192.0 * FWHT)) return 0;
     for (int i = 0; i < 16; i++)
         if (!near(a->gather[i], b->gather[i], 8192.0 * 10)) return 0;
-    return 1;
+    return near_all(C * N, a->z, b->z, 64.0 * D) && near_all(C * D, a->g, b->g, 64.0 * N) &&
+           near_all(ROWS * COLUMNS, a->panels, b->panels, 0.25 * DEEP) &&
+           near_all(DEEP * COLUMNS, a->outer, b->outer, 0.25 * ROWS) &&
+           near_all(11 * CELLS, a->cells, b->cells, 1);
 }
 
 static int trusted(const weft_kernel *kernel)
@@ -114,8 +168,8 @@ static int trusted(const weft_kernel *kernel)
     trial *t = WEFT_NEW(tmp, trial, 1);
     outcome *o = WEFT_NEW(tmp, outcome, 2);
     draw(t);
-    run(&weft_kernel_plain, t, o);
-    run(kernel, t, o + 1);
+    run(&weft_kernel_plain, t, o, tmp);
+    run(kernel, t, o + 1, tmp);
     const int same = agree(o, o + 1, kernel->wide);
     weft_arena_free(tmp);
     if (!same)

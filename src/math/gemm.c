@@ -8,7 +8,8 @@
 
 enum {
     BAND = 8,   /* tiles of rows that meet all panels while their part of a is in cache */
-    DEEP = 384, /* rows packed at a time by weft_outer */
+    DEEP = 192, /* rows packed at a time by weft_outer */
+    LINE = 64 / sizeof(real),
     MOST_TILE = 512 /* numbers of the largest tile */
 };
 
@@ -45,12 +46,14 @@ static void copy_panel(int k, int m, int wide, const real *b, size_t ldb, real *
     }
 }
 
-/* Rows of b become columns: to[k][wide], zeros beyond m. */
+/* Rows of b become columns: to[k][wide], zeros beyond m. A line of the cache at a time. */
 static void turn_panel(int k, int m, int wide, const real *b, size_t ldb, real *to)
 {
-    for (int e = 0; e < k; e++, to += wide) {
-        for (int j = 0; j < m; j++) to[j] = b[(size_t)j * ldb + e];
-        for (int j = m; j < wide; j++) to[j] = 0;
+    if (m < wide) memset(to, 0, (size_t)k * wide * sizeof *to);
+    for (int e = 0; e < k; e += LINE) {
+        const int end = least(e + LINE, k);
+        for (int j = 0; j < m; j++)
+            for (int i = e; i < end; i++) to[i * wide + j] = b[(size_t)j * ldb + i];
     }
 }
 
@@ -133,21 +136,8 @@ void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, i
     weft_gemm_times(weft_kernel_best(), n, a, lda, b, add, c, ldc);
 }
 
-/* Columns of a in strips [strip][n][rows], zeros beyond k. */
-static void pack_strips(int n, int k, int rows, const real *a, size_t lda, real *to)
-{
-    for (int j = 0; j < k; j += rows) {
-        const int m = least(rows, k - j);
-        for (int i = 0; i < n; i++, to += rows) {
-            const real *from = a + (size_t)i * lda + j;
-            for (int r = 0; r < m; r++) to[r] = from[r];
-            for (int r = m; r < rows; r++) to[r] = 0;
-        }
-    }
-}
-
-/* g[k][ldg] += what the packed rows of strips and panels make. */
-static void outer_block(const weft_kernel *kernel, int k, const real *strips,
+/* g[rows][ldg] += a^T b for up to a tile's rows, a[n][lda], all panels of b. */
+static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size_t lda,
                         const weft_panels *p, real *g, size_t ldg)
 {
     _Alignas(64) real part[MOST_TILE];
@@ -155,16 +145,11 @@ static void outer_block(const weft_kernel *kernel, int k, const real *strips,
     for (int j = 0; j < p->m;) {
         const int vectors = vectors_at(kernel, j, p->m), wide = vectors * kernel->lanes;
         const int columns = least(wide, p->m - j);
-        for (int i = 0; i < k; i += kernel->rows) {
-            const int rows = least(kernel->rows, k - i);
-            const real *a = strips + (size_t)i * p->k;
-            real *to = g + (size_t)i * ldg + j;
-            if (rows == kernel->rows && columns == wide) {
-                kernel->strip(vectors, p->k, a, b, 1, to, ldg);
-                continue;
-            }
-            kernel->strip(vectors, p->k, a, b, 0, part, (size_t)wide);
-            put(rows, columns, part, wide, 1, to, ldg);
+        if (rows == kernel->rows && columns == wide) {
+            kernel->strip(vectors, p->k, a, lda, b, 1, g + j, ldg);
+        } else {
+            kernel->strip(vectors, p->k, a, lda, b, 0, part, (size_t)wide);
+            put(rows, columns, part, wide, 1, g + j, ldg);
         }
         b += (size_t)p->k * wide;
         j += wide;
@@ -175,18 +160,17 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
                      int m, const real *b, size_t ldb, real *g, size_t ldg, weft_arena *tmp)
 {
     const size_t mark = weft_arena_mark(tmp);
-    const int deep = least(n, DEEP), group = BAND * kernel->rows;
-    /* one piece, as an arena keeps one block for the next call */
-    real *panels = WEFT_NEW(tmp, real, (size_t)deep * (up(m, kernel->lanes) + group));
-    real *strips = panels + (size_t)deep * up(m, kernel->lanes);
-    for (int i = 0; i < n; i += DEEP) {
+    const int most = kernel->rows, even = k / most * most;
+    real *edge = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * most);
+    real *panels = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * up(m, kernel->lanes));
+    for (int i = 0; i < n; i += DEEP, a += DEEP * lda, b += DEEP * ldb) {
         weft_panels p = {.k = least(n - i, DEEP), .m = m};
-        weft_gemm_pack(kernel, &p, b + (size_t)i * ldb, ldb, 0, panels);
-        for (int j = 0; j < k; j += group) {
-            const int columns = least(group, k - j);
-            pack_strips(p.k, columns, kernel->rows, a + (size_t)i * lda + j, lda, strips);
-            outer_block(kernel, columns, strips, &p, g + (size_t)j * ldg, ldg);
-        }
+        weft_gemm_pack(kernel, &p, b, ldb, 0, panels);
+        for (int j = 0; j < even; j += most)
+            outer_strip(kernel, most, a + j, lda, &p, g + (size_t)j * ldg, ldg);
+        if (even == k) continue;
+        copy_panel(p.k, k - even, most, a + even, lda, edge);
+        outer_strip(kernel, k - even, edge, (size_t)most, &p, g + (size_t)even * ldg, ldg);
     }
     weft_arena_reset(tmp, mark);
 }

@@ -37,10 +37,10 @@ typedef struct weft_kernel {
     /* c[rows][ldc] = (add: +=) a b: a[rows][lda] (k columns), b[k][vectors of lanes]. */
     void (*tile)(int rows, int vectors, int k, const real *a, size_t lda, const real *b,
                  int add, real *c, size_t ldc);
-    /* The same with all rows and a given as [n][rows]. */
-    void (*strip)(int vectors, int n, const real *a, const real *b, int add, real *c,
-                  size_t ldc);
-    /* 2 rows lanes operations a round, all in registers: the peak of this CPU. */
+    /* The same with all rows and a turned: a[n][lda] (rows columns). */
+    void (*strip)(int vectors, int n, const real *a, size_t lda, const real *b, int add,
+                  real *c, size_t ldc);
+    /* 4 rows lanes operations a round, all in registers: the peak of this CPU. */
     real (*spin)(int rounds);
     /* The rest as in weft/math.h. */
     void (*cell)(const weft_cells *t, const real *const *plus);

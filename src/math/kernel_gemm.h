@@ -1,10 +1,8 @@
 /* Tiles of a matrix product, written once for all widths: a tile of `rows` by one or two
  * vectors of c stays in registers while k runs. Included by the kernel_*.c after they have
  * defined V, W, LOAD, STORE, ZERO, SET and FMA as for kernel_simd.h, and
- *   TILE_ROWS      most rows of a tile, as many as registers allow
- *   ADD(a, b) sum of vectors */
-
-enum { AHEAD = 16 }; /* columns of a panel are asked for this many steps of k early */
+ *   TILE_ROWS  most rows of a tile, 6 or 14, as many as registers allow
+ *   ADD(a, b)  sum of vectors */
 
 /* c[rows][ldc] = or += a b, the element (r, e) of a at a[r next_row + e next_k], b one
  * panel [k][vectors W]. Each sum runs in the order of k, from zero, whatever `rows` is. */
@@ -16,11 +14,7 @@ INLINE void tile(int rows, int vectors, int k, const real *a, size_t next_row,
         sum[r][v] = ZERO;
     for (int e = 0; e < k; e++) {
         V x[2];
-        UNROLL for (int v = 0; v < vectors; v++)
-        {
-            x[v] = LOAD(b + v * W);
-            __builtin_prefetch(b + (AHEAD * vectors + v) * W);
-        }
+        UNROLL for (int v = 0; v < vectors; v++) x[v] = LOAD(b + v * W);
         UNROLL_ROWS for (int r = 0; r < rows; r++)
         {
             const V y = SET(a[(size_t)r * next_row]);
@@ -60,6 +54,9 @@ TILE(11)
 TILE(12)
 TILE(13)
 TILE(14)
+#define MORE , tile_7, tile_8, tile_9, tile_10, tile_11, tile_12, tile_13, tile_14
+#else
+#define MORE
 #endif
 
 static void tile_rows(int rows, int vectors, int k, const real *a, size_t lda,
@@ -67,48 +64,36 @@ static void tile_rows(int rows, int vectors, int k, const real *a, size_t lda,
 {
     static void (*const by_rows[TILE_ROWS])(int, int, const real *, size_t, const real *,
                                             int, real *, size_t) = {
-        tile_1,
-        tile_2,
-        tile_3,
-        tile_4,
-        tile_5,
-        tile_6,
-#if TILE_ROWS == 14
-        tile_7,
-        tile_8,
-        tile_9,
-        tile_10,
-        tile_11,
-        tile_12,
-        tile_13,
-        tile_14,
-#endif
-    };
+        tile_1, tile_2, tile_3, tile_4, tile_5, tile_6 MORE};
     by_rows[rows - 1](vectors, k, a, lda, b, add, c, ldc);
 }
 
-static void tile_strip(int vectors, int n, const real *a, const real *b, int add, real *c,
-                       size_t ldc)
+static void tile_strip(int vectors, int n, const real *a, size_t lda, const real *b,
+                       int add, real *c, size_t ldc)
 {
     if (vectors == 2)
-        tile(TILE_ROWS, 2, n, a, 1, TILE_ROWS, b, add, c, ldc);
+        tile(TILE_ROWS, 2, n, a, 1, lda, b, add, c, ldc);
     else
-        tile(TILE_ROWS, 1, n, a, 1, TILE_ROWS, b, add, c, ldc);
+        tile(TILE_ROWS, 1, n, a, 1, lda, b, add, c, ldc);
 }
 
-/* 2 TILE_ROWS W operations a round, all in registers. Returns something of the sums. */
+/* All sums of a tile by FMAs in registers. Returns something of them. */
 static real spin(int rounds)
 {
-    V sum[TILE_ROWS];
-    UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) sum[r] = SET((real)r);
+    V sum[TILE_ROWS][2];
+    UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
+        sum[r][v] = SET((real)(r + v));
     const V x = SET((real)0.5), y = SET((real)rounds);
-    for (int i = 0; i < rounds; i++) UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++)
+    for (int i = 0; i < rounds; i++)
+        UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
         {
-            sum[r] = FMA(sum[r], x, y);
-            KEEP(sum[r]);
+            sum[r][v] = FMA(sum[r][v], x, y);
+            KEEP(sum[r][v]);
         }
     real all[W];
-    UNROLL_ROWS for (int r = 1; r < TILE_ROWS; r++) sum[0] = ADD(sum[0], sum[r]);
-    STORE(all, sum[0]);
+    V total = ZERO;
+    UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
+        total = ADD(total, sum[r][v]);
+    STORE(all, total);
     return all[0];
 }

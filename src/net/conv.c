@@ -78,11 +78,15 @@ static void spread(const image *x, int k, int pad, real *z)
             const int inside = from >= 0 && from < x->h;
             const real *row = x->x + (int64_t)(inside ? from : 0) * x->stride * x->c;
             real *to = z + (int64_t)y * wide * step + r * x->c;
-            for (int i = 0; i < wide; i++, to += step)
-                if (inside && i >= pad && i < pad + x->w)
-                    memcpy(to, row + (int64_t)(i - pad) * x->c, one);
-                else
+            for (int i = 0; i < wide; i++, to += step) {
+                const real *place = row + (int64_t)(i - pad) * x->c;
+                if (!inside || i < pad || i >= pad + x->w)
                     memset(to, 0, one);
+                else if (x->c > 4)
+                    memcpy(to, place, one);
+                else
+                    for (int e = 0; e < x->c; e++) to[e] = place[e];
+            }
         }
 }
 

@@ -5,8 +5,13 @@
 
 #include <string.h>
 
-/* Blocks of W and of its gradient, that stay in cache, and run along its rows: */
-enum { LONG = 1024, SHORT = 64, FEW = 16, ROWS = 56 };
+/* Blocks of W that are packed stay in cache, and run along its rows as memory likes it. */
+enum {
+    LONG = 1024, /* numbers of a row */
+    SHORT = 64,  /* rows, where they become columns of whole panels */
+    FEW = 16,    /* rows, where there may be many more than samples */
+    ROWS = 56    /* rows of the gradient at once: of 3000 numbers they fit a cache */
+};
 
 static int least(int a, int b)
 {

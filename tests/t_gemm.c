@@ -1,0 +1,205 @@
+/* Products of reals and cells of an LSTM against plain loops, at odd sizes. RUN: np=1 */
+#include "weft/math.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+static weft_arena *mem;
+
+static uint64_t bits(uint64_t i)
+{
+    return weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0];
+}
+
+static real *random_reals(size_t n, uint64_t key)
+{
+    real *x = WEFT_NEW(mem, real, n);
+    for (size_t i = 0; i < n; i++) x[i] = (real)(weft_rng_unit(bits(key << 32 | i)) - 0.5);
+    return x;
+}
+
+/* ---- products of reals -------------------------------------------------------------- */
+
+/* Half a unit for each of k sums, which stay below 8. */
+static double rounding(int k)
+{
+    return (sizeof(real) == 4 ? 6e-8 : 1.1e-16) * (k + 8) / 2;
+}
+
+static void test_panels(int n, int k, int m, int trans)
+{
+    const size_t lda = (size_t)k + 3, ldb = (size_t)(trans ? k : m) + 1;
+    const size_t ldc = (size_t)m + 2;
+    const real *a = random_reals(n * lda, 31);
+    const real *b = random_reals((size_t)(trans ? m : k) * ldb, 32);
+    const real *c0 = random_reals(n * ldc, 33);
+    real *c = random_reals(n * ldc, 33), *row = WEFT_NEW(mem, real, m);
+    weft_panels p;
+    weft_panels_pack(&p, k, m, b, ldb, trans,
+                     weft_arena_get(mem, 1, weft_panels_bytes(k, m)));
+    weft_panels_times(n, a, lda, &p, 1, c, ldc);
+    double worst = 0;
+    int beyond = 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < m; j++) {
+            double sum = (double)c0[i * ldc + j];
+            for (int e = 0; e < k; e++)
+                sum +=
+                    (double)a[i * lda + e] * (double)b[trans ? j * ldb + e : e * ldb + j];
+            worst = fmax(worst, fabs(sum - (double)c[i * ldc + j]));
+        }
+        for (size_t j = (size_t)m; j < ldc; j++)
+            beyond += c[i * ldc + j] != c0[i * ldc + j];
+    }
+    is_near(worst, 0, rounding(k), "panels %d x %d x %d, trans %d", n, k, m, trans);
+    ok(beyond == 0, "and nothing beyond");
+    weft_panels_times(n, a, lda, &p, 0, c, ldc);
+    weft_panels_times(1, a + (n - 1) * lda, lda, &p, 0, row, ldc);
+    ok(memcmp(row, c + (n - 1) * ldc, (size_t)m * sizeof *row) == 0,
+       "a row of the product depends on that row alone");
+}
+
+static void test_outer(int n, int k, int m)
+{
+    const size_t lda = (size_t)k + 3, ldb = (size_t)m + 1, ldg = (size_t)m + 2;
+    const real *a = random_reals(n * lda, 34), *b = random_reals(n * ldb, 35);
+    real *g = random_reals(k * ldg, 36);
+    const real *g0 = random_reals(k * ldg, 36);
+    weft_outer(n, k, a, lda, m, b, ldb, g, ldg, mem);
+    double worst = 0;
+    int beyond = 0;
+    for (int i = 0; i < k; i++) {
+        for (int j = 0; j < m; j++) {
+            double sum = (double)g0[i * ldg + j];
+            for (int e = 0; e < n; e++)
+                sum += (double)a[e * lda + i] * (double)b[e * ldb + j];
+            worst = fmax(worst, fabs(sum - (double)g[i * ldg + j]));
+        }
+        for (size_t j = (size_t)m; j < ldg; j++)
+            beyond += g[i * ldg + j] != g0[i * ldg + j];
+    }
+    is_near(worst, 0, rounding(n), "outer %d x %d x %d", n, k, m);
+    ok(beyond == 0, "and nothing beyond");
+}
+
+/* ---- cells of an LSTM --------------------------------------------------------------- */
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+/* How much x is off, relative to what it should be, where a float can hold that. */
+static double off(real x, double expected)
+{
+    return fabs(expected) < 1e-30 ? 0 : fabs((double)x - expected) / fabs(expected);
+}
+
+/* Arguments from 1e-4 to 60, either sign; c = 0 + i g keeps the digits of both. */
+static void test_cells(int h)
+{
+    const size_t ldz = 4 * (size_t)h + 3;
+    const double tolerance = sizeof(real) == 4 ? 4e-7 : 1e-15;
+    real *z = WEFT_NEW(mem, real, ldz), *zero = WEFT_NEW(mem, real, 4 * h);
+    real *x = WEFT_NEW(mem, real, 4 * h), *c = WEFT_NEW(mem, real, h + 1);
+    real *y = WEFT_NEW(mem, real, h + 1);
+    for (int j = 0; j < 4 * h; j++) {
+        x[j] = (real)((bits((uint64_t)j) & 1 ? 1 : -1) *
+                      pow(10, 5.778 * weft_rng_unit(bits(900 + (uint64_t)j)) - 4));
+        z[j] = x[j];
+    }
+    const real *plus[] = {zero};
+    c[h] = y[h] = z[4 * h] = 7;
+    weft_cells t = {
+        .n = 1, .h = h, .z = z, .ldz = ldz, .c = c, .y = y, .ld = (size_t)h + 1};
+    weft_cells_forward(&t, plus);
+    double worst = 0;
+    for (int j = 0; j < h; j++) {
+        const double i = sigmoid((double)x[j]), g = tanh((double)x[2 * h + j]);
+        const double o = sigmoid((double)x[3 * h + j]);
+        worst = fmax(worst, off(z[j], i));
+        worst = fmax(worst, off(z[h + j], sigmoid((double)x[h + j])));
+        worst = fmax(worst, off(z[2 * h + j], g));
+        worst = fmax(worst, off(z[3 * h + j], o));
+        worst = fmax(worst, off(c[j], i * g) / 3);
+        worst = fmax(worst, off(y[j], o * tanh(i * g)) / 5);
+    }
+    is_near(worst, 0, tolerance, "cells of %d units keep their digits", h);
+    ok(c[h] == 7 && y[h] == 7 && z[4 * h] == 7, "and write nothing beyond");
+}
+
+/* Backward against the formulas, two samples that are added to one row. */
+static void test_cells_back(int h)
+{
+    const size_t ld = (size_t)h + 1, ldz = 4 * (size_t)h + 3;
+    real *z = random_reals(2 * ldz, 41), *before = random_reals(2 * ld, 42);
+    real *c = WEFT_NEW(mem, real, 2 * ld), *y = WEFT_NEW(mem, real, 2 * ld);
+    real *dy = random_reals(2 * ld, 43), *dc = random_reals(2 * ld, 44);
+    const real *dc0 = random_reals(2 * ld, 44), *x = random_reals(4 * h, 45);
+    const real *plus[] = {x, x};
+    real *sum = WEFT_NEW(mem, real, 4 * h), *into[] = {sum, sum};
+    const weft_cells t = {2, h, z, ldz, before, c, y, ld};
+    weft_cells_forward(&t, plus);
+    real *gate = WEFT_NEW(mem, real, 2 * ldz);
+    memcpy(gate, z, 2 * ldz * sizeof *z);
+    weft_cells_backward(&t, dy, dc, into);
+    double worst = 0;
+    for (int r = 0; r < 2; r++)
+        for (int j = 0; j < h; j++) {
+            const size_t at = r * ld + j;
+            const double i = (double)gate[r * ldz + j], f = (double)gate[r * ldz + h + j];
+            const double u = (double)gate[r * ldz + 2 * h + j];
+            const double o = (double)gate[r * ldz + 3 * h + j];
+            const double top = tanh(i * u + f * (double)before[at]);
+            const double d = (double)dc0[at] + (double)dy[at] * o * (1 - top * top);
+            const double dz[] = {d * u * i * (1 - i), d * (double)before[at] * f * (1 - f),
+                                 d * i * (1 - u * u), (double)dy[at] * top * o * (1 - o)};
+            worst = fmax(worst, fabs((double)y[at] - o * top));
+            worst = fmax(worst, fabs((double)dc[at] - d * f));
+            for (int g = 0; g < 4; g++) {
+                const double both = (double)z[g * h + j] + (double)z[ldz + g * h + j];
+                worst = fmax(worst, fabs((double)z[r * ldz + g * h + j] - dz[g]));
+                worst = fmax(worst, fabs((double)sum[g * h + j] - both));
+            }
+        }
+    is_near(worst, 0, sizeof(real) == 4 ? 4e-7 : 1e-15, "gradients of %d cells", h);
+}
+
+static void test_extremes(void)
+{
+    const real value[] = {(real)INFINITY, (real)-INFINITY, (real)NAN, (real)1000,
+                          (real)-1000};
+    int wrong = 0;
+    for (int v = 0; v < 5; v++) {
+        real z[4] = {1, 1, 1, 1}, c, y;
+        const real zero[4] = {0}, *plus[] = {zero};
+        z[v == 2 ? 3 : 2] = value[v];
+        const weft_cells t = {1, 1, z, 4, NULL, &c, &y, 1};
+        weft_cells_forward(&t, plus);
+        const double sign = value[v] > 0 ? 1 : -1;
+        wrong += v == 2 ? !isnan(y) : fabs((double)c - sign * sigmoid(1)) > 1e-6;
+    }
+    ok(wrong == 0, "cells saturate, and pass on what is no number");
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    note("kernel %s", weft_cpu_kernel());
+    static const int size[][3] = {{1, 1, 1},      {3, 7, 5},     {14, 64, 32}, {29, 33, 50},
+                                  {10, 100, 400}, {130, 40, 81}, {64, 200, 16}};
+    for (int i = 0; i < 7; i++) {
+        for (int trans = 0; trans < 2; trans++)
+            test_panels(size[i][0], size[i][1], size[i][2], trans);
+        test_outer(size[i][0], size[i][1], size[i][2]);
+    }
+    test_outer(500, 15, 47);
+    for (int h = 1; h < 60; h += 1 + h / 3) test_cells(h);
+    test_cells(4000);
+    for (int h = 1; h < 60; h += 1 + h / 2) test_cells_back(h);
+    test_extremes();
+    ok(weft_cpu_peak(0.02) > 0.1, "the kernel has a peak");
+    weft_arena_free(mem);
+    return tap_done();
+}
