@@ -175,9 +175,6 @@ demo: all ## packs built-in data, searches by weight-sharing and without, prints
 	mpirun -n 2 $(BIN) tune inputs/demo.ini run.tuner=random -o $(DEMO)-sweep.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-images.ini -o $(DEMO)-rff.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-images.ini run.tuner=random -o $(DEMO)-rff-sweep.h5
-	$(BIN) pack synthetic federated=generated clients=300 alpha=0.2 beta=0.2 classes=5 -o $(DEMO)-clients.h5
-	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini -o $(DEMO)-fedex.h5
-	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=random space.configs=5 -o $(DEMO)-fedavg.h5
 	$(BIN) pack synthetic federated=generated clients=300 alpha=0.2 beta=0.2 classes=5 \
 	    -o $(DEMO)-clients.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini -o $(DEMO)-fedex.h5
@@ -185,13 +182,10 @@ demo: all ## packs built-in data, searches by weight-sharing and without, prints
 	    -o $(DEMO)-fedavg.h5
 	@echo; echo 'Six shared fits and a refit against 64 fits, on documents, then on images:'; echo
 	@$(BIN) report $(DEMO).h5 $(DEMO)-sweep.h5 $(DEMO)-rff.h5 $(DEMO)-rff-sweep.h5
-	@echo; echo 'FedEx against FedAvg, 500 rounds each, on a federation of 300 clients:'; echo
-	@$(BIN) report $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5
 	@echo; echo 'FedEx in successive halving against five runs of FedAvg, 500 rounds each:'; echo
 	@$(BIN) report $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5
 	@$(PYTHON) analysis/run.py $(DEMO).h5 -o $(DEMO).png
 	@$(PYTHON) analysis/run.py $(DEMO)-rff.h5 -o $(DEMO)-rff.png
-	@$(PYTHON) analysis/mixture.py $(DEMO)-fedex.h5 -o $(DEMO)-fedex.png
 	@$(PYTHON) analysis/federated.py $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5 -o $(DEMO)-federated
 	@$(PYTHON) analysis/mixture.py $(DEMO)-fedex.h5 -o $(DEMO)-mixture.png
 

@@ -24,7 +24,7 @@ method()
 
 for seed in ${SEEDS:-1 2 3}; do
     method hand "$seed" run.tuner=random space.source=list space.file=inputs/shakespeare-human.tsv "$@"
-    method random "$seed" run.tuner=random space.configs=5 "$@"
+    method random "$seed" run.tuner=random space.configs=4 "$@"
     method fedex-random "$seed" fedex.wrap=random "$@"
     method sha "$seed" run.tuner=sha "$@"
     method fedex-sha "$seed" "$@"
