@@ -252,13 +252,14 @@ static weft_status fed_score(void *self, const weft_job *job, const real *state,
                              weft_part part, weft_scores *out)
 {
     fed *t = self;
-    const fed_survey q = {.part = part, .clients = t->test_clients, .personal = 1};
+    const fed_survey q = {
+        .part = part, .clients = t->test_clients, .personal = t->stage == FED_PERSONAL};
     fed_seen s;
     TRY(fed_evaluate(t, &q, job->trial, &job->mix, state, &s));
     *out = (weft_scores){.loss = s.loss[FED_BEFORE] / s.v,
                          .error = s.wrong[FED_BEFORE] / s.v,
-                         .personal_loss = s.loss[FED_AFTER] / s.v,
-                         .personal_error = s.wrong[FED_AFTER] / s.v};
+                         .personal_loss = q.personal ? s.loss[FED_AFTER] / s.v : NAN,
+                         .personal_error = q.personal ? s.wrong[FED_AFTER] / s.v : NAN};
     return WEFT_OK;
 }
 

@@ -37,7 +37,8 @@ const weft_opt fed_task_opts[] = {
      .at = offsetof(fed, stage),
      .def = "personal",
      .words = "personal|global",
-     .about = "whose: each client's weights after its training, or the server's"},
+     .about = "whose: each client's weights after its training, or the server's, for "
+              "which the winner is scored without training"},
     {.name = "select",
      .type = WEFT_CHOICE,
      .at = offsetof(fed, select),
