@@ -17,14 +17,6 @@ static double seconds_used(void)
     return (double)clock() / CLOCKS_PER_SEC;
 }
 
-static void sgd(int64_t n, real *w, const real *g, real *m)
-{
-    for (int64_t i = 0; i < n; i++) {
-        m[i] = (real)0.9 * m[i] + g[i] + (real)1e-4 * w[i];
-        w[i] -= (real)0.1 * m[i];
-    }
-}
-
 static void bench(int hidden, int batch, double seconds)
 {
     weft_arena *mem = weft_arena_new();
@@ -49,12 +41,13 @@ static void bench(int hidden, int batch, double seconds)
     for (int i = 0; i < MOST; i++) window[i] = symbols + (size_t)i * (STEPS + 1);
     const weft_batch b = {.n = batch, .text = window};
     void *work = net->work(self, batch, mem);
+    const weft_sgd sgd = {.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-4};
     weft_score score = {0};
     double best = INFINITY, peak = weft_cpu_peak(0.1);
     for (const double end = seconds_used() + seconds; seconds_used() < end;) {
         const double start = seconds_used();
         net->grad(self, work, w, &b, 0, 0, g, &score);
-        sgd(n, w, g, m);
+        weft_sgd_step(&sgd, n, 0, w, g, m, NULL);
         best = fmin(best, seconds_used() - start);
     }
     peak = fmax(peak, weft_cpu_peak(0.1));

@@ -4,14 +4,15 @@
  *   - a later layer's input is one product over all steps, and so are the gradient by it
  *     and the gradients of all matrices.
  * The rest, one product with the recurrent weights a step, goes layer by layer, so that one
- * matrix stays in cache. Large batches are cut into parts, so that the gates do too. */
+ * matrix stays in cache. Batches are cut into parts of a few samples, so that the gates do
+ * too. */
 #include "lstm.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    PART = 64,        /* samples at once */
+    PART = 14,        /* samples at once: a tile of rows; their gates stay in cache */
     CHANCE = 1 << 16, /* shares of dropout are multiples of 1/CHANCE */
     DRAWS = 16        /* of them in four words */
 };
