@@ -160,7 +160,8 @@ void weft_opt_show(const weft_opt *o, double value, char *text, size_t n)
             snprintf(digits, sizeof digits, "%.*g", precision, value);
             if (strtod(digits, NULL) == value) break;
         }
-        if (o->type != WEFT_REAL) snprintf(digits, sizeof digits, "%.0f", value);
+        const int whole = floor(value) == value && fabs(value) < 1e6;
+        if (o->type != WEFT_REAL || whole) snprintf(digits, sizeof digits, "%.0f", value);
         snprintf(text, n, "%s", digits);
     }
 }
