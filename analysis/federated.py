@@ -9,8 +9,8 @@ then mean and standard deviation over seeds of the winner's accuracy (%) on vali
 by the server's weights (global) and after local training (personal).
 
 Left: the winner's arm by its own rounds, means over the last 20 cohorts; lines after local
-training, dashes by the server's weights. Right: the best arm so far by the rounds of all arms,
-as the tuner was told. Lines are means over seeds, bands one standard deviation. --level draws a
+training, dashes by the server's weights. Right: the arm with the best score so far by the rounds of
+all arms. Lines are means over seeds, bands one standard deviation. --level draws a
 dotted line, such as the accuracy of a bigram predictor.
 """
 
@@ -46,10 +46,10 @@ def winners_arm(run, column):
 
 def best_so_far(run):
     """(rounds of all arms, accuracy of the best arm told so far), a step a job."""
-    last, x, best = {}, [], []
-    for trial, loss in zip(run.event["trial"], run.event["loss"]):
-        last[trial] = loss
-        best.append(100 * (1 - min(last.values())))
+    last, best = {}, []
+    for trial, loss, error in zip(*(run.event[k] for k in ("trial", "loss", "valid_error"))):
+        last[trial] = loss, error
+        best.append(100 * (1 - min(last.values())[1]))
     return np.cumsum(run.event["rounds"]), np.array(best)
 
 

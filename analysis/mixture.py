@@ -32,17 +32,23 @@ def mixture_of(run, trial):
     return run.rounds["unit"][mine], ids[known], run.mix["p"][mine][:, known]
 
 
+def distinct(configs):
+    """Configurations without what all of them have in common."""
+    words = [runs.short(c).split() for c in configs]
+    return [" ".join(w for w in own if not all(w in other for other in words)) or " ".join(own)
+            for own in words]
+
+
 def draw_layers(ax, run, x, ids, p):
     """The likeliest at the end lie below."""
     order = np.argsort(-p[-1], kind="stable")
     colours = [COLOURS[i] if i < len(COLOURS) else "#ececec" if i % 2 else "#dcdcdc"
                for i in range(len(ids))]
-    labels = [f"{run.config.get(int(ids[i]), ids[i])}" if n < len(COLOURS) else None
-              for n, i in enumerate(order)]
+    labels = distinct([f"{run.config.get(int(ids[i]), ids[i])}" for i in order[:len(COLOURS)]])
     layers = ax.stackplot(x, p[:, order].T, colors=colours, lw=0)
     for layer, label in zip(layers, labels):
         if label:
-            layer.set_label(runs.short(label))
+            layer.set_label(label)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(0, 1)
     ax.set_ylabel("probability")
