@@ -22,7 +22,8 @@ digest() # FILE: of that run
 }
 
 # start RANKS INPUT TUNER TEAMS: begins the run r.h5, or resumes it, in the background as $run.
-# The ranks leave their process ids in the file pids.
+# The ranks leave their process ids in the file pids. Killed while its ranks are still starting,
+# mpirun may wait for them for ever: timeout ends it.
 start()
 {
     ranks=$1 teams=$4
@@ -32,7 +33,7 @@ start()
     rm -f "$tmp/pids"
     : >"$tmp/log"
     # shellcheck disable=SC2016
-    mpirun --timeout 200 -n "$ranks" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" "$@" \
+    timeout -k 2 60 mpirun -n "$ranks" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" "$@" \
         >"$tmp/log" 2>&1 &
     run=$!
 }
@@ -109,6 +110,8 @@ survives()
         # shellcheck disable=SC2046
         [ ! -e "$tmp/pids" ] || kill -KILL $(head -n $((killed % 2 + 1)) "$tmp/pids") 2>/dev/null
         wait $run
+        # shellcheck disable=SC2046
+        [ ! -e "$tmp/pids" ] || kill -KILL $(cat "$tmp/pids") 2>/dev/null
         killed=$((killed + 1))
     done
     status=0
