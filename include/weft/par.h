@@ -54,6 +54,13 @@ void weft_spread(weft_team *t, const double *x, int n, double *out);
  * rows are never divided; contiguous, as even as blocks allow. Local. */
 void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
 
+/* Deals n jobs to bins: the largest cost first, ties by index, each to the bin with the
+ * least load so far, ties by index; bin[n]. speed[bins]: load is cost / speed; NULL: all
+ * bins are alike. Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on
+ * Applied Mathematics 17, 1969. Local. Cost O(n (log n + bins)). */
+void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed,
+                     int *bin);
+
 /* Closes the books: adds the time since the last call to times.compute. Local. */
 void weft_times_close(weft_team *t);
 /* The same; from now on time goes to the books of another team of this rank. Local. */

@@ -27,20 +27,12 @@ static int *deal_groups(const weft_matrix *f, int groups, int lanes, weft_arena 
 {
     int *lane = WEFT_NEW(mem, int, groups);
     int64_t *size = WEFT_NEW(mem, int64_t, groups);
-    int64_t *load = WEFT_NEW(mem, int64_t, lanes);
+    double *cost = WEFT_NEW(mem, double, groups);
     for (int64_t i = 0; i < f->n; i++)
         size[group_of(f, i)] += 1 + f->rows->first[i + 1] - f->rows->first[i];
     weft_sum_i64(f->team, size, (size_t)groups);
-    for (int n = 0; n < groups; n++) {
-        int most = 0, least = 0;
-        for (int g = 1; g < groups; g++)
-            if (size[g] > size[most]) most = g;
-        for (int l = 1; l < lanes; l++)
-            if (load[l] < load[least]) least = l;
-        lane[most] = least;
-        load[least] += size[most];
-        size[most] = -1;
-    }
+    for (int g = 0; g < groups; g++) cost[g] = (double)size[g];
+    weft_deal_costs(groups, cost, lanes, NULL, lane);
     return lane;
 }
 

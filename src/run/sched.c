@@ -64,17 +64,13 @@ static int my_team(const weft_sched *s)
 static void deal(const weft_sched *s, slot *todo, int n)
 {
     weft_arena *tmp = weft_arena_new();
-    double *load = WEFT_NEW(tmp, double, s->teams);
-    for (int left = n; left > 0; left--) {
-        int job = -1, team = 0;
-        for (int i = 0; i < n; i++)
-            if (todo[i].team < 0 && (job < 0 || todo[i].cost > todo[job].cost)) job = i;
-        for (int g = 1; g < s->teams; g++)
-            if (load[g] < load[team]) team = g;
-        todo[job].team = team;
-        load[team] +=
-            fmax(todo[job].cost, 1) / weft_team_size(s->world->size, s->teams, team);
-    }
+    double *cost = WEFT_NEW(tmp, double, n), *ranks = WEFT_NEW(tmp, double, s->teams);
+    int *team = WEFT_NEW(tmp, int, n);
+    for (int i = 0; i < n; i++) cost[i] = fmax(todo[i].cost, 1);
+    for (int g = 0; g < s->teams; g++)
+        ranks[g] = weft_team_size(s->world->size, s->teams, g);
+    weft_deal_costs(n, cost, s->teams, ranks, team);
+    for (int i = 0; i < n; i++) todo[i].team = team[i];
     weft_arena_free(tmp);
 }
 
@@ -213,7 +209,6 @@ static void adapt(weft_sched *s, int n, double seconds)
 static weft_status run_jobs(weft_sched *s, slot *todo, int n, int *reached)
 {
     const double start = weft_now();
-    for (int i = 0; i < n; i++) todo[i].team = -1;
     deal(s, todo, n);
     weft_status st = run_own(s, todo, n);
     share(s, todo, n);

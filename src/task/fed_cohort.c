@@ -4,7 +4,6 @@
 #include "fed.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* ---- drawing ------------------------------------------------------------------------ */
 
@@ -101,34 +100,14 @@ static double work(const fed_turn *turn, const fed_place *p)
            (double)p->valid * passes / 3 + 1;
 }
 
-typedef struct task_of {
-    double work;
-    int64_t place;
-} task_of;
-
-static int dearer(const void *left, const void *right)
-{
-    const task_of *a = left, *b = right;
-    if (a->work > b->work) return -1;
-    if (a->work < b->work) return 1;
-    return a->place < b->place ? -1 : 1;
-}
-
 void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_place *place,
               weft_arena *tmp)
 {
-    const int size = t->env.team->size;
     const size_t mark = weft_arena_mark(tmp);
-    task_of *todo = WEFT_NEW(tmp, task_of, n);
-    double *load = WEFT_NEW(tmp, double, size);
-    for (int64_t j = 0; j < n; j++) todo[j] = (task_of){work(turn, &place[j]), j};
-    qsort(todo, (size_t)n, sizeof *todo, dearer);
-    for (int64_t e = 0; e < n; e++) {
-        int least = 0;
-        for (int r = 1; r < size; r++)
-            if (load[r] < load[least]) least = r;
-        load[least] += todo[e].work;
-        place[todo[e].place].rank = least;
-    }
+    double *cost = WEFT_NEW(tmp, double, n);
+    int *rank = WEFT_NEW(tmp, int, n);
+    for (int64_t j = 0; j < n; j++) cost[j] = work(turn, &place[j]);
+    weft_deal_costs(n, cost, t->env.team->size, NULL, rank);
+    for (int64_t j = 0; j < n; j++) place[j].rank = rank[j];
     weft_arena_reset(tmp, mark);
 }
