@@ -83,7 +83,8 @@ static inline double draw(const game *g, const weft_job *job, int64_t sample, in
 {
     double unit[WEFT_MOST_BLOCKS], conf[MOST_DIM];
     for (int b = 0; b < job->mix.nblock; b++) unit[b] = noise(g, job, 1000 * b + sample, 0);
-    weft_mix_pick(&job->mix, unit, pick, conf);
+    weft_mix_pick(&job->mix, unit, pick);
+    weft_mix_compose(&job->mix, pick, conf);
     return error_of(conf);
 }
 

@@ -96,11 +96,12 @@ int weft_mix_draw(const weft_mix *m, double unit);
  * counts from the block's first. */
 void weft_mix_cumulate(const weft_mix *m, double *cum);
 int weft_mix_find(const double *cum, int k, double unit);
-/* Draws one entry of each block by unit[nblock] in [0,1) into pick[nblock] and composes
- * the configuration into conf[dim]. Local. Cost O(k + dim). */
-void weft_mix_pick(const weft_mix *m, const double *unit, int *pick, double *conf);
+/* Draws one entry of each block by unit[nblock] in [0,1) into pick[nblock]. Local. */
+void weft_mix_pick(const weft_mix *m, const double *unit, int *pick);
 /* The likeliest instead: the mode of each block, the first of equals. Local. */
-void weft_mix_best(const weft_mix *m, int *pick, double *conf);
+void weft_mix_best(const weft_mix *m, int *pick);
+/* The configuration that the entries pick[nblock] make together, into conf[dim]. Local. */
+void weft_mix_compose(const weft_mix *m, const int *pick, double *conf);
 /* z_i <- z_i - eta grad_i - log sum_j exp(z_j - eta grad_j), the sum over the block of i;
  * eliminated ones stay so. eta grad is finite. */
 void weft_mix_step(weft_mix *m, double eta, const double *grad);
@@ -109,7 +110,6 @@ void weft_mix_step(weft_mix *m, double eta, const double *grad);
  * NaN counts as INFINITY. */
 void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat);
 int weft_mix_alive(const weft_mix *m); /* number with z > -INFINITY */
-int weft_mix_mode(const weft_mix *m);  /* first largest z */
 /* Entropy in nats, the sum over blocks. Local. */
 double weft_mix_entropy(const weft_mix *m);
 /* One packed form serves messages, journal and digest. Sizes in bytes. */

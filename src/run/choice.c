@@ -3,7 +3,6 @@
 #include "run_private.h"
 
 #include <math.h>
-#include <string.h>
 
 static int compare(double a, double b)
 {
@@ -27,35 +26,32 @@ int weft_event_compare(const weft_event *a, const weft_event *b)
     return c;
 }
 
-/* First likeliest of the entries [from, to). */
-static int likeliest(const double *z, int from, int to)
+/* The mixture as the job left it. */
+static weft_mix mix_after(const weft_event *e)
 {
-    int best = from;
-    for (int i = from + 1; i < to; i++)
-        if (z[i] > z[best]) best = i;
-    return best;
+    weft_mix m = e->job.mix;
+    m.z = e->res.z;
+    return m;
 }
 
 int weft_winner_arm(const weft_event *e)
 {
-    const weft_mix *m = &e->job.mix;
-    const int end = m->nblock > 1 ? m->off[1] : m->k;
-    int best = likeliest(e->res.z, 0, end);
-    for (int i = 0; i < end; i++)
-        if (!(e->res.z[i] < e->res.z[best]) &&
-            weft_result_score(&e->res, i) < weft_result_score(&e->res, best))
-            best = i;
-    return best;
+    const weft_mix m = mix_after(e);
+    int best[WEFT_MOST_BLOCKS];
+    weft_mix_best(&m, best);
+    int arm = best[0];
+    for (int i = 0; i < weft_mix_off(&m, 1); i++)
+        if (!(m.z[i] < m.z[arm]) &&
+            weft_result_score(&e->res, i) < weft_result_score(&e->res, arm))
+            arm = i;
+    return arm;
 }
 
 void weft_winner_conf(const weft_event *e, double *conf)
 {
-    const weft_mix *m = &e->job.mix;
-    const size_t dim = (size_t)m->dim;
-    if (dim == 0) return;
-    memcpy(conf, m->conf + (size_t)weft_winner_arm(e) * dim, dim * sizeof *conf);
-    for (int b = 1; b < m->nblock; b++) {
-        const int i = likeliest(e->res.z, m->off[b], m->off[b + 1]);
-        conf[m->axis[b]] = m->conf[(size_t)i * dim + (size_t)m->axis[b]];
-    }
+    const weft_mix m = mix_after(e);
+    int pick[WEFT_MOST_BLOCKS];
+    weft_mix_best(&m, pick);
+    pick[0] = weft_winner_arm(e);
+    weft_mix_compose(&m, pick, conf);
 }

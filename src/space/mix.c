@@ -110,19 +110,9 @@ int weft_mix_draw(const weft_mix *m, double unit)
     return draw_of(m, 0, unit);
 }
 
-/* The configuration that one entry of each block makes together. */
-static void compose(const weft_mix *m, const int *pick, double *conf)
-{
-    const size_t dim = (size_t)m->dim;
-    if (dim > 0) memcpy(conf, m->conf + (size_t)pick[0] * dim, dim * sizeof *conf);
-    for (int b = 1; b < m->nblock; b++)
-        conf[m->axis[b]] = m->conf[(size_t)pick[b] * dim + (size_t)m->axis[b]];
-}
-
-void weft_mix_pick(const weft_mix *m, const double *unit, int *pick, double *conf)
+void weft_mix_pick(const weft_mix *m, const double *unit, int *pick)
 {
     for (int b = 0; b < m->nblock; b++) pick[b] = draw_of(m, b, unit[b]);
-    compose(m, pick, conf);
 }
 
 /* First largest z of block b. */
@@ -134,10 +124,17 @@ static int mode_of(const weft_mix *m, int b)
     return best;
 }
 
-void weft_mix_best(const weft_mix *m, int *pick, double *conf)
+void weft_mix_best(const weft_mix *m, int *pick)
 {
     for (int b = 0; b < m->nblock; b++) pick[b] = mode_of(m, b);
-    compose(m, pick, conf);
+}
+
+void weft_mix_compose(const weft_mix *m, const int *pick, double *conf)
+{
+    const size_t dim = (size_t)m->dim;
+    if (dim > 0) memcpy(conf, m->conf + (size_t)pick[0] * dim, dim * sizeof *conf);
+    for (int b = 1; b < m->nblock; b++)
+        conf[m->axis[b]] = m->conf[(size_t)pick[b] * dim + (size_t)m->axis[b]];
 }
 
 /* ---- moves --------------------------------------------------------------------- */
@@ -199,14 +196,6 @@ int weft_mix_alive(const weft_mix *m)
     int n = 0;
     for (int i = 0; i < m->k; i++) n += alive(m, i);
     return n;
-}
-
-int weft_mix_mode(const weft_mix *m)
-{
-    int best = 0;
-    for (int i = 1; i < m->k; i++)
-        if (m->z[i] > m->z[best]) best = i;
-    return best;
 }
 
 double weft_mix_entropy(const weft_mix *m)

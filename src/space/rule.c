@@ -91,10 +91,10 @@ static void keep_baseline(const weft_rule *rule, weft_drift *d, double mean)
     d->mass = rule->discount * d->mass + 1;
 }
 
-static void collapse(weft_mix *m, weft_arena *tmp)
+static void collapse(weft_mix *m)
 {
     int best[WEFT_MOST_BLOCKS];
-    weft_mix_best(m, best, WEFT_NEW(tmp, double, m->dim));
+    weft_mix_best(m, best);
     for (int b = 0; b < m->nblock; b++)
         for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
             m->z[i] = i == best[b] ? 0 : -INFINITY;
@@ -121,7 +121,7 @@ void weft_rule_step(const weft_rule *rule, weft_drift *drift, weft_mix *m, int n
         }
         weft_mix_step(m, 1, grad);
         keep_baseline(rule, drift, mean);
-        if (weft_mix_entropy(m) < rule->cutoff) collapse(m, tmp);
+        if (weft_mix_entropy(m) < rule->cutoff) collapse(m);
     }
     weft_arena_free(tmp);
 }

@@ -70,9 +70,10 @@ fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t rou
         unit[b] = weft_rng_unit(r.v[b % 4]);
     }
     if (t->mode && round == FED_EVALUATION)
-        weft_mix_best(m, pick, conf);
+        weft_mix_best(m, pick);
     else
-        weft_mix_pick(m, unit, pick, conf);
+        weft_mix_pick(m, unit, pick);
+    weft_mix_compose(m, pick, conf);
     fed_client c = t->client;
     weft_space_put(t->env.space, conf, &fed_client_kind, &c);
     weft_arena_reset(tmp, mark);
