@@ -316,7 +316,7 @@ static void test_bad(void)
          "two classes", "one class"},
         {ONE("2", "[1,2],[3,4]", "0,3"), "classes=3 valid=0 test=0", "label 3",
          "classes = 3", "a label beyond the classes"},
-        {ONE("2", "[1,2],[3,4]", "0,1"), "shape=1x2x2", "shape = 1x2x2 has 4", "2 numbers",
+        {ONE("2", "[1,2],[3,4]", "0,1"), "shape=1x2x2", "shape = 1x2x2 has 4", "have 2",
          "another shape"},
         {ONE("2", "[1,2],[3,4]", "0,1"), "shape=1x2", "shape = 1x2",
          "CHANNELSxHEIGHTxWIDTH", "a broken shape"},

@@ -161,23 +161,10 @@ static weft_status hand_over(const weft_table *t, const int64_t *order, weft_pac
 /* Says that rows are images, if so. */
 static weft_status tell_shape(const char *shape, int64_t d, weft_pack *p)
 {
-    long size[3];
-    char *end;
-    const char *at = shape;
+    int side[3];
     if (*shape == '\0') return WEFT_OK;
-    for (int i = 0; i < 3; i++, at = end + 1) {
-        size[i] = strtol(at, &end, 10);
-        if (end == at || size[i] < 1 || size[i] > MAX_COLUMNS || *end != "xx"[i])
-            return weft_fail(WEFT_ECONF,
-                             "shape = %s where channels x height x width is expected, as "
-                             "in 3x32x32",
-                             shape);
-    }
-    if (size[0] * size[1] * size[2] != d)
-        return weft_fail(WEFT_ECONF,
-                         "shape = %s makes %ld numbers where a row has %lld columns", shape,
-                         size[0] * size[1] * size[2], (long long)d);
-    weft_pack_image(p, (int)size[0], (int)size[1], (int)size[2]);
+    TRY(weft_shape_read(shape, d, side));
+    weft_pack_image(p, side[0], side[1], side[2]);
     return WEFT_OK;
 }
 

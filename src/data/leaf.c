@@ -366,25 +366,16 @@ static weft_status hand_over(job *j, weft_leaf **l)
 
 static weft_status set_shape(job *j)
 {
-    const char *text = j->o->shape;
-    if (text == NULL || *text == '\0') return WEFT_OK;
-    int *side[] = {&j->all.channels, &j->all.height, &j->all.width};
-    int64_t pixels = 1;
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        long n = strtol(text, &end, 10);
-        if (end == text || n < 1 || n > 100000 || *end != (i < 2 ? 'x' : '\0'))
-            return weft_fail(WEFT_ECONF,
-                             "shape = %s is no CHANNELSxHEIGHTxWIDTH, such as 1x28x28",
-                             j->o->shape);
-        *side[i] = (int)n;
-        pixels *= n;
-        text = end + 1;
-    }
-    if (!j->form.text && pixels == j->form.d) return WEFT_OK;
-    return weft_fail(WEFT_ECONF, "shape = %s has %lld numbers where samples have %lld %s",
-                     j->o->shape, (long long)pixels, (long long)j->form.d,
-                     j->form.text ? "characters" : "numbers");
+    int side[3];
+    if (*j->o->shape == '\0') return WEFT_OK;
+    if (j->form.text)
+        return weft_fail(WEFT_ECONF, "shape = %s where samples are characters",
+                         j->o->shape);
+    TRY(weft_shape_read(j->o->shape, j->form.d, side));
+    j->all.channels = side[0];
+    j->all.height = side[1];
+    j->all.width = side[2];
+    return WEFT_OK;
 }
 
 /* Classes of rows: 0, 1, ... */

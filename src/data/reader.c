@@ -88,6 +88,27 @@ size_t weft_utf8_check(const char *text, size_t n)
     return n;
 }
 
+weft_status weft_shape_read(const char *text, int64_t d, int side[3])
+{
+    enum { MOST = 1000000 };
+    const char *at = text;
+    int64_t numbers = 1;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        const long n = strtol(at, &end, 10);
+        if (end == at || n < 1 || n > MOST || *end != "xx"[i])
+            return weft_fail(WEFT_ECONF,
+                             "shape = %s is no CHANNELSxHEIGHTxWIDTH, such as 3x32x32",
+                             text);
+        side[i] = (int)n;
+        numbers *= n;
+        at = end + 1;
+    }
+    if (numbers == d) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "shape = %s has %lld numbers where samples have %lld",
+                     text, (long long)numbers, (long long)d);
+}
+
 /* ---- labels ---------------------------------------------------------------------- */
 
 int32_t weft_labels_find(weft_labels *l, const char *text, size_t n)

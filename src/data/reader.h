@@ -25,6 +25,9 @@ const char *weft_basename(const char *path);
 /* The first byte of text[n] that is not well-formed UTF-8, or n. Cost O(n). */
 size_t weft_utf8_check(const char *text, size_t n);
 
+/* Sides of an image of d numbers from "3x32x32", channels first. ECONF. */
+WEFT_CHECKED weft_status weft_shape_read(const char *text, int64_t d, int side[3]);
+
 /* Class labels, numbered as they come and, at the end, in order: numbers by value, then
  * texts. */
 typedef struct weft_labels {
