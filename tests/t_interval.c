@@ -56,6 +56,26 @@ static void draw_sample(const clients *p, int m, uint64_t number, double *weight
     }
 }
 
+/* The interval from m clients with these weights and scores. */
+static weft_interval interval(int m, const double *weight, const double *score,
+                              weft_population all)
+{
+    double x = 0, q = 0, total = 0, around = 0;
+    int drawn = 0;
+    for (int i = 0; i < m; i++) {
+        x += weight[i];
+        q += weight[i] * weight[i];
+        total += weight[i] * score[i];
+        drawn += weight[i] > 0;
+    }
+    const double mean = total / x;
+    for (int i = 0; i < m; i++) {
+        const double d = score[i] - mean;
+        around += weight[i] * d * d;
+    }
+    return weft_interval_of(drawn, x, q, mean, around, all);
+}
+
 /* Half the usual interval: variance of the linearised ratio, finite population. */
 static double usual(int m, const double *weight, const double *score, double mean)
 {
@@ -77,7 +97,7 @@ static double coverage(const clients *p, int m, double *plain)
     for (int r = 0; r < RESAMPLES; r++) {
         double weight[MOST], score[MOST];
         draw_sample(p, m, (uint64_t)r, weight, score);
-        const weft_interval i = weft_interval_of(m, weight, score, p->all);
+        const weft_interval i = interval(m, weight, score, p->all);
         covered += fabs(i.score - p->truth) <= i.half;
         by_plain += fabs(i.score - p->truth) <= usual(m, weight, score, i.score);
     }
@@ -136,16 +156,15 @@ static void test_forms(void)
 
     const double weight[4] = {3, 3, 3, 0}, score[4] = {0.25, 0.5, 0.75, 1};
     const weft_population twelve = {36, 108};
-    const weft_interval i = weft_interval_of(4, weight, score, twelve);
+    const weft_interval i = interval(4, weight, score, twelve);
     is_near(i.score, 0.5, 1e-15, "a client without samples does not count");
     is_near(i.half, weft_student(2) * 0.25 * sqrt(1 / 3.0 - 1 / 12.0), 1e-14,
             "equal weights give the textbook's interval of a mean");
-    const weft_interval whole =
-        weft_interval_of(4, weight, score, (weft_population){9, 27});
+    const weft_interval whole = interval(4, weight, score, (weft_population){9, 27});
     is_near(whole.half, 0, 0, "all clients leave no doubt");
-    const weft_interval one = weft_interval_of(1, weight, score, twelve);
+    const weft_interval one = interval(1, weight, score, twelve);
     ok(isinf(one.half), "one client says nothing of the spread");
-    const weft_interval none = weft_interval_of(1, weight + 3, score, twelve);
+    const weft_interval none = interval(1, weight + 3, score, twelve);
     ok(isnan(none.score) && isinf(none.half), "no samples give no score");
 }
 

@@ -110,7 +110,7 @@ weft_interval fed_seen_score(const fed *t, const fed_seen *s, weft_population al
     if (!(s->n > 0)) return (weft_interval){NAN, INFINITY};
     const double mean = sum_of(t, s) / s->v;
     const double around = fmax(s->vss - mean * mean * s->v, 0);
-    return weft_interval_from((int)s->n, s->v, s->vv, mean, around, all);
+    return weft_interval_of((int)s->n, s->v, s->vv, mean, around, all);
 }
 
 void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen)

@@ -32,8 +32,8 @@ double weft_student(int degrees)
     return sqrt(degrees) * tan(lo);
 }
 
-weft_interval weft_interval_from(int drawn, double x, double q, double score, double around,
-                                 weft_population all)
+weft_interval weft_interval_of(int drawn, double x, double q, double score, double around,
+                               weft_population all)
 {
     weft_interval r = {score, INFINITY};
     if (drawn == 0) return r;
@@ -44,23 +44,4 @@ weft_interval weft_interval_from(int drawn, double x, double q, double score, do
     const double spread = sqrt(around / (x - q / x));
     r.half = weft_student(drawn - 1) * spread * sqrt(share);
     return r;
-}
-
-weft_interval weft_interval_of(int m, const double *weight, const double *score,
-                               weft_population all)
-{
-    double x = 0, q = 0, total = 0, around = 0;
-    int drawn = 0;
-    for (int i = 0; i < m; i++) {
-        x += weight[i];
-        q += weight[i] * weight[i];
-        total += weight[i] * score[i];
-        drawn += weight[i] > 0;
-    }
-    const double mean = total / x;
-    for (int i = 0; i < m; i++) {
-        const double d = score[i] - mean;
-        around += weight[i] * d * d;
-    }
-    return weft_interval_from(drawn, x, q, mean, around, all);
 }

@@ -16,9 +16,9 @@ typedef struct weft_interval {
                      INFINITY where fewer than two clients, and not all, were drawn */
 } weft_interval;
 
-/* The score of a population and its 95 % interval, from m clients drawn without replacement
+/* The score of a population and its 95 % interval, from clients drawn without replacement
  * with equal chances. With X, Q the sums of w and w^2 over the sample, W, P those of all:
- *     spread^2 = sum w (s - score)^2 / (X (1 - Q / X^2)),
+ *     spread^2 = around / (X (1 - Q / X^2)),
  *     half     = t spread sqrt((1/X - 1/W)^2 Q + (P - Q) / W^2),  t: Student's, m - 1.
  * The root is the error of a ratio given which clients were drawn, if scores spread alike
  * around the mean: (1/X - 1/W) w is what a drawn client counts too much, w / W what each
@@ -27,18 +27,14 @@ typedef struct weft_interval {
  * skewed as in Shakespeare leave a handful of clients to tell the spread: it covers 86, 89,
  * 92 % at m = 10, 20, 100 where this one covers 95 to 97, and 83 to 92 against 94 to 96
  * where scores depend on size by 2.5 points a standard deviation of its logarithm.
- * weight    [m] >= 0; clients of weight 0 do not count
- * score     [m] finite
- * Sums are taken in the order given: the same on every rank for the same arrays. Local.
- * Cost O(m). Royall, Cumberland, "Variance estimation in finite population sampling",
- * Journal of the American Statistical Association 73, 1978. */
-weft_interval weft_interval_of(int m, const double *weight, const double *score,
+ * drawn     clients of weight > 0 in the sample: m
+ * x, q      X and Q
+ * score     sum w s / X
+ * around    sum w (s - score)^2
+ * Local. Cost O(drawn), for Student's t. Royall, Cumberland, "Variance estimation in finite
+ * population sampling", Journal of the American Statistical Association 73, 1978. */
+weft_interval weft_interval_of(int drawn, double x, double q, double score, double around,
                                weft_population all);
-
-/* The same from sums over the `drawn` clients of weight > 0: x = sum w, q = sum w^2, the
- * score, and around = sum w (s - score)^2. Local. Cost O(drawn). */
-weft_interval weft_interval_from(int drawn, double x, double q, double score, double around,
-                                 weft_population all);
 
 /* t with P(|T| < t) = 0.95, Student's distribution of `degrees` >= 1. Local. Cost
  * O(degrees). */
