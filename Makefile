@@ -61,6 +61,8 @@ OPT += -march=x86-64-v2
 FLAGS_kernel_avx2 := -mavx2 -mfma -mbmi2
 FLAGS_kernel_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma
 endif
+# Gathering single numbers into vectors takes longer than adding them one by one.
+FLAGS_sparse := -fno-tree-vectorize
 
 comma := ,
 # Other people's headers are system headers: they are not ours to warn of.
