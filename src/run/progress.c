@@ -1,10 +1,18 @@
 /* What a person sees of a search while it runs. Called by the scheduler. */
 #include "run_private.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #define REDRAW 0.2  /* seconds between updates of the line on a terminal */
 #define RELOG  10.0 /* seconds between lines of a log that tell of rounds */
+
+/* Of local training where validation was not scored. */
+static double loss_of(const weft_round *r)
+{
+    if (!isnan(r->after_loss)) return r->after_loss;
+    return isnan(r->before_loss) ? r->train_loss : r->before_loss;
+}
 
 void weft_show_round(weft_sched *s, const weft_event *e, int64_t done, double seconds)
 {
@@ -19,7 +27,7 @@ void weft_show_round(weft_sched *s, const weft_event *e, int64_t done, double se
     snprintf(text, sizeof text,
              "round %lld of %lld in job %lld: loss %.5f, %.3g rounds/s, %.0f s left for it",
              (long long)done, (long long)e->nunit, (long long)e->job.id,
-             e->round[done - 1].after_loss, rate,
+             loss_of(&e->round[done - 1]), rate,
              rate > 0 ? (double)(e->nunit - done) / rate : 0);
     if (terminal)
         weft_progress("%s", text);
