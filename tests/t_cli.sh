@@ -156,6 +156,8 @@ shows '"winner": ".*order=' "with its winner"
 runs "a run file is described" info "$tmp/run.h5"
 runs "a winner is exported" export "$tmp/run.h5"
 runs "and described" info "$tmp/run-winner.h5"
+shows '^tensors +statistics .[0-9]+.$' "with its tensors"
+shows '^ +weights .[0-9]+ x [0-9]+.$' "and their shapes"
 refused 3 'exists.*--force' "not twice" export "$tmp/run.h5"
 for file in run run-winner; do
     runs "the winner in $file.h5 is scored" eval "$tmp/$file.h5" "$tmp/doc.h5"

@@ -41,6 +41,22 @@ static void test_deal(void)
     ok(even, "ranks differ by one block at most");
 }
 
+static void test_deal_costs(void)
+{
+    static const double cost[] = {2, 5, 3, 3, 2, 1}, speed[] = {1, 3};
+    int bin[6];
+    weft_deal_costs(6, cost, 2, NULL, bin);
+    ok(bin[1] == 0 && bin[2] == 1 && bin[3] == 1 && bin[0] == 0 && bin[4] == 1 &&
+           bin[5] == 0,
+       "jobs go to the bin with the least load, the dearest first");
+    weft_deal_costs(6, cost, 2, speed, bin);
+    ok(bin[1] == 0 && bin[2] == 1 && bin[3] == 1 && bin[0] == 1 && bin[4] == 1 &&
+           bin[5] == 1,
+       "a faster bin takes more");
+    weft_deal_costs(0, cost, 2, NULL, bin);
+    ok(bin[0] == 1, "no job is dealt to none");
+}
+
 static void test_sums(weft_team *t)
 {
     int64_t big[3] = {INT64_C(1) << 53, t->rank, 1};
@@ -204,6 +220,7 @@ int main(int argc, char **argv)
     if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
     weft_arena *mem = weft_arena_new();
     test_deal();
+    test_deal_costs();
     test_sums(&world);
     test_exact(&world);
     test_agree(&world);

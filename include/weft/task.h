@@ -41,7 +41,9 @@ typedef struct weft_task {
     weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n);
     weft_status (*setup)(void *self, const weft_env *env); /* Collective */
     int64_t (*nstate)(const void *self, int k); /* reals of the state of a trial of k */
-    int64_t (*nkeep)(const void *self); /* the first of these, all that score needs */
+    /* The first of these, all that score needs, as tensors: in order, without gaps. size
+     * is the share of features of a trial that grew. Returns how many. */
+    int (*tensors)(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS]);
     void (*start)(const void *self, const weft_job *job, real *state);
     int64_t (*affinity)(const void *self, const weft_job *job); /* jobs to run in a row */
     void (*cost)(const void *self, const weft_job *job, weft_cost *out);
@@ -53,8 +55,8 @@ typedef struct weft_task {
      * (NULL where units is). EFILE. Collective. */
     weft_status (*step)(void *self, const weft_job *job, int64_t unit, real *state,
                         weft_round *row, double *z, weft_result *res);
-    /* Scores of state[nkeep] under job's mixture on a part; never told to a tuner. EFILE.
-     * Collective. */
+    /* Scores of the tensors in state under job's mixture on a part; never told to a tuner.
+     * EFILE. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const real *state, weft_part part,
                          weft_scores *out);
 } weft_task;

@@ -3,6 +3,7 @@
 #include "run_private.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Scores after local training stand behind those of the shared weights. */
 static void print_score(const weft_rows *rows, weft_part part, const weft_scores *s)
@@ -25,12 +26,17 @@ static void print_titles(const weft_run *r, const weft_winner *w, const char *ru
 
 static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
 {
-    const int64_t n = r->task->nkeep(r->task_self);
-    if (n != w->n || r->space.dim != 0)
+    weft_tensor own[WEFT_MOST_TENSORS];
+    const int64_t n = weft_tensors_size(w->ntensor, w->tensor);
+    const int64_t need =
+        weft_tensors_size(r->task->tensors(r->task_self, w->size, own), own);
+    if (n != need || r->space.dim != 0)
         return weft_fail(WEFT_EDATA,
                          "the winner of %s has %lld weights and statistics, %s "
                          "needs %lld; columns or classes of the two data sets differ",
-                         run, (long long)w->n, r->data.path, (long long)n);
+                         run, (long long)n, r->data.path, (long long)need);
+    real *state = WEFT_NEW(r->mem, real, r->task->nstate(r->task_self, 1));
+    memcpy(state, w->state, (size_t)n * sizeof *state);
     weft_job job = {.id = w->job,
                     .trial = w->trial,
                     .from = -1,
@@ -44,7 +50,7 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
     for (int p = 0; p < WEFT_NPART; p++) {
         if (r->data.part[p].total == 0) continue;
         weft_scores s;
-        TRY(r->task->score(r->task_self, &job, w->state, (weft_part)p, &s));
+        TRY(r->task->score(r->task_self, &job, state, (weft_part)p, &s));
         if (root) print_score(&r->data.part[p], (weft_part)p, &s);
     }
     return WEFT_OK;
@@ -87,7 +93,9 @@ weft_status weft_run_export(const char *run, const char *out)
         if (st == WEFT_OK) st = weft_h5_commit(&f);
         weft_h5_close(&f);
     }
-    if (st == WEFT_OK) printf("%s: %s, %lld numbers\n", out, w.text, (long long)w.n);
+    if (st == WEFT_OK)
+        printf("%s: %s, %lld numbers\n", out, w.text,
+               (long long)weft_tensors_size(w.ntensor, w.tensor));
     weft_arena_free(mem);
     return st;
 }

@@ -81,15 +81,29 @@ static weft_status print_data(weft_h5 *f)
     return print_sources(f);
 }
 
+static weft_status print_tensors(weft_h5 *f)
+{
+    const char **name;
+    int64_t n, dims[4];
+    TRY(weft_h5_get_texts(f, "/winner/tensors", &name, &n));
+    for (int64_t i = 0; i < n; i++) {
+        int nd;
+        TRY(weft_h5_shape(f, weft_arena_text(f->mem, "/winner/state/%s", name[i]), &nd,
+                          dims));
+        printf("%-9s %s (%lld", i == 0 ? "tensors" : "", name[i], (long long)dims[0]);
+        for (int k = 1; k < nd; k++) printf(" x %lld", (long long)dims[k]);
+        printf(")\n");
+    }
+    printf("\n");
+    return WEFT_OK;
+}
+
 static weft_status print_winner(weft_h5 *f)
 {
     TRY(print_attr(f, "run", "/", "run"));
     TRY(print_attr(f, "version", "/", "version"));
     TRY(print_attr(f, "winner", "/winner", "text"));
-    int nd;
-    int64_t dims[4];
-    TRY(weft_h5_shape(f, "/winner/state", &nd, dims));
-    printf("%-9s %lld numbers\n\n", "state", (long long)dims[0]);
+    TRY(print_tensors(f));
     return print_attr(f, "config", "/winner", "config");
 }
 

@@ -231,15 +231,16 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
     TRY(settle(o, conf, f->mem, &config));
     TRY(weft_h5_put(f, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
                     "its configuration; axes in /configs/axis", "the option's own"));
-    const weft_winner w = {.config = config,
-                           .text = text,
-                           .size = e->job.size,
-                           .id = e->job.mix.id[weft_winner_arm(e)],
-                           .job = e->job.id,
-                           .trial = e->job.trial,
-                           .round = e->job.round,
-                           .n = o->nstate,
-                           .state = o->state};
+    weft_winner w = {.config = config,
+                     .text = text,
+                     .size = e->job.size,
+                     .id = e->job.mix.id[weft_winner_arm(e)],
+                     .job = e->job.id,
+                     .trial = e->job.trial,
+                     .round = e->job.round,
+                     .ntensor = o->ntensor,
+                     .state = o->state};
+    memcpy(w.tensor, o->tensor, sizeof w.tensor);
     TRY(weft_winner_put(&w, f));
     return put_scores(f, o);
 }

@@ -211,7 +211,9 @@ typedef struct weft_outcome {
     const char *config; /* text */
     const char *hosts;
     const real *state; /* of the winner */
-    int64_t nstate, began;
+    int ntensor;
+    weft_tensor tensor[WEFT_MOST_TENSORS]; /* [ntensor] in state */
+    int64_t began;
     weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
     double setup, search, refit, test; /* seconds */
     double times[5][3];                /* compute wait comm bytes memory, min mean max */
@@ -229,9 +231,13 @@ typedef struct weft_winner {
     const char *text;   /* its configuration as people read it */
     double size;
     int64_t id; /* of its configuration in the space */
-    int64_t job, trial, round, n;
-    const real *state; /* [n] */
+    int64_t job, trial, round;
+    int ntensor;
+    weft_tensor tensor[WEFT_MOST_TENSORS]; /* [ntensor] in state */
+    const real *state;
 } weft_winner;
+/* Numbers in tensors that follow one another. Local. */
+int64_t weft_tensors_size(int n, const weft_tensor *t);
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
 WEFT_CHECKED weft_status weft_winner_read(weft_winner *w, const char *path,
                                           weft_arena *mem);

@@ -106,7 +106,8 @@ static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
 static uint64_t run_digest(const weft_outcome *o)
 {
     const uint64_t events = weft_event_digest(o->sched->event, o->sched->n);
-    return weft_hash(o->state, (size_t)o->nstate * sizeof *o->state, events);
+    const size_t n = (size_t)weft_tensors_size(o->ntensor, o->tensor);
+    return weft_hash(o->state, n * sizeof *o->state, events);
 }
 
 /* Scores, writes and prints the result. Collective. */
@@ -115,7 +116,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
 {
     o->run = r;
     o->sched = s;
-    o->nstate = r->task->nkeep(r->task_self);
+    o->ntensor = r->task->tensors(r->task_self, s->winner.job.size, o->tensor);
     o->began = t->began;
     o->search = s->seconds;
     o->refit = refit_seconds(s);

@@ -6,13 +6,33 @@
 
 #define REAL_TYPE (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
 
+static const char *path_of(const char *tensor, weft_arena *mem)
+{
+    return weft_arena_text(mem, "/winner/state/%s", tensor);
+}
+
+int64_t weft_tensors_size(int n, const weft_tensor *t)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t count = 1;
+        for (int k = 0; k < t[i].nd; k++) count *= t[i].dims[k];
+        sum += count;
+    }
+    return sum;
+}
+
 weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
 {
-    TRY(weft_h5_put(
-        f, "/winner/state", REAL_TYPE, 1, &w->n, w->state, 1,
-        "what the task scores with: fmap: statistics of the features, weights by "
-        "class, intercepts; fed: the weights of the network",
-        "1"));
+    const char *name[WEFT_MOST_TENSORS];
+    for (int i = 0; i < w->ntensor; i++) {
+        const weft_tensor *t = &w->tensor[i];
+        name[i] = t->name;
+        TRY(weft_h5_put(f, path_of(t->name, f->mem), REAL_TYPE, t->nd, t->dims,
+                        w->state + t->at, 1, "of the winner, row-major", "1"));
+    }
+    TRY(weft_h5_put_texts(f, "/winner/tensors", name, w->ntensor,
+                          "names in /winner/state, in the order of the weight vector"));
     TRY(weft_h5_put_attr(f, "/winner", "config", w->config));
     TRY(weft_h5_put_attr(f, "/winner", "text", w->text));
     TRY(weft_h5_put_long(f, "/winner", "id", w->id));
@@ -20,6 +40,31 @@ weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
     TRY(weft_h5_put_long(f, "/winner", "trial", w->trial));
     TRY(weft_h5_put_long(f, "/winner", "round", w->round));
     return weft_h5_put_num(f, "/winner", "size", w->size);
+}
+
+static weft_status read_tensors(weft_winner *w, weft_h5 *f)
+{
+    const char **name;
+    int64_t n;
+    TRY(weft_h5_get_texts(f, "/winner/tensors", &name, &n));
+    if (n > WEFT_MOST_TENSORS)
+        return weft_fail(WEFT_EFILE, "%s has %lld tensors, more than %d", f->path,
+                         (long long)n, WEFT_MOST_TENSORS);
+    w->ntensor = (int)n;
+    for (int i = 0; i < w->ntensor; i++) {
+        weft_tensor *t = &w->tensor[i];
+        snprintf(t->name, sizeof t->name, "%s", name[i]);
+        t->at = weft_tensors_size(i, w->tensor);
+        TRY(weft_h5_shape(f, path_of(t->name, f->mem), &t->nd, t->dims));
+    }
+    real *state = WEFT_NEW(f->mem, real, weft_tensors_size(w->ntensor, w->tensor));
+    w->state = state;
+    for (int i = 0; i < w->ntensor; i++) {
+        const weft_tensor *t = &w->tensor[i];
+        TRY(weft_h5_get_rows(f, path_of(t->name, f->mem), REAL_TYPE, 0, t->dims[0],
+                             state + t->at));
+    }
+    return WEFT_OK;
 }
 
 static weft_status read_winner(weft_winner *w, weft_h5 *f)
@@ -38,13 +83,7 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
     TRY(weft_h5_get_long(f, "/winner", "trial", &w->trial));
     TRY(weft_h5_get_long(f, "/winner", "round", &w->round));
     TRY(weft_h5_get_long(f, "/winner", "id", &w->id));
-    int nd;
-    int64_t dims[4];
-    TRY(weft_h5_shape(f, "/winner/state", &nd, dims));
-    w->n = dims[0];
-    real *state = WEFT_NEW(f->mem, real, w->n);
-    w->state = state;
-    return weft_h5_get_rows(f, "/winner/state", REAL_TYPE, 0, w->n, state);
+    return read_tensors(w, f);
 }
 
 weft_status weft_winner_read(weft_winner *w, const char *path, weft_arena *mem)

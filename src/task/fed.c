@@ -163,10 +163,11 @@ static weft_status fed_setup(void *self, const weft_env *env)
 
 /* ---- state and cost ----------------------------------------------------------------- */
 
-static int64_t fed_nkeep(const void *self)
+static int fed_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
 {
     const fed *t = self;
-    return t->nweight;
+    (void)size;
+    return t->net->tensors(t->model, out);
 }
 
 static int64_t fed_nstate(const void *self, int k)
@@ -273,7 +274,7 @@ const weft_task weft_task_fed = {
     .tuned = fed_tuned,
     .setup = fed_setup,
     .nstate = fed_nstate,
-    .nkeep = fed_nkeep,
+    .tensors = fed_tensors,
     .start = fed_start,
     .affinity = fed_affinity,
     .cost = fed_cost,

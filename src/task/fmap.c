@@ -87,22 +87,27 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     return WEFT_OK;
 }
 
-static int64_t fmap_nkeep(const void *self)
+static int64_t fmap_nstate(const void *self, int k)
 {
     const fmap *t = self;
+    (void)k;
     return t->nstat + t->outputs * (t->columns + 1);
 }
 
-static int64_t fmap_nstate(const void *self, int k)
+static int fmap_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
 {
-    (void)k;
-    return fmap_nkeep(self);
+    const fmap *t = self;
+    const int64_t d = t->feature->columns(t->map, size);
+    int n = 0;
+    if (t->nstat > 0) out[n++] = (weft_tensor){"statistics", 0, 1, {t->nstat}};
+    out[n++] = (weft_tensor){"weights", t->nstat, 2, {t->outputs, d}};
+    out[n++] = (weft_tensor){"intercepts", t->nstat + t->outputs * d, 1, {t->outputs}};
+    return n;
 }
 
 static void fmap_start(const void *self, const weft_job *job, real *state)
 {
-    (void)job;
-    memset(state, 0, (size_t)fmap_nkeep(self) * sizeof *state);
+    memset(state, 0, (size_t)fmap_nstate(self, job->mix.k) * sizeof *state);
 }
 
 static const void *arm_new(const fmap *t, const double *conf, weft_arena *mem)
@@ -308,8 +313,9 @@ static weft_status fmap_score(void *self, const weft_job *job, const real *state
     fmap *t = self;
     weft_arena *tmp = weft_arena_new();
     const arms a = arms_new(t, &job->mix, tmp);
-    real *own = WEFT_NEW(tmp, real, fmap_nkeep(t));
-    memcpy(own, state, (size_t)fmap_nkeep(t) * sizeof *own);
+    const size_t n = (size_t)fmap_nstate(t, a.k);
+    real *own = WEFT_NEW(tmp, real, n);
+    memcpy(own, state, n * sizeof *own);
     tally s = tally_new(t, a.k, part, tmp);
     score_split(t, job, &a, own, part, &s, tmp);
     *out = (weft_scores){.personal_loss = NAN, .personal_error = NAN};
@@ -366,7 +372,7 @@ const weft_task weft_task_fmap = {
     .tuned = fmap_tuned,
     .setup = fmap_setup,
     .nstate = fmap_nstate,
-    .nkeep = fmap_nkeep,
+    .tensors = fmap_tensors,
     .start = fmap_start,
     .affinity = fmap_affinity,
     .cost = fmap_cost,
