@@ -11,7 +11,7 @@
 
 #define CHUNK_BYTES (1 << 20)
 #define GROW_BYTES  (1 << 16) /* chunks of what grows: the last one is partly empty */
-#define DEFLATE     4
+#define DEFLATE     1
 
 /* How a dataset lies in the file. */
 typedef enum layout { WHOLE, PACKED, GROWING } layout;
