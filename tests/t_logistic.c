@@ -119,15 +119,21 @@ static int64_t nweight(const weft_model *m, const problem *p)
     return m->outputs(p->classes) * (p->f.d + 1);
 }
 
-static weft_fitted fit(const weft_model *m, const char *options, problem *p, form as,
-                       real *w, weft_arena *mem)
+static weft_fitted fit_to(const weft_model *m, const char *options, problem *p, form as,
+                          double slack, real *w, weft_arena *mem)
 {
     weft_fitted out;
     p->f.rows = as == PRODUCTS ? NULL : &p->x;
     p->f.group = as == GROUPED ? p->group : NULL;
     p->f.ngroup = GROUPS;
-    m->fit(model_new(m, options, mem), &p->f, p->label, p->classes, w, &out, mem);
+    m->fit(model_new(m, options, mem), &p->f, p->label, p->classes, slack, w, &out, mem);
     return out;
+}
+
+static weft_fitted fit(const weft_model *m, const char *options, problem *p, form as,
+                       real *w, weft_arena *mem)
+{
+    return fit_to(m, options, p, as, 1, w, mem);
 }
 
 /* The objective of w, from the definition. Collective. */
@@ -193,6 +199,24 @@ static void test_gold(weft_team *t, weft_arena *mem)
     }
     fclose(gold);
     ok(n == 9, "nine problems were stored");
+}
+
+static void test_slack(const weft_model *m, weft_team *t, weft_arena *mem)
+{
+    problem *p = rows_new(t, MANY, 2, mem);
+    const int64_t n = nweight(m, p);
+    real *w = WEFT_NEW(mem, real, n), *loose = WEFT_NEW(mem, real, n);
+    for (int k = 0; k < 3; k++) {
+        const weft_fitted exact = fit(m, "tol = 0.0009765625", p, (form)k, w, mem);
+        memset(w, 0, (size_t)n * sizeof *w);
+        fit(m, "tol = 0.0625", p, (form)k, w, mem);
+        const weft_fitted out = fit_to(m, "tol = 0.0009765625", p, (form)k, 64, loose, mem);
+        ok(bits(w, n) == bits(loose, n) && out.passes < exact.passes,
+           "%s, %s: 64 times the tolerance is that of a coarser fit", m->kind.name,
+           form_name[k]);
+        memset(w, 0, (size_t)n * sizeof *w);
+        memset(loose, 0, (size_t)n * sizeof *loose);
+    }
 }
 
 static void test_lanes(weft_team *t, weft_arena *mem)
@@ -280,6 +304,8 @@ int main(int argc, char **argv)
     weft_arena *mem = weft_arena_new();
     test_gold(&world, mem);
     test_lanes(&world, mem);
+    test_slack(&weft_model_logistic, &world, mem);
+    test_slack(&weft_model_svm, &world, mem);
     test_gradient(&world, mem);
     test_loss(mem);
     weft_arena_free(mem);

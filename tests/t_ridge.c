@@ -216,7 +216,7 @@ static void *ridge_new(const char *options, weft_arena *mem)
 static weft_fitted fit(const problem *p, const char *options, real *w, weft_arena *mem)
 {
     weft_fitted out;
-    model->fit(ridge_new(options, mem), &p->f, p->label, p->classes, w, &out, mem);
+    model->fit(ridge_new(options, mem), &p->f, p->label, p->classes, 1, w, &out, mem);
     return out;
 }
 
@@ -351,6 +351,11 @@ static void test_start(weft_team *t, weft_arena *mem)
     out = fit(&p, "tol = 0\niterations = 2\nsolver = cg", warm, mem);
     ok(out.iterations == 2 && out.residual > 0 && out.residual < 1,
        "iterations end at their limit");
+    memset(warm, 0, (size_t)n * sizeof *warm);
+    model->fit(ridge_new("tol = 1e-5\nsolver = cg", mem), &p.f, p.label, p.classes, 100,
+               warm, &out, mem);
+    ok(out.iterations < first.iterations && out.residual > 1e-5 && out.residual <= 1e-3,
+       "with slack, a fit ends sooner");
     digest(weft_hash(cold, (size_t)n * sizeof *cold, 0));
     weft_arena_free(p.m->mem);
 }

@@ -20,10 +20,10 @@ typedef struct weft_model {
     weft_kind kind;
     int (*outputs)(int classes); /* rows of w: classes, or 1 for two classes */
     /* Fits w (in: where to start; zeros are always allowed) to local labels y[n],
-     * 0..classes-1. Collective, same bits on any number of ranks unless the solver says
-     * otherwise. */
+     * 0..classes-1, to slack >= 1 times the tolerance that the options set. Collective,
+     * same bits on any number of ranks unless the solver says otherwise. */
     void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
-                real *w, weft_fitted *out, weft_arena *tmp);
+                double slack, real *w, weft_fitted *out, weft_arena *tmp);
     /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.
      */
     double (*loss)(const void *self, int classes, const double *s, int y, int *wrong);

@@ -41,10 +41,10 @@ static const weft_opt opts[] = {
     {0}};
 
 static void fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
-                real *w, weft_fitted *out, weft_arena *tmp)
+                double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const logistic *s = self;
-    margin_problem p = {MARGIN_LOGISTIC, s->c, s->tol, s->limit, s->lanes};
+    margin_problem p = {MARGIN_LOGISTIC, s->c, slack * s->tol, s->limit, s->lanes};
     margin_fit(&p, f, y, classes, w, out, tmp);
 }
 

@@ -195,11 +195,12 @@ static void unpack(const ridge_system *s, const double *x, real *w)
 /* ---- the model ---------------------------------------------------------------------- */
 
 static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
-                      real *w, weft_fitted *out, weft_arena *tmp)
+                      double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const ridge *o = self;
     const size_t mark = weft_arena_mark(tmp);
     ridge_system s = system_new(o, f, y, classes, tmp);
+    s.tol *= slack;
     const int64_t n = s.c * f->d;
     double *x = WEFT_NEW(tmp, double, n);
     double *r = WEFT_NEW(tmp, double, n);

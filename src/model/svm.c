@@ -53,10 +53,10 @@ static margin_kind kind_of(const svm *s)
 }
 
 static void fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
-                real *w, weft_fitted *out, weft_arena *tmp)
+                double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const svm *s = self;
-    margin_problem p = {kind_of(s), s->c, s->tol, s->limit, s->lanes};
+    margin_problem p = {kind_of(s), s->c, slack * s->tol, s->limit, s->lanes};
     margin_fit(&p, f, y, classes, w, out, tmp);
 }
 

@@ -15,6 +15,7 @@ enum { SPLIT, FULL };
 typedef struct fmap {
     const char *feature_name, *model_name;
     int validation, accuracy;
+    double slack;
     const weft_feature *feature;
     const weft_model *model;
     void *map;    /* the feature map's instance; arms are copies of it */
@@ -47,6 +48,13 @@ static const weft_opt fmap_opts[] = {
      .def = "accuracy",
      .words = "loss|accuracy",
      .about = "what maps are compared by: mean loss or error rate"},
+    {.name = "slack",
+     .type = WEFT_REAL,
+     .at = offsetof(fmap, slack),
+     .def = "1",
+     .lo = 1,
+     .hi = 1000,
+     .about = "tolerance of fits that maps share, over the model's own"},
     {0}};
 
 /* The maps of a job: instances with their configurations written in, and where draws fall.
@@ -271,7 +279,7 @@ static weft_fitted fit(fmap *t, const weft_job *job, const arms *a, real *state)
     t->feature->matrix(t->map, &q, 1, state, &f, tmp);
     weft_fitted fitted = {0};
     t->model->fit(t->solver, &f, t->env.data->part[WEFT_TRAIN].label, t->env.data->classes,
-                  state + t->nstat, &fitted, tmp);
+                  a->k > 1 ? t->slack : 1, state + t->nstat, &fitted, tmp);
     weft_arena_free(tmp);
     return fitted;
 }
