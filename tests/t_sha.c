@@ -120,7 +120,7 @@ static void test_refused(weft_arena *mem)
     refused(&weft_tuner_sha, 27, x, "eliminations = 0\ntotal = 799", "0 trials", mem);
     refused(&weft_tuner_fedex, 27, y, "", "no option of [client]", mem);
     refused(&weft_tuner_fedex, 27, x, "levels = 1", "at least 2", mem);
-    refused(&weft_tuner_mw, 27, y, "", "[server]", mem);
+    refused(&weft_tuner_mw, 27, y, "", "server.y", mem);
 }
 
 /* ---- who goes on --------------------------------------------------------------- */

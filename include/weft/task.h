@@ -28,6 +28,7 @@ typedef struct weft_cost {
 typedef struct weft_scores {
     double loss, error; /* fed: of the server's weights; means over samples */
     double personal_loss, personal_error; /* fed: after local training; NAN elsewhere */
+    double count;                         /* predictions scored */
 } weft_scores;
 
 #define WEFT_MOST_TUNED 4 /* plug-ins whose options may be axes, at most */
@@ -40,7 +41,9 @@ typedef struct weft_task {
      * own options. ECONF: unknown name. Local. Called before setup. */
     weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n);
     weft_status (*setup)(void *self, const weft_env *env); /* Collective */
-    int64_t (*nstate)(const void *self, int k); /* reals of the state of a trial of k */
+    /* Reals of the state of a trial of k. What depends on k stands at its end and holds for
+     * one job only: a job of another k begins with the rest, and zeros. */
+    int64_t (*nstate)(const void *self, int k);
     /* The first of these, all that score needs, as tensors: in order, without gaps. size
      * is the share of features of a trial that grew. Returns how many. */
     int (*tensors)(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS]);

@@ -23,11 +23,11 @@ static const weft_column columns[] = {
     IN_JOB(job, "job that the round was part of: row of /events", "id"),
     IN_JOB(trial, "trial: whose weights were trained", "id"),
     IN_JOB(unit, "round of the trial, 1, 2 ...", "count"),
-    IN_ROUND(before_loss, "of the server's weights on the cohort's validation data",
+    IN_ROUND(before_loss, "mean over the cohort's validation data, server's weights",
              "loss"),
-    IN_ROUND(before_error, "share of wrong answers likewise", "1"),
-    IN_ROUND(after_loss, "of each client's own weights, after its training", "loss"),
-    IN_ROUND(after_error, "share of wrong answers likewise", "1"),
+    IN_ROUND(before_error, "share of wrong answers there, server's weights", "1"),
+    IN_ROUND(after_loss, "the same, each client's own weights after its training", "loss"),
+    IN_ROUND(after_error, "share of wrong answers, each client's own weights", "1"),
     IN_ROUND(train_loss, "mean over all local steps", "loss"),
     IN_ROUND(clients, "averaged into the server's weights", "count"),
     IN_ROUND(diverged, "clients that diverged and were left out", "count"),
@@ -39,18 +39,20 @@ static const weft_column columns[] = {
     IN_ROUND(entropy, "of the mixture after the round", "nat"),
     IN_ROUND(valid_loss,
              "of the server's weights on clients drawn for evaluation; nan: none", "loss"),
-    IN_ROUND(valid_error, "share of wrong answers likewise", "1"),
+    IN_ROUND(valid_error, "share of wrong answers of the clients drawn for evaluation",
+             "1"),
     IN_ROUND(wall, "real time: mean over the ranks of the team", "s"),
-    IN_ROUND(compute, "of that, computing and reading", "s"),
-    IN_ROUND(wait, "of that, waiting for slower ranks", "s"),
-    IN_ROUND(comm, "of that, in collectives", "s"),
+    IN_ROUND(compute, "of the real time, computing and reading", "s"),
+    IN_ROUND(wait, "of the real time, waiting for slower ranks", "s"),
+    IN_ROUND(comm, "of the real time, in collectives", "s"),
 };
 
 /* Rounds that the trial of an event had before it: those of its earlier jobs, and of the
  * trial that it copies. */
 static int64_t rounds_before(const weft_sched *s, int64_t event)
 {
-    int64_t trial = s->event[event].job.trial, n = 0;
+    const weft_job *own = &s->event[event].job;
+    int64_t trial = own->round == 0 && own->from >= 0 ? own->from : own->trial, n = 0;
     for (int64_t i = event; i-- > 0;) {
         const weft_event *e = &s->event[i];
         if (e->job.trial != trial) continue;

@@ -36,11 +36,7 @@ static weft_status mw_setup(void *self, const weft_space *sp, uint64_t seed,
     (void)seed;
     for (int a = 0; a < sp->dim; a++)
         if (strcmp(sp->axis[a].section, WEFT_CLIENT) != 0)
-            return weft_fail(
-                WEFT_ECONF,
-                "mw: an option of [%s] has a range, but only those of [%s] can "
-                "differ between the clients of a trial; give it one value",
-                sp->axis[a].section, WEFT_CLIENT);
+            return weft_share_refuse(&sp->axis[a]);
     return weft_share_setup(&t->share, sp, 1, mem);
 }
 

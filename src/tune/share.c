@@ -4,9 +4,22 @@
 #include <math.h>
 #include <string.h>
 
+weft_status weft_share_refuse(const weft_axis *a)
+{
+    char name[128];
+    weft_opt_name(a->opt, name, sizeof name);
+    return weft_fail(WEFT_ECONF,
+                     "%s.%s has a range, but only options of [%s] can differ between the "
+                     "clients of a trial; give it one value",
+                     a->section, name, WEFT_CLIENT);
+}
+
 weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft_arena *mem)
 {
     enum { MOST = 1000000 };
+    for (int a = 0; a < sp->dim; a++)
+        if (strcmp(sp->axis[a].section, WEFT_SERVER) == 0)
+            return weft_share_refuse(&sp->axis[a]);
     if (sp->count < 1 || sp->count > MOST)
         return weft_fail(WEFT_ELIMIT,
                          "weight-sharing over %lld configurations; expected 1 "
@@ -46,6 +59,9 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
            (size_t)s->mix.dim * sizeof *s->one.conf);
     *job = (weft_job){.from = -1, .last = 1, .wins = 1, .mix = s->one};
     if (!refit && s->round > 0) {
+        int later = s->next;
+        while (later < s->mix.k && !(s->mix.z[later] > -INFINITY)) later++;
+        job->last = later == s->mix.k;
         job->trial = s->trials - 1;
         job->round = s->round;
         job->size = s->size;

@@ -17,7 +17,10 @@ typedef struct weft_share {
     double size;    /* of the round asked last */
 } weft_share;
 
-/* All configurations of the space with equal probabilities. ELIMIT: too many. Local. */
+/* ECONF: a range on this axis is of no use to weight-sharing. Local. */
+WEFT_CHECKED weft_status weft_share_refuse(const weft_axis *a);
+/* All configurations of the space with equal probabilities. ELIMIT: too many. ECONF: they
+ * differ in options of the server, by which all clients of a round are averaged. Local. */
 WEFT_CHECKED weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm,
                                           weft_arena *mem);
 /* Fills the job of the next round, with the share `size` of the features. Local. */
