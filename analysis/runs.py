@@ -28,6 +28,10 @@ METHODS = {  # of tuning in rounds, by Run.method: (what it is called, colour, m
     "mw": ("multiplicative weights", RED, "P"),
 }
 
+# Options that name a run and do not say what it does.
+NAMES = {("run", "seed"), ("run", "output"), ("run", "data"), ("run", "teams"),
+         ("run", "checkpoint"), ("run", "memory"), ("run", "time_limit")}
+
 matplotlib.rcParams.update({
     "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
     "axes.titlesize": 10, "axes.titlelocation": "left", "figure.constrained_layout.use": True,
@@ -118,5 +122,8 @@ def method_of(method):
 
 
 def short(config):
-    """Its numbers to four digits."""
+    """Its numbers to four digits, its options without their section where they have but one."""
+    names = re.compile(r"(\w+)\.(?=\w+=)")
+    if len(set(names.findall(config))) == 1:
+        config = names.sub("", config)
     return re.sub(r"[0-9.]{6,}(e[-+]?[0-9]+)?", lambda m: f"{float(m[0]):.4g}", config)

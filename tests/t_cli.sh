@@ -172,10 +172,30 @@ shows '8 configurations, 1 jobs' "at the first job that meets it"
 refused 75 'time_limit.*weft resume' "a time limit stops a run" \
     tune "$tmp/in.ini" run.time_limit=1e-9 -o "$tmp/limit.h5"
 refused 3 'unfinished.*weft resume' "which is not overwritten" tune "$tmp/in.ini" -o "$tmp/limit.h5"
+refused 3 'unfinished.*weft resume' "nor shown" report "$tmp/limit.h5"
 refused 75 'time_limit' "and resumed under the same limit stops again" resume "$tmp/limit.h5"
 runs "all options as an input file" list --ini
 cp "$tmp/out" "$tmp/all.ini"
 runs "are an input file" tune "$tmp/all.ini" run.data="$tmp/img.h5" rff.features=64 --plan
+
+# ---- federations ------------------------------------------------------------------------
+
+runs "a small federation is packed" pack synthetic federated=stored clients=30 classes=5 -o "$tmp/fed.h5"
+fed() # ARGUMENT...: a search by weight-sharing
+{
+    "$@" inputs/demo-federated.ini run.data="$tmp/fed.h5" fed.eval_clients=9 fed.test_clients=9 \
+        space.configs=4 client.epochs=1 -o "$tmp/fed-run.h5" "${more[@]}"
+}
+more=(run.tuner=ws_sha)
+fed refused 2 'server.lr has a range' "clients of a mixture have one server" tune
+for tuner in ws_sha ws_eg; do
+    more=(run.tuner=$tuner server.lr=1 --force)
+    fed runs "$tuner tunes a federation" tune
+    shows '^winner +trial 1, configuration [0-3]: client.lr=[0-9.]+ ' "and trains the winner on"
+    shows '^clients +[0-9]+ averaged, 0 diverged' "with none lost"
+done
+runs "the winner of a federation is scored" eval "$tmp/fed-run.h5" "$tmp/fed.h5"
+shows '^test +[0-9]+ +[0-9.]+ ' "on the clients drawn"
 
 # ---- bad input files --------------------------------------------------------------------
 

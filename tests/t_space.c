@@ -334,8 +334,8 @@ static void test_list_sections(void)
        "or its values, and others span their columns");
     char text[200];
     weft_space_show(&sp, x, text, sizeof text);
-    ok(strcmp(text, "model.alpha=3 map.alpha=5 steps=10") == 0,
-       "names that are not one section's alone are shown with it: %s", text);
+    ok(strcmp(text, "model.alpha=3 map.alpha=5 model.steps=10") == 0,
+       "names are shown with their sections: %s", text);
     ok(read_list(&sp, "C\n3\n9\n", "[model]\nC = 4 .. 5\n") == WEFT_OK &&
            sp.axis[0].lo == 3 && sp.axis[0].hi == 9,
        "a box is widened to hold the list");
@@ -403,10 +403,11 @@ static void test_put(void)
 
     char text[200], cut[9];
     weft_space_show(&sp, x, text, sizeof text);
-    ok(strcmp(text, "cut=treebank stop=true order=3 alpha=0.25 C=1.5 steps=100") == 0,
+    ok(strcmp(text, "map.cut=treebank map.stop=true map.order=3 map.alpha=0.25 "
+                    "model.C=1.5 model.steps=100") == 0,
        "a configuration is shown as a user would write it: %s", text);
     weft_space_show(&sp, x, cut, sizeof cut);
-    ok(strcmp(cut, "cut=tree") == 0, "as far as there is room");
+    ok(strcmp(cut, "map.cut=") == 0, "as far as there is room");
 }
 
 int main(void)

@@ -59,8 +59,7 @@ void weft_space_near(const weft_space *sp, const char *section, const double *ce
 int64_t weft_axis_levels(const weft_axis *a, int64_t levels);
 /* Point j of n of them, from the lower end to the upper. Local. */
 double weft_axis_point(const weft_axis *a, int64_t j, int64_t n);
-/* "gamma=0.01 kernel=gaussian" into text[n]; "client.lr=0.1 server.lr=1" where two sections
- * have axes of one name. */
+/* "client.lr=0.1 server.lr=1", as on the command line, into text[n]. Local. */
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n);
 
 /* ---- mixture ------------------------------------------------------------------------ */
@@ -197,7 +196,8 @@ typedef struct weft_result {
                         asked for, under the mixture; INFINITY when diverged */
     double valid_loss, valid_error; /* mean loss; share of wrong answers, 0..1 */
     double train_loss;              /* objective per training sample */
-    double cost;                    /* seconds, virtual or real */
+    double cost;                    /* virtual seconds where devices take time, else
+                                       the resource of the job; for the record */
     double residual;                /* of the fit, relative */
     int iterations;                 /* of the fit */
     int accuracy; /* 1: loss above and weft_result_score are error rates, 0: losses */

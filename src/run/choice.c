@@ -9,21 +9,30 @@ static int compare(double a, double b)
     return (a > b) - (a < b);
 }
 
-int weft_event_compare(const weft_event *a, const weft_event *b)
+int weft_merit_compare(const weft_merit *a, const weft_merit *b)
 {
-    const int may_a = a->job.wins > 0, may_b = b->job.wins > 0;
+    const int may_a = a->wins > 0, may_b = b->wins > 0;
     if (may_a != may_b) return may_a - may_b;
-    if (!may_a) return compare((double)a->job.id, (double)b->job.id);
-    const int fine_a = isfinite(a->res.loss), fine_b = isfinite(b->res.loss);
+    if (!may_a) return compare((double)a->job, (double)b->job);
+    const int fine_a = isfinite(a->loss), fine_b = isfinite(b->loss);
     if (fine_a != fine_b) return fine_a - fine_b;
     int c = 0;
-    if (a->job.wins == 1 && b->job.wins == 1) {
-        c = compare(a->job.size, b->job.size);
-        if (c == 0) c = compare(a->res.resource, b->res.resource);
+    if (a->wins == 1 && b->wins == 1) {
+        c = compare(a->size, b->size);
+        if (c == 0) c = compare(a->resource, b->resource);
     }
-    if (c == 0) c = compare(b->res.loss, a->res.loss);
-    if (c == 0) c = compare((double)b->job.id, (double)a->job.id);
+    if (c == 0) c = compare(b->loss, a->loss);
+    if (c == 0) c = compare((double)b->job, (double)a->job);
     return c;
+}
+
+weft_merit weft_event_merit(const weft_event *e)
+{
+    return (weft_merit){.job = e->job.id,
+                        .wins = e->job.wins,
+                        .size = e->job.size,
+                        .resource = e->res.resource,
+                        .loss = e->res.loss};
 }
 
 /* The mixture as the job left it. */

@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* Scores after local training stand behind those of the shared weights. */
-static void print_score(const weft_rows *rows, weft_part part, const weft_scores *s)
+static void print_score(weft_part part, const weft_scores *s)
 {
-    printf("%-6s %10lld %12.6f %9.3f %9.3f", weft_part_name[part], (long long)rows->total,
-           s->loss, 100 * s->error, 100 * (1 - s->error));
+    printf("%-6s %10.0f %12.6f %9.3f %9.3f", weft_part_name[part], s->count, s->loss,
+           100 * s->error, 100 * (1 - s->error));
     if (!isnan(s->personal_loss))
         printf(" %12.6f %9.3f %9.3f", s->personal_loss, 100 * s->personal_error,
                100 * (1 - s->personal_error));
@@ -19,7 +19,7 @@ static void print_score(const weft_rows *rows, weft_part part, const weft_scores
 static void print_titles(const weft_run *r, const weft_winner *w, const char *run)
 {
     printf("%s: %s\non %s\n", run, w->text, r->data.path);
-    printf("%-6s %10s %12s %9s %9s", "part", "samples", "loss", "error %", "right %");
+    printf("%-6s %10s %12s %9s %9s", "part", "scored", "loss", "error %", "right %");
     if (r->data.clients) printf(" %12s %9s %9s", "personal", "error %", "right %");
     printf("\n");
 }
@@ -51,7 +51,7 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
         if (r->data.part[p].total == 0) continue;
         weft_scores s;
         TRY(r->task->score(r->task_self, &job, state, (weft_part)p, &s));
-        if (root) print_score(&r->data.part[p], (weft_part)p, &s);
+        if (root) print_score((weft_part)p, &s);
     }
     return WEFT_OK;
 }
@@ -73,14 +73,6 @@ weft_status weft_run_eval(const char *run, const char *data, weft_team *world)
     return st;
 }
 
-static weft_status put(weft_h5 *f, const weft_winner *w, const char *run)
-{
-    TRY(weft_h5_put_attr(f, "/", "format", WEFT_WINNER_FORMAT));
-    TRY(weft_h5_put_attr(f, "/", "version", WEFT_VERSION));
-    TRY(weft_h5_put_attr(f, "/", "run", run));
-    return weft_winner_put(w, f);
-}
-
 weft_status weft_run_export(const char *run, const char *out)
 {
     weft_arena *mem = weft_arena_new();
@@ -89,7 +81,7 @@ weft_status weft_run_export(const char *run, const char *out)
     weft_status st = weft_winner_read(&w, run, mem);
     if (st == WEFT_OK) {
         st = weft_h5_create(&f, out, mem);
-        if (st == WEFT_OK) st = put(&f, &w, run);
+        if (st == WEFT_OK) st = weft_winner_export(&w, run, &f);
         if (st == WEFT_OK) st = weft_h5_commit(&f);
         weft_h5_close(&f);
     }

@@ -102,6 +102,8 @@ static weft_status print_winner(weft_h5 *f)
 {
     TRY(print_attr(f, "run", "/", "run"));
     TRY(print_attr(f, "version", "/", "version"));
+    TRY(print_attr(f, "tuner", "/", "tuner"));
+    TRY(print_attr(f, "digest", "/", "digest"));
     TRY(print_attr(f, "winner", "/winner", "text"));
     TRY(print_tensors(f));
     return print_attr(f, "config", "/winner", "config");
@@ -127,7 +129,7 @@ weft_status weft_info(const char *path)
     weft_arena *mem = weft_arena_new();
     weft_h5 f;
     int is_run = 0;
-    weft_status st = weft_h5_open(&f, path, mem);
+    weft_status st = weft_run_file(&f, path, mem);
     if (st == WEFT_OK) {
         st = print_file(&f, &is_run);
         weft_h5_close(&f);

@@ -30,10 +30,12 @@ static const weft_column event_columns[] = {
     WEFT_NUMBER(event_row, resource, "given to the trial in all", "the task's unit"),
     WEFT_NUMBER(event_row, size, "share of the full number of features", "1"),
     WEFT_NUMBER(event_row, loss,
-                "what the tuner was told: mean validation score of the mixture",
-                "loss, or error rate where score = accuracy"),
+                "score of the mixture that the tuner was told: a mean validation loss, or "
+                "an error rate where the task's option score says so",
+                "loss or 1"),
     WEFT_NUMBER(event_row, bound,
-                "half the width of the 95 % interval of loss; 0: not known", "as loss"),
+                "half the width of the 95 % interval of the score; 0: not known",
+                "as loss"),
     WEFT_NUMBER(event_row, valid_loss, "mean validation loss under the mixture", "loss"),
     WEFT_NUMBER(event_row, valid_error, "share of wrong answers under the mixture", "1"),
     WEFT_NUMBER(event_row, global_loss, "of the server's weights; nan: not scored", "loss"),
@@ -196,26 +198,10 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
     }
     TRY(weft_conf_set(&c, "space.source=random"));
     TRY(weft_conf_set(&c, "run.tuner=random"));
+    if (o->run->task->units)
+        TRY(weft_conf_set(&c, weft_arena_text(mem, "random.resource=%.17g",
+                                              o->sched->winner.res.resource)));
     *text = weft_conf_echo(&c, mem);
-    return WEFT_OK;
-}
-
-static weft_status put_score(weft_h5 *f, const char *part, const char *what, double x)
-{
-    if (isnan(x)) return WEFT_OK;
-    return weft_h5_put_num(f, "/winner", weft_arena_text(f->mem, "%s_%s", part, what), x);
-}
-
-static weft_status put_scores(weft_h5 *f, const weft_outcome *o)
-{
-    for (int p = 0; p < WEFT_NPART; p++) {
-        const weft_scores *s = &o->score[p];
-        const char *part = weft_part_name[p];
-        TRY(put_score(f, part, "loss", s->loss));
-        TRY(put_score(f, part, "error", s->error));
-        TRY(put_score(f, part, "personal_loss", s->personal_loss));
-        TRY(put_score(f, part, "personal_error", s->personal_error));
-    }
     return WEFT_OK;
 }
 
@@ -241,8 +227,8 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
                      .ntensor = o->ntensor,
                      .state = o->state};
     memcpy(w.tensor, o->tensor, sizeof w.tensor);
-    TRY(weft_winner_put(&w, f));
-    return put_scores(f, o);
+    memcpy(w.score, o->score, sizeof w.score);
+    return weft_winner_put(&w, f);
 }
 
 static weft_status put_times(weft_h5 *f, const weft_outcome *o)

@@ -44,12 +44,13 @@ void weft_show_job(weft_sched *s, const weft_event *e, int team)
     char text[200], where[32] = "", rounds[32] = "";
     if (s->teams > 1) snprintf(where, sizeof where, " by team %d", team);
     if (e->nunit > 0) snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)e->nunit);
-    snprintf(text, sizeof text,
-             "job %lld of %lld%s:%s k = %d, loss %.5f, error %.2f %%, %.2f s; %.3g jobs/s, "
-             "%.0f s left",
-             (long long)s->n, (long long)(all > s->n ? all : s->n), where, rounds,
-             weft_mix_alive(&e->job.mix), e->res.loss, 100 * e->res.valid_error, e->seconds,
-             rate, rate > 0 ? (double)left / rate : 0);
+    snprintf(
+        text, sizeof text,
+        "job %lld of %lld%s:%s k = %d, score %.5f, error %.2f %%, %.2f s; %.3g jobs/s, "
+        "%.0f s left",
+        (long long)s->n, (long long)(all > s->n ? all : s->n), where, rounds,
+        weft_mix_alive(&e->job.mix), e->res.loss, 100 * e->res.valid_error, e->seconds,
+        rate, rate > 0 ? (double)left / rate : 0);
     s->shown = weft_now();
     if (isatty(STDERR_FILENO))
         weft_progress("%s", text);

@@ -35,28 +35,36 @@ static void print_score(const weft_summary *s, const char *part)
 
 /* ---- trials made of rounds ---------------------------------------------------------- */
 
-/* The last job of a trial. */
+/* The best job of a trial. */
 typedef struct trial {
-    const weft_jobs *jobs;
+    weft_merit merit;
     int64_t at; /* in jobs */
 } trial;
 
-/* As the winner is chosen. */
-static int by_rank(const void *pa, const void *pb)
+static int by_merit_of_job(const void *a, const void *b)
 {
-    const trial *a = pa, *b = pb;
-    const weft_jobs *j = a->jobs;
-    const int64_t x = a->at, y = b->at;
-    if ((j->wins[x] > 0) != (j->wins[y] > 0)) return j->wins[x] > 0 ? -1 : 1;
-    if (j->wins[x] == 1 && j->wins[y] == 1) {
-        if (j->size[x] > j->size[y] || j->size[x] < j->size[y])
-            return j->size[x] > j->size[y] ? -1 : 1;
-        if (j->resource[x] > j->resource[y] || j->resource[x] < j->resource[y])
-            return j->resource[x] > j->resource[y] ? -1 : 1;
+    return -weft_merit_compare(&((const trial *)a)->merit, &((const trial *)b)->merit);
+}
+
+/* Every trial at its best, best first; list[n of jobs]. */
+static int64_t rank_trials(const weft_jobs *j, trial *list)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < j->n; i++) {
+        const weft_merit m = {.job = j->job[i],
+                              .wins = (int)j->wins[i],
+                              .size = j->size[i],
+                              .resource = j->resource[i],
+                              .loss = j->loss[i]};
+        int64_t at = 0;
+        while (at < n && j->trial[list[at].at] != j->trial[i]) at++;
+        if (at == n)
+            list[n++] = (trial){m, i};
+        else if (weft_merit_compare(&m, &list[at].merit) > 0)
+            list[at] = (trial){m, i};
     }
-    if (j->loss[x] < j->loss[y] || j->loss[x] > j->loss[y])
-        return j->loss[x] < j->loss[y] ? -1 : 1;
-    return (x > y) - (x < y);
+    qsort(list, (size_t)n, sizeof *list, by_merit_of_job);
+    return n;
 }
 
 /* The likeliest arm of a job's mixture after it; -1: none. */
@@ -77,15 +85,9 @@ static void print_trials(const weft_summary *s, weft_arena *tmp)
 {
     const weft_jobs *j = &s->jobs;
     trial *list = WEFT_NEW(tmp, trial, j->n);
-    int64_t n = 0;
-    for (int64_t i = 0; i < j->n; i++) {
-        int64_t later = i + 1;
-        while (later < j->n && j->trial[later] != j->trial[i]) later++;
-        if (later == j->n) list[n++] = (trial){j, i};
-    }
-    qsort(list, (size_t)n, sizeof *list, by_rank);
+    const int64_t n = rank_trials(j, list);
     printf("\n%-4s %6s %6s %8s %9s %9s %8s %8s %9s %6s  %s\n", "best", "trial", "job",
-           "resource", "loss", "+-", "global %", "local %", "seconds", "p",
+           "resource", "score", "+-", "global %", "local %", "seconds", "p",
            "likeliest configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
         const int64_t at = list[i].at, arm = likeliest(&s->arms, j->job[at]);
@@ -105,6 +107,8 @@ static void print_rounds(const weft_summary *s)
            "collectives\n",
            (long long)s->rounds, s->spent[0], 100 * s->spent[1] / wall,
            100 * s->spent[2] / wall, 100 * s->spent[3] / wall);
+    printf("clients   %.0f averaged, %.0f diverged, %.0f lost to device or deadline\n",
+           s->fate[0], s->fate[1], s->fate[2]);
 }
 
 /* ---- configurations, each of which was fitted or scored -------------------------------
@@ -181,6 +185,18 @@ static void print_times(const weft_summary *s)
     }
 }
 
+/* Its configuration's number in the space, or in /configs where a tuner made it up. */
+static void print_winner(const weft_summary *s)
+{
+    const char *text = weft_summary_value(s, "winner")->text;
+    printf("winner    ");
+    if (s->rounds > 0)
+        printf("trial %lld, configuration ",
+               (long long)weft_summary_value(s, "winner_trial")->whole);
+    printf("%lld: %s\n", (long long)weft_summary_value(s, "winner_config")->whole,
+           *text ? text : "the settings of the input file");
+}
+
 static void print_run(const weft_summary *s, weft_arena *tmp)
 {
     printf("run       %s\n", s->path);
@@ -196,8 +212,7 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
            weft_summary_value(s, "hosts")->text, weft_summary_value(s, "blas")->text,
            weft_summary_value(s, "kernel")->text, weft_summary_value(s, "version")->text,
            weft_summary_value(s, "real")->text);
-    printf("winner    %lld: %s\n", (long long)weft_summary_value(s, "winner_config")->whole,
-           weft_summary_value(s, "winner")->text);
+    print_winner(s);
     print_score(s, "valid");
     print_score(s, "test");
     if (s->rounds > 0)

@@ -7,13 +7,13 @@
 
 /* One fact of a run: an attribute of its file. */
 typedef struct weft_fact {
-    const char *name, *object, *key, *unit;
+    const char *name, *object, *key;
     enum { TEXT, WHOLE, NUMBER } type;
     const char *title; /* in the comparison; NULL: not shown there */
     double scale;      /* of the comparison's figure */
     int digits;
 } weft_fact;
-enum { WEFT_NFACT = 33 };
+enum { WEFT_NFACT = 34 };
 extern const weft_fact weft_facts[WEFT_NFACT];
 
 /* What was read of one fact; a number that the run does not have is NAN. */
@@ -46,6 +46,7 @@ typedef struct weft_summary {
     weft_arms arms;
     int64_t rounds;  /* of all jobs */
     double spent[4]; /* their seconds: wall, compute, wait, comm */
+    double fate[3];  /* clients in them: averaged, diverged, lost to device or deadline */
     int64_t nconfig;
     int64_t *id;       /* [nconfig] */
     const char **text; /* [nconfig] */

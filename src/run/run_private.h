@@ -68,11 +68,17 @@ int weft_event_unpack(weft_event *e, const void *packed, weft_arena *mem);
 /* Digest of the events, in order, without the seconds that were measured. */
 uint64_t weft_event_digest(const weft_event *e, int64_t n);
 
-/* Positive where a is the better candidate for the winner, by job.wins: a job that may win
- * beats one that may not; of the latter the later is better; a finite loss beats none; then
- * the larger size and the larger resource (not where either job says 2), then the lower
- * loss, then the earlier job. */
-int weft_event_compare(const weft_event *a, const weft_event *b);
+/* What decides between candidates for the winner. */
+typedef struct weft_merit {
+    int64_t job;
+    int wins; /* of the job */
+    double size, resource, loss;
+} weft_merit;
+weft_merit weft_event_merit(const weft_event *e);
+/* Positive where a is the better one: a job that may win beats one that may not; of the
+ * latter the later is better; a finite loss beats none; then the larger size and the larger
+ * resource (not where either job says 2), then the lower loss, then the earlier job. */
+int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 /* The arm of its mixture that won: the likeliest after the job, ties by lower score. */
 int weft_winner_arm(const weft_event *e);
 /* The configuration that won, conf[dim]: that of the arm; of a product of simplexes, the
@@ -100,6 +106,8 @@ typedef struct weft_trace {
     double dropped;    /* journal.synced when files were last removed */
 } weft_trace;
 
+/* Opens a run file; EFILE also where the run is unfinished, and says so. Local. */
+WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem);
 /* Opens the trace beside `path` and reads what is there. EFILE: not writable, in use, or,
  * where `fresh` is 1, a run file or an unfinished run is there already (fresh 2: these are
  * replaced), or, where it is 0, there is nothing to resume. Collective. */
@@ -235,10 +243,15 @@ typedef struct weft_winner {
     int ntensor;
     weft_tensor tensor[WEFT_MOST_TENSORS]; /* [ntensor] in state */
     const real *state;
+    weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
+    const char *origin[4];         /* as read: tuner, data and digests of the run */
 } weft_winner;
 /* Numbers in tensors that follow one another. Local. */
 int64_t weft_tensors_size(int n, const weft_tensor *t);
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
+/* The same as a file of its own, with what the run file said of the run. */
+WEFT_CHECKED weft_status weft_winner_export(const weft_winner *w, const char *run,
+                                            weft_h5 *f);
 WEFT_CHECKED weft_status weft_winner_read(weft_winner *w, const char *path,
                                           weft_arena *mem);
 

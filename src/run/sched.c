@@ -28,9 +28,15 @@ typedef struct slot {
 
 /* ---- the books ---------------------------------------------------------------------- */
 
+static int better(const weft_event *a, const weft_event *b)
+{
+    const weft_merit x = weft_event_merit(a), y = weft_event_merit(b);
+    return weft_merit_compare(&x, &y) > 0;
+}
+
 static int leads(const weft_sched *s, const weft_event *e)
 {
-    return s->n == 0 || weft_event_compare(e, &s->winner) > 0;
+    return s->n == 0 || better(e, &s->winner);
 }
 
 /* Takes an event that is complete into the books; the winner is known. */
@@ -80,8 +86,7 @@ static void deal(const weft_sched *s, slot *todo, int n)
 static slot *keep_best(const weft_sched *s, slot *best, slot *now)
 {
     if (!now->event.job.last || s->target > 0) return best;
-    const int wins =
-        best ? weft_event_compare(&now->event, &best->event) > 0 : leads(s, &now->event);
+    const int wins = best ? better(&now->event, &best->event) : leads(s, &now->event);
     slot *loser = wins ? best : now;
     if (loser) {
         weft_arena_free(loser->state.mem);
@@ -179,7 +184,7 @@ static weft_status record_all(weft_sched *s, slot *todo, int n, int *reached)
         const weft_event *e = &todo[end].event;
         whole &= todo[end].done;
         if (!todo[end].done) continue;
-        if (!any || weft_event_compare(e, &s->winner) > 0) s->winner = *e;
+        if (!any || better(e, &s->winner)) s->winner = *e;
         any = 1;
         *reached = whole && is_target(s, e);
     }

@@ -77,6 +77,7 @@ const weft_fact weft_facts[WEFT_NFACT] = {
      .title = "all s",
      .scale = 1,
      .digits = 2},
+    {.name = "winner_trial", .object = "/winner", .key = "trial", .type = WHOLE},
     {.name = "winner_config", .object = "/winner", .key = "id", .type = WHOLE},
     {.name = "winner", .object = "/winner", .key = "text", .type = TEXT, .title = "winner"},
     {.name = "digest", .object = "/", .key = "digest", .type = TEXT, .title = "digest"},
@@ -167,17 +168,24 @@ static weft_status read_jobs(weft_h5 *f, weft_jobs *j)
     return c.st;
 }
 
-/* Sums of the rounds' seconds. */
+static double sum(columns *c, const char *name)
+{
+    const double *x = number(c, name);
+    double all = 0;
+    for (int64_t r = 0; r < c->n; r++) all += x[r];
+    return all;
+}
+
+/* Sums over rounds. */
 static weft_status read_rounds(weft_h5 *f, weft_summary *s)
 {
-    static const char *const name[] = {"wall", "compute", "wait", "comm"};
+    static const char *const spent[] = {"wall", "compute", "wait", "comm"};
+    static const char *const fate[] = {"clients", "diverged", "dropped"};
     if (!weft_h5_has(f, "/rounds")) return WEFT_OK;
     columns c = columns_open(f, "rounds", "job");
     s->rounds = c.n;
-    for (int i = 0; i < 4; i++) {
-        const double *x = number(&c, name[i]);
-        for (int64_t r = 0; r < c.n; r++) s->spent[i] += x[r];
-    }
+    for (int i = 0; i < 4; i++) s->spent[i] = sum(&c, spent[i]);
+    for (int i = 0; i < 3; i++) s->fate[i] = sum(&c, fate[i]);
     return c.st;
 }
 
@@ -208,7 +216,7 @@ weft_status weft_summary_read(weft_summary *s, const char *path, weft_arena *mem
 {
     weft_h5 f;
     *s = (weft_summary){.path = path};
-    TRY(weft_h5_open(&f, path, mem));
+    TRY(weft_run_file(&f, path, mem));
     const weft_status st = read_all(&f, s);
     weft_h5_close(&f);
     return st;

@@ -21,6 +21,13 @@ static const char *state_name(const weft_trace *t, const weft_event *e, weft_are
                            (long long)e->job.id);
 }
 
+static const char *dir_of(const char *path, weft_arena *mem)
+{
+    const size_t n = strlen(path);
+    const size_t stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
+    return weft_arena_text(mem, "%.*s.d", (int)stem, path);
+}
+
 /* ---- opening ------------------------------------------------------------------------ */
 
 static int is_file(const char *path)
@@ -177,10 +184,8 @@ static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
 weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_team *world,
                             weft_arena *mem)
 {
-    const size_t n = strlen(path);
-    const size_t stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
     *t = (weft_trace){.world = world, .mem = mem, .path = path, .journal = {.fd = -1}};
-    t->dir = weft_arena_text(mem, "%.*s.d", (int)stem, path);
+    t->dir = dir_of(path, mem);
 
     weft_record *rec = NULL;
     int64_t nrec = 0;
@@ -194,6 +199,15 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_tea
                        t->path);
     if (st != WEFT_OK) weft_trace_close(t, 0);
     return st;
+}
+
+weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
+{
+    const char *journal = weft_arena_text(mem, "%s/journal", dir_of(path, mem));
+    if (!is_file(path) && is_file(journal))
+        return weft_fail(WEFT_EFILE, "%s is unfinished; go on with it by `weft resume %s`",
+                         path, path);
+    return weft_h5_open(f, path, mem);
 }
 
 /* ---- writing ------------------------------------------------------------------------ */

@@ -79,7 +79,7 @@ static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part pa
 static weft_status score_parts(const weft_run *r, weft_outcome *o)
 {
     const weft_event *e = &o->sched->winner;
-    for (int p = 0; p < WEFT_NPART; p++) o->score[p] = (weft_scores){NAN, NAN, NAN, NAN};
+    for (int p = 0; p < WEFT_NPART; p++) o->score[p] = (weft_scores){NAN, NAN, NAN, NAN, 0};
     if (e->job.mix.k == 1 && !r->task->units) {
         o->score[WEFT_VALID].loss = e->res.valid_loss;
         o->score[WEFT_VALID].error = e->res.valid_error;

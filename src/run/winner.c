@@ -1,7 +1,9 @@
 /* The winner of a run as it stands in the run file and, alone, in an exported file: its
  * weights and all that is needed to use them. Called by output.c and eval.c. */
+#include "columns.h"
 #include "run_private.h"
 
+#include <math.h>
 #include <string.h>
 
 #define REAL_TYPE (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
@@ -9,6 +11,47 @@
 static const char *path_of(const char *tensor, weft_arena *mem)
 {
     return weft_arena_text(mem, "/winner/state/%s", tensor);
+}
+
+/* What a file says of the run that found the winner. */
+static const char *const origin[] = {"tuner", "data", "data_digest", "digest"};
+
+/* Scores of a part as attributes of /winner: "test_error". */
+static const struct {
+    const char *name;
+    size_t at;
+} scores[] = {{"loss", offsetof(weft_scores, loss)},
+              {"error", offsetof(weft_scores, error)},
+              {"personal_loss", offsetof(weft_scores, personal_loss)},
+              {"personal_error", offsetof(weft_scores, personal_error)}};
+
+static const char *score_key(int part, int i, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%s_%s", weft_part_name[part], scores[i].name);
+}
+
+static weft_status put_scores(const weft_winner *w, weft_h5 *f)
+{
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int i = 0; i < WEFT_COUNT(scores); i++) {
+            double x;
+            memcpy(&x, (const char *)&w->score[p] + scores[i].at, sizeof x);
+            if (!isnan(x)) TRY(weft_h5_put_num(f, "/winner", score_key(p, i, f->mem), x));
+        }
+    return WEFT_OK;
+}
+
+static weft_status read_scores(weft_winner *w, weft_h5 *f)
+{
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int i = 0; i < WEFT_COUNT(scores); i++) {
+            const char *key = score_key(p, i, f->mem);
+            double x = NAN;
+            if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
+                TRY(weft_h5_get_num(f, "/winner", key, &x));
+            memcpy((char *)&w->score[p] + scores[i].at, &x, sizeof x);
+        }
+    return WEFT_OK;
 }
 
 int64_t weft_tensors_size(int n, const weft_tensor *t)
@@ -39,7 +82,18 @@ weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
     TRY(weft_h5_put_long(f, "/winner", "job", w->job));
     TRY(weft_h5_put_long(f, "/winner", "trial", w->trial));
     TRY(weft_h5_put_long(f, "/winner", "round", w->round));
-    return weft_h5_put_num(f, "/winner", "size", w->size);
+    TRY(weft_h5_put_num(f, "/winner", "size", w->size));
+    return put_scores(w, f);
+}
+
+weft_status weft_winner_export(const weft_winner *w, const char *run, weft_h5 *f)
+{
+    TRY(weft_h5_put_attr(f, "/", "format", WEFT_WINNER_FORMAT));
+    TRY(weft_h5_put_attr(f, "/", "version", WEFT_VERSION));
+    TRY(weft_h5_put_attr(f, "/", "run", run));
+    for (int i = 0; i < WEFT_COUNT(origin); i++)
+        TRY(weft_h5_put_attr(f, "/", origin[i], w->origin[i]));
+    return weft_winner_put(w, f);
 }
 
 static weft_status read_tensors(weft_winner *w, weft_h5 *f)
@@ -83,13 +137,16 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
     TRY(weft_h5_get_long(f, "/winner", "trial", &w->trial));
     TRY(weft_h5_get_long(f, "/winner", "round", &w->round));
     TRY(weft_h5_get_long(f, "/winner", "id", &w->id));
+    for (int i = 0; i < WEFT_COUNT(origin); i++)
+        TRY(weft_h5_get_attr(f, "/", origin[i], &w->origin[i]));
+    TRY(read_scores(w, f));
     return read_tensors(w, f);
 }
 
 weft_status weft_winner_read(weft_winner *w, const char *path, weft_arena *mem)
 {
     weft_h5 f;
-    TRY(weft_h5_open(&f, path, mem));
+    TRY(weft_run_file(&f, path, mem));
     const weft_status st = read_winner(w, &f);
     weft_h5_close(&f);
     return st;

@@ -268,14 +268,6 @@ void weft_space_near(const weft_space *sp, const char *section, const double *ce
     }
 }
 
-/* 1 if another section has an axis of that option's name. */
-static int is_ambiguous(const weft_space *sp, const char *name)
-{
-    int n = 0;
-    for (int a = 0; a < sp->dim; a++) n += weft_opt_is(sp->axis[a].opt, name);
-    return n > 1;
-}
-
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n)
 {
     size_t at = 0;
@@ -284,9 +276,7 @@ void weft_space_show(const weft_space *sp, const double *conf, char *text, size_
         char name[64], value[64];
         weft_opt_name(sp->axis[a].opt, name, sizeof name);
         weft_opt_show(sp->axis[a].opt, conf[a], value, sizeof value);
-        const int whole = is_ambiguous(sp, name);
-        at += (size_t)snprintf(text + at, n - at, "%s%s%s%s=%s", a ? " " : "",
-                               whole ? sp->axis[a].section : "", whole ? "." : "", name,
-                               value);
+        at += (size_t)snprintf(text + at, n - at, "%s%s.%s=%s", a ? " " : "",
+                               sp->axis[a].section, name, value);
     }
 }

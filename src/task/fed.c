@@ -121,7 +121,7 @@ static weft_status desk_new(fed *t)
     const double bytes = (double)t->nweight * (sizeof(double) + 3 * sizeof(real));
     if (bytes > t->env.memory)
         return weft_fail(WEFT_ELIMIT,
-                         "fed.model = %s has %lld weights, whose training takes %.2f GB; "
+                         "fed.model = %s has %lld weights, whose training takes %.3g GB; "
                          "run.memory allows %g GB a rank: make it smaller or allow more",
                          t->net_name, (long long)t->nweight, bytes / 1e9,
                          t->env.memory / 1e9);
@@ -260,7 +260,8 @@ static weft_status fed_score(void *self, const weft_job *job, const real *state,
     *out = (weft_scores){.loss = s.loss[FED_BEFORE] / s.v,
                          .error = s.wrong[FED_BEFORE] / s.v,
                          .personal_loss = q.personal ? s.loss[FED_AFTER] / s.v : NAN,
-                         .personal_error = q.personal ? s.wrong[FED_AFTER] / s.v : NAN};
+                         .personal_error = q.personal ? s.wrong[FED_AFTER] / s.v : NAN,
+                         .count = s.v};
     return WEFT_OK;
 }
 

@@ -326,7 +326,9 @@ static weft_status fmap_score(void *self, const weft_job *job, const real *state
     memcpy(own, state, n * sizeof *own);
     tally s = tally_new(t, a.k, part, tmp);
     score_split(t, job, &a, own, part, &s, tmp);
-    *out = (weft_scores){.personal_loss = NAN, .personal_error = NAN};
+    *out = (weft_scores){.personal_loss = NAN,
+                         .personal_error = NAN,
+                         .count = (double)t->env.data->part[part].total};
     tally_close(t, &a, 1, &s, &out->loss, &out->error);
     weft_arena_free(tmp);
     return WEFT_OK;
