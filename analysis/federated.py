@@ -124,6 +124,25 @@ def table(groups, prefix):
             out.writerow({k: f"{v:.2f}" if isinstance(v, float) else v for k, v in row.items()})
 
 
+def unlike(a, b):
+    """Options, seed and files aside, in which two runs of one method differ."""
+    keys = {(s, k) for r in (a, b) for s in r.ini.sections() for k in r.ini[s]}
+    return sorted(f"{s}.{k}" for s, k in keys if (s, k) not in runs.NAMES
+                  and a.ini.get(s, k, fallback=None) != b.ini.get(s, k, fallback=None))
+
+
+def check_group(group):
+    """Ends the script where a mean over these runs would mean nothing."""
+    for i, b in enumerate(group):
+        for a in group[:i]:
+            both = f"{a.path} and {b.path} are both by {runs.method_of(a.method())[0]}"
+            if a.seed == b.seed:
+                sys.exit(f"{both} with seed {a.seed}; give one of them")
+            if unlike(a, b):
+                sys.exit(f"{both} but differ in {', '.join(unlike(a, b)[:4])}; "
+                         "draw them apart")
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -143,6 +162,8 @@ def main():
     methods = {r.method() for r in all_runs}
     order = [m for m in runs.METHODS if m in methods] + sorted(methods - set(runs.METHODS))
     groups = {m: [r for r in all_runs if r.method() == m] for m in order}
+    for group in groups.values():
+        check_group(group)
     picture(groups, level, args.o)
     table(groups, args.o)
     print(f"{len(all_runs)} runs, {len(groups)} methods: {args.o}.png .pdf .csv")

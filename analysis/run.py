@@ -7,6 +7,7 @@ A sweep is shown as its maps in order of validation error.
 """
 
 import argparse
+import textwrap
 import sys
 
 import numpy as np
@@ -147,7 +148,7 @@ def main():
         f", test {test:.2f} %" if np.isfinite(test) else "")
     fig.suptitle(f"{runs.name_of(run.tuner)[0]}, {len(run.config)} maps, "
                  f"{run.attr['search_seconds']:.3g} s; accuracy: {scores}\n"
-                 f"{runs.short(run.winner['text'])}", x=0.01, ha="left", fontsize=10)
+                 f"{textwrap.fill(runs.short(run.winner['text']), 130 if shared else 84)}", x=0.01, ha="left", fontsize=10)
     out = args.o or args.run.rsplit(".h5", 1)[0] + ".png"
     fig.savefig(out)
     print(out)
