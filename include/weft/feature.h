@@ -31,8 +31,6 @@ typedef struct weft_matrix {
     const int *group; /* [n] rows of different groups hardly share columns; NULL: one */
     int ngroup;
     const void *self; /* the feature map's own */
-    double bytes;     /* held by this rank */
-    double flops;     /* of one `normal` with c = 1, this rank */
 } weft_matrix;
 
 /* The request for a matrix: local rows of one part, each with the configuration it is made

@@ -103,8 +103,8 @@ static weft_status setup(void *self, weft_data *data, double memory, uint64_t se
         (double)s->bins * (4.0 * data->classes + sizeof(real) * data->classes + 20);
     if (need > memory)
         return weft_fail(WEFT_ELIMIT,
-                         "%lld bins need %.1f GB a rank, but %.1f GB are allowed; "
-                         "use fewer bins or raise the limit",
+                         "ngram.bins = %lld needs %.3g GB a rank, run.memory allows %.3g "
+                         "GB; use fewer bins or allow more",
                          (long long)s->bins, need / 1e9, memory / 1e9);
     s->data = data;
     const weft_rows *part = &data->part[WEFT_TRAIN];

@@ -74,7 +74,7 @@ void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
                   weft_arena *tmp)
 {
     weft_sparse *rows = WEFT_NEW(tmp, weft_sparse, 1);
-    double *bound = WEFT_NEW(tmp, double, 1), nnz = (double)x->first[x->n];
+    double *bound = WEFT_NEW(tmp, double, 1);
     *rows =
         (weft_sparse){.n = x->n, .first = x->first, .column = x->bin, .value = x->value};
     *bound = weft_sparse_largest(rows);
@@ -85,8 +85,6 @@ void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
     f->group = any->hash == NGRAM_PER_MAP ? q->arm : NULL; /* else maps share their bins */
     f->ngroup = q->narm;
     f->self = bound;
-    f->bytes = 8 * nnz;
-    f->flops = 4 * nnz;
     f->times = times;
     f->trans = trans;
     f->normal = normal;

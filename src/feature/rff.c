@@ -210,8 +210,6 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     *f = (weft_matrix){
         .n = m->n, .total = m->n, .d = m->d, .team = own->data->team, .self = m};
     weft_sum_i64(f->team, &f->total, 1);
-    f->bytes = (double)m->held * (double)m->ldq;
-    f->flops = 4 * (double)m->n * (double)m->d;
     rff_matrix_vtable(f);
 }
 

@@ -7,7 +7,7 @@
 
 /* The members of a job but its mixture's arms, which follow, and its blocks. */
 typedef struct job_head {
-    int64_t id, trial, from, round, last, all, wins, schedule, diff, k, dim, nblock, axes;
+    int64_t id, trial, from, round, last, all, wins, schedule, diff, k, dim, nblock;
     double resource, size, eta, horizon, discount, floor, cutoff;
 } job_head;
 
@@ -53,19 +53,9 @@ static char *put(char *to, const void *from, size_t n)
     return to + n;
 }
 
-static char *put_ints(char *to, const int *from, int n)
-{
-    for (int i = 0; i < n; i++) {
-        const int64_t wide = from[i];
-        to = put(to, &wide, sizeof wide);
-    }
-    return to;
-}
-
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
 {
     const weft_mix *m = &job->mix;
-    const int noff = m->off ? m->nblock + 1 : 0, naxis = m->axis ? m->nblock : 0;
     const job_head head = {.id = job->id,
                            .trial = job->trial,
                            .from = job->from,
@@ -78,7 +68,6 @@ void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
                            .k = m->k,
                            .dim = m->dim,
                            .nblock = m->nblock,
-                           .axes = naxis,
                            .resource = job->resource,
                            .size = job->size,
                            .eta = job->rule.eta,
@@ -86,12 +75,9 @@ void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
                            .discount = job->rule.discount,
                            .floor = job->rule.floor,
                            .cutoff = job->rule.cutoff};
-    *bytes = sizeof head + (size_t)(noff + naxis) * sizeof(int64_t) + weft_mix_bytes(m);
+    *bytes = sizeof head + weft_mix_bytes(m);
     char *to = WEFT_NEW(mem, char, *bytes);
-    char *at = put(to, &head, sizeof head);
-    at = put_ints(at, m->off, noff);
-    at = put_ints(at, m->axis, naxis);
-    weft_mix_pack(m, at);
+    weft_mix_pack(m, put(to, &head, sizeof head));
     return to;
 }
 
