@@ -233,7 +233,7 @@ static void softmax(int c, real *z, int label, real scale, weft_score *score)
         sum += e;
     }
     score->loss += log(sum) + top - own;
-    score->wrong += best != label;
+    score->wrong += best != label || isnan(z[label]);
     score->count++;
     for (int j = 0; j < c; j++) z[j] *= scale / (real)sum;
     z[label] -= scale;

@@ -24,14 +24,14 @@ static weft_status take(fed *t, portion *p, int64_t n, const real *w)
     return WEFT_OK;
 }
 
-static portion portion_new(const fed_survey *q, int nblock, weft_arena *tmp)
+static portion portion_new(const fed *t, const fed_survey *q, int nblock, weft_arena *tmp)
 {
     return (portion){.turn = {.round = FED_EVALUATION,
                               .before = 1,
                               .train = q->personal,
                               .after = q->personal,
                               .part = q->part,
-                              .most = INFINITY},
+                              .most = t->worst},
                      .place = WEFT_NEW(tmp, fed_place, PORTION),
                      .told = WEFT_NEW(tmp, fed_told, PORTION),
                      .wire = WEFT_NEW(tmp, int64_t, fed_room(PORTION)),
@@ -47,7 +47,7 @@ weft_status fed_evaluate(fed *t, const fed_survey *q, int64_t trial, const weft_
     const int64_t m = q->clients > 0 && q->clients < clients ? q->clients : clients;
     int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
     if (drawn) fed_draw(t, FED_EVALUATION, clients, m, 0, drawn, tmp);
-    portion p = portion_new(q, mix->nblock, tmp);
+    portion p = portion_new(t, q, mix->nblock, tmp);
     weft_status st = WEFT_OK;
     *out = (fed_seen){0};
     for (int64_t i = 0; i < m && st == WEFT_OK; i += PORTION) {
