@@ -84,20 +84,20 @@ size_t weft_arena_used(const weft_arena *a);       /* bytes held */
  * Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
 typedef enum weft_purpose {
     WEFT_RNG_SPACE = 1, /* configurations: (index, axis) */
-    WEFT_RNG_ASSIGN,    /* which map a sample draws: (round, sample) */
-    WEFT_RNG_VALID,     /* which map a validation sample is given: (round, sample) */
-    WEFT_RNG_MATRIX,    /* random projections: (row block, column) */
+    WEFT_RNG_ASSIGN,    /* which map a sample draws: (trial, round, sample) */
+    WEFT_RNG_VALID,     /* a validation sample: (trial, round, sample) */
+    WEFT_RNG_MATRIX,    /* random projections: (feature, block of inputs, kind) */
     WEFT_RNG_OFFSET,    /* random offsets: (feature) */
     WEFT_RNG_HASH,      /* hash seeds: (map) */
     WEFT_RNG_SPLIT,     /* order in which a data set is split: (sample) */
     WEFT_RNG_DATA,      /* built-in data: (sample, position) */
-    WEFT_RNG_TUNER,     /* a tuner's own: (trial, axis) */
+    WEFT_RNG_TUNER,     /* a tuner's own: (trial) or (hash, index, axis) */
     WEFT_RNG_SOLVE,     /* a solver's own */
     WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index) */
     WEFT_RNG_COHORT,    /* clients of a round: (round, draw) */
-    WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch) */
+    WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch and place) */
     WEFT_RNG_PICK,      /* configuration a client draws: (trial, round, place in cohort) */
-    WEFT_RNG_DROPOUT,   /* masks: (key, step) */
+    WEFT_RNG_DROPOUT,   /* masks: key of (round, client, epoch and sample), then of units */
     WEFT_RNG_DEVICE,    /* speed, drop-out ... of a device: (what, client, round) */
     WEFT_RNG_CLIENT,    /* generated clients, partitions: (client, sample) */
     WEFT_RNG_TEST

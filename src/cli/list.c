@@ -94,7 +94,7 @@ static void print_options(const weft_kind *k)
         char name[128], bounds[512];
         weft_opt_name(o, name, sizeof name);
         show_bounds(o, bounds, sizeof bounds);
-        printf("  %-12s %s\n  %-12s %s; default %s%s\n", name, o->about, "", bounds,
+        printf("  %-14s %s\n  %-14s %s; default %s%s\n", name, o->about, "", bounds,
                o->def[0] ? o->def : "none", o->tune ? "; may be a range" : "");
     }
 }

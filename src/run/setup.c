@@ -194,7 +194,7 @@ static weft_status bind(weft_run *r)
     const double bytes = 8.0 * (double)r->space.count * (r->space.dim + 8) * 4;
     if (bytes > r->opts.memory * 1e9)
         return weft_fail(WEFT_ELIMIT,
-                         "space.configs: %lld configurations take %.1f GB, "
+                         "space.configs: %lld configurations take %.3g GB, "
                          "run.memory allows %g GB a rank; search fewer or allow more",
                          (long long)r->space.count, bytes / 1e9, r->opts.memory);
     return WEFT_OK;
@@ -230,7 +230,7 @@ static weft_status check_setup(const weft_run *r)
     const double bytes = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
     if (bytes > r->opts.memory * 1e9)
         return weft_fail(WEFT_ELIMIT,
-                         "the states of the training take %.2f GB, run.memory "
+                         "the states of the training take %.3g GB, run.memory "
                          "allows %g GB a rank; use fewer features or allow more",
                          bytes / 1e9, r->opts.memory);
     int n;
