@@ -28,9 +28,11 @@ COLUMNS = ["tuner", "seed", "maps", "best", "picked", "gap", "rank", "top", "fas
 def identity(run):
     """What a sweep and a search must share: all settings but how the search is done."""
     search = {"run", "space", "random", "ws_sha", "ws_eg"}
+    shared = {("fmap", "validation"), ("fmap", "slack")}
     settings = tuple(sorted((s, k, v) for s in run.ini.sections() if s not in search
-                            for k, v in run.ini.items(s) if (s, k) != ("fmap", "validation")))
-    return run.attr["data_digest"], run.seed, settings, tuple(sorted(run.config.items()))
+                            for k, v in run.ini.items(s) if (s, k) not in shared))
+    maps = tuple(sorted((i, runs.short(text)) for i, text in run.config.items()))
+    return run.attr["data_digest"], run.seed, settings, maps
 
 
 def compare(search, sweep):
