@@ -155,6 +155,9 @@ static void test_elimination(weft_arena *mem)
         ok(rung_of(&p, loss, backward, t) == 4 && t[0] == 1 && t[1] == 3 && t[2] == 4 &&
                t[3] == 6,
            "the lowest losses go on, of equals the lower ids");
+        ok(p.tuner->ended(p.self, 0) && p.tuner->ended(p.self, 5) &&
+               !p.tuner->ended(p.self, 3),
+           "the others are ended");
         ok(rung_of(&p, loss, backward, t) == 2 && t[0] == 3 && t[1] == 6, "again");
         ok(rung_of(&p, loss, backward, t) == 1 && t[0] == 6, "one is left");
         ok(rung_of(&p, loss, backward, t) == 0, "and that is all");

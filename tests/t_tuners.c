@@ -192,6 +192,8 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
         weft_result_pack(&f.res, s.told[f.job]);
         h.z[f.res.trial] = f.res.z;
         p.tuner->tell(p.self, &f.res);
+        for (int64_t t = 0; p.tuner->ended && t < h.trials; t++)
+            h.closed[t] |= p.tuner->ended(p.self, t);
     }
     s.planned = p.tuner->jobs(p.self);
     return s;

@@ -22,6 +22,9 @@ typedef struct weft_tuner {
     void (*tell)(void *self, const weft_result *res);
     /* Number of jobs that will be asked in all, as far as known; for plans and progress. */
     int64_t (*jobs)(const void *self);
+    /* 1: no later job continues or copies this trial, though none was called its last.
+     * NULL: there are none such. */
+    int (*ended)(const void *self, int64_t trial);
 } weft_tuner;
 
 /* The tuner of that name in the registry; ECONF with the nearest name. Local. */

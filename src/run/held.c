@@ -93,6 +93,22 @@ static int is_winner(const weft_sched *s, const weft_event *e)
     return e->job.id == s->winner.job.id;
 }
 
+/* Of states that no later job and no winner needs. */
+static void let_go(weft_sched *s)
+{
+    int kept = 0;
+    for (int i = 0; i < s->nheld; i++) {
+        weft_held *h = &s->held[i];
+        if (h->newest || is_winner(s, h->of)) {
+            s->held[kept++] = *h;
+            continue;
+        }
+        if (s->trace) weft_trace_drop(s->trace, h->of);
+        forget(h);
+    }
+    s->nheld = kept;
+}
+
 void weft_held_add(weft_sched *s, const weft_event *e, const weft_state *state)
 {
     weft_held *before = newest_of(s, e->job.trial);
@@ -105,18 +121,16 @@ void weft_held_add(weft_sched *s, const weft_event *e, const weft_state *state)
     } else if (state) {
         weft_arena_free(state->mem);
     }
-    int kept = 0;
-    for (int i = 0; i < s->nheld; i++) {
-        weft_held *h = &s->held[i];
-        if (h->newest || is_winner(s, h->of)) {
-            s->held[kept++] = *h;
-            continue;
-        }
-        if (s->trace) weft_trace_drop(s->trace, h->of);
-        forget(h);
-    }
-    s->nheld = kept;
+    let_go(s);
     make_room(s);
+}
+
+void weft_held_ended(weft_sched *s)
+{
+    if (!s->tuner->ended) return;
+    for (int i = 0; i < s->nheld; i++)
+        if (s->tuner->ended(s->tuner_self, s->held[i].of->job.trial)) s->held[i].newest = 0;
+    let_go(s);
 }
 
 weft_status weft_held_winner(weft_sched *s, const real **state)

@@ -197,6 +197,9 @@ double weft_held_resource(const weft_sched *s, const weft_job *job);
 /* Takes the state after an event, NULL: it is in the file only. Lets go of those that no
  * later job and no winner needs. Local. */
 void weft_held_add(weft_sched *s, const weft_event *e, const weft_state *state);
+/* Lets go of the states of trials that the tuner, since its last tell, calls ended. Local.
+ */
+void weft_held_ended(weft_sched *s);
 /* The winner's state, [nstate]. Collective over team. */
 WEFT_CHECKED weft_status weft_held_winner(weft_sched *s, const real **state);
 

@@ -347,6 +347,7 @@ static weft_status search(weft_sched *s, slot *batch)
         qsort(batch, (size_t)n, sizeof *batch, slot_by_job);
         for (int i = 0; i < n && !reached; i++)
             s->tuner->tell(s->tuner_self, &batch[i].event.res);
+        weft_held_ended(s);
     }
     return WEFT_OK;
 }

@@ -187,6 +187,12 @@ static int64_t fedex_jobs(const void *self)
     return weft_race_jobs(&t->race);
 }
 
+static int fedex_ended(const void *self, int64_t trial)
+{
+    const fedex *t = self;
+    return weft_race_ended(&t->race, trial);
+}
+
 extern const weft_tuner weft_tuner_fedex;
 const weft_tuner weft_tuner_fedex = {
     .kind = {.name = "fedex",
@@ -198,4 +204,5 @@ const weft_tuner weft_tuner_fedex = {
     .ask = fedex_ask,
     .tell = fedex_tell,
     .jobs = fedex_jobs,
+    .ended = fedex_ended,
 };

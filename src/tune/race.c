@@ -148,6 +148,11 @@ void weft_race_tell(weft_race *r, const weft_result *res)
     if (r->untold == 0 && r->rung < r->eliminations) eliminate(r);
 }
 
+int weft_race_ended(const weft_race *r, int64_t trial)
+{
+    return r->racer[trial].out;
+}
+
 int64_t weft_race_jobs(const weft_race *r)
 {
     int64_t n = 0, from = 0;

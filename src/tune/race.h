@@ -61,6 +61,8 @@ WEFT_CHECKED weft_status weft_race_setup(weft_race *r, const char *tuner, int64_
 weft_asked weft_race_ask(weft_race *r, weft_job *job);
 /* Enters a loss; after the last of a rung eliminates by (loss, trial), NaN last. Local. */
 void weft_race_tell(weft_race *r, const weft_result *res);
+/* 1: the trial is eliminated. Local. */
+int weft_race_ended(const weft_race *r, int64_t trial);
 /* Jobs in all. Local. */
 int64_t weft_race_jobs(const weft_race *r);
 

@@ -46,6 +46,12 @@ static int64_t sha_jobs(const void *self)
     return weft_race_jobs(&t->race);
 }
 
+static int sha_ended(const void *self, int64_t trial)
+{
+    const sha *t = self;
+    return weft_race_ended(&t->race, trial);
+}
+
 extern const weft_tuner weft_tuner_sha;
 const weft_tuner weft_tuner_sha = {
     .kind = {.name = "sha",
@@ -56,4 +62,5 @@ const weft_tuner weft_tuner_sha = {
     .ask = sha_ask,
     .tell = sha_tell,
     .jobs = sha_jobs,
+    .ended = sha_ended,
 };
