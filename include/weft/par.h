@@ -91,8 +91,8 @@ typedef struct weft_grid weft_grid;
 /* Factors A [n][n], given by panels of its lower triangle, by ScaLAPACK in `real` precision
  * on a grid as square as size allows (1 x P up to 3 ranks), blocks of 64; one rank alone by
  * LAPACK. *minor: 0, or the order of the first minor that is not positive definite. Memory
- * per rank, from mem: weft_grid_bytes. To be freed also where *minor is not 0. Collective.
- * Cost n^3/3 flops over the team. */
+ * per rank, from mem: n^2/size reals and one panel. To be freed also where *minor is not 0.
+ * Collective. Cost n^3/3 flops over the team. */
 weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_panel panel, void *ctx,
                             weft_arena *mem, int64_t *minor);
 /* Solves A x = b by the factor, b [c][n] in and out on all ranks (class-major). Collective.
@@ -100,7 +100,5 @@ weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_panel panel, void *ctx
 void weft_grid_solve(weft_grid *g, int c, real *b);
 void weft_grid_free(
     weft_grid *g); /* the process grid; the memory is the arena's. Collective */
-/* Bytes per rank that it will take: n^2/size reals and one panel. Local. */
-double weft_grid_bytes(int64_t n, int size);
 
 #endif

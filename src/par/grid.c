@@ -200,13 +200,3 @@ void weft_grid_free(weft_grid *g)
     Cblacs_gridexit(g->context);
     Cfree_blacs_system_handle(g->handle);
 }
-
-double weft_grid_bytes(int64_t n, int size)
-{
-    const int nrow = grid_rows(size), ncol = size / nrow;
-    const int64_t blocks = (n + NB - 1) / NB;
-    const double rows = (double)((blocks + nrow - 1) / nrow * NB);
-    const double columns = (double)((blocks + ncol - 1) / ncol * NB);
-    return rows * columns * (double)sizeof(real) +
-           (double)n * PANEL * (double)sizeof(double);
-}

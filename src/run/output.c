@@ -33,9 +33,11 @@ static const weft_column event_columns[] = {
                 "score of the mixture that the tuner was told: a mean validation loss, or "
                 "an error rate where the task's option score says so",
                 "loss or 1"),
-    WEFT_NUMBER(event_row, bound,
-                "half the width of the 95 % interval of the score; 0: not known",
-                "as loss"),
+    WEFT_NUMBER(
+        event_row, bound,
+        "half the width of the 95 % interval of valid_error, or of valid_loss where "
+        "that is the score; 0: not known",
+        "loss or 1"),
     WEFT_NUMBER(event_row, valid_loss, "mean validation loss under the mixture", "loss"),
     WEFT_NUMBER(event_row, valid_error, "share of wrong answers under the mixture", "1"),
     WEFT_NUMBER(event_row, global_loss, "of the server's weights; nan: not scored", "loss"),

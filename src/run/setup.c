@@ -283,7 +283,9 @@ const char *weft_run_hosts(weft_team *team, weft_arena *mem)
     const char *text = "";
     for (int r = 0; r < team->size; r++) {
         const int32_t *name = all + (size_t)r * NAME;
-        if (r > 0 && memcmp(name, name - NAME, NAME * sizeof *name) == 0) continue;
+        int first = 0;
+        while (memcmp(name, all + (size_t)first * NAME, NAME * sizeof *name) != 0) first++;
+        if (first < r) continue;
         for (int i = 0; i < NAME; i++) own[i] = (char)name[i];
         text = weft_arena_text(mem, "%s%s%s", text, r > 0 ? " " : "", own);
     }
