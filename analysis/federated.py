@@ -73,6 +73,7 @@ def draw(ax, curves, method, style="-", steps=False):
     label, colour, _ = runs.method_of(method)
     x, mean, sd = on_grid(curves, steps)
     ax.plot(x, mean, style, color=colour, lw=1.8 if style == "-" else 1,
+            marker="o" if len(x) == 1 else None,
             label=label if style == "-" else None, drawstyle="steps-post" if steps else "default")
     if style == "-":
         ax.fill_between(x, mean - sd, mean + sd, color=colour, alpha=0.15, lw=0,
