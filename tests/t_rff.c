@@ -385,32 +385,6 @@ static void test_cache(void)
     ok(nested, "fewer features are the first of all");
 }
 
-/* A request for some of the rows has the features that these rows have among all. */
-static void test_rows(void)
-{
-    weft_data data;
-    make_data(&data, WEFT_BYTES);
-    void *self = set_up(&data, "features=50", 1e9);
-    const void *a = arm(self, LAPLACIAN, 0.05, NONE);
-    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
-    weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
-    int64_t *row = WEFT_NEW(mem, int64_t, f.n), n = 0;
-    for (int64_t i = 0; i < f.n; i++)
-        if (i % 3 == 1) row[n++] = i;
-    weft_request q = {
-        .part = WEFT_TRAIN, .n = n, .row = row, .narm = 1, .arms = &a, .size = 1};
-    weft_matrix g;
-    weft_feature_rff.matrix(self, &q, 0, stat, &g, mem);
-    real *w = WEFT_NEW(mem, real, f.d), *zf = WEFT_NEW(mem, real, f.n),
-         *zg = WEFT_NEW(mem, real, n);
-    for (int64_t k = 0; k < f.d; k++) w[k] = (real)sin((double)k);
-    f.times(&f, 1, w, zf);
-    g.times(&g, 1, w, zg);
-    int same = 1;
-    for (int64_t i = 0; i < n; i++) same &= zg[i] == zf[row[i]];
-    ok(same, "some of the rows have the features that they have among all");
-}
-
 static void test_refusals(void)
 {
     weft_data data;
@@ -430,7 +404,6 @@ int main(int argc, char **argv)
     test_kernels();
     test_products();
     test_cache();
-    test_rows();
     test_refusals();
     const int failed = tap_done();
     weft_arena_free(mem);

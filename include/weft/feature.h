@@ -33,13 +33,12 @@ typedef struct weft_matrix {
     const void *self; /* the feature map's own */
 } weft_matrix;
 
-/* The request for a matrix: local rows of one part, each with the configuration it is made
- * by. */
+/* The request for a matrix: the local rows of one part, each with the configuration it is
+ * made by. */
 typedef struct weft_request {
     weft_part part;
-    int64_t n;          /* rows wanted; row[i] is a local row of the part, rising */
-    const int64_t *row; /* [n]; NULL: all local rows of the part, in order */
-    const int *arm;     /* [n] index into arms; NULL: all by arm 0 */
+    int64_t n;      /* all local rows of the part */
+    const int *arm; /* [n] index into arms; NULL: all by arm 0 */
     int narm;
     const void *const
         *arms;         /* [narm] instances of the feature map, configuration filled in */

@@ -66,11 +66,6 @@ const ngram *ngram_arm(const weft_request *q, int64_t i)
     return q->arms[q->arm ? q->arm[i] : 0];
 }
 
-static int64_t row_at(const weft_request *q, int64_t i)
-{
-    return q->row ? q->row[i] : i;
-}
-
 /* Hashes of the tokens of a document that count: h[] in order. */
 static int64_t row_tokens(const ngram *a, const weft_vocab *v, const uint32_t *token,
                           int64_t n, uint64_t *h)
@@ -90,7 +85,7 @@ static int64_t row_text(const ngram *self, const weft_request *q, int64_t i,
 {
     const weft_rows *part = &self->data->part[q->part];
     int tok = ngram_arm(q, i)->tokenizer;
-    const int64_t *at = part->offset[tok] + row_at(q, i);
+    const int64_t *at = part->offset[tok] + i;
     *token = part->token[tok] + at[0];
     return at[1] - at[0];
 }
@@ -153,7 +148,7 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
     int32_t *sum = WEFT_NEW(tmp, int32_t, n);
     const int32_t *label = self->data->part[q->part].label;
     for (int64_t i = 0; i < x->n; i++) {
-        int32_t *of_class = sum + label[row_at(q, i)];
+        int32_t *of_class = sum + label[i];
         for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
             of_class[(size_t)x->bin[e] * (size_t)classes] += (int32_t)x->value[e];
     }

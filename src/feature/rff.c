@@ -90,7 +90,7 @@ static weft_status setup(void *self, weft_data *data, double memory, uint64_t se
     for (own->padded = 1; own->padded < own->d;) own->padded *= 2;
     rff_tables(own);
     own->fitted = WEFT_NEW(mem, real, 4 * own->d);
-    rff_fit(own, WEFT_TRAIN, data->part[WEFT_TRAIN].n, NULL, own->fitted, mem);
+    rff_fit(own, WEFT_TRAIN, own->fitted, mem);
     rff_use(own, own->fitted);
     rff_lengths(own);
     rff_caches(own);
@@ -144,7 +144,7 @@ static void set_rows(rff_matrix *m, const weft_request *q)
         const double *length = arm->preprocess == RFF_L2 ? own->length[q->part] : NULL;
         for (int64_t i = 0; i < q->n; i++) {
             if (q->arm ? q->arm[i] != a : a != 0) continue;
-            const double size = length ? length[m->row ? m->row[i] : i] : 0;
+            const double size = length ? length[i] : 0;
             m->type[i] = (uint8_t)type;
             m->turns[i] = size > 0 ? turns * raw / size : turns;
         }
@@ -153,13 +153,9 @@ static void set_rows(rff_matrix *m, const weft_request *q)
 
 static void set_blocks(rff_matrix *m, weft_arena *tmp)
 {
-    m->start = WEFT_NEW(tmp, int64_t, m->own->data->part[m->part].n / WEFT_BLOCK + 2);
-    int64_t last = -1;
-    for (int64_t i = 0; i < m->n; i++) {
-        const int64_t block = (m->row ? m->row[i] : i) / WEFT_BLOCK;
-        if (block != last) m->start[m->blocks++] = i;
-        last = block;
-    }
+    m->blocks = (m->n + WEFT_BLOCK - 1) / WEFT_BLOCK;
+    m->start = WEFT_NEW(tmp, int64_t, m->blocks + 1);
+    for (int64_t b = 0; b < m->blocks; b++) m->start[b] = b * WEFT_BLOCK;
     m->start[m->blocks] = m->n;
 }
 
@@ -186,18 +182,16 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
 {
     const rff *t = self;
     rff_shared *own = t->own;
-    const int all = q->row == NULL;
-    if (fit && all && q->part == WEFT_TRAIN)
+    if (fit && q->part == WEFT_TRAIN)
         memcpy(stat, own->fitted, 4 * (size_t)own->d * sizeof *stat);
     else if (fit)
-        rff_fit(own, q->part, q->n, q->row, stat, tmp);
+        rff_fit(own, q->part, stat, tmp);
     rff_use(own, stat);
 
     rff_matrix *m = WEFT_NEW(tmp, rff_matrix, 1);
     m->own = own;
     m->part = q->part;
     m->n = q->n;
-    m->row = q->row;
     m->d = columns(t, q->size);
     m->ldq = ((size_t)m->d + 63) / 64 * 64;
     m->unit = sqrt(2.0 / (double)m->d) / 127;

@@ -56,21 +56,18 @@ typedef struct rff_matrix {
     weft_part part;
     int64_t n, d, held; /* rows, columns, rows whose bytes are kept */
     size_t ldq;
-    const int64_t *row; /* [n] local rows; NULL: all */
-    uint8_t *type;      /* [n] of the product */
-    double *turns;      /* [n] feature = cos 2 pi (turns product + offset) */
-    uint8_t *q;         /* [held][ldq] */
-    int64_t blocks,
-        *start;    /* [blocks+1] requested rows that lie in one block of the part */
-    int64_t strip; /* blocks made at a time where bytes are not kept */
-    double unit;   /* feature = unit (q - 128) */
+    uint8_t *type;          /* [n] of the product */
+    double *turns;          /* [n] feature = cos 2 pi (turns product + offset) */
+    uint8_t *q;             /* [held][ldq] */
+    int64_t blocks, *start; /* [blocks+1] first row of each block */
+    int64_t strip;          /* blocks made at a time where bytes are not kept */
+    double unit;            /* feature = unit (q - 128) */
 } rff_matrix;
 
 /* ---- rff_view.c: statistics and preprocessing ---- */
 
-/* Statistics of the rows of a request (row NULL: all rows of the part). Collective. */
-void rff_fit(const rff_shared *own, weft_part part, int64_t n, const int64_t *row,
-             real *stat, weft_arena *tmp);
+/* Statistics of the rows of a part, all ranks'. Collective. */
+void rff_fit(const rff_shared *own, weft_part part, real *stat, weft_arena *tmp);
 /* Puts stat in force: views are made anew and caches dropped if it differs. */
 void rff_use(rff_shared *own, const real *stat);
 /* |x| of all local rows of all parts, into length. */
@@ -95,7 +92,7 @@ double rff_turns(const rff_shared *own, const rff *arm, int type);
 /* Takes memory for products that are kept, where there is enough beside the features. The
  * pages are touched when first used. */
 void rff_caches(rff_shared *own);
-/* Makes bytes of requested rows [i0, i1) into q[i1-i0][ldq]. */
+/* Makes bytes of rows [i0, i1) into q[i1-i0][ldq]. */
 void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);
 
 /* ---- rff_matrix.c: products with the features ---- */

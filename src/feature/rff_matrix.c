@@ -215,7 +215,7 @@ static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0
     }
 }
 
-/* Copies this rank's requested rows among [r0, r0 + nr) of the team, whose own begin at
+/* Copies this rank's rows among [r0, r0 + nr) of the team, whose own begin at
  * `first`, to their places in to[nr][ldq]. */
 static void copy_rows(const rff_matrix *m, int64_t first, int64_t r0, int64_t nr,
                       uint8_t *to)

@@ -40,9 +40,8 @@ typedef struct block {
 /* Up to WEFT_BLOCK rows of one type that lie in one block of the part. */
 typedef struct chunk {
     int n;
-    int64_t index[WEFT_BLOCK]; /* requested rows */
-    int64_t row[WEFT_BLOCK];   /* local rows of the part */
-    int straight;              /* 1: consecutive local rows */
+    int64_t row[WEFT_BLOCK]; /* local rows of the part */
+    int straight;            /* 1: consecutive ones */
 } chunk;
 
 static int family_of(int type)
@@ -262,15 +261,12 @@ static void product(const rff_matrix *m, const block *b, const chunk *c, void *y
 
 /* ---- features ----------------------------------------------------------------------- */
 
-/* The rows of a type among requested rows [i0, i1), which lie in one block of the part. */
+/* The rows of a type among rows [i0, i1), which lie in one block. */
 static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
 {
     c->n = 0;
     for (int64_t i = i0; i < i1; i++)
-        if (m->type[i] == type) {
-            c->index[c->n] = i;
-            c->row[c->n++] = m->row ? m->row[i] : i;
-        }
+        if (m->type[i] == type) c->row[c->n++] = i;
     c->straight = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
 }
 
@@ -279,9 +275,9 @@ static void cosines(const rff_matrix *m, const chunk *c, int is_int, int64_t j0,
                     int columns, const void *y, size_t ld, int64_t i0, uint8_t *q)
 {
     for (int r = 0; r < c->n; r++) {
-        const double turns = m->turns[c->index[r]];
+        const double turns = m->turns[c->row[r]];
         const float *offset = m->own->offset + j0;
-        uint8_t *to = q + (size_t)(c->index[r] - i0) * m->ldq + j0;
+        uint8_t *to = q + (size_t)(c->row[r] - i0) * m->ldq + j0;
         if (is_int)
             weft_cos_u8_i32(columns, (const int32_t *)y + r * ld, turns, offset, to);
         else
@@ -354,7 +350,7 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
             if (ready) {
                 chunk one = {.n = 1};
                 for (int r = 0; r < c->n; r++) {
-                    one.index[0] = c->index[r];
+                    one.row[0] = c->row[r];
                     cosines(m, &one, is_int, j0, b.columns, cached(cache, c, r, j0), 0, i0,
                             q);
                 }
@@ -376,6 +372,6 @@ void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
     for (int64_t i = i0; i < i1; i++) count[m->type[i]]++;
     weft_arena *tmp = weft_arena_new();
     for (int type = 0; type < RFF_TYPES; type++)
-        if (count[type]) make_type(m, type, i0, i1, q, !m->row && count[type] == m->n, tmp);
+        if (count[type]) make_type(m, type, i0, i1, q, count[type] == m->n, tmp);
     weft_arena_free(tmp);
 }

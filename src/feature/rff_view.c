@@ -11,22 +11,11 @@ enum { MEAN, DEVIATION, LEAST, MOST, STATS };
  * more than this, small ones would be rounded away. */
 static const double steepest = 8;
 
-/* The rows of a request. */
-typedef struct picked {
-    const weft_rows *rows;
-    int64_t n;
-    const int64_t *row; /* NULL: all */
-} picked;
-
-static int64_t local(const picked *p, int64_t i)
-{
-    return p->row ? p->row[i] : i;
-}
-
 /* ---- statistics --------------------------------------------------------------------- */
 
 /* Bytes: sums[2][d] of numbers and squares are integers; range[2][d] = (-least, most). */
-static void sum_bytes(const picked *p, int d, int64_t *sum, double *range, weft_arena *tmp)
+static void sum_bytes(const weft_rows *p, int d, int64_t *sum, double *range,
+                      weft_arena *tmp)
 {
     uint32_t *part = WEFT_NEW(tmp, uint32_t, 2 * d);
     uint8_t *least = WEFT_NEW(tmp, uint8_t, d), *most = WEFT_NEW(tmp, uint8_t, d);
@@ -34,7 +23,7 @@ static void sum_bytes(const picked *p, int d, int64_t *sum, double *range, weft_
     for (int64_t at = 0; at < p->n; at += WEFT_BLOCK) { /* 256 squares fit 32 bits */
         memset(part, 0, 2 * (size_t)d * sizeof *part);
         for (int64_t i = at; i < p->n && i < at + WEFT_BLOCK; i++) {
-            const uint8_t *x = p->rows->byte + local(p, i) * d;
+            const uint8_t *x = p->byte + i * d;
             for (int k = 0; k < d; k++) {
                 part[k] += x[k];
                 part[d + k] += (uint32_t)(x[k] * x[k]);
@@ -50,11 +39,11 @@ static void sum_bytes(const picked *p, int d, int64_t *sum, double *range, weft_
     }
 }
 
-static void range_reals(const picked *p, int d, double *range)
+static void range_reals(const weft_rows *p, int d, double *range)
 {
     for (int64_t i = 0; i < p->n; i++)
         for (int k = 0; k < d; k++) {
-            const double x = (double)p->rows->value[local(p, i) * d + k];
+            const double x = (double)p->value[i * d + k];
             range[k] = fmax(range[k], -x);
             range[d + k] = fmax(range[d + k], x);
         }
@@ -62,7 +51,7 @@ static void range_reals(const picked *p, int d, double *range)
 
 /* Mean of (x - about)^power over all ranks' rows, column by column, exact for the bound
  * `largest` on |x - about|^power. Collective. */
-static void mean_reals(const picked *p, int d, const double *about, int power,
+static void mean_reals(const weft_rows *p, int d, const double *about, int power,
                        double largest, int64_t total, weft_team *team, double *mean,
                        weft_arena *tmp)
 {
@@ -70,30 +59,29 @@ static void mean_reals(const picked *p, int d, const double *about, int power,
     int64_t *sum = WEFT_NEW(tmp, int64_t, d);
     for (int64_t i = 0; i < p->n; i++)
         for (int k = 0; k < d; k++) {
-            const double x = (double)p->rows->value[local(p, i) * d + k] - about[k];
+            const double x = (double)p->value[i * d + k] - about[k];
             sum[k] += weft_fix(power == 2 ? x * x : x, scale);
         }
     weft_sum_i64(team, sum, (size_t)d);
     for (int k = 0; k < d; k++) mean[k] = weft_unfix(sum[k], scale) / (double)total;
 }
 
-void rff_fit(const rff_shared *own, weft_part part, int64_t n, const int64_t *row,
-             real *stat, weft_arena *tmp)
+void rff_fit(const rff_shared *own, weft_part part, real *stat, weft_arena *tmp)
 {
     const int d = own->d;
     const size_t mark = weft_arena_mark(tmp);
     weft_team *team = own->data->team;
-    const picked p = {&own->data->part[part], n, row};
+    const weft_rows *p = &own->data->part[part];
     const int bytes = own->data->form == WEFT_BYTES;
     double *range = WEFT_NEW(tmp, double, 2 * d), *mean = WEFT_NEW(tmp, double, d);
     double *variance = WEFT_NEW(tmp, double, d), *zero = WEFT_NEW(tmp, double, d);
-    int64_t *sum = WEFT_NEW(tmp, int64_t, 2 * d), total = n;
+    int64_t *sum = WEFT_NEW(tmp, int64_t, 2 * d);
+    const int64_t total = p->total;
     memset(stat, 0, STATS * (size_t)d * sizeof *stat);
-    weft_sum_i64(team, &total, 1);
     if (total == 0) return;
     for (int k = 0; k < 2 * d; k++) range[k] = -INFINITY;
-    if (bytes) sum_bytes(&p, d, sum, range, tmp);
-    if (!bytes) range_reals(&p, d, range);
+    if (bytes) sum_bytes(p, d, sum, range, tmp);
+    if (!bytes) range_reals(p, d, range);
     weft_max_f64(team, range, 2 * (size_t)d);
     if (bytes) {
         weft_sum_i64(team, sum, 2 * (size_t)d);
@@ -104,8 +92,8 @@ void rff_fit(const rff_shared *own, weft_part part, int64_t n, const int64_t *ro
     } else {
         double largest = 0;
         for (int k = 0; k < 2 * d; k++) largest = fmax(largest, fabs(range[k]));
-        mean_reals(&p, d, zero, 1, largest, total, team, mean, tmp);
-        mean_reals(&p, d, mean, 2, 4 * largest * largest, total, team, variance, tmp);
+        mean_reals(p, d, zero, 1, largest, total, team, mean, tmp);
+        mean_reals(p, d, mean, 2, 4 * largest * largest, total, team, variance, tmp);
     }
     for (int k = 0; k < d; k++) {
         stat[MEAN * d + k] = (real)mean[k];
