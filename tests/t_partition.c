@@ -313,7 +313,7 @@ static void test_refused(void)
           "a misspelt key");
     write_text("t.csv", "1,2,3,4,5,6,a\n1,2,3,4,5,6,b\n");
     fails(pack(&weft_reader_dense, at("t.csv"), "x.h5", "shape=1x2x2"), WEFT_ECONF, "1x2x2",
-          "6 columns", "a shape of another size");
+          "have 6", "a shape of another size");
     fails(pack(&weft_reader_dense, at("t.csv"), "x.h5", "shape=2x3"), WEFT_ECONF, "2x3",
           "3x32x32", "a shape without channels");
 }
