@@ -7,6 +7,7 @@
  * matrix stays in cache. Batches are cut into parts of a few samples, so that the gates do
  * too. */
 #include "lstm.h"
+#include "softmax.h"
 
 #include <math.h>
 #include <string.h>
@@ -219,28 +220,9 @@ static int start(const part *p)
     return p->t->shape.every ? 0 : (int)p->t->shape.d - 1;
 }
 
-/* Logits z[c], made into scale times the gradient softmax(z) - onehot(label). */
-static void softmax(int c, real *z, int label, real scale, weft_score *score)
-{
-    int best = 0;
-    for (int j = 1; j < c; j++)
-        if (z[j] > z[best]) best = j;
-    const double top = (double)z[best], own = (double)z[label];
-    double sum = 0;
-    for (int j = 0; j < c; j++) {
-        const double e = exp((double)z[j] - top);
-        z[j] = (real)e;
-        sum += e;
-    }
-    score->loss += log(sum) + top - own;
-    score->wrong += best != label || isnan(z[label]);
-    score->count++;
-    for (int j = 0; j < c; j++) z[j] *= scale / (real)sum;
-    z[label] -= scale;
-}
-
-/* Through all layers to the losses; s->logit then holds the gradient by the logits. */
-static void forward(const part *p, const real *bias, real scale, weft_score *score)
+/* Through all layers to the losses; s->logit then holds share times the gradient by the
+ * logits, unless share is 0. */
+static void forward(const part *p, const real *bias, double share, weft_score *score)
 {
     scratch *s = p->s;
     const lstm *t = p->t;
@@ -259,7 +241,7 @@ static void forward(const part *p, const real *bias, real scale, weft_score *sco
         const int label = p->text[r % p->n][from + r / p->n + 1];
         weft_check(label < t->shape.classes, "symbol %d of %d", label, t->shape.classes);
         for (int j = 0; j < t->shape.classes; j++) z[j] += bias[j];
-        softmax(t->shape.classes, z, label, scale, score);
+        weft_softmax(t->shape.classes, z, label, share, share > 0 ? z : NULL, score);
     }
 }
 
@@ -359,7 +341,7 @@ void lstm_grad(const void *self, void *work, const real *w, const weft_batch *b,
         part p = part_at(t, work, b, i);
         p.share = (int)lrint(dropout * CHANCE);
         p.key = key;
-        forward(&p, w + lstm_places(t).bias, (real)(1 / predictions), s);
+        forward(&p, w + lstm_places(t).bias, 1 / predictions, s);
         backward(&p, g);
         i += p.n;
     }
@@ -373,7 +355,7 @@ void lstm_score(const void *self, void *work, const real *w, const weft_batch *b
     load(t, work, w, 0);
     for (int i = 0; i < b->n;) {
         const part p = part_at(t, work, b, i);
-        forward(&p, w + lstm_places(t).bias, 1, s);
+        forward(&p, w + lstm_places(t).bias, 0, s);
         i += p.n;
     }
 }

@@ -1,6 +1,7 @@
 /* Networks that are a stack of layers: forward and backward over a batch, layer by layer,
  * initial weights, the loss. Called by linear.c, mlp.c and cnn.c through their vtables. */
 #include "stack.h"
+#include "softmax.h"
 
 #include <limits.h>
 #include <math.h>
@@ -209,28 +210,6 @@ static void forward(const weft_stack *s, weft_scratch *t, const real *w,
     }
 }
 
-/* Adds the loss of scores z[c] to *s; dz = share (softmax(z) - onehot(label)), unless
- * NULL. */
-static void softmax(int c, const real *z, int label, double share, real *dz, weft_score *s)
-{
-    int best = 0;
-    for (int j = 1; j < c; j++) best = z[j] > z[best] ? j : best;
-    const double top = (double)z[best];
-    double sum = 0;
-    for (int j = 0; j < c; j++) {
-        const double e = exp((double)z[j] - top);
-        sum += e;
-        if (dz) dz[j] = (real)e;
-    }
-    const double loss = log(sum) + top - (double)z[label];
-    s->loss += loss;
-    s->wrong += best != label || isnan(loss);
-    s->count++;
-    if (!dz) return;
-    for (int j = 0; j < c; j++) dz[j] *= (real)(share / sum);
-    dz[label] -= (real)share;
-}
-
 void weft_stack_score(const void *self, void *work, const real *w, const weft_batch *b,
                       weft_score *s)
 {
@@ -239,7 +218,7 @@ void weft_stack_score(const void *self, void *work, const real *w, const weft_ba
     weft_scratch *k = work;
     forward(t, k, w, b, 0, 0);
     for (int i = 0; i < b->n; i++)
-        softmax(c, k->act[t->n] + (int64_t)i * c, b->label[i], 0, NULL, s);
+        weft_softmax(c, k->act[t->n] + (int64_t)i * c, b->label[i], 0, NULL, s);
 }
 
 /* ---- backward ----------------------------------------------------------------------- */
@@ -260,8 +239,8 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
     real *dy = k->d[0], *dx = k->d[1];
     forward(t, k, w, b, dropout, key);
     for (int i = 0; i < b->n; i++)
-        softmax(c, k->act[t->n] + (int64_t)i * c, b->label[i], 1.0 / b->n,
-                dy + (int64_t)i * c, s);
+        weft_softmax(c, k->act[t->n] + (int64_t)i * c, b->label[i], 1.0 / b->n,
+                     dy + (int64_t)i * c, s);
     for (int i = t->n - 1; i >= 0; i--) {
         const weft_layer *l = &t->layer[i];
         real *out = i > 0 ? dx : NULL;
