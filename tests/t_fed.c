@@ -1,7 +1,7 @@
 /* Rounds of federated training against closed forms: full-batch steps of softmax regression
  * worked out in doubles, averages over subsets of clients, cohorts that their sizes betray;
  * the same bits on any number of ranks and after any stop.
- * RUN: np=1 np=2 np=3 */
+ * RUN: np=1 np=2 np=3 np=8 */
 #include "toy.h"
 
 static toy *one_client(void)
