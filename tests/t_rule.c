@@ -57,7 +57,10 @@ static void test_by_hand(weft_arena *mem)
     const double raw[K] = {.4, 0, .9}, diff[K] = {.25 * -.3 / .5, 0, .75 * -.1 / .2};
     const double floored[K] = {first[0], 0, .75 * .9 / .3};
     const double norm = first[2], next = later[2];
-
+    const weft_rule horizon = {.schedule = WEFT_HORIZON, .horizon = 16, .discount = 1},
+                    so_far = {.schedule = WEFT_HORIZON, .discount = 1},
+                    literal = {.schedule = WEFT_LITERAL, .horizon = 16, .eta = 9},
+                    adaptive = {.schedule = WEFT_ADAPTIVE};
     moves("constant: eta", (weft_rule){.schedule = WEFT_CONSTANT}, eta, first, 1, mem);
     moves("eta may be given", (weft_rule){.schedule = WEFT_CONSTANT, .eta = .1}, .1, first,
           1, mem);
@@ -69,25 +72,15 @@ static void test_by_hand(weft_arena *mem)
           eta / sqrt(2), later, 2, mem);
     moves("aggressive: divided by the largest entry",
           (weft_rule){.schedule = WEFT_AGGRESSIVE}, eta / norm, first, 1, mem);
-    moves("adaptive: by the root of the sum of squares",
-          (weft_rule){.schedule = WEFT_ADAPTIVE}, eta / sqrt(norm * norm + next * next),
-          later, 2, mem);
-    moves("scale: eta^2 by default", (weft_rule){.schedule = WEFT_SCALE}, eta * eta, first,
-          1, mem);
-    moves("horizon: by the root of the rounds",
-          (weft_rule){.schedule = WEFT_HORIZON, .horizon = 16, .discount = 1}, eta / 4,
-          later, 2, mem);
-    moves("the first round by its own mean",
-          (weft_rule){.schedule = WEFT_HORIZON, .horizon = 16, .discount = 1}, eta / 4,
-          later, 1, mem);
+    moves("adaptive: by the root of the sum of squares", adaptive,
+          eta / sqrt(norm * norm + next * next), later, 2, mem);
+    moves("scale: eta^2", (weft_rule){.schedule = WEFT_SCALE}, eta * eta, first, 1, mem);
+    moves("horizon: by the root of the rounds", horizon, eta / 4, later, 2, mem);
+    moves("the first round by its own mean", horizon, eta / 4, later, 1, mem);
     moves("or none", (weft_rule){.schedule = WEFT_HORIZON, .horizon = 16, .discount = -1},
           eta / 4, first, 1, mem);
-    moves("of those so far where there is no horizon",
-          (weft_rule){.schedule = WEFT_HORIZON, .discount = 1}, eta / sqrt(2), later, 2,
-          mem);
-    moves("literal: exp(-s / sqrt n), no more",
-          (weft_rule){.schedule = WEFT_LITERAL, .horizon = 16, .eta = 9}, 1. / 4, raw, 2,
-          mem);
+    moves("of those so far without one", so_far, eta / sqrt(2), later, 2, mem);
+    moves("literal: exp(-s / sqrt n), no more", literal, 1. / 4, raw, 2, mem);
     moves("differences are scores", (weft_rule){.schedule = WEFT_CONSTANT, .diff = 1}, eta,
           diff, 1, mem);
     moves("a floor bounds the weight of the rare",
