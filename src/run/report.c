@@ -9,6 +9,23 @@
 
 enum { TOP = 5 };
 
+/* A configuration for tables: numbers to four digits where that is shorter. */
+static const char *brief(const char *text, weft_arena *tmp)
+{
+    const char *out = "";
+    for (const char *at = text; *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " "), name = strcspn(at, "= ");
+        char *end = NULL, number[32] = "";
+        const double x = name < n ? strtod(at + name + 1, &end) : 0;
+        snprintf(number, sizeof number, "%.4g", x);
+        const int shorter = end == at + n && name + 1 + strlen(number) < n;
+        out = weft_arena_text(tmp, "%s%s%.*s%s", out, *out ? " " : "",
+                              (int)(shorter ? name + 1 : n), at, shorter ? number : "");
+        at += n;
+    }
+    return out;
+}
+
 /* ---- one run for people ------------------------------------------------------------- */
 
 /* A number of the winner: "valid", "loss". */
@@ -96,7 +113,7 @@ static void print_trials(const weft_summary *s, weft_arena *tmp)
                j->resource[at], j->loss[at], j->bound[at],
                percent(j->global_error[at], tmp), percent(j->personal_error[at], tmp),
                j->seconds[at], arm < 0 ? 0 : s->arms.after[arm],
-               arm < 0 ? "" : weft_summary_config(s, s->arms.config[arm]));
+               arm < 0 ? "" : brief(weft_summary_config(s, s->arms.config[arm]), tmp));
     }
 }
 
@@ -162,7 +179,7 @@ static void print_ranking(const weft_summary *s, weft_arena *tmp)
         printf("%-4lld %7lld %4lld %7.4f %9.0f %9.5f %8.3f  %s\n", (long long)(i + 1),
                (long long)s->arms.config[a], (long long)s->arms.job[a], s->arms.p[a],
                s->arms.count[a], s->arms.loss[a], 100 * s->arms.error[a],
-               weft_summary_config(s, s->arms.config[a]));
+               brief(weft_summary_config(s, s->arms.config[a]), tmp));
     }
 }
 
@@ -237,7 +254,7 @@ static int is_shown(const weft_summary *s, int n, int c)
 
 static const char *cell(const weft_fact *what, const weft_value *v, weft_arena *tmp)
 {
-    if (what->type == TEXT) return v->text ? v->text : "";
+    if (what->type == TEXT) return v->text ? brief(v->text, tmp) : "";
     if (what->type == WHOLE) return weft_arena_text(tmp, "%lld", (long long)v->whole);
     if (isnan(v->number)) return "-";
     return weft_arena_text(tmp, "%.*f", what->digits, what->scale * v->number);
