@@ -8,6 +8,7 @@
 /* Section of the options that may differ between the clients of one trial: what mixtures of
  * federated training are over. */
 #define WEFT_CLIENT "client"
+/* Section of those that cannot: all clients of a round are averaged by one server. */
 #define WEFT_SERVER "server"
 
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;

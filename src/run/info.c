@@ -83,15 +83,13 @@ static weft_status print_data(weft_h5 *f)
 
 static weft_status print_tensors(weft_h5 *f)
 {
-    const char **name;
-    int64_t n, dims[4];
-    TRY(weft_h5_get_texts(f, "/winner/tensors", &name, &n));
-    for (int64_t i = 0; i < n; i++) {
-        int nd;
-        TRY(weft_h5_shape(f, weft_arena_text(f->mem, "/winner/state/%s", name[i]), &nd,
-                          dims));
-        printf("%-9s %s (%lld", i == 0 ? "tensors" : "", name[i], (long long)dims[0]);
-        for (int k = 1; k < nd; k++) printf(" x %lld", (long long)dims[k]);
+    weft_tensor tensor[WEFT_MOST_TENSORS];
+    int n;
+    TRY(weft_winner_tensors(f, &n, tensor));
+    for (int i = 0; i < n; i++) {
+        const weft_tensor *t = &tensor[i];
+        printf("%-9s %s (%lld", i == 0 ? "tensors" : "", t->name, (long long)t->dims[0]);
+        for (int k = 1; k < t->nd; k++) printf(" x %lld", (long long)t->dims[k]);
         printf(")\n");
     }
     printf("\n");

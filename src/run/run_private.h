@@ -251,6 +251,11 @@ typedef struct weft_winner {
 } weft_winner;
 /* Numbers in tensors that follow one another. Local. */
 int64_t weft_tensors_size(int n, const weft_tensor *t);
+/* Names, shapes and places of a winner's tensors in a file; their number in *n. EFILE.
+ * Local.
+ */
+WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *f, int *n,
+                                             weft_tensor out[WEFT_MOST_TENSORS]);
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
 /* The same as a file of its own, with what the run file said of the run. */
 WEFT_CHECKED weft_status weft_winner_export(const weft_winner *w, const char *run,

@@ -16,26 +16,28 @@ static const char *path_of(const char *tensor, weft_arena *mem)
 /* What a file says of the run that found the winner. */
 static const char *const origin[] = {"tuner", "data", "data_digest", "digest"};
 
-/* Scores of a part as attributes of /winner: "test_error". */
-static const struct {
-    const char *name;
-    size_t at;
-} scores[] = {{"loss", offsetof(weft_scores, loss)},
-              {"error", offsetof(weft_scores, error)},
-              {"personal_loss", offsetof(weft_scores, personal_loss)},
-              {"personal_error", offsetof(weft_scores, personal_error)}};
+/* Scores of a part, attributes of /winner: "test_error". */
+enum { NSCORE = 4 };
+
+static double *score_at(weft_scores *s, int i)
+{
+    double *const at[NSCORE] = {&s->loss, &s->error, &s->personal_loss, &s->personal_error};
+    return at[i];
+}
 
 static const char *score_key(int part, int i, weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s_%s", weft_part_name[part], scores[i].name);
+    static const char *const what[NSCORE] = {"loss", "error", "personal_loss",
+                                             "personal_error"};
+    return weft_arena_text(mem, "%s_%s", weft_part_name[part], what[i]);
 }
 
 static weft_status put_scores(const weft_winner *w, weft_h5 *f)
 {
     for (int p = 0; p < WEFT_NPART; p++)
-        for (int i = 0; i < WEFT_COUNT(scores); i++) {
-            double x;
-            memcpy(&x, (const char *)&w->score[p] + scores[i].at, sizeof x);
+        for (int i = 0; i < NSCORE; i++) {
+            weft_scores s = w->score[p];
+            const double x = *score_at(&s, i);
             if (!isnan(x)) TRY(weft_h5_put_num(f, "/winner", score_key(p, i, f->mem), x));
         }
     return WEFT_OK;
@@ -44,12 +46,12 @@ static weft_status put_scores(const weft_winner *w, weft_h5 *f)
 static weft_status read_scores(weft_winner *w, weft_h5 *f)
 {
     for (int p = 0; p < WEFT_NPART; p++)
-        for (int i = 0; i < WEFT_COUNT(scores); i++) {
+        for (int i = 0; i < NSCORE; i++) {
             const char *key = score_key(p, i, f->mem);
-            double x = NAN;
+            double *x = score_at(&w->score[p], i);
+            *x = NAN;
             if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
-                TRY(weft_h5_get_num(f, "/winner", key, &x));
-            memcpy((char *)&w->score[p] + scores[i].at, &x, sizeof x);
+                TRY(weft_h5_get_num(f, "/winner", key, x));
         }
     return WEFT_OK;
 }
@@ -96,21 +98,27 @@ weft_status weft_winner_export(const weft_winner *w, const char *run, weft_h5 *f
     return weft_winner_put(w, f);
 }
 
-static weft_status read_tensors(weft_winner *w, weft_h5 *f)
+weft_status weft_winner_tensors(weft_h5 *f, int *n, weft_tensor out[WEFT_MOST_TENSORS])
 {
     const char **name;
-    int64_t n;
-    TRY(weft_h5_get_texts(f, "/winner/tensors", &name, &n));
-    if (n > WEFT_MOST_TENSORS)
+    int64_t count;
+    TRY(weft_h5_get_texts(f, "/winner/tensors", &name, &count));
+    if (count > WEFT_MOST_TENSORS)
         return weft_fail(WEFT_EFILE, "%s has %lld tensors, more than %d", f->path,
-                         (long long)n, WEFT_MOST_TENSORS);
-    w->ntensor = (int)n;
-    for (int i = 0; i < w->ntensor; i++) {
-        weft_tensor *t = &w->tensor[i];
+                         (long long)count, WEFT_MOST_TENSORS);
+    *n = (int)count;
+    for (int i = 0; i < *n; i++) {
+        weft_tensor *t = &out[i];
         snprintf(t->name, sizeof t->name, "%s", name[i]);
-        t->at = weft_tensors_size(i, w->tensor);
+        t->at = weft_tensors_size(i, out);
         TRY(weft_h5_shape(f, path_of(t->name, f->mem), &t->nd, t->dims));
     }
+    return WEFT_OK;
+}
+
+static weft_status read_state(weft_winner *w, weft_h5 *f)
+{
+    TRY(weft_winner_tensors(f, &w->ntensor, w->tensor));
     real *state = WEFT_NEW(f->mem, real, weft_tensors_size(w->ntensor, w->tensor));
     w->state = state;
     for (int i = 0; i < w->ntensor; i++) {
@@ -140,7 +148,7 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
     for (int i = 0; i < WEFT_COUNT(origin); i++)
         TRY(weft_h5_get_attr(f, "/", origin[i], &w->origin[i]));
     TRY(read_scores(w, f));
-    return read_tensors(w, f);
+    return read_state(w, f);
 }
 
 weft_status weft_winner_read(weft_winner *w, const char *path, weft_arena *mem)

@@ -49,9 +49,16 @@ weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
     return WEFT_JOB;
 }
 
+/* The first configuration alive from i on; k where there is none. */
+static int alive_from(const weft_share *s, int i)
+{
+    while (i < s->mix.k && !(s->mix.z[i] > -INFINITY)) i++;
+    return i;
+}
+
 weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
 {
-    while (s->next < s->mix.k && !(s->mix.z[s->next] > -INFINITY)) s->next++;
+    s->next = alive_from(s, s->next);
     if (s->next == s->mix.k) return WEFT_DONE;
     const int i = s->next++;
     s->one.id[0] = s->mix.id[i];
@@ -59,9 +66,7 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
            (size_t)s->mix.dim * sizeof *s->one.conf);
     *job = (weft_job){.from = -1, .last = 1, .wins = 1, .mix = s->one};
     if (!refit && s->round > 0) {
-        int later = s->next;
-        while (later < s->mix.k && !(s->mix.z[later] > -INFINITY)) later++;
-        job->last = later == s->mix.k;
+        job->last = alive_from(s, s->next) == s->mix.k;
         job->trial = s->trials - 1;
         job->round = s->round;
         job->size = s->size;
