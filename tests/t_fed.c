@@ -140,7 +140,7 @@ static void test_selection(void)
             best = fmin(best, s->row[r].after_loss);
             if (r < 4) continue;
             lowest = fmin(lowest, s->row[r].after_loss);
-            highest = fmax(highest, s->row[r].after_loss);
+            highest = worse(highest, s->row[r].after_loss);
         }
         if (e == 0)
             ok(s->res.loss > lowest && s->res.loss < highest && s->res.bound > 0,

@@ -102,7 +102,7 @@ static void test_round(int every)
         net->score(a.self, a.work, w, &b, &before);
     }
     for (int64_t i = 0; i < a.n; i++)
-        most = fmax(most, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state[i]));
+        most = worse(most, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state[i]));
     is_near(most, 0, 1e-6, "a round of text, %s, is a step on all windows",
             every ? "all targets" : "last target");
     is_near(s->row[0].before_loss, before.loss / (double)before.count, 1e-6,

@@ -47,7 +47,7 @@ static void test_panels(int n, int k, int m, int trans)
             for (int e = 0; e < k; e++)
                 sum +=
                     (double)a[i * lda + e] * (double)b[trans ? j * ldb + e : e * ldb + j];
-            worst = fmax(worst, fabs(sum - (double)c[i * ldc + j]));
+            worst = worse(worst, fabs(sum - (double)c[i * ldc + j]));
         }
         for (size_t j = (size_t)m; j < ldc; j++)
             beyond += c[i * ldc + j] != c0[i * ldc + j];
@@ -74,7 +74,7 @@ static void test_outer(int n, int k, int m)
             double sum = (double)g0[i * ldg + j];
             for (int e = 0; e < n; e++)
                 sum += (double)a[e * lda + i] * (double)b[e * ldb + j];
-            worst = fmax(worst, fabs(sum - (double)g[i * ldg + j]));
+            worst = worse(worst, fabs(sum - (double)g[i * ldg + j]));
         }
         for (size_t j = (size_t)m; j < ldg; j++)
             beyond += g[i * ldg + j] != g0[i * ldg + j];
@@ -118,12 +118,12 @@ static void test_cells(int h)
     for (int j = 0; j < h; j++) {
         const double i = sigmoid((double)x[j]), g = tanh((double)x[2 * h + j]);
         const double o = sigmoid((double)x[3 * h + j]);
-        worst = fmax(worst, off(z[j], i));
-        worst = fmax(worst, off(z[h + j], sigmoid((double)x[h + j])));
-        worst = fmax(worst, off(z[2 * h + j], g));
-        worst = fmax(worst, off(z[3 * h + j], o));
-        worst = fmax(worst, off(c[j], i * g) / 3);
-        worst = fmax(worst, off(y[j], o * tanh(i * g)) / 5);
+        worst = worse(worst, off(z[j], i));
+        worst = worse(worst, off(z[h + j], sigmoid((double)x[h + j])));
+        worst = worse(worst, off(z[2 * h + j], g));
+        worst = worse(worst, off(z[3 * h + j], o));
+        worst = worse(worst, off(c[j], i * g) / 3);
+        worst = worse(worst, off(y[j], o * tanh(i * g)) / 5);
     }
     is_near(worst, 0, tolerance, "cells of %d units keep their digits", h);
     ok(c[h] == 7 && y[h] == 7 && z[4 * h] == 7, "and write nothing beyond");
@@ -155,12 +155,12 @@ static void test_cells_back(int h)
             const double d = (double)dc0[at] + (double)dy[at] * o * (1 - top * top);
             const double dz[] = {d * u * i * (1 - i), d * (double)before[at] * f * (1 - f),
                                  d * i * (1 - u * u), (double)dy[at] * top * o * (1 - o)};
-            worst = fmax(worst, fabs((double)y[at] - o * top));
-            worst = fmax(worst, fabs((double)dc[at] - d * f));
+            worst = worse(worst, fabs((double)y[at] - o * top));
+            worst = worse(worst, fabs((double)dc[at] - d * f));
             for (int g = 0; g < 4; g++) {
                 const double both = (double)z[g * h + j] + (double)z[ldz + g * h + j];
-                worst = fmax(worst, fabs((double)z[r * ldz + g * h + j] - dz[g]));
-                worst = fmax(worst, fabs((double)sum[g * h + j] - both));
+                worst = worse(worst, fabs((double)z[r * ldz + g * h + j] - dz[g]));
+                worst = worse(worst, fabs((double)sum[g * h + j] - both));
             }
         }
     is_near(worst, 0, sizeof(real) == 4 ? 4e-7 : 1e-15, "gradients of %d cells", h);

@@ -120,7 +120,7 @@ static void test_coverage(const char *what, double cap, double slope)
             mean += share / POPULATIONS;
             plain += usual_one / POPULATIONS;
             lowest = fmin(lowest, share);
-            highest = fmax(highest, share);
+            highest = worse(highest, share);
         }
         note("%s, m = %d: %.1f %% (%.1f to %.1f), the usual interval %.1f %%", what,
              sizes[s], 100 * mean, 100 * lowest, 100 * highest, 100 * plain);

@@ -35,7 +35,7 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
     weft_arena *tmp = weft_arena_new();
     int64_t *sum = WEFT_NEW(tmp, int64_t, c * f->d);
     double most = 0;
-    for (int64_t i = 0; i < c * f->n; i++) most = fmax(most, fabs((double)z[i]));
+    for (int64_t i = 0; i < c * f->n; i++) most = worse(most, fabs((double)z[i]));
     weft_max_f64(f->team, &most, 1);
     int scale = weft_fix_scale(most * 16 * ROWS);
     for (int k = 0; k < c; k++)

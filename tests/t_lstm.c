@@ -203,7 +203,7 @@ static void test_differences(const char *options, int every, double dropout)
         p.w[i] = w - (real)step;
         const double down = loss_at(&p, dropout);
         p.w[i] = w;
-        most = fmax(most, fabs((up - down) / (2 * step) - (double)g[i]));
+        most = worse(most, fabs((up - down) / (2 * step) - (double)g[i]));
     }
     is_near(most, 0, 1e-9, "gradient is that of central differences, dropout %g", dropout);
 }

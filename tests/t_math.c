@@ -62,7 +62,7 @@ static void test_exact(void)
         for (int i = 0; i < N; i++) sum[i] += (double)x[i];
     }
     double worst = 0;
-    for (int i = 0; i < N; i++) worst = fmax(worst, fabs(ldexp(up[i], -scale) - sum[i]));
+    for (int i = 0; i < N; i++) worst = worse(worst, fabs(ldexp(up[i], -scale) - sum[i]));
     ok(memcmp(up, down, sizeof up) == 0, "exact sums do not depend on their order");
     is_near(worst, 0, TIMES * ldexp(1, -scale), "exact sums are sums");
 }
@@ -140,15 +140,15 @@ static void test_narrow(int n, int d, int c)
             double sum = 0;
             for (int k = 0; k < d; k++)
                 sum += (q[i * ldq + k] - 128) * (double)w[j * ldw + k];
-            worst_z = fmax(worst_z, fabs(sum - (double)z[j * ldz + i]));
-            most = fmax(most, fabs((double)z[j * ldz + i]));
+            worst_z = worse(worst_z, fabs(sum - (double)z[j * ldz + i]));
+            most = worse(most, fabs((double)z[j * ldz + i]));
         }
     for (int j = 0; j < c; j++)
         for (int k = 0; k < d; k++) {
             double sum = (double)g0[j * ldw + k];
             for (int i = 0; i < n; i++)
                 sum += (q[i * ldq + k] - 128) * (double)z[j * ldz + i];
-            worst_g = fmax(worst_g, fabs(sum - (double)g[j * ldw + k]));
+            worst_g = worse(worst_g, fabs(sum - (double)g[j * ldw + k]));
         }
     is_near(worst_z, 0, 4 * unit * 64 * d, "times is F w: %d x %d, %d classes", n, d, c);
     is_near(worst_g, 0, 4 * unit * 128 * most * n, "trans is F^T z: %d x %d, %d classes", n,
@@ -185,7 +185,7 @@ static double cosine_error(int n, double scale, int is_int)
     for (int i = 0; i < n; i++) {
         const double turns = (is_int ? xi[i] : (double)xf[i]) * scale + (double)offset[i];
         const double exact = 128 + 127 * cos(2 * pi * (turns - rint(turns)));
-        worst = fmax(worst, fabs(q[i] - exact));
+        worst = worse(worst, fabs(q[i] - exact));
     }
     return worst;
 }
@@ -231,7 +231,7 @@ static void test_gather(void)
     weft_gather16(200, at, value, table, sum);
     double worst = 0;
     for (int l = 0; l < 16; l++)
-        worst = fmax(worst, fabs((double)sum[l] - (double)expect[l]));
+        worst = worse(worst, fabs((double)sum[l] - (double)expect[l]));
     is_near(worst, 0, 200 * 1.5 * 1.2e-7 * 16, "sixteen rows gather what each would alone");
 }
 
@@ -248,7 +248,7 @@ static void test_sgemm(void)
         for (int j = 0; j < M; j++) {
             double sum = 0;
             for (int k = 0; k < K; k++) sum += (double)a[i * K + k] * (double)b[j * K + k];
-            worst = fmax(worst, fabs(sum - (double)c[i * M + j]));
+            worst = worse(worst, fabs(sum - (double)c[i * M + j]));
         }
     is_near(worst, 0, K * 0.25 * 1.2e-7, "sgemm multiplies by the transpose");
 }

@@ -57,7 +57,7 @@ static void test_reach(const weft_space *sp)
         for (int a = 0; a < NAXIS; a++) {
             const double d = away(a, x[a], middle[a]);
             least[a] = fmin(least[a], d);
-            most[a] = fmax(most[a], d);
+            most[a] = worse(most[a], d);
             mean[a] += d / n;
         }
         down += x[EPOCHS] < 3;
@@ -112,7 +112,7 @@ static void test_function(const weft_space *sp)
     ok(fabs(z[1] - x[1]) > 0, "and so does another centre");
     weft_space_near(sp, "client", middle, 0, seed, 9, z);
     double off = 0;
-    for (int a = 0; a < NAXIS; a++) off = fmax(off, fabs(z[a] / middle[a] - 1));
+    for (int a = 0; a < NAXIS; a++) off = worse(off, fabs(z[a] / middle[a] - 1));
     is_near(off, 0, 1e-15, "eps = 0 gives the centre");
 }
 
@@ -132,7 +132,7 @@ static void test_log_integers(weft_arena *mem)
     for (int i = 1; i <= 1000; i++) {
         weft_space_near(&sp, "client", &centre, .1, seed, i, &x);
         least = fmin(least, x);
-        most = fmax(most, x);
+        most = worse(most, x);
         whole &= x == round(x);
     }
     ok(whole && least == 6 && most == 16, "10 / 1.58 .. 10 * 1.58 is 6 .. 16");

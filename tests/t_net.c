@@ -191,7 +191,7 @@ static void test_init(const weft_net *net)
     ok(memcmp(again, f.w, (size_t)f.nw * sizeof *again) == 0,
        "%s: initial weights are a function of the seed", net->kind.name);
     double most = 0;
-    for (int64_t i = 0; i < f.nw; i++) most = fmax(most, fabs((double)f.w[i]));
+    for (int64_t i = 0; i < f.nw; i++) most = worse(most, fabs((double)f.w[i]));
     net->init(f.self, 8, f.w);
     ok(most == 0 || (most < 10 && apart(again, f.w, f.nw) > 0.1),
        "%s: another seed, other weights, if they are not all zero", net->kind.name);
@@ -333,7 +333,7 @@ static void test_slopes(const weft_net *net, const char *options, weft_shape sha
             v[j] = (real)((double)g[j] / scale + share * (2 * unit(6, j) - 1));
         const double off = wrong_along(&f, w, g, v, length, dropout);
         note("%s %s %s: off by %.1e", net->kind.name, options, t[i].name, off);
-        worst = fmax(worst, off);
+        worst = worse(worst, off);
     }
     ok(worst < (sizeof(real) == 4 ? 5e-2 : 1e-6),
        "%s %s, dropout %g: slopes are central differences", net->kind.name, options,
@@ -378,7 +378,7 @@ static double gold_error(FILE *file, const weft_tensor *t, const real *g, int64_
         square += (sum[j] - gold) * (sum[j] - gold) / SUMS;
     }
     weft_check(strcmp(name, t->name) == 0, "%s is not %s", name, t->name);
-    return fmax(sqrt(square), fabs(norm(g, n) - size)) / size;
+    return worse(sqrt(square), fabs(norm(g, n) - size)) / size;
 }
 
 static void test_gold_case(FILE *file, const char *name, const char *options,
@@ -395,7 +395,7 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
     double worst = 0;
     for (int i = 0; i < count; i++) {
         const int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
-        worst = fmax(worst, gold_error(file, &t[i], f.g + t[i].at, to - t[i].at));
+        worst = worse(worst, gold_error(file, &t[i], f.g + t[i].at, to - t[i].at));
     }
     note("%s %s: gradients within %.1e", name, options, worst);
     is_near(s.loss / n, loss, tol * loss, "%s %s, %d x %d x %d: the loss is PyTorch's",

@@ -356,15 +356,15 @@ static void check_products(const made *m)
                 plain[j] +=
                     (double)f->rows->value[e] * (double)(h[k * f->n + i] * z[k * f->n + i]);
             }
-            worst[0] = fmax(worst[0], fabs(sum - (double)z[k * f->n + i]));
+            worst[0] = worse(worst[0], fabs(sum - (double)z[k * f->n + i]));
         }
     weft_sum_f64(&world, plain, (size_t)(2 * f->d), 1e9);
     f->normal(f, 2, w, h, n);
     for (int64_t i = 0; i < 2 * f->n; i++) z[i] *= h[i];
     f->trans(f, 2, z, g);
     for (int64_t j = 0; j < 2 * f->d; j++) {
-        worst[1] = fmax(worst[1], fabs(g[j] - plain[j]));
-        worst[2] = fmax(worst[2], fabs(g[j] - n[j]));
+        worst[1] = worse(worst[1], fabs(g[j] - plain[j]));
+        worst[2] = worse(worst[2], fabs(g[j] - n[j]));
     }
     ok(worst[0] < 1e-4, "times is the product with the rows");
     ok(worst[1] < 1e-3, "trans is the sum over all ranks' rows");
@@ -378,8 +378,8 @@ static void check_products(const made *m)
     }
     weft_sum_f64(&world, plain, (size_t)(2 * f->d), 1e9);
     for (int64_t j = 0; j < f->d; j++) {
-        worst[3] = fmax(worst[3], fabs(g[j] - plain[j]));
-        worst[3] = fmax(worst[3], fabs(n[j] - plain[f->d + j]));
+        worst[3] = worse(worst[3], fabs(g[j] - plain[j]));
+        worst[3] = worse(worst[3], fabs(n[j] - plain[f->d + j]));
     }
     ok(worst[3] < 1e-3, "moments are sums and squares of columns");
     digest(weft_hash(g, (size_t)f->d * sizeof *g, 0));

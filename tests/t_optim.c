@@ -55,8 +55,8 @@ static double distance(FILE *in, const char *name, const weft_sgd *sgd)
         const double norm =
             weft_sgd_step(sgd, N, step == 0, w, g, sgd->momentum > 0 ? velocity : NULL,
                           sgd->mu > 0 ? anchor : NULL);
-        worst = fmax(worst, fabs(norm - gold[0]));
-        for (int i = 0; i < N; i++) worst = fmax(worst, fabs((double)w[i] - gold[1 + i]));
+        worst = worse(worst, fabs(norm - gold[0]));
+        for (int i = 0; i < N; i++) worst = worse(worst, fabs((double)w[i] - gold[1 + i]));
     }
     return worst;
 }
@@ -94,7 +94,7 @@ static void test_long(void)
     }
     const double norm = weft_sgd_step(&s, LONG, 0, w, g, velocity, anchor);
     double worst = 0;
-    for (int i = 0; i < LONG; i++) worst = fmax(worst, fabs((double)w[i] - expected[i]));
+    for (int i = 0; i < LONG; i++) worst = worse(worst, fabs((double)w[i] - expected[i]));
     is_near(norm / sqrt(square), 1, tolerance,
             "the norm counts every number of the vector");
     is_near(worst, 0, tolerance, "every weight of a long vector moves by the formula");

@@ -91,7 +91,7 @@ static void test_exact(weft_team *t)
         }
     weft_sum_f64(t, sum, SUMS, TERMS);
     double worst = 0;
-    for (int j = 0; j < SUMS; j++) worst = fmax(worst, fabs(sum[j] - exact[j]));
+    for (int j = 0; j < SUMS; j++) worst = worse(worst, fabs(sum[j] - exact[j]));
     ok(worst <= 0, "sums of doubles that integers hold are exact");
     digest(weft_hash(sum, sizeof sum, 0));
     double third = t->rank == 0 ? 1.0 / 3 : 0;
@@ -175,7 +175,7 @@ static void test_grid(weft_team *t, int64_t n, int c, weft_arena *mem)
     double worst = 0;
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < c; k++)
-            worst = fmax(worst, fabs((double)b[k * n + i] - (double)(i % 5 + k)));
+            worst = worse(worst, fabs((double)b[k * n + i] - (double)(i % 5 + k)));
     weft_grid_free(g);
     ok(worst < 1e-5 * (c + 4), "%d right sides of order %d are solved to 1e-5", c, (int)n);
     hole = n / 2;

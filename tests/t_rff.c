@@ -1,7 +1,8 @@
 /* Random Fourier features: their inner products against both kernels, their matrix's
- * products against plain loops in double, the same bits on any number of ranks. RUN: np=1
- * np=2 np=3 Data are a few hundred small random images that every rank knows and takes its
- * rows of. */
+ * products against plain loops in double, the same bits on any number of ranks. Data are a
+ * few hundred small random images that every rank knows and takes its rows of.
+ *
+ * RUN: np=1 np=2 np=3 */
 #include "weft/registry.h"
 
 #include <stdlib.h>
@@ -171,7 +172,7 @@ static void check_kernel(void *self, const weft_data *data, int kernel, int prep
         f.gram(&f, 1, 10 * i, 1, 0, N, g);
         for (int j = 100; j < 100 + PAIRS / 3; j++) {
             const double exact = exp(-gamma * distance(x + 10 * i * D, x + j * D, kernel));
-            worst = fmax(worst, fabs(g[j] - exact));
+            worst = worse(worst, fabs(g[j] - exact));
             square += (g[j] - exact) * (g[j] - exact) / PAIRS;
             bias += (g[j] - exact) / PAIRS;
             low = fmin(low, exact);
@@ -238,7 +239,8 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
             for (int64_t k = 0; k < d; k++)
                 zs[j * total + i] += x[i * d + k] * (double)w[j * d + k];
             if (i >= first && i < first + n)
-                worst = fmax(worst, fabs(zs[j * total + i] - (double)z[j * n + i - first]));
+                worst =
+                    worse(worst, fabs(zs[j * total + i] - (double)z[j * n + i - first]));
         }
     /* the table itself is rounded to real */
     is_near(worst, 0, unit * most * (double)d, "%s: times", what);
@@ -257,7 +259,7 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
                 for (int64_t i = 0; i < total; i++)
                     expect += x[i * d + k] * (step == 0 ? 1 : zs[j * total + i]) *
                               (step == 1 ? 1 : (double)all[j * total + i]);
-                worst = fmax(worst, fabs(expect - g[j * d + k]));
+                worst = worse(worst, fabs(expect - g[j * d + k]));
             }
         is_near(worst, 0, unit * most * (double)total * (step ? most * (double)d : 1),
                 "%s: %s", what,
@@ -275,7 +277,7 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
             s += x[i * d + k];
             s2 += x[i * d + k] * x[i * d + k];
         }
-        worst = fmax(worst, fmax(fabs(s - sum[k]), fabs(s2 - square[k])));
+        worst = worse(worst, worse(fabs(s - sum[k]), fabs(s2 - square[k])));
     }
     is_near(worst, 0, unit * most * (double)total, "%s: moments", what);
 
@@ -291,7 +293,7 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
                 for (int64_t i = 0; i < (dual ? d : total); i++)
                     expect += dual ? x[(R0 + r) * d + i] * x[(C0 + k) * d + i]
                                    : x[i * d + R0 + r] * x[i * d + C0 + k];
-                worst = fmax(worst, fabs(expect - a[r * NC + k]));
+                worst = worse(worst, fabs(expect - a[r * NC + k]));
             }
         is_near(worst, 0, unit * most * (double)(total + d), "%s: gram, dual %d", what,
                 dual);
@@ -357,32 +359,59 @@ static uint64_t bits_of(const weft_matrix *f, int64_t first)
     return key;
 }
 
-/* One arm after the other, with and without room for products that are kept. */
-static void test_cache(void)
+/* One request after the other: single arms, mixtures, all or half of the features. Returns
+ * the bits of each. */
+static void ask_many(weft_data *data, double memory, int n, uint64_t *bits)
+{
+    const int64_t first = data->part[WEFT_TRAIN].first;
+    void *self = set_up(data, "features=70", memory);
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
+    const void **four = four_arms(self);
+    int *which = deal_arms(data, WEFT_TRAIN);
+    for (int i = 0; i < n; i++) {
+        const int kernel = i / 3 % 2, preprocess = i % 2 ? L2 : i / 6 ? STANDARD : NONE;
+        const void *one = arm(self, kernel, 0.01 * (i + 1), preprocess);
+        const double size = i % 3 == 1 ? 0.5 : 1;
+        for (int64_t r = 0; r < data->part[WEFT_TRAIN].n; r++)
+            which[r] = (which[r] + i) % 4;
+        weft_matrix f =
+            i % 4 == 3 ? matrix_of(self, data, WEFT_TRAIN, four, 4, which, size, 1, stat)
+                       : matrix_of(self, data, WEFT_TRAIN, &one, 1, NULL, size, 1, stat);
+        bits[i] = bits_of(&f, first);
+    }
+}
+
+/* With room for the products of all rows, of a part of them, of none. */
+static void test_kept(void)
+{
+    enum { ASKED = 24 };
+    weft_data data;
+    make_data(&data, WEFT_BYTES);
+    const double features = (N + 64) * 128.0, product = 4.0 * 70 * N;
+    uint64_t all[ASKED], some[ASKED], none[ASKED];
+    ask_many(&data, 1e9, ASKED, all);
+    ask_many(&data, features + 0.2 * product, ASKED, some);
+    ask_many(&data, 4.0 * WEFT_BLOCK * 70, ASKED, none);
+    ok(memcmp(all, none, sizeof all) == 0, "products that are kept give the same features");
+    ok(memcmp(some, none, sizeof some) == 0, "and so do those of some rows");
+}
+
+static void test_nested(void)
 {
     weft_data data;
     make_data(&data, WEFT_BYTES);
     const int64_t first = data.part[WEFT_TRAIN].first;
-    void *kept = set_up(&data, "features=70", 1e9);
-    void *bare = set_up(&data, "features=70", 4.0 * WEFT_BLOCK * 70 + N * 128);
-    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(kept));
-    int same = 1, nested = 1;
-    for (int i = 0; i < 12; i++) {
-        const int kernel = i / 3 % 2, preprocess = i % 2 ? L2 : i / 6 ? STANDARD : NONE;
-        const double gamma = 0.01 * (i + 1), size = i % 3 == 1 ? 0.5 : 1;
-        const void *a = arm(kept, kernel, gamma, preprocess),
-                   *b = arm(bare, kernel, gamma, preprocess);
-        weft_matrix f = matrix_of(kept, &data, WEFT_TRAIN, &a, 1, NULL, size, 1, stat);
-        weft_matrix g = matrix_of(bare, &data, WEFT_TRAIN, &b, 1, NULL, size, 1, stat);
-        same &= bits_of(&f, first) == bits_of(&g, first);
-        weft_matrix half = matrix_of(kept, &data, WEFT_TRAIN, &a, 1, NULL, 0.5, 1, stat);
-        const double *big = table(&f, first), *small = table(&half, first);
-        const double scale = sqrt((double)f.d / (double)half.d);
-        for (int64_t k = 0; k < N * half.d; k++)
-            nested &= fabs(small[k] - scale * big[k / half.d * f.d + k % half.d]) < 1e-6;
-    }
-    ok(same, "products that are kept give the same features");
-    ok(nested, "fewer features are the first of all");
+    void *self = set_up(&data, "features=70", 1e9);
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
+    const void *a = arm(self, LAPLACIAN, 0.02, STANDARD);
+    weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+    weft_matrix half = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 0.5, 1, stat);
+    const double *big = table(&f, first), *small = table(&half, first);
+    const double scale = sqrt((double)f.d / (double)half.d);
+    double worst = 0;
+    for (int64_t k = 0; k < N * half.d; k++)
+        worst = worse(worst, fabs(small[k] - scale * big[k / half.d * f.d + k % half.d]));
+    is_near(worst, 0, 1e-6, "fewer features are the first of all");
 }
 
 static void test_refusals(void)
@@ -403,7 +432,8 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     test_kernels();
     test_products();
-    test_cache();
+    test_kept();
+    test_nested();
     test_refusals();
     const int failed = tap_done();
     weft_arena_free(mem);

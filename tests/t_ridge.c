@@ -36,7 +36,7 @@ static void dense_trans(const weft_matrix *f, int c, const real *z, double *g)
     const dense *m = f->self;
     const size_t mark = weft_arena_mark(m->mem);
     double most = 0;
-    for (int64_t i = 0; i < c * f->n; i++) most = fmax(most, fabs((double)z[i]));
+    for (int64_t i = 0; i < c * f->n; i++) most = worse(most, fabs((double)z[i]));
     weft_max_f64(f->team, &most, 1);
     const int scale = weft_fix_scale(most * m->most * (double)f->total);
     int64_t *sum = WEFT_NEW(m->mem, int64_t, c * f->d);
@@ -238,8 +238,8 @@ static double error(const problem *p, double alpha, const real *w, double *objec
         for (int64_t k = 0; k <= d; k++) {
             const double found =
                 k < d ? (double)w[j * d + k] : (double)w[p->classes * d + j];
-            worst = fmax(worst, fabs(found - exact[k]));
-            most = fmax(most, fabs(exact[k]));
+            worst = worse(worst, fabs(found - exact[k]));
+            most = worse(most, fabs(exact[k]));
         }
     }
     return worst / most;
@@ -322,7 +322,7 @@ static void test_intercept(weft_team *t, weft_arena *mem)
     fit(&p, tight, shifted, mem);
     double worst = 0;
     for (int64_t i = 0; i < p.classes * d; i++)
-        worst = fmax(worst, fabs((double)(shifted[i] - w[i])));
+        worst = worse(worst, fabs((double)(shifted[i] - w[i])));
     ok(worst < 1e-5, "a shift of a column leaves the weights alone");
     is_near(shifted[3 * d], w[3 * d] - 4 * w[2], 1e-5,
             "and moves the intercept by its weight");
@@ -373,7 +373,7 @@ static void test_ranks(weft_team *t, weft_arena *mem)
     digest(weft_hash(&out.residual, sizeof out.residual, 0));
     out = fit(&p, direct, v, mem);
     double worst = 0;
-    for (int64_t i = 0; i < n; i++) worst = fmax(worst, fabs((double)(w[i] - v[i])));
+    for (int64_t i = 0; i < n; i++) worst = worse(worst, fabs((double)(w[i] - v[i])));
     ok(worst < 1e-3, "cg at its default tolerance is near cholesky: %.1e", worst);
     weft_arena_free(p.m->mem);
 }
@@ -393,7 +393,7 @@ static void test_gold(weft_team *t, weft_arena *mem)
     for (; n < nweight(&p) && fscanf(gold, "%lf", &x) == 1; n++) {
         const int64_t j = n / (d + 1), k = n % (d + 1);
         const int64_t at = k < d ? j * d + k : p.classes * d + j;
-        worst = fmax(worst, fmax(fabs((double)a[at] - x), fabs((double)b[at] - x)));
+        worst = worse(worst, worse(fabs((double)a[at] - x), fabs((double)b[at] - x)));
     }
     fclose(gold);
     ok(n == nweight(&p) && worst < 1e-5, "both solvers agree with scikit-learn to 1e-5");

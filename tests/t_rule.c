@@ -44,7 +44,7 @@ static void moves(const char *about, weft_rule rule, double step, const double g
                        hand_weight);
     }
     for (int i = 0; i < K; i++) sum += want[i] = start[i] * exp(-step * grad[i]);
-    for (int i = 0; i < K; i++) off = fmax(off, fabs(exp(m.z[i]) - want[i] / sum));
+    for (int i = 0; i < K; i++) off = worse(off, fabs(exp(m.z[i]) - want[i] / sum));
     is_near(off, 0, 1e-15, "%s", about);
 }
 
@@ -160,7 +160,7 @@ static double play_round(FILE *in, gold *g, weft_drift *drift)
     for (int i = 0; i < g->mix.k; i++) {
         double z;
         weft_check(fscanf(in, "%lf", &z) == 1, "fedex.txt ends");
-        if (free) off = fmax(off, fabs(g->mix.z[i] - z) / fmax(1, fabs(z)));
+        if (free) off = worse(off, fabs(g->mix.z[i] - z) / fmax(1, fabs(z)));
     }
     return off;
 }
@@ -173,7 +173,7 @@ static void test_gold(weft_arena *mem)
     for (gold g = {.rounds = 0}; read_head(in, &g, mem); n++) {
         weft_drift drift = {0};
         double off = 0;
-        for (int t = 0; t < g.rounds; t++) off = fmax(off, play_round(in, &g, &drift));
+        for (int t = 0; t < g.rounds; t++) off = worse(off, play_round(in, &g, &drift));
         /* z is rounded a few times a round, in another order */
         is_near(off, 0, 1e-12, "%s%s, %d blocks: as the released program", g.sched,
                 g.rule.diff ? " of differences" : "", g.nblock);
@@ -260,7 +260,7 @@ static void test_literal(weft_arena *mem)
     const weft_rule literal = {.schedule = WEFT_LITERAL, .horizon = ROUNDS};
     mean_end(&literal, 0, p, mem);
     for (int i = 0; i < ARMS; i++) sum += 1 / (1.5 + .1 * i);
-    for (int i = 0; i < ARMS; i++) off = fmax(off, fabs(p[i] - 1 / (1.5 + .1 * i) / sum));
+    for (int i = 0; i < ARMS; i++) off = worse(off, fabs(p[i] - 1 / (1.5 + .1 * i) / sum));
     is_near(off, 0, 5 * .02 / sqrt(SEEDS), "the literal rule stays near 1 / s: best %.4f",
             p[0]);
 }

@@ -122,7 +122,7 @@ static void test_growth(weft_arena *mem)
     double off = 0;
     int fresh = 1;
     for (int i = 0; i < 9; i++) {
-        off = fmax(off, fabs(1e5 * job[i].size - want[i]));
+        off = worse(off, fabs(1e5 * job[i].size - want[i]));
         fresh &= job[i].trial == i && job[i].from == -1;
     }
     ok(off <= 1.001, "features grow from 6250 to 100,000 by factors of sqrt 2");
@@ -252,7 +252,7 @@ static void move(double *p, double eta, const double *g)
 
 static double distance(const double *p, const double *q)
 {
-    return fmax(fabs(p[0] - q[0]), fmax(fabs(p[1] - q[1]), fabs(p[2] - q[2])));
+    return worse(fabs(p[0] - q[0]), worse(fabs(p[1] - q[1]), fabs(p[2] - q[2])));
 }
 
 static void test_gradient(weft_arena *mem)

@@ -199,7 +199,7 @@ static double common_model(int classes, int d)
                 double sum = w[c * (d + 1) + d];
                 for (int j = 0; j < d; j++) sum += w[c * (d + 1) + j] * (double)x[j];
                 if (sum > most) best = c;
-                most = fmax(most, sum);
+                most = worse(most, sum);
             }
             if (!train) right += best == label;
             if (!train) all++;

@@ -82,6 +82,12 @@ static inline int tap_told(int good, double a, double b, double tol)
     return good;
 }
 
+/* The greater of two errors; NaN, the worst, stays. fmax would lose it. */
+static inline double worse(double a, double b)
+{
+    return isnan(a) || b <= a ? a : b;
+}
+
 /* A comment, of rank 0. */
 __attribute__((format(printf, 1, 2))) static inline void note(const char *fmt, ...)
 {

@@ -212,7 +212,7 @@ static inline void full_step(const toy *t, int c, double lr, double *w)
 static inline double distance(const real *a, const double *b)
 {
     double most = 0;
-    for (int i = 0; i < W; i++) most = fmax(most, fabs((double)a[i] - b[i]));
+    for (int i = 0; i < W; i++) most = worse(most, fabs((double)a[i] - b[i]));
     return most;
 }
 

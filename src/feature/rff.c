@@ -94,6 +94,12 @@ static weft_status setup(void *self, weft_data *data, double memory, uint64_t se
     rff_use(own, own->fitted);
     rff_lengths(own);
     rff_caches(own);
+    const int64_t kept = own->cache[WEFT_TRAIN].rows, all = data->part[WEFT_TRAIN].n;
+    if (kept < all)
+        weft_log(WEFT_INFO,
+                 "run.memory holds the projections of %lld of a rank's %lld rows; those of "
+                 "the others are made anew for every map",
+                 (long long)kept, (long long)all);
     return WEFT_OK;
 }
 
@@ -215,6 +221,15 @@ static int64_t affinity(const void *self, const void *arm)
     return type_of(t->own, arm);
 }
 
+/* Part of the rows whose products are kept. */
+static double kept_share(const rff_shared *own)
+{
+    const rff_cache *cache = own->cache;
+    const weft_rows *part = own->data->part;
+    return (double)(cache[WEFT_TRAIN].rows + cache[WEFT_VALID].rows) /
+           (double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n);
+}
+
 /* Operations in units of float ones: products of integers are three times as fast. */
 static void estimate(const void *self, const void *arm, double rows, double *flops,
                      double *bytes, double *entries)
@@ -228,7 +243,7 @@ static void estimate(const void *self, const void *arm, double rows, double *flo
         type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(own->padded + 1.0) : 2 * own->d / fast;
     *entries = rows * d;
     *flops = *entries * (each + 20); /* and a cosine */
-    *bytes = *entries;
+    *bytes = *entries * (1 + sizeof(int32_t) * kept_share(own));
 }
 
 extern const weft_feature weft_feature_rff;

@@ -27,12 +27,13 @@ typedef struct rff_view {
     int exact;
 } rff_view;
 
-/* Products X P of all local rows of a part, kept between requests. */
+/* Products X P of the first rows of a part, kept from one request to the next: of a row
+ * those with the random matrix that it met last. */
 typedef struct rff_cache {
-    int type;       /* -1: none */
-    int64_t room;   /* columns of a row */
-    int64_t filled; /* columns that are valid */
-    void *product;  /* [n][room] int32_t or float; NULL: no memory for it */
+    int64_t rows, room; /* rows that are kept; columns of a row */
+    uint8_t *type;      /* [rows] of the products */
+    int64_t *filled;    /* [rows] columns that are valid */
+    void *product;      /* [rows][room] int32_t or float */
 } rff_cache;
 
 typedef struct rff_shared {
@@ -89,8 +90,8 @@ void rff_signs(const rff_shared *own, int64_t j, float *sign, float *radius);
 int rff_is_int(const rff_shared *own, int type);
 /* Turns of a feature of this arm and type for a product of one. */
 double rff_turns(const rff_shared *own, const rff *arm, int type);
-/* Takes memory for products that are kept, where there is enough beside the features. The
- * pages are touched when first used. */
+/* Takes memory for the products of as many rows as fit beside the features. The pages are
+ * touched when first used. */
 void rff_caches(rff_shared *own);
 /* Makes bytes of rows [i0, i1) into q[i1-i0][ldq]. */
 void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);

@@ -261,48 +261,19 @@ static void product(const rff_matrix *m, const block *b, const chunk *c, void *y
 
 /* ---- features ----------------------------------------------------------------------- */
 
-/* The rows of a type among rows [i0, i1), which lie in one block. */
-static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
+/* Bytes of features [j0, j0 + columns) of a row from its products. */
+static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
+                    const void *y, uint8_t *q)
 {
-    c->n = 0;
-    for (int64_t i = i0; i < i1; i++)
-        if (m->type[i] == type) c->row[c->n++] = i;
-    c->straight = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
+    const double turns = m->turns[row];
+    const float *offset = m->own->offset + j0;
+    if (rff_is_int(m->own, m->type[row]))
+        weft_cos_u8_i32(columns, y, turns, offset, q + j0);
+    else
+        weft_cos_u8_f32(columns, y, turns, offset, q + j0);
 }
 
-/* Bytes of features [j0, j0 + columns) of a chunk from their products; q is row i0's. */
-static void cosines(const rff_matrix *m, const chunk *c, int is_int, int64_t j0,
-                    int columns, const void *y, size_t ld, int64_t i0, uint8_t *q)
-{
-    for (int r = 0; r < c->n; r++) {
-        const double turns = m->turns[c->row[r]];
-        const float *offset = m->own->offset + j0;
-        uint8_t *to = q + (size_t)(c->row[r] - i0) * m->ldq + j0;
-        if (is_int)
-            weft_cos_u8_i32(columns, (const int32_t *)y + r * ld, turns, offset, to);
-        else
-            weft_cos_u8_f32(columns, (const float *)y + r * ld, turns, offset, to);
-    }
-}
-
-/* Where the products of a chunk lie in the cache. */
-static char *cached(const rff_cache *cache, const chunk *c, int r, int64_t j0)
-{
-    return (char *)cache->product +
-           (size_t)(c->row[r] * cache->room + j0) * sizeof(int32_t);
-}
-
-/* The cache of the part if it has the products of this type, or can take them for all rows;
- * those of another type are dropped. NULL: the products are to be made. */
-static rff_cache *cache_for(const rff_matrix *m, int type, int whole)
-{
-    rff_cache *cache = &m->own->cache[m->part];
-    if (cache->type == type && cache->filled >= m->d) return cache;
-    if (!whole || !cache->product || family_of(type) == RFF_HADAMARD) return NULL;
-    cache->type = type;
-    cache->filled = 0;
-    return cache;
-}
+/* ---- products that are kept --------------------------------------------------------- */
 
 void rff_caches(rff_shared *own)
 {
@@ -311,15 +282,42 @@ void rff_caches(rff_shared *own)
         most = fmax(most, (double)own->data->part[part].n);
     const double columns = (double)own->columns, features = most * (columns + 64);
     for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++) {
-        rff_cache *cache = &own->cache[part];
-        const double bytes = (double)own->data->part[part].n * columns * sizeof(int32_t);
-        cache->type = -1;
-        if (own->kept + bytes + features > own->memory) continue;
-        cache->room = own->columns;
-        cache->product = weft_arena_get(
-            own->mem, (size_t)(own->data->part[part].n * own->columns), sizeof(int32_t));
-        own->kept += bytes;
+        rff_cache *kept = &own->cache[part];
+        const double row = columns * sizeof(int32_t),
+                     room = own->memory - own->kept - features;
+        kept->rows = (int64_t)fmin(fmax(room / row, 0), (double)own->data->part[part].n);
+        kept->room = own->columns;
+        kept->type = WEFT_NEW(own->mem, uint8_t, kept->rows);
+        kept->filled = WEFT_NEW(own->mem, int64_t, kept->rows);
+        kept->product =
+            weft_arena_get(own->mem, (size_t)(kept->rows * kept->room), sizeof(int32_t));
+        own->kept += (double)kept->rows * row;
     }
+}
+
+/* The products of a row from column j0 on; NULL: they are not to be kept. */
+static void *place(const rff_cache *kept, int64_t row, int64_t j0)
+{
+    if (row >= kept->rows) return NULL;
+    return (char *)kept->product + (size_t)(row * kept->room + j0) * sizeof(int32_t);
+}
+
+/* Whether all products that a row needs are there. */
+static int is_there(const rff_matrix *m, const rff_cache *kept, int64_t row)
+{
+    return row < kept->rows && kept->type[row] == m->type[row] && kept->filled[row] >= m->d;
+}
+
+/* ---- features ----------------------------------------------------------------------- */
+
+/* The rows of a type among [i0, i1), which lie in one block, whose products are missing. */
+static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
+{
+    const rff_cache *kept = &m->own->cache[m->part];
+    c->n = 0;
+    for (int64_t i = i0; i < i1; i++)
+        if (m->type[i] == type && !is_there(m, kept, i)) c->row[c->n++] = i;
+    c->straight = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
 }
 
 static int block_columns(const rff_matrix *m, int type, int64_t j0)
@@ -330,48 +328,62 @@ static int block_columns(const rff_matrix *m, int type, int64_t j0)
     return m->d - j0 < most ? (int)(m->d - j0) : most;
 }
 
-/* Features of all rows of a type among [i0, i1). */
-static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uint8_t *q,
-                      int whole, weft_arena *tmp)
+/* Features of a chunk by one block of columns. Products are made where they are kept, or
+ * in `tile` and copied. */
+static void make_chunk(const rff_matrix *m, const block *b, const chunk *c, int64_t i0,
+                       float *tile, uint8_t *q, weft_arena *tmp)
 {
-    rff_cache *cache = cache_for(m, type, whole);
-    const int ready = cache && cache->filled >= m->d, is_int = rff_is_int(m->own, type);
+    const rff_cache *kept = &m->own->cache[m->part];
+    const int there = c->straight && c->row[c->n - 1] < kept->rows;
+    float *y = there ? place(kept, c->row[0], b->j0) : tile;
+    const int64_t ld = there ? kept->room : b->columns;
+    product(m, b, c, y, (int)ld, tmp);
+    for (int r = 0; r < c->n; r++) {
+        const int64_t row = c->row[r];
+        const float *from = y + r * ld;
+        void *to = there ? NULL : place(kept, row, b->j0);
+        if (to) memcpy(to, from, (size_t)b->columns * sizeof *from);
+        cosines(m, row, b->j0, b->columns, from, q + (size_t)(row - i0) * m->ldq);
+    }
+}
+
+/* Features of the rows of a type among [i0, i1) whose products are missing. */
+static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uint8_t *q,
+                      weft_arena *tmp)
+{
     chunk *c = WEFT_NEW(tmp, chunk, 1);
     const size_t mark = weft_arena_mark(tmp);
     for (int64_t j0 = 0; j0 < m->d;) {
         block b = {.type = type, .j0 = j0, .columns = block_columns(m, type, j0)};
-        if (!ready) make_block(m->own, &b, tmp);
-        const size_t ld = cache ? (size_t)cache->room : (size_t)b.columns;
-        float *tile = cache ? NULL : WEFT_NEW(tmp, float, WEFT_BLOCK *ld);
+        make_block(m->own, &b, tmp);
+        float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)b.columns);
         for (int64_t at = 0; at < m->blocks; at++) {
             if (m->start[at] < i0 || m->start[at] >= i1) continue;
             pick(m, type, m->start[at], m->start[at + 1], c);
-            if (c->n == 0) continue;
-            if (ready) {
-                chunk one = {.n = 1};
-                for (int r = 0; r < c->n; r++) {
-                    one.row[0] = c->row[r];
-                    cosines(m, &one, is_int, j0, b.columns, cached(cache, c, r, j0), 0, i0,
-                            q);
-                }
-                continue;
-            }
-            void *y = cache ? (void *)cached(cache, c, 0, j0) : tile;
-            product(m, &b, c, y, (int)ld, tmp);
-            cosines(m, c, is_int, j0, b.columns, y, ld, i0, q);
+            if (c->n > 0) make_chunk(m, &b, c, i0, tile, q, tmp);
         }
         weft_arena_reset(tmp, mark);
         j0 += b.columns;
     }
-    if (cache && cache->filled < m->d) cache->filled = m->d;
 }
 
 void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
 {
-    int64_t count[RFF_TYPES] = {0};
-    for (int64_t i = i0; i < i1; i++) count[m->type[i]]++;
+    rff_cache *kept = &m->own->cache[m->part];
+    int64_t missing[RFF_TYPES] = {0};
+    for (int64_t i = i0; i < i1; i++) {
+        if (is_there(m, kept, i))
+            cosines(m, i, 0, (int)m->d, place(kept, i, 0), q + (size_t)(i - i0) * m->ldq);
+        else
+            missing[m->type[i]]++;
+    }
     weft_arena *tmp = weft_arena_new();
     for (int type = 0; type < RFF_TYPES; type++)
-        if (count[type]) make_type(m, type, i0, i1, q, count[type] == m->n, tmp);
+        if (missing[type]) make_type(m, type, i0, i1, q, tmp);
     weft_arena_free(tmp);
+    for (int64_t i = i0; i < i1 && i < kept->rows; i++) {
+        kept->filled[i] =
+            kept->type[i] == m->type[i] && kept->filled[i] > m->d ? kept->filled[i] : m->d;
+        kept->type[i] = m->type[i];
+    }
 }
