@@ -1,0 +1,347 @@
+/* Task fmap against sums in doubles: samples draw maps from the mixture, one ridge model is
+ * fitted to all of them, and maps are scored on all validation samples or on those they
+ * draw. Features come from the feature map, which has its own test.
+ *
+ * RUN: np=1 np=2 np=3 */
+#include "weft/registry.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "tap.h"
+
+enum { N = 400, VALID = 150, D = 9, C = 3, F = 20, K = 3, W = C * (F + 1), SEED = 11 };
+enum { TRIAL = 2, ROUND = 5 };
+
+static weft_team team;
+static weft_arena *mem;
+static float value[N + VALID][D];
+static int32_t label[N + VALID];
+static const weft_task *const task = &weft_task_fmap;
+
+static void make_data(weft_data *data)
+{
+    for (int i = 0; i < N + VALID; i++) {
+        label[i] = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
+        for (int d = 0; d < D; d++) {
+            double z[4];
+            const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
+            weft_rng_normal(&r, z);
+            value[i][d] = (float)(0.6 * z[0] + (d % C == label[i]));
+        }
+    }
+    *data = (weft_data){
+        .form = WEFT_REALS, .classes = C, .path = "test", .mem = mem, .team = &team};
+    const int64_t total[2] = {N, VALID};
+    for (int p = 0; p < 2; p++) {
+        weft_rows *rows = &data->part[p];
+        rows->total = total[p];
+        rows->d = D;
+        weft_deal(total[p], team.rank, team.size, &rows->first, &rows->n);
+        rows->value = value[p * N + rows->first];
+        rows->label = label + p * N + rows->first;
+    }
+}
+
+/* ---- the task ----------------------------------------------------------------------- */
+
+typedef struct stand {
+    weft_data data;
+    void *self;
+    weft_conf conf;
+    weft_space space;
+    weft_job job;
+    weft_result res;
+    real *state;
+} stand;
+
+static const char fixed[] = "[fmap]\nfeature = rff\nmodel = ridge\n"
+                            "[rff]\nfeatures = 20\nkernel = gaussian | laplacian\n"
+                            "gamma = log 0.02 .. 2\n"
+                            "[ridge]\nalpha = 2\ntol = 1e-7\n[space]\nconfigs = 3\n";
+
+/* The task with further options and the probabilities p[K] of its three maps. */
+static stand *stand_up(const char *options, const double *p)
+{
+    stand *s = WEFT_NEW(mem, stand, 1);
+    make_data(&s->data);
+    s->self = weft_arena_get(mem, 1, task->kind.size);
+    weft_conf_init(&s->conf, mem);
+    const weft_kind *tuned[WEFT_MOST_TUNED];
+    int n = 0;
+    weft_status st = weft_conf_text(&s->conf, "test", fixed);
+    char *text = weft_arena_text(mem, "%s", options), *rest = text;
+    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
+        st = weft_conf_set(&s->conf, word);
+    if (st == WEFT_OK) st = weft_conf_bind(&s->conf, &task->kind, s->self);
+    if (st == WEFT_OK) st = task->tuned(s->self, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&s->space, &s->conf, tuned, n, 1, mem);
+    const weft_env env = {.team = &team,
+                          .conf = &s->conf,
+                          .data = &s->data,
+                          .space = &s->space,
+                          .seed = SEED,
+                          .memory = 1e9,
+                          .mem = mem};
+    if (st == WEFT_OK) st = task->setup(s->self, &env);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    s->job =
+        (weft_job){.trial = TRIAL, .from = -1, .round = ROUND, .resource = 1, .size = 1};
+    s->job.mix = weft_mix_new(K, s->space.dim, mem);
+    for (int i = 0; i < K; i++) {
+        weft_space_get(&s->space, i, s->job.mix.conf + i * s->space.dim);
+        s->job.mix.id[i] = i;
+        s->job.mix.z[i] = log(p[i]);
+    }
+    s->res = weft_result_new(K, mem);
+    s->state = WEFT_NEW(mem, real, task->nstate(s->self, K));
+    task->start(s->self, &s->job, s->state);
+    return s;
+}
+
+static void run(stand *s)
+{
+    weft_check(task->step(s->self, &s->job, 0, s->state, NULL, NULL, &s->res) == WEFT_OK,
+               "%s", weft_error());
+}
+
+/* The model's weights and intercepts in the state. */
+static const real *weights(const stand *s)
+{
+    return s->state + task->nstate(s->self, K) - W;
+}
+
+/* ---- the same in doubles ------------------------------------------------------------ */
+
+/* Features of all rows of a part by each map, [K][total][F]. */
+static double *features(const stand *s, weft_part part)
+{
+    const weft_feature *rff = &weft_feature_rff;
+    const weft_rows *rows = &s->data.part[part];
+    const size_t cells = (size_t)rows->total * F;
+    double *x = WEFT_NEW(mem, double, K *cells);
+    void *own = weft_arena_get(mem, 1, rff->kind.size);
+    weft_data data = s->data;
+    weft_conf conf = s->conf;
+    weft_status st = weft_conf_bind(&conf, &rff->kind, own);
+    if (st == WEFT_OK) st = rff->setup(own, &data, 1e9, SEED, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    real *stat = WEFT_NEW(mem, real, rff->nstat(own));
+    real *w = WEFT_NEW(mem, real, F), *z = WEFT_NEW(mem, real, rows->n);
+    for (int a = 0; a < K; a++) {
+        void *arm = weft_arena_get(mem, 1, rff->kind.size);
+        memcpy(arm, own, rff->kind.size);
+        weft_space_put(&s->space, s->job.mix.conf + a * s->space.dim, &rff->kind, arm);
+        const void *one = arm;
+        weft_request q = {.part = WEFT_TRAIN,
+                          .n = data.part[WEFT_TRAIN].n,
+                          .narm = 1,
+                          .arms = &one,
+                          .size = 1,
+                          .seed = SEED};
+        weft_matrix f;
+        rff->matrix(own, &q, 1, stat, &f, mem);
+        q.part = part;
+        q.n = rows->n;
+        rff->matrix(own, &q, 0, stat, &f, mem);
+        for (int k = 0; k < F; k++) {
+            w[k] = 1;
+            f.times(&f, 1, w, z);
+            w[k] = 0;
+            for (int64_t i = 0; i < rows->n; i++)
+                x[(size_t)a * cells + (size_t)(rows->first + i) * F + k] = (double)z[i];
+        }
+    }
+    weft_sum_f64(&team, x, K * cells, 2.0 * F);
+    return x;
+}
+
+/* The map that row i draws: the first whose cumulated probability exceeds the draw. */
+static int drawn(const stand *s, weft_purpose purpose, int i)
+{
+    const double unit =
+        weft_rng_unit(weft_rng_at(SEED, purpose, TRIAL, ROUND, (uint64_t)i).v[0]);
+    double sum = 0;
+    for (int a = 0; a < K - 1; a++) {
+        sum += exp(s->job.mix.z[a]);
+        if (unit < sum) return a;
+    }
+    return K - 1;
+}
+
+/* Least squares on targets +-1 with penalty 2 |w|^2 and free intercepts: normal equations,
+ * Gauss-Jordan. x[N][F] into w[W]. */
+static void least_squares(const double *const *x, double *w)
+{
+    enum { M = F + 1 };
+    static double a[M][M + C];
+    memset(a, 0, sizeof a);
+    for (int i = 0; i < N; i++) {
+        double row[M];
+        memcpy(row, x[i], F * sizeof *row);
+        row[F] = 1;
+        for (int r = 0; r < M; r++) {
+            for (int c = 0; c < M; c++) a[r][c] += row[r] * row[c];
+            for (int c = 0; c < C; c++) a[r][M + c] += row[r] * (label[i] == c ? 1 : -1);
+        }
+    }
+    for (int r = 0; r < F; r++) a[r][r] += 2;
+    for (int p = 0; p < M; p++)
+        for (int r = 0; r < M; r++) {
+            const double factor = a[r][p] / a[p][p];
+            for (int c = p; r != p && c < M + C; c++) a[r][c] -= factor * a[p][c];
+        }
+    for (int c = 0; c < C; c++) {
+        for (int k = 0; k < F; k++) w[c * F + k] = a[k][M + c] / a[k][k];
+        w[C * F + c] = a[F][M + c] / a[F][F];
+    }
+}
+
+/* Squared loss of a validation row's features by the task's own weights. */
+static double loss_of(const real *w, const double *x, int y, int *wrong)
+{
+    double loss = 0, score[C];
+    int best = 0;
+    for (int c = 0; c < C; c++) {
+        score[c] = (double)w[C * F + c];
+        for (int k = 0; k < F; k++) score[c] += (double)w[c * F + k] * x[k];
+        const double off = score[c] - (c == y ? 1 : -1);
+        loss += off * off;
+        if (score[c] > score[best]) best = c;
+    }
+    *wrong = best != y;
+    return loss;
+}
+
+/* ---- tests -------------------------------------------------------------------------- */
+
+/* The weights fit the training rows, each by the map it draws. */
+static void check_fit(const stand *s, const char *what)
+{
+    const double *all = features(s, WEFT_TRAIN), *x[N];
+    double exact[W], worst = 0;
+    for (int i = 0; i < N; i++)
+        x[i] = all + ((size_t)drawn(s, WEFT_RNG_ASSIGN, i) * N + (size_t)i) * F;
+    least_squares(x, exact);
+    for (int i = 0; i < W; i++)
+        worst = worse(worst, fabs((double)weights(s)[i] - exact[i]));
+    is_near(worst, 0, 2e-4, "%s: weights solve the normal equations of the drawn maps",
+            what);
+}
+
+/* Sums by map: of rows that draw it (split), or of all rows. */
+static void check_scores(const stand *s, int split, const char *what)
+{
+    const double *all = features(s, WEFT_VALID);
+    double loss[K] = {0}, wrong[K] = {0}, count[K] = {0}, worst = 0;
+    double mean = 0, error = 0;
+    int same = 1;
+    for (int i = 0; i < VALID; i++)
+        for (int a = 0; a < K; a++) {
+            const double p = exp(s->job.mix.z[a]);
+            if (split ? drawn(s, WEFT_RNG_VALID, i) != a : !(p > 0 || s->job.all)) continue;
+            int bad;
+            const double one = loss_of(
+                weights(s), all + ((size_t)a * VALID + (size_t)i) * F, label[N + i], &bad);
+            loss[a] += one;
+            wrong[a] += bad;
+            count[a]++;
+            mean += (split ? 1 : p) * one / VALID;
+            error += (split ? 1 : p) * bad / VALID;
+        }
+    for (int a = 0; a < K; a++) {
+        worst = worse(worst, fabs(loss[a] - s->res.arm_loss[a]) / VALID);
+        same &= wrong[a] == s->res.arm_wrong[a] && count[a] == s->res.arm_count[a];
+    }
+    is_near(worst, 0, 1e-5, "%s: losses by map", what);
+    ok(same, "%s: wrong answers and samples by map", what);
+    is_near(s->res.valid_loss, mean, 1e-5, "%s: mean loss under the mixture", what);
+    is_near(s->res.valid_error, error, 1e-12, "%s: error under the mixture", what);
+}
+
+static void digest_of(const stand *s)
+{
+    const size_t n = weft_result_bytes(K);
+    void *packed = weft_arena_get(mem, 1, n);
+    weft_result_pack(&s->res, packed);
+    uint64_t key = 0;
+    for (size_t i = 0; i < n; i++) key = (key ^ ((uint8_t *)packed)[i]) * 0x100000001b3;
+    for (int i = 0; i < W; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, weights(s) + i, sizeof bits);
+        key = (key ^ bits) * 0x100000001b3;
+    }
+    digest(key);
+}
+
+static void test_mixture(const char *options, int all, const double *p, const char *what)
+{
+    stand *s = stand_up(options, p);
+    s->job.all = all;
+    run(s);
+    check_fit(s, what);
+    check_scores(s, strstr(options, "full") == NULL, what);
+    const int by_loss = strstr(options, "score=loss") != NULL;
+    ok(s->res.loss == (by_loss ? s->res.valid_loss : s->res.valid_error),
+       "%s: tuners get the %s", what, by_loss ? "loss" : "error");
+    digest_of(s);
+}
+
+static void test_score_only(void)
+{
+    const double p[K] = {0.5, 0.3, 0.2};
+    stand *s = stand_up("", p);
+    run(s);
+    const int64_t n = task->nstate(s->self, K);
+    real *before = WEFT_NEW(mem, real, n);
+    memcpy(before, s->state, (size_t)n * sizeof *before);
+    s->job.resource = 0;
+    s->job.round++;
+    run(s);
+    ok(memcmp(before, s->state, (size_t)n * sizeof *before) == 0,
+       "a job of no resource leaves the weights");
+    weft_scores scores;
+    weft_check(task->score(s->self, &s->job, s->state, WEFT_VALID, &scores) == WEFT_OK,
+               "%s", weft_error());
+    is_near(scores.loss, s->res.valid_loss, 1e-12, "and scores as a winner is scored");
+    ok(scores.error == s->res.valid_error && scores.count == VALID,
+       "error and samples too");
+}
+
+/* A fit that maps share may stop early; one of a single map may not. */
+static void test_slack(void)
+{
+    const double mixed[K] = {0.5, 0.3, 0.2};
+    stand *tight = stand_up("fmap.slack=1 ridge.tol=1e-3", mixed);
+    stand *loose = stand_up("fmap.slack=300 ridge.tol=1e-3", mixed);
+    run(tight);
+    run(loose);
+    ok(tight->res.residual <= 1e-3 && tight->res.iterations > loose->res.iterations,
+       "slack %g takes %d iterations, 1 takes %d", 300.0, loose->res.iterations,
+       tight->res.iterations);
+    loose->job.mix.k = 1;
+    loose->job.mix.z[0] = 0;
+    run(loose);
+    ok(loose->res.residual <= 1e-3, "the fit of a single map keeps the model's tolerance");
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
+    weft_log_set(WEFT_ERROR, team.rank);
+    mem = weft_arena_new();
+    const double even[K] = {1. / 3, 1. / 3, 1. / 3}, uneven[K] = {0.6, 0.1, 0.3},
+                 less[K] = {0.75, 0, 0.25};
+    test_mixture("", 0, even, "split");
+    test_mixture("", 0, uneven, "split, uneven");
+    test_mixture("fmap.validation=full", 0, uneven, "full");
+    test_mixture("fmap.validation=full fmap.score=loss", 0, less, "full, one eliminated");
+    test_mixture("fmap.validation=full", 1, less, "all scored, one eliminated");
+    test_mixture("rff.preprocess=standard fmap.score=loss", 0, uneven, "standardised");
+    test_score_only();
+    test_slack();
+    const int failed = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&team);
+    return failed;
+}
