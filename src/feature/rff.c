@@ -226,8 +226,8 @@ static double kept_share(const rff_shared *own)
 {
     const rff_cache *cache = own->cache;
     const weft_rows *part = own->data->part;
-    return (double)(cache[WEFT_TRAIN].rows + cache[WEFT_VALID].rows) /
-           (double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n);
+    const double all = (double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n);
+    return all > 0 ? (double)(cache[WEFT_TRAIN].rows + cache[WEFT_VALID].rows) / all : 0;
 }
 
 /* Operations in units of float ones: products of integers are three times as fast. */

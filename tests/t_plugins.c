@@ -1,0 +1,317 @@
+/* What every feature map and every linear model of the registry must keep, whatever it
+ * does: products that belong to one matrix, fits that improve, the same bits on any number
+ * of ranks. Each is run with its default options on small data of every form it takes.
+ *
+ * RUN: np=1 np=2 np=3 */
+#include "weft/registry.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+enum { N = 300, VALID = 90, D = 6, LENGTH = 12, WORDS = 60, CLASSES = 3 };
+
+static weft_team world;
+static weft_arena *mem;
+
+static double unit(int i, int k, int stream)
+{
+    return weft_rng_unit(
+        weft_rng_at(9, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, (uint64_t)stream).v[0]);
+}
+
+/* ---- data --------------------------------------------------------------------------- */
+
+static uint8_t byte[N + VALID][D];
+static float number[N + VALID][D];
+static uint32_t word[N + VALID][LENGTH];
+static int64_t offset[N + 1];
+static int32_t label[N + VALID];
+
+/* Rows and documents that tell their class, but not quite. */
+static void make_samples(int classes)
+{
+    for (int i = 0; i < N + VALID; i++) {
+        label[i] = (int32_t)(unit(i, 0, 0) * classes);
+        for (int k = 0; k < D; k++) {
+            byte[i][k] = (uint8_t)(100 * unit(i, k, 1) + (k % classes == label[i]) * 90);
+            number[i][k] = (float)byte[i][k] / 64;
+        }
+        for (int k = 0; k < LENGTH; k++) {
+            const int w = (int)(unit(i, k, 2) * WORDS);
+            word[i][k] = (uint32_t)(k % 3 == 0 ? w / classes * classes + label[i] : w);
+        }
+    }
+    for (int i = 0; i <= N; i++) offset[i] = (int64_t)i * LENGTH;
+}
+
+static void make_words(weft_data *data)
+{
+    uint64_t *hash = WEFT_NEW(mem, uint64_t, WORDS + CLASSES);
+    uint8_t *stop = WEFT_NEW(mem, uint8_t, WORDS + CLASSES);
+    for (int i = 0; i < WORDS + CLASSES; i++) {
+        const char *text = weft_arena_text(mem, "word%d", i);
+        hash[i] = weft_hash(text, strlen(text), 0);
+    }
+    for (int k = 0; k < WEFT_NTOK; k++)
+        data->vocab[k] =
+            (weft_vocab){.n = WORDS + CLASSES, .hash = hash, .lower = hash, .stop = stop};
+}
+
+static weft_data make_data(weft_form form, int classes)
+{
+    make_samples(classes);
+    weft_data data = {
+        .form = form, .classes = classes, .path = "test", .mem = mem, .team = &world};
+    make_words(&data);
+    const int64_t total[2] = {N, VALID};
+    for (int p = 0; p < 2; p++) {
+        weft_rows *rows = &data.part[p];
+        rows->total = total[p];
+        weft_deal(total[p], world.rank, world.size, &rows->first, &rows->n);
+        const int64_t at = p * N + rows->first;
+        rows->label = label + at;
+        rows->d = form == WEFT_TOKENS ? 0 : D;
+        rows->byte = form == WEFT_BYTES ? byte[at] : NULL;
+        rows->value = form == WEFT_REALS ? number[at] : NULL;
+        for (int k = 0; k < WEFT_NTOK && form == WEFT_TOKENS; k++) {
+            rows->offset[k] = offset;
+            rows->token[k] = word[at];
+        }
+    }
+    return data;
+}
+
+static void *bound(const weft_kind *kind, const char *options)
+{
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    void *self = weft_arena_get(mem, 1, kind->size);
+    const char *text = weft_arena_text(mem, "[%s]\n%s\n", kind->name, options);
+    if (weft_conf_text(&conf, "test", text) || weft_conf_bind(&conf, kind, self))
+        weft_die("%s", weft_error());
+    return self;
+}
+
+/* ---- feature maps ------------------------------------------------------------------- */
+
+typedef struct made {
+    const weft_feature *feature;
+    weft_data *data;
+    void *self;
+    real *stat;
+} made;
+
+/* The matrix of a part, every row by one of two arms that are alike. */
+static weft_matrix matrix_of(const made *m, weft_part part, double size, int arms)
+{
+    const int64_t n = m->data->part[part].n;
+    int *which = WEFT_NEW(mem, int, n);
+    for (int64_t i = 0; i < n; i++) which[i] = (int)(i % arms);
+    const void *arm[2] = {m->self, m->self};
+    const int64_t id[2] = {4, 4};
+    const weft_request q = {.part = part,
+                            .n = n,
+                            .arm = arms > 1 ? which : NULL,
+                            .narm = arms,
+                            .arms = arm,
+                            .id = id,
+                            .size = size,
+                            .seed = 7};
+    weft_matrix f;
+    m->feature->matrix(m->self, &q, part == WEFT_TRAIN, m->stat, &f, mem);
+    return f;
+}
+
+/* c vectors of n numbers, those of all ranks being one sequence. */
+static real *vectors(int c, int64_t n, int64_t first, int stream)
+{
+    real *x = WEFT_NEW(mem, real, c * n);
+    for (int j = 0; j < c; j++)
+        for (int64_t i = 0; i < n; i++)
+            x[j * n + i] = (real)(unit((int)(first + i), j, stream) - 0.5);
+    return x;
+}
+
+static double inner(int64_t n, const real *a, const double *b)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)a[i] * b[i];
+    return sum;
+}
+
+static void check_products(const weft_matrix *f, int64_t first, const char *what)
+{
+    enum { COLUMNS = 2 };
+    const size_t cells = (size_t)(COLUMNS * f->d);
+    const real *w = vectors(COLUMNS, f->d, 0, 3), *h = vectors(COLUMNS, f->n, first, 5);
+    real *z = WEFT_NEW(mem, real, COLUMNS * f->n);
+    double *g = WEFT_NEW(mem, double, cells), *both = WEFT_NEW(mem, double, cells);
+    f->times(f, COLUMNS, w, z);
+    f->trans(f, COLUMNS, h, g);
+    double sum[2] = {0}, size = 0;
+    for (int64_t i = 0; i < COLUMNS * f->n; i++) sum[0] += (double)h[i] * (double)z[i];
+    weft_sum_f64(&world, sum, 1, 1e6);
+    sum[1] = inner((int64_t)cells, w, g);
+    for (size_t i = 0; i < cells; i++) size += fabs((double)w[i] * g[i]);
+    is_near(sum[0], sum[1], 1e-5 * size, "%s: <h, F w> is <F^T h, w>", what);
+
+    for (int64_t i = 0; i < COLUMNS * f->n; i++) z[i] *= h[i];
+    f->trans(f, COLUMNS, z, g);
+    f->normal(f, COLUMNS, w, h, both);
+    double worst = 0, most = 0;
+    for (size_t i = 0; i < cells; i++) {
+        worst = worse(worst, fabs(g[i] - both[i]));
+        most = worse(most, fabs(g[i]));
+    }
+    is_near(worst, 0, 1e-4 * most, "%s: normal is times and trans", what);
+    uint64_t key = 0;
+    for (size_t i = 0; i < cells; i++) {
+        uint64_t bits;
+        memcpy(&bits, both + i, sizeof bits);
+        key = (key ^ bits) * 0x100000001b3;
+    }
+    digest(key);
+}
+
+static void check_feature(const made *m, const char *what)
+{
+    const weft_feature *feature = m->feature;
+    const int64_t d = feature->columns(m->self, 1), half = feature->columns(m->self, 0.5);
+    ok(1 <= half && half <= d, "%s: half of the features is not more than all", what);
+    for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++) {
+        const weft_rows *rows = &m->data->part[part];
+        const weft_matrix f = matrix_of(m, (weft_part)part, 1, 1);
+        const weft_matrix g = matrix_of(m, (weft_part)part, 1, 2);
+        const weft_matrix s = matrix_of(m, (weft_part)part, 0.5, 1);
+        ok(f.n == rows->n && f.total == rows->total && f.d == d && s.d == half,
+           "%s: the sizes of part %d", what, part);
+        const real *w = vectors(1, d, 0, 5);
+        real *a = WEFT_NEW(mem, real, f.n), *b = WEFT_NEW(mem, real, f.n);
+        f.times(&f, 1, w, a);
+        g.times(&g, 1, w, b);
+        ok(memcmp(a, b, (size_t)f.n * sizeof *a) == 0,
+           "%s: rows of two maps that are alike are the rows of one", what);
+        check_products(&f, rows->first, what);
+    }
+    double flops, bytes, entries;
+    feature->estimate(m->self, m->self, N, &flops, &bytes, &entries);
+    ok(flops > 0 && bytes > 0 && entries > 0, "%s: a plan can be made", what);
+}
+
+/* ---- models ------------------------------------------------------------------------- */
+
+typedef struct score {
+    double loss, wrong;
+} score;
+
+/* Means over the training samples. */
+static score score_of(const weft_model *model, const void *self, const weft_matrix *f,
+                      const made *m, const real *w)
+{
+    const int classes = m->data->classes, outputs = model->outputs(classes);
+    const double most = model->bound(self, classes);
+    real *z = WEFT_NEW(mem, real, outputs * f->n);
+    f->times(f, outputs, w, z);
+    double sum[2] = {0};
+    int fair = 1;
+    for (int64_t i = 0; i < f->n; i++) {
+        double s[CLASSES];
+        for (int j = 0; j < outputs; j++)
+            s[j] = (double)z[j * f->n + i] + (double)w[outputs * f->d + j];
+        int wrong = -1;
+        const double loss =
+            model->loss(self, classes, s, m->data->part[WEFT_TRAIN].label[i], &wrong);
+        fair &= loss >= 0 && (wrong == 0 || wrong == 1);
+        sum[0] += loss < most ? loss : most;
+        sum[1] += wrong;
+    }
+    weft_sum_f64(&world, sum, 2, most * N);
+    ok(fair, "%s: losses are not negative, answers right or wrong", model->kind.name);
+    return (score){sum[0] / N, sum[1] / N};
+}
+
+/* Returns the share of training samples that are wrong after the fit. */
+static double check_model(const weft_model *model, const made *m, const char *on)
+{
+    const char *what = weft_arena_text(mem, "%s on %s", model->kind.name, on);
+    const int classes = m->data->classes, outputs = model->outputs(classes);
+    void *self = bound(&model->kind, "");
+    const weft_matrix f = matrix_of(m, WEFT_TRAIN, 1, 1);
+    const int64_t n = outputs * (f.d + 1);
+    real *w = WEFT_NEW(mem, real, n), *loose = WEFT_NEW(mem, real, n);
+    const score before = score_of(model, self, &f, m, w);
+    weft_fitted fit = {0}, early = {0};
+    const int32_t *y = m->data->part[WEFT_TRAIN].label;
+    model->fit(self, &f, y, classes, 1, w, &fit, mem);
+    const score after = score_of(model, self, &f, m, w);
+    ok(!fit.diverged && isfinite(fit.objective) && fit.iterations > 0 &&
+           fit.residual >= 0 && fit.residual < 0.1,
+       "%s: the fit ends, residual %.1e", what, fit.residual);
+    ok(after.loss < before.loss,
+       "%s: the loss falls, %.0f %% of the training samples wrong", what,
+       100 * after.wrong);
+    model->fit(self, &f, y, classes, 10, loose, &early, mem);
+    ok(!early.diverged && early.iterations <= fit.iterations,
+       "%s: ten times the tolerance takes no more iterations", what);
+    uint64_t key = 0;
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, w + i, sizeof bits);
+        key = (key ^ bits) * 0x100000001b3;
+    }
+    digest(key);
+    return after.wrong;
+}
+
+/* ---- all of the registry ------------------------------------------------------------ */
+
+/* least[model]: the smallest share of wrong answers so far. */
+static void test_feature(const weft_feature *feature, double *least)
+{
+    static const char *const name[] = {
+        [WEFT_BYTES] = "bytes", [WEFT_REALS] = "reals", [WEFT_TOKENS] = "documents"};
+    static const weft_form form[] = {WEFT_BYTES, WEFT_REALS, WEFT_TOKENS};
+    int taken = 0;
+    for (int e = 0; e < 3; e++)
+        for (int classes = 2; classes <= CLASSES; classes++) {
+            const size_t mark = weft_arena_mark(mem);
+            weft_data data = make_data(form[e], classes);
+            made m = {.feature = feature, .data = &data};
+            m.self = bound(&feature->kind, "");
+            const weft_status st = feature->setup(m.self, &data, 1e9, 7, mem);
+            const char *what = weft_arena_text(mem, "%s of %s, %d classes",
+                                               feature->kind.name, name[form[e]], classes);
+            if (st != WEFT_OK) {
+                ok(strstr(weft_error(), data.path) != NULL, "%s: refused, naming the data",
+                   what);
+                weft_arena_reset(mem, mark);
+                continue;
+            }
+            taken++;
+            m.stat = WEFT_NEW(mem, real, feature->nstat(m.self));
+            check_feature(&m, what);
+            for (int k = 0; weft_models[k]; k++)
+                least[k] = fmin(least[k], check_model(weft_models[k], &m, what));
+            weft_arena_reset(mem, mark);
+        }
+    ok(taken > 0, "%s takes data of some form", feature->kind.name);
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return EXIT_FAILURE;
+    weft_log_set(WEFT_ERROR, world.rank);
+    mem = weft_arena_new();
+    enum { MOST = 32 };
+    double least[MOST];
+    for (int k = 0; k < MOST; k++) least[k] = 1;
+    for (int i = 0; weft_features[i]; i++) test_feature(weft_features[i], least);
+    for (int k = 0; weft_models[k]; k++)
+        ok(least[k] < 0.05, "%s learns: %.1f %% wrong at best", weft_models[k]->kind.name,
+           100 * least[k]);
+    const int failed = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&world);
+    return failed;
+}
