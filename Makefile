@@ -63,6 +63,8 @@ FLAGS_kernel_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -
 endif
 # Gathering single numbers into vectors takes longer than adding them one by one.
 FLAGS_sparse := -fno-tree-vectorize
+# For the record in run files.
+FLAGS_output := -DWEFT_FLAGS='"$(strip $(OPT) $(CPPFLAGS) $(CFLAGS))"'
 
 comma := ,
 # Other people's headers are system headers: they are not ours to warn of.

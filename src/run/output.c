@@ -268,6 +268,7 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
         {"format", WEFT_RUN_FORMAT},
         {"version", WEFT_VERSION},
         {"compiler", WEFT_COMPILER},
+        {"flags", WEFT_FLAGS},
         {"real", sizeof(real) == 8 ? "double" : "float"},
         {"kernel", weft_cpu_kernel()},
         {"blas", openblas_get_corename()},

@@ -37,8 +37,14 @@ WEFT_CHECKED weft_status weft_run_open(weft_run *r, const char *data);
 void weft_run_close(weft_run *r);
 /* Names of all sections an input file may have. Owned by mem. Local. */
 const char *const *weft_run_sections(weft_arena *mem, int *n);
-/* The names of the hosts, each once, in order of rank. Collective. Owned by mem. */
-const char *weft_run_hosts(weft_team *team, weft_arena *mem);
+/* ---- host.c ---- */
+
+/* The hosts, each once, in order of rank, with the cores that its first rank may run on:
+ * "n1 (cores 0-3) n2 (cores 0-3)". Warns of ranks that share fewer cores than they are.
+ * Collective. Owned by mem. */
+const char *weft_hosts(weft_team *team, weft_arena *mem);
+/* Memory of this host, GB. Local. */
+double weft_host_memory(void);
 
 /* ---- jobs that are done ------------------------------------------------------------- */
 

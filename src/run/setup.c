@@ -271,23 +271,3 @@ void weft_run_close(weft_run *r)
     if (r->team == &r->own) weft_team_free(&r->own);
     r->team = r->world;
 }
-
-const char *weft_run_hosts(weft_team *team, weft_arena *mem)
-{
-    enum { NAME = 64 };
-    int32_t *all = WEFT_NEW(mem, int32_t, (size_t)team->size * NAME);
-    char own[NAME] = "";
-    gethostname(own, sizeof own - 1);
-    for (int i = 0; own[i]; i++) all[(size_t)team->rank * NAME + i] = own[i];
-    weft_sum_i32(team, all, (size_t)team->size * NAME);
-    const char *text = "";
-    for (int r = 0; r < team->size; r++) {
-        const int32_t *name = all + (size_t)r * NAME;
-        int first = 0;
-        while (memcmp(name, all + (size_t)first * NAME, NAME * sizeof *name) != 0) first++;
-        if (first < r) continue;
-        for (int i = 0; i < NAME; i++) own[i] = (char)name[i];
-        text = weft_arena_text(mem, "%s%s%s", text, r > 0 ? " " : "", own);
-    }
-    return text;
-}

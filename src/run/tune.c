@@ -6,29 +6,25 @@
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* ---- what is said at the start ------------------------------------------------------ */
 
-/* Memory of this host in GB. */
-static double host_memory(void)
-{
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1e9;
-}
-
 static void greet(const weft_run *r, const char *hosts)
 {
-    weft_log(WEFT_INFO,
-             "weft %s: %d rank%s on %s; OpenBLAS %s, %d thread%s a rank; kernel %s",
-             WEFT_VERSION, r->world->size, r->world->size == 1 ? "" : "s", hosts,
-             openblas_get_corename(), openblas_get_num_threads(),
-             openblas_get_num_threads() == 1 ? "" : "s", weft_cpu_kernel());
+    weft_log(
+        WEFT_INFO,
+        "weft %s: %d rank%s on %s; OpenBLAS %s, %d thread%s a rank, sgemm %.3g GFLOP/s; "
+        "kernel %s",
+        WEFT_VERSION, r->world->size, r->world->size == 1 ? "" : "s", hosts,
+        openblas_get_corename(), openblas_get_num_threads(),
+        openblas_get_num_threads() == 1 ? "" : "s",
+        r->world->rank == 0 ? weft_cpu_sgemm(0.01) : 0, weft_cpu_kernel());
     if (r->teams > 1) weft_log(WEFT_INFO, "%d teams do jobs side by side", r->teams);
     if (r->teams < r->opts.teams)
         weft_log(WEFT_WARN, "run.teams = %d, but there are %d ranks: %d teams",
                  r->opts.teams, r->world->size, r->teams);
     weft_log(WEFT_INFO, "memory: %.3g GB a rank allowed, the host has %.3g GB",
-             r->opts.memory, host_memory());
+             r->opts.memory, weft_host_memory());
     weft_log(WEFT_INFO, "task %s on %s, tuner %s: %lld configurations, about %lld jobs",
              r->opts.task, r->opts.data, r->opts.tuner, (long long)r->space.count,
              (long long)r->tuner->jobs(r->tuner_self));
@@ -136,7 +132,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
     const double start = weft_now();
     TRY(weft_run_divide(r, t->conf != NULL));
     weft_outcome o = {.config = weft_conf_echo(r->conf, r->mem),
-                      .hosts = weft_run_hosts(r->world, r->mem)};
+                      .hosts = weft_hosts(r->world, r->mem)};
     TRY(weft_run_open(r, r->opts.data));
     greet(r, o.hosts);
     if (t->conf && strcmp(t->data, r->data.digest) != 0)
