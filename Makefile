@@ -8,6 +8,7 @@ REAL    ?= float
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
+HERE    := $(DESTDIR)$(PREFIX)
 PYTHON  ?= $(firstword $(foreach p,python3 /usr/bin/python3,$(if $(shell \
     $p -c 'import h5py, matplotlib' 2>/dev/null && echo yes),$p)) python3)
 ifeq ($(origin CC),default)
@@ -23,15 +24,19 @@ PKGS := $(call either,scalapack-openmpi scalapack) openblas $(call either,hdf5-o
 HEADERS := Random123/philox.h csv.h
 TOOLS := mpicc mpirun pkg-config prove
 
-header = $(shell echo '\#include <$1>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo $1)
+HASH := \#
+header = $(shell echo '$(HASH)include <$1>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo $1)
 tool = $(shell command -v $1 2>/dev/null)
 MISSING := $(foreach t,$(TOOLS) $(CC),$(if $(call tool,$t),,$t)) \
     $(foreach p,$(PKGS),$(if $(call exists,$p),,$p.pc)) \
     $(foreach h,$(HEADERS),$(if $(call header,$h),,$h))
 ifneq ($(filter demo,$(MAKECMDGOALS)),)
-MISSING += $(if $(shell $(PYTHON) -c 'import h5py, matplotlib' 2>&1),h5py matplotlib)
+MISSING += $(if $(shell $(PYTHON) -c 'import h5py, matplotlib' 2>/dev/null && echo yes),,\
+    h5py matplotlib)
 endif
 MISSING := $(strip $(MISSING))
+# `make deps` installs no other compiler.
+NO_CC := $(filter-out gcc,$(filter $(CC),$(MISSING)))
 
 # ---- flags --------------------------------------------------------------------------------
 
@@ -39,13 +44,14 @@ CC_VERSION := $(shell $(CC) --version 2>/dev/null | head -1)
 CLANG := $(findstring clang,$(CC_VERSION))
 ARCH := $(shell $(CC) -dumpmachine 2>/dev/null)
 
+on = $(filter-out 0,$1)
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
     -Wold-style-definition -Wwrite-strings -Wcast-qual -Wpointer-arith -Wundef -Wformat=2 \
     -Wimplicit-fallthrough -Wredundant-decls -Wnull-dereference -Wconversion \
     -Wno-sign-conversion
 WARN_gcc := -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wvla-larger-than=1
 WARN_clang := -Wmissing-variable-declarations -Wcomma -Wunreachable-code-aggressive
-WARN += $(WARN_$(or $(CLANG),gcc)) $(if $(WERROR),-Werror)
+WARN += $(WARN_$(or $(CLANG),gcc)) $(if $(call on,$(WERROR)),-Werror)
 
 # Contraction to FMA is off, so that a result does not depend on the compiler.
 OPT_opt := -O3 -g -fno-math-errno
@@ -90,13 +96,14 @@ MAIN := $(wildcard src/cli/main.c)
 OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(wildcard src/*.c src/*/*.c)))
 LIB := $B/libweft.a
 BIN := $(if $(MAIN),$B/weft)
-TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c))) $(notdir $(wildcard tests/t_*.sh)))
-PROGS := $(addprefix $B/tests/,$(filter-out %.sh,$(TESTS)))
+TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
+SCRIPTS := $(wildcard $(patsubst %,tests/%.sh,$(TESTS:.sh=)))
+PROGS := $(addprefix $B/tests/,$(filter-out $(SCRIPTS:tests/%.sh=%),$(TESTS:.sh=)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
 SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch])
 quote = '$(subst ','\'',$1)'
-Q := $(if $(V),,@)
-say = $(if $(V),,@echo '  $1')
+Q := $(if $(call on,$V),,@)
+say = $(if $(call on,$V),,@echo '  $1')
 
 # Every rank has one BLAS thread; ranks may be more than cores, and root may run them.
 export OPENBLAS_NUM_THREADS := 1
@@ -121,30 +128,37 @@ ifneq ($(MISSING),)
 ifneq ($(WEFT_DEPS),)
 $(error still missing after `make deps`: $(MISSING))
 endif
-lacking = @echo 'missing: $(MISSING); `make deps` installs it or says how' >&2; exit 1
-all bench data install:
+lacking = @echo '$(if $(NO_CC),CC=$(CC): there is no $(NO_CC) here,$(strip \
+    missing: $(MISSING); `make deps` installs it or says how))' >&2; exit 1
+all bench data install $(if $(NO_CC),demo check):
 	$(lacking)
 $B/%:
 	$(lacking)
+ifeq ($(NO_CC),)
 demo check:
 	@echo 'missing: $(MISSING)'
 	@$(MAKE) --no-print-directory deps
 	@$(MAKE) --no-print-directory WEFT_DEPS=tried $@
+endif
 else
 
 all: $(LIB) $(BIN) ## the library and the program, build/VARIANT/weft (default)
 
-FLAGS := $(call quote,$(CC_VERSION) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS))
+# Files that change when these texts do.
+FLAGS := $(CC_VERSION) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS) \
+    $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$v: $($v))
+written = @mkdir -p $(@D); echo $(call quote,$1) | cmp -s - $@ || echo $(call quote,$1) >$@
 $B/flags: FORCE
-	@mkdir -p $(@D)
-	@echo $(FLAGS) | cmp -s - $@ || echo $(FLAGS) >$@
+	$(call written,$(FLAGS))
+$B/objects: FORCE
+	$(call written,$(OBJ))
 
 $B/obj/%.o: src/%.c $B/flags
 	$(call say,CC $<)
 	@mkdir -p $(@D)
 	$Qmpicc $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
 
-$(LIB): $(OBJ) Makefile
+$(LIB): $(OBJ) $B/objects Makefile
 	$(call say,AR $@)
 	@rm -f $@
 	$Q$(AR) rcs $@ $(OBJ)
@@ -162,8 +176,8 @@ $B/tests/%: tests/%.c $(LIB) $B/flags
 
 check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
 	@rm -f $B/counts
-	@WEFT_COUNTS=$B/counts prove --exec tests/run tests/layers $(PROGS) \
-	    $(addprefix tests/,$(filter %.sh,$(TESTS))); st=$$?; \
+	@WEFT_COUNTS=$B/counts prove $(if $(call on,$V),-v) --exec tests/run tests/layers $(PROGS) \
+	    $(SCRIPTS); st=$$?; \
 	awk '{ p += $$1; f += $$2; s += $$3 } END { print p+0 " passed, " f+0 " failed, " s+0 \
 	    " skipped" }' $B/counts; exit $$st
 
@@ -206,7 +220,10 @@ PLAYS := shakespeare/raw_data.txt
 TEXT_FROM := https://www.gutenberg.org/files/100/old
 TEXT_MD5 := 21d2a191f34fc0ff1c9a6873d4fa6738
 RAW := $(or $(DATA),data)
-data: all ## CIFAR-10, IMDB and Shakespeare, downloaded or from DATA=DIR, packed into data/*.h5
+# Packs $(RAW)/$1, if it is there, by the reader $2 into data/$3.h5 with the options $4.
+there = test ! -e '$(RAW)/$1' || \
+    mpirun -n 1 $(BIN) pack $2 '$(RAW)/$1' -o data/$3.h5 --force $4
+data: all ## CIFAR-10, IMDB and Shakespeare, downloaded or those in DATA=DIR, packed into data/*.h5
 	@mkdir -p data
 ifeq ($(DATA),)
 	@$(call fetch,$(CIFAR_FROM),cifar-10-binary.tar.gz,$(CIFAR_MD5),$(CIFAR)/test_batch.bin)
@@ -217,17 +234,15 @@ ifeq ($(DATA),)
 	    mv data/shakespeare/100.txt data/$(PLAYS); }
 	@echo '$(TEXT_MD5)  data/$(PLAYS)' | md5sum -c -
 endif
-	@for f in $(CIFAR)/test_batch.bin aclImdb/train/pos aclImdb/test/neg $(PLAYS); do \
-	    test -e '$(RAW)'/$$f || { echo "$(RAW)/$$f is missing: $(RAW) must hold the unpacked" \
-	    "archives $(CIFAR) and aclImdb, and $(PLAYS)" >&2; exit 1; }; done
-	@rm -f data/cifar10.h5 data/imdb.h5 data/shakespeare*.h5
-	mpirun -n 1 $(BIN) pack cifar '$(RAW)/$(CIFAR)' -o data/cifar10.h5
-	mpirun -n 1 $(BIN) pack imdb '$(RAW)/aclImdb' -o data/imdb.h5
-	mpirun -n 1 $(BIN) pack shakespeare '$(RAW)/$(PLAYS)' -o data/shakespeare.h5 least=10
-	mpirun -n 1 $(BIN) pack shakespeare '$(RAW)/$(PLAYS)' -o data/shakespeare-small.h5 \
-	    stride=80 most=64 least=10
+	@there=; for f in $(CIFAR) aclImdb $(PLAYS); do \
+	    if test -e '$(RAW)'/$$f; then there=yes; else lacks="$$lacks $$f"; fi; done; \
+	test -z "$$lacks" || echo "$(RAW) lacks$$lacks (archives are to be unpacked)" >&2; \
+	test -n "$$there"
+	$(call there,$(CIFAR),cifar,cifar10)
+	$(call there,aclImdb,imdb,imdb)
+	$(call there,$(PLAYS),shakespeare,shakespeare,least=10)
+	$(call there,$(PLAYS),shakespeare,shakespeare-small,stride=80 most=64 least=10)
 
-HERE := $(DESTDIR)$(PREFIX)
 install: all ## program, library, headers, man page, completion, weft.pc: PREFIX, DESTDIR
 	install -d $(HERE)/bin $(HERE)/lib/pkgconfig $(HERE)/include/weft $(HERE)/share/man/man1 \
 	    $(HERE)/share/bash-completion/completions
@@ -269,9 +284,12 @@ format: ## clang-format of all sources
 	clang-format -i $(SOURCES)
 
 NOT_TIDY := -bugprone-easily-swappable-parameters,-bugprone-macro-parentheses,-clang-analyzer-valist*
+tidied = clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,$(NOT_TIDY)' $1 -- \
+    -std=c11 $(DEFS) -Iinclude $(LIB_CFLAGS) $2
 tidy: ## clang-tidy of all sources
-	clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,$(NOT_TIDY)' \
-	    $(filter %.c,$(filter src/%,$(SOURCES))) -- -std=c11 $(DEFS) -Iinclude $(LIB_CFLAGS)
+	$(call tidied,$(filter-out %_avx2.c %_avx512.c,$(filter src/%.c,$(SOURCES))))
+	$(call tidied,src/math/kernel_avx2.c,$(FLAGS_kernel_avx2))
+	$(call tidied,src/math/kernel_avx512.c,$(FLAGS_kernel_avx512))
 
 help: ## this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
