@@ -10,7 +10,7 @@
 
 #include "tap.h"
 
-static char scratch[64] = "/tmp/weft-test-XXXXXX";
+static char scratch[TEMPORARY];
 static weft_arena *mem;
 static weft_team world;
 
@@ -24,6 +24,7 @@ static inline void scratch_begin(int *argc, char ***argv)
     weft_check(weft_par_start(argc, argv, &world) == WEFT_OK, "MPI does not start");
     weft_log_set(WEFT_ERROR, world.rank);
     mem = weft_arena_new();
+    temporary(scratch);
     if (world.rank == 0) weft_check(mkdtemp(scratch) != NULL, "no scratch directory");
     weft_bcast(&world, scratch, sizeof scratch, 0);
 }

@@ -356,7 +356,8 @@ int main(int argc, char **argv)
     weft_team team;
     if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
     weft_log_set(WEFT_ERROR, team.rank);
-    char dir[64] = "/tmp/weft-t_run-XXXXXX";
+    char dir[TEMPORARY];
+    temporary(dir);
     if (team.rank == 0 && !mkdtemp(dir)) dir[0] = '\0';
     weft_bcast(&team, dir, sizeof dir, 0);
     test_order(&team);

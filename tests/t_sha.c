@@ -305,7 +305,8 @@ static void test_rules(weft_arena *mem)
 /* Settings that people chose: a list, trained one by one or as the centres of mixtures. */
 static void test_list(weft_arena *mem)
 {
-    char path[] = "/tmp/t_sha_XXXXXX";
+    char path[TEMPORARY];
+    temporary(path);
     const int fd = mkstemp(path);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     weft_check(out && fputs("server.y\tclient.x\n1\t0.5\n0.25\t0.75\n", out) >= 0 &&

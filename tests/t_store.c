@@ -14,7 +14,7 @@
 
 #include "tap.h"
 
-static char dir[64] = "/tmp/weft-t_store-XXXXXX";
+static char dir[TEMPORARY];
 static weft_arena *mem;
 
 static const char *at(const char *name)
@@ -473,6 +473,7 @@ static void test_journal_errors(void)
 int main(void)
 {
     mem = weft_arena_new();
+    temporary(dir);
     weft_check(mkdtemp(dir) != NULL, "no scratch directory");
     signal(SIGXFSZ, SIG_IGN);
     weft_log_set(WEFT_ERROR, 0);

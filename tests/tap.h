@@ -116,6 +116,15 @@ static inline void skip(int n, const char *why)
     }
 }
 
+/* The path of a new file or directory for mkstemp or mkdtemp: where TMPDIR says, or in
+ * /tmp. */
+enum { TEMPORARY = 512 };
+static inline void temporary(char path[TEMPORARY])
+{
+    const char *dir = getenv("TMPDIR");
+    snprintf(path, TEMPORARY, "%s/weft-test-XXXXXX", dir && *dir ? dir : "/tmp");
+}
+
 /* Ends the test; what main returns. To be called before MPI_Finalize. */
 static inline int tap_done(void)
 {
