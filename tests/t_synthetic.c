@@ -1,5 +1,5 @@
 /* Built-in federations: LEAF's against numpy (tests/gold/synthetic_leaf.py), its Mersenne
- * Twister against the C++ standard; generated clients. RUN: np=1 np=3 */
+ * Twister against the C++ standard; generated clients. RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 
 #include "../src/data/mt19937.h"
