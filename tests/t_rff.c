@@ -348,6 +348,25 @@ static void test_products(void)
        "features made anew in every product are the same");
 }
 
+/* Features of a row have square sum 1, whose 300,000 bytes do not fit 32 bits. */
+static void test_wide(void)
+{
+    enum { ROWS = 8, WIDE = 300000 };
+    weft_data data;
+    make_data(&data, WEFT_BYTES);
+    weft_rows *rows = &data.part[WEFT_TRAIN];
+    rows->total = ROWS;
+    weft_deal(ROWS, team.rank, team.size, &rows->first, &rows->n);
+    void *self = set_up(&data, weft_arena_text(mem, "features=%d", WIDE), 1e9);
+    const void *a = arm(self, GAUSSIAN, 0.05, NONE);
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
+    weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+    double g[ROWS * ROWS], worst = 0;
+    f.gram(&f, 1, 0, ROWS, 0, ROWS, g);
+    for (int i = 0; i < ROWS; i++) worst = worse(worst, fabs(g[i * ROWS + i] - 1));
+    is_near(worst, 0, 0.01, "inner products over %d columns do not overflow", WIDE);
+}
+
 /* ---- sharing ------------------------------------------------------------------------ */
 
 static uint64_t bits_of(const weft_matrix *f, int64_t first)
@@ -432,6 +451,7 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     test_kernels();
     test_products();
+    test_wide();
     test_kept();
     test_nested();
     test_refusals();

@@ -7,7 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { LARGEST = 127 }; /* magnitude of a byte less 128 */
+enum {
+    LARGEST = 127,                          /* magnitude of a byte less 128 */
+    MOST = 130000 / WEFT_BLOCK * WEFT_BLOCK /* products whose sum fits 32 bits */
+};
 
 /* ---- passes over the blocks --------------------------------------------------------- */
 
@@ -192,7 +195,6 @@ static void move(int64_t n, int32_t *part, int64_t *total)
 static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0,
                          int64_t nc, int64_t *total, weft_arena *tmp)
 {
-    enum { MOST = 130000 / WEFT_BLOCK * WEFT_BLOCK }; /* rows that fit 32 bits */
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * nc);
     int64_t done = 0;
     for (; done < m->held;
@@ -231,26 +233,37 @@ static void copy_rows(const rff_matrix *m, int64_t first, int64_t r0, int64_t nr
         }
 }
 
-/* Rows r0.. of the team against rows c0.., of which every rank takes its own. Rows r0.. are
- * sent to all. Collective. */
-static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
-                      int64_t *total, weft_arena *tmp)
+/* Rows [r0, r0 + nr) of the team on every rank, [nr][ldq]; *mine: the first of this rank's
+ * among all. Collective. */
+static const uint8_t *gather_rows(const weft_matrix *f, int64_t r0, int64_t nr,
+                                  int64_t *mine, weft_arena *tmp)
 {
     const rff_matrix *m = f->self;
     int64_t *first = WEFT_NEW(tmp, int64_t, f->team->size + 1);
     first[f->team->rank + 1] = m->n;
     weft_sum_i64(f->team, first, (size_t)f->team->size + 1);
     for (int r = 0; r < f->team->size; r++) first[r + 1] += first[r];
-    const int64_t mine = first[f->team->rank];
-    uint8_t *left = WEFT_NEW(tmp, uint8_t, (size_t)nr * m->ldq);
-    copy_rows(m, mine, r0, nr, left);
+    *mine = first[f->team->rank];
+    uint8_t *all = WEFT_NEW(tmp, uint8_t, (size_t)nr * m->ldq);
+    copy_rows(m, *mine, r0, nr, all);
     for (int r = 0; r < f->team->size; r++) {
         const int64_t from = first[r] > r0 ? first[r] : r0;
         const int64_t to = first[r + 1] < r0 + nr ? first[r + 1] : r0 + nr;
         if (from < to)
-            weft_bcast(f->team, left + (size_t)(from - r0) * m->ldq,
+            weft_bcast(f->team, all + (size_t)(from - r0) * m->ldq,
                        (size_t)(to - from) * m->ldq, r);
     }
+    return all;
+}
+
+/* Rows r0.. of the team against rows c0.., of which every rank takes its own. Rows r0.. are
+ * sent to all. Collective. */
+static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
+                      int64_t *total, weft_arena *tmp)
+{
+    const rff_matrix *m = f->self;
+    int64_t mine;
+    const uint8_t *left = gather_rows(f, r0, nr, &mine, tmp);
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * WEFT_BLOCK);
     const uint8_t *q;
     int64_t i;
@@ -258,13 +271,15 @@ static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, 
     for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
         const int64_t low = c0 > mine + i ? c0 - mine - i : 0;
         const int64_t high = c0 + nc < mine + i + rows ? c0 + nc - mine - i : rows;
-        if (low >= high) continue;
-        memset(part, 0, (size_t)nr * WEFT_BLOCK * sizeof *part);
-        weft_u8_gram((int)m->d, 1, (int)nr, left, m->ldq, (int)(high - low),
-                     q + (size_t)low * m->ldq, m->ldq, part, WEFT_BLOCK, tmp);
-        for (int64_t r = 0; r < nr; r++)
-            for (int64_t c = low; c < high; c++)
-                total[r * nc + mine + i + c - c0] = part[r * WEFT_BLOCK + c - low];
+        for (int64_t k = 0; k < m->d && low < high; k += MOST) {
+            const int64_t n = m->d - k < MOST ? m->d - k : MOST;
+            memset(part, 0, (size_t)nr * WEFT_BLOCK * sizeof *part);
+            weft_u8_gram((int)n, 1, (int)nr, left + k, m->ldq, (int)(high - low),
+                         q + (size_t)low * m->ldq + k, m->ldq, part, WEFT_BLOCK, tmp);
+            for (int64_t r = 0; r < nr; r++)
+                for (int64_t c = low; c < high; c++)
+                    total[r * nc + mine + i + c - c0] += part[r * WEFT_BLOCK + c - low];
+        }
     }
 }
 
