@@ -239,8 +239,12 @@ static void test_lanes(weft_team *t, weft_arena *mem)
     fit(m, "lanes = 8", p, GROUPED, again, mem);
     ok(memcmp(w, again, (size_t)nweight(m, p) * sizeof *w) == 0,
        "where dual ascent starts does not matter");
-    weft_fitted short_one = fit(m, "limit = 1\ntol = 1e-9", p, GROUPED, again, mem);
-    ok(short_one.iterations == 1 && short_one.residual > 1e-9, "the limit is kept");
+    for (int k = 0; k < 3; k++) {
+        weft_fitted short_one = fit(m, "limit = 1\ntol = 1e-9", p, (form)k, again, mem);
+        ok(short_one.iterations == 1 && short_one.residual > 1e-9,
+           "%s: the limit is kept, and what is left is told", form_name[k]);
+        memset(again, 0, (size_t)nweight(m, p) * sizeof *w);
+    }
     weft_fitted cold = fit(m, "tol = 1e-6", p, PRODUCTS,
                            memset(w, 0, (size_t)nweight(m, p) * sizeof *w), mem);
     weft_fitted warm = fit(m, "tol = 1e-6", p, PRODUCTS, w, mem);

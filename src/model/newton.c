@@ -186,9 +186,8 @@ static double minimise(newton *s, double tol, weft_fitted *out, weft_arena *tmp)
         double gain = -0.5 * dot(s->f->d + 1, s->g, s->s);
         value = search(s, tmp);
         out->iterations++;
-        out->residual = fmax(out->residual * (k > 0), gain / value);
+        out->residual = gain / value;
         if (gain <= 0.1 * tol * value) break;
-        out->residual = 0;
     }
     return value;
 }
