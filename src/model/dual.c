@@ -18,10 +18,11 @@
 #include <string.h>
 
 enum {
-    SUMS = 4,  /* over rows */
-    REST = 3,  /* a row rests at most 2^REST - 1 sweeps */
-    SHARE = 4, /* an epoch reads at least this part of a lane's entries */
-    TRIAL = 32 /* epochs in which the gap must halve */
+    SUMS = 4,     /* over rows */
+    REST = 3,     /* a row rests at most 2^REST - 1 sweeps */
+    SHARE = 4,    /* an epoch reads at least this part of a lane's entries */
+    TRIAL = 32,   /* epochs in which the gap must halve */
+    LARGEST = 126 /* exponent of a unit: it and its inverse are floats */
 };
 
 /* One fit. Rows are those of x; states of rows that are elsewhere do not occur. */
@@ -296,7 +297,12 @@ static void add_changes(ascent *s)
     for (int64_t l = 0; l < mine; l++)
         most = fmax(most, farthest(d, s->copy + l * d, s->w));
     weft_max_f64(x->team, &most, 1);
-    real unit = (real)ldexp(1, 30 - ilogb(fmax(most * x->lanes, 1e-30)) - 1);
+    if (!(most > 0)) {
+        memset(s->moved, 0, (size_t)d * sizeof *s->moved);
+        return;
+    }
+    const int bits = 29 - ilogb(most * x->lanes);
+    const real unit = (real)ldexp(1, bits < LARGEST ? bits : LARGEST);
     memset(s->change, 0, (size_t)d * sizeof *s->change);
     for (int64_t l = 0; l < mine; l++) {
         const real *copy = s->copy + l * d;
