@@ -72,6 +72,10 @@ void weft_arena_free(weft_arena *a); /* NULL allowed */
 void *weft_arena_get(weft_arena *a, size_t count,
                      size_t size); /* zeroed; count 0 allowed */
 char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
+/* The array itself, or a zero-padded copy of it at least twice as large, that has room for
+ * more than n elements of `size` bytes. `*room` is its room, 0 for a NULL array. Old copies
+ * die with the arena. */
+void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
 size_t weft_arena_mark(const weft_arena *a);       /* a point to return to */
 void weft_arena_reset(weft_arena *a, size_t mark); /* releases all got since mark */
 size_t weft_arena_used(const weft_arena *a);       /* bytes held */
@@ -161,7 +165,7 @@ typedef struct weft_entry {
 typedef struct weft_conf {
     int n;
     weft_entry *entry; /* [n] */
-    int room;
+    int64_t room;
     weft_arena *mem;
 } weft_conf;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64, SMALLEST = 1 << 16 };
+enum { ALIGN = 64, SMALLEST = 1 << 16, FIRST_ROOM = 64 };
 
 typedef struct block {
     struct block *before;
@@ -109,6 +109,17 @@ char *weft_arena_text(weft_arena *a, const char *fmt, ...)
     vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
     return text;
+}
+
+void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room)
+{
+    if (n < *room) return array;
+    int64_t more = *room > 0 ? *room : FIRST_ROOM;
+    while (more <= n) more *= 2;
+    char *copy = weft_arena_get(a, (size_t)more, size);
+    if (*room > 0) memcpy(copy, array, (size_t)*room * size);
+    *room = more;
+    return copy;
 }
 
 size_t weft_arena_mark(const weft_arena *a)

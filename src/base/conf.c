@@ -78,13 +78,7 @@ static void put(weft_conf *c, const weft_entry *new)
         *e = *new;
         return;
     }
-    if (c->n == c->room) {
-        int room = c->room ? 2 * c->room : 64;
-        weft_entry *entry = WEFT_NEW(c->mem, weft_entry, room);
-        if (c->n > 0) memcpy(entry, c->entry, (size_t)c->n * sizeof *entry);
-        c->entry = entry;
-        c->room = room;
-    }
+    c->entry = weft_grow(c->mem, c->entry, sizeof *c->entry, c->n, &c->room);
     c->entry[c->n++] = *new;
 }
 

@@ -1,5 +1,4 @@
-/* What the readers and the packer share: growing arrays, files and lines, class labels,
- * splits. */
+/* What the readers and the packer share: files and lines, class labels, splits. */
 #include "reader.h"
 #include "pack.h"
 
@@ -10,19 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define FIRST_ROOM 64
-
-void *weft_grow(weft_arena *mem, void *array, size_t size, int64_t n, int64_t *room)
-{
-    if (n < *room) return array;
-    int64_t more = *room > 0 ? *room : FIRST_ROOM;
-    while (more <= n) more *= 2;
-    char *copy = weft_arena_get(mem, (size_t)more, size);
-    if (*room > 0) memcpy(copy, array, (size_t)*room * size);
-    *room = more;
-    return copy;
-}
 
 /* ---- files and lines ------------------------------------------------------------- */
 

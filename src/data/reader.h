@@ -1,5 +1,5 @@
-/* What the readers and the packer share: growing arrays, files and lines, class labels,
- * splits. Private to data. */
+/* What the readers and the packer share: files and lines, class labels, splits.
+ * Private to data. */
 #ifndef WEFT_DATA_READER_H
 #define WEFT_DATA_READER_H
 
@@ -7,11 +7,6 @@
 
 extern const weft_reader weft_reader_cifar, weft_reader_imdb, weft_reader_text,
     weft_reader_dense, weft_reader_synthetic, weft_reader_shakespeare, weft_reader_leaf;
-
-/* The array itself, or a copy of it twice as large, that has room for more
- * than n elements of `size` bytes. `*room` is its room, 0 for a NULL array. Old copies die
- * with the arena. */
-void *weft_grow(weft_arena *mem, void *array, size_t size, int64_t n, int64_t *room);
 
 /* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
 WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,

@@ -79,12 +79,7 @@ double weft_held_resource(const weft_sched *s, const weft_job *job)
 
 static void push(weft_sched *s, weft_held h)
 {
-    if (s->nheld == s->roomheld) {
-        s->roomheld = 2 * s->roomheld + 16;
-        weft_held *more = WEFT_NEW(s->mem, weft_held, s->roomheld);
-        if (s->nheld > 0) memcpy(more, s->held, (size_t)s->nheld * sizeof *more);
-        s->held = more;
-    }
+    s->held = weft_grow(s->mem, s->held, sizeof *s->held, s->nheld, &s->roomheld);
     s->held[s->nheld++] = h;
 }
 

@@ -107,7 +107,8 @@ typedef struct weft_trace {
     int64_t npast;
     const void **past; /* [npast] record of each job by its id, NULL where it is not done */
     int64_t ndone;
-    int ndrop, roomdrop;
+    int ndrop;
+    int64_t roomdrop;
     const char **drop; /* [ndrop] files to be removed when the journal is next synced */
     double dropped;    /* journal.synced when files were last removed */
 } weft_trace;
@@ -179,12 +180,13 @@ typedef struct weft_sched {
     int64_t replayed;  /* jobs told from the journal */
     double seconds;    /* of the search, over all sessions */
 
-    int64_t asked, room;
-    int each; /* jobs that a team is dealt at once */
+    int64_t asked, room; /* room of event */
+    int each;            /* jobs that a team is dealt at once */
     double begun;
     double shown;    /* when progress was last shown */
     weft_held *held; /* states that are in use */
-    int nheld, roomheld;
+    int nheld;
+    int64_t roomheld;
 } weft_sched;
 
 /* To the end of the search. WEFT_STOP: by a signal or the time limit. Collective over

@@ -42,12 +42,7 @@ static int leads(const weft_sched *s, const weft_event *e)
 /* Takes an event that is complete into the books; the winner is known. */
 static const weft_event *enter(weft_sched *s, const weft_event *e, const weft_state *state)
 {
-    if (s->n == s->room) {
-        s->room = 2 * s->room + 64;
-        weft_event *more = WEFT_NEW(s->mem, weft_event, s->room);
-        if (s->n > 0) memcpy(more, s->event, (size_t)s->n * sizeof *more);
-        s->event = more;
-    }
+    s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
     weft_event *own = &s->event[s->n++];
     *own = *e;
     weft_held_add(s, own, state);

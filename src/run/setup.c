@@ -85,7 +85,8 @@ const weft_kind weft_run_kind = {.name = "run",
 
 /* The kinds that have a section of an input file. */
 typedef struct kinds {
-    int n, room;
+    int n;
+    int64_t room;
     const weft_kind **kind;
     weft_arena *mem;
 } kinds;
@@ -95,12 +96,7 @@ static void push(kinds *k, const weft_kind *kind)
 {
     for (int i = 0; i < k->n; i++)
         if (k->kind[i] == kind) return;
-    if (k->n == k->room) {
-        k->room = 2 * k->room + 16;
-        const weft_kind **more = WEFT_NEW(k->mem, const weft_kind *, k->room);
-        if (k->n > 0) memcpy(more, k->kind, (size_t)k->n * sizeof *more);
-        k->kind = more;
-    }
+    k->kind = weft_grow(k->mem, k->kind, sizeof *k->kind, k->n, &k->room);
     k->kind[k->n++] = kind;
 }
 

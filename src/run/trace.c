@@ -251,12 +251,7 @@ weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
 /* A file is removed once the record that makes it useless is durable. */
 static void drop(weft_trace *t, const char *path)
 {
-    if (t->ndrop == t->roomdrop) {
-        t->roomdrop = 2 * t->roomdrop + 16;
-        const char **more = WEFT_NEW(t->mem, const char *, t->roomdrop);
-        if (t->ndrop > 0) memcpy(more, t->drop, (size_t)t->ndrop * sizeof *more);
-        t->drop = more;
-    }
+    t->drop = weft_grow(t->mem, t->drop, sizeof *t->drop, t->ndrop, &t->roomdrop);
     t->drop[t->ndrop++] = path;
 }
 

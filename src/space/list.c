@@ -116,12 +116,8 @@ static weft_status read_value(table *t, const char *text)
                          sp->file, t->line, t->ncolumn);
     const int a = t->axis[t->column];
     if (a < 0) return WEFT_OK;
-    if (sp->count == t->rows) {
-        const double *old = sp->list;
-        t->rows = t->rows ? 2 * t->rows : 64;
-        sp->list = WEFT_NEW(t->mem, double, t->rows * sp->dim);
-        if (old) memcpy(sp->list, old, (size_t)(sp->count * sp->dim) * sizeof *old);
-    }
+    sp->list = weft_grow(t->mem, sp->list, (size_t)sp->dim * sizeof *sp->list, sp->count,
+                         &t->rows);
     if (weft_opt_parse(sp->axis[a].opt, text, sp->list + sp->count * sp->dim + a) ==
         WEFT_OK)
         return WEFT_OK;

@@ -82,17 +82,6 @@ static weft_status find_row(table *t, char *const *field, int64_t *row)
     return WEFT_OK;
 }
 
-/* Room for one more row of devices that are no particular clients. */
-static void grow(table *t)
-{
-    if (t->d->rows < t->room) return;
-    const double *old = t->row;
-    const size_t used = (size_t)t->room * WEFT_PROFILE * sizeof *old;
-    t->room = t->room ? 2 * t->room : 256;
-    t->row = WEFT_NEW(t->mem, double, t->room *WEFT_PROFILE);
-    if (old) memcpy(t->row, old, used);
-}
-
 /* One number of a column, checked. */
 static weft_status read_number(const table *t, int k, const char *text, double *x)
 {
@@ -115,7 +104,7 @@ static weft_status read_row(table *t, int n, char *const *field)
                          t->d->file, t->line, n, t->columns);
     int64_t row;
     TRY(find_row(t, field, &row));
-    if (!t->d->keyed) grow(t);
+    t->row = weft_grow(t->mem, t->row, WEFT_PROFILE * sizeof *t->row, row, &t->room);
     const weft_device *d = t->d;
     const double same[WEFT_PROFILE] = {1, d->up, d->down, d->available, d->dropout};
     for (int k = 0; k < WEFT_PROFILE; k++) {
@@ -138,6 +127,7 @@ static weft_status read_line(table *t, char *line)
     const int n = cut(t, line, field);
     TRY(read_names(t, n, field));
     if (!t->d->keyed) return WEFT_OK;
+    t->room = t->clients;
     t->row = WEFT_NEW(t->mem, double, t->clients *WEFT_PROFILE);
     t->filled = WEFT_NEW(t->mem, char, t->clients);
     return WEFT_OK;
