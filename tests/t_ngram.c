@@ -369,21 +369,14 @@ static void check_products(const made *m)
     ok(worst[0] < 1e-4, "times is the product with the rows");
     ok(worst[1] < 1e-3, "trans is the sum over all ranks' rows");
     ok(worst[2] <= 0, "normal is times, then trans");
-    f->moments(f, g, n);
+    f->sums(f, g);
     memset(plain, 0, (size_t)(2 * f->d) * sizeof *plain);
-    for (int64_t e = 0; e < f->rows->first[f->n]; e++) {
-        double v = (double)f->rows->value[e];
-        plain[f->rows->column[e]] += v;
-        plain[f->d + f->rows->column[e]] += v * v;
-    }
-    weft_sum_f64(&world, plain, (size_t)(2 * f->d), 1e9);
-    for (int64_t j = 0; j < f->d; j++) {
-        worst[3] = worse(worst[3], fabs(g[j] - plain[j]));
-        worst[3] = worse(worst[3], fabs(n[j] - plain[f->d + j]));
-    }
-    ok(worst[3] < 1e-3, "moments are sums and squares of columns");
+    for (int64_t e = 0; e < f->rows->first[f->n]; e++)
+        plain[f->rows->column[e]] += (double)f->rows->value[e];
+    weft_sum_f64(&world, plain, (size_t)f->d, 1e9);
+    for (int64_t j = 0; j < f->d; j++) worst[3] = worse(worst[3], fabs(g[j] - plain[j]));
+    ok(worst[3] < 1e-3, "sums are those of columns");
     digest(weft_hash(g, (size_t)f->d * sizeof *g, 0));
-    digest(weft_hash(n, (size_t)f->d * sizeof *n, 0));
 }
 
 static void test_mixed(void)

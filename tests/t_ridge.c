@@ -65,17 +65,12 @@ static void dense_normal(const weft_matrix *f, int c, const real *w, const real 
     weft_arena_reset(m->mem, mark);
 }
 
-static void dense_moments(const weft_matrix *f, double *sum, double *square)
+static void dense_sums(const weft_matrix *f, double *sum)
 {
     const dense *m = f->self;
     for (int64_t k = 0; k < f->d; k++) {
         sum[k] = 0;
-        if (square) square[k] = 0;
-        for (int64_t i = 0; i < f->total; i++) {
-            const double x = m->x[i * f->d + k];
-            sum[k] += x;
-            if (square) square[k] += x * x;
-        }
+        for (int64_t i = 0; i < f->total; i++) sum[k] += m->x[i * f->d + k];
     }
 }
 
@@ -104,7 +99,7 @@ static weft_matrix dense_new(weft_team *t, dense *m, int64_t total, int64_t d,
                      .times = dense_times,
                      .trans = dense_trans,
                      .normal = dense_normal,
-                     .moments = dense_moments,
+                     .sums = dense_sums,
                      .gram = dense_gram,
                      .self = m};
     weft_deal(total, t->rank, t->size, &m->first, &f.n);

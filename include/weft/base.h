@@ -208,7 +208,7 @@ void weft_opt_name(const weft_opt *o, char *text, size_t n);
 
 /* ---- log and clock ------------------------------------------------------------------ */
 
-typedef enum weft_level { WEFT_ERROR, WEFT_WARN, WEFT_INFO, WEFT_DEBUG } weft_level;
+typedef enum weft_level { WEFT_ERROR, WEFT_WARN, WEFT_INFO } weft_level;
 void weft_log_set(weft_level level, int rank); /* ranks other than 0 print errors only */
 void weft_log(weft_level level, const char *fmt, ...)
     WEFT_PRINTF(2, 3); /* to stderr, one line */

@@ -70,7 +70,7 @@ typedef struct weft_data {
     weft_form form;
     int classes;
     const char *const *class_name; /* [classes] */
-    const char *reader, *source, *digest;
+    const char *digest;
     weft_rows part[WEFT_NPART];
     weft_vocab vocab[WEFT_NTOK];
     weft_clients *clients; /* NULL: not a federation; else parts hold totals, no rows */

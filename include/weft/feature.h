@@ -21,8 +21,8 @@ typedef struct weft_matrix {
      * or NULL for ones. Collective. */
     void (*normal)(const struct weft_matrix *f, int c, const real *w, const real *h,
                    double *g);
-    /* sum over all rows of F, [d], and of its squares (NULL: not wanted). Collective. */
-    void (*moments)(const struct weft_matrix *f, double *sum, double *square);
+    /* sum[d] over all rows of F. Collective. */
+    void (*sums)(const struct weft_matrix *f, double *sum);
     /* a[nr][nc] = rows r0.. columns c0.. of F^T F (dual 0) or F F^T (dual 1), exact sums,
      * on every rank. NULL where the form has none. Collective. */
     void (*gram)(const struct weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,

@@ -23,7 +23,7 @@ static void progress_clear(void)
 
 void weft_log(weft_level level, const char *fmt, ...)
 {
-    static const char *const word[] = {"error: ", "warning: ", "", "debug: "};
+    static const char *const word[] = {"error: ", "warning: ", ""};
     if (level > log_level || (log_rank > 0 && level != WEFT_ERROR)) return;
     char text[2048], rank[32] = "";
     va_list args;

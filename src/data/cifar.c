@@ -105,6 +105,7 @@ static weft_status cifar_read(const void *self, const char *source, weft_pack *p
     return WEFT_OK;
 }
 
+extern const weft_reader weft_reader_cifar;
 const weft_reader weft_reader_cifar = {
     .kind = {.name = "cifar",
              .about = "CIFAR-10, directory of the binary archive",

@@ -53,8 +53,6 @@ static weft_status read_head(weft_data *d)
                          "pack it again",
                          d->path, text);
     d->form = (weft_form)f;
-    TRY(weft_h5_get_attr(&d->file, "/", "reader", &d->reader));
-    TRY(weft_h5_get_attr(&d->file, "/", "source", &d->source));
     TRY(weft_h5_get_attr(&d->file, "/", "digest", &d->digest));
     TRY(weft_h5_get_long(&d->file, "/", "classes", &classes));
     TRY(weft_h5_get_texts(&d->file, "/class", &name, &listed));

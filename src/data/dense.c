@@ -196,6 +196,7 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
     return hand_over(&t, order, p);
 }
 
+extern const weft_reader weft_reader_dense;
 const weft_reader weft_reader_dense = {
     .kind = {.name = "dense",
              .about = "rows of numbers with a class, CSV or libsvm",

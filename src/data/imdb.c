@@ -134,6 +134,7 @@ static weft_status imdb_read(const void *self, const char *source, weft_pack *p)
     return WEFT_OK;
 }
 
+extern const weft_reader weft_reader_imdb;
 const weft_reader weft_reader_imdb = {
     .kind = {.name = "imdb",
              .about = "IMDB reviews, directory aclImdb",

@@ -432,6 +432,7 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *p)
     return st;
 }
 
+extern const weft_reader weft_reader_leaf;
 const weft_reader weft_reader_leaf = {
     .kind = {.name = "leaf",
              .about = "data sets of LEAF: users with rows or windows of text, in JSON",

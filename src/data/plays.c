@@ -81,10 +81,7 @@ static void end_play(script *s, play *p)
     out->plays += !alone;
     for (int64_t i = 0; i < p->n; i++) {
         weft_role *from = &p->role[i];
-        if (alone || from->n <= FEW_LINES) {
-            out->silent++;
-            continue;
-        }
+        if (alone || from->n <= FEW_LINES) continue;
         const char *name = user_name(p->title, from->name, s->mem);
         weft_role *to = find_role(out->role, out->n, name);
         if (to == NULL) to = add_role(&out->role, &out->n, &out->room, name, s->mem);

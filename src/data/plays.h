@@ -21,7 +21,7 @@ typedef struct weft_role {
 typedef struct weft_plays {
     weft_role *role; /* [n], in the order of the text */
     int64_t n, room;
-    int64_t plays, silent; /* plays with roles, roles left out */
+    int64_t plays; /* with roles */
 } weft_plays;
 
 /* Reads the text[n] of the file `path`; lines are ended by NULs in it and stay there.

@@ -5,9 +5,6 @@
 
 #include "weft/data.h"
 
-extern const weft_reader weft_reader_cifar, weft_reader_imdb, weft_reader_text,
-    weft_reader_dense, weft_reader_synthetic, weft_reader_shakespeare, weft_reader_leaf;
-
 /* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
 WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,
                                        size_t *n);

@@ -221,6 +221,7 @@ static weft_status shakespeare_read(const void *self, const char *source, weft_p
     return hand_over(o, user, kept, symbols, p);
 }
 
+extern const weft_reader weft_reader_shakespeare;
 const weft_reader weft_reader_shakespeare = {
     .kind = {.name = "shakespeare",
              .about = "roles of Shakespeare's plays, from Project Gutenberg's text",

@@ -176,6 +176,7 @@ static weft_status synthetic_read(const void *self, const char *source, weft_pac
     return text ? documents(&o, rows, p) : images(&o, rows, p);
 }
 
+extern const weft_reader weft_reader_synthetic;
 const weft_reader weft_reader_synthetic = {
     .kind = {.name = "synthetic",
              .about = "built-in data; the source is images, documents or federated=leaf, "

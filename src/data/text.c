@@ -121,6 +121,7 @@ static weft_status text_read(const void *self, const char *source, weft_pack *p)
     return WEFT_OK;
 }
 
+extern const weft_reader weft_reader_text;
 const weft_reader weft_reader_text = {
     .kind = {.name = "text",
              .about = "labelled texts, a file of lines LABEL TAB TEXT",

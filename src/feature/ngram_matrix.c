@@ -22,23 +22,21 @@ static double largest(const weft_matrix *f, int64_t n, const real *x)
     return most;
 }
 
-/* g[d] = sum over all ranks' rows of z[i] times the entries, or their squares. Every column
- * has at most one entry a row, which bounds its sum. Collective. */
-static void sum_rows(const weft_matrix *f, const real *z, int square, double *g)
+/* g[d] = sum over all ranks' rows of z[i] times the entries. Every column has at most one
+ * entry a row, which bounds its sum. Collective. */
+static void sum_rows(const weft_matrix *f, const real *z, double *g)
 {
     const weft_sparse *x = f->rows;
     const double *bound = f->self; /* magnitude of the entries */
     weft_arena *tmp = weft_arena_new();
     int64_t *sum = WEFT_NEW(tmp, int64_t, f->d);
-    double most = largest(f, f->n, z) * *bound * (square ? *bound : 1);
+    double most = largest(f, f->n, z) * *bound;
     int scale = weft_fix_scale(most * (double)f->total);
     double unit = ldexp(1, scale);
     for (int64_t i = 0; i < f->n; i++) {
         double zi = (double)z[i] * unit;
-        for (int64_t e = x->first[i]; e < x->first[i + 1]; e++) {
-            double v = (double)x->value[e];
-            sum[x->column[e]] += (int64_t)(zi * (square ? v * v : v));
-        }
+        for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
+            sum[x->column[e]] += (int64_t)(zi * (double)x->value[e]);
     }
     weft_sum_i64(f->team, sum, (size_t)f->d);
     for (int64_t j = 0; j < f->d; j++) g[j] = (double)sum[j] / unit;
@@ -47,7 +45,7 @@ static void sum_rows(const weft_matrix *f, const real *z, int square, double *g)
 
 static void trans(const weft_matrix *f, int c, const real *z, double *g)
 {
-    for (int k = 0; k < c; k++) sum_rows(f, z + k * f->n, 0, g + k * f->d);
+    for (int k = 0; k < c; k++) sum_rows(f, z + k * f->n, g + k * f->d);
 }
 
 static void normal(const weft_matrix *f, int c, const real *w, const real *h, double *g)
@@ -60,13 +58,12 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, do
     weft_arena_free(tmp);
 }
 
-static void moments(const weft_matrix *f, double *sum, double *square)
+static void sums(const weft_matrix *f, double *sum)
 {
     weft_arena *tmp = weft_arena_new();
     real *one = WEFT_NEW(tmp, real, f->n);
     for (int64_t i = 0; i < f->n; i++) one[i] = 1;
-    sum_rows(f, one, 0, sum);
-    if (square) sum_rows(f, one, 1, square);
+    sum_rows(f, one, sum);
     weft_arena_free(tmp);
 }
 
@@ -88,5 +85,5 @@ void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
     f->times = times;
     f->trans = trans;
     f->normal = normal;
-    f->moments = moments;
+    f->sums = sums;
 }

@@ -152,33 +152,26 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, do
     weft_arena_free(tmp);
 }
 
-/* ---- moments and Gram matrices ------------------------------------------------------ */
+/* ---- sums and Gram matrices --------------------------------------------------------- */
 
-static void moments(const weft_matrix *f, double *sum, double *square)
+static void sums(const weft_matrix *f, double *sum)
 {
     const rff_matrix *m = f->self;
     const size_t d = (size_t)m->d;
     weft_arena *tmp = weft_arena_new();
-    int64_t *total = WEFT_NEW(tmp, int64_t, 2 * d);
-    int32_t *part = WEFT_NEW(tmp, int32_t, 2 * d);
+    int64_t *total = WEFT_NEW(tmp, int64_t, d);
+    int32_t *part = WEFT_NEW(tmp, int32_t, d);
     const uint8_t *q;
     int64_t i;
     int rows;
     for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
-        memset(part, 0, 2 * d * sizeof *part);
+        memset(part, 0, d * sizeof *part);
         for (int r = 0; r < rows; r++)
-            for (size_t k = 0; k < d; k++) {
-                const int x = q[(size_t)r * m->ldq + k] - 128;
-                part[k] += x;
-                part[d + k] += x * x;
-            }
-        for (size_t k = 0; k < 2 * d; k++) total[k] += part[k];
+            for (size_t k = 0; k < d; k++) part[k] += q[(size_t)r * m->ldq + k] - 128;
+        for (size_t k = 0; k < d; k++) total[k] += part[k];
     }
-    weft_sum_i64(f->team, total, 2 * d);
-    for (size_t k = 0; k < d; k++) {
-        sum[k] = (double)total[k] * m->unit;
-        if (square) square[k] = (double)total[d + k] * m->unit * m->unit;
-    }
+    weft_sum_i64(f->team, total, d);
+    for (size_t k = 0; k < d; k++) sum[k] = (double)total[k] * m->unit;
     weft_arena_free(tmp);
 }
 
@@ -303,6 +296,6 @@ void rff_matrix_vtable(weft_matrix *f)
     f->times = times;
     f->trans = trans;
     f->normal = normal;
-    f->moments = moments;
+    f->sums = sums;
     f->gram = gram;
 }

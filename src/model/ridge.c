@@ -142,7 +142,7 @@ static ridge_system system_new(const ridge *o, const weft_matrix *f, const int32
     for (int64_t i = 0; i < f->n; i++) count[label[i]]++;
     weft_sum_i64(f->team, count, (size_t)classes);
     double *sum = WEFT_NEW(tmp, double, f->d);
-    f->moments(f, sum, NULL);
+    f->sums(f, sum);
     set_rhs(&s, count, sum);
     const double n = (double)f->total;
     for (int64_t k = 0; k < f->d; k++) s.mean[k] = sum[k] / n;

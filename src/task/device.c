@@ -174,7 +174,6 @@ weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *tu
             const double share = c.seconds / t->seconds;
             *t = (weft_turn){t->fate, c.seconds, share * t->energy, share * t->bytes};
         }
-        c.averaged += t->fate == WEFT_AVERAGED;
         c.away += t->fate == WEFT_AWAY;
         c.dropped += t->fate == WEFT_DROPPED;
         c.late += t->fate == WEFT_LATE;

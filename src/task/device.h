@@ -60,10 +60,9 @@ typedef struct weft_turn {
 
 /* The end of a round. */
 typedef struct weft_closing {
-    int averaged; /* devices whose fate is WEFT_AVERAGED */
-    int away, dropped, late;
-    double seconds;       /* virtual time of the round */
-    double energy, bytes; /* of all devices of the round, until its end */
+    int away, dropped, late; /* devices of these fates; the others are averaged */
+    double seconds;          /* virtual time of the round */
+    double energy, bytes;    /* of all devices of the round, until its end */
 } weft_closing;
 
 /* Checks the options and reads the trace: a table separated by TABs or commas, a line of
