@@ -19,9 +19,10 @@ typedef struct weft_fitted {
 typedef struct weft_model {
     weft_kind kind;
     int (*outputs)(int classes); /* rows of w: classes, or 1 for two classes */
-    /* Fits w (in: where to start; zeros are always allowed) to local labels y[n],
-     * 0..classes-1, to slack >= 1 times the tolerance that the options set. Collective,
-     * same bits on any number of ranks unless the solver says otherwise. */
+    /* Fits w (in: where to start, which dual ascent ignores; zeros are always allowed) to
+     * local labels y[n], 0..classes-1, to slack >= 1 times the tolerance that the options
+     * set. Collective, same bits on any number of ranks unless the solver says otherwise.
+     */
     void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp);
     /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.

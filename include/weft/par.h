@@ -1,5 +1,5 @@
 /* Teams of ranks: agreement, exact sums, dealing work, time accounts; process grids for
- * ScaLAPACK. The only layer besides store that calls MPI. */
+ * ScaLAPACK. Besides par only store and cli call MPI. */
 #ifndef WEFT_PAR_H
 #define WEFT_PAR_H
 

@@ -21,8 +21,8 @@ enum {
 };
 
 /* Standard deviation of the largest normal entries, and quartile of Cauchy ones, in units
- * of the integers: 16 is out of reach for the first; rounding to 2 widths changes the
- * kernel by 1/(6 d) at most. */
+ * of the integers. The largest normal entries are cut to 16, four deviations, beyond which
+ * lie 6 in 100,000; rounding to 2 widths changes the kernel by 1/(6 d) at most. */
 static const double normal_unit = 4, cauchy_unit = 0.5;
 
 /* Features [j0, j0 + columns) of the random matrix of one type. */

@@ -1,5 +1,5 @@
 /* Private to math/: the inner loops that depend on the CPU, one table for each kind of CPU.
- * u8s8.c and gram.c cut matrices into the tiles that these loops take. */
+ * u8s8.c, gram.c and gemm.c cut matrices into the tiles that these loops take. */
 #ifndef WEFT_KERNEL_H
 #define WEFT_KERNEL_H
 

@@ -1,8 +1,8 @@
 /* Truncated Newton method for linear models with a loss of the margin, on any matrix of
  * features: conjugate gradients on the Newton system, then a line search on the scores
  * (Lin, Weng, Keerthi, JMLR 9, 2008, with a search in place of the trust region). Called by
- * margin.c where rows are not sparse. Vectors over columns, last the intercept, are equal
- * on all ranks.
+ * margin.c where rows are not sparse or dual ascent gives up. Vectors over columns, last
+ * the intercept, are equal on all ranks.
  *
  * The hinge is replaced by one that is a parabola over a small width below margin 1, ever
  * smaller, until the two objectives differ by less than the tolerance: the smooth one is
@@ -105,7 +105,7 @@ static double line(const newton *s, double t, double *slope, double *curve, weft
     return value;
 }
 
-/* Gradient at w into s->g and s->r = -g; curvatures and their products. Collective. */
+/* Gradient at w into s->g, curvatures into s->curve, F^T of these into s->t. Collective. */
 static void gradient(newton *s, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);

@@ -1,6 +1,6 @@
-/* Teams of ranks: start and end of MPI, agreement on failures, exact sums, dealing of rows,
- * and the account of where time goes. Sums of doubles are made of 64-bit integers, whose
- * order does not matter. Called by every layer that works on data in parallel. */
+/* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and the account
+ * of where time goes. Sums of doubles are made of 64-bit integers, whose order does not
+ * matter. Called by every layer that works on data in parallel. */
 #include "weft/par.h"
 
 #include <cblas.h>
@@ -210,16 +210,4 @@ weft_status weft_agree(weft_status st, weft_team *t)
     weft_bcast(t, text, MESSAGE, worst.rank);
     weft_error_set(text);
     return worst.gravity == 1 ? WEFT_STOP : (weft_status)worst.gravity;
-}
-
-/* ---- dealing ------------------------------------------------------------------------ */
-
-void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
-{
-    const int64_t blocks = (n + WEFT_BLOCK - 1) / WEFT_BLOCK;
-    const int64_t each = blocks / size, more = blocks % size;
-    const int64_t begin = rank * each + (rank < more ? rank : more);
-    const int64_t end = begin + each + (rank < more);
-    *first = begin * WEFT_BLOCK < n ? begin * WEFT_BLOCK : n;
-    *count = (end * WEFT_BLOCK < n ? end * WEFT_BLOCK : n) - *first;
 }

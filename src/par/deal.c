@@ -1,8 +1,19 @@
-/* Dealing of jobs of known cost: ranks to clients, teams to jobs, lanes to groups of rows.
- * Called by model, task and run. */
+/* Dealing: of rows to ranks, in blocks, and of jobs of known cost: clients to ranks, jobs
+ * to teams, groups of rows to lanes. Called by every layer that works on data in parallel.
+ */
 #include <stdlib.h>
 
 #include "weft/par.h"
+
+void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
+{
+    const int64_t blocks = (n + WEFT_BLOCK - 1) / WEFT_BLOCK;
+    const int64_t each = blocks / size, more = blocks % size;
+    const int64_t begin = rank * each + (rank < more ? rank : more);
+    const int64_t end = begin + each + (rank < more);
+    *first = begin * WEFT_BLOCK < n ? begin * WEFT_BLOCK : n;
+    *count = (end * WEFT_BLOCK < n ? end * WEFT_BLOCK : n) - *first;
+}
 
 typedef struct item {
     double cost;

@@ -71,7 +71,7 @@ int weft_event_is(const void *packed, size_t bytes, int64_t *job);
 /* Fills the rest of an event whose job is known. Returns 0 where that is not the packed
  * event's job. */
 int weft_event_unpack(weft_event *e, const void *packed, weft_arena *mem);
-/* Digest of the events, in order, without the seconds that were measured. */
+/* Digest of the events, in order, without costs and the seconds that were measured. */
 uint64_t weft_event_digest(const weft_event *e, int64_t n);
 
 /* What decides between candidates for the winner. */

@@ -1,5 +1,6 @@
-/* Signals that ask a run to stop: noted when they come, looked at between jobs. SLURM sends
- * SIGUSR1 or SIGTERM before the end of a job's time, a person SIGINT. */
+/* Signals that ask a run to stop: noted when they come, looked at between jobs and
+ * between rounds. SLURM sends SIGUSR1 or SIGTERM before the end of a job's time, a
+ * person SIGINT. */
 #include "run_private.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Rounds and final jobs of tuners by weight-sharing. Called by ws_sha and ws_eg. */
+/* Rounds and final jobs of tuners by weight-sharing. Called by ws_sha, ws_eg and mw. */
 #include "share.h"
 
 #include <math.h>
