@@ -276,16 +276,17 @@ static const variant variants[] = {
     {"mw", "literal = yes\nknown = no", 0, NULL},
 };
 
-/* No tuner of the registry is left out. */
+/* A tuner without a line above is played by its defaults. */
 static void test_contracts(weft_arena *mem)
 {
     const size_t n = sizeof variants / sizeof *variants;
-    for (int i = 0; weft_tuners[i]; i++) {
-        size_t v = 0;
-        while (v < n && strcmp(variants[v].tuner, weft_tuners[i]->kind.name) != 0) v++;
-        ok(v < n, "%s is held to the contract", weft_tuners[i]->kind.name);
-    }
     for (size_t v = 0; v < n; v++) keep_contract(&variants[v], mem);
+    for (int i = 0; weft_tuners[i]; i++) {
+        const char *name = weft_tuners[i]->kind.name;
+        size_t v = 0;
+        while (v < n && strcmp(variants[v].tuner, name) != 0) v++;
+        if (v == n) keep_contract(&(variant){name, "", 0, NULL}, mem);
+    }
 }
 
 /* ---- a bandit ------------------------------------------------------------------ */
