@@ -40,7 +40,10 @@ typedef struct rff_shared {
     weft_data *data;
     weft_arena *mem;
     uint64_t seed;
-    double memory, kept;    /* bytes allowed; held by caches */
+    double memory, kept;  /* bytes allowed; held from one request to the next */
+    struct block *blocks; /* of random matrices, kept likewise in pool[pool_size] */
+    char *pool;
+    size_t pool_size, pool_used;
     int64_t columns;        /* features in all */
     int d, padded;          /* inputs; the next power of two */
     float *normal, *cauchy; /* [RFF_LEVELS] quantiles of the magnitudes */
@@ -90,9 +93,11 @@ void rff_signs(const rff_shared *own, int64_t j, float *sign, float *radius);
 int rff_is_int(const rff_shared *own, int type);
 /* Turns of a feature of this arm and type for a product of one. */
 double rff_turns(const rff_shared *own, const rff *arm, int type);
-/* Takes memory for the products of as many rows as fit beside the features. The pages are
- * touched when first used. */
+/* Takes memory for blocks of random matrices and for the products of as many rows as fit
+ * beside the features. The pages are touched when first used. */
 void rff_caches(rff_shared *own);
+/* What is kept no longer holds. */
+void rff_forget(rff_shared *own);
 /* Makes bytes of rows [i0, i1) into q[i1-i0][ldq]. */
 void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);
 

@@ -35,6 +35,7 @@ typedef struct block {
     float *value;
     float *dense;         /* [columns][d] */
     float *sign, *radius; /* [3][padded], [padded] */
+    struct block *next;   /* of those that are kept */
 } block;
 
 /* Up to WEFT_BLOCK rows of one type that lie in one block of the part. */
@@ -82,7 +83,7 @@ double rff_turns(const rff_shared *own, const rff *arm, int type)
 /* ---- blocks of the random matrix ---------------------------------------------------- */
 
 /* A column as integers, and what is left over as floats; returns how many are left over. */
-static int64_t round_column(const rff_shared *own, const block *b, const float *z,
+static int64_t round_column(const rff_shared *own, int type, const float *z,
                             const float *scale, int8_t *p, uint32_t *input, float *value)
 {
     int64_t tail = 0;
@@ -91,7 +92,7 @@ static int64_t round_column(const rff_shared *own, const block *b, const float *
         const float most = WEFT_S8_MAX, cut = x > most ? most : x < -most ? -most : x;
         p[i] = (int8_t)lrintf(cut);
     }
-    if (family_of(b->type) == RFF_NORMAL) return 0;
+    if (family_of(type) == RFF_NORMAL) return 0;
     for (int i = 0; i < own->d; i++)
         if (fabsf(z[i] * scale[i]) > WEFT_S8_MAX) {
             input[tail] = (uint32_t)i;
@@ -112,48 +113,88 @@ static float *scales(const rff_shared *own, int type, weft_arena *tmp)
     return scale;
 }
 
-static void make_integers(const rff_shared *own, block *b, weft_arena *tmp)
+/* A block with room for `bytes` behind it: in the pool, to be kept, or where that is full
+ * in tmp. */
+static block *block_new(rff_shared *own, int type, int64_t j0, int columns, size_t bytes,
+                        char **room, weft_arena *tmp)
+{
+    const size_t head = (sizeof(block) + 63) / 64 * 64, all = head + (bytes + 63) / 64 * 64;
+    const int keep = own->pool_used + all <= own->pool_size;
+    block *b = keep ? (void *)(own->pool + own->pool_used) : weft_arena_get(tmp, 1, all);
+    *b = (block){.type = type, .j0 = j0, .columns = columns};
+    *room = (char *)b + head;
+    if (keep) {
+        b->next = own->blocks;
+        own->blocks = b;
+        own->pool_used += all;
+    }
+    return b;
+}
+
+static const block *make_integers(rff_shared *own, int type, int64_t j0, int columns,
+                                  weft_arena *tmp)
 {
     const int d = own->d;
-    const rff_view *v = view_of(own, b->type);
-    const float *scale = scales(own, b->type, tmp);
-    const int64_t room =
-        family_of(b->type) == RFF_NORMAL ? 0 : (int64_t)b->columns * (d / 8 + 64) + d;
-    int8_t *p = WEFT_NEW(tmp, int8_t, (size_t)b->columns * d);
-    int32_t *start = WEFT_NEW(tmp, int32_t, b->columns);
-    float *z = WEFT_NEW(tmp, float, d);
-    b->first = WEFT_NEW(tmp, int64_t, b->columns + 1);
-    b->input = WEFT_NEW(tmp, uint32_t, room);
-    b->value = WEFT_NEW(tmp, float, room);
-    for (int j = 0; j < b->columns; j++) {
+    const rff_view *v = view_of(own, type);
+    const float *scale = scales(own, type, tmp);
+    const int64_t most =
+        family_of(type) == RFF_NORMAL ? 0 : (int64_t)columns * (d / 8 + 64) + d;
+    int8_t *p = WEFT_NEW(tmp, int8_t, (size_t)columns * d);
+    int32_t *start = WEFT_NEW(tmp, int32_t, columns);
+    int64_t *first = WEFT_NEW(tmp, int64_t, columns + 1);
+    float *z = WEFT_NEW(tmp, float, d), *value = WEFT_NEW(tmp, float, most);
+    uint32_t *input = WEFT_NEW(tmp, uint32_t, most);
+    for (int j = 0; j < columns; j++) {
         int8_t *column = p + (size_t)j * d;
-        const int64_t at = b->first[j];
-        weft_check(room == 0 || at + d <= room, "the tail of a random matrix is too long");
-        rff_column(own, family_of(b->type), b->j0 + j, z);
-        b->first[j + 1] =
-            at + round_column(own, b, z, scale, column, b->input + at, b->value + at);
+        const int64_t at = first[j];
+        weft_check(most == 0 || at + d <= most, "the tail of a random matrix is too long");
+        rff_column(own, family_of(type), j0 + j, z);
+        first[j + 1] =
+            at + round_column(own, type, z, scale, column, input + at, value + at);
         double sum = 0;
         for (int i = 0; i < d; i++) sum += (double)column[i] * (double)v->shift[i];
         start[j] = (int32_t)-lrint(sum);
     }
-    void *packed = weft_arena_get(tmp, 1, weft_s8_bytes(d, b->columns));
-    weft_s8_pack(&b->packed, d, b->columns, p, (size_t)d, start, packed);
+    const size_t packed = weft_s8_bytes(d, columns), tail = (size_t)first[columns];
+    const size_t firsts = ((size_t)columns + 1) * sizeof *first;
+    char *room;
+    block *b =
+        block_new(own, type, j0, columns,
+                  packed + firsts + tail * (sizeof *value + sizeof *input), &room, tmp);
+    weft_s8_pack(&b->packed, d, columns, p, (size_t)d, start, room);
+    b->first = memcpy(room + packed, first, firsts);
+    b->value = memcpy(room + packed + firsts, value, tail * sizeof *value);
+    b->input = memcpy(b->value + tail, input, tail * sizeof *input);
+    return b;
 }
 
-static void make_block(const rff_shared *own, block *b, weft_arena *tmp)
+static const block *make_block(rff_shared *own, int type, int64_t j0, int columns,
+                               weft_arena *tmp)
 {
-    const int family = family_of(b->type);
-    if (is_exact(own, b->type)) {
-        make_integers(own, b, tmp);
-    } else if (family == RFF_HADAMARD) {
-        b->sign = WEFT_NEW(tmp, float, 3 * own->padded);
-        b->radius = WEFT_NEW(tmp, float, own->padded);
-        rff_signs(own, b->j0, b->sign, b->radius);
+    if (is_exact(own, type)) return make_integers(own, type, j0, columns, tmp);
+    const size_t n = family_of(type) == RFF_HADAMARD ? 4 * (size_t)own->padded
+                                                     : (size_t)columns * own->d;
+    char *room;
+    block *b = block_new(own, type, j0, columns, n * sizeof(float), &room, tmp);
+    if (family_of(type) == RFF_HADAMARD) {
+        b->sign = (float *)room;
+        b->radius = b->sign + 3 * own->padded;
+        rff_signs(own, j0, b->sign, b->radius);
     } else {
-        b->dense = WEFT_NEW(tmp, float, (size_t)b->columns * own->d);
-        for (int j = 0; j < b->columns; j++)
-            rff_column(own, family, b->j0 + j, b->dense + (size_t)j * own->d);
+        b->dense = (float *)room;
+        for (int j = 0; j < columns; j++)
+            rff_column(own, family_of(type), j0 + j, b->dense + (size_t)j * own->d);
     }
+    return b;
+}
+
+/* The block of a type from column j0 on, kept or made now. */
+static const block *block_at(rff_shared *own, int type, int64_t j0, int columns,
+                             weft_arena *tmp)
+{
+    for (const block *b = own->blocks; b; b = b->next)
+        if (b->type == type && b->j0 == j0 && b->columns == columns) return b;
+    return make_block(own, type, j0, columns, tmp);
 }
 
 /* ---- products ----------------------------------------------------------------------- */
@@ -275,24 +316,39 @@ static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
 
 /* ---- products that are kept --------------------------------------------------------- */
 
+/* Random matrices may take a quarter of the memory beside the features, if all types need
+ * so much; Cauchy entries in the tail, two in a hundred, take 8 bytes more. */
 void rff_caches(rff_shared *own)
 {
     double most = 0;
     for (int part = 0; part < WEFT_NPART; part++)
         most = fmax(most, (double)own->data->part[part].n);
-    const double columns = (double)own->columns, features = most * (columns + 64);
+    const double columns = (double)own->columns, row = columns * sizeof(int32_t);
+    double room = fmax(own->memory - most * (columns + 64), 0);
+    const double entry = own->data->form == WEFT_BYTES ? 1.2 : sizeof(float);
+    own->pool_size = (size_t)fmin(room / 4, 2 * RFF_VIEWS * entry * own->d * columns + 1e6);
+    own->pool = weft_arena_get(own->mem, 1, own->pool_size);
+    own->kept = (double)own->pool_size;
+    room -= own->kept;
     for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++) {
         rff_cache *kept = &own->cache[part];
-        const double row = columns * sizeof(int32_t),
-                     room = own->memory - own->kept - features;
-        kept->rows = (int64_t)fmin(fmax(room / row, 0), (double)own->data->part[part].n);
+        kept->rows = (int64_t)fmin(room / row, (double)own->data->part[part].n);
         kept->room = own->columns;
         kept->type = WEFT_NEW(own->mem, uint8_t, kept->rows);
         kept->filled = WEFT_NEW(own->mem, int64_t, kept->rows);
         kept->product =
             weft_arena_get(own->mem, (size_t)(kept->rows * kept->room), sizeof(int32_t));
         own->kept += (double)kept->rows * row;
+        room -= (double)kept->rows * row;
     }
+}
+
+void rff_forget(rff_shared *own)
+{
+    own->blocks = NULL;
+    own->pool_used = 0;
+    for (int part = 0; part < WEFT_NPART; part++)
+        for (int64_t i = 0; i < own->cache[part].rows; i++) own->cache[part].filled[i] = 0;
 }
 
 /* The products of a row from column j0 on; NULL: they are not to be kept. */
@@ -354,16 +410,16 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
     chunk *c = WEFT_NEW(tmp, chunk, 1);
     const size_t mark = weft_arena_mark(tmp);
     for (int64_t j0 = 0; j0 < m->d;) {
-        block b = {.type = type, .j0 = j0, .columns = block_columns(m, type, j0)};
-        make_block(m->own, &b, tmp);
-        float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)b.columns);
+        const int columns = block_columns(m, type, j0);
+        const block *b = block_at(m->own, type, j0, columns, tmp);
+        float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)columns);
         for (int64_t at = 0; at < m->blocks; at++) {
             if (m->start[at] < i0 || m->start[at] >= i1) continue;
             pick(m, type, m->start[at], m->start[at + 1], c);
-            if (c->n > 0) make_chunk(m, &b, c, i0, tile, q, tmp);
+            if (c->n > 0) make_chunk(m, b, c, i0, tile, q, tmp);
         }
         weft_arena_reset(tmp, mark);
-        j0 += b.columns;
+        j0 += columns;
     }
 }
 

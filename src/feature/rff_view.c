@@ -137,8 +137,7 @@ void rff_use(rff_shared *own, const real *stat)
         }
     }
     memcpy(own->stat, stat, bytes);
-    for (int part = 0; part < WEFT_NPART; part++)
-        for (int64_t i = 0; i < own->cache[part].rows; i++) own->cache[part].filled[i] = 0;
+    rff_forget(own);
     weft_arena *tmp = weft_arena_new();
     real *range = WEFT_NEW(tmp, real, d);
     for (int k = 0; k < d; k++) range[k] = stat[MOST * d + k] - stat[LEAST * d + k];
