@@ -13,16 +13,6 @@ enum {
     MOST_TILE = 512 /* numbers of the largest tile */
 };
 
-static int up(int n, int unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Vectors of the panel that begins at column j of m. */
 static int vectors_at(const weft_kernel *kernel, int j, int m)
 {
@@ -33,7 +23,7 @@ static int vectors_at(const weft_kernel *kernel, int j, int m)
 
 size_t weft_panels_bytes(int k, int m)
 {
-    return (size_t)k * up(m, weft_kernel_best()->lanes) * sizeof(real);
+    return (size_t)k * round_up(m, weft_kernel_best()->lanes) * sizeof(real);
 }
 
 /* Columns of b as they stand: to[k][wide], zeros beyond m. */
@@ -99,7 +89,8 @@ static void by_panel(const weft_kernel *kernel, int n, const real *a, size_t lda
                      const real *b, int vectors, int m, int add, real *c, size_t ldc)
 {
     _Alignas(64) real part[MOST_TILE];
-    const int wide = vectors * kernel->lanes, tiles = up(n, kernel->rows) / kernel->rows;
+    const int wide = vectors * kernel->lanes,
+              tiles = round_up(n, kernel->rows) / kernel->rows;
     for (int t = 0, i = 0, rows; t < tiles; t++, i += rows) {
         rows = (n - i) / (tiles - t);
         const real *ai = a + (size_t)i * lda;
@@ -162,7 +153,7 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
     const size_t mark = weft_arena_mark(tmp);
     const int most = kernel->rows, even = k / most * most;
     real *edge = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * most);
-    real *panels = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * up(m, kernel->lanes));
+    real *panels = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * round_up(m, kernel->lanes));
     for (int i = 0; i < n; i += DEEP, a += DEEP * lda, b += DEEP * ldb) {
         weft_panels p = {.k = least(n - i, DEEP), .m = m};
         weft_gemm_pack(kernel, &p, b, ldb, 0, panels);

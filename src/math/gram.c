@@ -10,11 +10,6 @@ enum {
     BLOCK = 240 /* columns of the left factor taken at a time, a multiple of WEFT_TILE */
 };
 
-static int up(int x, int unit)
-{
-    return (x + unit - 1) / unit * unit;
-}
-
 /* Two numbers of each of `columns` columns, side by side. */
 static inline void pair(int columns, const uint8_t *one, const uint8_t *two, size_t next,
                         int16_t *to)
@@ -30,7 +25,7 @@ static inline void pair(int columns, const uint8_t *one, const uint8_t *two, siz
 static void pack_panel(int n, int columns, int wide, const uint8_t *q, size_t step,
                        size_t next, int16_t *to)
 {
-    if (columns < wide || n % 2) memset(to, 0, (size_t)up(n, 2) * wide * sizeof *to);
+    if (columns < wide || n % 2) memset(to, 0, (size_t)round_up(n, 2) * wide * sizeof *to);
     for (int i = 0; i + 1 < n; i += 2) {
         const uint8_t *one = q + i * step, *two = one + step;
         if (next == 1 && columns == 16)
@@ -47,8 +42,8 @@ static void pack(int n, int m, int wide, const uint8_t *q, size_t step, size_t n
                  int16_t *to)
 {
     for (int j = 0; j < m; j += wide)
-        pack_panel(n, m - j < wide ? m - j : wide, wide, q + j * next, step, next,
-                   to + (size_t)j * up(n, 2));
+        pack_panel(n, least(wide, m - j), wide, q + j * next, step, next,
+                   to + (size_t)j * round_up(n, 2));
 }
 
 /* g[m][p] += a^T b of packed panels over n numbers. */
@@ -56,7 +51,7 @@ static void product(int n, int m, const int16_t *a, int p, const int16_t *b, int
                     size_t ldg)
 {
     const weft_kernel *kernel = weft_kernel_best();
-    const int wide = kernel->wide, even = up(n, 2);
+    const int wide = kernel->wide, even = round_up(n, 2);
     int32_t whole[WEFT_TILE * WEFT_WIDE];
     for (int j = 0; j < p; j += wide)
         for (int i = 0; i < m; i += WEFT_TILE) {
@@ -83,12 +78,13 @@ void weft_u8_gram(int n, int along, int m, const uint8_t *a, size_t lda, int p,
     const size_t step_a = along ? 1 : lda, next_a = along ? lda : 1;
     const size_t step_b = along ? 1 : ldb, next_b = along ? ldb : 1;
     int16_t *left = WEFT_NEW(tmp, int16_t, (size_t)DEEP * BLOCK);
-    int16_t *right = WEFT_NEW(tmp, int16_t, (size_t)DEEP * up(p, weft_kernel_best()->wide));
+    int16_t *right =
+        WEFT_NEW(tmp, int16_t, (size_t)DEEP * round_up(p, weft_kernel_best()->wide));
     for (int i = 0; i < n; i += DEEP) {
-        const int deep = n - i < DEEP ? n - i : DEEP;
+        const int deep = least(DEEP, n - i);
         pack(deep, p, weft_kernel_best()->wide, b + i * step_b, step_b, next_b, right);
         for (int j = 0; j < m; j += BLOCK) {
-            const int block = m - j < BLOCK ? m - j : BLOCK;
+            const int block = least(BLOCK, m - j);
             pack(deep, block, WEFT_TILE, a + i * step_a + j * next_a, step_a, next_a, left);
             product(deep, block, left, p, right, g + (size_t)j * ldg, ldg);
         }

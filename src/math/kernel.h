@@ -23,6 +23,17 @@ enum {
 #define UNROLL_ROWS _Pragma("GCC unroll 16")
 #endif
 
+/* n rounded up to a multiple of unit. */
+static inline int round_up(int n, int unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+static inline int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 typedef struct weft_kernel {
     const char *name;
     int (*works)(void); /* 1 if this CPU has the instructions */

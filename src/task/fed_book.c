@@ -16,23 +16,20 @@ int64_t fed_book_size(const fed *t, int k)
     return (int64_t)(bytes / sizeof(real));
 }
 
-/* Copies the books between their place in a state and memory of their own. */
-static void transfer(const fed *t, fed_book *b, int k, char *at, int out)
-{
-    const struct {
+/* What books are made of, in the order in which a state holds it. */
+typedef struct parts {
+    struct {
         void *own;
         size_t bytes;
-    } part[] = {{&b->head, sizeof b->head},
-                {b->ring, (size_t)t->pool * sizeof *b->ring},
-                {b->arm, 3 * (size_t)k * sizeof *b->arm},
-                {b->z, (size_t)k * sizeof *b->z}};
-    for (int i = 0; i < 4; i++) {
-        if (out)
-            memcpy(at, part[i].own, part[i].bytes);
-        else
-            memcpy(part[i].own, at, part[i].bytes);
-        at += part[i].bytes;
-    }
+    } part[4];
+} parts;
+
+static parts parts_of(const fed *t, fed_book *b, int k)
+{
+    return (parts){{{&b->head, sizeof b->head},
+                    {b->ring, (size_t)t->pool * sizeof *b->ring},
+                    {b->arm, 3 * (size_t)k * sizeof *b->arm},
+                    {b->z, (size_t)k * sizeof *b->z}}};
 }
 
 void fed_book_start(const fed *t, real *state)
@@ -48,8 +45,10 @@ fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const re
     fed_book b = {.ring = WEFT_NEW(mem, fed_seen, t->pool),
                   .arm = WEFT_NEW(mem, double, 3 * k),
                   .z = WEFT_NEW(mem, double, k)};
-    const real *at = state + t->nweight * (1 + t->slots);
-    transfer(t, &b, k, (char *)(uintptr_t)at, 0);
+    const parts own = parts_of(t, &b, k);
+    const char *at = (const char *)(state + t->nweight * (1 + t->slots));
+    for (int i = 0; i < 4; at += own.part[i++].bytes)
+        memcpy(own.part[i].own, at, own.part[i].bytes);
     if (unit > 0) return b;
     if (fabs(b.head.trial - (double)job->trial) > 0) { /* its weights were another's */
         b.head = (fed_head){.trial = (double)job->trial,
@@ -66,8 +65,11 @@ fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const re
 
 void fed_book_close(const fed *t, const fed_book *b, int k, real *state)
 {
-    fed_book own = *b;
-    transfer(t, &own, k, (char *)(state + t->nweight * (1 + t->slots)), 1);
+    fed_book copy = *b;
+    const parts own = parts_of(t, &copy, k);
+    char *at = (char *)(state + t->nweight * (1 + t->slots));
+    for (int i = 0; i < 4; at += own.part[i++].bytes)
+        memcpy(at, own.part[i].own, own.part[i].bytes);
 }
 
 /* ---- scores ------------------------------------------------------------------------- */
