@@ -10,7 +10,14 @@ typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_pa
 extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test" */
 
 /* Rows of bytes or numbers, documents, or running text of one-byte symbols. */
-typedef enum weft_form { WEFT_BYTES, WEFT_REALS, WEFT_TOKENS, WEFT_CHARS } weft_form;
+typedef enum weft_form {
+    WEFT_BYTES,
+    WEFT_REALS,
+    WEFT_TOKENS,
+    WEFT_CHARS,
+    WEFT_NFORM
+} weft_form;
+extern const char *const weft_form_name[WEFT_NFORM]; /* "bytes", "reals", ... */
 
 /* Three tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK). */
 typedef enum weft_tokenizer {

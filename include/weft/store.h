@@ -37,6 +37,7 @@ typedef enum weft_h5type {
     WEFT_H5_F64,
     WEFT_H5_TEXT /* UTF-8 of any length; of grow, append, set_text alone */
 } weft_h5type;
+size_t weft_h5_size(weft_h5type type); /* bytes of one in memory; of a text: its pointer */
 /* Writes a whole dataset ("/train/x"; groups are made) with attributes about and unit.
  * dims[nd]; compressed if packed is 1 (shuffle + deflate). */
 WEFT_CHECKED weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,

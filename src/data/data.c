@@ -3,10 +3,10 @@
 #include "federation.h"
 #include "pack.h"
 
-#include <math.h>
 #include <string.h>
 
 const char *const weft_part_name[WEFT_NPART] = {"train", "valid", "test"};
+const char *const weft_form_name[WEFT_NFORM] = {"bytes", "reals", "tokens", "chars"};
 
 static const char *name_of(weft_data *d, int part, const char *what)
 {
@@ -37,16 +37,14 @@ static weft_status check_format(weft_data *d)
 
 static weft_status read_head(weft_data *d)
 {
-    static const char *const form[] = {"bytes", "reals", "tokens", "chars"};
-    const int nform = (int)(sizeof form / sizeof *form);
     const char *text;
     int64_t classes, listed;
     const char **name;
     TRY(check_format(d));
     TRY(weft_h5_get_attr(&d->file, "/", "form", &text));
     int f = 0;
-    while (f < nform && strcmp(text, form[f]) != 0) f++;
-    if (f == nform || (f == WEFT_CHARS && !weft_federation_is(d)))
+    while (f < WEFT_NFORM && strcmp(text, weft_form_name[f]) != 0) f++;
+    if (f == WEFT_NFORM || (f == WEFT_CHARS && !weft_federation_is(d)))
         return weft_fail(WEFT_EDATA,
                          "%s holds '%s' where bytes, reals, tokens or clients' chars are "
                          "expected; "
@@ -89,14 +87,13 @@ static weft_status read_labels(weft_data *d, int part)
 static weft_status check_reals(const weft_data *d, int part, const float *x)
 {
     const weft_rows *r = &d->part[part];
-    for (int64_t i = 0; i < r->n * r->d; i++)
-        if (!isfinite(x[i]))
-            return weft_fail(WEFT_EDATA,
-                             "%s: row %lld, column %lld of /%s/x is %g where a finite "
-                             "number is expected; mend the source and pack it again",
-                             d->path, (long long)(r->first + i / r->d),
-                             (long long)(i % r->d), weft_part_name[part], (double)x[i]);
-    return WEFT_OK;
+    const int64_t i = weft_not_finite(x, r->n * r->d);
+    if (i == r->n * r->d) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: row %lld, column %lld of /%s/x is %g where a finite "
+                     "number is expected; mend the source and pack it again",
+                     d->path, (long long)(r->first + i / r->d), (long long)(i % r->d),
+                     weft_part_name[part], (double)x[i]);
 }
 
 static weft_status read_matrix(weft_data *d, int part)

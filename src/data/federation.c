@@ -4,8 +4,6 @@
  * /label, or /text. */
 #include "federation.h"
 
-#include <math.h>
-
 int64_t weft_federation_place(const int64_t *count, int part, int64_t gap)
 {
     int64_t place = 0;
@@ -45,14 +43,13 @@ static weft_status read_x(const weft_clients *f, int64_t row, int64_t n, float *
         return st;
     }
     TRY(weft_h5_set_rows(&own->x, WEFT_H5_F32, row, n, x));
-    for (int64_t i = 0; i < n * f->d; i++)
-        if (!isfinite(x[i]))
-            return weft_fail(WEFT_EDATA,
-                             "%s: row %lld, column %lld of /x is %g where a finite number "
-                             "is expected; mend the source and pack it again",
-                             own->data->path, (long long)(row + i / f->d),
-                             (long long)(i % f->d), (double)x[i]);
-    return WEFT_OK;
+    const int64_t i = weft_not_finite(x, n * f->d);
+    if (i == n * f->d) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: row %lld, column %lld of /x is %g where a finite number "
+                     "is expected; mend the source and pack it again",
+                     own->data->path, (long long)(row + i / f->d), (long long)(i % f->d),
+                     (double)x[i]);
 }
 
 static weft_status file_get(const weft_clients *f, int64_t c, weft_part part,

@@ -12,7 +12,6 @@
 #include "shares.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,9 +84,7 @@ static void add_path(files *f, const char *path, weft_arena *mem)
 static weft_status list_files(const char *path, files *f, weft_pack *p)
 {
     DIR *dir = opendir(path);
-    if (dir == NULL)
-        return weft_fail(WEFT_EFILE, "cannot read %s: %s; check the name", path,
-                         strerror(errno));
+    if (dir == NULL) return weft_unreadable(path);
     const struct dirent *e;
     while ((e = readdir(dir)) != NULL) {
         size_t n = strlen(e->d_name);
@@ -284,11 +281,7 @@ static weft_status divide(job *j, weft_leaf *l)
             left++;
         TRY(weft_leaf_next(l, &user[0]));
     }
-    if (left > 0)
-        weft_log(WEFT_INFO,
-                 "%lld users are left out, for one of their parts would be empty (%lld "
-                 "samples lie between two parts)",
-                 (long long)left, (long long)j->all.gap);
+    weft_shares_log(left, j->all.gap);
     return WEFT_OK;
 }
 
@@ -388,9 +381,7 @@ static weft_status set_classes(job *j)
                          "y, or give classes = NUMBER",
                          j->source);
     if (n < 2) n = 2; /* nobody is there; the packer says so */
-    const char **name = WEFT_NEW(j->p->mem, const char *, n);
-    for (int i = 0; i < n; i++) name[i] = weft_arena_text(j->p->mem, "%d", i);
-    weft_pack_classes(j->p, n, name);
+    weft_pack_numbered(j->p, n);
     return WEFT_OK;
 }
 

@@ -6,8 +6,8 @@
  * end with a brace, so that each piece ends one user at most, and only that user is in
  * memory. Called by leaf.c. */
 #include "leaf_json.h"
+#include "reader.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,9 +190,7 @@ static weft_status open_file(weft_leaf *l)
 {
     l->at++;
     l->file = fopen(l->path[l->at], "rb");
-    if (l->file == NULL)
-        return weft_fail(WEFT_EFILE, "cannot read %s: %s; check the name", l->path[l->at],
-                         strerror(errno));
+    if (l->file == NULL) return weft_unreadable(l->path[l->at]);
     l->json = yajl_alloc(&callbacks, NULL, l);
     weft_check(l->json != NULL, "out of memory");
     l->in = LEAF_START;
@@ -225,9 +223,7 @@ static weft_status feed(weft_leaf *l, int *more)
     if (l->used == l->have) {
         l->used = 0;
         l->have = fread(l->piece, 1, PIECE, l->file);
-        if (ferror(l->file))
-            return weft_fail(WEFT_EFILE, "cannot read %s; check the file system",
-                             l->path[l->at]);
+        if (ferror(l->file)) return weft_unreadable(l->path[l->at]);
     }
     *more = l->have > 0;
     yajl_status status;

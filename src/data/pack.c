@@ -3,7 +3,6 @@
  * pack_text.c. */
 #include "pack.h"
 
-#include <math.h>
 #include <string.h>
 
 #define SOURCE_BLOCK (1 << 20)
@@ -41,6 +40,14 @@ void weft_pack_classes(weft_pack *p, int n, const char *const *name)
     p->class_name = copy;
 }
 
+void weft_pack_numbered(weft_pack *p, int n)
+{
+    const char **name = WEFT_NEW(p->mem, const char *, n);
+    for (int i = 0; i < n; i++) name[i] = weft_arena_text(p->mem, "%d", i);
+    p->classes = n;
+    p->class_name = name;
+}
+
 void weft_pack_split(weft_pack *p, const char *rule)
 {
     p->split = weft_arena_text(p->mem, "%s", rule);
@@ -60,7 +67,7 @@ void weft_pack_source_sum(weft_pack *p, const char *name, const weft_digest *d,
 weft_status weft_pack_source(weft_pack *p, const char *path)
 {
     FILE *f = fopen(path, "rb");
-    if (f == NULL) return weft_fail(WEFT_EFILE, "cannot read %s; check the name", path);
+    if (f == NULL) return weft_unreadable(path);
     size_t mark = weft_arena_mark(p->scratch), n;
     char *block = WEFT_NEW(p->scratch, char, SOURCE_BLOCK);
     weft_digest *sum = weft_digest_new(p->scratch);
@@ -69,12 +76,11 @@ weft_status weft_pack_source(weft_pack *p, const char *path)
         weft_digest_add(sum, block, n);
         bytes += (int64_t)n;
     }
-    int bad = ferror(f);
+    weft_status st = ferror(f) ? weft_unreadable(path) : WEFT_OK;
     fclose(f);
-    if (!bad) weft_pack_source_sum(p, path, sum, bytes);
+    if (st == WEFT_OK) weft_pack_source_sum(p, path, sum, bytes);
     weft_arena_reset(p->scratch, mark);
-    if (bad) return weft_fail(WEFT_EFILE, "cannot read %s; check the file system", path);
-    return WEFT_OK;
+    return st;
 }
 
 /* ---- matrices -------------------------------------------------------------------- */
@@ -91,9 +97,10 @@ weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int6
                          (long long)d);
     p->form = (int)form;
     p->d = d;
+    const weft_h5type type = form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
+    p->row = (size_t)d * weft_h5_size(type);
     memcpy(p->rows, rows, sizeof p->rows);
     if (p->over.clients > 0) return weft_pack_hold(p);
-    weft_h5type type = form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
     for (int i = 0; i < WEFT_NPART; i++) {
         TRY(weft_h5_make(&p->file, part_name(p, (weft_part)i, "x"), type, 2,
                          (const int64_t[]){rows[i], d}, "rows [n][d], one a sample",
@@ -105,15 +112,13 @@ weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int6
 static weft_status check_reals(const weft_pack *p, int64_t first, int64_t count,
                                const float *x)
 {
-    for (int64_t i = 0; i < count * p->d; i++) {
-        if (isfinite(x[i])) continue;
-        return weft_fail(WEFT_EDATA,
-                         "row %lld, column %lld is %g where a finite number is "
-                         "expected; mend or remove the row",
-                         (long long)(first + i / p->d + 1), (long long)(i % p->d + 1),
-                         (double)x[i]);
-    }
-    return WEFT_OK;
+    const int64_t i = weft_not_finite(x, count * p->d);
+    if (i == count * p->d) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "row %lld, column %lld is %g where a finite number is "
+                     "expected; mend or remove the row",
+                     (long long)(first + i / p->d + 1), (long long)(i % p->d + 1),
+                     (double)x[i]);
 }
 
 /* Rows that lie in one part. */
@@ -122,12 +127,11 @@ static weft_status put_rows(weft_pack *p, weft_part part, int64_t count, const v
 {
     weft_pack_part *to = &p->part[part];
     weft_h5type type = p->form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
-    size_t row = (size_t)p->d * (p->form == WEFT_BYTES ? sizeof(uint8_t) : sizeof(float));
     if (p->held != NULL) {
         weft_pack_hold_rows(p, part, count, x);
     } else {
         TRY(weft_h5_put_rows(&p->file, part_name(p, part, "x"), type, to->n, count, x));
-        weft_digest_add(p->digest, x, (size_t)count * row);
+        weft_digest_add(p->digest, x, (size_t)count * p->row);
     }
     for (int64_t i = 0; i < count; i++) {
         to->label = weft_grow(p->mem, to->label, sizeof *label, to->n, &to->label_room);
@@ -139,7 +143,6 @@ static weft_status put_rows(weft_pack *p, weft_part part, int64_t count, const v
 weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int32_t *label)
 {
     const char *from = x;
-    size_t row = (size_t)p->d * (p->form == WEFT_BYTES ? sizeof(uint8_t) : sizeof(float));
     int64_t done = p->part[0].n + p->part[1].n + p->part[2].n;
     if (p->form == WEFT_REALS) TRY(check_reals(p, done, count, x));
     for (int i = 0; i < WEFT_NPART && count > 0; i++) {
@@ -147,7 +150,7 @@ weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int
         int64_t take = count < room ? count : room;
         if (take == 0) continue;
         TRY(put_rows(p, (weft_part)i, take, from, label));
-        from += (size_t)take * row;
+        from += (size_t)take * p->row;
         label += take;
         count -= take;
     }
@@ -169,10 +172,7 @@ void weft_pack_image(weft_pack *p, int channels, int height, int width)
 weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5type type, int64_t n,
                           const void *data, const char *about, const char *unit)
 {
-    static const size_t size[] = {
-        [WEFT_H5_U8] = 1,  [WEFT_H5_I32] = 4, [WEFT_H5_U32] = 4, [WEFT_H5_I64] = 8,
-        [WEFT_H5_U64] = 8, [WEFT_H5_F32] = 4, [WEFT_H5_F64] = 8};
-    weft_digest_add(p->digest, data, (size_t)n * size[type]);
+    weft_digest_add(p->digest, data, (size_t)n * weft_h5_size(type));
     return weft_h5_put(&p->file, name, type, 1, &n, data, 0, about, unit);
 }
 
@@ -234,7 +234,6 @@ static const char *options_text(const weft_kind *kind, const void *self, weft_ar
 static weft_status put_about(weft_pack *p, const void *self, const char *source)
 {
     const weft_kind *kind = &p->reader->kind;
-    static const char *const form[] = {"bytes", "reals", "tokens", "chars"};
     weft_hex digest;
     weft_digest_show(p->digest, digest);
     weft_h5 *f = &p->file;
@@ -243,7 +242,7 @@ static weft_status put_about(weft_pack *p, const void *self, const char *source)
                           "XXH3-128, bytes and name of each source"));
     TRY(weft_h5_put_attr(f, "/", "format", WEFT_DATA_FORMAT));
     TRY(weft_h5_put_attr(f, "/", "weft_version", WEFT_VERSION));
-    TRY(weft_h5_put_attr(f, "/", "form", form[p->form]));
+    TRY(weft_h5_put_attr(f, "/", "form", weft_form_name[p->form]));
     TRY(weft_h5_put_attr(f, "/", "reader", kind->name));
     TRY(weft_h5_put_attr(f, "/", "source", source));
     TRY(weft_h5_put_attr(f, "/", "options", options_text(kind, self, p->mem)));

@@ -44,6 +44,7 @@ struct weft_pack {
     weft_digest *digest;         /* of all that is written, in that order */
     int form;                    /* a weft_form; -1 until known */
     int64_t d, rows[WEFT_NPART]; /* of a matrix, as announced */
+    size_t row;                  /* bytes of a row of it */
     int classes;
     const char *const *class_name; /* [classes] */
     const char *split;
@@ -60,6 +61,9 @@ struct weft_pack {
     weft_arena *mem;                  /* lives until the file is written */
     weft_arena *scratch;              /* of one call */
 };
+
+/* Tells of n classes named 0, 1, ... */
+void weft_pack_numbered(weft_pack *p, int n);
 
 /* Adds a line to /source for bytes that the reader has digested itself. */
 void weft_pack_source_sum(weft_pack *p, const char *name, const weft_digest *d,

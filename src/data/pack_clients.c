@@ -4,16 +4,9 @@
 #include "federation.h"
 #include "pack.h"
 
-#include <math.h>
 #include <string.h>
 
 #define PIECE_BYTES (1 << 20)
-
-static const size_t size_of[] = {[WEFT_H5_U8] = 1,
-                                 [WEFT_H5_I32] = 4,
-                                 [WEFT_H5_I64] = 8,
-                                 [WEFT_H5_F32] = 4,
-                                 [WEFT_H5_TEXT] = sizeof(char *)};
 
 /* A dataset that grows, and its rows that are not in the file yet. */
 typedef struct column {
@@ -38,7 +31,7 @@ struct weft_pack_federation {
 static weft_status column_make(weft_pack *p, column *c, const char *name, weft_h5type type,
                                int64_t width, const char *about, const char *unit)
 {
-    size_t row = size_of[type] * (size_t)(width > 0 ? width : 1);
+    size_t row = weft_h5_size(type) * (size_t)(width > 0 ? width : 1);
     int64_t room = (int64_t)(PIECE_BYTES / row);
     if (room < 1) room = 1;
     *c = (column){.name = name, .type = type, .row = row, .room = room};
@@ -142,16 +135,14 @@ static void tally(weft_pack *p, int part, int label)
 static weft_status check_reals(const weft_pack *p, const char *name, int64_t n,
                                const float *x)
 {
-    for (int64_t i = 0; i < n * p->d; i++) {
-        if (isfinite(x[i])) continue;
-        return weft_fail(WEFT_EDATA,
-                         "client %lld%s%s: row %lld, column %lld is %g where a finite "
-                         "number is expected; mend or remove the row",
-                         (long long)p->federation->all.n, name != NULL ? ", " : "",
-                         name != NULL ? name : "", (long long)(i / p->d + 1),
-                         (long long)(i % p->d + 1), (double)x[i]);
-    }
-    return WEFT_OK;
+    const int64_t i = weft_not_finite(x, n * p->d);
+    if (i == n * p->d) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "client %lld%s%s: row %lld, column %lld is %g where a finite "
+                     "number is expected; mend or remove the row",
+                     (long long)p->federation->all.n, name != NULL ? ", " : "",
+                     name != NULL ? name : "", (long long)(i / p->d + 1),
+                     (long long)(i % p->d + 1), (double)x[i]);
 }
 
 weft_status weft_pack_client_rows(weft_pack *p, const char *name, const int64_t *count,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 struct weft_pack_held {
-    size_t row;                       /* bytes */
     char *x[WEFT_NPART];              /* [n] rows of each part */
     const int32_t *label[WEFT_NPART]; /* [n] of each part */
     int64_t *order[WEFT_NPART];       /* [n] rows, client after client */
@@ -97,16 +96,15 @@ weft_status weft_pack_hold(weft_pack *p)
 {
     TRY(weft_partition_check(&p->over, p->rows[WEFT_TRAIN]));
     weft_pack_held *h = p->held = WEFT_NEW(p->mem, weft_pack_held, 1);
-    h->row = (size_t)p->d * (p->form == WEFT_BYTES ? sizeof(uint8_t) : sizeof(float));
     for (int i = 0; i < WEFT_NPART; i++)
-        h->x[i] = weft_arena_get(p->mem, (size_t)p->rows[i], h->row);
+        h->x[i] = weft_arena_get(p->mem, (size_t)p->rows[i], p->row);
     return WEFT_OK;
 }
 
 void weft_pack_hold_rows(weft_pack *p, weft_part part, int64_t count, const void *x)
 {
     weft_pack_held *h = p->held;
-    memcpy(h->x[part] + (size_t)p->part[part].n * h->row, x, (size_t)count * h->row);
+    memcpy(h->x[part] + (size_t)p->part[part].n * p->row, x, (size_t)count * p->row);
 }
 
 /* The next client: its rows of each part, gathered. */
@@ -116,12 +114,12 @@ static weft_status put_client(weft_pack *p)
     int64_t count[WEFT_NPART], n = 0;
     for (int i = 0; i < WEFT_NPART; i++) n += count[i] = h->count[i][h->client];
     size_t mark = weft_arena_mark(p->scratch);
-    char *x = weft_arena_get(p->scratch, (size_t)n, h->row);
+    char *x = weft_arena_get(p->scratch, (size_t)n, p->row);
     int32_t *label = WEFT_NEW(p->scratch, int32_t, n);
     for (int i = 0, to = 0; i < WEFT_NPART; i++)
         for (int64_t end = h->next[i] + count[i]; h->next[i] < end; h->next[i]++, to++) {
             int64_t row = h->order[i][h->next[i]];
-            memcpy(x + (size_t)to * h->row, h->x[i] + (size_t)row * h->row, h->row);
+            memcpy(x + (size_t)to * p->row, h->x[i] + (size_t)row * p->row, p->row);
             label[to] = h->label[i][row];
         }
     h->client++;

@@ -12,6 +12,12 @@
 
 /* ---- files and lines ------------------------------------------------------------- */
 
+weft_status weft_unreadable(const char *path)
+{
+    return weft_fail(WEFT_EFILE, "cannot read %s: %s; check the name", path,
+                     strerror(errno));
+}
+
 weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t *n)
 {
     FILE *f = fopen(path, "rb");
@@ -19,8 +25,8 @@ weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t
     if (f == NULL || fstat(fileno(f), &info) != 0 || S_ISDIR(info.st_mode)) {
         int err = f == NULL || !S_ISDIR(info.st_mode) ? errno : EISDIR;
         if (f != NULL) fclose(f);
-        return weft_fail(WEFT_EFILE, "cannot read %s: %s; check the name", path,
-                         strerror(err));
+        errno = err;
+        return weft_unreadable(path);
     }
     *n = (size_t)info.st_size;
     *text = WEFT_NEW(mem, char, *n + 1);
@@ -50,6 +56,13 @@ const char *weft_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
+}
+
+int64_t weft_not_finite(const float *x, int64_t n)
+{
+    int64_t i = 0;
+    while (i < n && isfinite(x[i])) i++;
+    return i;
 }
 
 size_t weft_utf8_check(const char *text, size_t n)

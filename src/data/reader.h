@@ -14,6 +14,11 @@ char *weft_line(char **at, char *end, size_t *n);
 /* The part of a path after the last slash. */
 const char *weft_basename(const char *path);
 
+/* EFILE: `path` cannot be read, for the reason in errno. */
+WEFT_CHECKED weft_status weft_unreadable(const char *path);
+
+/* The first of x[n] that is not a finite number, or n. Cost O(n). */
+int64_t weft_not_finite(const float *x, int64_t n);
 /* The first byte of text[n] that is not well-formed UTF-8, or n. Cost O(n). */
 size_t weft_utf8_check(const char *text, size_t n);
 

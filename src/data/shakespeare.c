@@ -188,11 +188,7 @@ static weft_status hand_over(const weft_bard *o, weft_user *user, int64_t n, int
         int64_t chars = (u->windows - 1) * o->stride + o->length + 1;
         TRY(weft_pack_client_text(p, u->name, count[i], u->text, chars));
     }
-    if (left > 0)
-        weft_log(WEFT_INFO,
-                 "%lld users are left out, for one of their parts would be empty (%lld "
-                 "samples lie between two parts)",
-                 (long long)left, (long long)gap);
+    weft_shares_log(left, gap);
     return WEFT_OK;
 }
 

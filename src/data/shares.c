@@ -37,3 +37,12 @@ int weft_shares_count(const weft_shares *s, int64_t n, int64_t gap, int64_t *cou
     return count[WEFT_TRAIN] > 0 && (s->valid <= 0 || count[WEFT_VALID] > 0) &&
            (s->test <= 0 || count[WEFT_TEST] > 0);
 }
+
+void weft_shares_log(int64_t left, int64_t gap)
+{
+    if (left > 0)
+        weft_log(WEFT_INFO,
+                 "%lld users are left out, for one of their parts would be empty (%lld "
+                 "samples lie between two parts)",
+                 (long long)left, (long long)gap);
+}

@@ -19,5 +19,7 @@ WEFT_CHECKED weft_status weft_shares_check(const weft_shares *s);
  * that are wanted. Returns 1 where each part that has a share has a sample. By shares, the
  * parts share what the gaps leave; by LEAF's rule the gap is taken from the test. */
 int weft_shares_count(const weft_shares *s, int64_t n, int64_t gap, int64_t *count);
+/* Logs how many users had to be left out, if any. */
+void weft_shares_log(int64_t left, int64_t gap);
 
 #endif

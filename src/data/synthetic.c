@@ -140,13 +140,6 @@ static weft_status documents(const weft_synthetic *o, const int64_t *rows, weft_
     return WEFT_OK;
 }
 
-void weft_synthetic_classes(int n, weft_pack *p)
-{
-    const char **name = WEFT_NEW(p->mem, const char *, n);
-    for (int i = 0; i < n; i++) name[i] = weft_arena_text(p->mem, "%d", i);
-    weft_pack_classes(p, n, name);
-}
-
 static weft_status synthetic_read(const void *self, const char *source, weft_pack *p)
 {
     static const char *const what[] = {"images", "documents", FEDERATED "leaf",
@@ -170,7 +163,7 @@ static weft_status synthetic_read(const void *self, const char *source, weft_pac
                          "classes = %d of rows = %lld; two or more are needed, and a "
                          "row of each",
                          o.classes, (long long)o.rows);
-    weft_synthetic_classes(o.classes, p);
+    weft_pack_numbered(p, o.classes);
     weft_pack_split(p, "made in this order: train, valid, test");
     const int64_t rows[WEFT_NPART] = {o.rows, o.rows / 4, o.rows / 4};
     return text ? documents(&o, rows, p) : images(&o, rows, p);

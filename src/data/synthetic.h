@@ -29,8 +29,6 @@ char *weft_synthetic_document(const weft_synthetic *o, int64_t row, int label, s
 /* Packs a federation: "leaf", "generated", "stored". */
 WEFT_CHECKED weft_status weft_synthetic_clients(const weft_synthetic *o, const char *what,
                                                 weft_pack *p);
-/* Tells the packer of classes 0 .. n-1. */
-void weft_synthetic_classes(int n, weft_pack *p);
 
 /* LEAF's generator: how many samples its clients have (numpy's seed), then client by
  * client, in that order, their samples x[n][d] and label[n]. */

@@ -94,7 +94,7 @@ weft_status weft_synthetic_clients(const weft_synthetic *self, const char *what,
     if (o.clients == 0) o.clients = CLIENTS;
     if (o.d == 0) o.d = DIMENSIONS;
     if (o.classes == 0) o.classes = leaf ? LEAF_CLASSES : CLASSES;
-    weft_synthetic_classes(o.classes, p);
+    weft_pack_numbered(p, o.classes);
     weft_pack_split(p, "a client's samples in the order made: train, valid, test");
     return leaf ? pack_leaf(&o, p) : pack_generator(&o, strcmp(what, "stored") == 0, p);
 }

@@ -123,6 +123,15 @@ hid_t weft_h5_text_type(void)
     return type;
 }
 
+size_t weft_h5_size(weft_h5type type)
+{
+    static const size_t size[] = {[WEFT_H5_U8] = 1,  [WEFT_H5_I32] = 4,
+                                  [WEFT_H5_U32] = 4, [WEFT_H5_I64] = 8,
+                                  [WEFT_H5_U64] = 8, [WEFT_H5_F32] = 4,
+                                  [WEFT_H5_F64] = 8, [WEFT_H5_TEXT] = sizeof(char *)};
+    return size[type];
+}
+
 hid_t weft_h5_type(weft_h5type type)
 {
     switch (type) {
