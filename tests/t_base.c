@@ -289,23 +289,24 @@ static int broken(weft_arena *mem, const char *text, const char *part)
 
 static void test_mistakes(weft_arena *mem)
 {
-    ok(broken(mem, "[rff]\n\ngama = 1\n", "x.ini:3: [rff] gama: ") &&
+    ok(broken(mem, "[rff]\n\ngama = 1\n", "x.ini:3: rff.gama = 1: ") &&
            says("did you mean gamma?"),
        "a wrong key: file, line and the nearest");
-    ok(broken(mem, "[rff]\ngamma = 11\n", "x.ini:2: [rff] gamma: 11 is out of bounds") &&
+    ok(broken(mem, "[rff]\ngamma = 11\n", "x.ini:2: rff.gamma = 11: 11 is out of bounds") &&
            says("from 0 to 10"),
        "a number out of bounds: file, line, key and bounds");
-    ok(broken(mem, "[rff]\nmap = l3\n", "x.ini:2: [rff] map: 'l3'") &&
+    ok(broken(mem, "[rff]\nmap = l3\n", "x.ini:2: rff.map = l3: 'l3'") &&
            says("did you mean l2?"),
        "a wrong choice: the nearest");
-    ok(broken(mem, "[rff]\nbins = 1 .. 3\n", "x.ini:2: [rff] bins: '1 .. 3' is a range"),
+    ok(broken(mem, "[rff]\nbins = 1 .. 3\n", "x.ini:2: rff.bins = 1 .. 3: a range"),
        "a range where none is allowed");
     ok(broken(mem, "[rff]\nmap=l2\n[rff]\nkernel=l2\n",
-              "x.ini:4: [rff] kernel: is the same as map"),
+              "x.ini:4: rff.kernel = l2: is the same as map"),
        "an option given by two names");
-    ok(broken(mem, "[rf]\na = 1\n", "x.ini:2: [rf] a: ") && says("did you mean [rff]?"),
+    ok(broken(mem, "[rf]\na = 1\n", "x.ini:2: rf.a = 1: ") && says("did you mean [rff]?"),
        "a wrong section: the nearest");
-    ok(broken(mem, "[ridge]\na = 1\n", "x.ini:2: [ridge] a: nothing in this run reads it"),
+    ok(broken(mem, "[ridge]\na = 1\n",
+              "x.ini:2: ridge.a = 1: nothing in this run reads it"),
        "a section that is not used");
     ok(broken(mem, "[rff]\norder = 1\nnonsense\n[open\n",
               "x.ini:3: expected \"[section]\""),
@@ -354,7 +355,7 @@ static void test_arguments(weft_arena *mem)
        "and one that a file could not hold");
     ok(weft_conf_set(&c, "rff.orders=1") == WEFT_OK &&
            weft_conf_bind(&c, &plugin_kind, &self) == WEFT_ECONF &&
-           says("command line: [rff] orders: ") && says("did you mean order?"),
+           says("command line: rff.orders = ") && says("did you mean order?"),
        "a wrong key of an argument is said to be one");
 }
 

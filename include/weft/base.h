@@ -177,8 +177,13 @@ WEFT_CHECKED weft_status weft_conf_read(weft_conf *c, const char *path);
 WEFT_CHECKED weft_status weft_conf_text(weft_conf *c, const char *name, const char *text);
 /* Sets "section.key=value", as given on the command line. */
 WEFT_CHECKED weft_status weft_conf_set(weft_conf *c, const char *assignment);
-/* The entry of that name (synonyms of opt names count), or NULL. Marks it used. */
-const weft_entry *weft_conf_find(weft_conf *c, const char *section, const char *key);
+/* The entry of an option, names "key" or "key/synonym", or NULL. Local. */
+weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names);
+/* ECONF "file:12: section.key = value: why", or "command line: section.key ...". */
+WEFT_CHECKED weft_status weft_entry_fail(const weft_entry *e, const char *fmt, ...)
+    WEFT_PRINTF(2, 3);
+/* The [n] characters at `text` without outer blanks; returns their start. */
+const char *weft_trim(const char *text, size_t *n);
 /* Fills the instance `self` of a plug-in: defaults, then the entries of section kind->name.
  * An entry with a range ("a .. b", "log a .. b", "x | y") of a tunable option is left to
  * weft_space_read and the member keeps its default. Wrong key, type or bound: ECONF naming

@@ -55,6 +55,8 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
  * eps = 0.1 give the neighbours of FedEx's released program. */
 void weft_space_near(const weft_space *sp, const char *section, const double *centre,
                      double eps, uint64_t seed, int64_t i, double *conf);
+/* "client.lr" into text[n]. Local. */
+void weft_axis_name(const weft_axis *a, char *text, size_t n);
 /* Points of a grid of at most `levels` on an axis; all its values where it has a list. */
 int64_t weft_axis_levels(const weft_axis *a, int64_t levels);
 /* Point j of n of them, from the lower end to the upper. Local. */

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <ini.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* A text on its way through inih. */
@@ -26,8 +27,7 @@ void weft_conf_init(weft_conf *c, weft_arena *mem)
     *c = (weft_conf){.mem = mem};
 }
 
-/* The [n] characters at `text` without outer blanks; returns their start. */
-static const char *trim(const char *text, size_t *n)
+const char *weft_trim(const char *text, size_t *n)
 {
     while (*n > 0 && isspace((unsigned char)*text)) {
         text++;
@@ -54,7 +54,7 @@ static char *next_line(char *to, int room, void *stream)
     if (*s->next == '\0') return NULL;
     size_t n = strcspn(s->next, "\n");
     s->length = before_comment(s->next, n);
-    s->line = trim(s->next, &s->length);
+    s->line = weft_trim(s->next, &s->length);
     s->next += n + (s->next[n] == '\n');
     s->number++;
     size_t most = (size_t)room - 2;
@@ -94,7 +94,7 @@ static int on_entry(void *user, const char *section, const char *key, const char
     size_t head = 0;
     while (head < s->length && s->line[head] != '=' && s->line[head] != ':') head++;
     size_t n = s->length - head - 1;
-    const char *text = trim(s->line + head + 1, &n);
+    const char *text = weft_trim(s->line + head + 1, &n);
     weft_entry e = {.section = copy(s->conf, section, strlen(section)),
                     .key = copy(s->conf, key, strlen(key)),
                     .value = copy(s->conf, text, n),
@@ -150,12 +150,12 @@ weft_status weft_conf_set(weft_conf *c, const char *assignment)
     size_t section = strcspn(assignment, ".="), end = strcspn(assignment, "=");
     int formed = assignment[section] == '.' && assignment[end] == '=';
     size_t n_key = formed ? end - section - 1 : 0, n_value = strlen(assignment + end);
-    const char *key = trim(assignment + section + 1, &n_key);
+    const char *key = weft_trim(assignment + section + 1, &n_key);
     if (section == 0 || n_key == 0)
         return weft_fail(WEFT_ECONF, "command line: '%s' is not section.key=value",
                          assignment);
     n_value--; /* the = */
-    const char *value = trim(assignment + end + 1, &n_value);
+    const char *value = weft_trim(assignment + end + 1, &n_value);
     if (strchr(assignment, '\n') || before_comment(value, n_value) < n_value)
         return weft_fail(
             WEFT_ECONF,
@@ -169,25 +169,26 @@ weft_status weft_conf_set(weft_conf *c, const char *assignment)
     return WEFT_OK;
 }
 
-const weft_entry *weft_conf_find(weft_conf *c, const char *section, const char *key)
+weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names)
 {
-    weft_opt names = {.name = key};
+    const weft_opt o = {.name = names};
     for (int i = 0; i < c->n; i++) {
         weft_entry *e = &c->entry[i];
-        if (strcmp(e->section, section) != 0 || !weft_opt_is(&names, e->key)) continue;
-        e->used = 1;
-        return e;
+        if (strcmp(e->section, section) == 0 && weft_opt_is(&o, e->key)) return e;
     }
     return NULL;
 }
 
-/* "file:12: [rff] gamma: why", or "command line: ..." */
-static weft_status entry_fail(const weft_entry *e, const char *why)
+weft_status weft_entry_fail(const weft_entry *e, const char *fmt, ...)
 {
-    char line[16] = "";
+    char line[16] = "", why[768];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
     if (e->line > 0) snprintf(line, sizeof line, ":%d", e->line);
-    return weft_fail(WEFT_ECONF, "%s%s: [%s] %s: %s", e->file, line, e->section, e->key,
-                     why);
+    return weft_fail(WEFT_ECONF, "%s%s: %s.%s = %s: %s", e->file, line, e->section, e->key,
+                     e->value, why);
 }
 
 static weft_status unknown_key(const weft_conf *c, const weft_kind *kind,
@@ -198,33 +199,30 @@ static weft_status unknown_key(const weft_conf *c, const weft_kind *kind,
     const char **list = WEFT_NEW(c->mem, const char *, n);
     for (int i = 0; i < n; i++)
         list[i] = copy(c, kind->opts[i].name, strcspn(kind->opts[i].name, "/"));
-    if (n == 0) return entry_fail(e, "there is no such key; the section has none");
-    return entry_fail(e, weft_arena_text(c->mem, "there is no such key; did you mean %s?",
-                                         weft_nearest(e->key, list, n)));
+    if (n == 0) return weft_entry_fail(e, "there is no such key; the section has none");
+    return weft_entry_fail(e, "there is no such key; did you mean %s?",
+                           weft_nearest(e->key, list, n));
 }
 
 /* The value of one entry into the member of its option. */
-static weft_status bind(weft_conf *c, const weft_entry *e, const weft_opt *o, void *self)
+static weft_status bind(const weft_conf *c, const weft_entry *e, const weft_opt *o,
+                        void *self)
 {
-    for (const weft_entry *other = c->entry; other < e; other++)
-        if (strcmp(other->section, e->section) == 0 && weft_opt_is(o, other->key))
-            return entry_fail(
-                e,
-                weft_arena_text(c->mem, "is the same as %s; give one of them", other->key));
+    const weft_entry *first = weft_conf_find(c, e->section, o->name);
+    if (first && first != e)
+        return weft_entry_fail(e, "is the same as %s; give one of them", first->key);
     if (o->type == WEFT_TEXT) {
         *(const char **)(void *)((char *)self + o->at) = e->value;
         return WEFT_OK;
     }
     if (weft_is_range(e->value)) {
         if (o->tune) return WEFT_OK;
-        return entry_fail(e, weft_arena_text(c->mem,
-                                             "'%s' is a range, but this option is not "
-                                             "tunable: give one value",
-                                             e->value));
+        return weft_entry_fail(e, "a range, but this option is not tunable: give one "
+                                  "value");
     }
     double value;
-    weft_status st = weft_opt_parse(o, e->value, &value);
-    if (st != WEFT_OK) return entry_fail(e, weft_error());
+    if (weft_opt_parse(o, e->value, &value) != WEFT_OK)
+        return weft_entry_fail(e, "%s", weft_error());
     weft_opt_put(o, self, value);
     return WEFT_OK;
 }
@@ -265,11 +263,10 @@ weft_status weft_conf_unused(const weft_conf *c, const char *const *sections, in
         if (e->used) continue;
         for (int j = 0; j < n; j++)
             if (strcmp(e->section, sections[j]) == 0)
-                return entry_fail(e, "nothing in this run reads it: take it out, or choose "
-                                     "what it belongs to");
-        return entry_fail(e, weft_arena_text(c->mem,
-                                             "there is no such section; did you mean [%s]?",
-                                             weft_nearest(e->section, sections, n)));
+                return weft_entry_fail(e, "nothing in this run reads it: take it out, or "
+                                          "choose what it belongs to");
+        return weft_entry_fail(e, "there is no such section; did you mean [%s]?",
+                               weft_nearest(e->section, sections, n));
     }
     return WEFT_OK;
 }

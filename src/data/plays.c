@@ -140,14 +140,9 @@ static void read_line(script *s, play *p, const weft_spoken *line)
 /* The text of a line without the blanks around it. */
 static const char *trimmed(const weft_spoken *line, weft_arena *mem)
 {
-    const char *from = line->text;
     size_t n = line->n;
-    while (n > 0 && isspace((unsigned char)*from)) {
-        from++;
-        n--;
-    }
-    while (n > 0 && isspace((unsigned char)from[n - 1])) n--;
-    return weft_arena_text(mem, "%.*s", (int)n, from);
+    const char *text = weft_trim(line->text, &n);
+    return weft_arena_text(mem, "%.*s", (int)n, text);
 }
 
 static weft_status begin_play(const char *path, const script *s, int64_t at, play *p)

@@ -153,8 +153,8 @@ static weft_status put_configs(weft_h5 *f, const weft_run *r, const weft_sched *
     const char **axis = WEFT_NEW(f->mem, const char *, dim);
     for (int i = 0; i < dim; i++) {
         char name[128];
-        weft_opt_name(r->space.axis[i].opt, name, sizeof name);
-        axis[i] = weft_arena_text(f->mem, "%s.%s", r->space.axis[i].section, name);
+        weft_axis_name(&r->space.axis[i], name, sizeof name);
+        axis[i] = weft_arena_text(f->mem, "%s", name);
     }
     const int64_t shape[2] = {n, dim};
     TRY(weft_h5_put(f, "/configs/id", WEFT_H5_I64, 1, &n, id, 0, "index in the space",
@@ -165,18 +165,6 @@ static weft_status put_configs(weft_h5 *f, const weft_run *r, const weft_sched *
     TRY(weft_h5_put_texts(f, "/configs/text", text, n,
                           "the configurations as one would write"));
     return weft_h5_put_texts(f, "/configs/axis", axis, dim, "names of the axes");
-}
-
-/* The key under which the configuration gives an option: it may be a synonym. */
-static const char *key_of(const weft_conf *c, const weft_axis *a, weft_arena *mem)
-{
-    for (int i = 0; i < c->n; i++)
-        if (strcmp(c->entry[i].section, a->section) == 0 &&
-            weft_opt_is(a->opt, c->entry[i].key))
-            return c->entry[i].key;
-    char name[128];
-    weft_opt_name(a->opt, name, sizeof name);
-    return weft_arena_text(mem, "%s", name);
 }
 
 /* The configuration of the run with the winner's values in place of the ranges: an input
@@ -190,13 +178,18 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
     const weft_space *sp = &o->run->space;
     for (int i = 0; i < sp->dim; i++) {
         const weft_axis *a = &sp->axis[i];
-        char value[128];
+        char name[128], value[128];
+        /* the configuration may give the option by a synonym */
+        const weft_entry *e = weft_conf_find(&c, a->section, a->opt->name);
+        if (e)
+            snprintf(name, sizeof name, "%s.%s", e->section, e->key);
+        else
+            weft_axis_name(a, name, sizeof name);
         if (a->opt->type == WEFT_CHOICE || a->opt->type == WEFT_BOOL)
             weft_opt_show(a->opt, conf[i], value, sizeof value);
         else
             snprintf(value, sizeof value, "%.17g", conf[i]);
-        TRY(weft_conf_set(
-            &c, weft_arena_text(mem, "%s.%s=%s", a->section, key_of(&c, a, mem), value)));
+        TRY(weft_conf_set(&c, weft_arena_text(mem, "%s=%s", name, value)));
     }
     TRY(weft_conf_set(&c, "space.source=random"));
     TRY(weft_conf_set(&c, "run.tuner=random"));

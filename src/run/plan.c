@@ -144,8 +144,8 @@ static void show_axes(const weft_run *r)
     for (int i = 0; i < r->space.dim; i++) {
         const weft_axis *a = &r->space.axis[i];
         char name[128], value[128];
-        weft_opt_name(a->opt, name, sizeof name);
-        printf("  %s.%s = ", a->section, name);
+        weft_axis_name(a, name, sizeof name);
+        printf("  %s = ", name);
         for (int v = 0; v < a->nvalue; v++) {
             weft_opt_show(a->opt, a->value[v], value, sizeof value);
             printf("%s%s", v ? " | " : "", value);

@@ -72,6 +72,13 @@ double weft_axis_near(const weft_axis *a, double centre, double eps, double unit
     return fmin(fmax(v, a->lo), a->hi);
 }
 
+void weft_axis_name(const weft_axis *a, char *text, size_t n)
+{
+    char name[64];
+    weft_opt_name(a->opt, name, sizeof name);
+    snprintf(text, n, "%s.%s", a->section, name);
+}
+
 uint64_t weft_axis_key(const weft_axis *a)
 {
     char name[64];

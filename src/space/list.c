@@ -121,10 +121,9 @@ static weft_status read_value(table *t, const char *text)
     if (weft_opt_parse(sp->axis[a].opt, text, sp->list + sp->count * sp->dim + a) ==
         WEFT_OK)
         return WEFT_OK;
-    const char *why = weft_arena_text(t->mem, "%s", weft_error());
     char name[64];
     weft_opt_name(sp->axis[a].opt, name, sizeof name);
-    return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", sp->file, t->line, name, why);
+    return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", sp->file, t->line, name, weft_error());
 }
 
 /* libcsv gives a field: text with a NUL behind it. */

@@ -40,20 +40,15 @@ int weft_space_nopt(const weft_kind *const *kinds, int nkind)
 
 /* ---- ranges -------------------------------------------------------------------- */
 
-static weft_status entry_fail(const weft_entry *e, const char *why, weft_arena *mem)
+/* The value of a text from..to without the blanks around it. */
+static weft_status parse_end(const weft_entry *e, const weft_opt *o, const char *from,
+                             const char *to, double *value, weft_arena *mem)
 {
-    const char *place = e->line ? weft_arena_text(mem, "%s:%d", e->file, e->line) : e->file;
-    why = weft_arena_text(mem, "%s", why);
-    return weft_fail(WEFT_ECONF, "%s: %s.%s = %s: %s", place, e->section, e->key, e->value,
-                     why);
-}
-
-/* The text from..to without the blanks around it. */
-static const char *trimmed(const char *from, const char *to, weft_arena *mem)
-{
-    while (from < to && strchr(" \t", *from)) from++;
-    while (from < to && strchr(" \t", to[-1])) to--;
-    return weft_arena_text(mem, "%.*s", (int)(to - from), from);
+    size_t n = (size_t)(to - from);
+    from = weft_trim(from, &n);
+    if (weft_opt_parse(o, weft_arena_text(mem, "%.*s", (int)n, from), value) == WEFT_OK)
+        return WEFT_OK;
+    return weft_entry_fail(e, "%s", weft_error());
 }
 
 /* "a .. b" or "log a .. b" */
@@ -61,22 +56,20 @@ static weft_status parse_interval(const weft_entry *e, weft_axis *a, weft_arena 
 {
     const weft_opt *o = a->opt;
     if (o->type != WEFT_INT && o->type != WEFT_LONG && o->type != WEFT_REAL)
-        return entry_fail(e, "\"..\" is for numbers; expected values separated by \"|\"",
-                          mem);
+        return weft_entry_fail(e, "\"..\" is for numbers; expected values separated by "
+                                  "\"|\"");
     const char *from = e->value + strspn(e->value, " \t");
     if (strncmp(from, "log ", 4) == 0) {
         a->log = 1;
         from += 4;
     }
     const char *dots = strstr(from, "..");
-    const char *end = from + strlen(from);
-    if (weft_opt_parse(o, trimmed(from, dots, mem), &a->lo) != WEFT_OK ||
-        weft_opt_parse(o, trimmed(dots + 2, end, mem), &a->hi) != WEFT_OK)
-        return entry_fail(e, weft_error(), mem);
+    TRY(parse_end(e, o, from, dots, &a->lo, mem));
+    TRY(parse_end(e, o, dots + 2, from + strlen(from), &a->hi, mem));
     if (a->lo > a->hi)
-        return entry_fail(e, "expected the lower end first, as in \"1 .. 3\"", mem);
+        return weft_entry_fail(e, "expected the lower end first, as in \"1 .. 3\"");
     if (a->log && a->lo <= 0)
-        return entry_fail(e, "a log range needs a lower end above 0", mem);
+        return weft_entry_fail(e, "a log range needs a lower end above 0");
     return WEFT_OK;
 }
 
@@ -87,14 +80,11 @@ static weft_status parse_values(const weft_entry *e, weft_axis *a, weft_arena *m
     for (const char *from = e->value, *bar = from; bar; from = bar + 1) {
         bar = strchr(from, '|');
         if (a->nvalue == room)
-            return entry_fail(e, weft_arena_text(mem, "expected at most %d values", room),
-                              mem);
+            return weft_entry_fail(e, "expected at most %d values", room);
         double *v = &a->value[a->nvalue];
-        const char *text = trimmed(from, bar ? bar : from + strlen(from), mem);
-        if (weft_opt_parse(a->opt, text, v) != WEFT_OK)
-            return entry_fail(e, weft_error(), mem);
+        TRY(parse_end(e, a->opt, from, bar ? bar : from + strlen(from), v, mem));
         for (int i = 0; i < a->nvalue; i++)
-            if (a->value[i] == *v) return entry_fail(e, "the same value twice", mem);
+            if (a->value[i] == *v) return weft_entry_fail(e, "the same value twice");
         a->nvalue++;
     }
     return WEFT_OK;
@@ -105,37 +95,17 @@ static weft_status parse_range(const weft_entry *e, weft_axis *a, weft_arena *me
     return strchr(e->value, '|') ? parse_values(e, a, mem) : parse_interval(e, a, mem);
 }
 
-/* The entry that gives option o a range, or NULL. */
-static weft_entry *range_of(const weft_conf *c, const weft_kind *kind, const weft_opt *o)
-{
-    weft_entry *found = NULL;
-    for (int i = 0; i < c->n; i++) {
-        weft_entry *e = &c->entry[i];
-        if (strcmp(e->section, kind->name) == 0 && weft_opt_is(o, e->key)) found = e;
-    }
-    return found && weft_is_range(found->value) ? found : NULL;
-}
-
-static weft_status read_axes(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
-                             int nkind, weft_arena *mem)
-{
-    for (int j = 0; j < nkind; j++)
-        for (const weft_opt *o = kinds[j]->opts; o->name; o++) {
-            weft_entry *e = o->tune ? range_of(c, kinds[j], o) : NULL;
-            if (!e) continue;
-            e->used = 1;
-            weft_axis *a = &sp->axis[sp->dim++];
-            *a = (weft_axis){.section = kinds[j]->name, .opt = o};
-            TRY(parse_range(e, a, mem));
-        }
-    return WEFT_OK;
-}
-
 /* A range beside a list says how the column's axis is measured: its box is widened to hold
  * the column, and not logarithmic where the column has a 0. */
-static weft_status widen(weft_axis *a, const weft_entry *e, weft_arena *mem)
+static weft_status widen(weft_space *sp, const weft_opt *o, const weft_entry *e,
+                         weft_arena *mem)
 {
-    weft_axis range = {.section = a->section, .opt = a->opt};
+    weft_axis *a = sp->axis, *end = a + sp->dim;
+    while (a < end && a->opt != o) a++;
+    if (a == end)
+        return weft_entry_fail(
+            e, "the list %s has no such column; give the option one value", sp->file);
+    weft_axis range = {.section = a->section, .opt = o};
     TRY(parse_range(e, &range, mem));
     range.lo = fmin(range.lo, a->lo);
     range.hi = fmax(range.hi, a->hi);
@@ -144,25 +114,22 @@ static weft_status widen(weft_axis *a, const weft_entry *e, weft_arena *mem)
     return WEFT_OK;
 }
 
-/* With a list every ranged option must be one of its columns. */
-static weft_status merge_ranges(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
-                                int nkind, weft_arena *mem)
+/* Every ranged option is an axis; with a list it must be one of the columns. */
+static weft_status read_ranges(weft_space *sp, const weft_conf *c,
+                               const weft_kind *const *kinds, int nkind, weft_arena *mem)
 {
     for (int j = 0; j < nkind; j++)
         for (const weft_opt *o = kinds[j]->opts; o->name; o++) {
-            weft_entry *e = o->tune ? range_of(c, kinds[j], o) : NULL;
-            if (!e) continue;
+            weft_entry *e = o->tune ? weft_conf_find(c, kinds[j]->name, o->name) : NULL;
+            if (!e || !weft_is_range(e->value)) continue;
             e->used = 1;
-            int a = 0;
-            while (a < sp->dim && sp->axis[a].opt != o) a++;
-            if (a == sp->dim)
-                return entry_fail(e,
-                                  weft_arena_text(mem,
-                                                  "the list %s has no such column; "
-                                                  "give the option one value",
-                                                  sp->file),
-                                  mem);
-            TRY(widen(&sp->axis[a], e, mem));
+            if (sp->source == LIST) {
+                TRY(widen(sp, o, e, mem));
+                continue;
+            }
+            weft_axis *a = &sp->axis[sp->dim++];
+            *a = (weft_axis){.section = kinds[j]->name, .opt = o};
+            TRY(parse_range(e, a, mem));
         }
     return WEFT_OK;
 }
@@ -205,9 +172,9 @@ weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const
                              "configurations");
         TRY(weft_space_list(sp, kinds, nkind, mem));
         if (sp->configs > 0 && sp->configs < sp->count) sp->count = sp->configs;
-        return merge_ranges(sp, c, kinds, nkind, mem);
     }
-    TRY(read_axes(sp, c, kinds, nkind, mem));
+    TRY(read_ranges(sp, c, kinds, nkind, mem));
+    if (sp->source == LIST) return WEFT_OK;
     if (sp->source == GRID) return grid_count(sp);
     sp->count = sp->dim == 0 ? 1 : sp->configs > 0 ? sp->configs : RANDOM_COUNT;
     return WEFT_OK;
@@ -273,10 +240,9 @@ void weft_space_show(const weft_space *sp, const double *conf, char *text, size_
     size_t at = 0;
     if (n > 0) text[0] = '\0';
     for (int a = 0; a < sp->dim && at < n; a++) {
-        char name[64], value[64];
-        weft_opt_name(sp->axis[a].opt, name, sizeof name);
+        char name[128], value[64];
+        weft_axis_name(&sp->axis[a], name, sizeof name);
         weft_opt_show(sp->axis[a].opt, conf[a], value, sizeof value);
-        at += (size_t)snprintf(text + at, n - at, "%s%s.%s=%s", a ? " " : "",
-                               sp->axis[a].section, name, value);
+        at += (size_t)snprintf(text + at, n - at, "%s%s=%s", a ? " " : "", name, value);
     }
 }

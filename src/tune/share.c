@@ -7,11 +7,11 @@
 weft_status weft_share_refuse(const weft_axis *a)
 {
     char name[128];
-    weft_opt_name(a->opt, name, sizeof name);
+    weft_axis_name(a, name, sizeof name);
     return weft_fail(WEFT_ECONF,
-                     "%s.%s has a range, but only options of [%s] can differ between the "
+                     "%s has a range, but only options of [%s] can differ between the "
                      "clients of a trial; give it one value",
-                     a->section, name, WEFT_CLIENT);
+                     name, WEFT_CLIENT);
 }
 
 weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft_arena *mem)
