@@ -39,7 +39,7 @@ refused()
     mpirun --timeout 60 -n 2 sh -c '"$0" "$@"; echo "status $?"' "$weft" "$@" \
         >"$tmp/out" 2>"$tmp/log"
     [ "$(grep -c "^status $status\$" "$tmp/out")" = 2 ] &&
-        [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$pattern" "$tmp/log" &&
+        [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log" &&
         ! grep -q 'Assertion\|Segmentation\|rank 1:' "$tmp/log"
     result $? "$statement"
 }
@@ -50,15 +50,33 @@ runs "the version is told" --version
 shows '^weft [0-9]' "by number"
 runs "help is given" --help
 commands=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$tmp/out" | grep -v '^weft$')
+cp "$tmp/out" "$tmp/helps"
 for command in $commands; do
     "$weft" "$command" --help >"$tmp/out" 2>"$tmp/log" && grep -q "^usage: weft $command" "$tmp/out"
     result $? "$command has help"
+    cat "$tmp/out" >>"$tmp/helps"
 done
 runs "all plug-ins are listed" list
-for name in cifar imdb text dense synthetic rff ngram ridge logistic svm fmap random ws_sha ws_eg; do
-    grep -q "^  $name  *[a-z]" "$tmp/out" || break
+names=$(grep '^#define WEFT_[A-Z]*(X)\|^    X(' include/weft/registry.h | grep -o ' X([a-z_]*)' | tr -d ' X()')
+for name in $names; do
+    grep -q "^  $name  *[^ ]" "$tmp/out" && "$weft" list "$name" 2>>"$tmp/log" | grep -q "^$name: [^ ]" ||
+        echo "not listed: $name" >>"$tmp/log"
 done
-result $? "each with what it is"
+[ "$(echo "$names" | wc -l)" = "$(grep -c '^  [a-z]' "$tmp/out")" ] && ! grep -q '^not listed' "$tmp/log"
+result $? "each with what it is, and no other"
+lists="$(grep '^[a-z]' "$tmp/out") run space partition"
+: >"$tmp/log"
+for command in $commands; do
+    grep -qx "\.B $command" src/cli/weft.1 || echo "not in weft.1: $command" >>"$tmp/log"
+done
+for word in $commands $(grep -o -e ' --[a-z]*' "$tmp/helps" | sort -u) $lists; do
+    sed 's/\\-/-/g' src/cli/weft.1 | grep -Eq -e "(^|[^a-z-])$word([^a-z]|\$)" ||
+        echo "not in weft.1: $word" >>"$tmp/log"
+    grep -Eq -e "words=.*(^|[^a-z-])$word([^a-z]|\$)" src/cli/weft.bash ||
+        echo "not in weft.bash: $word" >>"$tmp/log"
+done
+! grep -q '^not in' "$tmp/log"
+result $? "the manual page and the completion have all commands, options and lists"
 runs "one kind is listed" list tuners
 [ "$(grep -c '^  ' "$tmp/out")" -ge 3 ]
 result $? "with its members"
@@ -174,6 +192,11 @@ refused 75 'time_limit.*weft resume' "a time limit stops a run" \
 refused 3 'unfinished.*weft resume' "which is not overwritten" tune "$tmp/in.ini" -o "$tmp/limit.h5"
 refused 3 'unfinished.*weft resume' "nor shown" report "$tmp/limit.h5"
 refused 75 'time_limit' "and resumed under the same limit stops again" resume "$tmp/limit.h5"
+mv "$tmp/doc.h5" "$tmp/own.h5"
+runs "other documents take their name" pack synthetic documents rows=500 -o "$tmp/doc.h5"
+refused 4 'doc.h5 is not the data set that .*limit.h5 was begun with' \
+    "a run is not resumed on other data" resume "$tmp/limit.h5"
+mv "$tmp/own.h5" "$tmp/doc.h5"
 runs "all options as an input file" list --ini
 cp "$tmp/out" "$tmp/all.ini"
 runs "are an input file" tune "$tmp/all.ini" run.data="$tmp/img.h5" rff.features=64 --plan
@@ -196,6 +219,15 @@ for tuner in ws_sha ws_eg; do
 done
 runs "the winner of a federation is scored" eval "$tmp/fed-run.h5" "$tmp/fed.h5"
 shows '^test +[0-9]+ +[0-9.]+ ' "on the clients drawn"
+grep '^[a-z]* *[0-9]' "$tmp/out" >"$tmp/scores"
+runs "a network that won is exported" export "$tmp/fed-run.h5"
+runs "and scored" eval "$tmp/fed-run-winner.h5" "$tmp/fed.h5"
+grep '^[a-z]* *[0-9]' "$tmp/out" | cmp -s - "$tmp/scores" && [ -s "$tmp/scores" ]
+result $? "as in the run"
+runs "and described" info "$tmp/fed-run-winner.h5"
+[ "$(sed -n '/^tensors/,/^$/p' "$tmp/out" | sed 's/^tensors//; s/^ *//' | tr '\n' ' ')" = \
+    "fc1.weight (64 x 60) fc1.bias (64) fc2.weight (5 x 64) fc2.bias (5)  " ]
+result $? "with its tensors under PyTorch's names, in their shapes"
 
 # ---- bad input files --------------------------------------------------------------------
 
@@ -208,43 +240,43 @@ bad() # STATUS PATTERN STATEMENT ARGUMENT...: the input file above, with argumen
 bad 2 'tuner.*did you mean "?ws_sha' "a wrong tuner" run.tuner=ws_sah
 bad 2 'feature.*did you mean "?ngram' "a wrong feature map" fmap.feature=ngrams
 bad 2 'model.*did you mean "?ridge' "a wrong model" fmap.model=rigde
-bad 2 'oder.*did you mean.*order' "a wrong key" ngram.oder=2
-bad 2 'ngrm.*ngram' "a wrong section" ngrm.order=2
-bad 2 'order.*3' "a value out of bounds" ngram.order=9
-bad 2 'bins' "a value of the wrong type" ngram.bins=many
-bad 2 'order' "a range upside down" "ngram.order=3 .. 1"
-bad 2 'alpha' "a range where none may be" "ridge.alpha=1 .. 2"
-bad 2 'normalize.*' "a wrong choice" ngram.normalize=l3
-bad 2 'configs' "more configurations than there may be" space.configs=1e12
+bad 2 'oder: there is no such key; did you mean order' "a wrong key" ngram.oder=2
+bad 2 'ngrm.* no such section; did you mean .ngram.' "a wrong section" ngrm.order=2
+bad 2 'order: 9 is out of bounds.* 1 to 3$' "a value out of bounds" ngram.order=9
+bad 2 "bins: 'many' is not an integer" "a value of the wrong type" ngram.bins=many
+bad 2 'order = 3 .. 1: expected the lower end first' "a range upside down" "ngram.order=3 .. 1"
+bad 2 'alpha: .1 .. 2. is a range.* one value$' "a range where none may be" "ridge.alpha=1 .. 2"
+bad 2 'normalize: .l3. is none of none, l2, average' "a wrong choice" ngram.normalize=l3
+bad 2 'configs: 1e12 is out of bounds.* 0 to 1000000$' "more configurations than there may be" space.configs=1e12
 bad 5 'space.configs.*run.memory' "more configurations than fit" space.configs=1000000 \
     run.memory=0.1
 bad 5 'bins.*GB' "more features than fit" ngram.bins=2^24 run.memory=0.01
-bad 2 'space.file' "a list without a file" space.source=list
-bad 3 'nothing.tsv' "a list that is missing" space.source=list space.file="$tmp/nothing.tsv"
-bad 2 'section.key|command line' "an assignment without a section" order=2
-bad 2 'run.data' "no data" run.data=
+bad 2 'list needs space.file' "a list without a file" space.source=list
+bad 3 'nothing.tsv: No such file' "a list that is missing" space.source=list space.file="$tmp/nothing.tsv"
+bad 2 'order=2.* is not section.key=value' "an assignment without a section" order=2
+bad 2 'no data set is named; give run.data' "no data" run.data=
 bad 2 'run.teams = 3.*2 ranks' "more teams than ranks" run.teams=3
 sed 's/^order/oder/' "$tmp/in.ini" >"$tmp/typo.ini"
 refused 2 'typo.ini:11:.*oder.*order' "a typing error is named with file and line" \
     tune "$tmp/typo.ini" -o "$tmp/bad.h5"
-refused 3 'missing.ini' "a missing input file" tune "$tmp/missing.ini"
-refused 2 'rff|features' "no features at all" tune "$tmp/in.ini" fmap.feature=rff \
+refused 3 'missing.ini: No such file' "a missing input file" tune "$tmp/missing.ini"
+refused 2 'features: 0 is out of bounds' "no features at all" tune "$tmp/in.ini" fmap.feature=rff \
     run.data="$tmp/img.h5" rff.features=0 -o "$tmp/bad.h5"
 [ ! -e "$tmp/bad.h5" ] && [ ! -e "$tmp/bad.d" ]
 result $? "a refused run leaves no files"
 
 # ---- bad data files ---------------------------------------------------------------------
 
-bad 3 'nothing.h5' "a data file that is missing" run.data="$tmp/nothing.h5"
+bad 3 'nothing.h5: No such file' "a data file that is missing" run.data="$tmp/nothing.h5"
 bad 3 'not an HDF5 file' "a data file that is no HDF5" run.data="$tmp/in.ini"
-bad [34] 'run.h5' "a data file that is no packed one" run.data="$tmp/run.h5"
+bad 4 'run.h5 is no packed data set' "a data file that is no packed one" run.data="$tmp/run.h5"
 head -c 60000 "$tmp/doc.h5" >"$tmp/torn.h5"
-bad 3 'torn.h5' "a data file that is truncated" run.data="$tmp/torn.h5"
-bad 2 'img.h5' "data of another form" run.data="$tmp/img.h5"
+bad 3 'torn.h5: truncated file' "a data file that is truncated" run.data="$tmp/torn.h5"
+bad 2 'needs documents, but .*img.h5 holds numbers' "data of another form" run.data="$tmp/img.h5"
 refused 3 'doc.h5.*not a run' "a report of no run" report "$tmp/doc.h5"
-refused 3 'doc.h5' "a winner of no run" eval "$tmp/doc.h5" "$tmp/doc.h5"
-refused 2 'img.h5' "a winner on data of another form" eval "$tmp/run.h5" "$tmp/img.h5"
-refused 3 'no run' "to resume what never was" resume "$tmp/never.h5"
+refused 3 'doc.h5 is a file .*expected a run' "a winner of no run" eval "$tmp/doc.h5" "$tmp/doc.h5"
+refused 2 'needs documents, but .*img.h5 holds numbers' "a winner on data of another form" eval "$tmp/run.h5" "$tmp/img.h5"
+refused 3 'there is no run .*never.h5' "to resume what never was" resume "$tmp/never.h5"
 refused 3 'is not an HDF5 file' "information on no HDF5 file" info "$tmp/in.ini"
 
 # ---- bad sources ------------------------------------------------------------------------
@@ -257,21 +289,21 @@ mkdir "$tmp/cifar" "$tmp/empty"
 for i in 1 2 3 4 5; do head -c 30730 /dev/zero >"$tmp/cifar/data_batch_$i.bin"; done
 cp "$tmp/cifar/data_batch_1.bin" "$tmp/cifar/test_batch.bin"
 seq 10 >"$tmp/cifar/batches.meta.txt"
-source_refused 3 'empty' "an archive that is missing" cifar "$tmp/empty"
-source_refused [34] 'data_batch_1' "an archive that is truncated" cifar "$tmp/cifar"
-source_refused 3 'empty' "a directory without reviews" imdb "$tmp/empty"
-source_refused 3 'nothing' "a source that is missing" text "$tmp/nothing"
+source_refused 3 'empty/batches.meta.txt: No such file' "an archive that is missing" cifar "$tmp/empty"
+source_refused 4 'data_batch_1.bin has 30730 bytes where 30730000' "an archive that is truncated" cifar "$tmp/cifar"
+source_refused 3 'directory .*empty.*give the directory aclImdb' "a directory without reviews" imdb "$tmp/empty"
+source_refused 3 'nothing: No such file' "a source that is missing" text "$tmp/nothing"
 i=0
 while [ $i -lt 40 ]; do
     i=$((i + 1))
     printf '%d\tsome words %d\n' $((i % 2)) $i
 done >"$tmp/good.tsv"
 { cat "$tmp/good.tsv"; printf '1\tbad \377 byte\n'; } >"$tmp/utf8.tsv"
-source_refused 4 'utf8.tsv|41' "invalid UTF-8" text "$tmp/utf8.tsv"
+source_refused 4 'utf8.tsv:41: .*is not UTF-8' "invalid UTF-8" text "$tmp/utf8.tsv"
 sed 's/^1/0/' "$tmp/good.tsv" >"$tmp/one.tsv"
-source_refused 4 'class' "one class only" text "$tmp/one.tsv"
+source_refused 4 'one.tsv has 1 class, ' "one class only" text "$tmp/one.tsv"
 awk 'BEGIN { for (i = 0; i < 40; i++) print i "," (i == 7 ? "nan" : 1) "," i % 2 }' >"$tmp/nan.csv"
-source_refused 4 'nan' "a number that is none" dense "$tmp/nan.csv"
+source_refused 4 "line 8, column 2 is 'nan'" "a number that is none" dense "$tmp/nan.csv"
 {
     cat "$tmp/good.tsv"
     printf '1\t\n0\t'
@@ -285,9 +317,9 @@ result $? "a refused source leaves no files"
 
 # ---- bad places to write ----------------------------------------------------------------
 
-refused 3 'nowhere' "an output directory that is missing" \
+refused 3 'nowhere/bad.d: No such file' "an output directory that is missing" \
     tune "$tmp/in.ini" -o "$tmp/nowhere/bad.h5"
-refused 3 'in.ini' "an output directory that is a file" tune "$tmp/in.ini" -o "$tmp/in.ini/bad.h5"
+refused 3 'in.ini/bad.d: Not a directory' "an output directory that is a file" tune "$tmp/in.ini" -o "$tmp/in.ini/bad.h5"
 mkdir "$tmp/mnt"
 if unshare -rm mount -t tmpfs tmpfs "$tmp/mnt" 2>/dev/null; then
     program=$weft

@@ -13,6 +13,13 @@ _weft_files()
     mapfile -t COMPREPLY < <(compgen -f -X "!*$2" -- "$1"; compgen -d -- "$1")
 }
 
+# Completes $1 to the names of runs that were begun, RUN.h5 for each RUN.d, and directories.
+_weft_begun()
+{
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -d -- "$1" | sed 's/\.d$/.h5/')
+}
+
 _weft()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -28,7 +35,8 @@ _weft()
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;
     *,pack,*) _weft_files "$cur" '' ;;
-    *,list,*) words="readers features models nets tasks tuners $(_weft_names)" ;;
+    *,list,*) words="readers features models nets tasks tuners run space partition $(_weft_names)" ;;
+    *,resume,*) _weft_begun "$cur" ;;
     *,tune,*) _weft_files "$cur" .ini ;;
     *,bench,*) ;;
     *) _weft_files "$cur" .h5 ;;
