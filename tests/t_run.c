@@ -315,9 +315,38 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
     ok(gone, "%s: nothing is left beside the run file", name);
 }
 
+/* Rewrites the journal to be that of a program with numbers of 8 bytes where this one has
+ * 4, or back. */
+static void change_numbers(const char *journal)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_journal j;
+    weft_record *rec, *none;
+    int64_t n, nothing;
+    weft_check(weft_journal_open(&j, journal, &rec, &n, mem) == WEFT_OK, "%s",
+               weft_error());
+    weft_journal_close(&j);
+    unlink(journal);
+    weft_check(weft_journal_open(&j, journal, &none, &nothing, mem) == WEFT_OK, "%s",
+               weft_error());
+    for (int64_t i = 0; i < n; i++) {
+        char *data = WEFT_NEW(mem, char, rec[i].bytes);
+        memcpy(data, rec[i].data, rec[i].bytes);
+        char *number = data[rec[i].bytes - 1] ? NULL : strstr(data, "real_bytes = ");
+        if (number) {
+            number += strlen("real_bytes = ");
+            *number = *number == '4' ? '8' : '4';
+        }
+        weft_check(weft_journal_add(&j, rec[i].tag, data, rec[i].bytes) == WEFT_OK, "%s",
+                   weft_error());
+    }
+    weft_journal_close(&j);
+    weft_arena_free(mem);
+}
+
 static void test_refusals(weft_team *team, const char *dir)
 {
-    char path[256], state[300];
+    char path[256], state[300], journal[256];
     snprintf(path, sizeof path, "%s/x.h5", dir);
     bench b;
     weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
@@ -340,6 +369,13 @@ static void test_refusals(weft_team *team, const char *dir)
     ok(st == WEFT_EFILE && strstr(weft_error(), "not the one"),
        "a journal of other jobs is refused");
     finish(&b, 0);
+    snprintf(journal, sizeof journal, "%s/x.d/journal", dir);
+    if (team->rank == 0) change_numbers(journal);
+    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
+    ok(st == WEFT_EFILE && strstr(weft_error(), "with a program built with REAL="),
+       "a run of numbers of another size is refused");
+    finish(&b, 0);
+    if (team->rank == 0) change_numbers(journal);
     const int fd = team->rank == 0 ? open(state, O_WRONLY) : -1;
     const real wrong = 42;
     ok(team->rank != 0 || write(fd, &wrong, sizeof wrong) == sizeof wrong,

@@ -118,7 +118,7 @@ static inline void skip(int n, const char *why)
 
 /* The path of a new file or directory for mkstemp or mkdtemp: where TMPDIR says, or in
  * /tmp. */
-enum { TEMPORARY = 512 };
+enum { TEMPORARY = 200 };
 static inline void temporary(char path[TEMPORARY])
 {
     const char *dir = getenv("TMPDIR");
