@@ -2,9 +2,11 @@
 # A run whose processes are killed again and again at random moments, or that is stopped by a
 # signal, and that is resumed each time on another number of ranks, ends with the digest of one
 # that was left alone: fits of feature maps, and rounds of a federation by one team of ranks or
-# two. Prints TAP. KILLS: how often each run is killed (5).
+# two. Prints TAP. KILLS: how often each run is killed (5); SEED: of the moments.
 weft=${WEFT:-build/opt/weft}
 kills=${KILLS:-5}
+seed=${SEED:-$(date +%s)}
+echo "# SEED=$seed"
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 count=0
 result() # STATUS STATEMENT
@@ -29,7 +31,7 @@ start()
     ranks=$1 teams=$4
     [ "$teams" -le "$ranks" ] || teams=$ranks
     set -- tune "$tmp/$2.ini" run.tuner="$3" run.teams="$teams" -o "$tmp/r.h5"
-    if grep -aqs '^began' "$tmp/r.d/journal"; then set -- resume "$tmp/r.h5"; fi
+    if began; then set -- resume "$tmp/r.h5"; fi
     rm -f "$tmp/pids"
     : >"$tmp/log"
     # shellcheck disable=SC2016
@@ -43,10 +45,23 @@ jobs_done() # lines of the log that tell of a job
     grep -c ' job [0-9]* of ' "$tmp/log"
 }
 
-# A moment of up to that many seconds, another each time.
+# until_true COMMAND ...: waits for that, or for the run to end.
+until_true()
+{
+    until "$@" || ! kill -0 $run 2>/dev/null; do sleep 0.01; done
+}
+began() { grep -aqs '^began' "$tmp/r.d/journal"; }
+ranks_run() { [ "$(cat "$tmp/pids" 2>/dev/null | wc -l)" = "$ranks" ]; }
+job_done() { [ "$(jobs_done)" -gt 0 ]; }
+
+# moment SECONDS: waits up to so long, another time each time; sets $after.
+moments=0
 moment()
 {
-    sleep "$(od -An -N2 -tu2 /dev/urandom | awk -v s="$1" '{ print s * $1 / 65536 }')"
+    moments=$((moments + 1))
+    after=$(awk -v seed="$seed" -v n=$moments -v s="$1" \
+        'BEGIN { srand(seed); while (n--) u = rand(); printf "%.3f", s * u }')
+    sleep "$after"
 }
 
 cat >"$tmp/in.ini" <<END
@@ -103,24 +118,41 @@ survives()
     result $? "$what: a run is left alone"
     took=$(echo "$begin $(date +%s%N)" | awk '{ print ($2 - $1) / 1e9 }')
     expected=$(digest "$tmp/$2.h5")
-    killed=0
-    while [ $killed -lt "$kills" ] && [ ! -e "$tmp/r.h5" ]; do
-        start $((killed % 3 + 1)) "$1" "$2" "$3"
-        moment "$took"
+    killed=0 starts=0 resumed=0
+    while [ $killed -lt "$kills" ] && [ $starts -lt $((3 * kills)) ] &&
+        { [ $killed = 0 ] || [ ! -e "$tmp/r.h5" ]; }
+    do
+        rm -f "$tmp/r.h5" # of a first run that ended too soon
+        start $((starts % 3 + 1)) "$1" "$2" "$3"
+        until_true ranks_run
+        case $((starts % 3)) in # in the first start a job is done, so that it can be resumed
+        0) until_true job_done && part=10 ;;
+        1) until_true began && part=2 ;;
+        2) part=1 ;;
+        esac
+        moment "$(echo "$took $part" | awk '{ print $1 / $2 }')"
         # shellcheck disable=SC2046
-        [ ! -e "$tmp/pids" ] || kill -KILL $(head -n $((killed % 2 + 1)) "$tmp/pids") 2>/dev/null
+        if [ ! -e "$tmp/r.h5" ] && kill -KILL $(head -n $((starts % 2 + 1)) "$tmp/pids") 2>/dev/null
+        then
+            killed=$((killed + 1))
+            echo "# $what: $ranks ranks killed $after s later, $(jobs_done) jobs were done"
+        fi
         wait $run
         # shellcheck disable=SC2046
-        [ ! -e "$tmp/pids" ] || kill -KILL $(cat "$tmp/pids") 2>/dev/null
-        killed=$((killed + 1))
+        kill -KILL $(cat "$tmp/pids") 2>/dev/null
+        grep -q 'resumed: [1-9]' "$tmp/log" && resumed=1
+        starts=$((starts + 1))
     done
     status=0
     if [ ! -e "$tmp/r.h5" ] || [ -d "$tmp/r.d" ]; then
         start 2 "$1" "$2" "$3"
         wait $run
         status=$?
+        grep -q 'resumed: [1-9]' "$tmp/log" && resumed=1
     fi
     result $status "$what: killed $killed times, it runs to its end"
+    [ $killed -ge 1 ] && [ $resumed = 1 ]
+    result $? "$what: it was killed, and resumed with jobs that were done"
     [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
     result $? "$what: with the same digest"
     [ ! -e "$tmp/r.d" ]
@@ -132,7 +164,7 @@ survives in random 2
 survives fed fedex 1
 survives fed sha 2
 
-for signal in USR1 TERM; do
+for signal in USR1 TERM INT; do
     start 2 in random 1
     while [ "$(jobs_done)" -lt 2 ] && kill -0 $run 2>/dev/null; do sleep 0.05; done
     # shellcheck disable=SC2046
