@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every inputs/*.ini runs to its end on the built-in data that it names ("stand-in:"), made
-# small by the overrides of its line "test:". Prints TAP.
+# small by the overrides of its line "test:", once for each of these lines. Prints TAP.
 weft=${WEFT:-build/opt/weft}
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 count=0
@@ -46,12 +46,16 @@ for kind in $(sed -n 's/^; stand-in: *//p' inputs/*.ini | sort -u); do
 done
 for ini in inputs/*.ini; do
     kind=$(sed -n 's/^; stand-in: *//p' "$ini")
-    small=$(sed -n 's/^; test: *//p' "$ini")
-    # shellcheck disable=SC2086
-    timeout 120 mpirun -n 2 "$weft" tune "$ini" run.data="$tmp/$kind.h5" $small \
-        -o "$tmp/run.h5" --force >"$tmp/log" 2>&1
-    check $? "$ini runs on $kind"
-    "$weft" report "$tmp/run.h5" >"$tmp/log" 2>&1
-    check $? "$ini is reported"
+    while read -r small; do
+        rm -rf "$tmp"/run.*
+        # shellcheck disable=SC2086
+        timeout 120 mpirun -n 2 "$weft" tune "$ini" run.data="$tmp/$kind.h5" $small \
+            -o "$tmp/run.h5" >"$tmp/log" 2>&1 </dev/null
+        check $? "$ini runs on $kind: $small"
+        "$weft" report "$tmp/run.h5" >"$tmp/log" 2>&1
+        check $? "and is reported"
+    done <<END
+$(sed -n 's/^; test: *//p' "$ini")
+END
 done
 echo "1..$count"
