@@ -4,14 +4,15 @@
 usage: analysis/compare.py RUN.h5 ... [-o FILE.tsv]
 
 The runs hold sweeps (tuner random) and searches; each search is set against the sweep of the
-same data, settings, seed and configurations. For each search:
-    best    validation accuracy of the sweep's best map (%)
-    picked  validation accuracy of the search's winner as the search reports it (%)
-    gap     best - picked, in points
-    rank    of the picked map in the sweep, 1 = best; equals share the best rank
-    top     rank / number of maps, in percent
-    faster  search time of the sweep / that of the search
-then, for each tuner, the means over searches, and the greatest gap.
+same data, settings, seed and configurations. The table has for each search:
+    features    D, of random Fourier features only
+    tuner, validation (split or full), switch (maps fitted on their own), seed
+    sweep_best  validation accuracy of the sweep's best map (%)
+    picked      validation accuracy of the search's winner as the search reports it (%)
+    gap         sweep_best - picked, in points
+    rank        of the picked map in the sweep, 1 = best; equals share the best rank
+Then, for each kind of search, means over the seeds are printed, the greatest gap, the rank as a
+share of the maps (top), and how many times longer the sweep took.
 """
 
 import argparse
@@ -22,7 +23,8 @@ import numpy as np
 
 import runs
 
-COLUMNS = ["tuner", "seed", "maps", "best", "picked", "gap", "rank", "top", "faster", "run"]
+KIND = ["features", "tuner", "validation", "switch"]
+COLUMNS = KIND + ["seed", "sweep_best", "picked", "gap", "rank"]
 
 
 def identity(run):
@@ -41,23 +43,31 @@ def compare(search, sweep):
     rank = 1 + sum(a > of_pick for a in alone.values())
     best, picked = max(alone.values()), search.accuracy("valid")
     faster = sweep.attr["search_seconds"] / search.attr["search_seconds"]
-    return {"tuner": search.tuner, "seed": search.seed, "maps": len(alone), "best": best,
-            "picked": picked, "gap": best - picked, "rank": rank, "top": 100 * rank / len(alone),
-            "faster": faster, "run": search.path}
+    features = search.setting("rff", "features")
+    return {"features": 0 if np.isnan(features) else int(features), "tuner": search.tuner,
+            "validation": search.ini.get("fmap", "validation", fallback="split"),
+            "switch": int(runs.number(search.ini.get(search.tuner, "switch", fallback="1"))),
+            "seed": search.seed, "sweep_best": best, "picked": picked, "gap": best - picked,
+            "rank": rank, "top": 100 * rank / len(alone), "faster": faster}
 
 
 def write(rows, out):
-    table = csv.DictWriter(out, COLUMNS, delimiter="\t", lineterminator="\n")
+    columns = [c for c in COLUMNS if c != "features" or rows[0]["features"]]
+    table = csv.DictWriter(out, columns, delimiter="\t", lineterminator="\n",
+                           extrasaction="ignore")
     table.writeheader()
     for row in rows:
         table.writerow({k: f"{v:.3f}" if isinstance(v, float) else v for k, v in row.items()})
 
 
 def summarise(rows):
-    for tuner in sorted({r["tuner"] for r in rows}):
-        some = [r for r in rows if r["tuner"] == tuner]
+    for kind in sorted({tuple(r[k] for k in KIND) for r in rows}):
+        some = [r for r in rows if tuple(r[k] for k in KIND) == kind]
+        what = f"{kind[1]}, {kind[2]}, switch {kind[3]}"
+        if kind[0]:
+            what = f"D = {kind[0]}, {what}"
         mean = {k: np.mean([r[k] for r in some]) for k in ("gap", "rank", "top", "faster")}
-        print(f"# {tuner}: {len(some)} searches, mean gap {mean['gap']:.2f} points (most "
+        print(f"# {what}: {len(some)} searches, mean gap {mean['gap']:.2f} points (most "
               f"{max(r['gap'] for r in some):.2f}), mean rank {mean['rank']:.1f}, top "
               f"{mean['top']:.1f} %, {mean['faster']:.1f} times faster")
 
@@ -78,7 +88,7 @@ def main():
                   file=sys.stderr)
     if not rows:
         sys.exit("nothing to compare: give sweeps (run.tuner=random) and searches of the same maps")
-    rows.sort(key=lambda r: (r["tuner"], r["run"]))
+    rows.sort(key=lambda r: [r[k] for k in KIND + ["seed"]])
     if args.o:
         with open(args.o, "w", newline="") as out:
             write(rows, out)

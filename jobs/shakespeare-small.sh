@@ -1,25 +1,19 @@
 # Five ways of tuning on small Shakespeare, then their table and curves.
-# usage: [SEEDS="1 2 3"] [LAUNCH="mpirun -n 2"] bash jobs/shakespeare-small.sh [section.key=value ...]
+# usage: [SEEDS="1 2 3"] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/shakespeare-small.sh [section.key=value ...]
 # Needs data/shakespeare-small.h5 (the first lines of inputs/shakespeare-small.ini say how it is
 # made). Cost: `weft tune --plan inputs/shakespeare-small.ini` for each of the 15 runs; runs that
-# are there are not repeated, those that were begun are resumed.
-weft=${WEFT:-build/opt/weft}
-launch=${LAUNCH:-mpirun -n 2}
-export OPENBLAS_NUM_THREADS=1
-unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
-mkdir -p outputs/small
+# are there are not repeated, those that were begun are resumed: other settings need another
+# OUTPUT (default outputs/small).
+. jobs/start.sh
+out=${OUTPUT:-outputs/small}
+mkdir -p "$out"
 
 # method NAME SEED section.key=value ...
 method()
 {
-    run=outputs/small/$1-$2.h5 seed=$2
+    local run=$out/$1-$2.h5 seed=$2
     shift 2
-    [ -f "$run" ] && return
-    if [ -d "${run%.h5}.d" ]; then
-        $launch "$weft" resume "$run"
-    else
-        $launch "$weft" tune inputs/shakespeare-small.ini run.seed="$seed" "$@" -o "$run"
-    fi || exit $?
+    start "$run" inputs/shakespeare-small.ini run.seed="$seed" "$@" || exit $?
 }
 
 for seed in ${SEEDS:-1 2 3}; do
@@ -29,5 +23,5 @@ for seed in ${SEEDS:-1 2 3}; do
     method sha "$seed" run.tuner=sha "$@"
     method fedex-sha "$seed" "$@"
 done
-analysis/federated.py outputs/small/*.h5 -o outputs/small/methods
-analysis/mixture.py outputs/small/fedex-sha-1.h5 -o outputs/small/mixture.png
+analysis/federated.py "$out"/*.h5 -o "$out/methods"
+analysis/mixture.py "$out/fedex-sha-1.h5" -o "$out/mixture.png"

@@ -1,0 +1,24 @@
+# Sourced by the scripts here. Environment: WEFT, the program (default build/opt/weft); LAUNCH,
+# what starts its ranks (default mpirun -n 2).
+weft=${WEFT:-build/opt/weft}
+launch=${LAUNCH:-mpirun -n 2}
+export OPENBLAS_NUM_THREADS=1
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE   # let OpenBLAS choose for this CPU
+
+# Whether a run was begun, complete or not.
+begun() # RUN.h5
+{
+    [ -f "$1" ] || [ -d "${1%.h5}.d" ]
+}
+
+# Begins a run, or resumes it; does nothing if it is complete.
+start() # RUN.h5 INPUT.ini [section.key=value ...]
+{
+    local run=$1 input=$2
+    shift 2
+    if [ -d "${run%.h5}.d" ]; then
+        $launch "$weft" resume "$run"
+    elif [ ! -f "$run" ]; then
+        $launch "$weft" tune "$input" "$@" -o "$run"
+    fi
+}
