@@ -11,11 +11,27 @@ typedef enum margin_kind { MARGIN_LOGISTIC, MARGIN_HINGE, MARGIN_SQUARED } margi
 
 typedef struct margin_problem {
     margin_kind kind;
+    /* options, MARGIN_OPTS */
     double c;   /* weight of the losses */
     double tol; /* of the objective, relative */
     int limit;  /* epochs or Newton steps */
     int lanes;
 } margin_problem;
+
+/* The options, for the table of a model whose instance has a member `margin`. */
+#define MARGIN_OPT(type, opt, kind, member, preset, least, most, text)                     \
+    {                                                                                      \
+        opt, kind, offsetof(type, margin.member), preset, least, most, NULL, text, 0       \
+    }
+#define MARGIN_OPTS(type, tolerance)                                                       \
+    MARGIN_OPT(type, "C", WEFT_REAL, c, "1", 1e-9, 1e9,                                    \
+               "weight of the losses against the penalty"),                                \
+        MARGIN_OPT(type, "tol", WEFT_REAL, tol, tolerance, 1e-9, 1,                        \
+                   "objective's distance from its optimum, relative"),                     \
+        MARGIN_OPT(type, "limit", WEFT_INT, limit, "1000", 1, 1e9, "epochs at most"),      \
+        MARGIN_OPT(                                                                        \
+            type, "lanes", WEFT_INT, lanes, "2", 1, 4096,                                  \
+            "groups of feature maps fitted at the same time (ranks that take part)")
 
 /* Loss at a margin y s, of one sample. */
 double margin_loss(margin_kind kind, double margin);

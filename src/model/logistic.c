@@ -5,46 +5,18 @@
 #include "dual.h"
 
 typedef struct logistic {
-    double c, tol;
-    int limit, lanes;
+    margin_problem margin;
 } logistic;
 
-static const weft_opt opts[] = {
-    {.name = "C",
-     .type = WEFT_REAL,
-     .at = offsetof(logistic, c),
-     .def = "1",
-     .lo = 1e-9,
-     .hi = 1e9,
-     .about = "weight of the losses against the penalty"},
-    {.name = "tol",
-     .type = WEFT_REAL,
-     .at = offsetof(logistic, tol),
-     .def = "1e-4",
-     .lo = 1e-9,
-     .hi = 1,
-     .about = "objective's distance from its optimum, relative"},
-    {.name = "limit",
-     .type = WEFT_INT,
-     .at = offsetof(logistic, limit),
-     .def = "1000",
-     .lo = 1,
-     .hi = 1e9,
-     .about = "epochs at most"},
-    {.name = "lanes",
-     .type = WEFT_INT,
-     .at = offsetof(logistic, lanes),
-     .def = "2",
-     .lo = 1,
-     .hi = 4096,
-     .about = "groups of feature maps fitted at the same time (ranks that take part)"},
-    {0}};
+static const weft_opt opts[] = {MARGIN_OPTS(logistic, "1e-4"), {0}};
 
 static void fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const logistic *s = self;
-    margin_problem p = {MARGIN_LOGISTIC, s->c, slack * s->tol, s->limit, s->lanes};
+    margin_problem p = s->margin;
+    p.kind = MARGIN_LOGISTIC;
+    p.tol *= slack;
     margin_fit(&p, f, y, classes, w, out, tmp);
 }
 

@@ -6,46 +6,13 @@
 
 typedef struct svm {
     int hinge;
-    double c, tol;
-    int limit, lanes;
+    margin_problem margin;
 } svm;
 
-static const weft_opt opts[] = {
-    {.name = "loss",
-     .type = WEFT_CHOICE,
-     .at = offsetof(svm, hinge),
-     .def = "hinge",
-     .words = "hinge|squared",
-     .about = "max(0, 1 - margin), or its square"},
-    {.name = "C",
-     .type = WEFT_REAL,
-     .at = offsetof(svm, c),
-     .def = "1",
-     .lo = 1e-9,
-     .hi = 1e9,
-     .about = "weight of the losses against the penalty"},
-    {.name = "tol",
-     .type = WEFT_REAL,
-     .at = offsetof(svm, tol),
-     .def = "1e-3",
-     .lo = 1e-9,
-     .hi = 1,
-     .about = "objective's distance from its optimum, relative"},
-    {.name = "limit",
-     .type = WEFT_INT,
-     .at = offsetof(svm, limit),
-     .def = "1000",
-     .lo = 1,
-     .hi = 1e9,
-     .about = "epochs at most"},
-    {.name = "lanes",
-     .type = WEFT_INT,
-     .at = offsetof(svm, lanes),
-     .def = "2",
-     .lo = 1,
-     .hi = 4096,
-     .about = "groups of feature maps fitted at the same time (ranks that take part)"},
-    {0}};
+static const weft_opt opts[] = {{"loss", WEFT_CHOICE, offsetof(svm, hinge), "hinge", 0, 0,
+                                 "hinge|squared", "max(0, 1 - margin), or its square", 0},
+                                MARGIN_OPTS(svm, "1e-3"),
+                                {0}};
 
 static margin_kind kind_of(const svm *s)
 {
@@ -56,7 +23,9 @@ static void fit(const void *self, const weft_matrix *f, const int32_t *y, int cl
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const svm *s = self;
-    margin_problem p = {kind_of(s), s->c, slack * s->tol, s->limit, s->lanes};
+    margin_problem p = s->margin;
+    p.kind = kind_of(s);
+    p.tol *= slack;
     margin_fit(&p, f, y, classes, w, out, tmp);
 }
 
