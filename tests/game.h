@@ -140,7 +140,7 @@ static inline weft_result play(const game *g, const weft_job *job, weft_arena *m
     weft_result res = weft_result_new(job->mix.k, mem);
     res.job = job->id;
     res.trial = job->trial;
-    res.accuracy = 1;
+    res.by_error = 1;
     (g->mode == SPLIT ? play_split : play_full)(g, job, &res);
     move_mix(g, job, res.z, mem);
     double count = 0, wrong = 0;

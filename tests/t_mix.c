@@ -180,7 +180,7 @@ static void test_result(weft_arena *mem)
     r.cost = 1.5;
     r.residual = 1e-6;
     r.iterations = 17;
-    r.accuracy = 1;
+    r.by_error = 1;
     for (int i = 0; i < 3; i++) {
         r.arm_loss[i] = 3 + i;
         r.arm_wrong[i] = 1 + i;
@@ -188,7 +188,7 @@ static void test_result(weft_arena *mem)
     }
     ok(isnan(weft_result_score(&r, 0)), "a configuration without samples has no score");
     is_near(weft_result_score(&r, 2), 3. / 8, 0, "the score is the error rate");
-    r.accuracy = 0;
+    r.by_error = 0;
     is_near(weft_result_score(&r, 2), 5. / 8, 0, "or the mean loss");
 
     char *packed = weft_arena_get(mem, weft_result_bytes(3), 1);
@@ -198,7 +198,7 @@ static void test_result(weft_arena *mem)
     ok(back.job == 5 && back.trial == 2 && back.resource == 4 && isinf(back.loss) &&
            back.valid_loss == .75 && back.valid_error == .5 && back.train_loss == .25 &&
            back.cost == 1.5 && back.residual == 1e-6 && back.iterations == 17 &&
-           back.accuracy == 0,
+           back.by_error == 0,
        "a result comes back from its packed form");
     ok(memcmp(back.arm_loss, r.arm_loss, 3 * sizeof(double)) == 0 &&
            memcmp(back.arm_wrong, r.arm_wrong, 3 * sizeof(double)) == 0 &&

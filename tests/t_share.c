@@ -136,7 +136,7 @@ static weft_mix tell_scores(player *p, const double *error, double loss, weft_ar
     weft_job job;
     weft_check(ask(p, &job) == WEFT_JOB, "no job");
     weft_result res = weft_result_new(job.mix.k, mem);
-    res.accuracy = 1;
+    res.by_error = 1;
     res.loss = loss;
     for (int i = 0; i < res.k; i++) {
         res.arm_count[i] = error[i] < 0 ? 0 : 100;
@@ -226,7 +226,7 @@ static void gradient_rounds(const char *options, const double count[2][3],
         weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no round");
         for (int i = 0; round > 0 && i < 3; i++) p[round - 1][i] = exp(job.mix.z[i]);
         weft_result res = weft_result_new(3, mem);
-        res.accuracy = 1;
+        res.by_error = 1;
         double n = 0, all = 0;
         for (int i = 0; i < 3; i++) {
             res.arm_count[i] = count[round][i];

@@ -202,13 +202,13 @@ typedef struct weft_result {
                                        the resource of the job; for the record */
     double residual;                /* of the fit, relative */
     int iterations;                 /* of the fit */
-    int accuracy; /* 1: loss above and weft_result_score are error rates, 0: losses */
+    int by_error; /* 1: loss above and weft_result_score are error rates, 0: losses */
     int k;
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
     double *z;         /* [k] log-probabilities after the job; the job's where they stay */
-    double bound;      /* half the width of the 95 % interval of valid_error (accuracy 1) or
+    double bound;      /* half the width of the 95 % interval of valid_error (by_error 1) or
                           valid_loss; 0 where not known */
     double global_loss, global_error; /* fed: of the server's weights; NAN: not scored */
     double personal_loss, personal_error; /* fed: after local training; NAN likewise */

@@ -32,9 +32,10 @@ WEFT_CHECKED weft_status weft_synthetic_clients(const weft_synthetic *o, const c
 
 /* LEAF's generator: how many samples its clients have (numpy's seed), then client by
  * client, in that order, their samples x[n][d] and label[n]. */
-typedef struct weft_leaf weft_leaf;
-void weft_leaf_sizes(uint32_t seed, int64_t clients, int64_t *size);
-weft_leaf *weft_leaf_new(uint32_t seed, int d, int classes, int clusters, weft_arena *mem);
-void weft_leaf_client(weft_leaf *g, int64_t n, float *x, int32_t *label);
+typedef struct weft_leafgen weft_leafgen;
+void weft_leafgen_sizes(uint32_t seed, int64_t clients, int64_t *size);
+weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
+                               weft_arena *mem);
+void weft_leafgen_client(weft_leafgen *g, int64_t n, float *x, int32_t *label);
 
 #endif

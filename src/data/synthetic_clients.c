@@ -26,9 +26,9 @@ static weft_status pack_leaf(const weft_synthetic *o, weft_pack *p)
                          (long long)o->seed, (long long)MOST_MT_SEED);
     weft_split split = {.valid = o->valid, .test = o->test};
     int64_t *size = WEFT_NEW(p->mem, int64_t, o->clients);
-    weft_leaf_sizes((uint32_t)o->seed, o->clients, size);
-    weft_leaf *leaf =
-        weft_leaf_new((uint32_t)o->seed, o->d, o->classes, o->clusters, p->mem);
+    weft_leafgen_sizes((uint32_t)o->seed, o->clients, size);
+    weft_leafgen *leaf =
+        weft_leafgen_new((uint32_t)o->seed, o->d, o->classes, o->clusters, p->mem);
     TRY(begin(o, p));
     for (int64_t c = 0; c < o->clients; c++) {
         size_t mark = weft_arena_mark(p->scratch);
@@ -36,7 +36,7 @@ static weft_status pack_leaf(const weft_synthetic *o, weft_pack *p)
         float *x = WEFT_NEW(p->scratch, float, size[c] * o->d);
         int32_t *label = WEFT_NEW(p->scratch, int32_t, size[c]);
         weft_split_client(&split, size[c], count);
-        weft_leaf_client(leaf, size[c], x, label);
+        weft_leafgen_client(leaf, size[c], x, label);
         TRY(weft_pack_client_rows(p, NULL, count, x, label));
         weft_arena_reset(p->scratch, mark);
     }

@@ -22,7 +22,7 @@
 #define MOST  1000
 #define NOISE 0.1
 
-struct weft_leaf {
+struct weft_leafgen {
     weft_mt rng;
     int d, classes, clusters;
     double *deviation; /* [d] of x */
@@ -40,7 +40,7 @@ static double normal(weft_mt *m, double mean, double deviation)
     return mean + deviation * weft_mt_normal(m);
 }
 
-void weft_leaf_sizes(uint32_t seed, int64_t clients, int64_t *size)
+void weft_leafgen_sizes(uint32_t seed, int64_t clients, int64_t *size)
 {
     weft_mt m;
     weft_mt_seed(&m, seed);
@@ -50,11 +50,12 @@ void weft_leaf_sizes(uint32_t seed, int64_t clients, int64_t *size)
     }
 }
 
-weft_leaf *weft_leaf_new(uint32_t seed, int d, int classes, int clusters, weft_arena *mem)
+weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
+                               weft_arena *mem)
 {
-    weft_leaf *g = WEFT_NEW(mem, weft_leaf, 1);
+    weft_leafgen *g = WEFT_NEW(mem, weft_leafgen, 1);
     int64_t nq = (int64_t)(d + 1) * classes * clusters;
-    *g = (weft_leaf){.d = d, .classes = classes, .clusters = clusters};
+    *g = (weft_leafgen){.d = d, .classes = classes, .clusters = clusters};
     g->deviation = WEFT_NEW(mem, double, d);
     g->q = WEFT_NEW(mem, double, nq);
     g->mean = WEFT_NEW(mem, double, clusters *clusters);
@@ -76,7 +77,7 @@ weft_leaf *weft_leaf_new(uint32_t seed, int d, int classes, int clusters, weft_a
 
 /* One of equally likely clusters, as numpy.random.choice finds it: the sums of their
  * probabilities, divided by the last one. */
-static int draw_cluster(weft_leaf *g)
+static int draw_cluster(weft_leafgen *g)
 {
     double r = weft_mt_unit(&g->rng), sum = 0, all = 0;
     for (int c = 0; c < g->clusters; c++) all += 1.0 / g->clusters;
@@ -88,7 +89,7 @@ static int draw_cluster(weft_leaf *g)
     return c;
 }
 
-static void draw_x(weft_leaf *g, int64_t n)
+static void draw_x(weft_leafgen *g, int64_t n)
 {
     double centre = weft_mt_normal(&g->rng);
     for (int j = 0; j < g->d; j++) g->v[j] = normal(&g->rng, centre, 1);
@@ -97,7 +98,7 @@ static void draw_x(weft_leaf *g, int64_t n)
 }
 
 /* The linear model of a client of this cluster: W = Q u. */
-static void draw_model(weft_leaf *g, int cluster)
+static void draw_model(weft_leafgen *g, int cluster)
 {
     int k = g->clusters;
     for (int i = 0; i < k; i++) g->u[i] = normal(&g->rng, g->mean[cluster * k + i], NOISE);
@@ -107,7 +108,7 @@ static void draw_model(weft_leaf *g, int cluster)
     }
 }
 
-static void draw_logits(weft_leaf *g, int64_t n)
+static void draw_logits(weft_leafgen *g, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < g->classes; c++) {
@@ -119,7 +120,7 @@ static void draw_logits(weft_leaf *g, int64_t n)
 }
 
 /* Subtracts log sum_i exp(logit[i][c]). */
-static void level(weft_leaf *g, int64_t n, int c)
+static void level(weft_leafgen *g, int64_t n, int c)
 {
     double most = -INFINITY, sum = 0;
     for (int64_t i = 0; i < n; i++) most = fmax(most, g->logit[i * g->classes + c]);
@@ -127,7 +128,7 @@ static void level(weft_leaf *g, int64_t n, int c)
     for (int64_t i = 0; i < n; i++) g->logit[i * g->classes + c] -= most + log(sum);
 }
 
-void weft_leaf_client(weft_leaf *g, int64_t n, float *x, int32_t *label)
+void weft_leafgen_client(weft_leafgen *g, int64_t n, float *x, int32_t *label)
 {
     weft_check(n <= MOST, "a client of %lld samples", (long long)n);
     int cluster = draw_cluster(g);

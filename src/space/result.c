@@ -12,13 +12,13 @@ typedef struct head {
     int64_t job, trial;
     double resource, loss, valid_loss, valid_error, train_loss, cost, residual, bound,
         global_loss, global_error, personal_loss, personal_error;
-    int64_t iterations, accuracy, k;
+    int64_t iterations, by_error, k;
 } head;
 
 double weft_result_score(const weft_result *r, int i)
 {
     if (!(r->arm_count[i] > 0)) return NAN;
-    return (r->accuracy ? r->arm_wrong : r->arm_loss)[i] / r->arm_count[i];
+    return (r->by_error ? r->arm_wrong : r->arm_loss)[i] / r->arm_count[i];
 }
 
 weft_result weft_result_new(int k, weft_arena *mem)
@@ -57,7 +57,7 @@ void weft_result_pack(const weft_result *r, void *to)
                     .personal_loss = r->personal_loss,
                     .personal_error = r->personal_error,
                     .iterations = r->iterations,
-                    .accuracy = r->accuracy,
+                    .by_error = r->by_error,
                     .k = r->k};
     const size_t n = (size_t)r->k * sizeof(double);
     char *at = to;
@@ -90,7 +90,7 @@ void weft_result_unpack(weft_result *r, const void *from)
     r->personal_loss = h.personal_loss;
     r->personal_error = h.personal_error;
     r->iterations = (int)h.iterations;
-    r->accuracy = (int)h.accuracy;
+    r->by_error = (int)h.by_error;
     const size_t n = (size_t)r->k * sizeof(double);
     memcpy(r->arm_loss, at + sizeof h, n);
     memcpy(r->arm_wrong, at + sizeof h + n, n);

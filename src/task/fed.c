@@ -81,7 +81,7 @@ static weft_status model_new(fed *t)
                               .height = f->height,
                               .width = f->width,
                               .classes = chars ? f->symbols : d->classes,
-                              .every = t->every};
+                              .every = t->target == FED_ALL_SYMBOLS};
     t->model = weft_arena_get(t->env.mem, 1, t->net->kind.size);
     TRY(weft_conf_bind(t->env.conf, &t->net->kind, t->model));
     TRY(t->net->setup(t->model, &shape));

@@ -8,8 +8,11 @@
 #include "device.h"
 #include "interval.h"
 
+enum { FED_WEIGHTED, FED_PLAIN };                             /* fed.average */
+enum { FED_ERROR, FED_LOSS };                                 /* fed.score */
 enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.stage */
 enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
+enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */
 enum { FED_BEFORE, FED_AFTER };                               /* local training */
 
 /* The round by which the draws of evaluations are keyed: no training comes so far. */
@@ -69,7 +72,7 @@ typedef struct fed_desk {
 typedef struct fed {
     const char *net_name;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
-    int replacement, plain, loss, stage, select, every, both, mode;
+    int replacement, average, score, stage, select, target, both, mode;
     fed_client client;
     weft_server server;
     weft_device device;

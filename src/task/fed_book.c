@@ -80,7 +80,7 @@ static const weft_population unlimited = {INFINITY, 0};
 static double sum_of(const fed *t, const fed_seen *s)
 {
     const int stage = t->stage == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
-    return t->loss ? s->loss[stage] : s->wrong[stage];
+    return t->score == FED_LOSS ? s->loss[stage] : s->wrong[stage];
 }
 
 static void merge(fed_seen *to, const fed_seen *s)
@@ -167,7 +167,7 @@ void fed_book_result(const fed *t, const weft_job *job, const fed_book *b,
                         last = fed_seen_score(t, eval, t->all);
     const int evaluated = eval->n > 0;
     const double half = (evaluated ? last : pooled).half;
-    res->accuracy = !t->loss;
+    res->by_error = t->score == FED_ERROR;
     res->loss = selected(t, b, pooled, last);
     res->bound = isfinite(half) ? half : 0;
     if (evaluated)

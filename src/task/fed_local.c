@@ -75,7 +75,7 @@ static void score(const fed *t, const real *w, const weft_samples *s, int64_t co
 
 double fed_predictions(const fed *t, int64_t count)
 {
-    const int chars = t->env.data->form == WEFT_CHARS && t->every;
+    const int chars = t->env.data->form == WEFT_CHARS && t->target == FED_ALL_SYMBOLS;
     return (double)(chars ? count * t->env.data->clients->d : count);
 }
 

@@ -74,7 +74,7 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_book *b,
         p->options =
             fed_pick(t, &c.mix, job->trial, (uint64_t)round, j, c.pick + j * c.mix.nblock);
         fed_size(t, &c.turn, p);
-        p->weight = p->samples == 0 ? 0 : t->plain ? 1 : (double)p->samples;
+        p->weight = p->samples == 0 ? 0 : t->average == FED_PLAIN ? 1 : (double)p->samples;
         c.weight += p->weight;
     }
     close_devices(t, &c, round, tmp);
@@ -159,7 +159,7 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
         if (c->place[j].lost || !(o->count > 0)) continue;
         memcpy(pick + n * nblock, c->pick + j * nblock, (size_t)nblock * sizeof *pick);
         for (int stage = 0; stage < 2; stage++)
-            s[stage][n] = (t->loss ? o->loss : o->wrong)[stage] / o->count;
+            s[stage][n] = (t->score == FED_LOSS ? o->loss : o->wrong)[stage] / o->count;
         v[n++] = o->count;
         sum += o->count;
     }

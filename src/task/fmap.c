@@ -14,7 +14,7 @@ enum { SPLIT, FULL };
 
 typedef struct fmap {
     const char *feature_name, *model_name;
-    int validation, accuracy;
+    int validation, by_error;
     double slack;
     const weft_feature *feature;
     const weft_model *model;
@@ -44,7 +44,7 @@ static const weft_opt fmap_opts[] = {
      .about = "validation samples: divided among the maps, or all scored by each map"},
     {.name = "score",
      .type = WEFT_CHOICE,
-     .at = offsetof(fmap, accuracy),
+     .at = offsetof(fmap, by_error),
      .def = "accuracy",
      .words = "loss|accuracy",
      .about = "what maps are compared by: mean loss or error rate"},
@@ -304,8 +304,8 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit, real
         res->arm_wrong[i] = (double)s.wrong[i];
         res->arm_count[i] = (double)s.count[i];
     }
-    res->accuracy = t->accuracy;
-    res->loss = t->accuracy ? res->valid_error : res->valid_loss;
+    res->by_error = t->by_error;
+    res->loss = t->by_error ? res->valid_error : res->valid_loss;
     if (fitted.diverged) res->loss = INFINITY;
     res->train_loss = fitted.objective;
     res->residual = fitted.residual;
