@@ -240,14 +240,14 @@ bad() # STATUS PATTERN STATEMENT ARGUMENT...: the input file above, with argumen
 bad 2 'tuner.*did you mean "?ws_sha' "a wrong tuner" run.tuner=ws_sah
 bad 2 'feature.*did you mean "?ngram' "a wrong feature map" fmap.feature=ngrams
 bad 2 'model.*did you mean "?ridge' "a wrong model" fmap.model=rigde
-bad 2 'oder: there is no such key; did you mean order' "a wrong key" ngram.oder=2
+bad 2 'ngram.oder.* no such key; did you mean order' "a wrong key" ngram.oder=2
 bad 2 'ngrm.* no such section; did you mean .ngram.' "a wrong section" ngrm.order=2
-bad 2 'order: 9 is out of bounds.* 1 to 3$' "a value out of bounds" ngram.order=9
-bad 2 "bins: 'many' is not an integer" "a value of the wrong type" ngram.bins=many
+bad 2 'ngram.order.* 9 is out of bounds.* 1 to 3$' "a value out of bounds" ngram.order=9
+bad 2 "ngram.bins.* 'many' is not an integer" "a value of the wrong type" ngram.bins=many
 bad 2 'order = 3 .. 1: expected the lower end first' "a range upside down" "ngram.order=3 .. 1"
-bad 2 'alpha: .1 .. 2. is a range.* one value$' "a range where none may be" "ridge.alpha=1 .. 2"
-bad 2 'normalize: .l3. is none of none, l2, average' "a wrong choice" ngram.normalize=l3
-bad 2 'configs: 1e12 is out of bounds.* 0 to 1000000$' "more configurations than there may be" space.configs=1e12
+bad 2 'ridge.alpha.* a range, but .*give one value$' "a range where none may be" "ridge.alpha=1 .. 2"
+bad 2 'ngram.normalize.* .l3. is none of none, l2, average' "a wrong choice" ngram.normalize=l3
+bad 2 'space.configs.* 1e12 is out of bounds.* 0 to 1000000$' "more configurations than there may be" space.configs=1e12
 bad 5 'space.configs.*run.memory' "more configurations than fit" space.configs=1000000 \
     run.memory=0.1
 bad 5 'bins.*GB' "more features than fit" ngram.bins=2^24 run.memory=0.01
@@ -260,7 +260,7 @@ sed 's/^order/oder/' "$tmp/in.ini" >"$tmp/typo.ini"
 refused 2 'typo.ini:11:.*oder.*order' "a typing error is named with file and line" \
     tune "$tmp/typo.ini" -o "$tmp/bad.h5"
 refused 3 'missing.ini: No such file' "a missing input file" tune "$tmp/missing.ini"
-refused 2 'features: 0 is out of bounds' "no features at all" tune "$tmp/in.ini" fmap.feature=rff \
+refused 2 'rff.features.* 0 is out of bounds' "no features at all" tune "$tmp/in.ini" fmap.feature=rff \
     run.data="$tmp/img.h5" rff.features=0 -o "$tmp/bad.h5"
 [ ! -e "$tmp/bad.h5" ] && [ ! -e "$tmp/bad.d" ]
 result $? "a refused run leaves no files"
