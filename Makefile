@@ -234,7 +234,7 @@ ifeq ($(DATA),)
 	    mv data/shakespeare/100.txt data/$(PLAYS); }
 	@echo '$(TEXT_MD5)  data/$(PLAYS)' | md5sum -c -
 endif
-	@there=; for f in $(CIFAR) aclImdb $(PLAYS); do \
+	@there= lacks=; for f in $(CIFAR) aclImdb $(PLAYS); do \
 	    if test -e '$(RAW)'/$$f; then there=yes; else lacks="$$lacks $$f"; fi; done; \
 	test -z "$$lacks" || echo "$(RAW) lacks$$lacks (archives are to be unpacked)" >&2; \
 	test -n "$$there"
