@@ -317,8 +317,8 @@ static void test_slack(void)
     run(tight);
     run(loose);
     ok(tight->res.residual <= 1e-3 && tight->res.iterations > loose->res.iterations,
-       "slack %g takes %d iterations, 1 takes %d", 300.0, loose->res.iterations,
-       tight->res.iterations);
+       "slack %g takes %d iterations, 1 takes %d", 300.0, (int)loose->res.iterations,
+       (int)tight->res.iterations);
     loose->job.mix.k = 1;
     loose->job.mix.z[0] = 0;
     run(loose);

@@ -190,7 +190,8 @@ typedef struct weft_job {
     weft_mix mix;   /* borrowed from the tuner until its next ask or tell */
 } weft_job;
 
-/* What a job brought. Sums are exact, so equal on any number of ranks. */
+/* What a job brought. Sums are exact, so equal on any number of ranks. Up to arm_loss it is
+ * packed as it stands: numbers of 8 bytes without gaps. */
 typedef struct weft_result {
     int64_t job, trial;
     double resource; /* of the trial in all */
@@ -201,17 +202,17 @@ typedef struct weft_result {
     double cost;                    /* virtual seconds where devices take time, else
                                        the resource of the job; for the record */
     double residual;                /* of the fit, relative */
-    int iterations;                 /* of the fit */
-    int by_error; /* 1: loss above and weft_result_score are error rates, 0: losses */
-    int k;
+    double bound; /* half the width of the 95 % interval of valid_error (by_error 1) or
+                     valid_loss; 0 where not known */
+    double global_loss, global_error; /* fed: of the server's weights; NAN: not scored */
+    double personal_loss, personal_error; /* fed: after local training; NAN likewise */
+    int64_t iterations;                   /* of the fit */
+    int64_t by_error; /* 1: loss above and weft_result_score are error rates, 0: losses */
+    int64_t k;
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
     double *z;         /* [k] log-probabilities after the job; the job's where they stay */
-    double bound;      /* half the width of the 95 % interval of valid_error (by_error 1) or
-                          valid_loss; 0 where not known */
-    double global_loss, global_error; /* fed: of the server's weights; NAN: not scored */
-    double personal_loss, personal_error; /* fed: after local training; NAN likewise */
 } weft_result;
 
 /* One unit of a job, a row of /rounds in the run file. Means are over the predictions of
@@ -234,7 +235,7 @@ typedef struct weft_round {
  */
 double weft_result_score(const weft_result *r, int i);
 weft_result weft_result_new(int k, weft_arena *mem);
-size_t weft_result_bytes(int k);
+size_t weft_result_bytes(int64_t k);
 void weft_result_pack(const weft_result *r, void *to);
 void weft_result_unpack(weft_result *r, const void *from); /* r->k must agree */
 

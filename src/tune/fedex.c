@@ -175,8 +175,8 @@ static weft_asked fedex_ask(void *self, weft_job *job)
 static void fedex_tell(void *self, const weft_result *res)
 {
     fedex *t = self;
-    weft_check(res->k == t->mix.k, "result of %d configurations, expected %d", res->k,
-               t->mix.k);
+    weft_check(res->k == t->mix.k, "result of %lld configurations, expected %d",
+               (long long)res->k, t->mix.k);
     weft_race_tell(&t->race, res);
     memcpy(t->z + res->trial * res->k, res->z, (size_t)res->k * sizeof *t->z);
 }

@@ -86,8 +86,8 @@ void weft_share_only(weft_share *s, int i)
 
 int weft_share_scores(weft_share *s, const weft_result *res)
 {
-    weft_check(res->k == s->mix.k, "result of %d configurations, expected %d", res->k,
-               s->mix.k);
+    weft_check(res->k == s->mix.k, "result of %lld configurations, expected %d",
+               (long long)res->k, s->mix.k);
     s->open = 0;
     s->round++;
     const int sound = isfinite(res->loss);
