@@ -277,6 +277,18 @@ static void test_gradient(weft_team *t, weft_arena *mem)
     }
 }
 
+/* Scores of both signs that are beyond any number. */
+static void test_diverged(weft_team *t, weft_arena *mem)
+{
+    const weft_model *m = &weft_model_logistic;
+    problem *p = rows_new(t, MANY, 2, mem);
+    real *w = WEFT_NEW(mem, real, nweight(m, p));
+    for (int64_t j = 0; j < p->f.d; j++)
+        w[j] = (real)(j % 2 ? 1 : -1) * (sizeof(real) == 4 ? (real)3e38 : (real)1e308);
+    const weft_fitted out = fit(m, "limit = 3", p, PRODUCTS, w, mem);
+    ok(out.diverged && out.iterations == 1, "a fit of scores that overflow has diverged");
+}
+
 static void test_loss(weft_arena *mem)
 {
     const weft_model *m = &weft_model_logistic, *v = &weft_model_svm;
@@ -311,6 +323,7 @@ int main(int argc, char **argv)
     test_slack(&weft_model_logistic, &world, mem);
     test_slack(&weft_model_svm, &world, mem);
     test_gradient(&world, mem);
+    test_diverged(&world, mem);
     test_loss(mem);
     weft_arena_free(mem);
     int status = tap_done();

@@ -369,6 +369,9 @@ static void check_products(const made *m)
     ok(worst[0] < 1e-4, "times is the product with the rows");
     ok(worst[1] < 1e-3, "trans is the sum over all ranks' rows");
     ok(worst[2] <= 0, "normal is times, then trans");
+    if (world.rank == 0) z[0] = NAN;
+    f->trans(f, 1, z, g);
+    ok(isnan(g[0]) && isnan(g[f->d - 1]), "what is no number stays so on all ranks");
     f->sums(f, g);
     memset(plain, 0, (size_t)(2 * f->d) * sizeof *plain);
     for (int64_t e = 0; e < f->rows->first[f->n]; e++)

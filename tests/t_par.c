@@ -100,6 +100,29 @@ static void test_exact(weft_team *t)
             "a sum is off by half a unit of 2^-scale at most");
 }
 
+/* Numbers whose bound is found first; then one of the last rank is none. */
+static void test_unbounded(weft_team *t)
+{
+    enum { N = 3 };
+    const int last = t->rank == t->size - 1;
+    double x[N] = {0.25, last ? -8 : 1, 0.5}, sum[N];
+    int64_t whole[N];
+    const double most = weft_largest_f64(t, x, N), bound = most * t->size;
+    const int scale = weft_fix_scale(bound);
+    for (int i = 0; i < N; i++) whole[i] = weft_fix(x[i], scale);
+    weft_sum_whole(t, whole, N, scale, bound, sum);
+    ok(most == 8 && sum[0] == 0.25 * t->size && sum[1] == t->size - 9,
+       "sums by the largest magnitude are exact");
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    for (int k = 0; k < 3; k++) {
+        const real y[N] = {1, last ? (real)bad[k] : 2, 3};
+        const double none = weft_largest(t, y, N);
+        weft_sum_whole(t, whole, N, weft_fix_scale(none), none, sum);
+        ok(isinf(none) && none > 0 && isnan(sum[0]) && isnan(sum[1]),
+           "%g on one rank makes sums NaN", bad[k]);
+    }
+}
+
 static void test_agree(weft_team *t)
 {
     ok(weft_agree(WEFT_OK, t) == WEFT_OK, "all well is agreed on");
@@ -223,6 +246,7 @@ int main(int argc, char **argv)
     test_deal_costs();
     test_sums(&world);
     test_exact(&world);
+    test_unbounded(&world);
     test_agree(&world);
     test_times(&world);
     test_grid(&world, 5, 2, mem);

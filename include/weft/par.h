@@ -42,6 +42,14 @@ void weft_bcast(weft_team *t, void *bytes, size_t n, int root);
 /* Collective. Exact sum of x[n] over ranks given doubles and, for each rank, the same
  * `bound` on the sum of magnitudes over all ranks. */
 void weft_sum_f64(weft_team *t, double *x, size_t n, double bound);
+/* Collective. Largest magnitude of x[n] over all ranks, each with its own n; INFINITY where
+ * a number is not finite. */
+double weft_largest(weft_team *t, const real *x, size_t n);
+double weft_largest_f64(weft_team *t, const double *x, size_t n);
+/* Collective. sum[n] over ranks of x[n], whole numbers in units of 2^-scale (in, out: their
+ * sums); NAN where `bound`, which gave the scale, is not finite: x may then be anything. */
+void weft_sum_whole(weft_team *t, int64_t *x, size_t n, int scale, double bound,
+                    double *sum);
 /* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
  * `send`, and receives from[size] from each, likewise, in `receive`. */
 void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,

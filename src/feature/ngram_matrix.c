@@ -13,33 +13,24 @@ static void times(const weft_matrix *f, int c, const real *w, real *z)
     }
 }
 
-/* Largest magnitude in x[n], on any rank. Collective. */
-static double largest(const weft_matrix *f, int64_t n, const real *x)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i]));
-    weft_max_f64(f->team, &most, 1);
-    return most;
-}
-
 /* g[d] = sum over all ranks' rows of z[i] times the entries. Every column has at most one
- * entry a row, which bounds its sum. Collective. */
+ * entry a row, which bounds its sum. NaN where that is not finite. Collective. */
 static void sum_rows(const weft_matrix *f, const real *z, double *g)
 {
     const weft_sparse *x = f->rows;
-    const double *bound = f->self; /* magnitude of the entries */
+    const double entry = *(const double *)f->self; /* largest magnitude */
     weft_arena *tmp = weft_arena_new();
     int64_t *sum = WEFT_NEW(tmp, int64_t, f->d);
-    double most = largest(f, f->n, z) * *bound;
-    int scale = weft_fix_scale(most * (double)f->total);
-    double unit = ldexp(1, scale);
-    for (int64_t i = 0; i < f->n; i++) {
+    const double most = weft_largest(f->team, z, (size_t)f->n);
+    const double bound = most * entry * (double)f->total;
+    const int scale = weft_fix_scale(bound);
+    const double unit = ldexp(1, scale);
+    for (int64_t i = 0; i < f->n && isfinite(bound); i++) {
         double zi = (double)z[i] * unit;
         for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
             sum[x->column[e]] += (int64_t)(zi * (double)x->value[e]);
     }
-    weft_sum_i64(f->team, sum, (size_t)f->d);
-    for (int64_t j = 0; j < f->d; j++) g[j] = (double)sum[j] / unit;
+    weft_sum_whole(f->team, sum, (size_t)f->d, scale, bound, g);
     weft_arena_free(tmp);
 }
 

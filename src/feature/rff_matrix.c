@@ -72,23 +72,9 @@ static void sum_up(const weft_matrix *f, const double *sum, size_t n, int scale,
                    double bound, double unit, double *g, weft_arena *tmp)
 {
     int64_t *whole = WEFT_NEW(tmp, int64_t, n);
-    const int finite = isfinite(bound);
-    for (size_t e = 0; e < n && finite; e++) whole[e] = (int64_t)sum[e];
-    weft_sum_i64(f->team, whole, n);
-    const double value = ldexp(unit, -scale);
-    for (size_t e = 0; e < n; e++) g[e] = finite ? (double)whole[e] * value : NAN;
-}
-
-/* Largest magnitude of x[n] over all ranks, INFINITY if one is not finite. Collective. */
-static double largest(weft_team *team, const real *x, size_t n)
-{
-    double most = 0;
-    for (size_t e = 0; e < n; e++) {
-        const double size = fabs((double)x[e]);
-        if (!(size <= most)) most = isfinite(size) ? size : INFINITY;
-    }
-    weft_max_f64(team, &most, 1);
-    return most;
+    for (size_t e = 0; e < n && isfinite(bound); e++) whole[e] = (int64_t)sum[e];
+    weft_sum_whole(f->team, whole, n, scale, bound, g);
+    for (size_t e = 0; e < n; e++) g[e] *= unit;
 }
 
 static void trans(const weft_matrix *f, int c, const real *z, double *g)
@@ -96,7 +82,7 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
     const rff_matrix *m = f->self;
     const size_t n = (size_t)(c * m->d);
     const double bound =
-        LARGEST * largest(f->team, z, (size_t)(c * m->n)) * (double)f->total;
+        LARGEST * weft_largest(f->team, z, (size_t)(c * m->n)) * (double)f->total;
     const int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
     real *part = WEFT_NEW(tmp, real, n);
@@ -118,7 +104,7 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
 static double normal_bound(const weft_matrix *f, int c, const real *w, const real *h)
 {
     const rff_matrix *m = f->self;
-    const double weight = h ? largest(f->team, h, (size_t)(c * m->n)) : 1;
+    const double weight = h ? weft_largest(f->team, h, (size_t)(c * m->n)) : 1;
     double most = 0;
     for (int j = 0; j < c; j++) {
         double sum = 0;

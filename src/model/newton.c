@@ -47,17 +47,18 @@ static double loss_at(const newton *s, double m, double *slope, double *curve)
     return 0.5 * unit * gap * gap;
 }
 
-/* Sum over all ranks' rows of x[n], in any order the same. Collective. */
+/* Sum over all ranks' rows of x[n], in any order the same; NaN where one is not finite.
+ * Collective. */
 static double sum_rows(const newton *s, const double *x)
 {
-    double most = 0;
-    for (int64_t i = 0; i < s->f->n; i++) most = fmax(most, fabs(x[i]));
-    weft_max_f64(s->f->team, &most, 1);
-    int scale = weft_fix_scale(most * (double)s->f->total);
-    int64_t sum = 0;
-    for (int64_t i = 0; i < s->f->n; i++) sum += weft_fix(x[i], scale);
-    weft_sum_i64(s->f->team, &sum, 1);
-    return weft_unfix(sum, scale);
+    const weft_matrix *f = s->f;
+    const double bound = weft_largest_f64(f->team, x, (size_t)f->n) * (double)f->total;
+    const int scale = weft_fix_scale(bound);
+    int64_t whole = 0;
+    for (int64_t i = 0; i < f->n && isfinite(bound); i++) whole += weft_fix(x[i], scale);
+    double sum;
+    weft_sum_whole(f->team, &whole, 1, scale, bound, &sum);
+    return sum;
 }
 
 static double dot(int64_t n, const double *a, const double *b)
@@ -187,7 +188,7 @@ static double minimise(newton *s, double tol, weft_fitted *out, weft_arena *tmp)
         value = search(s, tmp);
         out->iterations++;
         out->residual = gain / value;
-        if (gain <= 0.1 * tol * value) break;
+        if (!(gain > 0.1 * tol * value)) break; /* a NaN, too */
     }
     return value;
 }

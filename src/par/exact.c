@@ -1,0 +1,36 @@
+/* Exact sums over a team of numbers whose bound is not known beforehand: first the largest
+ * magnitude, then the integers that it allows (math/fix.c). What is not finite makes the
+ * sum NAN, not some finite number. Called by features and models. */
+#include "weft/par.h"
+
+#include <math.h>
+
+static double larger(double most, double x)
+{
+    const double size = fabs(x);
+    if (size <= most) return most;
+    return isfinite(size) ? size : INFINITY;
+}
+
+double weft_largest(weft_team *t, const real *x, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = larger(most, (double)x[i]);
+    weft_max_f64(t, &most, 1);
+    return most;
+}
+
+double weft_largest_f64(weft_team *t, const double *x, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = larger(most, x[i]);
+    weft_max_f64(t, &most, 1);
+    return most;
+}
+
+void weft_sum_whole(weft_team *t, int64_t *x, size_t n, int scale, double bound,
+                    double *sum)
+{
+    weft_sum_i64(t, x, n);
+    for (size_t i = 0; i < n; i++) sum[i] = isfinite(bound) ? weft_unfix(x[i], scale) : NAN;
+}
