@@ -172,9 +172,11 @@ enum {
     OTHER_COLUMNS,
     NOT_FINITE,
     NO_LABELS,
+    WIDE_LABELS,
     FALLING,
     TOO_FEW_TOKENS,
     STRANGE_TOKEN,
+    WIDE_VOCAB,
     NO_VOCAB
 };
 #define HAND_ROWS 4
@@ -204,14 +206,15 @@ static weft_status hand_tokens(weft_h5 *f, const char *part, int64_t n, int wron
 
 static weft_status hand_part(weft_h5 *f, int part, int wrong)
 {
-    int32_t label[HAND_ROWS] = {0, 1, 0, 1};
+    int32_t label[2 * HAND_ROWS] = {0, 1, 0, 1};
     if (wrong == WRONG_LABEL && part == WEFT_TEST) label[3] = 2;
     if (wrong == EMPTY_CLASS) label[1] = label[3] = 0;
     const int64_t n = wrong == NO_VALID && part == WEFT_VALID ? 0 : HAND_ROWS;
+    const int64_t dims[2] = {n, 2};
     const char *name = weft_part_name[part];
     if (wrong != NO_LABELS || part != WEFT_VALID)
-        TRY(weft_h5_put(f, weft_arena_text(mem, "/%s/label", name), WEFT_H5_I32, 1, &n,
-                        label, 0, "label", "none"));
+        TRY(weft_h5_put(f, weft_arena_text(mem, "/%s/label", name), WEFT_H5_I32,
+                        wrong == WIDE_LABELS ? 2 : 1, dims, label, 0, "label", "none"));
     return wrong < FALLING ? hand_matrix(f, name, n, wrong)
                            : hand_tokens(f, name, n, wrong);
 }
@@ -219,7 +222,8 @@ static weft_status hand_part(weft_h5 *f, int part, int wrong)
 static weft_status hand_file(const char *path, int wrong)
 {
     static const char *const name[] = {"yes", "no"};
-    static const uint64_t hash[2] = {1, 2};
+    static const uint64_t hash[4] = {1, 2};
+    static const int64_t dims[2] = {2, 2};
     static const uint8_t stop[2] = {0, 1};
     const int64_t two = 2;
     const char *form = wrong < FALLING ? "reals" : "tokens";
@@ -237,7 +241,8 @@ static weft_status hand_file(const char *path, int wrong)
     if (wrong != NO_VOCAB)
         TRY(weft_h5_put(&f, "/vocab/split/hash", WEFT_H5_U64, 1, &two, hash, 0, "h",
                         "none"));
-    TRY(weft_h5_put(&f, "/vocab/split/lower", WEFT_H5_U64, 1, &two, hash, 0, "l", "none"));
+    TRY(weft_h5_put(&f, "/vocab/split/lower", WEFT_H5_U64, wrong == WIDE_VOCAB ? 2 : 1,
+                    dims, hash, 0, "l", "none"));
     TRY(weft_h5_put(&f, "/vocab/split/stop", WEFT_H5_U8, 1, &two, stop, 0, "s", "none"));
     return weft_h5_commit(&f);
 }
@@ -274,10 +279,14 @@ static void test_contradictions(void)
         {OTHER_COLUMNS, WEFT_EDATA, "/test/x is 4 x 3", "4 x 2", "parts of other columns"},
         {NOT_FINITE, WEFT_EDATA, "row 3, column 1 of /test/x", "finite", "a NaN"},
         {NO_LABELS, WEFT_EFILE, "hand.h5", "/valid/label", "missing labels"},
+        {WIDE_LABELS, WEFT_EFILE, "/train/label of", "hand.h5 has 2 numbers a row",
+         "a table of labels"},
         {FALLING, WEFT_EDATA, "/train/split/offset", "rise", "falling offsets"},
         {TOO_FEW_TOKENS, WEFT_EDATA, "3 tokens", "4", "fewer tokens than offsets"},
         {STRANGE_TOKEN, WEFT_EDATA, "token 2 of 2", "/train/split/token",
          "a strange token"},
+        {WIDE_VOCAB, WEFT_EFILE, "/vocab/split/lower of", "2 numbers a row",
+         "a table of hashes"},
         {NO_VOCAB, WEFT_EFILE, "/vocab/split/hash", "hand.h5", "a missing vocabulary"},
     };
     ok(open_hand(NOTHING) == WEFT_OK, "a file written by hand is opened");

@@ -81,8 +81,8 @@ static void test_types(void)
         int same = st == WEFT_OK;
         for (int i = 0; i < 7 && same; i++) {
             memset(out, 0, sizeof out);
-            st = weft_h5_get_rows(&f, weft_arena_text(mem, "/a/b/%d", i), type[i], 0, ROWS,
-                                  out);
+            st = weft_h5_get_rows(&f, weft_arena_text(mem, "/a/b/%d", i), type[i], COLS, 0,
+                                  ROWS, out);
             same = st == WEFT_OK && memcmp(in, out, ROWS * COLS * size[i]) == 0;
         }
         ok(same, "all types come back as written%s", packed ? ", compressed" : "");
@@ -112,21 +112,23 @@ static void test_rows(void)
           "writing rows that are not there");
     ok(weft_h5_commit(&f) == WEFT_OK && weft_h5_open(&f, at("rows.h5"), mem) == WEFT_OK,
        "the file is committed and opened");
-    ok(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 0, 10, back) == WEFT_OK &&
+    ok(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 4, 0, 10, back) == WEFT_OK &&
            memcmp(in, back, sizeof in) == 0,
        "all rows come back");
-    ok(weft_h5_get_rows(&f, "/x", WEFT_H5_F64, 3, 2, real_back) == WEFT_OK &&
+    ok(weft_h5_get_rows(&f, "/x", WEFT_H5_F64, 4, 3, 2, real_back) == WEFT_OK &&
            real_back[0] == in[12] && real_back[7] == in[19],
        "some rows come back as another type");
     ok(weft_h5_shape(&f, "/x", &nd, dims) == WEFT_OK && nd == 2 && dims[0] == 10 &&
            dims[1] == 4,
        "the shape is known");
     ok(weft_h5_shape(&f, "/none", &nd, dims) == WEFT_OK && nd == 1 && dims[0] == 0 &&
-           weft_h5_get_rows(&f, "/none", WEFT_H5_F32, 0, 0, NULL) == WEFT_OK,
+           weft_h5_get_rows(&f, "/none", WEFT_H5_F32, 1, 0, 0, NULL) == WEFT_OK,
        "a dataset may be empty");
-    fails(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 5, 6, back), "rows.h5", "5 to 11",
+    fails(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 4, 5, 6, back), "rows.h5", "5 to 11",
           "reading rows that are not there");
-    fails(weft_h5_get_rows(&f, "/y", WEFT_H5_I32, 0, 1, back), "rows.h5", "/y",
+    fails(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 1, 0, 1, back), "/x of", "4 numbers",
+          "reading rows of another width");
+    fails(weft_h5_get_rows(&f, "/y", WEFT_H5_I32, 1, 0, 1, back), "rows.h5", "/y",
           "a missing dataset");
     weft_h5_close(&f);
 }
@@ -248,7 +250,8 @@ static void test_kept(void)
     weft_h5_close(&f);
     ok(st == WEFT_OK && entries() == before + 1, "closing without commit leaves nothing");
     ok(weft_h5_open(&f, at("kept.h5"), mem) == WEFT_OK &&
-           weft_h5_get_rows(&f, "/one", WEFT_H5_I32, 0, 1, &back) == WEFT_OK && back == 1,
+           weft_h5_get_rows(&f, "/one", WEFT_H5_I32, 1, 0, 1, &back) == WEFT_OK &&
+           back == 1,
        "and the older file as it was");
     weft_h5_close(&f);
     fails(weft_h5_create(&f, at("types.h5/x.h5"), mem), "types.h5/x.h5", "Not a directory",

@@ -63,9 +63,12 @@ WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name,
 WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd,
                                        int64_t *dims);
 int weft_h5_has(weft_h5 *f, const char *name); /* dataset, group, or "/group@attr" */
-/* Rows [first, first+count) of the slowest dimension, converted to type. */
+/* Rows [first, first+count) of the slowest dimension, converted to type: count x width
+ * numbers. EFILE where the dataset has other than `width` numbers a row, or no such rows.
+ */
 WEFT_CHECKED weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type,
-                                          int64_t first, int64_t count, void *data);
+                                          int64_t width, int64_t first, int64_t count,
+                                          void *data);
 WEFT_CHECKED weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text,
                                            int64_t *n); /* owned by f->mem */
 /* A dataset of a file that stays open to be read in small pieces, of which nothing stays in
@@ -79,7 +82,8 @@ typedef struct weft_h5set {
     int64_t dims[WEFT_H5_DIMS]; /* 1 from nd on */
 } weft_h5set;
 WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name);
-/* Rows [first, first+count), converted to type. EFILE. Local. */
+/* Rows [first, first+count), converted to type; the caller has looked at dims. EFILE.
+ * Local. */
 WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type,
                                           int64_t first, int64_t count, void *data);
 /* Text `row` of a list of texts, in mem. EFILE. Local. */

@@ -74,7 +74,7 @@ static weft_status read_labels(weft_data *d, int part)
     r->total = dims[0];
     weft_deal(r->total, d->team->rank, d->team->size, &r->first, &r->n);
     int32_t *label = WEFT_NEW(d->mem, int32_t, r->n);
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I32, r->first, r->n, label));
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I32, 1, r->first, r->n, label));
     for (int64_t i = 0; i < r->n; i++)
         if (label[i] < 0 || label[i] >= d->classes)
             return weft_fail(
@@ -113,11 +113,11 @@ static weft_status read_matrix(weft_data *d, int part)
     if (d->form == WEFT_BYTES) {
         uint8_t *x = WEFT_NEW(d->mem, uint8_t, r->n * r->d);
         r->byte = x;
-        return weft_h5_get_rows(&d->file, name, WEFT_H5_U8, r->first, r->n, x);
+        return weft_h5_get_rows(&d->file, name, WEFT_H5_U8, r->d, r->first, r->n, x);
     }
     float *x = WEFT_NEW(d->mem, float, r->n * r->d);
     r->value = x;
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_F32, r->first, r->n, x));
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_F32, r->d, r->first, r->n, x));
     return check_reals(d, part, x);
 }
 
@@ -178,10 +178,10 @@ static weft_status read_vocab(weft_data *d, weft_tokenizer tok)
     int64_t n = dims[0];
     uint64_t *hash = WEFT_NEW(d->mem, uint64_t, n), *lower = WEFT_NEW(d->mem, uint64_t, n);
     uint8_t *stop = WEFT_NEW(d->mem, uint8_t, n);
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_U64, 0, n, hash));
-    TRY(weft_h5_get_rows(&d->file, token_name(d, "vocab", tok, "lower"), WEFT_H5_U64, 0, n,
-                         lower));
-    TRY(weft_h5_get_rows(&d->file, token_name(d, "vocab", tok, "stop"), WEFT_H5_U8, 0, n,
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_U64, 1, 0, n, hash));
+    TRY(weft_h5_get_rows(&d->file, token_name(d, "vocab", tok, "lower"), WEFT_H5_U64, 1, 0,
+                         n, lower));
+    TRY(weft_h5_get_rows(&d->file, token_name(d, "vocab", tok, "stop"), WEFT_H5_U8, 1, 0, n,
                          stop));
     d->vocab[tok] = (weft_vocab){.n = n, .hash = hash, .lower = lower, .stop = stop};
     return WEFT_OK;
@@ -192,12 +192,12 @@ static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
     weft_rows *r = &d->part[part];
     const char *name = token_name(d, weft_part_name[part], tok, "offset");
     int64_t *offset = WEFT_NEW(d->mem, int64_t, r->n + 1);
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I64, r->first, r->n + 1, offset));
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I64, 1, r->first, r->n + 1, offset));
     int64_t start = offset[0];
     int rising = start >= 0;
     for (int64_t i = 0; i <= r->n; i++) {
-        rising = rising && (i == 0 || offset[i] >= offset[i - 1] - start);
         offset[i] -= start;
+        rising = rising && (i == 0 || offset[i] >= offset[i - 1]);
     }
     if (!rising)
         return weft_fail(WEFT_EDATA, "%s: %s does not rise; pack it again", d->path, name);
@@ -211,7 +211,7 @@ static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
                          "again",
                          d->path, name, (long long)dims[0], (long long)(start + n));
     uint32_t *token = WEFT_NEW(d->mem, uint32_t, n);
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_U32, start, n, token));
+    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_U32, 1, start, n, token));
     uint32_t largest = 0;
     for (int64_t i = 0; i < n; i++) largest = token[i] > largest ? token[i] : largest;
     if (n > 0 && largest >= d->vocab[tok].n)

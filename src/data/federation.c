@@ -181,7 +181,7 @@ static weft_status read_counts(weft_data *d)
     int32_t *part = WEFT_NEW(d->mem, int32_t, f->n * WEFT_NPART);
     f->own->first = first;
     f->own->part = part;
-    TRY(weft_h5_get_rows(&d->file, "/client/first", WEFT_H5_I64, 0, f->n + 1, first));
+    TRY(weft_h5_get_rows(&d->file, "/client/first", WEFT_H5_I64, 1, 0, f->n + 1, first));
     weft_h5set set;
     TRY(open_set(d, "/client/count", f->n, WEFT_NPART, &set));
     weft_status st = weft_h5_set_rows(&set, WEFT_H5_I32, 0, f->n, part);
@@ -198,7 +198,7 @@ static weft_status read_text(weft_data *d)
     TRY(open_set(d, "/text", n, 0, &set));
     weft_h5_set_close(&set);
     uint8_t *text = WEFT_NEW(d->mem, uint8_t, n);
-    TRY(weft_h5_get_rows(&d->file, "/text", WEFT_H5_U8, 0, n, text));
+    TRY(weft_h5_get_rows(&d->file, "/text", WEFT_H5_U8, 1, 0, n, text));
     for (int64_t i = 0; i < n; i++)
         if (text[i] >= f->symbols)
             return weft_fail(

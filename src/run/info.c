@@ -38,7 +38,7 @@ static weft_status print_classes(weft_h5 *f)
     printf("%-16s", "class");
     for (int p = 0; p < WEFT_NPART; p++) {
         const char *set = weft_arena_text(f->mem, "/%s/count", weft_part_name[p]);
-        TRY(weft_h5_get_rows(f, set, WEFT_H5_I64, 0, n, count + p * n));
+        TRY(weft_h5_get_rows(f, set, WEFT_H5_I64, 1, 0, n, count + p * n));
         printf(" %10s", weft_part_name[p]);
     }
     int64_t all[WEFT_NPART] = {0}, shown = n <= MOST ? n : MOST;

@@ -122,7 +122,7 @@ static int64_t *whole(columns *c, const char *name)
 {
     int64_t *x = WEFT_NEW(c->f->mem, int64_t, c->n);
     const char *path = weft_arena_text(c->f->mem, "/%s/%s", c->group, name);
-    if (c->st == WEFT_OK) c->st = weft_h5_get_rows(c->f, path, WEFT_H5_I64, 0, c->n, x);
+    if (c->st == WEFT_OK) c->st = weft_h5_get_rows(c->f, path, WEFT_H5_I64, 1, 0, c->n, x);
     return x;
 }
 
@@ -130,7 +130,7 @@ static double *number(columns *c, const char *name)
 {
     double *x = WEFT_NEW(c->f->mem, double, c->n);
     const char *path = weft_arena_text(c->f->mem, "/%s/%s", c->group, name);
-    if (c->st == WEFT_OK) c->st = weft_h5_get_rows(c->f, path, WEFT_H5_F64, 0, c->n, x);
+    if (c->st == WEFT_OK) c->st = weft_h5_get_rows(c->f, path, WEFT_H5_F64, 1, 0, c->n, x);
     return x;
 }
 
@@ -203,10 +203,10 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
     for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
     for (int i = 0; i < 5; i++)
         TRY(weft_h5_get_rows(f, weft_arena_text(f->mem, "/times/%s", weft_time_names[i]),
-                             WEFT_H5_F64, 0, 3, s->times[i]));
+                             WEFT_H5_F64, 1, 0, 3, s->times[i]));
     TRY(weft_h5_get_texts(f, "/configs/text", &s->text, &s->nconfig));
     s->id = WEFT_NEW(f->mem, int64_t, s->nconfig);
-    TRY(weft_h5_get_rows(f, "/configs/id", WEFT_H5_I64, 0, s->nconfig, s->id));
+    TRY(weft_h5_get_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));
     TRY(read_jobs(f, &s->jobs));
     TRY(read_rounds(f, s));
     return read_arms(f, &s->arms);

@@ -123,7 +123,8 @@ static weft_status read_state(weft_winner *w, weft_h5 *f)
     w->state = state;
     for (int i = 0; i < w->ntensor; i++) {
         const weft_tensor *t = &w->tensor[i];
-        TRY(weft_h5_get_rows(f, path_of(t->name, f->mem), REAL_TYPE, 0, t->dims[0],
+        TRY(weft_h5_get_rows(f, path_of(t->name, f->mem), REAL_TYPE,
+                             t->dims[1] * t->dims[2] * t->dims[3], 0, t->dims[0],
                              state + t->at));
     }
     return WEFT_OK;

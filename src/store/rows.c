@@ -136,12 +136,20 @@ weft_status weft_h5_append(weft_h5 *f, const char *name, weft_h5type type, int64
     return st;
 }
 
-weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
-                             int64_t count, void *data)
+weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t width,
+                             int64_t first, int64_t count, void *data)
 {
     weft_h5set s;
     TRY(once(&s, f, name));
-    weft_status st = weft_h5_set_rows(&s, type, first, count, data);
+    double numbers = 1; /* of a row: any file's fit a double */
+    for (int i = 1; i < s.nd; i++) numbers *= (double)s.dims[i];
+    const int fits = numbers >= (double)width && numbers <= (double)width;
+    weft_status st =
+        fits ? weft_h5_set_rows(&s, type, first, count, data)
+             : weft_fail(WEFT_EFILE,
+                         "%s of %s has %.0f numbers a row where %lld are expected; make "
+                         "the file again",
+                         name, f->path, numbers, (long long)width);
     weft_h5_set_close(&s);
     return st;
 }
