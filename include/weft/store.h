@@ -106,11 +106,13 @@ WEFT_CHECKED weft_status weft_h5_get_long(weft_h5 *f, const char *name, const ch
 
 /* ---- journal ------------------------------------------------------------------------ */
 
-/* Framed records: tag, length, XXH32 checksum, payload; each appended by one write(2),
- * fsynced at least once a second. A torn tail is cut when the journal is opened. */
+/* Framed records: tag, length, XXH32 checksum, payload; each appended by one write(2), so
+ * that it survives this process; a loss of the node only after weft_journal_sync, or once a
+ * record is added a second or more after the last. A torn tail is cut when the journal is
+ * opened. */
 typedef struct weft_journal {
     int fd;
-    double synced;
+    double synced; /* when it was last */
     char *path;
 } weft_journal;
 typedef struct weft_record {

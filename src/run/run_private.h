@@ -131,6 +131,9 @@ WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_event *e, int
  * world. */
 WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_event *e,
                                         const real *state, int64_t n);
+/* Makes all events that were recorded survive a loss of the node. Collective over the
+ * world. */
+WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t);
 /* Reads the state[n] after an event. Collective over team. */
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
                                          const weft_event *e, real *state, int64_t n);

@@ -191,7 +191,7 @@ static weft_status record_all(weft_sched *s, slot *todo, int n, int *reached)
         else
             weft_arena_free(todo[i].state.mem);
     }
-    return st;
+    return st == WEFT_OK && s->trace ? weft_trace_sync(s->trace) : st;
 }
 
 /* How many jobs a team is dealt next: about as many as take the time between two

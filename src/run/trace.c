@@ -278,6 +278,12 @@ weft_status weft_trace_add(weft_trace *t, const weft_event *e, const real *state
     return weft_agree(t->world->rank == 0 ? add(t, e, state, n) : WEFT_OK, t->world);
 }
 
+weft_status weft_trace_sync(weft_trace *t)
+{
+    return weft_agree(t->world->rank == 0 ? weft_journal_sync(&t->journal) : WEFT_OK,
+                      t->world);
+}
+
 void weft_trace_drop(weft_trace *t, const weft_event *e)
 {
     if (t->world->rank == 0) drop(t, state_name(t, e, t->mem));
