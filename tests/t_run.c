@@ -276,6 +276,12 @@ static void test_winner(weft_team *team)
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.n == 1, "a target that is met ends the search");
     finish(&b, 0);
+    st = prepare(&b, team, &weft_tuner_ws_sha, 1, NULL, 0);
+    b.sched.target = 100;
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_OK && b.sched.n == 4 && b.sched.winner.job.mix.k == 1,
+       "but not by a fit that maps share");
+    finish(&b, 0);
 }
 
 /* Stops a run after each of its jobs, resumes it, and compares with one that was not

@@ -16,7 +16,7 @@ typedef struct weft_run_opts {
     int64_t seed;
     double memory;     /* GB a rank may use */
     double time_limit; /* seconds; 0 = none */
-    double target;     /* stop when a told loss is at most this; 0 = never */
+    double target;     /* stop when what may win has at most this loss; 0 = never */
     double checkpoint; /* seconds between checkpoints of a job made of rounds */
     int teams;         /* of ranks that do jobs side by side */
     int test;          /* 1: score the winner on the test part */

@@ -170,11 +170,11 @@ typedef struct weft_sched {
     const weft_task *task;
     void *task_self; /* set up for the team */
     const weft_tuner *tuner;
-    void *tuner_self;  /* set up and not asked yet; each rank has its own, alike */
-    weft_trace *trace; /* NULL: keep nothing on disk */
-    double time_limit, target;
-    double checkpoint; /* seconds between checkpoints of a job */
-    double memory;     /* bytes of states that are kept beside the disk; 0: any */
+    void *tuner_self;          /* set up and not asked yet; each rank has its own, alike */
+    weft_trace *trace;         /* NULL: keep nothing on disk */
+    double time_limit, target; /* as in weft_run_opts */
+    double checkpoint;         /* seconds between checkpoints of a job */
+    double memory;             /* bytes of states that are kept beside the disk; 0: any */
     weft_arena *mem;
 
     int64_t n; /* events, in the order they were done; weft_sched_run sorts by job */

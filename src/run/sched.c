@@ -49,9 +49,10 @@ static const weft_event *enter(weft_sched *s, const weft_event *e, const weft_st
     return own;
 }
 
+/* Shared fits, whose trials cannot win, are none: the mean of many maps is nobody's. */
 static int is_target(const weft_sched *s, const weft_event *e)
 {
-    return s->target > 0 && e->res.loss <= s->target;
+    return s->target > 0 && e->job.wins > 0 && e->res.loss <= s->target;
 }
 
 /* ---- teams -------------------------------------------------------------------------- */

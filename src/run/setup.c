@@ -54,7 +54,8 @@ static const weft_opt run_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "a loss (score = loss) or error rate that ends the search; 0: none"},
+     .about = "a loss (score = loss) or error rate that ends the search once a trial that "
+              "may win has it (not a fit that maps share); 0: none"},
     {.name = "checkpoint",
      .type = WEFT_REAL,
      .at = offsetof(weft_run_opts, checkpoint),
