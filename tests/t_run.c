@@ -221,6 +221,7 @@ static uint64_t digest_of(bench *b)
 
 static void finish(bench *b, int done)
 {
+    weft_held_free(&b->sched);
     if (b->sched.trace) weft_trace_close(&b->trace, done);
     weft_arena_free(b->mem);
 }

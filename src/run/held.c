@@ -128,6 +128,12 @@ void weft_held_ended(weft_sched *s)
     let_go(s);
 }
 
+void weft_held_free(weft_sched *s)
+{
+    for (int i = 0; i < s->nheld; i++) forget(&s->held[i]);
+    s->nheld = 0;
+}
+
 weft_status weft_held_winner(weft_sched *s, const real **state)
 {
     for (int i = 0; i < s->nheld; i++) {

@@ -211,8 +211,10 @@ void weft_held_add(weft_sched *s, const weft_event *e, const weft_state *state);
 /* Lets go of the states of trials that the tuner, since its last tell, calls ended. Local.
  */
 void weft_held_ended(weft_sched *s);
-/* The winner's state, [nstate]. Collective over team. */
+/* The winner's state, [nstate], until weft_held_free. Collective over team. */
 WEFT_CHECKED weft_status weft_held_winner(weft_sched *s, const real **state);
+/* Frees the states, however the search ended; their files stay. Local. */
+void weft_held_free(weft_sched *s);
 
 /* Tell a person how far a job, and the search, is: one updating line on a terminal; in a
  * log a line a job, and one for rounds now and then. Local. */

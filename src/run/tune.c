@@ -165,10 +165,11 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
                     .memory = r->opts.memory * 1e9 / 2,
                     .mem = r->mem};
     weft_signals_catch();
-    const weft_status st = weft_sched_run(&s);
+    weft_status st = weft_sched_run(&s);
     weft_signals_free();
-    TRY(st);
-    return conclude(r, &s, t, &o);
+    if (st == WEFT_OK) st = conclude(r, &s, t, &o);
+    weft_held_free(&s);
+    return st;
 }
 
 /* Keeps the trace of a run that was begun and did not end well. */
