@@ -161,6 +161,12 @@ static void test_times(weft_team *t)
     double last = mine;
     weft_max_f64(t, &last, 1);
     ok(wait >= 0.5 * (last - mine), "waiting for slower ranks is counted as waiting");
+    const double computed = t->times.compute;
+    nanosleep(&(struct timespec){.tv_nsec = 50000000L}, NULL);
+    size_t *to = calloc((size_t)t->size, sizeof *to);
+    weft_exchange(t, x, to, x, to);
+    free(to);
+    ok(t->times.compute - computed >= 0.05, "what is done before an exchange is computing");
     double of_rank[2] = {t->rank, 7}, out[6];
     weft_spread(t, of_rank, 2, out);
     ok(out[0] == 0 && out[2] == t->size - 1 && out[3] == 7 && out[5] == 7,

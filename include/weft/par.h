@@ -9,7 +9,7 @@
 
 /* Where the time of a rank goes, seconds. */
 typedef struct weft_times {
-    double compute; /* everything else */
+    double compute; /* everything else; also what ScaLAPACK sends, which it does inside */
     double wait;    /* in a barrier before a collective: others were slower */
     double comm;    /* in collectives */
     double bytes;   /* handed to collectives by this rank */
@@ -54,7 +54,6 @@ void weft_sum_whole(weft_team *t, int64_t *x, size_t n, int scale, double bound,
  * `send`, and receives from[size] from each, likewise, in `receive`. */
 void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
                    const size_t *from);
-void weft_barrier(weft_team *t);
 /* Collective. min, mean, max over ranks of x[n] into out[n][3], on all ranks. */
 void weft_spread(weft_team *t, const double *x, int n, double *out);
 

@@ -1,7 +1,7 @@
 /* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and the account
  * of where time goes. Sums of doubles are made of 64-bit integers, whose order does not
  * matter. Called by every layer that works on data in parallel. */
-#include "weft/par.h"
+#include "books.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -99,8 +99,7 @@ void weft_times_close(weft_team *t)
     t->since = now;
 }
 
-/* Waits for the others, so that the time of the collective that follows is its own. */
-static void enter(weft_team *t)
+void weft_books_enter(weft_team *t)
 {
     weft_times_close(t);
     MPI_Barrier(t->comm);
@@ -109,17 +108,12 @@ static void enter(weft_team *t)
     t->since = now;
 }
 
-static void leave(weft_team *t, size_t bytes)
+void weft_books_leave(weft_team *t, size_t bytes)
 {
     const double now = weft_now();
     t->times.comm += now - t->since;
     t->times.bytes += (double)bytes;
     t->since = now;
-}
-
-void weft_barrier(weft_team *t)
-{
-    if (t->size > 1) enter(t);
 }
 
 /* ---- sums --------------------------------------------------------------------------- */
@@ -129,12 +123,12 @@ static void reduce(weft_team *t, void *x, size_t n, size_t width, MPI_Datatype t
                    MPI_Op op)
 {
     if (t->size == 1) return;
-    enter(t);
+    weft_books_enter(t);
     for (size_t at = 0; at < n; at += PIECE) {
         const size_t count = n - at < PIECE ? n - at : PIECE;
         MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op, t->comm);
     }
-    leave(t, n * width);
+    weft_books_leave(t, n * width);
 }
 
 void weft_sum_i64(weft_team *t, int64_t *x, size_t n)
@@ -172,16 +166,16 @@ void weft_sum_f64(weft_team *t, double *x, size_t n, double bound)
 void weft_bcast(weft_team *t, void *bytes, size_t n, int root)
 {
     if (t->size == 1) return;
-    enter(t);
+    weft_books_enter(t);
     for (size_t at = 0; at < n; at += PIECE)
         MPI_Bcast((char *)bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE,
                   root, t->comm);
-    leave(t, n);
+    weft_books_leave(t, n);
 }
 
 void weft_spread(weft_team *t, const double *x, int n, double *out)
 {
-    enter(t);
+    weft_books_enter(t);
     for (int i = 0; i < n; i++) {
         double *min = out + 3 * (size_t)i, *mean = min + 1, *max = min + 2;
         MPI_Allreduce(x + i, min, 1, MPI_DOUBLE, MPI_MIN, t->comm);
@@ -189,7 +183,7 @@ void weft_spread(weft_team *t, const double *x, int n, double *out)
         MPI_Allreduce(x + i, max, 1, MPI_DOUBLE, MPI_MAX, t->comm);
         *mean /= t->size;
     }
-    leave(t, 3 * (size_t)n * sizeof *x);
+    weft_books_leave(t, 3 * (size_t)n * sizeof *x);
 }
 
 /* ---- agreement ---------------------------------------------------------------------- */
@@ -201,9 +195,9 @@ weft_status weft_agree(weft_status st, weft_team *t)
     struct {
         int gravity, rank;
     } mine = {st == WEFT_STOP ? 1 : (int)st, t->rank}, worst;
-    enter(t);
+    weft_books_enter(t);
     MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, t->comm);
-    leave(t, sizeof mine);
+    weft_books_leave(t, sizeof mine);
     if (worst.gravity == WEFT_OK) return WEFT_OK;
     char text[MESSAGE] = "";
     strncpy(text, weft_error(), MESSAGE - 1);

@@ -2,7 +2,7 @@
  * matrix comes as panels that every rank sees in full and keeps its own blocks of; so no
  * rank holds more than its share and one panel. Called by the ridge model. Blackford et
  * al., "ScaLAPACK Users' Guide", SIAM 1997: block-cyclic layout in chapter 4. */
-#include "weft/par.h"
+#include "books.h"
 
 #include <limits.h>
 #include <string.h>
@@ -176,9 +176,11 @@ static void solve_grid(weft_grid *g, int c, real *b)
         for (int i = 0; i < g->local_n; i++)
             b[(size_t)global(j, g->col, g->ncol) * n + (size_t)global(i, g->row, g->nrow)] =
                 x[(size_t)j * (size_t)g->local_n + (size_t)i];
+    weft_books_enter(g->team);
     for (int j = 0; j < c; j++)
         MPI_Allreduce(MPI_IN_PLACE, b + (size_t)j * n, g->n, REAL_MPI, MPI_SUM,
                       g->team->comm);
+    weft_books_leave(g->team, n * (size_t)c * sizeof *b);
     weft_arena_reset(g->mem, mark);
 }
 
