@@ -148,7 +148,17 @@ static void test_imdb(void)
     write_text("imdb/test/pos/3_9.txt", "good \xc3\x28 bad");
     fails(pack(r, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/pos/3_9.txt: byte 5", "UTF-8",
           "ill-formed UTF-8");
-    weft_check(system(weft_arena_text(mem, "rm %s/imdb/test/neg/*", scratch)) == 0, "rm");
+    const char *imdb = at("imdb");
+    weft_check(unlink(weft_arena_text(mem, "%s/train/pos/7_9.txt", imdb)) == 0, "unlink");
+    fails(pack(r, imdb, "x.h5", ""), WEFT_EDATA, "train/pos holds 29 reviews",
+          "30 are expected; unpack the archive again",
+          "a class without one of its reviews");
+    write_text("imdb/train/pos/7_9.txt", "word7 pos");
+    write_text("imdb/train/neg/more.txt", "more");
+    fails(pack(r, imdb, "x.h5", ""), WEFT_EDATA, "train/neg holds 31 reviews",
+          "30 are expected", "a text that is no review");
+    weft_check(unlink(weft_arena_text(mem, "%s/train/neg/more.txt", imdb)) == 0, "unlink");
+    weft_check(system(weft_arena_text(mem, "rm %s/test/neg/*", imdb)) == 0, "rm");
     fails(pack(r, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/neg", "no reviews",
           "an empty class");
     fails(pack(r, at("imdb/train"), "x.h5", ""), WEFT_EFILE, "train/train/neg", "aclImdb",

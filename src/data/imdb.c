@@ -43,6 +43,22 @@ static int by_number(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* The numbers of a class are 0, 1 ... without gaps: an archive that was unpacked in part
+ * shows. */
+static weft_status check_class(const char *path, const review *v, int64_t n)
+{
+    long last = -1;
+    for (int64_t i = 0; i < n; i++) last = v[i].number > last ? v[i].number : last;
+    if (n == 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds no reviews (*.txt); unpack the archive again", path);
+    if (last + 1 == n) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s holds %lld reviews (*.txt), and their numbers go to %ld, where "
+                     "%ld are expected; unpack the archive again",
+                     path, (long long)n, last, last + 1);
+}
+
 /* Lists the reviews of one class: all names that end in ".txt". */
 static weft_status list_class(const char *source, const char *side, int label, reviews *r,
                               weft_pack *p)
@@ -66,9 +82,7 @@ static weft_status list_class(const char *source, const char *side, int label, r
             .label = label};
     }
     closedir(dir);
-    if (r->n == before)
-        return weft_fail(WEFT_EDATA,
-                         "%s holds no reviews (*.txt); unpack the archive again", path);
+    TRY(check_class(path, r->review + before, r->n - before));
     r->digest[label] = weft_digest_new(p->mem);
     return WEFT_OK;
 }
