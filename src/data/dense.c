@@ -50,13 +50,13 @@ void weft_table_entry(weft_table *t, int64_t column, float value)
     if (column >= t->d) t->d = column + 1;
 }
 
-int weft_table_row(weft_table *t, const char *label, size_t n)
+weft_status weft_table_row(weft_table *t, int64_t line, const char *label)
 {
     t->label = weft_grow(t->mem, t->label, sizeof *t->label, t->n, &t->label_room);
     t->first = weft_grow(t->mem, t->first, sizeof *t->first, t->n + 1, &t->first_room);
-    t->label[t->n] = weft_labels_find(&t->labels, label, n);
+    TRY(weft_labels_find(&t->labels, line, label, strlen(label), &t->label[t->n]));
     t->first[++t->n] = t->entries;
-    return t->label[t->n - 1] < 0 ? -1 : 0;
+    return WEFT_OK;
 }
 
 int weft_table_number(const char *text, float *x)
@@ -127,11 +127,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_table 
         long last = 0;
         while ((word = strtok_r(NULL, blank, &rest)) != NULL)
             TRY(read_pair(path, number, word, &last, t));
-        if (weft_table_row(t, label, strlen(label)) != 0)
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld brings more than %d classes; is this a "
-                             "regression problem?",
-                             path, (long long)number, WEFT_MAX_CLASSES);
+        TRY(weft_table_row(t, number, label));
     }
     return WEFT_OK;
 }
@@ -177,7 +173,7 @@ static int has_comma(const char *text, size_t n)
 static weft_status dense_read(const void *self, const char *source, weft_pack *p)
 {
     const dense *o = self;
-    weft_table t = {.mem = p->mem, .labels = {.mem = p->mem}};
+    weft_table t = {.mem = p->mem, .labels = {.mem = p->mem, .path = source}};
     char *text;
     size_t n;
     TRY(weft_pack_source(p, source));

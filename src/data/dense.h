@@ -18,8 +18,8 @@ typedef struct weft_table {
 } weft_table;
 
 void weft_table_entry(weft_table *t, int64_t column, float value);
-/* Ends the row whose entries were just added. -1 where there would be too many classes. */
-int weft_table_row(weft_table *t, const char *label, size_t n);
+/* Ends the row of that line, whose entries were just added. EDATA as weft_labels_find. */
+WEFT_CHECKED weft_status weft_table_row(weft_table *t, int64_t line, const char *label);
 
 /* A number from text; canonical spelling ("+1" and "1.0" are "1") of a label, itself where
  * it is no number. */

@@ -84,17 +84,10 @@ static weft_status add_row(csv *c)
         weft_table_entry(c->table, i - (i > c->label), x);
     }
     const char *label = weft_table_label(c->field[c->label], c->row);
-    size_t n = strlen(label);
-    if (n == 0 || weft_utf8_check(label, n) < n)
-        return weft_fail(WEFT_EDATA, "%s: line %lld, column %lld has no label in UTF-8",
-                         c->path, (long long)c->line, (long long)c->label + 1);
-    if (weft_table_row(c->table, label, n) != 0)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld, column %lld brings more than %d classes; is "
-                         "it the label? (label = COLUMN)",
-                         c->path, (long long)c->line, (long long)c->label + 1,
-                         WEFT_MAX_CLASSES);
-    return WEFT_OK;
+    if (*label == '\0')
+        return weft_fail(WEFT_EDATA, "%s: line %lld, column %lld has no label", c->path,
+                         (long long)c->line, (long long)c->label + 1);
+    return weft_table_row(c->table, c->line, label);
 }
 
 static void on_row(int end, void *ctx)

@@ -110,17 +110,36 @@ weft_status weft_shape_read(const char *text, int64_t d, int side[3])
 
 /* ---- labels ---------------------------------------------------------------------- */
 
-int32_t weft_labels_find(weft_labels *l, const char *text, size_t n)
+/* The class of that name, or the next one where it is new. */
+static int find(const weft_labels *l, const char *text, size_t n)
 {
     for (int i = -1; i < l->n; i++) {
         int c = i < 0 ? l->last : i;
         if (c < l->n && strlen(l->name[c]) == n && memcmp(l->name[c], text, n) == 0)
-            return l->last = c;
+            return c;
     }
-    if (l->n == WEFT_MAX_CLASSES) return -1;
+    return l->n;
+}
+
+weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, size_t n,
+                             int32_t *number)
+{
+    *number = l->last = find(l, text, n);
+    if (*number < l->n) return WEFT_OK;
+    const size_t good = weft_utf8_check(text, n);
+    if (good < n)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld, byte %zu of the label is not UTF-8; convert the "
+                         "file",
+                         l->path, (long long)line, good);
+    if (l->n == WEFT_MAX_CLASSES)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld brings more than %d classes; check where the label "
+                         "stands, and that it is one",
+                         l->path, (long long)line, WEFT_MAX_CLASSES);
     l->name = weft_grow(l->mem, l->name, sizeof *l->name, l->n, &l->room);
-    l->name[l->n] = weft_arena_text(l->mem, "%.*s", (int)n, text);
-    return l->last = l->n++;
+    l->name[l->n++] = weft_arena_text(l->mem, "%.*s", (int)n, text);
+    return WEFT_OK;
 }
 
 typedef struct class_rank {

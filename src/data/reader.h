@@ -28,14 +28,17 @@ WEFT_CHECKED weft_status weft_shape_read(const char *text, int64_t d, int side[3
 /* Class labels, numbered as they come and, at the end, in order: numbers by value, then
  * texts. */
 typedef struct weft_labels {
+    const char *path; /* of the file that is read, for messages */
     int n;
     const char **name; /* [n] */
     int64_t room;
     int last; /* found last: labels come in runs */
     weft_arena *mem;
 } weft_labels;
-/* The number of label text[n]; -1 where there would be too many classes for labels. */
-int32_t weft_labels_find(weft_labels *l, const char *text, size_t n);
+/* The number of label text[n], which stands in that line of the file. EDATA naming the
+ * line: it is not UTF-8, or one class more than WEFT_MAX_CLASSES. */
+WEFT_CHECKED weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text,
+                                          size_t n, int32_t *number);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and
  * tells the packer. `source` is for the message. */
 WEFT_CHECKED weft_status weft_labels_close(weft_labels *l, const char *source,

@@ -41,6 +41,7 @@ static weft_status read_lines(const char *path, documents *d, weft_labels *l, we
     char *text, *line;
     size_t n;
     TRY(weft_read_all(path, p->mem, &text, &n));
+    l->path = path;
     char *at = text, *end = text + n;
     for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++) {
         if (n == 0) continue;
@@ -49,11 +50,7 @@ static weft_status read_lines(const char *path, documents *d, weft_labels *l, we
             return weft_fail(
                 WEFT_EDATA, "%s: line %lld has no %s; a line is LABEL TAB TEXT", path,
                 (long long)number, tab == NULL ? "TAB" : "label before its TAB");
-        size_t length = (size_t)(tab - line), good = weft_utf8_check(line, length);
-        if (good < length)
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld, byte %zu is not UTF-8; convert the file", path,
-                             (long long)number, good);
+        size_t length = (size_t)(tab - line);
         d->document = weft_grow(p->mem, d->document, sizeof *d->document, d->n, &d->room);
         d->label = weft_grow(p->mem, d->label, sizeof *d->label, d->n, &d->label_room);
         d->document[d->n] =
@@ -61,12 +58,7 @@ static weft_status read_lines(const char *path, documents *d, weft_labels *l, we
                                                (long long)number),
                        .text = tab + 1,
                        .n = n - length - 1};
-        d->label[d->n] = weft_labels_find(l, line, length);
-        if (d->label[d->n++] < 0)
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld brings more than %d classes; a line is "
-                             "LABEL TAB TEXT",
-                             path, (long long)number, WEFT_MAX_CLASSES);
+        TRY(weft_labels_find(l, number, line, length, &d->label[d->n++]));
     }
     return weft_pack_source(p, path);
 }
