@@ -2,6 +2,7 @@
  * called by all ranks; those that need one rank only leave it to rank 0. */
 #include "cli.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <malloc.h>
@@ -191,6 +192,16 @@ static weft_status run(int argc, char **argv, weft_cli *c)
     return WEFT_OK;
 }
 
+/* What was printed may be still in memory, or lost. */
+static weft_status flush_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "cannot write all of the output: %s; free space, or send it elsewhere",
+                     errno ? strerror(errno) : "an earlier write failed");
+}
+
 /* Memory that one job frees serves the next: a fresh page costs a fault and its zeros. */
 static void keep_memory(void)
 {
@@ -211,6 +222,7 @@ int main(int argc, char **argv)
     }
     weft_cli c = {.world = &world, .mem = weft_arena_new()};
     st = run(argc, argv, &c);
+    st = weft_agree(st == WEFT_OK ? flush_output() : st, &world);
     if (st != WEFT_OK && world.rank == 0) fprintf(stderr, "weft: %s\n", weft_error());
     weft_arena_free(c.mem);
     weft_par_end(&world);
