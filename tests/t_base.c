@@ -41,7 +41,7 @@ static int all_zero(const char *p, size_t n)
 static void test_arena(void)
 {
     weft_arena *a = weft_arena_new();
-    ok(weft_arena_mark(a) == 0 && weft_arena_used(a) == 0, "a new arena is empty");
+    ok(weft_arena_mark(a) == 0 && weft_arena_held(a) == 0, "a new arena is empty");
     double *x = WEFT_NEW(a, double, 3);
     x[0] = 1;
     int aligned = 1, zero = 1;
@@ -65,10 +65,10 @@ static void test_arena(void)
     }
     ok(zero, "memory is zero again after a reset");
     ok(weft_arena_mark(a) == mark, "a reset returns to its mark");
-    size_t held = weft_arena_used(a);
+    size_t held = weft_arena_held(a);
     memset(weft_arena_get(a, 200000, 1), 255, 200000);
     weft_arena_reset(a, mark);
-    ok(weft_arena_used(a) == held, "scratch in a loop is not asked for again");
+    ok(weft_arena_held(a) == held, "scratch in a loop is not asked for again");
     ok(x[0] == 1 && x[1] == 0, "a reset leaves what is older");
     ok(strcmp(weft_arena_text(a, "%d-%s", 12, "ab"), "12-ab") == 0, "texts are formatted");
     weft_arena_free(a);

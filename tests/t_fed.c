@@ -205,6 +205,12 @@ static void test_options(void)
     t->memory = 100;
     fails(stand_up(&s, t, "[fed]\ncohort = 1\n", 1), WEFT_ELIMIT, "linear", "18 weights",
           "a network that does not fit");
+    t->memory = 2000;
+    fails(stand_up(&s, t, "[fed]\ncohort = 1\n", 1), WEFT_ELIMIT, "batches of 64",
+          "client.batch", "batches that do not fit");
+    t->memory = 1e6;
+    ok(stand_up(&s, t, "[fed]\ncohort = 1\n[client]\nbatch = 65536\n", 1) == WEFT_OK,
+       "a batch takes no more memory than clients have samples for");
     t->memory = 0;
     fails(stand_up(&s, t, "[fed]\ncohort = 1\n[client]\nbatch = 0\n", 1), WEFT_ECONF,
           "batch", "0", "no batch");

@@ -235,12 +235,12 @@ static void test_big(weft_arena *mem)
 
 static void test_memory(weft_arena *mem)
 {
-    size_t used = weft_arena_used(mem);
+    size_t used = weft_arena_held(mem);
     sink s = {.tokens = 0};
     for (int k = 0; k < WEFT_NTOK; k++)
         weft_tokenize((weft_tokenizer)k, "a-b c", 5, count, &s, mem);
     ok(s.tokens == 2 + 4 + 2 && s.bytes == 3 + 4 + 4, "tokens have their lengths");
-    ok(weft_arena_used(mem) == used, "scratch memory is given back");
+    ok(weft_arena_held(mem) == used, "scratch memory is given back");
 }
 
 static void test_lower_room(void)

@@ -78,7 +78,7 @@ char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
 void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
 size_t weft_arena_mark(const weft_arena *a);       /* a point to return to */
 void weft_arena_reset(weft_arena *a, size_t mark); /* releases all got since mark */
-size_t weft_arena_used(const weft_arena *a);       /* bytes held */
+size_t weft_arena_held(const weft_arena *a);       /* bytes of its blocks */
 #define WEFT_NEW(a, type, n) ((type *)weft_arena_get((a), (size_t)(n), sizeof(type)))
 
 /* ---- random numbers ----------------------------------------------------------------- */

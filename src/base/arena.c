@@ -137,7 +137,7 @@ void weft_arena_reset(weft_arena *a, size_t mark)
     if (a->last) a->last->used = mark - a->last->start;
 }
 
-size_t weft_arena_used(const weft_arena *a)
+size_t weft_arena_held(const weft_arena *a)
 {
     return a->held;
 }

@@ -114,23 +114,42 @@ static void measure(fed *t)
     }
 }
 
+/* Samples of a batch at most: as options say, but no more than some client has. */
+static int largest_batch(const fed *t)
+{
+    const weft_clients *f = t->env.data->clients;
+    const double asked =
+        largest(axis_of(t->env.space, &fed_client_kind, "batch"), (double)t->client.batch);
+    int64_t most = SCORED;
+    for (int64_t c = 0; c < f->n && (double)most < asked; c++)
+        for (int part = 0; part < WEFT_NPART; part++) {
+            const int64_t n = weft_client_count(f, c, (weft_part)part);
+            if (n > most) most = n;
+        }
+    return (int)fmin((double)most, fmax(asked, SCORED));
+}
+
+static weft_status check_memory(const fed *t, double bytes)
+{
+    if (bytes <= t->env.memory) return WEFT_OK;
+    return weft_fail(
+        WEFT_ELIMIT,
+        "fed.model = %s has %lld weights, whose training in batches of %d takes "
+        "%.3g GB; run.memory allows %g GB a rank: make the model or "
+        "client.batch smaller, or allow more",
+        t->net_name, (long long)t->nweight, t->desk.most, bytes / 1e9, t->env.memory / 1e9);
+}
+
+/* Memory is first touched when a client trains, so that what is too much is never taken. */
 static weft_status desk_new(fed *t)
 {
     weft_arena *mem = t->env.mem;
-    const size_t before = weft_arena_used(mem);
-    const double bytes = (double)t->nweight * (sizeof(double) + 3 * sizeof(real));
-    if (bytes > t->env.memory)
-        return weft_fail(WEFT_ELIMIT,
-                         "fed.model = %s has %lld weights, whose training takes %.3g GB; "
-                         "run.memory allows %g GB a rank: make it smaller or allow more",
-                         t->net_name, (long long)t->nweight, bytes / 1e9,
-                         t->env.memory / 1e9);
+    const size_t before = weft_arena_mark(mem);
+    fed_desk *d = &t->desk;
+    d->most = largest_batch(t);
+    TRY(check_memory(t, (double)t->nweight * (sizeof(double) + 3 * sizeof(real))));
     const int64_t started = weft_device_started(
         &t->device, t->cohort, t->replacement ? INT64_MAX : t->env.data->clients->n);
-    const double batch =
-        largest(axis_of(t->env.space, &fed_client_kind, "batch"), (double)t->client.batch);
-    fed_desk *d = &t->desk;
-    d->most = batch > SCORED ? (int)batch : SCORED;
     d->w = WEFT_NEW(mem, real, t->nweight);
     d->g = WEFT_NEW(mem, real, t->nweight);
     d->velocity = WEFT_NEW(mem, real, t->nweight);
@@ -139,8 +158,8 @@ static weft_status desk_new(fed *t)
     d->x = WEFT_NEW(mem, const float *, d->most);
     d->text = WEFT_NEW(mem, const uint8_t *, d->most);
     d->label = WEFT_NEW(mem, int32_t, d->most);
-    d->bytes = (double)(weft_arena_used(mem) - before);
-    return WEFT_OK;
+    d->bytes = (double)(weft_arena_mark(mem) - before);
+    return check_memory(t, d->bytes);
 }
 
 static weft_status fed_setup(void *self, const weft_env *env)
