@@ -242,15 +242,15 @@ static void test_sgemm(void)
     float a[N * K], b[M * K], c[N * M];
     for (int i = 0; i < N * K; i++) a[i] = (float)r[i];
     for (int i = 0; i < M * K; i++) b[i] = (float)r[N * K + i];
-    weft_sgemm(N, M, K, a, K, b, K, c, M);
+    weft_sgemm(N, M, K, a, K, b, M, c, M);
     double worst = 0;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < M; j++) {
             double sum = 0;
-            for (int k = 0; k < K; k++) sum += (double)a[i * K + k] * (double)b[j * K + k];
+            for (int k = 0; k < K; k++) sum += (double)a[i * K + k] * (double)b[k * M + j];
             worst = worse(worst, fabs(sum - (double)c[i * M + j]));
         }
-    is_near(worst, 0, K * 0.25 * 1.2e-7, "sgemm multiplies by the transpose");
+    is_near(worst, 0, K * 0.25 * 1.2e-7, "sgemm multiplies");
 }
 
 int main(void)

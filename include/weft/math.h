@@ -88,7 +88,7 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
 
 /* ---- BLAS where BLAS is best -------------------------------------------------------- */
 
-/* c[n][ldc] = a[n][lda] b[m][ldb]^T over k columns, floats. */
+/* c[n][ldc] = a[n][lda] b[k][ldb], c of m columns, floats. */
 void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb,
                 float *c, int ldc);
 

@@ -33,7 +33,7 @@ typedef struct block {
     int64_t *first;  /* [columns+1] the tail of a column: entries first[j] .. */
     uint32_t *input; /* of the tail */
     float *value;
-    float *dense;         /* [columns][d] */
+    float *dense;         /* [d][columns] */
     float *sign, *radius; /* [3][padded], [padded] */
     struct block *next;   /* of those that are kept */
 } block;
@@ -181,9 +181,12 @@ static const block *make_block(rff_shared *own, int type, int64_t j0, int column
         b->radius = b->sign + 3 * own->padded;
         rff_signs(own, j0, b->sign, b->radius);
     } else {
+        float *column = WEFT_NEW(tmp, float, own->d);
         b->dense = (float *)room;
-        for (int j = 0; j < columns; j++)
-            rff_column(own, family_of(type), j0 + j, b->dense + (size_t)j * own->d);
+        for (int j = 0; j < columns; j++) {
+            rff_column(own, family_of(type), j0 + j, column);
+            for (int i = 0; i < own->d; i++) b->dense[(size_t)i * columns + j] = column[i];
+        }
     }
     return b;
 }
@@ -265,7 +268,7 @@ static void product_floats(const rff_matrix *m, const block *b, const chunk *c, 
     float *x = WEFT_NEW(tmp, float, (size_t)c->n *d);
     for (int r = 0; r < c->n; r++)
         look(m, view_of(m->own, b->type), c->row[r], x + (size_t)r * d);
-    weft_sgemm(c->n, b->columns, d, x, d, b->dense, d, y, ld);
+    weft_sgemm(c->n, b->columns, d, x, d, b->dense, b->columns, y, ld);
 }
 
 /* H D1 H D2 H D3 x, then the lengths of the rows. */

@@ -100,7 +100,7 @@ typedef struct bench {
     weft_s8 packed;
     int32_t *whole; /* [WEFT_BLOCK][FEATURES] */
     float *x, *p, *y,
-        *offset; /* [WEFT_BLOCK][PIXELS], [ORDER][PIXELS], [WEFT_BLOCK][FEATURES] */
+        *offset; /* [WEFT_BLOCK][PIXELS], [PIXELS][ORDER], [WEFT_BLOCK][FEATURES] */
     real *w, *z, *g;
     weft_arena *mem;
 } bench;
@@ -114,7 +114,7 @@ static void call_u8s8(void *ctx)
 static void call_floats(void *ctx)
 {
     bench *b = ctx;
-    weft_sgemm(WEFT_BLOCK, ORDER, PIXELS, b->x, PIXELS, b->p, PIXELS, b->y, ORDER);
+    weft_sgemm(WEFT_BLOCK, ORDER, PIXELS, b->x, PIXELS, b->p, ORDER, b->y, ORDER);
 }
 
 static void call_cos_int(void *ctx)

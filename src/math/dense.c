@@ -54,6 +54,6 @@ void weft_cells_backward(const weft_cells *t, const real *dy, real *dc, real *co
 void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb,
                 float *c, int ldc)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, m, k, 1, a, lda, b, ldb, 0, c,
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, m, k, 1, a, lda, b, ldb, 0, c,
                 ldc);
 }
