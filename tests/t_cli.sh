@@ -251,6 +251,9 @@ bad 2 'space.configs.* 1e12 is out of bounds.* 0 to 1000000$' "more configuratio
 bad 5 'space.configs.*run.memory' "more configurations than fit" space.configs=1000000 \
     run.memory=0.1
 bad 5 'bins.*GB' "more features than fit" ngram.bins=2^24 run.memory=0.01
+refused 5 'ridge.solver = cholesky.*run.memory.*ridge.solver = cg' "a factor that does not fit" \
+    tune "$tmp/all.ini" run.data="$tmp/img.h5" rff.features=1000 ridge.solver=cholesky \
+    run.memory=0.005 --plan
 bad 2 'list needs space.file' "a list without a file" space.source=list
 bad 3 'nothing.tsv: No such file' "a list that is missing" space.source=list space.file="$tmp/nothing.tsv"
 bad 2 'order=2.* is not section.key=value' "an assignment without a section" order=2

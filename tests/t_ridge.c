@@ -395,6 +395,23 @@ static void test_gold(weft_team *t, weft_arena *mem)
     weft_arena_free(p.m->mem);
 }
 
+/* What a factor takes is known before it is made, by the smaller of the two systems. */
+static void test_memory(weft_team *t, weft_arena *mem)
+{
+    const void *factor = ridge_new(direct, mem), *cg = ridge_new("", mem);
+    const weft_matrix f = {.d = 100000, .total = 30000, .team = t};
+    double bytes, small;
+    ok(model->memory(factor, &f, INFINITY, &bytes) == WEFT_OK &&
+           model->memory(cg, &f, 1, &small) == WEFT_OK && small <= 0,
+       "cg needs no memory to speak of");
+    is_near(bytes, 9e8 * sizeof(real) / t->size + 16 * 512 * 3e4, 1,
+            "the factor of the dual system is of the rows' order");
+    const weft_status st = model->memory(factor, &f, 1e8, &small);
+    ok(st == WEFT_ELIMIT && strstr(weft_error(), "100000 features") &&
+           strstr(weft_error(), "run.memory") && strstr(weft_error(), "ridge.solver = cg"),
+       "a factor that does not fit is refused");
+}
+
 static void test_loss(weft_arena *mem)
 {
     const void *self = ridge_new("", mem);
@@ -420,6 +437,7 @@ int main(int argc, char **argv)
     test_start(&world, mem);
     test_ranks(&world, mem);
     test_gold(&world, mem);
+    test_memory(&world, mem);
     test_loss(mem);
     weft_arena_free(mem);
     const int status = tap_done();

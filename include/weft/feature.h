@@ -54,7 +54,9 @@ typedef struct weft_feature {
      * Collective. ECONF, EDATA, ELIMIT. */
     weft_status (*setup)(void *self, weft_data *data, double memory, uint64_t seed,
                          weft_arena *mem);
-    int64_t (*columns)(const void *self, double size); /* d of the matrices */
+    int gram; /* 1: its matrices have Gram matrices */
+    /* d of the matrices, by the options alone: also before setup. */
+    int64_t (*columns)(const void *self, double size);
     int64_t (*nstat)(const void *self); /* reals of statistics that go with the weights */
     /* Makes the matrix; `fit` 1: first computes stat[nstat] from these rows (training), 0:
      * uses stat. The matrix lives in tmp. Collective; ranks may ask for any number of rows.

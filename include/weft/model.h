@@ -30,6 +30,12 @@ typedef struct weft_model {
     double (*loss)(const void *self, int classes, const double *s, int y, int *wrong);
     double (*bound)(const void *self,
                     int classes); /* losses above it are cut there (exact sums) */
+    /* NULL: a fit takes a few vectors. Else *bytes: what it takes beside them on a rank,
+     * for a matrix with Gram matrices of d columns and `total` rows over the team (only
+     * these members of f are set). ridge, solver = cholesky: weft_grid_bytes(min(d, total),
+     * size). ELIMIT where it is more than `allowed`. Local. */
+    weft_status (*memory)(const void *self, const weft_matrix *f, double allowed,
+                          double *bytes);
 } weft_model;
 
 /* The model of that name in the registry; ECONF with the nearest name. Local. */

@@ -98,10 +98,13 @@ typedef struct weft_grid weft_grid;
 /* Factors A [n][n], given by panels of its lower triangle, by ScaLAPACK in `real` precision
  * on a grid as square as size allows (1 x P up to 3 ranks), blocks of 64; one rank alone by
  * LAPACK. *minor: 0, or the order of the first minor that is not positive definite. Memory
- * per rank, from mem: n^2/size reals and one panel. To be freed also where *minor is not 0.
+ * per rank, from mem: as weft_grid_bytes says. To be freed also where *minor is not 0.
  * Collective. Cost n^3/3 flops over the team. */
 weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_panel panel, void *ctx,
                             weft_arena *mem, int64_t *minor);
+/* What that takes on a rank of `size`, bytes: n^2/size reals, a panel of 512 n doubles, and
+ * as much again where the panel is made. Local. */
+double weft_grid_bytes(int64_t n, int size);
 /* Solves A x = b by the factor, b [c][n] in and out on all ranks (class-major). Collective.
  * Cost 2 c n^2 flops. */
 void weft_grid_solve(weft_grid *g, int c, real *b);

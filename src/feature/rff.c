@@ -253,6 +253,7 @@ const weft_feature weft_feature_rff = {
              .size = sizeof(rff),
              .opts = opts},
     .setup = setup,
+    .gram = 1,
     .columns = columns,
     .nstat = nstat,
     .matrix = matrix,

@@ -244,6 +244,24 @@ static double ridge_bound(const void *self, int classes)
     return 16.0 * classes;
 }
 
+/* Of the factor; the system is the smaller one, as in ridge_cholesky. */
+static weft_status ridge_memory(const void *self, const weft_matrix *f, double allowed,
+                                double *bytes)
+{
+    const ridge *o = self;
+    const int64_t order = f->d < f->total ? f->d : f->total;
+    *bytes = o->solver == CHOLESKY ? weft_grid_bytes(order, f->team->size) : 0;
+    if (*bytes <= allowed) return WEFT_OK;
+    return weft_fail(
+        WEFT_ELIMIT,
+        "ridge.solver = cholesky needs %.3g GB a rank for %lld features of %lld rows "
+        "(order "
+        "%lld, ranks %d), run.memory allows %.3g GB: use ridge.solver = cg, allow more, or "
+        "take more ranks",
+        *bytes / 1e9, (long long)f->d, (long long)f->total, (long long)order, f->team->size,
+        allowed / 1e9);
+}
+
 extern const weft_model weft_model_ridge;
 const weft_model weft_model_ridge = {
     .kind = {.name = "ridge",
@@ -254,4 +272,5 @@ const weft_model weft_model_ridge = {
     .fit = ridge_fit,
     .loss = ridge_loss,
     .bound = ridge_bound,
+    .memory = ridge_memory,
 };

@@ -127,6 +127,12 @@ static void fill(weft_grid *g, weft_panel panel, void *ctx)
     weft_arena_reset(g->mem, mark);
 }
 
+double weft_grid_bytes(int64_t n, int size)
+{
+    const double order = (double)n;
+    return order * order / size * sizeof(real) + 2 * order * PANEL * sizeof(double);
+}
+
 weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_panel panel, void *ctx,
                             weft_arena *mem, int64_t *minor)
 {

@@ -75,6 +75,16 @@ static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED]
     return WEFT_OK;
 }
 
+/* What fits of so many columns take beside the matrix, bytes a rank. ELIMIT. */
+static weft_status fit_memory(const fmap *t, int64_t columns, double allowed, double *bytes)
+{
+    *bytes = 0;
+    if (!t->feature->gram || !t->model->memory) return WEFT_OK;
+    const weft_matrix f = {
+        .d = columns, .total = t->env.data->part[WEFT_TRAIN].total, .team = t->env.team};
+    return t->model->memory(t->solver, &f, allowed, bytes);
+}
+
 static weft_status fmap_setup(void *self, const weft_env *env)
 {
     fmap *t = self;
@@ -88,9 +98,11 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     t->solver = weft_arena_get(env->mem, 1, t->model->kind.size);
     TRY(weft_conf_bind(env->conf, &t->feature->kind, t->map));
     TRY(weft_conf_bind(env->conf, &t->model->kind, t->solver));
-    TRY(t->feature->setup(t->map, env->data, env->memory, env->seed, env->mem));
-    t->nstat = t->feature->nstat(t->map);
     t->columns = t->feature->columns(t->map, 1.0);
+    double taken;
+    TRY(fit_memory(t, t->columns, env->memory, &taken));
+    TRY(t->feature->setup(t->map, env->data, env->memory - taken, env->seed, env->mem));
+    t->nstat = t->feature->nstat(t->map);
     t->outputs = t->model->outputs(env->data->classes);
     return WEFT_OK;
 }
@@ -344,7 +356,8 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
     return a;
 }
 
-/* Making the matrices and `passes` products with the training matrix; sums of d columns. */
+/* Making the matrices and `passes` products with the training matrix; sums of d columns;
+ * memory of the matrix, of vectors, and of what the model factors. */
 static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const fmap *t = self;
@@ -369,7 +382,9 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
     }
     out->flops += out->passes * 4 * entries * t->outputs;
     out->bytes = ranks > 1 ? out->passes * 8 * d * t->outputs * ranks : 0;
-    out->memory += 8 * 6 * d * t->outputs;
+    double factor;
+    const weft_status any = fit_memory(t, (int64_t)d, INFINITY, &factor);
+    out->memory += 8 * 6 * d * t->outputs + (any == WEFT_OK ? factor : 0);
     weft_arena_free(tmp);
 }
 
