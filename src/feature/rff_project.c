@@ -319,23 +319,28 @@ static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
 
 /* ---- products that are kept --------------------------------------------------------- */
 
-/* Random matrices may take a quarter of the memory beside the features, if all types need
- * so much; Cauchy entries in the tail, two in a hundred, take 8 bytes more. */
+/* A tenth of the memory is left to solvers. Random matrices may take a quarter of what the
+ * features and the data leave, if all types need so much; Cauchy entries in the tail, two
+ * in a hundred, take 8 bytes more. */
 void rff_caches(rff_shared *own)
 {
-    double most = 0;
-    for (int part = 0; part < WEFT_NPART; part++)
-        most = fmax(most, (double)own->data->part[part].n);
+    const weft_rows *part = own->data->part;
+    const double cell = own->data->form == WEFT_BYTES ? 1 : sizeof(float);
     const double columns = (double)own->columns, row = columns * sizeof(int32_t);
-    double room = fmax(own->memory - most * (columns + 64), 0);
-    const double entry = own->data->form == WEFT_BYTES ? 1.2 : sizeof(float);
+    double most = 0, data = 0;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        most = fmax(most, (double)part[p].n);
+        data += cell * (double)(part[p].n * part[p].d);
+    }
+    double room = fmax(0.9 * own->memory - data - most * (columns + 64), 0);
+    const double entry = cell > 1 ? cell : 1.2;
     own->pool_size = (size_t)fmin(room / 4, 2 * RFF_VIEWS * entry * own->d * columns + 1e6);
     own->pool = weft_arena_get(own->mem, 1, own->pool_size);
     own->kept = (double)own->pool_size;
     room -= own->kept;
-    for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++) {
-        rff_cache *kept = &own->cache[part];
-        kept->rows = (int64_t)fmin(room / row, (double)own->data->part[part].n);
+    for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++) {
+        rff_cache *kept = &own->cache[p];
+        kept->rows = (int64_t)fmin(room / row, (double)part[p].n);
         kept->room = own->columns;
         kept->type = WEFT_NEW(own->mem, uint8_t, kept->rows);
         kept->filled = WEFT_NEW(own->mem, int64_t, kept->rows);
