@@ -34,17 +34,14 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
     const weft_sparse *x = f->self;
     weft_arena *tmp = weft_arena_new();
     int64_t *sum = WEFT_NEW(tmp, int64_t, c * f->d);
-    double most = 0;
-    for (int64_t i = 0; i < c * f->n; i++) most = worse(most, fabs((double)z[i]));
-    weft_max_f64(f->team, &most, 1);
-    int scale = weft_fix_scale(most * 16 * ROWS);
-    for (int k = 0; k < c; k++)
+    const double bound = weft_largest(f->team, z, (size_t)(c * f->n)) * 16 * ROWS;
+    const int scale = weft_fix_scale(bound);
+    for (int k = 0; k < c && isfinite(bound); k++)
         for (int64_t i = 0; i < f->n; i++)
             for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
                 sum[k * f->d + x->column[e]] +=
                     weft_fix((double)z[k * f->n + i] * (double)x->value[e], scale);
-    weft_sum_i64(f->team, sum, (size_t)(c * f->d));
-    for (int64_t j = 0; j < c * f->d; j++) g[j] = weft_unfix(sum[j], scale);
+    weft_sum_whole(f->team, sum, (size_t)(c * f->d), scale, bound, g);
     weft_arena_free(tmp);
 }
 

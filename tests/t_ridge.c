@@ -35,12 +35,11 @@ static void dense_trans(const weft_matrix *f, int c, const real *z, double *g)
 {
     const dense *m = f->self;
     const size_t mark = weft_arena_mark(m->mem);
-    double most = 0;
-    for (int64_t i = 0; i < c * f->n; i++) most = worse(most, fabs((double)z[i]));
-    weft_max_f64(f->team, &most, 1);
-    const int scale = weft_fix_scale(most * m->most * (double)f->total);
+    const double bound =
+        weft_largest(f->team, z, (size_t)(c * f->n)) * m->most * (double)f->total;
+    const int scale = weft_fix_scale(bound);
     int64_t *sum = WEFT_NEW(m->mem, int64_t, c * f->d);
-    for (int j = 0; j < c; j++)
+    for (int j = 0; j < c && isfinite(bound); j++)
         for (int64_t k = 0; k < f->d; k++)
             for (int64_t b = 0; b < f->n; b += WEFT_BLOCK) {
                 double block = 0;
@@ -48,8 +47,7 @@ static void dense_trans(const weft_matrix *f, int c, const real *z, double *g)
                     block += m->x[(m->first + i) * f->d + k] * (double)z[j * f->n + i];
                 sum[j * f->d + k] += weft_fix(block, scale);
             }
-    weft_sum_i64(f->team, sum, (size_t)(c * f->d));
-    for (int64_t i = 0; i < c * f->d; i++) g[i] = weft_unfix(sum[i], scale);
+    weft_sum_whole(f->team, sum, (size_t)(c * f->d), scale, bound, g);
     weft_arena_reset(m->mem, mark);
 }
 
