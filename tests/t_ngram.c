@@ -273,7 +273,7 @@ static void test_setup(void)
            ngram->nstat(self) == 2000,
        "a share of the features is a share of the bins");
     double flops, bytes, count;
-    ngram->estimate(self, self, 100, &flops, &bytes, &count);
+    ngram->estimate(self, self, 100, 1, &flops, &bytes, &count);
     ok(flops > 0 && bytes > 0 && count > 0, "costs are estimated");
 }
 

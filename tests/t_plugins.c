@@ -195,7 +195,7 @@ static void check_feature(const made *m, const char *what)
         check_products(&f, rows->first, what);
     }
     double flops, bytes, entries;
-    feature->estimate(m->self, m->self, N, &flops, &bytes, &entries);
+    feature->estimate(m->self, m->self, N, 1, &flops, &bytes, &entries);
     ok(flops > 0 && bytes > 0 && entries > 0, "%s: a plan can be made", what);
 }
 

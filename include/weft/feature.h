@@ -65,10 +65,11 @@ typedef struct weft_feature {
                    weft_arena *tmp);
     /* Configurations with equal affinity share costly work if asked for in a row. */
     int64_t (*affinity)(const void *self, const void *arm);
-    /* What a matrix of `rows` rows of this configuration costs: operations to make it,
-     * bytes held, and entries (a product with one vector takes 2 operations an entry). */
-    void (*estimate)(const void *self, const void *arm, double rows, double *flops,
-                     double *bytes, double *entries);
+    /* What a matrix of `rows` rows and this share of the features costs by this
+     * configuration: operations to make it, bytes held, and entries (a product with one
+     * vector takes 2 operations an entry). */
+    void (*estimate)(const void *self, const void *arm, double rows, double size,
+                     double *flops, double *bytes, double *entries);
 } weft_feature;
 
 /* The feature of that name in the registry; ECONF with the nearest name. Local. */

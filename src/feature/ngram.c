@@ -155,13 +155,14 @@ static int64_t affinity(const void *self, const void *arm)
     return a->tokenizer;
 }
 
-static void estimate(const void *self, const void *arm, double rows, double *flops,
-                     double *bytes, double *entries)
+/* Fewer bins hold the same n-grams. */
+static void estimate(const void *self, const void *arm, double rows, double size,
+                     double *flops, double *bytes, double *entries)
 {
     const ngram *s = self, *a = arm;
     double items = rows * s->tokens[a->tokenizer] * a->order;
     *flops = 30 * items; /* mixing, look-up, weighing */
-    *bytes = 16 * items + 16.0 * (double)s->bins;
+    *bytes = 16 * items + 16.0 * (double)s->bins * size;
     *entries = items;
 }
 

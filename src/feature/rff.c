@@ -231,13 +231,13 @@ static double kept_share(const rff_shared *own)
 }
 
 /* Operations in units of float ones: products of integers are three times as fast. */
-static void estimate(const void *self, const void *arm, double rows, double *flops,
-                     double *bytes, double *entries)
+static void estimate(const void *self, const void *arm, double rows, double size,
+                     double *flops, double *bytes, double *entries)
 {
     const rff *t = self;
     const rff_shared *own = t->own;
     const int type = type_of(own, arm);
-    const double d = (double)t->features;
+    const double d = size * (double)t->features;
     const double fast = own->view[type % RFF_VIEWS].exact ? 3 : 1;
     const double each =
         type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(own->padded + 1.0) : 2 * own->d / fast;

@@ -21,6 +21,8 @@ typedef struct plan {
     int64_t units[TRIED];
     double flops[TRIED];
     int tried;         /* jobs that were begun for real */
+    double share;      /* of their features; 0: all */
+    double fixed;      /* seconds of a job that do not grow with its features */
     int64_t done;      /* units of them */
     double work, took; /* operations and seconds of these */
 } plan;
@@ -117,13 +119,42 @@ static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
     return st;
 }
 
+/* Does a fit that would take too long with fewer features, where those take fewer
+ * operations: as few as are surely fast, then as many as can be expected to take half the
+ * time there is. Collective over team. */
+static weft_status try_smaller(const weft_run *r, plan *p)
+{
+    weft_job *job = &p->first[0].job;
+    const double all = p->flops[0], full = job->size;
+    double expected = slowly(r, p, all);
+    weft_max_f64(r->team, &expected, 1);
+    for (int k = 0; k < 2 && expected > TRY_OUT; k++) {
+        const double work = p->work, took = p->took;
+        weft_cost c = {0};
+        job->size = full * fmin(0.5 * TRY_OUT / expected, 1);
+        r->task->cost(r->task_self, job, &c);
+        if (c.flops > 0.5 * all) break;
+        p->flops[0] = c.flops;
+        p->work = p->took = 0;
+        p->done = p->tried = 0;
+        TRY(weft_agree(begin_job(r, p, 0, TRY_OUT), r->team));
+        weft_max_f64(r->team, &p->took, 1);
+        p->share = job->size;
+        expected = p->took * all / p->work;
+        const double slope = (p->took - took) / (p->work - work);
+        if (k > 0 && slope > 0) p->fixed = fmax(took - slope * work, 0);
+    }
+    job->size = full;
+    return WEFT_OK;
+}
+
 /* Begins jobs where a unit of them can be expected to be short. Collective over world. */
 static weft_status try_out(weft_run *r, plan *p)
 {
     const int n = p->jobs < TRIED ? (int)p->jobs : TRIED;
-    weft_status st = WEFT_OK;
     weft_times_move(r->world, r->team);
-    for (int i = 0; i < n && st == WEFT_OK; i++) {
+    weft_status st = r->task->units || n == 0 ? WEFT_OK : try_smaller(r, p);
+    for (int i = 0; i < n && p->share == 0 && st == WEFT_OK; i++) {
         const double unit = p->flops[i] / (double)p->units[i];
         double v[2] = {p->took,
                        p->work > 0 ? unit * p->took / p->work : slowly(r, p, unit)};
@@ -175,12 +206,14 @@ static void print_time(const weft_run *r, const plan *p)
            p->gflops, p->gbytes);
     if (p->work > 0) {
         /* Each team did the same: together they do as many times more. */
-        const double rate = p->work * r->teams / p->took;
-        printf("tried             %lld %s of %d job%s in %.2f s: %.3g GFLOP/s a rank\n",
-               (long long)p->done, r->task->units ? "rounds" : "fits", p->tried,
-               p->tried == 1 ? "" : "s", p->took, rate / size / 1e9);
+        const double rate = p->work * r->teams / (p->took - p->fixed);
+        const double fixed = p->fixed * (double)p->jobs / r->teams;
+        printf("tried             %lld %s of %d job%s", (long long)p->done,
+               r->task->units ? "rounds" : "fits", p->tried, p->tried == 1 ? "" : "s");
+        if (p->share > 0) printf(", %.2g %% of the features,", 100 * p->share);
+        printf(" in %.2f s: %.3g GFLOP/s a rank\n", p->took, rate / size / 1e9);
         printf("expected time     %s as tried",
-               duration(p->sum.flops / rate, fast, sizeof fast));
+               duration(p->sum.flops / rate + fixed, fast, sizeof fast));
     } else {
         printf("expected time     %s at the rate of sgemm, %s at %s",
                duration(p->sum.flops / (p->gflops * 1e9 * size), fast, sizeof fast),

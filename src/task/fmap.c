@@ -372,13 +372,13 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
     for (int i = 0; i < a.k; i++) {
         if (!(a.p[i] > 0)) continue;
         double flops, bytes, n;
-        t->feature->estimate(t->map, a.arm[i], train, &flops, &bytes, &n);
-        out->flops += a.p[i] * flops * job->size;
-        out->memory += a.p[i] * bytes * job->size / ranks;
-        entries += a.p[i] * n * job->size;
+        t->feature->estimate(t->map, a.arm[i], train, job->size, &flops, &bytes, &n);
+        out->flops += a.p[i] * flops;
+        out->memory += a.p[i] * bytes / ranks;
+        entries += a.p[i] * n;
         const double share = t->validation == SPLIT ? a.p[i] : 1;
-        t->feature->estimate(t->map, a.arm[i], valid, &flops, &bytes, &n);
-        out->flops += share * (flops + 2 * n * t->outputs) * job->size;
+        t->feature->estimate(t->map, a.arm[i], valid, job->size, &flops, &bytes, &n);
+        out->flops += share * (flops + 2 * n * t->outputs);
     }
     out->flops += out->passes * 4 * entries * t->outputs;
     out->bytes = ranks > 1 ? out->passes * 8 * d * t->outputs * ranks : 0;
