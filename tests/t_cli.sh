@@ -1,17 +1,7 @@
 #!/bin/sh
 # The program from the outside: every command, and every kind of bad input that a user can give
 # it, which must end on all ranks with the right status after one clear line. Prints TAP.
-weft=${WEFT:-build/opt/weft}
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-count=0
-result() # STATUS STATEMENT
-{
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        cat "$tmp/out" "$tmp/log" 2>/dev/null | sed 's/^/# /'
-    fi
-}
+. tests/tap.sh
 
 # runs STATEMENT ARGUMENT...: one rank, ends well.
 runs()

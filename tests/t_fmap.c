@@ -264,14 +264,7 @@ static void digest_of(const stand *s)
     const size_t n = weft_result_bytes(K);
     void *packed = weft_arena_get(mem, 1, n);
     weft_result_pack(&s->res, packed);
-    uint64_t key = 0;
-    for (size_t i = 0; i < n; i++) key = (key ^ ((uint8_t *)packed)[i]) * 0x100000001b3;
-    for (int i = 0; i < W; i++) {
-        uint32_t bits = 0;
-        memcpy(&bits, weights(s) + i, sizeof bits);
-        key = (key ^ bits) * 0x100000001b3;
-    }
-    digest(key);
+    digest(weft_hash(weights(s), W * sizeof(real), weft_hash(packed, n, 0)));
 }
 
 static void test_mixture(const char *options, int all, const double *p, const char *what)

@@ -1,17 +1,7 @@
 #!/bin/sh
 # Every inputs/*.ini runs to its end on the built-in data that it names ("stand-in:"), made
 # small by the overrides of its line "test:", once for each of these lines. Prints TAP.
-weft=${WEFT:-build/opt/weft}
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-count=0
-check() # STATUS STATEMENT
-{
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        sed 's/^/# /' "$tmp/log"
-    fi
-}
+. tests/tap.sh
 
 # A text as Project Gutenberg has it: a first play, which is left out, and one of six roles.
 plays()
@@ -42,7 +32,7 @@ stand_in() # KIND, packed into $tmp/KIND.h5
 
 for kind in $(sed -n 's/^; stand-in: *//p' inputs/*.ini | sort -u); do
     stand_in "$kind"
-    check $? "the stand-in $kind is packed"
+    result $? "the stand-in $kind is packed"
 done
 for ini in inputs/*.ini; do
     kind=$(sed -n 's/^; stand-in: *//p' "$ini")
@@ -51,9 +41,9 @@ for ini in inputs/*.ini; do
         # shellcheck disable=SC2086
         timeout 120 mpirun -n 2 "$weft" tune "$ini" run.data="$tmp/$kind.h5" $small \
             -o "$tmp/run.h5" >"$tmp/log" 2>&1 </dev/null
-        check $? "$ini runs on $kind: $small"
+        result $? "$ini runs on $kind: $small"
         "$weft" report "$tmp/run.h5" >"$tmp/log" 2>&1
-        check $? "and is reported"
+        result $? "and is reported"
     done <<END
 $(sed -n 's/^; test: *//p' "$ini")
 END

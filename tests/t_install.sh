@@ -1,16 +1,7 @@
 #!/bin/sh
 # What `make install` puts somewhere works there: the program, and the library by pkg-config;
 # `make uninstall` takes it all away. Prints TAP.
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-count=0
-result() # STATUS STATEMENT
-{
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        sed 's/^/# /' "$tmp/log"
-    fi
-}
+. tests/tap.sh
 made() # TARGET VARIABLE=VALUE ...: by the make, and for the variant, of this test
 {
     make "$@" >"$tmp/log" 2>&1

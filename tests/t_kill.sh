@@ -3,20 +3,10 @@
 # signal, and that is resumed each time on another number of ranks, ends with the digest of one
 # that was left alone: fits of feature maps, and rounds of a federation by one team of ranks or
 # two. Prints TAP. KILLS: how often each run is killed (5); SEED: of the moments.
-weft=${WEFT:-build/opt/weft}
 kills=${KILLS:-5}
 seed=${SEED:-$(date +%s)}
 echo "# SEED=$seed"
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-count=0
-result() # STATUS STATEMENT
-{
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        sed 's/^/# /' "$tmp/log"
-    fi
-}
+. tests/tap.sh
 
 digest() # FILE: of that run
 {

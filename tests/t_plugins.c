@@ -165,13 +165,7 @@ static void check_products(const weft_matrix *f, int64_t first, const char *what
         most = worse(most, fabs(g[i]));
     }
     is_near(worst, 0, 1e-4 * most, "%s: normal is times and trans", what);
-    uint64_t key = 0;
-    for (size_t i = 0; i < cells; i++) {
-        uint64_t bits;
-        memcpy(&bits, both + i, sizeof bits);
-        key = (key ^ bits) * 0x100000001b3;
-    }
-    digest(key);
+    digest(weft_hash(both, cells * sizeof *both, 0));
 }
 
 static void check_feature(const made *m, const char *what)
@@ -254,13 +248,7 @@ static double check_model(const weft_model *model, const made *m, const char *on
     model->fit(self, &f, y, classes, 10, loose, &early, mem);
     ok(!early.diverged && early.iterations <= fit.iterations,
        "%s: ten times the tolerance takes no more iterations", what);
-    uint64_t key = 0;
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, w + i, sizeof bits);
-        key = (key ^ bits) * 0x100000001b3;
-    }
-    digest(key);
+    digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     return after.wrong;
 }
 

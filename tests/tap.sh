@@ -1,0 +1,13 @@
+# Sourced by t_*.sh: a directory for files, and checks that print TAP. What a check wrote to
+# $tmp/out and $tmp/log is shown when it fails.
+weft=${WEFT:-build/opt/weft}
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+count=0
+result() # STATUS STATEMENT
+{
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else
+        echo "not ok $count - $2"
+        cat "$tmp/out" "$tmp/log" 2>/dev/null | sed 's/^/# /'
+    fi
+}
