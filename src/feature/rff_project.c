@@ -303,20 +303,6 @@ static void product(const rff_matrix *m, const block *b, const chunk *c, void *y
     weft_arena_reset(tmp, mark);
 }
 
-/* ---- features ----------------------------------------------------------------------- */
-
-/* Bytes of features [j0, j0 + columns) of a row from its products. */
-static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
-                    const void *y, uint8_t *q)
-{
-    const double turns = m->turns[row];
-    const float *offset = m->own->offset + j0;
-    if (rff_is_int(m->own, m->type[row]))
-        weft_cos_u8_i32(columns, y, turns, offset, q + j0);
-    else
-        weft_cos_u8_f32(columns, y, turns, offset, q + j0);
-}
-
 /* ---- products that are kept --------------------------------------------------------- */
 
 /* A tenth of the memory is left to solvers. Random matrices may take a quarter of what the
@@ -373,6 +359,18 @@ static int is_there(const rff_matrix *m, const rff_cache *kept, int64_t row)
 }
 
 /* ---- features ----------------------------------------------------------------------- */
+
+/* Bytes of features [j0, j0 + columns) of a row from its products. */
+static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
+                    const void *y, uint8_t *q)
+{
+    const double turns = m->turns[row];
+    const float *offset = m->own->offset + j0;
+    if (rff_is_int(m->own, m->type[row]))
+        weft_cos_u8_i32(columns, y, turns, offset, q + j0);
+    else
+        weft_cos_u8_f32(columns, y, turns, offset, q + j0);
+}
 
 /* The rows of a type among [i0, i1), which lie in one block, whose products are missing. */
 static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
