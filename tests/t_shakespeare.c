@@ -280,6 +280,43 @@ static void test_pool(void)
           WEFT_ECONF, "sampling = iid", "split = sample", "dividing users that are pooled");
 }
 
+/* ---- copies without Project Gutenberg's last line -------------------------------- */
+
+enum { ALL_LINES = 124197 }; /* lines that are read of a text */
+
+static void test_endless(void)
+{
+    const char *text = HEAD PLAY ODD ALONE;
+    const size_t n = strlen(text);
+    char *whole = WEFT_NEW(mem, char, n + ALL_LINES + 1);
+    memset(whole, '\n', n + ALL_LINES);
+    memcpy(whole, text, n);
+    ok(pack(&weft_reader_shakespeare, write_text("e.txt", whole), "e.h5",
+            "length=5 valid=0 test=0") == WEFT_OK &&
+           opened("e.h5") && data.clients->n == 5,
+       "a text of all lines that are read needs no last line of Project Gutenberg's");
+    weft_data_close(&data);
+}
+
+/* The real text without its last lines, the licence, as t8.shakespeare.txt is. */
+static void test_real_endless(const char *source)
+{
+    enum { ROOM = 6000000 };
+    char *text = WEFT_NEW(mem, char, ROOM);
+    FILE *f = fopen(source, "rb");
+    weft_check(f != NULL && fread(text, 1, ROOM - 1, f) > 0, "%s", source);
+    fclose(f);
+    char *end = strstr(text, "*** END OF THIS PROJECT");
+    weft_check(end != NULL, "%s has no end", source);
+    *end = '\0';
+    ok(pack(&weft_reader_shakespeare, write_text("endless.txt", text), "r.h5",
+            "valid=0 test=0") == WEFT_OK &&
+           opened("r.h5") && data.clients->n == 1129 &&
+           data.part[WEFT_TRAIN].total == 4226158,
+       "Shakespeare without the licence has the same users and samples");
+    weft_data_close(&data);
+}
+
 /* ---- bad input ------------------------------------------------------------------- */
 
 static void refused(const char *text, const char *options, weft_status st, const char *a,
@@ -376,7 +413,7 @@ static void test_real(void)
         weft_arena_text(mem, "%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
     struct stat info;
     if (dir == NULL || stat(source, &info) != 0) {
-        skip(6, "WEFT_DATA has no shakespeare/raw_data.txt");
+        skip(7, "WEFT_DATA has no shakespeare/raw_data.txt");
         return;
     }
     double start = weft_now();
@@ -401,6 +438,7 @@ static void test_real(void)
     ok(packed(source, "stride=80 most=64") && data.clients->gap == 0 && leaks() == 0,
        "nor do windows side by side");
     weft_data_close(&data);
+    test_real_endless(source);
 }
 
 int main(int argc, char **argv)
@@ -410,6 +448,7 @@ int main(int argc, char **argv)
     test_options();
     test_leaks();
     test_pool();
+    test_endless();
     test_bad();
     test_real();
     return scratch_end();
