@@ -52,7 +52,7 @@ static const weft_column event_columns[] = {
 
 typedef struct arm_row {
     int64_t job, config;
-    double p, after, loss, error, count;
+    double p, after, loss, error, score, count;
 } arm_row;
 
 static const weft_column arm_columns[] = {
@@ -63,6 +63,9 @@ static const weft_column arm_columns[] = {
     WEFT_NUMBER(arm_row, after, "probability in the mixture after the job", "1"),
     WEFT_NUMBER(arm_row, loss, "mean validation loss; nan where not scored", "loss"),
     WEFT_NUMBER(arm_row, error, "share of wrong answers; nan where not scored", "1"),
+    WEFT_NUMBER(arm_row, score,
+                "what configurations are compared by: loss or error; nan where not scored",
+                "loss or 1"),
     WEFT_NUMBER(arm_row, count, "validation samples scored", "count"),
 };
 
@@ -119,6 +122,7 @@ static weft_status put_arms(weft_h5 *f, const weft_sched *s)
                                  .after = exp(r->z[a]),
                                  .loss = r->arm_loss[a] / samples,
                                  .error = r->arm_wrong[a] / samples,
+                                 .score = weft_result_score(r, a),
                                  .count = r->arm_count[a]};
         }
     }

@@ -63,16 +63,21 @@ static int by_merit_of_job(const void *a, const void *b)
     return -weft_merit_compare(&((const trial *)a)->merit, &((const trial *)b)->merit);
 }
 
+static weft_merit merit_of(const weft_jobs *j, int64_t at)
+{
+    return (weft_merit){.job = j->job[at],
+                        .wins = (int)j->wins[at],
+                        .size = j->size[at],
+                        .resource = j->resource[at],
+                        .loss = j->loss[at]};
+}
+
 /* Every trial at its best, best first; list[n of jobs]. */
 static int64_t rank_trials(const weft_jobs *j, trial *list)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < j->n; i++) {
-        const weft_merit m = {.job = j->job[i],
-                              .wins = (int)j->wins[i],
-                              .size = j->size[i],
-                              .resource = j->resource[i],
-                              .loss = j->loss[i]};
+        const weft_merit m = merit_of(j, i);
         int64_t at = 0;
         while (at < n && j->trial[list[at].at] != j->trial[i]) at++;
         if (at == n)
@@ -84,12 +89,17 @@ static int64_t rank_trials(const weft_jobs *j, trial *list)
     return n;
 }
 
-/* The likeliest arm of a job's mixture after it; -1: none. */
+/* The likeliest arm of a job's mixture after it, ties by lower score, as weft_winner_arm
+ * has it; -1: none. */
 static int64_t likeliest(const weft_arms *a, int64_t job)
 {
     int64_t best = -1;
-    for (int64_t i = 0; i < a->n; i++)
-        if (a->job[i] == job && (best < 0 || a->after[i] > a->after[best])) best = i;
+    for (int64_t i = 0; i < a->n; i++) {
+        if (a->job[i] != job) continue;
+        if (best < 0 || a->after[i] > a->after[best] ||
+            (!(a->after[i] < a->after[best]) && a->score[i] < a->score[best]))
+            best = i;
+    }
     return best;
 }
 
@@ -133,35 +143,58 @@ static void print_rounds(const weft_summary *s)
 
 /* A line of the list of best configurations. */
 typedef struct place {
-    int64_t arm, round; /* rounds count where mixtures were searched: later is better */
-    double error, loss;
+    int64_t arm;
+    int chosen;       /* 1: by the search, as its winner */
+    weft_merit merit; /* of the job where it is the configuration's own */
+    double score;     /* of the configuration in a mixture */
 } place;
 
+/* Fits of their own are compared as the scheduler does. Of mixtures the tuner chose one by
+ * means that are its own; then the later mixture is better, and in it the lower score. */
 static int by_merit(const void *pa, const void *pb)
 {
     const place *a = pa, *b = pb;
-    if (a->round != b->round) return a->round > b->round ? -1 : 1;
-    if (a->error < b->error || a->error > b->error) return a->error < b->error ? -1 : 1;
-    if (a->loss < b->loss || a->loss > b->loss) return a->loss < b->loss ? -1 : 1;
+    if (a->merit.wins > 0) return -weft_merit_compare(&a->merit, &b->merit);
+    if (a->chosen != b->chosen) return b->chosen - a->chosen;
+    if (a->merit.job != b->merit.job) return a->merit.job > b->merit.job ? -1 : 1;
+    if (a->score < b->score || a->score > b->score) return a->score < b->score ? -1 : 1;
     return (a->arm > b->arm) - (a->arm < b->arm);
+}
+
+/* The merit of a job by its number; jobs rise in the file. */
+static weft_merit merit_of_job(const weft_jobs *j, int64_t job)
+{
+    int64_t lo = 0, hi = j->n;
+    while (hi - lo > 1) {
+        const int64_t mid = lo + (hi - lo) / 2;
+        if (j->job[mid] <= job)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return merit_of(j, lo);
 }
 
 /* The fits of one configuration each, where there are several; else every configuration
  * with its score in the last mixture that it was scored in. */
 static int64_t ranking(const weft_summary *s, place *list, weft_arena *tmp)
 {
+    const weft_arms *a = &s->arms;
+    const int64_t winner = weft_summary_value(s, "winner_config")->whole;
     int64_t n = 0, singles = 0;
-    for (int64_t i = 0; i < s->arms.n; i++) singles += s->arms.p[i] >= 1;
+    for (int64_t i = 0; i < a->n; i++) singles += a->p[i] >= 1;
     char *seen = WEFT_NEW(tmp, char, s->nconfig);
-    for (int64_t i = s->arms.n - 1; i >= 0; i--) {
-        const int single = s->arms.p[i] >= 1;
-        char *taken = &seen[weft_summary_place(s, s->arms.config[i])];
-        if (single != (singles > 1) || *taken || !(s->arms.p[i] > 0) ||
-            !(s->arms.count[i] > 0))
+    for (int64_t i = a->n - 1; i >= 0; i--) {
+        const int single = a->p[i] >= 1;
+        char *taken = &seen[weft_summary_place(s, a->config[i])];
+        if (single != (singles > 1) || *taken || !(a->p[i] > 0) || !(a->count[i] > 0))
             continue;
         *taken = 1;
-        list[n++] =
-            (place){i, single ? 0 : s->arms.job[i], s->arms.error[i], s->arms.loss[i]};
+        list[n++] = (place){.arm = i,
+                            .chosen = a->config[i] == winner,
+                            .merit = single ? merit_of_job(&s->jobs, a->job[i])
+                                            : (weft_merit){.job = a->job[i]},
+                            .score = a->score[i]};
     }
     if (n > 1) qsort(list, (size_t)n, sizeof *list, by_merit);
     return n;

@@ -34,8 +34,8 @@ typedef struct weft_jobs {
 /* The arms of all jobs, in the order of the file. */
 typedef struct weft_arms {
     int64_t n;
-    int64_t *job, *config; /* [n] */
-    double *p, *after, *loss, *error, *count;
+    int64_t *job, *config;                            /* [n] */
+    double *p, *after, *loss, *error, *score, *count; /* score: loss or error */
 } weft_arms;
 
 typedef struct weft_summary {

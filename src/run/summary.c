@@ -144,6 +144,7 @@ static weft_status read_arms(weft_h5 *f, weft_arms *a)
     a->after = number(&c, "after");
     a->loss = number(&c, "loss");
     a->error = number(&c, "error");
+    a->score = weft_h5_has(f, "/arms/score") ? number(&c, "score") : a->error;
     a->count = number(&c, "count");
     return c.st;
 }
