@@ -66,6 +66,9 @@ class Run:
             self.mix = {k: f["mix"][k][:] for k in f.get("mix", ())}
             self.winner = {k: text(v) if isinstance(v, (bytes, str)) else v
                            for k, v in f["winner"].attrs.items()}
+            tensors = f["winner/tensors"][:] if "winner/tensors" in f else ()
+            # Of a network: a network's last tensor is the bias of its classes.
+            self.classes = f["winner/state"][text(tensors[-1])].size if len(tensors) else 0
         self.tuner = self.attr["tuner"]
         self.seed = int(self.attr["seed"])
         self.ini = configparser.ConfigParser(interpolation=None, strict=False,
