@@ -1,17 +1,20 @@
 /* Every configuration of the space on its own, in the order of the space: random search, or
- * a full sweep of a grid or list. Never waits. */
+ * a full sweep of a grid or list; or one of them, which keeps its index and so its random
+ * numbers. Never waits. */
 #include "weft/tune.h"
 
 typedef struct sweep {
-    int64_t resource;
+    int64_t resource, only;
     const weft_space *sp;
-    int64_t next;
+    int64_t n, next, first; /* jobs, those asked; configuration of the first */
     weft_mix one;
 } sweep;
 
 static const weft_opt sweep_opts[] = {
     {"resource", WEFT_LONG, offsetof(sweep, resource), "1", 1, 1e9, NULL,
      "of each configuration, in the task's unit: fits, rounds", 0},
+    {"only", WEFT_LONG, offsetof(sweep, only), "-1", -1, 1e9, NULL,
+     "index of the one configuration to train; -1: all", 0},
     {0}};
 
 static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -19,7 +22,14 @@ static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
 {
     sweep *t = self;
     (void)seed;
+    if (t->only >= sp->count)
+        return weft_fail(WEFT_ECONF,
+                         "random.only = %lld, but the space has %lld configurations; "
+                         "expected less, or -1 for all",
+                         (long long)t->only, (long long)sp->count);
     t->sp = sp;
+    t->n = t->only < 0 ? sp->count : 1;
+    t->first = t->only < 0 ? 0 : t->only;
     t->next = 0;
     t->one = weft_mix_new(1, sp->dim, mem);
     return WEFT_OK;
@@ -28,9 +38,9 @@ static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
 static weft_asked sweep_ask(void *self, weft_job *job)
 {
     sweep *t = self;
-    if (t->next == t->sp->count) return WEFT_DONE;
-    t->one.id[0] = t->next;
-    weft_space_get(t->sp, t->next, t->one.conf);
+    if (t->next == t->n) return WEFT_DONE;
+    t->one.id[0] = t->first + t->next;
+    weft_space_get(t->sp, t->first + t->next, t->one.conf);
     *job = (weft_job){.trial = t->next++,
                       .from = -1,
                       .resource = (double)t->resource,
@@ -50,7 +60,7 @@ static void sweep_tell(void *self, const weft_result *res)
 static int64_t sweep_jobs(const void *self)
 {
     const sweep *t = self;
-    return t->sp->count;
+    return t->n;
 }
 
 extern const weft_tuner weft_tuner_random;
