@@ -121,6 +121,13 @@ static int find(const weft_labels *l, const char *text, size_t n)
     return l->n;
 }
 
+/* "FILE: line 7", or "FILE" where the line is 0. */
+static const char *place_of(const weft_labels *l, int64_t line)
+{
+    if (line == 0) return l->path;
+    return weft_arena_text(l->mem, "%s: line %lld", l->path, (long long)line);
+}
+
 weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, size_t n,
                              int32_t *number)
 {
@@ -128,15 +135,14 @@ weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, siz
     if (*number < l->n) return WEFT_OK;
     const size_t good = weft_utf8_check(text, n);
     if (good < n)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld, byte %zu of the label is not UTF-8; convert the "
-                         "file",
-                         l->path, (long long)line, good);
+        return weft_fail(WEFT_EDATA, "%s, byte %zu of the label is not UTF-8; convert it",
+                         place_of(l, line), good);
     if (l->n == WEFT_MAX_CLASSES)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld brings more than %d classes; check where the label "
-                         "stands, and that it is one",
-                         l->path, (long long)line, WEFT_MAX_CLASSES);
+        return weft_fail(
+            WEFT_EDATA,
+            "%s brings more than %d classes; check where the label stands, and "
+            "that it is one",
+            place_of(l, line), WEFT_MAX_CLASSES);
     l->name = weft_grow(l->mem, l->name, sizeof *l->name, l->n, &l->room);
     l->name[l->n++] = weft_arena_text(l->mem, "%.*s", (int)n, text);
     return WEFT_OK;

@@ -35,8 +35,8 @@ typedef struct weft_labels {
     int last; /* found last: labels come in runs */
     weft_arena *mem;
 } weft_labels;
-/* The number of label text[n], which stands in that line of the file. EDATA naming the
- * line: it is not UTF-8, or one class more than WEFT_MAX_CLASSES. */
+/* The number of label text[n], which stands in that line of the file (0: is its name).
+ * EDATA naming the line: it is not UTF-8, or one class more than WEFT_MAX_CLASSES. */
 WEFT_CHECKED weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text,
                                           size_t n, int32_t *number);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and

@@ -1,0 +1,296 @@
+/* A directory of classes: one document a file of DIR/CLASS/, or a line of the file
+ * DIR/CLASS. Where DIR has a directory of training documents, named train or
+ * SOMETHING-train, classes are in that one, and directories so named of valid or test are
+ * parts of their own; else parts are shares of all. Names that begin with a dot are left
+ * out, symbolic links are followed. Documents stand by class and name. 20 Newsgroups by
+ * date, the movie reviews of Pang and Lee and others come so. */
+#include "documents.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { FILES, LINES };
+
+typedef struct folder {
+    int documents, encoding;
+    const char *remove;
+    weft_split split;
+} folder;
+
+static const weft_opt options[] = {
+    {"documents", WEFT_CHOICE, offsetof(folder, documents), "files", 0, 0, "files|lines",
+     "files: each file of a class's directory is a document; lines: each line of a class's "
+     "file is one",
+     0},
+    {"encoding", WEFT_CHOICE, offsetof(folder, encoding), "auto", 0, 0, WEFT_ENCODING_WORDS,
+     "of the documents; auto: a document that is not UTF-8 is taken as Windows-1252", 0},
+    {"remove", WEFT_TEXT, offsetof(folder, remove), "", 0, 0, NULL,
+     "what to take out of newsgroup articles: any of headers,footers,quotes, as "
+     "scikit-learn does",
+     0},
+    {"valid", WEFT_REAL, offsetof(folder, split.valid), "0.1", 0, 0.9, NULL,
+     "share of the documents for validation, where it has no directory", 0},
+    {"test", WEFT_REAL, offsetof(folder, split.test), "0.1", 0, 0.9, NULL,
+     "share of the documents for the test, where it has no directory", 0},
+    {"seed", WEFT_LONG, offsetof(folder, split.seed), "0", 0, 9e15, NULL,
+     "of the shuffle that divides the documents", 0},
+    {.name = NULL},
+};
+
+typedef struct entry {
+    const char *name, *path;
+    int directory;
+} entry;
+
+typedef struct listing {
+    entry *entry; /* [n] by name */
+    int64_t n, room;
+} listing;
+
+/* What is being read, and what is to be said of it at the end. */
+typedef struct reading {
+    const folder *how;
+    const char *source;
+    int news; /* flags of what to remove */
+    weft_documents docs;
+    int64_t recoded, empty, beside; /* documents; entries that are none */
+    const char *first_recoded, *first_empty, *first_beside;
+    weft_pack *p;
+} reading;
+
+/* ---- directories ----------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
+}
+
+static weft_status add_entry(const char *dir, const char *name, listing *l, weft_arena *mem)
+{
+    struct stat info;
+    const char *path = weft_arena_text(mem, "%s/%s", dir, name);
+    if (stat(path, &info) != 0) return weft_unreadable(path);
+    if (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode))
+        return weft_fail(WEFT_EDATA, "%s is neither a file nor a directory; remove it",
+                         path);
+    l->entry = weft_grow(mem, l->entry, sizeof *l->entry, l->n, &l->room);
+    l->entry[l->n++] =
+        (entry){weft_arena_text(mem, "%s", name), path, S_ISDIR(info.st_mode)};
+    return WEFT_OK;
+}
+
+static weft_status list(const char *path, listing *l, weft_arena *mem)
+{
+    DIR *dir = opendir(path);
+    weft_status st = WEFT_OK;
+    *l = (listing){0};
+    if (dir == NULL) return weft_unreadable(path);
+    for (const struct dirent *e; st == WEFT_OK && (e = readdir(dir)) != NULL;)
+        if (e->d_name[0] != '.') st = add_entry(path, e->d_name, l, mem);
+    closedir(dir);
+    TRY(st);
+    if (l->n > 0) qsort(l->entry, (size_t)l->n, sizeof *l->entry, by_name);
+    return WEFT_OK;
+}
+
+/* The part that a directory's name ends in, a word of its own; WEFT_NPART: none. */
+static weft_part part_of(const char *name)
+{
+    static const struct {
+        const char *word;
+        weft_part part;
+    } known[] = {{"train", WEFT_TRAIN}, {"training", WEFT_TRAIN},
+                 {"valid", WEFT_VALID}, {"val", WEFT_VALID},
+                 {"dev", WEFT_VALID},   {"validation", WEFT_VALID},
+                 {"test", WEFT_TEST},   {"testing", WEFT_TEST}};
+    const size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const size_t length = strlen(known[i].word);
+        if (n < length || strcmp(name + n - length, known[i].word) != 0) continue;
+        if (n == length || strchr("-_. ", name[n - length - 1]) != NULL)
+            return known[i].part;
+    }
+    return WEFT_NPART;
+}
+
+/* Whether a directory can hold classes, rather than the documents of one. */
+static weft_status holds_classes(const reading *r, const char *path, int *yes)
+{
+    listing l;
+    *yes = r->how->documents == LINES;
+    if (*yes) return WEFT_OK;
+    TRY(list(path, &l, r->p->mem));
+    for (int64_t i = 0; i < l.n; i++) *yes |= l.entry[i].directory;
+    return WEFT_OK;
+}
+
+/* The directories of the parts, NULL where there is none; all NULL: the entries are
+ * classes. */
+static weft_status find_parts(const reading *r, const listing *l,
+                              const entry *part[WEFT_NPART])
+{
+    int yes = 0;
+    for (int64_t i = 0; i < l->n; i++) {
+        const entry *e = &l->entry[i];
+        const weft_part is = e->directory ? part_of(e->name) : WEFT_NPART;
+        if (is == WEFT_NPART) continue;
+        if (part[is] != NULL)
+            return weft_fail(WEFT_EDATA, "%s and %s are both %s parts; give one of them",
+                             part[is]->path, e->path, weft_part_name[is]);
+        part[is] = e;
+    }
+    if (part[WEFT_TRAIN] != NULL) TRY(holds_classes(r, part[WEFT_TRAIN]->path, &yes));
+    for (int i = 0; i < WEFT_NPART && !yes; i++) part[i] = NULL;
+    return WEFT_OK;
+}
+
+/* ---- documents ------------------------------------------------------------------- */
+
+static void count_first(int64_t *count, const char **first, const char *name)
+{
+    if ((*count)++ == 0) *first = name;
+}
+
+static weft_status add(reading *r, const char *name, char *text, size_t n,
+                       const char *class)
+{
+    if (weft_text_decode((weft_encoding)r->how->encoding, &text, &n, r->p->mem))
+        count_first(&r->recoded, &r->first_recoded, name);
+    weft_news_strip(r->news, &text, &n);
+    if (n == 0) count_first(&r->empty, &r->first_empty, name);
+    return weft_documents_add(&r->docs, (weft_document){name, text, n}, 0, class,
+                              strlen(class), r->p->mem);
+}
+
+/* The files of the directory of a class; their names and bytes are a line of /source. */
+static weft_status read_files(reading *r, const entry *class)
+{
+    listing l;
+    weft_arena *mem = r->p->mem;
+    weft_digest *digest = weft_digest_new(mem);
+    int64_t bytes = 0;
+    TRY(list(class->path, &l, mem));
+    for (int64_t i = 0; i < l.n; i++) {
+        const entry *e = &l.entry[i];
+        char *text;
+        size_t n;
+        if (e->directory)
+            return weft_fail(WEFT_EDATA,
+                             "%s is a directory where a document is expected; a class is "
+                             "a directory of files: DIR/CLASS/FILE or DIR/train/CLASS/FILE",
+                             e->path);
+        TRY(weft_read_all(e->path, mem, &text, &n));
+        weft_digest_add(digest, e->name, strlen(e->name) + 1);
+        weft_digest_add(digest, text, n);
+        bytes += (int64_t)n;
+        TRY(add(r, e->path + strlen(r->source) + 1, text, n, class->name));
+    }
+    weft_pack_source_sum(r->p, class->path, digest, bytes);
+    return WEFT_OK;
+}
+
+static weft_status read_lines(reading *r, const entry *class)
+{
+    char *text, *line;
+    size_t n;
+    TRY(weft_read_all(class->path, r->p->mem, &text, &n));
+    char *at = text, *end = text + n;
+    for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++) {
+        if (n == 0) continue;
+        const char *name = weft_arena_text(
+            r->p->mem, "%s:%lld", class->path + strlen(r->source) + 1, (long long)number);
+        TRY(add(r, name, line, n, class->name));
+    }
+    return weft_pack_source(r->p, class->path);
+}
+
+/* The classes among these entries: directories, or files if lines are documents. */
+static weft_status read_classes(reading *r, const listing *l)
+{
+    const int lines = r->how->documents == LINES;
+    for (int64_t i = 0; i < l->n; i++) {
+        const entry *e = &l->entry[i];
+        if (e->directory == lines) {
+            count_first(&r->beside, &r->first_beside, e->path);
+            continue;
+        }
+        const int64_t before = r->docs.n;
+        r->docs.labels.path = e->path;
+        TRY(lines ? read_lines(r, e) : read_files(r, e));
+        if (r->docs.n == before)
+            return weft_fail(WEFT_EDATA,
+                             "%s holds no documents; remove it, or unpack it again",
+                             e->path);
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_part(reading *r, const listing *all,
+                             const entry *const part[WEFT_NPART], weft_part which)
+{
+    listing l = {0};
+    if (part[which] != NULL)
+        TRY(list(part[which]->path, &l, r->p->mem));
+    else if (which == WEFT_TRAIN)
+        l = *all;
+    TRY(read_classes(r, &l));
+    r->docs.end[which] = r->docs.n;
+    r->docs.own[which] = part[which] != NULL ? part[which]->name : NULL;
+    return WEFT_OK;
+}
+
+/* ---- the reader ------------------------------------------------------------------ */
+
+static void tell(const reading *r)
+{
+    const long long n = (long long)r->docs.n;
+    if (r->recoded > 0)
+        weft_log(WEFT_WARN,
+                 "%lld of %lld documents are not UTF-8 and are taken as Windows-1252, the "
+                 "first is %s; encoding = ... says otherwise",
+                 (long long)r->recoded, n, r->first_recoded);
+    if (r->empty > 0)
+        weft_log(WEFT_WARN, "%lld of %lld documents are empty, the first is %s",
+                 (long long)r->empty, n, r->first_empty);
+    if (r->beside > 0)
+        weft_log(WEFT_WARN, "%lld %s beside the classes left out, the first is %s",
+                 (long long)r->beside,
+                 r->how->documents == LINES ? "directories" : "files and directories",
+                 r->first_beside);
+}
+
+static weft_status folder_read(const void *self, const char *source, weft_pack *p)
+{
+    const folder *o = self;
+    size_t length = strlen(source);
+    while (length > 1 && source[length - 1] == '/') length--;
+    source = weft_arena_text(p->mem, "%.*s", (int)length, source);
+    reading r = {.how = o, .source = source, .docs.labels.mem = p->mem, .p = p};
+    const entry *part[WEFT_NPART] = {NULL};
+    listing all;
+    TRY(weft_news_flags(o->remove, &r.news, p->mem));
+    if (r.news != 0 && o->documents == LINES)
+        return weft_fail(WEFT_ECONF,
+                         "remove = %s takes lines out of articles; with documents = lines "
+                         "there is nothing to remove",
+                         o->remove);
+    TRY(list(source, &all, p->mem));
+    TRY(find_parts(&r, &all, part));
+    for (int64_t i = 0; i < all.n && part[WEFT_TRAIN] != NULL; i++)
+        if (part_of(all.entry[i].name) == WEFT_NPART || !all.entry[i].directory)
+            count_first(&r.beside, &r.first_beside, all.entry[i].path);
+    for (int i = 0; i < WEFT_NPART; i++) TRY(read_part(&r, &all, part, (weft_part)i));
+    tell(&r);
+    return weft_documents_pack(&r.docs, source, o->split, p);
+}
+
+extern const weft_reader weft_reader_folder;
+const weft_reader weft_reader_folder = {
+    .kind = {.name = "folder",
+             .about = "a directory of classes, one document a file (20 Newsgroups) or line",
+             .size = sizeof(folder),
+             .opts = options},
+    .read = folder_read,
+};
