@@ -217,10 +217,10 @@ static void test_grid(weft_team *t, int64_t n, int c, weft_arena *mem)
 static int alone(const char *self, const char *variables)
 {
     char command[1024];
-    snprintf(
-        command, sizeof command,
-        "env -i PATH=\"$PATH\" ASAN_OPTIONS=\"$ASAN_OPTIONS\" %s '%s' alone 2>/dev/null",
-        variables, self);
+    snprintf(command, sizeof command,
+             "env -i PATH=\"$PATH\" HOME=\"$HOME\" ASAN_OPTIONS=\"$ASAN_OPTIONS\" %s '%s' "
+             "alone 2>/dev/null",
+             variables, self);
     const int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
