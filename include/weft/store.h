@@ -9,21 +9,37 @@
 
 /* ---- HDF5 --------------------------------------------------------------------------- */
 
+/* Checksums of all bytes of a file, its metadata included, in blocks of 64 KB: they stand
+ * behind what HDF5 takes for the file, which other programs read as ever, and which lose
+ * them when they change it. */
+typedef struct weft_seal weft_seal;
+
 /* A file open for reading (every rank opens it by itself) or being written by this rank
  * alone under a temporary name, until weft_h5_commit gives it its own. */
 typedef struct weft_h5 {
     hid_t file;
     char *path, *temp; /* temp NULL when reading */
-    int *error;        /* first errno of writing, 0; NULL when reading */
+    int *error;        /* first errno of reading or writing, 0 */
+    weft_seal *seal;   /* of a file that is read; NULL: it has none */
     weft_arena *mem;
 } weft_h5;
 
-/* EFILE: missing, not HDF5, truncated; says which. Local. */
+/* EFILE: missing, not HDF5, truncated, damaged; says which. Whatever is read later is
+ * compared with its checksums first, each block once: EFILE where it is damaged. Local. */
 WEFT_CHECKED weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem);
+/* EFILE where the file has no checksums, being of an older weft or changed by another
+ * program. Local. */
+WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *f);
+/* EFILE where damage was met since the file was opened: weft_h5_has cannot tell what is
+ * damaged from what is not there. Local. */
+WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *f);
+/* Compares the whole file; a warning where it has no checksums. EFILE. Local. Cost: reads
+ * what was not read yet. */
+WEFT_CHECKED weft_status weft_h5_verify(weft_h5 *f);
 /* Begins path.tmp.PID. EFILE where the directory is missing, read-only or full. Local. */
 WEFT_CHECKED weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem);
-/* Flushes, closes, fsyncs, renames, fsyncs the directory. EFILE: nothing of the old file
- * under that name is lost. Local. */
+/* Flushes, closes, adds checksums, fsyncs, renames, fsyncs the directory. EFILE: nothing of
+ * the old file under that name is lost. Local. */
 WEFT_CHECKED weft_status weft_h5_commit(weft_h5 *f);
 void weft_h5_close(weft_h5 *f); /* without commit the temporary file is removed */
 

@@ -25,7 +25,13 @@ static weft_status check_format(weft_data *d)
     const char *format = "";
     if (weft_h5_has(&d->file, "/@format"))
         TRY(weft_h5_get_attr(&d->file, "/", "format", &format));
-    if (strcmp(format, WEFT_DATA_FORMAT) == 0) return WEFT_OK;
+    if (strcmp(format, WEFT_DATA_FORMAT) == 0) {
+        if (weft_h5_sealed(&d->file) == WEFT_OK) return WEFT_OK;
+        return weft_fail(WEFT_EDATA,
+                         "%s has no checksums: it was packed by an older weft, or changed "
+                         "since by another program; pack it again",
+                         d->path);
+    }
     if (strncmp(format, "weft data", strlen("weft data")) == 0)
         return weft_fail(WEFT_EDATA,
                          "%s is in the format '%s' where '%s' is expected; pack it "
@@ -125,12 +131,15 @@ static weft_status open_own(weft_data *d)
 {
     TRY(weft_h5_open(&d->file, d->path, d->mem));
     TRY(read_head(d));
-    if (weft_federation_is(d)) return weft_federation_open(d);
+    if (weft_federation_is(d)) {
+        TRY(weft_federation_open(d));
+        return weft_h5_sound(&d->file);
+    }
     for (int i = 0; i < WEFT_NPART; i++) {
         TRY(read_labels(d, i));
         if (d->form != WEFT_TOKENS) TRY(read_matrix(d, i));
     }
-    return WEFT_OK;
+    return weft_h5_sound(&d->file);
 }
 
 /* Every class must be there to learn it. Collective. */

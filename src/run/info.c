@@ -71,6 +71,7 @@ static weft_status print_data(weft_h5 *f)
 {
     static const char *const keys[] = {"form",      "reader", "source",    "options",
                                        "partition", "split",  "generator", "digest"};
+    TRY(weft_h5_sealed(f));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         TRY(print_attr(f, keys[i], "/", keys[i]));
     if (weft_h5_has(f, "/@clients"))
@@ -98,6 +99,7 @@ static weft_status print_tensors(weft_h5 *f)
 
 static weft_status print_winner(weft_h5 *f)
 {
+    TRY(weft_h5_verify(f));
     TRY(print_attr(f, "run", "/", "run"));
     TRY(print_attr(f, "version", "/", "version"));
     TRY(print_attr(f, "tuner", "/", "tuner"));

@@ -201,6 +201,7 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
                          "%s is not a run file (format \"%s\", expected \"%s\"); "
                          "`weft info` tells what it is",
                          f->path, format, WEFT_RUN_FORMAT);
+    TRY(weft_h5_verify(f));
     for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
     for (int i = 0; i < 5; i++)
         TRY(weft_h5_get_rows(f, weft_arena_text(f->mem, "/times/%s", weft_time_names[i]),

@@ -139,6 +139,7 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
                          "%s is a file \"%s\", expected a run (\"%s\") or an "
                          "exported winner (\"%s\")",
                          f->path, format, WEFT_RUN_FORMAT, WEFT_WINNER_FORMAT);
+    TRY(weft_h5_verify(f));
     TRY(weft_h5_get_attr(f, "/winner", "config", &w->config));
     TRY(weft_h5_get_attr(f, "/winner", "text", &w->text));
     TRY(weft_h5_get_num(f, "/winner", "size", &w->size));

@@ -1,7 +1,9 @@
-/* How HDF5 writes a file: a driver whose writes never fail in HDF5's eyes. The first error
- * is kept for weft_h5_commit and later writes are dropped, because HDF5 (1.10) leaves a
- * file that it could not close half-freed and crashes when the process ends. */
+/* How HDF5 writes and reads a file. Writes never fail in HDF5's eyes: the first error is
+ * kept for weft_h5_commit and later writes are dropped, because HDF5 (1.10) leaves a file
+ * that it could not close half-freed and crashes when the process ends. What is read is
+ * compared with its checksums before HDF5 sees it. */
 #include "h5.h"
+#include "seal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,29 +16,38 @@
 typedef struct handle {
     H5FD_t head;
     int fd;
-    int *error;       /* first errno; owned by the weft_h5 */
+    weft_h5io io;     /* what it points to is owned by the weft_h5 */
     haddr_t eoa, eof; /* ends of what HDF5 has allotted, and of what is written */
 } handle;
 
 static void keep(handle *h, int failed)
 {
-    if (failed && *h->error == 0) *h->error = errno;
+    if (failed && *h->io.error == 0) *h->io.error = errno;
+}
+
+/* Bytes that HDF5 may take for the file: its checksums are not. */
+static haddr_t length(const handle *h)
+{
+    struct stat info;
+    if (h->io.seal != NULL) return (haddr_t)h->io.seal->bytes;
+    return fstat(h->fd, &info) == 0 ? (haddr_t)info.st_size : 0;
 }
 
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t limit)
 {
-    (void)flags;
     (void)limit;
-    int *const *error = H5Pget_driver_info(list);
-    int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    const weft_h5io *const *io = H5Pget_driver_info(list);
+    const int writes = (flags & H5F_ACC_RDWR) != 0;
+    const int fd = open(name, writes ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY, 0666);
     if (fd < 0) {
-        **error = errno;
+        *(*io)->error = errno;
         return NULL;
     }
     handle *h = calloc(1, sizeof *h);
     weft_check(h != NULL, "out of memory");
     h->fd = fd;
-    h->error = *error;
+    h->io = **io;
+    h->eof = length(h);
     return &h->head;
 }
 
@@ -76,25 +87,34 @@ static haddr_t driver_eof(const H5FD_t *f, H5FD_mem_t type)
     return ((const handle *)f)->eof;
 }
 
-/* What lies beyond the end of the file is zero. */
+/* What lies beyond the end of the file is zero. 0, or the errno. */
+static int read_plain(const handle *h, off_t at, size_t n, char *to)
+{
+    while (n > 0) {
+        ssize_t got = pread(h->fd, to, n, at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return errno;
+        if (got == 0) {
+            memset(to, 0, n);
+            return 0;
+        }
+        to += got;
+        at += got;
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
 static herr_t driver_read(H5FD_t *f, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
                           void *to)
 {
     (void)type;
     (void)list;
     const handle *h = (const handle *)f;
-    for (char *byte = to; n > 0;) {
-        ssize_t got = pread(h->fd, byte, n, (off_t)at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) {
-            memset(byte, 0, n);
-            return got < 0 ? -1 : 0;
-        }
-        byte += got;
-        at += (haddr_t)got;
-        n -= (size_t)got;
-    }
-    return 0;
+    errno = h->io.seal != NULL ? weft_seal_read(h->io.seal, h->fd, (int64_t)at, n, to)
+                               : read_plain(h, (off_t)at, n, to);
+    keep((handle *)f, errno != 0);
+    return errno != 0 ? -1 : 0;
 }
 
 static herr_t driver_write(H5FD_t *f, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
@@ -103,7 +123,7 @@ static herr_t driver_write(H5FD_t *f, H5FD_mem_t type, hid_t list, haddr_t at, s
     (void)type;
     (void)list;
     handle *h = (handle *)f;
-    for (const char *byte = from; n > 0 && *h->error == 0;) {
+    for (const char *byte = from; n > 0 && *h->io.error == 0;) {
         ssize_t put = pwrite(h->fd, byte, n, (off_t)at);
         if (put < 0 && errno == EINTR) continue;
         keep(h, put < 0);
@@ -121,7 +141,7 @@ static herr_t driver_truncate(H5FD_t *f, hid_t list, hbool_t closing)
     (void)list;
     (void)closing;
     handle *h = (handle *)f;
-    if (*h->error == 0) keep(h, ftruncate(h->fd, (off_t)h->eoa) != 0);
+    if (*h->io.error == 0) keep(h, ftruncate(h->fd, (off_t)h->eoa) != 0);
     h->eof = h->eoa;
     return 0;
 }
@@ -134,7 +154,7 @@ static const H5FD_class_t driver = {
     .name = "weft",
     .maxaddr = INT64_MAX,
     .fc_degree = H5F_CLOSE_STRONG,
-    .fapl_size = sizeof(int *),
+    .fapl_size = sizeof(weft_h5io *),
     .open = driver_open,
     .close = driver_close,
     .query = driver_query,
@@ -147,9 +167,9 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-void weft_h5_driver(hid_t list, int *error)
+void weft_h5_driver(hid_t list, const weft_h5io *io)
 {
     hid_t id = H5FDregister(&driver);
-    weft_check(id >= 0 && H5Pset_driver(list, id, &error) >= 0, "HDF5 takes no driver");
+    weft_check(id >= 0 && H5Pset_driver(list, id, &io) >= 0, "HDF5 takes no driver");
     H5FDunregister(id);
 }

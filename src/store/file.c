@@ -73,14 +73,14 @@ weft_status weft_file_publish(const char *temp, const char *path)
     return WEFT_OK;
 }
 
-/* Writes all bytes. 0, or the errno. */
-static int write_all(int fd, const char *data, size_t bytes)
+int weft_file_write(int fd, const void *data, size_t bytes)
 {
+    const char *from = data;
     while (bytes > 0) {
-        ssize_t n = write(fd, data, bytes);
+        ssize_t n = write(fd, from, bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return errno;
-        data += n;
+        from += n;
         bytes -= (size_t)n;
     }
     return 0;
@@ -92,7 +92,7 @@ weft_status weft_file_put(const char *path, const void *data, size_t bytes)
     const char *temp = weft_file_temp(path, tmp);
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : 0;
-    if (err == 0) err = write_all(fd, data, bytes);
+    if (err == 0) err = weft_file_write(fd, data, bytes);
     if (fd >= 0 && close(fd) != 0 && err == 0) err = errno;
     weft_status st = WEFT_OK;
     if (err == 0) st = weft_file_publish(temp, path);

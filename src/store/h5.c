@@ -2,8 +2,10 @@
  * renamed when whole; HDF5's own error report is off and becomes one line of ours. */
 #include "h5.h"
 #include "file.h"
+#include "seal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +30,8 @@ weft_status weft_h5_fail(const weft_h5 *f, const char *what, const char *name)
 {
     char text[512] = "";
     const char *remedy = "make the file again";
-    int err = f->error != NULL ? *f->error : 0;
+    const int err = *f->error;
+    if (f->seal != NULL && f->seal->bad >= 0) return weft_seal_fail(f->seal);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, text);
     if (err != 0) remedy = weft_file_remedy(err);
     return weft_fail(WEFT_EFILE, "cannot %s %s%s%s: %s; %s", what, name,
@@ -54,14 +57,32 @@ static hid_t access_list(void)
     return list;
 }
 
+static weft_h5 closed(const char *path, weft_arena *mem)
+{
+    return (weft_h5){.file = -1,
+                     .path = weft_arena_text(mem, "%s", path),
+                     .error = WEFT_NEW(mem, int, 1),
+                     .mem = mem};
+}
+
+/* Has the file read and written by our driver. */
+static void choose_driver(const weft_h5 *f, hid_t list)
+{
+    weft_h5io *io = WEFT_NEW(f->mem, weft_h5io, 1);
+    *io = (weft_h5io){.error = f->error, .seal = f->seal};
+    weft_h5_driver(list, io);
+}
+
 weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem)
 {
-    *f = (weft_h5){.file = -1, .path = weft_arena_text(mem, "%s", path), .mem = mem};
+    *f = closed(path, mem);
     struct stat info;
     if (stat(path, &info) != 0) return weft_file_fail("open", path, errno);
     if (S_ISDIR(info.st_mode)) return weft_file_fail("open", path, EISDIR);
     if (access(path, R_OK) != 0) return weft_file_fail("open", path, errno);
+    TRY(weft_seal_open(path, &f->seal, mem));
     hid_t list = access_list();
+    choose_driver(f, list);
     weft_status st = WEFT_OK;
     if (H5Fis_hdf5(path) == 0) {
         st = weft_fail(WEFT_EFILE,
@@ -78,14 +99,13 @@ weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem)
 
 weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem)
 {
-    *f = (weft_h5){.file = -1, .path = weft_arena_text(mem, "%s", path), .mem = mem};
+    *f = closed(path, mem);
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return weft_file_fail("write", path, EISDIR);
     f->temp = weft_file_temp(path, mem);
-    f->error = WEFT_NEW(mem, int, 1);
     hid_t list = access_list();
-    weft_h5_driver(list, f->error);
+    choose_driver(f, list);
     f->file = H5Fcreate(f->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
     weft_status st = f->file < 0 ? weft_h5_fail(f, "write", "") : WEFT_OK;
     weft_h5_drop(list);
@@ -101,7 +121,10 @@ weft_status weft_h5_commit(weft_h5 *f)
         return st;
     }
     f->file = -1;
-    return weft_file_publish(f->temp, f->path);
+    const int err = weft_seal_append(f->temp);
+    if (err == 0) return weft_file_publish(f->temp, f->path);
+    unlink(f->temp);
+    return weft_file_fail("write", f->path, err);
 }
 
 void weft_h5_close(weft_h5 *f)
@@ -110,6 +133,38 @@ void weft_h5_close(weft_h5 *f)
     if (begun && H5Iis_valid(f->file) > 0) H5Fclose(f->file);
     if (begun && f->temp != NULL) unlink(f->temp);
     f->file = -1;
+}
+
+/* ---- checksums ------------------------------------------------------------------- */
+
+weft_status weft_h5_sealed(const weft_h5 *f)
+{
+    if (f->seal != NULL) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s has no checksums, being of an older weft or changed since by "
+                     "another program; make it again",
+                     f->path);
+}
+
+weft_status weft_h5_sound(const weft_h5 *f)
+{
+    return f->seal != NULL && f->seal->bad >= 0 ? weft_seal_fail(f->seal) : WEFT_OK;
+}
+
+weft_status weft_h5_verify(weft_h5 *f)
+{
+    if (f->seal == NULL)
+        weft_log(WEFT_WARN,
+                 "%s has no checksums, being of an older weft or changed since by another "
+                 "program: damage to it would not be seen",
+                 f->path);
+    if (f->seal == NULL) return WEFT_OK;
+    const int fd = open(f->path, O_RDONLY);
+    if (fd < 0) return weft_file_fail("read", f->path, errno);
+    const int err = weft_seal_verify(f->seal, fd);
+    close(fd);
+    TRY(weft_h5_sound(f));
+    return err == 0 ? WEFT_OK : weft_file_fail("read", f->path, err);
 }
 
 /* ---- writing datasets ------------------------------------------------------------ */

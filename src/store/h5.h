@@ -11,9 +11,14 @@ WEFT_CHECKED weft_status weft_h5_fail(const weft_h5 *f, const char *what, const 
 /* Closes any HDF5 handle; a negative one is none. Negative where closing failed. */
 herr_t weft_h5_drop(hid_t handle);
 
-/* Lets a file opened with the access list be written by the driver of driver.c, which
- * leaves the first errno in *error; that must be there until the file is closed. */
-void weft_h5_driver(hid_t list, int *error);
+/* What the driver of driver.c is told of a file: NULL seal: it is written, or has none. */
+typedef struct weft_h5io {
+    int *error; /* the first errno is left there */
+    weft_seal *seal;
+} weft_h5io;
+/* Lets a file opened with the access list be written and read by that driver. *io must be
+ * there until the file is closed. */
+void weft_h5_driver(hid_t list, const weft_h5io *io);
 
 /* The type of texts: variable length, UTF-8; and any type in memory. To be dropped. */
 hid_t weft_h5_text_type(void);

@@ -1,0 +1,221 @@
+/* Checksums of all bytes of an HDF5 file, its own metadata included. They stand behind what
+ * HDF5 takes for the file, so that other programs read it as ever:
+ *
+ *     file[bytes]  sum[nblock] u64  { bytes u64, BLOCK u64, sum u64, magic[8] }
+ *
+ * sum[i] is the XXH3-64 of bytes [i BLOCK, (i+1) BLOCK), the last block being shorter; the
+ * sum in the tail is that of all sum[] and of the two numbers before it. A program that
+ * changes the file in place takes the seal away, for HDF5 then cuts the file to its length.
+ * Each block is compared when it is first read, whatever HDF5 reads it for: ranks that read
+ * their own rows, or clients one at a time, compare what they use and nothing twice. BLOCK
+ * is what a small read may cost; sums are 1/8000 of the file. Called by driver.c and h5.c.
+ */
+#include "seal.h"
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK ((int64_t)1 << 16)
+#define PIECE (16 * BLOCK) /* of a long read: compared while it is in the cache */
+
+static const char magic[8] = {'W', 'E', 'F', 'T', 'S', 'U', 'M', '1'};
+
+typedef struct tail {
+    int64_t bytes, block;
+    uint64_t sum;
+    char magic[8];
+} tail;
+
+static int64_t blocks_of(int64_t bytes)
+{
+    return (bytes + BLOCK - 1) / BLOCK;
+}
+
+static uint64_t sum_of(const tail *t, const uint64_t *sum)
+{
+    const uint64_t head = weft_hash(t, offsetof(tail, sum), 0);
+    return weft_hash(sum, (size_t)blocks_of(t->bytes) * sizeof *sum, head);
+}
+
+/* Reads exactly n bytes. 0, or the errno. */
+static int read_at(int fd, int64_t at, size_t n, void *to)
+{
+    for (char *byte = to; n > 0;) {
+        ssize_t got = pread(fd, byte, n, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got < 0 ? errno : EIO;
+        byte += got;
+        at += got;
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
+/* ---- writing --------------------------------------------------------------------- */
+
+/* The sums of the blocks of a file. 0, or the errno. */
+static int compute(int fd, int64_t bytes, uint64_t *sum, weft_arena *tmp)
+{
+    char *piece = WEFT_NEW(tmp, char, PIECE);
+    for (int64_t at = 0; at < bytes; at += PIECE) {
+        const int64_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        const int err = read_at(fd, at, (size_t)n, piece);
+        if (err != 0) return err;
+        for (int64_t in = 0; in < n; in += BLOCK)
+            sum[(at + in) / BLOCK] =
+                weft_hash(piece + in, (size_t)(n - in < BLOCK ? n - in : BLOCK), 0);
+    }
+    return 0;
+}
+
+static int append(int fd, weft_arena *tmp)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0) return errno;
+    tail t = {.bytes = (int64_t)info.st_size, .block = BLOCK};
+    memcpy(t.magic, magic, sizeof magic);
+    uint64_t *sum = WEFT_NEW(tmp, uint64_t, blocks_of(t.bytes));
+    int err = compute(fd, t.bytes, sum, tmp);
+    t.sum = sum_of(&t, sum);
+    if (err == 0 && lseek(fd, 0, SEEK_END) < 0) err = errno;
+    if (err == 0) err = weft_file_write(fd, sum, (size_t)blocks_of(t.bytes) * sizeof *sum);
+    return err != 0 ? err : weft_file_write(fd, &t, sizeof t);
+}
+
+int weft_seal_append(const char *path)
+{
+    const int fd = open(path, O_RDWR);
+    if (fd < 0) return errno;
+    weft_arena *tmp = weft_arena_new();
+    int err = append(fd, tmp);
+    if (close(fd) != 0 && err == 0) err = errno;
+    weft_arena_free(tmp);
+    return err;
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+/* Takes the seal from the end of a file of `size` bytes. 0, or the errno: EBADMSG where it
+ * is damaged. */
+static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
+{
+    tail t;
+    const int64_t own = (int64_t)sizeof t;
+    int err = size < own ? 0 : read_at(fd, size - own, sizeof t, &t);
+    if (size < own || err != 0 || memcmp(t.magic, magic, sizeof magic) != 0) return err;
+    if (t.block != BLOCK || t.bytes < 0 || t.bytes > size ||
+        size - own - t.bytes != blocks_of(t.bytes) * (int64_t)sizeof(uint64_t))
+        return EBADMSG;
+    weft_seal *s = WEFT_NEW(mem, weft_seal, 1);
+    *s = (weft_seal){.bytes = t.bytes, .nblock = blocks_of(t.bytes), .bad = -1};
+    s->sum = WEFT_NEW(mem, uint64_t, s->nblock);
+    s->sound = WEFT_NEW(mem, uint8_t, s->nblock);
+    s->block = WEFT_NEW(mem, char, BLOCK);
+    err = read_at(fd, s->bytes, (size_t)s->nblock * sizeof *s->sum, s->sum);
+    if (err == 0 && sum_of(&t, s->sum) != t.sum) err = EBADMSG;
+    if (err == 0) *out = s;
+    return err;
+}
+
+weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem)
+{
+    *out = NULL;
+    const int fd = open(path, O_RDONLY);
+    if (fd < 0) return weft_file_fail("open", path, errno);
+    struct stat info;
+    int err = fstat(fd, &info) != 0 ? errno : 0;
+    if (err == 0) err = take(fd, (int64_t)info.st_size, out, mem);
+    close(fd);
+    if (err == EBADMSG)
+        return weft_fail(WEFT_EFILE,
+                         "%s is damaged: the checksums at its end contradict themselves; "
+                         "make the file again, or copy it again from where it is whole",
+                         path);
+    if (err != 0) return weft_file_fail("read", path, err);
+    if (*out != NULL) (*out)->path = weft_arena_text(mem, "%s", path);
+    return WEFT_OK;
+}
+
+static int64_t length_of(const weft_seal *s, int64_t b)
+{
+    return s->bytes - b * BLOCK < BLOCK ? s->bytes - b * BLOCK : BLOCK;
+}
+
+static int compare(weft_seal *s, int64_t b, const char *data)
+{
+    s->sound[b] = weft_hash(data, (size_t)length_of(s, b), 0) == s->sum[b];
+    if (s->sound[b]) return 0;
+    if (s->bad < 0) s->bad = b;
+    return EBADMSG;
+}
+
+/* Reads bytes of one block that was not compared yet. */
+static int read_part(weft_seal *s, int fd, int64_t at, size_t n, char *to)
+{
+    const int64_t b = at / BLOCK;
+    int err = read_at(fd, b * BLOCK, (size_t)length_of(s, b), s->block);
+    if (err == 0) err = compare(s, b, s->block);
+    if (err == 0) memcpy(to, s->block + at % BLOCK, n);
+    return err;
+}
+
+/* Bytes from `at` on, at most n, that may be read where they are wanted: of blocks that
+ * were compared, or that are wanted whole. */
+static int64_t straight(const weft_seal *s, int64_t at, int64_t n)
+{
+    int64_t end = at;
+    while (end < at + n && end - at < PIECE) {
+        const int64_t b = end / BLOCK, start = b * BLOCK, stop = start + length_of(s, b);
+        const int whole = start >= at && stop <= at + n;
+        if (!s->sound[b] && !whole) break;
+        end = stop < at + n ? stop : at + n;
+    }
+    return end - at;
+}
+
+int weft_seal_read(weft_seal *s, int fd, int64_t at, size_t n, char *to)
+{
+    while (n > 0 && at < s->bytes) {
+        const int64_t rest = (int64_t)n < s->bytes - at ? (int64_t)n : s->bytes - at;
+        int64_t some = straight(s, at, rest);
+        int err;
+        if (some > 0) {
+            err = read_at(fd, at, (size_t)some, to);
+            for (int64_t b = at / BLOCK; b * BLOCK < at + some && err == 0; b++)
+                if (!s->sound[b]) err = compare(s, b, to + (b * BLOCK - at));
+        } else {
+            some = BLOCK - at % BLOCK < rest ? BLOCK - at % BLOCK : rest;
+            err = read_part(s, fd, at, (size_t)some, to);
+        }
+        if (err != 0) return err;
+        at += some;
+        to += some;
+        n -= (size_t)some;
+    }
+    if (n > 0) memset(to, 0, n);
+    return 0;
+}
+
+int weft_seal_verify(weft_seal *s, int fd)
+{
+    for (int64_t b = 0; b < s->nblock; b++) {
+        char byte;
+        const int err = s->sound[b] ? 0 : weft_seal_read(s, fd, b * BLOCK, 1, &byte);
+        if (err != 0) return err;
+    }
+    return 0;
+}
+
+weft_status weft_seal_fail(const weft_seal *s)
+{
+    return weft_fail(WEFT_EFILE,
+                     "%s is damaged: bytes %lld to %lld are not those that were written "
+                     "(checksum); make the file again, or copy it again from where it is "
+                     "whole",
+                     s->path, (long long)(s->bad * BLOCK),
+                     (long long)(s->bad * BLOCK + length_of(s, s->bad) - 1));
+}

@@ -1,0 +1,31 @@
+/* Checksums of the bytes of an HDF5 file. Private to store. */
+#ifndef WEFT_STORE_SEAL_H
+#define WEFT_STORE_SEAL_H
+
+#include "weft/store.h"
+
+/* The seal of a file that is open for reading. */
+struct weft_seal {
+    const char *path;
+    int64_t bytes, nblock; /* that are sealed: the HDF5 file; blocks of them */
+    uint64_t *sum;         /* [nblock] */
+    uint8_t *sound;        /* [nblock] 1: was read and found right */
+    int64_t bad;           /* the first block that was found wrong; -1: none */
+    char *block;           /* one block, for reading less than it */
+};
+
+/* Appends its seal to a file that is whole. 0, or the errno. Local. Cost: reads it once. */
+int weft_seal_append(const char *path);
+/* Reads the seal of a file; *out NULL where it has none. EFILE: the seal is damaged. Owned
+ * by mem. Local. */
+WEFT_CHECKED weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem);
+/* Reads n bytes of the file from `at` on; what lies beyond the sealed bytes is zero. Blocks
+ * that were not read before are read whole and compared. 0, or the errno, EBADMSG where a
+ * block is damaged. Local. */
+int weft_seal_read(weft_seal *s, int fd, int64_t at, size_t n, char *to);
+/* Compares all blocks that were not read yet. 0, or the errno. Local. */
+int weft_seal_verify(weft_seal *s, int fd);
+/* EFILE: "PATH is damaged ...", of the block found wrong. */
+WEFT_CHECKED weft_status weft_seal_fail(const weft_seal *s);
+
+#endif

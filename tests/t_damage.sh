@@ -1,0 +1,76 @@
+#!/bin/sh
+# A bit that flips in a file is found: in packed images, documents and federations, stored and
+# generated, in a run file and in an exported winner. Prints TAP. FLIPS: of each file (10); SEED:
+# of their places.
+flips=${FLIPS:-10}
+seed=${SEED:-1}
+. tests/tap.sh
+
+# run NAME ARGUMENT...: a short search, its file NAME.h5.
+run()
+{
+    name=$1
+    shift
+    "$weft" tune "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "$name: a run to look at"
+}
+
+# packed NAME ARGUMENT...: the data set NAME.h5.
+packed()
+{
+    name=$1
+    shift
+    "$weft" pack synthetic "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "$name: is packed"
+}
+
+# found NAME COMMAND ...: each flip of a bit in NAME.h5 is an error of the command, or changes
+# nothing of what it prints.
+found()
+{
+    name=$1
+    shift
+    perl tests/flips "$seed" "$flips" "$tmp/$name.h5" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+    status=$?
+    tail -1 "$tmp/out" | sed 's/^/# /'
+    result $status "$name: no flipped bit goes unseen by $1"
+}
+
+packed images images rows=300
+packed documents documents rows=300
+packed stored federated=stored clients=20 classes=5
+packed generated federated=generated clients=20 classes=5
+run images-run inputs/demo-images.ini run.data="$tmp/images.h5" space.configs=2 rff.features=64 \
+    run.tuner=random
+run documents-run inputs/demo.ini run.data="$tmp/documents.h5" space.configs=2 ngram.bins=2^8 \
+    run.tuner=random
+run stored-run inputs/demo-federated.ini run.data="$tmp/stored.h5" space.configs=2 run.tuner=random \
+    random.resource=3
+run generated-run inputs/demo-federated.ini run.data="$tmp/generated.h5" space.configs=2 \
+    run.tuner=random random.resource=3
+for name in images documents stored generated; do
+    found $name eval "$tmp/$name-run.h5" "$tmp/$name.h5"
+done
+"$weft" export "$tmp/stored-run.h5" -o "$tmp/winner.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "winner: is exported"
+found stored-run report "$tmp/stored-run.h5" --json
+found stored-run export "$tmp/stored-run.h5" -o "$tmp/again.h5" --force
+found winner eval "$tmp/winner.h5" "$tmp/stored.h5"
+found winner info "$tmp/winner.h5"
+found images info "$tmp/images.h5"
+
+# Two ranks agree on what one of them has read.
+perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, 40000, 0; print $h "weft"' "$tmp/images.h5"
+mpirun --timeout 60 -n 2 "$weft" eval "$tmp/images-run.h5" "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 3 ] && [ "$(grep -c '^weft: .*images.h5 is damaged' "$tmp/log")" = 1 ]
+result $? "two ranks end alike after one line"
+
+# Without its checksums a data set is refused, a run file read with a warning.
+perl -e 'truncate $_, (-s $_) - 1 for @ARGV' "$tmp/documents.h5" "$tmp/stored-run.h5"
+"$weft" eval "$tmp/documents-run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 4 ] && grep -q '^weft: .*documents.h5 has no checksums.*pack it again' "$tmp/log"
+result $? "a data set without checksums is refused"
+"$weft" report "$tmp/stored-run.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 0 ] && grep -q 'stored-run.h5 has no checksums' "$tmp/log"
+result $? "a run file without checksums is read with a warning"
+echo "1..$count"
