@@ -111,12 +111,13 @@ static void test_closing(void)
     const weft_device *d = device("", 10), *hurried = device("deadline = 4", 10);
     memcpy(t, start, sizeof t);
     weft_closing c = weft_device_close(d, 2, 6, t, mem);
-    ok(c.late == 2 && c.dropped == 1 && c.away == 1,
+    ok(c.surplus == 2 && c.late == 0 && c.dropped == 1 && c.away == 1,
        "a round counts what became of its devices");
-    ok(t[2].fate == WEFT_AVERAGED && t[0].fate == WEFT_AVERAGED && t[5].fate == WEFT_LATE,
+    ok(t[2].fate == WEFT_AVERAGED && t[0].fate == WEFT_AVERAGED &&
+           t[5].fate == WEFT_SURPLUS,
        "the first answers are averaged, ties in the order of the cohort");
     is_near(c.seconds, 5, 0, "a round ends with the last answer it needs");
-    is_near(c.energy, 10 + 5 + 4 + 10 + 10, 1e-12, "who is late stops then");
+    is_near(c.energy, 10 + 5 + 4 + 10 + 10, 1e-12, "who is not needed stops then");
     is_near(c.bytes, 100 + 50 + 100 + 62.5 + 100, 1e-12, "and sends no more");
 
     memcpy(t, start, sizeof t);
@@ -128,6 +129,13 @@ static void test_closing(void)
     c = weft_device_close(hurried, 2, 6, t, mem);
     ok(c.late == 3 && t[2].fate == WEFT_AVERAGED, "a deadline cuts off the slower ones");
     is_near(c.seconds, 4, 0, "and ends the round");
+
+    memcpy(t, start, sizeof t);
+    const weft_device *both = device("deadline = 6", 10);
+    c = weft_device_close(both, 2, 6, t, mem);
+    ok(c.late == 1 && t[4].fate == WEFT_LATE && c.surplus == 1 && t[5].fate == WEFT_SURPLUS,
+       "late is who would have missed the deadline, whenever the round ends");
+    is_near(c.seconds, 5, 0, "which is before it, with enough answers");
     c = weft_device_close(hurried, 2, 0, t, mem);
     ok(!(c.seconds > 0), "a round of no devices ends at once");
 }

@@ -198,12 +198,13 @@ typedef struct weft_result {
     double loss;     /* what tuners minimise: mean over the validation samples of the score
                         asked for, under the mixture; INFINITY when diverged */
     double valid_loss, valid_error; /* mean loss; share of wrong answers, 0..1 */
-    double train_loss;              /* objective per training sample */
+    double train_loss;              /* objective per training sample; fed: mean over the
+                                       local steps of clients averaged */
     double cost;                    /* virtual seconds where devices take time, else
                                        the resource of the job; for the record */
     double residual;                /* of the fit, relative */
-    double bound; /* half the width of the 95 % interval of valid_error (by_error 1) or
-                     valid_loss; 0 where not known */
+    double bound; /* half the width of the 95 % interval of the score, an error (by_error
+                     1) or a loss; fmap: 0; NAN where fewer than two clients were scored */
     double global_loss, global_error; /* fed: of the server's weights; NAN: not scored */
     double personal_loss, personal_error; /* fed: after local training; NAN likewise */
     int64_t iterations;                   /* of the fit */
@@ -217,11 +218,12 @@ typedef struct weft_result {
 
 /* One unit of a job, a row of /rounds in the run file. Means are over the predictions of
  * the clients that answered; one that diverged counts as the worst there is after its
- * training. NAN where scores were not asked for. */
+ * training. NAN where scores were not asked for. A job's loss counts those that missed the
+ * deadline too, and both as the worst at whatever stage it is of. */
 typedef struct weft_round {
     double before_loss, before_error; /* of the server's weights on their validation data */
     double after_loss, after_error;   /* of each client's own, after its training */
-    double train_loss;                /* mean over all local steps */
+    double train_loss;                /* mean over local steps of clients averaged */
     double clients, diverged, dropped; /* averaged; diverged; lost to device or deadline */
     double samples;                    /* local training samples seen */
     double bytes;                      /* up and down, all devices of the round */

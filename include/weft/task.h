@@ -58,6 +58,9 @@ typedef struct weft_task {
      * (NULL where units is). EFILE. Collective. */
     weft_status (*step)(void *self, const weft_job *job, int64_t unit, real *state,
                         weft_round *row, double *z, weft_result *res);
+    /* 1: a winner that is a mixture is scored under it, as the task's own evaluations are;
+     * 0 or NULL: under the configuration that won alone. Local. */
+    int (*mixes)(const void *self);
     /* Scores of the tensors in state under job's mixture on a part; never told to a tuner.
      * EFILE. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const real *state, weft_part part,

@@ -31,12 +31,14 @@ static const weft_column event_columns[] = {
     WEFT_NUMBER(event_row, size, "share of the full number of features", "1"),
     WEFT_NUMBER(event_row, loss,
                 "score of the mixture that the tuner was told: a mean validation loss, or "
-                "an error rate where the task's option score says so",
+                "an error rate where the task's option score says so; fed: clients that "
+                "diverged or missed the deadline count as the worst",
                 "loss or 1"),
     WEFT_NUMBER(
         event_row, bound,
-        "half the width of the 95 % interval of valid_error, or of valid_loss where "
-        "that is the score; 0: not known",
+        "half the width of the 95 % interval of the score: of the last weights where "
+        "clients were evaluated at the end, else of the mean over the rounds pooled; 0: "
+        "none (fmap), or all clients evaluated; nan: fewer than two clients",
         "loss or 1"),
     WEFT_NUMBER(event_row, valid_loss, "mean validation loss under the mixture", "loss"),
     WEFT_NUMBER(event_row, valid_error, "share of wrong answers under the mixture", "1"),
@@ -44,7 +46,10 @@ static const weft_column event_columns[] = {
     WEFT_NUMBER(event_row, global_error, "of the server's weights; nan: not scored", "1"),
     WEFT_NUMBER(event_row, personal_loss, "after local training; nan: not scored", "loss"),
     WEFT_NUMBER(event_row, personal_error, "after local training; nan: not scored", "1"),
-    WEFT_NUMBER(event_row, train_loss, "objective of the fit per training sample", "loss"),
+    WEFT_NUMBER(event_row, train_loss,
+                "objective of the fit per training sample; fed: mean over the local steps "
+                "of clients that did not diverge",
+                "loss"),
     WEFT_NUMBER(event_row, cost, "as the task accounts for it", "the task's unit"),
     WEFT_NUMBER(event_row, seconds, "that the job took", "s"),
     WEFT_NUMBER(event_row, residual, "relative residual of the fit", "1"),

@@ -59,14 +59,19 @@ static void collect_times(const weft_run *r, weft_outcome *o)
     weft_spread(r->world, own, 5, &o->times[0][0]);
 }
 
-/* Scores the winner on a part by its own configuration alone. Collective over team. */
+/* Scores the winner on a part, by its own configuration alone or, where the task says so,
+ * by the mixture as its job left it. Collective over team. */
 static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part part)
 {
     const weft_event *e = &o->sched->winner;
     weft_job job = e->job;
-    job.mix = weft_mix_new(1, e->job.mix.dim, r->mem);
-    job.mix.id[0] = e->job.mix.id[weft_winner_arm(e)];
-    weft_winner_conf(e, job.mix.conf);
+    if (r->task->mixes && r->task->mixes(r->task_self)) {
+        job.mix.z = e->res.z;
+    } else {
+        job.mix = weft_mix_new(1, e->job.mix.dim, r->mem);
+        job.mix.id[0] = e->job.mix.id[weft_winner_arm(e)];
+        weft_winner_conf(e, job.mix.conf);
+    }
     return r->task->score(r->task_self, &job, o->state, part, &o->score[part]);
 }
 

@@ -41,9 +41,13 @@ static const weft_opt opts[] = {
     {"byte_energy", WEFT_REAL, offsetof(weft_device, byte_energy), "0", 0, 1e9, NULL,
      "joule per byte sent or received", 0},
     {"deadline", WEFT_REAL, offsetof(weft_device, deadline), "0", 0, 1e30, NULL,
-     "seconds after which a round ends with who has answered; 0: none", 0},
+     "seconds after which a round ends with who has answered; who would come later scores "
+     "as one that diverged; 0: none",
+     0},
     {"over", WEFT_REAL, offsetof(weft_device, over), "1", 1, 100, NULL,
-     "devices started per device needed; a round ends when enough have answered", 0},
+     "devices started per device needed; a round ends when enough have answered, and the "
+     "others have no score",
+     0},
     {"file", WEFT_TEXT, offsetof(weft_device, file), "", 0, 0, NULL,
      "speed = trace: table of devices", 0},
     {0}};
@@ -143,8 +147,8 @@ static int by_time(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Makes LATE who answers after the deadline or after the m-th. Returns when the round ends.
- */
+/* Makes LATE who answers after the deadline, and SURPLUS who else answers after the m-th.
+ * Returns when the round ends. */
 static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_arena *tmp)
 {
     answer *all = WEFT_NEW(tmp, answer, n);
@@ -156,10 +160,15 @@ static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_a
     }
     qsort(all, (size_t)answers, sizeof *all, by_time);
     if (answers >= m) end = all[m - 1].seconds;
-    if (d->deadline > 0) end = fmin(end, d->deadline);
-    for (int i = 0; i < answers; i++)
-        if (i >= m || all[i].seconds > end) turn[all[i].place].fate = WEFT_LATE;
-    return end;
+    const double deadline = d->deadline > 0 ? d->deadline : INFINITY;
+    for (int i = 0; i < answers; i++) {
+        weft_fate *fate = &turn[all[i].place].fate;
+        if (all[i].seconds > deadline)
+            *fate = WEFT_LATE;
+        else if (i >= m)
+            *fate = WEFT_SURPLUS;
+    }
+    return fmin(end, deadline);
 }
 
 weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
@@ -177,6 +186,7 @@ weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *tu
         c.away += t->fate == WEFT_AWAY;
         c.dropped += t->fate == WEFT_DROPPED;
         c.late += t->fate == WEFT_LATE;
+        c.surplus += t->fate == WEFT_SURPLUS;
         c.energy += t->energy;
         c.bytes += t->bytes;
     }

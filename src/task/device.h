@@ -42,17 +42,21 @@ typedef struct weft_work {
     double down, up; /* bytes received and sent */
 } weft_work;
 
-/* WEFT_AVERAGED: answered in time and among the first m. */
+/* WEFT_AVERAGED: answered in time and among the first m. AWAY and DROPPED are chances that
+ * no option of the work changes. LATE depends on the device, its work and the deadline
+ * alone, not on who else was drawn; SURPLUS on the others too. */
 typedef enum weft_fate {
     WEFT_AVERAGED,
     WEFT_AWAY,    /* was not available: never started */
     WEFT_DROPPED, /* was lost on the way */
-    WEFT_LATE     /* would have answered after the deadline, or after the m-th */
+    WEFT_LATE,    /* would have answered after the deadline */
+    WEFT_SURPLUS  /* would have answered in time, but after the m-th: over-selection */
 } weft_fate;
 
 /* What one device does in a round. */
 typedef struct weft_turn {
-    weft_fate fate; /* AVERAGED, AWAY or DROPPED; weft_device_close makes some LATE */
+    weft_fate fate; /* AVERAGED, AWAY or DROPPED; weft_device_close makes some LATE or
+                       SURPLUS */
     double seconds; /* from the start of the round until it answers or is lost */
     double energy;  /* joule until then */
     double bytes;   /* received and sent until then */
@@ -60,9 +64,9 @@ typedef struct weft_turn {
 
 /* The end of a round. */
 typedef struct weft_closing {
-    int away, dropped, late; /* devices of these fates; the others are averaged */
-    double seconds;          /* virtual time of the round */
-    double energy, bytes;    /* of all devices of the round, until its end */
+    int away, dropped, late, surplus; /* devices of these fates; the others are averaged */
+    double seconds;                   /* virtual time of the round */
+    double energy, bytes;             /* of all devices of the round, until its end */
 } weft_closing;
 
 /* Checks the options and reads the trace: a table separated by TABs or commas, a line of
@@ -92,8 +96,9 @@ WEFT_CHECKED weft_status weft_device_trace(weft_device *d, int64_t clients,
 /* Closes a round of which m answers are needed, given the turns of the n devices started in
  * the order of the cohort. It ends with the m-th answer (ties: place in the cohort); at the
  * deadline, if that is earlier; or when nobody is left to wait for. Who has not answered by
- * then is LATE and stops: what it spent is cut in proportion. Changes fates, seconds,
- * energies and bytes of turns accordingly. tmp: scratch. Local. Cost O(n log n). */
+ * then is SURPLUS, or LATE if it would have missed the deadline too, and stops: what it
+ * spent is cut in proportion. Changes fates, seconds, energies and bytes of turns
+ * accordingly. tmp: scratch. Local. Cost O(n log n). */
 weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
                                weft_arena *tmp);
 

@@ -268,6 +268,13 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit, real 
     return st;
 }
 
+/* Where clients draw, the winner's do so by the mixture that its job left. */
+static int fed_mixes(const void *self)
+{
+    const fed *t = self;
+    return !t->mode;
+}
+
 static weft_status fed_score(void *self, const weft_job *job, const real *state,
                              weft_part part, weft_scores *out)
 {
@@ -300,5 +307,6 @@ const weft_task weft_task_fed = {
     .cost = fed_cost,
     .units = fed_units,
     .step = fed_step,
+    .mixes = fed_mixes,
     .score = fed_score,
 };

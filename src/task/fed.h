@@ -32,7 +32,8 @@ typedef struct fed_place {
     int64_t client;
     int64_t samples, valid; /* training samples of an epoch; samples to be scored */
     double weight;          /* in the average */
-    int lost;               /* 1: its device or the deadline lost it, it does nothing */
+    int lost;               /* 1: its device or the end of the round: it does nothing */
+    int late;               /* 1: lost to the deadline, by its device and its options */
     int rank;               /* that takes the turn */
     fed_client options;
 } fed_place;
@@ -52,7 +53,7 @@ typedef struct fed_told {
     double count;                   /* of these predictions */
     double train_loss, train_count; /* sums over the steps of local training */
     double steps;                   /* samples of these steps */
-    double diverged;
+    double diverged, late;          /* 1: it did; its score is the worst there is */
 } fed_told;
 enum { FED_TOLD = sizeof(fed_told) / sizeof(double) };
 
@@ -119,10 +120,15 @@ double fed_predictions(const fed *t, int64_t count);
 
 /* ---- fed_book.c --------------------------------------------------------------------- */
 
-/* Sums over clients, v the predictions of each, s the score that selection goes by. */
+/* Sums over clients, v the predictions of each, s the score that selection goes by. A
+ * client that gave no weights back for what it was told to do, because it diverged or
+ * missed the deadline, has the worst score: so a configuration's score is a mean over all
+ * clients that drew it and were there, not over those that it suits. Means of losses and
+ * errors for the record are over those that answered. */
 typedef struct fed_seen {
-    double n, v, vv, vss;     /* clients with v > 0; sums of v, v^2, v s^2 */
-    double loss[2], wrong[2]; /* sums over predictions, FED_BEFORE and FED_AFTER */
+    double n, v, vs, vv, vss; /* clients with v > 0; sums of v, v s, v^2, v s^2 */
+    double answered;          /* sum of v of those that were not late */
+    double loss[2], wrong[2]; /* sums over their predictions, FED_BEFORE and FED_AFTER */
 } fed_seen;
 
 typedef struct fed_head {
@@ -154,11 +160,15 @@ fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const re
 void fed_book_close(const fed *t, const fed_book *b, int k, real *state);
 /* Enters a round that `seen` sums up. */
 void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen);
+/* The worst score there is: no answer right, or fed.worst. */
+double fed_worst_score(const fed *t);
 /* Adds one client. */
 void fed_seen_add(const fed *t, fed_seen *to, const fed_told *told);
 /* Mean score of what was seen, NAN if nothing was, and half its 95 % interval as a sample
- * of all; INFINITY where it cannot be told. */
-weft_interval fed_seen_score(const fed *t, const fed_seen *s, weft_population all);
+ * of all; INFINITY where it cannot be told. Of cohorts of several rounds it is an interval
+ * for the mean over these rounds of what all clients would have scored then, not for the
+ * last weights, which do better than the mean as long as they improve. */
+weft_interval fed_seen_score(const fed_seen *s, weft_population all);
 /* Fills a result from the books; `eval` has the clients of the last evaluation, or n = 0.
  */
 void fed_book_result(const fed *t, const weft_job *job, const fed_book *b,

@@ -77,18 +77,27 @@ void fed_book_close(const fed *t, const fed_book *b, int k, real *state)
 /* Rounds draw anew from the clients, which may be seen again. */
 static const weft_population unlimited = {INFINITY, 0};
 
-static double sum_of(const fed *t, const fed_seen *s)
+double fed_worst_score(const fed *t)
 {
+    return t->score == FED_LOSS ? t->worst : 1;
+}
+
+/* Predictions of a client times its score. */
+static double sum_of(const fed *t, const fed_told *told)
+{
+    if (told->diverged > 0 || told->late > 0) return fed_worst_score(t) * told->count;
     const int stage = t->stage == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
-    return t->score == FED_LOSS ? s->loss[stage] : s->wrong[stage];
+    return t->score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
 }
 
 static void merge(fed_seen *to, const fed_seen *s)
 {
     to->n += s->n;
     to->v += s->v;
+    to->vs += s->vs;
     to->vv += s->vv;
     to->vss += s->vss;
+    to->answered += s->answered;
     for (int i = 0; i < 2; i++) {
         to->loss[i] += s->loss[i];
         to->wrong[i] += s->wrong[i];
@@ -99,25 +108,27 @@ void fed_seen_add(const fed *t, fed_seen *to, const fed_told *told)
 {
     const double v = told->count;
     if (!(v > 0)) return;
-    fed_seen one = {.n = 1, .v = v, .vv = v * v};
-    memcpy(one.loss, told->loss, sizeof one.loss);
-    memcpy(one.wrong, told->wrong, sizeof one.wrong);
-    const double vs = sum_of(t, &one);
-    one.vss = vs * vs / v;
+    fed_seen one = {.n = 1, .v = v, .vs = sum_of(t, told), .vv = v * v};
+    one.vss = one.vs * one.vs / v;
+    if (!(told->late > 0)) {
+        one.answered = v;
+        memcpy(one.loss, told->loss, sizeof one.loss);
+        memcpy(one.wrong, told->wrong, sizeof one.wrong);
+    }
     merge(to, &one);
 }
 
-weft_interval fed_seen_score(const fed *t, const fed_seen *s, weft_population all)
+weft_interval fed_seen_score(const fed_seen *s, weft_population all)
 {
     if (!(s->n > 0)) return (weft_interval){NAN, INFINITY};
-    const double mean = sum_of(t, s) / s->v;
+    const double mean = s->vs / s->v;
     const double around = fmax(s->vss - mean * mean * s->v, 0);
     return weft_interval_of((int)s->n, s->v, s->vv, mean, around, all);
 }
 
 void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen)
 {
-    const weft_interval s = fed_seen_score(t, seen, unlimited);
+    const weft_interval s = fed_seen_score(seen, unlimited);
     b->ring[(int64_t)b->head.rounds % t->pool] = *seen;
     b->head.rounds++;
     if (s.score < b->head.best) b->head.best = s.score;
@@ -125,16 +136,19 @@ void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen)
 
 /* ---- result ------------------------------------------------------------------------- */
 
+/* No score is above the worst, which bounds it where an interval cannot be told: one client
+ * is no evidence. */
 static double selected(const fed *t, const fed_book *b, weft_interval pooled,
                        weft_interval eval)
 {
     const int64_t rounds = (int64_t)b->head.rounds;
-    const double half = isfinite(pooled.half) ? pooled.half : 0;
     switch (t->select) {
-    case FED_BOUND: return pooled.score + half;
+    case FED_BOUND:
+        return isnan(pooled.score) ? NAN
+                                   : fmin(pooled.score + pooled.half, fed_worst_score(t));
     case FED_LAST:
         if (rounds == 0) return NAN;
-        return fed_seen_score(t, &b->ring[(rounds - 1) % t->pool], unlimited).score;
+        return fed_seen_score(&b->ring[(rounds - 1) % t->pool], unlimited).score;
     case FED_BEST: return b->head.best;
     case FED_EVAL: return eval.score;
     default: return pooled.score;
@@ -146,12 +160,12 @@ static void fill_means(const fed *t, const fed_seen *s, int before, int after,
                        weft_result *res)
 {
     if (before) {
-        res->global_loss = s->loss[FED_BEFORE] / s->v;
-        res->global_error = s->wrong[FED_BEFORE] / s->v;
+        res->global_loss = s->loss[FED_BEFORE] / s->answered;
+        res->global_error = s->wrong[FED_BEFORE] / s->answered;
     }
     if (after) {
-        res->personal_loss = s->loss[FED_AFTER] / s->v;
-        res->personal_error = s->wrong[FED_AFTER] / s->v;
+        res->personal_loss = s->loss[FED_AFTER] / s->answered;
+        res->personal_error = s->wrong[FED_AFTER] / s->answered;
     }
     const int personal = t->stage == FED_PERSONAL;
     res->valid_loss = personal ? res->personal_loss : res->global_loss;
@@ -163,13 +177,13 @@ void fed_book_result(const fed *t, const weft_job *job, const fed_book *b,
 {
     fed_seen sum = {0};
     for (int64_t i = 0; i < t->pool; i++) merge(&sum, &b->ring[i]);
-    const weft_interval pooled = fed_seen_score(t, &sum, unlimited),
-                        last = fed_seen_score(t, eval, t->all);
+    const weft_interval pooled = fed_seen_score(&sum, unlimited),
+                        last = fed_seen_score(eval, t->all);
     const int evaluated = eval->n > 0;
     const double half = (evaluated ? last : pooled).half;
     res->by_error = t->score == FED_ERROR;
     res->loss = selected(t, b, pooled, last);
-    res->bound = isfinite(half) ? half : 0;
+    res->bound = isfinite(half) ? half : (double)NAN;
     if (evaluated)
         fill_means(t, eval, 1, t->stage == FED_PERSONAL, res);
     else

@@ -31,7 +31,9 @@ const weft_opt fed_task_opts[] = {
      .at = offsetof(fed, score),
      .def = "error",
      .words = "error|loss",
-     .about = "what configurations are compared by: share of wrong answers, or mean loss"},
+     .about =
+         "what configurations are compared by: share of wrong answers, or mean loss; "
+         "a client that diverged or missed the deadline has the worst, 1 or 2 ln classes"},
     {.name = "stage",
      .type = WEFT_CHOICE,
      .at = offsetof(fed, stage),
@@ -44,8 +46,10 @@ const weft_opt fed_task_opts[] = {
      .at = offsetof(fed, select),
      .def = "pooled",
      .words = "pooled|bound|last|best|eval",
-     .about = "of which rounds: the last fed.pool; these and half their 95 % interval; the "
-              "last; the best of all (released FedEx); of fed.eval_clients at the end"},
+     .about =
+         "of which rounds: the last fed.pool; these and half their 95 % interval, the "
+         "worst score where one client gives none; the last; the best of all (released "
+         "FedEx); of fed.eval_clients at the end, where there is no deadline"},
     {.name = "pool",
      .type = WEFT_LONG,
      .at = offsetof(fed, pool),
@@ -91,7 +95,8 @@ const weft_opt fed_task_opts[] = {
      .at = offsetof(fed, mode),
      .def = "no",
      .about =
-         "evaluations: all train by the likeliest configuration, not by one they draw"},
+         "evaluations, the winner's too: all train by the likeliest configuration, not by "
+         "one they draw"},
     {.name = "target",
      .type = WEFT_CHOICE,
      .at = offsetof(fed, target),

@@ -46,7 +46,10 @@ static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tm
         turn[j] = weft_device_turn(&t->device, p->client, round, &work);
     }
     c->end = weft_device_close(&t->device, (int)t->cohort, (int)c->n, turn, tmp);
-    for (int64_t j = 0; j < c->n; j++) c->place[j].lost = turn[j].fate != WEFT_AVERAGED;
+    for (int64_t j = 0; j < c->n; j++) {
+        c->place[j].lost = turn[j].fate != WEFT_AVERAGED;
+        c->place[j].late = turn[j].fate == WEFT_LATE;
+    }
 }
 
 static cohort cohort_new(const fed *t, const weft_job *job, const fed_book *b,
@@ -123,6 +126,40 @@ weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, in
     return WEFT_OK;
 }
 
+/* ---- who is late -------------------------------------------------------------------- */
+
+/* What a configuration is worth under a deadline is its mean over all clients that draw it
+ * and are there. Who misses the deadline by its device and what its options ask of it is
+ * one of them: left out, a configuration would be judged by the clients that are fast
+ * enough for it. Its work is lost as that of a client that diverged, and its score is the
+ * same, the worst: it tells the server no more than that no weights came, so that what it
+ * scored before training, by which being late would cost nothing once training gains
+ * little, is not to be had. For differences it has the mean before training of those that
+ * answered.
+ *
+ * Not charged: who is away or drops out, which no option changes; and the surplus of an
+ * over-selection, which loses a race against others. Where all draw the same, as many lose
+ * whatever it is; in a mixture a slow configuration loses more, but how it would do where
+ * all draw it is not known by that. It has fewer scores, those of its faster clients. */
+static void charge_late(const fed *t, cohort *c)
+{
+    double loss = 0, wrong = 0, count = 0;
+    for (int64_t j = 0; j < c->n; j++) {
+        loss += c->told[j].loss[FED_BEFORE];
+        wrong += c->told[j].wrong[FED_BEFORE];
+        count += c->told[j].count;
+    }
+    for (int64_t j = 0; j < c->n; j++) {
+        if (!c->place[j].late) continue;
+        fed_told *o = &c->told[j];
+        *o = (fed_told){.count = fed_predictions(t, c->place[j].valid), .late = 1};
+        o->loss[FED_BEFORE] = count > 0 ? loss / count * o->count : 0;
+        o->wrong[FED_BEFORE] = count > 0 ? wrong / count * o->count : 0;
+        o->loss[FED_AFTER] = t->worst * o->count;
+        o->wrong[FED_AFTER] = o->count;
+    }
+}
+
 /* ---- server ------------------------------------------------------------------------- */
 
 /* Moves the weights by the mean change of the clients that did not diverge. */
@@ -143,7 +180,7 @@ static void move_weights(fed *t, const cohort *c, fed_book *b, const int64_t *su
     b->head.steps++;
 }
 
-/* Moves the mixture by the scores of the clients that answered. */
+/* Moves the mixture by the scores of the clients that answered or were late. */
 static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
                      weft_arena *tmp)
 {
@@ -156,7 +193,7 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
     int n = 0;
     for (int64_t j = 0; j < c->n; j++) {
         const fed_told *o = &c->told[j];
-        if (c->place[j].lost || !(o->count > 0)) continue;
+        if (!(o->count > 0)) continue;
         memcpy(pick + n * nblock, c->pick + j * nblock, (size_t)nblock * sizeof *pick);
         for (int stage = 0; stage < 2; stage++)
             s[stage][n] = (t->score == FED_LOSS ? o->loss : o->wrong)[stage] / o->count;
@@ -170,25 +207,27 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
 
 /* ---- books -------------------------------------------------------------------------- */
 
-static void add_arms(const cohort *c, int64_t j, int stage, fed_book *b)
+static void add_arms(const fed *t, const cohort *c, int64_t j, fed_book *b)
 {
-    const int k = c->mix.k;
+    const fed_told *o = &c->told[j];
+    const int k = c->mix.k, stage = c->turn.after ? FED_AFTER : FED_BEFORE;
+    const int failed = o->diverged > 0 || o->late > 0;
     for (int e = 0; e < c->mix.nblock; e++) {
         const int i = c->pick[j * c->mix.nblock + e];
-        b->arm[i] += c->told[j].loss[stage];
-        b->arm[k + i] += c->told[j].wrong[stage];
-        b->arm[2 * k + i] += c->told[j].count;
+        b->arm[i] += failed ? t->worst * o->count : o->loss[stage];
+        b->arm[k + i] += failed ? o->count : o->wrong[stage];
+        b->arm[2 * k + i] += o->count;
     }
 }
 
 static void fill_row(const cohort *c, const fed_seen *s, double train_loss, weft_round *row)
 {
-    row->before_loss = c->turn.before ? s->loss[FED_BEFORE] / s->v : NAN;
-    row->before_error = c->turn.before ? s->wrong[FED_BEFORE] / s->v : NAN;
-    row->after_loss = c->turn.after ? s->loss[FED_AFTER] / s->v : NAN;
-    row->after_error = c->turn.after ? s->wrong[FED_AFTER] / s->v : NAN;
+    row->before_loss = c->turn.before ? s->loss[FED_BEFORE] / s->answered : NAN;
+    row->before_error = c->turn.before ? s->wrong[FED_BEFORE] / s->answered : NAN;
+    row->after_loss = c->turn.after ? s->loss[FED_AFTER] / s->answered : NAN;
+    row->after_error = c->turn.after ? s->wrong[FED_AFTER] / s->answered : NAN;
     row->train_loss = train_loss;
-    row->dropped = c->end.away + c->end.dropped + c->end.late;
+    row->dropped = c->end.away + c->end.dropped + c->end.late + c->end.surplus;
     row->seconds = c->end.seconds;
     row->energy = c->end.energy;
     row->bytes = c->end.bytes;
@@ -202,9 +241,9 @@ static void write_books(fed *t, const cohort *c, fed_book *b, weft_round *row)
     double loss = 0, count = 0;
     for (int64_t j = 0; j < c->n; j++) {
         const fed_told *o = &c->told[j];
-        if (c->place[j].lost) continue;
         fed_seen_add(t, &seen, o);
-        add_arms(c, j, c->turn.after ? FED_AFTER : FED_BEFORE, b);
+        add_arms(t, c, j, b);
+        if (c->place[j].lost) continue;
         row->samples += o->steps;
         row->diverged += o->diverged;
         if (o->diverged > 0) continue;
@@ -244,6 +283,7 @@ weft_status fed_round(fed *t, const weft_job *job, fed_book *b, real *state,
     const weft_status st = take_turns(t, &c, state);
     int64_t *wire = whole(t->desk.sum, t->nweight);
     TRY(fed_exchange(t, st, wire, t->nweight, c.n, c.place, c.told));
+    charge_late(t, &c);
     move_weights(t, &c, b, wire, state);
     move_mix(t, job, &c, b, tmp);
     write_books(t, &c, b, row);

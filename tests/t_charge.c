@@ -1,0 +1,268 @@
+/* What a job's score counts: clients that miss the deadline by their options, or diverge,
+ * as the worst, whatever the stage; none that is lost for other reasons; one client as no
+ * evidence. The winner is evaluated as its job was.
+ * RUN: np=1 np=3 */
+#include "../src/run/report.h"
+#include "toy.h"
+
+enum { ALL = 31 }; /* the set of all five clients */
+
+static const int64_t sizes[5][WEFT_NPART] = {
+    {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
+
+static toy *five_clients(void)
+{
+    int64_t count[5][WEFT_NPART];
+    memcpy(count, sizes, sizeof count);
+    return toy_new(5, count);
+}
+
+/* Sums over the validation samples of a set of clients, under weights w after a step each
+ * at that rate. */
+static sums scored(const toy *t, int set, double lr, const double *w)
+{
+    sums all = {0};
+    for (int c = 0; c < t->n; c++) {
+        if (!(set >> c & 1)) continue;
+        double own[W];
+        memcpy(own, w, sizeof own);
+        full_step(t, c, lr, own);
+        const sums one = part_score(t, c, WEFT_VALID, own);
+        all.loss += one.loss;
+        all.wrong += one.wrong;
+        all.n += one.n;
+    }
+    return all;
+}
+
+/* ---- deadlines ---------------------------------------------------------------------- */
+
+/* An epoch takes as many seconds as a client has samples: after 10 two have answered, and
+ * 12 of 22 validation samples are of those that have not. */
+static void test_deadline(void)
+{
+    static const char text[] = "[fed]\ncohort = 5\npool = 1\nboth = yes\nscore = %s\n"
+                               "stage = %s\n[client]\nlr = 0.5\nbatch = 50\n"
+                               "[device]\nsample_seconds = 1\ndeadline = 10\n";
+    const int set = 2 | 16;
+    toy *t = five_clients();
+    const double zero[W] = {0};
+    for (int e = 0; e < 4; e++) {
+        const char *score = e % 2 ? "loss" : "error",
+                   *stage = e / 2 ? "global" : "personal";
+        const stand *s = trained(t, weft_arena_text(mem, text, score, stage), 1, 1);
+        const sums own = scored(t, set, e / 2 ? 0 : 0.5, zero);
+        const double good = e % 2 ? own.loss : own.wrong, worst = e % 2 ? 2 * log(C) : 1;
+        is_near(s->res.loss, (good + 12 * worst) / 22, 1e-6,
+                "%s, %s: who misses the deadline has the worst score", score, stage);
+        is_near(e % 2 ? s->res.valid_loss : s->res.valid_error, good / own.n, 1e-6,
+                "the record is of those that answered");
+        is_near(e / 2 ? s->row[0].before_loss : s->row[0].after_loss, own.loss / own.n,
+                1e-6, "and so is the round's");
+        is_near(s->res.arm_count[0], 22, 0, "all count for the configuration");
+        is_near(s->row[0].dropped, 3, 0, "three are lost");
+        is_near(s->row[0].clients, 2, 0, "two are averaged");
+        double mean[W];
+        mean_step(t, set, 0.5, zero, mean);
+        is_near(distance(s->state, mean), 0, 1e-6, "and move the weights");
+    }
+}
+
+/* The same cohorts without a deadline, where devices are lost for other reasons. */
+static void test_uncharged(void)
+{
+    static const char *const device[] = {
+        /* sections [device] */
+        "over = 2\nspeed = exponential\nsample_seconds = 1", "dropout = 0.5",
+        "availability = 0.5",
+        "over = 2\nspeed = exponential\nsample_seconds = 1\n"
+        "deadline = 1e9"};
+    toy *t = five_clients();
+    for (int e = 0; e < 4; e++) {
+        const char *text = weft_arena_text(mem,
+                                           "[fed]\ncohort = 2\npool = 1\nscore = loss\n"
+                                           "[client]\nlr = 0.5\nbatch = 50\n[device]\n%s\n",
+                                           device[e]);
+        stand s;
+        weft_check(stand_up(&s, t, text, 1) == WEFT_OK, "%s", weft_error());
+        double off = 0, lost = 0;
+        for (int r = 0; r < 12; r++) {
+            units(&s, 1, 0, 1);
+            lost += s.row[r].dropped;
+            if (s.row[r].clients > 0) off = worse(off, s.res.loss - s.row[r].after_loss);
+        }
+        ok(lost > 3, "%.0f are lost", lost);
+        is_near(off, 0, 1e-12, "and no score is charged for it (case %d)", e);
+    }
+}
+
+/* Of clients told to train 50 epochs in place of 1, half miss the deadline. */
+static void test_mixture(void)
+{
+    enum { N = 40, ROUNDS = 60 };
+    int64_t count[N][WEFT_NPART];
+    for (int c = 0; c < N; c++) {
+        count[c][WEFT_TRAIN] = 10;
+        count[c][WEFT_VALID] = count[c][WEFT_TEST] = 6;
+    }
+    toy *t = toy_new(N, count);
+    for (int diff = 0; diff < 2; diff++) {
+        stand s;
+        weft_check(stand_up(&s, t,
+                            "[fed]\ncohort = 10\nscore = error\n"
+                            "[client]\nlr = 0.1\nepochs = 1 .. 50\n"
+                            "[device]\nspeed = exponential\nredraw = yes\n"
+                            "sample_seconds = 1\ndeadline = 347\n",
+                            2) == WEFT_OK,
+                   "%s", weft_error());
+        s.mix.conf[0] = 1;
+        s.mix.conf[1] = 50;
+        s.job.rule = (weft_rule){.schedule = WEFT_HORIZON,
+                                 .horizon = ROUNDS,
+                                 .discount = 1,
+                                 .floor = 0.01,
+                                 .diff = diff};
+        units(&s, ROUNDS, 0, ROUNDS);
+        double lost = 0;
+        for (int r = 0; r < ROUNDS; r++) lost += s.row[r].dropped;
+        ok(lost > 5, "%.0f of %d clients are late", lost, 10 * ROUNDS);
+        ok(exp(s.res.z[1]) < 0.1,
+           "a configuration that loses half of its clients goes: p = %.4f%s",
+           exp(s.res.z[1]), diff ? ", by differences" : "");
+    }
+}
+
+/* ---- divergence --------------------------------------------------------------------- */
+
+static const char two_rates[] = "[fed]\ncohort = 5\npool = 1\nscore = %s\nstage = %s\n"
+                                "[client]\nbatch = 50\nlr = 0.5 .. 1e6\n";
+
+static void stand_two(stand *s, toy *t, const char *score, const char *stage)
+{
+    weft_check(stand_up(s, t, weft_arena_text(mem, two_rates, score, stage), 2) == WEFT_OK,
+               "%s", weft_error());
+    s->mix.conf[0] = 0.5;
+    s->mix.conf[1] = 1e6;
+}
+
+/* The set of clients whose mean step at rate 0.5 gives the weights. */
+static int who_moved(const toy *t, const double *w, const real *weights)
+{
+    for (int set = 1; set <= ALL; set++) {
+        double mean[W];
+        mean_step(t, set, 0.5, w, mean);
+        if (distance(weights, mean) < 1e-6) return set;
+    }
+    return 0;
+}
+
+static void test_global(void)
+{
+    toy *t = five_clients();
+    const stand *all =
+        trained(t, "[fed]\ncohort = 5\nstage = global\n[client]\nlr = 1e6\n", 1, 3);
+    is_near(all->res.loss, 1, 0, "clients that diverge are wrong, before training too");
+    double off = 0;
+    int rounds = 0;
+    stand s;
+    stand_two(&s, t, "error", "global");
+    for (int r = 0; r < 8; r++) {
+        double w[W], none[W];
+        wide(s.state, w);
+        units(&s, 1, 0, 1);
+        const int good = who_moved(t, w, s.state);
+        if (good == 0 || good == ALL) continue;
+        memcpy(none, w, sizeof none);
+        const sums own = scored(t, good, 0, none);
+        off = worse(off, s.res.loss - (own.wrong + 22 - own.n) / 22);
+        rounds++;
+    }
+    ok(rounds > 3, "some of a cohort diverge");
+    is_near(off, 0, 1e-12, "and are charged where server's weights are scored");
+}
+
+static void test_train_loss(void)
+{
+    toy *t = five_clients();
+    double off = 0;
+    stand s;
+    stand_two(&s, t, "loss", "personal");
+    for (int r = 0; r < 8; r++) {
+        double w[W];
+        wide(s.state, w);
+        units(&s, 1, 0, 1);
+        const int good = who_moved(t, w, s.state);
+        if (good == 0) continue;
+        double loss = 0, n = 0;
+        for (int c = 0; c < 5; c++) {
+            if (!(good >> c & 1)) continue;
+            loss += softmax(t, c, 0, t->count[c][WEFT_TRAIN], w, NULL).loss;
+            n += (double)t->count[c][WEFT_TRAIN];
+        }
+        off = worse(off, s.row[r].train_loss - loss / n);
+    }
+    is_near(off, 0, 1e-5, "the training loss is that of clients that did not diverge");
+}
+
+/* ---- intervals ---------------------------------------------------------------------- */
+
+static void test_bound(void)
+{
+    static const char text[] =
+        "[fed]\ncohort = 1\nselect = bound\nscore = %s\n[client]\nlr = 0.5\n";
+    toy *t = five_clients();
+    const stand *one = trained(t, weft_arena_text(mem, text, "error"), 1, 1);
+    is_near(one->res.loss, 1, 0, "one client bounds no error");
+    ok(isnan(one->res.bound), "and gives no interval");
+    one = trained(t, weft_arena_text(mem, text, "loss"), 1, 1);
+    is_near(one->res.loss, 2 * log(C), 1e-12, "nor a loss");
+    const stand *ten = trained(t, weft_arena_text(mem, text, "loss"), 1, 10);
+    ok(ten->res.bound > 0 && ten->res.loss <= 2 * log(C) &&
+           ten->res.loss > ten->res.valid_loss,
+       "ten do");
+}
+
+/* ---- winner ------------------------------------------------------------------------- */
+
+/* A job that evaluates all clients at its end and the winner of the run have the same
+ * weights, mixture and draws. */
+static void test_winner(const char *data, const char *mode)
+{
+    const char *path = at(weft_arena_text(mem, "%s.h5", mode));
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    weft_conf_init(conf, mem);
+    const char *text = weft_arena_text(
+        mem,
+        "[run]\ntask = fed\ntuner = fedex\ndata = %s\noutput = %s\n"
+        "[space]\nconfigs = 2\n[fed]\ncohort = 5\nscore = loss\nmode = %s\n"
+        "eval_clients = 0\n[client]\nlr = log 0.01 .. 3\nbatch = 2 .. 20\n"
+        "[fedex]\nwrap = random\nmost = 3\ntotal = 6\nk = 5\neps = 1\nsched = root\n",
+        data, path, mode);
+    weft_status st = weft_conf_text(conf, "test", text);
+    if (st == WEFT_OK) st = weft_run_tune(conf, 0, &world);
+    ok(st == WEFT_OK, "a run that draws in evaluations: %s", mode);
+    weft_summary s;
+    weft_check(weft_summary_read(&s, path, mem) == WEFT_OK, "%s", weft_error());
+    const int64_t trial = weft_summary_value(&s, "winner_trial")->whole;
+    int64_t i = 0;
+    while (s.jobs.trial[i] != trial) i++;
+    is_near(weft_summary_value(&s, "valid_loss")->number, s.jobs.global_loss[i], 0,
+            "the winner's weights are scored as at the end of its job");
+    is_near(weft_summary_value(&s, "valid_personal_loss")->number, s.jobs.personal_loss[i],
+            0, "and so are its clients' own");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_deadline();
+    test_uncharged();
+    test_mixture();
+    test_global();
+    test_train_loss();
+    test_bound();
+    test_winner(toys[0]->data.path, "no");
+    test_winner(toys[0]->data.path, "yes");
+    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
+    return scratch_end();
+}
