@@ -19,8 +19,10 @@ static const weft_opt client_opts[] = {
     {0}};
 static const weft_opt server_opts[] = {
     {"y", WEFT_REAL, offsetof(knob, y), "0", 0, 1, NULL, "another number", 1}, {0}};
-static const weft_kind client_kind = {WEFT_CLIENT, "what x is", sizeof(knob), client_opts};
-static const weft_kind server_kind = {"server", "what y is", sizeof(knob), server_opts};
+static const weft_kind client_kind = {WEFT_CLIENT, "what x is", sizeof(knob), client_opts,
+                                      NULL};
+static const weft_kind server_kind = {"server", "what y is", sizeof(knob), server_opts,
+                                      NULL};
 enum { MOST_DIM = 3 };
 
 enum { SPLIT, FULL, ALL_NAN, SOME_NAN, NMODE };

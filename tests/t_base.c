@@ -155,7 +155,8 @@ static const weft_opt plugin_opts[] = {
     {"gamma", WEFT_REAL, AT(gamma), "0.5", 0, 10, NULL, "", 1},
     {"file", WEFT_TEXT, AT(file), "", 0, 0, NULL, "", 0},
     {0}};
-static const weft_kind plugin_kind = {"rff", "for the test", sizeof(plugin), plugin_opts};
+static const weft_kind plugin_kind = {"rff", "for the test", sizeof(plugin), plugin_opts,
+                                      NULL};
 #undef AT
 
 static const weft_opt *option(const char *name)
@@ -199,6 +200,11 @@ static void test_options(void)
     ok(refused("order", "1.5", "not an integer"), "1.5 is not an integer");
     ok(refused("order", "10", "from 1 to 9"), "a bound is named");
     ok(refused("bins", "1e15", "from 1 to 1000000000000"), "and written out");
+    ok(refused("gamma", "1e400", "out of bounds") && refused("gamma", "1e-400", "number") &&
+           refused("gamma", "2^-5000", "number") && refused("gamma", "1 2", "number") &&
+           refused("gamma", "1,5", "number") && refused("gamma", "", "number"),
+       "a number that is too large, too small, or more than one");
+    ok(!signbit(parsed("gamma", "-0")), "minus zero is zero");
     ok(parsed("binary", "Yes") == 1 && parsed("binary", "ON") == 1 &&
            parsed("binary", "1") == 1 && parsed("binary", "true") == 1 &&
            parsed("binary", "False") == 0 && parsed("binary", "off") == 0 &&
@@ -235,7 +241,7 @@ static const char *const input = "; a comment\n"
                                  "\n"
                                  "[rff] # another\n"
                                  "gamma = log 1e-3 .. 10\n"
-                                 "order=2\r\n"
+                                 "binary=no\r\n"
                                  "map : normalize\n"
                                  "order = 3\n"
                                  "file = ../x.h5\n";
@@ -250,7 +256,7 @@ static void test_reading(weft_arena *mem)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK && c.n == 5, "an input is read");
+    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK && c.n == 6, "an input is read");
     ok(strcmp(value(&c, "run", "data"), "a;b#c.h5") == 0,
        "comments begin after a blank, lines may be indented");
     ok(strcmp(value(&c, "rff", "kernel/map"), "normalize") == 0,
@@ -258,7 +264,27 @@ static void test_reading(weft_arena *mem)
     const weft_entry *order = weft_conf_find(&c, "rff", "order");
     ok(order && strcmp(order->value, "3") == 0 && order->line == 9 &&
            strcmp(order->file, "x.ini") == 0,
-       "the later entry holds, and knows its line");
+       "an entry knows its line");
+}
+
+static void test_marks(weft_arena *mem)
+{
+    plugin self;
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    ok(weft_conf_text(&c, "x.ini", "\xef\xbb\xbf[rff]\r\norder\t=\t2\t; two\r\n") ==
+               WEFT_OK &&
+           weft_conf_bind(&c, &plugin_kind, &self) == WEFT_OK && self.order == 2,
+       "a byte order mark, tabs and CRLF are taken off");
+    weft_conf_default(&c, "rff", "order", "3");
+    weft_conf_default(&c, "run", "tuner", "sha");
+    ok(strcmp(value(&c, "rff", "order"), "3") == 0 &&
+           weft_conf_is_default(weft_conf_find(&c, "run", "tuner")) &&
+           !weft_conf_is_typed(weft_conf_find(&c, "run", "tuner")),
+       "a default is an entry");
+    weft_conf_drop(&c, "rff");
+    ok(c.n == 1 && strcmp(value(&c, "run", "tuner"), "sha") == 0,
+       "sections can be dropped");
 }
 
 static void test_binding(weft_arena *mem)
@@ -315,6 +341,13 @@ static void test_mistakes(weft_arena *mem)
        "a key before any section");
     ok(broken(mem, "[rff]\n = 1\n", "x.ini:2: expected \"key = value\""),
        "a value without a key");
+    ok(broken(mem, "[rff]\norder = 1\n[run]\n[rff]\norder = 1\n",
+              "x.ini:5: rff.order = 1: is given in line 2 already"),
+       "a key that is given twice, also in another place");
+    ok(broken(mem, "[rff] order = 3\n", "x.ini:1: expected nothing behind \"[rff]\""),
+       "a key behind the head of its section");
+    ok(broken(mem, "[rff]\norder =\n", "x.ini:2: rff.order = : '' is not an integer"),
+       "a key without a value");
     weft_conf c;
     weft_conf_init(&c, mem);
     ok(weft_conf_read(&c, "/nonexistent/x.ini") == WEFT_EFILE &&
@@ -340,9 +373,12 @@ static void test_arguments(weft_arena *mem)
     ok(weft_conf_set(&c, "rff.file=a=b.c") == WEFT_OK &&
            strcmp(value(&c, "rff", "file"), "a=b.c") == 0,
        "a value may hold = and .");
-    ok(weft_conf_set(&c, "rff.order =  4 ") == WEFT_OK &&
-           strcmp(value(&c, "rff", "order"), "4") == 0,
+    ok(weft_conf_set(&c, "rff.bins =  4 ") == WEFT_OK &&
+           strcmp(value(&c, "rff", "bins"), "4") == 0,
        "outer blanks do not count");
+    ok(weft_conf_set(&c, "rff.bins=5") == WEFT_ECONF &&
+           says("command line: rff.bins = 5: is given twice"),
+       "an argument is given once");
     ok(weft_conf_set(&c, "order=1") == WEFT_ECONF &&
            says("command line: 'order=1' is not section.key"),
        "an argument without section is refused");
@@ -393,6 +429,7 @@ int main(int argc, char **argv)
     test_rng();
     test_options();
     test_reading(mem);
+    test_marks(mem);
     test_binding(mem);
     test_mistakes(mem);
     test_arguments(mem);

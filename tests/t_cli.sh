@@ -124,9 +124,6 @@ binary = no | yes
 alpha = log 1e-5 .. 100
 [ridge]
 alpha = 0.5
-[ws_eg]
-[rff]
-gamma = log 1e-5 .. 10
 END
 runs "a plan is made" tune "$tmp/in.ini" -o "$tmp/run.h5" --plan
 shows '^configurations +8, 3 axes' "with the number of configurations"
@@ -202,7 +199,7 @@ fed() # ARGUMENT...: a search by weight-sharing
 more=(run.tuner=ws_sha)
 fed refused 2 'server.lr has a range' "clients of a mixture have one server" tune
 for tuner in ws_sha ws_eg; do
-    more=(run.tuner=$tuner server.lr=1 --force)
+    more=(run.tuner=$tuner $tuner.resource=2 server.lr=1 --force)
     fed runs "$tuner tunes a federation" tune
     shows '^winner +trial 1, configuration [0-3]: client.lr=[0-9.]+ ' "and trains the winner on"
     shows '^clients +[0-9]+ averaged, 0 diverged' "with none lost"
@@ -253,7 +250,7 @@ sed 's/^order/oder/' "$tmp/in.ini" >"$tmp/typo.ini"
 refused 2 'typo.ini:11:.*oder.*order' "a typing error is named with file and line" \
     tune "$tmp/typo.ini" -o "$tmp/bad.h5"
 refused 3 'missing.ini: No such file' "a missing input file" tune "$tmp/missing.ini"
-refused 2 'rff.features.* 0 is out of bounds' "no features at all" tune "$tmp/in.ini" fmap.feature=rff \
+refused 2 'rff.features.* 0 is out of bounds' "no features at all" tune "$tmp/all.ini" \
     run.data="$tmp/img.h5" rff.features=0 -o "$tmp/bad.h5"
 [ ! -e "$tmp/bad.h5" ] && [ ! -e "$tmp/bad.d" ]
 result $? "a refused run leaves no files"

@@ -21,13 +21,15 @@ static const weft_opt client_opts[] = {
     {"batch", WEFT_INT, offsetof(client, batch), "1", 1, 1e6, NULL, "samples", 1},
     {"epochs", WEFT_INT, offsetof(client, epochs), "1", 1, 1e6, NULL, "passes", 1},
     {0}};
-static const weft_kind client_kind = {"client", "a client", sizeof(client), client_opts};
+static const weft_kind client_kind = {"client", "a client", sizeof(client), client_opts,
+                                      NULL};
 typedef struct server {
     double lr;
 } server;
 static const weft_opt server_opts[] = {
     {"lr", WEFT_REAL, offsetof(server, lr), "1", 0, 1e9, NULL, "rate", 1}, {0}};
-static const weft_kind server_kind = {"server", "a server", sizeof(server), server_opts};
+static const weft_kind server_kind = {"server", "a server", sizeof(server), server_opts,
+                                      NULL};
 
 static const char boxes[] =
     "[server]\nlr = log 0.1 .. 10\n[client]\nlr = log 1e-4 .. 1\nmomentum = 0 .. 1\n"

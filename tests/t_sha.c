@@ -112,7 +112,7 @@ static void refused(const weft_tuner *t, int k, const char *axes, const char *op
 static void test_refused(weft_arena *mem)
 {
     const char *x = "[client]\nx = 0 .. 1", *y = "[server]\ny = 0 .. 1";
-    refused(&weft_tuner_sha, 26, x, "", "at least 27", mem);
+    refused(&weft_tuner_sha, 26, x, "eliminations = 3", "at least 27", mem);
     refused(&weft_tuner_sha, 27, x, "total = 835", "at least 836", mem);
     ok(setup(&weft_tuner_sha, 27, x, "total = 836", mem) == WEFT_OK,
        "a round a rung is enough");
@@ -121,6 +121,30 @@ static void test_refused(weft_arena *mem)
     refused(&weft_tuner_fedex, 27, y, "", "no option of [client]", mem);
     refused(&weft_tuner_fedex, 27, x, "levels = 1", "at least 2", mem);
     refused(&weft_tuner_mw, 27, y, "", "server.y", mem);
+}
+
+/* What is spent where neither eliminations nor budget are given. */
+static void test_usual(weft_arena *mem)
+{
+    static const struct {
+        int k;
+        const char *options;
+        double spent;
+    } usual[] = {
+        {27, "", 4000},         /* as published */
+        {9, "", 3460},          /* 800 + (8 + 2) 266: two eliminations, equal rungs */
+        {3, "", 1600},          /* 800 + 2 400 */
+        {2, "", 1600},          /* no elimination */
+        {64, "", 3999},         /* 1600 + 86 27 + 78: all that can be used */
+        {200, "most = 4", 295}, /* 28 + 267: a round a rung, for 20 were too few */
+        {27, "most = 2", 36},   /* one elimination: 18 + 18 */
+        {9, "eliminations = 0", 4000},
+    };
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        const game g = {&weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL};
+        const play_log l = play_all(&g, mem);
+        is_near(l.spent, usual[i].spent, 0, "the usual budget of %d trials", usual[i].k);
+    }
 }
 
 /* ---- who goes on --------------------------------------------------------------- */
@@ -337,6 +361,7 @@ int main(void)
     weft_arena *mem = weft_arena_new();
     test_schedules(mem);
     test_refused(mem);
+    test_usual(mem);
     test_elimination(mem);
     test_winner(mem);
     test_every(mem);

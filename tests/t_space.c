@@ -32,8 +32,8 @@ static const weft_opt model_opts[] = {
     {"steps", WEFT_LONG, offsetof(model, steps), "10", 1, 1e15, NULL, "steps", 1},
     {"alpha", WEFT_REAL, offsetof(model, alpha), "1", 1e-9, 1e9, NULL, "another alpha", 1},
     {0}};
-static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts};
-static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts};
+static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts, NULL};
+static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts, NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static weft_arena *mem;
@@ -264,6 +264,7 @@ static void test_bad_ranges(void)
     refused("cut = remove | spilt", "split",
             "an unknown choice is answered by the nearest");
     refused("stop = no | no", "twice", "a value given twice is refused");
+    refused("alpha = 0...5", "two dots", "and three dots, which may mean two things");
     refused("stop = no |", "", "an empty value is refused");
     refused("alpha = 1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17", "16",
             "seventeen values are refused");
@@ -305,13 +306,15 @@ static void test_list(void)
            sp.count == 2,
        "a list replaces a range, and its first lines can be taken");
 
-    char long_list[4000] = "id\torder\n";
-    for (int i = 0; i < 200; i++) strcat(long_list, i % 2 ? "7\t3\n" : "7\t4\n");
-    ok(read_list(&sp, long_list, "") == WEFT_OK && sp.count == 200, "200 lines are read");
+    char long_list[4000] = "\xef\xbb\xbfid\tmap.alpha\n";
+    for (int i = 0; i < 200; i++)
+        snprintf(long_list + strlen(long_list), 16, "7\t%d\n", i + 1);
+    ok(read_list(&sp, long_list, "") == WEFT_OK && sp.count == 200,
+       "200 lines are read, and a byte order mark is taken off");
     int good = 1;
     for (int64_t i = 0; i < 200; i++) {
         weft_space_get(&sp, i, x);
-        good &= x[0] == (i % 2 ? 3 : 4);
+        good &= x[0] == (double)(i + 1);
     }
     ok(good, "and kept");
 }
@@ -357,6 +360,8 @@ static void test_bad_lists(void)
     bad_list("map\talhpa\n0\t1\n", "", "\"alpha\"", "an unknown column is answered");
     bad_list("map\tbins\n0\t1\n", "", "bins", "a column of a fixed option is refused");
     bad_list("cut\tmethod\nsplit\tsplit\n", "", "already", "an option twice is refused");
+    bad_list("id\tmap.alpha\n1\t.5\n2\t1\n\n3\t0.50\n", "",
+             ":5: the configuration of line 2", "a configuration twice is refused");
     bad_list("C\tstop\n1\tno\n1\n", "", ":3:", "a short line is refused");
     bad_list("C\tstop\n1\tno\tno\n", "", ":2:", "a long line is refused");
     bad_list("C\tstop\n\n1\tmaybe\n", "", ":3: stop", "a wrong value is refused");

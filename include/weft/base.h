@@ -145,23 +145,31 @@ typedef struct weft_opt {
     int tune; /* 1: may be given a range, which makes it an axis of the search space */
 } weft_opt;
 
+/* An option that is read only where another of its table has a value. */
+typedef struct weft_when {
+    const char *name; /* "file" is read where */
+    const char *of;   /* "source" */
+    const char *is;   /* is "list" */
+} weft_when;
+
 /* The head of every plug-in: what registry, `weft list` and the run file need to know. */
 typedef struct weft_kind {
     const char *name, *about;
-    size_t size;          /* bytes of the instance, whose members the options fill */
-    const weft_opt *opts; /* ends with a row whose name is NULL */
+    size_t size;           /* bytes of the instance, whose members the options fill */
+    const weft_opt *opts;  /* ends with a row whose name is NULL */
+    const weft_when *when; /* likewise; NULL: all options are read always */
 } weft_kind;
 
 /* One "key = value" of an input file or of the command line. */
 typedef struct weft_entry {
     const char *section, *key, *value;
-    const char *file; /* where it stands; "command line" */
-    int line;         /* 0 for the command line */
+    const char *file; /* where it stands; "command line"; "default" */
+    int line;         /* 0 for the command line, -1 for a default */
     int used;         /* read by somebody */
 } weft_entry;
 
-/* All entries, a later one replacing an earlier one of the same name, in order of first
- * mention; owned by the arena it was made with. */
+/* All entries, one of a later source replacing an earlier one of the same name, in order of
+ * first mention; owned by the arena it was made with. */
 typedef struct weft_conf {
     int n;
     weft_entry *entry; /* [n] */
@@ -170,13 +178,20 @@ typedef struct weft_conf {
 } weft_conf;
 
 void weft_conf_init(weft_conf *c, weft_arena *mem);
-/* Reads an .ini file: sections, key = value, comments after ; or #. Errors: EFILE, ECONF.
- */
+/* Reads an .ini file: sections, key = value, comments after ; or #. Errors: EFILE; ECONF,
+ * also where a key is given twice. */
 WEFT_CHECKED weft_status weft_conf_read(weft_conf *c, const char *path);
 /* Reads the same from memory; `name` stands for the file in messages. */
 WEFT_CHECKED weft_status weft_conf_text(weft_conf *c, const char *name, const char *text);
-/* Sets "section.key=value", as given on the command line. */
+/* Sets "section.key=value", as given on the command line, once. ECONF. */
 WEFT_CHECKED weft_status weft_conf_set(weft_conf *c, const char *assignment);
+/* Sets what nobody gave: it stands in the echo like all else. Local. */
+void weft_conf_default(weft_conf *c, const char *section, const char *key,
+                       const char *value);
+int weft_conf_is_default(const weft_entry *e); /* 1: set by weft_conf_default */
+int weft_conf_is_typed(const weft_entry *e);   /* 1: of the command line */
+/* Takes all entries of a section out. Local. */
+void weft_conf_drop(weft_conf *c, const char *section);
 /* The entry of an option, names "key" or "key/synonym", or NULL. Local. */
 weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names);
 /* ECONF "file:12: section.key = value: why", or "command line: section.key ...". */

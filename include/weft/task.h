@@ -36,7 +36,13 @@ typedef struct weft_scores {
 typedef struct weft_task {
     weft_kind kind;
     const weft_kind *const
-        *parts; /* further sections of its own, NULL at the end; or NULL */
+        *parts;        /* further sections of its own, NULL at the end; or NULL */
+    const char *tuner; /* its own: for run.tuner = auto, where an option has a range */
+    int64_t resource;  /* that trains a configuration: for a tuner's resource = 0 */
+    /* What to set so that the score of a job of little resource is as sure as that of much,
+     * "fed.select = eval"; NULL: it is. Of the options alone, before setup. NULL: always.
+     */
+    const char *(*unsure)(const void *self);
     /* The plug-ins whose options may be axes of the search space, as named by the task's
      * own options. ECONF: unknown name. Local. Called before setup. */
     weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n);

@@ -11,6 +11,14 @@
 /* Section of those that cannot: all clients of a round are averaged by one server. */
 #define WEFT_SERVER "server"
 
+/* The option of a tuner that trains every job alike, for its table. The run puts the task's
+ * own number in place of 0; alone a tuner takes 0 as 1. */
+#define WEFT_RESOURCE_OPT(type, at, about)                                                 \
+    {                                                                                      \
+        "resource", WEFT_LONG, offsetof(type, at), "0", 0, 1e9, NULL,                      \
+            about ", in the task's unit; 0: fmap 1 fit, fed 100 rounds", 0                 \
+    }
+
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;
 
 typedef struct weft_tuner {
@@ -26,6 +34,10 @@ typedef struct weft_tuner {
     /* 1: no later job continues or copies this trial, though none was called its last.
      * NULL: there are none such. */
     int (*ended)(const void *self, int64_t trial);
+    /* The option, "sha.winner = best", by which a job may win against one of more resource,
+     * so that the scores of both must be as sure; NULL: it is not set. Of the options
+     * alone, before setup. NULL: there is none such. */
+    const char *(*early)(const void *self);
 } weft_tuner;
 
 /* The tuner of that name in the registry; ECONF with the nearest name. Local. */

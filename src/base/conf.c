@@ -18,9 +18,11 @@ typedef struct source {
     const char
         *line; /* the line that inih has, [length] without comment and outer blanks */
     size_t length;
-    int number; /* of that line, from 1 */
-    int bad;    /* the first line refused here; 0: none */
+    int number;     /* of that line, from 1 */
+    weft_status st; /* of the first line that was refused here */
 } source;
+
+static const char command_line[] = "command line", by_default[] = "default";
 
 void weft_conf_init(weft_conf *c, weft_arena *mem)
 {
@@ -47,6 +49,15 @@ static size_t before_comment(const char *line, size_t n)
     return n;
 }
 
+/* What stands behind the bracket of a section's head would be lost. */
+static weft_status check_head(const source *s)
+{
+    const char *end = memchr(s->line, ']', s->length);
+    if (*s->line != '[' || !end || end == s->line + s->length - 1) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "%s:%d: expected nothing behind \"%.*s\"", s->name,
+                     s->number, (int)(end + 1 - s->line), s->line);
+}
+
 /* ini_reader: like fgets. */
 static char *next_line(char *to, int room, void *stream)
 {
@@ -57,6 +68,7 @@ static char *next_line(char *to, int room, void *stream)
     s->line = weft_trim(s->next, &s->length);
     s->next += n + (s->next[n] == '\n');
     s->number++;
+    if (s->st == WEFT_OK && s->length > 0) s->st = check_head(s);
     size_t most = (size_t)room - 2;
     snprintf(to, (size_t)room, "%.*s\n", (int)(s->length < most ? s->length : most),
              s->line);
@@ -68,18 +80,25 @@ static char *copy(const weft_conf *c, const char *text, size_t n)
     return weft_arena_text(c->mem, "%.*s", (int)n, text);
 }
 
-/* Adds an entry, or replaces the one of that name; strings are owned by c->mem. */
-static void put(weft_conf *c, const weft_entry *new)
+/* Adds an entry, or replaces the one of that name, but not from the same source: ECONF.
+ * Strings are owned by c->mem. */
+static weft_status put(weft_conf *c, const weft_entry *new)
 {
     for (int i = 0; i < c->n; i++) {
         weft_entry *e = &c->entry[i];
         if (strcmp(e->section, new->section) != 0 || strcmp(e->key, new->key) != 0)
             continue;
+        if (e->file == new->file && e->line > 0)
+            return weft_entry_fail(new, "is given in line %d already; keep one of them",
+                                   e->line);
+        if (e->file == new->file && e->line == 0)
+            return weft_entry_fail(new, "is given twice; keep one of them");
         *e = *new;
-        return;
+        return WEFT_OK;
     }
     c->entry = weft_grow(c->mem, c->entry, sizeof *c->entry, c->n, &c->room);
     c->entry[c->n++] = *new;
+    return WEFT_OK;
 }
 
 /* ini_handler: returns 0 for an entry that is refused. */
@@ -87,8 +106,10 @@ static int on_entry(void *user, const char *section, const char *key, const char
 {
     source *s = user;
     (void)value; /* may be cut */
+    if (s->st != WEFT_OK) return 0;
     if (*section == '\0' || *key == '\0') {
-        if (s->bad == 0) s->bad = s->number;
+        s->st = weft_fail(WEFT_ECONF, "%s:%d: expected \"key = value\" below a [section]",
+                          s->name, s->number);
         return 0;
     }
     size_t head = 0;
@@ -100,19 +121,18 @@ static int on_entry(void *user, const char *section, const char *key, const char
                     .value = copy(s->conf, text, n),
                     .file = s->name,
                     .line = s->number};
-    put(s->conf, &e);
-    return 1;
+    s->st = put(s->conf, &e);
+    return s->st == WEFT_OK;
 }
 
 weft_status weft_conf_text(weft_conf *c, const char *name, const char *text)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as some editors write it */
     source s = {.conf = c, .name = copy(c, name, strlen(name)), .next = text};
+    if (strncmp(text, mark, strlen(mark)) == 0) s.next += strlen(mark);
     int first = ini_parse_stream(next_line, &s, on_entry, &s);
     weft_check(first >= 0, "inih: out of memory");
-    if (first == 0) return WEFT_OK;
-    if (first == s.bad)
-        return weft_fail(WEFT_ECONF, "%s:%d: expected \"key = value\" below a [section]",
-                         name, first);
+    if (first == 0 || s.st != WEFT_OK) return s.st;
     return weft_fail(WEFT_ECONF, "%s:%d: expected \"[section]\" or \"key = value\"", name,
                      first);
 }
@@ -164,9 +184,39 @@ weft_status weft_conf_set(weft_conf *c, const char *assignment)
     weft_entry e = {.section = copy(c, assignment, section),
                     .key = copy(c, key, n_key),
                     .value = copy(c, value, n_value),
-                    .file = "command line"};
-    put(c, &e);
-    return WEFT_OK;
+                    .file = command_line};
+    return put(c, &e);
+}
+
+void weft_conf_default(weft_conf *c, const char *section, const char *key,
+                       const char *value)
+{
+    const weft_entry e = {.section = copy(c, section, strlen(section)),
+                          .key = copy(c, key, strlen(key)),
+                          .value = copy(c, value, strlen(value)),
+                          .file = by_default,
+                          .line = -1,
+                          .used = 1};
+    const weft_status st = put(c, &e);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+}
+
+int weft_conf_is_default(const weft_entry *e)
+{
+    return e->file == by_default;
+}
+
+int weft_conf_is_typed(const weft_entry *e)
+{
+    return e->file == command_line;
+}
+
+void weft_conf_drop(weft_conf *c, const char *section)
+{
+    int n = 0;
+    for (int i = 0; i < c->n; i++)
+        if (strcmp(c->entry[i].section, section) != 0) c->entry[n++] = c->entry[i];
+    c->n = n;
 }
 
 weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names)

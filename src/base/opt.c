@@ -3,6 +3,8 @@
 #include "weft/base.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -46,19 +48,24 @@ int weft_is_range(const char *value)
     return strstr(value, "..") || strchr(value, '|');
 }
 
-/* "1e6", "0.5", "2^20"; 0 if it is none of these. */
+/* "1e6", "0.5", "2^20"; 0 if it is none of these, or too small to be told from 0. */
 static int number(const char *text, double *x)
 {
     char *end;
+    errno = 0;
     *x = strtod(text, &end);
+    int lost = errno == ERANGE && fabs(*x) < 1;
     if (end == text) return 0;
     if (*end == '^') {
         const char *power = end + 1;
-        *x = pow(*x, strtod(power, &end));
+        const double base = *x;
+        *x = pow(base, strtod(power, &end));
+        lost |= fabs(*x) < DBL_MIN && fabs(base) > 0;
         if (end == power) return 0;
     }
     while (isspace((unsigned char)*end)) end++;
-    return *end == '\0' && !isnan(*x);
+    *x += 0.0; /* "-0" is 0 */
+    return *end == '\0' && !isnan(*x) && !lost;
 }
 
 static weft_status parse_number(const weft_opt *o, const char *text, double *value)

@@ -110,11 +110,13 @@ static void print_sections(const weft_kind *k)
 /* A whole input file: readers have options, too, but on the command line of `weft pack`. */
 static void print_ini(const shelf *s)
 {
-    printf(
-        "; Every option of weft with its default. An input file needs only what differs.\n"
-        "; An option that may be a range becomes an axis of the search, as in\n"
-        ";   gamma = log 1e-5 .. 10    order = 1 .. 3    kernel = gaussian | "
-        "laplacian\n\n");
+    printf("; Every option of weft with its default. An input file needs only what "
+           "differs, and\n"
+           "; may set only what its run reads, but for tuners that the command line may "
+           "choose.\n"
+           "; An option that may be a range becomes an axis of the search, as in\n"
+           ";   gamma = log 1e-5 .. 10    order = 1 .. 3    kernel = gaussian | "
+           "laplacian\n\n");
     print_section(&weft_run_kind);
     print_section(&weft_space_kind);
     static const int order[] = {TASKS, FEATURES, MODELS, NETS, TUNERS};

@@ -33,7 +33,12 @@ static const command commands[] = {
      "uses;\n"
      "`weft list --ini` prints them all. An option with a range is an axis of the search:\n"
      "  a .. b    log a .. b    x | y | z\n"
-     "section.key=value replaces an entry of the file. Without -o and run.output the run "
+     "section.key=value replaces an entry of the file. Every key must be read by the run, "
+     "but "
+     "for\n"
+     "plain values in the file of other tuners, or of what the command line chose "
+     "something\n"
+     "else for. Without -o and run.output the run "
      "file\n"
      "is named NAME-run.h5 after INPUT, in the current directory.\n"
      "Stopped by SIGTERM, SIGUSR1, SIGINT or run.time_limit it ends with status 75, and\n"
@@ -154,6 +159,9 @@ static weft_status parse(const command *k, int argc, char **argv, weft_cli *c, i
         if (o == 'h') *help = 1;
         if (o != 'h' && (o == '?' || !strchr(k->options, o)))
             return wrong_option(k, argv[optind - 1]);
+        if (o == 'o' && c->output)
+            return weft_fail(WEFT_ECONF, "%s: -o is given twice; keep one of them",
+                             k->name);
         if (o == 'o') c->output = optarg;
         c->plan |= o == 'p';
         c->force |= o == 'f';

@@ -200,7 +200,8 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
             snprintf(value, sizeof value, "%.17g", conf[i]);
         TRY(weft_conf_set(&c, weft_arena_text(mem, "%s=%s", name, value)));
     }
-    TRY(weft_conf_set(&c, "space.source=random"));
+    weft_conf_drop(&c, weft_space_kind.name);
+    weft_conf_drop(&c, weft_tuner_random.kind.name);
     TRY(weft_conf_set(&c, "run.tuner=random"));
     if (o->run->task->units)
         TRY(weft_conf_set(&c, weft_arena_text(mem, "random.resource=%.17g",

@@ -229,6 +229,8 @@ static void print_plan(const weft_run *r, const plan *p)
 {
     const double states = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
     printf("task %s, tuner %s, data %s\n", r->opts.task, r->opts.tuner, r->opts.data);
+    if (*r->defaults) printf("task's defaults   %s\n", r->defaults);
+    if (*r->unread) printf("not read          %s\n", r->unread);
     printf("configurations    %lld, %d axes\n", (long long)r->space.count, r->space.dim);
     show_axes(r);
     printf("jobs              %lld, of which %lld of one configuration\n",
@@ -262,7 +264,7 @@ weft_status weft_run_plan(weft_conf *conf, weft_team *world)
 {
     weft_arena *mem = weft_arena_new();
     weft_run r;
-    weft_status st = weft_run_bind(&r, conf, world, mem);
+    weft_status st = weft_run_bind(&r, conf, 1, world, mem);
     if (st == WEFT_OK) st = make_plan(&r);
     weft_run_close(&r);
     weft_arena_free(mem);

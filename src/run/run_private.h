@@ -21,13 +21,21 @@ typedef struct weft_run {
     void *tuner_self;
     weft_space space;
     weft_data data;
-    int opened; /* 1: data is open */
+    int opened;           /* 1: data is open */
+    const char *defaults; /* "run.tuner = sha, ...": set by the task, as nobody did */
+    const char *unread;   /* "[sha] [random]": sections of the file for other runs */
 } weft_run;
 
-/* Binds all that the configuration says and finds what it names. One team. Collective over
+/* Binds all that the configuration says and finds what it names. `fresh` 1: it is a user's,
+ * 0: of a run that was begun, which is not questioned again. One team. Collective over
  * world. */
-WEFT_CHECKED weft_status weft_run_bind(weft_run *r, weft_conf *conf, weft_team *world,
-                                       weft_arena *mem);
+WEFT_CHECKED weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh,
+                                       weft_team *world, weft_arena *mem);
+/* Checks the entries that this run does not read: their values, as if it did; and where
+ * fresh is 1 that they may stand there. Every key must be read, but for plain values in a
+ * file: of other tuners, of what the command line chose something else for, and those that
+ * are the default. Sets r->unread. ECONF. Local. */
+WEFT_CHECKED weft_status weft_run_keys(weft_run *r, int fresh);
 /* Divides the ranks into run.teams teams; ECONF where they are fewer, but a run that is
  * resumed (fewer is 1) gets as many as there are ranks. Collective over world. */
 WEFT_CHECKED weft_status weft_run_divide(weft_run *r, int fewer);

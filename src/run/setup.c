@@ -15,8 +15,9 @@ static const weft_opt run_opts[] = {
     {.name = "tuner",
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, tuner),
-     .def = "ws_sha",
-     .about = "the method; `weft list tuners`"},
+     .def = "auto",
+     .about = "the method; `weft list tuners`; auto: for fmap ws_sha, for fed sha, and "
+              "random where no option has a range"},
     {.name = "data",
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, data),
@@ -82,125 +83,106 @@ const weft_kind weft_run_kind = {.name = "run",
                                  .size = sizeof(weft_run_opts),
                                  .opts = run_opts};
 
-/* ---- sections ----------------------------------------------------------------------- */
+/* ---- binding ------------------------------------------------------------------------ */
 
-/* The kinds that have a section of an input file. */
-typedef struct kinds {
-    int n;
-    int64_t room;
-    const weft_kind **kind;
-    weft_arena *mem;
-} kinds;
-
-/* Tasks may share a part: it is listed once. */
-static void push(kinds *k, const weft_kind *kind)
+/* Sets what the task has in place of `auto`, so that all can be read in the run file. */
+static void set_default(weft_run *r, const char *section, const char *key,
+                        const char *value)
 {
-    for (int i = 0; i < k->n; i++)
-        if (k->kind[i] == kind) return;
-    k->kind = weft_grow(k->mem, k->kind, sizeof *k->kind, k->n, &k->room);
-    k->kind[k->n++] = kind;
+    weft_conf_default(r->conf, section, key, value);
+    r->defaults = weft_arena_text(r->mem, "%s%s%s.%s = %s", r->defaults,
+                                  *r->defaults ? ", " : "", section, key, value);
 }
 
-static kinds all_kinds(weft_arena *mem)
+/* The tuner, and the resource that a job of it has, if nobody says else. */
+static weft_status bind_tuner(weft_run *r)
 {
-    kinds k = {.mem = mem};
-    push(&k, &weft_run_kind);
-    push(&k, &weft_space_kind);
-    for (int i = 0; weft_tasks[i]; i++) {
-        push(&k, &weft_tasks[i]->kind);
-        const weft_kind *const *part = weft_tasks[i]->parts;
-        for (; part && *part; part++) push(&k, *part);
+    if (strcmp(r->opts.tuner, "auto") == 0) {
+        r->opts.tuner = r->space.dim == 0 ? "random" : r->task->tuner;
+        set_default(r, "run", "tuner", r->opts.tuner);
     }
-    for (int i = 0; weft_features[i]; i++) push(&k, &weft_features[i]->kind);
-    for (int i = 0; weft_models[i]; i++) push(&k, &weft_models[i]->kind);
-    for (int i = 0; weft_nets[i]; i++) push(&k, &weft_nets[i]->kind);
-    for (int i = 0; weft_tuners[i]; i++) push(&k, &weft_tuners[i]->kind);
-    return k;
-}
-
-const char *const *weft_run_sections(weft_arena *mem, int *n)
-{
-    const kinds k = all_kinds(mem);
-    const char **name = WEFT_NEW(mem, const char *, k.n);
-    for (int i = 0; i < k.n; i++) name[i] = k.kind[i]->name;
-    *n = k.n;
-    return name;
-}
-
-/* 1 if an option of the plug-in names the kind. */
-static int names(const weft_kind *plugin, const void *self, const weft_kind *kind)
-{
-    for (const weft_opt *o = plugin->opts; o->name; o++) {
-        if (o->type != WEFT_TEXT) continue;
-        const char *const *text = (const void *)((const char *)self + o->at);
-        if (*text && strcmp(*text, kind->name) == 0) return 1;
-    }
-    return 0;
-}
-
-/* 1 if the run uses the plug-in: it is one of the fixed ones, a part of the task, or named
- * by task or tuner. */
-static int is_chosen(const weft_run *r, const weft_kind *kind)
-{
-    if (kind == &weft_run_kind || kind == &weft_space_kind || kind == &r->task->kind ||
-        kind == &r->tuner->kind)
-        return 1;
-    for (const weft_kind *const *part = r->task->parts; part && *part; part++)
-        if (*part == kind) return 1;
-    return names(&r->task->kind, r->task_self, kind) ||
-           names(&r->tuner->kind, r->tuner_self, kind);
-}
-
-/* An input file may hold sections of plug-ins that this run does not use, as when another
- * tuner is named on the command line: they must be right, but are not missed. */
-static weft_status check_others(weft_run *r)
-{
-    const kinds k = all_kinds(r->mem);
-    for (int i = 0; i < k.n; i++) {
-        const weft_kind *kind = k.kind[i];
-        if (is_chosen(r, kind)) continue;
-        TRY(weft_conf_bind(r->conf, kind, weft_arena_get(r->mem, 1, kind->size)));
-        for (int e = 0; e < r->conf->n; e++)
-            if (strcmp(r->conf->entry[e].section, kind->name) == 0)
-                r->conf->entry[e].used = 1;
+    TRY(weft_tuner_find(r->opts.tuner, &r->tuner));
+    const weft_kind *kind = &r->tuner->kind;
+    r->tuner_self = weft_arena_get(r->mem, 1, kind->size);
+    TRY(weft_conf_bind(r->conf, kind, r->tuner_self));
+    for (const weft_opt *o = kind->opts; o->name; o++) {
+        if (strcmp(o->name, "resource") != 0 || weft_opt_get(o, r->tuner_self) > 0)
+            continue;
+        weft_opt_put(o, r->tuner_self, (double)r->task->resource);
+        set_default(r, kind->name, o->name,
+                    weft_arena_text(r->mem, "%lld", (long long)r->task->resource));
     }
     return WEFT_OK;
 }
 
-/* ---- binding ------------------------------------------------------------------------ */
+/* Jobs of unlike resource may compete only where their scores are equally sure. */
+static weft_status check_early(const weft_run *r)
+{
+    const char *early = r->tuner->early ? r->tuner->early(r->tuner_self) : NULL;
+    const char *unsure = r->task->unsure ? r->task->unsure(r->task_self) : NULL;
+    if (!early || !unsure) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s lets a short job win by the few clients that scored it; set %s, "
+                     "or leave the winner to the last survivors (last)",
+                     early, unsure);
+}
 
-static weft_status bind(weft_run *r)
+/* A number of configurations that the space does not have is no mistake where one file is
+ * for several lists and ranges. But it is told. */
+static void warn_fewer(const weft_space *sp)
+{
+    if (sp->configs <= sp->count) return;
+    weft_log(WEFT_WARN, "space.configs = %lld, but %s%lld configuration%s",
+             (long long)sp->configs,
+             sp->dim == 0 ? "no option has a range: " : "the list or grid has ",
+             (long long)sp->count, sp->count == 1 ? "" : "s");
+}
+
+/* Mixtures and results of all configurations, a few copies. */
+static weft_status check_memory(const weft_run *r)
+{
+    const double bytes = 8.0 * (double)r->space.count * (r->space.dim + 8) * 4;
+    if (bytes <= r->opts.memory * 1e9) return WEFT_OK;
+    return weft_fail(WEFT_ELIMIT,
+                     "space.configs: %lld configurations take %.3g GB, "
+                     "run.memory allows %g GB a rank; search fewer or allow more",
+                     (long long)r->space.count, bytes / 1e9, r->opts.memory);
+}
+
+static weft_status bind(weft_run *r, int fresh)
 {
     TRY(weft_conf_bind(r->conf, &weft_run_kind, &r->opts));
     TRY(weft_task_find(r->opts.task, &r->task));
-    TRY(weft_tuner_find(r->opts.tuner, &r->tuner));
     r->task_self = weft_arena_get(r->mem, 1, r->task->kind.size);
-    r->tuner_self = weft_arena_get(r->mem, 1, r->tuner->kind.size);
     TRY(weft_conf_bind(r->conf, &r->task->kind, r->task_self));
-    TRY(weft_conf_bind(r->conf, &r->tuner->kind, r->tuner_self));
     const weft_kind *tuned[WEFT_MOST_TUNED];
     int ntuned;
     TRY(r->task->tuned(r->task_self, tuned, &ntuned));
     TRY(weft_space_read(&r->space, r->conf, tuned, ntuned, (uint64_t)r->opts.seed, r->mem));
-    TRY(check_others(r));
+    TRY(bind_tuner(r));
+    TRY(weft_run_keys(r, fresh));
+    if (fresh) {
+        TRY(check_early(r));
+        warn_fewer(&r->space);
+    }
     if (r->opts.data[0] == '\0')
         return weft_fail(WEFT_ECONF,
                          "no data set is named; give run.data = FILE.h5, made by "
                          "`weft pack`");
-    /* Mixtures and results of all configurations, a few copies. */
-    const double bytes = 8.0 * (double)r->space.count * (r->space.dim + 8) * 4;
-    if (bytes > r->opts.memory * 1e9)
-        return weft_fail(WEFT_ELIMIT,
-                         "space.configs: %lld configurations take %.3g GB, "
-                         "run.memory allows %g GB a rank; search fewer or allow more",
-                         (long long)r->space.count, bytes / 1e9, r->opts.memory);
-    return WEFT_OK;
+    return check_memory(r);
 }
 
-weft_status weft_run_bind(weft_run *r, weft_conf *conf, weft_team *world, weft_arena *mem)
+weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh, weft_team *world,
+                          weft_arena *mem)
 {
-    *r = (weft_run){.world = world, .team = world, .teams = 1, .conf = conf, .mem = mem};
-    return weft_agree(bind(r), world);
+    *r = (weft_run){.world = world,
+                    .team = world,
+                    .teams = 1,
+                    .conf = conf,
+                    .defaults = "",
+                    .unread = "",
+                    .mem = mem};
+    return weft_agree(bind(r, fresh), world);
 }
 
 weft_status weft_run_divide(weft_run *r, int fewer)

@@ -28,6 +28,8 @@ static void greet(const weft_run *r, const char *hosts)
     weft_log(WEFT_INFO, "task %s on %s, tuner %s: %lld configurations, about %lld jobs",
              r->opts.task, r->opts.data, r->opts.tuner, (long long)r->space.count,
              (long long)r->tuner->jobs(r->tuner_self));
+    if (*r->defaults) weft_log(WEFT_INFO, "defaults of the task: %s", r->defaults);
+    if (*r->unread) weft_log(WEFT_INFO, "not read in this run: %s", r->unread);
 }
 
 /* ---- what is found out at the end --------------------------------------------------- */
@@ -192,7 +194,7 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     weft_arena *mem = weft_arena_new();
     weft_run r;
     weft_trace t;
-    weft_status st = weft_run_bind(&r, conf, world, mem);
+    weft_status st = weft_run_bind(&r, conf, 1, world, mem);
     if (st == WEFT_OK) st = weft_trace_open(&t, r.opts.output, force ? 2 : 1, world, mem);
     if (st == WEFT_OK) st = go_and_close(&r, &t);
     weft_arena_free(mem);
@@ -209,7 +211,7 @@ weft_status weft_run_resume(const char *path, weft_team *world)
     weft_status st = weft_trace_open(&t, path, 0, world, mem);
     if (st == WEFT_OK) {
         st = weft_conf_text(&conf, weft_arena_text(mem, "%s/journal", t.dir), t.conf);
-        if (st == WEFT_OK) st = weft_run_bind(&r, &conf, world, mem);
+        if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
         if (st == WEFT_OK)
             st = go_and_close(&r, &t);
         else

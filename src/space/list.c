@@ -20,6 +20,8 @@ typedef struct table {
     int room;         /* most columns there can be */
     int *axis;        /* [room] axis of each column; -1: a label */
     int64_t rows;     /* that sp->list has room for */
+    int *at;          /* [sp->count] line of each configuration */
+    int64_t nat;      /* it has room for */
     weft_status st;
 } table;
 
@@ -136,6 +138,12 @@ static void on_field(void *text, size_t n, void *self)
     t->column++;
 }
 
+static void add_row(table *t)
+{
+    t->at = weft_grow(t->mem, t->at, sizeof *t->at, t->sp->count, &t->nat);
+    t->at[t->sp->count++] = t->line;
+}
+
 /* libcsv gives the end of a line that is not empty. */
 static void on_row(int end, void *self)
 {
@@ -145,7 +153,7 @@ static void on_row(int end, void *self)
     if (t->ncolumn == 0)
         t->ncolumn = t->column;
     else if (t->column == t->ncolumn)
-        t->sp->count++;
+        add_row(t);
     else
         t->st = weft_fail(WEFT_ECONF, "%s:%d: %d fields, expected the %d of the first line",
                           t->sp->file, t->line, t->column, t->ncolumn);
@@ -154,6 +162,7 @@ static void on_row(int end, void *self)
 
 static weft_status read_lines(table *t, FILE *in)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as some editors write it */
     struct csv_parser csv;
     weft_check(csv_init(&csv, CSV_APPEND_NULL) == 0, "libcsv does not start");
     csv_set_delim(&csv, CSV_TAB);
@@ -161,9 +170,11 @@ static weft_status read_lines(table *t, FILE *in)
     size_t room = 0;
     errno = 0;
     for (ssize_t n; t->st == WEFT_OK && (n = getline(&text, &room, in)) > 0;) {
-        t->line++;
-        weft_check(csv_parse(&csv, text, (size_t)n, on_field, on_row, t) == (size_t)n,
-                   "libcsv: %s", csv_strerror(csv_error(&csv)));
+        const int marked = t->line++ == 0 && strncmp(text, mark, strlen(mark)) == 0;
+        const char *from = marked ? text + strlen(mark) : text;
+        const size_t bytes = (size_t)(text + n - from);
+        weft_check(csv_parse(&csv, from, bytes, on_field, on_row, t) == bytes, "libcsv: %s",
+                   csv_strerror(csv_error(&csv)));
     }
     if (t->st == WEFT_OK && ferror(in))
         t->st = weft_fail(WEFT_EFILE, "%s: %s", t->sp->file, strerror(errno));
@@ -171,6 +182,42 @@ static weft_status read_lines(table *t, FILE *in)
     csv_free(&csv);
     free(text);
     return t->st;
+}
+
+/* A configuration and where it stands in the list. */
+typedef struct entry {
+    uint64_t hash;
+    int64_t row;
+} entry;
+
+static int by_hash(const void *pa, const void *pb)
+{
+    const entry *a = pa, *b = pb;
+    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The same configuration twice would be trained twice, to the same result. */
+static weft_status check_distinct(const table *t)
+{
+    const weft_space *sp = t->sp;
+    const size_t bytes = (size_t)sp->dim * sizeof *sp->list;
+    weft_arena *tmp = weft_arena_new();
+    entry *e = WEFT_NEW(tmp, entry, sp->count);
+    for (int64_t i = 0; i < sp->count; i++)
+        e[i] = (entry){weft_hash(sp->list + i * sp->dim, bytes, 0), i};
+    if (sp->count > 0) qsort(e, (size_t)sp->count, sizeof *e, by_hash);
+    weft_status st = WEFT_OK;
+    for (int64_t i = 1; i < sp->count && st == WEFT_OK; i++) {
+        const int64_t a = e[i - 1].row, b = e[i].row;
+        if (e[i - 1].hash == e[i].hash &&
+            memcmp(sp->list + a * sp->dim, sp->list + b * sp->dim, bytes) == 0)
+            st = weft_fail(WEFT_ECONF,
+                           "%s:%d: the configuration of line %d again; keep one of them",
+                           sp->file, t->at[b], t->at[a]);
+    }
+    weft_arena_free(tmp);
+    return st;
 }
 
 /* Makes the axis say what its column holds: the values of choices, the ends of numbers. */
@@ -213,6 +260,7 @@ weft_status weft_space_list(weft_space *sp, const weft_kind *const *kinds, int n
                          "a line of names and at least one of values, separated "
                          "by TAB",
                          sp->file, sp->dim, (long long)sp->count);
+    TRY(check_distinct(&t));
     for (int a = 0; a < sp->dim; a++) describe_axis(sp, a);
     return WEFT_OK;
 }

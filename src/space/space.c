@@ -25,10 +25,16 @@ static const weft_opt space_opts[] = {
      "seed of random configurations; -1: run.seed", 0},
     {0}};
 
+static const weft_when space_when[] = {{"levels", "source", "grid"},
+                                       {"file", "source", "list"},
+                                       {"seed", "source", "random"},
+                                       {NULL, NULL, NULL}};
+
 const weft_kind weft_space_kind = {.name = "space",
                                    .about = "the configurations to choose from",
                                    .size = sizeof(weft_space),
-                                   .opts = space_opts};
+                                   .opts = space_opts,
+                                   .when = space_when};
 
 int weft_space_nopt(const weft_kind *const *kinds, int nkind)
 {
@@ -64,6 +70,8 @@ static weft_status parse_interval(const weft_entry *e, weft_axis *a, weft_arena 
         from += 4;
     }
     const char *dots = strstr(from, "..");
+    if (dots[2] == '.')
+        return weft_entry_fail(e, "expected two dots, and a 0 before a decimal point");
     TRY(parse_end(e, o, from, dots, &a->lo, mem));
     TRY(parse_end(e, o, dots + 2, from + strlen(from), &a->hi, mem));
     if (a->lo > a->hi)
@@ -157,13 +165,9 @@ static weft_status grid_count(weft_space *sp)
     return WEFT_OK;
 }
 
-weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
-                            int nkind, uint64_t seed, weft_arena *mem)
+static weft_status read_axes(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
+                             int nkind, weft_arena *mem)
 {
-    TRY(weft_conf_bind(c, &weft_space_kind, sp));
-    if (sp->seed < 0) sp->seed = (int64_t)seed;
-    sp->dim = 0;
-    sp->list = NULL;
     sp->axis = WEFT_NEW(mem, weft_axis, weft_space_nopt(kinds, nkind));
     if (sp->source == LIST) {
         if (!sp->file || !*sp->file)
@@ -178,6 +182,16 @@ weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const
     if (sp->source == GRID) return grid_count(sp);
     sp->count = sp->dim == 0 ? 1 : sp->configs > 0 ? sp->configs : RANDOM_COUNT;
     return WEFT_OK;
+}
+
+weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
+                            int nkind, uint64_t seed, weft_arena *mem)
+{
+    TRY(weft_conf_bind(c, &weft_space_kind, sp));
+    if (sp->seed < 0) sp->seed = (int64_t)seed;
+    sp->dim = 0;
+    sp->list = NULL;
+    return read_axes(sp, c, kinds, nkind, mem);
 }
 
 static void random_get(const weft_space *sp, int64_t i, double *conf)

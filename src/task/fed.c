@@ -23,6 +23,14 @@ static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED],
     return WEFT_OK;
 }
 
+/* A job of one round is judged by one cohort, but for evaluations and bounds. */
+static const char *fed_unsure(const void *self)
+{
+    const fed *t = self;
+    if (t->select == FED_EVAL || t->select == FED_BOUND) return NULL;
+    return "fed.select = eval and fed.eval_clients (0: all), or fed.select = bound";
+}
+
 /* The axis of an option, or NULL. */
 static const weft_axis *axis_of(const weft_space *sp, const weft_kind *kind,
                                 const char *name)
@@ -298,6 +306,9 @@ const weft_task weft_task_fed = {
              .size = sizeof(fed),
              .opts = fed_task_opts},
     .parts = fed_parts,
+    .tuner = "sha",
+    .resource = 100,
+    .unsure = fed_unsure,
     .tuned = fed_tuned,
     .setup = fed_setup,
     .nstate = fed_nstate,

@@ -57,6 +57,10 @@ static const weft_opt fedex_opts[] = {
      "scores are divided by no probability below floor / k", 0},
     {0}};
 
+static const weft_when fedex_when[] = {
+    {"rate", "wrap", "sha"}, {"eliminations", "wrap", "sha"},        {"k", "levels", "0"},
+    {"eps", "levels", "0"},  {"discount", "baseline", "discounted"}, {NULL, NULL, NULL}};
+
 static int is_drawn(const weft_space *sp, int a)
 {
     return strcmp(sp->axis[a].section, WEFT_CLIENT) == 0;
@@ -187,6 +191,12 @@ static int64_t fedex_jobs(const void *self)
     return weft_race_jobs(&t->race);
 }
 
+static const char *fedex_early(const void *self)
+{
+    const fedex *t = self;
+    return t->race.best ? "fedex.winner = best" : NULL;
+}
+
 static int fedex_ended(const void *self, int64_t trial)
 {
     const fedex *t = self;
@@ -199,10 +209,12 @@ const weft_tuner weft_tuner_fedex = {
              .about =
                  "FedEx: each trial's clients draw from a mixture that moves every round",
              .size = sizeof(fedex),
-             .opts = fedex_opts},
+             .opts = fedex_opts,
+             .when = fedex_when},
     .setup = fedex_setup,
     .ask = fedex_ask,
     .tell = fedex_tell,
     .jobs = fedex_jobs,
     .ended = fedex_ended,
+    .early = fedex_early,
 };

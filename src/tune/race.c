@@ -9,6 +9,25 @@
 
 enum { MOST_TRIALS = 1000000 };
 
+enum { PUBLISHED = 3, BUDGET = 5 }; /* eliminations; total / most */
+
+/* Eliminations that so many trials and `most` allow, no more than are published. */
+static int count_eliminations(const weft_race *r, int64_t count)
+{
+    int e = 0;
+    for (; e < PUBLISHED && e + 1 < r->most && count >= r->rate; count /= r->rate) e++;
+    return e;
+}
+
+/* The budget where none is given, for rungs with so many trials besides the last ones. */
+static int64_t usual_total(const weft_race *r, int64_t last, int64_t weight)
+{
+    const int64_t least = last * r->most + weight;
+    const int64_t equal = last * r->most + weight * (r->most / (r->eliminations + 1));
+    const int64_t usual = equal < BUDGET * r->most ? equal : BUDGET * r->most;
+    return usual > least ? usual : least;
+}
+
 /* Trials of each rung. */
 static weft_status count_survivors(weft_race *r, const char *tuner, int64_t count)
 {
@@ -31,8 +50,10 @@ static weft_status plan_rungs(weft_race *r, const char *tuner)
 {
     const int e = r->eliminations;
     const int64_t last = r->survivor[e];
-    int64_t left = r->total - last * r->most, weight = 0, at = 0;
+    int64_t weight = 0, at = 0;
     for (int i = 0; i < e; i++) weight += r->survivor[i] - last;
+    if (r->total == 0) r->total = usual_total(r, last, weight);
+    int64_t left = r->total - last * r->most;
     const int64_t each = weight > 0 ? left / weight : 0;
     if (left < weight)
         return weft_fail(WEFT_ECONF,
@@ -65,6 +86,8 @@ static void begin_rung(weft_race *r, int rung)
 
 weft_status weft_race_setup(weft_race *r, const char *tuner, int64_t count, weft_arena *mem)
 {
+    if (r->eliminations < 0) r->eliminations = count_eliminations(r, count);
+    if (r->eliminations == 0 && r->total == 0) r->total = BUDGET * r->most;
     if (r->eliminations == 0 && r->total / r->most < count) count = r->total / r->most;
     if (count < 1 || count > MOST_TRIALS)
         return weft_fail(WEFT_ECONF,

@@ -38,12 +38,15 @@ typedef struct weft_race {
 #define WEFT_RACE_OPTS(type)                                                               \
     WEFT_RACE_OPT(type, "rate", WEFT_INT, rate, "3", 2, 1000, NULL,                        \
                   "one of so many trials survives an elimination"),                        \
-        WEFT_RACE_OPT(type, "eliminations", WEFT_INT, eliminations, "3", 0,                \
-                      WEFT_MOST_RUNGS - 1, NULL, "number of them; 0: random search"),      \
+        WEFT_RACE_OPT(type, "eliminations", WEFT_INT, eliminations, "-1", -1,              \
+                      WEFT_MOST_RUNGS - 1, NULL,                                           \
+                      "number of them; 0: random search; -1: 3, or as many as the "        \
+                      "configurations allow"),                                             \
         WEFT_RACE_OPT(type, "most", WEFT_LONG, most, "800", 1, 1e9, NULL,                  \
                       "resource of the last survivors, in the task's unit: rounds"),       \
-        WEFT_RACE_OPT(type, "total", WEFT_LONG, total, "4000", 1, 1e12, NULL,              \
-                      "resource of all trials together"),                                  \
+        WEFT_RACE_OPT(type, "total", WEFT_LONG, total, "0", 0, 1e12, NULL,                 \
+                      "resource of all trials together; 0: 5 most, as published, or "      \
+                      "what makes all rungs equally long, if that is less"),               \
         WEFT_RACE_OPT(type, "every", WEFT_LONG, every, "0", 0, 1e9, NULL,                  \
                       "resource of a job; 0: up to the next elimination"),                 \
         WEFT_RACE_OPT(type, "winner", WEFT_CHOICE, best, "last", 0, 0, "last|best",        \
@@ -54,7 +57,9 @@ typedef struct weft_race {
  * and r_i more resource in it, sum r_i = most, what is spent is
  *     s_e most + sum over i < e of (s_i - s_e) r_i  <=  total:
  * all r_i but the last get the same, and what is left goes to the first rungs that can
- * still use it. ECONF where that is not possible. Local. */
+ * still use it. Where total is 0 it is 5 most, or s_e most + sum (s_i - s_e) r with the
+ * r = most / (e + 1) of equal rungs if that is less, but at least what r_i = 1 takes. ECONF
+ * where that is not possible. Local. */
 WEFT_CHECKED weft_status weft_race_setup(weft_race *r, const char *tuner, int64_t count,
                                          weft_arena *mem);
 /* Fills the next job but for rule and mixture; its trial is the configuration. Local. */

@@ -11,8 +11,7 @@ typedef struct sweep {
 } sweep;
 
 static const weft_opt sweep_opts[] = {
-    {"resource", WEFT_LONG, offsetof(sweep, resource), "1", 1, 1e9, NULL,
-     "of each configuration, in the task's unit: fits, rounds", 0},
+    WEFT_RESOURCE_OPT(sweep, resource, "of each configuration"),
     {"only", WEFT_LONG, offsetof(sweep, only), "-1", -1, 1e9, NULL,
      "index of the one configuration to train; -1: all", 0},
     {0}};
@@ -31,6 +30,7 @@ static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
     t->n = t->only < 0 ? sp->count : 1;
     t->first = t->only < 0 ? 0 : t->only;
     t->next = 0;
+    if (t->resource == 0) t->resource = 1;
     t->one = weft_mix_new(1, sp->dim, mem);
     return WEFT_OK;
 }

@@ -46,6 +46,12 @@ static int64_t sha_jobs(const void *self)
     return weft_race_jobs(&t->race);
 }
 
+static const char *sha_early(const void *self)
+{
+    const sha *t = self;
+    return t->race.best ? "sha.winner = best" : NULL;
+}
+
 static int sha_ended(const void *self, int64_t trial)
 {
     const sha *t = self;
@@ -63,4 +69,5 @@ const weft_tuner weft_tuner_sha = {
     .tell = sha_tell,
     .jobs = sha_jobs,
     .ended = sha_ended,
+    .early = sha_early,
 };

@@ -26,7 +26,8 @@ weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft
                          "to %d, see space.configs",
                          (long long)sp->count, MOST);
     const int k = (int)sp->count;
-    *s = (weft_share){.warm = warm, .size = 1};
+    const int64_t resource = s->resource > 0 ? s->resource : 1;
+    *s = (weft_share){.resource = resource, .warm = warm, .size = 1};
     s->mix = weft_mix_new(k, sp->dim, mem);
     for (int i = 0; i < k; i++) weft_space_get(sp, i, s->mix.conf + (size_t)i * sp->dim);
     s->one = weft_mix_new(1, sp->dim, mem);
@@ -43,7 +44,7 @@ weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
     *job = (weft_job){.trial = s->trials - 1,
                       .from = -1,
                       .round = s->round,
-                      .resource = 1,
+                      .resource = (double)s->resource,
                       .size = size,
                       .mix = s->mix};
     return WEFT_JOB;
@@ -74,7 +75,7 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
     }
     job->trial = s->trials++;
     if (s->warm && s->round > 0) job->from = 0;
-    job->resource = 1;
+    job->resource = (double)s->resource;
     job->size = 1;
     return WEFT_JOB;
 }

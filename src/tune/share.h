@@ -6,15 +6,16 @@
 #include "weft/tune.h"
 
 typedef struct weft_share {
-    weft_mix mix;   /* all configurations of the space */
-    weft_mix one;   /* of a final job */
-    double *score;  /* [k] of the round told last, set by weft_share_scores */
-    int warm;       /* 1: rounds go on with trial 0; 0: each is a new trial */
-    int round;      /* rounds told so far */
-    int open;       /* 1: a round is asked and not told yet */
-    int next;       /* configurations before it have had their final job */
-    int64_t trials; /* begun so far */
-    double size;    /* of the round asked last */
+    int64_t resource; /* of every job; an option of the tuner, kept by weft_share_setup */
+    weft_mix mix;     /* all configurations of the space */
+    weft_mix one;     /* of a final job */
+    double *score;    /* [k] of the round told last, set by weft_share_scores */
+    int warm;         /* 1: rounds go on with trial 0; 0: each is a new trial */
+    int round;        /* rounds told so far */
+    int open;         /* 1: a round is asked and not told yet */
+    int next;         /* configurations before it have had their final job */
+    int64_t trials;   /* begun so far */
+    double size;      /* of the round asked last */
 } weft_share;
 
 /* ECONF: a range on this axis is of no use to weight-sharing. Local. */

@@ -28,6 +28,7 @@ typedef struct gradient {
 static const weft_opt gradient_opts[] = {
     {"rounds", WEFT_INT, offsetof(gradient, rounds), "5", 1, 100000, NULL,
      "fits of the shared weights", 0},
+    WEFT_RESOURCE_OPT(gradient, share.resource, "of a round, and of a map on its own"),
     {"switch", WEFT_INT, offsetof(gradient, few), "1", 1, 1000000, NULL,
      "fit this many of the most probable maps, each on its own; 1: only the winner", 0},
     {"eta", WEFT_REAL, offsetof(gradient, eta), "5", 0, 1e6, NULL,

@@ -27,6 +27,7 @@ typedef struct halving {
 static const weft_opt halving_opts[] = {
     {"keep", WEFT_REAL, offsetof(halving, keep), "0.5", 0.01, 0.99, NULL,
      "share of the maps that survives a round", 0},
+    WEFT_RESOURCE_OPT(halving, share.resource, "of a round, and of a map on its own"),
     {"switch", WEFT_INT, offsetof(halving, few), "1", 1, 1000000, NULL,
      "fit each map on its own once at most this many survive; 1: only the winner", 0},
     {"grow", WEFT_REAL, offsetof(halving, grow), "1", 1, 100, NULL,

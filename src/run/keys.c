@@ -1,0 +1,203 @@
+/* Which sections an input file may have, and what becomes of keys that a run does not read:
+ * a typing error, a range that would vanish, a setting for another plug-in. Called by
+ * setup.c. */
+#include "run_private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- sections ----------------------------------------------------------------------- */
+
+/* A kind that has a section of an input file. */
+typedef struct section {
+    const weft_kind *kind;
+    const weft_task *task; /* whose part it is; NULL: nobody's */
+    const char *by, *key;  /* section and key that choose it; by NULL: always used */
+} section;
+
+typedef struct sections {
+    int n;
+    int64_t room;
+    section *at;
+    weft_arena *mem;
+} sections;
+
+/* Tasks may share a part: it is listed once. */
+static void push(sections *s, section new)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->at[i].kind == new.kind) return;
+    s->at = weft_grow(s->mem, s->at, sizeof *s->at, s->n, &s->room);
+    s->at[s->n++] = new;
+}
+
+static sections all_sections(weft_arena *mem)
+{
+    sections s = {.mem = mem};
+    push(&s, (section){&weft_run_kind, NULL, NULL, NULL});
+    push(&s, (section){&weft_space_kind, NULL, NULL, NULL});
+    for (int i = 0; weft_tasks[i]; i++) {
+        const weft_task *t = weft_tasks[i];
+        push(&s, (section){&t->kind, t, "run", "task"});
+        for (const weft_kind *const *part = t->parts; part && *part; part++)
+            push(&s, (section){*part, t, "run", "task"});
+    }
+    for (int i = 0; weft_features[i]; i++)
+        push(&s, (section){&weft_features[i]->kind, NULL, "fmap", "feature"});
+    for (int i = 0; weft_models[i]; i++)
+        push(&s, (section){&weft_models[i]->kind, NULL, "fmap", "model"});
+    for (int i = 0; weft_nets[i]; i++)
+        push(&s, (section){&weft_nets[i]->kind, NULL, "fed", "model"});
+    for (int i = 0; weft_tuners[i]; i++)
+        push(&s, (section){&weft_tuners[i]->kind, NULL, "run", "tuner"});
+    return s;
+}
+
+const char *const *weft_run_sections(weft_arena *mem, int *n)
+{
+    const sections s = all_sections(mem);
+    const char **name = WEFT_NEW(mem, const char *, s.n);
+    for (int i = 0; i < s.n; i++) name[i] = s.at[i].kind->name;
+    *n = s.n;
+    return name;
+}
+
+/* 1 if an option of the plug-in names the kind. */
+static int names(const weft_kind *plugin, const void *self, const weft_kind *kind)
+{
+    for (const weft_opt *o = plugin->opts; o->name; o++) {
+        if (o->type != WEFT_TEXT) continue;
+        const char *const *text = (const void *)((const char *)self + o->at);
+        if (*text && strcmp(*text, kind->name) == 0) return 1;
+    }
+    return 0;
+}
+
+/* 1 if the run uses the section: it is always used, a part of the task, or named by the
+ * task or as the tuner. */
+static int is_used(const weft_run *r, const section *s)
+{
+    if (!s->by || s->kind == &r->tuner->kind) return 1;
+    for (const weft_kind *const *part = r->task->parts; part && *part; part++)
+        if (*part == s->kind) return 1;
+    return s->task == r->task || names(&r->task->kind, r->task_self, s->kind);
+}
+
+/* ---- keys that are not read --------------------------------------------------------- */
+
+/* The option of that key, which is known to be right. */
+static const weft_opt *option_of(const weft_kind *kind, const char *key)
+{
+    for (const weft_opt *o = kind->opts; o->name; o++)
+        if (weft_opt_is(o, key)) return o;
+    weft_die("[%s] has no option %s", kind->name, key);
+}
+
+/* 1 if the entry says what holds without it. */
+static int is_default(const weft_kind *kind, const weft_entry *e)
+{
+    const weft_opt *o = option_of(kind, e->key);
+    double given, usual;
+    if (o->type == WEFT_TEXT) return strcmp(e->value, o->def) == 0;
+    return weft_opt_parse(o, e->value, &given) == WEFT_OK &&
+           weft_opt_parse(o, o->def, &usual) == WEFT_OK && !(fabs(given - usual) > 0);
+}
+
+/* 1 if the command line says which section of that sort is used. */
+static int is_typed(const weft_run *r, const char *by, const char *key)
+{
+    const weft_entry *e = weft_conf_find(r->conf, by, key);
+    return e && weft_conf_is_typed(e);
+}
+
+/* Notes a section of the file that is for other runs. */
+static void note(weft_run *r, const char *name)
+{
+    const char *mark = weft_arena_text(r->mem, "[%s]", name);
+    if (strstr(r->unread, mark)) return;
+    r->unread = weft_arena_text(r->mem, "%s%s%s", r->unread, *r->unread ? " " : "", mark);
+}
+
+/* "run.task = fed and fed.model = lstm": what would use the section. */
+static const char *remedy(const weft_run *r, const section *s)
+{
+    const char *task = strcmp(s->by, "run") == 0 || strcmp(s->by, r->task->kind.name) == 0
+                           ? ""
+                           : weft_arena_text(r->mem, "run.task = %s and ", s->by);
+    const char *name = s->task ? s->task->kind.name : s->kind->name;
+    return weft_arena_text(r->mem, "%s%s.%s = %s", task, s->by, s->key, name);
+}
+
+/* What this run has in place of it. */
+static const char *instead(const weft_run *r, const section *s)
+{
+    if (strcmp(s->key, "tuner") == 0)
+        return weft_arena_text(r->mem, "run.tuner is %s", r->opts.tuner);
+    if (strcmp(s->by, r->task->kind.name) != 0)
+        return weft_arena_text(r->mem, "run.task is %s", r->opts.task);
+    const weft_opt *o = option_of(&r->task->kind, s->key);
+    const char *const *text = (const void *)((const char *)r->task_self + o->at);
+    return weft_arena_text(r->mem, "%s.%s is %s", s->by, s->key, *text);
+}
+
+/* An entry of a section that the run does not use. */
+static weft_status check_unused(weft_run *r, const section *s, const weft_entry *e)
+{
+    const int chosen = is_typed(r, s->by, s->key) || is_typed(r, "run", "task");
+    const int spared = strcmp(s->key, "tuner") == 0 || chosen;
+    const int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
+    if (plain && is_default(s->kind, e)) return WEFT_OK;
+    if (!plain || !spared)
+        return weft_entry_fail(e,
+                               "nothing in this run reads it, for %s; take it out, or "
+                               "choose %s",
+                               instead(r, s), remedy(r, s));
+    note(r, s->kind->name);
+    return WEFT_OK;
+}
+
+/* An entry of an option that is read only where another has a value that it has not. */
+static weft_status check_idle(weft_run *r, const weft_kind *kind, const weft_when *when,
+                              const weft_entry *e)
+{
+    const int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
+    if (plain && (is_default(kind, e) || is_typed(r, kind->name, when->of))) return WEFT_OK;
+    return weft_entry_fail(e, "nothing in this run reads it; it is for %s.%s = %s",
+                           kind->name, when->of, when->is);
+}
+
+/* The options of a section in use that depend on others. */
+static weft_status check_when(weft_run *r, const weft_kind *kind)
+{
+    void *self = weft_arena_get(r->mem, 1, kind->size);
+    for (const weft_when *w = kind->when; w && w->name; w++) {
+        const weft_entry *e = weft_conf_find(r->conf, kind->name, w->name);
+        if (!e) continue;
+        const weft_opt *of = option_of(kind, w->of);
+        double is;
+        TRY(weft_conf_bind(r->conf, kind, self));
+        TRY(weft_opt_parse(of, w->is, &is));
+        if (fabs(weft_opt_get(of, self) - is) > 0) TRY(check_idle(r, kind, w, e));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_run_keys(weft_run *r, int fresh)
+{
+    const sections all = all_sections(r->mem);
+    for (int i = 0; i < all.n; i++) {
+        const section *s = &all.at[i];
+        if (is_used(r, s)) {
+            if (fresh) TRY(check_when(r, s->kind));
+            continue;
+        }
+        TRY(weft_conf_bind(r->conf, s->kind, weft_arena_get(r->mem, 1, s->kind->size)));
+        for (int e = 0; e < r->conf->n; e++) {
+            weft_entry *at = &r->conf->entry[e];
+            if (strcmp(at->section, s->kind->name) != 0) continue;
+            at->used = 1;
+            if (fresh) TRY(check_unused(r, s, at));
+        }
+    }
+    return WEFT_OK;
+}

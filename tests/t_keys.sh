@@ -1,0 +1,113 @@
+#!/bin/sh
+# Nothing that is set in an input file or on the command line is without effect and without a
+# word: it is read, or refused, or named in the log. And what a task does where nothing is set.
+# Prints TAP.
+. tests/tap.sh
+
+run() # ARGUMENT...: a plan of the input file
+{
+    timeout 60 "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log"
+}
+refused() # PATTERN STATEMENT ARGUMENT...
+{
+    pattern=$1 statement=$2
+    shift 2
+    run "$@"
+    [ $? = 2 ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log"
+    result $? "$statement"
+}
+taken() # PATTERN STATEMENT ARGUMENT...: the plan, or what is said with it, has such a line
+{
+    pattern=$1 statement=$2
+    shift 2
+    run "$@" && grep -Eqh -e "$pattern" "$tmp/out" "$tmp/log"
+    result $? "$statement"
+}
+input() # TEXT: an input file on images, and more
+{
+    printf '[run]\ndata = %s\n[rff]\nfeatures = 64\ngamma = log 1e-4 .. 1\n%s\n' "$tmp/img.h5" "$1" >"$tmp/in.ini"
+}
+
+"$weft" pack synthetic images rows=600 -o "$tmp/img.h5" 2>"$tmp/log" &&
+    "$weft" pack synthetic federated=stored clients=30 classes=5 -o "$tmp/fed.h5" 2>"$tmp/log"
+result $? "data are packed"
+
+# ---- sections that a run does not use -----------------------------------------------------
+
+input '[ngram]
+order = 1 .. 3'
+refused 'in.ini:7: ngram.order = 1 .. 3: .*fmap.feature is rff.*fmap.feature = ngram' \
+    "a range that would vanish, with what would use it"
+refused 'in.ini:7: ngram.order' "whatever the command line chose" fmap.feature=rff
+input '[ngram]
+bins = 4096'
+refused 'in.ini:7: ngram.bins = 4096: .*fmap.feature = ngram' "a value of another feature map"
+taken '^not read +.ngram.$' "is named where the command line made it so" fmap.feature=rff
+input '[ridge]
+alpha = 0.7'
+refused 'ridge.alpha = 0.7: .*fmap.model is svm' "a value on the command line, whatever it made so" \
+    fmap.model=svm ridge.alpha=0.7
+taken '^not read +.ridge.$' "one file serves two models" fmap.model=svm
+input '[lstm]
+hidden = 9'
+refused 'lstm.hidden = 9: .*run.task is fmap.*run.task = fed and fed.model = lstm' \
+    "a value of a network where none is trained"
+input '[sha]
+most = 9
+[ws_eg]
+eta = 3
+[ws_sha]
+keep = 0.4'
+taken '^not read +(.sha. .ws_eg.|.ws_eg. .sha.)$' "settings of other tuners may stand in a file, and are named"
+refused 'ws_eg.eta = 4: .*run.tuner is ws_sha.*run.tuner = ws_eg' "but not on the command line" ws_eg.eta=4
+{ "$weft" list --ini; } >"$tmp/in.ini" 2>"$tmp/log"
+taken '^configurations +1, 0 axes' "an input file of all defaults is taken" run.data="$tmp/img.h5" rff.features=64
+
+# ---- keys of sections in use that are not read --------------------------------------------
+
+input '[space]
+file = inputs/cifar64.tsv'
+refused 'space.file = .*space.source = list' "a list that is not read"
+input '[space]
+levels = 3'
+refused 'space.levels = 3: .*space.source = grid' "levels without a grid"
+taken '^configurations +3, 1 axes' "but with one they count" space.source=grid
+taken 'space.configs = 9, but the list or grid has 3 configurations' "and fewer than asked for are told" \
+    space.source=grid space.configs=9
+input ''
+taken 'space.configs = 9, but no option has a range: 1 conf' "so it is where there is nothing to search" \
+    space.configs=9 rff.gamma=0.1
+refused 'command line: run.seed = 3: is given twice' "a key twice on the command line" run.seed=2 run.seed=3
+refused 'run.output.* is given twice' "an output twice" run.output=x.h5 -o y.h5
+refused '-o is given twice' "or by two options" -o x.h5 -o y.h5
+input '[run]
+data = other.h5'
+refused 'in.ini:7: run.data.*line 2' "a key twice in a file"
+
+# ---- what a task does by itself -----------------------------------------------------------
+
+input ''
+taken "^task's defaults +run.tuner = ws_sha, ws_sha.resource = 1\$" "task fmap halves by weight-sharing"
+taken "^task's defaults +run.tuner = random, random.resource = 1\$" "or fits the one map" rff.gamma=0.1
+printf '[run]\ntask = fed\ndata = %s\n' "$tmp/fed.h5" >"$tmp/in.ini"
+taken '^rounds +100$' "task fed trains 100 rounds"
+taken "^task's defaults +run.tuner = random, random.resource = 100\$" "and says so"
+taken '^task fed, tuner sha,' "and halves where an option has a range" 'client.lr=log 0.01 .. 1'
+taken '^rounds +3460$' "by a budget that is made for the configurations" 'client.lr=log 0.01 .. 1' space.configs=9
+taken '^rounds +700$' "or trains as long in each round of weight-sharing" 'client.lr=log 0.01 .. 1' run.tuner=ws_sha
+"$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q 'defaults of the task: run.tuner = random, random.resource = 100' "$tmp/log" &&
+    grep -aq '^resource = 100' "$tmp/run.h5"
+result $? "the log names the defaults, the run file has them"
+awk '$1 == "valid" { exit !($5 < 25) }' "$tmp/out"
+result $? "and the model has learnt"
+
+# ---- winners that were scored alike -------------------------------------------------------
+
+for tuner in sha fedex; do
+    set -- run.tuner=$tuner $tuner.winner=best $tuner.most=9 'client.lr=log 0.01 .. 1' space.configs=9
+    refused "$tuner.winner = best .*fed.select = eval.*fed.select = bound" "$tuner: a short job does not win by a few clients" "$@"
+    taken '^jobs' "but by an evaluation" "$@" fed.select=eval fed.eval_clients=9
+    taken '^jobs' "or by its bound" "$@" fed.select=bound
+done
+echo "1..$count"
