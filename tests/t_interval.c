@@ -1,7 +1,8 @@
 /* Intervals for the score of a population of clients: how often they cover it when clients
- * are as unequal as in LEAF's Shakespeare, and closed forms.
+ * are as unequal as in LEAF's Shakespeare, also where rounds are pooled whose weights move,
+ * and closed forms.
  * RUN: np=1 */
-#include "../src/task/interval.h"
+#include "../src/task/fed.h"
 #include "tap.h"
 
 #include <string.h>
@@ -145,6 +146,75 @@ static void test_one(void)
     }
 }
 
+/* ---- pooled rounds ------------------------------------------------------------------ */
+
+/* Scores of all clients at the weights of a round: those of `p`, moved for all by `trend` a
+ * round and a random walk of that many points a step, and for each client by a walk of its
+ * own, as weights that were trained on some suit some. */
+static void move_scores(clients *p, uint64_t number, int round, double trend, double common,
+                        double own)
+{
+    double z[4], sum = 0;
+    weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, 0, 2);
+    weft_rng_normal(&r, z);
+    const double all = trend + common * z[0];
+    for (int c = 0; c < CLIENTS; c++) {
+        r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, (uint64_t)c, 3);
+        weft_rng_normal(&r, z);
+        p->score[c] += all + own * z[0];
+        sum += p->weight[c] * p->score[c];
+    }
+    p->truth = sum / p->all.sum;
+}
+
+/* Intervals of pools of POOL cohorts, as the task's books make them: shares that cover the
+ * mean over the rounds of the score of all clients, *mean, and that at the last, *last. */
+static void pool_rounds(double trend, double *mean, double *last)
+{
+    enum { POOL = 10, COHORT = 10, TRIES = 150 };
+    const fed t = {.score = FED_LOSS, .worst = 100};
+    const weft_population unlimited = {INFINITY, 0};
+    *mean = *last = 0;
+    for (int k = 0; k < POPULATIONS; k++)
+        for (int e = 0; e < TRIES; e++) {
+            static clients p;
+            const uint64_t number = (uint64_t)(k * TRIES + e);
+            double truth = 0;
+            fed_seen pool = {0};
+            draw_clients(&p, (uint64_t)k, INFINITY, 0);
+            for (int round = 0; round < POOL; round++) {
+                double weight[COHORT], score[COHORT];
+                move_scores(&p, number, round, trend, 0.005, 0.02);
+                truth += p.truth / POOL;
+                draw_sample(&p, COHORT, number * POOL + (uint64_t)round, weight, score);
+                for (int j = 0; j < COHORT; j++) {
+                    const fed_told told = {.count = weight[j],
+                                           .loss = {0, weight[j] * score[j]}};
+                    fed_seen_add(&t, &pool, &told);
+                }
+            }
+            const weft_interval i = fed_seen_score(&pool, unlimited);
+            *mean += (fabs(i.score - truth) <= i.half) / (double)(POPULATIONS * TRIES);
+            *last += (fabs(i.score - p.truth) <= i.half) / (double)(POPULATIONS * TRIES);
+        }
+}
+
+/* Clients of a round are drawn by chance whatever the rounds before it were, so the errors
+ * of rounds are uncorrelated, however the weights of one depend on the others. */
+static void test_pool(void)
+{
+    static const double trend[] = {0, -0.002, -0.01};
+    for (int e = 0; e < 3; e++) {
+        double mean, last;
+        pool_rounds(trend[e], &mean, &last);
+        note(
+            "pools, moving by %g a round: mean of the rounds %.1f %%, last weights %.1f %%",
+            trend[e], 100 * mean, 100 * last);
+        ok(mean >= 0.92 && mean <= 0.98, "a pool covers the mean of its rounds");
+        if (e == 2) ok(last < 0.7, "not the last weights, where these are better");
+    }
+}
+
 static void test_forms(void)
 {
     /* Quantiles of printed tables. */
@@ -175,5 +245,6 @@ int main(void)
     test_coverage("sizes of Shakespeare", INFINITY, 0);
     test_coverage("larger clients do worse", INFINITY, 0.1);
     test_coverage("at most 64 samples a client", 64, 0);
+    test_pool();
     return tap_done();
 }
