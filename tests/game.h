@@ -121,6 +121,7 @@ static inline void move_mix(const game *g, const weft_job *job, double *z, weft_
     now.mix = weft_mix_new(job->mix.k, job->mix.dim, mem);
     weft_mix_copy(&now.mix, &job->mix);
     weft_drift drift = {0};
+    double *evidence = WEFT_NEW(mem, double, 2 * job->mix.k);
     for (int t = 0; job->rule.schedule && t < MOST_ROUNDS && t < job->resource; t++) {
         int pick[CLIENTS * WEFT_MOST_BLOCKS];
         double before[CLIENTS], after[CLIENTS], weight[CLIENTS];
@@ -131,7 +132,12 @@ static inline void move_mix(const game *g, const weft_job *job, double *z, weft_
             if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, j, 2) < .3))
                 after[j] = NAN;
         }
-        weft_rule_step(&job->rule, &drift, &now.mix, CLIENTS, pick, before, after, weight);
+        if (job->rule.schedule == WEFT_RACING)
+            weft_racing_step(&job->rule, evidence, &now.mix, CLIENTS, pick, before, after,
+                             weight);
+        else
+            weft_rule_step(&job->rule, &drift, &now.mix, CLIENTS, pick, before, after,
+                           weight);
     }
     memcpy(z, now.mix.z, (size_t)job->mix.k * sizeof *z);
     weft_arena_reset(mem, mark);

@@ -222,7 +222,8 @@ static const char mixed[] = "[fed]\ncohort = 7\nboth = yes\neval_clients = 9\n"
                             "[client]\nlr = log 0.01 .. 1\nmomentum = 0 .. 0.9\n"
                             "batch = 2 .. 9\nmax_samples = 25\n"
                             "[server]\nmomentum = 0.5\nlr = 0.3 .. 1\n";
-static const weft_rule moving = {.schedule = WEFT_ROOT, .discount = 1, .floor = 0.01};
+static const weft_rule rules[] = {{.schedule = WEFT_ROOT, .discount = 1, .floor = 0.01},
+                                  {.schedule = WEFT_RACING, .eta = 0.999}};
 
 static uint64_t hash_of(const stand *s)
 {
@@ -233,7 +234,7 @@ static uint64_t hash_of(const stand *s)
     return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
 }
 
-static void test_stops(toy *t, int k, int rounds, uint64_t whole)
+static void test_stops(toy *t, weft_rule moving, int k, int rounds, uint64_t whole)
 {
     int same = 1;
     for (int stop = 1; stop < rounds; stop++) {
@@ -252,10 +253,9 @@ static void test_stops(toy *t, int k, int rounds, uint64_t whole)
     ok(same, "a job stopped after any round goes on to the same bits");
 }
 
-static void test_same_bits(void)
+static void test_same_bits(toy *t, weft_rule moving)
 {
-    enum { K = 5, ROUNDS = 9 };
-    toy *t = forty_clients();
+    enum { K = 5, ROUNDS = 12 };
     stand whole;
     weft_check(stand_up(&whole, t, mixed, K) == WEFT_OK, "%s", weft_error());
     whole.job.rule = moving;
@@ -271,7 +271,7 @@ static void test_same_bits(void)
     is_near(sum, 1, 1e-12, "the mixture moved to another mixture");
     ok(moved && arms > 20, "by the scores of the arms");
 
-    test_stops(t, K, ROUNDS, hash_of(&whole));
+    test_stops(t, moving, K, ROUNDS, hash_of(&whole));
 }
 
 /* Two jobs of one trial, and a trial that copies another's weights. */
@@ -454,7 +454,8 @@ int main(int argc, char **argv)
     test_selection();
     test_cohorts();
     test_options();
-    test_same_bits();
+    toy *forty = forty_clients();
+    for (int i = 0; i < 2; i++) test_same_bits(forty, rules[i]);
     test_jobs();
     test_divergence();
     test_devices();

@@ -121,6 +121,7 @@ static void test_refused(weft_arena *mem)
     refused(&weft_tuner_fedex, 27, y, "", "no option of [client]", mem);
     refused(&weft_tuner_fedex, 27, x, "levels = 1", "at least 2", mem);
     refused(&weft_tuner_mw, 27, y, "", "server.y", mem);
+    refused(&weft_tuner_mw, 27, x, "racing = yes\nliteral = yes", "mw.literal", mem);
 }
 
 /* What is spent where neither eliminations nor budget are given. */

@@ -272,7 +272,9 @@ static const variant variants[] = {
     {"fedex", "k = 3\nwrap = random\nsched = adaptive\ndiff = yes", 3, fed},
     {"fedex", "levels = 3\ncutoff = 0.5\nbaseline = none\nsched = scale", 2, fed},
     {"fedex", "k = 5\nevery = 2\nwinner = best\nsched = root\nfloor = 0.1", 5, fed},
+    {"fedex", "k = 4\nwrap = random\nsched = racing\nalpha = 0.5", 3, fed},
     {"mw", "", 0, "n = 1 .. 5"},
+    {"mw", "racing = yes\nalpha = 0.5", 0, NULL},
     {"mw", "literal = yes\nknown = no", 0, NULL},
 };
 

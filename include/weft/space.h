@@ -128,14 +128,16 @@ typedef enum weft_schedule {
     WEFT_AGGRESSIVE, /* eta / |grad|_inf */
     WEFT_SCALE,      /* eta sqrt(2 ln k) */
     WEFT_HORIZON,    /* eta / sqrt(horizon): multiplicative weights, n known */
-    WEFT_LITERAL     /* SysML 2019 to the letter: p_i *= exp(-s_j / sqrt(horizon)) */
+    WEFT_LITERAL,    /* SysML 2019 to the letter: p_i *= exp(-s_j / sqrt(horizon)) */
+    WEFT_RACING      /* no steps: entries are eliminated, by weft_racing_step */
 } weft_schedule;
 
 /* How a mixture moves by the scores of a round's clients. k is the number alive in a
  * block. */
 typedef struct weft_rule {
     weft_schedule schedule;
-    double eta;      /* 0: sqrt(2 ln k), of each block */
+    double eta; /* 0: sqrt(2 ln k), of each block; RACING: the chance that the best entry
+                   of a block is ever eliminated, 0 < eta < 1 */
     double horizon;  /* rounds; 0: their number so far, t */
     double discount; /* of the baseline: 0 last round, 1 plain mean, < 0 no baseline */
     double floor;    /* a probability below floor / k counts as that when divided by */
@@ -169,6 +171,33 @@ typedef struct weft_drift {
 void weft_rule_step(const weft_rule *rule, weft_drift *drift, weft_mix *m, int n,
                     const int *pick, const double *before, const double *after,
                     const double *weight);
+
+/* One round of a race, of clients as above: entries of a block are drawn alike until one of
+ * them is significantly worse than the best so far, and is eliminated for good. With m the
+ * mean sum_j weight_j s_j of the round, x_j = n weight_j (s_j - m), r the root mean square
+ * of x, S_i and V_i sums over all rounds, c = 4 draws,
+ *     S_i += x_j / r,  V_i += x_j^2 / r^2  for i in pick_j,
+ * and l the entry of lowest S that is alive: i goes once, with D = S_i - S_l and
+ * v = V_i + V_l + c, and k entries in the block,
+ *     sqrt(c / v) exp(D^2 / 2v) >= (k - 1) / (2 eta).
+ * Of two entries that are alike, and as likely, each x_j is of either sign of D with chance
+ * one half, given its size, whatever the distribution of scores, however unequal the
+ * clients and however their mean moves from round to round. So exp(a D - a^2 (v - c) / 2)
+ * is a supermartingale for all a, the left side its mean over normal a of variance 1 / c,
+ * and the chance that it is ever, in any round, as large as the right side with D > 0 is
+ * at most eta / (k - 1): eta for all that could oust the best. Scores that do not tell
+ * entries apart leave the mixture as it is.
+ * evidence  [2][k] S and V: part of a trial's state, zero at its start
+ * Blocks must begin uniform. Scores that are no numbers count as in weft_rule_step. A round
+ * whose scores are all the same changes nothing. Local. Cost O(n nblock + k).
+ * Racing: Maron, Moore, "Hoeffding races", NIPS 1993; the bound: Ville 1939, Robbins,
+ * "Statistical methods related to the law of the iterated logarithm", Annals of
+ * Mathematical Statistics 41, 1970, for symmetric increments de la Pena, "A general class
+ * of exponential inequalities for martingales and ratios", Annals of Probability 27, 1999.
+ */
+void weft_racing_step(const weft_rule *rule, double *evidence, weft_mix *m, int n,
+                      const int *pick, const double *before, const double *after,
+                      const double *weight);
 
 /* ---- job and result ----------------------------------------------------------------- */
 

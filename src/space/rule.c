@@ -1,6 +1,6 @@
 /* Rules that move a mixture by the scores of a round's clients: exponentiated gradient with
- * the step sizes of FedEx, and multiplicative weights. Called by tasks every round. Formula
- * and sources stand in space.h. */
+ * the step sizes of FedEx, multiplicative weights, and races. Called by tasks every round.
+ * Formulas and sources stand in space.h. */
 #include "weft/space.h"
 
 #include <math.h>
@@ -70,6 +70,7 @@ static double step_size(const weft_rule *rule, weft_drift *d, int b, int k, doub
     case WEFT_SCALE: return eta * theory;
     case WEFT_HORIZON: return eta / sqrt(rounds);
     case WEFT_LITERAL: return 1 / sqrt(rounds);
+    case WEFT_RACING: weft_die("a race makes no steps");
     }
     return 0;
 }
@@ -121,6 +122,66 @@ void weft_rule_step(const weft_rule *rule, weft_drift *drift, weft_mix *m, int n
         }
         weft_mix_step(m, 1, grad);
         keep_baseline(rule, drift, mean);
+        if (weft_mix_entropy(m) < rule->cutoff) collapse(m);
+    }
+    weft_arena_free(tmp);
+}
+
+/* ---- races -------------------------------------------------------------------------- */
+
+/* score[j] <- n weight_j (score_j - mean) / root mean square; 0: all are the same. */
+static int standardise(int n, const double *weight, double *score)
+{
+    const double tiny = 1e-12; /* of the scores' size: what rounding leaves of no spread */
+    double mean = 0, size = 0, square = 0;
+    for (int j = 0; j < n; j++) {
+        mean += weight[j] * score[j];
+        size = fmax(size, fabs(score[j]));
+    }
+    for (int j = 0; j < n; j++) {
+        score[j] = n * weight[j] * (score[j] - mean);
+        square += score[j] * score[j] / n;
+    }
+    const double root = sqrt(square);
+    for (int j = 0; j < n; j++) score[j] = root > tiny * size ? score[j] / root : 0;
+    return root > tiny * size;
+}
+
+/* Eliminates entries of block b by the sums s and v; those left are as likely as each
+ * other.
+ */
+static void eliminate(const weft_rule *rule, weft_mix *m, int b, const double *s,
+                      const double *v)
+{
+    const double draws = 4; /* beside V: the bound is lowest at some 15 times as many */
+    const int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
+    const double limit = log((to - from - 1) / (2 * rule->eta));
+    int best = -1, left = 0;
+    for (int i = from; i < to; i++)
+        if (m->z[i] > -INFINITY && (best < 0 || s[i] < s[best])) best = i;
+    for (int i = from; i < to; i++) {
+        const double d = s[i] - s[best], var = v[i] + v[best] + draws;
+        if (d > 0 && d * d / (2 * var) - log(var / draws) / 2 >= limit) m->z[i] = -INFINITY;
+        left += m->z[i] > -INFINITY;
+    }
+    for (int i = from; i < to; i++)
+        if (m->z[i] > -INFINITY) m->z[i] = -log(left);
+}
+
+void weft_racing_step(const weft_rule *rule, double *evidence, weft_mix *m, int n,
+                      const int *pick, const double *before, const double *after,
+                      const double *weight)
+{
+    weft_arena *tmp = weft_arena_new();
+    double *x = WEFT_NEW(tmp, double, n), *s = evidence, *v = evidence + m->k;
+    if (read_scores(rule, n, before, after, x) > 0 && standardise(n, weight, x)) {
+        for (int j = 0; j < n; j++)
+            for (int b = 0; b < m->nblock; b++) {
+                const int i = pick[j * m->nblock + b];
+                s[i] += x[j];
+                v[i] += x[j] * x[j];
+            }
+        for (int b = 0; b < m->nblock; b++) eliminate(rule, m, b, s, v);
         if (weft_mix_entropy(m) < rule->cutoff) collapse(m);
     }
     weft_arena_free(tmp);

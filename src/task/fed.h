@@ -149,6 +149,7 @@ typedef struct fed_book {
     fed_seen *ring; /* [pool] the last rounds */
     double *arm;    /* [3][k] losses, wrong answers, predictions of this job */
     double *z;      /* [k] */
+    double *proof;  /* [2][k] what weft_racing_step keeps, of the trial */
 } fed_book;
 
 int64_t fed_book_size(const fed *t, int k); /* in reals */

@@ -12,16 +12,17 @@
 int64_t fed_book_size(const fed *t, int k)
 {
     const size_t bytes = sizeof(fed_head) + (size_t)t->pool * sizeof(fed_seen) +
-                         4 * (size_t)k * sizeof(double);
+                         6 * (size_t)k * sizeof(double);
     return (int64_t)(bytes / sizeof(real));
 }
 
 /* What books are made of, in the order in which a state holds it. */
+enum { NPARTS = 5 };
 typedef struct parts {
     struct {
         void *own;
         size_t bytes;
-    } part[4];
+    } part[NPARTS];
 } parts;
 
 static parts parts_of(const fed *t, fed_book *b, int k)
@@ -29,7 +30,8 @@ static parts parts_of(const fed *t, fed_book *b, int k)
     return (parts){{{&b->head, sizeof b->head},
                     {b->ring, (size_t)t->pool * sizeof *b->ring},
                     {b->arm, 3 * (size_t)k * sizeof *b->arm},
-                    {b->z, (size_t)k * sizeof *b->z}}};
+                    {b->z, (size_t)k * sizeof *b->z},
+                    {b->proof, 2 * (size_t)k * sizeof *b->proof}}};
 }
 
 void fed_book_start(const fed *t, real *state)
@@ -44,10 +46,11 @@ fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const re
     const int k = job->mix.k;
     fed_book b = {.ring = WEFT_NEW(mem, fed_seen, t->pool),
                   .arm = WEFT_NEW(mem, double, 3 * k),
-                  .z = WEFT_NEW(mem, double, k)};
+                  .z = WEFT_NEW(mem, double, k),
+                  .proof = WEFT_NEW(mem, double, 2 * k)};
     const parts own = parts_of(t, &b, k);
     const char *at = (const char *)(state + t->nweight * (1 + t->slots));
-    for (int i = 0; i < 4; at += own.part[i++].bytes)
+    for (int i = 0; i < NPARTS; at += own.part[i++].bytes)
         memcpy(own.part[i].own, at, own.part[i].bytes);
     if (unit > 0) return b;
     if (fabs(b.head.trial - (double)job->trial) > 0) { /* its weights were another's */
@@ -56,6 +59,7 @@ fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const re
                             .steps = b.head.steps,
                             .best = INFINITY};
         memset(b.ring, 0, (size_t)t->pool * sizeof *b.ring);
+        memset(b.proof, 0, 2 * (size_t)k * sizeof *b.proof);
     }
     b.head.train_loss = b.head.train_count = b.head.seconds = 0;
     memset(b.arm, 0, 3 * (size_t)k * sizeof *b.arm);
@@ -68,7 +72,7 @@ void fed_book_close(const fed *t, const fed_book *b, int k, real *state)
     fed_book copy = *b;
     const parts own = parts_of(t, &copy, k);
     char *at = (char *)(state + t->nweight * (1 + t->slots));
-    for (int i = 0; i < 4; at += own.part[i++].bytes)
+    for (int i = 0; i < NPARTS; at += own.part[i++].bytes)
         memcpy(at, own.part[i].own, own.part[i].bytes);
 }
 

@@ -201,8 +201,12 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
         sum += o->count;
     }
     for (int e = 0; e < n; e++) v[e] /= sum;
-    weft_rule_step(&job->rule, &b->head.drift, &c->mix, n, pick, s[FED_BEFORE],
-                   s[FED_AFTER], v);
+    if (job->rule.schedule == WEFT_RACING)
+        weft_racing_step(&job->rule, b->proof, &c->mix, n, pick, s[FED_BEFORE],
+                         s[FED_AFTER], v);
+    else
+        weft_rule_step(&job->rule, &b->head.drift, &c->mix, n, pick, s[FED_BEFORE],
+                       s[FED_AFTER], v);
 }
 
 /* ---- books -------------------------------------------------------------------------- */

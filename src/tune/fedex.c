@@ -3,7 +3,8 @@
  * client option's values); the task moves the mixture every round by the clients' scores.
  * Khodak, Tu, Li, Li, Balcan, Smith, Talwalkar, "Federated Hyperparameter Tuning:
  * Challenges, Baselines, and Connections to Weight-Sharing", NeurIPS 2021. Options and
- * defaults are those of the released program's scripts. */
+ * defaults are those of the released program's scripts, but for sched = racing, which is
+ * ours: with the published steps noise alone settles a mixture (tests/t_settle.c). */
 #include "race.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ typedef struct fedex {
     weft_race race;
     int wrap, sched, baseline, diff;
     int64_t k, levels;
-    double eps, eta, discount, cutoff, floor;
+    double eps, eta, discount, cutoff, floor, alpha;
     const weft_space *sp;
     uint64_t seed;
     double *centre; /* [dim] scratch */
@@ -26,7 +27,7 @@ typedef struct fedex {
 
 /* In the order of the words of option "sched". */
 static const weft_schedule schedules[] = {WEFT_AGGRESSIVE, WEFT_ADAPTIVE, WEFT_ROOT,
-                                          WEFT_CONSTANT, WEFT_SCALE};
+                                          WEFT_CONSTANT,   WEFT_SCALE,    WEFT_RACING};
 
 static const weft_opt fedex_opts[] = {
     {"wrap", WEFT_CHOICE, offsetof(fedex, wrap), "sha", 0, 0, "random|sha",
@@ -41,7 +42,10 @@ static const weft_opt fedex_opts[] = {
      "grid points of each client option, drawn one by one, in place of neighbours; 0: off",
      0},
     {"sched", WEFT_CHOICE, offsetof(fedex, sched), "aggressive", 0, 0,
-     "aggressive|adaptive|root/auto|constant|scale", "schedule of the step size", 0},
+     "aggressive|adaptive|root/auto|constant|scale|racing",
+     "schedule of the step size; racing: no steps, but eliminations once significant", 0},
+    {"alpha", WEFT_REAL, offsetof(fedex, alpha), "0.1", 1e-9, 0.5, NULL,
+     "sched = racing: chance that the best of a mixture is ever eliminated", 0},
     {"eta", WEFT_REAL, offsetof(fedex, eta), "0", 0, 1e6, NULL,
      "step size; 0: sqrt(2 ln k)", 0},
     {"baseline", WEFT_CHOICE, offsetof(fedex, baseline), "draw", 0, 0,
@@ -158,7 +162,7 @@ static weft_rule rule_of(const fedex *t, int64_t trial)
     const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)trial, 0, 0);
     const double discount[] = {weft_rng_unit(r.v[0]), t->discount, -1};
     return (weft_rule){.schedule = schedules[t->sched],
-                       .eta = t->eta,
+                       .eta = schedules[t->sched] == WEFT_RACING ? t->alpha : t->eta,
                        .discount = discount[t->baseline],
                        .floor = t->floor,
                        .cutoff = t->cutoff,

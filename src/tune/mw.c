@@ -4,15 +4,16 @@
  * feature map selection and federated hyperparameter tuning", SysML 2019, section 4.1. To
  * the letter (`literal`) popular configurations are punished more often, and probabilities
  * settle in proportion to 1 / score; the default divides by the probability of a draw,
- * takes scores less their mean over past rounds, and steps by sqrt(2 ln k / rounds). */
+ * takes scores less their mean over past rounds, and steps by sqrt(2 ln k / rounds). With
+ * `racing` configurations are drawn alike until they are eliminated (space.h). */
 #include "share.h"
 
 #include <string.h>
 
 typedef struct mw {
     int64_t resource;
-    int literal, known, asked;
-    double eta, floor;
+    int literal, known, racing, asked;
+    double eta, floor, alpha;
     weft_share share;
 } mw;
 
@@ -27,6 +28,10 @@ static const weft_opt mw_opts[] = {
      "step size times sqrt(rounds), per unit of the score; 0: sqrt(2 ln k)", 0},
     {"floor", WEFT_REAL, offsetof(mw, floor), "0.01", 0, 1, NULL,
      "scores are divided by no probability below floor / k", 0},
+    {"racing", WEFT_BOOL, offsetof(mw, racing), "no", 0, 1, NULL,
+     "no steps: configurations are eliminated once significantly worse", 0},
+    {"alpha", WEFT_REAL, offsetof(mw, alpha), "0.1", 1e-9, 0.5, NULL,
+     "racing: chance that the best configuration is ever eliminated", 0},
     {0}};
 
 static weft_status mw_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -34,10 +39,23 @@ static weft_status mw_setup(void *self, const weft_space *sp, uint64_t seed,
 {
     mw *t = self;
     (void)seed;
+    if (t->racing && t->literal)
+        return weft_fail(WEFT_ECONF, "mw.racing = yes with mw.literal = yes: the published "
+                                     "step makes no race; set one of them to no");
     for (int a = 0; a < sp->dim; a++)
         if (strcmp(sp->axis[a].section, WEFT_CLIENT) != 0)
             return weft_share_refuse(&sp->axis[a]);
     return weft_share_setup(&t->share, sp, 1, mem);
+}
+
+static weft_rule rule_of(const mw *t)
+{
+    if (t->racing) return (weft_rule){.schedule = WEFT_RACING, .eta = t->alpha};
+    return (weft_rule){.schedule = t->literal ? WEFT_LITERAL : WEFT_HORIZON,
+                       .eta = t->eta,
+                       .horizon = t->known ? (double)t->resource : 0,
+                       .discount = 1,
+                       .floor = t->floor};
 }
 
 static weft_asked mw_ask(void *self, weft_job *job)
@@ -51,12 +69,8 @@ static weft_asked mw_ask(void *self, weft_job *job)
                       .size = 1,
                       .last = 1,
                       .wins = 1,
-                      .rule = {.schedule = t->literal ? WEFT_LITERAL : WEFT_HORIZON,
-                               .eta = t->eta,
-                               .horizon = t->known ? rounds : 0,
-                               .discount = 1,
-                               .floor = t->floor},
                       .mix = t->share.mix};
+    job->rule = rule_of(t);
     return WEFT_JOB;
 }
 

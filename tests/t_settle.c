@@ -1,0 +1,293 @@
+/* When a mixture settles: nine configurations, ten clients a round, scores whose spread
+ * between clients is 1 and whose mean stays at 8 or falls from 20 to 8, as the losses of a
+ * network in training do. All alike, none should get probability 0.9; one better by half a
+ * standard deviation, one, or two, that one should. `make check V=1 TESTS=t_settle` prints
+ * the table of the README.
+ * RUN: np=1 */
+#include "tap.h"
+#include "weft/space.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARMS = 9, DRAWS = 10, ROUNDS = 400, RUNS = 200, NEVER = ROUNDS + 1 };
+
+static const double sure = 0.9;
+
+typedef struct method {
+    const char *name;
+    weft_rule rule;
+    int drawn; /* baseline with a discount that is drawn for each run */
+} method;
+
+static const method methods[] = {
+    {"fedex aggressive", {.schedule = WEFT_AGGRESSIVE}, 1},
+    {"fedex adaptive", {.schedule = WEFT_ADAPTIVE}, 1},
+    {"fedex root", {.schedule = WEFT_ROOT}, 1},
+    {"mw", {.schedule = WEFT_HORIZON, .horizon = ROUNDS, .discount = 1, .floor = 0.01}, 0},
+    {"racing", {.schedule = WEFT_RACING, .eta = 0.1}, 0},
+};
+enum { AGGRESSIVE, ADAPTIVE, ROOT, MW, RACING, NMETHOD };
+
+/* How scores come: the first arm is better by `better`. */
+typedef struct game {
+    double better;
+    int falls;  /* the mean does, 1: */
+    int skewed; /* 1: lognormal scores, and weights as unequal */
+} game;
+
+static double normal(uint64_t run, int t, int j, double *other)
+{
+    double z[4];
+    const weft_rng4 r = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
+    weft_rng_normal(&r, z);
+    *other = z[1];
+    return z[0];
+}
+
+/* A round: draws, scores, and the mixture's move. */
+static void play(const game *g, const weft_rule *rule, uint64_t run, int t,
+                 weft_drift *drift, double *evidence, weft_mix *m)
+{
+    int pick[DRAWS];
+    double score[DRAWS], weight[DRAWS], sum = 0;
+    for (int j = 0; j < DRAWS; j++) {
+        const weft_rng4 r = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
+        pick[j] = weft_mix_draw(m, weft_rng_unit(r.v[0]));
+        double other, noise = normal(run, t, j, &other);
+        if (g->skewed) noise = (exp(noise) - exp(0.5)) / sqrt(exp(2) - exp(1));
+        score[j] = 8 + (g->falls ? 12 * exp(-t / 40.0) : 0) + noise;
+        if (pick[j] == 0) score[j] -= g->better;
+        sum += weight[j] = g->skewed ? exp(other) : 1;
+    }
+    for (int j = 0; j < DRAWS; j++) weight[j] /= sum;
+    if (rule->schedule == WEFT_RACING)
+        weft_racing_step(rule, evidence, m, DRAWS, pick, NULL, score, weight);
+    else
+        weft_rule_step(rule, drift, m, DRAWS, pick, NULL, score, weight);
+}
+
+/* First round after which an arm is sure, and that arm. */
+typedef struct end {
+    int round, arm;
+} end;
+
+static end play_out(const game *g, const method *a, uint64_t run)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_mix m = weft_mix_new(ARMS, 0, mem);
+    weft_drift drift = {0};
+    double evidence[2 * ARMS] = {0};
+    weft_rule rule = a->rule;
+    end e = {NEVER, -1};
+    const weft_rng4 r = weft_rng_at(run, WEFT_RNG_TUNER, 0, 0, 0);
+    if (a->drawn) rule.discount = weft_rng_unit(r.v[0]);
+    for (int t = 0; t < ROUNDS && e.arm < 0; t++) {
+        play(g, &rule, run, t, &drift, evidence, &m);
+        for (int i = 0; i < ARMS; i++)
+            if (exp(m.z[i]) > sure) e = (end){t + 1, i};
+    }
+    weft_arena_free(mem);
+    return e;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Of RUNS runs. */
+typedef struct table {
+    double ten, thirty, all; /* shares that settled in so many rounds */
+    double wrong;            /* share that settled on an arm that is not the best */
+    int early, middle, late; /* rounds until the best is sure: 10, 50, 90 % of runs */
+} table;
+
+static table tabulate(const game *g, const method *a)
+{
+    table s = {0};
+    int best[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        const end e = play_out(g, a, (uint64_t)run);
+        s.ten += (e.round <= 10) / (double)RUNS;
+        s.thirty += (e.round <= 30) / (double)RUNS;
+        s.all += (e.arm >= 0) / (double)RUNS;
+        s.wrong += (e.arm > 0) / (double)RUNS;
+        best[run] = e.arm == 0 ? e.round : NEVER;
+    }
+    qsort(best, RUNS, sizeof *best, by_number);
+    s.early = best[RUNS / 10];
+    s.middle = best[RUNS / 2];
+    s.late = best[9 * RUNS / 10];
+    return s;
+}
+
+/* 95 % interval of a share of RUNS. Wilson, Journal of the American Statistical Association
+ * 22, 1927. */
+static const char *share(double p, char text[64])
+{
+    const double z = 1.96, n = RUNS, q = 1 + z * z / n, mid = (p + z * z / (2 * n)) / q;
+    const double half = z / q * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    snprintf(text, 64, "%.0f (%.0f..%.0f) %%", 100 * p, 100 * fmax(0, mid - half),
+             100 * fmin(1, mid + half));
+    return text;
+}
+
+static void show(const char *name, const game *g, const table *s)
+{
+    char a[64], b[64], c[64];
+    const char *how = g->skewed ? ", skewed" : g->falls ? ", falling" : "";
+    if (!(g->better > 0))
+        note("%-16s alike%s: settled after 10 rounds in %s, 30 %s, %d %s", name, how,
+             share(s->ten, a), share(s->thirty, b), ROUNDS, share(s->all, c));
+    else
+        note("%-16s better by %g%s: rounds %d (%d..%d), settled wrong %s", name, g->better,
+             how, s->middle, s->early, s->late, share(s->wrong, a));
+}
+
+/* ---- races -------------------------------------------------------------------------- */
+
+/* Share of all arms that are eliminated where all are alike: each could be called the best.
+ */
+static double lost_alike(const game *g, double alpha)
+{
+    const weft_rule rule = {.schedule = WEFT_RACING, .eta = alpha};
+    double lost = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        weft_arena *mem = weft_arena_new();
+        weft_mix m = weft_mix_new(ARMS, 0, mem);
+        double evidence[2 * ARMS] = {0};
+        for (int t = 0; t < ROUNDS; t++) play(g, &rule, run, t, NULL, evidence, &m);
+        lost += (double)(ARMS - weft_mix_alive(&m)) / ARMS / RUNS;
+        weft_arena_free(mem);
+    }
+    return lost;
+}
+
+/* Two clients of two entries, whose x are 1 and -1: after t rounds S = +-t and V = t, so
+ * the worse one goes when sqrt(4 / (2t + 4)) exp(4 t^2 / (2 (2t + 4))) >= 1 / (2 eta). */
+static void test_by_hand(weft_arena *mem)
+{
+    const weft_rule rule = {.schedule = WEFT_RACING, .eta = 0.01};
+    const int pick[2] = {1, 0};
+    const double score[2] = {3, 1}, weight[2] = {0.5, 0.5};
+    double evidence[4] = {0};
+    weft_mix m = weft_mix_new(2, 0, mem);
+    int t = 0, due = 1;
+    while (sqrt(4 / (2. * due + 4)) * exp(4. * due * due / (4. * due + 8)) < 50) due++;
+    while (weft_mix_alive(&m) == 2 && t < 100) {
+        weft_racing_step(&rule, evidence, &m, 2, pick, NULL, score, weight);
+        t++;
+    }
+    ok(t == due && m.z[0] == 0 && isinf(m.z[1]), "the worse of two goes in round %d", due);
+    is_near(evidence[1], t, 1e-12, "S by hand");
+    is_near(evidence[3], t, 1e-12, "V by hand");
+    weft_racing_step(&rule, evidence, &m, 2, pick, NULL, score, weight);
+    ok(m.z[0] == 0, "the last one stays");
+}
+
+/* Differences are scores; what is no number counts as the worst; no spread is no evidence.
+ */
+static void test_scores(weft_arena *mem)
+{
+    const weft_rule after = {.schedule = WEFT_RACING, .eta = 0.1},
+                    diff = {.schedule = WEFT_RACING, .eta = 0.1, .diff = 1};
+    const int pick[3] = {0, 1, 2};
+    const double before[3] = {1, 5, 2}, late[3] = {2, 7, 1}, gain[3] = {1, 2, -1},
+                 weight[3] = {0.25, 0.25, 0.5}, bad[3] = {2, NAN, 1}, worst[3] = {2, 2, 1},
+                 same[3] = {0.1, 0.1, 0.1}, none[3] = {NAN, INFINITY, NAN};
+    double a[6] = {0}, b[6] = {0};
+    weft_mix m = weft_mix_new(3, 0, mem);
+    weft_racing_step(&diff, a, &m, 3, pick, before, late, weight);
+    weft_racing_step(&after, b, &m, 3, pick, NULL, gain, weight);
+    ok(memcmp(a, b, sizeof a) == 0 && a[0] > 0, "differences are scores");
+    weft_racing_step(&after, a, &m, 3, pick, NULL, bad, weight);
+    weft_racing_step(&after, b, &m, 3, pick, NULL, worst, weight);
+    ok(memcmp(a, b, sizeof a) == 0, "NaN counts as the worst of the others");
+    weft_racing_step(&after, a, &m, 3, pick, NULL, same, weight);
+    weft_racing_step(&after, a, &m, 3, pick, NULL, none, weight);
+    weft_racing_step(&after, a, &m, 0, NULL, NULL, NULL, NULL);
+    ok(memcmp(a, b, sizeof a) == 0 && weft_mix_alive(&m) == 3,
+       "a round that does not tell entries apart changes nothing");
+}
+
+/* A product of a block of 4 and one of 3; entry 0 of each diverges, by a score of 1e99. */
+static void test_product(weft_arena *mem)
+{
+    static const int off[3] = {0, 4, 7}, axis[2] = {0, 0};
+    const weft_rule rule = {.schedule = WEFT_RACING, .eta = 0.1};
+    weft_mix m = weft_mix_new(7, 1, mem);
+    weft_mix_divide(&m, 2, off, axis);
+    double evidence[14] = {0};
+    int sound = 1;
+    for (int t = 0; t < 60; t++) {
+        int pick[2 * DRAWS];
+        double score[DRAWS], weight[DRAWS];
+        for (int j = 0; j < DRAWS; j++) {
+            const weft_rng4 r = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
+            const double unit[2] = {weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1])};
+            weft_mix_pick(&m, unit, pick + 2 * j);
+            score[j] = weft_rng_unit(r.v[2]);
+            if (pick[2 * j] == 0 || pick[2 * j + 1] == 4) score[j] = 1e99;
+            weight[j] = 1. / DRAWS;
+        }
+        weft_racing_step(&rule, evidence, &m, DRAWS, pick, NULL, score, weight);
+        for (int i = 0; i < 7; i++) sound &= m.z[i] <= 0 && isfinite(evidence[7 + i]);
+    }
+    ok(sound, "sums stay finite");
+    ok(isinf(m.z[0]) && isinf(m.z[4]), "what diverges goes, in each block");
+    ok(weft_mix_alive(&m) == 5, "and nothing else");
+    is_near(exp(m.z[1]), 1. / 3, 1e-15, "those left share a block");
+}
+
+static const game games[] = {{0, 0, 0}, {0, 1, 0},  {0, 1, 1}, {.5, 0, 0}, {1, 0, 0},
+                             {2, 0, 0}, {.5, 1, 0}, {1, 1, 0}, {2, 1, 0},  {1, 1, 1}};
+enum {
+    ALIKE,
+    ALIKE_FALLS,
+    ALIKE_SKEWED,
+    HALF,
+    ONE,
+    TWO,
+    HALF_FALLS,
+    ONE_FALLS,
+    TWO_FALLS,
+    ONE_SKEWED,
+    NGAME
+};
+
+int main(void)
+{
+    static table s[NMETHOD][NGAME];
+    weft_arena *mem = weft_arena_new();
+    test_by_hand(mem);
+    test_scores(mem);
+    test_product(mem);
+    weft_arena_free(mem);
+    for (int g = 0; g < NGAME; g++)
+        for (int a = 0; a < NMETHOD; a++) {
+            s[a][g] = tabulate(&games[g], &methods[a]);
+            show(methods[a].name, &games[g], &s[a][g]);
+        }
+    ok(s[AGGRESSIVE][ALIKE].thirty > 0.9 && s[AGGRESSIVE][ALIKE_FALLS].ten > 0.4,
+       "the aggressive step settles on one of nine that are alike");
+    for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
+        ok(s[ADAPTIVE][g].all < 0.05, "the adaptive one does not (game %d)", g);
+        ok(s[RACING][g].all < 0.05, "a race does not (game %d)", g);
+    }
+    for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
+        const double lost = lost_alike(&games[g], 0.5);
+        ok(lost > 0 && lost < 0.5, "with alpha 0.5 an arm as good as any goes in %.1f %%",
+           100 * lost);
+    }
+    for (int g = HALF; g < NGAME; g++)
+        ok(s[RACING][g].wrong < 0.02, "a race seldom loses the best (game %d)", g);
+    ok(s[RACING][HALF].late < 250 && s[RACING][HALF_FALLS].late < 250,
+       "it finds what is better by half a standard deviation");
+    ok(s[RACING][ONE].late < 75 && s[RACING][ONE_FALLS].late < 75 &&
+           s[RACING][ONE_SKEWED].late < 75,
+       "by one");
+    ok(s[RACING][TWO].late < 30 && s[RACING][TWO_FALLS].late < 30, "by two");
+    return tap_done();
+}
