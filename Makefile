@@ -20,7 +20,7 @@ endif
 exists = $(shell pkg-config --exists $1 2>/dev/null && echo $1)
 either = $(or $(firstword $(foreach p,$1,$(call exists,$p))),$(firstword $1))
 PKGS := $(call either,scalapack-openmpi scalapack) openblas $(call either,hdf5-openmpi hdf5) \
-    inih libutf8proc libxxhash yajl
+    inih libutf8proc libxxhash yajl zlib
 HEADERS := Random123/philox.h csv.h
 TOOLS := mpicc mpirun pkg-config prove
 
@@ -263,7 +263,7 @@ uninstall: ## removes what install put there
 
 APT := gcc libc6-dev make pkg-config perl openmpi-bin libopenmpi-dev libscalapack-openmpi-dev \
     libopenblas-dev libhdf5-openmpi-dev librandom123-dev libinih-dev libutf8proc-dev \
-    libxxhash-dev libcsv-dev libyajl-dev python3-numpy python3-h5py python3-matplotlib curl \
+    libxxhash-dev libcsv-dev libyajl-dev zlib1g-dev python3-numpy python3-h5py python3-matplotlib curl \
     ca-certificates
 deps: ## installs what weft stands on with apt, or prints the names elsewhere
 	@if command -v apt-get >/dev/null; then \
@@ -273,9 +273,9 @@ deps: ## installs what weft stands on with apt, or prints the names elsewhere
 	else printf '%s\n' 'There is no apt-get here. What weft stands on:' \
 	    '  dnf:     gcc make pkgconf perl-Test-Harness openmpi-devel scalapack-openmpi-devel' \
 	    '           openblas-devel hdf5-openmpi-devel Random123-devel inih-devel utf8proc-devel' \
-	    '           xxhash-devel libcsv-devel yajl-devel python3-h5py python3-matplotlib,' \
+	    '           xxhash-devel libcsv-devel yajl-devel zlib-devel python3-h5py python3-matplotlib,' \
 	    '           then: module load mpi/openmpi-x86_64' \
-	    '  spack:   openmpi netlib-scalapack openblas hdf5+mpi random123 utf8proc xxhash yajl' \
+	    '  spack:   openmpi netlib-scalapack openblas hdf5+mpi random123 utf8proc xxhash yajl zlib' \
 	    '           py-h5py py-matplotlib, then: spack load; from their sources: inih, libcsv' \
 	    '  modules: OpenMPI ScaLAPACK OpenBLAS HDF5 (parallel) h5py matplotlib; the rest by spack' \
 	    'Anything in another place: CPPFLAGS=-I... LDFLAGS=-L... PKG_CONFIG_PATH=...' >&2; exit 1; fi
