@@ -40,23 +40,10 @@ static const weft_opt options[] = {
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-void weft_table_entry(weft_table *t, int64_t column, float value)
-{
-    t->value = weft_grow(t->mem, t->value, sizeof *t->value, t->entries, &t->value_room);
-    t->column =
-        weft_grow(t->mem, t->column, sizeof *t->column, t->entries, &t->column_room);
-    t->value[t->entries] = value;
-    t->column[t->entries++] = (int32_t)column;
-    if (column >= t->d) t->d = column + 1;
-}
-
 weft_status weft_table_row(weft_table *t, int64_t line, const char *label)
 {
     t->label = weft_grow(t->mem, t->label, sizeof *t->label, t->n, &t->label_room);
-    t->first = weft_grow(t->mem, t->first, sizeof *t->first, t->n + 1, &t->first_room);
-    TRY(weft_labels_find(&t->labels, line, label, strlen(label), &t->label[t->n]));
-    t->first[++t->n] = t->entries;
-    return WEFT_OK;
+    return weft_labels_find(&t->labels, line, label, strlen(label), &t->label[t->n++]);
 }
 
 int weft_table_number(const char *text, float *x)
@@ -77,6 +64,16 @@ const char *weft_table_label(const char *text, weft_arena *mem)
 }
 
 /* ---- libsvm ---------------------------------------------------------------------- */
+
+static void add_entry(weft_table *t, int64_t column, float value)
+{
+    t->value = weft_grow(t->mem, t->value, sizeof *t->value, t->entries, &t->value_room);
+    t->column =
+        weft_grow(t->mem, t->column, sizeof *t->column, t->entries, &t->column_room);
+    t->value[t->entries] = value;
+    t->column[t->entries++] = (int32_t)column;
+    if (column >= t->d) t->d = column + 1;
+}
 
 /* One "INDEX:VALUE"; `last` is the index before it. */
 static weft_status read_pair(const char *path, int64_t line, char *pair, long *last,
@@ -100,7 +97,7 @@ static weft_status read_pair(const char *path, int64_t line, char *pair, long *l
                          "expected",
                          path, (long long)line, index, colon + 1);
     *last = index;
-    weft_table_entry(t, index - 1, x);
+    add_entry(t, index - 1, x);
     return WEFT_OK;
 }
 
@@ -127,12 +124,26 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_table 
         long last = 0;
         while ((word = strtok_r(NULL, blank, &rest)) != NULL)
             TRY(read_pair(path, number, word, &last, t));
+        t->first = weft_grow(t->mem, t->first, sizeof *t->first, t->n + 1, &t->first_room);
+        t->first[t->n + 1] = t->entries;
         TRY(weft_table_row(t, number, label));
     }
     return WEFT_OK;
 }
 
 /* ---- the reader ------------------------------------------------------------------ */
+
+/* Row i in full. */
+static void copy_row(const weft_table *t, int64_t i, float *x)
+{
+    const size_t bytes = (size_t)t->d * sizeof *x;
+    if (t->column == NULL) {
+        memcpy(x, t->value + i * t->d, bytes);
+        return;
+    }
+    memset(x, 0, bytes);
+    for (int64_t e = t->first[i]; e < t->first[i + 1]; e++) x[t->column[e]] = t->value[e];
+}
 
 static weft_status hand_over(const weft_table *t, const int64_t *order, weft_pack *p)
 {
@@ -142,12 +153,9 @@ static weft_status hand_over(const weft_table *t, const int64_t *order, weft_pac
     int32_t *label = WEFT_NEW(p->mem, int32_t, block);
     for (int64_t start = 0; start < t->n; start += block) {
         int64_t count = t->n - start < block ? t->n - start : block;
-        memset(x, 0, (size_t)(count * t->d) * sizeof *x);
         for (int64_t i = 0; i < count; i++) {
-            int64_t row = order[start + i];
-            label[i] = t->label[row];
-            for (int64_t e = t->first[row]; e < t->first[row + 1]; e++)
-                x[i * t->d + t->column[e]] = t->value[e];
+            label[i] = t->label[order[start + i]];
+            copy_row(t, order[start + i], x + i * t->d);
         }
         TRY(weft_pack_rows(p, count, x, label));
     }

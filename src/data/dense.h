@@ -4,21 +4,20 @@
 
 #include "pack.h"
 
-/* Rows of numbers, of which zeros may be left out: entries first[i] .. first[i+1] are those
- * of row i. */
+/* Rows of numbers, each in full (column NULL), or without their zeros: then entries
+ * first[i] .. first[i+1] are those of row i. */
 typedef struct weft_table {
     int64_t n, d;    /* rows, columns */
     int32_t *label;  /* [n] */
-    int64_t *first;  /* [n+1] */
-    float *value;    /* [entries] */
+    float *value;    /* [n][d], or [entries] */
     int32_t *column; /* [entries] from 0 */
+    int64_t *first;  /* [n+1] */
     int64_t entries, label_room, first_room, value_room, column_room;
     weft_labels labels;
     weft_arena *mem;
 } weft_table;
 
-void weft_table_entry(weft_table *t, int64_t column, float value);
-/* Ends the row of that line, whose entries were just added. EDATA as weft_labels_find. */
+/* Ends the row of that line, whose numbers were just written. EDATA as weft_labels_find. */
 WEFT_CHECKED weft_status weft_table_row(weft_table *t, int64_t line, const char *label);
 
 /* A number from text; canonical spelling ("+1" and "1.0" are "1") of a label, itself where
@@ -32,6 +31,10 @@ typedef struct weft_csv {
     int header; /* 0 auto: the first line where it has a column that is no number; 1 yes, 2
                    no */
 } weft_csv;
+
+/* A number at `at`, which ends before `end`, and the blanks around it: the bits that strtof
+ * gives. Returns what follows, NULL for what is not plain decimal or not finite. */
+const char *weft_number_read(const char *at, const char *end, float *x);
 
 /* EDATA naming file, line and column: ragged rows, non-numbers, NaN or infinity. */
 WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,

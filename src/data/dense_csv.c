@@ -1,5 +1,6 @@
-/* CSV tables for the reader `dense`. The file is fed to libcsv line by line, so that
- * messages can name the line. */
+/* CSV tables for the reader `dense`. Lines of plain numbers are read here, all others are
+ * fed to libcsv, which knows quotation marks; line by line, so that messages can name the
+ * line. */
 #include "dense.h"
 
 #include <csv.h>
@@ -17,6 +18,7 @@ typedef struct csv {
     int64_t n, room;
     int64_t columns; /* of every row, label included; 0 before the first */
     int64_t label;   /* index of the label's column */
+    int64_t most;    /* rows that the file can have */
     int seen;        /* rows, a header included */
     weft_status st;  /* of the first row that failed */
     weft_arena *row;
@@ -29,7 +31,7 @@ static void on_field(void *text, size_t n, void *ctx)
     c->field[c->n++] = weft_arena_text(c->row, "%.*s", (int)n, (const char *)text);
 }
 
-/* The column of the label, when the number of columns is known. */
+/* The column of the label, and room for the others, when the number of columns is known. */
 static weft_status find_label(csv *c)
 {
     const char *label = c->how->label;
@@ -49,6 +51,8 @@ static weft_status find_label(csv *c)
                          "%s: line %lld has 1 column where a label and numbers are "
                          "expected; is it a CSV file with commas?",
                          c->path, (long long)c->line);
+    c->table->d = c->n - 1;
+    c->table->value = WEFT_NEW(c->table->mem, float, c->most *(c->n - 1));
     return WEFT_OK;
 }
 
@@ -73,6 +77,7 @@ static weft_status add_row(csv *c)
                          "the line",
                          c->path, (long long)c->line, (long long)c->n,
                          (long long)c->columns);
+    weft_table *t = c->table;
     for (int64_t i = 0; i < c->n; i++) {
         float x;
         if (i == c->label) continue;
@@ -81,13 +86,13 @@ static weft_status add_row(csv *c)
                              "%s: line %lld, column %lld is '%.40s' where a finite "
                              "number is expected; mend or remove the line",
                              c->path, (long long)c->line, (long long)i + 1, c->field[i]);
-        weft_table_entry(c->table, i - (i > c->label), x);
+        t->value[t->n * t->d + i - (i > c->label)] = x;
     }
     const char *label = weft_table_label(c->field[c->label], c->row);
     if (*label == '\0')
         return weft_fail(WEFT_EDATA, "%s: line %lld, column %lld has no label", c->path,
                          (long long)c->line, (long long)c->label + 1);
-    return weft_table_row(c->table, c->line, label);
+    return weft_table_row(t, c->line, label);
 }
 
 static void on_row(int end, void *ctx)
@@ -99,16 +104,89 @@ static void on_row(int end, void *ctx)
     weft_arena_reset(c->row, 0);
 }
 
+/* ---- lines of plain numbers ------------------------------------------------------ */
+
+/* The label in text[n]; NULL: it is for libcsv. */
+static const char *plain_label(const char *text, size_t n, weft_arena *mem)
+{
+    const char *end = text + n;
+    while (text < end && (*text == ' ' || *text == '\t')) text++;
+    while (text < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    n = (size_t)(end - text);
+    if (n == 0 || memchr(text, '\r', n) != NULL || memchr(text, '\0', n) != NULL)
+        return NULL;
+    return weft_table_label(weft_arena_text(mem, "%.*s", (int)n, text), mem);
+}
+
+/* Adds the row of a line without quotation marks; 0: it is not plain, and for libcsv. */
+static int add_plain(csv *c, const char *at, const char *end)
+{
+    weft_table *t = c->table;
+    float *x = t->value + t->n * t->d;
+    const char *label = NULL;
+    if (c->seen == 0) return 0;
+    if (end > at && end[-1] == '\n') end--;
+    if (end > at && end[-1] == '\r') end--;
+    for (int64_t i = 0; i < c->columns; i++) {
+        if (i == c->label) {
+            const char *stop = memchr(at, ',', (size_t)(end - at));
+            if (stop == NULL) stop = end;
+            label = plain_label(at, (size_t)(stop - at), c->row);
+            at = stop;
+        } else {
+            at = weft_number_read(at, end, x++);
+        }
+        if (at == NULL || (i == c->label && label == NULL)) return 0;
+        if (i + 1 < c->columns && (at == end || *at++ != ',')) return 0;
+    }
+    if (at != end) return 0;
+    c->st = weft_table_row(t, c->line, label);
+    weft_arena_reset(c->row, 0);
+    return 1;
+}
+
+/* ---- the file -------------------------------------------------------------------- */
+
+/* Lines, which end in "\n", "\r\n" or "\r"; text[n] is NUL. */
+static int64_t count_lines(const char *text, size_t n)
+{
+    int64_t lines = 1;
+    for (size_t i = 0; i < n; i++)
+        lines += (text[i] == '\n') | ((text[i] == '\r') & (text[i + 1] != '\n'));
+    return lines;
+}
+
+/* Whether the line has an odd number of quotation marks; *none: it has none. */
+static int odd_quotes(const char *at, size_t n, int *none)
+{
+    int quotes = 0;
+    for (size_t i = 0; i < n; i++) quotes += at[i] == '"';
+    *none = quotes == 0;
+    return quotes & 1;
+}
+
 static weft_status bad_quote(const csv *c)
 {
     return weft_fail(WEFT_EDATA, "%s: line %lld has a quotation mark out of place", c->path,
                      (long long)c->line);
 }
 
+static void feed(csv *c, struct csv_parser *parser, const char *text, size_t n)
+{
+    if (csv_parse(parser, text, n, on_field, on_row, c) != n && c->st == WEFT_OK)
+        c->st = bad_quote(c);
+}
+
 weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv *how,
                           weft_table *t)
 {
-    csv c = {.path = path, .how = how, .table = t, .row = weft_arena_new()};
+    csv c = {.path = path,
+             .how = how,
+             .table = t,
+             .most = count_lines(text, n),
+             .row = weft_arena_new()};
+    int none,
+        quoted = 0; /* the line is within quotation marks that an earlier one opened */
     struct csv_parser parser;
     weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
                "libcsv does not start");
@@ -116,9 +194,10 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
         c.line++;
-        if (csv_parse(&parser, at, length, on_field, on_row, &c) != length &&
-            c.st == WEFT_OK)
-            c.st = bad_quote(&c);
+        const int within = quoted;
+        quoted ^= odd_quotes(at, length, &none);
+        if (within || !none || !add_plain(&c, at, at + length))
+            feed(&c, &parser, at, length);
         at += length;
     }
     if (c.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &c) != 0)

@@ -1,0 +1,192 @@
+/* Tables of numbers as text: the bits of strtof whatever the spelling, and lines that are
+ * read at once among lines that libcsv has to read. RUN: np=1 */
+#include "scratch.h"
+
+#include "../src/data/dense.h"
+
+#include <math.h>
+
+/* Whether the text, a comma after it, has the bits that strtof gives; where it is not read,
+ * it is no plain number or not finite. */
+static int agrees(const char *text)
+{
+    char *end, *line = weft_arena_text(mem, "%s,5", text);
+    const float want = strtof(text, &end);
+    float x = 0;
+    const char *stop = line + strlen(line), *next = weft_number_read(line, stop, &x);
+    const int plain =
+        *end == '\0' && end != text && isfinite(want) && strpbrk(text, "xXnN") == NULL;
+    const int good = plain ? next == line + strlen(text) && memcmp(&x, &want, sizeof x) == 0
+                           : next == NULL || next != line + strlen(text);
+    if (!good) fprintf(stderr, "# '%s': %.9g where %.9g\n", text, (double)x, (double)want);
+    return good;
+}
+
+static void test_spellings(void)
+{
+    static const char *const text[] = {"0",
+                                       "-0",
+                                       "+7",
+                                       "007",
+                                       "255",
+                                       "9999999",
+                                       "16777217",
+                                       "33554435",
+                                       "99999999",
+                                       ".5",
+                                       "5.",
+                                       "-.25",
+                                       "1e5",
+                                       "1E+5",
+                                       "1e-5",
+                                       "1e",
+                                       "1e+",
+                                       ".",
+                                       "-",
+                                       "",
+                                       "+-1",
+                                       "1.2.3",
+                                       "0x10",
+                                       "inf",
+                                       "nan",
+                                       "1e38",
+                                       "3.4028235e38",
+                                       "3.4028236e38",
+                                       "1e39",
+                                       "1e-38",
+                                       "1e-45",
+                                       "1e-46",
+                                       "1.17549435e-38",
+                                       "0e99999",
+                                       "1e99999",
+                                       "1e-99999",
+                                       "0.1",
+                                       "0.30000001192092896",
+                                       "1.00000005960464477539",
+                                       "1.000000059604644775390625",
+                                       "1.0000000596046447753906251",
+                                       "123456789012345",
+                                       "1234567890123456",
+                                       "0.00000000000000000000000000001",
+                                       "100000000000000000000000",
+                                       "1d5",
+                                       "12a"};
+    int good = 1;
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) good &= agrees(text[i]);
+    ok(good, "numbers of every spelling are strtof's");
+}
+
+/* A number with so many digits before and after its point, and maybe an exponent. */
+static const char *spell(int64_t i)
+{
+    const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+    char text[80];
+    size_t n = 0;
+    if (r.v[0] % 3 == 0) text[n++] = r.v[0] & 8 ? '-' : '+';
+    const uint64_t before = r.v[0] >> 8 & 7, after = r.v[0] >> 16 & 15;
+    for (uint64_t k = 0; k < before; k++) text[n++] = (char)('0' + r.v[1] / (k + 1) % 10);
+    if (r.v[0] & 16) text[n++] = '.';
+    for (uint64_t k = 0; k < after; k++) text[n++] = (char)('0' + r.v[2] / (k + 1) % 10);
+    if (r.v[0] & 32) n += (size_t)snprintf(text + n, 20, "e%d", (int)(r.v[3] % 100) - 50);
+    text[n] = '\0';
+    return weft_arena_text(mem, "%s", text);
+}
+
+static void test_random(void)
+{
+    int64_t bad = 0;
+    const size_t mark = weft_arena_mark(mem);
+    for (int64_t i = 0; i < 300000; i++) {
+        bad += !agrees(spell(i));
+        weft_arena_reset(mem, mark);
+    }
+    ok(bad == 0, "300,000 numbers of random digits are strtof's");
+    for (int64_t i = 0; i < 300000; i++) {
+        const weft_rng4 r = weft_rng_at(6, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+        float x;
+        memcpy(&x, &r.v[0], sizeof x);
+        /* Between two floats, where rounding to double first goes wrong. */
+        const double middle = ((double)x + (double)nextafterf(x, INFINITY)) / 2;
+        if (isfinite(middle))
+            bad += !agrees(weft_arena_text(mem, r.v[1] & 1 ? "%.17g" : "%.9g",
+                                           r.v[1] & 2 ? middle : (double)x));
+        weft_arena_reset(mem, mark);
+    }
+    ok(bad == 0, "and of all floats and their middles");
+}
+
+/* ---- lines ----------------------------------------------------------------------- */
+
+static weft_data data;
+
+/* The digest of a table's rows; "" where it is not packed. */
+static const char *packed(const char *text, const char *options)
+{
+    const char *digest = "";
+    weft_status st = pack(&weft_reader_dense, write_text("t.csv", text), "t.h5",
+                          weft_arena_text(mem, "valid=0.25 test=0 %s", options));
+    if (st == WEFT_OK) st = weft_data_open(&data, at("t.h5"), &world, mem);
+    if (st != WEFT_OK) {
+        fprintf(stderr, "# %s\n", weft_error());
+        return digest;
+    }
+    digest = data.digest;
+    weft_data_close(&data);
+    return digest;
+}
+
+static void test_lines(void)
+{
+    const char *plain = packed("1,2.5,a\n-3,40,b\n5,6,a\n7,8,b\n", "");
+    ok(strlen(plain) == 32, "a table of plain lines is packed");
+    ok(strcmp(packed("1,2.5,a\r\n -3 ,\t40,b \r\n\r\n  \n5.0,6e0,a\n+7,8,b", ""), plain) ==
+           0,
+       "with blanks, empty lines, other line ends and spellings, and without the last end");
+    ok(strcmp(packed("\"x\",\"y,\n\"\"z\",c\n1,\"2.5\",a\n-3,40,\"b\"\n5,6,a\n\"7\",8,b\n",
+                     ""),
+              plain) == 0,
+       "with lines in quotation marks, which may go on in the next one");
+    ok(strcmp(packed("1,2.5,a\r-3,40,b\r5,6,a\r7,8,b\r", ""), plain) == 0,
+       "with the line ends of old");
+    ok(strcmp(packed("a,1,2.5\nb,-3,40\na,5,6\nb,7,8\n", "label=first"), plain) == 0 &&
+           strcmp(packed("1,a,2.5\n-3,b,40\n5,a,6\n7,b,8\n", "label=2"), plain) == 0,
+       "wherever the label stands");
+    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,\"4\n5,6,b\n7,8,a\n"),
+               "x.h5", ""),
+          WEFT_EDATA, "q.csv: line", "quotation mark", "a quotation that does not end");
+    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4\n5,6,b\n"), "x.h5", ""),
+          WEFT_EDATA, "line 2 has 2 columns", "3", "a short line among plain ones");
+    fails(
+        pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,b,\n5,6,b\n"), "x.h5", ""),
+        WEFT_EDATA, "line 2 has 4 columns", "3", "a long one");
+    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,b\n5,1e39,b\n"), "x.h5",
+               ""),
+          WEFT_EDATA, "line 3, column 2 is '1e39'", "finite", "a number beyond floats");
+}
+
+/* A table as large as MNIST's first tenth. */
+static void test_speed(void)
+{
+    enum { ROWS = 7000, COLUMNS = 784 };
+    char *text = WEFT_NEW(mem, char, ROWS *(COLUMNS * 4 + 3)), *to = text;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++)
+            to += sprintf(to, "%d,", (i * 31 + j * 7) % 5 ? 0 : (i + j) % 256);
+        to += sprintf(to, "%d\n", i % 10);
+    }
+    write_bytes("s.csv", text, (size_t)(to - text));
+    const double start = weft_now();
+    ok(pack(&weft_reader_dense, at("s.csv"), "s.h5", "") == WEFT_OK,
+       "7,000 images of MNIST's size are packed");
+    note("%.0f MB in %.2f s", (double)(to - text) * 1e-6, weft_now() - start);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_spellings();
+    test_random();
+    test_lines();
+    test_speed();
+    return scratch_end();
+}
