@@ -83,6 +83,7 @@ runs "the built-in documents are packed" pack synthetic documents rows=600 -o "$
 runs "the built-in images are packed" pack synthetic images rows=600 -o "$tmp/img.h5"
 runs "a packed file is described" info "$tmp/doc.h5"
 shows '^all +600 +150 +150' "with its sizes"
+shows '^split +[0-9]{5} +[0-9]{5} +[0-9]{5} +[0-9]{4}$' "and those of its texts, in tokens"
 runs "a built-in federation is packed" pack synthetic federated=leaf -o "$tmp/leaf.h5"
 runs "and described" info "$tmp/leaf.h5"
 shows '^all +107553 +107.55 +213.22 +5 ' "with the sizes of its clients"

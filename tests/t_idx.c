@@ -88,6 +88,12 @@ static void test_sets(void)
        "MNIST's four files are images with their labels");
     ok(data.classes == 3 && strcmp(data.class_name[0], "1") == 0,
        "classes have their numbers");
+    int64_t side[3] = {0};
+    weft_status st = weft_h5_get_long(&data.file, "/", "channels", &side[0]);
+    if (st == WEFT_OK) st = weft_h5_get_long(&data.file, "/", "height", &side[1]);
+    if (st == WEFT_OK) st = weft_h5_get_long(&data.file, "/", "width", &side[2]);
+    ok(st == WEFT_OK && side[0] == 1 && side[1] == H && side[2] == W,
+       "and images their shape");
     const char *digest = data.digest;
     weft_data_close(&data);
     mkdir(at("gz"), 0777);

@@ -233,6 +233,7 @@ static const char *options_text(const weft_kind *kind, const void *self, weft_ar
 
 static weft_status put_about(weft_pack *p, const void *self, const char *source)
 {
+    static const char *const side[] = {"channels", "height", "width"};
     const weft_kind *kind = &p->reader->kind;
     weft_hex digest;
     weft_digest_show(p->digest, digest);
@@ -250,6 +251,8 @@ static weft_status put_about(weft_pack *p, const void *self, const char *source)
         TRY(weft_h5_put_attr(f, "/", "partition",
                              options_text(&weft_partition_kind, &p->over, p->mem)));
     TRY(weft_h5_put_attr(f, "/", "split", p->split));
+    for (int i = 0; i < 3 && p->image[0] > 0 && p->federation == NULL; i++)
+        TRY(weft_h5_put_long(f, "/", side[i], p->image[i]));
     TRY(weft_h5_put_attr(f, "/", "digest", digest));
     TRY(weft_h5_put_long(f, "/", "columns", p->d));
     return weft_h5_put_long(f, "/", "classes", p->classes);

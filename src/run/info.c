@@ -18,12 +18,44 @@ static weft_status print_attr(weft_h5 *f, const char *title, const char *object,
     return WEFT_OK;
 }
 
-static weft_status print_long(weft_h5 *f, const char *title, const char *object,
-                              const char *key)
+/* What a row or document is. */
+static weft_status print_sample(weft_h5 *f)
 {
-    int64_t x;
-    TRY(weft_h5_get_long(f, object, key, &x));
-    printf("%-9s %lld\n", title, (long long)x);
+    int64_t d, c, h, w;
+    TRY(weft_h5_get_long(f, "/", "columns", &d));
+    if (weft_h5_has(f, "/@channels")) {
+        TRY(weft_h5_get_long(f, "/", "channels", &c));
+        TRY(weft_h5_get_long(f, "/", "height", &h));
+        TRY(weft_h5_get_long(f, "/", "width", &w));
+        printf("%-9s image of %lld x %lld x %lld\n", "sample", (long long)c, (long long)h,
+               (long long)w);
+    } else if (d > 0) {
+        printf("%-9s %lld numbers\n", "sample", (long long)d);
+    }
+    return WEFT_OK;
+}
+
+/* A line a tokenizer: its tokens in each part, and how many are distinct. */
+static weft_status print_tokens(weft_h5 *f)
+{
+    printf("%-16s", "tokens");
+    for (int p = 0; p < WEFT_NPART; p++) printf(" %10s", weft_part_name[p]);
+    printf(" %10s\n", "distinct");
+    for (int t = 0; t < WEFT_NTOK; t++) {
+        int64_t dims[WEFT_H5_DIMS];
+        int nd;
+        printf("%-16s", weft_tok_name[t]);
+        for (int p = 0; p <= WEFT_NPART; p++) {
+            const char *set =
+                p < WEFT_NPART
+                    ? weft_arena_text(f->mem, "/%s/%s/token", weft_part_name[p],
+                                      weft_tok_name[t])
+                    : weft_arena_text(f->mem, "/vocab/%s/hash", weft_tok_name[t]);
+            TRY(weft_h5_shape(f, set, &nd, dims));
+            printf(" %10lld", (long long)dims[0]);
+        }
+        printf("\n");
+    }
     return WEFT_OK;
 }
 
@@ -77,8 +109,9 @@ static weft_status print_data(weft_h5 *f)
     if (weft_h5_has(f, "/@clients"))
         TRY(weft_info_clients(f->path, f->mem));
     else
-        TRY(print_long(f, "columns", "/", "columns"));
+        TRY(print_sample(f));
     if (weft_h5_has(f, "/train/count")) TRY(print_classes(f));
+    if (weft_h5_has(f, "/vocab")) TRY(print_tokens(f));
     return print_sources(f);
 }
 
