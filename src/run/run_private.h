@@ -47,9 +47,9 @@ void weft_run_close(weft_run *r);
 const char *const *weft_run_sections(weft_arena *mem, int *n);
 /* ---- host.c ---- */
 
-/* The hosts, each once, in order of rank, with the cores that its first rank may run on:
- * "n1 (cores 0-3) n2 (cores 0-3)". Warns of ranks that share fewer cores than they are.
- * Collective. Owned by mem. */
+/* The hosts, each once, in order of rank, with the cores that its ranks may run on, one or
+ * another: "n1 (cores 0-3) n2 (cores 0-3)". Warns of ranks that share fewer cores than they
+ * are. Collective. Owned by mem. */
 const char *weft_hosts(weft_team *team, weft_arena *mem);
 /* Memory of this host, GB. Local. */
 double weft_host_memory(void);
