@@ -105,12 +105,15 @@ quote = '$(subst ','\'',$1)'
 Q := $(if $(call on,$V),,@)
 say = $(if $(call on,$V),,@echo '  $1')
 
-# Every rank has one BLAS thread; ranks may be more than cores, and root may run them.
+# Every rank has one BLAS thread; ranks may be more than cores, and root may run them: for Open
+# MPI 4, and for 5, whose launcher is PRRTE.
 export OPENBLAS_NUM_THREADS := 1
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_hwloc_base_binding_policy := none
+export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
+export PRTE_MCA_hwloc_default_binding_policy := none
 unexport OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 ifneq ($(DATA),)
 export WEFT_DATA := $(abspath $(DATA))

@@ -26,7 +26,7 @@ refused()
     status=$1 pattern=$2 statement=$3
     shift 3
     # shellcheck disable=SC2016
-    mpirun --timeout 60 -n 2 sh -c '"$0" "$@"; echo "status $?"' "$weft" "$@" \
+    timeout 60 mpirun -n 2 sh -c '"$0" "$@"; echo "status $?"' "$weft" "$@" \
         >"$tmp/out" 2>"$tmp/log"
     [ "$(grep -c "^status $status\$" "$tmp/out")" = 2 ] &&
         [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log" &&
@@ -133,14 +133,14 @@ shows '^tried +[0-9]+ fits of [1-4] jobs? in' "what was tried"
 shows '^expected time +[0-9]' "and the time"
 [ ! -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "a plan leaves no files"
-mpirun --timeout 100 -n 2 "$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
+timeout 100 mpirun -n 2 "$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "a run ends well"
 [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" = 4 ]
 result $? "with one line a job in the log"
 [ -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "and leaves the run file alone"
 runs "the sweep ends well" tune "$tmp/in.ini" run.tuner=random -o "$tmp/sweep.h5"
-mpirun --timeout 100 -n 3 "$weft" tune "$tmp/in.ini" run.tuner=random run.teams=2 \
+timeout 100 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.tuner=random run.teams=2 \
     -o "$tmp/teams.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "and by two teams of ranks"
 [ "$("$weft" report "$tmp/teams.h5" | grep ^digest)" = "$("$weft" report "$tmp/sweep.h5" | grep ^digest)" ]

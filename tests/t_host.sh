@@ -6,7 +6,7 @@
 hosts()
 {
     rm -f "$tmp/r.h5"
-    mpirun --timeout 60 -n 2 "$@" "$weft" tune inputs/demo-images.ini run.data="$tmp/d.h5" \
+    timeout 60 mpirun -n 2 "$@" "$weft" tune inputs/demo-images.ini run.data="$tmp/d.h5" \
         space.configs=2 rff.features=50 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
         "$weft" report "$tmp/r.h5" --json | sed -n 's/.*"hosts": "[^(]*(cores \([^)]*\)).*/\1/p'
 }
@@ -19,7 +19,7 @@ if [ "$(nproc)" -lt 2 ] || ! command -v taskset >/dev/null; then
 else
     pair=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
     # shellcheck disable=SC2016
-    [ "$(hosts sh -c 'taskset -c $(('"$pair"' + OMPI_COMM_WORLD_RANK)) "$@"' sh)" = "$pair-$((pair + 1))" ]
+    [ "$(hosts sh -c 'taskset -c $(('"$pair"' + ${OMPI_COMM_WORLD_RANK:-$PMI_RANK})) "$@"' sh)" = "$pair-$((pair + 1))" ]
     result $? "ranks that are bound to a core each have both"
 fi
 echo "1..$count"

@@ -228,6 +228,7 @@ static int alone(const char *self, const char *variables)
 static void test_launchers(const char *self)
 {
     const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!size) size = getenv("PMI_SIZE"); /* of MPICH's launcher */
     if (!size || atoi(size) != 1) return;
     ok(alone(self, "") == WEFT_OK, "a process without launcher starts");
     ok(alone(self, "SLURM_NTASKS=4") == WEFT_OK, "a process in a larger allocation starts");
@@ -235,6 +236,7 @@ static void test_launchers(const char *self)
        "a process that srun started as one of four but is alone is refused");
     ok(alone(self, "OMPI_COMM_WORLD_SIZE=2") == WEFT_ECONF,
        "a process of another mpirun is refused");
+    ok(alone(self, "PMI_SIZE=2") == WEFT_ECONF, "so is one of MPICH's launcher");
 }
 
 int main(int argc, char **argv)
