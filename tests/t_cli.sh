@@ -266,7 +266,7 @@ bad 3 'torn.h5: truncated file' "a data file that is truncated" run.data="$tmp/t
 bad 2 'needs documents, but .*img.h5 holds numbers' "data of another form" run.data="$tmp/img.h5"
 refused 3 'doc.h5.*not a run' "a report of no run" report "$tmp/doc.h5"
 refused 3 'doc.h5 is a file .*expected a run' "a winner of no run" eval "$tmp/doc.h5" "$tmp/doc.h5"
-refused 2 'needs documents, but .*img.h5 holds numbers' "a winner on data of another form" eval "$tmp/run.h5" "$tmp/img.h5"
+refused 4 'img.h5 holds bytes, but .* trained on documents' "a winner on data of another form" eval "$tmp/run.h5" "$tmp/img.h5"
 refused 3 'there is no run .*never.h5' "to resume what never was" resume "$tmp/never.h5"
 refused 3 'is not an HDF5 file' "information on no HDF5 file" info "$tmp/in.ini"
 

@@ -76,7 +76,8 @@ typedef struct weft_samples {
 typedef struct weft_data {
     weft_form form;
     int classes;
-    const char *const *class_name; /* [classes] */
+    const char *const *class_name;  /* [classes] */
+    const char *const *column_name; /* of rows, [d]; NULL: they have no names */
     const char *digest;
     weft_rows part[WEFT_NPART];
     weft_vocab vocab[WEFT_NTOK];
@@ -95,6 +96,24 @@ WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_tea
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
 void weft_data_close(weft_data *d);
+
+/* What something that was trained must find again in other data. */
+typedef struct weft_likeness {
+    weft_form form;
+    int64_t d; /* numbers of a row, characters of a window; 0 for documents */
+    int64_t channels, height, width; /* of images in a federation, else 0 */
+    int64_t classes;                 /* 0: nothing is known */
+    const char *const *class_name;   /* [classes]; WEFT_CHARS: the alphabet */
+    const char *const *column_name;  /* [d] or NULL */
+} weft_likeness;
+/* That of an open data set, which owns it. Local. */
+weft_likeness weft_data_likeness(const weft_data *d);
+/* Makes the data set like that of `whose`: its classes become those, labels go by the name
+ * of their class, columns by theirs where both have names, else by position. EDATA naming
+ * what is not there, not known, or of another form, shape or alphabet. Local. Cost O(rows)
+ * for labels, O(numbers) where columns change places. */
+WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like,
+                                         const char *whose);
 
 /* Number of samples of a part of client c, 0 <= c < n. Local. Cost O(1). */
 int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
@@ -141,6 +160,9 @@ WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
                                                const int64_t *count, const uint8_t *text,
                                                int64_t n);
 void weft_pack_classes(weft_pack *p, int n, const char *const *name);
+/* The columns of the matrix have names, [d]; ones that are empty or occur twice are not
+ * kept, with a warning. */
+void weft_pack_columns(weft_pack *p, const char *const *name);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
 WEFT_CHECKED weft_status weft_pack_source(weft_pack *p, const char *path);
 void weft_pack_split(weft_pack *p, const char *rule); /* the split rule in words */

@@ -49,7 +49,12 @@ static const command commands[] = {
      "and\n"
      "start in the directory in which the run was begun.\n"},
     {"eval", "RUN.h5 DATA.h5", "score the winner of a run on another packed file", "", 2, 2,
-     weft_cli_eval, "RUN.h5 may be an exported winner, too.\n"},
+     weft_cli_eval,
+     "RUN.h5 may be an exported winner, too. Classes are told by name, and columns where "
+     "both\n"
+     "files have names (the first line of a CSV file); what the winner does not know, or "
+     "data\n"
+     "of another form, shape or alphabet, is refused.\n"},
     {"export", "RUN.h5 [-o OUT.h5] [--force]",
      "write the winner's weights and configuration to a small file", "of", 1, 1,
      weft_cli_export, "Without -o it is named RUN-winner.h5.\n"},

@@ -41,6 +41,21 @@ static weft_status check_format(weft_data *d)
                      d->path);
 }
 
+static weft_status read_column_names(weft_data *d)
+{
+    const char **name;
+    int64_t listed, columns;
+    if (!weft_h5_has(&d->file, "/column")) return WEFT_OK;
+    TRY(weft_h5_get_long(&d->file, "/", "columns", &columns));
+    TRY(weft_h5_get_texts(&d->file, "/column", &name, &listed));
+    if (columns != listed)
+        return weft_fail(WEFT_EDATA,
+                         "%s has %lld columns and names %lld of them; pack it again",
+                         d->path, (long long)columns, (long long)listed);
+    d->column_name = name;
+    return WEFT_OK;
+}
+
 static weft_status read_head(weft_data *d)
 {
     const char *text;
@@ -67,7 +82,7 @@ static weft_status read_head(weft_data *d)
                          d->path, (long long)classes, (long long)listed);
     d->classes = (int)classes;
     d->class_name = name;
-    return WEFT_OK;
+    return read_column_names(d);
 }
 
 static weft_status read_labels(weft_data *d, int part)

@@ -196,6 +196,7 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
     int64_t *order = WEFT_NEW(p->mem, int64_t, t.n);
     TRY(weft_split_rows(&o->split, t.n, order, rows, p));
     TRY(weft_pack_matrix(p, WEFT_REALS, t.d, rows));
+    if (t.name != NULL) weft_pack_columns(p, t.name);
     TRY(tell_shape(o->shape, t.d, p));
     return hand_over(&t, order, p);
 }

@@ -14,6 +14,7 @@ typedef struct weft_table {
     int64_t *first;  /* [n+1] */
     int64_t entries, label_room, first_room, value_room, column_room;
     weft_labels labels;
+    const char **name; /* [d] of the columns, of a header; NULL: there is none */
     weft_arena *mem;
 } weft_table;
 

@@ -65,11 +65,24 @@ static int is_header(const csv *c)
     return 0;
 }
 
+/* Names of all columns but the label's. */
+static void keep_names(const csv *c)
+{
+    weft_table *t = c->table;
+    t->name = WEFT_NEW(t->mem, const char *, c->n - 1);
+    for (int64_t i = 0; i < c->n; i++)
+        if (i != c->label)
+            t->name[i - (i > c->label)] = weft_arena_text(t->mem, "%s", c->field[i]);
+}
+
 static weft_status add_row(csv *c)
 {
     if (c->seen++ == 0) {
         TRY(find_label(c));
-        if (is_header(c)) return WEFT_OK;
+        if (is_header(c)) {
+            keep_names(c);
+            return WEFT_OK;
+        }
     }
     if (c->n != c->columns)
         return weft_fail(WEFT_EDATA,

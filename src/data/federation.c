@@ -3,6 +3,7 @@
  * tasks that train on clients. Layout: /client/first, /client/count, /client/name; /x and
  * /label, or /text. */
 #include "federation.h"
+#include "match.h"
 
 int64_t weft_federation_place(const int64_t *count, int part, int64_t gap)
 {
@@ -70,11 +71,12 @@ static weft_status file_get(const weft_clients *f, int64_t c, weft_part part,
     if (n == 0) return WEFT_OK;
     TRY(read_x(f, at, n, x, mem));
     TRY(weft_h5_set_rows(&own->label, WEFT_H5_I32, at, n, label));
+    const int classes = own->class_of ? own->classes : own->data->classes;
     for (int64_t i = 0; i < n; i++)
-        if (label[i] < 0 || label[i] >= own->data->classes)
-            return weft_fail(
-                WEFT_EDATA, "%s: row %lld of /label has class %d of %d; pack it again",
-                own->data->path, (long long)(at + i), (int)label[i], own->data->classes);
+        if (label[i] < 0 || label[i] >= classes)
+            return weft_fail(WEFT_EDATA,
+                             "%s: row %lld of /label has class %d of %d; pack it again",
+                             own->data->path, (long long)(at + i), (int)label[i], classes);
     return WEFT_OK;
 }
 
@@ -87,7 +89,12 @@ weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
                             weft_samples *out, weft_arena *mem)
 {
     weft_check(c >= 0 && c < f->n, "client %lld of %lld", (long long)c, (long long)f->n);
-    return f->own->get(f, c, part, out, mem);
+    TRY(f->own->get(f, c, part, out, mem));
+    if (out->label && f->own->class_of)
+        out->label = weft_match_labels(out->label, out->n, f->own->class_of, mem);
+    if (out->x && f->own->column_of)
+        out->x = weft_match_columns(out->x, out->n, f->d, f->own->column_of, mem);
+    return WEFT_OK;
 }
 
 weft_status weft_client_name(const weft_clients *f, int64_t c, const char **name,

@@ -17,6 +17,10 @@ typedef struct weft_federation {
     const int32_t *part;  /* [n][WEFT_NPART] samples */
     const uint8_t *text;  /* WEFT_CHARS: [first[n]] symbols */
     weft_h5set x, label, name;
+    /* set by weft_data_match; NULL: as they are stored */
+    const int32_t *class_of;  /* [classes] what the classes of the file are called */
+    const int64_t *column_of; /* [d] where each column stands in the file */
+    int classes;              /* of the file, where class_of is */
 } weft_federation;
 
 /* 1 if the open file d->file holds a federation. Local. */

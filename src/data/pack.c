@@ -3,6 +3,7 @@
  * pack_text.c. */
 #include "pack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SOURCE_BLOCK (1 << 20)
@@ -46,6 +47,28 @@ void weft_pack_numbered(weft_pack *p, int n)
     for (int i = 0; i < n; i++) name[i] = weft_arena_text(p->mem, "%d", i);
     p->classes = n;
     p->class_name = name;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void weft_pack_columns(weft_pack *p, const char *const *name)
+{
+    const char **copy = WEFT_NEW(p->mem, const char *, p->d),
+               **order = WEFT_NEW(p->mem, const char *, p->d);
+    for (int64_t i = 0; i < p->d; i++)
+        order[i] = copy[i] = weft_arena_text(p->mem, "%s", name[i]);
+    qsort(order, (size_t)p->d, sizeof *order, by_text);
+    int64_t bad = 0;
+    while (bad < p->d && *order[bad] != '\0' &&
+           (bad == 0 || strcmp(order[bad], order[bad - 1]) != 0))
+        bad++;
+    p->column = bad == p->d ? copy : NULL;
+    if (p->column == NULL)
+        weft_log(WEFT_WARN, "the names of columns are not kept: '%s' %s", order[bad],
+                 *order[bad] == '\0' ? "is none" : "occurs twice");
 }
 
 void weft_pack_split(weft_pack *p, const char *rule)
@@ -239,6 +262,8 @@ static weft_status put_about(weft_pack *p, const void *self, const char *source)
     weft_digest_show(p->digest, digest);
     weft_h5 *f = &p->file;
     TRY(weft_h5_put_texts(f, "/class", p->class_name, p->classes, "names of the classes"));
+    if (p->column != NULL)
+        TRY(weft_h5_put_texts(f, "/column", p->column, p->d, "names of the columns"));
     TRY(weft_h5_put_texts(f, "/source", p->source, p->nsource,
                           "XXH3-128, bytes and name of each source"));
     TRY(weft_h5_put_attr(f, "/", "format", WEFT_DATA_FORMAT));

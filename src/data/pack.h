@@ -47,6 +47,7 @@ struct weft_pack {
     size_t row;                  /* bytes of a row of it */
     int classes;
     const char *const *class_name; /* [classes] */
+    const char *const *column;     /* [d] or NULL */
     const char *split;
     const char **source; /* [nsource] lines of /source */
     int64_t nsource, source_room;

@@ -230,7 +230,8 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
                      .trial = e->job.trial,
                      .round = e->job.round,
                      .ntensor = o->ntensor,
-                     .state = o->state};
+                     .state = o->state,
+                     .like = weft_data_likeness(&o->run->data)};
     memcpy(w.tensor, o->tensor, sizeof w.tensor);
     memcpy(w.score, o->score, sizeof w.score);
     return weft_winner_put(&w, f);

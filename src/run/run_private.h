@@ -21,9 +21,11 @@ typedef struct weft_run {
     void *tuner_self;
     weft_space space;
     weft_data data;
-    int opened;           /* 1: data is open */
-    const char *defaults; /* "run.tuner = sha, ...": set by the task, as nobody did */
-    const char *unread;   /* "[sha] [random]": sections of the file for other runs */
+    int opened;                /* 1: data is open */
+    const weft_likeness *like; /* that the data must have; NULL: any */
+    const char *like_of;       /* file that it is of */
+    const char *defaults;      /* "run.tuner = sha, ...": set by the task, as nobody did */
+    const char *unread;        /* "[sha] [random]": sections of the file for other runs */
 } weft_run;
 
 /* Binds all that the configuration says and finds what it names. `fresh` 1: it is a user's,
@@ -268,6 +270,7 @@ typedef struct weft_winner {
     weft_tensor tensor[WEFT_MOST_TENSORS]; /* [ntensor] in state */
     const real *state;
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
+    weft_likeness like;            /* of the data it was trained on */
     const char *origin[4];         /* as read: tuner, data and digests of the run */
 } weft_winner;
 /* Numbers in tensors that follow one another. Local. */

@@ -222,6 +222,7 @@ static weft_status open_team(weft_run *r, const char *data)
 {
     TRY(weft_data_open(&r->data, data, r->team, r->mem));
     r->opened = 1;
+    if (r->like) TRY(weft_agree(weft_data_match(&r->data, r->like, r->like_of), r->team));
     const weft_env env = {.team = r->team,
                           .conf = r->conf,
                           .data = &r->data,

@@ -3,6 +3,7 @@
 #include "columns.h"
 #include "run_private.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -56,6 +57,60 @@ static weft_status read_scores(weft_winner *w, weft_h5 *f)
     return WEFT_OK;
 }
 
+/* ---- the data that it was trained on ------------------------------------------------- */
+
+/* The numbers of a likeness, attributes of /winner. */
+enum { NLIKE = 4 };
+static const char *const like_key[NLIKE] = {"columns", "channels", "height", "width"};
+
+static int64_t *like_at(weft_likeness *l, int i)
+{
+    int64_t *const at[NLIKE] = {&l->d, &l->channels, &l->height, &l->width};
+    return at[i];
+}
+
+static weft_status put_likeness(const weft_winner *w, weft_h5 *f)
+{
+    weft_likeness l = w->like;
+    if (l.classes == 0) return WEFT_OK;
+    TRY(weft_h5_put_texts(f, "/winner/class", l.class_name, l.classes,
+                          "names of the classes, in the order of the outputs"));
+    if (l.column_name)
+        TRY(weft_h5_put_texts(f, "/winner/column", l.column_name, l.d,
+                              "names of the columns of the data"));
+    TRY(weft_h5_put_attr(f, "/winner", "form", weft_form_name[l.form]));
+    for (int i = 0; i < NLIKE; i++)
+        TRY(weft_h5_put_long(f, "/winner", like_key[i], *like_at(&l, i)));
+    return WEFT_OK;
+}
+
+static weft_status read_likeness(weft_winner *w, weft_h5 *f)
+{
+    weft_likeness *l = &w->like;
+    *l = (weft_likeness){0};
+    if (!weft_h5_has(f, "/winner/class")) return WEFT_OK;
+    const char **name, *form;
+    int64_t n;
+    TRY(weft_h5_get_texts(f, "/winner/class", &name, &l->classes));
+    l->class_name = name;
+    TRY(weft_h5_get_attr(f, "/winner", "form", &form));
+    int k = 0;
+    while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
+    for (int i = 0; i < NLIKE; i++)
+        TRY(weft_h5_get_long(f, "/winner", like_key[i], like_at(l, i)));
+    if (weft_h5_has(f, "/winner/column")) {
+        TRY(weft_h5_get_texts(f, "/winner/column", &name, &n));
+        l->column_name = n == l->d ? name : NULL;
+    }
+    if (k == WEFT_NFORM || l->classes < 2 || l->classes > INT_MAX)
+        return weft_fail(WEFT_EFILE,
+                         "%s: the winner is of '%s' and %lld classes; make the "
+                         "file again",
+                         f->path, form, (long long)l->classes);
+    l->form = (weft_form)k;
+    return WEFT_OK;
+}
+
 int64_t weft_tensors_size(int n, const weft_tensor *t)
 {
     int64_t sum = 0;
@@ -78,6 +133,7 @@ weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
     }
     TRY(weft_h5_put_texts(f, "/winner/tensors", name, w->ntensor,
                           "names in /winner/state, in the order of the weight vector"));
+    TRY(put_likeness(w, f));
     TRY(weft_h5_put_attr(f, "/winner", "config", w->config));
     TRY(weft_h5_put_attr(f, "/winner", "text", w->text));
     TRY(weft_h5_put_long(f, "/winner", "id", w->id));
@@ -150,6 +206,7 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
     for (int i = 0; i < WEFT_COUNT(origin); i++)
         TRY(weft_h5_get_attr(f, "/", origin[i], &w->origin[i]));
     TRY(read_scores(w, f));
+    TRY(read_likeness(w, f));
     return read_state(w, f);
 }
 

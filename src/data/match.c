@@ -1,0 +1,226 @@
+/* Data that something was not trained on: classes and columns are told by name, and what is
+ * not there, or not known, is refused. Called by `weft eval`. */
+#include "match.h"
+
+#include "federation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names -------------------------------------------------------------------------- */
+
+typedef struct named {
+    const char *name;
+    int64_t index;
+} named;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const named *)a)->name, ((const named *)b)->name);
+}
+
+static const named *sorted(const char *const *name, int64_t n, weft_arena *mem)
+{
+    named *s = WEFT_NEW(mem, named, n);
+    for (int64_t i = 0; i < n; i++) s[i] = (named){name[i], i};
+    if (n > 0) qsort(s, (size_t)n, sizeof *s, by_name);
+    return s;
+}
+
+/* Index of each of name[n] among other[m]; *lacks is the first that is not there, -1:
+ * none. */
+static int64_t *places(const char *const *name, int64_t n, const char *const *other,
+                       int64_t m, int64_t *lacks, weft_arena *mem)
+{
+    const named *s = sorted(other, m, mem);
+    int64_t *place = WEFT_NEW(mem, int64_t, n);
+    *lacks = -1;
+    for (int64_t i = 0; i < n && *lacks < 0; i++) {
+        const named key = {name[i], 0};
+        const named *found = bsearch(&key, s, (size_t)m, sizeof *s, by_name);
+        if (found)
+            place[i] = found->index;
+        else
+            *lacks = i;
+    }
+    return place;
+}
+
+static int is_identity(const int64_t *place, int64_t n)
+{
+    int64_t i = 0;
+    while (i < n && place[i] == i) i++;
+    return i == n;
+}
+
+/* The first names, for messages. */
+static const char *list(const char *const *name, int64_t n, weft_arena *mem)
+{
+    enum { SHOWN = 8 };
+    const char *text = "";
+    for (int64_t i = 0; i < n && i < SHOWN; i++)
+        text = weft_arena_text(mem, "%s%s%s", text, i ? ", " : "", name[i]);
+    return n > SHOWN ? weft_arena_text(mem, "%s ...", text) : text;
+}
+
+/* ---- classes and columns ------------------------------------------------------------ */
+
+const int32_t *weft_match_labels(const int32_t *label, int64_t n, const int32_t *class_of,
+                                 weft_arena *mem)
+{
+    int32_t *to = WEFT_NEW(mem, int32_t, n);
+    for (int64_t i = 0; i < n; i++) to[i] = class_of[label[i]];
+    return to;
+}
+
+const float *weft_match_columns(const float *x, int64_t n, int64_t d,
+                                const int64_t *column_of, weft_arena *mem)
+{
+    float *to = WEFT_NEW(mem, float, n *d);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++) to[i * d + j] = x[i * d + column_of[j]];
+    return to;
+}
+
+static const uint8_t *match_bytes(const uint8_t *x, int64_t n, int64_t d,
+                                  const int64_t *column_of, weft_arena *mem)
+{
+    uint8_t *to = WEFT_NEW(mem, uint8_t, n * d);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++) to[i * d + j] = x[i * d + column_of[j]];
+    return to;
+}
+
+/* The numbers of the classes become those that `like` has for their names. */
+static weft_status match_classes(weft_data *d, const weft_likeness *like, const char *whose)
+{
+    int64_t lacks;
+    const int64_t *place =
+        places(d->class_name, d->classes, like->class_name, like->classes, &lacks, d->mem);
+    if (lacks >= 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s has the class '%s', which the winner of %s does not know; its "
+                         "classes are %s: pack the data with those names",
+                         d->path, d->class_name[lacks], whose,
+                         list(like->class_name, like->classes, d->mem));
+    int32_t *class_of = WEFT_NEW(d->mem, int32_t, d->classes);
+    for (int i = 0; i < d->classes; i++) class_of[i] = (int32_t)place[i];
+    const int same = is_identity(place, d->classes);
+    if (d->clients && !same) {
+        d->clients->own->class_of = class_of;
+        d->clients->own->classes = d->classes;
+    }
+    for (int p = 0; p < WEFT_NPART && !d->clients && !same; p++)
+        d->part[p].label =
+            weft_match_labels(d->part[p].label, d->part[p].n, class_of, d->mem);
+    d->classes = (int)like->classes;
+    d->class_name = like->class_name;
+    return WEFT_OK;
+}
+
+static void move_columns(weft_data *d, const int64_t *column_of)
+{
+    if (d->clients) d->clients->own->column_of = column_of;
+    for (int p = 0; p < WEFT_NPART && !d->clients; p++) {
+        weft_rows *r = &d->part[p];
+        if (r->byte) r->byte = match_bytes(r->byte, r->n, r->d, column_of, d->mem);
+        if (r->value)
+            r->value = weft_match_columns(r->value, r->n, r->d, column_of, d->mem);
+    }
+}
+
+static weft_status match_columns(weft_data *d, const weft_likeness *like, const char *whose)
+{
+    if (!d->column_name || !like->column_name) {
+        if (d->column_name || like->column_name)
+            weft_log(WEFT_WARN, "%s has no names of columns: they are taken in their order",
+                     d->column_name ? whose : d->path);
+        return WEFT_OK;
+    }
+    int64_t lacks;
+    const int64_t *column_of =
+        places(like->column_name, like->d, d->column_name, like->d, &lacks, d->mem);
+    if (lacks >= 0)
+        return weft_fail(
+            WEFT_EDATA,
+            "%s has no column '%s', which the winner of %s was trained on; its "
+            "columns are %s",
+            d->path, like->column_name[lacks], whose,
+            list(d->column_name, like->d, d->mem));
+    if (!is_identity(column_of, like->d)) move_columns(d, column_of);
+    return WEFT_OK;
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+weft_likeness weft_data_likeness(const weft_data *d)
+{
+    const weft_clients *f = d->clients;
+    return (weft_likeness){.form = d->form,
+                           .d = d->part[WEFT_TRAIN].d,
+                           .channels = f ? f->channels : 0,
+                           .height = f ? f->height : 0,
+                           .width = f ? f->width : 0,
+                           .classes = d->classes,
+                           .class_name = d->class_name,
+                           .column_name = d->column_name};
+}
+
+static weft_status check_form(const weft_data *d, const weft_likeness *like,
+                              const char *whose)
+{
+    static const char *const what[WEFT_NFORM] = {"bytes", "numbers", "documents",
+                                                 "running text"};
+    const weft_likeness own = weft_data_likeness(d);
+    if (own.form != like->form)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds %s, but the winner of %s was trained on %s; pack the "
+                         "data by the same reader",
+                         d->path, what[own.form], whose, what[like->form]);
+    if (own.d != like->d)
+        return weft_fail(WEFT_EDATA,
+                         "%s has %lld columns, but the winner of %s was trained on %lld",
+                         d->path, (long long)own.d, whose, (long long)like->d);
+    if (own.channels != like->channels || own.height != like->height ||
+        own.width != like->width)
+        return weft_fail(WEFT_EDATA,
+                         "%s has images of %lld x %lld x %lld, but the winner of %s was "
+                         "trained on %lld x %lld x %lld",
+                         d->path, (long long)own.channels, (long long)own.height,
+                         (long long)own.width, whose, (long long)like->channels,
+                         (long long)like->height, (long long)like->width);
+    return WEFT_OK;
+}
+
+/* Symbols are inputs, too: they must have the same numbers. */
+static weft_status check_alphabet(const weft_data *d, const weft_likeness *like,
+                                  const char *whose)
+{
+    if (d->classes != like->classes)
+        return weft_fail(WEFT_EDATA,
+                         "%s has an alphabet of %d symbols, but the winner of %s one of "
+                         "%lld; pack it with the same vocabulary",
+                         d->path, d->classes, whose, (long long)like->classes);
+    for (int i = 0; i < d->classes; i++)
+        if (strcmp(d->class_name[i], like->class_name[i]) != 0)
+            return weft_fail(WEFT_EDATA,
+                             "%s has '%s' for symbol %d of its alphabet, but the winner of "
+                             "%s '%s'; pack it with the same vocabulary",
+                             d->path, d->class_name[i], i, whose, like->class_name[i]);
+    return WEFT_OK;
+}
+
+weft_status weft_data_match(weft_data *d, const weft_likeness *like, const char *whose)
+{
+    if (like->classes == 0) {
+        weft_log(WEFT_WARN,
+                 "%s has no names of classes, as an earlier weft wrote it: they are taken "
+                 "in their order",
+                 whose);
+        return WEFT_OK;
+    }
+    TRY(check_form(d, like, whose));
+    if (d->form == WEFT_CHARS) return check_alphabet(d, like, whose);
+    TRY(match_classes(d, like, whose));
+    return match_columns(d, like, whose);
+}

@@ -1,0 +1,147 @@
+#!/bin/sh
+# The winner of a run on other data: classes and columns are told by name, and what does not
+# match is refused. Prints TAP.
+. tests/tap.sh
+
+# table CLASSES COLUMNS: a CSV file of 300 rows. The class is a function of columns a and b; b is
+# large, so that columns cannot change places unseen.
+table()
+{
+    awk -v classes="$1" -v columns="$2" 'BEGIN {
+        k = split(classes, name, " "); d = split(columns, column, " ")
+        for (j = 1; j <= d; j++) printf "%s,", column[j]
+        print "class"
+        srand(7)
+        for (i = 0; i < 300; i++) {
+            c = i % 3
+            x["a"] = (c == 1) + 0.2 * rand(); x["b"] = 10 * (c == 2) + rand()
+            x["c"] = rand(); x["d"] = rand()
+            for (j = 1; j <= d; j++) printf "%.4f,", x[column[j]]
+            print name[c + 1]
+        }
+    }'
+}
+make() # NAME CLASSES COLUMNS [key=value ...]: packed as NAME.h5
+{
+    table "$2" "$3" >"$tmp/$1.csv"
+    name=$1
+    shift 3
+    "$weft" pack dense "$tmp/$name.csv" -o "$tmp/$name.h5" "$@" 2>>"$tmp/log"
+}
+scores() # STATEMENT DATA [RUN]: as on the run's own data
+{
+    timeout 60 "$weft" eval "$tmp/${3:-run}.h5" "$tmp/$2.h5" >"$tmp/out" 2>"$tmp/log" &&
+        grep '^[tv][a-z]* *[0-9]' "$tmp/out" | cmp -s - "$tmp/own"
+    result $? "$1"
+}
+refused() # PATTERN STATEMENT DATA [RUN]: with one line, on two ranks
+{
+    timeout 60 mpirun -n 2 "$weft" eval "$tmp/${4:-run}.h5" "$tmp/$3.h5" >"$tmp/out" 2>"$tmp/log"
+    [ $? = 4 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($1)" "$tmp/log"
+    result $? "$2"
+}
+own() # [RUN]: what the run has on its own data
+{
+    "$weft" eval "$tmp/${1:-run}.h5" "$tmp/own.h5" >"$tmp/out" 2>"$tmp/log"
+    grep '^[tv][a-z]* *[0-9]' "$tmp/out" >"$tmp/own"
+}
+
+# ---- rows -------------------------------------------------------------------------------
+
+make own "cat dog eel" "a b c"
+printf '[run]\ndata = %s\n[rff]\nfeatures = 128\ngamma = 0.5\npreprocess = minmax\n' "$tmp/own.h5" >"$tmp/in.ini"
+"$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>>"$tmp/log" &&
+    "$weft" export "$tmp/run.h5" >>"$tmp/out" 2>>"$tmp/log"
+result $? "a map of rows is fitted and exported"
+own
+awk '$1 == "test" { exit !($4 < 5) }' "$tmp/own"
+result $? "which it has learnt"
+scores "an exported winner has the same scores" own run-winner
+sed 's/cat/zebra/' "$tmp/own.csv" >"$tmp/zebra.csv"
+"$weft" pack dense "$tmp/zebra.csv" -o "$tmp/zebra.h5" 2>"$tmp/log"
+refused "has the class 'zebra', which .*run.h5 does not know; its classes are cat, dog, eel" \
+    "a class that is not known, and would move all others" zebra
+refused "has the class 'zebra'" "nor to the exported winner" zebra run-winner
+for c in c,b,a b,a,c; do
+    make swapped "cat dog eel" "$(echo $c | tr , ' ')"
+    scores "columns in the order $c" swapped
+done
+make lacks "cat dog eel" "a b d"
+refused "has no column 'c', which .*run.h5 was trained on; its columns are a, b, d" "a column of another name" lacks
+make more "cat dog eel" "a b c d"
+refused 'has 4 columns, but .*run.h5 was trained on 3' "a column more" more
+make fewer "cat dog eel" "a b"
+refused 'has 2 columns' "a column less" fewer
+sed 1d "$tmp/own.csv" >"$tmp/bare.csv"
+"$weft" pack dense "$tmp/bare.csv" -o "$tmp/bare.h5" 2>"$tmp/log"
+scores "columns without names are taken in their order" bare
+grep -q 'bare.h5 has no names of columns' "$tmp/log"
+result $? "with a warning"
+grep -v ',cat$' "$tmp/own.csv" >"$tmp/subset.csv"
+"$weft" pack dense "$tmp/subset.csv" -o "$tmp/subset.h5" 2>"$tmp/log"
+"$weft" eval "$tmp/run.h5" "$tmp/subset.h5" >"$tmp/out" 2>"$tmp/log" &&
+    awk '$1 == "train" { n = $2; e = $4 } END { exit !(n == 160 && e < 5) }' "$tmp/out"
+result $? "some of the classes are told by their names"
+sed 's/a,b,c,class/a,b,a,class/' "$tmp/own.csv" >"$tmp/twice.csv"
+"$weft" pack dense "$tmp/twice.csv" -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q "names of columns are not kept: 'a' occurs twice" "$tmp/log"
+result $? "names that occur twice are not kept"
+"$weft" pack synthetic images rows=600 -o "$tmp/bytes.h5" 2>"$tmp/log"
+refused 'holds bytes, but .* trained on numbers' "bytes for numbers" bytes
+"$weft" pack synthetic documents rows=600 -o "$tmp/doc.h5" 2>"$tmp/log"
+refused 'holds documents, but .* trained on numbers' "documents for numbers" doc
+
+# ---- documents --------------------------------------------------------------------------
+
+awk 'BEGIN {
+    for (i = 0; i < 300; i++) {
+        c = i % 3
+        print (c == 0 ? "bad" : c == 1 ? "good" : "so-so") "\t" (c == 0 ? "poor" : c == 1 ? "fine" : "fair") " word" i % 7
+    }
+}' >"$tmp/own.tsv"
+rm "$tmp/own.h5"
+"$weft" pack text "$tmp/own.tsv" -o "$tmp/own.h5" 2>"$tmp/log"
+printf '[run]\ndata = %s\n[fmap]\nfeature = ngram\n[ngram]\nbins = 1024\n' "$tmp/own.h5" >"$tmp/in.ini"
+"$weft" tune "$tmp/in.ini" -o "$tmp/text.h5" >"$tmp/out" 2>>"$tmp/log"
+result $? "a map of documents is fitted"
+{ seq 1 400 | sed 's/^/good	rather fine new/'; grep good "$tmp/own.tsv"; grep so-so "$tmp/own.tsv"; } >"$tmp/words.tsv"
+"$weft" pack text "$tmp/words.tsv" -o "$tmp/words.h5" 2>"$tmp/log"
+"$weft" eval "$tmp/text.h5" "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" &&
+    awk '$1 == "train" { exit !($4 < 1) }' "$tmp/out"
+result $? "other words and fewer classes: tokens and classes are told by what they are"
+sed 's/^bad/awful/' "$tmp/own.tsv" >"$tmp/awful.tsv"
+"$weft" pack text "$tmp/awful.tsv" -o "$tmp/awful.h5" 2>"$tmp/log"
+refused "has the class 'awful'.* bad, good, so-so" "a class that is not known" awful text
+
+# ---- federations ------------------------------------------------------------------------
+
+rm "$tmp"/own.*
+make own "cat dog eel" "a b c" clients=10
+printf '[run]\ntask = fed\ndata = %s\n[client]\nlr = 0.1\n' "$tmp/own.h5" >"$tmp/in.ini"
+"$weft" tune "$tmp/in.ini" -o "$tmp/fed.h5" random.resource=20 >"$tmp/out" 2>>"$tmp/log"
+result $? "a network is trained on clients"
+own fed
+make moved "cat dog eel" "b c a" clients=10
+scores "columns in another order" moved fed
+make animals "aal cat eel" "a b c" clients=10
+refused "has the class 'aal'" "a class that is not known" animals fed
+awk -F, -v OFS=, 'NR == 1 || $4 != "cat"' "$tmp/own.csv" >"$tmp/part.csv"
+"$weft" pack dense "$tmp/part.csv" -o "$tmp/part.h5" clients=10 2>"$tmp/log"
+"$weft" eval "$tmp/fed.h5" "$tmp/part.h5" >"$tmp/out" 2>"$tmp/log" &&
+    awk '$1 == "train" { exit !($4 < 30) }' "$tmp/out"
+result $? "some of the classes are told by their names"
+for shape in 1x4x4 4x2x2; do
+    awk -v OFS=, 'BEGIN { srand(3); for (i = 0; i < 200; i++) { for (j = 0; j < 16; j++) printf "%.3f,", rand(); print i % 2 } }' >"$tmp/pixels.csv"
+    "$weft" pack dense "$tmp/pixels.csv" -o "$tmp/$shape.h5" clients=10 shape=$shape 2>"$tmp/log"
+done
+"$weft" tune "$tmp/in.ini" run.data="$tmp/1x4x4.h5" -o "$tmp/image.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log"
+refused 'has images of 4 x 2 x 2, but .* 1 x 4 x 4' "images of another shape" 4x2x2 image
+for vocabulary in leaf fedex; do
+    awk 'BEGIN { print "Contents\n\nTHE SONNETS\n\nby William Shakespeare\n\n\n\n\n\n\n1599\n\nTHE PLAY\n\nby William Shakespeare\n"
+        for (i = 0; i < 240; i++) print (i % 8 ? "    " : "  ROLE " substr("ABCDEF", i / 8 % 6 + 1, 1) ". ") "the rain it raineth every day with hey ho."
+        print "*** END OF THIS PROJECT GUTENBERG EBOOK ***" }' >"$tmp/plays.txt"
+    "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 vocabulary=$vocabulary -o "$tmp/$vocabulary.h5" 2>"$tmp/log"
+done
+"$weft" tune "$tmp/in.ini" run.data="$tmp/leaf.h5" fed.model=lstm lstm.hidden=8 fed.cohort=3 -o "$tmp/chars.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log"
+refused 'fedex.h5 has an alphabet of 101 symbols, but .* one of 80' "text in another alphabet" fedex chars
+echo "1..$count"
