@@ -237,7 +237,9 @@ def means_report(rows):
         cells = []
         for score in SCORES:
             x = list(accuracy_of(rows, kind, score).values())
-            cells.append(f"{stats.mean_of(x):.1f} +- {half(stats.by_samples(x))}" if x else "-")
+            cells.append(f"{stats.mean_of(x):.1f}" if x else "-")
+            if len(x) > 1:
+                cells[-1] += f" +- {half(stats.by_samples(x))}"
         n = sum((r["method"], r["rates"]) == kind for r in rows)
         lines.append(f"| {runs.method_of(kind[0])[0]} | {kind[1]} | {n} | {' | '.join(cells)} |")
     return lines

@@ -1,7 +1,7 @@
 # The runs of the two figures, and of the tables of how good the maps are that searches pick.
 # usage: [SEEDS="1 2"] [FEATURES="1250 5000"] [BINS="16384"] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/figures.sh [section.key=value ...]
-# The tables' further searches are at TABLE_FEATURES and TABLE_BINS, and on IMDB by the other
-# scales of naive Bayes in SCALES (log2, the authors'); empty: none. Runs that are there are not
+# The tables' further searches are at TABLE_FEATURES and TABLE_BINS; those of IMDB by log2, the
+# authors' scale of naive Bayes, at SCALE_BINS; empty: none. Runs that are there are not
 # repeated, those that were begun are resumed: other settings need another OUTPUT (outputs).
 . jobs/start.sh
 out=${OUTPUT:-outputs}
@@ -48,7 +48,7 @@ table()
     run "$other-ws_sha-full-1-$seed.h5" "$@" run.tuner=ws_sha fmap.validation=full
     run "$other-ws_eg-full-8-$seed.h5" "$@" run.tuner=ws_eg fmap.validation=full ws_eg.switch=8
     for search in "$out/figures/$name"-ws_*-"$seed.h5" "$other"-ws_*-"$seed.h5"; do
-        alone "$search" "$name" "$seed" "$@"
+        [ ! -f "$search" ] || alone "$search" "$name" "$seed" "$@"
     done
 }
 
@@ -78,7 +78,5 @@ for seed in ${SEEDS:-$(seq 1 16)}; do
     done
     for d in ${TABLE_FEATURES-5000 10000}; do table cifar10 rff.features "$d" "$seed" "$@"; done
     for b in ${TABLE_BINS-1048576}; do table imdb ngram.bins "$b" "$seed" "$@"; done
-    for name in ${SCALES-log2}; do
-        for b in ${TABLE_BINS-1048576}; do scale "$name" "$b" "$seed" "$@"; done
-    done
+    for b in ${SCALE_BINS-1048576}; do scale log2 "$b" "$seed" "$@"; done
 done

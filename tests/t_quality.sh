@@ -20,8 +20,8 @@ result $? "a map beyond the space is refused"
 
 figures()
 {
-    SEEDS="1 2" FEATURES='' TABLE_FEATURES='' BINS=4096 TABLE_BINS=4096 WEFT=$weft LAUNCH=env \
-        OUTPUT=$tmp bash jobs/figures.sh run.data="$tmp/doc.h5" space.configs=12 \
+    SEEDS="1 2" FEATURES='' TABLE_FEATURES='' BINS=4096 TABLE_BINS=4096 SCALE_BINS=4096 WEFT=$weft \
+        LAUNCH=env OUTPUT=$tmp bash jobs/figures.sh run.data="$tmp/doc.h5" space.configs=12 \
         >"$tmp/out" 2>"$tmp/log"
 }
 figures
