@@ -6,7 +6,9 @@
 # Needs data/shakespeare-small.h5 (the first lines of inputs/shakespeare-small.ini say how it is
 # made). Cost of a seed: 25 minutes on one core, seven runs of 3 to 4. Runs that are there are
 # not repeated, those that were begun are resumed: other settings need another OUTPUT (default
-# outputs/claims). TABLES: where the tables are that runs are added to (analysis); empty: none.
+# outputs/claims). INPUT: another input file (inputs/shakespeare-small.ini). TABLES: where the
+# tables are that runs are added to (analysis); empty: none. ARMS (9), ROUNDS (40): the paired
+# arms of a run, and the rounds of each.
 . jobs/start.sh
 out=${OUTPUT:-outputs/claims}
 mkdir -p "$out"
@@ -16,7 +18,7 @@ run()
 {
     local run=$out/$1-$2.h5 seed=$2
     shift 2
-    start "$run" inputs/shakespeare-small.ini run.seed="$seed" "$@" || exit $?
+    start "$run" "${INPUT:-inputs/shakespeare-small.ini}" run.seed="$seed" "$@" || exit $?
 }
 
 halving()
@@ -34,10 +36,9 @@ boxes()
 
 arms()
 {
-    local seed=$1
-    shift
-    set -- "$seed" fedex.wrap=random fedex.most=40 fedex.total=360 fed.select=eval \
-        fed.eval_clients=100 run.test=no "$@"
+    local rounds=${ROUNDS:-40}
+    set -- "$@" fedex.wrap=random fedex.most="$rounds" fedex.total=$((rounds * ${ARMS:-9})) \
+        fed.select=eval fed.eval_clients=100 run.test=no
     run arms-eps0 "$@" fedex.eps=0
     run arms-stay "$@" fedex.sched=constant fedex.eta=1e-9
     run arms-adaptive "$@" fedex.sched=adaptive

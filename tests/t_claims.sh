@@ -72,12 +72,14 @@ fi
 plays >"$tmp/plays.txt"
 "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/log" 2>&1
 result $? "plays are packed"
+sed -e 's/^configs = .*/configs = 3/; s/^hidden = .*/hidden = 4/; s/^cohort = .*/cohort = 3/' \
+    -e 's/^most = .*/most = 2/; s/^total = .*/total = 4/; s/^eliminations = .*/eliminations = 1/' \
+    inputs/shakespeare-small.ini >"$tmp/small.ini"
 claims() # SEEDS TABLES
 {
-    SEEDS=$1 TABLES=$2 WEFT=$weft LAUNCH=env OUTPUT=$tmp/runs PATH=$tmp/bin:$PATH \
-        bash jobs/claims.sh run.data="$tmp/plays.h5" space.configs=3 fedex.most=2 fedex.total=4 \
-        fedex.eliminations=1 sha.most=2 sha.total=4 sha.eliminations=1 lstm.hidden=4 \
-        fed.cohort=3 >"$tmp/out" 2>"$tmp/log"
+    SEEDS=$1 TABLES=$2 WEFT=$weft LAUNCH=env INPUT=$tmp/small.ini OUTPUT=$tmp/runs ARMS=2 \
+        ROUNDS=2 PATH=$tmp/bin:$PATH bash jobs/claims.sh run.data="$tmp/plays.h5" \
+        >"$tmp/out" 2>"$tmp/log"
 }
 mkdir "$tmp/bin" "$tmp/tables" && ln -s "$(command -v "$python")" "$tmp/bin/python3"
 claims 1 "$tmp/tables"
