@@ -58,7 +58,7 @@ typedef struct stand {
 static const char fixed[] = "[fmap]\nfeature = rff\nmodel = ridge\n"
                             "[rff]\nfeatures = 20\nkernel = gaussian | laplacian\n"
                             "gamma = log 0.02 .. 2\n"
-                            "[ridge]\nalpha = 2\ntol = 1e-7\n[space]\nconfigs = 3\n";
+                            "[ridge]\nalpha = 2\ntol = 1e-10\n[space]\nconfigs = 3\n";
 
 /* The task with further options and the probabilities p[K] of its three maps. */
 static stand *stand_up(const char *options, const double *p)
@@ -305,8 +305,8 @@ static void test_score_only(void)
 static void test_slack(void)
 {
     const double mixed[K] = {0.5, 0.3, 0.2};
-    stand *tight = stand_up("fmap.slack=1 ridge.tol=1e-3", mixed);
-    stand *loose = stand_up("fmap.slack=300 ridge.tol=1e-3", mixed);
+    stand *tight = stand_up("fmap.slack=1 ridge.tol=1e-6", mixed);
+    stand *loose = stand_up("fmap.slack=300 ridge.tol=1e-6", mixed);
     run(tight);
     run(loose);
     ok(tight->res.residual <= 1e-3 && tight->res.iterations > loose->res.iterations,

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "rows.h"
 #include "tap.h"
 
 /* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
@@ -21,39 +22,6 @@ typedef struct problem {
     int32_t *label; /* [f.n] */
     int classes;
 } problem;
-
-static void times(const weft_matrix *f, int c, const real *w, real *z)
-{
-    for (int k = 0; k < c; k++)
-        for (int64_t i = 0; i < f->n; i++)
-            z[k * f->n + i] = (real)weft_sparse_dot(f->self, i, w + k * f->d);
-}
-
-static void trans(const weft_matrix *f, int c, const real *z, double *g)
-{
-    const weft_sparse *x = f->self;
-    weft_arena *tmp = weft_arena_new();
-    int64_t *sum = WEFT_NEW(tmp, int64_t, c * f->d);
-    const double bound = weft_largest(f->team, z, (size_t)(c * f->n)) * 16 * ROWS;
-    const int scale = weft_fix_scale(bound);
-    for (int k = 0; k < c && isfinite(bound); k++)
-        for (int64_t i = 0; i < f->n; i++)
-            for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
-                sum[k * f->d + x->column[e]] +=
-                    weft_fix((double)z[k * f->n + i] * (double)x->value[e], scale);
-    weft_sum_whole(f->team, sum, (size_t)(c * f->d), scale, bound, g);
-    weft_arena_free(tmp);
-}
-
-static void normal(const weft_matrix *f, int c, const real *w, const real *h, double *g)
-{
-    weft_arena *tmp = weft_arena_new();
-    real *z = WEFT_NEW(tmp, real, c * f->n);
-    times(f, c, w, z);
-    for (int64_t i = 0; h && i < c * f->n; i++) z[i] *= h[i];
-    trans(f, c, z, g);
-    weft_arena_free(tmp);
-}
 
 /* Columns of row i, rising, into column[]; how many. Every 50th row is empty. */
 static int64_t row_columns(int64_t i, int64_t d, uint32_t *column)
@@ -88,10 +56,7 @@ static problem *rows_new(weft_team *t, int64_t d, int classes, weft_arena *mem)
     }
     p->classes = classes;
     p->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
-    p->f = (weft_matrix){.n = n, .total = ROWS, .d = d, .team = t, .times = times};
-    p->f.trans = trans;
-    p->f.normal = normal;
-    p->f.self = &p->x;
+    p->f = rows_matrix(t, &p->x, ROWS, d);
     return p;
 }
 
@@ -156,6 +121,36 @@ static uint64_t bits(const real *w, int64_t n)
     return weft_hash(w, (size_t)n * sizeof *w, 0);
 }
 
+/* Objective of the best constant scores, over all outputs: by trisection. Collective. */
+static double constant(const weft_model *m, const char *options, const problem *p, double c,
+                       weft_arena *mem)
+{
+    const void *self = model_new(m, options, mem);
+    double sum = 0;
+    for (int k = 0; k < m->outputs(p->classes); k++) {
+        const int one = p->classes == 2 ? 1 : k;
+        int64_t own = 0;
+        for (int64_t i = 0; i < p->f.n; i++) own += p->label[i] == one;
+        weft_sum_i64(p->f.team, &own, 1);
+        double lo = -9, hi = 9, value[2];
+        while (hi - lo > 1e-6) {
+            for (int side = 0; side < 2; side++) {
+                const double b = (lo * (2 - side) + hi * (1 + side)) / 3;
+                int wrong;
+                value[side] = 0.5 * b * b +
+                              c * (double)own * m->loss(self, 2, &b, 1, &wrong) +
+                              c * (double)(ROWS - own) * m->loss(self, 2, &b, 0, &wrong);
+            }
+            if (value[0] > value[1])
+                lo = (2 * lo + hi) / 3;
+            else
+                hi = (lo + 2 * hi) / 3;
+        }
+        sum += value[0];
+    }
+    return sum;
+}
+
 /* One problem in the three forms: the objective, what is reported of it, equal bits on any
  * number of ranks. */
 static void check(const weft_model *m, const char *loss, double c, problem *p, double gold,
@@ -164,6 +159,7 @@ static void check(const weft_model *m, const char *loss, double c, problem *p, d
     const char *options = weft_arena_text(mem, "C = %g\ntol = %g%s%s", c, tol,
                                           m == &weft_model_svm ? "\nloss = " : "",
                                           m == &weft_model_svm ? loss : "");
+    const double gain = constant(m, options, p, c, mem) - gold;
     for (int k = 0; k < 3; k++) {
         real *w = WEFT_NEW(mem, real, nweight(m, p));
         weft_fitted out = fit(m, options, p, (form)k, w, mem);
@@ -171,8 +167,9 @@ static void check(const weft_model *m, const char *loss, double c, problem *p, d
         const char *what = weft_arena_text(mem, "%s, %d columns, %d classes, C = %g, %s",
                                            loss, (int)p->f.d, p->classes, c, form_name[k]);
         note("%s: %d iterations, %d passes, %.1e above", what, out.iterations, out.passes,
-             found / gold - 1);
-        is_near(found, gold, 1.1 * tol * gold, "%s: the objective is liblinear's", what);
+             (found - gold) / gain);
+        is_near(found, gold, tol * gain + 2e-6 * gold, "%s: the objective is liblinear's",
+                what);
         is_near(out.objective * ROWS, found, 1e-4 * gold, "%s: it is reported", what);
         ok(out.residual <= tol && !out.diverged, "%s: the gap is within the tolerance",
            what);
@@ -224,12 +221,13 @@ static void test_lanes(weft_team *t, weft_arena *mem)
          *again = WEFT_NEW(mem, real, nweight(m, p));
     fit(m, "lanes = 1", p, GROUPED, w, mem);
     double one = objective(m, "", p, 1, w, mem);
+    const double gain = constant(m, "", p, 1, mem) - one;
     for (int lanes = 2; lanes <= 8; lanes *= 2) {
         weft_fitted out =
             fit(m, weft_arena_text(mem, "lanes = %d", lanes), p, GROUPED, w, mem);
-        is_near(objective(m, "", p, 1, w, mem), one, 1e-4 * one,
+        is_near(objective(m, "", p, 1, w, mem), one, 3e-4 * gain,
                 "%d lanes come to the objective of one", lanes);
-        ok(out.residual <= 1e-4, "%d lanes end by the gap", lanes);
+        ok(out.residual <= 3e-4, "%d lanes end by the gap", lanes);
         digest(bits(w, nweight(m, p)));
     }
     memcpy(again, w, (size_t)nweight(m, p) * sizeof *w);
@@ -257,13 +255,13 @@ static void test_gradient(weft_team *t, weft_arena *mem)
         real *w = WEFT_NEW(mem, real, MANY + 1), *z = WEFT_NEW(mem, real, p->f.n);
         double *g = WEFT_NEW(mem, double, MANY), size = 0, rest = 0, sum = 0;
         fit(m, "tol = 1e-7", p, (form)k, w, mem);
-        times(&p->f, 1, w, z);
+        rows_times(&p->f, 1, w, z);
         for (int64_t i = 0; i < p->f.n; i++) {
             double y = p->label[i] == 1 ? 1 : -1;
             z[i] = (real)(y / (1 + exp(y * (double)(z[i] + w[MANY]))));
             sum += (double)z[i];
         }
-        trans(&p->f, 1, z, g);
+        rows_trans(&p->f, 1, z, g);
         weft_sum_f64(t, &sum, 1, ROWS);
         for (int64_t j = 0; j < MANY; j++) {
             size += (double)w[j] * (double)w[j];

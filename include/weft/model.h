@@ -10,7 +10,8 @@ typedef struct weft_fitted {
     int passes;       /* products with the matrix */
     double objective; /* per training sample */
     double residual;  /* ridge: |F^T(y - F w - b) - alpha w| / |F^T y|; else how far the
-                         objective may be above its optimum, relative */
+                         objective may be above its optimum, as a share of what the optimum
+                         gains over the best constant score */
     int diverged;     /* 1: not finite or not positive definite */
 } weft_fitted;
 

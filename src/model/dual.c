@@ -29,7 +29,7 @@ enum {
 typedef struct ascent {
     const margin_problem *p;
     const dual_rows *x;
-    int one;
+    const margin_output *k;
     real *w, *moved;      /* [d] weights; sum of the lanes' changes */
     real *copy;           /* [lanes of this rank][d] weights of each lane */
     int32_t *change;      /* [d] scratch */
@@ -50,7 +50,7 @@ typedef struct ascent {
 
 static double sign_of(const ascent *s, int64_t i)
 {
-    return s->x->label[i] == s->one ? 1 : -1;
+    return s->x->label[i] == s->k->one ? 1 : -1;
 }
 
 /* ---- losses ------------------------------------------------------------------------- */
@@ -237,6 +237,17 @@ static void add_state(const ascent *s, int64_t i, double t, double *sum)
     sum[3] += s->p->c * margin_loss(s->p->kind, s->margin[i]);
 }
 
+/* At margins that the intercept's shift t moves. */
+static void add_shift(const ascent *s, int64_t i, double t, double *sum)
+{
+    double y = sign_of(s, i), m = s->margin[i] + t * y;
+    double slope = margin_slope(s->p->kind, m);
+    sum[0] += s->p->c * y * slope;
+    if (s->p->kind == MARGIN_LOGISTIC) sum[1] -= s->p->c * slope * (1 + slope);
+    if (s->p->kind == MARGIN_SQUARED && m < 1) sum[1] += 2 * s->p->c;
+    sum[3] += s->p->c * margin_loss(s->p->kind, m);
+}
+
 /* ---- an epoch ----------------------------------------------------------------------- */
 
 static double dot(int64_t n, const real *a, const real *b)
@@ -371,8 +382,9 @@ static void step_intercept(ascent *s, double t, double response)
     }
 }
 
-/* Objective and relative gap from the margins as they are. Moves the intercept where its
- * own error is the greater part of a gap that is too wide. Collective. */
+/* Objective, and the gap as a share of the gain, from the margins as they are. Moves the
+ * intercept where its own error is the greater part of a gap that is too wide. Collective.
+ */
 static double gap(ascent *s, double *objective)
 {
     double sum[SUMS], w2 = square(s);
@@ -380,17 +392,39 @@ static double gap(ascent *s, double *objective)
     if (s->coupled) s->b = sum[0];
     double dual = -0.5 * w2 - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - s->b;
     *objective = 0.5 * w2 + 0.5 * s->b * s->b + sum[3];
-    s->enough = s->p->tol * fmax(dual, 0) / ((double)s->x->total * s->rigour);
-    double rest = *objective - dual;
-    if (rest > s->p->tol * *objective && off * off > 0.5 * rest)
-        step_intercept(s, sum[0], sum[1]);
-    return rest / *objective;
+    double rest = *objective - dual, best = s->k->objective;
+    double share = margin_share(s->p, best, *objective, rest);
+    s->enough = s->p->tol * (best - dual) / ((double)s->x->total * s->rigour);
+    if (share > s->p->tol && off * off > 0.5 * rest) step_intercept(s, sum[0], sum[1]);
+    return share;
 }
 
-static ascent start(const margin_problem *p, const dual_rows *x, int one, weft_arena *tmp)
+/* Moves the intercept to its optimum for the weights as they are, and the margins with it:
+ * to scores of small features a small error of it is large, and to the objective it is
+ * small. The slope rises by at least 1, so that its value bounds the way to its zero.
+ * Returns the objective. Collective. */
+static double settle_intercept(ascent *s)
 {
-    ascent s = {
-        .p = p, .x = x, .one = one, .low = -INFINITY, .high = INFINITY, .rigour = 10};
+    double sum[SUMS], t = 0, lo = -INFINITY, hi = INFINITY;
+    for (int k = 0; k < 200; k++) {
+        sum_lanes(s, add_shift, t, sum);
+        const double slope = s->b + t + sum[0];
+        lo = fmax(lo, slope > 0 ? t - slope : t);
+        hi = fmin(hi, slope > 0 ? t : t - slope);
+        double next = t - slope / (1 + sum[1]);
+        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
+        if (!(fabs(next - t) > 1e-12 * (1 + fabs(s->b)))) break;
+        t = next;
+    }
+    for (int64_t i = 0; i < s->x->x.n; i++) s->margin[i] += sign_of(s, i) * t;
+    s->b += t;
+    return 0.5 * square(s) + 0.5 * s->b * s->b + sum[3];
+}
+
+static ascent start(const margin_problem *p, const dual_rows *x, const margin_output *k,
+                    weft_arena *tmp)
+{
+    ascent s = {.p = p, .x = x, .k = k, .low = -INFINITY, .high = INFINITY, .rigour = 10};
     int64_t n = x->x.n;
     s.w = WEFT_NEW(tmp, real, x->d);
     if (x->lanes > 1) {
@@ -408,15 +442,16 @@ static ascent start(const margin_problem *p, const dual_rows *x, int one, weft_a
     s.turn = WEFT_NEW(tmp, int64_t, n);
     s.lane = weft_arena_get(tmp, (size_t)x->lanes, sizeof *s.lane);
     s.coupled = x->groups == 1;
+    if (!s.coupled) s.b = s.b0 = k->b;
     for (int64_t i = 0; i < n; i++) s.norm2[i] = weft_sparse_norm2(&x->x, i) + s.coupled;
     return s;
 }
 
-void dual_fit(const margin_problem *p, const dual_rows *x, int one, real *w,
+void dual_fit(const margin_problem *p, const dual_rows *x, const margin_output *k, real *w,
               real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    ascent s = start(p, x, one, tmp);
+    ascent s = start(p, x, k, tmp);
     double objective = 0, rest = 1, before = 1;
     int epochs = 0, checks = 0;
     while (epochs < p->limit && !(rest <= p->tol)) {
@@ -427,6 +462,7 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int one, real *w,
             refresh(&s);
             checks++;
             rest = gap(&s, &objective);
+            if (rest <= p->tol) objective = settle_intercept(&s);
         } else if (epochs % TRIAL == 0) {
             if (!(rest <= 0.5 * before)) s.rigour *= 10;
             if (s.rigour > 1e4) break;

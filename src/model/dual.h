@@ -13,7 +13,7 @@ typedef struct margin_problem {
     margin_kind kind;
     /* options, MARGIN_OPTS */
     double c;   /* weight of the losses */
-    double tol; /* of the objective, relative */
+    double tol; /* share of the gain over the best constant that a fit may lack */
     int limit;  /* epochs or Newton steps */
     int lanes;
 } margin_problem;
@@ -27,7 +27,7 @@ typedef struct margin_problem {
     MARGIN_OPT(type, "C", WEFT_REAL, c, "1", 1e-9, 1e9,                                    \
                "weight of the losses against the penalty"),                                \
         MARGIN_OPT(type, "tol", WEFT_REAL, tol, tolerance, 1e-9, 1,                        \
-                   "objective's distance from its optimum, relative"),                     \
+                   "share of the optimum's gain over a constant that a fit may lack"),     \
         MARGIN_OPT(type, "limit", WEFT_INT, limit, "1000", 1, 1e9, "epochs at most"),      \
         MARGIN_OPT(                                                                        \
             type, "lanes", WEFT_INT, lanes, "2", 1, 4096,                                  \
@@ -35,6 +35,7 @@ typedef struct margin_problem {
 
 /* Loss at a margin y s, of one sample. */
 double margin_loss(margin_kind kind, double margin);
+double margin_slope(margin_kind kind, double margin); /* its derivative, at most 0 */
 
 /* Fits all outputs (one against the rest) and their intercepts. Collective. */
 void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
@@ -44,14 +45,30 @@ void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
 double margin_score(margin_kind kind, int classes, const double *s, int y, int *wrong);
 int margin_outputs(int classes);
 
-/* One output: labels `one` against the rest. out->objective is the sum over samples. */
+/* One output: labels `one` against the rest, and the best constant score b for them: what
+ * it has above the optimum is what a fit can gain. */
+typedef struct margin_output {
+    int one;
+    double b, objective; /* of the best constant, the penalty on b included */
+} margin_output;
+
+/* The output of class `one` with `own` samples, and `others` of other classes. Local. */
+margin_output margin_output_of(const margin_problem *p, int one, double own, double others);
+
+/* Share of the gain over the best constant, whose objective is `best`, that a fit of this
+ * objective lacks if it is `above` the optimum. A gain that is rounding counts as one that
+ * can just be told from it, so that fits to what carries no information end. */
+double margin_share(const margin_problem *p, double best, double objective, double above);
+
+/* Fit one output; out->objective is the sum over samples. */
 typedef struct dual_rows dual_rows;
 dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                         weft_arena *mem);
-void dual_fit(const margin_problem *p, const dual_rows *x, int one, real *w,
+void dual_fit(const margin_problem *p, const dual_rows *x, const margin_output *k, real *w,
               real *intercept, weft_fitted *out, weft_arena *tmp);
 void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                int one, real *w, real *intercept, weft_fitted *out, weft_arena *tmp);
+                const margin_output *k, real *w, real *intercept, weft_fitted *out,
+                weft_arena *tmp);
 
 /* Rows dealt to lanes: a lane is visited row by row by one rank, different lanes at the
  * same time. A group of rows (of one feature map) is in one lane; which, depends on the

@@ -8,7 +8,7 @@ typedef struct logistic {
     margin_problem margin;
 } logistic;
 
-static const weft_opt opts[] = {MARGIN_OPTS(logistic, "1e-4"), {0}};
+static const weft_opt opts[] = {MARGIN_OPTS(logistic, "3e-4"), {0}};
 
 static void fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)

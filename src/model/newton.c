@@ -10,11 +10,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "descent.h"
 #include "dual.h"
 
 typedef struct newton {
     const margin_problem *p;
     const weft_matrix *f;
+    double best;     /* objective of the best constant */
     double width;    /* of the smoothed hinge */
     const double *y; /* [n] +1, -1 */
     double *w, *g, *s, *r, *v,
@@ -135,25 +137,31 @@ static void hessian(newton *s, const double *v, double *h)
     h[d] = v[d] * (1 + s->t[d]) + dot(d, s->t, v);
 }
 
-/* s->s = about -H^-1 g: until the residual is 0.3 of that. Collective. */
-static void newton_step(newton *s)
+/* s->s = about -H^-1 g: until at most a tenth of what the quadratic model gains is left, by
+ * what the steps gained or, since H - I is not negative, by the residual. Returns that gain
+ * and what is left of it. Collective. */
+static double newton_step(newton *s)
 {
+    descent done = {0};
     int64_t d = s->f->d + 1;
     for (int64_t j = 0; j < d; j++) {
         s->s[j] = 0;
         s->v[j] = s->r[j] = -s->g[j];
     }
-    double rr = dot(d, s->r, s->r), end = 0.09 * rr;
-    for (int k = 0; k < 200 && rr > end; k++) {
+    double rr = dot(d, s->r, s->r), left = 0.5 * rr;
+    for (int k = 0; k < 200 && left > 0.1 * descent_gained(&done); k++) {
         hessian(s, s->v, s->h);
         double a = rr / dot(d, s->v, s->h), old = rr;
+        descent_add(&done, 0.5 * a * rr);
         for (int64_t j = 0; j < d; j++) {
             s->s[j] += a * s->v[j];
             s->r[j] -= a * s->h[j];
         }
         rr = dot(d, s->r, s->r);
         for (int64_t j = 0; j < d; j++) s->v[j] = s->r[j] + rr / old * s->v[j];
+        left = fmin(0.5 * rr, descent_left(&done));
     }
+    return descent_gained(&done) + left;
 }
 
 /* Goes to the lowest point along s->s. Returns the objective there. Collective. */
@@ -175,20 +183,20 @@ static double search(newton *s, weft_arena *tmp)
     return value;
 }
 
-/* Minimises the smooth objective to within about tol; returns it. Collective. */
-static double minimise(newton *s, double tol, weft_fitted *out, weft_arena *tmp)
+/* Minimises the smooth objective: the end is where a step gains at most a tenth of what the
+ * fit may lack. Returns the objective. Collective. */
+static double minimise(newton *s, weft_fitted *out, weft_arena *tmp)
 {
     double value = INFINITY;
     for (int k = 0; k < s->p->limit; k++) {
         scores(s, s->w, s->score);
         gradient(s, tmp);
-        newton_step(s);
+        double gain = newton_step(s);
         scores(s, s->s, s->along);
-        double gain = -0.5 * dot(s->f->d + 1, s->g, s->s);
         value = search(s, tmp);
         out->iterations++;
-        out->residual = gain / value;
-        if (!(gain > 0.1 * tol * value)) break; /* a NaN, too */
+        out->residual = margin_share(s->p, s->best, value, gain);
+        if (!(out->residual > 0.1 * s->p->tol)) break; /* a NaN, too */
     }
     return value;
 }
@@ -209,33 +217,34 @@ static double smoothing(newton *s, weft_arena *tmp)
 }
 
 void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                int one, real *w, real *intercept, weft_fitted *out, weft_arena *tmp)
+                const margin_output *k, real *w, real *intercept, weft_fitted *out,
+                weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = f->n, d = f->d;
     double *y = WEFT_NEW(tmp, double, n), *v = WEFT_NEW(tmp, double, 7 * (d + 1));
-    newton s = {.p = p, .f = f, .width = 1, .y = y};
+    newton s = {.p = p, .f = f, .best = k->objective, .width = 1, .y = y};
     double **part[] = {&s.w, &s.g, &s.s, &s.r, &s.v, &s.h, &s.t};
-    for (int k = 0; k < 7; k++) *part[k] = v + k * (d + 1);
+    for (int j = 0; j < 7; j++) *part[j] = v + j * (d + 1);
     s.score = WEFT_NEW(tmp, double, n);
     s.along = WEFT_NEW(tmp, double, n);
     s.narrow = WEFT_NEW(tmp, real, d);
     s.row = WEFT_NEW(tmp, real, n);
     s.curve = WEFT_NEW(tmp, real, n);
-    for (int64_t i = 0; i < n; i++) y[i] = label[i] == one ? 1 : -1;
+    for (int64_t i = 0; i < n; i++) y[i] = label[i] == k->one ? 1 : -1;
     for (int64_t j = 0; j < d; j++) s.w[j] = (double)w[j];
     s.w[d] = (double)*intercept;
     double value, lost = 0;
     do {
-        value = minimise(&s, p->tol, out, tmp);
+        value = minimise(&s, out, tmp);
         if (p->kind != MARGIN_HINGE) break;
         lost = smoothing(&s, tmp);
         s.width *= 0.25;
-    } while (lost > p->tol * value && s.width > 1e-6);
+    } while (margin_share(p, s.best, value + lost, lost) > p->tol && s.width > 1e-6);
     for (int64_t j = 0; j < d; j++) w[j] = (real)s.w[j];
     *intercept = (real)s.w[d];
     out->objective += value + lost;
-    out->residual = fmax(out->residual, lost / value);
+    out->residual = fmax(out->residual, margin_share(p, s.best, value + lost, lost));
     out->passes += s.passes;
     weft_arena_reset(tmp, mark);
 }

@@ -15,7 +15,7 @@ typedef struct ridge_system {
     const int32_t *label; /* [f->n] */
     int c;                /* systems: classes less one */
     double alpha;
-    double tol;          /* of the residual, relative */
+    double tol;          /* share of each class's gain that cg may lack */
     int limit;           /* iterations */
     double *mean;        /* [d] of the columns of F */
     double *target_mean; /* [c+1] */

@@ -7,6 +7,7 @@
  * O'Leary, "The block conjugate gradient algorithm and related methods", Linear Algebra
  * Appl. 29, 1980; Ji, Li, "A breakdown-free block conjugate gradient method", BIT 57, 2017.
  * Called by ridge.c. */
+#include "descent.h"
 #include "ridge.h"
 
 #include <math.h>
@@ -19,8 +20,8 @@ enum { STRIP = 1024 };
  * products round to `real`. */
 static const double dependent = 1e-6;
 
-/* Room under the tolerance for what the recursive residual drifts from the true one. */
-static const double margin = 0.9;
+/* The recursive residual is as good as the true one that is at most this larger. */
+static const double drift = 1.1;
 
 /* ---- few long vectors, [p][d] ------------------------------------------------------- */
 
@@ -102,10 +103,44 @@ static void solve(int p, const double *l, int c, double *b)
     }
 }
 
+/* ---- what is left ------------------------------------------------------------------- */
+
+/* sum over k of a_j[k] b_j[k], a[n][ld] and b[n][ld] by rows k; class j = c is minus the
+ * sum of the others. */
+static double class_dot(int c, int j, int64_t n, int64_t row, int64_t column,
+                        const double *a, const double *b)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double x = 0, y = 0;
+        for (int i = j < c ? j : 0; i < (j < c ? j + 1 : c); i++) {
+            x += a[k * row + i * column];
+            y += b[k * row + i * column];
+        }
+        sum += x * y;
+    }
+    return sum;
+}
+
+/* 1: each class lacks at most the tolerance of its gain, by the steps so far or, since A -
+ * alpha I is not negative, by its residual. */
+static int near(const ridge_system *s, const double *r, const double *first,
+                const descent *done)
+{
+    for (int j = 0; j <= s->c; j++) {
+        const double most = class_dot(s->c, j, s->f->d, 1, s->f->d, r, r) / s->alpha;
+        const double left = fmin(most, descent_left(&done[j]));
+        const double gain = first[j] + descent_gained(&done[j]) + left;
+        const double y = s->target_mean[j];
+        const double least = DESCENT_LEAST * (double)s->f->total * (1 - y * y);
+        if (!isfinite(left) || left > fmax(s->tol * gain, least)) return 0;
+    }
+    return 1;
+}
+
 /* ---- the iteration ------------------------------------------------------------------ */
 
-/* Iterates from x with residual r until the residual that the recursion carries is below
- * the tolerance. Collective. */
+/* Iterates from x with residual r until all classes are near their optimum. Collective. */
 static void iterate(ridge_system *s, double *x, double *r)
 {
     const size_t mark = weft_arena_mark(s->tmp);
@@ -113,18 +148,25 @@ static void iterate(ridge_system *s, double *x, double *r)
     const int c = s->c;
     double *p = WEFT_NEW(s->tmp, double, c *d), *q = WEFT_NEW(s->tmp, double, c *d);
     double *g = WEFT_NEW(s->tmp, double, c *c), *step = WEFT_NEW(s->tmp, double, c *c);
+    double *along = WEFT_NEW(s->tmp, double, c *c),
+           *first = WEFT_NEW(s->tmp, double, c + 1);
+    descent *done = WEFT_NEW(s->tmp, descent, c + 1);
+    for (int j = 0; j <= c; j++)
+        first[j] = class_dot(c, j, d, 1, d, x, s->rhs) + class_dot(c, j, d, 1, d, x, r);
     memcpy(q, r, (size_t)(c * d) * sizeof *q);
     int np = directions(d, c, q, p);
-    while (np > 0 && s->iterations < s->limit) {
+    while (np > 0 && s->iterations < s->limit && !near(s, r, first, done)) {
         ridge_product(s, np, p, q);
         s->iterations++;
         inner(d, np, p, np, q, g);
         if (!factor(np, g)) break;
-        inner(d, np, p, c, r, step);
+        inner(d, np, p, c, r, along);
+        memcpy(step, along, (size_t)(np * c) * sizeof *step);
         solve(np, g, c, step);
         combine(d, np, 1, step, p, c, x);
         combine(d, np, -1, step, q, c, r);
-        if (ridge_norm(s, r) <= margin * s->tol * s->scale) break;
+        for (int j = 0; j <= c; j++)
+            descent_add(&done[j], class_dot(c, j, np, c, 1, along, step));
         inner(d, np, q, c, r, step); /* the next directions: r - P G^-1 Q^T r, made in q */
         solve(np, g, c, step);
         memcpy(q, r, (size_t)(c * d) * sizeof *q);
@@ -134,26 +176,35 @@ static void iterate(ridge_system *s, double *x, double *r)
     weft_arena_reset(s->tmp, mark);
 }
 
-/* Where x does not help, nought does. Returns the relative residual. Collective. */
-static double start(ridge_system *s, double *x, double *r)
+/* Where x does not help, nought does. Collective. */
+static void start(ridge_system *s, double *x, double *r)
 {
+    const int64_t n = s->c * s->f->d;
     const double length = ridge_norm(s, x);
-    const double residual = length > 0 && isfinite(length) ? ridge_residual(s, x, r) : 1;
-    if (residual < 1) return residual;
-    memset(x, 0, (size_t)(s->c * s->f->d) * sizeof *x);
-    memcpy(r, s->rhs, (size_t)(s->c * s->f->d) * sizeof *r);
-    return 1;
+    if (length > 0 && isfinite(length)) {
+        ridge_residual(s, x, r);
+        double gain = 0;
+        for (int j = 0; j <= s->c; j++)
+            gain += class_dot(s->c, j, s->f->d, 1, s->f->d, x, s->rhs) +
+                    class_dot(s->c, j, s->f->d, 1, s->f->d, x, r);
+        if (gain > 0) return;
+    }
+    memset(x, 0, (size_t)n * sizeof *x);
+    memcpy(r, s->rhs, (size_t)n * sizeof *r);
 }
 
 double ridge_cg(ridge_system *s, double *x, double *r)
 {
-    double residual = start(s, x, r), before = INFINITY;
-    while (residual > s->tol && residual < before / 2 && s->iterations < s->limit) {
+    start(s, x, r);
+    double residual = INFINITY, before, carried;
+    do {
         before = residual;
         iterate(s, x, r);
+        carried = ridge_norm(s, r) / s->scale;
         ridge_round(s, x);
         if (!isfinite(ridge_norm(s, x))) return NAN;
         residual = ridge_residual(s, x, r);
-    }
+    } while (residual > drift * carried && residual < before / 2 &&
+             s->iterations < s->limit);
     return residual;
 }

@@ -11,7 +11,7 @@ typedef struct svm {
 
 static const weft_opt opts[] = {{"loss", WEFT_CHOICE, offsetof(svm, hinge), "hinge", 0, 0,
                                  "hinge|squared", "max(0, 1 - margin), or its square", 0},
-                                MARGIN_OPTS(svm, "1e-3"),
+                                MARGIN_OPTS(svm, "3e-4"),
                                 {0}};
 
 static margin_kind kind_of(const svm *s)

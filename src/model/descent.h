@@ -1,0 +1,28 @@
+/* What an iteration that descends has gained, and what it will still gain. Private to
+ * src/model. */
+#ifndef WEFT_MODEL_DESCENT_H
+#define WEFT_MODEL_DESCENT_H
+
+/* Objectives are sums in double: a gain below this share of the objective of the best
+ * constant model is rounding. */
+#define DESCENT_LEAST 1e-12
+
+enum { DESCENT_WINDOW = 16, DESCENT_KEPT = 2 * DESCENT_WINDOW + 1 };
+
+/* Starts at zeros. */
+typedef struct descent {
+    double gained[DESCENT_KEPT]; /* after steps, steps - 1 ...: at that modulo KEPT */
+    int steps;
+} descent;
+
+/* A step lowered the objective by `less`. */
+void descent_add(descent *s, double less);
+double descent_gained(const descent *s);
+/* Estimate of what all further steps will gain: the gains of the last third of the steps
+ * (at most WINDOW) and of as many before them, continued as a geometric series. In
+ * conjugate gradients these sums are squared errors in the energy norm (Hestenes, Stiefel,
+ * 1952; Strakos, Tichy, ETNA 13, 2002). INFINITY before the second step and where gains do
+ * not fall. Local. */
+double descent_left(const descent *s);
+
+#endif

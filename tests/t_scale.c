@@ -1,0 +1,226 @@
+/* What a fit of default tolerance predicts does not depend on the unit of the features: at
+ * every scale its accuracy is that of a fit to the optimum, in fits that maps share, too.
+ * RUN: np=1 np=2 */
+#include "weft/model.h"
+#include "weft/registry.h"
+
+#include <string.h>
+
+#include "rows.h"
+#include "tap.h"
+
+enum { TRAIN = 600, VALID = 1800, D = 120, GROUPS = 4, ENTRIES = 12 };
+enum { SLACK = 3 }; /* the default of fmap.slack */
+
+typedef enum form { PRODUCTS, SPARSE, GROUPED } form;
+
+/* A model with its options, and the matrix that it is given; the tolerance that counts as
+ * the optimum: the hinge has corners, where convergence is slow. */
+typedef struct variant {
+    const weft_model *model;
+    const char *options;
+    const char *tight;
+    form as;
+} variant;
+
+static const variant variants[] = {
+    {&weft_model_logistic, "", "1e-8", SPARSE},
+    {&weft_model_ridge, "", "1e-8", PRODUCTS},
+    {&weft_model_logistic, "", "1e-8", GROUPED},
+    {&weft_model_logistic, "", "1e-8", PRODUCTS},
+    {&weft_model_svm, "loss = hinge", "1e-4", SPARSE},
+    {&weft_model_svm, "loss = hinge", "1e-4", GROUPED},
+    {&weft_model_svm, "loss = hinge", "1e-4", PRODUCTS},
+    {&weft_model_svm, "loss = squared", "1e-8", GROUPED},
+    {&weft_model_svm, "loss = squared", "1e-8", PRODUCTS},
+};
+/* The first two stand for all with three classes. */
+enum { VARIANTS = sizeof variants / sizeof *variants, FEW = 2 };
+static const char *const form_name[] = {"products", "rows", "groups of rows"};
+
+/* Training and validation rows. */
+typedef struct problem {
+    weft_sparse x[2];
+    int32_t *label[2];
+    int *group; /* of training rows */
+    int classes;
+} problem;
+
+/* ---- data by a rule ----------------------------------------------------------------- */
+
+static double normal_at(uint64_t what, uint64_t i, uint64_t j)
+{
+    const weft_rng4 r = weft_rng_at(7, WEFT_RNG_SOLVE, what, i, j);
+    return sqrt(-2 * log(1 - weft_rng_unit(r.v[0]))) *
+           cos(2 * 3.141592653589793 * weft_rng_unit(r.v[1]));
+}
+
+/* A row of entries times the scale and the unit of their column. Returns its label: the
+ * largest of `classes` linear functions of the entries, and chance. */
+static int32_t row_draw(uint64_t id, double scale, int uneven, int classes,
+                        uint32_t *column, float *value)
+{
+    const int step = D / ENTRIES;
+    double score[4] = {0};
+    for (int e = 0; e < ENTRIES; e++) {
+        const weft_rng4 r = weft_rng_at(7, WEFT_RNG_SOLVE, 1, id, (uint64_t)e);
+        const uint32_t j = (uint32_t)(e * step + (int)(weft_rng_unit(r.v[0]) * step));
+        const double x = (0.5 + weft_rng_unit(r.v[1])) * (r.v[2] % 2 ? 1 : -1);
+        column[e] = j;
+        value[e] = (float)(x * scale * (uneven ? pow(10, -(double)(j % 4)) : 1));
+        for (int k = 0; k < classes; k++)
+            score[k] += x * normal_at(2, (uint64_t)j, (uint64_t)k);
+    }
+    int most = 0;
+    for (int k = 0; k < classes; k++) {
+        score[k] += normal_at(3, id, (uint64_t)k);
+        if (score[k] > score[most]) most = k;
+    }
+    return (int32_t)most;
+}
+
+/* Row i has label i modulo `classes`, so that classes are equally large: small features
+ * are not outweighed by the intercepts. */
+static int32_t row_make(int64_t i, double scale, int uneven, int classes, uint32_t *column,
+                        float *value)
+{
+    const int32_t label = (int32_t)(i % classes);
+    uint64_t id = (uint64_t)i * 1000;
+    while (row_draw(id, scale, uneven, classes, column, value) != label) id++;
+    return label;
+}
+
+static problem problem_new(weft_team *t, double scale, int uneven, int classes,
+                           weft_arena *mem)
+{
+    problem p = {.classes = classes};
+    for (int part = 0; part < 2; part++) {
+        int64_t from, n;
+        weft_deal(part ? VALID : TRAIN, t->rank, t->size, &from, &n);
+        int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
+        uint32_t *column = WEFT_NEW(mem, uint32_t, n * ENTRIES);
+        float *value = WEFT_NEW(mem, float, n *ENTRIES);
+        p.label[part] = WEFT_NEW(mem, int32_t, n);
+        for (int64_t k = 0; k < n; k++) {
+            first[k + 1] = (k + 1) * ENTRIES;
+            p.label[part][k] = row_make((part ? TRAIN : 0) + from + k, scale, uneven,
+                                        classes, column + k * ENTRIES, value + k * ENTRIES);
+        }
+        p.x[part] = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
+        if (part) continue;
+        p.group = WEFT_NEW(mem, int, n);
+        for (int64_t k = 0; k < n; k++) p.group[k] = (int)((from + k) % GROUPS);
+    }
+    return p;
+}
+
+/* ---- fits --------------------------------------------------------------------------- */
+
+static void *model_new(const weft_model *m, const char *options, weft_arena *mem)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    void *self = weft_arena_get(mem, 1, m->kind.size);
+    char *text = weft_arena_text(mem, "[%s]\n%s\n", m->kind.name, options);
+    if (weft_conf_text(&c, "t_scale", text) || weft_conf_bind(&c, &m->kind, self))
+        weft_die("%s", weft_error());
+    return self;
+}
+
+/* Percent of the validation rows that a fit gets right. */
+static double accuracy(weft_team *t, const problem *p, const variant *v,
+                       const char *options, double slack, weft_fitted *out, weft_arena *mem)
+{
+    const size_t mark = weft_arena_mark(mem);
+    const void *self =
+        model_new(v->model, weft_arena_text(mem, "%s\n%s", v->options, options), mem);
+    weft_matrix f = rows_matrix(t, &p->x[0], TRAIN, D);
+    if (v->as != PRODUCTS) f.rows = &p->x[0];
+    if (v->as == GROUPED) {
+        f.group = p->group;
+        f.ngroup = GROUPS;
+    }
+    const int outputs = v->model->outputs(p->classes);
+    real *w = WEFT_NEW(mem, real, outputs * (D + 1));
+    v->model->fit(self, &f, p->label[0], p->classes, slack, w, out, mem);
+    double score[4];
+    int64_t right = 0;
+    for (int64_t i = 0; i < p->x[1].n; i++) {
+        int wrong;
+        for (int k = 0; k < outputs; k++)
+            score[k] = weft_sparse_dot(&p->x[1], i, w + k * D) + (double)w[outputs * D + k];
+        v->model->loss(self, p->classes, score, p->label[1][i], &wrong);
+        right += !wrong;
+    }
+    weft_sum_i64(t, &right, 1);
+    weft_arena_reset(mem, mark);
+    return 100.0 * (double)right / VALID;
+}
+
+static void check(weft_team *t, const problem *p, const variant *v, const char *what,
+                  weft_arena *mem)
+{
+    weft_fitted tight, own, shared;
+    const double exact = accuracy(t, p, v, weft_arena_text(mem, "tol = %s", v->tight), 1,
+                                  &tight, mem),
+                 found = accuracy(t, p, v, "", 1, &own, mem),
+                 loose = accuracy(t, p, v, "", SLACK, &shared, mem);
+    const char *name =
+        weft_arena_text(mem, "%s %s, %s, %d classes, %s", v->model->kind.name, v->options,
+                        form_name[v->as], p->classes, what);
+    note("%s: %.2f %% to the optimum, %.2f, %.2f; iterations %d, %d, %d; passes %d, %d, %d",
+         name, exact, found, loose, tight.iterations, own.iterations, shared.iterations,
+         tight.passes, own.passes, shared.passes);
+    ok(found >= exact - 1, "%s: as right as the optimum", name);
+    ok(loose >= exact - 1, "%s: so is a fit that maps share", name);
+}
+
+static void test_scales(weft_team *t, weft_arena *mem)
+{
+    const double scales[] = {1e-4, 1e-3, 0.03, 1, 1e3};
+    for (int s = 0; s < 5; s++)
+        for (int classes = 2; classes <= 3; classes++) {
+            const size_t mark = weft_arena_mark(mem);
+            const problem p = problem_new(t, scales[s], 0, classes, mem);
+            const char *what = weft_arena_text(mem, "features of %g", scales[s]);
+            for (int v = 0; v < (classes == 2 ? VARIANTS : FEW); v++)
+                check(t, &p, &variants[v], what, mem);
+            weft_arena_reset(mem, mark);
+        }
+}
+
+/* Columns of four units: where the largest are fitted, much is still to be gained. */
+static void test_uneven(weft_team *t, weft_arena *mem)
+{
+    const problem p = problem_new(t, 30, 1, 2, mem);
+    for (int v = 0; v < VARIANTS; v++)
+        if (variants[v].model == &weft_model_logistic)
+            check(t, &p, &variants[v], "columns of four units", mem);
+}
+
+/* Nothing to be gained: fits end at once, with the best constant. */
+static void test_nothing(weft_team *t, weft_arena *mem)
+{
+    const problem p = problem_new(t, 0, 0, 2, mem);
+    for (int v = 0; v < VARIANTS; v++) {
+        weft_fitted out;
+        accuracy(t, &p, &variants[v], "tol = 1e-8", 1, &out, mem);
+        ok(!out.diverged && out.passes <= 60,
+           "%s %s, %s: features of nought take %d passes", variants[v].model->kind.name,
+           variants[v].options, form_name[variants[v].as], out.passes);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    weft_team world;
+    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
+    weft_arena *mem = weft_arena_new();
+    test_scales(&world, mem);
+    test_uneven(&world, mem);
+    test_nothing(&world, mem);
+    weft_arena_free(mem);
+    const int status = tap_done();
+    weft_par_end(&world);
+    return status;
+}
