@@ -235,22 +235,39 @@ static void test_gather(void)
     is_near(worst, 0, 200 * 1.5 * 1.2e-7 * 16, "sixteen rows gather what each would alone");
 }
 
-static void test_sgemm(void)
+/* A row by any number of rows, columns in any blocks. */
+static void test_deep(int n, int m, int k)
 {
-    enum { N = 13, M = 17, K = 29 };
-    const real *r = random_reals(N * K + M * K, 17);
-    float a[N * K], b[M * K], c[N * M];
-    for (int i = 0; i < N * K; i++) a[i] = (float)r[i];
-    for (int i = 0; i < M * K; i++) b[i] = (float)r[N * K + i];
-    weft_sgemm(N, M, K, a, K, b, M, c, M);
+    const size_t lda = (size_t)k + 5, ldb = (size_t)k + 1, ldc = (size_t)m + 2;
+    const real *a = random_reals(n * lda, 17), *b = random_reals(m * ldb, 18);
+    real *c = WEFT_NEW(mem, real, n * ldc), *some = WEFT_NEW(mem, real, n * ldc);
+    void *packed = weft_arena_get(mem, 1, weft_panels_bytes(k, m));
+    for (int j = 0; j < m; j += WEFT_WHOLE)
+        weft_deep_pack(k, m, j, m - j < WEFT_WHOLE ? m - j : WEFT_WHOLE, b + j * ldb, ldb,
+                       packed);
+    weft_deep_times(n, a, lda, k, m, packed, c, ldc);
     double worst = 0;
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < M; j++) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
             double sum = 0;
-            for (int k = 0; k < K; k++) sum += (double)a[i * K + k] * (double)b[k * M + j];
-            worst = worse(worst, fabs(sum - (double)c[i * M + j]));
+            for (int e = 0; e < k; e++)
+                sum += (double)a[i * lda + e] * (double)b[j * ldb + e];
+            worst = worse(worst, fabs(sum - (double)c[i * ldc + j]));
         }
-    is_near(worst, 0, K * 0.25 * 1.2e-7, "sgemm multiplies");
+    is_near(worst, 0, 4 * sqrt(k) * (sizeof(real) == 4 ? 6e-8 : 1.1e-16),
+            "a deep product: %d x %d x %d", n, k, m);
+    int same = 1;
+    for (int rows = 1; rows < n; rows += 1 + rows / 4) {
+        weft_deep_times(rows, a + lda * (n - rows), lda, k, m, packed, some, ldc);
+        for (int i = 0; i < rows; i++)
+            same &= memcmp(some + i * ldc, c + (n - rows + i) * ldc, m * sizeof *c) == 0;
+    }
+    const int last = (m - 1) / WEFT_WHOLE * WEFT_WHOLE;
+    weft_deep_pack(k, m - last, 0, m - last, b + last * ldb, ldb, packed);
+    weft_deep_times(n, a, lda, k, m - last, packed, some, ldc);
+    for (int i = 0; i < n; i++)
+        same &= memcmp(some + i * ldc, c + i * ldc + last, (m - last) * sizeof *c) == 0;
+    ok(same, "has the same rows in any company and columns in any block");
 }
 
 int main(void)
@@ -276,7 +293,9 @@ int main(void)
     test_cosine();
     for (int n = 1; n <= 2048; n *= 2) test_fwht(n);
     test_gather();
-    test_sgemm();
+    test_deep(1, 1, 1);
+    test_deep(67, 70, 50);
+    test_deep(130, 101, 1203);
     ok(weft_cpu_sgemm(0.05) > 0.1, "sgemm has a rate");
     ok(weft_cpu_stream(0.05) > 0.1, "memory has a rate");
     weft_arena_free(mem);

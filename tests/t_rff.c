@@ -74,6 +74,14 @@ static void make_data(weft_data *data, weft_form form)
     }
 }
 
+/* Bytes whose columns' ranges differ by more than can be rounded to small integers. */
+static void make_steep(weft_data *data)
+{
+    make_data(data, WEFT_BYTES);
+    for (int i = 0; i < N + VALID; i++)
+        for (int k = 0; k < D; k += 5) all_bytes[i][k] = 100 + all_bytes[i][k] % 4;
+}
+
 static void *set_up(weft_data *data, const char *options, double memory)
 {
     void *self = instance(options);
@@ -202,6 +210,11 @@ static void test_kernels(void)
     void *floats = set_up(&reals, "features=20000", 1e9);
     for (int kernel = 0; kernel < 2; kernel++)
         for (int p = 0; p < 4; p++) check_kernel(floats, &reals, kernel, p, 0, "reals");
+    make_steep(&bytes);
+    void *steep = set_up(&bytes, "features=20000", 1e9);
+    for (int kernel = 0; kernel < 2; kernel++)
+        for (int p = 0; p < 4; p++)
+            check_kernel(steep, &bytes, kernel, p, 0, "steep bytes");
 }
 
 /* ---- products ----------------------------------------------------------------------- */
@@ -397,19 +410,33 @@ static void ask_many(weft_data *data, double memory, int n, uint64_t *bits)
     }
 }
 
-/* With room for the products of all rows, of a part of them, of none. */
-static void test_kept(void)
+/* With room for the products of all rows, of a part of them, of none. The bits of the first
+ * are also those of any number of ranks. */
+static void check_kept(weft_data *data, const char *what)
 {
     enum { ASKED = 24 };
+    const double cell = data->form == WEFT_BYTES ? 1 : sizeof(float);
+    const double features = N * (70. + 64), rows = cell * (N + VALID) * D;
+    const double product = 4. * 70 * N;
+    uint64_t all[ASKED], some[ASKED], none[ASKED];
+    ask_many(data, 1e9, ASKED, all);
+    ask_many(data, (features + rows + 0.4 * product) / 0.9, ASKED, some);
+    ask_many(data, 4.0 * WEFT_BLOCK * 70, ASKED, none);
+    ok(memcmp(all, none, sizeof all) == 0,
+       "%s: products that are kept give the same features", what);
+    ok(memcmp(some, none, sizeof some) == 0, "%s: and so do those of some rows", what);
+    for (int i = 0; i < ASKED; i++) digest(all[i]);
+}
+
+static void test_kept(void)
+{
     weft_data data;
     make_data(&data, WEFT_BYTES);
-    const double features = N * (70. + 64), bytes = (N + VALID) * D, product = 4. * 70 * N;
-    uint64_t all[ASKED], some[ASKED], none[ASKED];
-    ask_many(&data, 1e9, ASKED, all);
-    ask_many(&data, (features + bytes + 0.4 * product) / 0.9, ASKED, some);
-    ask_many(&data, 4.0 * WEFT_BLOCK * 70, ASKED, none);
-    ok(memcmp(all, none, sizeof all) == 0, "products that are kept give the same features");
-    ok(memcmp(some, none, sizeof some) == 0, "and so do those of some rows");
+    check_kept(&data, "bytes");
+    make_steep(&data);
+    check_kept(&data, "steep bytes");
+    make_data(&data, WEFT_REALS);
+    check_kept(&data, "reals");
 }
 
 static void test_nested(void)

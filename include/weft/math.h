@@ -25,7 +25,9 @@ void weft_exact_add(int64_t n, const real *x, int scale, double *sum);
 
 /* ---- the machine -------------------------------------------------------------------- */
 
-const char *weft_cpu_kernel(void);      /* "avx512vnni", "avx2", "plain": what was chosen */
+/* "avx512", "avx2" or "plain": the loops in use, the widest that this CPU has, or those
+ * that WEFT_KERNEL in the environment names. All have the same bits. */
+const char *weft_cpu_kernel(void);
 double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1 thread */
 double weft_cpu_peak(double seconds);   /* measured GFLOP/s of the kernel in registers */
 double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
@@ -86,12 +88,6 @@ void weft_fwht(int n, float *x);
 void weft_gather16(int n, const uint32_t *at, const float *value, const float *x,
                    float *sum);
 
-/* ---- BLAS where BLAS is best -------------------------------------------------------- */
-
-/* c[n][ldc] = a[n][lda] b[k][ldb], c of m columns, floats. */
-void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb,
-                float *c, int ldc);
-
 /* ---- products with weights that are used many times --------------------------------- */
 
 /* Matrix b[k][m] packed in panels of columns for weft_panels_times. */
@@ -108,6 +104,18 @@ void weft_panels_pack(weft_panels *p, int k, int m, const real *b, size_t ldb, i
  * alone. Cost 2 n k m. */
 void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, int add,
                        real *c, size_t ldc);
+/* Matrix b[k][m] for weft_deep_times, packed in pieces of WEFT_DEEP rows, of which a column
+ * stays in cache: for k far above that. */
+enum { WEFT_DEEP = 512, WEFT_WHOLE = 32 };
+/* Packs columns [j, j + n) of it, given as b[n][ldb] (k numbers each), into mem
+ * (weft_panels_bytes(k, m), 64-byte aligned). j a multiple of WEFT_WHOLE, n WEFT_WHOLE or
+ * what is left. */
+void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem);
+/* c[n][ldc] = a[n][lda] b. A number of c depends on its row of a and its column of b alone:
+ * sums over pieces of k, then their sum. Fastest where lda is an odd multiple of 64 bytes.
+ * Cost 2 n k m. */
+void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void *mem,
+                     real *c, size_t ldc);
 /* g[k][ldg] += a^T b, a[n][lda] (k columns), b[n][ldb] (m columns), in fixed blocks of
  * rows. Cost 2 n k m. */
 void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,

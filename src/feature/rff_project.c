@@ -7,8 +7,9 @@
  * beforehand. Cauchy entries have no variance and a heavy tail that is the kernel: what
  * exceeds 16 of it, two in a hundred, is kept as a list and added in float. The shift of
  * the inputs becomes the first term of every feature. Whatever is not bytes, or differs too
- * much in scale, is multiplied as floats, in fixed blocks of rows so that ranks make no
- * difference. */
+ * much in scale, is multiplied as floats. Which rows are multiplied together depends on
+ * ranks, memory and what is kept, so a row's product must depend on that row alone, which
+ * BLAS does not promise. */
 #include "rff.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ typedef struct block {
     int64_t *first;  /* [columns+1] the tail of a column: entries first[j] .. */
     uint32_t *input; /* of the tail */
     float *value;
-    float *dense;         /* [d][columns] */
+    real *dense;          /* [d][columns], packed */
     float *sign, *radius; /* [3][padded], [padded] */
     struct block *next;   /* of those that are kept */
 } block;
@@ -168,27 +169,44 @@ static const block *make_integers(rff_shared *own, int type, int64_t j0, int col
     return b;
 }
 
+static const block *make_signs(rff_shared *own, int type, int64_t j0, int columns,
+                               weft_arena *tmp)
+{
+    char *room;
+    block *b = block_new(own, type, j0, columns, 4 * (size_t)own->padded * sizeof(float),
+                         &room, tmp);
+    b->sign = (float *)room;
+    b->radius = b->sign + 3 * own->padded;
+    rff_signs(own, j0, b->sign, b->radius);
+    return b;
+}
+
+static const block *make_floats(rff_shared *own, int type, int64_t j0, int columns,
+                                weft_arena *tmp)
+{
+    const int d = own->d;
+    float *z = WEFT_NEW(tmp, float, d);
+    real *some = WEFT_NEW(tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
+    char *room;
+    block *b = block_new(own, type, j0, columns, weft_panels_bytes(d, columns), &room, tmp);
+    b->dense = (real *)(void *)room;
+    for (int j = 0; j < columns; j += WEFT_WHOLE) {
+        const int n = columns - j < WEFT_WHOLE ? columns - j : WEFT_WHOLE;
+        for (int e = 0; e < n; e++) {
+            rff_column(own, family_of(type), j0 + j + e, z);
+            for (int i = 0; i < d; i++) some[(size_t)e * d + i] = (real)z[i];
+        }
+        weft_deep_pack(d, columns, j, n, some, (size_t)d, b->dense);
+    }
+    return b;
+}
+
 static const block *make_block(rff_shared *own, int type, int64_t j0, int columns,
                                weft_arena *tmp)
 {
     if (is_exact(own, type)) return make_integers(own, type, j0, columns, tmp);
-    const size_t n = family_of(type) == RFF_HADAMARD ? 4 * (size_t)own->padded
-                                                     : (size_t)columns * own->d;
-    char *room;
-    block *b = block_new(own, type, j0, columns, n * sizeof(float), &room, tmp);
-    if (family_of(type) == RFF_HADAMARD) {
-        b->sign = (float *)room;
-        b->radius = b->sign + 3 * own->padded;
-        rff_signs(own, j0, b->sign, b->radius);
-    } else {
-        float *column = WEFT_NEW(tmp, float, own->d);
-        b->dense = (float *)room;
-        for (int j = 0; j < columns; j++) {
-            rff_column(own, family_of(type), j0 + j, column);
-            for (int i = 0; i < own->d; i++) b->dense[(size_t)i * columns + j] = column[i];
-        }
-    }
-    return b;
+    if (family_of(type) == RFF_HADAMARD) return make_signs(own, type, j0, columns, tmp);
+    return make_floats(own, type, j0, columns, tmp);
 }
 
 /* The block of a type from column j0 on, kept or made now. */
@@ -261,14 +279,24 @@ static void product_integers(const rff_matrix *m, const block *b, const chunk *c
     if (family_of(b->type) == RFF_CAUCHY) add_tail(m, b, x, c->n, y, (size_t)ld, tmp);
 }
 
+/* Rows begin an odd number of lines of cache apart, so that they do not share its sets. */
 static void product_floats(const rff_matrix *m, const block *b, const chunk *c, float *y,
                            int ld, weft_arena *tmp)
 {
-    const int d = m->own->d;
-    float *x = WEFT_NEW(tmp, float, (size_t)c->n *d);
-    for (int r = 0; r < c->n; r++)
-        look(m, view_of(m->own, b->type), c->row[r], x + (size_t)r * d);
-    weft_sgemm(c->n, b->columns, d, x, d, b->dense, b->columns, y, ld);
+    const size_t d = (size_t)m->own->d, line = 64 / sizeof(real);
+    const size_t ldx = ((d + line - 1) / line | 1) * line, ldp = (size_t)b->columns;
+    const int same = sizeof(real) == sizeof *y; /* c's and the reals' numbers */
+    float *row = WEFT_NEW(tmp, float, d);
+    real *x = WEFT_NEW(tmp, real, (size_t)c->n * ldx);
+    real *p = same ? (real *)(void *)y : WEFT_NEW(tmp, real, (size_t)c->n * ldp);
+    for (int r = 0; r < c->n; r++) {
+        look(m, view_of(m->own, b->type), c->row[r], row);
+        for (size_t i = 0; i < d; i++) x[(size_t)r * ldx + i] = (real)row[i];
+    }
+    weft_deep_times(c->n, x, ldx, m->own->d, b->columns, b->dense, p,
+                    same ? (size_t)ld : ldp);
+    for (int r = 0; r < c->n && !same; r++)
+        for (size_t j = 0; j < ldp; j++) y[(size_t)r * ld + j] = (float)p[r * ldp + j];
 }
 
 /* H D1 H D2 H D3 x, then the lengths of the rows. */
@@ -319,7 +347,7 @@ void rff_caches(rff_shared *own)
         data += cell * (double)(part[p].n * part[p].d);
     }
     double room = fmax(0.9 * own->memory - data - most * (columns + 64), 0);
-    const double entry = cell > 1 ? cell : 1.2;
+    const double entry = cell > 1 ? sizeof(real) : 1.2;
     own->pool_size = (size_t)fmin(room / 4, 2 * RFF_VIEWS * entry * own->d * columns + 1e6);
     own->pool = weft_arena_get(own->mem, 1, own->pool_size);
     own->kept = (double)own->pool_size;

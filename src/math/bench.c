@@ -13,7 +13,8 @@ enum {
     WIDE = 960,
     CLASSES = 10,
     ORDER = 512,
-    POWER = 4096
+    POWER = 4096,
+    LONG = PIXELS + 16 /* between rows */
 };
 
 /* ---- the machine -------------------------------------------------------------------- */
@@ -98,9 +99,10 @@ typedef struct bench {
     double sgemm;   /* GFLOP/s */
     uint8_t *bytes; /* [WEFT_BLOCK][FEATURES] */
     weft_s8 packed;
-    int32_t *whole; /* [WEFT_BLOCK][FEATURES] */
-    float *x, *p, *y,
-        *offset; /* [WEFT_BLOCK][PIXELS], [PIXELS][ORDER], [WEFT_BLOCK][FEATURES] */
+    int32_t *whole;        /* [WEFT_BLOCK][FEATURES] */
+    float *x, *y, *offset; /* [WEFT_BLOCK][PIXELS], [WEFT_BLOCK][FEATURES], [FEATURES] */
+    real *a, *p;           /* [WEFT_BLOCK][LONG], [PIXELS][ORDER] packed */
+    real *c;               /* [WEFT_BLOCK][ORDER] */
     real *w, *z, *g;
     weft_arena *mem;
 } bench;
@@ -114,7 +116,7 @@ static void call_u8s8(void *ctx)
 static void call_floats(void *ctx)
 {
     bench *b = ctx;
-    weft_sgemm(WEFT_BLOCK, ORDER, PIXELS, b->x, PIXELS, b->p, ORDER, b->y, ORDER);
+    weft_deep_times(WEFT_BLOCK, b->a, LONG, PIXELS, ORDER, b->p, b->c, ORDER);
 }
 
 static void call_cos_int(void *ctx)
@@ -183,7 +185,9 @@ static void fill(bench *b)
     b->bytes = WEFT_NEW(b->mem, uint8_t, cells);
     b->whole = WEFT_NEW(b->mem, int32_t, cells);
     b->x = WEFT_NEW(b->mem, float, WEFT_BLOCK *PIXELS);
-    b->p = WEFT_NEW(b->mem, float, ORDER *PIXELS);
+    b->a = WEFT_NEW(b->mem, real, WEFT_BLOCK * LONG);
+    b->p = weft_arena_get(b->mem, 1, weft_panels_bytes(PIXELS, ORDER));
+    b->c = WEFT_NEW(b->mem, real, WEFT_BLOCK * ORDER);
     b->y = WEFT_NEW(b->mem, float, cells);
     b->offset = WEFT_NEW(b->mem, float, FEATURES);
     b->w = WEFT_NEW(b->mem, real, CLASSES * FEATURES);

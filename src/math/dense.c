@@ -1,7 +1,5 @@
-/* Public faces of the loops that depend on the CPU, and the one call of BLAS. */
+/* Public faces of the loops that depend on the CPU. */
 #include "kernel.h"
-
-#include <cblas.h>
 
 const char *weft_cpu_kernel(void)
 {
@@ -49,11 +47,4 @@ void weft_cells_forward(const weft_cells *t, const real *const *plus)
 void weft_cells_backward(const weft_cells *t, const real *dy, real *dc, real *const *into)
 {
     weft_kernel_best()->cell_back(t, dy, dc, into);
-}
-
-void weft_sgemm(int n, int m, int k, const float *a, int lda, const float *b, int ldb,
-                float *c, int ldc)
-{
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, m, k, 1, a, lda, b, ldb, 0, c,
-                ldc);
 }

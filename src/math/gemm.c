@@ -1,7 +1,8 @@
 /* Products of matrices that are too small for BLAS to be fast: c is cut into tiles that the
  * loops of this CPU keep in registers (kernel_gemm.h). b is packed beforehand in panels of
  * two vectors of columns, [panel][k][columns], the last panel of one vector where that is
- * enough. Called by the networks. */
+ * enough. Called by the networks, and by random features for what BLAS would be fast enough
+ * at: its rows depend on how many rows are multiplied with them, these do not. */
 #include "kernel.h"
 
 #include <string.h>
@@ -125,6 +126,33 @@ void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, i
                        real *c, size_t ldc)
 {
     weft_gemm_times(weft_kernel_best(), n, a, lda, b, add, c, ldc);
+}
+
+/* Where the piece of rows k0.. of a packed matrix [k][m] begins. */
+static size_t piece_at(int k0, int m)
+{
+    return weft_panels_bytes(k0, m) / sizeof(real);
+}
+
+void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem)
+{
+    for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
+        const int deep = least(WEFT_DEEP, k - k0);
+        weft_panels p;
+        weft_panels_pack(&p, deep, n, b + k0, ldb, 1,
+                         (real *)mem + piece_at(k0, m) + (size_t)deep * (size_t)j);
+    }
+}
+
+void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void *mem,
+                     real *c, size_t ldc)
+{
+    for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
+        const weft_panels p = {.k = least(WEFT_DEEP, k - k0),
+                               .m = m,
+                               .packed = (const real *)mem + piece_at(k0, m)};
+        weft_panels_times(n, a + k0, lda, &p, k0 > 0, c, ldc);
+    }
 }
 
 /* g[rows][ldg] += a^T b for up to a tile's rows, a[n][lda], all panels of b. */

@@ -84,8 +84,8 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
                      int m, const real *b, size_t ldb, real *g, size_t ldg,
                      weft_arena *tmp);
 
-/* The fastest table that this CPU runs and that agrees with the plain one on a small random
- * problem, which is tried once. Local. */
+/* The fastest table that this CPU runs, that WEFT_KERNEL allows and that agrees to the bit
+ * with the plain one on a small random problem, which is tried once. Local. */
 const weft_kernel *weft_kernel_best(void);
 
 #endif

@@ -4,14 +4,13 @@
  * of them fit (4 * 2 * 255 * 16 = 32640) before vpmaddwd widens the sum to 32 bits. That
  * makes 128 multiplications in nine instructions, five of them on the multipliers: three
  * times the rate of float FMAs, and exact. gram: both factors have 8 bits and a sign, so
- * they are widened when packed; vpmaddwd. cosine: in turns, reduced to [-1/2, 1/2] by two
- * FMAs, then cos(2 pi r) = sin(2 pi (1/4 - |r|)) by an odd polynomial of degree 7 (minimax
- * on [-1/4, 1/4], error 6e-7), its coefficients times 127. */
+ * they are widened when packed; vpmaddwd. */
 #if defined(__x86_64__)
 
 #include "kernel.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 #define F               __m256
@@ -35,15 +34,18 @@ INLINE __m256 short_stages(__m256 x)
     return _mm256_fmadd_ps(x, s4, _mm256_permute2f128_ps(x, x, 1));
 }
 
+#define STEP 2
+
 #ifdef WEFT_DOUBLE
-#define V            __m256d
-#define W            4
-#define LOAD(p)      _mm256_loadu_pd(p)
-#define STORE(p, v)  _mm256_storeu_pd(p, v)
-#define ZERO         _mm256_setzero_pd()
-#define SET(x)       _mm256_set1_pd(x)
-#define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
-#define ADD(a, b)    _mm256_add_pd(a, b)
+#define V             __m256d
+#define W             4
+#define LOAD(p)       _mm256_loadu_pd(p)
+#define STORE(p, v)   _mm256_storeu_pd(p, v)
+#define ZERO          _mm256_setzero_pd()
+#define SET(x)        _mm256_set1_pd(x)
+#define FMA(a, b, c)  _mm256_fmadd_pd(a, b, c)
+#define FMA1(a, b, c) fma(a, b, c)
+#define ADD(a, b)     _mm256_add_pd(a, b)
 
 INLINE real SUM(__m256d v)
 {
@@ -59,14 +61,15 @@ INLINE __m256d BYTES(const uint8_t *p)
     return _mm256_cvtepi32_pd(_mm_sub_epi32(q, _mm_set1_epi32(128)));
 }
 #else
-#define V            __m256
-#define W            8
-#define LOAD(p)      _mm256_loadu_ps(p)
-#define STORE(p, v)  _mm256_storeu_ps(p, v)
-#define ZERO         _mm256_setzero_ps()
-#define SET(x)       _mm256_set1_ps(x)
-#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#define ADD(a, b)    _mm256_add_ps(a, b)
+#define V             __m256
+#define W             8
+#define LOAD(p)       _mm256_loadu_ps(p)
+#define STORE(p, v)   _mm256_storeu_ps(p, v)
+#define ZERO          _mm256_setzero_ps()
+#define SET(x)        _mm256_set1_ps(x)
+#define FMA(a, b, c)  _mm256_fmadd_ps(a, b, c)
+#define FMA1(a, b, c) fmaf(a, b, c)
+#define ADD(a, b)     _mm256_add_ps(a, b)
 
 INLINE real SUM(__m256 v)
 {
@@ -96,7 +99,10 @@ INLINE __m256i first(int n)
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
+#define FROUND(v) _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+
 #include "kernel_cell.h"
+#include "kernel_cos.h"
 #include "kernel_gemm.h"
 #include "kernel_simd.h"
 
@@ -176,41 +182,14 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
     add_tile(sum, c, ldc);
 }
 
-/* A scale in two floats, so that products with it are reduced as if by a double. */
-typedef struct scale2 {
-    __m256 high, low;
-} scale2;
-
-INLINE scale2 split(double scale)
-{
-    const float high = (float)scale;
-    return (scale2){_mm256_set1_ps(high), _mm256_set1_ps((float)(scale - (double)high))};
-}
-
-/* 127 cos(2 pi (x scale + offset)), rounded. */
-INLINE __m256i cosine8(__m256 x, scale2 s, const float *offset)
-{
-    enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
-    const __m256 whole = _mm256_round_ps(_mm256_mul_ps(x, s.high), NEAREST);
-    const __m256 rest = _mm256_fmadd_ps(x, s.low, _mm256_loadu_ps(offset));
-    __m256 r = _mm256_add_ps(_mm256_fmsub_ps(x, s.high, whole), rest);
-    r = _mm256_sub_ps(r, _mm256_round_ps(r, NEAREST));
-    const __m256 z =
-        _mm256_sub_ps(_mm256_set1_ps(0.25f), _mm256_andnot_ps(_mm256_set1_ps(-0.0f), r));
-    const __m256 y = _mm256_mul_ps(z, z);
-    __m256 p = _mm256_set1_ps(-9016.16603f);
-    p = _mm256_fmadd_ps(p, y, _mm256_set1_ps(10330.2776f));
-    p = _mm256_fmadd_ps(p, y, _mm256_set1_ps(-5249.81708f));
-    p = _mm256_fmadd_ps(p, y, _mm256_set1_ps(797.961834f));
-    return _mm256_cvtps_epi32(_mm256_mul_ps(p, z));
-}
-
 /* 32 bytes of features. */
 #define COSINE(name, type, FLOATS)                                                         \
-    static void name##_32(const type *x, scale2 s, const float *offset, uint8_t *q)        \
+    static void name##_32(const type *x, turns s, const float *offset, uint8_t *q)         \
     {                                                                                      \
         __m256i v[4];                                                                      \
-        for (int i = 0; i < 4; i++) v[i] = cosine8(FLOATS(x + 8 * i), s, offset + 8 * i);  \
+        for (int i = 0; i < 4; i++)                                                        \
+            v[i] =                                                                         \
+                _mm256_cvtps_epi32(cosine(FLOATS(x + 8 * i), s, FLOAD(offset + 8 * i)));   \
         const __m256i low = _mm256_packs_epi32(v[0], v[1]);                                \
         const __m256i high = _mm256_packs_epi32(v[2], v[3]);                               \
         const __m256i mixed = _mm256_packs_epi16(low, high);                               \
@@ -221,7 +200,7 @@ INLINE __m256i cosine8(__m256 x, scale2 s, const float *offset)
     }                                                                                      \
     void name(int n, const type *x, double scale, const float *offset, uint8_t *q)         \
     {                                                                                      \
-        const scale2 s = split(scale);                                                     \
+        const turns s = turns_of(scale);                                                   \
         int i = 0;                                                                         \
         for (; i + 32 <= n; i += 32) name##_32(x + i, s, offset + i, q + i);               \
         if (i == n) return;                                                                \

@@ -6,6 +6,7 @@
 #include "kernel.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 #define F               __m512
@@ -33,16 +34,26 @@ INLINE __m512 short_stages(__m512 x)
     return _mm512_fmadd_ps(x, signs(0xff00), _mm512_shuffle_f32x4(x, x, 0x4e));
 }
 
+#define STEP 1
+
 #ifdef WEFT_DOUBLE
-#define V            __m512d
-#define W            8
-#define LOAD(p)      _mm512_loadu_pd(p)
-#define STORE(p, v)  _mm512_storeu_pd(p, v)
-#define ZERO         _mm512_setzero_pd()
-#define SET(x)       _mm512_set1_pd(x)
-#define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
-#define SUM(v)       _mm512_reduce_add_pd(v)
-#define ADD(a, b)    _mm512_add_pd(a, b)
+#define V             __m512d
+#define W             8
+#define LOAD(p)       _mm512_loadu_pd(p)
+#define STORE(p, v)   _mm512_storeu_pd(p, v)
+#define ZERO          _mm512_setzero_pd()
+#define SET(x)        _mm512_set1_pd(x)
+#define FMA(a, b, c)  _mm512_fmadd_pd(a, b, c)
+#define FMA1(a, b, c) fma(a, b, c)
+#define ADD(a, b)     _mm512_add_pd(a, b)
+
+INLINE real SUM(__m512d v)
+{
+    const __m256d h =
+        _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
+    const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(h), _mm256_extractf128_pd(h, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
+}
 
 INLINE __m512d BYTES(const uint8_t *p)
 {
@@ -51,15 +62,23 @@ INLINE __m512d BYTES(const uint8_t *p)
     return _mm512_cvtepi32_pd(_mm256_sub_epi32(q, _mm256_set1_epi32(128)));
 }
 #else
-#define V            __m512
-#define W            16
-#define LOAD(p)      _mm512_loadu_ps(p)
-#define STORE(p, v)  _mm512_storeu_ps(p, v)
-#define ZERO         _mm512_setzero_ps()
-#define SET(x)       _mm512_set1_ps(x)
-#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#define SUM(v)       _mm512_reduce_add_ps(v)
-#define ADD(a, b)    _mm512_add_ps(a, b)
+#define V             __m512
+#define W             16
+#define LOAD(p)       _mm512_loadu_ps(p)
+#define STORE(p, v)   _mm512_storeu_ps(p, v)
+#define ZERO          _mm512_setzero_ps()
+#define SET(x)        _mm512_set1_ps(x)
+#define FMA(a, b, c)  _mm512_fmadd_ps(a, b, c)
+#define FMA1(a, b, c) fmaf(a, b, c)
+#define ADD(a, b)     _mm512_add_ps(a, b)
+
+INLINE real SUM(__m512 v)
+{
+    const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
 
 INLINE __m512 BYTES(const uint8_t *p)
 {
@@ -162,7 +181,7 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
 }
 
 const weft_kernel weft_kernel_avx512 = {
-    .name = "avx512vnni",
+    .name = "avx512",
     .works = works,
     .wide = WIDE,
     .u8s8 = u8s8,

@@ -1,91 +1,145 @@
 /* The loops of kernel.h over whole vectors, written once for all widths. Included by the
  * kernel_*.c after they have defined
  *   V, W                   vector of W reals
- *   LOAD STORE ZERO SET FMA(a, b, c) = a b + c, SUM(v) = sum of its numbers
+ *   STEP                   vectors that hold 64 bytes
+ *   LOAD STORE ZERO SET FMA(a, b, c) = a b + c, rounded once
+ *   FMA1(a, b, c)          the same of single numbers
+ *   SUM(v)                 sum of its numbers: halves are added, then their halves
  *   BYTES(p)               vector of p[i] - 128
  *   F, FW                  vector of FW floats
- *   FLOAD FSTORE FADD FSUB FSET, FFMA(a, b, c) = a b + c
+ *   FLOAD FSTORE FADD FSUB FSET, FFMA(a, b, c) = a b + c, rounded once
  *   KEEP(v)                makes the compiler hold v in a register from here on
  *   SHORT_STAGES(v)        the stages of the Walsh-Hadamard transform within one vector
- */
+ * The bits of a result do not depend on these: a dot product is summed in LANES numbers,
+ * however many vectors these are, and all other sums run in the order of their terms. */
+
+/* Rows and classes of a tile of times, whose sums stay in registers, and columns that are
+ * taken at a time, so that w stays in the first-level cache. */
+#if STEP == 1
+enum { TIMES_ROWS = 2, TIMES_MOST = 5, PIECE = 256 };
+#else
+enum { TIMES_ROWS = 3, TIMES_MOST = 2, PIECE = 512 };
+#endif
 
 enum {
-    PIECE = 256,   /* columns taken at a time by times: w stays in the first-level cache */
-    BAND = 32,     /* rows taken at a time by times */
-    GROUP = 10,    /* classes taken at a time by times */
-    ROWS = 128,    /* rows taken at a time by trans */
-    STRIP = 2 * W, /* columns of a tile of trans */
-    MOST = 5       /* classes of a tile */
+    LANES = STEP * W, /* numbers that a dot product is summed in */
+    BAND = 30,        /* rows taken at a time by times, a multiple of TIMES_ROWS */
+    GROUP = 10,       /* classes taken at a time by times */
+    ROWS = 128,       /* rows taken at a time by trans */
+    STRIP = 2 * W,    /* columns of a tile of trans */
+    TRANS_MOST = 5    /* classes of a tile of trans */
 };
 
-/* part[rows][GROUP], vectors to be summed, += x w^T over d columns of x[rows][PIECE]. */
+/* Loads are as scarce as multiplications: each vector is loaded once, the rows' or the
+ * classes', of which there are fewer, are held, and KEEP leaves the other in a register.
+ * part[rows][GROUP][STEP], vectors to be summed, += x w^T over d columns of x[rows][PIECE].
+ */
 #define TIMES_TILE(rows, classes)                                                          \
     static void times_##rows##_##classes(int d, const real *x, const real *w, size_t ldw,  \
                                          V *part)                                          \
     {                                                                                      \
-        V sum[rows][classes];                                                              \
+        V sum[rows][classes][STEP];                                                        \
         for (int r = 0; r < rows; r++)                                                     \
-            for (int j = 0; j < classes; j++) sum[r][j] = part[r * GROUP + j];             \
-        for (int k = 0; k < d; k += W) {                                                   \
-            V xk[rows];                                                                    \
-            for (int r = 0; r < rows; r++) xk[r] = LOAD(x + r * PIECE + k);                \
-            for (int j = 0; j < classes; j++) {                                            \
-                V wk = LOAD(w + (size_t)j * ldw + k);                                      \
-                KEEP(wk); /* in a register: loads are as scarce as multiplications */      \
-                for (int r = 0; r < rows; r++) sum[r][j] = FMA(xk[r], wk, sum[r][j]);      \
+            for (int j = 0; j < classes; j++)                                              \
+                for (int v = 0; v < STEP; v++)                                             \
+                    sum[r][j][v] = part[(r * GROUP + j) * STEP + v];                       \
+        for (int k = 0; k < d; k += LANES)                                                 \
+            for (int v = 0; v < STEP; v++) {                                               \
+                const real *xv = x + k + v * W, *wv = w + k + v * W;                       \
+                V held[rows < classes ? rows : classes];                                   \
+                if (rows < classes) {                                                      \
+                    for (int r = 0; r < rows; r++) held[r] = LOAD(xv + r * PIECE);         \
+                    for (int j = 0; j < classes; j++) {                                    \
+                        V one = LOAD(wv + (size_t)j * ldw);                                \
+                        KEEP(one);                                                         \
+                        for (int r = 0; r < rows; r++)                                     \
+                            sum[r][j][v] = FMA(held[r], one, sum[r][j][v]);                \
+                    }                                                                      \
+                } else {                                                                   \
+                    for (int j = 0; j < classes; j++)                                      \
+                        held[j] = LOAD(wv + (size_t)j * ldw);                              \
+                    for (int r = 0; r < rows; r++) {                                       \
+                        V one = LOAD(xv + r * PIECE);                                      \
+                        KEEP(one);                                                         \
+                        for (int j = 0; j < classes; j++)                                  \
+                            sum[r][j][v] = FMA(one, held[j], sum[r][j][v]);                \
+                    }                                                                      \
+                }                                                                          \
             }                                                                              \
-        }                                                                                  \
         for (int r = 0; r < rows; r++)                                                     \
-            for (int j = 0; j < classes; j++) part[r * GROUP + j] = sum[r][j];             \
+            for (int j = 0; j < classes; j++)                                              \
+                for (int v = 0; v < STEP; v++)                                             \
+                    part[(r * GROUP + j) * STEP + v] = sum[r][j][v];                       \
     }
 TIMES_TILE(1, 1)
 TIMES_TILE(1, 2)
+TIMES_TILE(2, 1)
+TIMES_TILE(2, 2)
+#if STEP == 1
 TIMES_TILE(1, 3)
 TIMES_TILE(1, 4)
 TIMES_TILE(1, 5)
-TIMES_TILE(2, 1)
-TIMES_TILE(2, 2)
 TIMES_TILE(2, 3)
 TIMES_TILE(2, 4)
 TIMES_TILE(2, 5)
+#define TIMES_TILES                                                                        \
+    {                                                                                      \
+        {times_1_1, times_1_2, times_1_3, times_1_4, times_1_5},                           \
+            {times_2_1, times_2_2, times_2_3, times_2_4, times_2_5},                       \
+    }
+#else
+TIMES_TILE(3, 1)
+TIMES_TILE(3, 2)
+#define TIMES_TILES                                                                        \
+    {                                                                                      \
+        {times_1_1, times_1_2}, {times_2_1, times_2_2}, {times_3_1, times_3_2},            \
+    }
+#endif
 
 /* How many of c classes the next tile takes: the last two share evenly. */
-static int share(int c)
+static int share(int c, int most)
 {
-    return c <= MOST ? c : c < 2 * MOST ? (c + 1) / 2 : MOST;
+    return c <= most ? c : c < 2 * most ? (c + 1) / 2 : most;
 }
 
-/* One piece of columns for one or two rows: bytes to reals, then tiles of classes. */
+/* One piece of columns for up to TIMES_ROWS rows: bytes to reals, then tiles of classes. */
 static void times_piece(int rows, int d, const uint8_t *q, size_t ldq, int c, const real *w,
                         size_t ldw, V *part)
 {
-    static void (*const tile[2][MOST])(int, const real *, const real *, size_t, V *) = {
-        {times_1_1, times_1_2, times_1_3, times_1_4, times_1_5},
-        {times_2_1, times_2_2, times_2_3, times_2_4, times_2_5}};
-    real x[2 * PIECE];
+    static void (*const tile[TIMES_ROWS][TIMES_MOST])(int, const real *, const real *,
+                                                      size_t, V *) = TIMES_TILES;
+    real x[TIMES_ROWS * PIECE];
     for (int r = 0; r < rows; r++)
         for (int k = 0; k < d; k += W)
             STORE(x + r * PIECE + k, BYTES(q + (size_t)r * ldq + k));
     for (int j = 0, m; j < c; j += m) {
-        m = share(c - j);
-        tile[rows - 1][m - 1](d, x, w + (size_t)j * ldw, ldw, part + j);
+        m = share(c - j, TIMES_MOST);
+        tile[rows - 1][m - 1](d, x, w + (size_t)j * ldw, ldw, part + j * STEP);
     }
+}
+
+static real sum_lanes(V *v)
+{
+    for (int half = STEP / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++) v[i] += v[i + half];
+    return SUM(v[0]);
 }
 
 /* Up to BAND rows by up to GROUP classes. */
 static void times_group(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
                         size_t ldw, real *z, size_t ldz)
 {
-    V part[BAND * GROUP];
-    const int even = d / W * W;
-    for (int e = 0; e < BAND * GROUP; e++) part[e] = ZERO;
+    V part[BAND * GROUP * STEP];
+    const int even = d / LANES * LANES;
+    for (int e = 0; e < BAND * GROUP * STEP; e++) part[e] = ZERO;
     for (int k = 0; k < even; k += PIECE)
-        for (int i = 0; i < n; i += 2)
-            times_piece(i + 1 < n ? 2 : 1, even - k < PIECE ? even - k : PIECE,
-                        q + (size_t)i * ldq + k, ldq, c, w + k, ldw, part + i * GROUP);
+        for (int i = 0; i < n; i += TIMES_ROWS)
+            times_piece(least(TIMES_ROWS, n - i), least(PIECE, even - k),
+                        q + (size_t)i * ldq + k, ldq, c, w + k, ldw,
+                        part + i * GROUP * STEP);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < c; j++) {
-            real sum = SUM(part[i * GROUP + j]);
+            real sum = sum_lanes(part + (i * GROUP + j) * STEP);
             for (int k = even; k < d; k++)
                 sum += (real)(q[(size_t)i * ldq + k] - 128) * w[(size_t)j * ldw + k];
             z[(size_t)j * ldz + i] = sum;
@@ -130,8 +184,9 @@ TRANS_TILE(5)
 static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
                   size_t ldz, real *g, size_t ldg)
 {
-    static void (*const tile[MOST])(int, const real *, const real *, size_t, real *,
-                                    size_t) = {trans_1, trans_2, trans_3, trans_4, trans_5};
+    static void (*const tile[TRANS_MOST])(int, const real *, const real *, size_t, real *,
+                                          size_t) = {trans_1, trans_2, trans_3, trans_4,
+                                                     trans_5};
     real x[ROWS * STRIP];
     const int even = d / STRIP * STRIP;
     for (int i = 0; i < n; i += ROWS) {
@@ -141,17 +196,20 @@ static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real 
                 for (int v = 0; v < STRIP; v += W)
                     STORE(x + r * STRIP + v, BYTES(q + (size_t)(i + r) * ldq + k + v));
             for (int j = 0, m; j < c; j += m) {
-                m = share(c - j);
+                m = share(c - j, TRANS_MOST);
                 tile[m - 1](rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k,
                             ldg);
             }
         }
     }
     for (int j = 0; j < c; j++)
-        for (int k = even; k < d; k++)
+        for (int k = even; k < d; k++) {
+            real sum = g[(size_t)j * ldg + k];
             for (int i = 0; i < n; i++)
-                g[(size_t)j * ldg + k] +=
-                    (real)(q[(size_t)i * ldq + k] - 128) * z[(size_t)j * ldz + i];
+                sum =
+                    FMA1((real)(q[(size_t)i * ldq + k] - 128), z[(size_t)j * ldz + i], sum);
+            g[(size_t)j * ldg + k] = sum;
+        }
 }
 
 /* Two stages at once, of strides h and 2h, h >= FW. */
