@@ -46,7 +46,7 @@ static int core_level(const char *core)
 }
 
 /* OPENBLAS_CORETYPE is exported on some machines for the sake of other programs and halves
- * the speed of every matrix product. */
+ * the speed of factorizations. */
 static void warn_core(void)
 {
     const char *kernel = weft_cpu_kernel(), *core = openblas_get_corename();

@@ -1,0 +1,114 @@
+#!/bin/bash
+# What a result must not depend on: each search below is done again on other numbers of ranks,
+# by teams, in less memory, stopped and resumed again and again, and by the loops for other
+# CPUs, and keeps its digest. Prints TAP.
+. tests/tap.sh
+. tests/plays.sh
+
+packed() # NAME READER SOURCE ...
+{
+    name=$1
+    shift
+    "$weft" pack "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "$name are packed"
+}
+
+tune() # RANKS OPTION...: the search $search with these, into r.h5; 75: stopped
+{
+    ranks=$1
+    shift
+    rm -rf "$tmp"/r.*
+    # shellcheck disable=SC2086
+    timeout 100 mpirun -n "$ranks" "$weft" tune $search "$@" -o "$tmp/r.h5" \
+        >"$tmp/out" 2>"$tmp/log" </dev/null
+}
+
+digest() # of the last run
+{
+    "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
+}
+
+same() # STATUS STATEMENT: the run had this status, and ended with the digest of the first
+{
+    [ "$1" = 0 ] && [ -n "$expected" ] && [ "$(digest)" = "$expected" ]
+    result $? "$name: $2"
+}
+
+# Stopped as soon as it has done something, it goes on on another number of ranks.
+stopped() # OPTION...
+{
+    starts=1
+    tune 2 "$@" run.time_limit=0.01
+    status=$?
+    while [ $status = 75 ] && [ $starts -lt 40 ]; do
+        timeout 100 mpirun -n $((starts % 3 + 1)) "$weft" resume "$tmp/r.h5" \
+            >"$tmp/out" 2>"$tmp/log" </dev/null
+        status=$?
+        starts=$((starts + 1))
+    done
+    [ $starts -gt 1 ] || status=1
+    same $status "stopped and resumed, $starts starts"
+}
+
+by_kernel() # KERNEL: the loops for other CPUs, where this one has them
+{
+    [ "$1" != "$own" ] || return
+    WEFT_KERNEL=$1 tune 1
+    status=$?
+    if grep -q 'no such loops' "$tmp/log"; then
+        count=$((count + 1))
+        echo "ok $count - $name: $1 # skip this CPU has no such loops"
+        return
+    fi
+    grep -q "kernel $1\$" "$tmp/log" || status=1
+    same $status "by the loops for $1"
+}
+
+# ---- data -------------------------------------------------------------------------------
+
+awk 'BEGIN {
+    srand(1)
+    for (i = 0; i < 900; i++) {
+        for (j = 0; j < 40; j++) printf "%.4f,", (i % 3) * cos(j) + 3 * rand()
+        print i % 3
+    }
+}' >"$tmp/rows.csv"
+plays >"$tmp/plays.txt"
+packed floats dense "$tmp/rows.csv"
+packed images synthetic images rows=600
+packed documents synthetic documents rows=400
+packed clients synthetic federated=generated clients=40
+packed dealt synthetic images rows=60 clients=6 d=64
+packed plays shakespeare "$tmp/plays.txt" length=20 stride=5
+
+# ---- searches ---------------------------------------------------------------------------
+
+# NAME|DATA|GB OF MEMORY: FOR A PART OF WHAT IS KEPT, FOR NOTHING|SEARCH; without memory by other
+# loops only. 1,094 features leave 70 for a second block, whose rows BLAS would tell apart by
+# their company.
+while IFS='|' read -r name data some least search; do
+    search="$search run.data=$tmp/$data.h5 run.test=no"
+    tune 1
+    result $? "$name: on one rank"
+    expected=$(digest)
+    own=$(sed -n 's/.*; kernel //p' "$tmp/log")
+    if [ -n "$some" ]; then
+        tune 2 "run.memory=$some"
+        same $? "on 2 ranks in $some GB"
+        tune 3 run.teams=2
+        same $? "on 3 ranks in 2 teams"
+        tune 4 "run.memory=$least"
+        same $? "on 4 ranks in $least GB"
+        stopped "run.memory=$some"
+    fi
+    for kernel in plain avx2 avx512; do by_kernel $kernel; done
+done <<END
+floats|floats|0.004|0.002|inputs/demo-images.ini rff.features=1094 space.configs=6
+structured|floats|0.004|0.002|inputs/demo-images.ini fmap.model=logistic rff.features=300 space.configs=4 rff.kernel=gaussian rff.projection=structured
+bytes|images|0.003|0.002|inputs/demo-images.ini rff.features=500 space.configs=6
+documents|documents|0.004|0.0025|inputs/demo.ini space.configs=6
+clients|clients|0.01|0.001|inputs/demo-federated.ini fed.eval_clients=5 space.configs=3 fedex.most=3 fedex.total=6 fedex.eliminations=1
+cnn|dealt|||inputs/cifar10-federated.ini space.configs=3 fedex.most=3 fedex.total=6 fedex.eliminations=1 fed.cohort=2 fed.eval_clients=2
+lstm|plays|||inputs/shakespeare-small.ini space.configs=3 fedex.most=3 fedex.total=6 fedex.eliminations=1 lstm.hidden=24 fed.cohort=4
+END
+echo "1..$count"
