@@ -34,20 +34,24 @@ same() # STATUS STATEMENT: the run had this status, and ended with the digest of
     result $? "$name: $2"
 }
 
-# Stopped as soon as it has done something, it goes on on another number of ranks.
+# Stopped after a quarter of the time that the first run took, or less, it goes on on another
+# number of ranks, and so on.
 stopped() # OPTION...
 {
-    starts=1
-    tune 2 "$@" run.time_limit=0.01
-    status=$?
-    while [ $status = 75 ] && [ $starts -lt 40 ]; do
-        timeout 100 mpirun -n $((starts % 3 + 1)) "$weft" resume "$tmp/r.h5" \
-            >"$tmp/out" 2>"$tmp/log" </dev/null
+    limit=$(sed -n 's/.*: set-up.* search \([0-9.]*\).*/\1/p' "$tmp/first")
+    starts=1 status=0
+    while [ $starts = 1 ] && [ $status = 0 ]; do
+        limit=$(awk "BEGIN { print $limit / 4 }")
+        tune 2 "$@" "run.time_limit=$limit"
         status=$?
-        starts=$((starts + 1))
+        while [ $status = 75 ] && [ $starts -lt 40 ]; do
+            timeout 100 mpirun -n $((starts % 3 + 1)) "$weft" resume "$tmp/r.h5" \
+                >"$tmp/out" 2>"$tmp/log" </dev/null
+            status=$?
+            starts=$((starts + 1))
+        done
     done
-    [ $starts -gt 1 ] || status=1
-    same $status "stopped and resumed, $starts starts"
+    same $status "stopped after $limit s and resumed, $starts starts"
 }
 
 by_kernel() # KERNEL: the loops for other CPUs, where this one has them
@@ -91,6 +95,7 @@ while IFS='|' read -r name data some least search; do
     tune 1
     result $? "$name: on one rank"
     expected=$(digest)
+    "$weft" report "$tmp/r.h5" >"$tmp/first" 2>>"$tmp/log"
     own=$(sed -n 's/.*; kernel //p' "$tmp/log")
     if [ -n "$some" ]; then
         tune 2 "run.memory=$some"
