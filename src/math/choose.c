@@ -36,7 +36,7 @@ typedef struct outcome {
     int32_t product[WEFT_TILE * WEFT_WIDE], gram[WEFT_TILE * WEFT_WIDE];
     uint8_t q[2 * D];
     real z[C * N], g[C * D];
-    float fwht[FWHT], gather[16];
+    float fwht[FWHT], gather[16], halfway[16];
     real panels[ROWS * COLUMNS], outer[DEEP * COLUMNS];
     real cells[11 * CELLS]; /* z, c, y, then dz, dc */
 } outcome;
@@ -70,6 +70,21 @@ static void draw(trial *t)
     for (int i = 0; i < ROWS * DEEP; i++) t->u[i] = (real)next(&s) / (1 << 24) - (real)0.5;
     for (int i = 0; i < DEEP * COLUMNS; i++)
         t->v[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+}
+
+/* a b + c a little off the middle of two floats, which a sum in double would put there:
+ * (1 + e) (1 - e) 2^-24 + 1 + e for e = 2^-23. */
+static void run_halfway(const weft_kernel *kernel, float *sum)
+{
+    const float e = 0x1p-23f, a = 1 + e;
+    const uint32_t first = 0;
+    float b[16];
+    for (int i = 0; i < 16; i++) {
+        const float sign = i % 2 ? -1 : 1;
+        b[i] = sign * (1 - (float)(i / 2 % 2 ? -1 : 1) * e) * 0x1p-24f;
+        sum[i] = (i / 4 % 2 ? -1 : 1) * (1 + e);
+    }
+    kernel->gather16(1, &first, &a, b, sum);
 }
 
 /* Products of u and v, by whole tiles and by their edges; cells made of u and v, and their
@@ -127,6 +142,7 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_aren
     uint32_t at[10];
     for (uint32_t e = 0; e < 10; e++) at[e] = (7 * e + 3) % 10;
     kernel->gather16(10, at, t->offset, t->y, o->gather);
+    run_halfway(kernel, o->halfway);
     run_reals(kernel, t, o, tmp);
 }
 
