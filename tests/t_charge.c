@@ -5,6 +5,8 @@
 #include "../src/run/report.h"
 #include "toy.h"
 
+#include <unistd.h>
+
 enum { ALL = 31 }; /* the set of all five clients */
 
 static const int64_t sizes[5][WEFT_NPART] = {
@@ -68,15 +70,43 @@ static void test_deadline(void)
     }
 }
 
+/* What is said where nobody answers in time. */
+static void test_nobody(void)
+{
+    toy *t = five_clients();
+    const char *path = at("said.txt");
+    fflush(stderr);
+    const int kept = dup(STDERR_FILENO);
+    weft_check(kept >= 0 && freopen(path, "a", stderr) != NULL, "no %s", path);
+    weft_log_set(WEFT_WARN, world.rank);
+    const stand *s = trained(t,
+                             "[fed]\ncohort = 5\n[device]\nsample_seconds = 1\n"
+                             "deadline = 2\n",
+                             1, 3);
+    weft_log_set(WEFT_ERROR, world.rank);
+    fflush(stderr);
+    weft_check(dup2(kept, STDERR_FILENO) >= 0, "stderr is lost");
+    close(kept);
+    is_near(s->res.loss, 1, 0, "nobody in time is the worst there is");
+    const double zero[W] = {0};
+    is_near(distance(s->state, zero), 0, 0, "and the weights stay");
+    FILE *f = fopen(path, "r");
+    char line[512] = "";
+    weft_check(f && (world.rank > 0 || fgets(line, sizeof line, f)), "nothing was said");
+    ok(world.rank > 0 || (strstr(line, "all 5 clients of round 0") &&
+                          strstr(line, "device.deadline") && !fgets(line, sizeof line, f)),
+       "which is said, once");
+    fclose(f);
+}
+
 /* The same cohorts without a deadline, where devices are lost for other reasons. */
 static void test_uncharged(void)
 {
-    static const char *const device[] = {
-        /* sections [device] */
-        "over = 2\nspeed = exponential\nsample_seconds = 1", "dropout = 0.5",
-        "availability = 0.5",
-        "over = 2\nspeed = exponential\nsample_seconds = 1\n"
-        "deadline = 1e9"};
+    static const char slow[] = "over = 2\nspeed = exponential\nsample_seconds = 1",
+                      patient[] = "over = 2\nspeed = exponential\nsample_seconds = 1\n"
+                                  "deadline = 1e9",
+                      *const device[] = {slow, patient, "dropout = 0.5",
+                                         "availability = 0.5"};
     toy *t = five_clients();
     for (int e = 0; e < 4; e++) {
         const char *text = weft_arena_text(mem,
@@ -256,6 +286,7 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_deadline();
+    test_nobody();
     test_uncharged();
     test_mixture();
     test_global();

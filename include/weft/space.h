@@ -253,7 +253,8 @@ typedef struct weft_round {
     double before_loss, before_error; /* of the server's weights on their validation data */
     double after_loss, after_error;   /* of each client's own, after its training */
     double train_loss;                /* mean over local steps of clients averaged */
-    double clients, diverged, dropped; /* averaged; diverged; lost to device or deadline */
+    double clients, diverged, dropped; /* averaged; diverged; away, dropped out, late or
+                                          not needed */
     double samples;                    /* local training samples seen */
     double bytes;                      /* up and down, all devices of the round */
     double seconds, energy;            /* virtual time of the round; joule, all devices */

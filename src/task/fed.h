@@ -86,7 +86,7 @@ typedef struct fed {
     fed_desk desk;
     double mean_samples, mean_valid; /* of a client, as trained and as scored */
     weft_population all;             /* predictions on the clients' validation samples */
-    int warned;                      /* that a whole cohort diverged */
+    int warned;                      /* that a whole cohort diverged or was late */
 } fed;
 
 /* ---- fed_opts.c --------------------------------------------------------------------- */

@@ -128,19 +128,19 @@ weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, in
 
 /* ---- who is late -------------------------------------------------------------------- */
 
-/* What a configuration is worth under a deadline is its mean over all clients that draw it
- * and are there. Who misses the deadline by its device and what its options ask of it is
- * one of them: left out, a configuration would be judged by the clients that are fast
- * enough for it. Its work is lost as that of a client that diverged, and its score is the
- * same, the worst: it tells the server no more than that no weights came, so that what it
- * scored before training, by which being late would cost nothing once training gains
- * little, is not to be had. For differences it has the mean before training of those that
- * answered.
+/* At a deadline the score of a configuration is its mean over all clients that draw it and
+ * are there. One that is late, for its device and the work that its options ask of it, is
+ * one of them: left out, each configuration would be judged by those fast enough for it, so
+ * by another population than the next. Its score is the worst there is, as that of a client
+ * that diverged: neither gives weights back. The score before training would be another
+ * choice, but the server has not heard it when the deadline comes, and to be late would
+ * cost nothing once training gains little. Where differences are scored, it counts as the
+ * mean before training of those that answered.
  *
  * Not charged: who is away or drops out, which no option changes; and the surplus of an
  * over-selection, which loses a race against others. Where all draw the same, as many lose
- * whatever it is; in a mixture a slow configuration loses more, but how it would do where
- * all draw it is not known by that. It has fewer scores, those of its faster clients. */
+ * whatever that is. In a mixture a slow configuration loses more, which does not tell how
+ * it would do if all drew it: it has fewer scores, those of its faster clients. */
 static void charge_late(const fed *t, cohort *c)
 {
     double loss = 0, wrong = 0, count = 0;
@@ -238,6 +238,23 @@ static void fill_row(const cohort *c, const fed_seen *s, double train_loss, weft
     row->entropy = weft_mix_entropy(&c->mix);
 }
 
+/* Says once that a whole cohort was lost for what it was told to do. */
+static void warn(fed *t, const cohort *c, const fed_book *b, const weft_round *row)
+{
+    if (t->warned || row->clients > 0 || (row->diverged < 1 && c->end.late == 0)) return;
+    t->warned = 1;
+    if (row->diverged > 0)
+        weft_log(WEFT_WARN,
+                 "all %.0f clients of round %.0f of trial %.0f diverged, so the weights "
+                 "stay; client.lr may be too high",
+                 row->diverged, b->head.round, b->head.trial);
+    else
+        weft_log(WEFT_WARN,
+                 "all %d clients of round %.0f of trial %.0f missed device.deadline = %g "
+                 "s, so the weights stay; allow more, or fewer client.epochs",
+                 c->end.late, b->head.round, b->head.trial, t->device.deadline);
+}
+
 /* Sums up the round, in the order of the cohort. */
 static void write_books(fed *t, const cohort *c, fed_book *b, weft_round *row)
 {
@@ -260,12 +277,7 @@ static void write_books(fed *t, const cohort *c, fed_book *b, weft_round *row)
     b->head.train_count += count;
     b->head.seconds += c->end.seconds;
     fill_row(c, &seen, loss / count, row);
-    if (t->warned || row->diverged < 1 || row->clients > 0) return;
-    t->warned = 1;
-    weft_log(WEFT_WARN,
-             "all %.0f clients of round %.0f of trial %.0f diverged, so the weights stay; "
-             "client.lr may be too high",
-             row->diverged, b->head.round, b->head.trial);
+    warn(t, c, b, row);
 }
 
 /* Whole numbers below 2^52 in doubles, and then in integers, in the same place. */
