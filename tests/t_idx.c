@@ -53,9 +53,9 @@ static void write_set(const char *dir, const char *prefix, const char *suffix, i
     static uint8_t bytes[ROOM];
     size_t at = head(bytes, 0x08, 3, (const int[]){n, H, W});
     for (int i = 0; i < n * PIXELS; i++)
-        bytes[at++] = i % PIXELS == 0            ? (uint8_t)(i / PIXELS)
-                      : i % PIXELS == PIXELS - 1 ? 255
-                                                 : 7;
+        bytes[at++] = (uint8_t)(i % PIXELS == 0            ? i / PIXELS
+                                : i % PIXELS == PIXELS - 1 ? 255
+                                                           : 7);
     write_file(weft_arena_text(mem, "%s/%s-images-idx3-ubyte%s", dir, prefix, suffix),
                bytes, at);
     at = head(bytes, 0x08, 1, &n);
