@@ -34,6 +34,7 @@ typedef struct game {
     int open;         /* jobs in flight at most */
     uint64_t seed;    /* of the tuner and of noise */
     const char *axes; /* ini text of axes beside client.x, or NULL */
+    int64_t train;    /* training samples that the tuner is told of */
 } game;
 
 /* An instance of a tuner with the options given. */
@@ -56,9 +57,11 @@ static inline player player_new(const game *g, weft_arena *mem)
                         g->k, g->axes ? g->axes : "", g->tuner->kind.name, g->options);
     weft_check(weft_conf_text(&c, "game", text) == WEFT_OK &&
                    weft_space_read(p.space, &c, kinds, 2, 7, mem) == WEFT_OK &&
-                   weft_conf_bind(&c, &g->tuner->kind, p.self) == WEFT_OK &&
-                   g->tuner->setup(p.self, p.space, g->seed, mem) == WEFT_OK,
+                   weft_conf_bind(&c, &g->tuner->kind, p.self) == WEFT_OK,
                "%s", weft_error());
+    p.space->samples = g->train;
+    weft_check(g->tuner->setup(p.self, p.space, g->seed, mem) == WEFT_OK, "%s",
+               weft_error());
     return p;
 }
 

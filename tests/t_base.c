@@ -152,7 +152,7 @@ static const weft_opt plugin_opts[] = {
      "", 1},
     {"binary", WEFT_BOOL, AT(binary), "no", 0, 0, NULL, "", 1},
     {"bins", WEFT_LONG, AT(bins), "2^20", 1, 1e12, NULL, "", 0},
-    {"gamma", WEFT_REAL, AT(gamma), "0.5", 0, 10, NULL, "", 1},
+    {"gamma", WEFT_REAL, AT(gamma), "0.5", 0, 10, "auto", "", 1},
     {"file", WEFT_TEXT, AT(file), "", 0, 0, NULL, "", 0},
     {0}};
 static const weft_kind plugin_kind = {"rff", "for the test", sizeof(plugin), plugin_opts,
@@ -191,6 +191,8 @@ static void test_options(void)
        "1e6 and 2^20 are integers");
     ok(parsed("gamma", "1e-3") == 1e-3 && parsed("gamma", "10^-2") == 0.01,
        "10^-2 is a number");
+    ok(parsed("gamma", "Auto") == 0 && shows("gamma", 0, "auto") && shows("gamma", 2, "2"),
+       "a number's lower bound may be a word");
     ok(refused("gamma", "ten", "'ten' is not a number"), "ten is not a number");
     ok(refused("gamma", "1 2", "is not a number") &&
            refused("gamma", "", "is not a number") &&

@@ -113,6 +113,8 @@ cat >"$tmp/in.ini" <<END
 [run]
 data = $tmp/doc.h5
 tuner = ws_sha
+[ws_sha]
+switch = 1
 [space]
 configs = 8
 [fmap]
@@ -248,7 +250,7 @@ bad 2 'order=2.* is not section.key=value' "an assignment without a section" ord
 bad 2 'no data set is named; give run.data' "no data" run.data=
 bad 2 'run.teams = 3.*2 ranks' "more teams than ranks" run.teams=3
 sed 's/^order/oder/' "$tmp/in.ini" >"$tmp/typo.ini"
-refused 2 'typo.ini:11:.*oder.*order' "a typing error is named with file and line" \
+refused 2 'typo.ini:13:.*oder.*order' "a typing error is named with file and line" \
     tune "$tmp/typo.ini" -o "$tmp/bad.h5"
 refused 3 'missing.ini: No such file' "a missing input file" tune "$tmp/missing.ini"
 refused 2 'rff.features.* 0 is out of bounds' "no features at all" tune "$tmp/all.ini" \

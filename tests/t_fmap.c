@@ -15,6 +15,7 @@ enum { TRIAL = 2, ROUND = 5 };
 
 static weft_team team;
 static weft_arena *mem;
+static int ntrain = N; /* training rows, of N */
 static float value[N + VALID][D];
 static int32_t label[N + VALID];
 static const weft_task *const task = &weft_task_fmap;
@@ -32,7 +33,7 @@ static void make_data(weft_data *data)
     }
     *data = (weft_data){
         .form = WEFT_REALS, .classes = C, .path = "test", .mem = mem, .team = &team};
-    const int64_t total[2] = {N, VALID};
+    const int64_t total[2] = {ntrain, VALID};
     for (int p = 0; p < 2; p++) {
         weft_rows *rows = &data->part[p];
         rows->total = total[p];
@@ -156,11 +157,12 @@ static double *features(const stand *s, weft_part part)
     return x;
 }
 
-/* The map that row i draws: the first whose cumulated probability exceeds the draw. */
-static int drawn(const stand *s, weft_purpose purpose, int i)
+/* The map that row i draws: the first whose cumulated probability exceeds the draw, which
+ * is moved on by `shift` of the unit interval. */
+static int drawn(const stand *s, weft_purpose purpose, int i, double shift)
 {
-    const double unit =
-        weft_rng_unit(weft_rng_at(SEED, purpose, TRIAL, ROUND, (uint64_t)i).v[0]);
+    double unit = weft_rng_unit(weft_rng_at(SEED, purpose, TRIAL, ROUND, (uint64_t)i).v[0]);
+    unit = unit + shift < 1 ? unit + shift : unit + shift - 1;
     double sum = 0;
     for (int a = 0; a < K - 1; a++) {
         sum += exp(s->job.mix.z[a]);
@@ -221,7 +223,7 @@ static void check_fit(const stand *s, const char *what)
     const double *all = features(s, WEFT_TRAIN), *x[N];
     double exact[W], worst = 0;
     for (int i = 0; i < N; i++)
-        x[i] = all + ((size_t)drawn(s, WEFT_RNG_ASSIGN, i) * N + (size_t)i) * F;
+        x[i] = all + ((size_t)drawn(s, WEFT_RNG_ASSIGN, i, 0) * N + (size_t)i) * F;
     least_squares(x, exact);
     for (int i = 0; i < W; i++)
         worst = worse(worst, fabs((double)weights(s)[i] - exact[i]));
@@ -229,8 +231,17 @@ static void check_fit(const stand *s, const char *what)
             what);
 }
 
-/* Sums by map: of rows that draw it (split), or of all rows. */
-static void check_scores(const stand *s, int split, const char *what)
+/* Whether a row is scored by a map in one of so many passes of draws; in 0 passes: all are.
+ */
+static int scores(const stand *s, int passes, int i, int a)
+{
+    for (int e = 0; e < passes; e++)
+        if (drawn(s, WEFT_RNG_VALID, i, (double)e / passes) == a) return 1;
+    return passes == 0 && (s->job.mix.z[a] > -INFINITY || s->job.all);
+}
+
+/* Sums by map: of rows that draw it in one of the passes, or of all rows. */
+static void check_scores(const stand *s, int passes, const char *what)
 {
     const double *all = features(s, WEFT_VALID);
     double loss[K] = {0}, wrong[K] = {0}, count[K] = {0}, worst = 0;
@@ -239,15 +250,15 @@ static void check_scores(const stand *s, int split, const char *what)
     for (int i = 0; i < VALID; i++)
         for (int a = 0; a < K; a++) {
             const double p = exp(s->job.mix.z[a]);
-            if (split ? drawn(s, WEFT_RNG_VALID, i) != a : !(p > 0 || s->job.all)) continue;
+            if (!scores(s, passes, i, a)) continue;
             int bad;
             const double one = loss_of(
                 weights(s), all + ((size_t)a * VALID + (size_t)i) * F, label[N + i], &bad);
             loss[a] += one;
             wrong[a] += bad;
             count[a]++;
-            mean += (split ? 1 : p) * one / VALID;
-            error += (split ? 1 : p) * bad / VALID;
+            mean += (passes ? 1. / passes : p) * one / VALID;
+            error += (passes ? 1. / passes : p) * bad / VALID;
         }
     for (int a = 0; a < K; a++) {
         worst = worse(worst, fabs(loss[a] - s->res.arm_loss[a]) / VALID);
@@ -280,10 +291,30 @@ static void test_mixture(const char *options, int all, const double *p, const ch
     digest_of(s);
 }
 
+/* Without a choice, as many maps score each row as cost 0.3 of the fit: all of them here,
+ * and two where there are more rows for validation than for training. */
+static void test_auto(void)
+{
+    const double even[K] = {1. / 3, 1. / 3, 1. / 3};
+    stand *s = stand_up("", even);
+    run(s);
+    check_scores(s, 0, "auto, cheap");
+    ntrain = 100;
+    s = stand_up("", even);
+    run(s);
+    check_scores(s, 2, "auto, costly");
+    digest_of(s);
+    ntrain = 40;
+    s = stand_up("", even);
+    run(s);
+    check_scores(s, 1, "auto, costlier");
+    ntrain = N;
+}
+
 static void test_score_only(void)
 {
     const double p[K] = {0.5, 0.3, 0.2};
-    stand *s = stand_up("", p);
+    stand *s = stand_up("fmap.validation=split", p);
     run(s);
     const int64_t n = task->nstate(s->self, K);
     real *before = WEFT_NEW(mem, real, n);
@@ -325,12 +356,14 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     const double even[K] = {1. / 3, 1. / 3, 1. / 3}, uneven[K] = {0.6, 0.1, 0.3},
                  less[K] = {0.75, 0, 0.25};
-    test_mixture("", 0, even, "split");
-    test_mixture("", 0, uneven, "split, uneven");
+    test_mixture("fmap.validation=split", 0, even, "split");
+    test_mixture("fmap.validation=split", 0, uneven, "split, uneven");
     test_mixture("fmap.validation=full", 0, uneven, "full");
     test_mixture("fmap.validation=full fmap.score=loss", 0, less, "full, one eliminated");
     test_mixture("fmap.validation=full", 1, less, "all scored, one eliminated");
-    test_mixture("rff.preprocess=standard fmap.score=loss", 0, uneven, "standardised");
+    test_mixture("fmap.validation=split rff.preprocess=standard fmap.score=loss", 0, uneven,
+                 "standardised");
+    test_auto();
     test_score_only();
     test_slack();
     const int failed = tap_done();

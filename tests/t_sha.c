@@ -60,7 +60,7 @@ static const char *rungs(const play_log *l, weft_arena *mem)
 static void spends(const weft_tuner *t, int k, const char *options, const char *schedule,
                    double total, weft_arena *mem)
 {
-    const game g = {t, options, k, FULL, 100, 1, 1, NULL};
+    const game g = {t, options, k, FULL, 100, 1, 1, NULL, 0};
     const play_log l = play_all(&g, mem);
     const char *found = rungs(&l, mem);
     ok(strcmp(found, schedule) == 0, "%s of %d: %s", t->kind.name, k, found);
@@ -142,7 +142,8 @@ static void test_usual(weft_arena *mem)
         {9, "eliminations = 0", 4000},
     };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        const game g = {&weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL};
+        const game g = {
+            &weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL, 0};
         const play_log l = play_all(&g, mem);
         is_near(l.spent, usual[i].spent, 0, "the usual budget of %d trials", usual[i].k);
     }
@@ -171,7 +172,7 @@ static int rung_of(player *p, const double *loss, int backward, int *trial)
 
 static void test_elimination(weft_arena *mem)
 {
-    const game g = {&weft_tuner_sha, "rate = 2\ntotal = 2000", 8, FULL, 0, 1, 1, NULL};
+    const game g = {&weft_tuner_sha, "rate = 2\ntotal = 2000", 8, FULL, 0, 1, 1, NULL, 0};
     const double loss[8] = {NAN, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
     for (int backward = 0; backward < 2; backward++) {
         player p = player_new(&g, mem);
@@ -197,7 +198,7 @@ static void test_elimination(weft_arena *mem)
 
 static void test_winner(weft_arena *mem)
 {
-    const game g = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL};
+    const game g = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL, 0};
     const play_log l = play_all(&g, mem);
     const weft_job *end = &l.job[l.n - 1];
     int best = 1, last = 1;
@@ -212,7 +213,8 @@ static void test_winner(weft_arena *mem)
 
 static void test_every(weft_arena *mem)
 {
-    const game g = {&weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL};
+    const game g = {
+        &weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL, 0};
     const play_log l = play_all(&g, mem);
     double done[27] = {0};
     int round[27] = {0}, good = 1, small = 1;
@@ -258,7 +260,7 @@ static void mixes_are_sound(const play_log *l, const weft_space *sp, int k,
 
 static void test_fedex(weft_arena *mem)
 {
-    game g = {&weft_tuner_fedex, "", 27, FULL, 9, 1, 1, fed};
+    game g = {&weft_tuner_fedex, "", 27, FULL, 9, 1, 1, fed, 0};
     const player p = player_new(&g, mem);
     const play_log sha = play_all(&g, mem);
     mixes_are_sound(&sha, p.space, 27, "in halving");
@@ -289,7 +291,8 @@ static void test_rules(weft_arena *mem)
               9,
               1,
               1,
-              NULL};
+              NULL,
+              0};
     const play_log l = play_all(&g, mem);
     double sum = 0, squares = 0;
     for (int i = 0; i < l.n; i++) {
@@ -337,7 +340,7 @@ static void test_list(weft_arena *mem)
     weft_check(out && fputs("server.y\tclient.x\n1\t0.5\n0.25\t0.75\n", out) >= 0 &&
                    fclose(out) == 0,
                "cannot write %s", path);
-    game g = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL};
+    game g = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
     g.axes = weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n", path);
     const play_log l = play_all(&g, mem);
     const double *a = l.job[0].mix.conf, *b = l.job[1].mix.conf;

@@ -28,11 +28,12 @@ static int jobs_of(const game *g, weft_job *job, int most, weft_arena *mem)
 }
 
 /* The numbers of maps alive in the jobs of a game, "64 32 1". */
-static const char *schedule(int k, const char *options, weft_arena *mem)
+static const char *schedule(int k, const char *options, int64_t train, weft_arena *mem)
 {
-    weft_job job[40];
-    const game g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL};
-    const int n = jobs_of(&g, job, 40, mem);
+    enum { MOST = 70 };
+    weft_job job[MOST];
+    const game g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL, train};
+    const int n = jobs_of(&g, job, MOST, mem);
     const char *text = "";
     for (int i = 0; i < n; i++)
         text =
@@ -46,15 +47,15 @@ static void test_schedules(weft_arena *mem)
         int k;
         const char *options, *want;
     } all[] = {
-        {64, "", "64 32 16 8 4 2 1"},
-        {5, "", "5 3 2 1"},
-        {3, "", "3 2 1"},
-        {2, "", "2 1"},
-        {1, "", "1"},
-        {100, "", "100 50 25 13 7 4 2 1"},
-        {64, "keep = 0.25", "64 16 4 1"},
-        {100, "keep = 0.07", "100 7 1"},
-        {4, "keep = 0.9", "4 3 2 1"},
+        {64, "switch = 1", "64 32 16 8 4 2 1"},
+        {5, "switch = 1", "5 3 2 1"},
+        {3, "switch = 1", "3 2 1"},
+        {2, "switch = 1", "2 1"},
+        {1, "switch = 1", "1"},
+        {100, "switch = 1", "100 50 25 13 7 4 2 1"},
+        {64, "switch = 1\nkeep = 0.25", "64 16 4 1"},
+        {100, "switch = 1\nkeep = 0.07", "100 7 1"},
+        {4, "switch = 1\nkeep = 0.9", "4 3 2 1"},
         {64, "switch = 4", "64 32 16 8 1 1 1 1"},
         {3, "switch = 4", "1 1 1"},
         {64, "refit = no", "64 32 16 8 4 2 1"},
@@ -62,23 +63,101 @@ static void test_schedules(weft_arena *mem)
         {64, "literal = yes", "64 32 32 32 32 32 1"},
     };
     for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
-        const char *found = schedule(all[e].k, all[e].options, mem);
-        ok(strcmp(found, all[e].want) == 0, "%d maps, %s: %s", all[e].k,
-           *all[e].options ? all[e].options : "as it comes", found);
+        const char *found = schedule(all[e].k, all[e].options, 0, mem);
+        ok(strcmp(found, all[e].want) == 0, "%d maps, %s: %s", all[e].k, all[e].options,
+           found);
     }
+}
+
+/* `switch` by itself: 1.3 times the fits of halving to the end, or 1,200 training samples
+ * a map. */
+static void test_budget(weft_arena *mem)
+{
+    static const struct {
+        int k;
+        int64_t train;
+        const char *options, *want;
+    } all[] = {
+        {64, 0, "", "64 32 16 8 4 2 1"},                /* nothing is known of the fits */
+        {64, 25000, "", "64 32 16 8 1 1 1 1 1"},        /* 9 fits */
+        {64, 8192, "", "64 32 16 8 1 1 1 1 1 1"},       /* 10 */
+        {64, 6000, "", "64 32 16 1 1 1 1 1 1 1 1 1 1"}, /* 13 */
+        {64, 4800, "", "64 32 16 1 1 1 1 1 1 1 1 1 1 1 1 1"}, /* 16 */
+        {256, 100000, "", "256 128 64 32 16 8 1 1 1 1 1"},    /* 11 */
+        {8, 2400, "", "8 1 1 1 1"},                           /* 5 */
+        {8, 1200, "", "1 1 1 1 1 1 1 1"}, /* as many as there are maps: the sweep */
+        {3, 1000000, "", "1 1 1"},
+        {1, 1000000, "", "1"},
+        {64, 1000000, "keep = 0.25", "64 16 4 1 1"},
+        {64, 1200, "refit = no", "64 32 16 8 4 2 1"},
+        {64, 1200, "literal = yes", "64 32 32 32 32 32 1"},
+    };
+    for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
+        const char *found = schedule(all[e].k, all[e].options, all[e].train, mem);
+        ok(strcmp(found, all[e].want) == 0, "%d maps, %d samples, %s: %s", all[e].k,
+           (int)all[e].train, *all[e].options ? all[e].options : "as it comes", found);
+    }
+}
+
+/* Maps that err in 25 to 35 %. In rounds so many samples are divided among them, a share of
+ * which is answered wrongly by chance; fits of their own say how a map errs. How much more
+ * than the best the winner errs, mean over seeds. */
+static double mean_gap(const char *options, int64_t train, int valid, weft_arena *mem)
+{
+    enum { SEEDS = 200, MAPS = 64 };
+    double gap = 0;
+    game g = {&weft_tuner_ws_sha, options, MAPS, SPLIT, valid, 1, 0, NULL, train};
+    for (; g.seed < SEEDS; g.seed++) {
+        const size_t mark = weft_arena_mark(mem);
+        player p = player_new(&g, mem);
+        weft_job job;
+        double won = 0, least = INFINITY, best = 1;
+        while (ask(&p, &job) == WEFT_JOB) {
+            weft_result res = weft_result_new(job.mix.k, mem);
+            double wrong = 0;
+            res.by_error = 1;
+            for (int s = 0; s < valid; s++) {
+                const int i = weft_mix_draw(&job.mix, noise(&g, &job, s, 0));
+                const double error = .25 + .1 * job.mix.conf[i];
+                const double bad = job.mix.k == 1 ? error : noise(&g, &job, s, 1) < error;
+                res.arm_count[i] += 1;
+                res.arm_wrong[i] += bad;
+                wrong += bad;
+                best = fmin(best, error);
+            }
+            res.loss = wrong / valid;
+            if (job.mix.k == 1 && res.loss < least) {
+                least = res.loss;
+                won = .25 + .1 * job.mix.conf[0];
+            }
+            p.tuner->tell(p.self, &res);
+        }
+        gap += (won - best) / SEEDS;
+        weft_arena_reset(mem, mark);
+    }
+    return gap;
+}
+
+static void test_noise(weft_arena *mem)
+{
+    const double plain = mean_gap("switch = 1", 7690, 960, mem);
+    const double some = mean_gap("", 7690, 960, mem), more = mean_gap("", 1923, 240, mem);
+    ok(plain > .01, "with 15 samples a map halving picks %.2f points off", 100 * plain);
+    ok(some < .005, "own fits make that %.2f", 100 * some);
+    ok(more < .002, "and %.2f with a quarter of the samples, for more of them", 100 * more);
 }
 
 static void test_trials(weft_arena *mem)
 {
     weft_job job[9];
-    game g = {&weft_tuner_ws_sha, "", 8, FULL, 100, 1, 1, NULL};
+    game g = {&weft_tuner_ws_sha, "switch = 1", 8, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 4, "eight maps take four jobs");
     ok(job[0].trial == 0 && job[2].trial == 0 && job[2].round == 2 && !job[2].last,
        "warm: the rounds go on with one trial");
     ok(job[3].trial == 1 && job[3].from == 0 && job[3].resource == 1 && job[3].last,
        "warm: the last fit copies its weights");
 
-    g.options = "warm = no";
+    g.options = "switch = 1\nwarm = no";
     ok(jobs_of(&g, job, 9, mem) == 4, "cold: four jobs");
     ok(job[1].trial == 1 && job[1].from == -1 && job[1].round == 1 && job[1].last,
        "cold: each round is a new trial");
@@ -100,7 +179,7 @@ static void test_trials(weft_arena *mem)
 static void test_sweep(weft_arena *mem)
 {
     weft_job job[9];
-    const game g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL};
+    const game g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 8, "a sweep of eight maps takes eight jobs");
     int good = 1;
     for (int i = 0; i < 8; i++)
@@ -116,8 +195,15 @@ static void test_growth(weft_arena *mem)
     static const double want[] = {6251,  8839,  12501, 17678, 25001,
                                   35356, 50001, 70711, 1e5};
     weft_job job[12];
-    const game g = {
-        &weft_tuner_ws_sha, "grow = 1.4142135623730951", 256, FULL, 10, 1, 1, NULL};
+    const game g = {&weft_tuner_ws_sha,
+                    "switch = 1\ngrow = 1.4142135623730951",
+                    256,
+                    FULL,
+                    10,
+                    1,
+                    1,
+                    NULL,
+                    0};
     ok(jobs_of(&g, job, 12, mem) == 9, "256 maps take eight rounds and a fit");
     double off = 0;
     int fresh = 1;
@@ -154,7 +240,7 @@ static int is_alive(const weft_mix *m, int i)
 
 static void test_survivors(weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_sha, "", 4, FULL, 0, 1, 1, NULL};
+    const game g = {&weft_tuner_ws_sha, "switch = 1", 4, FULL, 0, 1, 1, NULL, 0};
     player p = player_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.3, .2, .2, .2}, .2, mem);
     ok(is_alive(&m, 1) && is_alive(&m, 2) && weft_mix_alive(&m) == 2,
@@ -179,14 +265,14 @@ static void test_survivors(weft_arena *mem)
 
 static void test_literal(weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL};
+    const game g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL, 0};
     player p = player_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.1, .1, .1, .4}, .2, mem);
     ok(weft_mix_alive(&m) == 3, "literal: all that equal the median survive");
     is_near(exp(m.z[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
 
     /* the first round leaves maps 0 to 3, which the second puts behind the other four */
-    const game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL};
+    const game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL, 0};
     int drawn[8] = {0}, all = 1, ended = 1;
     for (uint64_t seed = 0; seed < 400; seed++) {
         game s = eight;
@@ -219,7 +305,7 @@ static void test_literal(weft_arena *mem)
 static void gradient_rounds(const char *options, const double count[2][3],
                             const double wrong[2][3], double p[2][3], weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL};
+    const game g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL, 0};
     player t = player_new(&g, mem);
     weft_job job;
     for (int round = 0; round < 2; round++) {
@@ -299,7 +385,7 @@ static void test_gradient(weft_arena *mem)
 static void test_gradient_jobs(weft_arena *mem)
 {
     weft_job job[10];
-    game g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL};
+    game g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 6, "exponentiated gradient takes five rounds and a fit");
     ok(job[4].trial == 0 && job[4].round == 4 && weft_mix_alive(&job[4].mix) == 64,
        "the rounds go on with one trial and all maps");
@@ -318,6 +404,8 @@ int main(void)
     weft_arena *mem = weft_arena_new();
     test_sweep(mem);
     test_schedules(mem);
+    test_budget(mem);
+    test_noise(mem);
     test_trials(mem);
     test_growth(mem);
     test_survivors(mem);

@@ -224,7 +224,8 @@ static void keep_contract(const variant *v, weft_arena *mem)
         int ended = 1, formed = 1, wide = 1, planned = 1, same = 1, replays = 1;
         for (int e = 0; e < NSIZE; e++) {
             const size_t mark = weft_arena_mark(mem);
-            game g = {t, options_for(v, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes};
+            game g = {t, options_for(v, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes,
+                      0};
             const story a = play_out(&g, NULL, mem), b = play_out(&g, NULL, mem),
                         c = play_out(&g, &a, mem);
             g.open = MOST_OPEN;
@@ -252,6 +253,7 @@ static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
 static const variant variants[] = {
     {"random", "", 0, fed},
     {"ws_sha", "", 0, NULL},
+    {"ws_sha", "switch = 1", 0, NULL},
     {"ws_sha", "keep = 0.9", 0, NULL},
     {"ws_sha", "keep = 0.1", 0, NULL},
     {"ws_sha", "switch = 4", 0, NULL},
@@ -298,7 +300,7 @@ static double mean_rank(const char *tuner, const char *options, int mode, weft_a
 {
     const int seeds = 40;
     double sum = 0;
-    game g = {NULL, options, 64, mode, 10000, 1, 0, NULL};
+    game g = {NULL, options, 64, mode, 10000, 1, 0, NULL, 0};
     weft_check(weft_tuner_find(tuner, &g.tuner) == WEFT_OK, "%s", weft_error());
     for (; g.seed < (uint64_t)seeds; g.seed++) {
         const size_t mark = weft_arena_mark(mem);

@@ -140,7 +140,8 @@ typedef struct weft_opt {
     const char *def; /* default, as a user would write it */
     double lo, hi;   /* inclusive bounds of numbers */
     const char
-        *words; /* WEFT_CHOICE: "none/None|minmax|l2/normalize", first synonym canonical */
+        *words; /* WEFT_CHOICE: "none/None|minmax|l2/normalize", first synonym canonical;
+                   of a number: what its lower bound is called ("auto"), or NULL */
     const char *about; /* one line, with the unit */
     int tune; /* 1: may be given a range, which makes it an axis of the search space */
 } weft_opt;

@@ -30,6 +30,9 @@ typedef struct weft_space {
     weft_axis *axis; /* [dim] */
     int64_t count;   /* configurations that weft_space_get gives */
     double *list;    /* [count][dim] for source list, else NULL */
+    /* set by the run before the tuner's setup */
+    int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
+                        rounds */
 } weft_space;
 
 extern const weft_kind weft_space_kind; /* section [space] */

@@ -70,6 +70,10 @@ static int number(const char *text, double *x)
 
 static weft_status parse_number(const weft_opt *o, const char *text, double *value)
 {
+    if (o->words && strcasecmp(text, o->words) == 0) {
+        *value = o->lo;
+        return WEFT_OK;
+    }
     const char *what = o->type == WEFT_REAL ? "a number" : "an integer";
     /* beyond these a number is no longer exact in the double, or not in the member */
     double most = o->type == WEFT_INT ? INT_MAX : o->type == WEFT_LONG ? 0x1p53 : INFINITY;
@@ -160,6 +164,8 @@ void weft_opt_show(const weft_opt *o, double value, char *text, size_t n)
             at += *at == '|';
         }
         first_word(at, text, n);
+    } else if (o->words && !(value > o->lo)) {
+        snprintf(text, n, "%s", o->words);
     } else {
         char digits[32];
         for (int precision = 1; precision <= 17;

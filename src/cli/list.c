@@ -63,6 +63,10 @@ static void show_bounds(const weft_opt *o, char *text, size_t n)
     if (o->type == WEFT_INT || o->type == WEFT_LONG)
         snprintf(text, n, "%.0f .. %.0f", o->lo, o->hi);
     if (o->type == WEFT_REAL) snprintf(text, n, "%g .. %g", o->lo, o->hi);
+    if (o->type != WEFT_CHOICE && o->words) {
+        at = strlen(text);
+        snprintf(text + at, n - at, "; %.0f: %s", o->lo, o->words);
+    }
     if (o->type != WEFT_CHOICE) return;
     int count = 1;
     for (const char *c = o->words; *c; c++) count += *c == '|';

@@ -161,7 +161,9 @@ static void estimate(const void *self, const void *arm, double rows, double size
 {
     const ngram *s = self, *a = arm;
     double items = rows * s->tokens[a->tokenizer] * a->order;
-    *flops = 30 * items; /* mixing, look-up, weighing */
+    /* Mixing, look-up and weighing take as long as two visits of an entry by a fit; every
+     * matrix looks at the counts of all bins. */
+    *flops = 8 * items + 2.0 * (double)(s->bins * s->data->classes) * size;
     *bytes = 16 * items + 16.0 * (double)s->bins * size;
     *entries = items;
 }

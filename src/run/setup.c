@@ -232,6 +232,7 @@ static weft_status open_team(weft_run *r, const char *data)
                           .mem = r->mem};
     TRY(weft_agree(r->task->setup(r->task_self, &env), r->team));
     TRY(weft_agree(check_setup(r), r->team));
+    r->space.samples = r->task->units ? 0 : r->data.part[WEFT_TRAIN].total;
     return weft_agree(
         r->tuner->setup(r->tuner_self, &r->space, (uint64_t)r->opts.seed, r->mem), r->team);
 }

@@ -1,7 +1,8 @@
 /* Task fmap: one shared linear model over many feature maps. A job is one fit: every
  * training sample draws its map from the mixture, the model is fitted to all of them, and
- * the maps are scored on the validation samples, all by each (`full`) or divided among them
- * (`split`). k = 1 is an ordinary fit of one map. State of a trial: [statistics of the
+ * the maps are scored on the validation samples, which are divided among them (`split`),
+ * scored by each (`full`), or by as many of them as cost little beside the fit (`auto`). k
+ * = 1 is an ordinary fit of one map. State of a trial: [statistics of the
  * features][weights, class-major][intercepts]. Khodak, Li, Roberts, Balcan, Talwalkar,
  * "Weight-sharing beyond neural architecture search", SysML 2019. Called by the scheduler.
  */
@@ -10,7 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPLIT, FULL };
+enum { AUTO, SPLIT, FULL };
+
+/* What scoring the maps in a round may cost, as a share of the round's fit. */
+#define SCORING 0.3
 
 typedef struct fmap {
     const char *feature_name, *model_name;
@@ -39,9 +43,11 @@ static const weft_opt fmap_opts[] = {
     {.name = "validation",
      .type = WEFT_CHOICE,
      .at = offsetof(fmap, validation),
-     .def = "split",
-     .words = "split|full",
-     .about = "validation samples: divided among the maps, or all scored by each map"},
+     .def = "auto",
+     .words = "auto|split|full",
+     .about =
+         "validation samples: divided among the maps, all scored by each map, or by as "
+         "many maps as cost little beside the fit"},
     {.name = "score",
      .type = WEFT_CHOICE,
      .at = offsetof(fmap, by_error),
@@ -152,9 +158,10 @@ static arms arms_new(const fmap *t, const weft_mix *m, weft_arena *mem)
     return a;
 }
 
-/* Which map each local row of a part draws: a function of (seed, trial, round, sample). */
+/* Which map each local row of a part draws: a function of (seed, trial, round, sample). In
+ * later passes the draw is moved on by `shift`, a part of the unit interval. */
 static const int *draw_arms(const fmap *t, const weft_job *job, const arms *a,
-                            weft_part part, weft_arena *mem)
+                            weft_part part, double shift, weft_arena *mem)
 {
     if (a->k == 1) return NULL;
     const weft_rows *rows = &t->env.data->part[part];
@@ -163,7 +170,8 @@ static const int *draw_arms(const fmap *t, const weft_job *job, const arms *a,
     for (int64_t i = 0; i < rows->n; i++) {
         const weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial,
                                         (uint64_t)job->round, (uint64_t)(rows->first + i));
-        arm[i] = weft_mix_find(a->cum, a->k, weft_rng_unit(r.v[0]));
+        const double unit = weft_rng_unit(r.v[0]) + shift;
+        arm[i] = weft_mix_find(a->cum, a->k, unit < 1 ? unit : unit - 1);
     }
     return arm;
 }
@@ -187,13 +195,13 @@ typedef struct tally {
     int scale;
 } tally;
 
-static tally tally_new(const fmap *t, int k, weft_part part, weft_arena *mem)
+static tally tally_new(const fmap *t, int k, weft_part part, int passes, weft_arena *mem)
 {
     tally s;
     s.loss = WEFT_NEW(mem, int64_t, 3 * k);
     s.wrong = s.loss + k;
     s.count = s.wrong + k;
-    s.scale = weft_fix_scale(t->model->bound(t->solver, t->env.data->classes) *
+    s.scale = weft_fix_scale(t->model->bound(t->solver, t->env.data->classes) * passes *
                              (double)t->env.data->part[part].total);
     return s;
 }
@@ -223,15 +231,21 @@ static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
     }
 }
 
-/* Each sample of the part is scored by the map it draws. */
+/* Each sample of the part is scored by as many maps as there are passes: those that it
+ * draws by systematic sampling, so by different ones where none has more than a share
+ * 1 / passes of the probability. */
 static void score_split(fmap *t, const weft_job *job, const arms *a, real *state,
-                        weft_part part, tally *s, weft_arena *tmp)
+                        weft_part part, int passes, tally *s, weft_arena *tmp)
 {
-    weft_request q = request(t, job, a, part);
-    q.arm = draw_arms(t, job, a, part, tmp);
-    weft_matrix f;
-    t->feature->matrix(t->map, &q, 0, state, &f, tmp);
-    tally_add(t, &f, state + t->nstat, t->env.data->part[part].label, q.arm, 0, s, tmp);
+    for (int e = 0; e < passes; e++) {
+        const size_t mark = weft_arena_mark(tmp);
+        weft_request q = request(t, job, a, part);
+        q.arm = draw_arms(t, job, a, part, (double)e / passes, tmp);
+        weft_matrix f;
+        t->feature->matrix(t->map, &q, 0, state, &f, tmp);
+        tally_add(t, &f, state + t->nstat, t->env.data->part[part].label, q.arm, 0, s, tmp);
+        weft_arena_reset(tmp, mark);
+    }
 }
 
 /* Each sample of the part is scored by every map that is alive, or by all that a job asks
@@ -286,7 +300,7 @@ static weft_fitted fit(fmap *t, const weft_job *job, const arms *a, real *state)
 {
     weft_arena *tmp = weft_arena_new();
     weft_request q = request(t, job, a, WEFT_TRAIN);
-    q.arm = draw_arms(t, job, a, WEFT_TRAIN, tmp);
+    q.arm = draw_arms(t, job, a, WEFT_TRAIN, 0, tmp);
     weft_matrix f;
     t->feature->matrix(t->map, &q, 1, state, &f, tmp);
     weft_fitted fitted = {0};
@@ -294,6 +308,46 @@ static weft_fitted fit(fmap *t, const weft_job *job, const arms *a, real *state)
                   a->k > 1 ? t->slack : 1, state + t->nstat, &fitted, tmp);
     weft_arena_free(tmp);
     return fitted;
+}
+
+/* What a job takes by the estimates of its feature map, not by any clock: so it is the same
+ * on every machine, and what follows from it too. */
+typedef struct work {
+    double fit, pass; /* operations: of the fit; of scoring each validation sample once */
+    double memory;    /* bytes of the matrix, over all ranks */
+    int maps;         /* that the job asks to be scored */
+} work;
+
+#define PASSES 40 /* products with the training matrix that a fit is taken to make */
+
+static work work_of(const fmap *t, const weft_job *job, const arms *a)
+{
+    const weft_rows *part = t->env.data->part;
+    work w = {0};
+    for (int i = 0; i < a->k; i++) {
+        w.maps += job->all || a->p[i] > 0;
+        if (!(a->p[i] > 0)) continue;
+        double flops, bytes, n;
+        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_TRAIN].total, job->size,
+                             &flops, &bytes, &n);
+        w.fit += a->p[i] * (flops + PASSES * 4 * n * t->outputs);
+        w.memory += a->p[i] * bytes;
+        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_VALID].total, job->size,
+                             &flops, &bytes, &n);
+        w.pass += a->p[i] * (flops + 2 * n * t->outputs);
+    }
+    return w;
+}
+
+/* By how many maps each validation sample is scored. Scores of few samples cannot tell maps
+ * apart, and scoring costs little beside a fit that visits every sample many times: auto
+ * takes what SCORING of the fit buys, at least the one map of split validation and at most
+ * all of full. */
+static int passes_of(const fmap *t, const work *w)
+{
+    if (t->validation == SPLIT) return 1;
+    if (t->validation == FULL) return w->maps;
+    return (int)fmax(1, fmin(w->maps, floor(SCORING * w->fit / w->pass)));
 }
 
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit, real *state,
@@ -307,10 +361,14 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit, real
     const arms a = arms_new(t, &job->mix, tmp);
     const weft_fitted fitted =
         job->resource > 0 ? fit(t, job, &a, state) : (weft_fitted){0};
-    tally s = tally_new(t, a.k, WEFT_VALID, tmp);
-    const int split = t->validation == SPLIT;
-    (split ? score_split : score_full)(t, job, &a, state, WEFT_VALID, &s, tmp);
-    tally_close(t, &a, split, &s, &res->valid_loss, &res->valid_error);
+    const work w = work_of(t, job, &a);
+    const int passes = passes_of(t, &w), full = passes == w.maps && passes > 1;
+    tally s = tally_new(t, a.k, WEFT_VALID, full ? 1 : passes, tmp);
+    if (full)
+        score_full(t, job, &a, state, WEFT_VALID, &s, tmp);
+    else
+        score_split(t, job, &a, state, WEFT_VALID, passes, &s, tmp);
+    tally_close(t, &a, !full, &s, &res->valid_loss, &res->valid_error);
     for (int i = 0; i < a.k; i++) {
         res->arm_loss[i] = weft_unfix(s.loss[i], s.scale);
         res->arm_wrong[i] = (double)s.wrong[i];
@@ -336,8 +394,8 @@ static weft_status fmap_score(void *self, const weft_job *job, const real *state
     const size_t n = (size_t)fmap_nstate(t, a.k);
     real *own = WEFT_NEW(tmp, real, n);
     memcpy(own, state, n * sizeof *own);
-    tally s = tally_new(t, a.k, part, tmp);
-    score_split(t, job, &a, own, part, &s, tmp);
+    tally s = tally_new(t, a.k, part, 1, tmp);
+    score_split(t, job, &a, own, part, 1, &s, tmp);
     *out = (weft_scores){.personal_loss = NAN,
                          .personal_error = NAN,
                          .count = (double)t->env.data->part[part].total};
@@ -356,35 +414,22 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
     return a;
 }
 
-/* Making the matrices and `passes` products with the training matrix; sums of d columns;
- * memory of the matrix, of vectors, and of what the model factors. */
+/* Making the matrices and products with the training matrix; sums of d columns; memory of
+ * the matrix, of vectors, and of what the model factors. */
 static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const fmap *t = self;
-    const weft_rows *part = t->env.data->part;
-    const double train = (double)part[WEFT_TRAIN].total,
-                 valid = (double)part[WEFT_VALID].total;
     const double ranks = t->env.team->size, d = (double)t->columns * job->size;
     weft_arena *tmp = weft_arena_new();
     const arms a = arms_new(t, &job->mix, tmp);
-    double entries = 0;
-    *out = (weft_cost){.passes = 40};
-    for (int i = 0; i < a.k; i++) {
-        if (!(a.p[i] > 0)) continue;
-        double flops, bytes, n;
-        t->feature->estimate(t->map, a.arm[i], train, job->size, &flops, &bytes, &n);
-        out->flops += a.p[i] * flops;
-        out->memory += a.p[i] * bytes / ranks;
-        entries += a.p[i] * n;
-        const double share = t->validation == SPLIT ? a.p[i] : 1;
-        t->feature->estimate(t->map, a.arm[i], valid, job->size, &flops, &bytes, &n);
-        out->flops += share * (flops + 2 * n * t->outputs);
-    }
-    out->flops += out->passes * 4 * entries * t->outputs;
-    out->bytes = ranks > 1 ? out->passes * 8 * d * t->outputs * ranks : 0;
+    const work w = work_of(t, job, &a);
+    const int passes = passes_of(t, &w);
+    *out = (weft_cost){.flops = w.fit + passes * w.pass,
+                       .bytes = ranks > 1 ? PASSES * 8 * d * t->outputs * ranks : 0,
+                       .passes = PASSES};
     double factor;
     const weft_status any = fit_memory(t, (int64_t)d, INFINITY, &factor);
-    out->memory += 8 * 6 * d * t->outputs + (any == WEFT_OK ? factor : 0);
+    out->memory = w.memory / ranks + 8 * 6 * d * t->outputs + (any == WEFT_OK ? factor : 0);
     weft_arena_free(tmp);
 }
 

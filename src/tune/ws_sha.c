@@ -4,7 +4,22 @@
  * "Weight-sharing beyond neural architecture search: efficient feature map selection and
  * federated hyperparameter tuning", SysML 2019, section 3.1. Where that text leaves a
  * choice, the default is: scores are ranked among survivors, by (score, id); probabilities
- * are normalised; the winner is the last survivor, fitted again. `literal` takes the text
+ * are normalised; the winner is the best of the last survivors, each fitted on its own.
+ *
+ * How many these are (`switch`) follows from a budget of fits. A score by shared weights
+ * has noise, of the few validation samples behind it, and bias: a map that needs more
+ * samples than its share of the training part, or has smaller features than the others,
+ * looks worse than it is. Only a fit of its own is free of both. So what the budget has
+ * left after the halvings goes into such fits, for one that replaces a round costs no more
+ * than it. The budget is a third more than halving to the end takes, EXTRA; where that
+ * would give a map fewer than DUE training samples, all fits counted, it is so many fits
+ * more, up to the k of the full sweep: the smaller the data, the less can shared weights
+ * tell, and the cheaper is a fit. So a search costs about as much as on data of DUE / EXTRA
+ * / (log2 k + 1) samples a map, above which the budget is that of the halvings. Nothing
+ * here is a test of significance: beyond a few hundred samples a score the bias is larger
+ * than the noise, and a map whose budget is not spent stays.
+ *
+ * `literal` takes the text
  * at its word: the median is over all k scores, maps that equal it stay, there are log2 k
  * rounds, and the winner is drawn from the probabilities. Where scores keep their order
  * this eliminates nothing after the first round, for half of all maps are always below the
@@ -14,6 +29,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define EXTRA 1.3
+#define DUE   1200
+
 typedef struct halving {
     double keep, grow;
     int few, refit, warm, literal;
@@ -21,6 +39,7 @@ typedef struct halving {
     double *sorted; /* [k] scratch for the median */
     int rounds;     /* planned */
     int finals;     /* planned */
+    int budget;     /* fits that the search may take, where `switch` is auto; else 0 */
     uint64_t seed;
 } halving;
 
@@ -28,8 +47,10 @@ static const weft_opt halving_opts[] = {
     {"keep", WEFT_REAL, offsetof(halving, keep), "0.5", 0.01, 0.99, NULL,
      "share of the maps that survives a round", 0},
     WEFT_RESOURCE_OPT(halving, share.resource, "of a round, and of a map on its own"),
-    {"switch", WEFT_INT, offsetof(halving, few), "1", 1, 1000000, NULL,
-     "fit each map on its own once at most this many survive; 1: only the winner", 0},
+    {"switch", WEFT_INT, offsetof(halving, few), "auto", 0, 1000000, "auto",
+     "fit each map on its own once at most this many survive; 1: only the winner; auto: as "
+     "many as the budget of fits leaves",
+     0},
     {"grow", WEFT_REAL, offsetof(halving, grow), "1", 1, 100, NULL,
      "factor by which the number of features grows a round, up to the full number", 0},
     {"refit", WEFT_BOOL, offsetof(halving, refit), "yes", 0, 1, NULL,
@@ -48,13 +69,39 @@ static int kept(const halving *t, int n)
     return m < 1 ? 1 : m < n ? m : n - 1;
 }
 
-/* Rounds that halve k maps until at most `few` are left. */
+/* How many maps may get fits of their own after so many rounds. */
+static int most_finals(const halving *t, int rounds)
+{
+    if (t->budget == 0) return t->few;
+    return t->budget > rounds ? t->budget - rounds : 1;
+}
+
+/* How many of n maps survive the next one of so many rounds: where the budget then allows
+ * to fit more than the better half each on its own, those. */
+static int survivors(const halving *t, int n, int rounds)
+{
+    if (t->literal) return (n + 1) / 2;
+    const int half = kept(t, n), most = t->budget > 0 ? most_finals(t, rounds) : 0;
+    return most <= half ? half : most < n ? most : n;
+}
+
+/* Rounds until all maps left may have their own fits. */
 static void plan(halving *t)
 {
     int n = t->share.mix.k;
     t->rounds = 0;
-    for (; n > t->few; t->rounds++) n = t->literal ? (n + 1) / 2 : kept(t, n);
+    while (n > most_finals(t, t->rounds)) n = survivors(t, n, ++t->rounds);
     t->finals = n;
+}
+
+/* Fits that a search may take: a third more than halving down to the winner does, or as
+ * many as give each map its due of training samples. */
+static int budget(const halving *t, const weft_space *sp)
+{
+    const double halvings = floor(EXTRA * (t->rounds + 1));
+    const double most = t->share.mix.k; /* with so many there are no rounds: the sweep */
+    const double due = ceil(DUE * t->share.mix.k / (double)sp->samples);
+    return (int)fmin(most, fmax(halvings, due));
 }
 
 static weft_status halving_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -64,13 +111,19 @@ static weft_status halving_setup(void *self, const weft_space *sp, uint64_t seed
     TRY(weft_share_setup(&t->share, sp, t->warm && !(t->grow > 1), mem));
     t->sorted = WEFT_NEW(mem, double, t->share.mix.k);
     t->seed = seed;
+    const int by_itself = t->few == 0 && sp->samples > 0 && t->refit && !t->literal;
+    if (t->few == 0) t->few = 1;
+    plan(t);
+    if (!by_itself) return WEFT_OK;
+    t->budget = budget(t, sp);
     plan(t);
     return WEFT_OK;
 }
 
 static int search_ended(const halving *t)
 {
-    return t->share.round == t->rounds || weft_mix_alive(&t->share.mix) <= t->few;
+    return t->share.round == t->rounds ||
+           weft_mix_alive(&t->share.mix) <= most_finals(t, t->share.round);
 }
 
 static weft_asked halving_ask(void *self, weft_job *job)
@@ -131,7 +184,8 @@ static void halving_tell(void *self, const weft_result *res)
     if (t->literal)
         halve_literally(t, res);
     else
-        weft_mix_halve(m, t->share.score, kept(t, weft_mix_alive(m)), 1);
+        weft_mix_halve(m, t->share.score, survivors(t, weft_mix_alive(m), t->share.round),
+                       1);
 }
 
 static int64_t halving_jobs(const void *self)
