@@ -367,7 +367,7 @@ static void test_ranks(weft_team *t, weft_arena *mem)
         constant += 4 * (sum / (double)p.f.total) * (1 - sum / (double)p.f.total);
     }
     const double lacks = (out.objective - exact.objective) / (constant - exact.objective);
-    ok(lacks >= 0 && lacks <= 1e-4, "the default fit lacks %.1e of the gain", lacks);
+    ok(lacks >= 0 && lacks <= 1e-3, "the default fit lacks %.1e of the gain", lacks);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     digest(weft_hash(&out.objective, sizeof out.objective, 0));
     digest(weft_hash(&out.residual, sizeof out.residual, 0));
