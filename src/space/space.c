@@ -85,7 +85,8 @@ static weft_status parse_interval(const weft_entry *e, weft_axis *a, weft_arena 
 static weft_status parse_values(const weft_entry *e, weft_axis *a, weft_arena *mem)
 {
     const int room = (int)(sizeof a->value / sizeof *a->value);
-    for (const char *from = e->value, *bar = from; bar; from = bar + 1) {
+    const char *from = e->value;
+    for (const char *bar = from; bar; from += bar ? bar - from + 1 : 0) {
         bar = strchr(from, '|');
         if (a->nvalue == room)
             return weft_entry_fail(e, "expected at most %d values", room);
