@@ -176,7 +176,8 @@ weft_status weft_conf_set(weft_conf *c, const char *assignment)
                          assignment);
     n_value--; /* the = */
     const char *value = weft_trim(assignment + end + 1, &n_value);
-    if (strchr(assignment, '\n') || before_comment(value, n_value) < n_value)
+    if (strchr(assignment, '\n') ||
+        before_comment(assignment, strlen(assignment)) < strlen(assignment))
         return weft_fail(
             WEFT_ECONF,
             "command line: '%s': a value holds neither a line feed nor a comment",
@@ -345,7 +346,10 @@ const char *weft_conf_echo(const weft_conf *c, weft_arena *mem)
         for (int j = i; j < c->n; j++) {
             const weft_entry *e = &c->entry[j];
             if (strcmp(e->section, section) != 0) continue;
-            n += (size_t)snprintf(text + n, room - n, "%s = %s\n", e->key, e->value);
+            /* After a blank, a mark would begin a comment. */
+            const int marked = *e->value == ';' || *e->value == '#';
+            n += (size_t)snprintf(text + n, room - n, "%s =%s%s\n", e->key,
+                                  marked ? "" : " ", e->value);
         }
     }
     return text;
