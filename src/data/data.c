@@ -3,7 +3,10 @@
 #include "federation.h"
 #include "pack.h"
 
+#include <limits.h>
 #include <string.h>
+
+#define MOST_NUMBERS ((int64_t)1 << 56) /* of a part, as far as can be counted */
 
 const char *const weft_part_name[WEFT_NPART] = {"train", "valid", "test"};
 const char *const weft_form_name[WEFT_NFORM] = {"bytes", "reals", "tokens", "chars"};
@@ -75,7 +78,7 @@ static weft_status read_head(weft_data *d)
     TRY(weft_h5_get_attr(&d->file, "/", "digest", &d->digest));
     TRY(weft_h5_get_long(&d->file, "/", "classes", &classes));
     TRY(weft_h5_get_texts(&d->file, "/class", &name, &listed));
-    if (classes < 2 || classes != listed)
+    if (classes < 2 || classes != listed || classes > INT_MAX)
         return weft_fail(WEFT_EDATA,
                          "%s speaks of %lld classes and names %lld, where two or more "
                          "are needed; pack it again",
@@ -125,7 +128,8 @@ static weft_status read_matrix(weft_data *d, int part)
     int64_t dims[4];
     TRY(weft_h5_shape(&d->file, name, &nd, dims));
     r->d = dims[1];
-    if (nd != 2 || dims[0] != r->total || r->d < 1 || r->d != d->part[0].d)
+    if (nd != 2 || dims[0] != r->total || r->d < 1 || r->d != d->part[0].d ||
+        r->total > MOST_NUMBERS / r->d)
         return weft_fail(WEFT_EDATA,
                          "%s: %s is %lld x %lld where %lld x %lld is expected; pack "
                          "it again",
@@ -217,19 +221,17 @@ static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
     const char *name = token_name(d, weft_part_name[part], tok, "offset");
     int64_t *offset = WEFT_NEW(d->mem, int64_t, r->n + 1);
     TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I64, 1, r->first, r->n + 1, offset));
-    int64_t start = offset[0];
+    const int64_t start = offset[0];
     int rising = start >= 0;
-    for (int64_t i = 0; i <= r->n; i++) {
-        offset[i] -= start;
-        rising = rising && (i == 0 || offset[i] >= offset[i - 1]);
-    }
+    for (int64_t i = 1; i <= r->n && rising; i++) rising = offset[i] >= offset[i - 1];
+    for (int64_t i = 0; i <= r->n && rising; i++) offset[i] -= start;
     if (!rising)
         return weft_fail(WEFT_EDATA, "%s: %s does not rise; pack it again", d->path, name);
     name = token_name(d, weft_part_name[part], tok, "token");
     int nd;
     int64_t dims[4], n = offset[r->n];
     TRY(weft_h5_shape(&d->file, name, &nd, dims));
-    if (start + n > dims[0])
+    if (n > dims[0] - start)
         return weft_fail(WEFT_EDATA,
                          "%s: %s has %lld tokens where %lld are expected; pack it "
                          "again",

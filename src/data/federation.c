@@ -5,6 +5,10 @@
 #include "federation.h"
 #include "match.h"
 
+/* So that places of samples can be computed: (3 INT32_MAX + 2 MOST) MOST < 2^63. */
+#define MOST         ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */
+#define MOST_CLIENTS ((int64_t)1 << 40)
+
 int64_t weft_federation_place(const int64_t *count, int part, int64_t gap)
 {
     int64_t place = 0;
@@ -143,10 +147,14 @@ static weft_status read_head(weft_data *d, weft_clients *f)
     f->width = (int)image[2];
     f->symbols = (int)symbols;
     f->named = named != 0;
-    int64_t pixels = image[0] * image[1] * image[2];
+    const int64_t number[] = {f->d,     f->stride, f->gap, image[0],
+                              image[1], image[2],  symbols};
+    int fits = f->n >= 1 && f->n <= MOST_CLIENTS && f->d >= 1 && f->stride >= 1;
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        fits = fits && number[i] >= 0 && number[i] <= MOST;
+    int64_t pixels = fits ? image[0] * image[1] * image[2] : -1;
     int text = d->form == WEFT_CHARS;
-    if (f->n < 1 || f->d < 1 || f->stride < 1 || f->gap < 0 ||
-        (pixels != 0 && pixels != f->d) || symbols != (text ? d->classes : 0))
+    if (!fits || (pixels != 0 && pixels != f->d) || symbols != (text ? d->classes : 0))
         return weft_fail(
             WEFT_EDATA,
             "%s speaks of %lld clients with samples of %lld numbers, images of "
@@ -162,16 +170,19 @@ static weft_status check_client(weft_data *d, int64_t c)
 {
     const weft_clients *f = d->clients;
     const weft_federation *own = f->own;
-    int64_t count[WEFT_NPART], room = own->first[c + 1] - own->first[c];
-    int good = own->first[c] >= 0 && room >= 0;
+    int64_t count[WEFT_NPART];
+    int good = own->first[c] >= 0 && own->first[c + 1] >= own->first[c];
+    const int64_t room = good ? own->first[c + 1] - own->first[c] : 0;
     for (int i = 0; i < WEFT_NPART; i++) {
         count[i] = own->part[c * WEFT_NPART + i];
         good = good && count[i] >= 0;
-        d->part[i].total += count[i];
     }
-    int64_t span = weft_federation_place(count, WEFT_NPART, f->gap);
+    int64_t span = good ? weft_federation_place(count, WEFT_NPART, f->gap) : 0;
     if (d->form == WEFT_CHARS && span > 0) span = (span - 1) * f->stride + f->d + 1;
-    if (good && (d->form == WEFT_CHARS ? span <= room : span == room)) return WEFT_OK;
+    if (good && (d->form == WEFT_CHARS ? span <= room : span == room)) {
+        for (int i = 0; i < WEFT_NPART; i++) d->part[i].total += count[i];
+        return WEFT_OK;
+    }
     return weft_fail(
         WEFT_EDATA,
         "%s: client %lld has %lld, %lld and %lld samples, which do not fit its "
@@ -184,12 +195,14 @@ static weft_status check_client(weft_data *d, int64_t c)
 static weft_status read_counts(weft_data *d)
 {
     weft_clients *f = d->clients;
+    weft_h5set set;
+    TRY(open_set(d, "/client/first", f->n + 1, 0, &set));
+    weft_h5_set_close(&set);
     int64_t *first = WEFT_NEW(d->mem, int64_t, f->n + 1);
     int32_t *part = WEFT_NEW(d->mem, int32_t, f->n * WEFT_NPART);
     f->own->first = first;
     f->own->part = part;
     TRY(weft_h5_get_rows(&d->file, "/client/first", WEFT_H5_I64, 1, 0, f->n + 1, first));
-    weft_h5set set;
     TRY(open_set(d, "/client/count", f->n, WEFT_NPART, &set));
     weft_status st = weft_h5_set_rows(&set, WEFT_H5_I32, 0, f->n, part);
     weft_h5_set_close(&set);

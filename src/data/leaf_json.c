@@ -67,7 +67,7 @@ static int on_number(void *ctx, const char *text, size_t n)
     if (l->in == LEAF_ROW) return weft_leaf_value(l, value);
     if (l->in == LEAF_Y) return weft_leaf_label(l, value);
     if (l->in != LEAF_NUMBERS) return weft_leaf_unexpected(l, "a number");
-    return weft_leaf_number(l, (int64_t)value);
+    return weft_leaf_number(l, value);
 }
 
 static int on_string(void *ctx, const unsigned char *bytes, size_t n)

@@ -68,7 +68,7 @@ struct weft_leaf {
 /* What callbacks return: 1, or 0 after a complaint, which is in l->st. */
 int weft_leaf_unexpected(weft_leaf *l, const char *what);
 int weft_leaf_list(weft_leaf *l, const char *name);
-int weft_leaf_number(weft_leaf *l, int64_t samples);
+int weft_leaf_number(weft_leaf *l, double samples);
 int weft_leaf_begin(weft_leaf *l, const char *name);
 int weft_leaf_value(weft_leaf *l, double value);
 int weft_leaf_row(weft_leaf *l);

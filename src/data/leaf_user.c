@@ -78,11 +78,17 @@ int weft_leaf_list(weft_leaf *l, const char *name)
     return 1;
 }
 
-int weft_leaf_number(weft_leaf *l, int64_t samples)
+int weft_leaf_number(weft_leaf *l, double samples)
 {
+    const double most = 0x1p53; /* doubles beyond are not all whole numbers */
+    if (!(samples >= 0 && samples <= most && floor(samples) >= samples))
+        return stop(l, weft_fail(WEFT_EDATA,
+                                 "%s: num_samples[%lld] is %g where a number of samples is "
+                                 "expected",
+                                 l->path[l->at], (long long)l->numbers, samples));
     l->number =
         weft_grow(l->mem, l->number, sizeof *l->number, l->numbers, &l->number_room);
-    l->number[l->numbers++] = samples;
+    l->number[l->numbers++] = (int64_t)samples;
     return 1;
 }
 

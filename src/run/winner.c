@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define REAL_TYPE (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
+#define MOST_NUMBERS 0x1p40 /* of a winner, 4 TB */
+#define REAL_TYPE    (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
 
 static const char *path_of(const char *tensor, weft_arena *mem)
 {
@@ -163,11 +164,20 @@ weft_status weft_winner_tensors(weft_h5 *f, int *n, weft_tensor out[WEFT_MOST_TE
         return weft_fail(WEFT_EFILE, "%s has %lld tensors, more than %d", f->path,
                          (long long)count, WEFT_MOST_TENSORS);
     *n = (int)count;
+    double all = 0;
     for (int i = 0; i < *n; i++) {
         weft_tensor *t = &out[i];
         snprintf(t->name, sizeof t->name, "%s", name[i]);
         t->at = weft_tensors_size(i, out);
         TRY(weft_h5_shape(f, path_of(t->name, f->mem), &t->nd, t->dims));
+        double numbers = 1;
+        for (int k = 0; k < t->nd; k++) numbers *= (double)t->dims[k];
+        all += numbers;
+        if (!(all <= MOST_NUMBERS))
+            return weft_fail(WEFT_EFILE,
+                             "%s has tensors of %g numbers, which nothing holds; make it "
+                             "again",
+                             f->path, all);
     }
     return WEFT_OK;
 }
@@ -205,6 +215,10 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
     TRY(weft_h5_get_long(f, "/winner", "id", &w->id));
     for (int i = 0; i < WEFT_COUNT(origin); i++)
         TRY(weft_h5_get_attr(f, "/", origin[i], &w->origin[i]));
+    if (!(w->size > 0 && w->size <= 1) || w->round < 0 || w->round > INT_MAX)
+        return weft_fail(WEFT_EFILE,
+                         "%s has a winner of size %g, trained %lld times; make it again",
+                         f->path, w->size, (long long)w->round);
     TRY(read_scores(w, f));
     TRY(read_likeness(w, f));
     return read_state(w, f);
