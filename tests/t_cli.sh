@@ -310,9 +310,9 @@ result $? "a refused source leaves no files"
 
 # ---- bad places to write ----------------------------------------------------------------
 
-refused 3 'nowhere/bad.d: No such file' "an output directory that is missing" \
+refused 3 'nowhere/bad.h5: No such file' "an output directory that is missing" \
     tune "$tmp/in.ini" -o "$tmp/nowhere/bad.h5"
-refused 3 'in.ini/bad.d: Not a directory' "an output directory that is a file" tune "$tmp/in.ini" -o "$tmp/in.ini/bad.h5"
+refused 3 'in.ini/bad.h5: Not a directory' "an output directory that is a file" tune "$tmp/in.ini" -o "$tmp/in.ini/bad.h5"
 for command in "list" "info $tmp/doc.h5" "report $tmp/run.h5 --csv"; do
     # shellcheck disable=SC2086
     timeout 60 "$weft" $command >/dev/full 2>"$tmp/log"

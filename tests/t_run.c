@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -394,6 +395,58 @@ static void test_refusals(weft_team *team, const char *dir)
     finish(&b, 1);
 }
 
+/* A disk that fills: a limit on the size of files does to write(2) what it does. */
+static void test_full(weft_team *team, const char *dir)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/f.h5", dir);
+    bench b;
+    weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
+    struct rlimit l;
+    getrlimit(RLIMIT_FSIZE, &l);
+    const rlim_t whole = l.rlim_cur;
+    l.rlim_cur = 1000;
+    setrlimit(RLIMIT_FSIZE, &l);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    l.rlim_cur = whole;
+    setrlimit(RLIMIT_FSIZE, &l);
+    ok(st == WEFT_EFILE && strstr(weft_error(), "free space") &&
+           strstr(weft_error(), "then go on with `weft resume "),
+       "a full disk is told, with how to go on");
+    finish(&b, 0);
+    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_OK && b.sched.n == 4, "and so it goes on");
+    finish(&b, 1);
+}
+
+/* A run that was killed while its directory was removed: some of it is gone, the journal,
+ * which goes last, says that it is not missed. */
+static void test_removal(weft_team *team, const char *dir)
+{
+    enum { DONE = 4 }; /* the tag of its last record */
+    char path[256], own[256];
+    snprintf(path, sizeof path, "%s/d.h5", dir);
+    snprintf(own, sizeof own, "%s/d.d", dir);
+    bench b;
+    weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    if (st == WEFT_OK && team->rank == 0)
+        st = weft_journal_add(&b.trace.journal, DONE, NULL, 0);
+    finish(&b, 0);
+    if (team->rank == 0) {
+        weft_place_empty(own);
+        weft_check(weft_file_put(path, "run", 3) == WEFT_OK, "put");
+    }
+    MPI_Barrier(team->comm);
+    if (st == WEFT_OK) st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
+    ok(st == WEFT_OK && b.trace.done,
+       "a run that is complete but for its removal is known");
+    finish(&b, 1);
+    ok(team->rank != 0 || !exists(own), "and removed");
+    if (team->rank == 0) unlink(path);
+}
+
 int main(int argc, char **argv)
 {
     weft_team team;
@@ -410,6 +463,9 @@ int main(int argc, char **argv)
     test_restart(&team, &weft_tuner_ws_sha, dir);
     test_restart(&team, &weft_tuner_ws_eg, dir);
     test_refusals(&team, dir);
+    signal(SIGXFSZ, SIG_IGN);
+    test_full(&team, dir);
+    test_removal(&team, dir);
     MPI_Barrier(team.comm);
     ok(team.rank != 0 || rmdir(dir) == 0, "no file is left");
     const int failed = tap_done();

@@ -1,61 +1,7 @@
-/* HDF5 files and the journal: what is written is read again; every broken file and every
+/* HDF5 files: what is written is read again; every broken file and every
  * failed write gives one line; nothing half-written is seen under a file's name. RUN: np=1
  */
-#include "weft/store.h"
-
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "tap.h"
-
-static char dir[TEMPORARY];
-static weft_arena *mem;
-
-static const char *at(const char *name)
-{
-    return weft_arena_text(mem, "%s/%s", dir, name);
-}
-
-/* The failure is EFILE with one line that holds each of the two words. */
-static void fails(weft_status st, const char *a, const char *b, const char *what)
-{
-    const char *text = weft_error();
-    int good = st == WEFT_EFILE && strstr(text, a) != NULL && strstr(text, b) != NULL &&
-               strchr(text, '\n') == NULL;
-    if (!good) fprintf(stderr, "# status %d: %s\n", (int)st, text);
-    ok(good, "%s is one line with '%s' and '%s'", what, a, b);
-}
-
-static int64_t entries(void)
-{
-    FILE *list = popen(weft_arena_text(mem, "ls %s | wc -l", dir), "r");
-    long n = -1;
-    if (list != NULL && fscanf(list, "%ld", &n) != 1) n = -1;
-    if (list != NULL) pclose(list);
-    return n;
-}
-
-static void copy(const char *from, const char *to, size_t n)
-{
-    char *bytes = WEFT_NEW(mem, char, n);
-    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    weft_check(read(in, bytes, n) == (ssize_t)n && write(out, bytes, n) == (ssize_t)n,
-               "copy");
-    close(in);
-    close(out);
-}
-
-static size_t size_of(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
-}
+#include "disk.h"
 
 /* ---- HDF5 ------------------------------------------------------------------------ */
 
@@ -277,15 +223,6 @@ static void test_read_only(void)
     weft_h5_close(&f);
 }
 
-/* A limit on the size of files does to write(2) what a full disk does. */
-static void limit(rlim_t bytes)
-{
-    struct rlimit l;
-    getrlimit(RLIMIT_FSIZE, &l);
-    l.rlim_cur = bytes < l.rlim_max ? bytes : l.rlim_max;
-    setrlimit(RLIMIT_FSIZE, &l);
-}
-
 static void test_full(void)
 {
     static double x[40000];
@@ -332,154 +269,20 @@ static void test_file(void)
            weft_file_put(at("state"), "other", 6) == WEFT_OK &&
            weft_file_get(at("state"), back, 6) == WEFT_OK && strcmp(back, "other") == 0,
        "bytes come back from a file");
+    char head[4] = "";
+    ok(weft_file_put_after(at("headed"), "head", 4, "tail", 5) == WEFT_OK &&
+           weft_file_get_after(at("headed"), head, 4, back, 5) == WEFT_OK &&
+           memcmp(head, "head", 4) == 0 && strcmp(back, "tail") == 0,
+       "and after a head");
     fails(weft_file_get(at("state"), back, 5), "6 bytes", "5", "a file of another size");
     fails(weft_file_get(at("stale"), back, 5), "stale", "No such file", "a missing state");
     fails(weft_file_put(at("no/state"), "x", 1), "no/state", "No such file",
           "a state in a missing directory");
 }
 
-/* ---- journal --------------------------------------------------------------------- */
-
-#define RECORDS 5
-
-/* Record i is i * 7 bytes of value i under tag 10 + i. */
-static int right(const weft_record *rec, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        if (rec[i].tag != 10 + (uint32_t)i || rec[i].bytes != (size_t)(i * 7)) return 0;
-        for (size_t k = 0; k < rec[i].bytes; k++)
-            if (((const char *)rec[i].data)[k] != (char)i) return 0;
-    }
-    return 1;
-}
-
-static weft_status add(weft_journal *j, int i)
-{
-    char data[64];
-    memset(data, i, sizeof data);
-    return weft_journal_add(j, 10 + (uint32_t)i, data, (size_t)i * 7);
-}
-
-static void test_journal(void)
-{
-    weft_journal j;
-    weft_record *rec;
-    int64_t n = -1;
-    const char *path = at("a.journal");
-    weft_status st = weft_journal_open(&j, path, &rec, &n, mem);
-    ok(st == WEFT_OK && n == 0, "a new journal is empty");
-    for (int i = 0; i < RECORDS && st == WEFT_OK; i++) st = add(&j, i);
-    if (st == WEFT_OK) st = weft_journal_sync(&j);
-    weft_journal_close(&j);
-    ok(st == WEFT_OK, "records are added");
-    st = weft_journal_open(&j, path, &rec, &n, mem);
-    ok(st == WEFT_OK && n == RECORDS && right(rec, n), "all records come back");
-    ok(((uintptr_t)rec[4].data & 15) == 0, "aligned for any type");
-    weft_journal_close(&j);
-}
-
-/* The journal cut after any byte of its last record, or with any byte of it changed, gives
- * all records but the last, and goes on from there. */
-static void test_torn(void)
-{
-    const char *path = at("a.journal"), *torn = at("torn.journal");
-    size_t size = size_of(path), last = 12 + (RECORDS - 1) * 7, tried = 0;
-    int cut = 1, on = 1, changed = 1;
-    for (size_t end = size - last; end < size; end++, tried++) {
-        weft_journal j;
-        weft_record *rec;
-        int64_t n;
-        copy(path, torn, end);
-        cut &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == RECORDS - 1 &&
-               right(rec, n) && size_of(torn) == size - last;
-        on &= add(&j, RECORDS - 1) == WEFT_OK;
-        weft_journal_close(&j);
-        on &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == RECORDS &&
-              right(rec, n);
-        weft_journal_close(&j);
-
-        copy(path, torn, size);
-        int fd = open(torn, O_RDWR);
-        char byte = 0;
-        changed &= pread(fd, &byte, 1, (off_t)end) == 1;
-        byte ^= 0x10;
-        changed &= pwrite(fd, &byte, 1, (off_t)end) == 1;
-        close(fd);
-        changed &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK &&
-                   n == RECORDS - 1 && right(rec, n);
-        weft_journal_close(&j);
-    }
-    ok(cut && tried == last, "a journal torn at any of %zu bytes gives its whole records",
-       tried);
-    ok(on, "and goes on after them");
-    ok(changed, "a changed byte in the last record cuts it");
-    int header = 1;
-    for (size_t end = 0; end < 8; end++) {
-        weft_journal j;
-        weft_record *rec;
-        int64_t n;
-        copy(path, torn, end);
-        header &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == 0;
-        header &= add(&j, 0) == WEFT_OK;
-        weft_journal_close(&j);
-        header &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == 1 &&
-                  right(rec, n);
-        weft_journal_close(&j);
-    }
-    ok(header, "a journal torn in its head begins anew");
-}
-
-/* Opens the journal in another process; its status. */
-static int open_elsewhere(const char *path)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        weft_journal j;
-        weft_record *rec;
-        int64_t n;
-        _exit((int)weft_journal_open(&j, path, &rec, &n, mem));
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void test_journal_errors(void)
-{
-    weft_journal j;
-    weft_record *rec;
-    int64_t n;
-    fails(weft_journal_open(&j, at("text.h5"), &rec, &n, mem), "text.h5", "not a journal",
-          "another file as a journal");
-    fails(weft_journal_open(&j, at("no/a.journal"), &rec, &n, mem), "no/a.journal",
-          "No such file", "a journal in a missing directory");
-    fails(weft_journal_open(&j, "/dev/full", &rec, &n, mem), "/dev/full", "No space left",
-          "a journal on a full disk");
-    weft_check(weft_journal_open(&j, at("a.journal"), &rec, &n, mem) == WEFT_OK, "open");
-    size_t size = size_of(at("a.journal"));
-    ok(open_elsewhere(at("a.journal")) == WEFT_EFILE,
-       "two processes do not share a journal");
-    limit(size + 20);
-    weft_status st = add(&j, 6);
-    limit(RLIM_INFINITY);
-    fails(st, "a.journal", "free space", "a record on a full disk");
-    ok(size_of(at("a.journal")) == size, "and leaves no torn record");
-    ok(add(&j, 5) == WEFT_OK, "the journal goes on when there is space");
-    weft_journal_close(&j);
-    ok(weft_journal_open(&j, at("a.journal"), &rec, &n, mem) == WEFT_OK &&
-           n == RECORDS + 1 && right(rec, n),
-       "with all its records");
-    weft_journal_close(&j);
-    ok(open_elsewhere(at("a.journal")) == WEFT_OK, "a closed journal is free again");
-}
-
 int main(void)
 {
-    mem = weft_arena_new();
-    temporary(dir);
-    weft_check(mkdtemp(dir) != NULL, "no scratch directory");
-    signal(SIGXFSZ, SIG_IGN);
-    weft_log_set(WEFT_ERROR, 0);
+    disk_begin();
     test_types();
     test_rows();
     test_growing();
@@ -489,11 +292,5 @@ int main(void)
     test_read_only();
     test_full();
     test_file();
-    test_journal();
-    test_torn();
-    test_journal_errors();
-    int failed = system(weft_arena_text(mem, "rm -rf %s", dir));
-    weft_check(failed == 0, "cannot remove %s", dir);
-    weft_arena_free(mem);
-    return tap_done();
+    return disk_end();
 }

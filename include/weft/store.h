@@ -122,31 +122,49 @@ WEFT_CHECKED weft_status weft_h5_get_long(weft_h5 *f, const char *name, const ch
 
 /* ---- journal ------------------------------------------------------------------------ */
 
-/* Framed records: tag, length, XXH32 checksum, payload; each appended by one write(2), so
- * that it survives this process; a loss of the node only after weft_journal_sync, or once a
+/* Framed records: tag, length, checksums, payload; each appended by one write(2), so that
+ * it survives this process; a loss of the node only after weft_journal_sync, or once a
  * record is added a second or more after the last. A torn tail is cut when the journal is
- * opened. */
+ * opened; damage before whole records is told and stays. */
 typedef struct weft_journal {
     int fd;
     double synced; /* when it was last */
     char *path;
 } weft_journal;
 typedef struct weft_record {
-    uint32_t tag;
+    uint64_t tag; /* what it is, not 0; 0: bytes that hold no record */
     size_t bytes;
-    const void *data; /* owned by the arena */
+    const void *data; /* owned by the arena; NULL: damaged */
 } weft_record;
-/* Opens or makes; gives all whole records. Local. EFILE: not writable, of another kind. */
+/* Opens or makes; gives all records. Local. EFILE: not writable, in use, of another kind or
+ * version. */
 WEFT_CHECKED weft_status weft_journal_open(weft_journal *j, const char *path,
                                            weft_record **rec, int64_t *n, weft_arena *mem);
-WEFT_CHECKED weft_status weft_journal_add(weft_journal *j, uint32_t tag, const void *data,
+/* 1 if the file is a journal, of any version, or the beginning of one. Local. */
+int weft_journal_is(const char *path);
+/* Removes all records. */
+WEFT_CHECKED weft_status weft_journal_clear(weft_journal *j);
+WEFT_CHECKED weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data,
                                           size_t bytes);
 WEFT_CHECKED weft_status weft_journal_sync(weft_journal *j);
 void weft_journal_close(weft_journal *j);
+
+/* ---- files -------------------------------------------------------------------------- */
 
 /* Writes bytes to path by way of a temporary file, fsync and rename; reads them back.
  * Local. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
 WEFT_CHECKED weft_status weft_file_get(const char *path, void *data, size_t bytes);
+/* The same with a head of other bytes before them. */
+WEFT_CHECKED weft_status weft_file_put_after(const char *path, const void *head,
+                                             size_t nhead, const void *data, size_t bytes);
+WEFT_CHECKED weft_status weft_file_get_after(const char *path, void *head, size_t nhead,
+                                             void *data, size_t bytes);
+/* Makes sure that a file of that name can be written, by making and removing its temporary
+ * one: EFILE where the name is empty, too long or a directory's, the directory is missing
+ * or may not be written. Local. */
+WEFT_CHECKED weft_status weft_file_try(const char *path);
+/* 1 if both names lead to one file, by links or otherwise. Local. */
+int weft_file_same(const char *a, const char *b);
 
 #endif

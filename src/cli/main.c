@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <malloc.h>
+#include <signal.h>
 #include <string.h>
 
 typedef struct command {
@@ -228,6 +229,7 @@ int main(int argc, char **argv)
 {
     weft_team world;
     keep_memory();
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is told as a full disk is */
     weft_status st = weft_par_start(&argc, &argv, &world);
     if (st != WEFT_OK) {
         fprintf(stderr, "weft: %s\n", weft_error());

@@ -181,6 +181,7 @@ static weft_status read_files(reading *r, const entry *class)
                              "%s is a directory where a document is expected; a class is "
                              "a directory of files: DIR/CLASS/FILE or DIR/train/CLASS/FILE",
                              e->path);
+        TRY(weft_pack_apart(r->p, e->path));
         TRY(weft_read_all(e->path, mem, &text, &n));
         weft_digest_add(digest, e->name, strlen(e->name) + 1);
         weft_digest_add(digest, text, n);

@@ -100,6 +100,7 @@ static weft_status read_review(const char *source, const review *v, weft_part pa
     size_t mark = weft_arena_mark(p->scratch), n;
     char *text;
     const char *path = weft_arena_text(p->scratch, "%s/%s", source, v->name);
+    TRY(weft_pack_apart(p, path));
     TRY(weft_read_all(path, p->scratch, &text, &n));
     weft_digest_add(r->digest[v->label], v->name, strlen(v->name) + 1);
     weft_digest_add(r->digest[v->label], text, n);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SOURCE_BLOCK (1 << 20)
 
@@ -87,8 +88,18 @@ void weft_pack_source_sum(weft_pack *p, const char *name, const weft_digest *d,
         weft_arena_text(p->mem, "%s  %lld  %s", hex, (long long)bytes, name);
 }
 
+weft_status weft_pack_apart(const weft_pack *p, const char *path)
+{
+    if (!p->replaces || !weft_file_same(p->file.path, path)) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s would replace %s, which it is packed from; choose another name by "
+                     "-o",
+                     p->file.path, path);
+}
+
 weft_status weft_pack_source(weft_pack *p, const char *path)
 {
+    TRY(weft_pack_apart(p, path));
     FILE *f = fopen(path, "rb");
     if (f == NULL) return weft_unreadable(path);
     size_t mark = weft_arena_mark(p->scratch), n;
@@ -332,6 +343,7 @@ weft_status weft_pack_file(const weft_reader *reader, const void *self,
     if (over != NULL) p.over = *over;
     p.digest = weft_digest_new(mem);
     weft_status st = weft_h5_create(&p.file, out, mem);
+    p.replaces = access(out, F_OK) == 0;
     if (st == WEFT_OK) st = reader->read(self, source, &p);
     if (st == WEFT_OK) st = finish(&p, self, source);
     if (st == WEFT_OK)

@@ -41,6 +41,7 @@ typedef struct weft_pack_part {
 
 struct weft_pack {
     weft_h5 file;
+    int replaces;                /* 1: there is a file of that name already */
     weft_digest *digest;         /* of all that is written, in that order */
     int form;                    /* a weft_form; -1 until known */
     int64_t d, rows[WEFT_NPART]; /* of a matrix, as announced */
@@ -62,6 +63,9 @@ struct weft_pack {
     weft_arena *mem;                  /* lives until the file is written */
     weft_arena *scratch;              /* of one call */
 };
+
+/* ECONF where the packed file would replace the file `path`, which is being read. */
+WEFT_CHECKED weft_status weft_pack_apart(const weft_pack *p, const char *path);
 
 /* Tells of n classes named 0, 1, ... */
 void weft_pack_numbered(weft_pack *p, int n);

@@ -81,6 +81,11 @@ weft_status weft_run_export(const char *run, const char *out)
     weft_winner w;
     weft_h5 f;
     weft_status st = weft_winner_read(&w, run, mem);
+    if (st == WEFT_OK && weft_file_same(run, out))
+        st = weft_fail(WEFT_ECONF,
+                       "%s is the run file itself, which the winner would replace; choose "
+                       "another name by -o",
+                       out);
     if (st == WEFT_OK) {
         st = weft_h5_create(&f, out, mem);
         if (st == WEFT_OK) st = weft_winner_export(&w, run, &f);

@@ -101,6 +101,21 @@ int weft_winner_arm(const weft_event *e);
  * likeliest entry of each block. */
 void weft_winner_conf(const weft_event *e, double *conf);
 
+/* ---- places ------------------------------------------------------------------------- */
+
+/* NAME.d of a run file NAME.h5. Owned by mem. Local. */
+const char *weft_place_dir(const char *path, weft_arena *mem);
+/* Makes the directory; EFILE where it is there and holds other files but no journal. Local.
+ */
+WEFT_CHECKED weft_status weft_place_make(const char *dir, const char *journal);
+/* Removes from it what a run wrote, but for the journal. Local. */
+void weft_place_empty(const char *dir);
+/* The same, then the journal, then the directory where nothing else is in it. Local. */
+void weft_place_remove(const char *dir);
+/* ECONF where the run file would replace a file that the configuration was read from or
+ * names, by whatever link. Local. */
+WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);
+
 /* ---- trace -------------------------------------------------------------------------- */
 
 /* What lies beside the run file NAME.h5 while the run lives: NAME.d with the journal, the
@@ -114,6 +129,8 @@ typedef struct weft_trace {
     const char *conf;       /* found in the journal: text of the configuration, or NULL */
     const char *data;       /* digest of the packed file */
     int64_t began;          /* seconds since 1970 */
+    uint64_t id;            /* hash of these three, in the head of every other file */
+    int done;               /* 1: found to be complete, but for its removal */
     int64_t npast;
     const void **past; /* [npast] record of each job by its id, NULL where it is not done */
     int64_t ndone;
@@ -148,7 +165,10 @@ WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t);
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
                                          const weft_event *e, real *state, int64_t n);
 void weft_trace_drop(weft_trace *t, const weft_event *e); /* its state is needed no more */
-/* Closes it; `done` 1: removes NAME.d. Local. */
+/* Adds to the message of a failure to write (EFILE) how to go on; returns st. Local. */
+WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
+/* Closes it; `done` 1: the run is complete or was not begun, and NAME.d is removed. Local.
+ */
 void weft_trace_close(weft_trace *t, int done);
 
 /* The file of a job's checkpoint. Owned by mem. */

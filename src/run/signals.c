@@ -1,6 +1,6 @@
-/* Signals that ask a run to stop: noted when they come, looked at between jobs and
- * between rounds. SLURM sends SIGUSR1 or SIGTERM before the end of a job's time, a
- * person SIGINT. */
+/* Signals that ask a run to stop: noted when they come, from its start to its end; looked
+ * at between jobs, between rounds, and after the search until the run file is written.
+ * SLURM sends SIGUSR1 or SIGTERM before the end of a job's time, a person SIGINT. */
 #include "run_private.h"
 
 #include <signal.h>

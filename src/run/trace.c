@@ -1,11 +1,11 @@
 /* The trace of a run on disk, from which a run that was killed goes on: NAME.d/journal
  * holds the configuration and one record a job done, NAME.d/state-TRIAL-JOB the state after
- * a job that a later one may continue; unit.c adds checkpoints of jobs in flight. A state
- * is written before its job's record and removed after the record that makes it useless is
- * durable, so at any moment the two fit together. Called by the scheduler. */
+ * a job that a later one may continue; unit.c adds checkpoints of jobs in flight. Each has
+ * the run's identity in its head. A state is written before its job's record and removed
+ * after the record that makes it useless is durable, so at any moment the two fit together;
+ * the journal is the last file to go. Called by the scheduler. */
 #include "run_private.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,19 +13,31 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG_CONF = 1, TAG_ABOUT, TAG_JOB };
+/* What records are; that of job i is TAG_JOB + i. */
+enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_JOB = 16 };
+
+/* Before the numbers of a state. */
+typedef struct state_head {
+    char magic[8];
+    uint64_t run, hash;
+    int64_t trial, job, n, real_bytes;
+} state_head;
+
+static state_head head_of(const weft_trace *t, const weft_event *e, int64_t n)
+{
+    return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '1'},
+                        .run = t->id,
+                        .hash = e->hash,
+                        .trial = e->job.trial,
+                        .job = e->job.id,
+                        .n = n,
+                        .real_bytes = (int64_t)sizeof(real)};
+}
 
 static const char *state_name(const weft_trace *t, const weft_event *e, weft_arena *mem)
 {
     return weft_arena_text(mem, "%s/state-%lld-%lld", t->dir, (long long)e->job.trial,
                            (long long)e->job.id);
-}
-
-static const char *dir_of(const char *path, weft_arena *mem)
-{
-    const size_t n = strlen(path);
-    const size_t stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
-    return weft_arena_text(mem, "%.*s.d", (int)stem, path);
 }
 
 /* ---- opening ------------------------------------------------------------------------ */
@@ -36,29 +48,6 @@ static int is_file(const char *path)
     return stat(path, &info) == 0;
 }
 
-static weft_status make_dir(const char *dir)
-{
-    if (mkdir(dir, 0777) == 0 || errno == EEXIST) return WEFT_OK;
-    return weft_fail(WEFT_EFILE,
-                     "cannot make the directory %s: %s; choose another output by -o", dir,
-                     strerror(errno));
-}
-
-/* Removes what a run leaves in its directory, and the directory. */
-static void remove_dir(const char *dir)
-{
-    DIR *d = opendir(dir);
-    if (d == NULL) return;
-    weft_arena *tmp = weft_arena_new();
-    for (const struct dirent *e = readdir(d); e != NULL; e = readdir(d))
-        if (strcmp(e->d_name, "journal") == 0 || strncmp(e->d_name, "state-", 6) == 0 ||
-            strncmp(e->d_name, "unit-", 5) == 0 || strcmp(e->d_name, "space") == 0)
-            unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
-    closedir(d);
-    rmdir(dir);
-    weft_arena_free(tmp);
-}
-
 /* What rank 0 finds before the journal is opened. */
 static weft_status look(const weft_trace *t, int fresh, const char *journal)
 {
@@ -67,12 +56,26 @@ static weft_status look(const weft_trace *t, int fresh, const char *journal)
                          "%s exists; choose another name by -o, or replace it by "
                          "--force",
                          t->path);
-    if (fresh) return make_dir(t->dir);
-    if (is_file(journal)) return WEFT_OK;
+    if (fresh) {
+        TRY(weft_file_try(t->path));
+        return weft_place_make(t->dir, journal);
+    }
+    if (is_file(journal)) return weft_file_try(t->path);
     if (is_file(t->path))
         return weft_fail(WEFT_EFILE, "%s is complete: there is nothing to resume", t->path);
     return weft_fail(WEFT_EFILE, "there is no run %s: neither it nor its journal %s",
                      t->path, journal);
+}
+
+/* 1 if a run was begun that is not done, or damage may hide that. */
+static int is_begun(const weft_record *rec, int64_t n)
+{
+    int begun = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (rec[i].tag == TAG_DONE) return 0;
+        begun |= rec[i].data == NULL || rec[i].tag != TAG_CONF;
+    }
+    return begun;
 }
 
 static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int64_t *n)
@@ -80,18 +83,17 @@ static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int
     const char *path = weft_arena_text(t->mem, "%s/journal", t->dir);
     TRY(look(t, fresh, path));
     TRY(weft_journal_open(&t->journal, path, rec, n, t->mem));
-    int begun = 0;
-    for (int64_t i = 0; i < *n; i++) begun |= (*rec)[i].tag == TAG_ABOUT;
-    if (!fresh || !begun) return WEFT_OK;
-    weft_journal_close(&t->journal);
-    if (fresh == 1)
+    if (!fresh) return WEFT_OK;
+    if (fresh == 1 && is_begun(*rec, *n)) {
+        weft_journal_close(&t->journal);
         return weft_fail(WEFT_EFILE,
                          "%s is unfinished; go on with it by `weft resume %s`, or "
                          "begin anew by --force",
                          t->path, t->path);
-    remove_dir(t->dir);
-    TRY(make_dir(t->dir));
-    return weft_journal_open(&t->journal, path, rec, n, t->mem);
+    }
+    *n = 0;
+    weft_place_empty(t->dir);
+    return weft_journal_clear(&t->journal);
 }
 
 /* Gives all ranks the records that rank 0 read. Collective. */
@@ -101,12 +103,13 @@ static weft_record *share(const weft_trace *t, weft_record *rec, int64_t *n)
     if (t->world->rank != 0) rec = WEFT_NEW(t->mem, weft_record, *n);
     for (int64_t i = 0; i < *n; i++) {
         weft_record *r = &rec[i];
-        uint64_t head[2] = {r->tag, r->bytes};
+        uint64_t head[3] = {r->tag, r->bytes, r->data != NULL};
         weft_bcast(t->world, head, sizeof head, 0);
-        char *data = WEFT_NEW(t->mem, char, head[1]);
-        if (t->world->rank == 0) memcpy(data, r->data, r->bytes);
-        weft_bcast(t->world, data, head[1], 0);
-        *r = (weft_record){.tag = (uint32_t)head[0], .bytes = head[1], .data = data};
+        const int whole = head[2] > 0;
+        char *data = whole ? WEFT_NEW(t->mem, char, head[1]) : NULL;
+        if (t->world->rank == 0 && whole) memcpy(data, r->data, r->bytes);
+        if (whole) weft_bcast(t->world, data, head[1], 0);
+        *r = (weft_record){.tag = head[0], .bytes = head[1], .data = data};
     }
     return rec;
 }
@@ -153,31 +156,75 @@ static weft_status read_about(weft_trace *t, const char *text)
     return WEFT_OK;
 }
 
+/* The run's identity: what it was begun with, and when. */
+static void identify(weft_trace *t, const char *conf)
+{
+    const uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)t->began);
+    t->id = weft_hash(t->data, strlen(t->data), h);
+}
+
 /* 1 if the record is of a job that is done; *id is that of the job. */
 static int is_job(const weft_record *r, int64_t *id)
 {
-    return r->tag == TAG_JOB && weft_event_is(r->data, r->bytes, id);
+    return r->tag >= TAG_JOB && r->data && weft_event_is(r->data, r->bytes, id);
 }
 
-/* Takes the records apart; a text's record ends with its NUL. Local. */
-static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
+/* Takes the head of the journal apart; a text's record ends with its NUL. Local. */
+static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
 {
     const char *conf = NULL;
-    int64_t id;
+    int damaged = 0;
     for (int64_t i = 0; i < n; i++) {
         if (rec[i].tag == TAG_CONF) conf = rec[i].data;
-        if (rec[i].tag == TAG_ABOUT) {
-            TRY(read_about(t, rec[i].data));
-            t->conf = conf;
-        }
-        if (is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
+        if (rec[i].tag == TAG_DONE) t->done = 1;
+        damaged |= !rec[i].data;
+        if (rec[i].tag != TAG_ABOUT || !rec[i].data) continue;
+        TRY(read_about(t, rec[i].data));
+        t->conf = conf;
+        if (conf) identify(t, conf);
     }
+    if (t->conf || !damaged) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s/journal is damaged: what the run was begun with cannot be read; "
+                     "put the file back from a copy, or begin anew by `weft tune --force`",
+                     t->dir);
+}
+
+/* Says which jobs were lost to damage: their tag is known, or they lack a record. */
+static void tell_lost(const weft_trace *t, const weft_record *rec, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (rec[i].data || (rec[i].tag > 0 && rec[i].tag < TAG_JOB)) continue;
+        const long long id = (long long)rec[i].tag - TAG_JOB;
+        const char *text = id >= 0 ? weft_arena_text(t->mem, "job %lld", id) : "";
+        for (int64_t j = 0; j < t->npast && id < 0; j++)
+            if (!t->past[j])
+                text = weft_arena_text(t->mem, "%s%s%lld", text,
+                                       *text ? ", " : "one of the jobs ", (long long)j);
+        if (id >= 0 && id < t->npast && t->past[id]) continue; /* was done again */
+        if (!*text) continue;
+        weft_log(
+            WEFT_WARN,
+            "%s/journal is damaged: its record of %s is lost, whole ones follow it; it "
+            "stays as it is and what is lost is done again",
+            t->dir, text);
+    }
+}
+
+/* Takes the records apart. Local. */
+static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
+{
+    int64_t id;
+    TRY(take_head(t, rec, n));
+    for (int64_t i = 0; i < n; i++)
+        if (is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
     t->past = WEFT_NEW(t->mem, const void *, t->npast);
     for (int64_t i = 0; i < n; i++) {
         if (!is_job(&rec[i], &id)) continue;
+        t->ndone += !t->past[id];
         t->past[id] = rec[i].data;
-        t->ndone++;
     }
+    tell_lost(t, rec, n);
     return WEFT_OK;
 }
 
@@ -185,7 +232,7 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_tea
                             weft_arena *mem)
 {
     *t = (weft_trace){.world = world, .mem = mem, .path = path, .journal = {.fd = -1}};
-    t->dir = dir_of(path, mem);
+    t->dir = weft_place_dir(path, mem);
 
     weft_record *rec = NULL;
     int64_t nrec = 0;
@@ -193,7 +240,12 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_tea
                    world));
     rec = share(t, rec, &nrec);
     weft_status st = take(t, rec, nrec);
-    if (st == WEFT_OK && !fresh && t->conf == NULL)
+    if (st == WEFT_OK && t->done) {
+        int written = is_file(path);
+        weft_bcast(world, &written, sizeof written, 0);
+        t->done = written; /* else it was moved, and is made again from what is left */
+    }
+    if (st == WEFT_OK && !fresh && !t->done && t->conf == NULL)
         st = weft_fail(WEFT_EFILE,
                        "%s was stopped before it began; begin again by `weft tune`",
                        t->path);
@@ -203,7 +255,7 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_tea
 
 weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
 {
-    const char *journal = weft_arena_text(mem, "%s/journal", dir_of(path, mem));
+    const char *journal = weft_arena_text(mem, "%s/journal", weft_place_dir(path, mem));
     if (!is_file(path) && is_file(journal))
         return weft_fail(WEFT_EFILE, "%s is unfinished; go on with it by `weft resume %s`",
                          path, path);
@@ -215,7 +267,7 @@ weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
 /* Makes sure that the states will fit, by taking and giving back that much space. */
 static weft_status try_space(const weft_trace *t, double bytes)
 {
-    const char *path = weft_arena_text(t->mem, "%s/space", t->dir);
+    const char *path = weft_arena_text(t->mem, "%s/journal.tmp.0", t->dir);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
     if (err == EINVAL || err == EOPNOTSUPP) err = 0; /* a file system that cannot say */
@@ -236,6 +288,9 @@ static weft_status begin(weft_trace *t, const char *conf, double bytes)
                         t->data, (long long)t->began, (int)sizeof(real));
     TRY(weft_journal_add(&t->journal, TAG_CONF, conf, strlen(conf) + 1));
     TRY(weft_journal_add(&t->journal, TAG_ABOUT, text, strlen(text) + 1));
+    /* What is torn is the last record: it must not be one that damage could be taken for.
+     */
+    TRY(weft_journal_add(&t->journal, TAG_BEGUN, NULL, 0));
     return weft_journal_sync(&t->journal);
 }
 
@@ -245,7 +300,14 @@ weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
     t->data = data;
     t->began = (int64_t)time(NULL);
     weft_bcast(t->world, &t->began, sizeof t->began, 0);
+    identify(t, conf);
     return weft_agree(t->world->rank == 0 ? begin(t, conf, bytes) : WEFT_OK, t->world);
+}
+
+weft_status weft_trace_stuck(const weft_trace *t, weft_status st)
+{
+    if (st != WEFT_EFILE) return st;
+    return weft_fail(st, "%s; then go on with `weft resume %s`", weft_error(), t->path);
 }
 
 /* A file is removed once the record that makes it useless is durable. */
@@ -261,8 +323,13 @@ static weft_status add(weft_trace *t, const weft_event *e, const real *state, in
     size_t bytes;
     const void *data = weft_event_pack(e, &bytes, tmp);
     weft_status st = WEFT_OK;
-    if (state) st = weft_file_put(state_name(t, e, tmp), state, (size_t)n * sizeof *state);
-    if (st == WEFT_OK) st = weft_journal_add(&t->journal, TAG_JOB, data, bytes);
+    if (state) {
+        const state_head head = head_of(t, e, n);
+        st = weft_file_put_after(state_name(t, e, tmp), &head, sizeof head, state,
+                                 (size_t)n * sizeof *state);
+    }
+    if (st == WEFT_OK)
+        st = weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, data, bytes);
     if (st == WEFT_OK && t->journal.synced > t->dropped) {
         for (int i = 0; i < t->ndrop; i++) unlink(t->drop[i]);
         t->ndrop = 0;
@@ -270,7 +337,7 @@ static weft_status add(weft_trace *t, const weft_event *e, const real *state, in
     }
     if (e->nunit > 1) drop(t, weft_unit_name(t, e, t->mem));
     weft_arena_free(tmp);
-    return st;
+    return weft_trace_stuck(t, st);
 }
 
 weft_status weft_trace_add(weft_trace *t, const weft_event *e, const real *state, int64_t n)
@@ -280,8 +347,9 @@ weft_status weft_trace_add(weft_trace *t, const weft_event *e, const real *state
 
 weft_status weft_trace_sync(weft_trace *t)
 {
-    return weft_agree(t->world->rank == 0 ? weft_journal_sync(&t->journal) : WEFT_OK,
-                      t->world);
+    weft_status st = WEFT_OK;
+    if (t->world->rank == 0) st = weft_trace_stuck(t, weft_journal_sync(&t->journal));
+    return weft_agree(st, t->world);
 }
 
 void weft_trace_drop(weft_trace *t, const weft_event *e)
@@ -292,8 +360,11 @@ void weft_trace_drop(weft_trace *t, const weft_event *e)
 void weft_trace_close(weft_trace *t, int done)
 {
     if (t->journal.fd < 0) return;
+    /* Files may be gone before the journal is: it must say that they are not missed. */
+    if (done && weft_journal_add(&t->journal, TAG_DONE, NULL, 0) == WEFT_OK)
+        done = weft_journal_sync(&t->journal) == WEFT_OK;
     weft_journal_close(&t->journal);
-    if (done) remove_dir(t->dir);
+    if (done) weft_place_remove(t->dir);
 }
 
 /* ---- replay ------------------------------------------------------------------------- */
@@ -314,10 +385,24 @@ static weft_status load(const weft_trace *t, const weft_event *e, real *state, i
     weft_arena *tmp = weft_arena_new();
     const size_t bytes = (size_t)n * sizeof *state;
     const char *path = state_name(t, e, tmp);
-    weft_status st = weft_file_get(path, state, bytes);
-    if (st == WEFT_OK && weft_hash(state, bytes, 0) != e->hash)
+    const state_head expected = head_of(t, e, n);
+    state_head head;
+    weft_status st = WEFT_OK;
+    if (!is_file(path))
         st =
-            weft_fail(WEFT_EFILE, "%s is damaged; begin anew by `weft tune --force`", path);
+            weft_fail(WEFT_EFILE,
+                      "%s is missing, which holds what job %lld left and a job that is to "
+                      "be done needs; put it back from a copy, or begin anew by `weft tune "
+                      "--force`",
+                      path, (long long)e->job.id);
+    else
+        st = weft_file_get_after(path, &head, sizeof head, state, bytes);
+    if (st == WEFT_OK && (memcmp(&head, &expected, sizeof head) != 0 ||
+                          weft_hash(state, bytes, 0) != e->hash))
+        st = weft_fail(WEFT_EFILE,
+                       "%s is damaged or of another run; put it back from a copy, or begin "
+                       "anew by `weft tune --force`",
+                       path);
     weft_arena_free(tmp);
     return st;
 }

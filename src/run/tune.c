@@ -61,10 +61,23 @@ static void collect_times(const weft_run *r, weft_outcome *o)
     weft_spread(r->world, own, 5, &o->times[0][0]);
 }
 
+/* Was the run asked to stop? Collective over team. */
+static weft_status look(weft_team *team, const char *path, const char *before)
+{
+    double signal = weft_signals_seen();
+    weft_max_f64(team, &signal, 1);
+    if (!(signal > 0)) return WEFT_OK;
+    return weft_fail(WEFT_STOP,
+                     "stopped by signal %.0f after the search, before %s; go on with `weft "
+                     "resume %s`",
+                     signal, before, path);
+}
+
 /* Scores the winner on a part, by its own configuration alone or, where the task says so,
  * by the mixture as its job left it. Collective over team. */
 static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part part)
 {
+    TRY(look(r->team, r->opts.output, "the winner was scored"));
     const weft_event *e = &o->sched->winner;
     weft_job job = e->job;
     if (r->task->mixes && r->task->mixes(r->task_self)) {
@@ -127,7 +140,10 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->digest = run_digest(o);
     collect_times(r, o);
     const int root = r->world->rank == 0;
-    TRY(weft_agree(root ? weft_run_write(t->path, o) : WEFT_OK, r->world));
+    TRY(look(r->world, t->path, "the run file was written"));
+    weft_status st = WEFT_OK;
+    if (root) st = weft_trace_stuck(t, weft_run_write(t->path, o));
+    TRY(weft_agree(st, r->world));
     return weft_agree(root ? weft_report(&t->path, 1, WEFT_TABLE) : WEFT_OK, r->world);
 }
 
@@ -171,9 +187,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
                     .checkpoint = r->opts.checkpoint,
                     .memory = r->opts.memory * 1e9 / 2,
                     .mem = r->mem};
-    weft_signals_catch();
     weft_status st = weft_sched_run(&s);
-    weft_signals_free();
     if (st == WEFT_OK) st = conclude(r, &s, t, &o);
     weft_held_free(&s);
     return st;
@@ -194,9 +208,12 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     weft_arena *mem = weft_arena_new();
     weft_run r;
     weft_trace t;
+    weft_signals_catch();
     weft_status st = weft_run_bind(&r, conf, 1, world, mem);
+    if (st == WEFT_OK) st = weft_agree(weft_place_apart(r.opts.output, conf), world);
     if (st == WEFT_OK) st = weft_trace_open(&t, r.opts.output, force ? 2 : 1, world, mem);
     if (st == WEFT_OK) st = go_and_close(&r, &t);
+    weft_signals_free();
     weft_arena_free(mem);
     return st;
 }
@@ -208,15 +225,21 @@ weft_status weft_run_resume(const char *path, weft_team *world)
     weft_trace t;
     weft_conf conf;
     weft_conf_init(&conf, mem);
+    weft_signals_catch();
     weft_status st = weft_trace_open(&t, path, 0, world, mem);
-    if (st == WEFT_OK) {
+    if (st == WEFT_OK && t.done) {
+        weft_log(WEFT_INFO, "%s is complete; what was left beside it is removed", path);
+        weft_trace_close(&t, 1);
+    } else if (st == WEFT_OK) {
         st = weft_conf_text(&conf, weft_arena_text(mem, "%s/journal", t.dir), t.conf);
         if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
+        if (st == WEFT_OK) st = weft_agree(weft_place_apart(path, &conf), world);
         if (st == WEFT_OK)
             st = go_and_close(&r, &t);
         else
             weft_trace_close(&t, 0);
     }
+    weft_signals_free();
     weft_arena_free(mem);
     return st;
 }

@@ -1,18 +1,18 @@
 /* Checkpoints of jobs that are made of many rounds: NAME.d/unit-JOB holds the state after
  * some of them and the rows of the run file so far. It appears whole or not at all, and is
- * believed only where its hash and its job are right: a job without one begins again, to
- * the same bits. Called by job.c. */
+ * believed only where its hash, its run and its job are right: a job without one begins
+ * again, to the same bits. Called by job.c. */
 #include "run_private.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-static const char magic[8] = {'W', 'E', 'F', 'T', 'U', 'N', 'T', '1'};
+static const char magic[8] = {'W', 'E', 'F', 'T', 'U', 'N', 'T', '2'};
 
 /* Before the state, the rows and the log-probabilities; a hash of all follows. */
 typedef struct unit_head {
     char magic[8];
-    uint64_t job; /* hash of the packed job */
+    uint64_t run, job; /* the run's identity; hash of the packed job */
     int64_t done, units, n, k, real_bytes;
     double seconds;
 } unit_head;
@@ -27,9 +27,10 @@ static uint64_t job_hash(const weft_event *e)
     return h;
 }
 
-static unit_head head_of(const weft_event *e, int64_t done, int64_t n)
+static unit_head head_of(const weft_trace *t, const weft_event *e, int64_t done, int64_t n)
 {
-    unit_head h = {.job = job_hash(e),
+    unit_head h = {.run = t->id,
+                   .job = job_hash(e),
                    .done = done,
                    .units = e->nunit,
                    .n = n,
@@ -63,7 +64,7 @@ weft_status weft_unit_put(const weft_trace *t, const weft_event *e, int64_t done
                           const real *state, int64_t n)
 {
     weft_arena *tmp = weft_arena_new();
-    const unit_head h = head_of(e, done, n);
+    const unit_head h = head_of(t, e, done, n);
     const layout l = layout_of(&h);
     char *data = WEFT_NEW(tmp, char, l.all), *at = data;
     memcpy(at, &h, sizeof h);
@@ -74,11 +75,12 @@ weft_status weft_unit_put(const weft_trace *t, const weft_event *e, int64_t done
     memcpy(at + l.z, &sum, sizeof sum);
     const weft_status st = weft_file_put(weft_unit_name(t, e, tmp), data, l.all);
     weft_arena_free(tmp);
-    return st;
+    return weft_trace_stuck(t, st);
 }
 
 /* Takes a checkpoint in memory apart. 0: it is not one of this job. */
-static int64_t take(weft_event *e, const char *data, size_t bytes, real *state, int64_t n)
+static int64_t take(const weft_trace *t, weft_event *e, const char *data, size_t bytes,
+                    real *state, int64_t n)
 {
     unit_head h, expected;
     uint64_t sum;
@@ -86,7 +88,7 @@ static int64_t take(weft_event *e, const char *data, size_t bytes, real *state, 
     memcpy(&h, data, sizeof h);
     memcpy(&sum, data + bytes - sizeof sum, sizeof sum);
     if (weft_hash(data, bytes - sizeof sum, 0) != sum) return 0;
-    expected = head_of(e, h.done, n);
+    expected = head_of(t, e, h.done, n);
     expected.seconds = h.seconds;
     if (memcmp(&h, &expected, sizeof h) != 0 || h.done < 1 || h.done >= h.units) return 0;
     const layout l = layout_of(&h);
@@ -109,9 +111,9 @@ int64_t weft_unit_get(const weft_trace *t, weft_event *e, real *state, int64_t n
         const size_t bytes = (size_t)info.st_size;
         char *data = WEFT_NEW(tmp, char, bytes);
         if (weft_file_get(path, data, bytes) == WEFT_OK)
-            done = take(e, data, bytes, state, n);
+            done = take(t, e, data, bytes, state, n);
         if (done == 0)
-            weft_log(WEFT_WARN, "%s is damaged or of another job: job %lld begins again",
+            weft_log(WEFT_WARN, "%s is damaged or of another run: job %lld begins again",
                      path, (long long)e->job.id);
     }
     weft_arena_free(tmp);

@@ -10,13 +10,14 @@
 
 char *weft_file_temp(const char *path, weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s.tmp.%ld", path, (long)getpid());
+    return weft_arena_text(mem, "%s.tmp.%07ld", path, (long)getpid());
 }
 
 const char *weft_file_remedy(int err)
 {
     switch (err) {
-    case ENOENT: return "check the name";
+    case ENOENT:
+    case ENAMETOOLONG: return "check the name";
     case EACCES:
     case EPERM:
     case EROFS: return "choose a place where you may write, or ask for the permission";
@@ -88,10 +89,17 @@ int weft_file_write(int fd, const void *data, size_t bytes)
 
 weft_status weft_file_put(const char *path, const void *data, size_t bytes)
 {
+    return weft_file_put_after(path, NULL, 0, data, bytes);
+}
+
+weft_status weft_file_put_after(const char *path, const void *head, size_t nhead,
+                                const void *data, size_t bytes)
+{
     weft_arena *tmp = weft_arena_new();
     const char *temp = weft_file_temp(path, tmp);
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : 0;
+    if (err == 0) err = weft_file_write(fd, head, nhead);
     if (err == 0) err = weft_file_write(fd, data, bytes);
     if (fd >= 0 && close(fd) != 0 && err == 0) err = errno;
     weft_status st = WEFT_OK;
@@ -119,21 +127,60 @@ int weft_file_read(int fd, void *data, size_t bytes)
 
 weft_status weft_file_get(const char *path, void *data, size_t bytes)
 {
+    return weft_file_get_after(path, NULL, 0, data, bytes);
+}
+
+weft_status weft_file_get_after(const char *path, void *head, size_t nhead, void *data,
+                                size_t bytes)
+{
     int fd = open(path, O_RDONLY);
     if (fd < 0) return weft_file_fail("read", path, errno);
     struct stat info;
     weft_status st = WEFT_OK;
     if (fstat(fd, &info) != 0) {
         st = weft_file_fail("read", path, errno);
-    } else if (!S_ISREG(info.st_mode) || (size_t)info.st_size != bytes) {
+    } else if (!S_ISREG(info.st_mode) || (size_t)info.st_size != nhead + bytes) {
         st = weft_fail(WEFT_EFILE,
                        "%s has %lld bytes where %zu are expected; it is damaged or of "
                        "another run",
-                       path, (long long)info.st_size, bytes);
+                       path, (long long)info.st_size, nhead + bytes);
     } else {
-        int err = weft_file_read(fd, data, bytes);
+        int err = weft_file_read(fd, head, nhead);
+        if (err == 0) err = weft_file_read(fd, data, bytes);
         if (err != 0) st = weft_file_fail("read", path, err);
     }
     close(fd);
     return st;
+}
+
+/* ---- names ------------------------------------------------------------------------ */
+
+weft_status weft_file_name(const char *path)
+{
+    struct stat info;
+    if (*path == '\0')
+        return weft_fail(WEFT_EFILE, "the name of the file to write is empty; give one");
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return weft_file_fail("write", path, EISDIR);
+    return WEFT_OK;
+}
+
+weft_status weft_file_try(const char *path)
+{
+    TRY(weft_file_name(path));
+    weft_arena *tmp = weft_arena_new();
+    const char *temp = weft_file_temp(path, tmp);
+    const int fd = open(temp, O_WRONLY | O_CREAT, 0666);
+    const weft_status st = fd < 0 ? weft_file_fail("write", path, errno) : WEFT_OK;
+    if (fd >= 0) close(fd);
+    if (fd >= 0) unlink(temp);
+    weft_arena_free(tmp);
+    return st;
+}
+
+int weft_file_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }

@@ -4,8 +4,12 @@
 
 #include "weft/store.h"
 
-/* The name under which `path` is written: "path.tmp.PID". */
+/* The name under which `path` is written: "path.tmp.PID", of the same length for every
+ * process. */
 char *weft_file_temp(const char *path, weft_arena *mem);
+
+/* EFILE where the name is empty or a directory's. */
+WEFT_CHECKED weft_status weft_file_name(const char *path);
 
 /* Gives the written and closed file `temp` the name `path`: fsync, rename, fsync of the
  * directory. EFILE: `temp` is removed and what had that name stays. Local. */

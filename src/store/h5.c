@@ -100,9 +100,7 @@ weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem)
 weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem)
 {
     *f = closed(path, mem);
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return weft_file_fail("write", path, EISDIR);
+    TRY(weft_file_name(path));
     f->temp = weft_file_temp(path, mem);
     hid_t list = access_list();
     choose_driver(f, list);

@@ -1,13 +1,15 @@
 /* The journal: an append-only file of framed records that survives being killed at any
  * moment.
  *
- *     magic[8]  { tag u32, bytes u32, XXH32 of tag, bytes and payload u32, payload }*
+ *     magic[8]  { mark u32, check u32, tag u64, bytes u64, sum u64, payload }*
  *
- * in the byte order of the machine. A record is one write(2); what follows the last whole
- * record is cut at open. A lock keeps two processes from continuing the same run. */
+ * in the byte order of the machine. `sum` is the XXH3-64 of the payload, `check` the low
+ * half of that of tag, bytes and sum: so a head is known wherever it stands, and where a
+ * payload is damaged its tag still is. A record is one write(2). What follows the last
+ * whole head, or its payload where that is cut short, is a torn write and is cut at open;
+ * damage before it is told and left as it is. A lock keeps two processes from continuing
+ * the same run. */
 #include "file.h"
-
-#include <xxhash.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,18 +18,22 @@
 #include <unistd.h>
 
 #define SYNC_SECONDS 1.0
+#define MARK         0x52464557u /* "WEFR" */
 
-static const char magic[8] = {'W', 'E', 'F', 'T', 'J', 'R', 'N', '1'};
+static const char magic[8] = {'W', 'E', 'F', 'T', 'J', 'R', 'N', '2'};
+enum { KIND = 7 }; /* letters of it that all versions share */
 
 typedef struct frame {
-    uint32_t tag, bytes, sum;
+    uint32_t mark, check;
+    uint64_t tag, bytes, sum;
 } frame;
 
-static uint32_t frame_sum(const frame *f, const void *data)
+static uint32_t check_of(const frame *f)
 {
-    uint32_t head = XXH32(f, offsetof(frame, sum), 0);
-    return XXH32(data, f->bytes, head);
+    return (uint32_t)weft_hash(&f->tag, sizeof *f - offsetof(frame, tag), MARK);
 }
+
+/* ---- writing --------------------------------------------------------------------- */
 
 /* Appends all bytes; a write that ends early is taken back, so that no torn record is
  * followed by a whole one. 0, or the errno. */
@@ -62,31 +68,59 @@ static weft_status begin(weft_journal *j)
     return err == 0 ? WEFT_OK : weft_file_fail("write", j->path, err);
 }
 
-/* Counts the whole records of text[size], copies them to rec where it is not NULL; *end is
- * where the last one ends. */
+/* ---- reading --------------------------------------------------------------------- */
+
+/* 1 if a head stands at text[at] with its payload, whole or not, within text[size]. */
+static int is_frame(const char *text, size_t size, size_t at, frame *f)
+{
+    if (size - at < sizeof *f) return 0;
+    memcpy(f, text + at, sizeof *f);
+    return f->mark == MARK && check_of(f) == f->check && f->bytes <= size - at - sizeof *f;
+}
+
+/* Where the next such head stands after `at`; size: nowhere. */
+static size_t next_frame(const char *text, size_t size, size_t at)
+{
+    frame f;
+    while (at < size && !is_frame(text, size, at, &f)) at++;
+    return at;
+}
+
+/* A record as it stands in the text; its data in mem, aligned for any type. */
+static weft_record record_of(const frame *f, const char *payload, weft_arena *mem)
+{
+    weft_record r = {.tag = f->tag, .bytes = (size_t)f->bytes};
+    if (weft_hash(payload, r.bytes, 0) != f->sum) return r;
+    char *copy = WEFT_NEW(mem, char, r.bytes);
+    memcpy(copy, payload, r.bytes);
+    r.data = copy;
+    return r;
+}
+
+/* Counts the records of text[size], gives them in rec where it is not NULL; *end is where
+ * the last one ends. */
 static int64_t scan(const char *text, size_t size, weft_record *rec, size_t *end,
                     weft_arena *mem)
 {
     int64_t n = 0;
-    size_t at = sizeof magic;
-    while (size - at >= sizeof(frame)) {
-        frame f;
-        memcpy(&f, text + at, sizeof f);
-        const char *data = text + at + sizeof f;
-        if (f.bytes > size - at - sizeof f || frame_sum(&f, data) != f.sum) break;
-        if (rec != NULL) {
-            char *copy = WEFT_NEW(mem, char, f.bytes); /* aligned for any type */
-            memcpy(copy, data, f.bytes);
-            rec[n] = (weft_record){.tag = f.tag, .bytes = f.bytes, .data = copy};
+    frame f;
+    *end = sizeof magic;
+    while (*end < size) {
+        if (is_frame(text, size, *end, &f)) {
+            if (rec != NULL) rec[n] = record_of(&f, text + *end + sizeof f, mem);
+            *end += sizeof f + (size_t)f.bytes;
+        } else {
+            const size_t next = next_frame(text, size, *end + 1);
+            if (next == size) break;
+            if (rec != NULL) rec[n] = (weft_record){.bytes = next - *end};
+            *end = next;
         }
-        at += sizeof f + f.bytes;
         n++;
     }
-    *end = at;
     return n;
 }
 
-/* Cuts what follows the last whole record. */
+/* Cuts what follows the last record. */
 static weft_status cut(weft_journal *j, size_t size, size_t end)
 {
     if (size == end) return WEFT_OK;
@@ -111,15 +145,32 @@ static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_are
             return weft_file_fail("write", j->path, errno);
         return begin(j);
     }
-    if (size < sizeof magic || memcmp(text, magic, sizeof magic) != 0)
+    if (size < sizeof magic || memcmp(text, magic, KIND) != 0)
         return weft_fail(WEFT_EFILE,
-                         "%s is not a journal of weft; move it away or choose "
-                         "another output name",
+                         "%s is not a journal of weft, or its first bytes are damaged; put "
+                         "it back from a copy, or choose another output name",
+                         j->path);
+    if (memcmp(text, magic, sizeof magic) != 0)
+        return weft_fail(WEFT_EFILE,
+                         "%s is of another version of weft; resume the run with that one, "
+                         "or remove the directory and begin anew",
                          j->path);
     *n = scan(text, size, NULL, &end, mem);
     *rec = WEFT_NEW(mem, weft_record, *n);
     scan(text, size, *rec, &end, mem);
     return cut(j, size, end);
+}
+
+/* ---- public ---------------------------------------------------------------------- */
+
+int weft_journal_is(const char *path)
+{
+    char text[KIND];
+    const int fd = open(path, O_RDONLY);
+    if (fd < 0) return 0;
+    const ssize_t n = read(fd, text, sizeof text);
+    close(fd);
+    return n >= 0 && memcmp(text, magic, (size_t)n) == 0;
 }
 
 weft_status weft_journal_open(weft_journal *j, const char *path, weft_record **rec,
@@ -137,13 +188,18 @@ weft_status weft_journal_open(weft_journal *j, const char *path, weft_record **r
     return st;
 }
 
-weft_status weft_journal_add(weft_journal *j, uint32_t tag, const void *data, size_t bytes)
+weft_status weft_journal_clear(weft_journal *j)
 {
-    weft_check(bytes <= UINT32_MAX, "journal record of %zu bytes", bytes);
+    if (ftruncate(j->fd, 0) != 0) return weft_file_fail("write", j->path, errno);
+    return begin(j);
+}
+
+weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data, size_t bytes)
+{
     weft_arena *tmp = weft_arena_new();
     char *text = weft_arena_get(tmp, sizeof(frame) + bytes, 1);
-    frame f = {.tag = tag, .bytes = (uint32_t)bytes};
-    f.sum = frame_sum(&f, data);
+    frame f = {.mark = MARK, .tag = tag, .bytes = bytes, .sum = weft_hash(data, bytes, 0)};
+    f.check = check_of(&f);
     memcpy(text, &f, sizeof f);
     if (bytes > 0) memcpy(text + sizeof f, data, bytes);
     int err = append(j->fd, text, sizeof f + bytes);

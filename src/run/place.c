@@ -1,0 +1,113 @@
+/* Where a run puts its files: NAME.h5 and, while it lives, the directory NAME.d beside it.
+ * What can be known of both is found before anything is trained, nothing that the run reads
+ * is overwritten, and of the directory only what weft wrote is ever removed. Called by
+ * trace.c and tune.c. */
+#include "run_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *weft_place_dir(const char *path, weft_arena *mem)
+{
+    const size_t n = strlen(path);
+    const size_t stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
+    return weft_arena_text(mem, "%.*s.d", (int)stem, path);
+}
+
+/* ---- names of our own --------------------------------------------------------------- */
+
+/* Goes on after `word`, or after a number where word is NULL; NULL where text has another
+ * start. */
+static const char *after(const char *text, const char *word)
+{
+    const size_t n = !text ? 0 : word ? strlen(word) : strspn(text, "0123456789");
+    if (n == 0 || (word && strncmp(text, word, n) != 0)) return NULL;
+    return text + n;
+}
+
+/* 1 if the rest of a name is empty, or that of a file which was being written. */
+static int ends(const char *rest)
+{
+    if (!rest || !*rest) return rest != NULL;
+    const char *end = after(after(rest, ".tmp."), NULL);
+    return end && !*end;
+}
+
+/* 1 for "state-3-17", "unit-17", and each or the journal with ".tmp.0001234": what a run
+ * writes, the journal itself left out. */
+static int is_ours(const char *name)
+{
+    return ends(after(after(name, "unit-"), NULL)) ||
+           ends(after(after(after(after(name, "state-"), NULL), "-"), NULL)) ||
+           (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
+}
+
+void weft_place_empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d) return;
+    weft_arena *tmp = weft_arena_new();
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        if (is_ours(e->d_name)) unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    closedir(d);
+    weft_arena_free(tmp);
+}
+
+void weft_place_remove(const char *dir)
+{
+    weft_place_empty(dir);
+    weft_arena *tmp = weft_arena_new();
+    unlink(weft_arena_text(tmp, "%s/journal", dir));
+    weft_arena_free(tmp);
+    if (rmdir(dir) != 0 && (errno == ENOTEMPTY || errno == EEXIST))
+        weft_log(WEFT_WARN, "%s stays, for it holds files that are not weft's", dir);
+}
+
+/* ---- before the search -------------------------------------------------------------- */
+
+static int is_empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d) return 0;
+    int n = 0;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n == 0;
+}
+
+weft_status weft_place_make(const char *dir, const char *journal)
+{
+    if (mkdir(dir, 0777) == 0) return WEFT_OK;
+    if (errno != EEXIST)
+        return weft_fail(WEFT_EFILE,
+                         "cannot make the directory %s: %s; choose another output by -o",
+                         dir, strerror(errno));
+    if (weft_journal_is(journal) || is_empty(dir)) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s is there and is not a run's, for it holds no journal of weft; "
+                     "move it away, or choose another output by -o",
+                     dir);
+}
+
+weft_status weft_place_apart(const char *path, const weft_conf *conf)
+{
+    for (int i = 0; i < conf->n; i++) {
+        const weft_entry *e = &conf->entry[i];
+        const int own = strcmp(e->section, "run") == 0 && strcmp(e->key, "output") == 0;
+        if (weft_file_same(path, e->file))
+            return weft_fail(WEFT_ECONF,
+                             "the run file %s would replace the input file; choose another "
+                             "name by -o",
+                             path);
+        if (!own && weft_file_same(path, e->value))
+            return weft_fail(WEFT_ECONF,
+                             "the run file %s would replace what the run reads: %s.%s = "
+                             "%s; choose another name by -o",
+                             path, e->section, e->key, e->value);
+    }
+    return WEFT_OK;
+}

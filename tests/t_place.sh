@@ -1,0 +1,235 @@
+#!/bin/sh
+# What a run does to files: it believes none of another run, removes none of other people's,
+# replaces none that it reads; what it cannot write it says before the search; damage to its
+# journal costs a job, not the run; signals stop it to its very end. Prints TAP.
+. tests/tap.sh
+flips=${FLIPS:-10}
+seed=${SEED:-1}
+
+# ends STATUS PATTERN STATEMENT ARGUMENT...: with that status, after one line that matches.
+ends()
+{
+    status=$1 pattern=$2 statement=$3
+    shift 3
+    timeout 120 "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+    found=$?
+    [ $found = "$status" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
+        grep -Eq -e "^weft: .*($pattern)" "$tmp/log" && ! grep -q ' job [0-9]* of ' "$tmp/log"
+    result $? "$statement"
+}
+
+digest() # FILE: of that run
+{
+    "$weft" report "$1" 2>>"$tmp/log" | sed -n 's/^digest *//p'
+}
+
+"$weft" pack synthetic documents rows=300 -o "$tmp/doc.h5" 2>"$tmp/log" &&
+    "$weft" pack synthetic federated=generated clients=3000 classes=5 -o "$tmp/fed.h5" 2>"$tmp/log"
+result $? "data are packed"
+cat >"$tmp/fed.ini" <<END
+[run]
+data = $tmp/fed.h5
+task = fed
+tuner = random
+checkpoint = 0
+test = no
+[space]
+configs = 2
+[fed]
+model = linear
+cohort = 10
+eval_clients = 20
+[client]
+lr = log 1e-3 .. 0.1
+[random]
+resource = 200
+END
+tune() # ARGUMENT...: the federation, to r.h5
+{
+    timeout 120 "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+again() # to go on with it
+{
+    timeout 120 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+}
+# stop COMMAND... -- ARGUMENT...: the same, stopped by a signal when the command succeeds; its
+# status is that of the run.
+stop()
+{
+    condition=$1
+    shift
+    "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" &
+    until eval "$condition" || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+    kill -TERM $! 2>/dev/null
+    wait $!
+}
+
+# ---- checkpoints of another run -----------------------------------------------------------
+
+tune fed.cohort=5
+result $? "a run in an empty directory"
+expected=$(digest "$tmp/r.h5")
+stop '[ -s "$tmp/r.d/unit-0" ]' --force
+[ $? = 75 ] && cp "$tmp/r.d/unit-0" "$tmp/unit"
+result $? "another one is stopped within its first job"
+rm -f "$tmp/r.h5"
+: >"$tmp/r.d/journal"
+tune fed.cohort=5
+[ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "a run that is begun anew does not find what another one left"
+stop '[ -s "$tmp/r.d/unit-0" ]' fed.cohort=5 --force
+[ $? = 75 ] && cp "$tmp/unit" "$tmp/r.d/unit-0" && rm -f "$tmp/r.h5" && again &&
+    grep -q 'unit-0 is damaged or of another run: job 0 begins again' "$tmp/log" &&
+    [ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "nor does one that goes on believe it"
+[ ! -e "$tmp/r.d" ]
+result $? "and nothing is left"
+
+# ---- other people's files -----------------------------------------------------------------
+
+others="space unit-tests.txt state-of-nation unit-1.txt state-1 journal.txt"
+mkdir "$tmp/r.d"
+for file in $others; do echo mine >"$tmp/r.d/$file"; done
+ends 3 "r.d is there and is not a run's" "a directory without a journal of weft's is refused" \
+    tune "$tmp/fed.ini" -o "$tmp/r.h5" --force
+rm -f "$tmp/r.h5"
+mkdir "$tmp/s.d" && mv "$tmp"/r.d/* "$tmp/s.d" && rmdir "$tmp/r.d"
+stop '[ -s "$tmp/r.d/unit-0" ]' fed.cohort=5
+cp "$tmp"/s.d/* "$tmp/r.d"
+again && [ "$(digest "$tmp/r.h5")" = "$expected" ] && diff -r "$tmp/r.d" "$tmp/s.d" >>"$tmp/log" &&
+    grep -q "r.d stays, for it holds files that are not weft's" "$tmp/log"
+result $? "files of others that lie beside a run's stay, and only these"
+rm -rf "$tmp"/[rs].*
+
+# ---- what a run reads ---------------------------------------------------------------------
+
+ln "$tmp/doc.h5" "$tmp/hard.h5"
+ln -s doc.h5 "$tmp/soft.h5"
+printf 'order\n1\n2\n' >"$tmp/list.tsv"
+sed "s|@|$tmp|" >"$tmp/in.ini" <<END
+[run]
+data = @/doc.h5
+tuner = random
+[space]
+configs = 2
+[fmap]
+feature = ngram
+model = ridge
+[ngram]
+bins = 2^8
+END
+sum=$(cat "$tmp/doc.h5" "$tmp/in.ini" "$tmp/list.tsv" | cksum)
+for file in doc.h5 hard.h5 soft.h5; do
+    ends 2 "$file would replace what the run reads: run.data" "a run file in place of its data, $file" \
+        tune "$tmp/in.ini" -o "$tmp/$file" --force
+done
+ends 2 'would replace the input file' "or of its input file" tune "$tmp/in.ini" -o "$tmp/in.ini" --force
+ends 2 'would replace what the run reads: space.file' "or of its list" tune "$tmp/in.ini" \
+    space.source=list space.file="$tmp/list.tsv" -o "$tmp/list.tsv" --force
+timeout 120 "$weft" tune "$tmp/in.ini" -o "$tmp/i.h5" >"$tmp/out" 2>"$tmp/log"
+ends 2 'the run file itself' "a winner in place of its run" export "$tmp/i.h5" -o "$tmp/i.h5" --force
+awk 'BEGIN { for (i = 0; i < 40; i++) print i "," i % 2 }' >"$tmp/t.csv"
+mkdir -p "$tmp/folder/a" "$tmp/folder/b"
+for i in 1 2 3 4 5 6 7 8 9; do echo "some words" | tee "$tmp/folder/a/$i" >"$tmp/folder/b/$i"; done
+for pair in "dense t.csv t.csv" "folder folder folder/a/3"; do
+    # shellcheck disable=SC2086
+    set -- $pair
+    ends 2 'which it is packed from' "a packed file in place of its source, by reader $1" \
+        pack "$1" "$tmp/$2" -o "$tmp/$3" --force
+done
+[ "$sum" = "$(cat "$tmp/doc.h5" "$tmp/in.ini" "$tmp/list.tsv" | cksum)" ]
+result $? "all of them are as they were"
+
+# ---- what cannot be written ---------------------------------------------------------------
+
+long=$(printf '%0250d' 1)
+mkdir "$tmp/directory"
+for output in "$tmp/directory" "" "$tmp/$long.h5" "$tmp/nowhere/r.h5"; do
+    what="an output that cannot be, '$(echo "$output" | sed "s|$tmp/||" | cut -c 1-20)'"
+    ends 3 'directory|empty|too long|No such file' "$what, is found before the search" \
+        tune "$tmp/in.ini" -o "$output" --force
+    ends 3 'directory|empty|too long|No such file' "before packing" \
+        pack synthetic images -o "$output" --force
+    ends 3 'directory|empty|too long|No such file' "and told by export" \
+        export "$tmp/i.h5" -o "$output" --force
+done
+if [ "$(id -u)" = 0 ]; then
+    count=$((count + 1))
+    echo "ok $count # SKIP root may write anywhere"
+else
+    chmod 500 "$tmp/directory"
+    ends 3 'Permission denied' "nor where one may not write" tune "$tmp/in.ini" -o "$tmp/directory/r.h5"
+fi
+[ -z "$(find "$tmp" -name '*.tmp.*' -o -name '*.d')" ]
+result $? "no file is left of that"
+(ulimit -f 20000 && ends 3 'File too large; free space' "a limit on the size of files is told" \
+    pack synthetic images rows=100000 -o "$tmp/f.h5")
+count=$((count + 1))
+mkdir "$tmp/#"
+cp "$tmp/doc.h5" "$tmp/#/#d.h5"
+sed 's|^data.*|data=#d.h5|' "$tmp/in.ini" >"$tmp/#/in.ini"
+(cd "$tmp/#" && "$OLDPWD/$weft" tune in.ini run.time_limit=1e-9 -o r.h5) >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && (cd "$tmp/#" && "$OLDPWD/$weft" resume r.h5) >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && grep -q 'time_limit' "$tmp/log"
+result $? "a run on #d.h5 is resumed"
+
+# ---- a damaged journal --------------------------------------------------------------------
+
+sed 's/^configs.*/configs = 4/' "$tmp/in.ini" >"$tmp/four.ini"
+"$weft" tune "$tmp/four.ini" -o "$tmp/r.h5" "ngram.alpha=log 1e-5 .. 100" >"$tmp/out" 2>"$tmp/log"
+expected=$(digest "$tmp/r.h5")
+cat >"$tmp/resume" <<END
+rm -rf "$tmp"/r.*
+cp -r "$tmp/t.d" "$tmp/r.d"
+"$weft" resume "$tmp/r.h5" >/dev/null || exit
+"$weft" report "$tmp/r.h5" | grep ^digest
+END
+rm "$tmp/r.h5"
+until [ -e "$tmp/t.d" ]; do
+    "$weft" tune "$tmp/four.ini" -o "$tmp/r.h5" "ngram.alpha=log 1e-5 .. 100" --force \
+        >"$tmp/out" 2>"$tmp/log" &
+    until [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" -ge 2 ] || ! kill -0 $! 2>/dev/null; do :; done
+    kill -TERM $! 2>/dev/null
+    wait $!
+    [ $? != 75 ] || cp -r "$tmp/r.d" "$tmp/t.d"
+done
+sh "$tmp/resume" >"$tmp/out" 2>"$tmp/log"
+grep -q "^digest *$expected" "$tmp/out"
+result $? "a run of four jobs is stopped and resumed"
+perl tests/flips "$seed" "$flips" "$tmp/t.d/journal" sh "$tmp/resume" >"$tmp/out" 2>"$tmp/log"
+status=$?
+tail -1 "$tmp/out" | sed 's/^/# /'
+result $status "with any bit of its journal flipped it ends the same, or is refused"
+# From the first job's record on: bytes of the head, then of what it holds.
+first=$(perl -0777 -ne '$n = 8; for my $i (1 .. 3) { $n += 32 + unpack("Q", substr($_, $n + 16, 8)) } print $n' "$tmp/t.d/journal")
+for byte in $first $((first + 40)); do
+    cp -r "$tmp/t.d" "$tmp/u.d"
+    perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, $ARGV[1], 0; print $h "\377"' "$tmp/u.d/journal" "$byte"
+    timeout 120 "$weft" resume "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
+    [ "$(digest "$tmp/u.h5")" = "$expected" ] && grep -q 'its record of .*0.* is lost' "$tmp/log"
+    result $? "the job whose record is lost is named and done again"
+    rm -rf "$tmp"/u.*
+done
+rm -rf "$tmp"/[rt].*
+
+# ---- signals to the very end --------------------------------------------------------------
+
+all="random.resource=2 space.configs=1 run.test=yes fed.test_clients=500"
+# shellcheck disable=SC2086
+tune $all
+result $? "a run whose scoring takes longest"
+expected=$(digest "$tmp/r.h5")
+rm "$tmp/r.h5"
+# shellcheck disable=SC2086
+stop 'grep -q " job 1 of 1" "$tmp/log"' $all
+[ $? = 75 ] && grep -q '^weft: stopped by signal 15 after the search.*weft resume' "$tmp/log" &&
+    [ ! -e "$tmp/r.h5" ]
+result $? "is stopped in it with status 75"
+again && [ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "and resumed"
+rm -f "$tmp/r.h5"
+# shellcheck disable=SC2086
+stop '[ -e "$tmp/r.d" ]' $all
+[ $? = 75 ] && again && [ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "and so it is while it starts"
+echo "1..$count"
