@@ -11,7 +11,7 @@ ends()
 {
     status=$1 pattern=$2 statement=$3
     shift 3
-    timeout 120 "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout 300 "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
     found=$?
     [ $found = "$status" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
         grep -Eq -e "^weft: .*($pattern)" "$tmp/log" && ! grep -q ' job [0-9]* of ' "$tmp/log"
@@ -46,11 +46,11 @@ resource = 200
 END
 tune() # ARGUMENT...: the federation, to r.h5
 {
-    timeout 120 "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout 300 "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
 }
 again() # to go on with it
 {
-    timeout 120 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    timeout 300 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
 }
 # stop COMMAND... -- ARGUMENT...: the same, stopped by a signal when the command succeeds; its
 # status is that of the run.
@@ -58,6 +58,7 @@ stop()
 {
     condition=$1
     shift
+    : >"$tmp/log" # of the run before
     "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" &
     until eval "$condition" || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
     kill -TERM $! 2>/dev/null
@@ -126,7 +127,7 @@ done
 ends 2 'would replace the input file' "or of its input file" tune "$tmp/in.ini" -o "$tmp/in.ini" --force
 ends 2 'would replace what the run reads: space.file' "or of its list" tune "$tmp/in.ini" \
     space.source=list space.file="$tmp/list.tsv" -o "$tmp/list.tsv" --force
-timeout 120 "$weft" tune "$tmp/in.ini" -o "$tmp/i.h5" >"$tmp/out" 2>"$tmp/log"
+timeout 300 "$weft" tune "$tmp/in.ini" -o "$tmp/i.h5" >"$tmp/out" 2>"$tmp/log"
 ends 2 'the run file itself' "a winner in place of its run" export "$tmp/i.h5" -o "$tmp/i.h5" --force
 awk 'BEGIN { for (i = 0; i < 40; i++) print i "," i % 2 }' >"$tmp/t.csv"
 mkdir -p "$tmp/folder/a" "$tmp/folder/b"
@@ -164,6 +165,9 @@ fi
 result $? "no file is left of that"
 (ulimit -f 20000 && ends 3 'File too large; free space' "a limit on the size of files is told" \
     pack synthetic images rows=100000 -o "$tmp/f.h5")
+count=$((count + 1))
+(ulimit -v 200000 && ends 5 'ulimit -v allows 205 MB' "a limit of address space that OpenBLAS cannot bear is told" \
+    tune "$tmp/in.ini" -o "$tmp/f.h5")
 count=$((count + 1))
 mkdir "$tmp/#"
 cp "$tmp/doc.h5" "$tmp/#/#d.h5"
@@ -205,7 +209,7 @@ first=$(perl -0777 -ne '$n = 8; for my $i (1 .. 3) { $n += 32 + unpack("Q", subs
 for byte in $first $((first + 40)); do
     cp -r "$tmp/t.d" "$tmp/u.d"
     perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, $ARGV[1], 0; print $h "\377"' "$tmp/u.d/journal" "$byte"
-    timeout 120 "$weft" resume "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
+    timeout 300 "$weft" resume "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
     [ "$(digest "$tmp/u.h5")" = "$expected" ] && grep -q 'its record of .*0.* is lost' "$tmp/log"
     result $? "the job whose record is lost is named and done again"
     rm -rf "$tmp"/u.*
@@ -214,7 +218,7 @@ rm -rf "$tmp"/[rt].*
 
 # ---- signals to the very end --------------------------------------------------------------
 
-all="random.resource=2 space.configs=1 run.test=yes fed.test_clients=500"
+all="random.resource=2 space.configs=1 run.test=yes fed.test_clients=1500"
 # shellcheck disable=SC2086
 tune $all
 result $? "a run whose scoring takes longest"

@@ -28,6 +28,9 @@ typedef struct weft_team {
  * processes, each of which is alone (ECONF, MPI ended). Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 void weft_par_end(weft_team *world);
+/* ELIMIT where a limit of address space (ulimit -v) leaves less than OpenBLAS maps at its
+ * first product, which it would try for ever. Local. */
+WEFT_CHECKED weft_status weft_par_room(void);
 
 /* Collective. The worst status of all ranks (WEFT_STOP is the mildest); where any failed,
  * every rank gets the message of the lowest rank that has it. */

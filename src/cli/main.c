@@ -236,7 +236,8 @@ int main(int argc, char **argv)
         return st;
     }
     weft_cli c = {.world = &world, .mem = weft_arena_new()};
-    st = run(argc, argv, &c);
+    st = weft_agree(weft_par_room(), &world);
+    if (st == WEFT_OK) st = run(argc, argv, &c);
     st = weft_agree(st == WEFT_OK ? flush_output() : st, &world);
     if (st != WEFT_OK && world.rank == 0) fprintf(stderr, "weft: %s\n", weft_error());
     weft_arena_free(c.mem);

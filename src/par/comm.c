@@ -4,9 +4,13 @@
 #include "books.h"
 
 #include <cblas.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* MPI counts are int: longer vectors go in pieces of this many elements. */
 #define PIECE ((size_t)1 << 28)
@@ -80,6 +84,24 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
     openblas_set_num_threads(1);
     warn_core();
     world->since = weft_now();
+    return WEFT_OK;
+}
+
+weft_status weft_par_room(void)
+{
+    const size_t buffer = (size_t)32 << 22, rest = (size_t)32 << 20; /* of OpenBLAS; ours */
+    struct rlimit most;
+    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return WEFT_OK;
+    const int fd = open("/dev/zero", O_RDONLY);
+    void *room = mmap(NULL, buffer + rest, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0) close(fd);
+    if (room == MAP_FAILED)
+        return weft_fail(WEFT_ELIMIT,
+                         "ulimit -v allows %.0f MB of address space, of which %.0f MB more "
+                         "are not left for OpenBLAS; allow more (ulimit -v unlimited), and "
+                         "limit memory by run.memory",
+                         (double)most.rlim_cur / 1e6, (double)(buffer + rest) / 1e6);
+    munmap(room, buffer + rest);
     return WEFT_OK;
 }
 
