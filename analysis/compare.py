@@ -8,9 +8,10 @@ each search is set against the sweep of the same data, settings, seed and config
 Both maps are judged by a fit of their own that began from nothing: the pick, too, by its fit
 in the sweep, not by the search's refit, which began from shared weights and may end a little
 above or below. The table has for each search:
+    data         name of the data file
     features     D, of random Fourier features only
     scale        ngram.nb_scale, of n-grams only
-    tuner, validation (split or full), switch (maps fitted on their own), seed
+    tuner, validation (auto, split or full), switch (maps fitted on their own), seed
     maps         how many the sweep has
     best, picked           validation accuracy (%) of the sweep's best map and of the pick
     best_test, picked_test their test accuracy; the pick's by the run of that map alone, empty
@@ -19,6 +20,7 @@ above or below. The table has for each search:
     rank         of the pick in the sweep by validation, 1 = best; equals share the best rank
     refit, refit_test      accuracy of the search's own refit
     faster       how many times longer the sweep took
+    seconds      of the search
 Lines of tables that are given are kept, those of runs replace them. Then, for each kind of
 search, means over the seeds with their 95 % intervals are printed, and whether the mean rank
 is within the best tenth of the maps: yes or no where the interval says so.
@@ -27,16 +29,18 @@ is within the best tenth of the maps: yes or no where the interval says so.
 import argparse
 import csv
 import math
+import os
 import sys
 
 import runs
 import stats
 
-KIND = ["features", "scale", "tuner", "validation", "switch"]
+KIND = ["data", "features", "scale", "tuner", "validation", "switch"]
 NUMBERS = ["best", "best_test", "picked", "picked_test", "gap", "test_gap", "refit",
-           "refit_test", "faster"]
+           "refit_test", "faster", "seconds"]
 COLUMNS = KIND + ["seed", "maps", "best", "best_test", "picked", "picked_test", "gap", "test_gap",
-                  "rank", "refit", "refit_test", "faster"]
+                  "rank", "refit", "refit_test", "faster", "seconds"]
+LATER = {"seconds"}  # columns that older tables lack
 
 
 # ---- from run files to lines of the table -----------------------------------------------
@@ -72,7 +76,8 @@ def compare(search, sweep, ones):
     best = int(sweep.winner["id"])
     row = {"maps": len(alone), "seed": search.seed, "tuner": search.tuner,
            "validation": search.ini.get("fmap", "validation", fallback="split"),
-           "switch": int(runs.number(search.ini.get(search.tuner, "switch", fallback="1"))),
+           "switch": search.ini.get(search.tuner, "switch", fallback="1"),
+           "data": os.path.basename(search.ini.get("run", "data")).removesuffix(".h5"),
            "features": "", "scale": ""}
     if search.ini.get("fmap", "feature", fallback="") == "rff":
         row["features"] = f"{search.setting('rff', 'features'):.0f}"
@@ -87,6 +92,7 @@ def compare(search, sweep, ones):
                 "rank": 1 + sum(a > alone[pick] for a in alone.values()),
                 "refit": search.accuracy("valid"), "refit_test": search.accuracy("test"),
                 "faster": sweep.attr["search_seconds"] / search.attr["search_seconds"]})
+    row["seconds"] = float(search.attr["search_seconds"])
     row["test_gap"] = row["best_test"] - row["picked_test"]
     return row
 
@@ -116,10 +122,10 @@ def read(path):
     with open(path, newline="") as f:
         rows = list(csv.DictReader(f, delimiter="\t"))
     for row in rows:
-        if not set(COLUMNS) - set(KIND) <= row.keys():
+        if not set(COLUMNS) - set(KIND) - LATER <= row.keys():
             sys.exit(f"{path}: expected the columns {' '.join(COLUMNS)}")
-        row.update({k: float(row[k]) if row[k] else math.nan for k in NUMBERS})
-        row.update({k: int(row[k]) for k in ("seed", "maps", "rank", "switch")})
+        row.update({k: float(row[k]) if row.get(k) else math.nan for k in NUMBERS})
+        row.update({k: int(row[k]) for k in ("seed", "maps", "rank")})
         row.update({k: row.get(k, "") for k in KIND})
     return rows
 
@@ -132,7 +138,7 @@ def cell(value):
 
 def write(rows, out):
     columns = [c for c in COLUMNS
-               if c not in ("features", "scale") or any(r[c] for r in rows)]
+               if c not in ("data", "features", "scale") or any(r[c] for r in rows)]
     table = csv.DictWriter(out, columns, delimiter="\t", lineterminator="\n",
                            extrasaction="ignore")
     table.writeheader()
@@ -169,9 +175,10 @@ def summarise(rows):
             kinds.append([r[k] for k in KIND])
     for kind in kinds:
         some = [r for r in rows if [r[k] for k in KIND] == kind]
-        what = f"{kind[2]}, {kind[3]}, switch {kind[4]}"
-        what += f", {kind[1]}" if kind[1] not in ("", "natural") else ""
-        what += f", D = {kind[0]}" if kind[0] else ""
+        what = f"{kind[3]}, {kind[4]}, switch {kind[5]}"
+        what = f"{kind[0]}: {what}" if len({r["data"] for r in rows}) > 1 else what
+        what += f", {kind[2]}" if kind[2] not in ("", "natural") else ""
+        what += f", D = {kind[1]}" if kind[1] else ""
         print(f"| {what} | {len(some)} | {mean(some, 'gap')} | {max(r['gap'] for r in some):.2f} "
               f"| {mean(some, 'rank', 1)} of {some[0]['maps']} | {in_best_tenth(some)} "
               f"| {mean(some, 'picked_test')} | {mean(some, 'test_gap')} "
@@ -189,8 +196,8 @@ def main():
     lines += rows_of([p for p in args.run if p not in tables])
     by_key = {tuple(str(r[k]) for k in KIND + ["seed"]): r for r in lines}
     rows = sorted(by_key.values(), key=lambda r: [
-        int(r["features"] or 0), r["scale"], r["tuner"], r["validation"], r["switch"],
-        r["seed"]])
+        r["data"], int(r["features"] or 0), r["scale"], r["tuner"], r["validation"],
+        r["switch"], r["seed"]])
     if not rows:
         sys.exit("nothing to compare: give sweeps (run.tuner=random) and searches of the same maps")
     if args.o:

@@ -60,13 +60,28 @@ for path in glob.glob(f"{tmp}/quality/imdb-4096-map-*.h5"):
 END
 result $? "picks have the sweep's fit, to the bit, and the test accuracy of that map alone"
 "$python" analysis/compare.py "$tmp/table.tsv" "$tmp"/quality/*log2*-2.h5 -o "$tmp/again.tsv" \
-    >"$tmp/out" 2>"$tmp/log" && cut -f1-15 "$tmp/table.tsv" | cmp -s - <(cut -f1-15 "$tmp/again.tsv")
+    >"$tmp/out" 2>"$tmp/log" && cut -f1-16 "$tmp/table.tsv" | cmp -s - <(cut -f1-16 "$tmp/again.tsv")
 result $? "runs are added to a table in the place of their lines"
+
+mkdir "$tmp/bin" && ln -s "$(command -v "$python")" "$tmp/bin/python3"
+for i in 1 2 3 4 5 6 7 8 9; do echo "$((i % 2))	text $i"; done >"$tmp/texts.txt"
+PATH=$tmp/bin:$PATH jobs/fraction.py "$tmp/texts.txt" 2 "$tmp/part.txt" &&
+    [ "$(sort "$tmp/part.txt" | cut -f1 | tr -d '\n')" = 0011 ] &&
+    [ -z "$(sort "$tmp/part.txt" | comm -23 - <(sort "$tmp/texts.txt"))" ]
+result $? "jobs/fraction.py takes as large a share of every class"
+"$weft" pack synthetic images rows=400 -o "$tmp/image.h5" >"$tmp/log" 2>&1
+SEEDS=1 FEATURES=50 WEFT=$weft LAUNCH=env OUTPUT=$tmp/defaults TABLE=$tmp/defaults.tsv \
+    PATH=$tmp/bin:$PATH bash jobs/quality.sh "$tmp/doc.h5" "$tmp/image.h5" space.configs=4 \
+    >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(cut -f1,5,6 "$tmp/defaults.tsv" | tr '\t\n' ' ;')" = \
+        'data validation switch;doc auto auto;doc split 1;image auto auto;image split 1;' ] &&
+    grep -q '^| doc: ws_sha, auto, switch auto | 1 | 0.00 ' "$tmp/out"
+result $? "jobs/quality.sh compares searches by default and as published on two data sets"
 
 # Gaps 0, 1, 2: 1 +- 4.30265 / sqrt 3. Ranks 1, 2, 6 of 64: 3 +- 4.30265 sqrt(7 / 3).
 row() # SEED PICKED GAP RANK PICKED_TEST TEST_GAP
 {
-    printf 'natural\tws_eg\tsplit\t1\t%s\t64\t90.0\t89.0\t%s\t%s\t%s\t%s\t%s\t90.0\t89.0\t9.0\n' \
+    printf 'doc\tnatural\tws_eg\tsplit\t1\t%s\t64\t90.0\t89.0\t%s\t%s\t%s\t%s\t%s\t90.0\t89.0\t9.0\n' \
         "$1" "$2" "$5" "$3" "$6" "$4"
 }
 { head -n 1 "$tmp/table.tsv" && row 1 90 0 1 89 0 && row 2 89 1 2 '' '' && row 3 88 2 6 88 1; } \
