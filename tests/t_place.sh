@@ -172,8 +172,9 @@ count=$((count + 1))
 mkdir "$tmp/#"
 cp "$tmp/doc.h5" "$tmp/#/#d.h5"
 sed 's|^data.*|data=#d.h5|' "$tmp/in.ini" >"$tmp/#/in.ini"
-(cd "$tmp/#" && "$OLDPWD/$weft" tune in.ini run.time_limit=1e-9 -o r.h5) >"$tmp/out" 2>"$tmp/log"
-[ $? = 75 ] && (cd "$tmp/#" && "$OLDPWD/$weft" resume r.h5) >"$tmp/out" 2>"$tmp/log"
+program=$(realpath "$weft")
+(cd "$tmp/#" && "$program" tune in.ini run.time_limit=1e-9 -o r.h5) >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && (cd "$tmp/#" && "$program" resume r.h5) >"$tmp/out" 2>"$tmp/log"
 [ $? = 75 ] && grep -q 'time_limit' "$tmp/log"
 result $? "a run on #d.h5 is resumed"
 
