@@ -11,14 +11,18 @@ begun() # RUN.h5
     [ -f "$1" ] || [ -d "${1%.h5}.d" ]
 }
 
-# Begins a run, or resumes it; does nothing if it is complete.
+# Begins a run, or resumes it; does nothing if it is complete. One that was killed before its
+# journal began cannot be resumed (status 3) and is begun again; `tune` replaces no run that was.
 start() # RUN.h5 INPUT.ini [section.key=value ...]
 {
-    local run=$1 input=$2
+    local run=$1 input=$2 status=3
     shift 2
-    if [ -d "${run%.h5}.d" ]; then
+    if [ -s "${run%.h5}.d/journal" ]; then
         $launch "$weft" resume "$run"
-    elif [ ! -f "$run" ]; then
-        $launch "$weft" tune "$input" "$@" -o "$run"
+        status=$?
+    elif [ -f "$run" ]; then
+        return 0
     fi
+    [ $status = 3 ] || return $status
+    $launch "$weft" tune "$input" "$@" -o "$run"
 }

@@ -39,7 +39,8 @@ static weft_status find_label(csv *c)
     c->label = strcmp(label, "first") == 0 ? 0 : c->n - 1;
     if (strcmp(label, "first") != 0 && strcmp(label, "last") != 0) {
         char *end;
-        c->label = strtol(label, &end, 10) - 1;
+        const long number = strtol(label, &end, 10);
+        c->label = number > 0 ? number - 1 : -1;
         if (*end != '\0' || c->label < 0 || c->label >= c->n)
             return weft_fail(WEFT_ECONF,
                              "label = %s, where %s has %lld columns; give first, last "
