@@ -6,6 +6,7 @@
 #include "weft/registry.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "tap.h"
@@ -291,8 +292,8 @@ static void test_mixture(const char *options, int all, const double *p, const ch
     digest_of(s);
 }
 
-/* Without a choice, as many maps score each row as cost 0.3 of the fit: all of them here,
- * and two where there are more rows for validation than for training. */
+/* Without a choice, no more maps score a row than cost 0.3 of the fit: all of them here,
+ * two where there are more rows for validation than for training. */
 static void test_auto(void)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
@@ -309,6 +310,31 @@ static void test_auto(void)
     run(s);
     check_scores(s, 1, "auto, costlier");
     ntrain = N;
+}
+
+/* Operations of a job with so many rows of validation data, for 100 times as many of
+ * training. */
+static double work(const char *validation, int64_t valid)
+{
+    const double even[K] = {1. / 3, 1. / 3, 1. / 3};
+    stand *s = stand_up(weft_arena_text(mem, "fmap.validation=%s", validation), even);
+    s->data.part[WEFT_VALID].total = valid;
+    s->data.part[WEFT_TRAIN].total = 100 * valid;
+    weft_cost cost = {0};
+    task->cost(s->self, &s->job, &cost);
+    return cost.flops;
+}
+
+/* And no more maps than give each 400 samples. */
+static void test_enough(void)
+{
+    for (int64_t valid = 300; valid <= 1200; valid += 300) {
+        const double one = work("split", valid), all = work("full", valid);
+        const double passes = 1 + (K - 1) * (work("auto", valid) - one) / (all - one);
+        const double want = fmin(ceil(400. * K / (double)valid), K);
+        is_near(passes, want, 1e-6, "%d rows: each is scored by %g of three maps",
+                (int)valid, want);
+    }
 }
 
 static void test_score_only(void)
@@ -364,6 +390,7 @@ int main(int argc, char **argv)
     test_mixture("fmap.validation=split rff.preprocess=standard fmap.score=loss", 0, uneven,
                  "standardised");
     test_auto();
+    test_enough();
     test_score_only();
     test_slack();
     const int failed = tap_done();

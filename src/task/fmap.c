@@ -13,8 +13,11 @@
 
 enum { AUTO, SPLIT, FULL };
 
-/* What scoring the maps in a round may cost, as a share of the round's fit. */
+/* What scoring may cost in a round, as a share of the fit; and samples a map that are
+ * enough: the standard error of its error rate is then at most 0.5 / sqrt 400, 2.5 points.
+ */
 #define SCORING 0.3
+#define TELL    400
 
 typedef struct fmap {
     const char *feature_name, *model_name;
@@ -340,14 +343,16 @@ static work work_of(const fmap *t, const weft_job *job, const arms *a)
 }
 
 /* By how many maps each validation sample is scored. Scores of few samples cannot tell maps
- * apart, and scoring costs little beside a fit that visits every sample many times: auto
- * takes what SCORING of the fit buys, at least the one map of split validation and at most
- * all of full. */
+ * apart, and scoring often costs little beside a fit that visits every sample many times:
+ * auto takes as many maps as give each of them TELL samples, if SCORING of the fit buys so
+ * many; at least the one map of split validation, and at most all of full. */
 static int passes_of(const fmap *t, const work *w)
 {
     if (t->validation == SPLIT) return 1;
     if (t->validation == FULL) return w->maps;
-    return (int)fmax(1, fmin(w->maps, floor(SCORING * w->fit / w->pass)));
+    const double samples = (double)t->env.data->part[WEFT_VALID].total;
+    const double wanted = fmin(ceil(TELL * w->maps / samples), w->maps);
+    return (int)fmax(1, fmin(wanted, floor(SCORING * w->fit / w->pass)));
 }
 
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit, real *state,
