@@ -69,7 +69,7 @@ static void test_schedules(weft_arena *mem)
     }
 }
 
-/* `switch` by itself: 1.3 times the fits of halving to the end, or 1,200 training samples
+/* `switch` by itself: 1.3 times the fits of halving to the end, or 2,000 training samples
  * a map. */
 static void test_budget(weft_arena *mem)
 {
@@ -78,13 +78,13 @@ static void test_budget(weft_arena *mem)
         int64_t train;
         const char *options, *want;
     } all[] = {
-        {64, 0, "", "64 32 16 8 4 2 1"},                /* nothing is known of the fits */
-        {64, 25000, "", "64 32 16 8 1 1 1 1 1"},        /* 9 fits */
-        {64, 8192, "", "64 32 16 8 1 1 1 1 1 1"},       /* 10 */
-        {64, 6000, "", "64 32 16 1 1 1 1 1 1 1 1 1 1"}, /* 13 */
-        {64, 4800, "", "64 32 16 1 1 1 1 1 1 1 1 1 1 1 1 1"}, /* 16 */
+        {64, 0, "", "64 32 16 8 4 2 1"},                 /* nothing is known of the fits */
+        {64, 25000, "", "64 32 16 8 1 1 1 1 1"},         /* 9 fits */
+        {64, 13654, "", "64 32 16 8 1 1 1 1 1 1"},       /* 10 */
+        {64, 10000, "", "64 32 16 1 1 1 1 1 1 1 1 1 1"}, /* 13 */
+        {64, 8000, "", "64 32 16 1 1 1 1 1 1 1 1 1 1 1 1 1"}, /* 16 */
         {256, 100000, "", "256 128 64 32 16 8 1 1 1 1 1"},    /* 11 */
-        {8, 2400, "", "8 1 1 1 1"},                           /* 5 */
+        {8, 4000, "", "8 1 1 1 1"},                           /* 5 */
         {8, 1200, "", "1 1 1 1 1 1 1 1"}, /* as many as there are maps: the sweep */
         {3, 1000000, "", "1 1 1"},
         {1, 1000000, "", "1"},
