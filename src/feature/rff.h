@@ -19,8 +19,9 @@ enum { RFF_NORMAL, RFF_CAUCHY, RFF_HADAMARD, RFF_FAMILIES }; /* random matrices 
 enum { RFF_RAW, RFF_RANGE, RFF_SPREAD, RFF_VIEWS }; /* affine views of the inputs */
 enum { RFF_TYPES = RFF_FAMILIES * RFF_VIEWS };      /* type = family * VIEWS + view */
 
-/* The inputs as x' = (x - shift) scale, column by column. Exact: bytes whose scales differ
- * so little that the scaled random matrix can be rounded to small integers. */
+/* The inputs as x' = (x - shift) scale, column by column. Exact: bytes, so many
+ * in a row and their scales so alike that the scaled random matrix can be rounded to small
+ * integers. */
 typedef struct rff_view {
     float *shift, *scale; /* [d] */
     double largest;       /* scale */

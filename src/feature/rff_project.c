@@ -6,10 +6,10 @@
  * normal by the central limit theorem, once the variance that rounding adds is taken off
  * beforehand. Cauchy entries have no variance and a heavy tail that is the kernel: what
  * exceeds 16 of it, two in a hundred, is kept as a list and added in float. The shift of
- * the inputs becomes the first term of every feature. Whatever is not bytes, or differs too
- * much in scale, is multiplied as floats. Which rows are multiplied together depends on
- * ranks, memory and what is kept, so a row's product must depend on that row alone, which
- * BLAS does not promise. */
+ * the inputs becomes the first term of every feature. Whatever is not bytes, is few in a
+ * row or differs too much in scale, is multiplied as floats. Which rows are multiplied
+ * together depends on ranks, memory and what is kept, so a row's product must depend on
+ * that row alone, which BLAS does not promise. */
 #include "rff.h"
 
 #include <math.h>

@@ -11,6 +11,10 @@ enum { MEAN, DEVIATION, LEAST, MOST, STATS };
  * more than this, small ones would be rounded away. */
 static const double steepest = 8;
 
+/* Rounding changes the Laplacian kernel of d inputs by about 1/(10 d); fewer inputs than
+ * this stay floats. */
+enum { MANY = 64 };
+
 /* ---- statistics --------------------------------------------------------------------- */
 
 /* Bytes: sums[2][d] of numbers and squares are integers; range[2][d] = (-least, most). */
@@ -121,7 +125,8 @@ static void view_set(const rff_shared *own, rff_view *v, const real *shift,
         least = fmin(least, scale);
         v->largest = fmax(v->largest, scale);
     }
-    v->exact = own->data->form == WEFT_BYTES && v->largest <= steepest * least;
+    v->exact =
+        own->data->form == WEFT_BYTES && own->d >= MANY && v->largest <= steepest * least;
 }
 
 void rff_use(rff_shared *own, const real *stat)

@@ -1,0 +1,219 @@
+/* The random matrices of rff against their distributions, far into the tails, and its
+ * features against the same matrix in double: kernels are met on average, however small or
+ * large gamma is and however few the inputs are.
+ *
+ * RUN: np=1 */
+#include "weft/registry.h"
+
+#include <string.h>
+
+#include "../src/feature/rff.h"
+#include "tap.h"
+
+enum { ROWS = 12, SEED = 7 };
+
+static const double pi = 3.14159265358979323846;
+static weft_team team;
+static weft_arena *mem;
+
+/* ---- distributions ------------------------------------------------------------------ */
+
+/* Share of |z| above a cut; of Cauchy's, whose mean of any number is again Cauchy. */
+static double above_cut(int family, double cut)
+{
+    return family == RFF_NORMAL ? erfc(cut / sqrt(2)) : atan(1 / cut) * 2 / pi;
+}
+
+/* Counts above cuts are binomial: within 4 deviations. */
+static void check_tail(int family, double seen, double n, double cut, const char *what)
+{
+    const double share = above_cut(family, cut);
+    is_near(seen, n * share, 4 * sqrt(n * share * (1 - share)), "%s beyond %g: 1 in %.3g",
+            what, cut, 1 / share);
+}
+
+static void test_distribution(int family)
+{
+    enum { CUTS = 8, INPUTS = 3072, COLUMNS = 16000 };
+    static const double cuts[2][CUTS] = {{0.1, 0.3, 0.6745, 1, 1.5, 2, 3, 3.5},
+                                         {0.01, 1, 10, 50, 1e2, 1e4, 1e5, 1e6}};
+    const double *cut = cuts[family == RFF_CAUCHY];
+    rff_shared own = {.mem = mem, .seed = SEED, .columns = COLUMNS, .d = INPUTS};
+    rff_tables(&own);
+    double entries[CUTS] = {0}, sums[CUTS] = {0}, positive = 0;
+    float *z = WEFT_NEW(mem, float, INPUTS);
+    for (int64_t j = 0; j < COLUMNS; j++) {
+        rff_column(&own, family, j, z);
+        double sum = 0;
+        for (int i = 0; i < INPUTS; i++) {
+            const double size = fabs((double)z[i]);
+            sum += (double)z[i];
+            positive += z[i] > 0;
+            for (int k = 0; k < CUTS && size > cut[k]; k++) entries[k]++;
+        }
+        sum = fabs(sum) / (family == RFF_NORMAL ? sqrt(INPUTS) : INPUTS);
+        for (int k = 0; k < CUTS && sum > cut[k]; k++) sums[k]++;
+    }
+    const char *name = family == RFF_NORMAL ? "normal" : "Cauchy";
+    const double n = (double)COLUMNS * INPUTS;
+    is_near(positive, n / 2, 2 * sqrt(n), "half of the %s entries are positive", name);
+    for (int k = 0; k < CUTS; k++) {
+        check_tail(family, entries[k], n, cut[k], weft_arena_text(mem, "%s entries", name));
+        if (COLUMNS * above_cut(family, cut[k]) > 5)
+            check_tail(family, sums[k], COLUMNS, cut[k],
+                       weft_arena_text(mem, "sums of a column of %s entries", name));
+    }
+}
+
+/* ---- features ----------------------------------------------------------------------- */
+
+typedef struct set {
+    weft_data data;
+    int d;
+    double *x; /* [ROWS][d] 0..1 */
+} set;
+
+/* Rows whose neighbours are near. */
+static set *make_set(int d, weft_form form)
+{
+    set *s = WEFT_NEW(mem, set, 1);
+    uint8_t *bytes = WEFT_NEW(mem, uint8_t, ROWS * d);
+    float *values = WEFT_NEW(mem, float, ROWS *d);
+    s->d = d;
+    s->x = WEFT_NEW(mem, double, ROWS *d);
+    for (int e = 0; e < ROWS * d; e++) {
+        const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)(e % d), 0, 0);
+        const double shade = 128 + 100 * sin(0.15 * (e / d) + 7 * weft_rng_unit(r.v[0]));
+        bytes[e] = (uint8_t)shade;
+        values[e] = (float)bytes[e] / 255;
+        s->x[e] = bytes[e] / 255.0;
+    }
+    s->data =
+        (weft_data){.form = form, .classes = 2, .path = "test", .mem = mem, .team = &team};
+    s->data.part[WEFT_TRAIN] = (weft_rows){.total = ROWS,
+                                           .n = ROWS,
+                                           .d = d,
+                                           .byte = form == WEFT_BYTES ? bytes : NULL,
+                                           .value = form == WEFT_BYTES ? NULL : values};
+    return s;
+}
+
+static rff *make_map(set *s, int kernel, double gamma, int preprocess, int features)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    rff *t = weft_arena_get(mem, 1, sizeof *t);
+    weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, t) == WEFT_OK, "%s",
+               weft_error());
+    t->kernel = kernel;
+    t->gamma = gamma;
+    t->preprocess = preprocess;
+    t->features = features;
+    weft_check(weft_feature_rff.setup(t, &s->data, 1e9, SEED, mem) == WEFT_OK, "%s",
+               weft_error());
+    for (int i = 0; i < ROWS && preprocess == RFF_L2; i++) {
+        double sum = 0;
+        for (int k = 0; k < s->d; k++) sum += s->x[i * s->d + k] * s->x[i * s->d + k];
+        for (int k = 0; k < s->d; k++) s->x[i * s->d + k] /= sqrt(sum);
+    }
+    return t;
+}
+
+static weft_matrix matrix_of(rff *t)
+{
+    const void *arm = t;
+    const weft_request q = {
+        .part = WEFT_TRAIN, .n = ROWS, .narm = 1, .arms = &arm, .size = 1, .seed = SEED};
+    weft_matrix f;
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(t));
+    weft_feature_rff.matrix(t, &q, 1, stat, &f, mem);
+    return f;
+}
+
+/* Largest difference of features from cosines of double products with the same matrix, in
+ * steps of a byte. Entries of up to 32 meet bytes in units of 2. */
+static void check_features(weft_form form, double gamma, int preprocess)
+{
+    enum { FEATURES = 3000, D = 300 };
+    set *s = make_set(D, form);
+    rff *t = make_map(s, RFF_LAPLACIAN, gamma, preprocess, FEATURES);
+    const weft_matrix f = matrix_of(t);
+    const rff_matrix *m = f.self;
+    float *z = WEFT_NEW(mem, float, D);
+    double worst = 0;
+    for (int64_t j = 0; j < FEATURES; j++) {
+        rff_column(t->own, RFF_CAUCHY, j, z);
+        for (int i = 0; i < ROWS; i++) {
+            double phase = 0, size = 0;
+            for (int k = 0; k < D; k++) {
+                const double rounded = fabsf(z[k]) > 32 || form == WEFT_REALS
+                                           ? (double)z[k]
+                                           : 2 * rint((double)z[k] / 2);
+                phase += gamma * rounded * s->x[i * D + k];
+                size += gamma * fabs(rounded * s->x[i * D + k]);
+            }
+            const double exact = 127 * cos(phase + 2 * pi * (double)t->own->offset[j]);
+            const double gap = fabs(m->q[(size_t)i * m->ldq + j] - 128 - exact);
+            worst = fmax(worst, gap - 127 * 1e-6 * size); /* sums in float */
+        }
+    }
+    is_near(worst, 0, 0.501,
+            "%s, gamma %g, preprocessing %d: features are cosines, rounded to bytes",
+            form == WEFT_BYTES ? "bytes" : "reals", gamma, preprocess);
+}
+
+/* (f(x) - f(y))^2 is 1 - kernel on average over features, within 4 deviations of the mean.
+ * Bytes of features add less than a quarter of a step squared; a Cauchy matrix of integers,
+ * for 64 and more bytes, takes t^2/6 of every input's t = gamma |x - y|. */
+static void check_mean(int d, weft_form form, int kernel, double gamma, int preprocess)
+{
+    enum { FEATURES = 100000 };
+    const size_t mark = weft_arena_mark(mem);
+    set *s = make_set(d, form);
+    const weft_matrix f = matrix_of(make_map(s, kernel, gamma, preprocess, FEATURES));
+    const rff_matrix *m = f.self;
+    const int row[] = {1, 3, 11};
+    for (int e = 0; e < 3; e++) {
+        double distance = 0, sum = 0, square = 0, squares = 0;
+        for (int k = 0; k < d; k++) {
+            const double gap = s->x[k] - s->x[row[e] * d + k];
+            distance += kernel == RFF_LAPLACIAN ? fabs(gap) : gap * gap;
+            squares += gamma * gamma * gap * gap;
+        }
+        for (int64_t j = 0; j < FEATURES; j++) {
+            const double gap = (m->q[j] - m->q[(size_t)row[e] * m->ldq + j]) / 127.0;
+            sum += gap * gap / FEATURES;
+            square += gap * gap * gap * gap / FEATURES;
+        }
+        const double deviation = sqrt((square - sum * sum) / FEATURES);
+        const double exact = exp(-gamma * distance);
+        const double rounding = form == WEFT_BYTES && d >= 64 ? exact * squares / 6 : 0;
+        is_near(1 - sum, exact, 4 * deviation + 0.25 / (127 * 127) + rounding,
+                "%d %s, kernel %d, gamma %g, preprocessing %d: features give %.5f", d,
+                form == WEFT_BYTES ? "bytes" : "reals", kernel, gamma, preprocess, 1 - sum);
+    }
+    weft_arena_reset(mem, mark);
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
+    mem = weft_arena_new();
+    test_distribution(RFF_NORMAL);
+    test_distribution(RFF_CAUCHY);
+    const weft_form forms[] = {WEFT_BYTES, WEFT_REALS};
+    for (int e = 0; e < 2; e++) {
+        for (int p = RFF_NONE; p <= RFF_L2; p += RFF_L2 - RFF_NONE)
+            for (double gamma = 1e-4; gamma < 2; gamma *= 100)
+                check_features(forms[e], gamma, p);
+        for (double gamma = 1e-4; gamma < 2; gamma *= 10)
+            check_mean(300, forms[e], RFF_LAPLACIAN, gamma, RFF_L2);
+        for (int kernel = 0; kernel < 2; kernel++)
+            for (double gamma = 0.5; gamma < 10; gamma *= 2)
+                check_mean(2, forms[e], kernel, gamma, RFF_NONE);
+    }
+    const int failed = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&team);
+    return failed;
+}
