@@ -94,13 +94,14 @@ static void plan(halving *t)
 }
 
 /* Fits that a search may take: a third more than halving down to the winner does, or as
- * many as give each map its due of training samples. */
+ * many as give each map its due of training samples. Where that is nearly one a map, the
+ * rounds that would spare the others cost more than these. */
 static int budget(const halving *t, const weft_space *sp)
 {
     const double halvings = floor(EXTRA * (t->rounds + 1));
     const double most = t->share.mix.k; /* with so many there are no rounds: the sweep */
     const double due = ceil(DUE * t->share.mix.k / (double)sp->samples);
-    return (int)fmin(most, fmax(halvings, due));
+    return (int)(EXTRA * due > most ? most : fmin(most, fmax(halvings, due)));
 }
 
 static weft_status halving_setup(void *self, const weft_space *sp, uint64_t seed,
