@@ -340,7 +340,8 @@ static void change_numbers(const char *journal)
     for (int64_t i = 0; i < n; i++) {
         char *data = WEFT_NEW(mem, char, rec[i].bytes);
         memcpy(data, rec[i].data, rec[i].bytes);
-        char *number = data[rec[i].bytes - 1] ? NULL : strstr(data, "real_bytes = ");
+        const int text = rec[i].bytes > 0 && data[rec[i].bytes - 1] == 0;
+        char *number = text ? strstr(data, "real_bytes = ") : NULL;
         if (number) {
             number += strlen("real_bytes = ");
             *number = *number == '4' ? '8' : '4';
