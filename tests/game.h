@@ -79,7 +79,7 @@ static inline double error_of(const double *conf)
 static inline double noise(const game *g, const weft_job *job, int64_t sample, int word)
 {
     const weft_rng4 r = weft_rng_at(g->seed, WEFT_RNG_TEST, (uint64_t)job->trial,
-                                    (uint64_t)job->round, (uint64_t)sample);
+                                    (uint64_t)job->index, (uint64_t)sample);
     return weft_rng_unit(r.v[word]);
 }
 
@@ -109,7 +109,7 @@ static inline void play_split(const game *g, const weft_job *job, weft_result *r
 static inline void play_full(const game *g, const weft_job *job, weft_result *res)
 {
     for (int i = 0; i < res->k; i++) {
-        if (!job->all && !(job->mix.z[i] > -INFINITY)) continue;
+        if (!job->score_eliminated && !(job->mix.logp[i] > -INFINITY)) continue;
         res->arm_count[i] = g->samples;
         res->arm_wrong[i] = g->samples * error_of(job->mix.conf + (size_t)i * job->mix.dim);
     }
@@ -123,9 +123,9 @@ static inline void move_mix(const game *g, const weft_job *job, double *z, weft_
     weft_job now = *job;
     now.mix = weft_mix_new(job->mix.k, job->mix.dim, mem);
     weft_mix_copy(&now.mix, &job->mix);
-    weft_drift drift = {0};
+    weft_mix_update_state drift = {0};
     double *evidence = WEFT_NEW(mem, double, 2 * job->mix.k);
-    for (int t = 0; job->rule.schedule && t < MOST_ROUNDS && t < job->resource; t++) {
+    for (int t = 0; job->update.schedule && t < MOST_ROUNDS && t < job->resource; t++) {
         int pick[CLIENTS * WEFT_MOST_BLOCKS];
         double before[CLIENTS], after[CLIENTS], weight[CLIENTS];
         for (int j = 0; j < CLIENTS; j++) {
@@ -135,14 +135,14 @@ static inline void move_mix(const game *g, const weft_job *job, double *z, weft_
             if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, j, 2) < .3))
                 after[j] = NAN;
         }
-        if (job->rule.schedule == WEFT_RACING)
-            weft_racing_step(&job->rule, evidence, &now.mix, CLIENTS, pick, before, after,
-                             weight);
+        if (job->update.schedule == WEFT_UPDATE_RACING)
+            weft_mix_race_step(&job->update, evidence, &now.mix, CLIENTS, pick, before,
+                               after, weight);
         else
-            weft_rule_step(&job->rule, &drift, &now.mix, CLIENTS, pick, before, after,
-                           weight);
+            weft_mix_update_step(&job->update, &drift, &now.mix, CLIENTS, pick, before,
+                                 after, weight);
     }
-    memcpy(z, now.mix.z, (size_t)job->mix.k * sizeof *z);
+    memcpy(z, now.mix.logp, (size_t)job->mix.k * sizeof *z);
     weft_arena_reset(mem, mark);
 }
 
@@ -153,10 +153,10 @@ static inline weft_result play(const game *g, const weft_job *job, weft_arena *m
     res.trial = job->trial;
     res.by_error = 1;
     (g->mode == SPLIT ? play_split : play_full)(g, job, &res);
-    move_mix(g, job, res.z, mem);
+    move_mix(g, job, res.logp, mem);
     double count = 0, wrong = 0;
     for (int i = 0; i < res.k; i++) {
-        const double p = g->mode == SPLIT ? 1 : exp(job->mix.z[i]); /* of its block */
+        const double p = g->mode == SPLIT ? 1 : exp(job->mix.logp[i]); /* of its block */
         count += p * res.arm_count[i];
         wrong += p * res.arm_wrong[i];
         if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, i, 2) < .3))

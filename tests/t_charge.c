@@ -147,18 +147,18 @@ static void test_mixture(void)
                    "%s", weft_error());
         s.mix.conf[0] = 1;
         s.mix.conf[1] = 50;
-        s.job.rule = (weft_rule){.schedule = WEFT_HORIZON,
-                                 .horizon = ROUNDS,
-                                 .discount = 1,
-                                 .floor = 0.01,
-                                 .diff = diff};
+        s.job.update = (weft_mix_update){.schedule = WEFT_UPDATE_HORIZON,
+                                         .horizon = ROUNDS,
+                                         .discount = 1,
+                                         .floor = 0.01,
+                                         .diff = diff};
         units(&s, ROUNDS, 0, ROUNDS);
         double lost = 0;
         for (int r = 0; r < ROUNDS; r++) lost += s.row[r].dropped;
         ok(lost > 5, "%.0f of %d clients are late", lost, 10 * ROUNDS);
-        ok(exp(s.res.z[1]) < 0.1,
+        ok(exp(s.res.logp[1]) < 0.1,
            "a configuration that loses half of its clients goes: p = %.4f%s",
-           exp(s.res.z[1]), diff ? ", by differences" : "");
+           exp(s.res.logp[1]), diff ? ", by differences" : "");
     }
 }
 

@@ -222,8 +222,9 @@ static const char mixed[] = "[fed]\ncohort = 7\nboth = yes\neval_clients = 9\n"
                             "[client]\nlr = log 0.01 .. 1\nmomentum = 0 .. 0.9\n"
                             "batch = 2 .. 9\nmax_samples = 25\n"
                             "[server]\nmomentum = 0.5\nlr = 0.3 .. 1\n";
-static const weft_rule rules[] = {{.schedule = WEFT_ROOT, .discount = 1, .floor = 0.01},
-                                  {.schedule = WEFT_RACING, .eta = 0.999}};
+static const weft_mix_update rules[] = {
+    {.schedule = WEFT_UPDATE_ROOT, .discount = 1, .floor = 0.01},
+    {.schedule = WEFT_UPDATE_RACING, .eta = 0.999}};
 
 static uint64_t hash_of(const stand *s)
 {
@@ -234,16 +235,16 @@ static uint64_t hash_of(const stand *s)
     return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
 }
 
-static void test_stops(toy *t, weft_rule moving, int k, int rounds, uint64_t whole)
+static void test_stops(toy *t, weft_mix_update moving, int k, int rounds, uint64_t whole)
 {
     int same = 1;
     for (int stop = 1; stop < rounds; stop++) {
         stand before, after;
         weft_check(stand_up(&before, t, mixed, k) == WEFT_OK, "%s", weft_error());
-        before.job.rule = moving;
+        before.job.update = moving;
         units(&before, rounds, 0, stop);
         weft_check(stand_up(&after, t, mixed, k) == WEFT_OK, "%s", weft_error());
-        after.job.rule = moving;
+        after.job.update = moving;
         memcpy(after.state, before.state, (size_t)after.nstate * sizeof(real));
         memcpy(after.row, before.row, sizeof after.row);
         after.rows = before.rows;
@@ -253,19 +254,19 @@ static void test_stops(toy *t, weft_rule moving, int k, int rounds, uint64_t who
     ok(same, "a job stopped after any round goes on to the same bits");
 }
 
-static void test_same_bits(toy *t, weft_rule moving)
+static void test_same_bits(toy *t, weft_mix_update moving)
 {
     enum { K = 5, ROUNDS = 12 };
     stand whole;
     weft_check(stand_up(&whole, t, mixed, K) == WEFT_OK, "%s", weft_error());
-    whole.job.rule = moving;
+    whole.job.update = moving;
     units(&whole, ROUNDS, 0, ROUNDS);
     digest(hash_of(&whole));
     double sum = 0, arms = 0;
     int moved = 0;
     for (int i = 0; i < K; i++) {
-        sum += exp(whole.res.z[i]);
-        moved |= fabs(whole.res.z[i] + log(K)) > 0.01;
+        sum += exp(whole.res.logp[i]);
+        moved |= fabs(whole.res.logp[i] + log(K)) > 0.01;
         arms += whole.res.arm_count[i];
     }
     is_near(sum, 1, 1e-12, "the mixture moved to another mixture");
@@ -397,8 +398,8 @@ static void test_mode(void)
         weft_check(stand_up(&s, t, options, 2) == WEFT_OK, "%s", weft_error());
         s.mix.conf[0] = 0.1;
         s.mix.conf[1] = 2;
-        s.mix.z[0] = log(1 - p[e]);
-        s.mix.z[1] = log(p[e]);
+        s.mix.logp[0] = log(1 - p[e]);
+        s.mix.logp[1] = log(p[e]);
         const weft_status st = fed->score(s.self, &s.job, s.state, WEFT_TEST, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
         loss[e] = out.personal_loss;

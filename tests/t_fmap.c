@@ -87,13 +87,13 @@ static stand *stand_up(const char *options, const double *p)
                           .mem = mem};
     if (st == WEFT_OK) st = task->setup(s->self, &env);
     weft_check(st == WEFT_OK, "%s", weft_error());
-    s->job =
-        (weft_job){.trial = TRIAL, .from = -1, .round = ROUND, .resource = 1, .size = 1};
+    s->job = (weft_job){
+        .trial = TRIAL, .from = -1, .index = ROUND, .resource = 1, .feature_fraction = 1};
     s->job.mix = weft_mix_new(K, s->space.dim, mem);
     for (int i = 0; i < K; i++) {
         weft_space_get(&s->space, i, s->job.mix.conf + i * s->space.dim);
         s->job.mix.id[i] = i;
-        s->job.mix.z[i] = log(p[i]);
+        s->job.mix.logp[i] = log(p[i]);
     }
     s->res = weft_result_new(K, mem);
     s->state = WEFT_NEW(mem, real, task->nstate(s->self, K));
@@ -166,7 +166,7 @@ static int drawn(const stand *s, weft_purpose purpose, int i, double shift)
     unit = unit + shift < 1 ? unit + shift : unit + shift - 1;
     double sum = 0;
     for (int a = 0; a < K - 1; a++) {
-        sum += exp(s->job.mix.z[a]);
+        sum += exp(s->job.mix.logp[a]);
         if (unit < sum) return a;
     }
     return K - 1;
@@ -238,7 +238,7 @@ static int scores(const stand *s, int passes, int i, int a)
 {
     for (int e = 0; e < passes; e++)
         if (drawn(s, WEFT_RNG_VALID, i, (double)e / passes) == a) return 1;
-    return passes == 0 && (s->job.mix.z[a] > -INFINITY || s->job.all);
+    return passes == 0 && (s->job.mix.logp[a] > -INFINITY || s->job.score_eliminated);
 }
 
 /* Sums by map: of rows that draw it in one of the passes, or of all rows. */
@@ -250,7 +250,7 @@ static void check_scores(const stand *s, int passes, const char *what)
     int same = 1;
     for (int i = 0; i < VALID; i++)
         for (int a = 0; a < K; a++) {
-            const double p = exp(s->job.mix.z[a]);
+            const double p = exp(s->job.mix.logp[a]);
             if (!scores(s, passes, i, a)) continue;
             int bad;
             const double one = loss_of(
@@ -282,7 +282,7 @@ static void digest_of(const stand *s)
 static void test_mixture(const char *options, int all, const double *p, const char *what)
 {
     stand *s = stand_up(options, p);
-    s->job.all = all;
+    s->job.score_eliminated = all;
     run(s);
     check_fit(s, what);
     check_scores(s, strstr(options, "full") == NULL, what);
@@ -346,7 +346,7 @@ static void test_score_only(void)
     real *before = WEFT_NEW(mem, real, n);
     memcpy(before, s->state, (size_t)n * sizeof *before);
     s->job.resource = 0;
-    s->job.round++;
+    s->job.index++;
     run(s);
     ok(memcmp(before, s->state, (size_t)n * sizeof *before) == 0,
        "a job of no resource leaves the weights");
@@ -370,7 +370,7 @@ static void test_slack(void)
        "slack %g takes %d iterations, 1 takes %d", 300.0, (int)loose->res.iterations,
        (int)tight->res.iterations);
     loose->job.mix.k = 1;
-    loose->job.mix.z[0] = 0;
+    loose->job.mix.logp[0] = 0;
     run(loose);
     ok(loose->res.residual <= 1e-3, "the fit of a single map keeps the model's tolerance");
 }

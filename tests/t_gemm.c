@@ -35,10 +35,10 @@ static void test_panels(int n, int k, int m, int trans)
     const real *b = random_reals((size_t)(trans ? m : k) * ldb, 32);
     const real *c0 = random_reals(n * ldc, 33);
     real *c = random_reals(n * ldc, 33), *row = WEFT_NEW(mem, real, m);
-    weft_panels p;
-    weft_panels_pack(&p, k, m, b, ldb, trans,
-                     weft_arena_get(mem, 1, weft_panels_bytes(k, m)));
-    weft_panels_times(n, a, lda, &p, 1, c, ldc);
+    weft_packed p;
+    weft_packed_pack(&p, k, m, b, ldb, trans,
+                     weft_arena_get(mem, 1, weft_packed_bytes(k, m)));
+    weft_packed_times(n, a, lda, &p, 1, c, ldc);
     double worst = 0;
     int beyond = 0;
     for (int i = 0; i < n; i++) {
@@ -54,8 +54,8 @@ static void test_panels(int n, int k, int m, int trans)
     }
     is_near(worst, 0, rounding(k), "panels %d x %d x %d, trans %d", n, k, m, trans);
     ok(beyond == 0, "and nothing beyond");
-    weft_panels_times(n, a, lda, &p, 0, c, ldc);
-    weft_panels_times(1, a + (n - 1) * lda, lda, &p, 0, row, ldc);
+    weft_packed_times(n, a, lda, &p, 0, c, ldc);
+    weft_packed_times(1, a + (n - 1) * lda, lda, &p, 0, row, ldc);
     ok(memcmp(row, c + (n - 1) * ldc, (size_t)m * sizeof *row) == 0,
        "a row of the product depends on that row alone");
 }

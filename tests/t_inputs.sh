@@ -1,6 +1,8 @@
 #!/bin/sh
 # Every inputs/*.ini runs to its end on the built-in data that it names ("stand-in:"), made
-# small by the overrides of its line "test:", once for each of these lines. Prints TAP.
+# small by the overrides of its line "test:", once for each of these lines, to the losses,
+# log-probabilities and weights whose digest stands in tests/gold/arithmetic.tsv. Where these
+# change on purpose: RECORD=NEW.tsv tests/run tests/t_inputs.sh. Prints TAP.
 . tests/tap.sh
 . tests/plays.sh
 
@@ -30,6 +32,10 @@ for ini in inputs/*.ini; do
         result $? "$ini runs on $kind: $small"
         "$weft" report "$tmp/run.h5" >"$tmp/log" 2>&1
         result $? "and is reported"
+        line=$(printf '%s\t%s\t%s' "$ini" "$small" "$(sed -n 's/.*arithmetic alone //p' "$tmp/log")")
+        [ -z "${RECORD:-}" ] || echo "$line" >>"$RECORD"
+        grep -qxF "$line" tests/gold/arithmetic.tsv
+        result $? "with the arithmetic that is recorded: $line"
     done <<END
 $(sed -n 's/^; test: *//p' "$ini")
 END

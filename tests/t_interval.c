@@ -180,7 +180,7 @@ static void pool_rounds(double trend, double *mean, double *last)
             static clients p;
             const uint64_t number = (uint64_t)(k * TRIES + e);
             double truth = 0;
-            fed_seen pool = {0};
+            fed_score_sums pool = {0};
             draw_clients(&p, (uint64_t)k, INFINITY, 0);
             for (int round = 0; round < POOL; round++) {
                 double weight[COHORT], score[COHORT];
@@ -188,12 +188,12 @@ static void pool_rounds(double trend, double *mean, double *last)
                 truth += p.truth / POOL;
                 draw_sample(&p, COHORT, number * POOL + (uint64_t)round, weight, score);
                 for (int j = 0; j < COHORT; j++) {
-                    const fed_told told = {.count = weight[j],
-                                           .loss = {0, weight[j] * score[j]}};
-                    fed_seen_add(&t, &pool, &told);
+                    const fed_client_result told = {.count = weight[j],
+                                                    .loss = {0, weight[j] * score[j]}};
+                    fed_sums_add(&t, &pool, &told);
                 }
             }
-            const weft_interval i = fed_seen_score(&pool, unlimited);
+            const weft_interval i = fed_sums_score(&pool, unlimited);
             *mean += (fabs(i.score - truth) <= i.half) / (double)(POPULATIONS * TRIES);
             *last += (fabs(i.score - p.truth) <= i.half) / (double)(POPULATIONS * TRIES);
         }

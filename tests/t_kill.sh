@@ -80,7 +80,7 @@ configs = 6
 [fed]
 model = linear
 cohort = 10
-both = yes
+score_both = yes
 eval_clients = 20
 [client]
 lr = log 1e-4 .. 1

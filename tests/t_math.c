@@ -241,7 +241,7 @@ static void test_deep(int n, int m, int k)
     const size_t lda = (size_t)k + 5, ldb = (size_t)k + 1, ldc = (size_t)m + 2;
     const real *a = random_reals(n * lda, 17), *b = random_reals(m * ldb, 18);
     real *c = WEFT_NEW(mem, real, n * ldc), *some = WEFT_NEW(mem, real, n * ldc);
-    void *packed = weft_arena_get(mem, 1, weft_panels_bytes(k, m));
+    void *packed = weft_arena_get(mem, 1, weft_packed_bytes(k, m));
     for (int j = 0; j < m; j += WEFT_WHOLE)
         weft_deep_pack(k, m, j, m - j < WEFT_WHOLE ? m - j : WEFT_WHOLE, b + j * ldb, ldb,
                        packed);

@@ -16,7 +16,7 @@ static weft_mix mix_of(const double *p, weft_arena *mem)
         m.id[i] = 100 - i;
         m.conf[2 * i] = i;
         m.conf[2 * i + 1] = -i;
-        m.z[i] = p[i] > 0 ? log(p[i]) : -INFINITY;
+        m.logp[i] = p[i] > 0 ? log(p[i]) : -INFINITY;
     }
     return m;
 }
@@ -24,7 +24,7 @@ static weft_mix mix_of(const double *p, weft_arena *mem)
 static double total(const weft_mix *m)
 {
     double sum = 0;
-    for (int i = 0; i < m->k; i++) sum += exp(m->z[i]);
+    for (int i = 0; i < m->k; i++) sum += exp(m->logp[i]);
     return sum;
 }
 
@@ -32,7 +32,7 @@ static void test_new(weft_arena *mem)
 {
     const weft_mix m = weft_mix_new(3, 0, mem);
     ok(m.k == 3 && m.id[2] == 2, "a new mixture numbers its configurations");
-    is_near(exp(m.z[1]), 1.0 / 3, 1e-15, "a new mixture is uniform");
+    is_near(exp(m.logp[1]), 1.0 / 3, 1e-15, "a new mixture is uniform");
     ok(weft_mix_alive(&m) == 3, "all of a new mixture are alive");
     int best;
     weft_mix_best(&m, &best);
@@ -95,20 +95,20 @@ static void test_step(weft_arena *mem)
     double sum = 0, off = 0;
     for (int i = 0; i < K; i++) sum += p[i] * exp(-eta * grad[i]);
     for (int i = 0; i < K; i++)
-        off = worse(off, fabs(exp(m.z[i]) - p[i] * exp(-eta * grad[i]) / sum));
+        off = worse(off, fabs(exp(m.logp[i]) - p[i] * exp(-eta * grad[i]) / sum));
     is_near(off, 0, 1e-15, "a step multiplies by exp(-eta g) and normalises");
-    ok(isinf(m.z[2]), "a step leaves the eliminated so");
+    ok(isinf(m.logp[2]), "a step leaves the eliminated so");
 
     const double shift[K] = {9, 9, 9, 9, 9, 9, 9};
     weft_mix still = mix_of(p, mem);
     weft_mix_step(&still, eta, shift);
     off = 0;
-    for (int i = 0; i < K; i++) off = worse(off, fabs(exp(still.z[i]) - p[i]));
+    for (int i = 0; i < K; i++) off = worse(off, fabs(exp(still.logp[i]) - p[i]));
     is_near(off, 0, 1e-15, "equal gradients move nothing");
 
     for (int n = 0; n < 10000; n++) weft_mix_step(&m, eta, grad);
-    is_near(exp(m.z[1]), 1, 1e-12, "ten thousand steps find the best");
-    ok(isfinite(m.z[5]) && m.z[5] < -1000, "ten thousand steps do not underflow");
+    is_near(exp(m.logp[1]), 1, 1e-12, "ten thousand steps find the best");
+    ok(isfinite(m.logp[5]) && m.logp[5] < -1000, "ten thousand steps do not underflow");
 }
 
 static void test_halve(weft_arena *mem)
@@ -117,26 +117,27 @@ static void test_halve(weft_arena *mem)
     const double loss[K] = {.5, .4, .1, NAN, .4, .4, INFINITY};
     weft_mix m = mix_of(p, mem);
     weft_mix_halve(&m, loss, 2, 1);
-    ok(weft_mix_alive(&m) == 2 && m.z[4] > -1 && m.z[5] > -1,
+    ok(weft_mix_alive(&m) == 2 && m.logp[4] > -1 && m.logp[5] > -1,
        "of equal losses the lower ids stay, and the eliminated stay so");
-    is_near(exp(m.z[4]), .5, 1e-15, "flat halving makes survivors equal");
+    is_near(exp(m.logp[4]), .5, 1e-15, "flat halving makes survivors equal");
 
     m = mix_of(p, mem);
     weft_mix_halve(&m, loss, 4, 0);
     ok(weft_mix_alive(&m) == 4, "halving keeps as many as asked");
-    is_near(exp(m.z[0]), .3 / .7, 1e-15, "halving keeps proportions");
+    is_near(exp(m.logp[0]), .3 / .7, 1e-15, "halving keeps proportions");
     is_near(total(&m), 1, 1e-15, "halving normalises");
 
     m = mix_of(p, mem);
     weft_mix_halve(&m, loss, 5, 1);
-    ok(isinf(m.z[3]) && !isinf(m.z[6]), "NaN is INFINITY: the lower id of the two stays");
+    ok(isinf(m.logp[3]) && !isinf(m.logp[6]),
+       "NaN is INFINITY: the lower id of the two stays");
 
     m = mix_of(p, mem);
     weft_mix_halve(&m, loss, 99, 0);
     ok(weft_mix_alive(&m) == 6, "keeping more than there are keeps all");
     const double none[K] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     weft_mix_halve(&m, none, 1, 1);
-    ok(weft_mix_alive(&m) == 1 && m.z[6] == 0,
+    ok(weft_mix_alive(&m) == 1 && m.logp[6] == 0,
        "without any finite loss the lowest id stays");
 }
 
@@ -153,7 +154,7 @@ static void test_pack(weft_arena *mem)
     weft_mix_pack(&copy, b);
     ok(memcmp(a, b, n) == 0, "a copy packs into the same bytes");
     int differs = 1;
-    copy.z[1] = nextafter(copy.z[1], 0);
+    copy.logp[1] = nextafter(copy.logp[1], 0);
     weft_mix_pack(&copy, b);
     differs &= memcmp(a, b, n) != 0;
     weft_mix_copy(&copy, &m);

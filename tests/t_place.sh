@@ -70,17 +70,17 @@ stop()
 tune fed.cohort=5
 result $? "a run in an empty directory"
 expected=$(digest "$tmp/r.h5")
-stop '[ -s "$tmp/r.d/unit-0" ]' --force
-[ $? = 75 ] && cp "$tmp/r.d/unit-0" "$tmp/unit"
+stop '[ -s "$tmp/r.d/checkpoint-0" ]' --force
+[ $? = 75 ] && cp "$tmp/r.d/checkpoint-0" "$tmp/unit"
 result $? "another one is stopped within its first job"
 rm -f "$tmp/r.h5"
 : >"$tmp/r.d/journal"
 tune fed.cohort=5
 [ "$(digest "$tmp/r.h5")" = "$expected" ]
 result $? "a run that is begun anew does not find what another one left"
-stop '[ -s "$tmp/r.d/unit-0" ]' fed.cohort=5 --force
-[ $? = 75 ] && cp "$tmp/unit" "$tmp/r.d/unit-0" && rm -f "$tmp/r.h5" && again &&
-    grep -q 'unit-0 is damaged or of another run: job 0 begins again' "$tmp/log" &&
+stop '[ -s "$tmp/r.d/checkpoint-0" ]' fed.cohort=5 --force
+[ $? = 75 ] && cp "$tmp/unit" "$tmp/r.d/checkpoint-0" && rm -f "$tmp/r.h5" && again &&
+    grep -q 'checkpoint-0 is damaged or of another run: job 0 begins again' "$tmp/log" &&
     [ "$(digest "$tmp/r.h5")" = "$expected" ]
 result $? "nor does one that goes on believe it"
 [ ! -e "$tmp/r.d" ]
@@ -88,14 +88,14 @@ result $? "and nothing is left"
 
 # ---- other people's files -----------------------------------------------------------------
 
-others="space unit-tests.txt state-of-nation unit-1.txt state-1 journal.txt"
+others="space checkpoint-tests.txt state-of-nation checkpoint-1.txt state-1 journal.txt"
 mkdir "$tmp/r.d"
 for file in $others; do echo mine >"$tmp/r.d/$file"; done
 ends 3 "r.d is there and is not a run's" "a directory without a journal of weft's is refused" \
     tune "$tmp/fed.ini" -o "$tmp/r.h5" --force
 rm -f "$tmp/r.h5"
 mkdir "$tmp/s.d" && mv "$tmp"/r.d/* "$tmp/s.d" && rmdir "$tmp/r.d"
-stop '[ -s "$tmp/r.d/unit-0" ]' fed.cohort=5
+stop '[ -s "$tmp/r.d/checkpoint-0" ]' fed.cohort=5
 cp "$tmp"/s.d/* "$tmp/r.d"
 again && [ "$(digest "$tmp/r.h5")" = "$expected" ] && diff -r "$tmp/r.d" "$tmp/s.d" >>"$tmp/log" &&
     grep -q "r.d stays, for it holds files that are not weft's" "$tmp/log"

@@ -68,7 +68,7 @@ static void fill(weft_result *res, const weft_mix *m, double loss)
     res->loss = res->valid_loss = loss;
     res->cost = weft_now();
     for (int i = 0; i < m->k; i++) {
-        res->arm_count[i] = m->z[i] > -INFINITY ? 10 : 0;
+        res->arm_count[i] = m->logp[i] > -INFINITY ? 10 : 0;
         res->arm_loss[i] = 10 * fabs(m->conf[i] - 3);
     }
 }
@@ -86,7 +86,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real 
     weft_sum_f64(t->team, grad, (size_t)m->k, 1000);
     for (int i = 0; i < m->k; i++) loss += exp(z[i]) * grad[i];
     weft_mix moved = *m;
-    moved.z = z;
+    moved.logp = z;
     row->before_loss = loss + 1 / (1 + (double)state[0]);
     weft_mix_step(&moved, 0.1, grad);
     state[0] += 1;
@@ -164,14 +164,14 @@ static weft_status prepare(bench *b, const setting *how)
 static uint64_t digest_of(bench *b)
 {
     const real *state;
-    if (weft_held_winner(&b->sched, &state) != WEFT_OK) return 0;
+    if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
     return weft_hash(state, NSTATE * sizeof *state,
-                     weft_event_digest(b->sched.event, b->sched.n));
+                     weft_job_record_digest(b->sched.event, b->sched.n));
 }
 
 static void finish(bench *b, int done)
 {
-    weft_held_free(&b->sched);
+    weft_cache_free(&b->sched);
     MPI_Barrier(world.comm); /* another team may be reading the winner's state */
     if (b->sched.trace) weft_trace_close(&b->trace, done);
     if (b->sched.team == &b->own) weft_team_free(&b->own);
@@ -214,12 +214,12 @@ static void test_rows(void)
     weft_status st = prepare(&b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.n == 4, "five configurations are halved in four jobs");
-    const weft_event *e = &b.sched.event[0];
+    const weft_job_record *e = &b.sched.event[0];
     ok(e->nunit == ROUNDS, "a job has a row for each round");
     ok(e->round[0].before_loss > e->round[ROUNDS - 1].before_loss && e->round[0].wall > 0,
        "with what the task and the scheduler tell of it");
-    ok(memcmp(e->res.z, e->z + (ROUNDS - 1) * 5, 5 * sizeof *e->z) == 0 &&
-           memcmp(e->res.z, e->job.mix.z, 5 * sizeof *e->z) != 0,
+    ok(memcmp(e->res.logp, e->logp + (ROUNDS - 1) * 5, 5 * sizeof *e->logp) == 0 &&
+           memcmp(e->res.logp, e->job.mix.logp, 5 * sizeof *e->logp) != 0,
        "the result has the mixture after the last one");
     is_near(b.sched.winner.res.resource, 4, 0, "the trial went on through all jobs");
     finish(&b, 0);
@@ -265,7 +265,7 @@ static void test_kill(const weft_tuner *tuner, uint64_t whole, int all, double c
  * whether it was there. */
 static int damage(long where, int cut)
 {
-    const char *path = at("d.d/unit-1");
+    const char *path = at("d.d/checkpoint-1");
     if (world.rank != 0) return 1;
     FILE *f = fopen(path, "r+b");
     if (!f) return 0;

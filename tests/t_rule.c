@@ -12,7 +12,8 @@ enum { MOST = 64 }; /* clients or entries of a small test */
 static double total(const weft_mix *m, int b)
 {
     double sum = 0;
-    for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++) sum += exp(m->z[i]);
+    for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+        sum += exp(m->logp[i]);
     return sum;
 }
 
@@ -27,24 +28,24 @@ static const double hand_before[2] = {.7, 1}, hand_after[2] = {.4, .9},
 static weft_mix hand_mix(weft_arena *mem)
 {
     weft_mix m = weft_mix_new(K, 0, mem);
-    for (int i = 0; i < K; i++) m.z[i] = log(start[i]);
+    for (int i = 0; i < K; i++) m.logp[i] = log(start[i]);
     return m;
 }
 
 /* Two rounds of the same scores by the rule; the second must move by step * grad. */
-static void moves(const char *about, weft_rule rule, double step, const double grad[K],
-                  int rounds, weft_arena *mem)
+static void moves(const char *about, weft_mix_update rule, double step,
+                  const double grad[K], int rounds, weft_arena *mem)
 {
     weft_mix m = hand_mix(mem);
-    weft_drift drift = {0};
+    weft_mix_update_state drift = {0};
     double want[K], sum = 0, off = 0;
     for (int t = 0; t < rounds; t++) {
-        for (int i = 0; i < K; i++) m.z[i] = log(start[i]);
-        weft_rule_step(&rule, &drift, &m, 2, hand_pick, hand_before, hand_after,
-                       hand_weight);
+        for (int i = 0; i < K; i++) m.logp[i] = log(start[i]);
+        weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, hand_before, hand_after,
+                             hand_weight);
     }
     for (int i = 0; i < K; i++) sum += want[i] = start[i] * exp(-step * grad[i]);
-    for (int i = 0; i < K; i++) off = worse(off, fabs(exp(m.z[i]) - want[i] / sum));
+    for (int i = 0; i < K; i++) off = worse(off, fabs(exp(m.logp[i]) - want[i] / sum));
     is_near(off, 0, 1e-15, "%s", about);
 }
 
@@ -57,47 +58,59 @@ static void test_by_hand(weft_arena *mem)
     const double raw[K] = {.4, 0, .9}, diff[K] = {.25 * -.3 / .5, 0, .75 * -.1 / .2};
     const double floored[K] = {first[0], 0, .75 * .9 / .3};
     const double norm = first[2], next = later[2];
-    const weft_rule horizon = {.schedule = WEFT_HORIZON, .horizon = 16, .discount = 1},
-                    so_far = {.schedule = WEFT_HORIZON, .discount = 1},
-                    literal = {.schedule = WEFT_LITERAL, .horizon = 16, .eta = 9},
-                    adaptive = {.schedule = WEFT_ADAPTIVE};
-    moves("constant: eta", (weft_rule){.schedule = WEFT_CONSTANT}, eta, first, 1, mem);
-    moves("eta may be given", (weft_rule){.schedule = WEFT_CONSTANT, .eta = .1}, .1, first,
+    const weft_mix_update horizon = {.schedule = WEFT_UPDATE_HORIZON,
+                                     .horizon = 16,
+                                     .discount = 1},
+                          so_far = {.schedule = WEFT_UPDATE_HORIZON, .discount = 1},
+                          literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED,
+                                     .horizon = 16,
+                                     .eta = 9},
+                          adaptive = {.schedule = WEFT_UPDATE_ADAPTIVE};
+    moves("constant: eta", (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT}, eta, first,
           1, mem);
+    moves("eta may be given",
+          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .eta = .1}, .1, first, 1,
+          mem);
     moves("the second round has a baseline",
-          (weft_rule){.schedule = WEFT_CONSTANT, .discount = .5}, eta, later, 2, mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .discount = .5}, eta, later,
+          2, mem);
     moves("but not where there is none",
-          (weft_rule){.schedule = WEFT_CONSTANT, .discount = -1}, eta, first, 2, mem);
-    moves("root: the second step is smaller", (weft_rule){.schedule = WEFT_ROOT},
-          eta / sqrt(2), later, 2, mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .discount = -1}, eta, first,
+          2, mem);
+    moves("root: the second step is smaller",
+          (weft_mix_update){.schedule = WEFT_UPDATE_ROOT}, eta / sqrt(2), later, 2, mem);
     moves("aggressive: divided by the largest entry",
-          (weft_rule){.schedule = WEFT_AGGRESSIVE}, eta / norm, first, 1, mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_AGGRESSIVE}, eta / norm, first, 1, mem);
     moves("adaptive: by the root of the sum of squares", adaptive,
           eta / sqrt(norm * norm + next * next), later, 2, mem);
-    moves("scale: eta^2", (weft_rule){.schedule = WEFT_SCALE}, eta * eta, first, 1, mem);
+    moves("scale: eta^2", (weft_mix_update){.schedule = WEFT_UPDATE_SCALE}, eta * eta,
+          first, 1, mem);
     moves("horizon: by the root of the rounds", horizon, eta / 4, later, 2, mem);
     moves("the first round by its own mean", horizon, eta / 4, later, 1, mem);
-    moves("or none", (weft_rule){.schedule = WEFT_HORIZON, .horizon = 16, .discount = -1},
+    moves("or none",
+          (weft_mix_update){.schedule = WEFT_UPDATE_HORIZON, .horizon = 16, .discount = -1},
           eta / 4, first, 1, mem);
     moves("of those so far without one", so_far, eta / sqrt(2), later, 2, mem);
     moves("literal: exp(-s / sqrt n), no more", literal, 1. / 4, raw, 2, mem);
-    moves("differences are scores", (weft_rule){.schedule = WEFT_CONSTANT, .diff = 1}, eta,
-          diff, 1, mem);
+    moves("differences are scores",
+          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .diff = 1}, eta, diff, 1,
+          mem);
     moves("a floor bounds the weight of the rare",
-          (weft_rule){.schedule = WEFT_CONSTANT, .floor = .9}, eta, floored, 1, mem);
-    moves("still is still", (weft_rule){0}, 0, first, 3, mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .floor = .9}, eta, floored, 1,
+          mem);
+    moves("still is still", (weft_mix_update){0}, 0, first, 3, mem);
 }
 
 static void test_discount(void)
 {
     weft_arena *mem = weft_arena_new();
     weft_mix m = weft_mix_new(K, 0, mem);
-    weft_drift drift = {0};
-    const weft_rule rule = {.schedule = WEFT_ROOT, .discount = .5};
+    weft_mix_update_state drift = {0};
+    const weft_mix_update rule = {.schedule = WEFT_UPDATE_ROOT, .discount = .5};
     const double weight = 1, after[3] = {1, 3, 2};
     const int pick = 0;
     for (int t = 0; t < 3; t++)
-        weft_rule_step(&rule, &drift, &m, 1, &pick, NULL, &after[t], &weight);
+        weft_mix_update_step(&rule, &drift, &m, 1, &pick, NULL, &after[t], &weight);
     is_near(drift.base / drift.mass, (2 + .5 * 3 + .25 * 1) / 1.75, 1e-15,
             "the baseline weighs rounds by their age");
     is_near(drift.steps, 3, 0, "rounds are counted");
@@ -107,12 +120,13 @@ static void test_discount(void)
 /* ---- the released program ------------------------------------------------------ */
 
 static const char *const words[] = {"constant", "auto", "adaptive", "aggressive", "scale"};
-static const weft_schedule named[] = {WEFT_CONSTANT, WEFT_ROOT, WEFT_ADAPTIVE,
-                                      WEFT_AGGRESSIVE, WEFT_SCALE};
+static const weft_update_schedule named[] = {WEFT_UPDATE_CONSTANT, WEFT_UPDATE_ROOT,
+                                             WEFT_UPDATE_ADAPTIVE, WEFT_UPDATE_AGGRESSIVE,
+                                             WEFT_UPDATE_SCALE};
 
 typedef struct gold {
     char sched[16];
-    weft_rule rule;
+    weft_mix_update rule;
     int rounds, clients, nblock, off[WEFT_MOST_BLOCKS + 1];
     weft_mix mix;
 } gold;
@@ -124,7 +138,8 @@ static int read_head(FILE *in, gold *g, weft_arena *mem)
     if (fscanf(in, "%15s %d %lf %lf %lf %d %d %d", g->sched, &diff, &discount, &eta,
                &cutoff, &g->rounds, &g->clients, &g->nblock) != 8)
         return 0;
-    g->rule = (weft_rule){.eta = eta, .discount = discount, .cutoff = cutoff, .diff = diff};
+    g->rule =
+        (weft_mix_update){.eta = eta, .discount = discount, .cutoff = cutoff, .diff = diff};
     for (int i = 0; i < 5; i++)
         if (strcmp(words[i], g->sched) == 0) g->rule.schedule = named[i];
     static const int axis[WEFT_MOST_BLOCKS] = {0};
@@ -140,7 +155,7 @@ static int read_head(FILE *in, gold *g, weft_arena *mem)
 
 /* Plays one round as it is written; returns how far the mixture is from what is written
  * then. Once it has collapsed, the released program draws the likeliest alone. */
-static double play_round(FILE *in, gold *g, weft_drift *drift)
+static double play_round(FILE *in, gold *g, weft_mix_update_state *drift)
 {
     int pick[MOST];
     double before[MOST], after[MOST], weight[MOST], off = 0;
@@ -150,17 +165,17 @@ static double play_round(FILE *in, gold *g, weft_drift *drift)
             int *p = &pick[j * g->nblock + b];
             weft_check(fscanf(in, "%d", p) == 1, "fedex.txt ends");
             *p += g->off[b];
-            if (collapsed && g->mix.z[*p] < 0) off = INFINITY;
+            if (collapsed && g->mix.logp[*p] < 0) off = INFINITY;
         }
         weft_check(fscanf(in, "%lf %lf %lf", &before[j], &after[j], &weight[j]) == 3,
                    "fedex.txt ends");
     }
-    weft_rule_step(&g->rule, drift, &g->mix, g->clients, pick, before, after, weight);
+    weft_mix_update_step(&g->rule, drift, &g->mix, g->clients, pick, before, after, weight);
     const int free = weft_mix_alive(&g->mix) > g->nblock;
     for (int i = 0; i < g->mix.k; i++) {
         double z;
         weft_check(fscanf(in, "%lf", &z) == 1, "fedex.txt ends");
-        if (free) off = worse(off, fabs(g->mix.z[i] - z) / fmax(1, fabs(z)));
+        if (free) off = worse(off, fabs(g->mix.logp[i] - z) / fmax(1, fabs(z)));
     }
     return off;
 }
@@ -171,7 +186,7 @@ static void test_gold(weft_arena *mem)
     weft_check(in != NULL, "run the test in the top directory");
     int n = 0, collapsed = 0;
     for (gold g = {.rounds = 0}; read_head(in, &g, mem); n++) {
-        weft_drift drift = {0};
+        weft_mix_update_state drift = {0};
         double off = 0;
         for (int t = 0; t < g.rounds; t++) off = worse(off, play_round(in, &g, &drift));
         /* z is rounded a few times a round, in another order */
@@ -189,9 +204,10 @@ enum { ARMS = 8, DRAWS = 10, ROUNDS = 2000, SEEDS = 20 };
 
 /* Losses 1.5 .. 2.2, seen with noise of 0.1. A client's score before training is offset by
  * as much as `spread` times a normal number, and the one after it alike. */
-static void play_bandit(const weft_rule *rule, double spread, uint64_t seed, weft_mix *m)
+static void play_bandit(const weft_mix_update *rule, double spread, uint64_t seed,
+                        weft_mix *m)
 {
-    weft_drift drift = {0};
+    weft_mix_update_state drift = {0};
     for (int t = 0; t < ROUNDS; t++) {
         int pick[DRAWS];
         double before[DRAWS], after[DRAWS], weight[DRAWS], z[4];
@@ -207,19 +223,19 @@ static void play_bandit(const weft_rule *rule, double spread, uint64_t seed, wef
             after[j] = 1.5 + .1 * pick[j] + .1 * z[0] + spread * z[1];
             weight[j] = 1. / DRAWS;
         }
-        weft_rule_step(rule, &drift, m, DRAWS, pick, before, after, weight);
+        weft_mix_update_step(rule, &drift, m, DRAWS, pick, before, after, weight);
     }
 }
 
 /* Probabilities at the end, mean over seeds, into p[ARMS]. */
-static void mean_end(const weft_rule *rule, double spread, double *p, weft_arena *mem)
+static void mean_end(const weft_mix_update *rule, double spread, double *p, weft_arena *mem)
 {
     memset(p, 0, ARMS * sizeof *p);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         const size_t mark = weft_arena_mark(mem);
         weft_mix m = weft_mix_new(ARMS, 0, mem);
         play_bandit(rule, spread, seed, &m);
-        for (int i = 0; i < ARMS; i++) p[i] += exp(m.z[i]) / SEEDS;
+        for (int i = 0; i < ARMS; i++) p[i] += exp(m.logp[i]) / SEEDS;
         weft_arena_reset(mem, mark);
     }
 }
@@ -227,11 +243,11 @@ static void mean_end(const weft_rule *rule, double spread, double *p, weft_arena
 static void test_bandit(weft_arena *mem)
 {
     double p[ARMS];
-    const weft_rule mw = {
-        .schedule = WEFT_HORIZON, .horizon = ROUNDS, .discount = 1, .floor = .01};
+    const weft_mix_update mw = {
+        .schedule = WEFT_UPDATE_HORIZON, .horizon = ROUNDS, .discount = 1, .floor = .01};
     mean_end(&mw, 0, p, mem);
     ok(p[0] > .9, "multiplicative weights find the best arm: %.4f", p[0]);
-    weft_rule open = mw;
+    weft_mix_update open = mw;
     open.horizon = 0;
     mean_end(&open, 0, p, mem);
     ok(p[0] > .9, "so they do without a horizon: %.4f", p[0]);
@@ -240,11 +256,11 @@ static void test_bandit(weft_arena *mem)
     double sum = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         const weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TUNER, 0, 0, 0);
-        const weft_rule fedex = {.schedule = WEFT_AGGRESSIVE,
-                                 .discount = weft_rng_unit(r.v[0])};
+        const weft_mix_update fedex = {.schedule = WEFT_UPDATE_AGGRESSIVE,
+                                       .discount = weft_rng_unit(r.v[0])};
         weft_mix m = weft_mix_new(ARMS, 0, mem);
         play_bandit(&fedex, 0, seed, &m);
-        sum += exp(m.z[0]) / SEEDS;
+        sum += exp(m.logp[0]) / SEEDS;
     }
     ok(sum > .9, "FedEx finds it: %.4f", sum);
 }
@@ -257,7 +273,8 @@ static void test_bandit(weft_arena *mem)
 static void test_literal(weft_arena *mem)
 {
     double p[ARMS], sum = 0, off = 0;
-    const weft_rule literal = {.schedule = WEFT_LITERAL, .horizon = ROUNDS};
+    const weft_mix_update literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED,
+                                     .horizon = ROUNDS};
     mean_end(&literal, 0, p, mem);
     for (int i = 0; i < ARMS; i++) sum += 1 / (1.5 + .1 * i);
     for (int i = 0; i < ARMS; i++) off = worse(off, fabs(p[i] - 1 / (1.5 + .1 * i) / sum));
@@ -269,11 +286,11 @@ static void test_literal(weft_arena *mem)
 static void test_difference(weft_arena *mem)
 {
     double p[ARMS];
-    weft_rule rule = {.schedule = WEFT_HORIZON,
-                      .horizon = ROUNDS,
-                      .discount = 1,
-                      .floor = .01,
-                      .diff = 1};
+    weft_mix_update rule = {.schedule = WEFT_UPDATE_HORIZON,
+                            .horizon = ROUNDS,
+                            .discount = 1,
+                            .floor = .01,
+                            .diff = 1};
     mean_end(&rule, 5, p, mem);
     ok(p[0] > .9, "differences find the best arm among unequal clients: %.4f", p[0]);
     rule.diff = 0;
@@ -284,15 +301,15 @@ static void test_difference(weft_arena *mem)
 static void test_cutoff(weft_arena *mem)
 {
     weft_mix m = weft_mix_new(ARMS, 0, mem);
-    weft_rule rule = {.schedule = WEFT_AGGRESSIVE, .cutoff = .5};
+    weft_mix_update rule = {.schedule = WEFT_UPDATE_AGGRESSIVE, .cutoff = .5};
     play_bandit(&rule, 0, 3, &m);
     int best;
     weft_mix_best(&m, &best);
-    ok(weft_mix_alive(&m) == 1 && m.z[best] == 0,
+    ok(weft_mix_alive(&m) == 1 && m.logp[best] == 0,
        "below the cut-off the likeliest takes all");
     is_near(weft_mix_entropy(&m), 0, 0, "so nothing is uncertain");
     play_bandit(&rule, 0, 4, &m);
-    ok(weft_mix_alive(&m) == 1 && m.z[best] == 0, "and it stays so");
+    ok(weft_mix_alive(&m) == 1 && m.logp[best] == 0, "and it stays so");
     rule.cutoff = 1e-4;
     m = weft_mix_new(ARMS, 0, mem);
     is_near(weft_mix_entropy(&m), log(ARMS), 1e-14, "a uniform mixture has entropy ln k");
@@ -335,8 +352,9 @@ static void test_product(weft_arena *mem)
     ok(weft_mix_find(cum + 7, 4, .5) == 2 && cum[4] == 1 && cum[6] == 1,
        "tables are a block's own");
 
-    const weft_rule rule = {.schedule = WEFT_HORIZON, .horizon = ROUNDS, .discount = 1};
-    weft_drift drift = {0};
+    const weft_mix_update rule = {
+        .schedule = WEFT_UPDATE_HORIZON, .horizon = ROUNDS, .discount = 1};
+    weft_mix_update_state drift = {0};
     for (int t = 0; t < ROUNDS; t++) {
         int picks[DRAWS * BLOCKS];
         double after[DRAWS], weight[DRAWS], z[4];
@@ -351,12 +369,12 @@ static void test_product(weft_arena *mem)
                        .1 * z[0];
             weight[j] = 1. / DRAWS;
         }
-        weft_rule_step(&rule, &drift, &m, DRAWS, picks, NULL, after, weight);
+        weft_mix_update_step(&rule, &drift, &m, DRAWS, picks, NULL, after, weight);
     }
     weft_mix_best(&m, pick);
     weft_mix_compose(&m, pick, conf);
     ok(pick[0] == 3 && pick[1] == 5 && pick[2] == 8, "the best of each axis is found");
-    ok(exp(m.z[3]) > .9 && exp(m.z[5]) > .9 && exp(m.z[8]) > .9, "for sure");
+    ok(exp(m.logp[3]) > .9 && exp(m.logp[5]) > .9 && exp(m.logp[8]) > .9, "for sure");
     for (int b = 0; b < BLOCKS; b++)
         is_near(total(&m, b), 1, 1e-12, "block %d sums to 1", b);
     ok(conf[0] == 0 && conf[1] == -2 && conf[2] == 3 && conf[3] == 1,
@@ -369,7 +387,7 @@ static void test_copy(weft_arena *mem)
     weft_mix copy = weft_mix_new(m.k, m.dim, mem), plain = weft_mix_new(m.k, m.dim, mem);
     weft_mix_copy(&copy, &m);
     memcpy(plain.conf, m.conf, (size_t)(m.k * m.dim) * sizeof *m.conf);
-    memcpy(plain.z, m.z, (size_t)m.k * sizeof *m.z);
+    memcpy(plain.logp, m.logp, (size_t)m.k * sizeof *m.logp);
     const size_t n = weft_mix_bytes(&m);
     char *a = weft_arena_get(mem, n, 1), *b = weft_arena_get(mem, n, 1);
     weft_mix_pack(&m, a);
@@ -387,7 +405,7 @@ static void test_copy(weft_arena *mem)
 static int is_sound(const weft_mix *m)
 {
     for (int i = 0; i < m->k; i++)
-        if (!(m->z[i] <= 0 && m->z[i] > -INFINITY)) return 0;
+        if (!(m->logp[i] <= 0 && m->logp[i] > -INFINITY)) return 0;
     return fabs(total(m, 0) - 1) < 1e-12;
 }
 
@@ -397,13 +415,14 @@ static void test_thousand(weft_arena *mem)
 {
     const double strange[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e99, 0, -5e-324};
     enum { ALL = 1000, N = 10, STRANGE = sizeof strange / sizeof *strange };
-    const weft_schedule all[] = {WEFT_CONSTANT,   WEFT_ROOT,  WEFT_ADAPTIVE,
-                                 WEFT_AGGRESSIVE, WEFT_SCALE, WEFT_HORIZON,
-                                 WEFT_LITERAL};
+    const weft_update_schedule all[] = {WEFT_UPDATE_CONSTANT,    WEFT_UPDATE_ROOT,
+                                        WEFT_UPDATE_ADAPTIVE,    WEFT_UPDATE_AGGRESSIVE,
+                                        WEFT_UPDATE_SCALE,       WEFT_UPDATE_HORIZON,
+                                        WEFT_UPDATE_AS_PUBLISHED};
     for (int s = 0; s < 7; s++) {
         weft_mix m = weft_mix_new(ALL, 0, mem);
-        const weft_rule rule = {.schedule = all[s], .discount = .5};
-        weft_drift drift = {0};
+        const weft_mix_update rule = {.schedule = all[s], .discount = .5};
+        weft_mix_update_state drift = {0};
         int sound = 1;
         for (int t = 0; t < 3000; t++) {
             int pick[N];
@@ -418,7 +437,7 @@ static void test_thousand(weft_arena *mem)
                 if (t % 10 == 0) score[j] = strange[r.v[3] % STRANGE];
                 weight[j] = 1. / N;
             }
-            weft_rule_step(&rule, &drift, &m, N, pick, NULL, score, weight);
+            weft_mix_update_step(&rule, &drift, &m, N, pick, NULL, score, weight);
             sound &= is_sound(&m);
         }
         ok(sound && isfinite(drift.base) && isfinite(drift.mass),
@@ -430,26 +449,26 @@ static void test_thousand(weft_arena *mem)
 static void test_nothing(weft_arena *mem)
 {
     weft_mix m = hand_mix(mem), before = hand_mix(mem);
-    weft_drift drift = {0};
-    const weft_rule rule = {.schedule = WEFT_AGGRESSIVE};
+    weft_mix_update_state drift = {0};
+    const weft_mix_update rule = {.schedule = WEFT_UPDATE_AGGRESSIVE};
     const double nan[2] = {NAN, INFINITY};
-    weft_rule_step(&rule, &drift, &m, 0, NULL, NULL, NULL, NULL);
-    weft_rule_step(&rule, &drift, &m, 2, hand_pick, NULL, nan, hand_weight);
-    ok(memcmp(m.z, before.z, K * sizeof *m.z) == 0 && drift.steps <= 0,
+    weft_mix_update_step(&rule, &drift, &m, 0, NULL, NULL, NULL, NULL);
+    weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, NULL, nan, hand_weight);
+    ok(memcmp(m.logp, before.logp, K * sizeof *m.logp) == 0 && drift.steps <= 0,
        "a round without scores changes nothing");
     const double half[2] = {NAN, .9}, whole[2] = {.9, .9};
-    weft_rule_step(&rule, &drift, &m, 2, hand_pick, NULL, half, hand_weight);
-    drift = (weft_drift){0};
-    weft_rule_step(&rule, &drift, &before, 2, hand_pick, NULL, whole, hand_weight);
-    ok(memcmp(m.z, before.z, K * sizeof *m.z) == 0,
+    weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, NULL, half, hand_weight);
+    drift = (weft_mix_update_state){0};
+    weft_mix_update_step(&rule, &drift, &before, 2, hand_pick, NULL, whole, hand_weight);
+    ok(memcmp(m.logp, before.logp, K * sizeof *m.logp) == 0,
        "NaN counts as the worst of the others");
-    m.z[1] = -INFINITY;
-    weft_rule_step(&rule, &drift, &m, 2, hand_pick, NULL, hand_after, hand_weight);
-    ok(isinf(m.z[1]) && fabs(total(&m, 0) - 1) < 1e-15, "eliminated entries stay so");
+    m.logp[1] = -INFINITY;
+    weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, NULL, hand_after, hand_weight);
+    ok(isinf(m.logp[1]) && fabs(total(&m, 0) - 1) < 1e-15, "eliminated entries stay so");
     weft_mix one = weft_mix_new(1, 0, mem);
     const int zero[2] = {0, 0};
-    weft_rule_step(&rule, &drift, &one, 2, zero, NULL, hand_after, hand_weight);
-    ok(one.z[0] == 0, "one arm stays where it is");
+    weft_mix_update_step(&rule, &drift, &one, 2, zero, NULL, hand_after, hand_weight);
+    ok(one.logp[0] == 0, "one arm stays where it is");
 }
 
 /* Chi-square of n picks, with as many degrees of freedom as entries less one; its standard
@@ -472,7 +491,7 @@ static void test_frequencies(weft_arena *mem)
         const int df = off[b + 1] - off[b] - 1;
         double chi = 0;
         for (int i = off[b]; i < off[b + 1]; i++)
-            chi += pow(count[i] - N * exp(m.z[i]), 2) / (N * exp(m.z[i]));
+            chi += pow(count[i] - N * exp(m.logp[i]), 2) / (N * exp(m.logp[i]));
         is_near(chi, df, 5 * sqrt(2. * df), "block %d is drawn as its probabilities say",
                 b);
     }

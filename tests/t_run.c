@@ -67,14 +67,14 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real 
     double share[64] = {0}, sum = 0; /* of each arm, by the rank that it falls to */
     for (int i = 0; i < job->mix.k; i++) {
         const double miss = fabs(job->mix.conf[i] - 3);
-        if (i % t->team->size == t->team->rank) share[i] = exp(job->mix.z[i]) * miss;
-        res->arm_count[i] = job->mix.z[i] > -INFINITY ? 10 : 0;
+        if (i % t->team->size == t->team->rank) share[i] = exp(job->mix.logp[i]) * miss;
+        res->arm_count[i] = job->mix.logp[i] > -INFINITY ? 10 : 0;
         res->arm_loss[i] = 10 * miss;
         res->arm_wrong[i] = miss > 1 ? 5 : 1;
     }
     weft_sum_f64(t->team, share, (size_t)job->mix.k, 1000);
     for (int i = 0; i < job->mix.k; i++) sum += share[i];
-    res->loss = res->valid_loss = sum + 1 / (double)(1 + job->round);
+    res->loss = res->valid_loss = sum + 1 / (double)(1 + job->index);
     res->valid_error = 0.5;
     state[2] += (real)sum;
     res->cost = weft_now();
@@ -143,11 +143,11 @@ static weft_asked script_ask(void *self, weft_job *job)
     weft_space_get(s->space, l->config, s->mix.conf);
     *job = (weft_job){.trial = l->trial,
                       .from = l->from,
-                      .round = l->round,
+                      .index = l->round,
                       .resource = 1,
-                      .size = 1,
+                      .feature_fraction = 1,
                       .last = l->last,
-                      .wins = 1,
+                      .eligibility = WEFT_WINS_RESOURCE,
                       .mix = s->mix};
     return WEFT_JOB;
 }
@@ -215,14 +215,14 @@ static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
 static uint64_t digest_of(bench *b)
 {
     const real *state;
-    if (weft_held_winner(&b->sched, &state) != WEFT_OK) return 0;
+    if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
     return weft_hash(state, NSTATE * sizeof *state,
-                     weft_event_digest(b->sched.event, b->sched.n));
+                     weft_job_record_digest(b->sched.event, b->sched.n));
 }
 
 static void finish(bench *b, int done)
 {
-    weft_held_free(&b->sched);
+    weft_cache_free(&b->sched);
     if (b->sched.trace) weft_trace_close(&b->trace, done);
     weft_arena_free(b->mem);
 }
@@ -267,7 +267,7 @@ static void test_winner(weft_team *team)
         if (b.sched.event[i].res.loss < b.sched.event[best].res.loss) best = i;
     ok(b.sched.winner.job.id == best, "the winner of a sweep has the lowest loss");
     const real *state = NULL;
-    st = weft_held_winner(&b.sched, &state);
+    st = weft_cache_winner(&b.sched, &state);
     ok(st == WEFT_OK && state[0] >= 1 && state[0] <= 1, "its state is kept");
     is_near(state[1], best, 0, "and is its own");
     digest(digest_of(&b));

@@ -17,16 +17,18 @@ static const double sure = 0.9;
 
 typedef struct method {
     const char *name;
-    weft_rule rule;
+    weft_mix_update rule;
     int drawn; /* baseline with a discount that is drawn for each run */
 } method;
 
 static const method methods[] = {
-    {"fedex aggressive", {.schedule = WEFT_AGGRESSIVE}, 1},
-    {"fedex adaptive", {.schedule = WEFT_ADAPTIVE}, 1},
-    {"fedex root", {.schedule = WEFT_ROOT}, 1},
-    {"mw", {.schedule = WEFT_HORIZON, .horizon = ROUNDS, .discount = 1, .floor = 0.01}, 0},
-    {"racing", {.schedule = WEFT_RACING, .eta = 0.1}, 0},
+    {"fedex aggressive", {.schedule = WEFT_UPDATE_AGGRESSIVE}, 1},
+    {"fedex adaptive", {.schedule = WEFT_UPDATE_ADAPTIVE}, 1},
+    {"fedex root", {.schedule = WEFT_UPDATE_ROOT}, 1},
+    {"mw",
+     {.schedule = WEFT_UPDATE_HORIZON, .horizon = ROUNDS, .discount = 1, .floor = 0.01},
+     0},
+    {"racing", {.schedule = WEFT_UPDATE_RACING, .eta = 0.1}, 0},
 };
 enum { AGGRESSIVE, ADAPTIVE, ROOT, MW, RACING, NMETHOD };
 
@@ -47,8 +49,8 @@ static double normal(uint64_t run, int t, int j, double *other)
 }
 
 /* A round: draws, scores, and the mixture's move. */
-static void play(const game *g, const weft_rule *rule, uint64_t run, int t,
-                 weft_drift *drift, double *evidence, weft_mix *m)
+static void play(const game *g, const weft_mix_update *rule, uint64_t run, int t,
+                 weft_mix_update_state *drift, double *evidence, weft_mix *m)
 {
     int pick[DRAWS];
     double score[DRAWS], weight[DRAWS], sum = 0;
@@ -62,10 +64,10 @@ static void play(const game *g, const weft_rule *rule, uint64_t run, int t,
         sum += weight[j] = g->skewed ? exp(other) : 1;
     }
     for (int j = 0; j < DRAWS; j++) weight[j] /= sum;
-    if (rule->schedule == WEFT_RACING)
-        weft_racing_step(rule, evidence, m, DRAWS, pick, NULL, score, weight);
+    if (rule->schedule == WEFT_UPDATE_RACING)
+        weft_mix_race_step(rule, evidence, m, DRAWS, pick, NULL, score, weight);
     else
-        weft_rule_step(rule, drift, m, DRAWS, pick, NULL, score, weight);
+        weft_mix_update_step(rule, drift, m, DRAWS, pick, NULL, score, weight);
 }
 
 /* First round after which an arm is sure, and that arm. */
@@ -77,16 +79,16 @@ static end play_out(const game *g, const method *a, uint64_t run)
 {
     weft_arena *mem = weft_arena_new();
     weft_mix m = weft_mix_new(ARMS, 0, mem);
-    weft_drift drift = {0};
+    weft_mix_update_state drift = {0};
     double evidence[2 * ARMS] = {0};
-    weft_rule rule = a->rule;
+    weft_mix_update rule = a->rule;
     end e = {NEVER, -1};
     const weft_rng4 r = weft_rng_at(run, WEFT_RNG_TUNER, 0, 0, 0);
     if (a->drawn) rule.discount = weft_rng_unit(r.v[0]);
     for (int t = 0; t < ROUNDS && e.arm < 0; t++) {
         play(g, &rule, run, t, &drift, evidence, &m);
         for (int i = 0; i < ARMS; i++)
-            if (exp(m.z[i]) > sure) e = (end){t + 1, i};
+            if (exp(m.logp[i]) > sure) e = (end){t + 1, i};
     }
     weft_arena_free(mem);
     return e;
@@ -152,7 +154,7 @@ static void show(const char *name, const game *g, const table *s)
  */
 static double lost_alike(const game *g, double alpha)
 {
-    const weft_rule rule = {.schedule = WEFT_RACING, .eta = alpha};
+    const weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = alpha};
     double lost = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         weft_arena *mem = weft_arena_new();
@@ -169,7 +171,7 @@ static double lost_alike(const game *g, double alpha)
  * the worse one goes when sqrt(4 / (2t + 4)) exp(4 t^2 / (2 (2t + 4))) >= 1 / (2 eta). */
 static void test_by_hand(weft_arena *mem)
 {
-    const weft_rule rule = {.schedule = WEFT_RACING, .eta = 0.01};
+    const weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.01};
     const int pick[2] = {1, 0};
     const double score[2] = {3, 1}, weight[2] = {0.5, 0.5};
     double evidence[4] = {0};
@@ -177,37 +179,38 @@ static void test_by_hand(weft_arena *mem)
     int t = 0, due = 1;
     while (sqrt(4 / (2. * due + 4)) * exp(4. * due * due / (4. * due + 8)) < 50) due++;
     while (weft_mix_alive(&m) == 2 && t < 100) {
-        weft_racing_step(&rule, evidence, &m, 2, pick, NULL, score, weight);
+        weft_mix_race_step(&rule, evidence, &m, 2, pick, NULL, score, weight);
         t++;
     }
-    ok(t == due && m.z[0] == 0 && isinf(m.z[1]), "the worse of two goes in round %d", due);
+    ok(t == due && m.logp[0] == 0 && isinf(m.logp[1]), "the worse of two goes in round %d",
+       due);
     is_near(evidence[1], t, 1e-12, "S by hand");
     is_near(evidence[3], t, 1e-12, "V by hand");
-    weft_racing_step(&rule, evidence, &m, 2, pick, NULL, score, weight);
-    ok(m.z[0] == 0, "the last one stays");
+    weft_mix_race_step(&rule, evidence, &m, 2, pick, NULL, score, weight);
+    ok(m.logp[0] == 0, "the last one stays");
 }
 
 /* Differences are scores; what is no number counts as the worst; no spread is no evidence.
  */
 static void test_scores(weft_arena *mem)
 {
-    const weft_rule after = {.schedule = WEFT_RACING, .eta = 0.1},
-                    diff = {.schedule = WEFT_RACING, .eta = 0.1, .diff = 1};
+    const weft_mix_update after = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1},
+                          diff = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1, .diff = 1};
     const int pick[3] = {0, 1, 2};
     const double before[3] = {1, 5, 2}, late[3] = {2, 7, 1}, gain[3] = {1, 2, -1},
                  weight[3] = {0.25, 0.25, 0.5}, bad[3] = {2, NAN, 1}, worst[3] = {2, 2, 1},
                  same[3] = {0.1, 0.1, 0.1}, none[3] = {NAN, INFINITY, NAN};
     double a[6] = {0}, b[6] = {0};
     weft_mix m = weft_mix_new(3, 0, mem);
-    weft_racing_step(&diff, a, &m, 3, pick, before, late, weight);
-    weft_racing_step(&after, b, &m, 3, pick, NULL, gain, weight);
+    weft_mix_race_step(&diff, a, &m, 3, pick, before, late, weight);
+    weft_mix_race_step(&after, b, &m, 3, pick, NULL, gain, weight);
     ok(memcmp(a, b, sizeof a) == 0 && a[0] > 0, "differences are scores");
-    weft_racing_step(&after, a, &m, 3, pick, NULL, bad, weight);
-    weft_racing_step(&after, b, &m, 3, pick, NULL, worst, weight);
+    weft_mix_race_step(&after, a, &m, 3, pick, NULL, bad, weight);
+    weft_mix_race_step(&after, b, &m, 3, pick, NULL, worst, weight);
     ok(memcmp(a, b, sizeof a) == 0, "NaN counts as the worst of the others");
-    weft_racing_step(&after, a, &m, 3, pick, NULL, same, weight);
-    weft_racing_step(&after, a, &m, 3, pick, NULL, none, weight);
-    weft_racing_step(&after, a, &m, 0, NULL, NULL, NULL, NULL);
+    weft_mix_race_step(&after, a, &m, 3, pick, NULL, same, weight);
+    weft_mix_race_step(&after, a, &m, 3, pick, NULL, none, weight);
+    weft_mix_race_step(&after, a, &m, 0, NULL, NULL, NULL, NULL);
     ok(memcmp(a, b, sizeof a) == 0 && weft_mix_alive(&m) == 3,
        "a round that does not tell entries apart changes nothing");
 }
@@ -216,7 +219,7 @@ static void test_scores(weft_arena *mem)
 static void test_product(weft_arena *mem)
 {
     static const int off[3] = {0, 4, 7}, axis[2] = {0, 0};
-    const weft_rule rule = {.schedule = WEFT_RACING, .eta = 0.1};
+    const weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1};
     weft_mix m = weft_mix_new(7, 1, mem);
     weft_mix_divide(&m, 2, off, axis);
     double evidence[14] = {0};
@@ -232,13 +235,13 @@ static void test_product(weft_arena *mem)
             if (pick[2 * j] == 0 || pick[2 * j + 1] == 4) score[j] = 1e99;
             weight[j] = 1. / DRAWS;
         }
-        weft_racing_step(&rule, evidence, &m, DRAWS, pick, NULL, score, weight);
-        for (int i = 0; i < 7; i++) sound &= m.z[i] <= 0 && isfinite(evidence[7 + i]);
+        weft_mix_race_step(&rule, evidence, &m, DRAWS, pick, NULL, score, weight);
+        for (int i = 0; i < 7; i++) sound &= m.logp[i] <= 0 && isfinite(evidence[7 + i]);
     }
     ok(sound, "sums stay finite");
-    ok(isinf(m.z[0]) && isinf(m.z[4]), "what diverges goes, in each block");
+    ok(isinf(m.logp[0]) && isinf(m.logp[4]), "what diverges goes, in each block");
     ok(weft_mix_alive(&m) == 5, "and nothing else");
-    is_near(exp(m.z[1]), 1. / 3, 1e-15, "those left share a block");
+    is_near(exp(m.logp[1]), 1. / 3, 1e-15, "those left share a block");
 }
 
 static const game games[] = {{0, 0, 0}, {0, 1, 0},  {0, 1, 1}, {.5, 0, 0}, {1, 0, 0},

@@ -204,11 +204,12 @@ static void test_winner(weft_arena *mem)
     int best = 1, last = 1;
     for (int i = 0; i < l.n; i++) {
         best &= l.job[i].mix.conf[0] >= end->mix.conf[0];
-        last &= l.job[i].last == (i == l.n - 1) && l.job[i].wins == 1;
+        last &=
+            l.job[i].last == (i == l.n - 1) && l.job[i].eligibility == WEFT_WINS_RESOURCE;
     }
     ok(best, "without noise the best of all is the last survivor");
     ok(last, "only its last job ends a trial for sure");
-    ok(end->round == 3 && end->trial == end->mix.id[0], "it went on with its own weights");
+    ok(end->index == 3 && end->trial == end->mix.id[0], "it went on with its own weights");
 }
 
 static void test_every(weft_arena *mem)
@@ -220,7 +221,7 @@ static void test_every(weft_arena *mem)
     int round[27] = {0}, good = 1, small = 1;
     for (int i = 0; i < l.n; i++) {
         const weft_job *j = &l.job[i];
-        good &= j->round == round[j->trial]++ && j->wins == 2;
+        good &= j->index == round[j->trial]++ && j->eligibility == WEFT_WINS_LOSS;
         done[j->trial] += j->resource;
         small &= j->resource <= 50;
         good &= j->last == (done[j->trial] == 800);
@@ -265,7 +266,8 @@ static void test_fedex(weft_arena *mem)
     const play_log sha = play_all(&g, mem);
     mixes_are_sound(&sha, p.space, 27, "in halving");
     const weft_job *end = &sha.job[sha.n - 1], *begin = &sha.job[end->trial];
-    ok(end->mix.id[0] == begin->mix.id[0] && fabs(end->mix.z[0] - begin->mix.z[0]) > 0,
+    ok(end->mix.id[0] == begin->mix.id[0] &&
+           fabs(end->mix.logp[0] - begin->mix.logp[0]) > 0,
        "a trial goes on with its mixture");
     g.options = "wrap = random";
     const play_log random = play_all(&g, mem);
@@ -296,38 +298,38 @@ static void test_rules(weft_arena *mem)
     const play_log l = play_all(&g, mem);
     double sum = 0, squares = 0;
     for (int i = 0; i < l.n; i++) {
-        const double d = l.job[i].rule.discount;
+        const double d = l.job[i].update.discount;
         sum += d / l.n;
         squares += d * d / l.n;
     }
     /* five standard errors of uniform draws */
     is_near(sum, .5, 5 * sqrt(1. / 12 / 1000), "discounts are drawn from 0 .. 1: mean");
     is_near(squares, 1. / 3, 5 * sqrt(4. / 45 / 1000), "and square");
-    const weft_rule *r = &l.job[0].rule;
-    ok(r->schedule == WEFT_AGGRESSIVE && r->eta <= 0 && r->floor <= 0 && r->cutoff <= 0 &&
-           !r->diff,
+    const weft_mix_update *r = &l.job[0].update;
+    ok(r->schedule == WEFT_UPDATE_AGGRESSIVE && r->eta <= 0 && r->floor <= 0 &&
+           r->cutoff <= 0 && !r->diff,
        "defaults are those of the released scripts");
     g.k = 3;
     g.options = "wrap = random\nsched = auto\neta = 2\nbaseline = discounted\n"
                 "discount = 0.25\ndiff = yes\ncutoff = 0.1\nfloor = 0.5";
-    r = &play_all(&g, mem).job[2].rule;
-    ok(r->schedule == WEFT_ROOT && r->eta == 2 && r->discount == .25 && r->diff == 1 &&
-           r->cutoff == .1 && r->floor == .5,
+    r = &play_all(&g, mem).job[2].update;
+    ok(r->schedule == WEFT_UPDATE_ROOT && r->eta == 2 && r->discount == .25 &&
+           r->diff == 1 && r->cutoff == .1 && r->floor == .5,
        "options come through");
     g.options = "wrap = random\nbaseline = none";
-    ok(play_all(&g, mem).job[2].rule.discount < 0, "the baseline can be left out");
+    ok(play_all(&g, mem).job[2].update.discount < 0, "the baseline can be left out");
 
     g.tuner = &weft_tuner_mw;
     g.options = "resource = 50";
-    r = &play_all(&g, mem).job[0].rule;
-    ok(r->schedule == WEFT_HORIZON && r->horizon == 50 && r->discount == 1 &&
+    r = &play_all(&g, mem).job[0].update;
+    ok(r->schedule == WEFT_UPDATE_HORIZON && r->horizon == 50 && r->discount == 1 &&
            r->floor == .01 && r->eta <= 0,
        "multiplicative weights are corrected by default");
     g.options = "literal = yes";
-    r = &play_all(&g, mem).job[0].rule;
-    ok(r->schedule == WEFT_LITERAL && r->horizon == 800, "or to the letter");
+    r = &play_all(&g, mem).job[0].update;
+    ok(r->schedule == WEFT_UPDATE_AS_PUBLISHED && r->horizon == 800, "or to the letter");
     g.options = "known = no";
-    ok(play_all(&g, mem).job[0].rule.horizon <= 0, "and need not know the rounds");
+    ok(play_all(&g, mem).job[0].update.horizon <= 0, "and need not know the rounds");
 }
 
 /* Settings that people chose: a list, trained one by one or as the centres of mixtures. */

@@ -154,21 +154,21 @@ static void test_trials(weft_arena *mem)
     weft_job job[9];
     game g = {&weft_tuner_ws_sha, "switch = 1", 8, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 4, "eight maps take four jobs");
-    ok(job[0].trial == 0 && job[2].trial == 0 && job[2].round == 2 && !job[2].last,
+    ok(job[0].trial == 0 && job[2].trial == 0 && job[2].index == 2 && !job[2].last,
        "warm: the rounds go on with one trial");
     ok(job[3].trial == 1 && job[3].from == 0 && job[3].resource == 1 && job[3].last,
        "warm: the last fit copies its weights");
 
     g.options = "switch = 1\nwarm = no";
     ok(jobs_of(&g, job, 9, mem) == 4, "cold: four jobs");
-    ok(job[1].trial == 1 && job[1].from == -1 && job[1].round == 1 && job[1].last,
+    ok(job[1].trial == 1 && job[1].from == -1 && job[1].index == 1 && job[1].last,
        "cold: each round is a new trial");
     ok(job[3].trial == 3 && job[3].from == -1 && job[3].resource == 1,
        "cold: the last fit begins afresh");
 
     g.options = "refit = no";
     ok(jobs_of(&g, job, 9, mem) == 4, "no refit: four jobs");
-    ok(job[3].trial == 0 && job[3].resource == 0 && job[3].round == 3 && job[3].mix.k == 1,
+    ok(job[3].trial == 0 && job[3].resource == 0 && job[3].index == 3 && job[3].mix.k == 1,
        "no refit: the last job scores the shared weights with the winner");
     g.options = "refit = no\nwarm = no";
     ok(jobs_of(&g, job, 9, mem) == 4 && job[3].trial == 2 && job[3].resource == 0 &&
@@ -210,7 +210,7 @@ static void test_growth(weft_arena *mem)
     double off = 0;
     int fresh = 1;
     for (int i = 0; i < 9; i++) {
-        off = worse(off, fabs(1e5 * job[i].size - want[i]));
+        off = worse(off, fabs(1e5 * job[i].feature_fraction - want[i]));
         fresh &= job[i].trial == i && job[i].from == -1;
     }
     ok(off <= 1.001, "features grow from 6250 to 100,000 by factors of sqrt 2");
@@ -237,7 +237,7 @@ static weft_mix tell_scores(player *p, const double *error, double loss, weft_ar
 
 static int is_alive(const weft_mix *m, int i)
 {
-    return m->z[i] > -INFINITY;
+    return m->logp[i] > -INFINITY;
 }
 
 static void test_survivors(weft_arena *mem)
@@ -247,7 +247,7 @@ static void test_survivors(weft_arena *mem)
     weft_mix m = tell_scores(&p, (const double[]){.3, .2, .2, .2}, .2, mem);
     ok(is_alive(&m, 1) && is_alive(&m, 2) && weft_mix_alive(&m) == 2,
        "of equal scores the lower ids survive");
-    is_near(exp(m.z[1]), .5, 1e-15, "survivors are equally probable");
+    is_near(exp(m.logp[1]), .5, 1e-15, "survivors are equally probable");
 
     p = player_new(&g, mem);
     m = tell_scores(&p, (const double[]){.1, .9, -1, .8}, .5, mem);
@@ -271,7 +271,7 @@ static void test_literal(weft_arena *mem)
     player p = player_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.1, .1, .1, .4}, .2, mem);
     ok(weft_mix_alive(&m) == 3, "literal: all that equal the median survive");
-    is_near(exp(m.z[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
+    is_near(exp(m.logp[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
 
     /* the first round leaves maps 0 to 3, which the second puts behind the other four */
     const game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL, 0};
@@ -282,7 +282,7 @@ static void test_literal(weft_arena *mem)
         p = player_new(&s, mem);
         weft_job job;
         for (int round = 0; round < 2; round++) {
-            all &= ask(&p, &job) == WEFT_JOB && job.all && job.mix.k == 8;
+            all &= ask(&p, &job) == WEFT_JOB && job.score_eliminated && job.mix.k == 8;
             weft_result res = weft_result_new(8, mem);
             for (int i = 0; i < 8; i++) {
                 res.arm_count[i] = 1;
@@ -312,7 +312,7 @@ static void gradient_rounds(const char *options, const double count[2][3],
     weft_job job;
     for (int round = 0; round < 2; round++) {
         weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no round");
-        for (int i = 0; round > 0 && i < 3; i++) p[round - 1][i] = exp(job.mix.z[i]);
+        for (int i = 0; round > 0 && i < 3; i++) p[round - 1][i] = exp(job.mix.logp[i]);
         weft_result res = weft_result_new(3, mem);
         res.by_error = 1;
         double n = 0, all = 0;
@@ -327,7 +327,7 @@ static void gradient_rounds(const char *options, const double count[2][3],
         t.tuner->tell(t.self, &res);
     }
     weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no third round");
-    for (int i = 0; i < 3; i++) p[1][i] = exp(job.mix.z[i]);
+    for (int i = 0; i < 3; i++) p[1][i] = exp(job.mix.logp[i]);
 }
 
 /* p <- p exp(-eta g), normalised. */
@@ -389,7 +389,7 @@ static void test_gradient_jobs(weft_arena *mem)
     weft_job job[10];
     game g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 6, "exponentiated gradient takes five rounds and a fit");
-    ok(job[4].trial == 0 && job[4].round == 4 && weft_mix_alive(&job[4].mix) == 64,
+    ok(job[4].trial == 0 && job[4].index == 4 && weft_mix_alive(&job[4].mix) == 64,
        "the rounds go on with one trial and all maps");
     ok(job[5].trial == 1 && job[5].from == 0 && job[5].mix.k == 1,
        "the last is a new trial");

@@ -43,11 +43,13 @@ static const char *options_for(const variant *v, int k, weft_arena *mem)
 
 static uint64_t job_hash(const weft_job *job, weft_arena *mem)
 {
-    const weft_rule *r = &job->rule;
-    const int64_t whole[8] = {job->trial, job->from, job->round,  job->last,
-                              job->all,   job->wins, r->schedule, r->diff};
-    const double part[7] = {job->resource, job->size, r->eta,   r->horizon,
-                            r->discount,   r->floor,  r->cutoff};
+    const weft_mix_update *r = &job->update;
+    const int64_t whole[8] = {
+        job->trial,       job->from,   job->index, job->last, job->score_eliminated,
+        job->eligibility, r->schedule, r->diff};
+    const double part[7] = {job->resource, job->feature_fraction, r->eta,
+                            r->horizon,    r->discount,           r->floor,
+                            r->cutoff};
     const size_t n = weft_mix_bytes(&job->mix);
     char *mix = weft_arena_get(mem, n, 1);
     weft_mix_pack(&job->mix, mix);
@@ -107,7 +109,7 @@ static int blocks_sum_to_one(const weft_mix *m)
     for (int b = 0; b < m->nblock; b++) {
         double sum = 0;
         for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-            sum += exp(m->z[i]);
+            sum += exp(m->logp[i]);
         good &= fabs(sum - 1) < 1e-9;
     }
     return good;
@@ -124,20 +126,21 @@ static int mix_is_sound(const weft_job *job, const player *p, past *h)
         if (!good) return 0;
         good &= conf_is_sound(m->conf + (size_t)i * (size_t)m->dim, id, p->space, h);
         good &= conf_is_own(job, i, p->space, neighbours);
-        if (!(m->z[i] > -INFINITY))
+        if (!(m->logp[i] > -INFINITY))
             h->eliminated[id] = 1;
         else
             good &= !h->eliminated[id];
     }
-    if (job->rule.schedule != WEFT_STILL && h->z[job->trial])
-        good &= memcmp(m->z, h->z[job->trial], (size_t)m->k * sizeof *m->z) == 0;
+    if (job->update.schedule != WEFT_UPDATE_NONE && h->z[job->trial])
+        good &= memcmp(m->logp, h->z[job->trial], (size_t)m->k * sizeof *m->logp) == 0;
     return good && blocks_sum_to_one(m);
 }
 
 static int job_is_sound(const weft_job *job, const player *p, past *h)
 {
-    int good = job->resource >= 0 && job->size > 0 && job->size <= 1 && job->round >= 0 &&
-               job->trial >= 0 && job->trial <= h->trials && job->from < h->trials;
+    int good = job->resource >= 0 && job->feature_fraction > 0 &&
+               job->feature_fraction <= 1 && job->index >= 0 && job->trial >= 0 &&
+               job->trial <= h->trials && job->from < h->trials;
     if (!good) return 0;
     if (job->trial == h->trials)
         h->trials++;
@@ -190,7 +193,7 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
         const flight f = air[--n];
         s.told[f.job] = weft_arena_get(mem, weft_result_bytes(f.res.k), 1);
         weft_result_pack(&f.res, s.told[f.job]);
-        h.z[f.res.trial] = f.res.z;
+        h.z[f.res.trial] = f.res.logp;
         p.tuner->tell(p.self, &f.res);
         for (int64_t t = 0; p.tuner->ended && t < h.trials; t++)
             h.closed[t] |= p.tuner->ended(p.self, t);

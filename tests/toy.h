@@ -120,7 +120,7 @@ static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
     s->mix = weft_mix_new(k, s->space.dim, mem);
     for (int i = 0; i < k; i++)
         weft_space_get(&s->space, i, s->mix.conf + i * s->space.dim);
-    s->job = (weft_job){.from = -1, .size = 1, .mix = s->mix};
+    s->job = (weft_job){.from = -1, .feature_fraction = 1, .mix = s->mix};
     s->nstate = fed->nstate(s->self, k);
     s->state = WEFT_NEW(mem, real, s->nstate);
     s->res = weft_result_new(k, mem);

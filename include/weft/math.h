@@ -90,25 +90,25 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
 
 /* ---- products with weights that are used many times --------------------------------- */
 
-/* Matrix b[k][m] packed in panels of columns for weft_panels_times. */
-typedef struct weft_panels {
+/* Matrix b[k][m] packed in panels of columns for weft_packed_times. */
+typedef struct weft_packed {
     int k, m;
     const real *packed; /* the kernel's own layout */
-} weft_panels;
-size_t weft_panels_bytes(int k, int m);
+} weft_packed;
+size_t weft_packed_bytes(int k, int m);
 /* Packs b[k][ldb] (trans 0), or the transpose of b[m][ldb] (trans 1), into mem
- * (weft_panels_bytes(k, m), 64-byte aligned), which p then borrows. */
-void weft_panels_pack(weft_panels *p, int k, int m, const real *b, size_t ldb, int trans,
+ * (weft_packed_bytes(k, m), 64-byte aligned), which p then borrows. */
+void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, int trans,
                       void *mem);
 /* c[n][ldc] = a[n][lda] b (add 0), or += (add 1). A row of c depends on that row of a
  * alone. Cost 2 n k m. */
-void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, int add,
+void weft_packed_times(int n, const real *a, size_t lda, const weft_packed *b, int add,
                        real *c, size_t ldc);
 /* Matrix b[k][m] for weft_deep_times, packed in pieces of WEFT_DEEP rows, of which a column
  * stays in cache: for k far above that. */
 enum { WEFT_DEEP = 512, WEFT_WHOLE = 32 };
 /* Packs columns [j, j + n) of it, given as b[n][ldb] (k numbers each), into mem
- * (weft_panels_bytes(k, m), 64-byte aligned). j a multiple of WEFT_WHOLE, n WEFT_WHOLE or
+ * (weft_packed_bytes(k, m), 64-byte aligned). j a multiple of WEFT_WHOLE, n WEFT_WHOLE or
  * what is left. */
 void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem);
 /* c[n][ldc] = a[n][lda] b. A number of c depends on its row of a and its column of b alone:

@@ -92,8 +92,8 @@ void weft_team_free(weft_team *t); /* Collective over it */
 
 /* Gives rows [r0, r0+nr) x columns [c0, c0+nc) of the symmetric matrix, the full sum over
  * all ranks, on every rank: Collective. a[nr][nc], row-major. */
-typedef void (*weft_panel)(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
-                           double *a);
+typedef void (*weft_block_fn)(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
+                              double *a);
 
 /* The Cholesky factor of a positive definite matrix, spread over the ranks. */
 typedef struct weft_grid weft_grid;
@@ -103,7 +103,7 @@ typedef struct weft_grid weft_grid;
  * LAPACK. *minor: 0, or the order of the first minor that is not positive definite. Memory
  * per rank, from mem: as weft_grid_bytes says. To be freed also where *minor is not 0.
  * Collective. Cost n^3/3 flops over the team. */
-weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_panel panel, void *ctx,
+weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *ctx,
                             weft_arena *mem, int64_t *minor);
 /* What that takes on a rank of `size`, bytes: n^2/size reals, a panel of 512 n doubles, and
  * as much again where the panel is made. Local. */

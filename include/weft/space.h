@@ -56,8 +56,8 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
  * lists and integers: up to ceil(eps (values - 1)) places), clipped to the axis. Other axes
  * keep the centre's value. A function of (seed, centre, i). Local. The published boxes and
  * eps = 0.1 give the neighbours of FedEx's released program. */
-void weft_space_near(const weft_space *sp, const char *section, const double *centre,
-                     double eps, uint64_t seed, int64_t i, double *conf);
+void weft_space_perturb(const weft_space *sp, const char *section, const double *centre,
+                        double eps, uint64_t seed, int64_t i, double *conf);
 /* "client.lr" into text[n]. Local. */
 void weft_axis_name(const weft_axis *a, char *text, size_t n);
 /* Points of a grid of at most `levels` on an axis; all its values where it has a list. */
@@ -81,7 +81,7 @@ typedef struct weft_mix {
     int64_t *id;     /* [k] names the configuration, for people and ties: its index in the
                         space, or a tuner's own number, one a configuration of the run */
     double *conf;    /* [k][dim] in the units of the options */
-    double *z;       /* [k] log-probabilities; -INFINITY when eliminated */
+    double *logp;    /* [k] log-probabilities; -INFINITY when eliminated */
 } weft_mix;
 #define WEFT_MOST_BLOCKS 16
 
@@ -123,22 +123,23 @@ void weft_mix_pack(const weft_mix *m, void *to);
 /* ---- rules that move a mixture every round ----------------------------------------------
  */
 
-typedef enum weft_schedule {
-    WEFT_STILL,      /* the mixture stays */
-    WEFT_CONSTANT,   /* eta */
-    WEFT_ROOT,       /* eta / sqrt t, t = 1, 2 ... (FedEx: auto) */
-    WEFT_ADAPTIVE,   /* eta / sqrt(sum over rounds of |grad|_inf^2) */
-    WEFT_AGGRESSIVE, /* eta / |grad|_inf */
-    WEFT_SCALE,      /* eta sqrt(2 ln k) */
-    WEFT_HORIZON,    /* eta / sqrt(horizon): multiplicative weights, n known */
-    WEFT_LITERAL,    /* SysML 2019 to the letter: p_i *= exp(-s_j / sqrt(horizon)) */
-    WEFT_RACING      /* no steps: entries are eliminated, by weft_racing_step */
-} weft_schedule;
+typedef enum weft_update_schedule {
+    WEFT_UPDATE_NONE,         /* the mixture stays */
+    WEFT_UPDATE_CONSTANT,     /* eta */
+    WEFT_UPDATE_ROOT,         /* eta / sqrt t, t = 1, 2 ... (FedEx: auto) */
+    WEFT_UPDATE_ADAPTIVE,     /* eta / sqrt(sum over rounds of |grad|_inf^2) */
+    WEFT_UPDATE_AGGRESSIVE,   /* eta / |grad|_inf */
+    WEFT_UPDATE_SCALE,        /* eta sqrt(2 ln k) */
+    WEFT_UPDATE_HORIZON,      /* eta / sqrt(horizon): multiplicative weights, n known */
+    WEFT_UPDATE_AS_PUBLISHED, /* SysML 2019 to the letter: p_i *= exp(-s_j / sqrt(horizon))
+                               */
+    WEFT_UPDATE_RACING        /* no steps: entries are eliminated, by weft_mix_race_step */
+} weft_update_schedule;
 
 /* How a mixture moves by the scores of a round's clients. k is the number alive in a
  * block. */
-typedef struct weft_rule {
-    weft_schedule schedule;
+typedef struct weft_mix_update {
+    weft_update_schedule schedule;
     double eta; /* 0: sqrt(2 ln k), of each block; RACING: the chance that the best entry
                    of a block is ever eliminated, 0 < eta < 1 */
     double horizon;  /* rounds; 0: their number so far, t */
@@ -147,33 +148,32 @@ typedef struct weft_rule {
     double cutoff;   /* once the entropy (nats) is below it, the likeliest entry of each
                         block gets all the probability, for good; 0: never */
     int diff;        /* a client's score is 1: after - before; 0: after */
-} weft_rule;
+} weft_mix_update;
 
 /* What a rule carries from round to round: part of a trial's state, zero at its start. */
-typedef struct weft_drift {
+typedef struct weft_mix_update_state {
     double steps;      /* rounds that moved it: t */
     double base, mass; /* sums over past rounds: discount^age mean score; discount^age */
     double sumsq[WEFT_MOST_BLOCKS]; /* of |grad|_inf, block by block */
-} weft_drift;
+} weft_mix_update_state;
 
 /* One round: client j of n drew entries pick[j][nblock] and scored before[j] and after[j]
  * (lower is better) with weight[j] (sum 1, >= 0). With its score s_j as rule->diff says
  *     grad_i = sum_j weight_j (s_j - base / mass) [i in pick_j] / max(p_i, floor / k),
  *     z <- z - step grad, normalised block by block,
  * where the baseline of the first round is 0, as the released FedEx has it, or with
- * WEFT_HORIZON the mean of the round itself. WEFT_LITERAL takes grad_i = sum_j
- * s_j [i in pick_j]. A probability below 2^-53, the grain of the units that draw, counts
- * as that.
- * before  NULL allowed where rule->diff is 0
- * A score beyond +-1e100 or NaN counts as the worst of the others, and a round without any
- * other changes nothing, as n = 0 does: z is never NaN. Eliminated entries stay so. Local.
- * Cost O(n nblock + k). Khodak et al., "Federated Hyperparameter Tuning: Challenges,
- * Baselines, and Connections to Weight-Sharing", NeurIPS 2021, algorithm 2, with the
- * released program's schedules; WEFT_HORIZON and WEFT_LITERAL: Khodak et al., SysML 2019,
- * section 4.1. */
-void weft_rule_step(const weft_rule *rule, weft_drift *drift, weft_mix *m, int n,
-                    const int *pick, const double *before, const double *after,
-                    const double *weight);
+ * WEFT_UPDATE_HORIZON the mean of the round itself. WEFT_UPDATE_AS_PUBLISHED takes grad_i =
+ * sum_j s_j [i in pick_j]. A probability below 2^-53, the grain of the units that draw,
+ * counts as that. before  NULL allowed where rule->diff is 0 A score beyond +-1e100 or NaN
+ * counts as the worst of the others, and a round without any other changes nothing, as n =
+ * 0 does: z is never NaN. Eliminated entries stay so. Local. Cost O(n nblock + k). Khodak
+ * et al., "Federated Hyperparameter Tuning: Challenges, Baselines, and Connections to
+ * Weight-Sharing", NeurIPS 2021, algorithm 2, with the released program's schedules;
+ * WEFT_UPDATE_HORIZON and WEFT_UPDATE_AS_PUBLISHED: Khodak et al., SysML 2019, section 4.1.
+ */
+void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *drift,
+                          weft_mix *m, int n, const int *pick, const double *before,
+                          const double *after, const double *weight);
 
 /* One round of a race, of clients as above: entries of a block are drawn alike until one of
  * them is significantly worse than the best so far, and is eliminated for good. With m the
@@ -191,18 +191,25 @@ void weft_rule_step(const weft_rule *rule, weft_drift *drift, weft_mix *m, int n
  * at most eta / (k - 1): eta for all that could oust the best. Scores that do not tell
  * entries apart leave the mixture as it is.
  * evidence  [2][k] S and V: part of a trial's state, zero at its start
- * Blocks must begin uniform. Scores that are no numbers count as in weft_rule_step. A round
- * whose scores are all the same changes nothing. Local. Cost O(n nblock + k).
- * Racing: Maron, Moore, "Hoeffding races", NIPS 1993; the bound: Ville 1939, Robbins,
- * "Statistical methods related to the law of the iterated logarithm", Annals of
- * Mathematical Statistics 41, 1970, for symmetric increments de la Pena, "A general class
- * of exponential inequalities for martingales and ratios", Annals of Probability 27, 1999.
+ * Blocks must begin uniform. Scores that are no numbers count as in weft_mix_update_step. A
+ * round whose scores are all the same changes nothing. Local. Cost O(n nblock + k). Racing:
+ * Maron, Moore, "Hoeffding races", NIPS 1993; the bound: Ville 1939, Robbins, "Statistical
+ * methods related to the law of the iterated logarithm", Annals of Mathematical Statistics
+ * 41, 1970, for symmetric increments de la Pena, "A general class of exponential
+ * inequalities for martingales and ratios", Annals of Probability 27, 1999.
  */
-void weft_racing_step(const weft_rule *rule, double *evidence, weft_mix *m, int n,
-                      const int *pick, const double *before, const double *after,
-                      const double *weight);
+void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix *m, int n,
+                        const int *pick, const double *before, const double *after,
+                        const double *weight);
 
 /* ---- job and result ----------------------------------------------------------------- */
+
+/* May the trial of a job win the run? */
+typedef enum weft_eligibility {
+    WEFT_WINS_LAST,     /* only where no other can; the last job of these */
+    WEFT_WINS_RESOURCE, /* the most resource counts, then the loss */
+    WEFT_WINS_LOSS      /* the loss alone */
+} weft_eligibility;
 
 /* "Train the weights of this trial further, each sample drawing its configuration from
  * mix." */
@@ -210,16 +217,16 @@ typedef struct weft_job {
     int64_t id;    /* 0, 1, 2 ... in the order asked */
     int64_t trial; /* whose weights */
     int64_t from;  /* trial whose weights a new trial copies; -1: afresh */
-    int round;     /* 0, 1 ... of this trial; keys the draws of samples */
+    int index;     /* 0, 1 ... of this trial; keys the draws of samples */
     double
         resource; /* to add, in the task's unit; fmap: 1 fit, fed: rounds. 0: only score */
-    double size;  /* 0 < size <= 1: share of the full number of features (growth) */
-    int last;     /* 1: no later job continues or copies this trial */
-    int all;      /* 1: score eliminated configurations too (the literal method) */
-    int wins;     /* may its trial win the run? 0: only where no other can, the last one;
-                     1: the most resource counts, then the loss; 2: the loss alone */
-    weft_rule rule; /* how the task moves the mixture every round; zeros: it stays */
-    weft_mix mix;   /* borrowed from the tuner until its next ask or tell */
+    double feature_fraction; /* 0 < it <= 1: share of the full number of features */
+    int last;                /* 1: no later job continues or copies this trial */
+    int score_eliminated;    /* 1: score eliminated configurations too (ws_sha.literal) */
+    weft_eligibility eligibility;
+    weft_mix_update
+        update;   /* how the task moves the mixture every round; zeros: it stays */
+    weft_mix mix; /* borrowed from the tuner until its next ask or tell */
 } weft_job;
 
 /* What a job brought. Sums are exact, so equal on any number of ranks. Up to arm_loss it is
@@ -245,7 +252,7 @@ typedef struct weft_result {
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
-    double *z;         /* [k] log-probabilities after the job; the job's where they stay */
+    double *logp;      /* [k] log-probabilities after the job; the job's where they stay */
 } weft_result;
 
 /* One unit of a job, a row of /rounds in the run file. Means are over the predictions of

@@ -27,7 +27,7 @@ typedef struct play {
 } play;
 
 typedef struct script {
-    weft_spoken *line; /* of the whole file */
+    weft_speech_line *line; /* of the whole file */
     int64_t n, room;
     weft_plays *out;
     weft_arena *mem;
@@ -67,7 +67,7 @@ static weft_role *add_role(weft_role **role, int64_t *n, int64_t *room, const ch
     return r;
 }
 
-static void add_line(weft_role *r, weft_spoken line, weft_arena *mem)
+static void add_line(weft_role *r, weft_speech_line line, weft_arena *mem)
 {
     r->line = weft_grow(mem, r->line, sizeof line, r->n, &r->room);
     r->line[r->n++] = line;
@@ -107,11 +107,11 @@ static int is_speech(const char *line, int odd, const char **name, size_t *n,
     return at[0] == '.' && at[1] == ' ';
 }
 
-static void read_line(script *s, play *p, const weft_spoken *line)
+static void read_line(script *s, play *p, const weft_speech_line *line)
 {
     const char *name, *text;
     size_t n;
-    weft_spoken rest = *line;
+    weft_speech_line rest = *line;
     if (is_speech(line->text, p->odd, &name, &n, &text)) {
         char *upper = weft_arena_text(s->mem, "%.*s", (int)n, name);
         for (char *c = upper; *c != '\0'; c++) *c = (char)toupper((unsigned char)*c);
@@ -138,7 +138,7 @@ static void read_line(script *s, play *p, const weft_spoken *line)
 /* ---- plays ----------------------------------------------------------------------- */
 
 /* The text of a line without the blanks around it. */
-static const char *trimmed(const weft_spoken *line, weft_arena *mem)
+static const char *trimmed(const weft_speech_line *line, weft_arena *mem)
 {
     size_t n = line->n;
     const char *text = weft_trim(line->text, &n);
@@ -198,7 +198,7 @@ weft_status weft_plays_read(const char *path, char *text, size_t n, weft_plays *
     *out = (weft_plays){0};
     while ((line = weft_line(&at, end, &length)) != NULL) {
         s.line = weft_grow(mem, s.line, sizeof *s.line, s.n, &s.room);
-        s.line[s.n] = (weft_spoken){line, length, s.n + 1};
+        s.line[s.n] = (weft_speech_line){line, length, s.n + 1};
         s.n++;
     }
     TRY(find_start(path, &s, &start));

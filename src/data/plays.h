@@ -5,16 +5,16 @@
 
 #include "weft/data.h"
 
-typedef struct weft_spoken {
+typedef struct weft_speech_line {
     const char *text; /* [n] */
     size_t n;
     int64_t number; /* of the line in the file, from 1 */
-} weft_spoken;
+} weft_speech_line;
 
 /* A role with three lines or more in a play with two roles or more. */
 typedef struct weft_role {
     const char *name; /* PLAY_ROLE */
-    weft_spoken *line;
+    weft_speech_line *line;
     int64_t n, room;
 } weft_role;
 

@@ -15,33 +15,33 @@ enum { NIID, IID };
 enum { BY_SAMPLE, BY_USER };
 
 static const weft_opt options[] = {
-    {"length", WEFT_LONG, offsetof(weft_bard, length), "80", 1, 100000, NULL,
+    {"length", WEFT_LONG, offsetof(weft_shakespeare, length), "80", 1, 100000, NULL,
      "characters of a window, before the one to predict", 0},
-    {"stride", WEFT_LONG, offsetof(weft_bard, stride), "1", 1, 100000, NULL,
+    {"stride", WEFT_LONG, offsetof(weft_shakespeare, stride), "1", 1, 100000, NULL,
      "characters from one window to the next", 0},
-    {"sampling/s", WEFT_CHOICE, offsetof(weft_bard, sampling), "niid", 0, 0, "niid|iid",
-     "niid: clients are roles; iid: new clients draw windows of all roles", 0},
-    {"fraction/sf", WEFT_REAL, offsetof(weft_bard, fraction), "1", 1e-6, 1, NULL,
+    {"sampling/s", WEFT_CHOICE, offsetof(weft_shakespeare, sampling), "niid", 0, 0,
+     "niid|iid", "niid: clients are roles; iid: new clients draw windows of all roles", 0},
+    {"fraction/sf", WEFT_REAL, offsetof(weft_shakespeare, fraction), "1", 1e-6, 1, NULL,
      "share of all samples to take: whole roles in random order, the last one cut", 0},
-    {"iid_users/iu", WEFT_REAL, offsetof(weft_bard, iid_users), "0.01", 1e-6, 1, NULL,
-     "iid: clients, as a share of the number of roles", 0},
-    {"most", WEFT_LONG, offsetof(weft_bard, most), "0", 0, 1e9, NULL,
+    {"iid_users/iu", WEFT_REAL, offsetof(weft_shakespeare, iid_users), "0.01", 1e-6, 1,
+     NULL, "iid: clients, as a share of the number of roles", 0},
+    {"most", WEFT_LONG, offsetof(weft_shakespeare, most), "0", 0, 1e9, NULL,
      "samples kept of a client, its first ones; 0: all", 0},
-    {"least/k", WEFT_LONG, offsetof(weft_bard, least), "1", 1, 1e9, NULL,
+    {"least/k", WEFT_LONG, offsetof(weft_shakespeare, least), "1", 1, 1e9, NULL,
      "samples below which a client is left out", 0},
-    {"split/t", WEFT_CHOICE, offsetof(weft_bard, split), "sample", 0, 0, "sample|user",
-     "divide the samples of each client, or the clients", 0},
-    {"rule", WEFT_CHOICE, offsetof(weft_bard, shares.rule), "shares", 0, 0, "shares|leaf",
-     "leaf: train and test alone, the gap taken from the test", 0},
-    {"valid", WEFT_REAL, offsetof(weft_bard, shares.valid), "0.1", 0, 0.9, NULL,
+    {"split/t", WEFT_CHOICE, offsetof(weft_shakespeare, split), "sample", 0, 0,
+     "sample|user", "divide the samples of each client, or the clients", 0},
+    {"rule", WEFT_CHOICE, offsetof(weft_shakespeare, shares.rule), "shares", 0, 0,
+     "shares|leaf", "leaf: train and test alone, the gap taken from the test", 0},
+    {"valid", WEFT_REAL, offsetof(weft_shakespeare, shares.valid), "0.1", 0, 0.9, NULL,
      "share for validation; not used by rule = leaf", 0},
-    {"test", WEFT_REAL, offsetof(weft_bard, shares.test), "0.1", 0, 0.9, NULL,
+    {"test", WEFT_REAL, offsetof(weft_shakespeare, shares.test), "0.1", 0, 0.9, NULL,
      "share for the test", 0},
-    {"vocabulary", WEFT_CHOICE, offsetof(weft_bard, vocabulary), "leaf", 0, 0,
+    {"vocabulary", WEFT_CHOICE, offsetof(weft_shakespeare, vocabulary), "leaf", 0, 0,
      WEFT_VOCAB_WORDS, WEFT_VOCAB_ABOUT, 0},
-    {"unknown", WEFT_TEXT, offsetof(weft_bard, unknown), "", 0, 0, NULL, WEFT_UNKNOWN_ABOUT,
-     0},
-    {"seed", WEFT_LONG, offsetof(weft_bard, seed), "0", 0, 9e15, NULL,
+    {"unknown", WEFT_TEXT, offsetof(weft_shakespeare, unknown), "", 0, 0, NULL,
+     WEFT_UNKNOWN_ABOUT, 0},
+    {"seed", WEFT_LONG, offsetof(weft_shakespeare, seed), "0", 0, 9e15, NULL,
      "of the choice of roles, windows and clients", 0},
     {.name = NULL},
 };
@@ -62,7 +62,7 @@ static weft_status say(const char *path, const weft_role *r, const weft_alphabet
     uint8_t *symbol = WEFT_NEW(mem, uint8_t, room);
     int64_t n = 0;
     for (int64_t i = 0; i < r->n; i++) {
-        const weft_spoken *line = &r->line[i];
+        const weft_speech_line *line = &r->line[i];
         size_t kept = 0;
         char last = i > 0 ? ' ' : 'a';
         for (size_t j = 0; j <= line->n; j++) {
@@ -82,7 +82,8 @@ static weft_status say(const char *path, const weft_role *r, const weft_alphabet
 
 /* Takes whole users in random order until their windows are a share of all; cuts the last.
  */
-static void draw_users(const weft_bard *o, weft_user *user, int64_t n, weft_arena *mem)
+static void draw_users(const weft_shakespeare *o, weft_user *user, int64_t n,
+                       weft_arena *mem)
 {
     int64_t all = 0;
     for (int64_t i = 0; i < n; i++) all += user[i].windows;
@@ -106,8 +107,8 @@ static int64_t keep_users(weft_user *user, int64_t n, int64_t least)
 }
 
 /* Text of each role; those that fill no window are left out. */
-static weft_status read_users(const weft_bard *o, const char *source, weft_user **user,
-                              int64_t *n, int *symbols, weft_pack *p)
+static weft_status read_users(const weft_shakespeare *o, const char *source,
+                              weft_user **user, int64_t *n, int *symbols, weft_pack *p)
 {
     weft_plays plays;
     weft_alphabet a;
@@ -142,13 +143,13 @@ static weft_status read_users(const weft_bard *o, const char *source, weft_user 
 
 /* ---- clients --------------------------------------------------------------------- */
 
-int64_t weft_bard_gap(const weft_bard *o)
+int64_t weft_bard_gap(const weft_shakespeare *o)
 {
     return (o->length - 1) / o->stride;
 }
 
 /* All samples of a user are of one part. */
-static void split_users(const weft_bard *o, int64_t n, int64_t (*count)[WEFT_NPART],
+static void split_users(const weft_shakespeare *o, int64_t n, int64_t (*count)[WEFT_NPART],
                         const weft_user *user, weft_arena *mem)
 {
     int64_t part[WEFT_NPART], at = 0;
@@ -160,8 +161,8 @@ static void split_users(const weft_bard *o, int64_t n, int64_t (*count)[WEFT_NPA
             count[order[at]][i] = user[order[at]].windows;
 }
 
-static weft_status hand_over(const weft_bard *o, weft_user *user, int64_t n, int symbols,
-                             weft_pack *p)
+static weft_status hand_over(const weft_shakespeare *o, weft_user *user, int64_t n,
+                             int symbols, weft_pack *p)
 {
     int64_t gap = weft_bard_gap(o), left = 0;
     int64_t(*count)[WEFT_NPART] = weft_arena_get(p->mem, (size_t)n, sizeof *count);
@@ -194,7 +195,7 @@ static weft_status hand_over(const weft_bard *o, weft_user *user, int64_t n, int
 
 static weft_status shakespeare_read(const void *self, const char *source, weft_pack *p)
 {
-    const weft_bard *o = self;
+    const weft_shakespeare *o = self;
     weft_user *user;
     int64_t n;
     int symbols;
@@ -221,7 +222,7 @@ extern const weft_reader weft_reader_shakespeare;
 const weft_reader weft_reader_shakespeare = {
     .kind = {.name = "shakespeare",
              .about = "roles of Shakespeare's plays, from Project Gutenberg's text",
-             .size = sizeof(weft_bard),
+             .size = sizeof(weft_shakespeare),
              .opts = options},
     .read = shakespeare_read,
 };

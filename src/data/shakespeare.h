@@ -5,14 +5,14 @@
 #include "alphabet.h"
 #include "shares.h"
 
-typedef struct weft_bard {
+typedef struct weft_shakespeare {
     int64_t length, stride, least, most;
     int sampling, split, vocabulary;
     double fraction, iid_users;
     weft_shares shares;
     const char *unknown;
     int64_t seed;
-} weft_bard;
+} weft_shakespeare;
 
 /* What a role says, in symbols. */
 typedef struct weft_user {
@@ -23,10 +23,10 @@ typedef struct weft_user {
 } weft_user;
 
 /* Windows that would overlap if no characters were left out between two parts. */
-int64_t weft_bard_gap(const weft_bard *o);
+int64_t weft_bard_gap(const weft_shakespeare *o);
 
 /* Pools the windows of all users, part by part, and deals them to new clients. */
-WEFT_CHECKED weft_status weft_bard_pool(const weft_bard *o, const weft_user *user,
+WEFT_CHECKED weft_status weft_bard_pool(const weft_shakespeare *o, const weft_user *user,
                                         int64_t n, int symbols, weft_pack *p);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct pool {
     int64_t n, room;
 } pool;
 
-static void add_windows(const weft_bard *o, const weft_user *u, const int64_t *count,
+static void add_windows(const weft_shakespeare *o, const weft_user *u, const int64_t *count,
                         pool *part, weft_arena *mem)
 {
     for (int i = 0; i < WEFT_NPART; i++) {
@@ -31,7 +31,7 @@ static void add_windows(const weft_bard *o, const weft_user *u, const int64_t *c
 }
 
 /* Draws a share of the windows without replacement. */
-static void shuffle(const weft_bard *o, int part, pool *from, weft_arena *mem)
+static void shuffle(const weft_shakespeare *o, int part, pool *from, weft_arena *mem)
 {
     const uint8_t **drawn = WEFT_NEW(mem, const uint8_t *, from->n);
     int64_t *order = WEFT_NEW(mem, int64_t, from->n);
@@ -42,7 +42,7 @@ static void shuffle(const weft_bard *o, int part, pool *from, weft_arena *mem)
 }
 
 /* Client c of n; its parts are as even as they can be, and cut to `most` samples. */
-static weft_status deal(const weft_bard *o, const pool *part, int64_t c, int64_t n,
+static weft_status deal(const weft_shakespeare *o, const pool *part, int64_t c, int64_t n,
                         weft_pack *p)
 {
     size_t mark = weft_arena_mark(p->scratch), width = (size_t)o->length + 1;
@@ -67,7 +67,7 @@ static weft_status deal(const weft_bard *o, const pool *part, int64_t c, int64_t
     return st;
 }
 
-weft_status weft_bard_pool(const weft_bard *o, const weft_user *user, int64_t n,
+weft_status weft_bard_pool(const weft_shakespeare *o, const weft_user *user, int64_t n,
                            int symbols, weft_pack *p)
 {
     pool part[WEFT_NPART] = {{0}};

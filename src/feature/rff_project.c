@@ -188,7 +188,7 @@ static const block *make_floats(rff_shared *own, int type, int64_t j0, int colum
     float *z = WEFT_NEW(tmp, float, d);
     real *some = WEFT_NEW(tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
     char *room;
-    block *b = block_new(own, type, j0, columns, weft_panels_bytes(d, columns), &room, tmp);
+    block *b = block_new(own, type, j0, columns, weft_packed_bytes(d, columns), &room, tmp);
     b->dense = (real *)(void *)room;
     for (int j = 0; j < columns; j += WEFT_WHOLE) {
         const int n = columns - j < WEFT_WHOLE ? columns - j : WEFT_WHOLE;

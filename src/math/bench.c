@@ -186,7 +186,7 @@ static void fill(bench *b)
     b->whole = WEFT_NEW(b->mem, int32_t, cells);
     b->x = WEFT_NEW(b->mem, float, WEFT_BLOCK *PIXELS);
     b->a = WEFT_NEW(b->mem, real, WEFT_BLOCK * LONG);
-    b->p = weft_arena_get(b->mem, 1, weft_panels_bytes(PIXELS, ORDER));
+    b->p = weft_arena_get(b->mem, 1, weft_packed_bytes(PIXELS, ORDER));
     b->c = WEFT_NEW(b->mem, real, WEFT_BLOCK * ORDER);
     b->y = WEFT_NEW(b->mem, float, cells);
     b->offset = WEFT_NEW(b->mem, float, FEATURES);
@@ -253,7 +253,7 @@ static void bench_sparse(FILE *out, double reads, weft_arena *mem)
 
 typedef struct product {
     int n, k, m;
-    weft_panels p;
+    weft_packed p;
     real *a, *b, *c; /* [n][k], [max(n, k)][m], the same */
     weft_arena *mem;
 } product;
@@ -261,7 +261,7 @@ typedef struct product {
 static void call_panels(void *ctx)
 {
     product *x = ctx;
-    weft_panels_times(x->n, x->a, (size_t)x->k, &x->p, 0, x->c, (size_t)x->m);
+    weft_packed_times(x->n, x->a, (size_t)x->k, &x->p, 0, x->c, (size_t)x->m);
 }
 
 static void call_outer(void *ctx)
@@ -278,8 +278,8 @@ static void bench_product(FILE *out, const int size[3], double sgemm)
     x.a = WEFT_NEW(x.mem, real, n * k);
     x.b = WEFT_NEW(x.mem, real, rows * m);
     x.c = WEFT_NEW(x.mem, real, rows * m);
-    weft_panels_pack(&x.p, k, m, x.b, (size_t)m, 0,
-                     weft_arena_get(x.mem, 1, weft_panels_bytes(k, m)));
+    weft_packed_pack(&x.p, k, m, x.b, (size_t)m, 0,
+                     weft_arena_get(x.mem, 1, weft_packed_bytes(k, m)));
     const double work = 2e-9 * n * k * m;
     const double times = best_time(0.1, call_panels, &x);
     const double outer = best_time(0.1, call_outer, &x);

@@ -94,7 +94,7 @@ static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
 {
     const size_t mark = weft_arena_mark(tmp);
     real *packed = WEFT_NEW(tmp, real, DEEP * (COLUMNS + kernel->lanes));
-    weft_panels p = {.k = DEEP, .m = COLUMNS};
+    weft_packed p = {.k = DEEP, .m = COLUMNS};
     weft_gemm_pack(kernel, &p, t->v, COLUMNS, 0, packed);
     weft_gemm_times(kernel, ROWS, t->u, DEEP, &p, 0, o->panels, COLUMNS);
     weft_gemm_outer(kernel, ROWS, DEEP, t->u, DEEP, COLUMNS, t->v, COLUMNS, o->outer,

@@ -22,7 +22,7 @@ static int vectors_at(const weft_kernel *kernel, int j, int m)
 
 /* ---- packing ------------------------------------------------------------------------ */
 
-size_t weft_panels_bytes(int k, int m)
+size_t weft_packed_bytes(int k, int m)
 {
     return (size_t)k * round_up(m, weft_kernel_best()->lanes) * sizeof(real);
 }
@@ -48,7 +48,7 @@ static void turn_panel(int k, int m, int wide, const real *b, size_t ldb, real *
     }
 }
 
-void weft_gemm_pack(const weft_kernel *kernel, weft_panels *p, const real *b, size_t ldb,
+void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
                     int trans, real *to)
 {
     p->packed = to;
@@ -64,7 +64,7 @@ void weft_gemm_pack(const weft_kernel *kernel, weft_panels *p, const real *b, si
     }
 }
 
-void weft_panels_pack(weft_panels *p, int k, int m, const real *b, size_t ldb, int trans,
+void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, int trans,
                       void *mem)
 {
     p->k = k;
@@ -106,7 +106,7 @@ static void by_panel(const weft_kernel *kernel, int n, const real *a, size_t lda
 }
 
 void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda,
-                     const weft_panels *p, int add, real *c, size_t ldc)
+                     const weft_packed *p, int add, real *c, size_t ldc)
 {
     const int band = BAND * kernel->rows;
     for (int i = 0, rows; i < n; i += rows) {
@@ -122,7 +122,7 @@ void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda
     }
 }
 
-void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, int add,
+void weft_packed_times(int n, const real *a, size_t lda, const weft_packed *b, int add,
                        real *c, size_t ldc)
 {
     weft_gemm_times(weft_kernel_best(), n, a, lda, b, add, c, ldc);
@@ -131,15 +131,15 @@ void weft_panels_times(int n, const real *a, size_t lda, const weft_panels *b, i
 /* Where the piece of rows k0.. of a packed matrix [k][m] begins. */
 static size_t piece_at(int k0, int m)
 {
-    return weft_panels_bytes(k0, m) / sizeof(real);
+    return weft_packed_bytes(k0, m) / sizeof(real);
 }
 
 void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem)
 {
     for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
         const int deep = least(WEFT_DEEP, k - k0);
-        weft_panels p;
-        weft_panels_pack(&p, deep, n, b + k0, ldb, 1,
+        weft_packed p;
+        weft_packed_pack(&p, deep, n, b + k0, ldb, 1,
                          (real *)mem + piece_at(k0, m) + (size_t)deep * (size_t)j);
     }
 }
@@ -148,16 +148,16 @@ void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void 
                      real *c, size_t ldc)
 {
     for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
-        const weft_panels p = {.k = least(WEFT_DEEP, k - k0),
+        const weft_packed p = {.k = least(WEFT_DEEP, k - k0),
                                .m = m,
                                .packed = (const real *)mem + piece_at(k0, m)};
-        weft_panels_times(n, a + k0, lda, &p, k0 > 0, c, ldc);
+        weft_packed_times(n, a + k0, lda, &p, k0 > 0, c, ldc);
     }
 }
 
 /* g[rows][ldg] += a^T b for up to a tile's rows, a[n][lda], all panels of b. */
 static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size_t lda,
-                        const weft_panels *p, real *g, size_t ldg)
+                        const weft_packed *p, real *g, size_t ldg)
 {
     _Alignas(64) real part[MOST_TILE];
     const real *b = p->packed;
@@ -183,7 +183,7 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
     real *edge = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * most);
     real *panels = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * round_up(m, kernel->lanes));
     for (int i = 0; i < n; i += DEEP, a += DEEP * lda, b += DEEP * ldb) {
-        weft_panels p = {.k = least(n - i, DEEP), .m = m};
+        weft_packed p = {.k = least(n - i, DEEP), .m = m};
         weft_gemm_pack(kernel, &p, b, ldb, 0, panels);
         for (int j = 0; j < even; j += most)
             outer_strip(kernel, most, a + j, lda, &p, g + (size_t)j * ldg, ldg);

@@ -76,10 +76,10 @@ void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset,
                        uint8_t *q);
 
 /* The products of weft/math.h with a table of one's choice. p->k, p->m are set. */
-void weft_gemm_pack(const weft_kernel *kernel, weft_panels *p, const real *b, size_t ldb,
+void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
                     int trans, real *to);
 void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda,
-                     const weft_panels *p, int add, real *c, size_t ldc);
+                     const weft_packed *p, int add, real *c, size_t ldc);
 void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, size_t lda,
                      int m, const real *b, size_t ldb, real *g, size_t ldg,
                      weft_arena *tmp);

@@ -42,8 +42,8 @@ static int terms_back(const weft_layer *l)
 
 size_t weft_conv_packed(const weft_layer *l)
 {
-    const size_t a = weft_panels_bytes(terms(l), l->out);
-    const size_t b = weft_panels_bytes(terms_back(l), l->c);
+    const size_t a = weft_packed_bytes(terms(l), l->out);
+    const size_t b = weft_packed_bytes(terms_back(l), l->c);
     return a > b ? a : b;
 }
 
@@ -128,12 +128,12 @@ void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int 
                        const real *x, real *y, int32_t *pick)
 {
     const int64_t in = (int64_t)l->h * l->w * l->c;
-    weft_panels p;
-    weft_panels_pack(&p, terms(l), l->out, w + l->weight, (size_t)terms(l), 1, t->packed);
+    weft_packed p;
+    weft_packed_pack(&p, terms(l), l->out, w + l->weight, (size_t)terms(l), 1, t->packed);
     for (int64_t i = 0; i < n; i++) {
         const image one = {x + i * in, l->h, l->w, l->c, l->w};
         spread(&one, l->k, l->pad, t->spread);
-        weft_panels_times(places(l), t->spread, (size_t)(l->k * l->c), &p, 0, t->wide,
+        weft_packed_times(places(l), t->spread, (size_t)(l->k * l->c), &p, 0, t->wide,
                           (size_t)l->out);
         if (l->pool == 2)
             pool(l, t->wide, w + l->bias, y + i * l->units, pick + i * l->units);
@@ -182,13 +182,13 @@ static void turn(const weft_layer *l, const real *w, real *turned)
 }
 
 /* dx[h][w][c] of an image: the convolution of its `wide` with turned weights. */
-static void back(const weft_layer *l, weft_scratch *t, const weft_panels *p, real *dx)
+static void back(const weft_layer *l, weft_scratch *t, const weft_packed *p, real *dx)
 {
     const int step = l->k * l->out, wide = l->w + l->k - 1;
     const image one = {t->wide, l->oh, l->ow, l->out, stride(l)};
     spread(&one, l->k, l->k - 1 - l->pad, t->spread);
     for (int64_t y = 0; y < l->h; y++)
-        weft_panels_times(l->w, t->spread + y * wide * step, (size_t)step, p, 0,
+        weft_packed_times(l->w, t->spread + y * wide * step, (size_t)step, p, 0,
                           dx + y * l->w * l->c, (size_t)l->c);
 }
 
@@ -198,10 +198,10 @@ void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int
 {
     const int64_t in = (int64_t)l->h * l->w * l->c;
     real *gw = g + l->weight, *bias = g + l->bias;
-    weft_panels p;
+    weft_packed p;
     if (dx) {
         turn(l, w + l->weight, t->turned);
-        weft_panels_pack(&p, terms_back(l), l->c, t->turned, (size_t)l->c, 0, t->packed);
+        weft_packed_pack(&p, terms_back(l), l->c, t->turned, (size_t)l->c, 0, t->packed);
     }
     real *sum = t->turned; /* transpose of the gradient: out fills whole vectors */
     memset(sum, 0, (size_t)terms(l) * (size_t)l->out * sizeof *sum);

@@ -20,8 +20,8 @@ static int least(int a, int b)
 
 size_t weft_dense_packed(const weft_layer *l, int most)
 {
-    const size_t w = weft_panels_bytes(LONG, SHORT), v = weft_panels_bytes(FEW, LONG);
-    const size_t x = weft_panels_bytes(l->c, least(most, l->out));
+    const size_t w = weft_packed_bytes(LONG, SHORT), v = weft_packed_bytes(FEW, LONG);
+    const size_t x = weft_packed_bytes(l->c, least(most, l->out));
     return x > w ? x > v ? x : v : w > v ? w : v;
 }
 
@@ -32,9 +32,9 @@ static void by_samples(const weft_layer *l, weft_scratch *t, const real *w, int 
                        const real *x, real *y)
 {
     const int m = l->out;
-    weft_panels p;
-    weft_panels_pack(&p, l->c, n, x, (size_t)l->c, 1, t->packed);
-    weft_panels_times(m, w, (size_t)l->c, &p, 0, t->turned, (size_t)n);
+    weft_packed p;
+    weft_packed_pack(&p, l->c, n, x, (size_t)l->c, 1, t->packed);
+    weft_packed_times(m, w, (size_t)l->c, &p, 0, t->turned, (size_t)n);
     for (int j = 0; j < m; j++)
         for (int i = 0; i < n; i++) y[(int64_t)i * m + j] = t->turned[(int64_t)j * n + i];
 }
@@ -46,10 +46,10 @@ static void by_weights(const weft_layer *l, weft_scratch *t, const real *w, int 
     const int k = l->c, m = l->out;
     for (int j = 0; j < m; j += SHORT)
         for (int i = 0; i < k; i += LONG) {
-            weft_panels p;
-            weft_panels_pack(&p, least(LONG, k - i), least(SHORT, m - j),
+            weft_packed p;
+            weft_packed_pack(&p, least(LONG, k - i), least(SHORT, m - j),
                              w + (int64_t)j * k + i, (size_t)k, 1, t->packed);
-            weft_panels_times(n, x + i, (size_t)k, &p, i > 0, y + j, (size_t)m);
+            weft_packed_times(n, x + i, (size_t)k, &p, i > 0, y + j, (size_t)m);
         }
 }
 
@@ -77,10 +77,10 @@ static void back(const weft_layer *l, weft_scratch *t, const real *w, int n, con
     const int k = l->out, m = l->c;
     for (int i = 0; i < k; i += FEW)
         for (int j = 0; j < m; j += LONG) {
-            weft_panels p;
-            weft_panels_pack(&p, least(FEW, k - i), least(LONG, m - j),
+            weft_packed p;
+            weft_packed_pack(&p, least(FEW, k - i), least(LONG, m - j),
                              w + (int64_t)i * m + j, (size_t)m, 0, t->packed);
-            weft_panels_times(n, dy + i, (size_t)k, &p, i > 0, dx + j, (size_t)m);
+            weft_packed_times(n, dy + i, (size_t)k, &p, i > 0, dx + j, (size_t)m);
         }
 }
 

@@ -20,7 +20,7 @@ enum {
 
 /* Packed weights and the memory they are in. */
 typedef struct matrix {
-    weft_panels p;
+    weft_packed p;
     void *mem;
 } matrix;
 
@@ -71,7 +71,7 @@ static size_t stride(int64_t n)
 static matrix panels(int k, int m, weft_arena *mem)
 {
     return (matrix){.p = {.k = k, .m = m},
-                    .mem = weft_arena_get(mem, 1, weft_panels_bytes(k, m))};
+                    .mem = weft_arena_get(mem, 1, weft_packed_bytes(k, m))};
 }
 
 void *lstm_work(const void *self, int most, weft_arena *mem)
@@ -113,7 +113,7 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
 
 static void pack(matrix *x, const real *b, size_t ldb, int trans)
 {
-    weft_panels_pack(&x->p, x->p.k, x->p.m, b, ldb, trans, x->mem);
+    weft_packed_pack(&x->p, x->p.k, x->p.m, b, ldb, trans, x->mem);
 }
 
 /* Packs the weights of all layers, for the way back too where `back`. */
@@ -136,7 +136,7 @@ static void load(const lstm *t, scratch *s, const real *w, int back)
     }
     pack(&s->dense, w + at.dense, (size_t)h, 1);
     if (back) pack(&s->dense_back, w + at.dense, (size_t)h, 0);
-    weft_panels_times(classes, w + at.embed, (size_t)t->embedding, &s->layer[0].ih.p, 0,
+    weft_packed_times(classes, w + at.embed, (size_t)t->embedding, &s->layer[0].ih.p, 0,
                       s->table, 4 * (size_t)h);
     for (int i = 0; i < classes; i++)
         for (int j = 0; j < 4 * h; j++)
@@ -200,12 +200,12 @@ static void forward_layer(const part *p, int l)
     const scratch *s = p->s;
     const layer *y = &s->layer[l];
     const int n = p->n, d = (int)p->t->shape.d;
-    if (l) weft_panels_times(d * n, y->x, s->ld, &y->ih.p, 0, y->z, s->ldz);
+    if (l) weft_packed_times(d * n, y->x, s->ld, &y->ih.p, 0, y->z, s->ldz);
     for (int i = 0; i < n; i++) s->plus[i] = y->bias;
     for (int step = 0; step < d; step++) {
         const weft_cells c = cells(p, l, step);
         if (step)
-            weft_panels_times(n, c.y - n * s->ld, s->ld, &y->hh.p, l > 0, c.z, s->ldz);
+            weft_packed_times(n, c.y - n * s->ld, s->ld, &y->hh.p, l > 0, c.z, s->ldz);
         else if (l == 0)
             memset(c.z, 0, n * s->ldz * sizeof *c.z);
         if (l == 0)
@@ -235,7 +235,7 @@ static void forward(const part *p, const real *bias, double share, weft_score *s
     }
     const int from = start(p), rows = ((int)t->shape.d - from) * p->n;
     const real *y = s->layer[t->layers - 1].y + (size_t)from * p->n * s->ld;
-    weft_panels_times(rows, y, s->ld, &s->dense.p, 0, s->logit, s->ldc);
+    weft_packed_times(rows, y, s->ld, &s->dense.p, 0, s->logit, s->ldc);
     for (int r = 0; r < rows; r++) {
         real *z = s->logit + r * s->ldc;
         const int label = p->text[r % p->n][from + r / p->n + 1];
@@ -261,7 +261,7 @@ static void backward_steps(const part *p, int l)
         const weft_cells c = cells(p, l, step);
         real *dy = s->dy + (size_t)step * n * s->ld;
         if (step < d - 1)
-            weft_panels_times(n, c.z + n * s->ldz, s->ldz, &y->hh_back.p,
+            weft_packed_times(n, c.z + n * s->ldz, s->ldz, &y->hh_back.p,
                               !top || p->t->shape.every, dy, s->ld);
         if (l == 0)
             for (int i = 0; i < n; i++) s->into[i] = s->dtable + place(p, i, step);
@@ -282,7 +282,7 @@ static void backward(const part *p, real *g)
                g + at.dense, (size_t)h, s->mem);
     for (int r = 0; r < last; r++)
         for (int j = 0; j < c; j++) g[at.bias + j] += s->logit[r * s->ldc + j];
-    weft_panels_times(last, s->logit, s->ldc, &s->dense_back.p, 0, s->dy + skip, s->ld);
+    weft_packed_times(last, s->logit, s->ldc, &s->dense_back.p, 0, s->dy + skip, s->ld);
     for (int l = t->layers - 1; l >= 0; l--) {
         const layer *y = &s->layer[l];
         backward_steps(p, l);
@@ -291,7 +291,7 @@ static void backward(const part *p, real *g)
         if (l == 0) break;
         weft_outer(rows, 4 * h, y->z, s->ldz, h, y->x, s->ld, g + at.layer[l].ih, (size_t)h,
                    s->mem);
-        weft_panels_times(rows, y->z, s->ldz, &y->ih_back.p, 0, s->dy, s->ld);
+        weft_packed_times(rows, y->z, s->ldz, &y->ih_back.p, 0, s->dy, s->ld);
         if (p->share) drop_all(p, l - 1, s->dy, s->dy);
     }
 }
@@ -305,7 +305,7 @@ static void finish(const lstm *t, const scratch *s, const real *w, real *g)
     const size_t wide = 4 * (size_t)h, in = (size_t)t->embedding;
     weft_outer(classes, 4 * h, s->dtable, wide, t->embedding, w + at.embed, in,
                g + at.layer[0].ih, in, s->mem);
-    weft_panels_times(classes, s->dtable, wide, &s->layer[0].ih_back.p, 0, g + at.embed,
+    weft_packed_times(classes, s->dtable, wide, &s->layer[0].ih_back.p, 0, g + at.embed,
                       in);
     for (int i = 0; i < classes; i++)
         for (size_t j = 0; j < wide; j++) s->layer[0].dbias[j] += s->dtable[i * wide + j];

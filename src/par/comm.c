@@ -1,7 +1,7 @@
 /* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and the account
  * of where time goes. Sums of doubles are made of 64-bit integers, whose order does not
  * matter. Called by every layer that works on data in parallel. */
-#include "books.h"
+#include "timer.h"
 
 #include <cblas.h>
 #include <fcntl.h>
@@ -121,7 +121,7 @@ void weft_times_close(weft_team *t)
     t->since = now;
 }
 
-void weft_books_enter(weft_team *t)
+void weft_timer_begin(weft_team *t)
 {
     weft_times_close(t);
     MPI_Barrier(t->comm);
@@ -130,7 +130,7 @@ void weft_books_enter(weft_team *t)
     t->since = now;
 }
 
-void weft_books_leave(weft_team *t, size_t bytes)
+void weft_timer_end(weft_team *t, size_t bytes)
 {
     const double now = weft_now();
     t->times.comm += now - t->since;
@@ -145,12 +145,12 @@ static void reduce(weft_team *t, void *x, size_t n, size_t width, MPI_Datatype t
                    MPI_Op op)
 {
     if (t->size == 1) return;
-    weft_books_enter(t);
+    weft_timer_begin(t);
     for (size_t at = 0; at < n; at += PIECE) {
         const size_t count = n - at < PIECE ? n - at : PIECE;
         MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op, t->comm);
     }
-    weft_books_leave(t, n * width);
+    weft_timer_end(t, n * width);
 }
 
 void weft_sum_i64(weft_team *t, int64_t *x, size_t n)
@@ -188,16 +188,16 @@ void weft_sum_f64(weft_team *t, double *x, size_t n, double bound)
 void weft_bcast(weft_team *t, void *bytes, size_t n, int root)
 {
     if (t->size == 1) return;
-    weft_books_enter(t);
+    weft_timer_begin(t);
     for (size_t at = 0; at < n; at += PIECE)
         MPI_Bcast((char *)bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE,
                   root, t->comm);
-    weft_books_leave(t, n);
+    weft_timer_end(t, n);
 }
 
 void weft_spread(weft_team *t, const double *x, int n, double *out)
 {
-    weft_books_enter(t);
+    weft_timer_begin(t);
     for (int i = 0; i < n; i++) {
         double *min = out + 3 * (size_t)i, *mean = min + 1, *max = min + 2;
         MPI_Allreduce(x + i, min, 1, MPI_DOUBLE, MPI_MIN, t->comm);
@@ -205,7 +205,7 @@ void weft_spread(weft_team *t, const double *x, int n, double *out)
         MPI_Allreduce(x + i, max, 1, MPI_DOUBLE, MPI_MAX, t->comm);
         *mean /= t->size;
     }
-    weft_books_leave(t, 3 * (size_t)n * sizeof *x);
+    weft_timer_end(t, 3 * (size_t)n * sizeof *x);
 }
 
 /* ---- agreement ---------------------------------------------------------------------- */
@@ -217,9 +217,9 @@ weft_status weft_agree(weft_status st, weft_team *t)
     struct {
         int gravity, rank;
     } mine = {st == WEFT_STOP ? 1 : (int)st, t->rank}, worst;
-    weft_books_enter(t);
+    weft_timer_begin(t);
     MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, t->comm);
-    weft_books_leave(t, sizeof mine);
+    weft_timer_end(t, sizeof mine);
     if (worst.gravity == WEFT_OK) return WEFT_OK;
     char text[MESSAGE] = "";
     strncpy(text, weft_error(), MESSAGE - 1);

@@ -1,6 +1,6 @@
 /* Bytes from every rank to every rank, for rows that must change hands. Called by
  * model/dual.c. */
-#include "books.h"
+#include "timer.h"
 
 void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
                    const size_t *from)
@@ -8,7 +8,7 @@ void weft_exchange(weft_team *t, const void *send, const size_t *to, void *recei
     weft_arena *tmp = weft_arena_new();
     MPI_Request *pending = WEFT_NEW(tmp, MPI_Request, 2 * t->size);
     size_t in = 0, out = 0;
-    weft_books_enter(t);
+    weft_timer_begin(t);
     for (int r = 0; r < t->size; in += from[r++]) {
         weft_check(from[r] <= INT32_MAX, "%zu bytes from one rank to another", from[r]);
         MPI_Irecv((char *)receive + in, (int)from[r], MPI_BYTE, r, 0, t->comm, &pending[r]);
@@ -19,6 +19,6 @@ void weft_exchange(weft_team *t, const void *send, const size_t *to, void *recei
                   &pending[t->size + r]);
     }
     MPI_Waitall(2 * t->size, pending, MPI_STATUSES_IGNORE);
-    weft_books_leave(t, out);
+    weft_timer_end(t, out);
     weft_arena_free(tmp);
 }

@@ -2,7 +2,7 @@
  * matrix comes as panels that every rank sees in full and keeps its own blocks of; so no
  * rank holds more than its share and one panel. Called by the ridge model. Blackford et
  * al., "ScaLAPACK Users' Guide", SIAM 1997: block-cyclic layout in chapter 4. */
-#include "books.h"
+#include "timer.h"
 
 #include <limits.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static void keep(weft_grid *g, int c0, int nc, const double *p)
 }
 
 /* Fills the lower triangle, panel by panel. Collective. */
-static void fill(weft_grid *g, weft_panel panel, void *ctx)
+static void fill(weft_grid *g, weft_block_fn panel, void *ctx)
 {
     const size_t mark = weft_arena_mark(g->mem);
     double *p = WEFT_NEW(g->mem, double, (size_t)g->n *PANEL);
@@ -133,7 +133,7 @@ double weft_grid_bytes(int64_t n, int size)
     return order * order / size * sizeof(real) + 2 * order * PANEL * sizeof(double);
 }
 
-weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_panel panel, void *ctx,
+weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *ctx,
                             weft_arena *mem, int64_t *minor)
 {
     weft_check(n <= INT_MAX, "ScaLAPACK counts rows by int: %lld", (long long)n);
@@ -182,11 +182,11 @@ static void solve_grid(weft_grid *g, int c, real *b)
         for (int i = 0; i < g->local_n; i++)
             b[(size_t)global(j, g->col, g->ncol) * n + (size_t)global(i, g->row, g->nrow)] =
                 x[(size_t)j * (size_t)g->local_n + (size_t)i];
-    weft_books_enter(g->team);
+    weft_timer_begin(g->team);
     for (int j = 0; j < c; j++)
         MPI_Allreduce(MPI_IN_PLACE, b + (size_t)j * n, g->n, REAL_MPI, MPI_SUM,
                       g->team->comm);
-    weft_books_leave(g->team, n * (size_t)c * sizeof *b);
+    weft_timer_end(g->team, n * (size_t)c * sizeof *b);
     weft_arena_reset(g->mem, mark);
 }
 

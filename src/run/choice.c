@@ -26,37 +26,37 @@ int weft_merit_compare(const weft_merit *a, const weft_merit *b)
     return c;
 }
 
-weft_merit weft_event_merit(const weft_event *e)
+weft_merit weft_job_record_merit(const weft_job_record *e)
 {
     return (weft_merit){.job = e->job.id,
-                        .wins = e->job.wins,
-                        .size = e->job.size,
+                        .wins = e->job.eligibility,
+                        .size = e->job.feature_fraction,
                         .resource = e->res.resource,
                         .loss = e->res.loss};
 }
 
 /* The mixture as the job left it. */
-static weft_mix mix_after(const weft_event *e)
+static weft_mix mix_after(const weft_job_record *e)
 {
     weft_mix m = e->job.mix;
-    m.z = e->res.z;
+    m.logp = e->res.logp;
     return m;
 }
 
-int weft_winner_arm(const weft_event *e)
+int weft_winner_arm(const weft_job_record *e)
 {
     const weft_mix m = mix_after(e);
     int best[WEFT_MOST_BLOCKS];
     weft_mix_best(&m, best);
     int arm = best[0];
     for (int i = 0; i < weft_mix_off(&m, 1); i++)
-        if (!(m.z[i] < m.z[arm]) &&
+        if (!(m.logp[i] < m.logp[arm]) &&
             weft_result_score(&e->res, i) < weft_result_score(&e->res, arm))
             arm = i;
     return arm;
 }
 
-void weft_winner_conf(const weft_event *e, double *conf)
+void weft_winner_conf(const weft_job_record *e, double *conf)
 {
     const weft_mix m = mix_after(e);
     int pick[WEFT_MOST_BLOCKS];

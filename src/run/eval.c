@@ -40,8 +40,8 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
     weft_job job = {.id = w->job,
                     .trial = w->trial,
                     .from = -1,
-                    .round = (int)w->round,
-                    .size = w->size,
+                    .index = (int)w->round,
+                    .feature_fraction = w->size,
                     .last = 1,
                     .mix = weft_mix_new(1, 0, r->mem)};
     job.mix.id[0] = w->id;

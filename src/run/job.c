@@ -7,23 +7,23 @@
 #include <math.h>
 #include <string.h>
 
-#define LOOK       0.2 /* seconds between looks, about */
-#define MOST_SPENT 1e9 /* seconds that a round may take on all ranks together */
+#define POLL_SECONDS 0.2 /* seconds between looks, about */
+#define MOST_SPENT   1e9 /* seconds that a round may take on all ranks together */
 
-/* A job in flight. */
-typedef struct flight {
+/* A job in job_run. */
+typedef struct job_run {
     weft_sched *s;
-    weft_event *e;
+    weft_job_record *e;
     weft_state *state;
     int64_t units, done;
     int64_t next;   /* rounds done when to look again */
     int64_t each;   /* rounds between the last two looks */
     int64_t summed; /* rows whose times are means over ranks already */
     double before;  /* seconds in earlier sessions */
-    double start, looked, saved;
-} flight;
+    double start, polled, saved;
+} job_run;
 
-static double seconds_of(const flight *f)
+static double seconds_of(const job_run *f)
 {
     return f->before + weft_now() - f->start;
 }
@@ -32,7 +32,7 @@ static double seconds_of(const flight *f)
 
 /* Replaces the times of this rank by means over the team, in the rows that have none yet.
  * Collective over team. */
-static void average_times(flight *f)
+static void average_times(job_run *f)
 {
     const int64_t first = f->summed, n = f->done - first;
     weft_team *team = f->s->team;
@@ -59,20 +59,20 @@ static void average_times(flight *f)
 /* ---- stopping ----------------------------------------------------------------------- */
 
 /* Writes a checkpoint. Collective over team. */
-static weft_status save(flight *f)
+static weft_status save(job_run *f)
 {
     average_times(f);
     f->e->seconds = seconds_of(f);
     f->saved = weft_now();
     const int root = f->s->team->rank == 0;
     return weft_agree(
-        root ? weft_unit_put(f->s->trace, f->e, f->done, f->state->x, f->state->n)
+        root ? weft_checkpoint_write(f->s->trace, f->e, f->done, f->state->x, f->state->n)
              : WEFT_OK,
         f->s->team);
 }
 
 /* "7 jobs" or "7 jobs and 120 of 800 rounds of another" */
-static const char *progress_text(const flight *f, char *text, size_t n)
+static const char *progress_text(const job_run *f, char *text, size_t n)
 {
     const long long jobs = (long long)f->s->n;
     if (f->done > 0)
@@ -83,16 +83,16 @@ static const char *progress_text(const flight *f, char *text, size_t n)
     return text;
 }
 
-/* How many rounds to do before the next look: as many as may take LOOK seconds, at most
- * twice as many as before. */
-static double next_look(const flight *f, double now)
+/* How many rounds to do before the next look: as many as may take POLL_SECONDS seconds, at
+ * most twice as many as before. */
+static double next_poll(const job_run *f, double now)
 {
-    const double wait = fmin(LOOK, f->s->checkpoint);
-    const double took = fmax(now - f->looked, 1e-9);
+    const double wait = fmin(POLL_SECONDS, f->s->checkpoint);
+    const double took = fmax(now - f->polled, 1e-9);
     return fmax(1, fmin(2.0 * (double)f->each, floor((double)f->each * wait / took)));
 }
 
-static weft_status stop(const flight *f, int signal)
+static weft_status stop(const job_run *f, int signal)
 {
     const weft_sched *s = f->s;
     const char *path = s->trace ? s->trace->path : "RUN.h5";
@@ -108,16 +108,16 @@ static weft_status stop(const flight *f, int signal)
 }
 
 /* Is there a reason to stop, or to save? Collective over team. WEFT_STOP. */
-static weft_status look(flight *f)
+static weft_status poll(job_run *f)
 {
     weft_sched *s = f->s;
     const double now = weft_now();
     const int root = s->team->rank == 0;
     double v[4] = {weft_signals_seen(),
                    s->time_limit > 0 && now - s->begun >= s->time_limit,
-                   root && now - f->saved >= s->checkpoint, root ? next_look(f, now) : 0};
+                   root && now - f->saved >= s->checkpoint, root ? next_poll(f, now) : 0};
     weft_max_f64(s->team, v, 4);
-    f->looked = now;
+    f->polled = now;
     f->each = (int64_t)v[3];
     f->next = f->done + f->each;
     const int stops = v[0] > 0 || v[1] > 0;
@@ -128,16 +128,16 @@ static weft_status look(flight *f)
 /* ---- rounds ------------------------------------------------------------------------- */
 
 /* One unit; the row's times are those of this rank. */
-static weft_status do_unit(flight *f)
+static weft_status do_unit(job_run *f)
 {
     weft_sched *s = f->s;
-    weft_event *e = f->e;
+    weft_job_record *e = f->e;
     if (e->nunit == 0)
         return s->task->step(s->task_self, &e->job, 0, f->state->x, NULL, NULL, &e->res);
     const size_t k = (size_t)e->job.mix.k;
     weft_round *row = &e->round[f->done];
-    double *z = e->z + (size_t)f->done * k;
-    memcpy(z, f->done > 0 ? z - k : e->job.mix.z, k * sizeof *z);
+    double *z = e->logp + (size_t)f->done * k;
+    memcpy(z, f->done > 0 ? z - k : e->job.mix.logp, k * sizeof *z);
     weft_times_close(s->team);
     const weft_times t = s->team->times;
     const double start = weft_now();
@@ -147,37 +147,37 @@ static weft_status do_unit(flight *f)
     row->compute = s->team->times.compute - t.compute;
     row->wait = s->team->times.wait - t.wait;
     row->comm = s->team->times.comm - t.comm;
-    memcpy(e->res.z, z, k * sizeof *z);
+    memcpy(e->res.logp, z, k * sizeof *z);
     return WEFT_OK;
 }
 
 /* The state and rows to go on from: of a checkpoint, else of the job's beginning.
  * Collective over team. */
-static weft_status begin(flight *f)
+static weft_status begin(job_run *f)
 {
     weft_sched *s = f->s;
-    weft_event *e = f->e;
-    if (s->task->units) weft_event_rounds(e, f->units, s->mem);
-    memcpy(e->res.z, e->job.mix.z, (size_t)e->job.mix.k * sizeof *e->res.z);
+    weft_job_record *e = f->e;
+    if (s->task->units) weft_job_record_rounds(e, f->units, s->mem);
+    memcpy(e->res.logp, e->job.mix.logp, (size_t)e->job.mix.k * sizeof *e->res.logp);
     if (s->trace && f->units > 1) {
         if (s->team->rank == 0)
-            f->done = weft_unit_get(s->trace, e, f->state->x, f->state->n);
+            f->done = weft_checkpoint_read(s->trace, e, f->state->x, f->state->n);
         weft_bcast(s->team, &f->done, sizeof f->done, 0);
     }
-    if (f->done == 0) return weft_held_begin(s, &e->job, f->state->x);
+    if (f->done == 0) return weft_cache_begin(s, &e->job, f->state->x);
     const size_t done = (size_t)f->done;
     weft_bcast(s->team, f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
     weft_bcast(s->team, e->round, done * sizeof *e->round, 0);
-    weft_bcast(s->team, e->z, done * (size_t)e->job.mix.k * sizeof *e->z, 0);
+    weft_bcast(s->team, e->logp, done * (size_t)e->job.mix.k * sizeof *e->logp, 0);
     weft_bcast(s->team, &e->seconds, sizeof e->seconds, 0);
     f->before = e->seconds;
     f->summed = f->done;
     return WEFT_OK;
 }
 
-static weft_status fly(flight *f)
+static weft_status run_units(job_run *f)
 {
-    TRY(look(f));
+    TRY(poll(f));
     TRY(begin(f));
     f->each = 1;
     f->next = f->done + 1;
@@ -185,7 +185,7 @@ static weft_status fly(flight *f)
         TRY(do_unit(f));
         f->done++;
         weft_show_round(f->s, f->e, f->done, seconds_of(f));
-        if (f->done >= f->next && f->done < f->units) TRY(look(f));
+        if (f->done >= f->next && f->done < f->units) TRY(poll(f));
     }
     average_times(f);
     return WEFT_OK;
@@ -194,7 +194,7 @@ static weft_status fly(flight *f)
 /* ---- the result --------------------------------------------------------------------- */
 
 /* Makes sure that all ranks have the same result: that of rank 0. Collective over team. */
-static void share_result(weft_team *team, weft_event *e)
+static void share_result(weft_team *team, weft_job_record *e)
 {
     weft_arena *tmp = weft_arena_new();
     const size_t bytes = weft_result_bytes(e->res.k);
@@ -205,34 +205,39 @@ static void share_result(weft_team *team, weft_event *e)
     weft_arena_free(tmp);
 }
 
-static void finish(flight *f)
+static void finish(job_run *f)
 {
-    weft_event *e = f->e;
+    weft_job_record *e = f->e;
     e->seconds = seconds_of(f);
     e->res.job = e->job.id;
     e->res.trial = e->job.trial;
-    e->res.resource = weft_held_resource(f->s, &e->job) + e->job.resource;
+    e->res.resource = weft_cache_resource(f->s, &e->job) + e->job.resource;
     if (isnan(e->res.loss)) e->res.loss = INFINITY;
     share_result(f->s->team, e);
     e->hash = weft_hash(f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
+    weft_tensor tensor[WEFT_MOST_TENSORS];
+    const weft_sched *s = f->s;
+    const int n = s->task->tensors(s->task_self, e->job.feature_fraction, tensor);
+    const int64_t size = weft_tensors_size(n, tensor);
+    e->weights = weft_hash(f->state->x, (size_t)size * sizeof *f->state->x, 0);
 }
 
-weft_status weft_job_run(weft_sched *s, weft_event *e, weft_state *out)
+weft_status weft_job_run(weft_sched *s, weft_job_record *e, weft_state *out)
 {
     weft_arena *mem = weft_arena_new();
     *out = (weft_state){.n = s->task->nstate(s->task_self, e->job.mix.k), .mem = mem};
     out->x = WEFT_NEW(mem, real, out->n);
     const double now = weft_now();
-    flight f = {.s = s,
-                .e = e,
-                .state = out,
-                .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
-                .each = 1,
-                .start = now,
-                .looked = now,
-                .saved = now};
+    job_run f = {.s = s,
+                 .e = e,
+                 .state = out,
+                 .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
+                 .each = 1,
+                 .start = now,
+                 .polled = now,
+                 .saved = now};
     weft_check(f.units > 0, "job %lld of no units", (long long)e->job.id);
-    const weft_status st = fly(&f);
+    const weft_status st = run_units(&f);
     if (st == WEFT_OK)
         finish(&f);
     else

@@ -80,18 +80,18 @@ static weft_status put_events(weft_h5 *f, const weft_sched *s)
 {
     event_row *row = WEFT_NEW(f->mem, event_row, s->n);
     for (int64_t i = 0; i < s->n; i++) {
-        const weft_event *e = &s->event[i];
+        const weft_job_record *e = &s->event[i];
         row[i] = (event_row){.job = e->job.id,
                              .trial = e->job.trial,
                              .from = e->job.from,
-                             .round = e->job.round,
+                             .round = e->job.index,
                              .rounds = e->nunit,
-                             .wins = e->job.wins,
+                             .wins = e->job.eligibility,
                              .k = e->job.mix.k,
                              .alive = weft_mix_alive(&e->job.mix),
                              .iterations = e->res.iterations,
                              .resource = e->res.resource,
-                             .size = e->job.size,
+                             .size = e->job.feature_fraction,
                              .loss = e->res.loss,
                              .bound = e->res.bound,
                              .valid_loss = e->res.valid_loss,
@@ -119,12 +119,12 @@ static weft_status put_arms(weft_h5 *f, const weft_sched *s)
         const weft_mix *m = &s->event[i].job.mix;
         const weft_result *r = &s->event[i].res;
         for (int a = 0; a < m->k; a++) {
-            if (!(m->z[a] > -INFINITY) && !(r->arm_count[a] > 0)) continue;
+            if (!(m->logp[a] > -INFINITY) && !(r->arm_count[a] > 0)) continue;
             const double samples = r->arm_count[a] > 0 ? r->arm_count[a] : NAN;
             row[n++] = (arm_row){.job = s->event[i].job.id,
                                  .config = m->id[a],
-                                 .p = exp(m->z[a]),
-                                 .after = exp(r->z[a]),
+                                 .p = exp(m->logp[a]),
+                                 .after = exp(r->logp[a]),
                                  .loss = r->arm_loss[a] / samples,
                                  .error = r->arm_wrong[a] / samples,
                                  .score = weft_result_score(r, a),
@@ -212,7 +212,7 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
 
 static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
 {
-    const weft_event *e = &o->sched->winner;
+    const weft_job_record *e = &o->sched->winner;
     const int64_t dim = e->job.mix.dim;
     double *conf = WEFT_NEW(f->mem, double, dim);
     weft_winner_conf(e, conf);
@@ -224,11 +224,11 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
                     "its configuration; axes in /configs/axis", "the option's own"));
     weft_winner w = {.config = config,
                      .text = text,
-                     .size = e->job.size,
+                     .size = e->job.feature_fraction,
                      .id = e->job.mix.id[weft_winner_arm(e)],
                      .job = e->job.id,
                      .trial = e->job.trial,
-                     .round = e->job.round,
+                     .round = e->job.index,
                      .ntensor = o->ntensor,
                      .state = o->state,
                      .like = weft_data_likeness(&o->run->data)};
@@ -262,10 +262,11 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
     const weft_run *r = o->run;
     const time_t began = (time_t)o->began;
     struct tm utc;
-    char started[32] = "", digest[17];
+    char started[32] = "", digest[17], arithmetic[17];
     if (gmtime_r(&began, &utc))
         strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)o->digest);
+    snprintf(arithmetic, sizeof arithmetic, "%016llx", (unsigned long long)o->arithmetic);
     const struct {
         const char *key, *text;
     } texts[] = {
@@ -284,6 +285,7 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
         {"started", started},
         {"config", o->config},
         {"digest", digest},
+        {"arithmetic", arithmetic},
     };
     const struct {
         const char *key;

@@ -36,11 +36,11 @@ static int ends(const char *rest)
     return end && !*end;
 }
 
-/* 1 for "state-3-17", "unit-17", and each or the journal with ".tmp.0001234": what a run
- * writes, the journal itself left out. */
+/* 1 for "state-3-17", "checkpoint-17", and each or the journal with ".tmp.0001234": what a
+ * run writes, the journal itself left out. */
 static int is_ours(const char *name)
 {
-    return ends(after(after(name, "unit-"), NULL)) ||
+    return ends(after(after(name, "checkpoint-"), NULL)) ||
            ends(after(after(after(after(name, "state-"), NULL), "-"), NULL)) ||
            (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
 }

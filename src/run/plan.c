@@ -15,9 +15,9 @@ enum { TRIED = 8 }; /* jobs that are begun for real, at most */
 typedef struct plan {
     int64_t jobs, fits; /* fits of one configuration among the jobs */
     int64_t rounds;
-    weft_cost sum;           /* memory: the largest */
-    double gflops, gbytes;   /* measured rates of a rank: sgemm, reading from memory */
-    weft_event first[TRIED]; /* of min(jobs, TRIED) */
+    weft_cost sum;                /* memory: the largest */
+    double gflops, gbytes;        /* measured rates of a rank: sgemm, reading from memory */
+    weft_job_record first[TRIED]; /* of min(jobs, TRIED) */
     int64_t units[TRIED];
     double flops[TRIED];
     int tried;         /* jobs that were begun for real */
@@ -36,7 +36,7 @@ static void make_up(const weft_job *job, weft_result *res)
     res->trial = job->trial;
     res->resource = job->resource;
     res->loss = res->valid_loss = res->valid_error = 0.5;
-    memcpy(res->z, job->mix.z, (size_t)res->k * sizeof *res->z);
+    memcpy(res->logp, job->mix.logp, (size_t)res->k * sizeof *res->logp);
     for (int i = 0; i < res->k; i++) {
         res->arm_count[i] = 2;
         res->arm_loss[i] = res->arm_wrong[i] = 1;
@@ -49,7 +49,7 @@ static void add_cost(const weft_run *r, const weft_job *job, plan *p)
     r->task->cost(r->task_self, job, &c);
     const int64_t units = r->task->units ? r->task->units(r->task_self, job) : 1;
     if (p->jobs < TRIED) {
-        p->first[p->jobs] = weft_event_new(job, r->mem);
+        p->first[p->jobs] = weft_job_record_new(job, r->mem);
         p->units[p->jobs] = units;
         p->flops[p->jobs] = c.flops;
     }
@@ -66,7 +66,7 @@ static void drive(const weft_run *r, plan *p)
 {
     for (;;) {
         weft_arena *tmp = weft_arena_new();
-        weft_job job = {.from = -1, .size = 1};
+        weft_job job = {.from = -1, .feature_fraction = 1};
         const weft_asked asked = r->tuner->ask(r->tuner_self, &job);
         if (asked == WEFT_JOB) {
             job.id = p->jobs;
@@ -96,11 +96,11 @@ static double slowly(const weft_run *r, const plan *p, double flops)
  * Collective over team. */
 static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
 {
-    weft_event *e = &p->first[i];
+    weft_job_record *e = &p->first[i];
     weft_arena *tmp = weft_arena_new();
     real *state = WEFT_NEW(tmp, real, r->task->nstate(r->task_self, e->job.mix.k));
     double *z = WEFT_NEW(tmp, double, e->job.mix.k);
-    memcpy(z, e->job.mix.z, (size_t)e->job.mix.k * sizeof *z);
+    memcpy(z, e->job.mix.logp, (size_t)e->job.mix.k * sizeof *z);
     r->task->start(r->task_self, &e->job, state);
     const double start = weft_now();
     weft_status st = WEFT_OK;
@@ -125,13 +125,13 @@ static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
 static weft_status try_smaller(const weft_run *r, plan *p)
 {
     weft_job *job = &p->first[0].job;
-    const double all = p->flops[0], full = job->size;
+    const double all = p->flops[0], full = job->feature_fraction;
     double expected = slowly(r, p, all);
     weft_max_f64(r->team, &expected, 1);
     for (int k = 0; k < 2 && expected > TRY_OUT; k++) {
         const double work = p->work, took = p->took;
         weft_cost c = {0};
-        job->size = full * fmin(0.5 * TRY_OUT / expected, 1);
+        job->feature_fraction = full * fmin(0.5 * TRY_OUT / expected, 1);
         r->task->cost(r->task_self, job, &c);
         if (c.flops > 0.5 * all) break;
         p->flops[0] = c.flops;
@@ -139,12 +139,12 @@ static weft_status try_smaller(const weft_run *r, plan *p)
         p->done = p->tried = 0;
         TRY(weft_agree(begin_job(r, p, 0, TRY_OUT), r->team));
         weft_max_f64(r->team, &p->took, 1);
-        p->share = job->size;
+        p->share = job->feature_fraction;
         expected = p->took * all / p->work;
         const double slope = (p->took - took) / (p->work - work);
         if (k > 0 && slope > 0) p->fixed = fmax(took - slope * work, 0);
     }
-    job->size = full;
+    job->feature_fraction = full;
     return WEFT_OK;
 }
 

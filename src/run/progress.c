@@ -14,7 +14,7 @@ static double loss_of(const weft_round *r)
     return isnan(r->before_loss) ? r->train_loss : r->before_loss;
 }
 
-void weft_show_round(weft_sched *s, const weft_event *e, int64_t done, double seconds)
+void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds)
 {
     if (s->world->rank != 0 || e->nunit < 2 || done == e->nunit) return;
     const int terminal = isatty(STDERR_FILENO);
@@ -35,7 +35,7 @@ void weft_show_round(weft_sched *s, const weft_event *e, int64_t done, double se
         weft_log(WEFT_INFO, "%s", text);
 }
 
-void weft_show_job(weft_sched *s, const weft_event *e, int team)
+void weft_show_job(weft_sched *s, const weft_job_record *e, int team)
 {
     const int64_t all = s->tuner->jobs(s->tuner_self);
     const double spent = weft_now() - s->begun;

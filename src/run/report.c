@@ -271,7 +271,9 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
         print_ranking(s, tmp);
     print_times(s);
     if (s->rounds > 0) print_rounds(s);
-    printf("digest    %s\n", weft_summary_value(s, "digest")->text);
+    const char *arithmetic = weft_summary_value(s, "arithmetic")->text;
+    printf("digest    %s%s%s\n", weft_summary_value(s, "digest")->text,
+           arithmetic ? ", of the arithmetic alone " : "", arithmetic ? arithmetic : "");
 }
 
 /* ---- several runs for people -------------------------------------------------------- */

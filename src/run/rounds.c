@@ -54,12 +54,12 @@ static const weft_column columns[] = {
 static int64_t rounds_before(const weft_sched *s, int64_t event)
 {
     const weft_job *own = &s->event[event].job;
-    int64_t trial = own->round == 0 && own->from >= 0 ? own->from : own->trial, n = 0;
+    int64_t trial = own->index == 0 && own->from >= 0 ? own->from : own->trial, n = 0;
     for (int64_t i = event; i-- > 0;) {
-        const weft_event *e = &s->event[i];
+        const weft_job_record *e = &s->event[i];
         if (e->job.trial != trial) continue;
         n += e->nunit;
-        if (e->job.round == 0 && e->job.from >= 0) trial = e->job.from;
+        if (e->job.index == 0 && e->job.from >= 0) trial = e->job.from;
     }
     return n;
 }
@@ -68,7 +68,7 @@ static weft_status put_rows(weft_h5 *f, const weft_sched *s, int64_t n)
 {
     round_row *row = WEFT_NEW(f->mem, round_row, n), *at = row;
     for (int64_t i = 0; i < s->n; i++) {
-        const weft_event *e = &s->event[i];
+        const weft_job_record *e = &s->event[i];
         const int64_t before = e->nunit > 0 ? rounds_before(s, i) : 0;
         for (int64_t u = 0; u < e->nunit; u++)
             *at++ = (round_row){.job = e->job.id,
@@ -85,12 +85,12 @@ static weft_status put_mix(weft_h5 *f, const weft_sched *s, int64_t n, int most)
     double *p = WEFT_NEW(f->mem, double, n *most), *at = p;
     int64_t *config = WEFT_NEW(f->mem, int64_t, s->n * most);
     for (int64_t i = 0; i < s->n; i++) {
-        const weft_event *e = &s->event[i];
+        const weft_job_record *e = &s->event[i];
         const int k = e->job.mix.k;
         for (int a = 0; a < most; a++) config[i * most + a] = a < k ? e->job.mix.id[a] : -1;
         for (int64_t u = 0; u < e->nunit; u++)
             for (int a = 0; a < most; a++)
-                *at++ = a < k ? exp(e->z[u * k + a]) : (double)NAN;
+                *at++ = a < k ? exp(e->logp[u * k + a]) : (double)NAN;
     }
     const int64_t p_shape[2] = {n, most}, config_shape[2] = {s->n, most};
     TRY(weft_h5_put(f, "/mix/p", WEFT_H5_F64, 2, p_shape, p, 1,

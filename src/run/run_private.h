@@ -58,31 +58,36 @@ double weft_host_memory(void);
 
 /* ---- jobs that are done ------------------------------------------------------------- */
 
-typedef struct weft_event {
+typedef struct weft_job_record {
     weft_job job; /* with its own mixture */
     weft_result res;
     double seconds;    /* that the task took */
     uint64_t hash;     /* of the state after it */
+    uint64_t weights;  /* hash of its tensors alone */
     int64_t nunit;     /* rows of rounds; 0 where the task makes none */
     weft_round *round; /* [nunit] */
-    double *z;         /* [nunit][k] log-probabilities after each */
-} weft_event;
+    double *logp;      /* [nunit][k] log-probabilities after each */
+} weft_job_record;
 
 /* An event of a job that is to be done: results empty, the mixture copied. */
-weft_event weft_event_new(const weft_job *job, weft_arena *mem);
+weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
 /* Makes room for the rows of n rounds. */
-void weft_event_rounds(weft_event *e, int64_t n, weft_arena *mem);
+void weft_job_record_rounds(weft_job_record *e, int64_t n, weft_arena *mem);
 /* The packed form of a job, for journal, checkpoint and digest. Owned by mem. */
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
 /* The packed form of an event, for journal and messages. Owned by mem. */
-void *weft_event_pack(const weft_event *e, size_t *bytes, weft_arena *mem);
+void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
 /* 1 if the bytes are an event's; *job is its id. */
-int weft_event_is(const void *packed, size_t bytes, int64_t *job);
+int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
 /* Fills the rest of an event whose job is known. Returns 0 where that is not the packed
  * event's job. */
-int weft_event_unpack(weft_event *e, const void *packed, weft_arena *mem);
+int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem);
+/* Digest of the arithmetic alone: of each job, in order of id, the loss, the
+ * log-probabilities after it and the hash of its weights. However jobs are described,
+ * recorded or scheduled, it stays as long as the numbers do. */
+uint64_t weft_job_record_arithmetic(const weft_job_record *e, int64_t n);
 /* Digest of the events, in order, without costs and the seconds that were measured. */
-uint64_t weft_event_digest(const weft_event *e, int64_t n);
+uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n);
 
 /* What decides between candidates for the winner. */
 typedef struct weft_merit {
@@ -90,16 +95,16 @@ typedef struct weft_merit {
     int wins; /* of the job */
     double size, resource, loss;
 } weft_merit;
-weft_merit weft_event_merit(const weft_event *e);
+weft_merit weft_job_record_merit(const weft_job_record *e);
 /* Positive where a is the better one: a job that may win beats one that may not; of the
  * latter the later is better; a finite loss beats none; then the larger size and the larger
  * resource (not where either job says 2), then the lower loss, then the earlier job. */
 int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 /* The arm of its mixture that won: the likeliest after the job, ties by lower score. */
-int weft_winner_arm(const weft_event *e);
+int weft_winner_arm(const weft_job_record *e);
 /* The configuration that won, conf[dim]: that of the arm; of a product of simplexes, the
  * likeliest entry of each block. */
-void weft_winner_conf(const weft_event *e, double *conf);
+void weft_winner_conf(const weft_job_record *e, double *conf);
 
 /* ---- places ------------------------------------------------------------------------- */
 
@@ -152,19 +157,20 @@ WEFT_CHECKED weft_status weft_trace_begin(weft_trace *t, const char *conf, const
                                           double bytes);
 /* Fills the rest of an event whose job was done already and sets *found. EFILE: the journal
  * has another job of that id. Local. */
-WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_event *e, int *found,
-                                         weft_arena *mem);
+WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_job_record *e,
+                                         int *found, weft_arena *mem);
 /* Records an event and, where `state` is not NULL, first its state[n]. Collective over the
  * world. */
-WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_event *e,
+WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e,
                                         const real *state, int64_t n);
 /* Makes all events that were recorded survive a loss of the node. Collective over the
  * world. */
 WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t);
 /* Reads the state[n] after an event. Collective over team. */
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
-                                         const weft_event *e, real *state, int64_t n);
-void weft_trace_drop(weft_trace *t, const weft_event *e); /* its state is needed no more */
+                                         const weft_job_record *e, real *state, int64_t n);
+void weft_trace_drop(weft_trace *t,
+                     const weft_job_record *e); /* its state is needed no more */
 /* Adds to the message of a failure to write (EFILE) how to go on; returns st. Local. */
 WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
 /* Closes it; `done` 1: the run is complete or was not begun, and NAME.d is removed. Local.
@@ -172,14 +178,17 @@ WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
 void weft_trace_close(weft_trace *t, int done);
 
 /* The file of a job's checkpoint. Owned by mem. */
-const char *weft_unit_name(const weft_trace *t, const weft_event *e, weft_arena *mem);
+const char *weft_checkpoint_name(const weft_trace *t, const weft_job_record *e,
+                                 weft_arena *mem);
 /* Checkpoint of a job in flight: the event's rows of `done` rounds, the state[n] after
  * them, the seconds they took. Local. */
-WEFT_CHECKED weft_status weft_unit_put(const weft_trace *t, const weft_event *e,
-                                       int64_t done, const real *state, int64_t n);
+WEFT_CHECKED weft_status weft_checkpoint_write(const weft_trace *t,
+                                               const weft_job_record *e, int64_t done,
+                                               const real *state, int64_t n);
 /* Reads it. Returns the rounds done; 0, with one warning, where it is damaged or of another
  * job, and 0 where there is none: then nothing is touched. Local. */
-int64_t weft_unit_get(const weft_trace *t, weft_event *e, real *state, int64_t n);
+int64_t weft_checkpoint_read(const weft_trace *t, weft_job_record *e, real *state,
+                             int64_t n);
 
 /* ---- scheduler ---------------------------------------------------------------------- */
 
@@ -190,7 +199,7 @@ typedef struct weft_state {
     weft_arena *mem;
 } weft_state;
 
-typedef struct weft_held weft_held;
+typedef struct weft_cached weft_cached;
 
 /* Runs a tuner's jobs by a task. The first group of members is given, all else zero. */
 typedef struct weft_sched {
@@ -208,16 +217,16 @@ typedef struct weft_sched {
     weft_arena *mem;
 
     int64_t n; /* events, in the order they were done; weft_sched_run sorts by job */
-    weft_event *event; /* [n] */
-    weft_event winner; /* where n > 0 */
-    int64_t replayed;  /* jobs told from the journal */
-    double seconds;    /* of the search, over all sessions */
+    weft_job_record *event; /* [n] */
+    weft_job_record winner; /* where n > 0 */
+    int64_t replayed;       /* jobs told from the journal */
+    double seconds;         /* of the search, over all sessions */
 
     int64_t asked, room; /* room of event */
     int each;            /* jobs that a team is dealt at once */
     double begun;
-    double shown;    /* when progress was last shown */
-    weft_held *held; /* states that are in use */
+    double shown;      /* when progress was last shown */
+    weft_cached *held; /* states that are in use */
     int nheld;
     int64_t roomheld;
 } weft_sched;
@@ -228,28 +237,28 @@ WEFT_CHECKED weft_status weft_sched_run(weft_sched *s);
 
 /* Does a job, from its start or its last checkpoint, and gives the state after it, in
  * memory that the caller frees. Collective over team. WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_event *e, weft_state *out);
+WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_job_record *e, weft_state *out);
 
 /* Gives the state that a job begins with: of its trial, or the trial it copies, or afresh.
  * Collective over team. */
-WEFT_CHECKED weft_status weft_held_begin(weft_sched *s, const weft_job *job, real *x);
+WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job, real *x);
 /* What the trial of the job, or the one it copies, was given before. Local. */
-double weft_held_resource(const weft_sched *s, const weft_job *job);
+double weft_cache_resource(const weft_sched *s, const weft_job *job);
 /* Takes the state after an event, NULL: it is in the file only. Lets go of those that no
  * later job and no winner needs. Local. */
-void weft_held_add(weft_sched *s, const weft_event *e, const weft_state *state);
+void weft_cache_add(weft_sched *s, const weft_job_record *e, const weft_state *state);
 /* Lets go of the states of trials that the tuner, since its last tell, calls ended. Local.
  */
-void weft_held_ended(weft_sched *s);
-/* The winner's state, [nstate], until weft_held_free. Collective over team. */
-WEFT_CHECKED weft_status weft_held_winner(weft_sched *s, const real **state);
+void weft_cache_ended(weft_sched *s);
+/* The winner's state, [nstate], until weft_cache_free. Collective over team. */
+WEFT_CHECKED weft_status weft_cache_winner(weft_sched *s, const real **state);
 /* Frees the states, however the search ended; their files stay. Local. */
-void weft_held_free(weft_sched *s);
+void weft_cache_free(weft_sched *s);
 
 /* Tell a person how far a job, and the search, is: one updating line on a terminal; in a
  * log a line a job, and one for rounds now and then. Local. */
-void weft_show_round(weft_sched *s, const weft_event *e, int64_t done, double seconds);
-void weft_show_job(weft_sched *s, const weft_event *e, int team);
+void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds);
+void weft_show_job(weft_sched *s, const weft_job_record *e, int team);
 
 /* Catches SIGTERM, SIGUSR1 and SIGINT until weft_signals_free. Local. */
 void weft_signals_catch(void);
@@ -271,7 +280,7 @@ typedef struct weft_outcome {
     weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
     double setup, search, refit, test; /* seconds */
     double times[5][3];                /* compute wait comm bytes memory, min mean max */
-    uint64_t digest;
+    uint64_t digest, arithmetic;
 } weft_outcome;
 
 #define WEFT_RUN_FORMAT    "weft run 1"

@@ -17,7 +17,7 @@
 
 /* A job that was asked and waits to be run. */
 typedef struct slot {
-    weft_event event;
+    weft_job_record event;
     int64_t wave; /* jobs of a wave do not depend on each other */
     int64_t affinity;
     double cost; /* operations */
@@ -28,31 +28,33 @@ typedef struct slot {
 
 /* ---- the books ---------------------------------------------------------------------- */
 
-static int better(const weft_event *a, const weft_event *b)
+static int better(const weft_job_record *a, const weft_job_record *b)
 {
-    const weft_merit x = weft_event_merit(a), y = weft_event_merit(b);
+    const weft_merit x = weft_job_record_merit(a), y = weft_job_record_merit(b);
     return weft_merit_compare(&x, &y) > 0;
 }
 
-static int leads(const weft_sched *s, const weft_event *e)
+static int leads(const weft_sched *s, const weft_job_record *e)
 {
     return s->n == 0 || better(e, &s->winner);
 }
 
 /* Takes an event that is complete into the books; the winner is known. */
-static const weft_event *enter(weft_sched *s, const weft_event *e, const weft_state *state)
+static const weft_job_record *enter(weft_sched *s, const weft_job_record *e,
+                                    const weft_state *state)
 {
     s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
-    weft_event *own = &s->event[s->n++];
+    weft_job_record *own = &s->event[s->n++];
     *own = *e;
-    weft_held_add(s, own, state);
+    weft_cache_add(s, own, state);
     return own;
 }
 
 /* Shared fits, whose trials cannot win, are none: the mean of many maps is nobody's. */
-static int is_target(const weft_sched *s, const weft_event *e)
+static int is_target(const weft_sched *s, const weft_job_record *e)
 {
-    return s->target > 0 && e->job.wins > 0 && e->res.loss <= s->target;
+    return s->target > 0 && e->job.eligibility != WEFT_WINS_LAST &&
+           e->res.loss <= s->target;
 }
 
 /* ---- teams -------------------------------------------------------------------------- */
@@ -118,11 +120,12 @@ static void share_event(weft_sched *s, slot *t)
     weft_arena *tmp = weft_arena_new();
     size_t bytes = 0;
     void *packed = NULL;
-    if (s->world->rank == root) packed = weft_event_pack(&t->event, &bytes, tmp);
+    if (s->world->rank == root) packed = weft_job_record_pack(&t->event, &bytes, tmp);
     weft_bcast(s->world, &bytes, sizeof bytes, root);
     if (!packed) packed = WEFT_NEW(tmp, char, bytes);
     weft_bcast(s->world, packed, bytes, root);
-    const int same = t->team == my_team(s) || weft_event_unpack(&t->event, packed, s->mem);
+    const int same =
+        t->team == my_team(s) || weft_job_record_unpack(&t->event, packed, s->mem);
     weft_check(same, "the ranks' tuners ask for different jobs (%lld)",
                (long long)t->event.job.id);
     weft_arena_free(tmp);
@@ -177,7 +180,7 @@ static weft_status record_all(weft_sched *s, slot *todo, int n, int *reached)
 {
     int end = 0, whole = 1, any = s->n > 0;
     for (; end < n && !*reached; end++) {
-        const weft_event *e = &todo[end].event;
+        const weft_job_record *e = &todo[end].event;
         whole &= todo[end].done;
         if (!todo[end].done) continue;
         if (!any || better(e, &s->winner)) s->winner = *e;
@@ -231,12 +234,12 @@ static weft_asked ask(weft_sched *s, slot *batch, int *n)
 {
     weft_asked answer = WEFT_JOB;
     for (*n = 0; *n < BATCH; (*n)++) {
-        weft_job job = {.from = -1, .size = 1};
+        weft_job job = {.from = -1, .feature_fraction = 1};
         answer = s->tuner->ask(s->tuner_self, &job);
         if (answer != WEFT_JOB) break;
         job.id = s->asked++;
         slot *t = &batch[*n];
-        *t = (slot){.event = weft_event_new(&job, s->mem)};
+        *t = (slot){.event = weft_job_record_new(&job, s->mem)};
         t->affinity = s->task->affinity(s->task_self, &t->event.job);
         for (int i = 0; i < *n; i++)
             if (touches(&batch[i].event.job, &t->event.job) && t->wave <= batch[i].wave)
@@ -284,7 +287,7 @@ static int in_order(const void *pa, const void *pb)
 
 static int by_job(const void *pa, const void *pb)
 {
-    const weft_event *a = pa, *b = pb;
+    const weft_job_record *a = pa, *b = pb;
     return a->job.id < b->job.id ? -1 : 1;
 }
 
@@ -302,7 +305,7 @@ static weft_status find(weft_sched *s, slot *batch, int n)
     return WEFT_OK;
 }
 
-static void replay(weft_sched *s, const weft_event *e, int *reached)
+static void replay(weft_sched *s, const weft_job_record *e, int *reached)
 {
     if (leads(s, e)) s->winner = *e;
     enter(s, e, NULL);
@@ -343,7 +346,7 @@ static weft_status search(weft_sched *s, slot *batch)
         qsort(batch, (size_t)n, sizeof *batch, slot_by_job);
         for (int i = 0; i < n && !reached; i++)
             s->tuner->tell(s->tuner_self, &batch[i].event.res);
-        weft_held_ended(s);
+        weft_cache_ended(s);
     }
     return WEFT_OK;
 }

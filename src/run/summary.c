@@ -81,6 +81,7 @@ const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "winner_config", .object = "/winner", .key = "id", .type = WHOLE},
     {.name = "winner", .object = "/winner", .key = "text", .type = TEXT, .title = "winner"},
     {.name = "digest", .object = "/", .key = "digest", .type = TEXT, .title = "digest"},
+    {.name = "arithmetic", .object = "/", .key = "arithmetic", .type = TEXT},
 };
 
 const char *const weft_time_names[5] = {"compute", "wait", "comm", "bytes", "memory"};

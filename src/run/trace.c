@@ -1,9 +1,9 @@
 /* The trace of a run on disk, from which a run that was killed goes on: NAME.d/journal
  * holds the configuration and one record a job done, NAME.d/state-TRIAL-JOB the state after
- * a job that a later one may continue; unit.c adds checkpoints of jobs in flight. Each has
- * the run's identity in its head. A state is written before its job's record and removed
- * after the record that makes it useless is durable, so at any moment the two fit together;
- * the journal is the last file to go. Called by the scheduler. */
+ * a job that a later one may continue; checkpoint.c adds checkpoints of jobs in flight.
+ * Each has the run's identity in its head. A state is written before its job's record and
+ * removed after the record that makes it useless is durable, so at any moment the two fit
+ * together; the journal is the last file to go. Called by the scheduler. */
 #include "run_private.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ typedef struct state_head {
     int64_t trial, job, n, real_bytes;
 } state_head;
 
-static state_head head_of(const weft_trace *t, const weft_event *e, int64_t n)
+static state_head head_of(const weft_trace *t, const weft_job_record *e, int64_t n)
 {
     return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '1'},
                         .run = t->id,
@@ -34,7 +34,8 @@ static state_head head_of(const weft_trace *t, const weft_event *e, int64_t n)
                         .real_bytes = (int64_t)sizeof(real)};
 }
 
-static const char *state_name(const weft_trace *t, const weft_event *e, weft_arena *mem)
+static const char *state_name(const weft_trace *t, const weft_job_record *e,
+                              weft_arena *mem)
 {
     return weft_arena_text(mem, "%s/state-%lld-%lld", t->dir, (long long)e->job.trial,
                            (long long)e->job.id);
@@ -166,7 +167,7 @@ static void identify(weft_trace *t, const char *conf)
 /* 1 if the record is of a job that is done; *id is that of the job. */
 static int is_job(const weft_record *r, int64_t *id)
 {
-    return r->tag >= TAG_JOB && r->data && weft_event_is(r->data, r->bytes, id);
+    return r->tag >= TAG_JOB && r->data && weft_job_record_is(r->data, r->bytes, id);
 }
 
 /* Takes the head of the journal apart; a text's record ends with its NUL. Local. */
@@ -317,11 +318,12 @@ static void drop(weft_trace *t, const char *path)
     t->drop[t->ndrop++] = path;
 }
 
-static weft_status add(weft_trace *t, const weft_event *e, const real *state, int64_t n)
+static weft_status add(weft_trace *t, const weft_job_record *e, const real *state,
+                       int64_t n)
 {
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
-    const void *data = weft_event_pack(e, &bytes, tmp);
+    const void *data = weft_job_record_pack(e, &bytes, tmp);
     weft_status st = WEFT_OK;
     if (state) {
         const state_head head = head_of(t, e, n);
@@ -335,12 +337,13 @@ static weft_status add(weft_trace *t, const weft_event *e, const real *state, in
         t->ndrop = 0;
         t->dropped = t->journal.synced;
     }
-    if (e->nunit > 1) drop(t, weft_unit_name(t, e, t->mem));
+    if (e->nunit > 1) drop(t, weft_checkpoint_name(t, e, t->mem));
     weft_arena_free(tmp);
     return weft_trace_stuck(t, st);
 }
 
-weft_status weft_trace_add(weft_trace *t, const weft_event *e, const real *state, int64_t n)
+weft_status weft_trace_add(weft_trace *t, const weft_job_record *e, const real *state,
+                           int64_t n)
 {
     return weft_agree(t->world->rank == 0 ? add(t, e, state, n) : WEFT_OK, t->world);
 }
@@ -352,7 +355,7 @@ weft_status weft_trace_sync(weft_trace *t)
     return weft_agree(st, t->world);
 }
 
-void weft_trace_drop(weft_trace *t, const weft_event *e)
+void weft_trace_drop(weft_trace *t, const weft_job_record *e)
 {
     if (t->world->rank == 0) drop(t, state_name(t, e, t->mem));
 }
@@ -369,10 +372,11 @@ void weft_trace_close(weft_trace *t, int done)
 
 /* ---- replay ------------------------------------------------------------------------- */
 
-weft_status weft_trace_find(const weft_trace *t, weft_event *e, int *found, weft_arena *mem)
+weft_status weft_trace_find(const weft_trace *t, weft_job_record *e, int *found,
+                            weft_arena *mem)
 {
     *found = e->job.id < t->npast && t->past[e->job.id] != NULL;
-    if (!*found || weft_event_unpack(e, t->past[e->job.id], mem)) return WEFT_OK;
+    if (!*found || weft_job_record_unpack(e, t->past[e->job.id], mem)) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "job %lld in the journal of %s is not the one that this program asks "
                      "for: another version began the run; resume it with that one, or "
@@ -380,7 +384,8 @@ weft_status weft_trace_find(const weft_trace *t, weft_event *e, int *found, weft
                      (long long)e->job.id, t->path);
 }
 
-static weft_status load(const weft_trace *t, const weft_event *e, real *state, int64_t n)
+static weft_status load(const weft_trace *t, const weft_job_record *e, real *state,
+                        int64_t n)
 {
     weft_arena *tmp = weft_arena_new();
     const size_t bytes = (size_t)n * sizeof *state;
@@ -407,7 +412,7 @@ static weft_status load(const weft_trace *t, const weft_event *e, real *state, i
     return st;
 }
 
-weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_event *e,
+weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_job_record *e,
                             real *state, int64_t n)
 {
     TRY(weft_agree(team->rank == 0 ? load(t, e, state, n) : WEFT_OK, team));

@@ -78,10 +78,10 @@ static weft_status look(weft_team *team, const char *path, const char *before)
 static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part part)
 {
     TRY(look(r->team, r->opts.output, "the winner was scored"));
-    const weft_event *e = &o->sched->winner;
+    const weft_job_record *e = &o->sched->winner;
     weft_job job = e->job;
     if (r->task->mixes && r->task->mixes(r->task_self)) {
-        job.mix.z = e->res.z;
+        job.mix.logp = e->res.logp;
     } else {
         job.mix = weft_mix_new(1, e->job.mix.dim, r->mem);
         job.mix.id[0] = e->job.mix.id[weft_winner_arm(e)];
@@ -94,7 +94,7 @@ static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part pa
  * the clients, under a mixture that moves. */
 static weft_status score_parts(const weft_run *r, weft_outcome *o)
 {
-    const weft_event *e = &o->sched->winner;
+    const weft_job_record *e = &o->sched->winner;
     for (int p = 0; p < WEFT_NPART; p++) o->score[p] = (weft_scores){NAN, NAN, NAN, NAN, 0};
     if (e->job.mix.k == 1 && !r->task->units) {
         o->score[WEFT_VALID].loss = e->res.valid_loss;
@@ -112,7 +112,7 @@ static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
 {
     const double start = weft_now();
     weft_times_move(r->world, r->team);
-    weft_status st = weft_held_winner(s, &o->state);
+    weft_status st = weft_cache_winner(s, &o->state);
     if (st == WEFT_OK) st = score_parts(r, o);
     weft_times_move(r->team, r->world);
     o->test = weft_now() - start;
@@ -121,7 +121,7 @@ static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
 
 static uint64_t run_digest(const weft_outcome *o)
 {
-    const uint64_t events = weft_event_digest(o->sched->event, o->sched->n);
+    const uint64_t events = weft_job_record_digest(o->sched->event, o->sched->n);
     const size_t n = (size_t)weft_tensors_size(o->ntensor, o->tensor);
     return weft_hash(o->state, n * sizeof *o->state, events);
 }
@@ -132,12 +132,13 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
 {
     o->run = r;
     o->sched = s;
-    o->ntensor = r->task->tensors(r->task_self, s->winner.job.size, o->tensor);
+    o->ntensor = r->task->tensors(r->task_self, s->winner.job.feature_fraction, o->tensor);
     o->began = t->began;
     o->search = s->seconds;
     o->refit = refit_seconds(s);
     TRY(score(r, s, o));
     o->digest = run_digest(o);
+    o->arithmetic = weft_job_record_arithmetic(s->event, s->n);
     collect_times(r, o);
     const int root = r->world->rank == 0;
     TRY(look(r->world, t->path, "the run file was written"));
@@ -189,7 +190,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
                     .mem = r->mem};
     weft_status st = weft_sched_run(&s);
     if (st == WEFT_OK) st = conclude(r, &s, t, &o);
-    weft_held_free(&s);
+    weft_cache_free(&s);
     return st;
 }
 

@@ -13,10 +13,10 @@ weft_mix weft_mix_new(int k, int dim, weft_arena *mem)
     weft_mix m = {.k = k, .dim = dim, .nblock = 1};
     m.id = WEFT_NEW(mem, int64_t, k);
     m.conf = WEFT_NEW(mem, double, (size_t)k *(size_t)dim);
-    m.z = WEFT_NEW(mem, double, k);
+    m.logp = WEFT_NEW(mem, double, k);
     for (int i = 0; i < k; i++) {
         m.id[i] = i;
-        m.z[i] = -log(k);
+        m.logp[i] = -log(k);
     }
     return m;
 }
@@ -35,7 +35,7 @@ void weft_mix_divide(weft_mix *m, int nblock, const int *off, const int *axis)
     m->off = off;
     m->axis = axis;
     for (int b = 0; b < nblock; b++)
-        for (int i = off[b]; i < off[b + 1]; i++) m->z[i] = -log(off[b + 1] - off[b]);
+        for (int i = off[b]; i < off[b + 1]; i++) m->logp[i] = -log(off[b + 1] - off[b]);
 }
 
 void weft_mix_copy(weft_mix *to, const weft_mix *from)
@@ -46,7 +46,7 @@ void weft_mix_copy(weft_mix *to, const weft_mix *from)
     to->off = from->off;
     to->axis = from->axis;
     memcpy(to->id, from->id, (size_t)from->k * sizeof *to->id);
-    memcpy(to->z, from->z, (size_t)from->k * sizeof *to->z);
+    memcpy(to->logp, from->logp, (size_t)from->k * sizeof *to->logp);
     if (from->dim > 0)
         memcpy(to->conf, from->conf,
                (size_t)from->k * (size_t)from->dim * sizeof *to->conf);
@@ -56,7 +56,7 @@ void weft_mix_copy(weft_mix *to, const weft_mix *from)
 
 static int alive(const weft_mix *m, int i)
 {
-    return m->z[i] > -INFINITY;
+    return m->logp[i] > -INFINITY;
 }
 
 /* Last one alive of block b: it takes what rounding leaves of the unit interval. */
@@ -74,7 +74,7 @@ void weft_mix_cumulate(const weft_mix *m, double *cum)
         const int last = last_alive(m, b);
         double sum = 0;
         for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++) {
-            sum += exp(m->z[i]);
+            sum += exp(m->logp[i]);
             cum[i] = i < last ? fmin(sum, 1) : 1;
         }
     }
@@ -98,7 +98,7 @@ static int draw_of(const weft_mix *m, int b, double unit)
     const int last = last_alive(m, b);
     double sum = 0;
     for (int i = weft_mix_off(m, b); i < last; i++) {
-        sum += exp(m->z[i]);
+        sum += exp(m->logp[i]);
         if (sum > unit) return i;
     }
     return last;
@@ -120,7 +120,7 @@ static int mode_of(const weft_mix *m, int b)
 {
     int best = weft_mix_off(m, b);
     for (int i = best + 1; i < weft_mix_off(m, b + 1); i++)
-        if (m->z[i] > m->z[best]) best = i;
+        if (m->logp[i] > m->logp[best]) best = i;
     return best;
 }
 
@@ -144,18 +144,18 @@ static void normalise(weft_mix *m)
 {
     for (int b = 0; b < m->nblock; b++) {
         const int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
-        const double top = m->z[mode_of(m, b)];
+        const double top = m->logp[mode_of(m, b)];
         double sum = 0;
-        for (int i = from; i < to; i++) sum += exp(m->z[i] - top);
+        for (int i = from; i < to; i++) sum += exp(m->logp[i] - top);
         /* in this order: beside a large top the logarithm would be lost */
-        for (int i = from; i < to; i++) m->z[i] = m->z[i] - top - log(sum);
+        for (int i = from; i < to; i++) m->logp[i] = m->logp[i] - top - log(sum);
     }
 }
 
 void weft_mix_step(weft_mix *m, double eta, const double *grad)
 {
     for (int i = 0; i < m->k; i++)
-        if (alive(m, i)) m->z[i] -= eta * grad[i];
+        if (alive(m, i)) m->logp[i] -= eta * grad[i];
     normalise(m);
 }
 
@@ -185,8 +185,8 @@ void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat)
         if (alive(m, i))
             order[n++] = (entrant){isnan(loss[i]) ? INFINITY : loss[i], m->id[i], i};
     qsort(order, (size_t)n, sizeof *order, by_loss);
-    for (int e = keep; e < n; e++) m->z[order[e].i] = -INFINITY;
-    for (int e = 0; flat && e < keep && e < n; e++) m->z[order[e].i] = 0;
+    for (int e = keep; e < n; e++) m->logp[order[e].i] = -INFINITY;
+    for (int e = 0; flat && e < keep && e < n; e++) m->logp[order[e].i] = 0;
     weft_arena_free(tmp);
     normalise(m);
 }
@@ -202,7 +202,7 @@ double weft_mix_entropy(const weft_mix *m)
 {
     double sum = 0;
     for (int i = 0; i < m->k; i++)
-        if (alive(m, i)) sum -= exp(m->z[i]) * m->z[i];
+        if (alive(m, i)) sum -= exp(m->logp[i]) * m->logp[i];
     return sum;
 }
 
@@ -234,6 +234,6 @@ void weft_mix_pack(const weft_mix *m, void *to)
     const size_t k = (size_t)m->k;
     char *at = put(to, shape, nshape(m) * sizeof *shape);
     at = put(at, m->id, k * sizeof *m->id);
-    at = put(at, m->z, k * sizeof *m->z);
+    at = put(at, m->logp, k * sizeof *m->logp);
     put(at, m->conf, k * (size_t)m->dim * sizeof *m->conf);
 }

@@ -24,7 +24,7 @@ weft_result weft_result_new(int k, weft_arena *mem)
                          .arm_loss = arm,
                          .arm_wrong = arm + k,
                          .arm_count = arm + 2 * (size_t)k,
-                         .z = arm + 3 * (size_t)k,
+                         .logp = arm + 3 * (size_t)k,
                          .global_loss = NAN,
                          .global_error = NAN,
                          .personal_loss = NAN,
@@ -44,7 +44,7 @@ void weft_result_pack(const weft_result *r, void *to)
     memcpy(at + HEAD, r->arm_loss, n);
     memcpy(at + HEAD + n, r->arm_wrong, n);
     memcpy(at + HEAD + 2 * n, r->arm_count, n);
-    memcpy(at + HEAD + 3 * n, r->z, n);
+    memcpy(at + HEAD + 3 * n, r->logp, n);
 }
 
 void weft_result_unpack(weft_result *r, const void *from)
@@ -58,5 +58,5 @@ void weft_result_unpack(weft_result *r, const void *from)
     memcpy(r->arm_loss, at + HEAD, n);
     memcpy(r->arm_wrong, at + HEAD + n, n);
     memcpy(r->arm_count, at + HEAD + 2 * n, n);
-    memcpy(r->z, at + HEAD + 3 * n, n);
+    memcpy(r->logp, at + HEAD + 3 * n, n);
 }

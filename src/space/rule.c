@@ -9,7 +9,7 @@ static const double grain = 0x1p-53; /* no unit that draws is finer: weft_rng_un
 
 /* Scores of the round, made finite: what cannot be compared counts as the worst. Returns
  * how many could be. */
-static int read_scores(const weft_rule *rule, int n, const double *before,
+static int read_scores(const weft_mix_update *rule, int n, const double *before,
                        const double *after, double *score)
 {
     const double most = 1e100; /* its quotients and squares stay finite */
@@ -30,21 +30,21 @@ static int alive_in(const weft_mix *m, int b)
 {
     int n = 0;
     for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-        n += m->z[i] > -INFINITY;
+        n += m->logp[i] > -INFINITY;
     return n;
 }
 
 /* Gradient of block b, by the scores less the baseline. Returns its largest entry. */
-static double find_gradient(const weft_rule *rule, const weft_mix *m, int b, int n,
+static double find_gradient(const weft_mix_update *rule, const weft_mix *m, int b, int n,
                             const int *pick, const double *score, const double *weight,
                             double base, double *grad)
 {
     const double least = fmax(rule->floor / alive_in(m, b), grain);
     for (int j = 0; j < n; j++) {
         const int i = pick[j * m->nblock + b];
-        grad[i] += rule->schedule == WEFT_LITERAL
+        grad[i] += rule->schedule == WEFT_UPDATE_AS_PUBLISHED
                        ? score[j]
-                       : weight[j] * (score[j] - base) / fmax(exp(m->z[i]), least);
+                       : weight[j] * (score[j] - base) / fmax(exp(m->logp[i]), least);
     }
     double norm = 0;
     for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
@@ -53,24 +53,25 @@ static double find_gradient(const weft_rule *rule, const weft_mix *m, int b, int
 }
 
 /* Step size of block b, in which k are alive and the gradient is at most norm. */
-static double step_size(const weft_rule *rule, weft_drift *d, int b, int k, double norm)
+static double step_size(const weft_mix_update *rule, weft_mix_update_state *d, int b, int k,
+                        double norm)
 {
     const double tiny = 1e-300; /* a gradient below it is none: its inverse overflows */
     const double theory = sqrt(2 * log(k));
     const double eta = rule->eta > 0 ? rule->eta : theory;
     const double rounds = rule->horizon > 0 ? rule->horizon : d->steps;
     switch (rule->schedule) {
-    case WEFT_STILL: return 0;
-    case WEFT_CONSTANT: return eta;
-    case WEFT_ROOT: return eta / sqrt(d->steps);
-    case WEFT_ADAPTIVE:
+    case WEFT_UPDATE_NONE: return 0;
+    case WEFT_UPDATE_CONSTANT: return eta;
+    case WEFT_UPDATE_ROOT: return eta / sqrt(d->steps);
+    case WEFT_UPDATE_ADAPTIVE:
         d->sumsq[b] += norm * norm;
         return d->sumsq[b] > 0 ? eta / sqrt(d->sumsq[b]) : 0;
-    case WEFT_AGGRESSIVE: return norm > tiny ? eta / norm : 0;
-    case WEFT_SCALE: return eta * theory;
-    case WEFT_HORIZON: return eta / sqrt(rounds);
-    case WEFT_LITERAL: return 1 / sqrt(rounds);
-    case WEFT_RACING: weft_die("a race makes no steps");
+    case WEFT_UPDATE_AGGRESSIVE: return norm > tiny ? eta / norm : 0;
+    case WEFT_UPDATE_SCALE: return eta * theory;
+    case WEFT_UPDATE_HORIZON: return eta / sqrt(rounds);
+    case WEFT_UPDATE_AS_PUBLISHED: return 1 / sqrt(rounds);
+    case WEFT_UPDATE_RACING: weft_die("a race makes no steps");
     }
     return 0;
 }
@@ -78,14 +79,16 @@ static double step_size(const weft_rule *rule, weft_drift *d, int b, int k, doub
 /* What scores of a round with that mean are taken less. Without a past FedEx takes 0, so
  * that its first step, whose scores are far from 0, is a throw: on the bandit of
  * tests/t_rule.c a sixth of the runs with steps by 1 / sqrt t end on a wrong arm for it. */
-static double baseline(const weft_rule *rule, const weft_drift *d, double mean)
+static double baseline(const weft_mix_update *rule, const weft_mix_update_state *d,
+                       double mean)
 {
     if (d->mass > 0) return d->base / d->mass;
-    return rule->schedule == WEFT_HORIZON && rule->discount >= 0 ? mean : 0;
+    return rule->schedule == WEFT_UPDATE_HORIZON && rule->discount >= 0 ? mean : 0;
 }
 
 /* The scores of this round enter the baseline of the next. */
-static void keep_baseline(const weft_rule *rule, weft_drift *d, double mean)
+static void keep_baseline(const weft_mix_update *rule, weft_mix_update_state *d,
+                          double mean)
 {
     if (rule->discount < 0) return;
     d->base = rule->discount * d->base + mean;
@@ -98,14 +101,14 @@ static void collapse(weft_mix *m)
     weft_mix_best(m, best);
     for (int b = 0; b < m->nblock; b++)
         for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-            m->z[i] = i == best[b] ? 0 : -INFINITY;
+            m->logp[i] = i == best[b] ? 0 : -INFINITY;
 }
 
-void weft_rule_step(const weft_rule *rule, weft_drift *drift, weft_mix *m, int n,
-                    const int *pick, const double *before, const double *after,
-                    const double *weight)
+void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *drift,
+                          weft_mix *m, int n, const int *pick, const double *before,
+                          const double *after, const double *weight)
 {
-    if (rule->schedule == WEFT_STILL) return;
+    if (rule->schedule == WEFT_UPDATE_NONE) return;
     weft_arena *tmp = weft_arena_new();
     double *score = WEFT_NEW(tmp, double, n), *grad = WEFT_NEW(tmp, double, m->k);
     if (read_scores(rule, n, before, after, score) > 0) {
@@ -150,7 +153,7 @@ static int standardise(int n, const double *weight, double *score)
 /* Eliminates entries of block b by the sums s and v; those left are as likely as each
  * other.
  */
-static void eliminate(const weft_rule *rule, weft_mix *m, int b, const double *s,
+static void eliminate(const weft_mix_update *rule, weft_mix *m, int b, const double *s,
                       const double *v)
 {
     const double draws = 4; /* beside V: the bound is lowest at some 15 times as many */
@@ -158,19 +161,20 @@ static void eliminate(const weft_rule *rule, weft_mix *m, int b, const double *s
     const double limit = log((to - from - 1) / (2 * rule->eta));
     int best = -1, left = 0;
     for (int i = from; i < to; i++)
-        if (m->z[i] > -INFINITY && (best < 0 || s[i] < s[best])) best = i;
+        if (m->logp[i] > -INFINITY && (best < 0 || s[i] < s[best])) best = i;
     for (int i = from; i < to; i++) {
         const double d = s[i] - s[best], var = v[i] + v[best] + draws;
-        if (d > 0 && d * d / (2 * var) - log(var / draws) / 2 >= limit) m->z[i] = -INFINITY;
-        left += m->z[i] > -INFINITY;
+        if (d > 0 && d * d / (2 * var) - log(var / draws) / 2 >= limit)
+            m->logp[i] = -INFINITY;
+        left += m->logp[i] > -INFINITY;
     }
     for (int i = from; i < to; i++)
-        if (m->z[i] > -INFINITY) m->z[i] = -log(left);
+        if (m->logp[i] > -INFINITY) m->logp[i] = -log(left);
 }
 
-void weft_racing_step(const weft_rule *rule, double *evidence, weft_mix *m, int n,
-                      const int *pick, const double *before, const double *after,
-                      const double *weight)
+void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix *m, int n,
+                        const int *pick, const double *before, const double *after,
+                        const double *weight)
 {
     weft_arena *tmp = weft_arena_new();
     double *x = WEFT_NEW(tmp, double, n), *s = evidence, *v = evidence + m->k;

@@ -234,8 +234,8 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
             weft_opt_put(sp->axis[a].opt, self, conf[a]);
 }
 
-void weft_space_near(const weft_space *sp, const char *section, const double *centre,
-                     double eps, uint64_t seed, int64_t i, double *conf)
+void weft_space_perturb(const weft_space *sp, const char *section, const double *centre,
+                        double eps, uint64_t seed, int64_t i, double *conf)
 {
     const size_t bytes = (size_t)sp->dim * sizeof *conf;
     if (bytes > 0) memcpy(conf, centre, bytes);

@@ -107,14 +107,14 @@ static void measure(fed *t)
     const fed_turn round = {.part = WEFT_VALID, .cap = t->max_valid},
                    evaluation = {.part = WEFT_VALID};
     for (int64_t i = 0; i < m; i++) {
-        fed_place p = {.client = (int64_t)((double)i * (double)n / (double)m),
-                       .options = t->client};
+        fed_participant p = {.client = (int64_t)((double)i * (double)n / (double)m),
+                             .options = t->client};
         fed_size(t, &round, &p);
         t->mean_samples += (double)p.samples / (double)m;
         t->mean_valid += (double)p.valid / (double)m;
     }
     for (int64_t i = 0; t->eval_clients >= 0 && i < n; i++) {
-        fed_place p = {.client = i};
+        fed_participant p = {.client = i};
         fed_size(t, &evaluation, &p);
         const double v = fed_predictions(t, p.valid);
         t->all.sum += v;
@@ -145,7 +145,7 @@ static weft_status check_memory(const fed *t, double bytes)
         "fed.model = %s has %lld weights, whose training in batches of %d takes "
         "%.3g GB; run.memory allows %g GB a rank: make the model or "
         "client.batch smaller, or allow more",
-        t->net_name, (long long)t->nweight, t->desk.most, bytes / 1e9, t->env.memory / 1e9);
+        t->net_name, (long long)t->nweight, t->work.most, bytes / 1e9, t->env.memory / 1e9);
 }
 
 /* Memory is first touched when a client trains, so that what is too much is never taken. */
@@ -153,7 +153,7 @@ static weft_status desk_new(fed *t)
 {
     weft_arena *mem = t->env.mem;
     const size_t before = weft_arena_mark(mem);
-    fed_desk *d = &t->desk;
+    fed_workspace *d = &t->work;
     d->most = largest_batch(t);
     TRY(check_memory(t, (double)t->nweight * (sizeof(double) + 3 * sizeof(real))));
     const int64_t started = weft_device_started(
@@ -200,7 +200,7 @@ static int fed_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_
 static int64_t fed_nstate(const void *self, int k)
 {
     const fed *t = self;
-    return t->nweight * (1 + t->slots) + fed_book_size(t, k);
+    return t->nweight * (1 + t->slots) + fed_trial_size(t, k);
 }
 
 static void fed_start(const void *self, const weft_job *job, real *state)
@@ -208,7 +208,7 @@ static void fed_start(const void *self, const weft_job *job, real *state)
     const fed *t = self;
     memset(state, 0, (size_t)fed_nstate(t, job->mix.k) * sizeof *state);
     t->net->init(t->model, t->env.seed, state);
-    fed_book_start(t, state);
+    fed_trial_start(t, state);
 }
 
 static int64_t fed_affinity(const void *self, const weft_job *job)
@@ -236,14 +236,14 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
         fed_client c = t->client;
         weft_space_put(t->env.space, job->mix.conf + (size_t)i * job->mix.dim,
                        &fed_client_kind, &c);
-        epochs += exp(job->mix.z[i]) * c.epochs;
+        epochs += exp(job->mix.logp[i]) * c.epochs;
     }
     if (job->mix.nblock > 1) epochs = t->client.epochs;
     const double samples = epochs * t->mean_samples + passes * t->mean_valid / 3;
     *out =
         (weft_cost){.flops = rounds * (double)t->cohort * samples * t->net->flops(t->model),
                     .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-                    .memory = t->desk.bytes + (1.0 + t->slots) * n * sizeof(real)};
+                    .memory = t->work.bytes + (1.0 + t->slots) * n * sizeof(real)};
 }
 
 /* ---- work --------------------------------------------------------------------------- */
@@ -253,25 +253,25 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit, real 
 {
     fed *t = self;
     weft_arena *tmp = weft_arena_new();
-    fed_book b = fed_book_open(t, job, unit, state, tmp);
+    fed_trial_state b = fed_trial_open(t, job, unit, state, tmp);
     const int last = unit + 1 == fed_units(t, job), trains = job->resource >= 1;
-    fed_seen eval = {0};
+    fed_score_sums eval = {0};
     row->valid_loss = row->valid_error = NAN;
     weft_status st = trains ? fed_round(t, job, &b, state, row, tmp) : WEFT_OK;
     const int due = t->eval_every > 0 && (int64_t)b.head.round % t->eval_every == 0;
     if (st == WEFT_OK && (due || !trains || (last && t->eval_clients >= 0))) {
-        const fed_survey q = {.part = WEFT_VALID,
-                              .clients = t->eval_clients,
-                              .personal = last && t->stage == FED_PERSONAL};
+        const fed_evaluation q = {.part = WEFT_VALID,
+                                  .clients = t->eval_clients,
+                                  .personal = last && t->score_weights == FED_PERSONAL};
         weft_mix mix = job->mix;
-        mix.z = b.z;
+        mix.logp = b.z;
         st = fed_evaluate(t, &q, job->trial, &mix, state, &eval);
         row->valid_loss = eval.loss[FED_BEFORE] / eval.v;
         row->valid_error = eval.wrong[FED_BEFORE] / eval.v;
     }
     memcpy(z, b.z, (size_t)job->mix.k * sizeof *z);
-    fed_book_close(t, &b, job->mix.k, state);
-    if (st == WEFT_OK && last) fed_book_result(t, job, &b, &eval, res);
+    fed_trial_close(t, &b, job->mix.k, state);
+    if (st == WEFT_OK && last) fed_trial_result(t, job, &b, &eval, res);
     weft_arena_free(tmp);
     return st;
 }
@@ -280,16 +280,17 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit, real 
 static int fed_mixes(const void *self)
 {
     const fed *t = self;
-    return !t->mode;
+    return !t->eval_mode;
 }
 
 static weft_status fed_score(void *self, const weft_job *job, const real *state,
                              weft_part part, weft_scores *out)
 {
     fed *t = self;
-    const fed_survey q = {
-        .part = part, .clients = t->test_clients, .personal = t->stage == FED_PERSONAL};
-    fed_seen s;
+    const fed_evaluation q = {.part = part,
+                              .clients = t->test_clients,
+                              .personal = t->score_weights == FED_PERSONAL};
+    fed_score_sums s;
     TRY(fed_evaluate(t, &q, job->trial, &job->mix, state, &s));
     *out = (weft_scores){.loss = s.loss[FED_BEFORE] / s.v,
                          .error = s.wrong[FED_BEFORE] / s.v,

@@ -10,7 +10,7 @@
 
 enum { FED_WEIGHTED, FED_PLAIN };                             /* fed.average */
 enum { FED_ERROR, FED_LOSS };                                 /* fed.score */
-enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.stage */
+enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.score_weights */
 enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
 enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */
 enum { FED_BEFORE, FED_AFTER };                               /* local training */
@@ -28,7 +28,7 @@ typedef struct fed_client {
 extern const weft_kind fed_client_kind, fed_server_kind;
 
 /* One client's turn in a round or an evaluation. */
-typedef struct fed_place {
+typedef struct fed_participant {
     int64_t client;
     int64_t samples, valid; /* training samples of an epoch; samples to be scored */
     double weight;          /* in the average */
@@ -36,7 +36,7 @@ typedef struct fed_place {
     int late;               /* 1: lost to the deadline, by its device and its options */
     int rank;               /* that takes the turn */
     fed_client options;
-} fed_place;
+} fed_participant;
 
 /* What a turn consists of. */
 typedef struct fed_turn {
@@ -48,17 +48,17 @@ typedef struct fed_turn {
 } fed_turn;
 
 /* What came of it; doubles only, so that ranks can exchange their bits. */
-typedef struct fed_told {
+typedef struct fed_client_result {
     double loss[2], wrong[2];       /* sums over predictions, FED_BEFORE and FED_AFTER */
     double count;                   /* of these predictions */
     double train_loss, train_count; /* sums over the steps of local training */
     double steps;                   /* samples of these steps */
     double diverged, late;          /* 1: it did; its score is the worst there is */
-} fed_told;
-enum { FED_TOLD = sizeof(fed_told) / sizeof(double) };
+} fed_client_result;
+enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) };
 
 /* Where a rank takes turns; one for all. */
-typedef struct fed_desk {
+typedef struct fed_workspace {
     real *w, *g, *velocity; /* [nweight] */
     double *sum;            /* [nweight] running sum of weighted changes, and room behind */
     int most;               /* samples in a batch */
@@ -68,12 +68,12 @@ typedef struct fed_desk {
     int32_t *label;         /* [most] */
     weft_arena *tmp;        /* of the caller */
     double bytes;           /* that it takes */
-} fed_desk;
+} fed_workspace;
 
 typedef struct fed {
     const char *net_name;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
-    int replacement, average, score, stage, select, target, both, mode;
+    int replacement, average, score, score_weights, select, target, score_both, eval_mode;
     fed_client client;
     weft_server server;
     weft_device device;
@@ -83,7 +83,7 @@ typedef struct fed {
     int slots;    /* vectors that the server's optimizer keeps */
     double worst; /* mean loss that counts as divergence: 2 ln classes */
     weft_env env;
-    fed_desk desk;
+    fed_workspace work;
     double mean_samples, mean_valid; /* of a client, as trained and as scored */
     weft_population all;             /* predictions on the clients' validation samples */
     int warned;                      /* that a whole cohort diverged or was late */
@@ -101,37 +101,39 @@ void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacemen
               int64_t *client, weft_arena *tmp);
 /* Gives each place that is not lost a rank, the dearest first, each to the rank that has
  * least to do. */
-void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_place *place,
+void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
               weft_arena *tmp);
 /* The options of the client that draws from m by (trial, round, j); entries in pick. */
 fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
                     int64_t j, int *pick);
 /* Fills in how many samples the place trains and scores. */
-void fed_size(const fed *t, const fed_turn *turn, fed_place *p);
+void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
 
 /* ---- fed_local.c -------------------------------------------------------------------- */
 
 /* Takes the turn of one client, from the weights `from`. Where it trains, desk.w are the
  * client's weights and desk.g their change; not to be used if it diverged. */
-WEFT_CHECKED weft_status fed_visit(fed *t, const real *from, const fed_place *p,
-                                   const fed_turn *turn, fed_told *out);
+WEFT_CHECKED weft_status fed_local_update(fed *t, const real *from,
+                                          const fed_participant *p, const fed_turn *turn,
+                                          fed_client_result *out);
 /* How many predictions `count` samples are. */
 double fed_predictions(const fed *t, int64_t count);
 
-/* ---- fed_book.c --------------------------------------------------------------------- */
+/* ---- fed_trial_state.c
+ * --------------------------------------------------------------------- */
 
 /* Sums over clients, v the predictions of each, s the score that selection goes by. A
  * client that gave no weights back for what it was told to do, because it diverged or
  * missed the deadline, has the worst score: so a configuration's score is a mean over all
  * clients that drew it and were there, not over those that it suits. Means of losses and
  * errors for the record are over those that answered. */
-typedef struct fed_seen {
+typedef struct fed_score_sums {
     double n, v, vs, vv, vss; /* clients with v > 0; sums of v, v s, v^2, v s^2 */
     double answered;          /* sum of v of those that were not late */
     double loss[2], wrong[2]; /* sums over their predictions, FED_BEFORE and FED_AFTER */
-} fed_seen;
+} fed_score_sums;
 
-typedef struct fed_head {
+typedef struct fed_trial_head {
     double trial;      /* whose these books are */
     double round;      /* rounds that the weights have had, */
     double steps;      /* and of these, changed them */
@@ -140,67 +142,69 @@ typedef struct fed_head {
     double train_loss; /* sums of this job: over predictions of local training, */
     double train_count;
     double seconds; /* virtual */
-    weft_drift drift;
-} fed_head;
+    weft_mix_update_state drift;
+} fed_trial_head;
 
 /* What a trial carries along beside weights and slots: all doubles. */
-typedef struct fed_book {
-    fed_head head;
-    fed_seen *ring; /* [pool] the last rounds */
-    double *arm;    /* [3][k] losses, wrong answers, predictions of this job */
-    double *z;      /* [k] */
-    double *proof;  /* [2][k] what weft_racing_step keeps, of the trial */
-} fed_book;
+typedef struct fed_trial_state {
+    fed_trial_head head;
+    fed_score_sums *ring; /* [pool] the last rounds */
+    double *arm;          /* [3][k] losses, wrong answers, predictions of this job */
+    double *z;            /* [k] */
+    double *proof;        /* [2][k] what weft_mix_race_step keeps, of the trial */
+} fed_trial_state;
 
-int64_t fed_book_size(const fed *t, int k); /* in reals */
+int64_t fed_trial_size(const fed *t, int k); /* in reals */
 /* Books of nobody, with which a state begins. */
-void fed_book_start(const fed *t, real *state);
+void fed_trial_start(const fed *t, real *state);
 /* Reads the books from the end of a state; a new job or trial begins its sums. */
-fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const real *state,
-                       weft_arena *mem);
-void fed_book_close(const fed *t, const fed_book *b, int k, real *state);
+fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
+                               const real *state, weft_arena *mem);
+void fed_trial_close(const fed *t, const fed_trial_state *b, int k, real *state);
 /* Enters a round that `seen` sums up. */
-void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen);
+void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen);
 /* The worst score there is: no answer right, or fed.worst. */
 double fed_worst_score(const fed *t);
 /* Adds one client. */
-void fed_seen_add(const fed *t, fed_seen *to, const fed_told *told);
+void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told);
 /* Mean score of what was seen, NAN if nothing was, and half its 95 % interval as a sample
  * of all; INFINITY where it cannot be told. Of cohorts of several rounds it is an interval
  * for the mean over these rounds of what all clients would have scored then, not for the
  * last weights, which do better than the mean as long as they improve. */
-weft_interval fed_seen_score(const fed_seen *s, weft_population all);
+weft_interval fed_sums_score(const fed_score_sums *s, weft_population all);
 /* Fills a result from the books; `eval` has the clients of the last evaluation, or n = 0.
  */
-void fed_book_result(const fed *t, const weft_job *job, const fed_book *b,
-                     const fed_seen *eval, weft_result *res);
+void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
+                      const fed_score_sums *eval, weft_result *res);
 
 /* ---- fed_round.c -------------------------------------------------------------------- */
 
 /* One round. Collective. */
-WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_book *b, real *state,
-                                   weft_round *row, weft_arena *tmp);
+WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b,
+                                   real *state, weft_round *row, weft_arena *tmp);
 /* Whether rounds of the job score clients before, and after, their training. */
 int fed_scores(const fed *t, const weft_job *job, int stage);
 /* Makes what came of n turns known to all ranks, together with the sum over ranks of
  * wire[head]; behind these, wire has room for fed_room(n) more. Status as weft_agree.
  * Collective. */
 WEFT_CHECKED weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head,
-                                      int64_t n, const fed_place *place, fed_told *told);
+                                      int64_t n, const fed_participant *place,
+                                      fed_client_result *told);
 int64_t fed_room(int64_t n);
 
 /* ---- fed_eval.c --------------------------------------------------------------------- */
 
 /* What is to be evaluated. */
-typedef struct fed_survey {
+typedef struct fed_evaluation {
     weft_part part;
     int64_t clients; /* 0, or more than there are: all */
     int personal;    /* 1: also after local training */
-} fed_survey;
+} fed_evaluation;
 
 /* Scores weights w on clients, each under a configuration drawn by the trial from the
  * mixture. Collective. */
-WEFT_CHECKED weft_status fed_evaluate(fed *t, const fed_survey *q, int64_t trial,
-                                      const weft_mix *mix, const real *w, fed_seen *out);
+WEFT_CHECKED weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
+                                      const weft_mix *mix, const real *w,
+                                      fed_score_sums *out);
 
 #endif

@@ -60,7 +60,7 @@ void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacemen
 fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
                     int64_t j, int *pick)
 {
-    weft_arena *tmp = t->desk.tmp;
+    weft_arena *tmp = t->work.tmp;
     const size_t mark = weft_arena_mark(tmp);
     double unit[WEFT_MOST_BLOCKS], *conf = WEFT_NEW(tmp, double, m->dim);
     for (int b = 0; b < m->nblock; b++) {
@@ -69,7 +69,7 @@ fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t rou
             weft_rng_at(t->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
         unit[b] = weft_rng_unit(r.v[b % 4]);
     }
-    if (t->mode && round == FED_EVALUATION)
+    if (t->eval_mode && round == FED_EVALUATION)
         weft_mix_best(m, pick);
     else
         weft_mix_pick(m, unit, pick);
@@ -82,7 +82,7 @@ fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t rou
 
 /* ---- dealing ------------------------------------------------------------------------ */
 
-void fed_size(const fed *t, const fed_turn *turn, fed_place *p)
+void fed_size(const fed *t, const fed_turn *turn, fed_participant *p)
 {
     const weft_clients *f = t->env.data->clients;
     const int64_t train = weft_client_count(f, p->client, WEFT_TRAIN);
@@ -93,7 +93,7 @@ void fed_size(const fed *t, const fed_turn *turn, fed_place *p)
 }
 
 /* Work of a turn in samples: a forward pass takes a third of a step. */
-static double work(const fed_turn *turn, const fed_place *p)
+static double work(const fed_turn *turn, const fed_participant *p)
 {
     if (p->lost) return 0;
     const int passes = turn->before + turn->after;
@@ -101,7 +101,7 @@ static double work(const fed_turn *turn, const fed_place *p)
            (double)p->valid * passes / 3 + 1;
 }
 
-void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_place *place,
+void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
               weft_arena *tmp)
 {
     const size_t mark = weft_arena_mark(tmp);

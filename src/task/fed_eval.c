@@ -10,21 +10,22 @@ enum { PORTION = 2048 }; /* clients between two exchanges */
 /* A portion of clients and what came of their turns. */
 typedef struct portion {
     fed_turn turn;
-    fed_place *place; /* [PORTION] */
-    fed_told *told;   /* [PORTION] */
-    int64_t *wire;    /* [fed_room(PORTION)] */
-    int *pick;        /* [nblock] */
+    fed_participant *place;  /* [PORTION] */
+    fed_client_result *told; /* [PORTION] */
+    int64_t *wire;           /* [fed_room(PORTION)] */
+    int *pick;               /* [nblock] */
 } portion;
 
 static weft_status take(fed *t, portion *p, int64_t n, const real *w)
 {
     for (int64_t j = 0; j < n; j++)
         if (p->place[j].rank == t->env.team->rank)
-            TRY(fed_visit(t, w, &p->place[j], &p->turn, &p->told[j]));
+            TRY(fed_local_update(t, w, &p->place[j], &p->turn, &p->told[j]));
     return WEFT_OK;
 }
 
-static portion portion_new(const fed *t, const fed_survey *q, int nblock, weft_arena *tmp)
+static portion portion_new(const fed *t, const fed_evaluation *q, int nblock,
+                           weft_arena *tmp)
 {
     return (portion){.turn = {.round = FED_EVALUATION,
                               .before = 1,
@@ -32,35 +33,35 @@ static portion portion_new(const fed *t, const fed_survey *q, int nblock, weft_a
                               .after = q->personal,
                               .part = q->part,
                               .most = t->worst},
-                     .place = WEFT_NEW(tmp, fed_place, PORTION),
-                     .told = WEFT_NEW(tmp, fed_told, PORTION),
+                     .place = WEFT_NEW(tmp, fed_participant, PORTION),
+                     .told = WEFT_NEW(tmp, fed_client_result, PORTION),
                      .wire = WEFT_NEW(tmp, int64_t, fed_room(PORTION)),
                      .pick = WEFT_NEW(tmp, int, nblock)};
 }
 
-weft_status fed_evaluate(fed *t, const fed_survey *q, int64_t trial, const weft_mix *mix,
-                         const real *w, fed_seen *out)
+weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
+                         const weft_mix *mix, const real *w, fed_score_sums *out)
 {
     weft_arena *tmp = weft_arena_new();
-    t->desk.tmp = tmp;
+    t->work.tmp = tmp;
     const int64_t clients = t->env.data->clients->n;
     const int64_t m = q->clients > 0 && q->clients < clients ? q->clients : clients;
     int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
     if (drawn) fed_draw(t, FED_EVALUATION, clients, m, 0, drawn, tmp);
     portion p = portion_new(t, q, mix->nblock, tmp);
     weft_status st = WEFT_OK;
-    *out = (fed_seen){0};
+    *out = (fed_score_sums){0};
     for (int64_t i = 0; i < m && st == WEFT_OK; i += PORTION) {
         const int64_t n = m - i < PORTION ? m - i : PORTION;
         for (int64_t j = 0; j < n; j++) {
             const int64_t client = drawn ? drawn[i + j] : i + j;
-            p.place[j] = (fed_place){.client = client};
+            p.place[j] = (fed_participant){.client = client};
             p.place[j].options = fed_pick(t, mix, trial, FED_EVALUATION, client, p.pick);
             fed_size(t, &p.turn, &p.place[j]);
         }
         fed_deal(t, &p.turn, n, p.place, tmp);
         st = fed_exchange(t, take(t, &p, n, w), p.wire, 0, n, p.place, p.told);
-        for (int64_t j = 0; j < n && st == WEFT_OK; j++) fed_seen_add(t, out, &p.told[j]);
+        for (int64_t j = 0; j < n && st == WEFT_OK; j++) fed_sums_add(t, out, &p.told[j]);
     }
     weft_arena_free(tmp);
     return st;

@@ -11,7 +11,7 @@
 /* The samples at[0 .. n-1] in the desk's tables. */
 static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *at, int n)
 {
-    const fed_desk *d = &t->desk;
+    const fed_workspace *d = &t->work;
     const weft_clients *f = t->env.data->clients;
     weft_batch b = {.n = n};
     if (s->text) {
@@ -50,9 +50,9 @@ static void shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoc
 /* Scores `count` of the samples, evenly spread over them all. A mean loss above `most`, or
  * none at all, counts as that. */
 static void score(const fed *t, const real *w, const weft_samples *s, int64_t count,
-                  const fed_turn *turn, int stage, fed_told *out)
+                  const fed_turn *turn, int stage, fed_client_result *out)
 {
-    const fed_desk *d = &t->desk;
+    const fed_workspace *d = &t->work;
     weft_arena *tmp = d->tmp;
     const size_t mark = weft_arena_mark(tmp);
     int64_t *at = WEFT_NEW(tmp, int64_t, d->most);
@@ -82,7 +82,7 @@ double fed_predictions(const fed *t, int64_t count)
 /* ---- training ----------------------------------------------------------------------- */
 
 /* desk.g = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
-static int change_within(const fed_desk *d, int64_t n, const real *from, real most)
+static int change_within(const fed_workspace *d, int64_t n, const real *from, real most)
 {
     int good = 1;
     for (int64_t i = 0; i < n; i++) {
@@ -93,10 +93,10 @@ static int change_within(const fed_desk *d, int64_t n, const real *from, real mo
 }
 
 /* Trains desk.w, from `from`; 0: diverged. */
-static int train(const fed *t, const real *from, const fed_place *p, const fed_turn *turn,
-                 const weft_samples *s, fed_told *out)
+static int train(const fed *t, const real *from, const fed_participant *p,
+                 const fed_turn *turn, const weft_samples *s, fed_client_result *out)
 {
-    const fed_desk *d = &t->desk;
+    const fed_workspace *d = &t->work;
     const fed_client *c = &p->options;
     int64_t *order = WEFT_NEW(d->tmp, int64_t, s->n);
     memcpy(d->w, from, (size_t)t->nweight * sizeof *from);
@@ -122,21 +122,21 @@ static int train(const fed *t, const real *from, const fed_place *p, const fed_t
     return change_within(d, t->nweight, from, (real)c->max_change);
 }
 
-static weft_status visit(fed *t, const real *from, const fed_place *p, const fed_turn *turn,
-                         fed_told *out)
+static weft_status visit(fed *t, const real *from, const fed_participant *p,
+                         const fed_turn *turn, fed_client_result *out)
 {
     weft_clients *f = t->env.data->clients;
     weft_samples own = {0}, scored = {0};
-    *out = (fed_told){0};
+    *out = (fed_client_result){0};
     if (turn->before || turn->after)
-        TRY(weft_client_get(f, p->client, turn->part, &scored, t->desk.tmp));
+        TRY(weft_client_get(f, p->client, turn->part, &scored, t->work.tmp));
     if (turn->before) score(t, from, &scored, p->valid, turn, FED_BEFORE, out);
     if (!turn->train) return WEFT_OK;
-    TRY(weft_client_get(f, p->client, WEFT_TRAIN, &own, t->desk.tmp));
+    TRY(weft_client_get(f, p->client, WEFT_TRAIN, &own, t->work.tmp));
     out->diverged = !train(t, from, p, turn, &own, out);
     if (!turn->after) return WEFT_OK;
     if (!(out->diverged > 0)) {
-        score(t, t->desk.w, &scored, p->valid, turn, FED_AFTER, out);
+        score(t, t->work.w, &scored, p->valid, turn, FED_AFTER, out);
         return WEFT_OK;
     }
     out->count = fed_predictions(t, p->valid);
@@ -145,11 +145,11 @@ static weft_status visit(fed *t, const real *from, const fed_place *p, const fed
     return WEFT_OK;
 }
 
-weft_status fed_visit(fed *t, const real *from, const fed_place *p, const fed_turn *turn,
-                      fed_told *out)
+weft_status fed_local_update(fed *t, const real *from, const fed_participant *p,
+                             const fed_turn *turn, fed_client_result *out)
 {
-    const size_t mark = weft_arena_mark(t->desk.tmp);
+    const size_t mark = weft_arena_mark(t->work.tmp);
     const weft_status st = visit(t, from, p, turn, out);
-    weft_arena_reset(t->desk.tmp, mark);
+    weft_arena_reset(t->work.tmp, mark);
     return st;
 }

@@ -34,9 +34,9 @@ const weft_opt fed_task_opts[] = {
      .about =
          "what configurations are compared by: share of wrong answers, or mean loss; "
          "a client that diverged or missed the deadline has the worst, 1 or 2 ln classes"},
-    {.name = "stage",
+    {.name = "score_weights",
      .type = WEFT_CHOICE,
-     .at = offsetof(fed, stage),
+     .at = offsetof(fed, score_weights),
      .def = "personal",
      .words = "personal|global",
      .about = "whose: each client's weights after its training, or the server's, for "
@@ -57,9 +57,9 @@ const weft_opt fed_task_opts[] = {
      .lo = 1,
      .hi = 1e5,
      .about = "rounds whose scores are pooled"},
-    {.name = "both",
+    {.name = "score_both",
      .type = WEFT_BOOL,
-     .at = offsetof(fed, both),
+     .at = offsetof(fed, score_both),
      .def = "no",
      .about = "score every client before and after its training, needed or not"},
     {.name = "max_valid",
@@ -90,9 +90,9 @@ const weft_opt fed_task_opts[] = {
      .lo = 0,
      .hi = 1e12,
      .about = "clients that the winner is scored on; 0: all"},
-    {.name = "mode",
+    {.name = "eval_mode",
      .type = WEFT_BOOL,
-     .at = offsetof(fed, mode),
+     .at = offsetof(fed, eval_mode),
      .def = "no",
      .about =
          "evaluations, the winner's too: all train by the likeliest configuration, not by "

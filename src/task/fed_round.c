@@ -12,9 +12,9 @@
 typedef struct cohort {
     fed_turn turn;
     int64_t n;
-    fed_place *place; /* [n] */
-    fed_told *told;   /* [n] */
-    int *pick;        /* [n][nblock] entries of the mixture */
+    fed_participant *place;  /* [n] */
+    fed_client_result *told; /* [n] */
+    int *pick;               /* [n][nblock] entries of the mixture */
     weft_mix mix;
     weft_closing end;
     double weight; /* bound of the sum of weights, which fixes the scale of sums */
@@ -23,10 +23,10 @@ typedef struct cohort {
 
 int fed_scores(const fed *t, const weft_job *job, int stage)
 {
-    const int moves = job->rule.schedule != WEFT_STILL;
-    if (t->both) return 1;
-    if (stage == FED_AFTER) return t->stage == FED_PERSONAL || moves;
-    return t->stage == FED_GLOBAL || (moves && job->rule.diff);
+    const int moves = job->update.schedule != WEFT_UPDATE_NONE;
+    if (t->score_both) return 1;
+    if (stage == FED_AFTER) return t->score_weights == FED_PERSONAL || moves;
+    return t->score_weights == FED_GLOBAL || (moves && job->update.diff);
 }
 
 /* ---- cohort ------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tm
     const double model = (double)sizeof(float) * (double)t->nweight;
     weft_turn *turn = WEFT_NEW(tmp, weft_turn, c->n);
     for (int64_t j = 0; j < c->n; j++) {
-        const fed_place *p = &c->place[j];
+        const fed_participant *p = &c->place[j];
         const double samples = (double)p->samples * p->options.epochs;
         const weft_work work = {.samples = samples,
                                 .flops = samples * t->net->flops(t->model),
@@ -52,7 +52,7 @@ static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tm
     }
 }
 
-static cohort cohort_new(const fed *t, const weft_job *job, const fed_book *b,
+static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_state *b,
                          weft_arena *tmp)
 {
     const int64_t clients = t->env.data->clients->n, round = (int64_t)b->head.round;
@@ -64,15 +64,15 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_book *b,
                          .cap = t->max_valid,
                          .most = t->worst},
                 .mix = job->mix};
-    c.mix.z = b->z;
+    c.mix.logp = b->z;
     c.n = weft_device_started(&t->device, t->cohort, t->replacement ? INT64_MAX : clients);
-    c.place = WEFT_NEW(tmp, fed_place, c.n);
-    c.told = WEFT_NEW(tmp, fed_told, c.n);
+    c.place = WEFT_NEW(tmp, fed_participant, c.n);
+    c.told = WEFT_NEW(tmp, fed_client_result, c.n);
     c.pick = WEFT_NEW(tmp, int, c.n *c.mix.nblock);
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
     fed_draw(t, (uint64_t)round, clients, c.n, t->replacement, client, tmp);
     for (int64_t j = 0; j < c.n; j++) {
-        fed_place *p = &c.place[j];
+        fed_participant *p = &c.place[j];
         p->client = client[j];
         p->options =
             fed_pick(t, &c.mix, job->trial, (uint64_t)round, j, c.pick + j * c.mix.nblock);
@@ -90,12 +90,12 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_book *b,
 
 static weft_status take_turns(fed *t, cohort *c, const real *w)
 {
-    fed_desk *d = &t->desk;
+    fed_workspace *d = &t->work;
     memset(d->sum, 0, (size_t)t->nweight * sizeof *d->sum);
     for (int64_t j = 0; j < c->n; j++) {
-        const fed_place *p = &c->place[j];
+        const fed_participant *p = &c->place[j];
         if (p->lost || p->rank != t->env.team->rank) continue;
-        TRY(fed_visit(t, w, p, &c->turn, &c->told[j]));
+        TRY(fed_local_update(t, w, p, &c->turn, &c->told[j]));
         if (c->told[j].diverged > 0 || !(p->weight > 0)) continue;
         const real weight = (real)p->weight;
         for (int64_t i = 0; i < t->nweight; i++) d->g[i] *= weight;
@@ -106,19 +106,19 @@ static weft_status take_turns(fed *t, cohort *c, const real *w)
 
 int64_t fed_room(int64_t n)
 {
-    return n * FED_TOLD + 1;
+    return n * FED_CLIENT_NUMBERS + 1;
 }
 
 /* Of the bits of a double that one rank gives and the others leave 0, the integer sum is
  * these bits. */
 weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, int64_t n,
-                         const fed_place *place, fed_told *told)
+                         const fed_participant *place, fed_client_result *told)
 {
-    int64_t *bits = wire + head, *failed = bits + n * FED_TOLD;
+    int64_t *bits = wire + head, *failed = bits + n * FED_CLIENT_NUMBERS;
     memset(bits, 0, (size_t)fed_room(n) * sizeof *bits);
     for (int64_t j = 0; j < n; j++)
         if (place[j].rank == t->env.team->rank)
-            memcpy(bits + j * FED_TOLD, &told[j], sizeof *told);
+            memcpy(bits + j * FED_CLIENT_NUMBERS, &told[j], sizeof *told);
     *failed = st != WEFT_OK;
     weft_sum_i64(t->env.team, wire, (size_t)(head + fed_room(n)));
     if (*failed > 0) return weft_agree(st, t->env.team);
@@ -151,8 +151,8 @@ static void charge_late(const fed *t, cohort *c)
     }
     for (int64_t j = 0; j < c->n; j++) {
         if (!c->place[j].late) continue;
-        fed_told *o = &c->told[j];
-        *o = (fed_told){.count = fed_predictions(t, c->place[j].valid), .late = 1};
+        fed_client_result *o = &c->told[j];
+        *o = (fed_client_result){.count = fed_predictions(t, c->place[j].valid), .late = 1};
         o->loss[FED_BEFORE] = count > 0 ? loss / count * o->count : 0;
         o->wrong[FED_BEFORE] = count > 0 ? wrong / count * o->count : 0;
         o->loss[FED_AFTER] = t->worst * o->count;
@@ -163,7 +163,7 @@ static void charge_late(const fed *t, cohort *c)
 /* ---- server ------------------------------------------------------------------------- */
 
 /* Moves the weights by the mean change of the clients that did not diverge. */
-static void move_weights(fed *t, const cohort *c, fed_book *b, const int64_t *sum,
+static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int64_t *sum,
                          real *state)
 {
     double weight = 0;
@@ -171,7 +171,7 @@ static void move_weights(fed *t, const cohort *c, fed_book *b, const int64_t *su
         if (!c->place[j].lost && !(c->told[j].diverged > 0)) weight += c->place[j].weight;
     if (!(weight > 0)) return;
     const double unit = ldexp(1, -c->scale) / weight;
-    real *delta = t->desk.g;
+    real *delta = t->work.g;
     for (int64_t i = 0; i < t->nweight; i++) delta[i] = (real)((double)sum[i] * unit);
     weft_server server = t->server;
     weft_space_put(t->env.space, c->mix.conf, &fed_server_kind, &server);
@@ -181,10 +181,10 @@ static void move_weights(fed *t, const cohort *c, fed_book *b, const int64_t *su
 }
 
 /* Moves the mixture by the scores of the clients that answered or were late. */
-static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
+static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_state *b,
                      weft_arena *tmp)
 {
-    if (job->rule.schedule == WEFT_STILL) return;
+    if (job->update.schedule == WEFT_UPDATE_NONE) return;
     const int nblock = c->mix.nblock;
     int *pick = WEFT_NEW(tmp, int, c->n *nblock);
     double *s[2] = {WEFT_NEW(tmp, double, c->n), WEFT_NEW(tmp, double, c->n)};
@@ -192,7 +192,7 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
     double sum = 0;
     int n = 0;
     for (int64_t j = 0; j < c->n; j++) {
-        const fed_told *o = &c->told[j];
+        const fed_client_result *o = &c->told[j];
         if (!(o->count > 0)) continue;
         memcpy(pick + n * nblock, c->pick + j * nblock, (size_t)nblock * sizeof *pick);
         for (int stage = 0; stage < 2; stage++)
@@ -201,19 +201,19 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_book *b,
         sum += o->count;
     }
     for (int e = 0; e < n; e++) v[e] /= sum;
-    if (job->rule.schedule == WEFT_RACING)
-        weft_racing_step(&job->rule, b->proof, &c->mix, n, pick, s[FED_BEFORE],
-                         s[FED_AFTER], v);
+    if (job->update.schedule == WEFT_UPDATE_RACING)
+        weft_mix_race_step(&job->update, b->proof, &c->mix, n, pick, s[FED_BEFORE],
+                           s[FED_AFTER], v);
     else
-        weft_rule_step(&job->rule, &b->head.drift, &c->mix, n, pick, s[FED_BEFORE],
-                       s[FED_AFTER], v);
+        weft_mix_update_step(&job->update, &b->head.drift, &c->mix, n, pick, s[FED_BEFORE],
+                             s[FED_AFTER], v);
 }
 
 /* ---- books -------------------------------------------------------------------------- */
 
-static void add_arms(const fed *t, const cohort *c, int64_t j, fed_book *b)
+static void add_arms(const fed *t, const cohort *c, int64_t j, fed_trial_state *b)
 {
-    const fed_told *o = &c->told[j];
+    const fed_client_result *o = &c->told[j];
     const int k = c->mix.k, stage = c->turn.after ? FED_AFTER : FED_BEFORE;
     const int failed = o->diverged > 0 || o->late > 0;
     for (int e = 0; e < c->mix.nblock; e++) {
@@ -224,7 +224,8 @@ static void add_arms(const fed *t, const cohort *c, int64_t j, fed_book *b)
     }
 }
 
-static void fill_row(const cohort *c, const fed_seen *s, double train_loss, weft_round *row)
+static void fill_row(const cohort *c, const fed_score_sums *s, double train_loss,
+                     weft_round *row)
 {
     row->before_loss = c->turn.before ? s->loss[FED_BEFORE] / s->answered : NAN;
     row->before_error = c->turn.before ? s->wrong[FED_BEFORE] / s->answered : NAN;
@@ -239,7 +240,7 @@ static void fill_row(const cohort *c, const fed_seen *s, double train_loss, weft
 }
 
 /* Says once that a whole cohort was lost for what it was told to do. */
-static void warn(fed *t, const cohort *c, const fed_book *b, const weft_round *row)
+static void warn(fed *t, const cohort *c, const fed_trial_state *b, const weft_round *row)
 {
     if (t->warned || row->clients > 0 || (row->diverged < 1 && c->end.late == 0)) return;
     t->warned = 1;
@@ -256,13 +257,13 @@ static void warn(fed *t, const cohort *c, const fed_book *b, const weft_round *r
 }
 
 /* Sums up the round, in the order of the cohort. */
-static void write_books(fed *t, const cohort *c, fed_book *b, weft_round *row)
+static void write_books(fed *t, const cohort *c, fed_trial_state *b, weft_round *row)
 {
-    fed_seen seen = {0};
+    fed_score_sums seen = {0};
     double loss = 0, count = 0;
     for (int64_t j = 0; j < c->n; j++) {
-        const fed_told *o = &c->told[j];
-        fed_seen_add(t, &seen, o);
+        const fed_client_result *o = &c->told[j];
+        fed_sums_add(t, &seen, o);
         add_arms(t, c, j, b);
         if (c->place[j].lost) continue;
         row->samples += o->steps;
@@ -272,7 +273,7 @@ static void write_books(fed *t, const cohort *c, fed_book *b, weft_round *row)
         loss += o->train_loss;
         count += o->train_count;
     }
-    fed_book_enter(t, b, &seen);
+    fed_trial_enter(t, b, &seen);
     b->head.train_loss += loss;
     b->head.train_count += count;
     b->head.seconds += c->end.seconds;
@@ -291,13 +292,13 @@ static int64_t *whole(double *sum, int64_t n)
     return wire;
 }
 
-weft_status fed_round(fed *t, const weft_job *job, fed_book *b, real *state,
+weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b, real *state,
                       weft_round *row, weft_arena *tmp)
 {
-    t->desk.tmp = tmp;
+    t->work.tmp = tmp;
     cohort c = cohort_new(t, job, b, tmp);
     const weft_status st = take_turns(t, &c, state);
-    int64_t *wire = whole(t->desk.sum, t->nweight);
+    int64_t *wire = whole(t->work.sum, t->nweight);
     TRY(fed_exchange(t, st, wire, t->nweight, c.n, c.place, c.told));
     charge_late(t, &c);
     move_weights(t, &c, b, wire, state);

@@ -155,7 +155,7 @@ static arms arms_new(const fmap *t, const weft_mix *m, weft_arena *mem)
     a.cum = WEFT_NEW(mem, double, m->k);
     for (int i = 0; i < m->k; i++) {
         a.arm[i] = arm_new(t, m->conf + (size_t)i * m->dim, mem);
-        a.p[i] = exp(m->z[i]);
+        a.p[i] = exp(m->logp[i]);
     }
     weft_mix_cumulate(m, a.cum);
     return a;
@@ -172,7 +172,7 @@ static const int *draw_arms(const fmap *t, const weft_job *job, const arms *a,
     int *arm = WEFT_NEW(mem, int, rows->n);
     for (int64_t i = 0; i < rows->n; i++) {
         const weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial,
-                                        (uint64_t)job->round, (uint64_t)(rows->first + i));
+                                        (uint64_t)job->index, (uint64_t)(rows->first + i));
         const double unit = weft_rng_unit(r.v[0]) + shift;
         arm[i] = weft_mix_find(a->cum, a->k, unit < 1 ? unit : unit - 1);
     }
@@ -187,7 +187,7 @@ static weft_request request(const fmap *t, const weft_job *job, const arms *a,
                           .narm = a->k,
                           .arms = a->arm,
                           .id = job->mix.id,
-                          .size = job->size,
+                          .size = job->feature_fraction,
                           .seed = t->env.seed};
 }
 
@@ -259,7 +259,7 @@ static void score_full(fmap *t, const weft_job *job, const arms *a, real *state,
     int *todo = WEFT_NEW(tmp, int, a->k);
     int n = 0;
     for (int i = 0; i < a->k; i++)
-        if (job->all || a->p[i] > 0) {
+        if (job->score_eliminated || a->p[i] > 0) {
             int at = n++;
             const int64_t mine = t->feature->affinity(t->map, a->arm[i]);
             for (; at > 0 && t->feature->affinity(t->map, a->arm[todo[at - 1]]) > mine;
@@ -328,15 +328,15 @@ static work work_of(const fmap *t, const weft_job *job, const arms *a)
     const weft_rows *part = t->env.data->part;
     work w = {0};
     for (int i = 0; i < a->k; i++) {
-        w.maps += job->all || a->p[i] > 0;
+        w.maps += job->score_eliminated || a->p[i] > 0;
         if (!(a->p[i] > 0)) continue;
         double flops, bytes, n;
-        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_TRAIN].total, job->size,
-                             &flops, &bytes, &n);
+        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_TRAIN].total,
+                             job->feature_fraction, &flops, &bytes, &n);
         w.fit += a->p[i] * (flops + PASSES * 4 * n * t->outputs);
         w.memory += a->p[i] * bytes;
-        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_VALID].total, job->size,
-                             &flops, &bytes, &n);
+        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_VALID].total,
+                             job->feature_fraction, &flops, &bytes, &n);
         w.pass += a->p[i] * (flops + 2 * n * t->outputs);
     }
     return w;
@@ -424,7 +424,7 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
 static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const fmap *t = self;
-    const double ranks = t->env.team->size, d = (double)t->columns * job->size;
+    const double ranks = t->env.team->size, d = (double)t->columns * job->feature_fraction;
     weft_arena *tmp = weft_arena_new();
     const arms a = arms_new(t, &job->mix, tmp);
     const work w = work_of(t, job, &a);

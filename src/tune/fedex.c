@@ -26,8 +26,9 @@ typedef struct fedex {
 } fedex;
 
 /* In the order of the words of option "sched". */
-static const weft_schedule schedules[] = {WEFT_AGGRESSIVE, WEFT_ADAPTIVE, WEFT_ROOT,
-                                          WEFT_CONSTANT,   WEFT_SCALE,    WEFT_RACING};
+static const weft_update_schedule schedules[] = {
+    WEFT_UPDATE_AGGRESSIVE, WEFT_UPDATE_ADAPTIVE, WEFT_UPDATE_ROOT,
+    WEFT_UPDATE_CONSTANT,   WEFT_UPDATE_SCALE,    WEFT_UPDATE_RACING};
 
 static const weft_opt fedex_opts[] = {
     {"wrap", WEFT_CHOICE, offsetof(fedex, wrap), "sha", 0, 0, "random|sha",
@@ -124,7 +125,7 @@ static weft_status fedex_setup(void *self, const weft_space *sp, uint64_t seed,
     t->centre = WEFT_NEW(mem, double, sp->dim);
     t->z = WEFT_NEW(mem, double, (size_t)n *(size_t)k);
     for (int i = 0; i < n; i++)
-        memcpy(t->z + (size_t)i * (size_t)k, t->mix.z, (size_t)k * sizeof *t->z);
+        memcpy(t->z + (size_t)i * (size_t)k, t->mix.logp, (size_t)k * sizeof *t->z);
     return WEFT_OK;
 }
 
@@ -134,7 +135,7 @@ static void fill_entry(fedex *t, int i)
     const int dim = t->mix.dim;
     double *conf = t->mix.conf + (size_t)i * (size_t)dim;
     if (t->levels == 0) {
-        weft_space_near(t->sp, WEFT_CLIENT, t->centre, t->eps, t->seed, i, conf);
+        weft_space_perturb(t->sp, WEFT_CLIENT, t->centre, t->eps, t->seed, i, conf);
         return;
     }
     int b = 0;
@@ -154,19 +155,20 @@ static void fill_mix(fedex *t, int64_t trial)
         m->id[i] = trial * m->k + i;
         fill_entry(t, i);
     }
-    memcpy(m->z, t->z + trial * m->k, (size_t)m->k * sizeof *m->z);
+    memcpy(m->logp, t->z + trial * m->k, (size_t)m->k * sizeof *m->logp);
 }
 
-static weft_rule rule_of(const fedex *t, int64_t trial)
+static weft_mix_update rule_of(const fedex *t, int64_t trial)
 {
     const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)trial, 0, 0);
     const double discount[] = {weft_rng_unit(r.v[0]), t->discount, -1};
-    return (weft_rule){.schedule = schedules[t->sched],
-                       .eta = schedules[t->sched] == WEFT_RACING ? t->alpha : t->eta,
-                       .discount = discount[t->baseline],
-                       .floor = t->floor,
-                       .cutoff = t->cutoff,
-                       .diff = t->diff};
+    return (weft_mix_update){.schedule = schedules[t->sched],
+                             .eta = schedules[t->sched] == WEFT_UPDATE_RACING ? t->alpha
+                                                                              : t->eta,
+                             .discount = discount[t->baseline],
+                             .floor = t->floor,
+                             .cutoff = t->cutoff,
+                             .diff = t->diff};
 }
 
 static weft_asked fedex_ask(void *self, weft_job *job)
@@ -175,7 +177,7 @@ static weft_asked fedex_ask(void *self, weft_job *job)
     const weft_asked asked = weft_race_ask(&t->race, job);
     if (asked != WEFT_JOB) return asked;
     fill_mix(t, job->trial);
-    job->rule = rule_of(t, job->trial);
+    job->update = rule_of(t, job->trial);
     job->mix = t->mix;
     return WEFT_JOB;
 }
@@ -186,7 +188,7 @@ static void fedex_tell(void *self, const weft_result *res)
     weft_check(res->k == t->mix.k, "result of %lld configurations, expected %d",
                (long long)res->k, t->mix.k);
     weft_race_tell(&t->race, res);
-    memcpy(t->z + res->trial * res->k, res->z, (size_t)res->k * sizeof *t->z);
+    memcpy(t->z + res->trial * res->k, res->logp, (size_t)res->k * sizeof *t->z);
 }
 
 static int64_t fedex_jobs(const void *self)

@@ -48,14 +48,16 @@ static weft_status mw_setup(void *self, const weft_space *sp, uint64_t seed,
     return weft_share_setup(&t->share, sp, 1, mem);
 }
 
-static weft_rule rule_of(const mw *t)
+static weft_mix_update rule_of(const mw *t)
 {
-    if (t->racing) return (weft_rule){.schedule = WEFT_RACING, .eta = t->alpha};
-    return (weft_rule){.schedule = t->literal ? WEFT_LITERAL : WEFT_HORIZON,
-                       .eta = t->eta,
-                       .horizon = t->known ? (double)t->resource : 0,
-                       .discount = 1,
-                       .floor = t->floor};
+    if (t->racing)
+        return (weft_mix_update){.schedule = WEFT_UPDATE_RACING, .eta = t->alpha};
+    return (weft_mix_update){.schedule = t->literal ? WEFT_UPDATE_AS_PUBLISHED
+                                                    : WEFT_UPDATE_HORIZON,
+                             .eta = t->eta,
+                             .horizon = t->known ? (double)t->resource : 0,
+                             .discount = 1,
+                             .floor = t->floor};
 }
 
 static weft_asked mw_ask(void *self, weft_job *job)
@@ -66,11 +68,11 @@ static weft_asked mw_ask(void *self, weft_job *job)
     const double rounds = (double)t->resource;
     *job = (weft_job){.from = -1,
                       .resource = rounds,
-                      .size = 1,
+                      .feature_fraction = 1,
                       .last = 1,
-                      .wins = 1,
+                      .eligibility = WEFT_WINS_RESOURCE,
                       .mix = t->share.mix};
-    job->rule = rule_of(t);
+    job->update = rule_of(t);
     return WEFT_JOB;
 }
 

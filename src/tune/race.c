@@ -118,11 +118,11 @@ weft_asked weft_race_ask(weft_race *r, weft_job *job)
         if (c->done == until) r->unasked--;
         *job = (weft_job){.trial = r->next,
                           .from = -1,
-                          .round = c->jobs++,
+                          .index = c->jobs++,
                           .resource = (double)more,
-                          .size = 1,
+                          .feature_fraction = 1,
                           .last = c->done == r->most,
-                          .wins = r->best ? 2 : 1};
+                          .eligibility = r->best ? WEFT_WINS_LOSS : WEFT_WINS_RESOURCE};
         return WEFT_JOB;
     }
     return r->rung == r->eliminations && r->unasked == 0 ? WEFT_DONE : WEFT_WAIT;

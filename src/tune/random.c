@@ -44,9 +44,9 @@ static weft_asked sweep_ask(void *self, weft_job *job)
     *job = (weft_job){.trial = t->next++,
                       .from = -1,
                       .resource = (double)t->resource,
-                      .size = 1,
+                      .feature_fraction = 1,
                       .last = 1,
-                      .wins = 1,
+                      .eligibility = WEFT_WINS_RESOURCE,
                       .mix = t->one};
     return WEFT_JOB;
 }

@@ -43,9 +43,9 @@ weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
     s->trials += fresh;
     *job = (weft_job){.trial = s->trials - 1,
                       .from = -1,
-                      .round = s->round,
+                      .index = s->round,
                       .resource = (double)s->resource,
-                      .size = size,
+                      .feature_fraction = size,
                       .mix = s->mix};
     return WEFT_JOB;
 }
@@ -53,7 +53,7 @@ weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
 /* The first configuration alive from i on; k where there is none. */
 static int alive_from(const weft_share *s, int i)
 {
-    while (i < s->mix.k && !(s->mix.z[i] > -INFINITY)) i++;
+    while (i < s->mix.k && !(s->mix.logp[i] > -INFINITY)) i++;
     return i;
 }
 
@@ -65,24 +65,25 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
     s->one.id[0] = s->mix.id[i];
     memcpy(s->one.conf, s->mix.conf + (size_t)i * s->mix.dim,
            (size_t)s->mix.dim * sizeof *s->one.conf);
-    *job = (weft_job){.from = -1, .last = 1, .wins = 1, .mix = s->one};
+    *job =
+        (weft_job){.from = -1, .last = 1, .eligibility = WEFT_WINS_RESOURCE, .mix = s->one};
     if (!refit && s->round > 0) {
         job->last = alive_from(s, s->next) == s->mix.k;
         job->trial = s->trials - 1;
-        job->round = s->round;
-        job->size = s->size;
+        job->index = s->round;
+        job->feature_fraction = s->size;
         return WEFT_JOB;
     }
     job->trial = s->trials++;
     if (s->warm && s->round > 0) job->from = 0;
     job->resource = (double)s->resource;
-    job->size = 1;
+    job->feature_fraction = 1;
     return WEFT_JOB;
 }
 
 void weft_share_only(weft_share *s, int i)
 {
-    for (int j = 0; j < s->mix.k; j++) s->mix.z[j] = j == i ? 0 : -INFINITY;
+    for (int j = 0; j < s->mix.k; j++) s->mix.logp[j] = j == i ? 0 : -INFINITY;
 }
 
 int weft_share_scores(weft_share *s, const weft_result *res)

@@ -75,7 +75,7 @@ static double samples(const weft_mix *m, const weft_result *res, int *split)
 {
     double sum = 0, most = 0, least = INFINITY;
     for (int i = 0; i < m->k; i++) {
-        if (!(m->z[i] > -INFINITY)) continue;
+        if (!(m->logp[i] > -INFINITY)) continue;
         sum += res->arm_count[i];
         most = fmax(most, res->arm_count[i]);
         least = fmin(least, res->arm_count[i]);
@@ -103,7 +103,7 @@ static void find_gradient(gradient *t, const weft_result *res)
     const double n = samples(m, res, &split);
     for (int i = 0; i < m->k; i++) {
         const double score = fmin(t->share.score[i], worst);
-        const double p = fmax(exp(m->z[i]), least_share / m->k);
+        const double p = fmax(exp(m->logp[i]), least_share / m->k);
         t->grad[i] = res->arm_count[i] > 0 ? score - base : 0;
         if (split && t->weighted) t->grad[i] *= res->arm_count[i] / n / p;
     }
@@ -113,7 +113,7 @@ static void find_gradient(gradient *t, const weft_result *res)
 static void keep_few(gradient *t)
 {
     weft_mix *m = &t->share.mix;
-    for (int i = 0; i < m->k; i++) t->grad[i] = -m->z[i];
+    for (int i = 0; i < m->k; i++) t->grad[i] = -m->logp[i];
     weft_mix_halve(m, t->grad, t->few, 0);
 }
 

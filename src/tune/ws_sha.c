@@ -133,7 +133,7 @@ static weft_asked halving_ask(void *self, weft_job *job)
     if (search_ended(t)) return weft_share_final(&t->share, t->refit, job);
     const double size = pow(t->grow, t->share.round - t->rounds);
     const weft_asked asked = weft_share_round(&t->share, size, job);
-    job->all = t->literal;
+    job->score_eliminated = t->literal;
     job->last = !t->share.warm && t->refit;
     return asked;
 }
@@ -164,7 +164,7 @@ static void halve_literally(halving *t, const weft_result *res)
     const double threshold = median(t, res);
     int keep = 0;
     for (int i = 0; i < m->k; i++)
-        keep += m->z[i] > -INFINITY && t->share.score[i] <= threshold;
+        keep += m->logp[i] > -INFINITY && t->share.score[i] <= threshold;
     if (keep > 0)
         weft_mix_halve(m, t->share.score, keep, 1);
     else

@@ -5,7 +5,7 @@ are those of a run of weft, the network and its gradients are PyTorch's.
 usage: fedavg_torch.py DATA.h5 RUN.h5 [ROUNDS]        needs torch, h5py, numpy
 
 RUN.h5 is a run of one configuration on a federation of text (fed.model = lstm, two biases, no
-dropout, fed.both = yes, no replacement, server sgd without momentum). Prints for every round
+dropout, fed.score_both = yes, no replacement, server sgd without momentum). Prints for every round
 the share of wrong answers of the cohort before and after local training, by weft and by
 PyTorch, and at the end the largest and mean differences in points.
 """

@@ -15,7 +15,7 @@ typedef struct job_head {
 typedef struct event_head {
     int64_t id, job_bytes, result_bytes, nunit, k;
     double seconds;
-    uint64_t hash;
+    uint64_t hash, weights;
 } event_head;
 
 /* ---- jobs --------------------------------------------------------------------------- */
@@ -28,10 +28,10 @@ static int *copy_ints(const int *from, int n, weft_arena *mem)
     return to;
 }
 
-weft_event weft_event_new(const weft_job *job, weft_arena *mem)
+weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem)
 {
     const weft_mix *m = &job->mix;
-    weft_event e = {.job = *job, .res = weft_result_new(m->k, mem)};
+    weft_job_record e = {.job = *job, .res = weft_result_new(m->k, mem)};
     e.job.mix = weft_mix_new(m->k, m->dim, mem);
     weft_mix_copy(&e.job.mix, m);
     e.job.mix.nblock = m->nblock;
@@ -40,11 +40,11 @@ weft_event weft_event_new(const weft_job *job, weft_arena *mem)
     return e;
 }
 
-void weft_event_rounds(weft_event *e, int64_t n, weft_arena *mem)
+void weft_job_record_rounds(weft_job_record *e, int64_t n, weft_arena *mem)
 {
     e->nunit = n;
     e->round = WEFT_NEW(mem, weft_round, n);
-    e->z = WEFT_NEW(mem, double, n * e->job.mix.k);
+    e->logp = WEFT_NEW(mem, double, n * e->job.mix.k);
 }
 
 static char *put(char *to, const void *from, size_t n)
@@ -59,22 +59,22 @@ void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
     const job_head head = {.id = job->id,
                            .trial = job->trial,
                            .from = job->from,
-                           .round = job->round,
+                           .round = job->index,
                            .last = job->last,
-                           .all = job->all,
-                           .wins = job->wins,
-                           .schedule = (int64_t)job->rule.schedule,
-                           .diff = job->rule.diff,
+                           .all = job->score_eliminated,
+                           .wins = job->eligibility,
+                           .schedule = (int64_t)job->update.schedule,
+                           .diff = job->update.diff,
                            .k = m->k,
                            .dim = m->dim,
                            .nblock = m->nblock,
                            .resource = job->resource,
-                           .size = job->size,
-                           .eta = job->rule.eta,
-                           .horizon = job->rule.horizon,
-                           .discount = job->rule.discount,
-                           .floor = job->rule.floor,
-                           .cutoff = job->rule.cutoff};
+                           .size = job->feature_fraction,
+                           .eta = job->update.eta,
+                           .horizon = job->update.horizon,
+                           .discount = job->update.discount,
+                           .floor = job->update.floor,
+                           .cutoff = job->update.cutoff};
     *bytes = sizeof head + weft_mix_bytes(m);
     char *to = WEFT_NEW(mem, char, *bytes);
     weft_mix_pack(m, put(to, &head, sizeof head));
@@ -93,7 +93,7 @@ static size_t z_bytes(int64_t n, int64_t k)
     return (size_t)(n * k) * sizeof(double);
 }
 
-void *weft_event_pack(const weft_event *e, size_t *bytes, weft_arena *mem)
+void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem)
 {
     size_t nj;
     const void *job = weft_job_pack(&e->job, &nj, mem);
@@ -104,18 +104,19 @@ void *weft_event_pack(const weft_event *e, size_t *bytes, weft_arena *mem)
                              .nunit = e->nunit,
                              .k = e->job.mix.k,
                              .seconds = e->seconds,
-                             .hash = e->hash};
+                             .hash = e->hash,
+                             .weights = e->weights};
     *bytes = sizeof head + nj + nr + rows_bytes(head.nunit) + z_bytes(head.nunit, head.k);
     char *to = WEFT_NEW(mem, char, *bytes);
     char *at = put(to, &head, sizeof head);
     at = put(at, job, nj);
     weft_result_pack(&e->res, at);
     at = put(at + nr, e->round, rows_bytes(head.nunit));
-    put(at, e->z, z_bytes(head.nunit, head.k));
+    put(at, e->logp, z_bytes(head.nunit, head.k));
     return to;
 }
 
-int weft_event_is(const void *packed, size_t bytes, int64_t *job)
+int weft_job_record_is(const void *packed, size_t bytes, int64_t *job)
 {
     event_head head;
     if (bytes < sizeof head) return 0;
@@ -127,7 +128,7 @@ int weft_event_is(const void *packed, size_t bytes, int64_t *job)
                         rows_bytes(head.nunit) + z_bytes(head.nunit, head.k);
 }
 
-int weft_event_unpack(weft_event *e, const void *packed, weft_arena *mem)
+int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem)
 {
     event_head head;
     memcpy(&head, packed, sizeof head);
@@ -143,11 +144,12 @@ int weft_event_unpack(weft_event *e, const void *packed, weft_arena *mem)
     at += head.job_bytes;
     weft_result_unpack(&e->res, at);
     at += head.result_bytes;
-    weft_event_rounds(e, head.nunit, mem);
+    weft_job_record_rounds(e, head.nunit, mem);
     put((char *)e->round, at, rows_bytes(head.nunit));
-    put((char *)e->z, at + rows_bytes(head.nunit), z_bytes(head.nunit, head.k));
+    put((char *)e->logp, at + rows_bytes(head.nunit), z_bytes(head.nunit, head.k));
     e->seconds = head.seconds;
     e->hash = head.hash;
+    e->weights = head.weights;
     return 1;
 }
 
@@ -165,7 +167,7 @@ static weft_round untimed(const weft_round *row)
     return r;
 }
 
-uint64_t weft_event_digest(const weft_event *e, int64_t n)
+uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n)
 {
     weft_arena *tmp = weft_arena_new();
     uint64_t h = 0;
@@ -184,9 +186,22 @@ uint64_t weft_event_digest(const weft_event *e, int64_t n)
             const weft_round row = untimed(&e[i].round[u]);
             h = weft_hash(&row, sizeof row, h);
         }
-        h = weft_hash(e[i].z, z_bytes(e[i].nunit, e[i].job.mix.k), h);
+        h = weft_hash(e[i].logp, z_bytes(e[i].nunit, e[i].job.mix.k), h);
         weft_arena_reset(tmp, mark);
     }
     weft_arena_free(tmp);
+    return h;
+}
+
+uint64_t weft_job_record_arithmetic(const weft_job_record *e, int64_t n)
+{
+    uint64_t h = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const weft_result *r = &e[i].res;
+        h = weft_hash(&e[i].job.id, sizeof e[i].job.id, h);
+        h = weft_hash(&r->loss, sizeof r->loss, h);
+        h = weft_hash(r->logp, (size_t)r->k * sizeof *r->logp, h);
+        h = weft_hash(&e[i].weights, sizeof e[i].weights, h);
+    }
     return h;
 }

@@ -9,9 +9,9 @@
 
 /* ---- state -------------------------------------------------------------------------- */
 
-int64_t fed_book_size(const fed *t, int k)
+int64_t fed_trial_size(const fed *t, int k)
 {
-    const size_t bytes = sizeof(fed_head) + (size_t)t->pool * sizeof(fed_seen) +
+    const size_t bytes = sizeof(fed_trial_head) + (size_t)t->pool * sizeof(fed_score_sums) +
                          6 * (size_t)k * sizeof(double);
     return (int64_t)(bytes / sizeof(real));
 }
@@ -25,7 +25,7 @@ typedef struct parts {
     } part[NPARTS];
 } parts;
 
-static parts parts_of(const fed *t, fed_book *b, int k)
+static parts parts_of(const fed *t, fed_trial_state *b, int k)
 {
     return (parts){{{&b->head, sizeof b->head},
                     {b->ring, (size_t)t->pool * sizeof *b->ring},
@@ -34,42 +34,42 @@ static parts parts_of(const fed *t, fed_book *b, int k)
                     {b->proof, 2 * (size_t)k * sizeof *b->proof}}};
 }
 
-void fed_book_start(const fed *t, real *state)
+void fed_trial_start(const fed *t, real *state)
 {
-    const fed_head none = {.trial = -1};
+    const fed_trial_head none = {.trial = -1};
     memcpy(state + t->nweight * (1 + t->slots), &none, sizeof none);
 }
 
-fed_book fed_book_open(const fed *t, const weft_job *job, int64_t unit, const real *state,
-                       weft_arena *mem)
+fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
+                               const real *state, weft_arena *mem)
 {
     const int k = job->mix.k;
-    fed_book b = {.ring = WEFT_NEW(mem, fed_seen, t->pool),
-                  .arm = WEFT_NEW(mem, double, 3 * k),
-                  .z = WEFT_NEW(mem, double, k),
-                  .proof = WEFT_NEW(mem, double, 2 * k)};
+    fed_trial_state b = {.ring = WEFT_NEW(mem, fed_score_sums, t->pool),
+                         .arm = WEFT_NEW(mem, double, 3 * k),
+                         .z = WEFT_NEW(mem, double, k),
+                         .proof = WEFT_NEW(mem, double, 2 * k)};
     const parts own = parts_of(t, &b, k);
     const char *at = (const char *)(state + t->nweight * (1 + t->slots));
     for (int i = 0; i < NPARTS; at += own.part[i++].bytes)
         memcpy(own.part[i].own, at, own.part[i].bytes);
     if (unit > 0) return b;
     if (fabs(b.head.trial - (double)job->trial) > 0) { /* its weights were another's */
-        b.head = (fed_head){.trial = (double)job->trial,
-                            .round = b.head.round,
-                            .steps = b.head.steps,
-                            .best = INFINITY};
+        b.head = (fed_trial_head){.trial = (double)job->trial,
+                                  .round = b.head.round,
+                                  .steps = b.head.steps,
+                                  .best = INFINITY};
         memset(b.ring, 0, (size_t)t->pool * sizeof *b.ring);
         memset(b.proof, 0, 2 * (size_t)k * sizeof *b.proof);
     }
     b.head.train_loss = b.head.train_count = b.head.seconds = 0;
     memset(b.arm, 0, 3 * (size_t)k * sizeof *b.arm);
-    memcpy(b.z, job->mix.z, (size_t)k * sizeof *b.z);
+    memcpy(b.z, job->mix.logp, (size_t)k * sizeof *b.z);
     return b;
 }
 
-void fed_book_close(const fed *t, const fed_book *b, int k, real *state)
+void fed_trial_close(const fed *t, const fed_trial_state *b, int k, real *state)
 {
-    fed_book copy = *b;
+    fed_trial_state copy = *b;
     const parts own = parts_of(t, &copy, k);
     char *at = (char *)(state + t->nweight * (1 + t->slots));
     for (int i = 0; i < NPARTS; at += own.part[i++].bytes)
@@ -87,14 +87,14 @@ double fed_worst_score(const fed *t)
 }
 
 /* Predictions of a client times its score. */
-static double sum_of(const fed *t, const fed_told *told)
+static double sum_of(const fed *t, const fed_client_result *told)
 {
     if (told->diverged > 0 || told->late > 0) return fed_worst_score(t) * told->count;
-    const int stage = t->stage == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
+    const int stage = t->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
     return t->score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
 }
 
-static void merge(fed_seen *to, const fed_seen *s)
+static void merge(fed_score_sums *to, const fed_score_sums *s)
 {
     to->n += s->n;
     to->v += s->v;
@@ -108,11 +108,11 @@ static void merge(fed_seen *to, const fed_seen *s)
     }
 }
 
-void fed_seen_add(const fed *t, fed_seen *to, const fed_told *told)
+void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told)
 {
     const double v = told->count;
     if (!(v > 0)) return;
-    fed_seen one = {.n = 1, .v = v, .vs = sum_of(t, told), .vv = v * v};
+    fed_score_sums one = {.n = 1, .v = v, .vs = sum_of(t, told), .vv = v * v};
     one.vss = one.vs * one.vs / v;
     if (!(told->late > 0)) {
         one.answered = v;
@@ -122,7 +122,7 @@ void fed_seen_add(const fed *t, fed_seen *to, const fed_told *told)
     merge(to, &one);
 }
 
-weft_interval fed_seen_score(const fed_seen *s, weft_population all)
+weft_interval fed_sums_score(const fed_score_sums *s, weft_population all)
 {
     if (!(s->n > 0)) return (weft_interval){NAN, INFINITY};
     const double mean = s->vs / s->v;
@@ -130,9 +130,9 @@ weft_interval fed_seen_score(const fed_seen *s, weft_population all)
     return weft_interval_of((int)s->n, s->v, s->vv, mean, around, all);
 }
 
-void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen)
+void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen)
 {
-    const weft_interval s = fed_seen_score(seen, unlimited);
+    const weft_interval s = fed_sums_score(seen, unlimited);
     b->ring[(int64_t)b->head.rounds % t->pool] = *seen;
     b->head.rounds++;
     if (s.score < b->head.best) b->head.best = s.score;
@@ -142,7 +142,7 @@ void fed_book_enter(const fed *t, fed_book *b, const fed_seen *seen)
 
 /* No score is above the worst, which bounds it where an interval cannot be told: one client
  * is no evidence. */
-static double selected(const fed *t, const fed_book *b, weft_interval pooled,
+static double selected(const fed *t, const fed_trial_state *b, weft_interval pooled,
                        weft_interval eval)
 {
     const int64_t rounds = (int64_t)b->head.rounds;
@@ -152,7 +152,7 @@ static double selected(const fed *t, const fed_book *b, weft_interval pooled,
                                    : fmin(pooled.score + pooled.half, fed_worst_score(t));
     case FED_LAST:
         if (rounds == 0) return NAN;
-        return fed_seen_score(&b->ring[(rounds - 1) % t->pool], unlimited).score;
+        return fed_sums_score(&b->ring[(rounds - 1) % t->pool], unlimited).score;
     case FED_BEST: return b->head.best;
     case FED_EVAL: return eval.score;
     default: return pooled.score;
@@ -160,7 +160,7 @@ static double selected(const fed *t, const fed_book *b, weft_interval pooled,
 }
 
 /* Means before and after training: of the evaluation, if there was one, else pooled. */
-static void fill_means(const fed *t, const fed_seen *s, int before, int after,
+static void fill_means(const fed *t, const fed_score_sums *s, int before, int after,
                        weft_result *res)
 {
     if (before) {
@@ -171,25 +171,25 @@ static void fill_means(const fed *t, const fed_seen *s, int before, int after,
         res->personal_loss = s->loss[FED_AFTER] / s->answered;
         res->personal_error = s->wrong[FED_AFTER] / s->answered;
     }
-    const int personal = t->stage == FED_PERSONAL;
+    const int personal = t->score_weights == FED_PERSONAL;
     res->valid_loss = personal ? res->personal_loss : res->global_loss;
     res->valid_error = personal ? res->personal_error : res->global_error;
 }
 
-void fed_book_result(const fed *t, const weft_job *job, const fed_book *b,
-                     const fed_seen *eval, weft_result *res)
+void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
+                      const fed_score_sums *eval, weft_result *res)
 {
-    fed_seen sum = {0};
+    fed_score_sums sum = {0};
     for (int64_t i = 0; i < t->pool; i++) merge(&sum, &b->ring[i]);
-    const weft_interval pooled = fed_seen_score(&sum, unlimited),
-                        last = fed_seen_score(eval, t->all);
+    const weft_interval pooled = fed_sums_score(&sum, unlimited),
+                        last = fed_sums_score(eval, t->all);
     const int evaluated = eval->n > 0;
     const double half = (evaluated ? last : pooled).half;
     res->by_error = t->score == FED_ERROR;
     res->loss = selected(t, b, pooled, last);
     res->bound = isfinite(half) ? half : (double)NAN;
     if (evaluated)
-        fill_means(t, eval, 1, t->stage == FED_PERSONAL, res);
+        fill_means(t, eval, 1, t->score_weights == FED_PERSONAL, res);
     else
         fill_means(t, &sum, fed_scores(t, job, FED_BEFORE), fed_scores(t, job, FED_AFTER),
                    res);
@@ -199,5 +199,5 @@ void fed_book_result(const fed *t, const weft_job *job, const fed_book *b,
     memcpy(res->arm_loss, b->arm, k * sizeof *b->arm);
     memcpy(res->arm_wrong, b->arm + k, k * sizeof *b->arm);
     memcpy(res->arm_count, b->arm + 2 * k, k * sizeof *b->arm);
-    memcpy(res->z, b->z, k * sizeof *b->z);
+    memcpy(res->logp, b->z, k * sizeof *b->z);
 }

@@ -1,13 +1,13 @@
 /* The account of time around a collective. Private to src/par. */
-#ifndef WEFT_PAR_BOOKS_H
-#define WEFT_PAR_BOOKS_H
+#ifndef WEFT_PAR_TIMER_H
+#define WEFT_PAR_TIMER_H
 
 #include "weft/par.h"
 
 /* Waits for the others, so that the time of the collective that follows is its own. Time so
  * far is computing, that of the barrier waiting. Collective. */
-void weft_books_enter(weft_team *t);
+void weft_timer_begin(weft_team *t);
 /* After the collective: time since is communication, of so many bytes. Local. */
-void weft_books_leave(weft_team *t, size_t bytes);
+void weft_timer_end(weft_team *t, size_t bytes);
 
 #endif

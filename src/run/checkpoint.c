@@ -1,7 +1,7 @@
-/* Checkpoints of jobs that are made of many rounds: NAME.d/unit-JOB holds the state after
- * some of them and the rows of the run file so far. It appears whole or not at all, and is
- * believed only where its hash, its run and its job are right: a job without one begins
- * again, to the same bits. Called by job.c. */
+/* Checkpoints of jobs that are made of many rounds: NAME.d/checkpoint-JOB holds the state
+ * after some of them and the rows of the run file so far. It appears whole or not at all,
+ * and is believed only where its hash, its run and its job are right: a job without one
+ * begins again, to the same bits. Called by job.c. */
 #include "run_private.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct unit_head {
     double seconds;
 } unit_head;
 
-static uint64_t job_hash(const weft_event *e)
+static uint64_t job_hash(const weft_job_record *e)
 {
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
@@ -27,7 +27,8 @@ static uint64_t job_hash(const weft_event *e)
     return h;
 }
 
-static unit_head head_of(const weft_trace *t, const weft_event *e, int64_t done, int64_t n)
+static unit_head head_of(const weft_trace *t, const weft_job_record *e, int64_t done,
+                         int64_t n)
 {
     unit_head h = {.run = t->id,
                    .job = job_hash(e),
@@ -41,9 +42,10 @@ static unit_head head_of(const weft_trace *t, const weft_event *e, int64_t done,
     return h;
 }
 
-const char *weft_unit_name(const weft_trace *t, const weft_event *e, weft_arena *mem)
+const char *weft_checkpoint_name(const weft_trace *t, const weft_job_record *e,
+                                 weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s/unit-%lld", t->dir, (long long)e->job.id);
+    return weft_arena_text(mem, "%s/checkpoint-%lld", t->dir, (long long)e->job.id);
 }
 
 /* Bytes of the parts that follow the head, and of all. */
@@ -60,8 +62,8 @@ static layout layout_of(const unit_head *h)
     return l;
 }
 
-weft_status weft_unit_put(const weft_trace *t, const weft_event *e, int64_t done,
-                          const real *state, int64_t n)
+weft_status weft_checkpoint_write(const weft_trace *t, const weft_job_record *e,
+                                  int64_t done, const real *state, int64_t n)
 {
     weft_arena *tmp = weft_arena_new();
     const unit_head h = head_of(t, e, done, n);
@@ -70,16 +72,16 @@ weft_status weft_unit_put(const weft_trace *t, const weft_event *e, int64_t done
     memcpy(at, &h, sizeof h);
     memcpy(at += sizeof h, state, l.state);
     memcpy(at += l.state, e->round, l.rows);
-    memcpy(at += l.rows, e->z, l.z);
+    memcpy(at += l.rows, e->logp, l.z);
     const uint64_t sum = weft_hash(data, l.all - sizeof sum, 0);
     memcpy(at + l.z, &sum, sizeof sum);
-    const weft_status st = weft_file_put(weft_unit_name(t, e, tmp), data, l.all);
+    const weft_status st = weft_file_put(weft_checkpoint_name(t, e, tmp), data, l.all);
     weft_arena_free(tmp);
     return weft_trace_stuck(t, st);
 }
 
 /* Takes a checkpoint in memory apart. 0: it is not one of this job. */
-static int64_t take(const weft_trace *t, weft_event *e, const char *data, size_t bytes,
+static int64_t take(const weft_trace *t, weft_job_record *e, const char *data, size_t bytes,
                     real *state, int64_t n)
 {
     unit_head h, expected;
@@ -96,15 +98,16 @@ static int64_t take(const weft_trace *t, weft_event *e, const char *data, size_t
     const char *at = data + sizeof h;
     memcpy(state, at, l.state);
     memcpy(e->round, at += l.state, l.rows);
-    memcpy(e->z, at += l.rows, l.z);
+    memcpy(e->logp, at += l.rows, l.z);
     e->seconds = h.seconds;
     return h.done;
 }
 
-int64_t weft_unit_get(const weft_trace *t, weft_event *e, real *state, int64_t n)
+int64_t weft_checkpoint_read(const weft_trace *t, weft_job_record *e, real *state,
+                             int64_t n)
 {
     weft_arena *tmp = weft_arena_new();
-    const char *path = weft_unit_name(t, e, tmp);
+    const char *path = weft_checkpoint_name(t, e, tmp);
     struct stat info;
     int64_t done = 0;
     if (stat(path, &info) == 0) {

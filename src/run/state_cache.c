@@ -6,26 +6,26 @@
 #include <string.h>
 
 /* The state of a trial after a job. */
-struct weft_held {
-    const weft_event *of; /* a copy: events move as they grow */
-    int newest;           /* 1: the trial's last so far, and a later job may need it */
-    weft_state state;     /* x NULL: in the file only */
+struct weft_cached {
+    const weft_job_record *of; /* a copy: events move as they grow */
+    int newest;                /* 1: the trial's last so far, and a later job may need it */
+    weft_state state;          /* x NULL: in the file only */
 };
 
-static weft_held *newest_of(const weft_sched *s, int64_t trial)
+static weft_cached *newest_of(const weft_sched *s, int64_t trial)
 {
     for (int i = 0; i < s->nheld; i++)
         if (s->held[i].newest && s->held[i].of->job.trial == trial) return &s->held[i];
     return NULL;
 }
 
-static weft_held *parent_of(const weft_sched *s, const weft_job *job)
+static weft_cached *parent_of(const weft_sched *s, const weft_job *job)
 {
-    weft_held *own = newest_of(s, job->trial);
+    weft_cached *own = newest_of(s, job->trial);
     return own || job->from < 0 ? own : newest_of(s, job->from);
 }
 
-static void forget(weft_held *h)
+static void forget(weft_cached *h)
 {
     weft_arena_free(h->state.mem);
     h->state.mem = NULL;
@@ -39,7 +39,7 @@ static void make_room(weft_sched *s)
     if (!s->trace || !(s->memory > 0)) return;
     double bytes = 0;
     for (int i = s->nheld - 1; i >= 0; i--) {
-        weft_held *h = &s->held[i];
+        weft_cached *h = &s->held[i];
         if (!h->state.x) continue;
         bytes += (double)h->state.n * sizeof *h->state.x;
         if (bytes > s->memory && i < s->nheld - 1) forget(h);
@@ -47,7 +47,7 @@ static void make_room(weft_sched *s)
 }
 
 /* Reads a state that lies in the file only. */
-static weft_status fetch(weft_sched *s, weft_held *h)
+static weft_status fetch(weft_sched *s, weft_cached *h)
 {
     if (h->state.x) return WEFT_OK;
     const int64_t n = s->task->nstate(s->task_self, h->of->job.mix.k);
@@ -58,9 +58,9 @@ static weft_status fetch(weft_sched *s, weft_held *h)
     return st;
 }
 
-weft_status weft_held_begin(weft_sched *s, const weft_job *job, real *x)
+weft_status weft_cache_begin(weft_sched *s, const weft_job *job, real *x)
 {
-    weft_held *parent = parent_of(s, job);
+    weft_cached *parent = parent_of(s, job);
     if (!parent) {
         s->task->start(s->task_self, job, x);
         return WEFT_OK;
@@ -71,19 +71,19 @@ weft_status weft_held_begin(weft_sched *s, const weft_job *job, real *x)
     return WEFT_OK;
 }
 
-double weft_held_resource(const weft_sched *s, const weft_job *job)
+double weft_cache_resource(const weft_sched *s, const weft_job *job)
 {
-    const weft_held *parent = parent_of(s, job);
+    const weft_cached *parent = parent_of(s, job);
     return parent ? parent->of->res.resource : 0;
 }
 
-static void push(weft_sched *s, weft_held h)
+static void push(weft_sched *s, weft_cached h)
 {
     s->held = weft_grow(s->mem, s->held, sizeof *s->held, s->nheld, &s->roomheld);
     s->held[s->nheld++] = h;
 }
 
-static int is_winner(const weft_sched *s, const weft_event *e)
+static int is_winner(const weft_sched *s, const weft_job_record *e)
 {
     return e->job.id == s->winner.job.id;
 }
@@ -93,7 +93,7 @@ static void let_go(weft_sched *s)
 {
     int kept = 0;
     for (int i = 0; i < s->nheld; i++) {
-        weft_held *h = &s->held[i];
+        weft_cached *h = &s->held[i];
         if (h->newest || is_winner(s, h->of)) {
             s->held[kept++] = *h;
             continue;
@@ -104,14 +104,14 @@ static void let_go(weft_sched *s)
     s->nheld = kept;
 }
 
-void weft_held_add(weft_sched *s, const weft_event *e, const weft_state *state)
+void weft_cache_add(weft_sched *s, const weft_job_record *e, const weft_state *state)
 {
-    weft_held *before = newest_of(s, e->job.trial);
+    weft_cached *before = newest_of(s, e->job.trial);
     if (before) before->newest = 0;
     if (!e->job.last || is_winner(s, e)) {
-        weft_event *own = WEFT_NEW(s->mem, weft_event, 1);
+        weft_job_record *own = WEFT_NEW(s->mem, weft_job_record, 1);
         *own = *e;
-        push(s, (weft_held){.of = own, .newest = !e->job.last});
+        push(s, (weft_cached){.of = own, .newest = !e->job.last});
         if (state) s->held[s->nheld - 1].state = *state;
     } else if (state) {
         weft_arena_free(state->mem);
@@ -120,7 +120,7 @@ void weft_held_add(weft_sched *s, const weft_event *e, const weft_state *state)
     make_room(s);
 }
 
-void weft_held_ended(weft_sched *s)
+void weft_cache_ended(weft_sched *s)
 {
     if (!s->tuner->ended) return;
     for (int i = 0; i < s->nheld; i++)
@@ -128,13 +128,13 @@ void weft_held_ended(weft_sched *s)
     let_go(s);
 }
 
-void weft_held_free(weft_sched *s)
+void weft_cache_free(weft_sched *s)
 {
     for (int i = 0; i < s->nheld; i++) forget(&s->held[i]);
     s->nheld = 0;
 }
 
-weft_status weft_held_winner(weft_sched *s, const real **state)
+weft_status weft_cache_winner(weft_sched *s, const real **state)
 {
     for (int i = 0; i < s->nheld; i++) {
         if (!is_winner(s, s->held[i].of)) continue;
