@@ -43,8 +43,8 @@ static sums scored(const toy *t, int set, double lr, const double *w)
  * 12 of 22 validation samples are of those that have not. */
 static void test_deadline(void)
 {
-    static const char text[] = "[fed]\ncohort = 5\npool = 1\nboth = yes\nscore = %s\n"
-                               "stage = %s\n[client]\nlr = 0.5\nbatch = 50\n"
+    static const char text[] = "[fed]\ncohort = 5\npool = 1\nscore_both = yes\nscore = %s\n"
+                               "score_weights = %s\n[client]\nlr = 0.5\nbatch = 50\n"
                                "[device]\nsample_seconds = 1\ndeadline = 10\n";
     const int set = 2 | 16;
     toy *t = five_clients();
@@ -164,8 +164,9 @@ static void test_mixture(void)
 
 /* ---- divergence --------------------------------------------------------------------- */
 
-static const char two_rates[] = "[fed]\ncohort = 5\npool = 1\nscore = %s\nstage = %s\n"
-                                "[client]\nbatch = 50\nlr = 0.5 .. 1e6\n";
+static const char two_rates[] =
+    "[fed]\ncohort = 5\npool = 1\nscore = %s\nscore_weights = %s\n"
+    "[client]\nbatch = 50\nlr = 0.5 .. 1e6\n";
 
 static void stand_two(stand *s, toy *t, const char *score, const char *stage)
 {
@@ -190,7 +191,7 @@ static void test_global(void)
 {
     toy *t = five_clients();
     const stand *all =
-        trained(t, "[fed]\ncohort = 5\nstage = global\n[client]\nlr = 1e6\n", 1, 3);
+        trained(t, "[fed]\ncohort = 5\nscore_weights = global\n[client]\nlr = 1e6\n", 1, 3);
     is_near(all->res.loss, 1, 0, "clients that diverge are wrong, before training too");
     double off = 0;
     int rounds = 0;
@@ -264,7 +265,7 @@ static void test_winner(const char *data, const char *mode)
     const char *text = weft_arena_text(
         mem,
         "[run]\ntask = fed\ntuner = fedex\ndata = %s\noutput = %s\n"
-        "[space]\nconfigs = 2\n[fed]\ncohort = 5\nscore = loss\nmode = %s\n"
+        "[space]\nconfigs = 2\n[fed]\ncohort = 5\nscore = loss\neval_mode = %s\n"
         "eval_clients = 0\n[client]\nlr = log 0.01 .. 3\nbatch = 2 .. 20\n"
         "[fedex]\nwrap = random\nmost = 3\ntotal = 6\nk = 5\neps = 1\nsched = root\n",
         data, path, mode);

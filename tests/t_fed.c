@@ -86,10 +86,11 @@ static void test_averages(void)
 static void test_scores(void)
 {
     toy *t = five_clients();
-    stand *s = trained(t,
-                       "[fed]\ncohort = 5\nboth = yes\nscore = loss\neval_clients = 0\n"
-                       "eval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
-                       1, 3);
+    stand *s =
+        trained(t,
+                "[fed]\ncohort = 5\nscore_both = yes\nscore = loss\neval_clients = 0\n"
+                "eval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
+                1, 3);
     double w[W], before = 0, after = 0, wrong = 0, n = 0;
     wide(s->state, w);
     weft_scores out;
@@ -217,7 +218,7 @@ static void test_options(void)
 }
 
 /* What the many-ranks and the stopped runs must agree on. */
-static const char mixed[] = "[fed]\ncohort = 7\nboth = yes\neval_clients = 9\n"
+static const char mixed[] = "[fed]\ncohort = 7\nscore_both = yes\neval_clients = 9\n"
                             "eval_every = 4\nscore = loss\n"
                             "[client]\nlr = log 0.01 .. 1\nmomentum = 0 .. 0.9\n"
                             "batch = 2 .. 9\nmax_samples = 25\n"
@@ -332,11 +333,12 @@ static void test_devices(void)
 {
     toy *t = five_clients();
     stand s;
-    weft_check(stand_up(&s, t,
-                        "[fed]\ncohort = 5\nboth = yes\n[client]\nlr = 0.5\nbatch = 50\n"
-                        "[device]\ndropout = 0.4\n",
-                        1) == WEFT_OK,
-               "%s", weft_error());
+    weft_check(
+        stand_up(&s, t,
+                 "[fed]\ncohort = 5\nscore_both = yes\n[client]\nlr = 0.5\nbatch = 50\n"
+                 "[device]\ndropout = 0.4\n",
+                 1) == WEFT_OK,
+        "%s", weft_error());
     int right = 1, lost = 0;
     for (int round = 0; round < 10; round++) {
         double w[W];
@@ -387,7 +389,7 @@ static void test_server(void)
 /* Clients of a winner that is a mixture train by what they draw, or by its mode. */
 static void test_mode(void)
 {
-    static const char text[] = "[fed]\ncohort = 3\nscore = loss\nmode = %s\n"
+    static const char text[] = "[fed]\ncohort = 3\nscore = loss\neval_mode = %s\n"
                                "[client]\nlr = 0.1 .. 2\nbatch = 50\n";
     toy *t = five_clients();
     double loss[3], p[3] = {0.55, 0.55, 1};
@@ -413,7 +415,7 @@ static void test_caps(void)
     toy *t = five_clients();
     const stand *s =
         trained(t,
-                "[fed]\ncohort = 5\nmax_valid = 1\nscore = loss\nstage = global\n"
+                "[fed]\ncohort = 5\nmax_valid = 1\nscore = loss\nscore_weights = global\n"
                 "[client]\nmax_samples = 8\nepochs = 3\n",
                 1, 2);
     is_near(s->row[1].samples, 3 * (8 + 3 + 8 + 8 + 8), 0, "at most 8 samples an epoch");
@@ -421,7 +423,7 @@ static void test_caps(void)
     stand again;
     weft_check(stand_up(&again, t,
                         "[fed]\ncohort = 5\nscore = loss\nmax_valid = 1\n"
-                        "stage = global\n",
+                        "score_weights = global\n",
                         1) == WEFT_OK,
                "%s", weft_error());
     units(&again, 1, 0, 1);

@@ -80,7 +80,7 @@ static void test_round(int every)
     static const char net_options[] = "[lstm]\nembedding = 3\nhidden = 7\nlayers = 2\n";
     const char *options = weft_arena_text(
         mem,
-        "[fed]\nmodel = lstm\ncohort = 5\nscore = loss\ntarget = %s\nboth = yes\n"
+        "[fed]\nmodel = lstm\ncohort = 5\nscore = loss\ntarget = %s\nscore_both = yes\n"
         "[client]\nlr = 0.5\nbatch = 64\n%s",
         every ? "all" : "last", net_options);
     toy t = {.data = plays};

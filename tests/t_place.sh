@@ -193,7 +193,7 @@ rm "$tmp/r.h5"
 until [ -e "$tmp/t.d" ]; do
     "$weft" tune "$tmp/four.ini" -o "$tmp/r.h5" "ngram.alpha=log 1e-5 .. 100" --force \
         >"$tmp/out" 2>"$tmp/log" &
-    until [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" -ge 2 ] || ! kill -0 $! 2>/dev/null; do :; done
+    until [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" -ge 2 ] || ! kill -0 $! 2>/dev/null; do sleep 0.002; done
     kill -TERM $! 2>/dev/null
     wait $!
     [ $? != 75 ] || cp -r "$tmp/r.d" "$tmp/t.d"

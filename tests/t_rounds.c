@@ -100,8 +100,16 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real 
     return WEFT_OK;
 }
 
+static int toy_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
+{
+    (void)size;
+    out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {toy_nstate(self, 1)}};
+    return 1;
+}
+
 static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .nstate = toy_nstate,
+                                   .tensors = toy_tensors,
                                    .start = toy_start,
                                    .affinity = toy_affinity,
                                    .cost = toy_cost,
