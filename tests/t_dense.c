@@ -2,7 +2,7 @@
  * read at once among lines that libcsv has to read. RUN: np=1 */
 #include "scratch.h"
 
-#include "../src/data/dense.h"
+#include "../src/reader/dense.h"
 
 #include <math.h>
 

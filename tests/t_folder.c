@@ -3,7 +3,7 @@
  * and the one line that is said of a directory that is something else. RUN: np=1 */
 #include "scratch.h"
 
-#include "../src/data/documents.h"
+#include "../src/reader/documents.h"
 
 #include <unistd.h>
 

@@ -239,4 +239,25 @@ void weft_progress(const char *fmt, ...) WEFT_PRINTF(1, 2);
 
 double weft_now(void); /* seconds on a monotonic clock */
 
+/* ---- small things that several rooms need ------------------------------------------- */
+
+/* EFILE: `path` cannot be read, for the reason in errno. Local. */
+WEFT_CHECKED weft_status weft_unreadable(const char *path);
+
+/* Numbers 0 .. n-1 into order[n], in the order of their keyed random numbers
+ * (WEFT_RNG_SPLIT). Local. Cost O(n log n). */
+void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp);
+
+/* Distinct names in a hash table, numbered as they come. */
+typedef struct weft_names {
+    const char **name; /* [n] */
+    int64_t n, room;
+    int64_t *slot; /* [slots] number + 1 of a name, by its hash; 0: free */
+    int64_t slots;
+    weft_arena *mem;
+} weft_names;
+
+/* The number of a name; a new one gets the next. Cost O(1). */
+int64_t weft_names_find(weft_names *l, const char *name);
+
 #endif

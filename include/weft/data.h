@@ -1,10 +1,12 @@
 /* Packed data sets: images or numbers in rows, documents as token ids, text of clients.
- * Made once by a reader (`weft pack`), then read by every rank for its own rows or clients.
- */
+ * Made once by `weft pack`, then read by every rank for its own rows or clients. */
 #ifndef WEFT_DATA_H
 #define WEFT_DATA_H
 
 #include "weft/store.h"
+#include "weft/text.h"
+
+#define WEFT_DATA_FORMAT "weft data 1" /* attribute of a packed file */
 
 typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_part;
 extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test" */
@@ -18,15 +20,6 @@ typedef enum weft_form {
     WEFT_NFORM
 } weft_form;
 extern const char *const weft_form_name[WEFT_NFORM]; /* "bytes", "reals", ... */
-
-/* Three tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK). */
-typedef enum weft_tokenizer {
-    WEFT_TOK_REMOVE,
-    WEFT_TOK_SPLIT,
-    WEFT_TOK_TREEBANK,
-    WEFT_NTOK
-} weft_tokenizer;
-extern const char *const weft_tok_name[WEFT_NTOK]; /* "remove", "split", "treebank" */
 
 /* What is known of each distinct token of a tokenizer; ids by falling frequency. */
 typedef struct weft_vocab {
@@ -126,94 +119,36 @@ WEFT_CHECKED weft_status weft_client_get(const weft_clients *f, int64_t c, weft_
 WEFT_CHECKED weft_status weft_client_name(const weft_clients *f, int64_t c,
                                           const char **name, weft_arena *mem);
 
-/* ---- packing ------------------------------------------------------------------------ */
+/* Divides n >= 1 samples of a client by these shares, rounded, one for training at least.
+ * Local. */
+void weft_client_divide(double valid, double test, int64_t n, int64_t count[WEFT_NPART]);
+/* Samples from the first one of a client to the first one of its part `part`, given the
+ * sizes of the parts; with part WEFT_NPART, all that its parts and gaps span. Local. */
+int64_t weft_client_place(const int64_t *count, int part, int64_t gap);
 
-/* What a reader hands over, row by row, in the order of the parts. Serial. */
-typedef struct weft_pack weft_pack;
-/* Images and numbers. `rows[WEFT_NPART]` sizes of the parts; d columns. */
-WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d,
-                                          const int64_t *rows);
-/* The rows announced are images, planes of rows of pixels: d = channels height width. */
-void weft_pack_image(weft_pack *p, int channels, int height, int width);
-/* count rows of bytes (uint8_t) or floats with labels; in order: train, valid, test. NaN or
- * infinity: EDATA naming source row and column. */
-WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x,
-                                        const int32_t *label);
-/* Documents: text of n bytes UTF-8 (ill-formed bytes: EDATA naming document and byte).
- * `name` identifies the document (file name or line). */
-WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
-                                            const char *text, size_t n, int32_t label);
-/* A federation: then only clients are handed over, one after the other. Of *all, d, the
- * image, stride, gap, symbols and named count; classes may be told at the end, and some may
- * have no samples. */
-WEFT_CHECKED weft_status weft_pack_clients(weft_pack *p, weft_form form,
-                                           const weft_clients *all);
-/* The next client's samples: count[WEFT_NPART] rows of bytes (uint8_t) or floats x with
- * labels, the parts one after the other; name NULL where clients have none. NaN or
- * infinity: EDATA naming client, row and column. Memory does not grow. */
-WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
-                                               const int64_t *count, const void *x,
-                                               const int32_t *label);
-/* Or its text, n symbols from 0, that holds the windows counted and the gaps between the
- * parts; what comes after these is stored, but of no sample. */
-WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
-                                               const int64_t *count, const uint8_t *text,
-                                               int64_t n);
-void weft_pack_classes(weft_pack *p, int n, const char *const *name);
-/* The columns of the matrix have names, [d]; ones that are empty or occur twice are not
- * kept, with a warning. */
-void weft_pack_columns(weft_pack *p, const char *const *name);
-/* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
-WEFT_CHECKED weft_status weft_pack_source(weft_pack *p, const char *path);
-void weft_pack_split(weft_pack *p, const char *rule); /* the split rule in words */
+/* ---- clients made from a seed whenever they are asked for --------------------------- */
 
-typedef struct weft_reader {
-    weft_kind kind;
-    WEFT_CHECKED weft_status (*read)(const void *self, const char *source, weft_pack *p);
-} weft_reader;
+#define WEFT_GENERATOR "linear models, lognormal sizes" /* names the method in files */
 
-/* How rows of images or numbers are split over clients when they are packed, whatever the
- * reader; its options stand beside the reader's own. */
-typedef struct weft_partition {
-    int64_t clients; /* 0: no federation */
-    int rule;        /* none, iid, dirichlet, shards */
-    double alpha;
-    int64_t shards, least, seed;
-} weft_partition;
-extern const weft_kind weft_partition_kind;
-/* Makes the instance of a reader and the partition from word[n] "key=value". A key that
- * both have (seed) is for both. ECONF naming the key. Owned by mem. Local. */
-WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,
-                                           const char *const *word, void **self,
-                                           weft_partition *over, weft_arena *mem);
+typedef struct weft_generator {
+    int64_t seed, clients;
+    int64_t d, classes;
+    double samples, spread;  /* mean of a client; standard deviation of log samples */
+    double alpha, beta;      /* how clients' models differ, and their inputs */
+    double valid, test;      /* shares of a client's samples */
+    const double *w;         /* [classes][d + 1] what all models share, bias last */
+    const double *deviation; /* [d] of inputs within a client */
+} weft_generator;
 
-/* Runs a reader and writes the packed file: split, tokens by all three tokenizers, digests,
- * `about` and `unit` on each dataset; with over->clients > 0 a federation, whose rows are
- * held in memory until they are dealt. over NULL: none. Serial (rank 0). Prints sizes and
- * seconds. */
-WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *self,
-                                        const weft_partition *over, const char *source,
-                                        const char *out, weft_arena *mem);
+/* What all clients share, from the numbers before w. Local. Cost O(classes d). */
+void weft_generator_start(weft_generator *g, weft_arena *mem);
 
-/* ---- text --------------------------------------------------------------------------- */
+/* Samples of client c by part; at least five in all. Local. Cost O(1). */
+void weft_generator_count(const weft_generator *g, int64_t c, int64_t count[WEFT_NPART]);
 
-/* Called with each token of a text, in order. */
-typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);
-/* Splits UTF-8 text into tokens. Whitespace and punctuation (Unicode categories M, P, S)
- * are Python's; WEFT_TOK_TREEBANK gives what NLTK's NLTKWordTokenizer gives. The text must
- * be well-formed; tokens last until fn returns, and fn must leave tmp alone. Local. Cost
- * O(n). */
-void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn,
-                   void *ctx, weft_arena *tmp);
-/* 1 if the token is on the English stop list: as listed, capitalised, or without its
- * punctuation. Local. */
-int weft_is_stop(const char *token, size_t n);
-/* Writes the token in lower case, as Python's str.lower(), to out[room], without a final
- * NUL. Returns its bytes; if they are more than room, which 2 n never is too small for, out
- * is incomplete. Local. */
-size_t weft_lower(const char *token, size_t n, char *out, size_t room);
-
-/* The reader of that name in the registry; ECONF with the nearest name. Local. */
-WEFT_CHECKED weft_status weft_reader_find(const char *name, const weft_reader **out);
+/* Samples [first, first + n) of client c: x[n][d], label[n]. Local. Cost O((n + classes)
+ * d). */
+void weft_generator_make(const weft_generator *g, int64_t c, int64_t first, int64_t n,
+                         float *x, int32_t *label, weft_arena *tmp);
 
 #endif

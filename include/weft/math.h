@@ -221,4 +221,7 @@ int weft_server_slots(const weft_server *s);
 void weft_server_step(const weft_server *s, int64_t round, int64_t n, real *w,
                       const real *delta, real *slots);
 
+/* The first of x[n] that is not a finite number, or n. Local. Cost O(n). */
+int64_t weft_not_finite(const float *x, int64_t n);
+
 #endif

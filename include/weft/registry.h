@@ -2,6 +2,7 @@
 #ifndef WEFT_REGISTRY_H
 #define WEFT_REGISTRY_H
 
+#include "weft/pack.h"
 #include "weft/task.h"
 #include "weft/tune.h"
 

@@ -2,6 +2,8 @@
  * program for the one that nobody can. Called by everybody. */
 #include "weft/base.h"
 
+#include <errno.h>
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -82,4 +84,10 @@ const char *weft_nearest(const char *name, const char *const *list, int n)
         nearest = list[i];
     }
     return nearest;
+}
+
+weft_status weft_unreadable(const char *path)
+{
+    return weft_fail(WEFT_EFILE, "cannot read %s: %s; check the name", path,
+                     strerror(errno));
 }

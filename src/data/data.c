@@ -1,9 +1,9 @@
 /* Packed data sets: every rank opens the file and reads the rows dealt to it. Called by
  * tasks and by `weft info`. */
 #include "federation.h"
-#include "pack.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #define MOST_NUMBERS ((int64_t)1 << 56) /* of a part, as far as can be counted */
@@ -264,4 +264,15 @@ weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok)
 {
     if (d->part[WEFT_TRAIN].offset[tok] != NULL) return WEFT_OK;
     return weft_agree(tokens_own(d, tok), d->team);
+}
+
+void weft_client_divide(double valid_share, double test_share, int64_t n,
+                        int64_t count[WEFT_NPART])
+{
+    int64_t valid = llround((double)n * valid_share),
+            test = llround((double)n * test_share);
+    count[WEFT_VALID] = valid < n ? valid : n - 1;
+    int64_t rest = n - 1 - count[WEFT_VALID];
+    count[WEFT_TEST] = test < rest ? test : rest;
+    count[WEFT_TRAIN] = n - count[WEFT_VALID] - count[WEFT_TEST];
 }

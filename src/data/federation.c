@@ -9,7 +9,7 @@
 #define MOST         ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */
 #define MOST_CLIENTS ((int64_t)1 << 40)
 
-int64_t weft_federation_place(const int64_t *count, int part, int64_t gap)
+int64_t weft_client_place(const int64_t *count, int part, int64_t gap)
 {
     int64_t place = 0;
     int before = 0; /* parts with samples */
@@ -31,7 +31,7 @@ static int64_t place_of(const weft_clients *f, int64_t c, weft_part part)
 {
     int64_t count[WEFT_NPART];
     for (int i = 0; i < WEFT_NPART; i++) count[i] = file_count(f, c, (weft_part)i);
-    return weft_federation_place(count, (int)part, f->gap);
+    return weft_client_place(count, (int)part, f->gap);
 }
 
 /* Bytes are intensities; reals must be numbers. */
@@ -177,7 +177,7 @@ static weft_status check_client(weft_data *d, int64_t c)
         count[i] = own->part[c * WEFT_NPART + i];
         good = good && count[i] >= 0;
     }
-    int64_t span = good ? weft_federation_place(count, WEFT_NPART, f->gap) : 0;
+    int64_t span = good ? weft_client_place(count, WEFT_NPART, f->gap) : 0;
     if (d->form == WEFT_CHARS && span > 0) span = (span - 1) * f->stride + f->d + 1;
     if (good && (d->form == WEFT_CHARS ? span <= room : span == room)) {
         for (int i = 0; i < WEFT_NPART; i++) d->part[i].total += count[i];

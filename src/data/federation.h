@@ -2,7 +2,7 @@
 #ifndef WEFT_DATA_FEDERATION_H
 #define WEFT_DATA_FEDERATION_H
 
-#include "generator.h"
+#include "weft/data.h"
 
 /* Where clients come from: a packed file, or a generator. The functions are those of
  * weft_client_count and weft_client_get. */
@@ -30,9 +30,5 @@ WEFT_CHECKED weft_status weft_federation_open(weft_data *d);
 void weft_federation_close(weft_data *d);
 /* The rest of it, where samples are generated: /@generator is there. EFILE, EDATA. */
 WEFT_CHECKED weft_status weft_generator_open(weft_data *d);
-
-/* Samples from the first one of a client to the first one of its part `part`, given the
- * sizes of the parts; with part WEFT_NPART, all that its parts and gaps span. */
-int64_t weft_federation_place(const int64_t *count, int part, int64_t gap);
 
 #endif

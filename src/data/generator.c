@@ -11,7 +11,7 @@
  *
  * Every number is a function of (seed, client, its place), so a client is made whole or in
  * part on any rank, with the same bits. Called by federation.c and synthetic_clients.c. */
-#include "generator.h"
+#include "weft/data.h"
 
 #include <math.h>
 
@@ -48,9 +48,8 @@ void weft_generator_count(const weft_generator *g, int64_t c, int64_t count[WEFT
     double z = 0;
     if (g->spread > 0) normals(g, (uint64_t)c, SIZE, 1, &z);
     double size = g->samples * exp(g->spread * (z - g->spread / 2));
-    weft_split split = {.valid = g->valid, .test = g->test};
     int64_t n = llround(fmin(fmax(size, LEAST), MOST * g->samples));
-    weft_split_client(&split, n, count);
+    weft_client_divide(g->valid, g->test, n, count);
 }
 
 void weft_generator_make(const weft_generator *g, int64_t c, int64_t first, int64_t n,

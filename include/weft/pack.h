@@ -1,0 +1,100 @@
+/* Packing: what a reader hands over, and the file that is made of it. Serial. */
+#ifndef WEFT_PACK_H
+#define WEFT_PACK_H
+
+#include "weft/data.h"
+
+/* What a reader hands over, row by row, in the order of the parts. Serial. */
+typedef struct weft_pack {
+    weft_arena *mem;          /* lives until the file is written */
+    weft_arena *scratch;      /* of one call */
+    struct weft_packing *own; /* private to pack */
+} weft_pack;
+/* Images and numbers. `rows[WEFT_NPART]` sizes of the parts; d columns. */
+WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d,
+                                          const int64_t *rows);
+/* The rows announced are images, planes of rows of pixels: d = channels height width. */
+void weft_pack_image(weft_pack *p, int channels, int height, int width);
+/* count rows of bytes (uint8_t) or floats with labels; in order: train, valid, test. NaN or
+ * infinity: EDATA naming source row and column. */
+WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x,
+                                        const int32_t *label);
+/* Documents: text of n bytes UTF-8 (ill-formed bytes: EDATA naming document and byte).
+ * `name` identifies the document (file name or line). */
+WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
+                                            const char *text, size_t n, int32_t label);
+/* A federation: then only clients are handed over, one after the other. Of *all, d, the
+ * image, stride, gap, symbols and named count; classes may be told at the end, and some may
+ * have no samples. */
+WEFT_CHECKED weft_status weft_pack_clients(weft_pack *p, weft_form form,
+                                           const weft_clients *all);
+/* The next client's samples: count[WEFT_NPART] rows of bytes (uint8_t) or floats x with
+ * labels, the parts one after the other; name NULL where clients have none. NaN or
+ * infinity: EDATA naming client, row and column. Memory does not grow. */
+WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
+                                               const int64_t *count, const void *x,
+                                               const int32_t *label);
+/* Or its text, n symbols from 0, that holds the windows counted and the gaps between the
+ * parts; what comes after these is stored, but of no sample. */
+WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
+                                               const int64_t *count, const uint8_t *text,
+                                               int64_t n);
+int64_t weft_pack_clients_count(const weft_pack *p); /* so far */
+void weft_pack_classes(weft_pack *p, int n, const char *const *name);
+/* The columns of the matrix have names, [d]; ones that are empty or occur twice are not
+ * kept, with a warning. */
+void weft_pack_columns(weft_pack *p, const char *const *name);
+/* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
+WEFT_CHECKED weft_status weft_pack_source(weft_pack *p, const char *path);
+void weft_pack_split(weft_pack *p, const char *rule); /* the split rule in words */
+/* Adds "; REST" to it. */
+void weft_pack_split_add(weft_pack *p, const char *rest);
+/* Tells of n classes named 0, 1, ... */
+void weft_pack_numbered(weft_pack *p, int n);
+/* The federation is stored as the numbers of a generator alone. */
+void weft_pack_generator(weft_pack *p, const weft_generator *g);
+/* ECONF where the packed file would replace the file `path`, which is being read. */
+WEFT_CHECKED weft_status weft_pack_apart(const weft_pack *p, const char *path);
+/* ECONF where clients were asked for and the reader has clients of its own. */
+WEFT_CHECKED weft_status weft_partition_refuse(const weft_pack *p);
+
+/* Running digest (XXH3-128) of what a reader has read itself. */
+typedef struct weft_digest weft_digest;
+weft_digest *weft_digest_new(weft_arena *mem);
+void weft_digest_add(weft_digest *d, const void *bytes, size_t n);
+/* Adds a line to /source for these bytes. */
+void weft_pack_source_sum(weft_pack *p, const char *name, const weft_digest *d,
+                          int64_t bytes);
+
+typedef struct weft_reader {
+    weft_kind kind;
+    WEFT_CHECKED weft_status (*read)(const void *self, const char *source, weft_pack *p);
+} weft_reader;
+
+/* How rows of images or numbers are split over clients when they are packed, whatever the
+ * reader; its options stand beside the reader's own. */
+typedef struct weft_partition {
+    int64_t clients; /* 0: no federation */
+    int rule;        /* none, iid, dirichlet, shards */
+    double alpha;
+    int64_t shards, least, seed;
+} weft_partition;
+extern const weft_kind weft_partition_kind;
+/* Makes the instance of a reader and the partition from word[n] "key=value". A key that
+ * both have (seed) is for both. ECONF naming the key. Owned by mem. Local. */
+WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,
+                                           const char *const *word, void **self,
+                                           weft_partition *over, weft_arena *mem);
+
+/* Runs a reader and writes the packed file: split, tokens by all three tokenizers, digests,
+ * `about` and `unit` on each dataset; with over->clients > 0 a federation, whose rows are
+ * held in memory until they are dealt. over NULL: none. Serial (rank 0). Prints sizes and
+ * seconds. */
+WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *self,
+                                        const weft_partition *over, const char *source,
+                                        const char *out, weft_arena *mem);
+
+/* The reader of that name in the registry; ECONF with the nearest name. Local. */
+WEFT_CHECKED weft_status weft_reader_find(const char *name, const weft_reader **out);
+
+#endif

@@ -1,0 +1,44 @@
+/* Text: well-formed UTF-8, tokens, lower case, stop words, articles of newsgroups. */
+#ifndef WEFT_TEXT_H
+#define WEFT_TEXT_H
+
+#include "weft/base.h"
+
+/* Three tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK). */
+typedef enum weft_tokenizer {
+    WEFT_TOK_REMOVE,
+    WEFT_TOK_SPLIT,
+    WEFT_TOK_TREEBANK,
+    WEFT_NTOK
+} weft_tokenizer;
+extern const char *const weft_tok_name[WEFT_NTOK]; /* "remove", "split", "treebank" */
+
+/* Called with each token of a text, in order. */
+typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);
+/* Splits UTF-8 text into tokens. Whitespace and punctuation (Unicode categories M, P, S)
+ * are Python's; WEFT_TOK_TREEBANK gives what NLTK's NLTKWordTokenizer gives. The text must
+ * be well-formed; tokens last until fn returns, and fn must leave tmp alone. Local. Cost
+ * O(n). */
+void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn,
+                   void *ctx, weft_arena *tmp);
+/* 1 if the token is on the English stop list: as listed, capitalised, or without its
+ * punctuation. Local. */
+int weft_is_stop(const char *token, size_t n);
+/* Writes the token in lower case, as Python's str.lower(), to out[room], without a final
+ * NUL. Returns its bytes; if they are more than room, which 2 n never is too small for, out
+ * is incomplete. Local. */
+size_t weft_lower(const char *token, size_t n, char *out, size_t room);
+
+/* The first byte of text[n] that is not well-formed UTF-8, or n. Local. Cost O(n). */
+size_t weft_utf8_check(const char *text, size_t n);
+
+/* What scikit-learn's fetch_20newsgroups(remove=) can take out of an article. */
+enum { WEFT_NEWS_HEADERS = 1, WEFT_NEWS_FOOTERS = 2, WEFT_NEWS_QUOTES = 4 };
+/* The flags of a list "headers,footers,quotes"; "" is none. ECONF with the nearest. Local.
+ */
+WEFT_CHECKED weft_status weft_news_flags(const char *list, int *flags, weft_arena *mem);
+/* Takes out what flags say, in place: *text and *n are then of what stays. The text is
+ * UTF-8. Local. Cost O(n). */
+void weft_news_strip(int flags, char **text, size_t *n);
+
+#endif

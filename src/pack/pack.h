@@ -1,0 +1,85 @@
+/* The state of packing. Private to pack. */
+#ifndef WEFT_PACK_PRIVATE_H
+#define WEFT_PACK_PRIVATE_H
+
+#include "weft/pack.h"
+
+#define XXH_STATIC_LINKING_ONLY /* for the size of the state of a digest */
+#include <xxhash.h>
+
+/* XXH3-128 in hexadecimal digits, with a NUL. */
+typedef char weft_hex[33];
+
+void weft_digest_show(const weft_digest *d, weft_hex text);
+
+/* Distinct tokens of a tokenizer while packing; see pack_text.c. */
+typedef struct weft_words weft_words;
+
+/* Clients while packing; see pack_clients.c. */
+typedef struct weft_pack_federation weft_pack_federation;
+
+/* Rows that wait to be dealt to clients; see pack_partition.c. */
+typedef struct weft_pack_held weft_pack_held;
+
+typedef struct weft_pack_part {
+    int64_t n;      /* rows handed over */
+    int32_t *label; /* [n] */
+    int64_t label_room;
+    const char **name; /* [n] of documents */
+    int64_t name_room;
+    int64_t *offset[WEFT_NTOK]; /* [n+1] */
+    int64_t offset_room[WEFT_NTOK];
+    uint32_t *token[WEFT_NTOK]; /* [ntoken] */
+    int64_t ntoken[WEFT_NTOK], token_room[WEFT_NTOK];
+} weft_pack_part;
+
+typedef struct weft_packing {
+    weft_h5 file;
+    int replaces;                /* 1: there is a file of that name already */
+    weft_digest *digest;         /* of all that is written, in that order */
+    int form;                    /* a weft_form; -1 until known */
+    int64_t d, rows[WEFT_NPART]; /* of a matrix, as announced */
+    size_t row;                  /* bytes of a row of it */
+    int classes;
+    const char *const *class_name; /* [classes] */
+    const char *const *column;     /* [d] or NULL */
+    const char *split;
+    const char **source; /* [nsource] lines of /source */
+    int64_t nsource, source_room;
+    weft_pack_part part[WEFT_NPART];
+    weft_words *words[WEFT_NTOK];
+    const weft_reader *reader;
+    weft_partition over;              /* clients 0: rows stay as they come */
+    int image[3];                     /* channels, height, width; 0: no images */
+    weft_pack_held *held;             /* NULL: rows are written as they come */
+    weft_pack_federation *federation; /* NULL: not one */
+    const weft_generator *generator;  /* NULL: samples are stored */
+} weft_packing;
+
+/* Writes a dataset and adds it to the digest. */
+WEFT_CHECKED weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5type type,
+                                       int64_t n, const void *data, const char *about,
+                                       const char *unit);
+
+/* Writes the vocabularies, tokens and names of the documents. */
+WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *p);
+
+/* Rows of each class in a part, in mem. EDATA where a class cannot be learnt. */
+WEFT_CHECKED weft_status weft_pack_count(weft_pack *p, weft_part part, int64_t **count);
+
+/* Room for the announced rows; the copy of some of them; the partition, when all are there.
+ * ECONF: see weft_partition_check. */
+WEFT_CHECKED weft_status weft_pack_hold(weft_pack *p);
+void weft_pack_hold_rows(weft_pack *p, weft_part part, int64_t count, const void *x);
+WEFT_CHECKED weft_status weft_pack_deal(weft_pack *p);
+
+/* Writes what is known of a generated federation, which has no samples to store. */
+WEFT_CHECKED weft_status weft_pack_generator_close(weft_pack *p);
+
+/* Writes the numbers of a federation that are attributes of the file. */
+WEFT_CHECKED weft_status weft_pack_clients_numbers(weft_pack *p, const weft_clients *all);
+/* Writes what is known of a federation after its last client; releases its memory. */
+WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *p);
+void weft_pack_clients_drop(weft_pack *p);
+
+#endif

@@ -1,0 +1,94 @@
+/* Labelled documents on their way from files to the packer, and their encoding. Called by
+ * the readers `text` and `folder`. */
+#include "documents.h"
+
+#include <string.h>
+
+weft_status weft_documents_add(weft_documents *d, weft_document x, int64_t line,
+                               const char *label, size_t n_label, weft_arena *mem)
+{
+    d->document = weft_grow(mem, d->document, sizeof x, d->n, &d->room);
+    d->label = weft_grow(mem, d->label, sizeof *d->label, d->n, &d->label_room);
+    d->document[d->n] = x;
+    return weft_labels_find(&d->labels, line, label, n_label, &d->label[d->n++]);
+}
+
+/* Hands over `count` documents from the first on, in that order; order NULL: as read. */
+static weft_status hand_over(const weft_documents *d, weft_part part, int64_t first,
+                             int64_t count, const int64_t *order, weft_pack *p)
+{
+    for (int64_t i = first; i < first + count; i++) {
+        int64_t row = order != NULL ? order[i] : i;
+        const weft_document *x = &d->document[row];
+        TRY(weft_pack_document(p, part, x->name, x->text, x->n, d->label[row]));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_documents_pack(weft_documents *d, const char *source, weft_split split,
+                                weft_pack *p)
+{
+    const int64_t *end = d->end;
+    int64_t rows[WEFT_NPART], at = 0, *order = WEFT_NEW(p->mem, int64_t, end[WEFT_TRAIN]);
+    TRY(weft_labels_close(&d->labels, source, d->label, d->n, p));
+    if (d->own[WEFT_VALID] != NULL) split.valid = 0;
+    if (d->own[WEFT_TEST] != NULL) split.test = 0;
+    TRY(weft_split_rows(&split, end[WEFT_TRAIN], order, rows, p));
+    for (int i = 1; i < WEFT_NPART; i++)
+        if (d->own[i] != NULL)
+            weft_pack_split_add(p, weft_arena_text(p->mem, "%s is all of %s",
+                                                   weft_part_name[i], d->own[i]));
+    for (int i = 0; i < WEFT_NPART; i++) {
+        TRY(hand_over(d, (weft_part)i, at, rows[i], order, p));
+        at += rows[i];
+        if (i > 0)
+            TRY(hand_over(d, (weft_part)i, end[i - 1], end[i] - end[i - 1], NULL, p));
+    }
+    return WEFT_OK;
+}
+
+/* ---- encoding -------------------------------------------------------------------- */
+
+/* What Windows-1252 has at 0x80..0x9f: Microsoft's bestfit1252.txt. */
+static const uint16_t cp1252[32] = {
+    0x20ac, 0x0081, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0x008d, 0x017d, 0x008f, 0x0090, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
+    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x009d, 0x017e, 0x0178};
+
+/* Writes a character below 0x10000 in UTF-8; returns its bytes. */
+static size_t put_utf8(unsigned code, char *to)
+{
+    if (code < 0x80) {
+        to[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        to[0] = (char)(0xc0 | code >> 6);
+        to[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    to[0] = (char)(0xe0 | code >> 12);
+    to[1] = (char)(0x80 | (code >> 6 & 0x3f));
+    to[2] = (char)(0x80 | (code & 0x3f));
+    return 3;
+}
+
+int weft_text_decode(weft_encoding encoding, char **text, size_t *n, weft_arena *mem)
+{
+    enum { WIDEST = 3 };
+    const unsigned char *from = (const unsigned char *)*text;
+    const int odd = encoding == WEFT_ENC_AUTO && weft_utf8_check(*text, *n) < *n;
+    const int windows = odd || encoding == WEFT_ENC_CP1252;
+    if (!windows && encoding != WEFT_ENC_LATIN1) return 0;
+    size_t high = 0, made = 0;
+    for (size_t i = 0; i < *n; i++) high += from[i] >= 0x80;
+    char *to = WEFT_NEW(mem, char, *n + (WIDEST - 1) * high + 1);
+    for (size_t i = 0; i < *n; i++) {
+        const unsigned c = from[i];
+        made +=
+            put_utf8(windows && c >= 0x80 && c < 0xa0 ? cp1252[c - 0x80] : c, to + made);
+    }
+    *text = to;
+    *n = made;
+    return odd;
+}

@@ -1,0 +1,48 @@
+/* Labelled documents while they are packed, and their encoding. Private to the readers
+ * `text` and `folder`. */
+#ifndef WEFT_READER_DOCUMENTS_H
+#define WEFT_READER_DOCUMENTS_H
+
+#include "reader.h"
+
+typedef struct weft_document {
+    const char *name; /* for messages and the packed file */
+    const char *text; /* [n] UTF-8 */
+    size_t n;
+} weft_document;
+
+/* Documents in the order in which they were read: those to be divided by shares, then those
+ * of a source that is the validation part, then those of the test. */
+typedef struct weft_documents {
+    weft_document *document; /* [n] */
+    int32_t *label;          /* [n] */
+    int64_t n, room, label_room;
+    int64_t end[WEFT_NPART];     /* documents of the sources of train; of valid; of test */
+    const char *own[WEFT_NPART]; /* source of a part of its own; NULL: none */
+    weft_labels labels;
+} weft_documents;
+
+/* Adds a document of class label[n_label], which stands in that line (0: none) of
+ * labels.path. EDATA as weft_labels_find. */
+WEFT_CHECKED weft_status weft_documents_add(weft_documents *d, weft_document x,
+                                            int64_t line, const char *label, size_t n_label,
+                                            weft_arena *mem);
+/* Hands all documents over: the first end[WEFT_TRAIN] are shuffled and divided by shares,
+ * but nothing is taken for a part that has a source of its own. */
+WEFT_CHECKED weft_status weft_documents_pack(weft_documents *d, const char *source,
+                                             weft_split split, weft_pack *p);
+
+typedef enum weft_encoding {
+    WEFT_ENC_AUTO, /* UTF-8 where it is well-formed, else Windows-1252 */
+    WEFT_ENC_UTF8,
+    WEFT_ENC_LATIN1,
+    WEFT_ENC_CP1252 /* Latin-1 but for 27 characters in 0x80..0x9f */
+} weft_encoding;
+#define WEFT_ENCODING_WORDS "auto|utf-8|latin1|cp1252"
+
+/* Makes *text of *n bytes UTF-8, in mem; returns 1 if it was not well-formed UTF-8 and was
+ * taken as Windows-1252 for that (WEFT_ENC_AUTO). Bytes that Windows-1252 lacks are control
+ * characters as in Latin-1 (WHATWG, "Encoding Standard"). Cost O(n). */
+int weft_text_decode(weft_encoding encoding, char **text, size_t *n, weft_arena *mem);
+
+#endif

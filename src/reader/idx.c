@@ -1,0 +1,351 @@
+/* Files in IDX format, compressed by gzip or not: MNIST and those that follow it (Fashion,
+ * Kuzushiji, EMNIST). A file is 2 zero bytes, the type of its numbers, how many sides it
+ * has, each as 4 bytes, then the numbers, the most significant byte first. SOURCE is the
+ * directory of the files, or the file of the training images: train-images-idx3-ubyte; from
+ * its name come those of the labels (labels, idx1) and of the test (t10k or test).
+ * LeCun, Cortes, Burges, "The MNIST database of handwritten digits". */
+#include "reader.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#define BLOCK_BYTES ((int64_t)1 << 22)
+#define MOST_BYTES  ((int64_t)1 << 40)
+#define MOST_RATIO  1032 /* of a deflated stream: zlib's technical details */
+
+enum { MOST_SIDES = 8 };
+enum { UBYTE = 0x08, SBYTE = 0x09, SHORT = 0x0b, INT = 0x0c, FLOAT = 0x0d, DOUBLE = 0x0e };
+
+static const weft_opt options[] = {
+    {"valid", WEFT_REAL, offsetof(weft_split, valid), "0.1", 0, 0.9, NULL,
+     "share of the training rows for validation", 0},
+    {"test", WEFT_REAL, offsetof(weft_split, test), "0.1", 0, 0.9, NULL,
+     "share of the training rows for the test, where it has no files", 0},
+    {"seed", WEFT_LONG, offsetof(weft_split, seed), "0", 0, 9e15, NULL,
+     "of the shuffle that divides the training rows", 0},
+    {.name = NULL},
+};
+
+typedef struct idx {
+    const char *path;
+    int type, sides;
+    int64_t side[MOST_SIDES]; /* side[0] rows of */
+    int64_t d;                /* numbers */
+    const uint8_t *bytes;     /* [side[0]][d] numbers as in the file */
+} idx;
+
+/* ---- a file ---------------------------------------------------------------------- */
+
+/* Bytes of a number of that type; 0: there is no such type. */
+static int width(int type)
+{
+    switch (type) {
+    case UBYTE:
+    case SBYTE: return 1;
+    case SHORT: return 2;
+    case INT:
+    case FLOAT: return 4;
+    case DOUBLE: return 8;
+    default: return 0;
+    }
+}
+
+static uint64_t big_endian(const uint8_t *p, int n)
+{
+    uint64_t x = 0;
+    for (int i = 0; i < n; i++) x = x << 8 | p[i];
+    return x;
+}
+
+static double number(int type, const uint8_t *p)
+{
+    const uint64_t u = big_endian(p, width(type));
+    float f;
+    double d;
+    switch (type) {
+    case UBYTE: return (double)u;
+    case SBYTE: return (int8_t)(uint8_t)u;
+    case SHORT: return (int16_t)(uint16_t)u;
+    case INT: return (int32_t)(uint32_t)u;
+    case FLOAT: memcpy(&f, &(uint32_t){(uint32_t)u}, sizeof f); return (double)f;
+    default: memcpy(&d, &u, sizeof d); return d;
+    }
+}
+
+/* Reads n bytes; *got is fewer at the end of the file. */
+static weft_status take(gzFile f, const char *path, void *to, int64_t n, int64_t *got)
+{
+    for (*got = 0; *got < n;) {
+        const int64_t want = n - *got < BLOCK_BYTES ? n - *got : BLOCK_BYTES;
+        const int count = gzread(f, (char *)to + *got, (unsigned)want);
+        int error;
+        const char *text = gzerror(f, &error);
+        if (count < 0 || error == Z_BUF_ERROR)
+            return weft_fail(WEFT_EDATA, "%s cannot be decompressed: %s; fetch it again",
+                             path, error == Z_BUF_ERROR ? "it is cut short" : text);
+        if (count == 0) break;
+        *got += count;
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_head(gzFile f, idx *x)
+{
+    uint8_t head[4], side[4 * MOST_SIDES];
+    int64_t got;
+    TRY(take(f, x->path, head, 4, &got));
+    if (got < 4 || head[0] != 0 || head[1] != 0 || width(head[2]) == 0 || head[3] == 0 ||
+        head[3] > MOST_SIDES)
+        return weft_fail(
+            WEFT_EDATA,
+            "%s is no IDX file: it does not begin with 0, 0, a type of numbers "
+            "and 1 to %d sides",
+            x->path, MOST_SIDES);
+    x->type = head[2];
+    x->sides = head[3];
+    x->d = 1;
+    TRY(take(f, x->path, side, 4 * x->sides, &got));
+    for (int i = 0; i < x->sides && got == 4 * x->sides; i++) {
+        x->side[i] = (int64_t)big_endian(side + 4 * (size_t)i, 4);
+        if (i > 0 && x->d <= MOST_BYTES) x->d *= x->side[i];
+    }
+    if (got == 4 * x->sides && x->d > 0 && x->d <= MOST_BYTES) return WEFT_OK;
+    return weft_fail(WEFT_EDATA, "%s: its sides are cut short or not those of images",
+                     x->path);
+}
+
+static weft_status read_numbers(gzFile f, idx *x, weft_arena *mem)
+{
+    struct stat info;
+    if (stat(x->path, &info) != 0) return weft_unreadable(x->path);
+    const int64_t row = x->d * width(x->type);
+    const int64_t bytes =
+        row <= MOST_BYTES / (x->side[0] + 1) ? row * x->side[0] : MOST_BYTES;
+    const int64_t most = info.st_size * (gzdirect(f) ? 1 : MOST_RATIO);
+    int64_t got = 0, more = 0;
+    if (bytes <= most) {
+        uint8_t *to = WEFT_NEW(mem, uint8_t, bytes), beyond;
+        TRY(take(f, x->path, to, bytes, &got));
+        TRY(take(f, x->path, &beyond, 1, &more));
+        x->bytes = to;
+    }
+    if (got == bytes && more == 0) return WEFT_OK;
+    return weft_fail(
+        WEFT_EDATA, "%s announces %lld rows of %lld bytes and has %s; fetch it again",
+        x->path, (long long)x->side[0], (long long)row, more ? "more" : "fewer");
+}
+
+static weft_status read_idx(const char *path, idx *x, weft_pack *p)
+{
+    *x = (idx){.path = path};
+    gzFile f = gzopen(path, "rb");
+    if (f == NULL) return weft_unreadable(path);
+    gzbuffer(f, 1 << 17);
+    weft_status st = read_head(f, x);
+    if (st == WEFT_OK) st = read_numbers(f, x, p->mem);
+    gzclose(f);
+    TRY(st);
+    return weft_pack_source(p, path);
+}
+
+/* ---- names ----------------------------------------------------------------------- */
+
+/* Length of a name without a final ".gz". */
+static size_t stem(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 3 && strcmp(name + n - 3, ".gz") == 0 ? n - 3 : n;
+}
+
+/* The file of training images in a directory. */
+static weft_status find_images(const char *dir, const char **path, weft_arena *mem)
+{
+    DIR *d = opendir(dir);
+    const char *found = NULL, *other = NULL;
+    if (d == NULL) return weft_unreadable(dir);
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        const char *name = e->d_name;
+        if (*name == '.' || !strstr(name, "train-images") || !strstr(name, "idx")) continue;
+        const int same = found != NULL && stem(name) == stem(found) &&
+                         strncmp(name, found, stem(name)) == 0;
+        if (found != NULL && !same) other = weft_arena_text(mem, "%s", name);
+        if (found == NULL || (same && stem(name) == strlen(name)))
+            found = weft_arena_text(mem, "%s", name);
+    }
+    closedir(d);
+    if (found == NULL)
+        return weft_fail(WEFT_EFILE, "%s has no file train-images-idx3-ubyte or .gz", dir);
+    if (other != NULL)
+        return weft_fail(WEFT_EDATA, "%s has %s and %s; give one of them as the source",
+                         dir, found, other);
+    *path = weft_arena_text(mem, "%s/%s", dir, found);
+    return WEFT_OK;
+}
+
+/* The path with the last `from` of its name replaced; itself where there is none. */
+static const char *replaced(const char *path, const char *from, const char *to,
+                            weft_arena *mem)
+{
+    const char *at = NULL;
+    for (const char *s = weft_basename(path); (s = strstr(s, from)) != NULL; s++) at = s;
+    if (at == NULL) return path;
+    return weft_arena_text(mem, "%.*s%s%s", (int)(at - path), path, to, at + strlen(from));
+}
+
+/* The labels of these images: "labels" and one side in the name. */
+static const char *labels_of(const char *images, weft_arena *mem)
+{
+    char *path = weft_arena_text(mem, "%s", replaced(images, "images", "labels", mem));
+    char *at = strrchr(path, '/');
+    at = strstr(at != NULL ? at : path, "idx");
+    if (at != NULL && at[3] >= '1' && at[3] <= '9') at[3] = '1';
+    return path;
+}
+
+/* The path as it is, with or without ".gz", whichever is there; NULL: none. */
+static const char *existing(const char *path, weft_arena *mem)
+{
+    struct stat info;
+    const char *bare = weft_arena_text(mem, "%.*s", (int)stem(path), path);
+    const char *packed = weft_arena_text(mem, "%s.gz", bare);
+    if (stat(path, &info) == 0) return path;
+    if (stat(bare, &info) == 0) return bare;
+    return stat(packed, &info) == 0 ? packed : NULL;
+}
+
+/* ---- images and labels ----------------------------------------------------------- */
+
+/* Rows and labels of training and test, one after the other. */
+typedef struct set {
+    idx images, classes;
+} set;
+
+static weft_status read_set(const char *images, set *s, weft_pack *p)
+{
+    const char *name = labels_of(images, p->mem), *labels = existing(name, p->mem);
+    if (labels == NULL || strcmp(labels, images) == 0)
+        return weft_fail(WEFT_EFILE, "there is no %s, with the labels of %s", name, images);
+    TRY(read_idx(images, &s->images, p));
+    TRY(read_idx(labels, &s->classes, p));
+    if (s->images.sides < 2)
+        return weft_fail(WEFT_EDATA, "%s holds single numbers where images are expected",
+                         images);
+    if (s->classes.sides != 1 || s->classes.type > INT)
+        return weft_fail(WEFT_EDATA, "%s does not hold one whole number a row, its class",
+                         labels);
+    if (s->classes.side[0] == s->images.side[0]) return WEFT_OK;
+    return weft_fail(WEFT_EDATA, "%s has %lld labels and %s %lld rows", labels,
+                     (long long)s->classes.side[0], images, (long long)s->images.side[0]);
+}
+
+static weft_status check_alike(const idx *a, const idx *b)
+{
+    int same = a->type == b->type && a->sides == b->sides;
+    for (int i = 1; i < a->sides && same; i++) same = a->side[i] == b->side[i];
+    if (same) return WEFT_OK;
+    return weft_fail(WEFT_EDATA, "%s and %s differ in the shape or type of their rows",
+                     a->path, b->path);
+}
+
+static weft_status read_labels(const set *s, weft_labels *l, int32_t *label)
+{
+    const idx *x = &s->classes;
+    l->path = x->path;
+    for (int64_t i = 0; i < x->side[0]; i++) {
+        char text[16];
+        const int n = snprintf(text, sizeof text, "%.0f",
+                               number(x->type, x->bytes + i * width(x->type)));
+        TRY(weft_labels_find(l, i + 1, text, (size_t)n, &label[i]));
+    }
+    return WEFT_OK;
+}
+
+/* Rows are images where they have 2 sides, or 3: channels, height, width. */
+static void tell_shape(const idx *x, weft_pack *p)
+{
+    if (x->sides != 3 && x->sides != 4) return;
+    const int64_t *end = x->side + x->sides;
+    weft_pack_image(p, x->sides == 4 ? (int)end[-3] : 1, (int)end[-2], (int)end[-1]);
+}
+
+/* Rows order[0] ... of x; NULL: as they stand. */
+static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *label,
+                             weft_pack *p)
+{
+    const int64_t row = x->d * width(x->type), fit = BLOCK_BYTES / (x->d * 8) + 1;
+    const int64_t n = x->side[0], most = fit < n ? fit : n;
+    uint8_t *byte = WEFT_NEW(p->scratch, uint8_t, x->type == UBYTE ? most * x->d : 0);
+    float *value = WEFT_NEW(p->scratch, float, x->type == UBYTE ? 0 : most * x->d);
+    int32_t *class = WEFT_NEW(p->mem, int32_t, most);
+    for (int64_t start = 0; start < n; start += most) {
+        const int64_t count = n - start < most ? n - start : most;
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t from = order != NULL ? order[start + i] : start + i;
+            const uint8_t *at = x->bytes + from * row;
+            class[i] = label[from];
+            if (x->type == UBYTE) memcpy(byte + i * x->d, at, (size_t)x->d);
+            for (int64_t j = 0; j < x->d && x->type != UBYTE; j++)
+                value[i * x->d + j] = (float)number(x->type, at + j * width(x->type));
+        }
+        TRY(weft_pack_rows(p, count, x->type == UBYTE ? (void *)byte : value, class));
+    }
+    return WEFT_OK;
+}
+
+/* ---- the reader ------------------------------------------------------------------ */
+
+static weft_status pack_sets(const set *train, const set *test, weft_split split,
+                             const char *source, weft_pack *p)
+{
+    const int64_t n = train->images.side[0], more = test != NULL ? test->images.side[0] : 0;
+    weft_labels labels = {.mem = p->mem};
+    int64_t rows[WEFT_NPART], *order = WEFT_NEW(p->mem, int64_t, n);
+    int32_t *label = WEFT_NEW(p->mem, int32_t, n + more);
+    TRY(read_labels(train, &labels, label));
+    if (test != NULL) {
+        TRY(check_alike(&train->images, &test->images));
+        TRY(read_labels(test, &labels, label + n));
+        split.test = 0;
+    }
+    TRY(weft_labels_close(&labels, source, label, n + more, p));
+    TRY(weft_split_rows(&split, n, order, rows, p));
+    if (test != NULL)
+        weft_pack_split_add(p, weft_arena_text(p->mem, "test is all of %s",
+                                               weft_basename(test->images.path)));
+    rows[WEFT_TEST] += more;
+    TRY(weft_pack_matrix(p, train->images.type == UBYTE ? WEFT_BYTES : WEFT_REALS,
+                         train->images.d, rows));
+    tell_shape(&train->images, p);
+    TRY(hand_over(&train->images, order, label, p));
+    return test != NULL ? hand_over(&test->images, NULL, label + n, p) : WEFT_OK;
+}
+
+static weft_status idx_read(const void *self, const char *source, weft_pack *p)
+{
+    const char *images = source, *other;
+    struct stat info;
+    set train, test;
+    if (stat(source, &info) != 0) return weft_unreadable(source);
+    if (S_ISDIR(info.st_mode)) TRY(find_images(source, &images, p->mem));
+    TRY(read_set(images, &train, p));
+    other = existing(replaced(images, "train", "t10k", p->mem), p->mem);
+    if (other == NULL) other = existing(replaced(images, "train", "test", p->mem), p->mem);
+    if (other == NULL || strcmp(other, images) == 0) {
+        weft_log(WEFT_WARN, "%s has no test beside it; its rows are divided", images);
+        return pack_sets(&train, NULL, *(const weft_split *)self, source, p);
+    }
+    TRY(read_set(other, &test, p));
+    return pack_sets(&train, &test, *(const weft_split *)self, source, p);
+}
+
+extern const weft_reader weft_reader_idx;
+const weft_reader weft_reader_idx = {
+    .kind = {.name = "idx",
+             .about = "MNIST and its like: a directory of IDX files, gzip or not",
+             .size = sizeof(weft_split),
+             .opts = options},
+    .read = idx_read,
+};

@@ -1,0 +1,159 @@
+/* IMDB reviews: the official aclImdb directory, {train,test}/{pos,neg}/NUMBER_RATING.txt.
+ * The training part is `train`; `test` is divided in halves by keyed random numbers: test
+ * and validation. Rows stand in the order of the numbers, negative before positive, so that
+ * classes alternate. `unsup` is not read. Maas et al., "Learning word vectors for sentiment
+ * analysis", ACL 2011. */
+#include "reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct imdb {
+    int64_t seed;
+} imdb;
+
+static const weft_opt options[] = {
+    {"seed", WEFT_LONG, offsetof(imdb, seed), "0", 0, 9e15, NULL,
+     "of the shuffle that divides the test reviews", 0},
+    {.name = NULL},
+};
+
+typedef struct review {
+    const char *name; /* "test/pos/17_9.txt" */
+    long number;
+    int label;
+} review;
+
+typedef struct reviews {
+    review *review; /* [n] */
+    int64_t n, room;
+    weft_digest *digest[2]; /* of the class directories */
+    int64_t bytes[2];
+} reviews;
+
+static const char *const class_name[2] = {"neg", "pos"};
+
+static int by_number(const void *a, const void *b)
+{
+    const review *x = a, *y = b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    if (x->label != y->label) return x->label - y->label;
+    return strcmp(x->name, y->name);
+}
+
+/* The numbers of a class are 0, 1 ... without gaps: an archive that was unpacked in part
+ * shows. */
+static weft_status check_class(const char *path, const review *v, int64_t n)
+{
+    long last = -1;
+    for (int64_t i = 0; i < n; i++) last = v[i].number > last ? v[i].number : last;
+    if (n == 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds no reviews (*.txt); unpack the archive again", path);
+    if (last + 1 == n) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s holds %lld reviews (*.txt), and their numbers go to %ld, where "
+                     "%ld are expected; unpack the archive again",
+                     path, (long long)n, last, last + 1);
+}
+
+/* Lists the reviews of one class: all names that end in ".txt". */
+static weft_status list_class(const char *source, const char *side, int label, reviews *r,
+                              weft_pack *p)
+{
+    const char *path = weft_arena_text(p->mem, "%s/%s/%s", source, side, class_name[label]);
+    DIR *dir = opendir(path);
+    if (dir == NULL)
+        return weft_fail(WEFT_EFILE,
+                         "cannot read the directory %s: %s; give the directory "
+                         "aclImdb of the archive",
+                         path, strerror(errno));
+    int64_t before = r->n;
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+        size_t n = strlen(e->d_name);
+        if (n < 5 || e->d_name[0] == '.' || strcmp(e->d_name + n - 4, ".txt") != 0)
+            continue;
+        r->review = weft_grow(p->mem, r->review, sizeof *r->review, r->n, &r->room);
+        r->review[r->n++] = (review){
+            .name = weft_arena_text(p->mem, "%s/%s/%s", side, class_name[label], e->d_name),
+            .number = strtol(e->d_name, NULL, 10),
+            .label = label};
+    }
+    closedir(dir);
+    TRY(check_class(path, r->review + before, r->n - before));
+    r->digest[label] = weft_digest_new(p->mem);
+    return WEFT_OK;
+}
+
+static weft_status list_side(const char *source, const char *side, reviews *r, weft_pack *p)
+{
+    for (int label = 0; label < 2; label++) TRY(list_class(source, side, label, r, p));
+    qsort(r->review, (size_t)r->n, sizeof *r->review, by_number);
+    return WEFT_OK;
+}
+
+static weft_status read_review(const char *source, const review *v, weft_part part,
+                               reviews *r, weft_pack *p)
+{
+    size_t mark = weft_arena_mark(p->scratch), n;
+    char *text;
+    const char *path = weft_arena_text(p->scratch, "%s/%s", source, v->name);
+    TRY(weft_pack_apart(p, path));
+    TRY(weft_read_all(path, p->scratch, &text, &n));
+    weft_digest_add(r->digest[v->label], v->name, strlen(v->name) + 1);
+    weft_digest_add(r->digest[v->label], text, n);
+    r->bytes[v->label] += (int64_t)n;
+    TRY(weft_pack_document(p, part, v->name, text, n, v->label));
+    weft_arena_reset(p->scratch, mark);
+    return WEFT_OK;
+}
+
+/* Reads all reviews of a side; part[i] is where review i goes, WEFT_TRAIN where part is
+ * NULL. */
+static weft_status read_side(const char *source, const char *side, reviews *r,
+                             const uint8_t *part, weft_pack *p)
+{
+    for (int64_t i = 0; i < r->n; i++)
+        TRY(read_review(source, &r->review[i],
+                        part != NULL ? (weft_part)part[i] : WEFT_TRAIN, r, p));
+    for (int label = 0; label < 2; label++)
+        weft_pack_source_sum(
+            p, weft_arena_text(p->mem, "%s/%s/%s", source, side, class_name[label]),
+            r->digest[label], r->bytes[label]);
+    return WEFT_OK;
+}
+
+static weft_status imdb_read(const void *self, const char *source, weft_pack *p)
+{
+    const imdb *o = self;
+    reviews train = {0}, test = {0};
+    weft_pack_classes(p, 2, class_name);
+    TRY(list_side(source, "train", &train, p));
+    TRY(list_side(source, "test", &test, p));
+    TRY(read_side(source, "train", &train, NULL, p));
+
+    int64_t *order = WEFT_NEW(p->mem, int64_t, test.n);
+    uint8_t *part = WEFT_NEW(p->mem, uint8_t, test.n);
+    weft_shuffle(test.n, (uint64_t)o->seed, order, p->scratch);
+    for (int64_t i = 0; i < test.n; i++)
+        part[order[i]] = i < test.n / 2 ? WEFT_TEST : WEFT_VALID;
+    TRY(read_side(source, "test", &test, part, p));
+    weft_pack_split(p,
+                    weft_arena_text(p->mem,
+                                    "train is train; test shuffled with seed %lld: the "
+                                    "first half test, the rest valid; rows by number, neg "
+                                    "before pos",
+                                    (long long)o->seed));
+    return WEFT_OK;
+}
+
+extern const weft_reader weft_reader_imdb;
+const weft_reader weft_reader_imdb = {
+    .kind = {.name = "imdb",
+             .about = "IMDB reviews, directory aclImdb",
+             .size = sizeof(imdb),
+             .opts = options},
+    .read = imdb_read,
+};

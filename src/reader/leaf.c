@@ -1,0 +1,430 @@
+/* Data sets of LEAF in JSON (Caldas et al., "LEAF: A benchmark for federated settings",
+ * 2018): one file, or a directory of them, whose users are divided here, or a directory
+ * with train/ and test/ (and valid/), as LEAF's own split makes them. Files: leaf_json.c.
+ *
+ * Windows of text, which LEAF writes out one by one, are put together again: window i + 1
+ * begins `stride` characters after window i, so that a text is stored once. */
+#include "leaf.h"
+#include "reader.h"
+#include "shares.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LEARN 2000 /* windows from which the stride is learnt */
+
+typedef struct leaf {
+    const char *shape, *unknown;
+    int64_t classes, stride;
+    int vocabulary;
+    weft_shares shares;
+} leaf;
+
+static const weft_opt options[] = {
+    {"valid", WEFT_REAL, offsetof(leaf, shares.valid), "0.1", 0, 0.9, NULL,
+     "share of each client's samples for validation, in stored order", 0},
+    {"test", WEFT_REAL, offsetof(leaf, shares.test), "0.1", 0, 0.9, NULL,
+     "share of each client's samples for the test; of train/ and test/ neither is read", 0},
+    {"rule", WEFT_CHOICE, offsetof(leaf, shares.rule), "shares", 0, 0, "shares|leaf",
+     "leaf: train and test alone, the gap of text taken from the test", 0},
+    {"shape", WEFT_TEXT, offsetof(leaf, shape), "", 0, 0, NULL,
+     "CxHxW of rows that are images: 1x28x28", 0},
+    {"classes", WEFT_LONG, offsetof(leaf, classes), "0", 0, WEFT_MAX_CLASSES, NULL,
+     "classes of rows; 0: one more than the largest label", 0},
+    {"stride", WEFT_LONG, offsetof(leaf, stride), "0", 0, 100000, NULL,
+     "characters from one window of text to the next; 0: as the windows show", 0},
+    {"vocabulary", WEFT_CHOICE, offsetof(leaf, vocabulary), "leaf", 0, 0, WEFT_VOCAB_WORDS,
+     WEFT_VOCAB_ABOUT, 0},
+    {"unknown", WEFT_TEXT, offsetof(leaf, unknown), "", 0, 0, NULL, WEFT_UNKNOWN_ABOUT, 0},
+    {.name = NULL},
+};
+
+/* Files of a part, in order. */
+typedef struct files {
+    const char **path; /* [n] */
+    int64_t n, room;
+} files;
+
+typedef struct job {
+    const leaf *o;
+    const char *source;
+    files part[WEFT_NPART]; /* all in TRAIN where they are not divided */
+    int divided;            /* by directories */
+    weft_leaf_form form;
+    weft_clients all;
+    int most_label;
+    weft_pack *p;
+} job;
+
+/* ---- files ----------------------------------------------------------------------- */
+
+static int is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void add_path(files *f, const char *path, weft_arena *mem)
+{
+    f->path = weft_grow(mem, f->path, sizeof *f->path, f->n, &f->room);
+    f->path[f->n++] = path;
+}
+
+/* The *.json of a directory, by name. */
+static weft_status list_files(const char *path, files *f, weft_pack *p)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL) return weft_unreadable(path);
+    const struct dirent *e;
+    while ((e = readdir(dir)) != NULL) {
+        size_t n = strlen(e->d_name);
+        if (n > 5 && strcmp(e->d_name + n - 5, ".json") == 0)
+            add_path(f, weft_arena_text(p->mem, "%s/%s", path, e->d_name), p->mem);
+    }
+    closedir(dir);
+    if (f->n > 0) qsort(f->path, (size_t)f->n, sizeof *f->path, by_text);
+    return WEFT_OK;
+}
+
+static weft_status find_files(job *j)
+{
+    weft_pack *p = j->p;
+    int64_t n = 0;
+    const char *train = weft_arena_text(p->mem, "%s/train", j->source);
+    j->divided = is_directory(train);
+    if (j->divided) {
+        for (int i = 0; i < WEFT_NPART; i++) {
+            const char *dir =
+                weft_arena_text(p->mem, "%s/%s", j->source, weft_part_name[i]);
+            if (is_directory(dir)) TRY(list_files(dir, &j->part[i], p));
+        }
+    } else if (is_directory(j->source)) {
+        TRY(list_files(j->source, &j->part[WEFT_TRAIN], p));
+    } else {
+        add_path(&j->part[WEFT_TRAIN], j->source, p->mem);
+    }
+    for (int i = 0; i < WEFT_NPART; i++) {
+        n += j->part[i].n;
+        for (int64_t k = 0; k < j->part[i].n; k++)
+            TRY(weft_pack_source(p, j->part[i].path[k]));
+    }
+    if (n > 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s holds no *.json, nor do train/ and test/ in it; give a data "
+                     "directory of LEAF's, such as data/all_data",
+                     j->source);
+}
+
+/* ---- windows --------------------------------------------------------------------- */
+
+/* 1 if window i + 1 of the user begins `stride` characters after window i. */
+static int follows(const weft_leaf_user *u, int64_t d, int64_t i, int64_t stride)
+{
+    const uint8_t *a = u->text + i * d, *b = a + d;
+    if (stride > d) return 1; /* they share nothing */
+    if (memcmp(a + stride, b, (size_t)(d - stride)) != 0) return 0;
+    return u->next[i] == b[d - stride];
+}
+
+/* The text of which the user's windows are pieces, into text[(n - 1) stride + d + 1]. */
+static weft_status join(const job *j, const weft_leaf_user *u, uint8_t *text)
+{
+    int64_t d = j->form.d, stride = j->all.stride;
+    for (int64_t i = 0; i < u->n; i++) {
+        if (i + 1 < u->n && !follows(u, d, i, stride))
+            return weft_fail(WEFT_EDATA,
+                             "%s: user '%s', x[%lld] does not begin %lld characters after "
+                             "x[%lld], as those before it do; give the stride of the "
+                             "windows, or stride = %lld to store each for itself",
+                             u->file, u->name, (long long)(i + 1), (long long)stride,
+                             (long long)i, (long long)(d + 1));
+        memcpy(text + i * stride, u->text + i * d, (size_t)d);
+        text[i * stride + d] = u->next[i];
+    }
+    return WEFT_OK;
+}
+
+/* Rules out strides that the windows of a user contradict. */
+static void try_strides(const weft_leaf_user *u, int64_t d, char *wrong)
+{
+    for (int64_t i = 0; i + 1 < u->n; i++)
+        for (int64_t s = 1; s <= d; s++)
+            if (!wrong[s]) wrong[s] = !follows(u, d, i, s);
+}
+
+/* What samples are, from the first users: form, and the smallest stride that all their
+ * windows allow. */
+static weft_status learn(job *j)
+{
+    weft_pack *p = j->p;
+    const weft_leaf_user *u;
+    weft_leaf *l = weft_leaf_open(j->part[WEFT_TRAIN].path, j->part[WEFT_TRAIN].n, 0,
+                                  &j->form, p->mem);
+    weft_status st = weft_leaf_next(l, &u);
+    char *wrong = WEFT_NEW(p->mem, char, j->form.d + 2);
+    for (int64_t n = 0; st == WEFT_OK && u != NULL && j->form.text && n < LEARN;) {
+        try_strides(u, j->form.d, wrong);
+        n += u->n;
+        st = weft_leaf_next(l, &u);
+    }
+    weft_leaf_close(l);
+    TRY(st);
+    j->all.stride = 1;
+    if (j->form.d == 0)
+        return weft_fail(WEFT_EDATA, "%s has no user with samples", j->source);
+    if (!j->form.text) return WEFT_OK;
+    while (wrong[j->all.stride]) j->all.stride++;
+    if (j->o->stride > 0) j->all.stride = j->o->stride;
+    return WEFT_OK;
+}
+
+/* What lies between two parts: as many windows as would overlap; where the parts have their
+ * texts for themselves, as many as fit between these. */
+static weft_status set_gap(job *j)
+{
+    int64_t d = j->form.d, stride = j->all.stride;
+    if (!j->form.text) return WEFT_OK;
+    if (stride > d + 1)
+        return weft_fail(
+            WEFT_ECONF,
+            "stride = %lld leaves characters out between windows of %lld; give "
+            "at most %lld, which stores each for itself",
+            (long long)stride, (long long)d, (long long)(d + 1));
+    j->all.gap = j->divided ? (d + stride) / stride - 1 : (d - 1) / stride;
+    const weft_shares *s = &j->o->shares;
+    if (stride <= d || j->divided || (s->valid <= 0 && s->test <= 0)) return WEFT_OK;
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: windows of a user do not follow one another, so that it cannot be "
+        "seen which of them overlap; give valid=0 test=0, or a directory with "
+        "train/ and test/",
+        j->source);
+}
+
+/* ---- clients --------------------------------------------------------------------- */
+
+/* Hands over the client whose parts are user[], NULL where it has none. */
+static weft_status put_text(job *j, const char *name, const weft_leaf_user *const *user,
+                            const int64_t *count)
+{
+    weft_pack *p = j->p;
+    size_t mark = weft_arena_mark(p->scratch);
+    int64_t d = j->form.d, windows = 0, end = 0;
+    for (int i = 0; i < WEFT_NPART; i++)
+        if (user[i] != NULL) windows += user[i]->n + j->all.gap;
+    uint8_t *text = WEFT_NEW(p->scratch, uint8_t, windows * j->all.stride + d + 1);
+    weft_status st = WEFT_OK;
+    for (int i = 0; i < WEFT_NPART && st == WEFT_OK; i++) {
+        if (user[i] == NULL) continue;
+        int64_t at = weft_client_place(count, i, j->all.gap) * j->all.stride;
+        st = join(j, user[i], text + at);
+        end = at + (user[i]->n - 1) * j->all.stride + d + 1;
+    }
+    if (st == WEFT_OK) st = weft_pack_client_text(p, name, count, text, end);
+    weft_arena_reset(p->scratch, mark);
+    return st;
+}
+
+static weft_status put_rows(job *j, const char *name, const weft_leaf_user *const *user,
+                            const int64_t *count)
+{
+    weft_pack *p = j->p;
+    size_t mark = weft_arena_mark(p->scratch);
+    int64_t d = j->form.d, n = 0, at = 0;
+    for (int i = 0; i < WEFT_NPART; i++) n += user[i] != NULL ? user[i]->n : 0;
+    float *x = WEFT_NEW(p->scratch, float, n *d);
+    int32_t *label = WEFT_NEW(p->scratch, int32_t, n);
+    for (int i = 0; i < WEFT_NPART; i++) {
+        if (user[i] == NULL) continue;
+        memcpy(x + at * d, user[i]->x, (size_t)(user[i]->n * d) * sizeof *x);
+        memcpy(label + at, user[i]->label, (size_t)user[i]->n * sizeof *label);
+        at += user[i]->n;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (label[i] > j->most_label) j->most_label = label[i];
+    weft_status st = WEFT_OK;
+    if (j->o->classes > 0 && j->most_label >= j->o->classes)
+        st = weft_fail(WEFT_EDATA, "%s: user '%s' has label %d where classes = %lld",
+                       j->source, name, j->most_label, (long long)j->o->classes);
+    if (st == WEFT_OK) st = weft_pack_client_rows(p, name, count, x, label);
+    weft_arena_reset(p->scratch, mark);
+    return st;
+}
+
+static weft_status put(job *j, const char *name, const weft_leaf_user *const *user,
+                       const int64_t *count)
+{
+    return j->form.text ? put_text(j, name, user, count) : put_rows(j, name, user, count);
+}
+
+/* Users whose samples are divided here. */
+static weft_status divide(job *j, weft_leaf *l)
+{
+    const weft_leaf_user *user[WEFT_NPART] = {NULL};
+    int64_t left = 0;
+    TRY(weft_leaf_next(l, &user[0]));
+    while (user[0] != NULL) {
+        int64_t count[WEFT_NPART];
+        if (weft_shares_count(&j->o->shares, user[0]->n, j->all.gap, count))
+            TRY(put(j, user[0]->name, user, count));
+        else
+            left++;
+        TRY(weft_leaf_next(l, &user[0]));
+    }
+    weft_shares_log(left, j->all.gap);
+    return WEFT_OK;
+}
+
+static int same_user(const weft_leaf_user *const *user, const weft_leaf *const *l)
+{
+    const weft_leaf_user *first = NULL;
+    for (int i = 0; i < WEFT_NPART; i++) {
+        if (l[i] == NULL) continue;
+        if (user[i] == NULL) return 0;
+        if (first == NULL) first = user[i];
+        if (strcmp(first->name, user[i]->name) != 0) return 0;
+    }
+    return 1;
+}
+
+/* Users that stand in every directory, at the same place. */
+static weft_status merge(job *j, weft_leaf **l, const weft_leaf_user **user)
+{
+    for (;;) {
+        int64_t count[WEFT_NPART];
+        const weft_leaf_user *some = NULL;
+        for (int i = 0; i < WEFT_NPART; i++) {
+            count[i] = user[i] != NULL ? user[i]->n : 0;
+            if (user[i] != NULL) some = user[i];
+        }
+        if (some == NULL) return WEFT_OK;
+        if (!same_user(user, (const weft_leaf *const *)l))
+            return weft_fail(
+                WEFT_EDATA,
+                "%s: user '%s' stands at another place in the other directory, "
+                "or not at all; each must have the same users in the same "
+                "order, or others altogether",
+                some->file, some->name);
+        TRY(put(j, some->name, user, count));
+        for (int i = 0; i < WEFT_NPART; i++)
+            if (l[i] != NULL) TRY(weft_leaf_next(l[i], &user[i]));
+    }
+}
+
+/* Users that stand in one directory each. */
+static weft_status append(job *j, weft_leaf **l, const weft_leaf_user **user)
+{
+    weft_names seen = {.mem = j->p->mem};
+    for (int i = 0; i < WEFT_NPART; i++) {
+        while (user[i] != NULL) {
+            const weft_leaf_user *only[WEFT_NPART] = {NULL};
+            int64_t count[WEFT_NPART] = {0}, before = seen.n;
+            only[i] = user[i];
+            count[i] = user[i]->n;
+            if (weft_names_find(&seen, user[i]->name) < before)
+                return weft_fail(
+                    WEFT_EDATA,
+                    "%s: user '%s' stands in another directory too, at another "
+                    "place; each must have the same users in the same order, or "
+                    "others altogether",
+                    user[i]->file, user[i]->name);
+            TRY(put(j, user[i]->name, only, count));
+            TRY(weft_leaf_next(l[i], &user[i]));
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status hand_over(job *j, weft_leaf **l)
+{
+    const weft_leaf_user *user[WEFT_NPART] = {NULL};
+    if (!j->divided) return divide(j, l[WEFT_TRAIN]);
+    for (int i = 0; i < WEFT_NPART; i++)
+        if (l[i] != NULL) TRY(weft_leaf_next(l[i], &user[i]));
+    if (same_user(user, (const weft_leaf *const *)l)) return merge(j, l, user);
+    return append(j, l, user);
+}
+
+/* ---- the reader ------------------------------------------------------------------ */
+
+static weft_status set_shape(job *j)
+{
+    int side[3];
+    if (*j->o->shape == '\0') return WEFT_OK;
+    if (j->form.text)
+        return weft_fail(WEFT_ECONF, "shape = %s where samples are characters",
+                         j->o->shape);
+    TRY(weft_shape_read(j->o->shape, j->form.d, side));
+    j->all.channels = side[0];
+    j->all.height = side[1];
+    j->all.width = side[2];
+    return WEFT_OK;
+}
+
+/* Classes of rows: 0, 1, ... */
+static weft_status set_classes(job *j)
+{
+    int n = j->o->classes > 0 ? (int)j->o->classes : j->most_label + 1;
+    if (n < 2 && weft_pack_clients_count(j->p) > 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s: all labels are 0 where two classes or more are needed; check "
+                         "y, or give classes = NUMBER",
+                         j->source);
+    if (n < 2) n = 2; /* nobody is there; the packer says so */
+    weft_pack_numbered(j->p, n);
+    return WEFT_OK;
+}
+
+static weft_status begin(job *j)
+{
+    weft_pack *p = j->p;
+    TRY(weft_shares_check(&j->o->shares));
+    TRY(weft_alphabet_setup(&j->form.alphabet, j->o->vocabulary, j->o->unknown));
+    TRY(find_files(j));
+    TRY(learn(j));
+    TRY(set_gap(j));
+    TRY(set_shape(j));
+    if (j->form.text) weft_alphabet_classes(j->o->vocabulary, p);
+    j->all.d = j->form.d;
+    j->all.symbols = j->form.text ? j->form.alphabet.n : 0;
+    j->all.named = 1;
+    weft_pack_split(p, j->divided
+                           ? "as the source is divided"
+                           : weft_arena_text(p->mem,
+                                             "samples of each user in stored order, %lld "
+                                             "left out between two parts",
+                                             (long long)j->all.gap));
+    return weft_pack_clients(p, j->form.text ? WEFT_CHARS : WEFT_REALS, &j->all);
+}
+
+static weft_status leaf_read(const void *self, const char *source, weft_pack *p)
+{
+    job j = {.o = self, .source = source, .p = p};
+    weft_leaf *l[WEFT_NPART] = {NULL};
+    TRY(begin(&j));
+    for (int i = 0; i < WEFT_NPART; i++)
+        if (j.part[i].n > 0)
+            l[i] = weft_leaf_open(j.part[i].path, j.part[i].n, j.divided && i == WEFT_TEST,
+                                  &j.form, p->mem);
+    weft_status st = hand_over(&j, l);
+    for (int i = 0; i < WEFT_NPART; i++)
+        if (l[i] != NULL) weft_leaf_close(l[i]);
+    if (st == WEFT_OK && !j.form.text) st = set_classes(&j);
+    return st;
+}
+
+extern const weft_reader weft_reader_leaf;
+const weft_reader weft_reader_leaf = {
+    .kind = {.name = "leaf",
+             .about = "data sets of LEAF: users with rows or windows of text, in JSON",
+             .size = sizeof(leaf),
+             .opts = options},
+    .read = leaf_read,
+};

@@ -1,0 +1,33 @@
+/* Users out of LEAF's JSON files, one at a time. Private to the reader of LEAF's files. */
+#ifndef WEFT_READER_LEAF_H
+#define WEFT_READER_LEAF_H
+
+#include "alphabet.h"
+
+/* What all samples have in common, learnt from the first one. */
+typedef struct weft_leaf_form {
+    int64_t d; /* numbers of a row, or characters of a window; 0: not known yet */
+    int text;  /* windows with the character that follows */
+    weft_alphabet alphabet;
+} weft_leaf_form;
+
+typedef struct weft_leaf_user {
+    const char *name, *file;
+    int64_t n;            /* samples */
+    const float *x;       /* [n][d]; of text NULL */
+    const int32_t *label; /* [n] */
+    const uint8_t *text;  /* [n][d] symbols */
+    const uint8_t *next;  /* [n] the symbols that follow */
+} weft_leaf_user;
+
+typedef struct weft_leaf weft_leaf;
+/* The users of the files path[n], in their order. `gapped`: where LEAF divides text it
+ * counts the samples between train and test as samples of the test, by a slip. */
+weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
+                          weft_leaf_form *form, weft_arena *mem);
+/* The next user that has samples, NULL after the last; good until the next call. EFILE,
+ * EDATA: not JSON, or not LEAF's; names file, user and sample. */
+WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *l, const weft_leaf_user **user);
+void weft_leaf_close(weft_leaf *l);
+
+#endif

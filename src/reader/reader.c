@@ -1,0 +1,175 @@
+/* What the readers and the packer share: files and lines, class labels, splits. */
+#include "reader.h"
+
+#include <utf8proc.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- files and lines ------------------------------------------------------------- */
+
+weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat info;
+    if (f == NULL || fstat(fileno(f), &info) != 0 || S_ISDIR(info.st_mode)) {
+        int err = f == NULL || !S_ISDIR(info.st_mode) ? errno : EISDIR;
+        if (f != NULL) fclose(f);
+        errno = err;
+        return weft_unreadable(path);
+    }
+    *n = (size_t)info.st_size;
+    *text = WEFT_NEW(mem, char, *n + 1);
+    size_t got = fread(*text, 1, *n, f);
+    fclose(f);
+    if (got != *n)
+        return weft_fail(WEFT_EFILE,
+                         "read %zu of the %zu bytes of %s; check the file system", got, *n,
+                         path);
+    return WEFT_OK;
+}
+
+char *weft_line(char **at, char *end, size_t *n)
+{
+    char *line = *at;
+    if (line >= end) return NULL;
+    char *stop = memchr(line, '\n', (size_t)(end - line));
+    if (stop == NULL) stop = end;
+    *at = stop + 1;
+    if (stop > line && stop[-1] == '\r') stop--;
+    *stop = '\0';
+    *n = (size_t)(stop - line);
+    return line;
+}
+
+const char *weft_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+weft_status weft_shape_read(const char *text, int64_t d, int side[3])
+{
+    enum { MOST = 1000000 };
+    const char *at = text;
+    int64_t numbers = 1;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        const long n = strtol(at, &end, 10);
+        if (end == at || n < 1 || n > MOST || *end != "xx"[i])
+            return weft_fail(WEFT_ECONF,
+                             "shape = %s is no CHANNELSxHEIGHTxWIDTH, such as 3x32x32",
+                             text);
+        side[i] = (int)n;
+        numbers *= n;
+        at = end + 1;
+    }
+    if (numbers == d) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "shape = %s has %lld numbers where samples have %lld",
+                     text, (long long)numbers, (long long)d);
+}
+
+/* ---- labels ---------------------------------------------------------------------- */
+
+/* The class of that name, or the next one where it is new. */
+static int find(const weft_labels *l, const char *text, size_t n)
+{
+    for (int i = -1; i < l->n; i++) {
+        int c = i < 0 ? l->last : i;
+        if (c < l->n && strlen(l->name[c]) == n && memcmp(l->name[c], text, n) == 0)
+            return c;
+    }
+    return l->n;
+}
+
+/* "FILE: line 7", or "FILE" where the line is 0. */
+static const char *place_of(const weft_labels *l, int64_t line)
+{
+    if (line == 0) return l->path;
+    return weft_arena_text(l->mem, "%s: line %lld", l->path, (long long)line);
+}
+
+weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, size_t n,
+                             int32_t *number)
+{
+    *number = l->last = find(l, text, n);
+    if (*number < l->n) return WEFT_OK;
+    const size_t good = weft_utf8_check(text, n);
+    if (good < n)
+        return weft_fail(WEFT_EDATA, "%s, byte %zu of the label is not UTF-8; convert it",
+                         place_of(l, line), good);
+    if (l->n == WEFT_MAX_CLASSES)
+        return weft_fail(
+            WEFT_EDATA,
+            "%s brings more than %d classes; check where the label stands, and "
+            "that it is one",
+            place_of(l, line), WEFT_MAX_CLASSES);
+    l->name = weft_grow(l->mem, l->name, sizeof *l->name, l->n, &l->room);
+    l->name[l->n++] = weft_arena_text(l->mem, "%.*s", (int)n, text);
+    return WEFT_OK;
+}
+
+typedef struct class_rank {
+    const char *name;
+    int id;
+} class_rank;
+
+static int by_name(const void *a, const void *b)
+{
+    const class_rank *x = a, *y = b;
+    char *xend, *yend;
+    double u = strtod(x->name, &xend), v = strtod(y->name, &yend);
+    int xnum = *xend == '\0' && isfinite(u), ynum = *yend == '\0' && isfinite(v);
+    if (xnum != ynum) return ynum - xnum;
+    if (xnum && u < v) return -1;
+    if (xnum && u > v) return 1;
+    return strcmp(x->name, y->name);
+}
+
+weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label, int64_t n,
+                              weft_pack *p)
+{
+    if (l->n < 2)
+        return weft_fail(WEFT_EDATA,
+                         "%s has %d class%s%s%s where two or more are needed; check "
+                         "file and options",
+                         source, l->n, l->n == 1 ? ", '" : "es",
+                         l->n == 1 ? l->name[0] : "", l->n == 1 ? "'," : "");
+    class_rank *rank = WEFT_NEW(l->mem, class_rank, l->n);
+    for (int i = 0; i < l->n; i++) rank[i] = (class_rank){l->name[i], i};
+    qsort(rank, (size_t)l->n, sizeof *rank, by_name);
+    int32_t *to = WEFT_NEW(l->mem, int32_t, l->n);
+    for (int i = 0; i < l->n; i++) {
+        to[rank[i].id] = i;
+        l->name[i] = rank[i].name;
+    }
+    for (int64_t i = 0; i < n; i++) label[i] = to[label[i]];
+    weft_pack_classes(p, l->n, l->name);
+    return WEFT_OK;
+}
+
+/* ---- splits ---------------------------------------------------------------------- */
+
+weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order, int64_t *rows,
+                            weft_pack *p)
+{
+    if (s->valid + s->test >= 1)
+        return weft_fail(WEFT_ECONF,
+                         "valid = %g and test = %g leave no rows for training; their "
+                         "sum must be below 1",
+                         s->valid, s->test);
+    rows[WEFT_VALID] = llround((double)n * s->valid);
+    rows[WEFT_TEST] = llround((double)n * s->test);
+    rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
+    weft_shuffle(n, (uint64_t)s->seed, order, p->mem);
+    weft_pack_split(
+        p, weft_arena_text(p->mem,
+                           "%lld rows shuffled with seed %lld: the first %lld "
+                           "train, the next %lld valid, the last %lld test",
+                           (long long)n, (long long)s->seed, (long long)rows[WEFT_TRAIN],
+                           (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
+    return WEFT_OK;
+}

@@ -1,0 +1,51 @@
+/* What the readers share: files and lines, class labels, splits.
+ * Private to reader. */
+#ifndef WEFT_READER_PRIVATE_H
+#define WEFT_READER_PRIVATE_H
+
+#include "weft/pack.h"
+
+/* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
+WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,
+                                       size_t *n);
+/* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
+ * end. */
+char *weft_line(char **at, char *end, size_t *n);
+/* The part of a path after the last slash. */
+const char *weft_basename(const char *path);
+
+/* Sides of an image of d numbers from "3x32x32", channels first. ECONF. */
+WEFT_CHECKED weft_status weft_shape_read(const char *text, int64_t d, int side[3]);
+
+/* Class labels, numbered as they come and, at the end, in order: numbers by value, then
+ * texts. */
+typedef struct weft_labels {
+    const char *path; /* of the file that is read, for messages */
+    int n;
+    const char **name; /* [n] */
+    int64_t room;
+    int last; /* found last: labels come in runs */
+    weft_arena *mem;
+} weft_labels;
+/* The number of label text[n], which stands in that line of the file (0: is its name).
+ * EDATA naming the line: it is not UTF-8, or one class more than WEFT_MAX_CLASSES. */
+WEFT_CHECKED weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text,
+                                          size_t n, int32_t *number);
+/* Renumbers label[n] in the order of names, checks that there are two classes or more and
+ * tells the packer. `source` is for the message. */
+WEFT_CHECKED weft_status weft_labels_close(weft_labels *l, const char *source,
+                                           int32_t *label, int64_t n, weft_pack *p);
+#define WEFT_MAX_CLASSES 1000
+
+/* Share of rows for validation and test, and the key of the shuffle. */
+typedef struct weft_split {
+    double valid, test;
+    int64_t seed;
+} weft_split;
+/* Shuffles rows 0..n-1 by keyed random numbers into order[n]: train, then valid, then test
+ * rows; rows[] are the sizes of the parts; says so to the packer. ECONF where valid + test
+ * >= 1. */
+WEFT_CHECKED weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order,
+                                         int64_t *rows, weft_pack *p);
+
+#endif

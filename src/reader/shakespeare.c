@@ -1,0 +1,227 @@
+/* The works of William Shakespeare as a federation: each role is a client, and a sample is
+ * a window of its text with the character that follows, as in LEAF (Caldas et al., "LEAF: A
+ * benchmark for federated settings", 2018). Roles: plays.c. Text is stored once, a window
+ * being a place in it. Parts of a client are so far apart that no target of validation or
+ * test stands in a training window, nor one of the test in a window of validation. */
+#include "shakespeare.h"
+#include "plays.h"
+#include "reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NIID, IID };
+enum { BY_SAMPLE, BY_USER };
+
+static const weft_opt options[] = {
+    {"length", WEFT_LONG, offsetof(weft_shakespeare, length), "80", 1, 100000, NULL,
+     "characters of a window, before the one to predict", 0},
+    {"stride", WEFT_LONG, offsetof(weft_shakespeare, stride), "1", 1, 100000, NULL,
+     "characters from one window to the next", 0},
+    {"sampling/s", WEFT_CHOICE, offsetof(weft_shakespeare, sampling), "niid", 0, 0,
+     "niid|iid", "niid: clients are roles; iid: new clients draw windows of all roles", 0},
+    {"fraction/sf", WEFT_REAL, offsetof(weft_shakespeare, fraction), "1", 1e-6, 1, NULL,
+     "share of all samples to take: whole roles in random order, the last one cut", 0},
+    {"iid_users/iu", WEFT_REAL, offsetof(weft_shakespeare, iid_users), "0.01", 1e-6, 1,
+     NULL, "iid: clients, as a share of the number of roles", 0},
+    {"most", WEFT_LONG, offsetof(weft_shakespeare, most), "0", 0, 1e9, NULL,
+     "samples kept of a client, its first ones; 0: all", 0},
+    {"least/k", WEFT_LONG, offsetof(weft_shakespeare, least), "1", 1, 1e9, NULL,
+     "samples below which a client is left out", 0},
+    {"split/t", WEFT_CHOICE, offsetof(weft_shakespeare, split), "sample", 0, 0,
+     "sample|user", "divide the samples of each client, or the clients", 0},
+    {"rule", WEFT_CHOICE, offsetof(weft_shakespeare, shares.rule), "shares", 0, 0,
+     "shares|leaf", "leaf: train and test alone, the gap taken from the test", 0},
+    {"valid", WEFT_REAL, offsetof(weft_shakespeare, shares.valid), "0.1", 0, 0.9, NULL,
+     "share for validation; not used by rule = leaf", 0},
+    {"test", WEFT_REAL, offsetof(weft_shakespeare, shares.test), "0.1", 0, 0.9, NULL,
+     "share for the test", 0},
+    {"vocabulary", WEFT_CHOICE, offsetof(weft_shakespeare, vocabulary), "leaf", 0, 0,
+     WEFT_VOCAB_WORDS, WEFT_VOCAB_ABOUT, 0},
+    {"unknown", WEFT_TEXT, offsetof(weft_shakespeare, unknown), "", 0, 0, NULL,
+     WEFT_UNKNOWN_ABOUT, 0},
+    {"seed", WEFT_LONG, offsetof(weft_shakespeare, seed), "0", 0, 9e15, NULL,
+     "of the choice of roles, windows and clients", 0},
+    {.name = NULL},
+};
+
+/* The text of the edition of 1994, of which LEAF counts 1,129 users. */
+#define EDITION_BYTES 5465102
+#define EDITION_HASH  UINT64_C(0xe747345da69c3b34) /* weft_hash(text, bytes, 0) */
+
+/* ---- users ----------------------------------------------------------------------- */
+
+/* Lines of a role, joined by blanks, of which a run is one. */
+static weft_status say(const char *path, const weft_role *r, const weft_alphabet *a,
+                       weft_user *user, weft_arena *mem)
+{
+    size_t room = 1, bad;
+    for (int64_t i = 0; i < r->n; i++) room += r->line[i].n + 1;
+    char *text = WEFT_NEW(mem, char, room);
+    uint8_t *symbol = WEFT_NEW(mem, uint8_t, room);
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        const weft_speech_line *line = &r->line[i];
+        size_t kept = 0;
+        char last = i > 0 ? ' ' : 'a';
+        for (size_t j = 0; j <= line->n; j++) {
+            char c = j < line->n ? line->text[j] : ' ';
+            if (c != ' ' || last != ' ') text[kept++] = c;
+            last = c;
+        }
+        n += weft_alphabet_map(a, text, kept, symbol + n, &bad);
+        if (bad < kept)
+            return weft_alphabet_fail(
+                a, weft_arena_text(mem, "%s: line %lld", path, (long long)line->number),
+                text + bad);
+    }
+    *user = (weft_user){.name = r->name, .text = symbol, .n = n};
+    return WEFT_OK;
+}
+
+/* Takes whole users in random order until their windows are a share of all; cuts the last.
+ */
+static void draw_users(const weft_shakespeare *o, weft_user *user, int64_t n,
+                       weft_arena *mem)
+{
+    int64_t all = 0;
+    for (int64_t i = 0; i < n; i++) all += user[i].windows;
+    int64_t want = (int64_t)floor(o->fraction * (double)all);
+    int64_t *order = WEFT_NEW(mem, int64_t, n);
+    weft_shuffle(n, (uint64_t)o->seed, order, mem);
+    for (int64_t i = 0; i < n; i++) {
+        weft_user *u = &user[order[i]];
+        if (u->windows > want) u->windows = want;
+        want -= u->windows;
+    }
+}
+
+/* Leaves out users of fewer than `least` windows; returns how many stay. */
+static int64_t keep_users(weft_user *user, int64_t n, int64_t least)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (user[i].windows >= least) user[kept++] = user[i];
+    return kept;
+}
+
+/* Text of each role; those that fill no window are left out. */
+static weft_status read_users(const weft_shakespeare *o, const char *source,
+                              weft_user **user, int64_t *n, int *symbols, weft_pack *p)
+{
+    weft_plays plays;
+    weft_alphabet a;
+    char *text;
+    size_t bytes;
+    TRY(weft_alphabet_setup(&a, o->vocabulary, o->unknown));
+    *symbols = a.n;
+    TRY(weft_pack_source(p, source));
+    TRY(weft_read_all(source, p->mem, &text, &bytes));
+    if (bytes != EDITION_BYTES || weft_hash(text, bytes, 0) != EDITION_HASH)
+        weft_log(WEFT_WARN,
+                 "%s is not the edition of 1994 (1994-01-100.zip), of which LEAF counts "
+                 "1129 users; plays and roles may be others",
+                 source);
+    TRY(weft_plays_read(source, text, bytes, &plays, p->mem));
+    *user = WEFT_NEW(p->mem, weft_user, plays.n);
+    int64_t windows = 0;
+    for (int64_t i = 0; i < plays.n; i++) {
+        weft_user *u = &(*user)[i];
+        TRY(say(source, &plays.role[i], &a, u, p->mem));
+        u->windows = u->n > o->length ? (u->n - o->length - 1) / o->stride + 1 : 0;
+        windows += u->windows;
+    }
+    *n = keep_users(*user, plays.n, 1);
+    weft_log(WEFT_INFO,
+             "%s: %lld plays, %lld roles with three lines or more, of these %lld users "
+             "with %lld samples",
+             source, (long long)plays.plays, (long long)plays.n, (long long)*n,
+             (long long)windows);
+    return WEFT_OK;
+}
+
+/* ---- clients --------------------------------------------------------------------- */
+
+int64_t weft_bard_gap(const weft_shakespeare *o)
+{
+    return (o->length - 1) / o->stride;
+}
+
+/* All samples of a user are of one part. */
+static void split_users(const weft_shakespeare *o, int64_t n, int64_t (*count)[WEFT_NPART],
+                        const weft_user *user, weft_arena *mem)
+{
+    int64_t part[WEFT_NPART], at = 0;
+    int64_t *order = WEFT_NEW(mem, int64_t, n);
+    weft_shuffle(n, (uint64_t)o->seed, order, mem);
+    weft_shares_count(&o->shares, n, 0, part);
+    for (int i = 0; i < WEFT_NPART; i++)
+        for (int64_t j = 0; j < part[i]; j++, at++)
+            count[order[at]][i] = user[order[at]].windows;
+}
+
+static weft_status hand_over(const weft_shakespeare *o, weft_user *user, int64_t n,
+                             int symbols, weft_pack *p)
+{
+    int64_t gap = weft_bard_gap(o), left = 0;
+    int64_t(*count)[WEFT_NPART] = weft_arena_get(p->mem, (size_t)n, sizeof *count);
+    weft_pack_split(p, o->split == BY_USER
+                           ? "users are divided"
+                           : weft_arena_text(p->mem,
+                                             "samples of each user in the order of its "
+                                             "text, %lld left out between two parts",
+                                             (long long)gap));
+    TRY(weft_pack_clients(p, WEFT_CHARS,
+                          &(weft_clients){.d = o->length,
+                                          .stride = o->stride,
+                                          .gap = gap,
+                                          .symbols = symbols,
+                                          .named = 1}));
+    if (o->split == BY_USER) split_users(o, n, count, user, p->mem);
+    for (int64_t i = 0; i < n; i++) {
+        const weft_user *u = &user[i];
+        if (o->split == BY_SAMPLE &&
+            !weft_shares_count(&o->shares, u->windows, gap, count[i])) {
+            left++;
+            continue;
+        }
+        int64_t chars = (u->windows - 1) * o->stride + o->length + 1;
+        TRY(weft_pack_client_text(p, u->name, count[i], u->text, chars));
+    }
+    weft_shares_log(left, gap);
+    return WEFT_OK;
+}
+
+static weft_status shakespeare_read(const void *self, const char *source, weft_pack *p)
+{
+    const weft_shakespeare *o = self;
+    weft_user *user;
+    int64_t n;
+    int symbols;
+    TRY(weft_shares_check(&o->shares));
+    if (o->sampling == IID && o->split == BY_USER)
+        return weft_fail(WEFT_ECONF,
+                         "sampling = iid mixes the samples of all users, so that split = "
+                         "user has none to divide; give split = sample");
+    TRY(read_users(o, source, &user, &n, &symbols, p));
+    weft_alphabet_classes(o->vocabulary, p);
+    if (o->sampling == IID) return weft_bard_pool(o, user, n, symbols, p);
+    if (o->fraction < 1) draw_users(o, user, n, p->mem);
+    for (int64_t i = 0; i < n; i++)
+        if (o->most > 0 && user[i].windows > o->most) user[i].windows = o->most;
+    int64_t kept = keep_users(user, n, o->least);
+    if (kept < n)
+        weft_log(WEFT_INFO,
+                 "%lld users are left out: not drawn, or fewer than %lld samples",
+                 (long long)(n - kept), (long long)o->least);
+    return hand_over(o, user, kept, symbols, p);
+}
+
+extern const weft_reader weft_reader_shakespeare;
+const weft_reader weft_reader_shakespeare = {
+    .kind = {.name = "shakespeare",
+             .about = "roles of Shakespeare's plays, from Project Gutenberg's text",
+             .size = sizeof(weft_shakespeare),
+             .opts = options},
+    .read = shakespeare_read,
+};
