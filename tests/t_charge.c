@@ -2,7 +2,7 @@
  * as the worst, whatever the stage; none that is lost for other reasons; one client as no
  * evidence. The winner is evaluated as its job was.
  * RUN: np=1 np=3 */
-#include "../src/run/report.h"
+#include "../src/report/summary.h"
 #include "toy.h"
 
 #include <unistd.h>

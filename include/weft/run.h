@@ -1,4 +1,4 @@
-/* A run: jobs from the tuner to the task, journal and run file, restart, tables. */
+/* A run: jobs from the tuner to the task, journal and run file, restart. */
 #ifndef WEFT_RUN_H
 #define WEFT_RUN_H
 
@@ -37,10 +37,28 @@ WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, weft_t
 /* Writes the winner's weights and configuration to a small HDF5 file. Serial. */
 WEFT_CHECKED weft_status weft_run_export(const char *run, const char *out);
 
-typedef enum weft_style { WEFT_TABLE, WEFT_CSV, WEFT_JSON } weft_style;
-/* Prints the results of runs. Serial. */
-WEFT_CHECKED weft_status weft_report(const char *const *run, int n, weft_style style);
-/* Prints what an HDF5 file of weft's holds. Serial. */
-WEFT_CHECKED weft_status weft_info(const char *path);
+/* ---- for those who read run files ---------------------------------------------------- */
+
+#define WEFT_RUN_FORMAT    "weft run 1"
+#define WEFT_WINNER_FORMAT "weft winner 1"
+
+/* What decides between candidates for the winner. */
+typedef struct weft_merit {
+    int64_t job;
+    int wins; /* of the job */
+    double size, resource, loss;
+} weft_merit;
+/* Positive where a is the better one: a job that may win beats one that may not; of the
+ * latter the later is better; a finite loss beats none; then the larger size and the larger
+ * resource (not where either job says 2), then the lower loss, then the earlier job. */
+int weft_merit_compare(const weft_merit *a, const weft_merit *b);
+
+/* Opens a run file; EFILE also where the run is unfinished, and says so. Local. */
+WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem);
+/* Names, shapes and places of a winner's tensors in a file; their number in *n. EFILE.
+ * Local.
+ */
+WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *f, int *n,
+                                             weft_tensor out[WEFT_MOST_TENSORS]);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
-#include "weft/run.h"
+#include "weft/report.h"
 
 typedef struct weft_cli {
     weft_team *world;

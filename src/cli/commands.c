@@ -62,17 +62,26 @@ static weft_status read_input(const weft_cli *c, weft_conf *conf)
     return WEFT_OK;
 }
 
+/* The table of a run that is complete, by rank 0. Collective. */
+static weft_status show(const weft_cli *c, const char *run)
+{
+    const weft_status st = c->world->rank == 0 ? weft_report(&run, 1, WEFT_TABLE) : WEFT_OK;
+    return weft_agree(st, c->world);
+}
+
 weft_status weft_cli_tune(const weft_cli *c)
 {
     weft_conf conf;
     TRY(weft_agree(read_input(c, &conf), c->world));
-    return c->plan ? weft_run_plan(&conf, c->world)
-                   : weft_run_tune(&conf, c->force, c->world);
+    if (c->plan) return weft_run_plan(&conf, c->world);
+    TRY(weft_run_tune(&conf, c->force, c->world));
+    return show(c, weft_conf_find(&conf, "run", "output")->value);
 }
 
 weft_status weft_cli_resume(const weft_cli *c)
 {
-    return weft_run_resume(c->arg[0], c->world);
+    TRY(weft_run_resume(c->arg[0], c->world));
+    return show(c, c->arg[0]);
 }
 
 weft_status weft_cli_eval(const weft_cli *c)

@@ -89,17 +89,7 @@ uint64_t weft_job_record_arithmetic(const weft_job_record *e, int64_t n);
 /* Digest of the events, in order, without costs and the seconds that were measured. */
 uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n);
 
-/* What decides between candidates for the winner. */
-typedef struct weft_merit {
-    int64_t job;
-    int wins; /* of the job */
-    double size, resource, loss;
-} weft_merit;
 weft_merit weft_job_record_merit(const weft_job_record *e);
-/* Positive where a is the better one: a job that may win beats one that may not; of the
- * latter the later is better; a finite loss beats none; then the larger size and the larger
- * resource (not where either job says 2), then the lower loss, then the earlier job. */
-int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 /* The arm of its mixture that won: the likeliest after the job, ties by lower score. */
 int weft_winner_arm(const weft_job_record *e);
 /* The configuration that won, conf[dim]: that of the arm; of a product of simplexes, the
@@ -145,8 +135,6 @@ typedef struct weft_trace {
     double dropped;    /* journal.synced when files were last removed */
 } weft_trace;
 
-/* Opens a run file; EFILE also where the run is unfinished, and says so. Local. */
-WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem);
 /* Opens the trace beside `path` and reads what is there. EFILE: not writable, in use, or,
  * where `fresh` is 1, a run file or an unfinished run is there already (fresh 2: these are
  * replaced), or, where it is 0, there is nothing to resume. Collective. */
@@ -283,9 +271,6 @@ typedef struct weft_outcome {
     uint64_t digest, arithmetic;
 } weft_outcome;
 
-#define WEFT_RUN_FORMAT    "weft run 1"
-#define WEFT_WINNER_FORMAT "weft winner 1"
-
 /* Writes the run file, by rank 0 alone. Local. */
 WEFT_CHECKED weft_status weft_run_write(const char *path, const weft_outcome *o);
 /* The winner of a run file or an exported winner: everything needed to score it. */
@@ -304,11 +289,6 @@ typedef struct weft_winner {
 } weft_winner;
 /* Numbers in tensors that follow one another. Local. */
 int64_t weft_tensors_size(int n, const weft_tensor *t);
-/* Names, shapes and places of a winner's tensors in a file; their number in *n. EFILE.
- * Local.
- */
-WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *f, int *n,
-                                             weft_tensor out[WEFT_MOST_TENSORS]);
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
 /* The same as a file of its own, with what the run file said of the run. */
 WEFT_CHECKED weft_status weft_winner_export(const weft_winner *w, const char *run,

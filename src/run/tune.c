@@ -144,8 +144,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     TRY(look(r->world, t->path, "the run file was written"));
     weft_status st = WEFT_OK;
     if (root) st = weft_trace_stuck(t, weft_run_write(t->path, o));
-    TRY(weft_agree(st, r->world));
-    return weft_agree(root ? weft_report(&t->path, 1, WEFT_TABLE) : WEFT_OK, r->world);
+    return weft_agree(st, r->world);
 }
 
 /* ---- runs --------------------------------------------------------------------------- */

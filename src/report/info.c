@@ -1,7 +1,8 @@
 /* `weft info`: what an HDF5 file of weft's holds: a packed data set, a run, a winner.
  * Called by the command line. */
+#include "weft/report.h"
+
 #include "info.h"
-#include "run_private.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What `weft report` reads of a run file. Called by report.c. */
-#include "report.h"
+#include "summary.h"
 
 #include <math.h>
 #include <string.h>

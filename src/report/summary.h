@@ -1,9 +1,9 @@
 /* What `weft report` knows of a run file, read by summary.c, printed by report.c and
- * report_data.c. Private to run. */
-#ifndef WEFT_REPORT_H
-#define WEFT_REPORT_H
+ * report_data.c. Private to report. */
+#ifndef WEFT_REPORT_SUMMARY_H
+#define WEFT_REPORT_SUMMARY_H
 
-#include "run_private.h"
+#include "weft/report.h"
 
 /* One fact of a run: an attribute of its file. */
 typedef struct weft_fact {

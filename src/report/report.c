@@ -1,7 +1,7 @@
 /* `weft report`: the results of runs as a table for people, as CSV or as JSON. One run is
  * shown in full, several are compared line by line. Called by the command line and at the
  * end of a run. */
-#include "report.h"
+#include "summary.h"
 
 #include <math.h>
 #include <stdlib.h>

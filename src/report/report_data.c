@@ -1,5 +1,5 @@
 /* `weft report --csv` and `--json`. Called by report.c. */
-#include "report.h"
+#include "summary.h"
 
 #include <yajl/yajl_gen.h>
 

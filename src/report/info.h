@@ -1,6 +1,6 @@
-/* Parts of `weft info`. Private to run. */
-#ifndef WEFT_RUN_INFO_H
-#define WEFT_RUN_INFO_H
+/* Parts of `weft info`. Private to report. */
+#ifndef WEFT_REPORT_INFO_H
+#define WEFT_REPORT_INFO_H
 
 #include "weft/data.h"
 
