@@ -10,7 +10,7 @@
 typedef struct weft_env {
     weft_team *team;
     weft_conf *conf; /* to bind the options of what the task names (features, models) */
-    weft_data *data;
+    weft_data *data; /* NULL: none is named, where the task says that it may be so */
     weft_space *space;
     uint64_t seed;
     double memory;   /* bytes a rank may use */
@@ -31,6 +31,13 @@ typedef struct weft_scores {
     double count;                         /* predictions scored */
 } weft_scores;
 
+/* Does a task read the packed data that run.data names? */
+typedef enum weft_need {
+    WEFT_DATA_NEEDED,   /* a run without is refused */
+    WEFT_DATA_OPTIONAL, /* where it is named; refused by setup where it must not be */
+    WEFT_DATA_NONE      /* a run with is refused */
+} weft_need;
+
 #define WEFT_MOST_TUNED 4 /* plug-ins whose options may be axes, at most */
 
 typedef struct weft_task {
@@ -39,6 +46,7 @@ typedef struct weft_task {
         *parts;        /* further sections of its own, NULL at the end; or NULL */
     const char *tuner; /* its own: for run.tuner = auto, where an option has a range */
     int64_t resource;  /* that trains a configuration: for a tuner's resource = 0 */
+    weft_need data;
     /* What to set so that the score of a job of little resource is as sure as that of much,
      * "fed.select = eval"; NULL: it is. Of the options alone, before setup. NULL: always.
      */

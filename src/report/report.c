@@ -41,8 +41,9 @@ static void print_score(const weft_summary *s, const char *part)
     const double loss = winner_score(s, part, "loss");
     const double error = winner_score(s, part, "error");
     if (isnan(loss)) return;
-    printf("%-9s loss %.6f   error %.3f %%   right %.3f %%", part, loss, 100 * error,
-           100 * (1 - error));
+    printf("%-9s loss %.6f", part, loss);
+    if (!isnan(error))
+        printf("   error %.3f %%   right %.3f %%", 100 * error, 100 * (1 - error));
     const double own = winner_score(s, part, "personal_error");
     if (!isnan(own))
         printf("   after local training: loss %.6f   error %.3f %%   right %.3f %%",
@@ -255,8 +256,9 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
            (long long)weft_summary_value(s, "seed")->whole,
            (long long)weft_summary_value(s, "configs")->whole,
            (long long)weft_summary_value(s, "jobs")->whole);
-    printf("data      %s (%s)\n", weft_summary_value(s, "data")->text,
-           weft_summary_value(s, "data_digest")->text);
+    if (*weft_summary_value(s, "data")->text)
+        printf("data      %s (%s)\n", weft_summary_value(s, "data")->text,
+               weft_summary_value(s, "data_digest")->text);
     printf("ranks     %lld on %s; OpenBLAS %s, kernel %s, weft %s, %s\n",
            (long long)weft_summary_value(s, "ranks")->whole,
            weft_summary_value(s, "hosts")->text, weft_summary_value(s, "blas")->text,

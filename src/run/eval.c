@@ -66,6 +66,11 @@ weft_status weft_run_eval(const char *run, const char *data, weft_team *world)
     weft_status st = weft_agree(weft_winner_read(&w, run, mem), world);
     if (st == WEFT_OK) st = weft_agree(weft_conf_text(&conf, run, w.config), world);
     if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
+    if (st == WEFT_OK && r.task->data == WEFT_DATA_NONE)
+        st = weft_fail(WEFT_ECONF,
+                       "%s: task %s reads no data that its winner could be "
+                       "scored on",
+                       run, r.task->kind.name);
     r.like = &w.like;
     r.like_of = run;
     if (st == WEFT_OK) st = weft_run_open(&r, data);

@@ -228,7 +228,8 @@ static void print_time(const weft_run *r, const plan *p)
 static void print_plan(const weft_run *r, const plan *p)
 {
     const double states = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
-    printf("task %s, tuner %s, data %s\n", r->opts.task, r->opts.tuner, r->opts.data);
+    printf("task %s, tuner %s%s%s\n", r->opts.task, r->opts.tuner,
+           *r->opts.data ? ", data " : "", r->opts.data);
     if (*r->defaults) printf("task's defaults   %s\n", r->defaults);
     if (*r->unread) printf("not read          %s\n", r->unread);
     printf("configurations    %lld, %d axes\n", (long long)r->space.count, r->space.dim);

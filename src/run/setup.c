@@ -149,6 +149,20 @@ static weft_status check_memory(const weft_run *r)
                      (long long)r->space.count, bytes / 1e9, r->opts.memory);
 }
 
+/* Does the run name data where its task wants some? */
+static weft_status check_data(const weft_run *r)
+{
+    const int named = r->opts.data[0] != '\0';
+    if (!named && r->task->data == WEFT_DATA_NEEDED)
+        return weft_fail(WEFT_ECONF,
+                         "no data set is named; give run.data = FILE.h5, made by "
+                         "`weft pack`");
+    if (named && r->task->data == WEFT_DATA_NONE)
+        return weft_fail(WEFT_ECONF, "run.data = %s: task %s reads no data; take it out",
+                         r->opts.data, r->task->kind.name);
+    return WEFT_OK;
+}
+
 static weft_status bind(weft_run *r, int fresh)
 {
     TRY(weft_conf_bind(r->conf, &weft_run_kind, &r->opts));
@@ -165,10 +179,7 @@ static weft_status bind(weft_run *r, int fresh)
         TRY(check_early(r));
         warn_fewer(&r->space);
     }
-    if (r->opts.data[0] == '\0')
-        return weft_fail(WEFT_ECONF,
-                         "no data set is named; give run.data = FILE.h5, made by "
-                         "`weft pack`");
+    TRY(check_data(r));
     return check_memory(r);
 }
 
@@ -218,14 +229,22 @@ static weft_status check_setup(const weft_run *r)
 }
 
 /* By this rank's team: each has all the data. Collective over team. */
-static weft_status open_team(weft_run *r, const char *data)
+static weft_status open_data(weft_run *r, const char *data)
 {
+    r->data = (weft_data){.digest = "", .path = ""};
+    if (*data == '\0') return WEFT_OK;
     TRY(weft_data_open(&r->data, data, r->team, r->mem));
     r->opened = 1;
-    if (r->like) TRY(weft_agree(weft_data_match(&r->data, r->like, r->like_of), r->team));
+    if (!r->like) return WEFT_OK;
+    return weft_agree(weft_data_match(&r->data, r->like, r->like_of), r->team);
+}
+
+static weft_status open_team(weft_run *r, const char *data)
+{
+    TRY(open_data(r, data));
     const weft_env env = {.team = r->team,
                           .conf = r->conf,
-                          .data = &r->data,
+                          .data = r->opened ? &r->data : NULL,
                           .space = &r->space,
                           .seed = (uint64_t)r->opts.seed,
                           .memory = r->opts.memory * 1e9,

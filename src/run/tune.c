@@ -25,9 +25,9 @@ static void greet(const weft_run *r, const char *hosts)
                  r->opts.teams, r->world->size, r->teams);
     weft_log(WEFT_INFO, "memory: %.3g GB a rank allowed, the host has %.3g GB",
              r->opts.memory, weft_host_memory());
-    weft_log(WEFT_INFO, "task %s on %s, tuner %s: %lld configurations, about %lld jobs",
-             r->opts.task, r->opts.data, r->opts.tuner, (long long)r->space.count,
-             (long long)r->tuner->jobs(r->tuner_self));
+    weft_log(WEFT_INFO, "task %s%s%s, tuner %s: %lld configurations, about %lld jobs",
+             r->opts.task, *r->opts.data ? " on " : "", r->opts.data, r->opts.tuner,
+             (long long)r->space.count, (long long)r->tuner->jobs(r->tuner_self));
     if (*r->defaults) weft_log(WEFT_INFO, "defaults of the task: %s", r->defaults);
     if (*r->unread) weft_log(WEFT_INFO, "not read in this run: %s", r->unread);
 }
