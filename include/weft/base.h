@@ -47,7 +47,7 @@ void weft_error_set(const char *text);
         if (try_st_ != WEFT_OK) return try_st_;                                            \
     } while (0)
 
-/* What nobody can mend: prints place and message and ends all ranks. Active in all builds.
+/* What no user can mend: prints place and message and ends all ranks. Active in all builds.
  */
 #define weft_check(cond, ...)                                                              \
     do {                                                                                   \
@@ -186,7 +186,7 @@ WEFT_CHECKED weft_status weft_conf_read(weft_conf *c, const char *path);
 WEFT_CHECKED weft_status weft_conf_text(weft_conf *c, const char *name, const char *text);
 /* Sets "section.key=value", as given on the command line, once. ECONF. */
 WEFT_CHECKED weft_status weft_conf_set(weft_conf *c, const char *assignment);
-/* Sets what nobody gave: it stands in the echo like all else. Local. */
+/* Sets what was not given: it stands in the echo like all else. Local. */
 void weft_conf_default(weft_conf *c, const char *section, const char *key,
                        const char *value);
 int weft_conf_is_default(const weft_entry *e); /* 1: set by weft_conf_default */

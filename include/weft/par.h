@@ -71,9 +71,10 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
 void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed,
                      int *bin);
 
-/* Closes the books: adds the time since the last call to times.compute. Local. */
+/* Brings the account of time up to date: adds the time since the last call to
+ * times.compute. Local. */
 void weft_times_close(weft_team *t);
-/* The same; from now on time goes to the books of another team of this rank. Local. */
+/* The same; from now on time goes to the account of another team of this rank. Local. */
 void weft_times_move(weft_team *from, weft_team *to);
 
 /* ---- teams within a team ------------------------------------------------------------ */
@@ -84,7 +85,8 @@ void weft_times_move(weft_team *from, weft_team *to);
 int weft_team_size(int size, int parts, int part);
 int weft_team_first(int size, int parts, int part);
 int weft_team_of(int size, int parts, int rank);
-/* Makes the team that this rank is in, with its own ranks and books. Collective over t. */
+/* Makes the team that this rank is in, with its own ranks and account of time. Collective
+ * over t. */
 void weft_team_split(const weft_team *t, int parts, weft_team *own);
 void weft_team_free(weft_team *t); /* Collective over it */
 

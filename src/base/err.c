@@ -1,5 +1,5 @@
 /* The two kinds of failure: the message of the one that a user can mend, and the end of the
- * program for the one that nobody can. Called by everybody. */
+ * program for the one that no user can. Called everywhere. */
 #include "weft/base.h"
 
 #include <errno.h>

@@ -228,7 +228,8 @@ void weft_partition_deal(const weft_partition *o, const weft_labelled *l, int64_
         deal_iid(o, l, owner);
     memset(count, 0, (size_t)o->clients * sizeof *count);
     for (int64_t i = 0; i < l->n; i++) {
-        weft_check(owner[i] >= 0, "row %lld is dealt to nobody", (long long)d.shuffled[i]);
+        weft_check(owner[i] >= 0, "row %lld is dealt to no client",
+                   (long long)d.shuffled[i]);
         count[owner[i]]++;
     }
     for (int64_t c = 0; c < o->clients; c++) next[c + 1] = next[c] + count[c];

@@ -45,8 +45,8 @@ herr_t weft_h5_drop(hid_t handle)
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* Access to a file that nobody changes: no locks, which network file systems may lack, and
- * no handle survives the file. */
+/* Access to a file that is not being changed: no locks, which network file systems may
+ * lack, and no handle survives the file. */
 static hid_t access_list(void)
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);

@@ -95,9 +95,9 @@ WEFT_CHECKED weft_status weft_device_trace(weft_device *d, int64_t clients,
 
 /* Closes a round of which m answers are needed, given the turns of the n devices started in
  * the order of the cohort. It ends with the m-th answer (ties: place in the cohort); at the
- * deadline, if that is earlier; or when nobody is left to wait for. Who has not answered by
- * then is SURPLUS, or LATE if it would have missed the deadline too, and stops: what it
- * spent is cut in proportion. Changes fates, seconds, energies and bytes of turns
+ * deadline, if that is earlier; or when there is no client left to wait for. Who has not
+ * answered by then is SURPLUS, or LATE if it would have missed the deadline too, and stops:
+ * what it spent is cut in proportion. Changes fates, seconds, energies and bytes of turns
  * accordingly. tmp: scratch. Local. Cost O(n log n). */
 weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
                                weft_arena *tmp);

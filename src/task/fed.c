@@ -2,7 +2,7 @@
  * cohort of clients trains the server's weights on its own samples, every client by a
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and their kin), and
  * the mean change of the weights is a step of the server's optimizer. State of a trial:
- * [weights][what the optimizer keeps][books]. Called by the scheduler. */
+ * [weights][what the optimizer keeps][state of the trial]. Called by the scheduler. */
 #include "fed.h"
 
 #include <math.h>
@@ -149,7 +149,7 @@ static weft_status check_memory(const fed *t, double bytes)
 }
 
 /* Memory is first touched when a client trains, so that what is too much is never taken. */
-static weft_status desk_new(fed *t)
+static weft_status workspace_new(fed *t)
 {
     weft_arena *mem = t->env.mem;
     const size_t before = weft_arena_mark(mem);
@@ -185,7 +185,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
         largest(axis_of(env->space, &fed_server_kind, "momentum"), server.momentum);
     t->slots = weft_server_slots(&server);
     measure(t);
-    return desk_new(t);
+    return workspace_new(t);
 }
 
 /* ---- state and cost ----------------------------------------------------------------- */

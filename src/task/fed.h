@@ -1,5 +1,5 @@
-/* What the files of task fed share: its options, the turn of one client, the books that a
- * trial carries from round to round. Included by src/task/fed*.c alone. */
+/* What the files of task fed share: its options, the local update of one client, the state
+ * that a trial carries from round to round. Included by src/task/fed*.c alone. */
 #ifndef WEFT_TASK_FED_H
 #define WEFT_TASK_FED_H
 
@@ -99,8 +99,8 @@ extern const weft_kind *const fed_parts[];
 /* Draws m of n clients into client[m], with replacement or (m <= n) without, by `round`. */
 void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
               int64_t *client, weft_arena *tmp);
-/* Gives each place that is not lost a rank, the dearest first, each to the rank that has
- * least to do. */
+/* Gives each participant that is not lost a rank, the costliest first, each to the rank
+ * that has least to do. */
 void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
               weft_arena *tmp);
 /* The options of the client that draws from m by (trial, round, j); entries in pick. */
@@ -111,8 +111,8 @@ void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
 
 /* ---- fed_local.c -------------------------------------------------------------------- */
 
-/* Takes the turn of one client, from the weights `from`. Where it trains, desk.w are the
- * client's weights and desk.g their change; not to be used if it diverged. */
+/* Takes the turn of one client, from the weights `from`. Where it trains, work.w are the
+ * client's weights and work.g their change; not to be used if it diverged. */
 WEFT_CHECKED weft_status fed_local_update(fed *t, const real *from,
                                           const fed_participant *p, const fed_turn *turn,
                                           fed_client_result *out);
@@ -134,7 +134,7 @@ typedef struct fed_score_sums {
 } fed_score_sums;
 
 typedef struct fed_trial_head {
-    double trial;      /* whose these books are */
+    double trial;      /* that this is the state of */
     double round;      /* rounds that the weights have had, */
     double steps;      /* and of these, changed them */
     double rounds;     /* entered in the ring */
@@ -155,9 +155,10 @@ typedef struct fed_trial_state {
 } fed_trial_state;
 
 int64_t fed_trial_size(const fed *t, int k); /* in reals */
-/* Books of nobody, with which a state begins. */
+/* The state before a first job: of no trial. */
 void fed_trial_start(const fed *t, real *state);
-/* Reads the books from the end of a state; a new job or trial begins its sums. */
+/* Reads a trial's state from the end of the flat state; a new job or trial begins its sums.
+ */
 fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
                                const real *state, weft_arena *mem);
 void fed_trial_close(const fed *t, const fed_trial_state *b, int k, real *state);
@@ -172,7 +173,8 @@ void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *tol
  * for the mean over these rounds of what all clients would have scored then, not for the
  * last weights, which do better than the mean as long as they improve. */
 weft_interval fed_sums_score(const fed_score_sums *s, weft_population all);
-/* Fills a result from the books; `eval` has the clients of the last evaluation, or n = 0.
+/* Fills a result from a trial's state; `eval` has the clients of the last evaluation, or n
+ * = 0.
  */
 void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
                       const fed_score_sums *eval, weft_result *res);

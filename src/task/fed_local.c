@@ -8,7 +8,7 @@
 
 /* ---- batches ------------------------------------------------------------------------ */
 
-/* The samples at[0 .. n-1] in the desk's tables. */
+/* The samples at[0 .. n-1] in the workspace's tables. */
 static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *at, int n)
 {
     const fed_workspace *d = &t->work;
@@ -81,7 +81,7 @@ double fed_predictions(const fed *t, int64_t count)
 
 /* ---- training ----------------------------------------------------------------------- */
 
-/* desk.g = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
+/* work.g = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
 static int change_within(const fed_workspace *d, int64_t n, const real *from, real most)
 {
     int good = 1;
@@ -92,7 +92,7 @@ static int change_within(const fed_workspace *d, int64_t n, const real *from, re
     return good;
 }
 
-/* Trains desk.w, from `from`; 0: diverged. */
+/* Trains work.w, from `from`; 0: diverged. */
 static int train(const fed *t, const real *from, const fed_participant *p,
                  const fed_turn *turn, const weft_samples *s, fed_client_result *out)
 {

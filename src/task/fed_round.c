@@ -209,7 +209,8 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_sta
                              s[FED_AFTER], v);
 }
 
-/* ---- books -------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------
+ */
 
 static void add_arms(const fed *t, const cohort *c, int64_t j, fed_trial_state *b)
 {
@@ -257,7 +258,7 @@ static void warn(fed *t, const cohort *c, const fed_trial_state *b, const weft_r
 }
 
 /* Sums up the round, in the order of the cohort. */
-static void write_books(fed *t, const cohort *c, fed_trial_state *b, weft_round *row)
+static void write_record(fed *t, const cohort *c, fed_trial_state *b, weft_round *row)
 {
     fed_score_sums seen = {0};
     double loss = 0, count = 0;
@@ -303,7 +304,7 @@ weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b, real *sta
     charge_late(t, &c);
     move_weights(t, &c, b, wire, state);
     move_mix(t, job, &c, b, tmp);
-    write_books(t, &c, b, row);
+    write_record(t, &c, b, row);
     b->head.round++;
     return WEFT_OK;
 }

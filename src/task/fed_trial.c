@@ -1,4 +1,4 @@
-/* The books of a trial: what goes on from round to round beside weights and optimizer, in
+/* The state of a trial: what goes on from round to round beside weights and optimizer, in
  * doubles at the end of the state, so that a job can be stopped after any round. Scores of
  * the last rounds are pooled here to what a tuner minimises. Called by fed.c, fed_round.c.
  */
@@ -16,7 +16,7 @@ int64_t fed_trial_size(const fed *t, int k)
     return (int64_t)(bytes / sizeof(real));
 }
 
-/* What books are made of, in the order in which a state holds it. */
+/* The parts of a trial's state, in the order in which the flat state holds them. */
 enum { NPARTS = 5 };
 typedef struct parts {
     struct {
