@@ -156,6 +156,13 @@ typedef struct weft_sparse {
 double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w);
 /* w += scale * row i. */
 void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w);
+/* The same for vectors side by side, w[columns][wide], wide = 1, 4, 8 or 16: z[wide] <- dot
+ * products, each in entry order (wide = 1: as weft_sparse_dot); w += scale[wide] * row i.
+ */
+enum { WEFT_SPARSE_WIDE = 16 };
+void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z);
+void weft_sparse_adds(const weft_sparse *x, int64_t i, int wide, const real *scale,
+                      real *w);
 /* Asks for row i ahead of its use: its beginning, after which the hardware sees the stream.
  */
 void weft_sparse_fetch(const weft_sparse *x, int64_t i);

@@ -11,7 +11,8 @@ typedef struct weft_fitted {
     double objective; /* per training sample */
     double residual;  /* ridge: |F^T(y - F w - b) - alpha w| / |F^T y|; else how far the
                          objective may be above its optimum, as a share of what the optimum
-                         gains over the best constant score */
+                         gains over the best constant score, of the worst output: a bound
+                         by dual ascent, an estimate by Newton steps */
     int diverged;     /* 1: not finite or not positive definite */
 } weft_fitted;
 
@@ -22,8 +23,8 @@ typedef struct weft_model {
     int (*outputs)(int classes); /* rows of w: classes, or 1 for two classes */
     /* Fits w (in: where to start, which dual ascent ignores; zeros are always allowed) to
      * local labels y[n], 0..classes-1, to slack >= 1 times the tolerance that the options
-     * set. Collective, same bits on any number of ranks unless the solver says otherwise.
-     */
+     * set. A class that no sample is of, or all are, gets the best constant score.
+     * Collective, same bits on any number of ranks unless the solver says otherwise. */
     void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp);
     /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.
@@ -31,10 +32,11 @@ typedef struct weft_model {
     double (*loss)(const void *self, int classes, const double *s, int y, int *wrong);
     double (*bound)(const void *self,
                     int classes); /* losses above it are cut there (exact sums) */
-    /* NULL: a fit takes a few vectors. Else *bytes: what it takes beside them on a rank,
-     * for a matrix with Gram matrices of d columns and `total` rows over the team (only
-     * these members of f are set). ridge, solver = cholesky: weft_grid_bytes(min(d, total),
-     * size). ELIMIT where it is more than `allowed`. Local. */
+    /* NULL: a fit takes a few vectors for each output, dual ascent of many outputs 16 of
+     * them at a time and a copy of this rank's entries. Else *bytes: beside these on a
+     * rank, for a matrix with Gram matrices of d columns and `total` rows over the team
+     * (only these members of f are set). ridge, solver = cholesky: weft_grid_bytes(min(d,
+     * total), size). ELIMIT where it is more than `allowed`. Local. */
     weft_status (*memory)(const void *self, const weft_matrix *f, double allowed,
                           double *bytes);
 } weft_model;

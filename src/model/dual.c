@@ -11,236 +11,43 @@
  * during an epoch, and takes a Newton step when its error is what is left. A row whose
  * change brings less than its share of the tolerance rests 1, 3, then 7 sweeps. The end is
  * certified by the duality gap, margins of all rows computed anew. Nothing depends on the
- * number of ranks. The fit starts at a = 0, wherever w was. */
-#include "dual.h"
-
+ * number of ranks. The fit starts at a = 0, wherever w was.
+ *
+ * Outputs (one class against the rest each) are fitted side by side: their problems have
+ * nothing in common but the rows, which a visit reads once for all outputs that are due. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
-enum {
-    SUMS = 4,     /* over rows */
-    REST = 3,     /* a row rests at most 2^REST - 1 sweeps */
-    SHARE = 4,    /* an epoch reads at least this part of a lane's entries */
-    TRIAL = 32,   /* epochs in which the gap must halve */
-    LARGEST = 126 /* exponent of a unit: it and its inverse are floats */
-};
+#include "ascent.h"
 
-/* One fit. Rows are those of x; states of rows that are elsewhere do not occur. */
-typedef struct ascent {
-    const margin_problem *p;
-    const dual_rows *x;
-    const margin_output *k;
-    real *w, *moved;      /* [d] weights; sum of the lanes' changes */
-    real *copy;           /* [lanes of this rank][d] weights of each lane */
-    int32_t *change;      /* [d] scratch */
-    double b;             /* intercept */
-    double b0, t0;        /* intercept and sum_i a_i y_i before its last step */
-    double low, high;     /* between which the intercept is known to be */
-    int coupled;          /* 1: one group of rows; the intercept moves with every visit */
-    double *a, *step;     /* [x.n] dual variables, 0..c, and their change in this epoch */
-    double *norm2;        /* [x.n] |x_i|^2, and 1 where the intercept is coupled */
-    double *margin;       /* [x.n] when last visited */
-    int *due, *rest;      /* [x.n] sweep of the next visit; how often it changed little */
-    int *sweep;           /* [lanes of this rank] sweeps made */
-    int64_t *turn;        /* [x.n] order of a group's visits, scratch */
-    double enough;        /* gain of one row that is worth a visit */
-    double rigour;        /* its share of the tolerance's, inverse */
-    double (*lane)[SUMS]; /* [lanes] sums over each lane's rows, scratch */
-} ascent;
+enum { TRIAL = 32 /* epochs in which the gap must halve */ };
 
-static double sign_of(const ascent *s, int64_t i)
+/* Where results go: all outputs' weights [outputs][d], intercepts, how each ended. */
+typedef struct target {
+    int64_t d;
+    real *w, *intercept;
+    weft_fitted *out;
+} target;
+
+static void add_state(const ascent *s, int64_t i, int k, double t, double *sum)
 {
-    return s->x->label[i] == s->k->one ? 1 : -1;
-}
-
-/* ---- losses ------------------------------------------------------------------------- */
-
-double margin_loss(margin_kind kind, double m)
-{
-    double short_of = m < 1 ? 1 - m : 0;
-    if (kind == MARGIN_HINGE) return short_of;
-    if (kind == MARGIN_SQUARED) return short_of * short_of;
-    return m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
-}
-
-/* Keeps a logistic a within (0, c), where its conjugate has a derivative. */
-static double inside(double a, double c)
-{
-    double edge = 1e-14 * c;
-    return fmin(fmax(a, edge), c - edge);
-}
-
-static double conj_value(const margin_problem *p, double a)
-{
-    if (p->kind == MARGIN_HINGE) return -a;
-    if (p->kind == MARGIN_SQUARED) return a * a / (4 * p->c) - a;
-    a = inside(a, p->c);
-    return a * log(a / p->c) + (p->c - a) * log1p(-a / p->c);
-}
-
-static double conj_slope(const margin_problem *p, double a)
-{
-    if (p->kind == MARGIN_HINGE) return -1;
-    if (p->kind == MARGIN_SQUARED) return a / (2 * p->c) - 1;
-    a = inside(a, p->c);
-    return log(a / (p->c - a));
-}
-
-static double conj_curve(const margin_problem *p, double a)
-{
-    if (p->kind == MARGIN_HINGE) return 0;
-    if (p->kind == MARGIN_SQUARED) return 1 / (2 * p->c);
-    a = inside(a, p->c);
-    return p->c / (a * (p->c - a));
-}
-
-/* argmin over t of 1/2 q (t - a)^2 + m (t - a) + conj(t), logistic: Newton steps within a
- * bracket, to 8 digits. */
-static double logistic_best(double c, double q, double m, double a)
-{
-    double lo = 1e-14 * c, hi = c - lo;
-    double t = inside(a > 0 ? a : c / (1 + exp(m) + c * q / (1 + fabs(m))), c);
-    for (int k = 0; k < 50; k++) {
-        double g = q * (t - a) + m + log(t / (c - t));
-        if (g > 0) {
-            hi = t;
-        } else {
-            lo = t;
-        }
-        double next = t - g / (q + c / (t * (c - t)));
-        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
-        if (fabs(next - t) <= 1e-8 * fmin(t, c - t)) return next;
-        t = next;
-    }
-    return t;
-}
-
-static double best(const margin_problem *p, double q, double m, double a)
-{
-    if (p->kind == MARGIN_LOGISTIC) return logistic_best(p->c, q, m, a);
-    double curve = q + conj_curve(p, a), slope = m + conj_slope(p, a);
-    double top = p->kind == MARGIN_HINGE ? p->c : INFINITY;
-    if (curve <= 0) return slope < 0 ? top : 0; /* a row without entries */
-    return fmin(fmax(a - slope / curve, 0), top);
-}
-
-/* ---- visits ------------------------------------------------------------------------- */
-
-/* Maximises over a_i, at the lane's weights w. `now` counts the lane's sweeps. */
-static void visit(ascent *s, int64_t i, int now, real *w)
-{
-    const weft_sparse *x = &s->x->x;
-    double y = sign_of(s, i), q = s->norm2[i], a = s->a[i] + s->step[i];
-    double m = y * (weft_sparse_dot(x, i, w) + s->b);
-    double d = best(s->p, q, m, a) - a;
-    s->margin[i] = m;
-    double gain = 0.5 * (q + conj_curve(s->p, a + d)) * d * d;
-    if (gain >= s->enough)
-        s->rest[i] = 0;
-    else if (s->rest[i] < REST)
-        s->rest[i]++;
-    s->due[i] = now + (1 << s->rest[i]);
-    if (d == 0) return;
-    s->step[i] += d;
-    weft_sparse_add(x, i, (real)(y * d), w);
-    if (s->coupled) s->b += y * d;
-}
-
-/* turn[n] <- rows in an order that is random in (group, now). */
-static void shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *turn)
-{
-    weft_rng4 r = {{0}};
-    for (int64_t i = 0; i < n; i++) {
-        if (i % 4 == 0)
-            r = weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)now, (uint64_t)i);
-        int64_t j = (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(i + 1));
-        turn[i] = turn[j];
-        turn[j] = row[i];
-    }
-}
-
-/* Visits the rows of a group that are due; returns the entries read. */
-static int64_t visit_group(ascent *s, int g, int now, real *w)
-{
-    const dual_rows *x = s->x;
-    int64_t n = x->start[g + 1] - x->start[g], due = 0, read = 0;
-    int64_t *turn = s->turn + x->start[g];
-    shuffle(x->order + x->start[g], n, x->group[g], now, turn);
-    for (int64_t i = 0; i < n; i++) {
-        if (s->due[turn[i]] <= now) turn[due++] = turn[i];
-    }
-    for (int64_t i = 0; i < due; i++) {
-        if (i + 1 < due) weft_sparse_fetch(&x->x, turn[i + 1]);
-        visit(s, turn[i], now, w);
-        read += x->x.first[turn[i] + 1] - x->x.first[turn[i]];
-    }
-    return read;
-}
-
-/* Sweeps over a lane until a share of its entries has been read, or nothing is due. */
-static void visit_lane(ascent *s, int lane, real *w)
-{
-    const dual_rows *x = s->x;
-    int at = lane - x->first, from = x->segment[at], to = x->segment[at + 1];
-    int64_t entries = 0, read = 0;
-    for (int64_t i = x->start[from]; i < x->start[to]; i++) {
-        int64_t row = x->order[i];
-        entries += x->x.first[row + 1] - x->x.first[row];
-        s->step[row] = 0;
-    }
-    for (int k = 0; k < (1 << REST) && read < entries / SHARE; k++, s->sweep[at]++) {
-        for (int g = from; g < to; g++) read += visit_group(s, g, s->sweep[at], w);
-    }
-}
-
-/* ---- sums over rows ----------------------------------------------------------------- */
-
-/* Adds what row i brings, given the common step t, to sum[SUMS]. */
-typedef void (*row_sum)(const ascent *s, int64_t i, double t, double *sum);
-
-/* Sums over all rows: per lane, which one rank holds whole, then in the order of lanes.
- * Collective. */
-static void sum_lanes(ascent *s, row_sum add, double t, double *sum)
-{
-    const dual_rows *x = s->x;
-    memset(s->lane, 0, (size_t)x->lanes * sizeof *s->lane);
-    for (int l = x->first; l < x->last; l++) {
-        int at = l - x->first;
-        int64_t end = x->start[x->segment[at + 1]];
-        for (int64_t i = x->start[x->segment[at]]; i < end; i++)
-            add(s, x->order[i], t, s->lane[l]);
-    }
-    /* Other ranks have zeros, which as integers leave the bits of a double as they are. */
-    weft_sum_i64(x->team, (int64_t *)(void *)s->lane, (size_t)(x->lanes * SUMS));
-    memset(sum, 0, SUMS * sizeof *sum);
-    for (int l = 0; l < x->lanes; l++)
-        for (int k = 0; k < SUMS; k++) sum[k] += s->lane[l][k];
-}
-
-static void add_line(const ascent *s, int64_t i, double t, double *sum)
-{
-    double d = s->step[i], a = s->a[i] + t * d;
-    if (d == 0) return;
-    sum[0] += d * (conj_slope(s->p, a) + sign_of(s, i) * s->b);
-    sum[1] += d * d * conj_curve(s->p, a);
-}
-
-static void add_state(const ascent *s, int64_t i, double t, double *sum)
-{
-    double a = s->a[i], y = sign_of(s, i), curve = s->norm2[i] + conj_curve(s->p, a);
+    const int64_t at = i * s->wide + k;
+    double a = s->a[at], curve = s->norm2[i] + margin_conj_curve(s->p, a);
     int bound = s->p->kind != MARGIN_LOGISTIC &&
                 (a <= 0 || (s->p->kind == MARGIN_HINGE && a >= s->p->c));
     (void)t;
-    sum[0] += a * y;
+    sum[0] += a * ascent_sign(s, i, k);
     sum[1] += bound || curve <= 0 ? 0 : 1 / curve;
-    sum[2] += conj_value(s->p, a);
-    sum[3] += s->p->c * margin_loss(s->p->kind, s->margin[i]);
+    sum[2] += margin_conj(s->p, a);
+    sum[3] += s->p->c * margin_loss(s->p->kind, s->margin[at]);
+    sum[4] += ascent_own(s, i) * a * a;
 }
 
 /* At margins that the intercept's shift t moves. */
-static void add_shift(const ascent *s, int64_t i, double t, double *sum)
+static void add_shift(const ascent *s, int64_t i, int k, double t, double *sum)
 {
-    double y = sign_of(s, i), m = s->margin[i] + t * y;
+    double y = ascent_sign(s, i, k), m = s->margin[i * s->wide + k] + t * y;
     double slope = margin_slope(s->p->kind, m);
     sum[0] += s->p->c * y * slope;
     if (s->p->kind == MARGIN_LOGISTIC) sum[1] -= s->p->c * slope * (1 + slope);
@@ -248,233 +55,279 @@ static void add_shift(const ascent *s, int64_t i, double t, double *sum)
     sum[3] += s->p->c * margin_loss(s->p->kind, m);
 }
 
-/* ---- an epoch ----------------------------------------------------------------------- */
-
-static double dot(int64_t n, const real *a, const real *b)
+/* |w|^2 over the columns of x, of all outputs; one lane's w is its owner's. Collective. */
+static void squares(ascent *s)
 {
-    double s[4] = {0};
-    for (int64_t i = 0; i + 3 < n; i += 4)
-        for (int k = 0; k < 4; k++) s[k] += (double)a[i + k] * (double)b[i + k];
-    for (int64_t i = n - n % 4; i < n; i++) s[0] += (double)a[i] * (double)b[i];
-    return (s[0] + s[1]) + (s[2] + s[3]);
+    double sum[DUAL_WIDE] = {0};
+    if (s->x->lanes > 1 || s->x->first < s->x->last) ascent_dots(s, s->w, s->w, sum);
+    if (s->x->lanes == 1) weft_max_f64(s->x->team, sum, DUAL_WIDE);
+    for (int k = 0; k < s->outputs; k++) s->out[k].shared = sum[k];
 }
 
-/* Largest of |a[i] - b[i]|. */
-static double farthest(int64_t n, const real *a, const real *b)
-{
-    enum { WIDE = 8 }; /* maxima side by side become vector code */
-    real most[WIDE] = {0};
-    for (int64_t i = 0; i + WIDE <= n; i += WIDE) {
-        for (int k = 0; k < WIDE; k++) {
-            real d = (real)fabs((double)(a[i + k] - b[i + k]));
-            most[k] = d > most[k] ? d : most[k];
-        }
-    }
-    for (int64_t i = n - n % WIDE; i < n; i++)
-        most[0] = (real)fmax((double)most[0], fabs((double)(a[i] - b[i])));
-    for (int k = 1; k < WIDE; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
-    return (double)most[0];
-}
-
-/* The step in (0, 1] that is best for all lanes' changes `moved` together. Collective. */
-static double line_search(ascent *s)
-{
-    double slope = dot(s->x->d, s->w, s->moved), curve = dot(s->x->d, s->moved, s->moved);
-    double lo = 0, hi = 1, t = 1, sum[SUMS];
-    for (int k = 0; k < 20; k++) {
-        sum_lanes(s, add_line, t, sum);
-        double g = slope + t * curve + sum[0];
-        if (g <= 0 && t >= 1) return 1;
-        if (g > 0)
-            hi = t;
-        else
-            lo = t;
-        double next = t - g / (curve + sum[1]);
-        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
-        if (fabs(next - t) < 0.01 * t) return next;
-        t = next;
-    }
-    return lo > 0 ? lo : hi;
-}
-
-/* s->moved <- sum of the lanes' changes, given each lane's w in s->copy. Integers make it
- * exact: 30 bits of the largest change, which is enough since changes shrink. Collective.
- */
-static void add_changes(ascent *s)
-{
-    const dual_rows *x = s->x;
-    int64_t d = x->d, mine = x->last - x->first;
-    double most = 0;
-    for (int64_t l = 0; l < mine; l++)
-        most = fmax(most, farthest(d, s->copy + l * d, s->w));
-    weft_max_f64(x->team, &most, 1);
-    if (!(most > 0)) {
-        memset(s->moved, 0, (size_t)d * sizeof *s->moved);
-        return;
-    }
-    const int bits = 29 - ilogb(most * x->lanes);
-    const real unit = (real)ldexp(1, bits < LARGEST ? bits : LARGEST);
-    memset(s->change, 0, (size_t)d * sizeof *s->change);
-    for (int64_t l = 0; l < mine; l++) {
-        const real *copy = s->copy + l * d;
-        for (int64_t j = 0; j < d; j++)
-            s->change[j] += (int32_t)((copy[j] - s->w[j]) * unit);
-    }
-    weft_sum_i32(x->team, s->change, (size_t)d);
-    for (int64_t j = 0; j < d; j++) s->moved[j] = (real)s->change[j] / unit;
-}
-
-/* Visits all lanes, adds their changes to w and a. Collective. */
-static void epoch(ascent *s)
-{
-    const dual_rows *x = s->x;
-    double t = 1;
-    if (x->lanes == 1) {
-        if (x->first < x->last) visit_lane(s, 0, s->w);
-    } else {
-        for (int l = x->first; l < x->last; l++) {
-            real *copy = s->copy + (l - x->first) * x->d;
-            memcpy(copy, s->w, (size_t)x->d * sizeof *copy);
-            visit_lane(s, l, copy);
-        }
-        add_changes(s);
-        t = line_search(s);
-        for (int64_t j = 0; j < x->d; j++) s->w[j] += (real)t * s->moved[j];
-    }
-    for (int64_t i = 0; i < x->x.n; i++) s->a[i] += t * s->step[i];
-}
-
-/* |w|^2 on all ranks; one lane's w is its owner's. Collective. */
-static double square(ascent *s)
-{
-    double sum = s->x->lanes > 1 || s->x->first < s->x->last ? dot(s->x->d, s->w, s->w) : 0;
-    if (s->x->lanes == 1) weft_max_f64(s->x->team, &sum, 1);
-    return sum;
-}
-
-/* Computes all margins anew, and makes all rows due. Local. */
+/* Computes all margins anew, and makes all rows due, of the outputs whose gap is within the
+ * tolerance. Local. */
 static void refresh(ascent *s)
 {
     const weft_sparse *x = &s->x->x;
+    double score[DUAL_WIDE];
     for (int64_t i = 0; i < x->n; i++) {
-        s->margin[i] = sign_of(s, i) * (weft_sparse_dot(x, i, s->w) + s->b);
-        s->due[i] = 0;
+        weft_sparse_dots(x, i, s->wide, s->w, score);
+        for (int k = 0; k < s->outputs; k++) {
+            if (s->out[k].done || !(s->out[k].gap <= s->p->tol)) continue;
+            const int64_t at = i * s->wide + k;
+            s->margin[at] = ascent_sign(s, i, k) * (score[k] + s->out[k].b) +
+                            ascent_own(s, i) * s->a[at];
+            s->due[at] = 0;
+        }
     }
+}
+
+/* Output k takes part no more. */
+static void retire(ascent *s, int k, int how)
+{
+    s->out[k].done = how;
+    for (int64_t i = 0; i < s->x->x.n; i++) s->due[i * s->wide + k] = INT_MAX;
 }
 
 /* Newton step on the intercept, whose equation is b = t(b), t = sum_i a_i y_i falling in b.
  * The slope of t is about -response, which leaves out that rows share columns; what the
  * last step did tells more, unless it leads out of the bracket. Then every row is due.
  * Local. */
-static void step_intercept(ascent *s, double t, double response)
+static void step_intercept(ascent *s, int k, double t, double response)
 {
-    double seen = (s->t0 - t) / (s->b - s->b0), *side = t > s->b ? &s->low : &s->high;
-    *side = s->b;
-    s->b0 = s->b;
-    s->t0 = t;
-    double next = s->b + (t - s->b) / (1 + seen);
-    if (!(seen > 0 && seen < response && next > s->low && next < s->high))
-        next = s->b + (t - s->b) / (1 + response);
-    s->b = next;
+    output *o = &s->out[k];
+    double seen = (o->t0 - t) / (o->b - o->b0), *side = t > o->b ? &o->low : &o->high;
+    *side = o->b;
+    o->b0 = o->b;
+    o->t0 = t;
+    double next = o->b + (t - o->b) / (1 + seen);
+    if (!(seen > 0 && seen < response && next > o->low && next < o->high))
+        next = o->b + (t - o->b) / (1 + response);
+    o->b = next;
     double little = 0.1 * response / (double)s->x->total;
     for (int64_t i = 0; i < s->x->x.n; i++) {
-        if (1 >= little * (s->norm2[i] + conj_curve(s->p, s->a[i]))) s->due[i] = 0;
+        if (1 >= little * (s->norm2[i] + margin_conj_curve(s->p, s->a[i * s->wide + k])))
+            s->due[i * s->wide + k] = 0;
     }
 }
 
-/* Objective, and the gap as a share of the gain, from the margins as they are. Moves the
- * intercept where its own error is the greater part of a gap that is too wide. Collective.
+/* Objective and gap of an output, from the margins as they are. Moves the intercept where
+ * its own error is the greater part of a gap that is too wide. Collective.
  */
-static double gap(ascent *s, double *objective)
+static void measure(ascent *s, int k)
 {
-    double sum[SUMS], w2 = square(s);
-    sum_lanes(s, add_state, 0, sum);
-    if (s->coupled) s->b = sum[0];
-    double dual = -0.5 * w2 - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - s->b;
-    *objective = 0.5 * w2 + 0.5 * s->b * s->b + sum[3];
-    double rest = *objective - dual, best = s->k->objective;
-    double share = margin_share(s->p, best, *objective, rest);
-    s->enough = s->p->tol * (best - dual) / ((double)s->x->total * s->rigour);
-    if (share > s->p->tol && off * off > 0.5 * rest) step_intercept(s, sum[0], sum[1]);
-    return share;
+    output *o = &s->out[k];
+    double sum[ASCENT_SUMS];
+    ascent_sum(s, k, add_state, 0, sum);
+    o->square = o->shared + sum[4];
+    if (s->coupled) o->b = sum[0];
+    double dual = -0.5 * o->square - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - o->b;
+    o->objective = 0.5 * o->square + 0.5 * o->b * o->b + sum[3];
+    double rest = o->objective - dual, best = o->of->objective;
+    o->gap = margin_share(s->p, best, o->objective, rest);
+    o->enough = s->p->tol * (best - dual) / ((double)s->x->total * o->rigour);
+    if (o->gap > s->p->tol && off * off > 0.5 * rest) step_intercept(s, k, sum[0], sum[1]);
 }
 
 /* Moves the intercept to its optimum for the weights as they are, and the margins with it:
  * to scores of small features a small error of it is large, and to the objective it is
  * small. The slope rises by at least 1, so that its value bounds the way to its zero.
- * Returns the objective. Collective. */
-static double settle_intercept(ascent *s)
+ * Collective. */
+static void settle_intercept(ascent *s, int k)
 {
-    double sum[SUMS], t = 0, lo = -INFINITY, hi = INFINITY;
-    for (int k = 0; k < 200; k++) {
-        sum_lanes(s, add_shift, t, sum);
-        const double slope = s->b + t + sum[0];
+    output *o = &s->out[k];
+    double sum[ASCENT_SUMS], t = 0, lo = -INFINITY, hi = INFINITY;
+    for (int n = 0; n < 200; n++) {
+        ascent_sum(s, k, add_shift, t, sum);
+        const double slope = o->b + t + sum[0];
         lo = fmax(lo, slope > 0 ? t - slope : t);
         hi = fmin(hi, slope > 0 ? t : t - slope);
         double next = t - slope / (1 + sum[1]);
         if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
-        if (!(fabs(next - t) > 1e-12 * (1 + fabs(s->b)))) break;
+        if (!(fabs(next - t) > 1e-12 * (1 + fabs(o->b)))) break;
         t = next;
     }
-    for (int64_t i = 0; i < s->x->x.n; i++) s->margin[i] += sign_of(s, i) * t;
-    s->b += t;
-    return 0.5 * square(s) + 0.5 * s->b * s->b + sum[3];
+    o->b += t;
+    o->objective = 0.5 * o->square + 0.5 * o->b * o->b + sum[3];
 }
 
-static ascent start(const margin_problem *p, const dual_rows *x, const margin_output *k,
-                    weft_arena *tmp)
+static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
+                    const margin_output *of, weft_arena *tmp)
 {
-    ascent s = {.p = p, .x = x, .k = k, .low = -INFINITY, .high = INFINITY, .rigour = 10};
-    int64_t n = x->x.n;
-    s.w = WEFT_NEW(tmp, real, x->d);
+    ascent s = {.p = p, .x = x, .outputs = outputs, .wide = 1};
+    while (s.wide < outputs) s.wide *= s.wide == 1 ? 4 : 2;
+    const int64_t n = x->x.n, cells = n * s.wide;
+    s.flat = (x->d * s.wide + ASCENT_FLAT - 1) / ASCENT_FLAT * ASCENT_FLAT;
+    s.w = WEFT_NEW(tmp, real, s.flat);
     if (x->lanes > 1) {
-        s.moved = WEFT_NEW(tmp, real, x->d);
-        s.change = WEFT_NEW(tmp, int32_t, x->d);
-        s.copy = WEFT_NEW(tmp, real, (x->last - x->first) * x->d);
+        s.moved = WEFT_NEW(tmp, real, s.flat);
+        s.change = WEFT_NEW(tmp, int32_t, s.flat);
+        s.copy = WEFT_NEW(tmp, real, (x->last - x->first) * s.flat);
     }
-    s.a = WEFT_NEW(tmp, double, n);
-    s.step = WEFT_NEW(tmp, double, n);
+    s.a = WEFT_NEW(tmp, double, cells);
+    s.step = WEFT_NEW(tmp, double, cells);
     s.norm2 = WEFT_NEW(tmp, double, n);
-    s.margin = WEFT_NEW(tmp, double, n);
-    s.due = WEFT_NEW(tmp, int, n);
-    s.rest = WEFT_NEW(tmp, int, n);
+    s.margin = WEFT_NEW(tmp, double, cells);
+    s.due = WEFT_NEW(tmp, int, cells);
+    s.rest = WEFT_NEW(tmp, int, cells);
     s.sweep = WEFT_NEW(tmp, int, x->last - x->first + 1);
     s.turn = WEFT_NEW(tmp, int64_t, n);
     s.lane = weft_arena_get(tmp, (size_t)x->lanes, sizeof *s.lane);
     s.coupled = x->groups == 1;
-    if (!s.coupled) s.b = s.b0 = k->b;
-    for (int64_t i = 0; i < n; i++) s.norm2[i] = weft_sparse_norm2(&x->x, i) + s.coupled;
+    for (int64_t i = 0; i < n; i++)
+        s.norm2[i] = weft_sparse_norm2(&x->x, i) + ascent_own(&s, i) + s.coupled;
+    for (int k = 0; k < s.wide; k++) {
+        s.out[k] = (output){.which = k, .low = -INFINITY, .high = INFINITY, .rigour = 10};
+        s.out[k].gap = s.out[k].before = 1;
+        if (k < outputs) s.out[k].of = &of[k];
+        if (k < outputs && !s.coupled) s.out[k].b = s.out[k].b0 = of[k].b;
+        if (k >= outputs || of[k].alike) retire(&s, k, 2);
+    }
     return s;
 }
 
-void dual_fit(const margin_problem *p, const dual_rows *x, const margin_output *k, real *w,
-              real *intercept, weft_fitted *out, weft_arena *tmp)
+/* Ends outputs that are at their optimum, once half of those that are left seem to be or
+ * epochs run out, and outputs that do not get nearer to it. Returns 1 if margins were
+ * computed anew. Collective. */
+static int judge(ascent *s, int epochs)
 {
-    size_t mark = weft_arena_mark(tmp);
-    ascent s = start(p, x, k, tmp);
-    double objective = 0, rest = 1, before = 1;
-    int epochs = 0, checks = 0;
-    while (epochs < p->limit && !(rest <= p->tol)) {
-        epoch(&s);
-        epochs++;
-        rest = gap(&s, &objective);
-        if (rest <= p->tol) {
-            refresh(&s);
-            checks++;
-            rest = gap(&s, &objective);
-            if (rest <= p->tol) objective = settle_intercept(&s);
+    int asking = 0, running = 0, ask[DUAL_WIDE];
+    squares(s);
+    for (int k = 0; k < s->outputs; k++) {
+        if (!s->out[k].done) measure(s, k);
+        ask[k] = !s->out[k].done && s->out[k].gap <= s->p->tol;
+        asking += ask[k];
+        running += !s->out[k].done;
+    }
+    const int check = asking > 0 && (2 * asking >= running || epochs == s->p->limit);
+    if (check) refresh(s);
+    for (int k = 0; k < s->outputs; k++) {
+        output *o = &s->out[k];
+        if (o->done) continue;
+        if (ask[k]) {
+            if (!check) continue;
+            measure(s, k);
+            if (!(o->gap <= s->p->tol)) continue;
+            settle_intercept(s, k);
+            retire(s, k, 1);
         } else if (epochs % TRIAL == 0) {
-            if (!(rest <= 0.5 * before)) s.rigour *= 10;
-            if (s.rigour > 1e4) break;
-            before = rest;
+            if (!(o->gap <= 0.5 * o->before)) o->rigour *= 10;
+            if (o->rigour > 1e4) retire(s, k, 2);
+            o->before = o->gap;
         }
     }
-    if (x->lanes == 1) weft_bcast(x->team, s.w, (size_t)x->d * sizeof *s.w, 0);
-    memcpy(w, s.w, (size_t)x->d * sizeof *w);
-    *intercept = (real)s.b;
-    out->iterations += epochs;
-    out->passes += epochs + checks;
-    out->objective += objective;
-    out->residual = fmax(out->residual, rest);
+    return check;
+}
+
+/* cells[n][to] <- outputs keep[to] of cells[n][wide], of `size` bytes each. */
+static void squeeze(void *cells, size_t size, int64_t n, int wide, const int *keep, int to)
+{
+    char row[DUAL_WIDE * sizeof(double)], *at = cells;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(row, (const char *)cells + (size_t)(i * wide) * size, (size_t)wide * size);
+        for (int k = 0; k < to; k++, at += size)
+            memcpy(at, row + (size_t)keep[k] * size, size);
+    }
+}
+
+/* Weights of output k in columns of one row, from the rank that has the row. Local. */
+static void hand_over_lone(const ascent *s, int k, real *w)
+{
+    const weft_sparse *x = &s->x->lone;
+    for (int64_t i = 0; i < x->n; i++) {
+        const double a = s->a[i * s->wide + k] * ascent_sign(s, i, k);
+        for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
+            w[x->column[e]] = (real)(a * (double)x->value[e]);
+    }
+}
+
+/* Output k as the matrix names columns. Weights that all ranks have are handed over by one
+ * if others are not: share_weights adds. Local. */
+static void hand_over(const ascent *s, int k, const target *t)
+{
+    const output *o = &s->out[k];
+    const dual_rows *x = s->x;
+    real *w = t->w + o->which * t->d;
+    if (!x->own) {
+        memcpy(w, s->w, (size_t)x->d * sizeof *w);
+    } else {
+        hand_over_lone(s, k, w);
+        for (int64_t j = 0; j < x->d && x->team->rank == 0; j++)
+            w[x->column[j]] = s->w[j * s->wide + k];
+    }
+    t->intercept[o->which] = (real)o->b;
+    t->out[o->which].objective = o->objective;
+    t->out[o->which].residual = o->gap;
+}
+
+/* All ranks get all weights. Collective. */
+static void share_weights(const dual_rows *x, size_t n, real *w)
+{
+    if (x->lanes == 1) {
+        weft_bcast(x->team, w, n * sizeof *w, 0);
+    } else if (x->own) {
+        /* Other ranks have zeros, which as integers leave the bits as they are. */
+        if (sizeof *w == sizeof(int32_t))
+            weft_sum_i32(x->team, (int32_t *)(void *)w, n);
+        else
+            weft_sum_i64(x->team, (int64_t *)(void *)w, n);
+    }
+}
+
+/* Hands over outputs that are done, if those left then fill half the vectors. Local. */
+static void compact(ascent *s, const target *t)
+{
+    int keep[DUAL_WIDE], left = 0, to = s->wide;
+    for (int k = 0; k < s->wide; k++)
+        if (!s->out[k].done) keep[left++] = k;
+    while (to > 4 && left <= to / 2) to /= 2;
+    if (to == s->wide || left == 0) return;
+    for (int k = 0, at = left; k < s->wide; k++) {
+        if (!s->out[k].done) continue;
+        if (k < s->outputs) hand_over(s, k, t);
+        if (at < to) keep[at++] = k;
+    }
+    output kept[DUAL_WIDE] = {{0}};
+    for (int k = 0; k < to; k++) kept[k] = s->out[keep[k]];
+    memcpy(s->out, kept, sizeof kept);
+    const int64_t n = s->x->x.n;
+    squeeze(s->w, sizeof *s->w, s->x->d, s->wide, keep, to);
+    squeeze(s->a, sizeof *s->a, n, s->wide, keep, to);
+    squeeze(s->margin, sizeof *s->margin, n, s->wide, keep, to);
+    squeeze(s->due, sizeof *s->due, n, s->wide, keep, to);
+    squeeze(s->rest, sizeof *s->rest, n, s->wide, keep, to);
+    s->outputs = left;
+    s->wide = to;
+    s->flat = (s->x->d * to + ASCENT_FLAT - 1) / ASCENT_FLAT * ASCENT_FLAT;
+    memset(s->w + s->x->d * to, 0, (size_t)(s->flat - s->x->d * to) * sizeof *s->w);
+}
+
+static int running(const ascent *s)
+{
+    int n = 0;
+    for (int k = 0; k < s->outputs; k++) n += !s->out[k].done;
+    return n;
+}
+
+void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
+              const margin_output *of, int64_t d, real *w, real *intercept,
+              weft_fitted *out, weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp);
+    const target t = {.d = d, .w = w, .intercept = intercept, .out = out};
+    ascent s = start(p, x, outputs, of, tmp);
+    int epochs = 0, checks = 0;
+    memset(w, 0, (size_t)(outputs * d) * sizeof *w);
+    while (epochs < p->limit && running(&s) > 0) {
+        ascent_epoch(&s);
+        checks += judge(&s, ++epochs);
+        compact(&s, &t);
+    }
+    for (int k = 0; k < s.outputs; k++) hand_over(&s, k, &t);
+    share_weights(x, (size_t)(outputs * d), w);
+    for (int k = 0; k < outputs; k++) {
+        out[k].iterations = epochs;
+        out[k].passes = epochs + checks;
+    }
     weft_arena_reset(tmp, mark);
 }

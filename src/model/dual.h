@@ -37,6 +37,15 @@ typedef struct margin_problem {
 double margin_loss(margin_kind kind, double margin);
 double margin_slope(margin_kind kind, double margin); /* its derivative, at most 0 */
 
+/* C loss's conjugate at -a, which is finite for 0 <= a (<= C); its first and second
+ * derivative in a. */
+double margin_conj(const margin_problem *p, double a);
+double margin_conj_slope(const margin_problem *p, double a);
+double margin_conj_curve(const margin_problem *p, double a);
+/* argmin over t of 1/2 q (t - a)^2 + m (t - a) + conj(t): the best dual variable of a
+ * sample with |x|^2 = q and margin m where it is a. */
+double margin_best(const margin_problem *p, double q, double m, double a);
+
 /* Fits all outputs (one against the rest) and their intercepts. Collective. */
 void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                 int classes, real *w, weft_fitted *out, weft_arena *tmp);
@@ -49,6 +58,7 @@ int margin_outputs(int classes);
  * it has above the optimum is what a fit can gain. */
 typedef struct margin_output {
     int one;
+    int alike; /* 1: no sample is of it, or all are: the best constant is the fit */
     double b, objective; /* of the best constant, the penalty on b included */
 } margin_output;
 
@@ -63,9 +73,11 @@ double margin_share(const margin_problem *p, double best, double objective, doub
 /* Fit one output; out->objective is the sum over samples. */
 typedef struct dual_rows dual_rows;
 dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                        weft_arena *mem);
-void dual_fit(const margin_problem *p, const dual_rows *x, const margin_output *k, real *w,
-              real *intercept, weft_fitted *out, weft_arena *tmp);
+                        int outputs, weft_arena *mem);
+enum { DUAL_WIDE = WEFT_SPARSE_WIDE }; /* outputs that dual_fit takes */
+void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
+              const margin_output *of, int64_t d, real *w, real *intercept,
+              weft_fitted *out, weft_arena *tmp);
 void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                 const margin_output *k, real *w, real *intercept, weft_fitted *out,
                 weft_arena *tmp);
@@ -84,8 +96,15 @@ struct dual_rows {
     int *group;        /* [groups] names, for random numbers */
     int64_t *order;    /* rows of x */
     weft_sparse x;
+    /* Of fits of many outputs; NULL: x has all columns as they are. */
+    uint32_t *column;     /* [d] columns of x as the matrix names them */
+    weft_sparse lone;     /* entries in columns of one row, which x lacks */
+    double *own;          /* [x.n] sum of their squares */
     const int32_t *label; /* [x.n] */
 };
+
+/* Sets apart the columns of one row and numbers the others anew. Collective. */
+void dual_columns(dual_rows *d, const weft_matrix *f, weft_arena *mem);
 
 /* Rank that visits a lane. */
 int dual_owner(const weft_team *t, int lanes, int lane);

@@ -1,7 +1,6 @@
 /* Deals rows of a sparse matrix to lanes, and moves each to the rank that visits its lane.
  * Called by margin.c once a fit. Cost: each rank sends and receives its share of the
  * entries. */
-#include <math.h>
 #include <string.h>
 
 #include "dual.h"
@@ -153,7 +152,7 @@ static void list_lanes(dual_rows *d, int groups, const int *lane, const int *gro
 }
 
 dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                        weft_arena *mem)
+                        int outputs, weft_arena *mem)
 {
     int groups = f->group ? f->ngroup : 1;
     dual_rows *d = WEFT_NEW(mem, dual_rows, 1);
@@ -176,5 +175,6 @@ dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int
         group = move_rows(d, f, label, owner, mem);
     }
     list_lanes(d, groups, lane, group, mem);
+    if (outputs > 1) dual_columns(d, f, mem);
     return d;
 }

@@ -11,13 +11,6 @@ int margin_outputs(int classes)
     return classes == 2 ? 1 : classes;
 }
 
-double margin_slope(margin_kind kind, double m)
-{
-    if (kind == MARGIN_LOGISTIC) return -1 / (1 + exp(m));
-    if (m >= 1) return 0;
-    return kind == MARGIN_HINGE ? -1 : 2 * (m - 1);
-}
-
 /* By bisection on the slope in b, which rises, and beyond 1 + C n has the sign of b. */
 margin_output margin_output_of(const margin_problem *p, int one, double own, double others)
 {
@@ -32,7 +25,10 @@ margin_output margin_output_of(const margin_problem *p, int one, double own, dou
         b = 0.5 * (lo + hi);
     }
     const double loss = own * margin_loss(p->kind, b) + others * margin_loss(p->kind, -b);
-    return (margin_output){.one = one, .b = b, .objective = 0.5 * b * b + p->c * loss};
+    return (margin_output){.one = one,
+                           .alike = own <= 0 || others <= 0,
+                           .b = b,
+                           .objective = 0.5 * b * b + p->c * loss};
 }
 
 double margin_share(const margin_problem *p, double best, double objective, double above)
@@ -41,29 +37,85 @@ double margin_share(const margin_problem *p, double best, double objective, doub
     return above / fmax(best - objective + above, least);
 }
 
-/* Sparse rows: dual ascent, and Newton steps from there if it gave up. */
+/* The hinge's rows of no or few entries leave the intercept's equation where it has a jump,
+ * at which its steps end in nothing: an output that groups gave up is fitted with all rows
+ * in one lane, where the intercept moves with every visit. */
+static void fit_whole(const margin_problem *p, const weft_matrix *f, const int32_t *label,
+                      const margin_output *of, real *w, real *intercept, weft_fitted *out,
+                      weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp);
+    const weft_fitted before = *out;
+    margin_problem rest = *p;
+    weft_matrix whole = *f;
+    whole.group = NULL;
+    rest.limit -= before.iterations;
+    if (rest.limit <= 0) return;
+    const dual_rows *x = dual_rows_of(p, &whole, label, 1, tmp);
+    dual_fit(&rest, x, 1, of, f->d, w, intercept, out, tmp);
+    out->iterations += before.iterations;
+    out->passes += before.passes;
+    weft_arena_reset(tmp, mark);
+}
+
+/* An output that has nothing to tell apart, whatever weights could gain. */
+static void fit_constant(const margin_output *of, int64_t d, real *w, real *intercept,
+                         weft_fitted *out)
+{
+    memset(w, 0, (size_t)d * sizeof *w);
+    *intercept = (real)of->b;
+    out->objective = of->objective;
+    out->residual = 0;
+}
+
+/* Newton steps for an output that dual ascent gave up, or where rows are not sparse; they
+ * start from where it came, unless that is worse than the best constant. */
+static void fit_rest(const margin_problem *p, const weft_matrix *f, const int32_t *label,
+                     const margin_output *of, real *w, real *intercept, weft_fitted *out,
+                     weft_arena *tmp)
+{
+    margin_problem rest = *p;
+    if (out->residual > 1 || !isfinite(out->residual)) {
+        memset(w, 0, (size_t)f->d * sizeof *w);
+        *intercept = 0;
+    }
+    rest.limit -= out->iterations;
+    if (rest.limit <= 0) return;
+    out->objective = out->residual = 0;
+    newton_fit(&rest, f, label, of, w, intercept, out, tmp);
+}
+
+/* What an output needs beside dual ascent, NULL if rows are not sparse. */
 static void fit_one(const margin_problem *p, const weft_matrix *f, const dual_rows *x,
-                    const int32_t *label, const margin_output *k, real *w, real *intercept,
+                    const int32_t *label, const margin_output *of, real *w, real *intercept,
                     weft_fitted *out, weft_arena *tmp)
 {
-    weft_fitted dual = {0};
-    if (x) {
-        dual_fit(p, x, k, w, intercept, &dual, tmp);
-        if (dual.residual > 1 || !isfinite(dual.residual)) {
-            memset(w, 0, (size_t)f->d * sizeof *w);
-            *intercept = 0;
-        }
+    if (of->alike) {
+        fit_constant(of, f->d, w, intercept, out);
+        return;
     }
-    margin_problem rest = *p;
-    rest.limit -= dual.iterations;
-    if (!x || (dual.residual > p->tol && rest.limit > 0)) {
-        dual.objective = dual.residual = 0;
-        newton_fit(&rest, f, label, k, w, intercept, &dual, tmp);
+    if (x && x->groups > 1 && p->kind == MARGIN_HINGE && !(out->residual <= p->tol))
+        fit_whole(p, f, label, of, w, intercept, out, tmp);
+    if (!x || !(out->residual <= p->tol)) fit_rest(p, f, label, of, w, intercept, out, tmp);
+}
+
+/* Fits `outputs` side by side. What they share, they count once. */
+static void fit_some(const margin_problem *p, const weft_matrix *f, const dual_rows *x,
+                     const int32_t *label, int outputs, const margin_output *of, real *w,
+                     real *intercept, weft_fitted *out, weft_arena *tmp)
+{
+    weft_fitted each[DUAL_WIDE] = {{0}};
+    if (x) dual_fit(p, x, outputs, of, f->d, w, intercept, each, tmp);
+    const int epochs = each[0].iterations, passes = each[0].passes;
+    out->iterations += epochs;
+    out->passes += passes;
+    for (int k = 0; k < outputs; k++) {
+        fit_one(p, f, x, label, &of[k], w + k * f->d, &intercept[k], &each[k], tmp);
+        out->iterations += each[k].iterations - epochs;
+        out->passes += each[k].passes - passes;
+        out->objective += each[k].objective;
+        out->residual = fmax(out->residual, each[k].residual);
     }
-    out->iterations += dual.iterations;
-    out->passes += dual.passes;
-    out->objective += dual.objective;
-    out->residual = fmax(out->residual, dual.residual);
 }
 
 void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
@@ -72,16 +124,20 @@ void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
     int outputs = margin_outputs(classes);
     real *intercept = w + (int64_t)outputs * f->d;
     size_t mark = weft_arena_mark(tmp);
-    const dual_rows *x = f->rows ? dual_rows_of(p, f, label, tmp) : NULL;
+    const dual_rows *x = f->rows ? dual_rows_of(p, f, label, outputs, tmp) : NULL;
     int64_t *count = WEFT_NEW(tmp, int64_t, classes);
+    margin_output *of = WEFT_NEW(tmp, margin_output, outputs);
     for (int64_t i = 0; i < f->n; i++) count[label[i]]++;
     weft_sum_i64(f->team, count, (size_t)classes);
-    *out = (weft_fitted){0};
     for (int k = 0; k < outputs; k++) {
         const int one = outputs == 1 ? 1 : k;
-        const margin_output of =
-            margin_output_of(p, one, (double)count[one], (double)(f->total - count[one]));
-        fit_one(p, f, x, label, &of, w + k * f->d, &intercept[k], out, tmp);
+        const double own = (double)count[one];
+        of[k] = margin_output_of(p, one, own, (double)f->total - own);
+    }
+    *out = (weft_fitted){0};
+    for (int k = 0; k < outputs; k += DUAL_WIDE) {
+        const int some = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
+        fit_some(p, f, x, label, some, of + k, w + k * f->d, intercept + k, out, tmp);
     }
     out->objective /= (double)f->total;
     out->diverged = !isfinite(out->objective);

@@ -13,6 +13,11 @@
 #include "descent.h"
 #include "dual.h"
 
+enum {
+    MOST = 200, /* conjugate gradients of a Newton step */
+    LEAST = 16  /* of the hinge's, whose first ones may tell little of what is left */
+};
+
 typedef struct newton {
     const margin_problem *p;
     const weft_matrix *f;
@@ -149,7 +154,11 @@ static double newton_step(newton *s)
         s->v[j] = s->r[j] = -s->g[j];
     }
     double rr = dot(d, s->r, s->r), left = 0.5 * rr;
-    for (int k = 0; k < 200 && left > 0.1 * descent_gained(&done); k++) {
+    const double none = DESCENT_LEAST * rr;
+    const int least = s->p->kind == MARGIN_HINGE ? LEAST : 0;
+    for (int k = 0; k < MOST; k++) {
+        const int more = k < least && rr > none;
+        if (!more && !(left > 0.1 * descent_gained(&done))) break;
         hessian(s, s->v, s->h);
         double a = rr / dot(d, s->v, s->h), old = rr;
         descent_add(&done, 0.5 * a * rr);
@@ -239,12 +248,12 @@ void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
         value = minimise(&s, out, tmp);
         if (p->kind != MARGIN_HINGE) break;
         lost = smoothing(&s, tmp);
+        out->residual += margin_share(p, s.best, value + lost, lost);
         s.width *= 0.25;
-    } while (margin_share(p, s.best, value + lost, lost) > p->tol && s.width > 1e-6);
+    } while (out->residual > p->tol && s.width > 1e-6);
     for (int64_t j = 0; j < d; j++) w[j] = (real)s.w[j];
     *intercept = (real)s.w[d];
     out->objective += value + lost;
-    out->residual = fmax(out->residual, margin_share(p, s.best, value + lost, lost));
     out->passes += s.passes;
     weft_arena_reset(tmp, mark);
 }

@@ -1,0 +1,73 @@
+/* Sparse rows against vectors side by side: an entry takes one line of cache for all of
+ * them. Compilers do not make vector code of sums that stay in registers over a loop whose
+ * other operand is not in order, so that vectors are written out; they are of four numbers,
+ * which all CPUs have, since memory sets the pace. Called by model/dual.c. */
+#include <string.h>
+
+#include "kernel.h"
+
+enum { QUAD = 4, AHEAD = 24 /* entries whose line is asked for before its use */ };
+
+typedef real quad __attribute__((vector_size(4 * sizeof(real))));
+
+INLINE quad load(const real *p)
+{
+    quad v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE quad all(real x)
+{
+    return (quad){x, x, x, x};
+}
+
+INLINE void dots(const weft_sparse *x, int64_t i, const int wide, const real *w, double *z)
+{
+    quad sum[WEFT_SPARSE_WIDE / QUAD] = {{0}};
+    const int64_t end = x->first[i + 1];
+    for (int64_t e = x->first[i]; e < end; e++) {
+        const real *at = w + (int64_t)x->column[e] * wide;
+        const quad value = all((real)x->value[e]);
+        if (e + AHEAD < end) __builtin_prefetch(w + (int64_t)x->column[e + AHEAD] * wide);
+        UNROLL
+        for (int k = 0; k < wide / QUAD; k++) sum[k] += load(at + k * QUAD) * value;
+    }
+    for (int k = 0; k < wide; k++) z[k] = (double)sum[k / QUAD][k % QUAD];
+}
+
+INLINE void adds(const weft_sparse *x, int64_t i, const int wide, const real *scale,
+                 real *w)
+{
+    quad by[WEFT_SPARSE_WIDE / QUAD];
+    for (int k = 0; k < wide / QUAD; k++) by[k] = load(scale + k * QUAD);
+    for (int64_t e = x->first[i]; e < x->first[i + 1]; e++) {
+        real *at = w + (int64_t)x->column[e] * wide;
+        const quad value = all((real)x->value[e]);
+        UNROLL
+        for (int k = 0; k < wide / QUAD; k++) {
+            const quad v = load(at + k * QUAD) + by[k] * value;
+            memcpy(at + k * QUAD, &v, sizeof v);
+        }
+    }
+}
+
+void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z)
+{
+    switch (wide) {
+    case 1: z[0] = weft_sparse_dot(x, i, w); return;
+    case 4: dots(x, i, 4, w, z); return;
+    case 8: dots(x, i, 8, w, z); return;
+    default: dots(x, i, 16, w, z);
+    }
+}
+
+void weft_sparse_adds(const weft_sparse *x, int64_t i, int wide, const real *scale, real *w)
+{
+    switch (wide) {
+    case 1: weft_sparse_add(x, i, scale[0], w); return;
+    case 4: adds(x, i, 4, scale, w); return;
+    case 8: adds(x, i, 8, scale, w); return;
+    default: adds(x, i, 16, scale, w);
+    }
+}

@@ -1,0 +1,266 @@
+/* Epochs of dual coordinate ascent: visits to rows, lane by lane, and the sum of what the
+ * lanes changed. Called by dual.c. */
+#include <math.h>
+#include <string.h>
+
+#include "ascent.h"
+
+enum {
+    REST = 3,     /* a row rests at most 2^REST - 1 sweeps */
+    SHARE = 4,    /* an epoch reads at least this part of a lane's entries */
+    LARGEST = 126 /* exponent of a unit: it and its inverse are floats */
+};
+
+/* ---- visits ------------------------------------------------------------------------- */
+
+/* Maximises over a_i of output k, whose margin by the columns of x is m; returns the
+ * change. `now` counts the lane's sweeps. */
+static double improve(ascent *s, int64_t i, int k, double m, int now)
+{
+    const int64_t at = i * s->wide + k;
+    double q = s->norm2[i], a = s->a[at] + s->step[at];
+    m += ascent_own(s, i) * a;
+    double d = margin_best(s->p, q, m, a) - a;
+    s->margin[at] = m;
+    double gain = 0.5 * (q + margin_conj_curve(s->p, a + d)) * d * d;
+    if (gain >= s->out[k].enough)
+        s->rest[at] = 0;
+    else if (s->rest[at] < REST)
+        s->rest[at]++;
+    s->due[at] = now + (1 << s->rest[at]);
+    s->step[at] += d;
+    return d;
+}
+
+/* Maximises over a_i of the outputs that are due, at the lane's weights w. */
+static void visit(ascent *s, int64_t i, int now, real *w)
+{
+    double score[DUAL_WIDE];
+    real change[DUAL_WIDE] = {0};
+    int moved = 0;
+    weft_sparse_dots(&s->x->x, i, s->wide, w, score);
+    for (int k = 0; k < s->outputs; k++) {
+        if (s->due[i * s->wide + k] > now) continue;
+        const double y = ascent_sign(s, i, k);
+        const double d = improve(s, i, k, y * (score[k] + s->out[k].b), now);
+        if (d == 0) continue;
+        moved = 1;
+        change[k] = (real)(y * d);
+        if (s->coupled) s->out[k].b += y * d;
+    }
+    if (moved) weft_sparse_adds(&s->x->x, i, s->wide, change, w);
+}
+
+/* 1: an output is due. */
+static int is_due(const ascent *s, int64_t i, int now)
+{
+    int due = 0;
+    for (int k = 0; k < s->wide; k++) due |= s->due[i * s->wide + k] <= now;
+    return due;
+}
+
+/* turn[n] <- rows in an order that is random in (group, now). */
+static void shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *turn)
+{
+    weft_rng4 r = {{0}};
+    for (int64_t i = 0; i < n; i++) {
+        if (i % 4 == 0)
+            r = weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)now, (uint64_t)i);
+        int64_t j = (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(i + 1));
+        turn[i] = turn[j];
+        turn[j] = row[i];
+    }
+}
+
+/* Visits the rows of a group that are due; returns the entries read. */
+static int64_t visit_group(ascent *s, int g, int now, real *w)
+{
+    const dual_rows *x = s->x;
+    int64_t n = x->start[g + 1] - x->start[g], due = 0, read = 0;
+    int64_t *turn = s->turn + x->start[g];
+    shuffle(x->order + x->start[g], n, x->group[g], now, turn);
+    for (int64_t i = 0; i < n; i++) {
+        if (is_due(s, turn[i], now)) turn[due++] = turn[i];
+    }
+    for (int64_t i = 0; i < due; i++) {
+        if (i + 1 < due) weft_sparse_fetch(&x->x, turn[i + 1]);
+        visit(s, turn[i], now, w);
+        read += x->x.first[turn[i] + 1] - x->x.first[turn[i]];
+    }
+    return read;
+}
+
+/* Sweeps over a lane until a share of its entries has been read, or nothing is due. */
+static void visit_lane(ascent *s, int lane, real *w)
+{
+    const dual_rows *x = s->x;
+    int at = lane - x->first, from = x->segment[at], to = x->segment[at + 1];
+    int64_t entries = 0, read = 0;
+    for (int64_t i = x->start[from]; i < x->start[to]; i++) {
+        int64_t row = x->order[i];
+        entries += x->x.first[row + 1] - x->x.first[row];
+        memset(s->step + row * s->wide, 0, (size_t)s->wide * sizeof *s->step);
+    }
+    for (int k = 0; k < (1 << REST) && read < entries / SHARE; k++, s->sweep[at]++) {
+        for (int g = from; g < to; g++) read += visit_group(s, g, s->sweep[at], w);
+    }
+}
+
+/* ---- sums over rows ----------------------------------------------------------------- */
+
+void ascent_sum(ascent *s, int k, ascent_row_sum add, double t, double *sum)
+{
+    const dual_rows *x = s->x;
+    memset(s->lane, 0, (size_t)x->lanes * sizeof *s->lane);
+    for (int l = x->first; l < x->last; l++) {
+        int at = l - x->first;
+        int64_t end = x->start[x->segment[at + 1]];
+        for (int64_t i = x->start[x->segment[at]]; i < end; i++)
+            add(s, x->order[i], k, t, s->lane[l]);
+    }
+    /* Other ranks have zeros, which as integers leave the bits of a double as they are. */
+    weft_sum_i64(x->team, (int64_t *)(void *)s->lane, (size_t)(x->lanes * ASCENT_SUMS));
+    memset(sum, 0, ASCENT_SUMS * sizeof *sum);
+    for (int l = 0; l < x->lanes; l++)
+        for (int j = 0; j < ASCENT_SUMS; j++) sum[j] += s->lane[l][j];
+}
+
+static void add_line(const ascent *s, int64_t i, int k, double t, double *sum)
+{
+    const int64_t at = i * s->wide + k;
+    double d = s->step[at], a = s->a[at] + t * d;
+    if (d == 0) return;
+    const double own = ascent_own(s, i);
+    sum[0] +=
+        d * (margin_conj_slope(s->p, a) + own * a + ascent_sign(s, i, k) * s->out[k].b);
+    sum[1] += d * d * (margin_conj_curve(s->p, a) + own);
+}
+
+static double dot(int64_t n, const real *a, const real *b)
+{
+    double s[4] = {0};
+    for (int64_t i = 0; i + 3 < n; i += 4)
+        for (int k = 0; k < 4; k++) s[k] += (double)a[i + k] * (double)b[i + k];
+    for (int64_t i = n - n % 4; i < n; i++) s[0] += (double)a[i] * (double)b[i];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+void ascent_dots(const ascent *s, const real *a, const real *b, double *sum)
+{
+    double part[ASCENT_FLAT] = {0};
+    memset(sum, 0, DUAL_WIDE * sizeof *sum);
+    if (s->wide == 1) {
+        sum[0] = dot(s->x->d, a, b);
+        return;
+    }
+    for (int64_t i = 0; i < s->flat; i += ASCENT_FLAT)
+        for (int k = 0; k < ASCENT_FLAT; k++)
+            part[k] += (double)a[i + k] * (double)b[i + k];
+    for (int k = 0; k < ASCENT_FLAT; k++) sum[k % s->wide] += part[k];
+}
+
+/* ---- an epoch ----------------------------------------------------------------------- */
+
+/* most[wide] <- the largest of it and |a - b|, of each output. */
+static void farthest(const ascent *s, const real *a, const real *b, double *most)
+{
+    real part[ASCENT_FLAT] = {0};
+    for (int64_t i = 0; i < s->flat; i += ASCENT_FLAT) {
+        for (int k = 0; k < ASCENT_FLAT; k++) {
+            real d = (real)fabs((double)(a[i + k] - b[i + k]));
+            part[k] = d > part[k] ? d : part[k];
+        }
+    }
+    for (int k = 0; k < ASCENT_FLAT; k++)
+        most[k % s->wide] = fmax(most[k % s->wide], (double)part[k]);
+}
+
+/* The step in (0, 1] that is best for all lanes' changes together, given their slope and
+ * curve without what each row has of its own. Collective. */
+static double line_search(ascent *s, int k, double slope, double curve)
+{
+    double lo = 0, hi = 1, t = 1, sum[ASCENT_SUMS];
+    for (int n = 0; n < 20; n++) {
+        ascent_sum(s, k, add_line, t, sum);
+        double g = slope + t * curve + sum[0];
+        if (g <= 0 && t >= 1) return 1;
+        if (g > 0)
+            hi = t;
+        else
+            lo = t;
+        double next = t - g / (curve + sum[1]);
+        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
+        if (fabs(next - t) < 0.01 * t) return next;
+        t = next;
+    }
+    return lo > 0 ? lo : hi;
+}
+
+/* unit[ASCENT_FLAT] <- of each output: 30 bits of the largest change, which is enough since
+ * changes shrink. Collective. */
+static void units(ascent *s, real *unit)
+{
+    const dual_rows *x = s->x;
+    double most[DUAL_WIDE] = {0};
+    for (int64_t l = 0; l < x->last - x->first; l++)
+        farthest(s, s->copy + l * s->flat, s->w, most);
+    weft_max_f64(x->team, most, (size_t)s->wide);
+    for (int k = 0; k < ASCENT_FLAT; k++) {
+        const double far = most[k % s->wide];
+        const int bits = far > 0 ? 29 - ilogb(far * x->lanes) : 0;
+        unit[k] = (real)ldexp(1, bits < LARGEST ? bits : LARGEST);
+    }
+}
+
+/* s->moved <- sum of the lanes' changes, given each lane's w in s->copy. Integers make it
+ * exact. Collective. */
+static void add_changes(ascent *s)
+{
+    real unit[ASCENT_FLAT];
+    units(s, unit);
+    memset(s->change, 0, (size_t)s->flat * sizeof *s->change);
+    for (int64_t l = 0; l < s->x->last - s->x->first; l++) {
+        const real *copy = s->copy + l * s->flat;
+        for (int64_t j = 0; j < s->flat; j += ASCENT_FLAT)
+            for (int k = 0; k < ASCENT_FLAT; k++)
+                s->change[j + k] += (int32_t)((copy[j + k] - s->w[j + k]) * unit[k]);
+    }
+    weft_sum_i32(s->x->team, s->change, (size_t)s->flat);
+    for (int64_t j = 0; j < s->flat; j += ASCENT_FLAT)
+        for (int k = 0; k < ASCENT_FLAT; k++)
+            s->moved[j + k] = (real)s->change[j + k] / unit[k];
+}
+
+/* t[ASCENT_FLAT] <- each output's step along s->moved; w takes it. Collective. */
+static void take_steps(ascent *s, double *t)
+{
+    double slope[DUAL_WIDE], curve[DUAL_WIDE];
+    ascent_dots(s, s->w, s->moved, slope);
+    ascent_dots(s, s->moved, s->moved, curve);
+    for (int k = 0; k < s->outputs; k++)
+        if (!s->out[k].done) t[k] = line_search(s, k, slope[k], curve[k]);
+    for (int k = s->wide; k < ASCENT_FLAT; k++) t[k] = t[k % s->wide];
+    for (int64_t j = 0; j < s->flat; j += ASCENT_FLAT)
+        for (int k = 0; k < ASCENT_FLAT; k++) s->w[j + k] += (real)t[k] * s->moved[j + k];
+}
+
+void ascent_epoch(ascent *s)
+{
+    const dual_rows *x = s->x;
+    double t[ASCENT_FLAT];
+    for (int k = 0; k < ASCENT_FLAT; k++) t[k] = 1;
+    if (x->lanes == 1) {
+        if (x->first < x->last) visit_lane(s, 0, s->w);
+    } else {
+        for (int l = x->first; l < x->last; l++) {
+            real *copy = s->copy + (l - x->first) * s->flat;
+            memcpy(copy, s->w, (size_t)s->flat * sizeof *copy);
+            visit_lane(s, l, copy);
+        }
+        add_changes(s);
+        take_steps(s, t);
+    }
+    for (int64_t i = 0; i < x->x.n; i++)
+        for (int k = 0; k < s->wide; k++)
+            s->a[i * s->wide + k] += t[k] * s->step[i * s->wide + k];
+}

@@ -1,0 +1,83 @@
+/* Losses of the margin, their conjugates, and the step of dual coordinate ascent on one
+ * sample: exact for hinge and squared hinge (Hsieh et al., ICML 2008), by Newton steps for
+ * logistic loss (Yu, Huang, Lin, Machine Learning 85, 2011). Called by margin.c, dual.c and
+ * newton.c. */
+#include <math.h>
+
+#include "dual.h"
+
+double margin_loss(margin_kind kind, double m)
+{
+    double short_of = m < 1 ? 1 - m : 0;
+    if (kind == MARGIN_HINGE) return short_of;
+    if (kind == MARGIN_SQUARED) return short_of * short_of;
+    return m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
+}
+
+double margin_slope(margin_kind kind, double m)
+{
+    if (kind == MARGIN_LOGISTIC) return -1 / (1 + exp(m));
+    if (m >= 1) return 0;
+    return kind == MARGIN_HINGE ? -1 : 2 * (m - 1);
+}
+
+/* Keeps a logistic a within (0, c), where its conjugate has a derivative. */
+static double inside(double a, double c)
+{
+    double edge = 1e-14 * c;
+    return fmin(fmax(a, edge), c - edge);
+}
+
+double margin_conj(const margin_problem *p, double a)
+{
+    if (p->kind == MARGIN_HINGE) return -a;
+    if (p->kind == MARGIN_SQUARED) return a * a / (4 * p->c) - a;
+    a = inside(a, p->c);
+    return a * log(a / p->c) + (p->c - a) * log1p(-a / p->c);
+}
+
+double margin_conj_slope(const margin_problem *p, double a)
+{
+    if (p->kind == MARGIN_HINGE) return -1;
+    if (p->kind == MARGIN_SQUARED) return a / (2 * p->c) - 1;
+    a = inside(a, p->c);
+    return log(a / (p->c - a));
+}
+
+double margin_conj_curve(const margin_problem *p, double a)
+{
+    if (p->kind == MARGIN_HINGE) return 0;
+    if (p->kind == MARGIN_SQUARED) return 1 / (2 * p->c);
+    a = inside(a, p->c);
+    return p->c / (a * (p->c - a));
+}
+
+/* argmin over t of 1/2 q (t - a)^2 + m (t - a) + conj(t), logistic: Newton steps within a
+ * bracket, to 8 digits. */
+static double logistic_best(double c, double q, double m, double a)
+{
+    double lo = 1e-14 * c, hi = c - lo;
+    double t = inside(a > 0 ? a : c / (1 + exp(m) + c * q / (1 + fabs(m))), c);
+    for (int k = 0; k < 50; k++) {
+        double g = q * (t - a) + m + log(t / (c - t));
+        if (g > 0) {
+            hi = t;
+        } else {
+            lo = t;
+        }
+        double next = t - g / (q + c / (t * (c - t)));
+        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
+        if (fabs(next - t) <= 1e-8 * fmin(t, c - t)) return next;
+        t = next;
+    }
+    return t;
+}
+
+double margin_best(const margin_problem *p, double q, double m, double a)
+{
+    if (p->kind == MARGIN_LOGISTIC) return logistic_best(p->c, q, m, a);
+    double curve = q + margin_conj_curve(p, a), slope = m + margin_conj_slope(p, a);
+    double top = p->kind == MARGIN_HINGE ? p->c : INFINITY;
+    if (curve <= 0) return slope < 0 ? top : 0; /* a row without entries */
+    return fmin(fmax(a - slope / curve, 0), top);
+}

@@ -1,0 +1,154 @@
+/* Problems for models with a loss of the margin: sparse rows by a rule, their products,
+ * fits in three forms, and objectives by their definition. */
+#ifndef MARGIN_H
+#define MARGIN_H
+
+#include <string.h>
+
+#include "rows.h"
+#include "weft/model.h"
+#include "weft/registry.h"
+
+/* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
+ */
+enum { ROWS = 1500, FEW = 400, MANY = 6000, GROUPS = 5, MOST = 20 /* classes */ };
+
+/* ---- sparse rows by a rule, and their products -------------------------------------- */
+
+typedef struct problem {
+    weft_matrix f;
+    weft_sparse x;  /* this rank's rows */
+    int *group;     /* [f.n] */
+    int32_t *label; /* [f.n] */
+    int classes;
+} problem;
+
+/* Columns of row i, rising, into column[]; how many. Every 50th row is empty. */
+static int64_t row_columns(int64_t i, int64_t d, uint32_t *column)
+{
+    char taken[MANY] = {0};
+    int64_t n = 0, k = i % 50 == 7 ? 0 : 5 + i * 7 % 23;
+    for (int64_t t = 0; t < k; t++)
+        taken[(i * i * 7 + t * t * 13 + 31 * i * t + 5 * t) % d] = 1;
+    for (uint32_t j = 0; j < d; j++)
+        if (taken[j]) column[n++] = j;
+    return n;
+}
+
+static problem *rows_new(weft_team *t, int64_t d, int classes, weft_arena *mem)
+{
+    problem *p = WEFT_NEW(mem, problem, 1);
+    int64_t from, n, at = 0;
+    weft_deal(ROWS, t->rank, t->size, &from, &n);
+    int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
+    uint32_t *column = WEFT_NEW(mem, uint32_t, n * 32);
+    float *value = WEFT_NEW(mem, float, n * 32);
+    p->group = WEFT_NEW(mem, int, n);
+    p->label = WEFT_NEW(mem, int32_t, n);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t i = from + k, m = row_columns(i, d, column + at);
+        for (int64_t e = at; e < at + m; e++)
+            value[e] = (float)((i * 3 + column[e] * 5) % 17 + 1) / 8 * (i % 5 == 2 ? 4 : 1);
+        p->group[k] = (int)(i % GROUPS);
+        p->label[k] =
+            (int32_t)((i * i * 5 + i * 3 + i / 7) % 11 * (m % 3 + 1) / 3 % 7 % classes);
+        first[k + 1] = at += m;
+    }
+    p->classes = classes;
+    p->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
+    p->f = rows_matrix(t, &p->x, ROWS, d);
+    return p;
+}
+
+/* ---- fits --------------------------------------------------------------------------- */
+
+typedef enum form { PRODUCTS, SPARSE, GROUPED } form;
+static const char *const form_name[] = {"products", "rows", "groups of rows"};
+
+static void *model_new(const weft_model *m, const char *options, weft_arena *mem)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    void *self = weft_arena_get(mem, 1, m->kind.size);
+    char *text = weft_arena_text(mem, "[%s]\n%s\n", m->kind.name, options);
+    if (weft_conf_text(&c, "t_logistic", text) || weft_conf_bind(&c, &m->kind, self))
+        weft_die("%s", weft_error());
+    return self;
+}
+
+static int64_t nweight(const weft_model *m, const problem *p)
+{
+    return m->outputs(p->classes) * (p->f.d + 1);
+}
+
+static weft_fitted fit_to(const weft_model *m, const char *options, problem *p, form as,
+                          double slack, real *w, weft_arena *mem)
+{
+    weft_fitted out;
+    p->f.rows = as == PRODUCTS ? NULL : &p->x;
+    p->f.group = as == GROUPED ? p->group : NULL;
+    p->f.ngroup = GROUPS;
+    m->fit(model_new(m, options, mem), &p->f, p->label, p->classes, slack, w, &out, mem);
+    return out;
+}
+
+static weft_fitted fit(const weft_model *m, const char *options, problem *p, form as,
+                       real *w, weft_arena *mem)
+{
+    return fit_to(m, options, p, as, 1, w, mem);
+}
+
+/* The objective of w, from the definition. Collective. */
+static double objective(const weft_model *m, const char *options, const problem *p,
+                        double c, const real *w, weft_arena *mem)
+{
+    const void *self = model_new(m, options, mem);
+    int outputs = m->outputs(p->classes), wrong;
+    double sum = 0, score[MOST], half = 0;
+    for (int64_t i = 0; i < p->f.n; i++) {
+        for (int k = 0; k < outputs; k++)
+            score[k] =
+                weft_sparse_dot(&p->x, i, w + k * p->f.d) + (double)w[outputs * p->f.d + k];
+        sum += c * m->loss(self, p->classes, score, p->label[i], &wrong);
+    }
+    weft_sum_f64(p->f.team, &sum, 1, 1e6);
+    for (int64_t j = 0; j < nweight(m, p); j++) half += 0.5 * (double)w[j] * (double)w[j];
+    return sum + half;
+}
+
+static uint64_t bits(const real *w, int64_t n)
+{
+    return weft_hash(w, (size_t)n * sizeof *w, 0);
+}
+
+/* Objective of the best constant scores, over all outputs: by trisection. Collective. */
+static double constant(const weft_model *m, const char *options, const problem *p, double c,
+                       weft_arena *mem)
+{
+    const void *self = model_new(m, options, mem);
+    double sum = 0;
+    for (int k = 0; k < m->outputs(p->classes); k++) {
+        const int one = p->classes == 2 ? 1 : k;
+        int64_t own = 0;
+        for (int64_t i = 0; i < p->f.n; i++) own += p->label[i] == one;
+        weft_sum_i64(p->f.team, &own, 1);
+        double lo = -9, hi = 9, value[2];
+        while (hi - lo > 1e-6) {
+            for (int side = 0; side < 2; side++) {
+                const double b = (lo * (2 - side) + hi * (1 + side)) / 3;
+                int wrong;
+                value[side] = 0.5 * b * b +
+                              c * (double)own * m->loss(self, 2, &b, 1, &wrong) +
+                              c * (double)(ROWS - own) * m->loss(self, 2, &b, 0, &wrong);
+            }
+            if (value[0] > value[1])
+                lo = (2 * lo + hi) / 3;
+            else
+                hi = (lo + 2 * hi) / 3;
+        }
+        sum += value[0];
+    }
+    return sum;
+}
+
+#endif
