@@ -23,6 +23,14 @@ double weft_unfix(int64_t x, int scale);
 int weft_exact_scale(double bound); /* 51 - ceil(log2 bound) */
 void weft_exact_add(int64_t n, const real *x, int scale, double *sum);
 
+/* ---- eigenvalues -------------------------------------------------------------------- */
+
+/* All eigenvalues value[n], rising, of the symmetric matrix a[n][n], of which the lower
+ * triangle is read; its rows become their eigenvectors, of length 1. Local. Cost about 9
+ * n^3 flops. */
+void weft_eigen(int n, double *a, double *value, weft_arena *tmp);
+double weft_eigen_bytes(int n); /* that it takes beside a */
+
 /* ---- the machine -------------------------------------------------------------------- */
 
 /* "avx512", "avx2" or "plain": the loops in use, the widest that this CPU has, or those

@@ -75,6 +75,10 @@ typedef struct weft_task {
     /* 1: a winner that is a mixture is scored under it, as the task's own evaluations are;
      * 0 or NULL: under the configuration that won alone. Local. */
     int (*mixes)(const void *self);
+    /* Least valid_loss of any configuration of the space that is trained with at most
+     * `resource`, from which the run file has regrets; NAN: not known. NULL: the same.
+     * Local. */
+    double (*optimum)(const void *self, double resource);
     /* Scores of the tensors in state under job's mixture on a part; never told to a tuner.
      * EFILE. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const real *state, weft_part part,

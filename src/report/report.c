@@ -210,9 +210,11 @@ static void print_ranking(const weft_summary *s, weft_arena *tmp)
            "loss", "error %", "configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
         const int64_t a = list[i].arm;
-        printf("%-4lld %7lld %4lld %7.4f %9.0f %9.5f %8.3f  %s\n", (long long)(i + 1),
+        const double error = 100 * s->arms.error[a];
+        printf("%-4lld %7lld %4lld %7.4f %9.0f %9.5f %8s  %s\n", (long long)(i + 1),
                (long long)s->arms.config[a], (long long)s->arms.job[a], s->arms.p[a],
-               s->arms.count[a], s->arms.loss[a], 100 * s->arms.error[a],
+               s->arms.count[a], s->arms.loss[a],
+               isnan(error) ? "-" : weft_arena_text(tmp, "%.3f", error),
                brief(weft_summary_config(s, s->arms.config[a]), tmp));
     }
 }
@@ -248,6 +250,15 @@ static void print_winner(const weft_summary *s)
            *text ? text : "the settings of the input file");
 }
 
+/* Where the task knows what could be had. */
+static void print_optimum(const weft_summary *s)
+{
+    const double best = weft_summary_value(s, "optimum")->number;
+    if (isnan(best)) return;
+    printf("optimum   %.8g in the space: regret of the winner %.3g\n", best,
+           weft_summary_value(s, "valid_loss")->number - best);
+}
+
 static void print_run(const weft_summary *s, weft_arena *tmp)
 {
     printf("run       %s\n", s->path);
@@ -267,6 +278,7 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
     print_winner(s);
     print_score(s, "valid");
     print_score(s, "test");
+    print_optimum(s);
     if (s->rounds > 0)
         print_trials(s, tmp);
     else

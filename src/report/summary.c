@@ -60,6 +60,7 @@ const weft_fact weft_facts[WEFT_NFACT] = {
      .title = "test pers %",
      .scale = 100,
      .digits = 2},
+    {.name = "optimum", .object = "/", .key = "optimum", .type = NUMBER},
     {.name = "setup_seconds", .object = "/", .key = "setup_seconds", .type = NUMBER},
     {.name = "search_seconds",
      .object = "/",

@@ -11,7 +11,7 @@
 typedef struct event_row {
     int64_t job, trial, from, round, rounds, wins, k, alive, iterations;
     double resource, size, loss, bound, valid_loss, valid_error, global_loss, global_error,
-        personal_loss, personal_error, train_loss, cost, seconds, residual;
+        personal_loss, personal_error, train_loss, cost, seconds, residual, regret;
 } event_row;
 
 static const weft_column event_columns[] = {
@@ -53,6 +53,10 @@ static const weft_column event_columns[] = {
     WEFT_NUMBER(event_row, cost, "as the task accounts for it", "the task's unit"),
     WEFT_NUMBER(event_row, seconds, "that the job took", "s"),
     WEFT_NUMBER(event_row, residual, "relative residual of the fit", "1"),
+    WEFT_NUMBER(event_row, regret,
+                "valid_loss above the optimum of the space; nan where the task does not "
+                "know that",
+                "loss"),
 };
 
 typedef struct arm_row {
@@ -76,8 +80,20 @@ static const weft_column arm_columns[] = {
 
 /* ---- parts of the file -------------------------------------------------------------- */
 
+/* What no configuration of the space can beat that gets no more resource than the trial
+ * that got most; NAN: not known. */
+static double optimum(const weft_sched *s)
+{
+    double most = 0;
+    if (!s->task->optimum) return NAN;
+    for (int64_t i = 0; i < s->n; i++) most = fmax(most, s->event[i].res.resource);
+    return s->task->optimum(s->task_self, most);
+}
+
 static weft_status put_events(weft_h5 *f, const weft_sched *s)
 {
+    const double least = optimum(s);
+    if (!isnan(least)) TRY(weft_h5_put_num(f, "/", "optimum", least));
     event_row *row = WEFT_NEW(f->mem, event_row, s->n);
     for (int64_t i = 0; i < s->n; i++) {
         const weft_job_record *e = &s->event[i];
@@ -103,7 +119,8 @@ static weft_status put_events(weft_h5 *f, const weft_sched *s)
                              .train_loss = e->res.train_loss,
                              .cost = e->res.cost,
                              .seconds = e->seconds,
-                             .residual = e->res.residual};
+                             .residual = e->res.residual,
+                             .regret = e->res.valid_loss - least};
     }
     return weft_put_columns(f, "events", event_columns, WEFT_COUNT(event_columns), row,
                             sizeof *row, s->n);
@@ -203,7 +220,7 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
     weft_conf_drop(&c, weft_space_kind.name);
     weft_conf_drop(&c, weft_tuner_random.kind.name);
     TRY(weft_conf_set(&c, "run.tuner=random"));
-    if (o->run->task->units)
+    if (o->run->task->units || o->run->task->resource > 1)
         TRY(weft_conf_set(&c, weft_arena_text(mem, "random.resource=%.17g",
                                               o->sched->winner.res.resource)));
     *text = weft_conf_echo(&c, mem);

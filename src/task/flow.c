@@ -1,0 +1,363 @@
+/* Task flow: gradient flow, gradient descent and ridge regression on least squares, whose
+ * risk at every time is known in closed form. Early stopping of the first two acts like the
+ * penalty of the third. Losses are exact, so it is an oracle for schedules of many
+ * fidelities: what a search missed is computed, not estimated, and curves of configurations
+ * cross (a small step looks worse early). A unit of resource is one step of descent, or the
+ * time `step` of the flow that it discretises: with step 1, resource is time. State of a
+ * trial: what it is now, as tensors, then the doubles from which it goes on. Called by the
+ * scheduler. */
+#include "flow.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { POWER, EXPONENTIAL, DATA };
+
+typedef struct flow {
+    int spectrum, normalize, prediction, method;
+    double decay, signal, signal_decay, sigma, step, lambda, noise, spread;
+    int64_t p, n, features;
+    const char *response;
+    weft_env env;
+    flow_problem problem;
+    flow_data data; /* spectrum = data */
+} flow;
+
+static const weft_opt flow_opts[] = {
+    {"spectrum", WEFT_CHOICE, offsetof(flow, spectrum), "power", 0, 0,
+     "power|exponential|data",
+     "eigenvalues s_i of X^T X / n, i = 1 .. p: i^-decay, exp(-decay (i - 1)), or of the "
+     "training rows of run.data, centred",
+     0},
+    {"decay", WEFT_REAL, offsetof(flow, decay), "1", 0, 100, NULL,
+     "of the eigenvalues that are not of data", 0},
+    {"p", WEFT_LONG, offsetof(flow, p), "50", 1, 1e6, NULL, "features, where not of data",
+     0},
+    {"n", WEFT_LONG, offsetof(flow, n), "100", 1, 1e12, NULL,
+     "samples, where not of data; s_i = 0 for i > n", 0},
+    {"signal", WEFT_REAL, offsetof(flow, signal), "1", 0, 1e100, NULL,
+     "|beta_0|, where not of data; of data beta_0 is the least squares fit", 0},
+    {"signal_decay", WEFT_REAL, offsetof(flow, signal_decay), "0", -100, 100, NULL,
+     "where not of data: (v_i^T beta_0)^2 falls as i^-signal_decay; 0: alike", 0},
+    {"sigma", WEFT_REAL, offsetof(flow, sigma), "-1", -1, 1e100, "auto",
+     "standard deviation of the noise of responses; auto: 1, or that of the residuals of "
+     "the least squares fit to data",
+     0},
+    {"response", WEFT_TEXT, offsetof(flow, response), "label", 0, 0, NULL,
+     "of data: label (the number of the class), or name or number of a column, which then "
+     "is no feature",
+     0},
+    {"normalize", WEFT_BOOL, offsetof(flow, normalize), "yes", 0, 0, NULL,
+     "divide eigenvalues of data by the largest, so that descent diverges above step 2", 0},
+    {"loss", WEFT_CHOICE, offsetof(flow, prediction), "estimation", 0, 0,
+     "estimation|prediction",
+     "mean over the noise of |b - beta_0|^2 or, in the sample, |X (b - beta_0)|^2 / n", 0},
+    {"method", WEFT_CHOICE, offsetof(flow, method), "descent", 0, 0, "flow|descent|ridge",
+     "gradient flow, gradient descent (both from 0), or their end, ridge regression, at "
+     "once",
+     1},
+    {"step", WEFT_REAL, offsetof(flow, step), "1", 0, 1e12, NULL,
+     "of descent; time of flow in a unit of resource", 1},
+    {"lambda", WEFT_REAL, offsetof(flow, lambda), "0", 0, 1e12, NULL,
+     "penalty: |y - X b|^2 / n + lambda |b|^2", 1},
+    {"features", WEFT_LONG, offsetof(flow, features), "0", 0, 1e6, "all",
+     "principal directions that are fitted, those of the largest s_i", 1},
+    {"noise", WEFT_REAL, offsetof(flow, noise), "0", 0, 1e100, NULL,
+     "standard deviation of normal noise on the loss that a tuner is told", 0},
+    {"spread", WEFT_REAL, offsetof(flow, spread), "0", 0, 10, NULL,
+     "standard deviation of the logarithm of a trial's virtual seconds for a unit of "
+     "resource; their mean is 1",
+     0},
+    {0}};
+
+static const weft_when flow_when[] = {
+    {"response", "spectrum", "data"}, {"normalize", "spectrum", "data"}, {0}};
+
+extern const weft_task weft_task_flow;
+
+static weft_status flow_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+{
+    (void)self;
+    kind[0] = &weft_task_flow.kind;
+    *n = 1;
+    return WEFT_OK;
+}
+
+/* ---- the problem -------------------------------------------------------------------- */
+
+static void make_problem(flow *t)
+{
+    flow_problem *q = &t->problem;
+    q->p = t->p;
+    q->n = t->n;
+    q->m = (int)t->p;
+    q->s = WEFT_NEW(t->env.mem, double, q->m);
+    q->c = WEFT_NEW(t->env.mem, double, q->m);
+    if (q->variance < 0) q->variance = 1;
+    double sum = 0;
+    for (int i = 0; i < q->m; i++) {
+        const double s = t->spectrum == POWER ? pow(i + 1, -t->decay) : exp(-t->decay * i);
+        q->s[i] = i < t->n ? s : 0;
+        q->c[i] = pow(i + 1, -t->signal_decay);
+        sum += q->c[i];
+    }
+    for (int i = 0; i < q->m; i++) q->c[i] *= t->signal * t->signal / sum;
+}
+
+static weft_status flow_setup(void *self, const weft_env *env)
+{
+    flow *t = self;
+    t->env = *env;
+    t->problem.variance = t->sigma < 0 ? -1 : t->sigma * t->sigma;
+    t->problem.weight = t->prediction;
+    if (t->spectrum == DATA && !env->data)
+        return weft_fail(WEFT_ECONF,
+                         "flow.spectrum = data, but no data set is named; give run.data = "
+                         "FILE.h5, made by `weft pack`, or another spectrum");
+    if (t->spectrum != DATA && env->data)
+        return weft_fail(WEFT_ECONF,
+                         "run.data = %s: nothing in this run reads it; take it out, or "
+                         "choose flow.spectrum = data",
+                         env->data->path);
+    if (t->spectrum != DATA) {
+        make_problem(t);
+        return WEFT_OK;
+    }
+    TRY(flow_data_open(&t->data, env, t->response, t->normalize, &t->problem));
+    weft_log(WEFT_INFO,
+             "%lld samples of %lld features; largest eigenvalue %.6g%s, noise of standard "
+             "deviation %.6g",
+             (long long)t->problem.n, (long long)t->problem.p, t->data.unit,
+             t->normalize ? " (all are divided by it)" : "", sqrt(t->problem.variance));
+    return WEFT_OK;
+}
+
+/* ---- the state of a trial ----------------------------------------------------------- */
+
+/* From where it goes on: the gains when it took its setting, and the training since. Bits
+ * do not depend on how training is divided into jobs. */
+typedef struct books {
+    double trained; /* 0: not yet */
+    flow_setting set;
+    double units; /* with this setting */
+    double *base; /* [m] */
+} books;
+
+enum { NBOOK = 6 };
+
+/* Numbers of coefficients in the state, and their intercept. */
+static int64_t weights_of(const flow *t)
+{
+    return t->spectrum == DATA ? t->data.d + 1 : 0;
+}
+
+static int64_t tensors_size(const flow *t)
+{
+    return weights_of(t) + 3 * (int64_t)t->problem.m;
+}
+
+static int64_t flow_nstate(const void *self, int k)
+{
+    const flow *t = self;
+    (void)k;
+    return tensors_size(t) +
+           (NBOOK + (int64_t)t->problem.m) * (int64_t)(sizeof(double) / sizeof(real));
+}
+
+static int flow_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
+{
+    const flow *t = self;
+    const int64_t m = t->problem.m, at = weights_of(t);
+    int n = 0;
+    (void)size;
+    if (at > 0) {
+        out[n++] = (weft_tensor){"weights", 0, 1, {at - 1}};
+        out[n++] = (weft_tensor){"intercept", at - 1, 1, {1}};
+    }
+    out[n++] = (weft_tensor){"gain", at, 1, {m}};
+    out[n++] = (weft_tensor){"spectrum", at + m, 1, {m}};
+    out[n++] = (weft_tensor){"signal", at + 2 * m, 1, {m}};
+    return n;
+}
+
+static void flow_start(const void *self, const weft_job *job, real *state)
+{
+    memset(state, 0, (size_t)flow_nstate(self, job->mix.k) * sizeof *state);
+}
+
+static books books_read(const flow *t, const real *state, weft_arena *mem)
+{
+    double head[NBOOK];
+    const real *at = state + tensors_size(t);
+    memcpy(head, at, sizeof head);
+    books b = {.trained = head[0],
+               .set = {(int64_t)head[1], head[2], head[3], (int64_t)head[4]},
+               .units = head[5]};
+    b.base = WEFT_NEW(mem, double, t->problem.m);
+    memcpy(b.base, (const char *)at + sizeof head, (size_t)t->problem.m * sizeof *b.base);
+    return b;
+}
+
+static void books_write(const flow *t, const books *b, real *state)
+{
+    const double head[NBOOK] = {b->trained,    (double)b->set.method,   b->set.step,
+                                b->set.lambda, (double)b->set.features, b->units};
+    real *at = state + tensors_size(t);
+    memcpy(at, head, sizeof head);
+    memcpy((char *)at + sizeof head, b->base, (size_t)t->problem.m * sizeof *b->base);
+}
+
+static int same_setting(const flow_setting *a, const flow_setting *b)
+{
+    return a->method == b->method && !(fabs(a->step - b->step) > 0) &&
+           !(fabs(a->lambda - b->lambda) > 0) && a->features == b->features;
+}
+
+static flow_setting setting_of(const flow *t, const weft_job *job)
+{
+    const flow_setting own = {t->method, t->step, t->lambda, t->features};
+    return flow_setting_of(t->env.space, job->mix.conf, &own);
+}
+
+/* Writes what the trial is now. Collective. */
+static void show_state(flow *t, const double *gain, real *state, weft_arena *tmp)
+{
+    const flow_problem *q = &t->problem;
+    int64_t at = weights_of(t);
+    if (at > 0) {
+        double *weight = WEFT_NEW(tmp, double, at);
+        flow_data_weights(&t->data, q, gain, weight, &weight[at - 1]);
+        for (int64_t i = 0; i < at; i++) state[i] = (real)weight[i];
+    }
+    for (int i = 0; i < q->m; i++) {
+        state[at + i] = (real)gain[i];
+        state[at + q->m + i] = (real)q->s[i];
+        state[at + 2 * q->m + i] = (real)q->c[i];
+    }
+}
+
+/* ---- jobs --------------------------------------------------------------------------- */
+
+/* Standard normal of a trial at a point of its training. */
+static double normal(const flow *t, const weft_job *job, weft_purpose purpose, double at)
+{
+    uint64_t bits;
+    double z[4];
+    memcpy(&bits, &at, sizeof bits);
+    const weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial, bits, 0);
+    weft_rng_normal(&r, z);
+    return z[0];
+}
+
+/* Virtual seconds of a job: log-normal of its trial, mean 1 for a unit. */
+static double seconds_of(const flow *t, const weft_job *job)
+{
+    const double z = t->spread > 0 ? normal(t, job, WEFT_RNG_DEVICE, 0) : 0;
+    return job->resource * exp(t->spread * (z - t->spread / 2));
+}
+
+static weft_status flow_step(void *self, const weft_job *job, int64_t unit, real *state,
+                             weft_round *row, double *z, weft_result *res)
+{
+    flow *t = self;
+    (void)unit;
+    (void)row;
+    (void)z;
+    if (job->mix.k > 1)
+        return weft_fail(WEFT_ECONF,
+                         "task flow trains one configuration at a time, and this tuner "
+                         "asks for mixtures of them; choose run.tuner = random or sha");
+    const flow_problem *q = &t->problem;
+    weft_arena *tmp = weft_arena_new();
+    const flow_setting set = setting_of(t, job);
+    books b = books_read(t, state, tmp);
+    double *gain = WEFT_NEW(tmp, double, q->m);
+    if (!same_setting(&b.set, &set) || !(b.trained > 0)) {
+        flow_train(q, &b.set, b.units, b.base, b.base);
+        b.set = set;
+        b.units = 0;
+    }
+    b.units += job->resource;
+    b.trained += job->resource;
+    flow_train(q, &b.set, b.units, b.base, gain);
+    books_write(t, &b, state);
+    const double risk = flow_risk(q, gain);
+    if (!isfinite(risk)) memset(gain, 0, (size_t)q->m * sizeof *gain);
+    show_state(t, gain, state, tmp);
+    res->loss = res->valid_loss = risk;
+    if (t->noise > 0) res->loss += t->noise * normal(t, job, WEFT_RNG_VALID, b.trained);
+    res->valid_error = NAN;
+    res->train_loss = isfinite(risk) ? flow_training_loss(q, gain) : INFINITY;
+    res->residual = isfinite(risk) ? flow_residual(q, &set, gain) : INFINITY;
+    res->iterations = (int64_t)fmin(b.trained, 1e18);
+    res->cost = seconds_of(t, job);
+    res->arm_count[0] = 1;
+    res->arm_loss[0] = res->loss;
+    res->arm_wrong[0] = NAN;
+    memcpy(res->logp, job->mix.logp, sizeof *res->logp);
+    weft_arena_free(tmp);
+    return WEFT_OK;
+}
+
+static weft_status flow_score(void *self, const weft_job *job, const real *state,
+                              weft_part part, weft_scores *out)
+{
+    flow *t = self;
+    (void)job;
+    *out = (weft_scores){NAN, NAN, NAN, NAN, 0};
+    if (t->spectrum != DATA) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    out->loss = flow_data_score(&t->data, part, state, (double)state[t->data.d], tmp);
+    out->count = (double)t->env.data->part[part].total;
+    weft_arena_free(tmp);
+    return WEFT_OK;
+}
+
+static double flow_optimum_of(const void *self, double resource)
+{
+    const flow *t = self;
+    const flow_setting own = {t->method, t->step, t->lambda, t->features};
+    weft_arena *tmp = weft_arena_new();
+    const double best = flow_optimum(&t->problem, t->env.space, &own, resource, tmp);
+    weft_arena_free(tmp);
+    return best;
+}
+
+static int64_t flow_affinity(const void *self, const weft_job *job)
+{
+    (void)self;
+    (void)job;
+    return -1;
+}
+
+static void flow_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    const flow *t = self;
+    const double m = t->problem.m;
+    (void)job;
+    *out = (weft_cost){.flops = 100 * m, .memory = 8 * 8 * m};
+    if (t->spectrum != DATA) return;
+    out->flops += 2 * m * m;
+    out->memory += 8 * m * m; /* eigenvectors, on one rank of a team */
+}
+
+const weft_task weft_task_flow = {
+    .kind = {.name = "flow",
+             .about = "gradient flow, descent and ridge on least squares: exact risks",
+             .size = sizeof(flow),
+             .opts = flow_opts,
+             .when = flow_when},
+    .tuner = "random",
+    .resource = 100,
+    .data = WEFT_DATA_OPTIONAL,
+    .tuned = flow_tuned,
+    .setup = flow_setup,
+    .nstate = flow_nstate,
+    .tensors = flow_tensors,
+    .start = flow_start,
+    .affinity = flow_affinity,
+    .cost = flow_cost,
+    .step = flow_step,
+    .optimum = flow_optimum_of,
+    .score = flow_score,
+};
