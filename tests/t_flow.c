@@ -494,23 +494,23 @@ static void test_data(void)
 
 /* ---- what is refused ---------------------------------------------------------------- */
 
-static void refuses(const char *options, weft_data *data, const char *word)
+static void refuses(const char *option, weft_data *data, const char *word)
 {
     stand s;
-    const weft_status st = set_up(&s, options, data);
+    const weft_status st = set_up(&s, weft_arena_text(mem, "[flow]\n%s\n", option), data);
     const char *text = weft_error();
     ok(st != WEFT_OK && strstr(text, word) && !strchr(text, '\n'),
-       "%s is one line with '%s'", options, word);
+       "refused in one line with '%s'", word);
 }
 
 static void test_refusals(void)
 {
     weft_data data = make_data(FEW, WIDE, WEFT_REALS);
-    refuses("[flow]\nspectrum = data\n", NULL, "run.data");
-    refuses("[flow]\n", &data, "flow.spectrum = data");
-    refuses("[flow]\nspectrum = data\n", &data, "flow.sigma");
-    refuses("[flow]\nspectrum = data\nresponse = price\n", &data, "flow.response");
-    refuses("[flow]\nspectrum = data\nresponse = 301\n", &data, "1 to 300");
+    refuses("spectrum = data", NULL, "run.data");
+    refuses("spectrum = power", &data, "flow.spectrum = data");
+    refuses("spectrum = data", &data, "flow.sigma");
+    refuses("spectrum = data\nresponse = price", &data, "flow.response");
+    refuses("spectrum = data\nresponse = 301", &data, "1 to 300");
     stand *s = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
     s->job.mix = weft_mix_new(2, 1, mem);
     s->res = weft_result_new(2, mem);

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Every inputs/*.ini runs to its end on the built-in data that it names ("stand-in:"), made
-# small by the overrides of its line "test:", once for each of these lines, to the losses,
-# log-probabilities and weights whose digest stands in tests/gold/arithmetic.tsv. Where these
-# change on purpose: RECORD=NEW.tsv tests/run tests/t_inputs.sh. Prints TAP.
+# Every inputs/*.ini runs to its end on the built-in data that it names ("stand-in:"; none
+# where it needs none), made small by the overrides of its line "test:", once for each of
+# these lines, to the losses, log-probabilities and weights whose digest stands in
+# tests/gold/arithmetic.tsv. Where these change on purpose: RECORD=NEW.tsv tests/run
+# tests/t_inputs.sh. Prints TAP.
 . tests/tap.sh
 . tests/plays.sh
 
@@ -27,9 +28,9 @@ for ini in inputs/*.ini; do
     while read -r small; do
         rm -rf "$tmp"/run.*
         # shellcheck disable=SC2086
-        timeout 120 mpirun -n 2 "$weft" tune "$ini" run.data="$tmp/$kind.h5" $small \
+        timeout 120 mpirun -n 2 "$weft" tune "$ini" ${kind:+run.data=$tmp/$kind.h5} $small \
             -o "$tmp/run.h5" >"$tmp/log" 2>&1 </dev/null
-        result $? "$ini runs on $kind: $small"
+        result $? "$ini runs on ${kind:-no data}: $small"
         "$weft" report "$tmp/run.h5" >"$tmp/log" 2>&1
         result $? "and is reported"
         line=$(printf '%s\t%s\t%s' "$ini" "$small" "$(sed -n 's/.*arithmetic alone //p' "$tmp/log")")

@@ -153,7 +153,7 @@ static int64_t weights_of(const flow *t)
 
 static int64_t tensors_size(const flow *t)
 {
-    return weights_of(t) + 3 * (int64_t)t->problem.m;
+    return weights_of(t) + 3 * (int64_t)t->problem.m + 1;
 }
 
 static int64_t flow_nstate(const void *self, int k)
@@ -177,6 +177,7 @@ static int flow_tensors(const void *self, double size, weft_tensor out[WEFT_MOST
     out[n++] = (weft_tensor){"gain", at, 1, {m}};
     out[n++] = (weft_tensor){"spectrum", at + m, 1, {m}};
     out[n++] = (weft_tensor){"signal", at + 2 * m, 1, {m}};
+    out[n++] = (weft_tensor){"noise", at + 3 * m, 1, {1}};
     return n;
 }
 
@@ -234,6 +235,7 @@ static void show_state(flow *t, const double *gain, real *state, weft_arena *tmp
         state[at + q->m + i] = (real)q->s[i];
         state[at + 2 * q->m + i] = (real)q->c[i];
     }
+    state[at + 3 * (int64_t)q->m] = (real)(q->variance / (double)q->n);
 }
 
 /* ---- jobs --------------------------------------------------------------------------- */
