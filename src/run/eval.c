@@ -8,8 +8,11 @@
 /* Scores after local training stand behind those of the shared weights. */
 static void print_score(weft_part part, const weft_scores *s)
 {
-    printf("%-6s %10.0f %12.6f %9.3f %9.3f", weft_part_name[part], s->count, s->loss,
-           100 * s->error, 100 * (1 - s->error));
+    printf("%-6s %10.0f %12.6f", weft_part_name[part], s->count, s->loss);
+    if (isnan(s->error))
+        printf(" %9s %9s", "-", "-");
+    else
+        printf(" %9.3f %9.3f", 100 * s->error, 100 * (1 - s->error));
     if (!isnan(s->personal_loss))
         printf(" %12.6f %9.3f %9.3f", s->personal_loss, 100 * s->personal_error,
                100 * (1 - s->personal_error));
