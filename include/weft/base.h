@@ -126,12 +126,15 @@ typedef enum weft_type {
     WEFT_REAL,
     WEFT_BOOL,
     WEFT_CHOICE,
+    WEFT_WORDS,
     WEFT_TEXT
 } weft_type;
 
 /* One option of a plug-in, bound to a member of its struct:
  * WEFT_INT int, WEFT_LONG int64_t, WEFT_REAL double, WEFT_BOOL int 0|1, WEFT_CHOICE int
- * (index into choices), WEFT_TEXT const char *. A table ends with a row whose name is NULL.
+ * (index into choices), WEFT_WORDS the same, but its words are as they stand: case counts,
+ * a slash is a character; WEFT_TEXT const char *. A table ends with a row whose name is
+ * NULL.
  */
 typedef struct weft_opt {
     const char *name; /* "gamma"; synonyms after a slash: "tokenizer/method" */
@@ -145,6 +148,10 @@ typedef struct weft_opt {
     const char *about; /* one line, with the unit */
     int tune; /* 1: may be given a range, which makes it an axis of the search space */
 } weft_opt;
+
+/* The options of a kind whose keys are the user's own: none, until weft_conf_open makes
+ * them by what the user wrote. */
+extern const weft_opt weft_own_keys[];
 
 /* An option that is read only where another of its table has a value. */
 typedef struct weft_when {
@@ -205,6 +212,14 @@ const char *weft_trim(const char *text, size_t *n);
  * weft_space_read and the member keeps its default. Wrong key, type or bound: ECONF naming
  * file, line, key, bound and the nearest key. Texts are owned by c->mem. */
 WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, void *self);
+/* The options of a section whose keys are the user's own (weft_own_keys), by their values:
+ *     a .. b, log a .. b   numbers; integers where both ends are written as such
+ *     x | y | z            WEFT_WORDS
+ *     all else             WEFT_TEXT, also a value with dots that has no number beside them
+ * in the order of the entries, which count as used. Keys are made of letters, digits, "_",
+ * "-" and "."; ECONF. *out is owned by mem. Local. */
+WEFT_CHECKED weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind,
+                                        weft_arena *mem, const weft_kind **out);
 /* ECONF if an entry was never used: names it, its line and the nearest section or key. */
 WEFT_CHECKED weft_status weft_conf_unused(const weft_conf *c, const char *const *sections,
                                           int n);
@@ -226,6 +241,18 @@ void weft_opt_show(const weft_opt *o, double value, char *text, size_t n);
 int weft_opt_is(const weft_opt *o, const char *key);
 /* The option's name without synonyms, into text[n]. */
 void weft_opt_name(const weft_opt *o, char *text, size_t n);
+
+/* ---- directories -------------------------------------------------------------------- */
+
+/* Copies the directory `from` with all that is in it to `to`, which may be there and empty:
+ * contents, modes, times of files, links as links; no sockets, pipes or devices. EFILE:
+ * what was copied stays. Local. */
+WEFT_CHECKED weft_status weft_tree_copy(const char *from, const char *to);
+/* Makes sure that all files in a directory survive a loss of the node. EFILE. Local. */
+WEFT_CHECKED weft_status weft_tree_sync(const char *path);
+/* Removes a directory with all that is in it, as far as it may be; nothing where it is not
+ * there. Links are not followed. Local. */
+void weft_tree_remove(const char *path);
 
 /* ---- log and clock ------------------------------------------------------------------ */
 

@@ -32,6 +32,9 @@ void weft_par_end(weft_team *world);
  * first product, which it would try for ever. Local. */
 WEFT_CHECKED weft_status weft_par_room(void);
 
+/* Returns once every rank of the team is here; those that wait sleep, 10 ms at a time, and
+ * leave the CPU to others, where a barrier would spin. Collective. */
+void weft_sleep(weft_team *t);
 /* Collective. The worst status of all ranks (WEFT_STOP is the mildest); where any failed,
  * every rank gets the message of the lowest rank that has it. */
 WEFT_CHECKED weft_status weft_agree(weft_status st, weft_team *t);

@@ -11,7 +11,7 @@
 #define WEFT_FEATURES(X) X(rff) X(ngram)
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
 #define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm)
-#define WEFT_TASKS(X)    X(fmap) X(fed) X(flow)
+#define WEFT_TASKS(X)    X(fmap) X(fed) X(flow) X(command)
 #define WEFT_TUNERS(X)   X(random) X(ws_sha) X(ws_eg) X(sha) X(fedex) X(mw)
 
 #define WEFT_DECLARE_READER(n)  extern const weft_reader weft_reader_##n;

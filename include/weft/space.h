@@ -37,7 +37,8 @@ typedef struct weft_space {
 
 extern const weft_kind weft_space_kind; /* section [space] */
 
-/* Reads section [space], and the axes from every ranged entry of the kinds' sections. For a
+/* Reads section [space], and the axes from every ranged entry of the kinds' sections; those
+ * of a kind whose keys are the user's own have the options of weft_conf_open. For a
  * list file the axes are its columns (a column that no kind has: ECONF with the nearest;
  * one named "map", "id" or "#" is a label and skipped; "client.lr" where "lr" alone may be
  * several); values are checked like options. Such an option may have a range beside the

@@ -15,7 +15,16 @@ typedef struct weft_env {
     uint64_t seed;
     double memory;   /* bytes a rank may use */
     weft_arena *mem; /* lives as long as the task */
+    const char *dir; /* directory of the run, for the states of a task that are directories;
+                        NULL: no job is done */
+    int (*stopped)(void); /* not 0: the run is asked to stop; for a step that takes long,
+                             which then returns WEFT_STOP. NULL: never */
+    double deadline;      /* of the run, by weft_now; 0: none */
 } weft_env;
+
+/* The directory that a job left, in env->dir: of env->dir, trial, job. While it is being
+ * made its name ends with ".tmp.NUMBER". */
+#define WEFT_FILES_NAME "%s/files-%lld-%lld"
 
 /* What a job of the task will take, for --plan. */
 typedef struct weft_cost {
@@ -43,7 +52,9 @@ typedef enum weft_need {
 typedef struct weft_task {
     weft_kind kind;
     const weft_kind *const
-        *parts;        /* further sections of its own, NULL at the end; or NULL */
+        *parts; /* further sections of its own, NULL at the end; or NULL */
+    int files;  /* 1: a job leaves a directory, too, WEFT_FILES_NAME, which the state names:
+                   the job makes it, the run removes it */
     const char *tuner; /* its own: for run.tuner = auto, where an option has a range */
     int64_t resource;  /* that trains a configuration: for a tuner's resource = 0 */
     weft_need data;
@@ -87,5 +98,19 @@ typedef struct weft_task {
 
 /* The task of that name in the registry; ECONF with the nearest name. Local. */
 WEFT_CHECKED weft_status weft_task_find(const char *name, const weft_task **out);
+
+/* ---- task command ------------------------------------------------------------------- */
+
+/* How main is called to supervise a program: weft WEFT_CHILD_WORD LINK COMMAND-LINE, where
+ * LINK is a socket to the rank. */
+#define WEFT_CHILD_WORD "--supervise"
+#define WEFT_CHILD_ARGS 4
+#define WEFT_CHILD_MARK "WEFT_SUPERVISOR" /* set in its environment alone */
+#define WEFT_NO_PROGRAM 127               /* status of a shell that finds none */
+/* Runs the command line in a process group of its own until it ends, a byte comes from LINK
+ * (SIGTERM, and SIGKILL 5 s later) or LINK is closed by the rank's end (SIGKILL); writes
+ * the program's status, as of waitpid, to LINK. Returns the exit status of the supervisor.
+ * To be called before MPI starts. Local. */
+int weft_command_child(int argc, char **argv);
 
 #endif

@@ -300,8 +300,9 @@ weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, void *self)
         if (strcmp(e->section, kind->name) != 0) continue;
         const weft_opt *o = kind->opts;
         while (o->name && !weft_opt_is(o, e->key)) o++;
-        if (!o->name) return unknown_key(c, kind, e);
+        if (!o->name && kind->opts != weft_own_keys) return unknown_key(c, kind, e);
         e->used = 1;
+        if (!o->name) continue;
         TRY(bind(c, e, o, self));
     }
     return WEFT_OK;

@@ -124,11 +124,28 @@ static weft_status parse_choice(const weft_opt *o, const char *text, double *val
                      weft_nearest(text, list, n));
 }
 
+/* Of WEFT_WORDS, "a|b/c|B". */
+static weft_status parse_word(const weft_opt *o, const char *text, double *value)
+{
+    const size_t n = strlen(text);
+    int i = 0;
+    for (const char *at = o->words; at; i++) {
+        const size_t length = strcspn(at, "|");
+        if (length == n && strncmp(at, text, n) == 0) {
+            *value = i;
+            return WEFT_OK;
+        }
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return weft_fail(WEFT_ECONF, "'%s' is none of %s", text, o->words);
+}
+
 weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value)
 {
     switch (o->type) {
     case WEFT_BOOL: return parse_bool(text, value);
     case WEFT_CHOICE: return parse_choice(o, text, value);
+    case WEFT_WORDS: return parse_word(o, text, value);
     case WEFT_TEXT: return weft_fail(WEFT_ECONF, "'%s' is a text, not a number", text);
     default: return parse_number(o, text, value);
     }
@@ -157,13 +174,16 @@ void weft_opt_show(const weft_opt *o, double value, char *text, size_t n)
 {
     if (o->type == WEFT_BOOL) {
         snprintf(text, n, "%s", value != 0 ? "true" : "false");
-    } else if (o->type == WEFT_CHOICE) {
+    } else if (o->type == WEFT_CHOICE || o->type == WEFT_WORDS) {
         const char *at = o->words;
         for (int i = (int)value; i > 0 && *at; i--) {
             at += strcspn(at, "|");
             at += *at == '|';
         }
-        first_word(at, text, n);
+        if (o->type == WEFT_CHOICE)
+            first_word(at, text, n);
+        else
+            snprintf(text, n, "%.*s", (int)strcspn(at, "|"), at);
     } else if (o->words && !(value > o->lo)) {
         snprintf(text, n, "%s", o->words);
     } else {

@@ -1,4 +1,5 @@
-/* The program weft: takes the command line apart and calls the command. All commands are
+/* The program weft: takes the command line apart and calls the command; or, started by a
+ * rank for that, supervises a program of task command. All commands are
  * called by all ranks; those that need one rank only leave it to rank 0. */
 #include "cli.h"
 
@@ -228,6 +229,8 @@ static void keep_memory(void)
 int main(int argc, char **argv)
 {
     weft_team world;
+    if (argc > 1 && strcmp(argv[1], WEFT_CHILD_WORD) == 0)
+        return weft_command_child(argc, argv);
     keep_memory();
     signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is told as a full disk is */
     weft_status st = weft_par_start(&argc, &argv, &world);

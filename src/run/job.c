@@ -182,7 +182,9 @@ static weft_status run_units(job_run *f)
     f->each = 1;
     f->next = f->done + 1;
     while (f->done < f->units) {
-        TRY(do_unit(f));
+        const weft_status st = do_unit(f);
+        if (st == WEFT_STOP) return stop(f, weft_signals_seen());
+        TRY(st);
         f->done++;
         weft_show_round(f->s, f->e, f->done, seconds_of(f));
         if (f->done >= f->next && f->done < f->units) TRY(poll(f));

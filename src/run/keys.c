@@ -96,6 +96,7 @@ static const weft_opt *option_of(const weft_kind *kind, const char *key)
 /* 1 if the entry says what holds without it. */
 static int is_default(const weft_kind *kind, const weft_entry *e)
 {
+    if (kind->opts == weft_own_keys) return 0;
     const weft_opt *o = option_of(kind, e->key);
     double given, usual;
     if (o->type == WEFT_TEXT) return strcmp(e->value, o->def) == 0;

@@ -211,7 +211,8 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
             snprintf(name, sizeof name, "%s.%s", e->section, e->key);
         else
             weft_axis_name(a, name, sizeof name);
-        if (a->opt->type == WEFT_CHOICE || a->opt->type == WEFT_BOOL)
+        if (a->opt->type == WEFT_CHOICE || a->opt->type == WEFT_WORDS ||
+            a->opt->type == WEFT_BOOL)
             weft_opt_show(a->opt, conf[i], value, sizeof value);
         else
             snprintf(value, sizeof value, "%.17g", conf[i]);

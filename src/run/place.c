@@ -36,13 +36,24 @@ static int ends(const char *rest)
     return end && !*end;
 }
 
-/* 1 for "state-3-17", "checkpoint-17", and each or the journal with ".tmp.0001234": what a
- * run writes, the journal itself left out. */
+/* 1 if a name is `kind`, two numbers with a dash between them, and so its end. */
+static int is_state(const char *name, const char *kind)
+{
+    return ends(after(after(after(after(name, kind), NULL), "-"), NULL));
+}
+
+/* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", and each or the journal
+ * with ".tmp.0001234": what a run writes, the journal itself left out. */
 static int is_ours(const char *name)
 {
-    return ends(after(after(name, "checkpoint-"), NULL)) ||
-           ends(after(after(after(after(name, "state-"), NULL), "-"), NULL)) ||
+    return ends(after(after(name, "checkpoint-"), NULL)) || is_state(name, "state-") ||
+           is_state(name, "files-") ||
            (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
+}
+
+void weft_place_drop(const char *path)
+{
+    if (unlink(path) != 0 && errno != ENOENT) weft_tree_remove(path);
 }
 
 void weft_place_empty(const char *dir)
@@ -51,7 +62,8 @@ void weft_place_empty(const char *dir)
     if (!d) return;
     weft_arena *tmp = weft_arena_new();
     for (const struct dirent *e = readdir(d); e; e = readdir(d))
-        if (is_ours(e->d_name)) unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+        if (is_ours(e->d_name))
+            weft_place_drop(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
     closedir(d);
     weft_arena_free(tmp);
 }
@@ -110,4 +122,60 @@ weft_status weft_place_apart(const char *path, const weft_conf *conf)
                              path, e->section, e->key, e->value);
     }
     return WEFT_OK;
+}
+
+/* ---- the winner's files ------------------------------------------------------------- */
+
+#define MARK "weft.log" /* what the directory of every job has */
+
+static const char *best_of(const char *path, weft_arena *mem)
+{
+    const char *dir = weft_place_dir(path, mem);
+    return weft_arena_text(mem, "%.*s.best", (int)(strlen(dir) - strlen(".d")), dir);
+}
+
+static int is_there(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+static weft_status check_best(const char *path, int fresh, weft_arena *tmp)
+{
+    const char *best = best_of(path, tmp);
+    if (!is_there(best)) return WEFT_OK;
+    if (!is_there(weft_arena_text(tmp, "%s/" MARK, best)))
+        return weft_fail(WEFT_EFILE,
+                         "%s is there and is not a run's, for it holds no " MARK
+                         "; move it away, or choose another output by -o",
+                         best);
+    if (fresh != 1) return WEFT_OK;
+    return weft_fail(
+        WEFT_EFILE, "%s exists; choose another name by -o, or replace it by --force", best);
+}
+
+weft_status weft_place_best(const char *path, int fresh)
+{
+    weft_arena *tmp = weft_arena_new();
+    const weft_status st = check_best(path, fresh, tmp);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *best = best_of(path, tmp);
+    const char *from = weft_arena_text(tmp, WEFT_FILES_NAME, weft_place_dir(path, tmp),
+                                       (long long)trial, (long long)job);
+    weft_status st = WEFT_OK;
+    if (is_there(from)) { /* else it was moved before the run was stopped */
+        st = check_best(path, 0, tmp);
+        if (st == WEFT_OK) weft_tree_remove(best);
+        if (st == WEFT_OK && rename(from, best) != 0)
+            st = weft_fail(WEFT_EFILE, "cannot rename %s to %s: %s", from, best,
+                           strerror(errno));
+    }
+    weft_arena_free(tmp);
+    return st;
 }

@@ -236,6 +236,10 @@ static void print_plan(const weft_run *r, const plan *p)
     show_axes(r);
     printf("jobs              %lld, of which %lld of one configuration\n",
            (long long)p->jobs, (long long)p->fits);
+    if (r->task->files) { /* other programs do the work */
+        printf("resource          %.6g in all jobs\n", p->sum.flops);
+        return;
+    }
     if (r->task->units) printf("rounds            %lld\n", (long long)p->rounds);
     printf("memory per rank   %.3g GB (work and states; run.memory allows %g GB)\n",
            (p->sum.memory + states) / 1e9, r->opts.memory);
@@ -252,6 +256,10 @@ static weft_status make_plan(weft_run *r)
     TRY(weft_run_open(r, r->opts.data));
     plan p = {0};
     drive(r, &p);
+    if (r->task->files) {
+        if (r->world->rank == 0) print_plan(r, &p);
+        return WEFT_OK;
+    }
     double rate[2] = {-weft_cpu_sgemm(MEASURE), -weft_cpu_stream(MEASURE)};
     weft_max_f64(r->world, rate, 2); /* the slowest rank's */
     p.gflops = -rate[0];

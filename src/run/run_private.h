@@ -24,6 +24,8 @@ typedef struct weft_run {
     int opened;                /* 1: data is open */
     const weft_likeness *like; /* that the data must have; NULL: any */
     const char *like_of;       /* file that it is of */
+    const char *dir;           /* of the run; NULL: no job is done */
+    double deadline;           /* by weft_now; 0: none */
     const char *defaults;      /* "run.tuner = sha, ...": set by the task, as nobody did */
     const char *unread;        /* "[sha] [random]": sections of the file for other runs */
 } weft_run;
@@ -103,10 +105,17 @@ const char *weft_place_dir(const char *path, weft_arena *mem);
 /* Makes the directory; EFILE where it is there and holds other files but no journal. Local.
  */
 WEFT_CHECKED weft_status weft_place_make(const char *dir, const char *journal);
+/* Removes a file, or a directory with all that is in it, if it is there. Local. */
+void weft_place_drop(const char *path);
 /* Removes from it what a run wrote, but for the journal. Local. */
 void weft_place_empty(const char *dir);
 /* The same, then the journal, then the directory where nothing else is in it. Local. */
 void weft_place_remove(const char *dir);
+/* EFILE where the directory NAME.best of a run file NAME.h5, for what the winner's job left
+ * (task->files), is there and not a run's, or, where `fresh` is 1, is there. Local. */
+WEFT_CHECKED weft_status weft_place_best(const char *path, int fresh);
+/* Moves what that job left there, in place of an older one. EFILE. Local. */
+WEFT_CHECKED weft_status weft_place_keep(const char *path, int64_t trial, int64_t job);
 /* ECONF where the run file would replace a file that the configuration was read from or
  * names, by whatever link. Local. */
 WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);

@@ -248,7 +248,10 @@ static weft_status open_team(weft_run *r, const char *data)
                           .space = &r->space,
                           .seed = (uint64_t)r->opts.seed,
                           .memory = r->opts.memory * 1e9,
-                          .mem = r->mem};
+                          .mem = r->mem,
+                          .dir = r->dir,
+                          .stopped = weft_signals_seen,
+                          .deadline = r->deadline};
     TRY(weft_agree(r->task->setup(r->task_self, &env), r->team));
     TRY(weft_agree(check_setup(r), r->team));
     r->space.samples = r->task->units ? 0 : r->data.part[WEFT_TRAIN].total;

@@ -113,8 +113,9 @@ void weft_cache_add(weft_sched *s, const weft_job_record *e, const weft_state *s
         *own = *e;
         push(s, (weft_cached){.of = own, .newest = !e->job.last});
         if (state) s->held[s->nheld - 1].state = *state;
-    } else if (state) {
-        weft_arena_free(state->mem);
+    } else {
+        if (state) weft_arena_free(state->mem);
+        if (s->trace && s->task->files) weft_trace_drop(s->trace, e);
     }
     let_go(s);
     make_room(s);

@@ -333,7 +333,7 @@ static weft_status add(weft_trace *t, const weft_job_record *e, const real *stat
     if (st == WEFT_OK)
         st = weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, data, bytes);
     if (st == WEFT_OK && t->journal.synced > t->dropped) {
-        for (int i = 0; i < t->ndrop; i++) unlink(t->drop[i]);
+        for (int i = 0; i < t->ndrop; i++) weft_place_drop(t->drop[i]);
         t->ndrop = 0;
         t->dropped = t->journal.synced;
     }
@@ -357,7 +357,10 @@ weft_status weft_trace_sync(weft_trace *t)
 
 void weft_trace_drop(weft_trace *t, const weft_job_record *e)
 {
-    if (t->world->rank == 0) drop(t, state_name(t, e, t->mem));
+    if (t->world->rank != 0) return;
+    drop(t, state_name(t, e, t->mem));
+    drop(t, weft_arena_text(t->mem, WEFT_FILES_NAME, t->dir, (long long)e->job.trial,
+                            (long long)e->job.id));
 }
 
 void weft_trace_close(weft_trace *t, int done)

@@ -143,7 +143,10 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     const int root = r->world->rank == 0;
     TRY(look(r->world, t->path, "the run file was written"));
     weft_status st = WEFT_OK;
-    if (root) st = weft_trace_stuck(t, weft_run_write(t->path, o));
+    if (root && r->task->files)
+        st = weft_place_keep(t->path, s->winner.job.trial, s->winner.job.id);
+    if (root && st == WEFT_OK) st = weft_run_write(t->path, o);
+    if (root) st = weft_trace_stuck(t, st);
     return weft_agree(st, r->world);
 }
 
@@ -156,6 +159,8 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
     TRY(weft_run_divide(r, t->conf != NULL));
     weft_outcome o = {.config = weft_conf_echo(r->conf, r->mem),
                       .hosts = weft_hosts(r->world, r->mem)};
+    r->dir = t->dir;
+    if (r->opts.time_limit > 0) r->deadline = start + r->opts.time_limit;
     TRY(weft_run_open(r, r->opts.data));
     greet(r, o.hosts);
     if (t->conf && strcmp(t->data, r->data.digest) != 0)
@@ -211,6 +216,8 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     weft_signals_catch();
     weft_status st = weft_run_bind(&r, conf, 1, world, mem);
     if (st == WEFT_OK) st = weft_agree(weft_place_apart(r.opts.output, conf), world);
+    if (st == WEFT_OK && r.task->files)
+        st = weft_agree(weft_place_best(r.opts.output, force ? 2 : 1), world);
     if (st == WEFT_OK) st = weft_trace_open(&t, r.opts.output, force ? 2 : 1, world, mem);
     if (st == WEFT_OK) st = go_and_close(&r, &t);
     weft_signals_free();

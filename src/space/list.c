@@ -225,7 +225,8 @@ static void describe_axis(const weft_space *sp, int a)
 {
     weft_axis *axis = &sp->axis[a];
     const int room = (int)(sizeof axis->value / sizeof *axis->value);
-    const int named = axis->opt->type == WEFT_CHOICE || axis->opt->type == WEFT_BOOL;
+    const weft_type type = axis->opt->type;
+    const int named = type == WEFT_CHOICE || type == WEFT_WORDS || type == WEFT_BOOL;
     axis->lo = INFINITY;
     axis->hi = -INFINITY;
     for (int64_t i = 0; i < sp->count; i++) {

@@ -192,7 +192,12 @@ weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const
     if (sp->seed < 0) sp->seed = (int64_t)seed;
     sp->dim = 0;
     sp->list = NULL;
-    return read_axes(sp, c, kinds, nkind, mem);
+    const weft_kind **own = WEFT_NEW(mem, const weft_kind *, nkind);
+    for (int j = 0; j < nkind; j++) {
+        own[j] = kinds[j];
+        if (kinds[j]->opts == weft_own_keys) TRY(weft_conf_open(c, kinds[j], mem, &own[j]));
+    }
+    return read_axes(sp, c, own, nkind, mem);
 }
 
 static void random_get(const weft_space *sp, int64_t i, double *conf)

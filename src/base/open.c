@@ -1,0 +1,109 @@
+/* Sections whose keys are the user's own: each key is an option, which is made by its
+ * value. Called by the search space. */
+#include "weft/base.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS  "0123456789"
+
+const weft_opt weft_own_keys[] = {{0}};
+
+static weft_status check_key(const weft_entry *e)
+{
+    const size_t n = strlen(e->key);
+    if (strspn(e->key, LETTERS "_") > 0 && strspn(e->key, LETTERS DIGITS "_-.") == n)
+        return WEFT_OK;
+    return weft_entry_fail(e, "expected a name of letters, digits, \"_\", \"-\" and \".\" "
+                              "that begins with a letter");
+}
+
+/* 1 if the n characters are a number; *whole: an integer that is written as one. */
+static int is_number(const char *text, size_t n, int *whole)
+{
+    static const weft_opt any = {.type = WEFT_REAL, .lo = -DBL_MAX, .hi = DBL_MAX};
+    char word[64];
+    double x;
+    text = weft_trim(text, &n);
+    if (n == 0 || n >= sizeof word) return 0;
+    snprintf(word, sizeof word, "%.*s", (int)n, text);
+    if (weft_opt_parse(&any, word, &x) != WEFT_OK) return 0;
+    *whole = strcspn(word, ".eExX") == n && !(fabs(x - floor(x)) > 0);
+    return 1;
+}
+
+/* "a .. b" where a or b is a number; what is wrong with the other is told when the range is
+ * read. */
+static int is_interval(const char *value, weft_type *type)
+{
+    const char *from = strncmp(value, "log ", 4) == 0 ? value + 4 : value;
+    const char *dots = strstr(from, "..");
+    if (!dots) return 0;
+    int whole[2] = {1, 1};
+    const int number[2] = {is_number(from, (size_t)(dots - from), &whole[0]),
+                           is_number(dots + 2, strlen(dots + 2), &whole[1])};
+    if (!number[0] && !number[1]) return 0;
+    *type = whole[0] && whole[1] ? WEFT_LONG : WEFT_REAL;
+    return 1;
+}
+
+/* The words of "x | y | z" without the blanks between them. */
+static weft_status read_words(const weft_entry *e, weft_arena *mem, const char **out)
+{
+    *out = "";
+    for (const char *at = e->value; at;) {
+        size_t n = strcspn(at, "|");
+        const char *next = at[n] ? at + n + 1 : NULL;
+        at = weft_trim(at, &n);
+        if (n == 0)
+            return weft_entry_fail(e, "one of the values is empty; expected "
+                                      "\"x | y | z\"");
+        *out = weft_arena_text(mem, "%s%s%.*s", *out, **out ? "|" : "", (int)n, at);
+        at = next;
+    }
+    return WEFT_OK;
+}
+
+static weft_status make(const weft_entry *e, weft_opt *o, weft_arena *mem)
+{
+    o->name = e->key;
+    o->about = "the user's own";
+    o->type = WEFT_TEXT;
+    o->def = e->value;
+    if (strchr(e->value, '|')) {
+        o->type = WEFT_WORDS;
+        TRY(read_words(e, mem, &o->words));
+        o->def = weft_arena_text(mem, "%.*s", (int)strcspn(o->words, "|"), o->words);
+    } else if (is_interval(e->value, &o->type)) {
+        o->lo = -DBL_MAX;
+        o->hi = DBL_MAX;
+        o->def = "0";
+    }
+    o->tune = o->type != WEFT_TEXT;
+    return WEFT_OK;
+}
+
+weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind, weft_arena *mem,
+                           const weft_kind **out)
+{
+    const size_t slot = sizeof(int64_t); /* the largest member */
+    weft_opt *opts = WEFT_NEW(mem, weft_opt, c->n + 1);
+    weft_kind *own = WEFT_NEW(mem, weft_kind, 1);
+    int n = 0;
+    for (int i = 0; i < c->n; i++) {
+        weft_entry *e = &c->entry[i];
+        if (strcmp(e->section, kind->name) != 0) continue;
+        TRY(check_key(e));
+        TRY(make(e, &opts[n], mem));
+        opts[n].at = slot * (size_t)n;
+        e->used = 1;
+        n++;
+    }
+    *own = *kind;
+    own->opts = opts;
+    own->size = slot * (size_t)(n + 1);
+    *out = own;
+    return WEFT_OK;
+}

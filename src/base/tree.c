@@ -1,0 +1,179 @@
+/* Directories with all that is in them: copied, made durable, removed. Links are copied as
+ * links and never followed; sockets, pipes and devices are left out. Called by tasks whose
+ * states are directories, and by the run that owns these. */
+#include "weft/base.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is done at a file or directory of a tree: `at` is its path below the root ("" the
+ * root itself, "/a/b"). A directory is visited before what is in it. */
+typedef struct walk {
+    const char *root, *to;
+    weft_status (*visit)(const struct walk *w, const char *at, const struct stat *info,
+                         weft_arena *tmp);
+    weft_arena *mem;
+    int64_t n, room;
+    const char **dir; /* [n] directories met so far, paths below the root */
+} walk;
+
+static weft_status fail(const char *what, const char *path, int err)
+{
+    return weft_fail(WEFT_EFILE, "cannot %s %s: %s", what, path, strerror(err));
+}
+
+static weft_status visit(walk *w, const char *at)
+{
+    struct stat info;
+    weft_arena *tmp = weft_arena_new();
+    const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
+    weft_status st = WEFT_OK;
+    if (lstat(path, &info) != 0)
+        st = fail("read", path, errno);
+    else
+        st = w->visit(w, at, &info, tmp);
+    if (st == WEFT_OK && S_ISDIR(info.st_mode)) {
+        w->dir = weft_grow(w->mem, w->dir, sizeof *w->dir, w->n, &w->room);
+        w->dir[w->n++] = weft_arena_text(w->mem, "%s", at);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+static weft_status visit_all(walk *w, const char *at)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
+    DIR *d = opendir(path);
+    weft_status st = d ? WEFT_OK : fail("read", path, errno);
+    for (const struct dirent *e = d ? readdir(d) : NULL; e && st == WEFT_OK; e = readdir(d))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            st = visit(w, weft_arena_text(tmp, "%s/%s", at, e->d_name));
+    if (d) closedir(d);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* The root, and all that is in it, level by level. */
+static weft_status go(walk *w)
+{
+    TRY(visit(w, ""));
+    for (int64_t i = 0; i < w->n; i++) TRY(visit_all(w, w->dir[i]));
+    return WEFT_OK;
+}
+
+/* ---- copies ------------------------------------------------------------------------- */
+
+static int copy_bytes(int in, int out, char *buffer, size_t n)
+{
+    for (;;) {
+        const ssize_t got = read(in, buffer, n);
+        if (got == 0) return 0;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return errno;
+        for (ssize_t done = 0; done < got;) {
+            const ssize_t put = write(out, buffer + done, (size_t)(got - done));
+            if (put < 0 && errno != EINTR) return errno;
+            if (put > 0) done += put;
+        }
+    }
+}
+
+/* With its mode and the time of its last change. */
+static weft_status copy_file(const char *from, const char *to, const struct stat *info,
+                             weft_arena *tmp)
+{
+    enum { PIECE = 1 << 20 };
+    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    if (in < 0) return fail("read", from, errno);
+    const mode_t mode = info->st_mode & 07777;
+    const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode | 0200);
+    int err = out < 0 ? errno : copy_bytes(in, out, WEFT_NEW(tmp, char, PIECE), PIECE);
+    const struct timespec times[2] = {info->st_atim, info->st_mtim};
+    if (out >= 0 && err == 0 && (fchmod(out, mode) != 0 || futimens(out, times) != 0))
+        err = errno;
+    if (out >= 0 && close(out) != 0 && err == 0) err = errno;
+    close(in);
+    return err == 0 ? WEFT_OK : fail("write", to, err);
+}
+
+static weft_status copy_link(const char *from, const char *to, weft_arena *tmp)
+{
+    enum { MOST = 4096 };
+    char *text = WEFT_NEW(tmp, char, MOST + 1);
+    if (readlink(from, text, MOST) < 0) return fail("read", from, errno);
+    return symlink(text, to) == 0 ? WEFT_OK : fail("write", to, errno);
+}
+
+static weft_status copy(const walk *w, const char *at, const struct stat *info,
+                        weft_arena *tmp)
+{
+    const char *from = weft_arena_text(tmp, "%s%s", w->root, at);
+    const char *to = weft_arena_text(tmp, "%s%s", w->to, at);
+    if (S_ISREG(info->st_mode)) return copy_file(from, to, info, tmp);
+    if (S_ISLNK(info->st_mode)) return copy_link(from, to, tmp);
+    if (!S_ISDIR(info->st_mode)) return WEFT_OK;
+    const int made = mkdir(to, (info->st_mode & 0777) | 0700);
+    return made == 0 || (*at == '\0' && errno == EEXIST) ? WEFT_OK
+                                                         : fail("make", to, errno);
+}
+
+weft_status weft_tree_copy(const char *from, const char *to)
+{
+    walk w = {.root = from, .to = to, .visit = copy, .mem = weft_arena_new()};
+    const weft_status st = go(&w);
+    weft_arena_free(w.mem);
+    return st;
+}
+
+/* ---- durability --------------------------------------------------------------------- */
+
+static weft_status sync_one(const walk *w, const char *at, const struct stat *info,
+                            weft_arena *tmp)
+{
+    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return WEFT_OK;
+    const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno == EACCES ? WEFT_OK : fail("read", path, errno);
+    const int err = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    close(fd);
+    return err == 0 ? WEFT_OK : fail("write", path, err);
+}
+
+weft_status weft_tree_sync(const char *path)
+{
+    walk w = {.root = path, .visit = sync_one, .mem = weft_arena_new()};
+    const weft_status st = go(&w);
+    weft_arena_free(w.mem);
+    return st;
+}
+
+/* ---- removal ------------------------------------------------------------------------ */
+
+/* What cannot be removed stays. */
+static weft_status remove_one(const walk *w, const char *at, const struct stat *info,
+                              weft_arena *tmp)
+{
+    const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
+    if (S_ISDIR(info->st_mode))
+        chmod(path, 0700);
+    else
+        unlink(path);
+    return WEFT_OK;
+}
+
+void weft_tree_remove(const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0) return;
+    walk w = {.root = path, .visit = remove_one, .mem = weft_arena_new()};
+    const char *before = weft_arena_text(w.mem, "%s", weft_error());
+    const weft_status st = go(&w);
+    if (st != WEFT_OK) weft_error_set(before);
+    while (w.n-- > 0) rmdir(weft_arena_text(w.mem, "%s%s", path, w.dir[w.n]));
+    weft_arena_free(w.mem);
+}

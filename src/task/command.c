@@ -1,0 +1,471 @@
+/* Task command: tunes any program. A job is one run of a command line, which finds in its
+ * environment the parameters, the resource to add and a directory for its state, and prints
+ * its loss. The directory of a job is made as a copy of the one that it goes on from, under
+ * a name of this attempt, and gets its own name when the program has ended: so whatever is
+ * killed when, a directory of that name is whole, and nothing else writes to it. The flat
+ * state of a trial says which directory that is. Called by the scheduler. */
+#include "command.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOG_NAME  "weft.log"
+#define LOG_BYTES (1 << 20)
+
+typedef struct command {
+    const char *run, *loss;
+    double time_limit;
+    int retries;
+    weft_env env;
+    const char *dir; /* absolute path of env.dir */
+} command;
+
+static const weft_opt command_opts[] = {
+    {.name = "run",
+     .type = WEFT_TEXT,
+     .at = offsetof(command, run),
+     .def = "",
+     .about = "command line of /bin/sh that trains and prints loss=NUMBER; it has its "
+              "parameters as $PARAM_name, the resource to add as $WEFT_RESOURCE, a "
+              "directory for its state as $WEFT_DIR"},
+    {.name = "loss",
+     .type = WEFT_TEXT,
+     .at = offsetof(command, loss),
+     .def = "loss",
+     .about = "name of the number that is minimised, the last that was printed; with a "
+              "minus before it the number is maximised"},
+    {.name = "time_limit",
+     .type = WEFT_REAL,
+     .at = offsetof(command, time_limit),
+     .def = "0",
+     .lo = 0,
+     .hi = 1e9,
+     .about = "seconds after which a job is ended and has failed; 0: none"},
+    {.name = "retries",
+     .type = WEFT_INT,
+     .at = offsetof(command, retries),
+     .def = "0",
+     .lo = 0,
+     .hi = 1000,
+     .about = "how often a job that failed is tried again, from where it began"},
+    {0}};
+
+static const weft_kind parameters = {.name = WEFT_PARAMETERS,
+                                     .about = "what the program of [command] is given: any "
+                                              "names; those with a range are axes",
+                                     .size = 1,
+                                     .opts = weft_own_keys};
+static const weft_kind *const command_parts[] = {&parameters, NULL};
+
+/* ---- the flat state ----------------------------------------------------------------- */
+
+/* What a trial's training has come to. In the state a number of 64 bits is four of 16 bits,
+ * which every real holds. */
+typedef struct trace {
+    int failed;         /* 1: a job failed: there is nothing to go on from */
+    int64_t jobs;       /* done; 0: there is no directory */
+    int64_t trial, job; /* whose directory it is */
+    double resource;    /* in all */
+} trace;
+
+enum { DIGITS = 4, NUMBERS = 5, NSTATE = NUMBERS * DIGITS };
+
+static void put_bits(real *x, uint64_t v)
+{
+    for (int i = 0; i < DIGITS; i++) x[i] = (real)(v >> (16 * i) & 0xffff);
+}
+
+static uint64_t get_bits(const real *x)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < DIGITS; i++) v |= (uint64_t)x[i] << (16 * i);
+    return v;
+}
+
+static void put_trace(const trace *t, real *state)
+{
+    uint64_t bits;
+    memcpy(&bits, &t->resource, sizeof bits);
+    const uint64_t number[NUMBERS] = {(uint64_t)t->failed, (uint64_t)t->jobs,
+                                      (uint64_t)t->trial, (uint64_t)t->job, bits};
+    for (int i = 0; i < NUMBERS; i++) put_bits(state + DIGITS * i, number[i]);
+}
+
+static trace read_trace(const real *state)
+{
+    uint64_t number[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) number[i] = get_bits(state + DIGITS * i);
+    trace t = {(int)number[0], (int64_t)number[1], (int64_t)number[2], (int64_t)number[3],
+               0};
+    memcpy(&t.resource, &number[4], sizeof t.resource);
+    return t;
+}
+
+/* ---- setting up --------------------------------------------------------------------- */
+
+static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+{
+    (void)self;
+    kind[0] = &parameters;
+    *n = 1;
+    return WEFT_OK;
+}
+
+/* Two names that are one as variables. */
+static weft_status check_names(const weft_conf *c, weft_arena *mem)
+{
+    for (int i = 0; i < c->n; i++)
+        for (int j = 0; j < i; j++) {
+            const weft_entry *a = &c->entry[j], *b = &c->entry[i];
+            if (strcmp(a->section, WEFT_PARAMETERS) != 0 ||
+                strcmp(b->section, WEFT_PARAMETERS) != 0)
+                continue;
+            const char *name = weft_parameter_variable(b->key, mem);
+            if (strcmp(name, weft_parameter_variable(a->key, mem)) == 0)
+                return weft_entry_fail(
+                    b, "the variable %s would be that of %s, too; rename one of them", name,
+                    a->key);
+        }
+    return WEFT_OK;
+}
+
+static weft_status command_setup(void *self, const weft_env *env)
+{
+    command *t = self;
+    t->env = *env;
+    if (getenv(WEFT_CHILD_MARK))
+        return weft_fail(WEFT_ECONF,
+                         "task command starts the program that it is part of to "
+                         "supervise others; that program is not weft, and has "
+                         "to call weft_command_child first");
+    if (t->run[strspn(t->run, " ")] == '\0')
+        return weft_fail(WEFT_ECONF,
+                         "command.run names no program; give a command line, as "
+                         "in run = python3 train.py --rate=$PARAM_rate");
+    if (t->loss[strspn(t->loss, "-")] == '\0')
+        return weft_fail(WEFT_ECONF,
+                         "command.loss = %s: expected the name of a number that "
+                         "the program prints",
+                         t->loss);
+    TRY(check_names(env->conf, env->mem));
+    t->dir = NULL;
+    if (!env->dir) return WEFT_OK;
+    enum { MOST = 4096 };
+    char *here = WEFT_NEW(env->mem, char, MOST);
+    if (!getcwd(here, MOST))
+        return weft_fail(WEFT_EFILE, "the current directory has no name: %s",
+                         strerror(errno));
+    t->dir =
+        *env->dir == '/' ? env->dir : weft_arena_text(env->mem, "%s/%s", here, env->dir);
+    return WEFT_OK;
+}
+
+static int64_t command_nstate(const void *self, int k)
+{
+    (void)self;
+    (void)k;
+    return NSTATE;
+}
+
+static int command_tensors(const void *self, double size,
+                           weft_tensor out[WEFT_MOST_TENSORS])
+{
+    (void)self;
+    (void)size;
+    out[0] = (weft_tensor){"directory", 0, 2, {NUMBERS, DIGITS}};
+    return 1;
+}
+
+static void command_start(const void *self, const weft_job *job, real *state)
+{
+    (void)self;
+    (void)job;
+    memset(state, 0, NSTATE * sizeof *state);
+}
+
+static int64_t command_affinity(const void *self, const weft_job *job)
+{
+    (void)self;
+    (void)job;
+    return 0;
+}
+
+/* What it takes nobody knows; of two jobs the one of more resource takes longer. */
+static void command_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    (void)self;
+    *out = (weft_cost){.flops = job->resource};
+}
+
+/* ---- directories -------------------------------------------------------------------- */
+
+static const char *files_of(const command *t, int64_t trial, int64_t job, weft_arena *mem)
+{
+    return weft_arena_text(mem, WEFT_FILES_NAME, t->dir, (long long)trial, (long long)job);
+}
+
+/* Removes what attempts at the job that were killed have left. */
+static void remove_attempts(const command *t, const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    const size_t n = strlen(name);
+    DIR *d = opendir(t->dir);
+    if (!d) return;
+    weft_arena *tmp = weft_arena_new();
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        if (strncmp(e->d_name, name, n) == 0 && strncmp(e->d_name + n, ".tmp.", 5) == 0)
+            weft_tree_remove(weft_arena_text(tmp, "%s/%s", t->dir, e->d_name));
+    closedir(d);
+    weft_arena_free(tmp);
+}
+
+/* Makes the directory of an attempt, a copy of the one that the trial goes on from. */
+static weft_status begin_attempt(const command *t, const trace *before, const char *path,
+                                 const char **attempt, weft_arena *tmp)
+{
+    remove_attempts(t, path);
+    for (long long i = getpid();; i++) { /* a name that no process ever had */
+        *attempt = weft_arena_text(tmp, "%s.tmp.%lld", path, i);
+        if (mkdir(*attempt, 0777) == 0) break;
+        if (errno != EEXIST)
+            return weft_fail(WEFT_EFILE, "cannot make %s: %s", *attempt, strerror(errno));
+    }
+    if (before->jobs == 0) return WEFT_OK;
+    const char *from = files_of(t, before->trial, before->job, tmp);
+    if (access(from, F_OK) == 0) return weft_tree_copy(from, *attempt);
+    return weft_fail(
+        WEFT_EFILE,
+        "%s is missing, which job %lld left and a job that is to be done goes "
+        "on from; put it back from a copy, or begin anew by `weft tune --force`",
+        from, (long long)before->job);
+}
+
+/* Gives the directory of an attempt its own name, for good. */
+static weft_status keep_attempt(const command *t, const char *attempt, const char *path)
+{
+    TRY(weft_tree_sync(attempt));
+    weft_tree_remove(path); /* of a job that was done, but not recorded */
+    if (rename(attempt, path) != 0)
+        return weft_fail(WEFT_EFILE, "cannot rename %s: %s", attempt, strerror(errno));
+    const int fd = open(t->dir, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) fsync(fd);
+    if (fd >= 0) close(fd);
+    return WEFT_OK;
+}
+
+/* ---- a job -------------------------------------------------------------------------- */
+
+/* What came of a job. */
+typedef struct outcome {
+    trace after;
+    double loss, error, train_loss;
+} outcome;
+
+static char **environment(const command *t, const weft_job *job, const trace *before,
+                          const char *dir, weft_arena *tmp)
+{
+    static const weft_opt number = {.type = WEFT_REAL};
+    char text[3][64];
+    const double resource[3] = {job->resource, before->resource,
+                                before->resource + job->resource};
+    for (int i = 0; i < 3; i++)
+        weft_opt_show(&number, resource[i], text[i], sizeof text[i]);
+    const weft_rng4 r =
+        weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
+    int n;
+    const char **key, **value;
+    weft_parameters(t->env.conf, t->env.space, job->mix.conf, &n, &key, &value, tmp);
+    const struct {
+        const char *name, *value;
+    } own[] = {
+        {"WEFT_DIR", dir},
+        {"WEFT_RESOURCE", text[0]},
+        {"WEFT_DONE", text[1]},
+        {"WEFT_TOTAL", text[2]},
+        {"WEFT_TRIAL", weft_arena_text(tmp, "%lld", (long long)job->trial)},
+        {"WEFT_JOB", weft_arena_text(tmp, "%lld", (long long)job->id)},
+        {"WEFT_SEED", weft_arena_text(tmp, "%lld", (long long)(r.v[0] >> 33))},
+        {"WEFT_PARAMETERS", weft_parameters_json(n, key, value, tmp)},
+    };
+    const int nown = (int)(sizeof own / sizeof *own);
+    const char **names = WEFT_NEW(tmp, const char *, n + nown);
+    const char **values = WEFT_NEW(tmp, const char *, n + nown);
+    for (int i = 0; i < n; i++) {
+        names[i] = weft_parameter_variable(key[i], tmp);
+        values[i] = value[i];
+    }
+    for (int i = 0; i < nown; i++) {
+        names[n + i] = own[i].name;
+        values[n + i] = own[i].value;
+    }
+    return weft_environment(n + nown, names, values, tmp);
+}
+
+static double printed(const weft_printed *p, const char *name)
+{
+    const double *x = weft_printed_find(p, name);
+    return x && !isnan(*x) ? *x : (double)NAN;
+}
+
+/* Why an attempt failed; NULL: it did not, and *loss is its loss. */
+static const char *judge(const command *t, const weft_printed *p, weft_end end, int status,
+                         double *loss, weft_arena *tmp)
+{
+    const int negative = *t->loss == '-';
+    const double *x = weft_printed_find(p, t->loss + negative);
+    *loss = INFINITY;
+    if (end == WEFT_END_LIMIT)
+        return weft_arena_text(tmp, "it took longer than command.time_limit = %g s",
+                               t->time_limit);
+    if (WIFSIGNALED(status))
+        return weft_arena_text(tmp, "signal %d ended it", WTERMSIG(status));
+    const int code = WEXITSTATUS(status), by_signal = 128; /* what a shell adds */
+    if (code > by_signal)
+        return weft_arena_text(tmp, "it ended with status %d, as by signal %d", code,
+                               code - by_signal);
+    if (code != 0) return weft_arena_text(tmp, "it ended with status %d", code);
+    if (!x) return weft_arena_text(tmp, "it printed no %s=NUMBER", t->loss + negative);
+    if (!isfinite(*x)) return weft_arena_text(tmp, "its %s is %g", t->loss + negative, *x);
+    *loss = negative ? -*x : *x;
+    return NULL;
+}
+
+static weft_status check_program(const command *t, const weft_printed *p, weft_end end,
+                                 int status)
+{
+    const int none = WIFEXITED(status) && WEXITSTATUS(status) >= WEFT_NO_PROGRAM - 1 &&
+                     WEXITSTATUS(status) <= WEFT_NO_PROGRAM && p->n == 0;
+    if (end != WEFT_END_EXIT || !none) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "command.run = %s: the shell cannot run it: %s", t->run,
+                     weft_printed_last(p));
+}
+
+/* One attempt at a job. *why: why it failed, or NULL. */
+static weft_status try_once(const command *t, const weft_job *job, const trace *before,
+                            const char *path, outcome *o, const char **why, weft_arena *tmp)
+{
+    const char *attempt;
+    TRY(begin_attempt(t, before, path, &attempt, tmp));
+    const weft_program g = {.run = t->run,
+                            .env = environment(t, job, before, attempt, tmp),
+                            .log = weft_arena_text(tmp, "%s/" LOG_NAME, attempt),
+                            .log_most = LOG_BYTES,
+                            .limit = t->time_limit,
+                            .task_env = &t->env};
+    weft_printed *p = WEFT_NEW(tmp, weft_printed, 1);
+    weft_end end;
+    int status;
+    TRY(weft_program_run(&g, p, &end, &status));
+    if (end == WEFT_END_STOPPED) {
+        weft_tree_remove(attempt);
+        return weft_fail(WEFT_STOP, "the run was stopped");
+    }
+    TRY(check_program(t, p, end, status));
+    *why = judge(t, p, end, status, &o->loss, tmp);
+    if (*why && *weft_printed_last(p))
+        *why = weft_arena_text(tmp, "%s; its last line: %s", *why, weft_printed_last(p));
+    o->error = printed(p, "error");
+    o->train_loss = printed(p, "train_loss");
+    return keep_attempt(t, attempt, path);
+}
+
+static weft_status run_job(const command *t, const weft_job *job, const trace *before,
+                           outcome *o)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *path = files_of(t, job->trial, job->id, tmp), *why = "";
+    weft_status st = WEFT_OK;
+    for (int i = 0; i <= t->retries && why && st == WEFT_OK; i++) {
+        st = try_once(t, job, before, path, o, &why, tmp);
+        if (st == WEFT_OK && why)
+            weft_log(WEFT_WARN, "job %lld, trial %lld failed: %s%s", (long long)job->id,
+                     (long long)job->trial, why,
+                     i < t->retries ? "; it is tried again" : "");
+    }
+    o->after.failed = why != NULL;
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* By the first rank of a team, while the others sleep. */
+static weft_status do_job(const command *t, const weft_job *job, const real *state,
+                          outcome *o)
+{
+    const trace before = read_trace(state);
+    if (job->mix.k != 1)
+        return weft_fail(WEFT_ECONF,
+                         "a program of task command has one configuration at a "
+                         "time, and this tuner trains by many; use another one");
+    weft_check(t->dir, "task command has no directory");
+    *o = (outcome){.loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
+    o->after = (trace){.failed = before.failed,
+                       .jobs = before.jobs + 1,
+                       .trial = job->trial,
+                       .job = job->id,
+                       .resource = before.resource + job->resource};
+    return before.failed ? WEFT_OK : run_job(t, job, &before, o);
+}
+
+static weft_status command_step(void *self, const weft_job *job, int64_t unit, real *state,
+                                weft_round *row, double *z, weft_result *res)
+{
+    const command *t = self;
+    weft_team *team = t->env.team;
+    (void)unit;
+    (void)row;
+    (void)z;
+    outcome o = {.loss = 0};
+    const weft_status st = team->rank == 0 ? do_job(t, job, state, &o) : WEFT_OK;
+    weft_sleep(team);
+    TRY(weft_agree(st, team));
+    weft_bcast(team, &o, sizeof o, 0);
+    put_trace(&o.after, state);
+    res->loss = res->valid_loss = o.loss;
+    res->valid_error = o.error;
+    res->train_loss = o.train_loss;
+    res->cost = job->resource;
+    res->arm_loss[0] = o.loss;
+    res->arm_wrong[0] = o.error;
+    res->arm_count[0] = 1;
+    return WEFT_OK;
+}
+
+static weft_status command_score(void *self, const weft_job *job, const real *state,
+                                 weft_part part, weft_scores *out)
+{
+    (void)self;
+    (void)job;
+    (void)state;
+    (void)part;
+    *out = (weft_scores){NAN, NAN, NAN, NAN, 0};
+    return WEFT_OK;
+}
+
+extern const weft_task weft_task_command;
+const weft_task weft_task_command = {
+    .kind = {.name = "command",
+             .about = "tune any program: a command line that prints its loss",
+             .size = sizeof(command),
+             .opts = command_opts},
+    .parts = command_parts,
+    .data = WEFT_DATA_NONE,
+    .files = 1,
+    .tuner = "random",
+    .resource = 1,
+    .tuned = command_tuned,
+    .setup = command_setup,
+    .nstate = command_nstate,
+    .tensors = command_tensors,
+    .start = command_start,
+    .affinity = command_affinity,
+    .cost = command_cost,
+    .step = command_step,
+    .score = command_score,
+};

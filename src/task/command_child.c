@@ -1,0 +1,132 @@
+/* The supervisor of a program: a process of weft's own between a rank and the program that
+ * it runs. It gives the program a process group, ends the group when the rank says so and,
+ * at once, when the rank is gone: so no program outlives its run and goes on writing. It is
+ * a process apart because one that uses MPI may not fork, and because SIGKILL, which a rank
+ * may die by, cannot be caught. Called by main, before MPI starts. */
+#include "weft/task.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#define GRACE 5.0 /* seconds between SIGTERM and SIGKILL */
+
+static const int ignored[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE};
+#define NIGNORED (int)(sizeof ignored / sizeof *ignored)
+
+static void on_child(int number)
+{
+    (void)number; /* it is enough that pselect returns */
+}
+
+/* The rank's other files, among them the journal, which is locked as long as it is open. */
+static void close_others(int keep)
+{
+    enum { MOST = 4096 };
+    DIR *d = opendir("/proc/self/fd");
+    if (!d) {
+        for (int fd = STDERR_FILENO + 1; fd < MOST; fd++)
+            if (fd != keep) close(fd);
+        return;
+    }
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
+        const int fd = atoi(e->d_name);
+        if (fd > STDERR_FILENO && fd != keep && fd != dirfd(d)) close(fd);
+    }
+    closedir(d);
+}
+
+__attribute__((noreturn)) static void become(const char *run, int link, pid_t parent)
+{
+    sigset_t none;
+    setpgid(0, 0);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent) _exit(EXIT_FAILURE);
+    for (int i = 0; i < NIGNORED; i++) signal(ignored[i], SIG_DFL);
+    signal(SIGCHLD, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    close(link);
+    execl("/bin/sh", "sh", "-c", run, (char *)NULL);
+    _exit(WEFT_NO_PROGRAM);
+}
+
+/* Waits for the child's end, a word of the rank or the time `until` (0: none). Returns -1
+ * where the rank is gone, 1 where it wants the program to end. */
+static int wait_for_word(int link, double until, const sigset_t *while_waiting)
+{
+    const double left = until > 0 ? until - weft_now() : 1;
+    const struct timespec wait = {.tv_nsec = (long)(left > 0.5 ? 5e8
+                                                    : left > 0 ? left * 1e9
+                                                               : 0)};
+    fd_set in;
+    FD_ZERO(&in);
+    FD_SET(link, &in);
+    if (pselect(link + 1, &in, NULL, NULL, &wait, while_waiting) <= 0) return 0;
+    char word;
+    const ssize_t n = read(link, &word, 1);
+    if (n > 0) return 1;
+    return n == 0 || (errno != EINTR && errno != EAGAIN) ? -1 : 0;
+}
+
+/* 1 once the program has ended; it is not reaped, so that its number stays its own. */
+static int has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+    const int got = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    return got == 0 && info.si_pid == pid;
+}
+
+static void supervise(pid_t pid, int link, const sigset_t *while_waiting)
+{
+    double until = 0;
+    while (!has_ended(pid)) {
+        const int word = wait_for_word(link, until, while_waiting);
+        if (word < 0) kill(-pid, SIGKILL);
+        if (word < 0) return;
+        if (word > 0 && until <= 0) {
+            kill(-pid, SIGTERM);
+            until = weft_now() + GRACE;
+        }
+        if (until > 0 && weft_now() >= until) kill(-pid, SIGKILL);
+    }
+}
+
+int weft_command_child(int argc, char **argv)
+{
+    if (argc != WEFT_CHILD_ARGS) return EXIT_FAILURE;
+    const int link = atoi(argv[WEFT_CHILD_ARGS - 2]);
+    const char *run = argv[WEFT_CHILD_ARGS - 1];
+    sigset_t child, before;
+    close_others(link);
+    unsetenv(WEFT_CHILD_MARK);
+    for (int i = 0; i < NIGNORED; i++) signal(ignored[i], SIG_IGN);
+    signal(SIGCHLD, on_child);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &before);
+    sigdelset(&before, SIGCHLD);
+
+    const pid_t self = getpid(), pid = fork();
+    if (pid < 0) return EXIT_FAILURE;
+    if (pid == 0) become(run, link, self);
+    setpgid(pid, pid);
+    supervise(pid, link, &before);
+    kill(-pid, SIGKILL); /* what it left running */
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    return write(link, &status, sizeof status) == sizeof status ? EXIT_SUCCESS
+                                                                : EXIT_FAILURE;
+}

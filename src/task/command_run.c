@@ -1,0 +1,217 @@
+/* Runs a program under a supervisor (command_child.c) and reads what it prints. The rank
+ * sleeps meanwhile; it wakes for output, for signals and for time limits. Called by
+ * command.c. */
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOK    0.2 /* seconds between looks whether the run is asked to stop */
+#define LINGER  1.0 /* seconds that output is waited for which others may hold open */
+#define LINK    3   /* the supervisor's end of the socket */
+#define ABOVE   10  /* files of the rank that the supervisor gets lie above those it has */
+#define NSTREAM 2   /* standard output, standard error */
+
+/* A program that runs. */
+typedef struct running {
+    const weft_program *g;
+    weft_printed *printed;
+    weft_output output;
+    pid_t pid;           /* of the supervisor */
+    int stream[NSTREAM]; /* read ends; -1 at their end */
+    int link;            /* socket to the supervisor; -1 once it has answered */
+    int answered, status;
+    weft_end end;
+    double start;
+} running;
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+/* Moves both ends of a pipe or socket above the numbers that the supervisor uses. */
+static int move_up(int fd[2])
+{
+    for (int i = 0; i < 2; i++) {
+        const int to = fcntl(fd[i], F_DUPFD_CLOEXEC, ABOVE);
+        if (to < 0) return errno;
+        close(fd[i]);
+        fd[i] = to;
+    }
+    return 0;
+}
+
+/* Ends of the two pipes and of the socket: [i][0] is the rank's, [i][1] the other's. */
+static int open_ends(int end[NSTREAM + 1][2])
+{
+    for (int i = 0; i <= NSTREAM; i++) end[i][0] = end[i][1] = -1;
+    for (int i = 0; i <= NSTREAM; i++) {
+        const int st =
+            i < NSTREAM ? pipe(end[i]) : socketpair(AF_UNIX, SOCK_STREAM, 0, end[i]);
+        if (st != 0) return errno;
+        const int err = move_up(end[i]);
+        if (err != 0) return err;
+    }
+    return 0;
+}
+
+static int spawn(running *r, int end[NSTREAM + 1][2], weft_arena *tmp)
+{
+    char *self = weft_arena_text(tmp, "/proc/self/exe");
+    if (access(self, X_OK) != 0) self = weft_arena_text(tmp, "weft");
+    char *argv[WEFT_CHILD_ARGS + 1] = {
+        weft_arena_text(tmp, "weft"), weft_arena_text(tmp, "%s", WEFT_CHILD_WORD),
+        weft_arena_text(tmp, "%d", LINK), weft_arena_text(tmp, "%s", r->g->run), NULL};
+    int n = 0;
+    while (r->g->env[n]) n++;
+    char **env = WEFT_NEW(tmp, char *, n + 2);
+    memcpy(env, r->g->env, (size_t)n * sizeof *env);
+    env[n] = weft_arena_text(tmp, "%s=1", WEFT_CHILD_MARK);
+
+    sigset_t none;
+    posix_spawnattr_t attr;
+    posix_spawn_file_actions_t files;
+    sigemptyset(&none);
+    posix_spawnattr_init(&attr);
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attr, 0);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, end[0][1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, end[1][1], STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&files, end[2][1], LINK);
+    const int err = posix_spawnp(&r->pid, self, &files, &attr, argv, env);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attr);
+    return err;
+}
+
+static weft_status start(running *r)
+{
+    int end[NSTREAM + 1][2];
+    weft_arena *tmp = weft_arena_new();
+    int err = open_ends(end);
+    if (err == 0) err = spawn(r, end, tmp);
+    for (int i = 0; i <= NSTREAM; i++) {
+        close_fd(&end[i][1]);
+        if (err != 0) close_fd(&end[i][0]);
+    }
+    weft_arena_free(tmp);
+    if (err != 0) return weft_fail(WEFT_EFILE, "cannot start a program: %s", strerror(err));
+    for (int i = 0; i < NSTREAM; i++) {
+        r->stream[i] = end[i][0];
+        fcntl(r->stream[i], F_SETFL, O_NONBLOCK);
+    }
+    r->link = end[NSTREAM][0];
+    r->start = weft_now();
+    return WEFT_OK;
+}
+
+/* ---- while it runs ------------------------------------------------------------------ */
+
+/* Asks the supervisor, once, to end the program. */
+static void end_it(running *r, weft_end why)
+{
+    if (r->end != WEFT_END_EXIT) return;
+    r->end = why;
+    const ssize_t n = send(r->link, "T", 1, MSG_NOSIGNAL);
+    (void)n; /* where it has gone, its end of the socket is closed: take_answer sees it */
+}
+
+static void look(running *r)
+{
+    const weft_env *env = r->g->task_env;
+    const double now = weft_now();
+    if (env->stopped && env->stopped()) end_it(r, WEFT_END_STOPPED);
+    if (env->deadline > 0 && now >= env->deadline) end_it(r, WEFT_END_STOPPED);
+    if (r->g->limit > 0 && now - r->start >= r->g->limit) end_it(r, WEFT_END_LIMIT);
+}
+
+/* Milliseconds until the next look. */
+static int patience(const running *r)
+{
+    double wait = LOOK;
+    if (r->g->limit > 0) wait = fmin(wait, r->start + r->g->limit - weft_now());
+    return (int)ceil(1e3 * fmax(wait, 1e-3));
+}
+
+static void take_output(running *r, int i)
+{
+    char bytes[65536];
+    const ssize_t n = read(r->stream[i], bytes, sizeof bytes);
+    if (n > 0) {
+        weft_printed_add(r->printed, i, bytes, (size_t)n);
+        weft_output_add(&r->output, bytes, (size_t)n);
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        close_fd(&r->stream[i]);
+    }
+}
+
+/* The program's status, or the end of a supervisor that was killed. */
+static void take_answer(running *r)
+{
+    const ssize_t n = recv(r->link, &r->status, sizeof r->status, MSG_WAITALL);
+    if (n < 0 && errno == EINTR) return;
+    r->answered = n == sizeof r->status;
+    close_fd(&r->link);
+}
+
+/* Waits for anything to happen, at most `wait` milliseconds. Returns 0 where nothing did.
+ */
+static int attend(running *r, int wait)
+{
+    struct pollfd f[NSTREAM + 1];
+    for (int i = 0; i < NSTREAM; i++)
+        f[i] = (struct pollfd){.fd = r->stream[i], .events = POLLIN};
+    f[NSTREAM] = (struct pollfd){.fd = r->link, .events = POLLIN};
+    if (poll(f, NSTREAM + 1, wait) <= 0) return 0;
+    for (int i = 0; i < NSTREAM; i++)
+        if (f[i].revents) take_output(r, i);
+    if (f[NSTREAM].revents) take_answer(r);
+    return 1;
+}
+
+static int is_open(const running *r)
+{
+    return r->stream[0] >= 0 || r->stream[1] >= 0;
+}
+
+weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *end,
+                             int *status)
+{
+    running r = {.g = g, .printed = p, .end = WEFT_END_EXIT};
+    weft_arena *mem = weft_arena_new();
+    weft_status st = weft_output_open(&r.output, g->log, g->log_most, mem);
+    if (st == WEFT_OK) {
+        st = start(&r);
+        while (st == WEFT_OK && r.link >= 0) {
+            look(&r);
+            attend(&r, patience(&r));
+        }
+        const double over = weft_now() + LINGER;
+        while (st == WEFT_OK && is_open(&r) && weft_now() < over)
+            attend(&r, (int)(1e3 * LOOK));
+        weft_printed_end(p);
+        for (int i = 0; i < NSTREAM && st == WEFT_OK; i++) close_fd(&r.stream[i]);
+        const weft_status closed = weft_output_close(&r.output, g->log);
+        if (st == WEFT_OK) st = closed;
+        int supervisor;
+        while (r.pid > 0 && waitpid(r.pid, &supervisor, 0) < 0 && errno == EINTR) {}
+    }
+    weft_arena_free(mem);
+    *end = r.end;
+    *status = r.answered ? r.status : SIGKILL; /* by whoever killed the supervisor */
+    return st;
+}

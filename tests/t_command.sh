@@ -1,0 +1,239 @@
+#!/bin/bash
+# Task command: programs of any language are tuned; what they do wrong is a result; they get
+# what they are promised, and nothing of theirs outlives the run. Prints TAP.
+. tests/tap.sh
+
+digest() # of the run r.h5
+{
+    "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
+}
+
+# tune RANKS ARGUMENT...: the input file on so many ranks.
+tune()
+{
+    ranks=$1
+    shift
+    rm -rf "$tmp"/r.*
+    timeout 120 mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+
+# refused PATTERN STATEMENT ARGUMENT...: before a job is run.
+refused()
+{
+    pattern=$1 statement=$2
+    shift 2
+    tune 1 "$@"
+    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($pattern)" "$tmp/log" &&
+        ! grep -q ' job [0-9]* of ' "$tmp/log"
+    result $? "$statement"
+}
+
+# A program that trains: a line of the file `steps` for every unit of resource. It ends badly
+# where it is given another directory, resource or environment than it is promised.
+cat >"$tmp/train" <<'END'
+#!/bin/sh
+steps=$WEFT_DIR/steps
+touch "$steps"
+[ "$(wc -l <"$steps")" = "$WEFT_DONE" ] || exit 21
+[ "$WEFT_TOTAL" = $((WEFT_DONE + WEFT_RESOURCE)) ] || exit 22
+[ "$WEFT_DONE" = 0 ] || grep -q "^$WEFT_TRIAL " "$steps" || exit 23
+! env | grep -q '^OMPI_\|^PMIX_\|^PMI_\|^WEFT_SUPERVISOR' || exit 24
+[ "$WEFT_PARAMETERS" = "{\"x\": $PARAM_x, \"y-shift\": $PARAM_y_shift, \"fixed\": \"../a b\"}" ] || exit 25
+[ "$PARAM_fixed" = '../a b' ] || exit 26
+[ "$(ls -l /proc/$$/fd 2>/dev/null | grep -c 'journal\|\.h5')" = 0 ] || exit 27
+if [ -e "$1/slow" ]; then
+    echo $$ >"$1/pid"
+    sh -c 'echo $$ >"$0/pid2"; while :; do date +%N >>"$1/beat"; sleep 0.05; done' "$1" "$WEFT_DIR"
+fi
+n=$WEFT_RESOURCE
+while [ "$n" -gt 0 ]; do
+    n=$((n - 1))
+    echo "$WEFT_TRIAL $WEFT_JOB $WEFT_SEED" >>"$steps"
+    echo "step, loss=99 other=$n"
+done
+awk "BEGIN { printf \"loss=%.12g error=%g\\n\", ($PARAM_x - 3)^2 + $PARAM_y_shift^2 + 1 / $WEFT_TOTAL, 0.25 }"
+END
+chmod +x "$tmp/train"
+cat >"$tmp/in.ini" <<END
+[run]
+task = command
+[command]
+run = $tmp/train $tmp
+[parameters]
+x = 1 .. 9
+y-shift = log 1e-3 .. 10
+fixed = ../a b
+[space]
+configs = 9
+[sha]
+rate = 3
+eliminations = 2
+most = 9
+total = 29
+END
+
+# ---- a search -----------------------------------------------------------------------------
+
+tune 1 run.tuner=random random.resource=4
+result $? "a shell program is tuned"
+! grep -q failed "$tmp/log"
+result $? "and is given what it is promised"
+best=$(sed -n 's/.* score \([0-9.]*\),.*/\1/p' "$tmp/log" | sort -g | head -1)
+sed -n 's/^valid *loss \([0-9.]*\) .*/\1/p' "$tmp/out" |
+    awk -v best="$best" '{ exit !($1 - best < 1e-5 && best - $1 < 1e-5) }' && [ -n "$best" ]
+result $? "the best wins"
+grep -q 'error 25.000 %' "$tmp/out"
+result $? "with the error rate that it printed"
+[ "$(wc -l <"$tmp/r.best/steps")" = 4 ] && grep -q '^step, loss=99' "$tmp/r.best/weft.log" && [ ! -e "$tmp/r.d" ]
+result $? "what it left, and its log, stand beside the run file, and nothing else"
+tune 1 run.tuner=sha
+result $? "by successive halving"
+one=$(digest)
+! grep -q failed "$tmp/log" && [ "$(wc -l <"$tmp/r.best/steps")" = 9 ]
+result $? "a trial goes on from its directory, and its resource adds"
+[ "$(cut -d' ' -f3 "$tmp/r.best/steps" | sort -u | wc -l)" = 1 ]
+result $? "with one seed"
+tune 3 run.tuner=sha run.teams=2 && [ -n "$one" ] && [ "$(digest)" = "$one" ]
+result $? "two teams of three ranks have the same digest"
+printf 'x\ty-shift\n2\t0.5\n3\t2\n' >"$tmp/list.tsv"
+tune 1 run.tuner=random space.source=list space.file="$tmp/list.tsv" space.configs=0 &&
+    grep -q '^winner *0: parameters.x=2 parameters.y-shift=0.5$' "$tmp/out"
+result $? "configurations come from a list"
+"$weft" tune "$tmp/in.ini" --plan run.tuner=sha >"$tmp/out" 2>"$tmp/log" && grep -q '^resource *29 in all' "$tmp/out"
+result $? "a plan runs no program"
+
+# ---- kills --------------------------------------------------------------------------------
+
+# begin RANKS: a run whose program does not end, in the background as $run; its processes are
+# $pid and, below it, $pid2.
+begin()
+{
+    rm -rf "$tmp"/r.* "$tmp"/pid*
+    touch "$tmp/slow"
+    # shellcheck disable=SC2016
+    timeout -k 2 60 mpirun -n "$1" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" \
+        tune "$tmp/in.ini" run.tuner=sha -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
+    run=$!
+    until [ -s "$tmp/pid2" ] || ! kill -0 $run 2>/dev/null; do sleep 0.05; done
+    pid=$(cat "$tmp/pid") pid2=$(cat "$tmp/pid2")
+    rm -f "$tmp/slow"
+}
+
+# gone: both end within five seconds.
+gone()
+{
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        kill -0 "$pid" 2>/dev/null || kill -0 "$pid2" 2>/dev/null || return 0
+        sleep 0.5
+    done
+    return 1
+}
+
+for signal in KILL TERM; do
+    begin 2
+    # shellcheck disable=SC2046
+    kill -$signal $(cat "$tmp/pids")
+    wait $run
+    status=$?
+    gone
+    result $? "SIG$signal: the program and what it started end with the run"
+    [ $signal = KILL ] || [ $status = 75 ]
+    result $? "SIG$signal: status $status"
+    [ $signal = KILL ] && [ ! -e "$tmp/r.d/files-0-0" ] ||
+        grep -q '^weft: stopped by signal 15 .*weft resume' "$tmp/log"
+    result $? "SIG$signal: what the job has done so far is not taken for done"
+    timeout 60 mpirun -n 3 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
+        [ "$(digest)" = "$one" ] && [ ! -e "$tmp/r.d" ] && [ ! -e "$tmp/r.best/beat" ]
+    result $? "SIG$signal: resumed, it ends with the same digest"
+done
+for job in 3 9 11; do
+    rm -rf "$tmp"/r.*
+    : >"$tmp/log"
+    "$weft" tune "$tmp/in.ini" run.tuner=sha -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
+    run=$!
+    until grep -q " job $job of" "$tmp/log" || ! kill -0 $run 2>/dev/null; do sleep 0.02; done
+    kill -KILL $run
+    wait $run
+    timeout 60 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest)" = "$one" ]
+    result $? "killed after job $job and resumed, it ends with the same digest"
+done
+TIMEFORMAT='%U %S'
+cp "$tmp/in.ini" "$tmp/keep.ini"
+cpu=$({ time tune 3 command.run='sleep 3; echo loss=1' space.configs=1 run.tuner=random; } 2>&1 | awk '{ print $1 + $2 }')
+echo "$cpu" | awk '{ exit !($1 < 4) }'
+result $? "the ranks of a team sleep while the program works ($cpu s of 9)"
+
+# ---- programs that fail -------------------------------------------------------------------
+
+cat >"$tmp/fail" <<'END'
+echo "loss=0.5 began"
+case $PARAM_how in
+good) sleep 0.3; echo loss=0.75 ;;
+status) echo bad luck >&2; exit 3 ;;
+crash) kill -SEGV $$ ;;
+nan) echo loss=nan ;;
+inf) echo loss=-inf ;;
+slow) sleep 60; echo loss=0 ;;
+none) exec >/dev/null; echo loss=0 ;;
+esac
+END
+cat >"$tmp/in.ini" <<END
+[run]
+task = command
+tuner = random
+[command]
+run = sh $tmp/fail
+time_limit = 2
+[parameters]
+how = status | crash | nan | inf | good | slow
+[space]
+source = grid
+END
+tune 2
+result $? "programs that fail do not end the run"
+says() # PATTERN STATEMENT
+{
+    grep -Eq "$1" "$tmp/log"
+    result $? "$2"
+}
+says 'job 0, trial 0 failed: it ended with status 3; its last line: bad luck$' "a status is told, with the last line"
+says 'job 1, trial 1 failed: .*signal 11' "a crash"
+says 'job 2, trial 2 failed: its loss is nan' "a loss that is no number"
+says 'job 3, trial 3 failed: its loss is -inf' "an infinite one"
+says 'job 5, trial 5 failed: it took longer than command.time_limit = 2 s' "the time limit"
+[ "$(grep -c 'failed:' "$tmp/log")" = 5 ] && grep -q '^winner.*parameters.how=good$' "$tmp/out" &&
+    grep -q '^valid *loss 0.750000' "$tmp/out"
+result $? "and the one that works wins, by its last loss"
+[ "$(grep -c ' score inf' "$tmp/log")" = 5 ]
+result $? "the others have an infinite loss"
+tune 1 command.run='echo error=0.5' && grep -q 'it printed no loss=NUMBER' "$tmp/log"
+result $? "so has a program without a loss"
+tune 1 command.loss=-acc command.run='echo acc=0.$((WEFT_JOB % 4))' && grep -q '^valid *loss -0.3' "$tmp/out"
+result $? "a number that is to be large is maximised"
+tune 1 parameters.how=good command.retries=1 \
+    command.run='test -e '"$tmp"'/again && echo loss=2 || { touch '"$tmp"'/again; exit 1; }' &&
+    grep -q 'status 1; it is tried again' "$tmp/log" && grep -q '^valid *loss 2' "$tmp/out"
+result $? "a job that failed is tried again where that is asked for"
+tune 1 parameters.how=good command.run='yes | head -c 5000000; echo loss=3' && grep -q '^valid *loss 3' "$tmp/out" &&
+    [ "$(wc -c <"$tmp/r.best/weft.log")" -lt 1100000 ] && grep -q '^... 3951431 bytes are left out' "$tmp/r.best/weft.log" &&
+    [ "$(tail -n 1 "$tmp/r.best/weft.log")" = loss=3 ]
+result $? "of much output the log has the beginning and the end"
+tune 1 parameters.how=good command.run='(sleep 30; echo late) & echo loss=4' && grep -q '^valid *loss 4' "$tmp/out"
+result $? "what a program leaves running is ended"
+
+# ---- what is refused ------------------------------------------------------------------------
+
+refused 'command.run = nowhere/train.*cannot run it: .*not found' "a program that is not there" command.run=nowhere/train
+refused 'command.run names no program' "no program" command.run=
+refused 'run.data = x.h5: task command reads no data' "data" run.data=x.h5
+refused 'parameters.a\$ = 1: expected a name of letters' "a name that is none" 'parameters.a$=1'
+refused 'parameters.a_b = 2: the variable PARAM_a_b' "two names of one variable" parameters.a-b=1 parameters.a_b=2
+refused "parameters.a = 1 .. x: 'x' is not a" "a range that ends nowhere" 'parameters.a=1 .. x'
+refused 'parameters.a = x . . y: one of the values is empty' "an empty value" 'parameters.a=x | | y'
+refused 'in.ini:8: parameters.how = .*run.task is fmap.*run.task = command' "parameters of another task" run.task=fmap run.data=x.h5
+refused 'one configuration at a time' "a mixture" run.tuner=ws_sha space.source=random space.configs=8
+mkdir "$tmp/s.best" && touch "$tmp/s.best/mine"
+"$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" --force >"$tmp/out" 2>"$tmp/log"
+[ $? = 3 ] && grep -q 's.best is there and is not a run' "$tmp/log" && [ -e "$tmp/s.best/mine" ]
+result $? "and other people's directories are left alone"
+echo "1..$count"
