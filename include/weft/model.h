@@ -27,6 +27,19 @@ typedef struct weft_model {
      * Collective, same bits on any number of ranks unless the solver says otherwise. */
     void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp);
+    /* The same fit in pieces, NULL where the model has no such solver.
+     * divisible: ECONF, saying why, where its options choose another solver. Local.
+     * piece_size: doubles that go on from piece to piece for d columns. Local.
+     * piece: the next `iterations` of its solver, fewer once nothing is left to gain,
+     * without regard to a tolerance; state[piece_size] in and out, state[0] = -1 before the
+     * first, when the rest says where to start (zeros: anew; the weights of another fit:
+     * from these). w as it stands after them. The bits do not depend on how iterations are
+     * divided into pieces. Collective, same bits on any number of ranks. */
+    weft_status (*divisible)(const void *self);
+    int64_t (*piece_size)(int64_t d, int classes);
+    void (*piece)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
+                  int iterations, double *state, real *w, weft_fitted *out,
+                  weft_arena *tmp);
     /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.
      */
     double (*loss)(const void *self, int classes, const double *s, int y, int *wrong);

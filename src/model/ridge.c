@@ -219,6 +219,40 @@ static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, 
     weft_arena_reset(tmp, mark);
 }
 
+/* What goes on from piece to piece: directions (-1: none yet), then x, r and p, [c][d]. */
+static int64_t ridge_piece_size(int64_t d, int classes)
+{
+    return 1 + 3 * (classes - 1) * d;
+}
+
+static void ridge_piece(const void *self, const weft_matrix *f, const int32_t *y,
+                        int classes, int iterations, double *state, real *w,
+                        weft_fitted *out, weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp);
+    ridge_system s = system_new(self, f, y, classes, tmp);
+    const int64_t n = s.c * f->d;
+    double *x = state + 1, *r = x + n, *p = r + n;
+    if (s.scale > 0) state[0] = ridge_cg_more(&s, iterations, x, r, (int)state[0], p);
+    const double residual = s.scale > 0 ? ridge_norm(&s, r) / s.scale : 0;
+    *out = (weft_fitted){.iterations = s.iterations,
+                         .passes = s.passes,
+                         .objective = objective(&s, x, r),
+                         .residual = residual,
+                         .diverged = !isfinite(residual)};
+    unpack(&s, x, w);
+    weft_arena_reset(tmp, mark);
+}
+
+static weft_status ridge_divisible(const void *self)
+{
+    const ridge *o = self;
+    if (o->solver == CG) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "fmap.resource = iterations needs ridge.solver = cg: a factorization "
+                     "cannot be done in pieces");
+}
+
 static int ridge_outputs(int classes)
 {
     return classes;
@@ -271,6 +305,9 @@ const weft_model weft_model_ridge = {
              .opts = ridge_opts},
     .outputs = ridge_outputs,
     .fit = ridge_fit,
+    .divisible = ridge_divisible,
+    .piece_size = ridge_piece_size,
+    .piece = ridge_piece,
     .loss = ridge_loss,
     .bound = ridge_bound,
     .memory = ridge_memory,

@@ -43,4 +43,10 @@ void ridge_round(const ridge_system *s, double *x);
 double ridge_cg(ridge_system *s, double *x, double *r);
 double ridge_cholesky(ridge_system *s, double *x, double *r);
 
+/* `most` iterations of cg, fewer where nothing is left, on x[c][d], its residual r[c][d] as
+ * the recursion has it, and the np directions p[c][d]; np < 0: begins at x. Returns the
+ * number of directions. However iterations are divided into calls, the bits are the same.
+ * Collective. */
+int ridge_cg_more(ridge_system *s, int most, double *x, double *r, int np, double *p);
+
 #endif

@@ -23,6 +23,9 @@ static const double dependent = 1e-6;
 /* The recursive residual is as good as the true one that is at most this larger. */
 static const double drift = 1.1;
 
+/* A residual that is this much smaller than the right side is rounding. */
+static const double exhausted = 1e-12;
+
 /* ---- few long vectors, [p][d] ------------------------------------------------------- */
 
 static void axpy(int64_t n, double a, const double *x, double *y)
@@ -140,38 +143,79 @@ static int near(const ridge_system *s, const double *r, const double *first,
 
 /* ---- the iteration ------------------------------------------------------------------ */
 
+/* What an iteration needs beside what goes on: scratch. */
+typedef struct scratch {
+    double *q, *g, *step, *along; /* [c][d], [c][c] each */
+} scratch;
+
+static scratch scratch_new(const ridge_system *s)
+{
+    const int64_t d = s->f->d;
+    const int c = s->c;
+    scratch w;
+    w.q = WEFT_NEW(s->tmp, double, c *d);
+    w.g = WEFT_NEW(s->tmp, double, c *c);
+    w.step = WEFT_NEW(s->tmp, double, c *c);
+    w.along = WEFT_NEW(s->tmp, double, c *c);
+    return w;
+}
+
+/* Directions of steepest descent from residual r. */
+static int first_directions(const ridge_system *s, const double *r, double *p, scratch *w)
+{
+    const int64_t d = s->f->d;
+    memcpy(w->q, r, (size_t)(s->c * d) * sizeof *w->q);
+    return directions(d, s->c, w->q, p);
+}
+
+/* One iteration along the np directions p: x and its residual r go on; w->along and w->step
+ * hold the products that say what it gained. Returns 0 where nothing was done: the system
+ * is not positive definite along them. Collective. */
+static int advance(ridge_system *s, double *x, double *r, int np, double *p, scratch *w)
+{
+    const int64_t d = s->f->d;
+    const int c = s->c;
+    ridge_product(s, np, p, w->q);
+    s->iterations++;
+    inner(d, np, p, np, w->q, w->g);
+    if (!factor(np, w->g)) return 0;
+    inner(d, np, p, c, r, w->along);
+    memcpy(w->step, w->along, (size_t)(np * c) * sizeof *w->step);
+    solve(np, w->g, c, w->step);
+    combine(d, np, 1, w->step, p, c, x);
+    combine(d, np, -1, w->step, w->q, c, r);
+    return 1;
+}
+
+/* The next directions, r - P G^-1 Q^T r, made in q. Returns their number. */
+static int turn(const ridge_system *s, const double *r, int np, double *p, scratch *w)
+{
+    const int64_t d = s->f->d;
+    const int c = s->c;
+    inner(d, np, w->q, c, r, w->step);
+    solve(np, w->g, c, w->step);
+    memcpy(w->q, r, (size_t)(c * d) * sizeof *w->q);
+    combine(d, np, -1, w->step, p, c, w->q);
+    return directions(d, c, w->q, p);
+}
+
 /* Iterates from x with residual r until all classes are near their optimum. Collective. */
 static void iterate(ridge_system *s, double *x, double *r)
 {
     const size_t mark = weft_arena_mark(s->tmp);
     const int64_t d = s->f->d;
     const int c = s->c;
-    double *p = WEFT_NEW(s->tmp, double, c *d), *q = WEFT_NEW(s->tmp, double, c *d);
-    double *g = WEFT_NEW(s->tmp, double, c *c), *step = WEFT_NEW(s->tmp, double, c *c);
-    double *along = WEFT_NEW(s->tmp, double, c *c),
-           *first = WEFT_NEW(s->tmp, double, c + 1);
+    double *p = WEFT_NEW(s->tmp, double, c *d), *first = WEFT_NEW(s->tmp, double, c + 1);
+    scratch w = scratch_new(s);
     descent *done = WEFT_NEW(s->tmp, descent, c + 1);
     for (int j = 0; j <= c; j++)
         first[j] = class_dot(c, j, d, 1, d, x, s->rhs) + class_dot(c, j, d, 1, d, x, r);
-    memcpy(q, r, (size_t)(c * d) * sizeof *q);
-    int np = directions(d, c, q, p);
+    int np = first_directions(s, r, p, &w);
     while (np > 0 && s->iterations < s->limit && !near(s, r, first, done)) {
-        ridge_product(s, np, p, q);
-        s->iterations++;
-        inner(d, np, p, np, q, g);
-        if (!factor(np, g)) break;
-        inner(d, np, p, c, r, along);
-        memcpy(step, along, (size_t)(np * c) * sizeof *step);
-        solve(np, g, c, step);
-        combine(d, np, 1, step, p, c, x);
-        combine(d, np, -1, step, q, c, r);
+        if (!advance(s, x, r, np, p, &w)) break;
         for (int j = 0; j <= c; j++)
-            descent_add(&done[j], class_dot(c, j, np, c, 1, along, step));
-        inner(d, np, q, c, r, step); /* the next directions: r - P G^-1 Q^T r, made in q */
-        solve(np, g, c, step);
-        memcpy(q, r, (size_t)(c * d) * sizeof *q);
-        combine(d, np, -1, step, p, c, q);
-        np = directions(d, c, q, p);
+            descent_add(&done[j], class_dot(c, j, np, c, 1, w.along, w.step));
+        np = turn(s, r, np, p, &w);
     }
     weft_arena_reset(s->tmp, mark);
 }
@@ -207,4 +251,18 @@ double ridge_cg(ridge_system *s, double *x, double *r)
     } while (residual > drift * carried && residual < before / 2 &&
              s->iterations < s->limit);
     return residual;
+}
+
+int ridge_cg_more(ridge_system *s, int most, double *x, double *r, int np, double *p)
+{
+    const size_t mark = weft_arena_mark(s->tmp);
+    scratch w = scratch_new(s);
+    if (np < 0) {
+        start(s, x, r);
+        np = first_directions(s, r, p, &w);
+    }
+    while (np > 0 && s->iterations < most && ridge_norm(s, r) > exhausted * s->scale)
+        np = advance(s, x, r, np, p, &w) ? turn(s, r, np, p, &w) : 0;
+    weft_arena_reset(s->tmp, mark);
+    return np;
 }

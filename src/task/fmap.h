@@ -1,0 +1,74 @@
+/* What the files of task fmap share. Private to it. */
+#ifndef WEFT_FMAP_H
+#define WEFT_FMAP_H
+
+#include "weft/task.h"
+
+typedef struct fmap {
+    const char *feature_name, *model_name;
+    int validation, by_error, pieces;
+    double slack;
+    const weft_feature *feature;
+    const weft_model *model;
+    void *map;    /* the feature map's instance; arms are copies of it */
+    void *solver; /* the instance of the model */
+    weft_env env;
+    int64_t nstat, columns; /* columns at full size */
+    int outputs;
+    int64_t npieces; /* reals of the state by which a fit in pieces goes on, else 0 */
+} fmap;
+
+/* The maps of a job: instances with their configurations written in, and where draws fall.
+ */
+typedef struct fmap_arms {
+    int k;
+    const void **arm; /* [k] */
+    double *p, *cum;  /* [k] probabilities, cumulated */
+} fmap_arms;
+
+/* The map of configuration conf[dim]. Local. */
+const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem);
+fmap_arms fmap_arms_new(const fmap *t, const weft_mix *m, weft_arena *mem);
+/* Which map each local row of a part draws: a function of (seed, trial, round, sample). In
+ * later passes the draw is moved on by `shift`, a part of the unit interval. NULL where
+ * there is one. Local. */
+const int *fmap_draw(const fmap *t, const weft_job *job, const fmap_arms *a, weft_part part,
+                     double shift, weft_arena *mem);
+/* All local rows of a part by the arms. Local. */
+weft_request fmap_request(const fmap *t, const weft_job *job, const fmap_arms *a,
+                          weft_part part);
+
+/* ---- scores ------------------------------------------------------------------------- */
+
+/* Sums over the samples of each arm: losses in units of 2^-scale, wrong answers, samples.
+ */
+typedef struct fmap_tally {
+    int64_t *loss, *wrong, *count; /* [k] each, one after the other */
+    int scale;
+} fmap_tally;
+
+/* Sums of k arms, zero. */
+fmap_tally fmap_tally_new(const fmap *t, int k, weft_part part, int passes,
+                          weft_arena *mem);
+/* Each sample of the part is scored by as many maps as there are passes: those that it
+ * draws by systematic sampling, so by different ones where none has more than a share
+ * 1 / passes of the probability. Collective. */
+void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *state,
+                      weft_part part, int passes, fmap_tally *s, weft_arena *tmp);
+/* Each sample of the part is scored by every map that is alive, or by all that a job asks
+ * for; maps that share work are taken one after the other. Collective. */
+void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *state,
+                     weft_part part, fmap_tally *s, weft_arena *tmp);
+/* Mean loss and error under the mixture; adds the sums over ranks. Collective. */
+void fmap_tally_close(fmap *t, const fmap_arms *a, int split, fmap_tally *s, double *loss,
+                      double *error);
+
+/* ---- fits --------------------------------------------------------------------------- */
+
+/* Sets npieces. ECONF: the model cannot be fitted in pieces. Local. */
+weft_status fmap_pieces_setup(fmap *t);
+/* Fits the shared model to the training samples, each seen through the map it draws; or, in
+ * pieces, does as many iterations of it as the job's resource says. Collective. */
+weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, real *state);
+
+#endif
