@@ -19,6 +19,8 @@ typedef struct weft_run_opts {
     double target;     /* stop when what may win has at most this loss; 0 = never */
     double checkpoint; /* seconds between checkpoints of a job made of rounds */
     int teams;         /* of ranks that do jobs side by side */
+    int64_t workers;   /* simulated workers, in virtual time */
+    double overhead;   /* virtual seconds of a job's asking and telling */
     int test;          /* 1: score the winner on the test part */
 } weft_run_opts;
 extern const weft_kind weft_run_kind;

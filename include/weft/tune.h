@@ -38,6 +38,8 @@ typedef struct weft_tuner {
      * so that the scores of both must be as sure; NULL: it is not set. Of the options
      * alone, before setup. NULL: there is none such. */
     const char *(*early)(const void *self);
+    int waits; /* 1: it waits by itself for the results that it goes by, so that any number
+                  of workers gives the same jobs: it has as many as it asks for */
 } weft_tuner;
 
 /* The tuner of that name in the registry; ECONF with the nearest name. Local. */

@@ -42,10 +42,9 @@ static unit_head head_of(const weft_trace *t, const weft_job_record *e, int64_t 
     return h;
 }
 
-const char *weft_checkpoint_name(const weft_trace *t, const weft_job_record *e,
-                                 weft_arena *mem)
+const char *weft_checkpoint_name(const weft_trace *t, int64_t job, weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s/checkpoint-%lld", t->dir, (long long)e->job.id);
+    return weft_arena_text(mem, "%s/checkpoint-%lld", t->dir, (long long)job);
 }
 
 /* Bytes of the parts that follow the head, and of all. */
@@ -75,7 +74,8 @@ weft_status weft_checkpoint_write(const weft_trace *t, const weft_job_record *e,
     memcpy(at += l.rows, e->logp, l.z);
     const uint64_t sum = weft_hash(data, l.all - sizeof sum, 0);
     memcpy(at + l.z, &sum, sizeof sum);
-    const weft_status st = weft_file_put(weft_checkpoint_name(t, e, tmp), data, l.all);
+    const weft_status st =
+        weft_file_put(weft_checkpoint_name(t, e->job.id, tmp), data, l.all);
     weft_arena_free(tmp);
     return weft_trace_stuck(t, st);
 }
@@ -107,7 +107,7 @@ int64_t weft_checkpoint_read(const weft_trace *t, weft_job_record *e, real *stat
                              int64_t n)
 {
     weft_arena *tmp = weft_arena_new();
-    const char *path = weft_checkpoint_name(t, e, tmp);
+    const char *path = weft_checkpoint_name(t, e->job.id, tmp);
     struct stat info;
     int64_t done = 0;
     if (stat(path, &info) == 0) {

@@ -14,6 +14,7 @@
 typedef struct job_run {
     weft_sched *s;
     weft_job_record *e;
+    const weft_cached *parent;
     weft_state *state;
     int64_t units, done;
     int64_t next;   /* rounds done when to look again */
@@ -74,7 +75,7 @@ static weft_status save(job_run *f)
 /* "7 jobs" or "7 jobs and 120 of 800 rounds of another" */
 static const char *progress_text(const job_run *f, char *text, size_t n)
 {
-    const long long jobs = (long long)f->s->n;
+    const long long jobs = (long long)f->s->known;
     if (f->done > 0)
         snprintf(text, n, "%lld jobs and %lld of %lld rounds of another", jobs,
                  (long long)f->done, (long long)f->units);
@@ -164,7 +165,7 @@ static weft_status begin(job_run *f)
             f->done = weft_checkpoint_read(s->trace, e, f->state->x, f->state->n);
         weft_bcast(s->team, &f->done, sizeof f->done, 0);
     }
-    if (f->done == 0) return weft_cache_begin(s, &e->job, f->state->x);
+    if (f->done == 0) return weft_cache_begin(s, &e->job, f->parent, f->state->x);
     const size_t done = (size_t)f->done;
     weft_bcast(s->team, f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
     weft_bcast(s->team, e->round, done * sizeof *e->round, 0);
@@ -211,9 +212,10 @@ static void finish(job_run *f)
 {
     weft_job_record *e = f->e;
     e->seconds = seconds_of(f);
+    e->began = f->s->before + weft_now() - f->s->begun - e->seconds;
     e->res.job = e->job.id;
     e->res.trial = e->job.trial;
-    e->res.resource = weft_cache_resource(f->s, &e->job) + e->job.resource;
+    e->res.resource = weft_cache_resource(f->parent) + e->job.resource;
     if (isnan(e->res.loss)) e->res.loss = INFINITY;
     share_result(f->s->team, e);
     e->hash = weft_hash(f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
@@ -224,14 +226,16 @@ static void finish(job_run *f)
     e->weights = weft_hash(f->state->x, (size_t)size * sizeof *f->state->x, 0);
 }
 
-weft_status weft_job_run(weft_sched *s, weft_job_record *e, weft_state *out)
+weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_state *out)
 {
+    weft_job_record *e = &flight->event;
     weft_arena *mem = weft_arena_new();
     *out = (weft_state){.n = s->task->nstate(s->task_self, e->job.mix.k), .mem = mem};
     out->x = WEFT_NEW(mem, real, out->n);
     const double now = weft_now();
     job_run f = {.s = s,
                  .e = e,
+                 .parent = flight->parent,
                  .state = out,
                  .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
                  .each = 1,

@@ -13,8 +13,8 @@ typedef struct job_head {
 
 /* Before the packed job, the packed result, the rows and the log-probabilities. */
 typedef struct event_head {
-    int64_t id, job_bytes, result_bytes, nunit, k;
-    double seconds;
+    int64_t id, job_bytes, result_bytes, nunit, k, worker, team, kept;
+    double start, end, began, seconds;
     uint64_t hash, weights;
 } event_head;
 
@@ -103,6 +103,12 @@ void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *
                              .result_bytes = (int64_t)nr,
                              .nunit = e->nunit,
                              .k = e->job.mix.k,
+                             .worker = e->worker,
+                             .team = e->team,
+                             .kept = e->kept,
+                             .start = e->start,
+                             .end = e->end,
+                             .began = e->began,
                              .seconds = e->seconds,
                              .hash = e->hash,
                              .weights = e->weights};
@@ -128,6 +134,13 @@ int weft_job_record_is(const void *packed, size_t bytes, int64_t *job)
                         rows_bytes(head.nunit) + z_bytes(head.nunit, head.k);
 }
 
+double weft_job_record_ended(const void *packed)
+{
+    event_head head;
+    memcpy(&head, packed, sizeof head);
+    return head.began + head.seconds;
+}
+
 int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem)
 {
     event_head head;
@@ -147,6 +160,9 @@ int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *m
     weft_job_record_rounds(e, head.nunit, mem);
     put((char *)e->round, at, rows_bytes(head.nunit));
     put((char *)e->logp, at + rows_bytes(head.nunit), z_bytes(head.nunit, head.k));
+    e->team = head.team;
+    e->kept = (int)head.kept;
+    e->began = head.began;
     e->seconds = head.seconds;
     e->hash = head.hash;
     e->weights = head.weights;

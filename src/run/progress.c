@@ -37,22 +37,22 @@ void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, doub
         weft_log(WEFT_INFO, "%s", text);
 }
 
-void weft_show_job(weft_sched *s, const weft_job_record *e, int team)
+void weft_show_job(weft_sched *s, const weft_job_record *e)
 {
     const int64_t all = s->tuner->jobs(s->tuner_self);
     const double spent = weft_now() - s->begun;
-    const int64_t ran = s->n - s->replayed, left = all > s->n ? all - s->n : 0;
+    const int64_t ran = s->known - s->replayed, left = all > s->known ? all - s->known : 0;
     const double rate = spent > 0 ? (double)ran / spent : 0;
     char text[200], where[32] = "", rounds[32] = "", score[32], error[32] = "";
     snprintf(score, sizeof score, e->res.loss < MOST_PLAIN ? "%.5f" : "%.5g", e->res.loss);
-    if (s->teams > 1) snprintf(where, sizeof where, " by team %d", team);
+    if (s->teams > 1) snprintf(where, sizeof where, " by team %lld", (long long)e->team);
     if (e->nunit > 0) snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)e->nunit);
     if (!isnan(e->res.valid_error))
         snprintf(error, sizeof error, " error %.2f %%,", 100 * e->res.valid_error);
     snprintf(text, sizeof text,
              "job %lld of %lld%s:%s k = %d, score %s,%s %.2f s; %.3g jobs/s, %.0f s left",
-             (long long)s->n, (long long)(all > s->n ? all : s->n), where, rounds,
-             weft_mix_alive(&e->job.mix), score, error, e->seconds, rate,
+             (long long)s->known, (long long)(all > s->known ? all : s->known), where,
+             rounds, weft_mix_alive(&e->job.mix), score, error, e->seconds, rate,
              rate > 0 ? (double)left / rate : 0);
     s->shown = weft_now();
     if (isatty(STDERR_FILENO))

@@ -63,7 +63,12 @@ double weft_host_memory(void);
 typedef struct weft_job_record {
     weft_job job; /* with its own mixture */
     weft_result res;
+    int64_t worker;    /* simulated, that had it */
+    double start, end; /* virtual seconds */
+    int64_t team;      /* that did it */
+    double began;      /* real seconds after the search began, over all sessions */
     double seconds;    /* that the task took */
+    int kept;          /* 1: the state after it was written */
     uint64_t hash;     /* of the state after it */
     uint64_t weights;  /* hash of its tensors alone */
     int64_t nunit;     /* rows of rounds; 0 where the task makes none */
@@ -81,6 +86,8 @@ void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
 void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
 /* 1 if the bytes are an event's; *job is its id. */
 int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
+/* When the packed event ended, real seconds after the search began. */
+double weft_job_record_ended(const void *packed);
 /* Fills the rest of an event whose job is known. Returns 0 where that is not the packed
  * event's job. */
 int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem);
@@ -122,6 +129,11 @@ WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *con
 
 /* ---- trace -------------------------------------------------------------------------- */
 
+/* A file that is needed no more. */
+typedef struct weft_dropped {
+    int64_t trial, job; /* state of a trial after a job; trial -1: the job's checkpoint */
+} weft_dropped;
+
 /* What lies beside the run file NAME.h5 while the run lives: NAME.d with the journal, the
  * states of trials, and checkpoints of jobs in flight. Rank 0 of the world writes it, but
  * for the checkpoints, which rank 0 of a team writes; ranks agree on what came of it. */
@@ -138,11 +150,15 @@ typedef struct weft_trace {
     int64_t npast;
     const void **past; /* [npast] record of each job by its id, NULL where it is not done */
     int64_t ndone;
-    int ndrop;
-    int64_t roomdrop;
-    const char **drop; /* [ndrop] files to be removed when the journal is next synced */
-    double dropped;    /* journal.synced when files were last removed */
+    int64_t ndrop, roomdrop;
+    weft_dropped *drop; /* [ndrop] files to be removed when the journal is next synced */
 } weft_trace;
+
+/* Names a state: of a trial after a job. */
+typedef struct weft_state_id {
+    int64_t trial, job, n; /* x[n] */
+    uint64_t hash;
+} weft_state_id;
 
 /* Opens the trace beside `path` and reads what is there. EFILE: not writable, in use, or,
  * where `fresh` is 1, a run file or an unfinished run is there already (fresh 2: these are
@@ -156,18 +172,23 @@ WEFT_CHECKED weft_status weft_trace_begin(weft_trace *t, const char *conf, const
  * has another job of that id. Local. */
 WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_job_record *e,
                                          int *found, weft_arena *mem);
-/* Records an event and, where `state` is not NULL, first its state[n]. Collective over the
- * world. */
-WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e,
-                                        const real *state, int64_t n);
-/* Makes all events that were recorded survive a loss of the node. Collective over the
- * world. */
-WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t);
-/* Reads the state[n] after an event. Collective over team. */
+/* Real seconds after which the last event of the journal ended, of the search. Local. */
+double weft_trace_ended(const weft_trace *t);
+/* Writes a state x[n]: before its event is recorded. Local. */
+WEFT_CHECKED weft_status weft_trace_state(const weft_trace *t, const weft_state_id *id,
+                                          const real *x);
+/* Records an event; rank 0 of the world. Local. */
+WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e);
+/* Makes all events that were recorded survive a loss of the node, and removes the files
+ * that these make useless, if that was not done within the last second or `now` is 1. Rank
+ * 0 of the world. Local. */
+WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t, int now);
+/* Reads a state x[n]; a file that is not there yet is waited for so many seconds.
+ * Collective over team. */
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
-                                         const weft_job_record *e, real *state, int64_t n);
-void weft_trace_drop(weft_trace *t,
-                     const weft_job_record *e); /* its state is needed no more */
+                                         const weft_state_id *id, double seconds, real *x);
+/* The state is needed no more. Local. */
+void weft_trace_drop(weft_trace *t, const weft_state_id *id);
 /* Adds to the message of a failure to write (EFILE) how to go on; returns st. Local. */
 WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
 /* Closes it; `done` 1: the run is complete or was not begun, and NAME.d is removed. Local.
@@ -175,8 +196,7 @@ WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
 void weft_trace_close(weft_trace *t, int done);
 
 /* The file of a job's checkpoint. Owned by mem. */
-const char *weft_checkpoint_name(const weft_trace *t, const weft_job_record *e,
-                                 weft_arena *mem);
+const char *weft_checkpoint_name(const weft_trace *t, int64_t job, weft_arena *mem);
 /* Checkpoint of a job in flight: the event's rows of `done` rounds, the state[n] after
  * them, the seconds they took. Local. */
 WEFT_CHECKED weft_status weft_checkpoint_write(const weft_trace *t,
@@ -187,7 +207,7 @@ WEFT_CHECKED weft_status weft_checkpoint_write(const weft_trace *t,
 int64_t weft_checkpoint_read(const weft_trace *t, weft_job_record *e, real *state,
                              int64_t n);
 
-/* ---- scheduler ---------------------------------------------------------------------- */
+/* ---- virtual time ------------------------------------------------------------------- */
 
 /* The state of a trial in memory of its own. */
 typedef struct weft_state {
@@ -196,7 +216,65 @@ typedef struct weft_state {
     weft_arena *mem;
 } weft_state;
 
-typedef struct weft_cached weft_cached;
+typedef struct weft_cached weft_cached; /* a state that is kept */
+typedef struct weft_trial weft_trial;
+
+/* A job in flight: asked, and not told yet. */
+typedef struct weft_flight {
+    weft_job_record event; /* event.end: where the result is not known the earliest end */
+    double seconds;        /* that it takes at least, virtual */
+    int known;             /* 1: its result is here, so its end too */
+    int replayed;          /* 1: from the journal */
+    int done;              /* 1: by its team */
+    weft_cached *parent;   /* the state that it begins with; NULL: afresh */
+    weft_cached *own;      /* the state after it, once known */
+    weft_state state;      /* that, in memory, between these two; without a trace */
+    int64_t sweep, affinity;
+    double flops; /* by which it is dealt */
+    int team;     /* that it is dealt to */
+    int64_t place[2];
+    struct weft_flight *next;
+} weft_flight;
+
+/* Jobs of which one comes first. */
+typedef struct weft_flight_heap {
+    int order; /* of the two that flight.c knows */
+    int64_t n, room;
+    weft_flight **item; /* [n] */
+} weft_flight_heap;
+
+typedef struct weft_flights {
+    weft_arena *mem;
+    int64_t most, workers;  /* workers that there are, that had a job yet */
+    double now, overhead;   /* virtual time; seconds a job */
+    weft_flight_heap ends;  /* all jobs in flight */
+    weft_flight_heap deals; /* of these, those to be dealt */
+    int64_t sweep, affinity;
+    int64_t *idle; /* [nidle] workers that had a job and have none */
+    int64_t nidle, roomidle;
+    weft_flight *unused;
+} weft_flights;
+
+/* Begins at virtual time 0. workers  how many there are; 0: any number */
+void weft_flights_setup(weft_flights *q, int64_t workers, double overhead, weft_arena *mem);
+/* 1 if a worker is free. Local. */
+int weft_flights_idle(const weft_flights *q);
+/* A free worker starts a job that takes `seconds` at least. Local. Cost O(log n) of n jobs
+ * in flight, as of all below. */
+weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double seconds);
+/* Its result is here. Local. */
+void weft_flights_known(weft_flights *q, weft_flight *f);
+/* It is to be dealt, by f->affinity and f->flops. Local. */
+void weft_flights_queue(weft_flights *q, weft_flight *f);
+/* The job that is to be done next; NULL: none. Local. */
+weft_flight *weft_flights_deal(weft_flights *q);
+/* The job that is to be told next; NULL: results are missing, or none is in flight. */
+weft_flight *weft_flights_next(const weft_flights *q);
+/* That job is told: it is virtual time f->event.end, and its worker is free. *f holds until
+ * the next start. Local. */
+void weft_flights_end(weft_flights *q, weft_flight *f);
+
+/* ---- scheduler ---------------------------------------------------------------------- */
 
 /* Runs a tuner's jobs by a task. The first group of members is given, all else zero. */
 typedef struct weft_sched {
@@ -207,25 +285,34 @@ typedef struct weft_sched {
     void *task_self; /* set up for the team */
     const weft_tuner *tuner;
     void *tuner_self;          /* set up and not asked yet; each rank has its own, alike */
-    weft_trace *trace;         /* NULL: keep nothing on disk */
+    weft_trace *trace;         /* NULL: keep nothing on disk; one team */
     double time_limit, target; /* as in weft_run_opts */
     double checkpoint;         /* seconds between checkpoints of a job */
-    double memory;             /* bytes of states that are kept beside the disk; 0: any */
+    int64_t workers;           /* simulated; 0: as many as the tuner asks for */
+    double overhead;           /* virtual seconds that asking and telling a job takes */
     weft_arena *mem;
 
-    int64_t n; /* events, in the order they were done; weft_sched_run sorts by job */
+    int64_t n;              /* events that were told; weft_sched_run sorts by job */
     weft_job_record *event; /* [n] */
-    weft_job_record winner; /* where n > 0 */
-    int64_t replayed;       /* jobs told from the journal */
+    weft_job_record winner; /* of these, where n > 0 */
+    int64_t known;          /* jobs whose results are here, told or not */
+    int64_t replayed;       /* of these, from the journal */
     double seconds;         /* of the search, over all sessions */
+    weft_flights flights;   /* flights.now, .workers at the end: of the whole search */
 
-    int64_t asked, room; /* room of event */
-    int each;            /* jobs that a team is dealt at once */
-    double begun;
-    double shown;      /* when progress was last shown */
-    weft_cached *held; /* states that are in use */
-    int nheld;
-    int64_t roomheld;
+    int64_t asked, room;  /* room of event */
+    int each;             /* jobs that a team is dealt at once */
+    double begun, before; /* this session; seconds of the sessions before */
+    double shown;         /* when progress was last shown */
+    weft_job_record best; /* of those known, where known > 0 */
+    weft_flight **fresh;  /* [nfresh] asked, and not looked at by all ranks yet */
+    int64_t nfresh, roomfresh;
+    weft_trial *trial; /* [ntrial] */
+    int64_t ntrial, roomtrial;
+    weft_cached *won;     /* state of the winner */
+    weft_cached **newest; /* [nnewest] states that a later job may begin with */
+    int64_t nnewest, roomnewest, unchecked;
+    weft_cached *unused;
 } weft_sched;
 
 /* To the end of the search. WEFT_STOP: by a signal or the time limit. Collective over
@@ -234,18 +321,27 @@ WEFT_CHECKED weft_status weft_sched_run(weft_sched *s);
 
 /* Does a job, from its start or its last checkpoint, and gives the state after it, in
  * memory that the caller frees. Collective over team. WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_job_record *e, weft_state *out);
+WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_flight *f, weft_state *out);
 
-/* Gives the state that a job begins with: of its trial, or the trial it copies, or afresh.
- * Collective over team. */
-WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job, real *x);
-/* What the trial of the job, or the one it copies, was given before. Local. */
-double weft_cache_resource(const weft_sched *s, const weft_job *job);
-/* Takes the state after an event, NULL: it is in the file only. Lets go of those that no
- * later job and no winner needs. Local. */
-void weft_cache_add(weft_sched *s, const weft_job_record *e, const weft_state *state);
-/* Lets go of the states of trials that the tuner, since its last tell, calls ended. Local.
- */
+/* The state that a job which is asked begins with, pinned until it is told: of its trial,
+ * or of the trial it copies, after the last told job; NULL: afresh. Ends the program where
+ * the tuner breaks its promises. Local. */
+weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job);
+/* Gives that state. Collective over team. */
+WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job,
+                                          const weft_cached *parent, real *x);
+/* What its trial was given. Local. */
+double weft_cache_resource(const weft_cached *parent);
+/* Keeps the state after a job that this team has done, if event.kept says so; frees it
+ * otherwise. Collective over team. EFILE. */
+WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_state *state);
+/* The result of a job is known: makes f->own. Local. */
+void weft_cache_known(weft_sched *s, weft_flight *f);
+/* The job is told; `leads` 1: it is the winner so far. Lets go of states that nothing needs
+ * any more. Local. */
+void weft_cache_told(weft_sched *s, weft_flight *f, int leads);
+/* Lets go of the states of trials that the tuner, since some of its last tells, calls
+ * ended. Local. Cost of all calls: O(1) a tell. */
 void weft_cache_ended(weft_sched *s);
 /* The winner's state, [nstate], until weft_cache_free. Collective over team. */
 WEFT_CHECKED weft_status weft_cache_winner(weft_sched *s, const real **state);
@@ -255,7 +351,7 @@ void weft_cache_free(weft_sched *s);
 /* Tell a person how far a job, and the search, is: one updating line on a terminal; in a
  * log a line a job, and one for rounds now and then. Local. */
 void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds);
-void weft_show_job(weft_sched *s, const weft_job_record *e, int team);
+void weft_show_job(weft_sched *s, const weft_job_record *e);
 
 /* Catches SIGTERM, SIGUSR1 and SIGINT until weft_signals_free. Local. */
 void weft_signals_catch(void);

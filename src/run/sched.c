@@ -1,53 +1,44 @@
-/* The scheduler: asks the tuner for jobs as long as it gives any, has them done by teams of
- * ranks, tells the results in the order the jobs were asked, and so on to the end. Jobs
- * that were asked together run grouped by the task's affinity, the costly ones first, a
- * trial's own in their order. Several teams do jobs that do not depend on each other side
- * by side: these are dealt by cost, as many at once as take about the time between two
- * checkpoints; results then go to all ranks, whose tuners are alike. A job that the journal
- * knows is told, not run: so a run goes on after a restart exactly where it was. Nothing
- * that a task or tuner sees depends on teams or journal. Called by tune.c. */
+/* The scheduler: simulated workers ask the tuner for jobs as long as it gives any, teams of
+ * ranks do them, results are told in the order of virtual time (flight.c), after each of
+ * which the free workers ask again, and so on to the end. Jobs in flight do not depend on
+ * each other: several teams do them side by side, grouped by the task's affinity, the
+ * costly ones first; these are dealt by cost, as many at once as take about the time
+ * between two checkpoints, and their results then go to all ranks, whose tuners are alike.
+ * A job that the journal knows is not run again: so a run goes on after a restart exactly
+ * where it was. Nothing that a task or tuner sees depends on teams or journal. Called by
+ * tune.c. */
 #include "run_private.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH     4096 /* jobs that are asked ahead at most */
-#define MOST_EACH 256  /* jobs that a team is dealt at once at most */
+#define MOST_EACH 256 /* jobs that a team is dealt at once at most */
 
-/* A job that was asked and waits to be run. */
-typedef struct slot {
-    weft_job_record event;
-    int64_t wave; /* jobs of a wave do not depend on each other */
-    int64_t affinity;
-    double cost; /* operations */
-    int team;    /* that it is dealt to */
-    int done;
-    weft_state state; /* after it; mem NULL where it is not here or not needed */
-} slot;
+/* ---- what is known ------------------------------------------------------------------ */
 
-/* ---- the books ---------------------------------------------------------------------- */
-
-static int better(const weft_job_record *a, const weft_job_record *b)
+static int beats(const weft_job_record *a, const weft_job_record *b)
 {
     const weft_merit x = weft_job_record_merit(a), y = weft_job_record_merit(b);
     return weft_merit_compare(&x, &y) > 0;
 }
 
-static int leads(const weft_sched *s, const weft_job_record *e)
+/* 1 if b cannot win the run, whatever else is told, once a is told. */
+static int outdoes(const weft_job_record *a, const weft_job_record *b)
 {
-    return s->n == 0 || better(e, &s->winner);
+    const int alike = a->job.eligibility == b->job.eligibility;
+    return (alike || b->job.eligibility == WEFT_WINS_LAST) && beats(a, b);
 }
 
-/* Takes an event that is complete into the books; the winner is known. */
-static const weft_job_record *enter(weft_sched *s, const weft_job_record *e,
-                                    const weft_state *state)
+/* 1 if the state after a job that has been done may be needed: by later jobs, or by the
+ * winner. `best` is of jobs that are known, NULL: none. With a target, these need not come
+ * to be told. */
+static int is_needed(const weft_sched *s, const weft_job_record *e,
+                     const weft_job_record *best)
 {
-    s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
-    weft_job_record *own = &s->event[s->n++];
-    *own = *e;
-    weft_cache_add(s, own, state);
-    return own;
+    if (!e->job.last) return 1;
+    if (s->target > 0) return s->n == 0 || !outdoes(&s->winner, e);
+    return !best || !outdoes(best, e);
 }
 
 /* Shared fits, whose trials cannot win, are none: the mean of many maps is nobody's. */
@@ -57,6 +48,16 @@ static int is_target(const weft_sched *s, const weft_job_record *e)
            e->res.loss <= s->target;
 }
 
+/* All ranks know the result. */
+static void enter(weft_sched *s, weft_flight *f)
+{
+    weft_flights_known(&s->flights, f);
+    weft_cache_known(s, f);
+    if (s->known == 0 || outdoes(&f->event, &s->best)) s->best = f->event;
+    s->known++;
+    s->replayed += f->replayed;
+}
+
 /* ---- teams -------------------------------------------------------------------------- */
 
 static int my_team(const weft_sched *s)
@@ -64,205 +65,188 @@ static int my_team(const weft_sched *s)
     return weft_team_of(s->world->size, s->teams, s->world->rank);
 }
 
+static int leader_of(const weft_sched *s, int team)
+{
+    return weft_team_first(s->world->size, s->teams, team);
+}
+
 /* Deals jobs, the costly ones first, each to the team that will be free first. */
-static void deal(const weft_sched *s, slot *todo, int n)
+static void deal(const weft_sched *s, weft_flight **todo, int n)
 {
     weft_arena *tmp = weft_arena_new();
     double *cost = WEFT_NEW(tmp, double, n), *ranks = WEFT_NEW(tmp, double, s->teams);
     int *team = WEFT_NEW(tmp, int, n);
-    for (int i = 0; i < n; i++) cost[i] = fmax(todo[i].cost, 1);
+    for (int i = 0; i < n; i++) cost[i] = fmax(todo[i]->flops, 1);
     for (int g = 0; g < s->teams; g++)
         ranks[g] = weft_team_size(s->world->size, s->teams, g);
     weft_deal_costs(n, cost, s->teams, ranks, team);
-    for (int i = 0; i < n; i++) todo[i].team = team[i];
+    for (int i = 0; i < n; i++) todo[i]->team = team[i];
     weft_arena_free(tmp);
 }
 
-/* Lets go of the state of a job of this team that no later job continues, if another beats
- * it. `best` is the leader so far, NULL: none. Where a target may cut off what another team
- * does, any may win. */
-static slot *keep_best(const weft_sched *s, slot *best, slot *now)
+/* Does a job of this team. Collective over team. */
+static weft_status run_one(weft_sched *s, weft_flight *f, const weft_job_record *best)
 {
-    if (!now->event.job.last || s->target > 0) return best;
-    const int wins = best ? better(&now->event, &best->event) : leads(s, &now->event);
-    slot *loser = wins ? best : now;
-    if (loser) {
-        weft_arena_free(loser->state.mem);
-        loser->state.mem = NULL;
-    }
-    return wins ? now : best;
+    weft_state state;
+    TRY(weft_job_run(s, f, &state));
+    f->event.team = f->team;
+    f->event.kept = is_needed(s, &f->event, best);
+    return weft_cache_keep(s, f, &state);
 }
 
 /* Does this team's jobs among todo[n]. */
-static weft_status run_own(weft_sched *s, slot *todo, int n)
+static weft_status run_own(weft_sched *s, weft_flight **todo, int n)
 {
     weft_status st = WEFT_OK;
-    slot *best = NULL;
-    int reached = 0;
+    const weft_job_record *best = s->known > 0 ? &s->best : NULL;
     const int mine = my_team(s);
     weft_times_move(s->world, s->team);
-    for (int i = 0; i < n && st == WEFT_OK && !reached; i++) {
-        if (todo[i].team != mine) continue;
-        st = weft_job_run(s, &todo[i].event, &todo[i].state);
-        todo[i].done = st == WEFT_OK;
-        if (!todo[i].done) continue;
-        best = keep_best(s, best, &todo[i]);
-        reached = is_target(s, &todo[i].event);
+    for (int i = 0; i < n && st == WEFT_OK; i++) {
+        weft_flight *f = todo[i];
+        if (f->team != mine) continue;
+        st = run_one(s, f, best);
+        f->done = st == WEFT_OK;
+        if (f->done && (!best || outdoes(&f->event, best))) best = &f->event;
     }
     weft_times_move(s->team, s->world);
     return st;
 }
 
 /* Gives an event to all ranks from the team that did it. Collective over world. */
-static void share_event(weft_sched *s, slot *t)
+static void share_event(weft_sched *s, weft_flight *f)
 {
-    const int root = weft_team_first(s->world->size, s->teams, t->team);
+    const int root = leader_of(s, f->team);
     weft_arena *tmp = weft_arena_new();
     size_t bytes = 0;
     void *packed = NULL;
-    if (s->world->rank == root) packed = weft_job_record_pack(&t->event, &bytes, tmp);
+    if (s->world->rank == root) packed = weft_job_record_pack(&f->event, &bytes, tmp);
     weft_bcast(s->world, &bytes, sizeof bytes, root);
     if (!packed) packed = WEFT_NEW(tmp, char, bytes);
     weft_bcast(s->world, packed, bytes, root);
     const int same =
-        t->team == my_team(s) || weft_job_record_unpack(&t->event, packed, s->mem);
+        f->team == my_team(s) || weft_job_record_unpack(&f->event, packed, s->mem);
     weft_check(same, "the ranks' tuners ask for different jobs (%lld)",
-               (long long)t->event.job.id);
+               (long long)f->event.job.id);
     weft_arena_free(tmp);
 }
 
-/* Gives the state after a job to all ranks. Collective over world. */
-static void share_state(weft_sched *s, slot *t)
-{
-    weft_state *x = &t->state;
-    if (t->team != my_team(s)) {
-        *x = (weft_state){.n = s->task->nstate(s->task_self, t->event.job.mix.k),
-                          .mem = weft_arena_new()};
-        x->x = WEFT_NEW(x->mem, real, x->n);
-    }
-    weft_bcast(s->world, x->x, (size_t)x->n * sizeof *x->x,
-               weft_team_first(s->world->size, s->teams, t->team));
-}
-
 /* Makes the done jobs of all teams known to all ranks. Collective over world. */
-static void share(weft_sched *s, slot *todo, int n)
+static void share(weft_sched *s, weft_flight **todo, int n)
 {
     if (s->teams == 1) return;
     weft_arena *tmp = weft_arena_new();
     int32_t *done = WEFT_NEW(tmp, int32_t, n);
     for (int i = 0; i < n; i++)
-        done[i] =
-            s->world->rank == weft_team_first(s->world->size, s->teams, todo[i].team) &&
-            todo[i].done;
+        done[i] = s->world->rank == leader_of(s, todo[i]->team) && todo[i]->done;
     weft_sum_i32(s->world, done, (size_t)n);
     for (int i = 0; i < n; i++) {
-        todo[i].done = done[i];
-        if (done[i]) share_event(s, &todo[i]);
+        todo[i]->done = done[i];
+        if (done[i]) share_event(s, todo[i]);
     }
     weft_arena_free(tmp);
 }
 
-/* Records an event that all ranks know and takes it into the books. Collective over world.
- */
-static weft_status record(weft_sched *s, slot *t)
+/* Takes what is done into journal and books; what is not goes back to be dealt again.
+ * Collective over world. */
+static weft_status record(weft_sched *s, weft_flight **todo, int n)
 {
-    const int keep = !t->event.job.last || t->event.job.id == s->winner.job.id;
-    if (keep && s->teams > 1) share_state(s, t);
-    if (s->trace)
-        TRY(weft_trace_add(s->trace, &t->event, keep ? t->state.x : NULL, t->state.n));
-    weft_show_job(s, enter(s, &t->event, &t->state), t->team);
-    return WEFT_OK;
-}
-
-/* Records the done jobs, in order, up to one that meets the target where none before it is
- * missing. Collective over world. */
-static weft_status record_all(weft_sched *s, slot *todo, int n, int *reached)
-{
-    int end = 0, whole = 1, any = s->n > 0;
-    for (; end < n && !*reached; end++) {
-        const weft_job_record *e = &todo[end].event;
-        whole &= todo[end].done;
-        if (!todo[end].done) continue;
-        if (!any || better(e, &s->winner)) s->winner = *e;
-        any = 1;
-        *reached = whole && is_target(s, e);
-    }
     weft_status st = WEFT_OK;
     for (int i = 0; i < n; i++) {
-        if (!todo[i].done) continue;
-        if (i < end && st == WEFT_OK)
-            st = record(s, &todo[i]);
-        else
-            weft_arena_free(todo[i].state.mem);
+        weft_flight *f = todo[i];
+        if (!f->done) {
+            weft_flights_queue(&s->flights, f);
+            continue;
+        }
+        enter(s, f); /* the end is recorded too */
+        if (s->trace && s->world->rank == 0 && st == WEFT_OK)
+            st = weft_trace_add(s->trace, &f->event);
+        weft_show_job(s, &f->event);
     }
-    return st == WEFT_OK && s->trace ? weft_trace_sync(s->trace) : st;
+    if (!s->trace) return WEFT_OK;
+    if (s->world->rank == 0 && st == WEFT_OK) st = weft_trace_sync(s->trace, 0);
+    return weft_agree(st, s->world);
 }
 
 /* How many jobs a team is dealt next: about as many as take the time between two
  * checkpoints, after which a killed run loses them. Collective over world. */
 static void adapt(weft_sched *s, int n, double seconds)
 {
-    if (s->teams == 1) return;
+    if (s->teams == 1 || s->target > 0) return;
     const double fit = n * s->checkpoint / (s->teams * fmax(seconds, 1e-3));
     int32_t each = (int32_t)fmax(1, fmin(fmin(fit, 4.0 * s->each), MOST_EACH));
     weft_bcast(s->world, &each, sizeof each, 0);
     s->each = each;
 }
 
-/* Does jobs that do not depend on each other. Collective over world. */
-static weft_status run_jobs(weft_sched *s, slot *todo, int n, int *reached)
+/* Does some of the jobs in flight. Collective over world. */
+static weft_status run_jobs(weft_sched *s, weft_flight **todo, int n)
 {
     const double start = weft_now();
     deal(s, todo, n);
     weft_status st = run_own(s, todo, n);
     share(s, todo, n);
-    const weft_status recorded = record_all(s, todo, n, reached);
-    if (recorded != WEFT_OK) return recorded;
+    TRY(record(s, todo, n));
     adapt(s, n, weft_now() - start);
     return weft_agree(st, s->world);
 }
 
-/* ---- batches ------------------------------------------------------------------------ */
+/* ---- asking ------------------------------------------------------------------------- */
 
-static int touches(const weft_job *a, const weft_job *b)
+/* Virtual seconds that a job takes at least. */
+static double least_seconds(const weft_sched *s, const weft_job *job,
+                            const weft_cached *parent)
 {
-    return a->trial == b->trial || a->from == b->trial || b->from == a->trial;
+    if (!s->task->seconds) return fmax(job->resource, 0);
+    return fmax(s->task->seconds(s->task_self, job, weft_cache_resource(parent)), 0);
 }
 
-/* Asks for jobs until the tuner wants to be told. */
-static weft_asked ask(weft_sched *s, slot *batch, int *n)
+/* A worker starts a job, whose result the journal may know. */
+static weft_status start(weft_sched *s, const weft_job *job)
 {
-    weft_asked answer = WEFT_JOB;
-    for (*n = 0; *n < BATCH; (*n)++) {
-        weft_job job = {.from = -1, .feature_fraction = 1};
-        answer = s->tuner->ask(s->tuner_self, &job);
-        if (answer != WEFT_JOB) break;
-        job.id = s->asked++;
-        slot *t = &batch[*n];
-        *t = (slot){.event = weft_job_record_new(&job, s->mem)};
-        t->affinity = s->task->affinity(s->task_self, &t->event.job);
-        for (int i = 0; i < *n; i++)
-            if (touches(&batch[i].event.job, &t->event.job) && t->wave <= batch[i].wave)
-                t->wave = batch[i].wave + 1;
+    weft_cached *parent = weft_cache_pin(s, job);
+    weft_flight *f = weft_flights_start(&s->flights, job, least_seconds(s, job, parent));
+    f->parent = parent;
+    if (s->trace) TRY(weft_trace_find(s->trace, &f->event, &f->replayed, s->mem));
+    if (f->replayed) {
+        enter(s, f);
+        return WEFT_OK;
     }
-    weft_check(*n > 0 || answer != WEFT_WAIT, "tuner %s waits for no job",
-               s->tuner->kind.name);
-    return answer;
+    f->affinity = s->task->affinity(s->task_self, &f->event.job);
+    s->fresh = weft_grow(s->mem, s->fresh, sizeof *s->fresh, s->nfresh, &s->roomfresh);
+    s->fresh[s->nfresh++] = f;
+    return WEFT_OK;
 }
 
-/* Makes sure that all ranks ask for the same, and gives all the same costs. Collective over
- * world. */
-static void agree_on(weft_sched *s, slot *batch, int n)
+/* Free workers ask, until the tuner wants to be told. */
+static weft_status ask(weft_sched *s, weft_asked *answer)
 {
+    while (*answer != WEFT_DONE && weft_flights_idle(&s->flights)) {
+        weft_job job = {.from = -1, .feature_fraction = 1};
+        *answer = s->tuner->ask(s->tuner_self, &job);
+        if (*answer != WEFT_JOB) break;
+        job.id = s->asked++;
+        TRY(start(s, &job));
+    }
+    weft_check(*answer != WEFT_WAIT || s->flights.ends.n > 0, "tuner %s waits for no job",
+               s->tuner->kind.name);
+    return WEFT_OK;
+}
+
+/* Makes sure that all ranks ask for the same, gives all the same costs, and lines up to be
+ * dealt what was asked. Collective over world. */
+static void line_up(weft_sched *s)
+{
+    const int64_t n = s->nfresh;
     weft_arena *tmp = weft_arena_new();
     double *cost = WEFT_NEW(tmp, double, n);
     uint64_t h = 0;
-    for (int i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
+        const weft_job *job = &s->fresh[i]->event.job;
         size_t bytes;
-        const void *packed = weft_job_pack(&batch[i].event.job, &bytes, tmp);
+        const void *packed = weft_job_pack(job, &bytes, tmp);
         h = weft_hash(packed, bytes, h);
         weft_cost c = {0};
-        s->task->cost(s->task_self, &batch[i].event.job, &c);
+        s->task->cost(s->task_self, job, &c);
         cost[i] = c.flops;
     }
     const double mark = (double)(h >> 12);
@@ -270,19 +254,34 @@ static void agree_on(weft_sched *s, slot *batch, int n)
     weft_max_f64(s->world, v, 2);
     weft_check(v[0] + v[1] >= 0 && v[0] + v[1] <= 0,
                "the ranks' tuners ask for different jobs (%lld ...)",
-               n > 0 ? (long long)batch[0].event.job.id : -1);
+               n > 0 ? (long long)s->fresh[0]->event.job.id : -1);
     weft_bcast(s->world, cost, (size_t)n * sizeof *cost, 0);
-    for (int i = 0; i < n; i++) batch[i].cost = cost[i];
+    for (int64_t i = 0; i < n; i++) {
+        /* Where a target may end the search, what is asked first is done first. */
+        s->fresh[i]->flops = s->target > 0 ? 1 : cost[i];
+        weft_flights_queue(&s->flights, s->fresh[i]);
+    }
+    s->nfresh = 0;
     weft_arena_free(tmp);
 }
 
-static int in_order(const void *pa, const void *pb)
+/* ---- telling ------------------------------------------------------------------------ */
+
+/* Does jobs until it is known which one is told next. Collective over world. */
+static weft_status run_to_next(weft_sched *s, weft_flight **next)
 {
-    const slot *a = pa, *b = pb;
-    if (a->wave != b->wave) return a->wave < b->wave ? -1 : 1;
-    if (a->affinity != b->affinity) return a->affinity < b->affinity ? -1 : 1;
-    if (a->cost > b->cost || a->cost < b->cost) return a->cost > b->cost ? -1 : 1;
-    return a->event.job.id < b->event.job.id ? -1 : 1;
+    weft_arena *tmp = weft_arena_new();
+    weft_flight **todo = WEFT_NEW(tmp, weft_flight *, s->teams * MOST_EACH);
+    weft_status st = WEFT_OK;
+    while (st == WEFT_OK && !(*next = weft_flights_next(&s->flights))) {
+        if (s->nfresh > 0) line_up(s);
+        int n = 0;
+        while (n < s->teams * s->each && (todo[n] = weft_flights_deal(&s->flights))) n++;
+        weft_check(n > 0, "no job is left of %lld in flight", (long long)s->flights.ends.n);
+        st = run_jobs(s, todo, n);
+    }
+    weft_arena_free(tmp);
+    return st;
 }
 
 static int by_job(const void *pa, const void *pb)
@@ -291,75 +290,50 @@ static int by_job(const void *pa, const void *pb)
     return a->job.id < b->job.id ? -1 : 1;
 }
 
-static int slot_by_job(const void *pa, const void *pb)
+/* Enters an event into the books and tells the tuner. */
+static void tell(weft_sched *s, weft_flight *f)
 {
-    const slot *a = pa, *b = pb;
-    return by_job(&a->event, &b->event);
+    const weft_job_record *e = &f->event;
+    const int leads = s->n == 0 || beats(e, &s->winner);
+    if (leads) s->winner = *e;
+    s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
+    s->event[s->n++] = *e;
+    weft_cache_told(s, f, leads);
+    s->tuner->tell(s->tuner_self, &e->res);
+    weft_cache_ended(s);
+    weft_flights_end(&s->flights, f);
 }
 
-/* Takes from the journal what is done. */
-static weft_status find(weft_sched *s, slot *batch, int n)
+static weft_status search(weft_sched *s)
 {
-    for (int i = 0; i < n && s->trace; i++)
-        TRY(weft_trace_find(s->trace, &batch[i].event, &batch[i].done, s->mem));
-    return WEFT_OK;
-}
-
-static void replay(weft_sched *s, const weft_job_record *e, int *reached)
-{
-    if (leads(s, e)) s->winner = *e;
-    enter(s, e, NULL);
-    s->replayed++;
-    s->seconds += e->seconds;
-    *reached = is_target(s, e);
-}
-
-/* Runs a batch, or takes its results from the journal. *reached: the target is met. */
-static weft_status run_batch(weft_sched *s, slot *batch, int n, int *reached)
-{
-    agree_on(s, batch, n);
-    qsort(batch, (size_t)n, sizeof *batch, in_order);
-    TRY(find(s, batch, n));
-    for (int i = 0; i < n && !*reached;) {
-        if (batch[i].done) {
-            replay(s, &batch[i++].event, reached);
-            continue;
-        }
-        int count = 0;
-        while (i + count < n && count < s->teams * s->each && !batch[i + count].done &&
-               batch[i + count].wave == batch[i].wave)
-            count++;
-        TRY(run_jobs(s, batch + i, count, reached));
-        i += count;
-    }
-    return WEFT_OK;
-}
-
-static weft_status search(weft_sched *s, slot *batch)
-{
-    int reached = 0;
-    for (weft_asked answer = WEFT_WAIT; answer != WEFT_DONE && !reached;) {
-        int n;
-        answer = ask(s, batch, &n);
-        TRY(run_batch(s, batch, n, &reached));
+    weft_asked answer = WEFT_JOB;
+    for (int reached = 0; !reached;) {
+        TRY(ask(s, &answer));
+        if (s->flights.ends.n == 0) break;
+        weft_flight *next = NULL;
+        TRY(run_to_next(s, &next));
+        reached = is_target(s, &next->event);
+        tell(s, next);
         if (reached) weft_log(WEFT_INFO, "the target %g is reached", s->target);
-        qsort(batch, (size_t)n, sizeof *batch, slot_by_job);
-        for (int i = 0; i < n && !reached; i++)
-            s->tuner->tell(s->tuner_self, &batch[i].event.res);
-        weft_cache_ended(s);
     }
     return WEFT_OK;
 }
 
 weft_status weft_sched_run(weft_sched *s)
 {
+    weft_check(s->trace || s->teams == 1, "teams without a trace");
     s->begun = weft_now();
     s->each = 1;
-    weft_arena *tmp = weft_arena_new();
-    const weft_status st = search(s, WEFT_NEW(tmp, slot, BATCH));
-    weft_arena_free(tmp);
+    s->before = s->trace ? weft_trace_ended(s->trace) : 0;
+    weft_flights_setup(&s->flights, s->workers, s->overhead, s->mem);
+    weft_status st = search(s);
+    if (s->trace && s->world->rank == 0) {
+        const weft_status synced = weft_trace_sync(s->trace, 1);
+        if (st == WEFT_OK) st = synced;
+    }
+    st = weft_agree(st, s->world);
     weft_progress("%s", "");
-    s->seconds += weft_now() - s->begun;
+    s->seconds = s->before + weft_now() - s->begun;
     if (s->n > 0) qsort(s->event, (size_t)s->n, sizeof *s->event, by_job);
     return st;
 }

@@ -71,6 +71,26 @@ static const weft_opt run_opts[] = {
      .lo = 1,
      .hi = 1e6,
      .about = "teams of ranks that do jobs side by side; the result is the same"},
+    {.name = "workers",
+     .type = WEFT_LONG,
+     .at = offsetof(weft_run_opts, workers),
+     .def = "8",
+     .lo = 1,
+     .hi = 1e9,
+     .about =
+         "simulated workers, each with one job at a time, whose virtual time decides in "
+         "which order results are told: any ranks and teams give the same result, "
+         "another number of workers another; tuners that wait by themselves have as "
+         "many as they ask for"},
+    {.name = "overhead",
+     .type = WEFT_REAL,
+     .at = offsetof(weft_run_opts, overhead),
+     .def = "0",
+     .lo = 0,
+     .hi = 1e6,
+     .about =
+         "virtual seconds that a worker needs for each job beside its work, to ask and "
+         "to tell"},
     {.name = "test",
      .type = WEFT_BOOL,
      .at = offsetof(weft_run_opts, test),

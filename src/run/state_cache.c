@@ -1,147 +1,248 @@
-/* The states of trials that a later job or the winner needs: in memory, and where the run
- * has a trace also in a file, from which they are read when memory was given up or the run
- * is resumed. Called by sched.c and job.c. */
+/* The states of trials that a later job or the winner needs. Where the run has a trace they
+ * lie in its directory: the team that did a job writes its state, whoever goes on with the
+ * trial, or copies it, reads it, and memory holds none. Without a trace they stay in
+ * memory.
+ *
+ * A state is of a trial after a job. A job begins with that of its trial's last told job,
+ * or of the trial that it copies, as it is when the job is asked: that state is pinned
+ * until the job is told. A state goes when it is not pinned, is not the winner's, and no
+ * later job can reach it: a newer one of its trial was told, or the tuner promised that
+ * none follows. Called by sched.c and job.c. */
 #include "run_private.h"
 
 #include <string.h>
 
+#define WAIT_SECONDS 60.0 /* for a file of another host to be seen */
+
 /* The state of a trial after a job. */
 struct weft_cached {
-    const weft_job_record *of; /* a copy: events move as they grow */
-    int newest;                /* 1: the trial's last so far, and a later job may need it */
-    weft_state state;          /* x NULL: in the file only */
+    weft_state_id id;
+    double resource;  /* of the trial in all */
+    int users;        /* its job until it is told, jobs in flight that begin with it, win */
+    int newest;       /* 1: of its trial's last told job, and a later one may need it */
+    int kept;         /* 1: it was written, or is in memory */
+    int here;         /* 1: in this session, so that its file may be on its way to us */
+    int64_t at;       /* in s->newest, where newest is 1 */
+    weft_state state; /* without a trace, else x NULL */
+    weft_cached *next;
 };
 
-static weft_cached *newest_of(const weft_sched *s, int64_t trial)
+struct weft_trial {
+    weft_cached *told; /* state after its last told job; NULL: none, or out of reach */
+    int64_t jobs;      /* told */
+    int flying;        /* 1: a job of it is in flight */
+};
+
+/* ---- entries ------------------------------------------------------------------------ */
+
+static void let_go(weft_sched *s, weft_cached *c)
 {
-    for (int i = 0; i < s->nheld; i++)
-        if (s->held[i].newest && s->held[i].of->job.trial == trial) return &s->held[i];
-    return NULL;
+    if (c->users > 0 || c->newest) return;
+    if (s->trace && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
+    weft_arena_free(c->state.mem);
+    c->state = (weft_state){0};
+    c->next = s->unused;
+    s->unused = c;
 }
 
-static weft_cached *parent_of(const weft_sched *s, const weft_job *job)
+static void unpin(weft_sched *s, weft_cached *c)
 {
-    weft_cached *own = newest_of(s, job->trial);
-    return own || job->from < 0 ? own : newest_of(s, job->from);
+    if (!c) return;
+    c->users--;
+    let_go(s, c);
 }
 
-static void forget(weft_cached *h)
+static void make_newest(weft_sched *s, weft_cached *c)
 {
-    weft_arena_free(h->state.mem);
-    h->state.mem = NULL;
-    h->state.x = NULL;
+    s->newest = weft_grow(s->mem, s->newest, sizeof *s->newest, s->nnewest, &s->roomnewest);
+    c->newest = 1;
+    c->at = s->nnewest;
+    s->newest[s->nnewest++] = c;
 }
 
-/* Gives up the memory of the oldest states, which lie in files, beyond what is allowed; the
- * last one stays. */
-static void make_room(weft_sched *s)
+/* No later job needs it. */
+static void make_old(weft_sched *s, weft_cached *c)
 {
-    if (!s->trace || !(s->memory > 0)) return;
-    double bytes = 0;
-    for (int i = s->nheld - 1; i >= 0; i--) {
-        weft_cached *h = &s->held[i];
-        if (!h->state.x) continue;
-        bytes += (double)h->state.n * sizeof *h->state.x;
-        if (bytes > s->memory && i < s->nheld - 1) forget(h);
+    if (!c) return;
+    s->newest[c->at] = s->newest[--s->nnewest];
+    s->newest[c->at]->at = c->at;
+    c->newest = 0;
+    let_go(s, c);
+}
+
+/* ---- trials ------------------------------------------------------------------------- */
+
+static weft_trial *trial_of(weft_sched *s, const weft_job *job)
+{
+    const char *name = s->tuner->kind.name;
+    weft_check(job->trial >= 0 && job->trial <= s->ntrial,
+               "tuner %s asks for trial %lld after %lld others: trials are numbered in the "
+               "order in which they begin",
+               name, (long long)job->trial, (long long)s->ntrial);
+    if (job->trial == s->ntrial) {
+        s->trial = weft_grow(s->mem, s->trial, sizeof *s->trial, s->ntrial, &s->roomtrial);
+        s->trial[s->ntrial++] = (weft_trial){0};
     }
+    weft_trial *t = &s->trial[job->trial];
+    weft_check(!t->flying, "tuner %s asks for trial %lld, whose job is not told yet", name,
+               (long long)job->trial);
+    weft_check(job->index == t->jobs, "tuner %s asks for job %d of trial %lld, it had %lld",
+               name, job->index, (long long)job->trial, (long long)t->jobs);
+    return t;
 }
 
-/* Reads a state that lies in the file only. */
-static weft_status fetch(weft_sched *s, weft_cached *h)
+weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job)
 {
-    if (h->state.x) return WEFT_OK;
-    const int64_t n = s->task->nstate(s->task_self, h->of->job.mix.k);
-    weft_arena *mem = weft_arena_new();
-    h->state = (weft_state){.n = n, .x = WEFT_NEW(mem, real, n), .mem = mem};
-    const weft_status st = weft_trace_load(s->trace, s->team, h->of, h->state.x, n);
-    if (st != WEFT_OK) forget(h);
-    return st;
-}
-
-weft_status weft_cache_begin(weft_sched *s, const weft_job *job, real *x)
-{
-    weft_cached *parent = parent_of(s, job);
-    if (!parent) {
-        s->task->start(s->task_self, job, x);
-        return WEFT_OK;
+    weft_trial *t = trial_of(s, job);
+    t->flying = 1;
+    weft_cached *parent = t->told;
+    if (t->jobs == 0 && job->from >= 0) {
+        weft_check(job->from < s->ntrial && job->from != job->trial,
+                   "tuner %s copies trial %lld, which there is not", s->tuner->kind.name,
+                   (long long)job->from);
+        parent = s->trial[job->from].told;
     }
-    TRY(fetch(s, parent));
-    const int64_t n = s->task->nstate(s->task_self, job->mix.k), before = parent->state.n;
-    memcpy(x, parent->state.x, (size_t)(n < before ? n : before) * sizeof *x);
-    return WEFT_OK;
+    weft_check(parent || (t->jobs == 0 && job->from < 0),
+               "tuner %s goes on with trial %lld, of which it said that no job would",
+               s->tuner->kind.name, (long long)(t->jobs > 0 ? job->trial : job->from));
+    if (parent) parent->users++;
+    return parent;
 }
 
-double weft_cache_resource(const weft_sched *s, const weft_job *job)
+void weft_cache_told(weft_sched *s, weft_flight *f, int leads)
 {
-    const weft_cached *parent = parent_of(s, job);
-    return parent ? parent->of->res.resource : 0;
-}
-
-static void push(weft_sched *s, weft_cached h)
-{
-    s->held = weft_grow(s->mem, s->held, sizeof *s->held, s->nheld, &s->roomheld);
-    s->held[s->nheld++] = h;
-}
-
-static int is_winner(const weft_sched *s, const weft_job_record *e)
-{
-    return e->job.id == s->winner.job.id;
-}
-
-/* Of states that no later job and no winner needs. */
-static void let_go(weft_sched *s)
-{
-    int kept = 0;
-    for (int i = 0; i < s->nheld; i++) {
-        weft_cached *h = &s->held[i];
-        if (h->newest || is_winner(s, h->of)) {
-            s->held[kept++] = *h;
-            continue;
-        }
-        if (s->trace) weft_trace_drop(s->trace, h->of);
-        forget(h);
+    const weft_job *job = &f->event.job;
+    weft_trial *t = &s->trial[job->trial];
+    t->flying = 0;
+    t->jobs++;
+    make_old(s, t->told);
+    t->told = NULL;
+    if (leads) {
+        unpin(s, s->won);
+        s->won = f->own;
+        s->won->users++;
     }
-    s->nheld = kept;
-}
-
-void weft_cache_add(weft_sched *s, const weft_job_record *e, const weft_state *state)
-{
-    weft_cached *before = newest_of(s, e->job.trial);
-    if (before) before->newest = 0;
-    if (!e->job.last || is_winner(s, e)) {
-        weft_job_record *own = WEFT_NEW(s->mem, weft_job_record, 1);
-        *own = *e;
-        push(s, (weft_cached){.of = own, .newest = !e->job.last});
-        if (state) s->held[s->nheld - 1].state = *state;
-    } else {
-        if (state) weft_arena_free(state->mem);
-        if (s->trace && s->task->files) weft_trace_drop(s->trace, e);
+    if (!job->last) {
+        make_newest(s, f->own);
+        t->told = f->own;
     }
-    let_go(s);
-    make_room(s);
+    unpin(s, f->parent);
+    unpin(s, f->own);
+    f->own = f->parent = NULL;
 }
 
 void weft_cache_ended(weft_sched *s)
 {
-    if (!s->tuner->ended) return;
-    for (int i = 0; i < s->nheld; i++)
-        if (s->tuner->ended(s->tuner_self, s->held[i].of->job.trial)) s->held[i].newest = 0;
-    let_go(s);
+    if (!s->tuner->ended || ++s->unchecked < s->nnewest / 4) return;
+    s->unchecked = 0;
+    for (int64_t i = s->nnewest; i-- > 0;) {
+        weft_cached *c = s->newest[i];
+        weft_trial *t = &s->trial[c->id.trial];
+        if (t->flying || !s->tuner->ended(s->tuner_self, c->id.trial)) continue;
+        t->told = NULL;
+        make_old(s, c);
+    }
 }
 
-void weft_cache_free(weft_sched *s)
+/* ---- states ------------------------------------------------------------------------- */
+
+double weft_cache_resource(const weft_cached *parent)
 {
-    for (int i = 0; i < s->nheld; i++) forget(&s->held[i]);
-    s->nheld = 0;
+    return parent ? parent->resource : 0;
+}
+
+void weft_cache_known(weft_sched *s, weft_flight *f)
+{
+    const weft_job_record *e = &f->event;
+    weft_cached *c = s->unused;
+    if (c)
+        s->unused = c->next;
+    else
+        c = WEFT_NEW(s->mem, weft_cached, 1);
+    *c = (weft_cached){.id = {.trial = e->job.trial,
+                              .job = e->job.id,
+                              .n = s->task->nstate(s->task_self, e->job.mix.k),
+                              .hash = e->hash},
+                       .resource = e->res.resource,
+                       .users = 1,
+                       .kept = e->kept,
+                       .here = !f->replayed,
+                       .state = f->state};
+    f->state = (weft_state){0};
+    f->own = c;
+}
+
+weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_state *state)
+{
+    const weft_job_record *e = &f->event;
+    if (!s->trace && e->kept) {
+        f->state = *state;
+        return WEFT_OK;
+    }
+    weft_status st = WEFT_OK;
+    const weft_state_id id = {e->job.trial, e->job.id, state->n, e->hash};
+    if (e->kept && s->team->rank == 0) st = weft_trace_state(s->trace, &id, state->x);
+    weft_arena_free(state->mem);
+    return weft_agree(st, s->team);
+}
+
+weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cached *parent,
+                             real *x)
+{
+    if (!parent) {
+        s->task->start(s->task_self, job, x);
+        return WEFT_OK;
+    }
+    const int64_t before = parent->id.n, n = s->task->nstate(s->task_self, job->mix.k);
+    const size_t bytes = (size_t)(n < before ? n : before) * sizeof *x;
+    if (parent->state.x) {
+        memcpy(x, parent->state.x, bytes);
+        return WEFT_OK;
+    }
+    const double wait = parent->here && s->teams > 1 ? WAIT_SECONDS : 0;
+    if (n >= before) return weft_trace_load(s->trace, s->team, &parent->id, wait, x);
+    weft_arena *tmp = weft_arena_new();
+    real *all = WEFT_NEW(tmp, real, before);
+    const weft_status st = weft_trace_load(s->trace, s->team, &parent->id, wait, all);
+    if (st == WEFT_OK) memcpy(x, all, bytes);
+    weft_arena_free(tmp);
+    return st;
+}
+
+static void forget(weft_cached *c)
+{
+    if (!c) return;
+    weft_arena_free(c->state.mem);
+    c->state = (weft_state){0};
 }
 
 weft_status weft_cache_winner(weft_sched *s, const real **state)
 {
-    for (int i = 0; i < s->nheld; i++) {
-        if (!is_winner(s, s->held[i].of)) continue;
-        TRY(fetch(s, &s->held[i]));
-        *state = s->held[i].state.x;
-        return WEFT_OK;
+    weft_cached *c = s->won;
+    weft_check(c && c->kept, "the state of the best job %lld was not kept",
+               (long long)s->winner.job.id);
+    if (!c->state.x) {
+        weft_arena *mem = weft_arena_new();
+        c->state =
+            (weft_state){.n = c->id.n, .x = WEFT_NEW(mem, real, c->id.n), .mem = mem};
+        const double wait = c->here && s->teams > 1 ? WAIT_SECONDS : 0;
+        const weft_status st = weft_trace_load(s->trace, s->team, &c->id, wait, c->state.x);
+        if (st != WEFT_OK) forget(c);
+        TRY(st);
     }
-    weft_die("the state of the best job %lld was not kept", (long long)s->winner.job.id);
+    *state = c->state.x;
+    return WEFT_OK;
+}
+
+void weft_cache_free(weft_sched *s)
+{
+    for (int64_t i = 0; i < s->nnewest; i++) forget(s->newest[i]);
+    forget(s->won);
+    for (int64_t i = 0; i < s->flights.ends.n; i++) {
+        weft_flight *f = s->flights.ends.item[i];
+        forget(f->parent);
+        forget(f->own);
+        weft_arena_free(f->state.mem);
+        f->state = (weft_state){0};
+    }
 }

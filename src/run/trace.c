@@ -8,10 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define SYNC_SECONDS 1.0 /* between group commits of the journal */
 
 /* What records are; that of job i is TAG_JOB + i. */
 enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_JOB = 16 };
@@ -23,22 +26,21 @@ typedef struct state_head {
     int64_t trial, job, n, real_bytes;
 } state_head;
 
-static state_head head_of(const weft_trace *t, const weft_job_record *e, int64_t n)
+static state_head head_of(const weft_trace *t, const weft_state_id *id)
 {
     return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '1'},
                         .run = t->id,
-                        .hash = e->hash,
-                        .trial = e->job.trial,
-                        .job = e->job.id,
-                        .n = n,
+                        .hash = id->hash,
+                        .trial = id->trial,
+                        .job = id->job,
+                        .n = id->n,
                         .real_bytes = (int64_t)sizeof(real)};
 }
 
-static const char *state_name(const weft_trace *t, const weft_job_record *e,
-                              weft_arena *mem)
+static const char *state_name(const weft_trace *t, const weft_state_id *id, weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s/state-%lld-%lld", t->dir, (long long)e->job.trial,
-                           (long long)e->job.id);
+    return weft_arena_text(mem, "%s/state-%lld-%lld", t->dir, (long long)id->trial,
+                           (long long)id->job);
 }
 
 /* ---- opening ------------------------------------------------------------------------ */
@@ -312,55 +314,62 @@ weft_status weft_trace_stuck(const weft_trace *t, weft_status st)
 }
 
 /* A file is removed once the record that makes it useless is durable. */
-static void drop(weft_trace *t, const char *path)
+static void drop(weft_trace *t, weft_dropped file)
 {
     t->drop = weft_grow(t->mem, t->drop, sizeof *t->drop, t->ndrop, &t->roomdrop);
-    t->drop[t->ndrop++] = path;
+    t->drop[t->ndrop++] = file;
 }
 
-static weft_status add(weft_trace *t, const weft_job_record *e, const real *state,
-                       int64_t n)
+static void remove_dropped(weft_trace *t)
 {
     weft_arena *tmp = weft_arena_new();
-    size_t bytes;
-    const void *data = weft_job_record_pack(e, &bytes, tmp);
-    weft_status st = WEFT_OK;
-    if (state) {
-        const state_head head = head_of(t, e, n);
-        st = weft_file_put_after(state_name(t, e, tmp), &head, sizeof head, state,
-                                 (size_t)n * sizeof *state);
+    for (int64_t i = 0; i < t->ndrop; i++) {
+        const size_t mark = weft_arena_mark(tmp);
+        const weft_dropped d = t->drop[i];
+        const weft_state_id id = {.trial = d.trial, .job = d.job};
+        unlink(d.trial < 0 ? weft_checkpoint_name(t, d.job, tmp) : state_name(t, &id, tmp));
+        if (d.trial >= 0)
+            weft_place_drop(weft_arena_text(tmp, WEFT_FILES_NAME, t->dir,
+                                            (long long)d.trial, (long long)d.job));
+        weft_arena_reset(tmp, mark);
     }
-    if (st == WEFT_OK)
-        st = weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, data, bytes);
-    if (st == WEFT_OK && t->journal.synced > t->dropped) {
-        for (int i = 0; i < t->ndrop; i++) weft_place_drop(t->drop[i]);
-        t->ndrop = 0;
-        t->dropped = t->journal.synced;
-    }
-    if (e->nunit > 1) drop(t, weft_checkpoint_name(t, e, t->mem));
+    t->ndrop = 0;
+    weft_arena_free(tmp);
+}
+
+weft_status weft_trace_state(const weft_trace *t, const weft_state_id *id, const real *x)
+{
+    weft_arena *tmp = weft_arena_new();
+    const state_head head = head_of(t, id);
+    const weft_status st = weft_file_put_after(state_name(t, id, tmp), &head, sizeof head,
+                                               x, (size_t)id->n * sizeof *x);
     weft_arena_free(tmp);
     return weft_trace_stuck(t, st);
 }
 
-weft_status weft_trace_add(weft_trace *t, const weft_job_record *e, const real *state,
-                           int64_t n)
+weft_status weft_trace_add(weft_trace *t, const weft_job_record *e)
 {
-    return weft_agree(t->world->rank == 0 ? add(t, e, state, n) : WEFT_OK, t->world);
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const void *data = weft_job_record_pack(e, &bytes, tmp);
+    const weft_status st =
+        weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, data, bytes);
+    if (e->nunit > 1) drop(t, (weft_dropped){.trial = -1, .job = e->job.id});
+    weft_arena_free(tmp);
+    return weft_trace_stuck(t, st);
 }
 
-weft_status weft_trace_sync(weft_trace *t)
+weft_status weft_trace_sync(weft_trace *t, int now)
 {
-    weft_status st = WEFT_OK;
-    if (t->world->rank == 0) st = weft_trace_stuck(t, weft_journal_sync(&t->journal));
-    return weft_agree(st, t->world);
+    if (!now && weft_now() - t->journal.synced < SYNC_SECONDS) return WEFT_OK;
+    const weft_status st = weft_journal_sync(&t->journal);
+    if (st == WEFT_OK) remove_dropped(t);
+    return weft_trace_stuck(t, st);
 }
 
-void weft_trace_drop(weft_trace *t, const weft_job_record *e)
+void weft_trace_drop(weft_trace *t, const weft_state_id *id)
 {
-    if (t->world->rank != 0) return;
-    drop(t, state_name(t, e, t->mem));
-    drop(t, weft_arena_text(t->mem, WEFT_FILES_NAME, t->dir, (long long)e->job.trial,
-                            (long long)e->job.id));
+    if (t->world->rank == 0) drop(t, (weft_dropped){id->trial, id->job});
 }
 
 void weft_trace_close(weft_trace *t, int done)
@@ -387,26 +396,43 @@ weft_status weft_trace_find(const weft_trace *t, weft_job_record *e, int *found,
                      (long long)e->job.id, t->path);
 }
 
-static weft_status load(const weft_trace *t, const weft_job_record *e, real *state,
-                        int64_t n)
+double weft_trace_ended(const weft_trace *t)
+{
+    double last = 0;
+    for (int64_t i = 0; i < t->npast; i++)
+        if (t->past[i]) last = fmax(last, weft_job_record_ended(t->past[i]));
+    return last;
+}
+
+/* Waits until another host's file is seen here. */
+static void await(const char *path, double seconds)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+    const double start = weft_now();
+    while (!is_file(path) && weft_now() - start < seconds) nanosleep(&pause, NULL);
+}
+
+static weft_status load(const weft_trace *t, const weft_state_id *id, double seconds,
+                        real *x)
 {
     weft_arena *tmp = weft_arena_new();
-    const size_t bytes = (size_t)n * sizeof *state;
-    const char *path = state_name(t, e, tmp);
-    const state_head expected = head_of(t, e, n);
+    const size_t bytes = (size_t)id->n * sizeof *x;
+    const char *path = state_name(t, id, tmp);
+    const state_head expected = head_of(t, id);
     state_head head;
     weft_status st = WEFT_OK;
+    await(path, seconds);
     if (!is_file(path))
         st =
             weft_fail(WEFT_EFILE,
                       "%s is missing, which holds what job %lld left and a job that is to "
                       "be done needs; put it back from a copy, or begin anew by `weft tune "
                       "--force`",
-                      path, (long long)e->job.id);
+                      path, (long long)id->job);
     else
-        st = weft_file_get_after(path, &head, sizeof head, state, bytes);
-    if (st == WEFT_OK && (memcmp(&head, &expected, sizeof head) != 0 ||
-                          weft_hash(state, bytes, 0) != e->hash))
+        st = weft_file_get_after(path, &head, sizeof head, x, bytes);
+    if (st == WEFT_OK &&
+        (memcmp(&head, &expected, sizeof head) != 0 || weft_hash(x, bytes, 0) != id->hash))
         st = weft_fail(WEFT_EFILE,
                        "%s is damaged or of another run; put it back from a copy, or begin "
                        "anew by `weft tune --force`",
@@ -415,10 +441,10 @@ static weft_status load(const weft_trace *t, const weft_job_record *e, real *sta
     return st;
 }
 
-weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_job_record *e,
-                            real *state, int64_t n)
+weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_state_id *id,
+                            double seconds, real *x)
 {
-    TRY(weft_agree(team->rank == 0 ? load(t, e, state, n) : WEFT_OK, team));
-    weft_bcast(team, state, (size_t)n * sizeof *state, 0);
+    TRY(weft_agree(team->rank == 0 ? load(t, id, seconds, x) : WEFT_OK, team));
+    weft_bcast(team, x, (size_t)id->n * sizeof *x, 0);
     return WEFT_OK;
 }

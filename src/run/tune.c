@@ -190,7 +190,8 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
                     .time_limit = r->opts.time_limit,
                     .target = r->opts.target,
                     .checkpoint = r->opts.checkpoint,
-                    .memory = r->opts.memory * 1e9 / 2,
+                    .workers = r->tuner->waits ? 0 : r->opts.workers,
+                    .overhead = r->opts.overhead,
                     .mem = r->mem};
     weft_status st = weft_sched_run(&s);
     if (st == WEFT_OK) st = conclude(r, &s, t, &o);

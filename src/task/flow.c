@@ -258,6 +258,12 @@ static double seconds_of(const flow *t, const weft_job *job)
     return job->resource * exp(t->spread * (z - t->spread / 2));
 }
 
+static double flow_seconds(const void *self, const weft_job *job, double before)
+{
+    (void)before;
+    return seconds_of(self, job);
+}
+
 static weft_status flow_step(void *self, const weft_job *job, int64_t unit, real *state,
                              weft_round *row, double *z, weft_result *res)
 {
@@ -359,6 +365,7 @@ const weft_task weft_task_flow = {
     .start = flow_start,
     .affinity = flow_affinity,
     .cost = flow_cost,
+    .seconds = flow_seconds,
     .step = flow_step,
     .optimum = flow_optimum_of,
     .score = flow_score,

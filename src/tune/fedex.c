@@ -223,4 +223,5 @@ const weft_tuner weft_tuner_fedex = {
     .jobs = fedex_jobs,
     .ended = fedex_ended,
     .early = fedex_early,
+    .waits = 1,
 };

@@ -99,4 +99,5 @@ const weft_tuner weft_tuner_mw = {
     .ask = mw_ask,
     .tell = mw_tell,
     .jobs = mw_jobs,
+    .waits = 1,
 };

@@ -73,4 +73,5 @@ const weft_tuner weft_tuner_random = {
     .ask = sweep_ask,
     .tell = sweep_tell,
     .jobs = sweep_jobs,
+    .waits = 1,
 };

@@ -70,4 +70,5 @@ const weft_tuner weft_tuner_sha = {
     .jobs = sha_jobs,
     .ended = sha_ended,
     .early = sha_early,
+    .waits = 1,
 };

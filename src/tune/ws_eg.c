@@ -147,4 +147,5 @@ const weft_tuner weft_tuner_ws_eg = {
     .ask = gradient_ask,
     .tell = gradient_tell,
     .jobs = gradient_jobs,
+    .waits = 1,
 };

@@ -205,4 +205,5 @@ const weft_tuner weft_tuner_ws_sha = {
     .ask = halving_ask,
     .tell = halving_tell,
     .jobs = halving_jobs,
+    .waits = 1,
 };

@@ -1,0 +1,162 @@
+/* Jobs in flight on simulated workers, in virtual time. A job starts when a free worker
+ * asks for it and ends at
+ *
+ *     start + max(cost, seconds) + overhead,
+ *
+ * cost what the result says, seconds the task's bound from below, known before the job is
+ * run. Results are told in the order of (end, job): the next one is known for sure as soon
+ * as the first of all jobs in flight, each by its end or, where its result is not here yet,
+ * by the earliest end that it can have, is one whose result is here. So the order is a
+ * function of the results alone, whoever runs the jobs in whatever order. Called by
+ * sched.c.
+ */
+#include "run_private.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BY_END, BY_DEAL }; /* orders of a heap */
+
+/* ---- heaps -------------------------------------------------------------------------- */
+
+static int ends_before(const weft_flight *a, const weft_flight *b)
+{
+    if (a->event.end < b->event.end || a->event.end > b->event.end)
+        return a->event.end < b->event.end;
+    return a->event.job.id < b->event.job.id;
+}
+
+/* Jobs of one affinity in a row, of these the costly ones first, then by id. Affinities are
+ * swept through in rising order again and again, so that none waits for ever. */
+static int is_dealt_before(const weft_flight *a, const weft_flight *b)
+{
+    if (a->sweep != b->sweep) return a->sweep < b->sweep;
+    if (a->affinity != b->affinity) return a->affinity < b->affinity;
+    if (a->flops < b->flops || a->flops > b->flops) return a->flops > b->flops;
+    return a->event.job.id < b->event.job.id;
+}
+
+static int is_before(const weft_flight_heap *h, const weft_flight *a, const weft_flight *b)
+{
+    return h->order == BY_END ? ends_before(a, b) : is_dealt_before(a, b);
+}
+
+static void put_at(weft_flight_heap *h, int64_t at, weft_flight *f)
+{
+    h->item[at] = f;
+    f->place[h->order] = at;
+}
+
+/* Moves an item towards the top while it belongs before its parent. */
+static void rise(weft_flight_heap *h, int64_t at)
+{
+    weft_flight *f = h->item[at];
+    while (at > 0 && is_before(h, f, h->item[(at - 1) / 2])) {
+        put_at(h, at, h->item[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    put_at(h, at, f);
+}
+
+/* Moves an item away from the top while a child belongs before it. */
+static void sink(weft_flight_heap *h, int64_t at)
+{
+    weft_flight *f = h->item[at];
+    for (;;) {
+        int64_t child = 2 * at + 1;
+        if (child >= h->n) break;
+        if (child + 1 < h->n && is_before(h, h->item[child + 1], h->item[child])) child++;
+        if (!is_before(h, h->item[child], f)) break;
+        put_at(h, at, h->item[child]);
+        at = child;
+    }
+    put_at(h, at, f);
+}
+
+static void push(weft_flight_heap *h, weft_flight *f, weft_arena *mem)
+{
+    h->item = weft_grow(mem, h->item, sizeof *h->item, h->n, &h->room);
+    put_at(h, h->n, f);
+    rise(h, h->n++);
+}
+
+static weft_flight *pop(weft_flight_heap *h)
+{
+    weft_flight *top = h->item[0];
+    if (--h->n > 0) {
+        put_at(h, 0, h->item[h->n]);
+        sink(h, 0);
+    }
+    return top;
+}
+
+/* ---- workers ------------------------------------------------------------------------ */
+
+void weft_flights_setup(weft_flights *q, int64_t workers, double overhead, weft_arena *mem)
+{
+    *q = (weft_flights){.mem = mem,
+                        .most = workers > 0 ? workers : INT64_MAX,
+                        .overhead = overhead,
+                        .ends = {.order = BY_END},
+                        .deals = {.order = BY_DEAL}};
+}
+
+int weft_flights_idle(const weft_flights *q)
+{
+    return q->nidle > 0 || q->workers < q->most;
+}
+
+weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double seconds)
+{
+    weft_flight *f = q->unused;
+    if (f)
+        q->unused = f->next;
+    else
+        f = WEFT_NEW(q->mem, weft_flight, 1);
+    *f = (weft_flight){.event = weft_job_record_new(job, q->mem), .seconds = seconds};
+    f->event.worker = q->nidle > 0 ? q->idle[--q->nidle] : q->workers++;
+    f->event.start = q->now;
+    f->event.end = q->now + seconds + q->overhead;
+    push(&q->ends, f, q->mem);
+    return f;
+}
+
+void weft_flights_known(weft_flights *q, weft_flight *f)
+{
+    const double cost = f->event.res.cost;
+    const double seconds = isfinite(cost) ? fmax(cost, f->seconds) : f->seconds;
+    f->known = 1;
+    f->event.end = f->event.start + seconds + q->overhead;
+    sink(&q->ends, f->place[BY_END]);
+}
+
+void weft_flights_queue(weft_flights *q, weft_flight *f)
+{
+    f->sweep = q->sweep + (f->affinity < q->affinity);
+    push(&q->deals, f, q->mem);
+}
+
+weft_flight *weft_flights_deal(weft_flights *q)
+{
+    if (q->deals.n == 0) return NULL;
+    weft_flight *f = pop(&q->deals);
+    q->sweep = f->sweep;
+    q->affinity = f->affinity;
+    return f;
+}
+
+weft_flight *weft_flights_next(const weft_flights *q)
+{
+    return q->ends.n > 0 && q->ends.item[0]->known ? q->ends.item[0] : NULL;
+}
+
+void weft_flights_end(weft_flights *q, weft_flight *f)
+{
+    weft_check(pop(&q->ends) == f, "job %lld is told out of turn",
+               (long long)f->event.job.id);
+    q->now = f->event.end;
+    q->idle = weft_grow(q->mem, q->idle, sizeof *q->idle, q->nidle, &q->roomidle);
+    q->idle[q->nidle++] = f->event.worker;
+    f->next = q->unused;
+    q->unused = f;
+}

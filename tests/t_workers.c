@@ -1,0 +1,531 @@
+/* Workers in virtual time: a tuner that promotes and copies trials by the order in which it
+ * is told, jobs of wildly different durations. For each number of workers the jobs, their
+ * states and the order of the tells are the same on any ranks, by any teams, with any bound
+ * on the durations, and after a stop at any job; and tuners that go by anything else, or
+ * break their promises, are caught.
+ * RUN: np=1 np=2 np=4 */
+#include "../src/run/run_private.h"
+#include "scratch.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { NSTATE = 40, NTRIAL = 14, TOP = 3, MOST_JOBS = 100, NEVER = -1 };
+
+/* What a task knows of durations before a job is run. */
+enum { EXACT, HALF, NOTHING, NBOUND };
+
+/* Mistakes of a tuner. */
+enum {
+    NONE,
+    BY_ARRIVAL,  /* goes by the order in which jobs were done here */
+    BY_TEAM,     /* asks what depends on the team */
+    BY_TIME,     /* and on the clock */
+    BY_ADDRESS,  /* and on an address */
+    UNFINISHED,  /* goes on with a trial whose job is not told */
+    INDEX_ZERO,  /* counts no jobs */
+    AFTER_LAST,  /* goes on after the last job */
+    AFTER_ENDED, /* goes on with a trial that it called ended */
+    NUMBERS,     /* leaves numbers of trials out */
+    NMISTAKE
+};
+
+static const char *const mistakes[NMISTAKE] = {"none",
+                                               "an order of arrival",
+                                               "a decision by team",
+                                               "a decision by time",
+                                               "a decision by address",
+                                               "a promotion of an unfinished trial",
+                                               "an index that is always 0",
+                                               "a job after the last one",
+                                               "a job of a trial that was ended",
+                                               "trials that are not numbered"};
+
+static double uniform(int64_t a, int64_t b, int word)
+{
+    return weft_rng_unit(
+        weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)a, (uint64_t)b, 0).v[word]);
+}
+
+/* ---- a toy task --------------------------------------------------------------------- */
+
+typedef struct toy {
+    weft_team *team;
+    int bound;
+    int steps;            /* done by this instance */
+    int stop;             /* raise SIGTERM in this step */
+    int order[MOST_JOBS]; /* of jobs: when they were done here, 0: not */
+} toy;
+
+static int64_t toy_nstate(const void *self, int k)
+{
+    (void)self, (void)k;
+    return NSTATE;
+}
+
+static void toy_start(const void *self, const weft_job *job, real *state)
+{
+    (void)self;
+    memset(state, 0, NSTATE * sizeof *state);
+    state[1] = (real)job->mix.conf[0];
+}
+
+static int64_t toy_affinity(const void *self, const weft_job *job)
+{
+    (void)self;
+    return job->trial % 3;
+}
+
+static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    (void)self;
+    *out = (weft_cost){.flops = 100 * uniform(job->trial, job->index, 1)};
+}
+
+/* From e^-3 to e^3 seconds. */
+static double duration(const weft_job *job)
+{
+    return exp(6 * uniform(job->trial, job->index, 0) - 3);
+}
+
+static double toy_seconds(const void *self, const weft_job *job, double before)
+{
+    (void)before;
+    static const double share[NBOUND] = {1, 0.5, 0};
+    return share[((const toy *)self)->bound] * duration(job);
+}
+
+/* The state is a trail of the jobs that it went through; the loss depends on it. */
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real *state,
+                            weft_round *row, double *z, weft_result *res)
+{
+    (void)unit, (void)row, (void)z;
+    toy *t = self;
+    double one = t->team->rank == 0;
+    weft_sum_f64(t->team, &one, 1, 1);
+    state[0] += (real)one;
+    state[1] = (real)(0.7 * (double)state[1] + uniform(job->trial, job->index, 2));
+    state[2 + (int)state[0] % (NSTATE - 2)] = (real)job->id;
+    res->loss = res->valid_loss = job->trial % 7 == 3 ? (double)NAN : (double)state[1];
+    if (job->trial == 5) res->loss = INFINITY;
+    res->cost = duration(job);
+    t->order[job->id % MOST_JOBS] = ++t->steps;
+    if (t->steps == t->stop) raise(SIGTERM);
+    return WEFT_OK;
+}
+
+static int toy_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
+{
+    (void)size;
+    out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {toy_nstate(self, 1)}};
+    return 1;
+}
+
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+                                   .nstate = toy_nstate,
+                                   .tensors = toy_tensors,
+                                   .start = toy_start,
+                                   .affinity = toy_affinity,
+                                   .cost = toy_cost,
+                                   .seconds = toy_seconds,
+                                   .step = toy_step};
+
+/* ---- an asynchronous tuner ---------------------------------------------------------- */
+
+typedef struct runner {
+    int jobs, flying, out, promoted; /* jobs: asked; promoted: from its level */
+    double loss;
+} runner;
+
+/* Half of those that are told at a level, whenever they are, go on to the next; every
+ * fourth new trial copies the best one so far. */
+typedef struct promoter {
+    int mistake;
+    int64_t n, told;
+    uint64_t order; /* hash of the tells */
+    const toy *task;
+    int team;
+    weft_mix mix;
+    runner trial[NTRIAL];
+} promoter;
+
+static int is_better(const promoter *p, int a, int b)
+{
+    const double x = p->trial[a].loss, y = p->trial[b].loss;
+    return b < 0 || x < y || (!(x > y) && a < b);
+}
+
+/* The best that is at rest after `level` jobs, or -1; *n: those told at that level. */
+static int best_at(const promoter *p, int level, int *n, int *promoted)
+{
+    int best = -1;
+    *n = *promoted = 0;
+    for (int i = 0; i < p->n; i++) {
+        const runner *r = &p->trial[i];
+        if (r->jobs < level || (r->jobs == level && r->flying)) continue;
+        ++*n;
+        *promoted += r->jobs > level;
+        if (r->jobs == level && !r->flying && !r->out && is_better(p, i, best)) best = i;
+    }
+    return best;
+}
+
+static int next_promotion(const promoter *p)
+{
+    for (int level = TOP - 1; level > 0; level--) {
+        int n, promoted;
+        const int best = best_at(p, level, &n, &promoted);
+        if (best >= 0 && promoted < n / 2) return best;
+    }
+    return -1;
+}
+
+static int64_t copied(const promoter *p)
+{
+    int best = -1;
+    for (int i = 0; i < p->n; i++) {
+        const runner *r = &p->trial[i];
+        if (r->jobs - r->flying < 1 || r->jobs == TOP || r->out) continue;
+        if (is_better(p, i, best)) best = i;
+    }
+    return best;
+}
+
+static int mistaken_trial(const promoter *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        const runner *r = &p->trial[i];
+        if (p->mistake == UNFINISHED && r->flying) return i;
+        if (p->mistake == AFTER_LAST && r->jobs == TOP && !r->flying) return i;
+        if (p->mistake == AFTER_ENDED && r->out && !r->flying) return i;
+    }
+    return -1;
+}
+
+static weft_asked promoter_ask(void *self, weft_job *job)
+{
+    promoter *p = self;
+    int i = mistaken_trial(p);
+    if (i < 0) i = next_promotion(p);
+    int64_t from = -1;
+    if (i < 0) {
+        if (p->n == NTRIAL) return p->told < 2 ? WEFT_WAIT : WEFT_DONE;
+        if (p->n % 4 == 3) from = copied(p);
+        i = (int)p->n++;
+        p->trial[i].loss = INFINITY;
+    }
+    runner *r = &p->trial[i];
+    p->mix.id[0] = i;
+    p->mix.conf[0] = uniform(i, 1000, 3);
+    if (p->mistake == BY_TEAM) p->mix.conf[0] += p->team;
+    if (p->mistake == BY_TIME) p->mix.conf[0] += weft_now();
+    if (p->mistake == BY_ADDRESS) p->mix.conf[0] += (double)((uintptr_t)p / 64 % 4096);
+    *job = (weft_job){.trial = p->mistake == NUMBERS ? 2 * i : i,
+                      .from = from,
+                      .index = p->mistake == INDEX_ZERO ? 0 : r->jobs,
+                      .resource = 1 << r->jobs,
+                      .feature_fraction = 1,
+                      .last = ++r->jobs == TOP,
+                      .eligibility = WEFT_WINS_LOSS,
+                      .mix = p->mix};
+    r->flying = 1;
+    return WEFT_JOB;
+}
+
+static void promoter_tell(void *self, const weft_result *res)
+{
+    promoter *p = self;
+    runner *r = &p->trial[res->trial];
+    r->flying = 0;
+    r->loss = res->loss;
+    if (p->mistake == BY_ARRIVAL) r->loss = -p->task->order[res->job % MOST_JOBS];
+    r->out = !isfinite(res->loss);
+    p->told++;
+    p->order = weft_hash(&res->job, sizeof res->job, p->order);
+    p->order = weft_hash(&res->loss, sizeof res->loss, p->order);
+}
+
+static int promoter_ended(const void *self, int64_t trial)
+{
+    return ((const promoter *)self)->trial[trial].out;
+}
+
+static int64_t promoter_jobs(const void *self)
+{
+    (void)self;
+    return 2 * NTRIAL;
+}
+
+static const weft_tuner promoter_tuner = {
+    .kind = {.name = "promoter", .size = sizeof(promoter)},
+    .ask = promoter_ask,
+    .tell = promoter_tell,
+    .jobs = promoter_jobs,
+    .ended = promoter_ended};
+
+/* ---- a run -------------------------------------------------------------------------- */
+
+/* How a run is made; path NULL: without a trace. */
+typedef struct setting {
+    int64_t workers;
+    int teams, bound, mistake;
+    int fresh; /* 2: replaces what is there; 0: goes on with it */
+    const char *path;
+    double overhead, target;
+} setting;
+
+typedef struct bench {
+    weft_arena *mem;
+    weft_team own;
+    toy task;
+    promoter tuner;
+    weft_sched sched;
+    weft_trace trace;
+} bench;
+
+static weft_status prepare(bench *b, const setting *how)
+{
+    *b = (bench){.mem = weft_arena_new()};
+    if (how->teams > 1) weft_team_split(&world, how->teams, &b->own);
+    weft_team *team = how->teams > 1 ? &b->own : &world;
+    b->task = (toy){.team = team, .stop = NEVER, .bound = how->bound};
+    b->tuner = (promoter){.mistake = how->mistake,
+                          .task = &b->task,
+                          .team = weft_team_of(world.size, how->teams, world.rank),
+                          .mix = weft_mix_new(1, 1, b->mem)};
+    b->sched = (weft_sched){.world = &world,
+                            .team = team,
+                            .teams = how->teams,
+                            .task = &toy_task,
+                            .task_self = &b->task,
+                            .tuner = &promoter_tuner,
+                            .tuner_self = &b->tuner,
+                            .checkpoint = 60,
+                            .target = how->target,
+                            .workers = how->workers,
+                            .overhead = how->overhead,
+                            .mem = b->mem};
+    if (!how->path) return WEFT_OK;
+    TRY(weft_trace_open(&b->trace, how->path, how->fresh, &world, b->mem));
+    b->sched.trace = &b->trace;
+    return how->fresh ? weft_trace_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
+}
+
+/* Of jobs, states, and the order in which results were told. */
+static uint64_t digest_of(bench *b)
+{
+    const real *state;
+    if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
+    uint64_t h = weft_hash(state, NSTATE * sizeof *state, b->tuner.order);
+    for (int64_t i = 0; i < b->sched.n; i++)
+        h = weft_hash(&b->sched.event[i].hash, sizeof h, h);
+    return h ^ weft_job_record_digest(b->sched.event, b->sched.n);
+}
+
+static void finish(bench *b, int done)
+{
+    weft_cache_free(&b->sched);
+    MPI_Barrier(world.comm); /* another team may be reading the winner's state */
+    if (b->sched.trace) weft_trace_close(&b->trace, done);
+    if (b->sched.team == &b->own) weft_team_free(&b->own);
+    weft_arena_free(b->mem);
+}
+
+/* To the end; 0 where that fails. *jobs: told. */
+static uint64_t run_out(const setting *how, int64_t *jobs)
+{
+    bench b;
+    weft_status st = prepare(&b, how);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    const uint64_t found = st == WEFT_OK ? digest_of(&b) : 0;
+    *jobs = b.sched.n;
+    finish(&b, st == WEFT_OK);
+    return found;
+}
+
+/* Runs until this rank has done `at` jobs. */
+static weft_status run_until(const setting *how, int at)
+{
+    bench b;
+    weft_status st = prepare(&b, how);
+    b.task.stop = at;
+    weft_signals_catch();
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    weft_signals_free();
+    finish(&b, st == WEFT_OK);
+    return st;
+}
+
+/* ---- the order of events ------------------------------------------------------------ */
+
+/* Simulates the workers by a list of events from what the jobs brought, and compares. */
+static int is_order_right(const bench *b)
+{
+    const weft_sched *s = &b->sched;
+    double free_at[MOST_JOBS] = {0};
+    int right = 1;
+    for (int64_t i = 0; i < s->n; i++) { /* in the order asked */
+        const weft_job_record *e = &s->event[i];
+        const double took = e->res.cost + s->overhead;
+        right &= e->worker >= 0 && (s->workers == 0 || e->worker < s->workers);
+        right &= e->start >= free_at[e->worker] && fabs(e->end - e->start - took) < 1e-9;
+        free_at[e->worker] = e->end;
+        if (i > 0) right &= e->start >= s->event[i - 1].start;
+    }
+    return right;
+}
+
+static void test_order(int64_t workers)
+{
+    bench b;
+    const setting how = {.workers = workers, .teams = 1, .overhead = 0.25};
+    weft_status st = prepare(&b, &how);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_OK && is_order_right(&b),
+       "%lld workers have one job at a time, each as long as it costs", (long long)workers);
+    double last = 0;
+    uint64_t order = 0;
+    for (int64_t told = 0; told < b.sched.n; told++) { /* by (end, job) */
+        const weft_job_record *next = NULL;
+        for (int64_t i = 0; i < b.sched.n; i++) {
+            const weft_job_record *e = &b.sched.event[i];
+            if (told > 0 && e->end <= last) continue;
+            if (!next || e->end < next->end) next = e;
+        }
+        if (!next) break;
+        last = next->end;
+        order = weft_hash(&next->job.id, sizeof next->job.id, order);
+        order = weft_hash(&next->res.loss, sizeof next->res.loss, order);
+    }
+    ok(order == b.tuner.order, "%lld workers: results are told as they end",
+       (long long)workers);
+    ok(b.sched.flights.now >= last && b.sched.flights.now <= last,
+       "%lld workers: the search ends with the last of them", (long long)workers);
+    finish(&b, 0);
+}
+
+/* ---- the same digest ---------------------------------------------------------------- */
+
+static void test_same(int64_t workers, uint64_t whole, int64_t n)
+{
+    setting how = {.workers = workers, .path = at("s.h5"), .fresh = 2};
+    int same = 1;
+    int64_t jobs;
+    for (how.teams = 1; how.teams <= world.size; how.teams *= 2)
+        for (how.bound = 0; how.bound < NBOUND; how.bound++)
+            same &= run_out(&how, &jobs) == whole && jobs == n;
+    ok(same, "%lld workers: any teams, any bound on durations give the same digest",
+       (long long)workers);
+}
+
+/* Stopped at a job, and resumed by other teams with another bound. */
+static void test_stop(int64_t workers, uint64_t whole, int64_t n)
+{
+    setting how = {.workers = workers, .path = at("r.h5")};
+    int stopped = 1, same = 1;
+    for (int i = 1; i < n; i++) {
+        int64_t jobs;
+        how.teams = i % 2 ? world.size : 1;
+        how.bound = i % NBOUND;
+        how.fresh = 2;
+        const weft_status st = run_until(&how, i);
+        stopped &= st == WEFT_STOP || (how.teams > 1 && st == WEFT_OK); /* its last job */
+        if (st == WEFT_OK) continue;
+        how.fresh = 0;
+        how.teams = i % 3 ? 1 : world.size > 1 ? 2 : 1;
+        how.bound = (i + 1) % NBOUND;
+        same &= run_out(&how, &jobs) == whole && jobs == n;
+    }
+    ok(stopped && same, "%lld workers: stopped at any job and resumed, too",
+       (long long)workers);
+}
+
+/* ---- a target ----------------------------------------------------------------------- */
+
+static void test_target(int64_t workers)
+{
+    setting how = {.workers = workers, .teams = 1, .target = 0.9};
+    bench b;
+    weft_status st = prepare(&b, &how);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    int met = 0, after = 0;
+    for (int64_t i = 0; i < b.sched.n; i++) {
+        met += b.sched.event[i].res.loss <= how.target;
+        after += b.sched.event[i].end > b.sched.flights.now;
+    }
+    ok(st == WEFT_OK && met == 1 && after == 0 && b.tuner.told == b.sched.n,
+       "%lld workers: the tell that meets a target ends the search, the rest is abandoned",
+       (long long)workers);
+    const uint64_t whole = digest_of(&b);
+    finish(&b, 0);
+    int same = 1;
+    int64_t jobs;
+    how.path = at("t.h5");
+    how.fresh = 2;
+    for (how.teams = 1; how.teams <= world.size; how.teams *= 2)
+        for (how.bound = 0; how.bound < NBOUND; how.bound++)
+            same &= run_out(&how, &jobs) == whole;
+    ok(same, "%lld workers: whoever does the jobs", (long long)workers);
+}
+
+/* ---- mistakes ----------------------------------------------------------------------- */
+
+static jmp_buf death;
+
+static void die(void)
+{
+    longjmp(death, 1);
+}
+
+/* 1 if the program ended; else *found is the digest. What it leaves open stays so. */
+static int dies(const setting *how, uint64_t *found)
+{
+    int64_t jobs;
+    weft_die_hook(die);
+    if (setjmp(death)) return 1;
+    *found = run_out(how, &jobs);
+    return 0;
+}
+
+/* A run by one team, and one by two, or where there is one rank by one that was stopped. */
+static void test_mistake(int mistake)
+{
+    setting how = {.workers = 3, .teams = 1, .mistake = mistake};
+    uint64_t one = 0, other = 0;
+    int caught = dies(&how, &one);
+    how.path = at("m.h5");
+    how.fresh = 2;
+    if (!caught && world.size > 1) {
+        how.teams = 2;
+        caught = dies(&how, &other) || one != other;
+    } else if (!caught) {
+        caught = run_until(&how, 9) != WEFT_STOP;
+        how.fresh = 0;
+        int64_t jobs;
+        if (!caught) caught = run_out(&how, &jobs) != one;
+    }
+    const int none = mistake == NONE || (mistake == BY_TEAM && world.size == 1);
+    ok(caught == !none, "%s is %s", mistakes[mistake], none ? "no mistake" : "caught");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    static const int64_t workers[] = {1, 3, 10, 0};
+    uint64_t found[4];
+    for (int i = 0; i < 4; i++) {
+        setting how = {.workers = workers[i], .teams = 1};
+        int64_t jobs;
+        found[i] = run_out(&how, &jobs);
+        digest(found[i]);
+        test_order(workers[i]);
+        test_same(workers[i], found[i], jobs);
+        test_stop(workers[i], found[i], jobs);
+        test_target(workers[i]);
+    }
+    ok(found[0] != found[1] && found[1] != found[2] && found[2] != found[3],
+       "another number of workers has another digest");
+    for (int m = 0; m < NMISTAKE; m++) test_mistake(m);
+    return scratch_end();
+}
