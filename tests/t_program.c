@@ -1,0 +1,274 @@
+/* Task command, job by job: directories that trials go on from and copy, what is done about
+ * programs that fail and runs that are stopped, and how what programs print is read. The
+ * test is its own supervisor of programs.
+ *
+ * RUN: np=1 np=2 */
+#include "../src/task/command.h"
+#include "scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const weft_task *const task = &weft_task_command;
+
+/* ---- the task ----------------------------------------------------------------------- */
+
+static const char program[] =
+    "#!/bin/sh\n"
+    "cd \"$WEFT_DIR\" || exit 1\n"
+    "[ \"$PARAM_how\" != stale ] || [ \"$(ls -d ../files-0-9.tmp.* | wc -l)\" = 1 ] || "
+    "exit 8\n"
+    "echo \"$WEFT_TRIAL $WEFT_JOB $WEFT_DONE $WEFT_TOTAL\" >>own\n"
+    "mkdir -p sub/deep && echo \"$WEFT_JOB\" >sub/deep/last && chmod 600 sub/deep/last\n"
+    "ln -sf own link\n"
+    "[ \"$PARAM_how\" != fail ] || exit 7\n"
+    "[ \"$PARAM_how\" != long ] || sleep 30\n"
+    "printf '%s\\n' \"$WEFT_PARAMETERS\" >parameters\n"
+    "echo loss=$(wc -l <own)\n";
+
+typedef struct stand {
+    void *self;
+    weft_conf *conf;
+    weft_space space;
+    weft_job job;
+    weft_result res;
+    real *state;
+} stand;
+
+static int stops;
+
+static int is_stopped(void)
+{
+    return stops;
+}
+
+/* The task, whose program does what `how` says. */
+static weft_status set_up(stand *s, const char *how)
+{
+    const weft_kind *tuned[WEFT_MOST_TUNED];
+    int n;
+    *s = (stand){.self = weft_arena_get(mem, 1, task->kind.size)};
+    s->conf = WEFT_NEW(mem, weft_conf, 1);
+    weft_conf_init(s->conf, mem);
+    const char *text =
+        weft_arena_text(mem,
+                        "[command]\nrun = sh %s\n[parameters]\nhow = %s\nx = 1 .. 9\n"
+                        "word = say \"a\\b\"\nnumber = 1e-3\nalmost = 01\nyes = true\n",
+                        at("program"), how);
+    TRY(weft_conf_text(s->conf, "test", text));
+    TRY(weft_conf_bind(s->conf, &task->kind, s->self));
+    TRY(task->tuned(s->self, tuned, &n));
+    TRY(weft_space_read(&s->space, s->conf, tuned, n, 1, mem));
+    const weft_env env = {.team = &world,
+                          .conf = s->conf,
+                          .space = &s->space,
+                          .seed = 3,
+                          .memory = 1e9,
+                          .mem = mem,
+                          .dir = scratch,
+                          .stopped = is_stopped};
+    TRY(task->setup(s->self, &env));
+    s->res = weft_result_new(1, mem);
+    s->state = WEFT_NEW(mem, real, task->nstate(s->self, 1));
+    s->job = (weft_job){.from = -1, .feature_fraction = 1, .mix = weft_mix_new(1, 1, mem)};
+    s->job.mix.conf[0] = 5;
+    task->start(s->self, &s->job, s->state);
+    return WEFT_OK;
+}
+
+static weft_status run(stand *s, int trial, int job, double resource)
+{
+    s->job.trial = trial;
+    s->job.id = job;
+    s->job.resource = resource;
+    return task->step(s->self, &s->job, 0, s->state, NULL, NULL, &s->res);
+}
+
+/* A task with the state of another: its trial goes on, or another copies it. */
+static stand *after(const stand *other, const char *how)
+{
+    stand *s = WEFT_NEW(mem, stand, 1);
+    weft_check(set_up(s, how) == WEFT_OK, "%s", weft_error());
+    memcpy(s->state, other->state, (size_t)task->nstate(s->self, 1) * sizeof *s->state);
+    return s;
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+
+/* The text of a file, "" where there is none. */
+static const char *text_of(const char *name)
+{
+    char *text = weft_arena_get(mem, 1, 4096);
+    FILE *f = fopen(at(name), "r");
+    if (!f) return "";
+    text[fread(text, 1, 4095, f)] = '\0';
+    fclose(f);
+    return text;
+}
+
+static int there(const char *name)
+{
+    struct stat info;
+    return lstat(at(name), &info) == 0;
+}
+
+/* 1 where rank 0 runs the command with success. */
+static int shell(const char *command)
+{
+    int good = 1;
+    if (world.rank == 0)
+        good = system(weft_arena_text(mem, "cd %s && %s", scratch, command)) == 0;
+    weft_bcast(&world, &good, sizeof good, 0);
+    return good;
+}
+
+/* ---- jobs --------------------------------------------------------------------------- */
+
+static void test_directories(void)
+{
+    stand *a = WEFT_NEW(mem, stand, 1);
+    weft_check(set_up(a, "well") == WEFT_OK, "%s", weft_error());
+    ok(run(a, 0, 0, 2) == WEFT_OK && fabs(a->res.loss - 1) < 1e-15, "a program is run: %s",
+       weft_error());
+    ok(strcmp(text_of("files-0-0/own"), "0 0 0 2\n") == 0, "its directory has its name");
+    ok(strcmp(text_of("files-0-0/parameters"), "{\"how\": \"well\", \"x\": 5, \"word\": "
+                                               "\"say \\\"a\\\\b\\\"\", \"number\": 1e-3, "
+                                               "\"almost\": \"01\", \"yes\": true}\n") == 0,
+       "parameters are JSON");
+
+    stand *b = after(a, "well"), *c = after(a, "well");
+    ok(run(b, 7, 1, 3) == WEFT_OK &&
+           strcmp(text_of("files-7-1/own"), "0 0 0 2\n7 1 2 5\n") == 0,
+       "a copy begins with a copy of its parent's directory and resource");
+    ok(run(c, 0, 2, 0.5) == WEFT_OK &&
+           strcmp(text_of("files-0-2/own"), "0 0 0 2\n0 2 2 2.5\n") == 0,
+       "so does the trial that goes on");
+    ok(strcmp(text_of("files-0-0/own"), "0 0 0 2\n") == 0 &&
+           strcmp(text_of("files-0-0/sub/deep/last"), "0\n") == 0,
+       "the parent's directory stays as it was");
+    struct stat mode, link;
+    ok(stat(at("files-7-1/sub/deep/last"), &mode) == 0 && (mode.st_mode & 0777) == 0600 &&
+           lstat(at("files-7-1/link"), &link) == 0 && S_ISLNK(link.st_mode),
+       "modes and links are kept");
+    stand *d = after(b, "well");
+    ok(run(d, 8, 3, 1) == WEFT_OK && fabs(d->res.loss - 3) < 1e-15, "copies are copied");
+    ok(run(d, 8, 3, 1) == WEFT_OK && fabs(d->res.loss - 4) < 1e-15,
+       "a directory of a job that was done but not recorded is replaced");
+    digest(weft_hash(d->state, (size_t)task->nstate(d->self, 1) * sizeof *d->state, 0));
+    ok(shell("test \"$(ls -d files-* | wc -l)\" = 4"), "no attempt is left");
+    ok(shell("rm -r files-0-2"), "a directory is lost");
+    fails(run(c, 0, 4, 1), WEFT_EFILE, "files-0-2 is missing, which job 2 left", "--force",
+          "what a job goes on from");
+}
+
+static void test_failures(void)
+{
+    stand *a = WEFT_NEW(mem, stand, 1);
+    weft_check(set_up(a, "fail") == WEFT_OK, "%s", weft_error());
+    ok(run(a, 1, 20, 1) == WEFT_OK && isinf(a->res.loss) && there("files-1-20/weft.log"),
+       "a program that fails is a result, and its log stays");
+    stand *b = after(a, "well");
+    ok(run(b, 1, 21, 1) == WEFT_OK && isinf(b->res.loss) && !there("files-1-21"),
+       "its trial is not trained again");
+    ok(shell("mkdir files-0-9.tmp.1 files-0-9.tmp.77 && touch files-0-9.tmp.77/x"),
+       "attempts were killed");
+    stand *c = WEFT_NEW(mem, stand, 1);
+    weft_check(set_up(c, "stale") == WEFT_OK, "%s", weft_error());
+    ok(run(c, 0, 9, 1) == WEFT_OK && fabs(c->res.loss - 1) < 1e-15,
+       "what they left is gone before the next");
+    stand *d = WEFT_NEW(mem, stand, 1);
+    weft_check(set_up(d, "long") == WEFT_OK, "%s", weft_error());
+    stops = 1;
+    const double start = weft_now();
+    ok(run(d, 3, 30, 1) == WEFT_STOP && weft_now() - start < 20, "a run is stopped");
+    stops = 0;
+    ok(shell("! ls -d files-3-30* 2>/dev/null"), "and the attempt is gone");
+    d->job.mix = weft_mix_new(2, 1, mem);
+    fails(run(d, 4, 40, 1), WEFT_ECONF, "one configuration", "use another", "a mixture");
+}
+
+/* ---- what is printed ---------------------------------------------------------------- */
+
+static const char lines[] = "loss=1 epoch\n--loss=2 xloss=3 loss=4s loss= =5\n"
+                            "val/loss=0.5, acc=7e-1;\tn=-inf\r\n\nacc=x loss=nan\n"
+                            "loss = 9\nend=1";
+
+static double found(const weft_printed *p, const char *name)
+{
+    const double *x = weft_printed_find(p, name);
+    return x ? *x : -77;
+}
+
+static void test_printed(void)
+{
+    int good = 1;
+    for (size_t piece = 1; piece < sizeof lines; piece++) {
+        weft_printed *p = WEFT_NEW(mem, weft_printed, 1);
+        for (size_t i = 0; i < sizeof lines - 1; i += piece) {
+            const size_t left = sizeof lines - 1 - i;
+            weft_printed_add(p, 0, lines + i, piece < left ? piece : left);
+        }
+        good = good && found(p, "end") < 0;
+        weft_printed_end(p);
+        good = good && isnan(found(p, "loss")) && fabs(found(p, "xloss") - 3) < 1e-15 &&
+               fabs(found(p, "val/loss") - 0.5) < 1e-15 &&
+               fabs(found(p, "acc") - 0.7) < 1e-15 && isinf(found(p, "n")) &&
+               fabs(found(p, "end") - 1) < 1e-15 && p->n == 6 &&
+               strcmp(weft_printed_last(p), "end=1") == 0;
+    }
+    ok(good, "numbers are read from lines that come in pieces of any size");
+    weft_printed *p = WEFT_NEW(mem, weft_printed, 1);
+    for (int i = 0; i < 100; i++) {
+        const char *text =
+            weft_arena_text(mem, "%*sv%d=%d\n", i == 99 ? 9000 : 1, "", i, i);
+        weft_printed_add(p, 0, text, strlen(text));
+    }
+    weft_printed_add(p, 1, "oh\a no\n\n", 8);
+    ok(p->n == WEFT_MOST_PRINTED && fabs(found(p, "v63") - 63) < 1e-15,
+       "names beyond the most are left out, and so are long lines");
+    ok(strcmp(weft_printed_last(p), "oh  no") == 0, "errors go before output");
+}
+
+/* What a log of at most 20 bytes keeps of n printed ones. */
+static const char *log_of(int n, int piece)
+{
+    weft_output o;
+    const char *name = weft_arena_text(mem, "log.%d", world.rank);
+    weft_check(weft_output_open(&o, at(name), 20, mem) == WEFT_OK, "%s", weft_error());
+    char *text = weft_arena_get(mem, 1, (size_t)n + 1);
+    for (int i = 0; i < n; i++) text[i] = (char)('a' + i % 26);
+    for (int i = 0; i < n; i += piece)
+        weft_output_add(&o, text + i, (size_t)(piece < n - i ? piece : n - i));
+    weft_check(weft_output_close(&o, at(name)) == WEFT_OK, "%s", weft_error());
+    return text_of(name);
+}
+
+static void test_log(void)
+{
+    int good = 1;
+    for (int piece = 1; piece < 40; piece++)
+        good = good && strcmp(log_of(7, piece), "abcdefg") == 0 &&
+               strcmp(log_of(20, piece), "abcdefghijklmnopqrst") == 0 &&
+               strcmp(log_of(13, piece), "abcdefghijklm") == 0 &&
+               strcmp(log_of(30, piece),
+                      "abcdefghij\n... 10 bytes are left out ...\nuvwxyzabcd") == 0;
+    ok(good, "a log has the beginning and the end of what was printed");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], WEFT_CHILD_WORD) == 0)
+        return weft_command_child(argc, argv);
+    scratch_begin(&argc, &argv);
+    weft_log_set(WEFT_ERROR, world.rank);
+    write_text("program", program);
+    test_directories();
+    test_failures();
+    test_printed();
+    test_log();
+    return scratch_end();
+}
