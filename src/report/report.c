@@ -57,6 +57,7 @@ static void print_score(const weft_summary *s, const char *part)
 typedef struct trial {
     weft_merit merit;
     int64_t at; /* in jobs */
+    int64_t trial;
 } trial;
 
 static int by_merit_of_job(const void *a, const void *b)
@@ -73,19 +74,21 @@ static weft_merit merit_of(const weft_jobs *j, int64_t at)
                         .loss = j->loss[at]};
 }
 
+static int by_trial(const void *pa, const void *pb)
+{
+    const trial *a = pa, *b = pb;
+    if (a->trial != b->trial) return a->trial < b->trial ? -1 : 1;
+    return by_merit_of_job(a, b);
+}
+
 /* Every trial at its best, best first; list[n of jobs]. */
 static int64_t rank_trials(const weft_jobs *j, trial *list)
 {
     int64_t n = 0;
-    for (int64_t i = 0; i < j->n; i++) {
-        const weft_merit m = merit_of(j, i);
-        int64_t at = 0;
-        while (at < n && j->trial[list[at].at] != j->trial[i]) at++;
-        if (at == n)
-            list[n++] = (trial){m, i};
-        else if (weft_merit_compare(&m, &list[at].merit) > 0)
-            list[at] = (trial){m, i};
-    }
+    for (int64_t i = 0; i < j->n; i++) list[i] = (trial){merit_of(j, i), i, j->trial[i]};
+    qsort(list, (size_t)j->n, sizeof *list, by_trial);
+    for (int64_t i = 0; i < j->n; i++)
+        if (i == 0 || list[i].trial != list[n - 1].trial) list[n++] = list[i];
     qsort(list, (size_t)n, sizeof *list, by_merit_of_job);
     return n;
 }
@@ -238,6 +241,20 @@ static void print_times(const weft_summary *s)
     }
 }
 
+/* How busy workers and teams were; older files do not say. */
+static void print_timeline(const weft_summary *s)
+{
+    const double share = weft_summary_value(s, "utilisation")->number;
+    if (isnan(share)) return;
+    const long long teams = (long long)weft_summary_value(s, "teams")->whole;
+    printf(
+        "workers   %lld simulated for %.6g virtual seconds, %.1f %% busy; %lld team%s of "
+        "ranks, %.1f %% busy\n",
+        (long long)weft_summary_value(s, "workers")->whole,
+        weft_summary_value(s, "makespan")->number, 100 * share, teams,
+        teams == 1 ? "" : "s", 100 * weft_summary_value(s, "team_utilisation")->number);
+}
+
 /* Its configuration's number in the space, or in /configs where a tuner made it up. */
 static void print_winner(const weft_summary *s)
 {
@@ -284,6 +301,7 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
     else
         print_ranking(s, tmp);
     print_times(s);
+    print_timeline(s);
     if (s->rounds > 0) print_rounds(s);
     const char *arithmetic = weft_summary_value(s, "arithmetic")->text;
     printf("digest    %s%s%s\n", weft_summary_value(s, "digest")->text,

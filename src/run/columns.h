@@ -28,5 +28,7 @@ WEFT_CHECKED weft_status weft_put_columns(weft_h5 *f, const char *group,
                                           size_t bytes, int64_t n);
 /* Writes /rounds and /mix, where jobs are made of rounds. */
 WEFT_CHECKED weft_status weft_put_rounds(weft_h5 *f, const weft_sched *s);
+/* Writes /timeline. */
+WEFT_CHECKED weft_status weft_put_timeline(weft_h5 *f, const weft_sched *s, int teams);
 
 #endif

@@ -49,31 +49,30 @@ static const weft_column columns[] = {
     IN_ROUND(comm, "of the real time, in collectives", "s"),
 };
 
-/* Rounds that the trial of an event had before it: those of its earlier jobs, and of the
- * trial that it copies. */
-static int64_t rounds_before(const weft_sched *s, int64_t event)
+/* Rounds that the weights of each event had before it: those of the job that it went on
+ * from, and before that one. Events are in the order of jobs. */
+static int64_t *rounds_before(const weft_sched *s, weft_arena *mem)
 {
-    const weft_job *own = &s->event[event].job;
-    int64_t trial = own->index == 0 && own->from >= 0 ? own->from : own->trial, n = 0;
-    for (int64_t i = event; i-- > 0;) {
+    const int64_t most = s->n > 0 ? s->event[s->n - 1].job.id + 1 : 0;
+    int64_t *after = WEFT_NEW(mem, int64_t, most), *before = WEFT_NEW(mem, int64_t, s->n);
+    for (int64_t i = 0; i < s->n; i++) {
         const weft_job_record *e = &s->event[i];
-        if (e->job.trial != trial) continue;
-        n += e->nunit;
-        if (e->job.index == 0 && e->job.from >= 0) trial = e->job.from;
+        before[i] = e->parent < 0 ? 0 : after[e->parent];
+        after[e->job.id] = before[i] + e->nunit;
     }
-    return n;
+    return before;
 }
 
 static weft_status put_rows(weft_h5 *f, const weft_sched *s, int64_t n)
 {
+    const int64_t *before = rounds_before(s, f->mem);
     round_row *row = WEFT_NEW(f->mem, round_row, n), *at = row;
     for (int64_t i = 0; i < s->n; i++) {
         const weft_job_record *e = &s->event[i];
-        const int64_t before = e->nunit > 0 ? rounds_before(s, i) : 0;
         for (int64_t u = 0; u < e->nunit; u++)
             *at++ = (round_row){.job = e->job.id,
                                 .trial = e->job.trial,
-                                .unit = before + u + 1,
+                                .unit = before[i] + u + 1,
                                 .r = e->round[u]};
     }
     return weft_put_columns(f, "rounds", columns, WEFT_COUNT(columns), row, sizeof *row, n);

@@ -63,6 +63,7 @@ double weft_host_memory(void);
 typedef struct weft_job_record {
     weft_job job; /* with its own mixture */
     weft_result res;
+    int64_t parent;    /* job whose state it began with; -1: afresh */
     int64_t worker;    /* simulated, that had it */
     double start, end; /* virtual seconds */
     int64_t team;      /* that did it */
@@ -332,6 +333,8 @@ WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job,
                                           const weft_cached *parent, real *x);
 /* What its trial was given. Local. */
 double weft_cache_resource(const weft_cached *parent);
+/* The job that left it; -1: none. Local. */
+int64_t weft_cache_job(const weft_cached *parent);
 /* Keeps the state after a job that this team has done, if event.kept says so; frees it
  * otherwise. Collective over team. EFILE. */
 WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_state *state);

@@ -206,6 +206,7 @@ static weft_status start(weft_sched *s, const weft_job *job)
     weft_cached *parent = weft_cache_pin(s, job);
     weft_flight *f = weft_flights_start(&s->flights, job, least_seconds(s, job, parent));
     f->parent = parent;
+    f->event.parent = weft_cache_job(parent);
     if (s->trace) TRY(weft_trace_find(s->trace, &f->event, &f->replayed, s->mem));
     if (f->replayed) {
         enter(s, f);

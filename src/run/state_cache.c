@@ -30,7 +30,7 @@ struct weft_cached {
 struct weft_trial {
     weft_cached *told; /* state after its last told job; NULL: none, or out of reach */
     int64_t jobs;      /* told */
-    int flying;        /* 1: a job of it is in flight */
+    int flying;        /* its jobs in flight: several only where they score alone */
 };
 
 /* ---- entries ------------------------------------------------------------------------ */
@@ -84,17 +84,19 @@ static weft_trial *trial_of(weft_sched *s, const weft_job *job)
         s->trial[s->ntrial++] = (weft_trial){0};
     }
     weft_trial *t = &s->trial[job->trial];
-    weft_check(!t->flying, "tuner %s asks for trial %lld, whose job is not told yet", name,
+    weft_check(!t->flying || !(job->resource > 0),
+               "tuner %s asks for trial %lld, whose job is not told yet", name,
                (long long)job->trial);
-    weft_check(job->index == t->jobs, "tuner %s asks for job %d of trial %lld, it had %lld",
-               name, job->index, (long long)job->trial, (long long)t->jobs);
+    weft_check(t->jobs == 0 || job->index > 0,
+               "tuner %s asks for job %d of trial %lld, which had %lld", name, job->index,
+               (long long)job->trial, (long long)t->jobs);
     return t;
 }
 
 weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job)
 {
     weft_trial *t = trial_of(s, job);
-    t->flying = 1;
+    t->flying++;
     weft_cached *parent = t->told;
     if (t->jobs == 0 && job->from >= 0) {
         weft_check(job->from < s->ntrial && job->from != job->trial,
@@ -113,7 +115,7 @@ void weft_cache_told(weft_sched *s, weft_flight *f, int leads)
 {
     const weft_job *job = &f->event.job;
     weft_trial *t = &s->trial[job->trial];
-    t->flying = 0;
+    t->flying--;
     t->jobs++;
     make_old(s, t->told);
     t->told = NULL;
@@ -149,6 +151,11 @@ void weft_cache_ended(weft_sched *s)
 double weft_cache_resource(const weft_cached *parent)
 {
     return parent ? parent->resource : 0;
+}
+
+int64_t weft_cache_job(const weft_cached *parent)
+{
+    return parent ? parent->id.job : -1;
 }
 
 void weft_cache_known(weft_sched *s, weft_flight *f)

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SYNC_SECONDS 1.0 /* between group commits of the journal */
+#define SYNC_SECONDS 1.0      /* between group commits of the journal */
+#define MESSAGE      16777216 /* bytes of records that are sent at once, about */
 
 /* What records are; that of job i is TAG_JOB + i. */
 enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_JOB = 16 };
@@ -99,21 +100,52 @@ static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int
     return weft_journal_clear(&t->journal);
 }
 
+/* Where a record's data ends in a message, aligned for any type. */
+static size_t padded(const uint64_t *head)
+{
+    return head[2] > 0 ? (head[1] + 15) / 16 * 16 : 0;
+}
+
+/* Gives all ranks the records first .. end-1 that rank 0 read. Collective. */
+static void share_some(const weft_trace *t, weft_record *rec, const uint64_t *head,
+                       int64_t first, int64_t end)
+{
+    size_t bytes = 0;
+    for (int64_t i = first; i < end; i++) bytes += padded(head + 3 * i);
+    weft_arena *tmp = weft_arena_new();
+    const int root = t->world->rank == 0;
+    char *text = WEFT_NEW(root ? tmp : t->mem, char, bytes), *at = text;
+    for (int64_t i = first; i < end; at += padded(head + 3 * i++)) {
+        const uint64_t *h = head + 3 * i;
+        if (root && h[2] > 0)
+            memcpy(at, rec[i].data, rec[i].bytes);
+        else if (!root)
+            rec[i] = (weft_record){.tag = h[0], .bytes = h[1], .data = h[2] ? at : NULL};
+    }
+    weft_bcast(t->world, text, bytes, 0);
+    weft_arena_free(tmp);
+}
+
 /* Gives all ranks the records that rank 0 read. Collective. */
 static weft_record *share(const weft_trace *t, weft_record *rec, int64_t *n)
 {
+    if (t->world->size == 1) return rec;
     weft_bcast(t->world, n, sizeof *n, 0);
-    if (t->world->rank != 0) rec = WEFT_NEW(t->mem, weft_record, *n);
-    for (int64_t i = 0; i < *n; i++) {
-        weft_record *r = &rec[i];
-        uint64_t head[3] = {r->tag, r->bytes, r->data != NULL};
-        weft_bcast(t->world, head, sizeof head, 0);
-        const int whole = head[2] > 0;
-        char *data = whole ? WEFT_NEW(t->mem, char, head[1]) : NULL;
-        if (t->world->rank == 0 && whole) memcpy(data, r->data, r->bytes);
-        if (whole) weft_bcast(t->world, data, head[1], 0);
-        *r = (weft_record){.tag = head[0], .bytes = head[1], .data = data};
+    weft_arena *tmp = weft_arena_new();
+    uint64_t *head = WEFT_NEW(tmp, uint64_t, 3 * *n);
+    for (int64_t i = 0; i < *n && t->world->rank == 0; i++) {
+        const uint64_t h[3] = {rec[i].tag, rec[i].bytes, rec[i].data != NULL};
+        memcpy(head + 3 * i, h, sizeof h);
     }
+    weft_bcast(t->world, head, 3 * (size_t)*n * sizeof *head, 0);
+    if (t->world->rank != 0) rec = WEFT_NEW(t->mem, weft_record, *n);
+    for (int64_t first = 0, end = 0; first < *n; first = end) {
+        size_t bytes = 0;
+        for (; end < *n && (end == first || bytes < MESSAGE); end++)
+            bytes += padded(head + 3 * end);
+        share_some(t, rec, head, first, end);
+    }
+    weft_arena_free(tmp);
     return rec;
 }
 

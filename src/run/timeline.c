@@ -1,0 +1,56 @@
+/* When which worker and which team had each job, in virtual and in real time: /timeline of
+ * the run file, with the shares of that time that they were busy. Called by output.c. */
+#include "columns.h"
+
+typedef struct timeline_row {
+    int64_t job, trial, parent, worker, team;
+    double start, end, began, ended;
+} timeline_row;
+
+static const weft_column columns[] = {
+    WEFT_WHOLE(timeline_row, job, "job: row of /events", "id"),
+    WEFT_WHOLE(timeline_row, trial, "trial: whose weights were trained", "id"),
+    WEFT_WHOLE(timeline_row, parent, "job whose weights it went on from; -1: afresh", "id"),
+    WEFT_WHOLE(timeline_row, worker, "simulated worker that had it", "id"),
+    WEFT_WHOLE(timeline_row, team, "team of ranks that did it", "id"),
+    WEFT_NUMBER(timeline_row, start, "virtual time at which the worker asked for it",
+                "virtual s"),
+    WEFT_NUMBER(timeline_row, end, "virtual time at which its result was told",
+                "virtual s"),
+    WEFT_NUMBER(timeline_row, began,
+                "real time at which the team began it, since the "
+                "search began, over all sessions",
+                "s"),
+    WEFT_NUMBER(timeline_row, ended, "real time at which the team had done it", "s"),
+};
+
+weft_status weft_put_timeline(weft_h5 *f, const weft_sched *s, int teams)
+{
+    timeline_row *row = WEFT_NEW(f->mem, timeline_row, s->n);
+    const weft_flights *q = &s->flights;
+    double busy = 0, real_busy = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        const weft_job_record *e = &s->event[i];
+        row[i] = (timeline_row){.job = e->job.id,
+                                .trial = e->job.trial,
+                                .parent = e->parent,
+                                .worker = e->worker,
+                                .team = e->team,
+                                .start = e->start,
+                                .end = e->end,
+                                .began = e->began,
+                                .ended = e->began + e->seconds};
+        busy += e->end - e->start - q->overhead;
+        real_busy += e->seconds;
+    }
+    TRY(weft_put_columns(f, "timeline", columns, WEFT_COUNT(columns), row, sizeof *row,
+                         s->n));
+    const double workers = (double)(s->workers > 0 ? s->workers : q->workers);
+    TRY(weft_h5_put_long(f, "/timeline", "workers", (int64_t)workers));
+    TRY(weft_h5_put_num(f, "/timeline", "overhead", q->overhead));
+    TRY(weft_h5_put_num(f, "/timeline", "makespan", q->now));
+    TRY(weft_h5_put_num(f, "/timeline", "utilisation",
+                        q->now > 0 ? busy / (workers * q->now) : 0));
+    return weft_h5_put_num(f, "/timeline", "team_utilisation",
+                           s->seconds > 0 ? real_busy / (teams * s->seconds) : 0);
+}
