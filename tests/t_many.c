@@ -1,0 +1,242 @@
+/* Very many trials: 100,000 in the journal are taken up again within seconds, asking and
+ * telling take far less than 0.1 ms a job, and states of paused trials take no memory.
+ * RUN: np=1 np=2 */
+#include "../src/run/run_private.h"
+#include "scratch.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+/* A sanitizer keeps what is freed. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEPS_FREED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define KEEPS_FREED 1
+#endif
+#ifndef KEEPS_FREED
+#define KEEPS_FREED 0
+#endif
+
+enum { MANY = 100000, PAUSED = 40, LARGE = 500000 };
+
+/* ---- a toy task --------------------------------------------------------------------- */
+
+typedef struct toy {
+    int64_t n; /* numbers of a state */
+    int steps;
+} toy;
+
+static int64_t toy_nstate(const void *self, int k)
+{
+    (void)k;
+    return ((const toy *)self)->n;
+}
+
+static void toy_start(const void *self, const weft_job *job, real *state)
+{
+    const toy *t = self;
+    for (int64_t i = 0; i < t->n; i++) state[i] = (real)(job->trial + i % 7);
+}
+
+static int64_t toy_affinity(const void *self, const weft_job *job)
+{
+    (void)self, (void)job;
+    return 0;
+}
+
+static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    (void)self, (void)job;
+    *out = (weft_cost){.flops = 1};
+}
+
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real *state,
+                            weft_round *row, double *z, weft_result *res)
+{
+    (void)unit, (void)row, (void)z;
+    toy *t = self;
+    state[0] += 1;
+    res->loss = weft_rng_unit(
+        weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)job->trial, (uint64_t)job->index, 0).v[0]);
+    res->cost = job->resource;
+    t->steps++;
+    return WEFT_OK;
+}
+
+static int toy_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
+{
+    (void)size;
+    out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {toy_nstate(self, 1)}};
+    return 1;
+}
+
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+                                   .nstate = toy_nstate,
+                                   .tensors = toy_tensors,
+                                   .start = toy_start,
+                                   .affinity = toy_affinity,
+                                   .cost = toy_cost,
+                                   .step = toy_step};
+
+/* ---- a tuner: all trials one job, then, if they pause, the better half another ------- */
+
+typedef struct halver {
+    int64_t n, next, told, kept;
+    int pauses;
+    double *loss; /* [n] */
+    weft_mix mix;
+} halver;
+
+static weft_asked halver_ask(void *self, weft_job *job)
+{
+    halver *h = self;
+    const int64_t all = h->pauses ? 2 * h->n : h->n;
+    if (h->next == h->n && h->told < h->n) return WEFT_WAIT;
+    while (h->next >= h->n && h->next < all && h->loss[h->next - h->n] > 0.5) h->next++;
+    if (h->next == all) return WEFT_DONE;
+    const int again = h->next >= h->n;
+    *job = (weft_job){.trial = h->next++ % h->n,
+                      .from = -1,
+                      .index = again,
+                      .resource = 1,
+                      .feature_fraction = 1,
+                      .last = again || !h->pauses,
+                      .eligibility = WEFT_WINS_LOSS,
+                      .mix = h->mix};
+    return WEFT_JOB;
+}
+
+static void halver_tell(void *self, const weft_result *res)
+{
+    halver *h = self;
+    h->loss[res->trial] = res->loss;
+    h->told++;
+}
+
+static int64_t halver_jobs(const void *self)
+{
+    return ((const halver *)self)->n;
+}
+
+static const weft_tuner halver_tuner = {.kind = {.name = "halver", .size = sizeof(halver)},
+                                        .ask = halver_ask,
+                                        .tell = halver_tell,
+                                        .jobs = halver_jobs};
+
+/* ---- a run -------------------------------------------------------------------------- */
+
+typedef struct bench {
+    weft_arena *mem;
+    toy task;
+    halver tuner;
+    weft_sched sched;
+    weft_trace trace;
+} bench;
+
+static weft_status prepare(bench *b, weft_team *team, int64_t trials, int64_t n, int pauses,
+                           const char *path, int fresh)
+{
+    *b = (bench){.mem = weft_arena_new()};
+    b->task = (toy){.n = n};
+    b->tuner = (halver){.n = trials,
+                        .pauses = pauses,
+                        .loss = WEFT_NEW(b->mem, double, trials),
+                        .mix = weft_mix_new(1, 1, b->mem)};
+    b->sched = (weft_sched){.world = team,
+                            .team = team,
+                            .teams = 1,
+                            .task = &toy_task,
+                            .task_self = &b->task,
+                            .tuner = &halver_tuner,
+                            .tuner_self = &b->tuner,
+                            .checkpoint = 60,
+                            .workers = 100,
+                            .mem = b->mem};
+    TRY(weft_trace_open(&b->trace, path, fresh, team, b->mem));
+    b->sched.trace = &b->trace;
+    return fresh ? weft_trace_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
+}
+
+static void finish(bench *b, int done)
+{
+    weft_cache_free(&b->sched);
+    weft_trace_close(&b->trace, done);
+    weft_arena_free(b->mem);
+}
+
+static double cpu_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* Rank 0 does them all; then all ranks take them up. Seconds are of the CPU, for others may
+ * use it too. */
+static void test_resume(void)
+{
+    bench b;
+    weft_team alone = {.comm = MPI_COMM_SELF, .size = 1};
+    weft_status st = WEFT_OK;
+    uint64_t whole = 0;
+    if (world.rank == 0) {
+        st = prepare(&b, &alone, MANY, 4, 0, at("many.h5"), 1);
+        if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+        whole = weft_job_record_digest(b.sched.event, b.sched.n);
+        st = b.sched.n == MANY ? st : WEFT_EFILE;
+        finish(&b, 0);
+    }
+    weft_bcast(&world, &whole, sizeof whole, 0);
+    ok(st == WEFT_OK, "a search of %d trials ends", MANY);
+    const double start = cpu_seconds();
+    st = prepare(&b, &world, MANY, 4, 0, at("many.h5"), 0);
+    const double opened = cpu_seconds();
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    const double told = cpu_seconds();
+    ok(st == WEFT_OK && b.task.steps == 0 && b.sched.replayed == MANY &&
+           weft_job_record_digest(b.sched.event, b.sched.n) == whole,
+       "it is resumed without a job being done, to the same digest");
+    note("%.2f s to read the journal, %.2f s to ask and tell", opened - start,
+         told - opened);
+    ok(told - start < 5, "within 5 s");
+    ok((told - opened) / MANY < 1e-4, "asking and telling takes less than 0.1 ms a job");
+    finish(&b, 1);
+}
+
+/* The most memory that this process has held, bytes. */
+static double most_memory(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return 1024.0 * (double)use.ru_maxrss;
+}
+
+static void test_memory(void)
+{
+    bench b;
+    const double state = LARGE * sizeof(real);
+    double before = 0;
+    weft_status st = prepare(&b, &world, 1, LARGE, 1, at("one.h5"), 1);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    finish(&b, 1);
+    before = most_memory();
+    if (st == WEFT_OK) st = prepare(&b, &world, PAUSED, LARGE, 1, at("paused.h5"), 1);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    ok(st == WEFT_OK && b.sched.n > PAUSED, "%d trials pause, the better ones go on",
+       PAUSED);
+    const double grown = most_memory() - before;
+    if (KEEPS_FREED)
+        skip(1, "memory that is freed is kept");
+    else
+        ok(grown < 3 * state + 4e6, "their states of %.0f MB take %.1f MB of memory",
+           PAUSED * state / 1e6, grown / 1e6);
+    finish(&b, 1);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_memory();
+    test_resume();
+    return scratch_end();
+}
