@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A picture of one run: scores and probabilities of every map over the rounds.
 
-usage: analysis/run.py RUN.h5 [-o FILE.png]
+usage: analysis/run.py RUN.h5 [--timeline] [-o FILE.png]
 
-A sweep is shown as its maps in order of validation error.
+A sweep is shown as its maps in order of validation error. With --timeline, of any run: which
+simulated worker had which job in virtual time, and which team of ranks in real time.
 """
 
 import argparse
@@ -126,13 +127,54 @@ def draw_rounds(run, fig, jobs):
     draw_probabilities(right, fig, jobs, ids, p, error, winner)
 
 
+def draw_lanes(ax, lane, start, end, trial):
+    """A bar a job in the lane of who had it; neighbouring trials differ in colour."""
+    lanes = int(lane.max()) + 1
+    tall = ax.get_window_extent().height * 72 / ax.figure.dpi
+    colour = plt.get_cmap("cividis")((trial * 0.618034) % 1)
+    ax.hlines(lane, start, end, colors=colour, lw=max(0.8 * tall / (lanes + 1), 0.3),
+              capstyle="butt")
+    ax.set_ylim(lanes - 0.5, -0.5)
+    ax.set_xlim(0, end.max() or 1)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def draw_timeline(run, fig):
+    """Bars are jobs, coloured by trial; what is white was idle."""
+    t, busy = run.timeline, run.busy
+    workers, teams = int(busy["workers"]), int(run.attr["teams"])
+    upper, lower = fig.subplots(2, 1, gridspec_kw={"height_ratios": [
+        min(workers, 40) + 4, min(teams, 40) + 4]})
+    draw_lanes(upper, t["worker"], t["start"], t["end"], t["trial"])
+    draw_lanes(lower, t["team"], t["began"], t["ended"], t["trial"])
+    upper.set(ylabel="simulated worker", xlabel="virtual time (s)", title=(
+        f"{workers} simulated workers, {100 * busy['utilisation']:.1f} % busy"))
+    lower.set(ylabel="team", xlabel="real time since the search began (s)", title=(
+        f"{teams} teams of ranks, {100 * busy['team_utilisation']:.1f} % busy"))
+
+
+def save_timeline(run, args):
+    if not run.timeline:
+        sys.exit(f"{args.run} has no /timeline: an older weft wrote it")
+    fig = plt.figure(figsize=(10, min(12, 3.6 + 0.12 * int(run.busy["workers"]))))
+    draw_timeline(run, fig)
+    fig.suptitle(f"{run.attr['task']}, {run.tuner}, {len(run.timeline['job'])} jobs of "
+                 f"{len(set(run.timeline['trial']))} trials", x=0.01, ha="left", fontsize=10)
+    out = args.o or args.run.rsplit(".h5", 1)[0] + "-timeline.png"
+    fig.savefig(out)
+    print(out)
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("run", metavar="RUN.h5")
+    args.add_argument("--timeline", action="store_true", help="who had which job, and when")
     args.add_argument("-o", metavar="FILE", help="picture, .png or .pdf; default RUN.png")
     args = args.parse_args()
     run = runs.load([args.run])[0]
+    if args.timeline:
+        return save_timeline(run, args)
     if run.rounds:
         sys.exit(f"{args.run}: its jobs are made of rounds; analysis/federated.py and "
                  "analysis/mixture.py draw those")
@@ -152,6 +194,7 @@ def main():
     out = args.o or args.run.rsplit(".h5", 1)[0] + ".png"
     fig.savefig(out)
     print(out)
+    return None
 
 
 if __name__ == "__main__":

@@ -370,6 +370,34 @@ static void test_devices(void)
     is_near(over->res.cost, seconds, 1e-9, "a job costs its virtual seconds");
 }
 
+/* The virtual time of a job is known before it is run; of a mixture a bound of it. */
+static void test_seconds(void)
+{
+    static const char *const devices[] = {
+        "", "speed = exponential\nsample_seconds = 1\n", "up = 100\ndropout = 0.3\n",
+        "sample_seconds = 1\ndeadline = 15\navailability = 0.7\nredraw = yes\n",
+        "over = 1.5\nlatency = 1\nspeed = lognormal\nflops = 1e3\nredraw = yes\n"};
+    toy *t = five_clients();
+    int exact = 1, bounded = 1, tight = 0;
+    for (int d = 0; d < 5; d++) {
+        const char *text = weft_arena_text(
+            mem,
+            "[fed]\ncohort = 3\n[client]\nepochs = 1 .. 4\nmax_samples = 9\n"
+            "[device]\n%s",
+            devices[d]);
+        stand *s = trained(t, text, 1, 4);
+        exact &= fabs(fed->seconds(s->self, &s->job, 0) - s->res.cost) <= 0;
+        units(s, 3, 0, 3); /* goes on */
+        exact &= fabs(fed->seconds(s->self, &s->job, 4) - s->res.cost) <= 0;
+        s = trained(t, text, 5, 6);
+        const double least = fed->seconds(s->self, &s->job, 0);
+        bounded &= least >= 0 && least <= s->res.cost;
+        tight += least > 0.25 * s->res.cost;
+    }
+    ok(exact, "the virtual seconds of a job are known before it is run");
+    ok(bounded && tight == 5, "those of a mixture have a bound");
+}
+
 static void test_server(void)
 {
     toy *t = five_clients();
@@ -462,6 +490,7 @@ int main(int argc, char **argv)
     test_jobs();
     test_divergence();
     test_devices();
+    test_seconds();
     test_server();
     test_mode();
     test_caps();

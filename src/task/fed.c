@@ -317,6 +317,7 @@ const weft_task weft_task_fed = {
     .start = fed_start,
     .affinity = fed_affinity,
     .cost = fed_cost,
+    .seconds = fed_seconds,
     .units = fed_units,
     .step = fed_step,
     .mixes = fed_mixes,

@@ -184,6 +184,11 @@ void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *
 /* One round. Collective. */
 WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b,
                                    real *state, weft_round *row, weft_arena *tmp);
+/* Virtual seconds of the rounds of a job whose weights have had `before` rounds: devices
+ * and their fates are known when a cohort is drawn, so with one configuration exactly, of a
+ * mixture as if each client drew the one that takes it the least time. As weft_task's
+ * seconds. Local. Cost O(rounds cohort). */
+double fed_seconds(const void *self, const weft_job *job, double before);
 /* Whether rounds of the job score clients before, and after, their training. */
 int fed_scores(const fed *t, const weft_job *job, int stage);
 /* Makes what came of n turns known to all ranks, together with the sum over ranks of

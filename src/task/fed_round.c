@@ -86,6 +86,61 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_stat
     return c;
 }
 
+/* ---- virtual time that is known beforehand ------------------------------------------- */
+
+/* The least work that a client which draws from the mixture can have; of one configuration
+ * that is what it has. */
+static fed_client cheapest(const fed *t, const weft_mix *m)
+{
+    fed_client least = t->client;
+    int epochs = 0;
+    for (int i = 0; i < m->k; i++) {
+        if (!(m->logp[i] > -INFINITY)) continue;
+        fed_client c = t->client;
+        weft_space_put(t->env.space, m->conf + (size_t)i * m->dim, &fed_client_kind, &c);
+        if (epochs == 0 || c.epochs < epochs) epochs = c.epochs;
+    }
+    least.epochs = epochs;
+    return least;
+}
+
+static double least_of_round(const fed *t, const fed_client *least, int64_t round,
+                             weft_arena *tmp)
+{
+    const int64_t clients = t->env.data->clients->n;
+    const fed_turn turn = {.part = WEFT_VALID};
+    cohort c = {.n = weft_device_started(&t->device, t->cohort,
+                                         t->replacement ? INT64_MAX : clients)};
+    int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
+    c.place = WEFT_NEW(tmp, fed_participant, c.n);
+    fed_draw(t, (uint64_t)round, clients, c.n, t->replacement, client, tmp);
+    for (int64_t j = 0; j < c.n; j++) {
+        c.place[j] = (fed_participant){.client = client[j], .options = *least};
+        fed_size(t, &turn, &c.place[j]);
+    }
+    close_devices(t, &c, round, tmp);
+    return c.end.seconds;
+}
+
+double fed_seconds(const void *self, const weft_job *job, double before)
+{
+    const fed *t = self;
+    const weft_device *d = &t->device;
+    const int timed = d->sample_seconds > 0 || d->flops > 0 || d->up > 0 || d->down > 0 ||
+                      d->latency > 0 || d->rows > 0;
+    if (!timed || !(job->resource >= 1)) return job->resource;
+    const fed_client least = cheapest(t, &job->mix);
+    weft_arena *tmp = weft_arena_new();
+    double sum = 0;
+    for (int64_t u = 0; u < (int64_t)job->resource; u++) {
+        const size_t mark = weft_arena_mark(tmp);
+        sum += least_of_round(t, &least, (int64_t)before + u, tmp);
+        weft_arena_reset(tmp, mark);
+    }
+    weft_arena_free(tmp);
+    return sum > 0 || job->mix.k > 1 ? sum : job->resource;
+}
+
 /* ---- turns -------------------------------------------------------------------------- */
 
 static weft_status take_turns(fed *t, cohort *c, const real *w)
