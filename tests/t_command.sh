@@ -93,6 +93,8 @@ one=$(digest)
 result $? "a trial goes on from its directory, and its resource adds"
 [ "$(cut -d' ' -f3 "$tmp/r.best/steps" | sort -u | wc -l)" = 1 ]
 result $? "with one seed"
+grep -aq 'metrics' "$tmp/r.h5" && grep -aq 'as the job gave it last' "$tmp/r.h5"
+result $? "other numbers that it printed are in the run file"
 tune 3 run.tuner=sha run.teams=2 && [ -n "$one" ] && [ "$(digest)" = "$one" ]
 result $? "two teams of three ranks have the same digest"
 printf 'x\ty-shift\n2\t0.5\n3\t2\n' >"$tmp/list.tsv"

@@ -254,6 +254,9 @@ typedef struct weft_result {
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
     double *logp;      /* [k] log-probabilities after the job; the job's where they stay */
+    /* "name=number name=number ...": what else a task measured, for the run file alone; not
+     * packed, and no part of the digest. NULL: nothing. Borrowed while the run lives. */
+    const char *note;
 } weft_result;
 
 /* One unit of a job, a row of /rounds in the run file. Means are over the predictions of

@@ -26,6 +26,8 @@ typedef struct weft_column {
 WEFT_CHECKED weft_status weft_put_columns(weft_h5 *f, const char *group,
                                           const weft_column *c, int nc, const void *rows,
                                           size_t bytes, int64_t n);
+/* Writes /metrics, a dataset a name in the notes of results, where there are some. */
+WEFT_CHECKED weft_status weft_put_metrics(weft_h5 *f, const weft_sched *s);
 /* Writes /rounds and /mix, where jobs are made of rounds. */
 WEFT_CHECKED weft_status weft_put_rounds(weft_h5 *f, const weft_sched *s);
 /* Writes /timeline. */

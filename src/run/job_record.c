@@ -11,9 +11,9 @@ typedef struct job_head {
     double resource, size, eta, horizon, discount, floor, cutoff;
 } job_head;
 
-/* Before the packed job, the packed result, the rows and the log-probabilities. */
+/* Before the packed job, the packed result, the rows, the log-probabilities, the note. */
 typedef struct event_head {
-    int64_t id, job_bytes, result_bytes, nunit, k, worker, team, kept;
+    int64_t id, job_bytes, result_bytes, note_bytes, nunit, k, worker, team, kept;
     double start, end, began, seconds;
     uint64_t hash, weights;
 } event_head;
@@ -98,9 +98,11 @@ void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *
     size_t nj;
     const void *job = weft_job_pack(&e->job, &nj, mem);
     const size_t nr = weft_result_bytes(e->res.k);
+    const size_t nn = e->res.note ? strlen(e->res.note) : 0;
     const event_head head = {.id = e->job.id,
                              .job_bytes = (int64_t)nj,
                              .result_bytes = (int64_t)nr,
+                             .note_bytes = (int64_t)nn,
                              .nunit = e->nunit,
                              .k = e->job.mix.k,
                              .worker = e->worker,
@@ -112,13 +114,15 @@ void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *
                              .seconds = e->seconds,
                              .hash = e->hash,
                              .weights = e->weights};
-    *bytes = sizeof head + nj + nr + rows_bytes(head.nunit) + z_bytes(head.nunit, head.k);
+    *bytes =
+        sizeof head + nj + nr + rows_bytes(head.nunit) + z_bytes(head.nunit, head.k) + nn;
     char *to = WEFT_NEW(mem, char, *bytes);
     char *at = put(to, &head, sizeof head);
     at = put(at, job, nj);
     weft_result_pack(&e->res, at);
     at = put(at + nr, e->round, rows_bytes(head.nunit));
-    put(at, e->logp, z_bytes(head.nunit, head.k));
+    at = put(at, e->logp, z_bytes(head.nunit, head.k));
+    put(at, e->res.note, nn);
     return to;
 }
 
@@ -129,9 +133,10 @@ int weft_job_record_is(const void *packed, size_t bytes, int64_t *job)
     memcpy(&head, packed, sizeof head);
     *job = head.id;
     return head.id >= 0 && head.job_bytes >= 0 && head.result_bytes >= 0 &&
-           head.nunit >= 0 && head.k >= 0 &&
+           head.note_bytes >= 0 && head.nunit >= 0 && head.k >= 0 &&
            bytes == sizeof head + (size_t)head.job_bytes + (size_t)head.result_bytes +
-                        rows_bytes(head.nunit) + z_bytes(head.nunit, head.k);
+                        rows_bytes(head.nunit) + z_bytes(head.nunit, head.k) +
+                        (size_t)head.note_bytes;
 }
 
 double weft_job_record_ended(const void *packed)
@@ -159,7 +164,12 @@ int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *m
     at += head.result_bytes;
     weft_job_record_rounds(e, head.nunit, mem);
     put((char *)e->round, at, rows_bytes(head.nunit));
-    put((char *)e->logp, at + rows_bytes(head.nunit), z_bytes(head.nunit, head.k));
+    at += rows_bytes(head.nunit);
+    put((char *)e->logp, at, z_bytes(head.nunit, head.k));
+    at += z_bytes(head.nunit, head.k);
+    e->res.note = NULL;
+    if (head.note_bytes > 0)
+        e->res.note = weft_arena_text(mem, "%.*s", (int)head.note_bytes, at);
     e->team = head.team;
     e->kept = (int)head.kept;
     e->began = head.began;

@@ -338,6 +338,7 @@ weft_status weft_run_write(const char *path, const weft_outcome *o)
     if (st == WEFT_OK) {
         st = put_head(&f, o);
         if (st == WEFT_OK) st = put_events(&f, o->sched);
+        if (st == WEFT_OK) st = weft_put_metrics(&f, o->sched);
         if (st == WEFT_OK) st = weft_put_rounds(&f, o->sched);
         if (st == WEFT_OK) st = weft_put_timeline(&f, o->sched, o->run->teams);
         if (st == WEFT_OK) st = put_arms(&f, o->sched);

@@ -266,7 +266,26 @@ static weft_status keep_attempt(const command *t, const char *attempt, const cha
 typedef struct outcome {
     trace after;
     double loss, error, train_loss;
+    const char *note; /* of the first rank */
 } outcome;
+
+/* All numbers that were printed but those that have places of their own. */
+static const char *note_of(const command *t, const weft_printed *p)
+{
+    const char *const own[] = {t->loss + (*t->loss == '-'), "error", "train_loss"};
+    weft_arena *tmp = weft_arena_new();
+    const char *text = "";
+    for (int i = 0; i < p->n; i++) {
+        int known = 0;
+        for (int k = 0; k < 3; k++) known |= strcmp(p->name[i], own[k]) == 0;
+        if (!known)
+            text = weft_arena_text(tmp, "%s%s%s=%.17g", text, *text ? " " : "", p->name[i],
+                                   p->value[i]);
+    }
+    text = *text ? weft_arena_text(t->env.mem, "%s", text) : NULL;
+    weft_arena_free(tmp);
+    return text;
+}
 
 static char **environment(const command *t, const weft_job *job, const trace *before,
                           const char *dir, weft_arena *tmp)
@@ -373,6 +392,7 @@ static weft_status try_once(const command *t, const weft_job *job, const trace *
         *why = weft_arena_text(tmp, "%s; its last line: %s", *why, weft_printed_last(p));
     o->error = printed(p, "error");
     o->train_loss = printed(p, "train_loss");
+    o->note = note_of(t, p);
     return keep_attempt(t, attempt, path);
 }
 
@@ -425,6 +445,7 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit, r
     const weft_status st = team->rank == 0 ? do_job(t, job, state, &o) : WEFT_OK;
     weft_sleep(team);
     TRY(weft_agree(st, team));
+    res->note = o.note;
     weft_bcast(team, &o, sizeof o, 0);
     put_trace(&o.after, state);
     res->loss = res->valid_loss = o.loss;

@@ -1,0 +1,54 @@
+/* What tasks measured beside scores, by the notes of their results, in the run file: a
+ * dataset a name, a row a job. Called by output.c. */
+#include "columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 256 }; /* names */
+
+typedef struct metrics {
+    int n;
+    const char *name[MOST];
+    double *value[MOST]; /* [n][jobs] */
+} metrics;
+
+static double *column_of(metrics *m, const char *name, int64_t jobs, weft_arena *mem)
+{
+    int i = 0;
+    while (i < m->n && strcmp(m->name[i], name) != 0) i++;
+    if (i == MOST) return NULL;
+    if (i < m->n) return m->value[i];
+    m->name[m->n++] = name;
+    m->value[i] = WEFT_NEW(mem, double, jobs);
+    for (int64_t k = 0; k < jobs; k++) m->value[i][k] = NAN;
+    return m->value[i];
+}
+
+/* A slash would make a group of HDF5. */
+static const char *dataset_name(const char *text, size_t n, weft_arena *mem)
+{
+    char *name = weft_arena_text(mem, "%.*s", (int)n, text);
+    for (char *c = name; *c; c++)
+        if (*c == '/') *c = '.';
+    return name;
+}
+
+weft_status weft_put_metrics(weft_h5 *f, const weft_sched *s)
+{
+    metrics *m = WEFT_NEW(f->mem, metrics, 1);
+    for (int64_t i = 0; i < s->n; i++)
+        for (const char *at = s->event[i].res.note; at && *at;) {
+            const size_t name = strcspn(at, "="), word = strcspn(at, " ");
+            double *to = column_of(m, dataset_name(at, name, f->mem), s->n, f->mem);
+            if (to && name < word) to[i] = strtod(at + name + 1, NULL);
+            at += word + strspn(at + word, " ");
+        }
+    for (int i = 0; i < m->n; i++)
+        TRY(weft_h5_put(f, weft_arena_text(f->mem, "/metrics/%s", m->name[i]), WEFT_H5_F64,
+                        1, &s->n, m->value[i], 0,
+                        "as the job gave it last: one row a row of /events; nan: not given",
+                        "its own"));
+    return WEFT_OK;
+}
