@@ -199,7 +199,8 @@ demo: all ## packs built-in data, searches by weight-sharing and without, prints
 	$(BIN) pack synthetic federated=generated clients=300 alpha=0.2 beta=0.2 classes=5 \
 	    -o $(DEMO)-clients.h5
 	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini -o $(DEMO)-fedex.h5
-	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=random space.configs=5 \
+	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=random run.mixing=none \
+	    space.configs=5 \
 	    -o $(DEMO)-fedavg.h5
 	@echo; echo 'Six shared fits and a refit against 64 fits, on documents, then on images:'; echo
 	@$(BIN) report $(DEMO).h5 $(DEMO)-sweep.h5 $(DEMO)-rff.h5 $(DEMO)-rff-sweep.h5

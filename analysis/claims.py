@@ -78,7 +78,7 @@ def arm_rows(run):
     last = {int(trial): i for i, trial in enumerate(run.event["trial"])}
     shared = {"variant": variant_of(run), "seed": run.seed,
               "guess_loss": f"{guess_loss(run):.6f}",
-              "settings": settings_of(run, VARIED | {"run", "sha", "random"}),
+              "settings": settings_of(run, VARIED | {"run", "random"}),
               "digest": run.attr["digest"]}
     rows = []
     for arm, i in sorted(last.items()):

@@ -72,6 +72,7 @@ class Run:
             # Of a network: a network's last tensor is the bias of its classes.
             self.classes = f["winner/state"][text(tensors[-1])].size if len(tensors) else 0
         self.tuner = self.attr["tuner"]
+        self.mixing = self.attr["mixing"]
         self.seed = int(self.attr["seed"])
         self.ini = configparser.ConfigParser(interpolation=None, strict=False,
                                              inline_comment_prefixes=(";", "#"))
@@ -91,9 +92,12 @@ class Run:
         """How settings were found, a key of METHODS or the tuner's name."""
         if self.tuner == "random" and self.ini.get("space", "source", fallback="") == "list":
             return "list"
-        if self.tuner == "fedex":
-            return "fedex-" + self.ini.get("fedex", "wrap", fallback="sha")
-        return self.tuner
+        if self.mixing == "none":
+            return self.tuner
+        if self.tuner == "ws_one":
+            return self.mixing
+        once = self.tuner == "sha" and self.setting("sha", "eliminations") == 0
+        return f"{self.mixing}-{'random' if once else self.tuner}"
 
     def refitted(self):
         """Whether the winner had a fit of its own, or was scored with the shared weights."""

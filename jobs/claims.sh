@@ -23,7 +23,7 @@ run()
 
 halving()
 {
-    run sha "$@" run.tuner=sha
+    run sha "$@" run.mixing=none
     run fedex-sha "$@"
 }
 
@@ -37,8 +37,8 @@ boxes()
 arms()
 {
     local rounds=${ROUNDS:-40}
-    set -- "$@" fedex.wrap=random fedex.most="$rounds" fedex.total=$((rounds * ${ARMS:-9})) \
-        fed.select=eval fed.eval_clients=100 run.test=no
+    set -- "$@" sha.eliminations=0 sha.max_resource="$rounds" \
+        sha.budget=$((rounds * ${ARMS:-9})) fed.select=eval fed.eval_clients=100 run.test=no
     run arms-eps0 "$@" fedex.eps=0
     run arms-stay "$@" fedex.sched=constant fedex.eta=1e-9
     run arms-adaptive "$@" fedex.sched=adaptive

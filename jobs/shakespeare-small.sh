@@ -17,10 +17,10 @@ method()
 }
 
 for seed in ${SEEDS:-1 2 3}; do
-    method hand "$seed" run.tuner=random space.source=list space.file=inputs/shakespeare-human.tsv "$@"
-    method random "$seed" run.tuner=random space.configs=4 "$@"
-    method fedex-random "$seed" fedex.wrap=random "$@"
-    method sha "$seed" run.tuner=sha "$@"
+    method hand "$seed" run.tuner=random run.mixing=none space.source=list space.file=inputs/shakespeare-human.tsv "$@"
+    method random "$seed" run.tuner=random run.mixing=none space.configs=4 "$@"
+    method fedex-random "$seed" sha.eliminations=0 "$@"
+    method sha "$seed" run.mixing=none "$@"
     method fedex-sha "$seed" "$@"
 done
 analysis/federated.py "$out"/*.h5 -o "$out/methods"

@@ -9,6 +9,8 @@
 #define NET(n)     &weft_net_##n,
 #define TASK(n)    &weft_task_##n,
 #define TUNER(n)   &weft_tuner_##n,
+#define SAMPLER(n) &weft_sampler_##n,
+#define MIXING(n)  &weft_mixing_##n,
 
 const weft_reader *const weft_readers[] = {WEFT_READERS(READER) NULL};
 const weft_feature *const weft_features[] = {WEFT_FEATURES(FEATURE) NULL};
@@ -16,6 +18,8 @@ const weft_model *const weft_models[] = {WEFT_MODELS(MODEL) NULL};
 const weft_net *const weft_nets[] = {WEFT_NETS(NET) NULL};
 const weft_task *const weft_tasks[] = {WEFT_TASKS(TASK) NULL};
 const weft_tuner *const weft_tuners[] = {WEFT_TUNERS(TUNER) NULL};
+const weft_sampler *const weft_samplers[] = {WEFT_SAMPLERS(SAMPLER) NULL};
+const weft_mixing *const weft_mixings[] = {WEFT_MIXINGS(MIXING) NULL};
 
 static weft_status find(const char *what, const char *name, const char *const *list, int n,
                         int *at)
@@ -46,3 +50,5 @@ DEFINE_FIND(model)
 DEFINE_FIND(net)
 DEFINE_FIND(task)
 DEFINE_FIND(tuner)
+DEFINE_FIND(sampler)
+DEFINE_FIND(mixing)

@@ -3,7 +3,7 @@
 #ifndef WEFT_TEST_GAME_H
 #define WEFT_TEST_GAME_H
 
-#include "weft/tune.h"
+#include "parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,12 +14,13 @@ typedef struct knob {
 } knob;
 
 static const weft_opt client_opts[] = {
-    {"x", WEFT_REAL, offsetof(knob, x), "0", 0, 1, NULL, "a number", 1},
-    {"n", WEFT_INT, offsetof(knob, n), "1", 1, 99, NULL, "a whole number", 1},
+    {"x", WEFT_REAL, offsetof(knob, x), "0", 0, 1, NULL, "a number", WEFT_PER_SAMPLE},
+    {"n", WEFT_INT, offsetof(knob, n), "1", 1, 99, NULL, "a whole number", WEFT_PER_SAMPLE},
     {0}};
 static const weft_opt server_opts[] = {
-    {"y", WEFT_REAL, offsetof(knob, y), "0", 0, 1, NULL, "another number", 1}, {0}};
-static const weft_kind client_kind = {WEFT_CLIENT, "what x is", sizeof(knob), client_opts,
+    {"y", WEFT_REAL, offsetof(knob, y), "0", 0, 1, NULL, "another number", WEFT_PER_TRIAL},
+    {0}};
+static const weft_kind client_kind = {"client", "what x is", sizeof(knob), client_opts,
                                       NULL};
 static const weft_kind server_kind = {"server", "what y is", sizeof(knob), server_opts,
                                       NULL};
@@ -29,7 +30,7 @@ enum { SPLIT, FULL, ALL_NAN, SOME_NAN, NMODE };
 
 typedef struct game {
     const weft_tuner *tuner;
-    const char *options; /* ini text of the tuner's section */
+    const char *options; /* ini text of the tuner's section; other sections may follow */
     int k, mode, samples;
     int open;         /* jobs in flight at most */
     uint64_t seed;    /* of the tuner and of noise */
@@ -37,37 +38,51 @@ typedef struct game {
     int64_t train;    /* training samples that the tuner is told of */
 } game;
 
-/* An instance of a tuner with the options given. */
+/* A search with the options given. */
 typedef struct player {
-    const weft_tuner *tuner;
-    void *self;
+    weft_search search;
     weft_space *space;
 } player;
 
-static inline player player_new(const game *g, weft_arena *mem)
+/* Sets up a search by an ini text; [run] says its sampler and mixing. */
+static inline weft_status player_read(player *p, const weft_tuner *tuner, const char *text,
+                                      uint64_t seed, int64_t train, weft_arena *mem)
 {
     weft_conf c;
-    player p = {.tuner = g->tuner};
     const weft_kind *kinds[] = {&client_kind, &server_kind};
+    *p = (player){.space = WEFT_NEW(mem, weft_space, 1)};
     weft_conf_init(&c, mem);
-    p.self = weft_arena_get(mem, 1, g->tuner->kind.size);
-    p.space = WEFT_NEW(mem, weft_space, 1);
+    TRY(weft_conf_text(&c, "t.ini", text));
+    TRY(weft_space_read(p->space, &c, kinds, 2, 7, mem));
+    TRY(search_bind(&p->search, tuner, &c));
+    p->space->samples = train;
+    return weft_search_setup(&p->search, p->space, seed, mem);
+}
+
+static inline player player_new(const game *g, weft_arena *mem)
+{
+    player p;
     const char *text =
         weft_arena_text(mem, "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n",
                         g->k, g->axes ? g->axes : "", g->tuner->kind.name, g->options);
-    weft_check(weft_conf_text(&c, "game", text) == WEFT_OK &&
-                   weft_space_read(p.space, &c, kinds, 2, 7, mem) == WEFT_OK &&
-                   weft_conf_bind(&c, &g->tuner->kind, p.self) == WEFT_OK,
-               "%s", weft_error());
-    p.space->samples = g->train;
-    weft_check(g->tuner->setup(p.self, p.space, g->seed, mem) == WEFT_OK, "%s",
+    weft_check(player_read(&p, g->tuner, text, g->seed, g->train, mem) == WEFT_OK, "%s",
                weft_error());
     return p;
 }
 
 static inline weft_asked ask(player *p, weft_job *job)
 {
-    return p->tuner->ask(p->self, job);
+    return weft_search_ask(&p->search, job);
+}
+
+static inline void tell(player *p, const weft_result *res)
+{
+    weft_search_tell(&p->search, res);
+}
+
+static inline int ended(player *p, int64_t trial)
+{
+    return weft_search_ended(&p->search, trial);
 }
 
 /* Error rate of a configuration: .1 to .7. */

@@ -264,10 +264,11 @@ static void test_winner(const char *data, const char *mode)
     weft_conf_init(conf, mem);
     const char *text = weft_arena_text(
         mem,
-        "[run]\ntask = fed\ntuner = fedex\ndata = %s\noutput = %s\n"
+        "[run]\ntask = fed\ntuner = sha\nmixing = fedex\ndata = %s\noutput = %s\n"
         "[space]\nconfigs = 2\n[fed]\ncohort = 5\nscore = loss\neval_mode = %s\n"
         "eval_clients = 0\n[client]\nlr = log 0.01 .. 3\nbatch = 2 .. 20\n"
-        "[fedex]\nwrap = random\nmost = 3\ntotal = 6\nk = 5\neps = 1\nsched = root\n",
+        "[sha]\neliminations = 0\nmax_resource = 3\nbudget = 6\n[fedex]\nk = 5\neps = "
+        "1\nsched = root\n",
         data, path, mode);
     weft_status st = weft_conf_text(conf, "test", text);
     if (st == WEFT_OK) st = weft_run_tune(conf, 0, &world);

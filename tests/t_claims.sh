@@ -73,7 +73,7 @@ plays >"$tmp/plays.txt"
 "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/log" 2>&1
 result $? "plays are packed"
 sed -e 's/^configs = .*/configs = 3/; s/^hidden = .*/hidden = 4/; s/^cohort = .*/cohort = 3/' \
-    -e 's/^most = .*/most = 2/; s/^total = .*/total = 4/; s/^eliminations = .*/eliminations = 1/' \
+    -e 's/^max_resource = .*/max_resource = 2/; s/^budget = .*/budget = 4/; s/^eliminations = .*/eliminations = 1/' \
     inputs/shakespeare-small.ini >"$tmp/small.ini"
 claims() # SEEDS TABLES
 {
@@ -115,7 +115,7 @@ sys.exit(int(wrong))
 END
 result $? "errors of arms are those of their evaluations in the run files"
 "$weft" tune inputs/shakespeare-small.ini run.data="$tmp/plays.h5" run.seed=3 lstm.hidden=5 fed.cohort=3 \
-    fedex.wrap=random fed.select=eval fed.eval_clients=100 space.configs=3 fedex.most=2 fedex.total=4 \
+    sha.eliminations=0 fed.select=eval fed.eval_clients=100 space.configs=3 sha.max_resource=2 sha.budget=4 \
     -o "$tmp/other.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "arms with other settings run"
 "$python" analysis/claims.py "$tmp/other.h5" -d "$tmp/tables" >"$tmp/out" 2>"$tmp/log"

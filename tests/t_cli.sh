@@ -199,10 +199,10 @@ fed() # ARGUMENT...: a search by weight-sharing
     "$@" inputs/demo-federated.ini run.data="$tmp/fed.h5" fed.eval_clients=9 fed.test_clients=9 \
         space.configs=4 client.epochs=1 -o "$tmp/fed-run.h5" "${more[@]}"
 }
-more=(run.tuner=ws_sha)
+more=(run.tuner=ws_sha run.mixing=none)
 fed refused 2 'server.lr has a range' "clients of a mixture have one server" tune
 for tuner in ws_sha ws_eg; do
-    more=(run.tuner=$tuner $tuner.resource=2 server.lr=1 --force)
+    more=(run.tuner=$tuner run.mixing=none $tuner.resource=2 server.lr=1 --force)
     fed runs "$tuner tunes a federation" tune
     shows '^winner +trial 1, configuration [0-3]: client.lr=[0-9.]+ ' "and trains the winner on"
     shows '^clients +[0-9]+ averaged, 0 diverged' "with none lost"

@@ -66,10 +66,10 @@ fixed = ../a b
 [space]
 configs = 9
 [sha]
-rate = 3
+reduction = 3
 eliminations = 2
-most = 9
-total = 29
+max_resource = 9
+budget = 29
 END
 
 # ---- a search -----------------------------------------------------------------------------

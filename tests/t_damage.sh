@@ -44,10 +44,10 @@ run images-run inputs/demo-images.ini run.data="$tmp/images.h5" space.configs=2 
     run.tuner=random
 run documents-run inputs/demo.ini run.data="$tmp/documents.h5" space.configs=2 ngram.bins=2^8 \
     run.tuner=random
-run stored-run inputs/demo-federated.ini run.data="$tmp/stored.h5" space.configs=2 run.tuner=random \
+run stored-run inputs/demo-federated.ini run.data="$tmp/stored.h5" space.configs=2 run.tuner=random run.mixing=none \
     random.resource=3
 run generated-run inputs/demo-federated.ini run.data="$tmp/generated.h5" space.configs=2 \
-    run.tuner=random random.resource=3
+    run.tuner=random run.mixing=none random.resource=3
 for name in images documents stored generated; do
     found $name eval "$tmp/$name-run.h5" "$tmp/$name.h5"
 done

@@ -53,13 +53,18 @@ hidden = 9'
 refused 'lstm.hidden = 9: .*run.task is fmap.*run.task = fed and fed.model = lstm' \
     "a value of a network where none is trained"
 input '[sha]
-most = 9
+max_resource = 9
 [ws_eg]
 eta = 3
 [ws_sha]
 keep = 0.4'
 taken '^not read +(.sha. .ws_eg.|.ws_eg. .sha.)$' "settings of other tuners may stand in a file, and are named"
 refused 'ws_eg.eta = 4: .*run.tuner is ws_sha.*run.tuner = ws_eg' "but not on the command line" ws_eg.eta=4
+refused 'run.mixing = fedex with run.task = fmap.*run.mixing = none' "nor what the task does not do" run.mixing=fedex
+refused 'run.sampler.*did you mean "?space|no sampler .spice.*"space"' "a wrong sampler" run.sampler=spice
+refused 'run.tuner = fedex: this is written run.tuner = sha and run.mixing = fedex' "a tuner of old" run.tuner=fedex
+refused 'run.tuner = mw: .*run.tuner = ws_one and run.mixing = mw' "another" run.tuner=mw
+refused 'sha.most = 9: .*sha.max_resource' "and an option of old" sha.most=9
 { "$weft" list --ini; } >"$tmp/in.ini" 2>"$tmp/log"
 taken '^configurations +1, 0 axes' "an input file of all defaults is taken" run.data="$tmp/img.h5" rff.features=64
 
@@ -104,10 +109,16 @@ result $? "and the model has learnt"
 
 # ---- winners that were scored alike -------------------------------------------------------
 
-for tuner in sha fedex; do
-    set -- run.tuner=$tuner $tuner.winner=best $tuner.most=9 'client.lr=log 0.01 .. 1' space.configs=9
-    refused "$tuner.winner = best .*fed.select = eval.*fed.select = bound" "$tuner: a short job does not win by a few clients" "$@"
+for mixing in none fedex; do
+    set -- run.tuner=sha run.mixing=$mixing sha.winner=best sha.max_resource=9 'client.lr=log 0.01 .. 1' space.configs=9
+    refused "sha.winner = best .*fed.select = eval.*fed.select = bound" "mixing $mixing: a short job does not win by a few clients" "$@"
     taken '^jobs' "but by an evaluation" "$@" fed.select=eval fed.eval_clients=9
     taken '^jobs' "or by its bound" "$@" fed.select=bound
 done
+taken '^task fed, tuner sha with mixing fedex,' "a plan names the mixing" 'client.lr=log 0.01 .. 1' run.mixing=fedex
+refused 'run.tuner = ws_one .*run.mixing = mw or fedex' "one mixture needs a mixing" 'client.lr=log 0.01 .. 1' run.tuner=ws_one
+refused 'run.mixing = mw with run.tuner = ws_sha.*run.mixing = none' "and a mixture of its own takes none" \
+    'client.lr=log 0.01 .. 1' run.tuner=ws_sha run.mixing=mw
+refused 'server.lr has a range, but it holds for all clients of a trial' "one trial has one server" \
+    'server.lr=0.1 .. 1' run.tuner=ws_one run.mixing=mw
 echo "1..$count"

@@ -85,16 +85,13 @@ eval_clients = 20
 [client]
 lr = log 1e-4 .. 1
 momentum = 0 .. 0.9
-[fedex]
-wrap = random
-k = 5
-most = 300
-total = 1200
 [sha]
-rate = 2
+reduction = 2
 eliminations = 1
-most = 400
-total = 1500
+max_resource = 400
+budget = 1500
+[fedex]
+k = 5
 END
 "$weft" pack synthetic federated=generated clients=100 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
 result $? "a built-in federation is packed"

@@ -13,13 +13,18 @@ typedef struct client {
 } client;
 
 static const weft_opt client_opts[] = {
-    {"lr", WEFT_REAL, offsetof(client, lr), "1", 0, 1e9, NULL, "rate", 1},
-    {"momentum", WEFT_REAL, offsetof(client, momentum), "0", 0, 1, NULL, "momentum", 1},
-    {"weight_decay", WEFT_REAL, offsetof(client, weight_decay), "0", 0, 1, NULL, "L2", 1},
-    {"mu", WEFT_REAL, offsetof(client, mu), "0", 0, 1, NULL, "proximal", 1},
-    {"dropout", WEFT_REAL, offsetof(client, dropout), "0", 0, 1, NULL, "share", 1},
-    {"batch", WEFT_INT, offsetof(client, batch), "1", 1, 1e6, NULL, "samples", 1},
-    {"epochs", WEFT_INT, offsetof(client, epochs), "1", 1, 1e6, NULL, "passes", 1},
+    {"lr", WEFT_REAL, offsetof(client, lr), "1", 0, 1e9, NULL, "rate", WEFT_PER_SAMPLE},
+    {"momentum", WEFT_REAL, offsetof(client, momentum), "0", 0, 1, NULL, "momentum",
+     WEFT_PER_SAMPLE},
+    {"weight_decay", WEFT_REAL, offsetof(client, weight_decay), "0", 0, 1, NULL, "L2",
+     WEFT_PER_SAMPLE},
+    {"mu", WEFT_REAL, offsetof(client, mu), "0", 0, 1, NULL, "proximal", WEFT_PER_SAMPLE},
+    {"dropout", WEFT_REAL, offsetof(client, dropout), "0", 0, 1, NULL, "share",
+     WEFT_PER_SAMPLE},
+    {"batch", WEFT_INT, offsetof(client, batch), "1", 1, 1e6, NULL, "samples",
+     WEFT_PER_SAMPLE},
+    {"epochs", WEFT_INT, offsetof(client, epochs), "1", 1, 1e6, NULL, "passes",
+     WEFT_PER_SAMPLE},
     {0}};
 static const weft_kind client_kind = {"client", "a client", sizeof(client), client_opts,
                                       NULL};
@@ -27,7 +32,8 @@ typedef struct server {
     double lr;
 } server;
 static const weft_opt server_opts[] = {
-    {"lr", WEFT_REAL, offsetof(server, lr), "1", 0, 1e9, NULL, "rate", 1}, {0}};
+    {"lr", WEFT_REAL, offsetof(server, lr), "1", 0, 1e9, NULL, "rate", WEFT_PER_TRIAL},
+    {0}};
 static const weft_kind server_kind = {"server", "a server", sizeof(server), server_opts,
                                       NULL};
 
@@ -55,7 +61,7 @@ static void test_reach(const weft_space *sp)
     double x[NAXIS], least[NAXIS] = {0}, most[NAXIS] = {0}, mean[NAXIS] = {0};
     int down = 0, up = 0;
     for (int i = 1; i <= n; i++) {
-        weft_space_perturb(sp, "client", middle, .1, seed, i, x);
+        weft_space_perturb(sp, middle, .1, seed, i, x);
         for (int a = 0; a < NAXIS; a++) {
             const double d = away(a, x[a], middle[a]);
             least[a] = fmin(least[a], d);
@@ -83,7 +89,7 @@ static void test_box(const weft_space *sp)
     double x[NAXIS];
     int inside = 1, ends = 1;
     for (int i = 1; i <= 1000; i++) {
-        weft_space_perturb(sp, "client", corner, .1, seed, i, x);
+        weft_space_perturb(sp, corner, .1, seed, i, x);
         for (int a = 0; a < NAXIS; a++)
             inside &= a == BATCH || (x[a] >= sp->axis[a].lo && x[a] <= sp->axis[a].hi);
         ends &= (x[BATCH] == 8 || x[BATCH] == 16) && (x[EPOCHS] == 4 || x[EPOCHS] == 5);
@@ -96,23 +102,23 @@ static void test_function(const weft_space *sp)
     double x[NAXIS], y[NAXIS], z[NAXIS], centre[NAXIS];
     int alike = 1, fixed = 1;
     for (int i = 1; i <= 100; i++) {
-        weft_space_perturb(sp, "client", middle, .1, seed, i, x);
-        weft_space_perturb(sp, "client", middle, .1, seed, 101 - i, y);
-        weft_space_perturb(sp, "client", middle, .1, seed, i, y);
+        weft_space_perturb(sp, middle, .1, seed, i, x);
+        weft_space_perturb(sp, middle, .1, seed, 101 - i, y);
+        weft_space_perturb(sp, middle, .1, seed, i, y);
         alike &= memcmp(x, y, sizeof x) == 0;
         fixed &= x[0] == 2;
     }
     ok(alike, "a neighbour is a function of seed, centre and number");
     ok(fixed, "options of other sections stay as the centre has them");
-    weft_space_perturb(sp, "client", middle, .1, seed, 0, z);
+    weft_space_perturb(sp, middle, .1, seed, 0, z);
     ok(memcmp(z, middle, sizeof z) == 0, "the first is the centre");
-    weft_space_perturb(sp, "client", middle, .1, seed + 1, 100, z);
+    weft_space_perturb(sp, middle, .1, seed + 1, 100, z);
     ok(fabs(z[1] - x[1]) > 0, "another seed gives other neighbours");
     memcpy(centre, middle, sizeof centre);
     centre[0] = 3;
-    weft_space_perturb(sp, "client", centre, .1, seed, 100, z);
+    weft_space_perturb(sp, centre, .1, seed, 100, z);
     ok(fabs(z[1] - x[1]) > 0, "and so does another centre");
-    weft_space_perturb(sp, "client", middle, 0, seed, 9, z);
+    weft_space_perturb(sp, middle, 0, seed, 9, z);
     double off = 0;
     for (int a = 0; a < NAXIS; a++) off = worse(off, fabs(z[a] / middle[a] - 1));
     is_near(off, 0, 1e-15, "eps = 0 gives the centre");
@@ -132,7 +138,7 @@ static void test_log_integers(weft_arena *mem)
     double x, least = centre, most = centre;
     int whole = 1;
     for (int i = 1; i <= 1000; i++) {
-        weft_space_perturb(&sp, "client", &centre, .1, seed, i, &x);
+        weft_space_perturb(&sp, &centre, .1, seed, i, &x);
         least = fmin(least, x);
         most = worse(most, x);
         whole &= x == round(x);

@@ -3,6 +3,7 @@
  * The task is a toy whose state remembers all its rounds and whose mixture moves.
  * RUN: np=1 np=2 np=3 np=4 */
 #include "../src/run/run_private.h"
+#include "parts.h"
 #include "scratch.h"
 
 #include <signal.h>
@@ -27,7 +28,7 @@ static const weft_opt toy_opts[] = {{.name = "gamma",
                                      .lo = 0,
                                      .hi = 100,
                                      .about = "best is 3",
-                                     .tune = 1},
+                                     .role = WEFT_PER_SAMPLE},
                                     {0}};
 static const weft_kind toy_kind = {
     .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
@@ -122,6 +123,7 @@ typedef struct bench {
     weft_space space;
     weft_team own;
     toy task;
+    weft_search search;
     weft_sched sched;
     weft_trace trace;
 } bench;
@@ -147,16 +149,14 @@ static weft_status prepare(bench *b, const setting *how)
     if (how->teams > 1) weft_team_split(&world, how->teams, &b->own);
     weft_team *team = how->teams > 1 ? &b->own : &world;
     b->task = (toy){.team = team, .stop = NEVER, .die = NEVER};
-    void *tuner = weft_arena_get(b->mem, 1, how->tuner->kind.size);
-    TRY(weft_conf_bind(&c, &how->tuner->kind, tuner));
-    TRY(how->tuner->setup(tuner, &b->space, 1, b->mem));
+    TRY(search_bind(&b->search, how->tuner, &c));
+    TRY(weft_search_setup(&b->search, &b->space, 1, b->mem));
     b->sched = (weft_sched){.world = &world,
                             .team = team,
                             .teams = how->teams,
                             .task = &toy_task,
                             .task_self = &b->task,
-                            .tuner = how->tuner,
-                            .tuner_self = tuner,
+                            .search = &b->search,
                             .checkpoint = how->checkpoint,
                             .target = how->target,
                             .mem = b->mem};

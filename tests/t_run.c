@@ -2,6 +2,7 @@
  * after every job of a run. The task is a toy whose state tells which jobs it went through.
  * RUN: np=1 np=2 np=3 */
 #include "../src/run/run_private.h"
+#include "parts.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -31,7 +32,7 @@ static const weft_opt toy_opts[] = {{.name = "gamma",
                                      .lo = 0,
                                      .hi = 100,
                                      .about = "best is 3",
-                                     .tune = 1},
+                                     .role = WEFT_PER_SAMPLE},
                                     {0}};
 static const weft_kind toy_kind = {
     .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
@@ -174,6 +175,7 @@ static int64_t script_jobs(const void *self)
 }
 
 static const weft_tuner script_tuner = {.kind = {.name = "script", .size = sizeof(script)},
+                                        .shared = WEFT_SHARES_SPACE,
                                         .setup = script_setup,
                                         .ask = script_ask,
                                         .tell = script_tell,
@@ -186,7 +188,7 @@ typedef struct bench {
     weft_team *team;
     weft_space space;
     toy task;
-    void *tuner;
+    weft_search search;
     weft_sched sched;
     weft_trace trace;
 } bench;
@@ -202,17 +204,15 @@ static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
     const weft_kind *kind = &toy_kind;
     TRY(weft_space_read(&b->space, &c, &kind, 1, 7, b->mem));
     b->task = (toy){.team = team, .space = &b->space, .stop_at = -1};
-    b->tuner = weft_arena_get(b->mem, 1, tuner->kind.size);
-    if (tuner->kind.opts) TRY(weft_conf_bind(&c, &tuner->kind, b->tuner));
-    TRY(tuner->setup(b->tuner, &b->space, seed, b->mem));
+    TRY(search_bind(&b->search, tuner, &c));
+    TRY(weft_search_setup(&b->search, &b->space, seed, b->mem));
     b->sched = (weft_sched){.world = team,
                             .team = team,
                             .teams = 1,
                             .checkpoint = 60,
                             .task = &toy_task,
                             .task_self = &b->task,
-                            .tuner = tuner,
-                            .tuner_self = b->tuner,
+                            .search = &b->search,
                             .mem = b->mem};
     if (!path) return WEFT_OK;
     TRY(weft_trace_open(&b->trace, path, fresh, team, b->mem));
@@ -250,7 +250,8 @@ static void test_order(weft_team *team)
     weft_status st = prepare(&b, team, &script_tuner, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.n == NLINE, "a scripted tuner's jobs are all run");
-    ok(((const script *)b.tuner)->in_order, "results are told in the order of the jobs");
+    ok(((const script *)b.search.tuner_self)->in_order,
+       "results are told in the order of the jobs");
     /* of those in flight the even configurations first, but not for ever */
     static const int64_t order[NLINE] = {1, 0, 2, 3, 4, 6, 7, 5};
     ok(memcmp(order, b.task.order, sizeof order) == 0, "jobs in flight run by affinity");

@@ -112,8 +112,8 @@ floats|floats|0.004|0.002|inputs/demo-images.ini rff.features=1094 space.configs
 structured|floats|0.004|0.002|inputs/demo-images.ini fmap.model=logistic rff.features=300 space.configs=4 rff.kernel=gaussian rff.projection=structured
 bytes|images|0.003|0.002|inputs/demo-images.ini rff.features=500 space.configs=6
 documents|documents|0.004|0.0025|inputs/demo.ini space.configs=6
-clients|clients|0.01|0.001|inputs/demo-federated.ini fed.eval_clients=5 space.configs=3 fedex.most=3 fedex.total=6 fedex.eliminations=1
-cnn|dealt|||inputs/cifar10-federated.ini space.configs=3 fedex.most=3 fedex.total=6 fedex.eliminations=1 fed.cohort=2 fed.eval_clients=2
-lstm|plays|||inputs/shakespeare-small.ini space.configs=3 fedex.most=3 fedex.total=6 fedex.eliminations=1 lstm.hidden=10 client.max_samples=8 fed.cohort=2 fed.eval_clients=2
+clients|clients|0.01|0.001|inputs/demo-federated.ini fed.eval_clients=5 space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1
+cnn|dealt|||inputs/cifar10-federated.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 fed.cohort=2 fed.eval_clients=2
+lstm|plays|||inputs/shakespeare-small.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 lstm.hidden=10 client.max_samples=8 fed.cohort=2 fed.eval_clients=2
 END
 echo "1..$count"

@@ -1,5 +1,5 @@
-/* Trials that race: when they are eliminated, what they spend, who wins; and what FedEx and
- * multiplicative weights make of it.
+/* Successive halving: when trials are eliminated, what they spend, who wins; and what the
+ * mixings FedEx and multiplicative weights make of it.
  * RUN: np=1 */
 #include "game.h"
 #include "tap.h"
@@ -33,7 +33,7 @@ static play_log play_all(const game *g, weft_arena *mem)
         const weft_result res = play(g, job, mem);
         l.loss[l.n++] = res.loss;
         l.spent += job->resource;
-        p.tuner->tell(p.self, &res);
+        tell(&p, &res);
     }
     return l;
 }
@@ -67,39 +67,45 @@ static void spends(const weft_tuner *t, int k, const char *options, const char *
     is_near(l.spent, total, 0, "spends %g", total);
 }
 
+/* Options of a tuner with a mixing of that name, and the mixing's. */
+static const char *mixed(const char *tuner, const char *mixing, const char *options,
+                         weft_arena *mem)
+{
+    return weft_arena_text(mem, "%s\n[run]\nmixing = %s\n[%s]\n%s", tuner, mixing, mixing,
+                           options);
+}
+
 static void test_schedules(weft_arena *mem)
 {
     /* the published settings */
-    const weft_tuner *sha = &weft_tuner_sha, *fedex = &weft_tuner_fedex;
+    const weft_tuner *sha = &weft_tuner_sha;
+    const char *fedex = mixed("", "fedex", "", mem);
     spends(sha, 27, "", "27x89 9x177 3x268 1x800", 4000, mem);
-    spends(sha, 27, "most = 50\ntotal = 450", "27x11 9x22 3x35 1x50", 450, mem);
-    spends(sha, 27, "most = 200\ntotal = 2000", "27x50 9x100 3x150 1x200", 2000, mem);
-    spends(sha, 27, "eliminations = 0", "5x800", 4000, mem);
-    spends(fedex, 27, "", "27x89 9x177 3x268 1x800", 4000, mem);
-    spends(fedex, 27, "wrap = random", "5x800", 4000, mem);
-    spends(fedex, 27, "wrap = random\nmost = 50\ntotal = 450", "9x50", 450, mem);
-    /* by hand: 5 * 10 + 15 a = 95 */
-    spends(sha, 20, "rate = 4\neliminations = 1\nmost = 10\ntotal = 95", "20x3 5x10", 95,
+    spends(sha, 27, "max_resource = 50\nbudget = 450", "27x11 9x22 3x35 1x50", 450, mem);
+    spends(sha, 27, "max_resource = 200\nbudget = 2000", "27x50 9x100 3x150 1x200", 2000,
            mem);
+    spends(sha, 27, "eliminations = 0", "5x800", 4000, mem);
+    spends(sha, 27, fedex, "27x89 9x177 3x268 1x800", 4000, mem);
+    spends(sha, 27, mixed("eliminations = 0", "fedex", "", mem), "5x800", 4000, mem);
+    spends(sha, 27, "eliminations = 0\nmax_resource = 50\nbudget = 450", "9x50", 450, mem);
+    /* by hand: 5 * 10 + 15 a = 95 */
+    spends(sha, 20, "reduction = 4\neliminations = 1\nmax_resource = 10\nbudget = 95",
+           "20x3 5x10", 95, mem);
     spends(sha, 64, "", "64x28 21x55 7x85 2x800", 3999, mem);
     spends(&weft_tuner_random, 7, "resource = 12", "7x12", 84, mem);
-    spends(&weft_tuner_mw, 7, "resource = 12", "1x12", 12, mem);
+    spends(&weft_tuner_random, 7, mixed("resource = 12", "fedex", "", mem), "7x12", 84,
+           mem);
+    spends(&weft_tuner_ws_one, 7, mixed("resource = 12", "mw", "", mem), "1x12", 12, mem);
 }
 
 static weft_status setup(const weft_tuner *t, int k, const char *axes, const char *options,
                          weft_arena *mem)
 {
-    weft_conf c;
-    weft_space sp;
-    const weft_kind *kinds[] = {&client_kind, &server_kind};
-    weft_conf_init(&c, mem);
-    void *self = weft_arena_get(mem, 1, t->kind.size);
-    TRY(weft_conf_text(&c, "t.ini",
+    player p;
+    return player_read(&p, t,
                        weft_arena_text(mem, "[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k,
-                                       axes, t->kind.name, options)));
-    TRY(weft_space_read(&sp, &c, kinds, 2, 1, mem));
-    TRY(weft_conf_bind(&c, &t->kind, self));
-    return t->setup(self, &sp, 1, mem);
+                                       axes, t->kind.name, options),
+                       1, 0, mem);
 }
 
 static void refused(const weft_tuner *t, int k, const char *axes, const char *options,
@@ -112,16 +118,24 @@ static void refused(const weft_tuner *t, int k, const char *axes, const char *op
 static void test_refused(weft_arena *mem)
 {
     const char *x = "[client]\nx = 0 .. 1", *y = "[server]\ny = 0 .. 1";
-    refused(&weft_tuner_sha, 26, x, "eliminations = 3", "at least 27", mem);
-    refused(&weft_tuner_sha, 27, x, "total = 835", "at least 836", mem);
-    ok(setup(&weft_tuner_sha, 27, x, "total = 836", mem) == WEFT_OK,
-       "a round a rung is enough");
-    refused(&weft_tuner_sha, 27, x, "total = 100000", "can use", mem);
-    refused(&weft_tuner_sha, 27, x, "eliminations = 0\ntotal = 799", "0 trials", mem);
-    refused(&weft_tuner_fedex, 27, y, "", "no option of [client]", mem);
-    refused(&weft_tuner_fedex, 27, x, "levels = 1", "at least 2", mem);
-    refused(&weft_tuner_mw, 27, y, "", "server.y", mem);
-    refused(&weft_tuner_mw, 27, x, "racing = yes\nliteral = yes", "mw.literal", mem);
+    const weft_tuner *sha = &weft_tuner_sha, *one = &weft_tuner_ws_one;
+    refused(sha, 26, x, "eliminations = 3", "at least 27", mem);
+    refused(sha, 27, x, "budget = 835", "at least 836", mem);
+    ok(setup(sha, 27, x, "budget = 836", mem) == WEFT_OK, "a round a rung is enough");
+    refused(sha, 27, x, "budget = 100000", "can use", mem);
+    refused(sha, 27, x, "eliminations = 0\nbudget = 799", "0 trials", mem);
+    refused(sha, 27, y, mixed("", "fedex", "", mem), "no option that may differ", mem);
+    refused(sha, 27, x, mixed("", "fedex", "levels = 1", mem), "at least 2", mem);
+    refused(sha, 27, x, mixed("", "fedex", "discount = -0.5", mem), "expected draw", mem);
+    refused(one, 27, y, mixed("", "mw", "", mem), "server.y", mem);
+    refused(one, 27, x, mixed("", "mw", "racing = yes\nliteral = yes", mem), "mw.literal",
+            mem);
+    refused(one, 27, x, mixed("", "mw", "k = 3", mem), "mw.k", mem);
+    refused(one, 27, x, mixed("", "fedex", "levels = 3", mem), "fedex.levels", mem);
+    refused(one, 27, x, "", "run.mixing = mw or fedex", mem);
+    refused(&weft_tuner_ws_sha, 27, x, mixed("", "fedex", "", mem), "run.mixing = none",
+            mem);
+    refused(&weft_tuner_ws_eg, 27, y, "", "server.y", mem);
 }
 
 /* What is spent where neither eliminations nor budget are given. */
@@ -132,13 +146,13 @@ static void test_usual(weft_arena *mem)
         const char *options;
         double spent;
     } usual[] = {
-        {27, "", 4000},         /* as published */
-        {9, "", 3460},          /* 800 + (8 + 2) 266: two eliminations, equal rungs */
-        {3, "", 1600},          /* 800 + 2 400 */
-        {2, "", 1600},          /* no elimination */
-        {64, "", 3999},         /* 1600 + 86 27 + 78: all that can be used */
-        {200, "most = 4", 295}, /* 28 + 267: a round a rung, for 20 were too few */
-        {27, "most = 2", 36},   /* one elimination: 18 + 18 */
+        {27, "", 4000}, /* as published */
+        {9, "", 3460},  /* 800 + (8 + 2) 266: two eliminations, equal rungs */
+        {3, "", 1600},  /* 800 + 2 400 */
+        {2, "", 1600},  /* no elimination */
+        {64, "", 3999}, /* 1600 + 86 27 + 78: all that can be used */
+        {200, "max_resource = 4", 295}, /* 28 + 267: a round a rung, for 20 were too few */
+        {27, "max_resource = 2", 36},   /* one elimination: 18 + 18 */
         {9, "eliminations = 0", 4000},
     };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
@@ -164,7 +178,7 @@ static int rung_of(player *p, const double *loss, int backward, int *trial)
         weft_result res = weft_result_new(1, mem);
         res.trial = trial[backward ? n - 1 - i : i];
         res.loss = loss[res.trial];
-        p->tuner->tell(p->self, &res);
+        tell(p, &res);
     }
     weft_arena_free(mem);
     return n;
@@ -172,7 +186,8 @@ static int rung_of(player *p, const double *loss, int backward, int *trial)
 
 static void test_elimination(weft_arena *mem)
 {
-    const game g = {&weft_tuner_sha, "rate = 2\ntotal = 2000", 8, FULL, 0, 1, 1, NULL, 0};
+    const game g = {
+        &weft_tuner_sha, "reduction = 2\nbudget = 2000", 8, FULL, 0, 1, 1, NULL, 0};
     const double loss[8] = {NAN, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
     for (int backward = 0; backward < 2; backward++) {
         player p = player_new(&g, mem);
@@ -181,9 +196,7 @@ static void test_elimination(weft_arena *mem)
         ok(rung_of(&p, loss, backward, t) == 4 && t[0] == 1 && t[1] == 3 && t[2] == 4 &&
                t[3] == 6,
            "the lowest losses go on, of equals the lower ids");
-        ok(p.tuner->ended(p.self, 0) && p.tuner->ended(p.self, 5) &&
-               !p.tuner->ended(p.self, 3),
-           "the others are ended");
+        ok(ended(&p, 0) && ended(&p, 5) && !ended(&p, 3), "the others are ended");
         ok(rung_of(&p, loss, backward, t) == 2 && t[0] == 3 && t[1] == 6, "again");
         ok(rung_of(&p, loss, backward, t) == 1 && t[0] == 6, "one is left");
         ok(rung_of(&p, loss, backward, t) == 0, "and that is all");
@@ -261,7 +274,7 @@ static void mixes_are_sound(const play_log *l, const weft_space *sp, int k,
 
 static void test_fedex(weft_arena *mem)
 {
-    game g = {&weft_tuner_fedex, "", 27, FULL, 9, 1, 1, fed, 0};
+    game g = {&weft_tuner_sha, mixed("", "fedex", "", mem), 27, FULL, 9, 1, 1, fed, 0};
     const player p = player_new(&g, mem);
     const play_log sha = play_all(&g, mem);
     mixes_are_sound(&sha, p.space, 27, "in halving");
@@ -269,11 +282,11 @@ static void test_fedex(weft_arena *mem)
     ok(end->mix.id[0] == begin->mix.id[0] &&
            fabs(end->mix.logp[0] - begin->mix.logp[0]) > 0,
        "a trial goes on with its mixture");
-    g.options = "wrap = random";
+    g.options = mixed("eliminations = 0", "fedex", "", mem);
     const play_log random = play_all(&g, mem);
     mixes_are_sound(&random, p.space, 5, "in random search");
     is_near(random.spent, sha.spent, 0, "both spend the same");
-    g.options = "levels = 4";
+    g.options = mixed("", "fedex", "levels = 4", mem);
     const play_log grid = play_all(&g, mem);
     mixes_are_sound(&grid, p.space, 8, "on grids of 4");
     const weft_mix *m = &grid.job[0].mix;
@@ -286,15 +299,9 @@ static void test_fedex(weft_arena *mem)
 
 static void test_rules(weft_arena *mem)
 {
-    game g = {&weft_tuner_fedex,
-              "wrap = random\nk = 2\nmost = 1\ntotal = 1000",
-              1000,
-              FULL,
-              9,
-              1,
-              1,
-              NULL,
-              0};
+    const char *once = "eliminations = 0\nmax_resource = 1\nbudget = 1000";
+    game g = {
+        &weft_tuner_sha, mixed(once, "fedex", "k = 2", mem), 1000, FULL, 9, 1, 1, NULL, 0};
     const play_log l = play_all(&g, mem);
     double sum = 0, squares = 0;
     for (int i = 0; i < l.n; i++) {
@@ -310,26 +317,31 @@ static void test_rules(weft_arena *mem)
            r->cutoff <= 0 && !r->diff,
        "defaults are those of the released scripts");
     g.k = 3;
-    g.options = "wrap = random\nsched = auto\neta = 2\nbaseline = discounted\n"
-                "discount = 0.25\ndiff = yes\ncutoff = 0.1\nfloor = 0.5";
+    g.options = mixed("eliminations = 0", "fedex",
+                      "sched = auto\neta = 2\ndiscount = 0.25\ndiff = yes\ncutoff = 0.1\n"
+                      "floor = 0.5",
+                      mem);
     r = &play_all(&g, mem).job[2].update;
     ok(r->schedule == WEFT_UPDATE_ROOT && r->eta == 2 && r->discount == .25 &&
            r->diff == 1 && r->cutoff == .1 && r->floor == .5,
        "options come through");
-    g.options = "wrap = random\nbaseline = none";
-    ok(play_all(&g, mem).job[2].update.discount < 0, "the baseline can be left out");
 
-    g.tuner = &weft_tuner_mw;
-    g.options = "resource = 50";
+    g.tuner = &weft_tuner_ws_one;
+    g.options = mixed("resource = 50", "mw", "", mem);
     r = &play_all(&g, mem).job[0].update;
     ok(r->schedule == WEFT_UPDATE_HORIZON && r->horizon == 50 && r->discount == 1 &&
            r->floor == .01 && r->eta <= 0,
        "multiplicative weights are corrected by default");
-    g.options = "literal = yes";
+    g.options = mixed("", "mw", "literal = yes", mem);
     r = &play_all(&g, mem).job[0].update;
     ok(r->schedule == WEFT_UPDATE_AS_PUBLISHED && r->horizon == 800, "or to the letter");
-    g.options = "known = no";
+    g.options = mixed("", "mw", "known = no", mem);
     ok(play_all(&g, mem).job[0].update.horizon <= 0, "and need not know the rounds");
+    g.tuner = &weft_tuner_sha;
+    g.options = mixed("max_resource = 40", "mw", "k = 5", mem);
+    const weft_job *job = &play_all(&g, mem).job[0];
+    ok(job->update.horizon == 40 && job->mix.k == 5,
+       "in halving their horizon is the longest trial, their mixture a neighbourhood");
 }
 
 /* Settings that people chose: a list, trained one by one or as the centres of mixtures. */
@@ -349,8 +361,7 @@ static void test_list(weft_arena *mem)
     ok(l.n == 2 && l.job[1].mix.k == 1 && a[0] == 1 && a[1] == .5 && b[0] == .25 &&
            b[1] == .75 && l.spent == 60,
        "listed settings are trained as they are");
-    g.tuner = &weft_tuner_fedex;
-    g.options = "wrap = random\nk = 50\neps = 0.2";
+    g.options = mixed("", "fedex", "k = 50\neps = 0.2", mem);
     const play_log f = play_all(&g, mem);
     int good = f.n == 2, moved = 0;
     for (int i = 0; i < 50; i++) {

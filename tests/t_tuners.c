@@ -1,12 +1,12 @@
-/* What every tuner of the registry keeps to: it ends, whatever it is told; it is a function
- * of its seed and of what it is told; its jobs are well formed. And what tuners are for: on
- * a bandit whose best arm is known they find it.
- * RUN: np=1 */
+/* What every schedule of the registry keeps to, with every mixing that goes with it
+ * (weft/tune.h has the contract): it ends, whatever it is told; it is a function of its
+ * seed and of what it is told; its jobs are well formed. And what searches are for: on a
+ * bandit whose best arm is known they find it. RUN: np=1 */
 #include "game.h"
 #include "tap.h"
-#include "weft/registry.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what happened ------------------------------------------------------------- */
@@ -14,6 +14,8 @@
 typedef struct story {
     int ended;          /* said DONE within the bound and never waited for nothing */
     int formed;         /* every job was well formed */
+    int closed;         /* at the end every trial was */
+    int waits;          /* as the search says */
     int64_t n, planned; /* jobs asked; the number `jobs` says at the end */
     uint64_t *job;      /* [n] hash of each job, in the order asked */
     void **told;        /* [n] packed result of each job, by job */
@@ -22,23 +24,33 @@ typedef struct story {
 
 enum { MOST_OPEN = 8 };
 
-/* A tuner with options. Where rate > 0 its trials race, and the number of eliminations and
- * the budget are made to fit the number of configurations. */
-typedef struct variant {
+/* A schedule with options. Where reduction > 0 its trials race, and the number of
+ * eliminations and the budget are made to fit the number of configurations. */
+typedef struct schedule {
     const char *tuner, *options;
-    int rate;
+    int reduction;
     const char *axes; /* beside client.x */
-} variant;
+} schedule;
 
-static const char *options_for(const variant *v, int k, weft_arena *mem)
+typedef struct mixed {
+    const char *name, *options;
+} mixed;
+
+static const char *options_for(const schedule *v, const mixed *m, int k, weft_arena *mem)
 {
     enum { MOST = 40, EACH = 3 };
-    if (v->rate == 0) return v->options;
-    int eliminations = 0, total = 0, last = k;
-    for (; last >= v->rate; last /= v->rate) eliminations++;
-    for (int i = 0, n = k; i < eliminations; i++, n /= v->rate) total += EACH * (n - last);
-    return weft_arena_text(mem, "rate = %d\neliminations = %d\nmost = %d\ntotal = %d\n%s",
-                           v->rate, eliminations, MOST, total + last * MOST, v->options);
+    const char *race = "";
+    if (v->reduction > 0) {
+        int eliminations = 0, budget = 0, last = k;
+        for (; last >= v->reduction; last /= v->reduction) eliminations++;
+        for (int i = 0, n = k; i < eliminations; i++, n /= v->reduction)
+            budget += EACH * (n - last);
+        race = weft_arena_text(
+            mem, "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
+            v->reduction, eliminations, MOST, budget + last * MOST);
+    }
+    return weft_arena_text(mem, "%s%s\n[run]\nmixing = %s\n[%s]\n%s", race, v->options,
+                           m->name, m->name, m->options);
 }
 
 static uint64_t job_hash(const weft_job *job, weft_arena *mem)
@@ -59,21 +71,34 @@ static uint64_t job_hash(const weft_job *job, weft_arena *mem)
 
 enum { MOST_IDS = 100000 };
 
-/* What the tuner has said of trials and configurations so far. */
+/* What the search has said of a trial so far. */
+typedef struct shown {
+    int64_t jobs;    /* asked */
+    int next;        /* index of the next one */
+    int open;        /* asked and not told */
+    int closed;      /* 1: its last job was asked, or it is ended */
+    double resource; /* asked for, in all */
+    const double *z; /* log-probabilities that the task left, or NULL */
+} shown;
+
 typedef struct past {
     int64_t trials;
-    int *closed;      /* [trials] 1: its last job was asked */
-    int *eliminated;  /* [id] */
-    uint64_t *conf;   /* [id] hash of the configuration it stands for; 0: not seen */
-    const double **z; /* [trials] mixture that the task left, or NULL */
+    shown *trial;    /* [trials] */
+    int rounds;      /* jobs of several configurations asked */
+    int *eliminated; /* [id] */
+    uint64_t *conf;  /* [id] hash of the configuration it stands for; 0: not seen */
+    weft_eligibility eligibility; /* of the first job */
+    weft_extent extent;
 } past;
 
-static past past_new(int64_t most, weft_arena *mem)
+static past past_new(const player *p, int64_t most, weft_arena *mem)
 {
-    return (past){.closed = WEFT_NEW(mem, int, most),
-                  .eliminated = WEFT_NEW(mem, int, MOST_IDS),
-                  .conf = WEFT_NEW(mem, uint64_t, MOST_IDS),
-                  .z = WEFT_NEW(mem, const double *, most)};
+    past h = {.trial = WEFT_NEW(mem, shown, most),
+              .eliminated = WEFT_NEW(mem, int, MOST_IDS),
+              .conf = WEFT_NEW(mem, uint64_t, MOST_IDS)};
+    const weft_search *s = &p->search;
+    if (s->tuner->extent) s->tuner->extent(s->tuner_self, &h.extent);
+    return h;
 }
 
 /* Inside the space; an id is one configuration all along. */
@@ -89,17 +114,25 @@ static int conf_is_sound(const double *conf, int64_t id, const weft_space *sp, p
     return good;
 }
 
-/* A configuration of the space by its index, or one that has the server's options of the
- * trial's. */
-static int conf_is_own(const weft_job *job, int i, const weft_space *sp, int neighbours)
+/* 1: each trial has a mixture around its own configuration. */
+static int is_around(const player *p)
 {
+    const weft_search *s = &p->search;
+    return s->mixing->moves && s->tuner->shared == WEFT_SHARES_NOTHING;
+}
+
+/* A configuration of the space by its index; around a trial's, one that differs from it
+ * only in what may differ between samples. */
+static int conf_is_own(const weft_job *job, int i, const player *p)
+{
+    const weft_space *sp = p->space;
+    const int around = is_around(p);
     const double *conf = job->mix.conf + (size_t)i * (size_t)job->mix.dim;
     double own[MOST_DIM];
-    weft_space_get(sp, neighbours ? job->trial : job->mix.id[i], own);
-    int good = !neighbours || job->mix.id[i] == job->trial * job->mix.k + i;
+    weft_space_get(sp, around ? job->trial : job->mix.id[i], own);
+    int good = !around || job->mix.id[i] == job->trial * job->mix.k + i;
     for (int a = 0; a < sp->dim; a++)
-        if (!neighbours || strcmp(sp->axis[a].section, WEFT_CLIENT) != 0)
-            good &= conf[a] == own[a];
+        if (!around || sp->axis[a].opt->role != WEFT_PER_SAMPLE) good &= conf[a] == own[a];
     return good;
 }
 
@@ -115,39 +148,88 @@ static int blocks_sum_to_one(const weft_mix *m)
     return good;
 }
 
+/* A trial that goes on has the mixture that its last job left; a new one begins uniform. */
+static int mix_goes_on(const weft_job *job, const shown *t)
+{
+    const weft_mix *m = &job->mix;
+    int good = 1;
+    if (job->update.schedule == WEFT_UPDATE_NONE) return 1;
+    if (t->z) return memcmp(m->logp, t->z, (size_t)m->k * sizeof *m->logp) == 0;
+    for (int b = 0; b < m->nblock; b++)
+        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+            good &= fabs(m->logp[i] - m->logp[weft_mix_off(m, b)]) <= 0;
+    return good;
+}
+
 static int mix_is_sound(const weft_job *job, const player *p, past *h)
 {
     const weft_mix *m = &job->mix;
-    const int neighbours = strcmp(p->tuner->kind.name, "fedex") == 0;
-    int good = m->dim == p->space->dim;
+    const int moves = p->search.mixing->moves;
+    int good = m->dim == p->space->dim && moves == (job->update.schedule != 0);
     for (int i = 0; i < m->k; i++) {
         const int64_t id = m->id[i];
-        good &= id >= 0 && id < (neighbours ? MOST_IDS : p->space->count);
+        good &= id >= 0 && id < (is_around(p) ? MOST_IDS : p->space->count);
         if (!good) return 0;
         good &= conf_is_sound(m->conf + (size_t)i * (size_t)m->dim, id, p->space, h);
-        good &= conf_is_own(job, i, p->space, neighbours);
+        good &= conf_is_own(job, i, p);
         if (!(m->logp[i] > -INFINITY))
             h->eliminated[id] = 1;
         else
             good &= !h->eliminated[id];
     }
-    if (job->update.schedule != WEFT_UPDATE_NONE && h->z[job->trial])
-        good &= memcmp(m->logp, h->z[job->trial], (size_t)m->k * sizeof *m->logp) == 0;
-    return good && blocks_sum_to_one(m);
+    return good && mix_goes_on(job, &h->trial[job->trial]) && blocks_sum_to_one(m);
+}
+
+/* Of several configurations in turn nobody wins; else the search decides by one rule. */
+static int eligibility_is_sound(const weft_job *job, const player *p, past *h)
+{
+    const int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
+    if (shared && job->mix.k > 1) return job->eligibility == WEFT_WINS_LAST;
+    if (h->eligibility == WEFT_WINS_LAST) h->eligibility = job->eligibility;
+    return job->eligibility != WEFT_WINS_LAST && job->eligibility == h->eligibility;
+}
+
+/* What is added, up to what the schedule says that a trial may have: all of it at its end.
+ */
+static int resource_is_sound(const weft_job *job, const player *p, const past *h)
+{
+    const double all = h->trial[job->trial].resource, most = h->extent.resource;
+    if (p->search.tuner->shared == WEFT_SHARES_SPACE)
+        return job->resource == 1 || (job->resource == 0 && job->mix.k == 1);
+    if (!(job->resource > 0)) return 0;
+    if (!(most > 0)) return 1;
+    return job->last ? all == most : all < most;
+}
+
+static int index_is_sound(const weft_job *job, const player *p, const past *h)
+{
+    const shown *t = &h->trial[job->trial];
+    const int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
+    if (t->jobs > 0) return job->index == t->next;
+    return job->index == 0 || (shared && job->index == h->rounds);
 }
 
 static int job_is_sound(const weft_job *job, const player *p, past *h)
 {
-    int good = job->resource >= 0 && job->feature_fraction > 0 &&
-               job->feature_fraction <= 1 && job->index >= 0 && job->trial >= 0 &&
+    int good = job->feature_fraction > 0 && job->feature_fraction <= 1 && job->trial >= 0 &&
                job->trial <= h->trials && job->from < h->trials;
     if (!good) return 0;
+    shown *t = &h->trial[job->trial];
     if (job->trial == h->trials)
         h->trials++;
     else
-        good &= !h->closed[job->trial] && job->from < 0;
-    if (job->from >= 0) good &= !h->closed[job->from];
-    h->closed[job->trial] = job->last;
+        good &= !t->closed && job->from < 0;
+    if (job->from >= 0) good &= !h->trial[job->from].closed;
+    if (p->search.tuner->shared == WEFT_SHARES_NOTHING)
+        good &= t->open == 0 && job->feature_fraction == 1;
+    t->resource += job->resource;
+    good &= index_is_sound(job, p, h) && resource_is_sound(job, p, h) &&
+            eligibility_is_sound(job, p, h);
+    h->rounds += job->mix.k > 1;
+    t->jobs++;
+    t->next = job->index + (job->resource > 0);
+    t->closed = job->last;
+    t->open++;
     return good && mix_is_sound(job, p, h);
 }
 
@@ -157,14 +239,23 @@ typedef struct flight {
     weft_result res;
 } flight;
 
+static void take(player *p, past *h, const flight *f)
+{
+    shown *t = &h->trial[f->res.trial];
+    t->z = f->res.logp;
+    t->open--;
+    tell(p, &f->res);
+    for (int64_t i = 0; i < h->trials; i++) h->trial[i].closed |= ended(p, i);
+}
+
 /* Plays to the end. The first `from->n / 2` results are those of an earlier story, if any.
  */
 static story play_out(const game *g, const story *from, weft_arena *mem)
 {
     const int64_t most = 20 * (int64_t)g->k + 1000;
     player p = player_new(g, mem);
-    past h = past_new(most, mem);
-    story s = {.formed = 1, .best = -1};
+    past h = past_new(&p, most, mem);
+    story s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
     s.job = WEFT_NEW(mem, uint64_t, most);
     s.told = WEFT_NEW(mem, void *, most);
     flight air[MOST_OPEN];
@@ -189,16 +280,17 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
             s.ended = asked == WEFT_DONE;
             break;
         }
-        /* the newest first: out of order wherever the tuner allows it */
+        /* the newest first: out of order wherever the schedule allows it */
         const flight f = air[--n];
         s.told[f.job] = weft_arena_get(mem, weft_result_bytes(f.res.k), 1);
         weft_result_pack(&f.res, s.told[f.job]);
-        h.z[f.res.trial] = f.res.logp;
-        p.tuner->tell(p.self, &f.res);
-        for (int64_t t = 0; p.tuner->ended && t < h.trials; t++)
-            h.closed[t] |= p.tuner->ended(p.self, t);
+        take(&p, &h, &f);
     }
-    s.planned = p.tuner->jobs(p.self);
+    s.closed = 1;
+    for (int64_t t = 0; t < h.trials; t++) s.closed &= h.trial[t].closed;
+    s.formed &= h.eligibility != WEFT_WINS_LAST;
+    s.formed &= h.extent.trials == 0 || h.extent.trials == h.trials;
+    s.planned = weft_search_jobs(&p.search);
     return s;
 }
 
@@ -207,53 +299,79 @@ static int alike(const story *a, const story *b)
     return a->n == b->n && memcmp(a->job, b->job, (size_t)a->n * sizeof *a->job) == 0;
 }
 
+static int by_hash(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The same jobs, in whatever order. */
+static int same_jobs(const story *a, const story *b)
+{
+    qsort(a->job, (size_t)a->n, sizeof *a->job, by_hash);
+    qsort(b->job, (size_t)b->n, sizeof *b->job, by_hash);
+    return alike(a, b);
+}
+
 /* ---- contracts ----------------------------------------------------------------- */
 
 static const char *const mode_name[NMODE] = {"split validation", "full validation",
                                              "nothing but NaN", "a NaN now and then"};
 
 static const int sizes[] = {1, 2, 3, 5, 64, 1000};
-enum { NSIZE = sizeof sizes / sizeof *sizes };
+enum { NSIZE = sizeof sizes / sizeof *sizes, NSMALL = NSIZE - 1 };
 
-static void keep_contract(const variant *v, weft_arena *mem)
+static const char *title(const schedule *v, const mixed *m, weft_arena *mem)
 {
-    const weft_tuner *t;
-    ok(weft_tuner_find(v->tuner, &t) == WEFT_OK, "there is %s", v->tuner);
     char *name =
-        weft_arena_text(mem, "%s%s%s", v->tuner, *v->options ? ": " : "", v->options);
+        weft_arena_text(mem, "%s%s%s with %s%s%s", v->tuner, *v->options ? ": " : "",
+                        v->options, m->name, *m->options ? ": " : "", m->options);
     for (char *c = name; *c; c++)
         if (*c == '\n') *c = ',';
+    return name;
+}
+
+static void keep_contract(const schedule *v, const mixed *m, int nsize, weft_arena *mem)
+{
+    const weft_tuner *t;
+    weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
+    const char *name = title(v, m, mem);
     for (int mode = 0; mode < NMODE; mode++) {
-        int ended = 1, formed = 1, wide = 1, planned = 1, same = 1, replays = 1;
-        for (int e = 0; e < NSIZE; e++) {
+        int ended = 1, formed = 1, closed = 1, wide = 1, planned = 1, same = 1, replays = 1;
+        for (int e = 0; e < nsize; e++) {
             const size_t mark = weft_arena_mark(mem);
-            game g = {t, options_for(v, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes,
-                      0};
+            game g = {
+                t, options_for(v, m, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes, 0};
             const story a = play_out(&g, NULL, mem), b = play_out(&g, NULL, mem),
                         c = play_out(&g, &a, mem);
             g.open = MOST_OPEN;
             const story d = play_out(&g, NULL, mem);
-            ended &= a.ended && a.n > 0;
+            ended &= a.ended && a.n > 0 && d.ended;
             formed &= a.formed && d.formed;
+            closed &= a.closed && d.closed;
             planned &= a.planned == a.n;
             same &= alike(&a, &b);
             replays &= alike(&a, &c);
-            wide &= d.ended && d.n == a.n;
+            wide &= !a.waits || same_jobs(&a, &d);
             weft_arena_reset(mem, mark);
         }
         const char *told = mode_name[mode];
         ok(ended, "%s ends, told %s", name, told);
         ok(formed, "its jobs are well formed and ask no eliminated map");
+        ok(closed, "at the end all its trials are closed");
         ok(planned, "it asks as many jobs as it says");
         ok(same, "it is a function of its seed and of what it is told");
         ok(replays, "it can be replayed and goes on alike");
-        ok(wide, "it ends with eight jobs open, told out of order");
+        ok(wide, "eight jobs at a time, told out of order, are the same jobs");
     }
 }
 
 static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
 
-static const variant variants[] = {
+static const mixed none = {"none", ""};
+
+/* Each with all mixings that go with it; a schedule without a line by its defaults. */
+static const schedule schedules[] = {
     {"random", "", 0, fed},
     {"ws_sha", "", 0, NULL},
     {"ws_sha", "switch = 1", 0, NULL},
@@ -267,32 +385,71 @@ static const variant variants[] = {
     {"ws_sha", "literal = yes", 0, NULL},
     {"ws_sha", "literal = yes\nswitch = 3\nwarm = no", 0, NULL},
     {"ws_eg", "", 0, NULL},
-    {"ws_eg", "rate = theory\nbaseline = yes", 0, NULL},
+    {"ws_eg", "rate = theory", 0, NULL},
     {"ws_eg", "weighted = no\nrefit = no", 0, NULL},
     {"ws_eg", "refit = no\nswitch = 4", 0, NULL},
     {"ws_eg", "warm = no\nrounds = 30\neta = 100", 0, NULL},
+    {"ws_one", "resource = 4", 0, "n = 1 .. 5"},
     {"sha", "", 3, fed},
     {"sha", "winner = best\nevery = 2", 2, fed},
-    {"fedex", "k = 4", 3, fed},
-    {"fedex", "k = 3\nwrap = random\nsched = adaptive\ndiff = yes", 3, fed},
-    {"fedex", "levels = 3\ncutoff = 0.5\nbaseline = none\nsched = scale", 2, fed},
-    {"fedex", "k = 5\nevery = 2\nwinner = best\nsched = root\nfloor = 0.1", 5, fed},
-    {"fedex", "k = 4\nwrap = random\nsched = racing\nalpha = 0.5", 3, fed},
-    {"mw", "", 0, "n = 1 .. 5"},
-    {"mw", "racing = yes\nalpha = 0.5", 0, NULL},
-    {"mw", "literal = yes\nknown = no", 0, NULL},
+    {"sha", "every = 5", 5, fed},
+    {"sha", "eliminations = 0\nmax_resource = 4\nbudget = 100", 0, fed},
 };
 
-/* A tuner without a line above is played by its defaults. */
+/* Around the configuration of a trial; a mixing without a line by its defaults. */
+static const mixed around[] = {
+    {"fedex", "k = 4"},
+    {"fedex", "k = 3\nsched = adaptive\ndiff = yes"},
+    {"fedex", "levels = 3\ncutoff = 0.5\nsched = scale"},
+    {"fedex", "k = 5\nsched = root\nfloor = 0.1\ndiscount = 0.5"},
+    {"fedex", "k = 4\nsched = racing\nalpha = 0.5"},
+    {"mw", "k = 4"},
+    {"mw", "levels = 3\nracing = yes\nalpha = 0.5"},
+};
+
+/* Of the whole space. */
+static const mixed whole[] = {
+    {"fedex", ""},
+    {"fedex", "sched = racing\nalpha = 0.5"},
+    {"mw", ""},
+    {"mw", "racing = yes\nalpha = 0.5"},
+    {"mw", "literal = yes\nknown = no"},
+};
+
+/* With the mixings of a list, and those of the registry that are not in it. */
+static void with_mixings(const schedule *v, const mixed *list, size_t n, weft_arena *mem)
+{
+    for (size_t m = 0; m < n; m++) keep_contract(v, &list[m], NSMALL, mem);
+    for (int i = 0; weft_mixings[i]; i++) {
+        const char *name = weft_mixings[i]->kind.name;
+        size_t m = 0;
+        while (m < n && strcmp(list[m].name, name) != 0) m++;
+        if (m == n && weft_mixings[i]->moves)
+            keep_contract(v, &(mixed){name, ""}, NSMALL, mem);
+    }
+}
+
+static void test_schedule(const schedule *v, weft_arena *mem)
+{
+    const weft_tuner *t;
+    ok(weft_tuner_find(v->tuner, &t) == WEFT_OK, "there is %s", v->tuner);
+    if (t->shared == WEFT_SHARES_MIXTURE)
+        with_mixings(v, whole, sizeof whole / sizeof *whole, mem);
+    else
+        keep_contract(v, &none, NSIZE, mem);
+    if (t->shared == WEFT_SHARES_NOTHING)
+        with_mixings(v, around, sizeof around / sizeof *around, mem);
+}
+
 static void test_contracts(weft_arena *mem)
 {
-    const size_t n = sizeof variants / sizeof *variants;
-    for (size_t v = 0; v < n; v++) keep_contract(&variants[v], mem);
+    const size_t n = sizeof schedules / sizeof *schedules;
+    for (size_t v = 0; v < n; v++) test_schedule(&schedules[v], mem);
     for (int i = 0; weft_tuners[i]; i++) {
         const char *name = weft_tuners[i]->kind.name;
         size_t v = 0;
-        while (v < n && strcmp(variants[v].tuner, name) != 0) v++;
-        if (v == n) keep_contract(&(variant){name, "", 0, NULL}, mem);
+        while (v < n && strcmp(schedules[v].tuner, name) != 0) v++;
+        if (v == n) test_schedule(&(schedule){name, "", 0, NULL}, mem);
     }
 }
 
@@ -327,7 +484,7 @@ static void test_bandit(weft_arena *mem)
             "halving finds it under full validation");
     is_near(mean_rank("ws_eg", "", FULL, mem), 0, 0,
             "gradients find it under full validation");
-    is_near(mean_rank("sha", "rate = 4\ntotal = 9000", FULL, mem), 0, 0,
+    is_near(mean_rank("sha", "reduction = 4\nbudget = 9000", FULL, mem), 0, 0,
             "halving of trials finds it");
     ok(mean_rank("ws_sha", "", SPLIT, mem) < .05, "halving is near under split validation");
     ok(mean_rank("ws_eg", "", SPLIT, mem) < .1,

@@ -259,6 +259,7 @@ static int64_t promoter_jobs(const void *self)
 
 static const weft_tuner promoter_tuner = {
     .kind = {.name = "promoter", .size = sizeof(promoter)},
+    .shared = WEFT_SHARES_SPACE, /* it makes its own mixtures */
     .ask = promoter_ask,
     .tell = promoter_tell,
     .jobs = promoter_jobs,
@@ -280,6 +281,7 @@ typedef struct bench {
     weft_team own;
     toy task;
     promoter tuner;
+    weft_search search;
     weft_sched sched;
     weft_trace trace;
 } bench;
@@ -294,13 +296,13 @@ static weft_status prepare(bench *b, const setting *how)
                           .task = &b->task,
                           .team = weft_team_of(world.size, how->teams, world.rank),
                           .mix = weft_mix_new(1, 1, b->mem)};
+    b->search = (weft_search){.tuner = &promoter_tuner, .tuner_self = &b->tuner};
     b->sched = (weft_sched){.world = &world,
                             .team = team,
                             .teams = how->teams,
                             .task = &toy_task,
                             .task_self = &b->task,
-                            .tuner = &promoter_tuner,
-                            .tuner_self = &b->tuner,
+                            .search = &b->search,
                             .checkpoint = 60,
                             .target = how->target,
                             .workers = how->workers,

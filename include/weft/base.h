@@ -130,6 +130,15 @@ typedef enum weft_type {
     WEFT_TEXT
 } weft_type;
 
+/* What an option is in a search: which of its values may differ, and where. */
+typedef enum weft_axis_role {
+    WEFT_FIXED,      /* it is no axis */
+    WEFT_PER_SAMPLE, /* it may differ between the samples (clients) of one trial: mixtures
+                        are over such axes alone */
+    WEFT_PER_TRIAL,  /* it holds for a whole trial, and may change when one is copied */
+    WEFT_SHAPE       /* it changes the size of a trial's state: it never changes */
+} weft_axis_role;
+
 /* One option of a plug-in, bound to a member of its struct:
  * WEFT_INT int, WEFT_LONG int64_t, WEFT_REAL double, WEFT_BOOL int 0|1, WEFT_CHOICE int
  * (index into choices), WEFT_WORDS the same, but its words are as they stand: case counts,
@@ -145,8 +154,9 @@ typedef struct weft_opt {
     const char
         *words; /* WEFT_CHOICE: "none/None|minmax|l2/normalize", first synonym canonical;
                    of a number: what its lower bound is called ("auto"), or NULL */
-    const char *about; /* one line, with the unit */
-    int tune; /* 1: may be given a range, which makes it an axis of the search space */
+    const char *about;   /* one line, with the unit */
+    weft_axis_role role; /* not WEFT_FIXED: may be given a range, which makes it an axis of
+                       the search space */
 } weft_opt;
 
 /* The options of a kind whose keys are the user's own: none, until weft_conf_open makes

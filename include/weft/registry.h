@@ -2,7 +2,9 @@
 #ifndef WEFT_REGISTRY_H
 #define WEFT_REGISTRY_H
 
+#include "weft/mixing.h"
 #include "weft/pack.h"
+#include "weft/sampler.h"
 #include "weft/task.h"
 #include "weft/tune.h"
 
@@ -12,7 +14,9 @@
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
 #define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm)
 #define WEFT_TASKS(X)    X(fmap) X(fed) X(flow) X(command)
-#define WEFT_TUNERS(X)   X(random) X(ws_sha) X(ws_eg) X(sha) X(fedex) X(mw)
+#define WEFT_TUNERS(X)   X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha)
+#define WEFT_SAMPLERS(X) X(space)
+#define WEFT_MIXINGS(X)  X(none) X(fedex) X(mw)
 
 #define WEFT_DECLARE_READER(n)  extern const weft_reader weft_reader_##n;
 #define WEFT_DECLARE_FEATURE(n) extern const weft_feature weft_feature_##n;
@@ -20,12 +24,16 @@
 #define WEFT_DECLARE_NET(n)     extern const weft_net weft_net_##n;
 #define WEFT_DECLARE_TASK(n)    extern const weft_task weft_task_##n;
 #define WEFT_DECLARE_TUNER(n)   extern const weft_tuner weft_tuner_##n;
+#define WEFT_DECLARE_SAMPLER(n) extern const weft_sampler weft_sampler_##n;
+#define WEFT_DECLARE_MIXING(n)  extern const weft_mixing weft_mixing_##n;
 WEFT_READERS(WEFT_DECLARE_READER)
 WEFT_FEATURES(WEFT_DECLARE_FEATURE)
 WEFT_MODELS(WEFT_DECLARE_MODEL)
 WEFT_NETS(WEFT_DECLARE_NET)
 WEFT_TASKS(WEFT_DECLARE_TASK)
 WEFT_TUNERS(WEFT_DECLARE_TUNER)
+WEFT_SAMPLERS(WEFT_DECLARE_SAMPLER)
+WEFT_MIXINGS(WEFT_DECLARE_MIXING)
 
 /* Lists, each ended by NULL; every element begins with its weft_kind. */
 extern const weft_reader *const weft_readers[];
@@ -34,5 +42,7 @@ extern const weft_model *const weft_models[];
 extern const weft_net *const weft_nets[];
 extern const weft_task *const weft_tasks[];
 extern const weft_tuner *const weft_tuners[];
+extern const weft_sampler *const weft_samplers[];
+extern const weft_mixing *const weft_mixings[];
 
 #endif

@@ -12,7 +12,7 @@
 
 /* Section [run] of an input file. */
 typedef struct weft_run_opts {
-    const char *task, *tuner, *data, *output;
+    const char *task, *tuner, *sampler, *mixing, *data, *output;
     int64_t seed;
     double memory;     /* GB a rank may use */
     double time_limit; /* seconds; 0 = none */

@@ -52,13 +52,14 @@ void weft_space_get(const weft_space *sp, int64_t i, double *conf);
 /* Writes the values of the axes of plug-in `kind` into its instance. */
 void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind,
                     void *self);
-/* Configuration i of a set around `centre`: 0 is the centre, the others move each axis of
- * `section` by a uniform draw of up to +- eps of its length (log axes: of its logarithm;
- * lists and integers: up to ceil(eps (values - 1)) places), clipped to the axis. Other axes
- * keep the centre's value. A function of (seed, centre, i). Local. The published boxes and
- * eps = 0.1 give the neighbours of FedEx's released program. */
-void weft_space_perturb(const weft_space *sp, const char *section, const double *centre,
-                        double eps, uint64_t seed, int64_t i, double *conf);
+/* Configuration i of a set around `centre`: 0 is the centre, the others move each axis that
+ * may differ between samples (WEFT_PER_SAMPLE) by a uniform draw of up to +- eps of its
+ * length (log axes: of its logarithm; lists and integers: up to ceil(eps (values - 1))
+ * places), clipped to the axis. Other axes keep the centre's value. A function of (seed,
+ * centre, i). Local. The published boxes and eps = 0.1 give the neighbours of FedEx's
+ * released program. */
+void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
+                        uint64_t seed, int64_t i, double *conf);
 /* "client.lr" into text[n]. Local. */
 void weft_axis_name(const weft_axis *a, char *text, size_t n);
 /* Points of a grid of at most `levels` on an axis; all its values where it has a list. */
@@ -144,7 +145,7 @@ typedef struct weft_mix_update {
     double eta; /* 0: sqrt(2 ln k), of each block; RACING: the chance that the best entry
                    of a block is ever eliminated, 0 < eta < 1 */
     double horizon;  /* rounds; 0: their number so far, t */
-    double discount; /* of the baseline: 0 last round, 1 plain mean, < 0 no baseline */
+    double discount; /* of the baseline: 0 last round, 1 plain mean */
     double floor;    /* a probability below floor / k counts as that when divided by */
     double cutoff;   /* once the entropy (nats) is below it, the likeliest entry of each
                         block gets all the probability, for good; 0: never */

@@ -56,6 +56,7 @@ typedef struct weft_task {
     int files;  /* 1: a job leaves a directory, too, WEFT_FILES_NAME, which the state names:
                    the job makes it, the run removes it */
     const char *tuner; /* its own: for run.tuner = auto, where an option has a range */
+    int moves;         /* 1: its steps move a job's mixture by job->update */
     int64_t resource;  /* that trains a configuration: for a tuner's resource = 0 */
     weft_need data;
     /* What to set so that the score of a job of little resource is as sure as that of much,

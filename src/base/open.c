@@ -81,7 +81,7 @@ static weft_status make(const weft_entry *e, weft_opt *o, weft_arena *mem)
         o->hi = DBL_MAX;
         o->def = "0";
     }
-    o->tune = o->type != WEFT_TEXT;
+    o->role = o->type == WEFT_TEXT ? WEFT_FIXED : WEFT_PER_TRIAL;
     return WEFT_OK;
 }
 

@@ -11,7 +11,7 @@ typedef struct shelf {
     int n;
 } shelf;
 
-enum { READERS, FEATURES, MODELS, NETS, TASKS, TUNERS, NSHELF };
+enum { READERS, FEATURES, MODELS, NETS, TASKS, TUNERS, SAMPLERS, MIXINGS, NSHELF };
 
 #define FILL_SHELF(s, list, mem)                                                           \
     do {                                                                                   \
@@ -22,8 +22,8 @@ enum { READERS, FEATURES, MODELS, NETS, TASKS, TUNERS, NSHELF };
 
 static void fill_shelves(shelf s[NSHELF], weft_arena *mem)
 {
-    static const char *const names[NSHELF] = {"readers", "features", "models",
-                                              "nets",    "tasks",    "tuners"};
+    static const char *const names[NSHELF] = {"readers", "features", "models",   "nets",
+                                              "tasks",   "tuners",   "samplers", "mixings"};
     for (int i = 0; i < NSHELF; i++) s[i] = (shelf){.name = names[i]};
     FILL_SHELF(s[READERS], weft_readers, mem);
     FILL_SHELF(s[FEATURES], weft_features, mem);
@@ -31,6 +31,8 @@ static void fill_shelves(shelf s[NSHELF], weft_arena *mem)
     FILL_SHELF(s[NETS], weft_nets, mem);
     FILL_SHELF(s[TASKS], weft_tasks, mem);
     FILL_SHELF(s[TUNERS], weft_tuners, mem);
+    FILL_SHELF(s[SAMPLERS], weft_samplers, mem);
+    FILL_SHELF(s[MIXINGS], weft_mixings, mem);
 }
 
 /* The further sections of a task, NULL at the end; NULL for what is no task. */
@@ -80,12 +82,13 @@ static void show_bounds(const weft_opt *o, char *text, size_t n)
  * option without a default is commented out. */
 static void print_section(const weft_kind *k)
 {
+    if (!k->opts->name) return;
     printf("[%s]  ; %s\n", k->name, k->about);
     for (const weft_opt *o = k->opts; o->name; o++) {
         char name[128], bounds[512];
         weft_opt_name(o, name, sizeof name);
         show_bounds(o, bounds, sizeof bounds);
-        printf("; %s (%s%s)\n", o->about, bounds, o->tune ? "; may be a range" : "");
+        printf("; %s (%s%s)\n", o->about, bounds, o->role ? "; may be a range" : "");
         printf("%s%s = %s\n", o->def[0] ? "" : ";", name, o->def);
     }
     printf("\n");
@@ -99,7 +102,7 @@ static void print_options(const weft_kind *k)
         weft_opt_name(o, name, sizeof name);
         show_bounds(o, bounds, sizeof bounds);
         printf("  %-14s %s\n  %-14s %s; default %s%s\n", name, o->about, "", bounds,
-               o->def[0] ? o->def : "none", o->tune ? "; may be a range" : "");
+               o->def[0] ? o->def : "none", o->role ? "; may be a range" : "");
     }
 }
 
@@ -116,14 +119,15 @@ static void print_ini(const shelf *s)
 {
     printf("; Every option of weft with its default. An input file needs only what "
            "differs, and\n"
-           "; may set only what its run reads, but for tuners that the command line may "
+           "; may set only what its run reads, but for parts of a search that the command "
+           "line may "
            "choose.\n"
            "; An option that may be a range becomes an axis of the search, as in\n"
            ";   gamma = log 1e-5 .. 10    order = 1 .. 3    kernel = gaussian | "
            "laplacian\n\n");
     print_section(&weft_run_kind);
     print_section(&weft_space_kind);
-    static const int order[] = {TASKS, FEATURES, MODELS, NETS, TUNERS};
+    static const int order[] = {TASKS, FEATURES, MODELS, NETS, TUNERS, SAMPLERS, MIXINGS};
     for (size_t j = 0; j < sizeof order / sizeof *order; j++)
         for (int i = 0; i < s[order[j]].n; i++) print_sections(s[order[j]].kind[i]);
 }

@@ -38,7 +38,8 @@ static const command commands[] = {
      "section.key=value replaces an entry of the file. Every key must be read by the run, "
      "but "
      "for\n"
-     "plain values in the file of other tuners, or of what the command line chose "
+     "plain values in the file of other parts of a search, or of what the command line "
+     "chose "
      "something\n"
      "else for. Without -o and run.output the run "
      "file\n"
@@ -65,7 +66,9 @@ static const command commands[] = {
     {"info", "FILE.h5", "tell what a file of weft's holds", "", 1, 1, weft_cli_info, ""},
     {"list", "[KIND | NAME] [--ini]", "list what can be chosen by name, and its options",
      "i", 0, 1, weft_cli_list,
-     "KIND: readers, features, models, nets, tasks or tuners. NAME: one of them; run, "
+     "KIND: readers, features, models, nets, tasks, tuners, samplers or mixings. NAME: one "
+     "of "
+     "them; run, "
      "space, partition.\n"
      "--ini prints an input file with every option, its default, bounds and meaning.\n"},
     {"bench", "", "measure the kernels on this machine", "", 0, 0, weft_cli_bench,

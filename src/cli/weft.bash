@@ -35,7 +35,7 @@ _weft()
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;
     *,pack,*) _weft_files "$cur" '' ;;
-    *,list,*) words="readers features models nets tasks tuners run space partition $(_weft_names)" ;;
+    *,list,*) words="readers features models nets tasks tuners samplers mixings run space partition $(_weft_names)" ;;
     *,resume,*) _weft_begun "$cur" ;;
     *,tune,*) _weft_files "$cur" .ini ;;
     *,bench,*) ;;

@@ -276,11 +276,22 @@ static void print_optimum(const weft_summary *s)
            weft_summary_value(s, "valid_loss")->number - best);
 }
 
+/* ", sampler tpe, mixing fedex": what is not the default; a run of old has neither. */
+static const char *beside(const char *sampler, const char *mixing, weft_arena *tmp)
+{
+    const int own = sampler && strcmp(sampler, "space") != 0;
+    const int moves = mixing && strcmp(mixing, "none") != 0;
+    return weft_arena_text(tmp, "%s%s%s%s", own ? ", sampler " : "", own ? sampler : "",
+                           moves ? ", mixing " : "", moves ? mixing : "");
+}
+
 static void print_run(const weft_summary *s, weft_arena *tmp)
 {
     printf("run       %s\n", s->path);
-    printf("task      %s, tuner %s, seed %lld, %lld configurations, %lld jobs\n",
+    printf("task      %s, tuner %s%s, seed %lld, %lld configurations, %lld jobs\n",
            weft_summary_value(s, "task")->text, weft_summary_value(s, "tuner")->text,
+           beside(weft_summary_value(s, "sampler")->text,
+                  weft_summary_value(s, "mixing")->text, tmp),
            (long long)weft_summary_value(s, "seed")->whole,
            (long long)weft_summary_value(s, "configs")->whole,
            (long long)weft_summary_value(s, "jobs")->whole);

@@ -7,6 +7,8 @@
 const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "task", .object = "/", .key = "task", .type = TEXT, .title = "task"},
     {.name = "tuner", .object = "/", .key = "tuner", .type = TEXT, .title = "tuner"},
+    {.name = "sampler", .object = "/", .key = "sampler", .type = TEXT},
+    {.name = "mixing", .object = "/", .key = "mixing", .type = TEXT, .title = "mixing"},
     {.name = "data", .object = "/", .key = "data", .type = TEXT},
     {.name = "data_digest", .object = "/", .key = "data_digest", .type = TEXT},
     {.name = "seed", .object = "/", .key = "seed", .type = WHOLE, .title = "seed"},

@@ -13,7 +13,7 @@ typedef struct weft_fact {
     double scale;      /* of the comparison's figure */
     int digits;
 } weft_fact;
-enum { WEFT_NFACT = 41 };
+enum { WEFT_NFACT = 43 };
 extern const weft_fact weft_facts[WEFT_NFACT];
 
 /* What was read of one fact; a number that the run does not have is NAN. */

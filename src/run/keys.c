@@ -31,6 +31,12 @@ static void push(sections *s, section new)
     s->at[s->n++] = new;
 }
 
+/* A part of a search; one without options has no section. */
+static void push_part(sections *s, const weft_kind *kind, const char *key)
+{
+    if (kind->opts->name) push(s, (section){kind, NULL, "run", key});
+}
+
 static sections all_sections(weft_arena *mem)
 {
     sections s = {.mem = mem};
@@ -48,8 +54,10 @@ static sections all_sections(weft_arena *mem)
         push(&s, (section){&weft_models[i]->kind, NULL, "fmap", "model"});
     for (int i = 0; weft_nets[i]; i++)
         push(&s, (section){&weft_nets[i]->kind, NULL, "fed", "model"});
-    for (int i = 0; weft_tuners[i]; i++)
-        push(&s, (section){&weft_tuners[i]->kind, NULL, "run", "tuner"});
+    for (int i = 0; weft_tuners[i]; i++) push_part(&s, &weft_tuners[i]->kind, "tuner");
+    for (int i = 0; weft_samplers[i]; i++)
+        push_part(&s, &weft_samplers[i]->kind, "sampler");
+    for (int i = 0; weft_mixings[i]; i++) push_part(&s, &weft_mixings[i]->kind, "mixing");
     return s;
 }
 
@@ -74,10 +82,13 @@ static int names(const weft_kind *plugin, const void *self, const weft_kind *kin
 }
 
 /* 1 if the run uses the section: it is always used, a part of the task, or named by the
- * task or as the tuner. */
+ * task or as a part of the search. */
 static int is_used(const weft_run *r, const section *s)
 {
-    if (!s->by || s->kind == &r->tuner->kind) return 1;
+    const weft_search *own = &r->search;
+    if (!s->by || s->kind == &own->tuner->kind || s->kind == &own->sampler->kind ||
+        s->kind == &own->mixing->kind)
+        return 1;
     for (const weft_kind *const *part = r->task->parts; part && *part; part++)
         if (*part == s->kind) return 1;
     return s->task == r->task || names(&r->task->kind, r->task_self, s->kind);
@@ -134,6 +145,10 @@ static const char *instead(const weft_run *r, const section *s)
 {
     if (strcmp(s->key, "tuner") == 0)
         return weft_arena_text(r->mem, "run.tuner is %s", r->opts.tuner);
+    if (strcmp(s->key, "sampler") == 0)
+        return weft_arena_text(r->mem, "run.sampler is %s", r->opts.sampler);
+    if (strcmp(s->key, "mixing") == 0)
+        return weft_arena_text(r->mem, "run.mixing is %s", r->opts.mixing);
     if (strcmp(s->by, r->task->kind.name) != 0)
         return weft_arena_text(r->mem, "run.task is %s", r->opts.task);
     const weft_opt *o = option_of(&r->task->kind, s->key);
@@ -145,7 +160,8 @@ static const char *instead(const weft_run *r, const section *s)
 static weft_status check_unused(weft_run *r, const section *s, const weft_entry *e)
 {
     const int chosen = is_typed(r, s->by, s->key) || is_typed(r, "run", "task");
-    const int spared = strcmp(s->key, "tuner") == 0 || chosen;
+    const int part = strcmp(s->by, "run") == 0 && !s->task; /* of a search */
+    const int spared = part || chosen;
     const int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
     if (plain && is_default(s->kind, e)) return WEFT_OK;
     if (!plain || !spared)

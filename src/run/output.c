@@ -221,6 +221,8 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
     weft_conf_drop(&c, weft_space_kind.name);
     weft_conf_drop(&c, weft_tuner_random.kind.name);
     TRY(weft_conf_set(&c, "run.tuner=random"));
+    TRY(weft_conf_set(&c, "run.sampler=space"));
+    TRY(weft_conf_set(&c, "run.mixing=none"));
     if (o->run->task->units || o->run->task->resource > 1)
         TRY(weft_conf_set(&c, weft_arena_text(mem, "random.resource=%.17g",
                                               o->sched->winner.res.resource)));
@@ -298,6 +300,8 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
         {"hosts", o->hosts},
         {"task", r->opts.task},
         {"tuner", r->opts.tuner},
+        {"sampler", r->opts.sampler},
+        {"mixing", r->opts.mixing},
         {"data", r->opts.data},
         {"data_digest", r->data.digest},
         {"started", started},

@@ -62,22 +62,23 @@ static void add_cost(const weft_run *r, const weft_job *job, plan *p)
     p->sum.memory = fmax(p->sum.memory, c.memory);
 }
 
-static void drive(const weft_run *r, plan *p)
+static void drive(weft_run *r, plan *p)
 {
     for (;;) {
         weft_arena *tmp = weft_arena_new();
         weft_job job = {.from = -1, .feature_fraction = 1};
-        const weft_asked asked = r->tuner->ask(r->tuner_self, &job);
+        const weft_asked asked = weft_search_ask(&r->search, &job);
         if (asked == WEFT_JOB) {
             job.id = p->jobs;
             add_cost(r, &job, p);
             weft_result res = weft_result_new(job.mix.k, tmp);
             make_up(&job, &res);
-            r->tuner->tell(r->tuner_self, &res);
+            weft_search_tell(&r->search, &res);
         }
         weft_arena_free(tmp);
         if (asked == WEFT_DONE) return;
-        weft_check(asked == WEFT_JOB, "tuner %s waits for no job", r->tuner->kind.name);
+        weft_check(asked == WEFT_JOB, "tuner %s waits for no job",
+                   r->search.tuner->kind.name);
     }
 }
 
@@ -228,7 +229,7 @@ static void print_time(const weft_run *r, const plan *p)
 static void print_plan(const weft_run *r, const plan *p)
 {
     const double states = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
-    printf("task %s, tuner %s%s%s\n", r->opts.task, r->opts.tuner,
+    printf("task %s, tuner %s%s%s\n", r->opts.task, weft_run_method(r),
            *r->opts.data ? ", data " : "", r->opts.data);
     if (*r->defaults) printf("task's defaults   %s\n", r->defaults);
     if (*r->unread) printf("not read          %s\n", r->unread);

@@ -39,7 +39,7 @@ void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, doub
 
 void weft_show_job(weft_sched *s, const weft_job_record *e)
 {
-    const int64_t all = s->tuner->jobs(s->tuner_self);
+    const int64_t all = weft_search_jobs(s->search);
     const double spent = weft_now() - s->begun;
     const int64_t ran = s->known - s->replayed, left = all > s->known ? all - s->known : 0;
     const double rate = spent > 0 ? (double)ran / spent : 0;

@@ -4,6 +4,7 @@
 #define WEFT_RUN_PRIVATE_H
 
 #include "weft/run.h"
+#include "weft/search.h"
 
 /* ---- a run, set up ------------------------------------------------------------------ */
 
@@ -17,8 +18,7 @@ typedef struct weft_run {
     weft_run_opts opts;
     const weft_task *task;
     void *task_self;
-    const weft_tuner *tuner;
-    void *tuner_self;
+    weft_search search;
     weft_space space;
     weft_data data;
     int opened;                /* 1: data is open */
@@ -40,6 +40,9 @@ WEFT_CHECKED weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh,
  * file: of other tuners, of what the command line chose something else for, and those that
  * are the default. Sets r->unread. ECONF. Local. */
 WEFT_CHECKED weft_status weft_run_keys(weft_run *r, int fresh);
+/* "sha", "asha with sampler tpe, mixing fedex": what is not the default. Owned by r->mem.
+ */
+const char *weft_run_method(const weft_run *r);
 /* Divides the ranks into run.teams teams; ECONF where they are fewer, but a run that is
  * resumed (fewer is 1) gets as many as there are ranks. Collective over world. */
 WEFT_CHECKED weft_status weft_run_divide(weft_run *r, int fewer);
@@ -283,9 +286,8 @@ typedef struct weft_sched {
     weft_team *team;  /* this rank's team: it does a job; the world where teams is 1 */
     int teams;
     const weft_task *task;
-    void *task_self; /* set up for the team */
-    const weft_tuner *tuner;
-    void *tuner_self;          /* set up and not asked yet; each rank has its own, alike */
+    void *task_self;           /* set up for the team */
+    weft_search *search;       /* set up and not asked yet; each rank has its own, alike */
     weft_trace *trace;         /* NULL: keep nothing on disk; one team */
     double time_limit, target; /* as in weft_run_opts */
     double checkpoint;         /* seconds between checkpoints of a job */

@@ -223,13 +223,13 @@ static weft_status ask(weft_sched *s, weft_asked *answer)
 {
     while (*answer != WEFT_DONE && weft_flights_idle(&s->flights)) {
         weft_job job = {.from = -1, .feature_fraction = 1};
-        *answer = s->tuner->ask(s->tuner_self, &job);
+        *answer = weft_search_ask(s->search, &job);
         if (*answer != WEFT_JOB) break;
         job.id = s->asked++;
         TRY(start(s, &job));
     }
     weft_check(*answer != WEFT_WAIT || s->flights.ends.n > 0, "tuner %s waits for no job",
-               s->tuner->kind.name);
+               s->search->tuner->kind.name);
     return WEFT_OK;
 }
 
@@ -300,7 +300,7 @@ static void tell(weft_sched *s, weft_flight *f)
     s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
     s->event[s->n++] = *e;
     weft_cache_told(s, f, leads);
-    s->tuner->tell(s->tuner_self, &e->res);
+    weft_search_tell(s->search, &e->res);
     weft_cache_ended(s);
     weft_flights_end(&s->flights, f);
 }

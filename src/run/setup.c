@@ -16,8 +16,18 @@ static const weft_opt run_opts[] = {
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, tuner),
      .def = "auto",
-     .about = "the method; `weft list tuners`; auto: for fmap ws_sha, for fed sha, and "
-              "random where no option has a range"},
+     .about = "which trial gets how much; `weft list tuners`; auto: for fmap ws_sha, for "
+              "fed sha, and random where no option has a range"},
+    {.name = "sampler",
+     .type = WEFT_TEXT,
+     .at = offsetof(weft_run_opts, sampler),
+     .def = "space",
+     .about = "where configurations come from; `weft list samplers`"},
+    {.name = "mixing",
+     .type = WEFT_TEXT,
+     .at = offsetof(weft_run_opts, mixing),
+     .def = "none",
+     .about = "what the clients of a trial draw from; `weft list mixings`"},
     {.name = "data",
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, data),
@@ -114,31 +124,86 @@ static void set_default(weft_run *r, const char *section, const char *key,
                                   *r->defaults ? ", " : "", section, key, value);
 }
 
+/* Tuners and options of former versions, and what says the same now. */
+static weft_status check_former(const weft_run *r)
+{
+    static const struct {
+        const char *section, *key, *value; /* value NULL: any */
+        const char *now;
+    } former[] = {
+        {"run", "tuner", "fedex", "run.tuner = sha and run.mixing = fedex"},
+        {"run", "tuner", "mw", "run.tuner = ws_one and run.mixing = mw"},
+        {"fedex", "wrap", "random", "run.tuner = sha and sha.eliminations = 0"},
+        {"fedex", "wrap", NULL, "run.tuner = sha"},
+        {"fedex", "rate", NULL, "sha.reduction"},
+        {"fedex", "eliminations", NULL, "sha.eliminations"},
+        {"fedex", "most", NULL, "sha.max_resource"},
+        {"fedex", "total", NULL, "sha.budget"},
+        {"fedex", "every", NULL, "sha.every"},
+        {"fedex", "winner", NULL, "sha.winner"},
+        {"mw", "resource", NULL, "ws_one.resource"},
+        {"sha", "rate", NULL, "sha.reduction"},
+        {"sha", "most", NULL, "sha.max_resource"},
+        {"sha", "total", NULL, "sha.budget"},
+    };
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
+        const weft_entry *e = weft_conf_find(r->conf, former[i].section, former[i].key);
+        if (e && (!former[i].value || strcmp(e->value, former[i].value) == 0))
+            return weft_entry_fail(e, "this is written %s now", former[i].now);
+    }
+    return WEFT_OK;
+}
+
+/* Binds the options of a part of the search; those without options have no section. */
+static weft_status bind_part(weft_run *r, const weft_kind *kind, void **self)
+{
+    *self = weft_arena_get(r->mem, 1, kind->size);
+    return kind->opts->name ? weft_conf_bind(r->conf, kind, *self) : WEFT_OK;
+}
+
+/* The sampler and the mixing. */
+static weft_status bind_parts(weft_run *r)
+{
+    weft_search *s = &r->search;
+    TRY(weft_sampler_find(r->opts.sampler, &s->sampler));
+    TRY(bind_part(r, &s->sampler->kind, &s->sampler_self));
+    TRY(weft_mixing_find(r->opts.mixing, &s->mixing));
+    TRY(bind_part(r, &s->mixing->kind, &s->mixing_self));
+    if (!s->mixing->moves || r->task->moves) return WEFT_OK;
+    return weft_fail(
+        WEFT_ECONF,
+        "run.mixing = %s with run.task = %s, whose jobs do not move a mixture; "
+        "use run.mixing = none",
+        r->opts.mixing, r->opts.task);
+}
+
 /* The tuner, and the resource that a job of it has, if nobody says else. */
 static weft_status bind_tuner(weft_run *r)
 {
+    TRY(check_former(r));
     if (strcmp(r->opts.tuner, "auto") == 0) {
         r->opts.tuner = r->space.dim == 0 ? "random" : r->task->tuner;
         set_default(r, "run", "tuner", r->opts.tuner);
     }
-    TRY(weft_tuner_find(r->opts.tuner, &r->tuner));
-    const weft_kind *kind = &r->tuner->kind;
-    r->tuner_self = weft_arena_get(r->mem, 1, kind->size);
-    TRY(weft_conf_bind(r->conf, kind, r->tuner_self));
+    weft_search *s = &r->search;
+    TRY(weft_tuner_find(r->opts.tuner, &s->tuner));
+    const weft_kind *kind = &s->tuner->kind;
+    TRY(bind_part(r, kind, &s->tuner_self));
     for (const weft_opt *o = kind->opts; o->name; o++) {
-        if (strcmp(o->name, "resource") != 0 || weft_opt_get(o, r->tuner_self) > 0)
+        if (strcmp(o->name, "resource") != 0 || weft_opt_get(o, s->tuner_self) > 0)
             continue;
-        weft_opt_put(o, r->tuner_self, (double)r->task->resource);
+        weft_opt_put(o, s->tuner_self, (double)r->task->resource);
         set_default(r, kind->name, o->name,
                     weft_arena_text(r->mem, "%lld", (long long)r->task->resource));
     }
-    return WEFT_OK;
+    return bind_parts(r);
 }
 
 /* Jobs of unlike resource may compete only where their scores are equally sure. */
 static weft_status check_early(const weft_run *r)
 {
-    const char *early = r->tuner->early ? r->tuner->early(r->tuner_self) : NULL;
+    const weft_search *s = &r->search;
+    const char *early = s->tuner->early ? s->tuner->early(s->tuner_self) : NULL;
     const char *unsure = r->task->unsure ? r->task->unsure(r->task_self) : NULL;
     if (!early || !unsure) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
@@ -216,6 +281,16 @@ weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh, weft_team *wo
     return weft_agree(bind(r, fresh), world);
 }
 
+const char *weft_run_method(const weft_run *r)
+{
+    const int own = strcmp(r->opts.sampler, "space") != 0;
+    const int moves = r->search.mixing->moves;
+    return weft_arena_text(
+        r->mem, "%s%s%s%s%s%s", r->opts.tuner, own || moves ? " with " : "",
+        own ? "sampler " : "", own ? r->opts.sampler : "",
+        moves ? own ? ", mixing " : "mixing " : "", moves ? r->opts.mixing : "");
+}
+
 weft_status weft_run_divide(weft_run *r, int fewer)
 {
     const int ranks = r->world->size;
@@ -276,7 +351,7 @@ static weft_status open_team(weft_run *r, const char *data)
     TRY(weft_agree(check_setup(r), r->team));
     r->space.samples = r->task->units ? 0 : r->data.part[WEFT_TRAIN].total;
     return weft_agree(
-        r->tuner->setup(r->tuner_self, &r->space, (uint64_t)r->opts.seed, r->mem), r->team);
+        weft_search_setup(&r->search, &r->space, (uint64_t)r->opts.seed, r->mem), r->team);
 }
 
 weft_status weft_run_open(weft_run *r, const char *data)

@@ -74,7 +74,7 @@ static void make_old(weft_sched *s, weft_cached *c)
 
 static weft_trial *trial_of(weft_sched *s, const weft_job *job)
 {
-    const char *name = s->tuner->kind.name;
+    const char *name = s->search->tuner->kind.name;
     weft_check(job->trial >= 0 && job->trial <= s->ntrial,
                "tuner %s asks for trial %lld after %lld others: trials are numbered in the "
                "order in which they begin",
@@ -87,9 +87,11 @@ static weft_trial *trial_of(weft_sched *s, const weft_job *job)
     weft_check(!t->flying || !(job->resource > 0),
                "tuner %s asks for trial %lld, whose job is not told yet", name,
                (long long)job->trial);
-    weft_check(t->jobs == 0 || job->index > 0,
-               "tuner %s asks for job %d of trial %lld, which had %lld", name, job->index,
-               (long long)job->trial, (long long)t->jobs);
+    /* shared rounds count on from trial to trial, and what only scores counts for none */
+    const int counted = job->index == t->jobs || (s->search->tuner->shared &&
+                                                  (t->jobs == 0 || !(job->resource > 0)));
+    weft_check(counted, "tuner %s asks for job %d of trial %lld, it had %lld", name,
+               job->index, (long long)job->trial, (long long)t->jobs);
     return t;
 }
 
@@ -100,13 +102,14 @@ weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job)
     weft_cached *parent = t->told;
     if (t->jobs == 0 && job->from >= 0) {
         weft_check(job->from < s->ntrial && job->from != job->trial,
-                   "tuner %s copies trial %lld, which there is not", s->tuner->kind.name,
-                   (long long)job->from);
+                   "tuner %s copies trial %lld, which there is not",
+                   s->search->tuner->kind.name, (long long)job->from);
         parent = s->trial[job->from].told;
     }
     weft_check(parent || (t->jobs == 0 && job->from < 0),
                "tuner %s goes on with trial %lld, of which it said that no job would",
-               s->tuner->kind.name, (long long)(t->jobs > 0 ? job->trial : job->from));
+               s->search->tuner->kind.name,
+               (long long)(t->jobs > 0 ? job->trial : job->from));
     if (parent) parent->users++;
     return parent;
 }
@@ -135,12 +138,12 @@ void weft_cache_told(weft_sched *s, weft_flight *f, int leads)
 
 void weft_cache_ended(weft_sched *s)
 {
-    if (!s->tuner->ended || ++s->unchecked < s->nnewest / 4) return;
+    if (!s->search->tuner->ended || ++s->unchecked < s->nnewest / 4) return;
     s->unchecked = 0;
     for (int64_t i = s->nnewest; i-- > 0;) {
         weft_cached *c = s->newest[i];
         weft_trial *t = &s->trial[c->id.trial];
-        if (t->flying || !s->tuner->ended(s->tuner_self, c->id.trial)) continue;
+        if (t->flying || !weft_search_ended(s->search, c->id.trial)) continue;
         t->told = NULL;
         make_old(s, c);
     }

@@ -26,8 +26,8 @@ static void greet(const weft_run *r, const char *hosts)
     weft_log(WEFT_INFO, "memory: %.3g GB a rank allowed, the host has %.3g GB",
              r->opts.memory, weft_host_memory());
     weft_log(WEFT_INFO, "task %s%s%s, tuner %s: %lld configurations, about %lld jobs",
-             r->opts.task, *r->opts.data ? " on " : "", r->opts.data, r->opts.tuner,
-             (long long)r->space.count, (long long)r->tuner->jobs(r->tuner_self));
+             r->opts.task, *r->opts.data ? " on " : "", r->opts.data, weft_run_method(r),
+             (long long)r->space.count, (long long)weft_search_jobs(&r->search));
     if (*r->defaults) weft_log(WEFT_INFO, "defaults of the task: %s", r->defaults);
     if (*r->unread) weft_log(WEFT_INFO, "not read in this run: %s", r->unread);
 }
@@ -184,13 +184,12 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
                     .teams = r->teams,
                     .task = r->task,
                     .task_self = r->task_self,
-                    .tuner = r->tuner,
-                    .tuner_self = r->tuner_self,
+                    .search = &r->search,
                     .trace = t,
                     .time_limit = r->opts.time_limit,
                     .target = r->opts.target,
                     .checkpoint = r->opts.checkpoint,
-                    .workers = r->tuner->waits ? 0 : r->opts.workers,
+                    .workers = weft_search_waits(&r->search) ? 0 : r->opts.workers,
                     .overhead = r->opts.overhead,
                     .mem = r->mem};
     weft_status st = weft_sched_run(&s);

@@ -83,14 +83,13 @@ static double baseline(const weft_mix_update *rule, const weft_mix_update_state 
                        double mean)
 {
     if (d->mass > 0) return d->base / d->mass;
-    return rule->schedule == WEFT_UPDATE_HORIZON && rule->discount >= 0 ? mean : 0;
+    return rule->schedule == WEFT_UPDATE_HORIZON ? mean : 0;
 }
 
 /* The scores of this round enter the baseline of the next. */
 static void keep_baseline(const weft_mix_update *rule, weft_mix_update_state *d,
                           double mean)
 {
-    if (rule->discount < 0) return;
     d->base = rule->discount * d->base + mean;
     d->mass = rule->discount * d->mass + 1;
 }

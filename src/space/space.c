@@ -129,7 +129,7 @@ static weft_status read_ranges(weft_space *sp, const weft_conf *c,
 {
     for (int j = 0; j < nkind; j++)
         for (const weft_opt *o = kinds[j]->opts; o->name; o++) {
-            weft_entry *e = o->tune ? weft_conf_find(c, kinds[j]->name, o->name) : NULL;
+            weft_entry *e = o->role ? weft_conf_find(c, kinds[j]->name, o->name) : NULL;
             if (!e || !weft_is_range(e->value)) continue;
             e->used = 1;
             if (sp->source == LIST) {
@@ -239,8 +239,8 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
             weft_opt_put(sp->axis[a].opt, self, conf[a]);
 }
 
-void weft_space_perturb(const weft_space *sp, const char *section, const double *centre,
-                        double eps, uint64_t seed, int64_t i, double *conf)
+void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
+                        uint64_t seed, int64_t i, double *conf)
 {
     const size_t bytes = (size_t)sp->dim * sizeof *conf;
     if (bytes > 0) memcpy(conf, centre, bytes);
@@ -248,7 +248,7 @@ void weft_space_perturb(const weft_space *sp, const char *section, const double 
     const uint64_t place = weft_hash(centre, bytes, 0);
     for (int a = 0; a < sp->dim; a++) {
         const weft_axis *axis = &sp->axis[a];
-        if (strcmp(axis->section, section) != 0) continue;
+        if (axis->opt->role != WEFT_PER_SAMPLE) continue;
         const weft_rng4 r =
             weft_rng_at(seed, WEFT_RNG_TUNER, place, (uint64_t)i, weft_axis_key(axis));
         conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(r.v[0]));

@@ -308,6 +308,7 @@ const weft_task weft_task_fed = {
              .opts = fed_task_opts},
     .parts = fed_parts,
     .tuner = "sha",
+    .moves = 1,
     .resource = 100,
     .unsure = fed_unsure,
     .tuned = fed_tuned,

@@ -1,13 +1,10 @@
-/* Every configuration of the space on its own, in the order of the space: random search, or
- * a full sweep of a grid or list; or one of them, which keeps its index and so its random
- * numbers. Never waits. */
+/* Every configuration on its own: random search, or a full sweep of a grid or list; or one
+ * of them, which keeps its number and so its random numbers. Never waits. */
 #include "weft/tune.h"
 
 typedef struct sweep {
     int64_t resource, only;
-    const weft_space *sp;
-    int64_t n, next, first; /* jobs, those asked; configuration of the first */
-    weft_mix one;
+    int64_t n, next; /* jobs, those asked */
 } sweep;
 
 static const weft_opt sweep_opts[] = {
@@ -21,17 +18,15 @@ static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
 {
     sweep *t = self;
     (void)seed;
+    (void)mem;
     if (t->only >= sp->count)
         return weft_fail(WEFT_ECONF,
                          "random.only = %lld, but the space has %lld configurations; "
                          "expected less, or -1 for all",
                          (long long)t->only, (long long)sp->count);
-    t->sp = sp;
     t->n = t->only < 0 ? sp->count : 1;
-    t->first = t->only < 0 ? 0 : t->only;
     t->next = 0;
     if (t->resource == 0) t->resource = 1;
-    t->one = weft_mix_new(1, sp->dim, mem);
     return WEFT_OK;
 }
 
@@ -39,15 +34,12 @@ static weft_asked sweep_ask(void *self, weft_job *job)
 {
     sweep *t = self;
     if (t->next == t->n) return WEFT_DONE;
-    t->one.id[0] = t->first + t->next;
-    weft_space_get(t->sp, t->first + t->next, t->one.conf);
     *job = (weft_job){.trial = t->next++,
                       .from = -1,
                       .resource = (double)t->resource,
                       .feature_fraction = 1,
                       .last = 1,
-                      .eligibility = WEFT_WINS_RESOURCE,
-                      .mix = t->one};
+                      .eligibility = WEFT_WINS_RESOURCE};
     return WEFT_JOB;
 }
 
@@ -63,6 +55,18 @@ static int64_t sweep_jobs(const void *self)
     return t->n;
 }
 
+static int64_t sweep_first(const void *self)
+{
+    const sweep *t = self;
+    return t->only < 0 ? 0 : t->only;
+}
+
+static void sweep_extent(const void *self, weft_extent *out)
+{
+    const sweep *t = self;
+    *out = (weft_extent){t->n, (double)t->resource};
+}
+
 extern const weft_tuner weft_tuner_random;
 const weft_tuner weft_tuner_random = {
     .kind = {.name = "random",
@@ -73,5 +77,7 @@ const weft_tuner weft_tuner_random = {
     .ask = sweep_ask,
     .tell = sweep_tell,
     .jobs = sweep_jobs,
+    .first = sweep_first,
+    .extent = sweep_extent,
     .waits = 1,
 };

@@ -1,37 +1,42 @@
-/* Rounds and final jobs of tuners by weight-sharing. Called by ws_sha, ws_eg and mw. */
+/* Rounds and final jobs of schedules by weight-sharing. Called by ws_sha, ws_eg and, for
+ * the mixture of the whole space, by search.c. */
 #include "share.h"
 
 #include <math.h>
 #include <string.h>
 
-weft_status weft_share_refuse(const weft_axis *a)
-{
-    char name[128];
-    weft_axis_name(a, name, sizeof name);
-    return weft_fail(WEFT_ECONF,
-                     "%s has a range, but only options of [%s] can differ between the "
-                     "clients of a trial; give it one value",
-                     name, WEFT_CLIENT);
-}
-
-weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft_arena *mem)
+/* All configurations in one mixture; ECONF where they differ in what holds for a trial. */
+weft_status weft_share_mix(const weft_space *sp, weft_arena *mem, weft_mix *out)
 {
     enum { MOST = 1000000 };
-    for (int a = 0; a < sp->dim; a++)
-        if (strcmp(sp->axis[a].section, WEFT_SERVER) == 0)
-            return weft_share_refuse(&sp->axis[a]);
+    for (int a = 0; a < sp->dim; a++) {
+        char name[128];
+        if (sp->axis[a].opt->role == WEFT_PER_SAMPLE) continue;
+        weft_axis_name(&sp->axis[a], name, sizeof name);
+        return weft_fail(WEFT_ECONF,
+                         "%s has a range, but it holds for all clients of a trial, and "
+                         "weight-sharing has one trial for all configurations; give it one "
+                         "value, or use another run.tuner",
+                         name);
+    }
     if (sp->count < 1 || sp->count > MOST)
         return weft_fail(WEFT_ELIMIT,
                          "weight-sharing over %lld configurations; expected 1 "
                          "to %d, see space.configs",
                          (long long)sp->count, MOST);
     const int k = (int)sp->count;
+    *out = weft_mix_new(k, sp->dim, mem);
+    for (int i = 0; i < k; i++) weft_space_get(sp, i, out->conf + (size_t)i * sp->dim);
+    return WEFT_OK;
+}
+
+weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft_arena *mem)
+{
     const int64_t resource = s->resource > 0 ? s->resource : 1;
     *s = (weft_share){.resource = resource, .warm = warm, .size = 1};
-    s->mix = weft_mix_new(k, sp->dim, mem);
-    for (int i = 0; i < k; i++) weft_space_get(sp, i, s->mix.conf + (size_t)i * sp->dim);
+    TRY(weft_share_mix(sp, mem, &s->mix));
     s->one = weft_mix_new(1, sp->dim, mem);
-    s->score = WEFT_NEW(mem, double, k);
+    s->score = WEFT_NEW(mem, double, s->mix.k);
     return WEFT_OK;
 }
 
@@ -62,6 +67,7 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
     s->next = alive_from(s, s->next);
     if (s->next == s->mix.k) return WEFT_DONE;
     const int i = s->next++;
+    s->untold++;
     s->one.id[0] = s->mix.id[i];
     memcpy(s->one.conf, s->mix.conf + (size_t)i * s->mix.dim,
            (size_t)s->mix.dim * sizeof *s->one.conf);
@@ -79,6 +85,12 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
     job->resource = (double)s->resource;
     job->feature_fraction = 1;
     return WEFT_JOB;
+}
+
+int weft_share_ended(const weft_share *s, int64_t trial)
+{
+    if (s->untold == 0 && alive_from(s, s->next) == s->mix.k) return 1;
+    return !s->warm && trial < s->round && trial < s->trials - 1;
 }
 
 void weft_share_only(weft_share *s, int i)

@@ -3,13 +3,13 @@
  * probable map wins, or the best of the `switch` most probable, each fitted on its own:
  * shared weights favour maps of few and frequent features, so the best map is often among
  * the most probable without being the first. p_i <- p_i exp(-eta g_i), normalised;  g_i =
- * (e_i - b) (n_i / n) / p_i where map i was scored by n_i of n validation samples, drawn as
- * the mixture says, and g_i = e_i - b where all maps were scored by the same samples. The
- * baseline b is 0 by default: chance in n_i then weighs least where e_i is small, which is
- * where it matters. Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural
+ * e_i (n_i / n) / p_i where map i was scored by n_i of n validation samples, drawn as the
+ * mixture says, and g_i = e_i where all maps were scored by the same samples. No baseline
+ * is taken from e_i: chance in n_i weighs least where e_i is small, which is where it
+ * matters. Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural
  * architecture search: efficient feature map selection and federated hyperparameter
  * tuning", SysML 2019, section 3.1, names the method; weighting and defaults are those of
- * the authors' released program, but for a baseline that is a running mean. */
+ * the authors' released program. */
 #include "share.h"
 
 #include <math.h>
@@ -18,11 +18,9 @@ enum { CONSTANT, THEORY };
 
 typedef struct gradient {
     double eta;
-    int rounds, few, rate, weighted, baseline, refit, warm;
+    int rounds, few, rate, weighted, refit, warm;
     weft_share share;
-    double *grad;    /* [k] */
-    double told_sum; /* of the mean scores of the rounds told */
-    int told;
+    double *grad; /* [k] */
 } gradient;
 
 static const weft_opt gradient_opts[] = {
@@ -37,8 +35,6 @@ static const weft_opt gradient_opts[] = {
      "constant: eta; theory: sqrt(2 ln k / rounds)", 0},
     {"weighted", WEFT_BOOL, offsetof(gradient, weighted), "yes", 0, 1, NULL,
      "divide by the probability that a map is scored, where validation is split", 0},
-    {"baseline", WEFT_BOOL, offsetof(gradient, baseline), "no", 0, 1, NULL,
-     "take scores less their mean over the rounds so far", 0},
     {"refit", WEFT_BOOL, offsetof(gradient, refit), "yes", 0, 1, NULL,
      "fit the winner on its own; no: report the shared weights", 0},
     {"warm", WEFT_BOOL, offsetof(gradient, warm), "yes", 0, 1, NULL,
@@ -97,14 +93,13 @@ static void find_gradient(gradient *t, const weft_result *res)
 {
     const double least_share = 0.01; /* of 1/k: bounds the weight of a map hardly drawn */
     const weft_mix *m = &t->share.mix;
-    const double base = t->baseline ? t->told_sum / t->told : 0;
     const double worst = worst_score(&t->share);
     int split;
     const double n = samples(m, res, &split);
     for (int i = 0; i < m->k; i++) {
         const double score = fmin(t->share.score[i], worst);
         const double p = fmax(exp(m->logp[i]), least_share / m->k);
-        t->grad[i] = res->arm_count[i] > 0 ? score - base : 0;
+        t->grad[i] = res->arm_count[i] > 0 ? score : 0;
         if (split && t->weighted) t->grad[i] *= res->arm_count[i] / n / p;
     }
 }
@@ -121,10 +116,11 @@ static void gradient_tell(void *self, const weft_result *res)
 {
     gradient *t = self;
     weft_share *s = &t->share;
-    if (!s->open) return; /* of the final job */
+    if (!s->open) { /* of a final job */
+        s->untold--;
+        return;
+    }
     if (weft_share_scores(s, res)) {
-        t->told_sum += res->loss;
-        t->told++;
         find_gradient(t, res);
         weft_mix_step(&s->mix, t->eta, t->grad);
     }
@@ -137,15 +133,23 @@ static int64_t gradient_jobs(const void *self)
     return t->rounds + (t->few < t->share.mix.k ? t->few : t->share.mix.k);
 }
 
+static int gradient_ended(const void *self, int64_t trial)
+{
+    const gradient *t = self;
+    return weft_share_ended(&t->share, trial);
+}
+
 extern const weft_tuner weft_tuner_ws_eg;
 const weft_tuner weft_tuner_ws_eg = {
     .kind = {.name = "ws_eg",
              .about = "exponentiated gradient by weight-sharing",
              .size = sizeof(gradient),
              .opts = gradient_opts},
+    .shared = WEFT_SHARES_SPACE,
     .setup = gradient_setup,
     .ask = gradient_ask,
     .tell = gradient_tell,
     .jobs = gradient_jobs,
+    .ended = gradient_ended,
     .waits = 1,
 };

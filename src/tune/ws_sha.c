@@ -178,7 +178,10 @@ static void halve_literally(halving *t, const weft_result *res)
 static void halving_tell(void *self, const weft_result *res)
 {
     halving *t = self;
-    if (!t->share.open) return; /* of a final job */
+    if (!t->share.open) { /* of a final job */
+        t->share.untold--;
+        return;
+    }
     weft_share_scores(&t->share, res);
     weft_mix *m = &t->share.mix;
     if (t->literal)
@@ -195,15 +198,23 @@ static int64_t halving_jobs(const void *self)
     return t->rounds + t->finals;
 }
 
+static int halving_ended(const void *self, int64_t trial)
+{
+    const halving *t = self;
+    return weft_share_ended(&t->share, trial);
+}
+
 extern const weft_tuner weft_tuner_ws_sha;
 const weft_tuner weft_tuner_ws_sha = {
     .kind = {.name = "ws_sha",
              .about = "successive halving by weight-sharing",
              .size = sizeof(halving),
              .opts = halving_opts},
+    .shared = WEFT_SHARES_SPACE,
     .setup = halving_setup,
     .ask = halving_ask,
     .tell = halving_tell,
     .jobs = halving_jobs,
+    .ended = halving_ended,
     .waits = 1,
 };

@@ -1,0 +1,30 @@
+/* Samplers: where the configuration of a new trial comes from. A sampler knows neither what
+ * resource a schedule gives a trial nor what the clients of a trial draw from. */
+#ifndef WEFT_SAMPLER_H
+#define WEFT_SAMPLER_H
+
+#include "weft/space.h"
+
+/* A deterministic function of its seed and of what it was told, in order. Trials are known
+ * by their number n: 0, 1, 2 ... in the order proposed. Random numbers are keyed by (seed,
+ * WEFT_RNG_TUNER, n, axis, draw), so that a proposal does not depend on how many draws
+ * others took. */
+typedef struct weft_sampler {
+    weft_kind kind;
+    /* Its options are filled already. `mem` lives as long as the sampler. */
+    weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
+    /* The configuration of trial n, in the units of the options, into conf[dim]. */
+    void (*propose)(void *self, int64_t n, double *conf);
+    /* Trial n has this loss, INFINITY where it diverged, after `resource` in all.
+     * conf[dim]: its configuration, or the centre of its mixture. NULL: it does not learn,
+     * so that its proposals are the same whatever the results, and in whatever order they
+     * come. One that learns needs space.source = random. */
+    void (*told)(void *self, int64_t n, const double *conf, double resource, double loss);
+    /* Trial n is being trained, up to `resource` in all. NULL: as told. */
+    void (*pending)(void *self, int64_t n, const double *conf, double resource);
+} weft_sampler;
+
+/* The sampler of that name in the registry; ECONF with the nearest name. Local. */
+WEFT_CHECKED weft_status weft_sampler_find(const char *name, const weft_sampler **out);
+
+#endif

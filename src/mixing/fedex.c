@@ -1,0 +1,95 @@
+/* FedEx: the clients of a trial draw from a mixture of its configuration and neighbours of
+ * it (or from a grid of each client option's values); the task moves the mixture every
+ * round by the clients' scores. Khodak, Tu, Li, Li, Balcan, Smith, Talwalkar, "Federated
+ * Hyperparameter Tuning: Challenges, Baselines, and Connections to Weight-Sharing", NeurIPS
+ * 2021, there within random search and successive halving. Options and defaults are those
+ * of the released program's scripts, but for sched = racing, which is ours: with the
+ * published steps noise alone settles a mixture (tests/t_settle.c). */
+#include "near.h"
+
+typedef struct fedex {
+    weft_near near;
+    int sched, diff;
+    double eta, discount, cutoff, floor, alpha;
+} fedex;
+
+/* In the order of the words of option "sched". */
+static const weft_update_schedule schedules[] = {
+    WEFT_UPDATE_AGGRESSIVE, WEFT_UPDATE_ADAPTIVE, WEFT_UPDATE_ROOT,
+    WEFT_UPDATE_CONSTANT,   WEFT_UPDATE_SCALE,    WEFT_UPDATE_RACING};
+
+static const weft_opt fedex_opts[] = {
+    WEFT_NEAR_OPTS(fedex),
+    {"sched", WEFT_CHOICE, offsetof(fedex, sched), "aggressive", 0, 0,
+     "aggressive|adaptive|root/auto|constant|scale|racing",
+     "schedule of the step size; racing: no steps, but eliminations once significant", 0},
+    {"alpha", WEFT_REAL, offsetof(fedex, alpha), "0.1", 1e-9, 0.5, NULL,
+     "sched = racing: chance that the best of a mixture is ever eliminated", 0},
+    {"eta", WEFT_REAL, offsetof(fedex, eta), "0", 0, 1e6, NULL,
+     "step size; 0: sqrt(2 ln k)", 0},
+    {"discount", WEFT_REAL, offsetof(fedex, discount), "draw", -1, 1, "draw",
+     "of past scores in the mean that is taken from scores, by age; 0: last round, 1: "
+     "plain "
+     "mean; draw: 0 .. 1 at random for each trial",
+     0},
+    {"diff", WEFT_BOOL, offsetof(fedex, diff), "no", 0, 1, NULL,
+     "score clients by what their training gained", 0},
+    {"cutoff", WEFT_REAL, offsetof(fedex, cutoff), "0", 0, 100, NULL,
+     "entropy (nats) below which the likeliest configuration takes all; 0: never", 0},
+    {"floor", WEFT_REAL, offsetof(fedex, floor), "0", 0, 1, NULL,
+     "scores are divided by no probability below floor / k", 0},
+    {0}};
+
+static const weft_when fedex_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
+
+static weft_status fedex_setup(void *self, const weft_mixing_env *env)
+{
+    fedex *t = self;
+    if (t->discount < 0 && t->discount > -1)
+        return weft_fail(WEFT_ECONF, "fedex.discount = %g; expected draw, or 0 to 1",
+                         t->discount);
+    return weft_near_setup(&t->near, "fedex", env);
+}
+
+static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job)
+{
+    fedex *t = self;
+    (void)id;
+    weft_near_make(&t->near, conf, job);
+    const weft_rng4 r =
+        weft_rng_at(t->near.seed, WEFT_RNG_TUNER, (uint64_t)job->trial, 0, 0);
+    const weft_update_schedule schedule = schedules[t->sched];
+    job->update =
+        (weft_mix_update){.schedule = schedule,
+                          .eta = schedule == WEFT_UPDATE_RACING ? t->alpha : t->eta,
+                          .discount = t->discount < 0 ? weft_rng_unit(r.v[0]) : t->discount,
+                          .floor = t->floor,
+                          .cutoff = t->cutoff,
+                          .diff = t->diff};
+}
+
+static void fedex_told(void *self, const weft_result *res)
+{
+    fedex *t = self;
+    weft_near_told(&t->near, res);
+}
+
+static void fedex_forget(void *self, int64_t trial)
+{
+    fedex *t = self;
+    weft_near_forget(&t->near, trial);
+}
+
+extern const weft_mixing weft_mixing_fedex;
+const weft_mixing weft_mixing_fedex = {
+    .kind = {.name = "fedex",
+             .about = "FedEx: clients draw from a mixture around the trial's configuration",
+             .size = sizeof(fedex),
+             .opts = fedex_opts,
+             .when = fedex_when},
+    .moves = 1,
+    .setup = fedex_setup,
+    .make = fedex_make,
+    .told = fedex_told,
+    .forget = fedex_forget,
+};

@@ -1,0 +1,35 @@
+/* Configurations as section [space] gives them: drawn at random, point by point of a grid,
+ * or line by line of a list. Trial n has configuration n. Learns nothing. */
+#include "weft/sampler.h"
+
+typedef struct plain {
+    const weft_space *sp;
+} plain;
+
+static const weft_opt no_opts[] = {{0}};
+
+static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
+                               weft_arena *mem)
+{
+    plain *t = self;
+    (void)seed;
+    (void)mem;
+    t->sp = sp;
+    return WEFT_OK;
+}
+
+static void plain_propose(void *self, int64_t n, double *conf)
+{
+    const plain *t = self;
+    weft_space_get(t->sp, n, conf);
+}
+
+extern const weft_sampler weft_sampler_space;
+const weft_sampler weft_sampler_space = {
+    .kind = {.name = "space",
+             .about = "as [space] says: at random, a grid, or a list",
+             .size = sizeof(plain),
+             .opts = no_opts},
+    .setup = plain_setup,
+    .propose = plain_propose,
+};

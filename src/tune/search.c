@@ -1,0 +1,176 @@
+/* Puts a schedule, a sampler and a mixing together; see search.h. The only file of this
+ * folder that knows of all three. Called by the run. */
+#include "weft/search.h"
+
+#include "share.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BUFFER = 64 }; /* configurations that memory is got for at once */
+
+/* ---- what goes together ------------------------------------------------------------- */
+
+static weft_status check_sampler(const weft_search *s, const weft_space *sp)
+{
+    const char *sampler = s->sampler->kind.name, *tuner = s->tuner->kind.name;
+    if (!s->sampler->told) return WEFT_OK;
+    if (s->tuner->shared != WEFT_SHARES_NOTHING)
+        return weft_fail(
+            WEFT_ECONF,
+            "run.sampler = %s with run.tuner = %s, whose one mixture is of all "
+            "configurations of [space]; use run.sampler = space, or another "
+            "run.tuner",
+            sampler, tuner);
+    if (sp->source != 0)
+        return weft_fail(WEFT_ECONF,
+                         "run.sampler = %s makes configurations up, but space.source names "
+                         "all there are; use space.source = random, or run.sampler = space",
+                         sampler);
+    return WEFT_OK;
+}
+
+static weft_status check_mixing(const weft_search *s)
+{
+    const char *mixing = s->mixing->kind.name, *tuner = s->tuner->kind.name;
+    if (s->tuner->shared == WEFT_SHARES_SPACE && s->mixing->moves)
+        return weft_fail(WEFT_ECONF,
+                         "run.mixing = %s with run.tuner = %s, which has a mixture of its "
+                         "own; use run.mixing = none, or run.tuner = ws_one",
+                         mixing, tuner);
+    if (s->tuner->shared == WEFT_SHARES_MIXTURE && !s->mixing->moves)
+        return weft_fail(WEFT_ECONF,
+                         "run.tuner = %s trains one mixture of all configurations, which "
+                         "run.mixing = %s leaves as it is; use run.mixing = mw or fedex",
+                         tuner, mixing);
+    return WEFT_OK;
+}
+
+weft_status weft_search_setup(weft_search *s, const weft_space *sp, uint64_t seed,
+                              weft_arena *mem)
+{
+    weft_mix whole;
+    weft_extent extent = {0, 0};
+    const int shares = s->tuner->shared == WEFT_SHARES_MIXTURE;
+    s->space = sp;
+    s->mem = mem;
+    TRY(check_sampler(s, sp));
+    TRY(check_mixing(s));
+    TRY(s->tuner->setup(s->tuner_self, sp, seed, mem));
+    if (s->tuner->shared == WEFT_SHARES_SPACE) return WEFT_OK;
+    if (s->tuner->extent) s->tuner->extent(s->tuner_self, &extent);
+    if (shares) TRY(weft_share_mix(sp, mem, &whole));
+    TRY(s->sampler->setup(s->sampler_self, sp, seed, mem));
+    const weft_mixing_env env = {.space = sp,
+                                 .whole = shares ? &whole : NULL,
+                                 .trials = extent.trials,
+                                 .resource = extent.resource,
+                                 .seed = seed,
+                                 .mem = mem};
+    return s->mixing->setup(s->mixing_self, &env);
+}
+
+/* ---- trials ------------------------------------------------------------------------- */
+
+static int has_trials(const weft_search *s)
+{
+    return s->tuner->shared == WEFT_SHARES_NOTHING;
+}
+
+static int64_t number_of(const weft_search *s, int64_t trial)
+{
+    return trial + (s->tuner->first ? s->tuner->first(s->tuner_self) : 0);
+}
+
+static double *new_conf(weft_search *s)
+{
+    const int dim = s->space->dim;
+    if (s->nbuffer == 0) {
+        s->buffer = WEFT_NEW(s->mem, double, (size_t)BUFFER *(size_t)dim);
+        s->nbuffer = BUFFER;
+    }
+    return s->buffer + (size_t)--s->nbuffer * (size_t)dim;
+}
+
+/* Gives the new trial of a job its configuration: of the sampler, or from the trial that it
+ * copies. */
+static void begin_trial(weft_search *s, const weft_job *job)
+{
+    weft_search_trial new = {.id = number_of(s, job->trial), .conf = new_conf(s)};
+    s->trial = weft_grow(s->mem, s->trial, sizeof *s->trial, s->trials, &s->room);
+    if (job->from < 0) {
+        s->sampler->propose(s->sampler_self, new.id, new.conf);
+    } else {
+        const weft_search_trial *from = &s->trial[job->from];
+        new.resource = from->resource;
+        if (s->tuner->explore) {
+            s->tuner->explore(s->tuner_self, job->trial, from->conf, new.conf);
+        } else {
+            new.id = from->id;
+            if (s->space->dim > 0)
+                memcpy(new.conf, from->conf, (size_t)s->space->dim * sizeof *new.conf);
+        }
+    }
+    s->trial[s->trials++] = new;
+}
+
+/* The configuration of the job's trial, and what the sampler is to know of it. */
+static void fill_trial(weft_search *s, weft_job *job)
+{
+    weft_check(job->trial >= 0 && job->trial <= s->trials && job->from < s->trials,
+               "tuner %s asks for trial %lld from %lld, of %lld", s->tuner->kind.name,
+               (long long)job->trial, (long long)job->from, (long long)s->trials);
+    if (job->trial == s->trials) begin_trial(s, job);
+    weft_search_trial *t = &s->trial[job->trial];
+    t->resource += job->resource;
+    t->last = job->last;
+    if (s->sampler->pending)
+        s->sampler->pending(s->sampler_self, number_of(s, job->trial), t->conf,
+                            t->resource);
+    s->mixing->make(s->mixing_self, t->id, t->conf, job);
+}
+
+/* ---- public ------------------------------------------------------------------------- */
+
+weft_asked weft_search_ask(weft_search *s, weft_job *job)
+{
+    const weft_asked asked = s->tuner->ask(s->tuner_self, job);
+    if (asked != WEFT_JOB) return asked;
+    if (has_trials(s))
+        fill_trial(s, job);
+    else if (s->tuner->shared == WEFT_SHARES_MIXTURE)
+        s->mixing->make(s->mixing_self, -1, NULL, job);
+    return WEFT_JOB;
+}
+
+void weft_search_tell(weft_search *s, const weft_result *res)
+{
+    weft_result told = *res;
+    if (isnan(told.loss)) told.loss = INFINITY;
+    s->tuner->tell(s->tuner_self, &told);
+    if (s->tuner->shared == WEFT_SHARES_SPACE) return;
+    if (s->mixing->told) s->mixing->told(s->mixing_self, &told);
+    if (!has_trials(s)) return;
+    const weft_search_trial *t = &s->trial[told.trial];
+    if (s->sampler->told)
+        s->sampler->told(s->sampler_self, number_of(s, told.trial), t->conf, t->resource,
+                         told.loss);
+    if (t->last && s->mixing->forget) s->mixing->forget(s->mixing_self, told.trial);
+}
+
+int64_t weft_search_jobs(const weft_search *s)
+{
+    return s->tuner->jobs(s->tuner_self);
+}
+
+int weft_search_ended(weft_search *s, int64_t trial)
+{
+    if (!s->tuner->ended || !s->tuner->ended(s->tuner_self, trial)) return 0;
+    if (has_trials(s) && s->mixing->forget) s->mixing->forget(s->mixing_self, trial);
+    return 1;
+}
+
+int weft_search_waits(const weft_search *s)
+{
+    return s->tuner->waits && !s->sampler->told;
+}

@@ -1,0 +1,72 @@
+/* One trial, shared by all configurations of the space: its samples draw from the mixture
+ * of them all, which the mixing moves. With run.mixing = mw this is federated
+ * multiplicative weights: Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond
+ * neural architecture search: efficient feature map selection and federated hyperparameter
+ * tuning", SysML 2019, section 4.1. */
+#include "weft/tune.h"
+
+typedef struct solo {
+    int64_t resource;
+    int asked;
+} solo;
+
+static const weft_opt solo_opts[] = {{"resource", WEFT_LONG, offsetof(solo, resource),
+                                      "800", 1, 1e9, NULL, "rounds of the one trial", 0},
+                                     {0}};
+
+static weft_status solo_setup(void *self, const weft_space *sp, uint64_t seed,
+                              weft_arena *mem)
+{
+    solo *t = self;
+    (void)sp;
+    (void)seed;
+    (void)mem;
+    t->asked = 0;
+    return WEFT_OK;
+}
+
+static weft_asked solo_ask(void *self, weft_job *job)
+{
+    solo *t = self;
+    if (t->asked) return WEFT_DONE;
+    t->asked = 1;
+    *job = (weft_job){.from = -1,
+                      .resource = (double)t->resource,
+                      .feature_fraction = 1,
+                      .last = 1,
+                      .eligibility = WEFT_WINS_RESOURCE};
+    return WEFT_JOB;
+}
+
+static void solo_tell(void *self, const weft_result *res)
+{
+    (void)self;
+    (void)res;
+}
+
+static int64_t solo_jobs(const void *self)
+{
+    (void)self;
+    return 1;
+}
+
+static void solo_extent(const void *self, weft_extent *out)
+{
+    const solo *t = self;
+    *out = (weft_extent){1, (double)t->resource};
+}
+
+extern const weft_tuner weft_tuner_ws_one;
+const weft_tuner weft_tuner_ws_one = {
+    .kind = {.name = "ws_one",
+             .about = "one trial, whose clients draw from a mixture of the whole space",
+             .size = sizeof(solo),
+             .opts = solo_opts},
+    .shared = WEFT_SHARES_MIXTURE,
+    .setup = solo_setup,
+    .ask = solo_ask,
+    .tell = solo_tell,
+    .jobs = solo_jobs,
+    .extent = solo_extent,
+    .waits = 1,
+};
