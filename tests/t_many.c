@@ -121,6 +121,7 @@ static int64_t halver_jobs(const void *self)
 }
 
 static const weft_tuner halver_tuner = {.kind = {.name = "halver", .size = sizeof(halver)},
+                                        .shared = WEFT_SHARES_SPACE, /* own mixtures */
                                         .ask = halver_ask,
                                         .tell = halver_tell,
                                         .jobs = halver_jobs};
@@ -131,6 +132,7 @@ typedef struct bench {
     weft_arena *mem;
     toy task;
     halver tuner;
+    weft_search search;
     weft_sched sched;
     weft_trace trace;
 } bench;
@@ -144,13 +146,13 @@ static weft_status prepare(bench *b, weft_team *team, int64_t trials, int64_t n,
                         .pauses = pauses,
                         .loss = WEFT_NEW(b->mem, double, trials),
                         .mix = weft_mix_new(1, 1, b->mem)};
+    b->search = (weft_search){.tuner = &halver_tuner, .tuner_self = &b->tuner};
     b->sched = (weft_sched){.world = team,
                             .team = team,
                             .teams = 1,
                             .task = &toy_task,
                             .task_self = &b->task,
-                            .tuner = &halver_tuner,
-                            .tuner_self = &b->tuner,
+                            .search = &b->search,
                             .checkpoint = 60,
                             .workers = 100,
                             .mem = b->mem};
