@@ -136,7 +136,9 @@ def draw_lanes(ax, lane, start, end, trial):
               capstyle="butt")
     ax.set_ylim(lanes - 0.5, -0.5)
     ax.set_xlim(0, end.max() or 1)
-    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    if lanes == 1:
+        ax.set_yticks([0])
 
 
 def draw_timeline(run, fig):
@@ -148,9 +150,9 @@ def draw_timeline(run, fig):
     draw_lanes(upper, t["worker"], t["start"], t["end"], t["trial"])
     draw_lanes(lower, t["team"], t["began"], t["ended"], t["trial"])
     upper.set(ylabel="simulated worker", xlabel="virtual time (s)", title=(
-        f"{workers} simulated workers, {100 * busy['utilisation']:.1f} % busy"))
+        f"{workers} simulated worker{'s' * (workers > 1)}, {100 * busy['utilisation']:.1f} % busy"))
     lower.set(ylabel="team", xlabel="real time since the search began (s)", title=(
-        f"{teams} teams of ranks, {100 * busy['team_utilisation']:.1f} % busy"))
+        f"{teams} team{'s' * (teams > 1)} of ranks, {100 * busy['team_utilisation']:.1f} % busy"))
 
 
 def save_timeline(run, args):

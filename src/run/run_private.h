@@ -140,7 +140,7 @@ typedef struct weft_dropped {
 
 /* What lies beside the run file NAME.h5 while the run lives: NAME.d with the journal, the
  * states of trials, and checkpoints of jobs in flight. Rank 0 of the world writes it, but
- * for the checkpoints, which rank 0 of a team writes; ranks agree on what came of it. */
+ * for states and checkpoints, which rank 0 of the team that does the job writes. */
 typedef struct weft_trace {
     weft_team *world;
     weft_arena *mem;
