@@ -60,6 +60,24 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
  * released program. */
 void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf);
+/* Where a value lies on its axis, 0 < u < 1 but for the ends of real ones, and the value at
+ * u in [0, 1]. Real: (v - lo) / (hi - lo). Integer: the same of lo - 1/2 .. hi + 1/2, so
+ * that each has an interval around it, and the value is the integer in whose interval u is.
+ * Log axes: of the logarithms of value and ends. Lists: value j of n has j / n .. (j + 1) /
+ * n, and lies in the middle. An axis of one real value: 0.5. Local. */
+double weft_axis_unit(const weft_axis *a, double value);
+double weft_axis_value(const weft_axis *a, double unit);
+/* 1: its values are numbers, whose order means something; 0: choices and bools. Local. */
+int weft_axis_is_ordered(const weft_axis *a);
+/* The next value above (up > 0) or below that a list or an integer axis has; `value` itself
+ * where there is none, and on real axes. Local. */
+double weft_axis_step(const weft_axis *a, double value, int up);
+/* A value of axis a of the space alone, drawn as for a random configuration, by unit in
+ * [0, 1). Local. */
+double weft_space_resample(const weft_space *sp, int a, double unit);
+/* An axis is known by its name, so that the others are drawn alike when one is fixed: part
+ * of the identity of its random numbers. Local. */
+uint64_t weft_axis_key(const weft_axis *a);
 /* "client.lr" into text[n]. Local. */
 void weft_axis_name(const weft_axis *a, char *text, size_t n);
 /* Points of a grid of at most `levels` on an axis; all its values where it has a list. */

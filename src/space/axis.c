@@ -72,6 +72,60 @@ double weft_axis_near(const weft_axis *a, double centre, double eps, double unit
     return fmin(fmax(v, a->lo), a->hi);
 }
 
+/* ---- value and unit -------------------------------------------------------------- */
+
+/* The ends between which an axis without a list is measured, in logarithms where it is log.
+ */
+static void measure(const weft_axis *a, double *lo, double *hi)
+{
+    const double half = is_integer(a) ? 0.5 : 0;
+    *lo = a->log ? log(a->lo - half) : a->lo - half;
+    *hi = a->log ? log(a->hi + half) : a->hi + half;
+}
+
+double weft_axis_unit(const weft_axis *a, double value)
+{
+    if (a->nvalue) {
+        int at = 0;
+        for (int i = 1; i < a->nvalue; i++)
+            if (fabs(a->value[i] - value) < fabs(a->value[at] - value)) at = i;
+        return (at + 0.5) / a->nvalue;
+    }
+    double lo, hi;
+    measure(a, &lo, &hi);
+    if (!(hi > lo)) return 0.5;
+    const double v = fmin(fmax(value, a->lo), a->hi);
+    return fmin(fmax(((a->log ? log(v) : v) - lo) / (hi - lo), 0), 1);
+}
+
+double weft_axis_value(const weft_axis *a, double unit)
+{
+    if (a->nvalue) return a->value[(int)fmin(unit * a->nvalue, a->nvalue - 1)];
+    double lo, hi;
+    measure(a, &lo, &hi);
+    const double at = lo + unit * (hi - lo), v = a->log ? exp(at) : at;
+    return fmin(fmax(is_integer(a) ? floor(v + 0.5) : v, a->lo), a->hi);
+}
+
+int weft_axis_is_ordered(const weft_axis *a)
+{
+    return a->opt->type != WEFT_CHOICE && a->opt->type != WEFT_BOOL;
+}
+
+double weft_axis_step(const weft_axis *a, double value, int up)
+{
+    const int sign = up > 0 ? 1 : -1;
+    if (a->nvalue == 0)
+        return is_integer(a) ? fmin(fmax(value + sign, a->lo), a->hi) : value;
+    double to = value;
+    for (int i = 0; i < a->nvalue; i++) {
+        const double ahead = sign * (a->value[i] - value);
+        if (ahead > 0 && (!(sign * (to - value) > 0) || ahead < sign * (to - value)))
+            to = a->value[i];
+    }
+    return to;
+}
+
 void weft_axis_name(const weft_axis *a, char *text, size_t n)
 {
     char name[64];

@@ -8,7 +8,5 @@
 double weft_axis_draw(const weft_axis *a, double unit);
 /* A point around `centre`, as weft_space_perturb says, drawn by unit in [0, 1). Local. */
 double weft_axis_near(const weft_axis *a, double centre, double eps, double unit);
-/* An axis is known by its name, so that the others are drawn alike when one is fixed. */
-uint64_t weft_axis_key(const weft_axis *a);
 
 #endif

@@ -209,6 +209,11 @@ static void random_get(const weft_space *sp, int64_t i, double *conf)
     }
 }
 
+double weft_space_resample(const weft_space *sp, int a, double unit)
+{
+    return weft_axis_draw(&sp->axis[a], unit);
+}
+
 /* The last axis changes fastest. */
 static void grid_get(const weft_space *sp, int64_t i, double *conf)
 {
