@@ -49,8 +49,11 @@ static const char *options_for(const schedule *v, const mixed *m, int k, weft_ar
             mem, "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
             v->reduction, eliminations, MOST, budget + last * MOST);
     }
-    return weft_arena_text(mem, "%s%s\n[run]\nmixing = %s\n[%s]\n%s", race, v->options,
-                           m->name, m->name, m->options);
+    const weft_tuner *t;
+    weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
+    const int known = t->extent || strcmp(m->name, "mw") != 0;
+    return weft_arena_text(mem, "%s%s\n[run]\nmixing = %s\n[%s]\n%s\n%s", race, v->options,
+                           m->name, m->name, m->options, known ? "" : "known = no");
 }
 
 static uint64_t job_hash(const weft_job *job, weft_arena *mem)
@@ -73,12 +76,13 @@ enum { MOST_IDS = 100000 };
 
 /* What the search has said of a trial so far. */
 typedef struct shown {
-    int64_t jobs;    /* asked */
-    int next;        /* index of the next one */
-    int open;        /* asked and not told */
-    int closed;      /* 1: its last job was asked, or it is ended */
-    double resource; /* asked for, in all */
-    const double *z; /* log-probabilities that the task left, or NULL */
+    int64_t jobs;         /* asked */
+    int next;             /* index of the next one */
+    int open;             /* asked and not told */
+    int closed;           /* 1: its last job was asked, or it is ended */
+    double resource;      /* asked for, in all */
+    double own[MOST_DIM]; /* its configuration, where it has one */
+    const double *z;      /* log-probabilities that the task left, or NULL */
 } shown;
 
 typedef struct past {
@@ -121,15 +125,33 @@ static int is_around(const player *p)
     return s->mixing->moves && s->tuner->shared == WEFT_SHARES_NOTHING;
 }
 
-/* A configuration of the space by its index; around a trial's, one that differs from it
- * only in what may differ between samples. */
-static int conf_is_own(const weft_job *job, int i, const player *p)
+/* The configuration of a new trial: of the space by its number, or explored from that of
+ * the trial that it copies. */
+static void begin_own(const weft_job *job, const player *p, past *h)
+{
+    const weft_tuner *t = p->search.tuner;
+    double *own = h->trial[job->trial].own;
+    if (t->shared != WEFT_SHARES_NOTHING) return;
+    if (job->from < 0)
+        weft_space_get(p->space, job->trial, own);
+    else if (t->explore)
+        t->explore(p->search.tuner_self, job->trial, h->trial[job->from].own, own);
+    else
+        memcpy(own, h->trial[job->from].own, sizeof h->trial[job->from].own);
+}
+
+/* The trial's own configuration, or one of the space by its index; around a trial's, one
+ * that differs from it only in what may differ between samples. */
+static int conf_is_own(const weft_job *job, int i, const player *p, const past *h)
 {
     const weft_space *sp = p->space;
     const int around = is_around(p);
     const double *conf = job->mix.conf + (size_t)i * (size_t)job->mix.dim;
     double own[MOST_DIM];
-    weft_space_get(sp, around ? job->trial : job->mix.id[i], own);
+    if (p->search.tuner->shared == WEFT_SHARES_NOTHING)
+        memcpy(own, h->trial[job->trial].own, sizeof own);
+    else
+        weft_space_get(sp, job->mix.id[i], own);
     int good = !around || job->mix.id[i] == job->trial * job->mix.k + i;
     for (int a = 0; a < sp->dim; a++)
         if (!around || sp->axis[a].opt->role != WEFT_PER_SAMPLE) good &= conf[a] == own[a];
@@ -168,10 +190,10 @@ static int mix_is_sound(const weft_job *job, const player *p, past *h)
     int good = m->dim == p->space->dim && moves == (job->update.schedule != 0);
     for (int i = 0; i < m->k; i++) {
         const int64_t id = m->id[i];
-        good &= id >= 0 && id < (is_around(p) ? MOST_IDS : p->space->count);
+        good &= id >= 0 && id < MOST_IDS;
         if (!good) return 0;
         good &= conf_is_sound(m->conf + (size_t)i * (size_t)m->dim, id, p->space, h);
-        good &= conf_is_own(job, i, p);
+        good &= conf_is_own(job, i, p, h);
         if (!(m->logp[i] > -INFINITY))
             h->eliminated[id] = 1;
         else
@@ -180,11 +202,13 @@ static int mix_is_sound(const weft_job *job, const player *p, past *h)
     return good && mix_goes_on(job, &h->trial[job->trial]) && blocks_sum_to_one(m);
 }
 
-/* Of several configurations in turn nobody wins; else the search decides by one rule. */
+/* Of several configurations in turn nobody wins, members of a population compete at their
+ * end; else the search decides by one rule. */
 static int eligibility_is_sound(const weft_job *job, const player *p, past *h)
 {
     const int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
     if (shared && job->mix.k > 1) return job->eligibility == WEFT_WINS_LAST;
+    if (p->search.tuner->explore && job->eligibility == WEFT_WINS_LAST) return 1;
     if (h->eligibility == WEFT_WINS_LAST) h->eligibility = job->eligibility;
     return job->eligibility != WEFT_WINS_LAST && job->eligibility == h->eligibility;
 }
@@ -215,6 +239,7 @@ static int job_is_sound(const weft_job *job, const player *p, past *h)
                job->trial <= h->trials && job->from < h->trials;
     if (!good) return 0;
     shown *t = &h->trial[job->trial];
+    if (job->trial == h->trials) begin_own(job, p, h);
     if (job->trial == h->trials)
         h->trials++;
     else
@@ -394,6 +419,18 @@ static const schedule schedules[] = {
     {"sha", "winner = best\nevery = 2", 2, fed},
     {"sha", "every = 5", 5, fed},
     {"sha", "eliminations = 0\nmax_resource = 4\nbudget = 100", 0, fed},
+    {"sha", "rungs = geometric\nmax_resource = 9", 0, fed},
+    {"hyperband", "max_resource = 27", 0, fed},
+    {"hyperband", "reduction = 2\nmin_resource = 2\nmax_resource = 17\nrounding = floor", 0,
+     fed},
+    {"asha", "", 0, fed},
+    {"asha", "reduction = 2\nmax_resource = 8\nvariant = stopping\nwinner = best", 0, fed},
+    {"asha", "trials = 0\nbudget = 500\nbrackets = 0\nmax_resource = 64", 0, fed},
+    {"asha", "jobs = 30\nearly_stopping = 1", 0, fed},
+    {"pbt", "population = 5\ninterval = 2\nmax_resource = 11", 0, fed},
+    {"pbt",
+     "population = 4\nmax_resource = 50\nexploit = tournament\nsync = yes\nwinner = best",
+     0, fed},
 };
 
 /* Around the configuration of a trial; a mixing without a line by its defaults. */

@@ -14,7 +14,8 @@
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
 #define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm)
 #define WEFT_TASKS(X)    X(fmap) X(fed) X(flow) X(command)
-#define WEFT_TUNERS(X)   X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha)
+#define WEFT_TUNERS(X)                                                                     \
+    X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)
 #define WEFT_SAMPLERS(X) X(space)
 #define WEFT_MIXINGS(X)  X(none) X(fedex) X(mw)
 

@@ -21,7 +21,8 @@
  *   after its last job was asked. When a search is done, all its trials are closed by one
  * of them: their states are let go by it.
  * - `eligibility` is WEFT_WINS_LAST for jobs whose weights serve several configurations in
- *   turn, of which nobody is the winner; at least one job of a search may win.
+ *   turn, of which nobody is the winner, and for those of a population before its end; at
+ *   least one job of a search may win.
  * - A search ends, whatever it is told. */
 #ifndef WEFT_TUNE_H
 #define WEFT_TUNE_H

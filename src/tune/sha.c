@@ -12,41 +12,34 @@
  * all r_i but the last get the same, and what is left goes to the first rungs that can
  * still use it. Where budget is 0 it is 5 max_resource, or s_e max_resource + sum (s_i -
  * s_e) r with the r = max_resource / (e + 1) of equal rungs if that is less, but at least
- * what r_i = 1 takes. */
-#include "weft/tune.h"
+ * what r_i = 1 takes. With rungs = geometric the first rung is of min_resource
+ * reduction^early_stopping, each further one of `reduction` times that of the one before,
+ * up to max_resource at most, and the budget follows. */
+#include "rungs.h"
 
-#include <stdlib.h>
-
-enum { MOST_TRIALS = 1000000, MOST_RUNGS = 31 };
-
+enum { MOST_TRIALS = 1000000 };
 enum { PUBLISHED = 3, BUDGET = 5 }; /* eliminations; budget / max_resource */
-
-typedef struct trial {
-    int64_t done; /* resource asked for so far */
-    double loss;  /* told last */
-    int jobs;     /* asked so far */
-    int out;      /* 1: eliminated */
-    int open;     /* 1: a job is asked and not told yet */
-} trial;
+enum { FEDEX, GEOMETRIC };          /* how rungs are placed */
 
 typedef struct sha {
     /* options */
-    int reduction, eliminations, best;
-    int64_t max_resource, budget, every;
-    /* set by sha_setup */
-    int n;                        /* trials */
-    int64_t until[MOST_RUNGS];    /* resource of a trial at the end of each rung */
-    int64_t survivor[MOST_RUNGS]; /* trials of each rung */
-    int rung;
-    int unasked, untold; /* trials of the rung whose last job in it was not asked, told */
-    int next;            /* those before it are open, out or at the end of the rung */
-    trial *trial;        /* [n] */
+    int reduction, placing, eliminations, early_stopping, best;
+    int64_t min_resource, max_resource, budget, every;
+    weft_rungs rungs; /* set by sha_setup */
 } sha;
 
 static const weft_opt sha_opts[] = {
     {"reduction", WEFT_INT, offsetof(sha, reduction), "3", 2, 1000, NULL,
      "one of so many trials survives an elimination", 0},
-    {"eliminations", WEFT_INT, offsetof(sha, eliminations), "-1", -1, MOST_RUNGS - 1, NULL,
+    {"rungs", WEFT_CHOICE, offsetof(sha, placing), "fedex", 0, 0, "fedex|geometric",
+     "equally long, so that the budget is spent; or each `reduction` times the one before",
+     0},
+    {"min_resource", WEFT_LONG, offsetof(sha, min_resource), "1", 1, 1e9, NULL,
+     "resource of a trial in the first rung", 0},
+    {"early_stopping", WEFT_INT, offsetof(sha, early_stopping), "0", 0, WEFT_MOST_RUNGS - 1,
+     NULL, "rungs that are left out at the low end", 0},
+    {"eliminations", WEFT_INT, offsetof(sha, eliminations), "-1", -1, WEFT_MOST_RUNGS - 1,
+     NULL,
      "number of them; 0: random search; -1: 3, or as many as the configurations allow", 0},
     {"max_resource", WEFT_LONG, offsetof(sha, max_resource), "800", 1, 1e9, NULL,
      "resource of the last survivors, in the task's unit: rounds", 0},
@@ -59,6 +52,12 @@ static const weft_opt sha_opts[] = {
     {"winner", WEFT_CHOICE, offsetof(sha, best), "last", 0, 0, "last|best",
      "best of the last survivors, or lowest score of any job", 0},
     {0}};
+
+static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
+                                     {"early_stopping", "rungs", "geometric"},
+                                     {"eliminations", "rungs", "fedex"},
+                                     {"budget", "rungs", "fedex"},
+                                     {NULL, NULL, NULL}};
 
 /* ---- the rungs ---------------------------------------------------------------------- */
 
@@ -87,7 +86,7 @@ static weft_status count_survivors(sha *t, int64_t count)
 {
     int64_t n = count, needed = 1;
     for (int i = 0; i <= t->eliminations; i++, n /= t->reduction) {
-        t->survivor[i] = n;
+        t->rungs.trials[i] = n;
         if (n > 0) continue;
         for (int e = 0; e < t->eliminations && needed < MOST_TRIALS; e++)
             needed *= t->reduction;
@@ -104,9 +103,9 @@ static weft_status count_survivors(sha *t, int64_t count)
 static weft_status plan_rungs(sha *t)
 {
     const int e = t->eliminations;
-    const int64_t last = t->survivor[e], most = t->max_resource;
+    const int64_t last = t->rungs.trials[e], most = t->max_resource;
     int64_t weight = 0, at = 0;
-    for (int i = 0; i < e; i++) weight += t->survivor[i] - last;
+    for (int i = 0; i < e; i++) weight += t->rungs.trials[i] - last;
     if (t->budget == 0) t->budget = usual_budget(t, last, weight);
     int64_t left = t->budget - last * most;
     const int64_t each = weight > 0 ? left / weight : 0;
@@ -115,38 +114,28 @@ static weft_status plan_rungs(sha *t)
                          "sha.budget = %lld is too little for %lld trials up to "
                          "sha.max_resource = %lld; expected at least %lld, or another "
                          "number of eliminations",
-                         (long long)t->budget, (long long)t->survivor[0], (long long)most,
-                         (long long)(last * most + weight));
+                         (long long)t->budget, (long long)t->rungs.trials[0],
+                         (long long)most, (long long)(last * most + weight));
     left -= each * weight;
     for (int i = 0; i < e; i++) {
-        const int64_t cost = t->survivor[i] - last, more = left / cost;
+        const int64_t cost = t->rungs.trials[i] - last, more = left / cost;
         left -= more * cost;
         at += each + more;
-        t->until[i] = at;
+        t->rungs.until[i] = at;
     }
-    t->until[e] = most;
+    t->rungs.until[e] = most;
     if (at < most) return WEFT_OK;
     return weft_fail(
         WEFT_ECONF,
         "sha.budget = %lld is more than %lld trials of sha.max_resource = %lld "
         "can use with %d eliminations; expected less, or more trials "
         "(space.configs)",
-        (long long)t->budget, (long long)t->survivor[0], (long long)most, e);
+        (long long)t->budget, (long long)t->rungs.trials[0], (long long)most, e);
 }
 
-static void begin_rung(sha *t, int rung)
+/* As in FedEx's program. */
+static weft_status plan_equal(sha *t, int64_t count)
 {
-    t->rung = rung;
-    t->next = 0;
-    t->unasked = t->untold = (int)t->survivor[rung];
-}
-
-static weft_status sha_setup(void *self, const weft_space *sp, uint64_t seed,
-                             weft_arena *mem)
-{
-    sha *t = self;
-    int64_t count = sp->count;
-    (void)seed;
     if (t->eliminations < 0) t->eliminations = count_eliminations(t, count);
     if (t->eliminations == 0) {
         if (t->budget == 0) t->budget = BUDGET * t->max_resource;
@@ -159,14 +148,47 @@ static weft_status sha_setup(void *self, const weft_space *sp, uint64_t seed,
             "eliminations, sha.budget / sha.max_resource",
             (long long)count, MOST_TRIALS);
     TRY(count_survivors(t, count));
-    if (t->eliminations > 0)
-        TRY(plan_rungs(t));
-    else
-        t->until[0] = t->max_resource;
-    if (t->every == 0) t->every = t->max_resource;
-    t->n = (int)count;
-    begin_rung(t, 0);
-    t->trial = WEFT_NEW(mem, trial, t->n);
+    t->rungs.count = t->eliminations + 1;
+    if (t->eliminations > 0) return plan_rungs(t);
+    t->rungs.until[0] = t->max_resource;
+    return WEFT_OK;
+}
+
+/* As in the paper. */
+static weft_status plan_geometric(sha *t, int64_t n)
+{
+    int64_t at = t->min_resource;
+    for (int k = 0; k < t->early_stopping && at <= t->max_resource; k++) at *= t->reduction;
+    if (at > t->max_resource)
+        return weft_fail(WEFT_ECONF,
+                         "sha.min_resource = %lld with sha.early_stopping = %d is beyond "
+                         "sha.max_resource = %lld; expected less",
+                         (long long)t->min_resource, t->early_stopping,
+                         (long long)t->max_resource);
+    const int top = weft_rungs_top(at, t->max_resource, t->reduction);
+    weft_rungs *r = &t->rungs;
+    for (; n > 0 && r->count <= top; n /= t->reduction, at *= t->reduction) {
+        r->trials[r->count] = n;
+        r->until[r->count++] = at;
+    }
+    if (r->count <= top)
+        weft_log(WEFT_WARN,
+                 "sha: %lld trials are too few for %d rungs: they end at %lld of "
+                 "sha.max_resource = %lld",
+                 (long long)r->trials[0], top + 1, (long long)r->until[r->count - 1],
+                 (long long)t->max_resource);
+    return WEFT_OK;
+}
+
+static weft_status sha_setup(void *self, const weft_space *sp, uint64_t seed,
+                             weft_arena *mem)
+{
+    sha *t = self;
+    (void)seed;
+    TRY(t->placing == FEDEX ? plan_equal(t, sp->count) : plan_geometric(t, sp->count));
+    t->rungs.every = t->every;
+    t->rungs.best = t->best;
+    weft_rungs_begin(&t->rungs, mem);
     return WEFT_OK;
 }
 
@@ -175,77 +197,19 @@ static weft_status sha_setup(void *self, const weft_space *sp, uint64_t seed,
 static weft_asked sha_ask(void *self, weft_job *job)
 {
     sha *t = self;
-    const int64_t until = t->until[t->rung];
-    for (; t->next < t->n; t->next++) {
-        trial *c = &t->trial[t->next];
-        if (c->out || c->open || c->done == until) continue;
-        const int64_t more = until - c->done < t->every ? until - c->done : t->every;
-        c->done += more;
-        c->open = 1;
-        if (c->done == until) t->unasked--;
-        *job = (weft_job){.trial = t->next,
-                          .from = -1,
-                          .index = c->jobs++,
-                          .resource = (double)more,
-                          .feature_fraction = 1,
-                          .last = c->done == t->max_resource,
-                          .eligibility = t->best ? WEFT_WINS_LOSS : WEFT_WINS_RESOURCE};
-        return WEFT_JOB;
-    }
-    return t->rung == t->eliminations && t->unasked == 0 ? WEFT_DONE : WEFT_WAIT;
-}
-
-/* A trial that came to the end of a rung, to be sorted. */
-typedef struct finisher {
-    double loss;
-    int trial;
-} finisher;
-
-static int by_loss(const void *left, const void *right)
-{
-    const finisher *a = left, *b = right;
-    if (a->loss < b->loss || a->loss > b->loss) return a->loss < b->loss ? -1 : 1;
-    return a->trial - b->trial;
-}
-
-static void eliminate(sha *t)
-{
-    weft_arena *tmp = weft_arena_new();
-    finisher *order = WEFT_NEW(tmp, finisher, t->n);
-    int n = 0;
-    for (int i = 0; i < t->n; i++)
-        if (!t->trial[i].out) order[n++] = (finisher){t->trial[i].loss, i};
-    qsort(order, (size_t)n, sizeof *order, by_loss);
-    for (int e = (int)t->survivor[t->rung + 1]; e < n; e++)
-        t->trial[order[e].trial].out = 1;
-    weft_arena_free(tmp);
-    begin_rung(t, t->rung + 1);
+    return weft_rungs_ask(&t->rungs, job);
 }
 
 static void sha_tell(void *self, const weft_result *res)
 {
     sha *t = self;
-    weft_check(res->trial >= 0 && res->trial < t->n && t->trial[res->trial].open,
-               "told of trial %lld, which has no job", (long long)res->trial);
-    const int i = (int)res->trial;
-    trial *c = &t->trial[i];
-    c->open = 0;
-    c->loss = res->loss;
-    if (c->done < t->until[t->rung]) {
-        if (i < t->next) t->next = i;
-        return;
-    }
-    t->untold--;
-    if (t->untold == 0 && t->rung < t->eliminations) eliminate(t);
+    weft_rungs_tell(&t->rungs, res);
 }
 
 static int64_t sha_jobs(const void *self)
 {
     const sha *t = self;
-    int64_t n = 0, from = 0;
-    for (int i = 0; i <= t->eliminations; from = t->until[i++])
-        n += t->survivor[i] * ((t->until[i] - from + t->every - 1) / t->every);
-    return n;
+    return weft_rungs_jobs(&t->rungs);
 }
 
 static const char *sha_early(const void *self)
@@ -257,13 +221,13 @@ static const char *sha_early(const void *self)
 static int sha_ended(const void *self, int64_t i)
 {
     const sha *t = self;
-    return t->trial[i].out;
+    return weft_rungs_ended(&t->rungs, i);
 }
 
 static void sha_extent(const void *self, weft_extent *out)
 {
     const sha *t = self;
-    *out = (weft_extent){t->n, (double)t->max_resource};
+    *out = (weft_extent){t->rungs.trials[0], (double)t->rungs.until[t->rungs.count - 1]};
 }
 
 extern const weft_tuner weft_tuner_sha;
@@ -271,7 +235,8 @@ const weft_tuner weft_tuner_sha = {
     .kind = {.name = "sha",
              .about = "successive halving: trials that go on with their own weights",
              .size = sizeof(sha),
-             .opts = sha_opts},
+             .opts = sha_opts,
+             .when = sha_when},
     .setup = sha_setup,
     .ask = sha_ask,
     .tell = sha_tell,

@@ -1,0 +1,142 @@
+/* Hyperband: brackets of successive halving that begin with many trials of little resource,
+ * with fewer of more, and so on to a few that get all of it at once, as nobody knows how
+ * early losses tell. While one bracket waits for a rung, the next begins. Li, Jamieson,
+ * DeSalvo, Rostamizadeh, Talwalkar, "Hyperband: a novel bandit-based approach to
+ * hyperparameter optimization", JMLR 18, 2018, algorithm 1. */
+#include "rungs.h"
+
+typedef struct hyperband {
+    /* options */
+    int reduction, rounding, best;
+    int64_t min_resource, max_resource;
+    /* state */
+    int n;               /* brackets */
+    weft_rungs *bracket; /* [n] */
+    int64_t trials;
+} hyperband;
+
+enum { CEIL, FLOOR };
+enum { MOST_TRIALS = 1000000 };
+
+static const weft_opt hyperband_opts[] = {
+    {"reduction", WEFT_INT, offsetof(hyperband, reduction), "3", 2, 1000, NULL,
+     "one of so many trials goes on to the next rung", 0},
+    {"min_resource", WEFT_LONG, offsetof(hyperband, min_resource), "1", 1, 1e9, NULL,
+     "resource of a trial in a first rung at least, in the task's unit: rounds", 0},
+    {"max_resource", WEFT_LONG, offsetof(hyperband, max_resource), "81", 1, 1e9, NULL,
+     "resource of a trial in the last rungs", 0},
+    {"rounding", WEFT_CHOICE, offsetof(hyperband, rounding), "ceil", 0, 0, "ceil|floor",
+     "trials of a bracket: the paper's algorithm, or its authors' first program", 0},
+    {"winner", WEFT_CHOICE, offsetof(hyperband, best), "last", 0, 0, "last|best",
+     "best of those with all resource, or lowest loss of any job", 0},
+    {0}};
+
+/* Trials of the bracket of s eliminations, of s_max + 1 brackets that get about the same.
+ */
+static int64_t bracket_trials(const hyperband *t, int s_max, int s)
+{
+    int64_t grown = 1;
+    for (int k = 0; k < s; k++) grown *= t->reduction;
+    if (t->rounding == FLOOR) return (s_max + 1) / (s + 1) * grown;
+    return ((s_max + 1) * grown + s) / (s + 1);
+}
+
+static weft_status hyperband_setup(void *self, const weft_space *sp, uint64_t seed,
+                                   weft_arena *mem)
+{
+    hyperband *t = self;
+    (void)seed;
+    if (t->min_resource > t->max_resource)
+        return weft_fail(WEFT_ECONF,
+                         "hyperband.min_resource = %lld is more than "
+                         "hyperband.max_resource = %lld",
+                         (long long)t->min_resource, (long long)t->max_resource);
+    const int s_max = weft_rungs_top(t->min_resource, t->max_resource, t->reduction);
+    for (int s = s_max; s >= 0; s--) t->trials += bracket_trials(t, s_max, s);
+    if (t->trials > MOST_TRIALS)
+        return weft_fail(WEFT_ECONF,
+                         "hyperband: %lld trials; expected at most %d trials, by a larger "
+                         "hyperband.min_resource",
+                         (long long)t->trials, MOST_TRIALS);
+    TRY(weft_trials_fit(sp, "hyperband", t->trials));
+    t->n = s_max + 1;
+    t->bracket = WEFT_NEW(mem, weft_rungs, t->n);
+    int64_t first = 0;
+    for (int i = 0; i < t->n; i++) {
+        weft_rungs *b = &t->bracket[i];
+        b->first = first;
+        b->best = t->best;
+        weft_rungs_plan(b, bracket_trials(t, s_max, s_max - i), s_max - i, t->reduction,
+                        t->max_resource);
+        weft_rungs_begin(b, mem);
+        first += b->trials[0];
+    }
+    return WEFT_OK;
+}
+
+static weft_asked hyperband_ask(void *self, weft_job *job)
+{
+    hyperband *t = self;
+    weft_asked all = WEFT_DONE;
+    for (int i = 0; i < t->n; i++) {
+        const weft_asked asked = weft_rungs_ask(&t->bracket[i], job);
+        if (asked == WEFT_JOB) return WEFT_JOB;
+        if (asked == WEFT_WAIT) all = WEFT_WAIT;
+    }
+    return all;
+}
+
+/* The bracket of a trial. */
+static int bracket_of(const hyperband *t, int64_t trial)
+{
+    int i = t->n - 1;
+    while (i > 0 && trial < t->bracket[i].first) i--;
+    return i;
+}
+
+static void hyperband_tell(void *self, const weft_result *res)
+{
+    hyperband *t = self;
+    weft_rungs_tell(&t->bracket[bracket_of(t, res->trial)], res);
+}
+
+static int hyperband_ended(const void *self, int64_t trial)
+{
+    const hyperband *t = self;
+    return weft_rungs_ended(&t->bracket[bracket_of(t, trial)], trial);
+}
+
+static int64_t hyperband_jobs(const void *self)
+{
+    const hyperband *t = self;
+    int64_t n = 0;
+    for (int i = 0; i < t->n; i++) n += weft_rungs_jobs(&t->bracket[i]);
+    return n;
+}
+
+static const char *hyperband_early(const void *self)
+{
+    const hyperband *t = self;
+    return t->best ? "hyperband.winner = best" : NULL;
+}
+
+static void hyperband_extent(const void *self, weft_extent *out)
+{
+    const hyperband *t = self;
+    *out = (weft_extent){t->trials, (double)t->max_resource};
+}
+
+extern const weft_tuner weft_tuner_hyperband;
+const weft_tuner weft_tuner_hyperband = {
+    .kind = {.name = "hyperband",
+             .about = "brackets of successive halving, from many trials of little resource",
+             .size = sizeof(hyperband),
+             .opts = hyperband_opts},
+    .setup = hyperband_setup,
+    .ask = hyperband_ask,
+    .tell = hyperband_tell,
+    .jobs = hyperband_jobs,
+    .ended = hyperband_ended,
+    .early = hyperband_early,
+    .extent = hyperband_extent,
+};

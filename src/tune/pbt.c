@@ -1,0 +1,306 @@
+/* Population based training: so many members train side by side; after every interval one
+ * that does badly goes on with the weights of one that does well, and with that one's
+ * configuration, changed a little. Jaderberg, Dalibard, Osindero et al., "Population based
+ * training of neural networks", arXiv:1711.09846, 2017. A member is a sequence of trials: a
+ * copy is a new one. By default nobody waits: a member is compared with what is known of
+ * the others when its result comes. */
+#include "weft/tune.h"
+
+#include "heap.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TRUNCATION, TOURNAMENT, NOTHING };
+enum { NOBODY = -1 };
+
+typedef struct member {
+    int64_t trial;    /* of its last job; NOBODY before the first */
+    int64_t told;     /* whose result is its latest; NOBODY before the first */
+    int64_t copies;   /* that its next job begins with; NOBODY: it goes on */
+    int64_t source;   /* that its job in flight copied, with `sync` that of the
+                         round; NOBODY */
+    int64_t jobs, of; /* asked, and of its trial */
+    double loss;      /* told last */
+    int open;         /* 1: a job is asked and not told yet */
+} member;
+
+typedef struct pbt {
+    /* options */
+    int population, exploit, sync, best;
+    int64_t interval, max_resource;
+    double quantile, resample, perturb;
+    /* state */
+    const weft_space *sp;
+    uint64_t seed;
+    int64_t each;   /* jobs of a member */
+    int64_t round;  /* of `sync`: jobs of each member after which all decided */
+    member *member; /* [population] */
+    int *owner;     /* [trials] member */
+    int64_t trials, room;
+    weft_arena *mem;
+    weft_ranked *ranked; /* [population] scratch; trial: the member's told one */
+} pbt;
+
+static const weft_opt pbt_opts[] = {
+    {"population", WEFT_INT, offsetof(pbt, population), "20", 1, 10000, NULL,
+     "members that train side by side", 0},
+    {"interval", WEFT_LONG, offsetof(pbt, interval), "10", 1, 1e9, NULL,
+     "resource between two decisions of a member, in the task's unit: rounds", 0},
+    {"max_resource", WEFT_LONG, offsetof(pbt, max_resource), "100", 1, 1e9, NULL,
+     "resource of a member in all", 0},
+    {"exploit", WEFT_CHOICE, offsetof(pbt, exploit), "truncation", 0, 0,
+     "truncation|tournament|none",
+     "one of the worst copies one of the best; or a member copies another, drawn from all, "
+     "that is better; or none does",
+     0},
+    {"quantile", WEFT_REAL, offsetof(pbt, quantile), "0.2", 0, 0.5, NULL,
+     "share of the members that are the best, and the worst", 0},
+    {"resample", WEFT_REAL, offsetof(pbt, resample), "0.25", 0, 1, NULL,
+     "chance that a copy draws an option anew instead of changing it a little", 0},
+    {"perturb", WEFT_REAL, offsetof(pbt, perturb), "0.2", 0, 0.99, NULL,
+     "a little: numbers times 1 + or - this", 0},
+    {"sync", WEFT_BOOL, offsetof(pbt, sync), "no", 0, 1, NULL,
+     "members wait for each other after every interval", 0},
+    {"winner", WEFT_CHOICE, offsetof(pbt, best), "last", 0, 0, "last|best",
+     "best member at the end, or lowest loss of any job", 0},
+    {0}};
+
+static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
+                             weft_arena *mem)
+{
+    pbt *t = self;
+    t->sp = sp;
+    t->seed = seed;
+    if (t->interval > t->max_resource)
+        return weft_fail(WEFT_ECONF,
+                         "pbt.interval = %lld is more than pbt.max_resource = %lld",
+                         (long long)t->interval, (long long)t->max_resource);
+    if (sp->source != 0 && sp->count < t->population)
+        return weft_fail(WEFT_ECONF,
+                         "pbt.population = %d, but the space has %lld configurations; "
+                         "expected a population of as many at most, or "
+                         "space.source = random",
+                         t->population, (long long)sp->count);
+    t->each = (t->max_resource + t->interval - 1) / t->interval;
+    t->member = WEFT_NEW(mem, member, t->population);
+    for (int i = 0; i < t->population; i++)
+        t->member[i] =
+            (member){.trial = NOBODY, .told = NOBODY, .copies = NOBODY, .source = NOBODY};
+    t->mem = mem;
+    t->ranked = WEFT_NEW(mem, weft_ranked, t->population);
+    return WEFT_OK;
+}
+
+/* ---- exploit ------------------------------------------------------------------- */
+
+/* A uniform number below n for the decision that a trial comes to after its last job. */
+static int64_t draw(const pbt *t, const member *m, int64_t n)
+{
+    const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)m->trial,
+                                    (uint64_t)m->of, weft_hash("exploit", 7, 0));
+    return (int64_t)(weft_rng_unit(r.v[0]) * (double)n);
+}
+
+/* Latest results of the members that have any, best first, into t->ranked. */
+static int64_t rank_members(pbt *t)
+{
+    int64_t n = 0;
+    for (int i = 0; i < t->population; i++)
+        if (t->member[i].told != NOBODY)
+            t->ranked[n++] = (weft_ranked){t->member[i].loss, t->member[i].told};
+    qsort(t->ranked, (size_t)n, sizeof *t->ranked, weft_ranked_compare);
+    return n;
+}
+
+/* The trial that a member in the worst share copies, of those in the best. One that
+ * diverged is never copied. */
+static int64_t truncation(const pbt *t, const member *m, int64_t n, int64_t at)
+{
+    int64_t share = (int64_t)ceil(t->quantile * (double)n);
+    if (share < 1) share = 1;
+    if (share > n / 2) share = n / 2;
+    if (at < n - share) return NOBODY;
+    while (share > 0 && !(t->ranked[share - 1].loss < INFINITY)) share--;
+    return share > 0 ? t->ranked[draw(t, m, share)].trial : NOBODY;
+}
+
+/* A trial drawn from those of the others, if it is better. */
+static int64_t tournament(const pbt *t, const member *m, int64_t n, int64_t at)
+{
+    const int64_t other = draw(t, m, n - 1);
+    const weft_ranked x = t->ranked[other < at ? other : at];
+    return other < at && x.loss < INFINITY ? x.trial : NOBODY;
+}
+
+/* The trial whose weights the next job of a member begins with; NOBODY: its own. */
+static int64_t exploit(pbt *t, const member *m)
+{
+    const int64_t n = t->exploit == NOTHING ? 0 : rank_members(t);
+    if (n < 2) return NOBODY;
+    int64_t at = 0;
+    while (t->ranked[at].trial != m->told) at++;
+    return t->exploit == TRUNCATION ? truncation(t, m, n, at) : tournament(t, m, n, at);
+}
+
+/* ---- explore ------------------------------------------------------------------- */
+
+/* A value times `factor`, by a whole step at least where values are whole or listed. */
+static double perturb(const weft_axis *a, double value, double factor)
+{
+    const int up = factor > 1 ? 1 : -1;
+    if (a->nvalue) return weft_axis_step(a, value, up);
+    const double to = fmin(fmax(value * factor, a->lo), a->hi);
+    if (a->opt->type == WEFT_REAL) return to;
+    return fabs(round(to) - value) > 0 ? round(to) : weft_axis_step(a, value, up);
+}
+
+/* Each option changes on its own, but for those by which weights would not fit. */
+static void pbt_explore(const void *self, int64_t trial, const double *from, double *conf)
+{
+    const pbt *t = self;
+    for (int i = 0; i < t->sp->dim; i++) {
+        const weft_axis *a = &t->sp->axis[i];
+        conf[i] = from[i];
+        if (a->opt->role == WEFT_SHAPE) continue;
+        const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)trial,
+                                        weft_axis_key(a), weft_hash("explore", 7, 0));
+        const int anew = !weft_axis_is_ordered(a) || weft_rng_unit(r.v[0]) < t->resample;
+        const double factor = weft_rng_unit(r.v[1]) < 0.5 ? 1 - t->perturb : 1 + t->perturb;
+        conf[i] = anew ? weft_space_resample(t->sp, i, weft_rng_unit(r.v[2]))
+                       : perturb(a, from[i], factor);
+    }
+}
+
+/* ---- ask ----------------------------------------------------------------------- */
+
+/* 1: the member may be asked for its next job. */
+static int is_ready(const pbt *t, const member *m)
+{
+    return !m->open && m->jobs < t->each && (!t->sync || m->jobs == t->round);
+}
+
+/* 1: some member will still decide what its next job begins with. */
+static int decisions_left(const pbt *t)
+{
+    for (int i = 0; i < t->population; i++) {
+        const member *m = &t->member[i];
+        const int64_t next = m->jobs + (is_ready(t, m) ? 1 : 0);
+        if (next < t->each) return 1;
+    }
+    return 0;
+}
+
+/* 1: a copy of the trial is decided on, or in flight. */
+static int is_copied(const pbt *t, int64_t trial)
+{
+    for (int i = 0; i < t->population; i++)
+        if (t->member[i].copies == trial || t->member[i].source == trial) return 1;
+    return 0;
+}
+
+static void begin_trial(pbt *t, int i)
+{
+    member *m = &t->member[i];
+    t->owner = weft_grow(t->mem, t->owner, sizeof *t->owner, t->trials, &t->room);
+    m->trial = t->trials++;
+    m->source = m->copies;
+    m->copies = NOBODY;
+    m->of = 0;
+    t->owner[m->trial] = i;
+}
+
+static void begin_job(pbt *t, member *m, weft_job *job)
+{
+    const int64_t left = t->max_resource - m->jobs * t->interval;
+    m->open = 1;
+    m->jobs++;
+    const int final = m->jobs == t->each;
+    *job = (weft_job){.trial = m->trial,
+                      .from = m->source,
+                      .index = (int)m->of++,
+                      .resource = (double)(left < t->interval ? left : t->interval),
+                      .feature_fraction = 1,
+                      .last = final && !decisions_left(t) && !is_copied(t, m->trial),
+                      .eligibility = final || t->best ? WEFT_WINS_LOSS : WEFT_WINS_LAST};
+}
+
+/* Of the members that are ready the one with the fewest jobs. */
+static weft_asked pbt_ask(void *self, weft_job *job)
+{
+    pbt *t = self;
+    int next = NOBODY, done = 1;
+    for (int i = 0; i < t->population; i++) {
+        const member *m = &t->member[i];
+        done &= m->jobs == t->each;
+        if (is_ready(t, m) && (next == NOBODY || m->jobs < t->member[next].jobs)) next = i;
+    }
+    if (next == NOBODY) return done ? WEFT_DONE : WEFT_WAIT;
+    member *m = &t->member[next];
+    if (m->trial == NOBODY || m->copies != NOBODY) begin_trial(t, next);
+    begin_job(t, m, job);
+    return WEFT_JOB;
+}
+
+/* ---- tell ---------------------------------------------------------------------- */
+
+/* All members decide by the same results, once all are told. */
+static void close_round(pbt *t)
+{
+    for (int i = 0; i < t->population; i++)
+        if (t->member[i].open || t->member[i].jobs == t->round) return;
+    t->round++;
+    for (int i = 0; i < t->population; i++) t->member[i].source = NOBODY;
+    for (int i = 0; i < t->population; i++)
+        if (t->round < t->each) t->member[i].copies = exploit(t, &t->member[i]);
+}
+
+static void pbt_tell(void *self, const weft_result *res)
+{
+    pbt *t = self;
+    member *m =
+        res->trial >= 0 && res->trial < t->trials ? &t->member[t->owner[res->trial]] : NULL;
+    weft_check(m && m->open && m->trial == res->trial,
+               "told of trial %lld, which has no job", (long long)res->trial);
+    m->open = 0;
+    m->source = t->sync ? m->source : NOBODY;
+    m->told = m->trial;
+    m->loss = isnan(res->loss) ? INFINITY : res->loss;
+    if (t->sync)
+        close_round(t);
+    else if (m->jobs < t->each)
+        m->copies = exploit(t, m);
+}
+
+/* A trial is kept until its member's next one is told, and as long as a copy of it is not;
+ * at the end, until nobody decides any more. */
+static int pbt_ended(const void *self, int64_t trial)
+{
+    const pbt *t = self;
+    const member *m = &t->member[t->owner[trial]];
+    if (m->open && m->trial == trial) return 0;
+    if (is_copied(t, trial)) return 0;
+    if (m->told != trial) return 1;
+    const int goes_on = m->trial == trial && m->copies == NOBODY && m->jobs < t->each;
+    return !goes_on && !decisions_left(t);
+}
+
+static int64_t pbt_jobs(const void *self)
+{
+    const pbt *t = self;
+    return t->population * t->each;
+}
+
+extern const weft_tuner weft_tuner_pbt;
+const weft_tuner weft_tuner_pbt = {
+    .kind = {.name = "pbt",
+             .about = "population based training: the worst copy the best and vary them",
+             .size = sizeof(pbt),
+             .opts = pbt_opts},
+    .setup = pbt_setup,
+    .ask = pbt_ask,
+    .tell = pbt_tell,
+    .jobs = pbt_jobs,
+    .ended = pbt_ended,
+    .explore = pbt_explore,
+};

@@ -1,0 +1,468 @@
+/* Asynchronous successive halving: the traces that follow from the published algorithm by
+ * hand, the same jobs as a plain reading of it, what ends, and what a call takes.
+ * RUN: np=1 */
+#include "tap.h"
+#include "weft/registry.h"
+#include "workers.h"
+
+/* ---- losses -------------------------------------------------------------------- */
+
+static double best_last(crew *c, const shift *s)
+{
+    (void)c;
+    return 1 - (double)(s->job.trial + 1) / 100;
+}
+
+static double best_first(crew *c, const shift *s)
+{
+    (void)c;
+    return (double)(s->job.trial + 1) / 100;
+}
+
+static double crossing(crew *c, const shift *s)
+{
+    (void)c;
+    const int64_t i = s->job.trial;
+    return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / s->resource;
+}
+
+static double shuffled(crew *c, const shift *s)
+{
+    (void)c;
+    return (double)((37 * s->job.trial + 11) % 101) / 101;
+}
+
+static double noise(const crew *c, const shift *s, uint64_t what)
+{
+    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                                    (uint64_t)s->job.index, what);
+    return weft_rng_unit(r.v[0]);
+}
+
+/* Few values, so that many are equal, and some that diverged. */
+static double rough(crew *c, const shift *s)
+{
+    const double u = noise(c, s, 0);
+    return u < 0.1 ? (u < 0.05 ? NAN : INFINITY) : floor(12 * u);
+}
+
+static double uneven(crew *c, const shift *s)
+{
+    return s->job.resource * exp(4 * noise(c, s, 1) - 2);
+}
+
+/* ---- traces -------------------------------------------------------------------- */
+
+typedef struct known {
+    const char *about, *options;
+    double (*loss)(crew *c, const shift *s);
+    int configs, workers, times;
+    double end;
+    const char *trace, *rungs;
+} known;
+
+static const known traces[] = {
+    {"best last", "max_resource = 9", best_last, 9, 1, 1, 53,
+     "0:0@1 1:1@1 2:2@1 3:2@3 5:3@1 6:3@3 8:4@1 9:4@3 11:4@9 17:5@1 18:5@3 20:5@9 "
+     "26:6@1 27:6@3 29:6@9 35:7@1 36:7@3 38:7@9 44:8@1 45:8@3 47:8@9",
+     "9,7,5"},
+    {"best last", "max_resource = 9", best_last, 9, 3, 1, 21,
+     "0:0@1 0:1@1 0:2@1 1:3@1 1:4@1 1:2@3 2:3@3 2:4@3 3:5@1 4:6@1 4:4@9 4:5@3 5:6@3 "
+     "6:5@9 7:6@9 10:7@1 11:7@3 12:8@1 13:7@9 13:8@3 15:8@9",
+     "9,7,5"},
+    {"best last", "max_resource = 27", best_last, 27, 1, 0, 593, NULL, "27,25,23,21"},
+    {"best last", "max_resource = 27", best_last, 27, 3, 0, 201, NULL, "27,25,23,21"},
+    {"best last", "max_resource = 27", best_last, 27, 10, 0, 81, NULL, "27,25,23,21"},
+    {"best last", "max_resource = 27", best_last, 27, 27, 0, 27, NULL, "27,25,23,21"},
+    {"best first", "max_resource = 9", best_first, 9, 1, 0, 21,
+     "0@1 1@1 2@1 0@3 3@1 4@1 5@1 1@3 6@1 7@1 8@1 2@3 0@9", "9,3,1"},
+    {"best first", "max_resource = 27", best_first, 27, 1, 0, 81, NULL, "27,9,3,1"},
+    {"best first", "max_resource = 27", best_first, 27, 3, 0, 44, NULL, "27,9,3,1"},
+    {"best first", "max_resource = 27", best_first, 27, 10, 0, 30, NULL, "27,9,3,1"},
+    {"best first", "max_resource = 27", best_first, 27, 27, 0, 27, NULL, "27,9,3,1"},
+    {"crossing curves", "max_resource = 9", crossing, 9, 1, 0, 21,
+     "0@1 1@1 2@1 0@3 3@1 4@1 5@1 5@3 6@1 7@1 8@1 1@3 0@9", "9,3,1"},
+    {"crossing curves", "max_resource = 27", crossing, 27, 1, 0, 81, NULL, "27,9,3,1"},
+    {"crossing curves", "max_resource = 27", crossing, 27, 3, 0, 44, NULL, "27,9,3,1"},
+    {"crossing curves", "max_resource = 27", crossing, 27, 10, 0, 31, NULL, "27,9,3,1"},
+    {"crossing curves", "max_resource = 27", crossing, 27, 27, 0, 27, NULL, "27,9,3,1"},
+    {"no bound", "reduction = 4\ntrials = 0\njobs = 2000", shuffled, 1, 1, 0, 5820, NULL,
+     "1503,375,94,23,5"},
+    {"no bound", "reduction = 4\ntrials = 0\njobs = 2000", shuffled, 1, 25, 0, 377, NULL,
+     "1507,375,92,22,4"},
+    {"no bound", "reduction = 4\ntrials = 0\njobs = 2000", shuffled, 1, 100, 0, 84, NULL,
+     "1525,373,87,15"},
+    /* the first goes on as long as there is nobody to compare it with */
+    {"stopping, best first", "max_resource = 9\nvariant = stopping", best_first, 9, 1, 0,
+     17, "0@1 0@3 0@9 1@1 2@1 3@1 4@1 5@1 6@1 7@1 8@1", "9,1,1"},
+    {"stopping, best last", "max_resource = 9\nvariant = stopping", best_last, 3, 1, 0, 27,
+     "0@1 0@3 0@9 1@1 1@3 1@9 2@1 2@3 2@9", "3,3,3"},
+    /* all three are the best so far when they are told; then the fourth of four */
+    {"stopping, three workers", "max_resource = 9\nvariant = stopping", best_last, 4, 3, 1,
+     18, "0:0@1 0:1@1 0:2@1 1:0@3 1:1@3 1:2@3 3:0@9 3:1@9 3:2@9 9:3@1 10:3@3 12:3@9", NULL},
+    {"stopping, three workers", "max_resource = 9\nvariant = stopping", best_first, 6, 3, 1,
+     9, "0:0@1 0:1@1 0:2@1 1:0@3 1:3@1 1:4@1 2:5@1 3:0@9", NULL},
+};
+
+static crew crew_of(const known *k, weft_arena *mem)
+{
+    const char *options = strstr(k->options, "reduction") ? "" : "reduction = 3\n";
+    return (crew){.tuner = &weft_tuner_asha,
+                  .options = weft_arena_text(mem, "%s%s", options, k->options),
+                  .configs = k->configs,
+                  .workers = k->workers,
+                  .most = 4000,
+                  .watch = k->configs > 1,
+                  .loss = k->loss};
+}
+
+static void test_traces(weft_arena *mem)
+{
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        const known *k = &traces[i];
+        crew c = crew_of(k, mem);
+        crew_run(&c, NULL, mem);
+        const char *trace = crew_trace(&c, k->times, mem);
+        const char *rungs = crew_rungs(&c, 1, strstr(k->options, "= 4") ? 4 : 3, mem);
+        ok(!c.fault, "%s of %d by %d: %s", k->about, k->configs, k->workers,
+           c.fault ? c.fault : "no fault");
+        ok(!k->trace || strcmp(trace, k->trace) == 0, "its jobs: %s",
+           k->trace ? trace : "too many");
+        ok(!k->rungs || strcmp(rungs, k->rungs) == 0, "its rungs: %s", rungs);
+        is_near(c.end, k->end, 0, "it ends at %g", k->end);
+    }
+}
+
+static void test_winner(weft_arena *mem)
+{
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        if (traces[i].loss != crossing || traces[i].configs != 27) continue;
+        crew c = crew_of(&traces[i], mem);
+        crew_run(&c, NULL, mem);
+        const shift *top = NULL;
+        int eligible = 1, last = 1;
+        for (int64_t j = 0; j < c.n; j++) {
+            const shift *s = &c.shift[j];
+            if (s->resource > 26) top = s;
+            eligible &= s->job.eligibility == WEFT_WINS_RESOURCE;
+            last &= s->job.last == (s->resource > 26);
+        }
+        ok(top && top->job.trial == 5, "of crossing curves the fifth wins");
+        is_near(top ? top->loss : 0, 1 + 8. / 27, 1e-15, "with its loss");
+        ok(eligible, "any may win, by the most resource");
+        ok(last, "jobs of the last rung are last");
+    }
+}
+
+/* ---- a plain reading of the algorithm ------------------------------------------- */
+
+enum { MOST = 3000, RUNGS = 5 };
+
+typedef struct plain {
+    int reduction, n;
+    int64_t begun, open;
+    double loss[RUNGS][MOST]; /* of a trial in a rung; NAN: not there */
+    int promoted[RUNGS][MOST];
+    int rung[MOST]; /* aimed at */
+} plain;
+
+static const weft_opt plain_opts[] = {
+    {"reduction", WEFT_INT, offsetof(plain, reduction), "4", 2, 9, NULL, "eta", 0},
+    {"trials", WEFT_INT, offsetof(plain, n), "0", 0, MOST, NULL, "0: no end", 0},
+    {0}};
+
+static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
+                               weft_arena *mem)
+{
+    plain *t = self;
+    (void)sp;
+    (void)seed;
+    (void)mem;
+    for (int k = 0; k < RUNGS; k++)
+        for (int i = 0; i < MOST; i++) t->loss[k][i] = NAN;
+    return WEFT_OK;
+}
+
+/* Of rung k the first of the floor(size / reduction) best that may go on; -1: none. */
+static int plain_best(const plain *t, int k)
+{
+    int size = 0, first = -1, better = 0;
+    for (int i = 0; i < t->begun; i++) {
+        if (isnan(t->loss[k][i])) continue;
+        size++;
+        if (t->promoted[k][i] || isinf(t->loss[k][i])) continue;
+        if (first < 0 || t->loss[k][i] < t->loss[k][first]) first = i;
+    }
+    for (int i = 0; first >= 0 && i < t->begun; i++)
+        better +=
+            t->loss[k][i] < t->loss[k][first] ||
+            (i < first && !(t->loss[k][i] > t->loss[k][first]) && !isnan(t->loss[k][i]));
+    return first >= 0 && better < size / t->reduction ? first : -1;
+}
+
+static weft_asked plain_job(plain *t, int trial, int rung, weft_job *job)
+{
+    double before = 0, at = 1;
+    for (int k = 0; k < rung; k++, at *= t->reduction) before = at;
+    t->rung[trial] = rung;
+    t->open++;
+    *job = (weft_job){.trial = trial,
+                      .from = -1,
+                      .index = rung,
+                      .resource = at - before,
+                      .last = rung == RUNGS - 1};
+    return WEFT_JOB;
+}
+
+static weft_asked plain_ask(void *self, weft_job *job)
+{
+    plain *t = self;
+    for (int k = RUNGS - 2; k >= 0; k--) {
+        const int c = plain_best(t, k);
+        if (c < 0) continue;
+        t->promoted[k][c] = 1;
+        return plain_job(t, c, k + 1, job);
+    }
+    if (t->begun < t->n) return plain_job(t, (int)t->begun++, 0, job);
+    return t->open > 0 ? WEFT_WAIT : WEFT_DONE;
+}
+
+static void plain_tell(void *self, const weft_result *res)
+{
+    plain *t = self;
+    t->open--;
+    t->loss[t->rung[res->trial]][res->trial] = isnan(res->loss) ? INFINITY : res->loss;
+}
+
+static int64_t plain_jobs(const void *self)
+{
+    (void)self;
+    return 0;
+}
+
+static const weft_tuner plain_tuner = {
+    .kind = {.name = "plain", .about = "", .size = sizeof(plain), .opts = plain_opts},
+    .setup = plain_setup,
+    .ask = plain_ask,
+    .tell = plain_tell,
+    .jobs = plain_jobs};
+
+static int same_jobs(const crew *a, const crew *b)
+{
+    int same = a->n == b->n;
+    for (int64_t i = 0; same && i < a->n; i++) {
+        const weft_job *x = &a->shift[i].job, *y = &b->shift[i].job;
+        same = x->trial == y->trial && x->index == y->index && x->last == y->last &&
+               !(fabs(x->resource - y->resource) > 0) &&
+               !(fabs(a->shift[i].start - b->shift[i].start) > 0);
+    }
+    return same;
+}
+
+static void test_plain(weft_arena *mem)
+{
+    static const int sizes[] = {1, 2, 3, 7, 64, 300}, crews[] = {1, 3, 10, 64};
+    int same = 1, sound = 1, freed = 0;
+    for (size_t e = 0; e < sizeof sizes / sizeof *sizes; e++)
+        for (size_t w = 0; w < sizeof crews / sizeof *crews; w++)
+            for (int eta = 2; eta <= 4; eta++) {
+                const size_t mark = weft_arena_mark(mem);
+                const int n = sizes[e], top = eta * eta * eta * eta;
+                crew a = {.tuner = &weft_tuner_asha,
+                          .options = weft_arena_text(
+                              mem, "reduction = %d\nmax_resource = %d", eta, top),
+                          .configs = n,
+                          .workers = crews[w],
+                          .most = 5 * n,
+                          .watch = 1,
+                          .seed = (uint64_t)(100 * eta + n),
+                          .loss = rough,
+                          .cost = uneven};
+                crew b = a;
+                b.tuner = &plain_tuner;
+                b.watch = 0;
+                b.options = weft_arena_text(mem, "reduction = %d\ntrials = %d", eta, n);
+                crew_run(&a, NULL, mem);
+                crew_run(&b, NULL, mem);
+                same &= same_jobs(&a, &b);
+                sound &= !a.fault;
+                if (a.fault) note("%d trials, %d workers: %s", n, a.workers, a.fault);
+                freed += n == 300 && a.held < n / eta + crews[w] + 100;
+                weft_arena_reset(mem, mark);
+            }
+    ok(same, "it asks what a plain reading of the algorithm asks, ties and NaN included");
+    ok(sound, "and its trials end when and only when they can");
+    ok(freed == 12, "so that most states can go before the end");
+}
+
+/* ---- what ends ------------------------------------------------------------------ */
+
+static void tell(crew *c, int64_t trial, double loss, weft_arena *mem)
+{
+    weft_result res = weft_result_new(1, mem);
+    res.trial = trial;
+    res.loss = loss;
+    c->tuner->tell(c->self, &res);
+}
+
+static void test_ended(weft_arena *mem)
+{
+    crew c = {.tuner = &weft_tuner_asha,
+              .options = "reduction = 3\nmax_resource = 9",
+              .configs = 9};
+    weft_check(crew_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
+    weft_job job;
+    for (int i = 0; i < 9; i++) c.tuner->ask(c.self, &job);
+    ok(c.tuner->ask(c.self, &job) == WEFT_WAIT, "all begin, then it waits");
+    tell(&c, 3, .3, mem);
+    tell(&c, 0, .4, mem);
+    tell(&c, 8, .4, mem);
+    ok(!c.tuner->ended(c.self, 8), "the third best of nine may go on");
+    tell(&c, 1, .2, mem);
+    ok(c.tuner->ended(c.self, 8) && !c.tuner->ended(c.self, 0) &&
+           !c.tuner->ended(c.self, 2),
+       "once it is the fourth it ended; of equals the lower trial stays");
+    ok(c.tuner->ask(c.self, &job) == WEFT_JOB && job.trial == 1 && job.index == 1,
+       "the best goes on");
+    tell(&c, 2, INFINITY, mem);
+    ok(c.tuner->ended(c.self, 2), "one that diverged ended");
+    tell(&c, 1, NAN, mem);
+    ok(c.tuner->ended(c.self, 1), "in any rung");
+    for (int i = 4; i < 8; i++) tell(&c, i, INFINITY, mem);
+    int more[9] = {0};
+    while (c.tuner->ask(c.self, &job) == WEFT_JOB) more[job.trial]++;
+    ok(more[3] == 1 && more[0] == 1 && more[8] == 0, "three of nine go on in all");
+    tell(&c, 3, .1, mem);
+    tell(&c, 0, .2, mem);
+    ok(c.tuner->ask(c.self, &job) == WEFT_JOB && job.trial == 3 && job.last &&
+           job.resource == 6,
+       "one that diverged counts in its rung");
+    ok(c.tuner->ask(c.self, &job) == WEFT_WAIT, "and is not followed");
+    tell(&c, 3, .5, mem);
+    ok(c.tuner->ask(c.self, &job) == WEFT_DONE && c.tuner->jobs(c.self) == 13 &&
+           c.tuner->ended(c.self, 0),
+       "at the end all ended");
+}
+
+/* Workers that ask late find trials to go on in two rungs. */
+static void test_highest(weft_arena *mem)
+{
+    crew c = {.tuner = &weft_tuner_asha,
+              .options = "reduction = 3\nmax_resource = 9",
+              .configs = 12};
+    weft_check(crew_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
+    weft_job job;
+    for (int i = 0; i < 12; i++) c.tuner->ask(c.self, &job);
+    for (int i = 0; i < 9; i++) tell(&c, i, i, mem);
+    for (int i = 0; i < 3; i++) c.tuner->ask(c.self, &job);
+    for (int i = 0; i < 3; i++) tell(&c, i, i, mem);
+    for (int i = 9; i < 12; i++) tell(&c, i, -i, mem);
+    ok(c.tuner->ask(c.self, &job) == WEFT_JOB && job.trial == 0 && job.resource == 6,
+       "the highest rung goes first");
+    ok(c.tuner->ask(c.self, &job) == WEFT_JOB && job.trial == 11 && job.resource == 2,
+       "then the best of the rung below");
+}
+
+static void test_budget(weft_arena *mem)
+{
+    crew c = {.tuner = &weft_tuner_asha,
+              .options = "trials = 0\nbudget = 1000",
+              .configs = 1,
+              .workers = 7,
+              .most = 1000,
+              .watch = 1,
+              .loss = rough,
+              .cost = uneven};
+    crew_run(&c, NULL, mem);
+    ok(!c.fault && c.spent <= 1000 && c.spent > 1000 - 192, "a budget ends it: %g",
+       c.spent);
+    c.options = "trials = 50\njobs = 40\nwinner = best";
+    c.n = c.tells = c.flying = c.trials = 0;
+    crew_run(&c, NULL, mem);
+    ok(!c.fault && c.n == 40, "or a number of jobs");
+    ok(c.shift[7].job.eligibility == WEFT_WINS_LOSS && c.tuner->early(c.self) &&
+           strstr(c.tuner->early(c.self), "winner"),
+       "any may win by its loss, where that is asked for");
+}
+
+/* Asynchronous Hyperband: brackets begin at 1, 3, 9, 27 and get the same resource. */
+static void test_brackets(weft_arena *mem)
+{
+    crew c = {.tuner = &weft_tuner_asha,
+              .options = "reduction = 3\nmax_resource = 27\nbrackets = 0\ntrials = 400",
+              .configs = 1,
+              .workers = 5,
+              .most = 2000,
+              .watch = 1,
+              .loss = rough,
+              .cost = uneven};
+    crew_run(&c, NULL, mem);
+    double spent[4] = {0}, most = 0, least = INFINITY;
+    int begin[400], jobs = 1;
+    for (int64_t i = 0; i < c.n; i++) {
+        const weft_job *j = &c.shift[i].job;
+        if (j->index == 0) begin[j->trial] = (int)lround(log(j->resource) / log(3));
+        spent[begin[j->trial]] += j->resource;
+        const double at = pow(3, begin[j->trial] + j->index);
+        jobs &= fabs(c.shift[i].resource - at) < 1e-9 && j->last == (at > 26);
+    }
+    for (int b = 0; b < 4; b++) {
+        most = fmax(most, spent[b]);
+        least = fmin(least, spent[b]);
+    }
+    ok(!c.fault && c.trials == 400, "with brackets: %s", c.fault ? c.fault : "no fault");
+    ok(jobs, "each of them begins a rung later");
+    ok(most - least <= 27 + 18, "and gets the same resource: %g to %g", least, most);
+}
+
+static void refused(const char *options, const char *space, const char *says,
+                    weft_arena *mem)
+{
+    crew c = {.tuner = &weft_tuner_asha, .options = options, .configs = 0};
+    ok(crew_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
+       "refused: %s", weft_error());
+}
+
+static void test_refused(weft_arena *mem)
+{
+    refused("trials = 0", NULL, "asha.trials = 0", mem);
+    refused("min_resource = 300", NULL, "min_resource", mem);
+    refused("early_stopping = 5", NULL, "early_stopping", mem);
+    refused("brackets = 6", NULL, "brackets", mem);
+    refused("trials = 0\nbudget = 3\nmin_resource = 4", NULL, "asha.budget", mem);
+    refused("trials = 6", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
+}
+
+/* ---- time ----------------------------------------------------------------------- */
+
+static void test_time(weft_arena *mem)
+{
+    enum { RESULTS = 100000 };
+    crew c = {.tuner = &weft_tuner_asha,
+              .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
+              .configs = 1,
+              .workers = 1,
+              .most = RESULTS,
+              .loss = rough};
+    const double start = weft_now();
+    crew_run(&c, NULL, mem);
+    const double each = (weft_now() - start) / RESULTS;
+    ok(!c.fault && c.n == RESULTS && each < 1e-4,
+       "at 100,000 results ask and tell take less than 0.1 ms: %.3g ms", 1e3 * each);
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_traces(mem);
+    test_winner(mem);
+    test_plain(mem);
+    test_ended(mem);
+    test_highest(mem);
+    test_budget(mem);
+    test_brackets(mem);
+    test_refused(mem);
+    test_time(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}

@@ -1,0 +1,301 @@
+/* Hyperband and the brackets of successive halving that it is made of: the published
+ * tables, the same jobs for any number of workers, who goes on. RUN: np=1 */
+#include "tap.h"
+#include "weft/registry.h"
+#include "workers.h"
+
+static double shuffled(crew *c, const shift *s)
+{
+    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                                    (uint64_t)s->job.index, 0);
+    return floor(16 * weft_rng_unit(r.v[0]));
+}
+
+static double diverging(crew *c, const shift *s)
+{
+    const double loss = shuffled(c, s);
+    return loss < 14 ? INFINITY : loss;
+}
+
+static double uneven(crew *c, const shift *s)
+{
+    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                                    (uint64_t)s->job.index, 1);
+    return s->job.resource * exp(4 * weft_rng_unit(r.v[0]) - 2);
+}
+
+static crew crew_of(const char *options, int workers)
+{
+    return (crew){.tuner = &weft_tuner_hyperband,
+                  .options = options,
+                  .configs = 64,
+                  .workers = workers,
+                  .most = 2000,
+                  .watch = 1,
+                  .seed = 3,
+                  .loss = shuffled};
+}
+
+/* ---- tables -------------------------------------------------------------------- */
+
+static const struct {
+    int max, eta, trials;
+    double restarting, resuming;
+    const char *rounding, *brackets; /* trials x resource of every rung */
+} tables[] = {
+    {81, 3, 143, 1902, 1581, "ceil",
+     "81x1 27x3 9x9 3x27 1x81; 34x3 11x9 3x27 1x81; 15x9 5x27 1x81; 8x27 2x81; 5x81"},
+    {81, 3, 128, 1701, 1404, "floor",
+     "81x1 27x3 9x9 3x27 1x81; 27x3 9x9 3x27 1x81; 9x9 3x27 1x81; 6x27 2x81; 5x81"},
+    {27, 3, 49, 423, 357, "ceil", "27x1 9x3 3x9 1x27; 12x3 4x9 1x27; 6x9 2x27; 4x27"},
+    {243, 3, 415, 8457, 6831, "ceil",
+     "243x1 81x3 27x9 9x27 3x81 1x243; 98x3 32x9 10x27 3x81 1x243; 41x9 13x27 4x81 1x243; "
+     "18x27 6x81 2x243; 9x81 3x243; 6x243"},
+    {256, 4, 378, 6000, 5232, "ceil",
+     "256x1 64x4 16x16 4x64 1x256; 80x4 20x16 5x64 1x256; 27x16 6x64 1x256; 10x64 2x256; "
+     "5x256"},
+    {16, 2, 43, 372, 278, "ceil",
+     "16x1 8x2 4x4 2x8 1x16; 10x2 5x4 2x8 1x16; 7x4 3x8 1x16; 5x8 2x16; 5x16"},
+    /* ends that are no power of eta: rungs are rounded down, the last is full */
+    {20, 3, 28, 0, 0, "ceil", "9x2 3x6 1x20; 5x6 1x20; 3x20"},
+};
+
+/* What was run, bracket by bracket: one begins where trials begin at more resource. */
+static const char *brackets_of(const crew *c, double *restarting, weft_arena *mem)
+{
+    const char *text = "";
+    double first = 0;
+    *restarting = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        const shift *s = &c->shift[i];
+        *restarting += s->resource;
+        const int fresh = s->job.index == 0 && s->resource > first;
+        if (fresh) first = s->resource;
+        if (i > 0 && !fresh && !(fabs(s->resource - c->shift[i - 1].resource) > 0))
+            continue;
+        int64_t n = 1;
+        while (i + n < c->n && c->shift[i + n].job.index == s->job.index &&
+               !(fabs(c->shift[i + n].resource - s->resource) > 0))
+            n++;
+        text = weft_arena_text(mem, "%s%s%lldx%g", text,
+                               !*text  ? ""
+                               : fresh ? "; "
+                                       : " ",
+                               (long long)n, s->resource);
+    }
+    return text;
+}
+
+static void test_tables(weft_arena *mem)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const int low = tables[i].max == 20 ? 2 : 1;
+        crew c =
+            crew_of(weft_arena_text(mem,
+                                    "reduction = %d\nmin_resource = %d\n"
+                                    "max_resource = %d\nrounding = %s",
+                                    tables[i].eta, low, tables[i].max, tables[i].rounding),
+                    1);
+        if (tables[i].max == 20) c.options = "min_resource = 2\nmax_resource = 20";
+        crew_run(&c, NULL, mem);
+        double restarting;
+        const char *brackets = brackets_of(&c, &restarting, mem);
+        ok(!c.fault, "R = %d, eta = %d, %s: %s", tables[i].max, tables[i].eta,
+           tables[i].rounding, c.fault ? c.fault : "no fault");
+        ok(strcmp(brackets, tables[i].brackets) == 0, "its brackets: %s", brackets);
+        if (tables[i].restarting > 0) {
+            ok(c.trials == tables[i].trials, "its %d trials", tables[i].trials);
+            is_near(restarting, tables[i].restarting, 0, "what restarting would cost");
+            is_near(c.spent, tables[i].resuming, 0, "what it costs: %g", c.spent);
+            is_near(c.end, c.spent, 0, "by one worker");
+        }
+        int last = 1;
+        for (int64_t j = 0; j < c.n; j++)
+            last &= c.shift[j].job.last == (c.shift[j].resource > tables[i].max - 0.5) &&
+                    c.shift[j].job.eligibility == WEFT_WINS_RESOURCE;
+        ok(last, "trials are at their last job where they have all resource");
+    }
+}
+
+/* ---- who goes on ---------------------------------------------------------------- */
+
+/* 1: a ranks before b. */
+static int ranks_before(const shift *a, const shift *b)
+{
+    return a->loss < b->loss || (!(a->loss > b->loss) && a->job.trial < b->job.trial);
+}
+
+/* Resource with which the trial of a job began, where eta is 3. */
+static double begun_at(const shift *s)
+{
+    return s->resource / pow(3, s->job.index);
+}
+
+/* A trial of a rung goes on if and only if it is one of the best by (loss, trial), as many
+ * as its bracket plans, and did not diverge. */
+static int goes_on(const crew *c, const shift *s)
+{
+    int64_t better = 0, planned = 0;
+    for (int64_t j = 0; j < c->n; j++) {
+        const shift *o = &c->shift[j];
+        if (fabs(begun_at(o) - begun_at(s)) > 1e-9) continue;
+        planned += o->job.index == 0;
+        better +=
+            o->job.index == s->job.index &&
+            (o->loss < s->loss || (!(o->loss > s->loss) && o->job.trial < s->job.trial));
+    }
+    for (int k = 0; k <= s->job.index; k++) planned /= 3;
+    return better < planned && isfinite(s->loss) && s->resource < 80;
+}
+
+static int the_best_went_on(const crew *c)
+{
+    int good = 1;
+    for (int64_t i = 0; i < c->n; i++) {
+        const shift *s = &c->shift[i];
+        const int went_on = c->trial[s->job.trial].jobs > s->job.index + 1;
+        good &= went_on == goes_on(c, s);
+    }
+    return good;
+}
+
+/* Jobs as a set: the sum of their hashes. */
+static uint64_t set_of(const crew *c)
+{
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        const weft_job *j = &c->shift[i].job;
+        const int64_t whole[5] = {j->trial, j->from, j->index, j->last, j->eligibility};
+        sum +=
+            weft_hash(whole, sizeof whole, weft_hash(&j->resource, sizeof j->resource, 0));
+    }
+    return sum;
+}
+
+static void test_workers(weft_arena *mem)
+{
+    crew one = crew_of("", 1);
+    crew_run(&one, NULL, mem);
+    ok(the_best_went_on(&one), "the best of each rung go on, of equals the lower trial");
+    static const int workers[] = {3, 10, 64, 1000};
+    int same = 1, faster = 1, sound = 1;
+    double end = one.end;
+    for (int i = 0; i < 4; i++) {
+        crew c = crew_of("", workers[i]);
+        crew_run(&c, NULL, mem);
+        same &= set_of(&c) == set_of(&one);
+        faster &= c.end < end;
+        end = c.end;
+        crew d = crew_of("", workers[i]);
+        d.cost = uneven;
+        crew_run(&d, NULL, mem);
+        same &= set_of(&d) == set_of(&one);
+        sound &= !c.fault && !d.fault;
+    }
+    ok(same, "the jobs are the same for any number of workers, and any durations");
+    ok(faster && sound, "more of them end earlier, as brackets wait by themselves");
+    is_near(end, 81, 0, "enough of them as early as a trial can");
+}
+
+static void test_diverged(weft_arena *mem)
+{
+    crew c = crew_of("winner = best", 4);
+    c.loss = diverging;
+    crew_run(&c, NULL, mem);
+    ok(!c.fault && the_best_went_on(&c), "one that diverged does not go on: %s",
+       c.fault ? c.fault : "no fault");
+    ok(c.n < 206 && c.shift[0].job.eligibility == WEFT_WINS_LOSS &&
+           strstr(c.tuner->early(c.self), "hyperband.winner"),
+       "any may win by its loss, where that is asked for");
+}
+
+/* ---- one bracket: successive halving ---------------------------------------------- */
+
+static double crossing(crew *c, const shift *s)
+{
+    (void)c;
+    const int64_t i = s->job.trial;
+    return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / s->resource;
+}
+
+/* The trials that went on from a rung, best first. */
+static const char *went_on(const crew *c, double resource, weft_arena *mem)
+{
+    const char *text = "";
+    for (const shift *last = NULL, *next;; last = next) {
+        next = NULL;
+        for (int64_t i = 0; i < c->n; i++) {
+            const shift *s = &c->shift[i];
+            if (fabs(s->resource - resource) < 0.5 &&
+                c->trial[s->job.trial].jobs > s->job.index + 1 &&
+                (!last || ranks_before(last, s)) && (!next || ranks_before(s, next)))
+                next = s;
+        }
+        if (!next) return text;
+        text = weft_arena_text(mem, "%s%s%lld", text, *text ? " " : "",
+                               (long long)next->job.trial);
+    }
+}
+
+static void test_halving(weft_arena *mem)
+{
+    static const struct {
+        int configs;
+        const char *options, *rungs;
+        double restarting, resuming;
+    } halvings[] = {
+        {27, "max_resource = 27", "27x1 9x3 3x9 1x27", 108, 81},
+        {256, "reduction = 4\nmax_resource = 256", "256x1 64x4 16x16 4x64 1x256", 5 * 256,
+         4 * 256},
+        {27, "max_resource = 80\nmin_resource = 2\nearly_stopping = 1", "27x6 9x18 3x54",
+         486, 27 * 6 + 9 * 12 + 3 * 36},
+        {10, "max_resource = 27", "10x1 3x3 1x9", 28, 10 + 6 + 6},
+    };
+    for (size_t i = 0; i < sizeof halvings / sizeof *halvings; i++) {
+        crew c =
+            crew_of(weft_arena_text(mem, "rungs = geometric\n%s", halvings[i].options), 3);
+        c.tuner = &weft_tuner_sha;
+        c.configs = halvings[i].configs;
+        c.loss = crossing;
+        crew_run(&c, NULL, mem);
+        double restarting;
+        const char *rungs = brackets_of(&c, &restarting, mem);
+        ok(!c.fault && strcmp(rungs, halvings[i].rungs) == 0, "halving: %s", rungs);
+        ok(c.spent == halvings[i].resuming && restarting == halvings[i].restarting,
+           "costs %g, restarting %g", c.spent, restarting);
+        if (i > 0) continue;
+        ok(strcmp(went_on(&c, 1, mem), "0 16 5 12 21 1 8 17 6") == 0 &&
+               strcmp(went_on(&c, 3, mem), "0 16 5") == 0 &&
+               strcmp(went_on(&c, 9, mem), "5") == 0,
+           "of crossing curves: %s; %s; %s", went_on(&c, 1, mem), went_on(&c, 3, mem),
+           went_on(&c, 9, mem));
+    }
+    crew c = crew_of("rungs = geometric\nmin_resource = 5\nmax_resource = 9\n"
+                     "early_stopping = 1",
+                     1);
+    c.tuner = &weft_tuner_sha;
+    ok(crew_setup(&c, NULL, mem) == WEFT_ECONF && strstr(weft_error(), "min_resource"),
+       "refused: %s", weft_error());
+}
+
+static void refused(const char *options, const char *space, const char *says,
+                    weft_arena *mem)
+{
+    crew c = {.tuner = &weft_tuner_hyperband, .options = options};
+    ok(crew_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
+       "refused: %s", weft_error());
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_tables(mem);
+    test_workers(mem);
+    test_diverged(mem);
+    test_halving(mem);
+    refused("min_resource = 82", NULL, "min_resource", mem);
+    refused("max_resource = 1000000000", NULL, "1000000 trials", mem);
+    refused("", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
+    weft_arena_free(mem);
+    return tap_done();
+}

@@ -1,0 +1,356 @@
+/* Population based training: the toy problem of the paper, who copies whom, how a copy's
+ * configuration differs, what ends.
+ * RUN: np=1 */
+#include "tap.h"
+#include "weft/registry.h"
+#include "workers.h"
+
+#include <stdlib.h>
+
+/* ---- the toy problem ------------------------------------------------------------ */
+
+enum { TRIALS = 1000 };
+
+/* Weights theta go down h1 theta1^2 + h2 theta2^2 with rate 0.01; what counts is
+ * Q = 1.2 - theta1^2 - theta2^2. Without both options a member cannot come near 1.2. */
+typedef struct toy {
+    double theta[TRIALS][2], told[TRIALS][2]; /* in flight, after the last told job */
+    double h[TRIALS][2];
+} toy;
+
+static double toy_loss(crew *c, const shift *s)
+{
+    toy *t = c->own;
+    const int64_t i = s->job.trial;
+    if (s->job.index == 0 && s->job.from < 0) {
+        t->h[i][0] = i == 0 ? 0 : i == 1 ? 1 : t->h[i][0];
+        t->h[i][1] = i == 0 ? 1 : i == 1 ? 0 : t->h[i][1];
+        if (i > 1) weft_space_get(c->space, i, t->h[i]);
+        t->theta[i][0] = t->theta[i][1] = 0.9;
+    } else if (s->job.index == 0) {
+        c->tuner->explore(c->self, i, t->h[s->job.from], t->h[i]);
+        memcpy(t->theta[i], t->told[s->job.from], sizeof t->theta[i]);
+    }
+    double loss = -1.2;
+    for (int a = 0; a < 2; a++) {
+        for (int step = 0; step < s->job.resource; step++)
+            t->theta[i][a] -= 0.01 * 2 * t->h[i][a] * t->theta[i][a];
+        loss += t->theta[i][a] * t->theta[i][a];
+    }
+    return loss;
+}
+
+static void toy_told(crew *c, const shift *s)
+{
+    toy *t = c->own;
+    memcpy(t->told[s->job.trial], t->theta[s->job.trial], sizeof t->told[0]);
+}
+
+/* The best Q of any job. */
+static double toy_best(const char *options, uint64_t seed, int workers, const char **fault,
+                       weft_arena *mem)
+{
+    const size_t mark = weft_arena_mark(mem);
+    crew c = {.tuner = &weft_tuner_pbt,
+              .options = options,
+              .configs = 2,
+              .workers = workers,
+              .most = TRIALS,
+              .seed = seed,
+              .watch = 1,
+              .loss = toy_loss,
+              .told = toy_told,
+              .own = WEFT_NEW(mem, toy, 1)};
+    crew_run(&c, "[knobs]\nx = 0 .. 1\ny = 0 .. 1", mem);
+    if (c.fault) *fault = c.fault;
+    double best = -INFINITY;
+    for (int64_t i = 0; i < c.n; i++) best = fmax(best, -c.shift[i].loss);
+    weft_arena_reset(mem, mark);
+    return best;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void test_toy(weft_arena *mem)
+{
+    enum { SEEDS = 20 };
+    static const struct {
+        const char *about, *options;
+        double median, least;
+    } ways[] = {
+        {"two members", "population = 2", 1.19, 1.1},
+        {"two members that wait", "population = 2\nsync = yes", 1.19, 1.1},
+        {"two members in tournaments", "population = 2\nexploit = tournament", 1.19, 1.1},
+        {"ten members", "population = 10", 1.19, 1.19},
+    };
+    const char *fault = NULL;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const char *options =
+            weft_arena_text(mem, "%s\ninterval = 4\nmax_resource = 200", ways[i].options);
+        double q[SEEDS];
+        for (int s = 0; s < SEEDS; s++)
+            q[s] = toy_best(options, (uint64_t)s, 10, &fault, mem);
+        qsort(q, SEEDS, sizeof *q, by_value);
+        const double median = (q[SEEDS / 2 - 1] + q[SEEDS / 2]) / 2;
+        ok(median > ways[i].median && q[0] > ways[i].least,
+           "the toy problem, %s: median %.4f, least %.4f", ways[i].about, median, q[0]);
+    }
+    const double none =
+        toy_best("population = 2\ninterval = 4\nmax_resource = 200\nexploit = none", 1, 2,
+                 &fault, mem);
+    is_near(none, 1.2 - .81 - .81 * pow(.98, 400), 1e-12, "without copies Q is %.4f", none);
+    ok(fabs(none - .3897) < 5e-5, "as published");
+    ok(!fault, "on the way: %s", fault ? fault : "no fault");
+}
+
+/* ---- who copies whom ------------------------------------------------------------- */
+
+/* A population whose members are told by hand. */
+typedef struct hand {
+    const weft_tuner *tuner;
+    void *self;
+    weft_arena *mem;
+} hand;
+
+static hand hand_new(const char *options, weft_arena *mem)
+{
+    crew c = {.tuner = &weft_tuner_pbt, .options = options, .configs = 4};
+    weft_check(crew_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
+    return (hand){c.tuner, c.self, mem};
+}
+
+static weft_job ask(hand *h, weft_asked expected)
+{
+    weft_job job = {.trial = -1, .from = -1};
+    const weft_asked asked = h->tuner->ask(h->self, &job);
+    if (asked != expected) job = (weft_job){.trial = -2, .from = -2};
+    return job;
+}
+
+static void tell(hand *h, int64_t trial, double loss)
+{
+    weft_result res = weft_result_new(1, h->mem);
+    res.trial = trial;
+    res.loss = loss;
+    h->tuner->tell(h->self, &res);
+}
+
+static int ended(const hand *h, int64_t trial)
+{
+    return h->tuner->ended(h->self, trial);
+}
+
+static void test_asynchronous(weft_arena *mem)
+{
+    hand h = hand_new("population = 4\ninterval = 10\nmax_resource = 35", mem);
+    for (int i = 0; i < 4; i++) {
+        const weft_job j = ask(&h, WEFT_JOB);
+        ok(j.trial == i && j.from == -1 && j.index == 0 && j.resource == 10 && !j.last,
+           "member %d begins", i);
+    }
+    ok(ask(&h, WEFT_WAIT).trial == -1, "then it waits");
+    tell(&h, 2, .5);
+    weft_job j = ask(&h, WEFT_JOB);
+    ok(j.trial == 2 && j.from == -1 && j.index == 1, "one that is known alone goes on");
+    tell(&h, 0, .5);
+    j = ask(&h, WEFT_JOB);
+    ok(j.trial == 0 && j.from == -1, "of equals the lower trial is the better");
+    tell(&h, 1, .9);
+    j = ask(&h, WEFT_JOB);
+    ok(j.trial == 4 && j.from == 0 && j.index == 0 && j.resource == 10,
+       "the worst of three copies the best, in a new trial");
+    ok(!ended(&h, 1), "what it was is kept until its first result");
+    tell(&h, 3, NAN);
+    j = ask(&h, WEFT_JOB);
+    ok(j.trial == 5 && j.from == 0, "one that diverged is the worst");
+    tell(&h, 0, .7);
+    j = ask(&h, WEFT_JOB);
+    ok(j.trial == 0 && j.from == -1 && !ended(&h, 0), "others still count by their latest");
+    tell(&h, 4, .4);
+    ok(ended(&h, 1) && !ended(&h, 4), "then the old trial ended");
+    j = ask(&h, WEFT_JOB);
+    ok(j.trial == 4 && j.index == 1, "and the copy goes on");
+    tell(&h, 2, .8);
+    j = ask(&h, WEFT_JOB);
+    ok(j.trial == 2 && j.from == -1, "the second worst of four goes on");
+    tell(&h, 5, .9);
+    ok(ended(&h, 3), "a trial that diverged ended, too");
+    j = ask(&h, WEFT_JOB);
+    ok(j.eligibility == WEFT_WINS_LAST, "members compete at their end");
+    ok(j.trial == 6 && j.from == 4, "the best by its latest result is copied");
+    tell(&h, 0, .1);
+    j = ask(&h, WEFT_JOB);
+    ok(j.trial == 0 && j.index == 3 && j.resource == 5 && j.eligibility == WEFT_WINS_LOSS,
+       "the last interval is what is left, and its result may win");
+}
+
+/* To the end by rounds: the last job of every member closes it. */
+static void test_synchronous(weft_arena *mem)
+{
+    hand h = hand_new("population = 3\ninterval = 10\nmax_resource = 30\nsync = yes\n"
+                      "exploit = tournament",
+                      mem);
+    for (int i = 0; i < 3; i++) ask(&h, WEFT_JOB);
+    tell(&h, 0, .3);
+    tell(&h, 1, INFINITY);
+    ok(ask(&h, WEFT_WAIT).trial == -1, "members wait for each other");
+    tell(&h, 2, INFINITY);
+    int copies = 0;
+    int64_t trial[3];
+    for (int i = 0; i < 3; i++) {
+        const weft_job j = ask(&h, WEFT_JOB);
+        trial[i] = j.trial;
+        copies += j.from >= 0;
+        ok(j.from == -1 || j.from == 0, "one that diverged is not copied");
+    }
+    ok(trial[0] == 0, "the best goes on");
+    for (int i = 2; i >= 0; i--) tell(&h, trial[i], .2 + .1 * i);
+    int last = 0, may = 0;
+    for (int i = 0; i < 3; i++) {
+        const weft_job j = ask(&h, WEFT_JOB);
+        trial[i] = j.trial;
+        last += j.last;
+        may += j.eligibility == WEFT_WINS_LOSS;
+    }
+    ok(may == 3 && last >= 1, "the last results may win");
+    for (int i = 0; i < 3; i++) tell(&h, trial[i], .1);
+    ok(ask(&h, WEFT_DONE).trial == -1 && h.tuner->jobs(h.self) == 9, "nine jobs in all");
+    ok(ended(&h, trial[0]) && ended(&h, trial[1]) && ended(&h, trial[2]), "all ended");
+}
+
+static double random_loss(crew *c, const shift *s)
+{
+    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                                    (uint64_t)s->job.index, 0);
+    return r.v[1] % 8 == 0 ? NAN : floor(16 * weft_rng_unit(r.v[0]));
+}
+
+static double uneven(crew *c, const shift *s)
+{
+    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                                    (uint64_t)s->job.index, 1);
+    return s->job.resource * exp(4 * weft_rng_unit(r.v[0]) - 2);
+}
+
+/* Hash of all jobs. */
+static uint64_t jobs_hash(const crew *c)
+{
+    uint64_t h = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        const weft_job *j = &c->shift[i].job;
+        const int64_t whole[4] = {j->trial, j->from, j->index, j->last};
+        h = weft_hash(whole, sizeof whole, h);
+    }
+    return h;
+}
+
+static void test_contract(weft_arena *mem)
+{
+    static const char *const options[] = {"", "sync = yes", "exploit = tournament",
+                                          "exploit = tournament\nsync = yes",
+                                          "quantile = 0.5\nwinner = best"};
+    static const int population[] = {1, 2, 3, 20}, workers[] = {1, 3, 50};
+    const char *fault = NULL;
+    int most = 0, held = 1, waits = 1;
+    for (int o = 0; o < 5; o++)
+        for (int p = 0; p < 4; p++) {
+            uint64_t first = 0;
+            for (int w = 0; w < 3; w++) {
+                crew c = {.tuner = &weft_tuner_pbt,
+                          .options = weft_arena_text(mem, "%s\npopulation = %d", options[o],
+                                                     population[p]),
+                          .configs = 1,
+                          .workers = workers[w],
+                          .most = 200,
+                          .watch = 1,
+                          .seed = (uint64_t)o,
+                          .loss = random_loss,
+                          .cost = uneven};
+                crew_run(&c, NULL, mem);
+                if (c.fault) fault = c.fault;
+                most += (int)(c.trials - population[p]);
+                held &= c.held <= 2 * population[p];
+                if (w == 0) first = jobs_hash(&c);
+                waits &= !strstr(options[o], "sync") || jobs_hash(&c) == first;
+            }
+        }
+    ok(!fault, "for any population, way and number of workers: %s",
+       fault ? fault : "no fault");
+    ok(held && most > 500, "a member has at most two states at a time");
+    ok(waits, "members that wait ask the same jobs for any number of workers");
+}
+
+/* ---- explore -------------------------------------------------------------------- */
+
+static void test_explore(weft_arena *mem)
+{
+    enum { N = 4000 };
+    crew c = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
+    const char *axes = "[knobs]\nx = log 0.01 .. 1\ny = 4 | 1 | 2\nn = 1 .. 50\nc = p | q "
+                       "| r\nsize = 1 .. 9";
+    weft_check(crew_setup(&c, axes, mem) == WEFT_OK, "%s", weft_error());
+    const double from[5] = {.1, 2, 2, 1, 7};
+    int times[3] = {0}, listed[3] = {0}, whole[3] = {0}, choice[3] = {0}, inside = 1;
+    double pairs = 0;
+    for (int i = 0; i < N; i++) {
+        double conf[5], again[5];
+        c.tuner->explore(c.self, i, from, conf);
+        c.tuner->explore(c.self, i, from, again);
+        inside &= memcmp(conf, again, sizeof conf) == 0 && conf[0] >= .01 && conf[0] <= 1 &&
+                  conf[2] >= 1 && conf[2] <= 50 && conf[4] == 7;
+        const int up = fabs(conf[0] - .12) < 1e-12, down = fabs(conf[0] - .08) < 1e-12;
+        times[up ? 2 : down ? 0 : 1]++;
+        listed[conf[1] > 3 ? 2 : conf[1] > 1.5 ? 1 : 0]++;
+        whole[conf[2] > 2.5 ? (conf[2] < 3.5 ? 2 : 1) : conf[2] < 1.5 ? 0 : 1]++;
+        choice[(int)conf[3]]++;
+        pairs += (double)((up || down) && conf[2] > 3.5) / N;
+    }
+    /* five standard errors of N draws */
+    const double tol = 5 * sqrt(.25 / N);
+    ok(inside,
+       "a copy's options are a function of its trial, in their ranges, its size the same");
+    is_near((double)times[0] / N, .375, tol, "numbers times 0.8");
+    is_near((double)times[2] / N, .375, tol, "or 1.2");
+    is_near((double)times[1] / N, .25, tol, "or drawn anew");
+    is_near((double)listed[0] / N, .375 + .25 / 3, tol, "lists of numbers: the next below");
+    is_near((double)listed[2] / N, .375 + .25 / 3, tol, "or above");
+    is_near((double)whole[0] / N, .375 + .25 / 50, tol, "integers move by one at least");
+    is_near((double)whole[2] / N, .375 + .25 / 50, tol, "either way");
+    is_near((double)choice[0] / N, 1. / 3, tol, "choices are drawn anew");
+    is_near(pairs, .75 * .25 * 47 / 50, tol, "each option on its own");
+    const double ends[5] = {1, 4, 50, 0, 7};
+    int clipped = 1, other = 0;
+    for (int i = 0; i < 100; i++) {
+        double conf[5];
+        c.tuner->explore(c.self, i, ends, conf);
+        clipped &= conf[0] <= 1 && conf[1] <= 4 && conf[2] <= 50;
+        other += conf[0] < 1;
+    }
+    ok(clipped && other > 30, "and none leaves its range");
+}
+
+static void refused(const char *options, const char *space, const char *says,
+                    weft_arena *mem)
+{
+    crew c = {.tuner = &weft_tuner_pbt, .options = options};
+    ok(crew_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
+       "refused: %s", weft_error());
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_toy(mem);
+    test_asynchronous(mem);
+    test_synchronous(mem);
+    test_contract(mem);
+    test_explore(mem);
+    refused("interval = 101", NULL, "pbt.interval", mem);
+    refused("", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
