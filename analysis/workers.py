@@ -42,7 +42,7 @@ def read(path):
         e = {k: f["events"][k][:] for k in ("job", "trial", "round", "resource", "cost",
                                             "valid_loss")}
         line = {k: f["timeline"][k][:] for k in ("job", "end")}
-        return e, dict(zip(line["job"], line["end"])), float(f.attrs["optimum"])
+        return e, dict(zip(line["job"], line["end"]))
 
 
 def rungs_of(e):
@@ -77,14 +77,14 @@ def put_on(e, workers):
     return end
 
 
-def time_of(paths, method, workers):
+def time_of(paths, method, workers, target):
     """Until the first configuration that is good; infinite where there is none. Jobs in all."""
     spent, jobs = 0.0, 0
     for path in paths:
-        e, end, optimum = read(path)
+        e, end = read(path)
         if method in WAIT:
             end = put_on(e, workers)
-        good = [end[j] for j, x in zip(e["job"], e["valid_loss"]) if x <= WITHIN * optimum]
+        good = [end[j] for j, x in zip(e["job"], e["valid_loss"]) if x <= target]
         if good:
             return spent + min(good), jobs + sum(t <= min(good) for t in end.values())
         spent += max(end.values())
@@ -95,6 +95,8 @@ def time_of(paths, method, workers):
 def collect(folder):
     """{method: {workers: [time of seed 1, 2 ...]}}, jobs likewise."""
     paths = defaultdict(list)
+    with h5py.File(f"{folder}/optimum.h5", "r") as f:
+        target = WITHIN * float(f.attrs["optimum"])
     for path in glob.glob(f"{folder}/*-*-*-*.h5"):
         method, workers, seed, again = re.match(r"(\w+)-(\d+)-(\d+)-(\d+)\.h5$",
                                                 path.rsplit("/", 1)[-1]).groups()
@@ -103,7 +105,8 @@ def collect(folder):
     for (method, workers, seed), own in paths.items():
         own = [p for _, p in sorted(own)]
         for w in WORKERS if method in WAIT else (workers,):
-            times[method][w][seed], jobs[method][w][seed] = time_of(own, method, w)
+            times[method][w][seed], jobs[method][w][seed] = time_of(own, method, w,
+                                                                     target)
     return times, jobs
 
 
