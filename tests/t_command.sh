@@ -36,7 +36,7 @@ steps=$WEFT_DIR/steps
 touch "$steps"
 [ "$(wc -l <"$steps")" = "$WEFT_DONE" ] || exit 21
 [ "$WEFT_TOTAL" = $((WEFT_DONE + WEFT_RESOURCE)) ] || exit 22
-[ "$WEFT_DONE" = 0 ] || grep -q "^$WEFT_TRIAL " "$steps" || exit 23
+[ "$WEFT_DONE" = 0 ] || [ -e "$1/copies" ] || grep -q "^$WEFT_TRIAL " "$steps" || exit 23
 ! env | grep -q '^OMPI_\|^PMIX_\|^PMI_\|^WEFT_SUPERVISOR' || exit 24
 [ "$WEFT_PARAMETERS" = "{\"x\": $PARAM_x, \"y-shift\": $PARAM_y_shift, \"fixed\": \"../a b\"}" ] || exit 25
 [ "$PARAM_fixed" = '../a b' ] || exit 26
@@ -103,6 +103,23 @@ tune 1 run.tuner=random space.source=list space.file="$tmp/list.tsv" space.confi
 result $? "configurations come from a list"
 "$weft" tune "$tmp/in.ini" --plan run.tuner=sha >"$tmp/out" 2>"$tmp/log" && grep -q '^resource *29 in all' "$tmp/out"
 result $? "a plan runs no program"
+
+# pbt RANKS TEAMS: trials that copy others; the winner's steps, of 12 units, are listed.
+pbt()
+{
+    touch "$tmp/copies"
+    tune "$1" run.teams="$2" run.tuner=pbt pbt.population=6 pbt.interval=3 pbt.max_resource=12 \
+        pbt.quantile=0.34 space.configs=6
+    status=$?
+    rm "$tmp/copies"
+    return $status
+}
+
+pbt 1 1 && ! grep -q failed "$tmp/log" && [ "$(wc -l <"$tmp/r.best/steps")" = 12 ]
+result $? "a population trains, whose copies begin with what their parents left"
+copied=$(digest)
+pbt 3 2 && [ -n "$copied" ] && [ "$(digest)" = "$copied" ]
+result $? "to the same digest by two teams"
 
 # ---- kills --------------------------------------------------------------------------------
 
