@@ -74,9 +74,6 @@ static void test_by_hand(weft_arena *mem)
     moves("the second round has a baseline",
           (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .discount = .5}, eta, later,
           2, mem);
-    moves("but not where there is none",
-          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .discount = -1}, eta, first,
-          2, mem);
     moves("root: the second step is smaller",
           (weft_mix_update){.schedule = WEFT_UPDATE_ROOT}, eta / sqrt(2), later, 2, mem);
     moves("aggressive: divided by the largest entry",
@@ -87,9 +84,6 @@ static void test_by_hand(weft_arena *mem)
           first, 1, mem);
     moves("horizon: by the root of the rounds", horizon, eta / 4, later, 2, mem);
     moves("the first round by its own mean", horizon, eta / 4, later, 1, mem);
-    moves("or none",
-          (weft_mix_update){.schedule = WEFT_UPDATE_HORIZON, .horizon = 16, .discount = -1},
-          eta / 4, first, 1, mem);
     moves("of those so far without one", so_far, eta / sqrt(2), later, 2, mem);
     moves("literal: exp(-s / sqrt n), no more", literal, 1. / 4, raw, 2, mem);
     moves("differences are scores",
