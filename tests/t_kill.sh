@@ -93,6 +93,7 @@ budget = 1500
 [fedex]
 k = 5
 END
+sed 's/^task = fed/&\nmixing = fedex/' "$tmp/fed.ini" >"$tmp/mixed.ini"
 "$weft" pack synthetic federated=generated clients=100 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
 result $? "a built-in federation is packed"
 
@@ -101,10 +102,10 @@ survives()
 {
     what="$2 on $1 by $3"
     begin=$(date +%s%N)
-    "$weft" tune "$tmp/$1.ini" run.tuner="$2" -o "$tmp/$2.h5" >"$tmp/log" 2>&1
+    "$weft" tune "$tmp/$1.ini" run.tuner="$2" -o "$tmp/$1-$2.h5" >"$tmp/log" 2>&1
     result $? "$what: a run is left alone"
     took=$(echo "$begin $(date +%s%N)" | awk '{ print ($2 - $1) / 1e9 }')
-    expected=$(digest "$tmp/$2.h5")
+    expected=$(digest "$tmp/$1-$2.h5")
     killed=0 starts=0 resumed=0
     while [ $killed -lt "$kills" ] && [ $starts -lt $((3 * kills)) ] &&
         { [ $killed = 0 ] || [ ! -e "$tmp/r.h5" ]; }
@@ -148,7 +149,7 @@ survives()
 }
 survives in ws_sha 1
 survives in random 2
-survives fed fedex 1
+survives mixed sha 1
 survives fed sha 2
 
 for signal in USR1 TERM INT; do
@@ -166,7 +167,7 @@ for signal in USR1 TERM INT; do
     result $? "SIG$signal: it is resumed"
     [ $((before + $(jobs_done))) = 12 ]
     result $? "SIG$signal: without doing a job twice"
-    [ "$(digest "$tmp/r.h5")" = "$(digest "$tmp/random.h5")" ]
+    [ "$(digest "$tmp/r.h5")" = "$(digest "$tmp/in-random.h5")" ]
     result $? "SIG$signal: and ends with the same digest"
     rm -rf "$tmp"/r.*
 done
