@@ -1,14 +1,14 @@
 /* Sparse rows against vectors side by side: an entry takes one line of cache for all of
  * them. Compilers do not make vector code of sums that stay in registers over a loop whose
- * other operand is not in order, so that vectors are written out; they are of four numbers,
+ * other operand is not in order, so that vectors are written out; they are of 16 bytes,
  * which all CPUs have, since memory sets the pace. Called by model/dual.c. */
 #include <string.h>
 
 #include "kernel.h"
 
-enum { QUAD = 4, AHEAD = 24 /* entries whose line is asked for before its use */ };
+enum { QUAD = 16 / sizeof(real), AHEAD = 24 /* entries fetched before their use */ };
 
-typedef real quad __attribute__((vector_size(4 * sizeof(real))));
+typedef real quad __attribute__((vector_size(16)));
 
 INLINE quad load(const real *p)
 {
@@ -19,7 +19,9 @@ INLINE quad load(const real *p)
 
 INLINE quad all(real x)
 {
-    return (quad){x, x, x, x};
+    quad v = {0};
+    for (int k = 0; k < QUAD; k++) v[k] = x;
+    return v;
 }
 
 INLINE void dots(const weft_sparse *x, int64_t i, const int wide, const real *w, double *z)
