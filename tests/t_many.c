@@ -3,6 +3,7 @@
  * RUN: np=1 np=2 */
 #include "../src/run/run_private.h"
 #include "scratch.h"
+#include "whole.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -63,13 +64,6 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real 
     res->cost = job->resource;
     t->steps++;
     return WEFT_OK;
-}
-
-static int toy_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
-{
-    (void)size;
-    out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {toy_nstate(self, 1)}};
-    return 1;
 }
 
 static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},

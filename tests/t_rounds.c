@@ -5,6 +5,7 @@
 #include "../src/run/run_private.h"
 #include "parts.h"
 #include "scratch.h"
+#include "whole.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -98,13 +99,6 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real 
     if (unit == toy_units(self, job) - 1) fill(res, &moved, loss + 1 / (double)state[0]);
     if (t->rounds++ == t->stop) raise(SIGTERM);
     return WEFT_OK;
-}
-
-static int toy_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
-{
-    (void)size;
-    out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {toy_nstate(self, 1)}};
-    return 1;
 }
 
 static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},

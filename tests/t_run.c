@@ -4,6 +4,7 @@
 #include "../src/run/run_private.h"
 #include "parts.h"
 #include "tap.h"
+#include "whole.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -95,13 +96,6 @@ static weft_status toy_score(void *self, const weft_job *job, const real *state,
     (void)self, (void)job, (void)part;
     *out = (weft_scores){.loss = (double)state[2]};
     return WEFT_OK;
-}
-
-static int toy_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
-{
-    (void)size;
-    out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {toy_nstate(self, 1)}};
-    return 1;
 }
 
 static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},

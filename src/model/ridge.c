@@ -195,6 +195,19 @@ static void unpack(const ridge_system *s, const double *x, real *w)
 
 /* ---- the model ---------------------------------------------------------------------- */
 
+/* Hands over the solution x[c][d], whose residual r[c][d] has this relative norm: weights w
+ * and what is told of the fit. */
+static void give(const ridge_system *s, const double *x, const double *r, double residual,
+                 real *w, weft_fitted *out)
+{
+    *out = (weft_fitted){.iterations = s->iterations,
+                         .passes = s->passes,
+                         .objective = objective(s, x, r),
+                         .residual = residual,
+                         .diverged = !isfinite(residual)};
+    unpack(s, x, w);
+}
+
 static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                       double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
@@ -210,12 +223,7 @@ static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, 
         for (int64_t i = 0; i < n; i++) x[i] = (double)w[i];
         residual = (o->solver == CHOLESKY && f->gram ? ridge_cholesky : ridge_cg)(&s, x, r);
     }
-    *out = (weft_fitted){.iterations = s.iterations,
-                         .passes = s.passes,
-                         .objective = objective(&s, x, r),
-                         .residual = residual,
-                         .diverged = !isfinite(residual)};
-    unpack(&s, x, w);
+    give(&s, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
 }
 
@@ -235,12 +243,7 @@ static void ridge_piece(const void *self, const weft_matrix *f, const int32_t *y
     double *x = state + 1, *r = x + n, *p = r + n;
     if (s.scale > 0) state[0] = ridge_cg_more(&s, iterations, x, r, (int)state[0], p);
     const double residual = s.scale > 0 ? ridge_norm(&s, r) / s.scale : 0;
-    *out = (weft_fitted){.iterations = s.iterations,
-                         .passes = s.passes,
-                         .objective = objective(&s, x, r),
-                         .residual = residual,
-                         .diverged = !isfinite(residual)};
-    unpack(&s, x, w);
+    give(&s, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
 }
 

@@ -208,6 +208,16 @@ static void share_result(weft_team *team, weft_job_record *e)
     weft_arena_free(tmp);
 }
 
+/* Of the state's tensors, without what the task keeps behind them. */
+static uint64_t weights_hash(const job_run *f)
+{
+    const weft_sched *s = f->s;
+    weft_tensor tensor[WEFT_MOST_TENSORS];
+    const int n = s->task->tensors(s->task_self, f->e->job.feature_fraction, tensor);
+    const int64_t size = weft_tensors_size(n, tensor);
+    return weft_hash(f->state->x, (size_t)size * sizeof *f->state->x, 0);
+}
+
 static void finish(job_run *f)
 {
     weft_job_record *e = f->e;
@@ -219,11 +229,7 @@ static void finish(job_run *f)
     if (isnan(e->res.loss)) e->res.loss = INFINITY;
     share_result(f->s->team, e);
     e->hash = weft_hash(f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
-    weft_tensor tensor[WEFT_MOST_TENSORS];
-    const weft_sched *s = f->s;
-    const int n = s->task->tensors(s->task_self, e->job.feature_fraction, tensor);
-    const int64_t size = weft_tensors_size(n, tensor);
-    e->weights = weft_hash(f->state->x, (size_t)size * sizeof *f->state->x, 0);
+    e->weights = weights_hash(f);
 }
 
 weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_state *out)

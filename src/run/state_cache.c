@@ -196,6 +196,12 @@ weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_state *state)
     return weft_agree(st, s->team);
 }
 
+/* Seconds that the file of a state may be on its way, from a host of another team. */
+static double wait_for(const weft_sched *s, const weft_cached *c)
+{
+    return c->here && s->teams > 1 ? WAIT_SECONDS : 0;
+}
+
 weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cached *parent,
                              real *x)
 {
@@ -209,11 +215,12 @@ weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cach
         memcpy(x, parent->state.x, bytes);
         return WEFT_OK;
     }
-    const double wait = parent->here && s->teams > 1 ? WAIT_SECONDS : 0;
-    if (n >= before) return weft_trace_load(s->trace, s->team, &parent->id, wait, x);
+    if (n >= before)
+        return weft_trace_load(s->trace, s->team, &parent->id, wait_for(s, parent), x);
     weft_arena *tmp = weft_arena_new();
     real *all = WEFT_NEW(tmp, real, before);
-    const weft_status st = weft_trace_load(s->trace, s->team, &parent->id, wait, all);
+    const weft_status st =
+        weft_trace_load(s->trace, s->team, &parent->id, wait_for(s, parent), all);
     if (st == WEFT_OK) memcpy(x, all, bytes);
     weft_arena_free(tmp);
     return st;
@@ -235,8 +242,8 @@ weft_status weft_cache_winner(weft_sched *s, const real **state)
         weft_arena *mem = weft_arena_new();
         c->state =
             (weft_state){.n = c->id.n, .x = WEFT_NEW(mem, real, c->id.n), .mem = mem};
-        const double wait = c->here && s->teams > 1 ? WAIT_SECONDS : 0;
-        const weft_status st = weft_trace_load(s->trace, s->team, &c->id, wait, c->state.x);
+        const weft_status st =
+            weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), c->state.x);
         if (st != WEFT_OK) forget(c);
         TRY(st);
     }
