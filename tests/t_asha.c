@@ -206,11 +206,9 @@ static weft_asked plain_job(plain *t, int trial, int rung, weft_job *job)
     for (int k = 0; k < rung; k++, at *= t->reduction) before = at;
     t->rung[trial] = rung;
     t->open++;
-    *job = (weft_job){.trial = trial,
-                      .from = -1,
-                      .index = rung,
-                      .resource = at - before,
-                      .last = rung == RUNGS - 1};
+    *job = weft_job_new(trial, at - before, NULL);
+    job->index = rung;
+    job->last = rung == RUNGS - 1;
     return WEFT_JOB;
 }
 

@@ -66,7 +66,7 @@ static void test_deadline(void)
         is_near(s->row[0].clients, 2, 0, "two are averaged");
         double mean[W];
         mean_step(t, set, 0.5, zero, mean);
-        is_near(distance(s->state, mean), 0, 1e-6, "and move the weights");
+        is_near(distance(s->state.x, mean), 0, 1e-6, "and move the weights");
     }
 }
 
@@ -89,7 +89,7 @@ static void test_nobody(void)
     close(kept);
     is_near(s->res.loss, 1, 0, "nobody in time is the worst there is");
     const double zero[W] = {0};
-    is_near(distance(s->state, zero), 0, 0, "and the weights stay");
+    is_near(distance(s->state.x, zero), 0, 0, "and the weights stay");
     FILE *f = fopen(path, "r");
     char line[512] = "";
     weft_check(f && (world.rank > 0 || fgets(line, sizeof line, f)), "nothing was said");
@@ -199,9 +199,9 @@ static void test_global(void)
     stand_two(&s, t, "error", "global");
     for (int r = 0; r < 8; r++) {
         double w[W], none[W];
-        wide(s.state, w);
+        wide(s.state.x, w);
         units(&s, 1, 0, 1);
-        const int good = who_moved(t, w, s.state);
+        const int good = who_moved(t, w, s.state.x);
         if (good == 0 || good == ALL) continue;
         memcpy(none, w, sizeof none);
         const sums own = scored(t, good, 0, none);
@@ -220,9 +220,9 @@ static void test_train_loss(void)
     stand_two(&s, t, "loss", "personal");
     for (int r = 0; r < 8; r++) {
         double w[W];
-        wide(s.state, w);
+        wide(s.state.x, w);
         units(&s, 1, 0, 1);
-        const int good = who_moved(t, w, s.state);
+        const int good = who_moved(t, w, s.state.x);
         if (good == 0) continue;
         double loss = 0, n = 0;
         for (int c = 0; c < 5; c++) {

@@ -52,7 +52,7 @@ static void test_one_client(void)
         }
         for (int i = 0; i < W; i++) w[i] += 0.5 * (own[i] - w[i]);
     }
-    is_near(distance(s->state, w), 0, 1e-6, "two rounds of one client are SGD by hand");
+    is_near(distance(s->state.x, w), 0, 1e-6, "two rounds of one client are SGD by hand");
     ok(s->row[1].samples > 39.9 && s->row[1].samples < 40.1, "two epochs of 20 samples");
     ok(s->row[0].clients > 0 && s->row[0].bytes > 0, "the row says so");
 }
@@ -77,7 +77,7 @@ static void test_averages(void)
             sum += n;
         }
         for (int i = 0; i < W; i++) mean[i] /= sum;
-        is_near(distance(s->state, mean), 0, 1e-6, "the %s average of five clients",
+        is_near(distance(s->state.x, mean), 0, 1e-6, "the %s average of five clients",
                 plain ? "plain" : "weighted");
     }
 }
@@ -92,7 +92,7 @@ static void test_scores(void)
                 "eval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
                 1, 3);
     double w[W], before = 0, after = 0, wrong = 0, n = 0;
-    wide(s->state, w);
+    wide(s->state.x, w);
     weft_scores out;
     for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
         before = after = wrong = n = 0;
@@ -108,7 +108,7 @@ static void test_scores(void)
             n += a.n;
         }
         const weft_status st =
-            fed->score(s->self, &s->job, s->state, (weft_part)part, &out);
+            fed->score(s->self, &s->job, s->state.x, (weft_part)part, &out);
         ok(st == WEFT_OK, "a score of all clients");
         is_near(out.loss, before / n, 1e-6, "loss of the server's weights, %s",
                 weft_part_name[part]);
@@ -227,12 +227,17 @@ static const weft_mix_update rules[] = {
     {.schedule = WEFT_UPDATE_ROOT, .discount = 1, .floor = 0.01},
     {.schedule = WEFT_UPDATE_RACING, .eta = 0.999}};
 
-static uint64_t hash_of(const stand *s)
+static const void *packed_of(const stand *s)
 {
-    uint64_t h = weft_hash(s->state, (size_t)s->nstate * sizeof(real), 0);
     char *packed = WEFT_NEW(mem, char, weft_result_bytes(s->mix.k));
     weft_result_pack(&s->res, packed);
-    h = weft_hash(packed, weft_result_bytes(s->mix.k), h);
+    return packed;
+}
+
+static uint64_t hash_of(const stand *s)
+{
+    uint64_t h = weft_state_hash(&s->state);
+    h = weft_hash(packed_of(s), weft_result_bytes(s->mix.k), h);
     return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
 }
 
@@ -246,7 +251,8 @@ static void test_stops(toy *t, weft_mix_update moving, int k, int rounds, uint64
         units(&before, rounds, 0, stop);
         weft_check(stand_up(&after, t, mixed, k) == WEFT_OK, "%s", weft_error());
         after.job.update = moving;
-        memcpy(after.state, before.state, (size_t)after.nstate * sizeof(real));
+        weft_state_copy(&after.state, &before.state);
+        weft_result_unpack(&after.res, packed_of(&before));
         memcpy(after.row, before.row, sizeof after.row);
         after.rows = before.rows;
         units(&after, rounds, stop, rounds);
@@ -283,13 +289,13 @@ static void test_jobs(void)
     stand *two = trained(t, "[fed]\ncohort = 7\n", 1, 4);
     units(two, 3, 0, 3);
     stand *one = trained(t, "[fed]\ncohort = 7\n", 1, 7);
-    ok(memcmp(one->state, two->state, W * sizeof(real)) == 0,
+    ok(memcmp(one->state.x, two->state.x, W * sizeof(real)) == 0,
        "seven rounds are four and three");
     is_near(one->res.loss, two->res.loss, 0, "with the same pooled score");
     stand *copy = trained(t, "[fed]\ncohort = 7\n", 1, 4);
     copy->job.trial = 1;
     units(copy, 3, 0, 3);
-    ok(memcmp(one->state, copy->state, W * sizeof(real)) == 0 &&
+    ok(memcmp(one->state.x, copy->state.x, W * sizeof(real)) == 0 &&
            fabs(copy->res.loss - one->res.loss) > 0,
        "a copied trial begins its own scores");
 }
@@ -301,7 +307,7 @@ static void test_divergence(void)
     is_near(s->row[1].diverged, 4, 0, "all clients diverge");
     is_near(s->row[1].clients, 0, 0, "none is averaged");
     double zero[W] = {0};
-    is_near(distance(s->state, zero), 0, 0, "the weights stay");
+    is_near(distance(s->state.x, zero), 0, 0, "the weights stay");
     is_near(s->res.loss, 1, 0, "and all is wrong");
     s = trained(t, "[fed]\ncohort = 5\nscore = loss\n[client]\nlr = 1e6\n", 1, 2);
     is_near(s->res.loss, 2 * log(C), 1e-12, "or as lossy as it gets");
@@ -317,11 +323,11 @@ static void test_divergence(void)
     int found = 0, rounds = 0;
     for (int round = 0; round < 12; round++) {
         double w[W];
-        wide(both.state, w);
+        wide(both.state.x, w);
         units(&both, 1, 0, 1);
         const weft_round *row = &both.row[round];
         if (row->clients < 1 || row->diverged < 1) continue;
-        found += sets_giving(t, 0.5, w, both.state) == 1;
+        found += sets_giving(t, 0.5, w, both.state.x) == 1;
         rounds++;
     }
     ok(rounds > 5 && found == rounds, "a client that diverged is left out of the average");
@@ -342,14 +348,14 @@ static void test_devices(void)
     int right = 1, lost = 0;
     for (int round = 0; round < 10; round++) {
         double w[W];
-        wide(s.state, w);
+        wide(s.state.x, w);
         units(&s, 1, 0, 1);
         const weft_round *row = &s.row[round];
         right &= row->clients + row->dropped > 4.5 && row->diverged < 0.5;
         if (row->clients > 0)
-            right &= sets_giving(t, 0.5, w, s.state) == 1;
+            right &= sets_giving(t, 0.5, w, s.state.x) == 1;
         else
-            right &= distance(s.state, w) <= 0;
+            right &= distance(s.state.x, w) <= 0;
         lost += (int)row->dropped;
     }
     ok(right, "the average is that of the devices that came back");
@@ -411,7 +417,7 @@ static void test_server(void)
         const double v = 0.99 * 1e-4 + 0.01 * delta[i] * delta[i];
         w[i] = 0.1 * 0.1 * delta[i] / (sqrt(v) + 0.01);
     }
-    is_near(distance(s->state, w), 0, 1e-6, "Adam takes the mean change as its gradient");
+    is_near(distance(s->state.x, w), 0, 1e-6, "Adam takes the mean change as its gradient");
 }
 
 /* Clients of a winner that is a mixture train by what they draw, or by its mode. */
@@ -430,7 +436,7 @@ static void test_mode(void)
         s.mix.conf[1] = 2;
         s.mix.logp[0] = log(1 - p[e]);
         s.mix.logp[1] = log(p[e]);
-        const weft_status st = fed->score(s.self, &s.job, s.state, WEFT_TEST, &out);
+        const weft_status st = fed->score(s.self, &s.job, s.state.x, WEFT_TEST, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
         loss[e] = out.personal_loss;
     }
@@ -456,22 +462,22 @@ static void test_caps(void)
                "%s", weft_error());
     units(&again, 1, 0, 1);
     double w[W], loss = 0;
-    wide(again.state, w);
+    wide(again.state.x, w);
     units(&again, 1, 0, 1);
     for (int c = 0; c < 5; c++)
         loss += softmax(t, c, first_of(t, c, WEFT_VALID), 1, w, NULL).loss;
     is_near(again.row[1].before_loss, loss / 5, 1e-6, "one validation sample a client");
 
     again.job.resource = 0;
-    double z, was[W];
-    wide(again.state, was);
+    double was[W];
+    wide(again.state.x, was);
     weft_round row = {0};
     const weft_status st =
-        fed->step(again.self, &again.job, 0, again.state, &row, &z, &again.res);
+        fed->step(again.self, &again.job, 0, &again.state, &row, &again.res);
     double all = 0;
     for (int c = 0; c < 5; c++) all += part_score(t, c, WEFT_VALID, was).loss;
     ok(st == WEFT_OK && fed->units(again.self, &again.job) == 1 &&
-           distance(again.state, was) <= 0,
+           distance(again.state.x, was) <= 0,
        "a job of no rounds leaves the weights");
     is_near(row.valid_loss, all / 22, 1e-6, "and scores them");
 }

@@ -102,18 +102,19 @@ static void test_round(int every)
         net->score(a.self, a.work, w, &b, &before);
     }
     for (int64_t i = 0; i < a.n; i++)
-        most = worse(most, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state[i]));
+        most =
+            worse(most, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state.x[i]));
     is_near(most, 0, 1e-6, "a round of text, %s, is a step on all windows",
             every ? "all targets" : "last target");
     is_near(s->row[0].before_loss, before.loss / (double)before.count, 1e-6,
             "scored before on the validation windows");
     for (int c = 0; c < SPEAKERS; c++) {
         const weft_batch b = windows_of(c, WEFT_TEST, place);
-        net->score(a.self, a.work, s->state, &b, &test);
+        net->score(a.self, a.work, s->state.x, &b, &test);
     }
     ok(test.count == 11 * (every ? LENGTH : 1), "so many predictions");
     weft_scores out;
-    const weft_status st = fed->score(s->self, &s->job, s->state, WEFT_TEST, &out);
+    const weft_status st = fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &out);
     ok(st == WEFT_OK, "scored on the test windows");
     is_near(out.loss, test.loss / (double)test.count, 1e-6, "to the loss of the network");
     is_near(out.error, (double)test.wrong / (double)test.count, 1e-12, "and its error");
@@ -127,7 +128,7 @@ static void test_same_bits(void)
                              "[client]\nlr = 0.3\nbatch = 3\nepochs = 2\ndropout = 0.2\n"
                              "[lstm]\nembedding = 3\nhidden = 16\nlayers = 2\n",
                              1, 6);
-    digest(weft_hash(s->state, (size_t)s->nstate * sizeof(real), 0));
+    digest(weft_state_hash(&s->state));
     ok(s->row[5].train_loss < s->row[0].train_loss, "the loss falls");
 
     s = trained(&t,

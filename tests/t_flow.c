@@ -23,9 +23,14 @@ typedef struct stand {
     weft_space space;
     weft_job job;
     weft_result res;
-    real *state;
-    int64_t nstate;
+    weft_state state;
 } stand;
+
+/* The trial begins again. */
+static void afresh(stand *s)
+{
+    s->state = weft_state_new(task, s->self, &s->job, mem);
+}
 
 static weft_status set_up(stand *s, const char *options, weft_data *data)
 {
@@ -45,13 +50,11 @@ static weft_status set_up(stand *s, const char *options, weft_data *data)
                           .memory = 1e9,
                           .mem = mem};
     TRY(task->setup(s->self, &env));
-    s->job = (weft_job){.from = -1, .feature_fraction = 1};
-    s->job.mix = weft_mix_new(1, s->space.dim, mem);
+    const weft_mix mix = weft_mix_new(1, s->space.dim, mem);
+    s->job = weft_job_new(0, 0, &mix);
     weft_space_get(&s->space, 0, s->job.mix.conf);
-    s->nstate = task->nstate(s->self, 1);
-    s->state = WEFT_NEW(mem, real, s->nstate);
     s->res = weft_result_new(1, mem);
-    task->start(s->self, &s->job, s->state);
+    afresh(s);
     return WEFT_OK;
 }
 
@@ -65,8 +68,8 @@ static stand *stand_up(const char *options, weft_data *data)
 static double train(stand *s, double resource)
 {
     s->job.resource = resource;
-    weft_check(task->step(s->self, &s->job, 0, s->state, NULL, NULL, &s->res) == WEFT_OK,
-               "%s", weft_error());
+    weft_check(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_OK, "%s",
+               weft_error());
     s->job.index++;
     return s->res.loss;
 }
@@ -88,7 +91,7 @@ static const real *tensor(const stand *s, const char *name)
     weft_tensor t[WEFT_MOST_TENSORS];
     const int n = task->tensors(s->self, 1, t);
     for (int i = 0; i < n; i++)
-        if (strcmp(t[i].name, name) == 0) return s->state + t[i].at;
+        if (strcmp(t[i].name, name) == 0) return s->state.x + t[i].at;
     weft_die("no tensor %s", name);
 }
 
@@ -195,7 +198,7 @@ static void test_optimum(void)
         double least = INFINITY;
         for (int i = 0; i < 3000; i++) {
             weft_space_get(&s->space, i, s->job.mix.conf);
-            task->start(s->self, &s->job, s->state);
+            afresh(s);
             for (int r = 1; r <= 12; r++) least = fmin(least, train(s, 1));
         }
         ok(best <= least && least < best * 1.01,
@@ -209,7 +212,7 @@ static void test_optimum(void)
     double least = INFINITY;
     for (int64_t i = 0; i < s->space.count; i++) {
         weft_space_get(&s->space, i, s->job.mix.conf);
-        task->start(s->self, &s->job, s->state);
+        afresh(s);
         for (int r = 1; r <= 9; r++) least = fmin(least, train(s, 1));
     }
     is_near(task->optimum(s->self, 9), least, 0, "the optimum of a grid is its best point");
@@ -226,10 +229,10 @@ static void test_split(void)
         stand *one = stand_up(options, NULL), *many = stand_up(options, NULL);
         train(one, 24);
         for (int i = 0; i < 6; i++) train(many, 4);
-        ok(memcmp(one->state, many->state, (size_t)one->nstate * sizeof(real)) == 0 &&
+        ok(weft_state_hash(&one->state) == weft_state_hash(&many->state) &&
                !(fabs(one->res.loss - many->res.loss) > 0),
            "%s: six jobs have the bits of one", method[k]);
-        digest(weft_hash(one->state, (size_t)one->nstate * sizeof(real), 0));
+        digest(weft_state_hash(&one->state));
     }
 }
 
@@ -274,7 +277,7 @@ static void test_noise(void)
     int split = 1;
     for (int i = 0; i < TRIALS; i++) {
         s->job.trial = i;
-        task->start(s->self, &s->job, s->state);
+        afresh(s);
         train(s, 4);
         const double x[2] = {s->res.loss - s->res.valid_loss, log(s->res.cost / 4)};
         for (int k = 0; k < 2; k++) {
@@ -412,11 +415,11 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
     }
     is_near(off / most, 0, sizeof(real) == 4 ? 3e-6 : 1e-9, "%s: weights of real descent",
             what);
-    digest(weft_hash(s->state, (size_t)s->nstate * sizeof(real), 0));
+    digest(weft_state_hash(&s->state));
     /* their squared error is that of the residuals */
     weft_scores score;
-    weft_check(task->score(s->self, &s->job, s->state, WEFT_TRAIN, &score) == WEFT_OK, "%s",
-               weft_error());
+    weft_check(task->score(s->self, &s->job, s->state.x, WEFT_TRAIN, &score) == WEFT_OK,
+               "%s", weft_error());
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         double z = -y[i];
@@ -514,7 +517,7 @@ static void test_refusals(void)
     stand *s = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
     s->job.mix = weft_mix_new(2, 1, mem);
     s->res = weft_result_new(2, mem);
-    ok(task->step(s->self, &s->job, 0, s->state, NULL, NULL, &s->res) == WEFT_ECONF &&
+    ok(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_ECONF &&
            strstr(weft_error(), "mixtures"),
        "mixtures are refused");
 }

@@ -29,16 +29,16 @@ typedef struct toy {
     int steps;
 } toy;
 
-static int64_t toy_nstate(const void *self, int k)
+static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
-    (void)k;
-    return ((const toy *)self)->n;
+    (void)job;
+    size->nx = ((const toy *)self)->n;
 }
 
-static void toy_start(const void *self, const weft_job *job, real *state)
+static void toy_start(const void *self, const weft_job *job, weft_state *state)
 {
     const toy *t = self;
-    for (int64_t i = 0; i < t->n; i++) state[i] = (real)(job->trial + i % 7);
+    for (int64_t i = 0; i < t->n; i++) state->x[i] = (real)(job->trial + i % 7);
 }
 
 static int64_t toy_affinity(const void *self, const weft_job *job)
@@ -53,12 +53,12 @@ static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
     *out = (weft_cost){.flops = 1};
 }
 
-static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real *state,
-                            weft_round *row, double *z, weft_result *res)
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
+                            weft_state *state, weft_round *row, weft_result *res)
 {
-    (void)unit, (void)row, (void)z;
+    (void)unit, (void)row;
     toy *t = self;
-    state[0] += 1;
+    state->x[0] += 1;
     res->loss = weft_rng_unit(
         weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)job->trial, (uint64_t)job->index, 0).v[0]);
     res->cost = job->resource;
@@ -91,14 +91,10 @@ static weft_asked halver_ask(void *self, weft_job *job)
     while (h->next >= h->n && h->next < all && h->loss[h->next - h->n] > 0.5) h->next++;
     if (h->next == all) return WEFT_DONE;
     const int again = h->next >= h->n;
-    *job = (weft_job){.trial = h->next++ % h->n,
-                      .from = -1,
-                      .index = again,
-                      .resource = 1,
-                      .feature_fraction = 1,
-                      .last = again || !h->pauses,
-                      .eligibility = WEFT_WINS_LOSS,
-                      .mix = h->mix};
+    *job = weft_job_new(h->next++ % h->n, 1, &h->mix);
+    job->index = again;
+    job->last = again || !h->pauses;
+    job->eligibility = WEFT_WINS_LOSS;
     return WEFT_JOB;
 }
 

@@ -36,7 +36,7 @@ typedef struct stand {
     weft_space space;
     weft_job job;
     weft_result res;
-    real *state;
+    weft_state state;
 } stand;
 
 static int stops;
@@ -73,10 +73,10 @@ static weft_status set_up(stand *s, const char *how)
                           .stopped = is_stopped};
     TRY(task->setup(s->self, &env));
     s->res = weft_result_new(1, mem);
-    s->state = WEFT_NEW(mem, real, task->nstate(s->self, 1));
-    s->job = (weft_job){.from = -1, .feature_fraction = 1, .mix = weft_mix_new(1, 1, mem)};
+    const weft_mix mix = weft_mix_new(1, 1, mem);
+    s->job = weft_job_new(0, 0, &mix);
+    s->state = weft_state_new(task, s->self, &s->job, mem);
     s->job.mix.conf[0] = 5;
-    task->start(s->self, &s->job, s->state);
     return WEFT_OK;
 }
 
@@ -85,7 +85,7 @@ static weft_status run(stand *s, int trial, int job, double resource)
     s->job.trial = trial;
     s->job.id = job;
     s->job.resource = resource;
-    return task->step(s->self, &s->job, 0, s->state, NULL, NULL, &s->res);
+    return task->step(s->self, &s->job, 0, &s->state, NULL, &s->res);
 }
 
 /* A task with the state of another: its trial goes on, or another copies it. */
@@ -93,7 +93,7 @@ static stand *after(const stand *other, const char *how)
 {
     stand *s = WEFT_NEW(mem, stand, 1);
     weft_check(set_up(s, how) == WEFT_OK, "%s", weft_error());
-    memcpy(s->state, other->state, (size_t)task->nstate(s->self, 1) * sizeof *s->state);
+    weft_state_copy(&s->state, &other->state);
     return s;
 }
 
@@ -158,7 +158,7 @@ static void test_directories(void)
     ok(run(d, 8, 3, 1) == WEFT_OK && fabs(d->res.loss - 3) < 1e-15, "copies are copied");
     ok(run(d, 8, 3, 1) == WEFT_OK && fabs(d->res.loss - 4) < 1e-15,
        "a directory of a job that was done but not recorded is replaced");
-    digest(weft_hash(d->state, (size_t)task->nstate(d->self, 1) * sizeof *d->state, 0));
+    digest(weft_state_hash(&d->state));
     ok(shell("test \"$(ls -d files-* | wc -l)\" = 4"), "no attempt is left");
     ok(shell("rm -r files-0-2"), "a directory is lost");
     fails(run(c, 0, 4, 1), WEFT_EFILE, "files-0-2 is missing, which job 2 left", "--force",

@@ -34,17 +34,17 @@ static const weft_opt toy_opts[] = {{.name = "gamma",
 static const weft_kind toy_kind = {
     .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
 
-static int64_t toy_nstate(const void *self, int k)
-{
-    (void)self, (void)k;
-    return NSTATE;
-}
-
-static void toy_start(const void *self, const weft_job *job, real *state)
+static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     (void)self;
-    memset(state, 0, NSTATE * sizeof *state);
-    state[2] = (real)job->trial;
+    size->nx = NSTATE;
+    size->naux = 1 + (job ? job->mix.k : 1); /* a sum, and one for each arm */
+}
+
+static void toy_start(const void *self, const weft_job *job, weft_state *state)
+{
+    (void)self;
+    state->x[2] = (real)job->trial;
 }
 
 static int64_t toy_affinity(const void *self, const weft_job *job)
@@ -65,18 +65,14 @@ static int64_t toy_units(const void *self, const weft_job *job)
     return job->resource > 0 ? ROUNDS * (int64_t)job->resource : 1;
 }
 
-static void fill(weft_result *res, const weft_mix *m, double loss)
+static void fill(weft_result *res, double loss)
 {
     res->loss = res->valid_loss = loss;
-    for (int i = 0; i < m->k; i++) {
-        res->arm_count[i] = m->logp[i] > -INFINITY ? 10 : 0;
-        res->arm_loss[i] = 10 * fabs(m->conf[i] - 3);
-    }
 }
 
 /* Each arm is seen by one rank; the loss is that of the mixture, and the mixture moves. */
-static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real *state,
-                            weft_round *row, double *z, weft_result *res)
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
+                            weft_state *state, weft_round *row, weft_result *res)
 {
     toy *t = self;
     if (t->rounds == t->die) return weft_fail(WEFT_EFILE, "the machine is lost");
@@ -85,18 +81,24 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real 
     for (int i = 0; i < m->k; i++)
         if (i % t->team->size == t->team->rank) grad[i] = fabs(m->conf[i] - 3);
     weft_sum_f64(t->team, grad, (size_t)m->k, 1000);
-    for (int i = 0; i < m->k; i++) loss += exp(z[i]) * grad[i];
+    for (int i = 0; i < m->k; i++) loss += exp(res->logp[i]) * grad[i];
     weft_mix moved = *m;
-    moved.logp = z;
-    row->before_loss = loss + 1 / (1 + (double)state[0]);
+    moved.logp = res->logp;
+    row->before_loss = loss + 1 / (1 + (double)state->x[0]);
     weft_mix_step(&moved, 0.1, grad);
-    state[0] += 1;
-    state[1] = (real)(0.5 * (double)state[1] + (double)job->id + (double)unit);
-    state[3 + (int)state[0] % 200] = (real)loss;
+    state->x[0] += 1;
+    state->x[1] = (real)(0.5 * (double)state->x[1] + (double)job->id + (double)unit);
+    state->x[3 + (int)state->x[0] % 200] = (real)loss;
+    state->aux[0] += loss;
+    for (int i = 0; i < m->k; i++) {
+        state->aux[1 + i] += grad[i];
+        res->arm_count[i] += m->logp[i] > -INFINITY;
+        res->arm_loss[i] += grad[i] * state->aux[0];
+    }
     row->after_loss = loss;
-    row->entropy = z[0];
+    row->entropy = res->logp[0];
     row->valid_loss = row->valid_error = NAN;
-    if (unit == toy_units(self, job) - 1) fill(res, &moved, loss + 1 / (double)state[0]);
+    if (unit == toy_units(self, job) - 1) fill(res, loss + 1 / (double)state->x[0]);
     if (t->rounds++ == t->stop) raise(SIGTERM);
     return WEFT_OK;
 }
@@ -163,10 +165,9 @@ static weft_status prepare(bench *b, const setting *how)
 
 static uint64_t digest_of(bench *b)
 {
-    const real *state;
+    const weft_state *state;
     if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
-    return weft_hash(state, NSTATE * sizeof *state,
-                     weft_job_record_digest(b->sched.event, b->sched.n));
+    return weft_state_hash(state) ^ weft_job_record_digest(b->sched.event, b->sched.n);
 }
 
 static void finish(bench *b, int done)

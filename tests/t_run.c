@@ -38,17 +38,16 @@ static const weft_opt toy_opts[] = {{.name = "gamma",
 static const weft_kind toy_kind = {
     .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
 
-static int64_t toy_nstate(const void *self, int k)
+static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
-    (void)self, (void)k;
-    return NSTATE;
+    (void)self, (void)job;
+    size->nx = NSTATE;
 }
 
-static void toy_start(const void *self, const weft_job *job, real *state)
+static void toy_start(const void *self, const weft_job *job, weft_state *state)
 {
     (void)self;
-    memset(state, 0, NSTATE * sizeof *state);
-    state[3] = (real)job->trial;
+    state->x[3] = (real)job->trial;
 }
 
 /* Odd configurations come after even ones. */
@@ -58,14 +57,14 @@ static int64_t toy_affinity(const void *self, const weft_job *job)
     return job->mix.k > 1 ? -1 : job->mix.id[0] % 2;
 }
 
-static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real *state,
-                            weft_round *row, double *z, weft_result *res)
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
+                            weft_state *state, weft_round *row, weft_result *res)
 {
-    (void)unit, (void)row, (void)z;
+    (void)unit, (void)row;
     toy *t = self;
     if (t->steps < 64) t->order[t->steps] = job->id;
-    state[0] += 1;
-    state[1] = (real)(0.5 * (double)state[1] + (double)job->id);
+    state->x[0] += 1;
+    state->x[1] = (real)(0.5 * (double)state->x[1] + (double)job->id);
     double share[64] = {0}, sum = 0; /* of each arm, by the rank that it falls to */
     for (int i = 0; i < job->mix.k; i++) {
         const double miss = fabs(job->mix.conf[i] - 3);
@@ -78,7 +77,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real 
     for (int i = 0; i < job->mix.k; i++) sum += share[i];
     res->loss = res->valid_loss = sum + 1 / (double)(1 + job->index);
     res->valid_error = 0.5;
-    state[2] += (real)sum;
+    state->x[2] += (real)sum;
     res->cost = job->resource;
     if (t->steps++ == t->stop_at) raise(SIGTERM);
     return WEFT_OK;
@@ -90,11 +89,11 @@ static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
     *out = (weft_cost){.flops = 1};
 }
 
-static weft_status toy_score(void *self, const weft_job *job, const real *state,
-                             weft_part part, weft_scores *out)
+static weft_status toy_score(void *self, const weft_job *job, const real *x, weft_part part,
+                             weft_scores *out)
 {
     (void)self, (void)job, (void)part;
-    *out = (weft_scores){.loss = (double)state[2]};
+    *out = (weft_scores){.loss = (double)x[2]};
     return WEFT_OK;
 }
 
@@ -145,14 +144,10 @@ static weft_asked script_ask(void *self, weft_job *job)
     s->asked++;
     s->mix.id[0] = l->config;
     weft_space_get(s->space, l->config, s->mix.conf);
-    *job = (weft_job){.trial = l->trial,
-                      .from = l->from,
-                      .index = l->index,
-                      .resource = 1,
-                      .feature_fraction = 1,
-                      .last = l->last,
-                      .eligibility = WEFT_WINS_RESOURCE,
-                      .mix = s->mix};
+    *job = weft_job_new(l->trial, 1, &s->mix);
+    job->from = l->from;
+    job->index = l->index;
+    job->last = l->last;
     return WEFT_JOB;
 }
 
@@ -217,10 +212,9 @@ static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
 
 static uint64_t digest_of(bench *b)
 {
-    const real *state;
+    const weft_state *state;
     if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
-    return weft_hash(state, NSTATE * sizeof *state,
-                     weft_job_record_digest(b->sched.event, b->sched.n));
+    return weft_state_hash(state) ^ weft_job_record_digest(b->sched.event, b->sched.n);
 }
 
 static void finish(bench *b, int done)
@@ -268,10 +262,10 @@ static void test_winner(weft_team *team)
     for (int i = 0; i < 8; i++)
         if (b.sched.event[i].res.loss < b.sched.event[best].res.loss) best = i;
     ok(b.sched.winner.job.id == best, "the winner of a sweep has the lowest loss");
-    const real *state = NULL;
+    const weft_state *state = NULL;
     st = weft_cache_winner(&b.sched, &state);
-    ok(st == WEFT_OK && state[0] >= 1 && state[0] <= 1, "its state is kept");
-    is_near(state[1], best, 0, "and is its own");
+    ok(st == WEFT_OK && state->x[0] >= 1 && state->x[0] <= 1, "its state is kept");
+    is_near((double)state->x[1], best, 0, "and is its own");
     digest(digest_of(&b));
     finish(&b, 0);
 

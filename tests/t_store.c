@@ -270,10 +270,13 @@ static void test_file(void)
            weft_file_get(at("state"), back, 6) == WEFT_OK && strcmp(back, "other") == 0,
        "bytes come back from a file");
     char head[4] = "";
-    ok(weft_file_put_after(at("headed"), "head", 4, "tail", 5) == WEFT_OK &&
-           weft_file_get_after(at("headed"), head, 4, back, 5) == WEFT_OK &&
+    const void *const parts[] = {"head", "", "tail"};
+    void *const to[] = {head, NULL, back};
+    const size_t bytes[] = {4, 0, 5};
+    ok(weft_file_put_parts(at("parts"), 3, parts, bytes) == WEFT_OK &&
+           weft_file_get_parts(at("parts"), 3, to, bytes) == WEFT_OK &&
            memcmp(head, "head", 4) == 0 && strcmp(back, "tail") == 0,
-       "and after a head");
+       "and from one of several parts");
     fails(weft_file_get(at("state"), back, 5), "6 bytes", "5", "a file of another size");
     fails(weft_file_get(at("stale"), back, 5), "stale", "No such file", "a missing state");
     fails(weft_file_put(at("no/state"), "x", 1), "no/state", "No such file",

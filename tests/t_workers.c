@@ -59,17 +59,16 @@ typedef struct toy {
     int order[MOST_JOBS]; /* of jobs: when they were done here, 0: not */
 } toy;
 
-static int64_t toy_nstate(const void *self, int k)
+static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
-    (void)self, (void)k;
-    return NSTATE;
+    (void)self, (void)job;
+    size->nx = NSTATE;
 }
 
-static void toy_start(const void *self, const weft_job *job, real *state)
+static void toy_start(const void *self, const weft_job *job, weft_state *state)
 {
     (void)self;
-    memset(state, 0, NSTATE * sizeof *state);
-    state[1] = (real)job->mix.conf[0];
+    state->x[1] = (real)job->mix.conf[0];
 }
 
 static int64_t toy_affinity(const void *self, const weft_job *job)
@@ -98,17 +97,17 @@ static double toy_seconds(const void *self, const weft_job *job, double before)
 }
 
 /* The state is a trail of the jobs that it went through; the loss depends on it. */
-static weft_status toy_step(void *self, const weft_job *job, int64_t unit, real *state,
-                            weft_round *row, double *z, weft_result *res)
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
+                            weft_state *state, weft_round *row, weft_result *res)
 {
-    (void)unit, (void)row, (void)z;
+    (void)unit, (void)row;
     toy *t = self;
     double one = t->team->rank == 0;
     weft_sum_f64(t->team, &one, 1, 1);
-    state[0] += (real)one;
-    state[1] = (real)(0.7 * (double)state[1] + uniform(job->trial, job->index, 2));
-    state[2 + (int)state[0] % (NSTATE - 2)] = (real)job->id;
-    res->loss = res->valid_loss = job->trial % 7 == 3 ? (double)NAN : (double)state[1];
+    state->x[0] += (real)one;
+    state->x[1] = (real)(0.7 * (double)state->x[1] + uniform(job->trial, job->index, 2));
+    state->x[2 + (int)state->x[0] % (NSTATE - 2)] = (real)job->id;
+    res->loss = res->valid_loss = job->trial % 7 == 3 ? (double)NAN : (double)state->x[1];
     if (job->trial == 5) res->loss = INFINITY;
     res->cost = duration(job);
     t->order[job->id % MOST_JOBS] = ++t->steps;
@@ -215,14 +214,11 @@ static weft_asked promoter_ask(void *self, weft_job *job)
     if (p->mistake == BY_TEAM) p->mix.conf[0] += p->team;
     if (p->mistake == BY_TIME) p->mix.conf[0] += weft_now();
     if (p->mistake == BY_ADDRESS) p->mix.conf[0] += (double)((uintptr_t)p / 64 % 4096);
-    *job = (weft_job){.trial = p->mistake == NUMBERS ? 2 * i : i,
-                      .from = from,
-                      .index = p->mistake == INDEX_ZERO ? 0 : r->jobs,
-                      .resource = 1 << r->jobs,
-                      .feature_fraction = 1,
-                      .last = ++r->jobs == TOP,
-                      .eligibility = WEFT_WINS_LOSS,
-                      .mix = p->mix};
+    *job = weft_job_new(p->mistake == NUMBERS ? 2 * i : i, 1 << r->jobs, &p->mix);
+    job->from = from;
+    job->index = p->mistake == INDEX_ZERO ? 0 : r->jobs;
+    job->last = ++r->jobs == TOP;
+    job->eligibility = WEFT_WINS_LOSS;
     r->flying = 1;
     return WEFT_JOB;
 }
@@ -311,9 +307,9 @@ static weft_status prepare(bench *b, const setting *how)
 /* Of jobs, states, and the order in which results were told. */
 static uint64_t digest_of(bench *b)
 {
-    const real *state;
+    const weft_state *state;
     if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
-    uint64_t h = weft_hash(state, NSTATE * sizeof *state, b->tuner.order);
+    uint64_t h = weft_state_hash(state) ^ b->tuner.order;
     for (int64_t i = 0; i < b->sched.n; i++)
         h = weft_hash(&b->sched.event[i].hash, sizeof h, h);
     return h ^ weft_job_record_digest(b->sched.event, b->sched.n);

@@ -88,8 +88,7 @@ typedef struct stand {
     weft_space space;
     weft_mix mix;
     weft_job job;
-    real *state;
-    int64_t nstate;
+    weft_state state;
     weft_result res;
     weft_round row[512];
     int rows;
@@ -120,11 +119,10 @@ static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
     s->mix = weft_mix_new(k, s->space.dim, mem);
     for (int i = 0; i < k; i++)
         weft_space_get(&s->space, i, s->mix.conf + i * s->space.dim);
-    s->job = (weft_job){.from = -1, .feature_fraction = 1, .mix = s->mix};
-    s->nstate = fed->nstate(s->self, k);
-    s->state = WEFT_NEW(mem, real, s->nstate);
+    s->job = weft_job_new(0, 0, &s->mix);
+    s->state = weft_state_new(fed, s->self, &s->job, mem);
     s->res = weft_result_new(k, mem);
-    fed->start(s->self, &s->job, s->state);
+    fed->start(s->self, &s->job, &s->state);
     return WEFT_OK;
 }
 
@@ -132,12 +130,12 @@ static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
 static inline void units(stand *s, int rounds, int first, int last)
 {
     s->job.resource = rounds;
-    double *z = WEFT_NEW(mem, double, s->mix.k);
+    if (first == 0) weft_result_begin(&s->res, &s->job);
     for (int u = first; u < last; u++) {
         weft_round *row = &s->row[s->rows++];
         *row = (weft_round){0};
-        weft_check(fed->step(s->self, &s->job, u, s->state, row, z, &s->res) == WEFT_OK,
-                   "%s", weft_error());
+        weft_check(fed->step(s->self, &s->job, u, &s->state, row, &s->res) == WEFT_OK, "%s",
+                   weft_error());
     }
 }
 

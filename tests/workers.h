@@ -128,7 +128,7 @@ static inline void crew_start(crew *c, const weft_job *job, double now)
 static inline void crew_ask(crew *c, double now, weft_asked *asked)
 {
     for (*asked = WEFT_JOB; c->flying < c->workers && !c->fault;) {
-        weft_job job = {.from = -1};
+        weft_job job = weft_job_new(0, 0, NULL);
         *asked = c->tuner->ask(c->self, &job);
         if (*asked != WEFT_JOB) return;
         crew_fault(c, c->n < c->most, "it ends");

@@ -249,6 +249,11 @@ typedef struct weft_job {
     weft_mix mix; /* borrowed from the tuner until its next ask or tell */
 } weft_job;
 
+/* A job of the trial, as jobs usually are: not a copy, its trial's first, with all
+ * features, not its last, winning by resource, its mixture at rest. A tuner sets only what
+ * is not so. mix  borrowed; NULL: the mixing makes it. Local. */
+weft_job weft_job_new(int64_t trial, double resource, const weft_mix *mix);
+
 /* What a job brought. Sums are exact, so equal on any number of ranks. Up to arm_loss it is
  * packed as it stands: numbers of 8 bytes without gaps. */
 typedef struct weft_result {
@@ -272,7 +277,8 @@ typedef struct weft_result {
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
-    double *logp;      /* [k] log-probabilities after the job; the job's where they stay */
+    double *logp;      /* [k] log-probabilities after the unit that was done last; the job's
+                          where they stay */
     /* "name=number name=number ...": what else a task measured, for the run file alone; not
      * packed, and no part of the digest. NULL: nothing. Borrowed while the run lives. */
     const char *note;
@@ -300,6 +306,9 @@ typedef struct weft_round {
  */
 double weft_result_score(const weft_result *r, int i);
 weft_result weft_result_new(int k, weft_arena *mem);
+/* Before the first unit of a job of r->k configurations: their sums are 0, the
+ * log-probabilities the job's. Local. */
+void weft_result_begin(weft_result *r, const weft_job *job);
 size_t weft_result_bytes(int64_t k);
 void weft_result_pack(const weft_result *r, void *to);
 void weft_result_unpack(weft_result *r, const void *from); /* r->k must agree */

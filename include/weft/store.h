@@ -155,11 +155,11 @@ void weft_journal_close(weft_journal *j);
  * Local. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
 WEFT_CHECKED weft_status weft_file_get(const char *path, void *data, size_t bytes);
-/* The same with a head of other bytes before them. */
-WEFT_CHECKED weft_status weft_file_put_after(const char *path, const void *head,
-                                             size_t nhead, const void *data, size_t bytes);
-WEFT_CHECKED weft_status weft_file_get_after(const char *path, void *head, size_t nhead,
-                                             void *data, size_t bytes);
+/* The same of n parts, one after the other: bytes[i] at at[i]. */
+WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
+                                             const size_t *bytes);
+WEFT_CHECKED weft_status weft_file_get_parts(const char *path, int n, void *const *at,
+                                             const size_t *bytes);
 /* Makes sure that a file of that name can be written, by making and removing its temporary
  * one: EFILE where the name is empty, too long or a directory's, the directory is missing
  * or may not be written. Local. */

@@ -1,4 +1,4 @@
-/* Tasks: a resumable training whose whole state is one flat vector. The scheduler hands a
+/* Tasks: a resumable training whose whole state is two flat arrays. The scheduler hands a
  * task jobs; the task knows data, features and models, but neither tuners nor files. */
 #ifndef WEFT_TASK_H
 #define WEFT_TASK_H
@@ -25,6 +25,15 @@ typedef struct weft_env {
 /* The directory that a job left, in env->dir: of env->dir, trial, job. While it is being
  * made its name ends with ".tmp.NUMBER". */
 #define WEFT_FILES_NAME "%s/files-%lld-%lld"
+
+/* State of a trial, the same on all ranks: all that later jobs go on from. What belongs to
+ * one job alone (sums by configuration, log-probabilities) is in its result. */
+typedef struct weft_state {
+    real *x;     /* [nx] weights, and what else has their precision */
+    int64_t nx;  /* the same for all jobs of a trial, and of trials that copy each other */
+    double *aux; /* [naux] what is kept in double precision: sums, times, counters */
+    int64_t naux;
+} weft_state;
 
 /* What a job of the task will take, for --plan. */
 typedef struct weft_cost {
@@ -67,13 +76,17 @@ typedef struct weft_task {
      * own options. ECONF: unknown name. Local. Called before setup. */
     weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n);
     weft_status (*setup)(void *self, const weft_env *env); /* Collective */
-    /* Reals of the state of a trial of k. What depends on k stands at its end and holds for
-     * one job only: a job of another k begins with the rest, and zeros. */
-    int64_t (*nstate)(const void *self, int k);
-    /* The first of these, all that score needs, as tensors: in order, without gaps. size
-     * is the share of features of a trial that grew. Returns how many. */
+    /* Sets nx and naux of *size: of the state after the job; job NULL: the largest after a
+     * job of one configuration. A job whose naux is not its parent's begins with as many of
+     * these as both have, and zeros. Local. */
+    void (*nstate)(const void *self, const weft_job *job, weft_state *size);
+    /* The first numbers of x, all that score needs, as tensors: in order, without gaps;
+     * none where a state is a directory. size is the share of features of a trial that
+     * grew. Returns how many. Local. */
     int (*tensors)(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS]);
-    void (*start)(const void *self, const weft_job *job, real *state);
+    /* The state before the first job of a trial; all zeros on entry. NULL: it stays so.
+     * Local. */
+    void (*start)(const void *self, const weft_job *job, weft_state *state);
     int64_t (*affinity)(const void *self, const weft_job *job); /* jobs to run in a row */
     void (*cost)(const void *self, const weft_job *job, weft_cost *out);
     /* Virtual seconds that the job, of a trial that was given `before`, takes at least, for
@@ -83,11 +96,12 @@ typedef struct weft_task {
     /* Units that a job is made of, after each of which it can be stopped: all that goes on
      * is in the state. NULL: always 1, and no rows of rounds. */
     int64_t (*units)(const void *self, const weft_job *job);
-    /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. The last unit
-     * also fills *res. *row is zero on entry, z[k] the log-probabilities after the unit
-     * (NULL where units is). EFILE. Collective. */
-    weft_status (*step)(void *self, const weft_job *job, int64_t unit, real *state,
-                        weft_round *row, double *z, weft_result *res);
+    /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. *row is zero on
+     * entry (NULL where units is). *res is as of weft_result_begin before unit 0, and then
+     * as the unit before left it: sums by configuration and log-probabilities are kept in
+     * it. The last unit fills all of it. EFILE. Collective. */
+    weft_status (*step)(void *self, const weft_job *job, int64_t unit, weft_state *state,
+                        weft_round *row, weft_result *res);
     /* 1: a winner that is a mixture is scored under it, as the task's own evaluations are;
      * 0 or NULL: under the configuration that won alone. Local. */
     int (*mixes)(const void *self);
@@ -95,14 +109,29 @@ typedef struct weft_task {
      * `resource`, from which the run file has regrets; NAN: not known. NULL: the same.
      * Local. */
     double (*optimum)(const void *self, double resource);
-    /* Scores of the tensors in state under job's mixture on a part; never told to a tuner.
-     * EFILE. Collective. */
-    weft_status (*score)(void *self, const weft_job *job, const real *state, weft_part part,
+    /* Scores of the tensors, the first numbers of x, under job's mixture on a part; never
+     * told to a tuner. EFILE. Collective. */
+    weft_status (*score)(void *self, const weft_job *job, const real *x, weft_part part,
                          weft_scores *out);
 } weft_task;
 
 /* The task of that name in the registry; ECONF with the nearest name. Local. */
 WEFT_CHECKED weft_status weft_task_find(const char *name, const weft_task **out);
+
+/* ---- states ----------------------------------------------------------------------------
+ */
+
+/* A state of zeros, of the size after the job (job NULL: as in nstate). Owned by mem.
+ * Local.
+ */
+weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,
+                          weft_arena *mem);
+/* Copies x and, as far as both have it, aux. The lengths of x must agree. Local. */
+void weft_state_copy(weft_state *to, const weft_state *from);
+/* Bytes of both arrays. Local. */
+double weft_state_bytes(const weft_state *s);
+/* Hash of both arrays. Local. */
+uint64_t weft_state_hash(const weft_state *s);
 
 /* ---- task command ------------------------------------------------------------------- */
 

@@ -38,22 +38,21 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
                          "the winner of %s has %lld weights and statistics, %s "
                          "needs %lld; columns or classes of the two data sets differ",
                          run, (long long)n, r->data.path, (long long)need);
-    real *state = WEFT_NEW(r->mem, real, r->task->nstate(r->task_self, 1));
-    memcpy(state, w->state, (size_t)n * sizeof *state);
-    weft_job job = {.id = w->job,
-                    .trial = w->trial,
-                    .from = -1,
-                    .index = (int)w->round,
-                    .feature_fraction = w->size,
-                    .last = 1,
-                    .mix = weft_mix_new(1, 0, r->mem)};
-    job.mix.id[0] = w->id;
+    const weft_mix mix = weft_mix_new(1, 0, r->mem);
+    mix.id[0] = w->id;
+    weft_job job = weft_job_new(w->trial, 0, &mix);
+    job.id = w->job;
+    job.index = (int)w->round;
+    job.feature_fraction = w->size;
+    job.last = 1;
+    weft_state state = weft_state_new(r->task, r->task_self, &job, r->mem);
+    memcpy(state.x, w->state, (size_t)n * sizeof *state.x);
     const int root = r->world->rank == 0;
     if (root) print_titles(r, w, run);
     for (int p = 0; p < WEFT_NPART; p++) {
         if (r->data.part[p].total == 0) continue;
         weft_scores s;
-        TRY(r->task->score(r->task_self, &job, state, (weft_part)p, &s));
+        TRY(r->task->score(r->task_self, &job, state.x, (weft_part)p, &s));
         if (root) print_score((weft_part)p, &s);
     }
     return WEFT_OK;

@@ -15,7 +15,7 @@ typedef struct job_run {
     weft_sched *s;
     weft_job_record *e;
     const weft_cached *parent;
-    weft_state *state;
+    weft_state state;
     int64_t units, done;
     int64_t next;   /* rounds done when to look again */
     int64_t each;   /* rounds between the last two looks */
@@ -66,10 +66,9 @@ static weft_status save(job_run *f)
     f->e->seconds = seconds_of(f);
     f->saved = weft_now();
     const int root = f->s->team->rank == 0;
-    return weft_agree(
-        root ? weft_checkpoint_write(f->s->trace, f->e, f->done, f->state->x, f->state->n)
-             : WEFT_OK,
-        f->s->team);
+    return weft_agree(root ? weft_checkpoint_write(f->s->trace, f->e, f->done, &f->state)
+                           : WEFT_OK,
+                      f->s->team);
 }
 
 /* "7 jobs" or "7 jobs and 120 of 800 rounds of another" */
@@ -134,22 +133,32 @@ static weft_status do_unit(job_run *f)
     weft_sched *s = f->s;
     weft_job_record *e = f->e;
     if (e->nunit == 0)
-        return s->task->step(s->task_self, &e->job, 0, f->state->x, NULL, NULL, &e->res);
+        return s->task->step(s->task_self, &e->job, 0, &f->state, NULL, &e->res);
     const size_t k = (size_t)e->job.mix.k;
     weft_round *row = &e->round[f->done];
-    double *z = e->logp + (size_t)f->done * k;
-    memcpy(z, f->done > 0 ? z - k : e->job.mix.logp, k * sizeof *z);
     weft_times_close(s->team);
     const weft_times t = s->team->times;
     const double start = weft_now();
-    TRY(s->task->step(s->task_self, &e->job, f->done, f->state->x, row, z, &e->res));
+    TRY(s->task->step(s->task_self, &e->job, f->done, &f->state, row, &e->res));
     weft_times_close(s->team);
     row->wall = weft_now() - start;
     row->compute = s->team->times.compute - t.compute;
     row->wait = s->team->times.wait - t.wait;
     row->comm = s->team->times.comm - t.comm;
-    memcpy(e->res.logp, z, k * sizeof *z);
+    memcpy(e->logp + (size_t)f->done * k, e->res.logp, k * sizeof *e->logp);
     return WEFT_OK;
+}
+
+/* Makes sure that all ranks have the same result: that of rank 0. Collective over team. */
+static void share_result(weft_team *team, weft_job_record *e)
+{
+    weft_arena *tmp = weft_arena_new();
+    const size_t bytes = weft_result_bytes(e->res.k);
+    char *packed = WEFT_NEW(tmp, char, bytes);
+    weft_result_pack(&e->res, packed);
+    weft_bcast(team, packed, bytes, 0);
+    weft_result_unpack(&e->res, packed);
+    weft_arena_free(tmp);
 }
 
 /* The state and rows to go on from: of a checkpoint, else of the job's beginning.
@@ -159,15 +168,17 @@ static weft_status begin(job_run *f)
     weft_sched *s = f->s;
     weft_job_record *e = f->e;
     if (s->task->units) weft_job_record_rounds(e, f->units, s->mem);
-    memcpy(e->res.logp, e->job.mix.logp, (size_t)e->job.mix.k * sizeof *e->res.logp);
+    weft_result_begin(&e->res, &e->job);
     if (s->trace && f->units > 1) {
-        if (s->team->rank == 0)
-            f->done = weft_checkpoint_read(s->trace, e, f->state->x, f->state->n);
+        if (s->team->rank == 0) f->done = weft_checkpoint_read(s->trace, e, &f->state);
         weft_bcast(s->team, &f->done, sizeof f->done, 0);
     }
-    if (f->done == 0) return weft_cache_begin(s, &e->job, f->parent, f->state->x);
+    if (f->done == 0) return weft_cache_begin(s, &e->job, f->parent, &f->state);
     const size_t done = (size_t)f->done;
-    weft_bcast(s->team, f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
+    const weft_state *state = &f->state;
+    weft_bcast(s->team, state->x, (size_t)state->nx * sizeof *state->x, 0);
+    weft_bcast(s->team, state->aux, (size_t)state->naux * sizeof *state->aux, 0);
+    share_result(s->team, e);
     weft_bcast(s->team, e->round, done * sizeof *e->round, 0);
     weft_bcast(s->team, e->logp, done * (size_t)e->job.mix.k * sizeof *e->logp, 0);
     weft_bcast(s->team, &e->seconds, sizeof e->seconds, 0);
@@ -196,26 +207,16 @@ static weft_status run_units(job_run *f)
 
 /* ---- the result --------------------------------------------------------------------- */
 
-/* Makes sure that all ranks have the same result: that of rank 0. Collective over team. */
-static void share_result(weft_team *team, weft_job_record *e)
-{
-    weft_arena *tmp = weft_arena_new();
-    const size_t bytes = weft_result_bytes(e->res.k);
-    char *packed = WEFT_NEW(tmp, char, bytes);
-    weft_result_pack(&e->res, packed);
-    weft_bcast(team, packed, bytes, 0);
-    weft_result_unpack(&e->res, packed);
-    weft_arena_free(tmp);
-}
-
-/* Of the state's tensors, without what the task keeps behind them. */
+/* Of the state's tensors, without what the task keeps behind them; of a state without,
+ * which names a directory, of its doubles. */
 static uint64_t weights_hash(const job_run *f)
 {
     const weft_sched *s = f->s;
     weft_tensor tensor[WEFT_MOST_TENSORS];
     const int n = s->task->tensors(s->task_self, f->e->job.feature_fraction, tensor);
+    if (n == 0) return weft_state_hash(&f->state);
     const int64_t size = weft_tensors_size(n, tensor);
-    return weft_hash(f->state->x, (size_t)size * sizeof *f->state->x, 0);
+    return weft_hash(f->state.x, (size_t)size * sizeof *f->state.x, 0);
 }
 
 static void finish(job_run *f)
@@ -228,21 +229,20 @@ static void finish(job_run *f)
     e->res.resource = weft_cache_resource(f->parent) + e->job.resource;
     if (isnan(e->res.loss)) e->res.loss = INFINITY;
     share_result(f->s->team, e);
-    e->hash = weft_hash(f->state->x, (size_t)f->state->n * sizeof *f->state->x, 0);
+    e->hash = weft_state_hash(&f->state);
     e->weights = weights_hash(f);
 }
 
-weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_state *out)
+weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_own_state *out)
 {
     weft_job_record *e = &flight->event;
     weft_arena *mem = weft_arena_new();
-    *out = (weft_state){.n = s->task->nstate(s->task_self, e->job.mix.k), .mem = mem};
-    out->x = WEFT_NEW(mem, real, out->n);
+    *out = (weft_own_state){weft_state_new(s->task, s->task_self, &e->job, mem), mem};
     const double now = weft_now();
     job_run f = {.s = s,
                  .e = e,
                  .parent = flight->parent,
-                 .state = out,
+                 .state = out->state,
                  .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
                  .each = 1,
                  .start = now,

@@ -250,7 +250,7 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
                      .trial = e->job.trial,
                      .round = e->job.index,
                      .ntensor = o->ntensor,
-                     .state = o->state,
+                     .state = o->state->x,
                      .like = weft_data_likeness(&o->run->data)};
     memcpy(w.tensor, o->tensor, sizeof w.tensor);
     memcpy(w.score, o->score, sizeof w.score);

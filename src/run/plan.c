@@ -66,7 +66,7 @@ static void drive(weft_run *r, plan *p)
 {
     for (;;) {
         weft_arena *tmp = weft_arena_new();
-        weft_job job = {.from = -1, .feature_fraction = 1};
+        weft_job job = weft_job_new(0, 0, NULL);
         const weft_asked asked = weft_search_ask(&r->search, &job);
         if (asked == WEFT_JOB) {
             job.id = p->jobs;
@@ -99,16 +99,15 @@ static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
 {
     weft_job_record *e = &p->first[i];
     weft_arena *tmp = weft_arena_new();
-    real *state = WEFT_NEW(tmp, real, r->task->nstate(r->task_self, e->job.mix.k));
-    double *z = WEFT_NEW(tmp, double, e->job.mix.k);
-    memcpy(z, e->job.mix.logp, (size_t)e->job.mix.k * sizeof *z);
-    r->task->start(r->task_self, &e->job, state);
+    weft_state state = weft_state_new(r->task, r->task_self, &e->job, tmp);
+    weft_result_begin(&e->res, &e->job);
+    if (r->task->start) r->task->start(r->task_self, &e->job, &state);
     const double start = weft_now();
     weft_status st = WEFT_OK;
     int32_t on = 1;
     for (int64_t u = 0; u < p->units[i] && on && st == WEFT_OK; u++) {
         weft_round row = {0};
-        st = r->task->step(r->task_self, &e->job, u, state, &row, z, &e->res);
+        st = r->task->step(r->task_self, &e->job, u, &state, &row, &e->res);
         p->done++;
         p->work += p->flops[i] / (double)p->units[i];
         on = weft_now() - start < seconds;
@@ -228,7 +227,7 @@ static void print_time(const weft_run *r, const plan *p)
 
 static void print_plan(const weft_run *r, const plan *p)
 {
-    const double states = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
+    const double states = 3 * weft_run_state_bytes(r);
     printf("task %s, tuner %s%s%s\n", r->opts.task, weft_run_method(r),
            *r->opts.data ? ", data " : "", r->opts.data);
     if (*r->defaults) printf("task's defaults   %s\n", r->defaults);

@@ -50,6 +50,8 @@ WEFT_CHECKED weft_status weft_run_divide(weft_run *r, int fewer);
  */
 WEFT_CHECKED weft_status weft_run_open(weft_run *r, const char *data);
 void weft_run_close(weft_run *r);
+/* Bytes of the largest state that a trial of one configuration has. Local. */
+double weft_run_state_bytes(const weft_run *r);
 /* Names of all sections an input file may have. Owned by mem. Local. */
 const char *const *weft_run_sections(weft_arena *mem, int *n);
 /* ---- host.c ---- */
@@ -160,7 +162,7 @@ typedef struct weft_trace {
 
 /* Names a state: of a trial after a job. */
 typedef struct weft_state_id {
-    int64_t trial, job, n; /* x[n] */
+    int64_t trial, job, nx, naux;
     uint64_t hash;
 } weft_state_id;
 
@@ -178,19 +180,20 @@ WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_job_record *e
                                          int *found, weft_arena *mem);
 /* Real seconds after which the last event of the journal ended, of the search. Local. */
 double weft_trace_ended(const weft_trace *t);
-/* Writes a state x[n]: before its event is recorded. Local. */
+/* Writes a state: before its event is recorded. Local. */
 WEFT_CHECKED weft_status weft_trace_state(const weft_trace *t, const weft_state_id *id,
-                                          const real *x);
+                                          const weft_state *state);
 /* Records an event; rank 0 of the world. Local. */
 WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e);
 /* Makes all events that were recorded survive a loss of the node, and removes the files
  * that these make useless, if that was not done within the last second or `now` is 1. Rank
  * 0 of the world. Local. */
 WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t, int now);
-/* Reads a state x[n]; a file that is not there yet is waited for so many seconds.
- * Collective over team. */
+/* Reads a state of these lengths; a file that is not there yet is waited for so many
+ * seconds. Collective over team. */
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
-                                         const weft_state_id *id, double seconds, real *x);
+                                         const weft_state_id *id, double seconds,
+                                         weft_state *state);
 /* The state is needed no more. Local. */
 void weft_trace_drop(weft_trace *t, const weft_state_id *id);
 /* Adds to the message of a failure to write (EFILE) how to go on; returns st. Local. */
@@ -201,24 +204,22 @@ void weft_trace_close(weft_trace *t, int done);
 
 /* The file of a job's checkpoint. Owned by mem. */
 const char *weft_checkpoint_name(const weft_trace *t, int64_t job, weft_arena *mem);
-/* Checkpoint of a job in flight: the event's rows of `done` rounds, the state[n] after
- * them, the seconds they took. Local. */
+/* Checkpoint of a job in flight: the event's rows of `done` rounds, its result so far, the
+ * state after them, the seconds they took. Local. */
 WEFT_CHECKED weft_status weft_checkpoint_write(const weft_trace *t,
                                                const weft_job_record *e, int64_t done,
-                                               const real *state, int64_t n);
+                                               const weft_state *state);
 /* Reads it. Returns the rounds done; 0, with one warning, where it is damaged or of another
  * job, and 0 where there is none: then nothing is touched. Local. */
-int64_t weft_checkpoint_read(const weft_trace *t, weft_job_record *e, real *state,
-                             int64_t n);
+int64_t weft_checkpoint_read(const weft_trace *t, weft_job_record *e, weft_state *state);
 
 /* ---- virtual time ------------------------------------------------------------------- */
 
 /* The state of a trial in memory of its own. */
-typedef struct weft_state {
-    int64_t n;
-    real *x; /* [n] */
-    weft_arena *mem;
-} weft_state;
+typedef struct weft_own_state {
+    weft_state state;
+    weft_arena *mem; /* NULL: there is none */
+} weft_own_state;
 
 typedef struct weft_cached weft_cached; /* a state that is kept */
 typedef struct weft_trial weft_trial;
@@ -232,7 +233,7 @@ typedef struct weft_flight {
     int done;              /* 1: by its team */
     weft_cached *parent;   /* the state that it begins with; NULL: afresh */
     weft_cached *own;      /* the state after it, once known */
-    weft_state state;      /* that, in memory, between these two; without a trace */
+    weft_own_state state;  /* that, in memory, between these two; without a trace */
     int64_t sweep, affinity;
     double flops; /* by which it is dealt */
     int team;     /* that it is dealt to */
@@ -324,7 +325,7 @@ WEFT_CHECKED weft_status weft_sched_run(weft_sched *s);
 
 /* Does a job, from its start or its last checkpoint, and gives the state after it, in
  * memory that the caller frees. Collective over team. WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_flight *f, weft_state *out);
+WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_flight *f, weft_own_state *out);
 
 /* The state that a job which is asked begins with, pinned until it is told: of its trial,
  * or of the trial it copies, after the last told job; NULL: afresh. Ends the program where
@@ -332,14 +333,15 @@ WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_flight *f, weft_state 
 weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job);
 /* Gives that state. Collective over team. */
 WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job,
-                                          const weft_cached *parent, real *x);
+                                          const weft_cached *parent, weft_state *state);
 /* What its trial was given. Local. */
 double weft_cache_resource(const weft_cached *parent);
 /* The job that left it; -1: none. Local. */
 int64_t weft_cache_job(const weft_cached *parent);
 /* Keeps the state after a job that this team has done, if event.kept says so; frees it
  * otherwise. Collective over team. EFILE. */
-WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_state *state);
+WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f,
+                                         weft_own_state *own);
 /* The result of a job is known: makes f->own. Local. */
 void weft_cache_known(weft_sched *s, weft_flight *f);
 /* The job is told; `leads` 1: it is the winner so far. Lets go of states that nothing needs
@@ -348,8 +350,8 @@ void weft_cache_told(weft_sched *s, weft_flight *f, int leads);
 /* Lets go of the states of trials that the tuner, since some of its last tells, calls
  * ended. Local. Cost of all calls: O(1) a tell. */
 void weft_cache_ended(weft_sched *s);
-/* The winner's state, [nstate], until weft_cache_free. Collective over team. */
-WEFT_CHECKED weft_status weft_cache_winner(weft_sched *s, const real **state);
+/* The winner's state, until weft_cache_free. Collective over team. */
+WEFT_CHECKED weft_status weft_cache_winner(weft_sched *s, const weft_state **state);
 /* Frees the states, however the search ended; their files stay. Local. */
 void weft_cache_free(weft_sched *s);
 
@@ -371,7 +373,7 @@ typedef struct weft_outcome {
     const weft_sched *sched;
     const char *config; /* text */
     const char *hosts;
-    const real *state; /* of the winner */
+    const weft_state *state; /* of the winner */
     int ntensor;
     weft_tensor tensor[WEFT_MOST_TENSORS]; /* [ntensor] in state */
     int64_t began;

@@ -87,7 +87,7 @@ static void deal(const weft_sched *s, weft_flight **todo, int n)
 /* Does a job of this team. Collective over team. */
 static weft_status run_one(weft_sched *s, weft_flight *f, const weft_job_record *best)
 {
-    weft_state state;
+    weft_own_state state;
     TRY(weft_job_run(s, f, &state));
     f->event.team = f->team;
     f->event.kept = is_needed(s, &f->event, best);
@@ -222,7 +222,7 @@ static weft_status start(weft_sched *s, const weft_job *job)
 static weft_status ask(weft_sched *s, weft_asked *answer)
 {
     while (*answer != WEFT_DONE && weft_flights_idle(&s->flights)) {
-        weft_job job = {.from = -1, .feature_fraction = 1};
+        weft_job job = weft_job_new(0, 0, NULL);
         *answer = weft_search_ask(s->search, &job);
         if (*answer != WEFT_JOB) break;
         job.id = s->asked++;

@@ -309,10 +309,17 @@ weft_status weft_run_divide(weft_run *r, int fewer)
     return WEFT_OK;
 }
 
+double weft_run_state_bytes(const weft_run *r)
+{
+    weft_state size = {0};
+    r->task->nstate(r->task_self, NULL, &size);
+    return weft_state_bytes(&size);
+}
+
 /* What can be checked only when the task stands. Local. */
 static weft_status check_setup(const weft_run *r)
 {
-    const double bytes = 3.0 * (double)r->task->nstate(r->task_self, 1) * sizeof(real);
+    const double bytes = 3 * weft_run_state_bytes(r);
     if (bytes > r->opts.memory * 1e9)
         return weft_fail(WEFT_ELIMIT,
                          "the states of the training take %.3g GB, run.memory "

@@ -17,13 +17,13 @@
 /* The state of a trial after a job. */
 struct weft_cached {
     weft_state_id id;
-    double resource;  /* of the trial in all */
-    int users;        /* its job until it is told, jobs in flight that begin with it, win */
-    int newest;       /* 1: of its trial's last told job, and a later one may need it */
-    int kept;         /* 1: it was written, or is in memory */
-    int here;         /* 1: in this session, so that its file may be on its way to us */
-    int64_t at;       /* in s->newest, where newest is 1 */
-    weft_state state; /* without a trace, else x NULL */
+    double resource; /* of the trial in all */
+    int users;       /* its job until it is told, jobs in flight that begin with it, win */
+    int newest;      /* 1: of its trial's last told job, and a later one may need it */
+    int kept;        /* 1: it was written, or is in memory */
+    int here;        /* 1: in this session, so that its file may be on its way to us */
+    int64_t at;      /* in s->newest, where newest is 1 */
+    weft_own_state own; /* without a trace, else empty */
     weft_cached *next;
 };
 
@@ -39,8 +39,8 @@ static void let_go(weft_sched *s, weft_cached *c)
 {
     if (c->users > 0 || c->newest) return;
     if (s->trace && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
-    weft_arena_free(c->state.mem);
-    c->state = (weft_state){0};
+    weft_arena_free(c->own.mem);
+    c->own = (weft_own_state){0};
     c->next = s->unused;
     s->unused = c;
 }
@@ -169,30 +169,34 @@ void weft_cache_known(weft_sched *s, weft_flight *f)
         s->unused = c->next;
     else
         c = WEFT_NEW(s->mem, weft_cached, 1);
+    weft_state size = {0};
+    s->task->nstate(s->task_self, &e->job, &size);
     *c = (weft_cached){.id = {.trial = e->job.trial,
                               .job = e->job.id,
-                              .n = s->task->nstate(s->task_self, e->job.mix.k),
+                              .nx = size.nx,
+                              .naux = size.naux,
                               .hash = e->hash},
                        .resource = e->res.resource,
                        .users = 1,
                        .kept = e->kept,
                        .here = !f->replayed,
-                       .state = f->state};
-    f->state = (weft_state){0};
+                       .own = f->state};
+    f->state = (weft_own_state){0};
     f->own = c;
 }
 
-weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_state *state)
+weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_own_state *own)
 {
     const weft_job_record *e = &f->event;
     if (!s->trace && e->kept) {
-        f->state = *state;
+        f->state = *own;
         return WEFT_OK;
     }
     weft_status st = WEFT_OK;
-    const weft_state_id id = {e->job.trial, e->job.id, state->n, e->hash};
-    if (e->kept && s->team->rank == 0) st = weft_trace_state(s->trace, &id, state->x);
-    weft_arena_free(state->mem);
+    const weft_state *state = &own->state;
+    const weft_state_id id = {e->job.trial, e->job.id, state->nx, state->naux, e->hash};
+    if (e->kept && s->team->rank == 0) st = weft_trace_state(s->trace, &id, state);
+    weft_arena_free(own->mem);
     return weft_agree(st, s->team);
 }
 
@@ -202,26 +206,33 @@ static double wait_for(const weft_sched *s, const weft_cached *c)
     return c->here && s->teams > 1 ? WAIT_SECONDS : 0;
 }
 
+/* A state of the length that is written. */
+static weft_state state_of(const weft_cached *c, weft_arena *mem)
+{
+    return (weft_state){.x = WEFT_NEW(mem, real, c->id.nx),
+                        .nx = c->id.nx,
+                        .aux = WEFT_NEW(mem, double, c->id.naux),
+                        .naux = c->id.naux};
+}
+
 weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cached *parent,
-                             real *x)
+                             weft_state *state)
 {
     if (!parent) {
-        s->task->start(s->task_self, job, x);
+        if (s->task->start) s->task->start(s->task_self, job, state);
         return WEFT_OK;
     }
-    const int64_t before = parent->id.n, n = s->task->nstate(s->task_self, job->mix.k);
-    const size_t bytes = (size_t)(n < before ? n : before) * sizeof *x;
-    if (parent->state.x) {
-        memcpy(x, parent->state.x, bytes);
+    if (parent->own.mem) {
+        weft_state_copy(state, &parent->own.state);
         return WEFT_OK;
     }
-    if (n >= before)
-        return weft_trace_load(s->trace, s->team, &parent->id, wait_for(s, parent), x);
+    if (state->nx == parent->id.nx && state->naux == parent->id.naux)
+        return weft_trace_load(s->trace, s->team, &parent->id, wait_for(s, parent), state);
     weft_arena *tmp = weft_arena_new();
-    real *all = WEFT_NEW(tmp, real, before);
+    weft_state all = state_of(parent, tmp);
     const weft_status st =
-        weft_trace_load(s->trace, s->team, &parent->id, wait_for(s, parent), all);
-    if (st == WEFT_OK) memcpy(x, all, bytes);
+        weft_trace_load(s->trace, s->team, &parent->id, wait_for(s, parent), &all);
+    if (st == WEFT_OK) weft_state_copy(state, &all);
     weft_arena_free(tmp);
     return st;
 }
@@ -229,25 +240,24 @@ weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cach
 static void forget(weft_cached *c)
 {
     if (!c) return;
-    weft_arena_free(c->state.mem);
-    c->state = (weft_state){0};
+    weft_arena_free(c->own.mem);
+    c->own = (weft_own_state){0};
 }
 
-weft_status weft_cache_winner(weft_sched *s, const real **state)
+weft_status weft_cache_winner(weft_sched *s, const weft_state **state)
 {
     weft_cached *c = s->won;
     weft_check(c && c->kept, "the state of the best job %lld was not kept",
                (long long)s->winner.job.id);
-    if (!c->state.x) {
-        weft_arena *mem = weft_arena_new();
-        c->state =
-            (weft_state){.n = c->id.n, .x = WEFT_NEW(mem, real, c->id.n), .mem = mem};
+    if (!c->own.mem) {
+        c->own.mem = weft_arena_new();
+        c->own.state = state_of(c, c->own.mem);
         const weft_status st =
-            weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), c->state.x);
+            weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), &c->own.state);
         if (st != WEFT_OK) forget(c);
         TRY(st);
     }
-    *state = c->state.x;
+    *state = &c->own.state;
     return WEFT_OK;
 }
 
@@ -260,6 +270,6 @@ void weft_cache_free(weft_sched *s)
         forget(f->parent);
         forget(f->own);
         weft_arena_free(f->state.mem);
-        f->state = (weft_state){0};
+        f->state = (weft_own_state){0};
     }
 }

@@ -24,17 +24,18 @@ enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_JOB = 16 };
 typedef struct state_head {
     char magic[8];
     uint64_t run, hash;
-    int64_t trial, job, n, real_bytes;
+    int64_t trial, job, nx, naux, real_bytes;
 } state_head;
 
 static state_head head_of(const weft_trace *t, const weft_state_id *id)
 {
-    return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '1'},
+    return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '2'},
                         .run = t->id,
                         .hash = id->hash,
                         .trial = id->trial,
                         .job = id->job,
-                        .n = id->n,
+                        .nx = id->nx,
+                        .naux = id->naux,
                         .real_bytes = (int64_t)sizeof(real)};
 }
 
@@ -369,12 +370,15 @@ static void remove_dropped(weft_trace *t)
     weft_arena_free(tmp);
 }
 
-weft_status weft_trace_state(const weft_trace *t, const weft_state_id *id, const real *x)
+weft_status weft_trace_state(const weft_trace *t, const weft_state_id *id,
+                             const weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
     const state_head head = head_of(t, id);
-    const weft_status st = weft_file_put_after(state_name(t, id, tmp), &head, sizeof head,
-                                               x, (size_t)id->n * sizeof *x);
+    const void *const at[] = {&head, state->x, state->aux};
+    const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
+                            (size_t)id->naux * sizeof *state->aux};
+    const weft_status st = weft_file_put_parts(state_name(t, id, tmp), 3, at, bytes);
     weft_arena_free(tmp);
     return weft_trace_stuck(t, st);
 }
@@ -445,13 +449,15 @@ static void await(const char *path, double seconds)
 }
 
 static weft_status load(const weft_trace *t, const weft_state_id *id, double seconds,
-                        real *x)
+                        weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
-    const size_t bytes = (size_t)id->n * sizeof *x;
     const char *path = state_name(t, id, tmp);
     const state_head expected = head_of(t, id);
     state_head head;
+    void *const at[] = {&head, state->x, state->aux};
+    const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
+                            (size_t)id->naux * sizeof *state->aux};
     weft_status st = WEFT_OK;
     await(path, seconds);
     if (!is_file(path))
@@ -462,9 +468,9 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
                       "--force`",
                       path, (long long)id->job);
     else
-        st = weft_file_get_after(path, &head, sizeof head, x, bytes);
+        st = weft_file_get_parts(path, 3, at, bytes);
     if (st == WEFT_OK &&
-        (memcmp(&head, &expected, sizeof head) != 0 || weft_hash(x, bytes, 0) != id->hash))
+        (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
         st = weft_fail(WEFT_EFILE,
                        "%s is damaged or of another run; put it back from a copy, or begin "
                        "anew by `weft tune --force`",
@@ -474,9 +480,10 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
 }
 
 weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_state_id *id,
-                            double seconds, real *x)
+                            double seconds, weft_state *state)
 {
-    TRY(weft_agree(team->rank == 0 ? load(t, id, seconds, x) : WEFT_OK, team));
-    weft_bcast(team, x, (size_t)id->n * sizeof *x, 0);
+    TRY(weft_agree(team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK, team));
+    weft_bcast(team, state->x, (size_t)id->nx * sizeof *state->x, 0);
+    weft_bcast(team, state->aux, (size_t)id->naux * sizeof *state->aux, 0);
     return WEFT_OK;
 }

@@ -87,7 +87,7 @@ static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part pa
         job.mix.id[0] = e->job.mix.id[weft_winner_arm(e)];
         weft_winner_conf(e, job.mix.conf);
     }
-    return r->task->score(r->task_self, &job, o->state, part, &o->score[part]);
+    return r->task->score(r->task_self, &job, o->state->x, part, &o->score[part]);
 }
 
 /* A fit of one configuration was scored on all validation samples; rounds score samples of
@@ -123,7 +123,7 @@ static uint64_t run_digest(const weft_outcome *o)
 {
     const uint64_t events = weft_job_record_digest(o->sched->event, o->sched->n);
     const size_t n = (size_t)weft_tensors_size(o->ntensor, o->tensor);
-    return weft_hash(o->state, n * sizeof *o->state, events);
+    return weft_hash(o->state->x, n * sizeof *o->state->x, events);
 }
 
 /* Scores, writes and prints the result. Collective. */
@@ -171,7 +171,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
             r->opts.data, t->path, r->data.digest, t->data);
     /* Three states, as of the winner, the trial and its successor, the run file, and of
      * each team a checkpoint and the one that replaces it. */
-    const double state = (double)r->task->nstate(r->task_self, 1) * sizeof(real);
+    const double state = weft_run_state_bytes(r);
     const double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
     if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, space));
     *begun = 1;

@@ -31,6 +31,15 @@ weft_result weft_result_new(int k, weft_arena *mem)
                          .personal_error = NAN};
 }
 
+void weft_result_begin(weft_result *r, const weft_job *job)
+{
+    const size_t k = (size_t)r->k;
+    memset(r->arm_loss, 0, k * sizeof(double));
+    memset(r->arm_wrong, 0, k * sizeof(double));
+    memset(r->arm_count, 0, k * sizeof(double));
+    memcpy(r->logp, job->mix.logp, k * sizeof(double));
+}
+
 size_t weft_result_bytes(int64_t k)
 {
     return HEAD + ARM_COLUMNS * (size_t)k * sizeof(double);

@@ -89,18 +89,17 @@ int weft_file_write(int fd, const void *data, size_t bytes)
 
 weft_status weft_file_put(const char *path, const void *data, size_t bytes)
 {
-    return weft_file_put_after(path, NULL, 0, data, bytes);
+    return weft_file_put_parts(path, 1, &data, &bytes);
 }
 
-weft_status weft_file_put_after(const char *path, const void *head, size_t nhead,
-                                const void *data, size_t bytes)
+weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
+                                const size_t *bytes)
 {
     weft_arena *tmp = weft_arena_new();
     const char *temp = weft_file_temp(path, tmp);
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : 0;
-    if (err == 0) err = weft_file_write(fd, head, nhead);
-    if (err == 0) err = weft_file_write(fd, data, bytes);
+    for (int i = 0; i < n && err == 0; i++) err = weft_file_write(fd, at[i], bytes[i]);
     if (fd >= 0 && close(fd) != 0 && err == 0) err = errno;
     weft_status st = WEFT_OK;
     if (err == 0) st = weft_file_publish(temp, path);
@@ -127,26 +126,29 @@ int weft_file_read(int fd, void *data, size_t bytes)
 
 weft_status weft_file_get(const char *path, void *data, size_t bytes)
 {
-    return weft_file_get_after(path, NULL, 0, data, bytes);
+    return weft_file_get_parts(path, 1, &data, &bytes);
 }
 
-weft_status weft_file_get_after(const char *path, void *head, size_t nhead, void *data,
-                                size_t bytes)
+weft_status weft_file_get_parts(const char *path, int n, void *const *at,
+                                const size_t *bytes)
 {
+    size_t all = 0;
+    for (int i = 0; i < n; i++) all += bytes[i];
+
     int fd = open(path, O_RDONLY);
     if (fd < 0) return weft_file_fail("read", path, errno);
     struct stat info;
     weft_status st = WEFT_OK;
     if (fstat(fd, &info) != 0) {
         st = weft_file_fail("read", path, errno);
-    } else if (!S_ISREG(info.st_mode) || (size_t)info.st_size != nhead + bytes) {
+    } else if (!S_ISREG(info.st_mode) || (size_t)info.st_size != all) {
         st = weft_fail(WEFT_EFILE,
                        "%s has %lld bytes where %zu are expected; it is damaged or of "
                        "another run",
-                       path, (long long)info.st_size, nhead + bytes);
+                       path, (long long)info.st_size, all);
     } else {
-        int err = weft_file_read(fd, head, nhead);
-        if (err == 0) err = weft_file_read(fd, data, bytes);
+        int err = 0;
+        for (int i = 0; i < n && err == 0; i++) err = weft_file_read(fd, at[i], bytes[i]);
         if (err != 0) st = weft_file_fail("read", path, err);
     }
     close(fd);

@@ -2,7 +2,7 @@
  * environment the parameters, the resource to add and a directory for its state, and prints
  * its loss. The directory of a job is made as a copy of the one that it goes on from, under
  * a name of this attempt, and gets its own name when the program has ended: so whatever is
- * killed when, a directory of that name is whole, and nothing else writes to it. The flat
+ * killed when, a directory of that name is whole, and nothing else writes to it. The
  * state of a trial says which directory that is. Called by the scheduler. */
 #include "command.h"
 
@@ -64,10 +64,9 @@ static const weft_kind parameters = {.name = WEFT_PARAMETERS,
                                      .opts = weft_own_keys};
 static const weft_kind *const command_parts[] = {&parameters, NULL};
 
-/* ---- the flat state ----------------------------------------------------------------- */
+/* ---- the state ---------------------------------------------------------------------- */
 
-/* What a trial's training has come to. In the state a number of 64 bits is four of 16 bits,
- * which every real holds. */
+/* What a trial's training has come to. In its state, numbers that a double holds. */
 typedef struct trace {
     int failed;         /* 1: a job failed: there is nothing to go on from */
     int64_t jobs;       /* done; 0: there is no directory */
@@ -75,37 +74,19 @@ typedef struct trace {
     double resource;    /* in all */
 } trace;
 
-enum { DIGITS = 4, NUMBERS = 5, NSTATE = NUMBERS * DIGITS };
+enum { NUMBERS = 5 };
 
-static void put_bits(real *x, uint64_t v)
+static void put_trace(const trace *t, weft_state *state)
 {
-    for (int i = 0; i < DIGITS; i++) x[i] = (real)(v >> (16 * i) & 0xffff);
+    const double number[NUMBERS] = {t->failed, (double)t->jobs, (double)t->trial,
+                                    (double)t->job, t->resource};
+    memcpy(state->aux, number, sizeof number);
 }
 
-static uint64_t get_bits(const real *x)
+static trace read_trace(const weft_state *state)
 {
-    uint64_t v = 0;
-    for (int i = 0; i < DIGITS; i++) v |= (uint64_t)x[i] << (16 * i);
-    return v;
-}
-
-static void put_trace(const trace *t, real *state)
-{
-    uint64_t bits;
-    memcpy(&bits, &t->resource, sizeof bits);
-    const uint64_t number[NUMBERS] = {(uint64_t)t->failed, (uint64_t)t->jobs,
-                                      (uint64_t)t->trial, (uint64_t)t->job, bits};
-    for (int i = 0; i < NUMBERS; i++) put_bits(state + DIGITS * i, number[i]);
-}
-
-static trace read_trace(const real *state)
-{
-    uint64_t number[NUMBERS];
-    for (int i = 0; i < NUMBERS; i++) number[i] = get_bits(state + DIGITS * i);
-    trace t = {(int)number[0], (int64_t)number[1], (int64_t)number[2], (int64_t)number[3],
-               0};
-    memcpy(&t.resource, &number[4], sizeof t.resource);
-    return t;
+    const double *x = state->aux;
+    return (trace){(int)x[0], (int64_t)x[1], (int64_t)x[2], (int64_t)x[3], x[4]};
 }
 
 /* ---- setting up --------------------------------------------------------------------- */
@@ -167,11 +148,12 @@ static weft_status command_setup(void *self, const weft_env *env)
     return WEFT_OK;
 }
 
-static int64_t command_nstate(const void *self, int k)
+static void command_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     (void)self;
-    (void)k;
-    return NSTATE;
+    (void)job;
+    size->nx = 0;
+    size->naux = NUMBERS;
 }
 
 static int command_tensors(const void *self, double size,
@@ -179,15 +161,8 @@ static int command_tensors(const void *self, double size,
 {
     (void)self;
     (void)size;
-    out[0] = (weft_tensor){"directory", 0, 2, {NUMBERS, DIGITS}};
-    return 1;
-}
-
-static void command_start(const void *self, const weft_job *job, real *state)
-{
-    (void)self;
-    (void)job;
-    memset(state, 0, NSTATE * sizeof *state);
+    (void)out;
+    return 0;
 }
 
 static int64_t command_affinity(const void *self, const weft_job *job)
@@ -415,7 +390,7 @@ static weft_status run_job(const command *t, const weft_job *job, const trace *b
 }
 
 /* By the first rank of a team, while the others sleep. */
-static weft_status do_job(const command *t, const weft_job *job, const real *state,
+static weft_status do_job(const command *t, const weft_job *job, const weft_state *state,
                           outcome *o)
 {
     const trace before = read_trace(state);
@@ -433,14 +408,13 @@ static weft_status do_job(const command *t, const weft_job *job, const real *sta
     return before.failed ? WEFT_OK : run_job(t, job, &before, o);
 }
 
-static weft_status command_step(void *self, const weft_job *job, int64_t unit, real *state,
-                                weft_round *row, double *z, weft_result *res)
+static weft_status command_step(void *self, const weft_job *job, int64_t unit,
+                                weft_state *state, weft_round *row, weft_result *res)
 {
     const command *t = self;
     weft_team *team = t->env.team;
     (void)unit;
     (void)row;
-    (void)z;
     outcome o = {.loss = 0};
     const weft_status st = team->rank == 0 ? do_job(t, job, state, &o) : WEFT_OK;
     weft_sleep(team);
@@ -458,12 +432,12 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit, r
     return WEFT_OK;
 }
 
-static weft_status command_score(void *self, const weft_job *job, const real *state,
+static weft_status command_score(void *self, const weft_job *job, const real *x,
                                  weft_part part, weft_scores *out)
 {
     (void)self;
     (void)job;
-    (void)state;
+    (void)x;
     (void)part;
     *out = (weft_scores){NAN, NAN, NAN, NAN, 0};
     return WEFT_OK;
@@ -484,7 +458,6 @@ const weft_task weft_task_command = {
     .setup = command_setup,
     .nstate = command_nstate,
     .tensors = command_tensors,
-    .start = command_start,
     .affinity = command_affinity,
     .cost = command_cost,
     .step = command_step,

@@ -197,18 +197,19 @@ static int fed_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_
     return t->net->tensors(t->model, out);
 }
 
-static int64_t fed_nstate(const void *self, int k)
+static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fed *t = self;
-    return t->nweight * (1 + t->slots) + fed_trial_size(t, k);
+    size->nx = t->nweight * (1 + t->slots);
+    size->naux = fed_trial_size(t, job ? job->mix.k : 1);
 }
 
-static void fed_start(const void *self, const weft_job *job, real *state)
+static void fed_start(const void *self, const weft_job *job, weft_state *state)
 {
     const fed *t = self;
-    memset(state, 0, (size_t)fed_nstate(t, job->mix.k) * sizeof *state);
-    t->net->init(t->model, t->env.seed, state);
-    fed_trial_start(t, state);
+    (void)job;
+    t->net->init(t->model, t->env.seed, state->x);
+    fed_trial_start(state);
 }
 
 static int64_t fed_affinity(const void *self, const weft_job *job)
@@ -248,30 +249,28 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
 
 /* ---- work --------------------------------------------------------------------------- */
 
-static weft_status fed_step(void *self, const weft_job *job, int64_t unit, real *state,
-                            weft_round *row, double *z, weft_result *res)
+static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
+                            weft_state *state, weft_round *row, weft_result *res)
 {
     fed *t = self;
     weft_arena *tmp = weft_arena_new();
-    fed_trial_state b = fed_trial_open(t, job, unit, state, tmp);
+    fed_trial_state b = fed_trial_open(t, job, unit, state, res);
     const int last = unit + 1 == fed_units(t, job), trains = job->resource >= 1;
     fed_score_sums eval = {0};
     row->valid_loss = row->valid_error = NAN;
-    weft_status st = trains ? fed_round(t, job, &b, state, row, tmp) : WEFT_OK;
-    const int due = t->eval_every > 0 && (int64_t)b.head.round % t->eval_every == 0;
+    weft_status st = trains ? fed_round(t, job, &b, row, tmp) : WEFT_OK;
+    const int due = t->eval_every > 0 && (int64_t)b.head->round % t->eval_every == 0;
     if (st == WEFT_OK && (due || !trains || (last && t->eval_clients >= 0))) {
         const fed_evaluation q = {.part = WEFT_VALID,
                                   .clients = t->eval_clients,
                                   .personal = last && t->score_weights == FED_PERSONAL};
         weft_mix mix = job->mix;
-        mix.logp = b.z;
-        st = fed_evaluate(t, &q, job->trial, &mix, state, &eval);
+        mix.logp = res->logp;
+        st = fed_evaluate(t, &q, job->trial, &mix, state->x, &eval);
         row->valid_loss = eval.loss[FED_BEFORE] / eval.v;
         row->valid_error = eval.wrong[FED_BEFORE] / eval.v;
     }
-    memcpy(z, b.z, (size_t)job->mix.k * sizeof *z);
-    fed_trial_close(t, &b, job->mix.k, state);
-    if (st == WEFT_OK && last) fed_trial_result(t, job, &b, &eval, res);
+    if (st == WEFT_OK && last) fed_trial_result(t, job, &b, &eval);
     weft_arena_free(tmp);
     return st;
 }
@@ -283,15 +282,15 @@ static int fed_mixes(const void *self)
     return !t->eval_mode;
 }
 
-static weft_status fed_score(void *self, const weft_job *job, const real *state,
-                             weft_part part, weft_scores *out)
+static weft_status fed_score(void *self, const weft_job *job, const real *x, weft_part part,
+                             weft_scores *out)
 {
     fed *t = self;
     const fed_evaluation q = {.part = part,
                               .clients = t->test_clients,
                               .personal = t->score_weights == FED_PERSONAL};
     fed_score_sums s;
-    TRY(fed_evaluate(t, &q, job->trial, &job->mix, state, &s));
+    TRY(fed_evaluate(t, &q, job->trial, &job->mix, x, &s));
     *out = (weft_scores){.loss = s.loss[FED_BEFORE] / s.v,
                          .error = s.wrong[FED_BEFORE] / s.v,
                          .personal_loss = q.personal ? s.loss[FED_AFTER] / s.v : NAN,

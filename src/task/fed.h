@@ -119,8 +119,7 @@ WEFT_CHECKED weft_status fed_local_update(fed *t, const real *from,
 /* How many predictions `count` samples are. */
 double fed_predictions(const fed *t, int64_t count);
 
-/* ---- fed_trial_state.c
- * --------------------------------------------------------------------- */
+/* ---- fed_trial.c -------------------------------------------------------------------- */
 
 /* Sums over clients, v the predictions of each, s the score that selection goes by. A
  * client that gave no weights back for what it was told to do, because it diverged or
@@ -133,6 +132,7 @@ typedef struct fed_score_sums {
     double loss[2], wrong[2]; /* sums over their predictions, FED_BEFORE and FED_AFTER */
 } fed_score_sums;
 
+/* The beginning of a state's aux; doubles only. */
 typedef struct fed_trial_head {
     double trial;      /* that this is the state of */
     double round;      /* rounds that the weights have had, */
@@ -145,23 +145,22 @@ typedef struct fed_trial_head {
     weft_mix_update_state drift;
 } fed_trial_head;
 
-/* What a trial carries along beside weights and slots: all doubles. */
+/* The parts of a trial's state, and of what its job has brought so far; all borrowed. */
 typedef struct fed_trial_state {
-    fed_trial_head head;
+    real *x; /* [1+slots][nweight] weights, and what the server's optimizer keeps */
+    fed_trial_head *head;
     fed_score_sums *ring; /* [pool] the last rounds */
-    double *arm;          /* [3][k] losses, wrong answers, predictions of this job */
-    double *z;            /* [k] */
-    double *proof;        /* [2][k] what weft_mix_race_step keeps, of the trial */
+    double *evidence;     /* [2][k] what weft_mix_race_step keeps; k > 1 only */
+    weft_result *res;     /* of the job: sums by configuration, log-probabilities */
 } fed_trial_state;
 
-int64_t fed_trial_size(const fed *t, int k); /* in reals */
+/* Doubles that a trial carries along after a job of k configurations. */
+int64_t fed_trial_size(const fed *t, int k);
 /* The state before a first job: of no trial. */
-void fed_trial_start(const fed *t, real *state);
-/* Reads a trial's state from the end of the flat state; a new job or trial begins its sums.
- */
+void fed_trial_start(weft_state *state);
+/* The parts of a state; a new job or trial begins its sums. */
 fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
-                               const real *state, weft_arena *mem);
-void fed_trial_close(const fed *t, const fed_trial_state *b, int k, real *state);
+                               weft_state *state, weft_result *res);
 /* Enters a round that `seen` sums up. */
 void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen);
 /* The worst score there is: no answer right, or fed.worst. */
@@ -173,17 +172,16 @@ void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *tol
  * for the mean over these rounds of what all clients would have scored then, not for the
  * last weights, which do better than the mean as long as they improve. */
 weft_interval fed_sums_score(const fed_score_sums *s, weft_population all);
-/* Fills a result from a trial's state; `eval` has the clients of the last evaluation, or n
- * = 0.
- */
+/* Fills the rest of the job's result; `eval` has the clients of the last evaluation, or n =
+ * 0. */
 void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
-                      const fed_score_sums *eval, weft_result *res);
+                      const fed_score_sums *eval);
 
 /* ---- fed_round.c -------------------------------------------------------------------- */
 
 /* One round. Collective. */
 WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b,
-                                   real *state, weft_round *row, weft_arena *tmp);
+                                   weft_round *row, weft_arena *tmp);
 /* Virtual seconds of the rounds of a job whose weights have had `before` rounds: devices
  * and their fates are known when a cohort is drawn, so with one configuration exactly, of a
  * mixture as if each client drew the one that takes it the least time. As weft_task's

@@ -55,7 +55,7 @@ static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tm
 static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_state *b,
                          weft_arena *tmp)
 {
-    const int64_t clients = t->env.data->clients->n, round = (int64_t)b->head.round;
+    const int64_t clients = t->env.data->clients->n, round = (int64_t)b->head->round;
     cohort c = {.turn = {.round = (uint64_t)round,
                          .before = fed_scores(t, job, FED_BEFORE),
                          .train = 1,
@@ -64,7 +64,7 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_stat
                          .cap = t->max_valid,
                          .most = t->worst},
                 .mix = job->mix};
-    c.mix.logp = b->z;
+    c.mix.logp = b->res->logp;
     c.n = weft_device_started(&t->device, t->cohort, t->replacement ? INT64_MAX : clients);
     c.place = WEFT_NEW(tmp, fed_participant, c.n);
     c.told = WEFT_NEW(tmp, fed_client_result, c.n);
@@ -218,8 +218,7 @@ static void charge_late(const fed *t, cohort *c)
 /* ---- server ------------------------------------------------------------------------- */
 
 /* Moves the weights by the mean change of the clients that did not diverge. */
-static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int64_t *sum,
-                         real *state)
+static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int64_t *sum)
 {
     double weight = 0;
     for (int64_t j = 0; j < c->n; j++)
@@ -230,9 +229,9 @@ static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int6
     for (int64_t i = 0; i < t->nweight; i++) delta[i] = (real)((double)sum[i] * unit);
     weft_server server = t->server;
     weft_space_put(t->env.space, c->mix.conf, &fed_server_kind, &server);
-    weft_server_step(&server, (int64_t)b->head.steps, t->nweight, state, delta,
-                     state + t->nweight);
-    b->head.steps++;
+    weft_server_step(&server, (int64_t)b->head->steps, t->nweight, b->x, delta,
+                     b->x + t->nweight);
+    b->head->steps++;
 }
 
 /* Moves the mixture by the scores of the clients that answered or were late. */
@@ -257,10 +256,10 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_sta
     }
     for (int e = 0; e < n; e++) v[e] /= sum;
     if (job->update.schedule == WEFT_UPDATE_RACING)
-        weft_mix_race_step(&job->update, b->proof, &c->mix, n, pick, s[FED_BEFORE],
+        weft_mix_race_step(&job->update, b->evidence, &c->mix, n, pick, s[FED_BEFORE],
                            s[FED_AFTER], v);
     else
-        weft_mix_update_step(&job->update, &b->head.drift, &c->mix, n, pick, s[FED_BEFORE],
+        weft_mix_update_step(&job->update, &b->head->drift, &c->mix, n, pick, s[FED_BEFORE],
                              s[FED_AFTER], v);
 }
 
@@ -270,13 +269,13 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_sta
 static void add_arms(const fed *t, const cohort *c, int64_t j, fed_trial_state *b)
 {
     const fed_client_result *o = &c->told[j];
-    const int k = c->mix.k, stage = c->turn.after ? FED_AFTER : FED_BEFORE;
+    const int stage = c->turn.after ? FED_AFTER : FED_BEFORE;
     const int failed = o->diverged > 0 || o->late > 0;
     for (int e = 0; e < c->mix.nblock; e++) {
         const int i = c->pick[j * c->mix.nblock + e];
-        b->arm[i] += failed ? t->worst * o->count : o->loss[stage];
-        b->arm[k + i] += failed ? o->count : o->wrong[stage];
-        b->arm[2 * k + i] += o->count;
+        b->res->arm_loss[i] += failed ? t->worst * o->count : o->loss[stage];
+        b->res->arm_wrong[i] += failed ? o->count : o->wrong[stage];
+        b->res->arm_count[i] += o->count;
     }
 }
 
@@ -304,12 +303,12 @@ static void warn(fed *t, const cohort *c, const fed_trial_state *b, const weft_r
         weft_log(WEFT_WARN,
                  "all %.0f clients of round %.0f of trial %.0f diverged, so the weights "
                  "stay; client.lr may be too high",
-                 row->diverged, b->head.round, b->head.trial);
+                 row->diverged, b->head->round, b->head->trial);
     else
         weft_log(WEFT_WARN,
                  "all %d clients of round %.0f of trial %.0f missed device.deadline = %g "
                  "s, so the weights stay; allow more, or fewer client.epochs",
-                 c->end.late, b->head.round, b->head.trial, t->device.deadline);
+                 c->end.late, b->head->round, b->head->trial, t->device.deadline);
 }
 
 /* Sums up the round, in the order of the cohort. */
@@ -330,9 +329,9 @@ static void write_record(fed *t, const cohort *c, fed_trial_state *b, weft_round
         count += o->train_count;
     }
     fed_trial_enter(t, b, &seen);
-    b->head.train_loss += loss;
-    b->head.train_count += count;
-    b->head.seconds += c->end.seconds;
+    b->head->train_loss += loss;
+    b->head->train_count += count;
+    b->head->seconds += c->end.seconds;
     fill_row(c, &seen, loss / count, row);
     warn(t, c, b, row);
 }
@@ -348,18 +347,18 @@ static int64_t *whole(double *sum, int64_t n)
     return wire;
 }
 
-weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b, real *state,
-                      weft_round *row, weft_arena *tmp)
+weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b, weft_round *row,
+                      weft_arena *tmp)
 {
     t->work.tmp = tmp;
     cohort c = cohort_new(t, job, b, tmp);
-    const weft_status st = take_turns(t, &c, state);
+    const weft_status st = take_turns(t, &c, b->x);
     int64_t *wire = whole(t->work.sum, t->nweight);
     TRY(fed_exchange(t, st, wire, t->nweight, c.n, c.place, c.told));
     charge_late(t, &c);
-    move_weights(t, &c, b, wire, state);
+    move_weights(t, &c, b, wire);
     move_mix(t, job, &c, b, tmp);
     write_record(t, &c, b, row);
-    b->head.round++;
+    b->head->round++;
     return WEFT_OK;
 }

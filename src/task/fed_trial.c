@@ -1,7 +1,6 @@
-/* The state of a trial: what goes on from round to round beside weights and optimizer, in
- * doubles at the end of the state, so that a job can be stopped after any round. Scores of
- * the last rounds are pooled here to what a tuner minimises. Called by fed.c, fed_round.c.
- */
+/* The state of a trial: what goes on from round to round beside weights and optimizer is in
+ * its doubles, so that a job can be stopped after any round. Scores of the last rounds are
+ * pooled here to what a tuner minimises. Called by fed.c, fed_round.c. */
 #include "fed.h"
 
 #include <math.h>
@@ -9,71 +8,41 @@
 
 /* ---- state -------------------------------------------------------------------------- */
 
+enum { HEAD = sizeof(fed_trial_head) / sizeof(double) };
+enum { SUMS = sizeof(fed_score_sums) / sizeof(double) };
+
 int64_t fed_trial_size(const fed *t, int k)
 {
-    const size_t bytes = sizeof(fed_trial_head) + (size_t)t->pool * sizeof(fed_score_sums) +
-                         6 * (size_t)k * sizeof(double);
-    return (int64_t)(bytes / sizeof(real));
+    return HEAD + t->pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
 }
 
-/* The parts of a trial's state, in the order in which the flat state holds them. */
-enum { NPARTS = 5 };
-typedef struct parts {
-    struct {
-        void *own;
-        size_t bytes;
-    } part[NPARTS];
-} parts;
-
-static parts parts_of(const fed *t, fed_trial_state *b, int k)
-{
-    return (parts){{{&b->head, sizeof b->head},
-                    {b->ring, (size_t)t->pool * sizeof *b->ring},
-                    {b->arm, 3 * (size_t)k * sizeof *b->arm},
-                    {b->z, (size_t)k * sizeof *b->z},
-                    {b->proof, 2 * (size_t)k * sizeof *b->proof}}};
-}
-
-void fed_trial_start(const fed *t, real *state)
+void fed_trial_start(weft_state *state)
 {
     const fed_trial_head none = {.trial = -1};
-    memcpy(state + t->nweight * (1 + t->slots), &none, sizeof none);
+    memcpy(state->aux, &none, sizeof none);
 }
 
 fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
-                               const real *state, weft_arena *mem)
+                               weft_state *state, weft_result *res)
 {
-    const int k = job->mix.k;
-    fed_trial_state b = {.ring = WEFT_NEW(mem, fed_score_sums, t->pool),
-                         .arm = WEFT_NEW(mem, double, 3 * k),
-                         .z = WEFT_NEW(mem, double, k),
-                         .proof = WEFT_NEW(mem, double, 2 * k)};
-    const parts own = parts_of(t, &b, k);
-    const char *at = (const char *)(state + t->nweight * (1 + t->slots));
-    for (int i = 0; i < NPARTS; at += own.part[i++].bytes)
-        memcpy(own.part[i].own, at, own.part[i].bytes);
+    double *ring = state->aux + HEAD, *evidence = ring + t->pool * SUMS;
+    const size_t nevidence = (size_t)(state->aux + state->naux - evidence);
+    fed_trial_state b = {.x = state->x,
+                         .head = (fed_trial_head *)state->aux,
+                         .ring = (fed_score_sums *)ring,
+                         .evidence = evidence,
+                         .res = res};
     if (unit > 0) return b;
-    if (fabs(b.head.trial - (double)job->trial) > 0) { /* its weights were another's */
-        b.head = (fed_trial_head){.trial = (double)job->trial,
-                                  .round = b.head.round,
-                                  .steps = b.head.steps,
-                                  .best = INFINITY};
+    if (fabs(b.head->trial - (double)job->trial) > 0) { /* its weights were another's */
+        *b.head = (fed_trial_head){.trial = (double)job->trial,
+                                   .round = b.head->round,
+                                   .steps = b.head->steps,
+                                   .best = INFINITY};
         memset(b.ring, 0, (size_t)t->pool * sizeof *b.ring);
-        memset(b.proof, 0, 2 * (size_t)k * sizeof *b.proof);
+        memset(b.evidence, 0, nevidence * sizeof *b.evidence);
     }
-    b.head.train_loss = b.head.train_count = b.head.seconds = 0;
-    memset(b.arm, 0, 3 * (size_t)k * sizeof *b.arm);
-    memcpy(b.z, job->mix.logp, (size_t)k * sizeof *b.z);
+    b.head->train_loss = b.head->train_count = b.head->seconds = 0;
     return b;
-}
-
-void fed_trial_close(const fed *t, const fed_trial_state *b, int k, real *state)
-{
-    fed_trial_state copy = *b;
-    const parts own = parts_of(t, &copy, k);
-    char *at = (char *)(state + t->nweight * (1 + t->slots));
-    for (int i = 0; i < NPARTS; at += own.part[i++].bytes)
-        memcpy(at, own.part[i].own, own.part[i].bytes);
 }
 
 /* ---- scores ------------------------------------------------------------------------- */
@@ -133,9 +102,9 @@ weft_interval fed_sums_score(const fed_score_sums *s, weft_population all)
 void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen)
 {
     const weft_interval s = fed_sums_score(seen, unlimited);
-    b->ring[(int64_t)b->head.rounds % t->pool] = *seen;
-    b->head.rounds++;
-    if (s.score < b->head.best) b->head.best = s.score;
+    b->ring[(int64_t)b->head->rounds % t->pool] = *seen;
+    b->head->rounds++;
+    if (s.score < b->head->best) b->head->best = s.score;
 }
 
 /* ---- result ------------------------------------------------------------------------- */
@@ -145,7 +114,7 @@ void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *see
 static double selected(const fed *t, const fed_trial_state *b, weft_interval pooled,
                        weft_interval eval)
 {
-    const int64_t rounds = (int64_t)b->head.rounds;
+    const int64_t rounds = (int64_t)b->head->rounds;
     switch (t->select) {
     case FED_BOUND:
         return isnan(pooled.score) ? NAN
@@ -153,7 +122,7 @@ static double selected(const fed *t, const fed_trial_state *b, weft_interval poo
     case FED_LAST:
         if (rounds == 0) return NAN;
         return fed_sums_score(&b->ring[(rounds - 1) % t->pool], unlimited).score;
-    case FED_BEST: return b->head.best;
+    case FED_BEST: return b->head->best;
     case FED_EVAL: return eval.score;
     default: return pooled.score;
     }
@@ -177,9 +146,10 @@ static void fill_means(const fed *t, const fed_score_sums *s, int before, int af
 }
 
 void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
-                      const fed_score_sums *eval, weft_result *res)
+                      const fed_score_sums *eval)
 {
     fed_score_sums sum = {0};
+    weft_result *res = b->res;
     for (int64_t i = 0; i < t->pool; i++) merge(&sum, &b->ring[i]);
     const weft_interval pooled = fed_sums_score(&sum, unlimited),
                         last = fed_sums_score(eval, t->all);
@@ -193,11 +163,6 @@ void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *
     else
         fill_means(t, &sum, fed_scores(t, job, FED_BEFORE), fed_scores(t, job, FED_AFTER),
                    res);
-    res->train_loss = b->head.train_loss / b->head.train_count;
-    res->cost = b->head.seconds > 0 ? b->head.seconds : job->resource;
-    const size_t k = (size_t)job->mix.k;
-    memcpy(res->arm_loss, b->arm, k * sizeof *b->arm);
-    memcpy(res->arm_wrong, b->arm + k, k * sizeof *b->arm);
-    memcpy(res->arm_count, b->arm + 2 * k, k * sizeof *b->arm);
-    memcpy(res->logp, b->z, k * sizeof *b->z);
+    res->train_loss = b->head->train_loss / b->head->train_count;
+    res->cost = b->head->seconds > 0 ? b->head->seconds : job->resource;
 }

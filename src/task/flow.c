@@ -134,16 +134,15 @@ static weft_status flow_setup(void *self, const weft_env *env)
 
 /* ---- the state of a trial ----------------------------------------------------------- */
 
-/* From where it goes on: the gains when it took its setting, and the training since. Bits
- * do not depend on how training is divided into jobs. */
-typedef struct books {
-    double trained; /* 0: not yet */
-    flow_setting set;
-    double units; /* with this setting */
-    double *base; /* [m] */
-} books;
+/* From where it goes on, the beginning of its doubles: behind it are the gains [m] when it
+ * took its setting. Bits do not depend on how training is divided into jobs. */
+typedef struct progress {
+    double trained;                        /* 0: not yet */
+    double method, step, lambda, features; /* the setting */
+    double units;                          /* with this setting */
+} progress;
 
-enum { NBOOK = 6 };
+enum { NPROGRESS = sizeof(progress) / sizeof(double) };
 
 /* Numbers of coefficients in the state, and their intercept. */
 static int64_t weights_of(const flow *t)
@@ -156,12 +155,12 @@ static int64_t tensors_size(const flow *t)
     return weights_of(t) + 3 * (int64_t)t->problem.m + 1;
 }
 
-static int64_t flow_nstate(const void *self, int k)
+static void flow_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const flow *t = self;
-    (void)k;
-    return tensors_size(t) +
-           (NBOOK + (int64_t)t->problem.m) * (int64_t)(sizeof(double) / sizeof(real));
+    (void)job;
+    size->nx = tensors_size(t);
+    size->naux = NPROGRESS + t->problem.m;
 }
 
 static int flow_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
@@ -181,31 +180,9 @@ static int flow_tensors(const void *self, double size, weft_tensor out[WEFT_MOST
     return n;
 }
 
-static void flow_start(const void *self, const weft_job *job, real *state)
+static flow_setting setting_in(const progress *b)
 {
-    memset(state, 0, (size_t)flow_nstate(self, job->mix.k) * sizeof *state);
-}
-
-static books books_read(const flow *t, const real *state, weft_arena *mem)
-{
-    double head[NBOOK];
-    const real *at = state + tensors_size(t);
-    memcpy(head, at, sizeof head);
-    books b = {.trained = head[0],
-               .set = {(int64_t)head[1], head[2], head[3], (int64_t)head[4]},
-               .units = head[5]};
-    b.base = WEFT_NEW(mem, double, t->problem.m);
-    memcpy(b.base, (const char *)at + sizeof head, (size_t)t->problem.m * sizeof *b.base);
-    return b;
-}
-
-static void books_write(const flow *t, const books *b, real *state)
-{
-    const double head[NBOOK] = {b->trained,    (double)b->set.method,   b->set.step,
-                                b->set.lambda, (double)b->set.features, b->units};
-    real *at = state + tensors_size(t);
-    memcpy(at, head, sizeof head);
-    memcpy((char *)at + sizeof head, b->base, (size_t)t->problem.m * sizeof *b->base);
+    return (flow_setting){(int64_t)b->method, b->step, b->lambda, (int64_t)b->features};
 }
 
 static int same_setting(const flow_setting *a, const flow_setting *b)
@@ -221,21 +198,21 @@ static flow_setting setting_of(const flow *t, const weft_job *job)
 }
 
 /* Writes what the trial is now. Collective. */
-static void show_state(flow *t, const double *gain, real *state, weft_arena *tmp)
+static void show_state(flow *t, const double *gain, real *x, weft_arena *tmp)
 {
     const flow_problem *q = &t->problem;
     int64_t at = weights_of(t);
     if (at > 0) {
         double *weight = WEFT_NEW(tmp, double, at);
         flow_data_weights(&t->data, q, gain, weight, &weight[at - 1]);
-        for (int64_t i = 0; i < at; i++) state[i] = (real)weight[i];
+        for (int64_t i = 0; i < at; i++) x[i] = (real)weight[i];
     }
     for (int i = 0; i < q->m; i++) {
-        state[at + i] = (real)gain[i];
-        state[at + q->m + i] = (real)q->s[i];
-        state[at + 2 * q->m + i] = (real)q->c[i];
+        x[at + i] = (real)gain[i];
+        x[at + q->m + i] = (real)q->s[i];
+        x[at + 2 * q->m + i] = (real)q->c[i];
     }
-    state[at + 3 * (int64_t)q->m] = (real)(q->variance / (double)q->n);
+    x[at + 3 * (int64_t)q->m] = (real)(q->variance / (double)q->n);
 }
 
 /* ---- jobs --------------------------------------------------------------------------- */
@@ -264,13 +241,32 @@ static double flow_seconds(const void *self, const weft_job *job, double before)
     return seconds_of(self, job);
 }
 
-static weft_status flow_step(void *self, const weft_job *job, int64_t unit, real *state,
-                             weft_round *row, double *z, weft_result *res)
+/* Adds a job's units to the training so far, by its setting; gain[m] after it. */
+static void train(const flow *t, const weft_job *job, weft_state *state, double *gain)
+{
+    const flow_problem *q = &t->problem;
+    progress *b = (progress *)state->aux;
+    double *base = state->aux + NPROGRESS;
+    const flow_setting set = setting_of(t, job), was = setting_in(b);
+    if (!same_setting(&was, &set) || !(b->trained > 0)) {
+        flow_train(q, &was, b->units, base, base);
+        *b = (progress){.trained = b->trained,
+                        .method = (double)set.method,
+                        .step = set.step,
+                        .lambda = set.lambda,
+                        .features = (double)set.features};
+    }
+    b->units += job->resource;
+    b->trained += job->resource;
+    flow_train(q, &set, b->units, base, gain);
+}
+
+static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
+                             weft_state *state, weft_round *row, weft_result *res)
 {
     flow *t = self;
     (void)unit;
     (void)row;
-    (void)z;
     if (job->mix.k > 1)
         return weft_fail(WEFT_ECONF,
                          "task flow trains one configuration at a time, and this tuner "
@@ -278,36 +274,27 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit, real
     const flow_problem *q = &t->problem;
     weft_arena *tmp = weft_arena_new();
     const flow_setting set = setting_of(t, job);
-    books b = books_read(t, state, tmp);
     double *gain = WEFT_NEW(tmp, double, q->m);
-    if (!same_setting(&b.set, &set) || !(b.trained > 0)) {
-        flow_train(q, &b.set, b.units, b.base, b.base);
-        b.set = set;
-        b.units = 0;
-    }
-    b.units += job->resource;
-    b.trained += job->resource;
-    flow_train(q, &b.set, b.units, b.base, gain);
-    books_write(t, &b, state);
+    train(t, job, state, gain);
+    const double trained = ((const progress *)state->aux)->trained;
     const double risk = flow_risk(q, gain);
     if (!isfinite(risk)) memset(gain, 0, (size_t)q->m * sizeof *gain);
-    show_state(t, gain, state, tmp);
+    show_state(t, gain, state->x, tmp);
     res->loss = res->valid_loss = risk;
-    if (t->noise > 0) res->loss += t->noise * normal(t, job, WEFT_RNG_VALID, b.trained);
+    if (t->noise > 0) res->loss += t->noise * normal(t, job, WEFT_RNG_VALID, trained);
     res->valid_error = NAN;
     res->train_loss = isfinite(risk) ? flow_training_loss(q, gain) : INFINITY;
     res->residual = isfinite(risk) ? flow_residual(q, &set, gain) : INFINITY;
-    res->iterations = (int64_t)fmin(b.trained, 1e18);
+    res->iterations = (int64_t)fmin(trained, 1e18);
     res->cost = seconds_of(t, job);
     res->arm_count[0] = 1;
     res->arm_loss[0] = res->loss;
     res->arm_wrong[0] = NAN;
-    memcpy(res->logp, job->mix.logp, sizeof *res->logp);
     weft_arena_free(tmp);
     return WEFT_OK;
 }
 
-static weft_status flow_score(void *self, const weft_job *job, const real *state,
+static weft_status flow_score(void *self, const weft_job *job, const real *x,
                               weft_part part, weft_scores *out)
 {
     flow *t = self;
@@ -315,7 +302,7 @@ static weft_status flow_score(void *self, const weft_job *job, const real *state
     *out = (weft_scores){NAN, NAN, NAN, NAN, 0};
     if (t->spectrum != DATA) return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
-    out->loss = flow_data_score(&t->data, part, state, (double)state[t->data.d], tmp);
+    out->loss = flow_data_score(&t->data, part, x, (double)x[t->data.d], tmp);
     out->count = (double)t->env.data->part[part].total;
     weft_arena_free(tmp);
     return WEFT_OK;
@@ -362,7 +349,6 @@ const weft_task weft_task_flow = {
     .setup = flow_setup,
     .nstate = flow_nstate,
     .tensors = flow_tensors,
-    .start = flow_start,
     .affinity = flow_affinity,
     .cost = flow_cost,
     .seconds = flow_seconds,

@@ -4,9 +4,9 @@
  * scored by each (`full`), or by as many of them as cost little beside the fit (`auto`). k
  * = 1 is an ordinary fit of one map, which can also be divided into jobs of some iterations
  * each (`resource = iterations`). State of a trial: [statistics of the features][weights,
- * class-major][intercepts][what a fit in pieces goes on from]. Khodak, Li, Roberts, Balcan,
- * Talwalkar, "Weight-sharing beyond neural architecture search", SysML 2019. Called by the
- * scheduler. */
+ * class-major][intercepts], and in doubles what a fit in pieces goes on from. Khodak, Li,
+ * Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture search", SysML
+ * 2019. Called by the scheduler. */
 #include "fmap.h"
 
 #include <math.h>
@@ -105,11 +105,12 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     return t->pieces ? fmap_pieces_setup(t) : WEFT_OK;
 }
 
-static int64_t fmap_nstate(const void *self, int k)
+static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fmap *t = self;
-    (void)k;
-    return t->nstat + t->outputs * (t->columns + 1) + t->npieces;
+    (void)job;
+    size->nx = t->nstat + t->outputs * (t->columns + 1);
+    size->naux = t->npieces;
 }
 
 static int fmap_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
@@ -121,11 +122,6 @@ static int fmap_tensors(const void *self, double size, weft_tensor out[WEFT_MOST
     out[n++] = (weft_tensor){"weights", t->nstat, 2, {t->outputs, d}};
     out[n++] = (weft_tensor){"intercepts", t->nstat + t->outputs * d, 1, {t->outputs}};
     return n;
-}
-
-static void fmap_start(const void *self, const weft_job *job, real *state)
-{
-    memset(state, 0, (size_t)fmap_nstate(self, job->mix.k) * sizeof *state);
 }
 
 /* What a job takes by the estimates of its feature map, not by any clock: so it is the same
@@ -171,13 +167,12 @@ static int passes_of(const fmap *t, const work *w)
     return (int)fmax(1, fmin(wanted, floor(SCORING * w->fit / w->pass)));
 }
 
-static weft_status fmap_step(void *self, const weft_job *job, int64_t unit, real *state,
-                             weft_round *row, double *z, weft_result *res)
+static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
+                             weft_state *state, weft_round *row, weft_result *res)
 {
     fmap *t = self;
     (void)unit;
     (void)row;
-    (void)z;
     if (t->pieces && job->mix.k > 1)
         return weft_fail(WEFT_ECONF,
                          "fmap.resource = iterations trains one map at a time, and this "
@@ -191,9 +186,9 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit, real
     const int passes = passes_of(t, &w), full = passes == w.maps && passes > 1;
     fmap_tally s = fmap_tally_new(t, a.k, WEFT_VALID, full ? 1 : passes, tmp);
     if (full)
-        fmap_score_full(t, job, &a, state, WEFT_VALID, &s, tmp);
+        fmap_score_full(t, job, &a, state->x, WEFT_VALID, &s, tmp);
     else
-        fmap_score_split(t, job, &a, state, WEFT_VALID, passes, &s, tmp);
+        fmap_score_split(t, job, &a, state->x, WEFT_VALID, passes, &s, tmp);
     fmap_tally_close(t, &a, !full, &s, &res->valid_loss, &res->valid_error);
     for (int i = 0; i < a.k; i++) {
         res->arm_loss[i] = weft_unfix(s.loss[i], s.scale);
@@ -211,17 +206,18 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit, real
     return WEFT_OK;
 }
 
-static weft_status fmap_score(void *self, const weft_job *job, const real *state,
+extern const weft_task weft_task_fmap;
+
+static weft_status fmap_score(void *self, const weft_job *job, const real *x,
                               weft_part part, weft_scores *out)
 {
     fmap *t = self;
     weft_arena *tmp = weft_arena_new();
     const fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
-    const size_t n = (size_t)fmap_nstate(t, a.k);
-    real *own = WEFT_NEW(tmp, real, n);
-    memcpy(own, state, n * sizeof *own);
+    weft_state own = weft_state_new(&weft_task_fmap, t, job, tmp);
+    memcpy(own.x, x, (size_t)own.nx * sizeof *x);
     fmap_tally s = fmap_tally_new(t, a.k, part, 1, tmp);
-    fmap_score_split(t, job, &a, own, part, 1, &s, tmp);
+    fmap_score_split(t, job, &a, own.x, part, 1, &s, tmp);
     *out = (weft_scores){.personal_loss = NAN,
                          .personal_error = NAN,
                          .count = (double)t->env.data->part[part].total};
@@ -259,7 +255,6 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
     weft_arena_free(tmp);
 }
 
-extern const weft_task weft_task_fmap;
 const weft_task weft_task_fmap = {
     .kind = {.name = "fmap",
              .about = "select a feature map: a linear model shared by many maps",
@@ -271,7 +266,6 @@ const weft_task weft_task_fmap = {
     .setup = fmap_setup,
     .nstate = fmap_nstate,
     .tensors = fmap_tensors,
-    .start = fmap_start,
     .affinity = fmap_affinity,
     .cost = fmap_cost,
     .step = fmap_step,

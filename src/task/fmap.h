@@ -15,7 +15,7 @@ typedef struct fmap {
     weft_env env;
     int64_t nstat, columns; /* columns at full size */
     int outputs;
-    int64_t npieces; /* reals of the state by which a fit in pieces goes on, else 0 */
+    int64_t npieces; /* doubles of the state by which a fit in pieces goes on, else 0 */
 } fmap;
 
 /* The maps of a job: instances with their configurations written in, and where draws fall.
@@ -53,11 +53,11 @@ fmap_tally fmap_tally_new(const fmap *t, int k, weft_part part, int passes,
 /* Each sample of the part is scored by as many maps as there are passes: those that it
  * draws by systematic sampling, so by different ones where none has more than a share
  * 1 / passes of the probability. Collective. */
-void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *state,
+void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
                       weft_part part, int passes, fmap_tally *s, weft_arena *tmp);
 /* Each sample of the part is scored by every map that is alive, or by all that a job asks
  * for; maps that share work are taken one after the other. Collective. */
-void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *state,
+void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
                      weft_part part, fmap_tally *s, weft_arena *tmp);
 /* Mean loss and error under the mixture; adds the sums over ranks. Collective. */
 void fmap_tally_close(fmap *t, const fmap_arms *a, int split, fmap_tally *s, double *loss,
@@ -69,6 +69,6 @@ void fmap_tally_close(fmap *t, const fmap_arms *a, int split, fmap_tally *s, dou
 weft_status fmap_pieces_setup(fmap *t);
 /* Fits the shared model to the training samples, each seen through the map it draws; or, in
  * pieces, does as many iterations of it as the job's resource says. Collective. */
-weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, real *state);
+weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state);
 
 #endif

@@ -16,58 +16,54 @@ weft_status fmap_pieces_setup(fmap *t)
                          "choose fmap.model = ridge, or fmap.resource = fits",
                          t->model->kind.name);
     TRY(t->model->divisible(t->solver));
-    const int64_t doubles = 1 + t->model->piece_size(t->columns, t->env.data->classes);
-    t->npieces = doubles * (int64_t)(sizeof(double) / sizeof(real));
+    t->npieces = 1 + t->model->piece_size(t->columns, t->env.data->classes);
     return WEFT_OK;
 }
 
-/* Names the map that a state is of: what was made by another is no start. */
-static uint64_t name_of(const weft_job *job)
+/* Names the map that a state is of, by a number that a double holds and that is not 0: what
+ * was made by another is no start. */
+static double name_of(const weft_job *job)
 {
     const size_t bytes = (size_t)job->mix.dim * sizeof *job->mix.conf;
     const uint64_t name = weft_hash(job->mix.conf, bytes, (uint64_t)job->mix.id[0]);
-    return name > 0 ? name : 1;
+    return 1 + (double)(name >> 12);
 }
 
 /* The iterations of a job. A trial that copied the weights of another map begins with
  * these. */
-static void fit_piece(fmap *t, const weft_job *job, const weft_matrix *f, real *state,
+static void fit_piece(fmap *t, const weft_job *job, const weft_matrix *f, weft_state *state,
                       weft_fitted *fitted, weft_arena *tmp)
 {
     const int classes = t->env.data->classes;
     const int64_t size = t->model->piece_size(f->d, classes);
-    real *w = state + t->nstat, *rest = w + t->outputs * (t->columns + 1);
-    double *own = WEFT_NEW(tmp, double, size);
-    const uint64_t name = name_of(job);
-    uint64_t was;
-    memcpy(&was, rest, sizeof was);
-    memcpy(own, (char *)rest + sizeof was, (size_t)size * sizeof *own);
-    if (was != name) {
+    real *w = state->x + t->nstat;
+    double *was = state->aux, *own = state->aux + 1;
+    const double name = name_of(job);
+    if (*was < name || *was > name) {
+        *was = name;
         memset(own, 0, (size_t)size * sizeof *own);
         own[0] = -1;
         for (int64_t i = 0; i < (classes - 1) * f->d; i++) own[1 + i] = (double)w[i];
     }
     t->model->piece(t->solver, f, t->env.data->part[WEFT_TRAIN].label, classes,
                     (int)fmin(floor(job->resource + 0.5), 1e9), own, w, fitted, tmp);
-    memcpy(rest, &name, sizeof name);
-    memcpy((char *)rest + sizeof name, own, (size_t)size * sizeof *own);
 }
 
 /* ---- whole -------------------------------------------------------------------------- */
 
-weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, real *state)
+weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
     weft_request q = fmap_request(t, job, a, WEFT_TRAIN);
     q.arm = fmap_draw(t, job, a, WEFT_TRAIN, 0, tmp);
     weft_matrix f;
-    t->feature->matrix(t->map, &q, 1, state, &f, tmp);
+    t->feature->matrix(t->map, &q, 1, state->x, &f, tmp);
     weft_fitted fitted = {0};
     if (t->pieces)
         fit_piece(t, job, &f, state, &fitted, tmp);
     else
         t->model->fit(t->solver, &f, t->env.data->part[WEFT_TRAIN].label,
-                      t->env.data->classes, a->k > 1 ? t->slack : 1, state + t->nstat,
+                      t->env.data->classes, a->k > 1 ? t->slack : 1, state->x + t->nstat,
                       &fitted, tmp);
     weft_arena_free(tmp);
     return fitted;

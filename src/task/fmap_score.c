@@ -95,7 +95,7 @@ static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
     }
 }
 
-void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *state,
+void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
                       weft_part part, int passes, fmap_tally *s, weft_arena *tmp)
 {
     for (int e = 0; e < passes; e++) {
@@ -103,13 +103,13 @@ void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *st
         weft_request q = fmap_request(t, job, a, part);
         q.arm = fmap_draw(t, job, a, part, (double)e / passes, tmp);
         weft_matrix f;
-        t->feature->matrix(t->map, &q, 0, state, &f, tmp);
-        tally_add(t, &f, state + t->nstat, t->env.data->part[part].label, q.arm, 0, s, tmp);
+        t->feature->matrix(t->map, &q, 0, x, &f, tmp);
+        tally_add(t, &f, x + t->nstat, t->env.data->part[part].label, q.arm, 0, s, tmp);
         weft_arena_reset(tmp, mark);
     }
 }
 
-void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *state,
+void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
                      weft_part part, fmap_tally *s, weft_arena *tmp)
 {
     int *todo = WEFT_NEW(tmp, int, a->k);
@@ -131,8 +131,8 @@ void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *sta
         q.arms = a->arm + i;
         q.id = job->mix.id + i;
         weft_matrix f;
-        t->feature->matrix(t->map, &q, 0, state, &f, tmp);
-        tally_add(t, &f, state + t->nstat, t->env.data->part[part].label, NULL, i, s, tmp);
+        t->feature->matrix(t->map, &q, 0, x, &f, tmp);
+        tally_add(t, &f, x + t->nstat, t->env.data->part[part].label, NULL, i, s, tmp);
         weft_arena_reset(tmp, mark);
     }
 }

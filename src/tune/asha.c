@@ -224,13 +224,10 @@ static void begin_job(asha *t, int64_t id, const trial *next, weft_job *job)
     t->open++;
     t->spent += more;
     b->spent += more;
-    *job = (weft_job){.trial = id,
-                      .from = -1,
-                      .index = next->rung,
-                      .resource = (double)more,
-                      .feature_fraction = 1,
-                      .last = next->rung == b->top,
-                      .eligibility = t->best ? WEFT_WINS_LOSS : WEFT_WINS_RESOURCE};
+    *job = weft_job_new(id, (double)more, NULL);
+    job->index = next->rung;
+    job->last = next->rung == b->top;
+    if (t->best) job->eligibility = WEFT_WINS_LOSS;
 }
 
 static weft_asked asha_ask(void *self, weft_job *job)

@@ -216,13 +216,12 @@ static void begin_job(pbt *t, member *m, weft_job *job)
     m->open = 1;
     m->jobs++;
     const int final = m->jobs == t->each;
-    *job = (weft_job){.trial = m->trial,
-                      .from = m->source,
-                      .index = (int)m->of++,
-                      .resource = (double)(left < t->interval ? left : t->interval),
-                      .feature_fraction = 1,
-                      .last = final && !decisions_left(t) && !is_copied(t, m->trial),
-                      .eligibility = final || t->best ? WEFT_WINS_LOSS : WEFT_WINS_LAST};
+    const double more = (double)(left < t->interval ? left : t->interval);
+    *job = weft_job_new(m->trial, more, NULL);
+    job->from = m->source;
+    job->index = (int)m->of++;
+    job->last = final && !decisions_left(t) && !is_copied(t, m->trial);
+    job->eligibility = final || t->best ? WEFT_WINS_LOSS : WEFT_WINS_LAST;
 }
 
 /* Of the members that are ready the one with the fewest jobs. */

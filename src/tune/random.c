@@ -34,12 +34,8 @@ static weft_asked sweep_ask(void *self, weft_job *job)
 {
     sweep *t = self;
     if (t->next == t->n) return WEFT_DONE;
-    *job = (weft_job){.trial = t->next++,
-                      .from = -1,
-                      .resource = (double)t->resource,
-                      .feature_fraction = 1,
-                      .last = 1,
-                      .eligibility = WEFT_WINS_RESOURCE};
+    *job = weft_job_new(t->next++, (double)t->resource, NULL);
+    job->last = 1;
     return WEFT_JOB;
 }
 

@@ -58,13 +58,10 @@ weft_asked weft_rungs_ask(weft_rungs *r, weft_job *job)
         c->done += more;
         c->open = 1;
         if (c->done == until) r->unasked--;
-        *job = (weft_job){.trial = r->first + r->next,
-                          .from = -1,
-                          .index = c->jobs++,
-                          .resource = (double)more,
-                          .feature_fraction = 1,
-                          .last = c->done == r->until[r->count - 1],
-                          .eligibility = r->best ? WEFT_WINS_LOSS : WEFT_WINS_RESOURCE};
+        *job = weft_job_new(r->first + r->next, (double)more, NULL);
+        job->index = c->jobs++;
+        job->last = c->done == r->until[r->count - 1];
+        if (r->best) job->eligibility = WEFT_WINS_LOSS;
         return WEFT_JOB;
     }
     return r->rung == r->count - 1 && r->unasked == 0 ? WEFT_DONE : WEFT_WAIT;

@@ -46,12 +46,10 @@ weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
     s->open = 1;
     s->size = size;
     s->trials += fresh;
-    *job = (weft_job){.trial = s->trials - 1,
-                      .from = -1,
-                      .index = s->round,
-                      .resource = (double)s->resource,
-                      .feature_fraction = size,
-                      .mix = s->mix};
+    *job = weft_job_new(s->trials - 1, (double)s->resource, &s->mix);
+    job->index = s->round;
+    job->feature_fraction = size;
+    job->eligibility = WEFT_WINS_LAST;
     return WEFT_JOB;
 }
 
@@ -71,19 +69,16 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
     s->one.id[0] = s->mix.id[i];
     memcpy(s->one.conf, s->mix.conf + (size_t)i * s->mix.dim,
            (size_t)s->mix.dim * sizeof *s->one.conf);
-    *job =
-        (weft_job){.from = -1, .last = 1, .eligibility = WEFT_WINS_RESOURCE, .mix = s->one};
     if (!refit && s->round > 0) {
+        *job = weft_job_new(s->trials - 1, 0, &s->one);
         job->last = alive_from(s, s->next) == s->mix.k;
-        job->trial = s->trials - 1;
         job->index = s->round;
         job->feature_fraction = s->size;
         return WEFT_JOB;
     }
-    job->trial = s->trials++;
+    *job = weft_job_new(s->trials++, (double)s->resource, &s->one);
     if (s->warm && s->round > 0) job->from = 0;
-    job->resource = (double)s->resource;
-    job->feature_fraction = 1;
+    job->last = 1;
     return WEFT_JOB;
 }
 

@@ -30,11 +30,8 @@ static weft_asked solo_ask(void *self, weft_job *job)
     solo *t = self;
     if (t->asked) return WEFT_DONE;
     t->asked = 1;
-    *job = (weft_job){.from = -1,
-                      .resource = (double)t->resource,
-                      .feature_fraction = 1,
-                      .last = 1,
-                      .eligibility = WEFT_WINS_RESOURCE};
+    *job = weft_job_new(0, (double)t->resource, NULL);
+    job->last = 1;
     return WEFT_JOB;
 }
 

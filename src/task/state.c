@@ -1,0 +1,39 @@
+/* States of trials: made, copied and hashed. Called by whoever keeps them. */
+#include "weft/task.h"
+
+#include <string.h>
+
+static size_t bytes_of_x(const weft_state *s)
+{
+    return (size_t)s->nx * sizeof *s->x;
+}
+
+weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,
+                          weft_arena *mem)
+{
+    weft_state s = {0};
+    task->nstate(self, job, &s);
+    s.x = WEFT_NEW(mem, real, s.nx);
+    s.aux = WEFT_NEW(mem, double, s.naux);
+    return s;
+}
+
+void weft_state_copy(weft_state *to, const weft_state *from)
+{
+    weft_check(to->nx == from->nx, "a state of %lld weights for a job of %lld",
+               (long long)from->nx, (long long)to->nx);
+    const int64_t n = to->naux < from->naux ? to->naux : from->naux;
+    if (to->nx > 0) memcpy(to->x, from->x, bytes_of_x(to));
+    if (n > 0) memcpy(to->aux, from->aux, (size_t)n * sizeof *to->aux);
+}
+
+double weft_state_bytes(const weft_state *s)
+{
+    return (double)s->nx * sizeof(real) + (double)s->naux * sizeof(double);
+}
+
+uint64_t weft_state_hash(const weft_state *s)
+{
+    return weft_hash(s->aux, (size_t)s->naux * sizeof *s->aux,
+                     weft_hash(s->x, bytes_of_x(s), 0));
+}
