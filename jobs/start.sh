@@ -1,9 +1,56 @@
-# Sourced by the scripts here. Environment: WEFT, the program (default build/opt/weft); LAUNCH,
-# what starts its ranks (default mpirun -n 2).
+# Sourced by the scripts here: what starts ranks, and how a job outlives its time limit and lost
+# nodes. A job that is told to stop (USR1 before its time is over, TERM) passes that on to its
+# ranks, which keep what they have and end with status 75; it then puts itself back in the queue,
+# where it resumes. Environment:
+#   WEFT     the program; default build/opt/weft, or else the weft in PATH
+#   LAUNCH   what starts its ranks; default in a SLURM job srun --mpi=pmix, or mpirun where srun
+#            has no PMIx, and mpirun -n 2 elsewhere
+#   REQUEUE  no: a job that was stopped does not go back to the queue
+. jobs/site.sh
 weft=${WEFT:-build/opt/weft}
-launch=${LAUNCH:-mpirun -n 2}
+[ -n "${WEFT:-}" ] || [ -x "$weft" ] || ! command -v weft >/dev/null || weft=weft
+if [ -z "${SLURM_JOB_ID:-}" ]; then
+    launcher=mpirun
+    launch=${LAUNCH:-mpirun -n 2}
+else
+    launcher="srun --mpi=pmix"
+    srun --mpi=list 2>&1 | grep -qw pmix || launcher=mpirun
+    launch=${LAUNCH:-$launcher}
+    # srun does not take this from sbatch.
+    [ -z "${SLURM_CPUS_PER_TASK:-}" ] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
+fi
 export OPENBLAS_NUM_THREADS=1
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE   # let OpenBLAS choose for this CPU
+
+step=      # the process that started the ranks, while it runs
+stopped=   # set when the job was told to stop
+caught=    # set when a signal came during `wait`
+trap 'stopped=1 caught=1; [ -z "$step" ] || kill -USR1 "$step" 2>/dev/null' USR1 TERM
+trap 'requeue $?' EXIT
+
+requeue() # STATUS
+{
+    [ "$1" = 75 ] && [ -n "${SLURM_JOB_ID:-}" ] && [ "${REQUEUE:-yes}" != no ] || return
+    scontrol requeue "$SLURM_JOB_ID" ||
+        echo "jobs may not go back to the queue here: submit again, and the run goes on" >&2
+}
+
+# Runs weft on all ranks, in the background, for else bash would see a signal too late.
+ranks() # ARGUMENT ...
+{
+    local status
+    [ -z "$stopped" ] || return 75
+    $launch "$weft" "$@" &
+    step=$!
+    while
+        caught=
+        wait "$step"
+        status=$?
+        [ -n "$caught" ] # the wait ended with the signal, not with the ranks
+    do :; done
+    step=
+    return $status
+}
 
 # Whether a run was begun, complete or not.
 begun() # RUN.h5
@@ -18,11 +65,11 @@ start() # RUN.h5 INPUT.ini [section.key=value ...]
     local run=$1 input=$2 status=3
     shift 2
     if [ -s "${run%.h5}.d/journal" ]; then
-        $launch "$weft" resume "$run"
+        ranks resume "$run"
         status=$?
     elif [ -f "$run" ]; then
         return 0
     fi
     [ $status = 3 ] || return $status
-    $launch "$weft" tune "$input" "$@" -o "$run"
+    mkdir -p "$(dirname "$run")" && ranks tune "$input" "$@" -o "$run"
 }

@@ -1,0 +1,175 @@
+#!/bin/bash
+# The scripts for clusters, here without one: what each job says of itself; that a job which is
+# told to stop keeps what it has, goes back to the queue and ends with the digest of a run that
+# was not stopped; that each runs. SLURM's own part of it is in tests/slurm. Prints TAP.
+. tests/tap.sh
+weft=$(realpath "$weft")
+export WEFT=$weft LAUNCH=env PYTHONDONTWRITEBYTECODE=1
+unset SLURM_JOB_ID SLURM_NTASKS SLURM_RESTART_COUNT SLURM_ARRAY_TASK_ID INPUT OUTPUT RESUME REQUEUE
+
+digest() # RUN.h5
+{
+    "$weft" report "$1" | grep '^digest'
+}
+
+# ---- what they say ------------------------------------------------------------------------
+
+: >"$tmp/out"
+for job in jobs/*.sbatch; do
+    for words in '# Purpose: ' '# Cost: ' '# Submit from the top of the source: ' '# Resume: ' \
+        '#SBATCH --signal=B:USR1@' '#SBATCH --time=' '#SBATCH --ntasks='; do
+        grep -q "^$words" "$job" || echo "$job: no line '$words'" >>"$tmp/out"
+    done
+    grep -q '^#SBATCH --requeue' "$job" && grep -q '^#SBATCH --open-mode=append' "$job" ||
+        grep -q '^#SBATCH --no-requeue' "$job" || echo "$job: is it requeued?" >>"$tmp/out"
+    head -20 "$job" | grep -q '^# Resume: ' || echo "$job: 'Resume' comes too late" >>"$tmp/out"
+    grep -q "\`$(basename "$job" .sbatch)[.\`]" jobs/README.md || echo "$job: not in jobs/README.md" >>"$tmp/out"
+    bash -n "$job" 2>>"$tmp/out"
+done
+[ ! -s "$tmp/out" ]
+result $? "every job states purpose, cost, how to submit and to resume, and asks for a signal"
+cp "$tmp/out" "$tmp/log"
+! grep -ln 'srun\|mpirun\|module \|spack\|scontrol requeue' jobs/*.sbatch jobs/run.sh >"$tmp/out"
+result $? "what belongs to a cluster is in site.sh and start.sh alone"
+
+# ---- stopped and resumed ------------------------------------------------------------------
+
+# A queue that notes what it is asked to put back, and has no PMIx.
+mkdir "$tmp/bin"
+printf '#!/bin/sh\necho "$@" >>"%s/requeued"\n' "$tmp" >"$tmp/bin/scontrol"
+printf '#!/bin/sh\necho "MPI plugin types are... none"\n' >"$tmp/bin/srun"
+chmod +x "$tmp/bin/scontrol" "$tmp/bin/srun"
+
+# A program of 0.1 s a unit; its first job of any run shows that the run has begun.
+cat >"$tmp/command.ini" <<END
+[run]
+task = command
+tuner = random
+[command]
+run = sleep 0.1; touch $tmp/begun; echo loss=\$PARAM_x
+[parameters]
+x = 0 .. 0.9
+[space]
+configs = 30
+[random]
+resource = 1
+END
+job() # SECONDS ARGUMENT ...: the job in a queue, told to stop after it has begun, if SECONDS is not 0
+{
+    local wait=$1 pid
+    shift
+    rm -f "$tmp/begun"
+    PATH=$tmp/bin:$PATH SLURM_JOB_ID=7 SLURM_NTASKS=1 bash jobs/command.sbatch "$@" \
+        >"$tmp/out" 2>"$tmp/log" &
+    pid=$!
+    if [ "$wait" != 0 ]; then
+        for ((i = 0; i < 300; i++)); do [ -e "$tmp/begun" ] && break; sleep 0.1; done
+        sleep "$wait"
+        kill -USR1 $pid
+    fi
+    wait $pid
+}
+export INPUT=$tmp/command.ini OUTPUT=$tmp/whole.h5
+job 0
+result $? "a job ends well"
+[ ! -e "$tmp/requeued" ]
+result $? "and is not requeued"
+export OUTPUT=$tmp/parts.h5
+job 0.3
+[ $? = 75 ] && [ "$(cat "$tmp/requeued")" = "requeue 7" ] && [ -d "$tmp/parts.d" ]
+result $? "one that is told to stop ends with status 75 and is requeued"
+export SLURM_RESTART_COUNT=1
+job 0.3
+[ $? = 75 ] && [ "$(wc -l <"$tmp/requeued")" = 2 ]
+result $? "twice"
+job 0 && [ "$(wc -l <"$tmp/requeued")" = 2 ] && grep -q 'resumed: [1-9][0-9]* jobs' "$tmp/log"
+result $? "and then ends well"
+[ "$(digest "$tmp/parts.h5")" = "$(digest "$tmp/whole.h5")" ]
+result $? "with the digest of the run that was not stopped"
+job 0 && grep -q 'is complete' "$tmp/out"
+result $? "a job whose run is complete says so"
+unset SLURM_RESTART_COUNT
+export OUTPUT=$tmp/other.h5
+REQUEUE=no job 0.3 space.configs=29
+[ $? = 75 ] && [ "$(wc -l <"$tmp/requeued")" = 2 ]
+result $? "a link of a chain is not requeued"
+job 0 space.configs=28
+[ $? = 2 ] && grep -q 'leave out.*space.configs=28' "$tmp/log"
+result $? "settings of a run that was begun are refused"
+RESUME=yes job 0 space.configs=29
+result $? "but not where they are said to be the same"
+unset INPUT OUTPUT
+
+# ---- each of them, small ------------------------------------------------------------------
+
+"$weft" pack synthetic images rows=300 d=16 classes=2 -o "$tmp/img.h5" 2>/dev/null &&
+    "$weft" pack synthetic federated=stored clients=30 classes=5 -o "$tmp/fed.h5" 2>/dev/null
+result $? "data are packed"
+INPUT=inputs/demo-images.ini OUTPUT=$tmp/maps.h5 bash jobs/maps.sbatch run.data="$tmp/img.h5" \
+    space.configs=4 rff.features=50 >"$tmp/out" 2>"$tmp/log"
+result $? "maps.sbatch searches"
+INPUT=inputs/demo-federated.ini OUTPUT=$tmp/fed-run.h5 bash jobs/federated.sbatch \
+    run.data="$tmp/fed.h5" sha.max_resource=3 sha.budget=6 sha.eliminations=1 space.configs=3 \
+    >"$tmp/out" 2>"$tmp/log"
+result $? "federated.sbatch searches"
+sed "s|^data = .*|data = $tmp/fed.h5|; s|^cohort = .*|cohort = 3|; s|^eval_clients = .*|eval_clients = 3|" \
+    inputs/demo-federated.ini >"$tmp/small.ini"
+INPUT=$tmp/small.ini OUTPUT=$tmp/async.h5 LAUNCH="mpirun -n 2" bash jobs/async.sbatch \
+    >"$tmp/out" 2>"$tmp/log" && grep -q '^ranks  *2 .*' "$tmp/out" && grep -q '2 teams of ranks' "$tmp/out"
+result $? "async.sbatch searches by teams"
+for seed in 1 2; do
+    SLURM_ARRAY_TASK_ID=$seed INPUT=inputs/demo-images.ini OUTPUT=$tmp/seeds bash jobs/seeds.sbatch \
+        run.data="$tmp/img.h5" space.configs=4 rff.features=50 >"$tmp/out" 2>"$tmp/log" || break
+done
+[ "$("$weft" report "$tmp"/seeds/demo-images-[12].h5 | wc -l)" = 3 ] &&
+    [ "$(digest "$tmp/seeds/demo-images-1.h5")" = "$(digest "$tmp/maps.h5")" ] &&
+    [ "$(digest "$tmp/seeds/demo-images-2.h5")" != "$(digest "$tmp/maps.h5")" ]
+result $? "seeds.sbatch has a run for each seed"
+
+# ---- scaling ------------------------------------------------------------------------------
+
+mkdir "$tmp/scaling"
+"$weft" pack synthetic images rows=300 d=16 classes=2 -o "$tmp/scaling/data-images-1.h5" 2>/dev/null
+cp "$tmp/scaling/data-images-1.h5" "$tmp/scaling/data-images-2.h5"
+"$weft" pack synthetic federated=stored clients=80 d=16 classes=10 -o "$tmp/scaling/data-clients.h5" 2>/dev/null
+for python in ${PYTHON:-} python3 /usr/bin/python3; do
+    "$python" -c 'import h5py, matplotlib' 2>/dev/null && break
+    python=
+done
+scaling() # STUDIES REPEATS
+{
+    RANKS="1 2" STUDIES=$1 REPEATS=$2 OUTPUT=$tmp/scaling LAUNCH=mpirun \
+        PLOT="${python:+$python analysis/scaling.py}" bash jobs/scaling.sbatch >"$tmp/out" 2>"$tmp/log"
+}
+scaling sweep 2
+result $? "scaling.sbatch runs a study twice, strong and weak"
+[ "$(ls "$tmp"/scaling/*-{strong,weak}-*.h5 | wc -l)" = 8 ] &&
+    [ "$("$weft" report "$tmp"/scaling/sweep-weak-2-1.h5 | grep -c '^task.* 32 configurations')" = 1 ] &&
+    [ "$(digest "$tmp/scaling/sweep-strong-1-1.h5")" = "$(digest "$tmp/scaling/sweep-strong-2-2.h5")" ]
+result $? "with a run for each count of ranks"
+if [ -z "$python" ]; then
+    echo "ok $((count += 1)) - the table # SKIP no Python with h5py and matplotlib"
+else
+    # b T_b / (P T_P) by hand from the run files, here paired by repeats.
+    "$python" - "$tmp/scaling" >"$tmp/out" 2>"$tmp/log" <<'END'
+import csv, h5py, math, os, sys
+here = sys.argv[1]
+rows = {(r["study"], r["kind"], r["ranks"]): r
+        for r in csv.DictReader(open(f"{here}/scaling.tsv"), delimiter="\t")}
+assert len(rows) == 4 and os.path.getsize(f"{here}/scaling.png") > 5000
+for kind, work in (("strong", 2), ("weak", 1)):
+    t = {(p, r): h5py.File(f"{here}/sweep-{kind}-{p}-{r}.h5").attrs["search_seconds"]
+         for p in (1, 2) for r in (1, 2)}
+    log = [math.log(t[1, r] / (work * t[2, r])) for r in (1, 2)]
+    mean, half = sum(log) / 2, 12.7062 * abs(log[0] - log[1]) / 2
+    row = rows["sweep", kind, "2"]
+    for name, value in (("efficiency", mean), ("efficiency_low", mean - half),
+                        ("efficiency_high", mean + half)):
+        assert math.isclose(float(row[name]), math.exp(value), rel_tol=2e-3), (kind, name)
+    assert float(rows["sweep", kind, "1"]["efficiency"]) == 1
+END
+    result $? "and a table of efficiencies with their intervals"
+fi
+scaling "maps fit federated async" 1
+result $? "and the other studies"
+echo "1..$count"
