@@ -410,20 +410,23 @@ static void ask_many(weft_data *data, double memory, int n, uint64_t *bits)
     }
 }
 
-/* With room for the products of all rows, of a part of them, of none. The bits of the first
- * are also those of any number of ranks. */
+/* With room for the products of all rows by all types, by two of them, of a part of the
+ * rows, of none. The bits of the first are also those of any number of ranks. */
 static void check_kept(weft_data *data, const char *what)
 {
     enum { ASKED = 24 };
     const double cell = data->form == WEFT_BYTES ? 1 : sizeof(float);
     const double features = N * (70. + 64), rows = cell * (N + VALID) * D;
     const double product = 4. * 70 * N;
-    uint64_t all[ASKED], some[ASKED], none[ASKED];
+    const double two = 2.2 * 4 * 70 * (N + VALID) / 0.75; /* beside random matrices */
+    uint64_t all[ASKED], both[ASKED], some[ASKED], none[ASKED];
     ask_many(data, 1e9, ASKED, all);
+    ask_many(data, (features + rows + two) / 0.9, ASKED, both);
     ask_many(data, (features + rows + 0.4 * product) / 0.9, ASKED, some);
     ask_many(data, 4.0 * WEFT_BLOCK * 70, ASKED, none);
     ok(memcmp(all, none, sizeof all) == 0,
        "%s: products that are kept give the same features", what);
+    ok(memcmp(both, none, sizeof both) == 0, "%s: and so do those of two types", what);
     ok(memcmp(some, none, sizeof some) == 0, "%s: and so do those of some rows", what);
     for (int i = 0; i < ASKED; i++) digest(all[i]);
 }

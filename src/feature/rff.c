@@ -147,6 +147,7 @@ static void set_rows(rff_matrix *m, const weft_request *q)
         const rff *arm = q->arms[a];
         const int type = type_of(own, arm);
         const double turns = rff_turns(own, arm, type);
+        if (!own->order[type]) own->order[type] = ++own->types;
         const double *length = arm->preprocess == RFF_L2 ? own->length[q->part] : NULL;
         for (int64_t i = 0; i < q->n; i++) {
             if (q->arm ? q->arm[i] != a : a != 0) continue;

@@ -29,12 +29,13 @@ typedef struct rff_view {
 } rff_view;
 
 /* Products X P of the first rows of a part, kept from one request to the next: of a row
- * those with the random matrix that it met last. */
+ * those with the random matrices that it met last, as many as there are slots. */
 typedef struct rff_cache {
     int64_t rows, room; /* rows that are kept; columns of a row */
-    uint8_t *type;      /* [rows] of the products */
-    int64_t *filled;    /* [rows] columns that are valid */
-    void *product;      /* [rows][room] int32_t or float */
+    int slots;          /* a type has slot order[type] % slots */
+    uint8_t *type;      /* [rows][slots] of the products */
+    int64_t *filled;    /* [rows][slots] columns that are valid */
+    void *product;      /* [rows][slots][room] int32_t or float */
 } rff_cache;
 
 typedef struct rff_shared {
@@ -51,7 +52,8 @@ typedef struct rff_shared {
     float *offset;          /* [columns] turns */
     real *fitted, *stat;    /* [4][d] mean, deviation, least, most: of training, in force */
     rff_view view[RFF_VIEWS];
-    double *length[WEFT_NPART]; /* [n] |x| */
+    int types, order[RFF_TYPES]; /* types that were met; 1, 2 ... as they came, 0: not */
+    double *length[WEFT_NPART];  /* [n] |x| */
     rff_cache cache[WEFT_NPART];
 } rff_shared;
 
@@ -94,13 +96,23 @@ void rff_signs(const rff_shared *own, int64_t j, float *sign, float *radius);
 int rff_is_int(const rff_shared *own, int type);
 /* Turns of a feature of this arm and type for a product of one. */
 double rff_turns(const rff_shared *own, const rff *arm, int type);
-/* Takes memory for blocks of random matrices and for the products of as many rows as fit
- * beside the features. The pages are touched when first used. */
+/* Makes bytes of rows [i0, i1) into q[i1-i0][ldq]. */
+void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);
+
+/* ---- rff_cache.c: products that are kept ---- */
+
+/* Takes memory for blocks of random matrices, for the products of as many rows as fit
+ * beside the features and, where all do, for those with as many random matrices as fit. The
+ * pages are touched when first used. */
 void rff_caches(rff_shared *own);
 /* What is kept no longer holds. */
 void rff_forget(rff_shared *own);
-/* Makes bytes of rows [i0, i1) into q[i1-i0][ldq]. */
-void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);
+/* The products of a row from column j0 on; NULL: they are not to be kept. */
+void *rff_place(const rff_matrix *m, int64_t row, int64_t j0);
+/* Whether all products that a row needs are there. */
+int rff_is_there(const rff_matrix *m, int64_t row);
+/* The products of rows [i0, i1) were made. */
+void rff_note_made(const rff_matrix *m, int64_t i0, int64_t i1);
 
 /* ---- rff_matrix.c: products with the features ---- */
 

@@ -331,61 +331,6 @@ static void product(const rff_matrix *m, const block *b, const chunk *c, void *y
     weft_arena_reset(tmp, mark);
 }
 
-/* ---- products that are kept --------------------------------------------------------- */
-
-/* A tenth of the memory is left to solvers. Random matrices may take a quarter of what the
- * features and the data leave, if all types need so much; Cauchy entries in the tail, two
- * in a hundred, take 8 bytes more. */
-void rff_caches(rff_shared *own)
-{
-    const weft_rows *part = own->data->part;
-    const double cell = own->data->form == WEFT_BYTES ? 1 : sizeof(float);
-    const double columns = (double)own->columns, row = columns * sizeof(int32_t);
-    double most = 0, data = 0;
-    for (int p = 0; p < WEFT_NPART; p++) {
-        most = fmax(most, (double)part[p].n);
-        data += cell * (double)(part[p].n * part[p].d);
-    }
-    double room = fmax(0.9 * own->memory - data - most * (columns + 64), 0);
-    const double entry = cell > 1 ? sizeof(real) : 1.2;
-    own->pool_size = (size_t)fmin(room / 4, 2 * RFF_VIEWS * entry * own->d * columns + 1e6);
-    own->pool = weft_arena_get(own->mem, 1, own->pool_size);
-    own->kept = (double)own->pool_size;
-    room -= own->kept;
-    for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++) {
-        rff_cache *kept = &own->cache[p];
-        kept->rows = (int64_t)fmin(room / row, (double)part[p].n);
-        kept->room = own->columns;
-        kept->type = WEFT_NEW(own->mem, uint8_t, kept->rows);
-        kept->filled = WEFT_NEW(own->mem, int64_t, kept->rows);
-        kept->product =
-            weft_arena_get(own->mem, (size_t)(kept->rows * kept->room), sizeof(int32_t));
-        own->kept += (double)kept->rows * row;
-        room -= (double)kept->rows * row;
-    }
-}
-
-void rff_forget(rff_shared *own)
-{
-    own->blocks = NULL;
-    own->pool_used = 0;
-    for (int part = 0; part < WEFT_NPART; part++)
-        for (int64_t i = 0; i < own->cache[part].rows; i++) own->cache[part].filled[i] = 0;
-}
-
-/* The products of a row from column j0 on; NULL: they are not to be kept. */
-static void *place(const rff_cache *kept, int64_t row, int64_t j0)
-{
-    if (row >= kept->rows) return NULL;
-    return (char *)kept->product + (size_t)(row * kept->room + j0) * sizeof(int32_t);
-}
-
-/* Whether all products that a row needs are there. */
-static int is_there(const rff_matrix *m, const rff_cache *kept, int64_t row)
-{
-    return row < kept->rows && kept->type[row] == m->type[row] && kept->filled[row] >= m->d;
-}
-
 /* ---- features ----------------------------------------------------------------------- */
 
 /* Bytes of features [j0, j0 + columns) of a row from its products. */
@@ -403,10 +348,9 @@ static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
 /* The rows of a type among [i0, i1), which lie in one block, whose products are missing. */
 static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
 {
-    const rff_cache *kept = &m->own->cache[m->part];
     c->n = 0;
     for (int64_t i = i0; i < i1; i++)
-        if (m->type[i] == type && !is_there(m, kept, i)) c->row[c->n++] = i;
+        if (m->type[i] == type && !rff_is_there(m, i)) c->row[c->n++] = i;
     c->straight = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
 }
 
@@ -425,13 +369,13 @@ static void make_chunk(const rff_matrix *m, const block *b, const chunk *c, int6
 {
     const rff_cache *kept = &m->own->cache[m->part];
     const int there = c->straight && c->row[c->n - 1] < kept->rows;
-    float *y = there ? place(kept, c->row[0], b->j0) : tile;
-    const int64_t ld = there ? kept->room : b->columns;
+    float *y = there ? rff_place(m, c->row[0], b->j0) : tile;
+    const int64_t ld = there ? kept->slots * kept->room : b->columns;
     product(m, b, c, y, (int)ld, tmp);
     for (int r = 0; r < c->n; r++) {
         const int64_t row = c->row[r];
         const float *from = y + r * ld;
-        void *to = there ? NULL : place(kept, row, b->j0);
+        void *to = there ? NULL : rff_place(m, row, b->j0);
         if (to) memcpy(to, from, (size_t)b->columns * sizeof *from);
         cosines(m, row, b->j0, b->columns, from, q + (size_t)(row - i0) * m->ldq);
     }
@@ -459,11 +403,10 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
 
 void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
 {
-    rff_cache *kept = &m->own->cache[m->part];
     int64_t missing[RFF_TYPES] = {0};
     for (int64_t i = i0; i < i1; i++) {
-        if (is_there(m, kept, i))
-            cosines(m, i, 0, (int)m->d, place(kept, i, 0), q + (size_t)(i - i0) * m->ldq);
+        if (rff_is_there(m, i))
+            cosines(m, i, 0, (int)m->d, rff_place(m, i, 0), q + (size_t)(i - i0) * m->ldq);
         else
             missing[m->type[i]]++;
     }
@@ -471,9 +414,5 @@ void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
     for (int type = 0; type < RFF_TYPES; type++)
         if (missing[type]) make_type(m, type, i0, i1, q, tmp);
     weft_arena_free(tmp);
-    for (int64_t i = i0; i < i1 && i < kept->rows; i++) {
-        kept->filled[i] =
-            kept->type[i] == m->type[i] && kept->filled[i] > m->d ? kept->filled[i] : m->d;
-        kept->type[i] = m->type[i];
-    }
+    rff_note_made(m, i0, i1);
 }
