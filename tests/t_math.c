@@ -235,6 +235,25 @@ static void test_gather(void)
     is_near(worst, 0, 200 * 1.5 * 1.2e-7 * 16, "sixteen rows gather what each would alone");
 }
 
+/* Columns in any number: whole strips, single vectors, what is left. */
+static void test_add_rows(int d)
+{
+    enum { N = 200, ROWS = 50, LD = 151 };
+    const real *x = random_reals(ROWS * LD, 17), *value = random_reals(N, 18);
+    real sum[LD];
+    double expect[LD], worst = 0;
+    uint32_t at[N];
+    for (int j = 0; j < LD; j++) expect[j] = (double)(sum[j] = (real)j);
+    for (int e = 0; e < N; e++) at[e] = (uint32_t)(bits((uint64_t)e) % ROWS);
+    for (int e = 0; e < N; e++)
+        for (int j = 0; j < d; j++)
+            expect[j] += (double)value[e] * (double)x[at[e] * LD + (uint32_t)j];
+    weft_add_rows(N, at, value, d, x, LD, sum);
+    for (int j = 0; j < LD; j++) worst = worse(worst, fabs((double)sum[j] - expect[j]));
+    is_near(worst, 0, N * (LD + 20) * (sizeof(real) == 4 ? 0x1p-24 : 0x1p-53),
+            "%d columns of rows are added, the others stay", d);
+}
+
 /* A row by any number of rows, columns in any blocks. */
 static void test_deep(int n, int m, int k)
 {
@@ -294,6 +313,7 @@ int main(void)
     test_cosine();
     for (int n = 1; n <= 2048; n *= 2) test_fwht(n);
     test_gather();
+    for (int d = 1; d < 151; d = 2 * d + 3) test_add_rows(d);
     test_deep(1, 1, 1);
     test_deep(67, 70, 50);
     test_deep(130, 101, 1203);

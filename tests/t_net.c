@@ -1,165 +1,19 @@
 /* Networks: the contract of net.h for each of the registry; gradients against central
  * differences, and against PyTorch's in double precision (tests/gold/net.py); parameter
  * counts of the published ones; what setup refuses. RUN: np=1 */
-#include "weft/net.h"
-#include "weft/registry.h"
+#include "nets.h"
 
-#include <string.h>
-
-#include "tap.h"
-
-/* ---- made-up rows and weights, by the same formula in gold/net.py ------------------- */
-
-static uint32_t hash(int group, int64_t i)
-{
-    uint32_t x = (uint32_t)(((uint64_t)i + ((uint64_t)group << 26)) * 2654435761u);
-    x ^= x >> 15;
-    x *= 2246822519u;
-    return x ^ x >> 13;
-}
-
-static double unit(int group, int64_t i)
-{
-    return (hash(group, i) >> 8) * 0x1p-24;
-}
-
-/* A network that is set up, a batch for it, weights and scratch. */
-typedef struct fixture {
-    const weft_net *net;
-    void *self, *work;
-    weft_shape shape;
-    weft_batch b;
-    int64_t nw;
-    real *w, *g; /* [nw] */
-    weft_arena *mem;
-} fixture;
-
-static weft_shape image(int channels, int height, int width, int classes)
-{
-    return (weft_shape){.form = WEFT_REALS,
-                        .d = (int64_t)channels * height * width,
-                        .channels = channels,
-                        .height = height,
-                        .width = width,
-                        .classes = classes};
-}
-
-static weft_shape text(int d, int classes)
-{
-    return (weft_shape){.form = WEFT_CHARS, .d = d, .classes = classes};
-}
-
-/* The instance with options "hidden=3" or "-", not set up yet. */
-static void *bound(const weft_net *net, const char *options, weft_arena *mem)
-{
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    void *self = weft_arena_get(mem, 1, net->kind.size);
-    const char *lines = strcmp(options, "-") == 0 ? "" : options;
-    char *all = weft_arena_text(mem, "[%s]\n%s\n", net->kind.name, lines);
-    if (weft_conf_text(&c, "t_net", all) || weft_conf_bind(&c, &net->kind, self))
-        weft_die("%s", weft_error());
-    return self;
-}
-
-/* Rows of numbers, or windows of symbols. Easy ones: number j is high where j % classes is
- * the label, a window repeats the symbol before the label. */
-static void fill_row(const weft_shape *shape, int i, int label, int easy, float *row,
-                     uint8_t *window)
-{
-    const int64_t d = shape->d;
-    const int c = shape->classes;
-    for (int64_t j = 0; j < d; j++) {
-        const double x = unit(1, i * d + j);
-        row[j] = (float)(easy ? 0.3 * x + (j % c == label) : x);
-    }
-    for (int64_t j = 0; j <= d; j++) {
-        const int symbol = (int)(hash(1, i * (d + 1) + j) % (uint32_t)c);
-        window[j] = (uint8_t)(easy ? (label + c - (j < d)) % c : symbol);
-    }
-}
-
-static void fill_batch(fixture *f, int n, int easy)
-{
-    const float **x = WEFT_NEW(f->mem, const float *, n);
-    const uint8_t **chars = WEFT_NEW(f->mem, const uint8_t *, n);
-    int32_t *label = WEFT_NEW(f->mem, int32_t, n);
-    for (int i = 0; i < n; i++) {
-        float *row = WEFT_NEW(f->mem, float, f->shape.d);
-        uint8_t *window = WEFT_NEW(f->mem, uint8_t, f->shape.d + 1);
-        label[i] = (int32_t)(hash(2, i) % (uint32_t)f->shape.classes);
-        fill_row(&f->shape, i, label[i], easy, row, window);
-        x[i] = row;
-        chars[i] = window;
-    }
-    const int is_text = f->shape.form == WEFT_CHARS;
-    f->b = (weft_batch){.n = n, .x = is_text ? NULL : x, .text = is_text ? chars : NULL};
-    f->b.label = label;
-}
-
-static fixture fixture_new(const weft_net *net, const char *options, weft_shape shape,
-                           int n)
-{
-    fixture f = {.net = net, .shape = shape, .mem = weft_arena_new()};
-    f.self = bound(net, options, f.mem);
-    if (net->setup(f.self, &shape)) weft_die("%s", weft_error());
-    fill_batch(&f, n, 0);
-    f.nw = net->nweight(f.self);
-    f.w = WEFT_NEW(f.mem, real, f.nw);
-    f.g = WEFT_NEW(f.mem, real, f.nw);
-    f.work = net->work(f.self, n, f.mem);
-    net->init(f.self, 7, f.w);
-    return f;
-}
-
-/* Small data that the network takes: images or, if it takes none, text. */
+/* Small data that the network takes: images, text or documents. */
 static fixture fixture_small(const weft_net *net, int n)
 {
     weft_arena *mem = weft_arena_new();
     weft_shape shape = image(3, 9, 8, 5);
     if (net->setup(bound(net, "-", mem), &shape)) shape = text(8, 11);
-    weft_arena_free(mem);
-    return fixture_new(net, "-", shape, n);
+    if (net->setup(bound(net, "-", mem), &shape)) shape = documents(9, 30, 3, mem);
+    fixture f = fixture_new(net, "-", shape, n);
+    f.kept = mem;
+    return f;
 }
-
-static weft_score grad(const fixture *f, double dropout, uint64_t key)
-{
-    weft_score s = {0};
-    f->net->grad(f->self, f->work, f->w, &f->b, dropout, key, f->g, &s);
-    return s;
-}
-
-static weft_score score(const fixture *f)
-{
-    weft_score s = {0};
-    f->net->score(f->self, f->work, f->w, &f->b, &s);
-    return s;
-}
-
-static double norm(const real *x, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += (double)x[i] * (double)x[i];
-    return sqrt(sum);
-}
-
-/* |x - y| / |x|. */
-static double apart(const real *x, const real *y, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += ((double)x[i] - (double)y[i]) * ((double)x[i] - (double)y[i]);
-    return sqrt(sum) / norm(x, n);
-}
-
-static real *copy(const fixture *f, const real *x)
-{
-    real *y = WEFT_NEW(f->mem, real, f->nw);
-    memcpy(y, x, (size_t)f->nw * sizeof *y);
-    return y;
-}
-
-static const double eps = sizeof(real) == 4 ? 0x1p-23 : 0x1p-52;
 
 /* ---- contract ----------------------------------------------------------------------- */
 
@@ -179,7 +33,7 @@ static void test_tensors(const weft_net *net)
        net->kind.name);
     ok(net->flops(f.self) >= 2.0 * (double)f.nw, "%s: a gradient has operations",
        net->kind.name);
-    weft_arena_free(f.mem);
+    fixture_free(&f);
 }
 
 static void test_init(const weft_net *net)
@@ -195,7 +49,7 @@ static void test_init(const weft_net *net)
     net->init(f.self, 8, f.w);
     ok(most == 0 || (most < 10 && apart(again, f.w, f.nw) > 0.1),
        "%s: another seed, other weights, if they are not all zero", net->kind.name);
-    weft_arena_free(f.mem);
+    fixture_free(&f);
 }
 
 static void test_pure(const weft_net *net)
@@ -219,7 +73,7 @@ static void test_pure(const weft_net *net)
     grad(&f, 0, 1);
     ok(memcmp(first, f.g, (size_t)bytes) == 0, "%s: ... nor on the room for a batch",
        net->kind.name);
-    weft_arena_free(f.mem);
+    fixture_free(&f);
 }
 
 static void test_order(const weft_net *net)
@@ -230,20 +84,26 @@ static void test_order(const weft_net *net)
     real *first = copy(&f, f.g);
     const float *x[6];
     const uint8_t *chars[6];
-    int32_t label[6];
+    const uint32_t *word[6];
+    int32_t label[6], length[6];
     for (int i = 0; i < 6; i++) {
         const int from = (i * 5 + 3) % 6;
         if (b.x) x[i] = b.x[from];
         if (b.text) chars[i] = b.text[from];
+        if (b.word) word[i] = b.word[from];
+        if (b.word) length[i] = b.length[from];
         label[i] = b.label[from];
     }
-    f.b = (weft_batch){6, b.x ? x : NULL, b.text ? chars : NULL, label};
+    f.b = (weft_batch){.n = 6, .x = b.x ? x : NULL, .text = b.text ? chars : NULL};
+    f.b.word = word;
+    f.b.length = length;
+    f.b.label = label;
     const weft_score c = grad(&f, 0, 1);
     is_near(c.loss, a.loss, 100 * eps * a.loss, "%s: order does not change the loss",
             net->kind.name);
     ok(c.wrong == a.wrong && apart(first, f.g, f.nw) < 100 * eps,
        "%s: ... nor errors and gradient", net->kind.name);
-    weft_arena_free(f.mem);
+    fixture_free(&f);
 }
 
 /* Whether the network has dropout at all. */
@@ -267,7 +127,7 @@ static void test_dropout(const weft_net *net)
     double sum = 0;
     for (uint64_t key = 0; key < 50; key++) sum += grad(&f, 0.1, key).loss / 50;
     is_near(sum, none.loss, 0.05 * none.loss, "%s: dropout keeps the mean", net->kind.name);
-    weft_arena_free(f.mem);
+    fixture_free(&f);
 }
 
 static void test_learns(const weft_net *net)
@@ -285,65 +145,10 @@ static void test_learns(const weft_net *net)
          after.loss / 20, (int)after.wrong);
     ok(after.loss < 0.8 * before, "%s: 50 steps of gradient descent lower the loss",
        net->kind.name);
-    weft_arena_free(f.mem);
-}
-
-/* ---- central differences ------------------------------------------------------------ */
-
-/* Mean loss at w + step v under that dropout. */
-static double moved(fixture *f, const real *w, const real *v, double step, double dropout)
-{
-    for (int64_t i = 0; i < f->nw; i++)
-        f->w[i] = (real)((double)w[i] + step * (double)v[i]);
-    const weft_score s = grad(f, dropout, 3);
-    return s.loss / (double)s.count;
-}
-
-/* |derivative along v - central difference| / |derivative|. */
-static double wrong_along(fixture *f, const real *w, const real *g, const real *v,
-                          double step, double dropout)
-{
-    double slope = 0;
-    for (int64_t i = 0; i < f->nw; i++) slope += (double)g[i] * (double)v[i];
-    const double up = moved(f, w, v, step, dropout), down = moved(f, w, v, -step, dropout);
-    return fabs((up - down) / (2 * step) - slope) / fabs(slope);
-}
-
-/* Along the gradient of each tensor, which no error of it leaves as it is: a derivative is
- * |g|^2 there. Third derivatives and kinks bound the step from above, rounding of the loss
- * from below. */
-static void test_slopes(const weft_net *net, const char *options, weft_shape shape,
-                        double dropout)
-{
-    fixture f = fixture_new(net, options, shape, 4);
-    weft_tensor t[WEFT_MOST_TENSORS];
-    const int n = net->tensors(f.self, t);
-    for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
-    grad(&f, dropout, 3);
-    real *g = copy(&f, f.g), *w = copy(&f, f.w), *v = WEFT_NEW(f.mem, real, f.nw);
-    const double length = sizeof(real) == 4 ? 1e-2 : 1e-5;
-    double worst = 0;
-    for (int i = 0; i < n; i++) {
-        const int64_t from = t[i].at, to = i + 1 < n ? t[i + 1].at : f.nw;
-        /* the gradient of one tensor, and a direction of no meaning beside it */
-        const double scale = norm(g + from, to - from);
-        const double share = 1 / sqrt((double)(to - from));
-        for (int64_t j = 0; j < f.nw; j++) v[j] = 0;
-        for (int64_t j = from; j < to; j++)
-            v[j] = (real)((double)g[j] / scale + share * (2 * unit(6, j) - 1));
-        const double off = wrong_along(&f, w, g, v, length, dropout);
-        note("%s %s %s: off by %.1e", net->kind.name, options, t[i].name, off);
-        worst = worse(worst, off);
-    }
-    ok(worst < (sizeof(real) == 4 ? 5e-2 : 1e-6),
-       "%s %s, dropout %g: slopes are central differences", net->kind.name, options,
-       dropout);
-    weft_arena_free(f.mem);
+    fixture_free(&f);
 }
 
 /* ---- PyTorch ------------------------------------------------------------------------ */
-
-enum { SUMS = 16 };
 
 static int64_t fan_in(const weft_tensor *t)
 {
@@ -361,24 +166,6 @@ static void gold_weights(const fixture *f, const weft_tensor *t, int n)
         for (int64_t j = t[i].at; j < to; j++)
             f->w[j] = (real)((unit(3 + i, j - t[i].at) - 0.5) * scale);
     }
-}
-
-/* The relative error of a tensor's gradient that its norm and its sums under signs show. */
-static double gold_error(FILE *file, const weft_tensor *t, const real *g, int64_t n)
-{
-    char name[32];
-    double size, sum[SUMS] = {0}, gold, square = 0;
-    if (fscanf(file, "%31s %lf", name, &size) != 2) weft_die("a line of a tensor");
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t h = hash(0, i) >> 8;
-        for (int j = 0; j < SUMS; j++) sum[j] += (double)g[i] * (1 - 2 * (int)(h >> j & 1));
-    }
-    for (int j = 0; j < SUMS; j++) {
-        if (fscanf(file, "%lf", &gold) != 1) weft_die("a sum of a tensor");
-        square += (sum[j] - gold) * (sum[j] - gold) / SUMS;
-    }
-    weft_check(strcmp(name, t->name) == 0, "%s is not %s", name, t->name);
-    return worse(sqrt(square), fabs(norm(g, n) - size)) / size;
 }
 
 static void test_gold_case(FILE *file, const char *name, const char *options,
@@ -401,7 +188,7 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
     is_near(s.loss / n, loss, tol * loss, "%s %s, %d x %d x %d: the loss is PyTorch's",
             name, options, shape.channels, shape.height, shape.width);
     ok(worst < tol, "... and so is the gradient of each tensor");
-    weft_arena_free(f.mem);
+    fixture_free(&f);
 }
 
 static void test_gold(void)
@@ -457,8 +244,8 @@ static void test_refusals(void)
 {
     const weft_shape rows = {.form = WEFT_REALS, .d = 20, .classes = 3};
     is_refused(&weft_net_linear, "-", text(80, 90), WEFT_ECONF, "the data set holds text");
-    is_refused(&weft_net_mlp, "-", text(80, 90), WEFT_ECONF, "fed.model = mlp takes rows");
-    is_refused(&weft_net_cnn, "-", text(80, 90), WEFT_ECONF, "fed.model = cnn takes rows");
+    is_refused(&weft_net_mlp, "-", text(80, 90), WEFT_ECONF, "model = mlp takes rows");
+    is_refused(&weft_net_cnn, "-", text(80, 90), WEFT_ECONF, "model = cnn takes rows");
     is_refused(&weft_net_cnn, "-", rows, WEFT_EDATA, "rows of 20 numbers");
     is_refused(&weft_net_cnn, "-", image(3, 32, 7, 10), WEFT_EDATA, "at least 8 x 8");
     is_refused(&weft_net_cnn, "arch=femnist", image(1, 5, 6, 2), WEFT_EDATA, "6 x 6");
@@ -483,11 +270,11 @@ int main(void)
         test_learns(*net);
     }
     for (int drop = 0; drop < 2; drop++) {
-        test_slopes(&weft_net_linear, "-", image(1, 5, 5, 4), 0.4 * drop);
-        test_slopes(&weft_net_mlp, "hidden=9,6", image(1, 5, 5, 4), 0.4 * drop);
-        test_slopes(&weft_net_cnn, "arch=leaf", image(2, 6, 5, 4), 0.4 * drop);
-        test_slopes(&weft_net_cnn, "arch=femnist", image(2, 7, 6, 4), 0.4 * drop);
-        test_slopes(&weft_net_cnn, "arch=cifar", image(3, 9, 8, 4), 0.4 * drop);
+        test_slopes(&weft_net_linear, "-", image(1, 5, 5, 4), 0.4 * drop, 1);
+        test_slopes(&weft_net_mlp, "hidden=9,6", image(1, 5, 5, 4), 0.4 * drop, 1);
+        test_slopes(&weft_net_cnn, "arch=leaf", image(2, 6, 5, 4), 0.4 * drop, 1);
+        test_slopes(&weft_net_cnn, "arch=femnist", image(2, 7, 6, 4), 0.4 * drop, 1);
+        test_slopes(&weft_net_cnn, "arch=cifar", image(3, 9, 8, 4), 0.4 * drop, 1);
     }
     test_gold();
     test_sizes();

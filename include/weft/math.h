@@ -96,6 +96,11 @@ void weft_fwht(int n, float *x);
 void weft_gather16(int n, const uint32_t *at, const float *value, const float *x,
                    float *sum);
 
+/* sum[d] += the sum of value[e] x[at[e]][ldx] over e < n, each number in the order of e,
+ * every term rounded once. Cost 2 n d. */
+void weft_add_rows(int n, const uint32_t *at, const real *value, int d, const real *x,
+                   size_t ldx, real *sum);
+
 /* ---- products with weights that are used many times --------------------------------- */
 
 /* Matrix b[k][m] packed in panels of columns for weft_packed_times. */

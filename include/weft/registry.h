@@ -12,7 +12,7 @@
     X(cifar) X(imdb) X(text) X(folder) X(dense) X(idx) X(synthetic) X(shakespeare) X(leaf)
 #define WEFT_FEATURES(X) X(rff) X(ngram)
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
-#define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm)
+#define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm) X(txtcnn)
 #define WEFT_TASKS(X)    X(fmap) X(fed) X(flow) X(command)
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)

@@ -17,7 +17,8 @@ enum {
     ROWS = 23, /* of a product of reals */
     DEEP = 31,
     COLUMNS = 53,
-    CELLS = 21 /* of an LSTM */
+    CELLS = 21, /* of an LSTM */
+    ADDED = 99  /* columns of rows that are added */
 };
 
 /* Random input, and what a table makes of it. */
@@ -39,6 +40,7 @@ typedef struct outcome {
     float fwht[FWHT], gather[16], halfway[16];
     real panels[ROWS * COLUMNS], outer[DEEP * COLUMNS];
     real cells[11 * CELLS]; /* z, c, y, then dz, dc */
+    real added[ADDED];
 } outcome;
 
 static uint32_t next(uint64_t *state)
@@ -142,6 +144,7 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_aren
     uint32_t at[10];
     for (uint32_t e = 0; e < 10; e++) at[e] = (7 * e + 3) % 10;
     kernel->gather16(10, at, t->offset, t->y, o->gather);
+    kernel->add_rows(10, at, t->u, ADDED, t->w, ADDED + 1, o->added);
     run_halfway(kernel, o->halfway);
     run_reals(kernel, t, o, tmp);
 }

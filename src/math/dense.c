@@ -39,6 +39,12 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
     weft_kernel_best()->gather16(n, at, value, x, sum);
 }
 
+void weft_add_rows(int n, const uint32_t *at, const real *value, int d, const real *x,
+                   size_t ldx, real *sum)
+{
+    weft_kernel_best()->add_rows(n, at, value, d, x, ldx, sum);
+}
+
 void weft_cells_forward(const weft_cells *t, const real *const *plus)
 {
     weft_kernel_best()->cell(t, plus);

@@ -65,6 +65,8 @@ typedef struct weft_kernel {
     void (*fwht)(int n, float *x);
     void (*gather16)(int n, const uint32_t *at, const float *value, const float *x,
                      float *sum);
+    void (*add_rows)(int n, const uint32_t *at, const real *value, int d, const real *x,
+                     size_t ldx, real *sum);
 } weft_kernel;
 
 extern const weft_kernel weft_kernel_plain, weft_kernel_avx2, weft_kernel_avx512;

@@ -236,6 +236,7 @@ const weft_kernel weft_kernel_avx2 = {
     .trans = trans,
     .fwht = fwht,
     .gather16 = gather16,
+    .add_rows = add_rows,
 };
 
 #endif

@@ -199,6 +199,7 @@ const weft_kernel weft_kernel_avx512 = {
     .trans = trans,
     .fwht = fwht,
     .gather16 = gather16,
+    .add_rows = add_rows,
 };
 
 #endif

@@ -233,4 +233,5 @@ const weft_kernel weft_kernel_plain = {
     .trans = trans,
     .fwht = fwht,
     .gather16 = gather16,
+    .add_rows = add_rows,
 };

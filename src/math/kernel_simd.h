@@ -267,3 +267,27 @@ static void gather16(int n, const uint32_t *at, const float *value, const float 
     }
     for (int v = 0; v < 16 / FW; v++) FSTORE(sum + v * FW, s[v]);
 }
+
+/* `vectors` of them side by side stay in registers while the rows run. */
+INLINE void add_strip(int vectors, int n, const uint32_t *at, const real *value,
+                      const real *x, size_t ldx, real *sum)
+{
+    V s[4];
+    UNROLL for (int v = 0; v < vectors; v++) s[v] = LOAD(sum + v * W);
+    for (int e = 0; e < n; e++) {
+        const V a = SET(value[e]);
+        const real *row = x + at[e] * ldx;
+        UNROLL for (int v = 0; v < vectors; v++) s[v] = FMA(a, LOAD(row + v * W), s[v]);
+    }
+    UNROLL for (int v = 0; v < vectors; v++) STORE(sum + v * W, s[v]);
+}
+
+static void add_rows(int n, const uint32_t *at, const real *value, int d, const real *x,
+                     size_t ldx, real *sum)
+{
+    int j = 0;
+    for (; j + 4 * W <= d; j += 4 * W) add_strip(4, n, at, value, x + j, ldx, sum + j);
+    for (; j + W <= d; j += W) add_strip(1, n, at, value, x + j, ldx, sum + j);
+    for (; j < d; j++)
+        for (int e = 0; e < n; e++) sum[j] = FMA1(value[e], x[at[e] * ldx + j], sum[j]);
+}

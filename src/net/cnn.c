@@ -48,13 +48,13 @@ static weft_status cnn_setup(void *self, const weft_shape *shape)
     TRY(weft_stack_begin(&t->stack, "cnn", shape));
     if (shape->channels <= 0)
         return weft_fail(WEFT_EDATA,
-                         "fed.model = cnn takes images, the data set holds rows of %lld "
-                         "numbers without height and width; use fed.model = mlp",
+                         "model = cnn takes images, the data set holds rows of %lld "
+                         "numbers without height and width; use model = mlp",
                          (long long)shape->d);
     if (shape->height < a->least || shape->width < a->least)
         return weft_fail(WEFT_EDATA,
                          "cnn.arch = %s takes images of at least %d x %d, the data set "
-                         "holds %d x %d; use fed.model = mlp",
+                         "holds %d x %d; use model = mlp",
                          a->name, a->least, a->least, shape->height, shape->width);
     for (int i = 0; i < a->nconv; i++) {
         const conv *c = &a->conv[i];

@@ -25,12 +25,14 @@ static weft_status lstm_setup(void *self, const weft_shape *shape)
 {
     lstm *t = self;
     if (shape->form != WEFT_CHARS)
-        return weft_fail(WEFT_ECONF, "fed.model = lstm reads text, the data set holds rows "
-                                     "of numbers; use fed.model = linear, mlp or cnn");
+        return weft_fail(WEFT_ECONF,
+                         "model = lstm reads text, the data set holds %s; use model = %s",
+                         shape->form == WEFT_TOKENS ? "documents" : "rows of numbers",
+                         shape->form == WEFT_TOKENS ? "txtcnn" : "linear, mlp or cnn");
     if (shape->d < 1 || shape->classes < 2 || shape->classes > 256)
         return weft_fail(WEFT_EDATA,
                          "the data set has windows of %lld characters out of %d; "
-                         "fed.model = lstm takes 1 or more characters out of 2 to 256",
+                         "model = lstm takes 1 or more characters out of 2 to 256",
                          (long long)shape->d, shape->classes);
     t->shape = *shape;
     return WEFT_OK;

@@ -11,11 +11,12 @@
 
 weft_status weft_stack_begin(weft_stack *s, const char *name, const weft_shape *shape)
 {
-    if (shape->form == WEFT_CHARS)
+    if (shape->form != WEFT_REALS)
         return weft_fail(WEFT_ECONF,
-                         "fed.model = %s takes rows of numbers, the data set holds text; "
-                         "use fed.model = lstm",
-                         name);
+                         "model = %s takes rows of numbers, the data set holds %s; use "
+                         "model = %s",
+                         name, shape->form == WEFT_CHARS ? "text" : "documents",
+                         shape->form == WEFT_CHARS ? "lstm" : "txtcnn");
     weft_check(shape->d <= INT_MAX && shape->classes > 0, "shape of the data");
     s->shape = *shape;
     s->n = 0;
@@ -239,8 +240,8 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
     real *dy = k->d[0], *dx = k->d[1];
     forward(t, k, w, b, dropout, key);
     for (int i = 0; i < b->n; i++)
-        weft_softmax(c, k->act[t->n] + (int64_t)i * c, b->label[i], 1.0 / b->n,
-                     dy + (int64_t)i * c, s);
+        weft_softmax(c, k->act[t->n] + (int64_t)i * c, b->label[i],
+                     (b->weight ? b->weight[i] : 1) / b->n, dy + (int64_t)i * c, s);
     for (int i = t->n - 1; i >= 0; i--) {
         const weft_layer *l = &t->layer[i];
         real *out = i > 0 ? dx : NULL;

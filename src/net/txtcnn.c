@@ -1,0 +1,314 @@
+/* The convolutional network over sentences: words become vectors, groups of filters see k
+ * words at a time, each filter answers with its largest value over the sentence, and a
+ * dense layer, or two, reads these answers. Options give Kim's network ("Convolutional
+ * neural networks for sentence classification", EMNLP 2014) and its search space in van
+ * Stein, Wang, Back ("Automatic configuration of deep neural networks with parallel
+ * efficient global optimization", IJCNN 2019).
+ *
+ * Sentences have their own lengths: the windows of a filter are all that hold a word, with
+ * zeros for what lies outside. Programs that pad a batch to the longest sentence let
+ * windows of zeros alone compete, too, which answer with the bias: option literal.
+ *
+ * Weights of filters are [word of the window][filter][vector], so that all groups together
+ * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
+ * PyTorch's. txtcnn_pass.c computes. Called by tasks. */
+#include "txtcnn.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define GROUP(n, filters, words, when)                                                     \
+    {.name = "f" #n,                                                                       \
+     .type = WEFT_INT,                                                                     \
+     .at = offsetof(txtcnn, f) + (n - 1) * sizeof(int),                                    \
+     .def = filters,                                                                       \
+     .lo = 1,                                                                              \
+     .hi = 4096,                                                                           \
+     .about = "filters of group " #n when,                                                 \
+     .role = WEFT_SHAPE},                                                                  \
+    {                                                                                      \
+        .name = "k" #n, .type = WEFT_INT,                                                  \
+        .at = offsetof(txtcnn, k) + (n - 1) * sizeof(int), .def = words, .lo = 1,          \
+        .hi = 64, .about = "words that they see at a time" when, .role = WEFT_SHAPE        \
+    }
+
+static const weft_opt txtcnn_opts[] = {
+    {.name = "channels",
+     .type = WEFT_CHOICE,
+     .at = offsetof(txtcnn, channels),
+     .def = "static",
+     .words = "static|nonstatic|multi",
+     .about = "word vectors stay, are trained, or both are added up",
+     .role = WEFT_SHAPE},
+    {.name = "activation",
+     .type = WEFT_CHOICE,
+     .at = offsetof(txtcnn, activation),
+     .def = "relu",
+     .words = "relu|elu|tanh|sigmoid|selu",
+     .about = "what follows the filters",
+     .role = WEFT_PER_TRIAL},
+    {.name = "groups",
+     .type = WEFT_INT,
+     .at = offsetof(txtcnn, groups),
+     .def = "3",
+     .lo = 1,
+     .hi = TXTCNN_MOST_GROUPS,
+     .about = "groups of filters",
+     .role = WEFT_SHAPE},
+    GROUP(1, "100", "3", ""),
+    GROUP(2, "100", "4", ", where groups >= 2"),
+    GROUP(3, "100", "5", ", where groups >= 3"),
+    GROUP(4, "100", "3", ", where groups >= 4"),
+    GROUP(5, "100", "4", ", where groups >= 5"),
+    GROUP(6, "100", "5", ", where groups >= 6"),
+    GROUP(7, "100", "3", ", where groups >= 7"),
+    GROUP(8, "100", "4", ", where groups >= 8"),
+    GROUP(9, "100", "5", ", where groups >= 9"),
+    GROUP(10, "100", "3", ", where groups >= 10"),
+    {.name = "bias",
+     .type = WEFT_BOOL,
+     .at = offsetof(txtcnn, bias),
+     .def = "yes",
+     .about = "filters have a bias",
+     .role = WEFT_SHAPE},
+    {.name = "hidden",
+     .type = WEFT_INT,
+     .at = offsetof(txtcnn, hidden),
+     .def = "0",
+     .lo = 0,
+     .hi = 1 << 16,
+     .about = "units with ReLU between the filters and the last layer; 0: none",
+     .role = WEFT_SHAPE},
+    {.name = "head",
+     .type = WEFT_CHOICE,
+     .at = offsetof(txtcnn, head),
+     .def = "auto",
+     .words = "auto|sigmoid|softmax",
+     .about = "last layer: one unit for two classes, or one a class; auto: the smaller",
+     .role = WEFT_SHAPE},
+    {.name = "drop_input",
+     .type = WEFT_REAL,
+     .at = offsetof(txtcnn, drop_input),
+     .def = "0",
+     .lo = 0,
+     .hi = 1,
+     .about = "share of the numbers of word vectors that a step drops",
+     .role = WEFT_PER_TRIAL},
+    {.name = "drop_pooled",
+     .type = WEFT_REAL,
+     .at = offsetof(txtcnn, drop_pooled),
+     .def = "0",
+     .lo = 0,
+     .hi = 1,
+     .about = "share of the filters' answers that a step drops, beside the task's dropout",
+     .role = WEFT_PER_TRIAL},
+    {.name = "drop_hidden",
+     .type = WEFT_REAL,
+     .at = offsetof(txtcnn, drop_hidden),
+     .def = "0",
+     .lo = 0,
+     .hi = 1,
+     .about = "share of the hidden units that a step drops",
+     .role = WEFT_PER_TRIAL},
+    {.name = "max_norm",
+     .type = WEFT_REAL,
+     .at = offsetof(txtcnn, max_norm),
+     .def = "0",
+     .lo = 0,
+     .hi = 1e6,
+     .about = "largest length of the weights of a unit of the last layer; 0: any",
+     .role = WEFT_PER_TRIAL},
+    {.name = "literal",
+     .type = WEFT_CHOICE,
+     .at = offsetof(txtcnn, literal),
+     .def = "no",
+     .words = "no|kim|hader",
+     .about = "windows of padding alone compete: sentences are padded on both sides as in "
+              "Kim's program, or at their end; no: they are not padded"},
+    {0}};
+
+/* ---- setup -------------------------------------------------------------------------- */
+
+static weft_status check(const txtcnn *t)
+{
+    const weft_shape *s = &t->shape;
+    if (s->form != WEFT_TOKENS)
+        return weft_fail(WEFT_ECONF,
+                         "model = txtcnn reads documents, the data set holds %s; use model "
+                         "= %s",
+                         s->form == WEFT_CHARS ? "running text" : "rows of numbers",
+                         s->form == WEFT_CHARS ? "lstm" : "linear, mlp or cnn");
+    weft_check(s->vectors && s->vector > 0 && s->words > 0, "documents without vectors");
+    if (t->head == TXTCNN_ONE && s->classes != 2)
+        return weft_fail(WEFT_ECONF,
+                         "txtcnn.head = sigmoid is for two classes, the data set has %d; "
+                         "use txtcnn.head = softmax",
+                         s->classes);
+    for (int i = 0; i < t->groups && t->literal == TXTCNN_HADER; i++)
+        if (t->k[i] > s->d)
+            return weft_fail(WEFT_ECONF,
+                             "txtcnn.k%d = %d: the longest document has %lld words, and "
+                             "txtcnn.literal = hader has no longer windows; take fewer "
+                             "words, or txtcnn.literal = no",
+                             i + 1, t->k[i], (long long)s->d);
+    return WEFT_OK;
+}
+
+static weft_layer dense(int in, int out, int relu, int64_t at)
+{
+    return (weft_layer){.pool = 1,
+                        .relu = relu,
+                        .h = 1,
+                        .w = 1,
+                        .c = in,
+                        .oh = 1,
+                        .ow = 1,
+                        .out = out,
+                        .units = out,
+                        .weight = at,
+                        .bias = at + (int64_t)in * out};
+}
+
+static weft_status txtcnn_setup(void *self, const weft_shape *shape)
+{
+    txtcnn *t = self;
+    t->shape = *shape;
+    TRY(check(t));
+    t->filters = t->columns = t->widest = t->ndense = 0;
+    for (int i = 0; i < t->groups; i++) {
+        t->group[i] = (txtcnn_group){t->f[i], t->k[i], t->filters, t->columns};
+        t->filters += t->f[i];
+        t->columns += t->f[i] * t->k[i];
+        t->widest = t->k[i] > t->widest ? t->k[i] : t->widest;
+    }
+    t->bias_at = (int64_t)t->columns * shape->vector;
+    int64_t at = t->bias_at + (t->bias ? t->filters : 0);
+    int in = t->filters;
+    if (t->hidden > 0) {
+        t->dense[t->ndense++] = dense(in, t->hidden, 1, at);
+        at = t->dense[0].bias + t->hidden;
+        in = t->hidden;
+    }
+    const int one =
+        t->head == TXTCNN_ONE || (t->head == TXTCNN_AUTO && shape->classes == 2);
+    const int outputs = one ? 1 : shape->classes;
+    t->dense[t->ndense++] = dense(in, outputs, 0, at);
+    t->embed = t->dense[t->ndense - 1].bias + outputs;
+    const int64_t table = (shape->words + 1) * shape->vector;
+    t->all = t->embed + (t->channels == TXTCNN_STATIC ? 0 : table);
+    return WEFT_OK;
+}
+
+/* ---- weights ------------------------------------------------------------------------ */
+
+static int64_t txtcnn_nweight(const void *self)
+{
+    const txtcnn *t = self;
+    return t->all;
+}
+
+static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
+{
+    const txtcnn *t = self;
+    const int64_t d = t->shape.vector;
+    int n = 0;
+    for (int i = 0; i < t->groups; i++) {
+        const txtcnn_group *g = &t->group[i];
+        out[n] = (weft_tensor){.at = g->column * d, .nd = 3, .dims = {g->k, g->f, d}};
+        snprintf(out[n++].name, sizeof out->name, "conv%d.weight", i + 1);
+    }
+    for (int i = 0; i < t->groups && t->bias; i++) {
+        const txtcnn_group *g = &t->group[i];
+        out[n] = (weft_tensor){.at = t->bias_at + g->filter, .nd = 1, .dims = {g->f}};
+        snprintf(out[n++].name, sizeof out->name, "conv%d.bias", i + 1);
+    }
+    for (int i = 0; i < t->ndense; i++) {
+        const weft_layer *l = &t->dense[i];
+        out[n] = (weft_tensor){.at = l->weight, .nd = 2, .dims = {l->out, l->c}};
+        snprintf(out[n++].name, sizeof out->name, "fc%d.weight", i + 1);
+        out[n] = (weft_tensor){.at = l->bias, .nd = 1, .dims = {l->out}};
+        snprintf(out[n++].name, sizeof out->name, "fc%d.bias", i + 1);
+    }
+    if (t->channels != TXTCNN_STATIC)
+        out[n++] = (weft_tensor){"embed.weight", t->embed, 2, {t->shape.words + 1, d}};
+    return n;
+}
+
+static void fill(uint64_t seed, int tensor, double bound, int64_t n, real *w)
+{
+    for (int64_t j = 0; j < n; j += 4) {
+        const weft_rng4 r =
+            weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)tensor, (uint64_t)j / 4, 0);
+        for (int64_t e = 0; e < 4 && j + e < n; e++)
+            w[j + e] = (real)(bound * (2 * weft_rng_unit(r.v[e]) - 1));
+    }
+}
+
+/* PyTorch's default: weights and biases uniform in +-1/sqrt(fan in). Vectors begin as they
+ * were given, what is no word as zeros. */
+static void txtcnn_init(const void *self, uint64_t seed, real *w)
+{
+    const txtcnn *t = self;
+    const int d = t->shape.vector;
+    for (int i = 0; i < t->groups; i++) {
+        const txtcnn_group *g = &t->group[i];
+        const double bound = 1 / sqrt((double)g->k * d);
+        fill(seed, i, bound, (int64_t)g->k * g->f * d, w + (int64_t)g->column * d);
+        if (t->bias)
+            fill(seed, TXTCNN_MOST_GROUPS + i, bound, g->f, w + t->bias_at + g->filter);
+    }
+    for (int i = 0; i < t->ndense; i++) {
+        const weft_layer *l = &t->dense[i];
+        fill(seed, 2 * TXTCNN_MOST_GROUPS + i, 1 / sqrt((double)l->c),
+             l->bias + l->out - l->weight, w + l->weight);
+    }
+    if (t->channels == TXTCNN_STATIC) return;
+    memset(w + t->embed, 0, (size_t)d * sizeof *w);
+    for (int64_t i = 0; i < t->shape.words * d; i++)
+        w[t->embed + d + i] = (real)t->shape.vectors[i];
+}
+
+/* The product, the windows that were largest once for filters and once for vectors, and
+ * three products with the dense layers. */
+static double txtcnn_flops(const void *self)
+{
+    const txtcnn *t = self;
+    const double words = t->shape.length > 1 ? t->shape.length : 1;
+    const double one = 2.0 * t->columns * t->shape.vector;
+    double sum = one * words + one * (t->channels == TXTCNN_STATIC ? 1 : 2);
+    for (int i = 0; i < t->ndense; i++) sum += 6.0 * t->dense[i].c * t->dense[i].out;
+    return sum;
+}
+
+static void txtcnn_project(const void *self, real *w)
+{
+    const txtcnn *t = self;
+    const weft_layer *l = &t->dense[t->ndense - 1];
+    if (!(t->max_norm > 0)) return;
+    for (int i = 0; i < l->out; i++) {
+        real *x = w + l->weight + (int64_t)i * l->c;
+        double square = 0;
+        for (int j = 0; j < l->c; j++) square += (double)x[j] * (double)x[j];
+        const double length = sqrt(square);
+        if (!(length > t->max_norm)) continue;
+        for (int j = 0; j < l->c; j++) x[j] = (real)((double)x[j] * (t->max_norm / length));
+    }
+}
+
+extern const weft_net weft_net_txtcnn;
+const weft_net weft_net_txtcnn = {
+    .kind = {.name = "txtcnn",
+             .about = "convolutional network over the words of documents",
+             .size = sizeof(txtcnn),
+             .opts = txtcnn_opts},
+    .setup = txtcnn_setup,
+    .nweight = txtcnn_nweight,
+    .tensors = txtcnn_tensors,
+    .init = txtcnn_init,
+    .flops = txtcnn_flops,
+    .work = txtcnn_work,
+    .grad = txtcnn_grad,
+    .score = txtcnn_score,
+    .project = txtcnn_project,
+};

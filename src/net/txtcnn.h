@@ -1,0 +1,41 @@
+/* Private to net/: the convolutional network over sentences, and where its tensors stand.
+ */
+#ifndef WEFT_TXTCNN_H
+#define WEFT_TXTCNN_H
+
+#include "stack.h"
+
+enum { TXTCNN_MOST_GROUPS = 10 };
+enum { TXTCNN_RELU, TXTCNN_ELU, TXTCNN_TANH, TXTCNN_SIGMOID, TXTCNN_SELU };
+enum { TXTCNN_STATIC, TXTCNN_NONSTATIC, TXTCNN_MULTI };
+enum { TXTCNN_AUTO, TXTCNN_ONE, TXTCNN_SOFTMAX };
+enum { TXTCNN_MASKED, TXTCNN_KIM, TXTCNN_HADER };
+
+/* k words at a time by f filters. */
+typedef struct txtcnn_group {
+    int f, k;
+    int filter, column; /* its first filter; its first column of the product */
+} txtcnn_group;
+
+typedef struct txtcnn {
+    int activation, channels, groups, hidden, bias, head, literal; /* options */
+    int f[TXTCNN_MOST_GROUPS], k[TXTCNN_MOST_GROUPS];
+    double drop_input, drop_pooled, drop_hidden, max_norm;
+    weft_shape shape; /* the rest is set by setup */
+    txtcnn_group group[TXTCNN_MOST_GROUPS];
+    int filters, columns; /* sums of f, and of f k, over the groups */
+    int widest;           /* largest k */
+    int64_t bias_at;      /* offset of [filters], where bias; weights of filters are at 0 */
+    weft_layer dense[2];  /* the hidden layer, if there is one, and the last */
+    int ndense;
+    int64_t embed, all; /* offset of [words + 1][vector] where vectors are trained; end */
+} txtcnn;
+
+/* work, grad and score of weft_net. */
+void *txtcnn_work(const void *self, int most, weft_arena *mem);
+void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *b,
+                 double dropout, uint64_t key, real *g, weft_score *s);
+void txtcnn_score(const void *self, void *work, const real *w, const weft_batch *b,
+                  weft_score *s);
+
+#endif

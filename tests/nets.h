@@ -1,0 +1,272 @@
+/* Networks that are set up on made-up data, and their gradients against central
+ * differences. Included by the tests of networks after tap.h. */
+#ifndef TESTS_NETS_H
+#define TESTS_NETS_H
+
+#include "weft/registry.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+/* ---- made-up rows and weights, by the same formula in gold/net.py ------------------- */
+
+static uint32_t hash(int group, int64_t i)
+{
+    uint32_t x = (uint32_t)(((uint64_t)i + ((uint64_t)group << 26)) * 2654435761u);
+    x ^= x >> 15;
+    x *= 2246822519u;
+    return x ^ x >> 13;
+}
+
+static double unit(int group, int64_t i)
+{
+    return (hash(group, i) >> 8) * 0x1p-24;
+}
+
+/* A network that is set up, a batch for it, weights and scratch. */
+typedef struct fixture {
+    const weft_net *net;
+    void *self, *work;
+    weft_shape shape;
+    weft_batch b;
+    int64_t nw;
+    real *w, *g;            /* [nw] */
+    weft_arena *mem, *kept; /* kept: of the shape, or NULL */
+} fixture;
+
+enum { SIZE = 7 }; /* of a word's vector */
+
+static weft_shape documents(int d, int words, int classes, weft_arena *mem)
+{
+    float *vectors = WEFT_NEW(mem, float, words *SIZE);
+    for (int i = 0; i < words * SIZE; i++) vectors[i] = (float)unit(9, i) - 0.5f;
+    return (weft_shape){.form = WEFT_TOKENS,
+                        .d = d,
+                        .classes = classes,
+                        .words = words,
+                        .length = d / 2.0,
+                        .vector = SIZE,
+                        .vectors = vectors};
+}
+
+static weft_shape image(int channels, int height, int width, int classes)
+{
+    return (weft_shape){.form = WEFT_REALS,
+                        .d = (int64_t)channels * height * width,
+                        .channels = channels,
+                        .height = height,
+                        .width = width,
+                        .classes = classes};
+}
+
+static weft_shape text(int d, int classes)
+{
+    return (weft_shape){.form = WEFT_CHARS, .d = d, .classes = classes};
+}
+
+/* The instance with options "hidden=3", "k1=2&f1=5" or "-", not set up yet. */
+static void *bound(const weft_net *net, const char *options, weft_arena *mem)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    void *self = weft_arena_get(mem, 1, net->kind.size);
+    const char *lines = strcmp(options, "-") == 0 ? "" : options;
+    char *all = weft_arena_text(mem, "[%s]\n%s\n", net->kind.name, lines);
+    for (char *at = all; (at = strchr(at, '&')) != NULL;) *at = '\n';
+    if (weft_conf_text(&c, "t_net", all) || weft_conf_bind(&c, &net->kind, self))
+        weft_die("%s", weft_error());
+    return self;
+}
+
+/* Rows of numbers, or windows of symbols. Easy ones: number j is high where j % classes is
+ * the label, a window repeats the symbol before the label. */
+static void fill_row(const weft_shape *shape, int i, int label, int easy, float *row,
+                     uint8_t *window)
+{
+    const int64_t d = shape->d;
+    const int c = shape->classes;
+    for (int64_t j = 0; j < d; j++) {
+        const double x = unit(1, i * d + j);
+        row[j] = (float)(easy ? 0.3 * x + (j % c == label) : x);
+    }
+    for (int64_t j = 0; j <= d; j++) {
+        const int symbol = (int)(hash(1, i * (d + 1) + j) % (uint32_t)c);
+        window[j] = (uint8_t)(easy ? (label + c - (j < d)) % c : symbol);
+    }
+}
+
+/* Documents of 1 to d words, the first and the second the shortest and the longest. Easy
+ * ones hold a word of their class among others. */
+static void fill_words(fixture *f, int easy)
+{
+    const int n = f->b.n, d = (int)f->shape.d;
+    const uint32_t **word = WEFT_NEW(f->mem, const uint32_t *, n);
+    int *length = WEFT_NEW(f->mem, int, n);
+    for (int i = 0; i < n; i++) {
+        uint32_t *w = WEFT_NEW(f->mem, uint32_t, d);
+        length[i] = i < 2 ? 1 + i * (d - 1) : 1 + (int)(hash(8, i) % (uint32_t)d);
+        for (int j = 0; j < length[i]; j++)
+            w[j] = hash(7, i * d + j) % (uint32_t)f->shape.words;
+        if (easy) w[length[i] / 2] = (uint32_t)f->b.label[i];
+        word[i] = w;
+    }
+    f->b.word = word;
+    f->b.length = length;
+}
+
+static void fill_batch(fixture *f, int n, int easy)
+{
+    const float **x = WEFT_NEW(f->mem, const float *, n);
+    const uint8_t **chars = WEFT_NEW(f->mem, const uint8_t *, n);
+    int32_t *label = WEFT_NEW(f->mem, int32_t, n);
+    for (int i = 0; i < n; i++) {
+        float *row = WEFT_NEW(f->mem, float, f->shape.d);
+        uint8_t *window = WEFT_NEW(f->mem, uint8_t, f->shape.d + 1);
+        label[i] = (int32_t)(hash(2, i) % (uint32_t)f->shape.classes);
+        fill_row(&f->shape, i, label[i], easy, row, window);
+        x[i] = row;
+        chars[i] = window;
+    }
+    const weft_form form = f->shape.form;
+    f->b = (weft_batch){.n = n,
+                        .x = form == WEFT_REALS ? x : NULL,
+                        .text = form == WEFT_CHARS ? chars : NULL,
+                        .label = label};
+    if (form == WEFT_TOKENS) fill_words(f, easy);
+}
+
+static fixture fixture_new(const weft_net *net, const char *options, weft_shape shape,
+                           int n)
+{
+    fixture f = {.net = net, .shape = shape, .mem = weft_arena_new()};
+    f.self = bound(net, options, f.mem);
+    if (net->setup(f.self, &shape)) weft_die("%s", weft_error());
+    fill_batch(&f, n, 0);
+    f.nw = net->nweight(f.self);
+    f.w = WEFT_NEW(f.mem, real, f.nw);
+    f.g = WEFT_NEW(f.mem, real, f.nw);
+    f.work = net->work(f.self, n, f.mem);
+    net->init(f.self, 7, f.w);
+    return f;
+}
+
+static void fixture_free(fixture *f)
+{
+    weft_arena_free(f->mem);
+    weft_arena_free(f->kept);
+}
+
+static weft_score grad(const fixture *f, double dropout, uint64_t key)
+{
+    weft_score s = {0};
+    f->net->grad(f->self, f->work, f->w, &f->b, dropout, key, f->g, &s);
+    return s;
+}
+
+static weft_score score(const fixture *f)
+{
+    weft_score s = {0};
+    f->net->score(f->self, f->work, f->w, &f->b, &s);
+    return s;
+}
+
+static double norm(const real *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)x[i] * (double)x[i];
+    return sqrt(sum);
+}
+
+/* |x - y| / |x|. */
+static double apart(const real *x, const real *y, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += ((double)x[i] - (double)y[i]) * ((double)x[i] - (double)y[i]);
+    return sqrt(sum) / norm(x, n);
+}
+
+static real *copy(const fixture *f, const real *x)
+{
+    real *y = WEFT_NEW(f->mem, real, f->nw);
+    memcpy(y, x, (size_t)f->nw * sizeof *y);
+    return y;
+}
+
+static const double eps = sizeof(real) == 4 ? 0x1p-23 : 0x1p-52;
+
+/* ---- central differences ------------------------------------------------------------ */
+
+/* Mean loss at w + step v under that dropout. */
+static double moved(fixture *f, const real *w, const real *v, double step, double dropout)
+{
+    for (int64_t i = 0; i < f->nw; i++)
+        f->w[i] = (real)((double)w[i] + step * (double)v[i]);
+    const weft_score s = grad(f, dropout, 3);
+    return s.loss / (double)s.count;
+}
+
+/* |derivative along v - central difference| / |derivative|. */
+static double wrong_along(fixture *f, const real *w, const real *g, const real *v,
+                          double step, double dropout)
+{
+    double slope = 0;
+    for (int64_t i = 0; i < f->nw; i++) slope += (double)g[i] * (double)v[i];
+    const double up = moved(f, w, v, step, dropout), down = moved(f, w, v, -step, dropout);
+    return fabs((up - down) / (2 * step) - slope) / fabs(slope);
+}
+
+/* Along the gradient of each tensor, which no error of it leaves as it is: a derivative is
+ * |g|^2 there. Third derivatives and kinks bound the step from above, rounding of the loss
+ * from below; `share` is of the usual step. */
+static void test_slopes(const weft_net *net, const char *options, weft_shape shape,
+                        double dropout, double share)
+{
+    fixture f = fixture_new(net, options, shape, 4);
+    weft_tensor t[WEFT_MOST_TENSORS];
+    const int n = net->tensors(f.self, t);
+    for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
+    grad(&f, dropout, 3);
+    real *g = copy(&f, f.g), *w = copy(&f, f.w), *v = WEFT_NEW(f.mem, real, f.nw);
+    const double length = share * (sizeof(real) == 4 ? 1e-2 : 1e-5);
+    double worst = 0;
+    for (int i = 0; i < n; i++) {
+        const int64_t from = t[i].at, to = i + 1 < n ? t[i + 1].at : f.nw;
+        /* the gradient of one tensor, and a direction of no meaning beside it */
+        const double scale = norm(g + from, to - from);
+        const double one = 1 / sqrt((double)(to - from));
+        for (int64_t j = 0; j < f.nw; j++) v[j] = 0;
+        for (int64_t j = from; j < to; j++)
+            v[j] = (real)((double)g[j] / scale + one * (2 * unit(6, j) - 1));
+        const double off = wrong_along(&f, w, g, v, length, dropout);
+        note("%s %s %s: off by %.1e", net->kind.name, options, t[i].name, off);
+        worst = worse(worst, off);
+    }
+    ok(worst < (sizeof(real) == 4 ? 5e-2 : 1e-6),
+       "%s %s, dropout %g: slopes are central differences", net->kind.name, options,
+       dropout);
+    fixture_free(&f);
+}
+
+enum { SUMS = 16 };
+
+/* The relative error of a tensor's gradient that its norm and its sums under signs show. */
+static double gold_error(FILE *file, const weft_tensor *t, const real *g, int64_t n)
+{
+    char name[32];
+    double size, sum[SUMS] = {0}, gold, square = 0;
+    if (fscanf(file, "%31s %lf", name, &size) != 2) weft_die("a line of a tensor");
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t h = hash(0, i) >> 8;
+        for (int j = 0; j < SUMS; j++) sum[j] += (double)g[i] * (1 - 2 * (int)(h >> j & 1));
+    }
+    for (int j = 0; j < SUMS; j++) {
+        if (fscanf(file, "%lf", &gold) != 1) weft_die("a sum of a tensor");
+        square += (sum[j] - gold) * (sum[j] - gold) / SUMS;
+    }
+    weft_check(strcmp(name, t->name) == 0, "%s is not %s", name, t->name);
+    return worse(sqrt(square), fabs(norm(g, n) - size)) / size;
+}
+
+#endif

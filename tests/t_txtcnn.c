@@ -1,0 +1,244 @@
+/* The network over sentences: gradients against PyTorch's in double precision
+ * (tests/gold/txtcnn.py) and against central differences, counts of weights as published,
+ * pieces of a batch, weights of samples, the largest length, what setup refuses.
+ * RUN: np=1 */
+#include "nets.h"
+
+/* ---- PyTorch ------------------------------------------------------------------------ */
+
+static void gold_case(FILE *file, const char *options, weft_shape shape, int n, double loss)
+{
+    fixture f = fixture_new(&weft_net_txtcnn, options, shape, n);
+    double weight[64];
+    for (int i = 0; i < n; i++) weight[i] = 0.5 + unit(10, i);
+    f.b.weight = weight;
+    weft_tensor t[WEFT_MOST_TENSORS];
+    const int count = f.net->tensors(f.self, t);
+    for (int i = 0; i < count; i++) {
+        const int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
+        for (int64_t j = t[i].at; j < to; j++)
+            f.w[j] = (real)(unit(20 + i, j - t[i].at) - 0.5);
+    }
+    const weft_score s = grad(&f, 0, 0);
+    const double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
+    double worst = 0;
+    for (int i = 0; i < count; i++) {
+        const int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
+        worst = worse(worst, gold_error(file, &t[i], f.g + t[i].at, to - t[i].at));
+    }
+    note("%s: gradients within %.1e", options, worst);
+    is_near(s.loss / n, loss, tol * loss, "%s: the loss is PyTorch's", options);
+    ok(worst < tol, "... and so is the gradient of each tensor");
+    fixture_free(&f);
+}
+
+static void test_gold(void)
+{
+    FILE *file = fopen("tests/gold/txtcnn.txt", "r");
+    weft_check(file != NULL, "run the test in the top directory");
+    weft_arena *mem = weft_arena_new();
+    char options[128];
+    int d, words, classes, n, cases = 0;
+    double loss;
+    for (; fscanf(file, "%127s %d %d %d %d %lf", options, &d, &words, &classes, &n,
+                  &loss) == 6;
+         cases++)
+        gold_case(file, options, documents(d, words, classes, mem), n, loss);
+    fclose(file);
+    ok(cases == 11, "eleven cases were stored");
+    weft_arena_free(mem);
+}
+
+/* ---- central differences ------------------------------------------------------------ */
+
+static void test_all_slopes(void)
+{
+    static const char *const options[] = {
+        "f1=5&f2=4&f3=3",
+        "channels=nonstatic&f1=5&f2=4&f3=3&hidden=6&activation=tanh",
+        "channels=multi&groups=2&f1=5&f2=4&k2=1&activation=sigmoid&drop_input=0.3",
+        "channels=multi&groups=1&f1=5&hidden=6&activation=elu&drop_hidden=0.4",
+        "channels=static&groups=2&f1=5&f2=4&activation=selu&drop_pooled=0.4&bias=no",
+    };
+    weft_arena *mem = weft_arena_new();
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 2, mem), 0, 0.03);
+        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 3, mem), 0.4, 0.03);
+    }
+    weft_arena_free(mem);
+}
+
+/* ---- sizes -------------------------------------------------------------------------- */
+
+static void is_size(const char *options, int64_t weights)
+{
+    static const float none[1];
+    const weft_shape shape = {.form = WEFT_TOKENS,
+                              .d = 56,
+                              .classes = 2,
+                              .words = 18765,
+                              .length = 20.4,
+                              .vector = 300,
+                              .vectors = none};
+    weft_arena *mem = weft_arena_new();
+    void *self = bound(&weft_net_txtcnn, options, mem);
+    ok(weft_net_txtcnn.setup(self, &shape) == WEFT_OK &&
+           weft_net_txtcnn.nweight(self) == weights,
+       "%s: %lld weights", options, (long long)weights);
+    weft_arena_free(mem);
+}
+
+/* Kim 2014, and the space of van Stein, Wang, Back 2019. */
+static void test_sizes(void)
+{
+    is_size("-", 360601);
+    is_size("hidden=10", 363321);
+    is_size("head=softmax", 360902);
+    is_size("head=softmax&bias=no", 360602);
+    is_size("channels=nonstatic", 360601 + 5629800);
+    is_size("channels=multi&hidden=10", 363321 + 5629800);
+    is_size("groups=10", 100 * 300 * 39 + 1000 + 1001);
+}
+
+/* ---- pieces, weights, dropout ------------------------------------------------------- */
+
+/* A batch that is more than one piece of rows is seen in several. */
+static void test_pieces(void)
+{
+    weft_arena *mem = weft_arena_new();
+    const char *options[] = {"channels=multi&f1=5&f2=4&f3=3",
+                             "channels=multi&f1=5&f2=4&f3=3&drop_input=0.3"};
+    for (int i = 0; i < 2; i++) {
+        fixture f =
+            fixture_new(&weft_net_txtcnn, options[i], documents(90, 2000, 3, mem), 60);
+        const weft_batch all = f.b;
+        const weft_score s = grad(&f, 0, 5);
+        real *whole = copy(&f, f.g), *sum = WEFT_NEW(f.mem, real, f.nw);
+        int64_t tokens = 0;
+        for (int j = 0; j < all.n; j++) tokens += all.length[j];
+        weft_score parts = {0};
+        for (int j = 0; j < all.n && i == 0; j++) {
+            f.b = (weft_batch){.n = 1,
+                               .word = all.word + j,
+                               .length = all.length + j,
+                               .label = all.label + j};
+            f.net->grad(f.self, f.work, f.w, &f.b, 0, 5, f.g, &parts);
+            for (int64_t e = 0; e < f.nw; e++) sum[e] += f.g[e] / (real)all.n;
+        }
+        note("%lld tokens", (long long)tokens);
+        if (i == 0) {
+            ok(tokens > 2048 && apart(whole, sum, f.nw) < 100 * eps,
+               "a gradient of many words is the mean of its samples'");
+            is_near(s.loss, parts.loss, 1e-5 * s.loss, "... and the loss their sum");
+        }
+        f.b = all;
+        grad(&f, 0, 5);
+        ok(memcmp(whole, f.g, (size_t)f.nw * sizeof *whole) == 0, "%s: ... every time",
+           options[i]);
+        fixture_free(&f);
+    }
+    weft_arena_free(mem);
+}
+
+/* A sample alone is as it is among others, to the bit: its product does not depend on the
+ * words of the rest. */
+static void test_alone(void)
+{
+    weft_arena *mem = weft_arena_new();
+    fixture f = fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3, mem), 20);
+    const weft_batch all = f.b;
+    double sum = 0;
+    for (int j = 0; j < all.n; j++) {
+        weft_score s = {0};
+        const weft_batch one = {
+            .n = 1, .word = all.word + j, .length = all.length + j, .label = all.label + j};
+        f.net->score(f.self, f.work, f.w, &one, &s);
+        sum += s.loss;
+    }
+    ok(sum == score(&f).loss, "the loss of a sample does not depend on its company");
+    fixture_free(&f);
+    weft_arena_free(mem);
+}
+
+static void test_empty(void)
+{
+    weft_arena *mem = weft_arena_new();
+    fixture f =
+        fixture_new(&weft_net_txtcnn, "channels=multi", documents(9, 30, 3, mem), 3);
+    int length[3] = {0, f.b.length[1], f.b.length[2]};
+    f.b.length = length;
+    const weft_score s = grad(&f, 0.5, 1);
+    ok(isfinite(s.loss) && isfinite(norm(f.g, f.nw)) && s.count == 3,
+       "a document without words has a score");
+    fixture_free(&f);
+    weft_arena_free(mem);
+}
+
+static void test_diverged(void)
+{
+    weft_arena *mem = weft_arena_new();
+    fixture f = fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3, mem), 3);
+    f.w[0] = (real)NAN;
+    ok(!isfinite(score(&f).loss), "a weight that is no number shows in the loss");
+    fixture_free(&f);
+    weft_arena_free(mem);
+}
+
+static void test_max_norm(void)
+{
+    weft_arena *mem = weft_arena_new();
+    fixture f = fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3",
+                            documents(9, 30, 3, mem), 1);
+    const int64_t last = f.nw - 3 - 36;
+    for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(i < last + 24 ? 2 : 0.1);
+    real *before = copy(&f, f.w);
+    f.net->project(f.self, f.w);
+    is_near(norm(f.w + last, 12), 3, 1e-5, "a unit's weights that are too long become 3");
+    ok(memcmp(f.w + last + 24, before + last + 24, 15 * sizeof *before) == 0 &&
+           memcmp(f.w, before, (size_t)last * sizeof *before) == 0,
+       "... and all others stay");
+    fixture_free(&f);
+    weft_arena_free(mem);
+}
+
+/* ---- refusals ----------------------------------------------------------------------- */
+
+static void is_refused(const char *options, weft_shape shape, const char *part)
+{
+    weft_arena *mem = weft_arena_new();
+    void *self = bound(&weft_net_txtcnn, options, mem);
+    ok(weft_net_txtcnn.setup(self, &shape) == WEFT_ECONF && strstr(weft_error(), part) &&
+           !strchr(weft_error(), '\n'),
+       "%s: refused, with '%s'", options, part);
+    weft_arena_free(mem);
+}
+
+static void test_refusals(void)
+{
+    weft_arena *mem = weft_arena_new();
+    is_refused("-", image(1, 4, 4, 3), "model = linear, mlp or cnn");
+    is_refused("-", text(4, 40), "model = lstm");
+    is_refused("head=sigmoid", documents(9, 30, 3, mem), "head = softmax");
+    is_refused("literal=hader&k2=10", documents(9, 30, 3, mem), "longest document has 9");
+    weft_shape shape = documents(9, 30, 3, mem);
+    for (const weft_net *const *net = weft_nets; *net; net++)
+        ok(*net == &weft_net_txtcnn ||
+               ((*net)->setup(bound(*net, "-", mem), &shape) == WEFT_ECONF &&
+                strstr(weft_error(), "model = txtcnn")),
+           "%s sends documents to txtcnn", (*net)->kind.name);
+    weft_arena_free(mem);
+}
+
+int main(void)
+{
+    test_gold();
+    test_all_slopes();
+    test_sizes();
+    test_pieces();
+    test_alone();
+    test_empty();
+    test_diverged();
+    test_max_norm();
+    test_refusals();
+    return tap_done();
+}
