@@ -44,9 +44,9 @@ typedef struct weft_rows {
 
 /* A federation: data that belong to clients. Each client's samples lie in a row: train,
  * valid, test, where a part may be empty and `gap` samples are left out between two parts
- * that are not. Nothing but their numbers stays in memory, 20 bytes a client (generated
- * ones: nothing), and running text, which is small; rows are read when they are asked for.
- */
+ * that are not. Nothing of them is in memory but running text, which is small: their
+ * numbers, 20 bytes a client, and their rows are taken where they lie in the file, or made
+ * from a seed. */
 typedef struct weft_clients {
     int64_t n;                   /* clients */
     int64_t d;                   /* numbers of a row; WEFT_CHARS: characters of a window */
@@ -110,11 +110,14 @@ WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like
 
 /* Number of samples of a part of client c, 0 <= c < n. Local. Cost O(1). */
 int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
-/* Those samples, in mem; text lives as long as the data set. EFILE where the file cannot be
- * read, EDATA where a number or label cannot be. Local. Cost O(samples), two small reads.
- */
+/* Those samples, where they lie in the mapped file, which ranks of a node share, or in mem;
+ * to be used until mem is reset. EFILE where the file cannot be read, EDATA where a number
+ * or label cannot be. Local. Cost O(1) for reals, O(samples) for bytes. */
 WEFT_CHECKED weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
                                          weft_samples *out, weft_arena *mem);
+/* EFILE where samples that were given could not be read after all: their file was cut short
+ * while it was in use. To be asked before results of them are used. Local. */
+WEFT_CHECKED weft_status weft_client_sound(const weft_clients *f);
 /* The name of client c, in mem; its number where clients have no names. EFILE. Local. */
 WEFT_CHECKED weft_status weft_client_name(const weft_clients *f, int64_t c,
                                           const char **name, weft_arena *mem);

@@ -21,6 +21,7 @@ typedef struct weft_h5 {
     char *path, *temp; /* temp NULL when reading */
     int *error;        /* first errno of reading or writing, 0 */
     weft_seal *seal;   /* of a file that is read; NULL: it has none */
+    int view;          /* its place among mapped files; -1: it is not mapped */
     weft_arena *mem;
 } weft_h5;
 
@@ -31,7 +32,8 @@ WEFT_CHECKED weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *
  * program. Local. */
 WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *f);
 /* EFILE where damage was met since the file was opened: weft_h5_has cannot tell what is
- * damaged from what is not there. Local. */
+ * damaged from what is not there, and mapped rows that cannot be had become zeros. Local.
+ */
 WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *f);
 /* Compares the whole file; a warning where it has no checksums. EFILE. Local. Cost: reads
  * what was not read yet. */
@@ -106,6 +108,43 @@ WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type,
 WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *s, int64_t row,
                                           const char **text, weft_arena *mem);
 void weft_h5_set_close(weft_h5set *s);
+
+/* A dataset whose rows are taken where they lie in the file, which is mapped into memory:
+ * pages are shared by all ranks of a node, and a row that was seen before costs no call. */
+typedef weft_status (*weft_h5_check)(const void *self, int64_t first, int64_t count,
+                                     const void *rows);
+typedef struct weft_h5map {
+    weft_h5set set;
+    weft_h5type type;
+    size_t row;          /* bytes */
+    int64_t per;         /* rows of a piece, which lies in one place */
+    const char **at;     /* [pieces] NULL: not seen yet */
+    int seen;            /* 1: in the mapped file; 0: pieces are read, and kept */
+    weft_h5_check check; /* NULL: none */
+    const void *self;
+    weft_arena *own; /* of `at`, and of pieces that were read */
+} weft_h5map;
+/* Opens a dataset of a file with checksums. Each piece of about 64 KB is compared with them
+ * when it is first used, and handed to `check` with `self`, which may refuse it. Datasets
+ * with filters, of other numbers than `type`, or in a file that cannot be mapped are read,
+ * and what was used of them stays in memory. EFILE. Local. */
+WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name,
+                                          weft_h5type type, weft_h5_check check,
+                                          const void *self);
+/* Rows [first, first+count), of which those that do not lie together are copied into mem;
+ * the others live as long as the map is open. EFILE, also where `check` refuses. Local.
+ * Cost O(1) where pieces were used before. */
+WEFT_CHECKED weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
+                                          const void **rows, weft_arena *mem);
+/* A row that weft_h5_map_rows has given before. Local. */
+static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
+{
+    return m->at[row / m->per] + (size_t)(row % m->per) * m->row;
+}
+void weft_h5_map_close(weft_h5map *m);
+/* Bytes of mapped files that are in this process's memory, shared with the other ranks of
+ * the node. Local. */
+double weft_h5_mapped(void);
 /* Attributes of the object `name` ("/" for the file). */
 WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *f, const char *name, const char *key,
                                           const char *text);

@@ -1,5 +1,5 @@
-/* Federations in packed files: how many samples each client has stays in memory, rows are
- * read when a client is drawn, running text is held whole. Called by data.c and by the
+/* Federations in packed files: how many samples each client has, and their rows, are taken
+ * where they lie in the file; running text is held whole. Called by data.c and by the
  * tasks that train on clients. Layout: /client/first, /client/count, /client/name; /x and
  * /label, or /text. */
 #include "federation.h"
@@ -22,65 +22,88 @@ int64_t weft_client_place(const int64_t *count, int part, int64_t gap)
 
 /* ---- samples --------------------------------------------------------------------- */
 
+static int64_t first_of(const weft_clients *f, int64_t c)
+{
+    return *(const int64_t *)weft_h5_map_row(&f->own->first, c);
+}
+
+static const int32_t *counts_of(const weft_clients *f, int64_t c)
+{
+    return weft_h5_map_row(&f->own->part, c);
+}
+
 static int64_t file_count(const weft_clients *f, int64_t c, weft_part part)
 {
-    return f->own->part[c * WEFT_NPART + (int)part];
+    return counts_of(f, c)[part];
 }
 
 static int64_t place_of(const weft_clients *f, int64_t c, weft_part part)
 {
+    const int32_t *own = counts_of(f, c);
     int64_t count[WEFT_NPART];
-    for (int i = 0; i < WEFT_NPART; i++) count[i] = file_count(f, c, (weft_part)i);
+    for (int i = 0; i < WEFT_NPART; i++) count[i] = own[i];
     return weft_client_place(count, (int)part, f->gap);
 }
 
-/* Bytes are intensities; reals must be numbers. */
-static weft_status read_x(const weft_clients *f, int64_t row, int64_t n, float *x,
-                          weft_arena *mem)
+/* Reals must be numbers. */
+static weft_status check_x(const void *self, int64_t first, int64_t n, const void *x)
 {
-    const weft_federation *own = f->own;
-    if (own->data->form == WEFT_BYTES) {
-        size_t mark = weft_arena_mark(mem);
-        uint8_t *byte = WEFT_NEW(mem, uint8_t, n * f->d);
-        weft_status st = weft_h5_set_rows(&own->x, WEFT_H5_U8, row, n, byte);
-        for (int64_t i = 0; i < n * f->d && st == WEFT_OK; i++) x[i] = (float)byte[i] / 255;
-        weft_arena_reset(mem, mark);
-        return st;
-    }
-    TRY(weft_h5_set_rows(&own->x, WEFT_H5_F32, row, n, x));
-    const int64_t i = weft_not_finite(x, n * f->d);
-    if (i == n * f->d) return WEFT_OK;
+    const weft_data *d = self;
+    const float *number = x;
+    const int64_t width = d->clients->d, i = weft_not_finite(number, n * width);
+    if (i == n * width) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s: row %lld, column %lld of /x is %g where a finite number "
                      "is expected; mend the source and pack it again",
-                     own->data->path, (long long)(row + i / f->d), (long long)(i % f->d),
-                     (double)x[i]);
+                     d->path, (long long)(first + i / width), (long long)(i % width),
+                     (double)number[i]);
+}
+
+static weft_status check_label(const void *self, int64_t first, int64_t n,
+                               const void *label)
+{
+    const weft_data *d = self;
+    const weft_federation *own = d->clients->own;
+    const int classes = own->class_of ? own->classes : d->classes;
+    const int32_t *class = label;
+    for (int64_t i = 0; i < n; i++)
+        if (class[i] < 0 || class[i] >= classes)
+            return weft_fail(WEFT_EDATA,
+                             "%s: row %lld of /label has class %d of %d; pack it again",
+                             d->path, (long long)(first + i), (int)class[i], classes);
+    return WEFT_OK;
+}
+
+/* Bytes are intensities. */
+static weft_status take_x(const weft_clients *f, int64_t row, int64_t n, const float **out,
+                          weft_arena *mem)
+{
+    const void *rows;
+    TRY(weft_h5_map_rows(&f->own->x, row, n, &rows, mem));
+    *out = rows;
+    if (f->own->data->form != WEFT_BYTES) return WEFT_OK;
+    const uint8_t *byte = rows;
+    float *x = WEFT_NEW(mem, float, n * f->d);
+    for (int64_t i = 0; i < n * f->d; i++) x[i] = (float)byte[i] / 255;
+    *out = x;
+    return WEFT_OK;
 }
 
 static weft_status file_get(const weft_clients *f, int64_t c, weft_part part,
                             weft_samples *out, weft_arena *mem)
 {
     const weft_federation *own = f->own;
-    int64_t n = file_count(f, c, part), at = place_of(f, c, part);
+    const int64_t n = file_count(f, c, part), at = place_of(f, c, part);
     *out = (weft_samples){.n = n};
     if (own->text != NULL) {
-        out->text = own->text + own->first[c] + at * f->stride;
+        out->text = own->text + first_of(f, c) + at * f->stride;
         return WEFT_OK;
     }
-    at += own->first[c];
-    float *x = WEFT_NEW(mem, float, n * f->d);
-    int32_t *label = WEFT_NEW(mem, int32_t, n);
-    out->x = x;
+    const int64_t row = first_of(f, c) + at;
+    const void *label;
+    TRY(take_x(f, row, n, &out->x, mem));
+    TRY(weft_h5_map_rows(&own->label, row, n, &label, mem));
     out->label = label;
-    if (n == 0) return WEFT_OK;
-    TRY(read_x(f, at, n, x, mem));
-    TRY(weft_h5_set_rows(&own->label, WEFT_H5_I32, at, n, label));
-    const int classes = own->class_of ? own->classes : own->data->classes;
-    for (int64_t i = 0; i < n; i++)
-        if (label[i] < 0 || label[i] >= classes)
-            return weft_fail(WEFT_EDATA,
-                             "%s: row %lld of /label has class %d of %d; pack it again",
-                             own->data->path, (long long)(at + i), (int)label[i], classes);
     return WEFT_OK;
 }
 
@@ -101,6 +124,11 @@ weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
     return WEFT_OK;
 }
 
+weft_status weft_client_sound(const weft_clients *f)
+{
+    return weft_h5_sound(&f->own->data->file);
+}
+
 weft_status weft_client_name(const weft_clients *f, int64_t c, const char **name,
                              weft_arena *mem)
 {
@@ -116,18 +144,32 @@ int weft_federation_is(weft_data *d)
     return weft_h5_has(&d->file, "/@clients");
 }
 
+static weft_status check_shape(const weft_data *d, const weft_h5set *set, int64_t rows,
+                               int64_t width)
+{
+    if (set->nd == (width > 0 ? 2 : 1) && set->dims[0] == rows &&
+        (width == 0 || set->dims[1] == width))
+        return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: %s is %lld x %lld where %lld x %lld is expected; pack it again",
+                     d->path, set->name, (long long)set->dims[0], (long long)set->dims[1],
+                     (long long)rows, (long long)(width > 0 ? width : 1));
+}
+
 static weft_status open_set(weft_data *d, const char *name, int64_t rows, int64_t width,
                             weft_h5set *set)
 {
     TRY(weft_h5_set_open(set, &d->file, name));
-    if (set->nd == (width > 0 ? 2 : 1) && set->dims[0] == rows &&
-        (width == 0 || set->dims[1] == width))
-        return WEFT_OK;
-    weft_h5_set_close(set);
-    return weft_fail(WEFT_EDATA,
-                     "%s: %s is %lld x %lld where %lld x %lld is expected; pack it again",
-                     d->path, name, (long long)set->dims[0], (long long)set->dims[1],
-                     (long long)rows, (long long)(width > 0 ? width : 1));
+    const weft_status st = check_shape(d, set, rows, width);
+    if (st != WEFT_OK) weft_h5_set_close(set);
+    return st;
+}
+
+static weft_status open_map(weft_data *d, const char *name, weft_h5type type, int64_t rows,
+                            int64_t width, weft_h5_check check, weft_h5map *map)
+{
+    TRY(weft_h5_map_open(map, &d->file, name, type, check, d));
+    return check_shape(d, &map->set, rows, width);
 }
 
 static weft_status read_head(weft_data *d, weft_clients *f)
@@ -169,12 +211,13 @@ static weft_status read_head(weft_data *d, weft_clients *f)
 static weft_status check_client(weft_data *d, int64_t c)
 {
     const weft_clients *f = d->clients;
-    const weft_federation *own = f->own;
+    const int64_t begin = first_of(f, c), end = first_of(f, c + 1);
+    const int32_t *own = counts_of(f, c);
     int64_t count[WEFT_NPART];
-    int good = own->first[c] >= 0 && own->first[c + 1] >= own->first[c];
-    const int64_t room = good ? own->first[c + 1] - own->first[c] : 0;
+    int good = begin >= 0 && end >= begin;
+    const int64_t room = good ? end - begin : 0;
     for (int i = 0; i < WEFT_NPART; i++) {
-        count[i] = own->part[c * WEFT_NPART + i];
+        count[i] = own[i];
         good = good && count[i] >= 0;
     }
     int64_t span = good ? weft_client_place(count, WEFT_NPART, f->gap) : 0;
@@ -192,28 +235,31 @@ static weft_status check_client(weft_data *d, int64_t c)
         d->form == WEFT_CHARS ? "characters" : "rows");
 }
 
+/* All rows of a table, so that weft_h5_map_row has each of them. */
+static weft_status see_all(const weft_h5map *m, weft_arena *mem)
+{
+    const void *row;
+    for (int64_t i = 0; i < m->set.dims[0]; i += m->per)
+        TRY(weft_h5_map_rows(m, i, 1, &row, mem));
+    return WEFT_OK;
+}
+
 static weft_status read_counts(weft_data *d)
 {
     weft_clients *f = d->clients;
-    weft_h5set set;
-    TRY(open_set(d, "/client/first", f->n + 1, 0, &set));
-    weft_h5_set_close(&set);
-    int64_t *first = WEFT_NEW(d->mem, int64_t, f->n + 1);
-    int32_t *part = WEFT_NEW(d->mem, int32_t, f->n * WEFT_NPART);
-    f->own->first = first;
-    f->own->part = part;
-    TRY(weft_h5_get_rows(&d->file, "/client/first", WEFT_H5_I64, 1, 0, f->n + 1, first));
-    TRY(open_set(d, "/client/count", f->n, WEFT_NPART, &set));
-    weft_status st = weft_h5_set_rows(&set, WEFT_H5_I32, 0, f->n, part);
-    weft_h5_set_close(&set);
-    for (int64_t c = 0; c < f->n && st == WEFT_OK; c++) st = check_client(d, c);
-    return st;
+    weft_federation *own = f->own;
+    TRY(open_map(d, "/client/first", WEFT_H5_I64, f->n + 1, 0, NULL, &own->first));
+    TRY(open_map(d, "/client/count", WEFT_H5_I32, f->n, WEFT_NPART, NULL, &own->part));
+    TRY(see_all(&own->first, d->mem));
+    TRY(see_all(&own->part, d->mem));
+    for (int64_t c = 0; c < f->n; c++) TRY(check_client(d, c));
+    return WEFT_OK;
 }
 
 static weft_status read_text(weft_data *d)
 {
     const weft_clients *f = d->clients;
-    int64_t n = f->own->first[f->n];
+    const int64_t n = first_of(f, f->n);
     weft_h5set set;
     TRY(open_set(d, "/text", n, 0, &set));
     weft_h5_set_close(&set);
@@ -233,7 +279,9 @@ weft_status weft_federation_open(weft_data *d)
     weft_clients *f = WEFT_NEW(d->mem, weft_clients, 1);
     f->own = WEFT_NEW(d->mem, weft_federation, 1);
     *f->own = (weft_federation){.count = file_count, .get = file_get, .data = d};
-    f->own->x = f->own->label = f->own->name = (weft_h5set){.set = -1, .space = -1};
+    const weft_h5set none = {.set = -1, .space = -1};
+    f->own->name = f->own->first.set = f->own->part.set = none;
+    f->own->x.set = f->own->label.set = none;
     d->clients = f;
     TRY(read_head(d, f));
     for (int i = 0; i < WEFT_NPART; i++) d->part[i].d = f->d;
@@ -246,15 +294,20 @@ weft_status weft_federation_open(weft_data *d)
                          d->path);
     if (f->named) TRY(open_set(d, "/client/name", f->n, 0, &f->own->name));
     if (d->form == WEFT_CHARS) return read_text(d);
-    int64_t rows = f->own->first[f->n];
-    TRY(open_set(d, "/x", rows, f->d, &f->own->x));
-    return open_set(d, "/label", rows, 0, &f->own->label);
+    const int64_t rows = first_of(f, f->n);
+    const int bytes = d->form == WEFT_BYTES;
+    TRY(open_map(d, "/x", bytes ? WEFT_H5_U8 : WEFT_H5_F32, rows, f->d,
+                 bytes ? NULL : check_x, &f->own->x));
+    return open_map(d, "/label", WEFT_H5_I32, rows, 0, check_label, &f->own->label);
 }
 
 void weft_federation_close(weft_data *d)
 {
     if (d->clients == NULL) return;
-    weft_h5_set_close(&d->clients->own->x);
-    weft_h5_set_close(&d->clients->own->label);
-    weft_h5_set_close(&d->clients->own->name);
+    weft_federation *own = d->clients->own;
+    weft_h5_map_close(&own->first);
+    weft_h5_map_close(&own->part);
+    weft_h5_map_close(&own->x);
+    weft_h5_map_close(&own->label);
+    weft_h5_set_close(&own->name);
 }

@@ -13,10 +13,11 @@ typedef struct weft_federation {
     const weft_data *data;
     const weft_generator *generator; /* NULL: a packed file holds the samples */
     /* of a packed file */
-    const int64_t *first; /* [n+1] first row, or first symbol, of each client */
-    const int32_t *part;  /* [n][WEFT_NPART] samples */
-    const uint8_t *text;  /* WEFT_CHARS: [first[n]] symbols */
-    weft_h5set x, label, name;
+    weft_h5map first;    /* [n+1] first row, or first symbol, of each client: int64_t */
+    weft_h5map part;     /* [n][WEFT_NPART] samples: int32_t */
+    weft_h5map x, label; /* rows and their classes */
+    const uint8_t *text; /* WEFT_CHARS: [symbols of all clients] */
+    weft_h5set name;
     /* set by weft_data_match; NULL: as they are stored */
     const int32_t *class_of;  /* [classes] what the classes of the file are called */
     const int64_t *column_of; /* [d] where each column stands in the file */

@@ -55,9 +55,9 @@ static void collect_times(const weft_run *r, weft_outcome *o)
         t.comm += r->team->times.comm;
         t.bytes += r->team->times.bytes;
     }
-    const double kilobyte = 1024; /* the unit of ru_maxrss */
-    const double own[5] = {t.compute, t.wait, t.comm, t.bytes,
-                           (double)use.ru_maxrss * kilobyte};
+    /* What ranks of a node share is not a rank's. ru_maxrss is in kilobytes. */
+    const double memory = (double)use.ru_maxrss * 1024 - weft_h5_mapped();
+    const double own[5] = {t.compute, t.wait, t.comm, t.bytes, memory};
     weft_spread(r->world, own, 5, &o->times[0][0]);
 }
 

@@ -14,6 +14,8 @@
 #define CHUNK_BYTES (1 << 20)
 #define GROW_BYTES  (1 << 16) /* chunks of what grows: the last one is partly empty */
 #define DEFLATE     1
+#define ALIGNED     1024 /* data of so many bytes begin at multiples of ALIGN */
+#define ALIGN       64
 
 /* How a dataset lies in the file. */
 typedef enum layout { WHOLE, PACKED, GROWING } layout;
@@ -60,6 +62,7 @@ static hid_t access_list(void)
 static weft_h5 closed(const char *path, weft_arena *mem)
 {
     return (weft_h5){.file = -1,
+                     .view = -1,
                      .path = weft_arena_text(mem, "%s", path),
                      .error = WEFT_NEW(mem, int, 1),
                      .mem = mem};
@@ -103,6 +106,7 @@ weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem)
     TRY(weft_file_name(path));
     f->temp = weft_file_temp(path, mem);
     hid_t list = access_list();
+    H5Pset_alignment(list, ALIGNED, ALIGN); /* so that they can be used where they lie */
     choose_driver(f, list);
     f->file = H5Fcreate(f->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
     weft_status st = f->file < 0 ? weft_h5_fail(f, "write", "") : WEFT_OK;
@@ -128,6 +132,7 @@ weft_status weft_h5_commit(weft_h5 *f)
 void weft_h5_close(weft_h5 *f)
 {
     int begun = f->file >= 0;
+    if (begun) weft_h5_unmap(f);
     if (begun && H5Iis_valid(f->file) > 0) H5Fclose(f->file);
     if (begun && f->temp != NULL) unlink(f->temp);
     f->file = -1;
@@ -146,6 +151,7 @@ weft_status weft_h5_sealed(const weft_h5 *f)
 
 weft_status weft_h5_sound(const weft_h5 *f)
 {
+    TRY(weft_h5_view_sound(f));
     return f->seal != NULL && f->seal->bad >= 0 ? weft_seal_fail(f->seal) : WEFT_OK;
 }
 

@@ -8,6 +8,12 @@
  * be called before any further HDF5 call. `name` "" speaks of the file itself. */
 WEFT_CHECKED weft_status weft_h5_fail(const weft_h5 *f, const char *what, const char *name);
 
+/* EFILE: the dataset has no such rows. */
+WEFT_CHECKED weft_status weft_h5_no_rows(const weft_h5set *s, int64_t first, int64_t count);
+/* EFILE where a page of the mapped file could not be had. */
+WEFT_CHECKED weft_status weft_h5_view_sound(const weft_h5 *f);
+void weft_h5_unmap(weft_h5 *f);
+
 /* Closes any HDF5 handle; a negative one is none. Negative where closing failed. */
 herr_t weft_h5_drop(hid_t handle);
 

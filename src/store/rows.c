@@ -60,17 +60,22 @@ static weft_status once(weft_h5set *s, weft_h5 *f, const char *name)
     return set_open(s, f, name, H5D_CHUNK_CACHE_NBYTES_DEFAULT);
 }
 
+weft_status weft_h5_no_rows(const weft_h5set *s, int64_t first, int64_t count)
+{
+    return weft_fail(WEFT_EFILE,
+                     "%s of %s has %lld rows where rows %lld to %lld are "
+                     "expected; make the file again",
+                     s->name, s->file->path, (long long)s->dims[0], (long long)first,
+                     (long long)(first + count));
+}
+
 /* Selects rows [first, first + count); gives the space of as many rows in memory. EFILE
  * where the dataset has no such rows. */
 static weft_status select_rows(const weft_h5set *s, int64_t first, int64_t count,
                                hid_t *memory)
 {
     if (first < 0 || count < 0 || first > s->dims[0] - count)
-        return weft_fail(WEFT_EFILE,
-                         "%s of %s has %lld rows where rows %lld to %lld are "
-                         "expected; make the file again",
-                         s->name, s->file->path, (long long)s->dims[0], (long long)first,
-                         (long long)(first + count));
+        return weft_h5_no_rows(s, first, count);
     hsize_t from[WEFT_H5_DIMS] = {(hsize_t)first}, size[WEFT_H5_DIMS];
     for (int i = 0; i < WEFT_H5_DIMS; i++) size[i] = (hsize_t)s->dims[i];
     size[0] = (hsize_t)count;

@@ -23,6 +23,9 @@ WEFT_CHECKED weft_status weft_seal_open(const char *path, weft_seal **out, weft_
  * that were not read before are read whole and compared. 0, or the errno, EBADMSG where a
  * block is damaged. Local. */
 int weft_seal_read(weft_seal *s, int fd, int64_t at, size_t n, char *to);
+/* Compares the blocks of bytes [at, at + n), which must be sealed, of the file, which is in
+ * memory, if they were not before. 0: a block is damaged. Local. */
+int weft_seal_check(weft_seal *s, const char *file, int64_t at, int64_t n);
 /* Compares all blocks that were not read yet. 0, or the errno. Local. */
 int weft_seal_verify(weft_seal *s, int fd);
 /* EFILE: "PATH is damaged ...", of the block found wrong. */

@@ -21,7 +21,7 @@ static weft_status take(fed *t, portion *p, int64_t n, const real *w)
     for (int64_t j = 0; j < n; j++)
         if (p->place[j].rank == t->env.team->rank)
             TRY(fed_local_update(t, w, &p->place[j], &p->turn, &p->told[j]));
-    return WEFT_OK;
+    return weft_client_sound(t->env.data->clients);
 }
 
 static portion portion_new(const fed *t, const fed_evaluation *q, int nblock,

@@ -156,7 +156,7 @@ static weft_status take_turns(fed *t, cohort *c, const real *w)
         for (int64_t i = 0; i < t->nweight; i++) d->g[i] *= weight;
         weft_exact_add(t->nweight, d->g, c->scale, d->sum);
     }
-    return WEFT_OK;
+    return weft_client_sound(t->env.data->clients);
 }
 
 int64_t fed_room(int64_t n)

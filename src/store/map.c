@@ -1,0 +1,259 @@
+/* Rows of a dataset where they lie. The file is mapped into memory, so that all ranks of a
+ * node share what the system has read of it, and rows are taken without a call to HDF5 or
+ * to the system: HDF5 is asked once for the place of each piece, whose checksums are then
+ * compared. Called for data that are read again and again, in small parts.
+ *
+ * A file that another program cuts short, or that a broken disk cannot give, would end the
+ * process by a signal: the page is made one of zeros in place of that, and weft_h5_sound
+ * says so. */
+#include "file.h"
+#include "h5.h"
+#include "seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PIECE_BYTES (1 << 16) /* of a dataset without chunks */
+
+/* ---- the mapped file ---------------------------------------------------------------- */
+
+/* What the handler of a signal must know, as nobody can hand it over. */
+enum { MOST_VIEWS = 16 };
+static struct {
+    char *volatile base; /* NULL: free */
+    size_t bytes;
+    volatile sig_atomic_t lost;
+} view[MOST_VIEWS];
+static size_t page;    /* bytes; 0: the handler is not there yet */
+static int zeros = -1; /* /dev/zero */
+static struct sigaction before;
+
+/* Puts a page of zeros where a page of a mapped file cannot be had. */
+static void on_lost(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    char *at = info->si_addr;
+    for (int i = 0; i < MOST_VIEWS; i++) {
+        if (!view[i].base || at < view[i].base || at >= view[i].base + view[i].bytes)
+            continue;
+        char *start = at - (uintptr_t)at % page;
+        view[i].lost = 1;
+        if (mmap(start, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, zeros, 0) != MAP_FAILED)
+            return;
+    }
+    sigaction(number, &before, NULL); /* happens again, and is then another's */
+}
+
+static void catch_lost(void)
+{
+    if (page > 0) return;
+    struct sigaction a = {.sa_sigaction = on_lost, .sa_flags = SA_SIGINFO};
+    sigemptyset(&a.sa_mask);
+    zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    sigaction(SIGBUS, &a, &before);
+}
+
+/* Maps the sealed bytes of the file, once. 0, or the errno. */
+static int map_file(weft_h5 *f)
+{
+    if (f->view >= 0) return 0;
+    int i = 0;
+    while (i < MOST_VIEWS && view[i].base) i++;
+    if (i == MOST_VIEWS) return EMFILE;
+    const int fd = open(f->path, O_RDONLY);
+    if (fd < 0) return errno;
+    catch_lost();
+    void *base = mmap(NULL, (size_t)f->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
+    const int err = base == MAP_FAILED ? errno : 0;
+    close(fd);
+    if (err != 0) return err;
+    view[i].bytes = (size_t)f->seal->bytes;
+    view[i].lost = 0;
+    view[i].base = base;
+    f->view = i;
+    return 0;
+}
+
+void weft_h5_unmap(weft_h5 *f)
+{
+    if (f->view < 0) return;
+    munmap(view[f->view].base, view[f->view].bytes);
+    view[f->view].base = NULL;
+    f->view = -1;
+}
+
+weft_status weft_h5_view_sound(const weft_h5 *f)
+{
+    if (f->view < 0 || !view[f->view].lost) return WEFT_OK;
+    return weft_fail(
+        WEFT_EFILE,
+        "%s was cut short, or could not be read, while it was in use; make the "
+        "file again, or check the file system",
+        f->path);
+}
+
+/* The system lists each mapping, "from-to ...", with its sizes below, "Rss: 12 kB". */
+double weft_h5_mapped(void)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    double sum = 0;
+    char line[256];
+    int own = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        uintptr_t from, to;
+        long kilobytes;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+            for (int i = own = 0; i < MOST_VIEWS; i++)
+                own |= view[i].base && from >= (uintptr_t)view[i].base &&
+                       from < (uintptr_t)view[i].base + view[i].bytes;
+        if (own && sscanf(line, "Rss: %ld", &kilobytes) == 1)
+            sum += 1024 * (double)kilobytes;
+    }
+    if (f) fclose(f);
+    return sum;
+}
+
+/* ---- where pieces lie --------------------------------------------------------------- */
+
+/* Rows of a piece; 0 where pieces cannot be seen in the file: other numbers than are asked
+ * for, or filters. */
+static int64_t rows_of_piece(const weft_h5map *m)
+{
+    hid_t list = H5Dget_create_plist(m->set.set), kind = weft_h5_type(m->type),
+          own = H5Dget_type(m->set.set);
+    const H5D_layout_t layout = H5Pget_layout(list);
+    hsize_t chunk[WEFT_H5_DIMS] = {0};
+    int64_t rows = 0;
+    if (H5Tequal(own, kind) > 0 && H5Pget_nfilters(list) == 0) {
+        if (layout == H5D_CONTIGUOUS)
+            rows = m->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / m->row) : 1;
+        else if (layout == H5D_CHUNKED &&
+                 H5Pget_chunk(list, WEFT_H5_DIMS, chunk) == m->set.nd)
+            rows = (int64_t)chunk[0];
+        for (int i = 1; i < m->set.nd && layout == H5D_CHUNKED; i++)
+            if ((int64_t)chunk[i] != m->set.dims[i]) rows = 0;
+    }
+    weft_h5_drop(own);
+    weft_h5_drop(kind);
+    weft_h5_drop(list);
+    return rows;
+}
+
+weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name, weft_h5type type,
+                             weft_h5_check check, const void *self)
+{
+    *m = (weft_h5map){.type = type, .check = check, .self = self};
+    TRY(weft_h5_set_open(&m->set, f, name));
+    m->row = weft_h5_size(type);
+    for (int i = 1; i < m->set.nd; i++) m->row *= (size_t)m->set.dims[i];
+    weft_check(m->row > 0, "rows of no numbers");
+    m->per = rows_of_piece(m);
+    m->seen = m->per > 0 && f->seal && f->seal->bytes > 0;
+    if (m->seen) {
+        const int err = map_file(f);
+        if (err != 0)
+            weft_log(WEFT_WARN,
+                     "%s cannot be mapped into memory (%s), so each rank keeps what it "
+                     "reads of it",
+                     f->path, strerror(err));
+        m->seen = err == 0;
+    }
+    if (m->per == 0) m->per = m->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / m->row) : 1;
+    m->own = weft_arena_new();
+    m->at = WEFT_NEW(m->own, const char *, m->set.dims[0] / m->per + 1);
+    return WEFT_OK;
+}
+
+void weft_h5_map_close(weft_h5map *m)
+{
+    weft_h5_set_close(&m->set);
+    weft_arena_free(m->own);
+    m->own = NULL;
+}
+
+/* Offset of a piece in the file; -1: it has none. */
+static int64_t place_of(const weft_h5map *m, int64_t piece)
+{
+    const haddr_t whole = H5Dget_offset(m->set.set);
+    if (whole != HADDR_UNDEF) return (int64_t)whole + piece * m->per * (int64_t)m->row;
+    const hsize_t first[WEFT_H5_DIMS] = {(hsize_t)(piece * m->per)};
+    haddr_t at = HADDR_UNDEF;
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_info_by_coord(m->set.set, first, NULL, &at, &bytes) < 0 ||
+        at == HADDR_UNDEF)
+        return -1;
+    return (int64_t)at;
+}
+
+static int64_t rows_in(const weft_h5map *m, int64_t piece)
+{
+    const int64_t left = m->set.dims[0] - piece * m->per;
+    return left < m->per ? left : m->per;
+}
+
+/* The piece in the mapped file, compared with its checksums; NULL: it cannot be seen there,
+ * or not as numbers that begin where such numbers must. */
+static weft_status see(const weft_h5map *m, int64_t piece, const char **out)
+{
+    weft_h5 *f = m->set.file;
+    const int64_t at = place_of(m, piece), bytes = rows_in(m, piece) * (int64_t)m->row;
+    *out = NULL;
+    if (at < 0 || at > f->seal->bytes - bytes || at % (int64_t)weft_h5_size(m->type) != 0)
+        return WEFT_OK;
+    const int good = weft_seal_check(f->seal, view[f->view].base, at, bytes);
+    TRY(weft_h5_view_sound(f));
+    if (!good) return weft_seal_fail(f->seal);
+    *out = view[f->view].base + at;
+    return WEFT_OK;
+}
+
+/* Makes m->at[piece] known. */
+static weft_status look_up(const weft_h5map *m, int64_t piece)
+{
+    const int64_t first = piece * m->per, n = rows_in(m, piece);
+    const char *data = NULL;
+    if (m->seen) TRY(see(m, piece, &data));
+    if (!data) {
+        char *copy = weft_arena_get(m->own, (size_t)n, m->row);
+        TRY(weft_h5_set_rows(&m->set, m->type, first, n, copy));
+        data = copy;
+    }
+    if (m->check) TRY(m->check(m->self, first, n, data));
+    m->at[piece] = data;
+    return WEFT_OK;
+}
+
+weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
+                             const void **rows, weft_arena *mem)
+{
+    if (first < 0 || count < 0 || first > m->set.dims[0] - count)
+        return weft_h5_no_rows(&m->set, first, count);
+    *rows = NULL;
+    if (count == 0) return WEFT_OK;
+    const int64_t piece = first / m->per, last = (first + count - 1) / m->per;
+    const size_t whole = (size_t)m->per * m->row;
+    int straight = 1; /* the pieces follow each other in memory */
+    for (int64_t i = piece; i <= last; i++) {
+        if (!m->at[i]) TRY(look_up(m, i));
+        straight &= i == piece || m->at[i] == m->at[i - 1] + whole;
+    }
+    const size_t skip = (size_t)(first - piece * m->per) * m->row;
+    *rows = m->at[piece] + skip;
+    if (straight) return WEFT_OK;
+    char *copy = weft_arena_get(mem, (size_t)count, m->row), *to = copy;
+    size_t left = (size_t)count * m->row, in = skip;
+    for (int64_t i = piece; i <= last; i++, in = 0) {
+        const size_t n = whole - in < left ? whole - in : left;
+        memcpy(to, m->at[i] + in, n);
+        to += n;
+        left -= n;
+    }
+    *rows = copy;
+    return WEFT_OK;
+}

@@ -1,0 +1,168 @@
+/* Rows taken where they lie in a mapped file: those of chunks, of a dataset in one piece,
+ * of other numbers and filters; what is refused, damaged or cut short is told. RUN: np=1 */
+#include "disk.h"
+
+enum { ROWS = 9001, COLS = 7, FEW = 100 };
+
+static float x[ROWS * COLS];
+static double wide[ROWS * COLS];
+
+/* /grown and /other grow in turns, so that their chunks alternate; `odd` bytes come first,
+ * so that numbers begin at odd places. */
+static weft_status write_sets(weft_h5 *f, int64_t odd)
+{
+    const int64_t dims[] = {ROWS, COLS}, few = FEW;
+    TRY(weft_h5_put(f, "/bytes", WEFT_H5_U8, 1, &odd, x, 0, "bytes", "none"));
+    TRY(weft_h5_put(f, "/few", WEFT_H5_F32, 1, &few, x, 0, "few", "none"));
+    TRY(weft_h5_put(f, "/whole", WEFT_H5_F32, 2, dims, x, 0, "whole", "none"));
+    TRY(weft_h5_put(f, "/packed", WEFT_H5_F32, 2, dims, x, 1, "compressed", "none"));
+    TRY(weft_h5_put(f, "/wide", WEFT_H5_F64, 2, dims, wide, 0, "doubles", "none"));
+    TRY(weft_h5_grow(f, "/grown", WEFT_H5_F32, COLS, "grown", "none"));
+    TRY(weft_h5_grow(f, "/other", WEFT_H5_F32, COLS, "grown beside it", "none"));
+    for (int64_t i = 0; i < ROWS; i += 1000) {
+        const int64_t n = ROWS - i < 1000 ? ROWS - i : 1000;
+        TRY(weft_h5_append(f, "/grown", WEFT_H5_F32, n, x + i * COLS));
+        TRY(weft_h5_append(f, "/other", WEFT_H5_F32, n, x + i * COLS));
+    }
+    return WEFT_OK;
+}
+
+static weft_status make(const char *path, int64_t odd)
+{
+    weft_h5 f;
+    TRY(weft_h5_create(&f, path, mem));
+    TRY(write_sets(&f, odd));
+    return weft_h5_commit(&f);
+}
+
+static weft_status count_rows(const void *self, int64_t first, int64_t n, const void *rows)
+{
+    int64_t *seen = *(int64_t *const *)self;
+    const float *got = rows;
+    *seen +=
+        memcmp(got, x + first * COLS, (size_t)(n * COLS) * sizeof *got) == 0 ? n : -ROWS;
+    return WEFT_OK;
+}
+
+/* Some thousand runs of rows, short and long ones. */
+static int rows_are_right(const weft_h5map *m)
+{
+    int good = 1;
+    for (uint64_t i = 0; i < 3000 && good; i++) {
+        const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0);
+        const int64_t n = (int64_t)(r.v[0] % (i % 10 ? 9 : 6000));
+        const int64_t first = (int64_t)(r.v[1] % (uint64_t)(ROWS - n + 1));
+        const size_t mark = weft_arena_mark(mem);
+        const void *rows = NULL;
+        good =
+            weft_h5_map_rows(m, first, n, &rows, mem) == WEFT_OK &&
+            (n == 0 || memcmp(rows, x + first * COLS, (size_t)(n * COLS) * sizeof *x) == 0);
+        weft_arena_reset(mem, mark);
+    }
+    return good;
+}
+
+/* Numbers that lie at odd places are copied. */
+static void test_few(weft_h5 *f)
+{
+    weft_h5map m;
+    const void *rows = NULL;
+    ok(weft_h5_map_open(&m, f, "/few", WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
+           weft_h5_map_rows(&m, 0, FEW, &rows, mem) == WEFT_OK &&
+           (uintptr_t)rows % sizeof(float) == 0 && memcmp(rows, x, FEW * sizeof *x) == 0,
+       "few numbers are those written");
+    weft_h5_map_close(&m);
+}
+
+static void test_rows(void)
+{
+    static const char *const name[] = {"/grown", "/whole", "/packed", "/wide"};
+    for (int odd = 8; odd < 10; odd++) {
+        const char *path = at(odd == 8 ? "map.h5" : "odd.h5");
+        weft_h5 f;
+        ok(make(path, odd) == WEFT_OK && weft_h5_open(&f, path, mem) == WEFT_OK,
+           "a file is written and opened");
+        for (int i = 0; i < 4; i++) {
+            weft_h5map m;
+            int64_t seen = 0, *to = &seen;
+            weft_status st =
+                weft_h5_map_open(&m, &f, name[i], WEFT_H5_F32, count_rows, &to);
+            ok(st == WEFT_OK && rows_are_right(&m) && seen == ROWS,
+               "rows of %s are those written, each piece checked once", name[i]);
+            ok(m.seen == (i < 2), "%s is %s", name[i], i < 2 ? "mapped" : "read");
+            const void *rows;
+            fails(weft_h5_map_rows(&m, ROWS - 1, 2, &rows, mem), "9001 rows", name[i],
+                  "a row that is not there");
+            weft_h5_map_close(&m);
+        }
+        test_few(&f);
+        ok(weft_h5_mapped() > 65536, "mapped pages are counted");
+        weft_h5_close(&f);
+        ok(weft_h5_mapped() < 1, "and none is left of a closed file");
+    }
+}
+
+static weft_status refuse(const void *self, int64_t first, int64_t n, const void *rows)
+{
+    (void)self;
+    (void)rows;
+    return weft_fail(WEFT_EDATA, "rows %d of %d are refused", (int)first, (int)n);
+}
+
+static void test_refused(void)
+{
+    weft_h5 f;
+    weft_h5map m;
+    const void *rows;
+    weft_check(weft_h5_open(&f, at("map.h5"), mem) == WEFT_OK &&
+                   weft_h5_map_open(&m, &f, "/grown", WEFT_H5_F32, refuse, NULL) == WEFT_OK,
+               "%s", weft_error());
+    for (int i = 0; i < 2; i++) {
+        const weft_status st = weft_h5_map_rows(&m, 5, 3, &rows, mem);
+        ok(st == WEFT_EDATA && strstr(weft_error(), "rows 0 of"),
+           "a refused piece stays so");
+    }
+    weft_h5_map_close(&m);
+    weft_h5_close(&f);
+}
+
+/* Opens /grown, does something to the file, and asks for all of its rows. */
+static void spoilt(int cut, const char *word, const char *what)
+{
+    const char *path = at("spoilt.h5");
+    weft_h5 f;
+    weft_h5map m;
+    const void *rows;
+    copy(at("map.h5"), path, size_of(at("map.h5")));
+    weft_check(weft_h5_open(&f, path, mem) == WEFT_OK &&
+                   weft_h5_map_open(&m, &f, "/grown", WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
+                   weft_h5_map_rows(&m, 0, 1, &rows, mem) == WEFT_OK,
+               "%s", weft_error());
+    const float first = *(const float *)rows;
+    const size_t size = size_of(path);
+    if (cut) {
+        weft_check(truncate(path, 4096) == 0, "truncate");
+    } else {
+        FILE *file = fopen(path, "r+"); /* a byte of each page of the last chunks */
+        for (long i = (long)size * 3 / 4; i < (long)size * 7 / 8; i += 4096)
+            weft_check(file && fseek(file, i, SEEK_SET) == 0 && fputc(77, file) == 77,
+                       "a byte");
+        fclose(file);
+    }
+    fails(weft_h5_map_rows(&m, 0, ROWS, &rows, mem), "spoilt.h5", word, what);
+    fails(weft_h5_sound(&f), "spoilt.h5", word, "and what is asked afterwards");
+    ok(first == x[0], "what was read before stands");
+    weft_h5_map_close(&m);
+    weft_h5_close(&f);
+}
+
+int main(void)
+{
+    disk_begin();
+    for (int i = 0; i < ROWS * COLS; i++) wide[i] = x[i] = (float)(i % 8191) - 4000;
+    test_rows();
+    test_refused();
+    spoilt(0, "checksum", "a changed byte");
+    spoilt(1, "cut short", "a file that is cut short in use");
+    return disk_end();
+}
