@@ -266,8 +266,14 @@ void weft_tree_remove(const char *path);
 
 /* ---- log and clock ------------------------------------------------------------------ */
 
-typedef enum weft_level { WEFT_ERROR, WEFT_WARN, WEFT_INFO } weft_level;
-void weft_log_set(weft_level level, int rank); /* ranks other than 0 print errors only */
+typedef enum weft_level {
+    WEFT_ERROR,
+    WEFT_ALARM, /* a warning of one rank, whichever it is */
+    WEFT_WARN,
+    WEFT_INFO
+} weft_level;
+/* Ranks other than 0 print errors and alarms only. */
+void weft_log_set(weft_level level, int rank);
 void weft_log(weft_level level, const char *fmt, ...)
     WEFT_PRINTF(2, 3); /* to stderr, one line */
 

@@ -18,6 +18,7 @@ typedef struct weft_times {
 typedef struct weft_team {
     MPI_Comm comm;
     int rank, size;
+    int first; /* rank in the world of its rank 0; those of the others follow */
     weft_times times;
     double since; /* when compute was last counted */
 } weft_team;
@@ -79,6 +80,21 @@ void weft_deal_costs(int64_t n, const double *cost, int bins, const double *spee
 void weft_times_close(weft_team *t);
 /* The same; from now on time goes to the account of another team of this rank. Local. */
 void weft_times_move(weft_team *from, weft_team *to);
+
+/* ---- what a rank does --------------------------------------------------------------- */
+
+/* Noted by the main thread, read by others. */
+typedef struct weft_activity {
+    const char *phase; /* "trains"; a constant */
+    int64_t job, unit; /* -1: of none */
+    int waits;         /* 1: in a collective, for the other ranks of its team */
+    int first, size;   /* ranks of the world that this team is of; size 0: none yet */
+    double since;      /* weft_now of the last change of any of these */
+} weft_activity;
+/* Begins a phase. Local. */
+void weft_activity_set(const char *phase, int64_t job, int64_t unit);
+/* May be called by any thread. Local. */
+weft_activity weft_activity_get(void);
 
 /* ---- teams within a team ------------------------------------------------------------ */
 

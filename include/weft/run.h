@@ -18,6 +18,7 @@ typedef struct weft_run_opts {
     double time_limit; /* seconds; 0 = none */
     double target;     /* stop when what may win has at most this loss; 0 = never */
     double checkpoint; /* seconds between checkpoints of a job made of rounds */
+    double watchdog;   /* seconds without progress after which a rank is named; 0 = none */
     int teams;         /* of ranks that do jobs side by side */
     int64_t workers;   /* simulated workers, in virtual time */
     double overhead;   /* virtual seconds of a job's asking and telling */

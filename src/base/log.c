@@ -7,7 +7,7 @@
 
 static weft_level log_level = WEFT_INFO;
 static int log_rank;
-static int progress_shown; /* a progress line stands on the terminal */
+static _Atomic int progress_shown; /* a progress line stands on the terminal */
 
 void weft_log_set(weft_level level, int rank)
 {
@@ -23,8 +23,8 @@ static void progress_clear(void)
 
 void weft_log(weft_level level, const char *fmt, ...)
 {
-    static const char *const word[] = {"error: ", "warning: ", ""};
-    if (level > log_level || (log_rank > 0 && level != WEFT_ERROR)) return;
+    static const char *const word[] = {"error: ", "warning: ", "warning: ", ""};
+    if (level > log_level || (log_rank > 0 && level > WEFT_ALARM)) return;
     char text[2048], rank[32] = "";
     va_list args;
     va_start(args, fmt);

@@ -125,6 +125,7 @@ void weft_times_close(weft_team *t)
 void weft_timer_begin(weft_team *t)
 {
     weft_times_close(t);
+    weft_activity_wait(t, 1);
     MPI_Barrier(t->comm);
     const double now = weft_now();
     t->times.wait += now - t->since;
@@ -137,6 +138,7 @@ void weft_timer_end(weft_team *t, size_t bytes)
     t->times.comm += now - t->since;
     t->times.bytes += (double)bytes;
     t->since = now;
+    weft_activity_wait(t, 0);
 }
 
 void weft_sleep(weft_team *t)

@@ -22,8 +22,10 @@ int weft_team_of(int size, int parts, int rank)
 
 void weft_team_split(const weft_team *t, int parts, weft_team *own)
 {
-    *own = (weft_team){.since = weft_now()};
-    MPI_Comm_split(t->comm, weft_team_of(t->size, parts, t->rank), t->rank, &own->comm);
+    const int part = weft_team_of(t->size, parts, t->rank);
+    *own = (weft_team){.since = weft_now(),
+                       .first = t->first + weft_team_first(t->size, parts, part)};
+    MPI_Comm_split(t->comm, part, t->rank, &own->comm);
     MPI_Comm_rank(own->comm, &own->rank);
     MPI_Comm_size(own->comm, &own->size);
 }

@@ -9,5 +9,7 @@
 void weft_timer_begin(weft_team *t);
 /* After the collective: time since is communication, of so many bytes. Local. */
 void weft_timer_end(weft_team *t, size_t bytes);
+/* A collective of the team begins (waits 1), ends (0). Local. */
+void weft_activity_wait(const weft_team *t, int waits);
 
 #endif

@@ -194,6 +194,7 @@ static weft_status run_units(job_run *f)
     f->each = 1;
     f->next = f->done + 1;
     while (f->done < f->units) {
+        weft_activity_set("works", f->e->job.id, f->done);
         const weft_status st = do_unit(f);
         if (st == WEFT_STOP) return stop(f, weft_signals_seen());
         TRY(st);

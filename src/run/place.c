@@ -42,12 +42,12 @@ static int is_state(const char *name, const char *kind)
     return ends(after(after(after(after(name, kind), NULL), "-"), NULL));
 }
 
-/* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", and each or the journal
- * with ".tmp.0001234": what a run writes, the journal itself left out. */
+/* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", "stalled-2", and each or
+ * the journal with ".tmp.0001234": what a run writes, the journal itself left out. */
 static int is_ours(const char *name)
 {
     return ends(after(after(name, "checkpoint-"), NULL)) || is_state(name, "state-") ||
-           is_state(name, "files-") ||
+           ends(after(after(name, "stalled-"), NULL)) || is_state(name, "files-") ||
            (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
 }
 

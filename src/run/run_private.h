@@ -360,6 +360,14 @@ void weft_cache_free(weft_sched *s);
 void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds);
 void weft_show_job(weft_sched *s, const weft_job_record *e);
 
+/* Starts a thread that names, in one warning, the ranks that keep their team from going on
+ * for so many seconds, and what these do: ranks that stall say so in files of `dir`, and
+ * the lowest of them looks who works, who waits, and who does not even say so. The thread
+ * calls no MPI. Local. */
+void weft_watchdog_start(const weft_team *world, double seconds, const char *dir);
+/* Ends it; nothing where none was started. Local. */
+void weft_watchdog_stop(void);
+
 /* Catches SIGTERM, SIGUSR1 and SIGINT until weft_signals_free. Local. */
 void weft_signals_catch(void);
 void weft_signals_free(void);

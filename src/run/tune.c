@@ -111,6 +111,7 @@ static weft_status score_parts(const weft_run *r, weft_outcome *o)
 static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
 {
     const double start = weft_now();
+    weft_activity_set("scores the winner", -1, -1);
     weft_times_move(r->world, r->team);
     weft_status st = weft_cache_winner(s, &o->state);
     if (st == WEFT_OK) st = score_parts(r, o);
@@ -141,6 +142,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->arithmetic = weft_job_record_arithmetic(s->event, s->n);
     collect_times(r, o);
     const int root = r->world->rank == 0;
+    weft_activity_set("writes the run file", -1, -1);
     TRY(look(r->world, t->path, "the run file was written"));
     weft_status st = WEFT_OK;
     if (root && r->task->files)
@@ -175,6 +177,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
     const double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
     if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, space));
     *begun = 1;
+    if (!r->task->files) weft_watchdog_start(r->world, r->opts.watchdog, t->dir);
     o.setup = weft_now() - start;
     if (t->ndone > 0)
         weft_log(WEFT_INFO, "resumed: %lld jobs are done already", (long long)t->ndone);
@@ -203,6 +206,7 @@ static weft_status go_and_close(weft_run *r, weft_trace *t)
 {
     int begun = t->conf != NULL;
     const weft_status st = go(r, t, &begun);
+    weft_watchdog_stop();
     weft_trace_close(t, st == WEFT_OK || !begun);
     weft_run_close(r);
     return st;

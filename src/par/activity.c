@@ -1,0 +1,36 @@
+/* What this process does at the moment, noted by its main thread for a watchdog in another
+ * one. Called by the timers of comm.c and by run. */
+#include "timer.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static weft_activity now = {.phase = "starts", .job = -1, .unit = -1};
+
+void weft_activity_set(const char *phase, int64_t job, int64_t unit)
+{
+    pthread_mutex_lock(&lock);
+    now.phase = phase;
+    now.job = job;
+    now.unit = unit;
+    now.since = weft_now();
+    pthread_mutex_unlock(&lock);
+}
+
+void weft_activity_wait(const weft_team *t, int waits)
+{
+    pthread_mutex_lock(&lock);
+    now.waits = waits;
+    now.first = t->first;
+    now.size = t->size;
+    now.since = weft_now();
+    pthread_mutex_unlock(&lock);
+}
+
+weft_activity weft_activity_get(void)
+{
+    pthread_mutex_lock(&lock);
+    const weft_activity copy = now;
+    pthread_mutex_unlock(&lock);
+    return copy;
+}

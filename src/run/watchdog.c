@@ -1,0 +1,179 @@
+/* A thread that looks whether this rank goes on. One that does not says so in a file of the
+ * run's directory, DIR/stalled-RANK: whether it works or waits for others, since when, at
+ * what. A while later the lowest rank of those that did reads what the others of its team
+ * say and names, in one warning, the ranks that are waited for: those that work, and those
+ * that say nothing, for these are stopped or their node is lost. Called by tune.c. */
+#include "run_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_NAMED = 4, LINE = 256 };
+
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t end;
+    int runs, stop;
+    int rank;
+    double seconds; /* that are too long */
+    char host[64];
+    const char *dir;
+} dog = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
+
+static void name_of(int rank, char path[LINE * 4])
+{
+    snprintf(path, LINE * 4, "%s/stalled-%d", dog.dir, rank);
+}
+
+/* Waits; 1 if the watchdog is to end. */
+static int nap(double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const double t = (double)until.tv_nsec * 1e-9 + seconds;
+    until.tv_sec += (time_t)t;
+    until.tv_nsec = (long)((t - floor(t)) * 1e9);
+    pthread_mutex_lock(&dog.lock);
+    int st = 0;
+    while (!dog.stop && st != ETIMEDOUT)
+        st = pthread_cond_timedwait(&dog.end, &dog.lock, &until);
+    const int stop = dog.stop;
+    pthread_mutex_unlock(&dog.lock);
+    return stop;
+}
+
+/* "works on job 12, unit 3, for 61 s on host n7 (process 4711)". */
+static void describe(const weft_activity *a, double now, char text[LINE])
+{
+    char job[64] = "";
+    if (a->job >= 0)
+        snprintf(job, sizeof job, " on job %lld, unit %lld,", (long long)a->job,
+                 (long long)a->unit);
+    snprintf(text, LINE, "%s%s for %.0f s on host %s (process %ld)", a->phase, job,
+             now - a->since, dog.host, (long)getpid());
+}
+
+static void say_stalled(const weft_activity *a, double now)
+{
+    char path[LINE * 4], text[LINE];
+    name_of(dog.rank, path);
+    describe(a, now, text);
+    FILE *f = fopen(path, "w");
+    if (!f) return;
+    fprintf(f, "%c %s\n", a->waits ? 'w' : 'c', text);
+    fclose(f);
+}
+
+/* What a rank says: 'w' it waits, 'c' it computes, text; 0: nothing. */
+static char read_stalled(int rank, char text[LINE])
+{
+    char path[LINE * 4], kind = 0;
+    name_of(rank, path);
+    FILE *f = fopen(path, "r");
+    if (!f) return 0;
+    if (fscanf(f, "%c ", &kind) == 1 && fgets(text, LINE, f))
+        text[strcspn(text, "\n")] = '\0';
+    else
+        kind = 0;
+    fclose(f);
+    return kind;
+}
+
+/* Names a rank among those that are waited for; only the first ones with what they do. */
+static void add(char *list, size_t size, int *n, int rank, const char *what)
+{
+    const size_t at = strlen(list);
+    if (++*n <= MOST_NAMED) snprintf(list + at, size - at, "; rank %d %s", rank, what);
+}
+
+/* The warning of the lowest rank that stalls. */
+static void report(const weft_activity *a)
+{
+    char list[(MOST_NAMED + 1) * LINE] = "", text[LINE], more[64] = "";
+    int named = 0, waiting = 0;
+    for (int r = a->first; r < a->first + a->size; r++) {
+        const char kind = read_stalled(r, text);
+        if (kind && r < dog.rank) return;
+        waiting += kind == 'w';
+        if (kind == 'c') add(list, sizeof list, &named, r, text);
+        if (!kind)
+            add(list, sizeof list, &named, r,
+                "says nothing: it is stopped, or its node is lost");
+    }
+    if (named > MOST_NAMED)
+        snprintf(more, sizeof more, "; and %d more ranks", named - MOST_NAMED);
+    if (waiting > 0)
+        snprintf(text, LINE, "; %d rank%s", waiting, waiting == 1 ? " waits" : "s wait");
+    else
+        *text = '\0';
+    const double since = weft_now() - a->since;
+    if (named > 0)
+        weft_log(WEFT_ALARM, "no progress for %.0f s%s%s%s", since, text, list, more);
+    else
+        weft_log(WEFT_ALARM,
+                 "no progress for %.0f s: all %d ranks of the team are within the same "
+                 "collective; look at the network",
+                 since, a->size);
+}
+
+static void *watch(void *unused)
+{
+    (void)unused;
+    const double step = fmin(dog.seconds / 4, 1);
+    const double pause = fmax(4 * step, fmin(dog.seconds / 10, 60)); /* files become seen */
+    double limit = dog.seconds; /* doubled by each warning of the same stall */
+    char path[LINE * 4];
+    name_of(dog.rank, path);
+    unlink(path);
+    while (!nap(step)) {
+        weft_activity a = weft_activity_get();
+        if (weft_now() - a.since < limit) {
+            if (limit > dog.seconds && weft_now() - a.since < dog.seconds) {
+                unlink(path);
+                limit = dog.seconds;
+            }
+            continue;
+        }
+        say_stalled(&a, weft_now());
+        limit *= 2;
+        if (nap(pause)) break;
+        const weft_activity b = weft_activity_get();
+        if (b.since == a.since) report(&b);
+    }
+    unlink(path);
+    return NULL;
+}
+
+void weft_watchdog_start(const weft_team *world, double seconds, const char *dir)
+{
+    if (!(seconds > 0) || world->size == 1) return;
+    dog.rank = world->rank;
+    dog.seconds = seconds;
+    dog.dir = dir;
+    dog.stop = 0;
+    if (gethostname(dog.host, sizeof dog.host) != 0) strcpy(dog.host, "?");
+    dog.host[sizeof dog.host - 1] = '\0';
+    sigset_t all, old; /* signals are the main thread's */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    dog.runs = pthread_create(&dog.thread, NULL, watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!dog.runs) weft_log(WEFT_ALARM, "no watchdog: a thread cannot be started");
+}
+
+void weft_watchdog_stop(void)
+{
+    if (!dog.runs) return;
+    pthread_mutex_lock(&dog.lock);
+    dog.stop = 1;
+    pthread_cond_signal(&dog.end);
+    pthread_mutex_unlock(&dog.lock);
+    pthread_join(dog.thread, NULL);
+    dog.runs = 0;
+}
