@@ -284,7 +284,7 @@ static void test_marks(weft_arena *mem)
            weft_conf_is_default(weft_conf_find(&c, "run", "tuner")) &&
            !weft_conf_is_typed(weft_conf_find(&c, "run", "tuner")),
        "a default is an entry");
-    weft_conf_drop(&c, "rff");
+    weft_conf_drop(&c, "rff", NULL);
     ok(c.n == 1 && strcmp(value(&c, "run", "tuner"), "sha") == 0,
        "sections can be dropped");
 }

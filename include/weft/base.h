@@ -208,8 +208,8 @@ void weft_conf_default(weft_conf *c, const char *section, const char *key,
                        const char *value);
 int weft_conf_is_default(const weft_entry *e); /* 1: set by weft_conf_default */
 int weft_conf_is_typed(const weft_entry *e);   /* 1: of the command line */
-/* Takes all entries of a section out. Local. */
-void weft_conf_drop(weft_conf *c, const char *section);
+/* Takes all entries of a section out, or (key not NULL) that of one option. Local. */
+void weft_conf_drop(weft_conf *c, const char *section, const char *key);
 /* The entry of an option, names "key" or "key/synonym", or NULL. Local. */
 weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names);
 /* ECONF "file:12: section.key = value: why", or "command line: section.key ...". */
@@ -224,7 +224,7 @@ const char *weft_trim(const char *text, size_t *n);
 WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, void *self);
 /* The options of a section whose keys are the user's own (weft_own_keys), by their values:
  *     a .. b, log a .. b   numbers; integers where both ends are written as such
- *     x | y | z            WEFT_WORDS
+ *     x | y | z            WEFT_WORDS; also x where a clause "when" follows
  *     all else             WEFT_TEXT, also a value with dots that has no number beside them
  * in the order of the entries, which count as used. Keys are made of letters, digits, "_",
  * "-" and "."; ECONF. *out is owned by mem. Local. */
@@ -236,8 +236,10 @@ WEFT_CHECKED weft_status weft_conf_unused(const weft_conf *c, const char *const 
 /* The whole configuration as .ini text, which weft_conf_text reads back. Owned by mem. */
 const char *weft_conf_echo(const weft_conf *c, weft_arena *mem);
 
-/* 1 if the value is a range: holds ".." or "|". */
+/* 1 if the value is a range: holds "..", "|" or a clause "when". */
 int weft_is_range(const char *value);
+/* Where the first clause " WORD key = " of a value begins, at WORD; NULL: there is none. */
+const char *weft_clause(const char *value, const char *word);
 /* Parses one value of an option to a number (choices: their index). ECONF: says why,
  * without file and line, which the caller adds. */
 WEFT_CHECKED weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value);

@@ -7,15 +7,27 @@
 
 /* ---- search space ------------------------------------------------------------------- */
 
+/* What must hold for an axis to exist: that another has one of these values. */
+typedef struct weft_axis_when {
+    int axis;   /* the other, by its index in the space */
+    int nvalue; /* 0: lo <= value <= hi */
+    double lo, hi;
+    double *value; /* [nvalue] */
+} weft_axis_when;
+
 /* One axis: an option with a range. Values are numbers in the option's own units (choices
- * by index), so that a configuration is `double conf[dim]`. */
+ * by index), so that a configuration is `double conf[dim]`. A configuration that does not
+ * have an axis, because a condition ("1 .. 3 when kind = tfidf") is not met, has NAN in its
+ * place, and its option has its default. */
 typedef struct weft_axis {
     const char *section; /* plug-in the option belongs to: "rff" */
     const weft_opt *opt;
-    int log;          /* 1: log-uniform on lo..hi */
-    double lo, hi;    /* numbers: inclusive range; integers uniform on lo..hi */
-    int nvalue;       /* choices and bools: number of values, else 0 */
-    double value[16]; /* [nvalue] */
+    int log;              /* 1: log-uniform on lo..hi */
+    double lo, hi;        /* numbers: inclusive range; integers uniform on lo..hi */
+    int nvalue;           /* choices and bools: number of values, else 0 */
+    double value[16];     /* [nvalue] */
+    int nwhen;            /* conditions, which must all be met; 0: it always exists */
+    weft_axis_when *when; /* [nwhen] */
 } weft_axis;
 
 /* Options of section [space]; the axes come from ranges in the other sections. */
@@ -28,8 +40,10 @@ typedef struct weft_space {
     /* set by weft_space_read */
     int dim;
     weft_axis *axis; /* [dim] */
-    int64_t count;   /* configurations that weft_space_get gives */
-    double *list;    /* [count][dim] for source list, else NULL */
+    int *order;      /* [dim] all axes, each after those that its conditions name */
+    int64_t count;   /* configurations that weft_space_get gives; random: that are asked
+                        for, but it gives any number */
+    double *list;    /* [count][dim] for source list, and a grid with conditions; NULL */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
@@ -41,30 +55,44 @@ extern const weft_kind weft_space_kind; /* section [space] */
  * of a kind whose keys are the user's own have the options of weft_conf_open. For a
  * list file the axes are its columns (a column that no kind has: ECONF with the nearest;
  * one named "map", "id" or "#" is a label and skipped; "client.lr" where "lr" alone may be
- * several); values are checked like options. Such an option may have a range beside the
- * list, which says how its axis is measured and how far neighbours may go. */
+ * several); values are checked like options, and "-" is that of an axis that the
+ * configuration does not have. Such an option may have a range beside the list, which says
+ * how its axis is measured and how far neighbours may go.
+ *     range when key = values and section.key = values ...
+ * is an axis that exists only where these options have these values: "a .. b", "x | y",
+ * "x". They are options of the kinds, of the axis' own section where none is named; axes,
+ * whose role must allow them to hold as long as this one; or others, by which the axis
+ * exists always or never. An axis hangs on one that does not exist itself: nor does it. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
 /* Configuration i, 0 <= i < count (random: any i >= 0), into conf[dim]. Random draws are a
- * function of (seed, i, axis). */
+ * function of (seed, i, axis). A grid has each configuration once, whatever axes it does
+ * not have. Local. */
 void weft_space_get(const weft_space *sp, int64_t i, double *conf);
-/* Writes the values of the axes of plug-in `kind` into its instance. */
+/* 1: a configuration has axis a. Needs its values of the axes that come before a in
+ * sp->order alone. Local. */
+int weft_space_is_active(const weft_space *sp, const double *conf, int a);
+/* After values of conf[dim] were changed: NAN for axes that it has no longer; those that it
+ * now has, and that are NAN, are drawn, by (seed, key, axis). Local. Cost O(dim). */
+void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf);
+/* Writes the values of the axes of plug-in `kind` that the configuration has into its
+ * instance, which has the defaults. Local. */
 void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind,
                     void *self);
 /* Configuration i of a set around `centre`: 0 is the centre, the others move each axis that
  * may differ between samples (WEFT_PER_SAMPLE) by a uniform draw of up to +- eps of its
  * length (log axes: of its logarithm; lists and integers: up to ceil(eps (values - 1))
- * places), clipped to the axis. Other axes keep the centre's value. A function of (seed,
- * centre, i). Local. The published boxes and eps = 0.1 give the neighbours of FedEx's
- * released program. */
+ * places), clipped to the axis. Other axes keep the centre's value; those that come into
+ * being by a move are drawn. A function of (seed, centre, i). Local. The published boxes
+ * and eps = 0.1 give the neighbours of FedEx's released program. */
 void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf);
-/* Where a value lies on its axis, 0 < u < 1 but for the ends of real ones, and the value at
- * u in [0, 1]. Real: (v - lo) / (hi - lo). Integer: the same of lo - 1/2 .. hi + 1/2, so
- * that each has an interval around it, and the value is the integer in whose interval u is.
- * Log axes: of the logarithms of value and ends. Lists: value j of n has j / n .. (j + 1) /
- * n, and lies in the middle. An axis of one real value: 0.5. Local. */
+/* Where a value, not NAN, lies on its axis, 0 < u < 1 but for the ends of real ones, and
+ * the value at u in [0, 1]. Real: (v - lo) / (hi - lo). Integer: the same of lo - 1/2 .. hi
+ * + 1/2, so that each has an interval around it, and the value is the integer in whose
+ * interval u is. Log axes: of the logarithms of value and ends. Lists: value j of n has j /
+ * n .. (j + 1) / n, and lies in the middle. An axis of one real value: 0.5. Local. */
 double weft_axis_unit(const weft_axis *a, double value);
 double weft_axis_value(const weft_axis *a, double unit);
 /* 1: its values are numbers, whose order means something; 0: choices and bools. Local. */
@@ -84,7 +112,11 @@ void weft_axis_name(const weft_axis *a, char *text, size_t n);
 int64_t weft_axis_levels(const weft_axis *a, int64_t levels);
 /* Point j of n of them, from the lower end to the upper. Local. */
 double weft_axis_point(const weft_axis *a, int64_t j, int64_t n);
-/* "client.lr=0.1 server.lr=1", as on the command line, into text[n]. Local. */
+/* The range as one writes it, "log 0.01 .. 1 when rff.kernel = gaussian", into text[n].
+ * Local. */
+void weft_axis_show(const weft_space *sp, int a, char *text, size_t n);
+/* "client.lr=0.1 server.lr=1", as on the command line, into text[n]; "-" in place of the
+ * value of an axis that the configuration does not have. Local. */
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n);
 
 /* ---- mixture ------------------------------------------------------------------------ */

@@ -212,11 +212,16 @@ int weft_conf_is_typed(const weft_entry *e)
     return e->file == command_line;
 }
 
-void weft_conf_drop(weft_conf *c, const char *section)
+void weft_conf_drop(weft_conf *c, const char *section, const char *key)
 {
+    const weft_opt o = {.name = key};
     int n = 0;
-    for (int i = 0; i < c->n; i++)
-        if (strcmp(c->entry[i].section, section) != 0) c->entry[n++] = c->entry[i];
+    for (int i = 0; i < c->n; i++) {
+        const weft_entry *e = &c->entry[i];
+        const int goes =
+            strcmp(e->section, section) == 0 && (!key || weft_opt_is(&o, e->key));
+        if (!goes) c->entry[n++] = *e;
+    }
     c->n = n;
 }
 

@@ -50,10 +50,11 @@ static int is_interval(const char *value, weft_type *type)
 }
 
 /* The words of "x | y | z" without the blanks between them. */
-static weft_status read_words(const weft_entry *e, weft_arena *mem, const char **out)
+static weft_status read_words(const weft_entry *e, const char *value, weft_arena *mem,
+                              const char **out)
 {
     *out = "";
-    for (const char *at = e->value; at;) {
+    for (const char *at = value; at;) {
         size_t n = strcspn(at, "|");
         const char *next = at[n] ? at + n + 1 : NULL;
         at = weft_trim(at, &n);
@@ -72,14 +73,16 @@ static weft_status make(const weft_entry *e, weft_opt *o, weft_arena *mem)
     o->about = "the user's own";
     o->type = WEFT_TEXT;
     o->def = e->value;
-    if (strchr(e->value, '|')) {
-        o->type = WEFT_WORDS;
-        TRY(read_words(e, mem, &o->words));
-        o->def = weft_arena_text(mem, "%.*s", (int)strcspn(o->words, "|"), o->words);
-    } else if (is_interval(e->value, &o->type)) {
+    const char *when = weft_clause(e->value, "when"), *value = e->value;
+    if (when) value = weft_arena_text(mem, "%.*s", (int)(when - value), value);
+    if (!strchr(value, '|') && is_interval(value, &o->type)) {
         o->lo = -DBL_MAX;
         o->hi = DBL_MAX;
         o->def = "0";
+    } else if (when || strchr(value, '|')) {
+        o->type = WEFT_WORDS;
+        TRY(read_words(e, value, mem, &o->words));
+        o->def = weft_arena_text(mem, "%.*s", (int)strcspn(o->words, "|"), o->words);
     }
     o->role = o->type == WEFT_TEXT ? WEFT_FIXED : WEFT_PER_TRIAL;
     return WEFT_OK;

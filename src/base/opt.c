@@ -45,7 +45,21 @@ void weft_opt_name(const weft_opt *o, char *text, size_t n)
 
 int weft_is_range(const char *value)
 {
-    return strstr(value, "..") || strchr(value, '|');
+    return strstr(value, "..") || strchr(value, '|') || weft_clause(value, "when");
+}
+
+const char *weft_clause(const char *value, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = strstr(value, word); at; at = strstr(at + 1, word)) {
+        if (at == value || !isspace((unsigned char)at[-1])) continue;
+        if (!isspace((unsigned char)at[n])) continue;
+        const char *key = at + n;
+        while (isspace((unsigned char)*key)) key++;
+        const char *end = key + strcspn(key, "= \t|");
+        if (end > key && end[strspn(end, " \t")] == '=') return at;
+    }
+    return NULL;
 }
 
 /* "1e6", "0.5", "2^20"; 0 if it is none of these, or too small to be told from 0. */

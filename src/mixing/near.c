@@ -26,6 +26,13 @@ static weft_status lay_grid(weft_near *t, const char *name, int naxis)
     int b = 0;
     for (int a = 0; a < sp->dim; a++) {
         if (!is_drawn(sp, a)) continue;
+        char own[128];
+        weft_axis_name(&sp->axis[a], own, sizeof own);
+        if (sp->axis[a].nwhen > 0)
+            return weft_fail(WEFT_ECONF,
+                             "%s.levels lays a grid along every option by itself, but %s "
+                             "exists only where another has some value; use %s.k",
+                             name, own, name);
         axis[b] = a;
         off[b + 1] = off[b] + (int)weft_axis_levels(&sp->axis[a], t->levels);
         b++;

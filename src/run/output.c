@@ -186,7 +186,8 @@ static weft_status put_configs(weft_h5 *f, const weft_run *r, const weft_sched *
     TRY(weft_h5_put(f, "/configs/id", WEFT_H5_I64, 1, &n, id, 0, "index in the space",
                     "id"));
     TRY(weft_h5_put(f, "/configs/value", WEFT_H5_F64, 2, shape, value, 0,
-                    "one row a configuration, one column an axis; choices by index",
+                    "one row a configuration, one column an axis; choices by index; NaN: "
+                    "it does not have this one",
                     "the option's own"));
     TRY(weft_h5_put_texts(f, "/configs/text", text, n,
                           "the configurations as one would write"));
@@ -211,6 +212,10 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
             snprintf(name, sizeof name, "%s.%s", e->section, e->key);
         else
             weft_axis_name(a, name, sizeof name);
+        if (isnan(conf[i])) { /* the option has its default */
+            weft_conf_drop(&c, a->section, a->opt->name);
+            continue;
+        }
         if (a->opt->type == WEFT_CHOICE || a->opt->type == WEFT_WORDS ||
             a->opt->type == WEFT_BOOL)
             weft_opt_show(a->opt, conf[i], value, sizeof value);
@@ -218,8 +223,8 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
             snprintf(value, sizeof value, "%.17g", conf[i]);
         TRY(weft_conf_set(&c, weft_arena_text(mem, "%s=%s", name, value)));
     }
-    weft_conf_drop(&c, weft_space_kind.name);
-    weft_conf_drop(&c, weft_tuner_random.kind.name);
+    weft_conf_drop(&c, weft_space_kind.name, NULL);
+    weft_conf_drop(&c, weft_tuner_random.kind.name, NULL);
     TRY(weft_conf_set(&c, "run.tuner=random"));
     TRY(weft_conf_set(&c, "run.sampler=space"));
     TRY(weft_conf_set(&c, "run.mixing=none"));

@@ -173,16 +173,10 @@ static weft_status try_out(weft_run *r, plan *p)
 static void show_axes(const weft_run *r)
 {
     for (int i = 0; i < r->space.dim; i++) {
-        const weft_axis *a = &r->space.axis[i];
-        char name[128], value[128];
-        weft_axis_name(a, name, sizeof name);
-        printf("  %s = ", name);
-        for (int v = 0; v < a->nvalue; v++) {
-            weft_opt_show(a->opt, a->value[v], value, sizeof value);
-            printf("%s%s", v ? " | " : "", value);
-        }
-        if (a->nvalue == 0) printf("%s%g .. %g", a->log ? "log " : "", a->lo, a->hi);
-        printf("\n");
+        char name[128], range[1024];
+        weft_axis_name(&r->space.axis[i], name, sizeof name);
+        weft_axis_show(&r->space, i, range, sizeof range);
+        printf("  %s = %s\n", name, range);
     }
 }
 

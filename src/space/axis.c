@@ -133,6 +133,37 @@ void weft_axis_name(const weft_axis *a, char *text, size_t n)
     snprintf(text, n, "%s.%s", a->section, name);
 }
 
+/* Values or an interval of an option, appended to text[n]. */
+static void show_range(const weft_axis *a, int nvalue, const double *value, double lo,
+                       double hi, char *text, size_t n)
+{
+    char one[64], end[64];
+    size_t at = strlen(text);
+    for (int i = 0; i < nvalue && at < n; i++) {
+        weft_opt_show(a->opt, value[i], one, sizeof one);
+        at += (size_t)snprintf(text + at, n - at, "%s%s", i ? " | " : "", one);
+    }
+    if (nvalue > 0 || at >= n) return;
+    weft_opt_show(a->opt, lo, one, sizeof one);
+    weft_opt_show(a->opt, hi, end, sizeof end);
+    snprintf(text + at, n - at, "%s .. %s", one, end);
+}
+
+void weft_axis_show(const weft_space *sp, int a, char *text, size_t n)
+{
+    const weft_axis *axis = &sp->axis[a];
+    snprintf(text, n, "%s", axis->log ? "log " : "");
+    show_range(axis, axis->nvalue, axis->value, axis->lo, axis->hi, text, n);
+    for (int i = 0; i < axis->nwhen; i++) {
+        const weft_axis_when *w = &axis->when[i];
+        char name[128];
+        const size_t at = strlen(text);
+        weft_axis_name(&sp->axis[w->axis], name, sizeof name);
+        snprintf(text + at, n - at, " %s %s = ", i ? "and" : "when", name);
+        show_range(&sp->axis[w->axis], w->nvalue, w->value, w->lo, w->hi, text, n);
+    }
+}
+
 uint64_t weft_axis_key(const weft_axis *a)
 {
     char name[64];

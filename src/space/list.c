@@ -120,9 +120,10 @@ static weft_status read_value(table *t, const char *text)
     if (a < 0) return WEFT_OK;
     sp->list = weft_grow(t->mem, sp->list, (size_t)sp->dim * sizeof *sp->list, sp->count,
                          &t->rows);
-    if (weft_opt_parse(sp->axis[a].opt, text, sp->list + sp->count * sp->dim + a) ==
-        WEFT_OK)
-        return WEFT_OK;
+    double *value = sp->list + sp->count * sp->dim + a;
+    *value = (double)NAN;
+    if (strcmp(text, "-") == 0) return WEFT_OK; /* it does not have this axis */
+    if (weft_opt_parse(sp->axis[a].opt, text, value) == WEFT_OK) return WEFT_OK;
     char name[64];
     weft_opt_name(sp->axis[a].opt, name, sizeof name);
     return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", sp->file, t->line, name, weft_error());
@@ -231,6 +232,7 @@ static void describe_axis(const weft_space *sp, int a)
     axis->hi = -INFINITY;
     for (int64_t i = 0; i < sp->count; i++) {
         const double v = sp->list[i * sp->dim + a];
+        if (isnan(v)) continue;
         axis->lo = fmin(axis->lo, v);
         axis->hi = fmax(axis->hi, v);
         int seen = 0;

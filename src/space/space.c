@@ -4,6 +4,7 @@
 
 #include "axis.h"
 #include "list.h"
+#include "when.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,13 +59,14 @@ static weft_status parse_end(const weft_entry *e, const weft_opt *o, const char 
 }
 
 /* "a .. b" or "log a .. b" */
-static weft_status parse_interval(const weft_entry *e, weft_axis *a, weft_arena *mem)
+static weft_status parse_interval(const weft_entry *e, const char *from, weft_axis *a,
+                                  weft_arena *mem)
 {
     const weft_opt *o = a->opt;
     if (o->type != WEFT_INT && o->type != WEFT_LONG && o->type != WEFT_REAL)
         return weft_entry_fail(e, "\"..\" is for numbers; expected values separated by "
                                   "\"|\"");
-    const char *from = e->value + strspn(e->value, " \t");
+    from += strspn(from, " \t");
     if (strncmp(from, "log ", 4) == 0) {
         a->log = 1;
         from += 4;
@@ -82,10 +84,10 @@ static weft_status parse_interval(const weft_entry *e, weft_axis *a, weft_arena 
 }
 
 /* "x | y | z" */
-static weft_status parse_values(const weft_entry *e, weft_axis *a, weft_arena *mem)
+static weft_status parse_values(const weft_entry *e, const char *from, weft_axis *a,
+                                weft_arena *mem)
 {
     const int room = (int)(sizeof a->value / sizeof *a->value);
-    const char *from = e->value;
     for (const char *bar = from; bar; from += bar ? bar - from + 1 : 0) {
         bar = strchr(from, '|');
         if (a->nvalue == room)
@@ -99,9 +101,19 @@ static weft_status parse_values(const weft_entry *e, weft_axis *a, weft_arena *m
     return WEFT_OK;
 }
 
+weft_status weft_space_range(const weft_entry *e, const char *text, weft_axis *a,
+                             weft_arena *mem)
+{
+    const int interval = strstr(text, "..") && !strchr(text, '|');
+    return interval ? parse_interval(e, text, a, mem) : parse_values(e, text, a, mem);
+}
+
+/* The range of an entry, without its conditions. */
 static weft_status parse_range(const weft_entry *e, weft_axis *a, weft_arena *mem)
 {
-    return strchr(e->value, '|') ? parse_values(e, a, mem) : parse_interval(e, a, mem);
+    const char *when = weft_clause(e->value, "when");
+    const size_t n = when ? (size_t)(when - e->value) : strlen(e->value);
+    return weft_space_range(e, weft_arena_text(mem, "%.*s", (int)n, e->value), a, mem);
 }
 
 /* A range beside a list says how the column's axis is measured: its box is widened to hold
@@ -145,11 +157,20 @@ static weft_status read_ranges(weft_space *sp, const weft_conf *c,
 
 /* ---- public -------------------------------------------------------------------- */
 
-static weft_status grid_count(weft_space *sp)
+/* 1 if an axis may be missing. */
+static int has_conditions(const weft_space *sp)
 {
-    sp->count = 1;
+    for (int a = 0; a < sp->dim; a++)
+        if (sp->axis[a].nwhen > 0) return 1;
+    return 0;
+}
+
+static weft_status grid_count(weft_space *sp, weft_arena *mem)
+{
+    const int listed = has_conditions(sp);
+    sp->count = listed ? weft_space_grid(sp, MOST, mem) : 1;
     for (int a = 0; a < sp->dim; a++) {
-        sp->count *= weft_axis_levels(&sp->axis[a], sp->levels);
+        if (!listed) sp->count *= weft_axis_levels(&sp->axis[a], sp->levels);
         if (sp->count > MOST)
             return weft_fail(WEFT_ELIMIT,
                              "space: the grid has more than %d configurations; "
@@ -179,8 +200,9 @@ static weft_status read_axes(weft_space *sp, weft_conf *c, const weft_kind *cons
         if (sp->configs > 0 && sp->configs < sp->count) sp->count = sp->configs;
     }
     TRY(read_ranges(sp, c, kinds, nkind, mem));
-    if (sp->source == LIST) return WEFT_OK;
-    if (sp->source == GRID) return grid_count(sp);
+    TRY(weft_space_when(sp, c, kinds, nkind, mem));
+    if (sp->source == LIST) return weft_space_check_list(sp);
+    if (sp->source == GRID) return grid_count(sp, mem);
     sp->count = sp->dim == 0 ? 1 : sp->configs > 0 ? sp->configs : RANDOM_COUNT;
     return WEFT_OK;
 }
@@ -207,6 +229,7 @@ static void random_get(const weft_space *sp, int64_t i, double *conf)
                                         weft_axis_key(&sp->axis[a]), 0);
         conf[a] = weft_axis_draw(&sp->axis[a], weft_rng_unit(r.v[0]));
     }
+    weft_space_settle(sp, 0, 0, conf);
 }
 
 double weft_space_resample(const weft_space *sp, int a, double unit)
@@ -230,7 +253,7 @@ void weft_space_get(const weft_space *sp, int64_t i, double *conf)
                "configuration %lld of %lld", (long long)i, (long long)sp->count);
     if (sp->source == RANDOM)
         random_get(sp, i, conf);
-    else if (sp->source == GRID)
+    else if (!sp->list)
         grid_get(sp, i, conf);
     else
         memcpy(conf, sp->list + i * sp->dim, (size_t)sp->dim * sizeof *conf);
@@ -240,7 +263,7 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
                     void *self)
 {
     for (int a = 0; a < sp->dim; a++)
-        if (strcmp(sp->axis[a].section, kind->name) == 0)
+        if (strcmp(sp->axis[a].section, kind->name) == 0 && !isnan(conf[a]))
             weft_opt_put(sp->axis[a].opt, self, conf[a]);
 }
 
@@ -253,11 +276,12 @@ void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
     const uint64_t place = weft_hash(centre, bytes, 0);
     for (int a = 0; a < sp->dim; a++) {
         const weft_axis *axis = &sp->axis[a];
-        if (axis->opt->role != WEFT_PER_SAMPLE) continue;
+        if (axis->opt->role != WEFT_PER_SAMPLE || isnan(centre[a])) continue;
         const weft_rng4 r =
             weft_rng_at(seed, WEFT_RNG_TUNER, place, (uint64_t)i, weft_axis_key(axis));
         conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(r.v[0]));
     }
+    weft_space_settle(sp, seed, weft_hash(&i, sizeof i, place), conf);
 }
 
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n)
@@ -267,7 +291,8 @@ void weft_space_show(const weft_space *sp, const double *conf, char *text, size_
     for (int a = 0; a < sp->dim && at < n; a++) {
         char name[128], value[64];
         weft_axis_name(&sp->axis[a], name, sizeof name);
-        weft_opt_show(sp->axis[a].opt, conf[a], value, sizeof value);
+        snprintf(value, sizeof value, "-");
+        if (!isnan(conf[a])) weft_opt_show(sp->axis[a].opt, conf[a], value, sizeof value);
         at += (size_t)snprintf(text + at, n - at, "%s%s=%s", a ? " " : "", name, value);
     }
 }

@@ -3,6 +3,7 @@
  * itself. Called by command.c. */
 #include "command.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,8 @@ void weft_parameters(const weft_conf *c, const weft_space *sp, const double *con
         if (strcmp(e->section, WEFT_PARAMETERS) != 0) continue;
         const int a = axis_of(sp, e->key);
         const char *text = e->value;
+        if (a < 0 && weft_clause(e->value, "when")) continue; /* it never exists */
+        if (a >= 0 && isnan(conf[a])) continue;
         if (a >= 0) {
             enum { MOST = 1024 };
             char *shown = WEFT_NEW(mem, char, MOST);

@@ -47,7 +47,7 @@ static double largest(const weft_axis *axis, double fixed)
     if (!axis) return fixed;
     double most = axis->nvalue > 0 ? axis->value[0] : axis->hi;
     for (int i = 1; i < axis->nvalue; i++) most = fmax(most, axis->value[i]);
-    return most;
+    return axis->nwhen > 0 ? fmax(most, fixed) : most;
 }
 
 static weft_status check(const fed *t)

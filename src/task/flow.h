@@ -51,7 +51,8 @@ double flow_residual(const flow_problem *q, const flow_setting *set, const doubl
 /* Least risk of any configuration that is trained from the start with 1, 2 ... `most`
  * units: of all configurations of a list or grid, or of the box that the axes of [flow]
  * span, to rounding. `set` holds the options that are no axes. NAN where that takes more
- * than 1e10 gains. Local. */
+ * than 1e10 gains, or an axis of the box exists only where another has some value. Local.
+ */
 double flow_optimum(const flow_problem *q, const weft_space *sp, const flow_setting *set,
                     double most, weft_arena *tmp);
 /* The configuration's values in place of those of `set`. Local. */

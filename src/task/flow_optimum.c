@@ -25,6 +25,7 @@ flow_setting flow_setting_of(const weft_space *sp, const double *conf,
     flow_setting out = *set;
     for (int i = 0; i < sp->dim; i++) {
         const char *name = sp->axis[i].opt->name;
+        if (isnan(conf[i])) continue;
         if (strcmp(name, "method") == 0) out.method = (int64_t)conf[i];
         if (strcmp(name, "step") == 0) out.step = conf[i];
         if (strcmp(name, "lambda") == 0) out.lambda = conf[i];
@@ -202,6 +203,8 @@ double flow_optimum(const flow_problem *q, const weft_space *sp, const flow_sett
 {
     const size_t mark = weft_arena_mark(tmp);
     double best = INFINITY;
+    for (int i = 0; i < sp->dim && sp->source == 0; i++)
+        if (sp->axis[i].nwhen > 0) return NAN; /* no box */
     if (sp->source > 0) {
         best = best_listed(q, sp, set, most, tmp);
     } else {

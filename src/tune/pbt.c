@@ -162,7 +162,7 @@ static void pbt_explore(const void *self, int64_t trial, const double *from, dou
     for (int i = 0; i < t->sp->dim; i++) {
         const weft_axis *a = &t->sp->axis[i];
         conf[i] = from[i];
-        if (a->opt->role == WEFT_SHAPE) continue;
+        if (a->opt->role == WEFT_SHAPE || isnan(from[i])) continue;
         const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)trial,
                                         weft_axis_key(a), weft_hash("explore", 7, 0));
         const int anew = !weft_axis_is_ordered(a) || weft_rng_unit(r.v[0]) < t->resample;
@@ -170,6 +170,7 @@ static void pbt_explore(const void *self, int64_t trial, const double *from, dou
         conf[i] = anew ? weft_space_resample(t->sp, i, weft_rng_unit(r.v[2]))
                        : perturb(a, from[i], factor);
     }
+    weft_space_settle(t->sp, t->seed, (uint64_t)trial, conf);
 }
 
 /* ---- ask ----------------------------------------------------------------------- */

@@ -1,0 +1,347 @@
+/* Axes that exist only where others have certain values: "1 .. 3 when kind = tfidf". Reads
+ * these conditions, puts axes in an order in which what a condition names comes first, and
+ * says which axes a configuration has. Called by space.c, and by samplers. */
+#include "when.h"
+
+#include "list.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- which axes exist --------------------------------------------------------------- */
+
+static int is_met(const weft_axis_when *w, double value)
+{
+    if (isnan(value)) return 0;
+    for (int i = 0; i < w->nvalue; i++)
+        if (!(fabs(w->value[i] - value) > 0)) return 1;
+    return w->nvalue == 0 && value >= w->lo && value <= w->hi;
+}
+
+int weft_space_is_active(const weft_space *sp, const double *conf, int a)
+{
+    const weft_axis *axis = &sp->axis[a];
+    for (int i = 0; i < axis->nwhen; i++)
+        if (!is_met(&axis->when[i], conf[axis->when[i].axis])) return 0;
+    return 1;
+}
+
+void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf)
+{
+    for (int i = 0; i < sp->dim; i++) {
+        const int a = sp->order[i];
+        if (sp->axis[a].nwhen == 0) continue;
+        if (!weft_space_is_active(sp, conf, a)) {
+            conf[a] = (double)NAN;
+            continue;
+        }
+        if (!isnan(conf[a])) continue;
+        const weft_rng4 r =
+            weft_rng_at(seed, WEFT_RNG_SPACE, key, weft_axis_key(&sp->axis[a]), 1);
+        conf[a] = weft_space_resample(sp, a, weft_rng_unit(r.v[0]));
+    }
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+typedef struct reader {
+    weft_space *sp;
+    const weft_conf *c;
+    const weft_kind *const *kinds;
+    int nkind;
+    weft_arena *mem;
+    char *gone; /* [dim] 1: of a condition that no configuration meets */
+} reader;
+
+/* An option that a condition names. */
+typedef struct named {
+    const weft_kind *kind;
+    const weft_opt *opt; /* NULL: there is none */
+} named;
+
+static named find_in(const weft_kind *kind, const char *key)
+{
+    for (const weft_opt *o = kind->opts; o->name; o++)
+        if (weft_opt_is(o, key)) return (named){kind, o};
+    return (named){kind, NULL};
+}
+
+/* "key", of the section of the axis, or "section.key". */
+static weft_status find(const reader *r, const weft_entry *e, const char *key, named *out)
+{
+    const char **known =
+        WEFT_NEW(r->mem, const char *, weft_space_nopt(r->kinds, r->nkind));
+    int n = 0;
+    for (int j = 0; j < r->nkind; j++) {
+        const weft_kind *k = r->kinds[j];
+        const size_t len = strlen(k->name);
+        const int same = strcmp(k->name, e->section) == 0;
+        if (same) *out = find_in(k, key);
+        if (same && out->opt) return WEFT_OK;
+        for (const weft_opt *o = k->opts; o->name; o++) {
+            char name[64];
+            weft_opt_name(o, name, sizeof name);
+            known[n++] = weft_arena_text(r->mem, "%s.%s", k->name, name);
+        }
+        if (strncmp(key, k->name, len) != 0 || key[len] != '.') continue;
+        *out = find_in(k, key + len + 1);
+        if (out->opt) return WEFT_OK;
+    }
+    return weft_entry_fail(e,
+                           "\"when %s\": no section with ranges has such an option; did "
+                           "you mean %s?",
+                           key, weft_nearest(key, known, n));
+}
+
+static int axis_of(const weft_space *sp, const weft_opt *o)
+{
+    for (int a = 0; a < sp->dim; a++)
+        if (sp->axis[a].opt == o) return a;
+    return -1;
+}
+
+/* 1 if the value is one of "x | y". */
+static int is_among(const char *value, const char *words)
+{
+    for (const char *at = words; at;) {
+        size_t n = strcspn(at, "|");
+        const char *next = at[n] ? at + n + 1 : NULL;
+        at = weft_trim(at, &n);
+        if (strlen(value) == n && strncmp(at, value, n) == 0) return 1;
+        at = next;
+    }
+    return 0;
+}
+
+/* Does an option that is no axis meet the condition? */
+static weft_status check_fixed(const reader *r, const weft_entry *e, named of,
+                               const char *text, int *met)
+{
+    const weft_entry *given = weft_conf_find(r->c, of.kind->name, of.opt->name);
+    const char *value = given ? given->value : of.opt->def;
+    if (of.opt->type == WEFT_TEXT) {
+        *met = is_among(value, text);
+        return WEFT_OK;
+    }
+    weft_axis range = {.opt = of.opt};
+    double number;
+    TRY(weft_space_range(e, text, &range, r->mem));
+    if (weft_opt_parse(of.opt, value, &number) != WEFT_OK)
+        return weft_entry_fail(given ? given : e, "%s", weft_error());
+    const weft_axis_when w = {
+        .nvalue = range.nvalue, .lo = range.lo, .hi = range.hi, .value = range.value};
+    *met = is_met(&w, number);
+    return WEFT_OK;
+}
+
+/* 1 if some value of the axis meets the condition. */
+static int can_be_met(const weft_axis *a, const weft_axis_when *w)
+{
+    for (int i = 0; i < a->nvalue; i++)
+        if (is_met(w, a->value[i])) return 1;
+    if (a->nvalue > 0) return 0;
+    if (w->nvalue == 0) return w->lo <= a->hi && w->hi >= a->lo;
+    for (int i = 0; i < w->nvalue; i++) {
+        const double v = w->value[i];
+        if (v >= a->lo && v <= a->hi && (a->opt->type != WEFT_REAL || a->hi <= a->lo))
+            return 1;
+    }
+    return 0;
+}
+
+/* One condition "text" on the option `of`, an axis. */
+static weft_status add(reader *r, const weft_entry *e, weft_axis *axis, named of,
+                       const char *text)
+{
+    const weft_axis *other = &r->sp->axis[axis_of(r->sp, of.opt)];
+    weft_axis range = {.opt = of.opt};
+    TRY(weft_space_range(e, text, &range, r->mem));
+    double *value = WEFT_NEW(r->mem, double, range.nvalue);
+    if (range.nvalue > 0) memcpy(value, range.value, (size_t)range.nvalue * sizeof *value);
+    weft_axis_when w = {(int)(other - r->sp->axis), range.nvalue, range.lo, range.hi,
+                        value};
+    char name[128];
+    weft_axis_name(other, name, sizeof name);
+    if (!can_be_met(other, &w))
+        return weft_entry_fail(e, "no value of the axis %s is \"%s\"", name, text);
+    if (other->opt->role < axis->opt->role)
+        return weft_entry_fail(e,
+                               "%s may change where this option must not, so it cannot "
+                               "decide whether there is one",
+                               name);
+    weft_axis_when *when = WEFT_NEW(r->mem, weft_axis_when, axis->nwhen + 1);
+    if (axis->nwhen > 0) memcpy(when, axis->when, (size_t)axis->nwhen * sizeof *when);
+    when[axis->nwhen++] = w;
+    axis->when = when;
+    return WEFT_OK;
+}
+
+/* "key = range", which ends before `end`. */
+static weft_status read_one(reader *r, const weft_entry *e, int a, const char *from,
+                            const char *end)
+{
+    const char *equals = strchr(from, '=');
+    size_t nkey = (size_t)(equals - from), ntext = (size_t)(end - equals - 1);
+    from = weft_trim(from, &nkey);
+    const char *text = weft_trim(equals + 1, &ntext);
+    const char *key = weft_arena_text(r->mem, "%.*s", (int)nkey, from);
+    text = weft_arena_text(r->mem, "%.*s", (int)ntext, text);
+    named of;
+    TRY(find(r, e, key, &of));
+    if (axis_of(r->sp, of.opt) >= 0) return add(r, e, &r->sp->axis[a], of, text);
+    int met;
+    TRY(check_fixed(r, e, of, text, &met));
+    if (!met && r->sp->list)
+        return weft_entry_fail(e,
+                               "no configuration has this option, but the list %s has a "
+                               "column of it; take one of them out",
+                               r->sp->file);
+    r->gone[a] |= !met;
+    return WEFT_OK;
+}
+
+static weft_status read_all(reader *r)
+{
+    for (int a = 0; a < r->sp->dim; a++) {
+        const weft_axis *axis = &r->sp->axis[a];
+        const weft_entry *e = weft_conf_find(r->c, axis->section, axis->opt->name);
+        const char *at = e ? weft_clause(e->value, "when") : NULL;
+        while (at) {
+            const char *from = at + strlen("when");
+            at = weft_clause(from, "and");
+            TRY(read_one(r, e, a, from, at ? at : from + strlen(from)));
+        }
+    }
+    return WEFT_OK;
+}
+
+/* ---- axes that never exist, order --------------------------------------------------- */
+
+static int hangs_on_gone(const reader *r, const weft_axis *axis)
+{
+    for (int i = 0; i < axis->nwhen; i++)
+        if (r->gone[axis->when[i].axis]) return 1;
+    return 0;
+}
+
+/* Takes out the axes of conditions that no configuration meets. */
+static void take_out(reader *r)
+{
+    weft_space *sp = r->sp;
+    for (int more = 1; more;) {
+        more = 0;
+        for (int a = 0; a < sp->dim; a++)
+            if (!r->gone[a] && hangs_on_gone(r, &sp->axis[a])) more = r->gone[a] = 1;
+    }
+    int *to = WEFT_NEW(r->mem, int, sp->dim);
+    int n = 0;
+    for (int a = 0; a < sp->dim; a++) {
+        to[a] = n;
+        if (!r->gone[a]) sp->axis[n++] = sp->axis[a];
+    }
+    sp->dim = n;
+    for (int a = 0; a < n; a++)
+        for (int i = 0; i < sp->axis[a].nwhen; i++)
+            sp->axis[a].when[i].axis = to[sp->axis[a].when[i].axis];
+}
+
+static weft_status put_in_order(weft_space *sp, const weft_conf *c, weft_arena *mem)
+{
+    sp->order = WEFT_NEW(mem, int, sp->dim);
+    char *placed = WEFT_NEW(mem, char, sp->dim);
+    for (int n = 0; n < sp->dim;) {
+        int next = -1;
+        for (int a = 0; a < sp->dim && next < 0; a++) {
+            int ready = !placed[a];
+            for (int i = 0; i < sp->axis[a].nwhen; i++)
+                ready &= placed[sp->axis[a].when[i].axis];
+            if (ready) next = a;
+        }
+        if (next < 0) {
+            int a = 0;
+            while (placed[a]) a++;
+            const weft_axis *axis = &sp->axis[a];
+            return weft_entry_fail(weft_conf_find(c, axis->section, axis->opt->name),
+                                   "whether there is such an option would depend on "
+                                   "itself; change one \"when\"");
+        }
+        placed[next] = 1;
+        sp->order[n++] = next;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_space_when(weft_space *sp, const weft_conf *c,
+                            const weft_kind *const *kinds, int nkind, weft_arena *mem)
+{
+    reader r = {sp, c, kinds, nkind, mem, WEFT_NEW(mem, char, sp->dim + 1)};
+    TRY(read_all(&r));
+    take_out(&r);
+    return put_in_order(sp, c, mem);
+}
+
+/* ---- grids -------------------------------------------------------------------------- */
+
+/* The next point of a grid; inactive axes stay at their first. Returns 0 after the last. */
+static int next_point(const weft_space *sp, const int64_t *levels, int64_t *at,
+                      double *conf)
+{
+    int i = sp->dim - 1;
+    for (; i >= 0; i--) {
+        const int a = sp->order[i];
+        if (!isnan(conf[a]) && at[a] + 1 < levels[a]) break;
+    }
+    if (i < 0) return 0;
+    at[sp->order[i]]++;
+    for (int j = i; j < sp->dim; j++) {
+        const int a = sp->order[j];
+        if (j > i) at[a] = 0;
+        conf[a] = weft_space_is_active(sp, conf, a)
+                      ? weft_axis_point(&sp->axis[a], at[a], levels[a])
+                      : (double)NAN;
+    }
+    return 1;
+}
+
+int64_t weft_space_grid(weft_space *sp, int64_t most, weft_arena *mem)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t *levels = WEFT_NEW(tmp, int64_t, sp->dim),
+            *at = WEFT_NEW(tmp, int64_t, sp->dim);
+    double *conf = WEFT_NEW(tmp, double, sp->dim);
+    int64_t n = 0, room = 0;
+    for (int i = 0; i < sp->dim; i++) {
+        const int a = sp->order[i];
+        levels[a] = weft_axis_levels(&sp->axis[a], sp->levels);
+        conf[a] = weft_space_is_active(sp, conf, a)
+                      ? weft_axis_point(&sp->axis[a], 0, levels[a])
+                      : (double)NAN;
+    }
+    const size_t row = (size_t)sp->dim * sizeof *conf;
+    do {
+        sp->list = weft_grow(mem, sp->list, row, n, &room);
+        memcpy(sp->list + n++ * sp->dim, conf, row);
+    } while (n <= most && next_point(sp, levels, at, conf));
+    weft_arena_free(tmp);
+    return n;
+}
+
+/* ---- lists -------------------------------------------------------------------------- */
+
+weft_status weft_space_check_list(const weft_space *sp)
+{
+    for (int64_t i = 0; i < sp->count; i++)
+        for (int a = 0; a < sp->dim; a++) {
+            const double *conf = sp->list + i * sp->dim;
+            const int active = weft_space_is_active(sp, conf, a);
+            if (sp->axis[a].nwhen == 0 || active == !isnan(conf[a])) continue;
+            char name[128];
+            weft_axis_name(&sp->axis[a], name, sizeof name);
+            return weft_fail(WEFT_ECONF,
+                             "%s: configuration %lld has %s %s, by the \"when\" beside its "
+                             "range; expected %s",
+                             sp->file, (long long)i, active ? "no value of" : "a value of",
+                             name, active ? "one" : "\"-\"");
+        }
+    return WEFT_OK;
+}

@@ -1,0 +1,112 @@
+#!/bin/sh
+# Runs over axes that exist only where others have certain values: by every kind of schedule
+# they end, are shown, resumed, and exported as what trains the winner alone. Prints TAP.
+. tests/tap.sh
+
+tune() # OPTION...
+{
+    rm -rf "$tmp"/r.*
+    timeout 100 "$weft" tune "$@" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+}
+
+digest()
+{
+    "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
+}
+
+cat >"$tmp/flow.ini" <<END
+[run]
+task = flow
+[space]
+configs = 12
+[flow]
+method = descent | ridge
+step = log 1e-3 .. 1.9 when method = descent
+lambda = log 1e-3 .. 10 when method = ridge
+features = 1 .. 40 when step = 0.5 .. 1.9 and method = descent
+END
+
+for tuner in random sha asha hyperband pbt; do
+    small= && [ $tuner = asha ] && small=asha.trials=12
+    [ $tuner = pbt ] && small="pbt.population=4 pbt.interval=3"
+    # shellcheck disable=SC2086
+    tune "$tmp/flow.ini" run.tuner=$tuner $small
+    result $? "$tuner searches a space with conditions"
+    "$weft" report "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    grep -q "flow.method=ridge flow.step=- flow.lambda=0" "$tmp/out" ||
+        grep -q "flow.method=descent flow.step=[0-9.e-]* flow.lambda=- " "$tmp/out"
+    result $? "and shows what a configuration does not have as a dash"
+done
+
+tune "$tmp/flow.ini" run.tuner=sha
+result $? "a search is run"
+whole=$(digest)
+"$weft" export "$tmp/r.h5" -o "$tmp/w.h5" >"$tmp/out" 2>&1 &&
+    "$weft" info "$tmp/w.h5" 2>"$tmp/log" | sed -n "s/^config *//; /^\[/,\$p" >"$tmp/winner.ini"
+result $? "its winner is an input file"
+winner=$(sed -n 's/^winner.*: flow/flow/p' "$tmp/out" | head -1)
+! grep -q when "$tmp/winner.ini" && tune "$tmp/winner.ini"
+result $? "without conditions, which runs ($winner)"
+
+tune "$tmp/flow.ini" run.tuner=sha run.time_limit=0.1
+starts=1
+while [ ! -f "$tmp/r.h5" ] && [ $starts -lt 40 ]; do
+    "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    starts=$((starts + 1))
+done
+[ -n "$whole" ] && [ "$(digest)" = "$whole" ]
+result $? "stopped and resumed it has the same digest"
+
+tune "$tmp/flow.ini" run.tuner=sha --plan
+grep -q "flow.features = 1 .. 40 when flow.step = 0.5 .. 1.9 and flow.method = descent" "$tmp/out"
+result $? "a plan shows the conditions"
+
+cat >"$tmp/run.sh" <<'END'
+echo "$WEFT_PARAMETERS" >>"$LOG"
+echo "loss=0.$WEFT_TRIAL"
+END
+cat >"$tmp/command.ini" <<END
+[run]
+task = command
+tuner = random
+[space]
+configs = 6
+[command]
+run = sh $tmp/run.sh
+[parameters]
+mode = sgd | adam
+momentum = 0.1 .. 0.9 when mode = sgd
+beta = 0.999 when mode = adam
+END
+LOG=$tmp/said tune "$tmp/command.ini"
+result $? "a program is tuned"
+grep -q '^{"mode": "sgd", "momentum": 0.[0-9]*}$' "$tmp/said" &&
+    grep -q '^{"mode": "adam", "beta": "*0.999"*}$' "$tmp/said"
+result $? "and is not told parameters that a configuration does not have"
+
+cat >"$tmp/fed.ini" <<END
+[run]
+task = fed
+tuner = sha
+mixing = fedex
+[space]
+configs = 3
+[sha]
+max_resource = 2
+budget = 4
+eliminations = 1
+[fed]
+model = linear
+cohort = 4
+[client]
+momentum = 0 | 0.9
+lr = log 0.01 .. 1 when momentum = 0
+epochs = 1 .. 3 when momentum = 0.9
+END
+"$weft" pack synthetic federated=generated clients=20 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+tune "$tmp/fed.ini" run.data="$tmp/fed.h5" fedex.k=4
+result $? "clients draw from mixtures of configurations that have different axes"
+tune "$tmp/fed.ini" run.data="$tmp/fed.h5" fedex.levels=2
+grep -q "use fedex.k" "$tmp/log"
+result $? "but not from a product of grids"
+echo "1..$count"

@@ -1,0 +1,327 @@
+/* Axes that exist only where others have certain values: draws, grids, lists, neighbours,
+ * and what is said of mistakes. RUN: np=1 */
+#include "tap.h"
+#include "weft/space.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct map {
+    int kind, order, stop, groups, s1, s2;
+    double alpha, width;
+    const char *file;
+} map;
+
+static const weft_opt map_opts[] = {
+    {"s2", WEFT_INT, offsetof(map, s2), "5", 1, 9, NULL, "second size", WEFT_PER_SAMPLE},
+    {"kind/method", WEFT_CHOICE, offsetof(map, kind), "bag", 0, 0, "bag|tfidf|nb/sif", "",
+     WEFT_PER_SAMPLE},
+    {"order", WEFT_INT, offsetof(map, order), "1", 1, 9, NULL, "", WEFT_PER_SAMPLE},
+    {"stop", WEFT_BOOL, offsetof(map, stop), "no", 0, 1, NULL, "", WEFT_PER_SAMPLE},
+    {"groups", WEFT_INT, offsetof(map, groups), "1", 1, 9, NULL, "", WEFT_PER_SAMPLE},
+    {"s1", WEFT_INT, offsetof(map, s1), "3", 1, 9, NULL, "first size", WEFT_PER_SAMPLE},
+    {"alpha", WEFT_REAL, offsetof(map, alpha), "1", 1e-9, 1e9, NULL, "", WEFT_PER_SAMPLE},
+    {"width", WEFT_REAL, offsetof(map, width), "7", 0, 1e9, NULL, "", WEFT_PER_TRIAL},
+    {"file", WEFT_TEXT, offsetof(map, file), "none", 0, 0, NULL, "", WEFT_FIXED},
+    {0}};
+
+typedef struct model {
+    double C;
+    int hidden;
+} model;
+static const weft_opt model_opts[] = {
+    {"C", WEFT_REAL, offsetof(model, C), "1", 0, 1e9, NULL, "", WEFT_PER_SAMPLE},
+    {"hidden", WEFT_INT, offsetof(model, hidden), "8", 1, 99, NULL, "", WEFT_SHAPE},
+    {0}};
+static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts, NULL};
+static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts, NULL};
+static const weft_kind *const kinds[] = {&map_kind, &model_kind};
+
+static weft_arena *mem;
+
+static weft_status read_space(weft_space *sp, const char *text)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    TRY(weft_conf_text(&c, "t.ini", text));
+    return weft_space_read(sp, &c, kinds, 2, 1, mem);
+}
+
+/* Axes: s2, kind, order, groups, alpha, model.C. */
+enum { S2, KIND, ORDER, GROUPS, ALPHA, C, DIM };
+static const char nested[] = "[map]\nmethod = bag | tfidf | nb\n"
+                             "order = 1 .. 3 when kind = tfidf | sif\n"
+                             "groups = 1 | 2 when map.order = 2 .. 3\n"
+                             "s2 = 2 .. 4 when groups = 2 and kind = tfidf\n"
+                             "alpha = log 0.01 .. 100\n"
+                             "[model]\nC = 0 .. 4 when map.alpha = 1 .. 100\n";
+
+/* 1 if the configuration has just the axes that it must have, with values in their ranges.
+ */
+static int is_right(const double *x)
+{
+    const int order = x[KIND] >= 1, groups = order && x[ORDER] >= 2;
+    const int s2 = groups && x[GROUPS] >= 2 && x[KIND] <= 1;
+    const int there[DIM] = {s2, 1, order, groups, 1, x[ALPHA] >= 1};
+    const double lo[DIM] = {2, 0, 1, 1, 0.01, 0}, hi[DIM] = {4, 2, 3, 2, 100, 4};
+    for (int a = 0; a < DIM; a++) {
+        if (isnan(x[a]) == there[a]) return 0;
+        if (there[a] && !(x[a] >= lo[a] && x[a] <= hi[a])) return 0;
+    }
+    return 1;
+}
+
+static void test_draws(void)
+{
+    enum { N = 20000 };
+    weft_space sp, plain;
+    ok(read_space(&sp, nested) == WEFT_OK && sp.dim == DIM, "conditions are read: %s",
+       weft_error());
+    ok(read_space(&plain, "[map]\nkind = bag | tfidf | nb\nalpha = log 0.01 .. 100\n") ==
+           WEFT_OK,
+       "and a space without");
+    int right = 1, same = 1, has[DIM] = {0};
+    for (int i = 0; i < N; i++) {
+        double x[DIM], y[DIM];
+        weft_space_get(&sp, i, x);
+        weft_space_get(&plain, i, y);
+        right &= is_right(x);
+        same &= !(fabs(x[KIND] - y[0]) > 0) && !(fabs(x[ALPHA] - y[1]) > 0);
+        for (int a = 0; a < DIM; a++) has[a] += weft_space_is_active(&sp, x, a);
+    }
+    ok(right, "a configuration has an axis where its conditions are met, and only there");
+    ok(same, "axes without conditions are drawn as if there were no others");
+    const double share[DIM] = {1. / 3 * 2 / 3 / 2, 1, 2. / 3, 4. / 9, 1, 0.5};
+    for (int a = 0; a < DIM; a++)
+        is_near((double)has[a] / N, share[a], 0.02,
+                "axis %d is there as often as it may be", a);
+}
+
+static void test_order(void)
+{
+    weft_space sp;
+    ok(read_space(&sp, nested) == WEFT_OK, "conditions may name what comes later");
+    int at[DIM], right = 1;
+    for (int i = 0; i < DIM; i++) at[sp.order[i]] = i;
+    for (int a = 0; a < DIM; a++)
+        for (int i = 0; i < sp.axis[a].nwhen; i++)
+            right &= at[sp.axis[a].when[i].axis] < at[a];
+    ok(right, "in sp.order every axis comes after those that it hangs on");
+}
+
+/* ---- grids -------------------------------------------------------------------------- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    return memcmp(a, b, DIM * sizeof(double));
+}
+
+static void test_grid(void)
+{
+    weft_space sp;
+    const char *text =
+        weft_arena_text(mem, "[space]\nsource = grid\nlevels = 4\n%s", nested);
+    ok(read_space(&sp, text) == WEFT_OK, "a grid with conditions: %s", weft_error());
+    /* bag 1; tfidf: order 1, or 2 3 with groups 1, or groups 2 and three s2; nb: no s2 */
+    const int maps = 1 + (1 + 2 * (1 + 3)) + (1 + 2 * 2);
+    const int models = 2 + 2 * 4; /* of the four alpha, two are at least 1 */
+    is_near((double)sp.count, maps * models, 0, "it has as many points as there are");
+    double *x = WEFT_NEW(mem, double, sp.count *DIM);
+    int right = 1, distinct = 1;
+    for (int64_t i = 0; i < sp.count; i++) {
+        weft_space_get(&sp, i, x + i * DIM);
+        right &= is_right(x + i * DIM);
+    }
+    qsort(x, (size_t)sp.count, DIM * sizeof *x, by_bytes);
+    for (int64_t i = 1; i < sp.count; i++)
+        distinct &= memcmp(x + (i - 1) * DIM, x + i * DIM, DIM * sizeof *x) != 0;
+    ok(right && distinct, "each is one that may be, and none comes twice");
+
+    const char *wide = "[space]\nsource = grid\nlevels = 1000\n[map]\nkind = bag | tfidf\n"
+                       "alpha = log 1 .. 2 when kind = tfidf\nwidth = 0 .. 1\n";
+    ok(read_space(&sp, wide) == WEFT_ELIMIT && strstr(weft_error(), "lower space.levels"),
+       "a grid that is too large is refused");
+}
+
+/* ---- around a configuration --------------------------------------------------------- */
+
+static void test_near(void)
+{
+    weft_space sp;
+    int right = 1, same = 1, again = 1, born = 0, died = 0;
+    weft_check(read_space(&sp, nested) == WEFT_OK, "%s", weft_error());
+    for (int c = 0; c < 200; c++) {
+        double centre[DIM], x[DIM], y[DIM];
+        weft_space_get(&sp, c, centre);
+        weft_space_perturb(&sp, centre, 0.3, 5, 0, x);
+        same &= memcmp(x, centre, sizeof x) == 0;
+        for (int i = 1; i < 50; i++) {
+            weft_space_perturb(&sp, centre, 0.3, 5, i, x);
+            weft_space_perturb(&sp, centre, 0.3, 5, i, y);
+            right &= is_right(x);
+            again &= memcmp(x, y, sizeof x) == 0;
+            for (int a = 0; a < DIM; a++) {
+                born += isnan(centre[a]) && !isnan(x[a]);
+                died += isnan(x[a]) && !isnan(centre[a]);
+            }
+        }
+    }
+    ok(right && born > 100 && died > 100,
+       "neighbours have the axes of their own values (%d came, %d went)", born, died);
+    ok(same && again, "the first is the centre, and all are functions of it");
+}
+
+static void test_settle(void)
+{
+    weft_space sp;
+    weft_check(read_space(&sp, nested) == WEFT_OK, "%s", weft_error());
+    int right = 1, kept = 1, spread[4] = {0};
+    for (int i = 0; i < 3000; i++) {
+        double x[DIM];
+        weft_space_get(&sp, i, x);
+        const double was = x[ORDER];
+        x[KIND] = i % 3;
+        weft_space_settle(&sp, 9, (uint64_t)i, x);
+        right &= is_right(x);
+        if (!isnan(was) && i % 3 > 0) kept &= !(fabs(x[ORDER] - was) > 0);
+        if (isnan(was) && i % 3 > 0) spread[(int)x[ORDER]]++;
+    }
+    ok(right && kept, "after a change axes come and go, and the others keep their values");
+    ok(spread[1] > 100 && spread[2] > 100 && spread[3] > 100, "those that come are drawn");
+}
+
+/* ---- lists -------------------------------------------------------------------------- */
+
+static const char *list_of(const char *text)
+{
+    static char path[] = "/tmp/t_when_XXXXXX";
+    static int made;
+    if (!made) {
+        const int fd = mkstemp(path);
+        weft_check(fd >= 0, "no temporary file");
+        close(fd);
+        made = 1;
+    }
+    FILE *f = fopen(path, "w");
+    weft_check(f != NULL, "cannot write %s", path);
+    fputs(text, f);
+    fclose(f);
+    return path;
+}
+
+static weft_status read_list(weft_space *sp, const char *rows, const char *more)
+{
+    return read_space(sp, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s",
+                                          list_of(rows), more));
+}
+
+static void test_list(void)
+{
+    weft_space sp;
+    double x[2];
+    ok(read_list(&sp, "kind\torder\nbag\t-\ntfidf\t2\nnb\t-\n", "") == WEFT_OK &&
+           sp.count == 3,
+       "a list may say that a configuration has no such axis: %s", weft_error());
+    weft_space_get(&sp, 0, x);
+    ok(isnan(x[1]) && sp.axis[1].lo >= 2 && sp.axis[1].hi <= 2, "by a dash");
+    static const char when[] = "[map]\norder = 1 .. 3 when kind = tfidf\n";
+    ok(read_list(&sp, "kind\torder\nbag\t-\ntfidf\t2\n", when) == WEFT_OK,
+       "conditions may stand beside a list: %s", weft_error());
+    weft_space_perturb(&sp, sp.list + 2, 1, 1, 3, x);
+    ok(x[0] > 0 || isnan(x[1]), "and are kept by neighbours");
+    ok(read_list(&sp, "kind\torder\nbag\t1\ntfidf\t2\n", when) == WEFT_ECONF &&
+           strstr(weft_error(), "configuration 0 has a value of map.order"),
+       "a value that they exclude is refused: %s", weft_error());
+    ok(read_list(&sp, "kind\torder\nbag\t-\ntfidf\t-\n", when) == WEFT_ECONF &&
+           strstr(weft_error(), "configuration 1 has no value of map.order"),
+       "and a missing one: %s", weft_error());
+    unlink(list_of(""));
+}
+
+/* ---- options, words, mistakes ------------------------------------------------------- */
+
+static void test_put(void)
+{
+    weft_space sp;
+    weft_check(read_space(&sp, nested) == WEFT_OK, "%s", weft_error());
+    const double x[DIM] = {NAN, 1, 3, 1, 0.5, NAN};
+    map m = {.order = 8, .s2 = 5};
+    model n = {.C = 1};
+    weft_space_put(&sp, x, &map_kind, &m);
+    weft_space_put(&sp, x, &model_kind, &n);
+    ok(m.kind == 1 && m.order == 3 && m.s2 == 5 && !(fabs(n.C - 1) > 0),
+       "an option without its axis has its default");
+    char text[256];
+    weft_space_show(&sp, x, text, sizeof text);
+    ok(strcmp(text, "map.s2=- map.kind=tfidf map.order=3 map.groups=1 map.alpha=0.5 "
+                    "model.C=-") == 0,
+       "and is shown as a dash: %s", text);
+    weft_axis_show(&sp, S2, text, sizeof text);
+    ok(strcmp(text, "2 .. 4 when map.groups = 2 and map.kind = tfidf") == 0,
+       "an axis is shown with its conditions: %s", text);
+}
+
+static void test_fixed(void)
+{
+    weft_space sp;
+    ok(read_space(&sp, "[map]\nkind = sif\norder = 1 .. 3 when kind = nb\n") == WEFT_OK &&
+           sp.dim == 1 && sp.axis[0].nwhen == 0,
+       "by an option that is no axis, an axis exists always");
+    ok(read_space(&sp,
+                  "[map]\nalpha = 1 .. 2 when order = 2 .. 3\norder = 1 .. 3 when kind "
+                  "= tfidf\nwidth = 0 .. 1\n") == WEFT_OK &&
+           sp.dim == 1 && strcmp(sp.axis[0].opt->name, "width") == 0,
+       "or never, and with it what hangs on it");
+    ok(read_space(&sp, "[map]\nfile = a\nwidth = 0 .. 1 when file = b | a\n") == WEFT_OK &&
+           sp.dim == 1,
+       "texts are compared");
+    ok(read_space(&sp, "[map]\nkind = bag | nb\nalpha = 0.5 when kind = nb\n") == WEFT_OK &&
+           sp.dim == 2 && sp.axis[1].nvalue == 1,
+       "one value with a condition is an axis, too");
+}
+
+static void refused(const char *text, const char *word, const char *statement)
+{
+    weft_space sp;
+    const weft_status st = read_space(&sp, text);
+    ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s: %s", statement, weft_error());
+}
+
+static void test_mistakes(void)
+{
+    refused("[map]\norder = 1 .. 3 when kin = bag\nkind = bag | nb\n", "did you mean",
+            "an unknown option");
+    refused("[map]\norder = 1 .. 3 when kind = tfidff\nkind = bag | nb\n", "tfidff",
+            "an unknown value");
+    refused("[map]\norder = 1 .. 3 when kind = tfidf\nkind = bag | nb\n",
+            "no value of the axis map.kind is \"tfidf\"", "a value that is not searched");
+    refused("[map]\nwidth = 1 .. 3 when alpha = 2\nalpha = 1 .. 5\n",
+            "no value of the axis", "one point of a continuum");
+    refused("[map]\norder = 1 .. 3 when groups = 1\ngroups = 1 | 2 when order = 2\n",
+            "depend on itself", "a circle");
+    refused("[map]\norder = 1 .. 3 when order = 1\n", "depend on itself",
+            "an axis by itself");
+    refused("[map]\nkind = bag | nb\nwidth = 0 .. 1 when kind = nb\n",
+            "may change where this option must not",
+            "an option of a trial by one of samples");
+    refused("[map]\nwidth = 0 .. 1\n[model]\nhidden = 1 .. 9 when map.width = 0 .. 0.5\n",
+            "may change where this option must not", "a size by an option of a trial");
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    test_draws();
+    test_order();
+    test_grid();
+    test_near();
+    test_settle();
+    test_list();
+    test_put();
+    test_fixed();
+    test_mistakes();
+    weft_arena_free(mem);
+    return tap_done();
+}
