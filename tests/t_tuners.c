@@ -1,7 +1,7 @@
-/* What every schedule of the registry keeps to, with every mixing that goes with it
- * (weft/tune.h has the contract): it ends, whatever it is told; it is a function of its
- * seed and of what it is told; its jobs are well formed. And what searches are for: on a
- * bandit whose best arm is known they find it. RUN: np=1 */
+/* What every schedule of the registry keeps to, with every mixing and sampler that goes
+ * with it (weft/tune.h has the contract): it ends, whatever it is told; it is a function of
+ * its seed and of what it is told; its jobs are well formed. And what searches are for: on
+ * a bandit whose best arm is known they find it. RUN: np=1 */
 #include "game.h"
 #include "tap.h"
 
@@ -34,7 +34,24 @@ typedef struct schedule {
 
 typedef struct mixed {
     const char *name, *options;
+    const char *sampler; /* name and, after a line feed, options; NULL: space */
 } mixed;
+
+/* "sampler = NAME" of [run], and what else is said of a sampler as its section. */
+static const char *sampler_line(const mixed *m, weft_arena *mem)
+{
+    return m->sampler ? weft_arena_text(mem, "sampler = %.*s\n",
+                                        (int)strcspn(m->sampler, "\n"), m->sampler)
+                      : "";
+}
+
+static const char *sampler_section(const mixed *m, weft_arena *mem)
+{
+    const size_t name = m->sampler ? strcspn(m->sampler, "\n") : 0;
+    return name > 0 ? weft_arena_text(mem, "[%.*s]%s\n", (int)name, m->sampler,
+                                      m->sampler + name)
+                    : "";
+}
 
 static const char *options_for(const schedule *v, const mixed *m, int k, weft_arena *mem)
 {
@@ -52,8 +69,10 @@ static const char *options_for(const schedule *v, const mixed *m, int k, weft_ar
     const weft_tuner *t;
     weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
     const int known = t->extent || strcmp(m->name, "mw") != 0;
-    return weft_arena_text(mem, "%s%s\n[run]\nmixing = %s\n[%s]\n%s\n%s", race, v->options,
-                           m->name, m->name, m->options, known ? "" : "known = no");
+    return weft_arena_text(mem, "%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n%s", race,
+                           v->options, sampler_line(m, mem), m->name,
+                           sampler_section(m, mem), m->name, m->options,
+                           known ? "" : "known = no");
 }
 
 static uint64_t job_hash(const weft_job *job, weft_arena *mem)
@@ -132,7 +151,9 @@ static void begin_own(const weft_job *job, const player *p, past *h)
     const weft_tuner *t = p->search.tuner;
     double *own = h->trial[job->trial].own;
     if (t->shared != WEFT_SHARES_NOTHING) return;
-    if (job->from < 0)
+    if (p->search.sampler->told)
+        memcpy(own, p->search.trial[job->trial].conf, (size_t)p->space->dim * sizeof *own);
+    else if (job->from < 0)
         weft_space_get(p->space, job->trial, own);
     else if (t->explore)
         t->explore(p->search.tuner_self, job->trial, h->trial[job->from].own, own);
@@ -349,8 +370,9 @@ enum { NSIZE = sizeof sizes / sizeof *sizes, NSMALL = NSIZE - 1 };
 static const char *title(const schedule *v, const mixed *m, weft_arena *mem)
 {
     char *name =
-        weft_arena_text(mem, "%s%s%s with %s%s%s", v->tuner, *v->options ? ": " : "",
-                        v->options, m->name, *m->options ? ": " : "", m->options);
+        weft_arena_text(mem, "%s%s%s with %s%s%s%s%s", v->tuner, *v->options ? ": " : "",
+                        v->options, m->name, *m->options ? ": " : "", m->options,
+                        m->sampler ? ", sampler " : "", m->sampler ? m->sampler : "");
     for (char *c = name; *c; c++)
         if (*c == '\n') *c = ',';
     return name;
@@ -393,7 +415,7 @@ static void keep_contract(const schedule *v, const mixed *m, int nsize, weft_are
 
 static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
 
-static const mixed none = {"none", ""};
+static const mixed none = {"none", "", NULL};
 
 /* Each with all mixings that go with it; a schedule without a line by its defaults. */
 static const schedule schedules[] = {
@@ -435,23 +457,46 @@ static const schedule schedules[] = {
 
 /* Around the configuration of a trial; a mixing without a line by its defaults. */
 static const mixed around[] = {
-    {"fedex", "k = 4"},
-    {"fedex", "k = 3\nsched = adaptive\ndiff = yes"},
-    {"fedex", "levels = 3\ncutoff = 0.5\nsched = scale"},
-    {"fedex", "k = 5\nsched = root\nfloor = 0.1\ndiscount = 0.5"},
-    {"fedex", "k = 4\nsched = racing\nalpha = 0.5"},
-    {"mw", "k = 4"},
-    {"mw", "levels = 3\nracing = yes\nalpha = 0.5"},
+    {"fedex", "k = 4", NULL},
+    {"fedex", "k = 3\nsched = adaptive\ndiff = yes", NULL},
+    {"fedex", "levels = 3\ncutoff = 0.5\nsched = scale", NULL},
+    {"fedex", "k = 5\nsched = root\nfloor = 0.1\ndiscount = 0.5", NULL},
+    {"fedex", "k = 4\nsched = racing\nalpha = 0.5", NULL},
+    {"mw", "k = 4", NULL},
+    {"mw", "levels = 3\nracing = yes\nalpha = 0.5", NULL},
 };
 
 /* Of the whole space. */
 static const mixed whole[] = {
-    {"fedex", ""},
-    {"fedex", "sched = racing\nalpha = 0.5"},
-    {"mw", ""},
-    {"mw", "racing = yes\nalpha = 0.5"},
-    {"mw", "literal = yes\nknown = no"},
+    {"fedex", "", NULL},
+    {"fedex", "sched = racing\nalpha = 0.5", NULL},
+    {"mw", "", NULL},
+    {"mw", "racing = yes\nalpha = 0.5", NULL},
+    {"mw", "literal = yes\nknown = no", NULL},
 };
+
+/* Samplers that learn; one without a line by its defaults. */
+static const mixed learning[] = {
+    {"none", "", "tpe\nstartup = 3"},
+    {"none", "", "tpe\nstartup = 2\nform = joint\nliar = no"},
+    {"fedex", "k = 4", "tpe\nstartup = 2\nform = hyperopt"},
+};
+
+static void with_samplers(const schedule *v, weft_arena *mem)
+{
+    const size_t n = sizeof learning / sizeof *learning;
+    for (size_t l = 0; l < n; l++) keep_contract(v, &learning[l], NSMALL, mem);
+    for (int i = 0; weft_samplers[i]; i++) {
+        const char *name = weft_samplers[i]->kind.name;
+        const size_t length = strlen(name);
+        size_t l = 0;
+        while (l < n && (strncmp(learning[l].sampler, name, length) != 0 ||
+                         learning[l].sampler[length] != '\n'))
+            l++;
+        if (l == n && weft_samplers[i]->told)
+            keep_contract(v, &(mixed){"none", "", name}, NSMALL, mem);
+    }
+}
 
 /* With the mixings of a list, and those of the registry that are not in it. */
 static void with_mixings(const schedule *v, const mixed *list, size_t n, weft_arena *mem)
@@ -462,7 +507,7 @@ static void with_mixings(const schedule *v, const mixed *list, size_t n, weft_ar
         size_t m = 0;
         while (m < n && strcmp(list[m].name, name) != 0) m++;
         if (m == n && weft_mixings[i]->moves)
-            keep_contract(v, &(mixed){name, ""}, NSMALL, mem);
+            keep_contract(v, &(mixed){name, "", NULL}, NSMALL, mem);
     }
 }
 
@@ -474,8 +519,9 @@ static void test_schedule(const schedule *v, weft_arena *mem)
         with_mixings(v, whole, sizeof whole / sizeof *whole, mem);
     else
         keep_contract(v, &none, NSIZE, mem);
-    if (t->shared == WEFT_SHARES_NOTHING)
-        with_mixings(v, around, sizeof around / sizeof *around, mem);
+    if (t->shared != WEFT_SHARES_NOTHING) return;
+    with_mixings(v, around, sizeof around / sizeof *around, mem);
+    with_samplers(v, mem);
 }
 
 static void test_contracts(weft_arena *mem)

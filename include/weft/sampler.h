@@ -5,6 +5,14 @@
 
 #include "weft/space.h"
 
+/* What came of a job of a trial. */
+typedef struct weft_seen {
+    const double *conf; /* [dim] configuration, or the centre of the mixture; borrowed */
+    double resource;    /* of the trial in all */
+    double seconds;     /* virtual ones that the trial took in all */
+    double loss;        /* INFINITY where it diverged, never NaN */
+} weft_seen;
+
 /* A deterministic function of its seed and of what it was told, in order. Trials are known
  * by their number n: 0, 1, 2 ... in the order proposed. Random numbers are keyed by (seed,
  * WEFT_RNG_TUNER, n, axis, draw), so that a proposal does not depend on how many draws
@@ -15,12 +23,13 @@ typedef struct weft_sampler {
     weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
     /* The configuration of trial n, in the units of the options, into conf[dim]. */
     void (*propose)(void *self, int64_t n, double *conf);
-    /* Trial n has this loss, INFINITY where it diverged, after `resource` in all.
-     * conf[dim]: its configuration, or the centre of its mixture. NULL: it does not learn,
-     * so that its proposals are the same whatever the results, and in whatever order they
-     * come. One that learns needs space.source = random. */
-    void (*told)(void *self, int64_t n, const double *conf, double resource, double loss);
-    /* Trial n is being trained, up to `resource` in all. NULL: as told. */
+    /* A job of trial n ended. NULL: it does not learn, so that its proposals are the same
+     * whatever the results, and in whatever order they come. One that learns needs
+     * space.source = random. */
+    void (*told)(void *self, int64_t n, const weft_seen *seen);
+    /* Trial n, of that configuration or mixture around it, is being trained, up to
+     * `resource` in all: said of every job when it is asked, so of every trial, those that
+     * copy another too, in the order of their numbers. NULL: as told. */
     void (*pending)(void *self, int64_t n, const double *conf, double resource);
 } weft_sampler;
 

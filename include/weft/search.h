@@ -13,6 +13,7 @@ typedef struct weft_search_trial {
     int64_t id;      /* number of its configuration */
     double *conf;    /* [dim] */
     double resource; /* asked for so far, in all */
+    double seconds;  /* virtual ones of its jobs that were told */
     int last;        /* 1: its last job was asked */
 } weft_search_trial;
 

@@ -151,10 +151,11 @@ void weft_search_tell(weft_search *s, const weft_result *res)
     if (s->tuner->shared == WEFT_SHARES_SPACE) return;
     if (s->mixing->told) s->mixing->told(s->mixing_self, &told);
     if (!has_trials(s)) return;
-    const weft_search_trial *t = &s->trial[told.trial];
+    weft_search_trial *t = &s->trial[told.trial];
+    t->seconds += told.cost;
+    const weft_seen seen = {t->conf, t->resource, t->seconds, told.loss};
     if (s->sampler->told)
-        s->sampler->told(s->sampler_self, number_of(s, told.trial), t->conf, t->resource,
-                         told.loss);
+        s->sampler->told(s->sampler_self, number_of(s, told.trial), &seen);
     if (t->last && s->mixing->forget) s->mixing->forget(s->mixing_self, told.trial);
 }
 

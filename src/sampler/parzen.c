@@ -1,0 +1,142 @@
+/* Parzen estimators of one axis; see parzen.h. Called by tpe.c. */
+#include "parzen.h"
+
+#include "normal.h"
+
+#include <math.h>
+
+static const double sqrt_2pi = 2.50662827463100050242;
+
+double weft_parzen_weight(int64_t age_rank, int64_t n)
+{
+    enum { NEWEST = 25 };
+    const int64_t older = n - NEWEST;
+    if (age_rank >= older) return 1;
+    if (older == 1) return 1. / (double)n;
+    const double first = 1. / (double)n;
+    return first + (1 - first) * (double)age_rank / (double)(older - 1);
+}
+
+/* The values with the wide one among them, after those that equal it. Returns its place. */
+static int64_t merge(int64_t n, const double *at, double *sorted)
+{
+    int64_t i = 0, wide;
+    for (; i < n && at[i] <= 0.5; i++) sorted[i] = at[i];
+    sorted[wide = i] = 0.5;
+    for (; i < n; i++) sorted[i + 1] = at[i];
+    return wide;
+}
+
+double weft_parzen_clip(int64_t n, double sigma)
+{
+    return fmin(fmax(sigma, 1. / (double)(n + 2 < 100 ? n + 2 : 100)), 1);
+}
+
+/* sigma[n] of the values: the distances to neighbours in sorted[n + 1]. */
+static void spread(int64_t n, const double *sorted, int64_t wide, int endpoints,
+                   double *sigma)
+{
+    for (int64_t i = 0, j = 0; i <= n; i++) {
+        if (i == wide) continue;
+        const double left = i > 0 ? sorted[i] - sorted[i - 1] : endpoints ? sorted[i] : 0;
+        const double right = i < n       ? sorted[i + 1] - sorted[i]
+                             : endpoints ? 1 - sorted[i]
+                                         : 0;
+        sigma[j++] = weft_parzen_clip(n, fmax(left, right));
+    }
+}
+
+double weft_parzen_inside(double mu, double sigma)
+{
+    const double far = 9 * sigma; /* beyond it nothing is missing */
+    if (mu > far && 1 - mu > far) return 1;
+    return weft_normal_mass(-mu / sigma, (1 - mu) / sigma);
+}
+
+/* The wide kernel, shares from weights, and what the sums need. */
+static void finish(weft_parzen *p, const weft_parzen_rule *rule)
+{
+    const int64_t n = p->n++;
+    double sum = 0;
+    p->mu[n] = 0.5;
+    p->sigma[n] = p->share[n] = 1;
+    for (int64_t j = 0; j <= n; j++) {
+        p->part[j] = weft_parzen_inside(p->mu[j], p->sigma[j]);
+        p->share[j] *= rule->whole ? p->part[j] : 1;
+        sum += p->share[j];
+    }
+    for (int64_t j = 0; j <= n; j++) {
+        p->share[j] /= sum;
+        p->part[j] = p->share[j] / p->part[j];
+        p->narrow[j] = 1 / p->sigma[j];
+        p->coef[j] = p->part[j] * (rule->normal ? p->narrow[j] : 1) / sqrt_2pi;
+    }
+}
+
+weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
+                            const weft_parzen_rule *rule, weft_arena *mem)
+{
+    const int64_t m = n + 1;
+    double *all = WEFT_NEW(mem, double, 8 * m), *sorted = all + 6 * m, *sigma = sorted + m;
+    weft_parzen p = {.mu = all,
+                     .sigma = all + m,
+                     .share = all + 2 * m,
+                     .narrow = all + 3 * m,
+                     .part = all + 4 * m,
+                     .coef = all + 5 * m};
+    if (rule->width > 0)
+        for (int64_t j = 0; j < n; j++) sigma[j] = weft_parzen_clip(n, rule->width);
+    else
+        spread(n, sorted, merge(n, at, sorted), rule->endpoints, sigma);
+    if (rule->whole && n == 1) sigma[0] = 0.5;
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t last = p.n - 1;
+        if (p.n > 0 && !(at[j] > p.mu[last]) && !(fabs(sigma[j] - p.sigma[last]) > 0)) {
+            p.share[last] += weight[j];
+            continue;
+        }
+        p.mu[p.n] = at[j];
+        p.sigma[p.n] = sigma[j];
+        p.share[p.n++] = weight[j];
+    }
+    finish(&p, rule);
+    return p;
+}
+
+int64_t weft_parzen_pick(int64_t n, const double *share, double unit)
+{
+    double sum = 0;
+    for (int64_t j = 0; j + 1 < n; j++)
+        if (unit < (sum += share[j])) return j;
+    return n - 1;
+}
+
+double weft_parzen_draw(const weft_parzen *p, double which, double unit)
+{
+    const int64_t j = weft_parzen_pick(p->n, p->share, which);
+    return weft_normal_between(p->mu[j], p->sigma[j], unit);
+}
+
+double weft_parzen_log(const weft_parzen *p, double x)
+{
+    return log(weft_bumps(p->n, p->mu, p->narrow, p->coef, x));
+}
+
+double weft_parzen_log_mass(const weft_parzen *p, double lo, double hi)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < p->n; j++)
+        sum += p->part[j] * weft_normal_mass((lo - p->mu[j]) * p->narrow[j],
+                                             (hi - p->mu[j]) * p->narrow[j]);
+    return log(sum);
+}
+
+void weft_parzen_levels(int64_t n, int levels, const double *sum, int whole, double *p)
+{
+    double total = 0;
+    for (int c = 0; c < levels; c++) total += sum[c];
+    const double a = 1. / (double)(n + 1), all = 1 + a * levels;
+    for (int c = 0; c < levels; c++)
+        p[c] = whole ? (sum[c] + 1) / (total + levels)
+                     : ((sum[c] + total * a) / all + 1. / levels) / (total + 1);
+}

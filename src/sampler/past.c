@@ -1,0 +1,115 @@
+/* The trials and results that a sampler was told; see past.h. Called by the samplers that
+ * learn. */
+#include "past.h"
+
+#include <math.h>
+#include <string.h>
+
+void weft_past_setup(weft_past *p, const weft_space *sp, weft_arena *mem)
+{
+    *p = (weft_past){.space = sp, .mem = mem};
+}
+
+int weft_past_pending(weft_past *p, int64_t number, const double *conf)
+{
+    const size_t dim = (size_t)p->space->dim;
+    if (p->n == 0) p->first = number;
+    const int64_t at = number - p->first;
+    weft_check(at >= 0 && at <= p->n, "trial %lld comes out of turn", (long long)number);
+    const int new = at == p->n;
+    if (new) {
+        p->trial = weft_grow(p->mem, p->trial, sizeof *p->trial, p->n++, &p->room);
+        p->trial[at].conf = WEFT_NEW(p->mem, double, dim);
+        if (dim > 0) memcpy(p->trial[at].conf, conf, dim * sizeof *conf);
+    }
+    p->trial[at].flying = 1;
+    return new;
+}
+
+/* The level of a resource; a new one where there is none yet. */
+static weft_past_level *level_of(weft_past *p, double resource)
+{
+    int64_t at = p->nlevel;
+    while (at > 0 && p->level[at - 1].resource > resource) at--;
+    if (at > 0 && !(p->level[at - 1].resource < resource)) return &p->level[at - 1];
+    p->level = weft_grow(p->mem, p->level, sizeof *p->level, p->nlevel, &p->roomlevel);
+    memmove(p->level + at + 1, p->level + at,
+            (size_t)(p->nlevel++ - at) * sizeof *p->level);
+    p->level[at] = (weft_past_level){.resource = resource};
+    return &p->level[at];
+}
+
+void weft_past_told(weft_past *p, int64_t number, const weft_seen *seen)
+{
+    weft_past_level *l = level_of(p, seen->resource);
+    const int64_t trial = number - p->first;
+    weft_check(trial >= 0 && trial < p->n && p->trial[trial].flying,
+               "told of trial %lld, which has no job", (long long)number);
+    p->trial[trial].flying = 0;
+    l->result = weft_grow(p->mem, l->result, sizeof *l->result, l->n, &l->room);
+    int64_t at = l->n++;
+    for (; at > 0; at--) {
+        const weft_past_result *before = &l->result[at - 1];
+        if (before->loss < seen->loss ||
+            (before->loss <= seen->loss && before->trial < trial))
+            break;
+        l->result[at] = *before;
+    }
+    l->result[at] = (weft_past_result){seen->loss, seen->seconds, trial};
+}
+
+const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough)
+{
+    for (int64_t i = p->nlevel - 1; i >= 0; i--)
+        if (p->level[i].n >= enough) return &p->level[i];
+    return NULL;
+}
+
+/* ---- axes --------------------------------------------------------------------------- */
+
+/* 1: the values of a list come in their order, up or down. */
+static int is_sorted(const weft_axis *a)
+{
+    int up = 1, down = 1;
+    for (int i = 1; i < a->nvalue; i++) {
+        up &= a->value[i] > a->value[i - 1];
+        down &= a->value[i] < a->value[i - 1];
+    }
+    return up || down;
+}
+
+weft_sight weft_axis_sight(const weft_axis *a)
+{
+    const double most = 1e6; /* values: a kernel is at least 0.01 wide */
+    if (a->nvalue)
+        return weft_axis_is_ordered(a) && is_sorted(a) ? WEFT_SEES_WHOLE
+                                                       : WEFT_SEES_CATEGORY;
+    if (a->opt->type == WEFT_REAL || a->hi - a->lo > most) return WEFT_SEES_REAL;
+    return WEFT_SEES_WHOLE;
+}
+
+int weft_axis_index(const weft_axis *a, double value)
+{
+    const int at = (int)(weft_axis_unit(a, value) * a->nvalue);
+    return at < a->nvalue ? at : a->nvalue - 1;
+}
+
+void weft_axis_cell(const weft_axis *a, double value, double *lo, double *hi)
+{
+    if (a->nvalue) {
+        const int at = weft_axis_index(a, value);
+        *lo = (double)at / a->nvalue;
+        *hi = (double)(at + 1) / a->nvalue;
+        return;
+    }
+    const double first = a->lo - 0.5, last = a->hi + 0.5;
+    if (!(last > first)) return;
+    if (a->log) {
+        const double length = log(last / first);
+        *lo = log((value - 0.5) / first) / length;
+        *hi = log((value + 0.5) / first) / length;
+        return;
+    }
+    *lo = (value - 0.5 - first) / (last - first);
+    *hi = (value + 0.5 - first) / (last - first);
+}

@@ -1,0 +1,75 @@
+/* Sums of product kernels; see product.h. Called by tpe_joint.c and kde.c. */
+#include "product.h"
+
+#include "normal.h"
+
+#include <math.h>
+
+weft_product weft_product_new(int dim, int64_t n, weft_arena *mem)
+{
+    weft_product p = {.dim = dim, .n = n, .axis = WEFT_NEW(mem, weft_product_axis, dim)};
+    double *all = WEFT_NEW(mem, double, 3 * n);
+    p.share = all;
+    p.factor = all + n;
+    p.power = all + 2 * n;
+    for (int a = 0; a < dim; a++) {
+        double *of = WEFT_NEW(mem, double, 3 * n);
+        p.axis[a] = (weft_product_axis){.mu = of, .sigma = of + n, .part = of + 2 * n};
+    }
+    return p;
+}
+
+static void multiply_level(const weft_product *p, const weft_product_axis *k, double at)
+{
+    for (int64_t j = 0; j < p->n; j++) {
+        const double other = k->mu[j] < 0 ? 1. / k->levels : k->other;
+        p->factor[j] *= fabs(k->mu[j] - at) > 0 ? other : k->same;
+    }
+}
+
+static void multiply_number(const weft_product *p, const weft_product_axis *k,
+                            const weft_product_point *x)
+{
+    for (int64_t j = 0; j < p->n; j++) {
+        const double z = (x->at - k->mu[j]) / k->sigma[j];
+        p->power[j] -= 0.5 * z * z;
+        p->factor[j] *= k->part[j];
+    }
+}
+
+/* Kernels side by side are often the same. */
+static void multiply_cell(const weft_product *p, const weft_product_axis *k,
+                          const weft_product_point *x)
+{
+    double mass = 0;
+    for (int64_t j = 0; j < p->n; j++) {
+        const double narrow = 1 / k->sigma[j];
+        if (j == 0 || fabs(k->mu[j] - k->mu[j - 1]) > 0 ||
+            fabs(k->sigma[j] - k->sigma[j - 1]) > 0)
+            mass =
+                weft_normal_mass((x->lo - k->mu[j]) * narrow, (x->hi - k->mu[j]) * narrow);
+        p->factor[j] *= k->part[j] * mass;
+    }
+}
+
+double weft_product_log(weft_product *p, const weft_product_point *x)
+{
+    const double least = 1e-300;
+    double sum = 0;
+    for (int64_t j = 0; j < p->n; j++) {
+        p->factor[j] = p->share[j];
+        p->power[j] = 0;
+    }
+    for (int a = 0; a < p->dim; a++) {
+        const weft_product_axis *k = &p->axis[a];
+        if (k->levels > 0)
+            multiply_level(p, k, x[a].at);
+        else if (x[a].lo < x[a].hi)
+            multiply_cell(p, k, &x[a]);
+        else
+            multiply_number(p, k, &x[a]);
+    }
+    weft_exp_all(p->n, p->power);
+    for (int64_t j = 0; j < p->n; j++) sum += p->factor[j] * p->power[j];
+    return log(fmax(sum, least));
+}

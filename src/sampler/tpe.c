@@ -1,0 +1,362 @@
+/* Tree-structured Parzen estimators. Of the trials with results the best few are good, the
+ * rest, with those in flight, are not; an axis gets the value that is most likely among the
+ * good, measured by how likely it is among the others, of some drawn from the good:
+ *     maximise l(x) / g(x), of 24 x drawn from l,
+ * as the expected improvement grows with it. Each axis on its own, or all with one kernel a
+ * trial. Bergstra, Bardenet, Bengio, Kegl, "Algorithms for hyper-parameter optimization",
+ * NeurIPS 2011; Bergstra, Yamins, Cox, "Making a science of model search", ICML 2013
+ * (hyperopt); Akiba, Sano, Yanase, Ohta, Koyama, "Optuna", KDD 2019, whose kernels are the
+ * usual ones. Trials in flight as bad ones: Ginsbourger, Le Riche, Carraro, "Kriging is
+ * well-suited to parallelize optimization", 2010 (constant liar). */
+#include "normal.h"
+#include "parzen.h"
+#include "past.h"
+#include "product.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum tpe_form { INDEPENDENT, JOINT, HYPEROPT } tpe_form;
+
+typedef enum tpe_kernels { AUTO, EQUAL, NORMAL } tpe_kernels;
+
+/* The trials by their value of an axis of numbers. */
+typedef struct tpe_place {
+    double at; /* on 0 .. 1 */
+    int64_t trial;
+} tpe_place;
+
+typedef struct tpe_axis {
+    weft_sight sight;
+    int64_t n, room;
+    tpe_place *place; /* [n] rising; those that have the axis */
+} tpe_axis;
+
+typedef enum tpe_set { NEITHER, GOOD, BAD } tpe_set;
+
+typedef struct tpe {
+    /* options */
+    int form, kernels, normal, liar, endpoints;
+    int64_t startup, candidates;
+    double gamma;
+    /* state */
+    uint64_t seed;
+    weft_arena *mem;
+    weft_past past;
+    tpe_axis *axis; /* [dim] */
+} tpe;
+
+static const weft_opt tpe_opts[] = {
+    {"form", WEFT_CHOICE, offsetof(tpe, form), "independent", 0, 0,
+     "independent|joint|hyperopt",
+     "each axis on its own; all with one kernel a trial; each on its own with the weights "
+     "and shares of hyperopt",
+     0},
+    {"startup", WEFT_LONG, offsetof(tpe, startup), "0", 0, 1e9, "auto",
+     "trials at random first; results that a resource must have to be learnt from; auto: "
+     "10, hyperopt 20",
+     0},
+    {"gamma", WEFT_REAL, offsetof(tpe, gamma), "0", 0, 1, "auto",
+     "share of the results that is good; auto: 0.1, hyperopt 0.25 of the root of their "
+     "number, at most 25",
+     0},
+    {"candidates", WEFT_LONG, offsetof(tpe, candidates), "24", 1, 1e6, NULL,
+     "drawn, of which the best is taken", 0},
+    {"kernels", WEFT_CHOICE, offsetof(tpe, kernels), "auto", 0, 0, "auto|equal|normal",
+     "height of kernels of numbers: the same for all widths, as in Optuna 3.1, or that of "
+     "a "
+     "density; auto: equal, hyperopt normal",
+     0},
+    {"endpoints", WEFT_BOOL, offsetof(tpe, endpoints), "no", 0, 0, NULL,
+     "ends of an axis count as neighbours where the width of a kernel is chosen", 0},
+    {"liar", WEFT_BOOL, offsetof(tpe, liar), "yes", 0, 0, NULL,
+     "trials in flight count as bad ones, so that workers do not all ask for the same", 0},
+    {0}};
+
+static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
+                             weft_arena *mem)
+{
+    tpe *t = self;
+    if (t->startup == 0) t->startup = t->form == HYPEROPT ? 20 : 10;
+    t->normal = t->kernels == NORMAL || (t->kernels == AUTO && t->form == HYPEROPT);
+    t->mem = mem;
+    t->seed = weft_hash("tpe", 3, seed);
+    weft_past_setup(&t->past, sp, mem);
+    t->axis = WEFT_NEW(mem, tpe_axis, sp->dim);
+    for (int a = 0; a < sp->dim; a++) t->axis[a].sight = weft_axis_sight(&sp->axis[a]);
+    return WEFT_OK;
+}
+
+/* ---- what it is told ---------------------------------------------------------------- */
+
+static void place_trial(tpe *t, int a, int64_t trial, double value)
+{
+    tpe_axis *x = &t->axis[a];
+    if (x->sight == WEFT_SEES_CATEGORY || isnan(value)) return;
+    const double at = weft_axis_unit(&t->past.space->axis[a], value);
+    x->place = weft_grow(t->mem, x->place, sizeof *x->place, x->n, &x->room);
+    int64_t i = x->n++;
+    for (; i > 0 && x->place[i - 1].at > at; i--) x->place[i] = x->place[i - 1];
+    x->place[i] = (tpe_place){at, trial};
+}
+
+static void tpe_pending(void *self, int64_t number, const double *conf, double resource)
+{
+    tpe *t = self;
+    (void)resource;
+    if (!weft_past_pending(&t->past, number, conf)) return;
+    for (int a = 0; a < t->past.space->dim; a++) place_trial(t, a, t->past.n - 1, conf[a]);
+}
+
+static void tpe_told(void *self, int64_t number, const weft_seen *seen)
+{
+    tpe *t = self;
+    weft_past_told(&t->past, number, seen);
+}
+
+/* ---- good and bad trials ------------------------------------------------------------ */
+
+/* How many of n results are good; of `flying` trials hyperopt expects no good either. */
+static int64_t count_good(const tpe *t, int64_t n, int64_t flying)
+{
+    const double most = 25;
+    if (t->gamma > 0) return (int64_t)ceil(t->gamma * (double)n);
+    if (t->form == HYPEROPT)
+        return (int64_t)fmin(fmin(ceil(0.25 * sqrt((double)(n + flying))), most),
+                             (double)n);
+    return (int64_t)fmin(ceil(0.1 * (double)n), most);
+}
+
+/* set[trial] of all trials. */
+static void divide(const tpe *t, const weft_past_level *l, tpe_set *set)
+{
+    int64_t flying = 0;
+    for (int64_t i = 0; i < l->n; i++) set[l->result[i].trial] = BAD;
+    for (int64_t i = 0; t->liar && i < t->past.n; i++)
+        if (set[i] == NEITHER && t->past.trial[i].flying) {
+            set[i] = BAD;
+            flying++;
+        }
+    const int64_t good = count_good(t, l->n, flying);
+    for (int64_t i = 0; i < good; i++) set[l->result[i].trial] = GOOD;
+}
+
+/* The number of trials of a set that have axis a, and their weights by age. */
+static int64_t weigh(const tpe *t, const tpe_set *set, tpe_set which, int a, double *weight)
+{
+    int64_t n = 0, rank = 0;
+    for (int64_t i = 0; i < t->past.n; i++)
+        n += set[i] == which && !isnan(t->past.trial[i].conf[a]);
+    for (int64_t i = 0; i < t->past.n; i++)
+        if (set[i] == which && !isnan(t->past.trial[i].conf[a]))
+            weight[i] = weft_parzen_weight(rank++, n);
+    return n;
+}
+
+/* ---- each axis on its own ----------------------------------------------------------- */
+
+static weft_parzen fit(const tpe *t, int a, const tpe_set *set, tpe_set which)
+{
+    const weft_parzen_rule rule = {
+        .endpoints = t->endpoints, .whole = t->form == HYPEROPT, .normal = t->normal};
+    const tpe_axis *x = &t->axis[a];
+    double *weight = WEFT_NEW(t->mem, double, t->past.n);
+    const int64_t n = weigh(t, set, which, a, weight);
+    double *at = WEFT_NEW(t->mem, double, 2 * n), *own = at + n;
+    for (int64_t i = 0, j = 0; i < x->n; i++)
+        if (set[x->place[i].trial] == which) {
+            at[j] = x->place[i].at;
+            own[j++] = weight[x->place[i].trial];
+        }
+    return weft_parzen_new(n, at, own, &rule, t->mem);
+}
+
+static weft_rng4 draw_at(const tpe *t, int64_t number, int a, int64_t draw)
+{
+    return weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number,
+                       weft_axis_key(&t->past.space->axis[a]), (uint64_t)draw);
+}
+
+/* How much better than by g a value is explained by l, in logarithms. */
+static double compare(const weft_axis *axis, weft_sight sight, double value, double at,
+                      const weft_parzen *l, const weft_parzen *g)
+{
+    double lo = 0, hi = 1;
+    if (sight == WEFT_SEES_REAL) return weft_parzen_log(l, at) - weft_parzen_log(g, at);
+    weft_axis_cell(axis, value, &lo, &hi);
+    return weft_parzen_log_mass(l, lo, hi) - weft_parzen_log_mass(g, lo, hi);
+}
+
+static double propose_number(const tpe *t, int64_t number, int a, const tpe_set *set)
+{
+    const weft_axis *axis = &t->past.space->axis[a];
+    const weft_sight sight = t->axis[a].sight;
+    const weft_parzen l = fit(t, a, set, GOOD), g = fit(t, a, set, BAD);
+    double *tried = WEFT_NEW(t->mem, double, t->candidates), best = NAN, most = -INFINITY;
+    for (int64_t c = 0; c < t->candidates; c++) {
+        const weft_rng4 r = draw_at(t, number, a, c);
+        const double at =
+            weft_parzen_draw(&l, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
+        int64_t e = 0;
+        tried[c] = weft_axis_value(axis, at);
+        while (fabs(tried[e] - tried[c]) > 0) e++;
+        if (e < c) continue; /* the same value is not better now */
+        const double gain = compare(axis, sight, tried[c], at, &l, &g);
+        if (c > 0 && !(gain > most)) continue;
+        most = gain;
+        best = tried[c];
+    }
+    return best;
+}
+
+/* Probabilities p[levels] of a category in a set. */
+static void fit_levels(const tpe *t, int a, const tpe_set *set, tpe_set which, double *p)
+{
+    const weft_axis *axis = &t->past.space->axis[a];
+    double *weight = WEFT_NEW(t->mem, double, t->past.n);
+    double *sum = WEFT_NEW(t->mem, double, axis->nvalue);
+    const int64_t n = weigh(t, set, which, a, weight);
+    for (int64_t i = 0; i < t->past.n; i++)
+        if (weight[i] > 0)
+            sum[weft_axis_index(axis, t->past.trial[i].conf[a])] += weight[i];
+    weft_parzen_levels(n, axis->nvalue, sum, t->form == HYPEROPT, p);
+}
+
+static double propose_level(const tpe *t, int64_t number, int a, const tpe_set *set)
+{
+    const weft_axis *axis = &t->past.space->axis[a];
+    double *l = WEFT_NEW(t->mem, double, axis->nvalue);
+    double *g = WEFT_NEW(t->mem, double, axis->nvalue);
+    fit_levels(t, a, set, GOOD, l);
+    fit_levels(t, a, set, BAD, g);
+    int64_t best = -1;
+    for (int64_t c = 0; c < t->candidates; c++) {
+        const weft_rng4 r = draw_at(t, number, a, c);
+        const int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(r.v[0]));
+        if (best < 0 || l[at] * g[best] > l[best] * g[at]) best = at;
+    }
+    return axis->value[best];
+}
+
+/* ---- all axes with one kernel a trial ------------------------------------------------ */
+
+/* The factors of n - 1 trials, and of the wide kernel, on axis a. */
+static void fill_axis(const tpe *t, int a, double *const *conf, double width,
+                      weft_product *p)
+{
+    const weft_axis *axis = &t->past.space->axis[a];
+    weft_product_axis *k = &p->axis[a];
+    const int64_t wide = p->n - 1;
+    if (t->axis[a].sight == WEFT_SEES_CATEGORY) {
+        const double n = (double)p->n;
+        k->levels = axis->nvalue;
+        k->same = (n + 1) / (n + k->levels);
+        k->other = 1 / (n + k->levels);
+        for (int64_t j = 0; j < wide; j++) k->mu[j] = weft_axis_index(axis, conf[j][a]);
+        k->mu[wide] = -1;
+        return;
+    }
+    for (int64_t j = 0; j <= wide; j++) {
+        k->mu[j] = j < wide ? weft_axis_unit(axis, conf[j][a]) : 0.5;
+        k->sigma[j] = j < wide ? width : 1;
+        k->part[j] = 1 / weft_parzen_inside(k->mu[j], k->sigma[j]);
+        if (t->normal && t->axis[a].sight == WEFT_SEES_REAL) k->part[j] /= k->sigma[j];
+    }
+}
+
+static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
+{
+    const double magnitude = 0.2; /* Optuna's, of the length of an axis */
+    const weft_past *past = &t->past;
+    double **conf = WEFT_NEW(t->mem, double *, past->n), sum = 1;
+    int64_t n = 0;
+    for (int64_t i = 0; i < past->n; i++)
+        if (set[i] == which) conf[n++] = past->trial[i].conf;
+    const int dim = past->space->dim;
+    const double width =
+        weft_parzen_clip(n, magnitude * pow(fmax((double)n, 1), -1. / (dim + 4)));
+    weft_product p = weft_product_new(dim, n + 1, t->mem);
+    for (int64_t j = 0; j < n; j++) sum += p.share[j] = weft_parzen_weight(j, n);
+    p.share[n] = 1;
+    for (int64_t j = 0; j <= n; j++) p.share[j] /= sum;
+    for (int a = 0; a < dim; a++) fill_axis(t, a, conf, width, &p);
+    return p;
+}
+
+/* A draw of axis a from kernel j. */
+static double draw_kernel(const weft_axis *axis, const weft_product_axis *k, int64_t j,
+                          const weft_rng4 *r)
+{
+    const double unit = weft_rng_unit(r->v[1]);
+    if (k->levels == 0)
+        return weft_axis_value(axis, weft_normal_between(k->mu[j], k->sigma[j], unit));
+    const int keeps = weft_rng_unit(r->v[0]) < k->same - k->other;
+    return axis->value[keeps && k->mu[j] >= 0 ? (int)k->mu[j] : (int)(unit * k->levels)];
+}
+
+static weft_product_point point_of(const weft_axis *axis, weft_sight sight, double value)
+{
+    weft_product_point x = {0, 0, 0};
+    x.at = sight == WEFT_SEES_CATEGORY ? weft_axis_index(axis, value)
+                                       : weft_axis_unit(axis, value);
+    if (sight == WEFT_SEES_WHOLE) weft_axis_cell(axis, value, &x.lo, &x.hi);
+    return x;
+}
+
+static void propose_jointly(const tpe *t, int64_t number, const tpe_set *set, double *conf)
+{
+    const weft_space *sp = t->past.space;
+    weft_product l = join(t, set, GOOD), g = join(t, set, BAD);
+    weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
+    double *own = WEFT_NEW(t->mem, double, sp->dim), most = 0;
+    for (int64_t c = 0; c < t->candidates; c++) {
+        const weft_rng4 which =
+            weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, (uint64_t)c);
+        const int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
+        for (int a = 0; a < sp->dim; a++) {
+            const weft_rng4 r = draw_at(t, number, a, c);
+            own[a] = draw_kernel(&sp->axis[a], &l.axis[a], j, &r);
+            x[a] = point_of(&sp->axis[a], t->axis[a].sight, own[a]);
+        }
+        const double gain = weft_product_log(&l, x) - weft_product_log(&g, x);
+        if (c > 0 && !(gain > most)) continue;
+        most = gain;
+        memcpy(conf, own, (size_t)sp->dim * sizeof *conf);
+    }
+}
+
+/* ---- vtable ------------------------------------------------------------------------- */
+
+static void tpe_propose(void *self, int64_t number, double *conf)
+{
+    const tpe *t = self;
+    const weft_space *sp = t->past.space;
+    const weft_past_level *l = weft_past_highest(&t->past, t->startup);
+    if (!l || sp->dim == 0) {
+        weft_space_get(sp, number, conf);
+        return;
+    }
+    const size_t mark = weft_arena_mark(t->mem);
+    tpe_set *set = WEFT_NEW(t->mem, tpe_set, t->past.n);
+    divide(t, l, set);
+    if (t->form == JOINT)
+        propose_jointly(t, number, set, conf);
+    else
+        for (int a = 0; a < sp->dim; a++)
+            conf[a] = t->axis[a].sight == WEFT_SEES_CATEGORY
+                          ? propose_level(t, number, a, set)
+                          : propose_number(t, number, a, set);
+    weft_arena_reset(t->mem, mark);
+}
+
+extern const weft_sampler weft_sampler_tpe;
+const weft_sampler weft_sampler_tpe = {
+    .kind = {.name = "tpe",
+             .about = "tree-structured Parzen estimators: what the best trials share",
+             .size = sizeof(tpe),
+             .opts = tpe_opts},
+    .setup = tpe_setup,
+    .propose = tpe_propose,
+    .told = tpe_told,
+    .pending = tpe_pending,
+};

@@ -1,0 +1,305 @@
+/* Functions to minimise for tests of samplers, whose least values are known, and searches
+ * on them: a sampler proposes, some workers evaluate at a time. */
+#ifndef WEFT_TEST_FUNCTIONS_H
+#define WEFT_TEST_FUNCTIONS_H
+
+#include "parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct arguments {
+    double x[8];
+    int i[4], a, b, c, d;
+} arguments;
+
+#define REAL_ARGUMENT(j)                                                                   \
+    {                                                                                      \
+        "x" #j, WEFT_REAL, offsetof(arguments, x) + (j) * sizeof(double), "0", -100, 1e5,  \
+            NULL, "a number", WEFT_PER_TRIAL                                               \
+    }
+#define WHOLE_ARGUMENT(j)                                                                  \
+    {                                                                                      \
+        "i" #j, WEFT_INT, offsetof(arguments, i) + (j) * sizeof(int), "0", -100, 1000,     \
+            NULL, "a whole number", WEFT_PER_TRIAL                                         \
+    }
+#define CHOICE_ARGUMENT(n, of)                                                             \
+    {                                                                                      \
+#n, WEFT_CHOICE, offsetof(arguments, n), "p", 0, 0, of, "a choice", WEFT_PER_TRIAL \
+    }
+static const weft_opt argument_opts[] = {REAL_ARGUMENT(0),
+                                         REAL_ARGUMENT(1),
+                                         REAL_ARGUMENT(2),
+                                         REAL_ARGUMENT(3),
+                                         REAL_ARGUMENT(4),
+                                         REAL_ARGUMENT(5),
+                                         REAL_ARGUMENT(6),
+                                         REAL_ARGUMENT(7),
+                                         WHOLE_ARGUMENT(0),
+                                         WHOLE_ARGUMENT(1),
+                                         WHOLE_ARGUMENT(2),
+                                         WHOLE_ARGUMENT(3),
+                                         CHOICE_ARGUMENT(a, "p|q|r"),
+                                         CHOICE_ARGUMENT(b, "p|q"),
+                                         CHOICE_ARGUMENT(c, "p|q"),
+                                         CHOICE_ARGUMENT(d, "p|q|r|s"),
+                                         {0}};
+static const weft_kind argument_kind = {"f", "arguments", sizeof(arguments), argument_opts,
+                                        NULL};
+
+/* Values in the order of the options above, of those that the axes name. */
+typedef struct function {
+    const char *name, *axes; /* of section [f] */
+    double (*value)(const double *v);
+    double least;
+    double noise; /* standard deviation of what is told */
+} function;
+
+static inline double branin(const double *v)
+{
+    const double pi = 3.14159265358979323846, x = v[0], y = v[1];
+    const double a = y - 5.1 / (4 * pi * pi) * x * x + 5 / pi * x - 6;
+    return a * a + 10 * (1 - 1 / (8 * pi)) * cos(x) + 10;
+}
+
+static inline double hartmann3(const double *v)
+{
+    static const double alpha[4] = {1, 1.2, 3, 3.2};
+    static const double a[4][3] = {{3, 10, 30}, {.1, 10, 35}, {3, 10, 30}, {.1, 10, 35}};
+    static const double p[4][3] = {{.3689, .1170, .2673},
+                                   {.4699, .4387, .7470},
+                                   {.1091, .8732, .5547},
+                                   {.0381, .5743, .8828}};
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        double e = 0;
+        for (int j = 0; j < 3; j++) e += a[i][j] * (v[j] - p[i][j]) * (v[j] - p[i][j]);
+        sum -= alpha[i] * exp(-e);
+    }
+    return sum;
+}
+
+static inline double hartmann6(const double *v)
+{
+    static const double alpha[4] = {1, 1.2, 3, 3.2};
+    static const double a[4][6] = {{10, 3, 17, 3.5, 1.7, 8},
+                                   {.05, 10, 17, .1, 8, 14},
+                                   {3, 3.5, 1.7, 10, 17, 8},
+                                   {17, 8, .05, 10, .1, 14}};
+    static const double p[4][6] = {{.1312, .1696, .5569, .0124, .8283, .5886},
+                                   {.2329, .4135, .8307, .3736, .1004, .9991},
+                                   {.2348, .1451, .3522, .2883, .3047, .6650},
+                                   {.4047, .8828, .8732, .5743, .1091, .0381}};
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        double e = 0;
+        for (int j = 0; j < 6; j++) e += a[i][j] * (v[j] - p[i][j]) * (v[j] - p[i][j]);
+        sum -= alpha[i] * exp(-e);
+    }
+    return sum;
+}
+
+static inline double ackley5(const double *v)
+{
+    const double pi = 3.14159265358979323846;
+    double square = 0, wave = 0;
+    for (int j = 0; j < 5; j++) {
+        square += v[j] * v[j] / 5;
+        wave += cos(2 * pi * v[j]) / 5;
+    }
+    return 20 + exp(1.) - 20 * exp(-.2 * sqrt(square)) - exp(wave);
+}
+
+/* The second and the fourth argument whole. */
+static inline double rosenbrock4(const double *v)
+{
+    const double x[4] = {v[0], v[2], v[1], v[3]};
+    double sum = 0;
+    for (int j = 0; j < 3; j++) {
+        const double a = x[j + 1] - x[j] * x[j], b = 1 - x[j];
+        sum += 100 * a * a + b * b;
+    }
+    return sum;
+}
+
+/* C, tol, n_min, n_span, weight, stop, regulariser. */
+static inline double text(const double *v)
+{
+    static const double weight[3] = {.02, .01, 0};
+    const double c = log10(v[0]), tol = log10(v[1]);
+    const double fit = v[6] > 0 ? .002 * (c - 1) * (c - 1) : .01 + .003 * c * c;
+    return .03 * (v[2] - 1) + .02 * fabs(v[2] + v[3] - 2) + weight[(int)v[4]] +
+           .005 * v[5] + fit + .002 * (tol + 5);
+}
+
+/* x, u, v, k, m: only what m chooses counts. */
+static inline double tree(const double *v)
+{
+    if (v[4] < 1) return .15 + (v[0] - .3) * (v[0] - .3);
+    if (v[4] > 1) return .1 + .01 * fabs(v[3] - 13);
+    const double u = log10(v[1]) + 2.5;
+    return .25 * u * u + (v[2] - .7) * (v[2] - .7);
+}
+
+/* Eight axes of all kinds. */
+static inline double mixed8(const double *v)
+{
+    static const double step[4] = {.3, 0, .2, .5};
+    double sum = (v[0] - .3) * (v[0] - .3) + (v[1] - .6) * (v[1] - .6);
+    sum += .1 * (log10(v[2]) + 3) * (log10(v[2]) + 3);
+    sum += .1 * (log10(v[3]) + 1) * (log10(v[3]) + 1);
+    sum += 4e-4 * (v[4] - 40) * (v[4] - 40) + .02 * fabs(v[5] - 7);
+    return sum + (v[6] > 0 ? 0 : .2) + step[(int)v[7]] +
+           .5 * (v[0] - .3) * (v[4] - 40) / 50;
+}
+
+static const function functions[] = {
+    {"branin", "x0 = -5 .. 10\nx1 = 0 .. 15\n", branin, 0.39788735772973816, 0},
+    {"hartmann3", "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\n", hartmann3, -3.862779787332660,
+     0},
+    {"hartmann6",
+     "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\nx5 = 0 .. 1\n",
+     hartmann6, -3.322368011415515, 0},
+    {"ackley5",
+     "x0 = -32.768 .. 32.768\nx1 = -32.768 .. 32.768\nx2 = -32.768 .. 32.768\n"
+     "x3 = -32.768 .. 32.768\nx4 = -32.768 .. 32.768\n",
+     ackley5, 0, 0},
+    {"rosenbrock4", "x0 = -5 .. 10\nx1 = -5 .. 10\ni0 = -5 .. 10\ni1 = -5 .. 10\n",
+     rosenbrock4, 0, 0},
+    {"text",
+     "x0 = log 1e-5 .. 1e5\nx1 = log 1e-5 .. 1e-3\ni0 = 1 .. 3\ni1 = 0 .. 2\n"
+     "a = p | q | r\nb = p | q\nc = p | q\n",
+     text, 0, 0},
+    {"tree", "x0 = 0 .. 1\nx1 = log 1e-4 .. 1\nx2 = 0 .. 1\ni0 = 1 .. 20\na = p | q | r\n",
+     tree, 0, 0},
+    {"mixed8",
+     "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = log 1e-6 .. 1\nx3 = log 1e-4 .. 10\n"
+     "i0 = 1 .. 100\ni1 = 1 .. 12\nb = p | q\nd = p | q | r | s\n",
+     mixed8, 0, 0},
+    {"noisy", "x0 = -5 .. 10\nx1 = 0 .. 15\n", branin, 0.39788735772973816, 5},
+};
+enum { NFUNCTION = sizeof functions / sizeof *functions };
+
+static inline const function *function_named(const char *name)
+{
+    for (int i = 0; i < NFUNCTION; i++)
+        if (strcmp(functions[i].name, name) == 0) return &functions[i];
+    weft_die("there is no function %s", name);
+}
+
+/* A search of `trials` on axes, by "[run]\nsampler = ..." and what else is to be said. */
+typedef struct quest {
+    weft_search search;
+    weft_space space;
+    int64_t asked;
+} quest;
+
+static inline weft_status quest_begin(quest *q, const char *axes, const char *options,
+                                      int64_t trials, uint64_t seed, weft_arena *mem)
+{
+    weft_conf c;
+    const weft_tuner *tuner;
+    const weft_kind *kinds[] = {&argument_kind};
+    *q = (quest){.asked = 0};
+    weft_conf_init(&c, mem);
+    TRY(weft_conf_text(&c, "quest.ini",
+                       weft_arena_text(mem, "[space]\nconfigs = %lld\n[f]\n%s%s\n",
+                                       (long long)trials, axes, options)));
+    TRY(weft_tuner_find(chosen(&c, "tuner", "random"), &tuner));
+    TRY(weft_space_read(&q->space, &c, kinds, 1, seed, mem));
+    TRY(search_bind(&q->search, tuner, &c));
+    return weft_search_setup(&q->search, &q->space, seed, mem);
+}
+
+static inline void quest_tell(quest *q, const weft_job *job, double loss, double cost)
+{
+    double none[4] = {0};
+    weft_result res = {.job = job->id,
+                       .trial = job->trial,
+                       .resource = job->resource,
+                       .loss = loss,
+                       .cost = cost,
+                       .k = 1,
+                       .arm_loss = none,
+                       .arm_wrong = none + 1,
+                       .arm_count = none + 2,
+                       .logp = none + 3};
+    weft_search_tell(&q->search, &res);
+}
+
+/* The regret of what looked best after each trial into regret[trials]; `workers` trials are
+ * asked for, then all of them are told, and so on. conf  [trials][dim] or NULL. */
+static inline void quest_play(const function *f, const char *options, int64_t trials,
+                              int workers, uint64_t seed, double *regret, double *conf,
+                              weft_arena *mem)
+{
+    const size_t mark = weft_arena_mark(mem);
+    quest q;
+    weft_check(quest_begin(&q, f->axes, options, trials, seed, mem) == WEFT_OK, "%s",
+               weft_error());
+    const int dim = q.space.dim;
+    weft_job *job = WEFT_NEW(mem, weft_job, workers);
+    double *value = WEFT_NEW(mem, double, 2 * workers), *seen = value + workers;
+    double best = INFINITY, worth = INFINITY;
+    for (int64_t i = 0; i < trials;) {
+        int n = 0;
+        while (n < workers && weft_search_ask(&q.search, &job[n]) == WEFT_JOB) {
+            const double *v = job[n].mix.conf;
+            double z[4];
+            const weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)(i + n), 0, 0);
+            weft_rng_normal(&r, z);
+            if (conf) memcpy(conf + (i + n) * dim, v, (size_t)dim * sizeof *v);
+            value[n] = f->value(v) - f->least;
+            seen[n] = value[n] + f->noise * z[0];
+            n++;
+        }
+        weft_check(n > 0, "the search ends after %lld trials", (long long)i);
+        for (int j = 0; j < n; j++) {
+            if (seen[j] < best) {
+                best = seen[j];
+                worth = value[j];
+            }
+            quest_tell(&q, &job[j], seen[j], job[j].resource);
+            regret[i++] = worth;
+        }
+    }
+    weft_arena_reset(mem, mark);
+}
+
+/* ---- statistics --------------------------------------------------------------------- */
+
+static inline int rising(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The share q of the way through x[n], which is sorted by it; numpy's. */
+static inline double quantile(int n, double *x, double q)
+{
+    qsort(x, (size_t)n, sizeof *x, rising);
+    const double at = q * (n - 1);
+    const int i = (int)at;
+    return i + 1 < n ? x[i] + (at - i) * (x[i + 1] - x[i]) : x[n - 1];
+}
+
+/* P(U <= that of x below y) of Mann and Whitney's test, by its normal approximation with
+ * correction for ties and continuity: small where x[n] is smaller than y[m]. */
+static inline double smaller(int n, const double *x, int m, const double *y)
+{
+    double u = 0, ties = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) u += x[i] > y[j] ? 1 : x[i] < y[j] ? 0 : .5;
+    for (int i = 0; i < n + m; i++) {
+        const double a = i < n ? x[i] : y[i - n];
+        double t = 0;
+        for (int j = 0; j < n + m; j++) t += !(fabs(a - (j < n ? x[j] : y[j - n])) > 0);
+        ties += t * t - 1;
+    }
+    const double all = n + m;
+    const double sd = sqrt(n * m / 12. * (all + 1 - ties / (all * (all - 1))));
+    return sd > 0 ? .5 * erfc(-(u - n * m / 2. + .5) / sd / sqrt(2)) : 1;
+}
+
+#endif
