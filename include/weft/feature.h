@@ -27,6 +27,12 @@ typedef struct weft_matrix {
      * on every rank. NULL where the form has none. Collective. */
     void (*gram)(const struct weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
                  int64_t nc, double *a);
+    /* *whole: the same matrix with all rows on rank `owner`, whose team is `alone`, this
+     * rank by itself, and no rows on others. Returns the labels of its rows, given those of
+     * the local rows. NULL where rows are not sparse. Collective over team; what comes of
+     * it is local, and owned by mem. */
+    const int32_t *(*gather)(const struct weft_matrix *f, const int32_t *label, int owner,
+                             weft_team *alone, struct weft_matrix *whole, weft_arena *mem);
     const weft_sparse *rows; /* the local rows themselves; NULL where they are not sparse */
     const int *group; /* [n] rows of different groups hardly share columns; NULL: one */
     int ngroup;
@@ -54,7 +60,8 @@ typedef struct weft_feature {
      * Collective. ECONF, EDATA, ELIMIT. */
     weft_status (*setup)(void *self, weft_data *data, double memory, uint64_t seed,
                          weft_arena *mem);
-    int gram; /* 1: its matrices have Gram matrices */
+    int gram;   /* 1: its matrices have Gram matrices */
+    int sparse; /* 1: its matrices have rows, and gather */
     /* d of the matrices, by the options alone: also before setup. */
     int64_t (*columns)(const void *self, double size);
     int64_t (*nstat)(const void *self); /* reals of statistics that go with the weights */

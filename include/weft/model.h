@@ -20,6 +20,8 @@ typedef struct weft_fitted {
  * [outputs]. */
 typedef struct weft_model {
     weft_kind kind;
+    int serial; /* 1: sparse rows of one group are fitted by one rank, whatever the team,
+                   and from nothing, whatever the weights */
     int (*outputs)(int classes); /* rows of w: classes, or 1 for two classes */
     /* Fits w (in: where to start, which dual ascent ignores; zeros are always allowed) to
      * local labels y[n], 0..classes-1, to slack >= 1 times the tolerance that the options

@@ -96,6 +96,11 @@ typedef struct weft_task {
     /* Units that a job is made of, after each of which it can be stopped: all that goes on
      * is in the state. NULL: always 1, and no rows of rounds. */
     int64_t (*units)(const void *self, const weft_job *job);
+    /* Jobs that are not begun: job[0] is the next, others are among those that follow, in
+     * any order, or are never done. A team may do now what it can do better for several at
+     * once, and keep it until their steps, whose results are the same. NULL: there is no
+     * such thing. Collective. */
+    void (*ahead)(void *self, int n, const weft_job *const *job);
     /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. *row is zero on
      * entry (NULL where units is). *res is as of weft_result_begin before unit 0, and then
      * as the unit before left it: sums by configuration and log-probabilities are kept in

@@ -175,6 +175,7 @@ const weft_feature weft_feature_ngram = {
              .size = sizeof(ngram),
              .opts = opts},
     .setup = setup,
+    .sparse = 1,
     .columns = columns,
     .nstat = nstat,
     .matrix = matrix,

@@ -46,6 +46,10 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
 void ngram_weigh(const ngram *self, const weft_request *q, const real *stat, ngram_rows *x,
                  weft_arena *tmp);
 
+/* As weft_matrix.gather. */
+const int32_t *ngram_gather(const weft_matrix *f, const int32_t *label, int owner,
+                            weft_team *alone, weft_matrix *whole, weft_arena *mem);
+
 /* The products with the rows. Collective. */
 void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
                   weft_arena *tmp);

@@ -77,4 +77,5 @@ void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
     f->trans = trans;
     f->normal = normal;
     f->sums = sums;
+    f->gather = ngram_gather;
 }

@@ -40,6 +40,7 @@ const weft_model weft_model_logistic = {
              .about = "logistic regression, penalty on the intercept too",
              .size = sizeof(logistic),
              .opts = opts},
+    .serial = 1,
     .outputs = margin_outputs,
     .fit = fit,
     .loss = loss,

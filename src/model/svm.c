@@ -46,6 +46,7 @@ const weft_model weft_model_svm = {
              .about = "linear support vector machine, penalty on the intercept too",
              .size = sizeof(svm),
              .opts = opts},
+    .serial = 1,
     .outputs = margin_outputs,
     .fit = fit,
     .loss = loss,

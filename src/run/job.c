@@ -187,9 +187,23 @@ static weft_status begin(job_run *f)
     return WEFT_OK;
 }
 
+/* Shows the task which jobs wait beside this one. One team has the same in line on all its
+ * ranks; of several, each may do any. Collective over team. */
+static void look_ahead(const weft_sched *s, const weft_job_record *e)
+{
+    enum { MOST = 64 };
+    const weft_flight_heap *line = &s->flights.deals;
+    const weft_job *job[MOST] = {&e->job};
+    int n = 1;
+    if (!s->task->ahead || s->teams > 1) return;
+    for (int64_t i = 0; i < line->n && n < MOST; i++) job[n++] = &line->item[i]->event.job;
+    s->task->ahead(s->task_self, n, job);
+}
+
 static weft_status run_units(job_run *f)
 {
     TRY(poll(f));
+    if (f->units == 1) look_ahead(f->s, f->e);
     TRY(begin(f));
     f->each = 1;
     f->next = f->done + 1;

@@ -268,6 +268,7 @@ const weft_task weft_task_fmap = {
     .tensors = fmap_tensors,
     .affinity = fmap_affinity,
     .cost = fmap_cost,
+    .ahead = fmap_ahead,
     .step = fmap_step,
     .score = fmap_score,
 };

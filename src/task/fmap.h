@@ -15,7 +15,9 @@ typedef struct fmap {
     weft_env env;
     int64_t nstat, columns; /* columns at full size */
     int outputs;
-    int64_t npieces; /* doubles of the state by which a fit in pieces goes on, else 0 */
+    int64_t npieces;  /* doubles of the state by which a fit in pieces goes on, else 0 */
+    weft_team *alone; /* this rank by itself; NULL until needed */
+    struct fmap_early *early; /* fits that were done ahead of their jobs */
 } fmap;
 
 /* The maps of a job: instances with their configurations written in, and where draws fall.
@@ -67,6 +69,21 @@ void fmap_tally_close(fmap *t, const fmap_arms *a, int split, fmap_tally *s, dou
 
 /* Sets npieces. ECONF: the model cannot be fitted in pieces. Local. */
 weft_status fmap_pieces_setup(fmap *t);
+/* A fit that was done ahead and waits for its job. */
+typedef struct fmap_early {
+    int64_t job; /* -1: none, x is free for another */
+    real *x;     /* [nstat + outputs (columns + 1)] */
+    weft_fitted fitted;
+    int owner;   /* rank that fitted it */
+    double cost; /* by which it was dealt: entries of the matrix */
+    struct fmap_early *next;
+} fmap_early;
+
+/* Fits of single maps that one rank does alone: dealt to the ranks, side by side, as many
+ * as memory allows. weft_task.ahead. Collective. */
+void fmap_ahead(void *self, int n, const weft_job *const *job);
+/* 1: the job's fit was done ahead; its part of the state x, and how it ended. Local. */
+int fmap_was_ahead(fmap *t, const weft_job *job, real *x, weft_fitted *fitted);
 /* Fits the shared model to the training samples, each seen through the map it draws; or, in
  * pieces, does as many iterations of it as the job's resource says. Collective. */
 weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state);

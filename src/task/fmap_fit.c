@@ -53,12 +53,13 @@ static void fit_piece(fmap *t, const weft_job *job, const weft_matrix *f, weft_s
 
 weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state)
 {
+    weft_fitted fitted = {0};
+    if (fmap_was_ahead(t, job, state->x, &fitted)) return fitted;
     weft_arena *tmp = weft_arena_new();
     weft_request q = fmap_request(t, job, a, WEFT_TRAIN);
     q.arm = fmap_draw(t, job, a, WEFT_TRAIN, 0, tmp);
     weft_matrix f;
     t->feature->matrix(t->map, &q, 1, state->x, &f, tmp);
-    weft_fitted fitted = {0};
     if (t->pieces)
         fit_piece(t, job, &f, state, &fitted, tmp);
     else

@@ -1,0 +1,216 @@
+/* Fits of single maps ahead of their jobs: the same bits as in their turn, every rank has
+ * some, and only what one rank would do alone is done so. RUN: np=1 np=2 np=3 */
+#include "../src/task/fmap.h"
+#include "weft/registry.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+enum { DOCS = 240, VALID = 60, LONG = 30, WORDS = 90, K = 6, SEED = 3 };
+
+static weft_team team;
+static weft_arena *mem;
+static const weft_task *const task = &weft_task_fmap;
+
+/* ---- documents ---------------------------------------------------------------------- */
+
+static uint32_t draw(int64_t i, int64_t j, uint32_t n)
+{
+    const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
+    return (uint32_t)(r.v[0] % n);
+}
+
+/* Words of a class are those of its third more often than others. */
+static void take_part(weft_data *d, weft_part part, int64_t from, int64_t n)
+{
+    weft_rows *r = &d->part[part];
+    r->total = n;
+    weft_deal(n, team.rank, team.size, &r->first, &r->n);
+    int32_t *label = WEFT_NEW(mem, int32_t, r->n);
+    int64_t *offset = WEFT_NEW(mem, int64_t, r->n + 1);
+    uint32_t *token = WEFT_NEW(mem, uint32_t, r->n * LONG);
+    for (int64_t i = 0; i < r->n; i++) {
+        const int64_t doc = from + r->first + i;
+        label[i] = (int32_t)draw(doc, -1, (uint32_t)d->classes);
+        for (int64_t j = 0; j < LONG; j++) {
+            const uint32_t any = draw(doc, j, WORDS);
+            const uint32_t third = (uint32_t)label[i] % 3 * (WORDS / 3);
+            token[i * LONG + j] = j % 4 ? any : third + any / 3;
+        }
+        offset[i + 1] = (i + 1) * LONG;
+    }
+    r->label = label;
+    for (int k = 0; k < WEFT_NTOK; k++) {
+        r->offset[k] = offset;
+        r->token[k] = token;
+    }
+}
+
+static void make_data(weft_data *d, int classes)
+{
+    *d = (weft_data){
+        .form = WEFT_TOKENS, .classes = classes, .path = "test", .mem = mem, .team = &team};
+    uint64_t *hash = WEFT_NEW(mem, uint64_t, WORDS);
+    uint8_t *stop = WEFT_NEW(mem, uint8_t, WORDS);
+    for (int i = 0; i < WORDS; i++) hash[i] = weft_hash(&i, sizeof i, 0);
+    for (int k = 0; k < WEFT_NTOK; k++)
+        d->vocab[k] = (weft_vocab){.n = WORDS, .hash = hash, .lower = hash, .stop = stop};
+    take_part(d, WEFT_TRAIN, 0, DOCS);
+    take_part(d, WEFT_VALID, DOCS, VALID);
+}
+
+/* ---- the task ----------------------------------------------------------------------- */
+
+typedef struct stand {
+    weft_data data;
+    fmap *task;
+    weft_conf conf;
+    weft_space space;
+    weft_job job[K];
+    const weft_job *line[K];
+} stand;
+
+static stand *stand_up(const char *model, int classes, double memory)
+{
+    stand *s = WEFT_NEW(mem, stand, 1);
+    make_data(&s->data, classes);
+    s->task = weft_arena_get(mem, 1, task->kind.size);
+    weft_conf_init(&s->conf, mem);
+    const weft_kind *tuned[WEFT_MOST_TUNED];
+    int n = 0;
+    weft_status st = weft_conf_text(
+        &s->conf, "test",
+        weft_arena_text(mem,
+                        "[fmap]\nfeature = ngram\nmodel = %s\n[ngram]\nbins = 512\n"
+                        "order = 1 .. 3\nalpha = log 1e-3 .. 10\nweights = nb | sif\n"
+                        "[space]\nconfigs = %d\n",
+                        model, K));
+    if (st == WEFT_OK) st = weft_conf_bind(&s->conf, &task->kind, s->task);
+    if (st == WEFT_OK) st = task->tuned(s->task, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&s->space, &s->conf, tuned, n, 1, mem);
+    const weft_env env = {.team = &team,
+                          .conf = &s->conf,
+                          .data = &s->data,
+                          .space = &s->space,
+                          .seed = SEED,
+                          .memory = memory,
+                          .mem = mem};
+    if (st == WEFT_OK) st = task->setup(s->task, &env);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    for (int i = 0; i < K; i++) {
+        const weft_mix mix = weft_mix_new(1, s->space.dim, mem);
+        s->job[i] = weft_job_new(i, 1, &mix);
+        s->job[i].id = 10 + i;
+        weft_space_get(&s->space, i, s->job[i].mix.conf);
+        s->job[i].mix.id[0] = i;
+        s->line[i] = &s->job[i];
+    }
+    return s;
+}
+
+/* Ranks that fitted a map which waits. */
+static int owners(const stand *s)
+{
+    int has[64] = {0}, n = 0;
+    for (const fmap_early *e = s->task->early; e; e = e->next)
+        if (e->job >= 0) has[e->owner] = 1;
+    for (int r = 0; r < team.size; r++) n += has[r];
+    return n;
+}
+
+/* Hash of the state and the result of a job. */
+static uint64_t run(stand *s, int i)
+{
+    const weft_job *job = &s->job[i];
+    weft_state state = weft_state_new(task, s->task, job, mem);
+    weft_result res = weft_result_new(1, mem);
+    weft_check(task->step(s->task, job, 0, &state, NULL, &res) == WEFT_OK, "%s",
+               weft_error());
+    const double told[] = {res.loss,     res.valid_loss, res.valid_error,
+                           res.residual, res.train_loss, (double)res.iterations};
+    return weft_hash(told, sizeof told, weft_state_hash(&state));
+}
+
+/* Jobs whose fits wait for them, of all K. */
+static int waiting(const stand *s)
+{
+    int n = 0;
+    for (const fmap_early *e = s->task->early; e; e = e->next) n += e->job >= 0;
+    return n;
+}
+
+/* ---- tests -------------------------------------------------------------------------- */
+
+static void test_same(const char *model, int classes)
+{
+    stand *turn = stand_up(model, classes, 1e9), *ahead = stand_up(model, classes, 1e9);
+    int same = 1, once = 1;
+    uint64_t key = 0;
+    task->ahead(ahead->task, K, ahead->line);
+    const int early = waiting(ahead), ranks = owners(ahead);
+    for (int i = K; i-- > 0;) { /* not the order in which they were shown */
+        const uint64_t one = run(turn, i), other = run(ahead, i);
+        same &= one == other;
+        key = weft_hash(&one, sizeof one, key);
+        once &= early == 0 || waiting(ahead) == i;
+    }
+    ok(same, "%s, %d classes: a fit ahead of its job has the bits of one in its turn",
+       model, classes);
+    digest(key);
+    ok(early == (team.size > 1 ? K : 0) && once,
+       "%s, %d classes: several ranks fit all %d maps ahead, one none; each is taken once",
+       model, classes, K);
+    ok(team.size == 1 || ranks == team.size, "%s, %d classes: every rank has some", model,
+       classes);
+}
+
+/* Where memory is short, as many as there is room for, and the rest in later calls. */
+static void test_memory(void)
+{
+    stand *turn = stand_up("logistic", 2, 1e9), *ahead = stand_up("logistic", 2, 1e9);
+    int same = 1, most = 0;
+    ahead->task->env.memory = 1e6;
+    for (int i = 0; i < K; i++) {
+        task->ahead(ahead->task, K - i, ahead->line + i);
+        const int now = waiting(ahead);
+        most = now > most ? now : most;
+        same &= run(turn, i) == run(ahead, i);
+    }
+    ok(same && waiting(ahead) == 0, "with little memory the bits are the same");
+    ok(team.size == 1 || (most > 1 && most < K),
+       "and fewer fits are done at once (%d of %d)", most, K);
+}
+
+/* Jobs that no rank does alone are left to their turn. */
+static void test_others(void)
+{
+    stand *s = stand_up("ridge", 2, 1e9);
+    task->ahead(s->task, K, s->line);
+    ok(waiting(s) == 0, "fits that all ranks do together are not done ahead");
+    s = stand_up("logistic", 2, 1e9);
+    s->job[0].resource = 0;
+    task->ahead(s->task, K, s->line);
+    ok(waiting(s) == 0, "nor is anything while the next job is another");
+    task->ahead(s->task, 1, s->line + 1);
+    ok(waiting(s) == 0, "nor one job alone");
+    s->job[2].resource = 0;
+    task->ahead(s->task, K - 1, s->line + 1);
+    ok(waiting(s) == (team.size > 1 ? K - 2 : 0), "a job that does not fit is passed over");
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
+    weft_log_set(WEFT_ERROR, team.rank);
+    mem = weft_arena_new();
+    test_same("logistic", 2);
+    test_same("logistic", 5);
+    test_same("svm", 2);
+    test_memory();
+    test_others();
+    const int failed = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&team);
+    return failed;
+}
