@@ -120,7 +120,7 @@ export WEFT_DATA := $(abspath $(DATA))
 endif
 export WEFT := $(BIN)
 
-.PHONY: all demo check bench deps data format tidy install uninstall help clean info FORCE
+.PHONY: all demo check check-slurm bench deps data format tidy install uninstall help clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -133,7 +133,7 @@ $(error still missing after `make deps`: $(MISSING))
 endif
 lacking = @echo '$(if $(NO_CC),CC=$(CC): there is no $(NO_CC) here,$(strip \
     missing: $(MISSING); `make deps` installs it or says how))' >&2; exit 1
-all bench data install $(if $(NO_CC),demo check):
+all bench check-slurm data install $(if $(NO_CC),demo check):
 	$(lacking)
 $B/%:
 	$(lacking)
@@ -183,6 +183,9 @@ check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, T
 	    $(SCRIPTS); st=$$?; \
 	awk '{ p += $$1; f += $$2; s += $$3 } END { print p+0 " passed, " f+0 " failed, " s+0 \
 	    " skipped" }' $B/counts; exit $$st
+
+check-slurm: all ## the jobs in a SLURM of four virtual nodes that it starts here; 2 minutes
+	@TIMEOUT=$${TIMEOUT:-400} prove -v --exec tests/run tests/slurm
 
 bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
 	@for b in $(BENCHES); do tests/run $$b || exit 1; done
@@ -296,7 +299,7 @@ tidy: ## clang-tidy of all sources
 	$(call tidied,src/math/kernel_avx512.c,$(FLAGS_kernel_avx512))
 
 help: ## this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo '  VARIANT=opt|debug|asan  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  BUILD=DIR'
 
 info: ## what the build found

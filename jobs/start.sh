@@ -26,10 +26,13 @@ step=      # the process that started the ranks, while it runs
 stopped=   # set when the job was told to stop
 caught=    # set when a signal came during `wait`
 trap 'stopped=1 caught=1; [ -z "$step" ] || kill -USR1 "$step" 2>/dev/null' USR1 TERM
-trap 'requeue $?' EXIT
+trap 'leave $?' EXIT
 
-requeue() # STATUS
+# What a job does at its end: one that was stopped goes back to the queue. One whose ranks were
+# killed (scancel of a step, too little memory) does not, for it might be killed for ever.
+leave() # STATUS
 {
+    [ "$1" -le 128 ] || echo "the ranks were killed (status $1): submit again, and the run goes on" >&2
     [ "$1" = 75 ] && [ -n "${SLURM_JOB_ID:-}" ] && [ "${REQUEUE:-yes}" != no ] || return
     scontrol requeue "$SLURM_JOB_ID" ||
         echo "jobs may not go back to the queue here: submit again, and the run goes on" >&2

@@ -165,6 +165,16 @@ for signal in KILL TERM; do
         [ "$(digest)" = "$one" ] && [ ! -e "$tmp/r.d" ] && [ ! -e "$tmp/r.best/beat" ]
     result $? "SIG$signal: resumed, it ends with the same digest"
 done
+begin 2
+kill -USR1 -- "-$(cut -d' ' -f5 "/proc/$pid/stat")" # the group, as a queue does that signals all processes of a job, ranks or not
+sleep 0.7
+# shellcheck disable=SC2046
+kill -USR1 $(cat "$tmp/pids")
+wait $run
+[ $? = 75 ] && grep -q '^weft: stopped by signal 10 .*weft resume' "$tmp/log" && ! grep -q ' failed: ' "$tmp/log"
+result $? "a program that is signalled before its rank has not failed"
+timeout 60 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest)" = "$one" ]
+result $? "and its job is done again, to the same digest"
 for job in 3 9 11; do
     rm -rf "$tmp"/r.*
     : >"$tmp/log"

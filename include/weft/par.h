@@ -26,7 +26,8 @@ typedef struct weft_team {
 /* Starts MPI (MPI_THREAD_FUNNELED), sets one BLAS thread, log rank and die hook; warns
  * where OpenBLAS runs on less than the CPU can do. Refuses the silent singletons of a
  * launcher that does not speak MPI's PMI (srun --mpi=none): it says that it started many
- * processes, each of which is alone (ECONF, MPI ended). Collective. */
+ * processes, each of which is alone (ECONF, MPI ended or not begun); the first of them has
+ * the message, the others have none. Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 void weft_par_end(weft_team *world);
 /* ELIMIT where a limit of address space (ulimit -v) leaves less than OpenBLAS maps at its

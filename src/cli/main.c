@@ -238,7 +238,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is told as a full disk is */
     weft_status st = weft_par_start(&argc, &argv, &world);
     if (st != WEFT_OK) {
-        fprintf(stderr, "weft: %s\n", weft_error());
+        if (*weft_error()) fprintf(stderr, "weft: %s\n", weft_error());
         return st;
     }
     weft_cli c = {.world = &world, .mem = weft_arena_new()};

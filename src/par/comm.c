@@ -26,17 +26,37 @@ static void abort_all(void)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
+/* The first of these variables that the environment has, or NULL. */
+static const char *first_of(int n, const char *const *name)
+{
+    const char *value = NULL;
+    for (int i = 0; i < n && !value; i++) value = getenv(name[i]);
+    return value;
+}
+#define FIRST_OF(...)                                                                      \
+    first_of((int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(char *)),                  \
+             (const char *const[]){__VA_ARGS__})
+
 /* How many processes the launcher started; 1 where there was none. `mpirun -n 1` within a
  * larger SLURM allocation is one process, so mpirun's own count goes first. */
 static int launched(void)
 {
-    static const char *const name[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                       "SLURM_STEP_NUM_TASKS"};
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
-        const char *value = getenv(name[i]);
-        if (value) return atoi(value);
-    }
-    return 1;
+    const char *n = FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
+    return n ? atoi(n) : 1;
+}
+
+/* A launcher has started many processes that cannot find each other. The first of them says
+ * so, the others fail without a message. */
+static weft_status refuse_singletons(int expected)
+{
+    const char *rank =
+        FIRST_OF("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID");
+    weft_error_set("");
+    if (rank && atoi(rank) > 0) return WEFT_ECONF;
+    return weft_fail(WEFT_ECONF,
+                     "%d processes were started but each finds itself alone: the launcher "
+                     "and MPI do not speak the same PMI; use mpirun, or srun --mpi=pmix",
+                     expected);
 }
 
 /* Width of the vector instructions that an OpenBLAS core uses: 0 at most AVX, 1 AVX2, 2
@@ -66,6 +86,10 @@ static void warn_core(void)
 weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
 {
     const int expected = launched();
+    /* By srun without any PMI, where MPI would fail at length, or not at all. */
+    const char *pmi =
+        FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "PMI_FD");
+    if (expected > 1 && !pmi) return refuse_singletons(expected);
     int level;
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     weft_check(level >= MPI_THREAD_FUNNELED, "this MPI has no MPI_THREAD_FUNNELED");
@@ -74,11 +98,7 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
     MPI_Comm_size(world->comm, &world->size);
     if (world->size == 1 && expected > 1) {
         MPI_Finalize();
-        return weft_fail(
-            WEFT_ECONF,
-            "%d processes were started but each finds itself alone: the launcher "
-            "and MPI do not speak the same PMI; use mpirun, or srun --mpi=pmix",
-            expected);
+        return refuse_singletons(expected);
     }
     weft_die_hook(abort_all);
     weft_log_set(WEFT_INFO, world->rank);

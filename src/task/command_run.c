@@ -13,10 +13,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOOK    0.2 /* seconds between looks whether the run is asked to stop */
 #define LINGER  1.0 /* seconds that output is waited for which others may hold open */
+#define DOUBT   2.0 /* seconds that a signal may reach the rank later than its program */
 #define LINK    3   /* the supervisor's end of the socket */
 #define ABOVE   10  /* files of the rank that the supervisor gets lie above those it has */
 #define NSTREAM 2   /* standard output, standard error */
@@ -52,6 +54,15 @@ static int move_up(int fd[2])
     return 0;
 }
 
+/* Signals that may be meant for the whole run, and do not end the supervisor: they are
+ * blocked until it ignores them. */
+static void fill_asking(sigset_t *set)
+{
+    static const int asking[] = {SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP};
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) sigaddset(set, asking[i]);
+}
+
 /* Ends of the two pipes and of the socket: [i][0] is the rank's, [i][1] the other's. */
 static int open_ends(int end[NSTREAM + 1][2])
 {
@@ -79,15 +90,15 @@ static int spawn(running *r, int end[NSTREAM + 1][2], weft_arena *tmp)
     memcpy(env, r->g->env, (size_t)n * sizeof *env);
     env[n] = weft_arena_text(tmp, "%s=1", WEFT_CHILD_MARK);
 
-    sigset_t none;
+    sigset_t asking;
     posix_spawnattr_t attr;
     posix_spawn_file_actions_t files;
-    sigemptyset(&none);
+    fill_asking(&asking);
     posix_spawnattr_init(&attr);
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attr, 0);
-    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigmask(&attr, &asking);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, end[0][1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, end[1][1], STDERR_FILENO);
@@ -126,6 +137,7 @@ static void end_it(running *r, weft_end why)
 {
     if (r->end != WEFT_END_EXIT) return;
     r->end = why;
+    if (r->link < 0) return; /* it has ended */
     const ssize_t n = send(r->link, "T", 1, MSG_NOSIGNAL);
     (void)n; /* where it has gone, its end of the socket is closed: take_answer sees it */
 }
@@ -188,6 +200,23 @@ static int is_open(const running *r)
     return r->stream[0] >= 0 || r->stream[1] >= 0;
 }
 
+/* A queue that stops a job signals all of its processes, one after the other, so the rank
+ * may be told later than its program, whose end is then none of its own: a program that
+ * ended badly is looked at once more, for a while where such a signal ended it. */
+static void doubt(running *r)
+{
+    const struct timespec nap = {.tv_nsec = 50000000};
+    if (r->end != WEFT_END_EXIT || !r->answered || r->status == 0) return;
+    const int shell = 128; /* what sh adds to the number of a signal */
+    const int number =
+        WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status) - shell;
+    sigset_t asking;
+    fill_asking(&asking);
+    const double until = weft_now() + (sigismember(&asking, number) == 1 ? DOUBT : 0);
+    for (look(r); r->end == WEFT_END_EXIT && weft_now() < until; look(r))
+        nanosleep(&nap, NULL);
+}
+
 weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *end,
                              int *status)
 {
@@ -203,6 +232,7 @@ weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *e
         const double over = weft_now() + LINGER;
         while (st == WEFT_OK && is_open(&r) && weft_now() < over)
             attend(&r, (int)(1e3 * LOOK));
+        doubt(&r);
         weft_printed_end(p);
         for (int i = 0; i < NSTREAM && st == WEFT_OK; i++) close_fd(&r.stream[i]);
         const weft_status closed = weft_output_close(&r.output, g->log);
