@@ -21,7 +21,7 @@ static double time_of(const char *options, int64_t jobs)
               .configs = 1};
     if (crew_setup(&c, NULL, mem)) weft_die("%s", weft_error());
     weft_job *flying = WEFT_NEW(mem, weft_job, WORKERS);
-    weft_result res = weft_result_new(1, mem);
+    weft_result res = weft_result_new(1, 0, mem);
     const double start = weft_now();
     for (int64_t i = 0; i < jobs; i++) {
         weft_job *slot = &flying[i % WORKERS];

@@ -163,7 +163,7 @@ static inline void move_mix(const game *g, const weft_job *job, double *z, weft_
 
 static inline weft_result play(const game *g, const weft_job *job, weft_arena *mem)
 {
-    weft_result res = weft_result_new(job->mix.k, mem);
+    weft_result res = weft_result_new(job->mix.k, 0, mem);
     res.job = job->id;
     res.trial = job->trial;
     res.by_error = 1;
@@ -177,8 +177,7 @@ static inline weft_result play(const game *g, const weft_job *job, weft_arena *m
         if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, i, 2) < .3))
             res.arm_wrong[i] = NAN;
     }
-    res.valid_error = wrong / count;
-    res.loss = res.valid_error;
+    res.loss = wrong / count;
     if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, 0, 3) < .3))
         res.loss = NAN;
     return res;

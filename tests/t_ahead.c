@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "measured.h"
 #include "tap.h"
 
 enum { DOCS = 240, VALID = 60, LONG = 30, WORDS = 90, K = 6, SEED = 3 };
@@ -124,12 +125,12 @@ static uint64_t run(stand *s, int i)
 {
     const weft_job *job = &s->job[i];
     weft_state state = weft_state_new(task, s->task, job, mem);
-    weft_result res = weft_result_new(1, mem);
+    weft_result res = result_of(task, 1, mem);
     weft_check(task->step(s->task, job, 0, &state, NULL, &res) == WEFT_OK, "%s",
                weft_error());
-    const double told[] = {res.loss,     res.valid_loss, res.valid_error,
-                           res.residual, res.train_loss, (double)res.iterations};
-    return weft_hash(told, sizeof told, weft_state_hash(&state));
+    size_t n;
+    const void *told = weft_result_pack(&res, &n, mem);
+    return weft_hash(told, n, weft_state_hash(&state));
 }
 
 /* Jobs whose fits wait for them, of all K. */

@@ -297,7 +297,7 @@ static void test_plain(weft_arena *mem)
 
 static void tell(crew *c, int64_t trial, double loss, weft_arena *mem)
 {
-    weft_result res = weft_result_new(1, mem);
+    weft_result res = weft_result_new(1, 0, mem);
     res.trial = trial;
     res.loss = loss;
     c->tuner->tell(c->self, &res);

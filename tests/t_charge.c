@@ -57,13 +57,13 @@ static void test_deadline(void)
         const double good = e % 2 ? own.loss : own.wrong, worst = e % 2 ? 2 * log(C) : 1;
         is_near(s->res.loss, (good + 12 * worst) / 22, 1e-6,
                 "%s, %s: who misses the deadline has the worst score", score, stage);
-        is_near(e % 2 ? s->res.valid_loss : s->res.valid_error, good / own.n, 1e-6,
-                "the record is of those that answered");
-        is_near(e / 2 ? s->row[0].before_loss : s->row[0].after_loss, own.loss / own.n,
-                1e-6, "and so is the round's");
+        is_near(measured(fed, &s->res, e % 2 ? "valid_loss" : "valid_error"), good / own.n,
+                1e-6, "the record is of those that answered");
+        is_near(in_row(fed, s->row[0], e / 2 ? "before_loss" : "after_loss"),
+                own.loss / own.n, 1e-6, "and so is the round's");
         is_near(s->res.arm_count[0], 22, 0, "all count for the configuration");
-        is_near(s->row[0].dropped, 3, 0, "three are lost");
-        is_near(s->row[0].clients, 2, 0, "two are averaged");
+        is_near(in_row(fed, s->row[0], "dropped"), 3, 0, "three are lost");
+        is_near(in_row(fed, s->row[0], "clients"), 2, 0, "two are averaged");
         double mean[W];
         mean_step(t, set, 0.5, zero, mean);
         is_near(distance(s->state.x, mean), 0, 1e-6, "and move the weights");
@@ -118,8 +118,9 @@ static void test_uncharged(void)
         double off = 0, lost = 0;
         for (int r = 0; r < 12; r++) {
             units(&s, 1, 0, 1);
-            lost += s.row[r].dropped;
-            if (s.row[r].clients > 0) off = worse(off, s.res.loss - s.row[r].after_loss);
+            lost += in_row(fed, s.row[r], "dropped");
+            if (in_row(fed, s.row[r], "clients") > 0)
+                off = worse(off, s.res.loss - in_row(fed, s.row[r], "after_loss"));
         }
         ok(lost > 3, "%.0f are lost", lost);
         is_near(off, 0, 1e-12, "and no score is charged for it (case %d)", e);
@@ -154,7 +155,7 @@ static void test_mixture(void)
                                          .diff = diff};
         units(&s, ROUNDS, 0, ROUNDS);
         double lost = 0;
-        for (int r = 0; r < ROUNDS; r++) lost += s.row[r].dropped;
+        for (int r = 0; r < ROUNDS; r++) lost += in_row(fed, s.row[r], "dropped");
         ok(lost > 5, "%.0f of %d clients are late", lost, 10 * ROUNDS);
         ok(exp(s.res.logp[1]) < 0.1,
            "a configuration that loses half of its clients goes: p = %.4f%s",
@@ -230,7 +231,7 @@ static void test_train_loss(void)
             loss += softmax(t, c, 0, t->count[c][WEFT_TRAIN], w, NULL).loss;
             n += (double)t->count[c][WEFT_TRAIN];
         }
-        off = worse(off, s.row[r].train_loss - loss / n);
+        off = worse(off, in_row(fed, s.row[r], "train_loss") - loss / n);
     }
     is_near(off, 0, 1e-5, "the training loss is that of clients that did not diverge");
 }
@@ -249,11 +250,16 @@ static void test_bound(void)
     is_near(one->res.loss, 2 * log(C), 1e-12, "nor a loss");
     const stand *ten = trained(t, weft_arena_text(mem, text, "loss"), 1, 10);
     ok(ten->res.bound > 0 && ten->res.loss <= 2 * log(C) &&
-           ten->res.loss > ten->res.valid_loss,
+           ten->res.loss > measured(fed, &ten->res, "valid_loss"),
        "ten do");
 }
 
 /* ---- winner ------------------------------------------------------------------------- */
+
+static double number_of_job(const weft_jobs *j, const char *name, int64_t i)
+{
+    return j->metric[weft_metrics_find(j->metrics, name)][i];
+}
 
 /* A job that evaluates all clients at its end and the winner of the run have the same
  * weights, mixture and draws. */
@@ -278,10 +284,11 @@ static void test_winner(const char *data, const char *mode)
     const int64_t trial = weft_summary_value(&s, "winner_trial")->whole;
     int64_t i = 0;
     while (s.jobs.trial[i] != trial) i++;
-    is_near(weft_summary_value(&s, "valid_loss")->number, s.jobs.global_loss[i], 0,
+    is_near(weft_summary_score(&s, WEFT_VALID, "loss"),
+            number_of_job(&s.jobs, "global_loss", i), 0,
             "the winner's weights are scored as at the end of its job");
-    is_near(weft_summary_value(&s, "valid_personal_loss")->number, s.jobs.personal_loss[i],
-            0, "and so are its clients' own");
+    is_near(weft_summary_score(&s, WEFT_VALID, "personal_loss"),
+            number_of_job(&s.jobs, "personal_loss", i), 0, "and so are its clients' own");
 }
 
 int main(int argc, char **argv)

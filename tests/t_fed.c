@@ -53,8 +53,10 @@ static void test_one_client(void)
         for (int i = 0; i < W; i++) w[i] += 0.5 * (own[i] - w[i]);
     }
     is_near(distance(s->state.x, w), 0, 1e-6, "two rounds of one client are SGD by hand");
-    ok(s->row[1].samples > 39.9 && s->row[1].samples < 40.1, "two epochs of 20 samples");
-    ok(s->row[0].clients > 0 && s->row[0].bytes > 0, "the row says so");
+    ok(in_row(fed, s->row[1], "samples") > 39.9 && in_row(fed, s->row[1], "samples") < 40.1,
+       "two epochs of 20 samples");
+    ok(in_row(fed, s->row[0], "clients") > 0 && in_row(fed, s->row[0], "bytes") > 0,
+       "the row says so");
 }
 
 static void test_averages(void)
@@ -110,19 +112,23 @@ static void test_scores(void)
         const weft_status st =
             fed->score(s->self, &s->job, s->state.x, (weft_part)part, &out);
         ok(st == WEFT_OK, "a score of all clients");
-        is_near(out.loss, before / n, 1e-6, "loss of the server's weights, %s",
-                weft_part_name[part]);
-        is_near(out.personal_loss, after / n, 1e-6, "loss after local training");
-        is_near(out.personal_error, wrong / n, 1e-12, "error after local training");
+        is_near(score_of(fed, &out, "loss"), before / n, 1e-6,
+                "loss of the server's weights, %s", weft_part_name[part]);
+        is_near(score_of(fed, &out, "personal_loss"), after / n, 1e-6,
+                "loss after local training");
+        is_near(score_of(fed, &out, "personal_error"), wrong / n, 1e-12,
+                "error after local training");
         if (part == WEFT_TEST) continue;
-        is_near(s->row[2].valid_loss, before / n, 1e-6, "evaluation after a round");
-        is_near(s->res.personal_loss, after / n, 1e-6, "evaluation after a job");
-        is_near(s->res.global_loss, before / n, 1e-6, "both ways");
+        is_near(in_row(fed, s->row[2], "valid_loss"), before / n, 1e-6,
+                "evaluation after a round");
+        is_near(measured(fed, &s->res, "personal_loss"), after / n, 1e-6,
+                "evaluation after a job");
+        is_near(measured(fed, &s->res, "global_loss"), before / n, 1e-6, "both ways");
         is_near(s->res.bound, 0, 0, "of all clients: no interval");
     }
     units(s, 1, 0, 1);
-    is_near(s->row[3].before_loss, s->row[2].valid_loss, 1e-12,
-            "the scores before a round are those of the evaluation before it");
+    is_near(in_row(fed, s->row[3], "before_loss"), in_row(fed, s->row[2], "valid_loss"),
+            1e-12, "the scores before a round are those of the evaluation before it");
 }
 
 static void test_selection(void)
@@ -138,18 +144,20 @@ static void test_selection(void)
                            1, 7);
         double lowest = INFINITY, highest = -INFINITY, best = INFINITY;
         for (int r = 0; r < 7; r++) {
-            best = fmin(best, s->row[r].after_loss);
+            best = fmin(best, in_row(fed, s->row[r], "after_loss"));
             if (r < 4) continue;
-            lowest = fmin(lowest, s->row[r].after_loss);
-            highest = worse(highest, s->row[r].after_loss);
+            lowest = fmin(lowest, in_row(fed, s->row[r], "after_loss"));
+            highest = worse(highest, in_row(fed, s->row[r], "after_loss"));
         }
         if (e == 0)
             ok(s->res.loss > lowest && s->res.loss < highest && s->res.bound > 0,
                "pooled: between the scores of the last three rounds");
-        if (e == 1) is_near(s->res.loss, s->row[6].after_loss, 0, "last: the last round's");
+        if (e == 1)
+            is_near(s->res.loss, in_row(fed, s->row[6], "after_loss"), 0,
+                    "last: the last round's");
         if (e == 2) is_near(s->res.loss, best, 0, "best: the lowest of any round");
         if (e == 3)
-            is_near(s->res.loss, s->res.valid_loss + s->res.bound, 1e-12,
+            is_near(s->res.loss, measured(fed, &s->res, "valid_loss") + s->res.bound, 1e-12,
                     "bound: the mean and half the interval");
     }
 }
@@ -169,7 +177,7 @@ static void test_cohorts(void)
     for (int r = 0; r < ROUNDS; r++) {
         int drawn = 0;
         for (int c = 0; c < N; c++) {
-            const int in = (int)s->row[r].samples >> c & 1;
+            const int in = (int)in_row(fed, s->row[r], "samples") >> c & 1;
             drawn += in;
             seen[c] += in;
         }
@@ -182,13 +190,14 @@ static void test_cohorts(void)
     stand *other = trained(t, "[fed]\ncohort = 3\n[client]\nbatch = 7\n", 1, 5);
     int same = 1;
     for (int r = 0; r < 5; r++)
-        same &= fabs(other->row[r].samples - s->row[r].samples) < 0.5;
+        same &= fabs(in_row(fed, other->row[r], "samples") -
+                     in_row(fed, s->row[r], "samples")) < 0.5;
     ok(same, "trials share their cohorts");
     stand again;
     fails(stand_up(&again, t, "[fed]\ncohort = 9\n", 1), WEFT_ECONF, "9", "8 clients",
           "a cohort larger than the population");
     s = trained(t, "[fed]\ncohort = 20\nreplacement = yes\n", 1, 1);
-    is_near(s->row[0].clients, 20, 0, "with replacement it may be larger");
+    is_near(in_row(fed, s->row[0], "clients"), 20, 0, "with replacement it may be larger");
 }
 
 static void test_options(void)
@@ -227,17 +236,12 @@ static const weft_mix_update rules[] = {
     {.schedule = WEFT_UPDATE_ROOT, .discount = 1, .floor = 0.01},
     {.schedule = WEFT_UPDATE_RACING, .eta = 0.999}};
 
-static const void *packed_of(const stand *s)
-{
-    char *packed = WEFT_NEW(mem, char, weft_result_bytes(s->mix.k));
-    weft_result_pack(&s->res, packed);
-    return packed;
-}
-
 static uint64_t hash_of(const stand *s)
 {
     uint64_t h = weft_state_hash(&s->state);
-    h = weft_hash(packed_of(s), weft_result_bytes(s->mix.k), h);
+    size_t n;
+    const void *packed = weft_result_pack(&s->res, &n, mem);
+    h = weft_hash(packed, n, h);
     return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
 }
 
@@ -252,7 +256,9 @@ static void test_stops(toy *t, weft_mix_update moving, int k, int rounds, uint64
         weft_check(stand_up(&after, t, mixed, k) == WEFT_OK, "%s", weft_error());
         after.job.update = moving;
         weft_state_copy(&after.state, &before.state);
-        weft_result_unpack(&after.res, packed_of(&before));
+        size_t n;
+        const void *packed = weft_result_pack(&before.res, &n, mem);
+        weft_check(weft_result_unpack(&after.res, packed, n, mem), "no result");
         memcpy(after.row, before.row, sizeof after.row);
         after.rows = before.rows;
         units(&after, rounds, stop, rounds);
@@ -304,8 +310,8 @@ static void test_divergence(void)
 {
     toy *t = five_clients();
     stand *s = trained(t, "[fed]\ncohort = 4\n[client]\nlr = 1e6\n", 1, 2);
-    is_near(s->row[1].diverged, 4, 0, "all clients diverge");
-    is_near(s->row[1].clients, 0, 0, "none is averaged");
+    is_near(in_row(fed, s->row[1], "diverged"), 4, 0, "all clients diverge");
+    is_near(in_row(fed, s->row[1], "clients"), 0, 0, "none is averaged");
     double zero[W] = {0};
     is_near(distance(s->state.x, zero), 0, 0, "the weights stay");
     is_near(s->res.loss, 1, 0, "and all is wrong");
@@ -325,8 +331,8 @@ static void test_divergence(void)
         double w[W];
         wide(both.state.x, w);
         units(&both, 1, 0, 1);
-        const weft_round *row = &both.row[round];
-        if (row->clients < 1 || row->diverged < 1) continue;
+        const double *row = both.row[round];
+        if (in_row(fed, row, "clients") < 1 || in_row(fed, row, "diverged") < 1) continue;
         found += sets_giving(t, 0.5, w, both.state.x) == 1;
         rounds++;
     }
@@ -350,13 +356,14 @@ static void test_devices(void)
         double w[W];
         wide(s.state.x, w);
         units(&s, 1, 0, 1);
-        const weft_round *row = &s.row[round];
-        right &= row->clients + row->dropped > 4.5 && row->diverged < 0.5;
-        if (row->clients > 0)
+        const double *row = s.row[round];
+        right &= in_row(fed, row, "clients") + in_row(fed, row, "dropped") > 4.5 &&
+                 in_row(fed, row, "diverged") < 0.5;
+        if (in_row(fed, row, "clients") > 0)
             right &= sets_giving(t, 0.5, w, s.state.x) == 1;
         else
             right &= distance(s.state.x, w) <= 0;
-        lost += (int)row->dropped;
+        lost += (int)in_row(fed, row, "dropped");
     }
     ok(right, "the average is that of the devices that came back");
     ok(lost > 8 && lost < 32, "about 20 of 50 are lost");
@@ -367,12 +374,13 @@ static void test_devices(void)
                           1, 6);
     right = 1;
     for (int r = 0; r < 6; r++)
-        right &= fabs(over->row[r].clients - 2) < 0.5 &&
-                 fabs(over->row[r].dropped - 2) < 0.5 && over->row[r].seconds > 0 &&
-                 over->row[r].energy > 0;
+        right &= fabs(in_row(fed, over->row[r], "clients") - 2) < 0.5 &&
+                 fabs(in_row(fed, over->row[r], "dropped") - 2) < 0.5 &&
+                 in_row(fed, over->row[r], "seconds") > 0 &&
+                 in_row(fed, over->row[r], "energy") > 0;
     ok(right, "of four that are started the first two are averaged");
     double seconds = 0;
-    for (int r = 0; r < 6; r++) seconds += over->row[r].seconds;
+    for (int r = 0; r < 6; r++) seconds += in_row(fed, over->row[r], "seconds");
     is_near(over->res.cost, seconds, 1e-9, "a job costs its virtual seconds");
 }
 
@@ -438,7 +446,7 @@ static void test_mode(void)
         s.mix.logp[1] = log(p[e]);
         const weft_status st = fed->score(s.self, &s.job, s.state.x, WEFT_TEST, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
-        loss[e] = out.personal_loss;
+        loss[e] = score_of(fed, &out, "personal_loss");
     }
     is_near(loss[1], loss[2], 0, "the mode is a mixture of one");
     ok(fabs(loss[0] - loss[1]) > 1e-3, "drawing is not the mode");
@@ -452,8 +460,9 @@ static void test_caps(void)
                 "[fed]\ncohort = 5\nmax_valid = 1\nscore = loss\nscore_weights = global\n"
                 "[client]\nmax_samples = 8\nepochs = 3\n",
                 1, 2);
-    is_near(s->row[1].samples, 3 * (8 + 3 + 8 + 8 + 8), 0, "at most 8 samples an epoch");
-    ok(isnan(s->row[1].after_loss), "only what is asked for is scored");
+    is_near(in_row(fed, s->row[1], "samples"), 3 * (8 + 3 + 8 + 8 + 8), 0,
+            "at most 8 samples an epoch");
+    ok(isnan(in_row(fed, s->row[1], "after_loss")), "only what is asked for is scored");
     stand again;
     weft_check(stand_up(&again, t,
                         "[fed]\ncohort = 5\nscore = loss\nmax_valid = 1\n"
@@ -466,20 +475,21 @@ static void test_caps(void)
     units(&again, 1, 0, 1);
     for (int c = 0; c < 5; c++)
         loss += softmax(t, c, first_of(t, c, WEFT_VALID), 1, w, NULL).loss;
-    is_near(again.row[1].before_loss, loss / 5, 1e-6, "one validation sample a client");
+    is_near(in_row(fed, again.row[1], "before_loss"), loss / 5, 1e-6,
+            "one validation sample a client");
 
     again.job.resource = 0;
     double was[W];
     wide(again.state.x, was);
-    weft_round row = {0};
+    double row[WEFT_MOST_METRICS] = {0};
     const weft_status st =
-        fed->step(again.self, &again.job, 0, &again.state, &row, &again.res);
+        fed->step(again.self, &again.job, 0, &again.state, row, &again.res);
     double all = 0;
     for (int c = 0; c < 5; c++) all += part_score(t, c, WEFT_VALID, was).loss;
     ok(st == WEFT_OK && fed->units(again.self, &again.job) == 1 &&
            distance(again.state.x, was) <= 0,
        "a job of no rounds leaves the weights");
-    is_near(row.valid_loss, all / 22, 1e-6, "and scores them");
+    is_near(in_row(fed, row, "valid_loss"), all / 22, 1e-6, "and scores them");
 }
 
 int main(int argc, char **argv)

@@ -106,7 +106,7 @@ static void test_round(int every)
             worse(most, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state.x[i]));
     is_near(most, 0, 1e-6, "a round of text, %s, is a step on all windows",
             every ? "all targets" : "last target");
-    is_near(s->row[0].before_loss, before.loss / (double)before.count, 1e-6,
+    is_near(in_row(fed, s->row[0], "before_loss"), before.loss / (double)before.count, 1e-6,
             "scored before on the validation windows");
     for (int c = 0; c < SPEAKERS; c++) {
         const weft_batch b = windows_of(c, WEFT_TEST, place);
@@ -116,8 +116,10 @@ static void test_round(int every)
     weft_scores out;
     const weft_status st = fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &out);
     ok(st == WEFT_OK, "scored on the test windows");
-    is_near(out.loss, test.loss / (double)test.count, 1e-6, "to the loss of the network");
-    is_near(out.error, (double)test.wrong / (double)test.count, 1e-12, "and its error");
+    is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
+            "to the loss of the network");
+    is_near(score_of(fed, &out, "error"), (double)test.wrong / (double)test.count, 1e-12,
+            "and its error");
 }
 
 static void test_same_bits(void)
@@ -129,13 +131,14 @@ static void test_same_bits(void)
                              "[lstm]\nembedding = 3\nhidden = 16\nlayers = 2\n",
                              1, 6);
     digest(weft_state_hash(&s->state));
-    ok(s->row[5].train_loss < s->row[0].train_loss, "the loss falls");
+    ok(in_row(fed, s->row[5], "train_loss") < in_row(fed, s->row[0], "train_loss"),
+       "the loss falls");
 
     s = trained(&t,
                 "[fed]\nmodel = lstm\ncohort = 2\nscore = loss\ntarget = all\n"
                 "[client]\nlr = 1e6\n[lstm]\nembedding = 3\nhidden = 16\n",
                 1, 1);
-    ok(s->row[0].diverged > 1.5, "a rate of a million diverges");
+    ok(in_row(fed, s->row[0], "diverged") > 1.5, "a rate of a million diverges");
     is_near(s->res.loss, 2 * log(SYMBOLS), 1e-9, "and counts as twice the loss of a guess");
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measured.h"
 #include "tap.h"
 
 static weft_team team;
@@ -53,7 +54,7 @@ static weft_status set_up(stand *s, const char *options, weft_data *data)
     const weft_mix mix = weft_mix_new(1, s->space.dim, mem);
     s->job = weft_job_new(0, 0, &mix);
     weft_space_get(&s->space, 0, s->job.mix.conf);
-    s->res = weft_result_new(1, mem);
+    s->res = result_of(task, 1, mem);
     afresh(s);
     return WEFT_OK;
 }
@@ -279,7 +280,8 @@ static void test_noise(void)
         s->job.trial = i;
         afresh(s);
         train(s, 4);
-        const double x[2] = {s->res.loss - s->res.valid_loss, log(s->res.cost / 4)};
+        const double x[2] = {s->res.loss - measured(task, &s->res, "valid_loss"),
+                             log(s->res.cost / 4)};
         for (int k = 0; k < 2; k++) {
             sum[k] += x[k] / TRIALS;
             square[k] += x[k] * x[k] / TRIALS;
@@ -293,11 +295,11 @@ static void test_noise(void)
     is_near(sum[1], -0.5, 3 / sqrt(TRIALS), "seconds of a unit have mean 1");
     is_near(square[1] - sum[1] * sum[1], 1, 3 * sqrt(2.0 / TRIALS), "and their spread");
     ok(split, "a trial is as fast in its next job");
-    is_near(train(stand_up("[flow]\n", NULL), 7) - s->res.valid_loss, 0, 1,
-            "without noise");
+    is_near(train(stand_up("[flow]\n", NULL), 7) - measured(task, &s->res, "valid_loss"), 0,
+            1, "without noise");
     stand *plain = stand_up("[flow]\n", NULL);
     train(plain, 7);
-    ok(!(fabs(plain->res.loss - plain->res.valid_loss) > 0) &&
+    ok(!(fabs(plain->res.loss - measured(task, &plain->res, "valid_loss")) > 0) &&
            !(fabs(plain->res.cost - 7) > 0),
        "by default the loss is exact and a unit takes a second");
 }
@@ -426,7 +428,8 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
         for (int64_t j = 0; j < d; j++) z += x[i * d + j] * b[j];
         sum += z * z / (double)n;
     }
-    is_near(score.loss / sum, 1, 1e-5, "%s: score is their mean squared error", what);
+    is_near(score_of(task, &score, "loss") / sum, 1, 1e-5,
+            "%s: score is their mean squared error", what);
 }
 
 /* Means of both losses over draws of the noise, of real descent on the rows. */
@@ -477,7 +480,8 @@ static void test_draws(void)
         weft_arena_reset(mem, mark);
     }
     static const char *const what[] = {"estimation", "prediction", "training loss"};
-    const double exact[3] = {s[0]->res.loss, s[1]->res.loss, s[0]->res.train_loss};
+    const double exact[3] = {s[0]->res.loss, s[1]->res.loss,
+                             measured(task, &s[0]->res, "train_loss")};
     for (int k = 0; k < 3; k++)
         is_near(mean[k], exact[k], 3 * sqrt((square[k] - mean[k] * mean[k]) / DRAWS),
                 "%s: the mean over %d draws of the noise is %.6f, exactly %.6f", what[k],
@@ -516,7 +520,7 @@ static void test_refusals(void)
     refuses("spectrum = data\nresponse = 301", &data, "1 to 300");
     stand *s = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
     s->job.mix = weft_mix_new(2, 1, mem);
-    s->res = weft_result_new(2, mem);
+    s->res = result_of(task, 2, mem);
     ok(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_ECONF &&
            strstr(weft_error(), "mixtures"),
        "mixtures are refused");

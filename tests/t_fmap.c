@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measured.h"
 #include "tap.h"
 
 enum { N = 400, VALID = 150, D = 9, C = 3, F = 20, K = 3, W = C * (F + 1), SEED = 11 };
@@ -94,7 +95,7 @@ static weft_status set_up(stand *s, const char *options, const double *p)
         s->job.mix.id[i] = i;
         s->job.mix.logp[i] = log(p[i]);
     }
-    s->res = weft_result_new(K, mem);
+    s->res = result_of(task, K, mem);
     s->state = weft_state_new(task, s->self, &s->job, mem);
     return WEFT_OK;
 }
@@ -272,15 +273,16 @@ static void check_scores(const stand *s, int passes, const char *what)
     }
     is_near(worst, 0, 1e-5, "%s: losses by map", what);
     ok(same, "%s: wrong answers and samples by map", what);
-    is_near(s->res.valid_loss, mean, 1e-5, "%s: mean loss under the mixture", what);
-    is_near(s->res.valid_error, error, 1e-12, "%s: error under the mixture", what);
+    is_near(measured(task, &s->res, "valid_loss"), mean, 1e-5,
+            "%s: mean loss under the mixture", what);
+    is_near(measured(task, &s->res, "valid_error"), error, 1e-12,
+            "%s: error under the mixture", what);
 }
 
 static void digest_of(const stand *s)
 {
-    const size_t n = weft_result_bytes(K);
-    void *packed = weft_arena_get(mem, 1, n);
-    weft_result_pack(&s->res, packed);
+    size_t n;
+    const void *packed = weft_result_pack(&s->res, &n, mem);
     digest(weft_hash(weights(s), W * sizeof(real), weft_hash(packed, n, 0)));
 }
 
@@ -292,7 +294,7 @@ static void test_mixture(const char *options, int all, const double *p, const ch
     check_fit(s, what);
     check_scores(s, strstr(options, "full") == NULL, what);
     const int by_loss = strstr(options, "score=loss") != NULL;
-    ok(s->res.loss == (by_loss ? s->res.valid_loss : s->res.valid_error),
+    ok(s->res.loss == measured(task, &s->res, by_loss ? "valid_loss" : "valid_error"),
        "%s: tuners get the %s", what, by_loss ? "loss" : "error");
     digest_of(s);
 }
@@ -355,8 +357,10 @@ static void test_score_only(void)
     weft_scores scores;
     weft_check(task->score(s->self, &s->job, s->state.x, WEFT_VALID, &scores) == WEFT_OK,
                "%s", weft_error());
-    is_near(scores.loss, s->res.valid_loss, 1e-12, "and scores as a winner is scored");
-    ok(scores.error == s->res.valid_error && scores.count == VALID,
+    is_near(score_of(task, &scores, "loss"), measured(task, &s->res, "valid_loss"), 1e-12,
+            "and scores as a winner is scored");
+    ok(score_of(task, &scores, "error") == measured(task, &s->res, "valid_error") &&
+           scores.count == VALID,
        "error and samples too");
 }
 
@@ -368,13 +372,17 @@ static void test_slack(void)
     stand *loose = stand_up("fmap.slack=300 ridge.tol=1e-6", mixed);
     run(tight);
     run(loose);
-    ok(tight->res.residual <= 1e-3 && tight->res.iterations > loose->res.iterations,
-       "slack %g takes %d iterations, 1 takes %d", 300.0, (int)loose->res.iterations,
-       (int)tight->res.iterations);
+    ok(measured(task, &tight->res, "residual") <= 1e-3 &&
+           measured(task, &tight->res, "iterations") >
+               measured(task, &loose->res, "iterations"),
+       "slack %g takes %d iterations, 1 takes %d", 300.0,
+       (int)measured(task, &loose->res, "iterations"),
+       (int)measured(task, &tight->res, "iterations"));
     loose->job.mix.k = 1;
     loose->job.mix.logp[0] = 0;
     run(loose);
-    ok(loose->res.residual <= 1e-3, "the fit of a single map keeps the model's tolerance");
+    ok(measured(task, &loose->res, "residual") <= 1e-3,
+       "the fit of a single map keeps the model's tolerance");
 }
 
 /* ---- fits in pieces ----------------------------------------------------------------- */
@@ -389,7 +397,7 @@ static stand *alone(const char *options, int map)
     s->job.mix = weft_mix_new(1, s->space.dim, mem);
     weft_space_get(&s->space, map, s->job.mix.conf);
     s->job.mix.id[0] = map;
-    s->res = weft_result_new(1, mem);
+    s->res = result_of(task, 1, mem);
     return s;
 }
 
@@ -441,19 +449,21 @@ static void test_path(void)
     int falls = 1;
     for (int i = 0; i < 6; i++) {
         go_on(s, 1);
-        falls &= s->res.train_loss < loss && s->res.residual < residual;
-        falls &= s->res.iterations == 1;
-        loss = s->res.train_loss;
-        residual = s->res.residual;
+        falls &= measured(task, &s->res, "train_loss") < loss &&
+                 measured(task, &s->res, "residual") < residual;
+        falls &= measured(task, &s->res, "iterations") == 1;
+        loss = measured(task, &s->res, "train_loss");
+        residual = measured(task, &s->res, "residual");
     }
     ok(falls, "objective and residual fall with each iteration");
     go_on(s, 300);
-    ok(s->res.iterations < 100, "nothing is left after %d iterations",
-       6 + (int)s->res.iterations);
+    ok(measured(task, &s->res, "iterations") < 100, "nothing is left after %d iterations",
+       6 + (int)measured(task, &s->res, "iterations"));
     is_near(apart(s, whole), 0, 1e-4, "the path ends at the fit");
     const real last = model_of(s)[0];
     go_on(s, 10);
-    ok(s->res.iterations == 0 && model_of(s)[0] == last, "and stays there");
+    ok(measured(task, &s->res, "iterations") == 0 && model_of(s)[0] == last,
+       "and stays there");
 }
 
 /* Weights that were copied from a trial of another map, or the same one. */

@@ -33,7 +33,7 @@ for ini in inputs/*.ini; do
         result $? "$ini runs on ${kind:-no data}: $small"
         "$weft" report "$tmp/run.h5" >"$tmp/log" 2>&1
         result $? "and is reported"
-        line=$(printf '%s\t%s\t%s' "$ini" "$small" "$(sed -n 's/.*arithmetic alone //p' "$tmp/log")")
+        line=$(printf '%s\t%s\t%s' "$ini" "$small" "$(sed -n "s/^digest *//p" "$tmp/log")")
         [ -z "${RECORD:-}" ] || echo "$line" >>"$RECORD"
         grep -qxF "$line" tests/gold/arithmetic.tsv
         result $? "with the arithmetic that is recorded: $line"

@@ -54,7 +54,7 @@ static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
 }
 
 static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
-                            weft_state *state, weft_round *row, weft_result *res)
+                            weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
     toy *t = self;

@@ -170,17 +170,14 @@ static void test_pack(weft_arena *mem)
 
 static void test_result(weft_arena *mem)
 {
-    weft_result r = weft_result_new(3, mem);
+    weft_result r = weft_result_new(3, 2, mem);
     r.job = 5;
     r.trial = 2;
     r.resource = 4;
     r.loss = INFINITY;
-    r.valid_loss = .75;
-    r.valid_error = .5;
-    r.train_loss = .25;
+    r.metric[0] = .75;
     r.cost = 1.5;
-    r.residual = 1e-6;
-    r.iterations = 17;
+    r.bound = .125;
     r.by_error = 1;
     for (int i = 0; i < 3; i++) {
         r.arm_loss[i] = 3 + i;
@@ -192,14 +189,13 @@ static void test_result(weft_arena *mem)
     r.by_error = 0;
     is_near(weft_result_score(&r, 2), 5. / 8, 0, "or the mean loss");
 
-    char *packed = weft_arena_get(mem, weft_result_bytes(3), 1);
-    weft_result_pack(&r, packed);
-    weft_result back = weft_result_new(3, mem);
-    weft_result_unpack(&back, packed);
-    ok(back.job == 5 && back.trial == 2 && back.resource == 4 && isinf(back.loss) &&
-           back.valid_loss == .75 && back.valid_error == .5 && back.train_loss == .25 &&
-           back.cost == 1.5 && back.residual == 1e-6 && back.iterations == 17 &&
-           back.by_error == 0,
+    size_t n;
+    const void *packed = weft_result_pack(&r, &n, mem);
+    weft_result back = weft_result_new(3, 0, mem);
+    ok(weft_result_unpack(&back, packed, n, mem) && back.job == 5 && back.trial == 2 &&
+           back.resource == 4 && isinf(back.loss) && back.nmetric == 2 &&
+           back.metric[0] == .75 && isnan(back.metric[1]) && back.cost == 1.5 &&
+           back.bound == .125 && back.by_error == 0,
        "a result comes back from its packed form");
     ok(memcmp(back.arm_loss, r.arm_loss, 3 * sizeof(double)) == 0 &&
            memcmp(back.arm_wrong, r.arm_wrong, 3 * sizeof(double)) == 0 &&

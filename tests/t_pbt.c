@@ -133,7 +133,7 @@ static weft_job ask(hand *h, weft_asked expected)
 
 static void tell(hand *h, int64_t trial, double loss)
 {
-    weft_result res = weft_result_new(1, h->mem);
+    weft_result res = weft_result_new(1, 0, h->mem);
     res.trial = trial;
     res.loss = loss;
     h->tuner->tell(h->self, &res);

@@ -4,6 +4,7 @@
  *
  * RUN: np=1 np=2 */
 #include "../src/task/command.h"
+#include "measured.h"
 #include "scratch.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ static weft_status set_up(stand *s, const char *how)
                           .dir = scratch,
                           .stopped = is_stopped};
     TRY(task->setup(s->self, &env));
-    s->res = weft_result_new(1, mem);
+    s->res = result_of(task, 1, mem);
     const weft_mix mix = weft_mix_new(1, 1, mem);
     s->job = weft_job_new(0, 0, &mix);
     s->state = weft_state_new(task, s->self, &s->job, mem);

@@ -65,14 +65,21 @@ static int64_t toy_units(const void *self, const weft_job *job)
     return job->resource > 0 ? ROUNDS * (int64_t)job->resource : 1;
 }
 
+enum { BEFORE, AFTER, FIRST };
+static const weft_metric toy_metrics[] = {{"final", "loss", "loss", "loss"}, {NULL}},
+                         toy_rows[] = {{"before", "loss", "loss", NULL},
+                                       {"after", "loss", "loss", "loss"},
+                                       {"first", "log-probability", "1", NULL},
+                                       {NULL}};
+
 static void fill(weft_result *res, double loss)
 {
-    res->loss = res->valid_loss = loss;
+    res->loss = res->metric[0] = loss;
 }
 
 /* Each arm is seen by one rank; the loss is that of the mixture, and the mixture moves. */
 static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
-                            weft_state *state, weft_round *row, weft_result *res)
+                            weft_state *state, double *row, weft_result *res)
 {
     toy *t = self;
     if (t->rounds == t->die) return weft_fail(WEFT_EFILE, "the machine is lost");
@@ -84,7 +91,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     for (int i = 0; i < m->k; i++) loss += exp(res->logp[i]) * grad[i];
     weft_mix moved = *m;
     moved.logp = res->logp;
-    row->before_loss = loss + 1 / (1 + (double)state->x[0]);
+    row[BEFORE] = loss + 1 / (1 + (double)state->x[0]);
     weft_mix_step(&moved, 0.1, grad);
     state->x[0] += 1;
     state->x[1] = (real)(0.5 * (double)state->x[1] + (double)job->id + (double)unit);
@@ -95,15 +102,16 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
         res->arm_count[i] += m->logp[i] > -INFINITY;
         res->arm_loss[i] += grad[i] * state->aux[0];
     }
-    row->after_loss = loss;
-    row->entropy = res->logp[0];
-    row->valid_loss = row->valid_error = NAN;
+    row[AFTER] = loss;
+    row[FIRST] = res->logp[0];
     if (unit == toy_units(self, job) - 1) fill(res, loss + 1 / (double)state->x[0]);
     if (t->rounds++ == t->stop) raise(SIGTERM);
     return WEFT_OK;
 }
 
 static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+                                   .metrics = toy_metrics,
+                                   .rows = toy_rows,
                                    .nstate = toy_nstate,
                                    .tensors = toy_tensors,
                                    .start = toy_start,
@@ -217,7 +225,8 @@ static void test_rows(void)
     ok(st == WEFT_OK && b.sched.n == 4, "five configurations are halved in four jobs");
     const weft_job_record *e = &b.sched.event[0];
     ok(e->nunit == ROUNDS, "a job has a row for each round");
-    ok(e->round[0].before_loss > e->round[ROUNDS - 1].before_loss && e->round[0].wall > 0,
+    const double *end = e->row + (ROUNDS - 1) * e->ncolumn;
+    ok(e->ncolumn == 3 && e->row[BEFORE] > end[BEFORE] && e->spent[0].wall > 0,
        "with what the task and the scheduler tell of it");
     ok(memcmp(e->res.logp, e->logp + (ROUNDS - 1) * 5, 5 * sizeof *e->logp) == 0 &&
            memcmp(e->res.logp, e->job.mix.logp, 5 * sizeof *e->logp) != 0,

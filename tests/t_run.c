@@ -58,7 +58,7 @@ static int64_t toy_affinity(const void *self, const weft_job *job)
 }
 
 static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
-                            weft_state *state, weft_round *row, weft_result *res)
+                            weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
     toy *t = self;
@@ -75,8 +75,8 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     }
     weft_sum_f64(t->team, share, (size_t)job->mix.k, 1000);
     for (int i = 0; i < job->mix.k; i++) sum += share[i];
-    res->loss = res->valid_loss = sum + 1 / (double)(1 + job->index);
-    res->valid_error = 0.5;
+    res->loss = sum + 1 / (double)(1 + job->index);
+    res->metric[0] = 0.5;
     state->x[2] += (real)sum;
     res->cost = job->resource;
     if (t->steps++ == t->stop_at) raise(SIGTERM);
@@ -93,11 +93,16 @@ static weft_status toy_score(void *self, const weft_job *job, const real *x, wef
                              weft_scores *out)
 {
     (void)self, (void)job, (void)part;
-    *out = (weft_scores){.loss = (double)x[2]};
+    *out = (weft_scores){.metric = {(double)x[2]}};
     return WEFT_OK;
 }
 
+static const weft_metric toy_metrics[] = {{"half", "always", "1", NULL}, {NULL}},
+                         toy_scores[] = {{"loss", "a sum", "1", "loss"}, {NULL}};
+
 static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+                                   .metrics = toy_metrics,
+                                   .scores = toy_scores,
                                    .nstate = toy_nstate,
                                    .tensors = toy_tensors,
                                    .start = toy_start,

@@ -175,7 +175,7 @@ static int rung_of(player *p, const double *loss, int backward, int *trial)
     int n = 0;
     for (; n < MOST && ask(p, &job) == WEFT_JOB; n++) trial[n] = (int)job.trial;
     for (int i = 0; i < n; i++) {
-        weft_result res = weft_result_new(1, mem);
+        weft_result res = weft_result_new(1, 0, mem);
         res.trial = trial[backward ? n - 1 - i : i];
         res.loss = loss[res.trial];
         tell(p, &res);

@@ -115,7 +115,7 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
         weft_job job;
         double won = 0, least = INFINITY, best = 1;
         while (ask(&p, &job) == WEFT_JOB) {
-            weft_result res = weft_result_new(job.mix.k, mem);
+            weft_result res = weft_result_new(job.mix.k, 0, mem);
             double wrong = 0;
             res.by_error = 1;
             for (int s = 0; s < valid; s++) {
@@ -223,7 +223,7 @@ static weft_mix tell_scores(player *p, const double *error, double loss, weft_ar
 {
     weft_job job;
     weft_check(ask(p, &job) == WEFT_JOB, "no job");
-    weft_result res = weft_result_new(job.mix.k, mem);
+    weft_result res = weft_result_new(job.mix.k, 0, mem);
     res.by_error = 1;
     res.loss = loss;
     for (int i = 0; i < res.k; i++) {
@@ -283,7 +283,7 @@ static void test_literal(weft_arena *mem)
         weft_job job;
         for (int round = 0; round < 2; round++) {
             all &= ask(&p, &job) == WEFT_JOB && job.score_eliminated && job.mix.k == 8;
-            weft_result res = weft_result_new(8, mem);
+            weft_result res = weft_result_new(8, 0, mem);
             for (int i = 0; i < 8; i++) {
                 res.arm_count[i] = 1;
                 res.arm_loss[i] = (i + 4 * round) % 8;
@@ -313,7 +313,7 @@ static void gradient_rounds(const char *options, const double count[2][3],
     for (int round = 0; round < 2; round++) {
         weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no round");
         for (int i = 0; round > 0 && i < 3; i++) p[round - 1][i] = exp(job.mix.logp[i]);
-        weft_result res = weft_result_new(3, mem);
+        weft_result res = weft_result_new(3, 0, mem);
         res.by_error = 1;
         double n = 0, all = 0;
         for (int i = 0; i < 3; i++) {

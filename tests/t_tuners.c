@@ -11,6 +11,11 @@
 
 /* ---- what happened ------------------------------------------------------------- */
 
+typedef struct packed {
+    const void *result;
+    size_t n;
+} packed;
+
 typedef struct story {
     int ended;          /* said DONE within the bound and never waited for nothing */
     int formed;         /* every job was well formed */
@@ -18,7 +23,7 @@ typedef struct story {
     int waits;          /* as the search says */
     int64_t n, planned; /* jobs asked; the number `jobs` says at the end */
     uint64_t *job;      /* [n] hash of each job, in the order asked */
-    void **told;        /* [n] packed result of each job, by job */
+    packed *told;       /* [n] result of each job, by job */
     int best;           /* id of the best job with one configuration */
 } story;
 
@@ -303,7 +308,7 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
     past h = past_new(&p, most, mem);
     story s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
     s.job = WEFT_NEW(mem, uint64_t, most);
-    s.told = WEFT_NEW(mem, void *, most);
+    s.told = WEFT_NEW(mem, packed, most);
     flight air[MOST_OPEN];
     double best = INFINITY;
     for (int n = 0; s.n < most;) {
@@ -314,7 +319,10 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
             s.formed &= job_is_sound(&job, &p, &h);
             s.job[s.n] = job_hash(&job, mem);
             weft_result res = play(g, &job, mem);
-            if (from && s.n < from->n / 2) weft_result_unpack(&res, from->told[s.n]);
+            if (from && s.n < from->n / 2) {
+                const packed *t = &from->told[s.n];
+                weft_check(weft_result_unpack(&res, t->result, t->n, mem), "no result");
+            }
             if (job.mix.k == 1 && res.loss < best) {
                 best = res.loss;
                 s.best = (int)job.mix.id[0];
@@ -328,8 +336,7 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
         }
         /* the newest first: out of order wherever the schedule allows it */
         const flight f = air[--n];
-        s.told[f.job] = weft_arena_get(mem, weft_result_bytes(f.res.k), 1);
-        weft_result_pack(&f.res, s.told[f.job]);
+        s.told[f.job].result = weft_result_pack(&f.res, &s.told[f.job].n, mem);
         take(&p, &h, &f);
     }
     s.closed = 1;

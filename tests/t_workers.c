@@ -98,7 +98,7 @@ static double toy_seconds(const void *self, const weft_job *job, double before)
 
 /* The state is a trail of the jobs that it went through; the loss depends on it. */
 static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
-                            weft_state *state, weft_round *row, weft_result *res)
+                            weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
     toy *t = self;
@@ -107,7 +107,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     state->x[0] += (real)one;
     state->x[1] = (real)(0.7 * (double)state->x[1] + uniform(job->trial, job->index, 2));
     state->x[2 + (int)state->x[0] % (NSTATE - 2)] = (real)job->id;
-    res->loss = res->valid_loss = job->trial % 7 == 3 ? (double)NAN : (double)state->x[1];
+    res->loss = job->trial % 7 == 3 ? (double)NAN : (double)state->x[1];
     if (job->trial == 5) res->loss = INFINITY;
     res->cost = duration(job);
     t->order[job->id % MOST_JOBS] = ++t->steps;

@@ -3,6 +3,7 @@
 #ifndef WEFT_TOY_H
 #define WEFT_TOY_H
 
+#include "measured.h"
 #include "scratch.h"
 #include "weft/registry.h"
 
@@ -90,7 +91,7 @@ typedef struct stand {
     weft_job job;
     weft_state state;
     weft_result res;
-    weft_round row[512];
+    double row[512][WEFT_MOST_METRICS];
     int rows;
 } stand;
 
@@ -121,7 +122,7 @@ static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
         weft_space_get(&s->space, i, s->mix.conf + i * s->space.dim);
     s->job = weft_job_new(0, 0, &s->mix);
     s->state = weft_state_new(fed, s->self, &s->job, mem);
-    s->res = weft_result_new(k, mem);
+    s->res = result_of(fed, k, mem);
     fed->start(s->self, &s->job, &s->state);
     return WEFT_OK;
 }
@@ -132,8 +133,8 @@ static inline void units(stand *s, int rounds, int first, int last)
     s->job.resource = rounds;
     if (first == 0) weft_result_begin(&s->res, &s->job);
     for (int u = first; u < last; u++) {
-        weft_round *row = &s->row[s->rows++];
-        *row = (weft_round){0};
+        double *row = s->row[s->rows++];
+        memset(row, 0, sizeof s->row[0]);
         weft_check(fed->step(s->self, &s->job, u, &s->state, row, &s->res) == WEFT_OK, "%s",
                    weft_error());
     }

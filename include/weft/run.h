@@ -42,8 +42,8 @@ WEFT_CHECKED weft_status weft_run_export(const char *run, const char *out);
 
 /* ---- for those who read run files ---------------------------------------------------- */
 
-#define WEFT_RUN_FORMAT    "weft run 1"
-#define WEFT_WINNER_FORMAT "weft winner 1"
+#define WEFT_RUN_FORMAT    "weft run 2"
+#define WEFT_WINNER_FORMAT "weft winner 2"
 
 /* What decides between candidates for the winner. */
 typedef struct weft_merit {

@@ -118,6 +118,8 @@ void weft_axis_show(const weft_space *sp, int a, char *text, size_t n);
 /* "client.lr=0.1 server.lr=1", as on the command line, into text[n]; "-" in place of the
  * value of an axis that the configuration does not have. Local. */
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n);
+void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *text,
+                    size_t n);
 
 /* ---- mixture ------------------------------------------------------------------------ */
 
@@ -286,63 +288,126 @@ typedef struct weft_job {
  * is not so. mix  borrowed; NULL: the mixing makes it. Local. */
 weft_job weft_job_new(int64_t trial, double resource, const weft_mix *mix);
 
-/* What a job brought. Sums are exact, so equal on any number of ranks. Up to arm_loss it is
- * packed as it stands: numbers of 8 bytes without gaps. */
+/* ---- what a task measures ----------------------------------------------------------- */
+
+/* One number of those that a task publishes as a table: a column of the run file. A table
+ * ends with a name that is NULL; a table that is NULL is empty. */
+typedef struct weft_metric {
+    const char *name; /* of the column, for programs */
+    const char *about, *unit;
+    const char *title; /* heading where people read it; where its last character is %, they
+                          read 100 times the number. NULL: it is left to programs */
+} weft_metric;
+#define WEFT_MOST_METRICS 32 /* of a table */
+
+int weft_metrics_count(const weft_metric *table); /* Local. */
+/* Where the name stands in the table; -1: it does not. Local. */
+int weft_metrics_find(const weft_metric *table, const char *name);
+/* The table as a text: a line a metric, of name, unit, title and about with TABs between
+ * them; and back. Owned by mem. Local. */
+const char *weft_metrics_text(const weft_metric *table, weft_arena *mem);
+const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem);
+/* 1 where its title ends with %. Local. */
+int weft_metric_is_share(const weft_metric *m);
+/* "error 12.34 %", "loss 0.5", of a metric that has a title. Owned by mem. Local. */
+const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem);
+
+/* What a job brought. Sums are exact, so equal on any number of ranks. */
 typedef struct weft_result {
     int64_t job, trial;
     double resource; /* of the trial in all */
     double loss;     /* what tuners minimise: mean over the validation samples of the score
                         asked for, under the mixture; INFINITY when diverged */
-    double valid_loss, valid_error; /* mean loss; share of wrong answers, 0..1 */
-    double train_loss;              /* objective per training sample; fed: mean over the
-                                       local steps of clients averaged */
-    double cost;                    /* virtual seconds where devices take time, else
-                                       the resource of the job; for the record */
-    double residual;                /* of the fit, relative */
-    double bound; /* half the width of the 95 % interval of the score, an error (by_error
-                     1) or a loss; fmap: 0; NAN where fewer than two clients were scored */
-    double global_loss, global_error; /* fed: of the server's weights; NAN: not scored */
-    double personal_loss, personal_error; /* fed: after local training; NAN likewise */
-    int64_t iterations;                   /* of the fit */
-    int64_t by_error; /* 1: loss above and weft_result_score are error rates, 0: losses */
-    int64_t k;
+    double bound; /* half the width of the 95 % interval of the loss; 0: it is exact; NAN:
+                     not known */
+    double cost;  /* virtual seconds where devices take time, else the resource of the
+                     job; for the record */
+    int by_error; /* 1: loss above and weft_result_score are error rates, 0: losses */
+    int k, nmetric;
+    double *metric;    /* [nmetric] by the task's table; NAN: not measured */
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
     double *logp;      /* [k] log-probabilities after the unit that was done last; the job's
                           where they stay */
-    /* "name=number name=number ...": what else a task measured, for the run file alone; not
-     * packed, and no part of the digest. NULL: nothing. Borrowed while the run lives. */
+    /* "name=number name=number ...": what was measured under names that no table can know,
+     * for the run file alone; no part of the digest. NULL: nothing. Borrowed while the run
+     * lives. */
     const char *note;
 } weft_result;
-
-/* One unit of a job, a row of /rounds in the run file. Means are over the predictions of
- * the clients that answered; one that diverged counts as the worst there is after its
- * training. NAN where scores were not asked for. A job's loss counts those that missed the
- * deadline too, and both as the worst at whatever stage it is of. */
-typedef struct weft_round {
-    double before_loss, before_error; /* of the server's weights on their validation data */
-    double after_loss, after_error;   /* of each client's own, after its training */
-    double train_loss;                /* mean over local steps of clients averaged */
-    double clients, diverged, dropped; /* averaged; diverged; away, dropped out, late or
-                                          not needed */
-    double samples;                    /* local training samples seen */
-    double bytes;                      /* up and down, all devices of the round */
-    double seconds, energy;            /* virtual time of the round; joule, all devices */
-    double entropy;                    /* of the mixture after the round, nats */
-    double valid_loss, valid_error;    /* global, on clients drawn for evaluation; NAN */
-    double wall, compute, wait, comm;  /* real seconds; the last three means over ranks */
-} weft_round;
 
 /* Mean score of configuration i, lower is better; NAN where none of its samples was scored.
  */
 double weft_result_score(const weft_result *r, int i);
-weft_result weft_result_new(int k, weft_arena *mem);
+/* Sums are 0, metrics NAN. */
+weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
 /* Before the first unit of a job of r->k configurations: their sums are 0, the
  * log-probabilities the job's. Local. */
 void weft_result_begin(weft_result *r, const weft_job *job);
-size_t weft_result_bytes(int64_t k);
-void weft_result_pack(const weft_result *r, void *to);
-void weft_result_unpack(weft_result *r, const void *from); /* r->k must agree */
+
+#define WEFT_MOST_SCORES 8 /* of a task's table of scores */
+
+/* Scores of weights on a part of the data. */
+typedef struct weft_scores {
+    double metric[WEFT_MOST_SCORES]; /* by the task's table; NAN: not scored */
+    double count;                    /* predictions scored */
+} weft_scores;
+weft_scores weft_scores_none(void); /* Local. */
+
+/* ---- jobs that are done ------------------------------------------------------------- */
+
+/* Real seconds of a unit: means over the ranks of the team. */
+typedef struct weft_spent {
+    double wall, compute, wait, comm;
+} weft_spent;
+
+/* A job, what came of it, when and where it was done. */
+typedef struct weft_job_record {
+    weft_job job; /* with its own mixture */
+    weft_result res;
+    int64_t parent;    /* job whose state it began with; -1: afresh */
+    int64_t worker;    /* simulated, that had it */
+    double start, end; /* virtual seconds */
+    int64_t team;      /* that did it */
+    double began;      /* real seconds after the search began, over all sessions */
+    double seconds;    /* that the task took */
+    int kept;          /* 1: the state after it was written */
+    uint64_t hash;     /* of the state after it */
+    uint64_t weights;  /* hash of its tensors alone */
+    int64_t nunit;     /* units of the job, with a row each; 0 where the task makes none */
+    int64_t done;      /* of these, so far: rows that are packed */
+    int ncolumn;
+    double *row;       /* [nunit][ncolumn] by the task's table of rows */
+    double *logp;      /* [nunit][k] log-probabilities after each unit */
+    weft_spent *spent; /* [nunit] */
+} weft_job_record;
+
+/* Of a job that is to be done: results empty, the mixture copied. Local. */
+weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
+/* Makes room for metrics of the result, NAN, and for the rows of units, 0. Local. */
+void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int ncolumn,
+                          weft_arena *mem);
+/* Packed forms of a job, of a result without its note, and of a record with its first
+ * `done` rows. Owned by mem. Local. */
+void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
+void *weft_result_pack(const weft_result *res, size_t *bytes, weft_arena *mem);
+void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
+/* Fills a result with room for as many configurations; 0 where the bytes are not one's.
+ * What it has no room for is owned by mem. Local. */
+int weft_result_unpack(weft_result *res, const void *packed, size_t bytes, weft_arena *mem);
+/* 1 if the bytes are a packed record; *job is the id of its job. Local. */
+int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
+/* When the packed job ended, real seconds after the search began. Local. */
+double weft_job_record_ended(const void *packed);
+/* Fills the rest of a record whose job is known, but for parent, worker, start and end.
+ * Returns 0 where that is not the packed job, or the record is damaged. Local. */
+int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem);
+/* The whole record, with room for the rows that it has. Returns 0 where it is damaged.
+ * Local. */
+int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem);
+/* Digest of the arithmetic of e[n]: of each job, in order of id, the loss, the
+ * log-probabilities after it and the hash of its weights. However jobs are described,
+ * recorded or scheduled, it stays as long as the numbers do. Local. */
+uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n);
 
 #endif

@@ -42,13 +42,6 @@ typedef struct weft_cost {
     double passes;       /* products with the matrix that were assumed */
 } weft_cost;
 
-/* Scores of a winner on a part. */
-typedef struct weft_scores {
-    double loss, error; /* fed: of the server's weights; means over samples */
-    double personal_loss, personal_error; /* fed: after local training; NAN elsewhere */
-    double count;                         /* predictions scored */
-} weft_scores;
-
 /* Does a task read the packed data that run.data names? */
 typedef enum weft_need {
     WEFT_DATA_NEEDED,   /* a run without is refused */
@@ -68,6 +61,11 @@ typedef struct weft_task {
     int moves;         /* 1: its steps move a job's mixture by job->update */
     int64_t resource;  /* that trains a configuration: for a tuner's resource = 0 */
     weft_need data;
+    /* What it measures: of a job, the first being its validation loss, and of a unit of one
+     * (rows); and by which a winner is scored on a part. A score NAME of the validation
+     * part is the metric valid_NAME of a job of one configuration that is not made of
+     * units, if there is one. Tables end with a name NULL; NULL: none. */
+    const weft_metric *metrics, *rows, *scores;
     /* What to set so that the score of a job of little resource is as sure as that of much,
      * "fed.select = eval"; NULL: it is. Of the options alone, before setup. NULL: always.
      */
@@ -101,16 +99,17 @@ typedef struct weft_task {
      * once, and keep it until their steps, whose results are the same. NULL: there is no
      * such thing. Collective. */
     void (*ahead)(void *self, int n, const weft_job *const *job);
-    /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. *row is zero on
-     * entry (NULL where units is). *res is as of weft_result_begin before unit 0, and then
-     * as the unit before left it: sums by configuration and log-probabilities are kept in
-     * it. The last unit fills all of it. EFILE. Collective. */
+    /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. row[columns of
+     * rows] is zero on entry (NULL where units is). *res is as of weft_result_begin before
+     * unit 0, and then as the unit before left it: sums by configuration and
+     * log-probabilities are kept in it. The last unit fills all of it, by metrics. EFILE.
+     * Collective. */
     weft_status (*step)(void *self, const weft_job *job, int64_t unit, weft_state *state,
-                        weft_round *row, weft_result *res);
+                        double *row, weft_result *res);
     /* 1: a winner that is a mixture is scored under it, as the task's own evaluations are;
      * 0 or NULL: under the configuration that won alone. Local. */
     int (*mixes)(const void *self);
-    /* Least valid_loss of any configuration of the space that is trained with at most
+    /* Least first metric of any configuration of the space that is trained with at most
      * `resource`, from which the run file has regrets; NAN: not known. NULL: the same.
      * Local. */
     double (*optimum)(const void *self, double resource);

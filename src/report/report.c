@@ -28,27 +28,16 @@ static const char *brief(const char *text, weft_arena *tmp)
 
 /* ---- one run for people ------------------------------------------------------------- */
 
-/* A number of the winner: "valid", "loss". */
-static double winner_score(const weft_summary *s, const char *part, const char *what)
+/* "valid     loss 0.25   error 9.23 %" */
+static void print_score(const weft_summary *s, weft_part part, weft_arena *tmp)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%s_%s", part, what);
-    return weft_summary_value(s, name)->number;
-}
-
-static void print_score(const weft_summary *s, const char *part)
-{
-    const double loss = winner_score(s, part, "loss");
-    const double error = winner_score(s, part, "error");
-    if (isnan(loss)) return;
-    printf("%-9s loss %.6f", part, loss);
-    if (!isnan(error))
-        printf("   error %.3f %%   right %.3f %%", 100 * error, 100 * (1 - error));
-    const double own = winner_score(s, part, "personal_error");
-    if (!isnan(own))
-        printf("   after local training: loss %.6f   error %.3f %%   right %.3f %%",
-               winner_score(s, part, "personal_loss"), 100 * own, 100 * (1 - own));
-    printf("\n");
+    const char *text = "";
+    for (int i = 0; i < WEFT_MOST_SCORES && s->scores[i].name; i++)
+        if (s->scores[i].title && !isnan(s->score[part].metric[i]))
+            text = weft_arena_text(
+                tmp, "%s%s%s", text, *text ? "   " : "",
+                weft_metric_show(&s->scores[i], s->score[part].metric[i], tmp));
+    if (*text) printf("%-9s %s\n", weft_part_name[part], text);
 }
 
 /* ---- trials made of rounds ---------------------------------------------------------- */
@@ -107,9 +96,27 @@ static int64_t likeliest(const weft_arms *a, int64_t job)
     return best;
 }
 
-static const char *percent(double share, weft_arena *tmp)
+enum { NARROW = 8 }; /* a column of a metric, at least */
+
+/* The metrics that people read, of job `at`, or their titles where at is negative. */
+static const char *metric_cells(const weft_jobs *j, int64_t at, weft_arena *tmp)
 {
-    return isnan(share) ? "-" : weft_arena_text(tmp, "%.2f", 100 * share);
+    const char *text = "";
+    for (int i = 0; j->metrics[i].name; i++) {
+        const weft_metric *m = &j->metrics[i];
+        if (!m->title) continue;
+        const int n = (int)strlen(m->title), width = n > NARROW ? n : NARROW;
+        const double x = at < 0 ? 0 : j->metric[i][at];
+        if (at < 0)
+            text = weft_arena_text(tmp, "%s %*s", text, width, m->title);
+        else if (isnan(x))
+            text = weft_arena_text(tmp, "%s %*s", text, width, "-");
+        else if (weft_metric_is_share(m))
+            text = weft_arena_text(tmp, "%s %*.2f", text, width, 100 * x);
+        else
+            text = weft_arena_text(tmp, "%s %*.5g", text, width, x);
+    }
+    return text;
 }
 
 static void print_trials(const weft_summary *s, weft_arena *tmp)
@@ -117,29 +124,33 @@ static void print_trials(const weft_summary *s, weft_arena *tmp)
     const weft_jobs *j = &s->jobs;
     trial *list = WEFT_NEW(tmp, trial, j->n);
     const int64_t n = rank_trials(j, list);
-    printf("\n%-4s %6s %6s %8s %9s %9s %8s %8s %9s %6s  %s\n", "best", "trial", "job",
-           "resource", "score", "+-", "global %", "local %", "seconds", "p",
+    printf("\n%-4s %6s %6s %8s %9s %9s%s %9s %6s  %s\n", "best", "trial", "job", "resource",
+           "score", "+-", metric_cells(j, -1, tmp), "seconds", "p",
            "likeliest configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
         const int64_t at = list[i].at, arm = likeliest(&s->arms, j->job[at]);
-        printf("%-4lld %6lld %6lld %8g %9.5f %9.5f %8s %8s %9.2f %6.3f  %s\n",
-               (long long)(i + 1), (long long)j->trial[at], (long long)j->job[at],
-               j->resource[at], j->loss[at], j->bound[at],
-               percent(j->global_error[at], tmp), percent(j->personal_error[at], tmp),
-               j->seconds[at], arm < 0 ? 0 : s->arms.after[arm],
+        printf("%-4lld %6lld %6lld %8g %9.5f %9.5f%s %9.2f %6.3f  %s\n", (long long)(i + 1),
+               (long long)j->trial[at], (long long)j->job[at], j->resource[at], j->loss[at],
+               j->bound[at], metric_cells(j, at, tmp), j->seconds[at],
+               arm < 0 ? 0 : s->arms.after[arm],
                arm < 0 ? "" : brief(weft_summary_config(s, s->arms.config[arm]), tmp));
     }
 }
 
-static void print_rounds(const weft_summary *s)
+/* Times of the rounds, and sums over them of what is counted. */
+static void print_rounds(const weft_summary *s, weft_arena *tmp)
 {
     const double wall = s->spent[0] > 0 ? s->spent[0] : 1;
     printf("rounds    %lld in %.2f s: %.1f %% computing, %.1f %% waiting, %.1f %% in "
            "collectives\n",
            (long long)s->rounds, s->spent[0], 100 * s->spent[1] / wall,
            100 * s->spent[2] / wall, 100 * s->spent[3] / wall);
-    printf("clients   %.0f averaged, %.0f diverged, %.0f lost to device or deadline\n",
-           s->fate[0], s->fate[1], s->fate[2]);
+    const char *text = "";
+    for (int i = 0; s->rows[i].name; i++)
+        if (s->rows[i].title && strcmp(s->rows[i].unit, "count") == 0)
+            text = weft_arena_text(tmp, "%s%s%.0f %s", text, *text ? ", " : "",
+                                   s->row_sum[i], s->rows[i].title);
+    if (*text) printf("in these  %s\n", text);
 }
 
 /* ---- configurations, each of which was fitted or scored -------------------------------
@@ -273,7 +284,7 @@ static void print_optimum(const weft_summary *s)
     const double best = weft_summary_value(s, "optimum")->number;
     if (isnan(best)) return;
     printf("optimum   %.8g in the space: regret of the winner %.3g\n", best,
-           weft_summary_value(s, "valid_loss")->number - best);
+           s->score[WEFT_VALID].metric[0] - best);
 }
 
 /* ", sampler tpe, mixing fedex": what is not the default; a run of old has neither. */
@@ -304,8 +315,8 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
            weft_summary_value(s, "kernel")->text, weft_summary_value(s, "version")->text,
            weft_summary_value(s, "real")->text);
     print_winner(s);
-    print_score(s, "valid");
-    print_score(s, "test");
+    print_score(s, WEFT_VALID, tmp);
+    print_score(s, WEFT_TEST, tmp);
     print_optimum(s);
     if (s->rounds > 0)
         print_trials(s, tmp);
@@ -313,29 +324,80 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
         print_ranking(s, tmp);
     print_times(s);
     print_timeline(s);
-    if (s->rounds > 0) print_rounds(s);
-    const char *arithmetic = weft_summary_value(s, "arithmetic")->text;
-    printf("digest    %s%s%s\n", weft_summary_value(s, "digest")->text,
-           arithmetic ? ", of the arithmetic alone " : "", arithmetic ? arithmetic : "");
+    if (s->rounds > 0) print_rounds(s, tmp);
+    printf("digest    %s\n", weft_summary_value(s, "digest")->text);
 }
 
 /* ---- several runs for people -------------------------------------------------------- */
 
-/* 1 if a column is shown: some run has the fact. */
-static int is_shown(const weft_summary *s, int n, int c)
+/* A column of the comparison: a fact, or a score of a part. */
+typedef struct column {
+    const weft_fact *fact;
+    int at; /* of the fact in values; part of the score */
+    const weft_metric *score;
+    const char *title;
+    int text, width;
+} column;
+
+static const char *number_cell(double x, double scale, int digits, weft_arena *tmp)
 {
-    if (!weft_facts[c].title) return 0;
+    return isnan(x) ? "-" : weft_arena_text(tmp, "%.*f", digits, scale * x);
+}
+
+static const char *cell(const column *c, const weft_summary *s, weft_arena *tmp)
+{
+    if (c->score) {
+        const int share = weft_metric_is_share(c->score);
+        return number_cell(weft_summary_score(s, c->at, c->score->name), share ? 100 : 1,
+                           share ? 2 : 5, tmp);
+    }
+    const weft_value *v = &s->value[c->at];
+    if (c->text) return v->text ? brief(v->text, tmp) : "";
+    if (c->fact->type == WHOLE) return weft_arena_text(tmp, "%lld", (long long)v->whole);
+    return number_cell(v->number, c->fact->scale, c->fact->digits, tmp);
+}
+
+/* 1 if some run has that score of the part. */
+static int is_scored(const weft_summary *s, int n, int part, const char *name)
+{
     for (int i = 0; i < n; i++)
-        if (weft_facts[c].type != NUMBER || !isnan(s[i].value[c].number)) return 1;
+        if (!isnan(weft_summary_score(&s[i], part, name))) return 1;
     return 0;
 }
 
-static const char *cell(const weft_fact *what, const weft_value *v, weft_arena *tmp)
+/* The scores of all parts that some run has: shares, or all where there are none. */
+static int score_columns(const weft_summary *s, int n, column *c, weft_arena *tmp)
 {
-    if (what->type == TEXT) return v->text ? brief(v->text, tmp) : "";
-    if (what->type == WHOLE) return weft_arena_text(tmp, "%lld", (long long)v->whole);
-    if (isnan(v->number)) return "-";
-    return weft_arena_text(tmp, "%.*f", what->digits, what->scale * v->number);
+    const weft_metric *table = weft_summary_scores(s, n, tmp);
+    int count = 0, shares = 0;
+    for (int i = 0; table[i].name; i++)
+        for (int p = 0; p < WEFT_NPART; p++)
+            shares |= weft_metric_is_share(&table[i]) && is_scored(s, n, p, table[i].name);
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int i = 0; table[i].name; i++) {
+            if (!table[i].title || weft_metric_is_share(&table[i]) != shares ||
+                !is_scored(s, n, p, table[i].name))
+                continue;
+            c[count++] = (column){
+                .at = p,
+                .score = &table[i],
+                .title = weft_arena_text(tmp, "%s %s", weft_part_name[p], table[i].title)};
+        }
+    return count;
+}
+
+/* Scores stand after the number of ranks. */
+static int columns_of(const weft_summary *s, int n, column *c, weft_arena *tmp)
+{
+    int count = 0;
+    for (int i = 0; i < WEFT_NFACT; i++) {
+        const weft_fact *fact = &weft_facts[i];
+        if (!fact->title) continue;
+        c[count++] = (column){
+            .fact = fact, .at = i, .title = fact->title, .text = fact->type == TEXT};
+        if (strcmp(fact->name, "ranks") == 0) count += score_columns(s, n, c + count, tmp);
+    }
+    return count;
 }
 
 /* Columns as wide as their widest cell; texts flush left, numbers flush right. */
@@ -344,22 +406,20 @@ static void print_comparison(const weft_summary *s, int n, weft_arena *tmp)
     int first = 3;
     for (int i = 0; i < n; i++)
         if ((int)strlen(s[i].path) > first) first = (int)strlen(s[i].path);
-    int width[WEFT_NFACT];
-    for (int c = 0; c < WEFT_NFACT; c++) {
-        width[c] = is_shown(s, n, c) ? (int)strlen(weft_facts[c].title) : 0;
-        for (int i = 0; i < n && width[c] > 0; i++) {
-            const int w = (int)strlen(cell(&weft_facts[c], &s[i].value[c], tmp));
-            if (w > width[c]) width[c] = w;
+    column c[WEFT_NFACT + WEFT_NPART * WEFT_MOST_METRICS];
+    const int count = columns_of(s, n, c, tmp);
+    for (int k = 0; k < count; k++) {
+        c[k].width = (int)strlen(c[k].title);
+        for (int i = 0; i < n; i++) {
+            const int w = (int)strlen(cell(&c[k], &s[i], tmp));
+            if (w > c[k].width) c[k].width = w;
         }
     }
     for (int i = -1; i < n; i++) {
         printf("%-*s", first, i < 0 ? "run" : s[i].path);
-        for (int c = 0; c < WEFT_NFACT; c++) {
-            if (width[c] == 0) continue;
-            const char *text =
-                i < 0 ? weft_facts[c].title : cell(&weft_facts[c], &s[i].value[c], tmp);
-            printf("  %*s", weft_facts[c].type == TEXT ? -width[c] : width[c], text);
-        }
+        for (int k = 0; k < count; k++)
+            printf("  %*s", c[k].text ? -c[k].width : c[k].width,
+                   i < 0 ? c[k].title : cell(&c[k], &s[i], tmp));
         printf("\n");
     }
 }
@@ -374,7 +434,7 @@ weft_status weft_report(const char *const *run, int n, weft_style style)
         if (style == WEFT_JSON)
             weft_report_json(s, n);
         else if (style == WEFT_CSV)
-            weft_report_csv(s, n);
+            weft_report_csv(s, n, mem);
         else if (n == 1)
             print_run(s, mem);
         else

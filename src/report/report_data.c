@@ -17,10 +17,14 @@ static void print_quoted(const char *text)
 }
 
 /* One line a run; numbers in full precision, empty where there is none. */
-void weft_report_csv(const weft_summary *s, int n)
+void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp)
 {
+    const weft_metric *score = weft_summary_scores(s, n, tmp);
     printf("run");
     for (int c = 0; c < WEFT_NFACT; c++) printf(",%s", weft_facts[c].name);
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int c = 0; score[c].name; c++)
+            printf(",%s_%s", weft_part_name[p], score[c].name);
     for (int t = 0; t < 5; t++)
         printf(",%s_min,%s_mean,%s_max", weft_time_names[t], weft_time_names[t],
                weft_time_names[t]);
@@ -35,6 +39,14 @@ void weft_report_csv(const weft_summary *s, int n)
             if (weft_facts[c].type == NUMBER && !isnan(v->number))
                 printf("%.17g", v->number);
         }
+        for (int p = 0; p < WEFT_NPART; p++)
+            for (int c = 0; score[c].name; c++) {
+                const double x = weft_summary_score(&s[i], p, score[c].name);
+                if (isnan(x))
+                    putchar(',');
+                else
+                    printf(",%.17g", x);
+            }
         for (int t = 0; t < 5; t++)
             printf(",%.9g,%.9g,%.9g", s[i].times[t][0], s[i].times[t][1], s[i].times[t][2]);
         printf("\n");
@@ -68,6 +80,13 @@ static void json_facts(yajl_gen g, const weft_summary *s)
         if (weft_facts[c].type == WHOLE) yajl_gen_integer(g, s->value[c].whole);
         if (weft_facts[c].type == NUMBER) json_number(g, s->value[c].number);
     }
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int c = 0; c < WEFT_MOST_SCORES && s->scores[c].name; c++) {
+            char name[128];
+            snprintf(name, sizeof name, "%s_%s", weft_part_name[p], s->scores[c].name);
+            json_text(g, name);
+            json_number(g, s->score[p].metric[c]);
+        }
     json_text(g, "times");
     yajl_gen_map_open(g);
     for (int t = 0; t < 5; t++) {
@@ -79,7 +98,7 @@ static void json_facts(yajl_gen g, const weft_summary *s)
     yajl_gen_map_close(g);
 }
 
-/* Numbers that a job does not have are null; jobs of rounds have most of them. */
+/* Numbers that a job does not have are null. */
 static void json_jobs(yajl_gen g, const weft_jobs *j)
 {
     const struct {
@@ -87,16 +106,9 @@ static void json_jobs(yajl_gen g, const weft_jobs *j)
         const int64_t *whole;
         const double *number;
     } member[] = {
-        {"job", j->job, NULL},
-        {"trial", j->trial, NULL},
-        {"rounds", j->rounds, NULL},
-        {"resource", NULL, j->resource},
-        {"loss", NULL, j->loss},
-        {"bound", NULL, j->bound},
-        {"global_loss", NULL, j->global_loss},
-        {"global_error", NULL, j->global_error},
-        {"personal_loss", NULL, j->personal_loss},
-        {"personal_error", NULL, j->personal_error},
+        {"job", j->job, NULL},         {"trial", j->trial, NULL},
+        {"rounds", j->rounds, NULL},   {"resource", NULL, j->resource},
+        {"loss", NULL, j->loss},       {"bound", NULL, j->bound},
         {"seconds", NULL, j->seconds},
     };
     json_text(g, "jobs_done");
@@ -107,6 +119,10 @@ static void json_jobs(yajl_gen g, const weft_jobs *j)
             json_text(g, member[m].name);
             if (member[m].whole) yajl_gen_integer(g, member[m].whole[i]);
             if (member[m].number) json_number(g, member[m].number[i]);
+        }
+        for (int m = 0; j->metrics[m].name; m++) {
+            json_text(g, j->metrics[m].name);
+            json_number(g, j->metric[m][i]);
         }
         yajl_gen_map_close(g);
     }

@@ -24,44 +24,6 @@ const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "kernel", .object = "/", .key = "kernel", .type = TEXT},
     {.name = "blas", .object = "/", .key = "blas", .type = TEXT},
     {.name = "started", .object = "/", .key = "started", .type = TEXT},
-    {.name = "valid_loss", .object = "/winner", .key = "valid_loss", .type = NUMBER},
-    {.name = "valid_error",
-     .object = "/winner",
-     .key = "valid_error",
-     .type = NUMBER,
-     .title = "valid err %",
-     .scale = 100,
-     .digits = 2},
-    {.name = "valid_personal_loss",
-     .object = "/winner",
-     .key = "valid_personal_loss",
-     .type = NUMBER},
-    {.name = "valid_personal_error",
-     .object = "/winner",
-     .key = "valid_personal_error",
-     .type = NUMBER,
-     .title = "valid pers %",
-     .scale = 100,
-     .digits = 2},
-    {.name = "test_loss", .object = "/winner", .key = "test_loss", .type = NUMBER},
-    {.name = "test_error",
-     .object = "/winner",
-     .key = "test_error",
-     .type = NUMBER,
-     .title = "test err %",
-     .scale = 100,
-     .digits = 2},
-    {.name = "test_personal_loss",
-     .object = "/winner",
-     .key = "test_personal_loss",
-     .type = NUMBER},
-    {.name = "test_personal_error",
-     .object = "/winner",
-     .key = "test_personal_error",
-     .type = NUMBER,
-     .title = "test pers %",
-     .scale = 100,
-     .digits = 2},
     {.name = "optimum", .object = "/", .key = "optimum", .type = NUMBER},
     {.name = "setup_seconds", .object = "/", .key = "setup_seconds", .type = NUMBER},
     {.name = "search_seconds",
@@ -92,7 +54,6 @@ const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "winner_config", .object = "/winner", .key = "id", .type = WHOLE},
     {.name = "winner", .object = "/winner", .key = "text", .type = TEXT, .title = "winner"},
     {.name = "digest", .object = "/", .key = "digest", .type = TEXT, .title = "digest"},
-    {.name = "arithmetic", .object = "/", .key = "arithmetic", .type = TEXT},
 };
 
 const char *const weft_time_names[5] = {"compute", "wait", "comm", "bytes", "memory"};
@@ -161,6 +122,15 @@ static weft_status read_arms(weft_h5 *f, weft_arms *a)
     return c.st;
 }
 
+static weft_status read_table(weft_h5 *f, const char *object, const char *key,
+                              const weft_metric **table)
+{
+    const char *text;
+    TRY(weft_h5_get_attr(f, object, key, &text));
+    *table = weft_metrics_parse(text, f->mem);
+    return WEFT_OK;
+}
+
 static weft_status read_jobs(weft_h5 *f, weft_jobs *j)
 {
     columns c = columns_open(f, "events", "job");
@@ -174,10 +144,9 @@ static weft_status read_jobs(weft_h5 *f, weft_jobs *j)
     j->loss = number(&c, "loss");
     j->bound = number(&c, "bound");
     j->seconds = number(&c, "seconds");
-    j->global_loss = number(&c, "global_loss");
-    j->global_error = number(&c, "global_error");
-    j->personal_loss = number(&c, "personal_loss");
-    j->personal_error = number(&c, "personal_error");
+    TRY(c.st);
+    TRY(read_table(f, "/events", "metrics", &j->metrics));
+    for (int i = 0; j->metrics[i].name; i++) j->metric[i] = number(&c, j->metrics[i].name);
     return c.st;
 }
 
@@ -193,13 +162,29 @@ static double sum(columns *c, const char *name)
 static weft_status read_rounds(weft_h5 *f, weft_summary *s)
 {
     static const char *const spent[] = {"wall", "compute", "wait", "comm"};
-    static const char *const fate[] = {"clients", "diverged", "dropped"};
     if (!weft_h5_has(f, "/rounds")) return WEFT_OK;
     columns c = columns_open(f, "rounds", "job");
     s->rounds = c.n;
     for (int i = 0; i < 4; i++) s->spent[i] = sum(&c, spent[i]);
-    for (int i = 0; i < 3; i++) s->fate[i] = sum(&c, fate[i]);
+    TRY(c.st);
+    TRY(read_table(f, "/rounds", "columns", &s->rows));
+    for (int i = 0; s->rows[i].name; i++) s->row_sum[i] = sum(&c, s->rows[i].name);
     return c.st;
+}
+
+static weft_status read_scores(weft_h5 *f, weft_summary *s)
+{
+    TRY(read_table(f, "/winner", "scores", &s->scores));
+    for (int p = 0; p < WEFT_NPART; p++) {
+        s->score[p] = weft_scores_none();
+        for (int i = 0; i < WEFT_MOST_SCORES && s->scores[i].name; i++) {
+            const char *key =
+                weft_arena_text(f->mem, "%s_%s", weft_part_name[p], s->scores[i].name);
+            if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
+                TRY(weft_h5_get_num(f, "/winner", key, &s->score[p].metric[i]));
+        }
+    }
+    return WEFT_OK;
 }
 
 /* ---- the whole file ----------------------------------------------------------------- */
@@ -223,6 +208,7 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
     TRY(weft_h5_get_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));
     TRY(read_jobs(f, &s->jobs));
     TRY(read_rounds(f, s));
+    TRY(read_scores(f, s));
     return read_arms(f, &s->arms);
 }
 
@@ -259,4 +245,21 @@ int64_t weft_summary_place(const weft_summary *s, int64_t id)
 const char *weft_summary_config(const weft_summary *s, int64_t id)
 {
     return s->nconfig > 0 ? s->text[weft_summary_place(s, id)] : "";
+}
+
+double weft_summary_score(const weft_summary *s, int part, const char *name)
+{
+    const int i = weft_metrics_find(s->scores, name);
+    return i < 0 ? (double)NAN : s->score[part].metric[i];
+}
+
+const weft_metric *weft_summary_scores(const weft_summary *s, int n, weft_arena *mem)
+{
+    weft_metric *all = WEFT_NEW(mem, weft_metric, WEFT_MOST_METRICS + 1);
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; s[i].scores[k].name && count < WEFT_MOST_METRICS; k++)
+            if (weft_metrics_find(all, s[i].scores[k].name) < 0)
+                all[count++] = s[i].scores[k];
+    return all;
 }

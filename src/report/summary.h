@@ -3,6 +3,7 @@
 #ifndef WEFT_REPORT_SUMMARY_H
 #define WEFT_REPORT_SUMMARY_H
 
+#include "weft/data.h"
 #include "weft/report.h"
 
 /* One fact of a run: an attribute of its file. */
@@ -13,7 +14,7 @@ typedef struct weft_fact {
     double scale;      /* of the comparison's figure */
     int digits;
 } weft_fact;
-enum { WEFT_NFACT = 43 };
+enum { WEFT_NFACT = 34 };
 extern const weft_fact weft_facts[WEFT_NFACT];
 
 /* What was read of one fact; a number that the run does not have is NAN. */
@@ -26,9 +27,10 @@ typedef struct weft_value {
 /* The jobs, in the order of the file. */
 typedef struct weft_jobs {
     int64_t n;
-    int64_t *job, *trial, *rounds, *wins; /* [n] */
-    double *resource, *size, *loss, *bound, *seconds, *global_loss, *global_error,
-        *personal_loss, *personal_error; /* [n] */
+    int64_t *job, *trial, *rounds, *wins;             /* [n] */
+    double *resource, *size, *loss, *bound, *seconds; /* [n] */
+    const weft_metric *metrics;
+    double *metric[WEFT_MOST_METRICS]; /* [metrics][n] */
 } weft_jobs;
 
 /* The arms of all jobs, in the order of the file. */
@@ -46,7 +48,10 @@ typedef struct weft_summary {
     weft_arms arms;
     int64_t rounds;  /* of all jobs */
     double spent[4]; /* their seconds: wall, compute, wait, comm */
-    double fate[3];  /* clients in them: averaged, diverged, lost to device or deadline */
+    const weft_metric *rows;
+    double row_sum[WEFT_MOST_METRICS]; /* [rows] over the rounds */
+    const weft_metric *scores;
+    weft_scores score[WEFT_NPART]; /* of the winner, without counts */
     int64_t nconfig;
     int64_t *id;       /* [nconfig] */
     const char **text; /* [nconfig] */
@@ -64,7 +69,12 @@ int64_t weft_summary_place(const weft_summary *s, int64_t id);
 /* The configuration as people write it. */
 const char *weft_summary_config(const weft_summary *s, int64_t id);
 
-void weft_report_csv(const weft_summary *s, int n);
+/* The score of that name, of a part; NAN where the run has none. */
+double weft_summary_score(const weft_summary *s, int part, const char *name);
+/* The scores that any of s[n] has, as a table. Owned by mem. */
+const weft_metric *weft_summary_scores(const weft_summary *s, int n, weft_arena *mem);
+
+void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp);
 void weft_report_json(const weft_summary *s, int n);
 
 #endif

@@ -17,3 +17,17 @@ weft_status weft_put_columns(weft_h5 *f, const char *group, const weft_column *c
     }
     return WEFT_OK;
 }
+
+weft_status weft_put_table(weft_h5 *f, const char *group, const char *key,
+                           const weft_metric *table, const double *x, int64_t n)
+{
+    const int columns = weft_metrics_count(table);
+    double *buffer = WEFT_NEW(f->mem, double, n);
+    for (int i = 0; i < columns; i++) {
+        for (int64_t r = 0; r < n; r++) buffer[r] = x[r * columns + i];
+        TRY(weft_h5_put(f, weft_arena_text(f->mem, "/%s/%s", group, table[i].name),
+                        WEFT_H5_F64, 1, &n, buffer, 0, table[i].about, table[i].unit));
+    }
+    return weft_h5_put_attr(f, weft_arena_text(f->mem, "/%s", group), key,
+                            weft_metrics_text(table, f->mem));
+}

@@ -26,11 +26,16 @@ typedef struct weft_column {
 WEFT_CHECKED weft_status weft_put_columns(weft_h5 *f, const char *group,
                                           const weft_column *c, int nc, const void *rows,
                                           size_t bytes, int64_t n);
+/* Writes x[n][columns of the table] into a group that exists, and the table as its
+ * attribute `key`. */
+WEFT_CHECKED weft_status weft_put_table(weft_h5 *f, const char *group, const char *key,
+                                        const weft_metric *table, const double *x,
+                                        int64_t n);
 /* Writes /metrics, a dataset a name in the notes of results, where there are some. */
-WEFT_CHECKED weft_status weft_put_metrics(weft_h5 *f, const weft_sched *s);
+WEFT_CHECKED weft_status weft_put_metrics(weft_h5 *f, const weft_history *h);
 /* Writes /rounds and /mix, where jobs are made of rounds. */
-WEFT_CHECKED weft_status weft_put_rounds(weft_h5 *f, const weft_sched *s);
+WEFT_CHECKED weft_status weft_put_rounds(weft_h5 *f, const weft_history *h);
 /* Writes /timeline. */
-WEFT_CHECKED weft_status weft_put_timeline(weft_h5 *f, const weft_sched *s, int teams);
+WEFT_CHECKED weft_status weft_put_timeline(weft_h5 *f, const weft_history *h);
 
 #endif

@@ -5,25 +5,35 @@
 #include <math.h>
 #include <string.h>
 
-/* Scores after local training stand behind those of the shared weights. */
-static void print_score(weft_part part, const weft_scores *s)
+enum { WIDTH = 12 }; /* of a score, at least */
+
+static int width_of(const weft_metric *m)
 {
-    printf("%-6s %10.0f %12.6f", weft_part_name[part], s->count, s->loss);
-    if (isnan(s->error))
-        printf(" %9s %9s", "-", "-");
-    else
-        printf(" %9.3f %9.3f", 100 * s->error, 100 * (1 - s->error));
-    if (!isnan(s->personal_loss))
-        printf(" %12.6f %9.3f %9.3f", s->personal_loss, 100 * s->personal_error,
-               100 * (1 - s->personal_error));
+    const int n = (int)strlen(m->title ? m->title : m->name);
+    return n > WIDTH ? n : WIDTH;
+}
+
+static void print_score(const weft_metric *table, weft_part part, const weft_scores *s)
+{
+    printf("%-6s %10.0f", weft_part_name[part], s->count);
+    for (int i = 0; table && table[i].name; i++) {
+        const int width = width_of(&table[i]), share = weft_metric_is_share(&table[i]);
+        if (isnan(s->metric[i]))
+            printf(" %*s", width, "-");
+        else
+            printf(" %*.*f", width, share ? 3 : 6, (share ? 100 : 1) * s->metric[i]);
+    }
     printf("\n");
 }
 
 static void print_titles(const weft_run *r, const weft_winner *w, const char *run)
 {
+    const weft_metric *table = r->task->scores;
     printf("%s: %s\non %s\n", run, w->text, r->data.path);
-    printf("%-6s %10s %12s %9s %9s", "part", "scored", "loss", "error %", "right %");
-    if (r->data.clients) printf(" %12s %9s %9s", "personal", "error %", "right %");
+    printf("%-6s %10s", "part", "scored");
+    for (int i = 0; table && table[i].name; i++)
+        printf(" %*s", width_of(&table[i]),
+               table[i].title ? table[i].title : table[i].name);
     printf("\n");
 }
 
@@ -53,7 +63,7 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
         if (r->data.part[p].total == 0) continue;
         weft_scores s;
         TRY(r->task->score(r->task_self, &job, state.x, (weft_part)p, &s));
-        if (root) print_score((weft_part)p, &s);
+        if (root) print_score(r->task->scores, (weft_part)p, &s);
     }
     return WEFT_OK;
 }

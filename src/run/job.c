@@ -41,19 +41,16 @@ static void average_times(job_run *f)
     if (f->e->nunit == 0 || n == 0) return;
     weft_arena *tmp = weft_arena_new();
     double *t = WEFT_NEW(tmp, double, 4 * n);
+    const weft_spent *own = f->e->spent + first;
     for (int64_t i = 0; i < n; i++) {
-        const weft_round *r = &f->e->round[first + i];
-        const double own[4] = {r->wall, r->compute, r->wait, r->comm};
-        memcpy(t + 4 * i, own, sizeof own);
+        const double spent[4] = {own[i].wall, own[i].compute, own[i].wait, own[i].comm};
+        memcpy(t + 4 * i, spent, sizeof spent);
     }
     weft_sum_f64(team, t, 4 * (size_t)n, MOST_SPENT);
-    for (int64_t i = 0; i < n; i++) {
-        weft_round *r = &f->e->round[first + i];
-        r->wall = t[4 * i] / team->size;
-        r->compute = t[4 * i + 1] / team->size;
-        r->wait = t[4 * i + 2] / team->size;
-        r->comm = t[4 * i + 3] / team->size;
-    }
+    for (int64_t i = 0; i < 4 * n; i++) t[i] /= team->size;
+    for (int64_t i = 0; i < n; i++)
+        f->e->spent[first + i] =
+            (weft_spent){t[4 * i], t[4 * i + 1], t[4 * i + 2], t[4 * i + 3]};
     weft_arena_free(tmp);
 }
 
@@ -63,11 +60,11 @@ static void average_times(job_run *f)
 static weft_status save(job_run *f)
 {
     average_times(f);
+    f->e->done = f->done;
     f->e->seconds = seconds_of(f);
     f->saved = weft_now();
     const int root = f->s->team->rank == 0;
-    return weft_agree(root ? weft_checkpoint_write(f->s->trace, f->e, f->done, &f->state)
-                           : WEFT_OK,
+    return weft_agree(root ? weft_checkpoint_write(f->s->trace, f->e, &f->state) : WEFT_OK,
                       f->s->team);
 }
 
@@ -125,6 +122,21 @@ static weft_status poll(job_run *f)
     return stops ? stop(f, (int)v[0]) : WEFT_OK;
 }
 
+/* Makes sure that all ranks have the same record: that of rank 0. Collective over team. */
+static void share_record(weft_team *team, weft_job_record *e, weft_arena *mem)
+{
+    if (team->size == 1) return;
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes = 0;
+    void *packed = team->rank == 0 ? weft_job_record_pack(e, &bytes, tmp) : NULL;
+    weft_bcast(team, &bytes, sizeof bytes, 0);
+    if (!packed) packed = WEFT_NEW(tmp, char, bytes);
+    weft_bcast(team, packed, bytes, 0);
+    weft_check(team->rank == 0 || weft_job_record_unpack(e, packed, mem),
+               "job %lld is not the same on all ranks", (long long)e->job.id);
+    weft_arena_free(tmp);
+}
+
 /* ---- rounds ------------------------------------------------------------------------- */
 
 /* One unit; the row's times are those of this rank. */
@@ -135,30 +147,18 @@ static weft_status do_unit(job_run *f)
     if (e->nunit == 0)
         return s->task->step(s->task_self, &e->job, 0, &f->state, NULL, &e->res);
     const size_t k = (size_t)e->job.mix.k;
-    weft_round *row = &e->round[f->done];
+    double *row = e->row + f->done * e->ncolumn;
     weft_times_close(s->team);
     const weft_times t = s->team->times;
     const double start = weft_now();
     TRY(s->task->step(s->task_self, &e->job, f->done, &f->state, row, &e->res));
     weft_times_close(s->team);
-    row->wall = weft_now() - start;
-    row->compute = s->team->times.compute - t.compute;
-    row->wait = s->team->times.wait - t.wait;
-    row->comm = s->team->times.comm - t.comm;
+    e->spent[f->done] = (weft_spent){.wall = weft_now() - start,
+                                     .compute = s->team->times.compute - t.compute,
+                                     .wait = s->team->times.wait - t.wait,
+                                     .comm = s->team->times.comm - t.comm};
     memcpy(e->logp + (size_t)f->done * k, e->res.logp, k * sizeof *e->logp);
     return WEFT_OK;
-}
-
-/* Makes sure that all ranks have the same result: that of rank 0. Collective over team. */
-static void share_result(weft_team *team, weft_job_record *e)
-{
-    weft_arena *tmp = weft_arena_new();
-    const size_t bytes = weft_result_bytes(e->res.k);
-    char *packed = WEFT_NEW(tmp, char, bytes);
-    weft_result_pack(&e->res, packed);
-    weft_bcast(team, packed, bytes, 0);
-    weft_result_unpack(&e->res, packed);
-    weft_arena_free(tmp);
 }
 
 /* The state and rows to go on from: of a checkpoint, else of the job's beginning.
@@ -167,21 +167,20 @@ static weft_status begin(job_run *f)
 {
     weft_sched *s = f->s;
     weft_job_record *e = f->e;
-    if (s->task->units) weft_job_record_rounds(e, f->units, s->mem);
+    weft_job_record_room(e, weft_metrics_count(s->task->metrics),
+                         s->task->units ? f->units : 0, weft_metrics_count(s->task->rows),
+                         s->mem);
     weft_result_begin(&e->res, &e->job);
     if (s->trace && f->units > 1) {
-        if (s->team->rank == 0) f->done = weft_checkpoint_read(s->trace, e, &f->state);
+        if (s->team->rank == 0) weft_checkpoint_read(s->trace, e, &f->state, s->mem);
+        f->done = e->done;
         weft_bcast(s->team, &f->done, sizeof f->done, 0);
     }
     if (f->done == 0) return weft_cache_begin(s, &e->job, f->parent, &f->state);
-    const size_t done = (size_t)f->done;
     const weft_state *state = &f->state;
     weft_bcast(s->team, state->x, (size_t)state->nx * sizeof *state->x, 0);
     weft_bcast(s->team, state->aux, (size_t)state->naux * sizeof *state->aux, 0);
-    share_result(s->team, e);
-    weft_bcast(s->team, e->round, done * sizeof *e->round, 0);
-    weft_bcast(s->team, e->logp, done * (size_t)e->job.mix.k * sizeof *e->logp, 0);
-    weft_bcast(s->team, &e->seconds, sizeof e->seconds, 0);
+    share_record(s->team, e, s->mem);
     f->before = e->seconds;
     f->summed = f->done;
     return WEFT_OK;
@@ -243,7 +242,8 @@ static void finish(job_run *f)
     e->res.trial = e->job.trial;
     e->res.resource = weft_cache_resource(f->parent) + e->job.resource;
     if (isnan(e->res.loss)) e->res.loss = INFINITY;
-    share_result(f->s->team, e);
+    e->done = e->nunit;
+    share_record(f->s->team, e, f->s->mem);
     e->hash = weft_state_hash(&f->state);
     e->weights = weights_hash(f);
 }

@@ -35,19 +35,19 @@ static const char *dataset_name(const char *text, size_t n, weft_arena *mem)
     return name;
 }
 
-weft_status weft_put_metrics(weft_h5 *f, const weft_sched *s)
+weft_status weft_put_metrics(weft_h5 *f, const weft_history *h)
 {
     metrics *m = WEFT_NEW(f->mem, metrics, 1);
-    for (int64_t i = 0; i < s->n; i++)
-        for (const char *at = s->event[i].res.note; at && *at;) {
+    for (int64_t i = 0; i < h->n; i++)
+        for (const char *at = h->event[i].res.note; at && *at;) {
             const size_t name = strcspn(at, "="), word = strcspn(at, " ");
-            double *to = column_of(m, dataset_name(at, name, f->mem), s->n, f->mem);
+            double *to = column_of(m, dataset_name(at, name, f->mem), h->n, f->mem);
             if (to && name < word) to[i] = strtod(at + name + 1, NULL);
             at += word + strspn(at + word, " ");
         }
     for (int i = 0; i < m->n; i++)
         TRY(weft_h5_put(f, weft_arena_text(f->mem, "/metrics/%s", m->name[i]), WEFT_H5_F64,
-                        1, &s->n, m->value[i], 0,
+                        1, &h->n, m->value[i], 0,
                         "as the job gave it last: one row a row of /events; nan: not given",
                         "its own"));
     return WEFT_OK;

@@ -9,9 +9,8 @@
 #include <time.h>
 
 typedef struct event_row {
-    int64_t job, trial, from, round, rounds, wins, k, alive, iterations;
-    double resource, size, loss, bound, valid_loss, valid_error, global_loss, global_error,
-        personal_loss, personal_error, train_loss, cost, seconds, residual, regret;
+    int64_t job, trial, from, round, rounds, wins, k, alive;
+    double resource, size, loss, bound, cost, seconds, regret;
 } event_row;
 
 static const weft_column event_columns[] = {
@@ -26,7 +25,6 @@ static const weft_column event_columns[] = {
                "choice"),
     WEFT_WHOLE(event_row, k, "configurations in the mixture", "count"),
     WEFT_WHOLE(event_row, alive, "configurations with a probability above 0", "count"),
-    WEFT_WHOLE(event_row, iterations, "of the fit", "count"),
     WEFT_NUMBER(event_row, resource, "given to the trial in all", "the task's unit"),
     WEFT_NUMBER(event_row, size, "share of the full number of features", "1"),
     WEFT_NUMBER(event_row, loss,
@@ -37,25 +35,14 @@ static const weft_column event_columns[] = {
     WEFT_NUMBER(
         event_row, bound,
         "half the width of the 95 % interval of the score: of the last weights where "
-        "clients were evaluated at the end, else of the mean over the rounds pooled; 0: "
-        "none (fmap), or all clients evaluated; nan: fewer than two clients",
+        "clients were evaluated at the end, else of the mean over the rounds pooled; "
+        "0: it is exact; nan: not known",
         "loss or 1"),
-    WEFT_NUMBER(event_row, valid_loss, "mean validation loss under the mixture", "loss"),
-    WEFT_NUMBER(event_row, valid_error, "share of wrong answers under the mixture", "1"),
-    WEFT_NUMBER(event_row, global_loss, "of the server's weights; nan: not scored", "loss"),
-    WEFT_NUMBER(event_row, global_error, "of the server's weights; nan: not scored", "1"),
-    WEFT_NUMBER(event_row, personal_loss, "after local training; nan: not scored", "loss"),
-    WEFT_NUMBER(event_row, personal_error, "after local training; nan: not scored", "1"),
-    WEFT_NUMBER(event_row, train_loss,
-                "objective of the fit per training sample; fed: mean over the local steps "
-                "of clients that did not diverge",
-                "loss"),
     WEFT_NUMBER(event_row, cost, "as the task accounts for it", "the task's unit"),
     WEFT_NUMBER(event_row, seconds, "that the job took", "s"),
-    WEFT_NUMBER(event_row, residual, "relative residual of the fit", "1"),
     WEFT_NUMBER(event_row, regret,
-                "valid_loss above the optimum of the space; nan where the task does not "
-                "know that",
+                "the first metric of the job above the optimum of the space; nan where the "
+                "task does not know that",
                 "loss"),
 };
 
@@ -80,23 +67,13 @@ static const weft_column arm_columns[] = {
 
 /* ---- parts of the file -------------------------------------------------------------- */
 
-/* What no configuration of the space can beat that gets no more resource than the trial
- * that got most; NAN: not known. */
-static double optimum(const weft_sched *s)
+static weft_status put_events(weft_h5 *f, const weft_history *h)
 {
-    double most = 0;
-    if (!s->task->optimum) return NAN;
-    for (int64_t i = 0; i < s->n; i++) most = fmax(most, s->event[i].res.resource);
-    return s->task->optimum(s->task_self, most);
-}
-
-static weft_status put_events(weft_h5 *f, const weft_sched *s)
-{
-    const double least = optimum(s);
-    if (!isnan(least)) TRY(weft_h5_put_num(f, "/", "optimum", least));
-    event_row *row = WEFT_NEW(f->mem, event_row, s->n);
-    for (int64_t i = 0; i < s->n; i++) {
-        const weft_job_record *e = &s->event[i];
+    const int nmetric = weft_metrics_count(h->tables.metrics);
+    event_row *row = WEFT_NEW(f->mem, event_row, h->n);
+    double *metric = WEFT_NEW(f->mem, double, h->n *nmetric);
+    for (int64_t i = 0; i < h->n; i++) {
+        const weft_job_record *e = &h->event[i];
         row[i] = (event_row){.job = e->job.id,
                              .trial = e->job.trial,
                              .from = e->job.from,
@@ -105,40 +82,35 @@ static weft_status put_events(weft_h5 *f, const weft_sched *s)
                              .wins = e->job.eligibility,
                              .k = e->job.mix.k,
                              .alive = weft_mix_alive(&e->job.mix),
-                             .iterations = e->res.iterations,
                              .resource = e->res.resource,
                              .size = e->job.feature_fraction,
                              .loss = e->res.loss,
                              .bound = e->res.bound,
-                             .valid_loss = e->res.valid_loss,
-                             .valid_error = e->res.valid_error,
-                             .global_loss = e->res.global_loss,
-                             .global_error = e->res.global_error,
-                             .personal_loss = e->res.personal_loss,
-                             .personal_error = e->res.personal_error,
-                             .train_loss = e->res.train_loss,
                              .cost = e->res.cost,
                              .seconds = e->seconds,
-                             .residual = e->res.residual,
-                             .regret = e->res.valid_loss - least};
+                             .regret = nmetric > 0 ? e->res.metric[0] - h->optimum : NAN};
+        if (nmetric > 0)
+            memcpy(metric + i * nmetric, e->res.metric, (size_t)nmetric * sizeof *metric);
     }
-    return weft_put_columns(f, "events", event_columns, WEFT_COUNT(event_columns), row,
-                            sizeof *row, s->n);
+    if (!isnan(h->optimum)) TRY(weft_h5_put_num(f, "/", "optimum", h->optimum));
+    TRY(weft_put_columns(f, "events", event_columns, WEFT_COUNT(event_columns), row,
+                         sizeof *row, h->n));
+    return weft_put_table(f, "events", "metrics", h->tables.metrics, metric, h->n);
 }
 
 /* One row for each arm of each job that was alive or scored. */
-static weft_status put_arms(weft_h5 *f, const weft_sched *s)
+static weft_status put_arms(weft_h5 *f, const weft_history *h)
 {
     int64_t room = 0, n = 0;
-    for (int64_t i = 0; i < s->n; i++) room += s->event[i].job.mix.k;
+    for (int64_t i = 0; i < h->n; i++) room += h->event[i].job.mix.k;
     arm_row *row = WEFT_NEW(f->mem, arm_row, room);
-    for (int64_t i = 0; i < s->n; i++) {
-        const weft_mix *m = &s->event[i].job.mix;
-        const weft_result *r = &s->event[i].res;
+    for (int64_t i = 0; i < h->n; i++) {
+        const weft_mix *m = &h->event[i].job.mix;
+        const weft_result *r = &h->event[i].res;
         for (int a = 0; a < m->k; a++) {
             if (!(m->logp[a] > -INFINITY) && !(r->arm_count[a] > 0)) continue;
             const double samples = r->arm_count[a] > 0 ? r->arm_count[a] : NAN;
-            row[n++] = (arm_row){.job = s->event[i].job.id,
+            row[n++] = (arm_row){.job = h->event[i].job.id,
                                  .config = m->id[a],
                                  .p = exp(m->logp[a]),
                                  .after = exp(r->logp[a]),
@@ -153,25 +125,25 @@ static weft_status put_arms(weft_h5 *f, const weft_sched *s)
 }
 
 /* The configurations that took part, by rising id: each trial's are those of its jobs. */
-static weft_status put_configs(weft_h5 *f, const weft_run *r, const weft_sched *s)
+static weft_status put_configs(weft_h5 *f, const weft_history *h)
 {
     int64_t most = 0, n = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        for (int a = 0; a < s->event[i].job.mix.k; a++)
-            if (s->event[i].job.mix.id[a] >= most) most = s->event[i].job.mix.id[a] + 1;
+    for (int64_t i = 0; i < h->n; i++)
+        for (int a = 0; a < h->event[i].job.mix.k; a++)
+            if (h->event[i].job.mix.id[a] >= most) most = h->event[i].job.mix.id[a] + 1;
     const double **conf = WEFT_NEW(f->mem, const double *, most);
-    for (int64_t i = 0; i < s->n; i++) {
-        const weft_mix *m = &s->event[i].job.mix;
+    for (int64_t i = 0; i < h->n; i++) {
+        const weft_mix *m = &h->event[i].job.mix;
         for (int a = 0; a < m->k; a++) conf[m->id[a]] = m->conf + (size_t)a * m->dim;
     }
-    const int dim = r->space.dim;
+    const int dim = h->tables.dim;
     int64_t *id = WEFT_NEW(f->mem, int64_t, most);
     double *value = WEFT_NEW(f->mem, double, (size_t)most *dim);
     const char **text = WEFT_NEW(f->mem, const char *, most);
     for (int64_t i = 0; i < most; i++) {
         if (!conf[i]) continue;
         char shown[1024];
-        weft_space_show(&r->space, conf[i], shown, sizeof shown);
+        weft_axes_show(h->tables.axis, dim, conf[i], shown, sizeof shown);
         text[n] = weft_arena_text(f->mem, "%s", shown);
         if (dim > 0) memcpy(value + n * dim, conf[i], (size_t)dim * sizeof *value);
         id[n++] = i;
@@ -179,7 +151,7 @@ static weft_status put_configs(weft_h5 *f, const weft_run *r, const weft_sched *
     const char **axis = WEFT_NEW(f->mem, const char *, dim);
     for (int i = 0; i < dim; i++) {
         char name[128];
-        weft_axis_name(&r->space.axis[i], name, sizeof name);
+        weft_axis_name(&h->tables.axis[i], name, sizeof name);
         axis[i] = weft_arena_text(f->mem, "%s", name);
     }
     const int64_t shape[2] = {n, dim};
@@ -229,15 +201,15 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
     TRY(weft_conf_set(&c, "run.sampler=space"));
     TRY(weft_conf_set(&c, "run.mixing=none"));
     if (o->run->task->units || o->run->task->resource > 1)
-        TRY(weft_conf_set(&c, weft_arena_text(mem, "random.resource=%.17g",
-                                              o->sched->winner.res.resource)));
+        TRY(weft_conf_set(
+            &c, weft_arena_text(mem, "random.resource=%.17g", o->winner->res.resource)));
     *text = weft_conf_echo(&c, mem);
     return WEFT_OK;
 }
 
 static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
 {
-    const weft_job_record *e = &o->sched->winner;
+    const weft_job_record *e = o->winner;
     const int64_t dim = e->job.mix.dim;
     double *conf = WEFT_NEW(f->mem, double, dim);
     weft_winner_conf(e, conf);
@@ -248,6 +220,7 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
     TRY(weft_h5_put(f, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
                     "its configuration; axes in /configs/axis", "the option's own"));
     weft_winner w = {.config = config,
+                     .scores = o->history.tables.scores,
                      .text = text,
                      .size = e->job.feature_fraction,
                      .id = e->job.mix.id[weft_winner_arm(e)],
@@ -287,11 +260,10 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
     const weft_run *r = o->run;
     const time_t began = (time_t)o->began;
     struct tm utc;
-    char started[32] = "", digest[17], arithmetic[17];
+    char started[32] = "", digest[17];
     if (gmtime_r(&began, &utc))
         strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)o->digest);
-    snprintf(arithmetic, sizeof arithmetic, "%016llx", (unsigned long long)o->arithmetic);
     const struct {
         const char *key, *text;
     } texts[] = {
@@ -312,7 +284,6 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
         {"started", started},
         {"config", o->config},
         {"digest", digest},
-        {"arithmetic", arithmetic},
     };
     const struct {
         const char *key;
@@ -334,9 +305,9 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
     TRY(weft_h5_put_long(f, "/", "seed", r->opts.seed));
     TRY(weft_h5_put_long(f, "/", "configs", r->space.count));
     int64_t rounds = 0;
-    for (int64_t i = 0; i < o->sched->n; i++) rounds += o->sched->event[i].nunit;
+    for (int64_t i = 0; i < o->history.n; i++) rounds += o->history.event[i].nunit;
     TRY(weft_h5_put_long(f, "/", "rounds", rounds));
-    return weft_h5_put_long(f, "/", "jobs", o->sched->n);
+    return weft_h5_put_long(f, "/", "jobs", o->history.n);
 }
 
 weft_status weft_run_write(const char *path, const weft_outcome *o)
@@ -346,12 +317,12 @@ weft_status weft_run_write(const char *path, const weft_outcome *o)
     weft_status st = weft_h5_create(&f, path, mem);
     if (st == WEFT_OK) {
         st = put_head(&f, o);
-        if (st == WEFT_OK) st = put_events(&f, o->sched);
-        if (st == WEFT_OK) st = weft_put_metrics(&f, o->sched);
-        if (st == WEFT_OK) st = weft_put_rounds(&f, o->sched);
-        if (st == WEFT_OK) st = weft_put_timeline(&f, o->sched, o->run->teams);
-        if (st == WEFT_OK) st = put_arms(&f, o->sched);
-        if (st == WEFT_OK) st = put_configs(&f, o->run, o->sched);
+        if (st == WEFT_OK) st = put_events(&f, &o->history);
+        if (st == WEFT_OK) st = weft_put_metrics(&f, &o->history);
+        if (st == WEFT_OK) st = weft_put_rounds(&f, &o->history);
+        if (st == WEFT_OK) st = weft_put_timeline(&f, &o->history);
+        if (st == WEFT_OK) st = put_arms(&f, &o->history);
+        if (st == WEFT_OK) st = put_configs(&f, &o->history);
         if (st == WEFT_OK) st = put_winner(&f, o);
         if (st == WEFT_OK) st = put_times(&f, o);
         if (st == WEFT_OK) st = weft_h5_commit(&f);

@@ -35,7 +35,7 @@ static void make_up(const weft_job *job, weft_result *res)
     res->job = job->id;
     res->trial = job->trial;
     res->resource = job->resource;
-    res->loss = res->valid_loss = res->valid_error = 0.5;
+    res->loss = 0.5;
     memcpy(res->logp, job->mix.logp, (size_t)res->k * sizeof *res->logp);
     for (int i = 0; i < res->k; i++) {
         res->arm_count[i] = 2;
@@ -71,7 +71,7 @@ static void drive(weft_run *r, plan *p)
         if (asked == WEFT_JOB) {
             job.id = p->jobs;
             add_cost(r, &job, p);
-            weft_result res = weft_result_new(job.mix.k, tmp);
+            weft_result res = weft_result_new(job.mix.k, 0, tmp);
             make_up(&job, &res);
             weft_search_tell(&r->search, &res);
         }
@@ -102,12 +102,13 @@ static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
     weft_state state = weft_state_new(r->task, r->task_self, &e->job, tmp);
     weft_result_begin(&e->res, &e->job);
     if (r->task->start) r->task->start(r->task_self, &e->job, &state);
+    weft_job_record_room(e, weft_metrics_count(r->task->metrics), 0, 0, r->mem);
     const double start = weft_now();
     weft_status st = WEFT_OK;
     int32_t on = 1;
     for (int64_t u = 0; u < p->units[i] && on && st == WEFT_OK; u++) {
-        weft_round row = {0};
-        st = r->task->step(r->task_self, &e->job, u, &state, &row, &e->res);
+        double row[WEFT_MOST_METRICS] = {0};
+        st = r->task->step(r->task_self, &e->job, u, &state, row, &e->res);
         p->done++;
         p->work += p->flops[i] / (double)p->units[i];
         on = weft_now() - start < seconds;

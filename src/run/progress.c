@@ -9,11 +9,23 @@
 
 #define MOST_PLAIN 1e6 /* scores from here on are written with an exponent */
 
-/* Of local training where validation was not scored. */
-static double loss_of(const weft_round *r)
+/* "after_loss 2.81": the first of the row's numbers that was measured. */
+static const char *first_of(const weft_metric *table, const double *row, weft_arena *tmp)
 {
-    if (!isnan(r->after_loss)) return r->after_loss;
-    return isnan(r->before_loss) ? r->train_loss : r->before_loss;
+    for (int i = 0; table && table[i].name; i++)
+        if (!isnan(row[i])) return weft_arena_text(tmp, "%s %.5f,", table[i].name, row[i]);
+    return "";
+}
+
+/* "error 12.34 %,": what of the job's metrics has a title and was measured. */
+static const char *titled(const weft_metric *table, const weft_result *res, weft_arena *tmp)
+{
+    const char *text = "";
+    for (int i = 0; i < res->nmetric && table && table[i].name; i++)
+        if (table[i].title && !isnan(res->metric[i]))
+            text = weft_arena_text(tmp, "%s %s,", text,
+                                   weft_metric_show(&table[i], res->metric[i], tmp));
+    return text;
 }
 
 void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds)
@@ -25,16 +37,17 @@ void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, doub
     if (now - s->shown < (terminal ? REDRAW : RELOG)) return;
     s->shown = now;
     const double rate = seconds > 0 ? (double)done / seconds : 0;
-    char text[160];
-    snprintf(text, sizeof text,
-             "round %lld of %lld in job %lld: loss %.5f, %.3g rounds/s, %.0f s left for it",
-             (long long)done, (long long)e->nunit, (long long)e->job.id,
-             loss_of(&e->round[done - 1]), rate,
-             rate > 0 ? (double)(e->nunit - done) / rate : 0);
+    weft_arena *tmp = weft_arena_new();
+    const char *text = weft_arena_text(
+        tmp, "round %lld of %lld in job %lld: %s %.3g rounds/s, %.0f s left for it",
+        (long long)done, (long long)e->nunit, (long long)e->job.id,
+        first_of(s->task->rows, e->row + (done - 1) * e->ncolumn, tmp), rate,
+        rate > 0 ? (double)(e->nunit - done) / rate : 0);
     if (terminal)
         weft_progress("%s", text);
     else
         weft_log(WEFT_INFO, "%s", text);
+    weft_arena_free(tmp);
 }
 
 void weft_show_job(weft_sched *s, const weft_job_record *e)
@@ -43,20 +56,20 @@ void weft_show_job(weft_sched *s, const weft_job_record *e)
     const double spent = weft_now() - s->begun;
     const int64_t ran = s->known - s->replayed, left = all > s->known ? all - s->known : 0;
     const double rate = spent > 0 ? (double)ran / spent : 0;
-    char text[200], where[32] = "", rounds[32] = "", score[32], error[32] = "";
+    char where[32] = "", rounds[32] = "", score[32];
+    weft_arena *tmp = weft_arena_new();
     snprintf(score, sizeof score, e->res.loss < MOST_PLAIN ? "%.5f" : "%.5g", e->res.loss);
     if (s->teams > 1) snprintf(where, sizeof where, " by team %lld", (long long)e->team);
     if (e->nunit > 0) snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)e->nunit);
-    if (!isnan(e->res.valid_error))
-        snprintf(error, sizeof error, " error %.2f %%,", 100 * e->res.valid_error);
-    snprintf(text, sizeof text,
-             "job %lld of %lld%s:%s k = %d, score %s,%s %.2f s; %.3g jobs/s, %.0f s left",
-             (long long)s->known, (long long)(all > s->known ? all : s->known), where,
-             rounds, weft_mix_alive(&e->job.mix), score, error, e->seconds, rate,
-             rate > 0 ? (double)left / rate : 0);
+    const char *text = weft_arena_text(
+        tmp, "job %lld of %lld%s:%s k = %d, score %s,%s %.2f s; %.3g jobs/s, %.0f s left",
+        (long long)s->known, (long long)(all > s->known ? all : s->known), where, rounds,
+        weft_mix_alive(&e->job.mix), score, titled(s->task->metrics, &e->res, tmp),
+        e->seconds, rate, rate > 0 ? (double)left / rate : 0);
     s->shown = weft_now();
     if (isatty(STDERR_FILENO))
         weft_progress("%s", text);
     else
         weft_log(WEFT_INFO, "%s", text);
+    weft_arena_free(tmp);
 }

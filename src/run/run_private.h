@@ -65,45 +65,6 @@ double weft_host_memory(void);
 
 /* ---- jobs that are done ------------------------------------------------------------- */
 
-typedef struct weft_job_record {
-    weft_job job; /* with its own mixture */
-    weft_result res;
-    int64_t parent;    /* job whose state it began with; -1: afresh */
-    int64_t worker;    /* simulated, that had it */
-    double start, end; /* virtual seconds */
-    int64_t team;      /* that did it */
-    double began;      /* real seconds after the search began, over all sessions */
-    double seconds;    /* that the task took */
-    int kept;          /* 1: the state after it was written */
-    uint64_t hash;     /* of the state after it */
-    uint64_t weights;  /* hash of its tensors alone */
-    int64_t nunit;     /* rows of rounds; 0 where the task makes none */
-    weft_round *round; /* [nunit] */
-    double *logp;      /* [nunit][k] log-probabilities after each */
-} weft_job_record;
-
-/* An event of a job that is to be done: results empty, the mixture copied. */
-weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
-/* Makes room for the rows of n rounds. */
-void weft_job_record_rounds(weft_job_record *e, int64_t n, weft_arena *mem);
-/* The packed form of a job, for journal, checkpoint and digest. Owned by mem. */
-void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
-/* The packed form of an event, for journal and messages. Owned by mem. */
-void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
-/* 1 if the bytes are an event's; *job is its id. */
-int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
-/* When the packed event ended, real seconds after the search began. */
-double weft_job_record_ended(const void *packed);
-/* Fills the rest of an event whose job is known. Returns 0 where that is not the packed
- * event's job. */
-int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem);
-/* Digest of the arithmetic alone: of each job, in order of id, the loss, the
- * log-probabilities after it and the hash of its weights. However jobs are described,
- * recorded or scheduled, it stays as long as the numbers do. */
-uint64_t weft_job_record_arithmetic(const weft_job_record *e, int64_t n);
-/* Digest of the events, in order, without costs and the seconds that were measured. */
-uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n);
-
 weft_merit weft_job_record_merit(const weft_job_record *e);
 /* The arm of its mixture that won: the likeliest after the job, ties by lower score. */
 int weft_winner_arm(const weft_job_record *e);
@@ -204,14 +165,16 @@ void weft_trace_close(weft_trace *t, int done);
 
 /* The file of a job's checkpoint. Owned by mem. */
 const char *weft_checkpoint_name(const weft_trace *t, int64_t job, weft_arena *mem);
-/* Checkpoint of a job in flight: the event's rows of `done` rounds, its result so far, the
- * state after them, the seconds they took. Local. */
+/* Checkpoint of a job in flight: its record so far, with `done` rows, and the state
+ * after these. Local. */
 WEFT_CHECKED weft_status weft_checkpoint_write(const weft_trace *t,
-                                               const weft_job_record *e, int64_t done,
+                                               const weft_job_record *e,
                                                const weft_state *state);
-/* Reads it. Returns the rounds done; 0, with one warning, where it is damaged or of another
- * job, and 0 where there is none: then nothing is touched. Local. */
-int64_t weft_checkpoint_read(const weft_trace *t, weft_job_record *e, weft_state *state);
+/* Reads it. e->done stays 0, with one warning, where it is damaged or of another job, and
+ * where there is none: then it is as before the first unit. What the record has no room for
+ * is owned by mem. Local. */
+void weft_checkpoint_read(const weft_trace *t, weft_job_record *e, weft_state *state,
+                          weft_arena *mem);
 
 /* ---- virtual time ------------------------------------------------------------------- */
 
@@ -375,10 +338,31 @@ int weft_signals_seen(void); /* number of the last one caught, or 0 */
 
 /* ---- run file ----------------------------------------------------------------------- */
 
+/* Names of the numbers that jobs bring: what one must know to read their records. */
+typedef struct weft_tables {
+    const weft_metric *metrics, *rows, *scores;
+    int dim;
+    const weft_axis *axis; /* [dim]; their options are known by name, type and words alone
+                              where they come from a journal */
+} weft_tables;
+
+/* The jobs of a run: what the tables of the run file are made of. */
+typedef struct weft_history {
+    weft_tables tables;
+    int64_t n;
+    const weft_job_record *event; /* [n] by id */
+    double optimum;               /* of the space, NAN: not known */
+    int teams;
+    int64_t workers;           /* that there were */
+    double overhead, makespan; /* virtual seconds: of a job; of all */
+    double seconds;            /* of the search */
+} weft_history;
+
 /* What is written to a run file beside the events. */
 typedef struct weft_outcome {
     const weft_run *run;
-    const weft_sched *sched;
+    weft_history history;
+    const weft_job_record *winner;
     const char *config; /* text */
     const char *hosts;
     const weft_state *state; /* of the winner */
@@ -388,7 +372,7 @@ typedef struct weft_outcome {
     weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
     double setup, search, refit, test; /* seconds */
     double times[5][3];                /* compute wait comm bytes memory, min mean max */
-    uint64_t digest, arithmetic;
+    uint64_t digest;
 } weft_outcome;
 
 /* Writes the run file, by rank 0 alone. Local. */
@@ -403,6 +387,7 @@ typedef struct weft_winner {
     int ntensor;
     weft_tensor tensor[WEFT_MOST_TENSORS]; /* [ntensor] in state */
     const real *state;
+    const weft_metric *scores;     /* their table */
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
     weft_likeness like;            /* of the data it was trained on */
     const char *origin[4];         /* as read: tuner, data and digests of the run */

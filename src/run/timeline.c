@@ -24,13 +24,12 @@ static const weft_column columns[] = {
     WEFT_NUMBER(timeline_row, ended, "real time at which the team had done it", "s"),
 };
 
-weft_status weft_put_timeline(weft_h5 *f, const weft_sched *s, int teams)
+weft_status weft_put_timeline(weft_h5 *f, const weft_history *h)
 {
-    timeline_row *row = WEFT_NEW(f->mem, timeline_row, s->n);
-    const weft_flights *q = &s->flights;
+    timeline_row *row = WEFT_NEW(f->mem, timeline_row, h->n);
     double busy = 0, real_busy = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        const weft_job_record *e = &s->event[i];
+    for (int64_t i = 0; i < h->n; i++) {
+        const weft_job_record *e = &h->event[i];
         row[i] = (timeline_row){.job = e->job.id,
                                 .trial = e->job.trial,
                                 .parent = e->parent,
@@ -40,17 +39,16 @@ weft_status weft_put_timeline(weft_h5 *f, const weft_sched *s, int teams)
                                 .end = e->end,
                                 .began = e->began,
                                 .ended = e->began + e->seconds};
-        busy += e->end - e->start - q->overhead;
+        busy += e->end - e->start - h->overhead;
         real_busy += e->seconds;
     }
     TRY(weft_put_columns(f, "timeline", columns, WEFT_COUNT(columns), row, sizeof *row,
-                         s->n));
-    const double workers = (double)(s->workers > 0 ? s->workers : q->workers);
-    TRY(weft_h5_put_long(f, "/timeline", "workers", (int64_t)workers));
-    TRY(weft_h5_put_num(f, "/timeline", "overhead", q->overhead));
-    TRY(weft_h5_put_num(f, "/timeline", "makespan", q->now));
+                         h->n));
+    TRY(weft_h5_put_long(f, "/timeline", "workers", h->workers));
+    TRY(weft_h5_put_num(f, "/timeline", "overhead", h->overhead));
+    TRY(weft_h5_put_num(f, "/timeline", "makespan", h->makespan));
     TRY(weft_h5_put_num(f, "/timeline", "utilisation",
-                        q->now > 0 ? busy / (workers * q->now) : 0));
+                        h->makespan > 0 ? busy / ((double)h->workers * h->makespan) : 0));
     return weft_h5_put_num(f, "/timeline", "team_utilisation",
-                           s->seconds > 0 ? real_busy / (teams * s->seconds) : 0);
+                           h->seconds > 0 ? real_busy / (h->teams * h->seconds) : 0);
 }

@@ -78,7 +78,7 @@ static weft_status look(weft_team *team, const char *path, const char *before)
 static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part part)
 {
     TRY(look(r->team, r->opts.output, "the winner was scored"));
-    const weft_job_record *e = &o->sched->winner;
+    const weft_job_record *e = o->winner;
     weft_job job = e->job;
     if (r->task->mixes && r->task->mixes(r->task_self)) {
         job.mix.logp = e->res.logp;
@@ -90,15 +90,26 @@ static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part pa
     return r->task->score(r->task_self, &job, o->state->x, part, &o->score[part]);
 }
 
+/* The metrics of a job that are scores of the validation part. */
+static void known_scores(const weft_run *r, const weft_job_record *e, weft_scores *out)
+{
+    const weft_metric *score = r->task->scores;
+    for (int i = 0; score && score[i].name; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "valid_%s", score[i].name);
+        const int m = weft_metrics_find(r->task->metrics, name);
+        if (m >= 0) out->metric[i] = e->res.metric[m];
+    }
+}
+
 /* A fit of one configuration was scored on all validation samples; rounds score samples of
  * the clients, under a mixture that moves. */
 static weft_status score_parts(const weft_run *r, weft_outcome *o)
 {
-    const weft_job_record *e = &o->sched->winner;
-    for (int p = 0; p < WEFT_NPART; p++) o->score[p] = (weft_scores){NAN, NAN, NAN, NAN, 0};
+    const weft_job_record *e = o->winner;
+    for (int p = 0; p < WEFT_NPART; p++) o->score[p] = weft_scores_none();
     if (e->job.mix.k == 1 && !r->task->units) {
-        o->score[WEFT_VALID].loss = e->res.valid_loss;
-        o->score[WEFT_VALID].error = e->res.valid_error;
+        known_scores(r, e, &o->score[WEFT_VALID]);
     } else if (r->data.part[WEFT_VALID].total > 0) {
         TRY(score_winner(r, o, WEFT_VALID));
     }
@@ -120,11 +131,31 @@ static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
     return weft_agree(st, r->world);
 }
 
-static uint64_t run_digest(const weft_outcome *o)
+/* What no configuration of the space can beat that gets no more resource than the trial
+ * that got most; NAN: not known. */
+static double optimum(const weft_sched *s)
 {
-    const uint64_t events = weft_job_record_digest(o->sched->event, o->sched->n);
-    const size_t n = (size_t)weft_tensors_size(o->ntensor, o->tensor);
-    return weft_hash(o->state->x, n * sizeof *o->state->x, events);
+    double most = 0;
+    if (!s->task->optimum) return NAN;
+    for (int64_t i = 0; i < s->n; i++) most = fmax(most, s->event[i].res.resource);
+    return s->task->optimum(s->task_self, most);
+}
+
+static weft_history history_of(const weft_run *r, const weft_sched *s)
+{
+    return (weft_history){.tables = {.metrics = r->task->metrics,
+                                     .rows = r->task->rows,
+                                     .scores = r->task->scores,
+                                     .dim = r->space.dim,
+                                     .axis = r->space.axis},
+                          .n = s->n,
+                          .event = s->event,
+                          .optimum = optimum(s),
+                          .teams = r->teams,
+                          .workers = s->workers > 0 ? s->workers : s->flights.workers,
+                          .overhead = s->flights.overhead,
+                          .makespan = s->flights.now,
+                          .seconds = s->seconds};
 }
 
 /* Scores, writes and prints the result. Collective. */
@@ -132,14 +163,14 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
                             weft_outcome *o)
 {
     o->run = r;
-    o->sched = s;
+    o->winner = &s->winner;
     o->ntensor = r->task->tensors(r->task_self, s->winner.job.feature_fraction, o->tensor);
     o->began = t->began;
     o->search = s->seconds;
     o->refit = refit_seconds(s);
     TRY(score(r, s, o));
-    o->digest = run_digest(o);
-    o->arithmetic = weft_job_record_arithmetic(s->event, s->n);
+    o->digest = weft_job_record_digest(s->event, s->n);
+    o->history = history_of(r, s);
     collect_times(r, o);
     const int root = r->world->rank == 0;
     weft_activity_set("writes the run file", -1, -1);

@@ -18,43 +18,36 @@ static const char *path_of(const char *tensor, weft_arena *mem)
 /* What a file says of the run that found the winner. */
 static const char *const origin[] = {"tuner", "data", "data_digest", "digest"};
 
-/* Scores of a part, attributes of /winner: "test_error". */
-enum { NSCORE = 4 };
-
-static double *score_at(weft_scores *s, int i)
+/* A score of a part, attribute of /winner: "test_error". */
+static const char *score_key(int part, const weft_metric *score, weft_arena *mem)
 {
-    double *const at[NSCORE] = {&s->loss, &s->error, &s->personal_loss, &s->personal_error};
-    return at[i];
-}
-
-static const char *score_key(int part, int i, weft_arena *mem)
-{
-    static const char *const what[NSCORE] = {"loss", "error", "personal_loss",
-                                             "personal_error"};
-    return weft_arena_text(mem, "%s_%s", weft_part_name[part], what[i]);
+    return weft_arena_text(mem, "%s_%s", weft_part_name[part], score->name);
 }
 
 static weft_status put_scores(const weft_winner *w, weft_h5 *f)
 {
     for (int p = 0; p < WEFT_NPART; p++)
-        for (int i = 0; i < NSCORE; i++) {
-            weft_scores s = w->score[p];
-            const double x = *score_at(&s, i);
-            if (!isnan(x)) TRY(weft_h5_put_num(f, "/winner", score_key(p, i, f->mem), x));
+        for (int i = 0; w->scores && w->scores[i].name; i++) {
+            const double x = w->score[p].metric[i];
+            const char *key = score_key(p, &w->scores[i], f->mem);
+            if (!isnan(x)) TRY(weft_h5_put_num(f, "/winner", key, x));
         }
-    return WEFT_OK;
+    return weft_h5_put_attr(f, "/winner", "scores", weft_metrics_text(w->scores, f->mem));
 }
 
 static weft_status read_scores(weft_winner *w, weft_h5 *f)
 {
-    for (int p = 0; p < WEFT_NPART; p++)
-        for (int i = 0; i < NSCORE; i++) {
-            const char *key = score_key(p, i, f->mem);
-            double *x = score_at(&w->score[p], i);
-            *x = NAN;
+    const char *text;
+    TRY(weft_h5_get_attr(f, "/winner", "scores", &text));
+    w->scores = weft_metrics_parse(text, f->mem);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        w->score[p] = weft_scores_none();
+        for (int i = 0; i < WEFT_MOST_SCORES && w->scores[i].name; i++) {
+            const char *key = score_key(p, &w->scores[i], f->mem);
             if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
-                TRY(weft_h5_get_num(f, "/winner", key, x));
+                TRY(weft_h5_get_num(f, "/winner", key, &w->score[p].metric[i]));
         }
+    }
     return WEFT_OK;
 }
 

@@ -284,15 +284,21 @@ void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
     weft_space_settle(sp, seed, weft_hash(&i, sizeof i, place), conf);
 }
 
-void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n)
+void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *text,
+                    size_t n)
 {
     size_t at = 0;
     if (n > 0) text[0] = '\0';
-    for (int a = 0; a < sp->dim && at < n; a++) {
+    for (int a = 0; a < dim && at < n; a++) {
         char name[128], value[64];
-        weft_axis_name(&sp->axis[a], name, sizeof name);
+        weft_axis_name(&axis[a], name, sizeof name);
         snprintf(value, sizeof value, "-");
-        if (!isnan(conf[a])) weft_opt_show(sp->axis[a].opt, conf[a], value, sizeof value);
+        if (!isnan(conf[a])) weft_opt_show(axis[a].opt, conf[a], value, sizeof value);
         at += (size_t)snprintf(text + at, n - at, "%s%s=%s", a ? " " : "", name, value);
     }
+}
+
+void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n)
+{
+    weft_axes_show(sp->axis, sp->dim, conf, text, n);
 }

@@ -408,8 +408,20 @@ static weft_status do_job(const command *t, const weft_job *job, const weft_stat
     return before.failed ? WEFT_OK : run_job(t, job, &before, o);
 }
 
+enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS };
+static const weft_metric command_metrics[] = {
+    {"valid_loss", "what the program printed as command.loss", "loss", NULL},
+    {"valid_error", "what it printed as error; nan: nothing", "1", "error %"},
+    {"train_loss", "what it printed as train_loss; nan: nothing", "loss", NULL},
+    {NULL}};
+
+static const weft_metric command_scores[] = {
+    {"loss", "what the program printed", "loss", "loss"},
+    {"error", "what the program printed", "1", "error %"},
+    {NULL}};
+
 static weft_status command_step(void *self, const weft_job *job, int64_t unit,
-                                weft_state *state, weft_round *row, weft_result *res)
+                                weft_state *state, double *row, weft_result *res)
 {
     const command *t = self;
     weft_team *team = t->env.team;
@@ -422,9 +434,9 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     res->note = o.note;
     weft_bcast(team, &o, sizeof o, 0);
     put_trace(&o.after, state);
-    res->loss = res->valid_loss = o.loss;
-    res->valid_error = o.error;
-    res->train_loss = o.train_loss;
+    res->loss = res->metric[VALID_LOSS] = o.loss;
+    res->metric[VALID_ERROR] = o.error;
+    res->metric[TRAIN_LOSS] = o.train_loss;
     res->cost = job->resource;
     res->arm_loss[0] = o.loss;
     res->arm_wrong[0] = o.error;
@@ -439,7 +451,7 @@ static weft_status command_score(void *self, const weft_job *job, const real *x,
     (void)job;
     (void)x;
     (void)part;
-    *out = (weft_scores){NAN, NAN, NAN, NAN, 0};
+    *out = weft_scores_none();
     return WEFT_OK;
 }
 
@@ -454,6 +466,8 @@ const weft_task weft_task_command = {
     .files = 1,
     .tuner = "random",
     .resource = 1,
+    .metrics = command_metrics,
+    .scores = command_scores,
     .tuned = command_tuned,
     .setup = command_setup,
     .nstate = command_nstate,

@@ -250,14 +250,14 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
 /* ---- work --------------------------------------------------------------------------- */
 
 static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
-                            weft_state *state, weft_round *row, weft_result *res)
+                            weft_state *state, double *row, weft_result *res)
 {
     fed *t = self;
     weft_arena *tmp = weft_arena_new();
     fed_trial_state b = fed_trial_open(t, job, unit, state, res);
     const int last = unit + 1 == fed_units(t, job), trains = job->resource >= 1;
     fed_score_sums eval = {0};
-    row->valid_loss = row->valid_error = NAN;
+    row[FED_ROW_VALID_LOSS] = row[FED_ROW_VALID_ERROR] = NAN;
     weft_status st = trains ? fed_round(t, job, &b, row, tmp) : WEFT_OK;
     const int due = t->eval_every > 0 && (int64_t)b.head->round % t->eval_every == 0;
     if (st == WEFT_OK && (due || !trains || (last && t->eval_clients >= 0))) {
@@ -267,8 +267,8 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
         weft_mix mix = job->mix;
         mix.logp = res->logp;
         st = fed_evaluate(t, &q, job->trial, &mix, state->x, &eval);
-        row->valid_loss = eval.loss[FED_BEFORE] / eval.v;
-        row->valid_error = eval.wrong[FED_BEFORE] / eval.v;
+        row[FED_ROW_VALID_LOSS] = eval.loss[FED_BEFORE] / eval.v;
+        row[FED_ROW_VALID_ERROR] = eval.wrong[FED_BEFORE] / eval.v;
     }
     if (st == WEFT_OK && last) fed_trial_result(t, job, &b, &eval);
     weft_arena_free(tmp);
@@ -291,11 +291,12 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
                               .personal = t->score_weights == FED_PERSONAL};
     fed_score_sums s;
     TRY(fed_evaluate(t, &q, job->trial, &job->mix, x, &s));
-    *out = (weft_scores){.loss = s.loss[FED_BEFORE] / s.v,
-                         .error = s.wrong[FED_BEFORE] / s.v,
-                         .personal_loss = q.personal ? s.loss[FED_AFTER] / s.v : NAN,
-                         .personal_error = q.personal ? s.wrong[FED_AFTER] / s.v : NAN,
-                         .count = s.v};
+    *out = weft_scores_none();
+    out->count = s.v;
+    for (int stage = FED_BEFORE; stage <= (q.personal ? FED_AFTER : FED_BEFORE); stage++) {
+        out->metric[2 * stage] = s.loss[stage] / s.v;
+        out->metric[2 * stage + 1] = s.wrong[stage] / s.v;
+    }
     return WEFT_OK;
 }
 
@@ -309,6 +310,9 @@ const weft_task weft_task_fed = {
     .tuner = "sha",
     .moves = 1,
     .resource = 100,
+    .metrics = fed_metrics,
+    .rows = fed_rows,
+    .scores = fed_score_table,
     .unsure = fed_unsure,
     .tuned = fed_tuned,
     .setup = fed_setup,

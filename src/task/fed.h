@@ -89,6 +89,36 @@ typedef struct fed {
     int warned;                      /* that a whole cohort diverged or was late */
 } fed;
 
+/* ---- fed_metrics.c ------------------------------------------------------------------ */
+
+enum {
+    FED_VALID_LOSS,
+    FED_VALID_ERROR,
+    FED_GLOBAL_LOSS,
+    FED_GLOBAL_ERROR,
+    FED_PERSONAL_LOSS,
+    FED_PERSONAL_ERROR,
+    FED_TRAIN_LOSS
+};
+enum {
+    FED_ROW_AFTER_LOSS,
+    FED_ROW_BEFORE_LOSS,
+    FED_ROW_TRAIN_LOSS,
+    FED_ROW_AFTER_ERROR,
+    FED_ROW_BEFORE_ERROR,
+    FED_ROW_CLIENTS,
+    FED_ROW_DIVERGED,
+    FED_ROW_DROPPED,
+    FED_ROW_SAMPLES,
+    FED_ROW_BYTES,
+    FED_ROW_SECONDS,
+    FED_ROW_ENERGY,
+    FED_ROW_ENTROPY,
+    FED_ROW_VALID_LOSS,
+    FED_ROW_VALID_ERROR
+};
+extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[];
+
 /* ---- fed_opts.c --------------------------------------------------------------------- */
 
 extern const weft_opt fed_task_opts[];
@@ -181,7 +211,7 @@ void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *
 
 /* One round. Collective. */
 WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b,
-                                   weft_round *row, weft_arena *tmp);
+                                   double *row, weft_arena *tmp);
 /* Virtual seconds of the rounds of a job whose weights have had `before` rounds: devices
  * and their fates are known when a cohort is drawn, so with one configuration exactly, of a
  * mixture as if each client drew the one that takes it the least time. As weft_task's

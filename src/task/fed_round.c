@@ -280,30 +280,32 @@ static void add_arms(const fed *t, const cohort *c, int64_t j, fed_trial_state *
 }
 
 static void fill_row(const cohort *c, const fed_score_sums *s, double train_loss,
-                     weft_round *row)
+                     double *row)
 {
-    row->before_loss = c->turn.before ? s->loss[FED_BEFORE] / s->answered : NAN;
-    row->before_error = c->turn.before ? s->wrong[FED_BEFORE] / s->answered : NAN;
-    row->after_loss = c->turn.after ? s->loss[FED_AFTER] / s->answered : NAN;
-    row->after_error = c->turn.after ? s->wrong[FED_AFTER] / s->answered : NAN;
-    row->train_loss = train_loss;
-    row->dropped = c->end.away + c->end.dropped + c->end.late + c->end.surplus;
-    row->seconds = c->end.seconds;
-    row->energy = c->end.energy;
-    row->bytes = c->end.bytes;
-    row->entropy = weft_mix_entropy(&c->mix);
+    row[FED_ROW_BEFORE_LOSS] = c->turn.before ? s->loss[FED_BEFORE] / s->answered : NAN;
+    row[FED_ROW_BEFORE_ERROR] = c->turn.before ? s->wrong[FED_BEFORE] / s->answered : NAN;
+    row[FED_ROW_AFTER_LOSS] = c->turn.after ? s->loss[FED_AFTER] / s->answered : NAN;
+    row[FED_ROW_AFTER_ERROR] = c->turn.after ? s->wrong[FED_AFTER] / s->answered : NAN;
+    row[FED_ROW_TRAIN_LOSS] = train_loss;
+    row[FED_ROW_DROPPED] = c->end.away + c->end.dropped + c->end.late + c->end.surplus;
+    row[FED_ROW_SECONDS] = c->end.seconds;
+    row[FED_ROW_ENERGY] = c->end.energy;
+    row[FED_ROW_BYTES] = c->end.bytes;
+    row[FED_ROW_ENTROPY] = weft_mix_entropy(&c->mix);
 }
 
 /* Says once that a whole cohort was lost for what it was told to do. */
-static void warn(fed *t, const cohort *c, const fed_trial_state *b, const weft_round *row)
+static void warn(fed *t, const cohort *c, const fed_trial_state *b, const double *row)
 {
-    if (t->warned || row->clients > 0 || (row->diverged < 1 && c->end.late == 0)) return;
+    if (t->warned || row[FED_ROW_CLIENTS] > 0 ||
+        (row[FED_ROW_DIVERGED] < 1 && c->end.late == 0))
+        return;
     t->warned = 1;
-    if (row->diverged > 0)
+    if (row[FED_ROW_DIVERGED] > 0)
         weft_log(WEFT_WARN,
                  "all %.0f clients of round %.0f of trial %.0f diverged, so the weights "
                  "stay; client.lr may be too high",
-                 row->diverged, b->head->round, b->head->trial);
+                 row[FED_ROW_DIVERGED], b->head->round, b->head->trial);
     else
         weft_log(WEFT_WARN,
                  "all %d clients of round %.0f of trial %.0f missed device.deadline = %g "
@@ -312,7 +314,7 @@ static void warn(fed *t, const cohort *c, const fed_trial_state *b, const weft_r
 }
 
 /* Sums up the round, in the order of the cohort. */
-static void write_record(fed *t, const cohort *c, fed_trial_state *b, weft_round *row)
+static void write_record(fed *t, const cohort *c, fed_trial_state *b, double *row)
 {
     fed_score_sums seen = {0};
     double loss = 0, count = 0;
@@ -321,10 +323,10 @@ static void write_record(fed *t, const cohort *c, fed_trial_state *b, weft_round
         fed_sums_add(t, &seen, o);
         add_arms(t, c, j, b);
         if (c->place[j].lost) continue;
-        row->samples += o->steps;
-        row->diverged += o->diverged;
+        row[FED_ROW_SAMPLES] += o->steps;
+        row[FED_ROW_DIVERGED] += o->diverged;
         if (o->diverged > 0) continue;
-        row->clients++;
+        row[FED_ROW_CLIENTS]++;
         loss += o->train_loss;
         count += o->train_count;
     }
@@ -347,7 +349,7 @@ static int64_t *whole(double *sum, int64_t n)
     return wire;
 }
 
-weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b, weft_round *row,
+weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b, double *row,
                       weft_arena *tmp)
 {
     t->work.tmp = tmp;

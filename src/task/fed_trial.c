@@ -132,17 +132,18 @@ static double selected(const fed *t, const fed_trial_state *b, weft_interval poo
 static void fill_means(const fed *t, const fed_score_sums *s, int before, int after,
                        weft_result *res)
 {
+    double *m = res->metric;
     if (before) {
-        res->global_loss = s->loss[FED_BEFORE] / s->answered;
-        res->global_error = s->wrong[FED_BEFORE] / s->answered;
+        m[FED_GLOBAL_LOSS] = s->loss[FED_BEFORE] / s->answered;
+        m[FED_GLOBAL_ERROR] = s->wrong[FED_BEFORE] / s->answered;
     }
     if (after) {
-        res->personal_loss = s->loss[FED_AFTER] / s->answered;
-        res->personal_error = s->wrong[FED_AFTER] / s->answered;
+        m[FED_PERSONAL_LOSS] = s->loss[FED_AFTER] / s->answered;
+        m[FED_PERSONAL_ERROR] = s->wrong[FED_AFTER] / s->answered;
     }
     const int personal = t->score_weights == FED_PERSONAL;
-    res->valid_loss = personal ? res->personal_loss : res->global_loss;
-    res->valid_error = personal ? res->personal_error : res->global_error;
+    m[FED_VALID_LOSS] = m[personal ? FED_PERSONAL_LOSS : FED_GLOBAL_LOSS];
+    m[FED_VALID_ERROR] = m[personal ? FED_PERSONAL_ERROR : FED_GLOBAL_ERROR];
 }
 
 void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
@@ -163,6 +164,6 @@ void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *
     else
         fill_means(t, &sum, fed_scores(t, job, FED_BEFORE), fed_scores(t, job, FED_AFTER),
                    res);
-    res->train_loss = b->head->train_loss / b->head->train_count;
+    res->metric[FED_TRAIN_LOSS] = b->head->train_loss / b->head->train_count;
     res->cost = b->head->seconds > 0 ? b->head->seconds : job->resource;
 }

@@ -241,6 +241,17 @@ static double flow_seconds(const void *self, const weft_job *job, double before)
     return seconds_of(self, job);
 }
 
+enum { VALID_LOSS, TRAIN_LOSS, RESIDUAL };
+static const weft_metric flow_metrics[] = {
+    {"valid_loss", "risk, the mean over the noise: without that of option noise", "loss",
+     NULL},
+    {"train_loss", "mean over the noise of the mean squared residual", "loss", NULL},
+    {"residual", "distance to the end of training, relative to that", "1", NULL},
+    {NULL}};
+
+static const weft_metric flow_scores[] = {
+    {"loss", "risk; of data: mean squared error", "loss", "loss"}, {NULL}};
+
 /* Adds a job's units to the training so far, by its setting; gain[m] after it. */
 static void train(const flow *t, const weft_job *job, weft_state *state, double *gain)
 {
@@ -262,7 +273,7 @@ static void train(const flow *t, const weft_job *job, weft_state *state, double 
 }
 
 static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
-                             weft_state *state, weft_round *row, weft_result *res)
+                             weft_state *state, double *row, weft_result *res)
 {
     flow *t = self;
     (void)unit;
@@ -280,12 +291,11 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
     const double risk = flow_risk(q, gain);
     if (!isfinite(risk)) memset(gain, 0, (size_t)q->m * sizeof *gain);
     show_state(t, gain, state->x, tmp);
-    res->loss = res->valid_loss = risk;
+    double *m = res->metric;
+    res->loss = m[VALID_LOSS] = risk;
     if (t->noise > 0) res->loss += t->noise * normal(t, job, WEFT_RNG_VALID, trained);
-    res->valid_error = NAN;
-    res->train_loss = isfinite(risk) ? flow_training_loss(q, gain) : INFINITY;
-    res->residual = isfinite(risk) ? flow_residual(q, &set, gain) : INFINITY;
-    res->iterations = (int64_t)fmin(trained, 1e18);
+    m[TRAIN_LOSS] = isfinite(risk) ? flow_training_loss(q, gain) : INFINITY;
+    m[RESIDUAL] = isfinite(risk) ? flow_residual(q, &set, gain) : INFINITY;
     res->cost = seconds_of(t, job);
     res->arm_count[0] = 1;
     res->arm_loss[0] = res->loss;
@@ -299,10 +309,10 @@ static weft_status flow_score(void *self, const weft_job *job, const real *x,
 {
     flow *t = self;
     (void)job;
-    *out = (weft_scores){NAN, NAN, NAN, NAN, 0};
+    *out = weft_scores_none();
     if (t->spectrum != DATA) return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
-    out->loss = flow_data_score(&t->data, part, x, (double)x[t->data.d], tmp);
+    out->metric[0] = flow_data_score(&t->data, part, x, (double)x[t->data.d], tmp);
     out->count = (double)t->env.data->part[part].total;
     weft_arena_free(tmp);
     return WEFT_OK;
@@ -345,6 +355,8 @@ const weft_task weft_task_flow = {
     .tuner = "random",
     .resource = 100,
     .data = WEFT_DATA_OPTIONAL,
+    .metrics = flow_metrics,
+    .scores = flow_scores,
     .tuned = flow_tuned,
     .setup = flow_setup,
     .nstate = flow_nstate,

@@ -167,8 +167,23 @@ static int passes_of(const fmap *t, const work *w)
     return (int)fmax(1, fmin(wanted, floor(SCORING * w->fit / w->pass)));
 }
 
+enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS, RESIDUAL, ITERATIONS };
+static const weft_metric fmap_metrics[] = {
+    {"valid_loss", "mean validation loss under the mixture", "loss", NULL},
+    {"valid_error", "share of wrong answers under the mixture", "1", "error %"},
+    {"train_loss", "objective of the fit per training sample", "loss", NULL},
+    {"residual", "relative residual of the fit", "1", NULL},
+    {"iterations", "of the fit", "count", NULL},
+    {NULL}};
+
+enum { LOSS, ERROR };
+static const weft_metric fmap_scores[] = {
+    {"loss", "mean loss", "loss", "loss"},
+    {"error", "share of wrong answers", "1", "error %"},
+    {NULL}};
+
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
-                             weft_state *state, weft_round *row, weft_result *res)
+                             weft_state *state, double *row, weft_result *res)
 {
     fmap *t = self;
     (void)unit;
@@ -189,18 +204,19 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
         fmap_score_full(t, job, &a, state->x, WEFT_VALID, &s, tmp);
     else
         fmap_score_split(t, job, &a, state->x, WEFT_VALID, passes, &s, tmp);
-    fmap_tally_close(t, &a, !full, &s, &res->valid_loss, &res->valid_error);
+    double *m = res->metric;
+    fmap_tally_close(t, &a, !full, &s, &m[VALID_LOSS], &m[VALID_ERROR]);
     for (int i = 0; i < a.k; i++) {
         res->arm_loss[i] = weft_unfix(s.loss[i], s.scale);
         res->arm_wrong[i] = (double)s.wrong[i];
         res->arm_count[i] = (double)s.count[i];
     }
     res->by_error = t->by_error;
-    res->loss = t->by_error ? res->valid_error : res->valid_loss;
+    res->loss = m[t->by_error ? VALID_ERROR : VALID_LOSS];
     if (fitted.diverged) res->loss = INFINITY;
-    res->train_loss = fitted.objective;
-    res->residual = fitted.residual;
-    res->iterations = fitted.iterations;
+    m[TRAIN_LOSS] = fitted.objective;
+    m[RESIDUAL] = fitted.residual;
+    m[ITERATIONS] = fitted.iterations;
     res->cost = job->resource;
     weft_arena_free(tmp);
     return WEFT_OK;
@@ -218,10 +234,9 @@ static weft_status fmap_score(void *self, const weft_job *job, const real *x,
     memcpy(own.x, x, (size_t)own.nx * sizeof *x);
     fmap_tally s = fmap_tally_new(t, a.k, part, 1, tmp);
     fmap_score_split(t, job, &a, own.x, part, 1, &s, tmp);
-    *out = (weft_scores){.personal_loss = NAN,
-                         .personal_error = NAN,
-                         .count = (double)t->env.data->part[part].total};
-    fmap_tally_close(t, &a, 1, &s, &out->loss, &out->error);
+    *out = weft_scores_none();
+    out->count = (double)t->env.data->part[part].total;
+    fmap_tally_close(t, &a, 1, &s, &out->metric[LOSS], &out->metric[ERROR]);
     weft_arena_free(tmp);
     return WEFT_OK;
 }
@@ -262,6 +277,8 @@ const weft_task weft_task_fmap = {
              .opts = fmap_opts},
     .tuner = "ws_sha",
     .resource = 1,
+    .metrics = fmap_metrics,
+    .scores = fmap_scores,
     .tuned = fmap_tuned,
     .setup = fmap_setup,
     .nstate = fmap_nstate,

@@ -1,0 +1,64 @@
+/* Tables of what a task measures, and their form as a text: a line a metric, of name, unit,
+ * title and about, separated by TABs. Called by tasks, run and report. */
+#include "weft/space.h"
+
+#include <string.h>
+
+enum { FIELDS = 4 };
+
+int weft_metrics_count(const weft_metric *table)
+{
+    int n = 0;
+    while (table && table[n].name) n++;
+    return n;
+}
+
+int weft_metrics_find(const weft_metric *table, const char *name)
+{
+    for (int i = 0; table && table[i].name; i++)
+        if (strcmp(table[i].name, name) == 0) return i;
+    return -1;
+}
+
+const char *weft_metrics_text(const weft_metric *table, weft_arena *mem)
+{
+    const char *text = "";
+    for (int i = 0; table && table[i].name; i++)
+        text =
+            weft_arena_text(mem, "%s%s\t%s\t%s\t%s\n", text, table[i].name, table[i].unit,
+                            table[i].title ? table[i].title : "", table[i].about);
+    return text;
+}
+
+const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem)
+{
+    weft_metric *table = WEFT_NEW(mem, weft_metric, WEFT_MOST_METRICS + 1);
+    for (int i = 0; i < WEFT_MOST_METRICS && *text; i++) {
+        const char *field[FIELDS];
+        for (int f = 0; f < FIELDS; f++) {
+            const size_t n = strcspn(text, "\t\n");
+            field[f] = weft_arena_text(mem, "%.*s", (int)n, text);
+            text += n + (text[n] == '\t');
+        }
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+        table[i] = (weft_metric){.name = field[0],
+                                 .about = field[3],
+                                 .unit = field[1],
+                                 .title = *field[2] ? field[2] : NULL};
+    }
+    return table;
+}
+
+int weft_metric_is_share(const weft_metric *m)
+{
+    const size_t n = m->title ? strlen(m->title) : 0;
+    return n > 0 && m->title[n - 1] == '%';
+}
+
+const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem)
+{
+    if (!weft_metric_is_share(m)) return weft_arena_text(mem, "%s %.6g", m->title, x);
+    const int n = (int)strlen(m->title) - 1;
+    return weft_arena_text(mem, "%.*s%.2f %%", n, m->title, 100 * x);
+}

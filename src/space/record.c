@@ -1,0 +1,386 @@
+/* The one packed form of jobs and of what came of them: it serves the journal, checkpoints,
+ * messages between ranks, and the comparison of what tuners ask. A function for each struct
+ * walks through its members in order, and does with each what the cursor is for: counts its
+ * bytes, writes or reads them. Called by run. */
+#include "weft/space.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum purpose { COUNT, WRITE, READ } purpose;
+
+typedef struct cursor {
+    purpose purpose;
+    char *to;         /* WRITE: the next byte */
+    const char *from; /* READ: the next byte */
+    size_t n;         /* COUNT: bytes so far; READ: bytes left */
+    int bad;          /* READ: it ends too early, or says what cannot be */
+    weft_arena *mem;  /* READ: owns what is made */
+} cursor;
+
+/* Before all else in a packed record. */
+typedef struct record_head {
+    int64_t id, bytes, job_bytes;
+    double ended;
+} record_head;
+
+/* ---- members ------------------------------------------------------------------------ */
+
+static void walk_bytes(cursor *c, void *x, size_t n)
+{
+    if (n == 0) return;
+    switch (c->purpose) {
+    case COUNT: c->n += n; return;
+    case WRITE:
+        memcpy(c->to, x, n);
+        c->to += n;
+        return;
+    default:
+        c->bad |= c->n < n;
+        if (c->bad) return;
+        memcpy(x, c->from, n);
+        c->from += n;
+        c->n -= n;
+    }
+}
+
+static void walk_whole(cursor *c, int64_t *x)
+{
+    walk_bytes(c, x, sizeof *x);
+}
+
+static void walk_int(cursor *c, int *x)
+{
+    int64_t wide = *x;
+    walk_whole(c, &wide);
+    if (c->purpose == READ) *x = (int)wide;
+}
+
+static void walk_number(cursor *c, double *x)
+{
+    walk_bytes(c, x, sizeof *x);
+}
+
+static void walk_hash(cursor *c, uint64_t *x)
+{
+    walk_bytes(c, x, sizeof *x);
+}
+
+/* Numbers that the record has room for already. */
+static void walk_numbers(cursor *c, double *x, int64_t n)
+{
+    walk_bytes(c, x, (size_t)n * sizeof *x);
+}
+
+/* 1: so many items of 8 bytes may follow. */
+static int may_follow(cursor *c, int64_t n)
+{
+    if (c->purpose != READ) return 1;
+    c->bad |= n < 0 || (uint64_t)n > c->n / 8;
+    return !c->bad;
+}
+
+/* ---- jobs --------------------------------------------------------------------------- */
+
+/* n integers, borrowed by a mixture. */
+static const int *walk_ints(cursor *c, const int *x, int n)
+{
+    int *made = c->purpose == READ ? WEFT_NEW(c->mem, int, n) : NULL;
+    for (int i = 0; i < n; i++) {
+        int one = x ? x[i] : 0;
+        walk_int(c, &one);
+        if (made) made[i] = one;
+    }
+    return made ? made : x;
+}
+
+static void walk_mix(cursor *c, weft_mix *m)
+{
+    int k = m->k, dim = m->dim, nblock = m->nblock;
+    walk_int(c, &k);
+    walk_int(c, &dim);
+    walk_int(c, &nblock);
+    c->bad |= k < 1 || dim < 0 || nblock < 1 || nblock > WEFT_MOST_BLOCKS;
+    if (!may_follow(c, (int64_t)k * (2 + (int64_t)dim))) return;
+    if (c->purpose == READ) *m = weft_mix_new(k, dim, c->mem);
+    m->nblock = nblock;
+    if (nblock > 1) {
+        m->off = walk_ints(c, m->off, nblock + 1);
+        m->axis = walk_ints(c, m->axis, nblock);
+    }
+    walk_bytes(c, m->id, (size_t)k * sizeof *m->id);
+    walk_numbers(c, m->logp, k);
+    walk_numbers(c, m->conf, (int64_t)k * dim);
+}
+
+static void walk_job(cursor *c, weft_job *job)
+{
+    int wins = job->eligibility, schedule = job->update.schedule;
+    walk_whole(c, &job->id);
+    walk_whole(c, &job->trial);
+    walk_whole(c, &job->from);
+    walk_int(c, &job->index);
+    walk_number(c, &job->resource);
+    walk_number(c, &job->feature_fraction);
+    walk_int(c, &job->last);
+    walk_int(c, &job->score_eliminated);
+    walk_int(c, &wins);
+    walk_int(c, &schedule);
+    walk_number(c, &job->update.eta);
+    walk_number(c, &job->update.horizon);
+    walk_number(c, &job->update.discount);
+    walk_number(c, &job->update.floor);
+    walk_number(c, &job->update.cutoff);
+    walk_int(c, &job->update.diff);
+    job->eligibility = (weft_eligibility)wins;
+    job->update.schedule = (weft_update_schedule)schedule;
+    walk_mix(c, &job->mix);
+}
+
+/* ---- what came of them -------------------------------------------------------------- */
+
+static void walk_result(cursor *c, weft_result *r)
+{
+    int k = r->k, nmetric = r->nmetric;
+    walk_whole(c, &r->job);
+    walk_whole(c, &r->trial);
+    walk_number(c, &r->resource);
+    walk_number(c, &r->loss);
+    walk_number(c, &r->bound);
+    walk_number(c, &r->cost);
+    walk_int(c, &r->by_error);
+    walk_int(c, &k);
+    walk_int(c, &nmetric);
+    c->bad |= k != r->k || nmetric < 0;
+    if (!may_follow(c, nmetric)) return;
+    if (nmetric != r->nmetric) {
+        r->nmetric = nmetric;
+        r->metric = WEFT_NEW(c->mem, double, nmetric);
+    }
+    walk_numbers(c, r->metric, nmetric);
+    walk_numbers(c, r->arm_loss, k);
+    walk_numbers(c, r->arm_wrong, k);
+    walk_numbers(c, r->arm_count, k);
+    walk_numbers(c, r->logp, k);
+}
+
+static void walk_note(cursor *c, const char **note)
+{
+    int64_t n = *note ? (int64_t)strlen(*note) : 0;
+    walk_whole(c, &n);
+    if (c->purpose == COUNT) c->n += (size_t)n;
+    if (c->purpose == WRITE && n > 0) {
+        memcpy(c->to, *note, (size_t)n);
+        c->to += n;
+    }
+    if (c->purpose != READ) return;
+    c->bad |= n < 0 || (uint64_t)n > c->n;
+    if (c->bad) return;
+    *note = n > 0 ? weft_arena_text(c->mem, "%.*s", (int)n, c->from) : NULL;
+    c->from += n;
+    c->n -= (size_t)n;
+}
+
+/* The first `rows` rows. */
+static void walk_rows(cursor *c, weft_job_record *e, int64_t rows)
+{
+    int64_t n = rows, nunit = e->nunit;
+    int ncolumn = e->ncolumn;
+    walk_whole(c, &nunit);
+    walk_whole(c, &n);
+    walk_int(c, &ncolumn);
+    c->bad |= n < 0 || n > nunit || ncolumn < 0 || ncolumn > WEFT_MOST_METRICS;
+    if (c->bad || !may_follow(c, n * (ncolumn + e->job.mix.k))) return;
+    if (c->purpose == READ && (!e->row || nunit != e->nunit || ncolumn != e->ncolumn))
+        weft_job_record_room(e, e->res.nmetric, n, ncolumn, c->mem);
+    e->nunit = nunit;
+    e->done = n;
+    walk_numbers(c, e->row, n * ncolumn);
+    walk_numbers(c, e->logp, n * e->job.mix.k);
+    walk_bytes(c, e->spent, (size_t)n * sizeof *e->spent);
+}
+
+/* All of a record that follows its job. */
+static void walk_rest(cursor *c, weft_job_record *e)
+{
+    walk_whole(c, &e->parent);
+    walk_whole(c, &e->worker);
+    walk_number(c, &e->start);
+    walk_number(c, &e->end);
+    walk_whole(c, &e->team);
+    walk_number(c, &e->began);
+    walk_number(c, &e->seconds);
+    walk_int(c, &e->kept);
+    walk_hash(c, &e->hash);
+    walk_hash(c, &e->weights);
+    walk_result(c, &e->res);
+    walk_note(c, &e->res.note);
+    if (!c->bad) walk_rows(c, e, e->done);
+}
+
+/* ---- public ------------------------------------------------------------------------- */
+
+static const int *copy_ints(const int *from, int n, weft_arena *mem)
+{
+    if (!from) return NULL;
+    int *to = WEFT_NEW(mem, int, n);
+    memcpy(to, from, (size_t)n * sizeof *to);
+    return to;
+}
+
+weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem)
+{
+    const weft_mix *m = &job->mix;
+    weft_job_record e = {.job = *job, .res = weft_result_new(m->k, 0, mem)};
+    e.job.mix = weft_mix_new(m->k, m->dim, mem);
+    weft_mix_copy(&e.job.mix, m);
+    e.job.mix.nblock = m->nblock;
+    e.job.mix.off = copy_ints(m->off, m->nblock + 1, mem);
+    e.job.mix.axis = copy_ints(m->axis, m->nblock, mem);
+    return e;
+}
+
+void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int ncolumn,
+                          weft_arena *mem)
+{
+    if (nmetric != e->res.nmetric) {
+        e->res.nmetric = nmetric;
+        e->res.metric = WEFT_NEW(mem, double, nmetric);
+        for (int i = 0; i < nmetric; i++) e->res.metric[i] = (double)NAN;
+    }
+    e->nunit = nunit;
+    e->ncolumn = ncolumn;
+    e->done = 0;
+    e->row = WEFT_NEW(mem, double, nunit *ncolumn);
+    e->logp = WEFT_NEW(mem, double, nunit * e->job.mix.k);
+    e->spent = WEFT_NEW(mem, weft_spent, nunit);
+}
+
+void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
+{
+    weft_job own = *job;
+    cursor c = {.purpose = COUNT};
+    walk_job(&c, &own);
+    *bytes = c.n;
+    char *packed = WEFT_NEW(mem, char, c.n);
+    c = (cursor){.purpose = WRITE, .to = packed};
+    walk_job(&c, &own);
+    return packed;
+}
+
+void *weft_result_pack(const weft_result *res, size_t *bytes, weft_arena *mem)
+{
+    weft_result own = *res;
+    cursor c = {.purpose = COUNT};
+    walk_result(&c, &own);
+    *bytes = c.n;
+    char *packed = WEFT_NEW(mem, char, c.n);
+    c = (cursor){.purpose = WRITE, .to = packed};
+    walk_result(&c, &own);
+    return packed;
+}
+
+int weft_result_unpack(weft_result *res, const void *packed, size_t bytes, weft_arena *mem)
+{
+    cursor c = {.purpose = READ, .from = packed, .n = bytes, .mem = mem};
+    walk_result(&c, res);
+    return !c.bad && c.n == 0;
+}
+
+void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem)
+{
+    weft_job_record own = *e;
+    cursor c = {.purpose = COUNT};
+    walk_job(&c, &own.job);
+    record_head head = {
+        .id = e->job.id, .job_bytes = (int64_t)c.n, .ended = e->began + e->seconds};
+    walk_rest(&c, &own);
+    *bytes = sizeof head + c.n;
+    head.bytes = (int64_t)*bytes;
+    char *packed = WEFT_NEW(mem, char, *bytes);
+    memcpy(packed, &head, sizeof head);
+    c = (cursor){.purpose = WRITE, .to = packed + sizeof head};
+    walk_job(&c, &own.job);
+    walk_rest(&c, &own);
+    return packed;
+}
+
+int weft_job_record_is(const void *packed, size_t bytes, int64_t *job)
+{
+    record_head head;
+    if (bytes < sizeof head) return 0;
+    memcpy(&head, packed, sizeof head);
+    *job = head.id;
+    return head.id >= 0 && head.bytes == (int64_t)bytes && head.job_bytes > 0 &&
+           head.job_bytes < head.bytes - (int64_t)sizeof head;
+}
+
+double weft_job_record_ended(const void *packed)
+{
+    record_head head;
+    memcpy(&head, packed, sizeof head);
+    return head.ended;
+}
+
+/* What follows the job of a packed record. */
+static cursor rest_of(const void *packed, weft_arena *mem)
+{
+    record_head head;
+    memcpy(&head, packed, sizeof head);
+    return (cursor){.purpose = READ,
+                    .from = (const char *)packed + sizeof head + head.job_bytes,
+                    .n = (size_t)(head.bytes - head.job_bytes) - sizeof head,
+                    .mem = mem};
+}
+
+int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem)
+{
+    record_head head;
+    memcpy(&head, packed, sizeof head);
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const void *job = weft_job_pack(&e->job, &bytes, tmp);
+    const int same = bytes == (size_t)head.job_bytes &&
+                     memcmp(job, (const char *)packed + sizeof head, bytes) == 0;
+    weft_arena_free(tmp);
+    if (!same) return 0;
+    /* Where and when it runs in virtual time is the scheduler's to say. */
+    const weft_job_record own = *e;
+    cursor c = rest_of(packed, mem);
+    walk_rest(&c, e);
+    e->parent = own.parent;
+    e->worker = own.worker;
+    e->start = own.start;
+    e->end = own.end;
+    return !c.bad && c.n == 0;
+}
+
+int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem)
+{
+    record_head head;
+    memcpy(&head, packed, sizeof head);
+    cursor c = {.purpose = READ,
+                .from = (const char *)packed + sizeof head,
+                .n = (size_t)head.job_bytes,
+                .mem = mem};
+    *e = (weft_job_record){0};
+    walk_job(&c, &e->job);
+    if (c.bad || c.n != 0) return 0;
+    e->res = weft_result_new(e->job.mix.k, 0, mem);
+    c = rest_of(packed, mem);
+    walk_rest(&c, e);
+    return !c.bad && c.n == 0;
+}
+
+uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n)
+{
+    uint64_t h = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const weft_result *r = &e[i].res;
+        h = weft_hash(&e[i].job.id, sizeof e[i].job.id, h);
+        h = weft_hash(&r->loss, sizeof r->loss, h);
+        h = weft_hash(r->logp, (size_t)r->k * sizeof *r->logp, h);
+        h = weft_hash(&e[i].weights, sizeof e[i].weights, h);
+    }
+    return h;
+}

@@ -1,0 +1,221 @@
+/* What tasks measure: the tables of all tasks of the registry, tables as texts, and the one
+ * packed form of jobs and of what came of them. */
+#include "weft/registry.h"
+#include "weft/run.h"
+
+#include "tap.h"
+
+#include <math.h>
+#include <string.h>
+
+static weft_arena *mem;
+
+/* ---- tables ------------------------------------------------------------------------- */
+
+/* Columns that every task's jobs and rounds have. */
+static const char *const of_jobs[] = {
+    "job",   "trial",    "from", "round", "rounds", "wins",   "k",       "size",
+    "alive", "resource", "loss", "bound", "cost",   "regret", "seconds", NULL};
+static const char *const of_rounds[] = {"job",     "trial", "unit", "wall",
+                                        "compute", "wait",  "comm", NULL};
+static const char *const none[] = {NULL};
+
+static int is_clean(const char *text)
+{
+    return text && *text && !strpbrk(text, "\t\n");
+}
+
+static int is_sound(const weft_metric *table, const char *const *taken, int most)
+{
+    int sound = weft_metrics_count(table) <= most;
+    for (int i = 0; table && table[i].name; i++) {
+        const weft_metric *m = &table[i];
+        sound &= is_clean(m->name) && is_clean(m->about) && is_clean(m->unit);
+        sound &= !m->title || is_clean(m->title);
+        sound &=
+            strspn(m->name, "abcdefghijklmnopqrstuvwxyz_0123456789") == strlen(m->name);
+        sound &= weft_metrics_find(table, m->name) == i;
+        for (int k = 0; taken[k]; k++) sound &= strcmp(taken[k], m->name) != 0;
+    }
+    return sound;
+}
+
+static int is_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static int comes_back(const weft_metric *table)
+{
+    const weft_metric *back = weft_metrics_parse(weft_metrics_text(table, mem), mem);
+    int same = weft_metrics_count(back) == weft_metrics_count(table);
+    for (int i = 0; same && table && table[i].name; i++)
+        same = is_same(back[i].name, table[i].name) &&
+               is_same(back[i].unit, table[i].unit) &&
+               is_same(back[i].title, table[i].title) &&
+               is_same(back[i].about, table[i].about);
+    return same;
+}
+
+static void test_task(const weft_task *t)
+{
+    const char *name = t->kind.name;
+    ok(is_sound(t->metrics, of_jobs, WEFT_MOST_METRICS), "%s: metrics of jobs are sound",
+       name);
+    ok(is_sound(t->rows, of_rounds, WEFT_MOST_METRICS), "%s: columns of rounds are", name);
+    ok(is_sound(t->scores, none, WEFT_MOST_SCORES), "%s: scores are", name);
+    ok(comes_back(t->metrics) && comes_back(t->rows) && comes_back(t->scores),
+       "%s: the tables come back from their texts", name);
+    ok(weft_metrics_count(t->scores) > 0 && weft_metrics_count(t->metrics) > 0,
+       "%s: a job has a validation loss, a winner a score", name);
+}
+
+static void test_show(void)
+{
+    const weft_metric share = {"e", "a", "1", "error %"}, loss = {"l", "a", "loss", "loss"};
+    ok(strcmp(weft_metric_show(&share, 0.12345, mem), "error 12.35 %") == 0,
+       "a share is shown in percent");
+    ok(strcmp(weft_metric_show(&loss, 0.5, mem), "loss 0.5") == 0,
+       "another number as it is");
+    ok(weft_metrics_count(weft_metrics_parse("", mem)) == 0, "no text, no table");
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+enum { K = 5, DIM = 2, UNITS = 3, COLUMNS = 4, METRICS = 2 };
+
+/* A mixture of two blocks, and all that can come of it. */
+static weft_job_record record_new(void)
+{
+    static const int off[] = {0, 3, K}, axis[] = {0, 1};
+    weft_mix mix = weft_mix_new(K, DIM, mem);
+    weft_mix_divide(&mix, 2, off, axis);
+    for (int i = 0; i < K * DIM; i++) mix.conf[i] = 0.25 * i;
+    for (int i = 0; i < K; i++) mix.id[i] = 10 + i;
+    weft_job job = weft_job_new(4, 3, &mix);
+    job.id = 17;
+    job.from = 2;
+    job.index = 1;
+    job.eligibility = WEFT_WINS_LOSS;
+    job.update = (weft_mix_update){.schedule = WEFT_UPDATE_SCALE, .eta = 0.5, .diff = 1};
+    weft_job_record e = weft_job_record_new(&job, mem);
+    weft_job_record_room(&e, METRICS, UNITS, COLUMNS, mem);
+    weft_result_begin(&e.res, &job);
+    e.res.job = 17;
+    e.res.loss = INFINITY;
+    e.res.metric[1] = 0.75;
+    e.res.arm_loss[2] = 6;
+    e.res.note = "f1=0.5 lr=1e-3";
+    e.parent = 11;
+    e.worker = 3;
+    e.start = 1;
+    e.end = 2.5;
+    e.began = 10;
+    e.seconds = 0.5;
+    e.kept = 1;
+    e.hash = 77;
+    e.weights = 78;
+    e.done = UNITS;
+    for (int i = 0; i < UNITS * COLUMNS; i++) e.row[i] = i;
+    for (int i = 0; i < UNITS * K; i++) e.logp[i] = -i;
+    e.spent[2].comm = 9;
+    return e;
+}
+
+static int is_alike(const weft_job_record *a, const weft_job_record *b)
+{
+    size_t na, nb;
+    const void *pa = weft_job_record_pack(a, &na, mem), *pb;
+    pb = weft_job_record_pack(b, &nb, mem);
+    return na == nb && memcmp(pa, pb, na) == 0;
+}
+
+static void test_record(void)
+{
+    const weft_job_record e = record_new();
+    size_t n;
+    int64_t id = -1;
+    const void *packed = weft_job_record_pack(&e, &n, mem);
+    ok(weft_job_record_is(packed, n, &id) && id == 17, "packed bytes are a record's");
+    ok(!weft_job_record_is(packed, n - 1, &id), "fewer are not");
+    is_near(weft_job_record_ended(packed), 10.5, 0, "they say when the job ended");
+    weft_job_record back;
+    ok(weft_job_record_read(&back, packed, mem) && is_alike(&e, &back),
+       "a record comes back whole");
+    ok(back.job.mix.nblock == 2 && back.job.mix.off[1] == 3 && back.row[5] > 4.9 &&
+           strcmp(back.res.note, e.res.note) == 0 && isnan(back.res.metric[0]) &&
+           back.res.metric[1] > 0.7 && back.end > 2.4,
+       "with blocks, rows, metrics and what else was measured");
+    weft_job_record own = weft_job_record_new(&e.job, mem);
+    own.worker = 8;
+    ok(weft_job_record_unpack(&own, packed, mem) && own.worker == 8 && own.parent == 0,
+       "filled in for a job that is known, it leaves virtual time to the scheduler");
+    own.worker = e.worker;
+    own.parent = e.parent;
+    own.start = e.start;
+    own.end = e.end;
+    ok(is_alike(&e, &own), "and has all else");
+    weft_job other = e.job;
+    other.resource += 1;
+    own = weft_job_record_new(&other, mem);
+    ok(!weft_job_record_unpack(&own, packed, mem), "another job is found out");
+}
+
+static void test_part(void)
+{
+    weft_job_record e = record_new();
+    e.done = 1;
+    size_t n;
+    weft_job_record back;
+    const void *packed = weft_job_record_pack(&e, &n, mem);
+    ok(weft_job_record_read(&back, packed, mem) && back.nunit == UNITS && back.done == 1 &&
+           back.row[COLUMNS - 1] > 2.9,
+       "a job in flight is packed with the rows that it has");
+}
+
+/* Any 8 bytes of a record may be wrong: it is read, or refused, and that is all. */
+static void test_damage(void)
+{
+    const weft_job_record e = record_new();
+    const int64_t wrong[] = {-1, INT64_MAX, (int64_t)1 << 40, 1000};
+    size_t n;
+    const void *packed = weft_job_record_pack(&e, &n, mem);
+    char *copy = WEFT_NEW(mem, char, n);
+    int64_t id;
+    int refused = 0;
+    for (size_t at = 0; at + sizeof id <= n; at += sizeof id)
+        for (int w = 0; w < 4; w++) {
+            weft_job_record back;
+            memcpy(copy, packed, n);
+            memcpy(copy + at, &wrong[w], sizeof *wrong);
+            refused += !weft_job_record_is(copy, n, &id) ||
+                       !weft_job_record_read(&back, copy, mem);
+        }
+    ok(refused > 20, "lengths that cannot be are refused (%d)", refused);
+}
+
+static void test_digest(void)
+{
+    weft_job_record e = record_new();
+    const uint64_t h = weft_job_record_digest(&e, 1);
+    e.row[0] = e.seconds = e.res.metric[0] = e.end = e.res.cost = 99;
+    ok(weft_job_record_digest(&e, 1) == h, "the digest knows no times and no metrics");
+    e.weights++;
+    ok(weft_job_record_digest(&e, 1) != h, "but weights");
+    e.weights--;
+    e.res.loss = 1;
+    ok(weft_job_record_digest(&e, 1) != h, "and losses");
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    for (int i = 0; weft_tasks[i]; i++) test_task(weft_tasks[i]);
+    test_show();
+    test_record();
+    test_part();
+    test_damage();
+    test_digest();
+    weft_arena_free(mem);
+    return tap_done();
+}
