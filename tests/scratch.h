@@ -32,7 +32,7 @@ static inline void scratch_begin(int *argc, char ***argv)
 /* Removes it all; what main returns. */
 static inline int scratch_end(void)
 {
-    MPI_Barrier(world.comm);
+    weft_sleep(&world);
     if (world.rank == 0 && system(weft_arena_text(mem, "rm -rf %s", scratch)) != 0)
         fprintf(stderr, "# cannot remove %s\n", scratch);
     int status = tap_done();

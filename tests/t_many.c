@@ -168,7 +168,7 @@ static double cpu_seconds(void)
 static void test_resume(void)
 {
     bench b;
-    weft_team alone = {.comm = MPI_COMM_SELF, .size = 1};
+    weft_team alone = weft_team_alone();
     weft_status st = WEFT_OK;
     uint64_t whole = 0;
     if (world.rank == 0) {

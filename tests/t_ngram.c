@@ -75,7 +75,8 @@ static void *map_bound(const char *options)
 static void *map_new(weft_data *d, const char *options)
 {
     void *self = map_bound(options);
-    if (ngram->setup(self, d, 1e9, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
+    const weft_source rows = weft_data_source(d);
+    if (ngram->setup(self, &rows, 1e9, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
     return self;
 }
 
@@ -264,10 +265,11 @@ static void test_setup(void)
     weft_data d = small(2);
     void *self = map_bound("bins = 1000000000");
     weft_data images = {.form = WEFT_BYTES, .path = "images.h5"};
-    ok(ngram->setup(self, &images, 1e9, 1, mem) == WEFT_ECONF &&
+    const weft_source wrong = weft_data_source(&images), right = weft_data_source(&d);
+    ok(ngram->setup(self, &wrong, 1e9, 1, mem) == WEFT_ECONF &&
            strstr(weft_error(), "rff") != NULL,
        "images are refused, with what to use");
-    ok(ngram->setup(self, &d, 1e9, 1, mem) == WEFT_ELIMIT, "too many bins are refused");
+    ok(ngram->setup(self, &right, 1e9, 1, mem) == WEFT_ELIMIT, "too many bins are refused");
     self = map_new(&d, "bins = 1000");
     ok(ngram->columns(self, 0.5) == 500 && ngram->columns(self, 0.0001) == 2 &&
            ngram->nstat(self) == 2000,

@@ -267,7 +267,8 @@ static void test_feature(const weft_feature *feature, double *least)
             weft_data data = make_data(form[e], classes);
             made m = {.feature = feature, .data = &data};
             m.self = bound(&feature->kind, "");
-            const weft_status st = feature->setup(m.self, &data, 1e9, 7, mem);
+            const weft_source rows = weft_data_source(&data);
+            const weft_status st = feature->setup(m.self, &rows, 1e9, 7, mem);
             const char *what = weft_arena_text(mem, "%s of %s, %d classes",
                                                feature->kind.name, name[form[e]], classes);
             if (st != WEFT_OK) {

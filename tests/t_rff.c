@@ -85,7 +85,8 @@ static void make_steep(weft_data *data)
 static void *set_up(weft_data *data, const char *options, double memory)
 {
     void *self = instance(options);
-    weft_check(weft_feature_rff.setup(self, data, memory, 7, mem) == WEFT_OK, "%s",
+    const weft_source rows = weft_data_source(data);
+    weft_check(weft_feature_rff.setup(self, &rows, memory, 7, mem) == WEFT_OK, "%s",
                weft_error());
     return self;
 }
@@ -465,10 +466,11 @@ static void test_refusals(void)
     weft_data data;
     make_data(&data, WEFT_BYTES);
     void *self = instance("features=1000000");
-    ok(weft_feature_rff.setup(self, &data, 1e8, 7, mem) == WEFT_ELIMIT,
+    weft_source rows = weft_data_source(&data);
+    ok(weft_feature_rff.setup(self, &rows, 1e8, 7, mem) == WEFT_ELIMIT,
        "memory too short is refused");
-    data.form = WEFT_TOKENS;
-    ok(weft_feature_rff.setup(self, &data, 1e12, 7, mem) == WEFT_ECONF,
+    rows.form = WEFT_TOKENS;
+    ok(weft_feature_rff.setup(self, &rows, 1e12, 7, mem) == WEFT_ECONF,
        "documents are refused");
 }
 

@@ -181,7 +181,7 @@ static uint64_t digest_of(bench *b)
 static void finish(bench *b, int done)
 {
     weft_cache_free(&b->sched);
-    MPI_Barrier(world.comm); /* another team may be reading the winner's state */
+    weft_sleep(&world); /* another team may be reading the winner's state */
     if (b->sched.trace) weft_trace_close(&b->trace, done);
     if (b->sched.team == &b->own) weft_team_free(&b->own);
     weft_arena_free(b->mem);

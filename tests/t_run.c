@@ -440,7 +440,7 @@ static void test_removal(weft_team *team, const char *dir)
         weft_place_empty(own);
         weft_check(weft_file_put(path, "run", 3) == WEFT_OK, "put");
     }
-    MPI_Barrier(team->comm);
+    weft_sleep(team);
     if (st == WEFT_OK) st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
     ok(st == WEFT_OK && b.trace.done,
        "a run that is complete but for its removal is known");
@@ -468,7 +468,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     test_full(&team, dir);
     test_removal(&team, dir);
-    MPI_Barrier(team.comm);
+    weft_sleep(&team);
     ok(team.rank != 0 || rmdir(dir) == 0, "no file is left");
     const int failed = tap_done();
     weft_par_end(&team);

@@ -3,44 +3,11 @@
 #ifndef WEFT_DATA_H
 #define WEFT_DATA_H
 
+#include "weft/par.h"
+#include "weft/sample.h"
 #include "weft/store.h"
-#include "weft/text.h"
 
 #define WEFT_DATA_FORMAT "weft data 1" /* attribute of a packed file */
-
-typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_part;
-extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test" */
-
-/* Rows of bytes or numbers, documents, or running text of one-byte symbols. */
-typedef enum weft_form {
-    WEFT_BYTES,
-    WEFT_REALS,
-    WEFT_TOKENS,
-    WEFT_CHARS,
-    WEFT_NFORM
-} weft_form;
-extern const char *const weft_form_name[WEFT_NFORM]; /* "bytes", "reals", ... */
-
-/* What is known of each distinct token of a tokenizer; ids by falling frequency. */
-typedef struct weft_vocab {
-    int64_t n;
-    const uint64_t *hash;  /* [n] weft_hash(token, 0) */
-    const uint64_t *lower; /* [n] weft_hash(lower-cased token, 0) */
-    const uint8_t *stop;   /* [n] 1: on the stop list */
-} weft_vocab;
-
-/* The rows of one part that this rank holds, in the file's order. */
-typedef struct weft_rows {
-    int64_t total;        /* rows of the part over all ranks */
-    int64_t first, n;     /* this rank's: rows [first, first + n), whole blocks */
-    const int32_t *label; /* [n] 0 .. classes-1 */
-    int64_t d;            /* columns of WEFT_BYTES and WEFT_REALS */
-    const uint8_t *byte;  /* [n][d] */
-    const float *value;   /* [n][d] */
-    /* WEFT_TOKENS, loaded when asked for: documents' tokens, offset[n+1] from 0 */
-    const int64_t *offset[WEFT_NTOK];
-    const uint32_t *token[WEFT_NTOK];
-} weft_rows;
 
 /* A federation: data that belong to clients. Each client's samples lie in a row: train,
  * valid, test, where a part may be empty and `gap` samples are left out between two parts
@@ -57,14 +24,6 @@ typedef struct weft_clients {
     int named;      /* 1: clients have names, see weft_client_name */
     struct weft_federation *own; /* private to data */
 } weft_clients;
-
-/* Samples of a client in memory. */
-typedef struct weft_samples {
-    int64_t n;
-    const float *x;       /* [n][d]; bytes come as numbers in 0..1; NULL for WEFT_CHARS */
-    const int32_t *label; /* [n]; NULL for WEFT_CHARS */
-    const uint8_t *text;  /* WEFT_CHARS: window i is text + i stride, d + 1 symbols */
-} weft_samples;
 
 typedef struct weft_data {
     weft_form form;
@@ -89,6 +48,8 @@ WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_tea
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
 void weft_data_close(weft_data *d);
+/* Its rows, for a feature map: good as long as d is open. Local. */
+weft_source weft_data_source(weft_data *d);
 
 /* What something that was trained must find again in other data. */
 typedef struct weft_likeness {

@@ -3,7 +3,8 @@
 #ifndef WEFT_FEATURE_H
 #define WEFT_FEATURE_H
 
-#include "weft/data.h"
+#include "weft/sample.h"
+#include "weft/team.h"
 
 /* A matrix F of features whose rows are spread over the team, seen only through products,
  * so that it may be dense, sparse, or made anew for each product. Vectors over columns are
@@ -57,8 +58,8 @@ typedef struct weft_feature {
     weft_kind kind;
     /* `self` has its fixed options filled. Checks that data and options fit together and
      * takes what all configurations share. `memory`: bytes this rank may hold for features.
-     * Collective. ECONF, EDATA, ELIMIT. */
-    weft_status (*setup)(void *self, weft_data *data, double memory, uint64_t seed,
+     * *data is copied. Collective. ECONF, EDATA, ELIMIT. */
+    weft_status (*setup)(void *self, const weft_source *data, double memory, uint64_t seed,
                          weft_arena *mem);
     int gram;   /* 1: its matrices have Gram matrices */
     int sparse; /* 1: its matrices have rows, and gather */

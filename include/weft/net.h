@@ -3,36 +3,8 @@
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
 
-#include "weft/data.h"
-
-/* What goes in and comes out of a network, as the data set has it. */
-typedef struct weft_shape {
-    weft_form form; /* WEFT_REALS (bytes come as numbers in 0..1), WEFT_CHARS, WEFT_TOKENS
-                     */
-    int64_t d;      /* numbers of a row; WEFT_CHARS: characters of a window; WEFT_TOKENS:
-                       words of the longest document */
-    int channels, height, width; /* of an image, d = channels height width; else 0 */
-    int classes;                 /* outputs; WEFT_CHARS: symbols of the alphabet */
-    int every; /* WEFT_CHARS: 1: predict the next character at each place, 0: at the last */
-    /* WEFT_TOKENS, else 0 */
-    int64_t words;        /* of the vocabulary */
-    double length;        /* words of a document, on average */
-    int vector;           /* numbers that stand for a word */
-    const float *vectors; /* [words][vector] at first; borrowed while the network lives */
-} weft_shape;
-
-/* Samples to be seen at once: pointers to them, so that a shuffle moves no data. */
-typedef struct weft_batch {
-    int n;
-    const float *const *x;       /* [n] rows of d numbers; NULL for WEFT_CHARS, _TOKENS */
-    const uint8_t *const *text;  /* [n] windows of d + 1 symbols, the last one the target;
-                                    where shape.every, symbol t + 1 is the target of t */
-    const int32_t *label;        /* [n] 0 .. classes-1; not read for WEFT_CHARS */
-    const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, numbers of their words */
-    const int *length;           /* [n] how many */
-    const double *weight; /* [n] what the loss of a sample counts in the mean, which still
-                             is the sum over n; NULL: 1; not read for WEFT_CHARS */
-} weft_batch;
+#include "weft/math.h"
+#include "weft/sample.h"
 
 /* Sums over predictions: one a sample, or d a window where shape.every. */
 typedef struct weft_score {

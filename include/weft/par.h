@@ -1,27 +1,9 @@
-/* Teams of ranks: agreement, exact sums, dealing work, time accounts; process grids for
- * ScaLAPACK. Besides par only store and cli call MPI. */
+/* Processes: how they start and end, how a team is divided, time accounts, what a rank
+ * does. What teams are for stands in team.h. Only src/par calls MPI. */
 #ifndef WEFT_PAR_H
 #define WEFT_PAR_H
 
-#include <mpi.h>
-
-#include "weft/math.h"
-
-/* Where the time of a rank goes, seconds. */
-typedef struct weft_times {
-    double compute; /* everything else; also what ScaLAPACK sends, which it does inside */
-    double wait;    /* in a barrier before a collective: others were slower */
-    double comm;    /* in collectives */
-    double bytes;   /* handed to collectives by this rank */
-} weft_times;
-
-typedef struct weft_team {
-    MPI_Comm comm;
-    int rank, size;
-    int first; /* rank in the world of its rank 0; those of the others follow */
-    weft_times times;
-    double since; /* when compute was last counted */
-} weft_team;
+#include "weft/team.h"
 
 /* Starts MPI (MPI_THREAD_FUNNELED), sets one BLAS thread, log rank and die hook; warns
  * where OpenBLAS runs on less than the CPU can do. Refuses the silent singletons of a
@@ -30,6 +12,10 @@ typedef struct weft_team {
  * the message, the others have none. Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 void weft_par_end(weft_team *world);
+/* A team of this rank alone; nothing to be freed. MPI must be running. Local. */
+weft_team weft_team_alone(void);
+/* "Open MPI v4.1.4" into text[n]; also before MPI is started. Local. */
+void weft_par_library(char *text, size_t n);
 /* ELIMIT where a limit of address space (ulimit -v) leaves less than OpenBLAS maps at its
  * first product, which it would try for ever. Local. */
 WEFT_CHECKED weft_status weft_par_room(void);
@@ -37,45 +23,6 @@ WEFT_CHECKED weft_status weft_par_room(void);
 /* Returns once every rank of the team is here; those that wait sleep, 10 ms at a time, and
  * leave the CPU to others, where a barrier would spin. Collective. */
 void weft_sleep(weft_team *t);
-/* Collective. The worst status of all ranks (WEFT_STOP is the mildest); where any failed,
- * every rank gets the message of the lowest rank that has it. */
-WEFT_CHECKED weft_status weft_agree(weft_status st, weft_team *t);
-
-/* Collective, all in place, same n on all ranks. Integer sums are exact; max is over
- * doubles. */
-void weft_sum_i64(weft_team *t, int64_t *x, size_t n);
-void weft_sum_i32(weft_team *t, int32_t *x, size_t n);
-void weft_max_f64(weft_team *t, double *x, size_t n);
-void weft_bcast(weft_team *t, void *bytes, size_t n, int root);
-/* Collective. Exact sum of x[n] over ranks given doubles and, for each rank, the same
- * `bound` on the sum of magnitudes over all ranks. */
-void weft_sum_f64(weft_team *t, double *x, size_t n, double bound);
-/* Collective. Largest magnitude of x[n] over all ranks, each with its own n; INFINITY where
- * a number is not finite. */
-double weft_largest(weft_team *t, const real *x, size_t n);
-double weft_largest_f64(weft_team *t, const double *x, size_t n);
-/* Collective. sum[n] over ranks of x[n], whole numbers in units of 2^-scale (in, out: their
- * sums); NAN where `bound`, which gave the scale, is not finite: x may then be anything. */
-void weft_sum_whole(weft_team *t, int64_t *x, size_t n, int scale, double bound,
-                    double *sum);
-/* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
- * `send`, and receives from[size] from each, likewise, in `receive`. */
-void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
-                   const size_t *from);
-/* Collective. min, mean, max over ranks of x[n] into out[n][3], on all ranks. */
-void weft_spread(weft_team *t, const double *x, int n, double *out);
-
-/* Row blocks of n rows dealt to rank: rows [first, first + count). Blocks of WEFT_BLOCK
- * rows are never divided; contiguous, as even as blocks allow. Local. */
-void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
-
-/* Deals n jobs to bins: the largest cost first, ties by index, each to the bin with the
- * least load so far, ties by index; bin[n]. speed[bins]: load is cost / speed; NULL: all
- * bins are alike. Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on
- * Applied Mathematics 17, 1969. Local. Cost O(n (log n + bins)). */
-void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed,
-                     int *bin);
-
 /* Brings the account of time up to date: adds the time since the last call to
  * times.compute. Local. */
 void weft_times_close(weft_team *t);
@@ -109,31 +56,5 @@ int weft_team_of(int size, int parts, int rank);
  * over t. */
 void weft_team_split(const weft_team *t, int parts, weft_team *own);
 void weft_team_free(weft_team *t); /* Collective over it */
-
-/* ---- dense symmetric systems on a process grid (ScaLAPACK) -------------------------- */
-
-/* Gives rows [r0, r0+nr) x columns [c0, c0+nc) of the symmetric matrix, the full sum over
- * all ranks, on every rank: Collective. a[nr][nc], row-major. */
-typedef void (*weft_block_fn)(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
-                              double *a);
-
-/* The Cholesky factor of a positive definite matrix, spread over the ranks. */
-typedef struct weft_grid weft_grid;
-
-/* Factors A [n][n], given by panels of its lower triangle, by ScaLAPACK in `real` precision
- * on a grid as square as size allows (1 x P up to 3 ranks), blocks of 64; one rank alone by
- * LAPACK. *minor: 0, or the order of the first minor that is not positive definite. Memory
- * per rank, from mem: as weft_grid_bytes says. To be freed also where *minor is not 0.
- * Collective. Cost n^3/3 flops over the team. */
-weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *ctx,
-                            weft_arena *mem, int64_t *minor);
-/* What that takes on a rank of `size`, bytes: n^2/size reals, a panel of 512 n doubles, and
- * as much again where the panel is made. Local. */
-double weft_grid_bytes(int64_t n, int size);
-/* Solves A x = b by the factor, b [c][n] in and out on all ranks (class-major). Collective.
- * Cost 2 c n^2 flops. */
-void weft_grid_solve(weft_grid *g, int c, real *b);
-void weft_grid_free(
-    weft_grid *g); /* the process grid; the memory is the arena's. Collective */
 
 #endif

@@ -2,10 +2,7 @@
 #ifndef WEFT_STORE_H
 #define WEFT_STORE_H
 
-#include <hdf5.h>
-
-#include "weft/par.h"
-#include "weft/space.h"
+#include "weft/base.h"
 
 /* ---- HDF5 --------------------------------------------------------------------------- */
 
@@ -17,7 +14,7 @@ typedef struct weft_seal weft_seal;
 /* A file open for reading (every rank opens it by itself) or being written by this rank
  * alone under a temporary name, until weft_h5_commit gives it its own. */
 typedef struct weft_h5 {
-    hid_t file;
+    int64_t file;      /* handle of HDF5, as all below: for store alone */
     char *path, *temp; /* temp NULL when reading */
     int *error;        /* first errno of reading or writing, 0 */
     weft_seal *seal;   /* of a file that is read; NULL: it has none */
@@ -95,7 +92,7 @@ WEFT_CHECKED weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const c
 typedef struct weft_h5set {
     weft_h5 *file;
     const char *name;
-    hid_t set, space;
+    int64_t set, space;
     int nd;
     int64_t dims[WEFT_H5_DIMS]; /* 1 from nd on */
 } weft_h5set;

@@ -3,8 +3,10 @@
 #ifndef WEFT_TASK_H
 #define WEFT_TASK_H
 
+#include "weft/data.h"
 #include "weft/model.h"
 #include "weft/net.h"
+#include "weft/space.h"
 
 /* What a task is set up with. */
 typedef struct weft_env {

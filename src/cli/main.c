@@ -122,10 +122,8 @@ static void print_command_help(const command *k)
 
 static void print_version(void)
 {
-    char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int n;
-    MPI_Get_library_version(mpi, &n);
-    mpi[strcspn(mpi, ",\n")] = '\0';
+    char mpi[256];
+    weft_par_library(mpi, sizeof mpi);
     printf("weft %s\n%s numbers, kernel %s\n%s\n%s\n", WEFT_VERSION,
            sizeof(real) == 8 ? "double" : "float", weft_cpu_kernel(), WEFT_COMPILER, mpi);
 }

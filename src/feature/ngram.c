@@ -88,12 +88,11 @@ static const weft_opt opts[] = {
      .about = "natural log over bins seen in training, or log2 over all bins"},
     {0}};
 
-static weft_status setup(void *self, weft_data *data, double memory, uint64_t seed,
+static weft_status setup(void *self, const weft_source *data, double memory, uint64_t seed,
                          weft_arena *mem)
 {
     ngram *s = self;
     (void)seed;
-    (void)mem;
     if (data->form != WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,
                          "feature ngram needs documents, but %s holds numbers; use "
@@ -106,10 +105,12 @@ static weft_status setup(void *self, weft_data *data, double memory, uint64_t se
                          "ngram.bins = %lld needs %.3g GB a rank, run.memory allows %.3g "
                          "GB; use fewer bins or allow more",
                          (long long)s->bins, need / 1e9, memory / 1e9);
-    s->data = data;
+    weft_source *own = WEFT_NEW(mem, weft_source, 1);
+    *own = *data;
+    s->data = own;
     const weft_rows *part = &data->part[WEFT_TRAIN];
     for (int tok = 0; tok < WEFT_NTOK; tok++) {
-        TRY(weft_data_tokens(data, tok));
+        TRY(data->tokens(data->of, tok));
         int64_t tokens = part->offset[tok][part->n];
         weft_sum_i64(data->team, &tokens, 1);
         s->tokens[tok] = (double)tokens / (double)part->total;

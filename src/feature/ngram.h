@@ -15,7 +15,7 @@ typedef struct ngram {
     double alpha;
     int64_t bins;
     int hash, nb_scale;
-    weft_data *data;          /* set by setup */
+    const weft_source *data;  /* set by setup */
     double tokens[WEFT_NTOK]; /* in a document, on average; set by setup */
 } ngram;
 

@@ -59,7 +59,7 @@ static const weft_opt opts[] = {
 
 /* ---- setup -------------------------------------------------------------------------- */
 
-static weft_status check_data(const rff *t, const weft_data *data, double memory)
+static weft_status check_data(const rff *t, const weft_source *data, double memory)
 {
     if (data->form == WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,
@@ -75,13 +75,15 @@ static weft_status check_data(const rff *t, const weft_data *data, double memory
     return WEFT_OK;
 }
 
-static weft_status setup(void *self, weft_data *data, double memory, uint64_t seed,
+static weft_status setup(void *self, const weft_source *data, double memory, uint64_t seed,
                          weft_arena *mem)
 {
     rff *t = self;
     TRY(check_data(t, data, memory));
     rff_shared *own = t->own = WEFT_NEW(mem, rff_shared, 1);
-    own->data = data;
+    weft_source *source = WEFT_NEW(mem, weft_source, 1);
+    *source = *data;
+    own->data = source;
     own->mem = mem;
     own->seed = seed;
     own->memory = memory;

@@ -39,7 +39,7 @@ typedef struct rff_cache {
 } rff_cache;
 
 typedef struct rff_shared {
-    weft_data *data;
+    const weft_source *data;
     weft_arena *mem;
     uint64_t seed;
     double memory, kept;  /* bytes allowed; held from one request to the next */

@@ -1,6 +1,7 @@
 /* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and the account
  * of where time goes. Sums of doubles are made of 64-bit integers, whose order does not
  * matter. Called by every layer that works on data in parallel. */
+#include "handle.h"
 #include "timer.h"
 
 #include <cblas.h>
@@ -93,9 +94,10 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
     int level;
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     weft_check(level >= MPI_THREAD_FUNNELED, "this MPI has no MPI_THREAD_FUNNELED");
-    *world = (weft_team){.comm = MPI_COMM_WORLD};
-    MPI_Comm_rank(world->comm, &world->rank);
-    MPI_Comm_size(world->comm, &world->size);
+    *world = (weft_team){0};
+    set_comm(world, MPI_COMM_WORLD);
+    MPI_Comm_rank(comm_of(world), &world->rank);
+    MPI_Comm_size(comm_of(world), &world->size);
     if (world->size == 1 && expected > 1) {
         MPI_Finalize();
         return refuse_singletons(expected);
@@ -129,8 +131,23 @@ weft_status weft_par_room(void)
 void weft_par_end(weft_team *world)
 {
     weft_die_hook(NULL);
-    world->comm = MPI_COMM_NULL;
+    set_comm(world, MPI_COMM_NULL);
     MPI_Finalize();
+}
+
+weft_team weft_team_alone(void)
+{
+    weft_team t = {.size = 1};
+    set_comm(&t, MPI_COMM_SELF);
+    return t;
+}
+
+void weft_par_library(char *text, size_t n)
+{
+    char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int used;
+    MPI_Get_library_version(all, &used);
+    snprintf(text, n, "%.*s", (int)strcspn(all, ",\n"), all);
 }
 
 /* ---- time accounts ------------------------------------------------------------------ */
@@ -146,7 +163,7 @@ void weft_timer_begin(weft_team *t)
 {
     weft_times_close(t);
     weft_activity_wait(t, 1);
-    MPI_Barrier(t->comm);
+    MPI_Barrier(comm_of(t));
     const double now = weft_now();
     t->times.wait += now - t->since;
     t->since = now;
@@ -168,7 +185,7 @@ void weft_sleep(weft_team *t)
     MPI_Request all;
     int here = 0;
     weft_times_close(t);
-    MPI_Ibarrier(t->comm, &all);
+    MPI_Ibarrier(comm_of(t), &all);
     for (MPI_Test(&all, &here, MPI_STATUS_IGNORE); !here;
          MPI_Test(&all, &here, MPI_STATUS_IGNORE))
         nanosleep(&nap, NULL);
@@ -187,7 +204,8 @@ static void reduce(weft_team *t, void *x, size_t n, size_t width, MPI_Datatype t
     weft_timer_begin(t);
     for (size_t at = 0; at < n; at += PIECE) {
         const size_t count = n - at < PIECE ? n - at : PIECE;
-        MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op, t->comm);
+        MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op,
+                      comm_of(t));
     }
     weft_timer_end(t, n * width);
 }
@@ -230,7 +248,7 @@ void weft_bcast(weft_team *t, void *bytes, size_t n, int root)
     weft_timer_begin(t);
     for (size_t at = 0; at < n; at += PIECE)
         MPI_Bcast((char *)bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE,
-                  root, t->comm);
+                  root, comm_of(t));
     weft_timer_end(t, n);
 }
 
@@ -239,9 +257,9 @@ void weft_spread(weft_team *t, const double *x, int n, double *out)
     weft_timer_begin(t);
     for (int i = 0; i < n; i++) {
         double *min = out + 3 * (size_t)i, *mean = min + 1, *max = min + 2;
-        MPI_Allreduce(x + i, min, 1, MPI_DOUBLE, MPI_MIN, t->comm);
-        MPI_Allreduce(x + i, mean, 1, MPI_DOUBLE, MPI_SUM, t->comm);
-        MPI_Allreduce(x + i, max, 1, MPI_DOUBLE, MPI_MAX, t->comm);
+        MPI_Allreduce(x + i, min, 1, MPI_DOUBLE, MPI_MIN, comm_of(t));
+        MPI_Allreduce(x + i, mean, 1, MPI_DOUBLE, MPI_SUM, comm_of(t));
+        MPI_Allreduce(x + i, max, 1, MPI_DOUBLE, MPI_MAX, comm_of(t));
         *mean /= t->size;
     }
     weft_timer_end(t, 3 * (size_t)n * sizeof *x);
@@ -257,7 +275,7 @@ weft_status weft_agree(weft_status st, weft_team *t)
         int gravity, rank;
     } mine = {st == WEFT_STOP ? 1 : (int)st, t->rank}, worst;
     weft_timer_begin(t);
-    MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, t->comm);
+    MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, comm_of(t));
     weft_timer_end(t, sizeof mine);
     if (worst.gravity == WEFT_OK) return WEFT_OK;
     char text[MESSAGE] = "";

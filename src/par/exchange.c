@@ -1,5 +1,6 @@
 /* Bytes from every rank to every rank, for rows that must change hands. Called by
  * model/dual.c. */
+#include "handle.h"
 #include "timer.h"
 
 void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
@@ -11,11 +12,12 @@ void weft_exchange(weft_team *t, const void *send, const size_t *to, void *recei
     weft_timer_begin(t);
     for (int r = 0; r < t->size; in += from[r++]) {
         weft_check(from[r] <= INT32_MAX, "%zu bytes from one rank to another", from[r]);
-        MPI_Irecv((char *)receive + in, (int)from[r], MPI_BYTE, r, 0, t->comm, &pending[r]);
+        MPI_Irecv((char *)receive + in, (int)from[r], MPI_BYTE, r, 0, comm_of(t),
+                  &pending[r]);
     }
     for (int r = 0; r < t->size; out += to[r++]) {
         weft_check(to[r] <= INT32_MAX, "%zu bytes from one rank to another", to[r]);
-        MPI_Isend((const char *)send + out, (int)to[r], MPI_BYTE, r, 0, t->comm,
+        MPI_Isend((const char *)send + out, (int)to[r], MPI_BYTE, r, 0, comm_of(t),
                   &pending[t->size + r]);
     }
     MPI_Waitall(2 * t->size, pending, MPI_STATUSES_IGNORE);

@@ -2,6 +2,7 @@
  * matrix comes as panels that every rank sees in full and keeps its own blocks of; so no
  * rank holds more than its share and one panel. Called by the ridge model. Blackford et
  * al., "ScaLAPACK Users' Guide", SIAM 1997: block-cyclic layout in chapter 4. */
+#include "handle.h"
 #include "timer.h"
 
 #include <limits.h>
@@ -72,7 +73,7 @@ static void place(weft_grid *g)
     g->nrow = grid_rows(g->team->size);
     g->ncol = g->team->size / g->nrow;
     if (g->team->size == 1) return;
-    g->handle = Csys2blacs_handle(g->team->comm);
+    g->handle = Csys2blacs_handle(comm_of(g->team));
     g->context = g->handle;
     Cblacs_gridinit(&g->context, "Row", g->nrow, g->ncol);
     Cblacs_gridinfo(g->context, &g->nrow, &g->ncol, &g->row, &g->col);
@@ -185,7 +186,7 @@ static void solve_grid(weft_grid *g, int c, real *b)
     weft_timer_begin(g->team);
     for (int j = 0; j < c; j++)
         MPI_Allreduce(MPI_IN_PLACE, b + (size_t)j * n, g->n, REAL_MPI, MPI_SUM,
-                      g->team->comm);
+                      comm_of(g->team));
     weft_timer_end(g->team, n * (size_t)c * sizeof *b);
     weft_arena_reset(g->mem, mark);
 }

@@ -1,6 +1,6 @@
 /* Teams of ranks within a team: neighbours, as even as possible, the first ones larger by
  * one where they are not equal. Called by run. */
-#include "weft/par.h"
+#include "handle.h"
 
 int weft_team_size(int size, int parts, int part)
 {
@@ -25,14 +25,18 @@ void weft_team_split(const weft_team *t, int parts, weft_team *own)
     const int part = weft_team_of(t->size, parts, t->rank);
     *own = (weft_team){.since = weft_now(),
                        .first = t->first + weft_team_first(t->size, parts, part)};
-    MPI_Comm_split(t->comm, part, t->rank, &own->comm);
-    MPI_Comm_rank(own->comm, &own->rank);
-    MPI_Comm_size(own->comm, &own->size);
+    MPI_Comm comm;
+    MPI_Comm_split(comm_of(t), part, t->rank, &comm);
+    MPI_Comm_rank(comm, &own->rank);
+    MPI_Comm_size(comm, &own->size);
+    set_comm(own, comm);
 }
 
 void weft_team_free(weft_team *t)
 {
-    MPI_Comm_free(&t->comm);
+    MPI_Comm comm = comm_of(t);
+    MPI_Comm_free(&comm);
+    set_comm(t, comm);
 }
 
 void weft_times_move(weft_team *from, weft_team *to)

@@ -170,7 +170,7 @@ static void print_sample(const weft_data *d)
 
 weft_status weft_info_clients(const char *path, weft_arena *mem)
 {
-    weft_team self = {.comm = MPI_COMM_SELF, .rank = 0, .size = 1};
+    weft_team self = weft_team_alone();
     weft_data d;
     TRY(weft_data_open(&d, path, &self, mem));
     print_sample(&d);

@@ -2,7 +2,11 @@
 #ifndef WEFT_STORE_H5_H
 #define WEFT_STORE_H5_H
 
+#include <hdf5.h>
+
 #include "weft/store.h"
+
+_Static_assert(sizeof(hid_t) == sizeof(int64_t), "handles of HDF5 fit their place");
 
 /* EFILE "cannot <what> <name> of PATH: <reason>; <remedy>" from HDF5's error stack, so to
  * be called before any further HDF5 call. `name` "" speaks of the file itself. */

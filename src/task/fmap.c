@@ -99,7 +99,8 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     t->columns = t->feature->columns(t->map, 1.0);
     double taken;
     TRY(fit_memory(t, t->columns, env->memory, &taken));
-    TRY(t->feature->setup(t->map, env->data, env->memory - taken, env->seed, env->mem));
+    const weft_source rows = weft_data_source(env->data);
+    TRY(t->feature->setup(t->map, &rows, env->memory - taken, env->seed, env->mem));
     t->nstat = t->feature->nstat(t->map);
     t->outputs = t->model->outputs(env->data->classes);
     return t->pieces ? fmap_pieces_setup(t) : WEFT_OK;

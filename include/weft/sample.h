@@ -1,0 +1,95 @@
+/* Samples, as feature maps, models and networks see them: parts, forms, shapes, rows in
+ * memory, batches. Where they come from is data.h's. */
+#ifndef WEFT_SAMPLE_H
+#define WEFT_SAMPLE_H
+
+#include "weft/text.h"
+
+typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_part;
+extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test" */
+
+/* Rows of bytes or numbers, documents, or running text of one-byte symbols. */
+typedef enum weft_form {
+    WEFT_BYTES,
+    WEFT_REALS,
+    WEFT_TOKENS,
+    WEFT_CHARS,
+    WEFT_NFORM
+} weft_form;
+extern const char *const weft_form_name[WEFT_NFORM]; /* "bytes", "reals", ... */
+
+/* What is known of each distinct token of a tokenizer; ids by falling frequency. */
+typedef struct weft_vocab {
+    int64_t n;
+    const uint64_t *hash;  /* [n] weft_hash(token, 0) */
+    const uint64_t *lower; /* [n] weft_hash(lower-cased token, 0) */
+    const uint8_t *stop;   /* [n] 1: on the stop list */
+} weft_vocab;
+
+/* The rows of one part that this rank holds, in the file's order. */
+typedef struct weft_rows {
+    int64_t total;        /* rows of the part over all ranks */
+    int64_t first, n;     /* this rank's: rows [first, first + n), whole blocks */
+    const int32_t *label; /* [n] 0 .. classes-1 */
+    int64_t d;            /* columns of WEFT_BYTES and WEFT_REALS */
+    const uint8_t *byte;  /* [n][d] */
+    const float *value;   /* [n][d] */
+    /* WEFT_TOKENS, loaded when asked for: documents' tokens, offset[n+1] from 0 */
+    const int64_t *offset[WEFT_NTOK];
+    const uint32_t *token[WEFT_NTOK];
+} weft_rows;
+
+struct weft_team; /* team.h */
+
+/* The rows that a feature map is made for; all borrowed while it lives. */
+typedef struct weft_source {
+    weft_form form;
+    int classes;
+    const weft_rows *part;   /* [WEFT_NPART] */
+    const weft_vocab *vocab; /* [WEFT_NTOK], once loaded */
+    const char *path;        /* for messages */
+    struct weft_team *team;  /* over which rows are spread */
+    /* Loads the token streams and the vocabulary of a tokenizer, once. EDATA, EFILE.
+     * Collective. */
+    weft_status (*tokens)(void *of, weft_tokenizer tok);
+    void *of; /* its first argument */
+} weft_source;
+
+/* Samples of a client in memory. */
+typedef struct weft_samples {
+    int64_t n;
+    const float *x;       /* [n][d]; bytes come as numbers in 0..1; NULL for WEFT_CHARS */
+    const int32_t *label; /* [n]; NULL for WEFT_CHARS */
+    const uint8_t *text;  /* WEFT_CHARS: window i is text + i stride, d + 1 symbols */
+} weft_samples;
+
+/* What goes in and comes out of a network, as the data set has it. */
+typedef struct weft_shape {
+    weft_form form; /* WEFT_REALS (bytes come as numbers in 0..1), WEFT_CHARS, WEFT_TOKENS
+                     */
+    int64_t d;      /* numbers of a row; WEFT_CHARS: characters of a window; WEFT_TOKENS:
+                       words of the longest document */
+    int channels, height, width; /* of an image, d = channels height width; else 0 */
+    int classes;                 /* outputs; WEFT_CHARS: symbols of the alphabet */
+    int every; /* WEFT_CHARS: 1: predict the next character at each place, 0: at the last */
+    /* WEFT_TOKENS, else 0 */
+    int64_t words;        /* of the vocabulary */
+    double length;        /* words of a document, on average */
+    int vector;           /* numbers that stand for a word */
+    const float *vectors; /* [words][vector] at first; borrowed while the network lives */
+} weft_shape;
+
+/* Samples to be seen at once: pointers to them, so that a shuffle moves no data. */
+typedef struct weft_batch {
+    int n;
+    const float *const *x;       /* [n] rows of d numbers; NULL for WEFT_CHARS, _TOKENS */
+    const uint8_t *const *text;  /* [n] windows of d + 1 symbols, the last one the target;
+                                    where shape.every, symbol t + 1 is the target of t */
+    const int32_t *label;        /* [n] 0 .. classes-1; not read for WEFT_CHARS */
+    const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, numbers of their words */
+    const int *length;           /* [n] how many */
+    const double *weight; /* [n] what the loss of a sample counts in the mean, which still
+                             is the sum over n; NULL: 1; not read for WEFT_CHARS */
+} weft_batch;
+
+#endif

@@ -1,0 +1,24 @@
+/* The communicator of a team, which other layers see as a number. Private to par. */
+#ifndef WEFT_PAR_HANDLE_H
+#define WEFT_PAR_HANDLE_H
+
+#include <mpi.h>
+#include <string.h>
+
+#include "weft/par.h"
+
+static inline MPI_Comm comm_of(const weft_team *t)
+{
+    MPI_Comm comm;
+    _Static_assert(sizeof comm <= sizeof t->comm, "a communicator fits its place");
+    memcpy(&comm, &t->comm, sizeof comm);
+    return comm;
+}
+
+static inline void set_comm(weft_team *t, MPI_Comm comm)
+{
+    t->comm = 0;
+    memcpy(&t->comm, &comm, sizeof comm);
+}
+
+#endif
