@@ -487,6 +487,7 @@ static const mixed learning[] = {
     {"none", "", "tpe\nstartup = 3"},
     {"none", "", "tpe\nstartup = 2\nform = joint\nliar = no"},
     {"fedex", "k = 4", "tpe\nstartup = 2\nform = hyperopt"},
+    {"none", "", "kde\npoints = 2\nrandom = 0"},
 };
 
 static void with_samplers(const schedule *v, weft_arena *mem)

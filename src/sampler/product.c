@@ -19,6 +19,32 @@ weft_product weft_product_new(int dim, int64_t n, weft_arena *mem)
     return p;
 }
 
+/* Standard deviation, with divisor n. */
+static double deviation(int64_t n, const double *x)
+{
+    double mean = 0, square = 0;
+    for (int64_t j = 0; j < n; j++) mean += x[j] / (double)n;
+    for (int64_t j = 0; j < n; j++) square += (x[j] - mean) * (x[j] - mean) / (double)n;
+    return sqrt(square);
+}
+
+void weft_product_refer(weft_product *p, double least)
+{
+    const double shrink = pow((double)p->n, -1. / (4 + p->dim));
+    for (int64_t j = 0; j < p->n; j++) p->share[j] = 1. / (double)p->n;
+    for (int a = 0; a < p->dim; a++) {
+        weft_product_axis *k = &p->axis[a];
+        const double c = k->levels, h = fmax(1.06 * deviation(p->n, k->mu) * shrink, least);
+        const double off = c > 0 ? fmin(h, (c - 1) / c) : 0;
+        k->same = 1 - off;
+        k->other = c > 1 ? off / (c - 1) : 0;
+        for (int64_t j = 0; j < p->n; j++) {
+            k->sigma[j] = h;
+            k->part[j] = weft_normal_density(0) / h;
+        }
+    }
+}
+
 static void multiply_level(const weft_product *p, const weft_product_axis *k, double at)
 {
     for (int64_t j = 0; j < p->n; j++) {

@@ -31,6 +31,11 @@ typedef struct weft_product_point {
 
 /* All zeros, to be filled in; arrays are of mem. Local. */
 weft_product weft_product_new(int dim, int64_t n, weft_arena *mem);
+/* Gives n kernels on mu, of equal shares, densities whose widths follow the normal
+ * reference rule, h = 1.06 sd n^(-1 / (4 + dim)), at least `least`; a category's kernel has
+ * 1 - h on its own level and the rest evenly on the others, as Aitchison and Aitken's. mu
+ * and levels are given. statsmodels' KDEMultivariate. Local. */
+void weft_product_refer(weft_product *p, double least);
 /* Log of the density at x[dim]; at least log(1e-300). Cost O(n dim). Local. */
 double weft_product_log(weft_product *p, const weft_product_point *x);
 

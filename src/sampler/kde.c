@@ -1,0 +1,201 @@
+/* The sampler of BOHB: of the results of the largest resource that has enough, the best and
+ * the worst each get a kernel density; a configuration is taken that is likelier by the
+ * first than by the second, of some drawn around the best. With hyperband it is BOHB, with
+ * asha its asynchronous kin. Falkner, Klein, Hutter, "BOHB: robust and efficient
+ * hyperparameter optimization at scale", ICML 2018, section 3.1; the kernels are those of
+ * its program, HpBandSter, by statsmodels' normal reference rule. Departs from that program
+ * where the paper says otherwise: the bad set is never smaller than a density needs. */
+#include "normal.h"
+#include "past.h"
+#include "product.h"
+
+#include <math.h>
+
+typedef struct kde {
+    /* options */
+    double random, good, widen, least;
+    int64_t candidates, points;
+    int liar;
+    /* state */
+    uint64_t seed;
+    weft_arena *mem;
+    weft_past past;
+    weft_sight *sight; /* [dim] */
+} kde;
+
+static const weft_opt kde_opts[] = {
+    {"random", WEFT_REAL, offsetof(kde, random), "0.3333333333333333", 0, 1, NULL,
+     "share of the configurations that are drawn at random, whatever is known", 0},
+    {"good", WEFT_REAL, offsetof(kde, good), "0.15", 0, 1, NULL,
+     "share of the results that counts as the best", 0},
+    {"points", WEFT_LONG, offsetof(kde, points), "0", 0, 1e9, "auto",
+     "that a density is made of at least; auto: one more than axes", 0},
+    {"candidates", WEFT_LONG, offsetof(kde, candidates), "64", 1, 1e6, NULL,
+     "drawn, of which the best is taken", 0},
+    {"widen", WEFT_REAL, offsetof(kde, widen), "3", 1e-6, 1e6, NULL,
+     "candidates are drawn from kernels so many times as wide", 0},
+    {"least", WEFT_REAL, offsetof(kde, least), "1e-3", 1e-12, 1, NULL,
+     "width of a kernel at least, where an axis has length 1", 0},
+    {"liar", WEFT_BOOL, offsetof(kde, liar), "no", 0, 0, NULL,
+     "trials in flight count as bad ones", 0},
+    {0}};
+
+static weft_status kde_setup(void *self, const weft_space *sp, uint64_t seed,
+                             weft_arena *mem)
+{
+    kde *t = self;
+    if (t->points == 0) t->points = sp->dim + 1;
+    t->mem = mem;
+    t->seed = weft_hash("kde", 3, seed);
+    weft_past_setup(&t->past, sp, mem);
+    t->sight = WEFT_NEW(mem, weft_sight, sp->dim);
+    for (int a = 0; a < sp->dim; a++) t->sight[a] = weft_axis_sight(&sp->axis[a]);
+    return WEFT_OK;
+}
+
+static void kde_pending(void *self, int64_t number, const double *conf, double resource)
+{
+    kde *t = self;
+    (void)resource;
+    weft_past_pending(&t->past, number, conf);
+}
+
+static void kde_told(void *self, int64_t number, const weft_seen *seen)
+{
+    kde *t = self;
+    weft_past_told(&t->past, number, seen);
+}
+
+/* ---- densities ---------------------------------------------------------------------- */
+
+enum { DRAW_CHOICE, DRAW_KERNEL, DRAW_AXIS, DRAW_FILL }; /* what random numbers are for */
+
+static weft_rng4 random_at(const kde *t, int64_t number, int what, int a, int64_t draw)
+{
+    const uint64_t key =
+        what < DRAW_AXIS ? (uint64_t)what : weft_axis_key(&t->past.space->axis[a]) + what;
+    return weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, key, (uint64_t)draw);
+}
+
+/* Where a value lies: a level, or on 0 .. 1. */
+static double place(const kde *t, int a, double value)
+{
+    const weft_axis *axis = &t->past.space->axis[a];
+    return t->sight[a] == WEFT_SEES_CATEGORY ? weft_axis_index(axis, value)
+                                             : weft_axis_unit(axis, value);
+}
+
+/* Axis a of the trials, mu[n]; one without it has the value of another of them, by chance,
+ * or where none has it one at random. */
+static void place_all(const kde *t, int a, int64_t n, const int64_t *trial, double *mu)
+{
+    const weft_past_trial *all = t->past.trial;
+    int64_t *has = WEFT_NEW(t->mem, int64_t, n), m = 0;
+    for (int64_t j = 0; j < n; j++)
+        if (!isnan(all[trial[j]].conf[a])) has[m++] = trial[j];
+    for (int64_t j = 0; j < n; j++) {
+        double value = all[trial[j]].conf[a];
+        const double unit = weft_rng_unit(random_at(t, trial[j], DRAW_FILL, a, 0).v[0]);
+        if (isnan(value) && m > 0) value = all[has[(int64_t)(unit * (double)m)]].conf[a];
+        if (isnan(value)) value = weft_space_resample(t->past.space, a, unit);
+        mu[j] = place(t, a, value);
+    }
+}
+
+static weft_product fit(const kde *t, int64_t n, const int64_t *trial)
+{
+    const weft_space *sp = t->past.space;
+    weft_product p = weft_product_new(sp->dim, n, t->mem);
+    for (int a = 0; a < sp->dim; a++) {
+        weft_product_axis *k = &p.axis[a];
+        place_all(t, a, n, trial, k->mu);
+        k->levels = t->sight[a] == WEFT_SEES_CATEGORY ? sp->axis[a].nvalue : 0;
+    }
+    weft_product_refer(&p, t->least);
+    return p;
+}
+
+/* The best of a level, and its worst with what is in flight. */
+static void divide(const kde *t, const weft_past_level *l, weft_product *good,
+                   weft_product *bad)
+{
+    const double share = floor(t->good * (double)l->n);
+    const int64_t ngood = share > (double)t->points ? (int64_t)share : t->points;
+    int64_t nbad = l->n - ngood > t->points ? l->n - ngood : t->points;
+    int64_t *trial = WEFT_NEW(t->mem, int64_t, l->n + t->past.n);
+    char *known = WEFT_NEW(t->mem, char, t->past.n);
+    for (int64_t i = 0; i < l->n; i++) known[trial[i] = l->result[i].trial] = 1;
+    *good = fit(t, ngood, trial);
+    for (int64_t i = 0; i < nbad; i++) trial[i] = l->result[l->n - nbad + i].trial;
+    for (int64_t i = 0; t->liar && i < t->past.n; i++)
+        if (!known[i] && t->past.trial[i].flying) trial[nbad++] = i;
+    *bad = fit(t, nbad, trial);
+}
+
+/* ---- proposals ---------------------------------------------------------------------- */
+
+/* A candidate around kernel j: x[dim]. */
+static void draw(const kde *t, int64_t number, int64_t c, int64_t j, const weft_product *p,
+                 weft_product_point *x)
+{
+    for (int a = 0; a < p->dim; a++) {
+        const weft_product_axis *k = &p->axis[a];
+        const weft_rng4 r = random_at(t, number, DRAW_AXIS, a, c);
+        const double unit = weft_rng_unit(r.v[0]);
+        x[a] = (weft_product_point){k->mu[j], 0, 0};
+        if (k->levels == 0)
+            x[a].at = weft_normal_between(k->mu[j], t->widen * k->sigma[j], unit);
+        else if (weft_rng_unit(r.v[1]) >= k->same)
+            x[a].at = floor(unit * k->levels);
+    }
+}
+
+static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
+                         double *conf)
+{
+    const double least = log(1e-32);
+    const weft_space *sp = t->past.space;
+    weft_product good, bad;
+    divide(t, l, &good, &bad);
+    weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
+    double most = 0;
+    for (int64_t c = 0; c < t->candidates; c++) {
+        const weft_rng4 r = random_at(t, number, DRAW_KERNEL, 0, c);
+        draw(t, number, c, (int64_t)(weft_rng_unit(r.v[0]) * (double)good.n), &good, x);
+        const double gain = fmax(weft_product_log(&good, x), least) -
+                            fmax(weft_product_log(&bad, x), least);
+        if (c > 0 && !(gain > most)) continue;
+        most = gain;
+        for (int a = 0; a < sp->dim; a++)
+            conf[a] = t->sight[a] == WEFT_SEES_CATEGORY
+                          ? sp->axis[a].value[(int)x[a].at]
+                          : weft_axis_value(&sp->axis[a], x[a].at);
+    }
+}
+
+static void kde_propose(void *self, int64_t number, double *conf)
+{
+    const kde *t = self;
+    const weft_space *sp = t->past.space;
+    const weft_past_level *l = weft_past_highest(&t->past, t->points + 2);
+    const weft_rng4 r = random_at(t, number, DRAW_CHOICE, 0, 0);
+    if (!l || sp->dim == 0 || weft_rng_unit(r.v[0]) < t->random) {
+        weft_space_get(sp, number, conf);
+        return;
+    }
+    const size_t mark = weft_arena_mark(t->mem);
+    propose_from(t, number, l, conf);
+    weft_arena_reset(t->mem, mark);
+}
+
+extern const weft_sampler weft_sampler_kde;
+const weft_sampler weft_sampler_kde = {
+    .kind = {.name = "kde",
+             .about = "kernel densities of the best and the worst: BOHB, with hyperband",
+             .size = sizeof(kde),
+             .opts = kde_opts},
+    .setup = kde_setup,
+    .propose = kde_propose,
+    .told = kde_told,
+    .pending = kde_pending,
+};

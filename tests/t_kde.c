@@ -1,0 +1,141 @@
+/* Kernel densities of the best and the worst results: against statsmodels
+ * (tests/gold/kde.py), what they learn from, and how far searches come. RUN: np=1 */
+#include "../src/sampler/product.h"
+#include "functions.h"
+#include "tap.h"
+
+enum { DIM = 4, POINTS = 9, ALL = 14 };
+
+static void test_density(weft_arena *mem)
+{
+    FILE *gold = fopen("tests/gold/kde.txt", "r");
+    weft_check(gold != NULL, "tests/gold/kde.txt: run tests in the top directory");
+    weft_product p = weft_product_new(DIM, POINTS, mem);
+    weft_product_point x[ALL][DIM] = {{{0, 0, 0}}};
+    double expected[ALL], off = 0;
+    for (int i = 0; i < ALL; i++) {
+        weft_check(fscanf(gold, "%lf %lf %lf %lf %lf", &x[i][0].at, &x[i][1].at,
+                          &x[i][2].at, &x[i][3].at, &expected[i]) == DIM + 1,
+                   "tests/gold/kde.txt");
+        for (int a = 0; a < DIM && i < POINTS; a++) p.axis[a].mu[i] = x[i][a].at;
+    }
+    fclose(gold);
+    p.axis[2].levels = 3;
+    p.axis[3].levels = 2;
+    weft_product_refer(&p, 1e-3);
+    for (int i = 0; i < ALL; i++)
+        off = worse(off, fabs(exp(weft_product_log(&p, x[i])) / expected[i] - 1));
+    is_near(off, 0, 1e-12, "densities of numbers and categories are statsmodels'");
+    const weft_product_point far[DIM] = {{1e9, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    ok(isfinite(weft_product_log(&p, far)), "a density is never 0");
+}
+
+enum { RUNS = 20, TRIALS = 100 };
+
+static const char usual[] = "[run]\nsampler = kde\n";
+
+static void regrets(const char *name, const char *options, int workers, double *last,
+                    weft_arena *mem)
+{
+    double regret[TRIALS];
+    for (int s = 0; s < RUNS; s++) {
+        quest_play(function_named(name), options, TRIALS, workers, 1000 + (uint64_t)s,
+                   regret, NULL, mem);
+        last[s] = regret[TRIALS - 1];
+    }
+}
+
+static void test_regrets(weft_arena *mem)
+{
+    static const char *const name[] = {"hartmann6", "ackley5", "mixed8"};
+    for (int i = 0; i < 3; i++) {
+        double random[RUNS], own[RUNS], ten[RUNS];
+        regrets(name[i], "", 1, random, mem);
+        regrets(name[i], usual, 1, own, mem);
+        regrets(name[i], usual, 10, ten, mem);
+        ok(smaller(RUNS, own, RUNS, random) < .01, "%s: better than at random", name[i]);
+        ok(smaller(RUNS, ten, RUNS, random) < .01, "%s: by ten workers, too", name[i]);
+    }
+}
+
+/* Without results, or where it must be, a configuration is that of random search. */
+static void test_random(weft_arena *mem)
+{
+    double regret[TRIALS], own[2 * TRIALS], random[2 * TRIALS];
+    int same = 0, first = 0;
+    quest_play(function_named("branin"), "", TRIALS, 1, 5, regret, random, mem);
+    quest_play(function_named("branin"), usual, TRIALS, 1, 5, regret, own, mem);
+    for (int i = 0; i < TRIALS; i++) {
+        const int alike = memcmp(own + 2 * i, random + 2 * i, 2 * sizeof *own) == 0;
+        same += alike;
+        first += alike && i < 5;
+    }
+    ok(first == 5, "the first configurations are at random");
+    ok(same > 20 && same < 55, "a third of the others is: %d", same - first);
+}
+
+/* BOHB: hyperband's later brackets begin where those before did well. */
+static void test_bohb(weft_arena *mem)
+{
+    static const char *const schedule[] = {"hyperband", "asha"};
+    for (int i = 0; i < 2; i++) {
+        const char *options =
+            weft_arena_text(mem,
+                            "[run]\nsampler = kde\ntuner = %s\n[kde]\nrandom = "
+                            "0\n[%s]\nmax_resource = 27\n",
+                            schedule[i], schedule[i]);
+        quest q;
+        weft_check(quest_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1, mem) == 0,
+                   "%s", weft_error());
+        double sum = 0;
+        weft_job job;
+        int64_t n = 0;
+        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+            const double *v = job.mix.conf, x = v[0] - .3, y = v[1] - .7;
+            const double at = q.search.trial[job.trial].resource;
+            if (job.index == 0 && job.trial >= 30) {
+                sum += sqrt(x * x + y * y);
+                n++;
+            }
+            quest_tell(&q, &job, x * x + y * y + .1 / at, job.resource);
+        }
+        ok(n > 0 && sum / (double)n < .25,
+           "%s: later trials begin near the best, %.3g away", schedule[i], sum / (double)n);
+    }
+}
+
+static double diverged(const double *v)
+{
+    (void)v;
+    return INFINITY;
+}
+
+static void test_edges(weft_arena *mem)
+{
+    const function f = {"",
+                        "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
+                        "x2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
+                        diverged, 0, 0};
+    double regret[40], conf[40 * 6];
+    int inside = 1;
+    quest_play(&f, "[run]\nsampler = kde\n[kde]\nliar = yes\n", 40, 3, 1, regret, conf,
+               mem);
+    for (int i = 0; i < 40; i++) {
+        const double *v = conf + 6 * i; /* x0 x1 x2 i0 i1 d */
+        inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
+                  v[2] <= .4 && v[3] >= 3 && v[3] <= 3 && v[4] >= 1 && v[4] <= 1000;
+    }
+    ok(inside, "axes of one value, and trials that all diverge");
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_density(mem);
+    test_regrets(mem);
+    test_random(mem);
+    test_bohb(mem);
+    test_edges(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
