@@ -72,19 +72,19 @@ static void test_lanes(weft_team *t, weft_arena *mem)
     problem *p = rows_new(t, MANY, 2, mem);
     real *w = WEFT_NEW(mem, real, nweight(m, p)),
          *again = WEFT_NEW(mem, real, nweight(m, p));
-    fit(m, "lanes = 1", p, GROUPED, w, mem);
+    fit(m, "partitions = 1", p, GROUPED, w, mem);
     double one = objective(m, "", p, 1, w, mem);
     const double gain = constant(m, "", p, 1, mem) - one;
-    for (int lanes = 2; lanes <= 8; lanes *= 2) {
+    for (int partitions = 2; partitions <= 8; partitions *= 2) {
         weft_fitted out =
-            fit(m, weft_arena_text(mem, "lanes = %d", lanes), p, GROUPED, w, mem);
+            fit(m, weft_arena_text(mem, "partitions = %d", partitions), p, GROUPED, w, mem);
         is_near(objective(m, "", p, 1, w, mem), one, 3e-4 * gain,
-                "%d lanes come to the objective of one", lanes);
-        ok(out.residual <= 3e-4, "%d lanes end by the gap", lanes);
+                "%d partitions come to the objective of one", partitions);
+        ok(out.residual <= 3e-4, "%d partitions end by the gap", partitions);
         digest(bits(w, nweight(m, p)));
     }
     memcpy(again, w, (size_t)nweight(m, p) * sizeof *w);
-    fit(m, "lanes = 8", p, GROUPED, again, mem);
+    fit(m, "partitions = 8", p, GROUPED, again, mem);
     ok(memcmp(w, again, (size_t)nweight(m, p) * sizeof *w) == 0,
        "where dual ascent starts does not matter");
     for (int k = 0; k < 3; k++) {

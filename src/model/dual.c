@@ -4,14 +4,15 @@
  * Chang, Lin, Keerthi, Sundararajan, ICML 2008; for logistic loss Yu, Huang, Lin, Machine
  * Learning 85, 2011). Called by margin.c.
  *
- * Lanes (struct dual_rows) are visited at the same time, each with its own copy of w; their
- * changes are added exactly, with the best common step. Lanes hold different groups of
- * rows, which hardly share columns, so that hardly any progress is lost. One group is one
- * lane. The intercept, which all rows share, would tie the lanes together: it stays fixed
- * during an epoch, and takes a Newton step when its error is what is left. A row whose
- * change brings less than its share of the tolerance rests 1, 3, then 7 sweeps. The end is
- * certified by the duality gap, margins of all rows computed anew. Nothing depends on the
- * number of ranks. The fit starts at a = 0, wherever w was.
+ * Partitions (struct dual_rows) are visited at the same time, each with its own copy of w;
+ * their changes are added exactly, with the best common step. Partitions hold different
+ * groups of rows, which hardly share columns, so that hardly any progress is lost. One
+ * group is one partition. The intercept, which all rows share, would tie the partitions
+ * together: it stays fixed during an epoch, and takes a Newton step when its error is what
+ * is left. Shrinking: a row whose change gains less than its share of the tolerance is left
+ * out of 1, 3, then 7 sweeps. The end is certified by the duality gap, margins of all rows
+ * computed anew. Nothing depends on the number of ranks. The fit starts at a = 0, wherever
+ * w was.
  *
  * Outputs (one class against the rest each) are fitted side by side: their problems have
  * nothing in common but the rows, which a visit reads once for all outputs that are due. */
@@ -55,12 +56,13 @@ static void add_shift(const ascent *s, int64_t i, int k, double t, double *sum)
     sum[3] += s->p->c * margin_loss(s->p->kind, m);
 }
 
-/* |w|^2 over the columns of x, of all outputs; one lane's w is its owner's. Collective. */
+/* |w|^2 over the columns of x, of all outputs; one partition's w is its owner's.
+ * Collective. */
 static void squares(ascent *s)
 {
     double sum[DUAL_WIDE] = {0};
-    if (s->x->lanes > 1 || s->x->first < s->x->last) ascent_dots(s, s->w, s->w, sum);
-    if (s->x->lanes == 1) weft_max_f64(s->x->team, sum, DUAL_WIDE);
+    if (s->x->partitions > 1 || s->x->first < s->x->last) ascent_dots(s, s->w, s->w, sum);
+    if (s->x->partitions == 1) weft_max_f64(s->x->team, sum, DUAL_WIDE);
     for (int k = 0; k < s->outputs; k++) s->out[k].shared = sum[k];
 }
 
@@ -123,10 +125,10 @@ static void measure(ascent *s, int k)
     if (s->coupled) o->b = sum[0];
     double dual = -0.5 * o->square - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - o->b;
     o->objective = 0.5 * o->square + 0.5 * o->b * o->b + sum[3];
-    double rest = o->objective - dual, best = o->of->objective;
-    o->gap = margin_share(s->p, best, o->objective, rest);
-    o->enough = s->p->tol * (best - dual) / ((double)s->x->total * o->rigour);
-    if (o->gap > s->p->tol && off * off > 0.5 * rest) step_intercept(s, k, sum[0], sum[1]);
+    double above = o->objective - dual, best = o->of->objective;
+    o->gap = margin_share(s->p, best, o->objective, above);
+    o->enough = s->p->tol * (best - dual) / ((double)s->x->total * o->shrink_tol);
+    if (o->gap > s->p->tol && off * off > 0.5 * above) step_intercept(s, k, sum[0], sum[1]);
 }
 
 /* Moves the intercept to its optimum for the weights as they are, and the margins with it:
@@ -159,7 +161,7 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     const int64_t n = x->x.n, cells = n * s.wide;
     s.flat = (x->d * s.wide + ASCENT_FLAT - 1) / ASCENT_FLAT * ASCENT_FLAT;
     s.w = WEFT_NEW(tmp, real, s.flat);
-    if (x->lanes > 1) {
+    if (x->partitions > 1) {
         s.moved = WEFT_NEW(tmp, real, s.flat);
         s.change = WEFT_NEW(tmp, int32_t, s.flat);
         s.copy = WEFT_NEW(tmp, real, (x->last - x->first) * s.flat);
@@ -169,15 +171,16 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     s.norm2 = WEFT_NEW(tmp, double, n);
     s.margin = WEFT_NEW(tmp, double, cells);
     s.due = WEFT_NEW(tmp, int, cells);
-    s.rest = WEFT_NEW(tmp, int, cells);
+    s.shrinking = WEFT_NEW(tmp, int, cells);
     s.sweep = WEFT_NEW(tmp, int, x->last - x->first + 1);
     s.turn = WEFT_NEW(tmp, int64_t, n);
-    s.lane = weft_arena_get(tmp, (size_t)x->lanes, sizeof *s.lane);
+    s.partition = weft_arena_get(tmp, (size_t)x->partitions, sizeof *s.partition);
     s.coupled = x->groups == 1;
     for (int64_t i = 0; i < n; i++)
         s.norm2[i] = weft_sparse_norm2(&x->x, i) + ascent_own(&s, i) + s.coupled;
     for (int k = 0; k < s.wide; k++) {
-        s.out[k] = (output){.which = k, .low = -INFINITY, .high = INFINITY, .rigour = 10};
+        s.out[k] =
+            (output){.which = k, .low = -INFINITY, .high = INFINITY, .shrink_tol = 10};
         s.out[k].gap = s.out[k].before = 1;
         if (k < outputs) s.out[k].of = &of[k];
         if (k < outputs && !s.coupled) s.out[k].b = s.out[k].b0 = of[k].b;
@@ -211,8 +214,8 @@ static int judge(ascent *s, int epochs)
             settle_intercept(s, k);
             retire(s, k, 1);
         } else if (epochs % TRIAL == 0) {
-            if (!(o->gap <= 0.5 * o->before)) o->rigour *= 10;
-            if (o->rigour > 1e4) retire(s, k, 2);
+            if (!(o->gap <= 0.5 * o->before)) o->shrink_tol *= 10;
+            if (o->shrink_tol > 1e4) retire(s, k, 2);
             o->before = o->gap;
         }
     }
@@ -263,7 +266,7 @@ static void hand_over(const ascent *s, int k, const target *t)
 /* All ranks get all weights. Collective. */
 static void share_weights(const dual_rows *x, size_t n, real *w)
 {
-    if (x->lanes == 1) {
+    if (x->partitions == 1) {
         weft_bcast(x->team, w, n * sizeof *w, 0);
     } else if (x->own) {
         /* Other ranks have zeros, which as integers leave the bits as they are. */
@@ -295,7 +298,7 @@ static void compact(ascent *s, const target *t)
     squeeze(s->a, sizeof *s->a, n, s->wide, keep, to);
     squeeze(s->margin, sizeof *s->margin, n, s->wide, keep, to);
     squeeze(s->due, sizeof *s->due, n, s->wide, keep, to);
-    squeeze(s->rest, sizeof *s->rest, n, s->wide, keep, to);
+    squeeze(s->shrinking, sizeof *s->shrinking, n, s->wide, keep, to);
     s->outputs = left;
     s->wide = to;
     s->flat = (s->x->d * to + ASCENT_FLAT - 1) / ASCENT_FLAT * ASCENT_FLAT;

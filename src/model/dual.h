@@ -15,7 +15,7 @@ typedef struct margin_problem {
     double c;   /* weight of the losses */
     double tol; /* share of the gain over the best constant that a fit may lack */
     int limit;  /* epochs or Newton steps */
-    int lanes;
+    int partitions;
 } margin_problem;
 
 /* The options, for the table of a model whose instance has a member `margin`. */
@@ -30,7 +30,7 @@ typedef struct margin_problem {
                    "share of the optimum's gain over a constant that a fit may lack"),     \
         MARGIN_OPT(type, "limit", WEFT_INT, limit, "1000", 1, 1e9, "epochs at most"),      \
         MARGIN_OPT(                                                                        \
-            type, "lanes", WEFT_INT, lanes, "2", 1, 4096,                                  \
+            type, "partitions", WEFT_INT, partitions, "2", 1, 4096,                        \
             "groups of feature maps fitted at the same time (ranks that take part)")
 
 /* Loss at a margin y s, of one sample. */
@@ -82,19 +82,20 @@ void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
                 const margin_output *k, real *w, real *intercept, weft_fitted *out,
                 weft_arena *tmp);
 
-/* Rows dealt to lanes: a lane is visited row by row by one rank, different lanes at the
- * same time. A group of rows (of one feature map) is in one lane; which, depends on the
- * groups' sizes only, so neither lanes nor the order in them depend on the number of ranks.
+/* Rows dealt to partitions: a partition is visited row by row by one rank, different
+ * partitions at the same time. A group of rows (of one feature map) is in one partition;
+ * which, depends on the groups' sizes only, so neither partitions nor the order in them
+ * depend on the number of ranks.
  */
 struct dual_rows {
     weft_team *team;
-    int64_t d, total;  /* columns; rows over all ranks */
-    int groups, lanes; /* groups of rows; lanes in use */
-    int first, last;   /* this rank's lanes [first, last) */
-    int *segment;      /* [last-first+1] lane's groups: segment .. next - 1 */
-    int64_t *start;    /* [groups+1] group's rows: order[start] .. order[next - 1] */
-    int *group;        /* [groups] names, for random numbers */
-    int64_t *order;    /* rows of x */
+    int64_t d, total;       /* columns; rows over all ranks */
+    int groups, partitions; /* groups of rows; partitions in use */
+    int first, last;        /* this rank's partitions [first, last) */
+    int *segment;           /* [last-first+1] partition's groups: segment .. next - 1 */
+    int64_t *start;         /* [groups+1] group's rows: order[start] .. order[next - 1] */
+    int *group;             /* [groups] names, for random numbers */
+    int64_t *order;         /* rows of x */
     weft_sparse x;
     /* Of fits of many outputs; NULL: x has all columns as they are. */
     uint32_t *column;     /* [d] columns of x as the matrix names them */
@@ -106,7 +107,7 @@ struct dual_rows {
 /* Sets apart the columns of one row and numbers the others anew. Collective. */
 void dual_columns(dual_rows *d, const weft_matrix *f, weft_arena *mem);
 
-/* Rank that visits a lane. */
-int dual_owner(const weft_team *t, int lanes, int lane);
+/* Rank that visits a partition. */
+int dual_owner(const weft_team *t, int partitions, int partition);
 
 #endif

@@ -1,20 +1,20 @@
-/* Epochs of dual coordinate ascent: visits to rows, lane by lane, and the sum of what the
- * lanes changed. Called by dual.c. */
+/* Epochs of dual coordinate ascent: visits to rows, partition by partition, and the sum of
+ * what the partitions changed. Called by dual.c. */
 #include <math.h>
 #include <string.h>
 
 #include "ascent.h"
 
 enum {
-    REST = 3,     /* a row rests at most 2^REST - 1 sweeps */
-    SHARE = 4,    /* an epoch reads at least this part of a lane's entries */
+    SHRINK = 3,   /* shrinking leaves a row out of at most 2^SHRINK - 1 sweeps */
+    SHARE = 4,    /* an epoch reads at least this part of a partition's entries */
     LARGEST = 126 /* exponent of a unit: it and its inverse are floats */
 };
 
 /* ---- visits ------------------------------------------------------------------------- */
 
 /* Maximises over a_i of output k, whose margin by the columns of x is m; returns the
- * change. `now` counts the lane's sweeps. */
+ * change. `now` counts the partition's sweeps. */
 static double improve(ascent *s, int64_t i, int k, double m, int now)
 {
     const int64_t at = i * s->wide + k;
@@ -24,15 +24,15 @@ static double improve(ascent *s, int64_t i, int k, double m, int now)
     s->margin[at] = m;
     double gain = 0.5 * (q + margin_conj_curve(s->p, a + d)) * d * d;
     if (gain >= s->out[k].enough)
-        s->rest[at] = 0;
-    else if (s->rest[at] < REST)
-        s->rest[at]++;
-    s->due[at] = now + (1 << s->rest[at]);
+        s->shrinking[at] = 0;
+    else if (s->shrinking[at] < SHRINK)
+        s->shrinking[at]++;
+    s->due[at] = now + (1 << s->shrinking[at]);
     s->step[at] += d;
     return d;
 }
 
-/* Maximises over a_i of the outputs that are due, at the lane's weights w. */
+/* Maximises over a_i of the outputs that are due, at the partition's weights w. */
 static void visit(ascent *s, int64_t i, int now, real *w)
 {
     double score[DUAL_WIDE];
@@ -90,18 +90,18 @@ static int64_t visit_group(ascent *s, int g, int now, real *w)
     return read;
 }
 
-/* Sweeps over a lane until a share of its entries has been read, or nothing is due. */
-static void visit_lane(ascent *s, int lane, real *w)
+/* Sweeps over a partition until a share of its entries has been read, or nothing is due. */
+static void visit_partition(ascent *s, int partition, real *w)
 {
     const dual_rows *x = s->x;
-    int at = lane - x->first, from = x->segment[at], to = x->segment[at + 1];
+    int at = partition - x->first, from = x->segment[at], to = x->segment[at + 1];
     int64_t entries = 0, read = 0;
     for (int64_t i = x->start[from]; i < x->start[to]; i++) {
         int64_t row = x->order[i];
         entries += x->x.first[row + 1] - x->x.first[row];
         memset(s->step + row * s->wide, 0, (size_t)s->wide * sizeof *s->step);
     }
-    for (int k = 0; k < (1 << REST) && read < entries / SHARE; k++, s->sweep[at]++) {
+    for (int k = 0; k < (1 << SHRINK) && read < entries / SHARE; k++, s->sweep[at]++) {
         for (int g = from; g < to; g++) read += visit_group(s, g, s->sweep[at], w);
     }
 }
@@ -111,18 +111,19 @@ static void visit_lane(ascent *s, int lane, real *w)
 void ascent_sum(ascent *s, int k, ascent_row_sum add, double t, double *sum)
 {
     const dual_rows *x = s->x;
-    memset(s->lane, 0, (size_t)x->lanes * sizeof *s->lane);
+    memset(s->partition, 0, (size_t)x->partitions * sizeof *s->partition);
     for (int l = x->first; l < x->last; l++) {
         int at = l - x->first;
         int64_t end = x->start[x->segment[at + 1]];
         for (int64_t i = x->start[x->segment[at]]; i < end; i++)
-            add(s, x->order[i], k, t, s->lane[l]);
+            add(s, x->order[i], k, t, s->partition[l]);
     }
     /* Other ranks have zeros, which as integers leave the bits of a double as they are. */
-    weft_sum_i64(x->team, (int64_t *)(void *)s->lane, (size_t)(x->lanes * ASCENT_SUMS));
+    weft_sum_i64(x->team, (int64_t *)(void *)s->partition,
+                 (size_t)(x->partitions * ASCENT_SUMS));
     memset(sum, 0, ASCENT_SUMS * sizeof *sum);
-    for (int l = 0; l < x->lanes; l++)
-        for (int j = 0; j < ASCENT_SUMS; j++) sum[j] += s->lane[l][j];
+    for (int l = 0; l < x->partitions; l++)
+        for (int j = 0; j < ASCENT_SUMS; j++) sum[j] += s->partition[l][j];
 }
 
 static void add_line(const ascent *s, int64_t i, int k, double t, double *sum)
@@ -175,8 +176,8 @@ static void farthest(const ascent *s, const real *a, const real *b, double *most
         most[k % s->wide] = fmax(most[k % s->wide], (double)part[k]);
 }
 
-/* The step in (0, 1] that is best for all lanes' changes together, given their slope and
- * curve without what each row has of its own. Collective. */
+/* The step in (0, 1] that is best for all partitions' changes together, given their slope
+ * and curve without what each row has of its own. Collective. */
 static double line_search(ascent *s, int k, double slope, double curve)
 {
     double lo = 0, hi = 1, t = 1, sum[ASCENT_SUMS];
@@ -207,13 +208,13 @@ static void units(ascent *s, real *unit)
     weft_max_f64(x->team, most, (size_t)s->wide);
     for (int k = 0; k < ASCENT_FLAT; k++) {
         const double far = most[k % s->wide];
-        const int bits = far > 0 ? 29 - ilogb(far * x->lanes) : 0;
+        const int bits = far > 0 ? 29 - ilogb(far * x->partitions) : 0;
         unit[k] = (real)ldexp(1, bits < LARGEST ? bits : LARGEST);
     }
 }
 
-/* s->moved <- sum of the lanes' changes, given each lane's w in s->copy. Integers make it
- * exact. Collective. */
+/* s->moved <- sum of the partitions' changes, given each partition's w in s->copy. Integers
+ * make it exact. Collective. */
 static void add_changes(ascent *s)
 {
     real unit[ASCENT_FLAT];
@@ -249,13 +250,13 @@ void ascent_epoch(ascent *s)
     const dual_rows *x = s->x;
     double t[ASCENT_FLAT];
     for (int k = 0; k < ASCENT_FLAT; k++) t[k] = 1;
-    if (x->lanes == 1) {
-        if (x->first < x->last) visit_lane(s, 0, s->w);
+    if (x->partitions == 1) {
+        if (x->first < x->last) visit_partition(s, 0, s->w);
     } else {
         for (int l = x->first; l < x->last; l++) {
             real *copy = s->copy + (l - x->first) * s->flat;
             memcpy(copy, s->w, (size_t)s->flat * sizeof *copy);
-            visit_lane(s, l, copy);
+            visit_partition(s, l, copy);
         }
         add_changes(s);
         take_steps(s, t);

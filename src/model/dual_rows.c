@@ -1,6 +1,6 @@
-/* Deals rows of a sparse matrix to lanes, and moves each to the rank that visits its lane.
- * Called by margin.c once a fit. Cost: each rank sends and receives its share of the
- * entries. */
+/* Deals rows of a sparse matrix to partitions, and moves each to the rank that visits its
+ * partition. Called by margin.c once a fit. Cost: each rank sends and receives its share of
+ * the entries. */
 #include <string.h>
 
 #include "dual.h"
@@ -11,9 +11,9 @@ typedef struct parcel {
     int64_t entries;
 } parcel;
 
-int dual_owner(const weft_team *t, int lanes, int lane)
+int dual_owner(const weft_team *t, int partitions, int partition)
 {
-    return t->size < lanes ? lane * t->size / lanes : lane;
+    return t->size < partitions ? partition * t->size / partitions : partition;
 }
 
 static int group_of(const weft_matrix *f, int64_t i)
@@ -21,18 +21,18 @@ static int group_of(const weft_matrix *f, int64_t i)
     return f->group ? f->group[i] : 0;
 }
 
-/* Lane of each group: largest group first, to the lane with least so far. */
-static int *deal_groups(const weft_matrix *f, int groups, int lanes, weft_arena *mem)
+/* Partition of each group: largest group first, to the partition with least so far. */
+static int *deal_groups(const weft_matrix *f, int groups, int partitions, weft_arena *mem)
 {
-    int *lane = WEFT_NEW(mem, int, groups);
+    int *partition = WEFT_NEW(mem, int, groups);
     int64_t *size = WEFT_NEW(mem, int64_t, groups);
     double *cost = WEFT_NEW(mem, double, groups);
     for (int64_t i = 0; i < f->n; i++)
         size[group_of(f, i)] += 1 + f->rows->first[i + 1] - f->rows->first[i];
     weft_sum_i64(f->team, size, (size_t)groups);
     for (int g = 0; g < groups; g++) cost[g] = (double)size[g];
-    weft_deal_costs(groups, cost, lanes, NULL, lane);
-    return lane;
+    weft_deal_costs(groups, cost, partitions, NULL, partition);
+    return partition;
 }
 
 /* How many each rank sends to this one, from how many this one sends to each. Collective.
@@ -128,9 +128,9 @@ static const int *move_rows(dual_rows *d, const weft_matrix *f, const int32_t *l
     return group;
 }
 
-/* Lists this rank's lanes, their groups and the groups' rows in order. */
-static void list_lanes(dual_rows *d, int groups, const int *lane, const int *group,
-                       weft_arena *mem)
+/* Lists this rank's partitions, their groups and the groups' rows in order. */
+static void list_partitions(dual_rows *d, int groups, const int *partition,
+                            const int *group, weft_arena *mem)
 {
     int64_t *count = WEFT_NEW(mem, int64_t, groups);
     for (int64_t i = 0; i < d->x.n; i++) count[group ? group[i] : 0]++;
@@ -141,7 +141,7 @@ static void list_lanes(dual_rows *d, int groups, const int *lane, const int *gro
     int s = 0;
     for (int l = d->first; l < d->last; l++) {
         for (int g = 0; g < groups; g++) {
-            if (lane[g] != l) continue;
+            if (partition[g] != l) continue;
             d->group[s] = g;
             d->start[s + 1] = d->start[s] + count[g];
             count[g] = d->start[s++]; /* from here on, where the group's next row goes */
@@ -160,21 +160,23 @@ dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int
     d->d = f->d;
     d->total = f->total;
     d->groups = groups;
-    d->lanes = p->lanes < groups ? p->lanes : groups;
-    const int *lane = deal_groups(f, groups, d->lanes, mem);
-    while (d->first < d->lanes && dual_owner(f->team, d->lanes, d->first) < f->team->rank)
+    d->partitions = p->partitions < groups ? p->partitions : groups;
+    const int *partition = deal_groups(f, groups, d->partitions, mem);
+    while (d->first < d->partitions &&
+           dual_owner(f->team, d->partitions, d->first) < f->team->rank)
         d->first++;
-    for (d->last = d->first; d->last < d->lanes; d->last++)
-        if (dual_owner(f->team, d->lanes, d->last) > f->team->rank) break;
+    for (d->last = d->first; d->last < d->partitions; d->last++)
+        if (dual_owner(f->team, d->partitions, d->last) > f->team->rank) break;
     d->x = *f->rows;
     d->label = label;
     const int *group = f->group;
     if (f->team->size > 1) {
         int *owner = WEFT_NEW(mem, int, groups);
-        for (int g = 0; g < groups; g++) owner[g] = dual_owner(f->team, d->lanes, lane[g]);
+        for (int g = 0; g < groups; g++)
+            owner[g] = dual_owner(f->team, d->partitions, partition[g]);
         group = move_rows(d, f, label, owner, mem);
     }
-    list_lanes(d, groups, lane, group, mem);
+    list_partitions(d, groups, partition, group, mem);
     if (outputs > 1) dual_columns(d, f, mem);
     return d;
 }

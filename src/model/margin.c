@@ -39,20 +39,20 @@ double margin_share(const margin_problem *p, double best, double objective, doub
 
 /* The hinge's rows of no or few entries leave the intercept's equation where it has a jump,
  * at which its steps end in nothing: an output that groups gave up is fitted with all rows
- * in one lane, where the intercept moves with every visit. */
+ * in one partition, where the intercept moves with every visit. */
 static void fit_whole(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                       const margin_output *of, real *w, real *intercept, weft_fitted *out,
                       weft_arena *tmp)
 {
     const size_t mark = weft_arena_mark(tmp);
     const weft_fitted before = *out;
-    margin_problem rest = *p;
+    margin_problem remaining = *p;
     weft_matrix whole = *f;
     whole.group = NULL;
-    rest.limit -= before.iterations;
-    if (rest.limit <= 0) return;
+    remaining.limit -= before.iterations;
+    if (remaining.limit <= 0) return;
     const dual_rows *x = dual_rows_of(p, &whole, label, 1, tmp);
-    dual_fit(&rest, x, 1, of, f->d, w, intercept, out, tmp);
+    dual_fit(&remaining, x, 1, of, f->d, w, intercept, out, tmp);
     out->iterations += before.iterations;
     out->passes += before.passes;
     weft_arena_reset(tmp, mark);
@@ -74,15 +74,15 @@ static void fit_rest(const margin_problem *p, const weft_matrix *f, const int32_
                      const margin_output *of, real *w, real *intercept, weft_fitted *out,
                      weft_arena *tmp)
 {
-    margin_problem rest = *p;
+    margin_problem remaining = *p;
     if (out->residual > 1 || !isfinite(out->residual)) {
         memset(w, 0, (size_t)f->d * sizeof *w);
         *intercept = 0;
     }
-    rest.limit -= out->iterations;
-    if (rest.limit <= 0) return;
+    remaining.limit -= out->iterations;
+    if (remaining.limit <= 0) return;
     out->objective = out->residual = 0;
-    newton_fit(&rest, f, label, of, w, intercept, out, tmp);
+    newton_fit(&remaining, f, label, of, w, intercept, out, tmp);
 }
 
 /* What an output needs beside dual ascent, NULL if rows are not sparse. */
