@@ -324,15 +324,17 @@ static void finish(bench *b, int done)
     weft_arena_free(b->mem);
 }
 
+static bench current; /* also where its run died */
+
 /* To the end; 0 where that fails. *jobs: told. */
 static uint64_t run_out(const setting *how, int64_t *jobs)
 {
-    bench b;
-    weft_status st = prepare(&b, how);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    const uint64_t found = st == WEFT_OK ? digest_of(&b) : 0;
-    *jobs = b.sched.n;
-    finish(&b, st == WEFT_OK);
+    bench *b = &current;
+    weft_status st = prepare(b, how);
+    if (st == WEFT_OK) st = weft_sched_run(&b->sched);
+    const uint64_t found = st == WEFT_OK ? digest_of(b) : 0;
+    *jobs = b->sched.n;
+    finish(b, st == WEFT_OK);
     return found;
 }
 
@@ -470,12 +472,17 @@ static void die(void)
     longjmp(death, 1);
 }
 
-/* 1 if the program ended; else *found is the digest. What it leaves open stays so. */
+/* 1 if the program ended; else *found is the digest. The teams that did not end are told.
+ */
 static int dies(const setting *how, uint64_t *found)
 {
     int64_t jobs;
     weft_die_hook(die);
-    if (setjmp(death)) return 1;
+    if (setjmp(death)) {
+        const weft_status st = weft_crew_end(&current.sched, WEFT_EFILE);
+        finish(&current, 0);
+        return st != WEFT_OK;
+    }
     *found = run_out(how, &jobs);
     return 0;
 }

@@ -20,13 +20,18 @@ void weft_par_library(char *text, size_t n);
  * first product, which it would try for ever. Local. */
 WEFT_CHECKED weft_status weft_par_room(void);
 
-/* Returns once every rank of the team is here; those that wait sleep, 10 ms at a time, and
- * leave the CPU to others, where a barrier would spin. Collective. */
+/* Returns once every rank of the team is here; those that wait sleep, up to 10 ms at a
+ * time, and leave the CPU to others, where a barrier would spin. Collective. */
 void weft_sleep(weft_team *t);
+/* Sleeps so many seconds. Local. */
+void weft_nap(double seconds);
 /* Brings the account of time up to date: adds the time since the last call to
  * times.compute. Local. */
 void weft_times_close(weft_team *t);
-/* The same; from now on time goes to the account of another team of this rank. Local. */
+/* Adds it to times.wait. Local. */
+void weft_times_wait(weft_team *t);
+/* Brings it up to date; from now on time goes to the account of another team of this rank.
+ * Local. */
 void weft_times_move(weft_team *from, weft_team *to);
 
 /* ---- what a rank does --------------------------------------------------------------- */
@@ -56,5 +61,56 @@ int weft_team_of(int size, int parts, int rank);
  * over t. */
 void weft_team_split(const weft_team *t, int parts, weft_team *own);
 void weft_team_free(weft_team *t); /* Collective over it */
+
+/* ---- leaders of teams ---------------------------------------------------------------
+ * The first ranks of the teams exchange messages and share out jobs, each in its own time:
+ * between weft_peers_join and weft_peers_leave none of them waits for another. */
+
+typedef struct weft_peers weft_peers;
+
+/* A message that came from another leader. */
+typedef struct weft_message {
+    char *data;
+    size_t bytes;
+} weft_message;
+
+/* Makes the leaders of the teams of weft_team_split known to each other; NULL on ranks that
+ * are none. Owned by mem. Collective over t. */
+weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem);
+/* Sends a copy of the bytes to all other leaders; they arrive whatever this rank does next,
+ * and in order. Local. Cost O(bytes leaders). */
+void weft_peers_send(weft_peers *p, const void *data, size_t bytes);
+/* Takes the next message that is here, if any: 1, and it is in mem. Local. */
+int weft_peers_receive(weft_peers *p, weft_message *out, weft_arena *mem);
+/* 1 if something came that weft_peers_receive or weft_peers_left will give. Local. */
+int weft_peers_here(weft_peers *p);
+/* 1 if all others have left and all that they sent was received. Local. */
+int weft_peers_alone(const weft_peers *p);
+/* The largest `why` of those that left; 0: none did. Local. */
+int weft_peers_left(weft_peers *p);
+/* Tells the others that this one has left, and why, a number from 1 on; waits until all
+ * have, and frees it. Messages that nobody received are lost. Collective over the leaders.
+ */
+void weft_peers_leave(weft_peers *p, int why);
+
+/* Who does which job is decided by who comes first: where all leaders share a node, by
+ * atomic operations on memory that they share; elsewhere, or where the environment has
+ * WEFT_CLAIMS_BY_FILE, by files that only one can create. A claim that two leaders hold, by
+ * a fault of the file system, costs a job done twice, to the same result. */
+typedef struct weft_claims weft_claims;
+/* Names of the files: of dir, job or ticket. Those of jobs whose results all leaders know
+ * can be removed. */
+#define WEFT_CLAIM_NAME  "%s/claim-%lld"
+#define WEFT_TICKET_NAME "%s/ticket-%lld"
+/* Nothing is claimed yet. dir: for the files, without any. ticket: the first to be drawn.
+ * Owned by mem. Collective over the leaders. */
+weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t ticket,
+                              weft_arena *mem);
+/* 1 if job `id`, from 0 on, was nobody's, and now is this leader's. Local. */
+int weft_claim(weft_claims *c, int64_t id);
+/* A number that no other call returns, each one more than the last. Local. */
+int64_t weft_claim_ticket(weft_claims *c);
+/* Collective over the leaders. */
+void weft_claims_close(weft_claims *c);
 
 #endif

@@ -159,12 +159,10 @@ WEFT_CHECKED weft_status weft_h5_get_long(weft_h5 *f, const char *name, const ch
 /* ---- journal ------------------------------------------------------------------------ */
 
 /* Framed records: tag, length, checksums, payload; each appended by one write(2), so that
- * it survives this process; a loss of the node only after weft_journal_sync, or once a
- * record is added a second or more after the last. A torn tail is cut when the journal is
- * opened; damage before whole records is told and stays. */
+ * it survives this process; a loss of the node only after weft_journal_sync. A torn tail is
+ * cut when the journal is opened; damage before whole records is told and stays. */
 typedef struct weft_journal {
     int fd;
-    double synced; /* when it was last */
     char *path;
 } weft_journal;
 typedef struct weft_record {
@@ -176,6 +174,10 @@ typedef struct weft_record {
  * version. */
 WEFT_CHECKED weft_status weft_journal_open(weft_journal *j, const char *path,
                                            weft_record **rec, int64_t *n, weft_arena *mem);
+/* Opens or makes it to add records to those that weft_journal_open has found, unread;
+ * *fresh 1: it was made. Local. EFILE: not writable, in use. */
+WEFT_CHECKED weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
+                                             weft_arena *mem);
 /* 1 if the file is a journal, of any version, or the beginning of one. Local. */
 int weft_journal_is(const char *path);
 /* Removes all records. */
@@ -196,6 +198,12 @@ WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void
                                              const size_t *bytes);
 WEFT_CHECKED weft_status weft_file_get_parts(const char *path, int n, void *const *at,
                                              const size_t *bytes);
+/* Writes like weft_file_put_parts, without waiting for the disk: after a loss of the node
+ * the file may be missing or damaged, until weft_file_sync. Local. */
+WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
+                                            const size_t *bytes);
+/* Waits until the file, if it is still there, survives a loss of the node. Local. */
+WEFT_CHECKED weft_status weft_file_sync(const char *path);
 /* Makes sure that a file of that name can be written, by making and removing its temporary
  * one: EFILE where the name is empty, too long or a directory's, the directory is missing
  * or may not be written. Local. */

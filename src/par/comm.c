@@ -17,6 +17,10 @@
 /* MPI counts are int: longer vectors go in pieces of this many elements. */
 #define PIECE ((size_t)1 << 28)
 
+/* Seconds of sleep between two looks whether others are here: at first, at last. */
+#define SHORT_NAP 5e-5
+#define LONG_NAP  1e-2
+
 /* Longest error message passed between ranks, bytes with the NUL. */
 enum { MESSAGE = 2048 };
 
@@ -159,14 +163,19 @@ void weft_times_close(weft_team *t)
     t->since = now;
 }
 
+void weft_times_wait(weft_team *t)
+{
+    const double now = weft_now();
+    t->times.wait += now - t->since;
+    t->since = now;
+}
+
 void weft_timer_begin(weft_team *t)
 {
     weft_times_close(t);
     weft_activity_wait(t, 1);
     MPI_Barrier(comm_of(t));
-    const double now = weft_now();
-    t->times.wait += now - t->since;
-    t->since = now;
+    weft_times_wait(t);
 }
 
 void weft_timer_end(weft_team *t, size_t bytes)
@@ -178,20 +187,28 @@ void weft_timer_end(weft_team *t, size_t bytes)
     weft_activity_wait(t, 0);
 }
 
+void weft_nap(double seconds)
+{
+    const double whole = floor(seconds);
+    const struct timespec nap = {.tv_sec = (time_t)whole,
+                                 .tv_nsec = (long)(1e9 * (seconds - whole))};
+    nanosleep(&nap, NULL);
+}
+
 void weft_sleep(weft_team *t)
 {
     if (t->size == 1) return;
-    const struct timespec nap = {.tv_nsec = 10000000};
+    double nap = SHORT_NAP;
     MPI_Request all;
     int here = 0;
     weft_times_close(t);
     MPI_Ibarrier(comm_of(t), &all);
     for (MPI_Test(&all, &here, MPI_STATUS_IGNORE); !here;
-         MPI_Test(&all, &here, MPI_STATUS_IGNORE))
-        nanosleep(&nap, NULL);
-    const double now = weft_now();
-    t->times.wait += now - t->since;
-    t->since = now;
+         MPI_Test(&all, &here, MPI_STATUS_IGNORE)) {
+        weft_nap(nap);
+        nap = fmin(1.2 * nap, LONG_NAP);
+    }
+    weft_times_wait(t);
 }
 
 /* ---- sums --------------------------------------------------------------------------- */

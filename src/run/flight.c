@@ -7,9 +7,8 @@
  * run. Results are told in the order of (end, job): the next one is known for sure as soon
  * as the first of all jobs in flight, each by its end or, where its result is not here yet,
  * by the earliest end that it can have, is one whose result is here. So the order is a
- * function of the results alone, whoever runs the jobs in whatever order. Called by
- * sched.c.
- */
+ * function of the results alone, whoever runs the jobs in whatever order. Called by sched.c
+ * and crew.c. */
 #include "run_private.h"
 
 #include <math.h>
@@ -80,14 +79,17 @@ static void push(weft_flight_heap *h, weft_flight *f, weft_arena *mem)
     rise(h, h->n++);
 }
 
-static weft_flight *pop(weft_flight_heap *h)
+static weft_flight *take_out(weft_flight_heap *h, int64_t at)
 {
-    weft_flight *top = h->item[0];
-    if (--h->n > 0) {
-        put_at(h, 0, h->item[h->n]);
-        sink(h, 0);
+    weft_flight *f = h->item[at];
+    if (--h->n > at) {
+        weft_flight *moved = h->item[h->n];
+        put_at(h, at, moved);
+        sink(h, at);
+        rise(h, moved->place[h->order]);
     }
-    return top;
+    f->place[h->order] = -1;
+    return f;
 }
 
 /* ---- workers ------------------------------------------------------------------------ */
@@ -113,7 +115,8 @@ weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double sec
         q->unused = f->next;
     else
         f = WEFT_NEW(q->mem, weft_flight, 1);
-    *f = (weft_flight){.event = weft_job_record_new(job, q->mem), .seconds = seconds};
+    *f = (weft_flight){
+        .event = weft_job_record_new(job, q->mem), .seconds = seconds, .place = {-1, -1}};
     f->event.worker = q->nidle > 0 ? q->idle[--q->nidle] : q->workers++;
     f->event.start = q->now;
     f->event.end = q->now + seconds + q->overhead;
@@ -128,6 +131,7 @@ void weft_flights_known(weft_flights *q, weft_flight *f)
     f->known = 1;
     f->event.end = f->event.start + seconds + q->overhead;
     sink(&q->ends, f->place[BY_END]);
+    if (f->place[BY_DEAL] >= 0) take_out(&q->deals, f->place[BY_DEAL]);
 }
 
 void weft_flights_queue(weft_flights *q, weft_flight *f)
@@ -136,13 +140,19 @@ void weft_flights_queue(weft_flights *q, weft_flight *f)
     push(&q->deals, f, q->mem);
 }
 
-weft_flight *weft_flights_deal(weft_flights *q)
+weft_flight *weft_flights_take(weft_flights *q)
 {
     if (q->deals.n == 0) return NULL;
-    weft_flight *f = pop(&q->deals);
+    weft_flight *f = q->deals.item[0];
+    weft_flights_took(q, f);
+    return f;
+}
+
+void weft_flights_took(weft_flights *q, weft_flight *f)
+{
+    take_out(&q->deals, f->place[BY_DEAL]);
     q->sweep = f->sweep;
     q->affinity = f->affinity;
-    return f;
 }
 
 weft_flight *weft_flights_next(const weft_flights *q)
@@ -152,7 +162,7 @@ weft_flight *weft_flights_next(const weft_flights *q)
 
 void weft_flights_end(weft_flights *q, weft_flight *f)
 {
-    weft_check(pop(&q->ends) == f, "job %lld is told out of turn",
+    weft_check(take_out(&q->ends, 0) == f, "job %lld is told out of turn",
                (long long)f->event.job.id);
     q->now = f->event.end;
     q->idle = weft_grow(q->mem, q->idle, sizeof *q->idle, q->nidle, &q->roomidle);

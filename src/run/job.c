@@ -68,18 +68,6 @@ static weft_status save(job_run *f)
                       f->s->team);
 }
 
-/* "7 jobs" or "7 jobs and 120 of 800 rounds of another" */
-static const char *progress_text(const job_run *f, char *text, size_t n)
-{
-    const long long jobs = (long long)f->s->known;
-    if (f->done > 0)
-        snprintf(text, n, "%lld jobs and %lld of %lld rounds of another", jobs,
-                 (long long)f->done, (long long)f->units);
-    else
-        snprintf(text, n, "%lld jobs", jobs);
-    return text;
-}
-
 /* How many rounds to do before the next look: as many as may take POLL_SECONDS seconds, at
  * most twice as many as before. */
 static double next_poll(const job_run *f, double now)
@@ -89,37 +77,21 @@ static double next_poll(const job_run *f, double now)
     return fmax(1, fmin(2.0 * (double)f->each, floor((double)f->each * wait / took)));
 }
 
-static weft_status stop(const job_run *f, int signal)
-{
-    const weft_sched *s = f->s;
-    const char *path = s->trace ? s->trace->path : "RUN.h5";
-    char text[128];
-    progress_text(f, text, sizeof text);
-    if (signal > 0)
-        return weft_fail(WEFT_STOP,
-                         "stopped by signal %d after %s; go on with `weft resume %s`",
-                         signal, text, path);
-    return weft_fail(WEFT_STOP,
-                     "stopped by time_limit = %g s after %s; go on with `weft resume %s`",
-                     s->time_limit, text, path);
-}
-
 /* Is there a reason to stop, or to save? Collective over team. WEFT_STOP. */
 static weft_status poll(job_run *f)
 {
     weft_sched *s = f->s;
     const double now = weft_now();
     const int root = s->team->rank == 0;
-    double v[4] = {weft_signals_seen(),
-                   s->time_limit > 0 && now - s->begun >= s->time_limit,
-                   root && now - f->saved >= s->checkpoint, root ? next_poll(f, now) : 0};
-    weft_max_f64(s->team, v, 4);
+    double v[3] = {weft_stop_seen(s), root && now - f->saved >= s->checkpoint,
+                   root ? next_poll(f, now) : 0};
+    weft_max_f64(s->team, v, 3);
     f->polled = now;
-    f->each = (int64_t)v[3];
+    f->each = (int64_t)v[2];
     f->next = f->done + f->each;
-    const int stops = v[0] > 0 || v[1] > 0;
-    if (s->trace && f->done > 0 && (stops || v[2] > 0)) TRY(save(f));
-    return stops ? stop(f, (int)v[0]) : WEFT_OK;
+    const int why = (int)v[0], saves = why != WEFT_WHY_OVER && (why > 0 || v[1] > 0);
+    if (s->trace && saves) TRY(save(f));
+    return why > 0 ? weft_stop_now(s, why, f->done, f->units) : WEFT_OK;
 }
 
 /* Makes sure that all ranks have the same record: that of rank 0. Collective over team. */
@@ -199,9 +171,16 @@ static void look_ahead(const weft_sched *s, const weft_job_record *e)
     s->task->ahead(s->task_self, n, job);
 }
 
+/* A unit was stopped midway. Collective over team. WEFT_STOP. */
+static weft_status stop(const job_run *f)
+{
+    double why = weft_stop_seen(f->s);
+    weft_max_f64(f->s->team, &why, 1);
+    return weft_stop_now(f->s, why > 0 ? (int)why : WEFT_WHY_LIMIT, f->done, f->units);
+}
+
 static weft_status run_units(job_run *f)
 {
-    TRY(poll(f));
     if (f->units == 1) look_ahead(f->s, f->e);
     TRY(begin(f));
     f->each = 1;
@@ -209,7 +188,7 @@ static weft_status run_units(job_run *f)
     while (f->done < f->units) {
         weft_activity_set("works", f->e->job.id, f->done);
         const weft_status st = do_unit(f);
-        if (st == WEFT_STOP) return stop(f, weft_signals_seen());
+        if (st == WEFT_STOP) return stop(f);
         TRY(st);
         f->done++;
         weft_show_round(f->s, f->e, f->done, seconds_of(f));

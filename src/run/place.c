@@ -42,13 +42,34 @@ static int is_state(const char *name, const char *kind)
     return ends(after(after(after(after(name, kind), NULL), "-"), NULL));
 }
 
-/* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", "stalled-2", and each or
- * the journal with ".tmp.0001234": what a run writes, the journal itself left out. */
+/* 1 if a name is `kind`, a number, and so its end. */
+static int is_numbered(const char *name, const char *kind)
+{
+    return ends(after(after(name, kind), NULL));
+}
+
+/* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", "claim-17", "ticket-17",
+ * "journal-2", "stalled-2", and each or the journal with ".tmp.0001234": what a run writes,
+ * the first journal left out. */
 static int is_ours(const char *name)
 {
-    return ends(after(after(name, "checkpoint-"), NULL)) || is_state(name, "state-") ||
-           ends(after(after(name, "stalled-"), NULL)) || is_state(name, "files-") ||
+    return is_numbered(name, "checkpoint-") || is_numbered(name, "claim-") ||
+           is_numbered(name, "ticket-") || is_numbered(name, "journal-") ||
+           is_numbered(name, "stalled-") || is_state(name, "state-") ||
+           is_state(name, "files-") ||
            (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
+}
+
+void weft_place_unclaim(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d) return;
+    weft_arena *tmp = weft_arena_new();
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        if (is_numbered(e->d_name, "claim-") || is_numbered(e->d_name, "ticket-"))
+            unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    closedir(d);
+    weft_arena_free(tmp);
 }
 
 void weft_place_drop(const char *path)

@@ -81,9 +81,12 @@ const char *weft_place_dir(const char *path, weft_arena *mem);
 WEFT_CHECKED weft_status weft_place_make(const char *dir, const char *journal);
 /* Removes a file, or a directory with all that is in it, if it is there. Local. */
 void weft_place_drop(const char *path);
-/* Removes from it what a run wrote, but for the journal. Local. */
+/* Removes from it what a run wrote, but for the first journal. Local. */
 void weft_place_empty(const char *dir);
-/* The same, then the journal, then the directory where nothing else is in it. Local. */
+/* Removes from it what teams of an earlier session claimed. Local. */
+void weft_place_unclaim(const char *dir);
+/* What weft_place_empty removes, then the journal, then the directory where nothing else is
+ * in it. Local. */
 void weft_place_remove(const char *dir);
 /* EFILE where the directory NAME.best of a run file NAME.h5, for what the winner's job left
  * (task->files), is there and not a run's, or, where `fresh` is 1, is there. Local. */
@@ -98,17 +101,18 @@ WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *con
 
 /* A file that is needed no more. */
 typedef struct weft_dropped {
-    int64_t trial, job; /* state of a trial after a job; trial -1: the job's checkpoint */
+    int64_t trial, job; /* state of a trial after a job; trial -1: what there is of a job in
+                           flight, its checkpoint and its claim */
 } weft_dropped;
 
-/* What lies beside the run file NAME.h5 while the run lives: NAME.d with the journal, the
- * states of trials, and checkpoints of jobs in flight. Rank 0 of the world writes it, but
- * for states and checkpoints, which rank 0 of the team that does the job writes. */
+/* What lies beside the run file NAME.h5 while the run lives: NAME.d with the journals, one
+ * a team, the states of trials, and checkpoints of jobs in flight. The leader of a team
+ * writes what comes of its jobs; rank 0 of the world also leads the first team. */
 typedef struct weft_trace {
     weft_team *world;
     weft_arena *mem;
     const char *path, *dir; /* NAME.h5, NAME.d */
-    weft_journal journal;   /* rank 0 */
+    weft_journal journal;   /* of this leader's team: NAME.d/journal, or journal-TEAM */
     const char *conf;       /* found in the journal: text of the configuration, or NULL */
     const char *data;       /* digest of the packed file */
     int64_t began;          /* seconds since 1970 */
@@ -119,6 +123,10 @@ typedef struct weft_trace {
     int64_t ndone;
     int64_t ndrop, roomdrop;
     weft_dropped *drop; /* [ndrop] files to be removed when the journal is next synced */
+    int64_t nwritten, roomwritten;
+    weft_dropped *written;       /* [nwritten] states that are to be synced before it */
+    double synced, sync_seconds; /* when that was done last; what it took */
+    int several;                 /* 1: teams */
 } weft_trace;
 
 /* Names a state: of a trial after a job. */
@@ -139,23 +147,30 @@ WEFT_CHECKED weft_status weft_trace_begin(weft_trace *t, const char *conf, const
  * has another job of that id. Local. */
 WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_job_record *e,
                                          int *found, weft_arena *mem);
-/* Real seconds after which the last event of the journal ended, of the search. Local. */
+/* Real seconds after which the last event of the journals ended, of the search. Local. */
 double weft_trace_ended(const weft_trace *t);
+/* Opens the journal of the leader of one of several teams; that of team 0 is open. Local.
+ * EFILE. */
+WEFT_CHECKED weft_status weft_trace_join(weft_trace *t, int team);
+/* Closes it again. Local. */
+void weft_trace_leave(weft_trace *t);
 /* Writes a state: before its event is recorded. Local. */
-WEFT_CHECKED weft_status weft_trace_state(const weft_trace *t, const weft_state_id *id,
+WEFT_CHECKED weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
                                           const weft_state *state);
-/* Records an event; rank 0 of the world. Local. */
-WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e);
-/* Makes all events that were recorded survive a loss of the node, and removes the files
- * that these make useless, if that was not done within the last second or `now` is 1. Rank
- * 0 of the world. Local. */
+/* Records an event, whose packed form is given; a leader. It survives the end of this
+ * process. Local. */
+WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e,
+                                        const void *packed, size_t bytes);
+/* Makes all states and events that were written survive a loss of the node, and removes the
+ * files that these make useless, if that was not done within the last second or `now` is 1.
+ * A leader. Local. */
 WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t, int now);
 /* Reads a state of these lengths; a file that is not there yet is waited for so many
  * seconds. Collective over team. */
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
                                          const weft_state_id *id, double seconds,
                                          weft_state *state);
-/* The state is needed no more. Local. */
+/* The state is needed no more; the leader that is to remove it. Local. */
 void weft_trace_drop(weft_trace *t, const weft_state_id *id);
 /* Adds to the message of a failure to write (EFILE) how to go on; returns st. Local. */
 WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
@@ -192,15 +207,13 @@ typedef struct weft_flight {
     weft_job_record event; /* event.end: where the result is not known the earliest end */
     double seconds;        /* that it takes at least, virtual */
     int known;             /* 1: its result is here, so its end too */
-    int replayed;          /* 1: from the journal */
-    int done;              /* 1: by its team */
+    int replayed;          /* 1: from a journal */
     weft_cached *parent;   /* the state that it begins with; NULL: afresh */
     weft_cached *own;      /* the state after it, once known */
     weft_own_state state;  /* that, in memory, between these two; without a trace */
     int64_t sweep, affinity;
-    double flops; /* by which it is dealt */
-    int team;     /* that it is dealt to */
-    int64_t place[2];
+    double flops;     /* the costly ones are done first */
+    int64_t place[2]; /* in the heaps below; -1: in none */
     struct weft_flight *next;
 } weft_flight;
 
@@ -213,12 +226,12 @@ typedef struct weft_flight_heap {
 
 typedef struct weft_flights {
     weft_arena *mem;
-    int64_t most, workers;  /* workers that there are, that had a job yet */
-    double now, overhead;   /* virtual time; seconds a job */
-    weft_flight_heap ends;  /* all jobs in flight */
-    weft_flight_heap deals; /* of these, those to be dealt */
-    int64_t sweep, affinity;
-    int64_t *idle; /* [nidle] workers that had a job and have none */
+    int64_t most, workers;   /* workers that there are, that had a job yet */
+    double now, overhead;    /* virtual time; seconds a job */
+    weft_flight_heap ends;   /* all jobs in flight */
+    weft_flight_heap deals;  /* of these, those that this team may do */
+    int64_t sweep, affinity; /* of the last one that it took */
+    int64_t *idle;           /* [nidle] workers that had a job and have none */
     int64_t nidle, roomidle;
     weft_flight *unused;
 } weft_flights;
@@ -230,12 +243,14 @@ int weft_flights_idle(const weft_flights *q);
 /* A free worker starts a job that takes `seconds` at least. Local. Cost O(log n) of n jobs
  * in flight, as of all below. */
 weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double seconds);
-/* Its result is here. Local. */
+/* Its result is here: nobody need do it. Local. */
 void weft_flights_known(weft_flights *q, weft_flight *f);
-/* It is to be dealt, by f->affinity and f->flops. Local. */
+/* It is to be done, in the order of f->affinity and f->flops. Local. */
 void weft_flights_queue(weft_flights *q, weft_flight *f);
-/* The job that is to be done next; NULL: none. Local. */
-weft_flight *weft_flights_deal(weft_flights *q);
+/* Takes the job that is to be done next; NULL: none. Local. */
+weft_flight *weft_flights_take(weft_flights *q);
+/* Takes this one, which the team's leader took. Local. */
+void weft_flights_took(weft_flights *q, weft_flight *f);
 /* The job that is to be told next; NULL: results are missing, or none is in flight. */
 weft_flight *weft_flights_next(const weft_flights *q);
 /* That job is told: it is virtual time f->event.end, and its worker is free. *f holds until
@@ -243,6 +258,13 @@ weft_flight *weft_flights_next(const weft_flights *q);
 void weft_flights_end(weft_flights *q, weft_flight *f);
 
 /* ---- scheduler ---------------------------------------------------------------------- */
+
+/* A result of another team whose job was not asked here yet. */
+typedef struct weft_early {
+    int64_t job;
+    const void *record; /* packed */
+    struct weft_early *next;
+} weft_early;
 
 /* Runs a tuner's jobs by a task. The first group of members is given, all else zero. */
 typedef struct weft_sched {
@@ -267,13 +289,17 @@ typedef struct weft_sched {
     double seconds;         /* of the search, over all sessions */
     weft_flights flights;   /* flights.now, .workers at the end: of the whole search */
 
-    int64_t asked, room;  /* room of event */
-    int each;             /* jobs that a team is dealt at once */
+    int64_t asked, room; /* room of event */
+    int64_t roomjob;
+    weft_flight **job;    /* [asked] jobs in flight by id, NULL: told */
     double begun, before; /* this session; seconds of the sessions before */
     double shown;         /* when progress was last shown */
     weft_job_record best; /* of those known, where known > 0 */
-    weft_flight **fresh;  /* [nfresh] asked, and not looked at by all ranks yet */
-    int64_t nfresh, roomfresh;
+    int group;            /* this rank's team, 0 .. teams - 1 */
+    weft_peers *peers;    /* of a leader, where there are several teams, */
+    weft_claims *claims;  /* and what they claimed */
+    weft_early *early;
+    int why;           /* to stop: what was found, see weft_stop_seen */
     weft_trial *trial; /* [ntrial] */
     int64_t ntrial, roomtrial;
     weft_cached *won;     /* state of the winner */
@@ -285,6 +311,34 @@ typedef struct weft_sched {
 /* To the end of the search. WEFT_STOP: by a signal or the time limit. Collective over
  * world. */
 WEFT_CHECKED weft_status weft_sched_run(weft_sched *s);
+
+/* A result is here, of whichever team. Local. */
+void weft_sched_enter(weft_sched *s, weft_flight *f);
+/* 1 if the state after a job that has been done may be needed: by later jobs, or by the
+ * winner. Local. */
+int weft_sched_needs(const weft_sched *s, const weft_job_record *e);
+
+/* Makes the teams known to each other and opens their journals. Collective over world. */
+WEFT_CHECKED weft_status weft_crew_begin(weft_sched *s);
+/* Hears of results of other teams and does jobs until it is known which one is told next.
+ * Collective over team. WEFT_STOP, EFILE. */
+WEFT_CHECKED weft_status weft_crew_work(weft_sched *s, weft_flight **next);
+/* Ends the search of this team, which came to `st`, and waits for the others. Collective
+ * over world. */
+WEFT_CHECKED weft_status weft_crew_end(weft_sched *s, weft_status st);
+
+/* Why a search ends for a team, by gravity. */
+enum {
+    WEFT_WHY_OVER = 1, /* it is told to its end */
+    WEFT_WHY_LIMIT,    /* of time */
+    WEFT_WHY_FAILED,   /* EFILE and the like */
+    WEFT_WHY_SIGNAL    /* + the signal's number */
+};
+/* Why this rank finds that the team is to stop; 0: it is not. Local. */
+int weft_stop_seen(const weft_sched *s);
+/* WEFT_STOP with what a person needs to know, after so many of the units of a job in
+ * flight. Local. */
+WEFT_CHECKED weft_status weft_stop_now(weft_sched *s, int why, int64_t done, int64_t units);
 
 /* Does a job, from its start or its last checkpoint, and gives the state after it, in
  * memory that the caller frees. Collective over team. WEFT_STOP, EFILE. */

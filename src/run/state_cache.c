@@ -20,6 +20,7 @@ struct weft_cached {
     double resource; /* of the trial in all */
     int users;       /* its job until it is told, jobs in flight that begin with it, win */
     int newest;      /* 1: of its trial's last told job, and a later one may need it */
+    int64_t team;    /* that wrote it */
     int kept;        /* 1: it was written, or is in memory */
     int here;        /* 1: in this session, so that its file may be on its way to us */
     int64_t at;      /* in s->newest, where newest is 1 */
@@ -38,7 +39,8 @@ struct weft_trial {
 static void let_go(weft_sched *s, weft_cached *c)
 {
     if (c->users > 0 || c->newest) return;
-    if (s->trace && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
+    const int ours = s->team->rank == 0 && c->team % s->teams == s->group;
+    if (s->trace && ours && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
     weft_arena_free(c->own.mem);
     c->own = (weft_own_state){0};
     c->next = s->unused;
@@ -178,6 +180,7 @@ void weft_cache_known(weft_sched *s, weft_flight *f)
                               .hash = e->hash},
                        .resource = e->res.resource,
                        .users = 1,
+                       .team = e->team,
                        .kept = e->kept,
                        .here = !f->replayed,
                        .own = f->state};

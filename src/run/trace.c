@@ -1,9 +1,9 @@
-/* The trace of a run on disk, from which a run that was killed goes on: NAME.d/journal
- * holds the configuration and one record a job done, NAME.d/state-TRIAL-JOB the state after
- * a job that a later one may continue; checkpoint.c adds checkpoints of jobs in flight.
- * Each has the run's identity in its head. A state is written before its job's record and
- * removed after the record that makes it useless is durable, so at any moment the two fit
- * together; the journal is the last file to go. Called by the scheduler. */
+/* The journals of a run, from which one that was killed goes on: NAME.d/journal holds the
+ * configuration and a record of each job that the first team did, NAME.d/journal-TEAM those
+ * of another; they are read together, however many teams there are now. Beside them lie
+ * states (state_file.c) and checkpoints of jobs in flight (checkpoint.c). Each has the
+ * run's identity in its head. The first journal is the last file to go. Called by the
+ * scheduler. */
 #include "run_private.h"
 
 #include <errno.h>
@@ -14,36 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SYNC_SECONDS 1.0      /* between group commits of the journal */
-#define MESSAGE      16777216 /* bytes of records that are sent at once, about */
+#define MESSAGE 16777216 /* bytes of records that are sent at once, about */
 
 /* What records are; that of job i is TAG_JOB + i. */
-enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_JOB = 16 };
-
-/* Before the numbers of a state. */
-typedef struct state_head {
-    char magic[8];
-    uint64_t run, hash;
-    int64_t trial, job, nx, naux, real_bytes;
-} state_head;
-
-static state_head head_of(const weft_trace *t, const weft_state_id *id)
-{
-    return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '2'},
-                        .run = t->id,
-                        .hash = id->hash,
-                        .trial = id->trial,
-                        .job = id->job,
-                        .nx = id->nx,
-                        .naux = id->naux,
-                        .real_bytes = (int64_t)sizeof(real)};
-}
-
-static const char *state_name(const weft_trace *t, const weft_state_id *id, weft_arena *mem)
-{
-    return weft_arena_text(mem, "%s/state-%lld-%lld", t->dir, (long long)id->trial,
-                           (long long)id->job);
-}
+enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_RUN, TAG_JOB = 16 };
 
 /* ---- opening ------------------------------------------------------------------------ */
 
@@ -72,6 +46,12 @@ static weft_status look(const weft_trace *t, int fresh, const char *journal)
                      t->path, journal);
 }
 
+static const char *journal_name(const weft_trace *t, int team)
+{
+    if (team == 0) return weft_arena_text(t->mem, "%s/journal", t->dir);
+    return weft_arena_text(t->mem, "%s/journal-%d", t->dir, team);
+}
+
 /* 1 if a run was begun that is not done, or damage may hide that. */
 static int is_begun(const weft_record *rec, int64_t n)
 {
@@ -83,12 +63,31 @@ static int is_begun(const weft_record *rec, int64_t n)
     return begun;
 }
 
+/* Adds the records of the other teams' journals. */
+static weft_status open_others(weft_trace *t, weft_record **rec, int64_t *n)
+{
+    weft_place_unclaim(t->dir);
+    for (int team = 1; is_file(journal_name(t, team)); team++) {
+        weft_journal j;
+        weft_record *more, *all;
+        int64_t nmore;
+        TRY(weft_journal_open(&j, journal_name(t, team), &more, &nmore, t->mem));
+        weft_journal_close(&j);
+        all = WEFT_NEW(t->mem, weft_record, *n + nmore);
+        if (*n > 0) memcpy(all, *rec, (size_t)*n * sizeof *all);
+        if (nmore > 0) memcpy(all + *n, more, (size_t)nmore * sizeof *all);
+        *rec = all;
+        *n += nmore;
+    }
+    return WEFT_OK;
+}
+
 static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int64_t *n)
 {
-    const char *path = weft_arena_text(t->mem, "%s/journal", t->dir);
+    const char *path = journal_name(t, 0);
     TRY(look(t, fresh, path));
     TRY(weft_journal_open(&t->journal, path, rec, n, t->mem));
-    if (!fresh) return WEFT_OK;
+    if (!fresh) return open_others(t, rec, n);
     if (fresh == 1 && is_begun(*rec, *n)) {
         weft_journal_close(&t->journal);
         return weft_fail(WEFT_EFILE,
@@ -214,6 +213,12 @@ static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
         if (rec[i].tag == TAG_CONF) conf = rec[i].data;
         if (rec[i].tag == TAG_DONE) t->done = 1;
         damaged |= !rec[i].data;
+        if (rec[i].tag == TAG_RUN && rec[i].data &&
+            memcmp(rec[i].data, &t->id, sizeof t->id))
+            return weft_fail(WEFT_EFILE,
+                             "%s/journal-1, or one with a higher number, is of another "
+                             "run; remove it",
+                             t->dir);
         if (rec[i].tag != TAG_ABOUT || !rec[i].data) continue;
         TRY(read_about(t, rec[i].data));
         t->conf = conf;
@@ -340,72 +345,37 @@ weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
     return weft_agree(t->world->rank == 0 ? begin(t, conf, bytes) : WEFT_OK, t->world);
 }
 
+weft_status weft_trace_join(weft_trace *t, int team)
+{
+    int fresh;
+    t->several = 1;
+    if (team == 0) return WEFT_OK;
+    weft_status st =
+        weft_journal_extend(&t->journal, journal_name(t, team), &fresh, t->mem);
+    if (st == WEFT_OK && fresh)
+        st = weft_journal_add(&t->journal, TAG_RUN, &t->id, sizeof t->id);
+    return weft_trace_stuck(t, st);
+}
+
+void weft_trace_leave(weft_trace *t)
+{
+    if (t->world->rank != 0) weft_journal_close(&t->journal);
+}
+
 weft_status weft_trace_stuck(const weft_trace *t, weft_status st)
 {
     if (st != WEFT_EFILE) return st;
     return weft_fail(st, "%s; then go on with `weft resume %s`", weft_error(), t->path);
 }
 
-/* A file is removed once the record that makes it useless is durable. */
-static void drop(weft_trace *t, weft_dropped file)
+weft_status weft_trace_add(weft_trace *t, const weft_job_record *e, const void *packed,
+                           size_t bytes)
 {
-    t->drop = weft_grow(t->mem, t->drop, sizeof *t->drop, t->ndrop, &t->roomdrop);
-    t->drop[t->ndrop++] = file;
-}
-
-static void remove_dropped(weft_trace *t)
-{
-    weft_arena *tmp = weft_arena_new();
-    for (int64_t i = 0; i < t->ndrop; i++) {
-        const size_t mark = weft_arena_mark(tmp);
-        const weft_dropped d = t->drop[i];
-        const weft_state_id id = {.trial = d.trial, .job = d.job};
-        unlink(d.trial < 0 ? weft_checkpoint_name(t, d.job, tmp) : state_name(t, &id, tmp));
-        if (d.trial >= 0)
-            weft_place_drop(weft_arena_text(tmp, WEFT_FILES_NAME, t->dir,
-                                            (long long)d.trial, (long long)d.job));
-        weft_arena_reset(tmp, mark);
-    }
-    t->ndrop = 0;
-    weft_arena_free(tmp);
-}
-
-weft_status weft_trace_state(const weft_trace *t, const weft_state_id *id,
-                             const weft_state *state)
-{
-    weft_arena *tmp = weft_arena_new();
-    const state_head head = head_of(t, id);
-    const void *const at[] = {&head, state->x, state->aux};
-    const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
-                            (size_t)id->naux * sizeof *state->aux};
-    const weft_status st = weft_file_put_parts(state_name(t, id, tmp), 3, at, bytes);
-    weft_arena_free(tmp);
-    return weft_trace_stuck(t, st);
-}
-
-weft_status weft_trace_add(weft_trace *t, const weft_job_record *e)
-{
-    weft_arena *tmp = weft_arena_new();
-    size_t bytes;
-    const void *data = weft_job_record_pack(e, &bytes, tmp);
     const weft_status st =
-        weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, data, bytes);
-    if (e->nunit > 1) drop(t, (weft_dropped){.trial = -1, .job = e->job.id});
-    weft_arena_free(tmp);
+        weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, packed, bytes);
+    const weft_state_id flight = {.trial = -1, .job = e->job.id};
+    if (e->nunit > 1 || t->several) weft_trace_drop(t, &flight);
     return weft_trace_stuck(t, st);
-}
-
-weft_status weft_trace_sync(weft_trace *t, int now)
-{
-    if (!now && weft_now() - t->journal.synced < SYNC_SECONDS) return WEFT_OK;
-    const weft_status st = weft_journal_sync(&t->journal);
-    if (st == WEFT_OK) remove_dropped(t);
-    return weft_trace_stuck(t, st);
-}
-
-void weft_trace_drop(weft_trace *t, const weft_state_id *id)
-{
-    if (t->world->rank == 0) drop(t, (weft_dropped){id->trial, id->job});
 }
 
 void weft_trace_close(weft_trace *t, int done)
@@ -438,52 +408,4 @@ double weft_trace_ended(const weft_trace *t)
     for (int64_t i = 0; i < t->npast; i++)
         if (t->past[i]) last = fmax(last, weft_job_record_ended(t->past[i]));
     return last;
-}
-
-/* Waits until another host's file is seen here. */
-static void await(const char *path, double seconds)
-{
-    const struct timespec pause = {.tv_nsec = 50000000};
-    const double start = weft_now();
-    while (!is_file(path) && weft_now() - start < seconds) nanosleep(&pause, NULL);
-}
-
-static weft_status load(const weft_trace *t, const weft_state_id *id, double seconds,
-                        weft_state *state)
-{
-    weft_arena *tmp = weft_arena_new();
-    const char *path = state_name(t, id, tmp);
-    const state_head expected = head_of(t, id);
-    state_head head;
-    void *const at[] = {&head, state->x, state->aux};
-    const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
-                            (size_t)id->naux * sizeof *state->aux};
-    weft_status st = WEFT_OK;
-    await(path, seconds);
-    if (!is_file(path))
-        st =
-            weft_fail(WEFT_EFILE,
-                      "%s is missing, which holds what job %lld left and a job that is to "
-                      "be done needs; put it back from a copy, or begin anew by `weft tune "
-                      "--force`",
-                      path, (long long)id->job);
-    else
-        st = weft_file_get_parts(path, 3, at, bytes);
-    if (st == WEFT_OK &&
-        (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
-        st = weft_fail(WEFT_EFILE,
-                       "%s is damaged or of another run; put it back from a copy, or begin "
-                       "anew by `weft tune --force`",
-                       path);
-    weft_arena_free(tmp);
-    return st;
-}
-
-weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_state_id *id,
-                            double seconds, weft_state *state)
-{
-    TRY(weft_agree(team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK, team));
-    weft_bcast(team, state->x, (size_t)id->nx * sizeof *state->x, 0);
-    weft_bcast(team, state->aux, (size_t)id->naux * sizeof *state->aux, 0);
-    return WEFT_OK;
 }

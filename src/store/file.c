@@ -92,23 +92,49 @@ weft_status weft_file_put(const char *path, const void *data, size_t bytes)
     return weft_file_put_parts(path, 1, &data, &bytes);
 }
 
+/* Writes the parts to temp. */
+static weft_status write_parts(const char *temp, const char *path, int n,
+                               const void *const *at, const size_t *bytes)
+{
+    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int err = fd < 0 ? errno : 0;
+    for (int i = 0; i < n && err == 0; i++) err = weft_file_write(fd, at[i], bytes[i]);
+    if (fd >= 0 && close(fd) != 0 && err == 0) err = errno;
+    if (err == 0) return WEFT_OK;
+    if (fd >= 0) unlink(temp);
+    return weft_file_fail("write", path, err);
+}
+
 weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
                                 const size_t *bytes)
 {
     weft_arena *tmp = weft_arena_new();
     const char *temp = weft_file_temp(path, tmp);
-    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    int err = fd < 0 ? errno : 0;
-    for (int i = 0; i < n && err == 0; i++) err = weft_file_write(fd, at[i], bytes[i]);
-    if (fd >= 0 && close(fd) != 0 && err == 0) err = errno;
-    weft_status st = WEFT_OK;
-    if (err == 0) st = weft_file_publish(temp, path);
-    if (err != 0) {
-        if (fd >= 0) unlink(temp);
-        st = weft_file_fail("write", path, err);
+    weft_status st = write_parts(temp, path, n, at, bytes);
+    if (st == WEFT_OK) st = weft_file_publish(temp, path);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
+                               const size_t *bytes)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *temp = weft_file_temp(path, tmp);
+    weft_status st = write_parts(temp, path, n, at, bytes);
+    if (st == WEFT_OK && rename(temp, path) != 0) {
+        st = weft_file_fail("write", path, errno);
+        unlink(temp);
     }
     weft_arena_free(tmp);
     return st;
+}
+
+weft_status weft_file_sync(const char *path)
+{
+    const int err = sync_file(path);
+    if (err == 0 || err == ENOENT) return WEFT_OK;
+    return weft_file_fail("write", path, err);
 }
 
 int weft_file_read(int fd, void *data, size_t bytes)

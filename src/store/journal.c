@@ -17,8 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SYNC_SECONDS 1.0
-#define MARK         0x52464557u /* "WEFR" */
+#define MARK 0x52464557u /* "WEFR" */
 
 static const char magic[8] = {'W', 'E', 'F', 'T', 'J', 'R', 'N', '2'};
 enum { KIND = 7 }; /* letters of it that all versions share */
@@ -173,18 +172,35 @@ int weft_journal_is(const char *path)
     return n >= 0 && memcmp(text, magic, (size_t)n) == 0;
 }
 
+static weft_status open_locked(weft_journal *j, const char *path, weft_arena *mem)
+{
+    j->path = weft_arena_text(mem, "%s", path);
+    j->fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0666);
+    if (j->fd < 0) return weft_file_fail("open the journal", path, errno);
+    return lock(j);
+}
+
 weft_status weft_journal_open(weft_journal *j, const char *path, weft_record **rec,
                               int64_t *n, weft_arena *mem)
 {
     *rec = NULL;
     *n = 0;
-    j->path = weft_arena_text(mem, "%s", path);
-    j->fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0666);
-    if (j->fd < 0) return weft_file_fail("open the journal", path, errno);
-    weft_status st = lock(j);
+    weft_status st = open_locked(j, path, mem);
     if (st == WEFT_OK) st = load(j, rec, n, mem);
     if (st != WEFT_OK) weft_journal_close(j);
-    j->synced = weft_now();
+    return st;
+}
+
+weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
+                                weft_arena *mem)
+{
+    struct stat info;
+    weft_status st = open_locked(j, path, mem);
+    if (st == WEFT_OK && fstat(j->fd, &info) != 0)
+        st = weft_file_fail("read", j->path, errno);
+    *fresh = st == WEFT_OK && info.st_size == 0;
+    if (*fresh) st = begin(j);
+    if (st != WEFT_OK) weft_journal_close(j);
     return st;
 }
 
@@ -204,15 +220,13 @@ weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data, si
     if (bytes > 0) memcpy(text + sizeof f, data, bytes);
     int err = append(j->fd, text, sizeof f + bytes);
     weft_arena_free(tmp);
-    if (err != 0) return weft_file_fail("write the journal", j->path, err);
-    return weft_now() - j->synced >= SYNC_SECONDS ? weft_journal_sync(j) : WEFT_OK;
+    return err == 0 ? WEFT_OK : weft_file_fail("write the journal", j->path, err);
 }
 
 weft_status weft_journal_sync(weft_journal *j)
 {
-    if (fsync(j->fd) != 0) return weft_file_fail("write the journal", j->path, errno);
-    j->synced = weft_now();
-    return WEFT_OK;
+    return fsync(j->fd) == 0 ? WEFT_OK
+                             : weft_file_fail("write the journal", j->path, errno);
 }
 
 void weft_journal_close(weft_journal *j)

@@ -1,0 +1,201 @@
+/* What a team does between two tells: it hears of the results of other teams, claims a job
+ * that nobody has, does it, writes what comes of it, and sends the result to the others. No
+ * team waits for another but for a result that the order of virtual time needs next. The
+ * ranks of a team keep in step: their leader, the first, says what came and what is
+ * claimed. Called by sched.c. */
+#include "run_private.h"
+
+#include <math.h>
+
+#define REST_SECONDS 0.2  /* of waiting for results between looks whether to stop */
+#define FIRST_NAP    2e-5 /* seconds */
+#define LAST_NAP     1e-3
+
+static int leads(const weft_sched *s)
+{
+    return s->team->rank == 0;
+}
+
+/* ---- begin and end ------------------------------------------------------------------ */
+
+weft_status weft_crew_begin(weft_sched *s)
+{
+    s->group = weft_team_of(s->world->size, s->teams, s->world->rank);
+    if (s->teams == 1) return WEFT_OK;
+    const weft_status st = leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
+    TRY(weft_agree(st, s->world));
+    s->peers = weft_peers_join(s->world, s->teams, s->mem);
+    if (s->peers) s->claims = weft_claims_open(s->peers, s->trace->dir, 0, s->mem);
+    weft_times_move(s->world, s->team);
+    return WEFT_OK;
+}
+
+weft_status weft_crew_end(weft_sched *s, weft_status st)
+{
+    if (s->peers) {
+        weft_peers_leave(s->peers, st == WEFT_OK     ? WEFT_WHY_OVER
+                                   : st == WEFT_STOP ? s->why
+                                                     : WEFT_WHY_FAILED);
+        weft_claims_close(s->claims);
+    }
+    if (s->trace && leads(s)) {
+        const weft_status synced = weft_trace_sync(s->trace, 1);
+        if (st == WEFT_OK) st = synced;
+        weft_trace_leave(s->trace);
+    }
+    if (s->teams > 1) weft_times_move(s->team, s->world);
+    return weft_agree(st, s->world);
+}
+
+/* ---- results of other teams --------------------------------------------------------- */
+
+/* Takes in a result; one that is known already was done twice, to the same end. */
+static void take_in(weft_sched *s, const weft_message *m)
+{
+    int64_t job;
+    weft_check(weft_job_record_is(m->data, m->bytes, &job), "a message is no result");
+    if (job >= s->asked) {
+        weft_early *e = WEFT_NEW(s->mem, weft_early, 1);
+        *e = (weft_early){.job = job, .record = m->data, .next = s->early};
+        s->early = e;
+        return;
+    }
+    weft_flight *f = s->job[job];
+    if (!f || f->known) return;
+    weft_check(weft_job_record_unpack(&f->event, m->data, s->mem),
+               "the teams' tuners ask for different jobs (%lld)", (long long)job);
+    weft_sched_enter(s, f);
+    weft_show_job(s, &f->event);
+}
+
+/* Takes in what has come. Collective over team. */
+static void hear(weft_sched *s)
+{
+    if (s->teams == 1) return;
+    weft_message m = {0};
+    for (;;) {
+        int there = leads(s) && weft_peers_receive(s->peers, &m, s->mem);
+        weft_bcast(s->team, &there, sizeof there, 0);
+        if (!there) return;
+        weft_bcast(s->team, &m.bytes, sizeof m.bytes, 0);
+        if (!leads(s)) m.data = WEFT_NEW(s->mem, char, m.bytes);
+        weft_bcast(s->team, m.data, m.bytes, 0);
+        take_in(s, &m);
+    }
+}
+
+/* Waits for a result, a while. Collective over team. */
+static void rest(weft_sched *s)
+{
+    const double start = weft_now();
+    double nap = FIRST_NAP;
+    weft_check(!s->peers || !weft_peers_alone(s->peers),
+               "the teams' tuners ask for different jobs: of %lld in flight no result came",
+               (long long)s->flights.ends.n);
+    weft_activity_set("waits for a result of another team", -1, -1);
+    weft_times_close(s->team);
+    while (s->peers && !weft_peers_here(s->peers) && weft_now() - start < REST_SECONDS) {
+        weft_nap(nap);
+        nap = fmin(1.5 * nap, LAST_NAP);
+    }
+    weft_times_wait(s->team);
+    weft_sleep(s->team);
+}
+
+/* ---- jobs --------------------------------------------------------------------------- */
+
+/* The job that this team is to do next; NULL: all are claimed. Its leader claims it; the
+ * ranks of one team alone all know. */
+static weft_flight *claim(weft_sched *s)
+{
+    weft_flight *f = weft_flights_take(&s->flights);
+    while (f && s->claims && !weft_claim(s->claims, f->event.job.id))
+        f = weft_flights_take(&s->flights);
+    return f;
+}
+
+/* The same for all ranks of one of several teams. Collective over team. */
+static weft_flight *claim_together(weft_sched *s)
+{
+    weft_flight *f = leads(s) ? claim(s) : NULL;
+    if (s->team->size == 1) return f;
+    int64_t id = f ? f->event.job.id : -1;
+    weft_bcast(s->team, &id, sizeof id, 0);
+    if (leads(s) || id < 0) return f;
+    f = id < s->asked ? s->job[id] : NULL;
+    if (f) weft_flights_took(&s->flights, f);
+    return f;
+}
+
+static double mark_of(const weft_flight *f)
+{
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const void *packed = weft_job_pack(&f->event.job, &bytes, tmp);
+    const double mark = (double)(weft_hash(packed, bytes, 0) >> 12);
+    weft_arena_free(tmp);
+    return mark;
+}
+
+/* Chooses the team's next job, NULL where there is none, and makes sure that its ranks'
+ * tuners ask for the same. Collective over team. WEFT_STOP. */
+static weft_status choose(weft_sched *s, weft_flight **f)
+{
+    *f = s->teams > 1 ? claim_together(s) : claim(s);
+    const double mark = *f ? mark_of(*f) : 0;
+    double v[3] = {weft_stop_seen(s), mark, -mark};
+    weft_max_f64(s->team, v, 3);
+    weft_check(v[1] + v[2] >= 0 && v[1] + v[2] <= 0,
+               "the ranks' tuners ask for different jobs (%lld)",
+               *f ? (long long)(*f)->event.job.id : -1);
+    if (v[0] > WEFT_WHY_OVER) return weft_stop_now(s, (int)v[0], 0, 0);
+    if (v[0] > 0) *f = NULL; /* the others have come to the end without it */
+    weft_check(*f || s->teams > 1, "no job is left of %lld in flight",
+               (long long)s->flights.ends.n);
+    return WEFT_OK;
+}
+
+/* Records a result, then sends it: nobody acts on what a kill could take back. A leader. */
+static weft_status publish(weft_sched *s, const weft_job_record *e)
+{
+    if (!s->trace) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const void *packed = weft_job_record_pack(e, &bytes, tmp);
+    weft_status st = weft_trace_add(s->trace, e, packed, bytes);
+    if (st == WEFT_OK && s->peers) weft_peers_send(s->peers, packed, bytes);
+    if (st == WEFT_OK) st = weft_trace_sync(s->trace, 0);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* Does a job. Collective over team. */
+static weft_status do_job(weft_sched *s, weft_flight *f)
+{
+    weft_own_state state;
+    const weft_status st = weft_job_run(s, f, &state);
+    if (st == WEFT_STOP && s->why == WEFT_WHY_OVER) return WEFT_OK; /* given up */
+    TRY(st);
+    f->event.team = s->group;
+    f->event.kept = weft_sched_needs(s, &f->event);
+    TRY(weft_cache_keep(s, f, &state));
+    weft_sched_enter(s, f); /* the end is recorded too */
+    TRY(weft_agree(leads(s) ? publish(s, &f->event) : WEFT_OK, s->team));
+    weft_show_job(s, &f->event);
+    return WEFT_OK;
+}
+
+weft_status weft_crew_work(weft_sched *s, weft_flight **next)
+{
+    for (;;) {
+        hear(s);
+        *next = weft_flights_next(&s->flights);
+        if (*next) return WEFT_OK;
+        weft_flight *f;
+        TRY(choose(s, &f));
+        if (f)
+            TRY(do_job(s, f));
+        else
+            rest(s);
+    }
+}

@@ -1,0 +1,170 @@
+/* The states of trials on disk: NAME.d/state-TRIAL-JOB is the state after a job that a
+ * later one may continue. A state is written before its job's record and removed after the
+ * record that makes it useless, so at any moment the two fit together after a kill. What
+ * was written within about a second becomes durable together, states first: so a small job
+ * does not wait for the disk, and a loss of the node costs that second. Called by the
+ * scheduler. */
+#include "run_private.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SYNC_SECONDS 1.0  /* between group commits, at least; */
+#define SYNC_SHARE   0.1  /* of the time may they take */
+#define LOOK_SECONDS 0.05 /* between looks whether a file is there */
+
+/* Before the numbers of a state. */
+typedef struct state_head {
+    char magic[8];
+    uint64_t run, hash;
+    int64_t trial, job, nx, naux, real_bytes;
+} state_head;
+
+static state_head head_of(const weft_trace *t, const weft_state_id *id)
+{
+    return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '2'},
+                        .run = t->id,
+                        .hash = id->hash,
+                        .trial = id->trial,
+                        .job = id->job,
+                        .nx = id->nx,
+                        .naux = id->naux,
+                        .real_bytes = (int64_t)sizeof(real)};
+}
+
+static const char *state_name(const weft_trace *t, const weft_state_id *id, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%s/state-%lld-%lld", t->dir, (long long)id->trial,
+                           (long long)id->job);
+}
+
+static void remove_dropped(weft_trace *t)
+{
+    weft_arena *tmp = weft_arena_new();
+    for (int64_t i = 0; i < t->ndrop; i++) {
+        const size_t mark = weft_arena_mark(tmp);
+        const weft_dropped d = t->drop[i];
+        const weft_state_id id = {.trial = d.trial, .job = d.job};
+        if (d.trial >= 0) {
+            unlink(state_name(t, &id, tmp));
+            weft_place_drop(weft_arena_text(tmp, WEFT_FILES_NAME, t->dir,
+                                            (long long)d.trial, (long long)d.job));
+        } else {
+            unlink(weft_checkpoint_name(t, d.job, tmp));
+            unlink(weft_arena_text(tmp, WEFT_CLAIM_NAME, t->dir, (long long)d.job));
+        }
+        weft_arena_reset(tmp, mark);
+    }
+    t->ndrop = 0;
+    weft_arena_free(tmp);
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
+                             const weft_state *state)
+{
+    weft_arena *tmp = weft_arena_new();
+    const state_head head = head_of(t, id);
+    const void *const at[] = {&head, state->x, state->aux};
+    const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
+                            (size_t)id->naux * sizeof *state->aux};
+    const weft_status st = weft_file_put_lazy(state_name(t, id, tmp), 3, at, bytes);
+    t->written =
+        weft_grow(t->mem, t->written, sizeof *t->written, t->nwritten, &t->roomwritten);
+    t->written[t->nwritten++] = (weft_dropped){id->trial, id->job};
+    weft_arena_free(tmp);
+    return weft_trace_stuck(t, st);
+}
+
+void weft_trace_drop(weft_trace *t, const weft_state_id *id)
+{
+    t->drop = weft_grow(t->mem, t->drop, sizeof *t->drop, t->ndrop, &t->roomdrop);
+    t->drop[t->ndrop++] = (weft_dropped){id->trial, id->job};
+}
+
+/* Makes the states that were written durable, but for those that were removed since. */
+static weft_status sync_states(weft_trace *t)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_status st = WEFT_OK;
+    for (int64_t i = 0; i < t->nwritten && st == WEFT_OK; i++) {
+        const size_t mark = weft_arena_mark(tmp);
+        const weft_state_id id = {.trial = t->written[i].trial, .job = t->written[i].job};
+        st = weft_file_sync(state_name(t, &id, tmp));
+        weft_arena_reset(tmp, mark);
+    }
+    t->nwritten = 0;
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_trace_sync(weft_trace *t, int now)
+{
+    const double start = weft_now();
+    const double pause = fmax(SYNC_SECONDS, t->sync_seconds / SYNC_SHARE);
+    if (!now && start - t->synced < pause) return WEFT_OK;
+    weft_status st = sync_states(t);
+    if (st == WEFT_OK) st = weft_journal_sync(&t->journal);
+    if (st == WEFT_OK) remove_dropped(t);
+    t->synced = weft_now();
+    t->sync_seconds = t->synced - start;
+    return weft_trace_stuck(t, st);
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+static int is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+/* Waits until another host's file is seen here. */
+static void await(const char *path, double seconds)
+{
+    const double start = weft_now();
+    while (!is_file(path) && weft_now() - start < seconds) weft_nap(LOOK_SECONDS);
+}
+
+static weft_status load(const weft_trace *t, const weft_state_id *id, double seconds,
+                        weft_state *state)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *path = state_name(t, id, tmp);
+    const state_head expected = head_of(t, id);
+    state_head head;
+    void *const at[] = {&head, state->x, state->aux};
+    const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
+                            (size_t)id->naux * sizeof *state->aux};
+    weft_status st = WEFT_OK;
+    await(path, seconds);
+    if (!is_file(path))
+        st =
+            weft_fail(WEFT_EFILE,
+                      "%s is missing, which holds what job %lld left and a job that is to "
+                      "be done needs; put it back from a copy, or begin anew by `weft tune "
+                      "--force`",
+                      path, (long long)id->job);
+    else
+        st = weft_file_get_parts(path, 3, at, bytes);
+    if (st == WEFT_OK &&
+        (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
+        st = weft_fail(WEFT_EFILE,
+                       "%s is damaged or of another run; put it back from a copy, or begin "
+                       "anew by `weft tune --force`",
+                       path);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_state_id *id,
+                            double seconds, weft_state *state)
+{
+    TRY(weft_agree(team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK, team));
+    weft_bcast(team, state->x, (size_t)id->nx * sizeof *state->x, 0);
+    weft_bcast(team, state->aux, (size_t)id->naux * sizeof *state->aux, 0);
+    return WEFT_OK;
+}

@@ -1,0 +1,139 @@
+/* Leaders of teams: messages arrive whole and in order while their sender computes, a job
+ * is claimed by one of them, by shared memory and by files, and leaving waits for all. RUN:
+ * np=1 np=2 np=4 */
+#include "scratch.h"
+#include "weft/par.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES = 12, JOBS = 400, TICKETS = 50 };
+
+#define COMPUTING 3.0 /* seconds */
+
+/* From nothing to far more than MPI sends at once. */
+static size_t length_of(int i)
+{
+    static const size_t lengths[] = {0, 1, 3991, 3992, 3993, 100000};
+    return lengths[i % 6];
+}
+
+static unsigned char byte_of(int rank, int i, size_t at)
+{
+    return (unsigned char)((size_t)rank * 31 + (size_t)i * 7 + at);
+}
+
+static void send_all(weft_peers *p)
+{
+    for (int i = 0; i < MESSAGES; i++) {
+        const size_t n = 2 + length_of(i);
+        unsigned char *text = WEFT_NEW(mem, unsigned char, n);
+        text[0] = (unsigned char)world.rank;
+        text[1] = (unsigned char)i;
+        for (size_t at = 0; at + 2 < n; at++) text[at + 2] = byte_of(world.rank, i, at);
+        weft_peers_send(p, text, n);
+    }
+}
+
+/* 1 if it is the next message of its sender, as it was sent. */
+static int is_right(const weft_message *m, int *next)
+{
+    const unsigned char *text = (const unsigned char *)m->data;
+    const int rank = text[0], i = text[1];
+    int right = i == next[rank]++ && m->bytes == 2 + length_of(i);
+    for (size_t at = 0; right && at + 2 < m->bytes; at++)
+        right = text[at + 2] == byte_of(rank, i, at);
+    return right;
+}
+
+static void test_messages(void)
+{
+    weft_peers *p = weft_peers_join(&world, world.size, mem);
+    int *next = WEFT_NEW(mem, int, world.size);
+    int right = 1, got = 0;
+    volatile double spin = 0;
+    weft_message m;
+    if (world.rank == 0) send_all(p); /* and then computes, without a call of MPI */
+    const double start = weft_now();
+    while (world.rank == 0 && world.size > 1 && weft_now() - start < COMPUTING) spin++;
+    while (world.rank > 0 && got < MESSAGES && weft_now() - start < 2 * COMPUTING)
+        if (weft_peers_receive(p, &m, mem)) {
+            right &= is_right(&m, next);
+            got++;
+        }
+    const int early =
+        world.rank == 0 || (got == MESSAGES && weft_now() - start < COMPUTING);
+    ok(right && early, "messages of 2 to 100,002 bytes arrive while their sender computes");
+    if (world.rank > 0) send_all(p);
+    const int due = MESSAGES * (world.size - 1);
+    while (got < due && weft_now() - start < 60)
+        if (weft_peers_receive(p, &m, mem)) {
+            right &= is_right(&m, next);
+            got++;
+        }
+    ok(right && got == due, "those of all leaders, each in its order");
+    ok(!weft_peers_receive(p, &m, mem), "and no other");
+    weft_peers_send(p, "lost", 4); /* nobody receives it */
+    weft_peers_leave(p, 1 + world.rank);
+}
+
+static void test_leaving(void)
+{
+    weft_peers *p = weft_peers_join(&world, world.size, mem);
+    const double start = weft_now();
+    int why = 0;
+    if (world.rank > 0) /* the others see why the first one left */
+        while (!(why = weft_peers_left(p)) && weft_now() - start < 20) weft_nap(1e-3);
+    weft_peers_leave(p, 7); /* this one waits for them */
+    ok(world.rank == 0 || why == 7, "a leader that has left is seen, and why");
+}
+
+/* How often each job, or ticket, was had by some leader. */
+static int is_once_each(int32_t *had, int n)
+{
+    weft_sum_i32(&world, had, (size_t)n);
+    int once = 1;
+    for (int i = 0; i < n; i++) once &= had[i] == 1;
+    return once;
+}
+
+static void test_claims(const char *way)
+{
+    weft_peers *p = weft_peers_join(&world, world.size, mem);
+    int32_t job[JOBS] = {0}, *ticket = WEFT_NEW(mem, int32_t, TICKETS * world.size);
+    weft_claims *c = weft_claims_open(p, scratch, 5, mem);
+    for (int i = 0; i < JOBS; i++) job[i] = weft_claim(c, i);
+    int again = 0, rising = 1;
+    for (int i = 0; i < JOBS; i++) again += weft_claim(c, i);
+    int64_t last = 4;
+    for (int i = 0; i < TICKETS; i++) {
+        const int64_t mine = weft_claim_ticket(c);
+        rising &= mine > last && mine < 5 + TICKETS * world.size;
+        if (mine >= 5 && mine < 5 + TICKETS * world.size) ticket[mine - 5]++;
+        last = mine;
+    }
+    ok(is_once_each(job, JOBS), "%s: each job is claimed by one leader", way);
+    ok(again == 0, "%s: and not again", way);
+    ok(rising && is_once_each(ticket, TICKETS * world.size),
+       "%s: tickets are drawn once each, without gaps", way);
+    weft_peers_leave(p, 1);
+    weft_claims_close(c);
+    if (world.rank == 0)
+        for (int i = 0; i < JOBS; i++)
+            remove(weft_arena_text(mem, WEFT_CLAIM_NAME, scratch, (long long)i));
+    if (world.rank == 0)
+        for (int i = 0; i < 5 + TICKETS * world.size; i++)
+            remove(weft_arena_text(mem, WEFT_TICKET_NAME, scratch, (long long)i));
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_messages();
+    test_leaving();
+    unsetenv("WEFT_CLAIMS_BY_FILE");
+    test_claims("memory");
+    setenv("WEFT_CLAIMS_BY_FILE", "1", 1);
+    test_claims("files");
+    return scratch_end();
+}
