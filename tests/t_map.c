@@ -126,8 +126,8 @@ static void test_refused(void)
     weft_h5_close(&f);
 }
 
-/* Opens /grown, does something to the file, and asks for all of its rows. */
-static void spoilt(int cut, const char *word, const char *what)
+/* Opens a dataset, does something to the file, and asks for all rows. */
+static void spoilt(const char *name, int cut, const char *word, const char *what)
 {
     const char *path = at("spoilt.h5");
     weft_h5 f;
@@ -135,7 +135,7 @@ static void spoilt(int cut, const char *word, const char *what)
     const void *rows;
     copy(at("map.h5"), path, size_of(at("map.h5")));
     weft_check(weft_h5_open(&f, path, mem) == WEFT_OK &&
-                   weft_h5_map_open(&m, &f, "/grown", WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
+                   weft_h5_map_open(&m, &f, name, WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
                    weft_h5_map_rows(&m, 0, 1, &rows, mem) == WEFT_OK,
                "%s", weft_error());
     const float first = *(const float *)rows;
@@ -162,7 +162,7 @@ int main(void)
     for (int i = 0; i < ROWS * COLS; i++) wide[i] = x[i] = (float)(i % 8191) - 4000;
     test_rows();
     test_refused();
-    spoilt(0, "checksum", "a changed byte");
-    spoilt(1, "cut short", "a file that is cut short in use");
+    spoilt("/grown", 0, "checksum", "a changed byte");
+    spoilt("/whole", 1, "cut short", "a file that is cut short in use");
     return disk_end();
 }

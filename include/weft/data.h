@@ -76,6 +76,10 @@ int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
  * or label cannot be. Local. Cost O(1) for reals, O(samples) for bytes. */
 WEFT_CHECKED weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
                                          weft_samples *out, weft_arena *mem);
+/* Ask for what will be read soon: how many samples clients have, client[n]; the first
+ * samples of one. Local. */
+void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client);
+void weft_client_fetch_rows(const weft_clients *f, int64_t c);
 /* EFILE where samples that were given could not be read after all: their file was cut short
  * while it was in use. To be asked before results of them are used. Local. */
 WEFT_CHECKED weft_status weft_client_sound(const weft_clients *f);

@@ -212,6 +212,46 @@ typedef struct weft_sgd {
 double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
                      real *velocity, const real *anchor);
 
+/* ---- small models side by side ------------------------------------------------------- */
+
+/* Models of equal shape, one in each of the weft_lanes() lanes of a vector: arrays are
+ * [...][lanes]. Each lane has the bits that the functions above give one model alone. */
+int weft_lanes(void);
+
+enum { WEFT_MOST_LANES = 64 / sizeof(real) };
+
+/* x[d][lanes] from rows of d numbers, one a lane; NULL: zeros. */
+void weft_lanes_load(int64_t d, const float *const *row, real *x);
+
+/* In every lane c[i][j] = (add 1: +=; -1: = 0 +) sum over e < k of a[i][e] b[j][e], in the
+ * order of e, from zero, as weft_packed_times and weft_outer sum: a[i][e] is the vector of
+ * lanes at i a_row + e a_k, b[j][e] that at j b_column + e b_k, c[i][j] that at i ldc + j.
+ */
+typedef struct weft_lanes_product {
+    int n, m, k; /* 0 <= i < n, 0 <= j < m */
+    const real *a, *b;
+    size_t a_row, a_k, b_column, b_k; /* in vectors */
+    int add;
+    real *c;
+    size_t ldc;
+} weft_lanes_product;
+void weft_lanes_times(const weft_lanes_product *p);
+
+/* weft_sgd_step of s[lanes] on w[n][lanes] where live[lane] is true; the other lanes of w
+ * stay. first 1: the first step of all lanes, from the weights `anchor`; w is but written.
+ * norm[lanes], of lanes that live. */
+void weft_lanes_step(const weft_sgd *s, const int *live, int64_t n, int first, real *w,
+                     real *g, real *velocity, const real *anchor, double *norm);
+/* change = w - from; within[lane]: 1 where no coordinate of it is beyond +-most[lane], or
+ * no number. */
+void weft_lanes_change(int64_t n, const real *w, const real *from, const double *most,
+                       real *change, int *within);
+/* sum[n] += weft_exact_add of x[n][lane] weight[lane] for each lane where use[lane]. */
+void weft_lanes_add(int64_t n, const real *x, const real *weight, const int *use, int scale,
+                    double *sum);
+
+/* ---- steps of the server ------------------------------------------------------------ */
+
 typedef enum weft_optimizer { WEFT_SGD, WEFT_ADAM, WEFT_YOGI } weft_optimizer;
 
 /* Descent on the server, with -delta in the place of a gradient. */

@@ -6,6 +6,14 @@
 #include "weft/math.h"
 #include "weft/sample.h"
 
+/* Batches of several models side by side, one in each of weft_lanes() lanes. */
+typedef struct weft_lane_batch {
+    int n;                 /* rows of the largest batch */
+    const int *count;      /* [lanes] rows of each batch, 0 .. n */
+    const float *const *x; /* [n][lanes] rows of d numbers; NULL: the batch has ended */
+    const int32_t *label;  /* [n][lanes] */
+} weft_lane_batch;
+
 /* Sums over predictions: one a sample, or d a window where shape.every. */
 typedef struct weft_score {
     double loss; /* cross-entropy, natural logarithm */
@@ -45,6 +53,15 @@ typedef struct weft_net {
     /* Adds the sums of a forward pass without dropout to *s. */
     void (*score)(const void *self, void *work, const real *w, const weft_batch *b,
                   weft_score *s);
+    /* The same without dropout for as many models as there are lanes, w and g[nweight]
+     * [lanes], s[lanes]; each lane has the bits that grad and score would give. All three
+     * are NULL where a network cannot do so; lanes_work, for batches of up to `most`, also
+     * gives NULL where this instance cannot. */
+    void *(*lanes_work)(const void *self, int most, weft_arena *mem);
+    void (*lanes_grad)(const void *self, void *work, const real *w,
+                       const weft_lane_batch *b, real *g, weft_score *s);
+    void (*lanes_score)(const void *self, void *work, const real *w,
+                        const weft_lane_batch *b, weft_score *s);
 } weft_net;
 
 /* The network of that name in the registry; ECONF with the nearest name. Local. */

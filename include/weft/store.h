@@ -11,6 +11,12 @@
  * them when they change it. */
 typedef struct weft_seal weft_seal;
 
+/* What HDF5 last read of a dataset: bytes [at, at + bytes) of the file. */
+typedef struct weft_h5raw {
+    int64_t at;
+    size_t bytes;
+} weft_h5raw;
+
 /* A file open for reading (every rank opens it by itself) or being written by this rank
  * alone under a temporary name, until weft_h5_commit gives it its own. */
 typedef struct weft_h5 {
@@ -18,7 +24,8 @@ typedef struct weft_h5 {
     char *path, *temp; /* temp NULL when reading */
     int *error;        /* first errno of reading or writing, 0 */
     weft_seal *seal;   /* of a file that is read; NULL: it has none */
-    int view;          /* its place among mapped files; -1: it is not mapped */
+    weft_h5raw *raw;
+    int view; /* its place among mapped files; -1: it is not mapped */
     weft_arena *mem;
 } weft_h5;
 

@@ -124,6 +124,29 @@ weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
     return WEFT_OK;
 }
 
+void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client)
+{
+    for (int64_t i = 0; i < n && !f->own->generator; i++) {
+        __builtin_prefetch(weft_h5_map_row(&f->own->first, client[i]));
+        __builtin_prefetch(weft_h5_map_row(&f->own->part, client[i]));
+    }
+}
+
+void weft_client_fetch_rows(const weft_clients *f, int64_t c)
+{
+    enum { LINE = 64, MOST_LINES = 16 }; /* the hardware sees what comes behind */
+    const weft_federation *own = f->own;
+    if (own->generator || own->text) return;
+    const int64_t row = first_of(f, c), n = first_of(f, c + 1) - row;
+    if (n == 0 || !own->x.at[row / own->x.per] || !own->label.at[row / own->label.per])
+        return;
+    const char *x = weft_h5_map_row(&own->x, row);
+    const size_t bytes = (size_t)n * own->x.row;
+    for (size_t i = 0; i < bytes && i < MOST_LINES * LINE; i += LINE)
+        __builtin_prefetch(x + i);
+    __builtin_prefetch(weft_h5_map_row(&own->label, row));
+}
+
 weft_status weft_client_sound(const weft_clients *f)
 {
     return weft_h5_sound(&f->own->data->file);

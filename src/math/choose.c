@@ -18,7 +18,8 @@ enum {
     DEEP = 31,
     COLUMNS = 53,
     CELLS = 21, /* of an LSTM */
-    ADDED = 99  /* columns of rows that are added */
+    ADDED = 99, /* columns of rows that are added */
+    SIDE = 37   /* numbers of a model in a lane */
 };
 
 /* Random input, and what a table makes of it. */
@@ -40,6 +41,9 @@ typedef struct outcome {
     float fwht[FWHT], gather[16], halfway[16];
     real panels[ROWS * COLUMNS], outer[DEEP * COLUMNS];
     real cells[11 * CELLS]; /* z, c, y, then dz, dc */
+    /* models in lanes: of their number, which differs, the one lane that all have */
+    real side[3 * SIDE];
+    double norm, sums[SIDE];
     real added[ADDED];
 } outcome;
 
@@ -119,6 +123,48 @@ static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
     weft_arena_reset(tmp, mark);
 }
 
+/* A step of a model that stands in every lane: a product, the step, what it changed. */
+static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
+                      weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp), lanes = (size_t)kernel->lanes;
+    real *w[4], weight[WEFT_MOST_LANES];
+    double norm[WEFT_MOST_LANES], most[WEFT_MOST_LANES];
+    int on[WEFT_MOST_LANES], within[WEFT_MOST_LANES];
+    weft_sgd s[WEFT_MOST_LANES];
+    for (int i = 0; i < 4; i++) w[i] = WEFT_NEW(tmp, real, SIDE * lanes);
+    for (size_t l = 0; l < lanes; l++) {
+        s[l] = (weft_sgd){.lr = 0.3, .momentum = 0.9, .weight_decay = 0.01, .mu = 0.1};
+        s[l].clip = 0.5;
+        most[l] = weight[l] = 1 + (real)l / 16;
+        on[l] = 1;
+        for (int i = 0; i < SIDE; i++) {
+            w[0][(size_t)i * lanes + l] = t->u[i];
+            w[3][(size_t)i * lanes + l] = t->v[i + 1];
+        }
+    }
+    const weft_lanes_product p = {.n = 5,
+                                  .m = 7,
+                                  .k = 6,
+                                  .a = w[0],
+                                  .a_row = 6,
+                                  .a_k = 1,
+                                  .b = w[3],
+                                  .b_column = 2,
+                                  .b_k = 3,
+                                  .c = w[1],
+                                  .ldc = 7};
+    kernel->lanes_times(&p);
+    kernel->lanes_step(s, on, SIDE, 1, w[0], w[1], w[2], w[3], norm);
+    kernel->lanes_step(s, on, SIDE, 0, w[0], w[1], w[2], w[3], norm);
+    for (size_t l = 1; l < lanes; l++) on[l] = 0;
+    kernel->lanes_change(SIDE, w[0], w[3], most, w[1], within);
+    kernel->lanes_add(SIDE, w[1], weight, on, 30, o->sums);
+    for (int i = 0; i < 3 * SIDE; i++) o->side[i] = w[i / SIDE][(size_t)(i % SIDE) * lanes];
+    o->norm = norm[0] + within[0];
+    weft_arena_reset(tmp, mark);
+}
+
 /* The entry of b in a panel of `wide` columns is that of the widest panel. */
 static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_arena *tmp)
 {
@@ -147,6 +193,7 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_aren
     kernel->add_rows(10, at, t->u, ADDED, t->w, ADDED + 1, o->added);
     run_halfway(kernel, o->halfway);
     run_reals(kernel, t, o, tmp);
+    run_lanes(kernel, t, o, tmp);
 }
 
 /* Products of integers have `wide` columns. All bits are the same. */

@@ -54,6 +54,14 @@ typedef struct weft_kernel {
     /* 4 rows lanes operations a round, all in registers: the peak of this CPU. */
     real (*spin)(int rounds);
     /* The rest as in weft/math.h. */
+    void (*lanes_load)(int64_t d, const float *const *row, real *x);
+    void (*lanes_times)(const weft_lanes_product *p);
+    void (*lanes_step)(const weft_sgd *s, const int *live, int64_t n, int first, real *w,
+                       real *g, real *velocity, const real *anchor, double *norm);
+    void (*lanes_change)(int64_t n, const real *w, const real *from, const double *most,
+                         real *change, int *within);
+    void (*lanes_add)(int64_t n, const real *x, const real *weight, const int *use,
+                      int scale, double *sum);
     void (*cell)(const weft_cells *t, const real *const *plus);
     void (*cell_back)(const weft_cells *t, const real *dy, real *dc, real *const *into);
     void (*cos_i32)(int n, const int32_t *x, double scale, const float *offset, uint8_t *q);

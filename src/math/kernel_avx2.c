@@ -101,9 +101,42 @@ INLINE __m256i first(int n)
 
 #define FROUND(v) _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 
+/* Squares of numbers into lanes: neighbours are interleaved, then pairs, then halves. */
+enum { LANE_SQUARE = W };
+
+#ifdef WEFT_DOUBLE
+INLINE void lane_square(const float *const *row, real *x)
+{
+    for (int i = 0; i < W; i++)
+        for (int l = 0; l < W; l++) x[i * W + l] = (real)row[l][i];
+}
+#else
+INLINE void lane_square(const float *const *row, real *x)
+{
+    __m256 a[8], b[8];
+    UNROLL for (int l = 0; l < 8; l++) a[l] = _mm256_loadu_ps(row[l]);
+    UNROLL for (int l = 0; l < 8; l += 2)
+    {
+        b[l] = _mm256_unpacklo_ps(a[l], a[l + 1]);
+        b[l + 1] = _mm256_unpackhi_ps(a[l], a[l + 1]);
+    }
+    UNROLL for (int l = 0; l < 8; l += 4) UNROLL for (int e = 0; e < 2; e++)
+    {
+        a[l + 2 * e] = _mm256_shuffle_ps(b[l + e], b[l + e + 2], 0x44);
+        a[l + 2 * e + 1] = _mm256_shuffle_ps(b[l + e], b[l + e + 2], 0xee);
+    }
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        _mm256_storeu_ps(x + i * 8, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
+        _mm256_storeu_ps(x + (i + 4) * 8, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+    }
+}
+#endif
+
 #include "kernel_cell.h"
 #include "kernel_cos.h"
 #include "kernel_gemm.h"
+#include "kernel_lanes.h"
 #include "kernel_simd.h"
 
 enum { WIDE = 16, VECTORS = WIDE / 8 };
@@ -227,6 +260,11 @@ const weft_kernel weft_kernel_avx2 = {
     .rows = TILE_ROWS,
     .tile = tile_rows,
     .strip = tile_strip,
+    .lanes_load = lanes_load,
+    .lanes_times = lanes_times,
+    .lanes_step = lanes_step,
+    .lanes_change = lanes_change,
+    .lanes_add = lanes_add,
     .spin = spin,
     .cell = cell,
     .cell_back = cell_back,

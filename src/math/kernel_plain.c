@@ -153,9 +153,19 @@ INLINE real SUM(V v)
 }
 #endif
 
+/* Squares of numbers into lanes. */
+enum { LANE_SQUARE = W };
+
+INLINE void lane_square(const float *const *row, real *x)
+{
+    for (int i = 0; i < W; i++)
+        for (int l = 0; l < W; l++) x[i * W + l] = (real)row[l][i];
+}
+
 #include "kernel_cell.h"
 #include "kernel_cos.h"
 #include "kernel_gemm.h"
+#include "kernel_lanes.h"
 #include "kernel_simd.h"
 
 /* ---- integers ----------------------------------------------------------------------- */
@@ -224,6 +234,11 @@ const weft_kernel weft_kernel_plain = {
     .rows = TILE_ROWS,
     .tile = tile_rows,
     .strip = tile_strip,
+    .lanes_load = lanes_load,
+    .lanes_times = lanes_times,
+    .lanes_step = lanes_step,
+    .lanes_change = lanes_change,
+    .lanes_add = lanes_add,
     .spin = spin,
     .cell = cell,
     .cell_back = cell_back,

@@ -35,4 +35,7 @@ const weft_net weft_net_linear = {
     .work = weft_stack_work,
     .grad = weft_stack_grad,
     .score = weft_stack_score,
+    .lanes_work = weft_stack_lanes_work,
+    .lanes_grad = weft_stack_lanes_grad,
+    .lanes_score = weft_stack_lanes_score,
 };

@@ -59,6 +59,13 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
 void weft_stack_score(const void *self, void *work, const real *w, const weft_batch *b,
                       weft_score *s);
 
+/* lanes_work, lanes_grad and lanes_score of weft_net, for dense layers alone. */
+void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem);
+void weft_stack_lanes_grad(const void *self, void *work, const real *w,
+                           const weft_lane_batch *b, real *g, weft_score *s);
+void weft_stack_lanes_score(const void *self, void *work, const real *w,
+                            const weft_lane_batch *b, weft_score *s);
+
 /* One layer for n samples, without its dropout. Forward: y[n][units] of x[n][h w c].
  * Backward: its part of the gradient g from dy[n][units], which is zero where y is not
  * above 0 and the layer has ReLU; and dx[n][h w c], unless NULL. */

@@ -108,9 +108,9 @@ static int read_plain(const handle *h, off_t at, size_t n, char *to)
 static herr_t driver_read(H5FD_t *f, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
                           void *to)
 {
-    (void)type;
     (void)list;
     const handle *h = (const handle *)f;
+    if (type == H5FD_MEM_DRAW) *h->io.raw = (weft_h5raw){(int64_t)at, n};
     errno = h->io.seal != NULL ? weft_seal_read(h->io.seal, h->fd, (int64_t)at, n, to)
                                : read_plain(h, (off_t)at, n, to);
     keep((handle *)f, errno != 0);

@@ -65,6 +65,7 @@ static weft_h5 closed(const char *path, weft_arena *mem)
                      .view = -1,
                      .path = weft_arena_text(mem, "%s", path),
                      .error = WEFT_NEW(mem, int, 1),
+                     .raw = WEFT_NEW(mem, weft_h5raw, 1),
                      .mem = mem};
 }
 
@@ -72,7 +73,7 @@ static weft_h5 closed(const char *path, weft_arena *mem)
 static void choose_driver(const weft_h5 *f, hid_t list)
 {
     weft_h5io *io = WEFT_NEW(f->mem, weft_h5io, 1);
-    *io = (weft_h5io){.error = f->error, .seal = f->seal};
+    *io = (weft_h5io){.error = f->error, .seal = f->seal, .raw = f->raw};
     weft_h5_driver(list, io);
 }
 

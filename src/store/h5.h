@@ -25,6 +25,7 @@ herr_t weft_h5_drop(hid_t handle);
 typedef struct weft_h5io {
     int *error; /* the first errno is left there */
     weft_seal *seal;
+    weft_h5raw *raw; /* where data were read is left there */
 } weft_h5io;
 /* Lets a file opened with the access list be written and read by that driver. *io must be
  * there until the file is closed. */

@@ -177,24 +177,38 @@ void weft_h5_map_close(weft_h5map *m)
     m->own = NULL;
 }
 
-/* Offset of a piece in the file; -1: it has none. */
-static int64_t place_of(const weft_h5map *m, int64_t piece)
-{
-    const haddr_t whole = H5Dget_offset(m->set.set);
-    if (whole != HADDR_UNDEF) return (int64_t)whole + piece * m->per * (int64_t)m->row;
-    const hsize_t first[WEFT_H5_DIMS] = {(hsize_t)(piece * m->per)};
-    haddr_t at = HADDR_UNDEF;
-    hsize_t bytes = 0;
-    if (H5Dget_chunk_info_by_coord(m->set.set, first, NULL, &at, &bytes) < 0 ||
-        at == HADDR_UNDEF)
-        return -1;
-    return (int64_t)at;
-}
-
 static int64_t rows_in(const weft_h5map *m, int64_t piece)
 {
     const int64_t left = m->set.dims[0] - piece * m->per;
     return left < m->per ? left : m->per;
+}
+
+/* Where our driver read a row for HDF5, -1 where it did not read it in one piece; HDF5
+ * (1.10) looks through all chunks when it is asked for the place of one. */
+static weft_status place_of_row(const weft_h5map *m, int64_t row, int64_t *at)
+{
+    weft_h5 *f = m->set.file;
+    weft_arena *tmp = weft_arena_new();
+    *f->raw = (weft_h5raw){.at = -1};
+    const weft_status st =
+        weft_h5_set_rows(&m->set, m->type, row, 1, weft_arena_get(tmp, 1, m->row));
+    *at = f->raw->bytes == m->row ? f->raw->at : -1;
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* Offset of a piece in the file; -1: it has none. */
+static weft_status place_of(const weft_h5map *m, int64_t piece, int64_t *at)
+{
+    const haddr_t whole = H5Dget_offset(m->set.set);
+    const int64_t first = piece * m->per, last = first + rows_in(m, piece) - 1;
+    int64_t end;
+    *at = (int64_t)whole + first * (int64_t)m->row;
+    if (whole != HADDR_UNDEF) return WEFT_OK;
+    TRY(place_of_row(m, first, at));
+    TRY(place_of_row(m, last, &end));
+    if (end != *at + (last - first) * (int64_t)m->row) *at = -1;
+    return WEFT_OK;
 }
 
 /* The piece in the mapped file, compared with its checksums; NULL: it cannot be seen there,
@@ -202,8 +216,10 @@ static int64_t rows_in(const weft_h5map *m, int64_t piece)
 static weft_status see(const weft_h5map *m, int64_t piece, const char **out)
 {
     weft_h5 *f = m->set.file;
-    const int64_t at = place_of(m, piece), bytes = rows_in(m, piece) * (int64_t)m->row;
+    const int64_t bytes = rows_in(m, piece) * (int64_t)m->row;
+    int64_t at;
     *out = NULL;
+    TRY(place_of(m, piece, &at));
     if (at < 0 || at > f->seal->bytes - bytes || at % (int64_t)weft_h5_size(m->type) != 0)
         return WEFT_OK;
     const int good = weft_seal_check(f->seal, view[f->view].base, at, bytes);

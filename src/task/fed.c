@@ -122,12 +122,17 @@ static void measure(fed *t)
     }
 }
 
+static double batch_asked(const fed *t)
+{
+    return largest(axis_of(t->env.space, &fed_client_kind, "batch"),
+                   (double)t->client.batch);
+}
+
 /* Samples of a batch at most: as options say, but no more than some client has. */
 static int largest_batch(const fed *t)
 {
     const weft_clients *f = t->env.data->clients;
-    const double asked =
-        largest(axis_of(t->env.space, &fed_client_kind, "batch"), (double)t->client.batch);
+    const double asked = batch_asked(t);
     int64_t most = SCORED;
     for (int64_t c = 0; c < f->n && (double)most < asked; c++)
         for (int part = 0; part < WEFT_NPART; part++) {
@@ -166,6 +171,7 @@ static weft_status workspace_new(fed *t)
     d->x = WEFT_NEW(mem, const float *, d->most);
     d->text = WEFT_NEW(mem, const uint8_t *, d->most);
     d->label = WEFT_NEW(mem, int32_t, d->most);
+    d->lanes = fed_lanes_new(t, (int)fmin(batch_asked(t), d->most), mem);
     d->bytes = (double)(weft_arena_mark(mem) - before);
     return check_memory(t, d->bytes);
 }

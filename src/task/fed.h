@@ -57,6 +57,8 @@ typedef struct fed_client_result {
 } fed_client_result;
 enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) };
 
+typedef struct fed_lanes fed_lanes;
+
 /* Where a rank takes turns; one for all. */
 typedef struct fed_workspace {
     real *w, *g, *velocity; /* [nweight] */
@@ -66,6 +68,7 @@ typedef struct fed_workspace {
     const float **x;        /* [most] */
     const uint8_t **text;   /* [most] */
     int32_t *label;         /* [most] */
+    fed_lanes *lanes;       /* of several clients side by side; NULL: one by one */
     weft_arena *tmp;        /* of the caller */
     double bytes;           /* that it takes */
 } fed_workspace;
@@ -146,8 +149,49 @@ void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
 WEFT_CHECKED weft_status fed_local_update(fed *t, const real *from,
                                           const fed_participant *p, const fed_turn *turn,
                                           fed_client_result *out);
+/* order[0 .. take-1]: the first of a shuffle of 0 .. n-1 that client and epoch key. */
+void fed_shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch, int64_t n,
+                 int64_t take, int64_t *order);
+/* Sample of n that is scored as the i-th of `count`, evenly spread over them all. */
+int64_t fed_spread(int64_t i, int64_t count, int64_t n);
+/* The result of a stage from the sums over its predictions: a mean loss above turn->most,
+ * or none at all, counts as that. */
+void fed_settle_score(const fed *t, weft_score sum, const fed_turn *turn, int stage,
+                      fed_client_result *out);
+/* The score after training of a client that diverged: the worst there is. */
+void fed_settle_failure(const fed *t, const fed_participant *p, fed_client_result *out);
 /* How many predictions `count` samples are. */
 double fed_predictions(const fed *t, int64_t count);
+
+/* ---- fed_turns.c -------------------------------------------------------------------- */
+
+/* Turns from the same weights. */
+typedef struct fed_turns {
+    const fed_turn *turn;
+    const real *from; /* [nweight] */
+    int64_t n;
+    const fed_participant *place; /* [n] */
+    fed_client_result *told;      /* [n] out, of those that this rank takes */
+    int scale;                    /* of weft_exact_add */
+    double *sum; /* [nweight] the weighted changes of those that did not diverge are added;
+                    NULL: they are not wanted */
+} fed_turns;
+
+/* Takes the turns that were dealt to this rank and are not lost, in work.tmp. Local. */
+WEFT_CHECKED weft_status fed_take_turns(fed *t, const fed_turns *q);
+
+/* ---- fed_lanes.c -------------------------------------------------------------------- */
+
+/* Memory for turns side by side in batches of up to that, of mem; NULL: the network, its
+ * size or the data do not allow them. */
+fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem);
+/* 1: the client can take its turn in a lane. */
+int fed_lanes_take(const fed *t, const fed_participant *p);
+/* To be called before turns from other weights. */
+void fed_lanes_begin(const fed *t, const real *from);
+/* The turns of the n places which[], at most as many as there are lanes, at once. */
+WEFT_CHECKED weft_status fed_lanes_visit(fed *t, const fed_turns *q, int n,
+                                         const int64_t *which);
 
 /* ---- fed_trial.c -------------------------------------------------------------------- */
 

@@ -55,6 +55,7 @@ void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacemen
         *drawn = *at_place(&s, i);
     }
     weft_arena_reset(tmp, mark);
+    weft_client_fetch(t->env.data->clients, m, client);
 }
 
 fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,

@@ -18,10 +18,9 @@ typedef struct portion {
 
 static weft_status take(fed *t, portion *p, int64_t n, const real *w)
 {
-    for (int64_t j = 0; j < n; j++)
-        if (p->place[j].rank == t->env.team->rank)
-            TRY(fed_local_update(t, w, &p->place[j], &p->turn, &p->told[j]));
-    return weft_client_sound(t->env.data->clients);
+    const fed_turns q = {
+        .turn = &p->turn, .from = w, .n = n, .place = p->place, .told = p->told};
+    return fed_take_turns(t, &q);
 }
 
 static portion portion_new(const fed *t, const fed_evaluation *q, int nblock,

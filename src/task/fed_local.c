@@ -1,6 +1,6 @@
 /* The turn of one client: its samples are read, the weights that it was sent are scored,
  * trained by its own configuration, and scored again. A pure function of weights, samples,
- * options and names; no other rank is asked. Called by fed_round.c and fed_eval.c. */
+ * options and names; no other rank is asked. Called by fed_turns.c. */
 #include "fed.h"
 
 #include <math.h>
@@ -28,9 +28,8 @@ static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *a
     return b;
 }
 
-/* order[0 .. take-1]: the first of a shuffle of 0 .. n-1 that client and epoch key. */
-static void shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch,
-                    int64_t n, int64_t take, int64_t *order)
+void fed_shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch, int64_t n,
+                 int64_t take, int64_t *order)
 {
     weft_rng4 r = {{0}};
     for (int64_t i = 0; i < n; i++) order[i] = i;
@@ -47,8 +46,30 @@ static void shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoc
 
 /* ---- scoring ------------------------------------------------------------------------ */
 
-/* Scores `count` of the samples, evenly spread over them all. A mean loss above `most`, or
- * none at all, counts as that. */
+int64_t fed_spread(int64_t i, int64_t count, int64_t n)
+{
+    return (int64_t)((double)i * (double)n / (double)count);
+}
+
+void fed_settle_score(const fed *t, weft_score sum, const fed_turn *turn, int stage,
+                      fed_client_result *out)
+{
+    if (!isfinite(sum.loss)) sum.loss = t->worst * (double)sum.count;
+    if (sum.loss > turn->most * (double)sum.count)
+        sum.loss = turn->most * (double)sum.count;
+    out->loss[stage] = sum.loss;
+    out->wrong[stage] = (double)sum.wrong;
+    out->count = (double)sum.count;
+}
+
+void fed_settle_failure(const fed *t, const fed_participant *p, fed_client_result *out)
+{
+    out->count = fed_predictions(t, p->valid);
+    out->loss[FED_AFTER] = t->worst * out->count;
+    out->wrong[FED_AFTER] = out->count;
+}
+
+/* Scores `count` of the samples, evenly spread over them all. */
 static void score(const fed *t, const real *w, const weft_samples *s, int64_t count,
                   const fed_turn *turn, int stage, fed_client_result *out)
 {
@@ -59,17 +80,11 @@ static void score(const fed *t, const real *w, const weft_samples *s, int64_t co
     weft_score sum = {0};
     for (int64_t i = 0; i < count; i += d->most) {
         const int n = (int)(count - i < d->most ? count - i : d->most);
-        for (int e = 0; e < n; e++)
-            at[e] = (int64_t)((double)(i + e) * (double)s->n / (double)count);
+        for (int e = 0; e < n; e++) at[e] = fed_spread(i + e, count, s->n);
         const weft_batch b = batch_of(t, s, at, n);
         t->net->score(t->model, d->net, w, &b, &sum);
     }
-    if (!isfinite(sum.loss)) sum.loss = t->worst * (double)sum.count;
-    if (sum.loss > turn->most * (double)sum.count)
-        sum.loss = turn->most * (double)sum.count;
-    out->loss[stage] = sum.loss;
-    out->wrong[stage] = (double)sum.wrong;
-    out->count = (double)sum.count;
+    fed_settle_score(t, sum, turn, stage, out);
     weft_arena_reset(tmp, mark);
 }
 
@@ -101,7 +116,7 @@ static int train(const fed *t, const real *from, const fed_participant *p,
     int64_t *order = WEFT_NEW(d->tmp, int64_t, s->n);
     memcpy(d->w, from, (size_t)t->nweight * sizeof *from);
     for (int epoch = 0; epoch < c->epochs; epoch++) {
-        shuffle(t, turn, p->client, epoch, s->n, p->samples, order);
+        fed_shuffle(t, turn, p->client, epoch, s->n, p->samples, order);
         for (int64_t i = 0; i < p->samples; i += c->batch) {
             const int64_t left = p->samples - i;
             const weft_batch b =
@@ -135,13 +150,10 @@ static weft_status visit(fed *t, const real *from, const fed_participant *p,
     TRY(weft_client_get(f, p->client, WEFT_TRAIN, &own, t->work.tmp));
     out->diverged = !train(t, from, p, turn, &own, out);
     if (!turn->after) return WEFT_OK;
-    if (!(out->diverged > 0)) {
+    if (out->diverged > 0)
+        fed_settle_failure(t, p, out);
+    else
         score(t, t->work.w, &scored, p->valid, turn, FED_AFTER, out);
-        return WEFT_OK;
-    }
-    out->count = fed_predictions(t, p->valid);
-    out->loss[FED_AFTER] = t->worst * out->count;
-    out->wrong[FED_AFTER] = out->count;
     return WEFT_OK;
 }
 

@@ -145,18 +145,16 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 
 static weft_status take_turns(fed *t, cohort *c, const real *w)
 {
-    fed_workspace *d = &t->work;
-    memset(d->sum, 0, (size_t)t->nweight * sizeof *d->sum);
-    for (int64_t j = 0; j < c->n; j++) {
-        const fed_participant *p = &c->place[j];
-        if (p->lost || p->rank != t->env.team->rank) continue;
-        TRY(fed_local_update(t, w, p, &c->turn, &c->told[j]));
-        if (c->told[j].diverged > 0 || !(p->weight > 0)) continue;
-        const real weight = (real)p->weight;
-        for (int64_t i = 0; i < t->nweight; i++) d->g[i] *= weight;
-        weft_exact_add(t->nweight, d->g, c->scale, d->sum);
-    }
-    return weft_client_sound(t->env.data->clients);
+    double *sum = t->work.sum;
+    memset(sum, 0, (size_t)t->nweight * sizeof *sum);
+    const fed_turns q = {.turn = &c->turn,
+                         .from = w,
+                         .n = c->n,
+                         .place = c->place,
+                         .told = c->told,
+                         .scale = c->scale,
+                         .sum = sum};
+    return fed_take_turns(t, &q);
 }
 
 int64_t fed_room(int64_t n)

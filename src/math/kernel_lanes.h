@@ -1,0 +1,313 @@
+/* Small models side by side, one in each lane of a vector: arrays are [...][W]. Written
+ * once for all widths; included by the kernel_*.c after kernel_gemm.h, with the same
+ * macros. A lane's bits are those of the loops for one model (gemm.c, optim.c, fix.c): sums
+ * run in the same order, and nothing crosses lanes but sums of whole numbers. */
+
+#ifdef WEFT_DOUBLE
+typedef int64_t lane_bits __attribute__((vector_size(sizeof(V))));
+#else
+typedef int32_t lane_bits __attribute__((vector_size(sizeof(V))));
+#endif
+
+/* Where a lane of `which` is all ones a, else b. */
+INLINE V lane_choose(lane_bits which, V a, V b)
+{
+    return (V)((which & (lane_bits)a) | (~which & (lane_bits)b));
+}
+
+/* All ones in the lanes where on[lane] is true. */
+INLINE lane_bits lane_mask(const int *on)
+{
+    lane_bits m;
+    for (int l = 0; l < W; l++) m[l] = on[l] ? -1 : 0;
+    return m;
+}
+
+/* ---- rows into lanes ---------------------------------------------------------------- */
+
+/* x[d][W] from W rows of d numbers, by squares that the file before has turned, if any. */
+static void lanes_load(int64_t d, const float *const *row, real *x)
+{
+    static const float none[LANE_SQUARE] = {0};
+    int64_t i = 0;
+    for (; i + LANE_SQUARE <= d; i += LANE_SQUARE) {
+        const float *from[W];
+        for (int l = 0; l < W; l++) from[l] = row[l] ? row[l] + i : none;
+        lane_square(from, x + i * W);
+    }
+    for (; i < d; i++)
+        for (int l = 0; l < W; l++) x[i * W + l] = row[l] ? (real)row[l][i] : 0;
+}
+
+/* Rows of a square become columns. */
+INLINE void lane_turn(const real *x, real *turned)
+{
+#ifdef WEFT_DOUBLE
+    for (int i = 0; i < W; i++)
+        for (int l = 0; l < W; l++) turned[l * W + i] = x[i * W + l];
+#else
+    const real *row[W];
+    for (int l = 0; l < W; l++) row[l] = x + l * W;
+    lane_square(row, turned);
+#endif
+}
+
+/* ---- products ----------------------------------------------------------------------- */
+
+#if TILE_ROWS == 14
+enum { LANE_ROWS = 4, LANE_COLUMNS = 5 };
+#else
+enum { LANE_ROWS = 3, LANE_COLUMNS = 3 };
+#endif
+
+/* Of weft_lanes_product's add: the sums go on from what c holds. */
+enum { LANE_GO_ON = 2, LANE_DEEP = 32 };
+
+/* Each sum runs in the order of k, from zero. */
+INLINE void lane_tile(int rows, int columns, const weft_lanes_product *p, const real *a,
+                      const real *b, real *c)
+{
+    const size_t a_row = p->a_row * W, b_column = p->b_column * W, row = p->ldc * W;
+    V sum[LANE_ROWS][LANE_COLUMNS];
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
+        sum[r][j] = p->add == LANE_GO_ON ? LOAD(c + (size_t)r * row + j * W) : ZERO;
+    for (int e = 0; e < p->k; e++) {
+        V x[LANE_ROWS];
+        UNROLL for (int r = 0; r < rows; r++) x[r] = LOAD(a + (size_t)r * a_row);
+        UNROLL for (int j = 0; j < columns; j++)
+        {
+            const V y = LOAD(b + (size_t)j * b_column);
+            UNROLL for (int r = 0; r < rows; r++) sum[r][j] = FMA(x[r], y, sum[r][j]);
+        }
+        a += p->a_k * W;
+        b += p->b_k * W;
+    }
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
+    {
+        real *to = c + (size_t)r * row + j * W;
+        const V old = p->add == 1 ? LOAD(to) : ZERO;
+        STORE(to, p->add % 2 == 0 ? sum[r][j] : ADD(old, sum[r][j]));
+    }
+}
+
+#define LANE_TILE(rows, columns)                                                           \
+    static void lane_tile_##rows##_##columns(const weft_lanes_product *p, const real *a,   \
+                                             const real *b, real *c)                       \
+    {                                                                                      \
+        lane_tile(rows, columns, p, a, b, c);                                              \
+    }
+#define LANE_THREE(rows) LANE_TILE(rows, 1) LANE_TILE(rows, 2) LANE_TILE(rows, 3)
+LANE_THREE(1)
+LANE_THREE(2)
+LANE_THREE(3)
+#define LANE_NAMES_3(rows) lane_tile_##rows##_1, lane_tile_##rows##_2, lane_tile_##rows##_3
+#if TILE_ROWS == 14
+LANE_THREE(4)
+#define LANE_FIVE(rows) LANE_TILE(rows, 4) LANE_TILE(rows, 5)
+LANE_FIVE(1)
+LANE_FIVE(2)
+LANE_FIVE(3)
+LANE_FIVE(4)
+#define LANE_NAMES(rows)                                                                   \
+    {                                                                                      \
+        LANE_NAMES_3(rows), lane_tile_##rows##_4, lane_tile_##rows##_5                     \
+    }
+#define LANE_TILES LANE_NAMES(1), LANE_NAMES(2), LANE_NAMES(3), LANE_NAMES(4)
+#else
+#define LANE_NAMES(rows)                                                                   \
+    {                                                                                      \
+        LANE_NAMES_3(rows)                                                                 \
+    }
+#define LANE_TILES LANE_NAMES(1), LANE_NAMES(2), LANE_NAMES(3)
+#endif
+
+/* Tiles of nearly equal size. Columns run outside, so that a band of b stays in cache. */
+static void lane_tiles(const weft_lanes_product *p)
+{
+    static void (*const tile[LANE_ROWS][LANE_COLUMNS])(
+        const weft_lanes_product *, const real *, const real *, real *) = {LANE_TILES};
+    const int tiles = round_up(p->n, LANE_ROWS) / LANE_ROWS,
+              bands = round_up(p->m, LANE_COLUMNS) / LANE_COLUMNS;
+    for (int u = 0, j = 0, columns; u < bands; u++, j += columns) {
+        columns = (p->m - j) / (bands - u);
+        const real *b = p->b + (size_t)j * p->b_column * W;
+        for (int v = 0, i = 0, rows; v < tiles; v++, i += rows) {
+            rows = (p->n - i) / (tiles - v);
+            tile[rows - 1][columns - 1](p, p->a + (size_t)i * p->a_row * W, b,
+                                        p->c + ((size_t)i * p->ldc + (size_t)j) * W);
+        }
+    }
+}
+
+/* Long sums by pieces, so that those of all rows and columns meet while they are in the
+ * first-level cache. */
+static void lanes_times(const weft_lanes_product *p)
+{
+    if (p->add != 0 || p->k <= LANE_DEEP) {
+        lane_tiles(p);
+        return;
+    }
+    weft_lanes_product piece = *p;
+    for (int k = 0; k < p->k; k += LANE_DEEP) {
+        piece.k = least(LANE_DEEP, p->k - k);
+        lane_tiles(&piece);
+        piece.a += LANE_DEEP * p->a_k * W;
+        piece.b += LANE_DEEP * p->b_k * W;
+        piece.add = LANE_GO_ON;
+    }
+}
+
+/* ---- steps of gradient descent ------------------------------------------------------ */
+
+/* As in optim.c: squares are summed in LANE_SUMS numbers over a piece, and in double over
+ * pieces. */
+enum { LANE_SUMS = 16, LANE_PIECE = 1024 };
+
+/* What the lanes do, in vectors. */
+typedef struct lane_steps {
+    V lr, momentum, decay, mu, scale;
+    lane_bits live, pull, moves;
+    int any_pull, any_move;
+} lane_steps;
+
+static lane_steps lane_steps_of(const weft_sgd *s, const int *live)
+{
+    lane_steps t = {.scale = SET(1)};
+    int pull[W], moves[W];
+    for (int l = 0; l < W; l++) {
+        t.lr[l] = (real)s[l].lr;
+        t.momentum[l] = (real)s[l].momentum;
+        t.decay[l] = (real)s[l].weight_decay;
+        t.mu[l] = (real)s[l].mu;
+        t.any_pull |= pull[l] = live[l] && s[l].mu > 0;
+        t.any_move |= moves[l] = live[l] && s[l].momentum > 0;
+    }
+    t.live = lane_mask(live);
+    t.pull = lane_mask(pull);
+    t.moves = lane_mask(moves);
+    return t;
+}
+
+/* Where the vectors of a step begin. */
+typedef struct lane_vectors {
+    const real *from, *anchor;
+    real *w, *g, *velocity;
+} lane_vectors;
+
+/* g with the pull to the anchor. */
+INLINE V lane_pulled(const lane_steps *t, const lane_vectors *x, int64_t i)
+{
+    const V g = LOAD(x->g + i * W);
+    if (!t->any_pull) return g;
+    const V away = LOAD(x->from + i * W) - LOAD(x->anchor + i * W);
+    return lane_choose(t->pull, g + t->mu * away, g);
+}
+
+/* Moves a number of every model by its gradient g. */
+INLINE void lane_move(const lane_steps *t, const lane_vectors *x, int64_t i, int first, V g)
+{
+    const V old = LOAD(x->from + i * W);
+    V v = t->scale * g + t->decay * old;
+    if (t->any_move) {
+        const V was = first ? v : LOAD(x->velocity + i * W);
+        if (!first) v = lane_choose(t->moves, v + t->momentum * was, v);
+        STORE(x->velocity + i * W, first ? v : lane_choose(t->live, v, was));
+    }
+    STORE(x->w + i * W, lane_choose(t->live, old - t->lr * v, old));
+}
+
+/* Adds the squares of numbers [i, end), after their pull, and moves them, unless a norm
+ * must be known before. */
+INLINE void lane_piece(const lane_steps *t, const lane_vectors *x, int64_t i, int64_t end,
+                       int first, int moves, double *square)
+{
+    V sum[LANE_SUMS];
+    real part[W];
+    double all[W] = {0};
+    for (int e = 0; e < LANE_SUMS; e++) sum[e] = ZERO;
+    for (; i + LANE_SUMS <= end; i += LANE_SUMS)
+        UNROLL_ROWS for (int e = 0; e < LANE_SUMS; e++)
+        {
+            const V g = lane_pulled(t, x, i + e);
+            sum[e] = sum[e] + g * g;
+            if (moves) lane_move(t, x, i + e, first, g);
+        }
+    for (; i < end; i++) {
+        const V g = lane_pulled(t, x, i);
+        STORE(part, g);
+        for (int l = 0; l < W; l++) all[l] += (double)part[l] * (double)part[l];
+        if (moves) lane_move(t, x, i, first, g);
+    }
+    for (int e = 0; e < LANE_SUMS; e++) {
+        STORE(part, sum[e]);
+        for (int l = 0; l < W; l++) all[l] += (double)part[l];
+    }
+    for (int l = 0; l < W; l++) square[l] += all[l];
+}
+
+static void lanes_step(const weft_sgd *s, const int *live, int64_t n, int first, real *w,
+                       real *g, real *velocity, const real *anchor, double *norm)
+{
+    lane_steps t = lane_steps_of(s, live);
+    const lane_vectors x = {first ? anchor : w, anchor, w, g, velocity};
+    double square[W] = {0};
+    int clip = 0;
+    for (int l = 0; l < W; l++) clip |= live[l] && s[l].clip > 0;
+    for (int64_t i = 0; i < n; i += LANE_PIECE) {
+        const int64_t end = n - i < LANE_PIECE ? n : i + LANE_PIECE;
+        if (clip)
+            lane_piece(&t, &x, i, end, first, 0, square);
+        else
+            lane_piece(&t, &x, i, end, first, 1, square);
+    }
+    for (int l = 0; l < W; l++) {
+        norm[l] = sqrt(square[l]);
+        if (s[l].clip > 0) t.scale[l] = (real)fmin(1, s[l].clip / (norm[l] + 1e-6));
+    }
+    for (int64_t i = 0; clip && i < n; i++)
+        lane_move(&t, &x, i, first, lane_pulled(&t, &x, i));
+}
+
+/* ---- what a round adds up ----------------------------------------------------------- */
+
+static void lanes_change(int64_t n, const real *w, const real *from, const double *most,
+                         real *g, int *within)
+{
+    V high;
+    for (int l = 0; l < W; l++) high[l] = (real)most[l];
+    const V low = ZERO - high;
+    lane_bits good = high < low;
+    good = ~(good ^ good);
+    for (int64_t i = 0; i < n; i++) {
+        const V d = LOAD(w + i * W) - LOAD(from + i * W);
+        STORE(g + i * W, d);
+        good &= (lane_bits)(d <= high) & (lane_bits)(d >= low);
+    }
+    for (int l = 0; l < W; l++) within[l] = good[l] != 0;
+}
+
+/* The numbers of one model, n <= W. */
+INLINE void lane_add(int n, const real *x, real weight, double unit, double *sum)
+{
+    const double shift = 0x1.8p52;
+    for (int i = 0; i < n; i++) sum[i] += ((double)(x[i] * weight) * unit + shift) - shift;
+}
+
+static void lanes_add(int64_t n, const real *x, const real *weight, const int *use,
+                      int scale, double *sum)
+{
+    const double unit = ldexp(1, scale);
+    int64_t i = 0;
+    for (; i + W <= n; i += W) {
+        real turned[W * W];
+        double part[W];
+        lane_turn(x + i * W, turned);
+        for (int e = 0; e < W; e++) part[e] = sum[i + e];
+        for (int l = 0; l < W; l++)
+            if (use[l]) lane_add(W, turned + l * W, weight[l], unit, part);
+        for (int e = 0; e < W; e++) sum[i + e] = part[e];
+    }
+    for (; i < n; i++)
+        for (int l = 0; l < W; l++)
+            if (use[l]) lane_add(1, x + i * W + l, weight[l], unit, sum + i);
+}

@@ -1,0 +1,177 @@
+/* Stacks of dense layers, several models side by side: forward, backward and loss of
+ * stack.c and dense.c, with one model in each lane. Called by linear.c and mlp.c through
+ * their vtables. */
+#include "softmax.h"
+#include "stack.h"
+
+#include <string.h>
+
+/* Where the sums of one model alone have the same order as those in lanes. */
+enum {
+    MOST_INPUTS = 1024, /* dense.c packs as many of a row of W at once */
+    MOST_ROWS = 192,    /* math/gemm.c, weft_outer */
+    FEW = 16            /* dense.c, rows of W at once on the way back */
+};
+
+typedef struct scratch {
+    real *act[WEFT_MOST_LAYERS + 1]; /* [most][units][lanes] as in weft_scratch */
+    real *d[2];                      /* [most][units of any layer][lanes] */
+    real *z;                         /* [classes] of one sample */
+    int lanes;
+} scratch;
+
+void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
+{
+    const weft_stack *s = self;
+    int units = 0;
+    for (int i = 0; i < s->n; i++) {
+        if (s->layer[i].k > 0 || s->layer[i].c > MOST_INPUTS) return NULL;
+        units = s->layer[i].units > units ? s->layer[i].units : units;
+    }
+    if (most > MOST_ROWS) return NULL;
+    scratch *t = WEFT_NEW(mem, scratch, 1);
+    t->lanes = weft_lanes();
+    const size_t numbers = (size_t)most * (size_t)t->lanes;
+    t->act[0] = WEFT_NEW(mem, real, numbers * (size_t)s->shape.d);
+    for (int i = 0; i < s->n; i++)
+        t->act[i + 1] = WEFT_NEW(mem, real, numbers * (size_t)s->layer[i].units);
+    for (int i = 0; i < 2; i++) t->d[i] = WEFT_NEW(mem, real, numbers * (size_t)units);
+    t->z = WEFT_NEW(mem, real, s->shape.classes);
+    return t;
+}
+
+/* ---- forward ------------------------------------------------------------------------ */
+
+static void layer_forward(const weft_layer *l, const real *w, int n, int lanes,
+                          const real *x, real *y)
+{
+    const size_t m = (size_t)l->out, c = (size_t)l->c, wide = m * (size_t)lanes;
+    const weft_lanes_product p = {.n = n,
+                                  .m = l->out,
+                                  .k = l->c,
+                                  .a = x,
+                                  .a_row = c,
+                                  .a_k = 1,
+                                  .b = w + l->weight * lanes,
+                                  .b_column = c,
+                                  .b_k = 1,
+                                  .c = y,
+                                  .ldc = m};
+    weft_lanes_times(&p);
+    const real *bias = w + l->bias * lanes;
+    for (int i = 0; i < n; i++, y += wide) {
+        for (size_t j = 0; j < wide; j++) y[j] += bias[j];
+        for (size_t j = 0; l->relu && j < wide; j++) y[j] = y[j] < 0 ? 0 : y[j];
+    }
+}
+
+static void forward(const weft_stack *s, scratch *t, const real *w,
+                    const weft_lane_batch *b)
+{
+    for (int i = 0; i < b->n; i++)
+        weft_lanes_load(s->shape.d, b->x + i * t->lanes,
+                        t->act[0] + i * s->shape.d * t->lanes);
+    for (int i = 0; i < s->n; i++)
+        layer_forward(&s->layer[i], w, b->n, t->lanes, t->act[i], t->act[i + 1]);
+}
+
+/* The loss of each row, and its gradient unless dz is NULL; rows that are not there have
+ * none. */
+static void losses(const weft_stack *s, scratch *t, const weft_lane_batch *b, real *dz,
+                   weft_score *sum)
+{
+    const int c = s->shape.classes, lanes = t->lanes;
+    for (int i = 0; i < b->n; i++)
+        for (int l = 0; l < lanes; l++) {
+            const size_t first = (size_t)i * (size_t)c * (size_t)lanes + (size_t)l;
+            const real *z = t->act[s->n] + first;
+            const int there = i < b->count[l];
+            for (int j = 0; j < c; j++) t->z[j] = there ? z[j * lanes] : 0;
+            if (there)
+                weft_softmax(c, t->z, b->label[i * lanes + l], 1.0 / b->count[l],
+                             dz ? t->z : NULL, &sum[l]);
+            for (int j = 0; dz && j < c; j++) dz[first + (size_t)(j * lanes)] = t->z[j];
+        }
+}
+
+void weft_stack_lanes_score(const void *self, void *work, const real *w,
+                            const weft_lane_batch *b, weft_score *s)
+{
+    forward(self, work, w, b);
+    losses(self, work, b, NULL, s);
+}
+
+/* ---- backward ----------------------------------------------------------------------- */
+
+/* dx[n][c] = dy W, by pieces of the layer's outputs. */
+static void back(const weft_layer *l, const real *w, int n, int lanes, const real *dy,
+                 real *dx)
+{
+    const size_t m = (size_t)l->out, c = (size_t)l->c;
+    for (int k = 0; k < l->out; k += FEW) {
+        const weft_lanes_product p = {.n = n,
+                                      .m = l->c,
+                                      .k = l->out - k < FEW ? l->out - k : FEW,
+                                      .a = dy + (size_t)(k * lanes),
+                                      .a_row = m,
+                                      .a_k = 1,
+                                      .b = w + (l->weight + (int64_t)k * l->c) * lanes,
+                                      .b_column = 1,
+                                      .b_k = c,
+                                      .add = k > 0,
+                                      .c = dx,
+                                      .ldc = c};
+        weft_lanes_times(&p);
+    }
+}
+
+static void layer_gradient(const weft_layer *l, int n, int lanes, const real *x,
+                           const real *dy, real *g)
+{
+    const size_t m = (size_t)l->out, c = (size_t)l->c, wide = m * (size_t)lanes;
+    real *bias = g + l->bias * lanes;
+    memset(bias, 0, wide * sizeof *g);
+    for (int i = 0; i < n; i++)
+        for (size_t j = 0; j < wide; j++) bias[j] += dy[(size_t)i * wide + j];
+    const weft_lanes_product p = {.n = l->out,
+                                  .m = l->c,
+                                  .k = n,
+                                  .a = dy,
+                                  .a_row = 1,
+                                  .a_k = m,
+                                  .b = x,
+                                  .b_column = 1,
+                                  .b_k = c,
+                                  .add = -1,
+                                  .c = g + l->weight * lanes,
+                                  .ldc = c};
+    weft_lanes_times(&p);
+}
+
+/* A unit that is not above 0, or of a row that is not there, passes nothing. */
+static void mask(const weft_lane_batch *b, int lanes, int units, const real *y, real *d)
+{
+    for (int i = 0; i < b->n; i++)
+        for (int j = 0; j < units; j++, y += lanes, d += lanes)
+            for (int l = 0; l < lanes; l++) d[l] = i < b->count[l] && y[l] > 0 ? d[l] : 0;
+}
+
+void weft_stack_lanes_grad(const void *self, void *work, const real *w,
+                           const weft_lane_batch *b, real *g, weft_score *s)
+{
+    const weft_stack *t = self;
+    scratch *k = work;
+    real *dy = k->d[0], *dx = k->d[1];
+    forward(t, k, w, b);
+    losses(t, k, b, dy, s);
+    for (int i = t->n - 1; i >= 0; i--) {
+        const weft_layer *l = &t->layer[i];
+        layer_gradient(l, b->n, k->lanes, k->act[i], dy, g);
+        if (i == 0) break;
+        back(l, w, b->n, k->lanes, dy, dx);
+        mask(b, k->lanes, (l - 1)->units, k->act[i], dx);
+        real *last = dy;
+        dy = dx;
+        dx = last;
+    }
+}

@@ -1,0 +1,93 @@
+/* The turns that a rank takes in a round or a portion of an evaluation: small models side
+ * by side, those of about equally many steps together, the others one after the other; and
+ * the sum of the clients' changes. Sums are of whole numbers, so the order does not matter.
+ * Called by fed_round.c and fed_eval.c. */
+#include "fed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The turn of a client alone. */
+static weft_status take_one(fed *t, const fed_turns *q, int64_t j)
+{
+    const fed_participant *p = &q->place[j];
+    fed_workspace *d = &t->work;
+    TRY(fed_local_update(t, q->from, p, q->turn, &q->told[j]));
+    if (!q->sum || q->told[j].diverged > 0 || !(p->weight > 0)) return WEFT_OK;
+    const real weight = (real)p->weight;
+    for (int64_t i = 0; i < t->nweight; i++) d->g[i] *= weight;
+    weft_exact_add(t->nweight, d->g, q->scale, q->sum);
+    return WEFT_OK;
+}
+
+typedef struct item {
+    int64_t steps, rows, j;
+} item;
+
+static int longer_first(const void *left, const void *right)
+{
+    const item *a = left, *b = right;
+    if (a->steps != b->steps) return a->steps > b->steps ? -1 : 1;
+    if (a->rows != b->rows) return a->rows > b->rows ? -1 : 1;
+    return a->j < b->j ? -1 : 1;
+}
+
+static item item_of(const fed_turns *q, int64_t j)
+{
+    const fed_participant *p = &q->place[j];
+    const int64_t batches = (p->samples + p->options.batch - 1) / p->options.batch;
+    return (item){.steps = q->turn->train ? batches * p->options.epochs : 0,
+                  .rows = q->turn->train ? p->samples : p->valid,
+                  .j = j};
+}
+
+/* The places that can be taken side by side, into which[], the longest first; the number of
+ * them. */
+static int64_t beside(const fed *t, const fed_turns *q, int64_t *which)
+{
+    item *todo = WEFT_NEW(t->work.tmp, item, q->n);
+    int64_t n = 0;
+    int sorted = 1;
+    for (int64_t j = 0; j < q->n; j++) {
+        const fed_participant *p = &q->place[j];
+        if (p->lost || p->rank != t->env.team->rank || !fed_lanes_take(t, p)) continue;
+        todo[n] = item_of(q, j);
+        if (n > 0) sorted &= longer_first(&todo[n - 1], &todo[n]) < 0;
+        n++;
+    }
+    if (!sorted) qsort(todo, (size_t)n, sizeof *todo, longer_first);
+    for (int64_t i = 0; i < n; i++) which[i] = todo[i].j;
+    return n;
+}
+
+/* n clients in groups of up to as many as there are lanes, as equal as can be; the samples
+ * of a group are asked for while the one before it is at work. */
+static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int64_t *which)
+{
+    const int64_t lanes = weft_lanes(), groups = (n + lanes - 1) / lanes;
+    if (n > 0) fed_lanes_begin(t, q->from);
+    for (int64_t i = 0, left = groups, some; i < n; i += some, left--) {
+        some = (n - i + left - 1) / left;
+        const int64_t next = i + some, end = n - next < some ? n : next + some;
+        for (int64_t j = next; j < end; j++)
+            weft_client_fetch_rows(t->env.data->clients, q->place[which[j]].client);
+        TRY(fed_lanes_visit(t, q, (int)some, which + i));
+    }
+    return WEFT_OK;
+}
+
+weft_status fed_take_turns(fed *t, const fed_turns *q)
+{
+    const size_t mark = weft_arena_mark(t->work.tmp);
+    int64_t *which = WEFT_NEW(t->work.tmp, int64_t, q->n);
+    const int64_t n = beside(t, q, which);
+    weft_status st = take_groups(t, q, n, which);
+    for (int64_t j = 0; j < q->n && st == WEFT_OK; j++) {
+        const fed_participant *p = &q->place[j];
+        if (!p->lost && p->rank == t->env.team->rank && !fed_lanes_take(t, p))
+            st = take_one(t, q, j);
+    }
+    weft_arena_reset(t->work.tmp, mark);
+    if (st == WEFT_OK) st = weft_client_sound(t->env.data->clients);
+    return st;
+}

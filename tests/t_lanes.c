@@ -1,0 +1,353 @@
+/* Small models side by side in the lanes of vectors have the bits of one by one: products,
+ * steps and sums of every table of loops, gradients and scores of networks, rounds and
+ * evaluations of unequal clients under mixtures of all options.
+ * RUN: np=1 np=2 np=3 */
+#include "toy.h"
+
+#include "../src/math/kernel.h"
+#define fed fed_instance /* the name of the task in toy.h */
+#include "../src/task/fed.h"
+#undef fed
+
+enum { MOST_L = WEFT_MOST_LANES };
+
+static real random_at(uint64_t i, uint64_t j)
+{
+    return (real)(2 * weft_rng_unit(weft_rng_at(9, WEFT_RNG_TEST, i, j, 0).v[0]) - 1);
+}
+
+static real *randoms(uint64_t key, int64_t n)
+{
+    real *x = WEFT_NEW(mem, real, n);
+    for (int64_t i = 0; i < n; i++) x[i] = random_at(key, (uint64_t)i);
+    return x;
+}
+
+static int same(const real *a, const real *b, int64_t n)
+{
+    return memcmp(a, b, (size_t)n * sizeof *a) == 0;
+}
+
+/* ---- loops -------------------------------------------------------------------------- */
+
+static real fused(real a, real b, real c)
+{
+#ifdef WEFT_DOUBLE
+    return fma(a, b, c);
+#else
+    return fmaf(a, b, c);
+#endif
+}
+
+static int products_are_right(const weft_kernel *kernel)
+{
+    enum { ROWS = 11, M = 13, K = 70 };
+    const int lanes = kernel->lanes;
+    const real *a = randoms(1, ROWS * K * lanes), *b = randoms(2, M * K * lanes);
+    int good = 1;
+    for (int add = -1; add <= 1; add++)
+        for (int k = 1; k <= K; k += 23) {
+            real *c = randoms(3, ROWS * M * lanes), *was = randoms(3, ROWS * M * lanes);
+            const weft_lanes_product p = {.n = ROWS,
+                                          .m = M,
+                                          .k = k,
+                                          .a = a,
+                                          .a_row = K,
+                                          .a_k = 1,
+                                          .b = b,
+                                          .b_column = 1,
+                                          .b_k = M,
+                                          .add = add,
+                                          .c = c,
+                                          .ldc = M};
+            kernel->lanes_times(&p);
+            for (int i = 0; i < ROWS * M * lanes; i++) {
+                const int l = i % lanes, row = i / lanes / M, column = i / lanes % M;
+                real sum = 0;
+                for (int e = 0; e < k; e++)
+                    sum = fused(a[(row * K + e) * lanes + l],
+                                b[(e * M + column) * lanes + l], sum);
+                const real want = add == 1 ? was[i] + sum : add == 0 ? sum : 0 + sum;
+                good &= same(&want, &c[i], 1);
+            }
+        }
+    return good;
+}
+
+static int rows_are_turned(const weft_kernel *kernel)
+{
+    enum { COLUMNS = 37 };
+    const int lanes = kernel->lanes;
+    float x[MOST_L][COLUMNS];
+    const float *row[MOST_L];
+    real *to = randoms(4, COLUMNS * lanes);
+    for (int l = 0; l < lanes; l++) {
+        row[l] = l % 5 == 3 ? NULL : x[l];
+        for (int j = 0; j < COLUMNS; j++)
+            x[l][j] = (float)random_at(5, (uint64_t)(l * 64 + j));
+    }
+    kernel->lanes_load(COLUMNS, row, to);
+    int good = 1;
+    for (int i = 0; i < COLUMNS * lanes; i++) {
+        const real want = row[i % lanes] ? (real)row[i % lanes][i / lanes] : 0;
+        good &= same(&want, &to[i], 1);
+    }
+    return good;
+}
+
+static weft_sgd options_of(int l, int clip)
+{
+    return (weft_sgd){.lr = 0.1 * (l + 1),
+                      .momentum = l % 3 == 1 ? 0.9 : 0,
+                      .weight_decay = l % 4 == 2 ? 0.01 : 0,
+                      .mu = l % 2 ? 0.3 : 0,
+                      .clip = clip && l % 3 ? 5.0 * (l + 1) : 0};
+}
+
+static void lane_of(const real *x, int64_t n, int lanes, int l, real *to)
+{
+    for (int64_t i = 0; i < n; i++) to[i] = x[i * lanes + l];
+}
+
+enum { N = 2085, SCALE = 30 }; /* more than two pieces, and a rest */
+
+/* Models in lanes, and each of them alone. */
+typedef struct models {
+    const weft_kernel *kernel;
+    int lanes;
+    weft_sgd s[MOST_L];
+    const real *anchor;       /* [N][lanes] */
+    real *w, *velocity;       /* [N][lanes] */
+    real *own, *own_velocity; /* [lanes][N] */
+    real *g, *from;           /* [N] of one lane */
+} models;
+
+static models models_new(const weft_kernel *kernel, int clip)
+{
+    const int lanes = kernel->lanes;
+    models m = {.kernel = kernel, .lanes = lanes, .anchor = randoms(6, N * lanes)};
+    real **array[] = {&m.w, &m.velocity, &m.own, &m.own_velocity, &m.g, &m.from};
+    for (int i = 0; i < 6; i++) *array[i] = WEFT_NEW(mem, real, N * lanes);
+    for (int l = 0; l < lanes; l++) {
+        m.s[l] = options_of(l, clip);
+        lane_of(m.anchor, N, lanes, l, m.own + l * N);
+    }
+    return m;
+}
+
+/* Step t, which lanes l = t mod 4 leave out, but for the first. */
+static int step_is_right(models *m, int t)
+{
+    const uint64_t key = (uint64_t)(10 + t);
+    const real *g = randoms(key, N * m->lanes);
+    double norm[MOST_L];
+    int live[MOST_L], good = 1;
+    for (int l = 0; l < m->lanes; l++) live[l] = t == 0 || l % 4 != t;
+    m->kernel->lanes_step(m->s, live, N, t == 0, m->w, randoms(key, N * m->lanes),
+                          m->velocity, m->anchor, norm);
+    for (int l = 0; l < m->lanes; l++) {
+        if (!live[l]) continue;
+        lane_of(g, N, m->lanes, l, m->g);
+        lane_of(m->anchor, N, m->lanes, l, m->from);
+        const double want = weft_sgd_step(&m->s[l], N, t == 0, m->own + l * N, m->g,
+                                          m->own_velocity + l * N, m->from);
+        good &= memcmp(&want, &norm[l], sizeof want) == 0;
+    }
+    for (int l = 0; l < m->lanes; l++) {
+        lane_of(m->w, N, m->lanes, l, m->g);
+        good &= same(m->g, m->own + l * N, N);
+    }
+    return good;
+}
+
+static int sums_are_right(models *m)
+{
+    real weight[MOST_L], *change = WEFT_NEW(mem, real, N * m->lanes);
+    double most[MOST_L], *sum = WEFT_NEW(mem, double, N), *want = WEFT_NEW(mem, double, N);
+    int within[MOST_L], use[MOST_L], good = 1;
+    for (int l = 0; l < m->lanes; l++) {
+        weight[l] = (real)(l + 3);
+        use[l] = l % 4 != 1;
+        most[l] = l == 2 ? 0.001 : 1e5;
+    }
+    m->kernel->lanes_change(N, m->w, m->anchor, most, change, within);
+    m->kernel->lanes_add(N, change, weight, use, SCALE, sum);
+    for (int l = 0; l < m->lanes; l++) {
+        lane_of(m->anchor, N, m->lanes, l, m->from);
+        for (int i = 0; i < N; i++) m->g[i] = (m->own[l * N + i] - m->from[i]) * weight[l];
+        if (use[l]) weft_exact_add(N, m->g, SCALE, want);
+        good &= within[l] == (l != 2);
+    }
+    return good && memcmp(sum, want, N * sizeof *sum) == 0;
+}
+
+static int steps_are_right(const weft_kernel *kernel, int clip)
+{
+    models m = models_new(kernel, clip);
+    int good = 1;
+    for (int t = 0; t < 4; t++) good &= step_is_right(&m, t);
+    return good && sums_are_right(&m);
+}
+
+static void test_loops(void)
+{
+    const weft_kernel *const table[] = {
+        &weft_kernel_plain,
+#if defined(__x86_64__)
+        &weft_kernel_avx2,
+        &weft_kernel_avx512
+#endif
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const size_t mark = weft_arena_mark(mem);
+        if (!table[i]->works()) {
+            skip(4, "this CPU has no such loops");
+            continue;
+        }
+        ok(products_are_right(table[i]), "%s: products", table[i]->name);
+        ok(rows_are_turned(table[i]), "%s: rows into lanes", table[i]->name);
+        for (int clip = 0; clip < 2; clip++)
+            ok(steps_are_right(table[i], clip), "%s: steps, changes and sums%s",
+               table[i]->name, clip ? " with clipped gradients" : "");
+        weft_arena_reset(mem, mark);
+    }
+}
+
+/* ---- networks ----------------------------------------------------------------------- */
+
+enum { INPUTS = 41, CLASSES = 19 };
+
+/* Batches of 0 to `most` rows, one a lane. */
+static weft_lane_batch batches(int most)
+{
+    const int lanes = weft_lanes();
+    const float **x = WEFT_NEW(mem, const float *, most *lanes);
+    int32_t *label = WEFT_NEW(mem, int32_t, most * lanes);
+    int *count = WEFT_NEW(mem, int, lanes);
+    for (int l = 0; l < lanes; l++) {
+        count[l] = l == 0 ? most : l * 7 % (most + 1);
+        for (int i = 0; i < count[l]; i++) {
+            float *row = WEFT_NEW(mem, float, INPUTS);
+            for (int j = 0; j < INPUTS; j++)
+                row[j] = (float)random_at(21, (uint64_t)((l * most + i) * INPUTS + j));
+            x[i * lanes + l] = row;
+            label[i * lanes + l] = (l + i) % CLASSES;
+        }
+    }
+    return (weft_lane_batch){.n = most, .count = count, .x = x, .label = label};
+}
+
+/* The batch of one lane. */
+static weft_batch alone(const weft_lane_batch *b, int l)
+{
+    const int lanes = weft_lanes();
+    const float **row = WEFT_NEW(mem, const float *, b->n);
+    int32_t *label = WEFT_NEW(mem, int32_t, b->n);
+    for (int i = 0; i < b->count[l]; i++) {
+        row[i] = b->x[i * lanes + l];
+        label[i] = b->label[i * lanes + l];
+    }
+    return (weft_batch){.n = b->count[l], .x = row, .label = label};
+}
+
+static void *net_new(const char *name, const char *options, const weft_net **net)
+{
+    const weft_shape shape = {.form = WEFT_REALS, .d = INPUTS, .classes = CLASSES};
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    weft_conf_init(conf, mem);
+    weft_check(weft_net_find(name, net) == WEFT_OK &&
+                   weft_conf_text(conf, "test", options) == WEFT_OK,
+               "%s", weft_error());
+    void *self = weft_arena_get(mem, 1, (*net)->kind.size);
+    weft_check(weft_conf_bind(conf, &(*net)->kind, self) == WEFT_OK &&
+                   (*net)->setup(self, &shape) == WEFT_OK,
+               "%s", weft_error());
+    return self;
+}
+
+static void test_net(const char *name, const char *options, int most)
+{
+    const int lanes = weft_lanes();
+    const weft_net *net;
+    void *self = net_new(name, options, &net);
+    const int64_t n = net->nweight(self);
+    void *work = net->work(self, most, mem), *beside = net->lanes_work(self, most, mem);
+    const weft_lane_batch b = batches(most);
+    const real *w = randoms(20, n * lanes);
+    real *g = WEFT_NEW(mem, real, n * lanes), *one[3];
+    weft_score s[MOST_L] = {{0}};
+    int good = 1;
+    for (int i = 0; i < 3; i++) one[i] = WEFT_NEW(mem, real, n);
+    net->lanes_grad(self, beside, w, &b, g, s);
+    net->lanes_score(self, beside, w, &b, s);
+    for (int l = 0; l < lanes; l++) {
+        const weft_batch own = alone(&b, l);
+        weft_score sum = {0};
+        if (own.n == 0) continue;
+        lane_of(w, n, lanes, l, one[0]);
+        lane_of(g, n, lanes, l, one[1]);
+        net->grad(self, work, one[0], &own, 0, 0, one[2], &sum);
+        net->score(self, work, one[0], &own, &sum);
+        good &= same(one[1], one[2], n) && memcmp(&sum, &s[l], sizeof sum) == 0;
+    }
+    ok(good, "%s: gradients and scores of batches of up to %d", name, most);
+}
+
+/* ---- rounds ------------------------------------------------------------------------- */
+
+static stand *trained_so(toy *t, const char *options, int k, int rounds, int one)
+{
+    stand *s = WEFT_NEW(mem, stand, 1);
+    weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
+    fed_instance *own = s->self;
+    weft_check(own->work.lanes != NULL, "no lanes");
+    if (one) own->work.lanes = NULL;
+    units(s, rounds, 0, rounds);
+    return s;
+}
+
+/* 40 clients of 0 to 39 training samples. */
+static toy *unequal(void)
+{
+    int64_t count[40][WEFT_NPART];
+    for (int c = 0; c < 40; c++) {
+        count[c][WEFT_TRAIN] = c % 13 == 5 ? 0 : 3 + 5 * c % 37;
+        count[c][WEFT_VALID] = c % 11 == 3 ? 0 : 1 + 7 * c % 26;
+        count[c][WEFT_TEST] = 1 + c % 4;
+    }
+    return toy_new(40, count);
+}
+
+static void test_rounds(const char *what, const char *options, int k)
+{
+    toy *t = unequal();
+    const stand *s[2];
+    for (int one = 0; one < 2; one++) s[one] = trained_so(t, options, k, 4, one);
+    ok(same(s[0]->state.x, s[1]->state.x, s[0]->state.nx), "%s: the same weights", what);
+    ok(memcmp(s[0]->row, s[1]->row, 4 * sizeof s[0]->row[0]) == 0, "%s: the same record",
+       what);
+    digest(weft_hash(s[0]->state.x, (size_t)s[0]->state.nx * sizeof(real), 0));
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_loops();
+    test_net("linear", "", 7);
+    test_net("linear", "", 64);
+    test_net("mlp", "[mlp]\nhidden = 33\n", 10);
+    test_net("mlp", "[mlp]\nhidden = 21,35\n", 25);
+    test_rounds("plain FedAvg", "[fed]\ncohort = 20\n[client]\nlr = 0.3\nbatch = 4\n", 1);
+    test_rounds("every option",
+                "[fed]\ncohort = 40\nscore_both = yes\nmax_valid = 17\neval_clients = 0\n"
+                "eval_every = 2\n[client]\nlr = 0.01 .. 0.5\nmomentum = 0 .. 0.9\n"
+                "mu = 0 .. 1\nweight_decay = 0 .. 0.1\nclip = 0 .. 3\nbatch = 1 .. 9\n"
+                "epochs = 1 .. 4\n",
+                7);
+    test_rounds("a perceptron, of which some lanes diverge and some drop units",
+                "[fed]\nmodel = mlp\ncohort = 30\n[mlp]\nhidden = 20,6\n"
+                "[client]\nlr = log 0.1 .. 1e6\ndropout = 0 | 0.3\nbatch = 3\n"
+                "max_samples = 11\nepochs = 2\nmax_change = 3\n",
+                6);
+    return scratch_end();
+}
