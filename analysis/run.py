@@ -160,7 +160,7 @@ def save_timeline(run, args):
         sys.exit(f"{args.run} has no /timeline: an older weft wrote it")
     fig = plt.figure(figsize=(10, min(12, 3.6 + 0.12 * int(run.busy["workers"]))))
     draw_timeline(run, fig)
-    fig.suptitle(f"{run.attr['task']}, {run.tuner}, {len(run.timeline['job'])} jobs of "
+    fig.suptitle(f"{'unfinished: ' if run.unfinished else ''}{run.attr['task']}, {run.tuner}, {len(run.timeline['job'])} jobs of "
                  f"{len(set(run.timeline['trial']))} trials", x=0.01, ha="left", fontsize=10)
     out = args.o or args.run.rsplit(".h5", 1)[0] + "-timeline.png"
     fig.savefig(out)
@@ -190,7 +190,7 @@ def main():
     test = run.accuracy("test")
     scores = f"validation {run.accuracy('valid'):.2f} %" + (
         f", test {test:.2f} %" if np.isfinite(test) else "")
-    fig.suptitle(f"{runs.name_of(run.tuner)[0]}, {len(run.config)} maps, "
+    fig.suptitle(f"{'unfinished: ' if run.unfinished else ''}{runs.name_of(run.tuner)[0]}, {len(run.config)} maps, "
                  f"{run.attr['search_seconds']:.3g} s; accuracy: {scores}\n"
                  f"{textwrap.fill(runs.short(run.winner['text']), 130 if shared else 84)}", x=0.01, ha="left", fontsize=10)
     out = args.o or args.run.rsplit(".h5", 1)[0] + ".png"

@@ -1,8 +1,11 @@
 """Run files of weft, as the scripts here see them, and the look that their figures share."""
 
 import configparser
+import os
 import re
+import subprocess
 import sys
+import tempfile
 
 import h5py
 import matplotlib
@@ -48,11 +51,30 @@ def number(value):
     return float(base) ** float(power) if power else float(base)
 
 
+def snapshot(path, out):
+    """Writes what an unfinished run has by now, which its journals hold, as a run file."""
+    weft = os.environ.get("WEFT", "build/opt/weft")
+    env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
+    done = subprocess.run([weft, "report", path, "-o", out], env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError((done.stderr.strip().splitlines() or ["weft report failed"])[-1])
+
+
 class Run:
-    """One run file: attributes of the file and of the winner, tables as dicts of columns."""
+    """One run file: attributes of the file and of the winner, tables as dicts of columns. Of a
+    run that is not finished, as far as it is: `unfinished` says where it stands, and there is
+    no winner."""
 
     def __init__(self, path):
         self.path = path
+        if os.path.exists(path) or not os.path.exists(os.path.splitext(path)[0] + ".d/journal"):
+            self.read(path)
+            return
+        with tempfile.TemporaryDirectory() as place:
+            snapshot(path, place + "/now.h5")
+            self.read(place + "/now.h5")
+
+    def read(self, path):
         with h5py.File(path, "r") as f:
             if not text(f.attrs.get("format", "")).startswith("weft run"):
                 raise ValueError("not a run file of weft")
@@ -67,10 +89,13 @@ class Run:
             self.timeline = {k: f["timeline"][k][:] for k in f.get("timeline", ())}
             self.busy = dict(f["timeline"].attrs) if "timeline" in f else {}
             self.winner = {k: text(v) if isinstance(v, (bytes, str)) else v
-                           for k, v in f["winner"].attrs.items()}
+                           for k, v in f["winner"].attrs.items()} if "winner" in f else {}
             tensors = f["winner/tensors"][:] if "winner/tensors" in f else ()
             # Of a network: a network's last tensor is the bias of its classes.
             self.classes = f["winner/state"][text(tensors[-1])].size if len(tensors) else 0
+        self.unfinished = self.attr.get("unfinished", "")
+        if self.unfinished:
+            self.winner = self.best_so_far()
         self.tuner = self.attr["tuner"]
         self.mixing = self.attr["mixing"]
         self.seed = int(self.attr["seed"])
@@ -78,6 +103,15 @@ class Run:
                                              inline_comment_prefixes=(";", "#"))
         self.ini.optionxform = str
         self.ini.read_string(self.attr["config"])
+
+    def best_so_far(self):
+        """In the place of a winner: the trial and the likeliest configuration of the best job."""
+        job = int(self.attr["best_job"])
+        mine = np.flatnonzero(self.arm["job"] == job)
+        arm = mine[np.argmax(self.arm["after"][mine])]
+        config = int(self.arm["config"][arm])
+        return {"job": job, "trial": int(self.event["trial"][self.event["job"] == job][0]),
+                "id": config, "text": self.config[config]}
 
     def setting(self, section, key):
         """A number of the configuration, NaN where it is not set."""
@@ -117,6 +151,8 @@ def load(paths):
     for path in paths:
         try:
             runs.append(Run(path))
+            if runs[-1].unfinished:
+                print(f"{path} is unfinished: {runs[-1].unfinished}", file=sys.stderr)
         except (OSError, KeyError, ValueError) as why:
             sys.exit(f"{path}: {why}")
     return runs

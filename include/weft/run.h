@@ -58,6 +58,12 @@ int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 
 /* Opens a run file; EFILE also where the run is unfinished, and says so. Local. */
 WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem);
+/* 1 if the run file is not there, but the journal of its run is. Local. */
+int weft_run_is_unfinished(const char *path);
+/* Writes what is known of such a run by now, from its journals, as a run file `out` without
+ * winner, times and digest, whose attribute `unfinished` says where the run stands. It may
+ * be going on. EFILE: nothing is known yet. Local. */
+WEFT_CHECKED weft_status weft_run_snapshot(const char *path, const char *out);
 /* Names, shapes and places of a winner's tensors in a file; their number in *n. EFILE.
  * Local.
  */

@@ -309,7 +309,7 @@ const char *weft_metrics_text(const weft_metric *table, weft_arena *mem);
 const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem);
 /* 1 where its title ends with %. Local. */
 int weft_metric_is_share(const weft_metric *m);
-/* "error 12.34 %", "loss 0.5", of a metric that has a title. Owned by mem. Local. */
+/* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. Local. */
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem);
 
 /* What a job brought. Sums are exact, so equal on any number of ranks. */

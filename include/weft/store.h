@@ -187,6 +187,10 @@ WEFT_CHECKED weft_status weft_journal_extend(weft_journal *j, const char *path, 
                                              weft_arena *mem);
 /* 1 if the file is a journal, of any version, or the beginning of one. Local. */
 int weft_journal_is(const char *path);
+/* The records of a journal that another process may be writing, with *in_use 1 where one
+ * has it open; nothing is changed. Local. EFILE. */
+WEFT_CHECKED weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n,
+                                           int *in_use, weft_arena *mem);
 /* Removes all records. */
 WEFT_CHECKED weft_status weft_journal_clear(weft_journal *j);
 WEFT_CHECKED weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data,

@@ -102,8 +102,23 @@ weft_status weft_cli_export(const weft_cli *c)
     return by_root(c, export);
 }
 
+/* What there is of an unfinished run, as a file. */
+static weft_status save_report(const weft_cli *c)
+{
+    if (c->n != 1 || c->csv || c->json)
+        return weft_fail(WEFT_ECONF, "report -o writes one run, and neither CSV nor JSON");
+    if (!weft_run_is_unfinished(c->arg[0]))
+        return weft_fail(WEFT_ECONF,
+                         "%s is no unfinished run: a run file is there already, "
+                         "or no journal of one",
+                         c->arg[0]);
+    TRY(refuse_existing(c, c->output));
+    return weft_run_snapshot(c->arg[0], c->output);
+}
+
 static weft_status report(const weft_cli *c)
 {
+    if (c->output) return save_report(c);
     const char **run = WEFT_NEW(c->mem, const char *, c->n);
     for (int i = 0; i < c->n; i++) run[i] = c->arg[i];
     return weft_report(run, c->n, c->json ? WEFT_JSON : c->csv ? WEFT_CSV : WEFT_TABLE);

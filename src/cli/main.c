@@ -61,8 +61,11 @@ static const command commands[] = {
     {"export", "RUN.h5 [-o OUT.h5] [--force]",
      "write the winner's weights and configuration to a small file", "of", 1, 1,
      weft_cli_export, "Without -o it is named RUN-winner.h5.\n"},
-    {"report", "RUN.h5 ... [--csv | --json]", "print the results of runs", "cj", 1, MANY,
-     weft_cli_report, "One run in full, several line by line.\n"},
+    {"report", "RUN.h5 ... [--csv | --json | -o NOW.h5]", "print the results of runs",
+     "cjof", 1, MANY, weft_cli_report,
+     "One run in full, several line by line. A run that is going on, or was stopped, is "
+     "shown "
+     "as far as it is; -o writes that as a run file for other programs, without winner.\n"},
     {"info", "FILE.h5", "tell what a file of weft's holds", "", 1, 1, weft_cli_info, ""},
     {"list", "[KIND | NAME] [--ini]", "list what can be chosen by name, and its options",
      "i", 0, 1, weft_cli_list,

@@ -195,7 +195,8 @@ static weft_merit merit_of_job(const weft_jobs *j, int64_t job)
 static int64_t ranking(const weft_summary *s, place *list, weft_arena *tmp)
 {
     const weft_arms *a = &s->arms;
-    const int64_t winner = weft_summary_value(s, "winner_config")->whole;
+    const int done = !weft_summary_value(s, "unfinished")->text;
+    const int64_t winner = done ? weft_summary_value(s, "winner_config")->whole : -1;
     int64_t n = 0, singles = 0;
     for (int64_t i = 0; i < a->n; i++) singles += a->p[i] >= 1;
     char *seen = WEFT_NEW(tmp, char, s->nconfig);
@@ -296,19 +297,37 @@ static const char *beside(const char *sampler, const char *mixing, weft_arena *t
                            moves ? ", mixing " : "", moves ? mixing : "");
 }
 
+/* The best of them. */
+static void print_jobs(const weft_summary *s, weft_arena *tmp)
+{
+    if (s->rounds > 0)
+        print_trials(s, tmp);
+    else
+        print_ranking(s, tmp);
+}
+
 static void print_run(const weft_summary *s, weft_arena *tmp)
 {
+    const char *unfinished = weft_summary_value(s, "unfinished")->text;
     printf("run       %s\n", s->path);
-    printf("task      %s, tuner %s%s, seed %lld, %lld configurations, %lld jobs\n",
+    printf("task      %s, tuner %s%s, seed %lld, %s%lld jobs\n",
            weft_summary_value(s, "task")->text, weft_summary_value(s, "tuner")->text,
            beside(weft_summary_value(s, "sampler")->text,
                   weft_summary_value(s, "mixing")->text, tmp),
            (long long)weft_summary_value(s, "seed")->whole,
-           (long long)weft_summary_value(s, "configs")->whole,
+           unfinished ? ""
+                      : weft_arena_text(tmp, "%lld configurations, ",
+                                        (long long)weft_summary_value(s, "configs")->whole),
            (long long)weft_summary_value(s, "jobs")->whole);
     if (*weft_summary_value(s, "data")->text)
         printf("data      %s (%s)\n", weft_summary_value(s, "data")->text,
                weft_summary_value(s, "data_digest")->text);
+    if (unfinished) {
+        printf("unfinished: %s\n", unfinished);
+        print_jobs(s, tmp);
+        print_timeline(s);
+        return;
+    }
     printf("ranks     %lld on %s; OpenBLAS %s, kernel %s, weft %s, %s\n",
            (long long)weft_summary_value(s, "ranks")->whole,
            weft_summary_value(s, "hosts")->text, weft_summary_value(s, "blas")->text,
@@ -318,10 +337,7 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
     print_score(s, WEFT_VALID, tmp);
     print_score(s, WEFT_TEST, tmp);
     print_optimum(s);
-    if (s->rounds > 0)
-        print_trials(s, tmp);
-    else
-        print_ranking(s, tmp);
+    print_jobs(s, tmp);
     print_times(s);
     print_timeline(s);
     if (s->rounds > 0) print_rounds(s, tmp);

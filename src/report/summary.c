@@ -2,7 +2,9 @@
 #include "summary.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "task", .object = "/", .key = "task", .type = TEXT, .title = "task"},
@@ -53,6 +55,7 @@ const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "winner_trial", .object = "/winner", .key = "trial", .type = WHOLE},
     {.name = "winner_config", .object = "/winner", .key = "id", .type = WHOLE},
     {.name = "winner", .object = "/winner", .key = "text", .type = TEXT, .title = "winner"},
+    {.name = "unfinished", .object = "/", .key = "unfinished", .type = TEXT},
     {.name = "digest", .object = "/", .key = "digest", .type = TEXT, .title = "digest"},
 };
 
@@ -200,7 +203,8 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
                          f->path, format, WEFT_RUN_FORMAT);
     TRY(weft_h5_verify(f));
     for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
-    for (int i = 0; i < 5; i++)
+    const int done = weft_h5_has(f, "/winner");
+    for (int i = 0; i < 5 && done; i++)
         TRY(weft_h5_get_rows(f, weft_arena_text(f->mem, "/times/%s", weft_time_names[i]),
                              WEFT_H5_F64, 1, 0, 3, s->times[i]));
     TRY(weft_h5_get_texts(f, "/configs/text", &s->text, &s->nconfig));
@@ -208,14 +212,39 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
     TRY(weft_h5_get_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));
     TRY(read_jobs(f, &s->jobs));
     TRY(read_rounds(f, s));
-    TRY(read_scores(f, s));
+    if (done) TRY(read_scores(f, s));
     return read_arms(f, &s->arms);
+}
+
+/* By way of a file that is removed again. */
+static weft_status read_unfinished(weft_summary *s, weft_arena *mem)
+{
+    const char *dir = getenv("TMPDIR");
+    char *path = weft_arena_text(mem, "%s/weft-report-XXXXXX", dir && *dir ? dir : "/tmp");
+    const int fd = mkstemp(path);
+    if (fd < 0)
+        return weft_fail(WEFT_EFILE,
+                         "cannot make a file %s; set TMPDIR to a directory "
+                         "that may be written",
+                         path);
+    close(fd);
+    weft_h5 f;
+    weft_status st = weft_run_snapshot(s->path, path);
+    if (st == WEFT_OK) st = weft_h5_open(&f, path, mem);
+    if (st == WEFT_OK) {
+        st = read_all(&f, s);
+        weft_h5_close(&f);
+    }
+    unlink(path);
+    return st;
 }
 
 weft_status weft_summary_read(weft_summary *s, const char *path, weft_arena *mem)
 {
     weft_h5 f;
-    *s = (weft_summary){.path = path};
+    static const weft_metric none[] = {{NULL}};
+    *s = (weft_summary){.path = path, .scores = none, .rows = none};
+    if (weft_run_is_unfinished(path)) return read_unfinished(s, mem);
     TRY(weft_run_file(&f, path, mem));
     const weft_status st = read_all(&f, s);
     weft_h5_close(&f);

@@ -14,7 +14,7 @@ typedef struct weft_fact {
     double scale;      /* of the comparison's figure */
     int digits;
 } weft_fact;
-enum { WEFT_NFACT = 34 };
+enum { WEFT_NFACT = 35 };
 extern const weft_fact weft_facts[WEFT_NFACT];
 
 /* What was read of one fact; a number that the run does not have is NAN. */
@@ -59,7 +59,8 @@ typedef struct weft_summary {
 
 extern const char *const weft_time_names[5], *const weft_time_units[5];
 
-/* Reads a run file. EFILE. Owned by mem. */
+/* Reads a run file, or what the journals of an unfinished run have by now. EFILE. Owned by
+ * mem. */
 WEFT_CHECKED weft_status weft_summary_read(weft_summary *s, const char *path,
                                            weft_arena *mem);
 /* The fact of that name. */

@@ -310,6 +310,16 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
     return weft_h5_put_long(f, "/", "jobs", o->history.n);
 }
 
+weft_status weft_history_put(weft_h5 *f, const weft_history *h)
+{
+    TRY(put_events(f, h));
+    TRY(weft_put_metrics(f, h));
+    TRY(weft_put_rounds(f, h));
+    TRY(weft_put_timeline(f, h));
+    TRY(put_arms(f, h));
+    return put_configs(f, h);
+}
+
 weft_status weft_run_write(const char *path, const weft_outcome *o)
 {
     weft_arena *mem = weft_arena_new();
@@ -317,12 +327,7 @@ weft_status weft_run_write(const char *path, const weft_outcome *o)
     weft_status st = weft_h5_create(&f, path, mem);
     if (st == WEFT_OK) {
         st = put_head(&f, o);
-        if (st == WEFT_OK) st = put_events(&f, &o->history);
-        if (st == WEFT_OK) st = weft_put_metrics(&f, &o->history);
-        if (st == WEFT_OK) st = weft_put_rounds(&f, &o->history);
-        if (st == WEFT_OK) st = weft_put_timeline(&f, &o->history);
-        if (st == WEFT_OK) st = put_arms(&f, &o->history);
-        if (st == WEFT_OK) st = put_configs(&f, &o->history);
+        if (st == WEFT_OK) st = weft_history_put(&f, &o->history);
         if (st == WEFT_OK) st = put_winner(&f, o);
         if (st == WEFT_OK) st = put_times(&f, o);
         if (st == WEFT_OK) st = weft_h5_commit(&f);

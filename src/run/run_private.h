@@ -115,6 +115,7 @@ typedef struct weft_trace {
     weft_journal journal;   /* of this leader's team: NAME.d/journal, or journal-TEAM */
     const char *conf;       /* found in the journal: text of the configuration, or NULL */
     const char *data;       /* digest of the packed file */
+    const char *tables;     /* weft_tables_text, for the journal's head; NULL: none */
     int64_t began;          /* seconds since 1970 */
     uint64_t id;            /* hash of these three, in the head of every other file */
     int done;               /* 1: found to be complete, but for its removal */
@@ -128,6 +129,9 @@ typedef struct weft_trace {
     double synced, sync_seconds; /* when that was done last; what it took */
     int several;                 /* 1: teams */
 } weft_trace;
+
+/* What the records of a journal are; that of job i is TAG_JOB + i. */
+enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_RUN, TAG_TABLES, TAG_JOB = 16 };
 
 /* Names a state: of a trial after a job. */
 typedef struct weft_state_id {
@@ -400,6 +404,9 @@ typedef struct weft_tables {
                               where they come from a journal */
 } weft_tables;
 
+/* These as a text, for the head of the journal. Owned by mem. Local. */
+const char *weft_tables_text(const weft_tables *t, weft_arena *mem);
+
 /* The jobs of a run: what the tables of the run file are made of. */
 typedef struct weft_history {
     weft_tables tables;
@@ -429,6 +436,8 @@ typedef struct weft_outcome {
     uint64_t digest;
 } weft_outcome;
 
+/* Writes the tables of the jobs. Local. */
+WEFT_CHECKED weft_status weft_history_put(weft_h5 *f, const weft_history *h);
 /* Writes the run file, by rank 0 alone. Local. */
 WEFT_CHECKED weft_status weft_run_write(const char *path, const weft_outcome *o);
 /* The winner of a run file or an exported winner: everything needed to score it. */

@@ -16,9 +16,6 @@
 
 #define MESSAGE 16777216 /* bytes of records that are sent at once, about */
 
-/* What records are; that of job i is TAG_JOB + i. */
-enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_RUN, TAG_JOB = 16 };
-
 /* ---- opening ------------------------------------------------------------------------ */
 
 static int is_file(const char *path)
@@ -329,6 +326,8 @@ static weft_status begin(weft_trace *t, const char *conf, double bytes)
                         t->data, (long long)t->began, (int)sizeof(real));
     TRY(weft_journal_add(&t->journal, TAG_CONF, conf, strlen(conf) + 1));
     TRY(weft_journal_add(&t->journal, TAG_ABOUT, text, strlen(text) + 1));
+    if (t->tables)
+        TRY(weft_journal_add(&t->journal, TAG_TABLES, t->tables, strlen(t->tables) + 1));
     /* What is torn is the last record: it must not be one that damage could be taken for.
      */
     TRY(weft_journal_add(&t->journal, TAG_BEGUN, NULL, 0));

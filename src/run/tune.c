@@ -141,13 +141,18 @@ static double optimum(const weft_sched *s)
     return s->task->optimum(s->task_self, most);
 }
 
+static weft_tables tables_of(const weft_run *r)
+{
+    return (weft_tables){.metrics = r->task->metrics,
+                         .rows = r->task->rows,
+                         .scores = r->task->scores,
+                         .dim = r->space.dim,
+                         .axis = r->space.axis};
+}
+
 static weft_history history_of(const weft_run *r, const weft_sched *s)
 {
-    return (weft_history){.tables = {.metrics = r->task->metrics,
-                                     .rows = r->task->rows,
-                                     .scores = r->task->scores,
-                                     .dim = r->space.dim,
-                                     .axis = r->space.axis},
+    return (weft_history){.tables = tables_of(r),
                           .n = s->n,
                           .event = s->event,
                           .optimum = optimum(s),
@@ -206,6 +211,8 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
      * each team a checkpoint and the one that replaces it. */
     const double state = weft_run_state_bytes(r);
     const double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
+    const weft_tables tables = tables_of(r);
+    t->tables = weft_tables_text(&tables, r->mem);
     if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, space));
     *begun = 1;
     if (!r->task->files) weft_watchdog_start(r->world, r->opts.watchdog, t->dir);

@@ -2,7 +2,10 @@
  * title and about, separated by TABs. Called by tasks, run and report. */
 #include "weft/space.h"
 
+#include <math.h>
 #include <string.h>
+
+#define MOST_PLAIN 1e6 /* numbers from here on are shown with an exponent */
 
 enum { FIELDS = 4 };
 
@@ -58,7 +61,9 @@ int weft_metric_is_share(const weft_metric *m)
 
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem)
 {
-    if (!weft_metric_is_share(m)) return weft_arena_text(mem, "%s %.6g", m->title, x);
+    if (!weft_metric_is_share(m))
+        return weft_arena_text(mem, fabs(x) < MOST_PLAIN ? "%s %.6f" : "%s %.6g", m->title,
+                               x);
     const int n = (int)strlen(m->title) - 1;
-    return weft_arena_text(mem, "%.*s%.2f %%", n, m->title, 100 * x);
+    return weft_arena_text(mem, "%.*s%.3f %%", n, m->title, 100 * x);
 }

@@ -204,6 +204,29 @@ weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
     return st;
 }
 
+weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n, int *in_use,
+                              weft_arena *mem)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return weft_file_fail("read", path, errno);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    *in_use = fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+    struct stat info;
+    int err = fstat(fd, &info) != 0 ? errno : 0;
+    size_t size = err == 0 ? (size_t)info.st_size : 0, end;
+    char *text = WEFT_NEW(mem, char, size);
+    if (err == 0) err = weft_file_read(fd, text, size);
+    close(fd);
+    if (err != 0) return weft_file_fail("read", path, err);
+    *n = 0;
+    *rec = NULL;
+    if (size < sizeof magic || memcmp(text, magic, sizeof magic) != 0) return WEFT_OK;
+    *n = scan(text, size, NULL, &end, mem);
+    *rec = WEFT_NEW(mem, weft_record, *n);
+    scan(text, size, *rec, &end, mem);
+    return WEFT_OK;
+}
+
 weft_status weft_journal_clear(weft_journal *j)
 {
     if (ftruncate(j->fd, 0) != 0) return weft_file_fail("write", j->path, errno);

@@ -1,0 +1,288 @@
+/* A run that is not finished, read from its journals: what the tables of its run file would
+ * be by now, and where it stands. The head of the journal names axes, metrics and units, so
+ * that neither task nor data are needed. Called by tune.c, which writes that head, and by
+ * report. */
+#include "columns.h"
+#include "run_private.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* ---- the tables as a text ----------------------------------------------------------- */
+
+enum { METRICS, ROWS, SCORES, AXES, NPART };
+static const char *const part_name[NPART] = {"[metrics]\n", "[rows]\n", "[scores]\n",
+                                             "[axes]\n"};
+
+/* A line an axis: section, name, type, lower bound and words of its option. */
+static const char *axes_text(const weft_tables *t, weft_arena *mem)
+{
+    const char *text = "";
+    for (int i = 0; i < t->dim; i++) {
+        const weft_opt *o = t->axis[i].opt;
+        text = weft_arena_text(mem, "%s%s\t%s\t%d\t%.17g\t%s\n", text, t->axis[i].section,
+                               o->name, (int)o->type, o->lo, o->words ? o->words : "");
+    }
+    return text;
+}
+
+const char *weft_tables_text(const weft_tables *t, weft_arena *mem)
+{
+    return weft_arena_text(
+        mem, "%s%s%s%s%s%s%s%s", part_name[METRICS], weft_metrics_text(t->metrics, mem),
+        part_name[ROWS], weft_metrics_text(t->rows, mem), part_name[SCORES],
+        weft_metrics_text(t->scores, mem), part_name[AXES], axes_text(t, mem));
+}
+
+/* The next field of a line, which `*at` is moved behind. */
+static const char *field(const char **at, weft_arena *mem)
+{
+    const size_t n = strcspn(*at, "\t\n");
+    const char *text = weft_arena_text(mem, "%.*s", (int)n, *at);
+    *at += n + ((*at)[n] == '\t');
+    return text;
+}
+
+static void parse_axes(const char *text, weft_tables *t, weft_arena *mem)
+{
+    for (const char *c = text; *c; c++) t->dim += *c == '\n';
+    weft_axis *axis = WEFT_NEW(mem, weft_axis, t->dim);
+    t->axis = axis;
+    for (int i = 0; i < t->dim; i++) {
+        weft_opt *o = WEFT_NEW(mem, weft_opt, 1);
+        axis[i] = (weft_axis){.section = field(&text, mem), .opt = o};
+        o->name = field(&text, mem);
+        o->type = (weft_type)strtol(field(&text, mem), NULL, 10);
+        o->lo = strtod(field(&text, mem), NULL);
+        o->words = field(&text, mem);
+        if (!*o->words) o->words = NULL;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+}
+
+/* The lines between the title of a part and that of the next; "": there are none. */
+static const char *part_of(const char *text, int part, weft_arena *mem)
+{
+    const char *from = strstr(text, part_name[part]);
+    if (!from) return "";
+    from += strlen(part_name[part]);
+    const char *end = part + 1 < NPART ? strstr(from, part_name[part + 1]) : NULL;
+    const size_t n = end ? (size_t)(end - from) : strlen(from);
+    return weft_arena_text(mem, "%.*s", (int)n, from);
+}
+
+static weft_tables tables_of(const char *text, weft_arena *mem)
+{
+    weft_tables t = {
+        .metrics = weft_metrics_parse(part_of(text, METRICS, mem), mem),
+        .rows = weft_metrics_parse(part_of(text, ROWS, mem), mem),
+        .scores = weft_metrics_parse(part_of(text, SCORES, mem), mem),
+    };
+    parse_axes(part_of(text, AXES, mem), &t, mem);
+    return t;
+}
+
+/* ---- journals ----------------------------------------------------------------------- */
+
+/* What is found in a directory NAME.d. */
+typedef struct finding {
+    const char *conf, *about, *tables; /* texts of the first journal; NULL: not there */
+    int in_use;                        /* 1: a process writes */
+    int64_t n, room;
+    weft_job_record *event; /* [n] by id */
+    int64_t checkpoints;    /* of jobs in flight */
+} finding;
+
+static void take_record(finding *f, const weft_record *r, weft_arena *mem)
+{
+    int64_t id;
+    if (!r->data) return;
+    if (r->tag == TAG_CONF) f->conf = r->data;
+    if (r->tag == TAG_ABOUT) f->about = r->data;
+    if (r->tag == TAG_TABLES) f->tables = r->data;
+    if (r->tag < TAG_JOB || !weft_job_record_is(r->data, r->bytes, &id)) return;
+    weft_job_record e;
+    if (!weft_job_record_read(&e, r->data, mem)) return;
+    f->event = weft_grow(mem, f->event, sizeof *f->event, f->n, &f->room);
+    f->event[f->n++] = e;
+}
+
+static int by_job(const void *pa, const void *pb)
+{
+    const weft_job_record *a = pa, *b = pb;
+    return (a->job.id > b->job.id) - (a->job.id < b->job.id);
+}
+
+/* Sorts by job; of several records of one job the first stays: they are alike. */
+static void settle_events(finding *f)
+{
+    if (f->n == 0) return;
+    qsort(f->event, (size_t)f->n, sizeof *f->event, by_job);
+    int64_t n = 1;
+    for (int64_t i = 1; i < f->n; i++)
+        if (f->event[i].job.id != f->event[n - 1].job.id) f->event[n++] = f->event[i];
+    f->n = n;
+}
+
+/* Reads all journals of the directory. EFILE. */
+static weft_status find(const char *dir, finding *f, weft_arena *mem)
+{
+    DIR *d = opendir(dir);
+    if (!d) return weft_fail(WEFT_EFILE, "cannot read %s", dir);
+    weft_status st = WEFT_OK;
+    *f = (finding){.n = 0};
+    for (struct dirent *e; st == WEFT_OK && (e = readdir(d));) {
+        const char *path = weft_arena_text(mem, "%s/%s", dir, e->d_name);
+        f->checkpoints += strncmp(e->d_name, "checkpoint-", 11) == 0;
+        if (strncmp(e->d_name, "journal", 7) != 0 || !weft_journal_is(path)) continue;
+        weft_record *rec;
+        int64_t n;
+        int in_use;
+        st = weft_journal_read(path, &rec, &n, &in_use, mem);
+        f->in_use |= st == WEFT_OK && in_use;
+        for (int64_t i = 0; st == WEFT_OK && i < n; i++) take_record(f, &rec[i], mem);
+    }
+    closedir(d);
+    settle_events(f);
+    if (st == WEFT_OK && (!f->conf || !f->about || !f->tables))
+        st = weft_fail(WEFT_EFILE,
+                       "%s: the journal does not say what the run was begun with: it has "
+                       "only just begun, is damaged, or is of another version of weft",
+                       dir);
+    return st;
+}
+
+int weft_run_is_unfinished(const char *path)
+{
+    weft_arena *tmp = weft_arena_new();
+    struct stat info;
+    const char *dir = weft_place_dir(path, tmp);
+    const int unfinished =
+        stat(path, &info) != 0 && weft_journal_is(weft_arena_text(tmp, "%s/journal", dir));
+    weft_arena_free(tmp);
+    return unfinished;
+}
+
+/* ---- the file ----------------------------------------------------------------------- */
+
+/* The best job so far, as of jobs that are told. */
+static const weft_job_record *best_of(const finding *f)
+{
+    const weft_job_record *best = &f->event[0];
+    for (int64_t i = 1; i < f->n; i++) {
+        const weft_merit a = weft_job_record_merit(&f->event[i]);
+        const weft_merit b = weft_job_record_merit(best);
+        if (weft_merit_compare(&a, &b) > 0) best = &f->event[i];
+    }
+    return best;
+}
+
+/* Where it stands, and how it goes on. */
+static const char *standing(const char *path, const finding *f, weft_arena *mem)
+{
+    const weft_job_record *best = best_of(f);
+    const char *text =
+        weft_arena_text(mem, "%lld jobs are done, the best so far is job %lld, score %.6g",
+                        (long long)f->n, (long long)best->job.id, best->res.loss);
+    if (f->checkpoints > 0)
+        text = weft_arena_text(mem, "%s; %lld more are checkpointed", text,
+                               (long long)f->checkpoints);
+    if (f->in_use) return weft_arena_text(mem, "%s; it is going on", text);
+    return weft_arena_text(
+        mem, "%s; nothing runs it, and `weft resume %s` goes on from there", text, path);
+}
+
+static const char *note_of(const weft_conf *c, const char *key)
+{
+    const weft_entry *e = weft_conf_find(c, "journal", key);
+    return e ? e->value : "";
+}
+
+static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
+                            weft_run_opts *opts)
+{
+    weft_conf conf, about;
+    weft_conf_init(&conf, f->mem);
+    weft_conf_init(&about, f->mem);
+    TRY(weft_conf_text(&conf, path, found->conf));
+    TRY(weft_conf_text(&about, path, found->about));
+    TRY(weft_conf_bind(&conf, &weft_run_kind, opts));
+    const time_t began = (time_t)strtoll(note_of(&about, "began"), NULL, 10);
+    struct tm utc;
+    char started[32] = "";
+    if (gmtime_r(&began, &utc))
+        strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    const struct {
+        const char *key, *text;
+    } texts[] = {
+        {"format", WEFT_RUN_FORMAT},
+        {"unfinished", standing(path, found, f->mem)},
+        {"version", WEFT_VERSION},
+        {"task", opts->task},
+        {"tuner", opts->tuner},
+        {"sampler", opts->sampler},
+        {"mixing", opts->mixing},
+        {"data", opts->data},
+        {"data_digest", note_of(&about, "data")},
+        {"started", started},
+        {"config", found->conf},
+    };
+    for (int i = 0; i < WEFT_COUNT(texts); i++)
+        TRY(weft_h5_put_attr(f, "/", texts[i].key, texts[i].text));
+    TRY(weft_h5_put_long(f, "/", "seed", opts->seed));
+    TRY(weft_h5_put_long(f, "/", "teams", opts->teams));
+    TRY(weft_h5_put_long(f, "/", "best_job", best_of(found)->job.id));
+    return weft_h5_put_long(f, "/", "jobs", found->n);
+}
+
+/* Virtual time is that of the jobs done: some of them may not be told yet. */
+static weft_history history_of(const finding *f, const weft_run_opts *opts, weft_arena *mem)
+{
+    weft_history h = {.tables = tables_of(f->tables, mem),
+                      .n = f->n,
+                      .event = f->event,
+                      .optimum = NAN,
+                      .teams = opts->teams,
+                      .workers = 1,
+                      .overhead = opts->overhead};
+    for (int64_t i = 0; i < f->n; i++) {
+        const weft_job_record *e = &f->event[i];
+        h.makespan = fmax(h.makespan, e->end);
+        h.seconds = fmax(h.seconds, e->began + e->seconds);
+        if (e->worker >= h.workers) h.workers = e->worker + 1;
+    }
+    return h;
+}
+
+static weft_status write_file(weft_h5 *f, const char *path, const finding *found)
+{
+    weft_run_opts opts = {0};
+    TRY(put_head(f, path, found, &opts));
+    const weft_history h = history_of(found, &opts, f->mem);
+    TRY(weft_h5_put_num(f, "/", "search_seconds", h.seconds));
+    TRY(weft_history_put(f, &h));
+    return weft_h5_commit(f);
+}
+
+weft_status weft_run_snapshot(const char *path, const char *out)
+{
+    weft_arena *mem = weft_arena_new();
+    finding found;
+    weft_h5 f;
+    weft_status st = find(weft_place_dir(path, mem), &found, mem);
+    if (st == WEFT_OK && found.n == 0)
+        st = weft_fail(WEFT_EFILE, "%s is unfinished, and no job of it is done yet%s", path,
+                       found.in_use ? "; it is going on" : "");
+    if (st == WEFT_OK) st = weft_h5_create(&f, out, mem);
+    if (st == WEFT_OK) {
+        st = write_file(&f, path, &found);
+        weft_h5_close(&f);
+    }
+    weft_arena_free(mem);
+    return st;
+}
