@@ -25,6 +25,16 @@ WEFT_CHECKED weft_status weft_par_room(void);
 void weft_sleep(weft_team *t);
 /* Sleeps so many seconds. Local. */
 void weft_nap(double seconds);
+/* Collective. all[size][bytes] from `bytes` of each rank, the same number on all. */
+void weft_collect(weft_team *t, const void *mine, size_t bytes, void *all);
+/* The connection of two ranks. */
+typedef struct weft_trip {
+    double latency; /* seconds from one to the other: half a round trip of 8 bytes */
+    double rate;    /* bytes a second in messages of 4 MB */
+} weft_trip;
+/* Collective. Measures the best of some round trips between ranks a and b, not equal, while
+ * the others wait; on all ranks. Some 10 ms, and 80 MB. */
+weft_trip weft_trip_try(weft_team *t, int a, int b);
 /* Brings the account of time up to date: adds the time since the last call to
  * times.compute. Local. */
 void weft_times_close(weft_team *t);

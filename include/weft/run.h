@@ -40,6 +40,11 @@ WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, weft_t
 /* Writes the winner's weights and configuration to a small HDF5 file. Serial. */
 WEFT_CHECKED weft_status weft_run_export(const char *run, const char *out);
 
+/* Prints what launcher, hosts, cores, memory, BLAS, connection and the file system of the
+ * directory `dir` are like, and warns of what is wrong. EFILE: nothing can be kept there.
+ * Collective. About a second. */
+WEFT_CHECKED weft_status weft_run_doctor(const char *dir, weft_team *world);
+
 /* ---- for those who read run files ---------------------------------------------------- */
 
 #define WEFT_RUN_FORMAT    "weft run 2"

@@ -163,6 +163,35 @@ WEFT_CHECKED weft_status weft_h5_get_num(weft_h5 *f, const char *name, const cha
 WEFT_CHECKED weft_status weft_h5_get_long(weft_h5 *f, const char *name, const char *key,
                                           int64_t *x);
 
+/* ---- file systems ------------------------------------------------------------------- */
+
+enum { WEFT_DISK_TYPE = 64 };
+typedef struct weft_disk {
+    char type[WEFT_DISK_TYPE]; /* "ext4", "nfs4", "lustre"; "" unknown */
+    double free;               /* bytes */
+} weft_disk;
+/* Type and free space of the file system of a directory. EFILE. Local. */
+WEFT_CHECKED weft_status weft_disk_look(const char *dir, weft_disk *d);
+/* Writes a file of 1 MB, as states are written, and reads it back, five times; *seconds:
+ * the middle one's until it was synced and renamed. It is removed. EFILE: not writable, or
+ * what was written is not what is read. Local. */
+WEFT_CHECKED weft_status weft_disk_write(const char *path, double *seconds);
+
+/* What a process finds of a file that another one has just made and locked. */
+typedef enum weft_lock {
+    WEFT_LOCK_OWN,    /* this process has the lock */
+    WEFT_LOCK_KEPT,   /* the lock keeps this process out */
+    WEFT_LOCK_SHARED, /* it does not */
+    WEFT_LOCK_NONE,   /* the file system has no locks */
+    WEFT_LOCK_UNSEEN  /* the file is not there, for seconds */
+} weft_lock;
+/* Makes a file and locks it until *fd is given to weft_disk_leave, which removes it.
+ * *found: OWN or NONE. EFILE. Local. */
+WEFT_CHECKED weft_status weft_disk_hold(const char *path, int *fd, weft_lock *found);
+void weft_disk_leave(const char *path, int fd);
+/* Tries to lock it, from another process. Local. Waits 5 s for a file that is not there. */
+weft_lock weft_disk_meet(const char *path);
+
 /* ---- journal ------------------------------------------------------------------------ */
 
 /* Framed records: tag, length, checksums, payload; each appended by one write(2), so that

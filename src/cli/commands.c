@@ -150,3 +150,8 @@ weft_status weft_cli_bench(const weft_cli *c)
 {
     return by_root(c, bench);
 }
+
+weft_status weft_cli_doctor(const weft_cli *c)
+{
+    return weft_run_doctor(c->n > 0 ? c->arg[0] : ".", c->world);
+}

@@ -26,7 +26,7 @@ _weft()
     local command=${COMP_WORDS[1]} words=
     COMPREPLY=()
     case $COMP_CWORD,$prev,$command,$cur in
-    1,*) words='pack tune resume eval export report info list bench --version --help' ;;
+    1,*) words='pack tune resume eval export report info list bench doctor --version --help' ;;
     *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
     *,pack,-* | *,export,-*) words='-o --output --force --help' ;;
     *,tune,-*) words='-o --output --plan --force --help' ;;
@@ -39,6 +39,7 @@ _weft()
     *,resume,*) _weft_begun "$cur" ;;
     *,tune,*) _weft_files "$cur" .ini ;;
     *,bench,*) ;;
+    *,doctor,*) compopt -o filenames 2>/dev/null && mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
     *) _weft_files "$cur" .h5 ;;
     esac
     [ -z "$words" ] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

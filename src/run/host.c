@@ -1,32 +1,12 @@
-/* Where the ranks run: hosts, cores, memory. Called when a run starts. */
+/* Where the ranks run: hosts, cores, memory, and what is wrong there. Called when a run
+ * starts, and by `weft doctor`. */
 #include "run_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { NAME = 64, CORES = 64, PLACE = NAME + CORES };
 enum { MOST = 4096 }; /* cores of a host */
-
-double weft_host_memory(void)
-{
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1e9;
-}
-
-/* The cores that this process may run on, "0-3,8"; "" where the system does not say. */
-static void read_cores(char text[CORES])
-{
-    char line[256];
-    FILE *in = fopen("/proc/self/status", "r");
-    *text = 0;
-    while (in && fgets(line, sizeof line, in)) {
-        int at = 0;
-        if (sscanf(line, "Cpus_allowed_list: %n", &at) == EOF || at == 0) continue;
-        line[strcspn(line, "\n")] = 0;
-        if (strlen(line + at) < CORES) strcpy(text, line + at);
-    }
-    if (in) fclose(in);
-}
 
 /* Marks the cores that a list names in set[MOST]; returns how many it names. */
 static int mark_cores(const char *list, uint8_t *set)
@@ -56,61 +36,111 @@ static const char *list_cores(const uint8_t *set, weft_arena *mem)
     return text;
 }
 
-static void warn_crowd(const char *host, const char *cores, int ranks)
+static int same_host(const weft_seat *a, const weft_seat *b)
+{
+    return strcmp(a->host, b->host) == 0;
+}
+
+static int same_cores(const weft_seat *a, const weft_seat *b)
+{
+    return same_host(a, b) && strcmp(a->cores, b->cores) == 0;
+}
+
+/* Ranks that are like rank r by `same`, among those from `from` on. */
+static int count_like(const weft_seat *s, int size, int r, int from,
+                      int (*same)(const weft_seat *a, const weft_seat *b))
+{
+    int n = 0;
+    for (int q = from; q < size; q++) n += same(&s[q], &s[r]);
+    return n;
+}
+
+int weft_seat_first(const weft_seat *s, int r)
+{
+    for (int q = 0; q < r; q++)
+        if (same_host(&s[q], &s[r])) return 0;
+    return 1;
+}
+
+int weft_seat_ranks(const weft_seat *s, int size, int r)
+{
+    return count_like(s, size, r, 0, same_host);
+}
+
+const char *weft_seat_cores(const weft_seat *s, int size, int r, weft_arena *mem)
+{
+    uint8_t *set = WEFT_NEW(mem, uint8_t, MOST);
+    for (int q = 0; q < size; q++)
+        if (same_host(&s[q], &s[r])) mark_cores(s[q].cores, set);
+    return list_cores(set, mem);
+}
+
+const char *weft_hosts(const weft_seat *s, int size, weft_arena *mem)
+{
+    const char *text = "";
+    for (int r = 0; r < size; r++) {
+        if (!weft_seat_first(s, r)) continue;
+        const char *cores = weft_seat_cores(s, size, r, mem);
+        text = weft_arena_text(mem, "%s%s%s", text, *text ? " " : "", s[r].host);
+        if (*cores) text = weft_arena_text(mem, "%s (cores %s)", text, cores);
+    }
+    return text;
+}
+
+/* ---- warnings ----------------------------------------------------------------------- */
+
+/* Of ranks that share fewer cores than they are. */
+static int warn_crowd(const weft_seat *s, int size, int r)
 {
     uint8_t set[MOST] = {0};
-    const int n = mark_cores(cores, set);
-    if (n == 0 || ranks <= n) return;
+    const int ranks = count_like(s, size, r, r, same_cores);
+    const int n = mark_cores(s[r].cores, set);
+    if (count_like(s, r, r, 0, same_cores) > 0 || n == 0 || ranks <= n) return 0;
     weft_log(
         WEFT_WARN,
         "%d ranks on %s share %d core%s (%s) and will wait for each other: start fewer, "
         "or see to their binding (mpirun --bind-to core, srun --cpu-bind=cores)",
-        ranks, host, n, n == 1 ? "" : "s", cores);
+        ranks, s[r].host, n, n == 1 ? "" : "s", s[r].cores);
+    return 1;
 }
 
-/* The host of rank r with the cores of all its ranks: "n1 (cores 0-3)". Warns of those that
- * share too few. */
-static const char *describe(int size, char (*place)[PLACE], int r, weft_arena *mem)
+/* Of a control group that allows the ranks of a host less time than they need. */
+static int warn_quota(const weft_seat *s, int size, int r)
 {
-    uint8_t *set = WEFT_NEW(mem, uint8_t, MOST);
-    for (int q = r; q < size; q++) {
-        if (strcmp(place[q], place[r]) != 0) continue;
-        const char *cores = place[q] + NAME;
-        int before = 0, ranks = 0;
-        for (int i = r; i < size; i++) {
-            const int same =
-                strcmp(place[i], place[r]) == 0 && strcmp(place[i] + NAME, cores) == 0;
-            before |= i < q && same;
-            ranks += same;
-        }
-        if (before) continue;
-        warn_crowd(place[q], cores, ranks);
-        mark_cores(cores, set);
-    }
-    const char *cores = list_cores(set, mem);
-    if (!*cores) return place[r];
-    return weft_arena_text(mem, "%s (cores %s)", place[r], cores);
+    const int ranks = weft_seat_ranks(s, size, r);
+    if (!weft_seat_first(s, r) || ranks <= s[r].quota) return 0;
+    weft_log(WEFT_WARN,
+             "%d ranks on %s may use the time of %.3g cores (cpu.max of their control "
+             "group): start fewer, or ask for more",
+             ranks, s[r].host, s[r].quota);
+    return 1;
 }
 
-const char *weft_hosts(weft_team *team, weft_arena *mem)
+/* Of memory that the ranks of a host are allowed and is not there. */
+static int warn_memory(const weft_seat *s, int size, int r, double bytes)
 {
-    char(*place)[PLACE] = weft_arena_get(mem, (size_t)team->size, sizeof *place);
-    gethostname(place[team->rank], NAME - 1);
-    read_cores(place[team->rank] + NAME);
-    int32_t *all = WEFT_NEW(mem, int32_t, (size_t)team->size * PLACE);
-    for (int i = 0; i < PLACE; i++)
-        all[(size_t)team->rank * PLACE + i] = place[team->rank][i];
-    weft_sum_i32(team, all, (size_t)team->size * PLACE);
-    for (int r = 0; r < team->size; r++)
-        for (int i = 0; i < PLACE; i++) place[r][i] = (char)all[(size_t)r * PLACE + i];
+    const int ranks = weft_seat_ranks(s, size, r);
+    if (!weft_seat_first(s, r) || ranks * bytes <= s[r].room) return 0;
+    weft_log(WEFT_WARN,
+             "run.memory = %.3g GB for each of %d ranks on %s, where %.3g GB may be used: "
+             "set it to %.2g or less, or start fewer ranks there",
+             bytes / 1e9, ranks, s[r].host, s[r].room / 1e9, 0.9 * s[r].room / 1e9 / ranks);
+    return 1;
+}
 
-    const char *text = "";
-    for (int r = 0; r < team->size; r++) {
-        int named = 0;
-        for (int q = 0; q < r; q++) named |= strcmp(place[q], place[r]) == 0;
-        if (!named)
-            text = weft_arena_text(mem, "%s%s%s", text, r > 0 ? " " : "",
-                                   describe(team->size, place, r, mem));
+int weft_seats_warn(const weft_seat *s, int size, double bytes)
+{
+    int n = 0;
+    for (int r = 0; r < size; r++) {
+        n += warn_crowd(s, size, r);
+        n += warn_quota(s, size, r);
+        n += warn_memory(s, size, r, bytes);
+        if (s[r].threads <= 1) continue;
+        weft_log(WEFT_WARN,
+                 "OpenBLAS on %s has %d threads a rank, though weft set it to 1: export "
+                 "OMP_NUM_THREADS=1, or link another OpenBLAS",
+                 s[r].host, s[r].threads);
+        return n + 1;
     }
-    return text;
+    return n;
 }

@@ -54,14 +54,35 @@ void weft_run_close(weft_run *r);
 double weft_run_state_bytes(const weft_run *r);
 /* Names of all sections an input file may have. Owned by mem. Local. */
 const char *const *weft_run_sections(weft_arena *mem, int *n);
-/* ---- host.c ---- */
+/* ---- seat.c, host.c ---- */
 
-/* The hosts, each once, in order of rank, with the cores that its ranks may run on, one or
- * another: "n1 (cores 0-3) n2 (cores 0-3)". Warns of ranks that share fewer cores than they
- * are. Collective. Owned by mem. */
-const char *weft_hosts(weft_team *team, weft_arena *mem);
-/* Memory of this host, GB. Local. */
-double weft_host_memory(void);
+enum { WEFT_SEAT_TEXT = 64 };
+/* What a rank has to work with. */
+typedef struct weft_seat {
+    char host[WEFT_SEAT_TEXT];
+    char cores[WEFT_SEAT_TEXT]; /* that it may run on, "0-3,8"; "" unknown */
+    double quota;               /* cores' worth of time of its control group; INFINITY */
+    double memory, available;   /* bytes of the host; of them free */
+    double room;                /* bytes that its control group or SLURM allows of them */
+    char blas[WEFT_SEAT_TEXT];  /* the CPU that OpenBLAS takes this one for */
+    int threads;                /* of OpenBLAS */
+    double sgemm;               /* GFLOP/s */
+    double share;               /* of a core that it had meanwhile, 0..1 */
+} weft_seat;
+/* The seats [size] of all ranks; measures the rate for `seconds`. Collective. Owned by mem.
+ */
+weft_seat *weft_seats(weft_team *team, double seconds, weft_arena *mem);
+/* 1 if rank r is the first one on its host; how many ranks there are on it; the cores that
+ * one or another of them may run on, as a list. Local. */
+int weft_seat_first(const weft_seat *s, int r);
+int weft_seat_ranks(const weft_seat *s, int size, int r);
+const char *weft_seat_cores(const weft_seat *s, int size, int r, weft_arena *mem);
+/* The hosts, each once, in order of rank, with the cores of their ranks: "n1 (cores 0-3) n2
+ * (cores 0-3)". Local. Owned by mem. */
+const char *weft_hosts(const weft_seat *s, int size, weft_arena *mem);
+/* Warns of ranks that share fewer cores than they are, or less time or memory than they
+ * need (`bytes` each), and of threads of OpenBLAS; returns how often. Local. */
+int weft_seats_warn(const weft_seat *s, int size, double bytes);
 
 /* ---- jobs that are done ------------------------------------------------------------- */
 

@@ -7,24 +7,52 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#define MEASURE 0.01 /* seconds for the rate that is told */
+
 /* ---- what is said at the start ------------------------------------------------------ */
 
-static void greet(const weft_run *r, const char *hosts)
+/* Where the run is kept. */
+static void tell_disk(const char *output)
 {
+    weft_arena *tmp = weft_arena_new();
+    char *dir = weft_arena_text(tmp, "%s", output);
+    char *slash = strrchr(dir, '/');
+    if (slash) slash[slash == dir] = '\0';
+    weft_disk d;
+    if (!slash) dir = weft_arena_text(tmp, ".");
+    if (weft_disk_look(dir, &d) == WEFT_OK)
+        weft_log(WEFT_INFO, "files: %s is on %s, %.3g GB free", dir,
+                 *d.type ? d.type : "an unknown file system", d.free / 1e9);
+    weft_arena_free(tmp);
+}
+
+static void tell_seats(const weft_run *r, const weft_seat *s, const char *hosts)
+{
+    const int size = r->world->size;
+    double least = s[0].sgemm;
+    for (int i = 1; i < size; i++) least = fmin(least, s[i].sgemm);
     weft_log(
         WEFT_INFO,
-        "weft %s: %d rank%s on %s; OpenBLAS %s, %d thread%s a rank, sgemm %.3g GFLOP/s; "
+        "weft %s: %d rank%s on %s; OpenBLAS %s, %d thread%s a rank, sgemm %.3g GFLOP/s%s; "
         "kernel %s",
-        WEFT_VERSION, r->world->size, r->world->size == 1 ? "" : "s", hosts,
-        openblas_get_corename(), openblas_get_num_threads(),
-        openblas_get_num_threads() == 1 ? "" : "s",
-        r->world->rank == 0 ? weft_cpu_sgemm(0.01) : 0, weft_cpu_kernel());
+        WEFT_VERSION, size, size == 1 ? "" : "s", hosts, s[0].blas, s[0].threads,
+        s[0].threads == 1 ? "" : "s", least, size > 1 ? " or more" : "", weft_cpu_kernel());
+    weft_log(WEFT_INFO,
+             "memory: %.3g GB a rank allowed, the host has %.3g GB, %.3g GB free, for %d "
+             "rank%s",
+             r->opts.memory, s[0].memory / 1e9, s[0].available / 1e9,
+             weft_seat_ranks(s, size, 0), weft_seat_ranks(s, size, 0) == 1 ? "" : "s");
+    weft_seats_warn(s, size, r->opts.memory * 1e9);
+    tell_disk(r->opts.output);
+}
+
+static void greet(const weft_run *r, const weft_seat *s, const char *hosts)
+{
+    tell_seats(r, s, hosts);
     if (r->teams > 1) weft_log(WEFT_INFO, "%d teams do jobs side by side", r->teams);
     if (r->teams < r->opts.teams)
         weft_log(WEFT_WARN, "run.teams = %d, but there are %d ranks: %d teams",
                  r->opts.teams, r->world->size, r->teams);
-    weft_log(WEFT_INFO, "memory: %.3g GB a rank allowed, the host has %.3g GB",
-             r->opts.memory, weft_host_memory());
     weft_log(WEFT_INFO, "task %s%s%s, tuner %s: %lld configurations, about %lld jobs",
              r->opts.task, *r->opts.data ? " on " : "", r->opts.data, weft_run_method(r),
              (long long)r->space.count, (long long)weft_search_jobs(&r->search));
@@ -195,12 +223,13 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
 {
     const double start = weft_now();
     TRY(weft_run_divide(r, t->conf != NULL));
+    const weft_seat *seat = weft_seats(r->world, MEASURE, r->mem);
     weft_outcome o = {.config = weft_conf_echo(r->conf, r->mem),
-                      .hosts = weft_hosts(r->world, r->mem)};
+                      .hosts = weft_hosts(seat, r->world->size, r->mem)};
     r->dir = t->dir;
     if (r->opts.time_limit > 0) r->deadline = start + r->opts.time_limit;
     TRY(weft_run_open(r, r->opts.data));
-    greet(r, o.hosts);
+    greet(r, seat, o.hosts);
     if (t->conf && strcmp(t->data, r->data.digest) != 0)
         return weft_fail(
             WEFT_EDATA,

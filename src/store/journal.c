@@ -53,8 +53,13 @@ static weft_status lock(weft_journal *j)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(j->fd, F_SETLK, &whole) == 0) return WEFT_OK;
-    /* Elsewhere than EACCES and EAGAIN the file system has no locks: go on without. */
-    if (errno != EACCES && errno != EAGAIN) return WEFT_OK;
+    if (errno != EACCES && errno != EAGAIN) {
+        weft_log(WEFT_WARN,
+                 "%s: this file system has no locks: see to it that no second process goes "
+                 "on with the run, or keep it elsewhere",
+                 j->path);
+        return WEFT_OK;
+    }
     return weft_fail(WEFT_EFILE, "%s is in use by another process; wait for it or end it",
                      j->path);
 }

@@ -1,0 +1,215 @@
+/* `weft doctor`: what this program, launcher, machine and file system are like, with what
+ * to do where something is wrong. Called by the command line. */
+#include "run_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MEASURE 0.3 /* seconds for the rate */
+#define BUSY    0.8 /* less of a core is another process's doing */
+
+/* ---- the launcher and the program --------------------------------------------------- */
+
+static void show_start(int size)
+{
+    const char *job = getenv("SLURM_JOB_ID"), *node = getenv("SLURM_JOB_NUM_NODES");
+    printf("weft      %s, %s numbers, %s\n", WEFT_VERSION,
+           sizeof(real) == sizeof(double) ? "double" : "float", WEFT_COMPILER);
+    printf("started   %d rank%s", size, size == 1 ? "" : "s");
+    if (job) printf(" in SLURM job %s, which has %s nodes", job, node ? node : "some");
+    printf("\n");
+}
+
+static const char *amount(double x, double unit, const char *name, weft_arena *mem)
+{
+    return x < 0 ? "unlimited" : weft_arena_text(mem, "%.0f%s", x / unit, name);
+}
+
+/* The soft limit, or -1: none. */
+static double limit_of(int what)
+{
+    struct rlimit most;
+    if (getrlimit(what, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return -1;
+    return (double)most.rlim_cur;
+}
+
+static void show_limits(weft_arena *mem)
+{
+    printf("limits    address space %s, size of a file %s, open files %s\n",
+           amount(limit_of(RLIMIT_AS), 1e9, " GB", mem),
+           amount(limit_of(RLIMIT_FSIZE), 1e9, " GB", mem),
+           amount(limit_of(RLIMIT_NOFILE), 1, "", mem));
+}
+
+/* ---- ranks -------------------------------------------------------------------------- */
+
+/* How the ranks of a host share its cores. */
+static const char *binding(const weft_seat *s, int size, int r, const char *cores)
+{
+    int alike = 1, apart = 1;
+    for (int q = 0; q < size; q++) {
+        if (strcmp(s[q].host, s[r].host) != 0) continue;
+        alike &= strcmp(s[q].cores, cores) == 0;
+        apart &= strspn(s[q].cores, "0123456789") == strlen(s[q].cores);
+    }
+    return apart ? "bound to one each" : alike ? "each rank on any of them" : "bound";
+}
+
+static void show_hosts(const weft_seat *s, int size, weft_arena *mem)
+{
+    for (int r = 0; r < size; r++) {
+        if (!weft_seat_first(s, r)) continue;
+        const int ranks = weft_seat_ranks(s, size, r);
+        const char *cores = weft_seat_cores(s, size, r, mem);
+        printf("host      %s: %d rank%s on cores %s, %s", s[r].host, ranks,
+               ranks == 1 ? "" : "s", *cores ? cores : "(unknown)",
+               binding(s, size, r, cores));
+        if (isfinite(s[r].quota)) printf(", time of %.3g cores", s[r].quota);
+        printf("; %.3g GB of memory, %.3g GB free", s[r].memory / 1e9,
+               s[r].available / 1e9);
+        if (s[r].room < s[r].memory) printf(", %.3g GB allowed", s[r].room / 1e9);
+        printf("\n");
+    }
+}
+
+static void show_rates(const weft_seat *s, int size)
+{
+    int slow = 0, fast = 0;
+    for (int r = 1; r < size; r++) {
+        if (s[r].sgemm < s[slow].sgemm) slow = r;
+        if (s[r].sgemm > s[fast].sgemm) fast = r;
+    }
+    printf("blas      OpenBLAS for %s, %d thread%s a rank; kernel %s\n", s[0].blas,
+           s[0].threads, s[0].threads == 1 ? "" : "s", weft_cpu_kernel());
+    printf("rate      sgemm %.3g GFLOP/s", s[slow].sgemm);
+    if (size > 1)
+        printf(" (rank %d on %s) to %.3g (rank %d on %s)", slow, s[slow].host,
+               s[fast].sgemm, fast, s[fast].host);
+    printf("\n");
+}
+
+/* Of the rank that had the least of its core. */
+static int warn_busy(const weft_seat *s, int size)
+{
+    int least = 0;
+    for (int r = 1; r < size; r++)
+        if (s[r].share < s[least].share) least = r;
+    if (s[least].share >= BUSY) return 0;
+    weft_log(WEFT_WARN,
+             "rank %d on %s had %.0f %% of a core: others run on its cores (%s); wait for "
+             "them, or where it is another mpirun on this host, whose ranks are bound to "
+             "the same cores, give mpirun --bind-to none",
+             least, s[least].host, 100 * s[least].share, s[least].cores);
+    return 1;
+}
+
+/* Between rank 0 and the first rank of another host, and between two ranks of a host. */
+static void show_trips(weft_team *t, const weft_seat *s)
+{
+    int near = 0, far = 0;
+    for (int r = t->size - 1; r > 0; r--) {
+        const int same = strcmp(s[r].host, s[0].host) == 0;
+        if (same) near = r;
+        if (!same) far = r;
+    }
+    const int other[] = {near, far};
+    for (int i = 0; i < 2; i++) {
+        if (other[i] == 0) continue;
+        const weft_trip trip = weft_trip_try(t, 0, other[i]);
+        if (t->rank == 0)
+            printf("trip      ranks 0 and %d, %s: %.3g us, %.3g GB/s\n", other[i],
+                   i == 0 ? "on one host" : s[other[i]].host, 1e6 * trip.latency,
+                   trip.rate / 1e9);
+    }
+    if (t->rank == 0 && t->size == 1)
+        printf("trip      needs two ranks: mpirun -n 2 weft doctor\n");
+}
+
+/* ---- the directory ------------------------------------------------------------------ */
+
+static int warn_locks(const char *dir, const weft_lock *found, const weft_seat *s, int size)
+{
+    for (int r = 0; r < size; r++) {
+        if (found[r] == WEFT_LOCK_UNSEEN)
+            weft_log(WEFT_WARN,
+                     "%s is not the same directory on %s as on %s: keep runs on a file "
+                     "system that all hosts share",
+                     dir, s[r].host, s[0].host);
+        else if (found[r] == WEFT_LOCK_SHARED || found[r] == WEFT_LOCK_NONE)
+            weft_log(WEFT_WARN,
+                     "locks of files in %s %s: nothing keeps a second process from going "
+                     "on with a run that is going on; see to it, or keep runs elsewhere",
+                     dir, found[r] == WEFT_LOCK_NONE ? "are not known" : "keep nobody out");
+        else
+            continue;
+        return 1;
+    }
+    return 0;
+}
+
+/* Rank 0 writes a file, then locks one, for which the others look. Collective. */
+static weft_status try_disk(const char *dir, weft_team *t, weft_disk *d, double *seconds,
+                            weft_lock *found, weft_arena *mem)
+{
+    int32_t pid = (int32_t)getpid();
+    int fd = -1;
+    weft_bcast(t, &pid, sizeof pid, 0);
+    const char *path = weft_arena_text(mem, "%s/weft-doctor.%d", dir, (int)pid);
+    weft_lock own = WEFT_LOCK_OWN;
+    weft_status st = WEFT_OK;
+    if (t->rank == 0) st = weft_disk_look(dir, d);
+    if (t->rank == 0 && st == WEFT_OK) st = weft_disk_write(path, seconds);
+    if (t->rank == 0 && st == WEFT_OK) st = weft_disk_hold(path, &fd, &own);
+    st = weft_agree(st, t);
+    if (t->rank > 0 && st == WEFT_OK) own = weft_disk_meet(path);
+    weft_collect(t, &own, sizeof own, found); /* all have looked */
+    if (fd >= 0) weft_disk_leave(path, fd);
+    return st;
+}
+
+/* Collective. */
+static weft_status show_disk(const char *dir, weft_team *t, const weft_seat *s, int *wrong,
+                             weft_arena *mem)
+{
+    weft_disk d;
+    double seconds;
+    weft_lock *found = WEFT_NEW(mem, weft_lock, t->size);
+    TRY(try_disk(dir, t, &d, &seconds, found, mem));
+    if (t->rank > 0) return WEFT_OK;
+    const int bad = warn_locks(dir, found, s, t->size);
+    *wrong += bad;
+    printf("files     %s: %s, %.4g GB free; 1 MB written, synced and renamed in %.3g ms; "
+           "%s\n",
+           dir, *d.type ? d.type : "unknown", d.free / 1e9, 1e3 * seconds,
+           bad           ? "see the warning"
+           : t->size > 1 ? "locks keep other processes out"
+                         : "locks are tried by two ranks");
+    return WEFT_OK;
+}
+
+weft_status weft_run_doctor(const char *dir, weft_team *world)
+{
+    weft_arena *mem = weft_arena_new();
+    const int root = world->rank == 0;
+    int wrong = 0;
+    const weft_seat *s = weft_seats(world, MEASURE, mem);
+    if (root) {
+        show_start(world->size);
+        show_hosts(s, world->size, mem);
+        show_limits(mem);
+        show_rates(s, world->size);
+        wrong = weft_seats_warn(s, world->size, 0);
+        if (wrong == 0) wrong = warn_busy(s, world->size);
+    }
+    show_trips(world, s);
+    const weft_status st = show_disk(dir, world, s, &wrong, mem);
+    if (root && st == WEFT_OK)
+        printf("verdict   %s\n", wrong == 0   ? "nothing to mend"
+                                 : wrong == 1 ? "a warning, above"
+                                              : "warnings, above");
+    weft_arena_free(mem);
+    return st;
+}

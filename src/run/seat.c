@@ -1,0 +1,109 @@
+/* What a rank has to work with: host, cores, memory, and how fast it computes there. Called
+ * when a run starts, and by `weft doctor`. */
+#include "run_private.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The first number that follows `key` in a file "key number ..."; -1: there is none. */
+static double read_number(const char *path, const char *key)
+{
+    char line[256];
+    double x = -1;
+    FILE *in = fopen(path, "r");
+    const size_t n = strlen(key);
+    while (in && x < 0 && fgets(line, sizeof line, in))
+        if (strncmp(line, key, n) == 0 && sscanf(line + n, "%lf", &x) != 1) x = -1;
+    if (in) fclose(in);
+    return x;
+}
+
+/* ---- control groups ----------------------------------------------------------------- */
+
+/* Cores' worth of time of "cpu.max", "200000 100000" or "max 100000"; INFINITY: no limit.
+ */
+static double read_quota(const char *path)
+{
+    double quota, period;
+    FILE *in = fopen(path, "r");
+    const int n = in ? fscanf(in, "%lf %lf", &quota, &period) : 0;
+    if (in) fclose(in);
+    return n == 2 && period > 0 ? quota / period : INFINITY;
+}
+
+/* The limits of this process's control group and of those above it, version 2. */
+static void read_groups(weft_seat *s)
+{
+    char path[2048] = "/sys/fs/cgroup", line[1024], file[2200];
+    const size_t root = strlen(path);
+    FILE *in = fopen("/proc/self/cgroup", "r");
+    while (in && fgets(line, sizeof line, in)) {
+        if (strncmp(line, "0::/", 4) != 0) continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(path + root, sizeof path - root, "%s", line + 3);
+    }
+    if (in) fclose(in);
+    for (char *end = path + strlen(path); end >= path + root; end = strrchr(path, '/')) {
+        *end = '\0';
+        snprintf(file, sizeof file, "%s/memory.max", path);
+        const double most = read_number(file, "");
+        if (most >= 0) s->room = fmin(s->room, most);
+        snprintf(file, sizeof file, "%s/cpu.max", path);
+        s->quota = fmin(s->quota, read_quota(file));
+    }
+}
+
+/* ---- cores, memory ------------------------------------------------------------------ */
+
+/* The cores that this process may run on, "0-3,8"; "" where the system does not say. */
+static void read_cores(char text[WEFT_SEAT_TEXT])
+{
+    char line[256];
+    FILE *in = fopen("/proc/self/status", "r");
+    while (in && fgets(line, sizeof line, in)) {
+        int at = 0;
+        if (sscanf(line, "Cpus_allowed_list: %n", &at) == EOF || at == 0) continue;
+        line[strcspn(line, "\n")] = 0;
+        if (strlen(line + at) < WEFT_SEAT_TEXT) strcpy(text, line + at);
+    }
+    if (in) fclose(in);
+}
+
+static void read_memory(weft_seat *s)
+{
+    const double kilo = 1024, mega = kilo * kilo; /* of /proc, of SLURM */
+    const char *slurm = getenv("SLURM_MEM_PER_NODE");
+    s->memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    s->available = kilo * read_number("/proc/meminfo", "MemAvailable:");
+    s->room = s->memory;
+    if (slurm && atof(slurm) > 0) s->room = fmin(s->room, mega * atof(slurm));
+}
+
+/* Seconds that this process computed. */
+static double worked(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+weft_seat *weft_seats(weft_team *team, double seconds, weft_arena *mem)
+{
+    weft_seat own = {.quota = INFINITY};
+    gethostname(own.host, sizeof own.host - 1);
+    read_cores(own.cores);
+    read_memory(&own);
+    read_groups(&own);
+    own.threads = openblas_get_num_threads();
+    snprintf(own.blas, sizeof own.blas, "%s", openblas_get_corename());
+    const double start = weft_now(), before = worked();
+    own.sgemm = weft_cpu_sgemm(seconds);
+    own.share = fmin(1, (worked() - before) / fmax(1e-9, weft_now() - start));
+    weft_seat *all = WEFT_NEW(mem, weft_seat, team->size);
+    weft_collect(team, &own, sizeof own, all);
+    return all;
+}

@@ -1,0 +1,100 @@
+#!/bin/bash
+# weft doctor, and what a run says of its machine when it starts: where it is well, and each fault
+# that can be made here. Prints TAP.
+. tests/tap.sh
+weft=$(realpath "$weft")
+unset SLURM_JOB_ID SLURM_MEM_PER_NODE SLURM_STEP_NUM_TASKS
+
+doctor() # RANKS ARGUMENT ...
+{
+    timeout 120 mpirun -n "$1" "$weft" doctor "${@:2}" >"$tmp/out" 2>"$tmp/log"
+}
+
+shows() # PATTERN STATEMENT
+{
+    grep -Eq -e "$1" "$tmp/out"
+    result $? "$2"
+}
+
+mkdir "$tmp/runs"
+doctor 2 "$tmp/runs"
+result $? "two ranks are examined"
+shows "^host +$(hostname): 2 ranks on cores [0-9,-]+, .*[0-9.]+ GB of memory, [0-9.]+ GB free" "with hosts, cores and memory"
+shows '^blas +OpenBLAS for [A-Za-z0-9]+, 1 thread a rank; kernel (plain|avx2|avx512)' "BLAS, its threads"
+shows '^rate +sgemm [0-9.e+]+ GFLOP/s .rank [01] on .* to [0-9.e+]+ .rank' "and its rate"
+shows '^trip +ranks 0 and 1, on one host: [0-9.e+-]+ us, [0-9.e+-]+ GB/s' "latency and bandwidth"
+type=$(stat -f -c %T "$tmp/runs")
+shows "^files +$tmp/runs: [a-z0-9.]+, [0-9.]+ GB free; 1 MB written, synced and renamed in [0-9.e+-]+ ms; locks keep other processes out" \
+    "the file system ($type)"
+shows '^verdict +' "and a verdict"
+[ -z "$(ls -A "$tmp/runs")" ]
+result $? "no file is left behind"
+doctor 1 && grep -q 'needs two ranks: mpirun -n 2 weft doctor' "$tmp/out"
+result $? "one rank is told how to measure the connection"
+(cd "$tmp/runs" && ulimit -n 200 && "$weft" doctor >"$tmp/out" 2>"$tmp/log")
+shows '^limits +address space unlimited, .*open files 200$' "limits are told"
+
+# ---- faults -------------------------------------------------------------------------------
+
+# wrong STATUS PATTERN STATEMENT: the last command ended so, and said so, once.
+wrong()
+{
+    status=$?
+    [ $status = "$1" ] && [ "$(grep -Ec -e "$2" "$tmp/log")" = 1 ]
+    result $? "$3"
+}
+doctor 2 "$tmp/none"
+wrong 3 '^weft: .*none: No such file.*check the name' "a directory that is not there"
+doctor 2 /proc
+wrong 3 '^weft: .*/proc.*: .*; c' "or that cannot be written to"
+if command -v taskset >/dev/null; then
+    core=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
+    taskset -c "$core" timeout 120 mpirun -n 2 "$weft" doctor "$tmp" >"$tmp/out" 2>"$tmp/log"
+    wrong 0 'warning: 2 ranks on .* share 1 core .* start fewer.*--bind-to core' "ranks that share a core"
+    shows '^verdict +.*warning' "are in the verdict"
+else
+    echo "ok $((count += 1)) # SKIP no taskset to bind ranks with"
+    echo "ok $((count += 1)) # SKIP no taskset to bind ranks with"
+fi
+# The second rank has another file system there, as a directory of its own host would be.
+if unshare -rm true 2>/dev/null; then
+    cat >"$tmp/own" <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-\${PMIX_RANK:-\$PMI_RANK}}" = 1 ] || exec "$weft" doctor "$tmp/runs"
+exec unshare -rm sh -c 'mount -t tmpfs tmpfs "$tmp/runs" && exec "$weft" doctor "$tmp/runs"'
+END
+    chmod +x "$tmp/own"
+    timeout 120 mpirun -n 2 --mca btl_vader_single_copy_mechanism none "$tmp/own" >"$tmp/out" 2>"$tmp/log"
+    wrong 0 'warning: .*/runs is not the same directory on .* file system that all hosts share' \
+        "a directory that is not shared"
+else
+    echo "ok $((count += 1)) # SKIP no file system can be mounted here"
+fi
+lone() # RANK
+{
+    SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=$1 "$weft" doctor >"$tmp/out" 2>"$tmp/log"
+}
+lone 0
+wrong 2 '^weft: 4 processes were started but each finds itself alone.*srun --mpi=pmix' \
+    "processes that do not find each other are refused"
+lone 1
+[ $? = 2 ] && [ ! -s "$tmp/log" ]
+result $? "and the first alone says so"
+
+# ---- the start of a run -------------------------------------------------------------------
+
+"$weft" pack synthetic images rows=300 d=16 classes=2 -o "$tmp/d.h5" 2>/dev/null
+tune()
+{
+    "$@" "$weft" tune inputs/demo-images.ini run.data="$tmp/d.h5" space.configs=2 rff.features=50 \
+        -o "$tmp/r.h5" --force >"$tmp/out" 2>"$tmp/log"
+}
+tune timeout 100 mpirun -n 2 && cp "$tmp/log" "$tmp/out"
+shows '2 ranks on .*; OpenBLAS [A-Za-z0-9]+, 1 thread a rank, sgemm [0-9.e+]+ GFLOP/s or more; kernel' \
+    "a run tells its ranks, cores, BLAS and rate"
+shows 'memory: 2 GB a rank allowed, the host has [0-9.]+ GB, [0-9.]+ GB free, for 2 ranks' "its memory"
+shows "files: $tmp is on [a-z0-9.]+, [0-9.]+ GB free" "and where it is kept"
+SLURM_MEM_PER_NODE=1500 tune timeout 100 mpirun -n 2
+wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.57 GB may be used: set it to 0.71 or less' \
+    "memory that the queue does not allow is warned of"
+echo "1..$count"
