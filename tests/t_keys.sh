@@ -94,6 +94,9 @@ refused 'in.ini:7: run.data.*line 2' "a key twice in a file"
 input ''
 taken "^task's defaults +run.tuner = ws_sha, ws_sha.resource = 1\$" "task fmap halves by weight-sharing"
 taken "^task's defaults +run.tuner = random, random.resource = 1\$" "or fits the one map" rff.gamma=0.1
+taken "^task's defaults +run.tuner = sha" "fits that are divided are those of one map: of its own weights" fmap.resource=iterations sha.max_resource=9
+refused 'run.tuner = ws_sha .*fmap.resource = iterations trains one' "shared fits are not divided" fmap.resource=iterations run.tuner=ws_sha
+refused 'run.mixing = fedex with run.task = fmap' "nor those of mixtures" fmap.resource=iterations run.tuner=sha run.mixing=fedex
 printf '[run]\ntask = fed\ndata = %s\n' "$tmp/fed.h5" >"$tmp/in.ini"
 taken '^rounds +100$' "task fed trains 100 rounds"
 taken "^task's defaults +run.tuner = random, random.resource = 100\$" "and says so"

@@ -68,6 +68,9 @@ typedef struct weft_task {
      * part is the metric valid_NAME of a job of one configuration that is not made of
      * units, if there is one. Tables end with a name NULL; NULL: none. */
     const weft_metric *metrics, *rows, *scores;
+    /* Why its jobs train one configuration each, "fmap.resource = iterations"; NULL: they
+     * may train a mixture. Of the options alone, before setup. NULL: always NULL. Local. */
+    const char *(*single)(const void *self);
     /* What to set so that the score of a job of little resource is as sure as that of much,
      * "fed.select = eval"; NULL: it is. Of the options alone, before setup. NULL: always.
      */

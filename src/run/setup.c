@@ -185,16 +185,41 @@ static weft_status bind_parts(weft_run *r)
         r->opts.mixing, r->opts.task);
 }
 
+/* Why the task's jobs train one configuration each; NULL: they need not. */
+static const char *single(const weft_run *r)
+{
+    return r->task->single ? r->task->single(r->task_self) : NULL;
+}
+
+/* For run.tuner = auto. */
+static const char *default_tuner(const weft_run *r)
+{
+    const weft_tuner *own;
+    if (r->space.dim == 0) return "random";
+    const int shares = weft_tuner_find(r->task->tuner, &own) == WEFT_OK && own->shared;
+    return shares && single(r) ? weft_tuner_sha.kind.name : r->task->tuner;
+}
+
+static weft_status check_single(const weft_run *r)
+{
+    if (!r->search.tuner->shared || !single(r) || r->space.count == 1) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "run.tuner = %s trains a mixture of configurations, and %s trains one "
+                     "at a time; use run.tuner = random, sha, asha, hyperband or pbt",
+                     r->opts.tuner, single(r));
+}
+
 /* The tuner, and the resource that a job of it has, if nobody says else. */
 static weft_status bind_tuner(weft_run *r)
 {
     TRY(check_former(r));
     if (strcmp(r->opts.tuner, "auto") == 0) {
-        r->opts.tuner = r->space.dim == 0 ? "random" : r->task->tuner;
+        r->opts.tuner = default_tuner(r);
         set_default(r, "run", "tuner", r->opts.tuner);
     }
     weft_search *s = &r->search;
     TRY(weft_tuner_find(r->opts.tuner, &s->tuner));
+    TRY(check_single(r));
     const weft_kind *kind = &s->tuner->kind;
     TRY(bind_part(r, kind, &s->tuner_self));
     for (const weft_opt *o = kind->opts; o->name; o++) {

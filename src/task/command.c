@@ -91,6 +91,12 @@ static trace read_trace(const weft_state *state)
 
 /* ---- setting up --------------------------------------------------------------------- */
 
+static const char *command_single(const void *self)
+{
+    (void)self;
+    return "run.task = command";
+}
+
 static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
 {
     (void)self;
@@ -394,10 +400,7 @@ static weft_status do_job(const command *t, const weft_job *job, const weft_stat
                           outcome *o)
 {
     const trace before = read_trace(state);
-    if (job->mix.k != 1)
-        return weft_fail(WEFT_ECONF,
-                         "a program of task command has one configuration at a "
-                         "time, and this tuner trains by many; use another one");
+    weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
     weft_check(t->dir, "task command has no directory");
     *o = (outcome){.loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
     o->after = (trace){.failed = before.failed,
@@ -468,6 +471,7 @@ const weft_task weft_task_command = {
     .resource = 1,
     .metrics = command_metrics,
     .scores = command_scores,
+    .single = command_single,
     .tuned = command_tuned,
     .setup = command_setup,
     .nstate = command_nstate,

@@ -75,6 +75,12 @@ static const weft_when flow_when[] = {
 
 extern const weft_task weft_task_flow;
 
+static const char *flow_single(const void *self)
+{
+    (void)self;
+    return "run.task = flow";
+}
+
 static weft_status flow_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
 {
     (void)self;
@@ -278,10 +284,7 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
     flow *t = self;
     (void)unit;
     (void)row;
-    if (job->mix.k > 1)
-        return weft_fail(WEFT_ECONF,
-                         "task flow trains one configuration at a time, and this tuner "
-                         "asks for mixtures of them; choose run.tuner = random or sha");
+    weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
     const flow_problem *q = &t->problem;
     weft_arena *tmp = weft_arena_new();
     const flow_setting set = setting_of(t, job);
@@ -357,6 +360,7 @@ const weft_task weft_task_flow = {
     .data = WEFT_DATA_OPTIONAL,
     .metrics = flow_metrics,
     .scores = flow_scores,
+    .single = flow_single,
     .tuned = flow_tuned,
     .setup = flow_setup,
     .nstate = flow_nstate,

@@ -63,6 +63,12 @@ static const weft_opt fmap_opts[] = {
      .about = "tolerance of fits that maps share, over the model's own"},
     {0}};
 
+static const char *fmap_single(const void *self)
+{
+    const fmap *t = self;
+    return t->pieces ? "fmap.resource = iterations" : NULL;
+}
+
 static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
 {
     fmap *t = self;
@@ -189,11 +195,7 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     fmap *t = self;
     (void)unit;
     (void)row;
-    if (t->pieces && job->mix.k > 1)
-        return weft_fail(WEFT_ECONF,
-                         "fmap.resource = iterations trains one map at a time, and this "
-                         "tuner asks for mixtures of them; choose run.tuner = random or "
-                         "sha, or fmap.resource = fits");
+    weft_check(!t->pieces || job->mix.k == 1, "%d maps", job->mix.k);
     weft_arena *tmp = weft_arena_new();
     const fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
     const weft_fitted fitted =
@@ -280,6 +282,7 @@ const weft_task weft_task_fmap = {
     .resource = 1,
     .metrics = fmap_metrics,
     .scores = fmap_scores,
+    .single = fmap_single,
     .tuned = fmap_tuned,
     .setup = fmap_setup,
     .nstate = fmap_nstate,
