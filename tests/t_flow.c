@@ -90,7 +90,7 @@ static const char *flow_of(double step, const char *more)
 static const real *tensor(const stand *s, const char *name)
 {
     weft_tensor t[WEFT_MOST_TENSORS];
-    const int n = task->tensors(s->self, 1, t);
+    const int n = task->tensors(s->self, &s->job, t);
     for (int i = 0; i < n; i++)
         if (strcmp(t[i].name, name) == 0) return s->state.x + t[i].at;
     weft_die("no tensor %s", name);

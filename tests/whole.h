@@ -6,10 +6,11 @@
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size);
 
-static int toy_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
+static int toy_tensors(const void *self, const weft_job *job,
+                       weft_tensor out[WEFT_MOST_TENSORS])
 {
     weft_state s = {0};
-    (void)size;
+    (void)job;
     toy_nstate(self, NULL, &s);
     out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {s.nx}};
     return 1;

@@ -97,7 +97,7 @@ typedef enum weft_purpose {
     WEFT_RNG_DATA,      /* built-in data: (sample, position) */
     WEFT_RNG_TUNER,     /* a tuner's own: (trial) or (hash, index, axis) */
     WEFT_RNG_SOLVE,     /* a solver's own */
-    WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index) */
+    WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index), vectors: (word, index, 1) */
     WEFT_RNG_COHORT,    /* clients of a round: (round, draw) */
     WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch and place) */
     WEFT_RNG_PICK,      /* configuration a client draws: (trial, round, place in cohort) */

@@ -31,6 +31,8 @@ typedef struct weft_data {
     const char *const *class_name;  /* [classes] */
     const char *const *column_name; /* of rows, [d]; NULL: they have no names */
     const char *digest;
+    int channels, height, width; /* of an image, rows of d = channels height width numbers;
+                                    0: rows are no images, or belong to clients */
     weft_rows part[WEFT_NPART];
     weft_vocab vocab[WEFT_NTOK];
     weft_clients *clients; /* NULL: not a federation; else parts hold totals, no rows */
@@ -47,9 +49,27 @@ WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_tea
                                         weft_arena *mem);
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
+/* 1 if it holds the tokens of that tokenizer: files of older versions have three. Local. */
+int weft_data_has(weft_data *d, weft_tokenizer tok);
 void weft_data_close(weft_data *d);
 /* Its rows, for a feature map: good as long as d is open. Local. */
 weft_source weft_data_source(weft_data *d);
+
+/* Word vectors, of a file or drawn. */
+typedef struct weft_vectors {
+    int d;
+    float *value;  /* [n][d] of the words of a vocabulary */
+    int64_t found; /* words that the file has */
+} weft_vectors;
+/* Vectors of a vocabulary's words, in mem. path: file of word2vec, in its binary or its
+ * text form, which is told by what it holds; a word is looked up as it stands, then in
+ * lower case. Words that it lacks, and all where path is empty, are drawn from U(-0.25,
+ * 0.25), d numbers, a function of seed and word alone. d is read where there is a path.
+ * EFILE, EDATA: it is cut short, or another kind of file. Local. Cost: one pass over the
+ * file. */
+WEFT_CHECKED weft_status weft_vectors_read(const weft_vocab *v, const char *path, int d,
+                                           uint64_t seed, weft_vectors *out,
+                                           weft_arena *mem);
 
 /* What something that was trained must find again in other data. */
 typedef struct weft_likeness {

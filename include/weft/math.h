@@ -212,6 +212,52 @@ typedef struct weft_sgd {
 double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
                      real *velocity, const real *anchor);
 
+typedef enum weft_descent_optimizer {
+    WEFT_DESCENT_SGD,
+    WEFT_DESCENT_ADAM,
+    WEFT_DESCENT_ADADELTA
+} weft_descent_optimizer;
+
+typedef enum weft_rate {
+    WEFT_RATE_CONSTANT,
+    WEFT_RATE_EXPONENTIAL,
+    WEFT_RATE_INVERSE,
+    WEFT_RATE_LINEAR,
+    WEFT_RATE_COSINE
+} weft_rate;
+
+/* Descent in one place, as torch.optim.SGD, Adam and Adadelta take it. */
+typedef struct weft_descent {
+    int optimizer;       /* weft_descent_optimizer */
+    double lr;           /* at first; > 0 */
+    double momentum;     /* SGD; 0: none */
+    double weight_decay; /* times w, added to the gradient (coupled) */
+    double beta1, beta2; /* Adam: memory of mean and square, below 1 */
+    double rho;          /* Adadelta: memory of squares, below 1 */
+    double epsilon;      /* Adam, Adadelta: added to roots, under roots; > 0 */
+    int schedule;        /* weft_rate */
+    double decay;        /* of the rate an epoch: EXPONENTIAL, INVERSE */
+    double horizon;      /* epochs until it is 0: LINEAR, COSINE */
+} weft_descent;
+
+/* Vectors of n that an optimizer keeps between steps: 1 or 2. Local. */
+int weft_descent_slots(const weft_descent *d);
+/* The rate after that many epochs, any share of one:
+ *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
+ *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2. Local. */
+double weft_descent_rate(const weft_descent *d, double epoch);
+/* Step 0, 1 ... on n weights, at that rate, with x = g + weight_decay w:
+ *     SGD:      v <- momentum v + x,  w <- w - rate v,
+ *     Adam:     m <- beta1 m + (1 - beta1) x,  v <- beta2 v + (1 - beta2) x^2,
+ *               w <- w - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),
+ *     Adadelta: v <- rho v + (1 - rho) x^2,  c = sqrt((u + epsilon) / (v + epsilon)) x,
+ *               u <- rho u + (1 - rho) c^2,  w <- w - rate c,
+ * t = step + 1. g is of no use afterwards.
+ * slots     [weft_descent_slots(d)][n] in, out; zeros before step 0
+ * The result is the same on all CPUs. Local. Kingma, Ba, "Adam: a method for stochastic
+ * optimization", ICLR 2015; Zeiler, "ADADELTA: an adaptive learning rate method", 2012. */
+void weft_descent_step(const weft_descent *d, double epoch, int64_t step, int64_t n,
+                       real *w, real *g, real *slots);
 /* ---- small models side by side ------------------------------------------------------- */
 
 /* Models of equal shape, one in each of the weft_lanes() lanes of a vector: arrays are

@@ -86,7 +86,7 @@ WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,
                                            const char *const *word, void **self,
                                            weft_partition *over, weft_arena *mem);
 
-/* Runs a reader and writes the packed file: split, tokens by all three tokenizers, digests,
+/* Runs a reader and writes the packed file: split, tokens by all tokenizers, digests,
  * `about` and `unit` on each dataset; with over->clients > 0 a federation, whose rows are
  * held in memory until they are dealt. over NULL: none. Serial (rank 0). Prints sizes and
  * seconds. */

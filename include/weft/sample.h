@@ -52,7 +52,9 @@ typedef struct weft_source {
     /* Loads the token streams and the vocabulary of a tokenizer, once. EDATA, EFILE.
      * Collective. */
     weft_status (*tokens)(void *of, weft_tokenizer tok);
-    void *of; /* its first argument */
+    /* 1 if there are tokens of that tokenizer: files of older versions lack some. Local. */
+    int (*has)(void *of, weft_tokenizer tok);
+    void *of; /* first argument of both */
 } weft_source;
 
 /* Samples of a client in memory. */

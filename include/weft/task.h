@@ -84,9 +84,9 @@ typedef struct weft_task {
      * these as both have, and zeros. Local. */
     void (*nstate)(const void *self, const weft_job *job, weft_state *size);
     /* The first numbers of x, all that score needs, as tensors: in order, without gaps;
-     * none where a state is a directory. size is the share of features of a trial that
-     * grew. Returns how many. Local. */
-    int (*tensors)(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS]);
+     * none where a state is a directory; after the job. Returns how many. Local. */
+    int (*tensors)(const void *self, const weft_job *job,
+                   weft_tensor out[WEFT_MOST_TENSORS]);
     /* The state before the first job of a trial; all zeros on entry. NULL: it stays so.
      * Local. */
     void (*start)(const void *self, const weft_job *job, weft_state *state);

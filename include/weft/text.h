@@ -4,14 +4,19 @@
 
 #include "weft/base.h"
 
-/* Three tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK). */
+/* Four tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK), Kim's
+ * cleaning of sentences (process_data.py of "Convolutional neural networks for sentence
+ * classification", EMNLP 2014), whose tokens are in lower case. */
 typedef enum weft_tokenizer {
     WEFT_TOK_REMOVE,
     WEFT_TOK_SPLIT,
     WEFT_TOK_TREEBANK,
+    WEFT_TOK_KIM,
     WEFT_NTOK
 } weft_tokenizer;
-extern const char *const weft_tok_name[WEFT_NTOK]; /* "remove", "split", "treebank" */
+#define WEFT_TOK_WORDS "remove/simple|split/custom|treebank/nltk|kim"
+extern const char
+    *const weft_tok_name[WEFT_NTOK]; /* "remove", "split", "treebank", "kim" */
 
 /* Called with each token of a text, in order. */
 typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);

@@ -59,6 +59,24 @@ static weft_status read_column_names(weft_data *d)
     return WEFT_OK;
 }
 
+/* Sides of an image, where the packer was told them. */
+static weft_status read_image(weft_data *d)
+{
+    int64_t side[3] = {0};
+    static const char *const name[] = {"channels", "height", "width"};
+    if (!weft_h5_has(&d->file, "/@channels")) return WEFT_OK;
+    for (int i = 0; i < 3; i++) {
+        TRY(weft_h5_get_long(&d->file, "/", name[i], &side[i]));
+        if (side[i] < 1 || side[i] > INT_MAX)
+            return weft_fail(WEFT_EDATA, "%s: images of %s %lld; pack it again", d->path,
+                             name[i], (long long)side[i]);
+    }
+    d->channels = (int)side[0];
+    d->height = (int)side[1];
+    d->width = (int)side[2];
+    return WEFT_OK;
+}
+
 static weft_status read_head(weft_data *d)
 {
     const char *text;
@@ -158,6 +176,12 @@ static weft_status open_own(weft_data *d)
         TRY(read_labels(d, i));
         if (d->form != WEFT_TOKENS) TRY(read_matrix(d, i));
     }
+    TRY(read_image(d));
+    if (d->channels > 0 &&
+        (double)d->channels * d->height * d->width != (double)d->part[0].d)
+        return weft_fail(
+            WEFT_EDATA, "%s: images of %d x %d x %d in rows of %lld; pack it again",
+            d->path, d->channels, d->height, d->width, (long long)d->part[0].d);
     return weft_h5_sound(&d->file);
 }
 
@@ -194,6 +218,11 @@ static weft_status load_tokens(void *of, weft_tokenizer tok)
     return weft_data_tokens(of, tok);
 }
 
+static int has_tokens(void *of, weft_tokenizer tok)
+{
+    return weft_data_has(of, tok);
+}
+
 weft_source weft_data_source(weft_data *d)
 {
     return (weft_source){.form = d->form,
@@ -203,6 +232,7 @@ weft_source weft_data_source(weft_data *d)
                          .path = d->path,
                          .team = d->team,
                          .tokens = load_tokens,
+                         .has = has_tokens,
                          .of = d};
 }
 
@@ -265,6 +295,13 @@ static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
     return WEFT_OK;
 }
 
+int weft_data_has(weft_data *d, weft_tokenizer tok)
+{
+    if (d->part[WEFT_TRAIN].offset[tok] != NULL) return 1;
+    return d->form == WEFT_TOKENS &&
+           weft_h5_has(&d->file, token_name(d, "vocab", tok, "hash"));
+}
+
 static weft_status tokens_own(weft_data *d, weft_tokenizer tok)
 {
     if (d->form != WEFT_TOKENS)
@@ -272,6 +309,11 @@ static weft_status tokens_own(weft_data *d, weft_tokenizer tok)
                          "%s holds rows of numbers where documents are needed; give "
                          "another data set or feature map",
                          d->path);
+    if (!weft_data_has(d, tok))
+        return weft_fail(WEFT_EDATA,
+                         "%s has no words of tokenizer %s: it was packed by an older weft; "
+                         "pack it again",
+                         d->path, weft_tok_name[tok]);
     TRY(read_vocab(d, tok));
     for (int i = 0; i < WEFT_NPART; i++) TRY(read_tokens(d, i, tok));
     return WEFT_OK;

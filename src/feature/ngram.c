@@ -16,8 +16,10 @@ static const weft_opt opts[] = {
      .type = WEFT_CHOICE,
      .at = offsetof(ngram, tokenizer),
      .def = "split",
-     .words = "remove/simple|split/custom|treebank/nltk",
-     .about = "punctuation is removed, split off, or treated as in the Penn Treebank",
+     .words = WEFT_TOK_WORDS,
+     .about = "punctuation is removed, split off, treated as in the Penn Treebank, or "
+              "cleaned as "
+              "by Kim",
      .role = WEFT_PER_SAMPLE},
     {.name = "stop",
      .type = WEFT_BOOL,
@@ -110,6 +112,7 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
     s->data = own;
     const weft_rows *part = &data->part[WEFT_TRAIN];
     for (int tok = 0; tok < WEFT_NTOK; tok++) {
+        if (tok != s->tokenizer && !data->has(data->of, tok)) continue;
         TRY(data->tokens(data->of, tok));
         int64_t tokens = part->offset[tok][part->n];
         weft_sum_i64(data->team, &tokens, 1);

@@ -108,7 +108,7 @@ static range range_of(const txtcnn *t, int k, int n)
 
 /* sum[f] = what the filters of a group answer to the window that begins at `from`. */
 static void add_window(const txtcnn_scratch *s, const txtcnn_group *g, const uint32_t *row,
-                       int n, int from, real *restrict sum)
+                       int n, int from, real *sum)
 {
     const int first = from < 0 ? -from : 0, end = least_of(g->k, n - from);
     for (int j = first; j < end; j++) {
@@ -118,8 +118,7 @@ static void add_window(const txtcnn_scratch *s, const txtcnn_group *g, const uin
 }
 
 /* What is no number counts as larger, so that it is seen. */
-static void keep_largest(int f, const real *restrict sum, int32_t from, real *restrict top,
-                         int32_t *restrict window)
+static void keep_largest(int f, const real *sum, int32_t from, real *top, int32_t *window)
 {
     for (int i = 0; i < f; i++) {
         const int more = !(sum[i] <= top[i]);

@@ -45,6 +45,8 @@ static weft_status print_tokens(weft_h5 *f)
     for (int t = 0; t < WEFT_NTOK; t++) {
         int64_t dims[WEFT_H5_DIMS];
         int nd;
+        if (!weft_h5_has(f, weft_arena_text(f->mem, "/vocab/%s/hash", weft_tok_name[t])))
+            continue; /* packed by an older version */
         printf("%-16s", weft_tok_name[t]);
         for (int p = 0; p <= WEFT_NPART; p++) {
             const char *set =

@@ -39,15 +39,6 @@ static void print_titles(const weft_run *r, const weft_winner *w, const char *ru
 
 static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
 {
-    weft_tensor own[WEFT_MOST_TENSORS];
-    const int64_t n = weft_tensors_size(w->ntensor, w->tensor);
-    const int64_t need =
-        weft_tensors_size(r->task->tensors(r->task_self, w->size, own), own);
-    if (n != need || r->space.dim != 0)
-        return weft_fail(WEFT_EDATA,
-                         "the winner of %s has %lld weights and statistics, %s "
-                         "needs %lld; columns or classes of the two data sets differ",
-                         run, (long long)n, r->data.path, (long long)need);
     const weft_mix mix = weft_mix_new(1, 0, r->mem);
     mix.id[0] = w->id;
     weft_job job = weft_job_new(w->trial, 0, &mix);
@@ -55,6 +46,14 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
     job.index = (int)w->round;
     job.feature_fraction = w->size;
     job.last = 1;
+    weft_tensor own[WEFT_MOST_TENSORS];
+    const int64_t n = weft_tensors_size(w->ntensor, w->tensor);
+    const int64_t need = weft_tensors_size(r->task->tensors(r->task_self, &job, own), own);
+    if (n != need || r->space.dim != 0)
+        return weft_fail(WEFT_EDATA,
+                         "the winner of %s has %lld weights and statistics, %s "
+                         "needs %lld; columns or classes of the two data sets differ",
+                         run, (long long)n, r->data.path, (long long)need);
     weft_state state = weft_state_new(r->task, r->task_self, &job, r->mem);
     memcpy(state.x, w->state, (size_t)n * sizeof *state.x);
     const int root = r->world->rank == 0;

@@ -37,8 +37,10 @@ static void push_part(sections *s, const weft_kind *kind, const char *key)
     if (kind->opts->name) push(s, (section){kind, NULL, "run", key});
 }
 
-static sections all_sections(weft_arena *mem)
+/* `task` is of the run: nets are a part of several. */
+static sections all_sections(const char *task, weft_arena *mem)
 {
+    const char *trains = task && strcmp(task, "sgd") == 0 ? "sgd" : "fed";
     sections s = {.mem = mem};
     push(&s, (section){&weft_run_kind, NULL, NULL, NULL});
     push(&s, (section){&weft_space_kind, NULL, NULL, NULL});
@@ -53,7 +55,7 @@ static sections all_sections(weft_arena *mem)
     for (int i = 0; weft_models[i]; i++)
         push(&s, (section){&weft_models[i]->kind, NULL, "fmap", "model"});
     for (int i = 0; weft_nets[i]; i++)
-        push(&s, (section){&weft_nets[i]->kind, NULL, "fed", "model"});
+        push(&s, (section){&weft_nets[i]->kind, NULL, trains, "model"});
     for (int i = 0; weft_tuners[i]; i++) push_part(&s, &weft_tuners[i]->kind, "tuner");
     for (int i = 0; weft_samplers[i]; i++)
         push_part(&s, &weft_samplers[i]->kind, "sampler");
@@ -63,7 +65,7 @@ static sections all_sections(weft_arena *mem)
 
 const char *const *weft_run_sections(weft_arena *mem, int *n)
 {
-    const sections s = all_sections(mem);
+    const sections s = all_sections(NULL, mem);
     const char **name = WEFT_NEW(mem, const char *, s.n);
     for (int i = 0; i < s.n; i++) name[i] = s.at[i].kind->name;
     *n = s.n;
@@ -201,7 +203,7 @@ static weft_status check_when(weft_run *r, const weft_kind *kind)
 
 weft_status weft_run_keys(weft_run *r, int fresh)
 {
-    const sections all = all_sections(r->mem);
+    const sections all = all_sections(r->task->kind.name, r->mem);
     for (int i = 0; i < all.n; i++) {
         const section *s = &all.at[i];
         if (is_used(r, s)) {

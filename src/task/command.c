@@ -162,11 +162,11 @@ static void command_nstate(const void *self, const weft_job *job, weft_state *si
     size->naux = NUMBERS;
 }
 
-static int command_tensors(const void *self, double size,
+static int command_tensors(const void *self, const weft_job *job,
                            weft_tensor out[WEFT_MOST_TENSORS])
 {
     (void)self;
-    (void)size;
+    (void)job;
     (void)out;
     return 0;
 }

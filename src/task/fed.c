@@ -196,10 +196,11 @@ static weft_status fed_setup(void *self, const weft_env *env)
 
 /* ---- state and cost ----------------------------------------------------------------- */
 
-static int fed_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
+static int fed_tensors(const void *self, const weft_job *job,
+                       weft_tensor out[WEFT_MOST_TENSORS])
 {
     const fed *t = self;
-    (void)size;
+    (void)job;
     return t->net->tensors(t->model, out);
 }
 

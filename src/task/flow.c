@@ -169,12 +169,13 @@ static void flow_nstate(const void *self, const weft_job *job, weft_state *size)
     size->naux = NPROGRESS + t->problem.m;
 }
 
-static int flow_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
+static int flow_tensors(const void *self, const weft_job *job,
+                        weft_tensor out[WEFT_MOST_TENSORS])
 {
     const flow *t = self;
     const int64_t m = t->problem.m, at = weights_of(t);
     int n = 0;
-    (void)size;
+    (void)job;
     if (at > 0) {
         out[n++] = (weft_tensor){"weights", 0, 1, {at - 1}};
         out[n++] = (weft_tensor){"intercept", at - 1, 1, {1}};

@@ -120,10 +120,11 @@ static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
     size->naux = t->npieces;
 }
 
-static int fmap_tensors(const void *self, double size, weft_tensor out[WEFT_MOST_TENSORS])
+static int fmap_tensors(const void *self, const weft_job *job,
+                        weft_tensor out[WEFT_MOST_TENSORS])
 {
     const fmap *t = self;
-    const int64_t d = t->feature->columns(t->map, size);
+    const int64_t d = t->feature->columns(t->map, job->feature_fraction);
     int n = 0;
     if (t->nstat > 0) out[n++] = (weft_tensor){"statistics", 0, 1, {t->nstat}};
     out[n++] = (weft_tensor){"weights", t->nstat, 2, {t->outputs, d}};

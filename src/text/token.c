@@ -8,7 +8,7 @@
 
 #include <utf8proc.h>
 
-const char *const weft_tok_name[WEFT_NTOK] = {"remove", "split", "treebank"};
+const char *const weft_tok_name[WEFT_NTOK] = {"remove", "split", "treebank", "kim"};
 
 enum {
     S_ = CHAR_SPACE,
@@ -129,6 +129,35 @@ static void remove_punct(span text, weft_token_fn fn, void *ctx, uint8_t *buffer
     if (n > 0) fn(ctx, (const char *)token, n);
 }
 
+/* Kim's cleaning of sentences, clean_str of his process_data.py: what is not a letter or
+ * digit of ASCII or one of (),!?'` divides words; , ! ( ) ? are words; 's 've 're 'd 'll
+ * and n't begin one; all is lowered. Endings count in lower case alone, as there. */
+static int begins_ending(const uint8_t *p, const uint8_t *end)
+{
+    static const char *const endings[] = {"'s", "'ve", "n't", "'re", "'d", "'ll"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t n = strlen(endings[i]);
+        if ((size_t)(end - p) >= n && memcmp(p, endings[i], n) == 0) return 1;
+    }
+    return 0;
+}
+
+static void kim(span text, weft_token_fn fn, void *ctx, char *buffer)
+{
+    size_t n = 0;
+    for (const uint8_t *p = text.p; p < text.end; p++) {
+        const int letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
+        const int word = letter || (*p >= '0' && *p <= '9') || *p == '\'' || *p == '`';
+        if (n > 0 && (!word || begins_ending(p, text.end))) {
+            fn(ctx, buffer, n);
+            n = 0;
+        }
+        if (word) buffer[n++] = (char)(*p >= 'A' && *p <= 'Z' ? *p + 'a' - 'A' : *p);
+        if (*p != '\0' && strchr("(),!?", *p)) fn(ctx, (const char *)p, 1);
+    }
+    if (n > 0) fn(ctx, buffer, n);
+}
+
 void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn,
                    void *ctx, weft_arena *tmp)
 {
@@ -141,6 +170,7 @@ void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn
     case WEFT_TOK_TREEBANK:
         weft_treebank(p, n, fn, ctx, WEFT_NEW(tmp, uint8_t, n + 1));
         break;
+    case WEFT_TOK_KIM: kim(all, fn, ctx, WEFT_NEW(tmp, char, n)); break;
     case WEFT_NTOK: weft_die("no such tokenizer");
     }
     weft_arena_reset(tmp, mark);

@@ -1,0 +1,203 @@
+/* Vectors of words out of a file of word2vec, text or binary, and drawn ones for words that
+ * it lacks. A file begins with a line of two numbers, words and numbers of a vector; then
+ * each word is followed by its vector, in floats of this machine or as text. Called by
+ * tasks. Mikolov et al., "Distributed representations of words and phrases and their
+ * compositionality", NIPS 2013; unknown words as in Kim, "Convolutional neural networks for
+ * sentence classification", EMNLP 2014. */
+#include "weft/data.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WORD = 4096, MOST_NUMBERS = 4096, NUMBER = 64 };
+#define KIM 0.25 /* largest number of a drawn vector */
+
+/* Words of the vocabulary by their hashes: open addressing, 0 empty, else number + 1. */
+typedef struct table {
+    const weft_vocab *v;
+    int64_t *slot;
+    uint64_t mask;
+} table;
+
+typedef struct reading {
+    FILE *f;
+    const char *path;
+    int64_t words, number; /* of the file; the one that is read */
+    int d, binary;
+    char word[MOST_WORD + 1];
+    size_t n;     /* bytes of the word */
+    float *value; /* [d] */
+} reading;
+
+/* ---- the vocabulary ----------------------------------------------------------------- */
+
+static table table_new(const weft_vocab *v, weft_arena *mem)
+{
+    table t = {.v = v, .mask = 64};
+    while (t.mask < 2 * (uint64_t)v->n) t.mask *= 2;
+    t.slot = WEFT_NEW(mem, int64_t, t.mask--);
+    for (int64_t i = 0; i < v->n; i++) {
+        uint64_t s = v->hash[i] & t.mask;
+        while (t.slot[s] != 0) s = (s + 1) & t.mask;
+        t.slot[s] = i + 1;
+    }
+    return t;
+}
+
+/* The number of the word of that hash, -1. */
+static int64_t find(const table *t, uint64_t hash)
+{
+    for (uint64_t s = hash & t->mask; t->slot[s] != 0; s = (s + 1) & t->mask)
+        if (t->v->hash[t->slot[s] - 1] == hash) return t->slot[s] - 1;
+    return -1;
+}
+
+static void draw(const weft_vocab *v, int d, uint64_t seed, float *value)
+{
+    for (int64_t i = 0; i < v->n; i++)
+        for (int j = 0; j < d; j += 4) {
+            const weft_rng4 r =
+                weft_rng_at(seed, WEFT_RNG_WEIGHTS, v->hash[i], (uint64_t)j / 4, 1);
+            for (int e = 0; e < 4 && j + e < d; e++)
+                value[i * d + j + e] = (float)(KIM * (2 * weft_rng_unit(r.v[e]) - 1));
+        }
+}
+
+/* ---- the file ----------------------------------------------------------------------- */
+
+static weft_status bad(const reading *r, const char *what)
+{
+    if (ferror(r->f)) return weft_unreadable(r->path);
+    return weft_fail(WEFT_EDATA,
+                     "%s: word %lld of %lld: %s; expected a file of word2vec, in its text "
+                     "or its binary form",
+                     r->path, (long long)r->number + 1, (long long)r->words, what);
+}
+
+/* The word, up to a blank; ends of lines before it are skipped. */
+static weft_status read_word(reading *r)
+{
+    int c;
+    r->n = 0;
+    while ((c = getc(r->f)) == '\n' || c == '\r') {}
+    for (; c != EOF && c != ' ' && c != '\t' && c != '\n'; c = getc(r->f)) {
+        if (r->n == MOST_WORD) return bad(r, "it is longer than 4096 bytes");
+        r->word[r->n++] = (char)c;
+    }
+    if (c == EOF) return bad(r, "the file ends");
+    if (c == '\n') return bad(r, "it has no vector");
+    return WEFT_OK;
+}
+
+static weft_status read_binary(reading *r)
+{
+    if (fread(r->value, sizeof *r->value, (size_t)r->d, r->f) != (size_t)r->d)
+        return bad(r, "the file ends within its vector");
+    return WEFT_OK;
+}
+
+static weft_status read_text(reading *r)
+{
+    for (int j = 0; j < r->d; j++) {
+        char text[NUMBER], *end;
+        int c, n = 0;
+        while ((c = getc(r->f)) == ' ' || c == '\t') {}
+        for (; c != EOF && !isspace(c) && n < NUMBER - 1; c = getc(r->f))
+            text[n++] = (char)c;
+        text[n] = '\0';
+        r->value[j] = strtof(text, &end);
+        if (n == 0 || *end != '\0')
+            return bad(r, "its vector has something else than numbers");
+        if (c == '\n') ungetc(c, r->f);
+    }
+    return WEFT_OK;
+}
+
+/* Text where what follows the first word is printed numbers, up to the end of its line. */
+static weft_status read_form(reading *r)
+{
+    enum { LOOK = 256 };
+    const long at = ftell(r->f);
+    TRY(read_word(r));
+    r->binary = 0;
+    for (int i = 0, c; i < LOOK && (c = getc(r->f)) != EOF && c != '\n'; i++)
+        r->binary |= !isspace(c) && !strchr("0123456789+-.eEnaif", c);
+    if (at < 0 || fseek(r->f, at, SEEK_SET) != 0) return weft_unreadable(r->path);
+    return WEFT_OK;
+}
+
+static weft_status read_head(reading *r)
+{
+    char line[NUMBER], *end;
+    if (!fgets(line, sizeof line, r->f)) return bad(r, "the file is empty");
+    r->words = strtoll(line, &end, 10);
+    const long long d = strtoll(end, &end, 10);
+    while (isspace((unsigned char)*end)) end++;
+    if (*end != '\0' || r->words < 1 || d < 1 || d > MOST_NUMBERS)
+        return weft_fail(WEFT_EDATA,
+                         "%s does not begin with a line \"WORDS NUMBERS\"; expected a file "
+                         "of word2vec, with vectors of 1 to %d numbers",
+                         r->path, MOST_NUMBERS);
+    r->d = (int)d;
+    return read_form(r);
+}
+
+/* Of words that stand there twice, or come again in another case, the first counts, but a
+ * word as it stands comes before its lower case. */
+static weft_status read_all(reading *r, const table *t, weft_vectors *out, weft_arena *tmp)
+{
+    uint8_t *how =
+        WEFT_NEW(tmp, uint8_t, t->v->n); /* 0: drawn, 1: by lower case, 2: found */
+    char *low = WEFT_NEW(tmp, char, 2 * MOST_WORD);
+    for (r->number = 0; r->number < r->words; r->number++) {
+        TRY(read_word(r));
+        TRY(r->binary ? read_binary(r) : read_text(r));
+        int64_t i = find(t, weft_hash(r->word, r->n, 0));
+        uint8_t rank = 2;
+        if (i < 0 && weft_utf8_check(r->word, r->n) == r->n) {
+            i = find(t, weft_hash(low, weft_lower(r->word, r->n, low, 2 * MOST_WORD), 0));
+            rank = 1;
+        }
+        if (i < 0 || how[i] >= rank) continue;
+        for (int j = 0; j < r->d; j++)
+            if (!isfinite(r->value[j])) return bad(r, "its vector is not finite");
+        out->found += how[i] == 0;
+        how[i] = rank;
+        memcpy(out->value + i * r->d, r->value, (size_t)r->d * sizeof *r->value);
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_file(reading *r, const weft_vocab *v, uint64_t seed,
+                             weft_vectors *out, weft_arena *mem)
+{
+    TRY(read_head(r));
+    out->d = r->d;
+    out->value = WEFT_NEW(mem, float, v->n * r->d);
+    draw(v, r->d, seed, out->value);
+    const size_t mark = weft_arena_mark(mem);
+    r->value = WEFT_NEW(mem, float, r->d);
+    const table t = table_new(v, mem);
+    const weft_status st = read_all(r, &t, out, mem);
+    weft_arena_reset(mem, mark);
+    return st;
+}
+
+weft_status weft_vectors_read(const weft_vocab *v, const char *path, int d, uint64_t seed,
+                              weft_vectors *out, weft_arena *mem)
+{
+    *out = (weft_vectors){.d = d};
+    if (!path || *path == '\0') {
+        out->value = WEFT_NEW(mem, float, v->n *d);
+        draw(v, d, seed, out->value);
+        return WEFT_OK;
+    }
+    FILE *f = fopen(path, "rb");
+    if (!f) return weft_unreadable(path);
+    reading r = {.f = f, .path = path};
+    const weft_status st = read_file(&r, v, seed, out, mem);
+    fclose(f);
+    return st;
+}

@@ -1,0 +1,404 @@
+/* Task sgd: a network trained by steps of minibatches on one data set, by all ranks of a
+ * team. A job is some epochs of one configuration; its score is that of the development
+ * part, which stops a training that does not improve any more and says which epoch's
+ * weights are kept. In cross-validation a trial has a network for each fold, which a job
+ * takes one after the other, and the score is pooled over them; what each fold holds out is
+ * scored beside it, and neither stops nor selects. State of a trial: [folds][weights that
+ * are scored], where the best are kept [folds][weights], [folds][what the optimizer keeps];
+ * and a sgd_head a fold. Called by the scheduler. */
+#include "sgd.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NORMAL_95 1.95996398454005 /* 97.5 % quantile of N(0, 1) */
+
+/* ---- setup -------------------------------------------------------------------------- */
+
+static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+{
+    sgd *t = self;
+    TRY(weft_net_find(t->net_name, &t->net));
+    kind[0] = &t->net->kind;
+    kind[1] = &sgd_train_kind;
+    *n = 2;
+    return WEFT_OK;
+}
+
+/* The network and the steps of configuration conf[dim], or NULL. */
+static weft_status model_new(const sgd *t, const double *conf, weft_arena *mem,
+                             sgd_model *m)
+{
+    m->self = weft_arena_get(mem, 1, t->net->kind.size);
+    memcpy(m->self, t->fixed, t->net->kind.size);
+    m->train = t->train;
+    if (conf) {
+        weft_space_put(t->env.space, conf, &t->net->kind, m->self);
+        weft_space_put(t->env.space, conf, &sgd_train_kind, &m->train);
+    }
+    TRY(t->net->setup(m->self, &t->shape));
+    m->n = t->net->nweight(m->self);
+    m->slots = weft_descent_slots(&m->train.descent);
+    m->copies = t->keep == SGD_KEEP_BEST ? 2 : 1;
+    return WEFT_OK;
+}
+
+static int64_t state_size(const sgd *t, const sgd_model *m)
+{
+    return t->nfold * m->n * (m->copies + m->slots);
+}
+
+/* The configuration of the largest state, conf[dim]: each axis by itself. */
+static weft_status largest_conf(const sgd *t, double *conf, weft_arena *mem)
+{
+    const weft_space *sp = t->env.space;
+    for (int a = 0; a < sp->dim; a++)
+        conf[a] = sp->axis[a].nvalue > 0 ? sp->axis[a].value[0] : sp->axis[a].hi;
+    for (int a = 0; a < sp->dim; a++) {
+        int64_t most = -1;
+        double best = conf[a];
+        for (int i = 0; i < sp->axis[a].nvalue; i++) {
+            sgd_model m;
+            conf[a] = sp->axis[a].value[i];
+            TRY(model_new(t, conf, mem, &m));
+            if (state_size(t, &m) <= most) continue;
+            most = state_size(t, &m);
+            best = conf[a];
+        }
+        conf[a] = best;
+    }
+    return WEFT_OK;
+}
+
+/* Weights, gradients of the pieces and their sums must fit. */
+static weft_status check_memory(const sgd *t)
+{
+    weft_arena *tmp = weft_arena_new();
+    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
+    sgd_model m = {0};
+    const weft_status st = largest_conf(t, conf, tmp);
+    const weft_status made = st == WEFT_OK ? model_new(t, conf, tmp, &m) : st;
+    weft_arena_free(tmp);
+    TRY(made);
+    const double bytes =
+        (double)sizeof(real) * ((double)state_size(t, &m) + (double)m.n * (t->parts + 1));
+    if (bytes <= t->env.memory) return WEFT_OK;
+    return weft_fail(
+        WEFT_ELIMIT,
+        "sgd.model = %s has up to %lld weights, whose training in %d pieces "
+        "takes %.3g GB; run.memory allows %g GB a rank: make the model smaller, "
+        "or allow more",
+        t->net_name, (long long)m.n, t->parts, bytes / 1e9, t->env.memory / 1e9);
+}
+
+static weft_status sgd_setup(void *self, const weft_env *env)
+{
+    sgd *t = self;
+    t->env = *env;
+    t->fixed = weft_arena_get(env->mem, 1, t->net->kind.size);
+    TRY(weft_conf_bind(env->conf, &t->net->kind, t->fixed));
+    TRY(weft_conf_bind(env->conf, &sgd_train_kind, &t->train));
+    TRY(sgd_open(t));
+    TRY(sgd_divide(t));
+    return check_memory(t);
+}
+
+/* ---- state -------------------------------------------------------------------------- */
+
+/* That of a job, whose configuration has been tried before. */
+static sgd_model model_of(const sgd *t, const weft_job *job, weft_arena *mem)
+{
+    sgd_model m;
+    const weft_status st = model_new(t, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &m);
+    if (st != WEFT_OK) weft_die("%s", weft_error());
+    return m;
+}
+
+static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
+{
+    const sgd *t = self;
+    weft_arena *tmp = weft_arena_new();
+    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
+    sgd_model m = {0};
+    weft_status st = WEFT_OK;
+    if (job) {
+        m = model_of(t, job, tmp);
+    } else {
+        st = largest_conf(t, conf, tmp);
+        if (st == WEFT_OK) st = model_new(t, conf, tmp, &m);
+    }
+    if (st != WEFT_OK) weft_die("%s", weft_error());
+    size->nx = state_size(t, &m);
+    size->naux = (int64_t)t->nfold * SGD_HEAD;
+    weft_arena_free(tmp);
+}
+
+static int sgd_tensors(const void *self, const weft_job *job,
+                       weft_tensor out[WEFT_MOST_TENSORS])
+{
+    const sgd *t = self;
+    weft_arena *tmp = weft_arena_new();
+    const sgd_model m = model_of(t, job, tmp);
+    int n = 1;
+    if (t->nfold == 1)
+        n = t->net->tensors(m.self, out);
+    else
+        out[0] = (weft_tensor){"weights", 0, 2, {t->nfold, m.n}};
+    weft_arena_free(tmp);
+    return n;
+}
+
+/* The weights of fold f that are scored, that are trained, and what the optimizer keeps. */
+static real *kept_of(const sgd_model *m, int f, real *x)
+{
+    return x + f * m->n;
+}
+
+static real *trained_of(const sgd *t, const sgd_model *m, int f, real *x)
+{
+    return x + ((m->copies - 1) * t->nfold + f) * m->n;
+}
+
+static real *slots_of(const sgd *t, const sgd_model *m, int f, real *x)
+{
+    return x + (m->copies * t->nfold + f * m->slots) * m->n;
+}
+
+static sgd_head *head_of(int f, double *aux)
+{
+    return (sgd_head *)(aux + f * SGD_HEAD);
+}
+
+static void sgd_start(const void *self, const weft_job *job, weft_state *state)
+{
+    const sgd *t = self;
+    weft_arena *tmp = weft_arena_new();
+    const sgd_model m = model_of(t, job, tmp);
+    for (int f = 0; f < t->nfold; f++) {
+        const uint64_t fold = (uint64_t)(t->fold < 0 ? f : t->fold);
+        const weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, fold, 0, 2);
+        real *w = trained_of(t, &m, f, state->x);
+        t->net->init(m.self, fold == 0 ? t->env.seed : r.v[0], w);
+        memmove(kept_of(&m, f, state->x), w, (size_t)m.n * sizeof *w);
+        *head_of(f, state->aux) = (sgd_head){.trial = -1, .best = INFINITY};
+    }
+    weft_arena_free(tmp);
+}
+
+static int64_t sgd_affinity(const void *self, const weft_job *job)
+{
+    (void)self;
+    (void)job;
+    return -1;
+}
+
+static int64_t epochs_of(const weft_job *job)
+{
+    return job->resource >= 1 ? (int64_t)job->resource : 0;
+}
+
+static int64_t sgd_units(const void *self, const weft_job *job)
+{
+    const sgd *t = self;
+    const int64_t epochs = epochs_of(job);
+    return t->nfold * (epochs > 0 ? epochs : 1);
+}
+
+static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    const sgd *t = self;
+    weft_arena *tmp = weft_arena_new();
+    const sgd_model m = model_of(t, job, tmp);
+    const double flops = t->net->flops(m.self), ranks = t->env.team->size;
+    double steps = 0, samples = 0;
+    for (int f = 0; f < t->nfold; f++) {
+        const double n = (double)t->at[f].train.n, batch = fmin(m.train.batch, n);
+        const double own = t->steps > 0 ? (double)t->steps : ceil(n / batch);
+        steps += own;
+        samples += own * batch + (double)t->at[f].dev.n / 3;
+    }
+    *out = (weft_cost){
+        .flops = job->resource * (samples * flops + steps * 10.0 * (double)m.n),
+        .bytes = ranks > 1 ? job->resource * steps * (double)m.n * sizeof(real) * ranks : 0,
+        .memory = (double)sizeof(real) *
+                  ((double)state_size(t, &m) + (double)m.n * (t->parts + 1))};
+    weft_arena_free(tmp);
+}
+
+/* ---- work --------------------------------------------------------------------------- */
+
+static double score_of(const sgd *t, const sgd_sums *s)
+{
+    const double x = (t->score == SGD_LOSS ? s->loss : s->wrong) / s->count;
+    return isfinite(x) ? x : INFINITY;
+}
+
+/* Scores the weights after an epoch on the development part, and keeps them if they are to
+ * be kept. */
+static void judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
+{
+    const real *w = trained_of(t, m, f, x);
+    const sgd_sums dev = sgd_score_rows(t, m, &t->at[f].dev, w);
+    row[SGD_ROW_LOSS] = dev.loss / dev.count;
+    row[SGD_ROW_ERROR] = dev.wrong / dev.count;
+    const double score = score_of(t, &dev);
+    const int better = score < h->best;
+    if (better) {
+        h->best = score;
+        h->best_epoch = h->epochs;
+    }
+    if (better || t->keep == SGD_KEEP_LAST) {
+        h->dev = dev;
+        memmove(kept_of(m, f, x), w, (size_t)m->n * sizeof *w);
+    }
+    if (t->patience > 0 && h->epochs - h->best_epoch >= (double)t->patience) h->stopped = 1;
+}
+
+/* One epoch of fold f, unless it has ended. */
+static void train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
+{
+    if (h->stopped > 0) return;
+    h->epochs++;
+    if (sgd_epoch(t, m, f, h, trained_of(t, m, f, x), slots_of(t, m, f, x))) {
+        judge(t, m, f, h, x, row);
+        row[SGD_ROW_SAMPLES] = h->train_count;
+        row[SGD_ROW_TRAIN] = h->train_loss / h->train_count;
+        return;
+    }
+    h->stopped = 2;
+    row[SGD_ROW_DIVERGED] = 1;
+    if (t->warned++ == 0)
+        weft_log(WEFT_WARN, "trial %.0f diverged in epoch %.0f; train.lr may be too high",
+                 h->trial, h->epochs);
+}
+
+/* Half the width of the 95 % interval of an error rate. */
+static double half_width(const sgd_sums *s)
+{
+    const double p = s->wrong / s->count;
+    return NORMAL_95 * sqrt(p * (1 - p) / s->count);
+}
+
+static void add(sgd_sums *to, const sgd_sums *s)
+{
+    to->loss += s->loss;
+    to->wrong += s->wrong;
+    to->count += s->count;
+}
+
+/* Fills the result from all folds. */
+static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result *res)
+{
+    sgd_sums dev = {0}, held = {0};
+    double loss = 0, count = 0, best = 0, epochs = 0;
+    int diverged = 0;
+    for (int f = 0; f < t->nfold; f++) {
+        const sgd_head *h = head_of(f, aux);
+        add(&dev, &h->dev);
+        add(&held, &h->held);
+        loss += h->train_loss;
+        count += h->train_count;
+        best += h->best_epoch / t->nfold;
+        epochs += h->epochs / t->nfold;
+        diverged |= h->stopped > 1 && !(h->dev.count > 0);
+    }
+    double *m = res->metric;
+    m[SGD_VALID_LOSS] = dev.loss / dev.count;
+    m[SGD_VALID_ERROR] = dev.wrong / dev.count;
+    m[SGD_TRAIN_LOSS] = loss / count;
+    m[SGD_BEST_EPOCH] = best;
+    m[SGD_EPOCHS] = epochs;
+    if (held.count > 0) {
+        m[SGD_FOLD_ERROR] = held.wrong / held.count;
+        m[SGD_FOLD_HALF] = half_width(&held);
+        m[SGD_FOLD_LOSS] = held.loss / held.count;
+    }
+    res->by_error = t->score == SGD_ERROR;
+    res->loss = diverged ? INFINITY : score_of(t, &dev);
+    res->bound = res->by_error ? half_width(&dev) : (double)NAN;
+    res->cost = job->resource;
+    res->arm_loss[0] = dev.loss;
+    res->arm_wrong[0] = dev.wrong;
+    res->arm_count[0] = dev.count;
+}
+
+static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
+                            weft_state *state, double *row, weft_result *res)
+{
+    sgd *t = self;
+    if (job->mix.k > 1)
+        return weft_fail(WEFT_ECONF,
+                         "task sgd trains one configuration at a time, and this tuner asks "
+                         "for mixtures of them; choose run.tuner = random, sha, hyperband, "
+                         "asha or pbt, and run.mixing = none");
+    weft_arena *tmp = weft_arena_new();
+    const sgd_model m = model_of(t, job, tmp);
+    const int64_t epochs = epochs_of(job), each = epochs > 0 ? epochs : 1;
+    const int f = (int)(unit / each);
+    sgd_head *h = head_of(f, state->aux);
+    if (fabs(h->trial - (double)job->trial) >
+        0) { /* its weights were another's, or none's */
+        h->trial = (double)job->trial;
+        h->stopped = 0;
+        h->best_epoch = h->epochs;
+    }
+    row[SGD_ROW_LOSS] = row[SGD_ROW_ERROR] = row[SGD_ROW_TRAIN] = NAN;
+    row[SGD_ROW_FOLD] = (double)(t->fold < 0 ? f : t->fold);
+    if (epochs > 0)
+        train(t, &m, f, h, state->x, row);
+    else if (!(h->dev.count > 0))
+        judge(t, &m, f, h, state->x, row);
+    if (unit % each + 1 == each && t->at[f].held.n > 0)
+        h->held = sgd_score_rows(t, &m, &t->at[f].held, kept_of(&m, f, state->x));
+    if (unit + 1 == sgd_units(t, job)) conclude(t, job, state->aux, res);
+    weft_arena_free(tmp);
+    return WEFT_OK;
+}
+
+/* With folds, means over their networks. */
+static weft_status sgd_score(void *self, const weft_job *job, const real *x, weft_part part,
+                             weft_scores *out)
+{
+    sgd *t = self;
+    weft_arena *tmp = weft_arena_new();
+    const sgd_model m = model_of(t, job, tmp);
+    const int64_t n = t->first[part + 1] - t->first[part];
+    int64_t *row = WEFT_NEW(tmp, int64_t, n);
+    for (int64_t i = 0; i < n; i++) row[i] = t->first[part] + i;
+    const sgd_rows rows = {n, row};
+    sgd_sums sum = {0};
+    for (int f = 0; f < t->nfold; f++) {
+        const sgd_sums one = sgd_score_rows(t, &m, &rows, x + f * m.n);
+        add(&sum, &one);
+    }
+    *out = weft_scores_none();
+    out->metric[0] = sum.loss / sum.count;
+    out->metric[1] = sum.wrong / sum.count;
+    out->count = (double)n;
+    weft_arena_free(tmp);
+    return WEFT_OK;
+}
+
+extern const weft_task weft_task_sgd;
+const weft_task weft_task_sgd = {
+    .kind = {.name = "sgd",
+             .about = "a network trained by minibatches on one data set",
+             .size = sizeof(sgd),
+             .opts = sgd_opts},
+    .parts = sgd_parts,
+    .tuner = "asha",
+    .resource = 25,
+    .metrics = sgd_metrics,
+    .rows = sgd_columns,
+    .scores = sgd_scores,
+    .tuned = sgd_tuned,
+    .setup = sgd_setup,
+    .nstate = sgd_nstate,
+    .tensors = sgd_tensors,
+    .start = sgd_start,
+    .affinity = sgd_affinity,
+    .cost = sgd_cost,
+    .units = sgd_units,
+    .step = sgd_step,
+    .score = sgd_score,
+};

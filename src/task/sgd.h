@@ -1,0 +1,134 @@
+/* What the files of task sgd share: its options, its samples and folds, what goes on from
+ * epoch to epoch. Included by src/task/sgd*.c alone. */
+#ifndef WEFT_TASK_SGD_H
+#define WEFT_TASK_SGD_H
+
+#include "weft/task.h"
+
+enum { SGD_ERROR, SGD_LOSS };          /* sgd.score */
+enum { SGD_KEEP_BEST, SGD_KEEP_LAST }; /* sgd.keep */
+
+/* Section [train]. */
+typedef struct sgd_train {
+    weft_descent descent;
+    double dropout;
+    int batch, balance;
+} sgd_train;
+
+/* Rows of the data, by their numbers over all parts: train, valid, test. */
+typedef struct sgd_rows {
+    int64_t n;
+    const int64_t *row; /* [n] */
+} sgd_rows;
+
+/* What one network is trained on, stopped by, and, where there are folds, judged by. */
+typedef struct sgd_fold {
+    sgd_rows train, dev, held;
+    double *weight; /* [classes] of a sample where classes are balanced */
+} sgd_fold;
+
+/* Sums over samples. */
+typedef struct sgd_sums {
+    double loss, wrong, count;
+} sgd_sums;
+
+/* What a fold's network carries along, all doubles. */
+typedef struct sgd_head {
+    double trial;                   /* that this is the state of; -1: none */
+    double epochs, steps;           /* that it has had; of the optimizer */
+    double stopped;                 /* 1: it does not improve any more, 2: it diverged */
+    double best, best_epoch;        /* lowest score on dev, and when */
+    double train_loss, train_count; /* of the last epoch */
+    sgd_sums dev, held;             /* of the weights that are kept */
+} sgd_head;
+enum { SGD_HEAD = sizeof(sgd_head) / sizeof(double) };
+
+typedef struct sgd {
+    const char *net_name, *vectors;
+    int tokenizer, dim, score, keep, parts, literal;
+    int64_t steps, patience, folds, fold;
+    double dev;
+    sgd_train train;
+    const weft_net *net;
+    void *fixed; /* the network's instance without its axes; not set up */
+    weft_shape shape;
+    weft_env env;
+    weft_team alone; /* of this rank */
+    weft_data own;   /* all rows, on every rank */
+    int opened;
+    int nfold;                     /* networks of a trial */
+    sgd_fold *at;                  /* [nfold] */
+    int64_t first[WEFT_NPART + 1]; /* numbers of the first rows of the parts; all */
+    int warned;
+} sgd;
+
+/* The networks of a trial: one instance of the configuration for all folds. */
+typedef struct sgd_model {
+    void *self;
+    sgd_train train;
+    int64_t n;  /* weights */
+    int slots;  /* vectors that the optimizer keeps */
+    int copies; /* of the weights of a fold: 2 where the best are kept beside the last */
+} sgd_model;
+
+/* Where a rank works. */
+typedef struct sgd_work {
+    void *net;
+    int most;              /* samples of a batch that the network sees at once */
+    const float **x;       /* [most] */
+    float *row;            /* [most][d] of bytes */
+    const uint32_t **word; /* [most] */
+    int *length;           /* [most] */
+    int32_t *label;        /* [most] */
+    double *weight;        /* [most] */
+    weft_arena *tmp;
+} sgd_work;
+
+/* ---- sgd_opts.c --------------------------------------------------------------------- */
+
+extern const weft_opt sgd_opts[];
+/* What is measured, in the order of the enums. */
+extern const weft_metric sgd_metrics[], sgd_columns[], sgd_scores[];
+enum {
+    SGD_VALID_LOSS,
+    SGD_VALID_ERROR,
+    SGD_TRAIN_LOSS,
+    SGD_BEST_EPOCH,
+    SGD_EPOCHS,
+    SGD_FOLD_ERROR,
+    SGD_FOLD_HALF,
+    SGD_FOLD_LOSS
+};
+enum {
+    SGD_ROW_LOSS,
+    SGD_ROW_ERROR,
+    SGD_ROW_TRAIN,
+    SGD_ROW_FOLD,
+    SGD_ROW_SAMPLES,
+    SGD_ROW_DIVERGED
+};
+extern const weft_kind sgd_train_kind;
+extern const weft_kind *const sgd_parts[];
+
+/* ---- sgd_data.c --------------------------------------------------------------------- */
+
+/* Opens the data for this rank alone, with vectors of words, and sets shape. EFILE, EDATA,
+ * ECONF. Collective. */
+WEFT_CHECKED weft_status sgd_open(sgd *t);
+/* Divides the rows into folds. ECONF. Local. */
+WEFT_CHECKED weft_status sgd_divide(sgd *t);
+/* Room for batches of up to `most` samples. Local. */
+sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp);
+/* The samples row[n] in the tables of k; weight [classes] or NULL. Local. */
+weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
+                     const double *weight);
+
+/* ---- sgd_step.c --------------------------------------------------------------------- */
+
+/* One epoch of the network w, slots[m->slots][m->n] of fold f; 0: it diverged. Collective.
+ */
+int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots);
+/* The sums of weights w on rows, exact on any number of ranks. Collective. */
+sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w);
+
+#endif

@@ -1,0 +1,229 @@
+/* The samples of task sgd: every rank reads all of them, for a batch is drawn from all;
+ * folds and development parts; batches in the form that networks take. Called by sgd.c and
+ * sgd_step.c. */
+#include "sgd.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- data --------------------------------------------------------------------------- */
+
+static weft_status open_words(sgd *t)
+{
+    weft_data *d = &t->own;
+    const weft_tokenizer tok = (weft_tokenizer)t->tokenizer;
+    TRY(weft_data_tokens(d, tok));
+    int64_t longest = 1, tokens = 0;
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int64_t i = 0; i < d->part[p].n; i++) {
+            const int64_t n = d->part[p].offset[tok][i + 1] - d->part[p].offset[tok][i];
+            longest = n > longest ? n : longest;
+            tokens += n;
+        }
+    if (longest > INT_MAX / 4)
+        return weft_fail(WEFT_EDATA, "%s has a document of %lld words; divide it", d->path,
+                         (long long)longest);
+    weft_vectors v;
+    TRY(weft_vectors_read(&d->vocab[tok], t->vectors, t->dim, t->env.seed, &v, t->env.mem));
+    if (*t->vectors && t->env.team->rank == 0)
+        weft_log(WEFT_INFO, "%s has %lld of %lld words", t->vectors, (long long)v.found,
+                 (long long)d->vocab[tok].n);
+    t->shape.form = WEFT_TOKENS;
+    t->shape.d = longest;
+    t->shape.words = d->vocab[tok].n;
+    t->shape.length = (double)tokens / (double)t->first[WEFT_NPART];
+    t->shape.vector = v.d;
+    t->shape.vectors = v.value;
+    return WEFT_OK;
+}
+
+static weft_status open_own(sgd *t)
+{
+    weft_data *d = &t->own;
+    const weft_likeness like = weft_data_likeness(t->env.data);
+    TRY(weft_data_open(d, t->env.data->path, &t->alone, t->env.mem));
+    t->opened = 1;
+    TRY(weft_data_match(d, &like, "the run"));
+    for (int p = 0; p < WEFT_NPART; p++) t->first[p + 1] = t->first[p] + d->part[p].n;
+    t->shape = (weft_shape){.form = WEFT_REALS,
+                            .d = d->part[WEFT_TRAIN].d,
+                            .channels = d->channels,
+                            .height = d->height,
+                            .width = d->width,
+                            .classes = d->classes};
+    return d->form == WEFT_TOKENS ? open_words(t) : WEFT_OK;
+}
+
+weft_status sgd_open(sgd *t)
+{
+    const weft_data *d = t->env.data;
+    if (d->clients)
+        return weft_fail(
+            WEFT_EDATA,
+            "%s is a federation, and task sgd trains on one data set; use task "
+            "fed, or pack without clients",
+            d->path);
+    weft_team_split(t->env.team, t->env.team->size, &t->alone);
+    const weft_status st = open_own(t);
+    if (t->opened) weft_data_close(&t->own);
+    return st;
+}
+
+/* ---- folds -------------------------------------------------------------------------- */
+
+/* Takes the first of rows[n] for development, the rest for training. */
+static void take_dev(sgd_fold *f, double share, int64_t n, const int64_t *rows)
+{
+    int64_t dev = llround(share * (double)n);
+    if (dev < 1) dev = 1;
+    f->dev = (sgd_rows){dev, rows};
+    f->train = (sgd_rows){n - dev, rows + dev};
+}
+
+/* Fold number f of the shuffled rows order[n]: every folds-th is held out. */
+static void hold_out(const sgd *t, int64_t f, int64_t n, const int64_t *order,
+                     sgd_fold *out)
+{
+    int64_t *held = WEFT_NEW(t->env.mem, int64_t, n), nheld = 0;
+    int64_t *rest = WEFT_NEW(t->env.mem, int64_t, n), nrest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (i % t->folds == f)
+            held[nheld++] = order[i];
+        else
+            rest[nrest++] = order[i];
+    }
+    out->held = (sgd_rows){nheld, held};
+    if (t->literal) {
+        out->dev = out->held;
+        out->train = (sgd_rows){nrest, rest};
+    } else {
+        take_dev(out, t->dev > 0 ? t->dev : 0.1, nrest, rest);
+    }
+}
+
+static int32_t label_of(const sgd *t, int64_t row)
+{
+    int p = 0;
+    while (row >= t->first[p + 1]) p++;
+    return t->own.part[p].label[row - t->first[p]];
+}
+
+/* weight[c] = samples / (classes * samples of c). */
+static weft_status weigh_classes(const sgd *t, sgd_fold *f)
+{
+    const int classes = t->own.classes;
+    f->weight = WEFT_NEW(t->env.mem, double, classes);
+    for (int64_t i = 0; i < f->train.n; i++) f->weight[label_of(t, f->train.row[i])]++;
+    for (int c = 0; c < classes; c++) {
+        if (!(f->weight[c] > 0))
+            return weft_fail(
+                WEFT_EDATA,
+                "class '%s' has no sample in the training part of a fold; take "
+                "fewer sgd.folds or a smaller sgd.dev",
+                t->own.class_name[c]);
+        f->weight[c] = (double)f->train.n / (classes * f->weight[c]);
+    }
+    return WEFT_OK;
+}
+
+static weft_status divide_by_folds(sgd *t, const int64_t *order, int64_t n)
+{
+    if (t->folds < 2 || t->folds > n || t->fold >= t->folds)
+        return weft_fail(WEFT_ECONF,
+                         "sgd.folds = %lld and sgd.fold = %lld with %lld samples; expected "
+                         "2 folds to one a sample, and one of them or -1",
+                         (long long)t->folds, (long long)t->fold, (long long)n);
+    t->nfold = t->fold < 0 ? (int)t->folds : 1;
+    t->at = WEFT_NEW(t->env.mem, sgd_fold, t->nfold);
+    for (int f = 0; f < t->nfold; f++)
+        hold_out(t, t->fold < 0 ? f : t->fold, n, order, &t->at[f]);
+    return WEFT_OK;
+}
+
+weft_status sgd_divide(sgd *t)
+{
+    weft_arena *mem = t->env.mem;
+    const int64_t *first = t->first;
+    const int64_t n = t->folds > 0 ? first[WEFT_TEST] : first[WEFT_VALID];
+    int64_t *order = WEFT_NEW(mem, int64_t, first[WEFT_TEST]);
+    t->nfold = 1;
+    if (t->folds > 0 || t->dev > 0)
+        weft_shuffle(n, t->env.seed, order, mem);
+    else
+        for (int64_t i = 0; i < first[WEFT_TEST]; i++) order[i] = i;
+    if (t->folds > 0) {
+        TRY(divide_by_folds(t, order, n));
+    } else {
+        t->at = WEFT_NEW(mem, sgd_fold, 1);
+        if (t->dev > 0)
+            take_dev(t->at, t->dev, n, order);
+        else
+            *t->at =
+                (sgd_fold){.train = {n, order}, .dev = {first[WEFT_TEST] - n, order + n}};
+    }
+    for (int f = 0; f < t->nfold; f++) {
+        if (t->at[f].train.n < 1)
+            return weft_fail(WEFT_ECONF, "sgd.dev = %g leaves no sample to train on",
+                             t->dev);
+        TRY(weigh_classes(t, &t->at[f]));
+    }
+    return WEFT_OK;
+}
+
+/* ---- batches ------------------------------------------------------------------------ */
+
+sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp)
+{
+    const int bytes = t->own.form == WEFT_BYTES;
+    return (sgd_work){.net = t->net->work(m->self, most, tmp),
+                      .most = most,
+                      .x = WEFT_NEW(tmp, const float *, most),
+                      .row = WEFT_NEW(tmp, float, bytes ? most * t->shape.d : 0),
+                      .word = WEFT_NEW(tmp, const uint32_t *, most),
+                      .length = WEFT_NEW(tmp, int, most),
+                      .label = WEFT_NEW(tmp, int32_t, most),
+                      .weight = WEFT_NEW(tmp, double, most),
+                      .tmp = tmp};
+}
+
+/* Sample i of the tables. */
+static void put(const sgd *t, sgd_work *k, int i, int64_t row)
+{
+    int p = 0;
+    while (row >= t->first[p + 1]) p++;
+    const weft_rows *part = &t->own.part[p];
+    const int64_t at = row - t->first[p], d = t->shape.d;
+    k->label[i] = part->label[at];
+    switch (t->own.form) {
+    case WEFT_TOKENS: {
+        const int64_t *offset = part->offset[t->tokenizer] + at;
+        k->word[i] = part->token[t->tokenizer] + offset[0];
+        k->length[i] = (int)(offset[1] - offset[0]);
+        return;
+    }
+    case WEFT_BYTES: {
+        float *x = k->row + i * d;
+        for (int64_t j = 0; j < d; j++) x[j] = (float)part->byte[at * d + j] / 255;
+        k->x[i] = x;
+        return;
+    }
+    default: k->x[i] = part->value + at * d;
+    }
+}
+
+weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
+                     const double *weight)
+{
+    for (int i = 0; i < n; i++) {
+        put(t, k, i, row[i]);
+        k->weight[i] = weight ? weight[k->label[i]] : 1;
+    }
+    const int words = t->own.form == WEFT_TOKENS;
+    return (weft_batch){.n = n,
+                        .x = words ? NULL : k->x,
+                        .word = words ? k->word : NULL,
+                        .length = words ? k->length : NULL,
+                        .label = k->label,
+                        .weight = weight ? k->weight : NULL};
+}

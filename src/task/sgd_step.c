@@ -1,0 +1,266 @@
+/* Epochs of task sgd. A batch is cut into pieces, whatever the number of ranks; each rank
+ * takes the gradients of some of them, and their sum is exact: numbers become integers in a
+ * unit of their block of weights, which the largest of all pieces' fixes, so that the bits
+ * are the same on any ranks. A block keeps 29 bits of its largest number less those that
+ * carry, where floats have 24. Called by sgd.c. */
+#include "sgd.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 256, SCORED = 64 };
+
+#ifdef WEFT_DOUBLE
+typedef int64_t whole; /* a number in the unit of its block */
+#define ROOM 61        /* bits of a sum */
+#else
+typedef int32_t whole;
+#define ROOM 30
+#endif
+
+/* The gradients of this rank's pieces. */
+typedef struct pieces {
+    int n, first, count; /* of the batch; this rank's are [first, first + count) */
+    real *g;             /* [count][weights] */
+    whole *sum;          /* [weights] */
+    double *most;        /* [blocks] largest magnitude, then the unit */
+    int64_t nblock;
+} pieces;
+
+/* ---- exact sums --------------------------------------------------------------------- */
+
+static pieces pieces_new(const sgd *t, int64_t weights, weft_arena *tmp)
+{
+    const weft_team *team = t->env.team;
+    pieces p = {.n = t->parts, .nblock = (weights + BLOCK - 1) / BLOCK};
+    if (p.n == 1) { /* each rank by itself */
+        p.count = 1;
+        p.g = WEFT_NEW(tmp, real, weights);
+        return p;
+    }
+    p.first = (int)((int64_t)p.n * team->rank / team->size);
+    p.count = (int)((int64_t)p.n * (team->rank + 1) / team->size) - p.first;
+    p.g = WEFT_NEW(tmp, real, (p.count > 0 ? p.count : 1) * weights);
+    p.sum = WEFT_NEW(tmp, whole, weights);
+    p.most = WEFT_NEW(tmp, double, p.nblock);
+    return p;
+}
+
+/* The largest magnitude of x[n], by its bits: what is not finite is above all others. */
+static double largest(int n, const real *x)
+{
+    whole top = 0;
+    for (int i = 0; i < n; i++) {
+        whole bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bits &= (whole)(((uint64_t)1 << (8 * sizeof bits - 1)) - 1);
+        top = bits > top ? bits : top;
+    }
+    real r;
+    memcpy(&r, &top, sizeof r);
+    return isfinite(r) ? (double)r : INFINITY;
+}
+
+static int length_of(int64_t block, int64_t weights)
+{
+    const int64_t left = weights - block * BLOCK;
+    return (int)(left < BLOCK ? left : BLOCK);
+}
+
+/* sum[n] += x[n] / unit, to the next whole number towards zero. */
+static void add_whole(int n, const real *x, real up, whole *sum)
+{
+    for (int i = 0; i < n; i++) sum[i] += (whole)(x[i] * up);
+}
+
+/* g of the first piece = the sum of all pieces over all ranks; 0 where a number is not
+ * finite, on all ranks. Collective. */
+static int sum_pieces(const sgd *t, pieces *p, int64_t weights)
+{
+    if (p->n == 1) {
+        for (int64_t b = 0; b < p->nblock; b++)
+            if (!isfinite(largest(length_of(b, weights), p->g + b * BLOCK))) return 0;
+        return 1;
+    }
+    for (int64_t b = 0; b < p->nblock; b++) {
+        p->most[b] = 0;
+        for (int i = 0; i < p->count; i++)
+            p->most[b] = fmax(
+                p->most[b], largest(length_of(b, weights), p->g + i * weights + b * BLOCK));
+    }
+    weft_max_f64(t->env.team, p->most, (size_t)p->nblock);
+    memset(p->sum, 0, (size_t)weights * sizeof *p->sum);
+    for (int64_t b = 0; b < p->nblock; b++) {
+        if (!isfinite(p->most[b])) return 0;
+        int exponent;
+        frexp(p->most[b] * p->n, &exponent);
+        /* both the unit and its inverse must be numbers */
+        const int up = ROOM - (exponent < -80 ? -80 : exponent);
+        for (int i = 0; i < p->count; i++)
+            add_whole(length_of(b, weights), p->g + i * weights + b * BLOCK,
+                      (real)ldexp(1, up), p->sum + b * BLOCK);
+        p->most[b] = ldexp(1, -up);
+    }
+#ifdef WEFT_DOUBLE
+    weft_sum_i64(t->env.team, p->sum, (size_t)weights);
+#else
+    weft_sum_i32(t->env.team, p->sum, (size_t)weights);
+#endif
+    for (int64_t b = 0; b < p->nblock; b++) {
+        const real unit = (real)p->most[b];
+        const whole *from = p->sum + b * BLOCK;
+        real *to = p->g + b * BLOCK;
+        const int n = length_of(b, weights);
+        for (int i = 0; i < n; i++) to[i] = (real)from[i] * unit;
+    }
+    return 1;
+}
+
+/* ---- an epoch ----------------------------------------------------------------------- */
+
+/* What an epoch needs beside the network. */
+typedef struct course {
+    sgd *t;
+    const sgd_model *m;
+    const sgd_fold *fold;
+    int f;
+    sgd_work work;
+    pieces p;
+    int64_t *order; /* [train.n] rows of the pass over the samples that `pass` is */
+    int64_t pass;
+    double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
+} course;
+
+/* The rows of a pass, in the order that fold and pass key. */
+static void shuffle(course *c, int64_t pass)
+{
+    const int64_t n = c->fold->train.n;
+    weft_rng4 r = {{0}};
+    if (pass == c->pass) return;
+    c->pass = pass;
+    memcpy(c->order, c->fold->train.row, (size_t)n * sizeof *c->order);
+    for (int64_t i = 0; i + 1 < n; i++) {
+        if (i % 4 == 0)
+            r = weft_rng_at(c->t->env.seed, WEFT_RNG_BATCH, (uint64_t)pass, (uint64_t)c->f,
+                            (uint64_t)i / 4);
+        const int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
+        const int64_t kept = c->order[i];
+        c->order[i] = c->order[j];
+        c->order[j] = kept;
+    }
+}
+
+/* The gradients of this rank's pieces of a batch of n, as shares of its mean. */
+static void take_gradients(course *c, int64_t step, int n, const int64_t *row,
+                           const real *w)
+{
+    const sgd *t = c->t;
+    const double *weight = c->m->train.balance ? c->fold->weight : NULL;
+    for (int i = 0; i < c->p.count; i++) {
+        const int64_t piece = c->p.first + i;
+        const int from = (int)(n * piece / c->p.n), to = (int)(n * (piece + 1) / c->p.n);
+        real *g = c->p.g + i * c->m->n;
+        if (to == from) {
+            memset(g, 0, (size_t)c->m->n * sizeof *g);
+            continue;
+        }
+        const weft_batch b = sgd_batch(t, &c->work, to - from, row + from, weight);
+        const weft_rng4 key = weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, (uint64_t)step,
+                                          (uint64_t)c->f, (uint64_t)piece);
+        weft_score s = {0};
+        t->net->grad(c->m->self, c->work.net, w, &b, c->m->train.dropout, key.v[0], g, &s);
+        if (to - from < n) {
+            const real share = (real)((double)(to - from) / n);
+            for (int64_t j = 0; j < c->m->n; j++) g[j] *= share;
+        }
+        c->told[2 * piece] += s.loss;
+        c->told[2 * piece + 1] += (double)s.count;
+    }
+}
+
+/* Sums of all ranks in the order of pieces; where all ranks took all, those of one. */
+static void tell(course *c, sgd_head *h)
+{
+    h->train_loss = h->train_count = 0;
+    int64_t *bits = WEFT_NEW(c->work.tmp, int64_t, 2 * c->p.n);
+    memcpy(bits, c->told, (size_t)(2 * c->p.n) * sizeof *bits);
+    if (c->p.n > 1) weft_sum_i64(c->t->env.team, bits, (size_t)(2 * c->p.n));
+    memcpy(c->told, bits, (size_t)(2 * c->p.n) * sizeof *bits);
+    for (int i = 0; i < c->p.n; i++) {
+        h->train_loss += c->told[2 * i];
+        h->train_count += c->told[2 * i + 1];
+    }
+}
+
+static int take_step(course *c, sgd_head *h, real *w, real *slots)
+{
+    const sgd *t = c->t;
+    const int64_t n = c->fold->train.n, batch = c->m->train.batch;
+    const int64_t passes = (n + batch - 1) / batch, step = (int64_t)h->steps;
+    const int64_t from = step % passes * batch;
+    shuffle(c, step / passes);
+    const int size = (int)(n - from < batch ? n - from : batch);
+    take_gradients(c, step, size, c->order + from, w);
+    if (!sum_pieces(t, &c->p, c->m->n)) return 0;
+    const int64_t epoch = t->steps > 0 ? t->steps : passes;
+    weft_descent_step(&c->m->train.descent, h->steps / (double)epoch, step, c->m->n, w,
+                      c->p.g, slots);
+    if (t->net->project) t->net->project(c->m->self, w);
+    h->steps++;
+    return 1;
+}
+
+int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots)
+{
+    weft_arena *tmp = weft_arena_new();
+    const sgd_fold *fold = &t->at[f];
+    const int64_t batch = m->train.batch < fold->train.n ? m->train.batch : fold->train.n;
+    const int64_t passes = (fold->train.n + m->train.batch - 1) / m->train.batch;
+    course c = {.t = t,
+                .m = m,
+                .fold = fold,
+                .f = t->fold < 0 ? f : (int)t->fold,
+                .work = sgd_work_new(t, m, (int)(batch / t->parts + 1), tmp),
+                .p = pieces_new(t, m->n, tmp),
+                .order = WEFT_NEW(tmp, int64_t, fold->train.n),
+                .pass = -1,
+                .told = WEFT_NEW(tmp, double, 2 * t->parts)};
+    int good = 1;
+    for (int64_t i = 0; good && i < (t->steps > 0 ? t->steps : passes); i++)
+        good = take_step(&c, h, w, slots);
+    tell(&c, h);
+    weft_arena_free(tmp);
+    return good && isfinite(h->train_loss);
+}
+
+/* ---- scores ------------------------------------------------------------------------- */
+
+/* Blocks of samples are dealt; their sums are added in their order on all ranks. */
+sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w)
+{
+    weft_arena *tmp = weft_arena_new();
+    const weft_team *team = t->env.team;
+    const int64_t n = (rows->n + SCORED - 1) / SCORED;
+    sgd_work k = sgd_work_new(t, m, SCORED, tmp);
+    sgd_sums *told = WEFT_NEW(tmp, sgd_sums, n), all = {0};
+    for (int64_t b = n * team->rank / team->size; b < n * (team->rank + 1) / team->size;
+         b++) {
+        const int64_t left = rows->n - b * SCORED;
+        const weft_batch x = sgd_batch(t, &k, (int)(left < SCORED ? left : SCORED),
+                                       rows->row + b * SCORED, NULL);
+        weft_score s = {0};
+        t->net->score(m->self, k.net, w, &x, &s);
+        told[b] = (sgd_sums){s.loss, (double)s.wrong, (double)s.count};
+    }
+    int64_t *bits = WEFT_NEW(tmp, int64_t, 3 * n);
+    memcpy(bits, told, (size_t)n * sizeof *told);
+    weft_sum_i64(t->env.team, bits, (size_t)(3 * n));
+    memcpy(told, bits, (size_t)n * sizeof *told);
+    for (int64_t b = 0; b < n; b++) {
+        all.loss += told[b].loss;
+        all.wrong += told[b].wrong;
+        all.count += told[b].count;
+    }
+    weft_arena_free(tmp);
+    return all;
+}

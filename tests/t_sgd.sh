@@ -1,0 +1,147 @@
+#!/bin/sh
+# Task sgd: the same bits on any ranks; every network learns; pieces of a batch add up; the
+# best epoch is kept and patience ends a training; folds; search over sizes; resume; what is
+# refused. Prints TAP.
+. tests/tap.sh
+
+tune() # NAME RANKS [key=value ...]
+{
+    name=$1 ranks=$2
+    shift 2
+    timeout 120 mpirun -n "$ranks" "$weft" tune "$tmp/$name.ini" "$@" -o "$tmp/run.h5" --force \
+        >"$tmp/out" 2>"$tmp/log"
+}
+value() # LINE WORD: the word after WORD in the line of the report that begins with LINE
+{
+    "$weft" report "$tmp/run.h5" | sed -n "s/^$1 .*$2 \([^ ,]*\).*/\1/p" | head -1
+}
+below() # NUMBER BOUND
+{
+    [ -n "$1" ] && awk "BEGIN { exit !($1 < $2) }"
+}
+refused() # PATTERN STATEMENT NAME [key=value ...]: one line, on two ranks
+{
+    pattern=$1 statement=$2 name=$3
+    shift 3
+    tune "$name" 2 "$@"
+    st=$?
+    [ $st != 0 ] && [ $st -lt 100 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
+        grep -Eq "^weft: .*($pattern)" "$tmp/log"
+    result $? "refused: $statement"
+}
+
+"$weft" pack synthetic images rows=400 -o "$tmp/images.h5" 2>"$tmp/log" &&
+    "$weft" pack synthetic documents rows=400 -o "$tmp/documents.h5" 2>>"$tmp/log" &&
+    "$weft" pack synthetic images rows=400 clients=10 -o "$tmp/clients.h5" 2>>"$tmp/log"
+result $? "data sets are packed"
+cat >"$tmp/images.ini" <<END
+[run]
+data = $tmp/images.h5
+task = sgd
+tuner = random
+seed = 1
+[space]
+configs = 1
+[random]
+resource = 6
+[sgd]
+model = linear
+[train]
+batch = 20
+lr = 0.1
+END
+sed "s/images/documents/; s/linear/txtcnn/; s/^batch/optimizer = adam\nbatch/; s/^lr.*/lr = 0.01/" \
+    "$tmp/images.ini" >"$tmp/documents.ini"
+cat >>"$tmp/documents.ini" <<END
+[txtcnn]
+groups = 2
+f1 = 8
+f2 = 8
+channels = nonstatic
+END
+sed -i 's/^model.*/&\ndim = 16/' "$tmp/documents.ini"
+
+for case in 'images' 'images sgd.model=mlp mlp.hidden=30 train.dropout=0.3' \
+    'images sgd.model=cnn cnn.arch=leaf random.resource=1' \
+    'documents train.dropout=0.5 txtcnn.drop_input=0.2' 'documents sgd.folds=3 train.balance=yes'; do
+    # shellcheck disable=SC2086
+    set -- $case
+    name=$1
+    shift
+    digests=
+    for ranks in 1 2 3; do
+        tune "$name" $ranks "$@"
+        digests="$digests $(value digest digest:)$(sed -n 's/.*digest *\([0-9a-f]*\),.*/\1/p' "$tmp/out" | head -1)"
+    done
+    # shellcheck disable=SC2086
+    set -- $digests
+    [ -n "$1" ] && [ "$1" = "$2" ] && [ "$1" = "$3" ]
+    result $? "$case: 1, 2 and 3 ranks give the same bits"
+done
+
+learns() # ERROR NAME [key=value ...]: percent of the training part that stay wrong, at most
+{
+    most=$1 name=$2
+    shift 2
+    tune "$name" 1 sgd.keep=last "$@" &&
+        "$weft" eval "$tmp/run.h5" "$tmp/$name.h5" >"$tmp/out" 2>>"$tmp/log" &&
+        below "$(awk '$1 == "train" { print $4 }' "$tmp/out")" "$most"
+    result $? "$name $*: learns its training part"
+}
+learns 75 images random.resource=20
+learns 45 images sgd.model=mlp random.resource=20
+learns 80 images sgd.model=cnn cnn.arch=cifar train.optimizer=adam train.lr=0.002
+learns 5 documents random.resource=8
+learns 30 documents random.resource=8 train.optimizer=adadelta train.lr=1
+
+tune images 1 sgd.parts=1 random.resource=2
+one=$(value valid loss)
+tune images 1 sgd.parts=7 random.resource=2
+awk "BEGIN { d = $one - $(value valid loss); exit !(d < 2e-5 && d > -2e-5) }"
+result $? "pieces of a batch add up to its gradient: $one"
+
+tune images 1 train.lr=2 random.resource=10 sgd.keep=last
+last=$(value valid error)
+tune images 1 train.lr=2 random.resource=10 sgd.keep=best
+best=$(value valid error)
+awk "BEGIN { exit !($best <= $last) }"
+result $? "the best epoch is kept: error $best, of the last $last"
+
+tune documents 1 random.resource=30 sgd.patience=2 sgd.score=loss
+score=$(value valid loss)
+tune documents 1 random.resource=20 sgd.patience=2 sgd.score=loss
+[ -n "$score" ] && [ "$score" = "$(value valid loss)" ]
+result $? "patience ends a training long before its last epoch: loss $score"
+
+tune documents 1 sgd.folds=3 && grep -aq fold_error "$tmp/run.h5"
+result $? "what folds hold out is in the run file"
+
+sed 's/^f1.*/f1 = 2 .. 9/; s/^groups.*/groups = 1 .. 3/; s/^channels.*/channels = static | multi/
+s/^lr.*/lr = log 0.001 .. 0.1/; s/^configs.*/configs = 9/; s/^tuner.*/tuner = asha/' \
+    "$tmp/documents.ini" >"$tmp/space.ini"
+tune space 2 asha.max_resource=4 asha.reduction=2 run.workers=3
+first=$(sed -n 's/.*arithmetic alone //p' "$tmp/out" | head -1)
+[ -n "$first" ]
+result $? "asha searches over sizes of networks"
+tune space 1 asha.max_resource=4 asha.reduction=2 run.workers=3
+[ "$first" = "$(sed -n 's/.*arithmetic alone //p' "$tmp/out" | head -1)" ]
+result $? "with the same bits on one rank"
+"$weft" eval "$tmp/run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "its winner is scored again"
+
+refused 'is a federation.*task fed' "a federation" images run.data="$tmp/clients.h5"
+refused 'model = txtcnn' "documents for a network of rows" documents sgd.model=mlp
+refused 'linear, mlp or cnn' "rows for a network of documents" images sgd.model=txtcnn
+refused 'did you mean .*txtcnn' "a network that is none" documents sgd.model=txtcn
+refused 'one of them or -1' "a fold that is none" images sgd.folds=3 sgd.fold=3
+refused 'run.mixing = none' "mixtures of configurations" documents run.tuner=ws_one \
+    run.mixing=mw ws_one.resource=2 space.configs=2
+refused 'no-such-file' "vectors that are not there" documents sgd.vectors="$tmp/no-such-file"
+printf 'hello\n' >"$tmp/vectors"
+refused 'WORDS NUMBERS' "vectors of another kind of file" documents sgd.vectors="$tmp/vectors"
+printf '3 4\nthe 1 2 3 4\nof 1 2 3\nand 1 2 3 4\n' >"$tmp/vectors"
+refused 'word 2 of 3' "vectors with a line that is short" documents sgd.vectors="$tmp/vectors"
+printf '3 4\nthe 1 2 3 4\n' >"$tmp/vectors"
+refused 'word 2 of 3: the file ends' "vectors that end early" documents sgd.vectors="$tmp/vectors"
+refused 'run.memory' "a network larger than the memory" images sgd.model=mlp mlp.hidden=60000,60000
+echo "1..$count"
