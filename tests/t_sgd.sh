@@ -15,6 +15,10 @@ value() # LINE WORD: the word after WORD in the line of the report that begins w
 {
     "$weft" report "$tmp/run.h5" | sed -n "s/^$1 .*$2 \([^ ,]*\).*/\1/p" | head -1
 }
+digest()
+{
+    sed -n 's/^digest *//p' "$tmp/out"
+}
 below() # NUMBER BOUND
 {
     [ -n "$1" ] && awk "BEGIN { exit !($1 < $2) }"
@@ -71,7 +75,7 @@ for case in 'images' 'images sgd.model=mlp mlp.hidden=30 train.dropout=0.3' \
     digests=
     for ranks in 1 2 3; do
         tune "$name" $ranks "$@"
-        digests="$digests $(value digest digest:)$(sed -n 's/.*digest *\([0-9a-f]*\),.*/\1/p' "$tmp/out" | head -1)"
+        digests="$digests $(digest)"
     done
     # shellcheck disable=SC2086
     set -- $digests
@@ -120,11 +124,11 @@ sed 's/^f1.*/f1 = 2 .. 9/; s/^groups.*/groups = 1 .. 3/; s/^channels.*/channels 
 s/^lr.*/lr = log 0.001 .. 0.1/; s/^configs.*/configs = 9/; s/^tuner.*/tuner = asha/' \
     "$tmp/documents.ini" >"$tmp/space.ini"
 tune space 2 asha.max_resource=4 asha.reduction=2 run.workers=3
-first=$(sed -n 's/.*arithmetic alone //p' "$tmp/out" | head -1)
+first=$(digest)
 [ -n "$first" ]
 result $? "asha searches over sizes of networks"
 tune space 1 asha.max_resource=4 asha.reduction=2 run.workers=3
-[ "$first" = "$(sed -n 's/.*arithmetic alone //p' "$tmp/out" | head -1)" ]
+[ "$first" = "$(digest)" ]
 result $? "with the same bits on one rank"
 "$weft" eval "$tmp/run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "its winner is scored again"
