@@ -309,7 +309,7 @@ static weft_status tokens_own(weft_data *d, weft_tokenizer tok)
                          "%s holds rows of numbers where documents are needed; give "
                          "another data set or feature map",
                          d->path);
-    if (!weft_data_has(d, tok))
+    if (tok == WEFT_TOK_KIM && !weft_data_has(d, tok))
         return weft_fail(WEFT_EDATA,
                          "%s has no words of tokenizer %s: it was packed by an older weft; "
                          "pack it again",
