@@ -263,7 +263,7 @@ typedef struct setting {
     int teams, bound, mistake;
     int fresh; /* 2: replaces what is there; 0: goes on with it */
     const char *path;
-    double overhead, target;
+    double overhead, target, disk;
 } setting;
 
 typedef struct bench {
@@ -297,6 +297,7 @@ static weft_status prepare(bench *b, const setting *how)
                             .target = how->target,
                             .workers = how->workers,
                             .overhead = how->overhead,
+                            .disk = how->disk,
                             .mem = b->mem};
     if (!how->path) return WEFT_OK;
     TRY(weft_trace_open(&b->trace, how->path, how->fresh, &world, b->mem));
@@ -413,6 +414,30 @@ static void test_same(int64_t workers, uint64_t whole, int64_t n)
        (long long)workers);
 }
 
+/* States of which two, or none, may lie on disk: what was let go of is made again. */
+static void test_disk(int64_t workers, uint64_t whole, int64_t n)
+{
+    setting how = {.workers = workers, .path = at("b.h5"), .fresh = 2};
+    int same = 1, steps = 0;
+    int64_t jobs;
+    for (how.teams = 1; how.teams <= world.size; how.teams *= 2)
+        for (int states = 0; states < 3; states += 2) {
+            how.disk = 1 + states * NSTATE * (double)sizeof(real);
+            same &= run_out(&how, &jobs) == whole && jobs == n;
+            steps = current.task.steps > steps ? current.task.steps : steps;
+        }
+    ok(same, "%lld workers: a bound on the states gives the same digest",
+       (long long)workers);
+    ok(world.size > 1 || workers != 3 || steps > n,
+       "%lld workers: jobs of few are done again", (long long)workers);
+    how.teams = world.size;
+    const weft_status st = run_until(&how, 6);
+    how.fresh = 0;
+    how.teams = 1;
+    ok((st == WEFT_STOP || st == WEFT_OK) && run_out(&how, &jobs) == whole,
+       "%lld workers: also when the run is stopped and resumed", (long long)workers);
+}
+
 /* Stopped at a job, and resumed by other teams with another bound. */
 static void test_stop(int64_t workers, uint64_t whole, int64_t n)
 {
@@ -520,6 +545,7 @@ int main(int argc, char **argv)
         digest(found[i]);
         test_order(workers[i]);
         test_same(workers[i], found[i], jobs);
+        test_disk(workers[i], found[i], jobs);
         test_stop(workers[i], found[i], jobs);
         test_target(workers[i]);
     }

@@ -15,6 +15,7 @@ typedef struct weft_run_opts {
     const char *task, *tuner, *sampler, *mixing, *data, *output;
     int64_t seed;
     double memory;     /* GB a rank may use */
+    double disk;       /* GB that states of trials which wait may take; 0: any */
     double time_limit; /* seconds; 0 = none */
     double target;     /* stop when what may win has at most this loss; 0 = never */
     double checkpoint; /* seconds between checkpoints of a job made of rounds */

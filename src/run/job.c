@@ -16,6 +16,9 @@ typedef struct job_run {
     weft_job_record *e;
     const weft_cached *parent;
     weft_state state;
+    int again;              /* 1: it was done, and only its state is wanted, */
+    const weft_state *from; /* from this one; NULL: afresh */
+    weft_arena *mem;        /* of the record */
     int64_t units, done;
     int64_t next;   /* rounds done when to look again */
     int64_t each;   /* rounds between the last two looks */
@@ -90,7 +93,7 @@ static weft_status poll(job_run *f)
     f->each = (int64_t)v[2];
     f->next = f->done + f->each;
     const int why = (int)v[0], saves = why != WEFT_WHY_OVER && (why > 0 || v[1] > 0);
-    if (s->trace && saves) TRY(save(f));
+    if (s->trace && saves && !f->again) TRY(save(f));
     return why > 0 ? weft_stop_now(s, why, f->done, f->units) : WEFT_OK;
 }
 
@@ -141,8 +144,15 @@ static weft_status begin(job_run *f)
     weft_job_record *e = f->e;
     weft_job_record_room(e, weft_metrics_count(s->task->metrics),
                          s->task->units ? f->units : 0, weft_metrics_count(s->task->rows),
-                         s->mem);
+                         f->mem);
     weft_result_begin(&e->res, &e->job);
+    if (f->again) {
+        if (f->from)
+            weft_state_copy(&f->state, f->from);
+        else if (s->task->start)
+            s->task->start(s->task_self, &e->job, &f->state);
+        return WEFT_OK;
+    }
     if (s->trace && f->units > 1) {
         if (s->team->rank == 0) weft_checkpoint_read(s->trace, e, &f->state, s->mem);
         f->done = e->done;
@@ -227,26 +237,54 @@ static void finish(job_run *f)
     e->weights = weights_hash(f);
 }
 
+/* A job of that record, whose state will be *out, in memory of its own. */
+static job_run run_of(weft_sched *s, weft_job_record *e, weft_arena *mem,
+                      weft_own_state *out)
+{
+    weft_arena *own = weft_arena_new();
+    *out = (weft_own_state){weft_state_new(s->task, s->task_self, &e->job, own), own};
+    const double now = weft_now();
+    const job_run f = {.s = s,
+                       .e = e,
+                       .state = out->state,
+                       .mem = mem,
+                       .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
+                       .each = 1,
+                       .start = now,
+                       .polled = now,
+                       .saved = now};
+    weft_check(f.units > 0, "job %lld of no units", (long long)e->job.id);
+    return f;
+}
+
 weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_own_state *out)
 {
-    weft_job_record *e = &flight->event;
-    weft_arena *mem = weft_arena_new();
-    *out = (weft_own_state){weft_state_new(s->task, s->task_self, &e->job, mem), mem};
-    const double now = weft_now();
-    job_run f = {.s = s,
-                 .e = e,
-                 .parent = flight->parent,
-                 .state = out->state,
-                 .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
-                 .each = 1,
-                 .start = now,
-                 .polled = now,
-                 .saved = now};
-    weft_check(f.units > 0, "job %lld of no units", (long long)e->job.id);
+    job_run f = run_of(s, &flight->event, s->mem, out);
+    f.parent = flight->parent;
     const weft_status st = run_units(&f);
     if (st == WEFT_OK)
         finish(&f);
     else
-        weft_arena_free(mem);
+        weft_arena_free(out->mem);
+    return st;
+}
+
+weft_status weft_job_again(weft_sched *s, const weft_job_record *told,
+                           const weft_state *from, weft_own_state *out)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_job_record e = weft_job_record_new(&told->job, tmp);
+    job_run f = run_of(s, &e, tmp, out);
+    f.again = 1;
+    f.from = from;
+    weft_status st = run_units(&f);
+    if (st == WEFT_OK && weft_state_hash(&out->state) != told->hash)
+        st = weft_fail(WEFT_EFILE,
+                       "job %lld, done again for the state that it left, leaves another "
+                       "one: this program or machine is not the one that did it; resume "
+                       "with that one, or begin anew by `weft tune --force`",
+                       (long long)told->job.id);
+    if (st != WEFT_OK) weft_arena_free(out->mem);
+    weft_arena_free(tmp);
     return st;
 }

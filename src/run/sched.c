@@ -104,6 +104,7 @@ static weft_status start(weft_sched *s, const weft_job *job)
     f->parent = parent;
     f->event.parent = weft_cache_job(parent);
     s->job = weft_grow(s->mem, s->job, sizeof(weft_flight *), s->asked, &s->roomjob);
+    s->row = weft_grow(s->mem, s->row, sizeof *s->row, s->asked, &s->roomrow);
     s->job[s->asked++] = f;
     TRY(find(s, f));
     if (!f->known) line_up(s, f);
@@ -140,6 +141,7 @@ static void tell(weft_sched *s, weft_flight *f)
     const int leads = s->n == 0 || beats(e, &s->winner);
     if (leads) s->winner = *e;
     s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
+    s->row[e->job.id] = s->n;
     s->event[s->n++] = *e;
     weft_cache_told(s, f, leads);
     weft_search_tell(s->search, &e->res);
@@ -153,6 +155,7 @@ static weft_status search(weft_sched *s)
     weft_asked answer = WEFT_JOB;
     for (int reached = 0; !reached;) {
         TRY(ask(s, &answer));
+        weft_cache_bound(s);
         if (s->flights.ends.n == 0) break;
         weft_flight *next = NULL;
         TRY(weft_crew_work(s, &next));

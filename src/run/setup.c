@@ -52,6 +52,15 @@ static const weft_opt run_opts[] = {
      .lo = 0.001,
      .hi = 1e6,
      .about = "GB (1e9 bytes) a rank may use for features and states"},
+    {.name = "disk",
+     .type = WEFT_REAL,
+     .at = offsetof(weft_run_opts, disk),
+     .def = "0",
+     .lo = 0,
+     .hi = 1e9,
+     .about = "GB (1e9 bytes) that the states of trials which wait may take on disk; the "
+              "worst of them go, and one that goes on all the same is trained again, to "
+              "the same bits; 0: no bound"},
     {.name = "time_limit",
      .type = WEFT_REAL,
      .at = offsetof(weft_run_opts, time_limit),

@@ -7,12 +7,16 @@
  * or of the trial that it copies, as it is when the job is asked: that state is pinned
  * until the job is told. A state goes when it is not pinned, is not the winner's, and no
  * later job can reach it: a newer one of its trial was told, or the tuner promised that
- * none follows. Called by sched.c and job.c. */
+ * none follows. Where s->disk bounds those that wait for a later job, the worst of them go
+ * too; should one be needed, the jobs that led to it are done again, to the same bits. So
+ * they are where a file was lost. Called by sched.c and job.c. */
 #include "run_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define WAIT_SECONDS 60.0 /* for a file of another host to be seen */
+#define FULL         0.9  /* of the bound, that is left when it was exceeded */
 
 /* The state of a trial after a job. */
 struct weft_cached {
@@ -22,6 +26,7 @@ struct weft_cached {
     int newest;      /* 1: of its trial's last told job, and a later one may need it */
     int64_t team;    /* that wrote it */
     int kept;        /* 1: it was written, or is in memory */
+    int gone;        /* 1: the bound let go of it */
     int here;        /* 1: in this session, so that its file may be on its way to us */
     int64_t at;      /* in s->newest, where newest is 1 */
     weft_own_state own; /* without a trace, else empty */
@@ -36,11 +41,22 @@ struct weft_trial {
 
 /* ---- entries ------------------------------------------------------------------------ */
 
+static double bytes_of(const weft_cached *c)
+{
+    return (double)c->id.nx * sizeof(real) + (double)c->id.naux * sizeof(double);
+}
+
+/* Its file is removed by the leader of the team that wrote it. */
+static void drop(weft_sched *s, const weft_cached *c)
+{
+    const int ours = s->team->rank == 0 && c->team % s->teams == s->group;
+    if (s->trace && ours && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
+}
+
 static void let_go(weft_sched *s, weft_cached *c)
 {
     if (c->users > 0 || c->newest) return;
-    const int ours = s->team->rank == 0 && c->team % s->teams == s->group;
-    if (s->trace && ours && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
+    if (!c->gone) drop(s, c);
     weft_arena_free(c->own.mem);
     c->own = (weft_own_state){0};
     c->next = s->unused;
@@ -60,6 +76,7 @@ static void make_newest(weft_sched *s, weft_cached *c)
     c->newest = 1;
     c->at = s->nnewest;
     s->newest[s->nnewest++] = c;
+    s->kept += bytes_of(c);
 }
 
 /* No later job needs it. */
@@ -69,7 +86,46 @@ static void make_old(weft_sched *s, weft_cached *c)
     s->newest[c->at] = s->newest[--s->nnewest];
     s->newest[c->at]->at = c->at;
     c->newest = 0;
+    if (!c->gone) s->kept -= bytes_of(c);
     let_go(s, c);
+}
+
+/* ---- the bound ---------------------------------------------------------------------- */
+
+/* A state that may go. */
+typedef struct candidate {
+    double loss; /* of its job */
+    weft_cached *c;
+} candidate;
+
+/* The worst first, of equals the later trial. */
+static int by_loss(const void *pa, const void *pb)
+{
+    const candidate *a = pa, *b = pb;
+    if (a->loss < b->loss || a->loss > b->loss) return a->loss > b->loss ? -1 : 1;
+    return a->c->id.trial > b->c->id.trial ? -1 : 1;
+}
+
+/* The cost of sorting is O(log n) a state that goes. What goes depends on what was told
+ * alone: every team knows it. */
+void weft_cache_bound(weft_sched *s)
+{
+    if (!(s->disk > 0) || s->kept <= s->disk || !s->trace) return;
+    weft_arena *tmp = weft_arena_new();
+    candidate *list = WEFT_NEW(tmp, candidate, s->nnewest);
+    size_t n = 0;
+    for (int64_t i = 0; i < s->nnewest; i++) {
+        weft_cached *c = s->newest[i];
+        if (c->users > 0 || c->gone) continue;
+        list[n++] = (candidate){s->event[s->row[c->id.job]].res.loss, c};
+    }
+    if (n > 0) qsort(list, n, sizeof *list, by_loss);
+    for (size_t i = 0; i < n && s->kept > FULL * s->disk; i++) {
+        drop(s, list[i].c);
+        list[i].c->gone = 1;
+        s->kept -= bytes_of(list[i].c);
+    }
+    weft_arena_free(tmp);
 }
 
 /* ---- trials ------------------------------------------------------------------------- */
@@ -218,6 +274,44 @@ static weft_state state_of(const weft_cached *c, weft_arena *mem)
                         .naux = c->id.naux};
 }
 
+/* Does the jobs again that led to a state. Collective over team. */
+static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t n = 0;
+    for (int64_t job = c->id.job; job >= 0; job = s->event[s->row[job]].parent) n++;
+    const weft_job_record **e = WEFT_NEW(tmp, const weft_job_record *, n);
+    int64_t at = n;
+    for (int64_t job = c->id.job; job >= 0; job = e[at]->parent)
+        e[--at] = &s->event[s->row[job]];
+    weft_status st = WEFT_OK;
+    weft_own_state last = {0}, next;
+    for (; at < n && st == WEFT_OK; at++) {
+        st = weft_job_again(s, e[at], last.mem ? &last.state : NULL, &next);
+        weft_arena_free(last.mem);
+        last = st == WEFT_OK ? next : (weft_own_state){0};
+    }
+    if (st == WEFT_OK) weft_state_copy(state, &last.state);
+    weft_arena_free(last.mem);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* Reads a state, or makes it again. Collective over team. */
+static weft_status fetch(weft_sched *s, const weft_cached *c, weft_state *state)
+{
+    if (c->gone) return remake(s, c, state);
+    const weft_status st =
+        weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), state);
+    if (st != WEFT_EFILE) return st;
+    if (s->task->files)
+        return weft_fail(
+            st, "%s; put it back from a copy, or begin anew by `weft tune --force`",
+            weft_error());
+    weft_log(WEFT_WARN, "%s: the jobs that led to it are done again", weft_error());
+    return remake(s, c, state);
+}
+
 weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cached *parent,
                              weft_state *state)
 {
@@ -230,11 +324,10 @@ weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cach
         return WEFT_OK;
     }
     if (state->nx == parent->id.nx && state->naux == parent->id.naux)
-        return weft_trace_load(s->trace, s->team, &parent->id, wait_for(s, parent), state);
+        return fetch(s, parent, state);
     weft_arena *tmp = weft_arena_new();
     weft_state all = state_of(parent, tmp);
-    const weft_status st =
-        weft_trace_load(s->trace, s->team, &parent->id, wait_for(s, parent), &all);
+    const weft_status st = fetch(s, parent, &all);
     if (st == WEFT_OK) weft_state_copy(state, &all);
     weft_arena_free(tmp);
     return st;
@@ -255,8 +348,7 @@ weft_status weft_cache_winner(weft_sched *s, const weft_state **state)
     if (!c->own.mem) {
         c->own.mem = weft_arena_new();
         c->own.state = state_of(c, c->own.mem);
-        const weft_status st =
-            weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), &c->own.state);
+        const weft_status st = fetch(s, c, &c->own.state);
         if (st != WEFT_OK) forget(c);
         TRY(st);
     }

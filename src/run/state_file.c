@@ -142,20 +142,15 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
     weft_status st = WEFT_OK;
     await(path, seconds);
     if (!is_file(path))
-        st =
-            weft_fail(WEFT_EFILE,
-                      "%s is missing, which holds what job %lld left and a job that is to "
-                      "be done needs; put it back from a copy, or begin anew by `weft tune "
-                      "--force`",
-                      path, (long long)id->job);
+        st = weft_fail(WEFT_EFILE,
+                       "%s is missing, which holds what job %lld left and a job that is to "
+                       "be done needs",
+                       path, (long long)id->job);
     else
         st = weft_file_get_parts(path, 3, at, bytes);
     if (st == WEFT_OK &&
         (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
-        st = weft_fail(WEFT_EFILE,
-                       "%s is damaged or of another run; put it back from a copy, or begin "
-                       "anew by `weft tune --force`",
-                       path);
+        st = weft_fail(WEFT_EFILE, "%s is damaged or of another run", path);
     weft_arena_free(tmp);
     return st;
 }

@@ -230,6 +230,11 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
     if (r->opts.time_limit > 0) r->deadline = start + r->opts.time_limit;
     TRY(weft_run_open(r, r->opts.data));
     greet(r, seat, o.hosts);
+    if (r->opts.disk > 0 && r->task->files)
+        return weft_fail(WEFT_ECONF,
+                         "run.disk = %g: the directories that task %s leaves are not made "
+                         "again; leave it out",
+                         r->opts.disk, r->opts.task);
     if (t->conf && strcmp(t->data, r->data.digest) != 0)
         return weft_fail(
             WEFT_EDATA,
@@ -261,6 +266,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
                     .checkpoint = r->opts.checkpoint,
                     .workers = weft_search_waits(&r->search) ? 0 : r->opts.workers,
                     .overhead = r->opts.overhead,
+                    .disk = 1e9 * r->opts.disk,
                     .mem = r->mem};
     weft_status st = weft_sched_run(&s);
     if (st == WEFT_OK) st = conclude(r, &s, t, &o);
