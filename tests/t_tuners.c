@@ -488,6 +488,7 @@ static const mixed learning[] = {
     {"none", "", "tpe\nstartup = 2\nform = joint\nliar = no"},
     {"fedex", "k = 4", "tpe\nstartup = 2\nform = hyperopt"},
     {"none", "", "kde\npoints = 2\nrandom = 0"},
+    {"none", "", "forest\ndesign = 3\ntrees = 3\ngenerations = 3"},
 };
 
 static void with_samplers(const schedule *v, weft_arena *mem)

@@ -16,7 +16,7 @@
 #define WEFT_TASKS(X)    X(fmap) X(fed) X(sgd) X(flow) X(command)
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)
-#define WEFT_SAMPLERS(X) X(space) X(tpe) X(kde)
+#define WEFT_SAMPLERS(X) X(space) X(tpe) X(kde) X(forest)
 #define WEFT_MIXINGS(X)  X(none) X(fedex) X(mw)
 
 #define WEFT_DECLARE_READER(n)  extern const weft_reader weft_reader_##n;

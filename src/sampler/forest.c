@@ -1,0 +1,358 @@
+/* A random forest as model of the losses: where its trees promise an improvement, by their
+ * mean and how far they disagree, the next configuration is, found by an evolution strategy
+ * for numbers, integers and categories. Losses are scaled to 0 .. 1; trials in flight are
+ * believed to bring what the forest expects of them. van Stein, Wang, Back, "Automatic
+ * configuration of deep neural networks with parallel efficient global optimization", IJCNN
+ * 2019 (MiP-EGO); Hader, thesis on tuning text CNNs with it; Hutter, Hoos, Leyton-Brown,
+ * "Sequential model-based optimization for general algorithm configuration", LION 2011. */
+#include "gain.h"
+#include "mies.h"
+#include "past.h"
+#include "trees.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct forest {
+    /* options */
+    int64_t design, trees, leaf, generations, stall, parents, children, steps;
+    double features, t, spread, t_last;
+    int criterion, cooling, liar, per_cost;
+    /* state */
+    uint64_t seed;
+    weft_arena *mem;
+    weft_past past;
+    weft_sight *sight; /* [dim] */
+    weft_gene *gene;   /* [dim] */
+    int *values;       /* [dim] values of an axis that is no real number */
+    int *levels; /* [dim] of a category, with one for where there is none; 0: numbers */
+} forest;
+
+enum { OFF, BELIEVER };
+
+static const weft_opt forest_opts[] = {
+    {"design", WEFT_LONG, offsetof(forest, design), "10", 1, 1e6, NULL,
+     "trials of a Latin hypercube first; results that a resource must have to be learnt "
+     "from",
+     0},
+    {"trees", WEFT_LONG, offsetof(forest, trees), "110", 1, 10000, NULL, "of the forest",
+     0},
+    {"features", WEFT_REAL, offsetof(forest, features), "0.8333333333333334", 0, 1, NULL,
+     "share of the axes that a split chooses from, rounded up", 0},
+    {"leaf", WEFT_LONG, offsetof(forest, leaf), "2", 1, 1e6, NULL,
+     "results in a leaf at least", 0},
+    {"criterion", WEFT_CHOICE, offsetof(forest, criterion), "mgfi", 0, 0, "ei|pi|mgfi",
+     "expected improvement, its probability, or its moment-generating function", 0},
+    {"t", WEFT_REAL, offsetof(forest, t), "1", 1e-3, 22.36, NULL,
+     "temperature of mgfi at the start: the larger, the more is explored", 0},
+    {"spread", WEFT_REAL, offsetof(forest, spread), "0.5", 0, 3, NULL,
+     "standard deviation of log t over proposals, so that workers ask for different things",
+     0},
+    {"cooling", WEFT_CHOICE, offsetof(forest, cooling), "none", 0, 0,
+     "none|exponential|linear|logarithmic", "of t, from `t` to `t_last`", 0},
+    {"t_last", WEFT_REAL, offsetof(forest, t_last), "0.1", 1e-3, 22.36, NULL,
+     "temperature at the end", 0},
+    {"steps", WEFT_LONG, offsetof(forest, steps), "0", 0, 1e9, "auto",
+     "proposals until t_last; auto: space.configs without the design", 0},
+    {"liar", WEFT_CHOICE, offsetof(forest, liar), "believer", 0, 0, "off|believer",
+     "trials in flight count with what the forest expects of them, or not at all", 0},
+    {"generations", WEFT_LONG, offsetof(forest, generations), "500", 1, 1e6, NULL,
+     "of the evolution strategy that looks for the best configuration", 0},
+    {"stall", WEFT_LONG, offsetof(forest, stall), "50", 0, 1e6, NULL,
+     "generations without a better one after which it begins anew; 0: never", 0},
+    {"parents", WEFT_LONG, offsetof(forest, parents), "4", 1, 1000, NULL, "of a generation",
+     0},
+    {"children", WEFT_LONG, offsetof(forest, children), "10", 1, 1000, NULL,
+     "of a generation, at least as many as parents", 0},
+    {"per_cost", WEFT_BOOL, offsetof(forest, per_cost), "no", 0, 0, NULL,
+     "divide what a configuration promises by the virtual seconds that it is expected to "
+     "take",
+     0},
+    {0}};
+
+static const weft_when forest_when[] = {
+    {"t", "criterion", "mgfi"},       {"spread", "criterion", "mgfi"},
+    {"cooling", "criterion", "mgfi"}, {"t_last", "criterion", "mgfi"},
+    {"steps", "criterion", "mgfi"},   {0}};
+
+/* ---- axes --------------------------------------------------------------------------- */
+
+static void see_axis(forest *t, int a)
+{
+    const weft_axis *axis = &t->past.space->axis[a];
+    t->sight[a] = weft_axis_sight(axis);
+    t->gene[a] = WEFT_GENE_REAL;
+    if (t->sight[a] == WEFT_SEES_REAL) return;
+    t->values[a] = axis->nvalue ? axis->nvalue : (int)(axis->hi - axis->lo + 1);
+    if (t->sight[a] == WEFT_SEES_CATEGORY) {
+        t->gene[a] = WEFT_GENE_LEVEL;
+        t->levels[a] = axis->nvalue + 1;
+    } else if (!axis->log) {
+        t->gene[a] = WEFT_GENE_WHOLE;
+    }
+}
+
+/* What the trees see of a value. */
+static double feature_of(const forest *t, int a, double value)
+{
+    const weft_axis *axis = &t->past.space->axis[a];
+    const double nowhere = -1;
+    if (t->sight[a] == WEFT_SEES_CATEGORY)
+        return isnan(value) ? axis->nvalue : weft_axis_index(axis, value);
+    return isnan(value) ? nowhere : weft_axis_unit(axis, value);
+}
+
+/* The value that a gene stands for. */
+static double value_of(const forest *t, int a, double gene)
+{
+    const weft_axis *axis = &t->past.space->axis[a];
+    if (t->gene[a] == WEFT_GENE_LEVEL) return axis->value[(int)gene];
+    if (t->gene[a] == WEFT_GENE_WHOLE)
+        return weft_axis_value(axis, (gene + 0.5) / t->values[a]);
+    return weft_axis_value(axis, gene);
+}
+
+/* What the trees see of a gene. */
+static double seen_of(const forest *t, int a, double gene)
+{
+    if (t->gene[a] == WEFT_GENE_WHOLE) return (gene + 0.5) / t->values[a];
+    if (t->gene[a] == WEFT_GENE_REAL && t->sight[a] == WEFT_SEES_WHOLE)
+        return feature_of(t, a, value_of(t, a, gene));
+    return gene;
+}
+
+/* ---- what it is told ---------------------------------------------------------------- */
+
+static weft_status forest_setup(void *self, const weft_space *sp, uint64_t seed,
+                                weft_arena *mem)
+{
+    forest *t = self;
+    if (t->children < t->parents)
+        return weft_fail(
+            WEFT_ECONF,
+            "forest.children = %lld is less than forest.parents = %lld; expected "
+            "at least as many, of which the best are the next parents",
+            (long long)t->children, (long long)t->parents);
+    if (t->steps == 0 && sp->count > t->design) t->steps = sp->count - t->design;
+    t->mem = mem;
+    t->seed = weft_hash("forest", 6, seed);
+    weft_past_setup(&t->past, sp, mem);
+    t->sight = WEFT_NEW(mem, weft_sight, sp->dim);
+    t->gene = WEFT_NEW(mem, weft_gene, sp->dim);
+    t->values = WEFT_NEW(mem, int, sp->dim);
+    t->levels = WEFT_NEW(mem, int, sp->dim);
+    for (int a = 0; a < sp->dim; a++) see_axis(t, a);
+    return WEFT_OK;
+}
+
+static void forest_pending(void *self, int64_t number, const double *conf, double resource)
+{
+    forest *t = self;
+    (void)resource;
+    weft_past_pending(&t->past, number, conf);
+}
+
+static void forest_told(void *self, int64_t number, const weft_seen *seen)
+{
+    forest *t = self;
+    weft_past_told(&t->past, number, seen);
+}
+
+/* ---- design ------------------------------------------------------------------------- */
+
+/* Point `at` of a Latin hypercube: of the design's equal parts of each axis every one is
+ * taken once; of a category its levels equally often, as far as they can be. */
+static void propose_design(const forest *t, int64_t at, double *conf)
+{
+    const weft_space *sp = t->past.space;
+    int64_t *order = WEFT_NEW(t->mem, int64_t, t->design);
+    for (int a = 0; a < sp->dim; a++) {
+        const uint64_t key = weft_axis_key(&sp->axis[a]);
+        const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
+        weft_shuffle(t->design, t->seed + key, order, t->mem);
+        const double unit = t->sight[a] == WEFT_SEES_CATEGORY ? 0.5 : weft_rng_unit(r.v[0]);
+        conf[a] =
+            weft_axis_value(&sp->axis[a], ((double)order[at] + unit) / (double)t->design);
+    }
+}
+
+/* ---- the model ---------------------------------------------------------------------- */
+
+/* A forest of losses, and one of the logarithms of seconds. */
+typedef struct model {
+    const forest *own;
+    weft_trees loss, seconds;
+    double t;
+    double *x; /* [children][dim] scratch */
+    double *mean, *variance, *cost;
+} model;
+
+/* Losses of a level scaled to 0 .. 1; those that diverged count as the worst of others. */
+static void scale_losses(const weft_past_level *l, double *y)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < l->n; i++) {
+        const double loss = l->result[i].loss;
+        if (!isfinite(loss)) continue;
+        low = fmin(low, loss);
+        high = fmax(high, loss);
+    }
+    for (int64_t i = 0; i < l->n; i++) {
+        const double loss = fmin(fmax(l->result[i].loss, low), high);
+        y[i] = high > low ? (loss - low) / (high - low) : 0;
+    }
+}
+
+static void fill_row(const forest *t, int64_t trial, double *row)
+{
+    for (int a = 0; a < t->past.space->dim; a++)
+        row[a] = feature_of(t, a, t->past.trial[trial].conf[a]);
+}
+
+/* Adds trials in flight, that have no result of the level, to x[n][dim]. */
+static int add_flying(const forest *t, const weft_past_level *l, int n, double *x)
+{
+    char *known = WEFT_NEW(t->mem, char, t->past.n);
+    for (int64_t i = 0; i < l->n; i++) known[l->result[i].trial] = 1;
+    for (int64_t i = 0; i < t->past.n; i++)
+        if (!known[i] && t->past.trial[i].flying)
+            fill_row(t, i, x + (size_t)n++ * (size_t)t->past.space->dim);
+    return n;
+}
+
+static void grow(const forest *t, weft_trees *f, int n, const double *x, const double *y,
+                 uint64_t seed)
+{
+    const int dim = t->past.space->dim;
+    const weft_trees_rule rule = {.trees = (int)t->trees,
+                                  .tries = (int)fmax(1, ceil(t->features * dim - 1e-9)),
+                                  .leaf = (int)t->leaf};
+    weft_trees_grow(f, &rule, n, dim, t->levels, x, y, seed, t->mem);
+}
+
+static void learn(const forest *t, const weft_past_level *l, int64_t number, model *m)
+{
+    const size_t dim = (size_t)t->past.space->dim;
+    const uint64_t seed = weft_hash(&number, sizeof number, t->seed);
+    const int n = (int)l->n;
+    double *x = WEFT_NEW(t->mem, double, (size_t)t->past.n *dim);
+    double *y = WEFT_NEW(t->mem, double, 2 * t->past.n), *variance = y + t->past.n;
+    for (int i = 0; i < n; i++) fill_row(t, l->result[i].trial, x + (size_t)i * dim);
+    if (t->per_cost) {
+        for (int i = 0; i < n; i++) y[i] = log(fmax(l->result[i].seconds, 1e-100));
+        grow(t, &m->seconds, n, x, y, seed + 1);
+    }
+    scale_losses(l, y);
+    grow(t, &m->loss, n, x, y, seed);
+    const int all = t->liar == BELIEVER ? add_flying(t, l, n, x) : n;
+    if (all == n) return;
+    weft_trees_ask(&m->loss, all - n, x + (size_t)n * dim, y + n, variance);
+    grow(t, &m->loss, all, x, y, seed);
+}
+
+/* What points of the evolution strategy promise. */
+static void promise(void *own, int n, const double *gene, double *value)
+{
+    model *m = own;
+    const forest *t = m->own;
+    const int dim = t->past.space->dim;
+    for (int i = 0; i < n; i++)
+        for (int a = 0; a < dim; a++) {
+            const size_t at = (size_t)i * (size_t)dim + (size_t)a;
+            m->x[at] = seen_of(t, a, gene[at]);
+        }
+    weft_trees_ask(&m->loss, n, m->x, m->mean, m->variance);
+    for (int i = 0; i < n; i++)
+        value[i] = weft_gain_log((weft_gain)t->criterion, m->mean[i], sqrt(m->variance[i]),
+                                 0, m->t);
+    if (!t->per_cost) return;
+    weft_trees_ask(&m->seconds, n, m->x, m->cost, m->variance);
+    for (int i = 0; i < n; i++) value[i] -= m->cost[i];
+}
+
+/* The temperature of a proposal. */
+static double temperature(const forest *t, int64_t number)
+{
+    const double most = 22.36; /* exp(t^2 / 2) is finite */
+    double z[4];
+    const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
+    const double cooled =
+        weft_gain_cooled((weft_cooling)t->cooling, t->t, t->t_last,
+                         (double)(t->past.n - t->design), (double)t->steps);
+    weft_rng_normal(&r, z);
+    return fmin(cooled * exp(t->spread * z[0]), most);
+}
+
+/* ---- proposals ---------------------------------------------------------------------- */
+
+static int is_known(const forest *t, const double *conf)
+{
+    const int dim = t->past.space->dim;
+    for (int64_t i = 0; i < t->past.n; i++) {
+        int a = 0;
+        for (; a < dim; a++) {
+            const double b = t->past.trial[i].conf[a];
+            if (fabs(conf[a] - b) > 0 || isnan(conf[a]) != isnan(b)) break;
+        }
+        if (a == dim) return 1;
+    }
+    return 0;
+}
+
+static void propose_from(const forest *t, const weft_past_level *l, int64_t number,
+                         double *conf)
+{
+    const int dim = t->past.space->dim;
+    const size_t most = (size_t)fmax((double)t->children, (double)t->parents);
+    model m = {.own = t,
+               .t = temperature(t, number),
+               .x = WEFT_NEW(t->mem, double, most *(size_t)dim),
+               .mean = WEFT_NEW(t->mem, double, 3 * most)};
+    m.variance = m.mean + most;
+    m.cost = m.variance + most;
+    learn(t, l, number, &m);
+    const weft_mies search = {.dim = dim,
+                              .gene = t->gene,
+                              .levels = t->values,
+                              .parents = (int)t->parents,
+                              .children = (int)t->children,
+                              .generations = t->generations,
+                              .stall = t->stall,
+                              .seed = t->seed + 1,
+                              .key = (uint64_t)number,
+                              .value = promise,
+                              .own = &m};
+    double *best = WEFT_NEW(t->mem, double, dim);
+    weft_mies_run(&search, best, t->mem);
+    for (int a = 0; a < dim; a++) conf[a] = value_of(t, a, best[a]);
+    if (is_known(t, conf)) weft_space_get(t->past.space, number, conf);
+}
+
+static void forest_propose(void *self, int64_t number, double *conf)
+{
+    const forest *t = self;
+    const weft_space *sp = t->past.space;
+    const weft_past_level *l = weft_past_highest(&t->past, t->design);
+    const size_t mark = weft_arena_mark(t->mem);
+    if (sp->dim > 0 && t->past.n < t->design)
+        propose_design(t, t->past.n, conf);
+    else if (sp->dim > 0 && l)
+        propose_from(t, l, number, conf);
+    else
+        weft_space_get(sp, number, conf);
+    weft_arena_reset(t->mem, mark);
+}
+
+extern const weft_sampler weft_sampler_forest;
+const weft_sampler weft_sampler_forest = {
+    .kind = {.name = "forest",
+             .about =
+                 "random forest and evolution strategy: MiP-EGO, for spaces of all kinds",
+             .size = sizeof(forest),
+             .opts = forest_opts,
+             .when = forest_when},
+    .setup = forest_setup,
+    .propose = forest_propose,
+    .told = forest_told,
+    .pending = forest_pending,
+};

@@ -1,0 +1,199 @@
+/* Mixed-integer evolution strategy; see mies.h. Every individual has its own step size for
+ * each number and integer and one rate for its categories, which are inherited and mutated
+ * before what they are for. Called by forest.c. */
+#include "mies.h"
+
+#include <math.h>
+#include <string.h>
+
+/* x[dim], step[dim] of numbers and integers, rate of categories. */
+typedef struct individual {
+    double *x, *step;
+    double rate, value;
+} individual;
+
+typedef struct strategy {
+    const weft_mies *m;
+    int count[3];       /* axes of each gene */
+    individual *parent; /* [parents] */
+    individual *child;  /* [children] */
+    double *points;     /* [children][dim] */
+    double *values;     /* [children] */
+} strategy;
+
+double weft_mies_reflect(double x, double lo, double hi)
+{
+    if (!(hi > lo)) return lo;
+    double y = fmod(fabs((x - lo) / (hi - lo)), 2);
+    if (y > 1) y = 2 - y;
+    return lo + y * (hi - lo);
+}
+
+double weft_mies_step(double q, double unit, double other)
+{
+    const double psi = 1 - q / (1 + sqrt(1 + q * q)), scale = log1p(-psi);
+    if (!(psi < 1)) return 0;
+    return floor(log1p(-unit) / scale) - floor(log1p(-other) / scale);
+}
+
+static weft_rng4 random_at(const weft_mies *m, int64_t generation, int i, int a)
+{
+    return weft_rng_at(m->seed, WEFT_RNG_TUNER, m->key, (uint64_t)generation,
+                       (uint64_t)i * (uint64_t)(m->dim + 2) + (uint64_t)a);
+}
+
+static double first_step(const weft_mies *m, int a)
+{
+    const double share = 0.05; /* of the range */
+    if (m->gene[a] == WEFT_GENE_REAL) return share;
+    return fmax(1, share * (m->levels[a] - 1));
+}
+
+static double draw_level(int levels, double unit)
+{
+    return fmin(floor(unit * levels), levels - 1);
+}
+
+/* ---- populations -------------------------------------------------------------------- */
+
+static individual *individuals(int n, int dim, weft_arena *tmp)
+{
+    individual *all = WEFT_NEW(tmp, individual, n);
+    for (int i = 0; i < n; i++)
+        all[i] = (individual){.x = WEFT_NEW(tmp, double, dim),
+                              .step = WEFT_NEW(tmp, double, dim)};
+    return all;
+}
+
+/* At random, all over the space. */
+static void be_born(const strategy *s, int64_t generation, int i, individual *it)
+{
+    const weft_mies *m = s->m;
+    it->rate = s->count[WEFT_GENE_LEVEL] > 0 ? 1. / s->count[WEFT_GENE_LEVEL] : 0;
+    for (int a = 0; a < m->dim; a++) {
+        const weft_rng4 r = random_at(m, generation, i, a);
+        const double unit = weft_rng_unit(r.v[0]);
+        it->x[a] = m->gene[a] == WEFT_GENE_REAL ? unit : draw_level(m->levels[a], unit);
+        it->step[a] = first_step(m, a);
+    }
+}
+
+/* Step sizes sigma exp(tau N + tau' N_i), tau = 1 / sqrt(2 n), tau' = 1 / sqrt(2 sqrt n);
+ * of one axis alone exp(tau N). */
+static double grown(double step, int n, double all, double own)
+{
+    const double tau = 1 / sqrt(2. * n), local = 1 / sqrt(2 * sqrt(n));
+    return step * exp(n > 1 ? tau * all + local * own : tau * all);
+}
+
+static void mutate_axis(const strategy *s, int a, const double all[2], const weft_rng4 *r,
+                        individual *it)
+{
+    const weft_mies *m = s->m;
+    const int n = s->count[m->gene[a]];
+    double z[4];
+    if (m->gene[a] == WEFT_GENE_LEVEL) {
+        if (weft_rng_unit(r->v[1]) < it->rate)
+            it->x[a] = draw_level(m->levels[a], weft_rng_unit(r->v[2]));
+        return;
+    }
+    weft_rng_normal(r, z);
+    it->step[a] = grown(it->step[a], n, all[m->gene[a]], z[0]);
+    if (m->gene[a] == WEFT_GENE_REAL) {
+        it->step[a] = fmin(it->step[a], 1);
+        it->x[a] = weft_mies_reflect(it->x[a] + it->step[a] * z[1], 0, 1);
+        return;
+    }
+    it->step[a] = fmin(fmax(it->step[a], 1), m->levels[a]);
+    const double by =
+        weft_mies_step(it->step[a] / n, weft_rng_unit(r->v[2]), weft_rng_unit(r->v[3]));
+    const double to = weft_mies_reflect(it->x[a] + by, -0.5, m->levels[a] - 0.5);
+    it->x[a] = fmin(fmax(floor(to + 0.5), 0), m->levels[a] - 1);
+}
+
+/* A child of two parents: each value of the one or the other, strategies their mean. */
+static void beget(const strategy *s, int64_t generation, int i, individual *it)
+{
+    const weft_mies *m = s->m;
+    const weft_rng4 of = random_at(m, generation, i, m->dim);
+    const weft_rng4 r = random_at(m, generation, i, m->dim + 1);
+    const individual *one = &s->parent[(int)(weft_rng_unit(of.v[0]) * m->parents)];
+    const individual *two = &s->parent[(int)(weft_rng_unit(of.v[1]) * m->parents)];
+    const int n = s->count[WEFT_GENE_LEVEL];
+    double all[4];
+    weft_rng_normal(&r, all);
+    it->rate = (one->rate + two->rate) / 2;
+    if (n > 0) {
+        const double p = it->rate;
+        it->rate = 1 / (1 + (1 - p) / p * exp(-all[2] / sqrt(2. * n)));
+        it->rate = fmin(fmax(it->rate, 1. / (3 * n)), 0.5);
+    }
+    for (int a = 0; a < m->dim; a++) {
+        const weft_rng4 own = random_at(m, generation, i, a);
+        /* the last bit of a word is not used by weft_rng_unit */
+        it->x[a] = own.v[0] & 1 ? two->x[a] : one->x[a];
+        it->step[a] = (one->step[a] + two->step[a]) / 2;
+        mutate_axis(s, a, all, &own, it);
+    }
+}
+
+static void judge(strategy *s, int n, individual *all)
+{
+    const size_t dim = (size_t)s->m->dim;
+    for (int i = 0; i < n; i++)
+        memcpy(s->points + (size_t)i * dim, all[i].x, dim * sizeof *s->points);
+    s->m->value(s->m->own, n, s->points, s->values);
+    for (int i = 0; i < n; i++) all[i].value = s->values[i];
+}
+
+/* Brings the `keep` best of n to the front, the first of equals first. */
+static void select_best(int n, int keep, individual *all)
+{
+    for (int i = 0; i < keep && i < n; i++) {
+        int best = i;
+        for (int j = i + 1; j < n; j++)
+            if (all[j].value > all[best].value) best = j;
+        const individual it = all[best];
+        for (int j = best; j > i; j--) all[j] = all[j - 1];
+        all[i] = it;
+    }
+}
+
+/* ---- run ---------------------------------------------------------------------------- */
+
+static void keep_best(const weft_mies *m, const individual *it, double *value, double *best)
+{
+    if (!(it->value > *value)) return;
+    *value = it->value;
+    memcpy(best, it->x, (size_t)m->dim * sizeof *best);
+}
+
+double weft_mies_run(const weft_mies *m, double *best, weft_arena *tmp)
+{
+    const size_t mark = weft_arena_mark(tmp);
+    const int most = m->children > m->parents ? m->children : m->parents;
+    strategy s = {.m = m,
+                  .parent = individuals(most, m->dim, tmp),
+                  .child = individuals(most, m->dim, tmp),
+                  .points = WEFT_NEW(tmp, double, (size_t)most *(size_t)m->dim),
+                  .values = WEFT_NEW(tmp, double, most)};
+    double value = -INFINITY, own = -INFINITY;
+    int64_t since = 0;
+    for (int a = 0; a < m->dim; a++) s.count[m->gene[a]]++;
+    for (int64_t g = 0; g < m->generations; g++) {
+        const int anew = g == 0 || (m->stall > 0 && since >= m->stall);
+        const int n = anew ? m->parents : m->children;
+        for (int i = 0; i < n; i++) (anew ? be_born : beget)(&s, g, i, &s.child[i]);
+        judge(&s, n, s.child);
+        select_best(n, m->parents, s.child);
+        if (g == 0) memcpy(best, s.child[0].x, (size_t)m->dim * sizeof *best);
+        keep_best(m, &s.child[0], &value, best);
+        since = anew || s.child[0].value > own ? 0 : since + 1;
+        own = anew ? s.child[0].value : fmax(own, s.child[0].value);
+        individual *swap = s.parent;
+        s.parent = s.child;
+        s.child = swap;
+    }
+    weft_arena_reset(tmp, mark);
+    return value;
+}

@@ -1,0 +1,354 @@
+/* Random forests, the evolution strategy, criteria of improvement, and the sampler that is
+ * made of them. RUN: np=1 */
+#include "../src/sampler/gain.h"
+#include "../src/sampler/mies.h"
+#include "../src/sampler/trees.h"
+#include "functions.h"
+#include "tap.h"
+
+static double unit_at(uint64_t i, int word)
+{
+    return weft_rng_unit(weft_rng_at(11, WEFT_RNG_TEST, i, 0, 0).v[word]);
+}
+
+/* ---- criteria ---------------------------------------------------------------------- */
+
+static void test_gain(void)
+{
+    /* mean sd best t PI EI MGFI */
+    static const double rows[5][7] = {{.2, .1, 0, 2, .02275013, .00084907, .00332537},
+                                      {.5, .3, 0, 1, .04779035, .00594797, .02004090},
+                                      {0, 1, 0, 1, .5, .39894228, .51030138},
+                                      {-.1, .05, 0, .5, .97724987, .10042454, .62415645},
+                                      {.2, .1, 0, 5, .02275013, .00084907, .00018765}};
+    static const weft_gain what[3] = {WEFT_GAIN_PI, WEFT_GAIN_EI, WEFT_GAIN_MGFI};
+    double off = 0;
+    for (int i = 0; i < 5; i++)
+        for (int c = 0; c < 3; c++) {
+            const double *r = rows[i];
+            const double found = exp(weft_gain_log(what[c], r[0], r[1], r[2], r[3]));
+            off = worse(off, fabs(found - r[4 + c]));
+        }
+    is_near(off, 0, 1e-8, "PI, EI and MGFI");
+    ok(weft_gain_log(WEFT_GAIN_EI, -1, 0, 0, 1) < -1e300, "no deviation, no gain");
+    const double near = weft_gain_log(WEFT_GAIN_PI, 1, 1 / 29.999, 0, 1);
+    const double far = weft_gain_log(WEFT_GAIN_PI, 1, 1 / 30.001, 0, 1);
+    is_near(near - far, 30 * .002, 1e-3, "far tails go on as near ones");
+    is_near(weft_gain_cooled(WEFT_COOLS_EXPONENTIALLY, 2, .1, 1, 995) / 2,
+            0.996993741666917, 1e-12, "exponential cooling");
+    is_near(2 - weft_gain_cooled(WEFT_COOLS_LINEARLY, 2, .1, 1, 995), 0.00190954773869,
+            1e-12, "linear cooling");
+    is_near(weft_gain_cooled(WEFT_COOLS_LOGARITHMICALLY, 2, .1, 0, 995),
+            .1 * log(996) / log(2), 1e-12, "logarithmic cooling");
+    is_near(weft_gain_cooled(WEFT_COOLS_EXPONENTIALLY, 2, .1, 2000, 995), .1, 1e-12,
+            "it ends at the last temperature");
+}
+
+/* ---- evolution strategy ------------------------------------------------------------ */
+
+static void test_steps(void)
+{
+    static const double x[4] = {-3, 12, 23, -14}, folded[4] = {3, 8, 3, 6};
+    double off = 0;
+    for (int i = 0; i < 4; i++)
+        off = worse(off, fabs(weft_mies_reflect(x[i], 0, 10) - folded[i]));
+    is_near(off, 0, 1e-12, "what leaves the range is folded back");
+    static const double q[3] = {1, .25, 2}, still[3] = {.414214, .780776, .236068};
+    enum { DRAWS = 100000 };
+    for (int i = 0; i < 3; i++) {
+        double size = 0, zero = 0, mean = 0;
+        for (uint64_t j = 0; j < DRAWS; j++) {
+            const double step = weft_mies_step(q[i], unit_at(j, 0), unit_at(j, 1));
+            size += fabs(step) / DRAWS;
+            mean += step / DRAWS;
+            zero += !(fabs(step) > 0) ? 1. / DRAWS : 0;
+        }
+        is_near(size, q[i], .02 * q[i] + .004, "steps of integers have mean size %g", q[i]);
+        is_near(zero, still[i], .007, "and so often none");
+        is_near(mean, 0, .03, "and no side");
+    }
+}
+
+/* The best is .3, 17, level 2 of five, level 0 of three; a lower hill lies elsewhere. */
+static void hills(void *own, int m, const double *x, double *value)
+{
+    (void)own;
+    for (int i = 0; i < m; i++) {
+        const double *v = x + 4 * i;
+        const double near = (v[0] - .3) * (v[0] - .3) + 1e-3 * (v[1] - 17) * (v[1] - 17) +
+                            (fabs(v[2] - 2) > 0) * .3 + (v[3] > 0) * .2;
+        const double trap = .1 + 10 * (v[0] - .8) * (v[0] - .8) + (fabs(v[2] - 4) > 0);
+        value[i] = -fmin(near, trap);
+    }
+}
+
+static void test_mies(weft_arena *mem)
+{
+    static const weft_gene gene[4] = {WEFT_GENE_REAL, WEFT_GENE_WHOLE, WEFT_GENE_LEVEL,
+                                      WEFT_GENE_LEVEL};
+    static const int levels[4] = {0, 100, 5, 3};
+    int found = 0, again = 1;
+    for (uint64_t key = 0; key < 20; key++) {
+        const weft_mies m = {4, gene, levels, 4, 10, 500, 50, 1, key, hills, NULL};
+        double best[4], other[4];
+        found += weft_mies_run(&m, best, mem) > -1e-3;
+        weft_mies_run(&m, other, mem);
+        again &= memcmp(best, other, sizeof best) == 0;
+    }
+    ok(found >= 18, "the evolution strategy finds the highest hill: %d of 20", found);
+    ok(again, "and does so again");
+}
+
+/* ---- trees ------------------------------------------------------------------------- */
+
+static void test_variance(void)
+{
+    static const int levels[1] = {0};
+    int start[4] = {0, 1, 2, 3}, depth[3] = {0};
+    double value[3] = {.2, .3, .7}, mean, variance;
+    const double x = 0;
+    weft_tree_node node[3] = {{.child = 0}, {.child = 1}, {.child = 2}};
+    const weft_trees f = {1, 3, levels, start, depth, node, value};
+    weft_trees_ask(&f, 1, &x, &mean, &variance);
+    is_near(mean, .4, 1e-15, "mean of trees");
+    is_near(variance, .07, 1e-15, "their sample variance");
+}
+
+enum { POINTS = 600, LEARNT = 300, DIM = 10 };
+
+/* Friedman's first function on points of Kronecker's sequences. */
+static void fill(double *x, double *y)
+{
+    static const int prime[DIM] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29};
+    const double pi = 3.14159265358979323846;
+    for (int i = 0; i < POINTS; i++) {
+        double *v = x + i * DIM;
+        for (int a = 0; a < DIM; a++) v[a] = fmod((i + 1) * sqrt(prime[a]), 1);
+        y[i] = 10 * sin(pi * v[0] * v[1]) + 20 * (v[2] - .5) * (v[2] - .5) + 10 * v[3] +
+               5 * v[4];
+    }
+}
+
+static void test_regression(weft_arena *mem)
+{
+    static const int levels[DIM] = {0};
+    const double gold_error = 5.5195, gold_spread = 7.4901; /* tests/gold/trees.py */
+    double *x = WEFT_NEW(mem, double, POINTS *DIM), *y = WEFT_NEW(mem, double, POINTS);
+    double *mean = WEFT_NEW(mem, double, 2 * POINTS), *variance = mean + POINTS;
+    double error = 0, spread = 0, sum = 0;
+    weft_trees f = {0}, few;
+    fill(x, y);
+    const weft_trees_rule rule = {110, 9, 2}, short_rule = {20, 9, 2};
+    const int m = POINTS - LEARNT;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        weft_trees_grow(&f, &rule, LEARNT, DIM, levels, x, y, seed, mem);
+        weft_trees_ask(&f, m, x + LEARNT * DIM, mean, variance);
+        for (int i = 0; i < m; i++) {
+            const double off = mean[i] - y[LEARNT + i];
+            error += off * off / m / 5;
+            spread += variance[i] / m / 5;
+        }
+    }
+    is_near(error / gold_error, 1, .07, "the error is that of scikit-learn's forest");
+    is_near(spread / gold_spread, 1, .07, "and so is the variance of its trees");
+    weft_trees_grow(&few, &short_rule, LEARNT, DIM, levels, x, y, 4, mem);
+    int same = 1;
+    for (int t = 0; t < short_rule.trees; t++)
+        for (int i = 0; i < POINTS; i++)
+            same &= !(fabs(weft_tree_ask(&f, t, x + i * DIM) -
+                           weft_tree_ask(&few, t, x + i * DIM)) > 0);
+    ok(same, "a tree does not depend on how many there are");
+    for (int t = 0; t < f.ntree; t++)
+        sum += weft_tree_ask(&f, t, x + LEARNT * DIM) / f.ntree;
+    is_near(sum, mean[0], 1e-12, "points side by side are told what each is told alone");
+}
+
+/* Levels 1, 2 and 4 of six are high. */
+static void test_category(weft_arena *mem)
+{
+    enum { N = 300 };
+    static const int levels[2] = {0, 6};
+    const weft_trees_rule rule = {20, 2, 2};
+    double x[2 * N], y[N];
+    for (int i = 0; i < N; i++) {
+        const int level = i % 6;
+        x[2 * i] = unit_at((uint64_t)i, 2);
+        x[2 * i + 1] = level;
+        y[i] = (level == 1 || level == 2 || level == 4) + .1 * unit_at((uint64_t)i, 3);
+    }
+    weft_trees f;
+    weft_trees_grow(&f, &rule, N, 2, levels, x, y, 1, mem);
+    int found = 0;
+    for (int t = 0; t < rule.trees; t++) {
+        const weft_tree_node *root = &f.node[f.start[t]];
+        found += root->feature == 1 && root->cut.left == (1 << 0 | 1 << 3 | 1 << 5);
+    }
+    ok(found == rule.trees, "levels of a category are split by their means");
+    const double one[2] = {.5, 0}, flat[3] = {1, 1, 1};
+    double mean, variance;
+    weft_trees_grow(&f, &rule, 3, 2, levels, x, flat, 1, mem);
+    weft_trees_ask(&f, 1, one, &mean, &variance);
+    ok(fabs(mean - 1) < 1e-15 && variance < 1e-30, "equal values give no tree");
+}
+
+/* ---- sampler ----------------------------------------------------------------------- */
+
+enum { RUNS = 10, TRIALS = 100 };
+
+static void regrets(const char *name, const char *options, double *last, weft_arena *mem)
+{
+    double regret[TRIALS];
+    for (int s = 0; s < RUNS; s++) {
+        quest_play(function_named(name), options, TRIALS, 1, 1000 + (uint64_t)s, regret,
+                   NULL, mem);
+        last[s] = regret[TRIALS - 1];
+    }
+}
+
+/* Upper quartiles of 10 runs of another program of the same method: the median is to be
+ * below 1.5 of it. */
+static const struct {
+    const char *name, *criterion;
+    double quartile;
+} bounds[] = {{"branin", "ei", .108},   {"branin", "mgfi", .097},
+              {"hartmann6", "ei", .73}, {"hartmann6", "mgfi", .32},
+              {"text", "ei", .0005},    {"text", "mgfi", .0005}};
+
+static void test_regrets(weft_arena *mem)
+{
+    for (int i = 0; i < 6; i++) {
+        const char *options = weft_arena_text(mem,
+                                              "[run]\nsampler = forest\n[forest]\ntrees = "
+                                              "60\ngenerations = 40\ncriterion = %s\n",
+                                              bounds[i].criterion);
+        double own[RUNS];
+        regrets(bounds[i].name, options, own, mem);
+        const double median = quantile(RUNS, own, .5), most = 1.5 * bounds[i].quartile;
+        ok(median < most, "%s by %s: regret %.3g below %.3g", bounds[i].name,
+           bounds[i].criterion, median, most);
+    }
+}
+
+static const char quick[] =
+    "[run]\nsampler = forest\n[forest]\ndesign = 5\ntrees = 10\ngenerations = 20\n";
+
+/* Of five equal parts of each axis every one once, of three levels each once or twice. */
+static void test_design(weft_arena *mem)
+{
+    double regret[TRIALS], conf[4 * TRIALS];
+    const function f = {"", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n",
+                        branin, 0, 0};
+    int part[4][5] = {{0}}, good = 1;
+    quest_play(&f, quick, 6, 1, 3, regret, conf, mem);
+    for (int i = 0; i < 5; i++) {
+        const double *v = conf + 4 * i;
+        part[0][(int)(v[0] * 5)]++;
+        part[1][(int)(log10(v[1]) * .999999999)]++;
+        part[2][(int)v[2] - 1]++;
+        part[3][(int)v[3]]++;
+    }
+    for (int i = 0; i < 5; i++)
+        good &= part[0][i] == 1 && part[1][i] == 1 && part[2][i] == 1 &&
+                (i > 2 || part[3][i] == 1 || part[3][i] == 2);
+    ok(good, "the design is a Latin hypercube");
+}
+
+static double diverged(const double *v)
+{
+    return v[1] > .5 ? INFINITY : v[1];
+}
+
+static void test_edges(weft_arena *mem)
+{
+    const function f = {"",
+                        "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\n"
+                        "i1 = log 1 .. 1000\nx2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
+                        diverged, 0, 0};
+    double regret[40], conf[40 * 6];
+    int inside = 1, alike = 0;
+    for (int all = 0; all < 2; all++) {
+        const char *options =
+            weft_arena_text(mem, "%scriterion = %s\nper_cost = yes\nliar = %s\n", quick,
+                            all ? "pi" : "ei", all ? "off" : "believer");
+        quest_play(&f, options, 40, 4, 1, regret, conf, mem);
+        for (int i = 0; i < 40; i++) {
+            const double *v = conf + 6 * i; /* x0 x1 x2 i0 i1 d */
+            inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
+                      v[2] <= .4 && v[3] >= 3 && v[3] <= 3 && v[4] >= 1 && v[4] <= 1000;
+            for (int j = 0; j < i / 4 * 4; j++)
+                alike += memcmp(v, conf + 6 * j, 6 * sizeof *v) == 0;
+        }
+    }
+    ok(inside, "axes of one value, and trials that diverge");
+    ok(alike == 0, "no configuration is told twice where there are enough");
+}
+
+/* Half the space takes ten times as long for the same losses. */
+static void test_per_cost(weft_arena *mem)
+{
+    double share[2];
+    for (int per = 0; per < 2; per++) {
+        quest q;
+        weft_job job;
+        double dear = 0;
+        const char *options = weft_arena_text(
+            mem, "%sdesign = 10\nspread = 0\nper_cost = %s\n",
+            "[run]\nsampler = forest\n[forest]\ntrees = 30\ngenerations = 50\n",
+            per ? "yes" : "no");
+        weft_check(quest_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 60, 1, mem) == 0,
+                   "%s", weft_error());
+        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+            const double *v = job.mix.conf, x = fabs(v[0] - .5) - .25, y = v[1] - .7;
+            dear += job.trial >= 10 && v[0] > .5;
+            quest_tell(&q, &job, x * x + y * y, v[0] > .5 ? 10 : 1);
+        }
+        share[per] = dear / 50;
+    }
+    ok(share[1] < .5 * share[0], "per cost the cheap half is preferred: %.2g, not %.2g",
+       share[1], share[0]);
+}
+
+/* As many axes as of text CNNs. */
+static double many(const double *v)
+{
+    double sum = 0;
+    for (int j = 0; j < 8; j++) sum += (v[j] - .1 * j) * (v[j] - .1 * j);
+    for (int j = 8; j < 11; j++) sum += 1e-4 * (v[j] - 40) * (v[j] - 40);
+    return sum + (v[11] > 0) * .1 + (v[12] > 0) * .1 + (v[13] < 1) * .1 + .1 * v[14];
+}
+
+static void test_cost(weft_arena *mem)
+{
+    enum { MANY = 100 };
+    const int slack = 10; /* of a machine that does other things, too */
+    const function f = {"",
+                        "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\n"
+                        "x5 = 0 .. 1\nx6 = 0 .. 1\nx7 = 0 .. 1\ni0 = 1 .. 100\n"
+                        "i1 = 1 .. 100\ni2 = 1 .. 15\na = p | q | r\nb = p | q\nc = p | q\n"
+                        "d = p | q | r | s\n",
+                        many, 0, 0};
+    double *regret = WEFT_NEW(mem, double, MANY);
+    const double start = weft_now();
+    quest_play(&f, "[run]\nsampler = forest\n", MANY, 1, 1, regret, NULL, mem);
+    const double seconds = weft_now() - start;
+    ok(seconds < .06 * MANY * slack, "%d proposals on fifteen axes take %.3g s", MANY,
+       seconds);
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_gain();
+    test_steps();
+    test_mies(mem);
+    test_variance();
+    test_regression(mem);
+    test_category(mem);
+    test_regrets(mem);
+    test_design(mem);
+    test_edges(mem);
+    test_per_cost(mem);
+    test_cost(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
