@@ -168,16 +168,30 @@ static weft_status begin(job_run *f)
     return WEFT_OK;
 }
 
+enum { SHOWN = 64 }; /* jobs that a task is shown at once, at most */
+
+/* Puts a job among those shown, job[1 .. n-1], the first by id; returns how many there are.
+ */
+static int show(const weft_job *next, const weft_job **job, int n)
+{
+    int at = n;
+    while (at > 1 && job[at - 1]->id > next->id) at--;
+    if (at == SHOWN) return n;
+    n += n < SHOWN;
+    memmove(job + at + 1, job + at, (size_t)(n - at - 1) * sizeof *job);
+    job[at] = next;
+    return n;
+}
+
 /* Shows the task which jobs wait beside this one. One team has the same in line on all its
- * ranks; of several, each may do any. Collective over team. */
+ * ranks, in whatever order; of several, each may do any. Collective over team. */
 static void look_ahead(const weft_sched *s, const weft_job_record *e)
 {
-    enum { MOST = 64 };
     const weft_flight_heap *line = &s->flights.deals;
-    const weft_job *job[MOST] = {&e->job};
+    const weft_job *job[SHOWN] = {&e->job};
     int n = 1;
     if (!s->task->ahead || s->teams > 1) return;
-    for (int64_t i = 0; i < line->n && n < MOST; i++) job[n++] = &line->item[i]->event.job;
+    for (int64_t i = 0; i < line->n; i++) n = show(&line->item[i]->event.job, job, n);
     s->task->ahead(s->task_self, n, job);
 }
 
