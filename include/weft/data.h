@@ -89,6 +89,13 @@ weft_likeness weft_data_likeness(const weft_data *d);
 WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like,
                                          const char *whose);
 
+/* Where a client's samples are, and how many. */
+typedef struct weft_client {
+    int64_t c, first;          /* its number; its first row or symbol in a file */
+    int64_t count[WEFT_NPART]; /* samples */
+} weft_client;
+/* That of client c, 0 <= c < n. Local. Cost O(1). */
+weft_client weft_client_find(const weft_clients *f, int64_t c);
 /* Number of samples of a part of client c, 0 <= c < n. Local. Cost O(1). */
 int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
 /* Those samples, where they lie in the mapped file, which ranks of a node share, or in mem;
@@ -96,10 +103,14 @@ int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
  * or label cannot be. Local. Cost O(1) for reals, O(samples) for bytes. */
 WEFT_CHECKED weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
                                          weft_samples *out, weft_arena *mem);
-/* Ask for what will be read soon: how many samples clients have, client[n]; the first
- * samples of one. Local. */
+/* The same of a client that was found. */
+WEFT_CHECKED weft_status weft_client_take(const weft_clients *f, const weft_client *at,
+                                          weft_part part, weft_samples *out,
+                                          weft_arena *mem);
+/* Ask for what will be read soon: where clients are, client[n]; the first samples of one.
+ * Local. */
 void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client);
-void weft_client_fetch_rows(const weft_clients *f, int64_t c);
+void weft_client_fetch_rows(const weft_clients *f, const weft_client *at);
 /* EFILE where samples that were given could not be read after all: their file was cut short
  * while it was in use. To be asked before results of them are used. Local. */
 WEFT_CHECKED weft_status weft_client_sound(const weft_clients *f);

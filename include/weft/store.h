@@ -122,6 +122,7 @@ typedef struct weft_h5map {
     weft_h5type type;
     size_t row;          /* bytes */
     int64_t per;         /* rows of a piece, which lies in one place */
+    int shift;           /* per = 2^shift; -1: it is no power of two */
     const char **at;     /* [pieces] NULL: not seen yet */
     int seen;            /* 1: in the mapped file; 0: pieces are read, and kept */
     weft_h5_check check; /* NULL: none */
@@ -140,10 +141,16 @@ WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char 
  * Cost O(1) where pieces were used before. */
 WEFT_CHECKED weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
                                           const void **rows, weft_arena *mem);
+/* The piece that a row is in. Local. */
+static inline int64_t weft_h5_map_piece(const weft_h5map *m, int64_t row)
+{
+    return m->shift >= 0 ? row >> m->shift : row / m->per;
+}
 /* A row that weft_h5_map_rows has given before. Local. */
 static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
 {
-    return m->at[row / m->per] + (size_t)(row % m->per) * m->row;
+    const int64_t piece = weft_h5_map_piece(m, row);
+    return m->at[piece] + (size_t)(row - piece * m->per) * m->row;
 }
 void weft_h5_map_close(weft_h5map *m);
 /* Bytes of mapped files that are in this process's memory, shared with the other ranks of

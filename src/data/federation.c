@@ -32,17 +32,12 @@ static const int32_t *counts_of(const weft_clients *f, int64_t c)
     return weft_h5_map_row(&f->own->part, c);
 }
 
-static int64_t file_count(const weft_clients *f, int64_t c, weft_part part)
-{
-    return counts_of(f, c)[part];
-}
-
-static int64_t place_of(const weft_clients *f, int64_t c, weft_part part)
+static weft_client file_find(const weft_clients *f, int64_t c)
 {
     const int32_t *own = counts_of(f, c);
-    int64_t count[WEFT_NPART];
-    for (int i = 0; i < WEFT_NPART; i++) count[i] = own[i];
-    return weft_client_place(count, (int)part, f->gap);
+    weft_client at = {.c = c, .first = first_of(f, c)};
+    for (int i = 0; i < WEFT_NPART; i++) at.count[i] = own[i];
+    return at;
 }
 
 /* Reals must be numbers. */
@@ -89,39 +84,51 @@ static weft_status take_x(const weft_clients *f, int64_t row, int64_t n, const f
     return WEFT_OK;
 }
 
-static weft_status file_get(const weft_clients *f, int64_t c, weft_part part,
-                            weft_samples *out, weft_arena *mem)
+static weft_status file_take(const weft_clients *f, const weft_client *at, weft_part part,
+                             weft_samples *out, weft_arena *mem)
 {
     const weft_federation *own = f->own;
-    const int64_t n = file_count(f, c, part), at = place_of(f, c, part);
+    const int64_t n = at->count[part],
+                  skip = weft_client_place(at->count, (int)part, f->gap);
     *out = (weft_samples){.n = n};
     if (own->text != NULL) {
-        out->text = own->text + first_of(f, c) + at * f->stride;
+        out->text = own->text + at->first + skip * f->stride;
         return WEFT_OK;
     }
-    const int64_t row = first_of(f, c) + at;
     const void *label;
-    TRY(take_x(f, row, n, &out->x, mem));
-    TRY(weft_h5_map_rows(&own->label, row, n, &label, mem));
+    TRY(take_x(f, at->first + skip, n, &out->x, mem));
+    TRY(weft_h5_map_rows(&own->label, at->first + skip, n, &label, mem));
     out->label = label;
     return WEFT_OK;
 }
 
+weft_client weft_client_find(const weft_clients *f, int64_t c)
+{
+    return f->own->find(f, c);
+}
+
 int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part)
 {
-    return f->own->count(f, c, part);
+    return f->own->find(f, c).count[part];
+}
+
+weft_status weft_client_take(const weft_clients *f, const weft_client *at, weft_part part,
+                             weft_samples *out, weft_arena *mem)
+{
+    TRY(f->own->take(f, at, part, out, mem));
+    if (out->label && f->own->class_of)
+        out->label = weft_match_labels(out->label, out->n, f->own->class_of, mem);
+    if (out->x && f->own->column_of)
+        out->x = weft_match_columns(out->x, out->n, f->d, f->own->column_of, mem);
+    return WEFT_OK;
 }
 
 weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
                             weft_samples *out, weft_arena *mem)
 {
     weft_check(c >= 0 && c < f->n, "client %lld of %lld", (long long)c, (long long)f->n);
-    TRY(f->own->get(f, c, part, out, mem));
-    if (out->label && f->own->class_of)
-        out->label = weft_match_labels(out->label, out->n, f->own->class_of, mem);
-    if (out->x && f->own->column_of)
-        out->x = weft_match_columns(out->x, out->n, f->d, f->own->column_of, mem);
-    return WEFT_OK;
+    const weft_client at = f->own->find(f, c);
+    return weft_client_take(f, &at, part, out, mem);
 }
 
 void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client)
@@ -132,13 +139,14 @@ void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client)
     }
 }
 
-void weft_client_fetch_rows(const weft_clients *f, int64_t c)
+void weft_client_fetch_rows(const weft_clients *f, const weft_client *at)
 {
     enum { LINE = 64, MOST_LINES = 16 }; /* the hardware sees what comes behind */
     const weft_federation *own = f->own;
     if (own->generator || own->text) return;
-    const int64_t row = first_of(f, c), n = first_of(f, c + 1) - row;
-    if (n == 0 || !own->x.at[row / own->x.per] || !own->label.at[row / own->label.per])
+    const int64_t n = at->count[WEFT_TRAIN] + at->count[WEFT_VALID], row = at->first;
+    if (n == 0 || !own->x.at[weft_h5_map_piece(&own->x, row)] ||
+        !own->label.at[weft_h5_map_piece(&own->label, row)])
         return;
     const char *x = weft_h5_map_row(&own->x, row);
     const size_t bytes = (size_t)n * own->x.row;
@@ -301,7 +309,7 @@ weft_status weft_federation_open(weft_data *d)
 {
     weft_clients *f = WEFT_NEW(d->mem, weft_clients, 1);
     f->own = WEFT_NEW(d->mem, weft_federation, 1);
-    *f->own = (weft_federation){.count = file_count, .get = file_get, .data = d};
+    *f->own = (weft_federation){.find = file_find, .take = file_take, .data = d};
     const weft_h5set none = {.set = -1, .space = -1};
     f->own->name = f->own->first.set = f->own->part.set = none;
     f->own->x.set = f->own->label.set = none;

@@ -5,11 +5,11 @@
 #include "weft/data.h"
 
 /* Where clients come from: a packed file, or a generator. The functions are those of
- * weft_client_count and weft_client_get. */
+ * weft_client_find and weft_client_take. */
 typedef struct weft_federation {
-    int64_t (*count)(const weft_clients *f, int64_t c, weft_part part);
-    WEFT_CHECKED weft_status (*get)(const weft_clients *f, int64_t c, weft_part part,
-                                    weft_samples *out, weft_arena *mem);
+    weft_client (*find)(const weft_clients *f, int64_t c);
+    WEFT_CHECKED weft_status (*take)(const weft_clients *f, const weft_client *at,
+                                     weft_part part, weft_samples *out, weft_arena *mem);
     const weft_data *data;
     const weft_generator *generator; /* NULL: a packed file holds the samples */
     /* of a packed file */

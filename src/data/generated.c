@@ -10,23 +10,23 @@ static const char *total_name(weft_arena *mem, int part)
     return weft_arena_text(mem, "%s_samples", weft_part_name[part]);
 }
 
-static int64_t generated_count(const weft_clients *f, int64_t c, weft_part part)
+static weft_client generated_find(const weft_clients *f, int64_t c)
 {
-    int64_t count[WEFT_NPART];
-    weft_generator_count(f->own->generator, c, count);
-    return count[part];
+    weft_client at = {.c = c};
+    weft_generator_count(f->own->generator, c, at.count);
+    return at;
 }
 
-static weft_status generated_get(const weft_clients *f, int64_t c, weft_part part,
-                                 weft_samples *out, weft_arena *mem)
+static weft_status generated_take(const weft_clients *f, const weft_client *at,
+                                  weft_part part, weft_samples *out, weft_arena *mem)
 {
-    int64_t count[WEFT_NPART], first = 0;
-    weft_generator_count(f->own->generator, c, count);
-    for (int i = 0; i < (int)part; i++) first += count[i];
-    float *x = WEFT_NEW(mem, float, count[part] * f->d);
-    int32_t *label = WEFT_NEW(mem, int32_t, count[part]);
-    weft_generator_make(f->own->generator, c, first, count[part], x, label, mem);
-    *out = (weft_samples){.n = count[part], .x = x, .label = label};
+    const int64_t n = at->count[part];
+    int64_t first = 0;
+    for (int i = 0; i < (int)part; i++) first += at->count[i];
+    float *x = WEFT_NEW(mem, float, n * f->d);
+    int32_t *label = WEFT_NEW(mem, int32_t, n);
+    weft_generator_make(f->own->generator, at->c, first, n, x, label, mem);
+    *out = (weft_samples){.n = n, .x = x, .label = label};
     return WEFT_OK;
 }
 
@@ -56,7 +56,7 @@ weft_status weft_generator_open(weft_data *d)
         TRY(weft_h5_get_long(f, "/", total_name(d->mem, i), &d->part[i].total));
     weft_generator_start(g, d->mem);
     own->generator = g;
-    own->count = generated_count;
-    own->get = generated_get;
+    own->find = generated_find;
+    own->take = generated_take;
     return WEFT_OK;
 }

@@ -10,7 +10,7 @@ void weft_softmax(int c, const real *z, int label, double share, real *dz, weft_
     const double top = (double)z[best], own = (double)z[label];
     double sum = 0;
     for (int j = 0; j < c; j++) {
-        const double e = exp((double)z[j] - top);
+        const double e = j == best ? top - top + 1 : exp((double)z[j] - top);
         sum += e;
         if (dz) dz[j] = (real)e;
     }

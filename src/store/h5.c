@@ -226,7 +226,7 @@ static void compress(hid_t list, int nd, const hsize_t *dims, size_t size)
     H5Pset_deflate(list, DEFLATE);
 }
 
-/* Chunks of about GROW_BYTES for rows of dims[1..nd-1]. */
+/* Chunks of GROW_BYTES at most for rows of dims[1..nd-1]; of a power of two of them. */
 static void let_grow(hid_t list, int nd, const hsize_t *dims, size_t size)
 {
     hsize_t chunk[WEFT_H5_DIMS], bytes = size;
@@ -234,7 +234,7 @@ static void let_grow(hid_t list, int nd, const hsize_t *dims, size_t size)
         chunk[i] = dims[i];
         bytes *= dims[i];
     }
-    chunk[0] = bytes < GROW_BYTES ? GROW_BYTES / bytes : 1;
+    for (chunk[0] = 1; 2 * chunk[0] * bytes <= GROW_BYTES;) chunk[0] *= 2;
     H5Pset_chunk(list, nd, chunk);
 }
 

@@ -165,6 +165,9 @@ weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name, weft_h
         m->seen = err == 0;
     }
     if (m->per == 0) m->per = m->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / m->row) : 1;
+    m->shift = 0;
+    while ((int64_t)1 << m->shift < m->per) m->shift++;
+    if ((int64_t)1 << m->shift != m->per) m->shift = -1;
     m->own = weft_arena_new();
     m->at = WEFT_NEW(m->own, const char *, m->set.dims[0] / m->per + 1);
     return WEFT_OK;
@@ -252,7 +255,8 @@ weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
         return weft_h5_no_rows(&m->set, first, count);
     *rows = NULL;
     if (count == 0) return WEFT_OK;
-    const int64_t piece = first / m->per, last = (first + count - 1) / m->per;
+    const int64_t piece = weft_h5_map_piece(m, first),
+                  last = weft_h5_map_piece(m, first + count - 1);
     const size_t whole = (size_t)m->per * m->row;
     int straight = 1; /* the pieces follow each other in memory */
     for (int64_t i = piece; i <= last; i++) {

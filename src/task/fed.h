@@ -30,6 +30,7 @@ extern const weft_kind fed_client_kind, fed_server_kind;
 /* One client's turn in a round or an evaluation. */
 typedef struct fed_participant {
     int64_t client;
+    weft_client at;         /* where its samples are; as fed_size leaves it */
     int64_t samples, valid; /* training samples of an epoch; samples to be scored */
     double weight;          /* in the average */
     int lost;               /* 1: its device or the end of the round: it does nothing */

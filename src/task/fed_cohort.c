@@ -86,8 +86,8 @@ fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t rou
 void fed_size(const fed *t, const fed_turn *turn, fed_participant *p)
 {
     const weft_clients *f = t->env.data->clients;
-    const int64_t train = weft_client_count(f, p->client, WEFT_TRAIN);
-    const int64_t valid = weft_client_count(f, p->client, turn->part);
+    p->at = weft_client_find(f, p->client);
+    const int64_t train = p->at.count[WEFT_TRAIN], valid = p->at.count[turn->part];
     const int64_t most = p->options.max_samples;
     p->samples = most > 0 && most < train ? most : train;
     p->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
@@ -105,6 +105,8 @@ static double work(const fed_turn *turn, const fed_participant *p)
 void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
               weft_arena *tmp)
 {
+    for (int64_t j = 0; j < n; j++) place[j].rank = 0;
+    if (t->env.team->size == 1) return;
     const size_t mark = weft_arena_mark(tmp);
     double *cost = WEFT_NEW(tmp, double, n);
     int *rank = WEFT_NEW(tmp, int, n);

@@ -206,8 +206,8 @@ static weft_status read_samples(group *g)
     for (int l = 0; l < g->n; l++) {
         lane *a = &g->lane[l];
         if (turn->before || turn->after)
-            TRY(weft_client_get(f, a->p->client, turn->part, &a->scored, tmp));
-        if (turn->train) TRY(weft_client_get(f, a->p->client, WEFT_TRAIN, &a->own, tmp));
+            TRY(weft_client_take(f, &a->p->at, turn->part, &a->scored, tmp));
+        if (turn->train) TRY(weft_client_take(f, &a->p->at, WEFT_TRAIN, &a->own, tmp));
     }
     return WEFT_OK;
 }

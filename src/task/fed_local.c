@@ -144,10 +144,10 @@ static weft_status visit(fed *t, const real *from, const fed_participant *p,
     weft_samples own = {0}, scored = {0};
     *out = (fed_client_result){0};
     if (turn->before || turn->after)
-        TRY(weft_client_get(f, p->client, turn->part, &scored, t->work.tmp));
+        TRY(weft_client_take(f, &p->at, turn->part, &scored, t->work.tmp));
     if (turn->before) score(t, from, &scored, p->valid, turn, FED_BEFORE, out);
     if (!turn->train) return WEFT_OK;
-    TRY(weft_client_get(f, p->client, WEFT_TRAIN, &own, t->work.tmp));
+    TRY(weft_client_take(f, &p->at, WEFT_TRAIN, &own, t->work.tmp));
     out->diverged = !train(t, from, p, turn, &own, out);
     if (!turn->after) return WEFT_OK;
     if (out->diverged > 0)

@@ -101,10 +101,10 @@ weft_interval fed_sums_score(const fed_score_sums *s, weft_population all)
 
 void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen)
 {
-    const weft_interval s = fed_sums_score(seen, unlimited);
+    const double score = seen->n > 0 ? seen->vs / seen->v : (double)NAN;
     b->ring[(int64_t)b->head->rounds % t->pool] = *seen;
     b->head->rounds++;
-    if (s.score < b->head->best) b->head->best = s.score;
+    if (score < b->head->best) b->head->best = score;
 }
 
 /* ---- result ------------------------------------------------------------------------- */
