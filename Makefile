@@ -120,7 +120,8 @@ export WEFT_DATA := $(abspath $(DATA))
 endif
 export WEFT := $(BIN)
 
-.PHONY: all demo check check-slurm bench deps data format tidy install uninstall help clean info FORCE
+.PHONY: all demo check check-slurm bench deps data dist format tidy install uninstall help \
+    clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -267,6 +268,12 @@ uninstall: ## removes what install put there
 	rm -f $(HERE)/bin/weft $(HERE)/lib/libweft.a $(HERE)/lib/pkgconfig/weft.pc \
 	    $(HERE)/share/man/man1/weft.1 $(HERE)/share/bash-completion/completions/weft
 	rm -rf $(HERE)/include/weft
+
+DIST := weft-$(VERSION)
+dist: ## build/weft-VERSION.tar.gz of the last commit, which builds without git
+	@mkdir -p $(BUILD)
+	@git archive --prefix=$(DIST)/ HEAD | gzip -n >$(BUILD)/$(DIST).tar.gz
+	@echo $(BUILD)/$(DIST).tar.gz
 
 APT := gcc libc6-dev make pkg-config perl openmpi-bin libopenmpi-dev libscalapack-openmpi-dev \
     libopenblas-dev libhdf5-openmpi-dev librandom123-dev libinih-dev libutf8proc-dev \

@@ -1,0 +1,38 @@
+#!/bin/bash
+# What `make dist` packs builds without git and runs; what describes it elsewhere says the version
+# that it has. Prints TAP.
+. tests/tap.sh
+version=$(make -s print-VERSION)
+
+grep -qx "version: $version" CITATION.cff && [ -f "jobs/packages/weft-$version-foss-2025a.eb" ] &&
+    grep -qx "version = '$version'" "jobs/packages/weft-$version-foss-2025a.eb" &&
+    grep -q "weft-$version.tar.gz" jobs/packages/weft.def &&
+    grep -q "Version $version\$" jobs/packages/weft.def &&
+    grep -qx "    version(\"$version\")" jobs/packages/spack/packages/weft/package.py
+result $? "citation, container and packages have the version of the Makefile"
+: >"$tmp/log"
+for package in $(sed -n 's/^    depends_on("\([a-z0-9]*\)[a-z0-9+-]*").*/\1/p' jobs/packages/spack/packages/weft/package.py); do
+    # MPI, what gives a compiler, and another name for zlib are no libraries of that name.
+    case $package in mpi | zlib) continue ;; esac
+    make -n deps 2>&1 | tr 'A-Z' 'a-z' | grep -q "$package" || echo "not in make deps: $package" >>"$tmp/log"
+done
+[ ! -s "$tmp/log" ]
+result $? "the recipe for Spack and make deps name the same libraries"
+
+if ! git rev-parse --git-dir >/dev/null 2>&1; then
+    for what in "a tarball is made" "it builds without git" "and runs"; do
+        echo "ok $((count += 1)) - $what # SKIP this is no checkout of git"
+    done
+    echo "1..$count" && exit
+fi
+make dist BUILD="$tmp" >"$tmp/out" 2>"$tmp/log" && tar -xzf "$tmp/weft-$version.tar.gz" -C "$tmp" &&
+    [ -d "$tmp/weft-$version/jobs/packages" ] && [ ! -e "$tmp/weft-$version/.git" ]
+result $? "a tarball is made"
+mkdir "$tmp/bin" && printf '#!/bin/sh\nexit 1\n' >"$tmp/bin/git" && chmod +x "$tmp/bin/git"
+PATH=$tmp/bin:$PATH make -C "$tmp/weft-$version" -j2 VARIANT=debug BUILD=build all >"$tmp/out" 2>"$tmp/log"
+result $? "it builds without git"
+(cd "$tmp/weft-$version" && build/debug/weft pack synthetic documents rows=200 -o d.h5 &&
+    build/debug/weft tune inputs/demo.ini run.data=d.h5 space.configs=2 -o r.h5) >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '^digest' "$tmp/out"
+result $? "and runs"
+echo "1..$count"
