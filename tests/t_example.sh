@@ -1,0 +1,58 @@
+#!/bin/sh
+# The schedule that src/README.md prints: taken from there, put into a program with its one
+# line in the registry, held to the contract of schedules, and run on 1 and 2 ranks. Prints
+# TAP.
+. tests/tap.sh
+
+build=$(dirname "$weft")
+flags=$(make -s print-ALL_CFLAGS 2>/dev/null)
+libs="$(make -s print-ALL_LDFLAGS 2>/dev/null) $(make -s print-LIB_LIBS 2>/dev/null)"
+
+sed -n '/^```c$/,/^```$/p' src/README.md | sed '/^```/d' >"$tmp/commit.c"
+[ "$(grep -vcE '^ *$|^ *(/\*| \*)' "$tmp/commit.c")" -le 60 ]
+result $? "the example has at most 60 lines of code"
+
+cp -r include "$tmp/include"
+sed -i 's/^#define WEFT_TUNERS(X).*/#define WEFT_TUNERS(X) X(commit) \\/' "$tmp/include/weft/registry.h"
+grep -q 'X(commit) \\$' "$tmp/include/weft/registry.h" && grep -q 'X(random)' "$tmp/include/weft/registry.h"
+result $? "the registry gets its name"
+
+compile() # PROGRAM FILE...: with the example, its registry, and the library
+{
+    program=$1
+    shift
+    # shellcheck disable=SC2086
+    mpicc -I"$tmp/include" -Itests $flags -Werror -o "$tmp/$program" "$@" "$tmp/commit.c" \
+        src/registry.c "$build/libweft.a" $libs >"$tmp/out" 2>"$tmp/log"
+}
+compile weft "$build/obj/cli/main.o"
+result $? "with the example it compiles without a warning"
+cp tests/t_tuners.c "$tmp/tuners.c"
+compile tuners "$tmp/tuners.c"
+result $? "so does the test of the contract"
+
+"$tmp/weft" list commit >"$tmp/out" 2>"$tmp/log" && grep -q "of the best one" "$tmp/out"
+result $? "its help is listed"
+"$tmp/tuners" 2>"$tmp/log" | grep -A6 "ok [0-9]* - commit with" >"$tmp/out"
+[ "$(grep -c "^ok" "$tmp/out")" -ge 28 ] && ! grep -q "^not ok" "$tmp/out"
+result $? "it keeps the contract"
+
+tune() # RANKS OPTION...
+{
+    ranks=$1
+    shift
+    rm -rf "$tmp"/r.*
+    timeout 100 mpirun -n "$ranks" "$tmp/weft" tune inputs/flow.ini run.tuner=commit \
+        space.configs=20 commit.more=200 -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" </dev/null
+}
+digest()
+{
+    "$tmp/weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
+}
+tune 1
+result $? "it searches"
+whole=$(digest)
+tune 2 run.teams=2
+[ -n "$whole" ] && [ "$(digest)" = "$whole" ]
+result $? "by two teams to the same digest ($whole)"
+echo "1..$count"
