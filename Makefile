@@ -206,14 +206,20 @@ demo: all ## packs built-in data, searches by weight-sharing and without, prints
 	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=random run.mixing=none \
 	    space.configs=5 \
 	    -o $(DEMO)-fedavg.h5
+	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=asha run.mixing=none \
+	    run.teams=2 run.workers=6 asha.trials=0 asha.reduction=3 asha.min_resource=4 \
+	    asha.max_resource=108 asha.budget=500 device.speed=lognormal device.sigma=0.6 \
+	    device.sample_seconds=0.01 -o $(DEMO)-asha.h5
 	@echo; echo 'Six shared fits and a refit against 64 fits, on documents, then on images:'; echo
 	@$(BIN) report $(DEMO).h5 $(DEMO)-sweep.h5 $(DEMO)-rff.h5 $(DEMO)-rff-sweep.h5
-	@echo; echo 'FedEx in successive halving against five runs of FedAvg, 500 rounds each:'; echo
-	@$(BIN) report $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5
+	@echo; echo 'FedEx in successive halving, five runs of FedAvg, and asynchronous halving by two'
+	@echo 'teams of one rank, 500 rounds each at most:'; echo
+	@$(BIN) report $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5 $(DEMO)-asha.h5
 	@$(PYTHON) analysis/run.py $(DEMO).h5 -o $(DEMO).png
 	@$(PYTHON) analysis/run.py $(DEMO)-rff.h5 -o $(DEMO)-rff.png
 	@$(PYTHON) analysis/federated.py $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5 -o $(DEMO)-federated
 	@$(PYTHON) analysis/mixture.py $(DEMO)-fedex.h5 -o $(DEMO)-mixture.png
+	@$(PYTHON) analysis/run.py $(DEMO)-asha.h5 --timeline -o $(DEMO)-timeline.png
 
 # Shell text that downloads an official archive into data/: $(call fetch,FROM,FILE,MD5,UNPACKED)
 fetch = test -e data/$4 || { test -e data/$2 || { curl -fL --retry 3 -o data/$2.part $1/$2 || \

@@ -97,7 +97,10 @@ def picture(groups, level, prefix):
     if level:
         left.annotate(level[0], (1, level[1]), xycoords=("axes fraction", "data"), ha="right",
                       va="bottom", fontsize=8)
-    fig.legend(*right.get_legend_handles_labels(), loc="upper center", ncol=3, fontsize=9)
+    lines, names = right.get_legend_handles_labels()
+    lines.append(plt.Line2D([], [], color=runs.GREY, ls="--", lw=1))
+    names.append("server's weights, before local training")
+    fig.legend(lines, names, loc="upper center", ncol=3, fontsize=9)
     fig.subplots_adjust(left=0.07, right=0.99, bottom=0.12, top=0.86, wspace=0.06)
     for kind in ("png", "pdf"):
         fig.savefig(f"{prefix}.{kind}", metadata={"CreationDate": None} if kind == "pdf" else None)

@@ -15,7 +15,7 @@ enum { POWER, EXPONENTIAL, DATA };
 
 typedef struct flow {
     int spectrum, normalize, prediction, method;
-    double decay, signal, signal_decay, sigma, step, lambda, noise, spread;
+    double decay, signal, signal_decay, sigma, step, lambda, noise, seconds, spread;
     int64_t p, n, features;
     const char *response;
     weft_env env;
@@ -64,10 +64,10 @@ static const weft_opt flow_opts[] = {
      "principal directions that are fitted, those of the largest s_i", WEFT_PER_TRIAL},
     {"noise", WEFT_REAL, offsetof(flow, noise), "0", 0, 1e100, NULL,
      "standard deviation of normal noise on the loss that a tuner is told", 0},
+    {"seconds", WEFT_REAL, offsetof(flow, seconds), "1", 0, 1e9, NULL,
+     "virtual seconds that a unit of resource takes, the mean over trials", 0},
     {"spread", WEFT_REAL, offsetof(flow, spread), "0", 0, 10, NULL,
-     "standard deviation of the logarithm of a trial's virtual seconds for a unit of "
-     "resource; their mean is 1",
-     0},
+     "standard deviation of the logarithm of a trial's virtual seconds for a unit", 0},
     {0}};
 
 static const weft_when flow_when[] = {
@@ -235,11 +235,11 @@ static double normal(const flow *t, const weft_job *job, weft_purpose purpose, d
     return z[0];
 }
 
-/* Virtual seconds of a job: log-normal of its trial, mean 1 for a unit. */
+/* Virtual seconds of a job: log-normal of its trial. */
 static double seconds_of(const flow *t, const weft_job *job)
 {
     const double z = t->spread > 0 ? normal(t, job, WEFT_RNG_DEVICE, 0) : 0;
-    return job->resource * exp(t->spread * (z - t->spread / 2));
+    return job->resource * t->seconds * exp(t->spread * (z - t->spread / 2));
 }
 
 static double flow_seconds(const void *self, const weft_job *job, double before)
