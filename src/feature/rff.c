@@ -224,13 +224,15 @@ static int64_t affinity(const void *self, const void *arm)
     return type_of(t->own, arm);
 }
 
-/* Part of the rows whose products are kept. */
-static double kept_share(const rff_shared *own)
+/* Products with random matrices that are kept of a row, on average, once it has met them.
+ */
+static double kept_products(const rff_shared *own)
 {
-    const rff_cache *cache = own->cache;
+    const rff_cache *train = &own->cache[WEFT_TRAIN], *valid = &own->cache[WEFT_VALID];
     const weft_rows *part = own->data->part;
     const double all = (double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n);
-    return all > 0 ? (double)(cache[WEFT_TRAIN].rows + cache[WEFT_VALID].rows) / all : 0;
+    const double kept = (double)(train->rows * train->slots + valid->rows * valid->slots);
+    return all > 0 ? kept / all : 0;
 }
 
 /* Operations in units of float ones: products of integers are three times as fast. */
@@ -246,7 +248,7 @@ static void estimate(const void *self, const void *arm, double rows, double size
         type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(own->padded + 1.0) : 2 * own->d / fast;
     *entries = rows * d;
     *flops = *entries * (each + 20); /* and a cosine */
-    *bytes = *entries * (1 + sizeof(int32_t) * kept_share(own));
+    *bytes = *entries * (1 + sizeof(int32_t) * kept_products(own));
 }
 
 extern const weft_feature weft_feature_rff;
