@@ -496,11 +496,6 @@ static void test_pieces(void)
     test_copied();
     refuses(PIECES "fmap.model=logistic", "fmap.model = ridge");
     refuses(PIECES "ridge.solver=cholesky", "ridge.solver = cg");
-    const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    stand *s = stand_up(PIECES, even);
-    ok(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_ECONF &&
-           strstr(weft_error(), "mixtures"),
-       "so are mixtures");
 }
 
 int main(int argc, char **argv)
