@@ -49,8 +49,9 @@ static void spread(int64_t n, const double *sorted, int64_t wide, int endpoints,
 double weft_parzen_inside(double mu, double sigma)
 {
     const double far = 9 * sigma; /* beyond it nothing is missing */
-    if (mu > far && 1 - mu > far) return 1;
-    return weft_normal_mass(-mu / sigma, (1 - mu) / sigma);
+    const double below = mu > far ? 0 : weft_normal_cdf(-mu / sigma);
+    const double above = 1 - mu > far ? 0 : weft_normal_cdf((mu - 1) / sigma);
+    return 1 - below - above;
 }
 
 /* The wide kernel, shares from weights, and what the sums need. */
@@ -73,6 +74,25 @@ static void finish(weft_parzen *p, const weft_parzen_rule *rule)
     }
 }
 
+/* Adds the kernels whose sigma is the least, or the others; equal ones become one. */
+static void add(weft_parzen *p, int64_t n, const double *at, const double *sigma,
+                const double *weight, double least, int narrow)
+{
+    const int64_t first = p->n;
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t last = p->n - 1;
+        if ((sigma[j] > least) == narrow) continue;
+        if (last >= first && !(at[j] > p->mu[last]) &&
+            !(fabs(sigma[j] - p->sigma[last]) > 0)) {
+            p->share[last] += weight[j];
+            continue;
+        }
+        p->mu[p->n] = at[j];
+        p->sigma[p->n] = sigma[j];
+        p->share[p->n++] = weight[j];
+    }
+}
+
 weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
                             const weft_parzen_rule *rule, weft_arena *mem)
 {
@@ -89,16 +109,11 @@ weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
     else
         spread(n, sorted, merge(n, at, sorted), rule->endpoints, sigma);
     if (rule->whole && n == 1) sigma[0] = 0.5;
-    for (int64_t j = 0; j < n; j++) {
-        const int64_t last = p.n - 1;
-        if (p.n > 0 && !(at[j] > p.mu[last]) && !(fabs(sigma[j] - p.sigma[last]) > 0)) {
-            p.share[last] += weight[j];
-            continue;
-        }
-        p.mu[p.n] = at[j];
-        p.sigma[p.n] = sigma[j];
-        p.share[p.n++] = weight[j];
-    }
+    double least = 1;
+    for (int64_t j = 0; j < n; j++) least = fmin(least, sigma[j]);
+    add(&p, n, at, sigma, weight, least, 1);
+    p.nleast = p.n;
+    add(&p, n, at, sigma, weight, least, 0);
     finish(&p, rule);
     return p;
 }
@@ -117,18 +132,56 @@ double weft_parzen_draw(const weft_parzen *p, double which, double unit)
     return weft_normal_between(p->mu[j], p->sigma[j], unit);
 }
 
+/* The kernels of the least sigma that are not nothing between lo and hi: *first .. *last-1.
+ * The wide one is more than what is left out by a factor of 1e-13 at least. */
+static void find_near(const weft_parzen *p, double lo, double hi, int64_t *first,
+                      int64_t *last)
+{
+    const double reach = p->nleast > 0 ? 9 * p->sigma[0] : 0;
+    const double bound[2] = {lo - reach, hi + reach};
+    int64_t at[2];
+    for (int e = 0; e < 2; e++) {
+        int64_t a = 0, b = p->nleast;
+        while (a < b) {
+            const int64_t middle = a + (b - a) / 2;
+            if (p->mu[middle] < bound[e])
+                a = middle + 1;
+            else
+                b = middle;
+        }
+        at[e] = a;
+    }
+    *first = at[0];
+    *last = at[1];
+}
+
+static double bumps(const weft_parzen *p, int64_t first, int64_t last, double x)
+{
+    return weft_bumps(last - first, p->mu + first, p->narrow + first, p->coef + first, x);
+}
+
 double weft_parzen_log(const weft_parzen *p, double x)
 {
-    return log(weft_bumps(p->n, p->mu, p->narrow, p->coef, x));
+    int64_t first, last;
+    find_near(p, x, x, &first, &last);
+    return log(bumps(p, first, last, x) + bumps(p, p->nleast, p->n, x));
+}
+
+static double masses(const weft_parzen *p, int64_t first, int64_t last, double lo,
+                     double hi)
+{
+    double sum = 0;
+    for (int64_t j = first; j < last; j++)
+        sum += p->part[j] * weft_normal_mass((lo - p->mu[j]) * p->narrow[j],
+                                             (hi - p->mu[j]) * p->narrow[j]);
+    return sum;
 }
 
 double weft_parzen_log_mass(const weft_parzen *p, double lo, double hi)
 {
-    double sum = 0;
-    for (int64_t j = 0; j < p->n; j++)
-        sum += p->part[j] * weft_normal_mass((lo - p->mu[j]) * p->narrow[j],
-                                             (hi - p->mu[j]) * p->narrow[j]);
-    return log(sum);
+    int64_t first, last;
+    find_near(p, lo, hi, &first, &last);
+    return log(masses(p, first, last, lo, hi) + masses(p, p->nleast, p->n, lo, hi));
 }
 
 void weft_parzen_levels(int64_t n, int levels, const double *sum, int whole, double *p)

@@ -16,9 +16,10 @@ typedef struct weft_parzen_rule {
     double width; /* of all kernels; 0: each by the distance to its neighbours */
 } weft_parzen_rule;
 
-/* A mixture of n normal distributions cut to [0, 1]; the last is the wide one. */
+/* A mixture of n normal distributions cut to [0, 1]: those of the least sigma first, by
+ * rising mu, as only what is near a point counts there; the last is the wide one. */
 typedef struct weft_parzen {
-    int64_t n;
+    int64_t n, nleast;
     double *mu, *sigma;
     double *share;  /* of the mixture; sum 1 */
     double *narrow; /* 1 / sigma */

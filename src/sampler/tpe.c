@@ -28,8 +28,9 @@ typedef struct tpe_place {
 
 typedef struct tpe_axis {
     weft_sight sight;
+    int64_t missing; /* trials without it */
     int64_t n, room;
-    tpe_place *place; /* [n] rising; those that have the axis */
+    tpe_place *place; /* [n] rising; those that have the axis, where it is of numbers */
 } tpe_axis;
 
 typedef enum tpe_set { NEITHER, GOOD, BAD } tpe_set;
@@ -92,6 +93,7 @@ static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
 static void place_trial(tpe *t, int a, int64_t trial, double value)
 {
     tpe_axis *x = &t->axis[a];
+    x->missing += isnan(value) != 0;
     if (x->sight == WEFT_SEES_CATEGORY || isnan(value)) return;
     const double at = weft_axis_unit(&t->past.space->axis[a], value);
     x->place = weft_grow(t->mem, x->place, sizeof *x->place, x->n, &x->room);
@@ -141,15 +143,19 @@ static void divide(const tpe *t, const weft_past_level *l, tpe_set *set)
     for (int64_t i = 0; i < good; i++) set[l->result[i].trial] = GOOD;
 }
 
+/* 1: trial i is of the set and has axis a. */
+static int counts(const tpe *t, const tpe_set *set, tpe_set which, int a, int64_t i)
+{
+    return set[i] == which && (t->axis[a].missing == 0 || !isnan(t->past.trial[i].conf[a]));
+}
+
 /* The number of trials of a set that have axis a, and their weights by age. */
 static int64_t weigh(const tpe *t, const tpe_set *set, tpe_set which, int a, double *weight)
 {
     int64_t n = 0, rank = 0;
+    for (int64_t i = 0; i < t->past.n; i++) n += counts(t, set, which, a, i);
     for (int64_t i = 0; i < t->past.n; i++)
-        n += set[i] == which && !isnan(t->past.trial[i].conf[a]);
-    for (int64_t i = 0; i < t->past.n; i++)
-        if (set[i] == which && !isnan(t->past.trial[i].conf[a]))
-            weight[i] = weft_parzen_weight(rank++, n);
+        if (counts(t, set, which, a, i)) weight[i] = weft_parzen_weight(rank++, n);
     return n;
 }
 
