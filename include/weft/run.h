@@ -22,6 +22,7 @@ typedef struct weft_run_opts {
     double watchdog;   /* seconds without progress after which a rank is named; 0 = none */
     int teams;         /* of ranks that do jobs side by side */
     int64_t workers;   /* simulated workers, in virtual time */
+    int clock;         /* 0: virtual, 1: wall */
     double overhead;   /* virtual seconds of a job's asking and telling */
     int test;          /* 1: score the winner on the test part */
 } weft_run_opts;

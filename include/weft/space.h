@@ -369,6 +369,7 @@ typedef struct weft_job_record {
     int64_t worker;    /* simulated, that had it */
     double start, end; /* virtual seconds */
     int64_t team;      /* that did it */
+    int64_t ticket;    /* its place in the order of results by the wall clock; -1: none */
     double began;      /* real seconds after the search began, over all sessions */
     double seconds;    /* that the task took */
     int kept;          /* 1: the state after it was written */

@@ -18,14 +18,23 @@ static int leads(const weft_sched *s)
 
 /* ---- begin and end ------------------------------------------------------------------ */
 
+/* After those of earlier sessions. */
+static int64_t next_ticket(const weft_sched *s)
+{
+    const weft_flights *q = &s->flights;
+    return q->npast > 0 ? q->past[q->npast - 1] + 1 : 0;
+}
+
 weft_status weft_crew_begin(weft_sched *s)
 {
+    s->ticket = next_ticket(s);
     s->group = weft_team_of(s->world->size, s->teams, s->world->rank);
     if (s->teams == 1) return WEFT_OK;
     const weft_status st = leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
     TRY(weft_agree(st, s->world));
     s->peers = weft_peers_join(s->world, s->teams, s->mem);
-    if (s->peers) s->claims = weft_claims_open(s->peers, s->trace->dir, 0, s->mem);
+    if (s->peers)
+        s->claims = weft_claims_open(s->peers, s->trace->dir, next_ticket(s), s->mem);
     weft_times_move(s->world, s->team);
     return WEFT_OK;
 }
@@ -155,7 +164,9 @@ static weft_status choose(weft_sched *s, weft_flight **f)
     return WEFT_OK;
 }
 
-/* Records a result, then sends it: nobody acts on what a kill could take back. A leader. */
+/* Records a result, then sends it: nobody acts on what a kill could take back. By the wall
+ * clock not even a loss of the node may: it could not be done again in its place. A leader.
+ */
 static weft_status publish(weft_sched *s, const weft_job_record *e)
 {
     if (!s->trace) return WEFT_OK;
@@ -163,10 +174,20 @@ static weft_status publish(weft_sched *s, const weft_job_record *e)
     size_t bytes;
     const void *packed = weft_job_record_pack(e, &bytes, tmp);
     weft_status st = weft_trace_add(s->trace, e, packed, bytes);
+    if (st == WEFT_OK && s->peers && s->wall) st = weft_trace_sync(s->trace, 1);
     if (st == WEFT_OK && s->peers) weft_peers_send(s->peers, packed, bytes);
     if (st == WEFT_OK) st = weft_trace_sync(s->trace, 0);
     weft_arena_free(tmp);
     return st;
+}
+
+/* The place of a result in the order of the wall clock. Collective over team. */
+static int64_t draw_ticket(weft_sched *s)
+{
+    if (!s->wall) return -1;
+    if (s->claims) s->ticket = weft_claim_ticket(s->claims);
+    weft_bcast(s->team, &s->ticket, sizeof s->ticket, 0);
+    return s->ticket++;
 }
 
 /* Does a job. Collective over team. */
@@ -179,6 +200,7 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
     f->event.team = s->group;
     f->event.kept = weft_sched_needs(s, &f->event);
     TRY(weft_cache_keep(s, f, &state));
+    f->event.ticket = draw_ticket(s);
     weft_sched_enter(s, f); /* the end is recorded too */
     TRY(weft_agree(leads(s) ? publish(s, &f->event) : WEFT_OK, s->team));
     weft_show_job(s, &f->event);

@@ -1,4 +1,6 @@
-/* Jobs in flight on simulated workers, in virtual time. A job starts when a free worker
+/* Jobs in flight on simulated workers, in virtual time, or, where the clock is the wall's,
+ * in the order in which they were done: of tickets that results draw. In virtual time a job
+ * starts when a free worker
  * asks for it and ends at
  *
  *     start + max(cost, seconds) + overhead,
@@ -35,9 +37,19 @@ static int is_dealt_before(const weft_flight *a, const weft_flight *b)
     return a->event.job.id < b->event.job.id;
 }
 
+/* Those whose results are here by their tickets, before the others by id. */
+static int is_told_before(const weft_flight *a, const weft_flight *b)
+{
+    if (a->known != b->known) return a->known;
+    if (a->known && a->event.ticket != b->event.ticket)
+        return a->event.ticket < b->event.ticket;
+    return a->event.job.id < b->event.job.id;
+}
+
 static int is_before(const weft_flight_heap *h, const weft_flight *a, const weft_flight *b)
 {
-    return h->order == BY_END ? ends_before(a, b) : is_dealt_before(a, b);
+    if (h->order == BY_DEAL) return is_dealt_before(a, b);
+    return h->wall ? is_told_before(a, b) : ends_before(a, b);
 }
 
 static void put_at(weft_flight_heap *h, int64_t at, weft_flight *f)
@@ -130,7 +142,9 @@ void weft_flights_known(weft_flights *q, weft_flight *f)
     const double seconds = isfinite(cost) ? fmax(cost, f->seconds) : f->seconds;
     f->known = 1;
     f->event.end = f->event.start + seconds + q->overhead;
+    if (q->wall) f->event.end = fmax(f->event.start, f->event.began + f->event.seconds);
     sink(&q->ends, f->place[BY_END]);
+    rise(&q->ends, f->place[BY_END]);
     if (f->place[BY_DEAL] >= 0) take_out(&q->deals, f->place[BY_DEAL]);
 }
 
@@ -155,16 +169,27 @@ void weft_flights_took(weft_flights *q, weft_flight *f)
     q->affinity = f->affinity;
 }
 
+void weft_flights_due(weft_flights *q)
+{
+    q->ends.wall = q->wall;
+    while (q->spent < q->npast && q->past[q->spent] < q->ticket) q->spent++;
+    if (q->spent < q->npast) q->ticket = q->past[q->spent];
+}
+
 weft_flight *weft_flights_next(const weft_flights *q)
 {
-    return q->ends.n > 0 && q->ends.item[0]->known ? q->ends.item[0] : NULL;
+    if (q->ends.n == 0 || !q->ends.item[0]->known) return NULL;
+    weft_flight *f = q->ends.item[0];
+    return !q->wall || f->event.ticket == q->ticket ? f : NULL;
 }
 
 void weft_flights_end(weft_flights *q, weft_flight *f)
 {
     weft_check(take_out(&q->ends, 0) == f, "job %lld is told out of turn",
                (long long)f->event.job.id);
-    q->now = f->event.end;
+    q->now = fmax(q->now, f->event.end);
+    q->ticket++;
+    weft_flights_due(q);
     q->idle = weft_grow(q->mem, q->idle, sizeof *q->idle, q->nidle, &q->roomidle);
     q->idle[q->nidle++] = f->event.worker;
     f->next = q->unused;

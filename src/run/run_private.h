@@ -123,12 +123,17 @@ typedef struct weft_flight {
 /* Jobs of which one comes first. */
 typedef struct weft_flight_heap {
     int order; /* of the two that flight.c knows */
+    int wall;  /* 1: of ends by tickets */
     int64_t n, room;
     weft_flight **item; /* [n] */
 } weft_flight_heap;
 
 typedef struct weft_flights {
     weft_arena *mem;
+    int wall;                /* 1: results are told in the order of their tickets */
+    int64_t ticket;          /* the next one; those of lost results are left out: */
+    const int64_t *past;     /* [npast] tickets of earlier sessions, rising */
+    int64_t npast, spent;    /* how many of these were told */
     int64_t most, workers;   /* workers that there are, that had a job yet */
     double now, overhead;    /* virtual time; seconds a job */
     weft_flight_heap ends;   /* all jobs in flight */
@@ -139,8 +144,11 @@ typedef struct weft_flights {
     weft_flight *unused;
 } weft_flights;
 
-/* Begins at virtual time 0. workers  how many there are; 0: any number */
+/* Begins at virtual time 0. workers  how many there are; 0: any number. For the wall clock
+ * set q->wall, q->past and q->npast then, and call weft_flights_due. */
 void weft_flights_setup(weft_flights *q, int64_t workers, double overhead, weft_arena *mem);
+/* Sets the ticket that is told next. Local. */
+void weft_flights_due(weft_flights *q);
 /* 1 if a worker is free. Local. */
 int weft_flights_idle(const weft_flights *q);
 /* A free worker starts a job that takes `seconds` at least. Local. Cost O(log n) of n jobs
@@ -181,6 +189,7 @@ typedef struct weft_sched {
     double time_limit, target; /* as in weft_run_opts */
     double checkpoint;         /* seconds between checkpoints of a job */
     int64_t workers;           /* simulated; 0: as many as the tuner asks for */
+    int wall;                  /* 1: results are told as they come, not in virtual time */
     double overhead;           /* virtual seconds that asking and telling a job takes */
     double disk;               /* bytes that states which wait may take; 0: any */
     weft_arena *mem;
@@ -205,6 +214,7 @@ typedef struct weft_sched {
     weft_peers *peers;    /* of a leader, where there are several teams, */
     weft_claims *claims;  /* and what they claimed */
     weft_early *early;
+    int64_t ticket;    /* that comes after this team\'s last one */
     int why;           /* to stop: what was found, see weft_stop_seen */
     weft_trial *trial; /* [ntrial] */
     int64_t ntrial, roomtrial;

@@ -172,6 +172,10 @@ weft_status weft_sched_run(weft_sched *s)
     s->begun = weft_now();
     s->before = s->trace ? weft_trace_ended(s->trace) : 0;
     weft_flights_setup(&s->flights, s->workers, s->overhead, s->mem);
+    s->flights.wall = s->wall;
+    if (s->wall && s->trace)
+        s->flights.npast = weft_trace_tickets(s->trace, &s->flights.past, s->mem);
+    weft_flights_due(&s->flights);
     TRY(weft_crew_begin(s));
     const weft_status st = weft_crew_end(s, search(s));
     weft_progress("%s", "");

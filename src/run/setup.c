@@ -109,6 +109,15 @@ static const weft_opt run_opts[] = {
          "which order results are told: any ranks and teams give the same result, "
          "another number of workers another; tuners that wait by themselves have as "
          "many as they ask for"},
+    {.name = "clock",
+     .type = WEFT_CHOICE,
+     .at = offsetof(weft_run_opts, clock),
+     .def = "virtual",
+     .words = "virtual|wall",
+     .about = "results are told in the order of virtual time, which any ranks and teams "
+              "repeat; wall: as they come, for jobs whose durations nobody can foretell: "
+              "no team waits for a result, and only the journals can repeat the run, which "
+              "a resume does"},
     {.name = "overhead",
      .type = WEFT_REAL,
      .at = offsetof(weft_run_opts, overhead),

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -407,4 +408,26 @@ double weft_trace_ended(const weft_trace *t)
     for (int64_t i = 0; i < t->npast; i++)
         if (t->past[i]) last = fmax(last, weft_job_record_ended(t->past[i]));
     return last;
+}
+
+static int by_ticket(const void *pa, const void *pb)
+{
+    const int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+    return (a > b) - (a < b);
+}
+
+int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_arena *mem)
+{
+    int64_t *all = WEFT_NEW(mem, int64_t, t->npast), n = 0;
+    weft_arena *tmp = weft_arena_new();
+    for (int64_t i = 0; i < t->npast; i++) {
+        const size_t mark = weft_arena_mark(tmp);
+        weft_job_record e;
+        if (t->past[i] && weft_job_record_read(&e, t->past[i], tmp)) all[n++] = e.ticket;
+        weft_arena_reset(tmp, mark);
+    }
+    if (n > 0) qsort(all, (size_t)n, sizeof *all, by_ticket);
+    weft_arena_free(tmp);
+    *ticket = all;
+    return n;
 }

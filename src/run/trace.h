@@ -87,6 +87,8 @@ WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_job_record *e
                                          int *found, weft_arena *mem);
 /* Real seconds after which the last event of the journals ended, of the search. Local. */
 double weft_trace_ended(const weft_trace *t);
+/* Tickets of the results in the journals, rising: their number. Owned by mem. Local. */
+int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_arena *mem);
 /* Opens the journal of the leader of one of several teams; that of team 0 is open. Local.
  * EFILE. */
 WEFT_CHECKED weft_status weft_trace_join(weft_trace *t, int team);

@@ -265,6 +265,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
                     .target = r->opts.target,
                     .checkpoint = r->opts.checkpoint,
                     .workers = weft_search_waits(&r->search) ? 0 : r->opts.workers,
+                    .wall = r->opts.clock,
                     .overhead = r->opts.overhead,
                     .disk = 1e9 * r->opts.disk,
                     .mem = r->mem};

@@ -208,6 +208,7 @@ static void walk_rest(cursor *c, weft_job_record *e)
     walk_number(c, &e->start);
     walk_number(c, &e->end);
     walk_whole(c, &e->team);
+    walk_whole(c, &e->ticket);
     walk_number(c, &e->began);
     walk_number(c, &e->seconds);
     walk_int(c, &e->kept);
@@ -231,7 +232,7 @@ static const int *copy_ints(const int *from, int n, weft_arena *mem)
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem)
 {
     const weft_mix *m = &job->mix;
-    weft_job_record e = {.job = *job, .res = weft_result_new(m->k, 0, mem)};
+    weft_job_record e = {.job = *job, .res = weft_result_new(m->k, 0, mem), .ticket = -1};
     e.job.mix = weft_mix_new(m->k, m->dim, mem);
     weft_mix_copy(&e.job.mix, m);
     e.job.mix.nblock = m->nblock;

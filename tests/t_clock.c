@@ -1,0 +1,71 @@
+/* A bound on the states on disk, and the clock on the wall: a state that the bound let go
+ * of is made again to the same bits, and results that are told as they come are told again
+ * from the journals alone. RUN: np=1 np=2 np=4 */
+#include "promoter.h"
+
+/* States of which two, or none, may lie on disk: what was let go of is made again. */
+static void test_disk(int64_t workers, uint64_t whole, int64_t n)
+{
+    setting how = {.workers = workers, .path = at("b.h5"), .fresh = 2};
+    int same = 1, steps = 0;
+    int64_t jobs;
+    for (how.teams = 1; how.teams <= world.size; how.teams *= 2)
+        for (int states = 0; states < 3; states += 2) {
+            how.disk = 1 + states * NSTATE * (double)sizeof(real);
+            same &= run_out(&how, &jobs) == whole && jobs == n;
+            steps = current.task.steps > steps ? current.task.steps : steps;
+        }
+    ok(same, "%lld workers: a bound on the states gives the same digest",
+       (long long)workers);
+    ok(world.size > 1 || workers != 3 || steps > n,
+       "%lld workers: jobs of few are done again", (long long)workers);
+    how.teams = world.size;
+    const weft_status st = run_until(&how, 6);
+    how.fresh = 0;
+    how.teams = 1;
+    ok((st == WEFT_STOP || st == WEFT_OK) && run_out(&how, &jobs) == whole,
+       "%lld workers: also when the run is stopped and resumed", (long long)workers);
+}
+
+/* The clock on the wall: a run stopped after `at` jobs and resumed by other teams is told
+ * again from its journals alone, to the same digest, with nothing done twice. */
+static void test_wall(int64_t workers)
+{
+    setting how = {.workers = workers, .path = at("w.h5"), .wall = 1};
+    int whole = 1, same = 1, none = 1;
+    for (int i = 1; i < 20; i += 3) {
+        bench *b = &current;
+        int64_t jobs, again;
+        how.fresh = 2;
+        how.teams = i % 2 ? world.size : 1;
+        if (run_until(&how, i) == WEFT_OK) continue; /* no rank had so many */
+        how.fresh = 0;
+        how.teams = i % 3 ? 1 : world.size > 1 ? 2 : 1;
+        weft_status all = prepare(b, &how);
+        if (all == WEFT_OK) all = weft_sched_run(&b->sched);
+        const uint64_t found = all == WEFT_OK ? digest_of(b) : 0;
+        jobs = b->sched.n;
+        finish(b, 0);
+        whole &= found != 0 && jobs >= NTRIAL;
+        how.teams = how.teams > 1 ? 1 : world.size;
+        same &= run_out(&how, &again) == found && again == jobs;
+        none &= current.task.steps == 0;
+    }
+    ok(whole, "%lld workers by the wall clock: the search ends", (long long)workers);
+    ok(same && none, "%lld workers by the wall clock: journals repeat it, with no job done",
+       (long long)workers);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    static const int64_t workers[] = {1, 3, 10, 0};
+    for (int i = 0; i < 4; i++) {
+        const setting how = {.workers = workers[i], .teams = 1};
+        int64_t jobs;
+        const uint64_t whole = run_out(&how, &jobs);
+        test_disk(workers[i], whole, jobs);
+        test_wall(workers[i]);
+    }
+    return scratch_end();
+}
