@@ -242,7 +242,7 @@ static weft_status read_unfinished(weft_summary *s, weft_arena *mem)
 weft_status weft_summary_read(weft_summary *s, const char *path, weft_arena *mem)
 {
     weft_h5 f;
-    static const weft_metric none[] = {{NULL}};
+    static const weft_metric none[] = {{0}};
     *s = (weft_summary){.path = path, .scores = none, .rows = none};
     if (weft_run_is_unfinished(path)) return read_unfinished(s, mem);
     TRY(weft_run_file(&f, path, mem));
