@@ -30,8 +30,8 @@ typedef struct weft_matrix {
                  int64_t nc, double *a);
     /* *whole: the same matrix with all rows on rank `owner`, whose team is `alone`, this
      * rank by itself, and no rows on others. Returns the labels of its rows, given those of
-     * the local rows. NULL where rows are not sparse. Collective over team; what comes of
-     * it is local, and owned by mem. */
+     * the local rows. NULL where rows are not sparse. Collective over team; the
+     * result is local, and owned by mem. */
     const int32_t *(*gather)(const struct weft_matrix *f, const int32_t *label, int owner,
                              weft_team *alone, struct weft_matrix *whole, weft_arena *mem);
     const weft_sparse *rows; /* the local rows themselves; NULL where they are not sparse */

@@ -35,7 +35,7 @@ WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
                                                const int64_t *count, const void *x,
                                                const int32_t *label);
 /* Or its text, n symbols from 0, that holds the windows counted and the gaps between the
- * parts; what comes after these is stored, but of no sample. */
+ * parts; symbols after these are stored, but belong to no sample. */
 WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
                                                const int64_t *count, const uint8_t *text,
                                                int64_t n);

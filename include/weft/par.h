@@ -17,7 +17,7 @@ weft_team weft_team_alone(void);
 /* "Open MPI v4.1.4" into text[n]; also before MPI is started. Local. */
 void weft_par_library(char *text, size_t n);
 /* ELIMIT where a limit of address space (ulimit -v) leaves less than OpenBLAS maps at its
- * first product, which it would try for ever. Local. */
+ * first product, which OpenBLAS would repeat without end. Local. */
 WEFT_CHECKED weft_status weft_par_room(void);
 
 /* Returns once every rank of the team is here; those that wait sleep, up to 10 ms at a
@@ -99,7 +99,8 @@ int weft_peers_alone(const weft_peers *p);
 /* The largest `why` of those that left; 0: none did. Local. */
 int weft_peers_left(weft_peers *p);
 /* Tells the others that this one has left, and why, a number from 1 on; waits until all
- * have, and frees it. Messages that nobody received are lost. Collective over the leaders.
+ * have, and frees it. Messages that were not received are lost. Collective over the
+ * leaders.
  */
 void weft_peers_leave(weft_peers *p, int why);
 
@@ -116,7 +117,7 @@ typedef struct weft_claims weft_claims;
  * Owned by mem. Collective over the leaders. */
 weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t ticket,
                               weft_arena *mem);
-/* 1 if job `id`, from 0 on, was nobody's, and now is this leader's. Local. */
+/* 1 if job `id` >= 0 was not claimed yet and is now claimed by this leader. Local. */
 int weft_claim(weft_claims *c, int64_t id);
 /* A number that no other call returns, each one more than the last. Local. */
 int64_t weft_claim_ticket(weft_claims *c);

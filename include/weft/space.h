@@ -62,7 +62,8 @@ extern const weft_kind weft_space_kind; /* section [space] */
  * is an axis that exists only where these options have these values: "a .. b", "x | y",
  * "x". They are options of the kinds, of the axis' own section where none is named; axes,
  * whose role must allow them to hold as long as this one; or others, by which the axis
- * exists always or never. An axis hangs on one that does not exist itself: nor does it. */
+ * exists always or never. An axis whose condition names one that does not exist does not
+ * exist either. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
@@ -100,7 +101,7 @@ int weft_axis_is_ordered(const weft_axis *a);
 /* The next value above (up > 0) or below that a list or an integer axis has; `value` itself
  * where there is none, and on real axes. Local. */
 double weft_axis_step(const weft_axis *a, double value, int up);
-/* A value of axis a of the space alone, drawn as for a random configuration, by unit in
+/* A value of axis a only, drawn as for a random configuration, by unit in
  * [0, 1). Local. */
 double weft_space_resample(const weft_space *sp, int a, double unit);
 /* An axis is known by its name, so that the others are drawn alike when one is fixed: part
@@ -242,7 +243,7 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
  * clients and however their mean moves from round to round. So exp(a D - a^2 (v - c) / 2)
  * is a supermartingale for all a, the left side its mean over normal a of variance 1 / c,
  * and the chance that it is ever, in any round, as large as the right side with D > 0 is
- * at most eta / (k - 1): eta for all that could oust the best. Scores that do not tell
+ * at most eta / (k - 1): eta for all that could eliminate the best. Scores that do not tell
  * entries apart leave the mixture as it is.
  * evidence  [2][k] S and V: part of a trial's state, zero at its start
  * Blocks must begin uniform. Scores that are no numbers count as in weft_mix_update_step. A
@@ -262,7 +263,7 @@ void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix 
 typedef enum weft_eligibility {
     WEFT_WINS_LAST,     /* only where no other can; the last job of these */
     WEFT_WINS_RESOURCE, /* the most resource counts, then the loss */
-    WEFT_WINS_LOSS      /* the loss alone */
+    WEFT_WINS_LOSS      /* only the loss counts */
 } weft_eligibility;
 
 /* "Train the weights of this trial further, each sample drawing its configuration from
@@ -284,8 +285,8 @@ typedef struct weft_job {
 } weft_job;
 
 /* A job of the trial, as jobs usually are: not a copy, its trial's first, with all
- * features, not its last, winning by resource, its mixture at rest. A tuner sets only what
- * is not so. mix  borrowed; NULL: the mixing makes it. Local. */
+ * features, not its last, eligible by resource, its mixture constant. A tuner sets only
+ * what differs. mix  borrowed; NULL: the mixing makes it. Local. */
 weft_job weft_job_new(int64_t trial, double resource, const weft_mix *mix);
 
 /* ---- what a task measures ----------------------------------------------------------- */

@@ -7,8 +7,8 @@
 /* ---- HDF5 --------------------------------------------------------------------------- */
 
 /* Checksums of all bytes of a file, its metadata included, in blocks of 64 KB: they stand
- * behind what HDF5 takes for the file, which other programs read as ever, and which lose
- * them when they change it. */
+ * behind the end of the file as HDF5 sees it. Other programs read such a file as usual; one
+ * that changes it removes them. */
 typedef struct weft_seal weft_seal;
 
 /* What HDF5 last read of a dataset: bytes [at, at + bytes) of the file. */
@@ -20,7 +20,7 @@ typedef struct weft_h5raw {
 /* A file open for reading (every rank opens it by itself) or being written by this rank
  * alone under a temporary name, until weft_h5_commit gives it its own. */
 typedef struct weft_h5 {
-    int64_t file;      /* handle of HDF5, as all below: for store alone */
+    int64_t file;      /* handle of HDF5, as all below; used by src/store only */
     char *path, *temp; /* temp NULL when reading */
     int *error;        /* first errno of reading or writing, 0 */
     weft_seal *seal;   /* of a file that is read; NULL: it has none */

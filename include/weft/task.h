@@ -92,9 +92,9 @@ typedef struct weft_task {
     void (*start)(const void *self, const weft_job *job, weft_state *state);
     int64_t (*affinity)(const void *self, const weft_job *job); /* jobs to run in a row */
     void (*cost)(const void *self, const weft_job *job, weft_cost *out);
-    /* Virtual seconds that the job, of a trial that was given `before`, takes at least, for
-     * what comes of it: result.cost, as tightly as can be told before it is run, at best
-     * exactly. A pure function. NULL: exactly the resource of the job. Local. */
+    /* A lower bound of the virtual seconds that the job will take (result.cost), for a
+     * trial that has had `before` resource: as tight as can be known before it is run, at
+     * best exact. A pure function. NULL: exactly the resource of the job. Local. */
     double (*seconds)(const void *self, const weft_job *job, double before);
     /* Units that a job is made of, after each of which it can be stopped: all that goes on
      * is in the state. NULL: always 1, and no rows of rounds. */

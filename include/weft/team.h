@@ -14,7 +14,7 @@ typedef struct weft_times {
 } weft_times;
 
 typedef struct weft_team {
-    int64_t comm; /* MPI's communicator, for par alone */
+    int64_t comm; /* MPI's communicator; used by src/par only */
     int rank, size;
     int first; /* rank in the world of its rank 0; those of the others follow */
     weft_times times;

@@ -1,36 +1,37 @@
-/* Schedules: which trial gets how much resource, and when. Deterministic state machines
- * that ask for jobs and are told results, in terms of trials, resources and losses; they
- * see neither data nor models nor MPI, know no option of a task, and a restart replays
- * their tells. What a trial's configuration is says a sampler (sampler.h), what its samples
- * draw from a mixing (mixing.h); search.h puts the three together.
+/* Schedules: which trial gets how much resource, and when. A schedule is a deterministic
+ * state machine that is asked for jobs and told their results, in terms of trials,
+ * resources and losses. It has no access to data, models or MPI, and knows no option of a
+ * task; after a restart the recorded results are told again. The configuration of a trial
+ * comes from a sampler (sampler.h), the mixture that its samples draw from is made by a
+ * mixing (mixing.h); search.h combines the three.
  *
  * The contract, kept by all and tested over all (tests/t_tuners.c):
- * - Trials are numbered 0, 1, 2 ... in the order in which they are first asked for. There
- * may be any number of configurations from 1 on.
- * - A job's `index` counts the jobs of its trial that train, from 0 (where each round of
- * shared weights is a new trial, from the number of the round). Its `resource` is what to
- * add, 0: only score, in shared weights. The resource of a trial is at most what `extent`
- * says, and that where a job is called its last.
- * - A new trial may copy the weights of another, `from`, as they are after that one's last
- *   told job; else from is -1. The next job of a trial is asked when the one before is
- * told.
- * - Told are losses, lower is better; one that diverged is INFINITY, never NaN. Every
- * ranking is by (loss, trial). Results may come in any order; a schedule that `waits` asks
- * the same jobs in all of them.
- * - `last` says that no later job continues or copies a trial, `ended` that this turned out
- *   after its last job was asked. When a search is done, all its trials are closed by one
- * of them: their states are let go by it.
- * - `eligibility` is WEFT_WINS_LAST for jobs whose weights serve several configurations in
- *   turn, of which nobody is the winner, and for those of a population before its end; at
- *   least one job of a search may win.
- * - A search ends, whatever it is told. */
+ * - Trials are numbered 0, 1, 2 ... in the order in which they are first asked for. Any
+ *   number of configurations from 1 on is allowed.
+ * - The `index` of a job is the number of jobs of its trial before it that train (where
+ *   each round of shared weights is a new trial: the number of the round). Its `resource`
+ *   is what to add; 0, with shared weights only: score without training. The resource of a
+ *   trial in all is at most extent.resource, and equal to it after a job marked `last`.
+ * - A new trial may copy the weights of another, `from`, as they are after that trial's
+ *   most recent told job; otherwise from is -1. The next job of a trial may be asked for
+ *   only after the result of the one before was told.
+ * - Results are losses, lower is better; a diverged job has INFINITY, never NaN. Every
+ *   ranking is by (loss, trial). Results may be told in any order; a schedule with `waits`
+ *   asks for the same jobs in every order.
+ * - `last` marks a job after which no job continues or copies its trial; `ended` reports a
+ *   trial for which this became known only after its last job was asked for. At the end of
+ *   a search each trial is closed by one of the two: its state is then removed.
+ * - `eligibility` is WEFT_WINS_LAST for jobs whose weights serve several configurations,
+ *   none of which can be the winner, and for jobs of a population before its end; at least
+ *   one job of a search may win.
+ * - A search ends, whatever results it is told. */
 #ifndef WEFT_TUNE_H
 #define WEFT_TUNE_H
 
 #include "weft/space.h"
 
 /* The option of a schedule that trains every job alike, for its table. The run puts the
- * task's own number in place of 0; alone a schedule takes 0 as 1. */
+ * task's default in place of 0; without a run, in tests, a schedule takes 0 as 1. */
 #define WEFT_RESOURCE_OPT(type, at, about)                                                 \
     {                                                                                      \
         "resource", WEFT_LONG, offsetof(type, at), "0", 0, 1e9, NULL,                      \

@@ -58,7 +58,7 @@ static void fit_whole(const margin_problem *p, const weft_matrix *f, const int32
     weft_arena_reset(tmp, mark);
 }
 
-/* An output that has nothing to tell apart, whatever weights could gain. */
+/* An output that all samples, or none, are of: the best constant is its fit. */
 static void fit_constant(const margin_output *of, int64_t d, real *w, real *intercept,
                          weft_fitted *out)
 {

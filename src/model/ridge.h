@@ -3,7 +3,7 @@
  * The intercept is not penalised, so it drops out of the centred system
  *     (F_c^T F_c + alpha I) w = F_c^T y_c,   F_c = F - 1 m^T, m the means of the columns,
  * with F_c^T F_c = F^T F - n m m^T. The targets of all classes add up to a constant, so the
- * centred ones and the weights add up to nought: only classes - 1 systems are solved.
+ * centred ones and the weights add up to zero: only classes - 1 systems are solved.
  * Vectors over columns are replicated and equal to the bit on all ranks. */
 #ifndef RIDGE_H
 #define RIDGE_H

@@ -220,7 +220,8 @@ static void iterate(ridge_system *s, double *x, double *r)
     weft_arena_reset(s->tmp, mark);
 }
 
-/* Where x does not help, nought does. Collective. */
+/* The weights to start from: x, or zeros where these have the smaller residual. Collective.
+ */
 static void start(ridge_system *s, double *x, double *r)
 {
     const int64_t n = s->c * s->f->d;

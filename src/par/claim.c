@@ -1,7 +1,7 @@
-/* Claims of jobs by the leaders of teams: whoever comes first has it, and no leader needs
- * another one's help to know. On one node a bit for each job in shared memory, set by an
- * atomic operation; on several a file for each in a directory that all see, created if it
- * is not there (O_EXCL). MPI's own compare-and-swap would do for neither: Open MPI 4.1
+/* Claims of jobs by the leaders of teams: the first to claim a job has it, and no leader
+ * needs another one's help to know. On one node a bit for each job in shared memory, set by
+ * an atomic operation; on several a file for each in a directory that all see, created if
+ * it is not there (O_EXCL). MPI's own compare-and-swap would do for neither: Open MPI 4.1
  * carries it out over TCP only while the target is in a call of MPI, which one that trains
  * is not. Tickets are numbers that each is drawn once. Called by run. */
 #include "peers.h"

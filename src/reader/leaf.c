@@ -377,7 +377,7 @@ static weft_status set_classes(job *j)
                          "%s: all labels are 0 where two classes or more are needed; check "
                          "y, or give classes = NUMBER",
                          j->source);
-    if (n < 2) n = 2; /* nobody is there; the packer says so */
+    if (n < 2) n = 2; /* there is no user; the packer reports it */
     weft_pack_numbered(j->p, n);
     return WEFT_OK;
 }

@@ -23,7 +23,7 @@ typedef struct play {
     int odd; /* not indented */
     weft_role *role;
     int64_t n, room;
-    weft_role *speaker; /* NULL: nobody speaks */
+    weft_role *speaker; /* NULL: no role has begun */
 } play;
 
 typedef struct script {

@@ -1,8 +1,8 @@
 /* What a team does between two tells: it hears of the results of other teams, claims a job
- * that nobody has, does it, writes what comes of it, and sends the result to the others. No
- * team waits for another but for a result that the order of virtual time needs next. The
- * ranks of a team keep in step: their leader, the first, says what came and what is
- * claimed. Called by sched.c. */
+ * that is not claimed, does it, writes what comes of it, and sends the result to the
+ * others. No team waits for another but for a result that the order of virtual time needs
+ * next. The ranks of a team keep in step: their leader, the first, says what came and what
+ * is claimed. Called by sched.c. */
 #include "run_private.h"
 
 #include <math.h>
@@ -164,9 +164,9 @@ static weft_status choose(weft_sched *s, weft_flight **f)
     return WEFT_OK;
 }
 
-/* Records a result, then sends it: nobody acts on what a kill could take back. By the wall
- * clock not even a loss of the node may: it could not be done again in its place. A leader.
- */
+/* Records a result, then sends it: no team acts on a result that a kill could remove. By
+ * the wall clock not even a loss of the node may remove it: it could not be done again with
+ * the same place in the order. A leader. */
 static weft_status publish(weft_sched *s, const weft_job_record *e)
 {
     if (!s->trace) return WEFT_OK;

@@ -11,7 +11,7 @@
 /* A kind that has a section of an input file. */
 typedef struct section {
     const weft_kind *kind;
-    const weft_task *task; /* whose part it is; NULL: nobody's */
+    const weft_task *task; /* whose part it is; NULL: of no task */
     const char *by, *key;  /* section and key that choose it; by NULL: always used */
 } section;
 

@@ -27,8 +27,9 @@ typedef struct weft_run {
     const char *like_of;       /* file that it is of */
     const char *dir;           /* of the run; NULL: no job is done */
     double deadline;           /* by weft_now; 0: none */
-    const char *defaults;      /* "run.tuner = sha, ...": set by the task, as nobody did */
-    const char *unread;        /* "[sha] [random]": sections of the file for other runs */
+    const char
+        *defaults; /* "run.tuner = sha, ...": set by the task, where the user gave none */
+    const char *unread; /* "[sha] [random]": sections of the file for other runs */
 } weft_run;
 
 /* Binds all that the configuration says and finds what it names. `fresh` 1: it is a user's,
@@ -154,7 +155,7 @@ int weft_flights_idle(const weft_flights *q);
 /* A free worker starts a job that takes `seconds` at least. Local. Cost O(log n) of n jobs
  * in flight, as of all below. */
 weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double seconds);
-/* Its result is here: nobody need do it. Local. */
+/* Its result is known: it need not be done. Local. */
 void weft_flights_known(weft_flights *q, weft_flight *f);
 /* It is to be done, in the order of f->affinity and f->flops. Local. */
 void weft_flights_queue(weft_flights *q, weft_flight *f);

@@ -33,7 +33,8 @@ int weft_sched_needs(const weft_sched *s, const weft_job_record *e)
     return s->known == 0 || !outdoes(&s->best, e);
 }
 
-/* Shared fits, whose trials cannot win, are none: the mean of many maps is nobody's. */
+/* Shared fits, whose trials cannot win, do not count: the mean of many maps is the loss of
+ * none of them. */
 static int is_target(const weft_sched *s, const weft_job_record *e)
 {
     return s->target > 0 && e->job.eligibility != WEFT_WINS_LAST &&

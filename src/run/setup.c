@@ -227,7 +227,7 @@ static weft_status check_single(const weft_run *r)
                      r->opts.tuner, single(r));
 }
 
-/* The tuner, and the resource that a job of it has, if nobody says else. */
+/* The tuner, and the resource that a job of it has, if no option says otherwise. */
 static weft_status bind_tuner(weft_run *r)
 {
     TRY(check_former(r));

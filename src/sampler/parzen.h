@@ -1,6 +1,6 @@
 /* Densities of one axis, on [0, 1], from the values of some trials: a kernel on each and a
- * wide one for what nobody tried. Bergstra, Bardenet, Bengio, Kegl, "Algorithms for
- * hyper-parameter optimization", NeurIPS 2011, section 4; the details are Optuna's. */
+ * wide one for regions without observations. Bergstra, Bardenet, Bengio, Kegl, "Algorithms
+ * for hyper-parameter optimization", NeurIPS 2011, section 4; the details are Optuna's. */
 #ifndef WEFT_SAMPLER_PARZEN_H
 #define WEFT_SAMPLER_PARZEN_H
 

@@ -51,7 +51,7 @@ typedef enum weft_sight {
     WEFT_SEES_CATEGORY /* one of some values without an order */
 } weft_sight;
 
-/* Integers so many that nobody could tell them from reals are seen as such. Local. */
+/* Integers with very many values are treated as reals. Local. */
 weft_sight weft_axis_sight(const weft_axis *a);
 /* The index of a value in the axis' list. Local. */
 int weft_axis_index(const weft_axis *a, double value);

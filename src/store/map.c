@@ -22,7 +22,7 @@
 
 /* ---- the mapped file ---------------------------------------------------------------- */
 
-/* What the handler of a signal must know, as nobody can hand it over. */
+/* What the handler of a signal must know: it has no argument for it. */
 enum { MOST_VIEWS = 16 };
 static struct {
     char *volatile base; /* NULL: free */

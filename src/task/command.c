@@ -178,7 +178,7 @@ static int64_t command_affinity(const void *self, const weft_job *job)
     return 0;
 }
 
-/* What it takes nobody knows; of two jobs the one of more resource takes longer. */
+/* The cost is not known; of two jobs the one of more resource is taken to cost more. */
 static void command_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     (void)self;
@@ -228,7 +228,7 @@ static weft_status begin_attempt(const command *t, const trace *before, const ch
         from, (long long)before->job);
 }
 
-/* Gives the directory of an attempt its own name, for good. */
+/* Renames the directory of a successful attempt to its final name. */
 static weft_status keep_attempt(const command *t, const char *attempt, const char *path)
 {
     TRY(weft_tree_sync(attempt));

@@ -201,8 +201,8 @@ static int is_open(const running *r)
 }
 
 /* A queue that stops a job signals all of its processes, one after the other, so the rank
- * may be told later than its program, whose end is then none of its own: a program that
- * ended badly is looked at once more, for a while where such a signal ended it. */
+ * may be told later than its program, whose end was then caused by the
+ * queue: a program that failed is checked again, for a while where a signal ended it. */
 static void doubt(running *r)
 {
     const struct timespec nap = {.tv_nsec = 50000000};
@@ -242,6 +242,6 @@ weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *e
     }
     weft_arena_free(mem);
     *end = r.end;
-    *status = r.answered ? r.status : SIGKILL; /* by whoever killed the supervisor */
+    *status = r.answered ? r.status : SIGKILL; /* the supervisor was killed */
     return st;
 }

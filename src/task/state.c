@@ -1,4 +1,4 @@
-/* States of trials: made, copied and hashed. Called by whoever keeps them. */
+/* States of trials: made, copied and hashed. Called by run and by tests. */
 #include "weft/task.h"
 
 #include <string.h>

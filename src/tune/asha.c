@@ -1,6 +1,6 @@
 /* Asynchronous successive halving: whenever a worker is free, the best trial that ranks
  * among the first 1 / reduction of its rung goes on to the next, or else a new trial
- * begins; nobody waits for a rung to be complete. With several brackets, each of which
+ * begins; no worker waits for a rung to be complete. With several brackets, each of which
  * begins a rung later than the one before, asynchronous Hyperband. Li, Jamieson,
  * Rostamizadeh, Gonina, Ben-tzur, Hardt, Recht, Talwalkar, "A system for massively parallel
  * hyperparameter tuning", MLSys 2020, algorithm 2. The stopping variant decides when a
@@ -152,8 +152,8 @@ static weft_status asha_setup(void *self, const weft_space *sp, uint64_t seed,
 
 /* ---- ask ----------------------------------------------------------------------- */
 
-/* How many of a rung's results are among the best. A trial that would have to be compared
- * with nobody goes on where it cannot wait. */
+/* How many of a rung's results are among the best. A trial that has no other to be
+ * compared with goes on where it cannot wait. */
 static int64_t quota(const asha *t, const rung *r)
 {
     const int64_t m = r->n / t->reduction;
@@ -335,7 +335,7 @@ static void asha_extent(const void *self, weft_extent *out)
 extern const weft_tuner weft_tuner_asha;
 const weft_tuner weft_tuner_asha = {
     .kind = {.name = "asha",
-             .about = "asynchronous successive halving: nobody waits for a rung",
+             .about = "asynchronous successive halving: no worker waits for a rung",
              .size = sizeof(asha),
              .opts = asha_opts},
     .setup = asha_setup,

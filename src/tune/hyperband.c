@@ -1,8 +1,8 @@
 /* Hyperband: brackets of successive halving that begin with many trials of little resource,
- * with fewer of more, and so on to a few that get all of it at once, as nobody knows how
- * early losses tell. While one bracket waits for a rung, the next begins. Li, Jamieson,
- * DeSalvo, Rostamizadeh, Talwalkar, "Hyperband: a novel bandit-based approach to
- * hyperparameter optimization", JMLR 18, 2018, algorithm 1. */
+ * with fewer of more, and so on to a few that get all of it at once, as it is not known
+ * how well early losses predict final ones. While one bracket waits for a rung, the next
+ * begins. Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar, "Hyperband: a novel bandit-based
+ * approach to hyperparameter optimization", JMLR 18, 2018, algorithm 1. */
 #include "rungs.h"
 
 typedef struct hyperband {

@@ -2,7 +2,7 @@
  * that does badly goes on with the weights of one that does well, and with that one's
  * configuration, changed a little. Jaderberg, Dalibard, Osindero et al., "Population based
  * training of neural networks", arXiv:1711.09846, 2017. A member is a sequence of trials: a
- * copy is a new one. By default nobody waits: a member is compared with what is known of
+ * copy is a new one. By default no member waits: it is compared with what is known of
  * the others when its result comes. */
 #include "weft/tune.h"
 
@@ -273,7 +273,7 @@ static void pbt_tell(void *self, const weft_result *res)
 }
 
 /* A trial is kept until its member's next one is told, and as long as a copy of it is not;
- * at the end, until nobody decides any more. */
+ * at the end, until no member decides any more. */
 static int pbt_ended(const void *self, int64_t trial)
 {
     const pbt *t = self;

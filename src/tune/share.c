@@ -53,7 +53,7 @@ weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
     return WEFT_JOB;
 }
 
-/* The first configuration alive from i on; k where there is none. */
+/* The first configuration from i on that is not eliminated; k where there is none. */
 static int alive_from(const weft_share *s, int i)
 {
     while (i < s->mix.k && !(s->mix.logp[i] > -INFINITY)) i++;

@@ -29,20 +29,20 @@ WEFT_CHECKED weft_status weft_share_setup(weft_share *s, const weft_space *sp, i
                                           weft_arena *mem);
 /* Fills the job of the next round, with the share `size` of the features. Local. */
 weft_asked weft_share_round(weft_share *s, double size, weft_job *job);
-/* Fills the final job of the next configuration alive; WEFT_DONE after the last one.
- * `refit` 1: a fit of its own in a new trial, which copies the shared weights if these are
- * warm; 0: the shared weights are scored as they are. Without rounds there is a fit always.
- * Local. */
+/* Fills the final job of the next configuration that is not eliminated; WEFT_DONE after the
+ * last one. `refit` 1: a fit of its own in a new trial, which copies the shared weights if
+ * these are warm; 0: the shared weights are scored as they are. Without rounds there is a
+ * fit always. Local. */
 weft_asked weft_share_final(weft_share *s, int refit, weft_job *job);
 /* 1: no job that is not told yet, and no later one, continues or copies the trial. Local.
  */
 int weft_share_ended(const weft_share *s, int64_t trial);
-/* Leaves configuration i alone alive. Local. */
+/* Eliminates all configurations but i. Local. */
 void weft_share_only(weft_share *s, int i);
 /* Closes the round and writes its scores to s->score: INFINITY where NaN, and everywhere
  * when the fit diverged. A configuration that no sample was scored by gets the mean over
- * the mixture, which is what is known of it: it neither leads nor falls out for its bad
- * luck. Returns 0 when the fit diverged. Local. */
+ * the mixture, its best estimate: it is neither preferred nor eliminated because no sample
+ * was drawn for it. Returns 0 when the fit diverged. Local. */
 int weft_share_scores(weft_share *s, const weft_result *res);
 
 #endif
