@@ -1,0 +1,122 @@
+/* Task fmap set up for a test on rows that are drawn, and its jobs. Included by t_fmap*.c.
+ */
+#ifndef WEFT_TEST_FMAP_STAND_H
+#define WEFT_TEST_FMAP_STAND_H
+
+#include "weft/registry.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "measured.h"
+#include "tap.h"
+
+enum { N = 400, VALID = 150, D = 9, C = 3, F = 20, K = 3, W = C * (F + 1), SEED = 11 };
+enum { TRIAL = 2, ROUND = 5 };
+
+static weft_team team;
+static weft_arena *mem;
+static int ntrain = N; /* training rows, of N */
+static float value[N + VALID][D];
+static int32_t label[N + VALID];
+static const weft_task *const task = &weft_task_fmap;
+
+static inline void make_data(weft_data *data)
+{
+    for (int i = 0; i < N + VALID; i++) {
+        label[i] = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
+        for (int d = 0; d < D; d++) {
+            double z[4];
+            const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
+            weft_rng_normal(&r, z);
+            value[i][d] = (float)(0.6 * z[0] + (d % C == label[i]));
+        }
+    }
+    *data = (weft_data){
+        .form = WEFT_REALS, .classes = C, .path = "test", .mem = mem, .team = &team};
+    const int64_t total[2] = {ntrain, VALID};
+    for (int p = 0; p < 2; p++) {
+        weft_rows *rows = &data->part[p];
+        rows->total = total[p];
+        rows->d = D;
+        weft_deal(total[p], team.rank, team.size, &rows->first, &rows->n);
+        rows->value = value[p * N + rows->first];
+        rows->label = label + p * N + rows->first;
+    }
+}
+
+/* ---- the task ----------------------------------------------------------------------- */
+
+typedef struct stand {
+    weft_data data;
+    void *self;
+    weft_conf conf;
+    weft_space space;
+    weft_job job;
+    weft_result res;
+    weft_state state;
+} stand;
+
+static const char fixed[] = "[fmap]\nfeature = rff\nmodel = ridge\n"
+                            "[rff]\nfeatures = 20\nkernel = gaussian | laplacian\n"
+                            "gamma = log 0.02 .. 2\n"
+                            "[ridge]\nalpha = 2\ntol = 1e-10\n[space]\nconfigs = 3\n";
+
+/* The task with further options and the probabilities p[K] of its three maps. */
+static inline weft_status set_up(stand *s, const char *options, const double *p)
+{
+    make_data(&s->data);
+    s->self = weft_arena_get(mem, 1, task->kind.size);
+    weft_conf_init(&s->conf, mem);
+    const weft_kind *tuned[WEFT_MOST_TUNED];
+    int n = 0;
+    weft_status st = weft_conf_text(&s->conf, "test", fixed);
+    char *text = weft_arena_text(mem, "%s", options), *rest = text;
+    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
+        st = weft_conf_set(&s->conf, word);
+    if (st == WEFT_OK) st = weft_conf_bind(&s->conf, &task->kind, s->self);
+    if (st == WEFT_OK) st = task->tuned(s->self, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&s->space, &s->conf, tuned, n, 1, mem);
+    const weft_env env = {.team = &team,
+                          .conf = &s->conf,
+                          .data = &s->data,
+                          .space = &s->space,
+                          .seed = SEED,
+                          .memory = 1e9,
+                          .mem = mem};
+    if (st == WEFT_OK) st = task->setup(s->self, &env);
+    TRY(st);
+    const weft_mix mix = weft_mix_new(K, s->space.dim, mem);
+    s->job = weft_job_new(TRIAL, 1, &mix);
+    s->job.index = ROUND;
+    for (int i = 0; i < K; i++) {
+        weft_space_get(&s->space, i, s->job.mix.conf + i * s->space.dim);
+        s->job.mix.id[i] = i;
+        s->job.mix.logp[i] = log(p[i]);
+    }
+    s->res = result_of(task, K, mem);
+    s->state = weft_state_new(task, s->self, &s->job, mem);
+    return WEFT_OK;
+}
+
+static inline stand *stand_up(const char *options, const double *p)
+{
+    stand *s = WEFT_NEW(mem, stand, 1);
+    weft_check(set_up(s, options, p) == WEFT_OK, "%s", weft_error());
+    return s;
+}
+
+static inline void run(stand *s)
+{
+    weft_check(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_OK, "%s",
+               weft_error());
+}
+
+/* The model's weights and intercepts in the state. */
+static inline const real *weights(const stand *s)
+{
+    return s->state.x + s->state.nx - W;
+}
+
+#endif

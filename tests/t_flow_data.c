@@ -1,0 +1,236 @@
+/* Task flow on data: against real descent in doubles and draws of the noise; what it
+ * refuses.
+ *
+ * RUN: np=1 np=2 np=4 */
+#include "flow_stand.h"
+
+/* ---- data --------------------------------------------------------------------------- */
+
+enum { ROWS = 700, D = 12, WIDE = 300, FEW = 40 };
+
+static float value[ROWS * WIDE];
+static int32_t label[ROWS];
+
+/* n training rows of d numbers with a linear response, in part a column of its own. */
+static weft_data make_data(int64_t n, int64_t d, weft_form form)
+{
+    static uint8_t byte[ROWS * WIDE];
+    for (int64_t i = 0; i < n; i++) {
+        double y = 0;
+        for (int64_t j = 0; j < d; j++) {
+            double z[4];
+            const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
+            weft_rng_normal(&r, z);
+            value[i * d + j] = (float)(2 + z[0] / (1 + (double)(j % 7)) + 0.3 * z[1]);
+            byte[i * d + j] = (uint8_t)fmin(fmax(20 * (double)value[i * d + j], 0), 255);
+            y += ((double)value[i * d + j] - 2) * (j % 3 == 0 ? 1 : -0.2) / sqrt((double)d);
+        }
+        label[i] = (int32_t)floor(fmin(fmax(5 + 4 * y, 0), 9));
+    }
+    weft_data data = {
+        .form = form, .classes = 10, .path = "test", .mem = mem, .team = &team};
+    weft_rows *rows = &data.part[WEFT_TRAIN];
+    rows->total = n;
+    rows->d = d;
+    weft_deal(n, team.rank, team.size, &rows->first, &rows->n);
+    rows->label = label + rows->first;
+    rows->value = form == WEFT_REALS ? value + rows->first * d : NULL;
+    rows->byte = form == WEFT_BYTES ? byte + rows->first * d : NULL;
+    for (int64_t i = 0; i < n * d && form == WEFT_BYTES; i++)
+        value[i] = (float)(byte[i] / 255.0);
+    return data;
+}
+
+/* Centred rows and responses in doubles: x[n][d], y[n]. Column `out` is the response. */
+static void centred(int64_t n, int64_t d, int64_t out, double *x, double *y)
+{
+    for (int64_t j = 0; j <= d; j++) {
+        double mean = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += (j < d ? (double)value[i * d + j] : (double)label[i]) / (double)n;
+        for (int64_t i = 0; i < n; i++) {
+            if (j < d) x[i * d + j] = j == out ? 0 : (double)value[i * d + j] - mean;
+            if (j == out) y[i] = (double)value[i * d + j] - mean;
+            if (j == d && out < 0) y[i] = (double)label[i] - mean;
+        }
+    }
+}
+
+/* Steps of descent on |y - X b|^2 / 2n + lambda |b|^2 / 2, X divided by sqrt(unit): b of X
+ * as it is. */
+static void descend(const double *x, const double *y, int64_t n, int64_t d, double unit,
+                    double e, double lambda, int steps, double *b)
+{
+    double *g = WEFT_NEW(mem, double, d);
+    memset(b, 0, (size_t)d * sizeof *b);
+    for (int k = 0; k < steps; k++) {
+        memset(g, 0, (size_t)d * sizeof *g);
+        for (int64_t i = 0; i < n; i++) {
+            double off = -y[i];
+            for (int64_t j = 0; j < d; j++) off += x[i * d + j] * b[j];
+            for (int64_t j = 0; j < d; j++) g[j] += x[i * d + j] * off / (double)n;
+        }
+        for (int64_t j = 0; j < d; j++) b[j] -= e * (g[j] / unit + lambda * b[j]);
+    }
+}
+
+static double power_method(const double *x, int64_t n, int64_t d)
+{
+    double *v = WEFT_NEW(mem, double, d), *w = WEFT_NEW(mem, double, d), size = 0;
+    for (int64_t j = 0; j < d; j++) v[j] = 1 + (double)(j % 3);
+    for (int k = 0; k < 3000; k++) {
+        memset(w, 0, (size_t)d * sizeof *w);
+        for (int64_t i = 0; i < n; i++) {
+            double z = 0;
+            for (int64_t j = 0; j < d; j++) z += x[i * d + j] * v[j];
+            for (int64_t j = 0; j < d; j++) w[j] += x[i * d + j] * z / (double)n;
+        }
+        size = 0;
+        for (int64_t j = 0; j < d; j++) size += w[j] * w[j];
+        size = sqrt(size);
+        for (int64_t j = 0; j < d; j++) v[j] = w[j] / size;
+    }
+    return size;
+}
+
+/* Weights of the task's descent are those of real steps on the rows. */
+static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
+{
+    weft_data data = make_data(n, d, form);
+    const char *options = weft_arena_text(
+        mem,
+        "[flow]\nspectrum = data\nstep = 0.7\nlambda = 0.01\nsigma = 1\nresponse = %s\n",
+        out < 0 ? "label" : weft_arena_text(mem, "%d", (int)out + 1));
+    const char *what = weft_arena_text(mem, "%d rows of %d %s, response %d", (int)n, (int)d,
+                                       form == WEFT_BYTES ? "bytes" : "reals", (int)out);
+    stand *s = stand_up(options, &data);
+    train(s, 11);
+    train(s, 20);
+    double *x = WEFT_NEW(mem, double, n *d), *y = WEFT_NEW(mem, double, n);
+    double *b = WEFT_NEW(mem, double, d), off = 0, most = 0;
+    centred(n, d, out, x, y);
+    descend(x, y, n, d, power_method(x, n, d), 0.7, 0.01, 31, b);
+    const real *w = tensor(s, "weights");
+    for (int64_t j = 0; j < d; j++) {
+        off = worse(off, fabs((double)w[j] - b[j]));
+        most = fmax(most, fabs(b[j]));
+    }
+    is_near(off / most, 0, sizeof(real) == 4 ? 3e-6 : 1e-9, "%s: weights of real descent",
+            what);
+    digest(weft_state_hash(&s->state));
+    /* their squared error is that of the residuals */
+    weft_scores score;
+    weft_check(task->score(s->self, &s->job, s->state.x, WEFT_TRAIN, &score) == WEFT_OK,
+               "%s", weft_error());
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double z = -y[i];
+        for (int64_t j = 0; j < d; j++) z += x[i * d + j] * b[j];
+        sum += z * z / (double)n;
+    }
+    is_near(score_of(task, &score, "loss") / sum, 1, 1e-5,
+            "%s: score is their mean squared error", what);
+}
+
+/* Means of both losses over draws of the noise, of real descent on the rows. */
+static void test_draws(void)
+{
+    enum { DRAWS = 1000, STEPS = 6 };
+    weft_data data = make_data(200, 5, WEFT_REALS);
+    const double sigma = 1.5;
+    stand *s[2];
+    for (int k = 0; k < 2; k++) {
+        s[k] =
+            stand_up(weft_arena_text(mem,
+                                     "[flow]\nspectrum = data\nnormalize = no\nstep = 0.4\n"
+                                     "sigma = %g\nloss = %s\n",
+                                     sigma, k ? "prediction" : "estimation"),
+                     &data);
+        train(s[k], STEPS);
+    }
+    double *x = WEFT_NEW(mem, double, 200 * 5), *y = WEFT_NEW(mem, double, 200);
+    double truth[5], b[5], mean[3] = {0}, square[3] = {0};
+    centred(200, 5, -1, x, y);
+    descend(x, y, 200, 5, 1, 0.4, 0, 20000, truth); /* the least squares fit */
+    for (int e = 0; e < DRAWS; e++) {
+        const size_t mark = weft_arena_mark(mem);
+        for (int i = 0; i < 200; i++) {
+            double z[4];
+            const weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)e, (uint64_t)i, 0);
+            weft_rng_normal(&r, z);
+            y[i] = sigma * z[0];
+            for (int j = 0; j < 5; j++) y[i] += x[i * 5 + j] * truth[j];
+        }
+        descend(x, y, 200, 5, 1, 0.4, 0, STEPS, b);
+        double loss[3] = {0};
+        for (int j = 0; j < 5; j++) loss[0] += pow(b[j] - truth[j], 2);
+        for (int i = 0; i < 200; i++) {
+            double off = 0, left = y[i];
+            for (int j = 0; j < 5; j++) {
+                off += x[i * 5 + j] * (b[j] - truth[j]);
+                left -= x[i * 5 + j] * b[j];
+            }
+            loss[1] += off * off / 200;
+            loss[2] += left * left / 200;
+        }
+        for (int k = 0; k < 3; k++) {
+            mean[k] += loss[k] / DRAWS;
+            square[k] += loss[k] * loss[k] / DRAWS;
+        }
+        weft_arena_reset(mem, mark);
+    }
+    static const char *const what[] = {"estimation", "prediction", "training loss"};
+    const double exact[3] = {s[0]->res.loss, s[1]->res.loss,
+                             measured(task, &s[0]->res, "train_loss")};
+    for (int k = 0; k < 3; k++)
+        is_near(mean[k], exact[k], 3 * sqrt((square[k] - mean[k] * mean[k]) / DRAWS),
+                "%s: the mean over %d draws of the noise is %.6f, exactly %.6f", what[k],
+                DRAWS, mean[k], exact[k]);
+}
+
+static void test_data(void)
+{
+    check_descent(ROWS, D, WEFT_REALS, -1);
+    check_descent(ROWS, D, WEFT_BYTES, -1);
+    check_descent(ROWS, D, WEFT_REALS, 4);
+    check_descent(FEW, WIDE, WEFT_REALS, -1);
+    check_descent(FEW, WIDE, WEFT_BYTES, 299);
+    check_descent(ROWS, WIDE, WEFT_REALS, -1);
+    test_draws();
+}
+
+/* ---- what is refused ---------------------------------------------------------------- */
+
+static void refuses(const char *option, weft_data *data, const char *word)
+{
+    stand s;
+    const weft_status st = set_up(&s, weft_arena_text(mem, "[flow]\n%s\n", option), data);
+    const char *text = weft_error();
+    ok(st != WEFT_OK && strstr(text, word) && !strchr(text, '\n'),
+       "refused in one line with '%s'", word);
+}
+
+static void test_refusals(void)
+{
+    weft_data data = make_data(FEW, WIDE, WEFT_REALS);
+    refuses("spectrum = data", NULL, "run.data");
+    refuses("spectrum = power", &data, "flow.spectrum = data");
+    refuses("spectrum = data", &data, "flow.sigma");
+    refuses("spectrum = data\nresponse = price", &data, "flow.response");
+    refuses("spectrum = data\nresponse = 301", &data, "1 to 300");
+    stand *s = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
+    ok(strstr(task->single(s->self), "flow") != NULL, "mixtures are refused");
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
+    weft_log_set(WEFT_ERROR, team.rank);
+    mem = weft_arena_new();
+    test_data();
+    test_refusals();
+    const int failed = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&team);
+    return failed;
+}

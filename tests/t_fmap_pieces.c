@@ -1,0 +1,129 @@
+/* Fits of task fmap in pieces: however they are divided they have the bits of one, and
+ * their path ends at the fit.
+ *
+ * RUN: np=1 np=2 np=3 */
+#include "fmap_stand.h"
+
+/* ---- fits in pieces ----------------------------------------------------------------- */
+
+#define PIECES "fmap.resource=iterations fmap.score=loss "
+
+/* A trial of map 0 or 1 alone. */
+static stand *alone(const char *options, int map)
+{
+    const double even[K] = {1. / 3, 1. / 3, 1. / 3};
+    stand *s = stand_up(options, even);
+    s->job.mix = weft_mix_new(1, s->space.dim, mem);
+    weft_space_get(&s->space, map, s->job.mix.conf);
+    s->job.mix.id[0] = map;
+    s->res = result_of(task, 1, mem);
+    return s;
+}
+
+static void go_on(stand *s, int iterations)
+{
+    s->job.resource = iterations;
+    run(s);
+    s->job.index++;
+}
+
+static const real *model_of(const stand *s)
+{
+    weft_tensor t[WEFT_MOST_TENSORS];
+    const int n = task->tensors(s->self, &s->job, t);
+    return s->state.x + t[n - 2].at;
+}
+
+/* Largest difference of the weights of two trials. */
+static double apart(const stand *a, const stand *b)
+{
+    double most = 0;
+    for (int i = 0; i < W; i++)
+        most = worse(most, fabs((double)model_of(a)[i] - (double)model_of(b)[i]));
+    return most;
+}
+
+static void test_split(void)
+{
+    static const int part[][6] = {{9}, {4, 5}, {1, 1, 1, 1, 1, 4}, {3, 0, 6}};
+    stand *one = NULL;
+    for (int k = 0; k < 4; k++) {
+        stand *s = alone(PIECES, 0);
+        for (int i = 0; i < 6; i++)
+            if (part[k][i] > 0 || i < 3) go_on(s, part[k][i]);
+        if (k == 0) one = s;
+        ok(weft_state_hash(&one->state) == weft_state_hash(&s->state) &&
+               one->res.loss == s->res.loss,
+           "iterations in division %d give the bits of one job", k);
+        if (k == 0) digest(weft_state_hash(&s->state));
+    }
+}
+
+/* The path ends at the fit; pieces beyond it change nothing. */
+static void test_path(void)
+{
+    stand *s = alone(PIECES, 0), *whole = alone("ridge.tol=1e-12", 0);
+    go_on(whole, 1);
+    double loss = INFINITY, residual = INFINITY;
+    int falls = 1;
+    for (int i = 0; i < 6; i++) {
+        go_on(s, 1);
+        falls &= measured(task, &s->res, "train_loss") < loss &&
+                 measured(task, &s->res, "residual") < residual;
+        falls &= measured(task, &s->res, "iterations") == 1;
+        loss = measured(task, &s->res, "train_loss");
+        residual = measured(task, &s->res, "residual");
+    }
+    ok(falls, "objective and residual fall with each iteration");
+    go_on(s, 300);
+    ok(measured(task, &s->res, "iterations") < 100, "nothing is left after %d iterations",
+       6 + (int)measured(task, &s->res, "iterations"));
+    is_near(apart(s, whole), 0, 1e-4, "the path ends at the fit");
+    const real last = model_of(s)[0];
+    go_on(s, 10);
+    ok(measured(task, &s->res, "iterations") == 0 && model_of(s)[0] == last,
+       "and stays there");
+}
+
+/* Weights that were copied from a trial of another map, or the same one. */
+static void test_copied(void)
+{
+    stand *s = alone(PIECES, 0), *other = alone("ridge.tol=1e-12", 1);
+    go_on(s, 5);
+    s->job.trial++;
+    weft_space_get(&s->space, 1, s->job.mix.conf);
+    s->job.mix.id[0] = 1;
+    go_on(s, 200);
+    go_on(other, 1);
+    is_near(apart(s, other), 0, 1e-4, "weights of another map lead to the map's own fit");
+}
+
+static void refuses(const char *options, const char *word)
+{
+    const double even[K] = {1. / 3, 1. / 3, 1. / 3};
+    stand s = {0};
+    const weft_status st = set_up(&s, options, even);
+    ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s is refused, naming %s", options,
+       word);
+}
+
+static void test_pieces(void)
+{
+    test_split();
+    test_path();
+    test_copied();
+    refuses(PIECES "fmap.model=logistic", "fmap.model = ridge");
+    refuses(PIECES "ridge.solver=cholesky", "ridge.solver = cg");
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
+    weft_log_set(WEFT_ERROR, team.rank);
+    mem = weft_arena_new();
+    test_pieces();
+    const int failed = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&team);
+    return failed;
+}
