@@ -190,6 +190,46 @@ static void test_counts(void)
     is_near(row_sum(&m.f, 2, 0), 9, 1e-5, "or are added up");
 }
 
+static void test_grams(void)
+{
+    weft_data d = small(2);
+    static const struct {
+        const char *grams;
+        int entries[2]; /* of "good good film" and "the The film the" */
+    } all[] = {{"1-1", {2, 3}}, {"1-2", {4, 6}}, {"1-3", {5, 8}},
+               {"2-2", {2, 3}}, {"2-3", {3, 5}}, {"3-3", {1, 2}}};
+    for (int i = 0; i < 6; i++) {
+        const char *grams = all[i].grams;
+        made m =
+            make(&d, WEFT_TRAIN,
+                 weft_arena_text(mem, COUNTS "grams = %s\nbinary = no\nlower = no", grams));
+        ok(entries(&m.f, 0) == all[i].entries[0] && entries(&m.f, 2) == all[i].entries[1] &&
+               entries(&m.f, 3) == 0,
+           "grams %s", grams);
+    }
+}
+
+/* Documents, of four, that hold a lower-cased word: good 1, bad 1, film 3, the 1. */
+static void test_idf(void)
+{
+    weft_data d = small(2);
+    const char *options = "order = 1\nbinary = no\nweights = tfidf";
+    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    const double rare = log(5.0 / 2) + 1, common = log(5.0 / 4) + 1;
+    is_near(value(&m.f, 0, &alone.f, S_GOOD), 2 * rare, 1e-5,
+            "tf-idf: twice in one of four");
+    is_near(value(&m.f, 0, &alone.f, S_FILM), common, 1e-5, "once in three of four");
+    is_near(value(&m.f, 2, &alone.f, S_THE), 3 * rare, 1e-5, "three times in one");
+    is_near(row_sum(&alone.f, S_FILM, 0), common, 1e-5,
+            "training's idf weighs other parts");
+    m = make(&d, WEFT_TRAIN, "order = 1\nweights = tfidf\nbinary = no\nnormalize = l2");
+    is_near(row_sum(&m.f, 0, 1), 1, 1e-5, "rows of length one");
+    m = make(&d, WEFT_TRAIN, "order = 1\nweights = tf\nbinary = no");
+    is_near(row_sum(&m.f, 0, 0), 3, 1e-6, "tf: counts as they are");
+    m = make(&d, WEFT_TRAIN, "order = 1\nweights = binary\nbinary = no");
+    is_near(row_sum(&m.f, 0, 0), 2, 1e-6, "binary: ones");
+}
+
 /* log((p/|p|)/(q/|q|)), p = alpha + counts of class 1. */
 static double bayes(double alpha, double p, double all_p, double q, double all_q,
                     double bins)
@@ -272,7 +312,7 @@ static void test_setup(void)
     ok(ngram->setup(self, &right, 1e9, 1, mem) == WEFT_ELIMIT, "too many bins are refused");
     self = map_new(&d, "bins = 1000");
     ok(ngram->columns(self, 0.5) == 500 && ngram->columns(self, 0.0001) == 2 &&
-           ngram->nstat(self) == 2000,
+           ngram->nstat(self) == 2001,
        "a share of the features is a share of the bins");
     double flops, bytes, count;
     ngram->estimate(self, self, 100, 1, &flops, &bytes, &count);
@@ -410,6 +450,8 @@ int main(int argc, char **argv)
     if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
     mem = weft_arena_new();
     test_counts();
+    test_grams();
+    test_idf();
     test_bayes();
     test_classes();
     test_weights();

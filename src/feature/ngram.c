@@ -39,7 +39,14 @@ static const weft_opt opts[] = {
      .def = "2",
      .lo = 1,
      .hi = 3,
-     .about = "n-grams of 1 to this many tokens",
+     .about = "n-grams of 1 to this many tokens, where grams = auto",
+     .role = WEFT_PER_SAMPLE},
+    {.name = "grams",
+     .type = WEFT_CHOICE,
+     .at = offsetof(ngram, grams),
+     .def = "auto",
+     .words = "auto|1-1|1-2|1-3|2-2|2-3|3-3",
+     .about = "tokens of the n-grams, from and to; auto: 1 to order",
      .role = WEFT_PER_SAMPLE},
     {.name = "binary",
      .type = WEFT_BOOL,
@@ -51,8 +58,9 @@ static const weft_opt opts[] = {
      .type = WEFT_CHOICE,
      .at = offsetof(ngram, weights),
      .def = "nb",
-     .words = "nb|sif",
-     .about = "naive Bayes log-count ratio, or smooth inverse frequency",
+     .words = "nb|sif|tf|tfidf|binary",
+     .about = "naive Bayes log-count ratio, smooth inverse frequency, counts, counts times "
+              "log((1 + documents) / (1 + those with it)) + 1, or ones",
      .role = WEFT_PER_SAMPLE},
     {.name = "alpha",
      .type = WEFT_REAL,
@@ -121,6 +129,18 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
     return WEFT_OK;
 }
 
+int ngram_least(const ngram *a)
+{
+    static const int least[] = {1, 1, 1, 1, 2, 2, 3};
+    return least[a->grams];
+}
+
+int ngram_most(const ngram *a)
+{
+    static const int most[] = {0, 1, 2, 3, 2, 3, 3};
+    return a->grams == 0 ? a->order : most[a->grams];
+}
+
 int64_t ngram_bins(const ngram *self, double size)
 {
     double bins = ceil((double)self->bins * size);
@@ -132,10 +152,11 @@ static int64_t columns(const void *self, double size)
     return ngram_bins(self, size);
 }
 
+/* Pooled counts; how many documents they are of stands behind them. */
 static int64_t nstat(const void *self)
 {
     const ngram *s = self;
-    return s->bins * s->data->classes;
+    return s->bins * s->data->classes + 1;
 }
 
 static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
@@ -164,7 +185,7 @@ static void estimate(const void *self, const void *arm, double rows, double size
                      double *flops, double *bytes, double *entries)
 {
     const ngram *s = self, *a = arm;
-    double items = rows * s->tokens[a->tokenizer] * a->order;
+    double items = rows * s->tokens[a->tokenizer] * (ngram_most(a) - ngram_least(a) + 1);
     /* Mixing, look-up and weighing take as long as two visits of an entry by a fit; every
      * matrix looks at the counts of all bins. */
     *flops = 8 * items + 2.0 * (double)(s->bins * s->data->classes) * size;

@@ -5,13 +5,19 @@
 
 #include "weft/feature.h"
 
-typedef enum ngram_weights { NGRAM_NB, NGRAM_SIF } ngram_weights;
+typedef enum ngram_weights {
+    NGRAM_NB,
+    NGRAM_SIF,
+    NGRAM_TF,
+    NGRAM_TFIDF,
+    NGRAM_BINARY
+} ngram_weights;
 typedef enum ngram_norm { NGRAM_NONE, NGRAM_L2, NGRAM_AVERAGE } ngram_norm;
 typedef enum ngram_hash { NGRAM_PER_MAP, NGRAM_SHARED } ngram_hash;
 typedef enum ngram_scale { NGRAM_NATURAL, NGRAM_LOG2 } ngram_scale;
 
 typedef struct ngram {
-    int tokenizer, stop, lower, order, binary, weights, normalize;
+    int tokenizer, stop, lower, order, grams, binary, weights, normalize;
     double alpha;
     int64_t bins;
     int hash, nb_scale;
@@ -27,6 +33,10 @@ typedef struct ngram_rows {
     uint32_t *bin;  /* [first[n]] distinct within a row, in order of first occurrence */
     float *value;   /* [first[n]] count, then weighted count */
 } ngram_rows;
+
+/* Words of the n-grams of a configuration, from and to. */
+int ngram_least(const ngram *a);
+int ngram_most(const ngram *a);
 
 /* The configuration that row i of a request is made by. */
 const ngram *ngram_arm(const weft_request *q, int64_t i);

@@ -7,7 +7,9 @@
  * f, q = alpha + sum_{y=0} f: r = log((p/|p|)/(q/|q|)). With more than two classes, r is
  * the log-ratio of one class against the rest that is largest in magnitude; for two classes
  * that is the same but for its sign, which a linear model absorbs.
- * - SIF (Arora, Liang, Ma, ICLR 2017): alpha total / (alpha total + count). */
+ * - SIF (Arora, Liang, Ma, ICLR 2017): alpha total / (alpha total + count).
+ * - tf-idf: log((1 + n) / (1 + f)) + 1, of n documents, where f counts a bin once in each
+ *   document of such a map: scikit-learn's smooth idf. */
 #include "ngram.h"
 
 #include <math.h>
@@ -47,16 +49,17 @@ static inline void row_add(row_set *s, uint32_t bin)
     s->slot[at] = ++s->n;
 }
 
-/* Adds all 1..order-grams of the hashes h[m]. */
-static void row_grams(row_set *s, const uint64_t *h, int64_t m, int order, uint64_t seed,
-                      uint64_t bins)
+/* Adds all n-grams of the configuration of the hashes h[m]. */
+static void row_grams(row_set *s, const ngram *a, const uint64_t *h, int64_t m,
+                      uint64_t seed, uint64_t bins)
 {
+    const int order = ngram_most(a), least = ngram_least(a);
     for (int64_t t = 0; t < m; t++) {
         uint64_t g = seed;
         int64_t last = t + order < m ? t + order : m;
         for (int64_t u = t; u < last; u++) {
             g = mix(g ^ h[u]);
-            row_add(s, (uint32_t)(((g >> 32) * bins) >> 32));
+            if (u - t + 1 >= least) row_add(s, (uint32_t)(((g >> 32) * bins) >> 32));
         }
     }
 }
@@ -111,7 +114,7 @@ void ngram_count(const ngram *self, const weft_request *q, ngram_rows *x, weft_a
     const uint32_t *token;
     int64_t room = 0, longest = 1;
     for (int64_t i = 0; i < x->n; i++) {
-        int64_t n = row_text(self, q, i, &token) * ngram_arm(q, i)->order;
+        int64_t n = row_text(self, q, i, &token) * ngram_most(ngram_arm(q, i));
         room += n;
         if (n > longest) longest = n;
     }
@@ -127,13 +130,13 @@ void ngram_count(const ngram *self, const weft_request *q, ngram_rows *x, weft_a
         const ngram *a = ngram_arm(q, i);
         int64_t n = row_text(self, q, i, &token);
         int64_t m = row_tokens(a, &self->data->vocab[a->tokenizer], token, n, h);
-        s.mask = table_size(m * a->order) - 1;
+        s.mask = table_size(m * ngram_most(a)) - 1;
         memset(s.slot, 0, (s.mask + 1) * sizeof *s.slot);
         s.bin = x->bin + x->first[i];
         s.count = x->value + x->first[i];
         s.n = 0;
-        row_grams(&s, h, m, a->order, seed[q->arm ? q->arm[i] : 0], (uint64_t)x->bins);
-        if (a->binary) {
+        row_grams(&s, a, h, m, seed[q->arm ? q->arm[i] : 0], (uint64_t)x->bins);
+        if (a->binary || a->weights == NGRAM_BINARY) {
             for (uint32_t e = 0; e < s.n; e++) s.count[e] = 1;
         }
         x->first[i + 1] = x->first[i] + s.n;
@@ -151,11 +154,16 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
     const int32_t *label = self->data->part[q->part].label;
     for (int64_t i = 0; i < x->n; i++) {
         int32_t *of_class = sum + label[i];
+        const int once = ngram_arm(q, i)->weights == NGRAM_TFIDF;
         for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
-            of_class[(size_t)x->bin[e] * (size_t)classes] += (int32_t)x->value[e];
+            of_class[(size_t)x->bin[e] * (size_t)classes] +=
+                once ? 1 : (int32_t)x->value[e];
     }
     weft_sum_i32(self->data->team, sum, n);
     for (size_t i = 0; i < n; i++) stat[i] = (real)sum[i];
+    int64_t total = x->n;
+    weft_sum_i64(self->data->team, &total, 1);
+    stat[self->bins * classes] = (real)total;
     weft_arena_reset(tmp, mark);
 }
 
@@ -226,6 +234,15 @@ static void weigh_sif(const ngram *a, const totals *t, const real *stat,
     for (int64_t e = 0; e < m; e++) r[e] = mass / (mass + r[e]);
 }
 
+static void weigh_idf(float documents, int classes, const real *stat, const uint32_t *bin,
+                      int64_t m, float *r)
+{
+    for (int64_t e = 0; e < m; e++)
+        r[e] = (1 + documents) /
+               (1 + count_of(stat + (size_t)bin[e] * (size_t)classes, classes));
+    for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) + 1;
+}
+
 /* (p/|p|)/(q/|q|) of the class whose ratio is farthest from 1; of two classes, class 1.
  * norm[k] is |q|/|p| of class k, all the count of all classes. */
 static inline float ratio(const real *s, int classes, float all, float alpha,
@@ -283,13 +300,22 @@ typedef struct weigher {
     const real *stat;
     totals t;
     int64_t bins;
-    float *norm; /* [classes] scratch */
+    float documents; /* that the counts are of */
+    float *norm;     /* [classes] scratch */
 } weigher;
 
 /* r[m] <- weights of the bins under configuration a. */
 static void weigh(const weigher *s, const ngram *a, const uint32_t *bin, int64_t m,
                   float *r)
 {
+    if (a->weights == NGRAM_TF || a->weights == NGRAM_BINARY) {
+        for (int64_t e = 0; e < m; e++) r[e] = 1;
+        return;
+    }
+    if (a->weights == NGRAM_TFIDF) {
+        weigh_idf(s->documents, s->t.classes, s->stat, bin, m, r);
+        return;
+    }
     if (a->weights == NGRAM_SIF) {
         weigh_sif(a, &s->t, s->stat, bin, m, r);
         return;
@@ -326,7 +352,9 @@ void ngram_weigh(const ngram *self, const weft_request *q, const real *stat, ngr
                  weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    weigher s = {.stat = stat, .bins = x->bins};
+    weigher s = {.stat = stat,
+                 .bins = x->bins,
+                 .documents = (float)stat[self->bins * self->data->classes]};
     s.t = total(stat, x->bins, self->data->classes, tmp);
     s.norm = WEFT_NEW(tmp, float, self->data->classes);
     float *r = WEFT_NEW(tmp, float, longest_row(x));
