@@ -66,11 +66,11 @@ static int64_t toy_units(const void *self, const weft_job *job)
 }
 
 enum { BEFORE, AFTER, FIRST };
-static const weft_metric toy_metrics[] = {{"final", "loss", "loss", "loss"}, {NULL}},
+static const weft_metric toy_metrics[] = {{"final", "loss", "loss", "loss"}, {0}},
                          toy_rows[] = {{"before", "loss", "loss", NULL},
                                        {"after", "loss", "loss", "loss"},
                                        {"first", "log-probability", "1", NULL},
-                                       {NULL}};
+                                       {0}};
 
 static void fill(weft_result *res, double loss)
 {

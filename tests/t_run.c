@@ -97,8 +97,8 @@ static weft_status toy_score(void *self, const weft_job *job, const real *x, wef
     return WEFT_OK;
 }
 
-static const weft_metric toy_metrics[] = {{"half", "always", "1", NULL}, {NULL}},
-                         toy_scores[] = {{"loss", "a sum", "1", "loss"}, {NULL}};
+static const weft_metric toy_metrics[] = {{"half", "always", "1", NULL}, {0}},
+                         toy_scores[] = {{"loss", "a sum", "1", "loss"}, {0}};
 
 static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .metrics = toy_metrics,

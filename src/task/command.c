@@ -416,12 +416,12 @@ static const weft_metric command_metrics[] = {
     {"valid_loss", "what the program printed as command.loss", "loss", NULL},
     {"valid_error", "what it printed as error; nan: nothing", "1", "error %"},
     {"train_loss", "what it printed as train_loss; nan: nothing", "loss", NULL},
-    {NULL}};
+    {0}};
 
 static const weft_metric command_scores[] = {
     {"loss", "what the program printed", "loss", "loss"},
     {"error", "what the program printed", "1", "error %"},
-    {NULL}};
+    {0}};
 
 static weft_status command_step(void *self, const weft_job *job, int64_t unit,
                                 weft_state *state, double *row, weft_result *res)

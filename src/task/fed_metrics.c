@@ -13,7 +13,7 @@ const weft_metric fed_metrics[] = {
     {"personal_error", "after local training; nan: not scored", "1", "local %"},
     {"train_loss", "mean over the local steps of clients that did not diverge", "loss",
      NULL},
-    {NULL}};
+    {0}};
 
 const weft_metric fed_rows[] = {
     {"after_loss",
@@ -37,7 +37,7 @@ const weft_metric fed_rows[] = {
      "loss", NULL},
     {"valid_error", "share of wrong answers of the clients drawn for evaluation", "1",
      NULL},
-    {NULL}};
+    {0}};
 
 const weft_metric fed_score_table[] = {
     {"loss", "of the server's weights", "loss", "loss"},
@@ -45,4 +45,4 @@ const weft_metric fed_score_table[] = {
     {"personal_loss", "after local training", "loss", "personal loss"},
     {"personal_error", "share of wrong answers after local training", "1",
      "personal error %"},
-    {NULL}};
+    {0}};

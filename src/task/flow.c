@@ -254,10 +254,10 @@ static const weft_metric flow_metrics[] = {
      NULL},
     {"train_loss", "mean over the noise of the mean squared residual", "loss", NULL},
     {"residual", "distance to the end of training, relative to that", "1", NULL},
-    {NULL}};
+    {0}};
 
 static const weft_metric flow_scores[] = {
-    {"loss", "risk; of data: mean squared error", "loss", "loss"}, {NULL}};
+    {"loss", "risk; of data: mean squared error", "loss", "loss"}, {0}};
 
 /* Adds a job's units to the training so far, by its setting; gain[m] after it. */
 static void train(const flow *t, const weft_job *job, weft_state *state, double *gain)

@@ -182,13 +182,13 @@ static const weft_metric fmap_metrics[] = {
     {"train_loss", "objective of the fit per training sample", "loss", NULL},
     {"residual", "relative residual of the fit", "1", NULL},
     {"iterations", "of the fit", "count", NULL},
-    {NULL}};
+    {0}};
 
 enum { LOSS, ERROR };
 static const weft_metric fmap_scores[] = {
     {"loss", "mean loss", "loss", "loss"},
     {"error", "share of wrong answers", "1", "error %"},
-    {NULL}};
+    {0}};
 
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
                              weft_state *state, double *row, weft_result *res)

@@ -109,7 +109,7 @@ const weft_metric sgd_metrics[] = {
      "held out %"},
     {"fold_half", "half of its 95 % interval", "1", NULL},
     {"fold_loss", "mean loss on what the folds hold out", "loss", NULL},
-    {NULL}};
+    {0}};
 
 const weft_metric sgd_columns[] = {
     {"valid_loss", "mean loss on the development part after the epoch", "loss", NULL},
@@ -120,12 +120,12 @@ const weft_metric sgd_columns[] = {
     {"fold", "whose network it is", "index", NULL},
     {"samples", "trained on", "count", "samples"},
     {"diverged", "1: the training diverged", "0 or 1", "diverged"},
-    {NULL}};
+    {0}};
 
 const weft_metric sgd_scores[] = {
     {"loss", "mean loss; with folds, over their networks", "loss", "loss"},
     {"error", "share of wrong answers; with folds, over their networks", "1", "error %"},
-    {NULL}};
+    {0}};
 
 #define TRAIN(member) offsetof(sgd_train, descent) + offsetof(weft_descent, member)
 
