@@ -57,7 +57,7 @@ static int count_like(const weft_seat *s, int size, int r, int from,
 
 int weft_seat_first(const weft_seat *s, int r)
 {
-    for (int q = 0; q < r; q++)
+    for (int q = r - 1; q >= 0; q--) /* ranks of a host mostly follow each other */
         if (same_host(&s[q], &s[r])) return 0;
     return 1;
 }
@@ -107,8 +107,9 @@ static int warn_crowd(const weft_seat *s, int size, int r)
 /* Of a control group that allows the ranks of a host less time than they need. */
 static int warn_quota(const weft_seat *s, int size, int r)
 {
+    if (!weft_seat_first(s, r)) return 0;
     const int ranks = weft_seat_ranks(s, size, r);
-    if (!weft_seat_first(s, r) || ranks <= s[r].quota) return 0;
+    if (ranks <= s[r].quota) return 0;
     weft_log(WEFT_WARN,
              "%d ranks on %s may use the time of %.3g cores (cpu.max of their control "
              "group): start fewer, or ask for more",
@@ -119,8 +120,9 @@ static int warn_quota(const weft_seat *s, int size, int r)
 /* Of memory that the ranks of a host are allowed and is not there. */
 static int warn_memory(const weft_seat *s, int size, int r, double bytes)
 {
+    if (!weft_seat_first(s, r)) return 0;
     const int ranks = weft_seat_ranks(s, size, r);
-    if (!weft_seat_first(s, r) || ranks * bytes <= s[r].room) return 0;
+    if (ranks * bytes <= s[r].room) return 0;
     weft_log(WEFT_WARN,
              "run.memory = %.3g GB for each of %d ranks on %s, where %.3g GB may be used: "
              "set it to %.2g or less, or start fewer ranks there",

@@ -42,6 +42,7 @@ static void tell_seats(const weft_run *r, const weft_seat *s, const char *hosts)
              "rank%s",
              r->opts.memory, s[0].memory / 1e9, s[0].available / 1e9,
              weft_seat_ranks(s, size, 0), weft_seat_ranks(s, size, 0) == 1 ? "" : "s");
+    if (r->world->rank > 0) return;
     weft_seats_warn(s, size, r->opts.memory * 1e9);
     tell_disk(r->opts.output);
 }
