@@ -205,7 +205,7 @@ for tuner in ws_sha ws_eg; do
     more=(run.tuner=$tuner run.mixing=none $tuner.resource=2 server.lr=1 --force)
     fed runs "$tuner tunes a federation" tune
     shows '^winner +trial 1, configuration [0-3]: client.lr=[0-9.]+ ' "and trains the winner on"
-    shows '^clients +[0-9]+ averaged, 0 diverged' "with none lost"
+    shows '^in these +[0-9]+ clients averaged, 0 diverged' "with none lost"
 done
 runs "the winner of a federation is scored" eval "$tmp/fed-run.h5" "$tmp/fed.h5"
 shows '^test +[0-9]+ +[0-9.]+ ' "on the clients drawn"

@@ -260,7 +260,7 @@ refused 'parameters.a_b = 2: the variable PARAM_a_b' "two names of one variable"
 refused "parameters.a = 1 .. x: 'x' is not a" "a range that ends nowhere" 'parameters.a=1 .. x'
 refused 'parameters.a = x . . y: one of the values is empty' "an empty value" 'parameters.a=x | | y'
 refused 'in.ini:8: parameters.how = .*run.task is fmap.*run.task = command' "parameters of another task" run.task=fmap run.data=x.h5
-refused 'has a range, but it holds for all clients of a trial' "a mixture" run.tuner=ws_sha space.source=random space.configs=8
+refused 'run.tuner = ws_sha trains a mixture.*run.task = command trains one' "a mixture" run.tuner=ws_sha space.source=random space.configs=8
 mkdir "$tmp/s.best" && touch "$tmp/s.best/mine"
 "$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" --force >"$tmp/out" 2>"$tmp/log"
 [ $? = 3 ] && grep -q 's.best is there and is not a run' "$tmp/log" && [ -e "$tmp/s.best/mine" ]

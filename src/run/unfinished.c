@@ -276,8 +276,10 @@ weft_status weft_run_snapshot(const char *path, const char *out)
     weft_h5 f;
     weft_status st = find(weft_place_dir(path, mem), &found, mem);
     if (st == WEFT_OK && found.n == 0)
-        st = weft_fail(WEFT_EFILE, "%s is unfinished, and no job of it is done yet%s", path,
-                       found.in_use ? "; it is going on" : "");
+        st = weft_fail(
+            WEFT_EFILE, "%s is unfinished, and no job of it is done yet; %s", path,
+            found.in_use ? "it is going on"
+                         : weft_arena_text(mem, "go on with it by `weft resume %s`", path));
     if (st == WEFT_OK) st = weft_h5_create(&f, out, mem);
     if (st == WEFT_OK) {
         st = write_file(&f, path, &found);
