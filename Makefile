@@ -120,7 +120,7 @@ export WEFT_DATA := $(abspath $(DATA))
 endif
 export WEFT := $(BIN)
 
-.PHONY: all demo check check-slurm bench deps data dist format tidy install uninstall help \
+.PHONY: all demo check check-slurm bench deps data vectors dist format tidy install uninstall help \
     clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -256,6 +256,21 @@ endif
 	$(call there,aclImdb,imdb,imdb)
 	$(call there,$(PLAYS),shakespeare,shakespeare,least=10)
 	$(call there,$(PLAYS),shakespeare,shakespeare-small,stride=80 most=64 least=10)
+	$(call there,rt-polaritydata,folder,mr,documents=lines test=0)
+
+# Kim's cleaning of sentences, as tokenizer kim has it; reviews have marks of line ends.
+CLEAN := s/<br \/>/ /g; s/[^A-Za-z0-9(),!?'`]/ /g; s/'(s|ve|re|d|ll)/ &/g; s/n't/ &/g; s/[(),!?]/ & /g
+VECTORS ?= -dim 300 -epoch 5 -minCount 1 -minn 0 -maxn 0 -thread 1
+vectors: ## word vectors, by fasttext out of the training texts of IMDB and rt-polarity in DATA=DIR: data/vectors.vec
+	@command -v fasttext >/dev/null || { echo 'missing: fasttext (apt-get install fasttext)' >&2; exit 1; }
+	@test -e '$(RAW)/aclImdb/train/pos' -o -e '$(RAW)/rt-polaritydata' || \
+	    { echo '$(RAW) has neither aclImdb nor rt-polaritydata; make vectors DATA=DIR' >&2; exit 1; }
+	@mkdir -p data
+	@find '$(RAW)/aclImdb/train/pos/' '$(RAW)/aclImdb/train/neg/' '$(RAW)/rt-polaritydata/' \
+	    -type f ! -name '.*' 2>/dev/null | LC_ALL=C sort | tr '\n' '\0' | LC_ALL=C xargs -0 \
+	    sed -E $(call quote,$(CLEAN)) | LC_ALL=C tr A-Z a-z >data/words.txt
+	fasttext skipgram -input data/words.txt -output data/vectors $(VECTORS)
+	@rm -f data/words.txt data/vectors.bin
 
 install: all ## program, library, headers, man page, completion, weft.pc: PREFIX, DESTDIR
 	install -d $(HERE)/bin $(HERE)/lib/pkgconfig $(HERE)/include/weft $(HERE)/share/man/man1 \
