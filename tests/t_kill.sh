@@ -2,7 +2,8 @@
 # A run whose processes are killed again and again at random moments, or that is stopped by a
 # signal, and that is resumed each time on another number of ranks, ends with the digest of one
 # that was left alone: fits of feature maps, and rounds of a federation by one team of ranks or
-# two. Prints TAP. KILLS: how often each run is killed (5); SEED: of the moments.
+# two. Prints TAP. KILLS: how often each run is killed (5); SEED: of the moments; ONLY: schedules
+# of the federation that are run by two teams, and nothing else.
 kills=${KILLS:-5}
 seed=${SEED:-$(date +%s)}
 echo "# SEED=$seed"
@@ -42,6 +43,7 @@ until_true()
 }
 began() { grep -aqs '^began' "$tmp/r.d/journal"; }
 ranks_run() { [ "$(cat "$tmp/pids" 2>/dev/null | wc -l)" = "$ranks" ]; }
+started() { grep -q ', tuner ' "$tmp/log"; }
 job_done() { [ "$(jobs_done)" -gt 0 ]; }
 
 # moment SECONDS: waits up to so long, another time each time; sets $after.
@@ -90,6 +92,17 @@ reduction = 2
 eliminations = 1
 max_resource = 400
 budget = 1500
+[asha]
+reduction = 3
+max_resource = 81
+trials = 30
+[hyperband]
+reduction = 3
+max_resource = 81
+[pbt]
+population = 8
+interval = 15
+max_resource = 120
 [fedex]
 k = 5
 END
@@ -118,6 +131,7 @@ survives()
         1) until_true began && part=2 ;;
         2) part=1 ;;
         esac
+        [ ! "$ONLY" ] || { until_true started && part=$kills; }
         moment "$(echo "$took $part" | awk '{ print $1 / $2 }')"
         # shellcheck disable=SC2046
         if [ ! -e "$tmp/r.h5" ] && kill -KILL $(head -n $((starts % 2 + 1)) "$tmp/pids") 2>/dev/null
@@ -147,10 +161,16 @@ survives()
     result $? "$what: and leaves nothing beside its file"
     rm -rf "$tmp"/r.*
 }
+if [ "$ONLY" ]; then
+    sed 's/^configs = 6/configs = 30/' "$tmp/fed.ini" >"$tmp/more.ini"
+    for schedule in $ONLY; do survives more "$schedule" 2; done
+    echo "1..$count"
+    exit
+fi
 survives in ws_sha 1
 survives in random 2
 survives mixed sha 1
-survives fed sha 2
+survives fed asha 2
 
 for signal in USR1 TERM INT; do
     start 2 in random 1
