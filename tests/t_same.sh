@@ -91,7 +91,7 @@ packed plays shakespeare "$tmp/plays.txt" length=20 stride=5
 # loops only. 1,094 features leave 70 for a second block, whose rows BLAS would tell apart by
 # their company.
 while IFS='|' read -r name data some least search; do
-    search="$search run.data=$tmp/$data.h5 run.test=no"
+    search="$search${data:+ run.data=$tmp/$data.h5} run.test=no"
     tune 1
     result $? "$name: on one rank"
     expected=$(digest)
@@ -115,5 +115,9 @@ documents|documents|0.004|0.0025|inputs/demo.ini space.configs=6
 clients|clients|0.01|0.001|inputs/demo-federated.ini fed.eval_clients=5 space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1
 cnn|dealt|||inputs/cifar10-federated.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 fed.cohort=2 fed.eval_clients=2
 lstm|plays|||inputs/shakespeare-small.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 lstm.hidden=10 client.max_samples=8 fed.cohort=2 fed.eval_clients=2
+tpe||1|0.5|inputs/flow-workers.ini run.sampler=tpe run.tuner=asha asha.max_resource=16 space.configs=60 run.workers=6 tpe.startup=5 flow.features=1|2|5|50
+joint||1|0.5|inputs/flow-workers.ini run.sampler=tpe tpe.form=joint space.configs=40 run.workers=6
+kde||1|0.5|inputs/flow-workers.ini run.sampler=kde run.tuner=hyperband hyperband.max_resource=27 space.configs=60 run.workers=6
+forest||1|0.5|inputs/flow-workers.ini run.sampler=forest forest.trees=20 forest.generations=50 forest.per_cost=yes space.configs=40 run.workers=6
 END
 echo "1..$count"
