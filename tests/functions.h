@@ -171,7 +171,11 @@ static const function functions[] = {
      "x0 = log 1e-5 .. 1e5\nx1 = log 1e-5 .. 1e-3\ni0 = 1 .. 3\ni1 = 0 .. 2\n"
      "a = p | q | r\nb = p | q\nc = p | q\n",
      text, 0, 0},
-    {"tree", "x0 = 0 .. 1\nx1 = log 1e-4 .. 1\nx2 = 0 .. 1\ni0 = 1 .. 20\na = p | q | r\n",
+    {"flat", "x0 = 0 .. 1\nx1 = log 1e-4 .. 1\nx2 = 0 .. 1\ni0 = 1 .. 20\na = p | q | r\n",
+     tree, 0, 0},
+    {"tree",
+     "x0 = 0 .. 1 when a = p\nx1 = log 1e-4 .. 1 when a = q\nx2 = 0 .. 1 when a = q\n"
+     "i0 = 1 .. 20 when a = r\na = p | q | r\n",
      tree, 0, 0},
     {"mixed8",
      "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = log 1e-6 .. 1\nx3 = log 1e-4 .. 10\n"

@@ -258,6 +258,25 @@ static double diverged(const double *v)
     return v[1] > .5 ? INFINITY : v[1];
 }
 
+/* Axes that only some configurations have. */
+static void test_when(weft_arena *mem)
+{
+    double regret[TRIALS], conf[5 * TRIALS], last[RUNS], random[RUNS];
+    int good = 1;
+    const char *const options =
+        "[run]\nsampler = forest\n[forest]\ntrees = 60\ngenerations = 40\n";
+    quest_play(function_named("tree"), quick, TRIALS, 4, 3, regret, conf, mem);
+    for (int i = 0; i < TRIALS; i++) {
+        const double *v = conf + 5 * i, m = v[4];
+        good &= isnan(v[0]) == (m > 0) && isnan(v[1]) == (m < 1 || m > 1) &&
+                isnan(v[2]) == (m < 1 || m > 1) && isnan(v[3]) == (m < 2);
+    }
+    ok(good, "a configuration has the axes that its others call for");
+    regrets("tree", options, last, mem);
+    regrets("tree", "", random, mem);
+    ok(smaller(RUNS, last, RUNS, random) < .05, "a tree of axes: better than at random");
+}
+
 static void test_edges(weft_arena *mem)
 {
     const function f = {"",
@@ -346,6 +365,7 @@ int main(void)
     test_category(mem);
     test_regrets(mem);
     test_design(mem);
+    test_when(mem);
     test_edges(mem);
     test_per_cost(mem);
     test_cost(mem);

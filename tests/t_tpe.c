@@ -330,6 +330,23 @@ static void test_cost(weft_arena *mem)
     ok(seconds < .5 * slack, "1,000 proposals on eight axes take %.3g s", seconds);
 }
 
+/* Axes that only some configurations have. */
+static void test_when(weft_arena *mem)
+{
+    static const char *const options[] = {usual, joint};
+    double regret[TRIALS], conf[5 * TRIALS];
+    int good = 1;
+    for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+        quest_play(function_named("tree"), options[o], TRIALS, 4, 3, regret, conf, mem);
+        for (int i = 0; i < TRIALS; i++) {
+            const double *v = conf + 5 * i, m = v[4];
+            good &= isnan(v[0]) == (m > 0) && isnan(v[1]) == (m < 1 || m > 1) &&
+                    isnan(v[2]) == (m < 1 || m > 1) && isnan(v[3]) == (m < 2);
+        }
+    }
+    ok(good, "a configuration has the axes that its others call for");
+}
+
 int main(void)
 {
     weft_arena *mem = weft_arena_new();
@@ -340,6 +357,7 @@ int main(void)
     test_noise(mem);
     test_alike(mem);
     test_edges(mem);
+    test_when(mem);
     test_rungs(mem);
     test_cost(mem);
     weft_arena_free(mem);

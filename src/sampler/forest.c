@@ -22,6 +22,7 @@ typedef struct forest {
     uint64_t seed;
     weft_arena *mem;
     weft_past past;
+    int hangs;         /* 1: there are axes that not all configurations have */
     weft_sight *sight; /* [dim] */
     weft_gene *gene;   /* [dim] */
     int *values;       /* [dim] values of an axis that is no real number */
@@ -80,6 +81,7 @@ static const weft_when forest_when[] = {
 static void see_axis(forest *t, int a)
 {
     const weft_axis *axis = &t->past.space->axis[a];
+    t->hangs |= axis->nwhen > 0;
     t->sight[a] = weft_axis_sight(axis);
     t->gene[a] = WEFT_GENE_REAL;
     if (t->sight[a] == WEFT_SEES_REAL) return;
@@ -174,6 +176,7 @@ static void propose_design(const forest *t, int64_t at, double *conf)
         conf[a] =
             weft_axis_value(&sp->axis[a], ((double)order[at] + unit) / (double)t->design);
     }
+    weft_past_prune(sp, conf);
 }
 
 /* ---- the model ---------------------------------------------------------------------- */
@@ -183,7 +186,8 @@ typedef struct model {
     const forest *own;
     weft_trees loss, seconds;
     double t;
-    double *x; /* [children][dim] scratch */
+    double *x;    /* [children][dim] scratch */
+    double *conf; /* [dim] scratch */
     double *mean, *variance, *cost;
 } model;
 
@@ -250,17 +254,28 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
     grow(t, &m->loss, all, x, y, seed);
 }
 
+/* What the trees see of the axes that a point does not have. */
+static void hide(const forest *t, model *m, const double *gene, double *row)
+{
+    const weft_space *sp = t->past.space;
+    for (int a = 0; a < sp->dim; a++) m->conf[a] = value_of(t, a, gene[a]);
+    weft_past_prune(sp, m->conf);
+    for (int a = 0; a < sp->dim; a++)
+        if (isnan(m->conf[a])) row[a] = feature_of(t, a, NAN);
+}
+
 /* What points of the evolution strategy promise. */
 static void promise(void *own, int n, const double *gene, double *value)
 {
     model *m = own;
     const forest *t = m->own;
     const int dim = t->past.space->dim;
-    for (int i = 0; i < n; i++)
-        for (int a = 0; a < dim; a++) {
-            const size_t at = (size_t)i * (size_t)dim + (size_t)a;
-            m->x[at] = seen_of(t, a, gene[at]);
-        }
+    for (int i = 0; i < n; i++) {
+        const size_t at = (size_t)i * (size_t)dim;
+        for (int a = 0; a < dim; a++)
+            m->x[at + (size_t)a] = seen_of(t, a, gene[at + (size_t)a]);
+        if (t->hangs) hide(t, m, gene + at, m->x + at);
+    }
     weft_trees_ask(&m->loss, n, m->x, m->mean, m->variance);
     for (int i = 0; i < n; i++)
         value[i] = weft_gain_log((weft_gain)t->criterion, m->mean[i], sqrt(m->variance[i]),
@@ -307,6 +322,7 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
     model m = {.own = t,
                .t = temperature(t, number),
                .x = WEFT_NEW(t->mem, double, most *(size_t)dim),
+               .conf = WEFT_NEW(t->mem, double, dim),
                .mean = WEFT_NEW(t->mem, double, 3 * most)};
     m.variance = m.mean + most;
     m.cost = m.variance + most;
@@ -325,6 +341,7 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
     double *best = WEFT_NEW(t->mem, double, dim);
     weft_mies_run(&search, best, t->mem);
     for (int a = 0; a < dim; a++) conf[a] = value_of(t, a, best[a]);
+    weft_past_prune(t->past.space, conf);
     if (is_known(t, conf)) weft_space_get(t->past.space, number, conf);
 }
 

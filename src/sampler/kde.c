@@ -171,6 +171,7 @@ static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
                           ? sp->axis[a].value[(int)x[a].at]
                           : weft_axis_value(&sp->axis[a], x[a].at);
     }
+    weft_past_prune(sp, conf);
 }
 
 static void kde_propose(void *self, int64_t number, double *conf)

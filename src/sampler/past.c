@@ -65,6 +65,12 @@ const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough)
     return NULL;
 }
 
+void weft_past_prune(const weft_space *sp, double *conf)
+{
+    for (int i = 0; i < sp->dim; i++)
+        if (!weft_space_is_active(sp, conf, sp->order[i])) conf[sp->order[i]] = NAN;
+}
+
 /* ---- axes --------------------------------------------------------------------------- */
 
 /* 1: the values of a list come in their order, up or down. */

@@ -42,6 +42,9 @@ void weft_past_told(weft_past *p, int64_t number, const weft_seen *seen);
  * not so many of any. Local. */
 const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough);
 
+/* NAN into conf[dim] for the axes that the configuration does not have. Local. */
+void weft_past_prune(const weft_space *sp, double *conf);
+
 /* ---- how samplers see an axis ------------------------------------------------------- */
 
 typedef enum weft_sight {

@@ -88,6 +88,7 @@ double weft_product_log(weft_product *p, const weft_product_point *x)
     }
     for (int a = 0; a < p->dim; a++) {
         const weft_product_axis *k = &p->axis[a];
+        if (isnan(x[a].at)) continue;
         if (k->levels > 0)
             multiply_level(p, k, x[a].at);
         else if (x[a].lo < x[a].hi)

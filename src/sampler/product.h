@@ -25,7 +25,7 @@ typedef struct weft_product {
 
 /* Where a density is asked for, on one axis. */
 typedef struct weft_product_point {
-    double at;     /* on [0, 1]; a level */
+    double at; /* on [0, 1]; a level; NAN: it has no such axis, which then does not count */
     double lo, hi; /* lo < hi: the probability of this interval instead, of a number */
 } weft_product_point;
 

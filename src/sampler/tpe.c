@@ -246,7 +246,8 @@ static double propose_level(const tpe *t, int64_t number, int a, const tpe_set *
 
 /* ---- all axes with one kernel a trial ------------------------------------------------ */
 
-/* The factors of n - 1 trials, and of the wide kernel, on axis a. */
+/* The factors of n - 1 trials, and of the wide kernel, on axis a. A trial without the axis
+ * has the wide one there. */
 static void fill_axis(const tpe *t, int a, double *const *conf, double width,
                       weft_product *p)
 {
@@ -258,13 +259,15 @@ static void fill_axis(const tpe *t, int a, double *const *conf, double width,
         k->levels = axis->nvalue;
         k->same = (n + 1) / (n + k->levels);
         k->other = 1 / (n + k->levels);
-        for (int64_t j = 0; j < wide; j++) k->mu[j] = weft_axis_index(axis, conf[j][a]);
+        for (int64_t j = 0; j < wide; j++)
+            k->mu[j] = isnan(conf[j][a]) ? -1 : weft_axis_index(axis, conf[j][a]);
         k->mu[wide] = -1;
         return;
     }
     for (int64_t j = 0; j <= wide; j++) {
-        k->mu[j] = j < wide ? weft_axis_unit(axis, conf[j][a]) : 0.5;
-        k->sigma[j] = j < wide ? width : 1;
+        const int has = j < wide && !isnan(conf[j][a]);
+        k->mu[j] = has ? weft_axis_unit(axis, conf[j][a]) : 0.5;
+        k->sigma[j] = has ? width : 1;
         k->part[j] = 1 / weft_parzen_inside(k->mu[j], k->sigma[j]);
         if (t->normal && t->axis[a].sight == WEFT_SEES_REAL) k->part[j] /= k->sigma[j];
     }
@@ -319,8 +322,12 @@ static void propose_jointly(const tpe *t, int64_t number, const tpe_set *set, do
         const weft_rng4 which =
             weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, (uint64_t)c);
         const int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
-        for (int a = 0; a < sp->dim; a++) {
+        for (int i = 0; i < sp->dim; i++) {
+            const int a = sp->order[i];
             const weft_rng4 r = draw_at(t, number, a, c);
+            own[a] = NAN;
+            x[a] = (weft_product_point){NAN, 0, 0};
+            if (!weft_space_is_active(sp, own, a)) continue;
             own[a] = draw_kernel(&sp->axis[a], &l.axis[a], j, &r);
             x[a] = point_of(&sp->axis[a], t->axis[a].sight, own[a]);
         }
@@ -345,13 +352,15 @@ static void tpe_propose(void *self, int64_t number, double *conf)
     const size_t mark = weft_arena_mark(t->mem);
     tpe_set *set = WEFT_NEW(t->mem, tpe_set, t->past.n);
     divide(t, l, set);
-    if (t->form == JOINT)
-        propose_jointly(t, number, set, conf);
-    else
-        for (int a = 0; a < sp->dim; a++)
+    if (t->form == JOINT) propose_jointly(t, number, set, conf);
+    for (int i = 0; t->form != JOINT && i < sp->dim; i++) {
+        const int a = sp->order[i];
+        conf[a] = NAN;
+        if (weft_space_is_active(sp, conf, a))
             conf[a] = t->axis[a].sight == WEFT_SEES_CATEGORY
                           ? propose_level(t, number, a, set)
                           : propose_number(t, number, a, set);
+    }
     weft_arena_reset(t->mem, mark);
 }
 
