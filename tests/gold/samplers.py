@@ -1,0 +1,305 @@
+"""Searches by other programs on the functions of tests/functions.h, for comparison.
+
+Set up:  python3 -m venv V && V/bin/pip install "setuptools<81" swig numpy scipy &&
+         V/bin/pip install optuna hyperopt hpbandster smac
+Use:     V/bin/python tests/gold/samplers.py SAMPLER[,SAMPLER] WORKERS FUNCTION[,..] SEEDS >> samplers.tsv
+
+Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate),
+hyperopt, bohb (HpBandSter's generator of configurations at one budget), smac (random forest),
+smac-gp. WORKERS trials are asked for, then all of them are told. A line a run: sampler,
+version, function, workers, seed, regret of what looked best after 25, 50, 100 trials, and
+milliseconds of a proposal. What is in the file already is not done again: FILE in the
+environment names it. These programs are no part of weft, which needs none of them.
+"""
+import importlib.metadata
+import logging
+import math
+import os
+import random
+import sys
+import time
+import warnings
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.WARNING)
+import numpy as np
+
+TRIALS = 100
+
+# (name, low, high, kind): real, log, int; or a list of levels.
+A6 = np.array([[10, 3, 17, 3.5, 1.7, 8], [.05, 10, 17, .1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, .05, 10, .1, 14]])
+P6 = np.array([[.1312, .1696, .5569, .0124, .8283, .5886], [.2329, .4135, .8307, .3736, .1004, .9991],
+               [.2348, .1451, .3522, .2883, .3047, .6650], [.4047, .8828, .8732, .5743, .1091, .0381]])
+A3 = np.array([[3, 10, 30], [.1, 10, 35], [3, 10, 30], [.1, 10, 35]])
+P3 = np.array([[.3689, .1170, .2673], [.4699, .4387, .7470], [.1091, .8732, .5547], [.0381, .5743, .8828]])
+ALPHA = np.array([1, 1.2, 3, 3.2])
+
+
+def branin(v):
+    a = v[1] - 5.1 / (4 * math.pi ** 2) * v[0] ** 2 + 5 / math.pi * v[0] - 6
+    return a * a + 10 * (1 - 1 / (8 * math.pi)) * math.cos(v[0]) + 10 - 0.39788735772973816
+
+
+def hartmann3(v):
+    return 3.862779787332660 - float(ALPHA @ np.exp(-(A3 * (np.array(v) - P3) ** 2).sum(1)))
+
+
+def hartmann6(v):
+    return 3.322368011415515 - float(ALPHA @ np.exp(-(A6 * (np.array(v) - P6) ** 2).sum(1)))
+
+
+def ackley5(v):
+    v = np.array(v)
+    return 20 + math.e - 20 * math.exp(-.2 * math.sqrt((v * v).mean())) - math.exp(np.cos(2 * math.pi * v).mean())
+
+
+def rosenbrock4(v):
+    x = [v[0], v[2], v[1], v[3]]
+    return sum(100 * (x[j + 1] - x[j] ** 2) ** 2 + (1 - x[j]) ** 2 for j in range(3))
+
+
+def text(v):
+    c, tol = math.log10(v[0]), math.log10(v[1])
+    fit = .002 * (c - 1) ** 2 if v[6] else .01 + .003 * c * c
+    return (.03 * (v[2] - 1) + .02 * abs(v[2] + v[3] - 2) + [.02, .01, 0][v[4]] + .005 * v[5] + fit + .002 * (tol + 5))
+
+
+def tree(v):
+    if v[4] == 0:
+        return .15 + (v[0] - .3) ** 2
+    if v[4] == 2:
+        return .1 + .01 * abs(v[3] - 13)
+    return .25 * (math.log10(v[1]) + 2.5) ** 2 + (v[2] - .7) ** 2
+
+
+def mixed8(v):
+    s = (v[0] - .3) ** 2 + (v[1] - .6) ** 2 + .1 * (math.log10(v[2]) + 3) ** 2 + .1 * (math.log10(v[3]) + 1) ** 2
+    s += 4e-4 * (v[4] - 40) ** 2 + .02 * abs(v[5] - 7)
+    return s + (0 if v[6] else .2) + [.3, 0, .2, .5][v[7]] + .5 * (v[0] - .3) * (v[4] - 40) / 50
+
+
+U = (0., 1., "real")
+FUNCTIONS = {
+    "branin": (branin, [(-5., 10., "real"), (0., 15., "real")], 0),
+    "hartmann3": (hartmann3, [U] * 3, 0),
+    "hartmann6": (hartmann6, [U] * 6, 0),
+    "ackley5": (ackley5, [(-32.768, 32.768, "real")] * 5, 0),
+    "rosenbrock4": (rosenbrock4, [(-5., 10., "real")] * 2 + [(-5, 10, "int")] * 2, 0),
+    "text": (text, [(1e-5, 1e5, "log"), (1e-5, 1e-3, "log"), (1, 3, "int"), (0, 2, "int"), 3, 2, 2], 0),
+    "flat": (tree, [U, (1e-4, 1., "log"), U, (1, 20, "int"), 3], 0),
+    "mixed8": (mixed8, [U, U, (1e-6, 1., "log"), (1e-4, 10., "log"), (1, 100, "int"), (1, 12, "int"), 2, 4], 0),
+    "noisy": (branin, [(-5., 10., "real"), (0., 15., "real")], 5),
+}
+
+
+class Optuna:
+    def __init__(self, axes, seed, workers, joint=False):
+        import optuna
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.version, self.axes = optuna.__version__, axes
+        sampler = optuna.samplers.TPESampler(seed=seed, multivariate=joint, constant_liar=workers > 1)
+        self.study = optuna.create_study(sampler=sampler)
+
+    def ask(self):
+        t, v = self.study.ask(), []
+        for j, a in enumerate(self.axes):
+            name = "x%d" % j
+            if isinstance(a, int):
+                v.append(t.suggest_categorical(name, list(range(a))))
+            elif a[2] == "int":
+                v.append(t.suggest_int(name, a[0], a[1]))
+            else:
+                v.append(t.suggest_float(name, a[0], a[1], log=a[2] == "log"))
+        return t, v
+
+    def tell(self, t, v, loss):
+        self.study.tell(t, loss)
+
+
+class Hyperopt:
+    def __init__(self, axes, seed, workers):
+        import hyperopt
+        from hyperopt import hp
+        self.h, self.version, self.axes = hyperopt, hyperopt.__version__, axes
+        self.rng = np.random.default_rng(seed)
+        space = []
+        for j, a in enumerate(axes):
+            name = "x%d" % j
+            if isinstance(a, int):
+                space.append(hp.choice(name, list(range(a))))
+            elif a[2] == "int":
+                space.append(hp.uniformint(name, a[0], a[1]))
+            elif a[2] == "log":
+                space.append(hp.loguniform(name, math.log(a[0]), math.log(a[1])))
+            else:
+                space.append(hp.uniform(name, a[0], a[1]))
+        self.domain = hyperopt.Domain(None, space, pass_expr_memo_ctrl=False)
+        self.domain.fn = lambda x: 0
+        self.trials = hyperopt.Trials()
+
+    def ask(self):
+        h, t = self.h, self.trials
+        ids = t.new_trial_ids(1)
+        t.refresh()
+        docs = h.tpe.suggest(ids, self.domain, t, int(self.rng.integers(2 ** 31 - 1)))
+        t.insert_trial_docs(docs)
+        t.refresh()
+        values = docs[0]["misc"]["vals"]
+        v = [values["x%d" % j][0] for j in range(len(self.axes))]
+        return ids[0], [int(x) if isinstance(a, int) or a[2] == "int" else float(x) for x, a in zip(v, self.axes)]
+
+    def tell(self, i, v, loss):
+        for d in self.trials._dynamic_trials:
+            if d["tid"] == i:
+                d["state"], d["result"] = self.h.JOB_STATE_DONE, {"loss": loss, "status": "ok"}
+        self.trials.refresh()
+
+
+def config_space(axes, seed):
+    import ConfigSpace as C
+    cs = C.ConfigurationSpace(seed=seed)
+    for j, a in enumerate(axes):
+        name = "x%d" % j
+        if isinstance(a, int):
+            cs.add(C.CategoricalHyperparameter(name, list(range(a))))
+        elif a[2] == "int":
+            cs.add(C.UniformIntegerHyperparameter(name, a[0], a[1]))
+        else:
+            cs.add(C.UniformFloatHyperparameter(name, a[0], a[1], log=a[2] == "log"))
+    return cs
+
+
+def values_of(config, axes):
+    v = [config["x%d" % j] for j in range(len(axes))]
+    return [int(x) if isinstance(a, int) or a[2] == "int" else float(x) for x, a in zip(v, axes)]
+
+
+class Bohb:
+    """The model of HpBandSter's BOHB by its own steps: it needs a ConfigSpace of old, so its
+    densities (statsmodels) and its loop over candidates are called on vectors in [0, 1]."""
+
+    def __init__(self, axes, seed, workers):
+        self.version, self.axes = importlib.metadata.version("hpbandster"), axes
+        np.random.seed(seed)
+        self.x, self.y = [], []
+
+    def prior(self):
+        return [np.random.randint(a) if isinstance(a, int) else np.random.rand() for a in self.axes]
+
+    def values(self, u):
+        v = []
+        for a, x in zip(self.axes, u):
+            if isinstance(a, int):
+                v.append(int(x))
+            elif a[2] == "int":
+                v.append(int(min(a[1], math.floor(a[0] + x * (a[1] - a[0] + 1)))))
+            else:
+                v.append(a[0] * (a[1] / a[0]) ** x if a[2] == "log" else a[0] + x * (a[1] - a[0]))
+        return v
+
+    def ask(self):
+        import scipy.stats as sps
+        import statsmodels.api as sm
+        d, n = len(self.axes), len(self.y)
+        if n <= d + 2 or np.random.rand() < 1 / 3:
+            u = self.prior()
+            return u, self.values(u)
+        order, x = np.argsort(self.y), np.array(self.x, float)
+        good = max(d + 1, (15 * n) // 100)
+        bad = max(d + 1, (85 * n) // 100)
+        if min(good, len(order[good:good + bad])) <= d:  # it has no model then
+            u = self.prior()
+            return u, self.values(u)
+        kinds = "".join("u" if isinstance(a, int) else "c" for a in self.axes)
+        kde = [sm.nonparametric.KDEMultivariate(data=x[i], var_type=kinds, bw="normal_reference")
+               for i in (order[:good], order[good:good + bad])]
+        for k in kde:
+            k.bw = np.clip(k.bw, 1e-3, None)
+        best, pick = np.inf, None
+        for _ in range(64):
+            datum, u = kde[0].data[np.random.randint(len(kde[0].data))], []
+            for m, bw, a in zip(datum, kde[0].bw, self.axes):
+                if isinstance(a, int):
+                    u.append(int(m) if np.random.rand() < 1 - bw else np.random.randint(a))
+                else:
+                    u.append(sps.truncnorm.rvs(-m / (3 * bw), (1 - m) / (3 * bw), loc=m, scale=3 * bw))
+            value = max(1e-32, kde[1].pdf(u)) / max(kde[0].pdf(u), 1e-32)
+            if value < best:
+                best, pick = value, u
+        pick = pick or self.prior()
+        return pick, self.values(pick)
+
+    def tell(self, u, v, loss):
+        self.x.append(u)
+        self.y.append(loss)
+
+
+class Smac:
+    def __init__(self, axes, seed, workers, forest=True):
+        import smac
+        from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
+        self.version, self.axes = importlib.metadata.version("smac"), axes
+        facade = HyperparameterOptimizationFacade if forest else BlackBoxFacade
+        where = "/tmp/weft-smac-%d" % os.getpid()
+        scenario = Scenario(config_space(axes, seed), deterministic=True, n_trials=TRIALS, seed=seed, output_directory=where)
+        more = {"intensifier": facade.get_intensifier(scenario, max_config_calls=1)} if forest else {}
+        self.smac = facade(scenario, lambda c, seed=0: 0, overwrite=True, logging_level=False, **more)
+
+    def ask(self):
+        info = self.smac.ask()
+        return info, values_of(info.config, self.axes)
+
+    def tell(self, info, v, loss):
+        from smac.runhistory.dataclasses import TrialValue
+        self.smac.tell(info, TrialValue(cost=loss, time=1))
+
+
+SAMPLERS = {
+    "optuna": Optuna,
+    "optuna-joint": lambda a, s, w: Optuna(a, s, w, True),
+    "hyperopt": Hyperopt,
+    "bohb": Bohb,
+    "smac": Smac,
+    "smac-gp": lambda a, s, w: Smac(a, s, w, False),
+}
+
+
+def play(sampler, name, workers, seed):
+    f, axes, noise = FUNCTIONS[name]
+    random.seed(seed)
+    rng = np.random.default_rng(seed + 7)
+    s = SAMPLERS[sampler](axes, seed, workers)
+    best, worth, curve, seconds = math.inf, math.inf, [], 0
+    while len(curve) < TRIALS:
+        start = time.perf_counter()
+        asked = [s.ask() for _ in range(min(workers, TRIALS - len(curve)))]
+        seconds += time.perf_counter() - start
+        for token, v in asked:
+            value = f(v)
+            seen = value + noise * rng.standard_normal()
+            start = time.perf_counter()
+            s.tell(token, v, seen)
+            seconds += time.perf_counter() - start
+            if seen < best:
+                best, worth = seen, value
+            curve.append(worth)
+    return s.version, curve, seconds
+
+
+def main():
+    samplers, workers, names, seeds = sys.argv[1:5]
+    done = set()
+    if "FILE" in os.environ and os.path.exists(os.environ["FILE"]):
+        done = {tuple(line.split("\t")[i] for i in (0, 2, 3, 4)) for line in open(os.environ["FILE"])}
+    for name in names.split(",") if names != "all" else FUNCTIONS:
+        for sampler in samplers.split(","):
+            for seed in range(1000, 1000 + int(seeds)):
+                if (sampler, name, workers, str(seed)) in done:
+                    continue
+                version, c, seconds = play(sampler, name, int(workers), seed)
+                print(sampler, version, name, workers, seed, *("%.6g" % c[i] for i in (24, 49, 99)),
+                      "%.3f" % (1000 * seconds / TRIALS), sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    main()
