@@ -162,7 +162,7 @@ survives()
     rm -rf "$tmp"/r.*
 }
 if [ "$ONLY" ]; then
-    sed 's/^configs = 6/configs = 30/' "$tmp/fed.ini" >"$tmp/more.ini"
+    sed 's/^configs = 6/configs = 30/; s/^budget = .*/budget = 6100/' "$tmp/fed.ini" >"$tmp/more.ini"
     for schedule in $ONLY; do survives more "$schedule" 2; done
     echo "1..$count"
     exit
