@@ -1,5 +1,5 @@
-/* Ground floor: status and errors, memory, keyed random numbers, options and input files,
- * log and clock. Knows nothing of MPI, files of data, or learning. */
+/* What all other parts use: status and errors, memory, keyed random numbers, options and
+ * input files, log and clock. Has no access to MPI, data files or learning. */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H
 
@@ -18,7 +18,7 @@ typedef float real;
 
 /* ---- errors ------------------------------------------------------------------------- */
 
-/* What the user can mend. The message of the last failure is weft_error(). */
+/* Failures that the user can mend. weft_error() is the message of the last one. */
 typedef enum weft_status {
     WEFT_OK = 0,
     WEFT_ECONF = 2, /* a key, value or argument of the user's */
@@ -47,7 +47,8 @@ void weft_error_set(const char *text);
         if (try_st_ != WEFT_OK) return try_st_;                                            \
     } while (0)
 
-/* What no user can mend: prints place and message and ends all ranks. Active in all builds.
+/* For failures that no user can mend: where cond is false, prints place and message and
+ * ends all ranks. Active in all builds.
  */
 #define weft_check(cond, ...)                                                              \
     do {                                                                                   \
@@ -65,20 +66,21 @@ const char *weft_nearest(const char *name, const char *const *list, int n);
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-/* An arena gives zeroed memory, aligned to 64 bytes, that dies with it. Never NULL. */
+/* An arena gives zeroed memory, aligned to 64 bytes, that is freed with it. Never NULL. */
 typedef struct weft_arena weft_arena;
 weft_arena *weft_arena_new(void);
 void weft_arena_free(weft_arena *a); /* NULL allowed */
 void *weft_arena_get(weft_arena *a, size_t count,
                      size_t size); /* zeroed; count 0 allowed */
 char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
-/* The array itself, or a zero-padded copy of it at least twice as large, that has room for
- * more than n elements of `size` bytes. `*room` is its room, 0 for a NULL array. Old copies
- * die with the arena. */
+/* Returns the array, or a zero-padded copy of it at least twice as large, with room for
+ * more than n elements of `size` bytes. *room is the number of elements that there is room
+ * for, in and out; 0 for a NULL array. Old copies are freed with the arena. Local. */
 void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
-size_t weft_arena_mark(const weft_arena *a);       /* a point to return to */
-void weft_arena_reset(weft_arena *a, size_t mark); /* releases all got since mark */
-size_t weft_arena_held(const weft_arena *a);       /* bytes of its blocks */
+size_t weft_arena_mark(const weft_arena *a); /* the amount in use, for weft_arena_reset */
+void weft_arena_reset(weft_arena *a,
+                      size_t mark);          /* releases all that was given since mark */
+size_t weft_arena_held(const weft_arena *a); /* bytes of its blocks */
 #define WEFT_NEW(a, type, n) ((type *)weft_arena_get((a), (size_t)(n), sizeof(type)))
 
 /* ---- random numbers ----------------------------------------------------------------- */
@@ -95,8 +97,8 @@ typedef enum weft_purpose {
     WEFT_RNG_HASH,      /* hash seeds: (map) */
     WEFT_RNG_SPLIT,     /* order in which a data set is split: (sample) */
     WEFT_RNG_DATA,      /* built-in data: (sample, position) */
-    WEFT_RNG_TUNER,     /* a tuner's own: (trial) or (hash, index, axis) */
-    WEFT_RNG_SOLVE,     /* a solver's own */
+    WEFT_RNG_TUNER,     /* of tuners: (trial) or (hash, index, axis) */
+    WEFT_RNG_SOLVE,     /* of solvers */
     WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index), vectors: (word, index, 1) */
     WEFT_RNG_COHORT,    /* clients of a round: (round, draw) */
     WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch and place) */
@@ -134,16 +136,16 @@ typedef enum weft_type {
 typedef enum weft_axis_role {
     WEFT_FIXED,      /* it is no axis */
     WEFT_PER_SAMPLE, /* it may differ between the samples (clients) of one trial: mixtures
-                        are over such axes alone */
+                        are over such axes only */
     WEFT_PER_TRIAL,  /* it holds for a whole trial, and may change when one is copied */
     WEFT_SHAPE       /* it changes the size of a trial's state: it never changes */
 } weft_axis_role;
 
-/* One option of a plug-in, bound to a member of its struct:
+/* One option of a plug-in, which sets a member of its struct:
  * WEFT_INT int, WEFT_LONG int64_t, WEFT_REAL double, WEFT_BOOL int 0|1, WEFT_CHOICE int
- * (index into choices), WEFT_WORDS the same, but its words are as they stand: case counts,
- * a slash is a character; WEFT_TEXT const char *. A table ends with a row whose name is
- * NULL.
+ * (index into choices), WEFT_WORDS the same, but its words are taken literally: upper and
+ * lower case differ, a slash separates no synonyms; WEFT_TEXT const char *. A table ends
+ * with a row whose name is NULL.
  */
 typedef struct weft_opt {
     const char *name; /* "gamma"; synonyms after a slash: "tokenizer/method" */
@@ -159,8 +161,8 @@ typedef struct weft_opt {
                        the search space */
 } weft_opt;
 
-/* The options of a kind whose keys are the user's own: none, until weft_conf_open makes
- * them by what the user wrote. */
+/* The options of a kind whose keys the user may choose freely: an empty table, in whose
+ * place weft_conf_open makes one from the entries that the user wrote. */
 extern const weft_opt weft_own_keys[];
 
 /* An option that is read only where another of its table has a value. */
@@ -183,7 +185,7 @@ typedef struct weft_entry {
     const char *section, *key, *value;
     const char *file; /* where it stands; "command line"; "default" */
     int line;         /* 0 for the command line, -1 for a default */
-    int used;         /* read by somebody */
+    int used;         /* 1: the run has read it */
 } weft_entry;
 
 /* All entries, one of a later source replacing an earlier one of the same name, in order of
@@ -203,7 +205,7 @@ WEFT_CHECKED weft_status weft_conf_read(weft_conf *c, const char *path);
 WEFT_CHECKED weft_status weft_conf_text(weft_conf *c, const char *name, const char *text);
 /* Sets "section.key=value", as given on the command line, once. ECONF. */
 WEFT_CHECKED weft_status weft_conf_set(weft_conf *c, const char *assignment);
-/* Sets what was not given: it stands in the echo like all else. Local. */
+/* Sets an entry that was not given; weft_conf_echo writes it like the others. Local. */
 void weft_conf_default(weft_conf *c, const char *section, const char *key,
                        const char *value);
 int weft_conf_is_default(const weft_entry *e); /* 1: set by weft_conf_default */
@@ -215,17 +217,18 @@ weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *
 /* ECONF "file:12: section.key = value: why", or "command line: section.key ...". */
 WEFT_CHECKED weft_status weft_entry_fail(const weft_entry *e, const char *fmt, ...)
     WEFT_PRINTF(2, 3);
-/* The [n] characters at `text` without outer blanks; returns their start. */
+/* Skips blanks at both ends of the *n characters at text: returns the new start, *n in and
+ * out. Local. */
 const char *weft_trim(const char *text, size_t *n);
 /* Fills the instance `self` of a plug-in: defaults, then the entries of section kind->name.
- * An entry with a range ("a .. b", "log a .. b", "x | y") of a tunable option is left to
- * weft_space_read and the member keeps its default. Wrong key, type or bound: ECONF naming
- * file, line, key, bound and the nearest key. Texts are owned by c->mem. */
+ * An entry with a range ("a .. b", "log a .. b", "x | y") of a tunable option is read by
+ * weft_space_read, and here the member keeps its default. Wrong key, type or bound: ECONF
+ * naming file, line, key, bound and the nearest key. Texts are owned by c->mem. */
 WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, void *self);
-/* The options of a section whose keys are the user's own (weft_own_keys), by their values:
+/* The options of a section with weft_own_keys, made from the values that the user wrote:
  *     a .. b, log a .. b   numbers; integers where both ends are written as such
  *     x | y | z            WEFT_WORDS; also x where a clause "when" follows
- *     all else             WEFT_TEXT, also a value with dots that has no number beside them
+ *     all else             WEFT_TEXT, also a value with ".." that is not between numbers
  * in the order of the entries, which count as used. Keys are made of letters, digits, "_",
  * "-" and "."; ECONF. *out is owned by mem. Local. */
 WEFT_CHECKED weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind,
@@ -240,8 +243,8 @@ const char *weft_conf_echo(const weft_conf *c, weft_arena *mem);
 int weft_is_range(const char *value);
 /* Where the first clause " WORD key = " of a value begins, at WORD; NULL: there is none. */
 const char *weft_clause(const char *value, const char *word);
-/* Parses one value of an option to a number (choices: their index). ECONF: says why,
- * without file and line, which the caller adds. */
+/* Parses one value of an option to a number (choices: their index). ECONF: the reason, to
+ * which the caller adds file and line. */
 WEFT_CHECKED weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value);
 /* Writes a number into the member of the instance, and reads it. Not for WEFT_TEXT. */
 void weft_opt_put(const weft_opt *o, void *self, double value);
@@ -260,10 +263,10 @@ void weft_opt_name(const weft_opt *o, char *text, size_t n);
  * contents, modes, times of files, links as links; no sockets, pipes or devices. EFILE:
  * what was copied stays. Local. */
 WEFT_CHECKED weft_status weft_tree_copy(const char *from, const char *to);
-/* Makes sure that all files in a directory survive a loss of the node. EFILE. Local. */
+/* Waits until all files in a directory would survive a loss of the node. EFILE. Local. */
 WEFT_CHECKED weft_status weft_tree_sync(const char *path);
-/* Removes a directory with all that is in it, as far as it may be; nothing where it is not
- * there. Links are not followed. Local. */
+/* Removes a directory with all that is in it, as far as permissions allow; does nothing if
+ * there is none. Links are not followed. Local. */
 void weft_tree_remove(const char *path);
 
 /* ---- log and clock ------------------------------------------------------------------ */
@@ -284,7 +287,8 @@ void weft_progress(const char *fmt, ...) WEFT_PRINTF(1, 2);
 
 double weft_now(void); /* seconds on a monotonic clock */
 
-/* ---- small things that several rooms need ------------------------------------------- */
+/* ---- small functions that many files need ---------------------------------------------
+ */
 
 /* EFILE: `path` cannot be read, for the reason in errno. Local. */
 WEFT_CHECKED weft_status weft_unreadable(const char *path);
@@ -293,7 +297,7 @@ WEFT_CHECKED weft_status weft_unreadable(const char *path);
  * (WEFT_RNG_SPLIT). Local. Cost O(n log n). */
 void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp);
 
-/* Distinct names in a hash table, numbered as they come. */
+/* Distinct names in a hash table, numbered in the order of their first use. */
 typedef struct weft_names {
     const char **name; /* [n] */
     int64_t n, room;

@@ -9,11 +9,10 @@
 
 #define WEFT_DATA_FORMAT "weft data 1" /* attribute of a packed file */
 
-/* A federation: data that belong to clients. Each client's samples lie in a row: train,
+/* A federation: data that belong to clients. Each client's samples are contiguous: train,
  * valid, test, where a part may be empty and `gap` samples are left out between two parts
- * that are not. Nothing of them is in memory but running text, which is small: their
- * numbers, 20 bytes a client, and their rows are taken where they lie in the file, or made
- * from a seed. */
+ * that are not. Only running text, which is small, is read into memory: rows, and the sizes
+ * of clients (20 bytes a client), are used in the mapped file, or made from a seed. */
 typedef struct weft_clients {
     int64_t n;                   /* clients */
     int64_t d;                   /* numbers of a row; WEFT_CHARS: characters of a window */
@@ -55,23 +54,24 @@ void weft_data_close(weft_data *d);
 /* Its rows, for a feature map: good as long as d is open. Local. */
 weft_source weft_data_source(weft_data *d);
 
-/* Word vectors, of a file or drawn. */
+/* Word vectors, from a file or drawn at random. */
 typedef struct weft_vectors {
     int d;
     float *value;  /* [n][d] of the words of a vocabulary */
-    int64_t found; /* words that the file has */
+    int64_t found; /* words of the vocabulary that the file has */
 } weft_vectors;
 /* Vectors of a vocabulary's words, in mem. path: file of word2vec, in its binary or its
- * text form, which is told by what it holds; a word is looked up as it stands, then in
- * lower case. Words that it lacks, and all where path is empty, are drawn from U(-0.25,
- * 0.25), d numbers, a function of seed and word alone. d is read where there is a path.
- * EFILE, EDATA: it is cut short, or another kind of file. Local. Cost: one pass over the
- * file. */
+ * text form, which is recognised by its contents; a word is looked up as it is, then in
+ * lower case. The vectors of words that it lacks, and of all words if path is empty, are d
+ * numbers drawn from U(-0.25, 0.25), a function of seed and word. With a path, d is that of
+ * the file. EFILE, EDATA: it is cut short, or another kind of file. Local. Cost: one pass
+ * over the file. */
 WEFT_CHECKED weft_status weft_vectors_read(const weft_vocab *v, const char *path, int d,
                                            uint64_t seed, weft_vectors *out,
                                            weft_arena *mem);
 
-/* What something that was trained must find again in other data. */
+/* What other data must have in common with the training data, to be scored by a trained
+ * winner. */
 typedef struct weft_likeness {
     weft_form form;
     int64_t d; /* numbers of a row, characters of a window; 0 for documents */
@@ -80,12 +80,13 @@ typedef struct weft_likeness {
     const char *const *class_name;   /* [classes]; WEFT_CHARS: the alphabet */
     const char *const *column_name;  /* [d] or NULL */
 } weft_likeness;
-/* That of an open data set, which owns it. Local. */
+/* The likeness of an open data set, which owns it. Local. */
 weft_likeness weft_data_likeness(const weft_data *d);
-/* Makes the data set like that of `whose`: its classes become those, labels go by the name
- * of their class, columns by theirs where both have names, else by position. EDATA naming
- * what is not there, not known, or of another form, shape or alphabet. Local. Cost O(rows)
- * for labels, O(numbers) where columns change places. */
+/* Brings the data set into the order of `like`, which is of `whose` (for messages): labels
+ * are renumbered by the names of their classes, columns are reordered by their names if
+ * both have names, else taken by position. EDATA naming a class or column that is missing
+ * or unknown, or another form, shape or alphabet. Local. Cost O(rows) for labels,
+ * O(numbers) where columns change places. */
 WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like,
                                          const char *whose);
 
@@ -98,34 +99,35 @@ typedef struct weft_client {
 weft_client weft_client_find(const weft_clients *f, int64_t c);
 /* Number of samples of a part of client c, 0 <= c < n. Local. Cost O(1). */
 int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
-/* Those samples, where they lie in the mapped file, which ranks of a node share, or in mem;
- * to be used until mem is reset. EFILE where the file cannot be read, EDATA where a number
- * or label cannot be. Local. Cost O(1) for reals, O(samples) for bytes. */
+/* Those samples, in the mapped file, which ranks of a node share, or in mem; valid until
+ * mem is reset. EFILE where the file cannot be read, EDATA where a number or label cannot
+ * be. Local. Cost O(1) for reals, O(samples) for bytes. */
 WEFT_CHECKED weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
                                          weft_samples *out, weft_arena *mem);
-/* The same of a client that was found. */
+/* The same for a client that weft_client_find gave. */
 WEFT_CHECKED weft_status weft_client_take(const weft_clients *f, const weft_client *at,
                                           weft_part part, weft_samples *out,
                                           weft_arena *mem);
-/* Ask for what will be read soon: where clients are, client[n]; the first samples of one.
- * Local. */
+/* Prefetch what will be read soon: the places of clients client[n]; the first samples of a
+ * client. Local. */
 void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client);
 void weft_client_fetch_rows(const weft_clients *f, const weft_client *at);
-/* EFILE where samples that were given could not be read after all: their file was cut short
- * while it was in use. To be asked before results of them are used. Local. */
+/* EFILE if samples that weft_client_get gave could not be read, because the file was cut
+ * short while it was in use. To be called before results from them are used. Local. */
 WEFT_CHECKED weft_status weft_client_sound(const weft_clients *f);
 /* The name of client c, in mem; its number where clients have no names. EFILE. Local. */
 WEFT_CHECKED weft_status weft_client_name(const weft_clients *f, int64_t c,
                                           const char **name, weft_arena *mem);
 
-/* Divides n >= 1 samples of a client by these shares, rounded, one for training at least.
- * Local. */
+/* Divides n >= 1 samples of a client into parts by these shares, rounded, with at least one
+ * for training. Local. */
 void weft_client_divide(double valid, double test, int64_t n, int64_t count[WEFT_NPART]);
-/* Samples from the first one of a client to the first one of its part `part`, given the
- * sizes of the parts; with part WEFT_NPART, all that its parts and gaps span. Local. */
+/* Number of samples from the first one of a client to the first one of its part `part`,
+ * given the sizes of the parts; with part WEFT_NPART, all that its parts and gaps span.
+ * Local. */
 int64_t weft_client_place(const int64_t *count, int part, int64_t gap);
 
-/* ---- clients made from a seed whenever they are asked for --------------------------- */
+/* ---- clients generated from a seed on demand ---------------------------------------- */
 
 #define WEFT_GENERATOR "linear models, lognormal sizes" /* names the method in files */
 
@@ -135,11 +137,12 @@ typedef struct weft_generator {
     double samples, spread;  /* mean of a client; standard deviation of log samples */
     double alpha, beta;      /* how clients' models differ, and their inputs */
     double valid, test;      /* shares of a client's samples */
-    const double *w;         /* [classes][d + 1] what all models share, bias last */
+    const double *w;         /* [classes][d + 1] common part of all models, bias last */
     const double *deviation; /* [d] of inputs within a client */
 } weft_generator;
 
-/* What all clients share, from the numbers before w. Local. Cost O(classes d). */
+/* Sets w and deviation, which all clients share, from the members before them. Local. Cost
+ * O(classes d). */
 void weft_generator_start(weft_generator *g, weft_arena *mem);
 
 /* Samples of client c by part; at least five in all. Local. Cost O(1). */

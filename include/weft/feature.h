@@ -6,10 +6,10 @@
 #include "weft/sample.h"
 #include "weft/team.h"
 
-/* A matrix F of features whose rows are spread over the team, seen only through products,
- * so that it may be dense, sparse, or made anew for each product. Vectors over columns are
- * class-major, w[c][d]; vectors over local rows likewise, z[c][n].
- * Sums over rows are exact, so equal to the bit on any number of ranks. */
+/* A matrix F of features whose rows are spread over the team, used only through products,
+ * so that it may be dense, sparse, or computed anew for each product. Vectors over columns
+ * are class-major, w[c][d]; vectors over local rows likewise, z[c][n]. Sums over rows are
+ * exact, so equal to the bit on any number of ranks. */
 typedef struct weft_matrix {
     int64_t n, total; /* local rows; rows over all ranks */
     int64_t d;        /* columns */
@@ -25,19 +25,20 @@ typedef struct weft_matrix {
     /* sum[d] over all rows of F. Collective. */
     void (*sums)(const struct weft_matrix *f, double *sum);
     /* a[nr][nc] = rows r0.. columns c0.. of F^T F (dual 0) or F F^T (dual 1), exact sums,
-     * on every rank. NULL where the form has none. Collective. */
+     * on every rank. NULL if the feature map does not offer it. Collective. */
     void (*gram)(const struct weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
                  int64_t nc, double *a);
-    /* *whole: the same matrix with all rows on rank `owner`, whose team is `alone`, this
-     * rank by itself, and no rows on others. Returns the labels of its rows, given those of
-     * the local rows. NULL where rows are not sparse. Collective over team; the
+    /* *whole: the same matrix with all rows on rank `owner` and none on the others; its
+     * team is `alone`, which has only this rank. Returns the labels of its rows, given
+     * those of the local rows. NULL where rows are not sparse. Collective over team; the
      * result is local, and owned by mem. */
     const int32_t *(*gather)(const struct weft_matrix *f, const int32_t *label, int owner,
                              weft_team *alone, struct weft_matrix *whole, weft_arena *mem);
     const weft_sparse *rows; /* the local rows themselves; NULL where they are not sparse */
-    const int *group; /* [n] rows of different groups hardly share columns; NULL: one */
+    const int *group; /* [n] group of each row: rows of different groups share few columns;
+                         NULL: one group */
     int ngroup;
-    const void *self; /* the feature map's own */
+    const void *self; /* private to the feature map */
 } weft_matrix;
 
 /* The request for a matrix: the local rows of one part, each with the configuration it is
@@ -57,21 +58,23 @@ typedef struct weft_request {
 typedef struct weft_feature {
     weft_kind kind;
     /* `self` has its fixed options filled. Checks that data and options fit together and
-     * takes what all configurations share. `memory`: bytes this rank may hold for features.
-     * *data is copied. Collective. ECONF, EDATA, ELIMIT. */
+     * computes what all configurations share. `memory`: bytes this rank may hold for
+     * features. *data is copied. Collective. ECONF, EDATA, ELIMIT. */
     weft_status (*setup)(void *self, const weft_source *data, double memory, uint64_t seed,
                          weft_arena *mem);
     int gram;   /* 1: its matrices have Gram matrices */
     int sparse; /* 1: its matrices have rows, and gather */
-    /* d of the matrices, by the options alone: also before setup. */
+    /* d of the matrices, from the options: also before setup. */
     int64_t (*columns)(const void *self, double size);
-    int64_t (*nstat)(const void *self); /* reals of statistics that go with the weights */
+    int64_t (*nstat)(
+        const void *self); /* reals of statistics that are stored with the weights */
     /* Makes the matrix; `fit` 1: first computes stat[nstat] from these rows (training), 0:
      * uses stat. The matrix lives in tmp. Collective; ranks may ask for any number of rows.
      */
     void (*matrix)(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
                    weft_arena *tmp);
-    /* Configurations with equal affinity share costly work if asked for in a row. */
+    /* Configurations with equal affinity share costly work if their matrices are made one
+     * after the other. */
     int64_t (*affinity)(const void *self, const void *arm);
     /* What a matrix of `rows` rows and this share of the features costs by this
      * configuration: operations to make it, bytes held, and entries (a product with one

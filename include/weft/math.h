@@ -1,5 +1,5 @@
-/* Local numerical kernels, chosen by CPU at run time behind one small interface. No MPI.
- * Vectors and matrices are flat; shapes stand in comments, row-major. */
+/* Numerical kernels, chosen for the CPU at run time; all are local. No MPI. Vectors and
+ * matrices are flat and row-major, with their shapes in comments. */
 #ifndef WEFT_MATH_H
 #define WEFT_MATH_H
 
@@ -12,7 +12,7 @@
 /* ---- exact sums --------------------------------------------------------------------- */
 
 /* Sums that do not depend on their order: numbers are added as 64-bit integers in units of
- * 2^-scale, where `bound` is at least the sum of all magnitudes over all ranks. */
+ * 2^-scale, where `bound` is at least the sum of all magnitudes over all ranks. Local. */
 int weft_fix_scale(double bound);      /* 62 - ceil(log2 bound); bound 0: 0 */
 int64_t weft_fix(double x, int scale); /* nearest integer to x 2^scale */
 double weft_unfix(int64_t x, int scale);
@@ -29,7 +29,7 @@ void weft_exact_add(int64_t n, const real *x, int scale, double *sum);
  * triangle is read; its rows become their eigenvectors, of length 1. Local. Cost about 9
  * n^3 flops. */
 void weft_eigen(int n, double *a, double *value, weft_arena *tmp);
-double weft_eigen_bytes(int n); /* that it takes beside a */
+double weft_eigen_bytes(int n); /* bytes of scratch that weft_eigen takes */
 
 /* ---- the machine -------------------------------------------------------------------- */
 
@@ -40,7 +40,7 @@ double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1
 double weft_cpu_peak(double seconds);   /* measured GFLOP/s of the kernel in registers */
 double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
 /* Prints "name,size,seconds,rate,share" of every kernel below: best time of a call, 1e9
- * operations (cosines; bytes) a second, and how much that is of sgemm's rate in the same
+ * operations (or cosines, or bytes) a second, and the share of sgemm's rate in the same
  * run. About 9 seconds, one thread. */
 void weft_math_bench(FILE *out);
 
@@ -77,7 +77,8 @@ void weft_cos_u8_f32(int n, const float *x, double scale, const float *offset, u
 /* Narrow products with byte features q[n][ldq] (d columns), c classes:
  *   times: z[j][i] = sum_k (q[i][k] - 128) w[j][k],      w[c][ldw], z[c][ldz]
  *   trans: g[j][k] += sum_i (q[i][k] - 128) z[j][i],     g[c][ldg]
- * Result for a row of times depends on that row alone; trans adds in row order. */
+ * In times, the result for a row depends only on that row and w; trans adds in the order of
+ * rows. */
 void weft_u8_times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
                    size_t ldw, real *z, size_t ldz);
 void weft_u8_trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
@@ -113,20 +114,20 @@ size_t weft_packed_bytes(int k, int m);
  * (weft_packed_bytes(k, m), 64-byte aligned), which p then borrows. */
 void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, int trans,
                       void *mem);
-/* c[n][ldc] = a[n][lda] b (add 0), or += (add 1). A row of c depends on that row of a
- * alone. Cost 2 n k m. */
+/* c[n][ldc] = a[n][lda] b (add 0), or += (add 1). A row of c depends only on that row of a
+ * and on b. Cost 2 n k m. */
 void weft_packed_times(int n, const real *a, size_t lda, const weft_packed *b, int add,
                        real *c, size_t ldc);
-/* Matrix b[k][m] for weft_deep_times, packed in pieces of WEFT_DEEP rows, of which a column
- * stays in cache: for k far above that. */
+/* Matrix b[k][m] for weft_deep_times, packed in pieces of WEFT_DEEP rows, so that a column
+ * of a piece stays in cache: for k much larger than WEFT_DEEP. */
 enum { WEFT_DEEP = 512, WEFT_WHOLE = 32 };
 /* Packs columns [j, j + n) of it, given as b[n][ldb] (k numbers each), into mem
  * (weft_packed_bytes(k, m), 64-byte aligned). j a multiple of WEFT_WHOLE, n WEFT_WHOLE or
  * what is left. */
 void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem);
-/* c[n][ldc] = a[n][lda] b. A number of c depends on its row of a and its column of b alone:
- * sums over pieces of k, then their sum. Fastest where lda is an odd multiple of 64 bytes.
- * Cost 2 n k m. */
+/* c[n][ldc] = a[n][lda] b. An element of c depends only on its row of a and its column of
+ * b: sums over pieces of k, then their sum. Fastest where lda is an odd multiple of 64
+ * bytes. Cost 2 n k m. */
 void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void *mem,
                      real *c, size_t ldc);
 /* g[k][ldg] += a^T b, a[n][lda] (k columns), b[n][ldb] (m columns), in fixed blocks of
@@ -151,9 +152,10 @@ typedef struct weft_cells {
  * Relative error of a function below 4e-7. Hochreiter, Schmidhuber 1997; Gers et al. 2000.
  */
 void weft_cells_forward(const weft_cells *t, const real *const *plus);
-/* Gradients: of z, which is as weft_cells_forward left it and becomes the gradient by what
- * had been in it, from dy[n][ld] by y and dc[n][ld] by c, which becomes that by `before`.
- * Row i of z is also added to into[i][4h]. y is not read. */
+/* Backward pass. dy[n][ld] is the gradient with respect to y; dc[n][ld] that with respect
+ * to c, on return that with respect to `before`. z is as weft_cells_forward left it, on
+ * return the gradient with respect to the sums before sigmoid and tanh. Row i of it is also
+ * added to into[i][4h]. y is not read. */
 void weft_cells_backward(const weft_cells *t, const real *dy, real *dc, real *const *into);
 
 /* ---- sparse rows -------------------------------------------------------------------- */
@@ -176,7 +178,7 @@ enum { WEFT_SPARSE_WIDE = 16 };
 void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z);
 void weft_sparse_adds(const weft_sparse *x, int64_t i, int wide, const real *scale,
                       real *w);
-/* Asks for row i ahead of its use: its beginning, after which the hardware sees the stream.
+/* Prefetches the beginning of row i; the hardware prefetches the rest.
  */
 void weft_sparse_fetch(const weft_sparse *x, int64_t i);
 /* |row i|^2. */
@@ -186,7 +188,7 @@ double weft_sparse_largest(const weft_sparse *x);
 
 /* ---- steps of gradient descent ------------------------------------------------------ */
 
-/* Descent on one device, as torch.optim.SGD takes it (no dampening, no Nesterov). */
+/* Gradient descent on one device, as in torch.optim.SGD (no dampening, no Nesterov). */
 typedef struct weft_sgd {
     double lr;
     double momentum;     /* 0: none */
@@ -202,13 +204,13 @@ typedef struct weft_sgd {
  *     velocity <- g on the first step, later momentum velocity + g,
  *     w <- w - lr velocity.
  * first     1: the first step since w was received; what velocity held is not read
- * g         [n] gradient in; afterwards of no use
+ * g         [n] gradient in; undefined afterwards
  * velocity  [n] in, out; NULL allowed where momentum is 0
  * anchor    [n] weights received; NULL allowed where mu is 0
- * Returns |g| before clipping; not finite: the device has diverged, and w is spoiled. The
- * result is the same on all CPUs. Local. Cost: one pass over the vectors, two with clip.
- * Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated Optimization in Heterogeneous
- * Networks", MLSys 2020. */
+ * Returns |g| before clipping; not finite: the device has diverged, and w is not usable.
+ * The result is the same on all CPUs. Local. Cost: one pass over the vectors, two with
+ * clip. Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated Optimization in
+ * Heterogeneous Networks", MLSys 2020. */
 double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
                      real *velocity, const real *anchor);
 
@@ -226,7 +228,7 @@ typedef enum weft_rate {
     WEFT_RATE_COSINE
 } weft_rate;
 
-/* Descent in one place, as torch.optim.SGD, Adam and Adadelta take it. */
+/* Gradient descent without a federation, as in torch.optim.SGD, Adam and Adadelta. */
 typedef struct weft_descent {
     int optimizer;       /* weft_descent_optimizer */
     double lr;           /* at first; > 0 */
@@ -252,7 +254,7 @@ double weft_descent_rate(const weft_descent *d, double epoch);
  *               w <- w - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),
  *     Adadelta: v <- rho v + (1 - rho) x^2,  c = sqrt((u + epsilon) / (v + epsilon)) x,
  *               u <- rho u + (1 - rho) c^2,  w <- w - rate c,
- * t = step + 1. g is of no use afterwards.
+ * t = step + 1. g is undefined afterwards.
  * slots     [weft_descent_slots(d)][n] in, out; zeros before step 0
  * The result is the same on all CPUs. Local. Kingma, Ba, "Adam: a method for stochastic
  * optimization", ICLR 2015; Zeiler, "ADADELTA: an adaptive learning rate method", 2012. */
@@ -261,7 +263,7 @@ void weft_descent_step(const weft_descent *d, double epoch, int64_t step, int64_
 /* ---- small models side by side ------------------------------------------------------- */
 
 /* Models of equal shape, one in each of the weft_lanes() lanes of a vector: arrays are
- * [...][lanes]. Each lane has the bits that the functions above give one model alone. */
+ * [...][lanes]. Each lane has the bits that the functions above give for a single model. */
 int weft_lanes(void);
 
 enum { WEFT_MOST_LANES = 64 / sizeof(real) };
@@ -284,12 +286,12 @@ typedef struct weft_lanes_product {
 void weft_lanes_times(const weft_lanes_product *p);
 
 /* weft_sgd_step of s[lanes] on w[n][lanes] where live[lane] is true; the other lanes of w
- * stay. first 1: the first step of all lanes, from the weights `anchor`; w is but written.
- * norm[lanes], of lanes that live. */
+ * stay. first 1: the first step of all lanes, from the weights `anchor`; w is only written.
+ * norm[lanes] is set in live lanes. */
 void weft_lanes_step(const weft_sgd *s, const int *live, int64_t n, int first, real *w,
                      real *g, real *velocity, const real *anchor, double *norm);
-/* change = w - from; within[lane]: 1 where no coordinate of it is beyond +-most[lane], or
- * no number. */
+/* change = w - from; within[lane]: 1 if all coordinates of it are finite and within
+ * +-most[lane]. */
 void weft_lanes_change(int64_t n, const real *w, const real *from, const double *most,
                        real *change, int *within);
 /* sum[n] += weft_exact_add of x[n][lane] weight[lane] for each lane where use[lane]. */
@@ -320,7 +322,7 @@ int weft_server_slots(const weft_server *s);
  *           both w <- w + lr_t m / (sqrt v + tau),
  * lr_t = lr (1 - decay)^round. m starts at 0 and v at tau^2: round 0 sets them, so slots
  * need no preparation. There is no correction of the bias: the paper's algorithm has none,
- * and v is not biased towards 0, which is what the correction mends, but starts at tau^2.
+ * and none is needed, because v starts at tau^2, not at 0.
  * slots     [weft_server_slots(s)][n] in, out
  * Local. Reddi, Charles, Zaheer, Garrett, Rush, Konecny, Kumar, McMahan, "Adaptive
  * Federated Optimization", ICLR 2021, algorithm 2. */

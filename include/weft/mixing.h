@@ -11,8 +11,8 @@
 typedef struct weft_mixing_env {
     const weft_space *space;
     const weft_mix
-        *whole;      /* all configurations, for the one mixture of a schedule of one
-                        trial; NULL: each trial has its own, around its configuration */
+        *whole; /* all configurations, for a schedule of one trial with one mixture; NULL:
+                   each trial has a mixture of its own around its configuration */
     int64_t trials;  /* that the schedule begins; 0: not known */
     double resource; /* of a trial at most; 0: not known */
     uint64_t seed;
@@ -27,9 +27,9 @@ typedef struct weft_mixing {
     weft_status (*setup)(void *self, const weft_mixing_env *env);
     /* Fills job->mix and job->update of a job whose other members are set. conf[dim] is the
      * configuration of its trial, `id` its number; NULL and -1 where env->whole is given.
-     * A new trial begins with the mixture of its own configuration, a copy (job->from >= 0)
-     * too; a trial that goes on begins with the log-probabilities that it ended with. The
-     * mixture is borrowed from the mixing until its next make. */
+     * A new trial, also a copy (job->from >= 0), begins with the mixture of its own
+     * configuration; a trial that goes on begins with the log-probabilities at the end of
+     * its last job. The mixture is borrowed from the mixing until its next make. */
     void (*make)(void *self, int64_t id, const double *conf, weft_job *job);
     /* Takes the log-probabilities after a job. NULL: they stay. */
     void (*told)(void *self, const weft_result *res);

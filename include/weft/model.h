@@ -9,10 +9,9 @@ typedef struct weft_fitted {
     int iterations;   /* of the outer loop */
     int passes;       /* products with the matrix */
     double objective; /* per training sample */
-    double residual;  /* ridge: |F^T(y - F w - b) - alpha w| / |F^T y|; else how far the
-                         objective may be above its optimum, as a share of what the optimum
-                         gains over the best constant score, of the worst output: a bound
-                         by dual ascent, an estimate by Newton steps */
+    double residual;  /* ridge: |F^T(y - F w - b) - alpha w| / |F^T y|; else (objective -
+                         optimum) / (objective of the best constant score - optimum), of the
+                         worst output: a bound by dual ascent, an estimate by Newton steps */
     int diverged;     /* 1: not finite or not positive definite */
 } weft_fitted;
 
@@ -21,21 +20,21 @@ typedef struct weft_fitted {
 typedef struct weft_model {
     weft_kind kind;
     int serial; /* 1: sparse rows of one group are fitted by one rank, whatever the team,
-                   and from nothing, whatever the weights */
+                   and from zero, whatever w is */
     int (*outputs)(int classes); /* rows of w: classes, or 1 for two classes */
     /* Fits w (in: where to start, which dual ascent ignores; zeros are always allowed) to
      * local labels y[n], 0..classes-1, to slack >= 1 times the tolerance that the options
-     * set. A class that no sample is of, or all are, gets the best constant score.
+     * set. A class that no sample or every sample belongs to gets the best constant score.
      * Collective, same bits on any number of ranks unless the solver says otherwise. */
     void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp);
     /* The same fit in pieces, NULL where the model has no such solver.
      * divisible: ECONF, saying why, where its options choose another solver. Local.
      * piece_size: doubles that go on from piece to piece for d columns. Local.
-     * piece: the next `iterations` of its solver, fewer once nothing is left to gain,
-     * without regard to a tolerance; state[piece_size] in and out, state[0] = -1 before the
-     * first, when the rest says where to start (zeros: anew; the weights of another fit:
-     * from these). w as it stands after them. The bits do not depend on how iterations are
+     * piece: the next `iterations` of its solver, fewer once nothing is left to gain; a
+     * tolerance is not used; state[piece_size] in and out, state[0] = -1 before the first
+     * piece, when the rest holds the start: zeros, or the weights of another fit. w out:
+     * the weights after these iterations. The bits do not depend on how iterations are
      * divided into pieces. Collective, same bits on any number of ranks. */
     weft_status (*divisible)(const void *self);
     int64_t (*piece_size)(int64_t d, int classes);
@@ -46,11 +45,11 @@ typedef struct weft_model {
      */
     double (*loss)(const void *self, int classes, const double *s, int y, int *wrong);
     double (*bound)(const void *self,
-                    int classes); /* losses above it are cut there (exact sums) */
-    /* NULL: a fit takes a few vectors for each output, dual ascent of many outputs 16 of
-     * them at a time and a copy of this rank's entries. Else *bytes: beside these on a
-     * rank, for a matrix with Gram matrices of d columns and `total` rows over the team
-     * (only these members of f are set). ridge, solver = cholesky: weft_grid_bytes(min(d,
+                    int classes); /* larger losses count as this bound (for exact sums) */
+    /* Memory of a fit on a rank beside a few vectors for each output (dual ascent of many
+     * outputs: of 16 outputs at a time, and a copy of this rank's entries): *bytes for a
+     * matrix with Gram matrices of d columns and `total` rows over the team (only these
+     * members of f are set). NULL: none. ridge, solver = cholesky: weft_grid_bytes(min(d,
      * total), size). ELIMIT where it is more than `allowed`. Local. */
     weft_status (*memory)(const void *self, const weft_matrix *f, double allowed,
                           double *bytes);

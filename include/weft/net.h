@@ -1,5 +1,5 @@
-/* Networks trained by gradients: a pure function of a flat weight vector and a batch.
- * Devices of a federation train them; they know neither MPI nor files. */
+/* Networks trained by gradients: pure functions of a flat weight vector and a batch,
+ * without MPI or files. Tasks fed and sgd train them. */
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
 
@@ -14,7 +14,7 @@ typedef struct weft_lane_batch {
     const int32_t *label;  /* [n][lanes] */
 } weft_lane_batch;
 
-/* Sums over predictions: one a sample, or d a window where shape.every. */
+/* Sums over predictions: one per sample, or d per window where shape.every. */
 typedef struct weft_score {
     double loss; /* cross-entropy, natural logarithm */
     int64_t wrong, count;
@@ -47,16 +47,16 @@ typedef struct weft_net {
      * arguments alone. */
     void (*grad)(const void *self, void *work, const real *w, const weft_batch *b,
                  double dropout, uint64_t key, real *g, weft_score *s);
-    /* After every step: makes the weights keep what the options demand of them, such as a
-     * largest length. NULL: nothing. */
+    /* To be called after every step: enforces constraints on the weights that options set,
+     * such as a largest length. NULL: there are none. */
     void (*project)(const void *self, real *w);
     /* Adds the sums of a forward pass without dropout to *s. */
     void (*score)(const void *self, void *work, const real *w, const weft_batch *b,
                   weft_score *s);
     /* The same without dropout for as many models as there are lanes, w and g[nweight]
      * [lanes], s[lanes]; each lane has the bits that grad and score would give. All three
-     * are NULL where a network cannot do so; lanes_work, for batches of up to `most`, also
-     * gives NULL where this instance cannot. */
+     * are NULL if the network has no such code; lanes_work, for batches of up to `most`,
+     * returns NULL if this instance cannot use it. */
     void *(*lanes_work)(const void *self, int most, weft_arena *mem);
     void (*lanes_grad)(const void *self, void *work, const real *w,
                        const weft_lane_batch *b, real *g, weft_score *s);

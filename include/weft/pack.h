@@ -1,4 +1,5 @@
-/* Packing: what a reader hands over, and the file that is made of it. Serial. */
+/* Packing: the calls by which a reader hands over data, and the packed file that is made of
+ * them. Serial. */
 #ifndef WEFT_PACK_H
 #define WEFT_PACK_H
 
@@ -34,8 +35,9 @@ WEFT_CHECKED weft_status weft_pack_clients(weft_pack *p, weft_form form,
 WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
                                                const int64_t *count, const void *x,
                                                const int32_t *label);
-/* Or its text, n symbols from 0, that holds the windows counted and the gaps between the
- * parts; symbols after these are stored, but belong to no sample. */
+/* The next client's text, for WEFT_CHARS: n symbols, numbered from 0, that hold count[]
+ * windows and the gaps between the parts; symbols after these are stored, but belong to no
+ * sample. */
 WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
                                                const int64_t *count, const uint8_t *text,
                                                int64_t n);
@@ -47,18 +49,19 @@ void weft_pack_columns(weft_pack *p, const char *const *name);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
 WEFT_CHECKED weft_status weft_pack_source(weft_pack *p, const char *path);
 void weft_pack_split(weft_pack *p, const char *rule); /* the split rule in words */
-/* Adds "; REST" to it. */
+/* Adds "; REST" to the split rule. */
 void weft_pack_split_add(weft_pack *p, const char *rest);
-/* Tells of n classes named 0, 1, ... */
+/* Sets n classes named 0, 1, ... */
 void weft_pack_numbered(weft_pack *p, int n);
-/* The federation is stored as the numbers of a generator alone. */
+/* The federation is stored only as the parameters of a generator. */
 void weft_pack_generator(weft_pack *p, const weft_generator *g);
 /* ECONF where the packed file would replace the file `path`, which is being read. */
 WEFT_CHECKED weft_status weft_pack_apart(const weft_pack *p, const char *path);
-/* ECONF where clients were asked for and the reader has clients of its own. */
+/* ECONF if a partition was asked for and the reader's data have clients already. */
 WEFT_CHECKED weft_status weft_partition_refuse(const weft_pack *p);
 
-/* Running digest (XXH3-128) of what a reader has read itself. */
+/* Digest (XXH3-128), built up piece by piece, of a source that a reader has read by itself.
+ */
 typedef struct weft_digest weft_digest;
 weft_digest *weft_digest_new(weft_arena *mem);
 void weft_digest_add(weft_digest *d, const void *bytes, size_t n);

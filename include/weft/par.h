@@ -1,29 +1,29 @@
-/* Processes: how they start and end, how a team is divided, time accounts, what a rank
- * does. What teams are for stands in team.h. Only src/par calls MPI. */
+/* Processes: start and end, dividing teams, accounts of time, messages between teams, what
+ * a rank is doing. Collectives of teams are in team.h. Only src/par calls MPI. */
 #ifndef WEFT_PAR_H
 #define WEFT_PAR_H
 
 #include "weft/team.h"
 
 /* Starts MPI (MPI_THREAD_FUNNELED), sets one BLAS thread, log rank and die hook; warns
- * where OpenBLAS runs on less than the CPU can do. Refuses the silent singletons of a
- * launcher that does not speak MPI's PMI (srun --mpi=none): it says that it started many
- * processes, each of which is alone (ECONF, MPI ended or not begun); the first of them has
- * the message, the others have none. Collective. */
+ * where OpenBLAS runs on less than the CPU can do. ECONF if the launcher started several
+ * processes but does not support MPI's PMI (srun --mpi=none), so that each would be a run
+ * of one rank; MPI is then not running, and only the first process has a message.
+ * Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 void weft_par_end(weft_team *world);
-/* A team of this rank alone; nothing to be freed. MPI must be running. Local. */
+/* A team of only this rank; it needs no weft_team_free. MPI must be running. Local. */
 weft_team weft_team_alone(void);
 /* "Open MPI v4.1.4" into text[n]; also before MPI is started. Local. */
 void weft_par_library(char *text, size_t n);
-/* ELIMIT where a limit of address space (ulimit -v) leaves less than OpenBLAS maps at its
- * first product, which OpenBLAS would repeat without end. Local. */
+/* ELIMIT if a limit of address space (ulimit -v) leaves less than OpenBLAS maps at its
+ * first product: it would try again without end. Local. */
 WEFT_CHECKED weft_status weft_par_room(void);
 
-/* Returns once every rank of the team is here; those that wait sleep, up to 10 ms at a
- * time, and leave the CPU to others, where a barrier would spin. Collective. */
+/* Returns once every rank of the team is here; ranks that wait sleep, up to 10 ms at a
+ * time, whereas a barrier would keep the CPU busy. Collective. */
 void weft_sleep(weft_team *t);
-/* Sleeps so many seconds. Local. */
+/* Sleeps for that many seconds. Local. */
 void weft_nap(double seconds);
 /* Collective. all[size][bytes] from `bytes` of each rank, the same number on all. */
 void weft_collect(weft_team *t, const void *mine, size_t bytes, void *all);
@@ -38,21 +38,21 @@ weft_trip weft_trip_try(weft_team *t, int a, int b);
 /* Brings the account of time up to date: adds the time since the last call to
  * times.compute. Local. */
 void weft_times_close(weft_team *t);
-/* Adds it to times.wait. Local. */
+/* Adds the time since the last call to times.wait. Local. */
 void weft_times_wait(weft_team *t);
-/* Brings it up to date; from now on time goes to the account of another team of this rank.
- * Local. */
+/* Brings the account of `from` up to date; from now on time is counted for `to`, another
+ * team of this rank. Local. */
 void weft_times_move(weft_team *from, weft_team *to);
 
 /* ---- what a rank does --------------------------------------------------------------- */
 
-/* Noted by the main thread, read by others. */
+/* What this rank is doing: set by the main thread, read by the watchdog's. */
 typedef struct weft_activity {
     const char *phase; /* "trains"; a constant */
     int64_t job, unit; /* -1: of none */
     int waits;         /* 1: in a collective, for the other ranks of its team */
     int first, size;   /* ranks of the world that this team is of; size 0: none yet */
-    double since;      /* weft_now of the last change of any of these */
+    double since;      /* weft_now at the last change of this struct */
 } weft_activity;
 /* Begins a phase. Local. */
 void weft_activity_set(const char *phase, int64_t job, int64_t unit);
@@ -73,8 +73,8 @@ void weft_team_split(const weft_team *t, int parts, weft_team *own);
 void weft_team_free(weft_team *t); /* Collective over it */
 
 /* ---- leaders of teams ---------------------------------------------------------------
- * The first ranks of the teams exchange messages and share out jobs, each in its own time:
- * between weft_peers_join and weft_peers_leave none of them waits for another. */
+ * The leaders are the first ranks of the teams. They exchange messages and share out jobs
+ * without waiting for each other between weft_peers_join and weft_peers_leave. */
 
 typedef struct weft_peers weft_peers;
 
@@ -87,39 +87,43 @@ typedef struct weft_message {
 /* Makes the leaders of the teams of weft_team_split known to each other; NULL on ranks that
  * are none. Owned by mem. Collective over t. */
 weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem);
-/* Sends a copy of the bytes to all other leaders; they arrive whatever this rank does next,
- * and in order. Local. Cost O(bytes leaders). */
+/* Sends a copy of the bytes to all other leaders; messages of a leader arrive in order.
+ * Returns at once. Local. Cost O(bytes leaders). */
 void weft_peers_send(weft_peers *p, const void *data, size_t bytes);
-/* Takes the next message that is here, if any: 1, and it is in mem. Local. */
+/* Takes the next message that has arrived into mem and returns 1; 0 if there is none.
+ * Local. */
 int weft_peers_receive(weft_peers *p, weft_message *out, weft_arena *mem);
-/* 1 if something came that weft_peers_receive or weft_peers_left will give. Local. */
+/* 1 if something has arrived that weft_peers_receive or weft_peers_left will return. Local.
+ */
 int weft_peers_here(weft_peers *p);
 /* 1 if all others have left and all that they sent was received. Local. */
 int weft_peers_alone(const weft_peers *p);
-/* The largest `why` of those that left; 0: none did. Local. */
+/* The largest `why` of the leaders that have left; 0: none has. Local. */
 int weft_peers_left(weft_peers *p);
-/* Tells the others that this one has left, and why, a number from 1 on; waits until all
- * have, and frees it. Messages that were not received are lost. Collective over the
- * leaders.
+/* Tells the others that this leader has left, and why (a number >= 1); waits until all have
+ * left, and frees p. Messages that were not received are lost. Collective over the leaders.
  */
 void weft_peers_leave(weft_peers *p, int why);
 
-/* Who does which job is decided by who comes first: where all leaders share a node, by
- * atomic operations on memory that they share; elsewhere, or where the environment has
- * WEFT_CLAIMS_BY_FILE, by files that only one can create. A claim that two leaders hold, by
- * a fault of the file system, costs a job done twice, to the same result. */
+/* A job is done by the leader that claims it first: if all leaders are on one node, by
+ * atomic operations on shared memory; else, or if WEFT_CLAIMS_BY_FILE is set in the
+ * environment, by creating a file, in which only one can succeed. If a fault of the file
+ * system lets two leaders claim a job, it is done twice, with the same result. */
 typedef struct weft_claims weft_claims;
-/* Names of the files: of dir, job or ticket. Those of jobs whose results all leaders know
- * can be removed. */
+/* Names of the files, made of dir and the number of the job or ticket. The file of a job
+ * can be removed once all leaders know its result. */
 #define WEFT_CLAIM_NAME  "%s/claim-%lld"
 #define WEFT_TICKET_NAME "%s/ticket-%lld"
-/* Nothing is claimed yet. dir: for the files, without any. ticket: the first to be drawn.
- * Owned by mem. Collective over the leaders. */
+/* Begins with nothing claimed. dir: where claims by file put their files, with none of them
+ * there yet. ticket: the first number that weft_claim_ticket returns. Owned by mem.
+ * Collective over the leaders. */
 weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t ticket,
                               weft_arena *mem);
-/* 1 if job `id` >= 0 was not claimed yet and is now claimed by this leader. Local. */
+/* 1 if this leader now has the claim on job `id` >= 0; 0 if the job was claimed before.
+ * Local. */
 int weft_claim(weft_claims *c, int64_t id);
-/* A number that no other call returns, each one more than the last. Local. */
+/* Draws the next ticket: numbers rise by 1, and no two calls of any leaders return the
+ * same. Local. */
 int64_t weft_claim_ticket(weft_claims *c);
 /* Collective over the leaders. */
 void weft_claims_close(weft_claims *c);

@@ -1,4 +1,4 @@
-/* The whole list of what exists. A new one: its file, and its name here. */
+/* The list of all plug-ins. To add one: write its file, and add its name here. */
 #ifndef WEFT_REGISTRY_H
 #define WEFT_REGISTRY_H
 

@@ -1,4 +1,4 @@
-/* Run files as people read them. */
+/* Run files as text, CSV or JSON. */
 #ifndef WEFT_REPORT_H
 #define WEFT_REPORT_H
 
@@ -7,7 +7,7 @@
 typedef enum weft_style { WEFT_TABLE, WEFT_CSV, WEFT_JSON } weft_style;
 /* Prints the results of runs. Serial. */
 WEFT_CHECKED weft_status weft_report(const char *const *run, int n, weft_style style);
-/* Prints what an HDF5 file of weft's holds. Serial. */
+/* Prints what an HDF5 file of weft holds. Serial. */
 WEFT_CHECKED weft_status weft_info(const char *path);
 
 #endif

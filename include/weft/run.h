@@ -15,15 +15,15 @@ typedef struct weft_run_opts {
     const char *task, *tuner, *sampler, *mixing, *data, *output;
     int64_t seed;
     double memory;     /* GB a rank may use */
-    double disk;       /* GB that states of trials which wait may take; 0: any */
+    double disk;       /* GB of disk that states of waiting trials may take; 0: no limit */
     double time_limit; /* seconds; 0 = none */
-    double target;     /* stop when what may win has at most this loss; 0 = never */
+    double target;     /* stop when a trial that may win has at most this loss; 0 = never */
     double checkpoint; /* seconds between checkpoints of a job made of rounds */
     double watchdog;   /* seconds without progress after which a rank is named; 0 = none */
     int teams;         /* of ranks that do jobs side by side */
     int64_t workers;   /* simulated workers, in virtual time */
     int clock;         /* 0: virtual, 1: wall */
-    double overhead;   /* virtual seconds of a job's asking and telling */
+    double overhead;   /* virtual seconds per job for asking and telling */
     int test;          /* 1: score the winner on the test part */
 } weft_run_opts;
 extern const weft_kind weft_run_kind;
@@ -32,8 +32,8 @@ extern const weft_kind weft_run_kind;
  * run that is there already is replaced where force is 1, else EFILE. Collective over
  * world. WEFT_STOP: stopped by signal or limit; `weft resume` goes on. */
 WEFT_CHECKED weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world);
-/* Prints what the same configuration would take; trains for seconds at most, to measure.
- * Collective. */
+/* Prints the cost of the run that the configuration describes; trains for a few seconds at
+ * most, to measure. Collective. */
 WEFT_CHECKED weft_status weft_run_plan(weft_conf *conf, weft_team *world);
 /* Goes on with a run from its journal and states. Collective. */
 WEFT_CHECKED weft_status weft_run_resume(const char *path, weft_team *world);
@@ -42,34 +42,35 @@ WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, weft_t
 /* Writes the winner's weights and configuration to a small HDF5 file. Serial. */
 WEFT_CHECKED weft_status weft_run_export(const char *run, const char *out);
 
-/* Prints what launcher, hosts, cores, memory, BLAS, connection and the file system of the
- * directory `dir` are like, and warns of what is wrong. EFILE: nothing can be kept there.
- * Collective. About a second. */
+/* Tests launcher, hosts, cores, memory, BLAS, connection and the file system of the
+ * directory `dir`, prints what it finds and warns of what is wrong. EFILE: nothing can be
+ * written to `dir`. Collective. About a second. */
 WEFT_CHECKED weft_status weft_run_doctor(const char *dir, weft_team *world);
 
-/* ---- for those who read run files ---------------------------------------------------- */
+/* ---- for readers of run files ---------------------------------------------------- */
 
 #define WEFT_RUN_FORMAT    "weft run 2"
 #define WEFT_WINNER_FORMAT "weft winner 2"
 
-/* What decides between candidates for the winner. */
+/* What candidates for the winner are compared by. */
 typedef struct weft_merit {
     int64_t job;
-    int wins; /* of the job */
+    int wins; /* its weft_eligibility */
     double size, resource, loss;
 } weft_merit;
-/* Positive where a is the better one: a job that may win beats one that may not; of the
- * latter the later is better; a finite loss beats none; then the larger size and the larger
- * resource (not where either job says 2), then the lower loss, then the earlier job. */
+/* Positive if a is better. In this order: a job that may win beats one that may not, and of
+ * two that may not the later is better; a finite loss beats one that is not; the larger
+ * size and the larger resource, unless one of the jobs has WEFT_WINS_LOSS; the lower loss;
+ * the earlier job. */
 int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 
 /* Opens a run file; EFILE also where the run is unfinished, and says so. Local. */
 WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem);
 /* 1 if the run file is not there, but the journal of its run is. Local. */
 int weft_run_is_unfinished(const char *path);
-/* Writes what is known of such a run by now, from its journals, as a run file `out` without
- * winner, times and digest, whose attribute `unfinished` says where the run stands. It may
- * be going on. EFILE: nothing is known yet. Local. */
+/* Writes what the journals of an unfinished run hold by now as a run file `out` without
+ * winner, times and digest, whose attribute `unfinished` says how far the run is. The run
+ * may be going on. EFILE: the journals hold nothing yet. Local. */
 WEFT_CHECKED weft_status weft_run_snapshot(const char *path, const char *out);
 /* Names, shapes and places of a winner's tensors in a file; their number in *n. EFILE.
  * Local.

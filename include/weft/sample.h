@@ -1,5 +1,5 @@
 /* Samples, as feature maps, models and networks see them: parts, forms, shapes, rows in
- * memory, batches. Where they come from is data.h's. */
+ * memory, batches. data.h reads them. */
 #ifndef WEFT_SAMPLE_H
 #define WEFT_SAMPLE_H
 
@@ -65,7 +65,7 @@ typedef struct weft_samples {
     const uint8_t *text;  /* WEFT_CHARS: window i is text + i stride, d + 1 symbols */
 } weft_samples;
 
-/* What goes in and comes out of a network, as the data set has it. */
+/* Inputs and outputs of a network, as the data set defines them. */
 typedef struct weft_shape {
     weft_form form; /* WEFT_REALS (bytes come as numbers in 0..1), WEFT_CHARS, WEFT_TOKENS
                      */
@@ -81,7 +81,7 @@ typedef struct weft_shape {
     const float *vectors; /* [words][vector] at first; borrowed while the network lives */
 } weft_shape;
 
-/* Samples to be seen at once: pointers to them, so that a shuffle moves no data. */
+/* The samples of a batch: pointers to them, so that a shuffle moves no data. */
 typedef struct weft_batch {
     int n;
     const float *const *x;       /* [n] rows of d numbers; NULL for WEFT_CHARS, _TOKENS */
@@ -90,8 +90,8 @@ typedef struct weft_batch {
     const int32_t *label;        /* [n] 0 .. classes-1; not read for WEFT_CHARS */
     const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, numbers of their words */
     const int *length;           /* [n] how many */
-    const double *weight; /* [n] what the loss of a sample counts in the mean, which still
-                             is the sum over n; NULL: 1; not read for WEFT_CHARS */
+    const double *weight; /* [n] weight of the loss of a sample: the mean is sum_i weight_i
+                             loss_i / n; NULL: 1; not read for WEFT_CHARS */
 } weft_batch;
 
 #endif

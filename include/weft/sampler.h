@@ -5,7 +5,7 @@
 
 #include "weft/space.h"
 
-/* What came of a job of a trial. */
+/* The result of a job, as a sampler sees it. */
 typedef struct weft_seen {
     const double *conf; /* [dim] configuration, or the centre of the mixture; borrowed */
     double resource;    /* of the trial in all */
@@ -23,13 +23,13 @@ typedef struct weft_sampler {
     weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
     /* The configuration of trial n, in the units of the options, into conf[dim]. */
     void (*propose)(void *self, int64_t n, double *conf);
-    /* A job of trial n ended. NULL: it does not learn, so that its proposals are the same
-     * whatever the results, and in whatever order they come. One that learns needs
-     * space.source = random. */
+    /* A job of trial n ended. NULL: it does not learn, so that its proposals do not depend
+     * on results. A sampler that learns needs space.source = random. */
     void (*told)(void *self, int64_t n, const weft_seen *seen);
-    /* Trial n, of that configuration or mixture around it, is being trained, up to
-     * `resource` in all: said of every job when it is asked, so of every trial, those that
-     * copy another too, in the order of their numbers. NULL: as told. */
+    /* Trial n, with that configuration or a mixture around it, is being trained up to
+     * `resource` in all. Called for every job when it is asked for, and so first for each
+     * trial in the order of their numbers, copies of other trials included. NULL: as for
+     * told. */
     void (*pending)(void *self, int64_t n, const double *conf, double resource);
 } weft_sampler;
 

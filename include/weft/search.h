@@ -31,12 +31,12 @@ typedef struct weft_search {
     int64_t trials; /* begun so far, where each has a configuration */
     int64_t room;
     weft_search_trial *trial; /* [trials] */
-    double *buffer;           /* confs that are not taken yet */
+    double *buffer;           /* configurations that no trial has taken yet */
     int64_t nbuffer;
 } weft_search;
 
-/* Sets the three up. ECONF: they do not go together, and what to write instead; what the
- * three say. Local. */
+/* Sets the three up. ECONF: they do not fit together, and what to write instead; or the
+ * error of one of them. Local. */
 WEFT_CHECKED weft_status weft_search_setup(weft_search *s, const weft_space *sp,
                                            uint64_t seed, weft_arena *mem);
 /* The next job (all members but id), or WAIT or DONE, as the schedule says. job->mix is
@@ -46,8 +46,8 @@ weft_asked weft_search_ask(weft_search *s, weft_job *job);
 void weft_search_tell(weft_search *s, const weft_result *res);
 /* Number of jobs in all, as far as known. Local. */
 int64_t weft_search_jobs(const weft_search *s);
-/* 1: no later job continues or copies this trial, though none was called its last; what was
- * kept of it is let go. Local. */
+/* 1: no later job continues or copies this trial, though none of its jobs was marked
+ * `last`; the mixing then forgets it. Local. */
 int weft_search_ended(weft_search *s, int64_t trial);
 /* 1: the jobs are the same however many are in flight and in whatever order they are told.
  * Local. */

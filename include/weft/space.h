@@ -1,5 +1,5 @@
-/* Search spaces, mixtures of configurations, and the job and result by which tuners and
- * tasks speak of them. Pure: no MPI, no files but the list of configurations. */
+/* Search spaces, mixtures of configurations, and the jobs and results that tuners and tasks
+ * exchange. No MPI; the only file read is the list of configurations. */
 #ifndef WEFT_SPACE_H
 #define WEFT_SPACE_H
 
@@ -7,7 +7,7 @@
 
 /* ---- search space ------------------------------------------------------------------- */
 
-/* What must hold for an axis to exist: that another has one of these values. */
+/* A condition for an axis to exist: another axis has one of these values. */
 typedef struct weft_axis_when {
     int axis;   /* the other, by its index in the space */
     int nvalue; /* 0: lo <= value <= hi */
@@ -41,9 +41,9 @@ typedef struct weft_space {
     int dim;
     weft_axis *axis; /* [dim] */
     int *order;      /* [dim] all axes, each after those that its conditions name */
-    int64_t count;   /* configurations that weft_space_get gives; random: that are asked
-                        for, but it gives any number */
-    double *list;    /* [count][dim] for source list, and a grid with conditions; NULL */
+    int64_t count; /* configurations that weft_space_get gives; for source random the number
+                      asked for, beyond which it gives more */
+    double *list;  /* [count][dim] for source list, and a grid with conditions; NULL */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
@@ -56,26 +56,27 @@ extern const weft_kind weft_space_kind; /* section [space] */
  * list file the axes are its columns (a column that no kind has: ECONF with the nearest;
  * one named "map", "id" or "#" is a label and skipped; "client.lr" where "lr" alone may be
  * several); values are checked like options, and "-" is that of an axis that the
- * configuration does not have. Such an option may have a range beside the list, which says
- * how its axis is measured and how far neighbours may go.
+ * configuration does not have. Such an option may also have a range, which then sets the
+ * scale of its axis and the bounds for neighbours.
  *     range when key = values and section.key = values ...
  * is an axis that exists only where these options have these values: "a .. b", "x | y",
- * "x". They are options of the kinds, of the axis' own section where none is named; axes,
- * whose role must allow them to hold as long as this one; or others, by which the axis
- * exists always or never. An axis whose condition names one that does not exist does not
- * exist either. */
+ * "x". These options belong to the kinds; a name without section is of the axis' own
+ * section. If one is an axis itself, its role must let it stay fixed for as long as this
+ * axis; if not, its value decides whether the axis exists in all configurations or in none.
+ * An axis whose condition names one that does not exist does not exist either. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
 /* Configuration i, 0 <= i < count (random: any i >= 0), into conf[dim]. Random draws are a
- * function of (seed, i, axis). A grid has each configuration once, whatever axes it does
- * not have. Local. */
+ * function of (seed, i, axis). A grid has each configuration only once, also where axes do
+ * not exist. Local. */
 void weft_space_get(const weft_space *sp, int64_t i, double *conf);
-/* 1: a configuration has axis a. Needs its values of the axes that come before a in
- * sp->order alone. Local. */
+/* 1: axis a exists in the configuration. Reads only the values of axes that come before a
+ * in sp->order. Local. */
 int weft_space_is_active(const weft_space *sp, const double *conf, int a);
-/* After values of conf[dim] were changed: NAN for axes that it has no longer; those that it
- * now has, and that are NAN, are drawn, by (seed, key, axis). Local. Cost O(dim). */
+/* To be called after values of conf[dim] were changed: sets axes that no longer exist to
+ * NAN, and draws a value, by (seed, key, axis), for those that exist now and are NAN.
+ * Local. Cost O(dim). */
 void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf);
 /* Writes the values of the axes of plug-in `kind` that the configuration has into its
  * instance, which has the defaults. Local. */
@@ -84,25 +85,26 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
 /* Configuration i of a set around `centre`: 0 is the centre, the others move each axis that
  * may differ between samples (WEFT_PER_SAMPLE) by a uniform draw of up to +- eps of its
  * length (log axes: of its logarithm; lists and integers: up to ceil(eps (values - 1))
- * places), clipped to the axis. Other axes keep the centre's value; those that come into
- * being by a move are drawn. A function of (seed, centre, i). Local. The published boxes
- * and eps = 0.1 give the neighbours of FedEx's released program. */
+ * places), clipped to the axis. Other axes keep the centre's value; axes that come to exist
+ * by a move are drawn. A function of (seed, centre, i). Local. With the published ranges
+ * and eps = 0.1 this gives the neighbours of FedEx's released program. */
 void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf);
-/* Where a value, not NAN, lies on its axis, 0 < u < 1 but for the ends of real ones, and
- * the value at u in [0, 1]. Real: (v - lo) / (hi - lo). Integer: the same of lo - 1/2 .. hi
- * + 1/2, so that each has an interval around it, and the value is the integer in whose
- * interval u is. Log axes: of the logarithms of value and ends. Lists: value j of n has j /
- * n .. (j + 1) / n, and lies in the middle. An axis of one real value: 0.5. Local. */
+/* The position u of a value, not NAN, on its axis, 0 < u < 1 (0 and 1 only at the ends of
+ * real axes); and the value at a position u in [0, 1].
+ *     real     (v - lo) / (hi - lo); 0.5 where lo = hi
+ *     integer  the same with lo - 1/2 and hi + 1/2, so that each value has an interval
+ *              around it; the value at u is the one in whose interval u is
+ *     list     value j of n has the interval j / n .. (j + 1) / n, and is in its middle
+ * Log axes: the logarithms of value and ends. Local. */
 double weft_axis_unit(const weft_axis *a, double value);
 double weft_axis_value(const weft_axis *a, double unit);
 /* 1: its values are numbers, whose order means something; 0: choices and bools. Local. */
 int weft_axis_is_ordered(const weft_axis *a);
-/* The next value above (up > 0) or below that a list or an integer axis has; `value` itself
- * where there is none, and on real axes. Local. */
+/* The next value of a list or an integer axis above (up > 0) or below; `value` itself if
+ * there is none, and on real axes. Local. */
 double weft_axis_step(const weft_axis *a, double value, int up);
-/* A value of axis a only, drawn as for a random configuration, by unit in
- * [0, 1). Local. */
+/* A value of one axis, drawn as for a random configuration, by unit in [0, 1). Local. */
 double weft_space_resample(const weft_space *sp, int a, double unit);
 /* An axis is known by its name, so that the others are drawn alike when one is fixed: part
  * of the identity of its random numbers. Local. */
@@ -157,21 +159,21 @@ void weft_mix_cumulate(const weft_mix *m, double *cum);
 int weft_mix_find(const double *cum, int k, double unit);
 /* Draws one entry of each block by unit[nblock] in [0,1) into pick[nblock]. Local. */
 void weft_mix_pick(const weft_mix *m, const double *unit, int *pick);
-/* The likeliest instead: the mode of each block, the first of equals. Local. */
+/* The most probable entry of each block, the first of equals, into pick[nblock]. Local. */
 void weft_mix_best(const weft_mix *m, int *pick);
 /* The configuration that the entries pick[nblock] make together, into conf[dim]. Local. */
 void weft_mix_compose(const weft_mix *m, const int *pick, double *conf);
 /* z_i <- z_i - eta grad_i - log sum_j exp(z_j - eta grad_j), the sum over the block of i;
  * eliminated ones stay so. eta grad is finite. */
 void weft_mix_step(weft_mix *m, double eta, const double *grad);
-/* Of one simplex keeps the `keep` of the alive with the lowest loss[k] (ties: lower id),
- * the rest get z = -INFINITY, then re-normalises: uniform if `flat`, else in proportion.
- * NaN counts as INFINITY. */
+/* For one simplex. Keeps the `keep` entries with the lowest loss[k] (ties: lower id) of
+ * those not eliminated; the others get z = -INFINITY. Then normalises: uniform if `flat`,
+ * else in proportion. NaN counts as INFINITY. */
 void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat);
 int weft_mix_alive(const weft_mix *m); /* number with z > -INFINITY */
 /* Entropy in nats, the sum over blocks. Local. */
 double weft_mix_entropy(const weft_mix *m);
-/* One packed form serves messages, journal and digest. Sizes in bytes. */
+/* The packed form, for messages, journal and digest. Sizes in bytes. */
 size_t weft_mix_bytes(const weft_mix *m);
 void weft_mix_pack(const weft_mix *m, void *to);
 
@@ -218,12 +220,14 @@ typedef struct weft_mix_update_state {
  *     z <- z - step grad, normalised block by block,
  * where the baseline of the first round is 0, as the released FedEx has it, or with
  * WEFT_UPDATE_HORIZON the mean of the round itself. WEFT_UPDATE_AS_PUBLISHED takes grad_i =
- * sum_j s_j [i in pick_j]. A probability below 2^-53, the grain of the units that draw,
- * counts as that. before  NULL allowed where rule->diff is 0 A score beyond +-1e100 or NaN
- * counts as the worst of the others, and a round without any other changes nothing, as n =
- * 0 does: z is never NaN. Eliminated entries stay so. Local. Cost O(n nblock + k). Khodak
- * et al., "Federated Hyperparameter Tuning: Challenges, Baselines, and Connections to
- * Weight-Sharing", NeurIPS 2021, algorithm 2, with the released program's schedules;
+ * sum_j s_j [i in pick_j]. A probability below 2^-53, the resolution of the numbers that
+ * draw, counts as 2^-53.
+ * before  NULL allowed where rule->diff is 0
+ * A score beyond +-1e100 or NaN counts as the worst of the others, and a round without any
+ * other changes nothing, as n = 0 does: z is never NaN. Eliminated entries stay so. Local.
+ * Cost O(n nblock + k).
+ * Khodak et al., "Federated Hyperparameter Tuning: Challenges, Baselines, and Connections
+ * to Weight-Sharing", NeurIPS 2021, algorithm 2, with the released program's schedules;
  * WEFT_UPDATE_HORIZON and WEFT_UPDATE_AS_PUBLISHED: Khodak et al., SysML 2019, section 4.1.
  */
 void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *drift,
@@ -313,7 +317,7 @@ int weft_metric_is_share(const weft_metric *m);
 /* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. Local. */
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem);
 
-/* What a job brought. Sums are exact, so equal on any number of ranks. */
+/* The result of a job. Sums are exact, so equal on any number of ranks. */
 typedef struct weft_result {
     int64_t job, trial;
     double resource; /* of the trial in all */
@@ -367,10 +371,10 @@ typedef struct weft_job_record {
     weft_job job; /* with its own mixture */
     weft_result res;
     int64_t parent;    /* job whose state it began with; -1: afresh */
-    int64_t worker;    /* simulated, that had it */
+    int64_t worker;    /* simulated worker that did it */
     double start, end; /* virtual seconds */
     int64_t team;      /* that did it */
-    int64_t ticket;    /* its place in the order of results by the wall clock; -1: none */
+    int64_t ticket;    /* place in the order of results where run.clock = wall; -1: none */
     double began;      /* real seconds after the search began, over all sessions */
     double seconds;    /* that the task took */
     int kept;          /* 1: the state after it was written */
@@ -384,7 +388,7 @@ typedef struct weft_job_record {
     weft_spent *spent; /* [nunit] */
 } weft_job_record;
 
-/* Of a job that is to be done: results empty, the mixture copied. Local. */
+/* The record of a job that is to be done: empty results, a copy of the mixture. Local. */
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
 /* Makes room for metrics of the result, NAN, and for the rows of units, 0. Local. */
 void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int ncolumn,
@@ -394,8 +398,8 @@ void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int nc
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
 void *weft_result_pack(const weft_result *res, size_t *bytes, weft_arena *mem);
 void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
-/* Fills a result with room for as many configurations; 0 where the bytes are not one's.
- * What it has no room for is owned by mem. Local. */
+/* Unpacks into a result with room for as many configurations; returns 0 if the bytes are no
+ * packed result. Arrays that it has no room for are owned by mem. Local. */
 int weft_result_unpack(weft_result *res, const void *packed, size_t bytes, weft_arena *mem);
 /* 1 if the bytes are a packed record; *job is the id of its job. Local. */
 int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
@@ -408,8 +412,8 @@ int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *m
  * Local. */
 int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem);
 /* Digest of the arithmetic of e[n]: of each job, in order of id, the loss, the
- * log-probabilities after it and the hash of its weights. However jobs are described,
- * recorded or scheduled, it stays as long as the numbers do. Local. */
+ * log-probabilities after it and the hash of its weights. It does not depend on how jobs
+ * are described, recorded or scheduled. Local. */
 uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n);
 
 #endif

@@ -1,4 +1,5 @@
-/* Files: the few HDF5 calls used, checked and safe against being killed; the journal. */
+/* Files: HDF5 with error checks and checksums, the journal, file systems. Files appear
+ * whole or not at all, also if the process is killed. */
 #ifndef WEFT_STORE_H
 #define WEFT_STORE_H
 
@@ -35,12 +36,12 @@ WEFT_CHECKED weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *
 /* EFILE where the file has no checksums, being of an older weft or changed by another
  * program. Local. */
 WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *f);
-/* EFILE where damage was met since the file was opened: weft_h5_has cannot tell what is
- * damaged from what is not there, and mapped rows that cannot be had become zeros. Local.
+/* EFILE if damage was found since the file was opened. Needed because weft_h5_has returns 0
+ * for damaged objects, too, and mapped rows that cannot be read become zeros. Local.
  */
 WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *f);
-/* Compares the whole file; a warning where it has no checksums. EFILE. Local. Cost: reads
- * what was not read yet. */
+/* Compares the whole file with its checksums; warns if it has none. EFILE. Local. Cost:
+ * reads the blocks that were not read yet. */
 WEFT_CHECKED weft_status weft_h5_verify(weft_h5 *f);
 /* Begins path.tmp.PID. EFILE where the directory is missing, read-only or full. Local. */
 WEFT_CHECKED weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem);
@@ -93,8 +94,8 @@ WEFT_CHECKED weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5t
                                           void *data);
 WEFT_CHECKED weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text,
                                            int64_t *n); /* owned by f->mem */
-/* A dataset of a file that stays open to be read in small pieces, of which nothing stays in
- * memory. To be closed before the file. */
+/* A dataset that stays open to be read in small pieces, without a cache. To be closed
+ * before the file. */
 #define WEFT_H5_DIMS 4
 typedef struct weft_h5set {
     weft_h5 *file;
@@ -113,17 +114,17 @@ WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *s, int64_t row,
                                           const char **text, weft_arena *mem);
 void weft_h5_set_close(weft_h5set *s);
 
-/* A dataset whose rows are taken where they lie in the file, which is mapped into memory:
- * pages are shared by all ranks of a node, and a row that was seen before costs no call. */
+/* A dataset whose rows are used in place, in the file mapped into memory: pages are shared
+ * by all ranks of a node, and access to a row that was used before needs no call. */
 typedef weft_status (*weft_h5_check)(const void *self, int64_t first, int64_t count,
                                      const void *rows);
 typedef struct weft_h5map {
     weft_h5set set;
     weft_h5type type;
     size_t row;          /* bytes */
-    int64_t per;         /* rows of a piece, which lies in one place */
+    int64_t per;         /* rows of a piece, which is contiguous */
     int shift;           /* per = 2^shift; -1: it is no power of two */
-    const char **at;     /* [pieces] NULL: not seen yet */
+    const char **at;     /* [pieces] NULL: not used yet */
     int seen;            /* 1: in the mapped file; 0: pieces are read, and kept */
     weft_h5_check check; /* NULL: none */
     const void *self;
@@ -131,8 +132,8 @@ typedef struct weft_h5map {
 } weft_h5map;
 /* Opens a dataset of a file with checksums. Each piece of about 64 KB is compared with them
  * when it is first used, and handed to `check` with `self`, which may refuse it. Datasets
- * with filters, of other numbers than `type`, or in a file that cannot be mapped are read,
- * and what was used of them stays in memory. EFILE. Local. */
+ * with filters, of a type other than `type`, or in a file that cannot be mapped are read
+ * instead, and the pieces used stay in memory. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name,
                                           weft_h5type type, weft_h5_check check,
                                           const void *self);
@@ -184,11 +185,11 @@ WEFT_CHECKED weft_status weft_disk_look(const char *dir, weft_disk *d);
  * what was written is not what is read. Local. */
 WEFT_CHECKED weft_status weft_disk_write(const char *path, double *seconds);
 
-/* What a process finds of a file that another one has just made and locked. */
+/* What one process sees of a file that another has just made and locked. */
 typedef enum weft_lock {
     WEFT_LOCK_OWN,    /* this process has the lock */
     WEFT_LOCK_KEPT,   /* the lock keeps this process out */
-    WEFT_LOCK_SHARED, /* it does not */
+    WEFT_LOCK_SHARED, /* the lock does not keep it out */
     WEFT_LOCK_NONE,   /* the file system has no locks */
     WEFT_LOCK_UNSEEN  /* the file is not there, for seconds */
 } weft_lock;
@@ -196,20 +197,22 @@ typedef enum weft_lock {
  * *found: OWN or NONE. EFILE. Local. */
 WEFT_CHECKED weft_status weft_disk_hold(const char *path, int *fd, weft_lock *found);
 void weft_disk_leave(const char *path, int fd);
-/* Tries to lock it, from another process. Local. Waits 5 s for a file that is not there. */
+/* Tries, from another process, to lock the file of weft_disk_hold. Local. Waits 5 s for a
+ * file that is not there. */
 weft_lock weft_disk_meet(const char *path);
 
 /* ---- journal ------------------------------------------------------------------------ */
 
 /* Framed records: tag, length, checksums, payload; each appended by one write(2), so that
- * it survives this process; a loss of the node only after weft_journal_sync. A torn tail is
- * cut when the journal is opened; damage before whole records is told and stays. */
+ * it survives this process; a loss of the node only after weft_journal_sync. An incomplete
+ * record at the end is cut off when the journal is opened; damage before whole records is
+ * reported and left as it is. */
 typedef struct weft_journal {
     int fd;
     char *path;
 } weft_journal;
 typedef struct weft_record {
-    uint64_t tag; /* what it is, not 0; 0: bytes that hold no record */
+    uint64_t tag; /* kind of record, not 0; 0: bytes that hold no record */
     size_t bytes;
     const void *data; /* owned by the arena; NULL: damaged */
 } weft_record;
@@ -223,8 +226,8 @@ WEFT_CHECKED weft_status weft_journal_extend(weft_journal *j, const char *path, 
                                              weft_arena *mem);
 /* 1 if the file is a journal, of any version, or the beginning of one. Local. */
 int weft_journal_is(const char *path);
-/* The records of a journal that another process may be writing, with *in_use 1 where one
- * has it open; nothing is changed. Local. EFILE. */
+/* The records of a journal that another process may be writing; *in_use 1: a process has it
+ * open. Changes nothing. Local. EFILE. */
 WEFT_CHECKED weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n,
                                            int *in_use, weft_arena *mem);
 /* Removes all records. */
@@ -240,7 +243,7 @@ void weft_journal_close(weft_journal *j);
  * Local. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
 WEFT_CHECKED weft_status weft_file_get(const char *path, void *data, size_t bytes);
-/* The same of n parts, one after the other: bytes[i] at at[i]. */
+/* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]. */
 WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
                                              const size_t *bytes);
 WEFT_CHECKED weft_status weft_file_get_parts(const char *path, int n, void *const *at,
@@ -251,9 +254,9 @@ WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void 
                                             const size_t *bytes);
 /* Waits until the file, if it is still there, survives a loss of the node. Local. */
 WEFT_CHECKED weft_status weft_file_sync(const char *path);
-/* Makes sure that a file of that name can be written, by making and removing its temporary
- * one: EFILE where the name is empty, too long or a directory's, the directory is missing
- * or may not be written. Local. */
+/* Tests that a file of that name can be written, by making and removing its temporary file:
+ * EFILE where the name is empty, too long or a directory's, the directory is missing or may
+ * not be written. Local. */
 WEFT_CHECKED weft_status weft_file_try(const char *path);
 /* 1 if both names lead to one file, by links or otherwise. Local. */
 int weft_file_same(const char *a, const char *b);

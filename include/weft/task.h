@@ -12,32 +12,32 @@
 typedef struct weft_env {
     weft_team *team;
     weft_conf *conf; /* to bind the options of what the task names (features, models) */
-    weft_data *data; /* NULL: none is named, where the task says that it may be so */
+    weft_data *data; /* NULL: run.data is not given, if weft_need allows that */
     weft_space *space;
     uint64_t seed;
     double memory;   /* bytes a rank may use */
     weft_arena *mem; /* lives as long as the task */
     const char *dir; /* directory of the run, for the states of a task that are directories;
                         NULL: no job is done */
-    int (*stopped)(void); /* not 0: the run is asked to stop; for a step that takes long,
-                             which then returns WEFT_STOP. NULL: never */
+    int (*stopped)(void); /* not 0: the run is asked to stop; for steps that take long,
+                             which then return WEFT_STOP. NULL: never */
     double deadline;      /* of the run, by weft_now; 0: none */
 } weft_env;
 
-/* The directory that a job left, in env->dir: of env->dir, trial, job. While it is being
- * made its name ends with ".tmp.NUMBER". */
+/* The directory that a job left, in env->dir: made of env->dir, trial, job. Until it is
+ * complete its name ends with ".tmp.NUMBER". */
 #define WEFT_FILES_NAME "%s/files-%lld-%lld"
 
-/* State of a trial, the same on all ranks: all that later jobs go on from. What belongs to
+/* State of a trial, the same on all ranks: all that later jobs need. What belongs to
  * one job alone (sums by configuration, log-probabilities) is in its result. */
 typedef struct weft_state {
-    real *x;     /* [nx] weights, and what else has their precision */
+    real *x;     /* [nx] weights, and other numbers of their precision */
     int64_t nx;  /* the same for all jobs of a trial, and of trials that copy each other */
     double *aux; /* [naux] what is kept in double precision: sums, times, counters */
     int64_t naux;
 } weft_state;
 
-/* What a job of the task will take, for --plan. */
+/* What a job of the task will cost, for --plan. */
 typedef struct weft_cost {
     double flops, bytes; /* operations, bytes through collectives, over all ranks */
     double memory;       /* bytes per rank */
@@ -46,9 +46,9 @@ typedef struct weft_cost {
 
 /* Does a task read the packed data that run.data names? */
 typedef enum weft_need {
-    WEFT_DATA_NEEDED,   /* a run without is refused */
-    WEFT_DATA_OPTIONAL, /* where it is named; refused by setup where it must not be */
-    WEFT_DATA_NONE      /* a run with is refused */
+    WEFT_DATA_NEEDED,   /* a run without data is refused */
+    WEFT_DATA_OPTIONAL, /* it may be given; setup refuses it where an option excludes it */
+    WEFT_DATA_NONE      /* a run with data is refused */
 } weft_need;
 
 #define WEFT_MOST_TUNED 4 /* plug-ins whose options may be axes, at most */
@@ -68,11 +68,13 @@ typedef struct weft_task {
      * part is the metric valid_NAME of a job of one configuration that is not made of
      * units, if there is one. Tables end with a name NULL; NULL: none. */
     const weft_metric *metrics, *rows, *scores;
-    /* Why its jobs train one configuration each, "fmap.resource = iterations"; NULL: they
-     * may train a mixture. Of the options alone, before setup. NULL: always NULL. Local. */
+    /* The setting because of which each job trains one configuration, "fmap.resource =
+     * iterations"; NULL: jobs may train a mixture. Depends on the options only, before
+     * setup. NULL: always NULL. Local. */
     const char *(*single)(const void *self);
-    /* What to set so that the score of a job of little resource is as sure as that of much,
-     * "fed.select = eval"; NULL: it is. Of the options alone, before setup. NULL: always.
+    /* The setting that makes the score of a job of little resource as certain as that of
+     * one of much resource, "fed.select = eval"; NULL: it is so already. Depends on the
+     * options only, before setup. NULL: always NULL.
      */
     const char *(*unsure)(const void *self);
     /* The plug-ins whose options may be axes of the search space, as named by the task's
@@ -80,46 +82,48 @@ typedef struct weft_task {
     weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n);
     weft_status (*setup)(void *self, const weft_env *env); /* Collective */
     /* Sets nx and naux of *size: of the state after the job; job NULL: the largest after a
-     * job of one configuration. A job whose naux is not its parent's begins with as many of
-     * these as both have, and zeros. Local. */
+     * job of one configuration. If naux differs from that of the state a job begins with,
+     * the numbers that both have are copied, the others are 0. Local. */
     void (*nstate)(const void *self, const weft_job *job, weft_state *size);
-    /* The first numbers of x, all that score needs, as tensors: in order, without gaps;
-     * none where a state is a directory; after the job. Returns how many. Local. */
+    /* The tensors that score needs, at the beginning of x after the job: in order, without
+     * gaps; none if the state is a directory. Returns how many. Local. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MOST_TENSORS]);
-    /* The state before the first job of a trial; all zeros on entry. NULL: it stays so.
-     * Local. */
+    /* Fills the state before the first job of a trial; all zeros on entry. NULL: it stays
+     * zero. Local. */
     void (*start)(const void *self, const weft_job *job, weft_state *state);
-    int64_t (*affinity)(const void *self, const weft_job *job); /* jobs to run in a row */
+    int64_t (*affinity)(const void *self,
+                        const weft_job *job); /* jobs with equal affinity are best done one
+                                                 after the other */
     void (*cost)(const void *self, const weft_job *job, weft_cost *out);
     /* A lower bound of the virtual seconds that the job will take (result.cost), for a
-     * trial that has had `before` resource: as tight as can be known before it is run, at
+     * trial that has had `before` resource: as close as can be known before it is run, at
      * best exact. A pure function. NULL: exactly the resource of the job. Local. */
     double (*seconds)(const void *self, const weft_job *job, double before);
-    /* Units that a job is made of, after each of which it can be stopped: all that goes on
-     * is in the state. NULL: always 1, and no rows of rounds. */
+    /* Number of units of a job, after each of which it can be stopped: all that the next
+     * needs is in state and result. NULL: always 1, and no rows of rounds. */
     int64_t (*units)(const void *self, const weft_job *job);
-    /* Jobs that are not begun: job[0] is the next, others are among those that follow, in
-     * any order, or are never done. A team may do now what it can do better for several at
-     * once, and keep it until their steps, whose results are the same. NULL: there is no
-     * such thing. Collective. */
+    /* Announces jobs that have not begun: job[0] is the next; the others may follow, in any
+     * order, or never be done. The task may compute now what is faster for several jobs at
+     * once, and keep it until their steps; results do not change. NULL: the task does not
+     * use it. Collective. */
     void (*ahead)(void *self, int n, const weft_job *const *job);
     /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. row[columns of
-     * rows] is zero on entry (NULL where units is). *res is as of weft_result_begin before
-     * unit 0, and then as the unit before left it: sums by configuration and
-     * log-probabilities are kept in it. The last unit fills all of it, by metrics. EFILE.
+     * rows] is zero on entry (NULL where units is). *res comes from weft_result_begin
+     * before unit 0, later from the unit before: it holds the sums by configuration and
+     * log-probabilities. The last unit fills all of it, metrics included. EFILE.
      * Collective. */
     weft_status (*step)(void *self, const weft_job *job, int64_t unit, weft_state *state,
                         double *row, weft_result *res);
     /* 1: a winner that is a mixture is scored under it, as the task's own evaluations are;
-     * 0 or NULL: under the configuration that won alone. Local. */
+     * 0 or NULL: under its winning configuration. Local. */
     int (*mixes)(const void *self);
-    /* Least first metric of any configuration of the space that is trained with at most
-     * `resource`, from which the run file has regrets; NAN: not known. NULL: the same.
+    /* Least value of the first metric over all configurations of the space trained with at
+     * most `resource`, for the regrets in the run file; NAN: not known. NULL: never known.
      * Local. */
     double (*optimum)(const void *self, double resource);
-    /* Scores of the tensors, the first numbers of x, under job's mixture on a part; never
-     * told to a tuner. EFILE. Collective. */
+    /* Scores of the tensors at the beginning of x, under the job's mixture, on a part; no
+     * tuner is told them. EFILE. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const real *x, weft_part part,
                          weft_scores *out);
 } weft_task;

@@ -1,14 +1,14 @@
-/* Teams of ranks, for all who compute on them: agreement, exact sums, dealing work, and
- * dense systems on a process grid. Brings no MPI along: that is par.h's and src/par's. */
+/* Teams of ranks, for code that computes on them: agreement, exact sums, dealing work, and
+ * dense systems on a process grid. Does not include mpi.h. */
 #ifndef WEFT_TEAM_H
 #define WEFT_TEAM_H
 
 #include "weft/math.h"
 
-/* Where the time of a rank goes, seconds. */
+/* How a rank spends its time, seconds. */
 typedef struct weft_times {
-    double compute; /* everything else; also what ScaLAPACK sends, which it does inside */
-    double wait;    /* in a barrier before a collective: others were slower */
+    double compute; /* all other time, also communication inside ScaLAPACK */
+    double wait;    /* in the barrier before a collective call, for slower ranks */
     double comm;    /* in collectives */
     double bytes;   /* handed to collectives by this rank */
 } weft_times;
@@ -21,8 +21,8 @@ typedef struct weft_team {
     double since; /* when compute was last counted */
 } weft_team;
 
-/* Collective. The worst status of all ranks (WEFT_STOP is the mildest); where any failed,
- * every rank gets the message of the lowest rank that has it. */
+/* Collective. Returns the worst status of all ranks (WEFT_STOP is the mildest failure); if
+ * any failed, every rank gets the message of the lowest rank with that status. */
 WEFT_CHECKED weft_status weft_agree(weft_status st, weft_team *t);
 
 /* Collective, all in place, same n on all ranks. Integer sums are exact; max is over
@@ -39,7 +39,8 @@ void weft_sum_f64(weft_team *t, double *x, size_t n, double bound);
 double weft_largest(weft_team *t, const real *x, size_t n);
 double weft_largest_f64(weft_team *t, const double *x, size_t n);
 /* Collective. sum[n] over ranks of x[n], whole numbers in units of 2^-scale (in, out: their
- * sums); NAN where `bound`, which gave the scale, is not finite: x may then be anything. */
+ * sums); NAN if `bound`, from which the scale was computed, is not finite; x is then not
+ * used. */
 void weft_sum_whole(weft_team *t, int64_t *x, size_t n, int scale, double bound,
                     double *sum);
 /* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
@@ -49,8 +50,8 @@ void weft_exchange(weft_team *t, const void *send, const size_t *to, void *recei
 /* Collective. min, mean, max over ranks of x[n] into out[n][3], on all ranks. */
 void weft_spread(weft_team *t, const double *x, int n, double *out);
 
-/* Row blocks of n rows dealt to rank: rows [first, first + count). Blocks of WEFT_BLOCK
- * rows are never divided; contiguous, as even as blocks allow. Local. */
+/* The part of n rows that a rank is dealt: rows [first, first + count). Blocks of
+ * WEFT_BLOCK rows are never divided; contiguous, as even as blocks allow. Local. */
 void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
 
 /* Deals n jobs to bins: the largest cost first, ties by index, each to the bin with the
@@ -71,14 +72,14 @@ typedef void (*weft_block_fn)(void *ctx, int64_t r0, int64_t nr, int64_t c0, int
 typedef struct weft_grid weft_grid;
 
 /* Factors A [n][n], given by panels of its lower triangle, by ScaLAPACK in `real` precision
- * on a grid as square as size allows (1 x P up to 3 ranks), blocks of 64; one rank alone by
- * LAPACK. *minor: 0, or the order of the first minor that is not positive definite. Memory
- * per rank, from mem: as weft_grid_bytes says. To be freed also where *minor is not 0.
- * Collective. Cost n^3/3 flops over the team. */
+ * on a grid as square as size allows (1 x P up to 3 ranks), blocks of 64; a single rank
+ * uses LAPACK. *minor: 0, or the order of the first minor that is not positive definite.
+ * Memory per rank, from mem: as weft_grid_bytes says. Must be freed even if *minor is not
+ * 0. Collective. Cost n^3/3 flops over the team. */
 weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *ctx,
                             weft_arena *mem, int64_t *minor);
-/* What that takes on a rank of `size`, bytes: n^2/size reals, a panel of 512 n doubles, and
- * as much again where the panel is made. Local. */
+/* Bytes that weft_grid_factor takes on each of `size` ranks: n^2/size reals, a panel of 512
+ * n doubles, and another such panel while one is made. Local. */
 double weft_grid_bytes(int64_t n, int size);
 /* Solves A x = b by the factor, b [c][n] in and out on all ranks (class-major). Collective.
  * Cost 2 c n^2 flops. */

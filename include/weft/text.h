@@ -30,8 +30,8 @@ void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn
  * punctuation. Local. */
 int weft_is_stop(const char *token, size_t n);
 /* Writes the token in lower case, as Python's str.lower(), to out[room], without a final
- * NUL. Returns its bytes; if they are more than room, which 2 n never is too small for, out
- * is incomplete. Local. */
+ * NUL. Returns its bytes; if they are more than room, out is incomplete; room = 2 n always
+ * suffices. Local. */
 size_t weft_lower(const char *token, size_t n, char *out, size_t room);
 
 /* The first byte of text[n] that is not well-formed UTF-8, or n. Local. Cost O(n). */
@@ -42,8 +42,8 @@ enum { WEFT_NEWS_HEADERS = 1, WEFT_NEWS_FOOTERS = 2, WEFT_NEWS_QUOTES = 4 };
 /* The flags of a list "headers,footers,quotes"; "" is none. ECONF with the nearest. Local.
  */
 WEFT_CHECKED weft_status weft_news_flags(const char *list, int *flags, weft_arena *mem);
-/* Takes out what flags say, in place: *text and *n are then of what stays. The text is
- * UTF-8. Local. Cost O(n). */
+/* Removes the parts that flags name, in place; *text and *n are then those of the rest. The
+ * text is UTF-8. Local. Cost O(n). */
 void weft_news_strip(int flags, char **text, size_t *n);
 
 #endif

@@ -70,22 +70,22 @@ typedef struct weft_tuner {
     void (*tell)(void *self, const weft_result *res);
     /* Number of jobs that will be asked in all, as far as known; for plans and progress. */
     int64_t (*jobs)(const void *self);
-    /* 1: no later job continues or copies this trial, though none was called its last.
-     * NULL: there are none such. */
+    /* 1: no later job continues or copies this trial, though none of its jobs was marked
+     * `last`. NULL: always 0. */
     int (*ended)(const void *self, int64_t trial);
-    /* The option, "sha.winner = best", by which a job may win against one of more resource,
-     * so that the scores of both must be as sure; NULL: it is not set. Of the options
-     * alone, before setup. NULL: there is none such. */
+    /* The setting, "sha.winner = best", by which a job may win against one of more
+     * resource, so that the scores of both must be equally certain; NULL: it is not set.
+     * Depends on the options only, before setup. NULL: there is no such option. */
     const char *(*early)(const void *self);
-    /* The configuration of a new trial that copies another's weights, from that one's:
-     * from[dim] into conf[dim]. NULL: the same. */
+    /* The configuration of a new trial that copies another's weights: from[dim], that of
+     * the other, into conf[dim]. NULL: both are the same. */
     void (*explore)(const void *self, int64_t trial, const double *from, double *conf);
-    /* Number of the configuration of trial 0; those of the others follow. NULL: 0. */
+    /* Number of the configuration of trial 0; trial n has the n-th after it. NULL: 0. */
     int64_t (*first)(const void *self);
     /* NULL: nothing is known. */
     void (*extent)(const void *self, weft_extent *out);
-    int waits; /* 1: it waits by itself: however many jobs are in flight, and in whatever
-                  order they are told, it asks the same jobs */
+    int waits; /* 1: it waits by itself for the results it needs: however many jobs are in
+                  flight, and in whatever order they are told, it asks for the same jobs */
 } weft_tuner;
 
 /* The schedule of that name in the registry; ECONF with the nearest name. Local. */
