@@ -8,18 +8,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* A sanitizer keeps what is freed. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEPS_FREED 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define KEEPS_FREED 1
-#endif
-#ifndef KEEPS_FREED
-#define KEEPS_FREED 0
-#endif
-
 enum { MANY = 100000, PAUSED = 40, LARGE = 500000 };
 
 /* ---- a toy task --------------------------------------------------------------------- */

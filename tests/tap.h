@@ -13,6 +13,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A sanitizer keeps what is freed. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEPS_FREED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define KEEPS_FREED 1
+#endif
+#ifndef KEEPS_FREED
+#define KEEPS_FREED 0
+#endif
+
 static int tap_count, tap_failures;
 
 static inline int tap_parallel(void)
