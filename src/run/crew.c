@@ -48,7 +48,8 @@ weft_status weft_crew_end(weft_sched *s, weft_status st)
         weft_claims_close(s->claims);
     }
     if (s->trace && leads(s)) {
-        const weft_status synced = weft_trace_sync(s->trace, 1);
+        const weft_status synced =
+            st == WEFT_OK ? weft_trace_over(s->trace) : weft_trace_sync(s->trace, 1);
         if (st == WEFT_OK) st = synced;
         weft_trace_leave(s->trace);
     }

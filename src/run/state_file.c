@@ -114,6 +114,12 @@ weft_status weft_trace_sync(weft_trace *t, int now)
     return weft_trace_stuck(t, st);
 }
 
+weft_status weft_trace_over(weft_trace *t)
+{
+    t->nwritten = 0;
+    return weft_trace_stuck(t, weft_journal_sync(&t->journal));
+}
+
 /* ---- reading ------------------------------------------------------------------------ */
 
 static int is_file(const char *path)

@@ -105,6 +105,9 @@ WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e,
  * files that these make useless, if that was not done within the last second or `now` is 1.
  * A leader. Local. */
 WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t, int now);
+/* The same at the end of a search, for the events alone: of the states only the winner's is
+ * still needed, and one that is lost is made again. A leader. Local. */
+WEFT_CHECKED weft_status weft_trace_over(weft_trace *t);
 /* Reads a state of these lengths; a file that is not there yet is waited for so many
  * seconds. Collective over team. */
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
