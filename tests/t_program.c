@@ -188,8 +188,6 @@ static void test_failures(void)
     ok(run(d, 3, 30, 1) == WEFT_STOP && weft_now() - start < 20, "a run is stopped");
     stops = 0;
     ok(shell("! ls -d files-3-30* 2>/dev/null"), "and the attempt is gone");
-    d->job.mix = weft_mix_new(2, 1, mem);
-    fails(run(d, 4, 40, 1), WEFT_ECONF, "one configuration", "use another", "a mixture");
 }
 
 /* ---- what is printed ---------------------------------------------------------------- */
