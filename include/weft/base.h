@@ -1,5 +1,6 @@
 /* What all other parts use: status and errors, memory, keyed random numbers, options and
- * input files, log and clock. Has no access to MPI, data files or learning. */
+ * input files, log and clock. Has no access to MPI, data files or learning.
+ * All functions are local. */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H
 
@@ -68,10 +69,13 @@ const char *weft_nearest(const char *name, const char *const *list, int n);
 
 /* An arena gives zeroed memory, aligned to 64 bytes, that is freed with it. Never NULL. */
 typedef struct weft_arena weft_arena;
+/* An empty arena. To be freed by weft_arena_free. */
 weft_arena *weft_arena_new(void);
-void weft_arena_free(weft_arena *a); /* NULL allowed */
+/* Frees the arena and all that it gave. NULL allowed. */
+void weft_arena_free(weft_arena *a);
 void *weft_arena_get(weft_arena *a, size_t count,
                      size_t size); /* zeroed; count 0 allowed */
+/* The text printed by the format, owned by the arena. */
 char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* Returns the array, or a zero-padded copy of it at least twice as large, with room for
  * more than n elements of `size` bytes. *room is the number of elements that there is room
@@ -112,6 +116,7 @@ typedef enum weft_purpose {
 typedef struct weft_rng4 {
     uint64_t v[4];
 } weft_rng4;
+/* The 256 random bits of that seed, purpose and identity (a, b, c). */
 weft_rng4 weft_rng_at(uint64_t seed, weft_purpose purpose, uint64_t a, uint64_t b,
                       uint64_t c);
 double weft_rng_unit(uint64_t word);                   /* 53 bits in [0, 1) */
@@ -197,6 +202,7 @@ typedef struct weft_conf {
     weft_arena *mem;
 } weft_conf;
 
+/* An empty configuration, whose entries are owned by mem. */
 void weft_conf_init(weft_conf *c, weft_arena *mem);
 /* Reads an .ini file: sections, key = value, comments after ; or #. Errors: EFILE; ECONF,
  * also where a key is given twice. */
@@ -277,7 +283,8 @@ typedef enum weft_level {
     WEFT_WARN,
     WEFT_INFO
 } weft_level;
-/* Ranks other than 0 print errors and alarms only. */
+/* Sets the level up to which this process prints, and its rank: ranks other than 0 print
+ * errors and alarms only. */
 void weft_log_set(weft_level level, int rank);
 void weft_log(weft_level level, const char *fmt, ...)
     WEFT_PRINTF(2, 3); /* to stderr, one line */

@@ -50,6 +50,7 @@ WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_tea
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
 /* 1 if it holds the tokens of that tokenizer: files of older versions have three. Local. */
 int weft_data_has(weft_data *d, weft_tokenizer tok);
+/* Closes the file. Local. */
 void weft_data_close(weft_data *d);
 /* Its rows, for a feature map: good as long as d is open. Local. */
 weft_source weft_data_source(weft_data *d);

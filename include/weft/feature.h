@@ -1,5 +1,5 @@
 /* Feature maps: turn rows of data, each by its own configuration, into a matrix of features
- * that linear models are fitted to. */
+ * that linear models are fitted to. Functions are local unless said to be collective. */
 #ifndef WEFT_FEATURE_H
 #define WEFT_FEATURE_H
 
@@ -66,8 +66,8 @@ typedef struct weft_feature {
     int sparse; /* 1: its matrices have rows, and gather */
     /* d of the matrices, from the options: also before setup. */
     int64_t (*columns)(const void *self, double size);
-    int64_t (*nstat)(
-        const void *self); /* reals of statistics that are stored with the weights */
+    /* Number of reals of statistics that are stored with the weights. */
+    int64_t (*nstat)(const void *self);
     /* Makes the matrix; `fit` 1: first computes stat[nstat] from these rows (training), 0:
      * uses stat. The matrix lives in tmp. Collective; ranks may ask for any number of rows.
      */

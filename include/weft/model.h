@@ -1,4 +1,5 @@
-/* Linear models fitted to their optimum on a feature matrix. */
+/* Linear models fitted to their optimum on a feature matrix. Functions are local unless
+ * said to be collective. */
 #ifndef WEFT_MODEL_H
 #define WEFT_MODEL_H
 

@@ -1,5 +1,6 @@
 /* Networks trained by gradients: pure functions of a flat weight vector and a batch,
- * without MPI or files. Tasks fed and sgd train them. */
+ * without MPI or files. Tasks fed and sgd train them.
+ * All functions are local. */
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
 

@@ -41,7 +41,9 @@ WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
 WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
                                                const int64_t *count, const uint8_t *text,
                                                int64_t n);
-int64_t weft_pack_clients_count(const weft_pack *p); /* so far */
+/* Number of clients handed over so far. */
+int64_t weft_pack_clients_count(const weft_pack *p);
+/* Sets the n classes and their names. */
 void weft_pack_classes(weft_pack *p, int n, const char *const *name);
 /* The columns of the matrix have names, [d]; ones that are empty or occur twice are not
  * kept, with a warning. */
@@ -63,7 +65,9 @@ WEFT_CHECKED weft_status weft_partition_refuse(const weft_pack *p);
 /* Digest (XXH3-128), built up piece by piece, of a source that a reader has read by itself.
  */
 typedef struct weft_digest weft_digest;
+/* The digest of no bytes. */
 weft_digest *weft_digest_new(weft_arena *mem);
+/* Adds n bytes. */
 void weft_digest_add(weft_digest *d, const void *bytes, size_t n);
 /* Adds a line to /source for these bytes. */
 void weft_pack_source_sum(weft_pack *p, const char *name, const weft_digest *d,

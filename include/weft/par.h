@@ -11,6 +11,7 @@
  * of one rank; MPI is then not running, and only the first process has a message.
  * Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
+/* Ends MPI. Collective. */
 void weft_par_end(weft_team *world);
 /* A team of only this rank; it needs no weft_team_free. MPI must be running. Local. */
 weft_team weft_team_alone(void);
@@ -125,7 +126,7 @@ int weft_claim(weft_claims *c, int64_t id);
 /* Draws the next ticket: numbers rise by 1, and no two calls of any leaders return the
  * same. Local. */
 int64_t weft_claim_ticket(weft_claims *c);
-/* Collective over the leaders. */
+/* Frees the shared memory; files of claims stay. Collective over the leaders. */
 void weft_claims_close(weft_claims *c);
 
 #endif

@@ -1,5 +1,6 @@
 /* Samplers: where the configuration of a new trial comes from. A sampler knows neither what
- * resource a schedule gives a trial nor what the clients of a trial draw from. */
+ * resource a schedule gives a trial nor what the clients of a trial draw from. All
+ * functions are local. */
 #ifndef WEFT_SAMPLER_H
 #define WEFT_SAMPLER_H
 

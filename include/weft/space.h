@@ -1,5 +1,6 @@
 /* Search spaces, mixtures of configurations, and the jobs and results that tuners and tasks
- * exchange. No MPI; the only file read is the list of configurations. */
+ * exchange. No MPI; the only file read is the list of configurations.
+ * All functions are local. */
 #ifndef WEFT_SPACE_H
 #define WEFT_SPACE_H
 

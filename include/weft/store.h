@@ -1,5 +1,6 @@
 /* Files: HDF5 with error checks and checksums, the journal, file systems. Files appear
- * whole or not at all, also if the process is killed. */
+ * whole or not at all, also if the process is killed. All functions are local: each rank
+ * calls them for itself. A status is EFILE unless another is named. */
 #ifndef WEFT_STORE_H
 #define WEFT_STORE_H
 
@@ -48,7 +49,8 @@ WEFT_CHECKED weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena
 /* Flushes, closes, adds checksums, fsyncs, renames, fsyncs the directory. EFILE: nothing of
  * the old file under that name is lost. Local. */
 WEFT_CHECKED weft_status weft_h5_commit(weft_h5 *f);
-void weft_h5_close(weft_h5 *f); /* without commit the temporary file is removed */
+/* Closes a file. One that is written and was not committed is removed. */
+void weft_h5_close(weft_h5 *f);
 
 typedef enum weft_h5type {
     WEFT_H5_U8,
@@ -66,23 +68,24 @@ size_t weft_h5_size(weft_h5type type); /* bytes of one in memory; of a text: its
 WEFT_CHECKED weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
                                      const int64_t *dims, const void *data, int packed,
                                      const char *about, const char *unit);
-/* Makes a dataset to be filled by rows: put_rows writes rows [first, first+count). */
+/* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. */
 WEFT_CHECKED weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type,
                                       int nd, const int64_t *dims, const char *about,
                                       const char *unit);
+/* Writes rows [first, first + count), which the dataset must have. */
 WEFT_CHECKED weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void *data);
-/* Makes a dataset [0][width] ([0] where width is 0) that grows: append adds rows at its
- * end; each append opens and closes the dataset, so it is best done with many rows. */
+/* Makes a dataset [0][width] ([0] where width is 0) that weft_h5_append extends. */
 WEFT_CHECKED weft_status weft_h5_grow(weft_h5 *f, const char *name, weft_h5type type,
                                       int64_t width, const char *about, const char *unit);
+/* Adds count rows at the end. Opens and closes the dataset: best called with many rows. */
 WEFT_CHECKED weft_status weft_h5_append(weft_h5 *f, const char *name, weft_h5type type,
                                         int64_t count, const void *data);
-/* List of texts, variable length, UTF-8. */
+/* Writes a list of n texts, of variable length, UTF-8. */
 WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name,
                                            const char *const *text, int64_t n,
                                            const char *about);
-/* Shape into dims[4], returns the number of dimensions in *nd. EFILE if missing. */
+/* The shape of a dataset into dims[WEFT_H5_DIMS], its number of dimensions into *nd. */
 WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd,
                                        int64_t *dims);
 int weft_h5_has(weft_h5 *f, const char *name); /* dataset, group, or "/group@attr" */
@@ -92,8 +95,9 @@ int weft_h5_has(weft_h5 *f, const char *name); /* dataset, group, or "/group@att
 WEFT_CHECKED weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type,
                                           int64_t width, int64_t first, int64_t count,
                                           void *data);
+/* Reads a list of texts, owned by f->mem; *n of them. */
 WEFT_CHECKED weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text,
-                                           int64_t *n); /* owned by f->mem */
+                                           int64_t *n);
 /* A dataset that stays open to be read in small pieces, without a cache. To be closed
  * before the file. */
 #define WEFT_H5_DIMS 4
@@ -104,6 +108,7 @@ typedef struct weft_h5set {
     int nd;
     int64_t dims[WEFT_H5_DIMS]; /* 1 from nd on */
 } weft_h5set;
+/* Opens a dataset of the open file f and learns its shape. */
 WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name);
 /* Rows [first, first+count), converted to type; the caller has looked at dims. EFILE.
  * Local. */
@@ -112,6 +117,7 @@ WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type,
 /* Text `row` of a list of texts, in mem. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *s, int64_t row,
                                           const char **text, weft_arena *mem);
+/* Closes the dataset; the file stays open. */
 void weft_h5_set_close(weft_h5set *s);
 
 /* A dataset whose rows are used in place, in the file mapped into memory: pages are shared
@@ -153,11 +159,14 @@ static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
     const int64_t piece = weft_h5_map_piece(m, row);
     return m->at[piece] + (size_t)(row - piece * m->per) * m->row;
 }
+/* Closes the dataset and frees what was read of it; rows of it must not be used any more.
+ */
 void weft_h5_map_close(weft_h5map *m);
 /* Bytes of mapped files that are in this process's memory, shared with the other ranks of
  * the node. Local. */
 double weft_h5_mapped(void);
-/* Attributes of the object `name` ("/" for the file). */
+/* Write and read attribute `key` of the object `name` ("/" for the file): a text, a number
+ * or a whole number. A text that was read is owned by f->mem. */
 WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *f, const char *name, const char *key,
                                           const char *text);
 WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *f, const char *name, const char *key,
@@ -196,6 +205,7 @@ typedef enum weft_lock {
 /* Makes a file and locks it until *fd is given to weft_disk_leave, which removes it.
  * *found: OWN or NONE. EFILE. Local. */
 WEFT_CHECKED weft_status weft_disk_hold(const char *path, int *fd, weft_lock *found);
+/* Gives up the lock and removes the file. */
 void weft_disk_leave(const char *path, int fd);
 /* Tries, from another process, to lock the file of weft_disk_hold. Local. Waits 5 s for a
  * file that is not there. */
@@ -232,9 +242,12 @@ WEFT_CHECKED weft_status weft_journal_read(const char *path, weft_record **rec, 
                                            int *in_use, weft_arena *mem);
 /* Removes all records. */
 WEFT_CHECKED weft_status weft_journal_clear(weft_journal *j);
+/* Appends one record by one write(2). */
 WEFT_CHECKED weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data,
                                           size_t bytes);
+/* Waits until all records survive a loss of the node. */
 WEFT_CHECKED weft_status weft_journal_sync(weft_journal *j);
+/* Syncs and closes the journal. */
 void weft_journal_close(weft_journal *j);
 
 /* ---- files -------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* Symbols of running text. LEAF's vocabulary for Shakespeare has 80 symbols (Caldas et al.,
  * "LEAF: A benchmark for federated settings", 2018). FedEx's has 101: pad, unknown, and
- * Python's string.printable but for its last, the form feed, for which its table is one too
- * short (Khodak et al., "Federated hyperparameter tuning", NeurIPS 2021). Called by the
- * readers of text. */
+ * Python's string.printable without its last character, the form feed, for which its table
+ * is one entry too short (Khodak et al., "Federated hyperparameter tuning", NeurIPS 2021).
+ * Called by the readers of text. */
 #include "alphabet.h"
 
 #include <ctype.h>
@@ -50,7 +50,7 @@ int64_t weft_alphabet_map(const weft_alphabet *a, const char *text, size_t n, ui
     int64_t count = 0;
     for (*bad = 0; *bad < n; (*bad)++) {
         unsigned char c = (unsigned char)text[*bad];
-        if ((c & 0xc0) == 0x80) continue; /* goes on with the character before */
+        if ((c & 0xc0) == 0x80) continue; /* a later byte of a character */
         if (a->symbol[c] < 0) break;
         out[count++] = (uint8_t)a->symbol[c];
     }

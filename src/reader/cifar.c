@@ -14,7 +14,9 @@
 #define IMAGE   (1 + PIXELS)
 #define CLASSES 10
 #define BATCHES 6
-#define VALID   4 /* batches before it are training, after it is test */
+#define VALID                                                                              \
+    4 /* the validation batch: those before it are for training, the one after it is the   \
+         test */
 
 typedef struct cifar {
     int64_t images; /* of a batch */

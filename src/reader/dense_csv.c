@@ -120,7 +120,7 @@ static void on_row(int end, void *ctx)
 
 /* ---- lines of plain numbers ------------------------------------------------------ */
 
-/* The label in text[n]; NULL: it is for libcsv. */
+/* The label in text[n]; NULL: libcsv has to read the line. */
 static const char *plain_label(const char *text, size_t n, weft_arena *mem)
 {
     const char *end = text + n;
@@ -132,7 +132,8 @@ static const char *plain_label(const char *text, size_t n, weft_arena *mem)
     return weft_table_label(weft_arena_text(mem, "%.*s", (int)n, text), mem);
 }
 
-/* Adds the row of a line without quotation marks; 0: it is not plain, and for libcsv. */
+/* Adds the row of a line without quotation marks; 0: it is not plain, libcsv has to read
+ * it. */
 static int add_plain(csv *c, const char *at, const char *end)
 {
     weft_table *t = c->table;

@@ -31,7 +31,8 @@ static int make(uint64_t digits, int power, float *x)
     const double d = power < 0 ? (double)digits / ten[-power] : (double)digits * ten[power];
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
-    /* The 29 bits that a float has not: a tie may be one of the double's rounding alone. */
+    /* The 29 bits that a float lacks: an apparent tie may come from the rounding to double.
+     */
     if ((bits & 0x1fffffff) == 0x10000000 || d < (double)FLT_MIN || d > (double)FLT_MAX)
         return 0;
     *x = (float)d;
@@ -51,7 +52,8 @@ static const char *read_exponent(const char *at, const char *end, int *power)
     return at;
 }
 
-/* What is not read at once: fractions, exponents, many digits. `at` is past the sign. */
+/* Reads what is not a short integer: fractions, exponents, many digits. `at` is past the
+ * sign. */
 static const char *read_decimal(const char *at, const char *end, float *x)
 {
     const char *start = at;

@@ -11,14 +11,14 @@ typedef struct weft_document {
     size_t n;
 } weft_document;
 
-/* Documents in the order in which they were read: those to be divided by shares, then those
- * of a source that is the validation part, then those of the test. */
+/* Documents in the order in which they were read: first those to be divided by shares, then
+ * those of a separate source for validation, then those of one for the test. */
 typedef struct weft_documents {
     weft_document *document; /* [n] */
     int32_t *label;          /* [n] */
     int64_t n, room, label_room;
     int64_t end[WEFT_NPART];     /* documents of the sources of train; of valid; of test */
-    const char *own[WEFT_NPART]; /* source of a part of its own; NULL: none */
+    const char *own[WEFT_NPART]; /* separate source of a part; NULL: none */
     weft_labels labels;
 } weft_documents;
 
@@ -28,7 +28,7 @@ WEFT_CHECKED weft_status weft_documents_add(weft_documents *d, weft_document x,
                                             int64_t line, const char *label, size_t n_label,
                                             weft_arena *mem);
 /* Hands all documents over: the first end[WEFT_TRAIN] are shuffled and divided by shares,
- * but nothing is taken for a part that has a source of its own. */
+ * except that no share is taken for a part with a source of its own. */
 WEFT_CHECKED weft_status weft_documents_pack(weft_documents *d, const char *source,
                                              weft_split split, weft_pack *p);
 

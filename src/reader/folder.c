@@ -3,7 +3,7 @@
  * SOMETHING-train, classes are in that one, and directories so named of valid or test are
  * parts of their own; else parts are shares of all. Names that begin with a dot are left
  * out, symbolic links are followed. Documents stand by class and name. 20 Newsgroups by
- * date, the movie reviews of Pang and Lee and others come so. */
+ * date, the movie reviews of Pang and Lee and others have this form. */
 #include "documents.h"
 
 #include <dirent.h>
@@ -49,13 +49,13 @@ typedef struct listing {
     int64_t n, room;
 } listing;
 
-/* What is being read, and what is to be said of it at the end. */
+/* What is being read, and what is reported of it at the end. */
 typedef struct reading {
     const folder *how;
     const char *source;
     int news; /* flags of what to remove */
     weft_documents docs;
-    int64_t recoded, empty, beside; /* documents; entries that are none */
+    int64_t recoded, empty, beside; /* documents; entries that are not documents */
     const char *first_recoded, *first_empty, *first_beside;
     weft_pack *p;
 } reading;
@@ -95,7 +95,7 @@ static weft_status list(const char *path, listing *l, weft_arena *mem)
     return WEFT_OK;
 }
 
-/* The part that a directory's name ends in, a word of its own; WEFT_NPART: none. */
+/* The part whose name is the last word of a directory's name; WEFT_NPART: none. */
 static weft_part part_of(const char *name)
 {
     static const struct {

@@ -1,9 +1,9 @@
 /* Files in IDX format, compressed by gzip or not: MNIST and those that follow it (Fashion,
  * Kuzushiji, EMNIST). A file is 2 zero bytes, the type of its numbers, how many sides it
  * has, each as 4 bytes, then the numbers, the most significant byte first. SOURCE is the
- * directory of the files, or the file of the training images: train-images-idx3-ubyte; from
- * its name come those of the labels (labels, idx1) and of the test (t10k or test).
- * LeCun, Cortes, Burges, "The MNIST database of handwritten digits". */
+ * directory of the files, or the file of the training images: train-images-idx3-ubyte; the
+ * names of the other files are made from its name (labels, idx1; t10k or test). LeCun,
+ * Cortes, Burges, "The MNIST database of handwritten digits". */
 #include "reader.h"
 
 #include <dirent.h>
@@ -205,7 +205,7 @@ static const char *labels_of(const char *images, weft_arena *mem)
     return path;
 }
 
-/* The path as it is, with or without ".gz", whichever is there; NULL: none. */
+/* The path, with or without ".gz", whichever exists; NULL: neither does. */
 static const char *existing(const char *path, weft_arena *mem)
 {
     struct stat info;

@@ -43,8 +43,8 @@ static int by_number(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* The numbers of a class are 0, 1 ... without gaps: an archive that was unpacked in part
- * shows. */
+/* The numbers of a class are 0, 1 ... without gaps, so that an archive that was unpacked
+ * only in part is noticed. */
 static weft_status check_class(const char *path, const review *v, int64_t n)
 {
     long last = -1;

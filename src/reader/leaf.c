@@ -151,7 +151,7 @@ static weft_status join(const job *j, const weft_leaf_user *u, uint8_t *text)
     return WEFT_OK;
 }
 
-/* Rules out strides that the windows of a user contradict. */
+/* Excludes strides that the windows of a user contradict. */
 static void try_strides(const weft_leaf_user *u, int64_t d, char *wrong)
 {
     for (int64_t i = 0; i + 1 < u->n; i++)
@@ -185,8 +185,8 @@ static weft_status learn(job *j)
     return WEFT_OK;
 }
 
-/* What lies between two parts: as many windows as would overlap; where the parts have their
- * texts for themselves, as many as fit between these. */
+/* Windows between two parts: as many as would overlap; if each part has a text of its own,
+ * as many as fit between the texts. */
 static weft_status set_gap(job *j)
 {
     int64_t d = j->form.d, stride = j->all.stride;

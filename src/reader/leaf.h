@@ -21,8 +21,9 @@ typedef struct weft_leaf_user {
 } weft_leaf_user;
 
 typedef struct weft_leaf weft_leaf;
-/* The users of the files path[n], in their order. `gapped`: where LEAF divides text it
- * counts the samples between train and test as samples of the test, by a slip. */
+/* The users of the files path[n], in their order. `gapped`: LEAF's released program, where
+ * it divides text, counts the samples between train and test as samples of the test, by
+ * mistake. */
 weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
                           weft_leaf_form *form, weft_arena *mem);
 /* The next user that has samples, NULL after the last; good until the next call. EFILE,

@@ -14,9 +14,9 @@
 #define PIECE     (1 << 16)
 #define MOST_WORD 512 /* characters of a number */
 
-/* ---- what the parser meets ------------------------------------------------------- */
+/* ---- callbacks of the parser ------------------------------------------------------- */
 
-/* 1 if what comes is of no interest. */
+/* 1 if the next value is to be skipped. */
 static int skipped(const weft_leaf *l)
 {
     if (l->in == LEAF_SKIP) return 1;

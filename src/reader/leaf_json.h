@@ -78,7 +78,7 @@ int weft_leaf_end(weft_leaf *l);
 
 /* EDATA where the lists of the open file and its users do not agree. */
 WEFT_CHECKED weft_status weft_leaf_check(weft_leaf *l);
-/* "FILE: user 'NAME', x[3]" or as much of it as there is. */
+/* "FILE: user 'NAME', x[3]" or the part of it that is known. */
 const char *weft_leaf_where(const weft_leaf *l);
 
 #endif

@@ -12,7 +12,7 @@
 #define AUTHOR     "by William Shakespeare"
 #define END        "*** END OF TH" /* IS or E PROJECT GUTENBERG EBOOK */
 #define LAST_LINE  124197
-#define FIRST_PLAY 2 /* time that the author is named; the sonnets come before */
+#define FIRST_PLAY 2 /* occurrence of the author's name; the sonnets come before */
 #define ABOVE      7 /* lines above the author in which the title stands, from the 2nd on */
 #define ODD_PLAY   "THE COMEDY OF ERRORS"
 #define FEW_LINES  2
@@ -178,7 +178,7 @@ static weft_status find_start(const char *path, const script *s, int64_t *start)
                          "%s has no line '" END "...' as Project Gutenberg's texts have at "
                          "their end: it is cut short after line %lld; fetch it again",
                          path, (long long)s->n);
-    if (!ended) /* some copies go without, as t8.shakespeare.txt */
+    if (!ended) /* some copies lack it, as t8.shakespeare.txt */
         weft_log(WEFT_WARN,
                  "%s has no line '" END
                  "...' at its end; it is taken as whole, for it goes "

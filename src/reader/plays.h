@@ -1,5 +1,5 @@
-/* The plays of Shakespeare in Project Gutenberg's text: who says which lines. Private to
- * data. */
+/* The plays of Shakespeare in Project Gutenberg's text: the lines of each role. Private to
+ * reader. */
 #ifndef WEFT_READER_PLAYS_H
 #define WEFT_READER_PLAYS_H
 

@@ -43,7 +43,8 @@ typedef struct weft_split {
     int64_t seed;
 } weft_split;
 /* Shuffles rows 0..n-1 by keyed random numbers into order[n]: train, then valid, then test
- * rows; rows[] are the sizes of the parts; says so to the packer. ECONF where valid + test
+ * rows; rows[] are the sizes of the parts; tells the packer the rule. ECONF where valid +
+ * test
  * >= 1. */
 WEFT_CHECKED weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order,
                                          int64_t *rows, weft_pack *p);

@@ -51,7 +51,7 @@ static const weft_opt options[] = {
 
 /* ---- users ----------------------------------------------------------------------- */
 
-/* Lines of a role, joined by blanks, of which a run is one. */
+/* Lines of a role, joined by blanks; several blanks become one. */
 static weft_status say(const char *path, const weft_role *r, const weft_alphabet *a,
                        weft_user *user, weft_arena *mem)
 {
@@ -105,7 +105,7 @@ static int64_t keep_users(weft_user *user, int64_t n, int64_t least)
     return kept;
 }
 
-/* Text of each role; those that fill no window are left out. */
+/* Text of each role; roles with too little text for a window are left out. */
 static weft_status read_users(const weft_shakespeare *o, const char *source,
                               weft_user **user, int64_t *n, int *symbols, weft_pack *p)
 {

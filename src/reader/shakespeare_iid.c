@@ -1,8 +1,8 @@
-/* Clients that are alike: windows of all roles, pooled and dealt. Each role is divided into
- * parts first, with the gaps between them, and each part is pooled for itself: so no client
- * trains on a window in which a target of another client's test stands. Neighbouring
- * windows go to different clients, so each is stored with its own characters, a window
- * after the other. Called by shakespeare.c. */
+/* Clients with equal distributions: windows of all roles, pooled and dealt. Each role is
+ * divided into parts first, with the gaps between them, and each part is pooled separately:
+ * so no client trains on a window that contains a test target of another client.
+ * Neighbouring windows go to different clients, so each is stored with its own characters,
+ * a window after the other. Called by shakespeare.c. */
 #include "reader.h"
 #include "shakespeare.h"
 

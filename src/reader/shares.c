@@ -1,4 +1,5 @@
-/* Dividing samples in a row into train, valid and test. Called by readers of federations.
+/* Dividing consecutive samples into train, valid and test. Called by readers of
+ * federations.
  */
 #include "shares.h"
 

@@ -10,7 +10,7 @@ enum { WEFT_RULE_SHARES, WEFT_RULE_LEAF };
 
 typedef struct weft_shares {
     double valid, test;
-    int rule; /* WEFT_RULE_LEAF: train and test alone; valid is not read */
+    int rule; /* WEFT_RULE_LEAF: train and test only; valid is not read */
 } weft_shares;
 
 /* ECONF where valid and test leave nothing for training. */

@@ -1,8 +1,8 @@
 /* Built-in data from a seed: `images` or `documents`, for demonstrations and tests, and
- * federations (synthetic_clients.c). There
- * is something to select in both: the answer depends on the bandwidth of a kernel and on
- * preprocessing, or on the order of words, on case and on punctuation. Keyed random numbers
- * and integer arithmetic only, so the same bytes everywhere.
+ * federations (synthetic_clients.c). In both, feature maps differ in quality: the classes
+ * depend on the bandwidth of a kernel and on preprocessing, or on the order of words, on
+ * case and on punctuation. Only keyed random numbers and integer arithmetic are used, so
+ * the bytes are the same everywhere.
  *
  * An image is one of its class's smooth patterns, shifted, with a contrast and a brightness
  * of its own, as a negative in two of five images (so that the mean of a class says

@@ -6,8 +6,8 @@
  * stream is numpy's legacy RandomState, in its order: all sizes; then it is seeded anew, by
  * the same seed, so that Q is made of the normal numbers that made the sizes; cluster
  * means; then client by client. The sum in the formula of y runs over the client's samples,
- * not over the classes: so it stands in the released code, and it evens out the classes of
- * a client.
+ * not over the classes, as in the released code; it makes the classes of a client more
+ * even.
  *
  * Sizes, draws and, where log, exp and pow round alike, all bits of x agree with numpy's:
  * its multivariate_normal takes the singular vectors of the covariance, which are the unit

@@ -1,9 +1,9 @@
 /* Built-in documents. Words of a language of syllables are drawn by Zipf's law between
- * English stop words. In between stand words of judgement, of which each class has its own:
- * a document uses those of its class, or `not` before those of another, so order counts and
- * the stop word `not` too; a part of the judgements are of any class and repeated, so that
- * counts mislead. Sentences begin with a capital, words are shouted, and punctuation sticks
- * to words. */
+ * English stop words. Among them are words of judgement, different ones for each class: a
+ * document uses those of its class, or `not` before those of another, so that the order of
+ * words and the stop word `not` matter; some judgements are of any class and repeated, so
+ * that counts mislead. Sentences begin with a capital, some words are in capitals, and
+ * punctuation is attached to words. */
 #include "synthetic.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* `weft info`: what an HDF5 file of weft's holds: a packed data set, a run, a winner.
+/* `weft info`: the contents of an HDF5 file of weft: a packed data set, a run, a winner.
  * Called by the command line. */
 #include "weft/report.h"
 
@@ -36,7 +36,7 @@ static weft_status print_sample(weft_h5 *f)
     return WEFT_OK;
 }
 
-/* A line a tokenizer: its tokens in each part, and how many are distinct. */
+/* One line per tokenizer: its tokens in each part, and how many are distinct. */
 static weft_status print_tokens(weft_h5 *f)
 {
     printf("%-16s", "tokens");
@@ -62,7 +62,7 @@ static weft_status print_tokens(weft_h5 *f)
     return WEFT_OK;
 }
 
-/* A line a class: its name and its rows in each part. */
+/* One line per class: its name and its rows in each part. */
 static weft_status print_classes(weft_h5 *f)
 {
     enum { MOST = 100 };

@@ -1,7 +1,7 @@
 /* `weft info` of a federation: what a sample is, how many of them clients have, how far the
- * classes of a client are from those of all. Sizes are of all clients; the labels of a
- * sample of them are read, so that a million take no longer than a thousand. Called by
- * info.c. */
+ * class shares of a client are from those of all clients. Sizes are of all clients; labels
+ * are read for a sample of clients only, so that a million take no longer than a thousand.
+ * Called by info.c. */
 #include "info.h"
 
 #include <math.h>

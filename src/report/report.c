@@ -70,7 +70,7 @@ static int by_trial(const void *pa, const void *pb)
     return by_merit_of_job(a, b);
 }
 
-/* Every trial at its best, best first; list[n of jobs]. */
+/* The best job of every trial, best first; list[number of jobs]. */
 static int64_t rank_trials(const weft_jobs *j, trial *list)
 {
     int64_t n = 0;
@@ -164,8 +164,9 @@ typedef struct place {
     double score;     /* of the configuration in a mixture */
 } place;
 
-/* Fits of their own are compared as the scheduler does. Of mixtures the tuner chose one by
- * means that are its own; then the later mixture is better, and in it the lower score. */
+/* Fits of single configurations are compared as the scheduler does. Of those of
+ * mixtures the winner that the search chose comes first, then those of later mixtures, then
+ * those of lower score. */
 static int by_merit(const void *pa, const void *pb)
 {
     const place *a = pa, *b = pb;
@@ -176,7 +177,7 @@ static int by_merit(const void *pa, const void *pb)
     return (a->arm > b->arm) - (a->arm < b->arm);
 }
 
-/* The merit of a job by its number; jobs rise in the file. */
+/* The merit of a job by its number; job numbers rise in the file. */
 static weft_merit merit_of_job(const weft_jobs *j, int64_t job)
 {
     int64_t lo = 0, hi = j->n;
@@ -253,7 +254,7 @@ static void print_times(const weft_summary *s)
     }
 }
 
-/* How busy workers and teams were; older files do not say. */
+/* How busy workers and teams were; files of older versions lack it. */
 static void print_timeline(const weft_summary *s)
 {
     const double share = weft_summary_value(s, "utilisation")->number;
@@ -267,7 +268,7 @@ static void print_timeline(const weft_summary *s)
         teams == 1 ? "" : "s", 100 * weft_summary_value(s, "team_utilisation")->number);
 }
 
-/* Its configuration's number in the space, or in /configs where a tuner made it up. */
+/* The number of its configuration in the space, or in /configs if the tuner made it. */
 static void print_winner(const weft_summary *s)
 {
     const char *text = weft_summary_value(s, "winner")->text;
@@ -279,7 +280,7 @@ static void print_winner(const weft_summary *s)
            *text ? text : "the settings of the input file");
 }
 
-/* Where the task knows what could be had. */
+/* The regret, if the task knows the optimum. */
 static void print_optimum(const weft_summary *s)
 {
     const double best = weft_summary_value(s, "optimum")->number;
@@ -288,7 +289,8 @@ static void print_optimum(const weft_summary *s)
            s->score[WEFT_VALID].metric[0] - best);
 }
 
-/* ", sampler tpe, mixing fedex": what is not the default; a run of old has neither. */
+/* ", sampler tpe, mixing fedex": those that are not the default; files of older versions
+ * have neither. */
 static const char *beside(const char *sampler, const char *mixing, weft_arena *tmp)
 {
     const int own = sampler && strcmp(sampler, "space") != 0;

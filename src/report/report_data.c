@@ -16,7 +16,7 @@ static void print_quoted(const char *text)
     putchar('"');
 }
 
-/* One line a run; numbers in full precision, empty where there is none. */
+/* One line per run; numbers in full precision, empty where there is none. */
 void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp)
 {
     const weft_metric *score = weft_summary_scores(s, n, tmp);

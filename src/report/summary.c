@@ -216,7 +216,7 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
     return read_arms(f, &s->arms);
 }
 
-/* By way of a file that is removed again. */
+/* Writes a temporary run file, reads it and removes it. */
 static weft_status read_unfinished(weft_summary *s, weft_arena *mem)
 {
     const char *dir = getenv("TMPDIR");

@@ -65,7 +65,7 @@ WEFT_CHECKED weft_status weft_summary_read(weft_summary *s, const char *path,
                                            weft_arena *mem);
 /* The fact of that name. */
 const weft_value *weft_summary_value(const weft_summary *s, const char *name);
-/* Where configuration id stands among those of the file, which rise. */
+/* Index of configuration id among those of the file, which are in rising order. */
 int64_t weft_summary_place(const weft_summary *s, int64_t id);
 /* The configuration as people write it. */
 const char *weft_summary_config(const weft_summary *s, int64_t id);

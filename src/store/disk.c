@@ -1,6 +1,6 @@
-/* The file system of a directory: what it is, and whether it keeps what weft stands on:
- * files that appear whole under their name, locks, the same view from all hosts. Called by
- * the start of a run and by `weft doctor`. */
+/* The file system of a directory: what it is, and whether it has what weft needs: atomic
+ * renaming, locks, the same view from all hosts. Called by the start of a run and by `weft
+ * doctor`. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "file.h"
 
@@ -26,7 +26,7 @@ static size_t covers(const char *point, const char *path)
 }
 
 /* The type of what is mounted nearest above a path; "" where the system does not say. Of
- * mounts on one point the last counts. */
+ * several mounts on one point the last is visible. */
 static void find_type(const char *path, char type[WEFT_DISK_TYPE])
 {
     char line[4096];

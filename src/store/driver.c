@@ -1,7 +1,7 @@
-/* How HDF5 writes and reads a file. Writes never fail in HDF5's eyes: the first error is
- * kept for weft_h5_commit and later writes are dropped, because HDF5 (1.10) leaves a file
- * that it could not close half-freed and crashes when the process ends. What is read is
- * compared with its checksums before HDF5 sees it. */
+/* How HDF5 writes and reads a file. HDF5 is never told that a write failed: the first error
+ * is kept for weft_h5_commit and later writes are dropped, because HDF5 (1.10) crashes at
+ * the end of the process if a file could not be closed. What is read is compared with its
+ * checksums before HDF5 sees it. */
 #include "h5.h"
 #include "seal.h"
 
@@ -16,7 +16,7 @@
 typedef struct handle {
     H5FD_t head;
     int fd;
-    weft_h5io io;     /* what it points to is owned by the weft_h5 */
+    weft_h5io io;     /* members are owned by the weft_h5 */
     haddr_t eoa, eof; /* ends of what HDF5 has allotted, and of what is written */
 } handle;
 
@@ -25,7 +25,7 @@ static void keep(handle *h, int failed)
     if (failed && *h->io.error == 0) *h->io.error = errno;
 }
 
-/* Bytes that HDF5 may take for the file: its checksums are not. */
+/* Bytes that HDF5 sees: the file without its checksums. */
 static haddr_t length(const handle *h)
 {
     struct stat info;

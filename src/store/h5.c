@@ -1,5 +1,6 @@
 /* HDF5 files, datasets and lists of texts. A file is written under a temporary name and
- * renamed when whole; HDF5's own error report is off and becomes one line of ours. */
+ * renamed when whole; HDF5's own error report is switched off and becomes one line of weft.
+ */
 #include "h5.h"
 #include "file.h"
 #include "seal.h"
@@ -69,7 +70,7 @@ static weft_h5 closed(const char *path, weft_arena *mem)
                      .mem = mem};
 }
 
-/* Has the file read and written by our driver. */
+/* Makes HDF5 read and write the file by the driver of driver.c. */
 static void choose_driver(const weft_h5 *f, hid_t list)
 {
     weft_h5io *io = WEFT_NEW(f->mem, weft_h5io, 1);
@@ -107,7 +108,8 @@ weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem)
     TRY(weft_file_name(path));
     f->temp = weft_file_temp(path, mem);
     hid_t list = access_list();
-    H5Pset_alignment(list, ALIGNED, ALIGN); /* so that they can be used where they lie */
+    H5Pset_alignment(list, ALIGNED,
+                     ALIGN); /* so that they can be used in the mapped file */
     choose_driver(f, list);
     f->file = H5Fcreate(f->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
     weft_status st = f->file < 0 ? weft_h5_fail(f, "write", "") : WEFT_OK;

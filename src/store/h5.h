@@ -1,4 +1,4 @@
-/* What the HDF5 files of store share. Private to store. */
+/* What the HDF5 sources of store share. Private to store. */
 #ifndef WEFT_STORE_H5_H
 #define WEFT_STORE_H5_H
 
@@ -14,7 +14,7 @@ WEFT_CHECKED weft_status weft_h5_fail(const weft_h5 *f, const char *what, const 
 
 /* EFILE: the dataset has no such rows. */
 WEFT_CHECKED weft_status weft_h5_no_rows(const weft_h5set *s, int64_t first, int64_t count);
-/* EFILE where a page of the mapped file could not be had. */
+/* EFILE if a page of the mapped file could not be read. */
 WEFT_CHECKED weft_status weft_h5_view_sound(const weft_h5 *f);
 void weft_h5_unmap(weft_h5 *f);
 

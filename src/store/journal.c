@@ -4,11 +4,11 @@
  *     magic[8]  { mark u32, check u32, tag u64, bytes u64, sum u64, payload }*
  *
  * in the byte order of the machine. `sum` is the XXH3-64 of the payload, `check` the low
- * half of that of tag, bytes and sum: so a head is known wherever it stands, and where a
- * payload is damaged its tag still is. A record is one write(2). What follows the last
+ * half of that of tag, bytes and sum: so a head is recognised wherever it is, and the tag
+ * of a damaged payload is still known. A record is one write(2). What follows the last
  * whole head, or its payload where that is cut short, is a torn write and is cut at open;
- * damage before it is told and left as it is. A lock keeps two processes from continuing
- * the same run. */
+ * damage before it is reported and left as it is. A lock keeps two processes from
+ * continuing the same run. */
 #include "file.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static uint32_t check_of(const frame *f)
 
 /* ---- writing --------------------------------------------------------------------- */
 
-/* Appends all bytes; a write that ends early is taken back, so that no torn record is
- * followed by a whole one. 0, or the errno. */
+/* Appends all bytes; an incomplete write is undone by truncation, so that no incomplete
+ * record is followed by a whole one. 0, or the errno. */
 static int append(int fd, const void *data, size_t bytes)
 {
     off_t start = lseek(fd, 0, SEEK_END);
@@ -141,7 +141,7 @@ static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_are
     if (fstat(j->fd, &info) != 0) return weft_file_fail("read", j->path, errno);
     size_t size = (size_t)info.st_size, end;
     char *text = WEFT_NEW(mem, char, size);
-    /* Through the same descriptor: closing another one would give up the lock. */
+    /* By the same descriptor: closing another one would release the lock. */
     int err = weft_file_read(j->fd, text, size);
     if (err != 0) return weft_file_fail("read", j->path, err);
     if (size < sizeof magic && memcmp(text, magic, size) == 0) {

@@ -1,11 +1,11 @@
-/* Rows of a dataset where they lie. The file is mapped into memory, so that all ranks of a
+/* Rows of a dataset, used in place. The file is mapped into memory, so that all ranks of a
  * node share what the system has read of it, and rows are taken without a call to HDF5 or
  * to the system: HDF5 is asked once for the place of each piece, whose checksums are then
  * compared. Called for data that are read again and again, in small parts.
  *
- * A file that another program cuts short, or that a broken disk cannot give, would end the
- * process by a signal: the page is made one of zeros in place of that, and weft_h5_sound
- * says so. */
+ * If another program cuts the file short, or the disk cannot read it, access to a page
+ * would end the process by a signal: a handler puts a page of zeros there, and
+ * weft_h5_sound reports it. */
 #include "file.h"
 #include "h5.h"
 #include "seal.h"
@@ -33,7 +33,7 @@ static size_t page;    /* bytes; 0: the handler is not there yet */
 static int zeros = -1; /* /dev/zero */
 static struct sigaction before;
 
-/* Puts a page of zeros where a page of a mapped file cannot be had. */
+/* Puts a page of zeros in place of a page of a mapped file that cannot be read. */
 static void on_lost(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -46,7 +46,7 @@ static void on_lost(int number, siginfo_t *info, void *context)
         if (mmap(start, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, zeros, 0) != MAP_FAILED)
             return;
     }
-    sigaction(number, &before, NULL); /* happens again, and is then another's */
+    sigaction(number, &before, NULL); /* the access fails again, without this handler */
 }
 
 static void catch_lost(void)
@@ -119,10 +119,10 @@ double weft_h5_mapped(void)
     return sum;
 }
 
-/* ---- where pieces lie --------------------------------------------------------------- */
+/* ---- places of pieces --------------------------------------------------------------- */
 
-/* Rows of a piece; 0 where pieces cannot be seen in the file: other numbers than are asked
- * for, or filters. */
+/* Rows of a piece; 0 if pieces cannot be used in the mapped file: numbers of another type,
+ * or filters. */
 static int64_t rows_of_piece(const weft_h5map *m)
 {
     hid_t list = H5Dget_create_plist(m->set.set), kind = weft_h5_type(m->type),
@@ -186,8 +186,8 @@ static int64_t rows_in(const weft_h5map *m, int64_t piece)
     return left < m->per ? left : m->per;
 }
 
-/* Where our driver read a row for HDF5, -1 where it did not read it in one piece; HDF5
- * (1.10) looks through all chunks when it is asked for the place of one. */
+/* The place from which driver.c read a row for HDF5, -1 if it did not read it in one piece;
+ * HDF5 (1.10) looks through all chunks when it is asked for the place of one. */
 static weft_status place_of_row(const weft_h5map *m, int64_t row, int64_t *at)
 {
     weft_h5 *f = m->set.file;
@@ -214,8 +214,8 @@ static weft_status place_of(const weft_h5map *m, int64_t piece, int64_t *at)
     return WEFT_OK;
 }
 
-/* The piece in the mapped file, compared with its checksums; NULL: it cannot be seen there,
- * or not as numbers that begin where such numbers must. */
+/* The piece in the mapped file, compared with its checksums; NULL: it cannot be used there,
+ * for instance because its numbers are not aligned. */
 static weft_status see(const weft_h5map *m, int64_t piece, const char **out)
 {
     weft_h5 *f = m->set.file;

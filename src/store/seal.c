@@ -1,5 +1,5 @@
-/* Checksums of all bytes of an HDF5 file, its own metadata included. They stand behind what
- * HDF5 takes for the file, so that other programs read it as ever:
+/* Checksums of all bytes of an HDF5 file, its own metadata included. They stand behind the
+ * end of the file as HDF5 knows it, so that other programs read it as usual:
  *
  *     file[bytes]  sum[nblock] u64  { bytes u64, BLOCK u64, sum u64, magic[8] }
  *
@@ -163,8 +163,8 @@ static int read_part(weft_seal *s, int fd, int64_t at, size_t n, char *to)
     return err;
 }
 
-/* Bytes from `at` on, at most n, that may be read where they are wanted: of blocks that
- * were compared, or that are wanted whole. */
+/* How many bytes from `at` on, at most n, may be read directly into the caller's memory:
+ * those of blocks that were compared before, or that are read whole. */
 static int64_t straight(const weft_seal *s, int64_t at, int64_t n)
 {
     int64_t end = at;

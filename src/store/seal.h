@@ -4,7 +4,7 @@
 
 #include "weft/store.h"
 
-/* The seal of a file that is open for reading. */
+/* The checksums of a file that is open for reading. */
 struct weft_seal {
     const char *path;
     int64_t bytes, nblock; /* that are sealed: the HDF5 file; blocks of them */

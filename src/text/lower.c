@@ -58,7 +58,7 @@ static int cased(int32_t code)
 }
 
 /* Unicode's condition Final_Sigma for the bytes [i, j) of the word: a cased letter before
- * them and none after them, whatever ignorable characters stand between. */
+ * them and none after them, ignorable characters in between being skipped. */
 static int is_final(const uint8_t *word, size_t n, size_t i, size_t j)
 {
     int before = 0, after = 0, skip = 1;

@@ -1,6 +1,6 @@
-/* Articles of newsgroups without what tells who wrote them rather than what of: headers,
- * signatures, quotations, found by the rules of scikit-learn's fetch_20newsgroups(remove=).
- * Called by the reader `folder`. */
+/* Removes from articles of newsgroups what identifies the author rather than the subject:
+ * headers, signatures, quotations, found by the rules of scikit-learn's
+ * fetch_20newsgroups(remove=). Called by the reader `folder`. */
 #include "char.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static void trim(char **from, char **end)
     }
 }
 
-/* Blank, or of hyphens alone. */
+/* 1 if the line is blank or has only hyphens. */
 static int is_rule(char *from, char *end)
 {
     trim(&from, &end);
@@ -72,7 +72,7 @@ static int is_quote(const char *line, size_t n)
 
 /* ---- what is taken out ----------------------------------------------------------- */
 
-/* All up to the first blank line; all, where there is none. */
+/* Removes all up to the first blank line; all text if there is none. */
 static void strip_headers(char **text, size_t *n)
 {
     char *end = *text + *n;
@@ -88,7 +88,7 @@ static void strip_headers(char **text, size_t *n)
     *n = 0;
 }
 
-/* The last part of several that blank lines or lines of hyphens divide. */
+/* Removes the last part, if blank lines or lines of hyphens divide the text. */
 static void strip_footer(char **text, size_t *n)
 {
     char *from = *text, *end = *text + *n;

@@ -103,7 +103,7 @@ static void split(span text, weft_token_fn fn, void *ctx)
     }
 }
 
-/* A whitespace token in one piece is handed on as it stands; the pieces of others are
+/* A whitespace token in one piece is handed on unchanged; the pieces of others are
  * joined in buffer, which has room for the whole text. */
 static void remove_punct(span text, weft_token_fn fn, void *ctx, uint8_t *buffer)
 {
@@ -131,7 +131,8 @@ static void remove_punct(span text, weft_token_fn fn, void *ctx, uint8_t *buffer
 
 /* Kim's cleaning of sentences, clean_str of his process_data.py: what is not a letter or
  * digit of ASCII or one of (),!?'` divides words; , ! ( ) ? are words; 's 've 're 'd 'll
- * and n't begin one; all is lowered. Endings count in lower case alone, as there. */
+ * and n't begin one; all is in lower case. Endings are recognised only in lower case, as in
+ * clean_str. */
 static int begins_ending(const uint8_t *p, const uint8_t *end)
 {
     static const char *const endings[] = {"'s", "'ve", "n't", "'re", "'d", "'ll"};

@@ -2,9 +2,9 @@
  * word_tokenize(text, preserve_line=True) returns. NLTK rewrites the whole text some thirty
  * times by regular expressions that put spaces around signs and before suffixes, and splits
  * it at whitespace at last. Of these rules only that of the final period looks across
- * whitespace, so here each whitespace token is cut by itself: a first pass marks the gaps
- * at signs, further ones those at suffixes and contractions, in NLTK's order, since a rule
- * sees the gaps of those before it. Called when a data set is packed. */
+ * whitespace, so here each whitespace token is cut separately: a first pass marks gaps at
+ * punctuation, further ones at suffixes and contractions, in NLTK's order, since a rule
+ * depends on the gaps of the rules before it. Called when a data set is packed. */
 #include "char.h"
 
 #include <string.h>
@@ -318,7 +318,7 @@ static void cut_chunk(const chunk *c, int plain)
     if (lone) cut_twas(c);
 }
 
-/* Hands on what stands between gaps, quotes as `` and '', and clears the marks. */
+/* Hands on the pieces between gaps, quotes as `` and '', and clears the marks. */
 static void emit(const chunk *c, weft_token_fn fn, void *ctx)
 {
     for (size_t i = 0, end; i < c->n; i = end) {
