@@ -1,5 +1,5 @@
-/* Rates of this machine and of the kernels above it: what `weft bench` prints and --plan
- * reckons with. A rate is the best of the runs that fit the time. */
+/* Rates of this machine and of the kernels: printed by `weft bench`, used by --plan. A rate
+ * is the best of the runs that fit the time. */
 #include "kernel.h"
 
 #include <cblas.h>
@@ -70,7 +70,7 @@ enum { STREAM = 64 << 20 };
 
 typedef struct stream {
     const uint64_t *x;
-    volatile uint64_t sum; /* read, so that the loop is not left out */
+    volatile uint64_t sum; /* read, so that the compiler keeps the loop */
 } stream;
 
 static void call_stream(void *ctx)

@@ -1,6 +1,6 @@
-/* Chooses the table of loops for this CPU. Each is tried once against the plain one on a
- * small random problem before it is trusted: there are more CPUs than we can test on. All
- * tables give the same bits, so results depend neither on the CPU nor on WEFT_KERNEL. */
+/* Chooses the table of loops for this CPU. Before a table is used, it is compared with the
+ * plain one on a small random problem, since not all CPUs could be tested. All tables give
+ * the same bits, so results depend neither on the CPU nor on WEFT_KERNEL. */
 #include "kernel.h"
 
 #include <stddef.h>
@@ -41,7 +41,7 @@ typedef struct outcome {
     float fwht[FWHT], gather[16], halfway[16];
     real panels[ROWS * COLUMNS], outer[DEEP * COLUMNS];
     real cells[11 * CELLS]; /* z, c, y, then dz, dc */
-    /* models in lanes: of their number, which differs, the one lane that all have */
+    /* models in lanes: the number of lanes differs, so only the first is compared */
     real side[3 * SIDE];
     double norm, sums[SIDE];
     real added[ADDED];
@@ -223,8 +223,7 @@ static int trusted(const weft_kernel *kernel)
     return same;
 }
 
-/* The widest loops that may be used, by WEFT_KERNEL; what it says otherwise is no fault of
- * the run. */
+/* The widest loops that WEFT_KERNEL allows; unknown values are ignored, with a warning. */
 static const char *widest(void)
 {
     const char *name = getenv("WEFT_KERNEL");
@@ -237,7 +236,7 @@ static const char *widest(void)
     return "avx512";
 }
 
-/* The first table from `wanted` on that this CPU runs. */
+/* The first table from `wanted` on that works on this CPU. */
 static const weft_kernel *choose(const char *wanted)
 {
 #if defined(__x86_64__)

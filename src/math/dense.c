@@ -1,4 +1,4 @@
-/* Public faces of the loops that depend on the CPU. */
+/* Public functions that call the loops chosen for the CPU. */
 #include "kernel.h"
 
 const char *weft_cpu_kernel(void)

@@ -1,7 +1,7 @@
 /* Steps of gradient descent for training in one place: SGD with momentum, Adam, Adadelta,
- * as PyTorch takes them, and schedules of the rate. Memory bounds these loops, so plain C
- * does; roots and divisions are rounded once, so that the bits are the same on all CPUs.
- * Called by the task sgd. */
+ * as in PyTorch, and schedules of the rate. These loops are bound by memory, so plain C
+ * suffices; each root and division is rounded once, so that the bits are the same on all
+ * CPUs. Called by the task sgd. */
 #include "weft/math.h"
 
 #include <math.h>

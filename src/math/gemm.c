@@ -1,14 +1,15 @@
 /* Products of matrices that are too small for BLAS to be fast: c is cut into tiles that the
  * loops of this CPU keep in registers (kernel_gemm.h). b is packed beforehand in panels of
  * two vectors of columns, [panel][k][columns], the last panel of one vector where that is
- * enough. Called by the networks, and by random features for what BLAS would be fast enough
- * at: its rows depend on how many rows are multiplied with them, these do not. */
+ * enough. Called by the networks, and by random features also where BLAS would be as fast,
+ * because rows of a BLAS product depend on how many rows are multiplied at once; rows here
+ * do not. */
 #include "kernel.h"
 
 #include <string.h>
 
 enum {
-    BAND = 8,   /* tiles of rows that meet all panels while their part of a is in cache */
+    BAND = 8,   /* tiles of rows for all panels, whose part of a stays in cache */
     DEEP = 192, /* rows packed at a time by weft_outer */
     LINE = 64 / sizeof(real),
     MOST_TILE = 512 /* numbers of the largest tile */
@@ -74,7 +75,7 @@ void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, i
 
 /* ---- products ----------------------------------------------------------------------- */
 
-/* The part of a tile that is within c. */
+/* Computes a tile of which only a part is within c. */
 static void put(int rows, int columns, const real *tile, int wide, int add, real *c,
                 size_t ldc)
 {

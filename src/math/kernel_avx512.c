@@ -1,6 +1,6 @@
 /* The loops of kernel.h for CPUs with AVX-512 and its integer dot products (VNNI): vpdpbusd
  * adds 64 products of bytes to sums of 32 bits, vpdpwssd 32 products of 16 bits. Cosines
- * are those of AVX2: they wait for memory. */
+ * are those of AVX2: they are bound by memory. */
 #if defined(__x86_64__)
 
 #include "kernel.h"

@@ -2,9 +2,9 @@
  *   F, FSET, FFMA, FMAX  as for kernel_cell.h
  *   FROUND(v)            to the nearest whole number, ties to even
  *
- * In turns, reduced to [-1/2, 1/2] by two FMAs, then cos(2 pi r) = sin(2 pi (1/4 - |r|)) by
- * an odd polynomial of degree 7 (minimax on [-1/4, 1/4], error 6e-7), its coefficients
- * times 127. */
+ * The argument is in turns, reduced to [-1/2, 1/2] by two FMAs, then cos(2 pi r) = sin(2 pi
+ * (1/4 - |r|)) by an odd polynomial of degree 7 (minimax on [-1/4, 1/4], error 6e-7), its
+ * coefficients times 127. */
 
 /* A scale in two floats, so that products with it are reduced as if by a double. */
 typedef struct turns {

@@ -1,7 +1,7 @@
 /* Small models side by side, one in each lane of a vector: arrays are [...][W]. Written
  * once for all widths; included by the kernel_*.c after kernel_gemm.h, with the same
  * macros. A lane's bits are those of the loops for one model (gemm.c, optim.c, fix.c): sums
- * run in the same order, and nothing crosses lanes but sums of whole numbers. */
+ * run in the same order, and only sums of whole numbers combine lanes. */
 
 #ifdef WEFT_DOUBLE
 typedef int64_t lane_bits __attribute__((vector_size(sizeof(V))));
@@ -121,7 +121,8 @@ LANE_FIVE(4)
 #define LANE_TILES LANE_NAMES(1), LANE_NAMES(2), LANE_NAMES(3)
 #endif
 
-/* Tiles of nearly equal size. Columns run outside, so that a band of b stays in cache. */
+/* Tiles of nearly equal size. The loop over columns is the outer one, so that a band of b
+ * stays in cache. */
 static void lane_tiles(const weft_lanes_product *p)
 {
     static void (*const tile[LANE_ROWS][LANE_COLUMNS])(
@@ -139,8 +140,8 @@ static void lane_tiles(const weft_lanes_product *p)
     }
 }
 
-/* Long sums by pieces, so that those of all rows and columns meet while they are in the
- * first-level cache. */
+/* Long sums are done in pieces, so that the pieces of all rows and columns are multiplied
+ * while they are in the first-level cache. */
 static void lanes_times(const weft_lanes_product *p)
 {
     if (p->add != 0 || p->k <= LANE_DEEP) {
@@ -163,7 +164,7 @@ static void lanes_times(const weft_lanes_product *p)
  * pieces. */
 enum { LANE_SUMS = 16, LANE_PIECE = 1024 };
 
-/* What the lanes do, in vectors. */
+/* The parameters of the lanes, in vectors. */
 typedef struct lane_steps {
     V lr, momentum, decay, mu, scale;
     lane_bits live, pull, moves;

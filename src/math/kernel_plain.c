@@ -1,7 +1,7 @@
-/* The loops of kernel.h for CPUs that have no table of their own, and what the others are
- * verified against, bit by bit. Vectors have 16 bytes, of which GCC and Clang make whatever
- * the CPU has. A CPU without fused multiplication and addition is made to round as if it
- * had one, which takes about ten times as long as two roundings. */
+/* The loops of kernel.h for CPUs that have no table of their own, and the reference for the
+ * others, which must have the same bits. Vectors have 16 bytes, which GCC and Clang map to
+ * the CPU's. A CPU without fused multiplication and addition is made to round as if it had
+ * one, which takes about ten times as long as two roundings. */
 #include "kernel.h"
 
 #include <math.h>
@@ -107,9 +107,9 @@ typedef double pair __attribute__((vector_size(16)));
 typedef int64_t bits64 __attribute__((vector_size(16)));
 
 /* Products of floats are exact in double. Where the sum is not, its last bit is set,
- * towards or away from what is lost: rounded once more, to float, it is then as if rounded
- * once. Boldo, Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms
- * using rounding to odd", IEEE Trans. Computers 57, 2008. */
+ * by the sign of the rounding error (rounding to odd): rounded once more, to float, the
+ * result is as if rounded once. Boldo, Melquiond, "Emulation of a FMA and correctly rounded
+ * sums: proved algorithms using rounding to odd", IEEE Trans. Computers 57, 2008. */
 INLINE pair fused_pair(pair a, pair b, pair c)
 {
     const pair p = a * b, sum = p + c, back = sum - p;
@@ -197,7 +197,7 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
 
 /* ---- cosines ------------------------------------------------------------------------ */
 
-/* Bytes of up to FW features; what is no number becomes 0. */
+/* Bytes of up to FW features; NaN becomes 0. */
 INLINE void cos_part(int n, F x, turns s, const float *offset, uint8_t *q)
 {
     const F y = cosine(x, s, load_n(offset, n));

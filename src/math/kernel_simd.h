@@ -30,9 +30,10 @@ enum {
     TRANS_MOST = 5    /* classes of a tile of trans */
 };
 
-/* Loads are as scarce as multiplications: each vector is loaded once, the rows' or the
- * classes', of which there are fewer, are held, and KEEP leaves the other in a register.
- * part[rows][GROUP][STEP], vectors to be summed, += x w^T over d columns of x[rows][PIECE].
+/* Loads limit the speed as much as multiplications do: each vector is loaded once; those of
+ * the rows or of the classes, whichever are fewer, are held in registers, and KEEP keeps
+ * the current other one in a register. part[rows][GROUP][STEP], vectors to be summed, += x
+ * w^T over d columns of x[rows][PIECE].
  */
 #define TIMES_TILE(rows, classes)                                                          \
     static void times_##rows##_##classes(int d, const real *x, const real *w, size_t ldw,  \
@@ -268,7 +269,7 @@ static void gather16(int n, const uint32_t *at, const float *value, const float 
     for (int v = 0; v < 16 / FW; v++) FSTORE(sum + v * FW, s[v]);
 }
 
-/* `vectors` of them side by side stay in registers while the rows run. */
+/* `vectors` of them stay in registers during the loop over rows. */
 INLINE void add_strip(int vectors, int n, const uint32_t *at, const real *value,
                       const real *x, size_t ldx, real *sum)
 {

@@ -1,7 +1,7 @@
 /* Sparse rows against vectors side by side: an entry takes one line of cache for all of
- * them. Compilers do not make vector code of sums that stay in registers over a loop whose
- * other operand is not in order, so that vectors are written out; they are of 16 bytes,
- * which all CPUs have, since memory sets the pace. Called by model/dual.c. */
+ * them. Vectors are written out, because compilers do not vectorise sums over operands that
+ * are not contiguous; they have 16 bytes, which all CPUs support, since memory bounds the
+ * speed. Called by model/dual.c. */
 #include <string.h>
 
 #include "kernel.h"

@@ -1,7 +1,7 @@
 /* Steps of gradient descent on flat vectors: PyTorch's SGD with the pull of FedProx for
- * devices; SGD, Adam and Yogi for the server. Memory bounds these loops, so plain C does,
- * and the arithmetic of an element, like the lanes of the norm, is the same at any width of
- * vectors. Called by the task fed. */
+ * devices; SGD, Adam and Yogi for the server. These loops are bound by memory, so plain C
+ * suffices; the arithmetic of an element and the order of the norm's sums are the same at
+ * any width of vectors. Called by task fed. */
 #include "kernel.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void pull_piece(int n, real mu, real *restrict g, const real *restrict w,
 }
 
 /* `m` is a constant where this is used, so that the loops have no branches. restrict: the
- * compiler need not fear that the vectors overlap. */
+ * vectors do not overlap. */
 INLINE void move_piece(int n, numbers s, motion m, real *restrict w, const real *restrict g,
                        real *restrict velocity)
 {
@@ -93,7 +93,7 @@ int weft_server_slots(const weft_server *s)
     return 2;
 }
 
-/* Once a round: in double, whatever the weights are kept in. */
+/* Called once a round, so in double even if `real` is float. */
 static void adapt(const weft_server *s, double lr, int64_t n, real *w, const real *delta,
                   real *mean, real *square)
 {

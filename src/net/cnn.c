@@ -1,11 +1,11 @@
-/* Convolutional networks for images, by the names of their first uses:
+/* Convolutional networks for images, named after their first uses:
  *   leaf     FEMNIST's in LEAF (Caldas et al., "LEAF: A Benchmark for Federated Settings",
  *            2019), which has no dropout;
  *   femnist, cifar   those of FedEx (Khodak et al., "Federated Hyperparameter Tuning",
  *            NeurIPS 2021): dropout after the last convolution and the hidden dense layer.
  * Weights of a convolution are [out][column][row][in], and a dense layer takes an image as
- * row, column, channel: PyTorch's [out][in][row][column] is a permutation. Called by task
- * fed. */
+ * row, column, channel: PyTorch's [out][in][row][column] is a permutation. Called by tasks
+ * fed and sgd. */
 #include "stack.h"
 
 typedef struct conv {
@@ -14,7 +14,7 @@ typedef struct conv {
 
 typedef struct arch {
     const char *name;
-    int least; /* rows and columns of an image that leave a place at the end */
+    int least; /* rows and columns of an image, so that pooling leaves a place */
     int nconv;
     conv conv[3];
     int hidden; /* width of the dense layer before the last */
@@ -28,7 +28,7 @@ static const arch archs[] = {
 };
 
 typedef struct cnn {
-    weft_stack stack; /* first, as the calls of a stack take this */
+    weft_stack stack; /* must be first: the functions of stack.c take a pointer to it */
     int arch;
 } cnn;
 

@@ -1,4 +1,4 @@
-/* A convolution of k x k places, with the largest of 2 x 2 places after it if asked for.
+/* A convolution of k x k places, with max-pooling of 2 x 2 places after it if asked for.
  *
  * An image is spread into z[row][column][k][c], the k rows that a row of results needs
  * beside each other. The k x k x c numbers of a place are then contiguous, and so are those
@@ -6,7 +6,8 @@
  * overlapping rows with W, at a k-th of the memory of unfolding them. The k - 1 places at
  * the end of each row, where a row runs into the next, are computed and not used.
  *
- * Pooling comes before bias and ReLU, which keep the order of numbers. Called by stack.c.
+ * Pooling comes before bias and ReLU, which do not change the order of numbers. Called by
+ * stack.c.
  */
 #include "stack.h"
 
@@ -29,7 +30,7 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Sums of a place: forward, and for the gradient of what came in. */
+/* Sizes of the sums of a place: forward, and for the gradient with respect to the input. */
 static int terms(const weft_layer *l)
 {
     return l->k * l->k * l->c;
@@ -171,7 +172,8 @@ static void uncrop(const weft_layer *l, const real *dy, real *wide)
     }
 }
 
-/* W seen from what came in: turned[k columns][k rows][out][c], the places backwards. */
+/* W as the input's gradient needs it: turned[k columns][k rows][out][c], places in reverse
+ * order. */
 static void turn(const weft_layer *l, const real *w, real *turned)
 {
     const int kk = l->k * l->k, c = l->c;

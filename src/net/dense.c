@@ -1,11 +1,12 @@
-/* A dense layer, y = x W^T + b. Few samples are packed rather than W, which is then read
- * once as it stands; and where W has to be packed, it is by blocks that a core's cache
- * holds. Called by stack.c. */
+/* A dense layer, y = x W^T + b. If there are few samples they are packed instead of W,
+ * which is then read only once; otherwise W is packed, in blocks that fit a core's cache.
+ * Called by stack.c. */
 #include "stack.h"
 
 #include <string.h>
 
-/* Blocks of W that are packed stay in cache, and run along its rows as memory likes it. */
+/* Packed blocks of W fit the cache and are long in the direction of its rows, which are
+ * contiguous in memory. */
 enum {
     LONG = 1024, /* numbers of a row */
     SHORT = 64,  /* rows, where they become columns of whole panels */
@@ -92,7 +93,7 @@ void weft_dense_backward(const weft_layer *l, weft_scratch *t, const real *w, in
     memset(bias, 0, (size_t)m * sizeof *g);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) bias[j] += dy[(int64_t)i * m + j];
-    for (int j = 0; j < m; j += ROWS) { /* cleared shortly before they are added to */
+    for (int j = 0; j < m; j += ROWS) { /* cleared just before they are added to */
         real *part = g + l->weight + (int64_t)j * k;
         const int rows = least(ROWS, m - j);
         memset(part, 0, (size_t)rows * (size_t)k * sizeof *g);

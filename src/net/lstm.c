@@ -2,8 +2,8 @@
  * of LSTM with dropout between them, and a dense layer on the last step or on each.
  * Weights, their names and their initial distributions are PyTorch's (torch.nn.Embedding,
  * LSTM, Linear); with biases = 1 a layer has one bias a gate, as TensorFlow has.
- * lstm_pass.c computes. Called by task fed. Hochreiter, Schmidhuber, "Long short-term
- * memory", Neural Computation 1997. */
+ * lstm_pass.c computes. Called by tasks fed and sgd. Hochreiter, Schmidhuber, "Long
+ * short-term memory", Neural Computation 1997. */
 #include "lstm.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static weft_status lstm_setup(void *self, const weft_shape *shape)
     return WEFT_OK;
 }
 
-/* Takes n numbers from the end of those given so far. */
+/* Takes the next n numbers of the weight vector. */
 static int64_t take(int64_t *end, int64_t n)
 {
     *end += n;
@@ -109,7 +109,7 @@ static void lstm_init(const void *self, uint64_t seed, real *w)
     }
 }
 
-/* Two operations a weight, three products with it a step. */
+/* Three products with each weight per step, of two operations each. */
 static double lstm_flops(const void *self)
 {
     const lstm *t = self;

@@ -1,11 +1,11 @@
-/* Forward and backward pass of the character LSTM. What does not depend on the step before
- * is done for all steps at once:
+/* Forward and backward pass of the character LSTM. Work that does not depend on the step
+ * before is done for all steps at once:
  *   - the first layer's input is a table with a row of gates for each symbol;
  *   - a later layer's input is one product over all steps, and so are the gradient by it
  *     and the gradients of all matrices.
  * The rest, one product with the recurrent weights a step, goes layer by layer, so that one
- * matrix stays in cache. Batches are cut into parts of a few samples, so that the gates do
- * too. */
+ * matrix stays in cache. Batches are cut into parts of a few samples, so that the gates
+ * stay in cache, too. */
 #include "lstm.h"
 #include "softmax.h"
 
@@ -116,7 +116,7 @@ static void pack(matrix *x, const real *b, size_t ldb, int trans)
     weft_packed_pack(&x->p, x->p.k, x->p.m, b, ldb, trans, x->mem);
 }
 
-/* Packs the weights of all layers, for the way back too where `back`. */
+/* Packs the weights of all layers, with `back` also for the backward pass. */
 static void load(const lstm *t, scratch *s, const real *w, int back)
 {
     const lstm_at at = lstm_places(t);
@@ -220,8 +220,8 @@ static int start(const part *p)
     return p->t->shape.every ? 0 : (int)p->t->shape.d - 1;
 }
 
-/* Through all layers to the losses; s->logit then holds share times the gradient by the
- * logits, unless share is 0. */
+/* The forward pass of all layers, and the losses; s->logit then holds share times the
+ * gradient by the logits, unless share is 0. */
 static void forward(const part *p, const real *bias, double share, weft_score *score)
 {
     scratch *s = p->s;
@@ -247,8 +247,9 @@ static void forward(const part *p, const real *bias, double share, weft_score *s
 
 /* ---- backward ----------------------------------------------------------------------- */
 
-/* Through the steps of a layer: s->dy, the gradient by its output from above, becomes the
- * whole; z the gradient by the gates. */
+/* The backward pass of a layer over all steps: s->dy, the gradient with respect to its
+ * output from the layer above, becomes the full gradient; z the gradient with respect to
+ * the gates. */
 static void backward_steps(const part *p, int l)
 {
     const scratch *s = p->s;
@@ -296,7 +297,8 @@ static void backward(const part *p, real *g)
     }
 }
 
-/* What remains when all parts are done: the gradients of the table's factors, the biases.
+/* Completes the gradients when all parts are done: the gradients of the table's factors,
+ * the biases.
  */
 static void finish(const lstm *t, const scratch *s, const real *w, real *g)
 {

@@ -1,12 +1,12 @@
 /* A multilayer perceptron: dense layers of the widths of option hidden, each followed by
- * ReLU and dropout, then a dense layer of the classes. Called by task fed. */
+ * ReLU and dropout, then a dense layer of the classes. Called by tasks fed and sgd. */
 #include "stack.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct mlp {
-    weft_stack stack; /* first, as the calls of a stack take this */
+    weft_stack stack; /* must be first: the functions of stack.c take a pointer to it */
     const char *hidden;
 } mlp;
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what a stack is made of -------------------------------------------------------- */
+/* ---- layers of a stack -------------------------------------------------------- */
 
 weft_status weft_stack_begin(weft_stack *s, const char *name, const weft_shape *shape)
 {
@@ -23,7 +23,7 @@ weft_status weft_stack_begin(weft_stack *s, const char *name, const weft_shape *
     return WEFT_OK;
 }
 
-/* Numbers that come out of the layer below the next one, and where its weights begin. */
+/* Number of inputs of the next layer, and the offset of its weights. */
 static int below(const weft_stack *s)
 {
     return s->n > 0 ? s->layer[s->n - 1].units : (int)s->shape.d;
@@ -224,8 +224,8 @@ void weft_stack_score(const void *self, void *work, const real *w, const weft_ba
 
 /* ---- backward ----------------------------------------------------------------------- */
 
-/* From the gradient of what came out of a layer to that of what went into its ReLU: a unit
- * that is not above 0, be it by ReLU or dropped, passes nothing. */
+/* Turns the gradient with respect to a layer's output into that with respect to the input
+ * of its ReLU: 0 for a unit that is not above 0, by ReLU or because it was dropped. */
 static void mask(int64_t n, const real *y, real scale, real *d)
 {
     for (int64_t i = 0; i < n; i++) d[i] = y[i] > 0 ? d[i] * scale : 0;

@@ -12,10 +12,10 @@ enum { WEFT_MOST_LAYERS = WEFT_MOST_TENSORS / 2 };
 /* Numbers of an image stand in the order row, column, channel. */
 typedef struct weft_layer {
     int k, pad;      /* convolution of k x k places, zeros around the image; k 0: dense */
-    int pool;        /* 2: the largest of 2 x 2 places follows it; else 1 */
+    int pool;        /* 2: max-pooling of 2 x 2 places follows it; else 1 */
     int relu, drop;  /* 1: ReLU, then dropout follow it */
-    int h, w, c;     /* what comes in; a dense layer takes 1 x 1 x its inputs */
-    int oh, ow, out; /* what comes out, before pooling: places and channels */
+    int h, w, c;     /* shape of the input; of a dense layer 1 x 1 x inputs */
+    int oh, ow, out; /* shape of the output before pooling: places and channels */
     int units;       /* numbers that come out of a sample, after pooling */
     int64_t weight;  /* offset of [out][c], or of [out][k columns][k rows][c] */
     int64_t bias;    /* offset of [out] */
@@ -29,12 +29,12 @@ typedef struct weft_stack {
 
 /* Scratch of a stack. */
 typedef struct weft_scratch {
-    real *act[WEFT_MOST_LAYERS + 1]; /* [most][units]: the rows, then what a layer gives */
+    real *act[WEFT_MOST_LAYERS + 1]; /* [most][units]: the rows, then layers' outputs */
     int32_t *pick[WEFT_MOST_LAYERS]; /* [most][units] which of the 2 x 2 was largest */
-    real *d[2];   /* [most][units of any layer] gradients of what layers give */
+    real *d[2]; /* [most][units of any layer] gradients with respect to outputs of layers */
     real *spread; /* an image's rows beside each other, conv.c */
     real *wide;   /* an image before pooling, with its margin */
-    real *turned; /* weights of a convolution seen from behind */
+    real *turned; /* weights of a convolution for the backward pass */
     void *packed; /* weights in panels */
     weft_arena *tmp;
 } weft_scratch;

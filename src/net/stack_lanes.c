@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Where the sums of one model alone have the same order as those in lanes. */
+/* Sizes of pieces by which the sums of a single model have the same order as those in
+ * lanes. */
 enum {
     MOST_INPUTS = 1024, /* dense.c packs as many of a row of W at once */
     MOST_ROWS = 192,    /* math/gemm.c, weft_outer */
@@ -75,7 +76,7 @@ static void forward(const weft_stack *s, scratch *t, const real *w,
         layer_forward(&s->layer[i], w, b->n, t->lanes, t->act[i], t->act[i + 1]);
 }
 
-/* The loss of each row, and its gradient unless dz is NULL; rows that are not there have
+/* The loss of each row, and its gradient unless dz is NULL; rows that do not exist have
  * none. */
 static void losses(const weft_stack *s, scratch *t, const weft_lane_batch *b, real *dz,
                    weft_score *sum)
@@ -148,7 +149,7 @@ static void layer_gradient(const weft_layer *l, int n, int lanes, const real *x,
     weft_lanes_times(&p);
 }
 
-/* A unit that is not above 0, or of a row that is not there, passes nothing. */
+/* The gradient is 0 for a unit that is not above 0, or of a row that does not exist. */
 static void mask(const weft_lane_batch *b, int lanes, int units, const real *y, real *d)
 {
     for (int i = 0; i < b->n; i++)

@@ -1,17 +1,17 @@
-/* The convolutional network over sentences: words become vectors, groups of filters see k
- * words at a time, each filter answers with its largest value over the sentence, and a
- * dense layer, or two, reads these answers. Options give Kim's network ("Convolutional
- * neural networks for sentence classification", EMNLP 2014) and its search space in van
- * Stein, Wang, Back ("Automatic configuration of deep neural networks with parallel
- * efficient global optimization", IJCNN 2019).
+/* The convolutional network over sentences: words become vectors, groups of filters are
+ * applied to windows of k words, the largest value of each filter over the sentence is its
+ * output, and one or two dense layers take these outputs. Options give Kim's network
+ * ("Convolutional neural networks for sentence classification", EMNLP 2014) and its search
+ * space in van Stein, Wang, Back ("Automatic configuration of deep neural networks with
+ * parallel efficient global optimization", IJCNN 2019).
  *
  * Sentences have their own lengths: the windows of a filter are all that hold a word, with
- * zeros for what lies outside. Programs that pad a batch to the longest sentence let
- * windows of zeros alone compete, too, which answer with the bias: option literal.
+ * zeros for what lies outside. Programs that pad a batch to the longest sentence also count
+ * windows of only zeros, whose value is the bias: option literal.
  *
  * Weights of filters are [word of the window][filter][vector], so that all groups together
  * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
- * PyTorch's. txtcnn_pass.c computes. Called by tasks. */
+ * PyTorch's. txtcnn_pass.c computes. Called by task sgd. */
 #include "txtcnn.h"
 
 #include <math.h>
@@ -245,8 +245,8 @@ static void fill(uint64_t seed, int tensor, double bound, int64_t n, real *w)
     }
 }
 
-/* PyTorch's default: weights and biases uniform in +-1/sqrt(fan in). Vectors begin as they
- * were given, what is no word as zeros. */
+/* PyTorch's default: weights and biases uniform in +-1/sqrt(fan in). Word vectors begin
+ * with the given values, the row for no word with zeros. */
 static void txtcnn_init(const void *self, uint64_t seed, real *w)
 {
     const txtcnn *t = self;

@@ -1,5 +1,5 @@
-/* Backward pass of the network over sentences: only the windows whose answers were largest
- * are seen, so that the gradient of a column of the filters is a sum of the vectors of a
+/* Backward pass of the network over sentences: only the windows with the largest values
+ * contribute, so that the gradient of a column of the filters is a sum of the vectors of a
  * few words, and that of a word a sum of a few columns. Called through the vtable. */
 #include "txtcnn_pass.h"
 
@@ -7,7 +7,8 @@
 
 /* ---- backward ----------------------------------------------------------------------- */
 
-/* Through the dense layers; slope becomes the gradient by the sums of the windows. */
+/* The backward pass of the dense layers; slope becomes the gradient with respect to the
+ * sums of the windows. */
 static void backward_dense(const txtcnn_pass *p, real *g)
 {
     const txtcnn *t = p->t;

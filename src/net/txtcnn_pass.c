@@ -1,10 +1,10 @@
 /* Forward pass of the network over sentences. All filters of all windows are
  * one product, [words][vector] by [vector][columns], of each distinct word of a piece of
- * the batch once (of each word, where a step drops numbers of vectors). What filter i of a
- * window answers is the sum over its words j of the entries (word, column of j and i): rows
- * of the product are added under a shift. All activations rise, so only the largest sum of
- * a filter meets its bias and the activation. Called through the vtable, and by
- * txtcnn_back.c. */
+ * the batch once (of each word, where a step drops numbers of vectors). The value of filter
+ * i at a window is the sum over its words j of the entries (word, column of j and i): rows
+ * of the product are added with a shift. All activations are increasing, so bias and
+ * activation are applied only to the largest sum of a filter. Called through the vtable,
+ * and by txtcnn_back.c. */
 #include "txtcnn_pass.h"
 #include "softmax.h"
 
@@ -86,7 +86,7 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
 /* ---- forward ------------------------------------------------------------------------ */
 
 /* Windows of k words of a document of n: those that hold a word begin at from .. to; and
- * whether one of zeros alone competes with them. */
+ * whether a window of only zeros counts, too. */
 typedef struct range {
     int from, to, zeros;
 } range;
@@ -106,7 +106,7 @@ static range range_of(const txtcnn *t, int k, int n)
     return r;
 }
 
-/* sum[f] = what the filters of a group answer to the window that begins at `from`. */
+/* sum[f] = values of the filters of a group at the window that begins at `from`. */
 static void add_window(const txtcnn_scratch *s, const txtcnn_group *g, const uint32_t *row,
                        int n, int from, real *sum)
 {
@@ -117,7 +117,7 @@ static void add_window(const txtcnn_scratch *s, const txtcnn_group *g, const uin
     }
 }
 
-/* What is no number counts as larger, so that it is seen. */
+/* NaN counts as larger, so that it reaches the loss. */
 static void keep_largest(int f, const real *sum, int32_t from, real *top, int32_t *window)
 {
     for (int i = 0; i < f; i++) {
@@ -148,8 +148,8 @@ static void find_windows(const txtcnn_pass *p, const txtcnn_piece *q, int i)
     }
 }
 
-/* The activation of u, and its slope there. Computed in double, whose rounding to reals
- * hides how a library rounds its functions. */
+/* The activation of u, and its slope there. Computed in double, so that the rounding of
+ * library functions disappears in the rounding to reals. */
 static real activate(int kind, real u, real *slope)
 {
     double y = (double)u, d = 1;
@@ -180,7 +180,7 @@ static real activate(int kind, real u, real *slope)
     return (real)y;
 }
 
-/* top = the answers of the filters; slope as said there. */
+/* top = the outputs of the filters; slope as in txtcnn_pass.h. */
 static void answer(const txtcnn_pass *p)
 {
     const txtcnn *t = p->t;

@@ -1,4 +1,4 @@
-/* Private to net/: what a pass of the network over sentences works with, and the words of a
+/* Private to net/: work space of a pass of the network over sentences, and the words of a
  * piece of a batch. */
 #ifndef WEFT_TXTCNN_PASS_H
 #define WEFT_TXTCNN_PASS_H
@@ -9,7 +9,7 @@
 
 enum {
     TXTCNN_PIECE = 1024,       /* rows of the product at once */
-    TXTCNN_NOWHERE = INT32_MIN /* the window of zeros alone */
+    TXTCNN_NOWHERE = INT32_MIN /* the window of only zeros */
 };
 
 /* Documents whose words are in rows. */
@@ -26,24 +26,25 @@ typedef struct txtcnn_scratch {
     int64_t room;   /* rows and tokens that there is room for */
     real *x;        /* [rows][ldx] vectors */
     real *z;        /* [rows][ldz] product */
-    real *dx;       /* [rows][ldx]; NULL where vectors stay */
+    real *dx;       /* [rows][ldx]; NULL where vectors are not trained */
     size_t ldx, ldz;
     void *packed;    /* weights of the filters */
     real *sum;       /* [filters] of one window */
-    real *top;       /* [most][filters] largest sum, then the answer */
-    real *slope;     /* [most][filters] of the answer by its sum; times its gradient */
+    real *top;       /* [most][filters] largest sum, then the output */
+    real *slope;     /* [most][filters] derivative of the output by its sum; later times its
+                        gradient */
     int32_t *window; /* [most][filters] where it began; TXTCNN_NOWHERE */
     real *mask;      /* [ldx] of a vector */
     real *y[2], *dy; /* [most][units] of the dense layers */
     real *kept;      /* [most][hidden] what dropout multiplies by */
-    real *answer;    /* [most][filters] gradient by the answers */
+    real *answer;    /* [most][filters] gradient with respect to the outputs */
     uint32_t *at;    /* [entries] of a sum of rows */
     real *value;     /* [entries] */
     int64_t *next;   /* [rows + 1] entries before that of a row */
     weft_scratch dense;
 } txtcnn_scratch;
 
-/* What a pass is told. */
+/* Arguments of a pass. */
 typedef struct txtcnn_pass {
     const txtcnn *t;
     txtcnn_scratch *s;
@@ -56,8 +57,8 @@ typedef struct txtcnn_pass {
 
 /* ---- txtcnn_words.c ----------------------------------------------------------------- */
 
-/* Each of m[n] becomes 0 with that probability, else what keeps the mean; a function of
- * key, layer and place. */
+/* Each of m[n] becomes 0 with that probability, else the factor that keeps the mean; a
+ * function of key, layer and place. */
 void txtcnn_mask(uint64_t key, int layer, uint64_t place, double share, int64_t n, real *m);
 /* Whether this pass drops numbers of vectors: then each word has a row of its own. */
 int txtcnn_drops_input(const txtcnn_pass *p);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Each of m[n] becomes 0 with that probability, else what keeps the mean; a function of
- * key, layer and place. */
+/* Each of m[n] becomes 0 with that probability, else the factor that keeps the mean; a
+ * function of key, layer and place. */
 void txtcnn_mask(uint64_t key, int layer, uint64_t place, double share, int64_t n, real *m)
 {
     const double bound = share * 0x1p32; /* on 32 bits */
@@ -64,7 +64,7 @@ txtcnn_piece txtcnn_seat(const txtcnn_pass *p, int first)
     return q;
 }
 
-/* Which document's which word a row is, where each word has a row of its own. */
+/* The document and the place in it of each row, where each word has a row of its own. */
 void txtcnn_mask_rows(const txtcnn_pass *p, const txtcnn_piece *q, int channel, real *x)
 {
     for (int i = 0; i < q->n; i++)

@@ -14,9 +14,7 @@
 #define IMAGE   (1 + PIXELS)
 #define CLASSES 10
 #define BATCHES 6
-#define VALID                                                                              \
-    4 /* the validation batch: those before it are for training, the one after it is the   \
-         test */
+#define VALID   4 /* the validation batch: training before it, test after it */
 
 typedef struct cifar {
     int64_t images; /* of a batch */
