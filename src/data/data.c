@@ -59,7 +59,7 @@ static weft_status read_column_names(weft_data *d)
     return WEFT_OK;
 }
 
-/* Sides of an image, where the packer was told them. */
+/* The sides of an image, if the packed file has them. */
 static weft_status read_image(weft_data *d)
 {
     int64_t side[3] = {0};
@@ -185,7 +185,7 @@ static weft_status open_own(weft_data *d)
     return weft_h5_sound(&d->file);
 }
 
-/* Every class must be there to learn it. Collective. */
+/* EDATA if a class has no training rows, or there are no validation rows. Collective. */
 static weft_status check_classes(weft_data *d)
 {
     const weft_rows *r = &d->part[WEFT_TRAIN];

@@ -1,11 +1,10 @@
-/* Federations in packed files: how many samples each client has, and their rows, are taken
- * where they lie in the file; running text is held whole. Called by data.c and by the
- * tasks that train on clients. Layout: /client/first, /client/count, /client/name; /x and
- * /label, or /text. */
+/* Federations in packed files: sizes and rows of clients are used in the mapped file;
+ * running text is read as a whole. Called by data.c and by the tasks that train on clients.
+ * Layout: /client/first, /client/count, /client/name; /x and /label, or /text. */
 #include "federation.h"
 #include "match.h"
 
-/* So that places of samples can be computed: (3 INT32_MAX + 2 MOST) MOST < 2^63. */
+/* Bound, so that places of samples do not overflow: (3 INT32_MAX + 2 MOST) MOST < 2^63. */
 #define MOST         ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */
 #define MOST_CLIENTS ((int64_t)1 << 40)
 
@@ -69,7 +68,7 @@ static weft_status check_label(const void *self, int64_t first, int64_t n,
     return WEFT_OK;
 }
 
-/* Bytes are intensities. */
+/* Bytes become intensities in 0..1. */
 static weft_status take_x(const weft_clients *f, int64_t row, int64_t n, const float **out,
                           weft_arena *mem)
 {
@@ -141,7 +140,7 @@ void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client)
 
 void weft_client_fetch_rows(const weft_clients *f, const weft_client *at)
 {
-    enum { LINE = 64, MOST_LINES = 16 }; /* the hardware sees what comes behind */
+    enum { LINE = 64, MOST_LINES = 16 }; /* the hardware prefetches the rest */
     const weft_federation *own = f->own;
     if (own->generator || own->text) return;
     const int64_t n = at->count[WEFT_TRAIN] + at->count[WEFT_VALID], row = at->first;

@@ -1,4 +1,4 @@
-/* What stands behind the clients of a federation. Private to data. */
+/* The sources of clients of a federation. Private to data. */
 #ifndef WEFT_DATA_FEDERATION_H
 #define WEFT_DATA_FEDERATION_H
 

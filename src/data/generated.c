@@ -1,5 +1,5 @@
-/* Federations of which a file holds only the numbers that a generator makes them from: what
- * stands behind weft_client_get. Called by federation.c. */
+/* Federations of which a file holds only the numbers that a generator makes them from:
+ * their part of weft_client_get. Called by federation.c. */
 #include "federation.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Data that something was not trained on: classes and columns are told by name, and what is
- * not there, or not known, is refused. Called by `weft eval`. */
+/* Data other than the training data: classes and columns are matched by name, and missing
+ * or unknown ones are refused. Called by `weft eval`. */
 #include "match.h"
 
 #include "federation.h"
@@ -192,7 +192,7 @@ static weft_status check_form(const weft_data *d, const weft_likeness *like,
     return WEFT_OK;
 }
 
-/* Symbols are inputs, too: they must have the same numbers. */
+/* Symbols are inputs as well as classes: they must have the same numbers. */
 static weft_status check_alphabet(const weft_data *d, const weft_likeness *like,
                                   const char *whose)
 {

@@ -1,4 +1,4 @@
-/* Vectors of words out of a file of word2vec, text or binary, and drawn ones for words that
+/* Vectors of words from a file of word2vec, text or binary, and drawn ones for words that
  * it lacks. A file begins with a line of two numbers, words and numbers of a vector; then
  * each word is followed by its vector, in floats of this machine or as text. Called by
  * tasks. Mikolov et al., "Distributed representations of words and phrases and their
@@ -144,8 +144,8 @@ static weft_status read_head(reading *r)
     return read_form(r);
 }
 
-/* Of words that stand there twice, or come again in another case, the first counts, but a
- * word as it stands comes before its lower case. */
+/* If the file has a word twice, the first vector counts; an exact match counts before a
+ * match in lower case. */
 static weft_status read_all(reading *r, const table *t, weft_vectors *out, weft_arena *tmp)
 {
     uint8_t *how =

@@ -36,7 +36,7 @@ void weft_digest_show(const weft_digest *d, weft_hex text)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)sum.digest[i]);
 }
 
-/* ---- what a reader tells --------------------------------------------------------- */
+/* ---- calls of readers --------------------------------------------------------- */
 
 void weft_pack_classes(weft_pack *p, int n, const char *const *name)
 {
@@ -164,7 +164,7 @@ static weft_status check_reals(const weft_pack *p, int64_t first, int64_t count,
                      (double)x[i]);
 }
 
-/* Rows that lie in one part. */
+/* Writes rows that belong to one part. */
 static weft_status put_rows(weft_pack *p, weft_part part, int64_t count, const void *x,
                             const int32_t *label)
 {
@@ -255,7 +255,7 @@ static weft_status put_labels(weft_pack *p, weft_part part)
                          count, "rows of each class", "rows");
 }
 
-/* "seed=0 valid=0.1": the options of the reader as they were. */
+/* "seed=0 valid=0.1": the options of the reader. */
 static const char *options_text(const weft_kind *kind, const void *self, weft_arena *mem)
 {
     const char *text = "";

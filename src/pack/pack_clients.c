@@ -1,6 +1,6 @@
-/* Packing a federation: clients come one after the other and go out in large pieces, so
- * that memory does not grow with their number. The layout is that of federation.c. Called
- * by readers through weft/pack.h. */
+/* Packing a federation: clients come one after the other and are written in large pieces,
+ * so that memory does not grow with their number. The layout is that of federation.c.
+ * Called by readers through weft/pack.h. */
 #include "pack.h"
 
 #include <string.h>

@@ -41,7 +41,8 @@ static const char *nearest_option(const weft_kind *const kind[2], const char *ke
     return weft_nearest(key, name, n);
 }
 
-/* Gives a word to those who know its key; *own is that key if only the partition does. */
+/* Gives a word to the options that have its key; *own is that key if only the partition has
+ * it. */
 static weft_status sort_word(weft_conf *conf, const weft_kind *const kind[2],
                              const char *word, const char **own, weft_arena *mem)
 {

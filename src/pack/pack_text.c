@@ -11,7 +11,7 @@
     2 /* bound on the bytes of a text in lower case: 1.5 occurs, 2 to 3 bytes */
 #define HEAD 32
 
-/* One cache line, for a token costs as much as the lines it touches. */
+/* One cache line, since the time of a token is that of the lines it touches. */
 typedef struct word {
     uint64_t hash;
     int64_t count; /* occurrences in all parts; 0: an empty slot */
@@ -139,7 +139,7 @@ static int by_count(const void *a, const void *b)
 }
 
 /* Sorts the words by falling count, the earlier first among equals, to the front of the
- * slots, which are a table no more. to[old number] is the new. */
+ * slots, which then are no hash table any more. to[old number] is the new. */
 static uint32_t *sort_words(weft_words *w)
 {
     uint32_t *to = WEFT_NEW(w->mem, uint32_t, w->n);

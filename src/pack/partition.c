@@ -4,10 +4,11 @@
  * dirichlet  client c draws class shares q_c ~ Dirichlet(alpha p), p the shares of the
  *            classes among all training rows, then as many rows as every other client, one
  *            by one, without replacement: a class by q_c, among those that have rows left,
- * a row of it at random. Clients draw in turn, so that what runs out runs out for all. Hsu,
- * Qi, Brown, "Measuring the effects of non-identical data distribution for federated visual
- * classification", 2019 (Dirichlet over the classes of a client, not over the clients of a
- * class). With C equal classes their alpha is C times that of a symmetric Dirichlet(alpha,
+ * a row of it at random. Clients draw in turn, so that a class runs out for all at the same
+ * time. Hsu, Qi, Brown, "Measuring the effects of non-identical data distribution for
+ * federated visual classification", 2019 (Dirichlet over the classes of a client, not over
+ * the clients of a class). With C equal classes their alpha is C times that of a symmetric
+ * Dirichlet(alpha,
  * ..., alpha). shards     rows sorted by class are cut into N S pieces, of which each
  * client is dealt S. McMahan et al., "Communication-efficient learning of deep networks
  * from decentralized data", 2017.

@@ -1,9 +1,9 @@
 /* Task command: tunes any program. A job is one run of a command line, which finds in its
  * environment the parameters, the resource to add and a directory for its state, and prints
  * its loss. The directory of a job is made as a copy of the one that it goes on from, under
- * a name of this attempt, and gets its own name when the program has ended: so whatever is
- * killed when, a directory of that name is whole, and nothing else writes to it. The
- * state of a trial says which directory that is. Called by the scheduler. */
+ * a name of this attempt, and gets its own name when the program has ended: so a directory
+ * with a final name is complete, whatever was killed at any time, and nothing else writes
+ * to it. The state of a trial says which directory that is. Called by the scheduler. */
 #include "command.h"
 
 #include <dirent.h>
@@ -66,9 +66,9 @@ static const weft_kind *const command_parts[] = {&parameters, NULL};
 
 /* ---- the state ---------------------------------------------------------------------- */
 
-/* What a trial's training has come to. In its state, numbers that a double holds. */
+/* The progress of a trial, stored as the doubles of its state. */
 typedef struct trace {
-    int failed;         /* 1: a job failed: there is nothing to go on from */
+    int failed;         /* 1: a job failed, so the trial cannot go on */
     int64_t jobs;       /* done; 0: there is no directory */
     int64_t trial, job; /* whose directory it is */
     double resource;    /* in all */
@@ -105,7 +105,7 @@ static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUN
     return WEFT_OK;
 }
 
-/* Two names that are one as variables. */
+/* ECONF if two parameters have the same name as variables. */
 static weft_status check_names(const weft_conf *c, weft_arena *mem)
 {
     for (int i = 0; i < c->n; i++)
@@ -178,7 +178,7 @@ static int64_t command_affinity(const void *self, const weft_job *job)
     return 0;
 }
 
-/* The cost is not known; of two jobs the one of more resource is taken to cost more. */
+/* The cost is not known; a job of more resource is assumed to cost more. */
 static void command_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     (void)self;
@@ -192,7 +192,7 @@ static const char *files_of(const command *t, int64_t trial, int64_t job, weft_a
     return weft_arena_text(mem, WEFT_FILES_NAME, t->dir, (long long)trial, (long long)job);
 }
 
-/* Removes what attempts at the job that were killed have left. */
+/* Removes the directories of killed attempts at the job. */
 static void remove_attempts(const command *t, const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -212,7 +212,7 @@ static weft_status begin_attempt(const command *t, const trace *before, const ch
                                  const char **attempt, weft_arena *tmp)
 {
     remove_attempts(t, path);
-    for (long long i = getpid();; i++) { /* a name that no process ever had */
+    for (long long i = getpid();; i++) { /* a name that no other process has used */
         *attempt = weft_arena_text(tmp, "%s.tmp.%lld", path, i);
         if (mkdir(*attempt, 0777) == 0) break;
         if (errno != EEXIST)
@@ -250,7 +250,7 @@ typedef struct outcome {
     const char *note; /* of the first rank */
 } outcome;
 
-/* All numbers that were printed but those that have places of their own. */
+/* All numbers that were printed, except those with columns of their own. */
 static const char *note_of(const command *t, const weft_printed *p)
 {
     const char *const own[] = {t->loss + (*t->loss == '-'), "error", "train_loss"};
@@ -326,7 +326,7 @@ static const char *judge(const command *t, const weft_printed *p, weft_end end, 
                                t->time_limit);
     if (WIFSIGNALED(status))
         return weft_arena_text(tmp, "signal %d ended it", WTERMSIG(status));
-    const int code = WEXITSTATUS(status), by_signal = 128; /* what a shell adds */
+    const int code = WEXITSTATUS(status), by_signal = 128; /* of a shell */
     if (code > by_signal)
         return weft_arena_text(tmp, "it ended with status %d, as by signal %d", code,
                                code - by_signal);

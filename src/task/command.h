@@ -5,7 +5,7 @@
 
 #include "weft/task.h"
 
-#define WEFT_PARAMETERS "parameters" /* section of the user's own */
+#define WEFT_PARAMETERS "parameters" /* section whose keys the user chooses */
 
 /* ---- what a program prints (command_output.c) --------------------------------------- */
 
@@ -30,7 +30,8 @@ void weft_printed_add(weft_printed *p, int stream, const char *bytes, size_t n);
 void weft_printed_end(weft_printed *p);
 /* The last number of that name, or NULL. Local. */
 const double *weft_printed_find(const weft_printed *p, const char *name);
-/* What the program said last: its last line of errors, else of output, else "". Local. */
+/* The last line that the program printed to standard error, else to standard output, else
+ * "". Local. */
 const char *weft_printed_last(const weft_printed *p);
 
 /* The log of an attempt: what the program printed, of which the middle is left out where it
@@ -53,7 +54,7 @@ WEFT_CHECKED weft_status weft_output_close(weft_output *o, const char *path);
 
 /* Why a program ended. */
 typedef enum weft_end {
-    WEFT_END_EXIT,   /* by itself, or by a signal that was not ours */
+    WEFT_END_EXIT,   /* by itself, or by a signal that weft did not send */
     WEFT_END_LIMIT,  /* its time limit */
     WEFT_END_STOPPED /* the run was asked to stop */
 } weft_end;
@@ -67,15 +68,16 @@ typedef struct weft_program {
     const weft_env *task_env;
 } weft_program;
 
-/* Runs it to its end. *status as of waitpid. ECONF: the shell cannot be had; EFILE. Local.
+/* Runs it to its end. *status as of waitpid. ECONF: the shell cannot be started; EFILE.
+ * Local.
  */
 WEFT_CHECKED weft_status weft_program_run(const weft_program *g, weft_printed *p,
                                           weft_end *end, int *status);
 
 /* ---- the environment (command_env.c) ------------------------------------------------ */
 
-/* This process's environment without what MPI put there, and with name[n] = value[n].
- * Owned by mem. Local. */
+/* This process's environment without the variables of MPI's launcher, and with name[n] =
+ * value[n]. Owned by mem. Local. */
 char **weft_environment(int n, const char *const *name, const char *const *value,
                         weft_arena *mem);
 /* The parameters of a configuration: their names as written, and values; *n of them. Owned

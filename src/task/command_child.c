@@ -1,8 +1,8 @@
 /* The supervisor of a program: a process of weft's own between a rank and the program that
- * it runs. It gives the program a process group, ends the group when the rank says so and,
- * at once, when the rank is gone: so no program outlives its run and goes on writing. It is
- * a process apart because one that uses MPI may not fork, and because SIGKILL, which a rank
- * may die by, cannot be caught. Called by main, before MPI starts. */
+ * it runs. It gives the program a process group, ends the group when the rank asks for it
+ * and, at once, when the rank has died: so no program goes on writing after its run. It is
+ * a separate process because one that uses MPI may not fork, and because a rank cannot
+ * catch SIGKILL. Called by main, before MPI starts. */
 #include "weft/task.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ static const int ignored[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE
 
 static void on_child(int number)
 {
-    (void)number; /* it is enough that pselect returns */
+    (void)number; /* does nothing: the signal only makes pselect return */
 }
 
 /* The rank's other files, among them the journal, which is locked as long as it is open. */
@@ -63,7 +63,7 @@ __attribute__((noreturn)) static void become(const char *run, int link, pid_t pa
     _exit(WEFT_NO_PROGRAM);
 }
 
-/* Waits for the child's end, a word of the rank or the time `until` (0: none). Returns -1
+/* Waits for the child's end, a byte from the rank or the time `until` (0: none). Returns -1
  * where the rank is gone, 1 where it wants the program to end. */
 static int wait_for_word(int link, double until, const sigset_t *while_waiting)
 {
@@ -81,7 +81,8 @@ static int wait_for_word(int link, double until, const sigset_t *while_waiting)
     return n == 0 || (errno != EINTR && errno != EAGAIN) ? -1 : 0;
 }
 
-/* 1 once the program has ended; it is not reaped, so that its number stays its own. */
+/* 1 once the program has ended; it is not reaped, so that no other process gets its number.
+ */
 static int has_ended(pid_t pid)
 {
     siginfo_t info = {0};
@@ -124,7 +125,7 @@ int weft_command_child(int argc, char **argv)
     if (pid == 0) become(run, link, self);
     setpgid(pid, pid);
     supervise(pid, link, &before);
-    kill(-pid, SIGKILL); /* what it left running */
+    kill(-pid, SIGKILL); /* processes that it left running */
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     return write(link, &status, sizeof status) == sizeof status ? EXIT_SUCCESS

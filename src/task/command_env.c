@@ -1,6 +1,6 @@
-/* What a program is told: its parameters, one by one and together, in its environment, from
- * which what the launcher of MPI put there is taken out, so that a program may use MPI by
- * itself. Called by command.c. */
+/* The environment of a program: its parameters, one by one and together, without the
+ * variables of MPI's launcher, so that the program may use MPI itself. Called by command.c.
+ */
 #include "command.h"
 
 #include <math.h>

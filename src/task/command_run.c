@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #define LOOK    0.2 /* seconds between looks whether the run is asked to stop */
-#define LINGER  1.0 /* seconds that output is waited for which others may hold open */
-#define DOUBT   2.0 /* seconds that a signal may reach the rank later than its program */
+#define LINGER  1.0 /* seconds to wait for output that other processes may hold open */
+#define DOUBT   2.0 /* seconds by which a signal may reach the rank after its program */
 #define LINK    3   /* the supervisor's end of the socket */
-#define ABOVE   10  /* files of the rank that the supervisor gets lie above those it has */
+#define ABOVE   10  /* least descriptor passed on: above those of the supervisor */
 #define NSTREAM 2   /* standard output, standard error */
 
 /* A program that runs. */
@@ -139,7 +139,7 @@ static void end_it(running *r, weft_end why)
     r->end = why;
     if (r->link < 0) return; /* it has ended */
     const ssize_t n = send(r->link, "T", 1, MSG_NOSIGNAL);
-    (void)n; /* where it has gone, its end of the socket is closed: take_answer sees it */
+    (void)n; /* if it has ended, its end of the socket is closed: take_answer notices */
 }
 
 static void look(running *r)
@@ -207,7 +207,7 @@ static void doubt(running *r)
 {
     const struct timespec nap = {.tv_nsec = 50000000};
     if (r->end != WEFT_END_EXIT || !r->answered || r->status == 0) return;
-    const int shell = 128; /* what sh adds to the number of a signal */
+    const int shell = 128; /* added by sh to the number of a signal */
     const int number =
         WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status) - shell;
     sigset_t asking;

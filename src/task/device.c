@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum { CONSTANT, EXPONENTIAL, LOGNORMAL, TRACE };
-enum { OF_SPEED, OF_FATE }; /* what a random number is for */
+enum { OF_SPEED, OF_FATE }; /* purposes of random numbers */
 
 static const double most = 1e30;
 
@@ -77,7 +77,7 @@ weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
 
 int64_t weft_device_started(const weft_device *d, int64_t m, int64_t clients)
 {
-    /* 10 x 1.3 is a little more than 13 in binary. */
+    /* In binary, 10 x 1.3 is slightly more than 13. */
     const double n = ceil((double)m * d->over * (1 - 1e-12));
     return n < (double)clients ? (int64_t)n : clients;
 }
@@ -147,8 +147,8 @@ static int by_time(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Makes LATE who answers after the deadline, and SURPLUS who else answers after the m-th.
- * Returns when the round ends. */
+/* Marks as LATE the turns that answer after the deadline, and as SURPLUS the others that
+ * answer after the m-th. Returns when the round ends. */
 static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_arena *tmp)
 {
     answer *all = WEFT_NEW(tmp, answer, n);

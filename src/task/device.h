@@ -8,7 +8,7 @@
 
 #include "weft/base.h"
 
-/* What is particular to a device. */
+/* Properties of a device. */
 enum { WEFT_SPEED, WEFT_UP, WEFT_DOWN, WEFT_AVAILABLE, WEFT_DROPOUT, WEFT_PROFILE };
 
 /* Section [device]. */
@@ -42,13 +42,13 @@ typedef struct weft_work {
     double down, up; /* bytes received and sent */
 } weft_work;
 
-/* WEFT_AVERAGED: answered in time and among the first m. AWAY and DROPPED are chances that
- * no option of the work changes. LATE depends on the device, its work and the deadline
+/* WEFT_AVERAGED: answered in time and among the first m. AWAY and DROPPED are random,
+ * whatever the options of the work. LATE depends on the device, its work and the deadline
  * alone, not on who else was drawn; SURPLUS on the others too. */
 typedef enum weft_fate {
     WEFT_AVERAGED,
     WEFT_AWAY,    /* was not available: never started */
-    WEFT_DROPPED, /* was lost on the way */
+    WEFT_DROPPED, /* dropped out during the round */
     WEFT_LATE,    /* would have answered after the deadline */
     WEFT_SURPLUS  /* would have answered in time, but after the m-th: over-selection */
 } weft_fate;

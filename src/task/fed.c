@@ -1,8 +1,9 @@
 /* Task fed: federated training in rounds. A job is some rounds of one trial; in each, a
  * cohort of clients trains the server's weights on its own samples, every client by a
- * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and their kin), and
- * the mean change of the weights is a step of the server's optimizer. State of a trial:
- * [weights][what the optimizer keeps][state of the trial]. Called by the scheduler. */
+ * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
+ * methods), and the mean change of the weights is a step of the server's optimizer. State
+ * of a trial: [weights][what the optimizer keeps][state of the trial]. Called by the
+ * scheduler. */
 #include "fed.h"
 
 #include <math.h>
@@ -282,7 +283,7 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
     return st;
 }
 
-/* Where clients draw, the winner's do so by the mixture that its job left. */
+/* Where clients draw, those of the winner do so from the mixture after its job. */
 static int fed_mixes(const void *self)
 {
     const fed *t = self;

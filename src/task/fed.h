@@ -15,7 +15,7 @@ enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
 enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */
 enum { FED_BEFORE, FED_AFTER };                               /* local training */
 
-/* The round by which the draws of evaluations are keyed: no training comes so far. */
+/* The round that keys the draws of evaluations: larger than any round of training. */
 #define FED_EVALUATION ((uint64_t)1 << 53)
 
 /* Section [client]: the training on a device. */
@@ -34,12 +34,12 @@ typedef struct fed_participant {
     int64_t samples, valid; /* training samples of an epoch; samples to be scored */
     double weight;          /* in the average */
     int lost;               /* 1: its device or the end of the round: it does nothing */
-    int late;               /* 1: lost to the deadline, by its device and its options */
-    int rank;               /* that takes the turn */
+    int late; /* 1: late: it missed the deadline because of its device and options */
+    int rank; /* that takes the turn */
     fed_client options;
 } fed_participant;
 
-/* What a turn consists of. */
+/* Arguments of a turn. */
 typedef struct fed_turn {
     uint64_t round;           /* keys the order of samples, and what is drawn */
     int before, train, after; /* score, train, score again */
@@ -48,19 +48,19 @@ typedef struct fed_turn {
     double most;              /* a mean loss counts as this at most */
 } fed_turn;
 
-/* What came of it; doubles only, so that ranks can exchange their bits. */
+/* The result of a turn; doubles only, so that ranks can exchange their bits. */
 typedef struct fed_client_result {
     double loss[2], wrong[2];       /* sums over predictions, FED_BEFORE and FED_AFTER */
     double count;                   /* of these predictions */
     double train_loss, train_count; /* sums over the steps of local training */
     double steps;                   /* samples of these steps */
-    double diverged, late;          /* 1: it did; its score is the worst there is */
+    double diverged, late;          /* 1: it diverged; its score is the worst possible */
 } fed_client_result;
 enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) };
 
 typedef struct fed_lanes fed_lanes;
 
-/* Where a rank takes turns; one for all. */
+/* Work space of a rank, used for all of its turns. */
 typedef struct fed_workspace {
     real *w, *g, *velocity; /* [nweight] */
     double *sum;            /* [nweight] running sum of weighted changes, and room behind */
@@ -134,7 +134,7 @@ extern const weft_kind *const fed_parts[];
 void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
               int64_t *client, weft_arena *tmp);
 /* Gives each participant that is not lost a rank, the costliest first, each to the rank
- * that has least to do. */
+ * with the least work so far. */
 void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
               weft_arena *tmp);
 /* The options of the client that draws from m by (trial, round, j); entries in pick. */
@@ -159,7 +159,7 @@ int64_t fed_spread(int64_t i, int64_t count, int64_t n);
  * or none at all, counts as that. */
 void fed_settle_score(const fed *t, weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out);
-/* The score after training of a client that diverged: the worst there is. */
+/* The score after training of a client that diverged: the worst possible. */
 void fed_settle_failure(const fed *t, const fed_participant *p, fed_client_result *out);
 /* How many predictions `count` samples are. */
 double fed_predictions(const fed *t, int64_t count);
@@ -197,10 +197,10 @@ WEFT_CHECKED weft_status fed_lanes_visit(fed *t, const fed_turns *q, int n,
 /* ---- fed_trial.c -------------------------------------------------------------------- */
 
 /* Sums over clients, v the predictions of each, s the score that selection goes by. A
- * client that gave no weights back for what it was told to do, because it diverged or
- * missed the deadline, has the worst score: so a configuration's score is a mean over all
- * clients that drew it and were there, not over those that it suits. Means of losses and
- * errors for the record are over those that answered. */
+ * client that returned no weights because it diverged or missed the deadline has the worst
+ * score: so a configuration's score is a mean over all clients that drew it and were
+ * available, not only over those that could train with it. Means of losses and errors for
+ * the record are over clients that answered. */
 typedef struct fed_score_sums {
     double n, v, vs, vv, vss; /* clients with v > 0; sums of v, v s, v^2, v s^2 */
     double answered;          /* sum of v of those that were not late */
@@ -238,14 +238,15 @@ fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res);
 /* Enters a round that `seen` sums up. */
 void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen);
-/* The worst score there is: no answer right, or fed.worst. */
+/* The worst possible score: no answer right, or fed.worst. */
 double fed_worst_score(const fed *t);
 /* Adds one client. */
 void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told);
-/* Mean score of what was seen, NAN if nothing was, and half its 95 % interval as a sample
- * of all; INFINITY where it cannot be told. Of cohorts of several rounds it is an interval
- * for the mean over these rounds of what all clients would have scored then, not for the
- * last weights, which do better than the mean as long as they improve. */
+/* Mean score of the clients seen, NAN if there are none, and half the width of its 95 %
+ * interval as an estimate for all clients; INFINITY if it cannot be estimated. Of cohorts
+ * of several rounds it is an interval for the mean over these rounds of what all clients
+ * would have scored then, not for the last weights, which do better than the mean as long
+ * as they improve. */
 weft_interval fed_sums_score(const fed_score_sums *s, weft_population all);
 /* Fills the rest of the job's result; `eval` has the clients of the last evaluation, or n =
  * 0. */
@@ -257,14 +258,14 @@ void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *
 /* One round. Collective. */
 WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b,
                                    double *row, weft_arena *tmp);
-/* Virtual seconds of the rounds of a job whose weights have had `before` rounds: devices
- * and their fates are known when a cohort is drawn, so with one configuration exactly, of a
- * mixture as if each client drew the one that takes it the least time. As weft_task's
+/* Virtual seconds of the rounds of a job whose weights have had `before` rounds: exact for
+ * one configuration, since devices and their fates are known when a cohort is drawn; for a
+ * mixture a lower bound, as if each client drew the fastest configuration. As weft_task's
  * seconds. Local. Cost O(rounds cohort). */
 double fed_seconds(const void *self, const weft_job *job, double before);
-/* Whether rounds of the job score clients before, and after, their training. */
+/* Whether rounds of the job score clients before their training, and after it. */
 int fed_scores(const fed *t, const weft_job *job, int stage);
-/* Makes what came of n turns known to all ranks, together with the sum over ranks of
+/* Makes the results of n turns known to all ranks, together with the sum over ranks of
  * wire[head]; behind these, wire has room for fed_room(n) more. Status as weft_agree.
  * Collective. */
 WEFT_CHECKED weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head,

@@ -7,8 +7,8 @@
 
 /* ---- drawing ------------------------------------------------------------------------ */
 
-/* Which client stands at a place of the order 0, 1 ... n-1 after some swaps: only places
- * that were touched are kept. */
+/* The order 0, 1 ... n-1 after some swaps, as a hash table: only places that were changed
+ * are stored. */
 typedef struct shuffled {
     int64_t *place, *client; /* [room], place -1: free */
     uint64_t room;           /* power of two, at least twice the places touched */

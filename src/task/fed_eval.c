@@ -7,7 +7,7 @@
 
 enum { PORTION = 2048 }; /* clients between two exchanges */
 
-/* A portion of clients and what came of their turns. */
+/* A portion of clients and the results of their turns. */
 typedef struct portion {
     fed_turn turn;
     fed_participant *place;  /* [PORTION] */

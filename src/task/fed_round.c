@@ -86,7 +86,7 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_stat
     return c;
 }
 
-/* ---- virtual time that is known beforehand ------------------------------------------- */
+/* ---- lower bounds of virtual time ------------------------------------------- */
 
 /* The least work that a client which draws from the mixture can have; of one configuration
  * that is what it has. */
@@ -162,8 +162,7 @@ int64_t fed_room(int64_t n)
     return n * FED_CLIENT_NUMBERS + 1;
 }
 
-/* Of the bits of a double that one rank gives and the others leave 0, the integer sum is
- * these bits. */
+/* One rank gives the bits of a double, the others 0: the integer sum is these bits. */
 weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, int64_t n,
                          const fed_participant *place, fed_client_result *told)
 {
@@ -182,18 +181,19 @@ weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, in
 /* ---- who is late -------------------------------------------------------------------- */
 
 /* At a deadline the score of a configuration is its mean over all clients that draw it and
- * are there. One that is late, for its device and the work that its options ask of it, is
- * one of them: left out, each configuration would be judged by those fast enough for it, so
- * by another population than the next. Its score is the worst there is, as that of a client
- * that diverged: neither gives weights back. The score before training would be another
- * choice, but the server has not heard it when the deadline comes, and to be late would
- * cost nothing once training gains little. Where differences are scored, it counts as the
- * mean before training of those that answered.
+ * are there. A client that is late, because of its device and the work that its options
+ * need, is one of them: without it, each configuration would be scored on the clients that
+ * are fast enough for it, so on different populations. Its score is the worst possible,
+ * like that of a client that diverged: neither returns weights. The score before training
+ * would be another choice, but the server has not received it at the deadline, and being
+ * late would cost nothing once training gains little. Where differences are scored, it
+ * counts as the mean before training of those that answered.
  *
  * Not charged: who is away or drops out, which no option changes; and the surplus of an
- * over-selection, which loses a race against others. Where all draw the same, as many lose
- * whatever that is. In a mixture a slow configuration loses more, which does not tell how
- * it would do if all drew it: it has fewer scores, those of its faster clients. */
+ * over-selection, which is only slower than others. If all draw the same configuration, the
+ * size of the surplus does not depend on it. In a mixture a slow configuration has more
+ * surplus, which does not show how it would do if all drew it: it has fewer scores, those
+ * of its faster clients. */
 static void charge_late(const fed *t, cohort *c)
 {
     double loss = 0, wrong = 0, count = 0;
@@ -292,7 +292,7 @@ static void fill_row(const cohort *c, const fed_score_sums *s, double train_loss
     row[FED_ROW_ENTROPY] = weft_mix_entropy(&c->mix);
 }
 
-/* Says once that a whole cohort was lost for what it was told to do. */
+/* Warns, once, that a whole cohort diverged or was late. */
 static void warn(fed *t, const cohort *c, const fed_trial_state *b, const double *row)
 {
     if (t->warned || row[FED_ROW_CLIENTS] > 0 ||

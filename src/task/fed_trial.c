@@ -1,5 +1,5 @@
-/* The state of a trial: what goes on from round to round beside weights and optimizer is in
- * its doubles, so that a job can be stopped after any round. Scores of the last rounds are
+/* The state of a trial: all that later rounds need beside weights and optimizer is in its
+ * doubles, so that a job can be stopped after any round. Scores of the last rounds are
  * pooled here to what a tuner minimises. Called by fed.c, fed_round.c. */
 #include "fed.h"
 
@@ -33,7 +33,7 @@ fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
                          .evidence = evidence,
                          .res = res};
     if (unit > 0) return b;
-    if (fabs(b.head->trial - (double)job->trial) > 0) { /* its weights were another's */
+    if (fabs(b.head->trial - (double)job->trial) > 0) { /* weights of another trial */
         *b.head = (fed_trial_head){.trial = (double)job->trial,
                                    .round = b.head->round,
                                    .steps = b.head->steps,
@@ -47,7 +47,7 @@ fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
 
 /* ---- scores ------------------------------------------------------------------------- */
 
-/* Rounds draw anew from the clients, which may be seen again. */
+/* Each round draws from all clients, so a client may be seen again. */
 static const weft_population unlimited = {INFINITY, 0};
 
 double fed_worst_score(const fed *t)
@@ -109,8 +109,8 @@ void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *see
 
 /* ---- result ------------------------------------------------------------------------- */
 
-/* No score is above the worst, which bounds it where an interval cannot be told: one client
- * is no evidence. */
+/* The worst score is used as the bound where an interval cannot be estimated, as from one
+ * client. */
 static double selected(const fed *t, const fed_trial_state *b, weft_interval pooled,
                        weft_interval eval)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The turn of a client alone. */
+/* The turn of a single client. */
 static weft_status take_one(fed *t, const fed_turns *q, int64_t j)
 {
     const fed_participant *p = &q->place[j];

@@ -1,11 +1,11 @@
 /* Task flow: gradient flow, gradient descent and ridge regression on least squares, whose
  * risk at every time is known in closed form. Early stopping of the first two acts like the
  * penalty of the third. Losses are exact, so it is an oracle for schedules of many
- * fidelities: what a search missed is computed, not estimated, and curves of configurations
- * cross (a small step looks worse early). A unit of resource is one step of descent, or the
- * time `step` of the flow that it discretises: with step 1, resource is time. State of a
- * trial: what it is now, as tensors, then the doubles from which it goes on. Called by the
- * scheduler. */
+ * fidelities: the regret of a search is computed, not estimated, and curves of
+ * configurations cross (a small step looks worse early). A unit of resource is one step of
+ * descent, or the time `step` of the flow that it discretises: with step 1, resource is
+ * time. State of a trial: its present coefficients, as tensors, and the doubles that later
+ * jobs need. Called by the scheduler. */
 #include "flow.h"
 
 #include <math.h>
@@ -140,8 +140,8 @@ static weft_status flow_setup(void *self, const weft_env *env)
 
 /* ---- the state of a trial ----------------------------------------------------------- */
 
-/* From where it goes on, the beginning of its doubles: behind it are the gains [m] when it
- * took its setting. Bits do not depend on how training is divided into jobs. */
+/* The beginning of the doubles of a trial's state; then follow the gains [m] at the time
+ * when it took its setting. Bits do not depend on how training is divided into jobs. */
 typedef struct progress {
     double trained;                        /* 0: not yet */
     double method, step, lambda, features; /* the setting */
@@ -204,7 +204,7 @@ static flow_setting setting_of(const flow *t, const weft_job *job)
     return flow_setting_of(t->env.space, job->mix.conf, &own);
 }
 
-/* Writes what the trial is now. Collective. */
+/* Writes the present coefficients of the trial. Collective. */
 static void show_state(flow *t, const double *gain, real *x, weft_arena *tmp)
 {
     const flow_problem *q = &t->problem;

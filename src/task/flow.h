@@ -1,5 +1,5 @@
-/* Least squares in its principal directions: what gradient flow, gradient descent and ridge
- * regression do to each of them, and what that costs. Private to task flow, and to its
+/* Least squares in its principal directions: the effect of gradient flow, gradient descent
+ * and ridge regression on each of them, and the risk. Private to task flow, and to its
  * test. Letters are those of the paper: S = X^T X / n = V diag(s) V^T, beta_0 the
  * coefficients that made the responses y = X beta_0 + noise of variance sigma^2. Ali,
  * Kolter, Tibshirani, "A continuous-time view of early stopping for least squares", AISTATS

@@ -1,4 +1,4 @@
-/* The least risk of a search space: what no configuration of it can beat. A list or grid is
+/* The least risk of all configurations of a search space. A list or grid is
  * tried out; in a box a grid is searched and then refined around its best points. The loss
  * is smooth on the scale of the grid, in the logarithms of time and units, so that it finds
  * the least one; how many features are best is a prefix sum. Called by flow.c. */

@@ -14,8 +14,9 @@
 
 enum { AUTO, SPLIT, FULL };
 
-/* What scoring may cost in a round, as a share of the fit; and samples a map that are
- * enough: the standard error of its error rate is then at most 0.5 / sqrt 400, 2.5 points.
+/* Cost that scoring may have in a round, as a share of the fit; and a sufficient number of
+ * samples per map: the standard error of its error rate is then at most 0.5 / sqrt 400, 2.5
+ * points.
  */
 #define SCORING 0.3
 #define TELL    400
@@ -79,7 +80,7 @@ static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED]
     return WEFT_OK;
 }
 
-/* What fits of so many columns take beside the matrix, bytes a rank. ELIMIT. */
+/* Memory of fits with so many columns beside the matrix, bytes per rank. ELIMIT. */
 static weft_status fit_memory(const fmap *t, int64_t columns, double allowed, double *bytes)
 {
     *bytes = 0;
@@ -132,12 +133,12 @@ static int fmap_tensors(const void *self, const weft_job *job,
     return n;
 }
 
-/* What a job takes by the estimates of its feature map, not by any clock: so it is the same
- * on every machine, and what follows from it too. */
+/* The cost of a job by the estimates of its feature map, not by a clock: so it, and
+ * decisions from it, are the same on every machine. */
 typedef struct work {
     double fit, pass; /* operations: of the fit; of scoring each validation sample once */
     double memory;    /* bytes of the matrix, over all ranks */
-    int maps;         /* that the job asks to be scored */
+    int maps;         /* maps that the job asks to be scored */
 } work;
 
 #define PASSES 40 /* products with the training matrix that a fit is taken to make */
@@ -162,10 +163,11 @@ static work work_of(const fmap *t, const weft_job *job, const fmap_arms *a)
     return w;
 }
 
-/* By how many maps each validation sample is scored. Scores of few samples cannot tell maps
- * apart, and scoring often costs little beside a fit that visits every sample many times:
- * auto takes as many maps as give each of them TELL samples, if SCORING of the fit buys so
- * many; at least the one map of split validation, and at most all of full. */
+/* By how many maps each validation sample is scored. With few samples per map the scores
+ * are too uncertain to rank maps, and scoring often costs little beside a fit that visits
+ * every sample many times: auto takes as many maps per sample as give each map TELL
+ * samples, if that costs at most the share SCORING of the fit; at least one (split
+ * validation) and at most all (full). */
 static int passes_of(const fmap *t, const work *w)
 {
     if (t->validation == SPLIT) return 1;

@@ -15,12 +15,13 @@ typedef struct fmap {
     weft_env env;
     int64_t nstat, columns; /* columns at full size */
     int outputs;
-    int64_t npieces;  /* doubles of the state by which a fit in pieces goes on, else 0 */
-    weft_team *alone; /* this rank by itself; NULL until needed */
+    int64_t npieces;          /* doubles of the state of a fit in pieces, else 0 */
+    weft_team *alone;         /* this rank by itself; NULL until needed */
     struct fmap_early *early; /* fits that were done ahead of their jobs */
 } fmap;
 
-/* The maps of a job: instances with their configurations written in, and where draws fall.
+/* The maps of a job: instances with the options of their configurations, and cumulated
+ * probabilities for draws.
  */
 typedef struct fmap_arms {
     int k;
@@ -75,7 +76,7 @@ typedef struct fmap_early {
     real *x;     /* [nstat + outputs (columns + 1)] */
     weft_fitted fitted;
     int owner;   /* rank that fitted it */
-    double cost; /* by which it was dealt: entries of the matrix */
+    double cost; /* cost by which it was dealt: entries of the matrix */
     struct fmap_early *next;
 } fmap_early;
 

@@ -1,8 +1,8 @@
 /* Fits ahead of their jobs. A fit of one map to sparse rows goes row by row on one rank,
- * and the others would wait for it; so when jobs of several such maps are in line, all
+ * and the others would wait for it; so when jobs of several such maps are known, all
  * ranks make the features of each map together, every rank is given all rows of some maps
- * and fits these, and the weights go to all. A fit needs nothing but its map, so that it
- * has the bits of one that is done in its turn. Called by fmap.c. */
+ * and fits these, and the weights go to all. A fit depends only on its map, so it has the
+ * same bits as one that is done when its job comes. Called by fmap.c. */
 #include "fmap.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ enum { EACH = 4 }; /* fits that a rank is dealt at once, at most: a kill loses t
 
 typedef struct fmap_early early;
 
-/* What one rank fits of a batch. */
+/* The fits of a batch that one rank does. */
 typedef struct whole {
     weft_matrix f;
     const int32_t *label;
@@ -59,10 +59,10 @@ static int is_lone(const fmap *t, const weft_job *job)
            job->resource > 0 && !(job->feature_fraction < 1);
 }
 
-/* The jobs that are fitted now, job[0] and as many others as there is memory for, half of
- * what there is: for one matrix that is made, twice the size of its rows, on all ranks, and
- * for all rows on the ranks that fit them, of which one may have a matrix more. Returns how
- * many. */
+/* Chooses the jobs that are fitted now: job[0] and as many others as fit half of the
+ * memory. Counted are one matrix while it is made, twice the size of its rows, on all
+ * ranks, and all rows of the matrices on the ranks that fit them, of which one rank may
+ * have one matrix more than others. Returns their number. */
 static int choose(fmap *t, int n, const weft_job *const *job, const weft_job **chosen,
                   early **fits)
 {
@@ -109,7 +109,7 @@ static void deal(const fmap *t, int n, early **fits, weft_arena *tmp)
     for (int i = 0; i < n; i++) fits[i]->owner = owner[i];
 }
 
-/* Fits what is this rank's, then gives all weights to all. Collective. */
+/* Does this rank's fits, then sends all weights to all ranks. Collective. */
 static void fit_all(fmap *t, int n, early **fits, const whole *rows)
 {
     weft_team *team = t->env.team;

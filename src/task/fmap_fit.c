@@ -20,8 +20,8 @@ weft_status fmap_pieces_setup(fmap *t)
     return WEFT_OK;
 }
 
-/* Names the map that a state is of, by a number that a double holds and that is not 0: what
- * was made by another is no start. */
+/* A number that identifies the map of a state, exact in a double and not 0: a state of
+ * another map cannot be continued. */
 static double name_of(const weft_job *job)
 {
     const size_t bytes = (size_t)job->mix.dim * sizeof *job->mix.conf;

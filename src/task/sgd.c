@@ -2,10 +2,10 @@
  * team. A job is some epochs of one configuration; its score is that of the development
  * part, which stops a training that does not improve any more and says which epoch's
  * weights are kept. In cross-validation a trial has a network for each fold, which a job
- * takes one after the other, and the score is pooled over them; what each fold holds out is
- * scored beside it, and neither stops nor selects. State of a trial: [folds][weights that
- * are scored], where the best are kept [folds][weights], [folds][what the optimizer keeps];
- * and a sgd_head a fold. Called by the scheduler. */
+ * takes one after the other, and the score is pooled over them; the held-out samples of
+ * each fold are scored, too, but are used neither to stop nor to select. State of a trial:
+ * [folds][weights that are scored], where the best are kept [folds][weights], [folds][what
+ * the optimizer keeps]; and a sgd_head a fold. Called by the scheduler. */
 #include "sgd.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ static weft_status largest_conf(const sgd *t, double *conf, weft_arena *mem)
     return WEFT_OK;
 }
 
-/* Weights, gradients of the pieces and their sums must fit. */
+/* ELIMIT where weights, gradients of the pieces and their sums exceed the memory. */
 static weft_status check_memory(const sgd *t)
 {
     weft_arena *tmp = weft_arena_new();
@@ -337,7 +337,7 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
     const int f = (int)(unit / each);
     sgd_head *h = head_of(f, state->aux);
     if (fabs(h->trial - (double)job->trial) >
-        0) { /* its weights were another's, or none's */
+        0) { /* its weights are a copy of another trial's, or new */
         h->trial = (double)job->trial;
         h->stopped = 0;
         h->best_epoch = h->epochs;

@@ -1,5 +1,5 @@
-/* What the files of task sgd share: its options, its samples and folds, what goes on from
- * epoch to epoch. Included by src/task/sgd*.c alone. */
+/* What the files of task sgd share: its options, its samples and folds, the state between
+ * epochs. Included by src/task/sgd*.c alone. */
 #ifndef WEFT_TASK_SGD_H
 #define WEFT_TASK_SGD_H
 
@@ -21,7 +21,8 @@ typedef struct sgd_rows {
     const int64_t *row; /* [n] */
 } sgd_rows;
 
-/* What one network is trained on, stopped by, and, where there are folds, judged by. */
+/* The samples on which one network is trained, early-stopped and, where there are folds,
+ * tested. */
 typedef struct sgd_fold {
     sgd_rows train, dev, held;
     double *weight; /* [classes] of a sample where classes are balanced */
@@ -32,7 +33,7 @@ typedef struct sgd_sums {
     double loss, wrong, count;
 } sgd_sums;
 
-/* What a fold's network carries along, all doubles. */
+/* The state of a fold's network between epochs, all doubles. */
 typedef struct sgd_head {
     double trial;                   /* that this is the state of; -1: none */
     double epochs, steps;           /* that it has had; of the optimizer */
@@ -71,7 +72,7 @@ typedef struct sgd_model {
     int copies; /* of the weights of a fold: 2 where the best are kept beside the last */
 } sgd_model;
 
-/* Where a rank works. */
+/* Work space of a rank. */
 typedef struct sgd_work {
     void *net;
     int most;              /* samples of a batch that the network sees at once */

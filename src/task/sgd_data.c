@@ -1,4 +1,4 @@
-/* The samples of task sgd: every rank reads all of them, for a batch is drawn from all;
+/* The samples of task sgd: every rank reads all of them, since a batch is drawn from all;
  * folds and development parts; batches in the form that networks take. Called by sgd.c and
  * sgd_step.c. */
 #include "sgd.h"

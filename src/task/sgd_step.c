@@ -1,8 +1,8 @@
 /* Epochs of task sgd. A batch is cut into pieces, whatever the number of ranks; each rank
  * takes the gradients of some of them, and their sum is exact: numbers become integers in a
- * unit of their block of weights, which the largest of all pieces' fixes, so that the bits
- * are the same on any ranks. A block keeps 29 bits of its largest number less those that
- * carry, where floats have 24. Called by sgd.c. */
+ * unit for each block of weights, set by the largest magnitude in all pieces, so that the
+ * bits do not depend on the ranks. The largest number of a block keeps 29 bits, less those
+ * for carries; floats have 24. Called by sgd.c. */
 #include "sgd.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ static int sum_pieces(const sgd *t, pieces *p, int64_t weights)
 
 /* ---- an epoch ----------------------------------------------------------------------- */
 
-/* What an epoch needs beside the network. */
+/* Work space of an epoch beside the network. */
 typedef struct course {
     sgd *t;
     const sgd_model *m;
@@ -178,7 +178,8 @@ static void take_gradients(course *c, int64_t step, int n, const int64_t *row,
     }
 }
 
-/* Sums of all ranks in the order of pieces; where all ranks took all, those of one. */
+/* Adds the sums of all ranks in the order of pieces; if every rank took all pieces, those
+ * of one rank count. */
 static void tell(course *c, sgd_head *h)
 {
     h->train_loss = h->train_count = 0;
