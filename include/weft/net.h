@@ -44,8 +44,8 @@ typedef struct weft_net {
     void *(*work)(const void *self, int most, weft_arena *mem);
     /* g[nweight] = gradient of the mean, weighted loss over the batch's predictions; adds
      * to *s the sums of the same forward pass, without weights. `dropout` is the share of
-     * units dropped, with masks that are a function of `key`. The result depends on its
-     * arguments alone. */
+     * units dropped, with masks that are a function of `key`. The result depends only on
+     * its arguments. */
     void (*grad)(const void *self, void *work, const real *w, const weft_batch *b,
                  double dropout, uint64_t key, real *g, weft_score *s);
     /* To be called after every step: enforces constraints on the weights that options set,

@@ -55,16 +55,16 @@ extern const weft_kind weft_space_kind; /* section [space] */
 /* Reads section [space], and the axes from every ranged entry of the kinds' sections; those
  * of a kind whose keys are the user's own have the options of weft_conf_open. For a
  * list file the axes are its columns (a column that no kind has: ECONF with the nearest;
- * one named "map", "id" or "#" is a label and skipped; "client.lr" where "lr" alone may be
- * several); values are checked like options, and "-" is that of an axis that the
- * configuration does not have. Such an option may also have a range, which then sets the
- * scale of its axis and the bounds for neighbours.
- *     range when key = values and section.key = values ...
- * is an axis that exists only where these options have these values: "a .. b", "x | y",
- * "x". These options belong to the kinds; a name without section is of the axis' own
- * section. If one is an axis itself, its role must let it stay fixed for as long as this
- * axis; if not, its value decides whether the axis exists in all configurations or in none.
- * An axis whose condition names one that does not exist does not exist either. */
+ * one named "map", "id" or "#" is a label and skipped; written "client.lr" where several
+ * kinds have an option "lr"); values are checked like options, and "-" is that of an axis
+ * that the configuration does not have. Such an option may also have a range, which then
+ * sets the scale of its axis and the bounds for neighbours. range when key = values and
+ * section.key = values ... is an axis that exists only where these options have these
+ * values: "a .. b", "x | y", "x". These options belong to the kinds; a name without section
+ * is of the axis' own section. If one is an axis itself, its role must let it stay fixed
+ * for as long as this axis; if not, its value decides whether the axis exists in all
+ * configurations or in none. An axis whose condition names one that does not exist does not
+ * exist either. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
@@ -380,7 +380,7 @@ typedef struct weft_job_record {
     double seconds;    /* that the task took */
     int kept;          /* 1: the state after it was written */
     uint64_t hash;     /* of the state after it */
-    uint64_t weights;  /* hash of its tensors alone */
+    uint64_t weights;  /* hash of only its tensors */
     int64_t nunit;     /* units of the job, with a row each; 0 where the task makes none */
     int64_t done;      /* of these, so far: rows that are packed */
     int ncolumn;

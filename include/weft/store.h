@@ -19,8 +19,8 @@ typedef struct weft_h5raw {
     size_t bytes;
 } weft_h5raw;
 
-/* A file open for reading (every rank opens it by itself) or being written by this rank
- * alone under a temporary name, until weft_h5_commit gives it its own. */
+/* A file open for reading (every rank opens it by itself) or being written by only this
+ * rank under a temporary name, until weft_h5_commit gives it its own. */
 typedef struct weft_h5 {
     int64_t file;      /* handle of HDF5, as all below; used by src/store only */
     char *path, *temp; /* temp NULL when reading */
@@ -60,7 +60,7 @@ typedef enum weft_h5type {
     WEFT_H5_U64,
     WEFT_H5_F32,
     WEFT_H5_F64,
-    WEFT_H5_TEXT /* UTF-8 of any length; of grow, append, set_text alone */
+    WEFT_H5_TEXT /* UTF-8 of any length; only for grow, append, set_text */
 } weft_h5type;
 size_t weft_h5_size(weft_h5type type); /* bytes of one in memory; of a text: its pointer */
 /* Writes a whole dataset ("/train/x"; groups are made) with attributes about and unit.

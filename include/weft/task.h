@@ -28,8 +28,8 @@ typedef struct weft_env {
  * complete its name ends with ".tmp.NUMBER". */
 #define WEFT_FILES_NAME "%s/files-%lld-%lld"
 
-/* State of a trial, the same on all ranks: all that later jobs need. What belongs to
- * one job alone (sums by configuration, log-probabilities) is in its result. */
+/* State of a trial, the same on all ranks: all that later jobs need. What belongs to only
+ * one job (sums by configuration, log-probabilities) is in its result. */
 typedef struct weft_state {
     real *x;     /* [nx] weights, and other numbers of their precision */
     int64_t nx;  /* the same for all jobs of a trial, and of trials that copy each other */
@@ -152,7 +152,7 @@ uint64_t weft_state_hash(const weft_state *s);
  * LINK is a socket to the rank. */
 #define WEFT_CHILD_WORD "--supervise"
 #define WEFT_CHILD_ARGS 4
-#define WEFT_CHILD_MARK "WEFT_SUPERVISOR" /* set in its environment alone */
+#define WEFT_CHILD_MARK "WEFT_SUPERVISOR" /* set only in its environment */
 #define WEFT_NO_PROGRAM 127               /* status of a shell that finds none */
 /* Runs the command line in a process group of its own until it ends, a byte comes from LINK
  * (SIGTERM, and SIGKILL 5 s later) or LINK is closed by the rank's end (SIGKILL); writes

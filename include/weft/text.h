@@ -22,7 +22,7 @@ extern const char
 typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);
 /* Splits UTF-8 text into tokens. Whitespace and punctuation (Unicode categories M, P, S)
  * are Python's; WEFT_TOK_TREEBANK gives what NLTK's NLTKWordTokenizer gives. The text must
- * be well-formed; tokens last until fn returns, and fn must leave tmp alone. Local. Cost
+ * be well-formed; tokens last until fn returns, and fn must not use tmp. Local. Cost
  * O(n). */
 void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn,
                    void *ctx, weft_arena *tmp);

@@ -1,5 +1,5 @@
 /* What the files of task fed share: its options, the local update of one client, the state
- * that a trial carries from round to round. Included by src/task/fed*.c alone. */
+ * that a trial carries from round to round. Included only by src/task/fed*.c. */
 #ifndef WEFT_TASK_FED_H
 #define WEFT_TASK_FED_H
 

@@ -80,7 +80,7 @@ typedef struct fmap_early {
     struct fmap_early *next;
 } fmap_early;
 
-/* Fits of single maps that one rank does alone: dealt to the ranks, side by side, as many
+/* Fits of single maps, each done by one rank: dealt to the ranks, side by side, as many
  * as memory allows. weft_task.ahead. Collective. */
 void fmap_ahead(void *self, int n, const weft_job *const *job);
 /* 1: the job's fit was done ahead; its part of the state x, and how it ended. Local. */

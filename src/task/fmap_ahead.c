@@ -52,7 +52,7 @@ int fmap_was_ahead(fmap *t, const weft_job *job, real *x, weft_fitted *fitted)
     return 1;
 }
 
-/* 1: a fit that one rank does alone, of all features. */
+/* 1: a fit with all features that a single rank does. */
 static int is_lone(const fmap *t, const weft_job *job)
 {
     return t->feature->sparse && t->model->serial && !t->pieces && job->mix.k == 1 &&

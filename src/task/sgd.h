@@ -1,5 +1,5 @@
 /* What the files of task sgd share: its options, its samples and folds, the state between
- * epochs. Included by src/task/sgd*.c alone. */
+ * epochs. Included only by src/task/sgd*.c. */
 #ifndef WEFT_TASK_SGD_H
 #define WEFT_TASK_SGD_H
 
@@ -113,7 +113,7 @@ extern const weft_kind *const sgd_parts[];
 
 /* ---- sgd_data.c --------------------------------------------------------------------- */
 
-/* Opens the data for this rank alone, with vectors of words, and sets shape. EFILE, EDATA,
+/* Opens the data on this rank only, with vectors of words, and sets shape. EFILE, EDATA,
  * ECONF. Collective. */
 WEFT_CHECKED weft_status sgd_open(sgd *t);
 /* Divides the rows into folds. ECONF. Local. */
