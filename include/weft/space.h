@@ -58,13 +58,13 @@ extern const weft_kind weft_space_kind; /* section [space] */
  * one named "map", "id" or "#" is a label and skipped; written "client.lr" where several
  * kinds have an option "lr"); values are checked like options, and "-" is that of an axis
  * that the configuration does not have. Such an option may also have a range, which then
- * sets the scale of its axis and the bounds for neighbours. range when key = values and
- * section.key = values ... is an axis that exists only where these options have these
- * values: "a .. b", "x | y", "x". These options belong to the kinds; a name without section
- * is of the axis' own section. If one is an axis itself, its role must let it stay fixed
- * for as long as this axis; if not, its value decides whether the axis exists in all
- * configurations or in none. An axis whose condition names one that does not exist does not
- * exist either. */
+ * sets the scale of its axis and the bounds for neighbours.
+ *     range when key = values and section.key = values ...
+ * is an axis that exists only where these options have these values: "a .. b", "x | y",
+ * "x". These options belong to the kinds; a name without section is of the axis' own
+ * section. If one is an axis itself, its role must let it stay fixed for as long as this
+ * axis; if not, its value decides whether the axis exists in all configurations or in none.
+ * An axis whose condition names one that does not exist does not exist either. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
