@@ -172,7 +172,12 @@ static weft_status workspace_new(fed *t)
     d->x = WEFT_NEW(mem, const float *, d->most);
     d->text = WEFT_NEW(mem, const uint8_t *, d->most);
     d->label = WEFT_NEW(mem, int32_t, d->most);
+    const size_t alone = weft_arena_mark(mem);
     d->lanes = fed_lanes_new(t, (int)fmin(batch_asked(t), d->most), mem);
+    if ((double)(weft_arena_mark(mem) - before) > t->env.memory) { /* then one by one */
+        weft_arena_reset(mem, alone);
+        d->lanes = NULL;
+    }
     d->bytes = (double)(weft_arena_mark(mem) - before);
     return check_memory(t, d->bytes);
 }
