@@ -180,8 +180,23 @@ shows '8 configurations, 1 jobs' "at the first job that meets it"
 refused 75 'time_limit.*weft resume' "a time limit stops a run" \
     tune "$tmp/in.ini" run.time_limit=1e-9 -o "$tmp/limit.h5"
 refused 3 'unfinished.*weft resume' "which is not overwritten" tune "$tmp/in.ini" -o "$tmp/limit.h5"
-refused 3 'unfinished.*weft resume' "nor shown" report "$tmp/limit.h5"
+runs "but shown as far as it came" report "$tmp/limit.h5"
+shows 'unfinished: 1 jobs are done' "which is said"
 refused 75 'time_limit' "and resumed under the same limit stops again" resume "$tmp/limit.h5"
+chain() # starts until the search is done, at most 20
+{
+    "$weft" tune inputs/flow-workers.ini run.tuner=random space.configs=8 run.time_limit=1e-9 \
+        -o "$tmp/chain.h5" >"$tmp/out" 2>"$tmp/log"
+    status=$?
+    for starts in {2..20}; do
+        [ $status = 75 ] || return $status
+        "$weft" resume "$tmp/chain.h5" >"$tmp/out" 2>"$tmp/log"
+        status=$?
+    done
+    return $status
+}
+chain
+result $? "a start does something, however little time it has: a chain of starts ends"
 mv "$tmp/doc.h5" "$tmp/own.h5"
 runs "other documents take their name" pack synthetic documents rows=500 -o "$tmp/doc.h5"
 refused 4 'doc.h5 is not the data set that .*limit.h5 was begun with' \

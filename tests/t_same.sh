@@ -34,23 +34,26 @@ same() # STATUS STATEMENT: the run had this status, and ended with the digest of
     result $? "$name: $2"
 }
 
-# Stopped after a quarter of the time that the first run took, or less, it goes on on another
-# number of ranks, and so on.
+# Stopped after a quarter of the time that the first run took it goes on on another number of
+# ranks, and so on; again after less time if nothing was to be stopped, and after more if it
+# takes many starts.
 stopped() # OPTION...
 {
     limit=$(sed -n 's/.*: set-up.* search \([0-9.]*\).*/\1/p' "$tmp/first")
-    starts=1 status=0
-    while [ $starts = 1 ] && [ $status = 0 ]; do
-        limit=$(awk "BEGIN { print $limit / 4 }")
+    limit=$(awk "BEGIN { print ($limit + 0.01) / 4 }")
+    for _ in {1..6}; do
         tune 2 "$@" "run.time_limit=$limit"
-        status=$?
-        while [ $status = 75 ] && [ $starts -lt 40 ]; do
+        status=$? starts=1
+        while [ $status = 75 ] && [ $starts -lt 10 ]; do
             timeout 100 mpirun -n $((starts % 3 + 1)) "$weft" resume "$tmp/r.h5" \
                 >"$tmp/out" 2>"$tmp/log" </dev/null
             status=$?
             starts=$((starts + 1))
         done
+        if [ $status = 75 ]; then factor=2; elif [ $starts = 1 ]; then factor=0.25; else break; fi
+        limit=$(awk "BEGIN { print $limit * $factor }")
     done
+    [ $starts -gt 1 ] || status=1
     same $status "stopped after $limit s and resumed, $starts starts"
 }
 

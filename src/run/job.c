@@ -215,6 +215,7 @@ static weft_status run_units(job_run *f)
         if (st == WEFT_STOP) return stop(f);
         TRY(st);
         f->done++;
+        f->s->worked = 1;
         weft_show_round(f->s, f->e, f->done, seconds_of(f));
         if (f->done >= f->next && f->done < f->units) TRY(poll(f));
     }

@@ -216,6 +216,8 @@ typedef struct weft_sched {
     weft_claims *claims;  /* and what they claimed */
     weft_early *early;
     int64_t ticket;    /* that comes after this team\'s last one */
+    int worked;        /* 1: the team did a unit in this session. The time limit waits for
+                        * that, so that a chain of starts ends however short each is */
     int why;           /* to stop: what was found, see weft_stop_seen */
     weft_trial *trial; /* [ntrial] */
     int64_t ntrial, roomtrial;

@@ -67,7 +67,8 @@ static const weft_opt run_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "seconds after which the run stops; `weft resume` goes on; 0: none"},
+     .about = "seconds after which the run stops, not before it did a round or fit; `weft "
+              "resume` goes on; 0: none"},
     {.name = "target",
      .type = WEFT_REAL,
      .at = offsetof(weft_run_opts, target),

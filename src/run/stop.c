@@ -11,7 +11,7 @@ int weft_stop_seen(const weft_sched *s)
 {
     const int signal = weft_signals_seen();
     int why = signal > 0 ? WEFT_WHY_SIGNAL + signal : 0;
-    if (s->time_limit > 0 && weft_now() - s->begun >= s->time_limit)
+    if (s->time_limit > 0 && s->worked && weft_now() - s->begun >= s->time_limit)
         why = larger(why, WEFT_WHY_LIMIT);
     if (s->peers) why = larger(why, weft_peers_left(s->peers));
     return why;
