@@ -36,7 +36,7 @@ static weft_status find(const char *what, const char *name, const char *const *l
     weft_status weft_##type##_find(const char *name, const weft_##type **out)              \
     {                                                                                      \
         const char *list[sizeof weft_##type##s / sizeof *weft_##type##s - 1];              \
-        const int n = (int)(sizeof list / sizeof *list);                                   \
+        int n = (int)(sizeof list / sizeof *list);                                         \
         int at;                                                                            \
         for (at = 0; at < n; at++) list[at] = weft_##type##s[at]->kind.name;               \
         TRY(find(#type, name, list, n, &at));                                              \

@@ -25,11 +25,11 @@ static void bench(int hidden, int batch, double seconds)
     const char *text = weft_arena_text(mem, "[lstm]\nhidden = %d\n", hidden);
     weft_check(weft_conf_text(&conf, "b_lstm", text) == WEFT_OK, "%s", weft_error());
     const weft_net *net = &weft_net_lstm;
-    void *self = weft_arena_get(mem, 1, net->kind.size);
+    void *self = weft_arena_alloc(mem, 1, net->kind.size);
     weft_check(weft_conf_bind(&conf, &net->kind, self) == WEFT_OK, "%s", weft_error());
-    const weft_shape shape = {.form = WEFT_CHARS, .d = STEPS, .classes = SYMBOLS};
+    weft_shape shape = {.form = WEFT_CHARS, .d = STEPS, .classes = SYMBOLS};
     weft_check(net->setup(self, &shape) == WEFT_OK, "%s", weft_error());
-    const int64_t n = net->nweight(self);
+    int64_t n = net->nweight(self);
     real *w = WEFT_NEW(mem, real, n), *g = WEFT_NEW(mem, real, n);
     real *m = WEFT_NEW(mem, real, n);
     net->init(self, 1, w);
@@ -39,19 +39,19 @@ static void bench(int hidden, int batch, double seconds)
         symbols[i] =
             (uint8_t)(weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)i, 0, 0).v[0] % SYMBOLS);
     for (int i = 0; i < MOST; i++) window[i] = symbols + (size_t)i * (STEPS + 1);
-    const weft_batch b = {.n = batch, .text = window};
+    weft_batch b = {.n = batch, .text = window};
     void *work = net->work(self, batch, mem);
-    const weft_sgd sgd = {.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-4};
+    weft_sgd sgd = {.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-4};
     weft_score score = {0};
     double best = INFINITY, peak = weft_cpu_peak(0.1);
-    for (const double end = seconds_used() + seconds; seconds_used() < end;) {
-        const double start = seconds_used();
+    for (double end = seconds_used() + seconds; seconds_used() < end;) {
+        double start = seconds_used();
         net->grad(self, work, w, &b, 0, 0, g, &score);
         weft_sgd_step(&sgd, n, 0, w, g, m, NULL);
         best = fmin(best, seconds_used() - start);
     }
     peak = fmax(peak, weft_cpu_peak(0.1));
-    const double h = hidden, rate = 6 * STEPS * h * (12 * h + 32) * batch / best / 1e9;
+    double h = hidden, rate = 6 * STEPS * h * (12 * h + 32) * batch / best / 1e9;
     printf("lstm train,%dx2x%d,%.3g,%.4g,%.2f,%.4g\n", batch, hidden, best, rate,
            rate / peak, batch / best);
     fflush(stdout);

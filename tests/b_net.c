@@ -19,12 +19,12 @@ static const struct {
 static double best_time(const weft_net *net, void *self, const weft_batch *b,
                         weft_arena *mem)
 {
-    const int64_t n = net->nweight(self);
+    int64_t n = net->nweight(self);
     real *w = WEFT_NEW(mem, real, n), *g = WEFT_NEW(mem, real, n);
     void *work = net->work(self, b->n, mem);
     net->init(self, 1, w);
     double best = 1e9;
-    const double end = weft_now() + 1;
+    double end = weft_now() + 1;
     for (double from = weft_now(), to; from < end; from = to) {
         weft_score s = {0};
         net->grad(self, work, w, b, 0, 0, g, &s);
@@ -49,13 +49,13 @@ static weft_batch batch(const weft_shape *shape, int n, weft_arena *mem)
 
 static weft_status line(int i)
 {
-    const int c = cases[i].channels, h = cases[i].height, w = cases[i].width;
-    const weft_shape shape = {.form = WEFT_REALS,
-                              .d = (int64_t)c * h * w,
-                              .channels = c,
-                              .height = h,
-                              .width = w,
-                              .classes = cases[i].classes};
+    int c = cases[i].channels, h = cases[i].height, w = cases[i].width;
+    weft_shape shape = {.form = WEFT_REALS,
+                        .d = (int64_t)c * h * w,
+                        .channels = c,
+                        .height = h,
+                        .width = w,
+                        .classes = cases[i].classes};
     const weft_net *net;
     TRY(weft_net_find(cases[i].net, &net));
     weft_arena *mem = weft_arena_new();
@@ -63,11 +63,11 @@ static weft_status line(int i)
     weft_conf_init(&conf, mem);
     TRY(weft_conf_text(&conf, "b_net",
                        weft_arena_text(mem, "[%s]\n%s\n", cases[i].net, cases[i].options)));
-    void *self = weft_arena_get(mem, 1, net->kind.size);
+    void *self = weft_arena_alloc(mem, 1, net->kind.size);
     TRY(weft_conf_bind(&conf, &net->kind, self));
     TRY(net->setup(self, &shape));
-    const weft_batch b = batch(&shape, cases[i].batch, mem);
-    const double seconds = best_time(net, self, &b, mem), rate = b.n / seconds;
+    weft_batch b = batch(&shape, cases[i].batch, mem);
+    double seconds = best_time(net, self, &b, mem), rate = b.n / seconds;
     printf("%s %s,%d,%.3g,%.4g,%.4g\n", cases[i].net, cases[i].options, b.n, seconds, rate,
            1e-9 * rate * net->flops(self));
     weft_arena_free(mem);

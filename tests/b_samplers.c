@@ -62,12 +62,12 @@ int main(int argc, char **argv)
     printf("sampler,options,axes,trials,seconds\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (argc > 1 && strcmp(argv[1], rows[i].sampler) != 0) continue;
-        const size_t mark = weft_arena_mark(mem);
+        size_t mark = weft_arena_mark(mem);
         double *regret = WEFT_NEW(mem, double, rows[i].trials);
         const char *options =
             weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s\n", rows[i].sampler,
                             rows[i].sampler, rows[i].options);
-        const clock_t start = clock();
+        clock_t start = clock();
         quest_play(&rows[i].f, options, rows[i].trials, 1, 1, regret, NULL, mem);
         printf("%s,%s,%d,%lld,%.3g\n", rows[i].sampler, rows[i].options, rows[i].axes,
                (long long)rows[i].trials, (double)(clock() - start) / CLOCKS_PER_SEC);

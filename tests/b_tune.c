@@ -7,7 +7,7 @@ enum { WORKERS = 1920 };
 
 static double loss_of(int64_t trial, int index)
 {
-    const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)trial, (uint64_t)index, 0);
+    weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)trial, (uint64_t)index, 0);
     return weft_rng_unit(r.v[0]);
 }
 
@@ -22,7 +22,7 @@ static double time_of(const char *options, int64_t jobs)
     if (crew_setup(&c, NULL, mem)) weft_die("%s", weft_error());
     weft_job *flying = WEFT_NEW(mem, weft_job, WORKERS);
     weft_result res = weft_result_new(1, 0, mem);
-    const double start = weft_now();
+    double start = weft_now();
     for (int64_t i = 0; i < jobs; i++) {
         weft_job *slot = &flying[i % WORKERS];
         if (i >= WORKERS) {
@@ -32,7 +32,7 @@ static double time_of(const char *options, int64_t jobs)
         }
         if (c.tuner->ask(c.self, slot) != WEFT_JOB) weft_die("asha ends early");
     }
-    const double seconds = weft_now() - start;
+    double seconds = weft_now() - start;
     weft_arena_free(mem);
     return seconds;
 }

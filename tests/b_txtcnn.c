@@ -19,7 +19,7 @@ static weft_batch batch(uint64_t number, weft_arena *mem)
     int *length = WEFT_NEW(mem, int, BATCH);
     int32_t *label = WEFT_NEW(mem, int32_t, BATCH);
     for (int i = 0; i < BATCH; i++) {
-        const uint64_t key = number * BATCH + (uint64_t)i;
+        uint64_t key = number * BATCH + (uint64_t)i;
         length[i] = 1 + (int)(55 * pow(unit(key, 0), 1.75));
         label[i] = unit(key, 1) < 0.5;
         uint32_t *w = WEFT_NEW(mem, uint32_t, length[i]);
@@ -37,20 +37,20 @@ static weft_status line(const char *options)
     weft_arena *mem = weft_arena_new();
     float *vectors = WEFT_NEW(mem, float, WORDS *SIZE);
     for (int i = 0; i < WORDS * SIZE; i++) vectors[i] = (float)(i % 101) / 200 - 0.25f;
-    const weft_shape shape = {.form = WEFT_TOKENS,
-                              .d = 56,
-                              .classes = 2,
-                              .words = WORDS,
-                              .length = 20.4,
-                              .vector = SIZE,
-                              .vectors = vectors};
+    weft_shape shape = {.form = WEFT_TOKENS,
+                        .d = 56,
+                        .classes = 2,
+                        .words = WORDS,
+                        .length = 20.4,
+                        .vector = SIZE,
+                        .vectors = vectors};
     weft_conf conf;
     weft_conf_init(&conf, mem);
     TRY(weft_conf_text(&conf, "b_txtcnn", weft_arena_text(mem, "[txtcnn]\n%s\n", options)));
-    void *self = weft_arena_get(mem, 1, net->kind.size);
+    void *self = weft_arena_alloc(mem, 1, net->kind.size);
     TRY(weft_conf_bind(&conf, &net->kind, self));
     TRY(net->setup(self, &shape));
-    const int64_t n = net->nweight(self);
+    int64_t n = net->nweight(self);
     real *w = WEFT_NEW(mem, real, n), *g = WEFT_NEW(mem, real, n);
     void *work = net->work(self, BATCH, mem);
     net->init(self, 1, w);
@@ -58,7 +58,7 @@ static weft_status line(const char *options)
     for (uint64_t i = 0; i < BATCHES; i++) b[i] = batch(i, mem);
     double best = 1e9;
     for (int repeat = 0; repeat < 10; repeat++) {
-        const double from = weft_now();
+        double from = weft_now();
         weft_score s = {0};
         for (uint64_t i = 0; i < BATCHES; i++)
             net->grad(self, work, w, &b[i], 0.5, i, g, &s);

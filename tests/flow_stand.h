@@ -35,7 +35,7 @@ static inline void afresh(stand *s)
 
 static inline weft_status set_up(stand *s, const char *options, weft_data *data)
 {
-    *s = (stand){.self = weft_arena_get(mem, 1, task->kind.size)};
+    *s = (stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     weft_conf_init(&s->conf, mem);
     const weft_kind *tuned[WEFT_MOST_TUNED];
     int n = 0;
@@ -43,17 +43,17 @@ static inline weft_status set_up(stand *s, const char *options, weft_data *data)
     TRY(weft_conf_bind(&s->conf, &task->kind, s->self));
     TRY(task->tuned(s->self, tuned, &n));
     TRY(weft_space_read(&s->space, &s->conf, tuned, n, 1, mem));
-    const weft_env env = {.team = &team,
-                          .conf = &s->conf,
-                          .data = data,
-                          .space = &s->space,
-                          .seed = 3,
-                          .memory = 1e9,
-                          .mem = mem};
+    weft_env env = {.team = &team,
+                    .conf = &s->conf,
+                    .data = data,
+                    .space = &s->space,
+                    .seed = 3,
+                    .memory = 1e9,
+                    .mem = mem};
     TRY(task->setup(s->self, &env));
-    const weft_mix mix = weft_mix_new(1, s->space.dim, mem);
+    weft_mix mix = weft_mix_new(1, s->space.dim, mem);
     s->job = weft_job_new(0, 0, &mix);
-    weft_space_get(&s->space, 0, s->job.mix.conf);
+    weft_space_config(&s->space, 0, s->job.mix.conf);
     s->res = result_of(task, 1, mem);
     afresh(s);
     return WEFT_OK;
@@ -90,7 +90,7 @@ static inline const char *flow_of(double step, const char *more)
 static inline const real *tensor(const stand *s, const char *name)
 {
     weft_tensor t[WEFT_MOST_TENSORS];
-    const int n = task->tensors(s->self, &s->job, t);
+    int n = task->tensors(s->self, &s->job, t);
     for (int i = 0; i < n; i++)
         if (strcmp(t[i].name, name) == 0) return s->state.x + t[i].at;
     weft_die("no tensor %s", name);

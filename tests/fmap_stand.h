@@ -28,7 +28,7 @@ static inline void make_data(weft_data *data)
         label[i] = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
         for (int d = 0; d < D; d++) {
             double z[4];
-            const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
+            weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
             weft_rng_normal(&r, z);
             value[i][d] = (float)(0.6 * z[0] + (d % C == label[i]));
         }
@@ -67,7 +67,7 @@ static const char fixed[] = "[fmap]\nfeature = rff\nmodel = ridge\n"
 static inline weft_status set_up(stand *s, const char *options, const double *p)
 {
     make_data(&s->data);
-    s->self = weft_arena_get(mem, 1, task->kind.size);
+    s->self = weft_arena_alloc(mem, 1, task->kind.size);
     weft_conf_init(&s->conf, mem);
     const weft_kind *tuned[WEFT_MOST_TUNED];
     int n = 0;
@@ -78,20 +78,20 @@ static inline weft_status set_up(stand *s, const char *options, const double *p)
     if (st == WEFT_OK) st = weft_conf_bind(&s->conf, &task->kind, s->self);
     if (st == WEFT_OK) st = task->tuned(s->self, tuned, &n);
     if (st == WEFT_OK) st = weft_space_read(&s->space, &s->conf, tuned, n, 1, mem);
-    const weft_env env = {.team = &team,
-                          .conf = &s->conf,
-                          .data = &s->data,
-                          .space = &s->space,
-                          .seed = SEED,
-                          .memory = 1e9,
-                          .mem = mem};
+    weft_env env = {.team = &team,
+                    .conf = &s->conf,
+                    .data = &s->data,
+                    .space = &s->space,
+                    .seed = SEED,
+                    .memory = 1e9,
+                    .mem = mem};
     if (st == WEFT_OK) st = task->setup(s->self, &env);
     TRY(st);
-    const weft_mix mix = weft_mix_new(K, s->space.dim, mem);
+    weft_mix mix = weft_mix_new(K, s->space.dim, mem);
     s->job = weft_job_new(TRIAL, 1, &mix);
     s->job.index = ROUND;
     for (int i = 0; i < K; i++) {
-        weft_space_get(&s->space, i, s->job.mix.conf + i * s->space.dim);
+        weft_space_config(&s->space, i, s->job.mix.conf + i * s->space.dim);
         s->job.mix.id[i] = i;
         s->job.mix.logp[i] = log(p[i]);
     }

@@ -58,8 +58,8 @@ typedef struct function {
 
 static inline double branin(const double *v)
 {
-    const double pi = 3.14159265358979323846, x = v[0], y = v[1];
-    const double a = y - 5.1 / (4 * pi * pi) * x * x + 5 / pi * x - 6;
+    double pi = 3.14159265358979323846, x = v[0], y = v[1];
+    double a = y - 5.1 / (4 * pi * pi) * x * x + 5 / pi * x - 6;
     return a * a + 10 * (1 - 1 / (8 * pi)) * cos(x) + 10;
 }
 
@@ -102,7 +102,7 @@ static inline double hartmann6(const double *v)
 
 static inline double ackley5(const double *v)
 {
-    const double pi = 3.14159265358979323846;
+    double pi = 3.14159265358979323846;
     double square = 0, wave = 0;
     for (int j = 0; j < 5; j++) {
         square += v[j] * v[j] / 5;
@@ -117,7 +117,7 @@ static inline double rosenbrock4(const double *v)
     const double x[4] = {v[0], v[2], v[1], v[3]};
     double sum = 0;
     for (int j = 0; j < 3; j++) {
-        const double a = x[j + 1] - x[j] * x[j], b = 1 - x[j];
+        double a = x[j + 1] - x[j] * x[j], b = 1 - x[j];
         sum += 100 * a * a + b * b;
     }
     return sum;
@@ -127,8 +127,8 @@ static inline double rosenbrock4(const double *v)
 static inline double text(const double *v)
 {
     static const double weight[3] = {.02, .01, 0};
-    const double c = log10(v[0]), tol = log10(v[1]);
-    const double fit = v[6] > 0 ? .002 * (c - 1) * (c - 1) : .01 + .003 * c * c;
+    double c = log10(v[0]), tol = log10(v[1]);
+    double fit = v[6] > 0 ? .002 * (c - 1) * (c - 1) : .01 + .003 * c * c;
     return .03 * (v[2] - 1) + .02 * fabs(v[2] + v[3] - 2) + weight[(int)v[4]] +
            .005 * v[5] + fit + .002 * (tol + 5);
 }
@@ -138,7 +138,7 @@ static inline double tree(const double *v)
 {
     if (v[4] < 1) return .15 + (v[0] - .3) * (v[0] - .3);
     if (v[4] > 1) return .1 + .01 * fabs(v[3] - 13);
-    const double u = log10(v[1]) + 2.5;
+    double u = log10(v[1]) + 2.5;
     return .25 * u * u + (v[2] - .7) * (v[2] - .7);
 }
 
@@ -238,11 +238,11 @@ static inline void quest_play(const function *f, const char *options, int64_t tr
                               int workers, uint64_t seed, double *regret, double *conf,
                               weft_arena *mem)
 {
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     quest q;
     weft_check(quest_begin(&q, f->axes, options, trials, seed, mem) == WEFT_OK, "%s",
                weft_error());
-    const int dim = q.space.dim;
+    int dim = q.space.dim;
     weft_job *job = WEFT_NEW(mem, weft_job, workers);
     double *value = WEFT_NEW(mem, double, 2 * workers), *seen = value + workers;
     double best = INFINITY, worth = INFINITY;
@@ -251,7 +251,7 @@ static inline void quest_play(const function *f, const char *options, int64_t tr
         while (n < workers && weft_search_ask(&q.search, &job[n]) == WEFT_JOB) {
             const double *v = job[n].mix.conf;
             double z[4];
-            const weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)(i + n), 0, 0);
+            weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)(i + n), 0, 0);
             weft_rng_normal(&r, z);
             if (conf) memcpy(conf + (i + n) * dim, v, (size_t)dim * sizeof *v);
             value[n] = f->value(v) - f->least;
@@ -275,7 +275,7 @@ static inline void quest_play(const function *f, const char *options, int64_t tr
 
 static inline int rising(const void *left, const void *right)
 {
-    const double a = *(const double *)left, b = *(const double *)right;
+    double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
 }
 
@@ -283,8 +283,8 @@ static inline int rising(const void *left, const void *right)
 static inline double quantile(int n, double *x, double q)
 {
     qsort(x, (size_t)n, sizeof *x, rising);
-    const double at = q * (n - 1);
-    const int i = (int)at;
+    double at = q * (n - 1);
+    int i = (int)at;
     return i + 1 < n ? x[i] + (at - i) * (x[i + 1] - x[i]) : x[n - 1];
 }
 
@@ -296,13 +296,13 @@ static inline double smaller(int n, const double *x, int m, const double *y)
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) u += x[i] > y[j] ? 1 : x[i] < y[j] ? 0 : .5;
     for (int i = 0; i < n + m; i++) {
-        const double a = i < n ? x[i] : y[i - n];
+        double a = i < n ? x[i] : y[i - n];
         double t = 0;
         for (int j = 0; j < n + m; j++) t += !(fabs(a - (j < n ? x[j] : y[j - n])) > 0);
         ties += t * t - 1;
     }
-    const double all = n + m;
-    const double sd = sqrt(n * m / 12. * (all + 1 - ties / (all * (all - 1))));
+    double all = n + m;
+    double sd = sqrt(n * m / 12. * (all + 1 - ties / (all * (all - 1))));
     return sd > 0 ? .5 * erfc(-(u - n * m / 2. + .5) / sd / sqrt(2)) : 1;
 }
 

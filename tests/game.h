@@ -93,8 +93,8 @@ static inline double error_of(const double *conf)
 
 static inline double noise(const game *g, const weft_job *job, int64_t sample, int word)
 {
-    const weft_rng4 r = weft_rng_at(g->seed, WEFT_RNG_TEST, (uint64_t)job->trial,
-                                    (uint64_t)job->index, (uint64_t)sample);
+    weft_rng4 r = weft_rng_at(g->seed, WEFT_RNG_TEST, (uint64_t)job->trial,
+                              (uint64_t)job->index, (uint64_t)sample);
     return weft_rng_unit(r.v[word]);
 }
 
@@ -113,7 +113,7 @@ static inline void play_split(const game *g, const weft_job *job, weft_result *r
 {
     for (int s = 0; s < g->samples; s++) {
         int pick[WEFT_MOST_BLOCKS];
-        const double error = draw(g, job, s, pick);
+        double error = draw(g, job, s, pick);
         for (int b = 0; b < job->mix.nblock; b++) {
             res->arm_count[pick[b]] += 1;
             res->arm_wrong[pick[b]] += noise(g, job, s, 1) < error;
@@ -134,7 +134,7 @@ static inline void play_full(const game *g, const weft_job *job, weft_result *re
 static inline void move_mix(const game *g, const weft_job *job, double *z, weft_arena *mem)
 {
     enum { CLIENTS = 4, MOST_ROUNDS = 5 };
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     weft_job now = *job;
     now.mix = weft_mix_new(job->mix.k, job->mix.dim, mem);
     weft_mix_copy(&now.mix, &job->mix);
@@ -171,7 +171,7 @@ static inline weft_result play(const game *g, const weft_job *job, weft_arena *m
     move_mix(g, job, res.logp, mem);
     double count = 0, wrong = 0;
     for (int i = 0; i < res.k; i++) {
-        const double p = g->mode == SPLIT ? 1 : exp(job->mix.logp[i]); /* of its block */
+        double p = g->mode == SPLIT ? 1 : exp(job->mix.logp[i]); /* of its block */
         count += p * res.arm_count[i];
         wrong += p * res.arm_wrong[i];
         if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, i, 2) < .3))

@@ -69,7 +69,7 @@ static void *model_new(const weft_model *m, const char *options, weft_arena *mem
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    void *self = weft_arena_get(mem, 1, m->kind.size);
+    void *self = weft_arena_alloc(mem, 1, m->kind.size);
     char *text = weft_arena_text(mem, "[%s]\n%s\n", m->kind.name, options);
     if (weft_conf_text(&c, "t_logistic", text) || weft_conf_bind(&c, &m->kind, self))
         weft_die("%s", weft_error());
@@ -128,14 +128,14 @@ static double constant(const weft_model *m, const char *options, const problem *
     const void *self = model_new(m, options, mem);
     double sum = 0;
     for (int k = 0; k < m->outputs(p->classes); k++) {
-        const int one = p->classes == 2 ? 1 : k;
+        int one = p->classes == 2 ? 1 : k;
         int64_t own = 0;
         for (int64_t i = 0; i < p->f.n; i++) own += p->label[i] == one;
         weft_sum_i64(p->f.team, &own, 1);
         double lo = -9, hi = 9, value[2];
         while (hi - lo > 1e-6) {
             for (int side = 0; side < 2; side++) {
-                const double b = (lo * (2 - side) + hi * (1 + side)) / 3;
+                double b = (lo * (2 - side) + hi * (1 + side)) / 3;
                 int wrong;
                 value[side] = 0.5 * b * b +
                               c * (double)own * m->loss(self, 2, &b, 1, &wrong) +

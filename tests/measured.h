@@ -6,7 +6,7 @@
 
 static inline double number_of(const weft_metric *table, const double *x, const char *name)
 {
-    const int i = weft_metrics_find(table, name);
+    int i = weft_metrics_find(table, name);
     weft_check(i >= 0, "no metric %s", name);
     return x[i];
 }

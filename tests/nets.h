@@ -70,7 +70,7 @@ static void *bound(const weft_net *net, const char *options, weft_arena *mem)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    void *self = weft_arena_get(mem, 1, net->kind.size);
+    void *self = weft_arena_alloc(mem, 1, net->kind.size);
     const char *lines = strcmp(options, "-") == 0 ? "" : options;
     char *all = weft_arena_text(mem, "[%s]\n%s\n", net->kind.name, lines);
     for (char *at = all; (at = strchr(at, '&')) != NULL;) *at = '\n';
@@ -84,14 +84,14 @@ static void *bound(const weft_net *net, const char *options, weft_arena *mem)
 static void fill_row(const weft_shape *shape, int i, int label, int easy, float *row,
                      uint8_t *window)
 {
-    const int64_t d = shape->d;
-    const int c = shape->classes;
+    int64_t d = shape->d;
+    int c = shape->classes;
     for (int64_t j = 0; j < d; j++) {
-        const double x = unit(1, i * d + j);
+        double x = unit(1, i * d + j);
         row[j] = (float)(easy ? 0.3 * x + (j % c == label) : x);
     }
     for (int64_t j = 0; j <= d; j++) {
-        const int symbol = (int)(hash(1, i * (d + 1) + j) % (uint32_t)c);
+        int symbol = (int)(hash(1, i * (d + 1) + j) % (uint32_t)c);
         window[j] = (uint8_t)(easy ? (label + c - (j < d)) % c : symbol);
     }
 }
@@ -100,7 +100,7 @@ static void fill_row(const weft_shape *shape, int i, int label, int easy, float 
  * ones hold a word of their class among others. */
 static void fill_words(fixture *f, int easy)
 {
-    const int n = f->b.n, d = (int)f->shape.d;
+    int n = f->b.n, d = (int)f->shape.d;
     const uint32_t **word = WEFT_NEW(f->mem, const uint32_t *, n);
     int *length = WEFT_NEW(f->mem, int, n);
     for (int i = 0; i < n; i++) {
@@ -128,7 +128,7 @@ static void fill_batch(fixture *f, int n, int easy)
         x[i] = row;
         chars[i] = window;
     }
-    const weft_form form = f->shape.form;
+    weft_form form = f->shape.form;
     f->b = (weft_batch){.n = n,
                         .x = form == WEFT_REALS ? x : NULL,
                         .text = form == WEFT_CHARS ? chars : NULL,
@@ -203,7 +203,7 @@ static double moved(fixture *f, const real *w, const real *v, double step, doubl
 {
     for (int64_t i = 0; i < f->nw; i++)
         f->w[i] = (real)((double)w[i] + step * (double)v[i]);
-    const weft_score s = grad(f, dropout, 3);
+    weft_score s = grad(f, dropout, 3);
     return s.loss / (double)s.count;
 }
 
@@ -213,7 +213,7 @@ static double wrong_along(fixture *f, const real *w, const real *g, const real *
 {
     double slope = 0;
     for (int64_t i = 0; i < f->nw; i++) slope += (double)g[i] * (double)v[i];
-    const double up = moved(f, w, v, step, dropout), down = moved(f, w, v, -step, dropout);
+    double up = moved(f, w, v, step, dropout), down = moved(f, w, v, -step, dropout);
     return fabs((up - down) / (2 * step) - slope) / fabs(slope);
 }
 
@@ -225,21 +225,21 @@ static void test_slopes(const weft_net *net, const char *options, weft_shape sha
 {
     fixture f = fixture_new(net, options, shape, 4);
     weft_tensor t[WEFT_MOST_TENSORS];
-    const int n = net->tensors(f.self, t);
+    int n = net->tensors(f.self, t);
     for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
     grad(&f, dropout, 3);
     real *g = copy(&f, f.g), *w = copy(&f, f.w), *v = WEFT_NEW(f.mem, real, f.nw);
-    const double length = share * (sizeof(real) == 4 ? 1e-2 : 1e-5);
+    double length = share * (sizeof(real) == 4 ? 1e-2 : 1e-5);
     double worst = 0;
     for (int i = 0; i < n; i++) {
-        const int64_t from = t[i].at, to = i + 1 < n ? t[i + 1].at : f.nw;
+        int64_t from = t[i].at, to = i + 1 < n ? t[i + 1].at : f.nw;
         /* the gradient of one tensor, and a direction of no meaning beside it */
-        const double scale = norm(g + from, to - from);
-        const double one = 1 / sqrt((double)(to - from));
+        double scale = norm(g + from, to - from);
+        double one = 1 / sqrt((double)(to - from));
         for (int64_t j = 0; j < f.nw; j++) v[j] = 0;
         for (int64_t j = from; j < to; j++)
             v[j] = (real)((double)g[j] / scale + one * (2 * unit(6, j) - 1));
-        const double off = wrong_along(&f, w, g, v, length, dropout);
+        double off = wrong_along(&f, w, g, v, length, dropout);
         note("%s %s %s: off by %.1e", net->kind.name, options, t[i].name, off);
         worst = worse(worst, off);
     }
@@ -258,7 +258,7 @@ static double gold_error(FILE *file, const weft_tensor *t, const real *g, int64_
     double size, sum[SUMS] = {0}, gold, square = 0;
     if (fscanf(file, "%31s %lf", name, &size) != 2) weft_die("a line of a tensor");
     for (int64_t i = 0; i < n; i++) {
-        const uint32_t h = hash(0, i) >> 8;
+        uint32_t h = hash(0, i) >> 8;
         for (int j = 0; j < SUMS; j++) sum[j] += (double)g[i] * (1 - 2 * (int)(h >> j & 1));
     }
     for (int j = 0; j < SUMS; j++) {

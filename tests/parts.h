@@ -14,7 +14,7 @@ static inline const char *chosen(const weft_conf *c, const char *key, const char
 
 static inline weft_status bind_part(weft_conf *c, const weft_kind *kind, void **self)
 {
-    *self = weft_arena_get(c->mem, 1, kind->size);
+    *self = weft_arena_alloc(c->mem, 1, kind->size);
     return kind->opts && kind->opts->name ? weft_conf_bind(c, kind, *self) : WEFT_OK;
 }
 

@@ -143,7 +143,7 @@ typedef struct promoter {
 
 static int is_better(const promoter *p, int a, int b)
 {
-    const double x = p->trial[a].loss, y = p->trial[b].loss;
+    double x = p->trial[a].loss, y = p->trial[b].loss;
     return b < 0 || x < y || (!(x > y) && a < b);
 }
 
@@ -166,7 +166,7 @@ static int next_promotion(const promoter *p)
 {
     for (int level = TOP - 1; level > 0; level--) {
         int n, promoted;
-        const int best = best_at(p, level, &n, &promoted);
+        int best = best_at(p, level, &n, &promoted);
         if (best >= 0 && promoted < n / 2) return best;
     }
     return -1;
@@ -333,7 +333,7 @@ static uint64_t run_out(const setting *how, int64_t *jobs)
     bench *b = &current;
     weft_status st = prepare(b, how);
     if (st == WEFT_OK) st = weft_sched_run(&b->sched);
-    const uint64_t found = st == WEFT_OK ? digest_of(b) : 0;
+    uint64_t found = st == WEFT_OK ? digest_of(b) : 0;
     *jobs = b->sched.n;
     finish(b, st == WEFT_OK);
     return found;

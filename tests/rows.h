@@ -21,9 +21,8 @@ static void rows_trans(const weft_matrix *f, int c, const real *z, double *g)
     int64_t *sum = WEFT_NEW(tmp, int64_t, c * f->d);
     double entry = weft_sparse_largest(x);
     weft_max_f64(f->team, &entry, 1);
-    const double bound =
-        weft_largest(f->team, z, (size_t)(c * f->n)) * entry * (double)f->total;
-    const int scale = weft_fix_scale(bound);
+    double bound = weft_largest(f->team, z, (size_t)(c * f->n)) * entry * (double)f->total;
+    int scale = weft_fix_scale(bound);
     for (int k = 0; k < c && isfinite(bound); k++)
         for (int64_t i = 0; i < f->n; i++)
             for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)

@@ -18,7 +18,7 @@ static const weft_task *const task = &weft_task_fmap;
 
 static uint32_t draw(int64_t i, int64_t j, uint32_t n)
 {
-    const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
+    weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
     return (uint32_t)(r.v[0] % n);
 }
 
@@ -32,11 +32,11 @@ static void take_part(weft_data *d, weft_part part, int64_t from, int64_t n)
     int64_t *offset = WEFT_NEW(mem, int64_t, r->n + 1);
     uint32_t *token = WEFT_NEW(mem, uint32_t, r->n * LONG);
     for (int64_t i = 0; i < r->n; i++) {
-        const int64_t doc = from + r->first + i;
+        int64_t doc = from + r->first + i;
         label[i] = (int32_t)draw(doc, -1, (uint32_t)d->classes);
         for (int64_t j = 0; j < LONG; j++) {
-            const uint32_t any = draw(doc, j, WORDS);
-            const uint32_t third = (uint32_t)label[i] % 3 * (WORDS / 3);
+            uint32_t any = draw(doc, j, WORDS);
+            uint32_t third = (uint32_t)label[i] % 3 * (WORDS / 3);
             token[i * LONG + j] = j % 4 ? any : third + any / 3;
         }
         offset[i + 1] = (i + 1) * LONG;
@@ -76,7 +76,7 @@ static stand *stand_up(const char *model, int classes, double memory)
 {
     stand *s = WEFT_NEW(mem, stand, 1);
     make_data(&s->data, classes);
-    s->task = weft_arena_get(mem, 1, task->kind.size);
+    s->task = weft_arena_alloc(mem, 1, task->kind.size);
     weft_conf_init(&s->conf, mem);
     const weft_kind *tuned[WEFT_MOST_TUNED];
     int n = 0;
@@ -90,20 +90,20 @@ static stand *stand_up(const char *model, int classes, double memory)
     if (st == WEFT_OK) st = weft_conf_bind(&s->conf, &task->kind, s->task);
     if (st == WEFT_OK) st = task->tuned(s->task, tuned, &n);
     if (st == WEFT_OK) st = weft_space_read(&s->space, &s->conf, tuned, n, 1, mem);
-    const weft_env env = {.team = &team,
-                          .conf = &s->conf,
-                          .data = &s->data,
-                          .space = &s->space,
-                          .seed = SEED,
-                          .memory = memory,
-                          .mem = mem};
+    weft_env env = {.team = &team,
+                    .conf = &s->conf,
+                    .data = &s->data,
+                    .space = &s->space,
+                    .seed = SEED,
+                    .memory = memory,
+                    .mem = mem};
     if (st == WEFT_OK) st = task->setup(s->task, &env);
     weft_check(st == WEFT_OK, "%s", weft_error());
     for (int i = 0; i < K; i++) {
-        const weft_mix mix = weft_mix_new(1, s->space.dim, mem);
+        weft_mix mix = weft_mix_new(1, s->space.dim, mem);
         s->job[i] = weft_job_new(i, 1, &mix);
         s->job[i].id = 10 + i;
-        weft_space_get(&s->space, i, s->job[i].mix.conf);
+        weft_space_config(&s->space, i, s->job[i].mix.conf);
         s->job[i].mix.id[0] = i;
         s->line[i] = &s->job[i];
     }
@@ -149,9 +149,9 @@ static void test_same(const char *model, int classes)
     int same = 1, once = 1;
     uint64_t key = 0;
     task->ahead(ahead->task, K, ahead->line);
-    const int early = waiting(ahead), ranks = owners(ahead);
+    int early = waiting(ahead), ranks = owners(ahead);
     for (int i = K; i-- > 0;) { /* not the order in which they were shown */
-        const uint64_t one = run(turn, i), other = run(ahead, i);
+        uint64_t one = run(turn, i), other = run(ahead, i);
         same &= one == other;
         key = weft_hash(&one, sizeof one, key);
         once &= early == 0 || waiting(ahead) == i;
@@ -174,7 +174,7 @@ static void test_memory(void)
     ahead->task->env.memory = 1e6;
     for (int i = 0; i < K; i++) {
         task->ahead(ahead->task, K - i, ahead->line + i);
-        const int now = waiting(ahead);
+        int now = waiting(ahead);
         most = now > most ? now : most;
         same &= run(turn, i) == run(ahead, i);
     }
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
     test_same("svm", 2);
     test_memory();
     test_others();
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_arena_free(mem);
     weft_par_end(&team);
     return failed;

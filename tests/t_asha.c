@@ -22,7 +22,7 @@ static double best_first(crew *c, const shift *s)
 static double crossing(crew *c, const shift *s)
 {
     (void)c;
-    const int64_t i = s->job.trial;
+    int64_t i = s->job.trial;
     return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / s->resource;
 }
 
@@ -34,15 +34,15 @@ static double shuffled(crew *c, const shift *s)
 
 static double noise(const crew *c, const shift *s, uint64_t what)
 {
-    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                                    (uint64_t)s->job.index, what);
+    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                              (uint64_t)s->job.index, what);
     return weft_rng_unit(r.v[0]);
 }
 
 /* Few values, so that many are equal, and some that diverged. */
 static double rough(crew *c, const shift *s)
 {
-    const double u = noise(c, s, 0);
+    double u = noise(c, s, 0);
     return u < 0.1 ? (u < 0.05 ? NAN : INFINITY) : floor(12 * u);
 }
 
@@ -216,7 +216,7 @@ static weft_asked plain_ask(void *self, weft_job *job)
 {
     plain *t = self;
     for (int k = RUNGS - 2; k >= 0; k--) {
-        const int c = plain_best(t, k);
+        int c = plain_best(t, k);
         if (c < 0) continue;
         t->promoted[k][c] = 1;
         return plain_job(t, c, k + 1, job);
@@ -264,8 +264,8 @@ static void test_plain(weft_arena *mem)
     for (size_t e = 0; e < sizeof sizes / sizeof *sizes; e++)
         for (size_t w = 0; w < sizeof crews / sizeof *crews; w++)
             for (int eta = 2; eta <= 4; eta++) {
-                const size_t mark = weft_arena_mark(mem);
-                const int n = sizes[e], top = eta * eta * eta * eta;
+                size_t mark = weft_arena_mark(mem);
+                int n = sizes[e], top = eta * eta * eta * eta;
                 crew a = {.tuner = &weft_tuner_asha,
                           .options = weft_arena_text(
                               mem, "reduction = %d\nmax_resource = %d", eta, top),
@@ -401,7 +401,7 @@ static void test_brackets(weft_arena *mem)
         const weft_job *j = &c.shift[i].job;
         if (j->index == 0) begin[j->trial] = (int)lround(log(j->resource) / log(3));
         spent[begin[j->trial]] += j->resource;
-        const double at = pow(3, begin[j->trial] + j->index);
+        double at = pow(3, begin[j->trial] + j->index);
         jobs &= fabs(c.shift[i].resource - at) < 1e-9 && j->last == (at > 26);
     }
     for (int b = 0; b < 4; b++) {
@@ -442,9 +442,9 @@ static void test_time(weft_arena *mem)
               .workers = 1,
               .most = RESULTS,
               .loss = rough};
-    const double start = weft_now();
+    double start = weft_now();
     crew_run(&c, NULL, mem);
-    const double each = (weft_now() - start) / RESULTS;
+    double each = (weft_now() - start) / RESULTS;
     ok(!c.fault && c.n == RESULTS && each < 1e-4,
        "at 100,000 results ask and tell take less than 0.1 ms: %.3g ms", 1e3 * each);
 }

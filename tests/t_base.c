@@ -46,18 +46,18 @@ static void test_arena(void)
     x[0] = 1;
     int aligned = 1, zero = 1;
     for (size_t n = 1; n < 300000; n = 3 * n + 1) {
-        char *p = weft_arena_get(a, n, 1);
+        char *p = weft_arena_alloc(a, n, 1);
         aligned = aligned && (uintptr_t)p % 64 == 0;
         zero = zero && all_zero(p, n);
         memset(p, 255, n);
     }
     ok(aligned, "memory is aligned to 64 bytes");
     ok(zero, "memory is zero");
-    ok(weft_arena_get(a, 0, 8) != NULL, "no elements are still a place");
+    ok(weft_arena_alloc(a, 0, 8) != NULL, "no elements are still a place");
 
     size_t mark = weft_arena_mark(a);
     for (int round = 0; round < 3; round++) {
-        char *p = weft_arena_get(a, 40, 1), *q = weft_arena_get(a, 200000, 1);
+        char *p = weft_arena_alloc(a, 40, 1), *q = weft_arena_alloc(a, 200000, 1);
         zero = zero && all_zero(p, 40) && all_zero(q, 200000);
         memset(p, 255, 40);
         memset(q, 255, 200000);
@@ -66,7 +66,7 @@ static void test_arena(void)
     ok(zero, "memory is zero again after a reset");
     ok(weft_arena_mark(a) == mark, "a reset returns to its mark");
     size_t held = weft_arena_held(a);
-    memset(weft_arena_get(a, 200000, 1), 255, 200000);
+    memset(weft_arena_alloc(a, 200000, 1), 255, 200000);
     weft_arena_reset(a, mark);
     ok(weft_arena_held(a) == held, "scratch in a loop is not asked for again");
     ok(x[0] == 1 && x[1] == 0, "a reset leaves what is older");
@@ -230,8 +230,8 @@ static void test_options(void)
     plugin self;
     int same = 1;
     for (const weft_opt *o = plugin_opts; o->type != WEFT_TEXT; o++) {
-        weft_opt_put(o, &self, 1);
-        same = same && weft_opt_get(o, &self) == 1;
+        weft_opt_set(o, &self, 1);
+        same = same && weft_opt_value(o, &self) == 1;
     }
     ok(same && self.order == 1 && self.bins == 1 && self.gamma == 1,
        "members of all types are kept");

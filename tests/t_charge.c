@@ -29,7 +29,7 @@ static sums scored(const toy *t, int set, double lr, const double *w)
         double own[W];
         memcpy(own, w, sizeof own);
         full_step(t, c, lr, own);
-        const sums one = part_score(t, c, WEFT_VALID, own);
+        sums one = part_score(t, c, WEFT_VALID, own);
         all.loss += one.loss;
         all.wrong += one.wrong;
         all.n += one.n;
@@ -46,15 +46,15 @@ static void test_deadline(void)
     static const char text[] = "[fed]\ncohort = 5\npool = 1\nscore_both = yes\nscore = %s\n"
                                "score_weights = %s\n[client]\nlr = 0.5\nbatch = 50\n"
                                "[device]\nsample_seconds = 1\ndeadline = 10\n";
-    const int set = 2 | 16;
+    int set = 2 | 16;
     toy *t = five_clients();
     const double zero[W] = {0};
     for (int e = 0; e < 4; e++) {
         const char *score = e % 2 ? "loss" : "error",
                    *stage = e / 2 ? "global" : "personal";
         const stand *s = trained(t, weft_arena_text(mem, text, score, stage), 1, 1);
-        const sums own = scored(t, set, e / 2 ? 0 : 0.5, zero);
-        const double good = e % 2 ? own.loss : own.wrong, worst = e % 2 ? 2 * log(C) : 1;
+        sums own = scored(t, set, e / 2 ? 0 : 0.5, zero);
+        double good = e % 2 ? own.loss : own.wrong, worst = e % 2 ? 2 * log(C) : 1;
         is_near(s->res.loss, (good + 12 * worst) / 22, 1e-6,
                 "%s, %s: who misses the deadline has the worst score", score, stage);
         is_near(measured(fed, &s->res, e % 2 ? "valid_loss" : "valid_error"), good / own.n,
@@ -76,7 +76,7 @@ static void test_nobody(void)
     toy *t = five_clients();
     const char *path = at("said.txt");
     fflush(stderr);
-    const int kept = dup(STDERR_FILENO);
+    int kept = dup(STDERR_FILENO);
     weft_check(kept >= 0 && freopen(path, "a", stderr) != NULL, "no %s", path);
     weft_log_set(WEFT_WARN, world.rank);
     const stand *s = trained(t,
@@ -202,10 +202,10 @@ static void test_global(void)
         double w[W], none[W];
         wide(s.state.x, w);
         units(&s, 1, 0, 1);
-        const int good = who_moved(t, w, s.state.x);
+        int good = who_moved(t, w, s.state.x);
         if (good == 0 || good == ALL) continue;
         memcpy(none, w, sizeof none);
-        const sums own = scored(t, good, 0, none);
+        sums own = scored(t, good, 0, none);
         off = worse(off, s.res.loss - (own.wrong + 22 - own.n) / 22);
         rounds++;
     }
@@ -223,7 +223,7 @@ static void test_train_loss(void)
         double w[W];
         wide(s.state.x, w);
         units(&s, 1, 0, 1);
-        const int good = who_moved(t, w, s.state.x);
+        int good = who_moved(t, w, s.state.x);
         if (good == 0) continue;
         double loss = 0, n = 0;
         for (int c = 0; c < 5; c++) {
@@ -281,7 +281,7 @@ static void test_winner(const char *data, const char *mode)
     ok(st == WEFT_OK, "a run that draws in evaluations: %s", mode);
     weft_summary s;
     weft_check(weft_summary_read(&s, path, mem) == WEFT_OK, "%s", weft_error());
-    const int64_t trial = weft_summary_value(&s, "winner_trial")->whole;
+    int64_t trial = weft_summary_value(&s, "winner_trial")->whole;
     int64_t i = 0;
     while (s.jobs.trial[i] != trial) i++;
     is_near(weft_summary_score(&s, WEFT_VALID, "loss"),

@@ -26,7 +26,7 @@ static unsigned char byte_of(int rank, int i, size_t at)
 static void send_all(weft_peers *p)
 {
     for (int i = 0; i < MESSAGES; i++) {
-        const size_t n = 2 + length_of(i);
+        size_t n = 2 + length_of(i);
         unsigned char *text = WEFT_NEW(mem, unsigned char, n);
         text[0] = (unsigned char)world.rank;
         text[1] = (unsigned char)i;
@@ -39,7 +39,7 @@ static void send_all(weft_peers *p)
 static int is_right(const weft_message *m, int *next)
 {
     const unsigned char *text = (const unsigned char *)m->data;
-    const int rank = text[0], i = text[1];
+    int rank = text[0], i = text[1];
     int right = i == next[rank]++ && m->bytes == 2 + length_of(i);
     for (size_t at = 0; right && at + 2 < m->bytes; at++)
         right = text[at + 2] == byte_of(rank, i, at);
@@ -54,18 +54,17 @@ static void test_messages(void)
     volatile double spin = 0;
     weft_message m;
     if (world.rank == 0) send_all(p); /* and then computes, without a call of MPI */
-    const double start = weft_now();
+    double start = weft_now();
     while (world.rank == 0 && world.size > 1 && weft_now() - start < COMPUTING) spin++;
     while (world.rank > 0 && got < MESSAGES && weft_now() - start < 2 * COMPUTING)
         if (weft_peers_receive(p, &m, mem)) {
             right &= is_right(&m, next);
             got++;
         }
-    const int early =
-        world.rank == 0 || (got == MESSAGES && weft_now() - start < COMPUTING);
+    int early = world.rank == 0 || (got == MESSAGES && weft_now() - start < COMPUTING);
     ok(right && early, "messages of 2 to 100,002 bytes arrive while their sender computes");
     if (world.rank > 0) send_all(p);
-    const int due = MESSAGES * (world.size - 1);
+    int due = MESSAGES * (world.size - 1);
     while (got < due && weft_now() - start < 60)
         if (weft_peers_receive(p, &m, mem)) {
             right &= is_right(&m, next);
@@ -80,7 +79,7 @@ static void test_messages(void)
 static void test_leaving(void)
 {
     weft_peers *p = weft_peers_join(&world, world.size, mem);
-    const double start = weft_now();
+    double start = weft_now();
     int why = 0;
     if (world.rank > 0) /* the others see why the first one left */
         while (!(why = weft_peers_left(p)) && weft_now() - start < 20) weft_nap(1e-3);
@@ -107,7 +106,7 @@ static void test_claims(const char *way)
     for (int i = 0; i < JOBS; i++) again += weft_claim(c, i);
     int64_t last = 4;
     for (int i = 0; i < TICKETS; i++) {
-        const int64_t mine = weft_claim_ticket(c);
+        int64_t mine = weft_claim_ticket(c);
         rising &= mine > last && mine < 5 + TICKETS * world.size;
         if (mine >= 5 && mine < 5 + TICKETS * world.size) ticket[mine - 5]++;
         last = mine;

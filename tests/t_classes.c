@@ -11,8 +11,8 @@ static void relabel(problem *p, int classes, int rare)
     weft_deal(ROWS, p->f.team->rank, p->f.team->size, &from, &n);
     p->classes = classes;
     for (int64_t k = 0; k < n; k++) {
-        const int64_t i = from + k;
-        const int c = (int)((i * i * 5 + i * 3 + i / 7) % 101 % (classes - 2 * rare));
+        int64_t i = from + k;
+        int c = (int)((i * i * 5 + i * 3 + i / 7) % 101 % (classes - 2 * rare));
         p->label[k] = rare && i == 100 ? classes - 2 : c;
     }
 }
@@ -22,8 +22,8 @@ static void relabel(problem *p, int classes, int rare)
 static double worst_of(const weft_model *m, const char *options, problem *p, form as,
                        const real *all, weft_arena *mem)
 {
-    const int classes = p->classes;
-    const int64_t d = p->f.d;
+    int classes = p->classes;
+    int64_t d = p->f.d;
     int32_t *label = p->label, *own = WEFT_NEW(mem, int32_t, p->f.n);
     double worst = 0;
     p->label = own;
@@ -34,9 +34,9 @@ static double worst_of(const weft_model *m, const char *options, problem *p, for
         memcpy(joint, all + k * d, (size_t)d * sizeof *w);
         joint[d] = all[classes * d + k];
         fit(m, options, p, as, w, mem);
-        const double one = objective(m, options, p, 1, w, mem),
-                     found = objective(m, options, p, 1, joint, mem);
-        const double gain = constant(m, options, p, 1, mem) - one;
+        double one = objective(m, options, p, 1, w, mem),
+               found = objective(m, options, p, 1, joint, mem);
+        double gain = constant(m, options, p, 1, mem) - one;
         worst = fmax(worst, (found - one) / (gain + 1e-2 * one));
     }
     p->label = label;
@@ -49,15 +49,15 @@ static double worst_of(const weft_model *m, const char *options, problem *p, for
 static void check_many(const weft_model *m, const char *loss, problem *p, const char *which,
                        weft_arena *mem)
 {
-    const size_t mark = weft_arena_mark(mem);
-    const double tol = 3e-3;
+    size_t mark = weft_arena_mark(mem);
+    double tol = 3e-3;
     const char *options = weft_arena_text(mem, "%stol = %g", loss, tol);
     real *w[3];
     double found[3], best = 0;
-    const int newton = p->classes == 3 || strstr(loss, "hinge") == NULL;
+    int newton = p->classes == 3 || strstr(loss, "hinge") == NULL;
     for (int k = newton ? PRODUCTS : SPARSE; k <= GROUPED; k++) {
         w[k] = WEFT_NEW(mem, real, nweight(m, p));
-        const weft_fitted out = fit(m, options, p, (form)k, w[k], mem);
+        weft_fitted out = fit(m, options, p, (form)k, w[k], mem);
         found[k] = objective(m, options, p, 1, w[k], mem);
         const char *what = weft_arena_text(mem, "%s %s%d classes%s, %s", m->kind.name, loss,
                                            p->classes, which, form_name[k]);
@@ -72,7 +72,7 @@ static void check_many(const weft_model *m, const char *loss, problem *p, const 
         if (newton)
             is_near(found[k], found[PRODUCTS], tol * best + 2e-6 * found[k],
                     "%s: Newton's objective", what);
-        const double worst = worst_of(m, options, p, (form)k, w[k], mem);
+        double worst = worst_of(m, options, p, (form)k, w[k], mem);
         ok(worst <= tol, "%s: as each class on its own (%.1e)", what, worst);
     }
     weft_arena_reset(mem, mark);
@@ -83,7 +83,7 @@ static void test_many(weft_team *t, weft_arena *mem)
     const int classes[] = {3, 5, MOST};
     problem *p = rows_new(t, MANY, 2, mem);
     for (int c = 0; c < 3; c++) {
-        const int rare = classes[c] > 3;
+        int rare = classes[c] > 3;
         relabel(p, classes[c], rare);
         const char *which = rare ? ", one empty, one of one sample" : "";
         check_many(&weft_model_logistic, "", p, which, mem);
@@ -112,9 +112,8 @@ static void test_alike(weft_team *t, weft_arena *mem)
                     weft_arena_text(mem, "%s %s, %d classes, %s", kind[k].m->kind.name,
                                     kind[k].options, classes, form_name[as]);
                 real *w = WEFT_NEW(mem, real, nweight(kind[k].m, p));
-                const int n = kind[k].m->outputs(classes);
-                const weft_fitted out =
-                    fit(kind[k].m, kind[k].options, p, (form)as, w, mem);
+                int n = kind[k].m->outputs(classes);
+                weft_fitted out = fit(kind[k].m, kind[k].options, p, (form)as, w, mem);
                 double most = 0;
                 for (int64_t j = 0; j < n * p->f.d; j++)
                     most = fmax(most, fabs((double)w[j]));
@@ -131,12 +130,12 @@ static void test_alike(weft_team *t, weft_arena *mem)
 static double textbook(const problem *p, double *dual, weft_arena *mem)
 {
     enum { EPOCHS = 3000 };
-    const int64_t d = p->f.d;
+    int64_t d = p->f.d;
     double *w = WEFT_NEW(mem, double, d + 1), *a = WEFT_NEW(mem, double, p->f.n);
     double w2 = 0, sum = 0, loss = 0;
     for (int epoch = 0; epoch <= EPOCHS; epoch++) {
         for (int64_t i = 0; i < p->f.n; i++) {
-            const double y = p->label[i] == 1 ? 1 : -1;
+            double y = p->label[i] == 1 ? 1 : -1;
             double m = y * w[d], q = 1 + weft_sparse_norm2(&p->x, i);
             for (int64_t e = p->x.first[i]; e < p->x.first[i + 1]; e++)
                 m += y * w[p->x.column[e]] * (double)p->x.value[e];
@@ -145,8 +144,7 @@ static double textbook(const problem *p, double *dual, weft_arena *mem)
                 sum += a[i];
                 continue;
             }
-            const double next = fmin(fmax(a[i] + (1 - m) / q, 0), 1),
-                         by = y * (next - a[i]);
+            double next = fmin(fmax(a[i] + (1 - m) / q, 0), 1), by = y * (next - a[i]);
             for (int64_t e = p->x.first[i]; e < p->x.first[i + 1]; e++)
                 w[p->x.column[e]] += by * (double)p->x.value[e];
             w[d] += by;
@@ -172,17 +170,15 @@ static void test_bound(weft_team *t, weft_arena *mem)
         two.label = WEFT_NEW(mem, int32_t, ROWS);
         for (int64_t i = 0; i < ROWS; i++) two.label[i] = p->label[i] == one;
         double dual;
-        const double primal = textbook(&two, &dual, mem),
-                     gain = constant(m, "loss = hinge", &two, 1, mem) - dual;
+        double primal = textbook(&two, &dual, mem),
+               gain = constant(m, "loss = hinge", &two, 1, mem) - dual;
         ok(primal - dual < 1e-5 * gain,
            "class %d: the optimum is known to %.1e of the gain", one,
            (primal - dual) / gain);
         for (int as = PRODUCTS; as <= GROUPED; as++) {
             real *w = WEFT_NEW(mem, real, MANY + 1);
-            const weft_fitted out =
-                fit(m, "loss = hinge\ntol = 3e-3", &two, (form)as, w, mem);
-            const double lacks =
-                (objective(m, "loss = hinge", &two, 1, w, mem) - primal) / gain;
+            weft_fitted out = fit(m, "loss = hinge\ntol = 3e-3", &two, (form)as, w, mem);
+            double lacks = (objective(m, "loss = hinge", &two, 1, w, mem) - primal) / gain;
             ok(out.residual <= 3e-3, "class %d, %s: to the tolerance (%.1e)", one,
                form_name[as], out.residual);
             ok(lacks <= out.residual + 1e-5, "class %d, %s: lacks %.1e, says at most %.1e",
@@ -200,7 +196,7 @@ int main(int argc, char **argv)
     test_alike(&world, mem);
     test_bound(&world, mem);
     weft_arena_free(mem);
-    const int status = tap_done();
+    int status = tap_done();
     weft_par_end(&world);
     return status;
 }

@@ -20,7 +20,7 @@ static void test_disk(int64_t workers, uint64_t whole, int64_t n)
     ok(world.size > 1 || workers != 3 || steps > n,
        "%lld workers: jobs of few are done again", (long long)workers);
     how.teams = world.size;
-    const weft_status st = run_until(&how, world.size > 1 ? 2 : 6);
+    weft_status st = run_until(&how, world.size > 1 ? 2 : 6);
     how.fresh = 0;
     how.teams = 1;
     ok(st == WEFT_STOP && run_out(&how, &jobs) == whole,
@@ -43,7 +43,7 @@ static void test_wall(int64_t workers)
         how.teams = i % 3 ? 1 : world.size > 1 ? 2 : 1;
         weft_status all = prepare(b, &how);
         if (all == WEFT_OK) all = weft_sched_run(&b->sched);
-        const uint64_t found = all == WEFT_OK ? digest_of(b) : 0;
+        uint64_t found = all == WEFT_OK ? digest_of(b) : 0;
         jobs = b->sched.n;
         finish(b, 0);
         whole &= found != 0 && jobs >= NTRIAL;
@@ -61,9 +61,9 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     static const int64_t workers[] = {1, 3, 10, 0};
     for (int i = 0; i < 4; i++) {
-        const setting how = {.workers = workers[i], .teams = 1};
+        setting how = {.workers = workers[i], .teams = 1};
         int64_t jobs;
-        const uint64_t whole = run_out(&how, &jobs);
+        uint64_t whole = run_out(&how, &jobs);
         test_disk(workers[i], whole, jobs);
         test_wall(workers[i]);
     }

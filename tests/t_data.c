@@ -209,7 +209,7 @@ static weft_status hand_part(weft_h5 *f, int part, int wrong)
     int32_t label[2 * HAND_ROWS] = {0, 1, 0, 1};
     if (wrong == WRONG_LABEL && part == WEFT_TEST) label[3] = 2;
     if (wrong == EMPTY_CLASS) label[1] = label[3] = 0;
-    const int64_t n = wrong == NO_VALID && part == WEFT_VALID ? 0 : HAND_ROWS;
+    int64_t n = wrong == NO_VALID && part == WEFT_VALID ? 0 : HAND_ROWS;
     const int64_t dims[2] = {n, 2};
     const char *name = weft_part_name[part];
     if (wrong != NO_LABELS || part != WEFT_VALID)
@@ -225,7 +225,7 @@ static weft_status hand_file(const char *path, int wrong)
     static const uint64_t hash[4] = {1, 2};
     static const int64_t dims[2] = {2, 2};
     static const uint8_t stop[2] = {0, 1};
-    const int64_t two = 2;
+    int64_t two = 2;
     const char *form = wrong < FALLING ? "reals" : "tokens";
     weft_h5 f;
     TRY(weft_h5_create(&f, path, mem));

@@ -11,13 +11,13 @@
 static int agrees(const char *text)
 {
     char *end, *line = weft_arena_text(mem, "%s,5", text);
-    const float want = strtof(text, &end);
+    float want = strtof(text, &end);
     float x = 0;
     const char *stop = line + strlen(line), *next = weft_number_read(line, stop, &x);
-    const int plain =
+    int plain =
         *end == '\0' && end != text && isfinite(want) && strpbrk(text, "xXnN") == NULL;
-    const int good = plain ? next == line + strlen(text) && memcmp(&x, &want, sizeof x) == 0
-                           : next == NULL || next != line + strlen(text);
+    int good = plain ? next == line + strlen(text) && memcmp(&x, &want, sizeof x) == 0
+                     : next == NULL || next != line + strlen(text);
     if (!good) fprintf(stderr, "# '%s': %.9g where %.9g\n", text, (double)x, (double)want);
     return good;
 }
@@ -79,11 +79,11 @@ static void test_spellings(void)
 /* A number with so many digits before and after its point, and maybe an exponent. */
 static const char *spell(int64_t i)
 {
-    const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+    weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
     char text[80];
     size_t n = 0;
     if (r.v[0] % 3 == 0) text[n++] = r.v[0] & 8 ? '-' : '+';
-    const uint64_t before = r.v[0] >> 8 & 7, after = r.v[0] >> 16 & 15;
+    uint64_t before = r.v[0] >> 8 & 7, after = r.v[0] >> 16 & 15;
     for (uint64_t k = 0; k < before; k++) text[n++] = (char)('0' + r.v[1] / (k + 1) % 10);
     if (r.v[0] & 16) text[n++] = '.';
     for (uint64_t k = 0; k < after; k++) text[n++] = (char)('0' + r.v[2] / (k + 1) % 10);
@@ -95,18 +95,18 @@ static const char *spell(int64_t i)
 static void test_random(void)
 {
     int64_t bad = 0;
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     for (int64_t i = 0; i < 300000; i++) {
         bad += !agrees(spell(i));
         weft_arena_reset(mem, mark);
     }
     ok(bad == 0, "300,000 numbers of random digits are strtof's");
     for (int64_t i = 0; i < 300000; i++) {
-        const weft_rng4 r = weft_rng_at(6, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+        weft_rng4 r = weft_rng_at(6, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
         float x;
         memcpy(&x, &r.v[0], sizeof x);
         /* Between two floats, where rounding to double first goes wrong. */
-        const double middle = ((double)x + (double)nextafterf(x, INFINITY)) / 2;
+        double middle = ((double)x + (double)nextafterf(x, INFINITY)) / 2;
         if (isfinite(middle))
             bad += !agrees(weft_arena_text(mem, r.v[1] & 1 ? "%.17g" : "%.9g",
                                            r.v[1] & 2 ? middle : (double)x));
@@ -175,7 +175,7 @@ static void test_speed(void)
         to += sprintf(to, "%d\n", i % 10);
     }
     write_bytes("s.csv", text, (size_t)(to - text));
-    const double start = weft_now();
+    double start = weft_now();
     ok(pack(&weft_reader_dense, at("s.csv"), "s.h5", "") == WEFT_OK,
        "7,000 images of MNIST's size are packed");
     note("%.0f MB in %.2f s", (double)(to - text) * 1e-6, weft_now() - start);

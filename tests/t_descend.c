@@ -78,7 +78,7 @@ static void test_pytorch(void)
     FILE *in = fopen("tests/gold/descend.txt", "r");
     weft_check(in, "run the test in the top directory");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const double off = distance(in, cases[i].name, &cases[i].d);
+        double off = distance(in, cases[i].name, &cases[i].d);
         is_near(off, 0, tolerance, "%s: the steps are PyTorch's", cases[i].name);
     }
     fclose(in);

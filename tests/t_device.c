@@ -28,8 +28,8 @@ static const weft_work unit_work = {.samples = 1};
 static void test_default(void)
 {
     const weft_device *d = device("", 10);
-    const weft_work work = {1e6, 1e12, 1e9, 1e9};
-    const weft_turn t = weft_device_turn(d, 3, 4, &work);
+    weft_work work = {1e6, 1e12, 1e9, 1e9};
+    weft_turn t = weft_device_turn(d, 3, 4, &work);
     ok(t.fate == WEFT_AVERAGED && !(t.seconds > 0) && !(t.energy > 0),
        "without options a device answers at once, at no cost");
     is_near(t.bytes, 2e9, 0, "its bytes are counted");
@@ -41,8 +41,8 @@ static void test_seconds(void)
         device("sample_seconds = 0.5\nflops = 1e6\nup = 100\ndown = 1000\nlatency = 0.25\n"
                "power = 3\nbyte_energy = 0.01",
                10);
-    const weft_work work = {.samples = 10, .flops = 2e6, .down = 500, .up = 700};
-    const weft_turn t = weft_device_turn(d, 0, 0, &work);
+    weft_work work = {.samples = 10, .flops = 2e6, .down = 500, .up = 700};
+    weft_turn t = weft_device_turn(d, 0, 0, &work);
     is_near(t.seconds, 0.5 + 0.5 + 7 + 7, 1e-12,
             "seconds: latency twice, down, samples and operations, up");
     is_near(t.energy, 3 * 7 + 0.01 * 1200, 1e-12, "energy: computing and bytes");
@@ -70,7 +70,7 @@ static void test_speeds(void)
     is_near(mean_seconds(anew, 1, ROUNDS), 2, 0.04, "over rounds where they are redrawn");
     is_near(mean_seconds(normal, ROUNDS, 1), 2, 0.04,
             "lognormal seconds: mean over clients");
-    const double first = weft_device_turn(once, 5, 0, &unit_work).seconds;
+    double first = weft_device_turn(once, 5, 0, &unit_work).seconds;
     is_near(weft_device_turn(once, 5, 9, &unit_work).seconds, first, 0,
             "a client keeps its speed");
     ok(fabs(weft_device_turn(anew, 5, 9, &unit_work).seconds -
@@ -86,7 +86,7 @@ static void test_chances(void)
     int away = 0, dropped = 0;
     double lost = 0, energy = 0;
     for (int r = 0; r < ROUNDS; r++) {
-        const weft_turn t = weft_device_turn(d, r % 10, r, &unit_work);
+        weft_turn t = weft_device_turn(d, r % 10, r, &unit_work);
         away += t.fate == WEFT_AWAY;
         dropped += t.fate == WEFT_DROPPED;
         lost += t.fate == WEFT_DROPPED ? t.seconds : 0;
@@ -144,7 +144,7 @@ static void test_closing(void)
 static double mean_round(const weft_device *d, int m)
 {
     enum { MOST = 64 };
-    const int n = (int)weft_device_started(d, m, 1000);
+    int n = (int)weft_device_started(d, m, 1000);
     double sum = 0;
     for (int r = 0; r < ROUNDS; r++) {
         weft_turn turn[MOST];
@@ -159,7 +159,7 @@ static double mean_round(const weft_device *d, int m)
  * with i answers is P(the (i+1)-th comes before the deadline) / (n - i). */
 static double expected(int m, int n, double deadline)
 {
-    const double p = isfinite(deadline) ? -expm1(-deadline) : 1;
+    double p = isfinite(deadline) ? -expm1(-deadline) : 1;
     double sum = 0;
     for (int i = 0; i < m; i++) {
         double fewer = 0; /* P(at most i of n by the deadline) */
@@ -196,8 +196,8 @@ static void test_round_times(void)
                        mem, "speed = exponential\nredraw = yes\nsample_seconds = 1\n%s",
                        cases[i].options),
                    1000);
-        const double mean = mean_round(d, cases[i].m);
-        const double theory = expected(cases[i].m, cases[i].n, cases[i].deadline);
+        double mean = mean_round(d, cases[i].m);
+        double theory = expected(cases[i].m, cases[i].n, cases[i].deadline);
         ok(weft_device_started(d, cases[i].m, 1000) == cases[i].n,
            "%d devices are started for %d", cases[i].n, cases[i].m);
         note("%s: %.4f, expected %.4f", cases[i].what, mean, theory);
@@ -222,7 +222,7 @@ static void test_trace(void)
 {
     const weft_device *d = trace("client\tspeed\tdropout\n"
                                  "2\t4\t0\n0\t0.5\t0\n1\t1\t1\n");
-    const weft_work work = {.samples = 2, .up = 16};
+    weft_work work = {.samples = 2, .up = 16};
     is_near(d ? weft_device_turn(d, 0, 0, &work).seconds : 0, 4 + 2, 1e-12,
             "a client has the speed of its line, and the section's where there is none");
     is_near(d ? weft_device_turn(d, 2, 0, &work).seconds : 0, 0.5 + 2, 1e-12,

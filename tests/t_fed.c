@@ -45,7 +45,7 @@ static void test_one_client(void)
             double g[W] = {0};
             softmax(t, 0, 0, 20, own, g);
             for (int i = 0; i < W; i++) {
-                const double d = g[i] / 20 + 0.2 * (own[i] - w[i]) + 0.1 * own[i];
+                double d = g[i] / 20 + 0.2 * (own[i] - w[i]) + 0.1 * own[i];
                 v[i] = epoch ? 0.8 * v[i] + d : d;
                 own[i] -= 0.3 * v[i];
             }
@@ -74,7 +74,7 @@ static void test_averages(void)
         for (int c = 0; c < 5; c++) {
             double w[W] = {0};
             full_step(t, c, 0.5, w);
-            const double n = plain ? 1 : (double)t->count[c][0];
+            double n = plain ? 1 : (double)t->count[c][0];
             for (int i = 0; i < W; i++) mean[i] += n * w[i];
             sum += n;
         }
@@ -102,15 +102,14 @@ static void test_scores(void)
             double own[W];
             memcpy(own, w, sizeof w);
             full_step(t, c, 0.5, own);
-            const sums a = part_score(t, c, (weft_part)part, w),
-                       b = part_score(t, c, (weft_part)part, own);
+            sums a = part_score(t, c, (weft_part)part, w),
+                 b = part_score(t, c, (weft_part)part, own);
             before += a.loss;
             after += b.loss;
             wrong += b.wrong;
             n += a.n;
         }
-        const weft_status st =
-            fed->score(s->self, &s->job, s->state.x, (weft_part)part, &out);
+        weft_status st = fed->score(s->self, &s->job, s->state.x, (weft_part)part, &out);
         ok(st == WEFT_OK, "a score of all clients");
         is_near(score_of(fed, &out, "loss"), before / n, 1e-6,
                 "loss of the server's weights, %s", weft_part_name[part]);
@@ -177,7 +176,7 @@ static void test_cohorts(void)
     for (int r = 0; r < ROUNDS; r++) {
         int drawn = 0;
         for (int c = 0; c < N; c++) {
-            const int in = (int)in_row(fed, s->row[r], "samples") >> c & 1;
+            int in = (int)in_row(fed, s->row[r], "samples") >> c & 1;
             drawn += in;
             seen[c] += in;
         }
@@ -404,7 +403,7 @@ static void test_seconds(void)
         units(s, 3, 0, 3); /* goes on */
         exact &= fabs(fed->seconds(s->self, &s->job, 4) - s->res.cost) <= 0;
         s = trained(t, text, 5, 6);
-        const double least = fed->seconds(s->self, &s->job, 0);
+        double least = fed->seconds(s->self, &s->job, 0);
         bounded &= least >= 0 && least <= s->res.cost;
         tight += least > 0.25 * s->res.cost;
     }
@@ -422,7 +421,7 @@ static void test_server(void)
     double w[W] = {0}, delta[W];
     mean_step(t, 31, 0.5, w, delta);
     for (int i = 0; i < W; i++) {
-        const double v = 0.99 * 1e-4 + 0.01 * delta[i] * delta[i];
+        double v = 0.99 * 1e-4 + 0.01 * delta[i] * delta[i];
         w[i] = 0.1 * 0.1 * delta[i] / (sqrt(v) + 0.01);
     }
     is_near(distance(s->state.x, w), 0, 1e-6, "Adam takes the mean change as its gradient");
@@ -444,7 +443,7 @@ static void test_mode(void)
         s.mix.conf[1] = 2;
         s.mix.logp[0] = log(1 - p[e]);
         s.mix.logp[1] = log(p[e]);
-        const weft_status st = fed->score(s.self, &s.job, s.state.x, WEFT_TEST, &out);
+        weft_status st = fed->score(s.self, &s.job, s.state.x, WEFT_TEST, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
         loss[e] = score_of(fed, &out, "personal_loss");
     }
@@ -482,8 +481,7 @@ static void test_caps(void)
     double was[W];
     wide(again.state.x, was);
     double row[WEFT_MOST_METRICS] = {0};
-    const weft_status st =
-        fed->step(again.self, &again.job, 0, &again.state, row, &again.res);
+    weft_status st = fed->step(again.self, &again.job, 0, &again.state, row, &again.res);
     double all = 0;
     for (int c = 0; c < 5; c++) all += part_score(t, c, WEFT_VALID, was).loss;
     ok(st == WEFT_OK && fed->units(again.self, &again.job) == 1 &&

@@ -51,9 +51,9 @@ static alone network(const char *options, int every)
 {
     weft_conf conf;
     const weft_net *net = &weft_net_lstm;
-    const weft_shape shape = {
+    weft_shape shape = {
         .form = WEFT_CHARS, .d = LENGTH, .classes = SYMBOLS, .every = every};
-    alone a = {.self = weft_arena_get(mem, 1, net->kind.size)};
+    alone a = {.self = weft_arena_alloc(mem, 1, net->kind.size)};
     weft_conf_init(&conf, mem);
     weft_check(weft_conf_text(&conf, "test", options) == WEFT_OK &&
                    weft_conf_bind(&conf, &net->kind, a.self) == WEFT_OK &&
@@ -85,7 +85,7 @@ static void test_round(int every)
         every ? "all" : "last", net_options);
     toy t = {.data = plays};
     stand *s = trained(&t, options, 1, 1);
-    const alone a = network(net_options, every);
+    alone a = network(net_options, every);
     const weft_net *net = &weft_net_lstm;
     real *w = WEFT_NEW(mem, real, a.n), *g = WEFT_NEW(mem, real, a.n);
     double *mean = WEFT_NEW(mem, double, a.n), all = 0, most = 0;
@@ -109,12 +109,12 @@ static void test_round(int every)
     is_near(in_row(fed, s->row[0], "before_loss"), before.loss / (double)before.count, 1e-6,
             "scored before on the validation windows");
     for (int c = 0; c < SPEAKERS; c++) {
-        const weft_batch b = windows_of(c, WEFT_TEST, place);
+        weft_batch b = windows_of(c, WEFT_TEST, place);
         net->score(a.self, a.work, s->state.x, &b, &test);
     }
     ok(test.count == 11 * (every ? LENGTH : 1), "so many predictions");
     weft_scores out;
-    const weft_status st = fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &out);
+    weft_status st = fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &out);
     ok(st == WEFT_OK, "scored on the test windows");
     is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
             "to the loss of the network");

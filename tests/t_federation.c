@@ -160,7 +160,7 @@ static int client_is_right(int64_t c, int64_t *total)
         weft_samples s;
         int64_t n = size_of(c, p);
         good &= weft_client_count(data.clients, c, (weft_part)p) == n &&
-                weft_client_get(data.clients, c, (weft_part)p, &s, mem) == WEFT_OK &&
+                weft_client_read(data.clients, c, (weft_part)p, &s, mem) == WEFT_OK &&
                 s.n == n;
         int64_t from = text ? windows(before) + (windows(before) > 0 ? GAP : 0)
                             : before[0] + before[1];
@@ -176,7 +176,7 @@ static int client_is_right(int64_t c, int64_t *total)
 
 static void test_form(weft_form form, const char *what, int named)
 {
-    const made m = {.form = form, .clients = 3000, .named = named, .bad = -1};
+    made m = {.form = form, .clients = 3000, .named = named, .bad = -1};
     if (!ok(made_and_open("f.h5", &m), "%s of clients are packed and opened", what)) return;
     int64_t total[WEFT_NPART] = {0};
     int good = data.clients->n == 3000 && data.clients->d == D;
@@ -220,9 +220,9 @@ static weft_status rounds(int from, int to)
             weft_rng4 u = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)r, (uint64_t)i, 0);
             weft_samples s;
             size_t mark = weft_arena_mark(tmp);
-            st =
-                weft_client_get(data.clients, (int64_t)(u.v[0] % (uint64_t)data.clients->n),
-                                WEFT_TRAIN, &s, tmp);
+            st = weft_client_read(data.clients,
+                                  (int64_t)(u.v[0] % (uint64_t)data.clients->n), WEFT_TRAIN,
+                                  &s, tmp);
             weft_arena_reset(tmp, mark);
         }
     weft_arena_free(tmp);
@@ -233,7 +233,7 @@ static void test_memory(void)
 {
     enum { CLIENTS = 100000 };
     double start = weft_now();
-    const made m = {.form = WEFT_REALS, .clients = CLIENTS, .bad = -1};
+    made m = {.form = WEFT_REALS, .clients = CLIENTS, .bad = -1};
     if (!ok(made_and_open("m.h5", &m), "%d clients are packed and opened", CLIENTS)) return;
     note("in %.2f s", weft_now() - start);
     start = weft_now();
@@ -352,7 +352,7 @@ static weft_status open_hand(int wrong)
     for (int64_t c = 0; c < 2 && st == WEFT_OK; c++)
         for (int p = 0; p < WEFT_NPART && st == WEFT_OK; p++) {
             weft_samples s;
-            st = weft_client_get(data.clients, c, (weft_part)p, &s, mem);
+            st = weft_client_read(data.clients, c, (weft_part)p, &s, mem);
         }
     weft_data_close(&data);
     return st;
@@ -391,10 +391,10 @@ static void test_contradictions(void)
 
 static void test_packing(void)
 {
-    const made nan = {.form = WEFT_REALS, .clients = 20, .named = 1, .bad = 11};
+    made nan = {.form = WEFT_REALS, .clients = 20, .named = 1, .bad = 11};
     fails(make("n.h5", &nan), WEFT_EDATA, "client 11, client 11: row 2, column 5 is nan",
           "finite", "packing a NaN");
-    const made none = {.form = WEFT_REALS, .clients = 0, .bad = -1};
+    made none = {.form = WEFT_REALS, .clients = 0, .bad = -1};
     fails(make("n.h5", &none), WEFT_EDATA, "no client has training", "split",
           "packing no clients");
 }

@@ -25,9 +25,9 @@ static void test_table(void)
     static const struct {
         double e, off;
     } descent[] = {{0.5, 1.1e-2}, {0.1, 2.1e-3}, {0.01, 2.1e-4}};
-    const double exact = loss_at(flow_of(1, "method = flow"), 20);
+    double exact = loss_at(flow_of(1, "method = flow"), 20);
     for (int i = 0; i < 3; i++) {
-        const double e = descent[i].e, found = loss_at(flow_of(e, ""), floor(20 / e + 0.5));
+        double e = descent[i].e, found = loss_at(flow_of(e, ""), floor(20 / e + 0.5));
         is_near(fabs(found / exact - 1), descent[i].off, 0.06 * descent[i].off,
                 "descent of step %g is %.2g off the flow", e, fabs(found / exact - 1));
     }
@@ -45,9 +45,9 @@ static double ratio(double t, const char *more)
 /* The largest ratio between two times, by golden section. */
 static double sup_ratio(double a, double b, const char *more, double *at)
 {
-    const double golden = (sqrt(5) - 1) / 2;
+    double golden = (sqrt(5) - 1) / 2;
     for (int i = 0; i < 60; i++) {
-        const double l = b - golden * (b - a), r = a + golden * (b - a);
+        double l = b - golden * (b - a), r = a + golden * (b - a);
         if (ratio(l, more) > ratio(r, more))
             b = r;
         else
@@ -60,10 +60,10 @@ static double sup_ratio(double a, double b, const char *more, double *at)
 static void test_bound(void)
 {
     double at;
-    const double sup = sup_ratio(1, 3, "p = 1\nsignal = 0", &at);
+    double sup = sup_ratio(1, 3, "p = 1\nsignal = 0", &at);
     is_near(sup, 1.6859090583, 5.1e-11, "flow is at most 1.6859 times as risky as ridge");
     is_near(at, 1.7932821, 2e-7, "where t s = 1.7932821");
-    const double own = sup_ratio(10, 200, "", &at);
+    double own = sup_ratio(10, 200, "", &at);
     is_near(own, 1.584, 5e-4, "of 50 features the largest ratio is 1.584");
     is_near(at, 59, 1, "near t = 59");
     int below = 1;
@@ -102,10 +102,10 @@ static void test_optimum(void)
         "loss = prediction\nsignal_decay = 1\n"};
     for (int k = 0; k < 3; k++) {
         stand *s = stand_up(space[k], NULL);
-        const double best = task->optimum(s->self, 12);
+        double best = task->optimum(s->self, 12);
         double least = INFINITY;
         for (int i = 0; i < 3000; i++) {
-            weft_space_get(&s->space, i, s->job.mix.conf);
+            weft_space_config(&s->space, i, s->job.mix.conf);
             afresh(s);
             for (int r = 1; r <= 12; r++) least = fmin(least, train(s, 1));
         }
@@ -119,7 +119,7 @@ static void test_optimum(void)
                         NULL);
     double least = INFINITY;
     for (int64_t i = 0; i < s->space.count; i++) {
-        weft_space_get(&s->space, i, s->job.mix.conf);
+        weft_space_config(&s->space, i, s->job.mix.conf);
         afresh(s);
         for (int r = 1; r <= 9; r++) least = fmin(least, train(s, 1));
     }
@@ -156,7 +156,7 @@ static void test_copy(void)
         train(s, 3);
         for (int r = 0; r < 3; r++)
             for (int i = 0; i < 5; i++) {
-                const double v = 1.0 / (i + 1);
+                double v = 1.0 / (i + 1);
                 g[i] -= step[e] * ((v + lambda[e]) * g[i] - v);
             }
     }
@@ -193,7 +193,7 @@ static void test_noise(void)
             sum[k] += x[k] / TRIALS;
             square[k] += x[k] * x[k] / TRIALS;
         }
-        const double all = s->res.cost;
+        double all = s->res.cost;
         train(s, 2);
         split &= fabs(s->res.cost / all - 0.5) < 1e-15;
     }
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
     test_copy();
     test_diverged();
     test_noise();
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_arena_free(mem);
     weft_par_end(&team);
     return failed;

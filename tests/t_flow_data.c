@@ -19,7 +19,7 @@ static weft_data make_data(int64_t n, int64_t d, weft_form form)
         double y = 0;
         for (int64_t j = 0; j < d; j++) {
             double z[4];
-            const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
+            weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
             weft_rng_normal(&r, z);
             value[i * d + j] = (float)(2 + z[0] / (1 + (double)(j % 7)) + 0.3 * z[1]);
             byte[i * d + j] = (uint8_t)fmin(fmax(20 * (double)value[i * d + j], 0), 255);
@@ -137,7 +137,7 @@ static void test_draws(void)
 {
     enum { DRAWS = 1000, STEPS = 6 };
     weft_data data = make_data(200, 5, WEFT_REALS);
-    const double sigma = 1.5;
+    double sigma = 1.5;
     stand *s[2];
     for (int k = 0; k < 2; k++) {
         s[k] =
@@ -153,10 +153,10 @@ static void test_draws(void)
     centred(200, 5, -1, x, y);
     descend(x, y, 200, 5, 1, 0.4, 0, 20000, truth); /* the least squares fit */
     for (int e = 0; e < DRAWS; e++) {
-        const size_t mark = weft_arena_mark(mem);
+        size_t mark = weft_arena_mark(mem);
         for (int i = 0; i < 200; i++) {
             double z[4];
-            const weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)e, (uint64_t)i, 0);
+            weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)e, (uint64_t)i, 0);
             weft_rng_normal(&r, z);
             y[i] = sigma * z[0];
             for (int j = 0; j < 5; j++) y[i] += x[i * 5 + j] * truth[j];
@@ -204,7 +204,7 @@ static void test_data(void)
 static void refuses(const char *option, weft_data *data, const char *word)
 {
     stand s;
-    const weft_status st = set_up(&s, weft_arena_text(mem, "[flow]\n%s\n", option), data);
+    weft_status st = set_up(&s, weft_arena_text(mem, "[flow]\n%s\n", option), data);
     const char *text = weft_error();
     ok(st != WEFT_OK && strstr(text, word) && !strchr(text, '\n'),
        "refused in one line with '%s'", word);
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     test_data();
     test_refusals();
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_arena_free(mem);
     weft_par_end(&team);
     return failed;

@@ -12,19 +12,19 @@ static double *features(const stand *s, weft_part part)
 {
     const weft_feature *rff = &weft_feature_rff;
     const weft_rows *rows = &s->data.part[part];
-    const size_t cells = (size_t)rows->total * F;
+    size_t cells = (size_t)rows->total * F;
     double *x = WEFT_NEW(mem, double, K *cells);
-    void *own = weft_arena_get(mem, 1, rff->kind.size);
+    void *own = weft_arena_alloc(mem, 1, rff->kind.size);
     weft_data data = s->data;
     weft_conf conf = s->conf;
-    const weft_source rows_of_all = weft_data_source(&data);
+    weft_source rows_of_all = weft_data_source(&data);
     weft_status st = weft_conf_bind(&conf, &rff->kind, own);
     if (st == WEFT_OK) st = rff->setup(own, &rows_of_all, 1e9, SEED, mem);
     weft_check(st == WEFT_OK, "%s", weft_error());
     real *stat = WEFT_NEW(mem, real, rff->nstat(own));
     real *w = WEFT_NEW(mem, real, F), *z = WEFT_NEW(mem, real, rows->n);
     for (int a = 0; a < K; a++) {
-        void *arm = weft_arena_get(mem, 1, rff->kind.size);
+        void *arm = weft_arena_alloc(mem, 1, rff->kind.size);
         memcpy(arm, own, rff->kind.size);
         weft_space_put(&s->space, s->job.mix.conf + a * s->space.dim, &rff->kind, arm);
         const void *one = arm;
@@ -84,7 +84,7 @@ static void least_squares(const double *const *x, double *w)
     for (int r = 0; r < F; r++) a[r][r] += 2;
     for (int p = 0; p < M; p++)
         for (int r = 0; r < M; r++) {
-            const double factor = a[r][p] / a[p][p];
+            double factor = a[r][p] / a[p][p];
             for (int c = p; r != p && c < M + C; c++) a[r][c] -= factor * a[p][c];
         }
     for (int c = 0; c < C; c++) {
@@ -101,7 +101,7 @@ static double loss_of(const real *w, const double *x, int y, int *wrong)
     for (int c = 0; c < C; c++) {
         score[c] = (double)w[C * F + c];
         for (int k = 0; k < F; k++) score[c] += (double)w[c * F + k] * x[k];
-        const double off = score[c] - (c == y ? 1 : -1);
+        double off = score[c] - (c == y ? 1 : -1);
         loss += off * off;
         if (score[c] > score[best]) best = c;
     }
@@ -143,11 +143,11 @@ static void check_scores(const stand *s, int passes, const char *what)
     int same = 1;
     for (int i = 0; i < VALID; i++)
         for (int a = 0; a < K; a++) {
-            const double p = exp(s->job.mix.logp[a]);
+            double p = exp(s->job.mix.logp[a]);
             if (!scores(s, passes, i, a)) continue;
             int bad;
-            const double one = loss_of(
-                weights(s), all + ((size_t)a * VALID + (size_t)i) * F, label[N + i], &bad);
+            double one = loss_of(weights(s), all + ((size_t)a * VALID + (size_t)i) * F,
+                                 label[N + i], &bad);
             loss[a] += one;
             wrong[a] += bad;
             count[a]++;
@@ -180,7 +180,7 @@ static void test_mixture(const char *options, int all, const double *p, const ch
     run(s);
     check_fit(s, what);
     check_scores(s, strstr(options, "full") == NULL, what);
-    const int by_loss = strstr(options, "score=loss") != NULL;
+    int by_loss = strstr(options, "score=loss") != NULL;
     ok(s->res.loss == measured(task, &s->res, by_loss ? "valid_loss" : "valid_error"),
        "%s: tuners get the %s", what, by_loss ? "loss" : "error");
     digest_of(s);
@@ -223,9 +223,9 @@ static double work(const char *validation, int64_t valid)
 static void test_enough(void)
 {
     for (int64_t valid = 300; valid <= 1200; valid += 300) {
-        const double one = work("split", valid), all = work("full", valid);
-        const double passes = 1 + (K - 1) * (work("auto", valid) - one) / (all - one);
-        const double want = fmin(ceil(400. * K / (double)valid), K);
+        double one = work("split", valid), all = work("full", valid);
+        double passes = 1 + (K - 1) * (work("auto", valid) - one) / (all - one);
+        double want = fmin(ceil(400. * K / (double)valid), K);
         is_near(passes, want, 1e-6, "%d rows: each is scored by %g of three maps",
                 (int)valid, want);
     }
@@ -236,7 +236,7 @@ static void test_score_only(void)
     const double p[K] = {0.5, 0.3, 0.2};
     stand *s = stand_up("fmap.validation=split", p);
     run(s);
-    const uint64_t before = weft_state_hash(&s->state);
+    uint64_t before = weft_state_hash(&s->state);
     s->job.resource = 0;
     s->job.index++;
     run(s);
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
     test_enough();
     test_score_only();
     test_slack();
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_arena_free(mem);
     weft_par_end(&team);
     return failed;

@@ -14,7 +14,7 @@ static stand *alone(const char *options, int map)
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
     stand *s = stand_up(options, even);
     s->job.mix = weft_mix_new(1, s->space.dim, mem);
-    weft_space_get(&s->space, map, s->job.mix.conf);
+    weft_space_config(&s->space, map, s->job.mix.conf);
     s->job.mix.id[0] = map;
     s->res = result_of(task, 1, mem);
     return s;
@@ -30,7 +30,7 @@ static void go_on(stand *s, int iterations)
 static const real *model_of(const stand *s)
 {
     weft_tensor t[WEFT_MOST_TENSORS];
-    const int n = task->tensors(s->self, &s->job, t);
+    int n = task->tensors(s->self, &s->job, t);
     return s->state.x + t[n - 2].at;
 }
 
@@ -79,7 +79,7 @@ static void test_path(void)
     ok(measured(task, &s->res, "iterations") < 100, "nothing is left after %d iterations",
        6 + (int)measured(task, &s->res, "iterations"));
     is_near(apart(s, whole), 0, 1e-4, "the path ends at the fit");
-    const real last = model_of(s)[0];
+    real last = model_of(s)[0];
     go_on(s, 10);
     ok(measured(task, &s->res, "iterations") == 0 && model_of(s)[0] == last,
        "and stays there");
@@ -91,7 +91,7 @@ static void test_copied(void)
     stand *s = alone(PIECES, 0), *other = alone("ridge.tol=1e-12", 1);
     go_on(s, 5);
     s->job.trial++;
-    weft_space_get(&s->space, 1, s->job.mix.conf);
+    weft_space_config(&s->space, 1, s->job.mix.conf);
     s->job.mix.id[0] = 1;
     go_on(s, 200);
     go_on(other, 1);
@@ -102,7 +102,7 @@ static void refuses(const char *options, const char *word)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
     stand s = {0};
-    const weft_status st = set_up(&s, options, even);
+    weft_status st = set_up(&s, options, even);
     ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s is refused, naming %s", options,
        word);
 }
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     weft_log_set(WEFT_ERROR, team.rank);
     mem = weft_arena_new();
     test_pieces();
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_arena_free(mem);
     weft_par_end(&team);
     return failed;

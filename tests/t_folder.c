@@ -28,7 +28,7 @@ static int packed(const weft_reader *r, const char *source, const char *options)
 static int parts_are(int64_t train, int64_t valid, int64_t test)
 {
     const int64_t has[] = {data.part[0].total, data.part[1].total, data.part[2].total};
-    const int good = has[0] == train && has[1] == valid && has[2] == test;
+    int good = has[0] == train && has[1] == valid && has[2] == test;
     if (!good) fprintf(stderr, "# %d %d %d\n", (int)has[0], (int)has[1], (int)has[2]);
     return good;
 }
@@ -67,7 +67,7 @@ static const char *name_of(const char *part, int i)
     int64_t n = 0;
     weft_status st = weft_h5_open(&f, at("d.h5"), mem);
     if (st == WEFT_OK)
-        st = weft_h5_get_texts(&f, weft_arena_text(mem, "/%s/name", part), &text, &n);
+        st = weft_h5_read_texts(&f, weft_arena_text(mem, "/%s/name", part), &text, &n);
     weft_h5_close(&f);
     return st == WEFT_OK && i < n ? text[i] : "";
 }
@@ -76,7 +76,7 @@ static const char *name_of(const char *part, int i)
 static int has_word(const char *word)
 {
     const weft_vocab *v = &data.vocab[WEFT_TOK_REMOVE];
-    const uint64_t hash = weft_hash(word, strlen(word), 0);
+    uint64_t hash = weft_hash(word, strlen(word), 0);
     for (int64_t i = 0; i < v->n; i++)
         if (v->hash[i] == hash) return 1;
     return 0;
@@ -189,7 +189,7 @@ static int decodes(weft_encoding encoding, const char *text, const char *want, i
 {
     char *x = weft_arena_text(mem, "%s", text);
     size_t n = strlen(x);
-    const int found = weft_text_decode(encoding, &x, &n, mem);
+    int found = weft_text_decode(encoding, &x, &n, mem);
     return found == odd && n == strlen(want) && memcmp(x, want, n) == 0;
 }
 
@@ -218,14 +218,14 @@ static int strips(int flags, const char *text, const char *want)
     char *x = weft_arena_text(mem, "%s", text);
     size_t n = strlen(x);
     weft_news_strip(flags, &x, &n);
-    const int good = n == strlen(want) && memcmp(x, want, n) == 0;
+    int good = n == strlen(want) && memcmp(x, want, n) == 0;
     if (!good) fprintf(stderr, "# '%.*s' where '%s'\n", (int)n, x, want);
     return good;
 }
 
 static void test_articles(void)
 {
-    const int h = WEFT_NEWS_HEADERS, f = WEFT_NEWS_FOOTERS, q = WEFT_NEWS_QUOTES;
+    int h = WEFT_NEWS_HEADERS, f = WEFT_NEWS_FOOTERS, q = WEFT_NEWS_QUOTES;
     ok(strips(h, "From: me\nTo: you\n\nbody\n\nmore", "body\n\nmore") &&
            strips(h, "From: me\r\n\r\nbody", "body") && strips(h, "\n\n", "") &&
            strips(h, "no header", ""),
@@ -296,12 +296,12 @@ static int newsgroups_agree(const char *source, FILE *gold)
     const char *options = weft_arena_text(mem, "encoding=latin1 remove=%s",
                                           strcmp(remove, "-") == 0 ? "" : remove);
     if (!packed(&weft_reader_folder, source, options)) return 0;
-    const int good = parts_are(n[0] - n[0] / 10, n[0] / 10, n[1]) &&
-                     classes_are(20, "alt.atheism", "talk.religion.misc") &&
-                     count(WEFT_TEST, 0) == 319 &&
-                     tokens(WEFT_TRAIN) + tokens(WEFT_VALID) == words[0] &&
-                     bare(WEFT_TRAIN) + bare(WEFT_VALID) == none[0] &&
-                     tokens(WEFT_TEST) == words[1] && bare(WEFT_TEST) == none[1];
+    int good = parts_are(n[0] - n[0] / 10, n[0] / 10, n[1]) &&
+               classes_are(20, "alt.atheism", "talk.religion.misc") &&
+               count(WEFT_TEST, 0) == 319 &&
+               tokens(WEFT_TRAIN) + tokens(WEFT_VALID) == words[0] &&
+               bare(WEFT_TRAIN) + bare(WEFT_VALID) == none[0] &&
+               tokens(WEFT_TEST) == words[1] && bare(WEFT_TEST) == none[1];
     weft_data_close(&data);
     ok(good, "20 Newsgroups has scikit-learn's documents and words, without %s", remove);
     return good;

@@ -26,13 +26,13 @@ static void test_gain(void)
     for (int i = 0; i < 5; i++)
         for (int c = 0; c < 3; c++) {
             const double *r = rows[i];
-            const double found = exp(weft_gain_log(what[c], r[0], r[1], r[2], r[3]));
+            double found = exp(weft_gain_log(what[c], r[0], r[1], r[2], r[3]));
             off = worse(off, fabs(found - r[4 + c]));
         }
     is_near(off, 0, 1e-8, "PI, EI and MGFI");
     ok(weft_gain_log(WEFT_GAIN_EI, -1, 0, 0, 1) < -1e300, "no deviation, no gain");
-    const double near = weft_gain_log(WEFT_GAIN_PI, 1, 1 / 29.999, 0, 1);
-    const double far = weft_gain_log(WEFT_GAIN_PI, 1, 1 / 30.001, 0, 1);
+    double near = weft_gain_log(WEFT_GAIN_PI, 1, 1 / 29.999, 0, 1);
+    double far = weft_gain_log(WEFT_GAIN_PI, 1, 1 / 30.001, 0, 1);
     is_near(near - far, 30 * .002, 1e-3, "far tails go on as near ones");
     is_near(weft_gain_cooled(WEFT_COOLS_EXPONENTIALLY, 2, .1, 1, 995) / 2,
             0.996993741666917, 1e-12, "exponential cooling");
@@ -58,7 +58,7 @@ static void test_steps(void)
     for (int i = 0; i < 3; i++) {
         double size = 0, zero = 0, mean = 0;
         for (uint64_t j = 0; j < DRAWS; j++) {
-            const double step = weft_mies_step(q[i], unit_at(j, 0), unit_at(j, 1));
+            double step = weft_mies_step(q[i], unit_at(j, 0), unit_at(j, 1));
             size += fabs(step) / DRAWS;
             mean += step / DRAWS;
             zero += !(fabs(step) > 0) ? 1. / DRAWS : 0;
@@ -75,9 +75,9 @@ static void hills(void *own, int m, const double *x, double *value)
     (void)own;
     for (int i = 0; i < m; i++) {
         const double *v = x + 4 * i;
-        const double near = (v[0] - .3) * (v[0] - .3) + 1e-3 * (v[1] - 17) * (v[1] - 17) +
-                            (fabs(v[2] - 2) > 0) * .3 + (v[3] > 0) * .2;
-        const double trap = .1 + 10 * (v[0] - .8) * (v[0] - .8) + (fabs(v[2] - 4) > 0);
+        double near = (v[0] - .3) * (v[0] - .3) + 1e-3 * (v[1] - 17) * (v[1] - 17) +
+                      (fabs(v[2] - 2) > 0) * .3 + (v[3] > 0) * .2;
+        double trap = .1 + 10 * (v[0] - .8) * (v[0] - .8) + (fabs(v[2] - 4) > 0);
         value[i] = -fmin(near, trap);
     }
 }
@@ -89,7 +89,7 @@ static void test_mies(weft_arena *mem)
     static const int levels[4] = {0, 100, 5, 3};
     int found = 0, again = 1;
     for (uint64_t key = 0; key < 20; key++) {
-        const weft_mies m = {4, gene, levels, 4, 10, 500, 50, 1, key, hills, NULL};
+        weft_mies m = {4, gene, levels, 4, 10, 500, 50, 1, key, hills, NULL};
         double best[4], other[4];
         found += weft_mies_run(&m, best, mem) > -1e-3;
         weft_mies_run(&m, other, mem);
@@ -106,9 +106,9 @@ static void test_variance(void)
     static const int levels[1] = {0};
     int start[4] = {0, 1, 2, 3}, depth[3] = {0};
     double value[3] = {.2, .3, .7}, mean, variance;
-    const double x = 0;
+    double x = 0;
     weft_tree_node node[3] = {{.child = 0}, {.child = 1}, {.child = 2}};
-    const weft_trees f = {1, 3, levels, start, depth, node, value};
+    weft_trees f = {1, 3, levels, start, depth, node, value};
     weft_trees_ask(&f, 1, &x, &mean, &variance);
     is_near(mean, .4, 1e-15, "mean of trees");
     is_near(variance, .07, 1e-15, "their sample variance");
@@ -120,7 +120,7 @@ enum { POINTS = 600, LEARNT = 300, DIM = 10 };
 static void fill(double *x, double *y)
 {
     static const int prime[DIM] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29};
-    const double pi = 3.14159265358979323846;
+    double pi = 3.14159265358979323846;
     for (int i = 0; i < POINTS; i++) {
         double *v = x + i * DIM;
         for (int a = 0; a < DIM; a++) v[a] = fmod((i + 1) * sqrt(prime[a]), 1);
@@ -132,19 +132,19 @@ static void fill(double *x, double *y)
 static void test_regression(weft_arena *mem)
 {
     static const int levels[DIM] = {0};
-    const double gold_error = 5.5195, gold_spread = 7.4901; /* tests/gold/trees.py */
+    double gold_error = 5.5195, gold_spread = 7.4901; /* tests/gold/trees.py */
     double *x = WEFT_NEW(mem, double, POINTS *DIM), *y = WEFT_NEW(mem, double, POINTS);
     double *mean = WEFT_NEW(mem, double, 2 * POINTS), *variance = mean + POINTS;
     double error = 0, spread = 0, sum = 0;
     weft_trees f = {0}, few;
     fill(x, y);
-    const weft_trees_rule rule = {110, 9, 2}, short_rule = {20, 9, 2};
-    const int m = POINTS - LEARNT;
+    weft_trees_rule rule = {110, 9, 2}, short_rule = {20, 9, 2};
+    int m = POINTS - LEARNT;
     for (uint64_t seed = 0; seed < 5; seed++) {
         weft_trees_grow(&f, &rule, LEARNT, DIM, levels, x, y, seed, mem);
         weft_trees_ask(&f, m, x + LEARNT * DIM, mean, variance);
         for (int i = 0; i < m; i++) {
-            const double off = mean[i] - y[LEARNT + i];
+            double off = mean[i] - y[LEARNT + i];
             error += off * off / m / 5;
             spread += variance[i] / m / 5;
         }
@@ -168,10 +168,10 @@ static void test_category(weft_arena *mem)
 {
     enum { N = 300 };
     static const int levels[2] = {0, 6};
-    const weft_trees_rule rule = {20, 2, 2};
+    weft_trees_rule rule = {20, 2, 2};
     double x[2 * N], y[N];
     for (int i = 0; i < N; i++) {
-        const int level = i % 6;
+        int level = i % 6;
         x[2 * i] = unit_at((uint64_t)i, 2);
         x[2 * i + 1] = level;
         y[i] = (level == 1 || level == 2 || level == 4) + .1 * unit_at((uint64_t)i, 3);
@@ -223,7 +223,7 @@ static void test_regrets(weft_arena *mem)
                                               bounds[i].criterion);
         double own[RUNS];
         regrets(bounds[i].name, options, own, mem);
-        const double median = quantile(RUNS, own, .5), most = 1.5 * bounds[i].quartile;
+        double median = quantile(RUNS, own, .5), most = 1.5 * bounds[i].quartile;
         ok(median < most, "%s by %s: regret %.3g below %.3g", bounds[i].name,
            bounds[i].criterion, median, most);
     }
@@ -236,8 +236,8 @@ static const char quick[] =
 static void test_design(weft_arena *mem)
 {
     double regret[TRIALS], conf[4 * TRIALS];
-    const function f = {"", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n",
-                        branin, 0, 0};
+    function f = {"", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n",
+                  branin, 0, 0};
     int part[4][5] = {{0}}, good = 1;
     quest_play(&f, quick, 6, 1, 3, regret, conf, mem);
     for (int i = 0; i < 5; i++) {
@@ -279,10 +279,10 @@ static void test_when(weft_arena *mem)
 
 static void test_edges(weft_arena *mem)
 {
-    const function f = {"",
-                        "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\n"
-                        "i1 = log 1 .. 1000\nx2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
-                        diverged, 0, 0};
+    function f = {"",
+                  "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\n"
+                  "i1 = log 1 .. 1000\nx2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
+                  diverged, 0, 0};
     double regret[40], conf[40 * 6];
     int inside = 1, alike = 0;
     for (int all = 0; all < 2; all++) {
@@ -339,17 +339,17 @@ static double many(const double *v)
 static void test_cost(weft_arena *mem)
 {
     enum { MANY = 100 };
-    const int slack = 10; /* of a machine that does other things, too */
-    const function f = {"",
-                        "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\n"
-                        "x5 = 0 .. 1\nx6 = 0 .. 1\nx7 = 0 .. 1\ni0 = 1 .. 100\n"
-                        "i1 = 1 .. 100\ni2 = 1 .. 15\na = p | q | r\nb = p | q\nc = p | q\n"
-                        "d = p | q | r | s\n",
-                        many, 0, 0};
+    int slack = 10; /* of a machine that does other things, too */
+    function f = {"",
+                  "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\n"
+                  "x5 = 0 .. 1\nx6 = 0 .. 1\nx7 = 0 .. 1\ni0 = 1 .. 100\n"
+                  "i1 = 1 .. 100\ni2 = 1 .. 15\na = p | q | r\nb = p | q\nc = p | q\n"
+                  "d = p | q | r | s\n",
+                  many, 0, 0};
     double *regret = WEFT_NEW(mem, double, MANY);
-    const double start = weft_now();
+    double start = weft_now();
     quest_play(&f, "[run]\nsampler = forest\n", MANY, 1, 1, regret, NULL, mem);
-    const double seconds = weft_now() - start;
+    double seconds = weft_now() - start;
     ok(seconds < .06 * MANY * slack, "%d proposals on fifteen axes take %.3g s", MANY,
        seconds);
 }

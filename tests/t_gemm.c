@@ -29,15 +29,15 @@ static double rounding(int k)
 
 static void test_panels(int n, int k, int m, int trans)
 {
-    const size_t lda = (size_t)k + 3, ldb = (size_t)(trans ? k : m) + 1;
-    const size_t ldc = (size_t)m + 2;
+    size_t lda = (size_t)k + 3, ldb = (size_t)(trans ? k : m) + 1;
+    size_t ldc = (size_t)m + 2;
     const real *a = random_reals(n * lda, 31);
     const real *b = random_reals((size_t)(trans ? m : k) * ldb, 32);
     const real *c0 = random_reals(n * ldc, 33);
     real *c = random_reals(n * ldc, 33), *row = WEFT_NEW(mem, real, m);
     weft_packed p;
     weft_packed_pack(&p, k, m, b, ldb, trans,
-                     weft_arena_get(mem, 1, weft_packed_bytes(k, m)));
+                     weft_arena_alloc(mem, 1, weft_packed_bytes(k, m)));
     weft_packed_times(n, a, lda, &p, 1, c, ldc);
     double worst = 0;
     int beyond = 0;
@@ -62,7 +62,7 @@ static void test_panels(int n, int k, int m, int trans)
 
 static void test_outer(int n, int k, int m)
 {
-    const size_t lda = (size_t)k + 3, ldb = (size_t)m + 1, ldg = (size_t)m + 2;
+    size_t lda = (size_t)k + 3, ldb = (size_t)m + 1, ldg = (size_t)m + 2;
     const real *a = random_reals(n * lda, 34), *b = random_reals(n * ldb, 35);
     real *g = random_reals(k * ldg, 36);
     const real *g0 = random_reals(k * ldg, 36);
@@ -99,8 +99,8 @@ static double off(real x, double expected)
 /* Arguments from 1e-4 to 60, either sign; c = 0 + i g keeps the digits of both. */
 static void test_cells(int h)
 {
-    const size_t ldz = 4 * (size_t)h + 3;
-    const double tolerance = sizeof(real) == 4 ? 4e-7 : 1e-15;
+    size_t ldz = 4 * (size_t)h + 3;
+    double tolerance = sizeof(real) == 4 ? 4e-7 : 1e-15;
     real *z = WEFT_NEW(mem, real, ldz), *zero = WEFT_NEW(mem, real, 4 * h);
     real *x = WEFT_NEW(mem, real, 4 * h), *c = WEFT_NEW(mem, real, h + 1);
     real *y = WEFT_NEW(mem, real, h + 1);
@@ -116,8 +116,8 @@ static void test_cells(int h)
     weft_cells_forward(&t, plus);
     double worst = 0;
     for (int j = 0; j < h; j++) {
-        const double i = sigmoid((double)x[j]), g = tanh((double)x[2 * h + j]);
-        const double o = sigmoid((double)x[3 * h + j]);
+        double i = sigmoid((double)x[j]), g = tanh((double)x[2 * h + j]);
+        double o = sigmoid((double)x[3 * h + j]);
         worst = worse(worst, off(z[j], i));
         worst = worse(worst, off(z[h + j], sigmoid((double)x[h + j])));
         worst = worse(worst, off(z[2 * h + j], g));
@@ -132,14 +132,14 @@ static void test_cells(int h)
 /* Backward against the formulas, two samples that are added to one row. */
 static void test_cells_back(int h)
 {
-    const size_t ld = (size_t)h + 1, ldz = 4 * (size_t)h + 3;
+    size_t ld = (size_t)h + 1, ldz = 4 * (size_t)h + 3;
     real *z = random_reals(2 * ldz, 41), *before = random_reals(2 * ld, 42);
     real *c = WEFT_NEW(mem, real, 2 * ld), *y = WEFT_NEW(mem, real, 2 * ld);
     real *dy = random_reals(2 * ld, 43), *dc = random_reals(2 * ld, 44);
     const real *dc0 = random_reals(2 * ld, 44), *x = random_reals(4 * h, 45);
     const real *plus[] = {x, x};
     real *sum = WEFT_NEW(mem, real, 4 * h), *into[] = {sum, sum};
-    const weft_cells t = {2, h, z, ldz, before, c, y, ld};
+    weft_cells t = {2, h, z, ldz, before, c, y, ld};
     weft_cells_forward(&t, plus);
     real *gate = WEFT_NEW(mem, real, 2 * ldz);
     memcpy(gate, z, 2 * ldz * sizeof *z);
@@ -147,18 +147,18 @@ static void test_cells_back(int h)
     double worst = 0;
     for (int r = 0; r < 2; r++)
         for (int j = 0; j < h; j++) {
-            const size_t at = r * ld + j;
-            const double i = (double)gate[r * ldz + j], f = (double)gate[r * ldz + h + j];
-            const double u = (double)gate[r * ldz + 2 * h + j];
-            const double o = (double)gate[r * ldz + 3 * h + j];
-            const double top = tanh(i * u + f * (double)before[at]);
-            const double d = (double)dc0[at] + (double)dy[at] * o * (1 - top * top);
+            size_t at = r * ld + j;
+            double i = (double)gate[r * ldz + j], f = (double)gate[r * ldz + h + j];
+            double u = (double)gate[r * ldz + 2 * h + j];
+            double o = (double)gate[r * ldz + 3 * h + j];
+            double top = tanh(i * u + f * (double)before[at]);
+            double d = (double)dc0[at] + (double)dy[at] * o * (1 - top * top);
             const double dz[] = {d * u * i * (1 - i), d * (double)before[at] * f * (1 - f),
                                  d * i * (1 - u * u), (double)dy[at] * top * o * (1 - o)};
             worst = worse(worst, fabs((double)y[at] - o * top));
             worst = worse(worst, fabs((double)dc[at] - d * f));
             for (int g = 0; g < 4; g++) {
-                const double both = (double)z[g * h + j] + (double)z[ldz + g * h + j];
+                double both = (double)z[g * h + j] + (double)z[ldz + g * h + j];
                 worst = worse(worst, fabs((double)z[r * ldz + g * h + j] - dz[g]));
                 worst = worse(worst, fabs((double)sum[g * h + j] - both));
             }
@@ -175,9 +175,9 @@ static void test_extremes(void)
         real z[4] = {1, 1, 1, 1}, c, y;
         const real zero[4] = {0}, *plus[] = {zero};
         z[v == 2 ? 3 : 2] = value[v];
-        const weft_cells t = {1, 1, z, 4, NULL, &c, &y, 1};
+        weft_cells t = {1, 1, z, 4, NULL, &c, &y, 1};
         weft_cells_forward(&t, plus);
-        const double sign = value[v] > 0 ? 1 : -1;
+        double sign = value[v] > 0 ? 1 : -1;
         wrong += v == 2 ? !isnan(y) : fabs((double)c - sign * sigmoid(1)) > 1e-6;
     }
     ok(wrong == 0, "cells saturate, and pass on what is no number");

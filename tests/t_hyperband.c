@@ -6,21 +6,21 @@
 
 static double shuffled(crew *c, const shift *s)
 {
-    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                                    (uint64_t)s->job.index, 0);
+    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                              (uint64_t)s->job.index, 0);
     return floor(16 * weft_rng_unit(r.v[0]));
 }
 
 static double diverging(crew *c, const shift *s)
 {
-    const double loss = shuffled(c, s);
+    double loss = shuffled(c, s);
     return loss < 14 ? INFINITY : loss;
 }
 
 static double uneven(crew *c, const shift *s)
 {
-    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                                    (uint64_t)s->job.index, 1);
+    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                              (uint64_t)s->job.index, 1);
     return s->job.resource * exp(4 * weft_rng_unit(r.v[0]) - 2);
 }
 
@@ -69,7 +69,7 @@ static const char *brackets_of(const crew *c, double *restarting, weft_arena *me
     for (int64_t i = 0; i < c->n; i++) {
         const shift *s = &c->shift[i];
         *restarting += s->resource;
-        const int fresh = s->job.index == 0 && s->resource > first;
+        int fresh = s->job.index == 0 && s->resource > first;
         if (fresh) first = s->resource;
         if (i > 0 && !fresh && !(fabs(s->resource - c->shift[i - 1].resource) > 0))
             continue;
@@ -89,7 +89,7 @@ static const char *brackets_of(const crew *c, double *restarting, weft_arena *me
 static void test_tables(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const int low = tables[i].max == 20 ? 2 : 1;
+        int low = tables[i].max == 20 ? 2 : 1;
         crew c =
             crew_of(weft_arena_text(mem,
                                     "reduction = %d\nmin_resource = %d\n"
@@ -153,7 +153,7 @@ static int the_best_went_on(const crew *c)
     int good = 1;
     for (int64_t i = 0; i < c->n; i++) {
         const shift *s = &c->shift[i];
-        const int went_on = c->trial[s->job.trial].jobs > s->job.index + 1;
+        int went_on = c->trial[s->job.trial].jobs > s->job.index + 1;
         good &= went_on == goes_on(c, s);
     }
     return good;
@@ -214,7 +214,7 @@ static void test_diverged(weft_arena *mem)
 static double crossing(crew *c, const shift *s)
 {
     (void)c;
-    const int64_t i = s->job.trial;
+    int64_t i = s->job.trial;
     return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / s->resource;
 }
 

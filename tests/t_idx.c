@@ -34,7 +34,7 @@ static size_t head(uint8_t *to, int type, int sides, const int *side)
 
 static void write_file(const char *name, const uint8_t *bytes, size_t n)
 {
-    const size_t length = strlen(name);
+    size_t length = strlen(name);
     if (length < 3 || strcmp(name + length - 3, ".gz") != 0) {
         write_bytes(name, bytes, n);
         return;
@@ -89,9 +89,9 @@ static void test_sets(void)
     ok(data.classes == 3 && strcmp(data.class_name[0], "1") == 0,
        "classes have their numbers");
     int64_t side[3] = {0};
-    weft_status st = weft_h5_get_long(&data.file, "/", "channels", &side[0]);
-    if (st == WEFT_OK) st = weft_h5_get_long(&data.file, "/", "height", &side[1]);
-    if (st == WEFT_OK) st = weft_h5_get_long(&data.file, "/", "width", &side[2]);
+    weft_status st = weft_h5_read_long(&data.file, "/", "channels", &side[0]);
+    if (st == WEFT_OK) st = weft_h5_read_long(&data.file, "/", "height", &side[1]);
+    if (st == WEFT_OK) st = weft_h5_read_long(&data.file, "/", "width", &side[2]);
     ok(st == WEFT_OK && side[0] == 1 && side[1] == H && side[2] == W,
        "and images their shape");
     const char *digest = data.digest;
@@ -128,7 +128,7 @@ static void test_clients(void)
            data.clients->width == W,
        "their shape is known to a federation");
     weft_data_close(&data);
-    const int n = 40;
+    int n = 40;
     static uint8_t bytes[ROOM];
     size_t end = head(bytes, 0x08, 4, (const int[]){n, 3, H, W});
     mkdir(at("colour"), 0777);
@@ -148,7 +148,7 @@ static void test_clients(void)
  */
 static int reads(int type, const uint8_t *number, int width, float want)
 {
-    const int n = 30, two[] = {n, 2};
+    int n = 30, two[] = {n, 2};
     static uint8_t bytes[ROOM];
     size_t end = head(bytes, type, 2, two);
     for (int i = 0; i < 2 * n; i++, end += (size_t)width)
@@ -161,9 +161,9 @@ static int reads(int type, const uint8_t *number, int width, float want)
     write_bytes("types/train-labels-idx1", bytes, end);
     if (!packed(at("types"), "")) return 0;
     const weft_rows *t = &data.part[WEFT_TRAIN];
-    const int good = data.form == WEFT_REALS && t->d == 2 && t->value[0] == want &&
-                     t->value[2 * t->n - 1] == want && data.classes == 2 &&
-                     strcmp(data.class_name[0], "-2") == 0;
+    int good = data.form == WEFT_REALS && t->d == 2 && t->value[0] == want &&
+               t->value[2 * t->n - 1] == want && data.classes == 2 &&
+               strcmp(data.class_name[0], "-2") == 0;
     weft_data_close(&data);
     return good;
 }

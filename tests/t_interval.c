@@ -20,18 +20,18 @@ typedef struct clients {
  * on the validation samples (normal approximation of the binomial). */
 static void draw_clients(clients *p, uint64_t number, double cap, double slope)
 {
-    const double mean = 3743.2, sd = 6212.26;
-    const double variance = log1p(sd * sd / (mean * mean));
+    double mean = 3743.2, sd = 6212.26;
+    double variance = log1p(sd * sd / (mean * mean));
     double total = 0;
     p->all = (weft_population){0, 0};
     for (int c = 0; c < CLIENTS; c++) {
-        const weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)c, 0, 0);
+        weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)c, 0, 0);
         double z[4];
         weft_rng_normal(&r, z);
-        const double size = exp(log(mean) - variance / 2 + sqrt(variance) * z[0]);
-        const double w = fmin(cap, fmax(1, floor(size / 10)));
-        const double rate = 1 / (1 + exp(-(0.1 + 0.3 * z[1] + slope * z[0])));
-        const double seen = rate + sqrt(rate * (1 - rate) / w) * z[2];
+        double size = exp(log(mean) - variance / 2 + sqrt(variance) * z[0]);
+        double w = fmin(cap, fmax(1, floor(size / 10)));
+        double rate = 1 / (1 + exp(-(0.1 + 0.3 * z[1] + slope * z[0])));
+        double seen = rate + sqrt(rate * (1 - rate) / w) * z[2];
         p->weight[c] = w;
         p->score[c] = fmax(0, fmin(1, round(seen * w) / w));
         p->all.sum += w;
@@ -48,9 +48,9 @@ static void draw_sample(const clients *p, int m, uint64_t number, double *weight
     int order[CLIENTS];
     for (int c = 0; c < CLIENTS; c++) order[c] = c;
     for (int i = 0; i < m; i++) {
-        const weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)m, 1);
-        const int j = i + (int)(weft_rng_unit(r.v[0]) * (CLIENTS - i));
-        const int c = order[j];
+        weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)m, 1);
+        int j = i + (int)(weft_rng_unit(r.v[0]) * (CLIENTS - i));
+        int c = order[j];
         order[j] = order[i];
         weight[i] = p->weight[c];
         score[i] = p->score[c];
@@ -69,9 +69,9 @@ static weft_interval interval(int m, const double *weight, const double *score,
         total += weight[i] * score[i];
         drawn += weight[i] > 0;
     }
-    const double mean = total / x;
+    double mean = total / x;
     for (int i = 0; i < m; i++) {
-        const double d = score[i] - mean;
+        double d = score[i] - mean;
         around += weight[i] * d * d;
     }
     return weft_interval_of(drawn, x, q, mean, around, all);
@@ -82,11 +82,11 @@ static double usual(int m, const double *weight, const double *score, double mea
 {
     double x = 0, square = 0;
     for (int i = 0; i < m; i++) {
-        const double e = weight[i] * (score[i] - mean);
+        double e = weight[i] * (score[i] - mean);
         x += weight[i];
         square += e * e;
     }
-    const double rest = 1 - (double)m / CLIENTS;
+    double rest = 1 - (double)m / CLIENTS;
     return weft_student(m - 1) * sqrt(rest * m / (m - 1.0) * square) / x;
 }
 
@@ -98,7 +98,7 @@ static double coverage(const clients *p, int m, double *plain)
     for (int r = 0; r < RESAMPLES; r++) {
         double weight[MOST], score[MOST];
         draw_sample(p, m, (uint64_t)r, weight, score);
-        const weft_interval i = interval(m, weight, score, p->all);
+        weft_interval i = interval(m, weight, score, p->all);
         covered += fabs(i.score - p->truth) <= i.half;
         by_plain += fabs(i.score - p->truth) <= usual(m, weight, score, i.score);
     }
@@ -117,7 +117,7 @@ static void test_coverage(const char *what, double cap, double slope)
             static clients p;
             double usual_one;
             draw_clients(&p, (uint64_t)k, cap, slope);
-            const double share = coverage(&p, sizes[s], &usual_one);
+            double share = coverage(&p, sizes[s], &usual_one);
             mean += share / POPULATIONS;
             plain += usual_one / POPULATIONS;
             lowest = fmin(lowest, share);
@@ -138,7 +138,7 @@ static void test_one(void)
     static const int sizes[] = {20, 50, 100};
     for (int s = 0; s < 3; s++) {
         double plain;
-        const double share = coverage(&p, sizes[s], &plain);
+        double share = coverage(&p, sizes[s], &plain);
         note("m = %d: %.1f %%, the usual interval %.1f %%", sizes[s], 100 * share,
              100 * plain);
         ok(share >= 0.93 && share <= 0.97,
@@ -157,7 +157,7 @@ static void move_scores(clients *p, uint64_t number, int round, double trend, do
     double z[4], sum = 0;
     weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, 0, 2);
     weft_rng_normal(&r, z);
-    const double all = trend + common * z[0];
+    double all = trend + common * z[0];
     for (int c = 0; c < CLIENTS; c++) {
         r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, (uint64_t)c, 3);
         weft_rng_normal(&r, z);
@@ -172,13 +172,13 @@ static void move_scores(clients *p, uint64_t number, int round, double trend, do
 static void pool_rounds(double trend, double *mean, double *last)
 {
     enum { POOL = 10, COHORT = 10, TRIES = 150 };
-    const fed t = {.score = FED_LOSS, .worst = 100};
-    const weft_population unlimited = {INFINITY, 0};
+    fed t = {.score = FED_LOSS, .worst = 100};
+    weft_population unlimited = {INFINITY, 0};
     *mean = *last = 0;
     for (int k = 0; k < POPULATIONS; k++)
         for (int e = 0; e < TRIES; e++) {
             static clients p;
-            const uint64_t number = (uint64_t)(k * TRIES + e);
+            uint64_t number = (uint64_t)(k * TRIES + e);
             double truth = 0;
             fed_score_sums pool = {0};
             draw_clients(&p, (uint64_t)k, INFINITY, 0);
@@ -188,12 +188,12 @@ static void pool_rounds(double trend, double *mean, double *last)
                 truth += p.truth / POOL;
                 draw_sample(&p, COHORT, number * POOL + (uint64_t)round, weight, score);
                 for (int j = 0; j < COHORT; j++) {
-                    const fed_client_result told = {.count = weight[j],
-                                                    .loss = {0, weight[j] * score[j]}};
+                    fed_client_result told = {.count = weight[j],
+                                              .loss = {0, weight[j] * score[j]}};
                     fed_sums_add(&t, &pool, &told);
                 }
             }
-            const weft_interval i = fed_sums_score(&pool, unlimited);
+            weft_interval i = fed_sums_score(&pool, unlimited);
             *mean += (fabs(i.score - truth) <= i.half) / (double)(POPULATIONS * TRIES);
             *last += (fabs(i.score - p.truth) <= i.half) / (double)(POPULATIONS * TRIES);
         }
@@ -225,16 +225,16 @@ static void test_forms(void)
     is_near(weft_student(100000), 1.9599877, 1e-6, "of 100,000");
 
     const double weight[4] = {3, 3, 3, 0}, score[4] = {0.25, 0.5, 0.75, 1};
-    const weft_population twelve = {36, 108};
-    const weft_interval i = interval(4, weight, score, twelve);
+    weft_population twelve = {36, 108};
+    weft_interval i = interval(4, weight, score, twelve);
     is_near(i.score, 0.5, 1e-15, "a client without samples does not count");
     is_near(i.half, weft_student(2) * 0.25 * sqrt(1 / 3.0 - 1 / 12.0), 1e-14,
             "equal weights give the textbook's interval of a mean");
-    const weft_interval whole = interval(4, weight, score, (weft_population){9, 27});
+    weft_interval whole = interval(4, weight, score, (weft_population){9, 27});
     is_near(whole.half, 0, 0, "all clients leave no doubt");
-    const weft_interval one = interval(1, weight, score, twelve);
+    weft_interval one = interval(1, weight, score, twelve);
     ok(isinf(one.half), "one client says nothing of the spread");
-    const weft_interval none = interval(1, weight + 3, score, twelve);
+    weft_interval none = interval(1, weight + 3, score, twelve);
     ok(isnan(none.score) && isinf(none.half), "no samples give no score");
 }
 

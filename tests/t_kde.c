@@ -66,7 +66,7 @@ static void test_random(weft_arena *mem)
     quest_play(function_named("branin"), "", TRIALS, 1, 5, regret, random, mem);
     quest_play(function_named("branin"), usual, TRIALS, 1, 5, regret, own, mem);
     for (int i = 0; i < TRIALS; i++) {
-        const int alike = memcmp(own + 2 * i, random + 2 * i, 2 * sizeof *own) == 0;
+        int alike = memcmp(own + 2 * i, random + 2 * i, 2 * sizeof *own) == 0;
         same += alike;
         first += alike && i < 5;
     }
@@ -92,7 +92,7 @@ static void test_bohb(weft_arena *mem)
         int64_t n = 0;
         while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
             const double *v = job.mix.conf, x = v[0] - .3, y = v[1] - .7;
-            const double at = q.search.trial[job.trial].resource;
+            double at = q.search.trial[job.trial].resource;
             if (job.index == 0 && job.trial >= 30) {
                 sum += sqrt(x * x + y * y);
                 n++;
@@ -112,10 +112,10 @@ static double diverged(const double *v)
 
 static void test_edges(weft_arena *mem)
 {
-    const function f = {"",
-                        "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
-                        "x2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
-                        diverged, 0, 0};
+    function f = {"",
+                  "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
+                  "x2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
+                  diverged, 0, 0};
     double regret[40], conf[40 * 6];
     int inside = 1;
     quest_play(&f, "[run]\nsampler = kde\n[kde]\nliar = yes\n", 40, 3, 1, regret, conf,

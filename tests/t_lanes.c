@@ -42,32 +42,32 @@ static real fused(real a, real b, real c)
 static int products_are_right(const weft_kernel *kernel)
 {
     enum { ROWS = 11, M = 13, K = 70 };
-    const int lanes = kernel->lanes;
+    int lanes = kernel->lanes;
     const real *a = randoms(1, ROWS * K * lanes), *b = randoms(2, M * K * lanes);
     int good = 1;
     for (int add = -1; add <= 1; add++)
         for (int k = 1; k <= K; k += 23) {
             real *c = randoms(3, ROWS * M * lanes), *was = randoms(3, ROWS * M * lanes);
-            const weft_lanes_product p = {.n = ROWS,
-                                          .m = M,
-                                          .k = k,
-                                          .a = a,
-                                          .a_row = K,
-                                          .a_k = 1,
-                                          .b = b,
-                                          .b_column = 1,
-                                          .b_k = M,
-                                          .add = add,
-                                          .c = c,
-                                          .ldc = M};
+            weft_lanes_product p = {.n = ROWS,
+                                    .m = M,
+                                    .k = k,
+                                    .a = a,
+                                    .a_row = K,
+                                    .a_k = 1,
+                                    .b = b,
+                                    .b_column = 1,
+                                    .b_k = M,
+                                    .add = add,
+                                    .c = c,
+                                    .ldc = M};
             kernel->lanes_times(&p);
             for (int i = 0; i < ROWS * M * lanes; i++) {
-                const int l = i % lanes, row = i / lanes / M, column = i / lanes % M;
+                int l = i % lanes, row = i / lanes / M, column = i / lanes % M;
                 real sum = 0;
                 for (int e = 0; e < k; e++)
                     sum = fused(a[(row * K + e) * lanes + l],
                                 b[(e * M + column) * lanes + l], sum);
-                const real want = add == 1 ? was[i] + sum : add == 0 ? sum : 0 + sum;
+                real want = add == 1 ? was[i] + sum : add == 0 ? sum : 0 + sum;
                 good &= same(&want, &c[i], 1);
             }
         }
@@ -77,7 +77,7 @@ static int products_are_right(const weft_kernel *kernel)
 static int rows_are_turned(const weft_kernel *kernel)
 {
     enum { COLUMNS = 37 };
-    const int lanes = kernel->lanes;
+    int lanes = kernel->lanes;
     float x[MOST_L][COLUMNS];
     const float *row[MOST_L];
     real *to = randoms(4, COLUMNS * lanes);
@@ -89,7 +89,7 @@ static int rows_are_turned(const weft_kernel *kernel)
     kernel->lanes_load(COLUMNS, row, to);
     int good = 1;
     for (int i = 0; i < COLUMNS * lanes; i++) {
-        const real want = row[i % lanes] ? (real)row[i % lanes][i / lanes] : 0;
+        real want = row[i % lanes] ? (real)row[i % lanes][i / lanes] : 0;
         good &= same(&want, &to[i], 1);
     }
     return good;
@@ -124,7 +124,7 @@ typedef struct models {
 
 static models models_new(const weft_kernel *kernel, int clip)
 {
-    const int lanes = kernel->lanes;
+    int lanes = kernel->lanes;
     models m = {.kernel = kernel, .lanes = lanes, .anchor = randoms(6, N * lanes)};
     real **array[] = {&m.w, &m.velocity, &m.own, &m.own_velocity, &m.g, &m.from};
     for (int i = 0; i < 6; i++) *array[i] = WEFT_NEW(mem, real, N * lanes);
@@ -138,7 +138,7 @@ static models models_new(const weft_kernel *kernel, int clip)
 /* Step t, which lanes l = t mod 4 leave out, but for the first. */
 static int step_is_right(models *m, int t)
 {
-    const uint64_t key = (uint64_t)(10 + t);
+    uint64_t key = (uint64_t)(10 + t);
     const real *g = randoms(key, N * m->lanes);
     double norm[MOST_L];
     int live[MOST_L], good = 1;
@@ -149,8 +149,8 @@ static int step_is_right(models *m, int t)
         if (!live[l]) continue;
         lane_of(g, N, m->lanes, l, m->g);
         lane_of(m->anchor, N, m->lanes, l, m->from);
-        const double want = weft_sgd_step(&m->s[l], N, t == 0, m->own + l * N, m->g,
-                                          m->own_velocity + l * N, m->from);
+        double want = weft_sgd_step(&m->s[l], N, t == 0, m->own + l * N, m->g,
+                                    m->own_velocity + l * N, m->from);
         good &= memcmp(&want, &norm[l], sizeof want) == 0;
     }
     for (int l = 0; l < m->lanes; l++) {
@@ -199,7 +199,7 @@ static void test_loops(void)
 #endif
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const size_t mark = weft_arena_mark(mem);
+        size_t mark = weft_arena_mark(mem);
         if (!table[i]->works()) {
             skip(4, "this CPU has no such loops");
             continue;
@@ -220,7 +220,7 @@ enum { INPUTS = 41, CLASSES = 19 };
 /* Batches of 0 to `most` rows, one a lane. */
 static weft_lane_batch batches(int most)
 {
-    const int lanes = weft_lanes();
+    int lanes = weft_lanes();
     const float **x = WEFT_NEW(mem, const float *, most *lanes);
     int32_t *label = WEFT_NEW(mem, int32_t, most * lanes);
     int *count = WEFT_NEW(mem, int, lanes);
@@ -240,7 +240,7 @@ static weft_lane_batch batches(int most)
 /* The batch of one lane. */
 static weft_batch alone(const weft_lane_batch *b, int l)
 {
-    const int lanes = weft_lanes();
+    int lanes = weft_lanes();
     const float **row = WEFT_NEW(mem, const float *, b->n);
     int32_t *label = WEFT_NEW(mem, int32_t, b->n);
     for (int i = 0; i < b->count[l]; i++) {
@@ -252,13 +252,13 @@ static weft_batch alone(const weft_lane_batch *b, int l)
 
 static void *net_new(const char *name, const char *options, const weft_net **net)
 {
-    const weft_shape shape = {.form = WEFT_REALS, .d = INPUTS, .classes = CLASSES};
+    weft_shape shape = {.form = WEFT_REALS, .d = INPUTS, .classes = CLASSES};
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     weft_conf_init(conf, mem);
     weft_check(weft_net_find(name, net) == WEFT_OK &&
                    weft_conf_text(conf, "test", options) == WEFT_OK,
                "%s", weft_error());
-    void *self = weft_arena_get(mem, 1, (*net)->kind.size);
+    void *self = weft_arena_alloc(mem, 1, (*net)->kind.size);
     weft_check(weft_conf_bind(conf, &(*net)->kind, self) == WEFT_OK &&
                    (*net)->setup(self, &shape) == WEFT_OK,
                "%s", weft_error());
@@ -267,12 +267,12 @@ static void *net_new(const char *name, const char *options, const weft_net **net
 
 static void test_net(const char *name, const char *options, int most)
 {
-    const int lanes = weft_lanes();
+    int lanes = weft_lanes();
     const weft_net *net;
     void *self = net_new(name, options, &net);
-    const int64_t n = net->nweight(self);
+    int64_t n = net->nweight(self);
     void *work = net->work(self, most, mem), *beside = net->lanes_work(self, most, mem);
-    const weft_lane_batch b = batches(most);
+    weft_lane_batch b = batches(most);
     const real *w = randoms(20, n * lanes);
     real *g = WEFT_NEW(mem, real, n * lanes), *one[3];
     weft_score s[MOST_L] = {{0}};
@@ -281,7 +281,7 @@ static void test_net(const char *name, const char *options, int most)
     net->lanes_grad(self, beside, w, &b, g, s);
     net->lanes_score(self, beside, w, &b, s);
     for (int l = 0; l < lanes; l++) {
-        const weft_batch own = alone(&b, l);
+        weft_batch own = alone(&b, l);
         weft_score sum = {0};
         if (own.n == 0) continue;
         lane_of(w, n, lanes, l, one[0]);

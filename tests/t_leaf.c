@@ -21,7 +21,7 @@ static int packed(const char *source, const char *out, const char *options)
 static weft_samples samples(int64_t c, weft_part part)
 {
     weft_samples s = {0};
-    weft_check(weft_client_get(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
+    weft_check(weft_client_read(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
                weft_error());
     return s;
 }
@@ -135,7 +135,7 @@ static void write_part(const char *path, weft_part part, int64_t slip)
             size_t mark = weft_arena_mark(tmp);
             weft_samples s;
             const char *name;
-            weft_check(weft_client_get(f, c, part, &s, tmp) == WEFT_OK &&
+            weft_check(weft_client_read(f, c, part, &s, tmp) == WEFT_OK &&
                            weft_client_name(f, c, &name, tmp) == WEFT_OK,
                        "%s", weft_error());
             if (s.n == 0) continue;
@@ -179,7 +179,7 @@ static uint64_t sum_samples(void)
             size_t mark = weft_arena_mark(tmp);
             weft_samples s;
             const char *name;
-            weft_check(weft_client_get(f, c, (weft_part)part, &s, tmp) == WEFT_OK &&
+            weft_check(weft_client_read(f, c, (weft_part)part, &s, tmp) == WEFT_OK &&
                            weft_client_name(f, c, &name, tmp) == WEFT_OK,
                        "%s", weft_error());
             uint64_t who = weft_hash(name, strlen(name), (uint64_t)part);

@@ -12,7 +12,7 @@ static void check(const weft_model *m, const char *loss, double c, problem *p, d
     const char *options = weft_arena_text(mem, "C = %g\ntol = %g%s%s", c, tol,
                                           m == &weft_model_svm ? "\nloss = " : "",
                                           m == &weft_model_svm ? loss : "");
-    const double gain = constant(m, options, p, c, mem) - gold;
+    double gain = constant(m, options, p, c, mem) - gold;
     for (int k = 0; k < 3; k++) {
         real *w = WEFT_NEW(mem, real, nweight(m, p));
         weft_fitted out = fit(m, options, p, (form)k, w, mem);
@@ -51,13 +51,13 @@ static void test_gold(weft_team *t, weft_arena *mem)
 static void test_slack(const weft_model *m, weft_team *t, weft_arena *mem)
 {
     problem *p = rows_new(t, MANY, 2, mem);
-    const int64_t n = nweight(m, p);
+    int64_t n = nweight(m, p);
     real *w = WEFT_NEW(mem, real, n), *loose = WEFT_NEW(mem, real, n);
     for (int k = 0; k < 3; k++) {
-        const weft_fitted exact = fit(m, "tol = 0.0009765625", p, (form)k, w, mem);
+        weft_fitted exact = fit(m, "tol = 0.0009765625", p, (form)k, w, mem);
         memset(w, 0, (size_t)n * sizeof *w);
         fit(m, "tol = 0.0625", p, (form)k, w, mem);
-        const weft_fitted out = fit_to(m, "tol = 0.0009765625", p, (form)k, 64, loose, mem);
+        weft_fitted out = fit_to(m, "tol = 0.0009765625", p, (form)k, 64, loose, mem);
         ok(bits(w, n) == bits(loose, n) && out.passes < exact.passes,
            "%s, %s: 64 times the tolerance is that of a coarser fit", m->kind.name,
            form_name[k]);
@@ -74,7 +74,7 @@ static void test_lanes(weft_team *t, weft_arena *mem)
          *again = WEFT_NEW(mem, real, nweight(m, p));
     fit(m, "partitions = 1", p, GROUPED, w, mem);
     double one = objective(m, "", p, 1, w, mem);
-    const double gain = constant(m, "", p, 1, mem) - one;
+    double gain = constant(m, "", p, 1, mem) - one;
     for (int partitions = 2; partitions <= 8; partitions *= 2) {
         weft_fitted out =
             fit(m, weft_arena_text(mem, "partitions = %d", partitions), p, GROUPED, w, mem);
@@ -133,7 +133,7 @@ static void test_diverged(weft_team *t, weft_arena *mem)
     real *w = WEFT_NEW(mem, real, nweight(m, p));
     for (int64_t j = 0; j < p->f.d; j++)
         w[j] = (real)(j % 2 ? 1 : -1) * (sizeof(real) == 4 ? (real)3e38 : (real)1e308);
-    const weft_fitted out = fit(m, "limit = 3", p, PRODUCTS, w, mem);
+    weft_fitted out = fit(m, "limit = 3", p, PRODUCTS, w, mem);
     ok(out.diverged && out.iterations == 1, "a fit of scores that overflow has diverged");
 }
 

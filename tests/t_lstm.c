@@ -26,7 +26,7 @@ static void *lstm_with(const char *options)
     weft_conf conf;
     weft_conf_init(&conf, mem);
     weft_check(weft_conf_text(&conf, "test", options) == WEFT_OK, "%s", weft_error());
-    void *self = weft_arena_get(mem, 1, weft_net_lstm.kind.size);
+    void *self = weft_arena_alloc(mem, 1, weft_net_lstm.kind.size);
     weft_check(weft_conf_bind(&conf, &weft_net_lstm.kind, self) == WEFT_OK, "%s",
                weft_error());
     return self;
@@ -36,8 +36,7 @@ static void *lstm_with(const char *options)
 static problem problem_new(const char *options, int symbols, int d, int every, int batch)
 {
     problem p = {.net = &weft_net_lstm, .self = lstm_with(options)};
-    const weft_shape shape = {
-        .form = WEFT_CHARS, .d = d, .classes = symbols, .every = every};
+    weft_shape shape = {.form = WEFT_CHARS, .d = d, .classes = symbols, .every = every};
     weft_check(p.net->setup(p.self, &shape) == WEFT_OK, "%s", weft_error());
     p.work = p.net->work(p.self, batch, mem);
     p.n = p.net->nweight(p.self);
@@ -86,11 +85,11 @@ static double distance(int64_t n, const real *a, const real *b)
 static double worst(const problem *p, const real *a, const real *b)
 {
     weft_tensor tensor[WEFT_MOST_TENSORS];
-    const int n = p->net->tensors(p->self, tensor);
+    int n = p->net->tensors(p->self, tensor);
     double most = 0;
     for (int k = 0; k < n; k++) {
-        const int64_t at = tensor[k].at, end = k + 1 < n ? tensor[k + 1].at : p->n;
-        const double off = distance(end - at, a + at, b + at);
+        int64_t at = tensor[k].at, end = k + 1 < n ? tensor[k + 1].at : p->n;
+        double off = distance(end - at, a + at, b + at);
         if (!(off <= most)) most = off;
     }
     return most;
@@ -105,7 +104,7 @@ static void test_counts(void)
     weft_tensor tensor[WEFT_MOST_TENSORS];
     ok(fedex.n == 825485, "FedEx's model has 825,485 weights");
     ok(leaf.n == 817872, "LEAF's model has 817,872 weights");
-    const int n = fedex.net->tensors(fedex.self, tensor);
+    int n = fedex.net->tensors(fedex.self, tensor);
     int64_t at = 0;
     int gaps = 0;
     for (int k = 0; k < n; k++) {
@@ -123,8 +122,8 @@ static void test_counts(void)
 static void test_setup(void)
 {
     void *self = lstm_with("");
-    const weft_shape rows = {.form = WEFT_REALS, .d = 10, .classes = 2};
-    const weft_shape one = {.form = WEFT_CHARS, .d = 10, .classes = 1};
+    weft_shape rows = {.form = WEFT_REALS, .d = 10, .classes = 2};
+    weft_shape one = {.form = WEFT_CHARS, .d = 10, .classes = 1};
     ok(weft_net_lstm.setup(self, &rows) == WEFT_ECONF, "rows of numbers are refused");
     ok(weft_net_lstm.setup(self, &one) == WEFT_EDATA, "an alphabet of 1 is refused");
 }
@@ -147,7 +146,7 @@ static void test_init(void)
         square += (double)p.w[i] * (double)p.w[i];
         beyond += fabs((double)p.w[i]) > 0.125;
     }
-    const double m = (double)(p.n - 640);
+    double m = (double)(p.n - 640);
     is_near(embed / 640, 1, 5 * sqrt(2.0 / 640), "the table is N(0, 1)");
     is_near(sum / m, 0, 5 * 0.125 / sqrt(3 * m), "the rest has mean 0");
     is_near(square / m, 0.125 * 0.125 / 3, 1e-4, "and the variance of U(-1/8, 1/8)");
@@ -168,7 +167,7 @@ static void test_gold(void)
         weft_check(fscanf(gold, "%d %lf %d", &line, &loss, &wrong) == 3, "lstm.txt");
         real *expected = WEFT_NEW(mem, real, p.n);
         for (; n < p.n && fscanf(gold, "%lf", &x) == 1; n++) expected[n] = (real)x;
-        const weft_score s = grad(&p, 0, 0, p.g);
+        weft_score s = grad(&p, 0, 0, p.g);
         ok(line == every && n == p.n, "lstm.txt holds every = %d", every);
         is_near(s.loss / (double)s.count, loss, 1e-6 * loss, "the loss is PyTorch's");
         ok(s.count == (every ? 35 : 5) && s.wrong == wrong, "so is the number of errors");
@@ -180,7 +179,7 @@ static void test_gold(void)
 
 static double loss_at(problem *p, double dropout)
 {
-    const weft_score s = grad(p, dropout, 7, p->g);
+    weft_score s = grad(p, dropout, 7, p->g);
     return s.loss / (double)s.count;
 }
 
@@ -193,15 +192,15 @@ static void test_differences(const char *options, int every, double dropout)
     }
     problem p = problem_new(options, 10, 6, every, 3);
     real *g = WEFT_NEW(mem, real, p.n);
-    const double step = 1e-5;
+    double step = 1e-5;
     grad(&p, dropout, 7, g);
     double most = 0;
     for (int64_t i = 0; i < p.n; i++) {
-        const real w = p.w[i];
+        real w = p.w[i];
         p.w[i] = w + (real)step;
-        const double up = loss_at(&p, dropout);
+        double up = loss_at(&p, dropout);
         p.w[i] = w - (real)step;
-        const double down = loss_at(&p, dropout);
+        double down = loss_at(&p, dropout);
         p.w[i] = w;
         most = worse(most, fabs((up - down) / (2 * step) - (double)g[i]));
     }
@@ -220,14 +219,14 @@ static void test_batch(const char *options, int every, int batch)
         problem q = p;
         q.batch.n = 1;
         q.text[0] = p.text[i];
-        const weft_score s = grad(&q, 0, 0, p.g);
+        weft_score s = grad(&q, 0, 0, p.g);
         one.loss += s.loss;
         one.wrong += s.wrong;
         one.count += s.count;
         for (int64_t k = 0; k < p.n; k++) sum[k] += p.g[k] / (real)batch;
     }
     memset(p.g, 255, (size_t)p.n * sizeof *p.g); /* what was there does not matter */
-    const weft_score all = grad(&p, 0, 0, p.g), only = score(&p);
+    weft_score all = grad(&p, 0, 0, p.g), only = score(&p);
     is_near(worst(&p, p.g, sum), 0, sizeof(real) == 4 ? 1e-5 : 1e-12,
             "%d samples at once are samples one by one", batch);
     ok(all.wrong == one.wrong && all.count == one.count, "and their errors are counted");
@@ -239,15 +238,15 @@ static void test_again(void)
 {
     problem p = problem_new("[lstm]\nhidden = 20\n", 17, LONGEST, 1, 9);
     real *again = WEFT_NEW(mem, real, p.n);
-    const weft_score a = grad(&p, 0.3, 5, p.g);
+    weft_score a = grad(&p, 0.3, 5, p.g);
     problem q = p;
     q.batch.n = 4; /* leaves other things in the scratch */
     grad(&q, 0, 0, again);
-    const weft_score b = grad(&p, 0.3, 5, again);
+    weft_score b = grad(&p, 0.3, 5, again);
     ok(memcmp(&a, &b, sizeof a) == 0 &&
            memcmp(p.g, again, (size_t)p.n * sizeof *again) == 0,
        "the result depends on the arguments alone");
-    const weft_score c = grad(&p, 0.3, 6, again);
+    weft_score c = grad(&p, 0.3, 6, again);
     ok(a.loss != c.loss, "dropout depends on the key");
 }
 
@@ -256,18 +255,18 @@ static void test_dropout(void)
 {
     problem p = problem_new("[lstm]\nhidden = 40\n", 17, 3, 0, 20);
     for (int64_t i = 0; i < p.n; i++) p.w[i] /= 50; /* nearly linear */
-    const weft_score none = grad(&p, 0, 0, p.g);
+    weft_score none = grad(&p, 0, 0, p.g);
     double sum = 0, square = 0;
     enum { KEYS = 400 };
     for (uint64_t key = 0; key < KEYS; key++) {
-        const double off = grad(&p, 0.4, key, p.g).loss - none.loss;
+        double off = grad(&p, 0.4, key, p.g).loss - none.loss;
         sum += off / KEYS;
         square += off * off / KEYS;
     }
     ok(square > 0, "dropout changes the loss");
     is_near(sum, 0, 5 * sqrt(square / KEYS) + 1e-6, "but not on average");
     problem q = problem_new("[lstm]\nhidden = 40\nlayers = 1\n", 17, 3, 0, 20);
-    const weft_score one = grad(&q, 0, 0, q.g), dropped = grad(&q, 0.4, 1, q.g);
+    weft_score one = grad(&q, 0, 0, q.g), dropped = grad(&q, 0.4, 1, q.g);
     ok(one.loss == dropped.loss, "a single layer has no dropout");
     ok(isfinite(grad(&p, 1, 1, p.g).loss), "all may be dropped");
 }

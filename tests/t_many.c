@@ -74,11 +74,11 @@ typedef struct halver {
 static weft_asked halver_ask(void *self, weft_job *job)
 {
     halver *h = self;
-    const int64_t all = h->pauses ? 2 * h->n : h->n;
+    int64_t all = h->pauses ? 2 * h->n : h->n;
     if (h->next == h->n && h->told < h->n) return WEFT_WAIT;
     while (h->next >= h->n && h->next < all && h->loss[h->next - h->n] > 0.5) h->next++;
     if (h->next == all) return WEFT_DONE;
-    const int again = h->next >= h->n;
+    int again = h->next >= h->n;
     *job = weft_job_new(h->next++ % h->n, 1, &h->mix);
     job->index = again;
     job->last = again || !h->pauses;
@@ -168,11 +168,11 @@ static void test_resume(void)
     }
     weft_bcast(&world, &whole, sizeof whole, 0);
     ok(st == WEFT_OK, "a search of %d trials ends", MANY);
-    const double start = cpu_seconds();
+    double start = cpu_seconds();
     st = prepare(&b, &world, MANY, 4, 0, at("many.h5"), 0);
-    const double opened = cpu_seconds();
+    double opened = cpu_seconds();
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    const double told = cpu_seconds();
+    double told = cpu_seconds();
     ok(st == WEFT_OK && b.task.steps == 0 && b.sched.replayed == MANY &&
            weft_job_record_digest(b.sched.event, b.sched.n) == whole,
        "it is resumed without a job being done, to the same digest");
@@ -194,7 +194,7 @@ static double most_memory(void)
 static void test_memory(void)
 {
     bench b;
-    const double state = LARGE * sizeof(real);
+    double state = LARGE * sizeof(real);
     double before = 0;
     weft_status st = prepare(&b, &world, 1, LARGE, 1, at("one.h5"), 1);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
@@ -204,7 +204,7 @@ static void test_memory(void)
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.n > PAUSED, "%d trials pause, the better ones go on",
        PAUSED);
-    const double grown = most_memory() - before;
+    double grown = most_memory() - before;
     if (KEEPS_FREED)
         skip(1, "memory that is freed is kept");
     else

@@ -20,7 +20,7 @@ static weft_status write_sets(weft_h5 *f, int64_t odd)
     TRY(weft_h5_grow(f, "/grown", WEFT_H5_F32, COLS, "grown", "none"));
     TRY(weft_h5_grow(f, "/other", WEFT_H5_F32, COLS, "grown beside it", "none"));
     for (int64_t i = 0; i < ROWS; i += 1000) {
-        const int64_t n = ROWS - i < 1000 ? ROWS - i : 1000;
+        int64_t n = ROWS - i < 1000 ? ROWS - i : 1000;
         TRY(weft_h5_append(f, "/grown", WEFT_H5_F32, n, x + i * COLS));
         TRY(weft_h5_append(f, "/other", WEFT_H5_F32, n, x + i * COLS));
     }
@@ -49,10 +49,10 @@ static int rows_are_right(const weft_h5map *m)
 {
     int good = 1;
     for (uint64_t i = 0; i < 3000 && good; i++) {
-        const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0);
-        const int64_t n = (int64_t)(r.v[0] % (i % 10 ? 9 : 6000));
-        const int64_t first = (int64_t)(r.v[1] % (uint64_t)(ROWS - n + 1));
-        const size_t mark = weft_arena_mark(mem);
+        weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0);
+        int64_t n = (int64_t)(r.v[0] % (i % 10 ? 9 : 6000));
+        int64_t first = (int64_t)(r.v[1] % (uint64_t)(ROWS - n + 1));
+        size_t mark = weft_arena_mark(mem);
         const void *rows = NULL;
         good =
             weft_h5_map_rows(m, first, n, &rows, mem) == WEFT_OK &&
@@ -118,7 +118,7 @@ static void test_refused(void)
                    weft_h5_map_open(&m, &f, "/grown", WEFT_H5_F32, refuse, NULL) == WEFT_OK,
                "%s", weft_error());
     for (int i = 0; i < 2; i++) {
-        const weft_status st = weft_h5_map_rows(&m, 5, 3, &rows, mem);
+        weft_status st = weft_h5_map_rows(&m, 5, 3, &rows, mem);
         ok(st == WEFT_EDATA && strstr(weft_error(), "rows 0 of"),
            "a refused piece stays so");
     }
@@ -138,8 +138,8 @@ static void spoilt(const char *name, int cut, const char *word, const char *what
                    weft_h5_map_open(&m, &f, name, WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
                    weft_h5_map_rows(&m, 0, 1, &rows, mem) == WEFT_OK,
                "%s", weft_error());
-    const float first = *(const float *)rows;
-    const size_t size = size_of(path);
+    float first = *(const float *)rows;
+    size_t size = size_of(path);
     if (cut) {
         weft_check(truncate(path, 4096) == 0, "truncate");
     } else {

@@ -37,7 +37,7 @@ static void test_fix(void)
         x[i] = ldexp(weft_rng_unit(bits((uint64_t)i)) - 0.5, i % 40 - 20);
         bound += fabs(x[i]);
     }
-    const int scale = weft_fix_scale(bound);
+    int scale = weft_fix_scale(bound);
     int64_t up = 0, down = 0;
     double sum = 0;
     for (int i = 0; i < 1000; i++) {
@@ -54,7 +54,7 @@ static void test_exact(void)
 {
     enum { N = 37, TIMES = 500 };
     double up[N] = {0}, down[N] = {0}, sum[N] = {0};
-    const int scale = weft_exact_scale(0.5 * TIMES);
+    int scale = weft_exact_scale(0.5 * TIMES);
     for (uint64_t t = 0; t < TIMES; t++) {
         weft_exact_add(N, random_reals(N, 100 + t), scale, up);
         weft_exact_add(N, random_reals(N, 99 + TIMES - t), scale, down);
@@ -71,8 +71,8 @@ static void test_exact(void)
 
 static void test_u8s8(int n, int k, int m)
 {
-    const int lda = k + 3, ldc = m + 5;
-    const size_t ldb = (size_t)k + 1;
+    int lda = k + 3, ldc = m + 5;
+    size_t ldb = (size_t)k + 1;
     uint8_t *a = random_bytes((size_t)n * lda, 11);
     memset(a, 255, (size_t)k); /* the largest sums */
     int8_t *b = WEFT_NEW(mem, int8_t, (size_t)m * ldb);
@@ -86,7 +86,8 @@ static void test_u8s8(int n, int k, int m)
                                 : (int)(bits((uint64_t)(j * k + i)) % 33) - 16);
     }
     weft_s8 packed;
-    weft_s8_pack(&packed, k, m, b, ldb, start, weft_arena_get(mem, 1, weft_s8_bytes(k, m)));
+    weft_s8_pack(&packed, k, m, b, ldb, start,
+                 weft_arena_alloc(mem, 1, weft_s8_bytes(k, m)));
     weft_u8s8(n, a, lda, &packed, c, ldc);
     int wrong = 0;
     for (int i = 0; i < n; i++) {
@@ -102,9 +103,9 @@ static void test_u8s8(int n, int k, int m)
 
 static void test_gram(int n, int along, int m, int p)
 {
-    const int columns = m + p + 7, rows = n > m + p ? n : m + p;
-    const size_t ld = (size_t)(along ? n + 2 : columns), ldg = (size_t)p + 3;
-    const size_t step = along ? 1 : ld, next = along ? ld : 1;
+    int columns = m + p + 7, rows = n > m + p ? n : m + p;
+    size_t ld = (size_t)(along ? n + 2 : columns), ldg = (size_t)p + 3;
+    size_t step = along ? 1 : ld, next = along ? ld : 1;
     const uint8_t *q = random_bytes((size_t)rows * (ld + 1), 12), *b = q + 3 * next;
     int32_t *g = WEFT_NEW(mem, int32_t, (size_t)m * ldg);
     g[0] = 5;
@@ -125,7 +126,7 @@ static void test_gram(int n, int along, int m, int p)
 
 static void test_narrow(int n, int d, int c)
 {
-    const size_t ldq = (size_t)d + 9, ldw = (size_t)d + 1, ldz = (size_t)n + 2;
+    size_t ldq = (size_t)d + 9, ldw = (size_t)d + 1, ldz = (size_t)n + 2;
     const uint8_t *q = random_bytes((size_t)n * ldq, 13);
     const real *w = random_reals((size_t)c * ldw, 14);
     real *z = WEFT_NEW(mem, real, c * ldz), *g = random_reals((size_t)c * ldw, 15);
@@ -133,7 +134,7 @@ static void test_narrow(int n, int d, int c)
     weft_u8_times(n, d, q, ldq, c, w, ldw, z, ldz);
     weft_u8_trans(n, d, q, ldq, c, z, ldz, g, ldw);
     /* rounding of a sum of k products of random sign: 4 sqrt(k) units of its size */
-    const double unit = sizeof(real) == 4 ? 6e-8 : 1.1e-16;
+    double unit = sizeof(real) == 4 ? 6e-8 : 1.1e-16;
     double worst_z = 0, worst_g = 0, most = 0;
     for (int j = 0; j < c; j++)
         for (int i = 0; i < n; i++) {
@@ -167,7 +168,7 @@ static void test_narrow(int n, int d, int c)
 /* Largest distance of q from 128 + 127 cos(2 pi (scale x + offset)). */
 static double cosine_error(int n, double scale, int is_int)
 {
-    const double pi = acos(-1);
+    double pi = acos(-1);
     int32_t *xi = WEFT_NEW(mem, int32_t, n);
     float *xf = WEFT_NEW(mem, float, n), *offset = WEFT_NEW(mem, float, n);
     uint8_t *q = WEFT_NEW(mem, uint8_t, n + 1);
@@ -183,8 +184,8 @@ static double cosine_error(int n, double scale, int is_int)
         weft_cos_u8_f32(n, xf, scale, offset, q);
     double worst = q[n] == 77 ? 0 : INFINITY;
     for (int i = 0; i < n; i++) {
-        const double turns = (is_int ? xi[i] : (double)xf[i]) * scale + (double)offset[i];
-        const double exact = 128 + 127 * cos(2 * pi * (turns - rint(turns)));
+        double turns = (is_int ? xi[i] : (double)xf[i]) * scale + (double)offset[i];
+        double exact = 128 + 127 * cos(2 * pi * (turns - rint(turns)));
         worst = worse(worst, fabs(q[i] - exact));
     }
     return worst;
@@ -257,10 +258,10 @@ static void test_add_rows(int d)
 /* A row by any number of rows, columns in any blocks. */
 static void test_deep(int n, int m, int k)
 {
-    const size_t lda = (size_t)k + 5, ldb = (size_t)k + 1, ldc = (size_t)m + 2;
+    size_t lda = (size_t)k + 5, ldb = (size_t)k + 1, ldc = (size_t)m + 2;
     const real *a = random_reals(n * lda, 17), *b = random_reals(m * ldb, 18);
     real *c = WEFT_NEW(mem, real, n * ldc), *some = WEFT_NEW(mem, real, n * ldc);
-    void *packed = weft_arena_get(mem, 1, weft_packed_bytes(k, m));
+    void *packed = weft_arena_alloc(mem, 1, weft_packed_bytes(k, m));
     for (int j = 0; j < m; j += WEFT_WHOLE)
         weft_deep_pack(k, m, j, m - j < WEFT_WHOLE ? m - j : WEFT_WHOLE, b + j * ldb, ldb,
                        packed);
@@ -274,7 +275,7 @@ static void test_deep(int n, int m, int k)
             worst = worse(worst, fabs(sum - (double)c[i * ldc + j]));
         }
     /* k roundings, half a unit each, of sums of about sqrt(k)/12: six deviations */
-    const double unit = sizeof(real) == 4 ? 6e-8 : 1.1e-16;
+    double unit = sizeof(real) == 4 ? 6e-8 : 1.1e-16;
     is_near(worst, 0, unit * k / 2, "a deep product: %d x %d x %d", n, k, m);
     int same = 1;
     for (int rows = 1; rows < n; rows += 1 + rows / 4) {
@@ -282,7 +283,7 @@ static void test_deep(int n, int m, int k)
         for (int i = 0; i < rows; i++)
             same &= memcmp(some + i * ldc, c + (n - rows + i) * ldc, m * sizeof *c) == 0;
     }
-    const int last = (m - 1) / WEFT_WHOLE * WEFT_WHOLE;
+    int last = (m - 1) / WEFT_WHOLE * WEFT_WHOLE;
     weft_deep_pack(k, m - last, 0, m - last, b + last * ldb, ldb, packed);
     weft_deep_times(n, a, lda, k, m - last, packed, some, ldc);
     for (int i = 0; i < n; i++)

@@ -72,7 +72,7 @@ static void test_task(const weft_task *t)
 
 static void test_show(void)
 {
-    const weft_metric share = {"e", "a", "1", "error %"}, loss = {"l", "a", "loss", "loss"};
+    weft_metric share = {"e", "a", "1", "error %"}, loss = {"l", "a", "loss", "loss"};
     ok(strcmp(weft_metric_show(&share, 0.12345, mem), "error 12.345 %") == 0,
        "a share is shown in percent");
     ok(strcmp(weft_metric_show(&loss, 0.5, mem), "loss 0.500000") == 0,
@@ -132,7 +132,7 @@ static int is_alike(const weft_job_record *a, const weft_job_record *b)
 
 static void test_record(void)
 {
-    const weft_job_record e = record_new();
+    weft_job_record e = record_new();
     size_t n;
     int64_t id = -1;
     const void *packed = weft_job_record_pack(&e, &n, mem);
@@ -176,7 +176,7 @@ static void test_part(void)
 /* Any 8 bytes of a record may be wrong: it is read, or refused, and that is all. */
 static void test_damage(void)
 {
-    const weft_job_record e = record_new();
+    weft_job_record e = record_new();
     const int64_t wrong[] = {-1, INT64_MAX, (int64_t)1 << 40, 1000};
     size_t n;
     const void *packed = weft_job_record_pack(&e, &n, mem);
@@ -197,7 +197,7 @@ static void test_damage(void)
 static void test_digest(void)
 {
     weft_job_record e = record_new();
-    const uint64_t h = weft_job_record_digest(&e, 1);
+    uint64_t h = weft_job_record_digest(&e, 1);
     e.row[0] = e.seconds = e.res.metric[0] = e.end = e.res.cost = 99;
     ok(weft_job_record_digest(&e, 1) == h, "the digest knows no times and no metrics");
     e.weights++;

@@ -30,7 +30,7 @@ static double total(const weft_mix *m)
 
 static void test_new(weft_arena *mem)
 {
-    const weft_mix m = weft_mix_new(3, 0, mem);
+    weft_mix m = weft_mix_new(3, 0, mem);
     ok(m.k == 3 && m.id[2] == 2, "a new mixture numbers its configurations");
     is_near(exp(m.logp[1]), 1.0 / 3, 1e-15, "a new mixture is uniform");
     ok(weft_mix_alive(&m) == 3, "all of a new mixture are alive");
@@ -42,14 +42,14 @@ static void test_new(weft_arena *mem)
 static void test_draw(weft_arena *mem)
 {
     const double p[K] = {0, .25, 0, .5, .125, .125, 0};
-    const weft_mix m = mix_of(p, mem);
+    weft_mix m = mix_of(p, mem);
     double cum[K];
     int count[K] = {0}, agree = 1;
     weft_mix_cumulate(&m, cum);
-    const int n = 4096;
+    int n = 4096;
     for (int s = 0; s < n; s++) {
-        const double unit = (s + .5) / n;
-        const int i = weft_mix_draw(&m, unit);
+        double unit = (s + .5) / n;
+        int i = weft_mix_draw(&m, unit);
         agree &= i == weft_mix_find(cum, K, unit);
         count[i]++;
     }
@@ -59,7 +59,7 @@ static void test_draw(weft_arena *mem)
     ok(exact, "draws are as frequent as the probabilities say");
     ok(weft_mix_draw(&m, 0) == 1 && weft_mix_find(cum, K, 0) == 1,
        "0 draws the first alive");
-    const double top = nextafter(1, 0);
+    double top = nextafter(1, 0);
     ok(weft_mix_draw(&m, top) == 5 && weft_mix_find(cum, K, top) == 5,
        "the largest number below 1 draws the last alive");
     int best;
@@ -70,14 +70,14 @@ static void test_draw(weft_arena *mem)
 /* A thousandth is no binary fraction: the sums are rounded at every step. */
 static void test_draw_rounding(weft_arena *mem)
 {
-    const int k = 1000;
-    const weft_mix m = weft_mix_new(k, 0, mem);
+    int k = 1000;
+    weft_mix m = weft_mix_new(k, 0, mem);
     double *cum = WEFT_NEW(mem, double, k);
     weft_mix_cumulate(&m, cum);
     int agree = 1, rising = 1;
     for (int s = 0; s < 10 * k; s++) {
-        const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)s, 0, 0);
-        const double unit = weft_rng_unit(r.v[0]);
+        weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)s, 0, 0);
+        double unit = weft_rng_unit(r.v[0]);
         agree &= weft_mix_draw(&m, unit) == weft_mix_find(cum, k, unit);
     }
     for (int i = 1; i < k; i++) rising &= cum[i] > cum[i - 1];
@@ -89,7 +89,7 @@ static void test_step(weft_arena *mem)
 {
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
     const double grad[K] = {1, -2, 5, 0, .5, 3, -1};
-    const double eta = .7;
+    double eta = .7;
     weft_mix m = mix_of(p, mem);
     weft_mix_step(&m, eta, grad);
     double sum = 0, off = 0;
@@ -144,12 +144,12 @@ static void test_halve(weft_arena *mem)
 static void test_pack(weft_arena *mem)
 {
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
-    const weft_mix m = mix_of(p, mem);
+    weft_mix m = mix_of(p, mem);
     weft_mix copy = weft_mix_new(K, 2, mem);
     weft_mix_copy(&copy, &m);
-    const size_t n = weft_mix_bytes(&m);
+    size_t n = weft_mix_bytes(&m);
     ok(n == weft_mix_bytes(&copy), "a copy packs into as many bytes");
-    char *a = weft_arena_get(mem, n, 1), *b = weft_arena_get(mem, n, 1);
+    char *a = weft_arena_alloc(mem, n, 1), *b = weft_arena_alloc(mem, n, 1);
     weft_mix_pack(&m, a);
     weft_mix_pack(&copy, b);
     ok(memcmp(a, b, n) == 0, "a copy packs into the same bytes");

@@ -57,13 +57,13 @@ static const uint64_t seed = 5;
 static void test_reach(const weft_space *sp)
 {
     const double reach[NAXIS] = {0, .4, .1, .4, .5, .05, 1, 1}; /* as published: eps = .1 */
-    const int n = 20000;
+    int n = 20000;
     double x[NAXIS], least[NAXIS] = {0}, most[NAXIS] = {0}, mean[NAXIS] = {0};
     int down = 0, up = 0;
     for (int i = 1; i <= n; i++) {
         weft_space_perturb(sp, middle, .1, seed, i, x);
         for (int a = 0; a < NAXIS; a++) {
-            const double d = away(a, x[a], middle[a]);
+            double d = away(a, x[a], middle[a]);
             least[a] = fmin(least[a], d);
             most[a] = worse(most[a], d);
             mean[a] += d / n;
@@ -134,7 +134,7 @@ static void test_log_integers(weft_arena *mem)
     ok(weft_conf_text(&c, "t.ini", "[client]\nbatch = log 1 .. 100\n") == WEFT_OK &&
            weft_space_read(&sp, &c, one, 1, 1, mem) == WEFT_OK,
        "a logarithmic axis of integers");
-    const double centre = 10;
+    double centre = 10;
     double x, least = centre, most = centre;
     int whole = 1;
     for (int i = 1; i <= 1000; i++) {

@@ -21,7 +21,7 @@ static void test_tensors(const weft_net *net)
 {
     fixture f = fixture_small(net, 1);
     weft_tensor t[WEFT_MOST_TENSORS];
-    const int n = net->tensors(f.self, t);
+    int n = net->tensors(f.self, t);
     int64_t at = 0, good = n > 0 && n <= WEFT_MOST_TENSORS;
     for (int i = 0; i < n; i++) {
         int64_t size = 1;
@@ -55,9 +55,9 @@ static void test_init(const weft_net *net)
 static void test_pure(const weft_net *net)
 {
     fixture f = fixture_small(net, 6);
-    const int64_t bytes = f.nw * (int64_t)sizeof *f.g;
-    const weft_score plain = score(&f);
-    const weft_score a = grad(&f, 0, 1);
+    int64_t bytes = f.nw * (int64_t)sizeof *f.g;
+    weft_score plain = score(&f);
+    weft_score a = grad(&f, 0, 1);
     real *first = copy(&f, f.g);
     ok(a.loss == plain.loss && a.wrong == plain.wrong && a.count == plain.count,
        "%s: the sums of a gradient are those of a score", net->kind.name);
@@ -65,7 +65,7 @@ static void test_pure(const weft_net *net)
        "%s: the sums are sums of a loss", net->kind.name);
     grad(&f, 0.4, 1);
     for (int64_t i = 0; i < f.nw; i++) f.g[i] = (real)NAN;
-    const weft_score b = grad(&f, 0, 2);
+    weft_score b = grad(&f, 0, 2);
     ok(memcmp(first, f.g, (size_t)bytes) == 0 && b.loss == a.loss,
        "%s: a gradient depends on neither what was there before nor an idle key",
        net->kind.name);
@@ -79,15 +79,15 @@ static void test_pure(const weft_net *net)
 static void test_order(const weft_net *net)
 {
     fixture f = fixture_small(net, 6);
-    const weft_batch b = f.b;
-    const weft_score a = grad(&f, 0, 1);
+    weft_batch b = f.b;
+    weft_score a = grad(&f, 0, 1);
     real *first = copy(&f, f.g);
     const float *x[6];
     const uint8_t *chars[6];
     const uint32_t *word[6];
     int32_t label[6], length[6];
     for (int i = 0; i < 6; i++) {
-        const int from = (i * 5 + 3) % 6;
+        int from = (i * 5 + 3) % 6;
         if (b.x) x[i] = b.x[from];
         if (b.text) chars[i] = b.text[from];
         if (b.word) word[i] = b.word[from];
@@ -98,7 +98,7 @@ static void test_order(const weft_net *net)
     f.b.word = word;
     f.b.length = length;
     f.b.label = label;
-    const weft_score c = grad(&f, 0, 1);
+    weft_score c = grad(&f, 0, 1);
     is_near(c.loss, a.loss, 100 * eps * a.loss, "%s: order does not change the loss",
             net->kind.name);
     ok(c.wrong == a.wrong && apart(first, f.g, f.nw) < 100 * eps,
@@ -115,13 +115,13 @@ static int drops(const weft_net *net)
 static void test_dropout(const weft_net *net)
 {
     fixture f = fixture_small(net, 6);
-    const weft_score none = grad(&f, 0, 1);
-    const weft_score a = grad(&f, 0.3, 1);
+    weft_score none = grad(&f, 0, 1);
+    weft_score a = grad(&f, 0.3, 1);
     real *first = copy(&f, f.g);
-    const weft_score again = grad(&f, 0.3, 1);
+    weft_score again = grad(&f, 0.3, 1);
     ok(again.loss == a.loss && memcmp(first, f.g, (size_t)f.nw * sizeof *first) == 0,
        "%s: a key of dropout determines the result", net->kind.name);
-    const weft_score b = grad(&f, 0.3, 2);
+    weft_score b = grad(&f, 0.3, 2);
     ok(!drops(net) || (a.loss != b.loss && a.loss != none.loss),
        "%s: another key, another result", net->kind.name);
     double sum = 0;
@@ -134,13 +134,13 @@ static void test_learns(const weft_net *net)
 {
     fixture f = fixture_small(net, 20);
     fill_batch(&f, 20, 1);
-    const double before = score(&f).loss;
-    const double rate = 0.3;
+    double before = score(&f).loss;
+    double rate = 0.3;
     for (int step = 0; step < 50; step++) {
         grad(&f, 0, 1);
         for (int64_t i = 0; i < f.nw; i++) f.w[i] -= (real)rate * f.g[i];
     }
-    const weft_score after = score(&f);
+    weft_score after = score(&f);
     note("%s: loss from %.3f to %.3f, %d of 20 wrong", net->kind.name, before / 20,
          after.loss / 20, (int)after.wrong);
     ok(after.loss < 0.8 * before, "%s: 50 steps of gradient descent lower the loss",
@@ -160,9 +160,9 @@ static int64_t fan_in(const weft_tensor *t)
 static void gold_weights(const fixture *f, const weft_tensor *t, int n)
 {
     for (int i = 0; i < n; i++) {
-        const double fan = (double)fan_in(&t[i - i % 2]); /* a bias has its weights' */
-        const double scale = exp2(2 + floor(0.3 - log2(fan) / 2));
-        const int64_t to = i + 1 < n ? t[i + 1].at : f->nw;
+        double fan = (double)fan_in(&t[i - i % 2]); /* a bias has its weights' */
+        double scale = exp2(2 + floor(0.3 - log2(fan) / 2));
+        int64_t to = i + 1 < n ? t[i + 1].at : f->nw;
         for (int64_t j = t[i].at; j < to; j++)
             f->w[j] = (real)((unit(3 + i, j - t[i].at) - 0.5) * scale);
     }
@@ -175,13 +175,13 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
     if (weft_net_find(name, &net)) weft_die("%s", weft_error());
     fixture f = fixture_new(net, options, shape, n);
     weft_tensor t[WEFT_MOST_TENSORS];
-    const int count = net->tensors(f.self, t);
+    int count = net->tensors(f.self, t);
     gold_weights(&f, t, count);
-    const weft_score s = grad(&f, 0, 0);
-    const double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
+    weft_score s = grad(&f, 0, 0);
+    double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
     double worst = 0;
     for (int i = 0; i < count; i++) {
-        const int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
+        int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
         worst = worse(worst, gold_error(file, &t[i], f.g + t[i].at, to - t[i].at));
     }
     note("%s %s: gradients within %.1e", name, options, worst);
@@ -233,7 +233,7 @@ static void is_refused(const weft_net *net, const char *options, weft_shape shap
 {
     weft_arena *mem = weft_arena_new();
     void *self = bound(net, options, mem);
-    const weft_status found = net->setup(self, &shape);
+    weft_status found = net->setup(self, &shape);
     ok(found == st && strstr(weft_error(), part) && !strchr(weft_error(), '\n'),
        "%s %s: refused, with '%s'", net->kind.name, options, part);
     if (found != st || !strstr(weft_error(), part)) note("found: %s", weft_error());
@@ -242,7 +242,7 @@ static void is_refused(const weft_net *net, const char *options, weft_shape shap
 
 static void test_refusals(void)
 {
-    const weft_shape rows = {.form = WEFT_REALS, .d = 20, .classes = 3};
+    weft_shape rows = {.form = WEFT_REALS, .d = 20, .classes = 3};
     is_refused(&weft_net_linear, "-", text(80, 90), WEFT_ECONF, "the data set holds text");
     is_refused(&weft_net_mlp, "-", text(80, 90), WEFT_ECONF, "model = mlp takes rows");
     is_refused(&weft_net_cnn, "-", text(80, 90), WEFT_ECONF, "model = cnn takes rows");

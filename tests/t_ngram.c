@@ -65,7 +65,7 @@ static void *map_bound(const char *options)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    void *self = weft_arena_get(mem, 1, ngram->kind.size);
+    void *self = weft_arena_alloc(mem, 1, ngram->kind.size);
     if (weft_conf_text(&c, "t_ngram", weft_arena_text(mem, "[ngram]\n%s\n", options)) ||
         weft_conf_bind(&c, &ngram->kind, self))
         weft_die("%s", weft_error());
@@ -75,7 +75,7 @@ static void *map_bound(const char *options)
 static void *map_new(weft_data *d, const char *options)
 {
     void *self = map_bound(options);
-    const weft_source rows = weft_data_source(d);
+    weft_source rows = weft_data_source(d);
     if (ngram->setup(self, &rows, 1e9, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
     return self;
 }
@@ -91,7 +91,7 @@ static made make(weft_data *d, weft_part part, const char *options)
 {
     made m = {.map = map_new(d, options)};
     const void *arm = m.map;
-    const int64_t id = 3;
+    int64_t id = 3;
     m.stat = WEFT_NEW(mem, real, ngram->nstat(m.map));
     weft_request q = {.narm = 1, .arms = &arm, .id = &id, .size = 1, .seed = 5};
     for (int k = WEFT_TRAIN; k <= (int)part; k++) {
@@ -215,7 +215,7 @@ static void test_idf(void)
     weft_data d = small(2);
     const char *options = "order = 1\nbinary = no\nweights = tfidf";
     made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
-    const double rare = log(5.0 / 2) + 1, common = log(5.0 / 4) + 1;
+    double rare = log(5.0 / 2) + 1, common = log(5.0 / 4) + 1;
     is_near(value(&m.f, 0, &alone.f, S_GOOD), 2 * rare, 1e-5,
             "tf-idf: twice in one of four");
     is_near(value(&m.f, 0, &alone.f, S_FILM), common, 1e-5, "once in three of four");
@@ -305,7 +305,7 @@ static void test_setup(void)
     weft_data d = small(2);
     void *self = map_bound("bins = 1000000000");
     weft_data images = {.form = WEFT_BYTES, .path = "images.h5"};
-    const weft_source wrong = weft_data_source(&images), right = weft_data_source(&d);
+    weft_source wrong = weft_data_source(&images), right = weft_data_source(&d);
     ok(ngram->setup(self, &wrong, 1e9, 1, mem) == WEFT_ECONF &&
            strstr(weft_error(), "rff") != NULL,
        "images are refused, with what to use");

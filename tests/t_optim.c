@@ -52,7 +52,7 @@ static double distance(FILE *in, const char *name, const weft_sgd *sgd)
         double gold[1 + N];
         if (!read_step(in, name, step, gold)) return INFINITY;
         for (int i = 0; i < N; i++) g[i] = (real)gradient_at(i, step, (double)w[i]);
-        const double norm =
+        double norm =
             weft_sgd_step(sgd, N, step == 0, w, g, sgd->momentum > 0 ? velocity : NULL,
                           sgd->mu > 0 ? anchor : NULL);
         worst = worse(worst, fabs(norm - gold[0]));
@@ -65,7 +65,7 @@ static void test_pytorch(void)
 {
     FILE *in = fopen("tests/gold/optim.txt", "r");
     for (size_t c = 0; in && c < sizeof cases / sizeof *cases; c++) {
-        const double worst = distance(in, cases[c].name, &cases[c].sgd);
+        double worst = distance(in, cases[c].name, &cases[c].sgd);
         is_near(worst, 0, tolerance, "five steps of SGD are PyTorch's: %s", cases[c].name);
     }
     ok(in != NULL, "PyTorch's values are there");
@@ -75,7 +75,7 @@ static void test_pytorch(void)
 /* One step on a vector of several pieces and a tail, against the formula. */
 static void test_long(void)
 {
-    const weft_sgd s = {0.1, 0.9, 0.01, 0.5, 1};
+    weft_sgd s = {0.1, 0.9, 0.01, 0.5, 1};
     static real w[LONG], g[LONG], velocity[LONG], anchor[LONG];
     static double expected[LONG];
     double square = 0;
@@ -88,11 +88,11 @@ static void test_long(void)
         square += expected[i] * expected[i];
     }
     for (int i = 0; i < LONG; i++) {
-        const double d =
+        double d =
             expected[i] * s.clip / (sqrt(square) + 1e-6) + s.weight_decay * (double)w[i];
         expected[i] = (double)w[i] - s.lr * (s.momentum * (double)velocity[i] + d);
     }
-    const double norm = weft_sgd_step(&s, LONG, 0, w, g, velocity, anchor);
+    double norm = weft_sgd_step(&s, LONG, 0, w, g, velocity, anchor);
     double worst = 0;
     for (int i = 0; i < LONG; i++) worst = worse(worst, fabs((double)w[i] - expected[i]));
     is_near(norm / sqrt(square), 1, tolerance,
@@ -102,7 +102,7 @@ static void test_long(void)
 
 static void test_diverged(void)
 {
-    const weft_sgd plain = {.lr = 0.1}, clipped = {.lr = 0.1, .clip = 1};
+    weft_sgd plain = {.lr = 0.1}, clipped = {.lr = 0.1, .clip = 1};
     real w[LONG] = {0}, g[LONG] = {0};
     g[LONG - 1] = (real)INFINITY;
     ok(isinf(weft_sgd_step(&plain, LONG, 1, w, g, NULL, NULL)),
@@ -130,12 +130,11 @@ static double play(const weft_server *s, const double delta[3])
 static void test_server_sgd(void)
 {
     const double delta[3] = {0.5, -0.25, 1};
-    const weft_server average = {.optimizer = WEFT_SGD, .lr = 1};
+    weft_server average = {.optimizer = WEFT_SGD, .lr = 1};
     is_near(play(&average, delta), 2.25, tolerance,
             "plain averaging adds the mean of the changes");
     /* lr 0.5, 0.4, 0.32; m = 0.5, 0.2, 1.18 */
-    const weft_server moved = {
-        .optimizer = WEFT_SGD, .lr = 0.5, .momentum = 0.9, .decay = 0.2};
+    weft_server moved = {.optimizer = WEFT_SGD, .lr = 0.5, .momentum = 0.9, .decay = 0.2};
     is_near(play(&moved, delta), 1 + 0.25 + 0.08 + 0.3776, tolerance,
             "momentum and decay: three rounds by hand");
     ok(weft_server_slots(&average) == 0 && weft_server_slots(&moved) == 1,

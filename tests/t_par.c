@@ -29,7 +29,7 @@ static void test_deal(void)
                 covered &= first == at && count >= 0;
                 whole &= count == 0 || first % WEFT_BLOCK == 0;
                 at += count;
-                const int64_t blocks = (count + WEFT_BLOCK - 1) / WEFT_BLOCK;
+                int64_t blocks = (count + WEFT_BLOCK - 1) / WEFT_BLOCK;
                 if (blocks < least) least = blocks;
                 if (blocks > most) most = blocks;
             }
@@ -84,8 +84,8 @@ static void test_exact(weft_team *t)
     double sum[SUMS] = {0}, exact[SUMS] = {0};
     for (int j = 0; j < SUMS; j++)
         for (int i = 0; i < TERMS; i++) {
-            const double x = ldexp(floor(ldexp(unit((uint64_t)j, (uint64_t)i) - 0.5, 30)),
-                                   -30 - 17 * (i % 2));
+            double x = ldexp(floor(ldexp(unit((uint64_t)j, (uint64_t)i) - 0.5, 30)),
+                             -30 - 17 * (i % 2));
             exact[j] += x;
             if (i % t->size == t->rank) sum[j] += x;
         }
@@ -104,11 +104,11 @@ static void test_exact(weft_team *t)
 static void test_unbounded(weft_team *t)
 {
     enum { N = 3 };
-    const int last = t->rank == t->size - 1;
+    int last = t->rank == t->size - 1;
     double x[N] = {0.25, last ? -8 : 1, 0.5}, sum[N];
     int64_t whole[N];
-    const double most = weft_largest_f64(t, x, N), bound = most * t->size;
-    const int scale = weft_fix_scale(bound);
+    double most = weft_largest_f64(t, x, N), bound = most * t->size;
+    int scale = weft_fix_scale(bound);
     for (int i = 0; i < N; i++) whole[i] = weft_fix(x[i], scale);
     weft_sum_whole(t, whole, N, scale, bound, sum);
     ok(most == 8 && sum[0] == 0.25 * t->size && sum[1] == t->size - 9,
@@ -116,7 +116,7 @@ static void test_unbounded(weft_team *t)
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
         const real y[N] = {1, last ? (real)bad[k] : 2, 3};
-        const double none = weft_largest(t, y, N);
+        double none = weft_largest(t, y, N);
         weft_sum_whole(t, whole, N, weft_fix_scale(none), none, sum);
         ok(isinf(none) && none > 0 && isnan(sum[0]) && isnan(sum[1]),
            "%g on one rank makes sums NaN", bad[k]);
@@ -146,14 +146,13 @@ static void test_times(weft_team *t)
 {
     nanosleep(&(struct timespec){.tv_nsec = 50000000L * t->rank}, NULL);
     weft_times_close(t);
-    const weft_times before = t->times;
-    const double begin = t->since, mine = weft_now();
+    weft_times before = t->times;
+    double begin = t->since, mine = weft_now();
     int64_t x[1000] = {0};
     weft_sum_i64(t, x, 1000);
     weft_times_close(t);
-    const double wait = t->times.wait - before.wait;
-    const double spent =
-        t->times.compute - before.compute + wait + t->times.comm - before.comm;
+    double wait = t->times.wait - before.wait;
+    double spent = t->times.compute - before.compute + wait + t->times.comm - before.comm;
     is_near(spent, t->since - begin, 1e-9,
             "compute, wait and comm add up to the time passed");
     is_near(t->times.bytes - before.bytes, t->size > 1 ? 8000 : 0, 0,
@@ -161,7 +160,7 @@ static void test_times(weft_team *t)
     double last = mine;
     weft_max_f64(t, &last, 1);
     ok(wait >= 0.5 * (last - mine), "waiting for slower ranks is counted as waiting");
-    const double computed = t->times.compute;
+    double computed = t->times.compute;
     nanosleep(&(struct timespec){.tv_nsec = 50000000L}, NULL);
     size_t *to = calloc((size_t)t->size, sizeof *to);
     weft_exchange(t, x, to, x, to);
@@ -179,7 +178,7 @@ static void test_times(weft_team *t)
 static double entry(int64_t i, int64_t j, int64_t hole)
 {
     if (i == j) return i == hole ? -1 : 20 + (double)(i % 7);
-    const uint64_t a = (uint64_t)(i < j ? i : j), b = (uint64_t)(i < j ? j : i);
+    uint64_t a = (uint64_t)(i < j ? i : j), b = (uint64_t)(i < j ? j : i);
     return unit(a, b) - 0.5;
 }
 
@@ -221,7 +220,7 @@ static int alone(const char *self, const char *variables)
              "env -i PATH=\"$PATH\" HOME=\"$HOME\" ASAN_OPTIONS=\"$ASAN_OPTIONS\" %s '%s' "
              "alone 2>/dev/null",
              variables, self);
-    const int status = system(command);
+    int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -243,7 +242,7 @@ int main(int argc, char **argv)
 {
     weft_team world;
     if (argc > 1) {
-        const weft_status st = weft_par_start(&argc, &argv, &world);
+        weft_status st = weft_par_start(&argc, &argv, &world);
         if (st == WEFT_OK) weft_par_end(&world);
         return (int)st;
     }
@@ -261,7 +260,7 @@ int main(int argc, char **argv)
     test_grid(&world, 200, 3, mem);
     test_grid(&world, 700, 70, mem);
     weft_arena_free(mem);
-    const int status = tap_done();
+    int status = tap_done();
     weft_par_end(&world);
     return status;
 }

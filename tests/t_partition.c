@@ -77,11 +77,11 @@ static found look(weft_part part, int64_t rows, const counted *o)
 {
     weft_clients *f = data.clients;
     found r = {.least = INT64_MAX};
-    r.count = weft_arena_get(mem, (size_t)f->n, sizeof *r.count);
+    r.count = weft_arena_alloc(mem, (size_t)f->n, sizeof *r.count);
     uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
     for (int64_t c = 0; c < f->n; c++) {
         weft_samples s;
-        weft_check(weft_client_get(f, c, part, &s, mem) == WEFT_OK, "%s", weft_error());
+        weft_check(weft_client_read(f, c, part, &s, mem) == WEFT_OK, "%s", weft_error());
         int rising = s.n > 2;
         for (int64_t i = 0; i < s.n; i++) {
             const float *x = s.x + i * D;
@@ -119,7 +119,7 @@ static int main_class(const int64_t *count)
 
 static void test_each_row_once(const char *words, const char *what, int uneven)
 {
-    const counted o = {.uneven = uneven};
+    counted o = {.uneven = uneven};
     if (!ok(made(words), "%s: packed", what)) return;
     found r[WEFT_NPART] = {look(WEFT_TRAIN, 20000, &o), look(WEFT_VALID, VALID_ROWS, &o),
                            look(WEFT_TEST, TEST_ROWS, &o)};
@@ -140,7 +140,7 @@ static void test_each_row_once(const char *words, const char *what, int uneven)
 
 static void test_iid(void)
 {
-    const counted o = {.rows = 0};
+    counted o = {.rows = 0};
     weft_check(made("clients=20"), "%s", weft_error());
     found r = look(WEFT_TRAIN, 20000, &o);
     double square = 0;
@@ -159,8 +159,8 @@ static void test_iid(void)
  * client are of its class. */
 static void test_one_class(int uneven)
 {
-    const counted o = {.uneven = uneven};
-    const int64_t clients = 200;
+    counted o = {.uneven = uneven};
+    int64_t clients = 200;
     weft_check(made(uneven ? "clients=200 partition=dirichlet alpha=1e-7 uneven=yes"
                            : "clients=200 partition=dirichlet alpha=1e-7"),
                "%s", weft_error());
@@ -189,7 +189,7 @@ static void test_one_class(int uneven)
  * set makes it smaller, by at most the factor 1 - clients' share of the rows. */
 static void test_variance(double alpha, double *out)
 {
-    const counted o = {.rows = 0};
+    counted o = {.rows = 0};
     enum { N = 100, EACH = 200 };
     weft_check(made(weft_arena_text(mem, "clients=100 partition=dirichlet alpha=%g seed=5",
                                     alpha)),
@@ -223,7 +223,7 @@ static void test_dirichlet(void)
 /* The same clients have the same classes in each part. */
 static void test_parts_alike(const char *words, double least)
 {
-    const counted o = {.rows = 0};
+    counted o = {.rows = 0};
     weft_check(made(words), "%s", weft_error());
     found train = look(WEFT_TRAIN, 20000, &o), test = look(WEFT_TEST, TEST_ROWS, &o);
     int64_t known = 0;
@@ -238,7 +238,7 @@ static void test_parts_alike(const char *words, double least)
 
 static void test_shards(int uneven)
 {
-    const counted o = {.uneven = uneven};
+    counted o = {.uneven = uneven};
     enum { N = 50, S = 2 };
     weft_check(made(uneven ? "clients=50 partition=shards shards=2 uneven=yes"
                            : "clients=50 partition=shards shards=2"),
@@ -283,7 +283,7 @@ static void test_same_again(void)
 
 static void test_few_rows(void)
 {
-    const counted o = {.rows = 0};
+    counted o = {.rows = 0};
     weft_check(made("clients=1000 partition=dirichlet rows=1000"), "%s", weft_error());
     found r = look(WEFT_TRAIN, 1000, &o), v = look(WEFT_VALID, VALID_ROWS, &o);
     ok(r.wrong == 0 && v.wrong == 0 && r.least == 1 && r.most == 1 && v.least == 0,

@@ -21,11 +21,11 @@ typedef struct toy {
 static double toy_loss(crew *c, const shift *s)
 {
     toy *t = c->own;
-    const int64_t i = s->job.trial;
+    int64_t i = s->job.trial;
     if (s->job.index == 0 && s->job.from < 0) {
         t->h[i][0] = i == 0 ? 0 : i == 1 ? 1 : t->h[i][0];
         t->h[i][1] = i == 0 ? 1 : i == 1 ? 0 : t->h[i][1];
-        if (i > 1) weft_space_get(c->space, i, t->h[i]);
+        if (i > 1) weft_space_config(c->space, i, t->h[i]);
         t->theta[i][0] = t->theta[i][1] = 0.9;
     } else if (s->job.index == 0) {
         c->tuner->explore(c->self, i, t->h[s->job.from], t->h[i]);
@@ -50,7 +50,7 @@ static void toy_told(crew *c, const shift *s)
 static double toy_best(const char *options, uint64_t seed, int workers, const char **fault,
                        weft_arena *mem)
 {
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     crew c = {.tuner = &weft_tuner_pbt,
               .options = options,
               .configs = 2,
@@ -71,7 +71,7 @@ static double toy_best(const char *options, uint64_t seed, int workers, const ch
 
 static int by_value(const void *a, const void *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -95,11 +95,11 @@ static void test_toy(weft_arena *mem)
         for (int s = 0; s < SEEDS; s++)
             q[s] = toy_best(options, (uint64_t)s, 10, &fault, mem);
         qsort(q, SEEDS, sizeof *q, by_value);
-        const double median = (q[SEEDS / 2 - 1] + q[SEEDS / 2]) / 2;
+        double median = (q[SEEDS / 2 - 1] + q[SEEDS / 2]) / 2;
         ok(median > ways[i].median && q[0] > ways[i].least,
            "the toy problem, %s: median %.4f, least %.4f", ways[i].about, median, q[0]);
     }
-    const double none =
+    double none =
         toy_best("population = 2\ninterval = 4\nmax_resource = 200\nexploit = none", 1, 2,
                  &fault, mem);
     is_near(none, 1.2 - .81 - .81 * pow(.98, 400), 1e-12, "without copies Q is %.4f", none);
@@ -126,7 +126,7 @@ static hand hand_new(const char *options, weft_arena *mem)
 static weft_job ask(hand *h, weft_asked expected)
 {
     weft_job job = {.trial = -1, .from = -1};
-    const weft_asked asked = h->tuner->ask(h->self, &job);
+    weft_asked asked = h->tuner->ask(h->self, &job);
     if (asked != expected) job = (weft_job){.trial = -2, .from = -2};
     return job;
 }
@@ -148,7 +148,7 @@ static void test_asynchronous(weft_arena *mem)
 {
     hand h = hand_new("population = 4\ninterval = 10\nmax_resource = 35", mem);
     for (int i = 0; i < 4; i++) {
-        const weft_job j = ask(&h, WEFT_JOB);
+        weft_job j = ask(&h, WEFT_JOB);
         ok(j.trial == i && j.from == -1 && j.index == 0 && j.resource == 10 && !j.last,
            "member %d begins", i);
     }
@@ -201,7 +201,7 @@ static void test_synchronous(weft_arena *mem)
     tell(&h, 2, INFINITY);
     int64_t trial[3];
     for (int i = 0; i < 3; i++) {
-        const weft_job j = ask(&h, WEFT_JOB);
+        weft_job j = ask(&h, WEFT_JOB);
         trial[i] = j.trial;
         ok(j.from == -1 || j.from == 0, "one that diverged is not copied");
     }
@@ -209,7 +209,7 @@ static void test_synchronous(weft_arena *mem)
     for (int i = 2; i >= 0; i--) tell(&h, trial[i], .2 + .1 * i);
     int last = 0, may = 0;
     for (int i = 0; i < 3; i++) {
-        const weft_job j = ask(&h, WEFT_JOB);
+        weft_job j = ask(&h, WEFT_JOB);
         trial[i] = j.trial;
         last += j.last;
         may += j.eligibility == WEFT_WINS_LOSS;
@@ -222,15 +222,15 @@ static void test_synchronous(weft_arena *mem)
 
 static double random_loss(crew *c, const shift *s)
 {
-    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                                    (uint64_t)s->job.index, 0);
+    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                              (uint64_t)s->job.index, 0);
     return r.v[1] % 8 == 0 ? NAN : floor(16 * weft_rng_unit(r.v[0]));
 }
 
 static double uneven(crew *c, const shift *s)
 {
-    const weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                                    (uint64_t)s->job.index, 1);
+    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
+                              (uint64_t)s->job.index, 1);
     return s->job.resource * exp(4 * weft_rng_unit(r.v[0]) - 2);
 }
 
@@ -300,7 +300,7 @@ static void test_explore(weft_arena *mem)
         c.tuner->explore(c.self, i, from, again);
         inside &= memcmp(conf, again, sizeof conf) == 0 && conf[0] >= .01 && conf[0] <= 1 &&
                   conf[2] >= 1 && conf[2] <= 50 && conf[4] == 7;
-        const int up = fabs(conf[0] - .12) < 1e-12, down = fabs(conf[0] - .08) < 1e-12;
+        int up = fabs(conf[0] - .12) < 1e-12, down = fabs(conf[0] - .08) < 1e-12;
         times[up ? 2 : down ? 0 : 1]++;
         listed[conf[1] > 3 ? 2 : conf[1] > 1.5 ? 1 : 0]++;
         whole[conf[2] > 2.5 ? (conf[2] < 3.5 ? 2 : 1) : conf[2] < 1.5 ? 0 : 1]++;
@@ -308,7 +308,7 @@ static void test_explore(weft_arena *mem)
         pairs += (double)((up || down) && conf[2] > 3.5) / N;
     }
     /* five standard errors of N draws */
-    const double tol = 5 * sqrt(.25 / N);
+    double tol = 5 * sqrt(.25 / N);
     ok(inside,
        "a copy's options are a function of its trial, in their ranges, its size the same");
     is_near((double)times[0] / N, .375, tol, "numbers times 0.8");

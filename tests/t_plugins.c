@@ -38,7 +38,7 @@ static void make_samples(int classes)
             number[i][k] = (float)byte[i][k] / 64;
         }
         for (int k = 0; k < LENGTH; k++) {
-            const int w = (int)(unit(i, k, 2) * WORDS);
+            int w = (int)(unit(i, k, 2) * WORDS);
             word[i][k] = (uint32_t)(k % 3 == 0 ? w / classes * classes + label[i] : w);
         }
     }
@@ -69,7 +69,7 @@ static weft_data make_data(weft_form form, int classes)
         weft_rows *rows = &data.part[p];
         rows->total = total[p];
         weft_deal(total[p], world.rank, world.size, &rows->first, &rows->n);
-        const int64_t at = p * N + rows->first;
+        int64_t at = p * N + rows->first;
         rows->label = label + at;
         rows->d = form == WEFT_TOKENS ? 0 : D;
         rows->byte = form == WEFT_BYTES ? byte[at] : NULL;
@@ -86,7 +86,7 @@ static void *bound(const weft_kind *kind, const char *options)
 {
     weft_conf conf;
     weft_conf_init(&conf, mem);
-    void *self = weft_arena_get(mem, 1, kind->size);
+    void *self = weft_arena_alloc(mem, 1, kind->size);
     const char *text = weft_arena_text(mem, "[%s]\n%s\n", kind->name, options);
     if (weft_conf_text(&conf, "test", text) || weft_conf_bind(&conf, kind, self))
         weft_die("%s", weft_error());
@@ -105,19 +105,19 @@ typedef struct made {
 /* The matrix of a part, every row by one of two arms that are alike. */
 static weft_matrix matrix_of(const made *m, weft_part part, double size, int arms)
 {
-    const int64_t n = m->data->part[part].n;
+    int64_t n = m->data->part[part].n;
     int *which = WEFT_NEW(mem, int, n);
     for (int64_t i = 0; i < n; i++) which[i] = (int)(i % arms);
     const void *arm[2] = {m->self, m->self};
     const int64_t id[2] = {4, 4};
-    const weft_request q = {.part = part,
-                            .n = n,
-                            .arm = arms > 1 ? which : NULL,
-                            .narm = arms,
-                            .arms = arm,
-                            .id = id,
-                            .size = size,
-                            .seed = 7};
+    weft_request q = {.part = part,
+                      .n = n,
+                      .arm = arms > 1 ? which : NULL,
+                      .narm = arms,
+                      .arms = arm,
+                      .id = id,
+                      .size = size,
+                      .seed = 7};
     weft_matrix f;
     m->feature->matrix(m->self, &q, part == WEFT_TRAIN, m->stat, &f, mem);
     return f;
@@ -143,7 +143,7 @@ static double inner(int64_t n, const real *a, const double *b)
 static void check_products(const weft_matrix *f, int64_t first, const char *what)
 {
     enum { COLUMNS = 2 };
-    const size_t cells = (size_t)(COLUMNS * f->d);
+    size_t cells = (size_t)(COLUMNS * f->d);
     const real *w = vectors(COLUMNS, f->d, 0, 3), *h = vectors(COLUMNS, f->n, first, 5);
     real *z = WEFT_NEW(mem, real, COLUMNS * f->n);
     double *g = WEFT_NEW(mem, double, cells), *both = WEFT_NEW(mem, double, cells);
@@ -171,13 +171,13 @@ static void check_products(const weft_matrix *f, int64_t first, const char *what
 static void check_feature(const made *m, const char *what)
 {
     const weft_feature *feature = m->feature;
-    const int64_t d = feature->columns(m->self, 1), half = feature->columns(m->self, 0.5);
+    int64_t d = feature->columns(m->self, 1), half = feature->columns(m->self, 0.5);
     ok(1 <= half && half <= d, "%s: half of the features is not more than all", what);
     for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++) {
         const weft_rows *rows = &m->data->part[part];
-        const weft_matrix f = matrix_of(m, (weft_part)part, 1, 1);
-        const weft_matrix g = matrix_of(m, (weft_part)part, 1, 2);
-        const weft_matrix s = matrix_of(m, (weft_part)part, 0.5, 1);
+        weft_matrix f = matrix_of(m, (weft_part)part, 1, 1);
+        weft_matrix g = matrix_of(m, (weft_part)part, 1, 2);
+        weft_matrix s = matrix_of(m, (weft_part)part, 0.5, 1);
         ok(f.n == rows->n && f.total == rows->total && f.d == d && s.d == half,
            "%s: the sizes of part %d", what, part);
         const real *w = vectors(1, d, 0, 5);
@@ -203,8 +203,8 @@ typedef struct score {
 static score score_of(const weft_model *model, const void *self, const weft_matrix *f,
                       const made *m, const real *w)
 {
-    const int classes = m->data->classes, outputs = model->outputs(classes);
-    const double most = model->bound(self, classes);
+    int classes = m->data->classes, outputs = model->outputs(classes);
+    double most = model->bound(self, classes);
     real *z = WEFT_NEW(mem, real, outputs * f->n);
     f->times(f, outputs, w, z);
     double sum[2] = {0};
@@ -214,7 +214,7 @@ static score score_of(const weft_model *model, const void *self, const weft_matr
         for (int j = 0; j < outputs; j++)
             s[j] = (double)z[j * f->n + i] + (double)w[outputs * f->d + j];
         int wrong = -1;
-        const double loss =
+        double loss =
             model->loss(self, classes, s, m->data->part[WEFT_TRAIN].label[i], &wrong);
         fair &= loss >= 0 && (wrong == 0 || wrong == 1);
         sum[0] += loss < most ? loss : most;
@@ -229,16 +229,16 @@ static score score_of(const weft_model *model, const void *self, const weft_matr
 static double check_model(const weft_model *model, const made *m, const char *on)
 {
     const char *what = weft_arena_text(mem, "%s on %s", model->kind.name, on);
-    const int classes = m->data->classes, outputs = model->outputs(classes);
+    int classes = m->data->classes, outputs = model->outputs(classes);
     void *self = bound(&model->kind, "");
-    const weft_matrix f = matrix_of(m, WEFT_TRAIN, 1, 1);
-    const int64_t n = outputs * (f.d + 1);
+    weft_matrix f = matrix_of(m, WEFT_TRAIN, 1, 1);
+    int64_t n = outputs * (f.d + 1);
     real *w = WEFT_NEW(mem, real, n), *loose = WEFT_NEW(mem, real, n);
-    const score before = score_of(model, self, &f, m, w);
+    score before = score_of(model, self, &f, m, w);
     weft_fitted fit = {0}, early = {0};
     const int32_t *y = m->data->part[WEFT_TRAIN].label;
     model->fit(self, &f, y, classes, 1, w, &fit, mem);
-    const score after = score_of(model, self, &f, m, w);
+    score after = score_of(model, self, &f, m, w);
     ok(!fit.diverged && isfinite(fit.objective) && fit.iterations > 0 &&
            fit.residual >= 0 && fit.residual < 0.1,
        "%s: the fit ends, residual %.1e", what, fit.residual);
@@ -263,12 +263,12 @@ static void test_feature(const weft_feature *feature, double *least)
     int taken = 0;
     for (int e = 0; e < 3; e++)
         for (int classes = 2; classes <= CLASSES; classes++) {
-            const size_t mark = weft_arena_mark(mem);
+            size_t mark = weft_arena_mark(mem);
             weft_data data = make_data(form[e], classes);
             made m = {.feature = feature, .data = &data};
             m.self = bound(&feature->kind, "");
-            const weft_source rows = weft_data_source(&data);
-            const weft_status st = feature->setup(m.self, &rows, 1e9, 7, mem);
+            weft_source rows = weft_data_source(&data);
+            weft_status st = feature->setup(m.self, &rows, 1e9, 7, mem);
             const char *what = weft_arena_text(mem, "%s of %s, %d classes",
                                                feature->kind.name, name[form[e]], classes);
             if (st != WEFT_OK) {
@@ -299,7 +299,7 @@ int main(int argc, char **argv)
     for (int k = 0; weft_models[k]; k++)
         ok(least[k] < 0.05, "%s learns: %.1f %% wrong at best", weft_models[k]->kind.name,
            100 * least[k]);
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_arena_free(mem);
     weft_par_end(&world);
     return failed;

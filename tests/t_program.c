@@ -52,7 +52,7 @@ static weft_status set_up(stand *s, const char *how)
 {
     const weft_kind *tuned[WEFT_MOST_TUNED];
     int n;
-    *s = (stand){.self = weft_arena_get(mem, 1, task->kind.size)};
+    *s = (stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     s->conf = WEFT_NEW(mem, weft_conf, 1);
     weft_conf_init(s->conf, mem);
     const char *text =
@@ -64,17 +64,17 @@ static weft_status set_up(stand *s, const char *how)
     TRY(weft_conf_bind(s->conf, &task->kind, s->self));
     TRY(task->tuned(s->self, tuned, &n));
     TRY(weft_space_read(&s->space, s->conf, tuned, n, 1, mem));
-    const weft_env env = {.team = &world,
-                          .conf = s->conf,
-                          .space = &s->space,
-                          .seed = 3,
-                          .memory = 1e9,
-                          .mem = mem,
-                          .dir = scratch,
-                          .stopped = is_stopped};
+    weft_env env = {.team = &world,
+                    .conf = s->conf,
+                    .space = &s->space,
+                    .seed = 3,
+                    .memory = 1e9,
+                    .mem = mem,
+                    .dir = scratch,
+                    .stopped = is_stopped};
     TRY(task->setup(s->self, &env));
     s->res = result_of(task, 1, mem);
-    const weft_mix mix = weft_mix_new(1, 1, mem);
+    weft_mix mix = weft_mix_new(1, 1, mem);
     s->job = weft_job_new(0, 0, &mix);
     s->state = weft_state_new(task, s->self, &s->job, mem);
     s->job.mix.conf[0] = 5;
@@ -103,7 +103,7 @@ static stand *after(const stand *other, const char *how)
 /* The text of a file, "" where there is none. */
 static const char *text_of(const char *name)
 {
-    char *text = weft_arena_get(mem, 1, 4096);
+    char *text = weft_arena_alloc(mem, 1, 4096);
     FILE *f = fopen(at(name), "r");
     if (!f) return "";
     text[fread(text, 1, 4095, f)] = '\0';
@@ -184,7 +184,7 @@ static void test_failures(void)
     stand *d = WEFT_NEW(mem, stand, 1);
     weft_check(set_up(d, "long") == WEFT_OK, "%s", weft_error());
     stops = 1;
-    const double start = weft_now();
+    double start = weft_now();
     ok(run(d, 3, 30, 1) == WEFT_STOP && weft_now() - start < 20, "a run is stopped");
     stops = 0;
     ok(shell("! ls -d files-3-30* 2>/dev/null"), "and the attempt is gone");
@@ -208,7 +208,7 @@ static void test_printed(void)
     for (size_t piece = 1; piece < sizeof lines; piece++) {
         weft_printed *p = WEFT_NEW(mem, weft_printed, 1);
         for (size_t i = 0; i < sizeof lines - 1; i += piece) {
-            const size_t left = sizeof lines - 1 - i;
+            size_t left = sizeof lines - 1 - i;
             weft_printed_add(p, 0, lines + i, piece < left ? piece : left);
         }
         good = good && found(p, "end") < 0;
@@ -238,7 +238,7 @@ static const char *log_of(int n, int piece)
     weft_output o;
     const char *name = weft_arena_text(mem, "log.%d", world.rank);
     weft_check(weft_output_open(&o, at(name), 20, mem) == WEFT_OK, "%s", weft_error());
-    char *text = weft_arena_get(mem, 1, (size_t)n + 1);
+    char *text = weft_arena_alloc(mem, 1, (size_t)n + 1);
     for (int i = 0; i < n; i++) text[i] = (char)('a' + i % 26);
     for (int i = 0; i < n; i += piece)
         weft_output_add(&o, text + i, (size_t)(piece < n - i ? piece : n - i));

@@ -118,7 +118,7 @@ static const char *first_name(const char *file, const char *part, int row)
     int64_t n = 0;
     weft_status st = weft_h5_open(&f, at(file), mem);
     if (st == WEFT_OK)
-        st = weft_h5_get_texts(&f, weft_arena_text(mem, "/%s/name", part), &text, &n);
+        st = weft_h5_read_texts(&f, weft_arena_text(mem, "/%s/name", part), &text, &n);
     weft_h5_close(&f);
     return st == WEFT_OK && row < n ? text[row] : "";
 }

@@ -28,7 +28,7 @@ static void *instance(const char *options)
     for (char *word; (word = strtok_r(rest, " ", &rest));)
         weft_check(weft_conf_set(&c, weft_arena_text(mem, "rff.%s", word)) == WEFT_OK, "%s",
                    word);
-    void *self = weft_arena_get(mem, 1, weft_feature_rff.kind.size);
+    void *self = weft_arena_alloc(mem, 1, weft_feature_rff.kind.size);
     weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, self) == WEFT_OK, "%s",
                weft_error());
     return self;
@@ -37,13 +37,13 @@ static void *instance(const char *options)
 /* A copy of the instance with other options, as a task makes of it. */
 static void *arm(const void *self, int kernel, double gamma, int preprocess)
 {
-    void *a = weft_arena_get(mem, 1, weft_feature_rff.kind.size);
+    void *a = weft_arena_alloc(mem, 1, weft_feature_rff.kind.size);
     memcpy(a, self, weft_feature_rff.kind.size);
     const char *name[] = {"kernel", "gamma", "preprocess"};
     const double value[] = {kernel, gamma, preprocess};
     for (int i = 0; i < 3; i++)
         for (const weft_opt *o = weft_feature_rff.kind.opts; o->name; o++)
-            if (weft_opt_is(o, name[i])) weft_opt_put(o, a, value[i]);
+            if (weft_opt_is(o, name[i])) weft_opt_set(o, a, value[i]);
     return a;
 }
 
@@ -52,8 +52,8 @@ static void make_data(weft_data *data, weft_form form)
 {
     for (int i = 0; i < N + VALID; i++)
         for (int k = 0; k < D; k++) {
-            const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, 0);
-            const double shade = 110 + 60 * sin(0.37 * (i % 40) + 0.05 * k);
+            weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, 0);
+            double shade = 110 + 60 * sin(0.37 * (i % 40) + 0.05 * k);
             all_bytes[i][k] =
                 (uint8_t)(shade + (50 + k % 30) * (weft_rng_unit(r.v[0]) - 0.5));
             all_values[i][k] = (float)all_bytes[i][k] / 255;
@@ -66,7 +66,7 @@ static void make_data(weft_data *data, weft_form form)
         rows->total = total[p];
         rows->d = D;
         weft_deal(total[p], team.rank, team.size, &rows->first, &rows->n);
-        const int64_t at = p * N + rows->first;
+        int64_t at = p * N + rows->first;
         if (form == WEFT_BYTES)
             rows->byte = all_bytes[at];
         else
@@ -85,7 +85,7 @@ static void make_steep(weft_data *data)
 static void *set_up(weft_data *data, const char *options, double memory)
 {
     void *self = instance(options);
-    const weft_source rows = weft_data_source(data);
+    weft_source rows = weft_data_source(data);
     weft_check(weft_feature_rff.setup(self, &rows, memory, 7, mem) == WEFT_OK, "%s",
                weft_error());
     return self;
@@ -110,7 +110,7 @@ static weft_matrix matrix_of(void *self, const weft_data *data, weft_part part,
 /* All features of all rows over the team, [total][d], by products with unit vectors. */
 static double *table(const weft_matrix *f, int64_t first)
 {
-    const size_t cells = (size_t)(f->total * f->d);
+    size_t cells = (size_t)(f->total * f->d);
     double *x = WEFT_NEW(mem, double, cells);
     real *w = WEFT_NEW(mem, real, f->d), *z = WEFT_NEW(mem, real, f->n);
     for (int64_t k = 0; k < f->d; k++) {
@@ -155,7 +155,7 @@ static double distance(const double *x, const double *y, int kernel)
 {
     double sum = 0;
     for (int k = 0; k < D; k++) {
-        const double gap = fabs(x[k] - y[k]);
+        double gap = fabs(x[k] - y[k]);
         sum += kernel == GAUSSIAN ? gap * gap : gap;
     }
     return sum;
@@ -168,9 +168,9 @@ static double distance(const double *x, const double *y, int kernel)
 static void check_kernel(void *self, const weft_data *data, int kernel, int preprocess,
                          double tail, const char *what)
 {
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     const double *x = preprocessed(preprocess);
-    const double gamma = 1 / distance(x, x + 20 * D, kernel); /* kernels of about 1/e */
+    double gamma = 1 / distance(x, x + 20 * D, kernel); /* kernels of about 1/e */
     const void *a = arm(self, kernel, gamma, preprocess);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
     weft_matrix f = matrix_of(self, data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
@@ -180,7 +180,7 @@ static void check_kernel(void *self, const weft_data *data, int kernel, int prep
     for (int i = 0; i < 3; i++) {
         f.gram(&f, 1, 10 * i, 1, 0, N, g);
         for (int j = 100; j < 100 + PAIRS / 3; j++) {
-            const double exact = exp(-gamma * distance(x + 10 * i * D, x + j * D, kernel));
+            double exact = exp(-gamma * distance(x + 10 * i * D, x + j * D, kernel));
             worst = worse(worst, fabs(g[j] - exact));
             square += (g[j] - exact) * (g[j] - exact) / PAIRS;
             bias += (g[j] - exact) / PAIRS;
@@ -188,7 +188,7 @@ static void check_kernel(void *self, const weft_data *data, int kernel, int prep
             high = fmax(high, exact);
         }
     }
-    const double deviation = 1 / sqrt((double)f.d);
+    double deviation = 1 / sqrt((double)f.d);
     note("%s, kernel %d, preprocess %d: kernels %.2f..%.2f, error rms %.4f, mean %.4f, "
          "largest %.4f",
          what, kernel, preprocess, low, high, sqrt(square), bias, worst);
@@ -229,9 +229,9 @@ static uint64_t hash(uint64_t key, const void *x, size_t bytes)
  * depend on the number of ranks. */
 static uint64_t check_products(const weft_matrix *f, int64_t first, const char *what)
 {
-    const size_t mark = weft_arena_mark(mem);
-    const int c = CLASSES;
-    const int64_t d = f->d, n = f->n, total = f->total;
+    size_t mark = weft_arena_mark(mem);
+    int c = CLASSES;
+    int64_t d = f->d, n = f->n, total = f->total;
     const double *x = table(f, first);
     real *w = WEFT_NEW(mem, real, c * d), *z = WEFT_NEW(mem, real, c * n);
     real *all = WEFT_NEW(mem, real, c * total), *h = WEFT_NEW(mem, real, c * n);
@@ -244,8 +244,7 @@ static uint64_t check_products(const weft_matrix *f, int64_t first, const char *
 
     /* Sums of d or total terms below sqrt(2/d), each rounded like a real; in double the
      * loops here round alike, and exact sums are in units of 2^-51 of their bound. */
-    const double unit = sizeof(real) == 4 ? 4 * 6e-8 : 64 * 1.2e-16,
-                 most = sqrt(2 / (double)d);
+    double unit = sizeof(real) == 4 ? 4 * 6e-8 : 64 * 1.2e-16, most = sqrt(2 / (double)d);
     double worst = 0;
     f->times(f, c, w, z);
     for (int j = 0; j < c; j++)
@@ -340,7 +339,7 @@ static uint64_t mixed(const char *options, weft_form form, double memory, const 
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
     weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, four_arms(self), 4,
                               deal_arms(&data, WEFT_TRAIN), 1, 1, stat);
-    const uint64_t key = check_products(&f, data.part[WEFT_TRAIN].first, what);
+    uint64_t key = check_products(&f, data.part[WEFT_TRAIN].first, what);
     weft_matrix v = matrix_of(self, &data, WEFT_VALID, four_arms(self), 4,
                               deal_arms(&data, WEFT_VALID), 0.5, 0, stat);
     ok(v.d == 62 && v.total == VALID, "%s: half of the features of the validation rows",
@@ -350,11 +349,11 @@ static uint64_t mixed(const char *options, weft_form form, double memory, const 
 
 static void test_products(void)
 {
-    const uint64_t key = mixed("features=123", WEFT_BYTES, 1e9, "bytes");
+    uint64_t key = mixed("features=123", WEFT_BYTES, 1e9, "bytes");
     digest(key);
     digest(mixed("features=123 projection=structured", WEFT_BYTES, 1e9, "structured"));
     digest(mixed("features=123", WEFT_REALS, 1e9, "reals"));
-    const double short_memory = 4.0 * WEFT_BLOCK * 128;
+    double short_memory = 4.0 * WEFT_BLOCK * 128;
     ok(mixed("features=123", WEFT_BYTES, short_memory, "little memory") == key,
        "features made anew in every product are the same");
 }
@@ -382,9 +381,8 @@ static void test_wide(void)
 
 static uint64_t bits_of(const weft_matrix *f, int64_t first)
 {
-    const size_t mark = weft_arena_mark(mem);
-    const uint64_t key =
-        hash(0, table(f, first), (size_t)(f->total * f->d) * sizeof(double));
+    size_t mark = weft_arena_mark(mem);
+    uint64_t key = hash(0, table(f, first), (size_t)(f->total * f->d) * sizeof(double));
     weft_arena_reset(mem, mark);
     return key;
 }
@@ -393,15 +391,15 @@ static uint64_t bits_of(const weft_matrix *f, int64_t first)
  * the bits of each. */
 static void ask_many(weft_data *data, double memory, int n, uint64_t *bits)
 {
-    const int64_t first = data->part[WEFT_TRAIN].first;
+    int64_t first = data->part[WEFT_TRAIN].first;
     void *self = set_up(data, "features=70", memory);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
     const void **four = four_arms(self);
     int *which = deal_arms(data, WEFT_TRAIN);
     for (int i = 0; i < n; i++) {
-        const int kernel = i / 3 % 2, preprocess = i % 2 ? L2 : i / 6 ? STANDARD : NONE;
+        int kernel = i / 3 % 2, preprocess = i % 2 ? L2 : i / 6 ? STANDARD : NONE;
         const void *one = arm(self, kernel, 0.01 * (i + 1), preprocess);
-        const double size = i % 3 == 1 ? 0.5 : 1;
+        double size = i % 3 == 1 ? 0.5 : 1;
         for (int64_t r = 0; r < data->part[WEFT_TRAIN].n; r++)
             which[r] = (which[r] + i) % 4;
         weft_matrix f =
@@ -416,10 +414,10 @@ static void ask_many(weft_data *data, double memory, int n, uint64_t *bits)
 static void check_kept(weft_data *data, const char *what)
 {
     enum { ASKED = 24 };
-    const double cell = data->form == WEFT_BYTES ? 1 : sizeof(float);
-    const double features = N * (70. + 64), rows = cell * (N + VALID) * D;
-    const double product = 4. * 70 * N;
-    const double two = 2.2 * 4 * 70 * (N + VALID) / 0.75; /* beside random matrices */
+    double cell = data->form == WEFT_BYTES ? 1 : sizeof(float);
+    double features = N * (70. + 64), rows = cell * (N + VALID) * D;
+    double product = 4. * 70 * N;
+    double two = 2.2 * 4 * 70 * (N + VALID) / 0.75; /* beside random matrices */
     uint64_t all[ASKED], both[ASKED], some[ASKED], none[ASKED];
     ask_many(data, 1e9, ASKED, all);
     ask_many(data, (features + rows + two) / 0.9, ASKED, both);
@@ -447,14 +445,14 @@ static void test_nested(void)
 {
     weft_data data;
     make_data(&data, WEFT_BYTES);
-    const int64_t first = data.part[WEFT_TRAIN].first;
+    int64_t first = data.part[WEFT_TRAIN].first;
     void *self = set_up(&data, "features=70", 1e9);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
     const void *a = arm(self, LAPLACIAN, 0.02, STANDARD);
     weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
     weft_matrix half = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 0.5, 1, stat);
     const double *big = table(&f, first), *small = table(&half, first);
-    const double scale = sqrt((double)f.d / (double)half.d);
+    double scale = sqrt((double)f.d / (double)half.d);
     double worst = 0;
     for (int64_t k = 0; k < N * half.d; k++)
         worst = worse(worst, fabs(small[k] - scale * big[k / half.d * f.d + k % half.d]));
@@ -484,7 +482,7 @@ int main(int argc, char **argv)
     test_kept();
     test_nested();
     test_refusals();
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_arena_free(mem);
     weft_par_end(&team);
     return failed;

@@ -27,7 +27,7 @@ static double above_cut(int family, double cut)
 /* Counts above cuts are binomial: within 4 deviations. */
 static void check_tail(int family, double seen, double n, double cut, const char *what)
 {
-    const double share = above_cut(family, cut);
+    double share = above_cut(family, cut);
     is_near(seen, n * share, 4 * sqrt(n * share * (1 - share)), "%s beyond %g: 1 in %.3g",
             what, cut, 1 / share);
 }
@@ -46,7 +46,7 @@ static void test_distribution(int family)
         rff_column(&own, family, j, z);
         double sum = 0;
         for (int i = 0; i < INPUTS; i++) {
-            const double size = fabs((double)z[i]);
+            double size = fabs((double)z[i]);
             sum += (double)z[i];
             positive += z[i] > 0;
             for (int k = 0; k < CUTS && size > cut[k]; k++) entries[k]++;
@@ -55,7 +55,7 @@ static void test_distribution(int family)
         for (int k = 0; k < CUTS && sum > cut[k]; k++) sums[k]++;
     }
     const char *name = family == RFF_NORMAL ? "normal" : "Cauchy";
-    const double n = (double)COLUMNS * INPUTS;
+    double n = (double)COLUMNS * INPUTS;
     is_near(positive, n / 2, 2 * sqrt(n), "half of the %s entries are positive", name);
     for (int k = 0; k < CUTS; k++) {
         check_tail(family, entries[k], n, cut[k], weft_arena_text(mem, "%s entries", name));
@@ -82,8 +82,8 @@ static set *make_set(int d, weft_form form)
     s->d = d;
     s->x = WEFT_NEW(mem, double, ROWS *d);
     for (int e = 0; e < ROWS * d; e++) {
-        const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)(e % d), 0, 0);
-        const double shade = 128 + 100 * sin(0.15 * (e / d) + 7 * weft_rng_unit(r.v[0]));
+        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)(e % d), 0, 0);
+        double shade = 128 + 100 * sin(0.15 * (e / d) + 7 * weft_rng_unit(r.v[0]));
         bytes[e] = (uint8_t)shade;
         values[e] = (float)bytes[e] / 255;
         s->x[e] = bytes[e] / 255.0;
@@ -102,14 +102,14 @@ static rff *make_map(set *s, int kernel, double gamma, int preprocess, int featu
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    rff *t = weft_arena_get(mem, 1, sizeof *t);
+    rff *t = weft_arena_alloc(mem, 1, sizeof *t);
     weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, t) == WEFT_OK, "%s",
                weft_error());
     t->kernel = kernel;
     t->gamma = gamma;
     t->preprocess = preprocess;
     t->features = features;
-    const weft_source rows = weft_data_source(&s->data);
+    weft_source rows = weft_data_source(&s->data);
     weft_check(weft_feature_rff.setup(t, &rows, 1e9, SEED, mem) == WEFT_OK, "%s",
                weft_error());
     for (int i = 0; i < ROWS && preprocess == RFF_L2; i++) {
@@ -123,7 +123,7 @@ static rff *make_map(set *s, int kernel, double gamma, int preprocess, int featu
 static weft_matrix matrix_of(rff *t)
 {
     const void *arm = t;
-    const weft_request q = {
+    weft_request q = {
         .part = WEFT_TRAIN, .n = ROWS, .narm = 1, .arms = &arm, .size = 1, .seed = SEED};
     weft_matrix f;
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(t));
@@ -138,7 +138,7 @@ static void check_features(weft_form form, double gamma, int preprocess)
     enum { FEATURES = 3000, D = 300 };
     set *s = make_set(D, form);
     rff *t = make_map(s, RFF_LAPLACIAN, gamma, preprocess, FEATURES);
-    const weft_matrix f = matrix_of(t);
+    weft_matrix f = matrix_of(t);
     const rff_matrix *m = f.self;
     float *z = WEFT_NEW(mem, float, D);
     double worst = 0;
@@ -147,14 +147,14 @@ static void check_features(weft_form form, double gamma, int preprocess)
         for (int i = 0; i < ROWS; i++) {
             double phase = 0, size = 0;
             for (int k = 0; k < D; k++) {
-                const double rounded = fabsf(z[k]) > 32 || form == WEFT_REALS
-                                           ? (double)z[k]
-                                           : 2 * rint((double)z[k] / 2);
+                double rounded = fabsf(z[k]) > 32 || form == WEFT_REALS
+                                     ? (double)z[k]
+                                     : 2 * rint((double)z[k] / 2);
                 phase += gamma * rounded * s->x[i * D + k];
                 size += gamma * fabs(rounded * s->x[i * D + k]);
             }
-            const double exact = 127 * cos(phase + 2 * pi * (double)t->own->offset[j]);
-            const double gap = fabs(m->q[(size_t)i * m->ldq + j] - 128 - exact);
+            double exact = 127 * cos(phase + 2 * pi * (double)t->own->offset[j]);
+            double gap = fabs(m->q[(size_t)i * m->ldq + j] - 128 - exact);
             worst = fmax(worst, gap - 127 * 1e-6 * size); /* sums in float */
         }
     }
@@ -169,26 +169,26 @@ static void check_features(weft_form form, double gamma, int preprocess)
 static void check_mean(int d, weft_form form, int kernel, double gamma, int preprocess)
 {
     enum { FEATURES = 100000 };
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     set *s = make_set(d, form);
-    const weft_matrix f = matrix_of(make_map(s, kernel, gamma, preprocess, FEATURES));
+    weft_matrix f = matrix_of(make_map(s, kernel, gamma, preprocess, FEATURES));
     const rff_matrix *m = f.self;
     const int row[] = {1, 3, 11};
     for (int e = 0; e < 3; e++) {
         double distance = 0, sum = 0, square = 0, squares = 0;
         for (int k = 0; k < d; k++) {
-            const double gap = s->x[k] - s->x[row[e] * d + k];
+            double gap = s->x[k] - s->x[row[e] * d + k];
             distance += kernel == RFF_LAPLACIAN ? fabs(gap) : gap * gap;
             squares += gamma * gamma * gap * gap;
         }
         for (int64_t j = 0; j < FEATURES; j++) {
-            const double gap = (m->q[j] - m->q[(size_t)row[e] * m->ldq + j]) / 127.0;
+            double gap = (m->q[j] - m->q[(size_t)row[e] * m->ldq + j]) / 127.0;
             sum += gap * gap / FEATURES;
             square += gap * gap * gap * gap / FEATURES;
         }
-        const double deviation = sqrt((square - sum * sum) / FEATURES);
-        const double exact = exp(-gamma * distance);
-        const double rounding = form == WEFT_BYTES && d >= 64 ? exact * squares / 6 : 0;
+        double deviation = sqrt((square - sum * sum) / FEATURES);
+        double exact = exp(-gamma * distance);
+        double rounding = form == WEFT_BYTES && d >= 64 ? exact * squares / 6 : 0;
         is_near(1 - sum, exact, 4 * deviation + 0.25 / (127 * 127) + rounding,
                 "%d %s, kernel %d, gamma %g, preprocessing %d: features give %.5f", d,
                 form == WEFT_BYTES ? "bytes" : "reals", kernel, gamma, preprocess, 1 - sum);
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
             for (double gamma = 0.5; gamma < 10; gamma *= 2)
                 check_mean(2, forms[e], kernel, gamma, RFF_NONE);
     }
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_arena_free(mem);
     weft_par_end(&team);
     return failed;

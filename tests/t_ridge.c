@@ -34,10 +34,10 @@ static void dense_times(const weft_matrix *f, int c, const real *w, real *z)
 static void dense_trans(const weft_matrix *f, int c, const real *z, double *g)
 {
     const dense *m = f->self;
-    const size_t mark = weft_arena_mark(m->mem);
-    const double bound =
+    size_t mark = weft_arena_mark(m->mem);
+    double bound =
         weft_largest(f->team, z, (size_t)(c * f->n)) * m->most * (double)f->total;
-    const int scale = weft_fix_scale(bound);
+    int scale = weft_fix_scale(bound);
     int64_t *sum = WEFT_NEW(m->mem, int64_t, c * f->d);
     for (int j = 0; j < c && isfinite(bound); j++)
         for (int64_t k = 0; k < f->d; k++)
@@ -55,7 +55,7 @@ static void dense_normal(const weft_matrix *f, int c, const real *w, const real 
                          double *g)
 {
     const dense *m = f->self;
-    const size_t mark = weft_arena_mark(m->mem);
+    size_t mark = weft_arena_mark(m->mem);
     real *z = WEFT_NEW(m->mem, real, c * f->n);
     dense_times(f, c, w, z);
     for (int64_t i = 0; h && i < c * f->n; i++) z[i] *= h[i];
@@ -76,8 +76,8 @@ static void dense_gram(const weft_matrix *f, int dual, int64_t r0, int64_t nr, i
                        int64_t nc, double *a)
 {
     const dense *m = f->self;
-    const int64_t terms = dual ? f->d : f->total, along = dual ? 1 : f->d,
-                  across = dual ? f->d : 1;
+    int64_t terms = dual ? f->d : f->total, along = dual ? 1 : f->d,
+            across = dual ? f->d : 1;
     for (int64_t i = 0; i < nr; i++)
         for (int64_t j = 0; j < nc; j++) {
             double sum = 0;
@@ -145,15 +145,15 @@ static void eliminate(int64_t n, double *a, double *b)
         for (int64_t i = j; i < n; i++)
             if (fabs(a[i * n + j]) > fabs(a[pivot * n + j])) pivot = i;
         for (int64_t k = 0; k < n; k++) {
-            const double swap = a[j * n + k];
+            double swap = a[j * n + k];
             a[j * n + k] = a[pivot * n + k];
             a[pivot * n + k] = swap;
         }
-        const double swap = b[j];
+        double swap = b[j];
         b[j] = b[pivot];
         b[pivot] = swap;
         for (int64_t i = j + 1; i < n; i++) {
-            const double factor = a[i * n + j] / a[j * n + j];
+            double factor = a[i * n + j] / a[j * n + j];
             for (int64_t k = j; k < n; k++) a[i * n + k] -= factor * a[j * n + k];
             b[i] -= factor * b[j];
         }
@@ -168,7 +168,7 @@ static void eliminate(int64_t n, double *a, double *b)
  * that is not penalised. w[d+1]. Returns the objective. */
 static double naive(const problem *p, int class, double alpha, double *w, weft_arena *mem)
 {
-    const int64_t d = p->f.d, n = d + 1;
+    int64_t d = p->f.d, n = d + 1;
     double *a = WEFT_NEW(mem, double, n *n), *row = WEFT_NEW(mem, double, n);
     memset(w, 0, (size_t)n * sizeof *w);
     for (int64_t i = 0; i < p->f.total; i++) {
@@ -199,7 +199,7 @@ static void *ridge_new(const char *options, weft_arena *mem)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    void *self = weft_arena_get(mem, 1, model->kind.size);
+    void *self = weft_arena_alloc(mem, 1, model->kind.size);
     char *text = weft_arena_text(mem, "[ridge]\n%s\n", options);
     if (weft_conf_text(&c, "t_ridge", text) || weft_conf_bind(&c, &model->kind, self))
         weft_die("%s", weft_error());
@@ -222,15 +222,14 @@ static int64_t nweight(const problem *p)
 static double error(const problem *p, double alpha, const real *w, double *objective,
                     weft_arena *mem)
 {
-    const int64_t d = p->f.d;
+    int64_t d = p->f.d;
     double *exact = WEFT_NEW(mem, double, d + 1);
     double worst = 0, most = 0;
     *objective = 0;
     for (int j = 0; j < p->classes; j++) {
         *objective += naive(p, j, alpha, exact, mem) / (double)p->f.total;
         for (int64_t k = 0; k <= d; k++) {
-            const double found =
-                k < d ? (double)w[j * d + k] : (double)w[p->classes * d + j];
+            double found = k < d ? (double)w[j * d + k] : (double)w[p->classes * d + j];
             worst = worse(worst, fabs(found - exact[k]));
             most = worse(most, fabs(exact[k]));
         }
@@ -242,9 +241,9 @@ static void check(const problem *p, const char *what, const char *options, doubl
                   weft_arena *mem)
 {
     real *w = WEFT_NEW(mem, real, nweight(p));
-    const weft_fitted out = fit(p, options, w, mem);
+    weft_fitted out = fit(p, options, w, mem);
     double objective;
-    const double e = error(p, alpha, w, &objective, mem);
+    double e = error(p, alpha, w, &objective, mem);
     note("%s: error %.1e, residual %.1e, %d iterations, %d passes", what, e, out.residual,
          out.iterations, out.passes);
     ok(!out.diverged && e < 2e-5, "%s: weights are those of the normal equations to 2e-5",
@@ -276,7 +275,7 @@ static void test_closed(weft_team *t, weft_arena *mem)
 static void test_degenerate(weft_team *t, weft_arena *mem)
 {
     problem p = problem_new(t, 700, 12, 3, mem);
-    const int64_t d = p.f.d;
+    int64_t d = p.f.d;
     for (int64_t i = 0; i < p.f.total; i++) {
         double *x = p.m->x + i * d;
         x[3] = 1;
@@ -307,7 +306,7 @@ static void test_degenerate(weft_team *t, weft_arena *mem)
 static void test_intercept(weft_team *t, weft_arena *mem)
 {
     problem p = problem_new(t, 800, 10, 3, mem);
-    const int64_t d = p.f.d, n = nweight(&p);
+    int64_t d = p.f.d, n = nweight(&p);
     real *w = WEFT_NEW(mem, real, n), *shifted = WEFT_NEW(mem, real, n);
     fit(&p, tight, w, mem);
     for (int64_t i = 0; i < p.f.total; i++) p.m->x[i * d + 2] += 4;
@@ -325,9 +324,9 @@ static void test_intercept(weft_team *t, weft_arena *mem)
 static void test_start(weft_team *t, weft_arena *mem)
 {
     problem p = problem_new(t, 1500, 60, 5, mem);
-    const int64_t n = nweight(&p);
+    int64_t n = nweight(&p);
     real *cold = WEFT_NEW(mem, real, n), *warm = WEFT_NEW(mem, real, n);
-    const weft_fitted first = fit(&p, "tol = 1e-10\nsolver = cg", cold, mem);
+    weft_fitted first = fit(&p, "tol = 1e-10\nsolver = cg", cold, mem);
     memcpy(warm, cold, (size_t)n * sizeof *warm);
     weft_fitted out = fit(&p, "tol = 1e-4\nsolver = cg", warm, mem);
     ok(out.iterations == 0 && memcmp(warm, cold, (size_t)n * sizeof *warm) == 0,
@@ -357,16 +356,16 @@ static void test_start(weft_team *t, weft_arena *mem)
 static void test_ranks(weft_team *t, weft_arena *mem)
 {
     problem p = problem_new(t, 3000, 150, 10, mem);
-    const int64_t n = nweight(&p);
+    int64_t n = nweight(&p);
     real *w = WEFT_NEW(mem, real, n), *v = WEFT_NEW(mem, real, n);
-    const weft_fitted out = fit(&p, "", w, mem), exact = fit(&p, direct, v, mem);
+    weft_fitted out = fit(&p, "", w, mem), exact = fit(&p, direct, v, mem);
     double constant = 0;
     for (int j = 0; j < p.classes; j++) {
         double sum = 0;
         for (int64_t i = 0; i < p.f.total; i++) sum += p.all[i] == j;
         constant += 4 * (sum / (double)p.f.total) * (1 - sum / (double)p.f.total);
     }
-    const double lacks = (out.objective - exact.objective) / (constant - exact.objective);
+    double lacks = (out.objective - exact.objective) / (constant - exact.objective);
     ok(lacks >= 0 && lacks <= 1e-3, "the default fit lacks %.1e of the gain", lacks);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     digest(weft_hash(&out.objective, sizeof out.objective, 0));
@@ -378,7 +377,7 @@ static void test_ranks(weft_team *t, weft_arena *mem)
 static void test_gold(weft_team *t, weft_arena *mem)
 {
     problem p = problem_new(t, 1000, 20, 4, mem);
-    const int64_t d = p.f.d;
+    int64_t d = p.f.d;
     real *a = WEFT_NEW(mem, real, nweight(&p)), *b = WEFT_NEW(mem, real, nweight(&p));
     fit(&p, tight, a, mem);
     fit(&p, direct, b, mem);
@@ -387,8 +386,8 @@ static void test_gold(weft_team *t, weft_arena *mem)
     double worst = 0, x;
     int64_t n = 0;
     for (; n < nweight(&p) && fscanf(gold, "%lf", &x) == 1; n++) {
-        const int64_t j = n / (d + 1), k = n % (d + 1);
-        const int64_t at = k < d ? j * d + k : p.classes * d + j;
+        int64_t j = n / (d + 1), k = n % (d + 1);
+        int64_t at = k < d ? j * d + k : p.classes * d + j;
         worst = worse(worst, worse(fabs((double)a[at] - x), fabs((double)b[at] - x)));
     }
     fclose(gold);
@@ -400,14 +399,14 @@ static void test_gold(weft_team *t, weft_arena *mem)
 static void test_memory(weft_team *t, weft_arena *mem)
 {
     const void *factor = ridge_new(direct, mem), *cg = ridge_new("", mem);
-    const weft_matrix f = {.d = 100000, .total = 30000, .team = t};
+    weft_matrix f = {.d = 100000, .total = 30000, .team = t};
     double bytes, small;
     ok(model->memory(factor, &f, INFINITY, &bytes) == WEFT_OK &&
            model->memory(cg, &f, 1, &small) == WEFT_OK && small <= 0,
        "cg needs no memory to speak of");
     is_near(bytes, 9e8 * sizeof(real) / t->size + 16 * 512 * 3e4, 1,
             "the factor of the dual system is of the rows' order");
-    const weft_status st = model->memory(factor, &f, 1e8, &small);
+    weft_status st = model->memory(factor, &f, 1e8, &small);
     ok(st == WEFT_ELIMIT && strstr(weft_error(), "100000 features") &&
            strstr(weft_error(), "run.memory") && strstr(weft_error(), "ridge.solver = cg"),
        "a factor that does not fit is refused");
@@ -441,7 +440,7 @@ int main(int argc, char **argv)
     test_memory(&world, mem);
     test_loss(mem);
     weft_arena_free(mem);
-    const int status = tap_done();
+    int status = tap_done();
     weft_par_end(&world);
     return status;
 }

@@ -193,7 +193,7 @@ static uint64_t run_out(const setting *how, int *rounds)
     bench b;
     weft_status st = prepare(&b, how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    const uint64_t found = st == WEFT_OK ? digest_of(&b) : 0;
+    uint64_t found = st == WEFT_OK ? digest_of(&b) : 0;
     *rounds = b.task.rounds;
     finish(&b, st == WEFT_OK);
     return found;
@@ -219,7 +219,7 @@ static weft_status run_until(const setting *how, int at, int dies, int *rounds)
 static void test_rows(void)
 {
     bench b;
-    const setting how = {.tuner = &weft_tuner_ws_sha, .teams = 1, .checkpoint = 60};
+    setting how = {.tuner = &weft_tuner_ws_sha, .teams = 1, .checkpoint = 60};
     weft_status st = prepare(&b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.n == 4, "five configurations are halved in four jobs");
@@ -280,10 +280,10 @@ static int damage(long where, int cut)
     FILE *f = fopen(path, "r+b");
     if (!f) return 0;
     fseek(f, 0, SEEK_END);
-    const long size = ftell(f);
+    long size = ftell(f);
     if (where < 0) where += size;
     fseek(f, where, SEEK_SET);
-    const int c = fgetc(f);
+    int c = fgetc(f);
     fseek(f, where, SEEK_SET);
     fputc(c ^ 64, f);
     fclose(f);
@@ -296,7 +296,7 @@ static void test_damage(uint64_t whole, int all)
     setting how = {
         .tuner = &weft_tuner_random, .teams = 1, .path = at("d.h5"), .checkpoint = 60};
     int there = 1, same = 1, again = 1;
-    const int stop = ROUNDS; /* the first round of the second job */
+    int stop = ROUNDS; /* the first round of the second job */
     for (int i = 0; i < 7; i++) {
         int rounds;
         how.fresh = 1;
@@ -323,8 +323,8 @@ static void test_teams(const weft_tuner *tuner, uint64_t whole, int teams)
     for (int r = 0; r < ROUNDS + 2; r += 2) {
         how = (setting){tuner, teams, at("t.h5"), 1, r % 4 ? 60 : 0, 0};
         /* every team, or the first one alone, if it does so many rounds, gets the signal */
-        const int mine = weft_team_of(world.size, teams, world.rank);
-        const weft_status st = run_until(&how, r % 4 && mine > 0 ? NEVER : r, 0, &rounds);
+        int mine = weft_team_of(world.size, teams, world.rank);
+        weft_status st = run_until(&how, r % 4 && mine > 0 ? NEVER : r, 0, &rounds);
         stopped &= st == WEFT_STOP || (r % 4 && st == WEFT_OK);
         how.fresh = 0;
         how.teams = r % 3 ? 1 : teams;
@@ -332,7 +332,7 @@ static void test_teams(const weft_tuner *tuner, uint64_t whole, int teams)
     }
     ok(stopped && same, "%s: stopped and resumed, by one team or %d", name, teams);
     how = (setting){tuner, teams, at("t.h5"), 1, 0, 0};
-    const weft_status st = run_until(&how, ROUNDS + 1, 1, &rounds);
+    weft_status st = run_until(&how, ROUNDS + 1, 1, &rounds);
     how.fresh = 0;
     ok(st == WEFT_EFILE && run_out(&how, &rounds) == whole, "%s: killed and resumed", name);
 }
@@ -343,7 +343,7 @@ static void test_target(void)
     setting how = {.tuner = &weft_tuner_random, .teams = 1, .checkpoint = 60};
     how.target = 2;
     int rounds, all, same = 1;
-    const uint64_t whole = run_out(&how, &all);
+    uint64_t whole = run_out(&how, &all);
     how.path = at("g.h5");
     how.fresh = 1;
     ok(all < 5 * ROUNDS, "a target ends a search before its last job");
@@ -361,8 +361,8 @@ int main(int argc, char **argv)
                                                &weft_tuner_ws_eg};
     for (int i = 0; i < 3; i++) {
         int all;
-        const setting how = {.tuner = tuners[i], .teams = 1, .checkpoint = 60};
-        const uint64_t whole = run_out(&how, &all);
+        setting how = {.tuner = tuners[i], .teams = 1, .checkpoint = 60};
+        uint64_t whole = run_out(&how, &all);
         digest(whole);
         test_stop(tuners[i], whole, all);
         test_kill(tuners[i], whole, all, 60);

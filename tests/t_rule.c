@@ -51,21 +51,21 @@ static void moves(const char *about, weft_mix_update rule, double step,
 
 static void test_by_hand(weft_arena *mem)
 {
-    const double eta = sqrt(2 * log(K)), mean = .25 * .4 + .75 * .9;
+    double eta = sqrt(2 * log(K)), mean = .25 * .4 + .75 * .9;
     /* of the first round, whose baseline is 0, and of those after it, by the mean */
     const double first[K] = {.25 * .4 / .5, 0, .75 * .9 / .2};
     const double later[K] = {.25 * (.4 - mean) / .5, 0, .75 * (.9 - mean) / .2};
     const double raw[K] = {.4, 0, .9}, diff[K] = {.25 * -.3 / .5, 0, .75 * -.1 / .2};
     const double floored[K] = {first[0], 0, .75 * .9 / .3};
-    const double norm = first[2], next = later[2];
-    const weft_mix_update horizon = {.schedule = WEFT_UPDATE_HORIZON,
-                                     .horizon = 16,
-                                     .discount = 1},
-                          so_far = {.schedule = WEFT_UPDATE_HORIZON, .discount = 1},
-                          literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED,
-                                     .horizon = 16,
-                                     .eta = 9},
-                          adaptive = {.schedule = WEFT_UPDATE_ADAPTIVE};
+    double norm = first[2], next = later[2];
+    weft_mix_update horizon = {.schedule = WEFT_UPDATE_HORIZON,
+                               .horizon = 16,
+                               .discount = 1},
+                    so_far = {.schedule = WEFT_UPDATE_HORIZON, .discount = 1},
+                    literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED,
+                               .horizon = 16,
+                               .eta = 9},
+                    adaptive = {.schedule = WEFT_UPDATE_ADAPTIVE};
     moves("constant: eta", (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT}, eta, first,
           1, mem);
     moves("eta may be given",
@@ -100,9 +100,9 @@ static void test_discount(void)
     weft_arena *mem = weft_arena_new();
     weft_mix m = weft_mix_new(K, 0, mem);
     weft_mix_update_state drift = {0};
-    const weft_mix_update rule = {.schedule = WEFT_UPDATE_ROOT, .discount = .5};
-    const double weight = 1, after[3] = {1, 3, 2};
-    const int pick = 0;
+    weft_mix_update rule = {.schedule = WEFT_UPDATE_ROOT, .discount = .5};
+    double weight = 1, after[3] = {1, 3, 2};
+    int pick = 0;
     for (int t = 0; t < 3; t++)
         weft_mix_update_step(&rule, &drift, &m, 1, &pick, NULL, &after[t], &weight);
     is_near(drift.base / drift.mass, (2 + .5 * 3 + .25 * 1) / 1.75, 1e-15,
@@ -153,7 +153,7 @@ static double play_round(FILE *in, gold *g, weft_mix_update_state *drift)
 {
     int pick[MOST];
     double before[MOST], after[MOST], weight[MOST], off = 0;
-    const int collapsed = weft_mix_alive(&g->mix) == g->nblock;
+    int collapsed = weft_mix_alive(&g->mix) == g->nblock;
     for (int j = 0; j < g->clients; j++) {
         for (int b = 0; b < g->nblock; b++) {
             int *p = &pick[j * g->nblock + b];
@@ -165,7 +165,7 @@ static double play_round(FILE *in, gold *g, weft_mix_update_state *drift)
                    "fedex.txt ends");
     }
     weft_mix_update_step(&g->rule, drift, &g->mix, g->clients, pick, before, after, weight);
-    const int free = weft_mix_alive(&g->mix) > g->nblock;
+    int free = weft_mix_alive(&g->mix) > g->nblock;
     for (int i = 0; i < g->mix.k; i++) {
         double z;
         weft_check(fscanf(in, "%lf", &z) == 1, "fedex.txt ends");
@@ -206,11 +206,9 @@ static void play_bandit(const weft_mix_update *rule, double spread, uint64_t see
         int pick[DRAWS];
         double before[DRAWS], after[DRAWS], weight[DRAWS], z[4];
         for (int j = 0; j < DRAWS; j++) {
-            const weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j,
-                                            0),
-                            n = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j,
-                                            1);
-            const double unit = weft_rng_unit(r.v[0]);
+            weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0),
+                      n = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
+            double unit = weft_rng_unit(r.v[0]);
             weft_mix_pick(m, &unit, &pick[j]);
             weft_rng_normal(&n, z);
             before[j] = 3 + spread * z[1];
@@ -226,7 +224,7 @@ static void mean_end(const weft_mix_update *rule, double spread, double *p, weft
 {
     memset(p, 0, ARMS * sizeof *p);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        const size_t mark = weft_arena_mark(mem);
+        size_t mark = weft_arena_mark(mem);
         weft_mix m = weft_mix_new(ARMS, 0, mem);
         play_bandit(rule, spread, seed, &m);
         for (int i = 0; i < ARMS; i++) p[i] += exp(m.logp[i]) / SEEDS;
@@ -237,7 +235,7 @@ static void mean_end(const weft_mix_update *rule, double spread, double *p, weft
 static void test_bandit(weft_arena *mem)
 {
     double p[ARMS];
-    const weft_mix_update mw = {
+    weft_mix_update mw = {
         .schedule = WEFT_UPDATE_HORIZON, .horizon = ROUNDS, .discount = 1, .floor = .01};
     mean_end(&mw, 0, p, mem);
     ok(p[0] > .9, "multiplicative weights find the best arm: %.4f", p[0]);
@@ -249,9 +247,9 @@ static void test_bandit(weft_arena *mem)
     /* with the released defaults: a discount of its own for each trial */
     double sum = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        const weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TUNER, 0, 0, 0);
-        const weft_mix_update fedex = {.schedule = WEFT_UPDATE_AGGRESSIVE,
-                                       .discount = weft_rng_unit(r.v[0])};
+        weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TUNER, 0, 0, 0);
+        weft_mix_update fedex = {.schedule = WEFT_UPDATE_AGGRESSIVE,
+                                 .discount = weft_rng_unit(r.v[0])};
         weft_mix m = weft_mix_new(ARMS, 0, mem);
         play_bandit(&fedex, 0, seed, &m);
         sum += exp(m.logp[0]) / SEEDS;
@@ -267,8 +265,7 @@ static void test_bandit(weft_arena *mem)
 static void test_literal(weft_arena *mem)
 {
     double p[ARMS], sum = 0, off = 0;
-    const weft_mix_update literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED,
-                                     .horizon = ROUNDS};
+    weft_mix_update literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED, .horizon = ROUNDS};
     mean_end(&literal, 0, p, mem);
     for (int i = 0; i < ARMS; i++) sum += 1 / (1.5 + .1 * i);
     for (int i = 0; i < ARMS; i++) off = worse(off, fabs(p[i] - 1 / (1.5 + .1 * i) / sum));
@@ -346,15 +343,15 @@ static void test_product(weft_arena *mem)
     ok(weft_mix_find(cum + 7, 4, .5) == 2 && cum[4] == 1 && cum[6] == 1,
        "tables are a block's own");
 
-    const weft_mix_update rule = {
+    weft_mix_update rule = {
         .schedule = WEFT_UPDATE_HORIZON, .horizon = ROUNDS, .discount = 1};
     weft_mix_update_state drift = {0};
     for (int t = 0; t < ROUNDS; t++) {
         int picks[DRAWS * BLOCKS];
         double after[DRAWS], weight[DRAWS], z[4];
         for (int j = 0; j < DRAWS; j++) {
-            const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0),
-                            n = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
+            weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0),
+                      n = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
             for (int b = 0; b < BLOCKS; b++) cum[b] = weft_rng_unit(r.v[b]);
             weft_mix_pick(&m, cum, picks + BLOCKS * j);
             weft_mix_compose(&m, picks + BLOCKS * j, conf);
@@ -377,13 +374,13 @@ static void test_product(weft_arena *mem)
 
 static void test_copy(weft_arena *mem)
 {
-    const weft_mix m = grid_mix(mem);
+    weft_mix m = grid_mix(mem);
     weft_mix copy = weft_mix_new(m.k, m.dim, mem), plain = weft_mix_new(m.k, m.dim, mem);
     weft_mix_copy(&copy, &m);
     memcpy(plain.conf, m.conf, (size_t)(m.k * m.dim) * sizeof *m.conf);
     memcpy(plain.logp, m.logp, (size_t)m.k * sizeof *m.logp);
-    const size_t n = weft_mix_bytes(&m);
-    char *a = weft_arena_get(mem, n, 1), *b = weft_arena_get(mem, n, 1);
+    size_t n = weft_mix_bytes(&m);
+    char *a = weft_arena_alloc(mem, n, 1), *b = weft_arena_alloc(mem, n, 1);
     weft_mix_pack(&m, a);
     weft_mix_pack(&copy, b);
     ok(n == weft_mix_bytes(&copy) && memcmp(a, b, n) == 0, "a copy of a product is one");
@@ -415,16 +412,15 @@ static void test_thousand(weft_arena *mem)
                                         WEFT_UPDATE_AS_PUBLISHED};
     for (int s = 0; s < 7; s++) {
         weft_mix m = weft_mix_new(ALL, 0, mem);
-        const weft_mix_update rule = {.schedule = all[s], .discount = .5};
+        weft_mix_update rule = {.schedule = all[s], .discount = .5};
         weft_mix_update_state drift = {0};
         int sound = 1;
         for (int t = 0; t < 3000; t++) {
             int pick[N];
             double score[N], weight[N];
             for (int j = 0; j < N; j++) {
-                const weft_rng4 r =
-                    weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
-                const double unit = weft_rng_unit(r.v[0]);
+                weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
+                double unit = weft_rng_unit(r.v[0]);
                 weft_mix_pick(&m, &unit, &pick[j]);
                 if (r.v[1] % 3 == 0) pick[j] = (int)(r.v[2] % ALL);
                 score[j] = pick[j] + (double)(r.v[3] % 100);
@@ -444,7 +440,7 @@ static void test_nothing(weft_arena *mem)
 {
     weft_mix m = hand_mix(mem), before = hand_mix(mem);
     weft_mix_update_state drift = {0};
-    const weft_mix_update rule = {.schedule = WEFT_UPDATE_AGGRESSIVE};
+    weft_mix_update rule = {.schedule = WEFT_UPDATE_AGGRESSIVE};
     const double nan[2] = {NAN, INFINITY};
     weft_mix_update_step(&rule, &drift, &m, 0, NULL, NULL, NULL, NULL);
     weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, NULL, nan, hand_weight);
@@ -475,14 +471,14 @@ static void test_frequencies(weft_arena *mem)
     weft_mix_step(&m, .5, grad);
     double count[11] = {0}, unit[BLOCKS];
     for (int s = 0; s < N; s++) {
-        const weft_rng4 r = weft_rng_at(3, WEFT_RNG_PICK, 0, (uint64_t)s, 0);
+        weft_rng4 r = weft_rng_at(3, WEFT_RNG_PICK, 0, (uint64_t)s, 0);
         int pick[BLOCKS];
         for (int b = 0; b < BLOCKS; b++) unit[b] = weft_rng_unit(r.v[b]);
         weft_mix_pick(&m, unit, pick);
         for (int b = 0; b < BLOCKS; b++) count[pick[b]] += 1;
     }
     for (int b = 0; b < BLOCKS; b++) {
-        const int df = off[b + 1] - off[b] - 1;
+        int df = off[b + 1] - off[b] - 1;
         double chi = 0;
         for (int i = off[b]; i < off[b + 1]; i++)
             chi += pow(count[i] - N * exp(m.logp[i]), 2) / (N * exp(m.logp[i]));

@@ -67,7 +67,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     state->x[1] = (real)(0.5 * (double)state->x[1] + (double)job->id);
     double share[64] = {0}, sum = 0; /* of each arm, by the rank that it falls to */
     for (int i = 0; i < job->mix.k; i++) {
-        const double miss = fabs(job->mix.conf[i] - 3);
+        double miss = fabs(job->mix.conf[i] - 3);
         if (i % t->team->size == t->team->rank) share[i] = exp(job->mix.logp[i]) * miss;
         res->arm_count[i] = job->mix.logp[i] > -INFINITY ? 10 : 0;
         res->arm_loss[i] = 10 * miss;
@@ -148,7 +148,7 @@ static weft_asked script_ask(void *self, weft_job *job)
     if (s->told < l->told) return WEFT_WAIT;
     s->asked++;
     s->mix.id[0] = l->config;
-    weft_space_get(s->space, l->config, s->mix.conf);
+    weft_space_config(s->space, l->config, s->mix.conf);
     *job = weft_job_new(l->trial, 1, &s->mix);
     job->from = l->from;
     job->index = l->index;
@@ -297,8 +297,8 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
     bench b;
     weft_status st = prepare(&b, team, tuner, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    const int64_t n = b.sched.n;
-    const uint64_t whole = digest_of(&b);
+    int64_t n = b.sched.n;
+    uint64_t whole = digest_of(&b);
     digest(whole);
     finish(&b, 0);
     int stopped = 1, same = 1, steps = 1, gone = 1;
@@ -341,7 +341,7 @@ static void change_numbers(const char *journal)
     for (int64_t i = 0; i < n; i++) {
         char *data = WEFT_NEW(mem, char, rec[i].bytes);
         memcpy(data, rec[i].data, rec[i].bytes);
-        const int text = rec[i].bytes > 0 && data[rec[i].bytes - 1] == 0;
+        int text = rec[i].bytes > 0 && data[rec[i].bytes - 1] == 0;
         char *number = text ? strstr(data, "real_bytes = ") : NULL;
         if (number) {
             number += strlen("real_bytes = ");
@@ -361,7 +361,7 @@ static void test_refusals(weft_team *team, const char *dir)
     bench b;
     weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    const uint64_t whole = digest_of(&b);
+    uint64_t whole = digest_of(&b);
     finish(&b, 0);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
     ok(st == WEFT_EFILE, "what was never begun is not resumed");
@@ -390,8 +390,8 @@ static void test_refusals(weft_team *team, const char *dir)
        "a run of numbers of another size is refused");
     finish(&b, 0);
     if (team->rank == 0) change_numbers(journal);
-    const int fd = team->rank == 0 ? open(state, O_WRONLY) : -1;
-    const real wrong = 42;
+    int fd = team->rank == 0 ? open(state, O_WRONLY) : -1;
+    real wrong = 42;
     ok(team->rank != 0 || write(fd, &wrong, sizeof wrong) == sizeof wrong,
        "the state of the second job is a file");
     if (fd >= 0) close(fd);
@@ -411,7 +411,7 @@ static void test_full(weft_team *team, const char *dir)
     weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
     struct rlimit l;
     getrlimit(RLIMIT_FSIZE, &l);
-    const rlim_t whole = l.rlim_cur;
+    rlim_t whole = l.rlim_cur;
     l.rlim_cur = 1000;
     setrlimit(RLIMIT_FSIZE, &l);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
@@ -475,7 +475,7 @@ int main(int argc, char **argv)
     test_removal(&team, dir);
     weft_sleep(&team);
     ok(team.rank != 0 || rmdir(dir) == 0, "no file is left");
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_par_end(&team);
     return failed;
 }

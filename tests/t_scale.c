@@ -50,7 +50,7 @@ typedef struct problem {
 
 static double normal_at(uint64_t what, uint64_t i, uint64_t j)
 {
-    const weft_rng4 r = weft_rng_at(7, WEFT_RNG_SOLVE, what, i, j);
+    weft_rng4 r = weft_rng_at(7, WEFT_RNG_SOLVE, what, i, j);
     return sqrt(-2 * log(1 - weft_rng_unit(r.v[0]))) *
            cos(2 * 3.141592653589793 * weft_rng_unit(r.v[1]));
 }
@@ -60,12 +60,12 @@ static double normal_at(uint64_t what, uint64_t i, uint64_t j)
 static int32_t row_draw(uint64_t id, double scale, int uneven, int classes,
                         uint32_t *column, float *value)
 {
-    const int step = D / ENTRIES;
+    int step = D / ENTRIES;
     double score[4] = {0};
     for (int e = 0; e < ENTRIES; e++) {
-        const weft_rng4 r = weft_rng_at(7, WEFT_RNG_SOLVE, 1, id, (uint64_t)e);
-        const uint32_t j = (uint32_t)(e * step + (int)(weft_rng_unit(r.v[0]) * step));
-        const double x = (0.5 + weft_rng_unit(r.v[1])) * (r.v[2] % 2 ? 1 : -1);
+        weft_rng4 r = weft_rng_at(7, WEFT_RNG_SOLVE, 1, id, (uint64_t)e);
+        uint32_t j = (uint32_t)(e * step + (int)(weft_rng_unit(r.v[0]) * step));
+        double x = (0.5 + weft_rng_unit(r.v[1])) * (r.v[2] % 2 ? 1 : -1);
         column[e] = j;
         value[e] = (float)(x * scale * (uneven ? pow(10, -(double)(j % 4)) : 1));
         for (int k = 0; k < classes; k++)
@@ -84,7 +84,7 @@ static int32_t row_draw(uint64_t id, double scale, int uneven, int classes,
 static int32_t row_make(int64_t i, double scale, int uneven, int classes, uint32_t *column,
                         float *value)
 {
-    const int32_t label = (int32_t)(i % classes);
+    int32_t label = (int32_t)(i % classes);
     uint64_t id = (uint64_t)i * 1000;
     while (row_draw(id, scale, uneven, classes, column, value) != label) id++;
     return label;
@@ -120,7 +120,7 @@ static void *model_new(const weft_model *m, const char *options, weft_arena *mem
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    void *self = weft_arena_get(mem, 1, m->kind.size);
+    void *self = weft_arena_alloc(mem, 1, m->kind.size);
     char *text = weft_arena_text(mem, "[%s]\n%s\n", m->kind.name, options);
     if (weft_conf_text(&c, "t_scale", text) || weft_conf_bind(&c, &m->kind, self))
         weft_die("%s", weft_error());
@@ -131,7 +131,7 @@ static void *model_new(const weft_model *m, const char *options, weft_arena *mem
 static double accuracy(weft_team *t, const problem *p, const variant *v,
                        const char *options, double slack, weft_fitted *out, weft_arena *mem)
 {
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     const void *self =
         model_new(v->model, weft_arena_text(mem, "%s\n%s", v->options, options), mem);
     weft_matrix f = rows_matrix(t, &p->x[0], TRAIN, D);
@@ -140,7 +140,7 @@ static double accuracy(weft_team *t, const problem *p, const variant *v,
         f.group = p->group;
         f.ngroup = GROUPS;
     }
-    const int outputs = v->model->outputs(p->classes);
+    int outputs = v->model->outputs(p->classes);
     real *w = WEFT_NEW(mem, real, outputs * (D + 1));
     v->model->fit(self, &f, p->label[0], p->classes, slack, w, out, mem);
     double score[4];
@@ -161,10 +161,10 @@ static void check(weft_team *t, const problem *p, const variant *v, const char *
                   weft_arena *mem)
 {
     weft_fitted tight, own, shared;
-    const double exact = accuracy(t, p, v, weft_arena_text(mem, "tol = %s", v->tight), 1,
-                                  &tight, mem),
-                 found = accuracy(t, p, v, "", 1, &own, mem),
-                 loose = accuracy(t, p, v, "", SLACK, &shared, mem);
+    double exact = accuracy(t, p, v, weft_arena_text(mem, "tol = %s", v->tight), 1, &tight,
+                            mem),
+           found = accuracy(t, p, v, "", 1, &own, mem),
+           loose = accuracy(t, p, v, "", SLACK, &shared, mem);
     const char *name =
         weft_arena_text(mem, "%s %s, %s, %d classes, %s", v->model->kind.name, v->options,
                         form_name[v->as], p->classes, what);
@@ -180,8 +180,8 @@ static void test_scales(weft_team *t, weft_arena *mem)
     const double scales[] = {1e-4, 1e-3, 0.03, 1, 1e3};
     for (int s = 0; s < 5; s++)
         for (int classes = 2; classes <= 3; classes++) {
-            const size_t mark = weft_arena_mark(mem);
-            const problem p = problem_new(t, scales[s], 0, classes, mem);
+            size_t mark = weft_arena_mark(mem);
+            problem p = problem_new(t, scales[s], 0, classes, mem);
             const char *what = weft_arena_text(mem, "features of %g", scales[s]);
             for (int v = 0; v < (classes == 2 ? VARIANTS : FEW); v++)
                 check(t, &p, &variants[v], what, mem);
@@ -192,7 +192,7 @@ static void test_scales(weft_team *t, weft_arena *mem)
 /* Columns of four units: where the largest are fitted, much is still to be gained. */
 static void test_uneven(weft_team *t, weft_arena *mem)
 {
-    const problem p = problem_new(t, 30, 1, 2, mem);
+    problem p = problem_new(t, 30, 1, 2, mem);
     for (int v = 0; v < VARIANTS; v++)
         if (variants[v].model == &weft_model_logistic)
             check(t, &p, &variants[v], "columns of four units", mem);
@@ -201,7 +201,7 @@ static void test_uneven(weft_team *t, weft_arena *mem)
 /* Nothing to be gained: fits end at once, with the best constant. */
 static void test_nothing(weft_team *t, weft_arena *mem)
 {
-    const problem p = problem_new(t, 0, 0, 2, mem);
+    problem p = problem_new(t, 0, 0, 2, mem);
     for (int v = 0; v < VARIANTS; v++) {
         weft_fitted out;
         accuracy(t, &p, &variants[v], "tol = 1e-8", 1, &out, mem);
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
     test_uneven(&world, mem);
     test_nothing(&world, mem);
     weft_arena_free(mem);
-    const int status = tap_done();
+    int status = tap_done();
     weft_par_end(&world);
     return status;
 }

@@ -42,7 +42,7 @@ typedef struct game {
 static double normal(uint64_t run, int t, int j, double *other)
 {
     double z[4];
-    const weft_rng4 r = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
+    weft_rng4 r = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
     weft_rng_normal(&r, z);
     *other = z[1];
     return z[0];
@@ -55,7 +55,7 @@ static void play(const game *g, const weft_mix_update *rule, uint64_t run, int t
     int pick[DRAWS];
     double score[DRAWS], weight[DRAWS], sum = 0;
     for (int j = 0; j < DRAWS; j++) {
-        const weft_rng4 r = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
+        weft_rng4 r = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
         pick[j] = weft_mix_draw(m, weft_rng_unit(r.v[0]));
         double other, noise = normal(run, t, j, &other);
         if (g->skewed) noise = (exp(noise) - exp(0.5)) / sqrt(exp(2) - exp(1));
@@ -83,7 +83,7 @@ static end play_out(const game *g, const method *a, uint64_t run)
     double evidence[2 * ARMS] = {0};
     weft_mix_update rule = a->rule;
     end e = {NEVER, -1};
-    const weft_rng4 r = weft_rng_at(run, WEFT_RNG_TUNER, 0, 0, 0);
+    weft_rng4 r = weft_rng_at(run, WEFT_RNG_TUNER, 0, 0, 0);
     if (a->drawn) rule.discount = weft_rng_unit(r.v[0]);
     for (int t = 0; t < ROUNDS && e.arm < 0; t++) {
         play(g, &rule, run, t, &drift, evidence, &m);
@@ -111,7 +111,7 @@ static table tabulate(const game *g, const method *a)
     table s = {0};
     int best[RUNS];
     for (int run = 0; run < RUNS; run++) {
-        const end e = play_out(g, a, (uint64_t)run);
+        end e = play_out(g, a, (uint64_t)run);
         s.ten += (e.round <= 10) / (double)RUNS;
         s.thirty += (e.round <= 30) / (double)RUNS;
         s.all += (e.arm >= 0) / (double)RUNS;
@@ -129,8 +129,8 @@ static table tabulate(const game *g, const method *a)
  * 22, 1927. */
 static const char *share(double p, char text[64])
 {
-    const double z = 1.96, n = RUNS, q = 1 + z * z / n, mid = (p + z * z / (2 * n)) / q;
-    const double half = z / q * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    double z = 1.96, n = RUNS, q = 1 + z * z / n, mid = (p + z * z / (2 * n)) / q;
+    double half = z / q * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
     snprintf(text, 64, "%.0f (%.0f..%.0f) %%", 100 * p, 100 * fmax(0, mid - half),
              100 * fmin(1, mid + half));
     return text;
@@ -154,7 +154,7 @@ static void show(const char *name, const game *g, const table *s)
  */
 static double lost_alike(const game *g, double alpha)
 {
-    const weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = alpha};
+    weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = alpha};
     double lost = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         weft_arena *mem = weft_arena_new();
@@ -171,7 +171,7 @@ static double lost_alike(const game *g, double alpha)
  * the worse one goes when sqrt(4 / (2t + 4)) exp(4 t^2 / (2 (2t + 4))) >= 1 / (2 eta). */
 static void test_by_hand(weft_arena *mem)
 {
-    const weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.01};
+    weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.01};
     const int pick[2] = {1, 0};
     const double score[2] = {3, 1}, weight[2] = {0.5, 0.5};
     double evidence[4] = {0};
@@ -194,8 +194,8 @@ static void test_by_hand(weft_arena *mem)
  */
 static void test_scores(weft_arena *mem)
 {
-    const weft_mix_update after = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1},
-                          diff = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1, .diff = 1};
+    weft_mix_update after = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1},
+                    diff = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1, .diff = 1};
     const int pick[3] = {0, 1, 2};
     const double before[3] = {1, 5, 2}, late[3] = {2, 7, 1}, gain[3] = {1, 2, -1},
                  weight[3] = {0.25, 0.25, 0.5}, bad[3] = {2, NAN, 1}, worst[3] = {2, 2, 1},
@@ -219,7 +219,7 @@ static void test_scores(weft_arena *mem)
 static void test_product(weft_arena *mem)
 {
     static const int off[3] = {0, 4, 7}, axis[2] = {0, 0};
-    const weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1};
+    weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1};
     weft_mix m = weft_mix_new(7, 1, mem);
     weft_mix_divide(&m, 2, off, axis);
     double evidence[14] = {0};
@@ -228,7 +228,7 @@ static void test_product(weft_arena *mem)
         int pick[2 * DRAWS];
         double score[DRAWS], weight[DRAWS];
         for (int j = 0; j < DRAWS; j++) {
-            const weft_rng4 r = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
+            weft_rng4 r = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
             const double unit[2] = {weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1])};
             weft_mix_pick(&m, unit, pick + 2 * j);
             score[j] = weft_rng_unit(r.v[2]);
@@ -280,7 +280,7 @@ int main(void)
         ok(s[RACING][g].all < 0.05, "a race does not (game %d)", g);
     }
     for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
-        const double lost = lost_alike(&games[g], 0.5);
+        double lost = lost_alike(&games[g], 0.5);
         ok(lost > 0 && lost < 0.5, "with alpha 0.5 an arm as good as any goes in %.1f %%",
            100 * lost);
     }

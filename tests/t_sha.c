@@ -27,10 +27,10 @@ static play_log play_all(const game *g, weft_arena *mem)
     while (l.n < MOST && ask(&p, &l.job[l.n]) == WEFT_JOB) {
         weft_job *job = &l.job[l.n];
         job->id = l.n;
-        const weft_mix lent = job->mix;
+        weft_mix lent = job->mix;
         job->mix = weft_mix_new(lent.k, lent.dim, mem);
         weft_mix_copy(&job->mix, &lent);
-        const weft_result res = play(g, job, mem);
+        weft_result res = play(g, job, mem);
         l.loss[l.n++] = res.loss;
         l.spent += job->resource;
         tell(&p, &res);
@@ -44,10 +44,10 @@ static const char *rungs(const play_log *l, weft_arena *mem)
     const char *text = "";
     double done[1000] = {0};
     for (int i = 0; i < l->n;) {
-        const double until = done[l->job[i].trial] += l->job[i].resource;
+        double until = done[l->job[i].trial] += l->job[i].resource;
         int trials = 1;
         for (i++; i < l->n; i++) {
-            const double at = done[l->job[i].trial] + l->job[i].resource;
+            double at = done[l->job[i].trial] + l->job[i].resource;
             if (fabs(at - until) > 0) break;
             done[l->job[i].trial] = at;
             trials++;
@@ -60,8 +60,8 @@ static const char *rungs(const play_log *l, weft_arena *mem)
 static void spends(const weft_tuner *t, int k, const char *options, const char *schedule,
                    double total, weft_arena *mem)
 {
-    const game g = {t, options, k, FULL, 100, 1, 1, NULL, 0};
-    const play_log l = play_all(&g, mem);
+    game g = {t, options, k, FULL, 100, 1, 1, NULL, 0};
+    play_log l = play_all(&g, mem);
     const char *found = rungs(&l, mem);
     ok(strcmp(found, schedule) == 0, "%s of %d: %s", t->kind.name, k, found);
     is_near(l.spent, total, 0, "spends %g", total);
@@ -111,7 +111,7 @@ static weft_status setup(const weft_tuner *t, int k, const char *axes, const cha
 static void refused(const weft_tuner *t, int k, const char *axes, const char *options,
                     const char *word, weft_arena *mem)
 {
-    const weft_status st = setup(t, k, axes, options, mem);
+    weft_status st = setup(t, k, axes, options, mem);
     ok(st == WEFT_ECONF && strstr(weft_error(), word), "refused: %s", weft_error());
 }
 
@@ -156,9 +156,8 @@ static void test_usual(weft_arena *mem)
         {9, "eliminations = 0", 4000},
     };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        const game g = {
-            &weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL, 0};
-        const play_log l = play_all(&g, mem);
+        game g = {&weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL, 0};
+        play_log l = play_all(&g, mem);
         is_near(l.spent, usual[i].spent, 0, "the usual budget of %d trials", usual[i].k);
     }
 }
@@ -186,8 +185,7 @@ static int rung_of(player *p, const double *loss, int backward, int *trial)
 
 static void test_elimination(weft_arena *mem)
 {
-    const game g = {
-        &weft_tuner_sha, "reduction = 2\nbudget = 2000", 8, FULL, 0, 1, 1, NULL, 0};
+    game g = {&weft_tuner_sha, "reduction = 2\nbudget = 2000", 8, FULL, 0, 1, 1, NULL, 0};
     const double loss[8] = {NAN, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
     for (int backward = 0; backward < 2; backward++) {
         player p = player_new(&g, mem);
@@ -212,8 +210,8 @@ static void test_elimination(weft_arena *mem)
 
 static void test_winner(weft_arena *mem)
 {
-    const game g = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL, 0};
-    const play_log l = play_all(&g, mem);
+    game g = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL, 0};
+    play_log l = play_all(&g, mem);
     const weft_job *end = &l.job[l.n - 1];
     int best = 1, last = 1;
     for (int i = 0; i < l.n; i++) {
@@ -228,9 +226,8 @@ static void test_winner(weft_arena *mem)
 
 static void test_every(weft_arena *mem)
 {
-    const game g = {
-        &weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL, 0};
-    const play_log l = play_all(&g, mem);
+    game g = {&weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL, 0};
+    play_log l = play_all(&g, mem);
     double done[27] = {0};
     int round[27] = {0}, good = 1, small = 1;
     for (int i = 0; i < l.n; i++) {
@@ -258,7 +255,7 @@ static void mixes_are_sound(const play_log *l, const weft_space *sp, int k,
     for (int i = 0; i < l->n; i++) {
         const weft_mix *m = &l->job[i].mix;
         double own[MOST_DIM];
-        weft_space_get(sp, l->job[i].trial, own);
+        weft_space_config(sp, l->job[i].trial, own);
         sizes &= m->k == k;
         centre &= m->nblock > 1 || memcmp(m->conf, own, sizeof own) == 0;
         for (int e = 0; e < m->k; e++) {
@@ -276,19 +273,19 @@ static void mixes_are_sound(const play_log *l, const weft_space *sp, int k,
 static void test_fedex(weft_arena *mem)
 {
     game g = {&weft_tuner_sha, mixed("", "fedex", "", mem), 27, FULL, 9, 1, 1, fed, 0};
-    const player p = player_new(&g, mem);
-    const play_log sha = play_all(&g, mem);
+    player p = player_new(&g, mem);
+    play_log sha = play_all(&g, mem);
     mixes_are_sound(&sha, p.space, 27, "in halving");
     const weft_job *end = &sha.job[sha.n - 1], *begin = &sha.job[end->trial];
     ok(end->mix.id[0] == begin->mix.id[0] &&
            fabs(end->mix.logp[0] - begin->mix.logp[0]) > 0,
        "a trial goes on with its mixture");
     g.options = mixed("eliminations = 0", "fedex", "", mem);
-    const play_log random = play_all(&g, mem);
+    play_log random = play_all(&g, mem);
     mixes_are_sound(&random, p.space, 5, "in random search");
     is_near(random.spent, sha.spent, 0, "both spend the same");
     g.options = mixed("", "fedex", "levels = 4", mem);
-    const play_log grid = play_all(&g, mem);
+    play_log grid = play_all(&g, mem);
     mixes_are_sound(&grid, p.space, 8, "on grids of 4");
     const weft_mix *m = &grid.job[0].mix;
     ok(m->nblock == 2 && m->off[1] == 4 && m->axis[0] == 0 && m->axis[1] == 1,
@@ -303,10 +300,10 @@ static void test_rules(weft_arena *mem)
     const char *once = "eliminations = 0\nmax_resource = 1\nbudget = 1000";
     game g = {
         &weft_tuner_sha, mixed(once, "fedex", "k = 2", mem), 1000, FULL, 9, 1, 1, NULL, 0};
-    const play_log l = play_all(&g, mem);
+    play_log l = play_all(&g, mem);
     double sum = 0, squares = 0;
     for (int i = 0; i < l.n; i++) {
-        const double d = l.job[i].update.discount;
+        double d = l.job[i].update.discount;
         sum += d / l.n;
         squares += d * d / l.n;
     }
@@ -350,20 +347,20 @@ static void test_list(weft_arena *mem)
 {
     char path[TEMPORARY];
     temporary(path);
-    const int fd = mkstemp(path);
+    int fd = mkstemp(path);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     weft_check(out && fputs("server.y\tclient.x\n1\t0.5\n0.25\t0.75\n", out) >= 0 &&
                    fclose(out) == 0,
                "cannot write %s", path);
     game g = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
     g.axes = weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n", path);
-    const play_log l = play_all(&g, mem);
+    play_log l = play_all(&g, mem);
     const double *a = l.job[0].mix.conf, *b = l.job[1].mix.conf;
     ok(l.n == 2 && l.job[1].mix.k == 1 && a[0] == 1 && a[1] == .5 && b[0] == .25 &&
            b[1] == .75 && l.spent == 60,
        "listed settings are trained as they are");
     g.options = mixed("", "fedex", "k = 50\neps = 0.2", mem);
-    const play_log f = play_all(&g, mem);
+    play_log f = play_all(&g, mem);
     int good = f.n == 2, moved = 0;
     for (int i = 0; i < 50; i++) {
         const double *conf = f.job[0].mix.conf + (size_t)2 * i;

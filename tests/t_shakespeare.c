@@ -75,7 +75,7 @@ static int small(const char *options)
 static const char *characters(int64_t c, weft_part part)
 {
     weft_samples s;
-    if (weft_client_get(data.clients, c, part, &s, mem) != WEFT_OK || s.n == 0) return "";
+    if (weft_client_read(data.clients, c, part, &s, mem) != WEFT_OK || s.n == 0) return "";
     int64_t n = (s.n - 1) * data.clients->stride + data.clients->d + 1;
     char *text = WEFT_NEW(mem, char, n + 1);
     for (int64_t i = 0; i < n; i++) text[i] = data.class_name[s.text[i]][0];
@@ -184,7 +184,7 @@ static int64_t cover(int64_t c, weft_part part, const uint8_t *origin, uint8_t *
     const weft_clients *f = data.clients;
     weft_samples s;
     int64_t leaks = 0;
-    weft_check(weft_client_get(f, c, part, &s, mem) == WEFT_OK, "%s", weft_error());
+    weft_check(weft_client_read(f, c, part, &s, mem) == WEFT_OK, "%s", weft_error());
     for (int64_t i = 0; i < s.n; i++)
         for (int64_t j = 0; j <= f->d; j++) {
             uint8_t *m = &mark[s.text - origin + i * f->stride + j];
@@ -212,7 +212,7 @@ static int64_t leaks(void)
         if ((size_t)own * (size_t)f->stride + (size_t)f->d + 1 < room)
             room = (size_t)own * (size_t)f->stride + (size_t)f->d + 1;
         uint8_t *marks = WEFT_NEW(mem, uint8_t, room);
-        weft_check(weft_client_get(f, c, WEFT_TRAIN, &s, mem) == WEFT_OK, "%s",
+        weft_check(weft_client_read(f, c, WEFT_TRAIN, &s, mem) == WEFT_OK, "%s",
                    weft_error());
         found += cover(c, WEFT_TRAIN, s.text, marks, 0, 1);
         found += cover(c, WEFT_VALID, s.text, marks, 1, 2);
@@ -287,7 +287,7 @@ enum { ALL_LINES = 124197 }; /* lines that are read of a text */
 static void test_endless(void)
 {
     const char *text = HEAD PLAY ODD ALONE;
-    const size_t n = strlen(text);
+    size_t n = strlen(text);
     char *whole = WEFT_NEW(mem, char, n + ALL_LINES + 1);
     memset(whole, '\n', n + ALL_LINES);
     memcpy(whole, text, n);

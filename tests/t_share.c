@@ -20,7 +20,7 @@ static int jobs_of(const game *g, weft_job *job, int most, weft_arena *mem)
         weft_mix copy = weft_mix_new(job[n].mix.k, job[n].mix.dim, mem);
         weft_mix_copy(&copy, &job[n].mix);
         job[n].mix = copy;
-        const weft_result res = play(g, &job[n], mem);
+        weft_result res = play(g, &job[n], mem);
         tell(&p, &res);
         n++;
     }
@@ -32,8 +32,8 @@ static const char *schedule(int k, const char *options, int64_t train, weft_aren
 {
     enum { MOST = 70 };
     weft_job job[MOST];
-    const game g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL, train};
-    const int n = jobs_of(&g, job, MOST, mem);
+    game g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL, train};
+    int n = jobs_of(&g, job, MOST, mem);
     const char *text = "";
     for (int i = 0; i < n; i++)
         text =
@@ -110,7 +110,7 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
     double gap = 0;
     game g = {&weft_tuner_ws_sha, options, MAPS, SPLIT, valid, 1, 0, NULL, train};
     for (; g.seed < SEEDS; g.seed++) {
-        const size_t mark = weft_arena_mark(mem);
+        size_t mark = weft_arena_mark(mem);
         player p = player_new(&g, mem);
         weft_job job;
         double won = 0, least = INFINITY, best = 1;
@@ -119,9 +119,9 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
             double wrong = 0;
             res.by_error = 1;
             for (int s = 0; s < valid; s++) {
-                const int i = weft_mix_draw(&job.mix, noise(&g, &job, s, 0));
-                const double error = .25 + .1 * job.mix.conf[i];
-                const double bad = job.mix.k == 1 ? error : noise(&g, &job, s, 1) < error;
+                int i = weft_mix_draw(&job.mix, noise(&g, &job, s, 0));
+                double error = .25 + .1 * job.mix.conf[i];
+                double bad = job.mix.k == 1 ? error : noise(&g, &job, s, 1) < error;
                 res.arm_count[i] += 1;
                 res.arm_wrong[i] += bad;
                 wrong += bad;
@@ -142,8 +142,8 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
 
 static void test_noise(weft_arena *mem)
 {
-    const double plain = mean_gap("switch = 1", 7690, 960, mem);
-    const double some = mean_gap("", 7690, 960, mem), more = mean_gap("", 1923, 240, mem);
+    double plain = mean_gap("switch = 1", 7690, 960, mem);
+    double some = mean_gap("", 7690, 960, mem), more = mean_gap("", 1923, 240, mem);
     ok(plain > .01, "with 15 samples a map halving picks %.2f points off", 100 * plain);
     ok(some < .005, "own fits make that %.2f", 100 * some);
     ok(more < .002, "and %.2f with a quarter of the samples, for more of them", 100 * more);
@@ -181,7 +181,7 @@ static void test_trials(weft_arena *mem)
 static void test_sweep(weft_arena *mem)
 {
     weft_job job[9];
-    const game g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL, 0};
+    game g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 8, "a sweep of eight maps takes eight jobs");
     int good = 1;
     for (int i = 0; i < 8; i++)
@@ -197,15 +197,15 @@ static void test_growth(weft_arena *mem)
     static const double want[] = {6251,  8839,  12501, 17678, 25001,
                                   35356, 50001, 70711, 1e5};
     weft_job job[12];
-    const game g = {&weft_tuner_ws_sha,
-                    "switch = 1\ngrow = 1.4142135623730951",
-                    256,
-                    FULL,
-                    10,
-                    1,
-                    1,
-                    NULL,
-                    0};
+    game g = {&weft_tuner_ws_sha,
+              "switch = 1\ngrow = 1.4142135623730951",
+              256,
+              FULL,
+              10,
+              1,
+              1,
+              NULL,
+              0};
     ok(jobs_of(&g, job, 12, mem) == 9, "256 maps take eight rounds and a fit");
     double off = 0;
     int fresh = 1;
@@ -242,7 +242,7 @@ static int is_alive(const weft_mix *m, int i)
 
 static void test_survivors(weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_sha, "switch = 1", 4, FULL, 0, 1, 1, NULL, 0};
+    game g = {&weft_tuner_ws_sha, "switch = 1", 4, FULL, 0, 1, 1, NULL, 0};
     player p = player_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.3, .2, .2, .2}, .2, mem);
     ok(is_alive(&m, 1) && is_alive(&m, 2) && weft_mix_alive(&m) == 2,
@@ -267,14 +267,14 @@ static void test_survivors(weft_arena *mem)
 
 static void test_literal(weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL, 0};
+    game g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL, 0};
     player p = player_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.1, .1, .1, .4}, .2, mem);
     ok(weft_mix_alive(&m) == 3, "literal: all that equal the median survive");
     is_near(exp(m.logp[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
 
     /* the first round leaves maps 0 to 3, which the second puts behind the other four */
-    const game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL, 0};
+    game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL, 0};
     int drawn[8] = {0}, all = 1, ended = 1;
     for (uint64_t seed = 0; seed < 400; seed++) {
         game s = eight;
@@ -307,7 +307,7 @@ static void test_literal(weft_arena *mem)
 static void gradient_rounds(const char *options, const double count[2][3],
                             const double wrong[2][3], double p[2][3], weft_arena *mem)
 {
-    const game g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL, 0};
+    game g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL, 0};
     player t = player_new(&g, mem);
     weft_job job;
     for (int round = 0; round < 2; round++) {
@@ -347,7 +347,7 @@ static void test_gradient(weft_arena *mem)
 {
     const double split[2][3] = {{50, 30, 20}, {60, 40, 0}};
     const double wrong[2][3] = {{20, 9, 4}, {30, 8, 0}};
-    const double third = 1. / 3;
+    double third = 1. / 3;
     double p[2][3], q[3] = {third, third, third};
 
     gradient_rounds("eta = 2", split, wrong, p, mem);
@@ -365,7 +365,7 @@ static void test_gradient(weft_arena *mem)
     const double errors[2][3] = {{40, 30, 20}, {50, NAN, 10}};
     for (int i = 0; i < 3; i++) q[i] = third;
     gradient_rounds("rate = theory\nrounds = 8", full, errors, p, mem);
-    const double eta = sqrt(2 * log(3) / 8);
+    double eta = sqrt(2 * log(3) / 8);
     move(q, eta, (const double[]){.4, .3, .2});
     is_near(distance(p[0], q), 0, 1e-12,
             "full validation needs no weights; rate of theory");

@@ -103,14 +103,14 @@ static void test_random(void)
            read_space(&other, full, 2) == WEFT_OK,
        "three spaces are read");
     double x[6], y[6], z[6];
-    const int n = 20000;
+    int n = 20000;
     int same = 1, differ = 0, inside = 1, whole = 1, order[4] = {0}, stop = 0;
     double logs = 0, squares = 0, mean = 0;
     for (int i = 0; i < n; i++) {
-        weft_space_get(&sp, i, x);
-        weft_space_get(&again, n - 1 - i, y);
-        weft_space_get(&again, i, y);
-        weft_space_get(&other, i, z);
+        weft_space_config(&sp, i, x);
+        weft_space_config(&again, n - 1 - i, y);
+        weft_space_config(&again, i, y);
+        weft_space_config(&other, i, z);
         same &= memcmp(x, y, sizeof x) == 0;
         differ += memcmp(x, z, sizeof x) != 0;
         inside &= (x[0] == 0 || x[0] == 2) && x[3] >= 1e-5 && x[3] <= 10 && x[4] >= 0 &&
@@ -118,7 +118,7 @@ static void test_random(void)
         whole &= x[2] == 1 || x[2] == 2 || x[2] == 3;
         order[(int)x[2] & 3]++;
         stop += x[1] > .5;
-        const double u = log(x[3] / 1e-5) / log(1e6);
+        double u = log(x[3] / 1e-5) / log(1e6);
         logs += u / n;
         squares += u * u / n;
         mean += x[4] / n;
@@ -139,11 +139,11 @@ static void test_log_integers(void)
 {
     weft_space sp;
     ok(read_space(&sp, "[model]\nsteps = log 1 .. 3\n", 1) == WEFT_OK, "log integers");
-    const int n = 20000;
+    int n = 20000;
     int count[5] = {0};
     for (int i = 0; i < n; i++) {
         double x;
-        weft_space_get(&sp, i, &x);
+        weft_space_config(&sp, i, &x);
         count[x >= 0 && x <= 4 ? (int)x : 0]++;
     }
     ok(count[1] + count[2] + count[3] == n, "stay inside");
@@ -163,8 +163,8 @@ static void test_fixed_axis(void)
     double x[6], y[2];
     int same = 1;
     for (int i = 0; i < 50; i++) {
-        weft_space_get(&sp, i, x);
-        weft_space_get(&fixed, i, y);
+        weft_space_config(&sp, i, x);
+        weft_space_config(&fixed, i, y);
         same &= x[2] == y[0] && x[3] == y[1];
     }
     ok(same, "draws of an axis do not depend on the other axes");
@@ -172,7 +172,7 @@ static void test_fixed_axis(void)
     weft_space twin;
     ok(read_space(&twin, "[map]\nalpha = 1 .. 2\n[model]\nalpha = 1 .. 2\n", 1) == WEFT_OK,
        "a space with two axes of one name");
-    weft_space_get(&twin, 0, y);
+    weft_space_config(&twin, 0, y);
     ok(twin.dim == 2 && fabs(y[0] - y[1]) > 0, "which are drawn apart");
 
     weft_space own;
@@ -180,8 +180,8 @@ static void test_fixed_axis(void)
                   "[space]\nseed = 1\n[map]\norder = 1 .. 3\nalpha = log 1e-5 .. 10\n",
                   77) == WEFT_OK,
        "a space with a seed of its own");
-    weft_space_get(&own, 3, y);
-    weft_space_get(&sp, 3, x);
+    weft_space_config(&own, 3, y);
+    weft_space_config(&sp, 3, x);
     ok(x[2] == y[0] && x[3] == y[1], "does not depend on the run's seed");
 }
 
@@ -195,11 +195,11 @@ static void test_grid(void)
        "a grid is read");
     ok(sp.count == 2 * 3 * 4 * 4, "a grid is the product of its axes");
     double x[4];
-    weft_space_get(&sp, 0, x);
+    weft_space_config(&sp, 0, x);
     ok(x[0] == 0 && x[1] == 1 && x[2] == .001 && x[3] == 0, "it begins at the lower ends");
-    weft_space_get(&sp, sp.count - 1, x);
+    weft_space_config(&sp, sp.count - 1, x);
     ok(x[0] == 1 && x[1] == 3 && x[2] == 1 && x[3] == 3, "and ends at the upper");
-    weft_space_get(&sp, 6, x);
+    weft_space_config(&sp, 6, x);
     is_near(x[2], .01, 1e-15, "log axes are spaced by factors");
     is_near(x[3], 2, 1e-15, "others evenly, the last axis fastest");
 }
@@ -214,7 +214,7 @@ static void test_crowded_grid(void)
     const double want[6] = {1, 2, 4, 9, 19, 40};
     int good = sp.count == 6;
     for (int64_t i = 0; good && i < 6; i++) {
-        weft_space_get(&sp, i, x);
+        weft_space_config(&sp, i, x);
         good &= x[0] == want[i];
     }
     ok(good, "1 2 4 9 19 40 are six levels of log 1 .. 40");
@@ -225,7 +225,7 @@ static void test_crowded_grid(void)
     int distinct = 1;
     double before = 0;
     for (int64_t i = 0; i < 9; i++, before = x[0]) {
-        weft_space_get(&sp, i, x);
+        weft_space_config(&sp, i, x);
         distinct &= x[0] > before && x[0] == round(x[0]);
     }
     ok(distinct && before == 12, "are distinct and reach the upper end");
@@ -249,7 +249,7 @@ static void refused(const char *line, const char *word, const char *about)
 {
     weft_space sp;
     const char *text = weft_arena_text(mem, "[map]\n\n%s\n", line);
-    const weft_status st = read_space(&sp, text, 1);
+    weft_status st = read_space(&sp, text, 1);
     ok(st == WEFT_ECONF && says("t.ini:3") && says(word), "%s: %s", about, weft_error());
 }
 
@@ -292,11 +292,11 @@ static void test_list(void)
                         "2\t10\tnltk\tno";
     ok(read_list(&sp, rows, "") == WEFT_OK, "a list is read");
     ok(sp.count == 3 && sp.dim == 3, "its columns are the axes, its lines configurations");
-    weft_space_get(&sp, 0, x);
+    weft_space_config(&sp, 0, x);
     ok(x[0] == 0.0196282248134428 && x[1] == 0 && x[2] == 0, "the first line is read");
-    weft_space_get(&sp, 1, x);
+    weft_space_config(&sp, 1, x);
     ok(x[0] == 1.29e-05 && x[1] == 1 && x[2] == 1, "empty lines and blanks are skipped");
-    weft_space_get(&sp, 2, x);
+    weft_space_config(&sp, 2, x);
     ok(x[0] == 10 && x[1] == 2 && x[2] == 0, "the last line needs no end");
     ok(sp.axis[0].lo == 1.29e-05 && sp.axis[0].hi == 10 && sp.axis[0].nvalue == 0,
        "axes of numbers span their columns");
@@ -313,7 +313,7 @@ static void test_list(void)
        "200 lines are read, and a byte order mark is taken off");
     int good = 1;
     for (int64_t i = 0; i < 200; i++) {
-        weft_space_get(&sp, i, x);
+        weft_space_config(&sp, i, x);
         good &= x[0] == (double)(i + 1);
     }
     ok(good, "and kept");
@@ -327,7 +327,7 @@ static void test_list_sections(void)
     ok(read_list(&sp, "model.alpha\tmap.alpha\tsteps\n3\t5\t10\n",
                  "[map]\nalpha = log 1 .. 100\n[model]\nsteps = 1 | 10 | 100\n") == WEFT_OK,
        "a column may name its section");
-    weft_space_get(&sp, 0, x);
+    weft_space_config(&sp, 0, x);
     ok(sp.count == 1 && x[0] == 3 && x[1] == 5 && strcmp(sp.axis[0].section, "model") == 0,
        "and then is that section's");
     ok(sp.axis[1].log && sp.axis[1].lo == 1 && sp.axis[1].hi == 100,
@@ -350,7 +350,7 @@ static void bad_list(const char *rows, const char *more, const char *word,
                      const char *about)
 {
     weft_space sp;
-    const weft_status st = read_list(&sp, rows, more);
+    weft_status st = read_list(&sp, rows, more);
     ok(st == WEFT_ECONF && says(word), "%s: %s", about, weft_error());
 }
 
@@ -441,8 +441,8 @@ static void test_units(void)
     int back = 1, inside = 1;
     for (int a = 0; a < sp.dim; a++)
         for (int i = 0; i <= 1000; i++) {
-            const double v = weft_axis_value(&sp.axis[a], i / 1000.);
-            const double u = weft_axis_unit(&sp.axis[a], v);
+            double v = weft_axis_value(&sp.axis[a], i / 1000.);
+            double u = weft_axis_unit(&sp.axis[a], v);
             back &= fabs(weft_axis_value(&sp.axis[a], u) - v) <= 1e-14 * v;
             inside &= u >= 0 && u <= 1 && v == fmin(fmax(v, sp.axis[a].lo), INFINITY);
         }
@@ -459,10 +459,10 @@ static void test_units(void)
     double conf[6];
     int same = 1;
     for (int i = 0; i < 100; i++) {
-        weft_space_get(&sp, i, conf);
+        weft_space_config(&sp, i, conf);
         for (int a = 0; a < sp.dim; a++) {
-            const weft_rng4 r = weft_rng_at((uint64_t)sp.seed, WEFT_RNG_SPACE, (uint64_t)i,
-                                            weft_axis_key(&sp.axis[a]), 0);
+            weft_rng4 r = weft_rng_at((uint64_t)sp.seed, WEFT_RNG_SPACE, (uint64_t)i,
+                                      weft_axis_key(&sp.axis[a]), 0);
             same &= weft_space_resample(&sp, a, weft_rng_unit(r.v[0])) == conf[a];
         }
     }
@@ -473,7 +473,7 @@ int main(void)
 {
     mem = weft_arena_new();
     temporary(list_path);
-    const int fd = mkstemp(list_path);
+    int fd = mkstemp(list_path);
     weft_check(fd >= 0 && close(fd) == 0, "no temporary file");
     test_axes();
     test_used();

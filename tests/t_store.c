@@ -27,8 +27,8 @@ static void test_types(void)
         int same = st == WEFT_OK;
         for (int i = 0; i < 7 && same; i++) {
             memset(out, 0, sizeof out);
-            st = weft_h5_get_rows(&f, weft_arena_text(mem, "/a/b/%d", i), type[i], COLS, 0,
-                                  ROWS, out);
+            st = weft_h5_read_rows(&f, weft_arena_text(mem, "/a/b/%d", i), type[i], COLS, 0,
+                                   ROWS, out);
             same = st == WEFT_OK && memcmp(in, out, ROWS * COLS * size[i]) == 0;
         }
         ok(same, "all types come back as written%s", packed ? ", compressed" : "");
@@ -58,23 +58,23 @@ static void test_rows(void)
           "writing rows that are not there");
     ok(weft_h5_commit(&f) == WEFT_OK && weft_h5_open(&f, at("rows.h5"), mem) == WEFT_OK,
        "the file is committed and opened");
-    ok(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 4, 0, 10, back) == WEFT_OK &&
+    ok(weft_h5_read_rows(&f, "/x", WEFT_H5_I32, 4, 0, 10, back) == WEFT_OK &&
            memcmp(in, back, sizeof in) == 0,
        "all rows come back");
-    ok(weft_h5_get_rows(&f, "/x", WEFT_H5_F64, 4, 3, 2, real_back) == WEFT_OK &&
+    ok(weft_h5_read_rows(&f, "/x", WEFT_H5_F64, 4, 3, 2, real_back) == WEFT_OK &&
            real_back[0] == in[12] && real_back[7] == in[19],
        "some rows come back as another type");
     ok(weft_h5_shape(&f, "/x", &nd, dims) == WEFT_OK && nd == 2 && dims[0] == 10 &&
            dims[1] == 4,
        "the shape is known");
     ok(weft_h5_shape(&f, "/none", &nd, dims) == WEFT_OK && nd == 1 && dims[0] == 0 &&
-           weft_h5_get_rows(&f, "/none", WEFT_H5_F32, 1, 0, 0, NULL) == WEFT_OK,
+           weft_h5_read_rows(&f, "/none", WEFT_H5_F32, 1, 0, 0, NULL) == WEFT_OK,
        "a dataset may be empty");
-    fails(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 4, 5, 6, back), "rows.h5", "5 to 11",
+    fails(weft_h5_read_rows(&f, "/x", WEFT_H5_I32, 4, 5, 6, back), "rows.h5", "5 to 11",
           "reading rows that are not there");
-    fails(weft_h5_get_rows(&f, "/x", WEFT_H5_I32, 1, 0, 1, back), "/x of", "4 numbers",
+    fails(weft_h5_read_rows(&f, "/x", WEFT_H5_I32, 1, 0, 1, back), "/x of", "4 numbers",
           "reading rows of another width");
-    fails(weft_h5_get_rows(&f, "/y", WEFT_H5_I32, 1, 0, 1, back), "rows.h5", "/y",
+    fails(weft_h5_read_rows(&f, "/y", WEFT_H5_I32, 1, 0, 1, back), "rows.h5", "/y",
           "a missing dataset");
     weft_h5_close(&f);
 }
@@ -135,17 +135,17 @@ static void test_texts(void)
     if (st == WEFT_OK) st = weft_h5_commit(&f);
     if (st == WEFT_OK) st = weft_h5_open(&f, at("texts.h5"), mem);
     ok(st == WEFT_OK, "texts and attributes are written");
-    int same = weft_h5_get_texts(&f, "/g/t", &out, &n) == WEFT_OK && n == 4;
+    int same = weft_h5_read_texts(&f, "/g/t", &out, &n) == WEFT_OK && n == 4;
     for (int i = 0; i < 4 && same; i++) same = strcmp(in[i], out[i]) == 0;
     ok(same, "texts come back");
-    ok(weft_h5_get_texts(&f, "/g/none", &out, &n) == WEFT_OK && n == 0,
+    ok(weft_h5_read_texts(&f, "/g/none", &out, &n) == WEFT_OK && n == 0,
        "no texts come back");
-    ok(weft_h5_get_attr(&f, "/", "key", &text) == WEFT_OK && strcmp(text, lots) == 0,
+    ok(weft_h5_read_attr(&f, "/", "key", &text) == WEFT_OK && strcmp(text, lots) == 0,
        "a long attribute replaces an older one");
-    ok(weft_h5_get_num(&f, "/g", "x", &x) == WEFT_OK && x == 0.1, "a number comes back");
-    ok(weft_h5_get_long(&f, "/g/t", "n", &whole) == WEFT_OK && whole == INT64_MIN,
+    ok(weft_h5_read_num(&f, "/g", "x", &x) == WEFT_OK && x == 0.1, "a number comes back");
+    ok(weft_h5_read_long(&f, "/g/t", "n", &whole) == WEFT_OK && whole == INT64_MIN,
        "a long number comes back");
-    ok(weft_h5_get_attr(&f, "/g/t", "about", &text) == WEFT_OK &&
+    ok(weft_h5_read_attr(&f, "/g/t", "about", &text) == WEFT_OK &&
            strcmp(text, "texts") == 0,
        "a dataset says what it is about");
     ok(weft_h5_has(&f, "/") && weft_h5_has(&f, "/g") && weft_h5_has(&f, "/g/t") &&
@@ -154,10 +154,10 @@ static void test_texts(void)
     ok(!weft_h5_has(&f, "/h") && !weft_h5_has(&f, "/h/t") && !weft_h5_has(&f, "/@x") &&
            !weft_h5_has(&f, "/h@x"),
        "what does not exist is not found");
-    fails(weft_h5_get_num(&f, "/", "none", &x), "/@none", "texts.h5",
+    fails(weft_h5_read_num(&f, "/", "none", &x), "/@none", "texts.h5",
           "a missing attribute");
-    fails(weft_h5_get_num(&f, "/", "key", &x), "/@key", "number", "a text for a number");
-    fails(weft_h5_get_attr(&f, "/g", "x", &text), "/g@x", "text", "a number for a text");
+    fails(weft_h5_read_num(&f, "/", "key", &x), "/@key", "number", "a text for a number");
+    fails(weft_h5_read_attr(&f, "/g", "x", &text), "/g@x", "text", "a number for a text");
     weft_h5_close(&f);
 }
 
@@ -183,7 +183,7 @@ static void test_kept(void)
 {
     weft_h5 f;
     int32_t one = 1, back = 0;
-    const int64_t n = 1;
+    int64_t n = 1;
     int64_t before = entries();
     weft_status st = weft_h5_create(&f, at("kept.h5"), mem);
     if (st == WEFT_OK)
@@ -196,7 +196,7 @@ static void test_kept(void)
     weft_h5_close(&f);
     ok(st == WEFT_OK && entries() == before + 1, "closing without commit leaves nothing");
     ok(weft_h5_open(&f, at("kept.h5"), mem) == WEFT_OK &&
-           weft_h5_get_rows(&f, "/one", WEFT_H5_I32, 1, 0, 1, &back) == WEFT_OK &&
+           weft_h5_read_rows(&f, "/one", WEFT_H5_I32, 1, 0, 1, &back) == WEFT_OK &&
            back == 1,
        "and the older file as it was");
     weft_h5_close(&f);
@@ -226,7 +226,7 @@ static void test_read_only(void)
 static void test_full(void)
 {
     static double x[40000];
-    const int64_t n = 40000;
+    int64_t n = 40000;
     const char *path = at("kept.h5");
     weft_h5 f;
     int64_t before = entries();
@@ -267,18 +267,18 @@ static void test_file(void)
     char back[6] = "";
     ok(weft_file_put(at("state"), "first", 6) == WEFT_OK &&
            weft_file_put(at("state"), "other", 6) == WEFT_OK &&
-           weft_file_get(at("state"), back, 6) == WEFT_OK && strcmp(back, "other") == 0,
+           weft_file_load(at("state"), back, 6) == WEFT_OK && strcmp(back, "other") == 0,
        "bytes come back from a file");
     char head[4] = "";
     const void *const parts[] = {"head", "", "tail"};
     void *const to[] = {head, NULL, back};
     const size_t bytes[] = {4, 0, 5};
     ok(weft_file_put_parts(at("parts"), 3, parts, bytes) == WEFT_OK &&
-           weft_file_get_parts(at("parts"), 3, to, bytes) == WEFT_OK &&
+           weft_file_load_parts(at("parts"), 3, to, bytes) == WEFT_OK &&
            memcmp(head, "head", 4) == 0 && strcmp(back, "tail") == 0,
        "and from one of several parts");
-    fails(weft_file_get(at("state"), back, 5), "6 bytes", "5", "a file of another size");
-    fails(weft_file_get(at("stale"), back, 5), "stale", "No such file", "a missing state");
+    fails(weft_file_load(at("state"), back, 5), "6 bytes", "5", "a file of another size");
+    fails(weft_file_load(at("stale"), back, 5), "stale", "No such file", "a missing state");
     fails(weft_file_put(at("no/state"), "x", 1), "no/state", "No such file",
           "a state in a missing directory");
 }

@@ -14,10 +14,10 @@ static int made(const char *what, const char *out, const char *options)
     return st == WEFT_OK;
 }
 
-static weft_samples get(int64_t c, weft_part part)
+static weft_samples samples_of(int64_t c, weft_part part)
 {
     weft_samples s;
-    weft_check(weft_client_get(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
+    weft_check(weft_client_read(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
                weft_error());
     return s;
 }
@@ -69,7 +69,7 @@ static int client_is(int64_t c, const gold *g)
     int count[CLASSES] = {0};
     int64_t n = 0;
     for (int p = 0; p < WEFT_NPART; p++) {
-        part[p] = get(c, (weft_part)p);
+        part[p] = samples_of(c, (weft_part)p);
         n += part[p].n;
         for (int64_t i = 0; i < part[p].n; i++) count[part[p].label[i]]++;
     }
@@ -125,7 +125,7 @@ static uint64_t digest_clients(int64_t clients)
         int64_t c = (i + 7 * world.rank) % clients;
         for (int p = 0; p < WEFT_NPART; p++) {
             int part = (p + world.rank) % WEFT_NPART;
-            weft_samples s = get(c, (weft_part)part);
+            weft_samples s = samples_of(c, (weft_part)part);
             uint64_t key = (uint64_t)(c * WEFT_NPART + part);
             sum += weft_hash(s.x, (size_t)(s.n * data.clients->d) * sizeof *s.x, key) ^
                    weft_hash(s.label, (size_t)s.n * sizeof *s.label, key);
@@ -190,7 +190,7 @@ static double common_model(int classes, int d)
     for (int64_t i = 0; i < (EPOCHS + 1) * half; i++) {
         size_t mark = weft_arena_mark(mem);
         int train = i < EPOCHS * half;
-        weft_samples s = get(train ? i % half : i % half + half, WEFT_TRAIN);
+        weft_samples s = samples_of(train ? i % half : i % half + half, WEFT_TRAIN);
         for (int64_t k = 0; k < s.n; k++) {
             const float *x = s.x + k * d;
             int best = 0, label = s.label[k];
@@ -237,7 +237,7 @@ static void test_million(void)
     weft_check(stat(at("m.h5"), &info) == 0, "no file");
     ok(info.st_size < 100000 && weft_now() - start < 10, "at once and in %lld bytes",
        (long long)info.st_size);
-    weft_samples a = get(999999, WEFT_TRAIN), b = get(999998, WEFT_TRAIN);
+    weft_samples a = samples_of(999999, WEFT_TRAIN), b = samples_of(999998, WEFT_TRAIN);
     ok(a.n > 0 && b.n > 0 && a.x[0] != b.x[0], "and are distinct");
     weft_data_close(&data);
 }

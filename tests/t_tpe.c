@@ -83,9 +83,9 @@ static void test_densities(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof golds / sizeof *golds; i++) {
         const gold *g = &golds[i];
-        const weft_parzen_rule rule = {.endpoints = g->endpoints, .width = g->width};
+        weft_parzen_rule rule = {.endpoints = g->endpoints, .width = g->width};
         const double weight[3] = {1, 1, 1};
-        const weft_parzen p = weft_parzen_new(g->n, g->at, weight, &rule, mem);
+        weft_parzen p = weft_parzen_new(g->n, g->at, weight, &rule, mem);
         double sigma = 0, density = 0;
         for (int j = 0; j + 1 < p.n; j++) {
             int e = 0;
@@ -93,7 +93,7 @@ static void test_densities(weft_arena *mem)
             sigma = worse(sigma, fabs(p.sigma[j] - g->sigma[e]));
         }
         for (int j = 0; j < g->m; j++) {
-            const double found =
+            double found =
                 g->cell > 0 ? weft_parzen_log_mass(&p, g->x[j] - g->cell, g->x[j] + g->cell)
                             : weft_parzen_log(&p, g->x[j]);
             density = worse(density, fabs(found - g->expected[j]));
@@ -116,12 +116,12 @@ static void test_integral(weft_arena *mem)
     double at[N], weight[N], off = 0;
     for (int whole = 0; whole < 2; whole++)
         for (int n = 0; n < N; n += 13) {
-            const weft_parzen_rule rule = {.normal = 1, .whole = whole};
+            weft_parzen_rule rule = {.normal = 1, .whole = whole};
             for (int j = 0; j < n; j++) {
                 at[j] = pow((j + .5) / n, 3);
                 weight[j] = weft_parzen_weight(j, n);
             }
-            const weft_parzen p = weft_parzen_new(n, at, weight, &rule, mem);
+            weft_parzen p = weft_parzen_new(n, at, weight, &rule, mem);
             double sum = 0;
             for (int i = 0; i < STEPS; i++)
                 sum += exp(weft_parzen_log(&p, (i + .5) / STEPS)) / STEPS;
@@ -144,18 +144,18 @@ enum { DRAWS = 10000 };
 static void test_draws(weft_arena *mem)
 {
     const double at[4] = {.02, .3, .32, .9}, weight[4] = {.5, 1, 1, 1};
-    const double critical = 1.63; /* of Kolmogorov and Smirnov's sqrt(n) D, at 1 % */
+    double critical = 1.63; /* of Kolmogorov and Smirnov's sqrt(n) D, at 1 % */
     for (int whole = 0; whole < 2; whole++) {
-        const weft_parzen_rule rule = {.whole = whole};
-        const weft_parzen p = weft_parzen_new(4, at, weight, &rule, mem);
+        weft_parzen_rule rule = {.whole = whole};
+        weft_parzen p = weft_parzen_new(4, at, weight, &rule, mem);
         double *x = WEFT_NEW(mem, double, DRAWS), off = 0;
         for (int i = 0; i < DRAWS; i++) {
-            const weft_rng4 r = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+            weft_rng4 r = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
             x[i] = weft_parzen_draw(&p, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
         }
         qsort(x, DRAWS, sizeof *x, rising);
         for (int i = 0; i < DRAWS; i++) {
-            const double cdf = exp(weft_parzen_log_mass(&p, 0, x[i]));
+            double cdf = exp(weft_parzen_log_mass(&p, 0, x[i]));
             off = worse(off,
                         worse(fabs(cdf - (i + 1.) / DRAWS), fabs(cdf - i / (double)DRAWS)));
         }
@@ -212,10 +212,10 @@ static void test_regrets(weft_arena *mem)
         regrets(name, joint, 1, RUNS, together, mem);
         ok(smaller(RUNS, alone, RUNS, random) < bounds[i].sure, "%s: better than at random",
            name);
-        const double median = quantile(RUNS, alone, .5);
+        double median = quantile(RUNS, alone, .5);
         ok(median < bounds[i].most, "%s: regret %.3g below %.3g", name, median,
            bounds[i].most);
-        const double all = quantile(RUNS, together, .5);
+        double all = quantile(RUNS, together, .5);
         ok(all < bounds[i].joint, "%s: regret %.3g of all axes together below %.3g", name,
            all, bounds[i].joint);
     }
@@ -223,7 +223,7 @@ static void test_regrets(weft_arena *mem)
         double one[MANY_RUNS], ten[MANY_RUNS];
         regrets(bounds[i].name, usual, 1, MANY_RUNS, one, mem);
         regrets(bounds[i].name, usual, 10, MANY_RUNS, ten, mem);
-        const double a = quantile(MANY_RUNS, one, .5), b = quantile(MANY_RUNS, ten, .5);
+        double a = quantile(MANY_RUNS, one, .5), b = quantile(MANY_RUNS, ten, .5);
         ok(b < 1.5 * a, "%s: regret %.3g of ten workers is near %.3g of one",
            bounds[i].name, b, a);
     }
@@ -239,8 +239,7 @@ static double chance(const double *v)
 static void test_noise(weft_arena *mem)
 {
     enum { MANY = 300 };
-    const function f = {"chance", "x0 = 0 .. 1\nx1 = 0 .. 1\nd = p | q | r | s\n", chance,
-                        0, 0};
+    function f = {"chance", "x0 = 0 .. 1\nx1 = 0 .. 1\nd = p | q | r | s\n", chance, 0, 0};
     double *regret = WEFT_NEW(mem, double, MANY), *conf = WEFT_NEW(mem, double, 3 * MANY);
     int least = MANY;
     for (uint64_t seed = 0; seed < 6; seed++) {
@@ -274,10 +273,10 @@ static double diverged(const double *v)
 
 static void test_edges(weft_arena *mem)
 {
-    const function f = {"",
-                        "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
-                        "x2 = 0.1 | 0.2 | 0.4\n",
-                        diverged, 0, 0};
+    function f = {"",
+                  "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
+                  "x2 = 0.1 | 0.2 | 0.4\n",
+                  diverged, 0, 0};
     double regret[40], conf[40 * 5];
     int inside = 1;
     for (int form = 0; form < 3; form++) {
@@ -304,8 +303,8 @@ static void test_rungs(weft_arena *mem)
     weft_job job;
     int64_t late = 0, near = 0;
     while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
-        const double x = job.mix.conf[0];
-        const double resource = q.search.trial[job.trial].resource;
+        double x = job.mix.conf[0];
+        double resource = q.search.trial[job.trial].resource;
         if (job.trial >= 100 && job.index == 0) {
             late++;
             near += x > .7;
@@ -322,11 +321,11 @@ static void test_rungs(weft_arena *mem)
 
 static void test_cost(weft_arena *mem)
 {
-    const int slack = 10; /* of a machine that does other things, too */
+    int slack = 10; /* of a machine that does other things, too */
     double *regret = WEFT_NEW(mem, double, 1000);
-    const double start = weft_now();
+    double start = weft_now();
     quest_play(function_named("mixed8"), usual, 1000, 1, 1, regret, NULL, mem);
-    const double seconds = weft_now() - start;
+    double seconds = weft_now() - start;
     ok(seconds < .5 * slack, "1,000 proposals on eight axes take %.3g s", seconds);
 }
 

@@ -52,7 +52,7 @@ static const char *sampler_line(const mixed *m, weft_arena *mem)
 
 static const char *sampler_section(const mixed *m, weft_arena *mem)
 {
-    const size_t name = m->sampler ? strcspn(m->sampler, "\n") : 0;
+    size_t name = m->sampler ? strcspn(m->sampler, "\n") : 0;
     return name > 0 ? weft_arena_text(mem, "[%.*s]%s\n", (int)name, m->sampler,
                                       m->sampler + name)
                     : "";
@@ -73,7 +73,7 @@ static const char *options_for(const schedule *v, const mixed *m, int k, weft_ar
     }
     const weft_tuner *t;
     weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
-    const int known = t->extent || strcmp(m->name, "mw") != 0;
+    int known = t->extent || strcmp(m->name, "mw") != 0;
     return weft_arena_text(mem, "%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n%s", race,
                            v->options, sampler_line(m, mem), m->name,
                            sampler_section(m, mem), m->name, m->options,
@@ -89,8 +89,8 @@ static uint64_t job_hash(const weft_job *job, weft_arena *mem)
     const double part[7] = {job->resource, job->feature_fraction, r->eta,
                             r->horizon,    r->discount,           r->floor,
                             r->cutoff};
-    const size_t n = weft_mix_bytes(&job->mix);
-    char *mix = weft_arena_get(mem, n, 1);
+    size_t n = weft_mix_bytes(&job->mix);
+    char *mix = weft_arena_alloc(mem, n, 1);
     weft_mix_pack(&job->mix, mix);
     return weft_hash(mix, n,
                      weft_hash(part, sizeof part, weft_hash(whole, sizeof whole, 0)));
@@ -132,8 +132,8 @@ static past past_new(const player *p, int64_t most, weft_arena *mem)
 /* Inside the space; an id is one configuration all along. */
 static int conf_is_sound(const double *conf, int64_t id, const weft_space *sp, past *h)
 {
-    const size_t bytes = (size_t)sp->dim * sizeof *conf;
-    const uint64_t mark = weft_hash(conf, bytes, 1);
+    size_t bytes = (size_t)sp->dim * sizeof *conf;
+    uint64_t mark = weft_hash(conf, bytes, 1);
     int good = h->conf[id] == 0 || h->conf[id] == mark;
     h->conf[id] = mark;
     for (int a = 0; a < sp->dim; a++)
@@ -159,7 +159,7 @@ static void begin_own(const weft_job *job, const player *p, past *h)
     if (p->search.sampler->told)
         memcpy(own, p->search.trial[job->trial].conf, (size_t)p->space->dim * sizeof *own);
     else if (job->from < 0)
-        weft_space_get(p->space, job->trial, own);
+        weft_space_config(p->space, job->trial, own);
     else if (t->explore)
         t->explore(p->search.tuner_self, job->trial, h->trial[job->from].own, own);
     else
@@ -171,13 +171,13 @@ static void begin_own(const weft_job *job, const player *p, past *h)
 static int conf_is_own(const weft_job *job, int i, const player *p, const past *h)
 {
     const weft_space *sp = p->space;
-    const int around = is_around(p);
+    int around = is_around(p);
     const double *conf = job->mix.conf + (size_t)i * (size_t)job->mix.dim;
     double own[MOST_DIM];
     if (p->search.tuner->shared == WEFT_SHARES_NOTHING)
         memcpy(own, h->trial[job->trial].own, sizeof own);
     else
-        weft_space_get(sp, job->mix.id[i], own);
+        weft_space_config(sp, job->mix.id[i], own);
     int good = !around || job->mix.id[i] == job->trial * job->mix.k + i;
     for (int a = 0; a < sp->dim; a++)
         if (!around || sp->axis[a].opt->role != WEFT_PER_SAMPLE) good &= conf[a] == own[a];
@@ -212,10 +212,10 @@ static int mix_goes_on(const weft_job *job, const shown *t)
 static int mix_is_sound(const weft_job *job, const player *p, past *h)
 {
     const weft_mix *m = &job->mix;
-    const int moves = p->search.mixing->moves;
+    int moves = p->search.mixing->moves;
     int good = m->dim == p->space->dim && moves == (job->update.schedule != 0);
     for (int i = 0; i < m->k; i++) {
-        const int64_t id = m->id[i];
+        int64_t id = m->id[i];
         good &= id >= 0 && id < MOST_IDS;
         if (!good) return 0;
         good &= conf_is_sound(m->conf + (size_t)i * (size_t)m->dim, id, p->space, h);
@@ -232,7 +232,7 @@ static int mix_is_sound(const weft_job *job, const player *p, past *h)
  * end; else the search decides by one rule. */
 static int eligibility_is_sound(const weft_job *job, const player *p, past *h)
 {
-    const int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
+    int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
     if (shared && job->mix.k > 1) return job->eligibility == WEFT_WINS_LAST;
     if (p->search.tuner->explore && job->eligibility == WEFT_WINS_LAST) return 1;
     if (h->eligibility == WEFT_WINS_LAST) h->eligibility = job->eligibility;
@@ -243,7 +243,7 @@ static int eligibility_is_sound(const weft_job *job, const player *p, past *h)
  */
 static int resource_is_sound(const weft_job *job, const player *p, const past *h)
 {
-    const double all = h->trial[job->trial].resource, most = h->extent.resource;
+    double all = h->trial[job->trial].resource, most = h->extent.resource;
     if (p->search.tuner->shared == WEFT_SHARES_SPACE)
         return job->resource == 1 || (job->resource == 0 && job->mix.k == 1);
     if (!(job->resource > 0)) return 0;
@@ -254,7 +254,7 @@ static int resource_is_sound(const weft_job *job, const player *p, const past *h
 static int index_is_sound(const weft_job *job, const player *p, const past *h)
 {
     const shown *t = &h->trial[job->trial];
-    const int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
+    int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
     if (t->jobs > 0) return job->index == t->next;
     return job->index == 0 || (shared && job->index == h->rounds);
 }
@@ -303,7 +303,7 @@ static void take(player *p, past *h, const flight *f)
  */
 static story play_out(const game *g, const story *from, weft_arena *mem)
 {
-    const int64_t most = 20 * (int64_t)g->k + 1000;
+    int64_t most = 20 * (int64_t)g->k + 1000;
     player p = player_new(g, mem);
     past h = past_new(&p, most, mem);
     story s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
@@ -313,7 +313,7 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
     double best = INFINITY;
     for (int n = 0; s.n < most;) {
         weft_job job;
-        const weft_asked asked = n < g->open ? ask(&p, &job) : WEFT_WAIT;
+        weft_asked asked = n < g->open ? ask(&p, &job) : WEFT_WAIT;
         if (asked == WEFT_JOB) {
             job.id = s.n;
             s.formed &= job_is_sound(&job, &p, &h);
@@ -335,7 +335,7 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
             break;
         }
         /* the newest first: out of order wherever the schedule allows it */
-        const flight f = air[--n];
+        flight f = air[--n];
         s.told[f.job].result = weft_result_pack(&f.res, &s.told[f.job].n, mem);
         take(&p, &h, &f);
     }
@@ -354,7 +354,7 @@ static int alike(const story *a, const story *b)
 
 static int by_hash(const void *left, const void *right)
 {
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     return (a > b) - (a < b);
 }
 
@@ -393,13 +393,13 @@ static void keep_contract(const schedule *v, const mixed *m, int nsize, weft_are
     for (int mode = 0; mode < NMODE; mode++) {
         int ended = 1, formed = 1, closed = 1, wide = 1, planned = 1, same = 1, replays = 1;
         for (int e = 0; e < nsize; e++) {
-            const size_t mark = weft_arena_mark(mem);
+            size_t mark = weft_arena_mark(mem);
             game g = {
                 t, options_for(v, m, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes, 0};
-            const story a = play_out(&g, NULL, mem), b = play_out(&g, NULL, mem),
-                        c = play_out(&g, &a, mem);
+            story a = play_out(&g, NULL, mem), b = play_out(&g, NULL, mem),
+                  c = play_out(&g, &a, mem);
             g.open = MOST_OPEN;
-            const story d = play_out(&g, NULL, mem);
+            story d = play_out(&g, NULL, mem);
             ended &= a.ended && a.n > 0 && d.ended;
             formed &= a.formed && d.formed;
             closed &= a.closed && d.closed;
@@ -493,11 +493,11 @@ static const mixed learning[] = {
 
 static void with_samplers(const schedule *v, weft_arena *mem)
 {
-    const size_t n = sizeof learning / sizeof *learning;
+    size_t n = sizeof learning / sizeof *learning;
     for (size_t l = 0; l < n; l++) keep_contract(v, &learning[l], NSMALL, mem);
     for (int i = 0; weft_samplers[i]; i++) {
         const char *name = weft_samplers[i]->kind.name;
-        const size_t length = strlen(name);
+        size_t length = strlen(name);
         size_t l = 0;
         while (l < n && (strncmp(learning[l].sampler, name, length) != 0 ||
                          learning[l].sampler[length] != '\n'))
@@ -535,7 +535,7 @@ static void test_schedule(const schedule *v, weft_arena *mem)
 
 static void test_contracts(weft_arena *mem)
 {
-    const size_t n = sizeof schedules / sizeof *schedules;
+    size_t n = sizeof schedules / sizeof *schedules;
     for (size_t v = 0; v < n; v++) test_schedule(&schedules[v], mem);
     for (int i = 0; weft_tuners[i]; i++) {
         const char *name = weft_tuners[i]->kind.name;
@@ -550,18 +550,18 @@ static void test_contracts(weft_arena *mem)
 /* Share of the configurations that are better than the one that won, mean over seeds. */
 static double mean_rank(const char *tuner, const char *options, int mode, weft_arena *mem)
 {
-    const int seeds = 40;
+    int seeds = 40;
     double sum = 0;
     game g = {NULL, options, 64, mode, 10000, 1, 0, NULL, 0};
     weft_check(weft_tuner_find(tuner, &g.tuner) == WEFT_OK, "%s", weft_error());
     for (; g.seed < (uint64_t)seeds; g.seed++) {
-        const size_t mark = weft_arena_mark(mem);
-        const player p = player_new(&g, mem);
-        const story s = play_out(&g, NULL, mem);
+        size_t mark = weft_arena_mark(mem);
+        player p = player_new(&g, mem);
+        story s = play_out(&g, NULL, mem);
         double won, x;
-        weft_space_get(p.space, s.best, &won);
+        weft_space_config(p.space, s.best, &won);
         for (int i = 0; i < g.k; i++) {
-            weft_space_get(p.space, i, &x);
+            weft_space_config(p.space, i, &x);
             sum += x < won ? 1. / (g.k - 1) / seeds : 0;
         }
         weft_arena_reset(mem, mark);

@@ -13,17 +13,17 @@ static void gold_case(FILE *file, const char *options, weft_shape shape, int n, 
     for (int i = 0; i < n; i++) weight[i] = 0.5 + unit(10, i);
     f.b.weight = weight;
     weft_tensor t[WEFT_MOST_TENSORS];
-    const int count = f.net->tensors(f.self, t);
+    int count = f.net->tensors(f.self, t);
     for (int i = 0; i < count; i++) {
-        const int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
+        int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
         for (int64_t j = t[i].at; j < to; j++)
             f.w[j] = (real)(unit(20 + i, j - t[i].at) - 0.5);
     }
-    const weft_score s = grad(&f, 0, 0);
-    const double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
+    weft_score s = grad(&f, 0, 0);
+    double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
     double worst = 0;
     for (int i = 0; i < count; i++) {
-        const int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
+        int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
         worst = worse(worst, gold_error(file, &t[i], f.g + t[i].at, to - t[i].at));
     }
     note("%s: gradients within %.1e", options, worst);
@@ -73,13 +73,13 @@ static void test_all_slopes(void)
 static void is_size(const char *options, int64_t weights)
 {
     static const float none[1];
-    const weft_shape shape = {.form = WEFT_TOKENS,
-                              .d = 56,
-                              .classes = 2,
-                              .words = 18765,
-                              .length = 20.4,
-                              .vector = 300,
-                              .vectors = none};
+    weft_shape shape = {.form = WEFT_TOKENS,
+                        .d = 56,
+                        .classes = 2,
+                        .words = 18765,
+                        .length = 20.4,
+                        .vector = 300,
+                        .vectors = none};
     weft_arena *mem = weft_arena_new();
     void *self = bound(&weft_net_txtcnn, options, mem);
     ok(weft_net_txtcnn.setup(self, &shape) == WEFT_OK &&
@@ -111,8 +111,8 @@ static void test_pieces(void)
     for (int i = 0; i < 2; i++) {
         fixture f =
             fixture_new(&weft_net_txtcnn, options[i], documents(90, 2000, 3, mem), 60);
-        const weft_batch all = f.b;
-        const weft_score s = grad(&f, 0, 5);
+        weft_batch all = f.b;
+        weft_score s = grad(&f, 0, 5);
         real *whole = copy(&f, f.g), *sum = WEFT_NEW(f.mem, real, f.nw);
         int64_t tokens = 0;
         for (int j = 0; j < all.n; j++) tokens += all.length[j];
@@ -146,11 +146,11 @@ static void test_alone(void)
 {
     weft_arena *mem = weft_arena_new();
     fixture f = fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3, mem), 20);
-    const weft_batch all = f.b;
+    weft_batch all = f.b;
     double sum = 0;
     for (int j = 0; j < all.n; j++) {
         weft_score s = {0};
-        const weft_batch one = {
+        weft_batch one = {
             .n = 1, .word = all.word + j, .length = all.length + j, .label = all.label + j};
         f.net->score(f.self, f.work, f.w, &one, &s);
         sum += s.loss;
@@ -167,7 +167,7 @@ static void test_empty(void)
         fixture_new(&weft_net_txtcnn, "channels=multi", documents(9, 30, 3, mem), 3);
     int length[3] = {0, f.b.length[1], f.b.length[2]};
     f.b.length = length;
-    const weft_score s = grad(&f, 0.5, 1);
+    weft_score s = grad(&f, 0.5, 1);
     ok(isfinite(s.loss) && isfinite(norm(f.g, f.nw)) && s.count == 3,
        "a document without words has a score");
     fixture_free(&f);
@@ -189,7 +189,7 @@ static void test_max_norm(void)
     weft_arena *mem = weft_arena_new();
     fixture f = fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3",
                             documents(9, 30, 3, mem), 1);
-    const int64_t last = f.nw - 3 - 36;
+    int64_t last = f.nw - 3 - 36;
     for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(i < last + 24 ? 2 : 0.1);
     real *before = copy(&f, f.w);
     f.net->project(f.self, f.w);

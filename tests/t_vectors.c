@@ -30,7 +30,7 @@ static void write_file(const char *path, int binary)
     for (int i = 0; i < STORED; i++) {
         fprintf(f, "%s ", stored[i]);
         for (int j = 0; j < D; j++) {
-            const float x = number(i, j);
+            float x = number(i, j);
             if (binary)
                 fwrite(&x, sizeof x, 1, f);
             else
@@ -59,7 +59,7 @@ static void test_file(const char *path, int binary)
 {
     weft_arena *mem = weft_arena_new();
     const char *form = binary ? "binary" : "text";
-    const weft_vocab v = vocab(mem);
+    weft_vocab v = vocab(mem);
     weft_vectors a;
     write_file(path, binary);
     ok(weft_vectors_read(&v, path, 300, 1, &a, mem) == WEFT_OK && a.d == D && a.found == 5,
@@ -76,7 +76,7 @@ static void test_file(const char *path, int binary)
 static void test_drawn(void)
 {
     weft_arena *mem = weft_arena_new();
-    const weft_vocab v = vocab(mem);
+    weft_vocab v = vocab(mem);
     weft_vectors a, b, c;
     weft_vocab few = v;
     few.n = 1;
@@ -102,7 +102,7 @@ static void test_drawn(void)
 int main(void)
 {
     char path[] = "/tmp/weft-vectors-XXXXXX";
-    const int fd = mkstemp(path);
+    int fd = mkstemp(path);
     weft_check(fd >= 0, "no file in /tmp");
     close(fd);
     test_file(path, 0);

@@ -62,8 +62,8 @@ static const char nested[] = "[map]\nmethod = bag | tfidf | nb\n"
  */
 static int is_right(const double *x)
 {
-    const int order = x[KIND] >= 1, groups = order && x[ORDER] >= 2;
-    const int s2 = groups && x[GROUPS] >= 2 && x[KIND] <= 1;
+    int order = x[KIND] >= 1, groups = order && x[ORDER] >= 2;
+    int s2 = groups && x[GROUPS] >= 2 && x[KIND] <= 1;
     const int there[DIM] = {s2, 1, order, groups, 1, x[ALPHA] >= 1};
     const double lo[DIM] = {2, 0, 1, 1, 0.01, 0}, hi[DIM] = {4, 2, 3, 2, 100, 4};
     for (int a = 0; a < DIM; a++) {
@@ -85,8 +85,8 @@ static void test_draws(void)
     int right = 1, same = 1, has[DIM] = {0};
     for (int i = 0; i < N; i++) {
         double x[DIM], y[DIM];
-        weft_space_get(&sp, i, x);
-        weft_space_get(&plain, i, y);
+        weft_space_config(&sp, i, x);
+        weft_space_config(&plain, i, y);
         right &= is_right(x);
         same &= !(fabs(x[KIND] - y[0]) > 0) && !(fabs(x[ALPHA] - y[1]) > 0);
         for (int a = 0; a < DIM; a++) has[a] += weft_space_is_active(&sp, x, a);
@@ -125,13 +125,13 @@ static void test_grid(void)
         weft_arena_text(mem, "[space]\nsource = grid\nlevels = 4\n%s", nested);
     ok(read_space(&sp, text) == WEFT_OK, "a grid with conditions: %s", weft_error());
     /* bag 1; tfidf: order 1, or 2 3 with groups 1, or groups 2 and three s2; nb: no s2 */
-    const int maps = 1 + (1 + 2 * (1 + 3)) + (1 + 2 * 2);
-    const int models = 2 + 2 * 4; /* of the four alpha, two are at least 1 */
+    int maps = 1 + (1 + 2 * (1 + 3)) + (1 + 2 * 2);
+    int models = 2 + 2 * 4; /* of the four alpha, two are at least 1 */
     is_near((double)sp.count, maps * models, 0, "it has as many points as there are");
     double *x = WEFT_NEW(mem, double, sp.count *DIM);
     int right = 1, distinct = 1;
     for (int64_t i = 0; i < sp.count; i++) {
-        weft_space_get(&sp, i, x + i * DIM);
+        weft_space_config(&sp, i, x + i * DIM);
         right &= is_right(x + i * DIM);
     }
     qsort(x, (size_t)sp.count, DIM * sizeof *x, by_bytes);
@@ -154,7 +154,7 @@ static void test_near(void)
     weft_check(read_space(&sp, nested) == WEFT_OK, "%s", weft_error());
     for (int c = 0; c < 200; c++) {
         double centre[DIM], x[DIM], y[DIM];
-        weft_space_get(&sp, c, centre);
+        weft_space_config(&sp, c, centre);
         weft_space_perturb(&sp, centre, 0.3, 5, 0, x);
         same &= memcmp(x, centre, sizeof x) == 0;
         for (int i = 1; i < 50; i++) {
@@ -180,8 +180,8 @@ static void test_settle(void)
     int right = 1, kept = 1, spread[4] = {0};
     for (int i = 0; i < 3000; i++) {
         double x[DIM];
-        weft_space_get(&sp, i, x);
-        const double was = x[ORDER];
+        weft_space_config(&sp, i, x);
+        double was = x[ORDER];
         x[KIND] = i % 3;
         weft_space_settle(&sp, 9, (uint64_t)i, x);
         right &= is_right(x);
@@ -199,7 +199,7 @@ static const char *list_of(const char *text)
     static char path[] = "/tmp/t_when_XXXXXX";
     static int made;
     if (!made) {
-        const int fd = mkstemp(path);
+        int fd = mkstemp(path);
         weft_check(fd >= 0, "no temporary file");
         close(fd);
         made = 1;
@@ -224,7 +224,7 @@ static void test_list(void)
     ok(read_list(&sp, "kind\torder\nbag\t-\ntfidf\t2\nnb\t-\n", "") == WEFT_OK &&
            sp.count == 3,
        "a list may say that a configuration has no such axis: %s", weft_error());
-    weft_space_get(&sp, 0, x);
+    weft_space_config(&sp, 0, x);
     ok(isnan(x[1]) && sp.axis[1].lo >= 2 && sp.axis[1].hi <= 2, "by a dash");
     static const char when[] = "[map]\norder = 1 .. 3 when kind = tfidf\n";
     ok(read_list(&sp, "kind\torder\nbag\t-\ntfidf\t2\n", when) == WEFT_OK,
@@ -285,7 +285,7 @@ static void test_fixed(void)
 static void refused(const char *text, const char *word, const char *statement)
 {
     weft_space sp;
-    const weft_status st = read_space(&sp, text);
+    weft_status st = read_space(&sp, text);
     ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s: %s", statement, weft_error());
 }
 

@@ -18,7 +18,7 @@ static int is_order_right(const bench *b)
     int right = 1;
     for (int64_t i = 0; i < s->n; i++) { /* in the order asked */
         const weft_job_record *e = &s->event[i];
-        const double took = e->res.cost + s->overhead;
+        double took = e->res.cost + s->overhead;
         right &= e->worker >= 0 && (s->workers == 0 || e->worker < s->workers);
         right &= e->start >= free_at[e->worker] && fabs(e->end - e->start - took) < 1e-9;
         free_at[e->worker] = e->end;
@@ -30,7 +30,7 @@ static int is_order_right(const bench *b)
 static void test_order(int64_t workers)
 {
     bench b;
-    const setting how = {.workers = workers, .teams = 1, .overhead = 0.25};
+    setting how = {.workers = workers, .teams = 1, .overhead = 0.25};
     weft_status st = prepare(&b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && is_order_right(&b),
@@ -80,7 +80,7 @@ static void test_stop(int64_t workers, uint64_t whole, int64_t n)
         how.teams = i % 2 ? world.size : 1;
         how.bound = i % NBOUND;
         how.fresh = 2;
-        const weft_status st = run_until(&how, i);
+        weft_status st = run_until(&how, i);
         stopped &= st == WEFT_STOP || (how.teams > 1 && st == WEFT_OK); /* its last job */
         if (st == WEFT_OK) continue;
         how.fresh = 0;
@@ -108,7 +108,7 @@ static void test_target(int64_t workers)
     ok(st == WEFT_OK && met == 1 && after == 0 && b.tuner.told == b.sched.n,
        "%lld workers: the tell that meets a target ends the search, the rest is abandoned",
        (long long)workers);
-    const uint64_t whole = digest_of(&b);
+    uint64_t whole = digest_of(&b);
     finish(&b, 0);
     int same = 1;
     int64_t jobs;
@@ -136,7 +136,7 @@ static int dies(const setting *how, uint64_t *found)
     int64_t jobs;
     weft_die_hook(die);
     if (setjmp(death)) {
-        const weft_status st = weft_crew_end(&current.sched, WEFT_EFILE);
+        weft_status st = weft_crew_end(&current.sched, WEFT_EFILE);
         finish(&current, 0);
         return st != WEFT_OK;
     }
@@ -161,7 +161,7 @@ static void test_mistake(int mistake)
         int64_t jobs;
         if (!caught) caught = run_out(&how, &jobs) != one;
     }
-    const int none = mistake == NONE || (mistake == BY_TEAM && world.size == 1);
+    int none = mistake == NONE || (mistake == BY_TEAM && world.size == 1);
     ok(caught == !none, "%s is %s", mistakes[mistake], none ? "no mistake" : "caught");
 }
 

@@ -54,7 +54,7 @@ static inline void make_sample(int64_t i, int c, float *x, int32_t *label)
     *label = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
     for (int d = 0; d < D; d++) {
         double z[4];
-        const weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
+        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
         weft_rng_normal(&r, z);
         x[d] = (float)(z[0] + (d == *label ? 1.5 : 0) + 0.1 * (c % 4));
     }
@@ -103,23 +103,23 @@ static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     const weft_kind *tuned[WEFT_MOST_TUNED];
     int n;
-    *s = (stand){.self = weft_arena_get(mem, 1, fed->kind.size)};
+    *s = (stand){.self = weft_arena_alloc(mem, 1, fed->kind.size)};
     weft_conf_init(conf, mem);
     TRY(weft_conf_text(conf, "test", options));
     TRY(weft_conf_bind(conf, &fed->kind, s->self));
     TRY(fed->tuned(s->self, tuned, &n));
     TRY(weft_space_read(&s->space, conf, tuned, n, 1, mem));
-    const weft_env env = {.team = &world,
-                          .conf = conf,
-                          .data = &t->data,
-                          .space = &s->space,
-                          .seed = 3,
-                          .memory = t->memory > 0 ? t->memory : 1e9,
-                          .mem = mem};
+    weft_env env = {.team = &world,
+                    .conf = conf,
+                    .data = &t->data,
+                    .space = &s->space,
+                    .seed = 3,
+                    .memory = t->memory > 0 ? t->memory : 1e9,
+                    .mem = mem};
     TRY(weft_agree(fed->setup(s->self, &env), &world));
     s->mix = weft_mix_new(k, s->space.dim, mem);
     for (int i = 0; i < k; i++)
-        weft_space_get(&s->space, i, s->mix.conf + i * s->space.dim);
+        weft_space_config(&s->space, i, s->mix.conf + i * s->space.dim);
     s->job = weft_job_new(0, 0, &s->mix);
     s->state = weft_state_new(fed, s->self, &s->job, mem);
     s->res = result_of(fed, k, mem);
@@ -170,12 +170,12 @@ static inline sums softmax(const toy *t, int c, int64_t first, int64_t n, const 
             if (z[j] > z[best]) best = j;
             total += exp(z[j]);
         }
-        const int label = t->label[c][i];
+        int label = t->label[c][i];
         s.loss += log(total) - z[label];
         s.wrong += best != label;
         s.n++;
         for (int j = 0; g && j < C; j++) {
-            const double e = exp(z[j]) / total - (j == label);
+            double e = exp(z[j]) / total - (j == label);
             for (int d = 0; d < D; d++) g[j * D + d] += e * (double)x[d];
             g[C * D + j] += e;
         }
@@ -224,7 +224,7 @@ static inline double mean_step(const toy *t, int set, double lr, const double *w
     for (int c = 0; c < t->n; c++) {
         if (!(set >> c & 1)) continue;
         double own[W];
-        const double n = (double)t->count[c][WEFT_TRAIN];
+        double n = (double)t->count[c][WEFT_TRAIN];
         memcpy(own, w, sizeof own);
         full_step(t, c, lr, own);
         for (int i = 0; i < W; i++) mean[i] += n * own[i];

@@ -69,7 +69,7 @@ static inline weft_status crew_setup(crew *c, const char *axes, weft_arena *mem)
     weft_conf conf;
     const weft_kind *kinds[] = {&crew_kind};
     weft_conf_init(&conf, mem);
-    c->self = weft_arena_get(mem, 1, c->tuner->kind.size);
+    c->self = weft_arena_alloc(mem, 1, c->tuner->kind.size);
     c->space = WEFT_NEW(mem, weft_space, 1);
     TRY(weft_conf_text(&conf, "crew",
                        weft_arena_text(mem, "[space]\nconfigs = %lld\n%s\n[%s]\n%s\n",
@@ -93,7 +93,7 @@ static inline void crew_check_job(crew *c, const weft_job *job)
                "trials are numbered as they are first asked for");
     if (c->fault) return;
     const struct crew_trial *t = &c->trial[job->trial];
-    const int starts = job->trial == c->trials;
+    int starts = job->trial == c->trials;
     crew_fault(c, job->resource > 0, "a job has resource");
     crew_fault(c, job->index == (starts ? 0 : t->jobs), "index counts a trial's jobs");
     crew_fault(c, starts || c->shift[t->last].told >= 0, "a trial goes on once it is told");
@@ -112,7 +112,7 @@ static inline void crew_start(crew *c, const weft_job *job, double now)
     if (c->fault) return;
     struct crew_trial *t = &c->trial[job->trial];
     shift *s = &c->shift[c->n];
-    const double before = t->jobs > 0 ? c->shift[t->last].resource : 0;
+    double before = t->jobs > 0 ? c->shift[t->last].resource : 0;
     *s = (shift){.job = *job, .start = now, .resource = before + job->resource, .told = -1};
     s->job.id = c->n;
     s->loss = c->loss(c, s);
@@ -139,15 +139,15 @@ static inline void crew_ask(crew *c, double now, weft_asked *asked)
 static inline void crew_tell(crew *c, shift *s)
 {
     double none[4] = {0};
-    const weft_result res = {.job = s->job.id,
-                             .trial = s->job.trial,
-                             .resource = s->resource,
-                             .loss = s->loss,
-                             .k = 1,
-                             .arm_loss = none,
-                             .arm_wrong = none + 1,
-                             .arm_count = none + 2,
-                             .logp = none + 3};
+    weft_result res = {.job = s->job.id,
+                       .trial = s->job.trial,
+                       .resource = s->resource,
+                       .loss = s->loss,
+                       .k = 1,
+                       .arm_loss = none,
+                       .arm_wrong = none + 1,
+                       .arm_count = none + 2,
+                       .logp = none + 3};
     s->told = c->tells++;
     c->flying--;
     if (c->told) c->told(c, s);
@@ -161,7 +161,7 @@ static inline void crew_watch(crew *c)
     int64_t held = 0;
     for (int64_t i = 0; i < c->trials; i++) {
         struct crew_trial *t = &c->trial[i];
-        const int ended = c->tuner->ended && c->tuner->ended(c->self, i);
+        int ended = c->tuner->ended && c->tuner->ended(c->self, i);
         crew_fault(c, !ended || c->shift[t->last].told >= 0,
                    "a trial ends when it is told");
         t->closed |= ended;
@@ -212,7 +212,7 @@ static inline void crew_run(crew *c, const char *axes, weft_arena *mem)
 static inline const char *crew_trace(const crew *c, int times, weft_arena *mem)
 {
     enum { MOST = 60 };
-    char *text = weft_arena_get(mem, (size_t)(c->n * MOST + 1), 1), *at = text;
+    char *text = weft_arena_alloc(mem, (size_t)(c->n * MOST + 1), 1), *at = text;
     for (int64_t i = 0; i < c->n; i++) {
         at += snprintf(at, 2, "%s", i ? " " : "");
         if (times) at += snprintf(at, MOST / 2, "%.9g:", c->shift[i].start);

@@ -73,8 +73,8 @@ typedef struct weft_arena weft_arena;
 weft_arena *weft_arena_new(void);
 /* Frees the arena and all that it gave. NULL allowed. */
 void weft_arena_free(weft_arena *a);
-void *weft_arena_get(weft_arena *a, size_t count,
-                     size_t size); /* zeroed; count 0 allowed */
+void *weft_arena_alloc(weft_arena *a, size_t count,
+                       size_t size); /* zeroed; count 0 allowed */
 /* The text printed by the format, owned by the arena. */
 char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* Returns the array, or a zero-padded copy of it at least twice as large, with room for
@@ -85,7 +85,7 @@ size_t weft_arena_mark(const weft_arena *a); /* the amount in use, for weft_aren
 void weft_arena_reset(weft_arena *a,
                       size_t mark);          /* releases all that was given since mark */
 size_t weft_arena_held(const weft_arena *a); /* bytes of its blocks */
-#define WEFT_NEW(a, type, n) ((type *)weft_arena_get((a), (size_t)(n), sizeof(type)))
+#define WEFT_NEW(a, type, n) ((type *)weft_arena_alloc((a), (size_t)(n), sizeof(type)))
 
 /* ---- random numbers ----------------------------------------------------------------- */
 
@@ -253,8 +253,8 @@ const char *weft_clause(const char *value, const char *word);
  * which the caller adds file and line. */
 WEFT_CHECKED weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value);
 /* Writes a number into the member of the instance, and reads it. Not for WEFT_TEXT. */
-void weft_opt_put(const weft_opt *o, void *self, double value);
-double weft_opt_get(const weft_opt *o, const void *self);
+void weft_opt_set(const weft_opt *o, void *self, double value);
+double weft_opt_value(const weft_opt *o, const void *self);
 /* The value as a user would write it ("l2", "true", "0.01"), at most n bytes with the NUL.
  */
 void weft_opt_show(const weft_opt *o, double value, char *text, size_t n);

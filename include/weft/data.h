@@ -103,8 +103,8 @@ int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
 /* Those samples, in the mapped file, which ranks of a node share, or in mem; valid until
  * mem is reset. EFILE where the file cannot be read, EDATA where a number or label cannot
  * be. Local. Cost O(1) for reals, O(samples) for bytes. */
-WEFT_CHECKED weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
-                                         weft_samples *out, weft_arena *mem);
+WEFT_CHECKED weft_status weft_client_read(const weft_clients *f, int64_t c, weft_part part,
+                                          weft_samples *out, weft_arena *mem);
 /* The same for a client that weft_client_find gave. */
 WEFT_CHECKED weft_status weft_client_take(const weft_clients *f, const weft_client *at,
                                           weft_part part, weft_samples *out,
@@ -113,7 +113,7 @@ WEFT_CHECKED weft_status weft_client_take(const weft_clients *f, const weft_clie
  * client. Local. */
 void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client);
 void weft_client_fetch_rows(const weft_clients *f, const weft_client *at);
-/* EFILE if samples that weft_client_get gave could not be read, because the file was cut
+/* EFILE if samples that weft_client_read gave could not be read, because the file was cut
  * short while it was in use. To be called before results from them are used. Local. */
 WEFT_CHECKED weft_status weft_client_sound(const weft_clients *f);
 /* The name of client c, in mem; its number where clients have no names. EFILE. Local. */

@@ -58,7 +58,7 @@ typedef struct weft_activity {
 /* Begins a phase. Local. */
 void weft_activity_set(const char *phase, int64_t job, int64_t unit);
 /* May be called by any thread. Local. */
-weft_activity weft_activity_get(void);
+weft_activity weft_activity_now(void);
 
 /* ---- teams within a team ------------------------------------------------------------ */
 

@@ -42,9 +42,9 @@ typedef struct weft_space {
     int dim;
     weft_axis *axis; /* [dim] */
     int *order;      /* [dim] all axes, each after those that its conditions name */
-    int64_t count; /* configurations that weft_space_get gives; for source random the number
-                      asked for, beyond which it gives more */
-    double *list;  /* [count][dim] for source list, and a grid with conditions; NULL */
+    int64_t count;   /* configurations that weft_space_config gives; for source random the
+                        number   asked for, beyond which it gives more */
+    double *list;    /* [count][dim] for source list, and a grid with conditions; NULL */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
@@ -71,7 +71,7 @@ WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
 /* Configuration i, 0 <= i < count (random: any i >= 0), into conf[dim]. Random draws are a
  * function of (seed, i, axis). A grid has each configuration only once, also where axes do
  * not exist. Local. */
-void weft_space_get(const weft_space *sp, int64_t i, double *conf);
+void weft_space_config(const weft_space *sp, int64_t i, double *conf);
 /* 1: axis a exists in the configuration. Reads only the values of axes that come before a
  * in sp->order. Local. */
 int weft_space_is_active(const weft_space *sp, const double *conf, int a);

@@ -92,12 +92,12 @@ int weft_h5_has(weft_h5 *f, const char *name); /* dataset, group, or "/group@att
 /* Rows [first, first+count) of the slowest dimension, converted to type: count x width
  * numbers. EFILE where the dataset has other than `width` numbers a row, or no such rows.
  */
-WEFT_CHECKED weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type,
-                                          int64_t width, int64_t first, int64_t count,
-                                          void *data);
+WEFT_CHECKED weft_status weft_h5_read_rows(weft_h5 *f, const char *name, weft_h5type type,
+                                           int64_t width, int64_t first, int64_t count,
+                                           void *data);
 /* Reads a list of texts, owned by f->mem; *n of them. */
-WEFT_CHECKED weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text,
-                                           int64_t *n);
+WEFT_CHECKED weft_status weft_h5_read_texts(weft_h5 *f, const char *name,
+                                            const char ***text, int64_t *n);
 /* A dataset that stays open to be read in small pieces, without a cache. To be closed
  * before the file. */
 #define WEFT_H5_DIMS 4
@@ -156,7 +156,7 @@ static inline int64_t weft_h5_map_piece(const weft_h5map *m, int64_t row)
 /* A row that weft_h5_map_rows has given before. Local. */
 static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
 {
-    const int64_t piece = weft_h5_map_piece(m, row);
+    int64_t piece = weft_h5_map_piece(m, row);
     return m->at[piece] + (size_t)(row - piece * m->per) * m->row;
 }
 /* Closes the dataset and frees what was read of it; rows of it must not be used any more.
@@ -173,12 +173,12 @@ WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *f, const char *name, const cha
                                          double x);
 WEFT_CHECKED weft_status weft_h5_put_long(weft_h5 *f, const char *name, const char *key,
                                           int64_t x);
-WEFT_CHECKED weft_status weft_h5_get_attr(weft_h5 *f, const char *name, const char *key,
-                                          const char **text);
-WEFT_CHECKED weft_status weft_h5_get_num(weft_h5 *f, const char *name, const char *key,
-                                         double *x);
-WEFT_CHECKED weft_status weft_h5_get_long(weft_h5 *f, const char *name, const char *key,
-                                          int64_t *x);
+WEFT_CHECKED weft_status weft_h5_read_attr(weft_h5 *f, const char *name, const char *key,
+                                           const char **text);
+WEFT_CHECKED weft_status weft_h5_read_num(weft_h5 *f, const char *name, const char *key,
+                                          double *x);
+WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *f, const char *name, const char *key,
+                                           int64_t *x);
 
 /* ---- file systems ------------------------------------------------------------------- */
 
@@ -255,12 +255,12 @@ void weft_journal_close(weft_journal *j);
 /* Writes bytes to path by way of a temporary file, fsync and rename; reads them back.
  * Local. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
-WEFT_CHECKED weft_status weft_file_get(const char *path, void *data, size_t bytes);
+WEFT_CHECKED weft_status weft_file_load(const char *path, void *data, size_t bytes);
 /* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]. */
 WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
                                              const size_t *bytes);
-WEFT_CHECKED weft_status weft_file_get_parts(const char *path, int n, void *const *at,
-                                             const size_t *bytes);
+WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *const *at,
+                                              const size_t *bytes);
 /* Writes like weft_file_put_parts, without waiting for the disk: after a loss of the node
  * the file may be missing or damaged, until weft_file_sync. Local. */
 WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,

@@ -79,7 +79,7 @@ static void grow(weft_arena *a, size_t need)
     a->last = b;
 }
 
-void *weft_arena_get(weft_arena *a, size_t count, size_t size)
+void *weft_arena_alloc(weft_arena *a, size_t count, size_t size)
 {
     weft_check(size == 0 || count <= (SIZE_MAX - ALIGN) / size,
                "%zu elements of %zu bytes asked for", count, size);
@@ -105,7 +105,7 @@ char *weft_arena_text(weft_arena *a, const char *fmt, ...)
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     weft_check(n >= 0, "cannot format '%s'", fmt);
-    char *text = weft_arena_get(a, (size_t)n + 1, 1);
+    char *text = weft_arena_alloc(a, (size_t)n + 1, 1);
     vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
     return text;
@@ -116,7 +116,7 @@ void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *roo
     if (n < *room) return array;
     int64_t more = *room > 0 ? *room : FIRST_ROOM;
     while (more <= n) more *= 2;
-    char *copy = weft_arena_get(a, (size_t)more, size);
+    char *copy = weft_arena_alloc(a, (size_t)more, size);
     if (*room > 0) memcpy(copy, array, (size_t)*room * size);
     *room = more;
     return copy;

@@ -143,7 +143,7 @@ static weft_status read_text(const char *path, weft_arena *mem, const char **tex
     FILE *file = fopen(path, "r");
     if (!file) return weft_fail(WEFT_EFILE, "cannot open %s: %s", path, strerror(errno));
     enum { MOST = 1 << 20 }; /* an input file is written by hand */
-    char *bytes = weft_arena_get(mem, MOST + 1, 1);
+    char *bytes = weft_arena_alloc(mem, MOST + 1, 1);
     size_t n = fread(bytes, 1, MOST + 1, file);
     int error = ferror(file) ? errno : 0;
     fclose(file);
@@ -192,13 +192,13 @@ weft_status weft_conf_set(weft_conf *c, const char *assignment)
 void weft_conf_default(weft_conf *c, const char *section, const char *key,
                        const char *value)
 {
-    const weft_entry e = {.section = copy(c, section, strlen(section)),
-                          .key = copy(c, key, strlen(key)),
-                          .value = copy(c, value, strlen(value)),
-                          .file = by_default,
-                          .line = -1,
-                          .used = 1};
-    const weft_status st = put(c, &e);
+    weft_entry e = {.section = copy(c, section, strlen(section)),
+                    .key = copy(c, key, strlen(key)),
+                    .value = copy(c, value, strlen(value)),
+                    .file = by_default,
+                    .line = -1,
+                    .used = 1};
+    weft_status st = put(c, &e);
     weft_check(st == WEFT_OK, "%s", weft_error());
 }
 
@@ -214,12 +214,11 @@ int weft_conf_is_typed(const weft_entry *e)
 
 void weft_conf_drop(weft_conf *c, const char *section, const char *key)
 {
-    const weft_opt o = {.name = key};
+    weft_opt o = {.name = key};
     int n = 0;
     for (int i = 0; i < c->n; i++) {
         const weft_entry *e = &c->entry[i];
-        const int goes =
-            strcmp(e->section, section) == 0 && (!key || weft_opt_is(&o, e->key));
+        int goes = strcmp(e->section, section) == 0 && (!key || weft_opt_is(&o, e->key));
         if (!goes) c->entry[n++] = *e;
     }
     c->n = n;
@@ -227,7 +226,7 @@ void weft_conf_drop(weft_conf *c, const char *section, const char *key)
 
 weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names)
 {
-    const weft_opt o = {.name = names};
+    weft_opt o = {.name = names};
     for (int i = 0; i < c->n; i++) {
         weft_entry *e = &c->entry[i];
         if (strcmp(e->section, section) == 0 && weft_opt_is(&o, e->key)) return e;
@@ -279,7 +278,7 @@ static weft_status bind(const weft_conf *c, const weft_entry *e, const weft_opt 
     double value;
     if (weft_opt_parse(o, e->value, &value) != WEFT_OK)
         return weft_entry_fail(e, "%s", weft_error());
-    weft_opt_put(o, self, value);
+    weft_opt_set(o, self, value);
     return WEFT_OK;
 }
 
@@ -293,7 +292,7 @@ static void put_defaults(const weft_kind *kind, void *self)
         double value;
         weft_check(weft_opt_parse(o, o->def, &value) == WEFT_OK, "default of [%s] %s: %s",
                    kind->name, o->name, weft_error());
-        weft_opt_put(o, self, value);
+        weft_opt_set(o, self, value);
     }
 }
 
@@ -353,7 +352,7 @@ const char *weft_conf_echo(const weft_conf *c, weft_arena *mem)
             const weft_entry *e = &c->entry[j];
             if (strcmp(e->section, section) != 0) continue;
             /* After a blank, a mark would begin a comment. */
-            const int marked = *e->value == ';' || *e->value == '#';
+            int marked = *e->value == ';' || *e->value == '#';
             n += (size_t)snprintf(text + n, room - n, "%s =%s%s\n", e->key,
                                   marked ? "" : " ", e->value);
         }

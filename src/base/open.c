@@ -13,7 +13,7 @@ const weft_opt weft_own_keys[] = {{0}};
 
 static weft_status check_key(const weft_entry *e)
 {
-    const size_t n = strlen(e->key);
+    size_t n = strlen(e->key);
     if (strspn(e->key, LETTERS "_") > 0 && strspn(e->key, LETTERS DIGITS "_-.") == n)
         return WEFT_OK;
     return weft_entry_fail(e, "expected a name of letters, digits, \"_\", \"-\" and \".\" "
@@ -91,7 +91,7 @@ static weft_status make(const weft_entry *e, weft_opt *o, weft_arena *mem)
 weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind, weft_arena *mem,
                            const weft_kind **out)
 {
-    const size_t slot = sizeof(int64_t); /* the largest member */
+    size_t slot = sizeof(int64_t); /* the largest member */
     weft_opt *opts = WEFT_NEW(mem, weft_opt, c->n + 1);
     weft_kind *own = WEFT_NEW(mem, weft_kind, 1);
     int n = 0;

@@ -50,7 +50,7 @@ int weft_is_range(const char *value)
 
 const char *weft_clause(const char *value, const char *word)
 {
-    const size_t n = strlen(word);
+    size_t n = strlen(word);
     for (const char *at = strstr(value, word); at; at = strstr(at + 1, word)) {
         if (at == value || !isspace((unsigned char)at[-1])) continue;
         if (!isspace((unsigned char)at[n])) continue;
@@ -72,7 +72,7 @@ static int number(const char *text, double *x)
     if (end == text) return 0;
     if (*end == '^') {
         const char *power = end + 1;
-        const double base = *x;
+        double base = *x;
         *x = pow(base, strtod(power, &end));
         lost |= fabs(*x) < DBL_MIN && fabs(base) > 0;
         if (end == power) return 0;
@@ -141,10 +141,10 @@ static weft_status parse_choice(const weft_opt *o, const char *text, double *val
 /* Of WEFT_WORDS, "a|b/c|B". */
 static weft_status parse_word(const weft_opt *o, const char *text, double *value)
 {
-    const size_t n = strlen(text);
+    size_t n = strlen(text);
     int i = 0;
     for (const char *at = o->words; at; i++) {
-        const size_t length = strcspn(at, "|");
+        size_t length = strcspn(at, "|");
         if (length == n && strncmp(at, text, n) == 0) {
             *value = i;
             return WEFT_OK;
@@ -165,7 +165,7 @@ weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value)
     }
 }
 
-void weft_opt_put(const weft_opt *o, void *self, double value)
+void weft_opt_set(const weft_opt *o, void *self, double value)
 {
     void *member = (char *)self + o->at;
     if (o->type == WEFT_LONG)
@@ -176,7 +176,7 @@ void weft_opt_put(const weft_opt *o, void *self, double value)
         *(int *)member = (int)value;
 }
 
-double weft_opt_get(const weft_opt *o, const void *self)
+double weft_opt_value(const weft_opt *o, const void *self)
 {
     const void *member = (const char *)self + o->at;
     if (o->type == WEFT_LONG) return (double)*(const int64_t *)member;
@@ -207,7 +207,7 @@ void weft_opt_show(const weft_opt *o, double value, char *text, size_t n)
             snprintf(digits, sizeof digits, "%.*g", precision, value);
             if (strtod(digits, NULL) == value) break;
         }
-        const int whole = floor(value) == value && fabs(value) < 1e6;
+        int whole = floor(value) == value && fabs(value) < 1e6;
         if (o->type != WEFT_REAL || whole) snprintf(digits, sizeof digits, "%.0f", value);
         snprintf(text, n, "%s", digits);
     }

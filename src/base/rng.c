@@ -22,7 +22,7 @@ double weft_rng_unit(uint64_t word)
 
 void weft_rng_normal(const weft_rng4 *r, double z[4])
 {
-    const double turn = 6.283185307179586; /* 2 pi */
+    double turn = 6.283185307179586; /* 2 pi */
     for (int i = 0; i < 4; i += 2) {
         double radius = sqrt(-2 * log(1 - weft_rng_unit(r->v[i])));
         double angle = turn * weft_rng_unit(r->v[i + 1]);

@@ -71,12 +71,12 @@ static weft_status go(walk *w)
 static int copy_bytes(int in, int out, char *buffer, size_t n)
 {
     for (;;) {
-        const ssize_t got = read(in, buffer, n);
+        ssize_t got = read(in, buffer, n);
         if (got == 0) return 0;
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return errno;
         for (ssize_t done = 0; done < got;) {
-            const ssize_t put = write(out, buffer + done, (size_t)(got - done));
+            ssize_t put = write(out, buffer + done, (size_t)(got - done));
             if (put < 0 && errno != EINTR) return errno;
             if (put > 0) done += put;
         }
@@ -88,10 +88,10 @@ static weft_status copy_file(const char *from, const char *to, const struct stat
                              weft_arena *tmp)
 {
     enum { PIECE = 1 << 20 };
-    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    int in = open(from, O_RDONLY | O_CLOEXEC);
     if (in < 0) return fail("read", from, errno);
-    const mode_t mode = info->st_mode & 07777;
-    const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode | 0200);
+    mode_t mode = info->st_mode & 07777;
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode | 0200);
     int err = out < 0 ? errno : copy_bytes(in, out, WEFT_NEW(tmp, char, PIECE), PIECE);
     const struct timespec times[2] = {info->st_atim, info->st_mtim};
     if (out >= 0 && err == 0 && (fchmod(out, mode) != 0 || futimens(out, times) != 0))
@@ -117,7 +117,7 @@ static weft_status copy(const walk *w, const char *at, const struct stat *info,
     if (S_ISREG(info->st_mode)) return copy_file(from, to, info, tmp);
     if (S_ISLNK(info->st_mode)) return copy_link(from, to, tmp);
     if (!S_ISDIR(info->st_mode)) return WEFT_OK;
-    const int made = mkdir(to, (info->st_mode & 0777) | 0700);
+    int made = mkdir(to, (info->st_mode & 0777) | 0700);
     return made == 0 || (*at == '\0' && errno == EEXIST) ? WEFT_OK
                                                          : fail("make", to, errno);
 }
@@ -125,7 +125,7 @@ static weft_status copy(const walk *w, const char *at, const struct stat *info,
 weft_status weft_tree_copy(const char *from, const char *to)
 {
     walk w = {.root = from, .to = to, .visit = copy, .mem = weft_arena_new()};
-    const weft_status st = go(&w);
+    weft_status st = go(&w);
     weft_arena_free(w.mem);
     return st;
 }
@@ -137,9 +137,9 @@ static weft_status sync_one(const walk *w, const char *at, const struct stat *in
 {
     if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return WEFT_OK;
     const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return errno == EACCES ? WEFT_OK : fail("read", path, errno);
-    const int err = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    int err = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
     close(fd);
     return err == 0 ? WEFT_OK : fail("write", path, err);
 }
@@ -147,7 +147,7 @@ static weft_status sync_one(const walk *w, const char *at, const struct stat *in
 weft_status weft_tree_sync(const char *path)
 {
     walk w = {.root = path, .visit = sync_one, .mem = weft_arena_new()};
-    const weft_status st = go(&w);
+    weft_status st = go(&w);
     weft_arena_free(w.mem);
     return st;
 }
@@ -172,7 +172,7 @@ void weft_tree_remove(const char *path)
     if (lstat(path, &info) != 0) return;
     walk w = {.root = path, .visit = remove_one, .mem = weft_arena_new()};
     const char *before = weft_arena_text(w.mem, "%s", weft_error());
-    const weft_status st = go(&w);
+    weft_status st = go(&w);
     if (st != WEFT_OK) weft_error_set(before);
     while (w.n-- > 0) rmdir(weft_arena_text(w.mem, "%s%s", path, w.dir[w.n]));
     weft_arena_free(w.mem);

@@ -25,8 +25,8 @@ static const char *stem(const weft_cli *c, const char *path, const char *ending,
 {
     const char *slash = strrchr(path, '/');
     if (base && slash) path = slash + 1;
-    const size_t n = strlen(path), e = strlen(ending);
-    const size_t keep = n > e && strcmp(path + n - e, ending) == 0 ? n - e : n;
+    size_t n = strlen(path), e = strlen(ending);
+    size_t keep = n > e && strcmp(path + n - e, ending) == 0 ? n - e : n;
     return weft_arena_text(c->mem, "%.*s", (int)keep, path);
 }
 
@@ -65,7 +65,7 @@ static weft_status read_input(const weft_cli *c, weft_conf *conf)
 /* The table of a run that is complete, by rank 0. Collective. */
 static weft_status show(const weft_cli *c, const char *run)
 {
-    const weft_status st = c->world->rank == 0 ? weft_report(&run, 1, WEFT_TABLE) : WEFT_OK;
+    weft_status st = c->world->rank == 0 ? weft_report(&run, 1, WEFT_TABLE) : WEFT_OK;
     return weft_agree(st, c->world);
 }
 

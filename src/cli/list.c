@@ -163,7 +163,7 @@ static weft_status unknown_name(const shelf *s, const char *name, weft_arena *me
 
 static weft_status list_one(const weft_cli *c, const shelf *s, const char *name)
 {
-    const size_t n = strlen(name);
+    size_t n = strlen(name);
     for (int j = 0; j < NSHELF; j++) {
         /* "tuner" or "tuners" */
         if (strncmp(name, s[j].name, n) != 0 || n + 1 < strlen(s[j].name)) continue;

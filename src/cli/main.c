@@ -199,7 +199,7 @@ static weft_status parse(const command *k, int argc, char **argv, weft_cli *c, i
 static weft_status run(int argc, char **argv, weft_cli *c)
 {
     const char *name = argc > 1 ? argv[1] : "--help";
-    const int root = c->world->rank == 0;
+    int root = c->world->rank == 0;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
         strcmp(name, "help") == 0) {
         if (root) print_help();

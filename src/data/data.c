@@ -27,7 +27,7 @@ static weft_status check_format(weft_data *d)
 {
     const char *format = "";
     if (weft_h5_has(&d->file, "/@format"))
-        TRY(weft_h5_get_attr(&d->file, "/", "format", &format));
+        TRY(weft_h5_read_attr(&d->file, "/", "format", &format));
     if (strcmp(format, WEFT_DATA_FORMAT) == 0) {
         if (weft_h5_sealed(&d->file) == WEFT_OK) return WEFT_OK;
         return weft_fail(WEFT_EDATA,
@@ -49,8 +49,8 @@ static weft_status read_column_names(weft_data *d)
     const char **name;
     int64_t listed, columns;
     if (!weft_h5_has(&d->file, "/column")) return WEFT_OK;
-    TRY(weft_h5_get_long(&d->file, "/", "columns", &columns));
-    TRY(weft_h5_get_texts(&d->file, "/column", &name, &listed));
+    TRY(weft_h5_read_long(&d->file, "/", "columns", &columns));
+    TRY(weft_h5_read_texts(&d->file, "/column", &name, &listed));
     if (columns != listed)
         return weft_fail(WEFT_EDATA,
                          "%s has %lld columns and names %lld of them; pack it again",
@@ -66,7 +66,7 @@ static weft_status read_image(weft_data *d)
     static const char *const name[] = {"channels", "height", "width"};
     if (!weft_h5_has(&d->file, "/@channels")) return WEFT_OK;
     for (int i = 0; i < 3; i++) {
-        TRY(weft_h5_get_long(&d->file, "/", name[i], &side[i]));
+        TRY(weft_h5_read_long(&d->file, "/", name[i], &side[i]));
         if (side[i] < 1 || side[i] > INT_MAX)
             return weft_fail(WEFT_EDATA, "%s: images of %s %lld; pack it again", d->path,
                              name[i], (long long)side[i]);
@@ -83,7 +83,7 @@ static weft_status read_head(weft_data *d)
     int64_t classes, listed;
     const char **name;
     TRY(check_format(d));
-    TRY(weft_h5_get_attr(&d->file, "/", "form", &text));
+    TRY(weft_h5_read_attr(&d->file, "/", "form", &text));
     int f = 0;
     while (f < WEFT_NFORM && strcmp(text, weft_form_name[f]) != 0) f++;
     if (f == WEFT_NFORM || (f == WEFT_CHARS && !weft_federation_is(d)))
@@ -93,9 +93,9 @@ static weft_status read_head(weft_data *d)
                          "pack it again",
                          d->path, text);
     d->form = (weft_form)f;
-    TRY(weft_h5_get_attr(&d->file, "/", "digest", &d->digest));
-    TRY(weft_h5_get_long(&d->file, "/", "classes", &classes));
-    TRY(weft_h5_get_texts(&d->file, "/class", &name, &listed));
+    TRY(weft_h5_read_attr(&d->file, "/", "digest", &d->digest));
+    TRY(weft_h5_read_long(&d->file, "/", "classes", &classes));
+    TRY(weft_h5_read_texts(&d->file, "/class", &name, &listed));
     if (classes < 2 || classes != listed || classes > INT_MAX)
         return weft_fail(WEFT_EDATA,
                          "%s speaks of %lld classes and names %lld, where two or more "
@@ -116,7 +116,7 @@ static weft_status read_labels(weft_data *d, int part)
     r->total = dims[0];
     weft_deal(r->total, d->team->rank, d->team->size, &r->first, &r->n);
     int32_t *label = WEFT_NEW(d->mem, int32_t, r->n);
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I32, 1, r->first, r->n, label));
+    TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_I32, 1, r->first, r->n, label));
     for (int64_t i = 0; i < r->n; i++)
         if (label[i] < 0 || label[i] >= d->classes)
             return weft_fail(
@@ -129,7 +129,7 @@ static weft_status read_labels(weft_data *d, int part)
 static weft_status check_reals(const weft_data *d, int part, const float *x)
 {
     const weft_rows *r = &d->part[part];
-    const int64_t i = weft_not_finite(x, r->n * r->d);
+    int64_t i = weft_not_finite(x, r->n * r->d);
     if (i == r->n * r->d) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s: row %lld, column %lld of /%s/x is %g where a finite "
@@ -156,11 +156,11 @@ static weft_status read_matrix(weft_data *d, int part)
     if (d->form == WEFT_BYTES) {
         uint8_t *x = WEFT_NEW(d->mem, uint8_t, r->n * r->d);
         r->byte = x;
-        return weft_h5_get_rows(&d->file, name, WEFT_H5_U8, r->d, r->first, r->n, x);
+        return weft_h5_read_rows(&d->file, name, WEFT_H5_U8, r->d, r->first, r->n, x);
     }
     float *x = WEFT_NEW(d->mem, float, r->n * r->d);
     r->value = x;
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_F32, r->d, r->first, r->n, x));
+    TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_F32, r->d, r->first, r->n, x));
     return check_reals(d, part, x);
 }
 
@@ -253,11 +253,11 @@ static weft_status read_vocab(weft_data *d, weft_tokenizer tok)
     int64_t n = dims[0];
     uint64_t *hash = WEFT_NEW(d->mem, uint64_t, n), *lower = WEFT_NEW(d->mem, uint64_t, n);
     uint8_t *stop = WEFT_NEW(d->mem, uint8_t, n);
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_U64, 1, 0, n, hash));
-    TRY(weft_h5_get_rows(&d->file, token_name(d, "vocab", tok, "lower"), WEFT_H5_U64, 1, 0,
-                         n, lower));
-    TRY(weft_h5_get_rows(&d->file, token_name(d, "vocab", tok, "stop"), WEFT_H5_U8, 1, 0, n,
-                         stop));
+    TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_U64, 1, 0, n, hash));
+    TRY(weft_h5_read_rows(&d->file, token_name(d, "vocab", tok, "lower"), WEFT_H5_U64, 1, 0,
+                          n, lower));
+    TRY(weft_h5_read_rows(&d->file, token_name(d, "vocab", tok, "stop"), WEFT_H5_U8, 1, 0,
+                          n, stop));
     d->vocab[tok] = (weft_vocab){.n = n, .hash = hash, .lower = lower, .stop = stop};
     return WEFT_OK;
 }
@@ -267,8 +267,8 @@ static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
     weft_rows *r = &d->part[part];
     const char *name = token_name(d, weft_part_name[part], tok, "offset");
     int64_t *offset = WEFT_NEW(d->mem, int64_t, r->n + 1);
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_I64, 1, r->first, r->n + 1, offset));
-    const int64_t start = offset[0];
+    TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_I64, 1, r->first, r->n + 1, offset));
+    int64_t start = offset[0];
     int rising = start >= 0;
     for (int64_t i = 1; i <= r->n && rising; i++) rising = offset[i] >= offset[i - 1];
     for (int64_t i = 0; i <= r->n && rising; i++) offset[i] -= start;
@@ -284,7 +284,7 @@ static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
                          "again",
                          d->path, name, (long long)dims[0], (long long)(start + n));
     uint32_t *token = WEFT_NEW(d->mem, uint32_t, n);
-    TRY(weft_h5_get_rows(&d->file, name, WEFT_H5_U32, 1, start, n, token));
+    TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_U32, 1, start, n, token));
     uint32_t largest = 0;
     for (int64_t i = 0; i < n; i++) largest = token[i] > largest ? token[i] : largest;
     if (n > 0 && largest >= d->vocab[tok].n)

@@ -44,7 +44,7 @@ static weft_status check_x(const void *self, int64_t first, int64_t n, const voi
 {
     const weft_data *d = self;
     const float *number = x;
-    const int64_t width = d->clients->d, i = weft_not_finite(number, n * width);
+    int64_t width = d->clients->d, i = weft_not_finite(number, n * width);
     if (i == n * width) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s: row %lld, column %lld of /x is %g where a finite number "
@@ -58,7 +58,7 @@ static weft_status check_label(const void *self, int64_t first, int64_t n,
 {
     const weft_data *d = self;
     const weft_federation *own = d->clients->own;
-    const int classes = own->class_of ? own->classes : d->classes;
+    int classes = own->class_of ? own->classes : d->classes;
     const int32_t *class = label;
     for (int64_t i = 0; i < n; i++)
         if (class[i] < 0 || class[i] >= classes)
@@ -87,8 +87,7 @@ static weft_status file_take(const weft_clients *f, const weft_client *at, weft_
                              weft_samples *out, weft_arena *mem)
 {
     const weft_federation *own = f->own;
-    const int64_t n = at->count[part],
-                  skip = weft_client_place(at->count, (int)part, f->gap);
+    int64_t n = at->count[part], skip = weft_client_place(at->count, (int)part, f->gap);
     *out = (weft_samples){.n = n};
     if (own->text != NULL) {
         out->text = own->text + at->first + skip * f->stride;
@@ -122,11 +121,11 @@ weft_status weft_client_take(const weft_clients *f, const weft_client *at, weft_
     return WEFT_OK;
 }
 
-weft_status weft_client_get(const weft_clients *f, int64_t c, weft_part part,
-                            weft_samples *out, weft_arena *mem)
+weft_status weft_client_read(const weft_clients *f, int64_t c, weft_part part,
+                             weft_samples *out, weft_arena *mem)
 {
     weft_check(c >= 0 && c < f->n, "client %lld of %lld", (long long)c, (long long)f->n);
-    const weft_client at = f->own->find(f, c);
+    weft_client at = f->own->find(f, c);
     return weft_client_take(f, &at, part, out, mem);
 }
 
@@ -143,12 +142,12 @@ void weft_client_fetch_rows(const weft_clients *f, const weft_client *at)
     enum { LINE = 64, MOST_LINES = 16 }; /* the hardware prefetches the rest */
     const weft_federation *own = f->own;
     if (own->generator || own->text) return;
-    const int64_t n = at->count[WEFT_TRAIN] + at->count[WEFT_VALID], row = at->first;
+    int64_t n = at->count[WEFT_TRAIN] + at->count[WEFT_VALID], row = at->first;
     if (n == 0 || !own->x.at[weft_h5_map_piece(&own->x, row)] ||
         !own->label.at[weft_h5_map_piece(&own->label, row)])
         return;
     const char *x = weft_h5_map_row(&own->x, row);
-    const size_t bytes = (size_t)n * own->x.row;
+    size_t bytes = (size_t)n * own->x.row;
     for (size_t i = 0; i < bytes && i < MOST_LINES * LINE; i += LINE)
         __builtin_prefetch(x + i);
     __builtin_prefetch(weft_h5_map_row(&own->label, row));
@@ -190,7 +189,7 @@ static weft_status open_set(weft_data *d, const char *name, int64_t rows, int64_
                             weft_h5set *set)
 {
     TRY(weft_h5_set_open(set, &d->file, name));
-    const weft_status st = check_shape(d, set, rows, width);
+    weft_status st = check_shape(d, set, rows, width);
     if (st != WEFT_OK) weft_h5_set_close(set);
     return st;
 }
@@ -205,15 +204,15 @@ static weft_status open_map(weft_data *d, const char *name, weft_h5type type, in
 static weft_status read_head(weft_data *d, weft_clients *f)
 {
     int64_t image[3], symbols, named;
-    TRY(weft_h5_get_long(&d->file, "/", "clients", &f->n));
-    TRY(weft_h5_get_long(&d->file, "/", "columns", &f->d));
-    TRY(weft_h5_get_long(&d->file, "/", "channels", &image[0]));
-    TRY(weft_h5_get_long(&d->file, "/", "height", &image[1]));
-    TRY(weft_h5_get_long(&d->file, "/", "width", &image[2]));
-    TRY(weft_h5_get_long(&d->file, "/", "stride", &f->stride));
-    TRY(weft_h5_get_long(&d->file, "/", "gap", &f->gap));
-    TRY(weft_h5_get_long(&d->file, "/", "symbols", &symbols));
-    TRY(weft_h5_get_long(&d->file, "/", "named", &named));
+    TRY(weft_h5_read_long(&d->file, "/", "clients", &f->n));
+    TRY(weft_h5_read_long(&d->file, "/", "columns", &f->d));
+    TRY(weft_h5_read_long(&d->file, "/", "channels", &image[0]));
+    TRY(weft_h5_read_long(&d->file, "/", "height", &image[1]));
+    TRY(weft_h5_read_long(&d->file, "/", "width", &image[2]));
+    TRY(weft_h5_read_long(&d->file, "/", "stride", &f->stride));
+    TRY(weft_h5_read_long(&d->file, "/", "gap", &f->gap));
+    TRY(weft_h5_read_long(&d->file, "/", "symbols", &symbols));
+    TRY(weft_h5_read_long(&d->file, "/", "named", &named));
     f->channels = (int)image[0];
     f->height = (int)image[1];
     f->width = (int)image[2];
@@ -241,11 +240,11 @@ static weft_status read_head(weft_data *d, weft_clients *f)
 static weft_status check_client(weft_data *d, int64_t c)
 {
     const weft_clients *f = d->clients;
-    const int64_t begin = first_of(f, c), end = first_of(f, c + 1);
+    int64_t begin = first_of(f, c), end = first_of(f, c + 1);
     const int32_t *own = counts_of(f, c);
     int64_t count[WEFT_NPART];
     int good = begin >= 0 && end >= begin;
-    const int64_t room = good ? end - begin : 0;
+    int64_t room = good ? end - begin : 0;
     for (int i = 0; i < WEFT_NPART; i++) {
         count[i] = own[i];
         good = good && count[i] >= 0;
@@ -289,12 +288,12 @@ static weft_status read_counts(weft_data *d)
 static weft_status read_text(weft_data *d)
 {
     const weft_clients *f = d->clients;
-    const int64_t n = first_of(f, f->n);
+    int64_t n = first_of(f, f->n);
     weft_h5set set;
     TRY(open_set(d, "/text", n, 0, &set));
     weft_h5_set_close(&set);
     uint8_t *text = WEFT_NEW(d->mem, uint8_t, n);
-    TRY(weft_h5_get_rows(&d->file, "/text", WEFT_H5_U8, 1, 0, n, text));
+    TRY(weft_h5_read_rows(&d->file, "/text", WEFT_H5_U8, 1, 0, n, text));
     for (int64_t i = 0; i < n; i++)
         if (text[i] >= f->symbols)
             return weft_fail(
@@ -309,7 +308,7 @@ weft_status weft_federation_open(weft_data *d)
     weft_clients *f = WEFT_NEW(d->mem, weft_clients, 1);
     f->own = WEFT_NEW(d->mem, weft_federation, 1);
     *f->own = (weft_federation){.find = file_find, .take = file_take, .data = d};
-    const weft_h5set none = {.set = -1, .space = -1};
+    weft_h5set none = {.set = -1, .space = -1};
     f->own->name = f->own->first.set = f->own->part.set = none;
     f->own->x.set = f->own->label.set = none;
     d->clients = f;
@@ -324,8 +323,8 @@ weft_status weft_federation_open(weft_data *d)
                          d->path);
     if (f->named) TRY(open_set(d, "/client/name", f->n, 0, &f->own->name));
     if (d->form == WEFT_CHARS) return read_text(d);
-    const int64_t rows = first_of(f, f->n);
-    const int bytes = d->form == WEFT_BYTES;
+    int64_t rows = first_of(f, f->n);
+    int bytes = d->form == WEFT_BYTES;
     TRY(open_map(d, "/x", bytes ? WEFT_H5_U8 : WEFT_H5_F32, rows, f->d,
                  bytes ? NULL : check_x, &f->own->x));
     return open_map(d, "/label", WEFT_H5_I32, rows, 0, check_label, &f->own->label);

@@ -36,7 +36,7 @@ static int64_t *places(const char *const *name, int64_t n, const char *const *ot
     int64_t *place = WEFT_NEW(mem, int64_t, n);
     *lacks = -1;
     for (int64_t i = 0; i < n && *lacks < 0; i++) {
-        const named key = {name[i], 0};
+        named key = {name[i], 0};
         const named *found = bsearch(&key, s, (size_t)m, sizeof *s, by_name);
         if (found)
             place[i] = found->index;
@@ -105,7 +105,7 @@ static weft_status match_classes(weft_data *d, const weft_likeness *like, const 
                          list(like->class_name, like->classes, d->mem));
     int32_t *class_of = WEFT_NEW(d->mem, int32_t, d->classes);
     for (int i = 0; i < d->classes; i++) class_of[i] = (int32_t)place[i];
-    const int same = is_identity(place, d->classes);
+    int same = is_identity(place, d->classes);
     if (d->clients && !same) {
         d->clients->own->class_of = class_of;
         d->clients->own->classes = d->classes;
@@ -171,7 +171,7 @@ static weft_status check_form(const weft_data *d, const weft_likeness *like,
 {
     static const char *const what[WEFT_NFORM] = {"bytes", "numbers", "documents",
                                                  "running text"};
-    const weft_likeness own = weft_data_likeness(d);
+    weft_likeness own = weft_data_likeness(d);
     if (own.form != like->form)
         return weft_fail(WEFT_EDATA,
                          "%s holds %s, but the winner of %s was trained on %s; pack the "

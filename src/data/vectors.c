@@ -58,7 +58,7 @@ static void draw(const weft_vocab *v, int d, uint64_t seed, float *value)
 {
     for (int64_t i = 0; i < v->n; i++)
         for (int j = 0; j < d; j += 4) {
-            const weft_rng4 r =
+            weft_rng4 r =
                 weft_rng_at(seed, WEFT_RNG_WEIGHTS, v->hash[i], (uint64_t)j / 4, 1);
             for (int e = 0; e < 4 && j + e < d; e++)
                 value[i * d + j + e] = (float)(KIM * (2 * weft_rng_unit(r.v[e]) - 1));
@@ -119,7 +119,7 @@ static weft_status read_text(reading *r)
 static weft_status read_form(reading *r)
 {
     enum { LOOK = 256 };
-    const long at = ftell(r->f);
+    long at = ftell(r->f);
     TRY(read_word(r));
     r->binary = 0;
     for (int i = 0, c; i < LOOK && (c = getc(r->f)) != EOF && c != '\n'; i++)
@@ -177,10 +177,10 @@ static weft_status read_file(reading *r, const weft_vocab *v, uint64_t seed,
     out->d = r->d;
     out->value = WEFT_NEW(mem, float, v->n * r->d);
     draw(v, r->d, seed, out->value);
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     r->value = WEFT_NEW(mem, float, r->d);
-    const table t = table_new(v, mem);
-    const weft_status st = read_all(r, &t, out, mem);
+    table t = table_new(v, mem);
+    weft_status st = read_all(r, &t, out, mem);
     weft_arena_reset(mem, mark);
     return st;
 }
@@ -197,7 +197,7 @@ weft_status weft_vectors_read(const weft_vocab *v, const char *path, int d, uint
     FILE *f = fopen(path, "rb");
     if (!f) return weft_unreadable(path);
     reading r = {.f = f, .path = path};
-    const weft_status st = read_file(&r, v, seed, out, mem);
+    weft_status st = read_file(&r, v, seed, out, mem);
     fclose(f);
     return st;
 }

@@ -25,7 +25,7 @@ static void *collect(weft_team *t, int owner, const void *items, const int64_t *
         from[r] = (size_t)count[r] * size;
         all += from[r];
     }
-    void *whole = weft_arena_get(mem, all, 1);
+    void *whole = weft_arena_alloc(mem, all, 1);
     weft_exchange(t, items, to, whole, from);
     return whole;
 }
@@ -39,7 +39,7 @@ const int32_t *ngram_gather(const weft_matrix *f, const int32_t *label, int owne
     int64_t *length = WEFT_NEW(mem, int64_t, x->n);
     for (int64_t i = 0; i < x->n; i++) length[i] = x->first[i + 1] - x->first[i];
     const int64_t *all = collect(t, owner, length, rows, sizeof *all, mem);
-    const int64_t n = t->rank == owner ? f->total : 0;
+    int64_t n = t->rank == owner ? f->total : 0;
     int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
     for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + all[i];
     weft_sparse *y = WEFT_NEW(mem, weft_sparse, 1);

@@ -18,13 +18,13 @@ static void times(const weft_matrix *f, int c, const real *w, real *z)
 static void sum_rows(const weft_matrix *f, const real *z, double *g)
 {
     const weft_sparse *x = f->rows;
-    const double entry = *(const double *)f->self; /* largest magnitude */
+    double entry = *(const double *)f->self; /* largest magnitude */
     weft_arena *tmp = weft_arena_new();
     int64_t *sum = WEFT_NEW(tmp, int64_t, f->d);
-    const double most = weft_largest(f->team, z, (size_t)f->n);
-    const double bound = most * entry * (double)f->total;
-    const int scale = weft_fix_scale(bound);
-    const double unit = ldexp(1, scale);
+    double most = weft_largest(f->team, z, (size_t)f->n);
+    double bound = most * entry * (double)f->total;
+    int scale = weft_fix_scale(bound);
+    double unit = ldexp(1, scale);
     for (int64_t i = 0; i < f->n && isfinite(bound); i++) {
         double zi = (double)z[i] * unit;
         for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)

@@ -53,7 +53,7 @@ static inline void row_add(row_set *s, uint32_t bin)
 static void row_grams(row_set *s, const ngram *a, const uint64_t *h, int64_t m,
                       uint64_t seed, uint64_t bins)
 {
-    const int order = ngram_most(a), least = ngram_least(a);
+    int order = ngram_most(a), least = ngram_least(a);
     for (int64_t t = 0; t < m; t++) {
         uint64_t g = seed;
         int64_t last = t + order < m ? t + order : m;
@@ -154,7 +154,7 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
     const int32_t *label = self->data->part[q->part].label;
     for (int64_t i = 0; i < x->n; i++) {
         int32_t *of_class = sum + label[i];
-        const int once = ngram_arm(q, i)->weights == NGRAM_TFIDF;
+        int once = ngram_arm(q, i)->weights == NGRAM_TFIDF;
         for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
             of_class[(size_t)x->bin[e] * (size_t)classes] +=
                 once ? 1 : (int32_t)x->value[e];

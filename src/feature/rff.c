@@ -66,7 +66,7 @@ static weft_status check_data(const rff *t, const weft_source *data, double memo
                          "%s holds documents, and rff needs rows of numbers: use "
                          "feature = ngram",
                          data->path);
-    const double least = 4.0 * WEFT_BLOCK * (double)t->features;
+    double least = 4.0 * WEFT_BLOCK * (double)t->features;
     if (memory < least)
         return weft_fail(WEFT_ELIMIT,
                          "rff.features = %lld needs at least %.3g GB a rank for a block of "
@@ -96,7 +96,7 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
     rff_use(own, own->fitted);
     rff_lengths(own);
     rff_caches(own);
-    const int64_t kept = own->cache[WEFT_TRAIN].rows, all = data->part[WEFT_TRAIN].n;
+    int64_t kept = own->cache[WEFT_TRAIN].rows, all = data->part[WEFT_TRAIN].n;
     if (kept < all)
         weft_log(WEFT_INFO,
                  "run.memory holds the projections of %lld of a rank's %lld rows; those of "
@@ -108,7 +108,7 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
 static int64_t columns(const void *self, double size)
 {
     const rff *t = self;
-    const int64_t d = (int64_t)ceil(size * (double)t->features);
+    int64_t d = (int64_t)ceil(size * (double)t->features);
     return d < 1 ? 1 : d > t->features ? t->features : d;
 }
 
@@ -125,7 +125,7 @@ static int view_of(const rff_shared *own, const rff *arm)
     if (arm->preprocess == RFF_STANDARD) return RFF_SPREAD;
     if (arm->preprocess != RFF_MINMAX) return RFF_RAW;
     const rff_view *raw = &own->view[RFF_RAW], *range = &own->view[RFF_RANGE];
-    const size_t bytes = (size_t)own->d * sizeof(float);
+    size_t bytes = (size_t)own->d * sizeof(float);
     return memcmp(raw->scale, range->scale, bytes) != 0 ||
                    memcmp(raw->shift, range->shift, bytes) != 0
                ? RFF_RANGE
@@ -134,9 +134,9 @@ static int view_of(const rff_shared *own, const rff *arm)
 
 static int type_of(const rff_shared *own, const rff *arm)
 {
-    const int family = arm->kernel == RFF_LAPLACIAN        ? RFF_CAUCHY
-                       : arm->projection == RFF_STRUCTURED ? RFF_HADAMARD
-                                                           : RFF_NORMAL;
+    int family = arm->kernel == RFF_LAPLACIAN        ? RFF_CAUCHY
+                 : arm->projection == RFF_STRUCTURED ? RFF_HADAMARD
+                                                     : RFF_NORMAL;
     return family * RFF_VIEWS + view_of(own, arm);
 }
 
@@ -144,16 +144,16 @@ static int type_of(const rff_shared *own, const rff *arm)
 static void set_rows(rff_matrix *m, const weft_request *q)
 {
     rff_shared *own = m->own;
-    const double raw = own->data->form == WEFT_BYTES ? 255 : 1;
+    double raw = own->data->form == WEFT_BYTES ? 255 : 1;
     for (int a = 0; a < q->narm; a++) {
         const rff *arm = q->arms[a];
-        const int type = type_of(own, arm);
-        const double turns = rff_turns(own, arm, type);
+        int type = type_of(own, arm);
+        double turns = rff_turns(own, arm, type);
         if (!own->order[type]) own->order[type] = ++own->types;
         const double *length = arm->preprocess == RFF_L2 ? own->length[q->part] : NULL;
         for (int64_t i = 0; i < q->n; i++) {
             if (q->arm ? q->arm[i] != a : a != 0) continue;
-            const double size = length ? length[i] : 0;
+            double size = length ? length[i] : 0;
             m->type[i] = (uint8_t)type;
             m->turns[i] = size > 0 ? turns * raw / size : turns;
         }
@@ -172,8 +172,8 @@ static void set_blocks(rff_matrix *m, weft_arena *tmp)
  * that are made anew in every pass. */
 static void set_bytes(rff_matrix *m, weft_arena *tmp)
 {
-    const double room = m->own->memory - m->own->kept, row = (double)m->ldq;
-    const double block = WEFT_BLOCK * row;
+    double room = m->own->memory - m->own->kept, row = (double)m->ldq;
+    double block = WEFT_BLOCK * row;
     m->strip = m->blocks;
     m->held = m->n;
     if ((double)m->n * row > room) {
@@ -182,7 +182,7 @@ static void set_bytes(rff_matrix *m, weft_arena *tmp)
         m->held = m->start[b];
         m->strip = (int64_t)fmax(0.25 * room / block, 1);
     }
-    m->q = weft_arena_get(tmp, (size_t)m->held, m->ldq);
+    m->q = weft_arena_alloc(tmp, (size_t)m->held, m->ldq);
     if (m->held) rff_make(m, 0, m->held, m->q);
 }
 
@@ -230,8 +230,8 @@ static double kept_products(const rff_shared *own)
 {
     const rff_cache *train = &own->cache[WEFT_TRAIN], *valid = &own->cache[WEFT_VALID];
     const weft_rows *part = own->data->part;
-    const double all = (double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n);
-    const double kept = (double)(train->rows * train->slots + valid->rows * valid->slots);
+    double all = (double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n);
+    double kept = (double)(train->rows * train->slots + valid->rows * valid->slots);
     return all > 0 ? kept / all : 0;
 }
 
@@ -241,10 +241,10 @@ static void estimate(const void *self, const void *arm, double rows, double size
 {
     const rff *t = self;
     const rff_shared *own = t->own;
-    const int type = type_of(own, arm);
-    const double d = size * (double)t->features;
-    const double fast = own->view[type % RFF_VIEWS].exact ? 3 : 1;
-    const double each =
+    int type = type_of(own, arm);
+    double d = size * (double)t->features;
+    double fast = own->view[type % RFF_VIEWS].exact ? 3 : 1;
+    double each =
         type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(own->padded + 1.0) : 2 * own->d / fast;
     *entries = rows * d;
     *flops = *entries * (each + 20); /* and a cosine */

@@ -13,31 +13,31 @@
 void rff_caches(rff_shared *own)
 {
     const weft_rows *part = own->data->part;
-    const double cell = own->data->form == WEFT_BYTES ? 1 : sizeof(float);
-    const double columns = (double)own->columns, row = columns * sizeof(int32_t);
+    double cell = own->data->form == WEFT_BYTES ? 1 : sizeof(float);
+    double columns = (double)own->columns, row = columns * sizeof(int32_t);
     double most = 0, data = 0;
     for (int p = 0; p < WEFT_NPART; p++) {
         most = fmax(most, (double)part[p].n);
         data += cell * (double)(part[p].n * part[p].d);
     }
     double room = fmax(0.9 * own->memory - data - most * (columns + 64), 0);
-    const double entry = cell > 1 ? sizeof(real) : 1.2;
+    double entry = cell > 1 ? sizeof(real) : 1.2;
     own->pool_size = (size_t)fmin(room / 4, 2 * RFF_VIEWS * entry * own->d * columns + 1e6);
-    own->pool = weft_arena_get(own->mem, 1, own->pool_size);
+    own->pool = weft_arena_alloc(own->mem, 1, own->pool_size);
     own->kept = (double)own->pool_size;
     room -= own->kept;
-    const double all = fmax((double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n), 1);
-    const int slots = (int)fmax(1, fmin(floor(room / (all * row)), 2 * RFF_VIEWS));
+    double all = fmax((double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n), 1);
+    int slots = (int)fmax(1, fmin(floor(room / (all * row)), 2 * RFF_VIEWS));
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++) {
         rff_cache *kept = &own->cache[p];
         kept->rows = (int64_t)fmin(room / row, (double)part[p].n);
         kept->room = own->columns;
         kept->slots = slots;
-        const int64_t cells = kept->rows * slots;
+        int64_t cells = kept->rows * slots;
         kept->type = WEFT_NEW(own->mem, uint8_t, cells);
         kept->filled = WEFT_NEW(own->mem, int64_t, cells);
         kept->product =
-            weft_arena_get(own->mem, (size_t)(cells * kept->room), sizeof(int32_t));
+            weft_arena_alloc(own->mem, (size_t)(cells * kept->room), sizeof(int32_t));
         own->kept += (double)cells * row;
         room -= (double)cells * row;
     }
@@ -64,7 +64,7 @@ void *rff_place(const rff_matrix *m, int64_t row, int64_t j0)
 {
     const rff_cache *kept = &m->own->cache[m->part];
     if (row >= kept->rows) return NULL;
-    const int64_t at = slot_of(m, row) * kept->room + j0;
+    int64_t at = slot_of(m, row) * kept->room + j0;
     return (char *)kept->product + (size_t)at * sizeof(int32_t);
 }
 
@@ -72,7 +72,7 @@ int rff_is_there(const rff_matrix *m, int64_t row)
 {
     const rff_cache *kept = &m->own->cache[m->part];
     if (row >= kept->rows) return 0;
-    const int64_t at = slot_of(m, row);
+    int64_t at = slot_of(m, row);
     return kept->type[at] == m->type[row] && kept->filled[at] >= m->d;
 }
 
@@ -80,7 +80,7 @@ void rff_note_made(const rff_matrix *m, int64_t i0, int64_t i1)
 {
     const rff_cache *kept = &m->own->cache[m->part];
     for (int64_t i = i0; i < i1 && i < kept->rows; i++) {
-        const int64_t at = slot_of(m, i);
+        int64_t at = slot_of(m, i);
         if (kept->type[at] != m->type[i] || kept->filled[at] < m->d)
             kept->filled[at] = m->d;
         kept->type[at] = m->type[i];

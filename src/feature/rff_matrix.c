@@ -35,7 +35,7 @@ static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
         weft_arena_free(p->mem);
         return 0;
     }
-    const int64_t b = p->next++;
+    int64_t b = p->next++;
     *i = m->start[b];
     *n = (int)(m->start[b + 1] - *i);
     if (*i < m->held) {
@@ -46,7 +46,7 @@ static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
         p->from = b;
         p->made = b + m->strip < m->blocks ? b + m->strip : m->blocks;
         if (!p->strip)
-            p->strip = weft_arena_get(p->mem, (size_t)(m->strip * WEFT_BLOCK), m->ldq);
+            p->strip = weft_arena_alloc(p->mem, (size_t)(m->strip * WEFT_BLOCK), m->ldq);
         rff_make(m, m->start[b], m->start[p->made], p->strip);
     }
     *q = p->strip + (size_t)(*i - m->start[p->from]) * m->ldq;
@@ -80,10 +80,10 @@ static void sum_up(const weft_matrix *f, const double *sum, size_t n, int scale,
 static void trans(const weft_matrix *f, int c, const real *z, double *g)
 {
     const rff_matrix *m = f->self;
-    const size_t n = (size_t)(c * m->d);
-    const double bound =
+    size_t n = (size_t)(c * m->d);
+    double bound =
         LARGEST * weft_largest(f->team, z, (size_t)(c * m->n)) * (double)f->total;
-    const int scale = weft_exact_scale(bound);
+    int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
     real *part = WEFT_NEW(tmp, real, n);
     double *sum = WEFT_NEW(tmp, double, n);
@@ -104,7 +104,7 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
 static double normal_bound(const weft_matrix *f, int c, const real *w, const real *h)
 {
     const rff_matrix *m = f->self;
-    const double weight = h ? weft_largest(f->team, h, (size_t)(c * m->n)) : 1;
+    double weight = h ? weft_largest(f->team, h, (size_t)(c * m->n)) : 1;
     double most = 0;
     for (int j = 0; j < c; j++) {
         double sum = 0;
@@ -117,9 +117,9 @@ static double normal_bound(const weft_matrix *f, int c, const real *w, const rea
 static void normal(const weft_matrix *f, int c, const real *w, const real *h, double *g)
 {
     const rff_matrix *m = f->self;
-    const size_t n = (size_t)(c * m->d);
-    const double bound = normal_bound(f, c, w, h);
-    const int scale = weft_exact_scale(bound);
+    size_t n = (size_t)(c * m->d);
+    double bound = normal_bound(f, c, w, h);
+    int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
     real *part = WEFT_NEW(tmp, real, n), *z = WEFT_NEW(tmp, real, c * WEFT_BLOCK);
     double *sum = WEFT_NEW(tmp, double, n);
@@ -143,7 +143,7 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, do
 static void sums(const weft_matrix *f, double *sum)
 {
     const rff_matrix *m = f->self;
-    const size_t d = (size_t)m->d;
+    size_t d = (size_t)m->d;
     weft_arena *tmp = weft_arena_new();
     int64_t *total = WEFT_NEW(tmp, int64_t, d);
     int32_t *part = WEFT_NEW(tmp, int32_t, d);
@@ -178,7 +178,7 @@ static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0
     int64_t done = 0;
     for (; done < m->held;
          done += MOST) { /* all kept rows at once: blocks make no difference */
-        const int64_t n = m->held - done < MOST ? m->held - done : MOST;
+        int64_t n = m->held - done < MOST ? m->held - done : MOST;
         const uint8_t *q = m->q + (size_t)done * m->ldq;
         weft_u8_gram((int)n, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part,
                      (size_t)nc, tmp);
@@ -206,7 +206,7 @@ static void copy_rows(const rff_matrix *m, int64_t first, int64_t r0, int64_t nr
     int rows;
     for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);)
         for (int r = 0; r < rows; r++) {
-            const int64_t at = first + i + r - r0;
+            int64_t at = first + i + r - r0;
             if (at >= 0 && at < nr)
                 memcpy(to + (size_t)at * m->ldq, q + (size_t)r * m->ldq, m->ldq);
         }
@@ -226,8 +226,8 @@ static const uint8_t *gather_rows(const weft_matrix *f, int64_t r0, int64_t nr,
     uint8_t *all = WEFT_NEW(tmp, uint8_t, (size_t)nr * m->ldq);
     copy_rows(m, *mine, r0, nr, all);
     for (int r = 0; r < f->team->size; r++) {
-        const int64_t from = first[r] > r0 ? first[r] : r0;
-        const int64_t to = first[r + 1] < r0 + nr ? first[r + 1] : r0 + nr;
+        int64_t from = first[r] > r0 ? first[r] : r0;
+        int64_t to = first[r + 1] < r0 + nr ? first[r + 1] : r0 + nr;
         if (from < to)
             weft_bcast(f->team, all + (size_t)(from - r0) * m->ldq,
                        (size_t)(to - from) * m->ldq, r);
@@ -248,10 +248,10 @@ static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, 
     int64_t i;
     int rows;
     for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
-        const int64_t low = c0 > mine + i ? c0 - mine - i : 0;
-        const int64_t high = c0 + nc < mine + i + rows ? c0 + nc - mine - i : rows;
+        int64_t low = c0 > mine + i ? c0 - mine - i : 0;
+        int64_t high = c0 + nc < mine + i + rows ? c0 + nc - mine - i : rows;
         for (int64_t k = 0; k < m->d && low < high; k += MOST) {
-            const int64_t n = m->d - k < MOST ? m->d - k : MOST;
+            int64_t n = m->d - k < MOST ? m->d - k : MOST;
             memset(part, 0, (size_t)nr * WEFT_BLOCK * sizeof *part);
             weft_u8_gram((int)n, 1, (int)nr, left + k, m->ldq, (int)(high - low),
                          q + (size_t)low * m->ldq + k, m->ldq, part, WEFT_BLOCK, tmp);

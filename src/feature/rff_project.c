@@ -69,15 +69,15 @@ int rff_is_int(const rff_shared *own, int type)
 /* What one whole unit of the integer matrix stands for. */
 static double integer_unit(const rff_shared *own, int type)
 {
-    const double width = family_of(type) == RFF_NORMAL ? normal_unit : cauchy_unit;
+    double width = family_of(type) == RFF_NORMAL ? normal_unit : cauchy_unit;
     return view_of(own, type)->largest / width;
 }
 
 double rff_turns(const rff_shared *own, const rff *arm, int type)
 {
-    const double pi = 3.14159265358979323846;
-    const double unit = is_exact(own, type) ? integer_unit(own, type) : 1;
-    const double width = arm->kernel == RFF_GAUSSIAN ? sqrt(2 * arm->gamma) : arm->gamma;
+    double pi = 3.14159265358979323846;
+    double unit = is_exact(own, type) ? integer_unit(own, type) : 1;
+    double width = arm->kernel == RFF_GAUSSIAN ? sqrt(2 * arm->gamma) : arm->gamma;
     return width * unit / (2 * pi);
 }
 
@@ -89,8 +89,8 @@ static int64_t round_column(const rff_shared *own, int type, const float *z,
 {
     int64_t tail = 0;
     for (int i = 0; i < own->d; i++) {
-        const float x = z[i] * scale[i];
-        const float most = WEFT_S8_MAX, cut = x > most ? most : x < -most ? -most : x;
+        float x = z[i] * scale[i];
+        float most = WEFT_S8_MAX, cut = x > most ? most : x < -most ? -most : x;
         p[i] = (int8_t)lrintf(cut);
     }
     if (family_of(type) == RFF_NORMAL) return 0;
@@ -108,7 +108,7 @@ static float *scales(const rff_shared *own, int type, weft_arena *tmp)
     const rff_view *v = view_of(own, type);
     float *scale = WEFT_NEW(tmp, float, own->d);
     for (int i = 0; i < own->d; i++) {
-        const double s = (double)v->scale[i] / integer_unit(own, type);
+        double s = (double)v->scale[i] / integer_unit(own, type);
         scale[i] = (float)(family_of(type) == RFF_NORMAL ? sqrt(s * s - 1.0 / 12) : s);
     }
     return scale;
@@ -119,9 +119,9 @@ static float *scales(const rff_shared *own, int type, weft_arena *tmp)
 static block *block_new(rff_shared *own, int type, int64_t j0, int columns, size_t bytes,
                         char **room, weft_arena *tmp)
 {
-    const size_t head = (sizeof(block) + 63) / 64 * 64, all = head + (bytes + 63) / 64 * 64;
-    const int keep = own->pool_used + all <= own->pool_size;
-    block *b = keep ? (void *)(own->pool + own->pool_used) : weft_arena_get(tmp, 1, all);
+    size_t head = (sizeof(block) + 63) / 64 * 64, all = head + (bytes + 63) / 64 * 64;
+    int keep = own->pool_used + all <= own->pool_size;
+    block *b = keep ? (void *)(own->pool + own->pool_used) : weft_arena_alloc(tmp, 1, all);
     *b = (block){.type = type, .j0 = j0, .columns = columns};
     *room = (char *)b + head;
     if (keep) {
@@ -135,11 +135,10 @@ static block *block_new(rff_shared *own, int type, int64_t j0, int columns, size
 static const block *make_integers(rff_shared *own, int type, int64_t j0, int columns,
                                   weft_arena *tmp)
 {
-    const int d = own->d;
+    int d = own->d;
     const rff_view *v = view_of(own, type);
     const float *scale = scales(own, type, tmp);
-    const int64_t most =
-        family_of(type) == RFF_NORMAL ? 0 : (int64_t)columns * (d / 8 + 64) + d;
+    int64_t most = family_of(type) == RFF_NORMAL ? 0 : (int64_t)columns * (d / 8 + 64) + d;
     int8_t *p = WEFT_NEW(tmp, int8_t, (size_t)columns * d);
     int32_t *start = WEFT_NEW(tmp, int32_t, columns);
     int64_t *first = WEFT_NEW(tmp, int64_t, columns + 1);
@@ -147,7 +146,7 @@ static const block *make_integers(rff_shared *own, int type, int64_t j0, int col
     uint32_t *input = WEFT_NEW(tmp, uint32_t, most);
     for (int j = 0; j < columns; j++) {
         int8_t *column = p + (size_t)j * d;
-        const int64_t at = first[j];
+        int64_t at = first[j];
         weft_check(most == 0 || at + d <= most, "the tail of a random matrix is too long");
         rff_column(own, family_of(type), j0 + j, z);
         first[j + 1] =
@@ -156,8 +155,8 @@ static const block *make_integers(rff_shared *own, int type, int64_t j0, int col
         for (int i = 0; i < d; i++) sum += (double)column[i] * (double)v->shift[i];
         start[j] = (int32_t)-lrint(sum);
     }
-    const size_t packed = weft_s8_bytes(d, columns), tail = (size_t)first[columns];
-    const size_t firsts = ((size_t)columns + 1) * sizeof *first;
+    size_t packed = weft_s8_bytes(d, columns), tail = (size_t)first[columns];
+    size_t firsts = ((size_t)columns + 1) * sizeof *first;
     char *room;
     block *b =
         block_new(own, type, j0, columns,
@@ -184,14 +183,14 @@ static const block *make_signs(rff_shared *own, int type, int64_t j0, int column
 static const block *make_floats(rff_shared *own, int type, int64_t j0, int columns,
                                 weft_arena *tmp)
 {
-    const int d = own->d;
+    int d = own->d;
     float *z = WEFT_NEW(tmp, float, d);
     real *some = WEFT_NEW(tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
     char *room;
     block *b = block_new(own, type, j0, columns, weft_packed_bytes(d, columns), &room, tmp);
     b->dense = (real *)(void *)room;
     for (int j = 0; j < columns; j += WEFT_WHOLE) {
-        const int n = columns - j < WEFT_WHOLE ? columns - j : WEFT_WHOLE;
+        int n = columns - j < WEFT_WHOLE ? columns - j : WEFT_WHOLE;
         for (int e = 0; e < n; e++) {
             rff_column(own, family_of(type), j0 + j + e, z);
             for (int i = 0; i < d; i++) some[(size_t)e * d + i] = (real)z[i];
@@ -223,7 +222,7 @@ static const block *block_at(rff_shared *own, int type, int64_t j0, int columns,
 /* The rows of a chunk as bytes [n][d]. */
 static const uint8_t *bytes_of(const rff_matrix *m, const chunk *c, weft_arena *tmp)
 {
-    const size_t d = (size_t)m->own->d;
+    size_t d = (size_t)m->own->d;
     const uint8_t *x = m->own->data->part[m->part].byte;
     if (c->straight) return x + (size_t)c->row[0] * d;
     uint8_t *copy = WEFT_NEW(tmp, uint8_t, (size_t)c->n * d);
@@ -234,7 +233,7 @@ static const uint8_t *bytes_of(const rff_matrix *m, const chunk *c, weft_arena *
 /* One row through its view, to[d]. */
 static void look(const rff_matrix *m, const rff_view *v, int64_t row, float *to)
 {
-    const int d = m->own->d;
+    int d = m->own->d;
     const weft_rows *rows = &m->own->data->part[m->part];
     if (rows->byte)
         for (int i = 0; i < d; i++)
@@ -248,17 +247,17 @@ static void look(const rff_matrix *m, const rff_view *v, int64_t row, float *to)
 static void add_tail(const rff_matrix *m, const block *b, const uint8_t *x, int n, float *y,
                      size_t ld, weft_arena *tmp)
 {
-    const int d = m->own->d;
+    int d = m->own->d;
     const float *shift = view_of(m->own, b->type)->shift;
     float *across = WEFT_NEW(tmp, float, (size_t)d *LANES); /* [d][LANES] */
     for (int r = 0; r < n; r += LANES) {
-        const int rows = n - r < LANES ? n - r : LANES;
+        int rows = n - r < LANES ? n - r : LANES;
         for (int i = 0; i < d; i++)
             for (int l = 0; l < rows; l++)
                 across[i * LANES + l] = (float)x[(size_t)(r + l) * d + i] - shift[i];
         for (int j = 0; j < b->columns; j++) {
             float sum[LANES] = {0};
-            const int64_t at = b->first[j];
+            int64_t at = b->first[j];
             weft_gather16((int)(b->first[j + 1] - at), b->input + at, b->value + at, across,
                           sum);
             for (int l = 0; l < rows; l++) {
@@ -283,9 +282,9 @@ static void product_integers(const rff_matrix *m, const block *b, const chunk *c
 static void product_floats(const rff_matrix *m, const block *b, const chunk *c, float *y,
                            int ld, weft_arena *tmp)
 {
-    const size_t d = (size_t)m->own->d, line = 64 / sizeof(real);
-    const size_t ldx = ((d + line - 1) / line | 1) * line, ldp = (size_t)b->columns;
-    const int same = sizeof(real) == sizeof *y; /* c's and the reals' numbers */
+    size_t d = (size_t)m->own->d, line = 64 / sizeof(real);
+    size_t ldx = ((d + line - 1) / line | 1) * line, ldp = (size_t)b->columns;
+    int same = sizeof(real) == sizeof *y; /* c's and the reals' numbers */
     float *row = WEFT_NEW(tmp, float, d);
     real *x = WEFT_NEW(tmp, real, (size_t)c->n * ldx);
     real *p = same ? (real *)(void *)y : WEFT_NEW(tmp, real, (size_t)c->n * ldp);
@@ -303,7 +302,7 @@ static void product_floats(const rff_matrix *m, const block *b, const chunk *c, 
 static void product_signs(const rff_matrix *m, const block *b, const chunk *c, float *y,
                           int ld, weft_arena *tmp)
 {
-    const int d = m->own->d, n = m->own->padded;
+    int d = m->own->d, n = m->own->padded;
     float *x = WEFT_NEW(tmp, float, n);
     for (int r = 0; r < c->n; r++) {
         look(m, view_of(m->own, b->type), c->row[r], x);
@@ -321,7 +320,7 @@ static void product_signs(const rff_matrix *m, const block *b, const chunk *c, f
 static void product(const rff_matrix *m, const block *b, const chunk *c, void *y, int ld,
                     weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     if (is_exact(m->own, b->type))
         product_integers(m, b, c, y, ld, tmp);
     else if (b->dense)
@@ -337,7 +336,7 @@ static void product(const rff_matrix *m, const block *b, const chunk *c, void *y
 static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
                     const void *y, uint8_t *q)
 {
-    const double turns = m->turns[row];
+    double turns = m->turns[row];
     const float *offset = m->own->offset + j0;
     if (rff_is_int(m->own, m->type[row]))
         weft_cos_u8_i32(columns, y, turns, offset, q + j0);
@@ -356,9 +355,9 @@ static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c
 
 static int block_columns(const rff_matrix *m, int type, int64_t j0)
 {
-    const int most = is_exact(m->own, type)            ? COLUMNS
-                     : family_of(type) == RFF_HADAMARD ? m->own->padded
-                                                       : WIDE;
+    int most = is_exact(m->own, type)            ? COLUMNS
+               : family_of(type) == RFF_HADAMARD ? m->own->padded
+                                                 : WIDE;
     return m->d - j0 < most ? (int)(m->d - j0) : most;
 }
 
@@ -368,12 +367,12 @@ static void make_chunk(const rff_matrix *m, const block *b, const chunk *c, int6
                        float *tile, uint8_t *q, weft_arena *tmp)
 {
     const rff_cache *kept = &m->own->cache[m->part];
-    const int there = c->straight && c->row[c->n - 1] < kept->rows;
+    int there = c->straight && c->row[c->n - 1] < kept->rows;
     float *y = there ? rff_place(m, c->row[0], b->j0) : tile;
-    const int64_t ld = there ? kept->slots * kept->room : b->columns;
+    int64_t ld = there ? kept->slots * kept->room : b->columns;
     product(m, b, c, y, (int)ld, tmp);
     for (int r = 0; r < c->n; r++) {
-        const int64_t row = c->row[r];
+        int64_t row = c->row[r];
         const float *from = y + r * ld;
         void *to = there ? NULL : rff_place(m, row, b->j0);
         if (to) memcpy(to, from, (size_t)b->columns * sizeof *from);
@@ -386,9 +385,9 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
                       weft_arena *tmp)
 {
     chunk *c = WEFT_NEW(tmp, chunk, 1);
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     for (int64_t j0 = 0; j0 < m->d;) {
-        const int columns = block_columns(m, type, j0);
+        int columns = block_columns(m, type, j0);
         const block *b = block_at(m->own, type, j0, columns, tmp);
         float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)columns);
         for (int64_t at = 0; at < m->blocks; at++) {

@@ -25,38 +25,37 @@ void rff_tables(rff_shared *own)
     own->offset = WEFT_NEW(own->mem, float, own->columns);
     double z = 0;
     for (int i = 0; i < RFF_LEVELS; i++) {
-        const double below = (i + 0.5) / RFF_LEVELS;
+        double below = (i + 0.5) / RFF_LEVELS;
         for (int step = 0; step < 4; step++)
             z -= (1 - below - erfc(z / sqrt(2))) / (sqrt(2 / pi) * exp(-z * z / 2));
         own->normal[i] = (float)z;
         own->cauchy[i] = (float)tan(pi / 2 * below);
     }
     for (int64_t j = 0; j < own->columns; j++) {
-        const weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_OFFSET, (uint64_t)j, 0, 0);
+        weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_OFFSET, (uint64_t)j, 0, 0);
         own->offset[j] = (float)weft_rng_unit(r.v[0]);
     }
 }
 
 static double far_cauchy(const rff_shared *own, int64_t j, int i, int level)
 {
-    const weft_rng4 r =
-        weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, TAIL);
-    const double above = (RFF_LEVELS - level - weft_rng_unit(r.v[0])) / RFF_LEVELS;
+    weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, TAIL);
+    double above = (RFF_LEVELS - level - weft_rng_unit(r.v[0])) / RFF_LEVELS;
     return 1 / tan(pi / 2 * above);
 }
 
 void rff_column(const rff_shared *own, int family, int64_t j, float *z)
 {
     const float *table = family == RFF_NORMAL ? own->normal : own->cauchy;
-    const int fine = family == RFF_NORMAL ? RFF_LEVELS : RFF_LEVELS - COARSE;
+    int fine = family == RFF_NORMAL ? RFF_LEVELS : RFF_LEVELS - COARSE;
     for (int i = 0; i < own->d; i += ENTRIES) {
-        const weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j,
-                                        (uint64_t)(i / ENTRIES), ENTRY);
-        const int end = own->d - i < ENTRIES ? own->d - i : ENTRIES;
+        weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j,
+                                  (uint64_t)(i / ENTRIES), ENTRY);
+        int end = own->d - i < ENTRIES ? own->d - i : ENTRIES;
         for (int e = 0; e < end; e++) {
-            const int bits = (int)(r.v[e / 4] >> (16 * (e % 4)) & 0xffff);
-            const int level = bits & MAGNITUDE;
-            const float size =
+            int bits = (int)(r.v[e / 4] >> (16 * (e % 4)) & 0xffff);
+            int level = bits & MAGNITUDE;
+            float size =
                 level < fine ? table[level] : (float)far_cauchy(own, j, i + e, level);
             z[i + e] = bits > MAGNITUDE ? -size : size;
         }
@@ -67,20 +66,19 @@ void rff_column(const rff_shared *own, int family, int64_t j, float *z)
  * freedom, drawn by Wilson and Hilferty's cube of a normal variable. */
 void rff_signs(const rff_shared *own, int64_t j, float *sign, float *radius)
 {
-    const int n = own->padded;
+    int n = own->padded;
     for (int i = 0; i < 3 * n; i += 64) {
-        const weft_rng4 r =
+        weft_rng4 r =
             weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, SIGN);
         for (int e = i; e < i + 64 && e < 3 * n; e++)
             sign[e] = r.v[0] >> (e - i) & 1 ? -1.0f : 1.0f;
     }
-    const double width = 2.0 / (9.0 * n);
+    double width = 2.0 / (9.0 * n);
     for (int i = 0; i < n; i++) {
-        const weft_rng4 r =
-            weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)(j + i), 0, RADIUS);
+        weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)(j + i), 0, RADIUS);
         double z[4];
         weft_rng_normal(&r, z);
-        const double cube = pow(fmax(1 - width + z[0] * sqrt(width), 0), 3);
+        double cube = pow(fmax(1 - width + z[0] * sqrt(width), 0), 3);
         radius[i] =
             (float)(sqrt(cube) / n); /* length / sqrt(n), of H D H D H D / n^(3/2) */
     }

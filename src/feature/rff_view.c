@@ -47,7 +47,7 @@ static void range_reals(const weft_rows *p, int d, double *range)
 {
     for (int64_t i = 0; i < p->n; i++)
         for (int k = 0; k < d; k++) {
-            const double x = (double)p->value[i * d + k];
+            double x = (double)p->value[i * d + k];
             range[k] = fmax(range[k], -x);
             range[d + k] = fmax(range[d + k], x);
         }
@@ -59,11 +59,11 @@ static void mean_reals(const weft_rows *p, int d, const double *about, int power
                        double largest, int64_t total, weft_team *team, double *mean,
                        weft_arena *tmp)
 {
-    const int scale = weft_fix_scale(largest * (double)total);
+    int scale = weft_fix_scale(largest * (double)total);
     int64_t *sum = WEFT_NEW(tmp, int64_t, d);
     for (int64_t i = 0; i < p->n; i++)
         for (int k = 0; k < d; k++) {
-            const double x = (double)p->value[i * d + k] - about[k];
+            double x = (double)p->value[i * d + k] - about[k];
             sum[k] += weft_fix(power == 2 ? x * x : x, scale);
         }
     weft_sum_i64(team, sum, (size_t)d);
@@ -72,15 +72,15 @@ static void mean_reals(const weft_rows *p, int d, const double *about, int power
 
 void rff_fit(const rff_shared *own, weft_part part, real *stat, weft_arena *tmp)
 {
-    const int d = own->d;
-    const size_t mark = weft_arena_mark(tmp);
+    int d = own->d;
+    size_t mark = weft_arena_mark(tmp);
     weft_team *team = own->data->team;
     const weft_rows *p = &own->data->part[part];
-    const int bytes = own->data->form == WEFT_BYTES;
+    int bytes = own->data->form == WEFT_BYTES;
     double *range = WEFT_NEW(tmp, double, 2 * d), *mean = WEFT_NEW(tmp, double, d);
     double *variance = WEFT_NEW(tmp, double, d), *zero = WEFT_NEW(tmp, double, d);
     int64_t *sum = WEFT_NEW(tmp, int64_t, 2 * d);
-    const int64_t total = p->total;
+    int64_t total = p->total;
     memset(stat, 0, STATS * (size_t)d * sizeof *stat);
     if (total == 0) return;
     for (int k = 0; k < 2 * d; k++) range[k] = -INFINITY;
@@ -114,12 +114,12 @@ void rff_fit(const rff_shared *own, weft_part part, real *stat, weft_arena *tmp)
 static void view_set(const rff_shared *own, rff_view *v, const real *shift,
                      const real *width)
 {
-    const double raw = own->data->form == WEFT_BYTES ? 1.0 / 255 : 1;
+    double raw = own->data->form == WEFT_BYTES ? 1.0 / 255 : 1;
     double least = INFINITY;
     v->largest = 0;
     for (int k = 0; k < own->d; k++) {
-        const double w = width ? (double)width[k] : 0;
-        const double scale = w > 0 ? 1 / w : raw;
+        double w = width ? (double)width[k] : 0;
+        double scale = w > 0 ? 1 / w : raw;
         v->shift[k] = shift ? (float)shift[k] : 0;
         v->scale[k] = (float)scale;
         least = fmin(least, scale);
@@ -131,8 +131,8 @@ static void view_set(const rff_shared *own, rff_view *v, const real *shift,
 
 void rff_use(rff_shared *own, const real *stat)
 {
-    const int d = own->d;
-    const size_t bytes = STATS * (size_t)d * sizeof *stat;
+    int d = own->d;
+    size_t bytes = STATS * (size_t)d * sizeof *stat;
     if (own->stat && memcmp(own->stat, stat, bytes) == 0) return;
     if (!own->stat) {
         own->stat = WEFT_NEW(own->mem, real, STATS * d);
@@ -158,8 +158,8 @@ static double length(const rff_shared *own, const weft_rows *rows, int64_t i)
 {
     double sum = 0;
     for (int k = 0; k < own->d; k++) {
-        const double x = rows->byte ? (double)rows->byte[i * own->d + k]
-                                    : (double)rows->value[i * own->d + k];
+        double x = rows->byte ? (double)rows->byte[i * own->d + k]
+                              : (double)rows->value[i * own->d + k];
         sum += x * x;
     }
     return sqrt(sum);

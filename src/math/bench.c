@@ -23,10 +23,10 @@ enum {
 static double best_time(double seconds, void (*call)(void *), void *ctx)
 {
     double best = INFINITY;
-    const double end = weft_now() + seconds;
+    double end = weft_now() + seconds;
     call(ctx);
     do {
-        const double start = weft_now();
+        double start = weft_now();
         call(ctx);
         best = fmin(best, weft_now() - start);
     } while (weft_now() < end);
@@ -45,7 +45,7 @@ double weft_cpu_sgemm(double seconds)
     weft_arena *tmp = weft_arena_new();
     float *x = WEFT_NEW(tmp, float, 3 * ORDER * ORDER);
     for (int i = 0; i < 2 * ORDER * ORDER; i++) x[i] = (float)(i % 17) - 8;
-    const double time = best_time(seconds, call_sgemm, x);
+    double time = best_time(seconds, call_sgemm, x);
     weft_arena_free(tmp);
     return 2.0 * ORDER * ORDER * ORDER / time / 1e9;
 }
@@ -62,7 +62,7 @@ double weft_cpu_peak(double seconds)
 {
     const weft_kernel *kernel = weft_kernel_best();
     real sum = 0;
-    const double time = best_time(seconds, call_spin, &sum);
+    double time = best_time(seconds, call_spin, &sum);
     return 4.0 * kernel->rows * kernel->lanes * ROUNDS / time / 1e9;
 }
 
@@ -84,10 +84,10 @@ static void call_stream(void *ctx)
 double weft_cpu_stream(double seconds)
 {
     weft_arena *tmp = weft_arena_new();
-    uint64_t *x = weft_arena_get(tmp, 1, STREAM);
+    uint64_t *x = weft_arena_alloc(tmp, 1, STREAM);
     memset(x, 1, STREAM);
     stream s = {.x = x};
-    const double time = best_time(seconds, call_stream, &s);
+    double time = best_time(seconds, call_stream, &s);
     weft_arena_free(tmp);
     return STREAM / time / 1e9;
 }
@@ -174,19 +174,19 @@ static void line(bench *b, const char *name, const char *size, void (*call)(void
                  double work)
 {
     memset(b->x, 0, (size_t)WEFT_BLOCK * PIXELS * sizeof *b->x); /* fwht would overflow */
-    const double seconds = best_time(0.5, call, b), rate = work / seconds / 1e9;
+    double seconds = best_time(0.5, call, b), rate = work / seconds / 1e9;
     fprintf(b->out, "%s,%s,%.3g,%.4g,%.2f\n", name, size, seconds, rate, rate / b->sgemm);
     fflush(b->out);
 }
 
 static void fill(bench *b)
 {
-    const size_t cells = (size_t)WEFT_BLOCK * FEATURES;
+    size_t cells = (size_t)WEFT_BLOCK * FEATURES;
     b->bytes = WEFT_NEW(b->mem, uint8_t, cells);
     b->whole = WEFT_NEW(b->mem, int32_t, cells);
     b->x = WEFT_NEW(b->mem, float, WEFT_BLOCK *PIXELS);
     b->a = WEFT_NEW(b->mem, real, WEFT_BLOCK * LONG);
-    b->p = weft_arena_get(b->mem, 1, weft_packed_bytes(PIXELS, ORDER));
+    b->p = weft_arena_alloc(b->mem, 1, weft_packed_bytes(PIXELS, ORDER));
     b->c = WEFT_NEW(b->mem, real, WEFT_BLOCK * ORDER);
     b->y = WEFT_NEW(b->mem, float, cells);
     b->offset = WEFT_NEW(b->mem, float, FEATURES);
@@ -198,7 +198,7 @@ static void fill(bench *b)
     int8_t *p = WEFT_NEW(tmp, int8_t, WIDE * PIXELS);
     for (size_t i = 0; i < WIDE * PIXELS; i++) p[i] = (int8_t)((int)(i % 33) - 16);
     weft_s8_pack(&b->packed, PIXELS, WIDE, p, PIXELS, NULL,
-                 weft_arena_get(b->mem, 1, weft_s8_bytes(PIXELS, WIDE)));
+                 weft_arena_alloc(b->mem, 1, weft_s8_bytes(PIXELS, WIDE)));
     weft_arena_free(tmp);
 }
 
@@ -235,14 +235,14 @@ static void bench_sparse(FILE *out, double reads, weft_arena *mem)
     float *value = WEFT_NEW(mem, float, ROWS *LENGTH);
     for (int i = 0; i <= ROWS; i++) first[i] = (int64_t)i * LENGTH;
     for (int e = 0; e < ROWS * LENGTH; e++) {
-        const weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)e, 0, 0);
+        weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)e, 0, 0);
         column[e] = (uint32_t)pow(BINS, weft_rng_unit(r.v[0])) - 1;
         value[e] = 1;
     }
     sparse s = {.x = {.n = ROWS, .first = first, .column = column, .value = value},
                 .w = WEFT_NEW(mem, real, BINS)};
-    const double bytes = 8.0 * ROWS * LENGTH;
-    const double dot = best_time(0.5, call_dot, &s), visit = best_time(0.5, call_visit, &s);
+    double bytes = 8.0 * ROWS * LENGTH;
+    double dot = best_time(0.5, call_dot, &s), visit = best_time(0.5, call_visit, &s);
     fprintf(out, "sparse dot,8192x512,%.3g,%.4g,%.2f\n", dot, bytes / dot / 1e9,
             bytes / dot / 1e9 / reads);
     fprintf(out, "sparse visit,8192x512,%.3g,%.4g,%.2f\n", visit, bytes / visit / 1e9,
@@ -273,16 +273,16 @@ static void call_outer(void *ctx)
 
 static void bench_product(FILE *out, const int size[3], double sgemm)
 {
-    const int n = size[0], k = size[1], m = size[2], rows = n > k ? n : k;
+    int n = size[0], k = size[1], m = size[2], rows = n > k ? n : k;
     product x = {.n = n, .k = k, .m = m, .mem = weft_arena_new()};
     x.a = WEFT_NEW(x.mem, real, n * k);
     x.b = WEFT_NEW(x.mem, real, rows * m);
     x.c = WEFT_NEW(x.mem, real, rows * m);
     weft_packed_pack(&x.p, k, m, x.b, (size_t)m, 0,
-                     weft_arena_get(x.mem, 1, weft_packed_bytes(k, m)));
-    const double work = 2e-9 * n * k * m;
-    const double times = best_time(0.1, call_panels, &x);
-    const double outer = best_time(0.1, call_outer, &x);
+                     weft_arena_alloc(x.mem, 1, weft_packed_bytes(k, m)));
+    double work = 2e-9 * n * k * m;
+    double times = best_time(0.1, call_panels, &x);
+    double outer = best_time(0.1, call_outer, &x);
     fprintf(out, "panels,%dx%dx%d,%.3g,%.4g,%.2f\n", n, k, m, times, work / times,
             work / times / sgemm);
     fprintf(out, "outer,%dx%dx%d,%.3g,%.4g,%.2f\n", n, k, m, outer, work / outer,
@@ -295,7 +295,7 @@ static void bench_products(FILE *out, double sgemm)
 {
     static const int size[][3] = {{10, 256, 1024}, {32, 256, 1024}, {10, 1024, 256},
                                   {10, 100, 400},  {320, 800, 200}, {1024, 27, 32}};
-    const double peak = weft_cpu_peak(0.2);
+    double peak = weft_cpu_peak(0.2);
     fprintf(out, "peak,registers,,%.4g,%.2f\n", peak, peak / sgemm);
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
         bench_product(out, size[i], sgemm);
@@ -306,7 +306,7 @@ void weft_math_bench(FILE *out)
     bench b = {.out = out, .mem = weft_arena_new()};
     fill(&b);
     b.sgemm = weft_cpu_sgemm(1);
-    const double block = WEFT_BLOCK, d = FEATURES, narrow = 2 * block * d * CLASSES;
+    double block = WEFT_BLOCK, d = FEATURES, narrow = 2 * block * d * CLASSES;
     fprintf(out, "name,size,seconds,rate,share\n");
     fprintf(out, "sgemm,512^3,%.3g,%.4g,1\n", 2e-9 * ORDER * ORDER * ORDER / b.sgemm,
             b.sgemm);
@@ -320,7 +320,7 @@ void weft_math_bench(FILE *out)
     line(&b, "cos int", "16x10000", call_cos_int, 16 * d);
     line(&b, "cos float", "16x10000", call_cos_float, 16 * d);
     bench_products(out, b.sgemm);
-    const double reads = weft_cpu_stream(0.5);
+    double reads = weft_cpu_stream(0.5);
     fprintf(out, "stream,64 MB,%.3g,%.4g,\n", STREAM / 1e9 / reads, reads);
     bench_sparse(out, reads, b.mem);
     weft_arena_free(b.mem);

@@ -82,11 +82,11 @@ static void draw(trial *t)
  * (1 + e) (1 - e) 2^-24 + 1 + e for e = 2^-23. */
 static void run_halfway(const weft_kernel *kernel, float *sum)
 {
-    const float e = 0x1p-23f, a = 1 + e;
-    const uint32_t first = 0;
+    float e = 0x1p-23f, a = 1 + e;
+    uint32_t first = 0;
     float b[16];
     for (int i = 0; i < 16; i++) {
-        const float sign = i % 2 ? -1 : 1;
+        float sign = i % 2 ? -1 : 1;
         b[i] = sign * (1 - (float)(i / 2 % 2 ? -1 : 1) * e) * 0x1p-24f;
         sum[i] = (i / 4 % 2 ? -1 : 1) * (1 + e);
     }
@@ -98,7 +98,7 @@ static void run_halfway(const weft_kernel *kernel, float *sum)
 static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
                       weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     real *packed = WEFT_NEW(tmp, real, DEEP * (COLUMNS + kernel->lanes));
     weft_packed p = {.k = DEEP, .m = COLUMNS};
     weft_gemm_pack(kernel, &p, t->v, COLUMNS, 0, packed);
@@ -109,14 +109,14 @@ static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
     real *gates = o->cells, *c = gates + 4 * CELLS, *y = c + CELLS;
     real *into[] = {gates + 6 * CELLS}, *dc = into[0] + 4 * CELLS;
     memcpy(gates, t->u, 4 * CELLS * sizeof *gates);
-    const weft_cells cells = {.n = 1,
-                              .h = CELLS,
-                              .z = gates,
-                              .ldz = 4 * CELLS,
-                              .before = t->v,
-                              .c = c,
-                              .y = y,
-                              .ld = CELLS};
+    weft_cells cells = {.n = 1,
+                        .h = CELLS,
+                        .z = gates,
+                        .ldz = 4 * CELLS,
+                        .before = t->v,
+                        .c = c,
+                        .y = y,
+                        .ld = CELLS};
     kernel->cell(&cells, plus);
     memcpy(dc, c, CELLS * sizeof *dc);
     kernel->cell_back(&cells, y, dc, into);
@@ -127,7 +127,7 @@ static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
 static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
                       weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp), lanes = (size_t)kernel->lanes;
+    size_t mark = weft_arena_mark(tmp), lanes = (size_t)kernel->lanes;
     real *w[4], weight[WEFT_MOST_LANES];
     double norm[WEFT_MOST_LANES], most[WEFT_MOST_LANES];
     int on[WEFT_MOST_LANES], within[WEFT_MOST_LANES];
@@ -143,17 +143,17 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
             w[3][(size_t)i * lanes + l] = t->v[i + 1];
         }
     }
-    const weft_lanes_product p = {.n = 5,
-                                  .m = 7,
-                                  .k = 6,
-                                  .a = w[0],
-                                  .a_row = 6,
-                                  .a_k = 1,
-                                  .b = w[3],
-                                  .b_column = 2,
-                                  .b_k = 3,
-                                  .c = w[1],
-                                  .ldc = 7};
+    weft_lanes_product p = {.n = 5,
+                            .m = 7,
+                            .k = 6,
+                            .a = w[0],
+                            .a_row = 6,
+                            .a_k = 1,
+                            .b = w[3],
+                            .b_column = 2,
+                            .b_k = 3,
+                            .c = w[1],
+                            .ldc = 7};
     kernel->lanes_times(&p);
     kernel->lanes_step(s, on, SIDE, 1, w[0], w[1], w[2], w[3], norm);
     kernel->lanes_step(s, on, SIDE, 0, w[0], w[1], w[2], w[3], norm);
@@ -170,7 +170,7 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_aren
 {
     _Alignas(64) int8_t b[sizeof t->b];
     _Alignas(64) int16_t right[PAIRS * 2 * WEFT_WIDE];
-    const int wide = kernel->wide;
+    int wide = kernel->wide;
     for (int i = 0; i < GROUPS * WEFT_GROUP / 4; i++)
         memcpy(b + i * 4 * wide, t->b + i * 4 * WEFT_WIDE, (size_t)(4 * wide));
     for (int i = 0; i < PAIRS; i++)
@@ -200,7 +200,7 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_aren
 static int agree(const outcome *a, const outcome *b, int wide)
 {
     for (int r = 0; r < WEFT_TILE; r++) {
-        const size_t row = (size_t)r * WEFT_WIDE, bytes = (size_t)wide * sizeof(int32_t);
+        size_t row = (size_t)r * WEFT_WIDE, bytes = (size_t)wide * sizeof(int32_t);
         if (memcmp(a->product + row, b->product + row, bytes) != 0) return 0;
         if (memcmp(a->gram + row, b->gram + row, bytes) != 0) return 0;
     }
@@ -215,7 +215,7 @@ static int trusted(const weft_kernel *kernel)
     draw(t);
     run(&weft_kernel_plain, t, o, tmp);
     run(kernel, t, o + 1, tmp);
-    const int same = agree(o, o + 1, kernel->wide);
+    int same = agree(o, o + 1, kernel->wide);
     weft_arena_free(tmp);
     if (!same)
         weft_log(WEFT_WARN, "the %s loops give wrong results on this CPU and are not used",

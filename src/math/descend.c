@@ -21,13 +21,13 @@ static void adam(const weft_descent *d, double lr, int64_t step, int64_t n,
                  real *restrict w, const real *restrict g, real *restrict m,
                  real *restrict v)
 {
-    const double t = (double)step + 1;
-    const real rate = (real)(lr / (1 - pow(d->beta1, t)));
-    const real unbias = (real)(1 / sqrt(1 - pow(d->beta2, t)));
-    const real b1 = (real)d->beta1, b2 = (real)d->beta2, decay = (real)d->weight_decay;
-    const real c1 = (real)(1 - d->beta1), c2 = (real)(1 - d->beta2), eps = (real)d->epsilon;
+    double t = (double)step + 1;
+    real rate = (real)(lr / (1 - pow(d->beta1, t)));
+    real unbias = (real)(1 / sqrt(1 - pow(d->beta2, t)));
+    real b1 = (real)d->beta1, b2 = (real)d->beta2, decay = (real)d->weight_decay;
+    real c1 = (real)(1 - d->beta1), c2 = (real)(1 - d->beta2), eps = (real)d->epsilon;
     for (int64_t i = 0; i < n; i++) {
-        const real x = g[i] + decay * w[i];
+        real x = g[i] + decay * w[i];
         m[i] = b1 * m[i] + c1 * x;
         v[i] = b2 * v[i] + c2 * x * x;
         w[i] -= rate * m[i] / (root(v[i]) * unbias + eps);
@@ -37,12 +37,12 @@ static void adam(const weft_descent *d, double lr, int64_t step, int64_t n,
 static void adadelta(const weft_descent *d, double lr, int64_t n, real *restrict w,
                      const real *restrict g, real *restrict v, real *restrict u)
 {
-    const real rate = (real)lr, rho = (real)d->rho, rest = (real)(1 - d->rho);
-    const real decay = (real)d->weight_decay, eps = (real)d->epsilon;
+    real rate = (real)lr, rho = (real)d->rho, rest = (real)(1 - d->rho);
+    real decay = (real)d->weight_decay, eps = (real)d->epsilon;
     for (int64_t i = 0; i < n; i++) {
-        const real x = g[i] + decay * w[i];
+        real x = g[i] + decay * w[i];
         v[i] = rho * v[i] + rest * x * x;
-        const real change = root(u[i] + eps) / root(v[i] + eps) * x;
+        real change = root(u[i] + eps) / root(v[i] + eps) * x;
         u[i] = rho * u[i] + rest * change * change;
         w[i] -= rate * change;
     }
@@ -50,8 +50,8 @@ static void adadelta(const weft_descent *d, double lr, int64_t n, real *restrict
 
 double weft_descent_rate(const weft_descent *d, double epoch)
 {
-    const double pi = 3.14159265358979323846;
-    const double done = d->horizon > 0 ? fmin(epoch / d->horizon, 1) : 0;
+    double pi = 3.14159265358979323846;
+    double done = d->horizon > 0 ? fmin(epoch / d->horizon, 1) : 0;
     switch (d->schedule) {
     case WEFT_RATE_EXPONENTIAL: return d->lr * pow(1 - d->decay, epoch);
     case WEFT_RATE_INVERSE: return d->lr / (1 + d->decay * epoch);
@@ -64,14 +64,13 @@ double weft_descent_rate(const weft_descent *d, double epoch)
 void weft_descent_step(const weft_descent *d, double epoch, int64_t step, int64_t n,
                        real *w, real *g, real *slots)
 {
-    const double lr = weft_descent_rate(d, epoch);
+    double lr = weft_descent_rate(d, epoch);
     if (d->optimizer == WEFT_DESCENT_ADAM)
         adam(d, lr, step, n, w, g, slots, slots + n);
     else if (d->optimizer == WEFT_DESCENT_ADADELTA)
         adadelta(d, lr, n, w, g, slots, slots + n);
     else {
-        const weft_sgd s = {
-            .lr = lr, .momentum = d->momentum, .weight_decay = d->weight_decay};
+        weft_sgd s = {.lr = lr, .momentum = d->momentum, .weight_decay = d->weight_decay};
         weft_sgd_step(&s, n, step == 0, w, g, slots, NULL);
     }
 }

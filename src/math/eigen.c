@@ -8,19 +8,19 @@ void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const 
 
 double weft_eigen_bytes(int n)
 {
-    const double m = n;
+    double m = n;
     return 8 * (1 + 6 * m + 2 * m * m) + 4 * (3 + 5 * m);
 }
 
 void weft_eigen(int n, double *a, double *value, weft_arena *tmp)
 {
     if (n == 0) return;
-    const size_t mark = weft_arena_mark(tmp);
-    const int ask = -1;
+    size_t mark = weft_arena_mark(tmp);
+    int ask = -1;
     double room;
     int iroom, info;
     dsyevd_("V", "U", &n, a, &n, value, &room, &ask, &iroom, &ask, &info);
-    const int most = (int)room;
+    int most = (int)room;
     double *work = WEFT_NEW(tmp, double, most);
     int *iwork = WEFT_NEW(tmp, int, iroom);
     dsyevd_("V", "U", &n, a, &n, value, work, &most, iwork, &iroom, &info);

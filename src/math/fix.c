@@ -32,9 +32,9 @@ int weft_exact_scale(double bound)
 
 void weft_exact_add(int64_t n, const real *x, int scale, double *sum)
 {
-    const double unit = ldexp(1, scale), shift = 0x1.8p52;
+    double unit = ldexp(1, scale), shift = 0x1.8p52;
     for (int64_t i = 0; i < n; i++) {
-        const double whole = (double)x[i] * unit + shift;
+        double whole = (double)x[i] * unit + shift;
         sum[i] += whole - shift;
     }
 }

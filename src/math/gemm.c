@@ -43,7 +43,7 @@ static void turn_panel(int k, int m, int wide, const real *b, size_t ldb, real *
 {
     if (m < wide) memset(to, 0, (size_t)k * wide * sizeof *to);
     for (int e = 0; e < k; e += LINE) {
-        const int end = least(e + LINE, k);
+        int end = least(e + LINE, k);
         for (int j = 0; j < m; j++)
             for (int i = e; i < end; i++) to[i * wide + j] = b[(size_t)j * ldb + i];
     }
@@ -54,8 +54,8 @@ void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, si
 {
     p->packed = to;
     for (int j = 0; j < p->m;) {
-        const int wide = vectors_at(kernel, j, p->m) * kernel->lanes;
-        const int m = least(wide, p->m - j);
+        int wide = vectors_at(kernel, j, p->m) * kernel->lanes;
+        int m = least(wide, p->m - j);
         if (trans)
             turn_panel(p->k, m, wide, b + (size_t)j * ldb, ldb, to);
         else
@@ -91,8 +91,7 @@ static void by_panel(const weft_kernel *kernel, int n, const real *a, size_t lda
                      const real *b, int vectors, int m, int add, real *c, size_t ldc)
 {
     _Alignas(64) real part[MOST_TILE];
-    const int wide = vectors * kernel->lanes,
-              tiles = round_up(n, kernel->rows) / kernel->rows;
+    int wide = vectors * kernel->lanes, tiles = round_up(n, kernel->rows) / kernel->rows;
     for (int t = 0, i = 0, rows; t < tiles; t++, i += rows) {
         rows = (n - i) / (tiles - t);
         const real *ai = a + (size_t)i * lda;
@@ -109,12 +108,12 @@ static void by_panel(const weft_kernel *kernel, int n, const real *a, size_t lda
 void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda,
                      const weft_packed *p, int add, real *c, size_t ldc)
 {
-    const int band = BAND * kernel->rows;
+    int band = BAND * kernel->rows;
     for (int i = 0, rows; i < n; i += rows) {
         rows = n - i < 2 * band ? n - i : band;
         const real *b = p->packed;
         for (int j = 0; j < p->m;) {
-            const int vectors = vectors_at(kernel, j, p->m), wide = vectors * kernel->lanes;
+            int vectors = vectors_at(kernel, j, p->m), wide = vectors * kernel->lanes;
             by_panel(kernel, rows, a + (size_t)i * lda, lda, p->k, b, vectors,
                      least(wide, p->m - j), add, c + (size_t)i * ldc + j, ldc);
             b += (size_t)p->k * wide;
@@ -138,7 +137,7 @@ static size_t piece_at(int k0, int m)
 void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem)
 {
     for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
-        const int deep = least(WEFT_DEEP, k - k0);
+        int deep = least(WEFT_DEEP, k - k0);
         weft_packed p;
         weft_packed_pack(&p, deep, n, b + k0, ldb, 1,
                          (real *)mem + piece_at(k0, m) + (size_t)deep * (size_t)j);
@@ -149,9 +148,9 @@ void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void 
                      real *c, size_t ldc)
 {
     for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
-        const weft_packed p = {.k = least(WEFT_DEEP, k - k0),
-                               .m = m,
-                               .packed = (const real *)mem + piece_at(k0, m)};
+        weft_packed p = {.k = least(WEFT_DEEP, k - k0),
+                         .m = m,
+                         .packed = (const real *)mem + piece_at(k0, m)};
         weft_packed_times(n, a + k0, lda, &p, k0 > 0, c, ldc);
     }
 }
@@ -163,8 +162,8 @@ static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size
     _Alignas(64) real part[MOST_TILE];
     const real *b = p->packed;
     for (int j = 0; j < p->m;) {
-        const int vectors = vectors_at(kernel, j, p->m), wide = vectors * kernel->lanes;
-        const int columns = least(wide, p->m - j);
+        int vectors = vectors_at(kernel, j, p->m), wide = vectors * kernel->lanes;
+        int columns = least(wide, p->m - j);
         if (rows == kernel->rows && columns == wide) {
             kernel->strip(vectors, p->k, a, lda, b, 1, g + j, ldg);
         } else {
@@ -179,8 +178,8 @@ static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size
 void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, size_t lda,
                      int m, const real *b, size_t ldb, real *g, size_t ldg, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
-    const int most = kernel->rows, even = k / most * most;
+    size_t mark = weft_arena_mark(tmp);
+    int most = kernel->rows, even = k / most * most;
     real *edge = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * most);
     real *panels = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * round_up(m, kernel->lanes));
     for (int i = 0; i < n; i += DEEP, a += DEEP * lda, b += DEEP * ldb) {

@@ -51,7 +51,7 @@ static void product(int n, int m, const int16_t *a, int p, const int16_t *b, int
                     size_t ldg)
 {
     const weft_kernel *kernel = weft_kernel_best();
-    const int wide = kernel->wide, even = round_up(n, 2);
+    int wide = kernel->wide, even = round_up(n, 2);
     int32_t whole[WEFT_TILE * WEFT_WIDE];
     for (int j = 0; j < p; j += wide)
         for (int i = 0; i < m; i += WEFT_TILE) {
@@ -74,17 +74,17 @@ static void product(int n, int m, const int16_t *a, int p, const int16_t *b, int
 void weft_u8_gram(int n, int along, int m, const uint8_t *a, size_t lda, int p,
                   const uint8_t *b, size_t ldb, int32_t *g, size_t ldg, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
-    const size_t step_a = along ? 1 : lda, next_a = along ? lda : 1;
-    const size_t step_b = along ? 1 : ldb, next_b = along ? ldb : 1;
+    size_t mark = weft_arena_mark(tmp);
+    size_t step_a = along ? 1 : lda, next_a = along ? lda : 1;
+    size_t step_b = along ? 1 : ldb, next_b = along ? ldb : 1;
     int16_t *left = WEFT_NEW(tmp, int16_t, (size_t)DEEP * BLOCK);
     int16_t *right =
         WEFT_NEW(tmp, int16_t, (size_t)DEEP * round_up(p, weft_kernel_best()->wide));
     for (int i = 0; i < n; i += DEEP) {
-        const int deep = least(DEEP, n - i);
+        int deep = least(DEEP, n - i);
         pack(deep, p, weft_kernel_best()->wide, b + i * step_b, step_b, next_b, right);
         for (int j = 0; j < m; j += BLOCK) {
-            const int block = least(BLOCK, m - j);
+            int block = least(BLOCK, m - j);
             pack(deep, block, WEFT_TILE, a + i * step_a + j * next_a, step_a, next_a, left);
             product(deep, block, left, p, right, g + (size_t)j * ldg, ldg);
         }

@@ -26,9 +26,9 @@
 /* Stages of strides 1, 2 and 4: neighbour plus, or minus, itself. */
 INLINE __m256 short_stages(__m256 x)
 {
-    const __m256 s1 = _mm256_setr_ps(1, -1, 1, -1, 1, -1, 1, -1);
-    const __m256 s2 = _mm256_setr_ps(1, 1, -1, -1, 1, 1, -1, -1);
-    const __m256 s4 = _mm256_setr_ps(1, 1, 1, 1, -1, -1, -1, -1);
+    __m256 s1 = _mm256_setr_ps(1, -1, 1, -1, 1, -1, 1, -1);
+    __m256 s2 = _mm256_setr_ps(1, 1, -1, -1, 1, 1, -1, -1);
+    __m256 s4 = _mm256_setr_ps(1, 1, 1, 1, -1, -1, -1, -1);
     x = _mm256_fmadd_ps(x, s1, _mm256_permute_ps(x, 0xb1));
     x = _mm256_fmadd_ps(x, s2, _mm256_permute_ps(x, 0x4e));
     return _mm256_fmadd_ps(x, s4, _mm256_permute2f128_ps(x, x, 1));
@@ -49,7 +49,7 @@ INLINE __m256 short_stages(__m256 x)
 
 INLINE real SUM(__m256d v)
 {
-    const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+    __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
 
@@ -57,7 +57,7 @@ INLINE __m256d BYTES(const uint8_t *p)
 {
     int32_t four;
     memcpy(&four, p, sizeof four);
-    const __m128i q = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(four));
+    __m128i q = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(four));
     return _mm256_cvtepi32_pd(_mm_sub_epi32(q, _mm_set1_epi32(128)));
 }
 #else
@@ -80,8 +80,7 @@ INLINE real SUM(__m256 v)
 
 INLINE __m256 BYTES(const uint8_t *p)
 {
-    const __m256i q =
-        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+    __m256i q = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
     return _mm256_cvtepi32_ps(_mm256_sub_epi32(q, _mm256_set1_epi32(128)));
 }
 #endif
@@ -171,18 +170,18 @@ INLINE void add_tile(__m256i sum[WEFT_TILE][VECTORS], int32_t *c, size_t ldc)
 static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c,
                  size_t ldc)
 {
-    const __m256i ones = _mm256_set1_epi16(1);
+    __m256i ones = _mm256_set1_epi16(1);
     __m256i sum[WEFT_TILE][VECTORS] = {{{0}}};
     for (int g = 0; g < groups; g++) {
         __m256i s[WEFT_TILE][VECTORS];
         UNROLL for (int k = 0; k < WEFT_GROUP; k += 4)
         {
-            const __m256i b0 = load(b + k * WIDE), b1 = load(b + k * WIDE + 32);
+            __m256i b0 = load(b + k * WIDE), b1 = load(b + k * WIDE + 32);
             UNROLL for (int r = 0; r < WEFT_TILE; r++)
             {
-                const __m256i x = broadcast(a[r] + g * WEFT_GROUP + k);
-                const __m256i p0 = _mm256_maddubs_epi16(x, b0);
-                const __m256i p1 = _mm256_maddubs_epi16(x, b1);
+                __m256i x = broadcast(a[r] + g * WEFT_GROUP + k);
+                __m256i p0 = _mm256_maddubs_epi16(x, b0);
+                __m256i p1 = _mm256_maddubs_epi16(x, b1);
                 s[r][0] = k ? _mm256_add_epi16(s[r][0], p0) : p0;
                 s[r][1] = k ? _mm256_add_epi16(s[r][1], p1) : p1;
                 KEEP(s[r][0]);
@@ -200,10 +199,10 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
 {
     __m256i sum[WEFT_TILE][VECTORS] = {{{0}}};
     for (int k = 0; k < pairs; k++) {
-        const __m256i b0 = load(b), b1 = load(b + 16);
+        __m256i b0 = load(b), b1 = load(b + 16);
         UNROLL for (int r = 0; r < WEFT_TILE; r++)
         {
-            const __m256i x = broadcast(a + 2 * r);
+            __m256i x = broadcast(a + 2 * r);
             sum[r][0] = _mm256_add_epi32(sum[r][0], _mm256_madd_epi16(x, b0));
             sum[r][1] = _mm256_add_epi32(sum[r][1], _mm256_madd_epi16(x, b1));
             KEEP(sum[r][0]);
@@ -223,17 +222,17 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
         for (int i = 0; i < 4; i++)                                                        \
             v[i] =                                                                         \
                 _mm256_cvtps_epi32(cosine(FLOATS(x + 8 * i), s, FLOAD(offset + 8 * i)));   \
-        const __m256i low = _mm256_packs_epi32(v[0], v[1]);                                \
-        const __m256i high = _mm256_packs_epi32(v[2], v[3]);                               \
-        const __m256i mixed = _mm256_packs_epi16(low, high);                               \
-        const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);                   \
-        const __m256i bytes = _mm256_permutevar8x32_epi32(mixed, order);                   \
+        __m256i low = _mm256_packs_epi32(v[0], v[1]);                                      \
+        __m256i high = _mm256_packs_epi32(v[2], v[3]);                                     \
+        __m256i mixed = _mm256_packs_epi16(low, high);                                     \
+        __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);                         \
+        __m256i bytes = _mm256_permutevar8x32_epi32(mixed, order);                         \
         _mm256_storeu_si256((__m256i *)(void *)q,                                          \
                             _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)));              \
     }                                                                                      \
     void name(int n, const type *x, double scale, const float *offset, uint8_t *q)         \
     {                                                                                      \
-        const turns s = turns_of(scale);                                                   \
+        turns s = turns_of(scale);                                                         \
         int i = 0;                                                                         \
         for (; i + 32 <= n; i += 32) name##_32(x + i, s, offset + i, q + i);               \
         if (i == n) return;                                                                \

@@ -49,16 +49,14 @@ INLINE __m512 short_stages(__m512 x)
 
 INLINE real SUM(__m512d v)
 {
-    const __m256d h =
-        _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
-    const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(h), _mm256_extractf128_pd(h, 1));
+    __m256d h = _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
+    __m128d s = _mm_add_pd(_mm256_castpd256_pd128(h), _mm256_extractf128_pd(h, 1));
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
 
 INLINE __m512d BYTES(const uint8_t *p)
 {
-    const __m256i q =
-        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+    __m256i q = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
     return _mm512_cvtepi32_pd(_mm256_sub_epi32(q, _mm256_set1_epi32(128)));
 }
 #else
@@ -74,7 +72,7 @@ INLINE __m512d BYTES(const uint8_t *p)
 
 INLINE real SUM(__m512 v)
 {
-    const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+    __m256 h = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
@@ -82,8 +80,7 @@ INLINE real SUM(__m512 v)
 
 INLINE __m512 BYTES(const uint8_t *p)
 {
-    const __m512i q =
-        _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+    __m512i q = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
     return _mm512_cvtepi32_ps(_mm512_sub_epi32(q, _mm512_set1_epi32(128)));
 }
 #endif
@@ -127,10 +124,10 @@ INLINE void lane_square(const float *const *row, real *x)
     /* a[l + i] has of rows l .. l+3 the columns i, i+4, i+8, i+12 */
     UNROLL for (int i = 0; i < 4; i++)
     {
-        const __m512 even = _mm512_shuffle_f32x4(a[i], a[i + 4], 0x88),
-                     odd = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd),
-                     even8 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88),
-                     odd8 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
+        __m512 even = _mm512_shuffle_f32x4(a[i], a[i + 4], 0x88),
+               odd = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd),
+               even8 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88),
+               odd8 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
         _mm512_storeu_ps(x + i * 16, _mm512_shuffle_f32x4(even, even8, 0x88));
         _mm512_storeu_ps(x + (i + 4) * 16, _mm512_shuffle_f32x4(odd, odd8, 0x88));
         _mm512_storeu_ps(x + (i + 8) * 16, _mm512_shuffle_f32x4(even, even8, 0xdd));
@@ -186,7 +183,7 @@ static void u8s8(int groups, const uint8_t *const *a, const int8_t *b, int32_t *
         UNROLL for (int v = 0; v < VECTORS; v++) bv[v] = load(b + k * WIDE + 64 * v);
         UNROLL for (int r = 0; r < WEFT_TILE; r++)
         {
-            const __m512i x = broadcast(a[r] + k);
+            __m512i x = broadcast(a[r] + k);
             UNROLL for (int v = 0; v < VECTORS; v++)
             {
                 sum[r][v] = _mm512_dpbusd_epi32(sum[r][v], x, bv[v]);
@@ -207,7 +204,7 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
         UNROLL for (int v = 0; v < VECTORS; v++) bv[v] = load(b + 32 * v);
         UNROLL for (int r = 0; r < WEFT_TILE; r++)
         {
-            const __m512i x = broadcast(a + 2 * r);
+            __m512i x = broadcast(a + 2 * r);
             UNROLL for (int v = 0; v < VECTORS; v++)
             {
                 sum[r][v] = _mm512_dpwssd_epi32(sum[r][v], x, bv[v]);

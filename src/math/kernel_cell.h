@@ -19,16 +19,16 @@ INLINE real sigmoid(real x)
 
 static void cell(const weft_cells *t, const real *const *plus)
 {
-    const int h = t->h;
+    int h = t->h;
     for (int i = 0; i < t->n; i++) {
         real *z = t->z + (size_t)i * t->ldz;
         for (int j = 0; j < h; j++) {
-            const size_t at = (size_t)i * t->ld + j;
-            const real in = sigmoid(z[j] + plus[i][j]);
-            const real forget = sigmoid(z[h + j] + plus[i][h + j]);
-            const real update = tanh(z[2 * h + j] + plus[i][2 * h + j]);
-            const real out = sigmoid(z[3 * h + j] + plus[i][3 * h + j]);
-            const real c = in * update + (t->before ? forget * t->before[at] : 0);
+            size_t at = (size_t)i * t->ld + j;
+            real in = sigmoid(z[j] + plus[i][j]);
+            real forget = sigmoid(z[h + j] + plus[i][h + j]);
+            real update = tanh(z[2 * h + j] + plus[i][2 * h + j]);
+            real out = sigmoid(z[3 * h + j] + plus[i][3 * h + j]);
+            real c = in * update + (t->before ? forget * t->before[at] : 0);
             z[j] = in;
             z[h + j] = forget;
             z[2 * h + j] = update;
@@ -41,14 +41,14 @@ static void cell(const weft_cells *t, const real *const *plus)
 
 static void cell_back(const weft_cells *t, const real *dy, real *dc, real *const *into)
 {
-    const int h = t->h;
+    int h = t->h;
     for (int i = 0; i < t->n; i++) {
         real *z = t->z + (size_t)i * t->ldz;
         for (int j = 0; j < h; j++) {
-            const size_t at = (size_t)i * t->ld + j;
-            const real in = z[j], forget = z[h + j], update = z[2 * h + j];
-            const real out = z[3 * h + j], top = tanh(t->c[at]);
-            const real d = dc[at] + dy[at] * out * (1 - top * top);
+            size_t at = (size_t)i * t->ld + j;
+            real in = z[j], forget = z[h + j], update = z[2 * h + j];
+            real out = z[3 * h + j], top = tanh(t->c[at]);
+            real d = dc[at] + dy[at] * out * (1 - top * top);
             z[j] = d * update * in * (1 - in);
             z[h + j] = t->before ? d * t->before[at] * forget * (1 - forget) : 0;
             z[2 * h + j] = d * in * (1 - update * update);
@@ -84,13 +84,13 @@ INLINE power power_of(F x)
 
 INLINE F sigmoid(F x)
 {
-    const power p = power_of(-x);
+    power p = power_of(-x);
     return FSET(1) / (FFMA(p.scale, p.less, p.scale) + FSET(1));
 }
 
 INLINE F tanhyp(F x)
 {
-    const power p = power_of(x + x);
+    power p = power_of(x + x);
     const F u = FFMA(p.scale, p.less, p.scale - FSET(1));
     return u / (u + FSET(2));
 }
@@ -112,7 +112,7 @@ INLINE void keep(float *p, F v, int n)
 INLINE void cell_part(const weft_cells *t, const float *plus, int i, int j, int n)
 {
     float *z = t->z + (size_t)i * t->ldz + j;
-    const size_t h = (size_t)t->h, at = (size_t)i * t->ld + j;
+    size_t h = (size_t)t->h, at = (size_t)i * t->ld + j;
     const F in = sigmoid(some(z, n) + some(plus + j, n));
     const F forget = sigmoid(some(z + h, n) + some(plus + h + j, n));
     const F update = tanhyp(some(z + 2 * h, n) + some(plus + 2 * h + j, n));
@@ -129,7 +129,7 @@ INLINE void cell_part(const weft_cells *t, const float *plus, int i, int j, int 
 
 static void cell(const weft_cells *t, const real *const *plus)
 {
-    const int even = t->h / FW * FW;
+    int even = t->h / FW * FW;
     for (int i = 0; i < t->n; i++) {
         for (int j = 0; j < even; j += FW) cell_part(t, plus[i], i, j, FW);
         if (even < t->h) cell_part(t, plus[i], i, even, t->h - even);
@@ -147,7 +147,7 @@ INLINE void back_part(const weft_cells *t, const float *dy, float *dc, float *in
 {
     const F one = FSET(1);
     float *z = t->z + (size_t)i * t->ldz + j;
-    const size_t h = (size_t)t->h, at = (size_t)i * t->ld + j;
+    size_t h = (size_t)t->h, at = (size_t)i * t->ld + j;
     const F in = some(z, n), forget = some(z + h, n);
     const F update = some(z + 2 * h, n), out = some(z + 3 * h, n);
     const F top = tanhyp(some(t->c + at, n)), dyn = some(dy + at, n);
@@ -162,7 +162,7 @@ INLINE void back_part(const weft_cells *t, const float *dy, float *dc, float *in
 
 static void cell_back(const weft_cells *t, const real *dy, real *dc, real *const *into)
 {
-    const int even = t->h / FW * FW;
+    int even = t->h / FW * FW;
     for (int i = 0; i < t->n; i++) {
         for (int j = 0; j < even; j += FW) back_part(t, dy, dc, into[i], i, j, FW);
         if (even < t->h) back_part(t, dy, dc, into[i], i, even, t->h - even);

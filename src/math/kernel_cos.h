@@ -13,7 +13,7 @@ typedef struct turns {
 
 INLINE turns turns_of(double scale)
 {
-    const float high = (float)scale;
+    float high = (float)scale;
     return (turns){FSET(high), FSET((float)(scale - (double)high))};
 }
 

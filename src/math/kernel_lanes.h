@@ -67,7 +67,7 @@ enum { LANE_GO_ON = 2, LANE_DEEP = 32 };
 INLINE void lane_tile(int rows, int columns, const weft_lanes_product *p, const real *a,
                       const real *b, real *c)
 {
-    const size_t a_row = p->a_row * W, b_column = p->b_column * W, row = p->ldc * W;
+    size_t a_row = p->a_row * W, b_column = p->b_column * W, row = p->ldc * W;
     V sum[LANE_ROWS][LANE_COLUMNS];
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
         sum[r][j] = p->add == LANE_GO_ON ? LOAD(c + (size_t)r * row + j * W) : ZERO;
@@ -127,8 +127,8 @@ static void lane_tiles(const weft_lanes_product *p)
 {
     static void (*const tile[LANE_ROWS][LANE_COLUMNS])(
         const weft_lanes_product *, const real *, const real *, real *) = {LANE_TILES};
-    const int tiles = round_up(p->n, LANE_ROWS) / LANE_ROWS,
-              bands = round_up(p->m, LANE_COLUMNS) / LANE_COLUMNS;
+    int tiles = round_up(p->n, LANE_ROWS) / LANE_ROWS,
+        bands = round_up(p->m, LANE_COLUMNS) / LANE_COLUMNS;
     for (int u = 0, j = 0, columns; u < bands; u++, j += columns) {
         columns = (p->m - j) / (bands - u);
         const real *b = p->b + (size_t)j * p->b_column * W;
@@ -250,12 +250,12 @@ static void lanes_step(const weft_sgd *s, const int *live, int64_t n, int first,
                        real *g, real *velocity, const real *anchor, double *norm)
 {
     lane_steps t = lane_steps_of(s, live);
-    const lane_vectors x = {first ? anchor : w, anchor, w, g, velocity};
+    lane_vectors x = {first ? anchor : w, anchor, w, g, velocity};
     double square[W] = {0};
     int clip = 0;
     for (int l = 0; l < W; l++) clip |= live[l] && s[l].clip > 0;
     for (int64_t i = 0; i < n; i += LANE_PIECE) {
-        const int64_t end = n - i < LANE_PIECE ? n : i + LANE_PIECE;
+        int64_t end = n - i < LANE_PIECE ? n : i + LANE_PIECE;
         if (clip)
             lane_piece(&t, &x, i, end, first, 0, square);
         else
@@ -290,14 +290,14 @@ static void lanes_change(int64_t n, const real *w, const real *from, const doubl
 /* The numbers of one model, n <= W. */
 INLINE void lane_add(int n, const real *x, real weight, double unit, double *sum)
 {
-    const double shift = 0x1.8p52;
+    double shift = 0x1.8p52;
     for (int i = 0; i < n; i++) sum[i] += ((double)(x[i] * weight) * unit + shift) - shift;
 }
 
 static void lanes_add(int64_t n, const real *x, const real *weight, const int *use,
                       int scale, double *sum)
 {
-    const double unit = ldexp(1, scale);
+    double unit = ldexp(1, scale);
     int64_t i = 0;
     for (; i + W <= n; i += W) {
         real turned[W * W];

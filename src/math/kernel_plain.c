@@ -112,10 +112,10 @@ typedef int64_t bits64 __attribute__((vector_size(16)));
  * sums: proved algorithms using rounding to odd", IEEE Trans. Computers 57, 2008. */
 INLINE pair fused_pair(pair a, pair b, pair c)
 {
-    const pair p = a * b, sum = p + c, back = sum - p;
-    const pair lost = (p - (sum - back)) + (c - back);
-    const bits64 s = (bits64)sum, inexact = (lost < 0) | (lost > 0);
-    const bits64 down = ((bits64)lost ^ s) < 0, even = inexact & ~s & 1;
+    pair p = a * b, sum = p + c, back = sum - p;
+    pair lost = (p - (sum - back)) + (c - back);
+    bits64 s = (bits64)sum, inexact = (lost < 0) | (lost > 0);
+    bits64 down = ((bits64)lost ^ s) < 0, even = inexact & ~s & 1;
     return (pair)(s + ((even ^ down) - down));
 }
 
@@ -123,9 +123,9 @@ INLINE pair fused_pair(pair a, pair b, pair c)
 
 INLINE F fused(F a, F b, F c)
 {
-    const pair low = fused_pair(HALF(a, 0), HALF(b, 0), HALF(c, 0));
-    const pair high = fused_pair(HALF(a, 2), HALF(b, 2), HALF(c, 2));
-    const two l = __builtin_convertvector(low, two), h = __builtin_convertvector(high, two);
+    pair low = fused_pair(HALF(a, 0), HALF(b, 0), HALF(c, 0));
+    pair high = fused_pair(HALF(a, 2), HALF(b, 2), HALF(c, 2));
+    two l = __builtin_convertvector(low, two), h = __builtin_convertvector(high, two);
     return (F){l[0], l[1], h[0], h[1]};
 }
 #endif
@@ -206,9 +206,9 @@ INLINE void cos_part(int n, F x, turns s, const float *offset, uint8_t *q)
 
 static void cos_i32(int n, const int32_t *x, double scale, const float *offset, uint8_t *q)
 {
-    const turns s = turns_of(scale);
+    turns s = turns_of(scale);
     for (int i = 0; i < n; i += FW) {
-        const int m = least(FW, n - i);
+        int m = least(FW, n - i);
         F f = {0};
         for (int e = 0; e < m; e++) f[e] = (float)x[i + e];
         cos_part(m, f, s, offset + i, q + i);
@@ -217,9 +217,9 @@ static void cos_i32(int n, const int32_t *x, double scale, const float *offset, 
 
 static void cos_f32(int n, const float *x, double scale, const float *offset, uint8_t *q)
 {
-    const turns s = turns_of(scale);
+    turns s = turns_of(scale);
     for (int i = 0; i < n; i += FW) {
-        const int m = least(FW, n - i);
+        int m = least(FW, n - i);
         cos_part(m, load_n(x + i, m), s, offset + i, q + i);
     }
 }

@@ -131,7 +131,7 @@ static void times_group(int n, int d, const uint8_t *q, size_t ldq, int c, const
                         size_t ldw, real *z, size_t ldz)
 {
     V part[BAND * GROUP * STEP];
-    const int even = d / LANES * LANES;
+    int even = d / LANES * LANES;
     for (int e = 0; e < BAND * GROUP * STEP; e++) part[e] = ZERO;
     for (int k = 0; k < even; k += PIECE)
         for (int i = 0; i < n; i += TIMES_ROWS)
@@ -189,9 +189,9 @@ static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real 
                                           size_t) = {trans_1, trans_2, trans_3, trans_4,
                                                      trans_5};
     real x[ROWS * STRIP];
-    const int even = d / STRIP * STRIP;
+    int even = d / STRIP * STRIP;
     for (int i = 0; i < n; i += ROWS) {
-        const int rows = n - i < ROWS ? n - i : ROWS;
+        int rows = n - i < ROWS ? n - i : ROWS;
         for (int k = 0; k < even; k += STRIP) {
             for (int r = 0; r < rows; r++)
                 for (int v = 0; v < STRIP; v += W)
@@ -244,7 +244,7 @@ static void fwht(int n, float *x)
         for (int h = 1; h < n; h *= 2)
             for (int i = 0; i < n; i++)
                 if ((i & h) == 0) {
-                    const float a = x[i], b = x[i + h];
+                    float a = x[i], b = x[i + h];
                     x[i] = a + b;
                     x[i + h] = a - b;
                 }

@@ -24,13 +24,13 @@ INLINE quad all(real x)
     return v;
 }
 
-INLINE void dots(const weft_sparse *x, int64_t i, const int wide, const real *w, double *z)
+INLINE void dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z)
 {
     quad sum[WEFT_SPARSE_WIDE / QUAD] = {{0}};
-    const int64_t end = x->first[i + 1];
+    int64_t end = x->first[i + 1];
     for (int64_t e = x->first[i]; e < end; e++) {
         const real *at = w + (int64_t)x->column[e] * wide;
-        const quad value = all((real)x->value[e]);
+        quad value = all((real)x->value[e]);
         if (e + AHEAD < end) __builtin_prefetch(w + (int64_t)x->column[e + AHEAD] * wide);
         UNROLL
         for (int k = 0; k < wide / QUAD; k++) sum[k] += load(at + k * QUAD) * value;
@@ -38,17 +38,16 @@ INLINE void dots(const weft_sparse *x, int64_t i, const int wide, const real *w,
     for (int k = 0; k < wide; k++) z[k] = (double)sum[k / QUAD][k % QUAD];
 }
 
-INLINE void adds(const weft_sparse *x, int64_t i, const int wide, const real *scale,
-                 real *w)
+INLINE void adds(const weft_sparse *x, int64_t i, int wide, const real *scale, real *w)
 {
     quad by[WEFT_SPARSE_WIDE / QUAD];
     for (int k = 0; k < wide / QUAD; k++) by[k] = load(scale + k * QUAD);
     for (int64_t e = x->first[i]; e < x->first[i + 1]; e++) {
         real *at = w + (int64_t)x->column[e] * wide;
-        const quad value = all((real)x->value[e]);
+        quad value = all((real)x->value[e]);
         UNROLL
         for (int k = 0; k < wide / QUAD; k++) {
-            const quad v = load(at + k * QUAD) + by[k] * value;
+            quad v = load(at + k * QUAD) + by[k] * value;
             memcpy(at + k * QUAD, &v, sizeof v);
         }
     }

@@ -70,8 +70,8 @@ static double prepare(const weft_sgd *s, int n, const real *w, real *g, const re
 double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
                      real *velocity, const real *anchor)
 {
-    const motion m = s->momentum > 0 ? first ? FIRST : LATER : NO_VELOCITY;
-    const int pull = s->mu > 0, clip = s->clip > 0;
+    motion m = s->momentum > 0 ? first ? FIRST : LATER : NO_VELOCITY;
+    int pull = s->mu > 0, clip = s->clip > 0;
     numbers x = {(real)s->lr, (real)s->momentum, (real)s->weight_decay, 1};
     double square = 0;
     if (clip) { /* the whole norm first */
@@ -80,7 +80,7 @@ double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
         x.scale = (real)fmin(1, s->clip / (sqrt(square) + 1e-6));
     }
     for (int64_t i = 0; i < n; i += PIECE) {
-        const int k = piece_at(i, n);
+        int k = piece_at(i, n);
         if (!clip) square += prepare(s, k, w + i, g + i, pull ? anchor + i : NULL);
         move(k, x, m, w + i, g + i, m == NO_VELOCITY ? NULL : velocity + i);
     }
@@ -97,12 +97,12 @@ int weft_server_slots(const weft_server *s)
 static void adapt(const weft_server *s, double lr, int64_t n, real *w, const real *delta,
                   real *mean, real *square)
 {
-    const int yogi = s->optimizer == WEFT_YOGI;
+    int yogi = s->optimizer == WEFT_YOGI;
     for (int64_t i = 0; i < n; i++) {
-        const double d = (double)delta[i], old = (double)square[i], gap = old - d * d;
-        const double sign = (gap > 0) - (gap < 0);
-        const double m = s->beta1 * (double)mean[i] + (1 - s->beta1) * d;
-        const double v = old - (1 - s->beta2) * (yogi ? d * d * sign : gap);
+        double d = (double)delta[i], old = (double)square[i], gap = old - d * d;
+        double sign = (gap > 0) - (gap < 0);
+        double m = s->beta1 * (double)mean[i] + (1 - s->beta1) * d;
+        double v = old - (1 - s->beta2) * (yogi ? d * d * sign : gap);
         mean[i] = (real)m;
         square[i] = (real)v;
         w[i] = (real)((double)w[i] + lr * m / (sqrt(v) + s->tau));
@@ -112,14 +112,14 @@ static void adapt(const weft_server *s, double lr, int64_t n, real *w, const rea
 void weft_server_step(const weft_server *s, int64_t round, int64_t n, real *w,
                       const real *delta, real *slots)
 {
-    const double lr = s->lr * pow(1 - s->decay, (double)round);
-    const int slot = weft_server_slots(s);
+    double lr = s->lr * pow(1 - s->decay, (double)round);
+    int slot = weft_server_slots(s);
     if (slot == 0) {
         for (int64_t i = 0; i < n; i++) w[i] += (real)lr * delta[i];
         return;
     }
     if (round == 0) {
-        const real start = (real)(s->tau * s->tau);
+        real start = (real)(s->tau * s->tau);
         for (int64_t i = 0; i < n; i++) slots[i] = 0;
         for (int64_t i = n; i < slot * n; i++) slots[i] = start;
     }

@@ -10,15 +10,15 @@ enum { DEEP = 512 }; /* k of a piece, a multiple of WEFT_GROUP */
 
 size_t weft_s8_bytes(int k, int m)
 {
-    const int columns = round_up(m, weft_kernel_best()->wide);
+    int columns = round_up(m, weft_kernel_best()->wide);
     return (size_t)round_up(k, WEFT_GROUP) * columns + (size_t)columns * sizeof(int32_t);
 }
 
 void weft_s8_pack(weft_s8 *p, int k, int m, const int8_t *b, size_t ldb,
                   const int32_t *start, void *mem)
 {
-    const int wide = weft_kernel_best()->wide, deep = round_up(k, WEFT_GROUP),
-              columns = round_up(m, wide);
+    int wide = weft_kernel_best()->wide, deep = round_up(k, WEFT_GROUP),
+        columns = round_up(m, wide);
     int8_t *to = mem;
     memset(to, 0, weft_s8_bytes(k, m));
     for (int j = 0; j < m; j++) {
@@ -42,7 +42,7 @@ static void tile(const weft_kernel *kernel, int rows, int k, const uint8_t *a, i
         row[r] = a + (size_t)(r < rows ? r : rows - 1) * lda;
         __builtin_prefetch(c + (size_t)(r < rows ? r : 0) * ldc, 1);
     }
-    const int groups = k / WEFT_GROUP, rest = k % WEFT_GROUP;
+    int groups = k / WEFT_GROUP, rest = k % WEFT_GROUP;
     if (groups) kernel->u8s8(groups, row, b, c, ldc);
     if (rest == 0) return;
     uint8_t tail[WEFT_TILE][WEFT_GROUP] = {{0}};
@@ -67,18 +67,18 @@ static void edge(const weft_kernel *kernel, int rows, int columns, int k, const 
 void weft_u8s8(int n, const uint8_t *a, int lda, const weft_s8 *b, int32_t *c, int ldc)
 {
     const weft_kernel *kernel = weft_kernel_best();
-    const int wide = kernel->wide, deep = round_up(b->k, WEFT_GROUP);
+    int wide = kernel->wide, deep = round_up(b->k, WEFT_GROUP);
     for (int i = 0; i < n; i++)
         memcpy(c + (size_t)i * ldc, b->start, (size_t)b->m * sizeof *c);
     for (int k = 0; k < b->k; k += DEEP) {
-        const int piece = least(DEEP, b->k - k);
+        int piece = least(DEEP, b->k - k);
         for (int j = 0; j < b->m; j += wide) {
             const int8_t *panel = b->packed + (size_t)j * deep + (size_t)k * wide;
-            const int columns = least(wide, b->m - j);
+            int columns = least(wide, b->m - j);
             for (int i = 0; i < n; i += WEFT_TILE) {
                 const uint8_t *from = a + (size_t)i * lda + k;
                 int32_t *to = c + (size_t)i * ldc + j;
-                const int rows = least(WEFT_TILE, n - i);
+                int rows = least(WEFT_TILE, n - i);
                 if (rows == WEFT_TILE && columns == wide)
                     tile(kernel, rows, piece, from, lda, panel, to, (size_t)ldc);
                 else

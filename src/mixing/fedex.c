@@ -56,9 +56,8 @@ static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job
     fedex *t = self;
     (void)id;
     weft_near_make(&t->near, conf, job);
-    const weft_rng4 r =
-        weft_rng_at(t->near.seed, WEFT_RNG_TUNER, (uint64_t)job->trial, 0, 0);
-    const weft_update_schedule schedule = schedules[t->sched];
+    weft_rng4 r = weft_rng_at(t->near.seed, WEFT_RNG_TUNER, (uint64_t)job->trial, 0, 0);
+    weft_update_schedule schedule = schedules[t->sched];
     job->update =
         (weft_mix_update){.schedule = schedule,
                           .eta = schedule == WEFT_UPDATE_RACING ? t->alpha : t->eta,

@@ -60,7 +60,7 @@ static weft_status take_whole(weft_near *t, const char *name, const weft_mix *wh
 static weft_status take_near(weft_near *t, const char *name, int64_t trials)
 {
     enum { MOST_NUMBERS = 10000000 };
-    const int64_t k = t->k > 0 ? t->k : trials;
+    int64_t k = t->k > 0 ? t->k : trials;
     if (k == 0)
         return weft_fail(WEFT_ECONF,
                          "%s.k = 0 is for as many configurations in a mixture as there are "
@@ -102,7 +102,7 @@ weft_status weft_near_setup(weft_near *t, const char *name, const weft_mixing_en
 /* Entry i of the mixture around a centre. */
 static void fill_entry(weft_near *t, const double *centre, int i)
 {
-    const int dim = t->mix.dim;
+    int dim = t->mix.dim;
     double *conf = t->mix.conf + (size_t)i * (size_t)dim;
     if (t->levels == 0) {
         weft_space_perturb(t->sp, centre, t->eps, t->seed, i, conf);
@@ -110,7 +110,7 @@ static void fill_entry(weft_near *t, const double *centre, int i)
     }
     int b = 0;
     while (i >= weft_mix_off(&t->mix, b + 1)) b++;
-    const int a = t->mix.axis[b], first = weft_mix_off(&t->mix, b);
+    int a = t->mix.axis[b], first = weft_mix_off(&t->mix, b);
     memcpy(conf, centre, (size_t)dim * sizeof *conf);
     conf[a] =
         weft_axis_point(&t->sp->axis[a], i - first, weft_mix_off(&t->mix, b + 1) - first);

@@ -11,7 +11,7 @@ static double after(const descent *s, int steps)
 
 void descent_add(descent *s, double less)
 {
-    const double before = after(s, s->steps++);
+    double before = after(s, s->steps++);
     s->gained[s->steps % DESCENT_KEPT] = before + less;
 }
 
@@ -25,8 +25,8 @@ double descent_left(const descent *s)
     if (s->steps < 2) return INFINITY;
     int n = s->steps / 3;
     n = n < 1 ? 1 : n > DESCENT_WINDOW ? DESCENT_WINDOW : n;
-    const double last = after(s, s->steps) - after(s, s->steps - n);
-    const double before = after(s, s->steps - n) - after(s, s->steps - 2 * n);
+    double last = after(s, s->steps) - after(s, s->steps - n);
+    double before = after(s, s->steps - n) - after(s, s->steps - 2 * n);
     if (!(last > 0)) return 0;
     return last < before ? last * last / (before - last) : INFINITY;
 }

@@ -33,7 +33,7 @@ typedef struct target {
 
 static void add_state(const ascent *s, int64_t i, int k, double t, double *sum)
 {
-    const int64_t at = i * s->wide + k;
+    int64_t at = i * s->wide + k;
     double a = s->a[at], curve = s->norm2[i] + margin_conj_curve(s->p, a);
     int bound = s->p->kind != MARGIN_LOGISTIC &&
                 (a <= 0 || (s->p->kind == MARGIN_HINGE && a >= s->p->c));
@@ -76,7 +76,7 @@ static void refresh(ascent *s)
         weft_sparse_dots(x, i, s->wide, s->w, score);
         for (int k = 0; k < s->outputs; k++) {
             if (s->out[k].done || !(s->out[k].gap <= s->p->tol)) continue;
-            const int64_t at = i * s->wide + k;
+            int64_t at = i * s->wide + k;
             s->margin[at] = ascent_sign(s, i, k) * (score[k] + s->out[k].b) +
                             ascent_own(s, i) * s->a[at];
             s->due[at] = 0;
@@ -141,7 +141,7 @@ static void settle_intercept(ascent *s, int k)
     double sum[ASCENT_SUMS], t = 0, lo = -INFINITY, hi = INFINITY;
     for (int n = 0; n < 200; n++) {
         ascent_sum(s, k, add_shift, t, sum);
-        const double slope = o->b + t + sum[0];
+        double slope = o->b + t + sum[0];
         lo = fmax(lo, slope > 0 ? t - slope : t);
         hi = fmin(hi, slope > 0 ? t : t - slope);
         double next = t - slope / (1 + sum[1]);
@@ -158,7 +158,7 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
 {
     ascent s = {.p = p, .x = x, .outputs = outputs, .wide = 1};
     while (s.wide < outputs) s.wide *= s.wide == 1 ? 4 : 2;
-    const int64_t n = x->x.n, cells = n * s.wide;
+    int64_t n = x->x.n, cells = n * s.wide;
     s.flat = (x->d * s.wide + ASCENT_FLAT - 1) / ASCENT_FLAT * ASCENT_FLAT;
     s.w = WEFT_NEW(tmp, real, s.flat);
     if (x->partitions > 1) {
@@ -174,7 +174,7 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     s.shrinking = WEFT_NEW(tmp, int, cells);
     s.sweep = WEFT_NEW(tmp, int, x->last - x->first + 1);
     s.turn = WEFT_NEW(tmp, int64_t, n);
-    s.partition = weft_arena_get(tmp, (size_t)x->partitions, sizeof *s.partition);
+    s.partition = weft_arena_alloc(tmp, (size_t)x->partitions, sizeof *s.partition);
     s.coupled = x->groups == 1;
     for (int64_t i = 0; i < n; i++)
         s.norm2[i] = weft_sparse_norm2(&x->x, i) + ascent_own(&s, i) + s.coupled;
@@ -202,7 +202,7 @@ static int judge(ascent *s, int epochs)
         asking += ask[k];
         running += !s->out[k].done;
     }
-    const int check = asking > 0 && (2 * asking >= running || epochs == s->p->limit);
+    int check = asking > 0 && (2 * asking >= running || epochs == s->p->limit);
     if (check) refresh(s);
     for (int k = 0; k < s->outputs; k++) {
         output *o = &s->out[k];
@@ -238,7 +238,7 @@ static void hand_over_lone(const ascent *s, int k, real *w)
 {
     const weft_sparse *x = &s->x->lone;
     for (int64_t i = 0; i < x->n; i++) {
-        const double a = s->a[i * s->wide + k] * ascent_sign(s, i, k);
+        double a = s->a[i * s->wide + k] * ascent_sign(s, i, k);
         for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
             w[x->column[e]] = (real)(a * (double)x->value[e]);
     }
@@ -293,7 +293,7 @@ static void compact(ascent *s, const target *t)
     output kept[DUAL_WIDE] = {{0}};
     for (int k = 0; k < to; k++) kept[k] = s->out[keep[k]];
     memcpy(s->out, kept, sizeof kept);
-    const int64_t n = s->x->x.n;
+    int64_t n = s->x->x.n;
     squeeze(s->w, sizeof *s->w, s->x->d, s->wide, keep, to);
     squeeze(s->a, sizeof *s->a, n, s->wide, keep, to);
     squeeze(s->margin, sizeof *s->margin, n, s->wide, keep, to);
@@ -316,8 +316,8 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
               const margin_output *of, int64_t d, real *w, real *intercept,
               weft_fitted *out, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
-    const target t = {.d = d, .w = w, .intercept = intercept, .out = out};
+    size_t mark = weft_arena_mark(tmp);
+    target t = {.d = d, .w = w, .intercept = intercept, .out = out};
     ascent s = start(p, x, outputs, of, tmp);
     int epochs = 0, checks = 0;
     memset(w, 0, (size_t)(outputs * d) * sizeof *w);

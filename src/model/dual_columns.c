@@ -28,7 +28,7 @@ static uint32_t *rename_columns(dual_rows *d, const int32_t *class, weft_arena *
     for (int64_t j = 0; j < d->d; j++) start[class[j] + 1]++;
     for (int p = 0; p < POWERS; p++) start[p + 1] += start[p];
     uint32_t *name = WEFT_NEW(mem, uint32_t, d->d);
-    const int64_t kept = start[LONE];
+    int64_t kept = start[LONE];
     d->column = WEFT_NEW(mem, uint32_t, kept);
     for (int64_t j = 0; j < d->d; j++) {
         if (class[j] >= LONE) continue;
@@ -52,7 +52,7 @@ void dual_columns(dual_rows *d, const weft_matrix *f, weft_arena *mem)
 {
     const int32_t *class = classes_of(f, mem);
     const uint32_t *name = rename_columns(d, class, mem);
-    const weft_sparse x = d->x;
+    weft_sparse x = d->x;
     int64_t alone = 0, *first, *lone_first;
     for (int64_t e = 0; e < x.first[x.n]; e++) alone += class[x.column[e]] == LONE;
     uint32_t *column, *lone_column;
@@ -63,7 +63,7 @@ void dual_columns(dual_rows *d, const weft_matrix *f, weft_arena *mem)
     int64_t at = 0, lone_at = 0;
     for (int64_t i = 0; i < x.n; i++) {
         for (int64_t e = x.first[i]; e < x.first[i + 1]; e++) {
-            const uint32_t j = x.column[e];
+            uint32_t j = x.column[e];
             if (class[j] == LONE) {
                 lone_column[lone_at] = j;
                 lone_value[lone_at++] = x.value[e];

@@ -17,7 +17,7 @@ enum {
  * change. `now` counts the partition's sweeps. */
 static double improve(ascent *s, int64_t i, int k, double m, int now)
 {
-    const int64_t at = i * s->wide + k;
+    int64_t at = i * s->wide + k;
     double q = s->norm2[i], a = s->a[at] + s->step[at];
     m += ascent_own(s, i) * a;
     double d = margin_best(s->p, q, m, a) - a;
@@ -41,8 +41,8 @@ static void visit(ascent *s, int64_t i, int now, real *w)
     weft_sparse_dots(&s->x->x, i, s->wide, w, score);
     for (int k = 0; k < s->outputs; k++) {
         if (s->due[i * s->wide + k] > now) continue;
-        const double y = ascent_sign(s, i, k);
-        const double d = improve(s, i, k, y * (score[k] + s->out[k].b), now);
+        double y = ascent_sign(s, i, k);
+        double d = improve(s, i, k, y * (score[k] + s->out[k].b), now);
         if (d == 0) continue;
         moved = 1;
         change[k] = (real)(y * d);
@@ -128,10 +128,10 @@ void ascent_sum(ascent *s, int k, ascent_row_sum add, double t, double *sum)
 
 static void add_line(const ascent *s, int64_t i, int k, double t, double *sum)
 {
-    const int64_t at = i * s->wide + k;
+    int64_t at = i * s->wide + k;
     double d = s->step[at], a = s->a[at] + t * d;
     if (d == 0) return;
-    const double own = ascent_own(s, i);
+    double own = ascent_own(s, i);
     sum[0] +=
         d * (margin_conj_slope(s->p, a) + own * a + ascent_sign(s, i, k) * s->out[k].b);
     sum[1] += d * d * (margin_conj_curve(s->p, a) + own);
@@ -207,8 +207,8 @@ static void units(ascent *s, real *unit)
         farthest(s, s->copy + l * s->flat, s->w, most);
     weft_max_f64(x->team, most, (size_t)s->wide);
     for (int k = 0; k < ASCENT_FLAT; k++) {
-        const double far = most[k % s->wide];
-        const int bits = far > 0 ? 29 - ilogb(far * x->partitions) : 0;
+        double far = most[k % s->wide];
+        int bits = far > 0 ? 29 - ilogb(far * x->partitions) : 0;
         unit[k] = (real)ldexp(1, bits < LARGEST ? bits : LARGEST);
     }
 }

@@ -78,7 +78,7 @@ static void *move_items(weft_team *t, const traffic *x, size_t size, const void 
 {
     size_t n = (size_t)t->size;
     size_t *to = WEFT_NEW(mem, size_t, n), *from = WEFT_NEW(mem, size_t, n);
-    void *in = weft_arena_get(mem, x->arrived, size);
+    void *in = weft_arena_alloc(mem, x->arrived, size);
     for (size_t r = 0; r < n; r++) {
         to[r] = x->to[r] * size;
         from[r] = x->from[r] * size;

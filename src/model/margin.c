@@ -16,15 +16,15 @@ margin_output margin_output_of(const margin_problem *p, int one, double own, dou
 {
     double hi = 1 + p->c * (own + others), lo = -hi, b = 0;
     while (b > lo && b < hi) {
-        const double slope = b + p->c * (own * margin_slope(p->kind, b) -
-                                         others * margin_slope(p->kind, -b));
+        double slope = b + p->c * (own * margin_slope(p->kind, b) -
+                                   others * margin_slope(p->kind, -b));
         if (slope > 0)
             hi = b;
         else
             lo = b;
         b = 0.5 * (lo + hi);
     }
-    const double loss = own * margin_loss(p->kind, b) + others * margin_loss(p->kind, -b);
+    double loss = own * margin_loss(p->kind, b) + others * margin_loss(p->kind, -b);
     return (margin_output){.one = one,
                            .alike = own <= 0 || others <= 0,
                            .b = b,
@@ -33,7 +33,7 @@ margin_output margin_output_of(const margin_problem *p, int one, double own, dou
 
 double margin_share(const margin_problem *p, double best, double objective, double above)
 {
-    const double least = DESCENT_LEAST * best / p->tol;
+    double least = DESCENT_LEAST * best / p->tol;
     return above / fmax(best - objective + above, least);
 }
 
@@ -44,8 +44,8 @@ static void fit_whole(const margin_problem *p, const weft_matrix *f, const int32
                       const margin_output *of, real *w, real *intercept, weft_fitted *out,
                       weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
-    const weft_fitted before = *out;
+    size_t mark = weft_arena_mark(tmp);
+    weft_fitted before = *out;
     margin_problem remaining = *p;
     weft_matrix whole = *f;
     whole.group = NULL;
@@ -106,7 +106,7 @@ static void fit_some(const margin_problem *p, const weft_matrix *f, const dual_r
 {
     weft_fitted each[DUAL_WIDE] = {{0}};
     if (x) dual_fit(p, x, outputs, of, f->d, w, intercept, each, tmp);
-    const int epochs = each[0].iterations, passes = each[0].passes;
+    int epochs = each[0].iterations, passes = each[0].passes;
     out->iterations += epochs;
     out->passes += passes;
     for (int k = 0; k < outputs; k++) {
@@ -130,13 +130,13 @@ void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
     for (int64_t i = 0; i < f->n; i++) count[label[i]]++;
     weft_sum_i64(f->team, count, (size_t)classes);
     for (int k = 0; k < outputs; k++) {
-        const int one = outputs == 1 ? 1 : k;
-        const double own = (double)count[one];
+        int one = outputs == 1 ? 1 : k;
+        double own = (double)count[one];
         of[k] = margin_output_of(p, one, own, (double)f->total - own);
     }
     *out = (weft_fitted){0};
     for (int k = 0; k < outputs; k += DUAL_WIDE) {
-        const int some = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
+        int some = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
         fit_some(p, f, x, label, some, of + k, w + k * f->d, intercept + k, out, tmp);
     }
     out->objective /= (double)f->total;

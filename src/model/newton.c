@@ -59,8 +59,8 @@ static double loss_at(const newton *s, double m, double *slope, double *curve)
 static double sum_rows(const newton *s, const double *x)
 {
     const weft_matrix *f = s->f;
-    const double bound = weft_largest_f64(f->team, x, (size_t)f->n) * (double)f->total;
-    const int scale = weft_fix_scale(bound);
+    double bound = weft_largest_f64(f->team, x, (size_t)f->n) * (double)f->total;
+    int scale = weft_fix_scale(bound);
     int64_t whole = 0;
     for (int64_t i = 0; i < f->n && isfinite(bound); i++) whole += weft_fix(x[i], scale);
     double sum;
@@ -154,10 +154,10 @@ static double newton_step(newton *s)
         s->v[j] = s->r[j] = -s->g[j];
     }
     double rr = dot(d, s->r, s->r), left = 0.5 * rr;
-    const double none = DESCENT_LEAST * rr;
-    const int least = s->p->kind == MARGIN_HINGE ? LEAST : 0;
+    double none = DESCENT_LEAST * rr;
+    int least = s->p->kind == MARGIN_HINGE ? LEAST : 0;
     for (int k = 0; k < MOST; k++) {
-        const int more = k < least && rr > none;
+        int more = k < least && rr > none;
         if (!more && !(left > 0.1 * descent_gained(&done))) break;
         hessian(s, s->v, s->h);
         double a = rr / dot(d, s->v, s->h), old = rr;

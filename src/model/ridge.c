@@ -70,21 +70,21 @@ void ridge_round(const ridge_system *s, double *x)
 
 void ridge_product(ridge_system *s, int p, const double *v, double *q)
 {
-    const int64_t d = s->f->d;
+    int64_t d = s->f->d;
     for (int64_t i = 0; i < p * d; i++) s->narrow[i] = (real)v[i];
     s->f->normal(s->f, p, s->narrow, NULL, q);
     s->passes++;
     for (int j = 0; j < p; j++) {
         const double *vj = v + j * d;
         double *qj = q + j * d;
-        const double shift = (double)s->f->total * ridge_dot(d, s->mean, vj);
+        double shift = (double)s->f->total * ridge_dot(d, s->mean, vj);
         for (int64_t k = 0; k < d; k++) qj[k] += s->alpha * vj[k] - shift * s->mean[k];
     }
 }
 
 double ridge_norm(const ridge_system *s, const double *x)
 {
-    const int64_t d = s->f->d;
+    int64_t d = s->f->d;
     double sum = 0;
     for (int64_t k = 0; k < d; k++) {
         double last = 0;
@@ -109,7 +109,7 @@ double ridge_residual(ridge_system *s, const double *w, double *r)
 static void set_rhs(ridge_system *s, const int64_t *count, const double *sum)
 {
     const weft_matrix *f = s->f;
-    const size_t mark = weft_arena_mark(s->tmp);
+    size_t mark = weft_arena_mark(s->tmp);
     real *z = WEFT_NEW(s->tmp, real, s->c * f->n);
     for (int64_t i = 0; i < f->n; i++)
         if (s->label[i] < s->c) z[s->label[i] * f->n + i] = 1;
@@ -117,7 +117,7 @@ static void set_rhs(ridge_system *s, const int64_t *count, const double *sum)
     s->passes++;
     weft_arena_reset(s->tmp, mark);
     for (int j = 0; j < s->c; j++) {
-        const double share = (double)count[j] / (double)f->total;
+        double share = (double)count[j] / (double)f->total;
         double *x = s->rhs + j * f->d;
         for (int64_t k = 0; k < f->d; k++) x[k] = 2 * (x[k] - share * sum[k]);
     }
@@ -145,7 +145,7 @@ static ridge_system system_new(const ridge *o, const weft_matrix *f, const int32
     double *sum = WEFT_NEW(tmp, double, f->d);
     f->sums(f, sum);
     set_rhs(&s, count, sum);
-    const double n = (double)f->total;
+    double n = (double)f->total;
     for (int64_t k = 0; k < f->d; k++) s.mean[k] = sum[k] / n;
     for (int j = 0; j < classes; j++) s.target_mean[j] = 2 * (double)count[j] / n - 1;
     return s;
@@ -156,14 +156,14 @@ static ridge_system system_new(const ridge *o, const weft_matrix *f, const int32
  * of the others. */
 static double objective(const ridge_system *s, const double *x, const double *r)
 {
-    const int64_t d = s->f->d;
+    int64_t d = s->f->d;
     double sum = 0;
     for (int j = 0; j <= s->c; j++)
         sum += (double)s->f->total * (1 - s->target_mean[j] * s->target_mean[j]);
     for (int64_t k = 0; k < d; k++) {
         double x_last = 0, b_last = 0;
         for (int j = 0; j < s->c; j++) {
-            const double xj = x[j * d + k], bj = s->rhs[j * d + k] + r[j * d + k];
+            double xj = x[j * d + k], bj = s->rhs[j * d + k] + r[j * d + k];
             sum -= xj * bj;
             x_last -= xj;
             b_last -= bj;
@@ -176,7 +176,7 @@ static double objective(const ridge_system *s, const double *x, const double *r)
 /* Writes the solution as weights and intercepts of all classes. */
 static void unpack(const ridge_system *s, const double *x, real *w)
 {
-    const int64_t d = s->f->d;
+    int64_t d = s->f->d;
     real *last = w + s->c * d, *intercept = last + d;
     for (int64_t k = 0; k < d; k++) {
         double sum = 0;
@@ -212,10 +212,10 @@ static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, 
                       double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const ridge *o = self;
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     ridge_system s = system_new(o, f, y, classes, tmp);
     s.tol *= slack;
-    const int64_t n = s.c * f->d;
+    int64_t n = s.c * f->d;
     double *x = WEFT_NEW(tmp, double, n);
     double *r = WEFT_NEW(tmp, double, n);
     double residual = 0;
@@ -237,12 +237,12 @@ static void ridge_piece(const void *self, const weft_matrix *f, const int32_t *y
                         int classes, int iterations, double *state, real *w,
                         weft_fitted *out, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     ridge_system s = system_new(self, f, y, classes, tmp);
-    const int64_t n = s.c * f->d;
+    int64_t n = s.c * f->d;
     double *x = state + 1, *r = x + n, *p = r + n;
     if (s.scale > 0) state[0] = ridge_cg_more(&s, iterations, x, r, (int)state[0], p);
-    const double residual = s.scale > 0 ? ridge_norm(&s, r) / s.scale : 0;
+    double residual = s.scale > 0 ? ridge_norm(&s, r) / s.scale : 0;
     give(&s, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
 }
@@ -267,7 +267,7 @@ static double ridge_loss(const void *self, int classes, const double *s, int y, 
     double loss = 0;
     int best = 0;
     for (int j = 0; j < classes; j++) {
-        const double e = s[j] - (j == y ? 1 : -1);
+        double e = s[j] - (j == y ? 1 : -1);
         loss += e * e;
         if (s[j] > s[best]) best = j;
     }
@@ -287,7 +287,7 @@ static weft_status ridge_memory(const void *self, const weft_matrix *f, double a
                                 double *bytes)
 {
     const ridge *o = self;
-    const int64_t order = f->d < f->total ? f->d : f->total;
+    int64_t order = f->d < f->total ? f->d : f->total;
     *bytes = o->solver == CHOLESKY ? weft_grid_bytes(order, f->team->size) : 0;
     if (*bytes <= allowed) return WEFT_OK;
     return weft_fail(

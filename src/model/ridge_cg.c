@@ -38,7 +38,7 @@ static void inner(int64_t d, int p, const double *a, int c, const double *b, dou
 {
     memset(g, 0, (size_t)p * (size_t)c * sizeof *g);
     for (int64_t k = 0; k < d; k += STRIP) {
-        const int64_t n = d - k < STRIP ? d - k : STRIP;
+        int64_t n = d - k < STRIP ? d - k : STRIP;
         for (int i = 0; i < p; i++)
             for (int j = 0; j < c; j++)
                 g[i * c + j] += ridge_dot(n, a + i * d + k, b + j * d + k);
@@ -50,7 +50,7 @@ static void combine(int64_t d, int p, double sign, const double *g, const double
                     double *y)
 {
     for (int64_t k = 0; k < d; k += STRIP) {
-        const int64_t n = d - k < STRIP ? d - k : STRIP;
+        int64_t n = d - k < STRIP ? d - k : STRIP;
         for (int j = 0; j < c; j++)
             for (int i = 0; i < p; i++)
                 axpy(n, sign * g[i * c + j], x + i * d + k, y + j * d + k);
@@ -65,12 +65,12 @@ static int directions(int64_t d, int c, double *z, double *p)
     int found = 0;
     for (int j = 0; j < c; j++) {
         double *v = z + j * d, *to = p + found * d;
-        const double length = sqrt(ridge_dot(d, v, v));
+        double length = sqrt(ridge_dot(d, v, v));
         if (!(length > 0)) continue;
         for (int twice = 0; twice < 2; twice++)
             for (int i = 0; i < found; i++)
                 axpy(d, -ridge_dot(d, p + i * d, v), p + i * d, v);
-        const double left = sqrt(ridge_dot(d, v, v));
+        double left = sqrt(ridge_dot(d, v, v));
         if (!(left > dependent * length)) continue;
         for (int64_t k = 0; k < d; k++) to[k] = (double)(real)(v[k] / left);
         found++;
@@ -87,7 +87,7 @@ static int factor(int p, double *g)
         for (int k = 0; k < j; k++)
             for (int i = j; i < p; i++) g[i * p + j] -= g[i * p + k] * g[j * p + k];
         if (!(g[j * p + j] > 0)) return 0;
-        const double root = sqrt(g[j * p + j]);
+        double root = sqrt(g[j * p + j]);
         for (int i = j; i < p; i++) g[i * p + j] /= root;
     }
     return 1;
@@ -131,11 +131,11 @@ static int near(const ridge_system *s, const double *r, const double *first,
                 const descent *done)
 {
     for (int j = 0; j <= s->c; j++) {
-        const double most = class_dot(s->c, j, s->f->d, 1, s->f->d, r, r) / s->alpha;
-        const double left = fmin(most, descent_left(&done[j]));
-        const double gain = first[j] + descent_gained(&done[j]) + left;
-        const double y = s->target_mean[j];
-        const double least = DESCENT_LEAST * (double)s->f->total * (1 - y * y);
+        double most = class_dot(s->c, j, s->f->d, 1, s->f->d, r, r) / s->alpha;
+        double left = fmin(most, descent_left(&done[j]));
+        double gain = first[j] + descent_gained(&done[j]) + left;
+        double y = s->target_mean[j];
+        double least = DESCENT_LEAST * (double)s->f->total * (1 - y * y);
         if (!isfinite(left) || left > fmax(s->tol * gain, least)) return 0;
     }
     return 1;
@@ -150,8 +150,8 @@ typedef struct scratch {
 
 static scratch scratch_new(const ridge_system *s)
 {
-    const int64_t d = s->f->d;
-    const int c = s->c;
+    int64_t d = s->f->d;
+    int c = s->c;
     scratch w;
     w.q = WEFT_NEW(s->tmp, double, c *d);
     w.g = WEFT_NEW(s->tmp, double, c *c);
@@ -163,7 +163,7 @@ static scratch scratch_new(const ridge_system *s)
 /* Directions of steepest descent from residual r. */
 static int first_directions(const ridge_system *s, const double *r, double *p, scratch *w)
 {
-    const int64_t d = s->f->d;
+    int64_t d = s->f->d;
     memcpy(w->q, r, (size_t)(s->c * d) * sizeof *w->q);
     return directions(d, s->c, w->q, p);
 }
@@ -173,8 +173,8 @@ static int first_directions(const ridge_system *s, const double *r, double *p, s
  * is not positive definite along them. Collective. */
 static int advance(ridge_system *s, double *x, double *r, int np, double *p, scratch *w)
 {
-    const int64_t d = s->f->d;
-    const int c = s->c;
+    int64_t d = s->f->d;
+    int c = s->c;
     ridge_product(s, np, p, w->q);
     s->iterations++;
     inner(d, np, p, np, w->q, w->g);
@@ -190,8 +190,8 @@ static int advance(ridge_system *s, double *x, double *r, int np, double *p, scr
 /* The next directions, r - P G^-1 Q^T r, made in q. Returns their number. */
 static int turn(const ridge_system *s, const double *r, int np, double *p, scratch *w)
 {
-    const int64_t d = s->f->d;
-    const int c = s->c;
+    int64_t d = s->f->d;
+    int c = s->c;
     inner(d, np, w->q, c, r, w->step);
     solve(np, w->g, c, w->step);
     memcpy(w->q, r, (size_t)(c * d) * sizeof *w->q);
@@ -202,9 +202,9 @@ static int turn(const ridge_system *s, const double *r, int np, double *p, scrat
 /* Iterates from x with residual r until all classes are near their optimum. Collective. */
 static void iterate(ridge_system *s, double *x, double *r)
 {
-    const size_t mark = weft_arena_mark(s->tmp);
-    const int64_t d = s->f->d;
-    const int c = s->c;
+    size_t mark = weft_arena_mark(s->tmp);
+    int64_t d = s->f->d;
+    int c = s->c;
     double *p = WEFT_NEW(s->tmp, double, c *d), *first = WEFT_NEW(s->tmp, double, c + 1);
     scratch w = scratch_new(s);
     descent *done = WEFT_NEW(s->tmp, descent, c + 1);
@@ -224,8 +224,8 @@ static void iterate(ridge_system *s, double *x, double *r)
  */
 static void start(ridge_system *s, double *x, double *r)
 {
-    const int64_t n = s->c * s->f->d;
-    const double length = ridge_norm(s, x);
+    int64_t n = s->c * s->f->d;
+    double length = ridge_norm(s, x);
     if (length > 0 && isfinite(length)) {
         ridge_residual(s, x, r);
         double gain = 0;
@@ -256,7 +256,7 @@ double ridge_cg(ridge_system *s, double *x, double *r)
 
 int ridge_cg_more(ridge_system *s, int most, double *x, double *r, int np, double *p)
 {
-    const size_t mark = weft_arena_mark(s->tmp);
+    size_t mark = weft_arena_mark(s->tmp);
     scratch w = scratch_new(s);
     if (np < 0) {
         start(s, x, r);

@@ -42,7 +42,7 @@ static void primal_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t 
 /* x += A^-1 r. */
 static void primal_step(direct *m, double *x, const double *r)
 {
-    const int64_t n = m->s->c * m->s->f->d;
+    int64_t n = m->s->c * m->s->f->d;
     for (int64_t i = 0; i < n; i++) m->b[i] = (real)r[i];
     weft_grid_solve(m->grid, m->s->c, m->b);
     for (int64_t i = 0; i < n; i++) x[i] += (double)m->b[i];
@@ -65,7 +65,7 @@ static void dual_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc
 static void gather(const direct *m, int c, double *all)
 {
     const weft_matrix *f = m->s->f;
-    const size_t mark = weft_arena_mark(m->s->tmp), n = (size_t)(c * f->total);
+    size_t mark = weft_arena_mark(m->s->tmp), n = (size_t)(c * f->total);
     int64_t *bits = WEFT_NEW(m->s->tmp, int64_t, n);
     memcpy(bits, all, n * sizeof *bits);
     weft_sum_i64(f->team, bits, n);
@@ -86,8 +86,8 @@ static void dual_residual(direct *m, const double *x)
         for (int64_t k = 0; k < f->d; k++)
             shift += s->mean[k] * (double)s->narrow[j * f->d + k];
         for (int64_t i = 0; i < f->n; i++) {
-            const int64_t at = j * f->total + m->first + i;
-            const double y = (s->label[i] == j ? 1 : -1) - s->target_mean[j];
+            int64_t at = j * f->total + m->first + i;
+            double y = (s->label[i] == j ? 1 : -1) - s->target_mean[j];
             m->e[at] = y - ((double)m->fw[j * f->n + i] - shift) - s->alpha * m->a[at];
         }
     }
@@ -113,7 +113,7 @@ static void dual_weights(direct *m, double *x)
 /* a += (K + alpha I)^-1 e, kept rounded as F^T sees it; x follows. */
 static void dual_step(direct *m, double *x)
 {
-    const int64_t n = m->s->c * m->s->f->total;
+    int64_t n = m->s->c * m->s->f->total;
     dual_residual(m, x);
     for (int64_t i = 0; i < n; i++) m->b[i] = (real)m->e[i];
     weft_grid_solve(m->grid, m->s->c, m->b);
@@ -150,7 +150,7 @@ static void dual_setup(direct *m)
 static double refine(direct *m, int dual, double *x, double *r)
 {
     ridge_system *s = m->s;
-    const size_t bytes = (size_t)(s->c * s->f->d) * sizeof *x;
+    size_t bytes = (size_t)(s->c * s->f->d) * sizeof *x;
     double *best = WEFT_NEW(s->tmp, double, s->c * s->f->d);
     double residual = 1, before = INFINITY;
     memset(x, 0, bytes);
@@ -171,16 +171,16 @@ static double refine(direct *m, int dual, double *x, double *r)
 
 double ridge_cholesky(ridge_system *s, double *x, double *r)
 {
-    const size_t mark = weft_arena_mark(s->tmp);
-    const int dual = s->f->d > s->f->total;
-    const int64_t order = dual ? s->f->total : s->f->d;
+    size_t mark = weft_arena_mark(s->tmp);
+    int dual = s->f->d > s->f->total;
+    int64_t order = dual ? s->f->total : s->f->d;
     direct m = {.s = s};
     if (dual) dual_setup(&m);
     m.b = WEFT_NEW(s->tmp, real, s->c * order);
     int64_t minor;
     m.grid = weft_grid_factor(s->f->team, order, dual ? dual_panel : primal_panel, &m,
                               s->tmp, &minor);
-    const double residual = minor == 0 ? refine(&m, dual, x, r) : NAN;
+    double residual = minor == 0 ? refine(&m, dual, x, r) : NAN;
     weft_grid_free(m.grid);
     weft_arena_reset(s->tmp, mark);
     return residual;

@@ -43,8 +43,8 @@ static int terms_back(const weft_layer *l)
 
 size_t weft_conv_packed(const weft_layer *l)
 {
-    const size_t a = weft_packed_bytes(terms(l), l->out);
-    const size_t b = weft_packed_bytes(terms_back(l), l->c);
+    size_t a = weft_packed_bytes(terms(l), l->out);
+    size_t b = weft_packed_bytes(terms_back(l), l->c);
     return a > b ? a : b;
 }
 
@@ -70,13 +70,13 @@ typedef struct image {
 /* z[h + 2 pad + 1 - k][w + 2 pad][k][c] of an image, zeros around it. */
 static void spread(const image *x, int k, int pad, real *z)
 {
-    const int wide = x->w + 2 * pad, rows = x->h + 2 * pad + 1 - k;
-    const int step = k * x->c;
-    const size_t one = (size_t)x->c * sizeof *z;
+    int wide = x->w + 2 * pad, rows = x->h + 2 * pad + 1 - k;
+    int step = k * x->c;
+    size_t one = (size_t)x->c * sizeof *z;
     for (int y = 0; y < rows; y++)
         for (int r = 0; r < k; r++) {
-            const int from = y + r - pad;
-            const int inside = from >= 0 && from < x->h;
+            int from = y + r - pad;
+            int inside = from >= 0 && from < x->h;
             const real *row = x->x + (int64_t)(inside ? from : 0) * x->stride * x->c;
             real *to = z + (int64_t)y * wide * step + r * x->c;
             for (int i = 0; i < wide; i++, to += step) {
@@ -95,7 +95,7 @@ static void spread(const image *x, int k, int pad, real *z)
 static void pool(const weft_layer *l, const real *wide, const real *bias, real *y,
                  int32_t *pick)
 {
-    const int c = l->out, row = stride(l) * c;
+    int c = l->out, row = stride(l) * c;
     for (int i = 0; i < l->oh / 2; i++)
         for (int j = 0; j < l->ow / 2; j++, y += c, pick += c) {
             const real *x = wide + (int64_t)2 * i * row + 2 * j * c;
@@ -117,7 +117,7 @@ static void pool(const weft_layer *l, const real *wide, const real *bias, real *
 
 static void crop(const weft_layer *l, const real *wide, const real *bias, real *y)
 {
-    const int c = l->out;
+    int c = l->out;
     for (int i = 0; i < l->oh; i++)
         for (int j = 0; j < l->ow; j++, y += c) {
             const real *x = wide + ((int64_t)i * stride(l) + j) * c;
@@ -128,11 +128,11 @@ static void crop(const weft_layer *l, const real *wide, const real *bias, real *
 void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
                        const real *x, real *y, int32_t *pick)
 {
-    const int64_t in = (int64_t)l->h * l->w * l->c;
+    int64_t in = (int64_t)l->h * l->w * l->c;
     weft_packed p;
     weft_packed_pack(&p, terms(l), l->out, w + l->weight, (size_t)terms(l), 1, t->packed);
     for (int64_t i = 0; i < n; i++) {
-        const image one = {x + i * in, l->h, l->w, l->c, l->w};
+        image one = {x + i * in, l->h, l->w, l->c, l->w};
         spread(&one, l->k, l->pad, t->spread);
         weft_packed_times(places(l), t->spread, (size_t)(l->k * l->c), &p, 0, t->wide,
                           (size_t)l->out);
@@ -148,7 +148,7 @@ void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int 
 /* The places of `wide` that were picked are given dy, all others 0. */
 static void unpool(const weft_layer *l, const real *dy, const int32_t *pick, real *wide)
 {
-    const int c = l->out, row = stride(l) * c;
+    int c = l->out, row = stride(l) * c;
     memset(wide, 0, weft_conv_wide(l) * sizeof *wide);
     for (int i = 0; i < l->oh / 2; i++)
         for (int j = 0; j < l->ow / 2; j++, dy += c, pick += c) {
@@ -164,8 +164,8 @@ static void unpool(const weft_layer *l, const real *dy, const int32_t *pick, rea
 
 static void uncrop(const weft_layer *l, const real *dy, real *wide)
 {
-    const size_t row = (size_t)l->ow * (size_t)l->out;
-    const size_t margin = (size_t)(l->k - 1) * (size_t)l->out;
+    size_t row = (size_t)l->ow * (size_t)l->out;
+    size_t margin = (size_t)(l->k - 1) * (size_t)l->out;
     for (int i = 0; i < l->oh; i++, dy += row, wide += row + margin) {
         memcpy(wide, dy, row * sizeof *wide);
         memset(wide + row, 0, margin * sizeof *wide);
@@ -176,7 +176,7 @@ static void uncrop(const weft_layer *l, const real *dy, real *wide)
  * order. */
 static void turn(const weft_layer *l, const real *w, real *turned)
 {
-    const int kk = l->k * l->k, c = l->c;
+    int kk = l->k * l->k, c = l->c;
     for (int p = 0; p < kk; p++)
         for (int o = 0; o < l->out; o++)
             memcpy(turned + (int64_t)(p * l->out + o) * c,
@@ -186,8 +186,8 @@ static void turn(const weft_layer *l, const real *w, real *turned)
 /* dx[h][w][c] of an image: the convolution of its `wide` with turned weights. */
 static void back(const weft_layer *l, weft_scratch *t, const weft_packed *p, real *dx)
 {
-    const int step = l->k * l->out, wide = l->w + l->k - 1;
-    const image one = {t->wide, l->oh, l->ow, l->out, stride(l)};
+    int step = l->k * l->out, wide = l->w + l->k - 1;
+    image one = {t->wide, l->oh, l->ow, l->out, stride(l)};
     spread(&one, l->k, l->k - 1 - l->pad, t->spread);
     for (int64_t y = 0; y < l->h; y++)
         weft_packed_times(l->w, t->spread + y * wide * step, (size_t)step, p, 0,
@@ -198,7 +198,7 @@ void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int
                         const real *x, const int32_t *pick, const real *dy, real *g,
                         real *dx)
 {
-    const int64_t in = (int64_t)l->h * l->w * l->c;
+    int64_t in = (int64_t)l->h * l->w * l->c;
     real *gw = g + l->weight, *bias = g + l->bias;
     weft_packed p;
     if (dx) {
@@ -215,7 +215,7 @@ void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int
             uncrop(l, dy, t->wide);
         for (int j = 0; j < l->units; j += l->out)
             for (int o = 0; o < l->out; o++) bias[o] += dy[j + o];
-        const image one = {x + i * in, l->h, l->w, l->c, l->w};
+        image one = {x + i * in, l->h, l->w, l->c, l->w};
         spread(&one, l->k, l->pad, t->spread);
         weft_outer(places(l), terms(l), t->spread, (size_t)(l->k * l->c), l->out, t->wide,
                    (size_t)l->out, sum, (size_t)l->out, t->tmp);

@@ -21,8 +21,8 @@ static int least(int a, int b)
 
 size_t weft_dense_packed(const weft_layer *l, int most)
 {
-    const size_t w = weft_packed_bytes(LONG, SHORT), v = weft_packed_bytes(FEW, LONG);
-    const size_t x = weft_packed_bytes(l->c, least(most, l->out));
+    size_t w = weft_packed_bytes(LONG, SHORT), v = weft_packed_bytes(FEW, LONG);
+    size_t x = weft_packed_bytes(l->c, least(most, l->out));
     return x > w ? x > v ? x : v : w > v ? w : v;
 }
 
@@ -32,7 +32,7 @@ size_t weft_dense_packed(const weft_layer *l, int most)
 static void by_samples(const weft_layer *l, weft_scratch *t, const real *w, int n,
                        const real *x, real *y)
 {
-    const int m = l->out;
+    int m = l->out;
     weft_packed p;
     weft_packed_pack(&p, l->c, n, x, (size_t)l->c, 1, t->packed);
     weft_packed_times(m, w, (size_t)l->c, &p, 0, t->turned, (size_t)n);
@@ -44,7 +44,7 @@ static void by_samples(const weft_layer *l, weft_scratch *t, const real *w, int 
 static void by_weights(const weft_layer *l, weft_scratch *t, const real *w, int n,
                        const real *x, real *y)
 {
-    const int k = l->c, m = l->out;
+    int k = l->c, m = l->out;
     for (int j = 0; j < m; j += SHORT)
         for (int i = 0; i < k; i += LONG) {
             weft_packed p;
@@ -57,7 +57,7 @@ static void by_weights(const weft_layer *l, weft_scratch *t, const real *w, int 
 void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
                         const real *x, real *y)
 {
-    const int m = l->out;
+    int m = l->out;
     const real *bias = w + l->bias;
     if (n < m)
         by_samples(l, t, w + l->weight, n, x, y);
@@ -75,7 +75,7 @@ void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int
 static void back(const weft_layer *l, weft_scratch *t, const real *w, int n, const real *dy,
                  real *dx)
 {
-    const int k = l->out, m = l->c;
+    int k = l->out, m = l->c;
     for (int i = 0; i < k; i += FEW)
         for (int j = 0; j < m; j += LONG) {
             weft_packed p;
@@ -88,14 +88,14 @@ static void back(const weft_layer *l, weft_scratch *t, const real *w, int n, con
 void weft_dense_backward(const weft_layer *l, weft_scratch *t, const real *w, int n,
                          const real *x, const real *dy, real *g, real *dx)
 {
-    const int k = l->c, m = l->out;
+    int k = l->c, m = l->out;
     real *bias = g + l->bias;
     memset(bias, 0, (size_t)m * sizeof *g);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) bias[j] += dy[(int64_t)i * m + j];
     for (int j = 0; j < m; j += ROWS) { /* cleared just before they are added to */
         real *part = g + l->weight + (int64_t)j * k;
-        const int rows = least(ROWS, m - j);
+        int rows = least(ROWS, m - j);
         memset(part, 0, (size_t)rows * (size_t)k * sizeof *g);
         weft_outer(n, rows, dy + j, (size_t)m, k, x, (size_t)k, part, (size_t)k, t->tmp);
     }

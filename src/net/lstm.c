@@ -47,7 +47,7 @@ static int64_t take(int64_t *end, int64_t n)
 
 lstm_at lstm_places(const lstm *t)
 {
-    const int64_t h = t->hidden, classes = t->shape.classes;
+    int64_t h = t->hidden, classes = t->shape.classes;
     lstm_at at = {.embed = 0, .all = classes * t->embedding};
     for (int l = 0; l < t->layers; l++) {
         at.layer[l].ih = take(&at.all, 4 * h * (l ? h : t->embedding));
@@ -68,8 +68,8 @@ static int64_t lstm_nweight(const void *self)
 static int lstm_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
 {
     const lstm *t = self;
-    const int64_t h = t->hidden, classes = t->shape.classes;
-    const lstm_at at = lstm_places(t);
+    int64_t h = t->hidden, classes = t->shape.classes;
+    lstm_at at = lstm_places(t);
     int n = 0;
     out[n++] = (weft_tensor){"embed.weight", at.embed, 2, {classes, t->embedding}};
     for (int l = 0; l < t->layers; l++) {
@@ -92,14 +92,14 @@ static int lstm_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
 static void lstm_init(const void *self, uint64_t seed, real *w)
 {
     const lstm *t = self;
-    const double most = 1 / sqrt(t->hidden);
+    double most = 1 / sqrt(t->hidden);
     weft_tensor tensor[WEFT_MOST_TENSORS];
-    const int n = lstm_tensors(t, tensor);
+    int n = lstm_tensors(t, tensor);
     for (int k = 0; k < n; k++) {
-        const int64_t end = k + 1 < n ? tensor[k + 1].at : lstm_nweight(t);
+        int64_t end = k + 1 < n ? tensor[k + 1].at : lstm_nweight(t);
         real *x = w + tensor[k].at;
         for (int64_t i = 0; i < end - tensor[k].at; i += 4) {
-            const weft_rng4 r =
+            weft_rng4 r =
                 weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)k, (uint64_t)i / 4, 0);
             double z[4];
             weft_rng_normal(&r, z);
@@ -113,8 +113,8 @@ static void lstm_init(const void *self, uint64_t seed, real *w)
 static double lstm_flops(const void *self)
 {
     const lstm *t = self;
-    const double h = t->hidden, d = (double)t->shape.d;
-    const double steps = 4 * h * (t->embedding + h) + (t->layers - 1) * 8 * h * h;
+    double h = t->hidden, d = (double)t->shape.d;
+    double steps = 4 * h * (t->embedding + h) + (t->layers - 1) * 8 * h * h;
     return 6 * (d * steps + (t->shape.every ? d : 1) * h * t->shape.classes);
 }
 

@@ -64,21 +64,21 @@ typedef struct part {
  * the same sets of the cache. */
 static size_t stride(int64_t n)
 {
-    const size_t line = 64 / sizeof(real);
+    size_t line = 64 / sizeof(real);
     return (((size_t)n + line - 1) / line | 1) * line;
 }
 
 static matrix panels(int k, int m, weft_arena *mem)
 {
     return (matrix){.p = {.k = k, .m = m},
-                    .mem = weft_arena_get(mem, 1, weft_packed_bytes(k, m))};
+                    .mem = weft_arena_alloc(mem, 1, weft_packed_bytes(k, m))};
 }
 
 void *lstm_work(const void *self, int most, weft_arena *mem)
 {
     const lstm *t = self;
-    const int h = t->hidden, classes = t->shape.classes;
-    const size_t n = (size_t)(most < PART ? most : PART), rows = n * (size_t)t->shape.d;
+    int h = t->hidden, classes = t->shape.classes;
+    size_t n = (size_t)(most < PART ? most : PART), rows = n * (size_t)t->shape.d;
     scratch *s = WEFT_NEW(mem, scratch, 1);
     s->mem = mem;
     s->ld = stride(h);
@@ -119,12 +119,12 @@ static void pack(matrix *x, const real *b, size_t ldb, int trans)
 /* Packs the weights of all layers, with `back` also for the backward pass. */
 static void load(const lstm *t, scratch *s, const real *w, int back)
 {
-    const lstm_at at = lstm_places(t);
-    const int h = t->hidden, classes = t->shape.classes;
+    lstm_at at = lstm_places(t);
+    int h = t->hidden, classes = t->shape.classes;
     for (int l = 0; l < t->layers; l++) {
         layer *y = &s->layer[l];
         const real *ih = w + at.layer[l].ih, *hh = w + at.layer[l].hh;
-        const size_t in = (size_t)(l ? h : t->embedding);
+        size_t in = (size_t)(l ? h : t->embedding);
         pack(&y->ih, ih, in, 1);
         pack(&y->hh, hh, (size_t)h, 1);
         if (back) pack(&y->ih_back, ih, in, 0);
@@ -149,10 +149,10 @@ static void load(const lstm *t, scratch *s, const real *w, int back)
  * dropped of a unit is a function of key, layer, step and sample. y may be x. */
 static void drop(const part *p, int l, int step, int i, const real *x, real *y)
 {
-    const real scale = p->share < CHANCE ? CHANCE / (real)(CHANCE - p->share) : 0;
-    const uint64_t sample = (uint64_t)step << 32 | (uint64_t)(p->first + i);
+    real scale = p->share < CHANCE ? CHANCE / (real)(CHANCE - p->share) : 0;
+    uint64_t sample = (uint64_t)step << 32 | (uint64_t)(p->first + i);
     for (int j = 0; j < p->t->hidden; j += DRAWS) {
-        const weft_rng4 r =
+        weft_rng4 r =
             weft_rng_at(p->key, WEFT_RNG_DROPOUT, (uint64_t)l, sample, (uint64_t)j);
         for (int k = 0; k < DRAWS && j + k < p->t->hidden; k++)
             y[j + k] = (int)(r.v[k / 4] >> 16 * (k % 4) & (CHANCE - 1)) < p->share
@@ -165,7 +165,7 @@ static void drop_all(const part *p, int l, const real *x, real *y)
 {
     for (int step = 0; step < p->t->shape.d; step++)
         for (int i = 0; i < p->n; i++) {
-            const size_t row = ((size_t)step * p->n + i) * p->s->ld;
+            size_t row = ((size_t)step * p->n + i) * p->s->ld;
             drop(p, l, step, i, x + row, y + row);
         }
 }
@@ -175,7 +175,7 @@ static weft_cells cells(const part *p, int l, int step)
 {
     const scratch *s = p->s;
     const layer *y = &s->layer[l];
-    const size_t row = (size_t)step * p->n;
+    size_t row = (size_t)step * p->n;
     return (weft_cells){.n = p->n,
                         .h = p->t->hidden,
                         .z = y->z + row * s->ldz,
@@ -189,7 +189,7 @@ static weft_cells cells(const part *p, int l, int step)
 /* Row of the table of each sample's symbol at a step. */
 static size_t place(const part *p, int i, int step)
 {
-    const int symbol = p->text[i][step];
+    int symbol = p->text[i][step];
     weft_check(symbol < p->t->shape.classes, "symbol %d of %d", symbol,
                p->t->shape.classes);
     return (size_t)symbol * 4 * p->t->hidden;
@@ -199,11 +199,11 @@ static void forward_layer(const part *p, int l)
 {
     const scratch *s = p->s;
     const layer *y = &s->layer[l];
-    const int n = p->n, d = (int)p->t->shape.d;
+    int n = p->n, d = (int)p->t->shape.d;
     if (l) weft_packed_times(d * n, y->x, s->ld, &y->ih.p, 0, y->z, s->ldz);
     for (int i = 0; i < n; i++) s->plus[i] = y->bias;
     for (int step = 0; step < d; step++) {
-        const weft_cells c = cells(p, l, step);
+        weft_cells c = cells(p, l, step);
         if (step)
             weft_packed_times(n, c.y - n * s->ld, s->ld, &y->hh.p, l > 0, c.z, s->ldz);
         else if (l == 0)
@@ -233,12 +233,12 @@ static void forward(const part *p, const real *bias, double share, weft_score *s
         if (p->share) drop_all(p, l, y->y, y->kept);
         s->layer[l + 1].x = p->share ? y->kept : y->y;
     }
-    const int from = start(p), rows = ((int)t->shape.d - from) * p->n;
+    int from = start(p), rows = ((int)t->shape.d - from) * p->n;
     const real *y = s->layer[t->layers - 1].y + (size_t)from * p->n * s->ld;
     weft_packed_times(rows, y, s->ld, &s->dense.p, 0, s->logit, s->ldc);
     for (int r = 0; r < rows; r++) {
         real *z = s->logit + r * s->ldc;
-        const int label = p->text[r % p->n][from + r / p->n + 1];
+        int label = p->text[r % p->n][from + r / p->n + 1];
         weft_check(label < t->shape.classes, "symbol %d of %d", label, t->shape.classes);
         for (int j = 0; j < t->shape.classes; j++) z[j] += bias[j];
         weft_softmax(t->shape.classes, z, label, share, share > 0 ? z : NULL, score);
@@ -254,12 +254,12 @@ static void backward_steps(const part *p, int l)
 {
     const scratch *s = p->s;
     const layer *y = &s->layer[l];
-    const int n = p->n, d = (int)p->t->shape.d;
-    const int top = l + 1 == p->t->layers;
+    int n = p->n, d = (int)p->t->shape.d;
+    int top = l + 1 == p->t->layers;
     memset(s->dc, 0, n * s->ld * sizeof *s->dc);
     for (int i = 0; i < n; i++) s->into[i] = y->dbias;
     for (int step = d - 1; step >= 0; step--) {
-        const weft_cells c = cells(p, l, step);
+        weft_cells c = cells(p, l, step);
         real *dy = s->dy + (size_t)step * n * s->ld;
         if (step < d - 1)
             weft_packed_times(n, c.z + n * s->ldz, s->ldz, &y->hh_back.p,
@@ -275,10 +275,10 @@ static void backward(const part *p, real *g)
 {
     scratch *s = p->s;
     const lstm *t = p->t;
-    const lstm_at at = lstm_places(t);
-    const int n = p->n, h = t->hidden, rows = (int)t->shape.d * n, c = t->shape.classes;
-    const int last = rows - start(p) * n;
-    const size_t skip = (size_t)start(p) * n * s->ld;
+    lstm_at at = lstm_places(t);
+    int n = p->n, h = t->hidden, rows = (int)t->shape.d * n, c = t->shape.classes;
+    int last = rows - start(p) * n;
+    size_t skip = (size_t)start(p) * n * s->ld;
     weft_outer(last, c, s->logit, s->ldc, h, s->layer[t->layers - 1].y + skip, s->ld,
                g + at.dense, (size_t)h, s->mem);
     for (int r = 0; r < last; r++)
@@ -302,9 +302,9 @@ static void backward(const part *p, real *g)
  */
 static void finish(const lstm *t, const scratch *s, const real *w, real *g)
 {
-    const lstm_at at = lstm_places(t);
-    const int h = t->hidden, classes = t->shape.classes;
-    const size_t wide = 4 * (size_t)h, in = (size_t)t->embedding;
+    lstm_at at = lstm_places(t);
+    int h = t->hidden, classes = t->shape.classes;
+    size_t wide = 4 * (size_t)h, in = (size_t)t->embedding;
     weft_outer(classes, 4 * h, s->dtable, wide, t->embedding, w + at.embed, in,
                g + at.layer[0].ih, in, s->mem);
     weft_packed_times(classes, s->dtable, wide, &s->layer[0].ih_back.p, 0, g + at.embed,
@@ -318,7 +318,7 @@ static void finish(const lstm *t, const scratch *s, const real *w, real *g)
 
 static void clear(const lstm *t, const scratch *s, real *g)
 {
-    const size_t wide = 4 * (size_t)t->hidden;
+    size_t wide = 4 * (size_t)t->hidden;
     memset(g, 0, (size_t)lstm_places(t).all * sizeof *g);
     memset(s->dtable, 0, (size_t)t->shape.classes * wide * sizeof *s->dtable);
     for (int l = 0; l < t->layers; l++)
@@ -328,7 +328,7 @@ static void clear(const lstm *t, const scratch *s, real *g)
 /* The part of a batch that begins at sample i; parts are of nearly equal size. */
 static part part_at(const lstm *t, scratch *s, const weft_batch *b, int i)
 {
-    const int parts = (b->n - i + PART - 1) / PART;
+    int parts = (b->n - i + PART - 1) / PART;
     return (part){.t = t, .s = s, .text = b->text + i, .first = i, .n = (b->n - i) / parts};
 }
 
@@ -336,7 +336,7 @@ void lstm_grad(const void *self, void *work, const real *w, const weft_batch *b,
                double dropout, uint64_t key, real *g, weft_score *s)
 {
     const lstm *t = self;
-    const double predictions = b->n * (t->shape.every ? (double)t->shape.d : 1);
+    double predictions = b->n * (t->shape.every ? (double)t->shape.d : 1);
     load(t, work, w, 1);
     clear(t, work, g);
     for (int i = 0; i < b->n;) {
@@ -356,7 +356,7 @@ void lstm_score(const void *self, void *work, const real *w, const weft_batch *b
     const lstm *t = self;
     load(t, work, w, 0);
     for (int i = 0; i < b->n;) {
-        const part p = part_at(t, work, b, i);
+        part p = part_at(t, work, b, i);
         forward(&p, w + lstm_places(t).bias, 0, s);
         i += p.n;
     }

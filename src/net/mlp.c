@@ -26,7 +26,7 @@ static weft_status mlp_setup(void *self, const weft_shape *shape)
     const char *at = t->hidden;
     for (;;) {
         char *stop;
-        const long width = strtol(at, &stop, 10);
+        long width = strtol(at, &stop, 10);
         stop += strspn(stop, " ");
         if (stop == at || width < 1 || width > WIDEST || (*stop != ',' && *stop != '\0'))
             return weft_fail(WEFT_ECONF,

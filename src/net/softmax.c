@@ -7,14 +7,14 @@ void weft_softmax(int c, const real *z, int label, double share, real *dz, weft_
 {
     int best = 0;
     for (int j = 1; j < c; j++) best = z[j] > z[best] ? j : best;
-    const double top = (double)z[best], own = (double)z[label];
+    double top = (double)z[best], own = (double)z[label];
     double sum = 0;
     for (int j = 0; j < c; j++) {
-        const double e = j == best ? top - top + 1 : exp((double)z[j] - top);
+        double e = j == best ? top - top + 1 : exp((double)z[j] - top);
         sum += e;
         if (dz) dz[j] = (real)e;
     }
-    const double loss = log(sum) + top - own;
+    double loss = log(sum) + top - own;
     s->loss += loss;
     s->wrong += best != label || isnan(loss);
     s->count++;

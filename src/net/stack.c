@@ -86,7 +86,7 @@ int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
                 (weft_tensor){.at = l->weight, .nd = 4, .dims = {l->out, l->k, l->k, l->c}};
         t[1] = (weft_tensor){.at = l->bias, .nd = 1, .dims = {l->out}};
         const char *name = l->k > 0 ? "conv" : "fc";
-        const int number = l->k > 0 ? ++conv : ++dense;
+        int number = l->k > 0 ? ++conv : ++dense;
         snprintf(t[0].name, sizeof t[0].name, "%s%d.weight", name, number);
         snprintf(t[1].name, sizeof t[1].name, "%s%d.bias", name, number);
     }
@@ -105,12 +105,12 @@ void weft_stack_init(const void *self, uint64_t seed, real *w)
 {
     weft_tensor t[WEFT_MOST_TENSORS];
     const weft_stack *s = self;
-    const int n = weft_stack_tensors(s, t);
+    int n = weft_stack_tensors(s, t);
     for (int i = 0; i < n; i++) {
-        const double bound = 1 / sqrt((double)fan_in(&s->layer[i / 2]));
-        const int64_t size = (i + 1 < n ? t[i + 1].at : end(s)) - t[i].at;
+        double bound = 1 / sqrt((double)fan_in(&s->layer[i / 2]));
+        int64_t size = (i + 1 < n ? t[i + 1].at : end(s)) - t[i].at;
         for (int64_t j = 0; j < size; j += 4) {
-            const weft_rng4 r =
+            weft_rng4 r =
                 weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)i, (uint64_t)j / 4, 0);
             for (int64_t e = 0; e < 4 && j + e < size; e++)
                 w[t[i].at + j + e] = (real)(bound * (2 * weft_rng_unit(r.v[e]) - 1));
@@ -124,7 +124,7 @@ double weft_stack_flops(const void *self)
     double sum = 0;
     for (int i = 0; i < s->n; i++) {
         const weft_layer *l = &s->layer[i];
-        const double products = 2.0 * l->oh * l->ow * l->out * (double)fan_in(l);
+        double products = 2.0 * l->oh * l->ow * l->out * (double)fan_in(l);
         sum += (i > 0 ? 3 : 2) * products; /* y, dW, dx; the rows need no dx */
     }
     return sum;
@@ -138,21 +138,21 @@ void *weft_stack_work(const void *self, int most, weft_arena *mem)
     t->act[0] = WEFT_NEW(mem, real, most * s->shape.d);
     for (int i = 0; i < s->n; i++) {
         const weft_layer *l = &s->layer[i];
-        const size_t all = (size_t)most * (size_t)l->units;
+        size_t all = (size_t)most * (size_t)l->units;
         t->act[i + 1] = WEFT_NEW(mem, real, all);
         if (l->pool > 1) t->pick[i] = WEFT_NEW(mem, int32_t, all);
-        const size_t p = l->k > 0 ? weft_conv_packed(l) : weft_dense_packed(l, most);
+        size_t p = l->k > 0 ? weft_conv_packed(l) : weft_dense_packed(l, most);
         packed = p > packed ? p : packed;
         units = all > units ? all : units;
-        const size_t v = l->k > 0 ? (size_t)(l->bias - l->weight) : all;
+        size_t v = l->k > 0 ? (size_t)(l->bias - l->weight) : all;
         turned = v > turned ? v : turned;
         if (l->k == 0) continue;
-        const size_t z = weft_conv_spread(l), x = weft_conv_wide(l);
+        size_t z = weft_conv_spread(l), x = weft_conv_wide(l);
         flat = z > flat ? z : flat;
         wide = x > wide ? x : wide;
     }
     for (int i = 0; i < 2; i++) t->d[i] = WEFT_NEW(mem, real, units);
-    t->packed = weft_arena_get(mem, packed, 1);
+    t->packed = weft_arena_alloc(mem, packed, 1);
     t->spread = WEFT_NEW(mem, real, flat);
     t->wide = WEFT_NEW(mem, real, wide);
     t->turned = WEFT_NEW(mem, real, turned);
@@ -165,7 +165,7 @@ void *weft_stack_work(const void *self, int most, weft_arena *mem)
 /* x[n][d]: the rows, of which images become channels last. */
 static void load(const weft_stack *s, const weft_batch *b, real *x)
 {
-    const int64_t c = s->layer[0].k > 0 ? s->shape.channels : 1, d = s->shape.d;
+    int64_t c = s->layer[0].k > 0 ? s->shape.channels : 1, d = s->shape.d;
     for (int i = 0; i < b->n; i++, x += d) {
         const float *row = b->x[i];
         for (int64_t j = 0; c == 1 && j < d; j++) x[j] = (real)row[j];
@@ -183,12 +183,12 @@ static double kept(const weft_layer *l, double dropout)
 /* Drops each of x[n] with that probability; unit i is decided by (key, layer, i). */
 static void drop(uint64_t key, int layer, double dropout, double scale, int64_t n, real *x)
 {
-    const double bound = dropout * 0x1p32; /* on 32 bits */
+    double bound = dropout * 0x1p32; /* on 32 bits */
     for (int64_t i = 0; i < n; i += 8) {
-        const weft_rng4 r =
+        weft_rng4 r =
             weft_rng_at(key, WEFT_RNG_DROPOUT, (uint64_t)layer, (uint64_t)i / 8, 0);
         for (int64_t e = 0; e < 8 && i + e < n; e++) {
-            const uint32_t bits = (uint32_t)(r.v[e / 2] >> (e % 2 * 32));
+            uint32_t bits = (uint32_t)(r.v[e / 2] >> (e % 2 * 32));
             x[i + e] = bits < bound ? 0 : x[i + e] * (real)scale;
         }
     }
@@ -215,7 +215,7 @@ void weft_stack_score(const void *self, void *work, const real *w, const weft_ba
                       weft_score *s)
 {
     const weft_stack *t = self;
-    const int c = t->shape.classes;
+    int c = t->shape.classes;
     weft_scratch *k = work;
     forward(t, k, w, b, 0, 0);
     for (int i = 0; i < b->n; i++)
@@ -235,7 +235,7 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
                      double dropout, uint64_t key, real *g, weft_score *s)
 {
     const weft_stack *t = self;
-    const int c = t->shape.classes;
+    int c = t->shape.classes;
     weft_scratch *k = work;
     real *dy = k->d[0], *dx = k->d[1];
     forward(t, k, w, b, dropout, key);

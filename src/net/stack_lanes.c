@@ -32,7 +32,7 @@ void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
     if (most > MOST_ROWS) return NULL;
     scratch *t = WEFT_NEW(mem, scratch, 1);
     t->lanes = weft_lanes();
-    const size_t numbers = (size_t)most * (size_t)t->lanes;
+    size_t numbers = (size_t)most * (size_t)t->lanes;
     t->act[0] = WEFT_NEW(mem, real, numbers * (size_t)s->shape.d);
     for (int i = 0; i < s->n; i++)
         t->act[i + 1] = WEFT_NEW(mem, real, numbers * (size_t)s->layer[i].units);
@@ -46,18 +46,18 @@ void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
 static void layer_forward(const weft_layer *l, const real *w, int n, int lanes,
                           const real *x, real *y)
 {
-    const size_t m = (size_t)l->out, c = (size_t)l->c, wide = m * (size_t)lanes;
-    const weft_lanes_product p = {.n = n,
-                                  .m = l->out,
-                                  .k = l->c,
-                                  .a = x,
-                                  .a_row = c,
-                                  .a_k = 1,
-                                  .b = w + l->weight * lanes,
-                                  .b_column = c,
-                                  .b_k = 1,
-                                  .c = y,
-                                  .ldc = m};
+    size_t m = (size_t)l->out, c = (size_t)l->c, wide = m * (size_t)lanes;
+    weft_lanes_product p = {.n = n,
+                            .m = l->out,
+                            .k = l->c,
+                            .a = x,
+                            .a_row = c,
+                            .a_k = 1,
+                            .b = w + l->weight * lanes,
+                            .b_column = c,
+                            .b_k = 1,
+                            .c = y,
+                            .ldc = m};
     weft_lanes_times(&p);
     const real *bias = w + l->bias * lanes;
     for (int i = 0; i < n; i++, y += wide) {
@@ -81,12 +81,12 @@ static void forward(const weft_stack *s, scratch *t, const real *w,
 static void losses(const weft_stack *s, scratch *t, const weft_lane_batch *b, real *dz,
                    weft_score *sum)
 {
-    const int c = s->shape.classes, lanes = t->lanes;
+    int c = s->shape.classes, lanes = t->lanes;
     for (int i = 0; i < b->n; i++)
         for (int l = 0; l < lanes; l++) {
-            const size_t first = (size_t)i * (size_t)c * (size_t)lanes + (size_t)l;
+            size_t first = (size_t)i * (size_t)c * (size_t)lanes + (size_t)l;
             const real *z = t->act[s->n] + first;
-            const int there = i < b->count[l];
+            int there = i < b->count[l];
             for (int j = 0; j < c; j++) t->z[j] = there ? z[j * lanes] : 0;
             if (there)
                 weft_softmax(c, t->z, b->label[i * lanes + l], 1.0 / b->count[l],
@@ -108,20 +108,20 @@ void weft_stack_lanes_score(const void *self, void *work, const real *w,
 static void back(const weft_layer *l, const real *w, int n, int lanes, const real *dy,
                  real *dx)
 {
-    const size_t m = (size_t)l->out, c = (size_t)l->c;
+    size_t m = (size_t)l->out, c = (size_t)l->c;
     for (int k = 0; k < l->out; k += FEW) {
-        const weft_lanes_product p = {.n = n,
-                                      .m = l->c,
-                                      .k = l->out - k < FEW ? l->out - k : FEW,
-                                      .a = dy + (size_t)(k * lanes),
-                                      .a_row = m,
-                                      .a_k = 1,
-                                      .b = w + (l->weight + (int64_t)k * l->c) * lanes,
-                                      .b_column = 1,
-                                      .b_k = c,
-                                      .add = k > 0,
-                                      .c = dx,
-                                      .ldc = c};
+        weft_lanes_product p = {.n = n,
+                                .m = l->c,
+                                .k = l->out - k < FEW ? l->out - k : FEW,
+                                .a = dy + (size_t)(k * lanes),
+                                .a_row = m,
+                                .a_k = 1,
+                                .b = w + (l->weight + (int64_t)k * l->c) * lanes,
+                                .b_column = 1,
+                                .b_k = c,
+                                .add = k > 0,
+                                .c = dx,
+                                .ldc = c};
         weft_lanes_times(&p);
     }
 }
@@ -129,23 +129,23 @@ static void back(const weft_layer *l, const real *w, int n, int lanes, const rea
 static void layer_gradient(const weft_layer *l, int n, int lanes, const real *x,
                            const real *dy, real *g)
 {
-    const size_t m = (size_t)l->out, c = (size_t)l->c, wide = m * (size_t)lanes;
+    size_t m = (size_t)l->out, c = (size_t)l->c, wide = m * (size_t)lanes;
     real *bias = g + l->bias * lanes;
     memset(bias, 0, wide * sizeof *g);
     for (int i = 0; i < n; i++)
         for (size_t j = 0; j < wide; j++) bias[j] += dy[(size_t)i * wide + j];
-    const weft_lanes_product p = {.n = l->out,
-                                  .m = l->c,
-                                  .k = n,
-                                  .a = dy,
-                                  .a_row = 1,
-                                  .a_k = m,
-                                  .b = x,
-                                  .b_column = 1,
-                                  .b_k = c,
-                                  .add = -1,
-                                  .c = g + l->weight * lanes,
-                                  .ldc = c};
+    weft_lanes_product p = {.n = l->out,
+                            .m = l->c,
+                            .k = n,
+                            .a = dy,
+                            .a_row = 1,
+                            .a_k = m,
+                            .b = x,
+                            .b_column = 1,
+                            .b_k = c,
+                            .add = -1,
+                            .c = g + l->weight * lanes,
+                            .ldc = c};
     weft_lanes_times(&p);
 }
 

@@ -190,12 +190,11 @@ static weft_status txtcnn_setup(void *self, const weft_shape *shape)
         at = t->dense[0].bias + t->hidden;
         in = t->hidden;
     }
-    const int one =
-        t->head == TXTCNN_ONE || (t->head == TXTCNN_AUTO && shape->classes == 2);
-    const int outputs = one ? 1 : shape->classes;
+    int one = t->head == TXTCNN_ONE || (t->head == TXTCNN_AUTO && shape->classes == 2);
+    int outputs = one ? 1 : shape->classes;
     t->dense[t->ndense++] = dense(in, outputs, 0, at);
     t->embed = t->dense[t->ndense - 1].bias + outputs;
-    const int64_t table = (shape->words + 1) * shape->vector;
+    int64_t table = (shape->words + 1) * shape->vector;
     t->all = t->embed + (t->channels == TXTCNN_STATIC ? 0 : table);
     return WEFT_OK;
 }
@@ -211,7 +210,7 @@ static int64_t txtcnn_nweight(const void *self)
 static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
 {
     const txtcnn *t = self;
-    const int64_t d = t->shape.vector;
+    int64_t d = t->shape.vector;
     int n = 0;
     for (int i = 0; i < t->groups; i++) {
         const txtcnn_group *g = &t->group[i];
@@ -238,7 +237,7 @@ static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
 static void fill(uint64_t seed, int tensor, double bound, int64_t n, real *w)
 {
     for (int64_t j = 0; j < n; j += 4) {
-        const weft_rng4 r =
+        weft_rng4 r =
             weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)tensor, (uint64_t)j / 4, 0);
         for (int64_t e = 0; e < 4 && j + e < n; e++)
             w[j + e] = (real)(bound * (2 * weft_rng_unit(r.v[e]) - 1));
@@ -250,10 +249,10 @@ static void fill(uint64_t seed, int tensor, double bound, int64_t n, real *w)
 static void txtcnn_init(const void *self, uint64_t seed, real *w)
 {
     const txtcnn *t = self;
-    const int d = t->shape.vector;
+    int d = t->shape.vector;
     for (int i = 0; i < t->groups; i++) {
         const txtcnn_group *g = &t->group[i];
-        const double bound = 1 / sqrt((double)g->k * d);
+        double bound = 1 / sqrt((double)g->k * d);
         fill(seed, i, bound, (int64_t)g->k * g->f * d, w + (int64_t)g->column * d);
         if (t->bias)
             fill(seed, TXTCNN_MOST_GROUPS + i, bound, g->f, w + t->bias_at + g->filter);
@@ -274,8 +273,8 @@ static void txtcnn_init(const void *self, uint64_t seed, real *w)
 static double txtcnn_flops(const void *self)
 {
     const txtcnn *t = self;
-    const double words = t->shape.length > 1 ? t->shape.length : 1;
-    const double one = 2.0 * t->columns * t->shape.vector;
+    double words = t->shape.length > 1 ? t->shape.length : 1;
+    double one = 2.0 * t->columns * t->shape.vector;
     double sum = one * words + one * (t->channels == TXTCNN_STATIC ? 1 : 2);
     for (int i = 0; i < t->ndense; i++) sum += 6.0 * t->dense[i].c * t->dense[i].out;
     return sum;
@@ -290,7 +289,7 @@ static void txtcnn_project(const void *self, real *w)
         real *x = w + l->weight + (int64_t)i * l->c;
         double square = 0;
         for (int j = 0; j < l->c; j++) square += (double)x[j] * (double)x[j];
-        const double length = sqrt(square);
+        double length = sqrt(square);
         if (!(length > t->max_norm)) continue;
         for (int j = 0; j < l->c; j++) x[j] = (real)((double)x[j] * (t->max_norm / length));
     }

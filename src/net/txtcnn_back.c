@@ -13,20 +13,20 @@ static void backward_dense(const txtcnn_pass *p, real *g)
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
-    const int n = p->b->n, hidden = t->hidden;
+    int n = p->b->n, hidden = t->hidden;
     if (hidden > 0) {
         const weft_layer *l = &t->dense[1];
         real *dh = s->y[0];
-        const int64_t all = (int64_t)n * hidden;
+        int64_t all = (int64_t)n * hidden;
         real *held = WEFT_NEW(s->dense.tmp, real, all);
         weft_dense_backward(l, &s->dense, p->w, n, dh, s->dy, g, held);
-        const int drop = t->drop_hidden > 0;
+        int drop = t->drop_hidden > 0;
         for (int64_t i = 0; i < all; i++)
             dh[i] = dh[i] > 0 ? held[i] * (drop ? s->kept[i] : 1) : 0;
     }
     weft_dense_backward(&t->dense[0], &s->dense, p->w, n, s->top,
                         hidden > 0 ? s->y[0] : s->dy, g, s->answer);
-    const int64_t all = (int64_t)n * t->filters;
+    int64_t all = (int64_t)n * t->filters;
     for (int64_t i = 0; i < all; i++) s->slope[i] *= s->answer[i];
     if (!t->bias) return;
     real *bias = g + t->bias_at;
@@ -38,8 +38,8 @@ static void backward_dense(const txtcnn_pass *p, real *g)
 static int64_t row_of(const txtcnn_pass *p, const txtcnn_piece *q, int i, int filter, int j)
 {
     const txtcnn_scratch *s = p->s;
-    const int32_t from = s->window[(int64_t)(q->first + i) * p->t->filters + filter];
-    const int64_t place = (int64_t)from + j;
+    int32_t from = s->window[(int64_t)(q->first + i) * p->t->filters + filter];
+    int64_t place = (int64_t)from + j;
     if (from == TXTCNN_NOWHERE || place < 0 || place >= s->start[i + 1] - s->start[i])
         return -1;
     return s->row[s->start[i] + place];
@@ -50,15 +50,14 @@ static void backward_filters(const txtcnn_pass *p, const txtcnn_piece *q, real *
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
-    const int d = t->shape.vector;
+    int d = t->shape.vector;
     for (int e = 0; e < t->groups; e++)
         for (int c = 0; c < t->group[e].k * t->group[e].f; c++) {
-            const int j = c / t->group[e].f,
-                      filter = t->group[e].filter + c % t->group[e].f;
+            int j = c / t->group[e].f, filter = t->group[e].filter + c % t->group[e].f;
             int n = 0;
             for (int i = 0; i < q->n; i++) {
-                const real dz = s->slope[(int64_t)(q->first + i) * t->filters + filter];
-                const int64_t row = dz != 0 ? row_of(p, q, i, filter, j) : -1;
+                real dz = s->slope[(int64_t)(q->first + i) * t->filters + filter];
+                int64_t row = dz != 0 ? row_of(p, q, i, filter, j) : -1;
                 if (row < 0) continue;
                 s->at[n] = (uint32_t)row;
                 s->value[n++] = dz;
@@ -77,9 +76,9 @@ static void sort_entries(const txtcnn_pass *p, const txtcnn_piece *q, int put)
         for (int j = 0; j < t->group[e].k; j++)
             for (int i = 0; i < q->n; i++)
                 for (int f = 0; f < t->group[e].f; f++) {
-                    const int filter = t->group[e].filter + f;
-                    const real dz = s->slope[(int64_t)(q->first + i) * t->filters + filter];
-                    const int64_t row = dz != 0 ? row_of(p, q, i, filter, j) : -1;
+                    int filter = t->group[e].filter + f;
+                    real dz = s->slope[(int64_t)(q->first + i) * t->filters + filter];
+                    int64_t row = dz != 0 ? row_of(p, q, i, filter, j) : -1;
                     if (row < 0) continue;
                     int64_t *next = &s->next[row + 1];
                     if (put) {
@@ -96,19 +95,19 @@ static void backward_vectors(const txtcnn_pass *p, const txtcnn_piece *q, real *
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
-    const int d = t->shape.vector;
+    int d = t->shape.vector;
     memset(s->next, 0, ((size_t)q->rows + 2) * sizeof *s->next);
     sort_entries(p, q, 0);
     int64_t before = 0;
     for (int r = 0; r <= q->rows; r++) { /* next[r + 1] = where row r begins */
-        const int64_t n = s->next[r + 1];
+        int64_t n = s->next[r + 1];
         s->next[r + 1] = before;
         before += n;
     }
     sort_entries(p, q, 1);
     memset(s->dx, 0, (size_t)q->rows * s->ldx * sizeof *s->dx);
     for (int r = 0; r < q->rows; r++) {
-        const int64_t from = r > 0 ? s->next[r] : 0;
+        int64_t from = r > 0 ? s->next[r] : 0;
         weft_add_rows((int)(s->next[r + 1] - from), s->at + from, s->value + from, d, p->w,
                       (size_t)d, s->dx + (size_t)r * s->ldx);
     }
@@ -124,20 +123,20 @@ void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *
                  double dropout, uint64_t key, real *g, weft_score *score)
 {
     const txtcnn *t = self;
-    const txtcnn_pass p = {.t = t,
-                           .s = work,
-                           .b = b,
-                           .w = w,
-                           .train = 1,
-                           .key = key,
-                           .drop_pooled = 1 - (1 - t->drop_pooled) * (1 - dropout)};
+    txtcnn_pass p = {.t = t,
+                     .s = work,
+                     .b = b,
+                     .w = w,
+                     .train = 1,
+                     .key = key,
+                     .drop_pooled = 1 - (1 - t->drop_pooled) * (1 - dropout)};
     weft_arena *tmp = p.s->dense.tmp;
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     txtcnn_piece q = txtcnn_forward(&p, score);
     backward_dense(&p, g);
     memset(g, 0, (size_t)t->bias_at * sizeof *g);
     memset(g + t->embed, 0, (size_t)(t->all - t->embed) * sizeof *g);
-    const int whole = q.first == 0;
+    int whole = q.first == 0;
     for (int i = 0; i < b->n; i += q.n) {
         if (!whole) {
             q = txtcnn_seat(&p, i);

@@ -24,7 +24,7 @@ static int least_of(int a, int b)
  * the same sets of the cache. */
 static size_t stride(int64_t n)
 {
-    const size_t line = 64 / sizeof(real);
+    size_t line = 64 / sizeof(real);
     return (((size_t)n + line - 1) / line | 1) * line;
 }
 
@@ -33,7 +33,7 @@ static void dense_work(const txtcnn *t, txtcnn_scratch *s, int most, weft_arena 
     size_t packed = 0, turned = 0, units = 0;
     for (int i = 0; i < t->ndense; i++) {
         const weft_layer *l = &t->dense[i];
-        const size_t p = weft_dense_packed(l, most), n = (size_t)most * (size_t)l->out;
+        size_t p = weft_dense_packed(l, most), n = (size_t)most * (size_t)l->out;
         packed = p > packed ? p : packed;
         turned = n > turned ? n : turned;
         units = n > units ? n : units;
@@ -41,7 +41,7 @@ static void dense_work(const txtcnn *t, txtcnn_scratch *s, int most, weft_arena 
     }
     s->dy = WEFT_NEW(mem, real, units);
     s->kept = WEFT_NEW(mem, real, (int64_t)most * t->hidden);
-    s->dense.packed = weft_arena_get(mem, packed, 1);
+    s->dense.packed = weft_arena_alloc(mem, packed, 1);
     s->dense.turned = WEFT_NEW(mem, real, turned);
     s->dense.tmp = mem;
 }
@@ -50,7 +50,7 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
 {
     const txtcnn *t = self;
     txtcnn_scratch *s = WEFT_NEW(mem, txtcnn_scratch, 1);
-    const int64_t all = most * t->shape.d, answers = (int64_t)most * t->filters;
+    int64_t all = most * t->shape.d, answers = (int64_t)most * t->filters;
     s->room = all < TXTCNN_PIECE          ? all
               : TXTCNN_PIECE > t->shape.d ? TXTCNN_PIECE
                                           : t->shape.d;
@@ -64,15 +64,14 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
     s->start = WEFT_NEW(mem, int64_t, most + 1);
     s->x = WEFT_NEW(mem, real, (size_t)s->room * s->ldx);
     s->z = WEFT_NEW(mem, real, (size_t)s->room * s->ldz);
-    s->packed = weft_arena_get(mem, weft_packed_bytes(t->shape.vector, t->columns), 1);
+    s->packed = weft_arena_alloc(mem, weft_packed_bytes(t->shape.vector, t->columns), 1);
     s->sum = WEFT_NEW(mem, real, t->filters);
     s->top = WEFT_NEW(mem, real, answers);
     s->slope = WEFT_NEW(mem, real, answers);
     s->window = WEFT_NEW(mem, int32_t, answers);
     s->answer = WEFT_NEW(mem, real, answers);
     s->mask = WEFT_NEW(mem, real, s->ldx);
-    const int64_t entries =
-        t->channels == TXTCNN_STATIC ? most : (int64_t)most * t->columns;
+    int64_t entries = t->channels == TXTCNN_STATIC ? most : (int64_t)most * t->columns;
     s->at = WEFT_NEW(mem, uint32_t, entries);
     s->value = WEFT_NEW(mem, real, entries);
     if (t->channels != TXTCNN_STATIC) {
@@ -93,7 +92,7 @@ typedef struct range {
 
 static range range_of(const txtcnn *t, int k, int n)
 {
-    const int longest = (int)t->shape.d;
+    int longest = (int)t->shape.d;
     range r = {.from = 1 - k, .to = n - 1, .zeros = n == 0};
     if (n == 0) r.to = r.from - 1;
     if (t->literal == TXTCNN_KIM)
@@ -110,7 +109,7 @@ static range range_of(const txtcnn *t, int k, int n)
 static void add_window(const txtcnn_scratch *s, const txtcnn_group *g, const uint32_t *row,
                        int n, int from, real *sum)
 {
-    const int first = from < 0 ? -from : 0, end = least_of(g->k, n - from);
+    int first = from < 0 ? -from : 0, end = least_of(g->k, n - from);
     for (int j = first; j < end; j++) {
         const real *z = s->z + row[from + j] * s->ldz + g->column + j * g->f;
         for (int i = 0; i < g->f; i++) sum[i] = j == first ? z[i] : sum[i] + z[i];
@@ -121,7 +120,7 @@ static void add_window(const txtcnn_scratch *s, const txtcnn_group *g, const uin
 static void keep_largest(int f, const real *sum, int32_t from, real *top, int32_t *window)
 {
     for (int i = 0; i < f; i++) {
-        const int more = !(sum[i] <= top[i]);
+        int more = !(sum[i] <= top[i]);
         top[i] = more ? sum[i] : top[i];
         window[i] = more ? from : window[i];
     }
@@ -131,12 +130,12 @@ static void find_windows(const txtcnn_pass *p, const txtcnn_piece *q, int i)
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
-    const int n = p->b->length[q->first + i];
+    int n = p->b->length[q->first + i];
     const uint32_t *row = s->row + s->start[i];
     for (int e = 0; e < t->groups; e++) {
         const txtcnn_group *g = &t->group[e];
-        const int64_t at = (int64_t)(q->first + i) * t->filters + g->filter;
-        const range r = range_of(t, g->k, n);
+        int64_t at = (int64_t)(q->first + i) * t->filters + g->filter;
+        range r = range_of(t, g->k, n);
         for (int j = 0; j < g->f; j++) {
             s->top[at + j] = r.zeros ? 0 : -INFINITY;
             s->window[at + j] = TXTCNN_NOWHERE;
@@ -168,7 +167,7 @@ static real activate(int kind, real u, real *slope)
         break;
     default:
         if (y < 0) {
-            const double e = SELU_SCALE * SELU_ALPHA * expm1(y);
+            double e = SELU_SCALE * SELU_ALPHA * expm1(y);
             d = e + SELU_SCALE * SELU_ALPHA;
             y = e;
         } else {
@@ -187,7 +186,7 @@ static void answer(const txtcnn_pass *p)
     txtcnn_scratch *s = p->s;
     const real *bias = t->bias ? p->w + t->bias_at : NULL;
     for (int i = 0; i < p->b->n; i++) {
-        const int64_t at = (int64_t)i * t->filters;
+        int64_t at = (int64_t)i * t->filters;
         for (int j = 0; j < t->filters; j++)
             s->top[at + j] = activate(t->activation, s->top[at + j] + (bias ? bias[j] : 0),
                                       s->slope + at + j);
@@ -206,13 +205,13 @@ static const real *read_answers(const txtcnn_pass *p)
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
-    const int n = p->b->n;
+    int n = p->b->n;
     const real *x = s->top;
     for (int i = 0; i < t->ndense; i++) {
         weft_dense_forward(&t->dense[i], &s->dense, p->w, n, x, s->y[i]);
         x = s->y[i];
         if (i + 1 == t->ndense || !p->train || !(t->drop_hidden > 0)) continue;
-        const int64_t all = (int64_t)n * t->hidden;
+        int64_t all = (int64_t)n * t->hidden;
         txtcnn_mask(p->key, 3, 0, t->drop_hidden, all, s->kept);
         for (int64_t j = 0; j < all; j++) s->y[i][j] *= s->kept[j];
     }
@@ -224,10 +223,10 @@ static void score_outputs(const txtcnn_pass *p, const real *z, weft_score *score
 {
     const txtcnn *t = p->t;
     const weft_batch *b = p->b;
-    const int outputs = t->dense[t->ndense - 1].out;
+    int outputs = t->dense[t->ndense - 1].out;
     real *dy = p->s->dy;
     for (int i = 0; i < b->n; i++) {
-        const double share = (b->weight ? b->weight[i] : 1) / b->n;
+        double share = (b->weight ? b->weight[i] : 1) / b->n;
         if (outputs > 1) {
             weft_softmax(outputs, z + (int64_t)i * outputs, b->label[i], share,
                          p->train ? dy + (int64_t)i * outputs : NULL, score);
@@ -243,7 +242,7 @@ static void score_outputs(const txtcnn_pass *p, const real *z, weft_score *score
 static txtcnn_piece see(const txtcnn_pass *p, int first, const weft_packed *filters)
 {
     txtcnn_scratch *s = p->s;
-    const txtcnn_piece q = txtcnn_seat(p, first);
+    txtcnn_piece q = txtcnn_seat(p, first);
     txtcnn_load(p, &q);
     weft_packed_times(q.rows, s->x, s->ldx, filters, 0, s->z, s->ldz);
     for (int i = 0; i < q.n; i++) find_windows(p, &q, i);
@@ -254,7 +253,7 @@ static txtcnn_piece see(const txtcnn_pass *p, int first, const weft_packed *filt
 txtcnn_piece txtcnn_forward(const txtcnn_pass *p, weft_score *score)
 {
     const txtcnn *t = p->t;
-    const int d = t->shape.vector;
+    int d = t->shape.vector;
     weft_packed filters;
     weft_packed_pack(&filters, d, t->columns, p->w, (size_t)d, 1, p->s->packed);
     txtcnn_piece q = {0};
@@ -267,6 +266,6 @@ txtcnn_piece txtcnn_forward(const txtcnn_pass *p, weft_score *score)
 void txtcnn_score(const void *self, void *work, const real *w, const weft_batch *b,
                   weft_score *s)
 {
-    const txtcnn_pass p = {.t = self, .s = work, .b = b, .w = w};
+    txtcnn_pass p = {.t = self, .s = work, .b = b, .w = w};
     txtcnn_forward(&p, s);
 }

@@ -9,10 +9,10 @@
  * function of key, layer and place. */
 void txtcnn_mask(uint64_t key, int layer, uint64_t place, double share, int64_t n, real *m)
 {
-    const double bound = share * 0x1p32; /* on 32 bits */
-    const real scale = (real)(share < 1 ? 1 / (1 - share) : 0);
+    double bound = share * 0x1p32; /* on 32 bits */
+    real scale = (real)(share < 1 ? 1 / (1 - share) : 0);
     for (int64_t i = 0; i < n; i += 8) {
-        const weft_rng4 r =
+        weft_rng4 r =
             weft_rng_at(key, WEFT_RNG_DROPOUT, (uint64_t)layer, place, (uint64_t)i / 8);
         for (int64_t e = 0; e < 8 && i + e < n; e++)
             m[i + e] = (uint32_t)(r.v[e / 2] >> (e % 2 * 32)) < bound ? 0 : scale;
@@ -27,7 +27,7 @@ int txtcnn_drops_input(const txtcnn_pass *p)
 /* x[vector] of a word times its mask; word `place` of the batch's document i. */
 static void mask_vector(const txtcnn_pass *p, int channel, int i, int64_t place, real *x)
 {
-    const int d = p->t->shape.vector;
+    int d = p->t->shape.vector;
     real *m = p->s->mask;
     txtcnn_mask(p->key, channel, (uint64_t)i << 32 | (uint64_t)place, p->t->drop_input, d,
                 m);
@@ -41,7 +41,7 @@ txtcnn_piece txtcnn_seat(const txtcnn_pass *p, int first)
 {
     txtcnn_scratch *s = p->s;
     const weft_batch *b = p->b;
-    const int apart = txtcnn_drops_input(p);
+    int apart = txtcnn_drops_input(p);
     txtcnn_piece q = {.first = first};
     int64_t tokens = 0;
     while (first + q.n < b->n && tokens + b->length[first + q.n] <= s->room) {
@@ -78,7 +78,7 @@ void txtcnn_load(const txtcnn_pass *p, const txtcnn_piece *q)
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
-    const int d = t->shape.vector, apart = txtcnn_drops_input(p);
+    int d = t->shape.vector, apart = txtcnn_drops_input(p);
     for (int r = 0; r < q->rows && t->channels != TXTCNN_NONSTATIC; r++) {
         const float *from = t->shape.vectors + (int64_t)s->word[r] * d;
         real *x = s->x + (size_t)r * s->ldx;

@@ -140,7 +140,7 @@ weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int6
                          (long long)d);
     p->own->form = (int)form;
     p->own->d = d;
-    const weft_h5type type = form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
+    weft_h5type type = form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
     p->own->row = (size_t)d * weft_h5_size(type);
     memcpy(p->own->rows, rows, sizeof p->own->rows);
     if (p->own->over.clients > 0) return weft_pack_hold(p);
@@ -155,7 +155,7 @@ weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int6
 static weft_status check_reals(const weft_pack *p, int64_t first, int64_t count,
                                const float *x)
 {
-    const int64_t i = weft_not_finite(x, count * p->own->d);
+    int64_t i = weft_not_finite(x, count * p->own->d);
     if (i == count * p->own->d) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "row %lld, column %lld is %g where a finite number is "
@@ -267,7 +267,7 @@ static const char *options_text(const weft_kind *kind, const void *self, weft_ar
             memcpy(&shown, (const char *)self + o->at, sizeof shown);
             if (shown == NULL) shown = "";
         } else {
-            weft_opt_show(o, weft_opt_get(o, self), value, sizeof value);
+            weft_opt_show(o, weft_opt_value(o, self), value, sizeof value);
         }
         text =
             weft_arena_text(mem, "%s%s%s=%s", text, *text != '\0' ? " " : "", name, shown);

@@ -34,7 +34,7 @@ static weft_status column_make(weft_pack *p, column *c, const char *name, weft_h
     int64_t room = (int64_t)(PIECE_BYTES / row);
     if (room < 1) room = 1;
     *c = (column){.name = name, .type = type, .row = row, .room = room};
-    c->waiting = weft_arena_get(p->mem, (size_t)room, row);
+    c->waiting = weft_arena_alloc(p->mem, (size_t)room, row);
     return weft_h5_grow(&p->own->file, name, type, width, about, unit);
 }
 
@@ -134,7 +134,7 @@ static void tally(weft_pack *p, int part, int label)
 static weft_status check_reals(const weft_pack *p, const char *name, int64_t n,
                                const float *x)
 {
-    const int64_t i = weft_not_finite(x, n * p->own->d);
+    int64_t i = weft_not_finite(x, n * p->own->d);
     if (i == n * p->own->d) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "client %lld%s%s: row %lld, column %lld is %g where a finite "

@@ -19,7 +19,7 @@ void weft_pack_generator(weft_pack *p, const weft_generator *g)
 weft_status weft_pack_generator_close(weft_pack *p)
 {
     const weft_generator *g = p->own->generator;
-    const weft_clients all = {.n = g->clients, .d = g->d, .stride = 1};
+    weft_clients all = {.n = g->clients, .d = g->d, .stride = 1};
     const double number[] = {g->samples, g->spread, g->alpha, g->beta, g->valid, g->test};
     static const char *const name[] = {"samples", "spread", "alpha",
                                        "beta",    "valid",  "test"};

@@ -69,7 +69,7 @@ weft_status weft_pack_options(const weft_reader *reader, int n, const char *cons
     weft_conf conf;
     weft_conf_init(&conf, mem);
     for (int i = 0; i < n; i++) TRY(sort_word(&conf, kind, word[i], &own, mem));
-    *self = weft_arena_get(mem, 1, reader->kind.size);
+    *self = weft_arena_alloc(mem, 1, reader->kind.size);
     TRY(weft_conf_bind(&conf, &reader->kind, *self));
     TRY(weft_conf_bind(&conf, &weft_partition_kind, over));
     if (own != NULL && over->clients == 0)
@@ -99,7 +99,7 @@ weft_status weft_pack_hold(weft_pack *p)
     TRY(weft_partition_check(&p->own->over, p->own->rows[WEFT_TRAIN]));
     weft_pack_held *h = p->own->held = WEFT_NEW(p->mem, weft_pack_held, 1);
     for (int i = 0; i < WEFT_NPART; i++)
-        h->x[i] = weft_arena_get(p->mem, (size_t)p->own->rows[i], p->own->row);
+        h->x[i] = weft_arena_alloc(p->mem, (size_t)p->own->rows[i], p->own->row);
     return WEFT_OK;
 }
 
@@ -117,7 +117,7 @@ static weft_status put_client(weft_pack *p)
     int64_t count[WEFT_NPART], n = 0;
     for (int i = 0; i < WEFT_NPART; i++) n += count[i] = h->count[i][h->client];
     size_t mark = weft_arena_mark(p->scratch);
-    char *x = weft_arena_get(p->scratch, (size_t)n, p->own->row);
+    char *x = weft_arena_alloc(p->scratch, (size_t)n, p->own->row);
     int32_t *label = WEFT_NEW(p->scratch, int32_t, n);
     for (int i = 0, to = 0; i < WEFT_NPART; i++)
         for (int64_t end = h->next[i] + count[i]; h->next[i] < end; h->next[i]++, to++) {

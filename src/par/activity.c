@@ -27,10 +27,10 @@ void weft_activity_wait(const weft_team *t, int waits)
     pthread_mutex_unlock(&lock);
 }
 
-weft_activity weft_activity_get(void)
+weft_activity weft_activity_now(void)
 {
     pthread_mutex_lock(&lock);
-    const weft_activity copy = now;
+    weft_activity copy = now;
     pthread_mutex_unlock(&lock);
     return copy;
 }

@@ -68,8 +68,8 @@ weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t tick
  * to those who write what is needed. */
 static int create(const char *path)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    const int ours = fd >= 0 || errno != EEXIST;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    int ours = fd >= 0 || errno != EEXIST;
     if (fd >= 0) close(fd);
     return ours;
 }
@@ -77,7 +77,7 @@ static int create(const char *path)
 static int claim_file(const char *dir, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
-    const int ours = create(weft_arena_text(tmp, WEFT_CLAIM_NAME, dir, (long long)id));
+    int ours = create(weft_arena_text(tmp, WEFT_CLAIM_NAME, dir, (long long)id));
     weft_arena_free(tmp);
     return ours;
 }
@@ -85,7 +85,7 @@ static int claim_file(const char *dir, int64_t id)
 static int ticket_file(const char *dir, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
-    const int ours = create(weft_arena_text(tmp, WEFT_TICKET_NAME, dir, (long long)id));
+    int ours = create(weft_arena_text(tmp, WEFT_TICKET_NAME, dir, (long long)id));
     weft_arena_free(tmp);
     return ours;
 }
@@ -93,7 +93,7 @@ static int ticket_file(const char *dir, int64_t id)
 int weft_claim(weft_claims *c, int64_t id)
 {
     if (!c->taken || id >= MOST_JOBS) return claim_file(c->dir, id);
-    const uint64_t bit = (uint64_t)1 << (id % WORD);
+    uint64_t bit = (uint64_t)1 << (id % WORD);
     return !(atomic_fetch_or(&c->taken[id / WORD], bit) & bit);
 }
 

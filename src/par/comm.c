@@ -80,7 +80,7 @@ static int core_level(const char *core)
 static void warn_core(void)
 {
     const char *kernel = weft_cpu_kernel(), *core = openblas_get_corename();
-    const int able = strncmp(kernel, "avx512", 6) == 0 ? 2 : strcmp(kernel, "avx2") == 0;
+    int able = strncmp(kernel, "avx512", 6) == 0 ? 2 : strcmp(kernel, "avx2") == 0;
     if (core_level(core) >= able) return;
     const char *forced = getenv("OPENBLAS_CORETYPE");
     weft_log(WEFT_WARN, "OpenBLAS uses its slower kernels for %s on a CPU with %s%s%s",
@@ -90,7 +90,7 @@ static void warn_core(void)
 
 weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
 {
-    const int expected = launched();
+    int expected = launched();
     /* By srun without any PMI, where MPI would fail at length, or not at all. */
     const char *pmi =
         FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "PMI_FD");
@@ -118,10 +118,10 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
 
 weft_status weft_par_room(void)
 {
-    const size_t buffer = (size_t)32 << 22, rest = (size_t)32 << 20; /* of OpenBLAS; ours */
+    size_t buffer = (size_t)32 << 22, rest = (size_t)32 << 20; /* of OpenBLAS; ours */
     struct rlimit most;
     if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return WEFT_OK;
-    const int fd = open("/dev/zero", O_RDONLY);
+    int fd = open("/dev/zero", O_RDONLY);
     void *room = mmap(NULL, buffer + rest, PROT_READ, MAP_PRIVATE, fd, 0);
     if (fd >= 0) close(fd);
     if (room == MAP_FAILED)
@@ -160,14 +160,14 @@ void weft_par_library(char *text, size_t n)
 
 void weft_times_close(weft_team *t)
 {
-    const double now = weft_now();
+    double now = weft_now();
     t->times.compute += now - t->since;
     t->since = now;
 }
 
 void weft_times_wait(weft_team *t)
 {
-    const double now = weft_now();
+    double now = weft_now();
     t->times.wait += now - t->since;
     t->since = now;
 }
@@ -182,7 +182,7 @@ void weft_timer_begin(weft_team *t)
 
 void weft_timer_end(weft_team *t, size_t bytes)
 {
-    const double now = weft_now();
+    double now = weft_now();
     t->times.comm += now - t->since;
     t->times.bytes += (double)bytes;
     t->since = now;
@@ -191,7 +191,7 @@ void weft_timer_end(weft_team *t, size_t bytes)
 
 void weft_nap(double seconds)
 {
-    const double whole = floor(seconds);
+    double whole = floor(seconds);
     const struct timespec nap = {.tv_sec = (time_t)whole,
                                  .tv_nsec = (long)(1e9 * (seconds - whole))};
     nanosleep(&nap, NULL);
@@ -222,7 +222,7 @@ static void reduce(weft_team *t, void *x, size_t n, size_t width, MPI_Datatype t
     if (t->size == 1) return;
     weft_timer_begin(t);
     for (size_t at = 0; at < n; at += PIECE) {
-        const size_t count = n - at < PIECE ? n - at : PIECE;
+        size_t count = n - at < PIECE ? n - at : PIECE;
         MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op,
                       comm_of(t));
     }
@@ -248,9 +248,9 @@ void weft_max_f64(weft_team *t, double *x, size_t n)
  * alone rounds alike, so that it has the bits of many. */
 void weft_sum_f64(weft_team *t, double *x, size_t n, double bound)
 {
-    const int scale = weft_fix_scale(bound);
+    int scale = weft_fix_scale(bound);
     for (size_t i = 0; i < n; i++) {
-        const int64_t v = weft_fix(x[i], scale);
+        int64_t v = weft_fix(x[i], scale);
         memcpy(&x[i], &v, sizeof v);
     }
     reduce(t, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);

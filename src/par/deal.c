@@ -7,10 +7,10 @@
 
 void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
 {
-    const int64_t blocks = (n + WEFT_BLOCK - 1) / WEFT_BLOCK;
-    const int64_t each = blocks / size, more = blocks % size;
-    const int64_t begin = rank * each + (rank < more ? rank : more);
-    const int64_t end = begin + each + (rank < more);
+    int64_t blocks = (n + WEFT_BLOCK - 1) / WEFT_BLOCK;
+    int64_t each = blocks / size, more = blocks % size;
+    int64_t begin = rank * each + (rank < more ? rank : more);
+    int64_t end = begin + each + (rank < more);
     *first = begin * WEFT_BLOCK < n ? begin * WEFT_BLOCK : n;
     *count = (end * WEFT_BLOCK < n ? end * WEFT_BLOCK : n) - *first;
 }

@@ -7,7 +7,7 @@
 
 static double larger(double most, double x)
 {
-    const double size = fabs(x);
+    double size = fabs(x);
     if (size <= most) return most;
     return isfinite(size) ? size : INFINITY;
 }

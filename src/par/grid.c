@@ -87,7 +87,7 @@ static int leading(const weft_grid *g)
 
 static void describe(const weft_grid *g, int columns, int *desc)
 {
-    const int ld = leading(g);
+    int ld = leading(g);
     int info;
     descinit_(desc, &g->n, &columns, &block, &block, &zero, &zero, &g->context, &ld, &info);
     weft_check(info == 0, "descinit: argument %d", -info);
@@ -104,12 +104,12 @@ static int global(int i, int p, int places)
 static void keep(weft_grid *g, int c0, int nc, const double *p)
 {
     for (int j = 0; j < g->local_m; j++) {
-        const int column = global(j, g->col, g->ncol);
+        int column = global(j, g->col, g->ncol);
         if (column < c0 || column >= c0 + nc) continue;
         const double *from = p + (size_t)(column - c0) * (size_t)(g->n - c0);
         real *to = g->a + (size_t)j * (size_t)g->local_n;
         for (int i = 0; i < g->local_n; i++) {
-            const int row = global(i, g->row, g->nrow);
+            int row = global(i, g->row, g->nrow);
             if (row >= column) to[i] = (real)from[row - c0];
         }
     }
@@ -118,10 +118,10 @@ static void keep(weft_grid *g, int c0, int nc, const double *p)
 /* Fills the lower triangle, panel by panel. Collective. */
 static void fill(weft_grid *g, weft_block_fn panel, void *ctx)
 {
-    const size_t mark = weft_arena_mark(g->mem);
+    size_t mark = weft_arena_mark(g->mem);
     double *p = WEFT_NEW(g->mem, double, (size_t)g->n *PANEL);
     for (int c0 = 0; c0 < g->n; c0 += PANEL) {
-        const int nc = g->n - c0 < PANEL ? g->n - c0 : PANEL;
+        int nc = g->n - c0 < PANEL ? g->n - c0 : PANEL;
         panel(ctx, c0, nc, c0, g->n - c0, p);
         keep(g, c0, nc, p);
     }
@@ -130,7 +130,7 @@ static void fill(weft_grid *g, weft_block_fn panel, void *ctx)
 
 double weft_grid_bytes(int64_t n, int size)
 {
-    const double order = (double)n;
+    double order = (double)n;
     return order * order / size * sizeof(real) + 2 * order * PANEL * sizeof(double);
 }
 
@@ -150,7 +150,7 @@ weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *
     fill(g, panel, ctx);
     int info;
     if (t->size == 1) {
-        const int ld = leading(g);
+        int ld = leading(g);
         POTRF("L", &g->n, g->a, &ld, &info);
     } else {
         describe(g, g->n, g->desc);
@@ -165,9 +165,9 @@ weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *
  * so the sum over ranks is a gather. Collective. */
 static void solve_grid(weft_grid *g, int c, real *b)
 {
-    const size_t mark = weft_arena_mark(g->mem);
-    const size_t n = (size_t)g->n;
-    const int mine = numroc_(&c, &block, &g->col, &zero, &g->ncol);
+    size_t mark = weft_arena_mark(g->mem);
+    size_t n = (size_t)g->n;
+    int mine = numroc_(&c, &block, &g->col, &zero, &g->ncol);
     real *x = WEFT_NEW(g->mem, real, (size_t)leading(g) * (size_t)mine);
     int desc[9], info;
     describe(g, c, desc);
@@ -197,7 +197,7 @@ void weft_grid_solve(weft_grid *g, int c, real *b)
         solve_grid(g, c, b);
         return;
     }
-    const int ld = leading(g);
+    int ld = leading(g);
     int info;
     POTRS("L", &g->n, &c, g->a, &ld, b, &ld, &info);
     weft_check(info == 0, "potrs: argument %d", -info);

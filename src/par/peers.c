@@ -35,8 +35,8 @@ typedef struct weft_sender {
 static void connect(const weft_peers *p)
 {
     for (int step = 1; step < p->size; step++) {
-        const int to = (p->rank + step) % p->size;
-        const int from = (p->rank + p->size - step) % p->size;
+        int to = (p->rank + step) % p->size;
+        int from = (p->rank + p->size - step) % p->size;
         MPI_Sendrecv(NULL, 0, MPI_BYTE, to, TAG_END, NULL, 0, MPI_BYTE, from, TAG_END,
                      p->comm, MPI_STATUS_IGNORE);
     }
@@ -44,8 +44,7 @@ static void connect(const weft_peers *p)
 
 weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem)
 {
-    const int first =
-        weft_team_first(t->size, parts, weft_team_of(t->size, parts, t->rank));
+    int first = weft_team_first(t->size, parts, weft_team_of(t->size, parts, t->rank));
     MPI_Comm comm;
     MPI_Comm_split(comm_of(t), t->rank == first ? 0 : MPI_UNDEFINED, t->rank, &comm);
     if (comm == MPI_COMM_NULL) return NULL;
@@ -80,8 +79,8 @@ static void sweep(weft_peers *p)
 void weft_peers_send(weft_peers *p, const void *data, size_t bytes)
 {
     weft_arena *mem = weft_arena_new();
-    const uint64_t all = sizeof all + bytes;
-    const uint64_t pieces = (all + PIECE - 1) / PIECE;
+    uint64_t all = sizeof all + bytes;
+    uint64_t pieces = (all + PIECE - 1) / PIECE;
     char *text = WEFT_NEW(mem, char, all);
     memcpy(text, &all, sizeof all);
     if (bytes > 0) memcpy(text + sizeof all, data, bytes);
@@ -116,7 +115,7 @@ static int take_piece(weft_peers *p, const MPI_Status *s, weft_arena *mem,
     memcpy(f->data + f->at, piece, (size_t)n);
     f->at += (uint64_t)n;
     if (f->at < f->bytes) return 0;
-    const size_t bytes = f->bytes - sizeof f->bytes;
+    size_t bytes = f->bytes - sizeof f->bytes;
     char *data = WEFT_NEW(mem, char, bytes);
     if (bytes > 0) memcpy(data, f->data + sizeof f->bytes, bytes);
     *out = (weft_message){.data = data, .bytes = bytes};

@@ -9,7 +9,7 @@ int weft_team_size(int size, int parts, int part)
 
 int weft_team_first(int size, int parts, int part)
 {
-    const int more = size % parts;
+    int more = size % parts;
     return part * (size / parts) + (part < more ? part : more);
 }
 
@@ -22,7 +22,7 @@ int weft_team_of(int size, int parts, int rank)
 
 void weft_team_split(const weft_team *t, int parts, weft_team *own)
 {
-    const int part = weft_team_of(t->size, parts, t->rank);
+    int part = weft_team_of(t->size, parts, t->rank);
     *own = (weft_team){.since = weft_now(),
                        .first = t->first + weft_team_first(t->size, parts, part)};
     MPI_Comm comm;

@@ -12,9 +12,9 @@ static double best_trip(const weft_team *t, int a, int b, char *bytes, int n, in
                         int trips)
 {
     double best = INFINITY;
-    const int other = t->rank == a ? b : a;
+    int other = t->rank == a ? b : a;
     for (int i = 0; i < tries; i++) {
-        const double start = weft_now();
+        double start = weft_now();
         for (int j = 0; j < trips; j++) {
             if (t->rank == a) MPI_Send(bytes, n, MPI_BYTE, other, 0, comm_of(t));
             MPI_Recv(bytes, n, MPI_BYTE, other, 0, comm_of(t), MPI_STATUS_IGNORE);

@@ -136,7 +136,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_table 
 /* Row i in full. */
 static void copy_row(const weft_table *t, int64_t i, float *x)
 {
-    const size_t bytes = (size_t)t->d * sizeof *x;
+    size_t bytes = (size_t)t->d * sizeof *x;
     if (t->column == NULL) {
         memcpy(x, t->value + i * t->d, bytes);
         return;

@@ -39,7 +39,7 @@ static weft_status find_label(csv *c)
     c->label = strcmp(label, "first") == 0 ? 0 : c->n - 1;
     if (strcmp(label, "first") != 0 && strcmp(label, "last") != 0) {
         char *end;
-        const long number = strtol(label, &end, 10);
+        long number = strtol(label, &end, 10);
         c->label = number > 0 ? number - 1 : -1;
         if (*end != '\0' || c->label < 0 || c->label >= c->n)
             return weft_fail(WEFT_ECONF,
@@ -209,7 +209,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
         c.line++;
-        const int within = quoted;
+        int within = quoted;
         quoted ^= odd_quotes(at, length, &none);
         if (within || !none || !add_plain(&c, at, at + length))
             feed(&c, &parser, at, length);

@@ -28,7 +28,7 @@ static int make(uint64_t digits, int power, float *x)
         return 1;
     }
     if (power < -MOST_POWER || power > MOST_POWER) return 0;
-    const double d = power < 0 ? (double)digits / ten[-power] : (double)digits * ten[power];
+    double d = power < 0 ? (double)digits / ten[-power] : (double)digits * ten[power];
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
     /* The 29 bits that a float lacks: an apparent tie may come from the rounding to double.
@@ -43,7 +43,7 @@ static int make(uint64_t digits, int power, float *x)
 static const char *read_exponent(const char *at, const char *end, int *power)
 {
     int e = 0;
-    const int minus = at < end && *at == '-';
+    int minus = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
     if (at == end || !is_digit(*at)) return NULL;
     for (; at < end && is_digit(*at); at++)
@@ -84,7 +84,7 @@ const char *weft_number_read(const char *at, const char *end, float *x)
 {
     enum { AT_ONCE = 7 }; /* digits of an integer that a float holds */
     while (at < end && (*at == ' ' || *at == '\t')) at++;
-    const int minus = at < end && *at == '-';
+    int minus = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
     const char *start = at;
     int value = 0;

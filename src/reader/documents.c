@@ -77,14 +77,14 @@ int weft_text_decode(weft_encoding encoding, char **text, size_t *n, weft_arena 
 {
     enum { WIDEST = 3 };
     const unsigned char *from = (const unsigned char *)*text;
-    const int odd = encoding == WEFT_ENC_AUTO && weft_utf8_check(*text, *n) < *n;
-    const int windows = odd || encoding == WEFT_ENC_CP1252;
+    int odd = encoding == WEFT_ENC_AUTO && weft_utf8_check(*text, *n) < *n;
+    int windows = odd || encoding == WEFT_ENC_CP1252;
     if (!windows && encoding != WEFT_ENC_LATIN1) return 0;
     size_t high = 0, made = 0;
     for (size_t i = 0; i < *n; i++) high += from[i] >= 0x80;
     char *to = WEFT_NEW(mem, char, *n + (WIDEST - 1) * high + 1);
     for (size_t i = 0; i < *n; i++) {
-        const unsigned c = from[i];
+        unsigned c = from[i];
         made +=
             put_utf8(windows && c >= 0x80 && c < 0xa0 ? cp1252[c - 0x80] : c, to + made);
     }

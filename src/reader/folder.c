@@ -105,9 +105,9 @@ static weft_part part_of(const char *name)
                  {"valid", WEFT_VALID}, {"val", WEFT_VALID},
                  {"dev", WEFT_VALID},   {"validation", WEFT_VALID},
                  {"test", WEFT_TEST},   {"testing", WEFT_TEST}};
-    const size_t n = strlen(name);
+    size_t n = strlen(name);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const size_t length = strlen(known[i].word);
+        size_t length = strlen(known[i].word);
         if (n < length || strcmp(name + n - length, known[i].word) != 0) continue;
         if (n == length || strchr("-_. ", name[n - length - 1]) != NULL)
             return known[i].part;
@@ -134,7 +134,7 @@ static weft_status find_parts(const reading *r, const listing *l,
     int yes = 0;
     for (int64_t i = 0; i < l->n; i++) {
         const entry *e = &l->entry[i];
-        const weft_part is = e->directory ? part_of(e->name) : WEFT_NPART;
+        weft_part is = e->directory ? part_of(e->name) : WEFT_NPART;
         if (is == WEFT_NPART) continue;
         if (part[is] != NULL)
             return weft_fail(WEFT_EDATA, "%s and %s are both %s parts; give one of them",
@@ -210,14 +210,14 @@ static weft_status read_lines(reading *r, const entry *class)
 /* The classes among these entries: directories, or files if lines are documents. */
 static weft_status read_classes(reading *r, const listing *l)
 {
-    const int lines = r->how->documents == LINES;
+    int lines = r->how->documents == LINES;
     for (int64_t i = 0; i < l->n; i++) {
         const entry *e = &l->entry[i];
         if (e->directory == lines) {
             count_first(&r->beside, &r->first_beside, e->path);
             continue;
         }
-        const int64_t before = r->docs.n;
+        int64_t before = r->docs.n;
         r->docs.labels.path = e->path;
         TRY(lines ? read_lines(r, e) : read_files(r, e));
         if (r->docs.n == before)

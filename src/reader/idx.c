@@ -62,7 +62,7 @@ static uint64_t big_endian(const uint8_t *p, int n)
 
 static double number(int type, const uint8_t *p)
 {
-    const uint64_t u = big_endian(p, width(type));
+    uint64_t u = big_endian(p, width(type));
     float f;
     double d;
     switch (type) {
@@ -79,8 +79,8 @@ static double number(int type, const uint8_t *p)
 static weft_status take(gzFile f, const char *path, void *to, int64_t n, int64_t *got)
 {
     for (*got = 0; *got < n;) {
-        const int64_t want = n - *got < BLOCK_BYTES ? n - *got : BLOCK_BYTES;
-        const int count = gzread(f, (char *)to + *got, (unsigned)want);
+        int64_t want = n - *got < BLOCK_BYTES ? n - *got : BLOCK_BYTES;
+        int count = gzread(f, (char *)to + *got, (unsigned)want);
         int error;
         const char *text = gzerror(f, &error);
         if (count < 0 || error == Z_BUF_ERROR)
@@ -121,10 +121,9 @@ static weft_status read_numbers(gzFile f, idx *x, weft_arena *mem)
 {
     struct stat info;
     if (stat(x->path, &info) != 0) return weft_unreadable(x->path);
-    const int64_t row = x->d * width(x->type);
-    const int64_t bytes =
-        row <= MOST_BYTES / (x->side[0] + 1) ? row * x->side[0] : MOST_BYTES;
-    const int64_t most = info.st_size * (gzdirect(f) ? 1 : MOST_RATIO);
+    int64_t row = x->d * width(x->type);
+    int64_t bytes = row <= MOST_BYTES / (x->side[0] + 1) ? row * x->side[0] : MOST_BYTES;
+    int64_t most = info.st_size * (gzdirect(f) ? 1 : MOST_RATIO);
     int64_t got = 0, more = 0;
     if (bytes <= most) {
         uint8_t *to = WEFT_NEW(mem, uint8_t, bytes), beyond;
@@ -156,7 +155,7 @@ static weft_status read_idx(const char *path, idx *x, weft_pack *p)
 /* Length of a name without a final ".gz". */
 static size_t stem(const char *name)
 {
-    const size_t n = strlen(name);
+    size_t n = strlen(name);
     return n > 3 && strcmp(name + n - 3, ".gz") == 0 ? n - 3 : n;
 }
 
@@ -169,8 +168,8 @@ static weft_status find_images(const char *dir, const char **path, weft_arena *m
     for (const struct dirent *e; (e = readdir(d)) != NULL;) {
         const char *name = e->d_name;
         if (*name == '.' || !strstr(name, "train-images") || !strstr(name, "idx")) continue;
-        const int same = found != NULL && stem(name) == stem(found) &&
-                         strncmp(name, found, stem(name)) == 0;
+        int same = found != NULL && stem(name) == stem(found) &&
+                   strncmp(name, found, stem(name)) == 0;
         if (found != NULL && !same) other = weft_arena_text(mem, "%s", name);
         if (found == NULL || (same && stem(name) == strlen(name)))
             found = weft_arena_text(mem, "%s", name);
@@ -256,8 +255,8 @@ static weft_status read_labels(const set *s, weft_labels *l, int32_t *label)
     l->path = x->path;
     for (int64_t i = 0; i < x->side[0]; i++) {
         char text[16];
-        const int n = snprintf(text, sizeof text, "%.0f",
-                               number(x->type, x->bytes + i * width(x->type)));
+        int n = snprintf(text, sizeof text, "%.0f",
+                         number(x->type, x->bytes + i * width(x->type)));
         TRY(weft_labels_find(l, i + 1, text, (size_t)n, &label[i]));
     }
     return WEFT_OK;
@@ -275,15 +274,15 @@ static void tell_shape(const idx *x, weft_pack *p)
 static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *label,
                              weft_pack *p)
 {
-    const int64_t row = x->d * width(x->type), fit = BLOCK_BYTES / (x->d * 8) + 1;
-    const int64_t n = x->side[0], most = fit < n ? fit : n;
+    int64_t row = x->d * width(x->type), fit = BLOCK_BYTES / (x->d * 8) + 1;
+    int64_t n = x->side[0], most = fit < n ? fit : n;
     uint8_t *byte = WEFT_NEW(p->scratch, uint8_t, x->type == UBYTE ? most * x->d : 0);
     float *value = WEFT_NEW(p->scratch, float, x->type == UBYTE ? 0 : most * x->d);
     int32_t *class = WEFT_NEW(p->mem, int32_t, most);
     for (int64_t start = 0; start < n; start += most) {
-        const int64_t count = n - start < most ? n - start : most;
+        int64_t count = n - start < most ? n - start : most;
         for (int64_t i = 0; i < count; i++) {
-            const int64_t from = order != NULL ? order[start + i] : start + i;
+            int64_t from = order != NULL ? order[start + i] : start + i;
             const uint8_t *at = x->bytes + from * row;
             class[i] = label[from];
             if (x->type == UBYTE) memcpy(byte + i * x->d, at, (size_t)x->d);
@@ -300,7 +299,7 @@ static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *
 static weft_status pack_sets(const set *train, const set *test, weft_split split,
                              const char *source, weft_pack *p)
 {
-    const int64_t n = train->images.side[0], more = test != NULL ? test->images.side[0] : 0;
+    int64_t n = train->images.side[0], more = test != NULL ? test->images.side[0] : 0;
     weft_labels labels = {.mem = p->mem};
     int64_t rows[WEFT_NPART], *order = WEFT_NEW(p->mem, int64_t, n);
     int32_t *label = WEFT_NEW(p->mem, int32_t, n + more);

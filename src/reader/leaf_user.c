@@ -80,7 +80,7 @@ int weft_leaf_list(weft_leaf *l, const char *name)
 
 int weft_leaf_number(weft_leaf *l, double samples)
 {
-    const double most = 0x1p53; /* doubles beyond are not all whole numbers */
+    double most = 0x1p53; /* doubles beyond are not all whole numbers */
     if (!(samples >= 0 && samples <= most && floor(samples) >= samples))
         return stop(l, weft_fail(WEFT_EDATA,
                                  "%s: num_samples[%lld] is %g where a number of samples is "

@@ -58,7 +58,7 @@ weft_status weft_shape_read(const char *text, int64_t d, int side[3])
     int64_t numbers = 1;
     for (int i = 0; i < 3; i++) {
         char *end;
-        const long n = strtol(at, &end, 10);
+        long n = strtol(at, &end, 10);
         if (end == at || n < 1 || n > MOST || *end != "xx"[i])
             return weft_fail(WEFT_ECONF,
                              "shape = %s is no CHANNELSxHEIGHTxWIDTH, such as 3x32x32",
@@ -97,7 +97,7 @@ weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, siz
 {
     *number = l->last = find(l, text, n);
     if (*number < l->n) return WEFT_OK;
-    const size_t good = weft_utf8_check(text, n);
+    size_t good = weft_utf8_check(text, n);
     if (good < n)
         return weft_fail(WEFT_EDATA, "%s, byte %zu of the label is not UTF-8; convert it",
                          place_of(l, line), good);

@@ -164,7 +164,7 @@ static weft_status hand_over(const weft_shakespeare *o, weft_user *user, int64_t
                              int symbols, weft_pack *p)
 {
     int64_t gap = weft_bard_gap(o), left = 0;
-    int64_t(*count)[WEFT_NPART] = weft_arena_get(p->mem, (size_t)n, sizeof *count);
+    int64_t(*count)[WEFT_NPART] = weft_arena_alloc(p->mem, (size_t)n, sizeof *count);
     weft_pack_split(p, o->split == BY_USER
                            ? "users are divided"
                            : weft_arena_text(p->mem,

@@ -57,7 +57,7 @@ static const weft_opt options[] = {
 /* Height -128..127 of a pattern at a point of the grid, which is a torus. */
 static int height(const weft_synthetic *o, int pattern, int gx, int gy)
 {
-    weft_rng4 r = weft_synthetic_rng(o, -1 - pattern, gy % GRID * GRID + gx % GRID);
+    weft_rng4 r = synthetic_rng(o, -1 - pattern, gy % GRID * GRID + gx % GRID);
     return (int)(r.v[0] >> 56) - 128;
 }
 
@@ -80,7 +80,7 @@ static int noise(uint32_t word)
 
 void weft_synthetic_image(const weft_synthetic *o, int64_t row, int label, uint8_t *x)
 {
-    weft_rng4 r = weft_synthetic_rng(o, row, 0);
+    weft_rng4 r = synthetic_rng(o, row, 0);
     int side = (int)lround(sqrt(o->d));
     int pattern = label * PATTERNS + (int)(r.v[1] % PATTERNS);
     int shift_x = (int)(r.v[1] >> 8 & 255) % (2 * SHIFT + 1),
@@ -91,7 +91,7 @@ void weft_synthetic_image(const weft_synthetic *o, int64_t row, int label, uint8
     for (int i = 0; i < (GRID + 1) * (GRID + 1); i++)
         grid[i] = height(o, pattern, i % (GRID + 1), i / (GRID + 1));
     for (int i = 0; i < o->d; i++) {
-        if (i % 8 == 0) r = weft_synthetic_rng(o, row, 1 + i / 8);
+        if (i % 8 == 0) r = synthetic_rng(o, row, 1 + i / 8);
         int64_t shape =
             surface(grid, side, (i % side + shift_x) % side, (i / side + shift_y) % side);
         int value = bright + (int)(shape * contrast / (64 * 65536)) +

@@ -14,7 +14,7 @@ typedef struct weft_synthetic {
 
 /* The random numbers of item `b` of sample `a`; -1 and below: of the data set as a whole.
  */
-static inline weft_rng4 weft_synthetic_rng(const weft_synthetic *o, int64_t a, int64_t b)
+static inline weft_rng4 synthetic_rng(const weft_synthetic *o, int64_t a, int64_t b)
 {
     return weft_rng_at((uint64_t)o->seed, WEFT_RNG_DATA, (uint64_t)a, (uint64_t)b, 0);
 }

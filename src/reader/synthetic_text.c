@@ -34,7 +34,7 @@ typedef struct writer {
 
 static uint64_t draw(writer *w)
 {
-    return weft_synthetic_rng(w->o, w->row, w->draws++).v[0] >> 11;
+    return synthetic_rng(w->o, w->row, w->draws++).v[0] >> 11;
 }
 
 static int chance(writer *w, int percent)
@@ -46,7 +46,7 @@ static int chance(writer *w, int percent)
 static size_t spell(const weft_synthetic *o, int64_t id, char *word)
 {
     static const char consonant[] = "bdfgklmnprstvz", vowel[] = "aeiou";
-    weft_rng4 r = weft_synthetic_rng(o, -1, id);
+    weft_rng4 r = synthetic_rng(o, -1, id);
     size_t n = 2 * (2 + r.v[1] % 3);
     for (size_t i = 0; i < n; i += 2) {
         word[i] = consonant[r.v[0] % (sizeof consonant - 1)];

@@ -14,7 +14,7 @@ static weft_status print_attr(weft_h5 *f, const char *title, const char *object,
 {
     if (!weft_h5_has(f, weft_arena_text(f->mem, "%s@%s", object, key))) return WEFT_OK;
     const char *text;
-    TRY(weft_h5_get_attr(f, object, key, &text));
+    TRY(weft_h5_read_attr(f, object, key, &text));
     printf("%-9s %s\n", title, text);
     return WEFT_OK;
 }
@@ -23,11 +23,11 @@ static weft_status print_attr(weft_h5 *f, const char *title, const char *object,
 static weft_status print_sample(weft_h5 *f)
 {
     int64_t d, c, h, w;
-    TRY(weft_h5_get_long(f, "/", "columns", &d));
+    TRY(weft_h5_read_long(f, "/", "columns", &d));
     if (weft_h5_has(f, "/@channels")) {
-        TRY(weft_h5_get_long(f, "/", "channels", &c));
-        TRY(weft_h5_get_long(f, "/", "height", &h));
-        TRY(weft_h5_get_long(f, "/", "width", &w));
+        TRY(weft_h5_read_long(f, "/", "channels", &c));
+        TRY(weft_h5_read_long(f, "/", "height", &h));
+        TRY(weft_h5_read_long(f, "/", "width", &w));
         printf("%-9s image of %lld x %lld x %lld\n", "sample", (long long)c, (long long)h,
                (long long)w);
     } else if (d > 0) {
@@ -68,12 +68,12 @@ static weft_status print_classes(weft_h5 *f)
     enum { MOST = 100 };
     const char **name;
     int64_t n;
-    TRY(weft_h5_get_texts(f, "/class", &name, &n));
+    TRY(weft_h5_read_texts(f, "/class", &name, &n));
     int64_t *count = WEFT_NEW(f->mem, int64_t, WEFT_NPART * n);
     printf("%-16s", "class");
     for (int p = 0; p < WEFT_NPART; p++) {
         const char *set = weft_arena_text(f->mem, "/%s/count", weft_part_name[p]);
-        TRY(weft_h5_get_rows(f, set, WEFT_H5_I64, 1, 0, n, count + p * n));
+        TRY(weft_h5_read_rows(f, set, WEFT_H5_I64, 1, 0, n, count + p * n));
         printf(" %10s", weft_part_name[p]);
     }
     int64_t all[WEFT_NPART] = {0}, shown = n <= MOST ? n : MOST;
@@ -95,7 +95,7 @@ static weft_status print_sources(weft_h5 *f)
     enum { MOST = 8 };
     const char **line;
     int64_t n;
-    TRY(weft_h5_get_texts(f, "/source", &line, &n));
+    TRY(weft_h5_read_texts(f, "/source", &line, &n));
     for (int64_t i = 0; i < n && i < MOST; i++)
         printf("%-9s %s\n", i ? "" : "files", line[i]);
     if (n > MOST) printf("%-9s ... %lld more\n", "", (long long)(n - MOST));
@@ -148,7 +148,7 @@ static weft_status print_winner(weft_h5 *f)
 static weft_status print_file(weft_h5 *f, int *is_run)
 {
     const char *format = "";
-    if (weft_h5_has(f, "/@format")) TRY(weft_h5_get_attr(f, "/", "format", &format));
+    if (weft_h5_has(f, "/@format")) TRY(weft_h5_read_attr(f, "/", "format", &format));
     *is_run = strcmp(format, WEFT_RUN_FORMAT) == 0;
     if (*is_run) return WEFT_OK;
     printf("%-9s %s\n%-9s %s\n", "file", f->path, "format", format);

@@ -82,7 +82,7 @@ static weft_status read_classes(const weft_data *d, histograms *k)
     for (int64_t i = 0; i < k->clients; i++) {
         size_t mark = weft_arena_mark(d->mem);
         weft_samples s;
-        TRY(weft_client_get(f, place(f, k, i), WEFT_TRAIN, &s, d->mem));
+        TRY(weft_client_read(f, place(f, k, i), WEFT_TRAIN, &s, d->mem));
         for (int64_t j = 0; j < s.n; j++) {
             int label = s.label ? s.label[j] : s.text[j * f->stride + f->d];
             k->count[i * k->n + label]++;

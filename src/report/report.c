@@ -14,11 +14,11 @@ static const char *brief(const char *text, weft_arena *tmp)
 {
     const char *out = "";
     for (const char *at = text; *at; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " "), name = strcspn(at, "= ");
+        size_t n = strcspn(at, " "), name = strcspn(at, "= ");
         char *end = NULL, number[32] = "";
-        const double x = name < n ? strtod(at + name + 1, &end) : 0;
+        double x = name < n ? strtod(at + name + 1, &end) : 0;
         snprintf(number, sizeof number, "%.4g", x);
-        const int shorter = end == at + n && name + 1 + strlen(number) < n;
+        int shorter = end == at + n && name + 1 + strlen(number) < n;
         out = weft_arena_text(tmp, "%s%s%.*s%s", out, *out ? " " : "",
                               (int)(shorter ? name + 1 : n), at, shorter ? number : "");
         at += n;
@@ -105,8 +105,8 @@ static const char *metric_cells(const weft_jobs *j, int64_t at, weft_arena *tmp)
     for (int i = 0; j->metrics[i].name; i++) {
         const weft_metric *m = &j->metrics[i];
         if (!m->title) continue;
-        const int n = (int)strlen(m->title), width = n > NARROW ? n : NARROW;
-        const double x = at < 0 ? 0 : j->metric[i][at];
+        int n = (int)strlen(m->title), width = n > NARROW ? n : NARROW;
+        double x = at < 0 ? 0 : j->metric[i][at];
         if (at < 0)
             text = weft_arena_text(tmp, "%s %*s", text, width, m->title);
         else if (isnan(x))
@@ -123,12 +123,12 @@ static void print_trials(const weft_summary *s, weft_arena *tmp)
 {
     const weft_jobs *j = &s->jobs;
     trial *list = WEFT_NEW(tmp, trial, j->n);
-    const int64_t n = rank_trials(j, list);
+    int64_t n = rank_trials(j, list);
     printf("\n%-4s %6s %6s %8s %9s %9s%s %9s %6s  %s\n", "best", "trial", "job", "resource",
            "score", "+-", metric_cells(j, -1, tmp), "seconds", "p",
            "likeliest configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
-        const int64_t at = list[i].at, arm = likeliest(&s->arms, j->job[at]);
+        int64_t at = list[i].at, arm = likeliest(&s->arms, j->job[at]);
         printf("%-4lld %6lld %6lld %8g %9.5f %9.5f%s %9.2f %6.3f  %s\n", (long long)(i + 1),
                (long long)j->trial[at], (long long)j->job[at], j->resource[at], j->loss[at],
                j->bound[at], metric_cells(j, at, tmp), j->seconds[at],
@@ -140,7 +140,7 @@ static void print_trials(const weft_summary *s, weft_arena *tmp)
 /* Times of the rounds, and sums over them of what is counted. */
 static void print_rounds(const weft_summary *s, weft_arena *tmp)
 {
-    const double wall = s->spent[0] > 0 ? s->spent[0] : 1;
+    double wall = s->spent[0] > 0 ? s->spent[0] : 1;
     printf("rounds    %lld in %.2f s: %.1f %% computing, %.1f %% waiting, %.1f %% in "
            "collectives\n",
            (long long)s->rounds, s->spent[0], 100 * s->spent[1] / wall,
@@ -182,7 +182,7 @@ static weft_merit merit_of_job(const weft_jobs *j, int64_t job)
 {
     int64_t lo = 0, hi = j->n;
     while (hi - lo > 1) {
-        const int64_t mid = lo + (hi - lo) / 2;
+        int64_t mid = lo + (hi - lo) / 2;
         if (j->job[mid] <= job)
             lo = mid;
         else
@@ -196,13 +196,13 @@ static weft_merit merit_of_job(const weft_jobs *j, int64_t job)
 static int64_t ranking(const weft_summary *s, place *list, weft_arena *tmp)
 {
     const weft_arms *a = &s->arms;
-    const int done = !weft_summary_value(s, "unfinished")->text;
-    const int64_t winner = done ? weft_summary_value(s, "winner_config")->whole : -1;
+    int done = !weft_summary_value(s, "unfinished")->text;
+    int64_t winner = done ? weft_summary_value(s, "winner_config")->whole : -1;
     int64_t n = 0, singles = 0;
     for (int64_t i = 0; i < a->n; i++) singles += a->p[i] >= 1;
     char *seen = WEFT_NEW(tmp, char, s->nconfig);
     for (int64_t i = a->n - 1; i >= 0; i--) {
-        const int single = a->p[i] >= 1;
+        int single = a->p[i] >= 1;
         char *taken = &seen[weft_summary_place(s, a->config[i])];
         if (single != (singles > 1) || *taken || !(a->p[i] > 0) || !(a->count[i] > 0))
             continue;
@@ -220,13 +220,13 @@ static int64_t ranking(const weft_summary *s, place *list, weft_arena *tmp)
 static void print_ranking(const weft_summary *s, weft_arena *tmp)
 {
     place *list = WEFT_NEW(tmp, place, s->arms.n);
-    const int64_t n = ranking(s, list, tmp);
+    int64_t n = ranking(s, list, tmp);
     if (n < 2) return;
     printf("\n%-4s %7s %4s %7s %9s %9s %8s  %s\n", "best", "config", "job", "p", "samples",
            "loss", "error %", "configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
-        const int64_t a = list[i].arm;
-        const double error = 100 * s->arms.error[a];
+        int64_t a = list[i].arm;
+        double error = 100 * s->arms.error[a];
         printf("%-4lld %7lld %4lld %7.4f %9.0f %9.5f %8s  %s\n", (long long)(i + 1),
                (long long)s->arms.config[a], (long long)s->arms.job[a], s->arms.p[a],
                s->arms.count[a], s->arms.loss[a],
@@ -237,8 +237,8 @@ static void print_ranking(const weft_summary *s, weft_arena *tmp)
 
 static void print_times(const weft_summary *s)
 {
-    const double search = weft_summary_value(s, "search_seconds")->number;
-    const double refit = weft_summary_value(s, "refit_seconds")->number;
+    double search = weft_summary_value(s, "search_seconds")->number;
+    double refit = weft_summary_value(s, "refit_seconds")->number;
     printf("\nseconds: set-up %.2f, search %.2f",
            weft_summary_value(s, "setup_seconds")->number, search);
     if (refit > 0) printf(" (%.2f without the refit)", search - refit);
@@ -247,7 +247,7 @@ static void print_times(const weft_summary *s)
     printf("%-9s %10s %10s %10s   over %lld ranks\n", "where", "min", "mean", "max",
            (long long)weft_summary_value(s, "ranks")->whole);
     for (int i = 0; i < 5; i++) {
-        const double unit = strcmp(weft_time_units[i], "GB") == 0 ? 1e9 : 1;
+        double unit = strcmp(weft_time_units[i], "GB") == 0 ? 1e9 : 1;
         printf("%-9s %10.3f %10.3f %10.3f   %s\n", weft_time_names[i],
                s->times[i][0] / unit, s->times[i][1] / unit, s->times[i][2] / unit,
                weft_time_units[i]);
@@ -257,7 +257,7 @@ static void print_times(const weft_summary *s)
 /* How busy workers and teams were; files of older versions lack it. */
 static void print_timeline(const weft_summary *s)
 {
-    const double share = weft_summary_value(s, "utilisation")->number;
+    double share = weft_summary_value(s, "utilisation")->number;
     if (isnan(share)) return;
     const long long teams = (long long)weft_summary_value(s, "teams")->whole;
     printf(
@@ -283,7 +283,7 @@ static void print_winner(const weft_summary *s)
 /* The regret, if the task knows the optimum. */
 static void print_optimum(const weft_summary *s)
 {
-    const double best = weft_summary_value(s, "optimum")->number;
+    double best = weft_summary_value(s, "optimum")->number;
     if (isnan(best)) return;
     printf("optimum   %.8g in the space: regret of the winner %.3g\n", best,
            s->score[WEFT_VALID].metric[0] - best);
@@ -293,8 +293,8 @@ static void print_optimum(const weft_summary *s)
  * have neither. */
 static const char *beside(const char *sampler, const char *mixing, weft_arena *tmp)
 {
-    const int own = sampler && strcmp(sampler, "space") != 0;
-    const int moves = mixing && strcmp(mixing, "none") != 0;
+    int own = sampler && strcmp(sampler, "space") != 0;
+    int moves = mixing && strcmp(mixing, "none") != 0;
     return weft_arena_text(tmp, "%s%s%s%s", own ? ", sampler " : "", own ? sampler : "",
                            moves ? ", mixing " : "", moves ? mixing : "");
 }
@@ -365,7 +365,7 @@ static const char *number_cell(double x, double scale, int digits, weft_arena *t
 static const char *cell(const column *c, const weft_summary *s, weft_arena *tmp)
 {
     if (c->score) {
-        const int share = weft_metric_is_share(c->score);
+        int share = weft_metric_is_share(c->score);
         return number_cell(weft_summary_score(s, c->at, c->score->name), share ? 100 : 1,
                            share ? 2 : 5, tmp);
     }
@@ -425,11 +425,11 @@ static void print_comparison(const weft_summary *s, int n, weft_arena *tmp)
     for (int i = 0; i < n; i++)
         if ((int)strlen(s[i].path) > first) first = (int)strlen(s[i].path);
     column c[WEFT_NFACT + WEFT_NPART * WEFT_MOST_METRICS];
-    const int count = columns_of(s, n, c, tmp);
+    int count = columns_of(s, n, c, tmp);
     for (int k = 0; k < count; k++) {
         c[k].width = (int)strlen(c[k].title);
         for (int i = 0; i < n; i++) {
-            const int w = (int)strlen(cell(&c[k], &s[i], tmp));
+            int w = (int)strlen(cell(&c[k], &s[i], tmp));
             if (w > c[k].width) c[k].width = w;
         }
     }

@@ -41,7 +41,7 @@ void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp)
         }
         for (int p = 0; p < WEFT_NPART; p++)
             for (int c = 0; score[c].name; c++) {
-                const double x = weft_summary_score(&s[i], p, score[c].name);
+                double x = weft_summary_score(&s[i], p, score[c].name);
                 if (isnan(x))
                     putchar(',');
                 else

@@ -68,9 +68,9 @@ static weft_status read_fact(weft_h5 *f, const weft_fact *what, weft_value *v)
     if (!weft_h5_has(f, weft_arena_text(f->mem, "%s@%s", what->object, what->key)))
         return WEFT_OK;
     switch (what->type) {
-    case TEXT: return weft_h5_get_attr(f, what->object, what->key, &v->text);
-    case WHOLE: return weft_h5_get_long(f, what->object, what->key, &v->whole);
-    default: return weft_h5_get_num(f, what->object, what->key, &v->number);
+    case TEXT: return weft_h5_read_attr(f, what->object, what->key, &v->text);
+    case WHOLE: return weft_h5_read_long(f, what->object, what->key, &v->whole);
+    default: return weft_h5_read_num(f, what->object, what->key, &v->number);
     }
 }
 
@@ -98,7 +98,7 @@ static int64_t *whole(columns *c, const char *name)
 {
     int64_t *x = WEFT_NEW(c->f->mem, int64_t, c->n);
     const char *path = weft_arena_text(c->f->mem, "/%s/%s", c->group, name);
-    if (c->st == WEFT_OK) c->st = weft_h5_get_rows(c->f, path, WEFT_H5_I64, 1, 0, c->n, x);
+    if (c->st == WEFT_OK) c->st = weft_h5_read_rows(c->f, path, WEFT_H5_I64, 1, 0, c->n, x);
     return x;
 }
 
@@ -106,7 +106,7 @@ static double *number(columns *c, const char *name)
 {
     double *x = WEFT_NEW(c->f->mem, double, c->n);
     const char *path = weft_arena_text(c->f->mem, "/%s/%s", c->group, name);
-    if (c->st == WEFT_OK) c->st = weft_h5_get_rows(c->f, path, WEFT_H5_F64, 1, 0, c->n, x);
+    if (c->st == WEFT_OK) c->st = weft_h5_read_rows(c->f, path, WEFT_H5_F64, 1, 0, c->n, x);
     return x;
 }
 
@@ -129,7 +129,7 @@ static weft_status read_table(weft_h5 *f, const char *object, const char *key,
                               const weft_metric **table)
 {
     const char *text;
-    TRY(weft_h5_get_attr(f, object, key, &text));
+    TRY(weft_h5_read_attr(f, object, key, &text));
     *table = weft_metrics_parse(text, f->mem);
     return WEFT_OK;
 }
@@ -184,7 +184,7 @@ static weft_status read_scores(weft_h5 *f, weft_summary *s)
             const char *key =
                 weft_arena_text(f->mem, "%s_%s", weft_part_name[p], s->scores[i].name);
             if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
-                TRY(weft_h5_get_num(f, "/winner", key, &s->score[p].metric[i]));
+                TRY(weft_h5_read_num(f, "/winner", key, &s->score[p].metric[i]));
         }
     }
     return WEFT_OK;
@@ -195,7 +195,7 @@ static weft_status read_scores(weft_h5 *f, weft_summary *s)
 static weft_status read_all(weft_h5 *f, weft_summary *s)
 {
     const char *format = "";
-    if (weft_h5_has(f, "/@format")) TRY(weft_h5_get_attr(f, "/", "format", &format));
+    if (weft_h5_has(f, "/@format")) TRY(weft_h5_read_attr(f, "/", "format", &format));
     if (strcmp(format, WEFT_RUN_FORMAT) != 0)
         return weft_fail(WEFT_EFILE,
                          "%s is not a run file (format \"%s\", expected \"%s\"); "
@@ -203,13 +203,13 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
                          f->path, format, WEFT_RUN_FORMAT);
     TRY(weft_h5_verify(f));
     for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
-    const int done = weft_h5_has(f, "/winner");
+    int done = weft_h5_has(f, "/winner");
     for (int i = 0; i < 5 && done; i++)
-        TRY(weft_h5_get_rows(f, weft_arena_text(f->mem, "/times/%s", weft_time_names[i]),
-                             WEFT_H5_F64, 1, 0, 3, s->times[i]));
-    TRY(weft_h5_get_texts(f, "/configs/text", &s->text, &s->nconfig));
+        TRY(weft_h5_read_rows(f, weft_arena_text(f->mem, "/times/%s", weft_time_names[i]),
+                              WEFT_H5_F64, 1, 0, 3, s->times[i]));
+    TRY(weft_h5_read_texts(f, "/configs/text", &s->text, &s->nconfig));
     s->id = WEFT_NEW(f->mem, int64_t, s->nconfig);
-    TRY(weft_h5_get_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));
+    TRY(weft_h5_read_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));
     TRY(read_jobs(f, &s->jobs));
     TRY(read_rounds(f, s));
     if (done) TRY(read_scores(f, s));
@@ -221,7 +221,7 @@ static weft_status read_unfinished(weft_summary *s, weft_arena *mem)
 {
     const char *dir = getenv("TMPDIR");
     char *path = weft_arena_text(mem, "%s/weft-report-XXXXXX", dir && *dir ? dir : "/tmp");
-    const int fd = mkstemp(path);
+    int fd = mkstemp(path);
     if (fd < 0)
         return weft_fail(WEFT_EFILE,
                          "cannot make a file %s; set TMPDIR to a directory "
@@ -246,7 +246,7 @@ weft_status weft_summary_read(weft_summary *s, const char *path, weft_arena *mem
     *s = (weft_summary){.path = path, .scores = none, .rows = none};
     if (weft_run_is_unfinished(path)) return read_unfinished(s, mem);
     TRY(weft_run_file(&f, path, mem));
-    const weft_status st = read_all(&f, s);
+    weft_status st = read_all(&f, s);
     weft_h5_close(&f);
     return st;
 }
@@ -262,7 +262,7 @@ int64_t weft_summary_place(const weft_summary *s, int64_t id)
 {
     int64_t lo = 0, hi = s->nconfig;
     while (hi - lo > 1) {
-        const int64_t mid = lo + (hi - lo) / 2;
+        int64_t mid = lo + (hi - lo) / 2;
         if (s->id[mid] <= id)
             lo = mid;
         else
@@ -278,7 +278,7 @@ const char *weft_summary_config(const weft_summary *s, int64_t id)
 
 double weft_summary_score(const weft_summary *s, int part, const char *name)
 {
-    const int i = weft_metrics_find(s->scores, name);
+    int i = weft_metrics_find(s->scores, name);
     return i < 0 ? (double)NAN : s->score[part].metric[i];
 }
 

@@ -21,7 +21,7 @@ static uint64_t job_hash(const weft_job_record *e)
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
     const void *packed = weft_job_pack(&e->job, &bytes, tmp);
-    const uint64_t h = weft_hash(packed, bytes, 0);
+    uint64_t h = weft_hash(packed, bytes, 0);
     weft_arena_free(tmp);
     return h;
 }
@@ -50,19 +50,18 @@ weft_status weft_checkpoint_write(const weft_trace *t, const weft_job_record *e,
     weft_arena *tmp = weft_arena_new();
     size_t nrecord;
     const void *record = weft_job_record_pack(e, &nrecord, tmp);
-    const unit_head h = head_of(t, e, state, (int64_t)nrecord);
-    const size_t nx = (size_t)state->nx * sizeof *state->x;
-    const size_t naux = (size_t)state->naux * sizeof *state->aux;
-    const size_t all = sizeof h + nx + naux + nrecord + sizeof(uint64_t);
+    unit_head h = head_of(t, e, state, (int64_t)nrecord);
+    size_t nx = (size_t)state->nx * sizeof *state->x;
+    size_t naux = (size_t)state->naux * sizeof *state->aux;
+    size_t all = sizeof h + nx + naux + nrecord + sizeof(uint64_t);
     char *data = WEFT_NEW(tmp, char, all), *at = data;
     memcpy(at, &h, sizeof h);
     memcpy(at += sizeof h, state->x, nx);
     memcpy(at += nx, state->aux, naux);
     memcpy(at += naux, record, nrecord);
-    const uint64_t sum = weft_hash(data, all - sizeof sum, 0);
+    uint64_t sum = weft_hash(data, all - sizeof sum, 0);
     memcpy(at + nrecord, &sum, sizeof sum);
-    const weft_status st =
-        weft_file_put(weft_checkpoint_name(t, e->job.id, tmp), data, all);
+    weft_status st = weft_file_put(weft_checkpoint_name(t, e->job.id, tmp), data, all);
     weft_arena_free(tmp);
     return weft_trace_stuck(t, st);
 }
@@ -78,15 +77,15 @@ static int take(const weft_trace *t, weft_job_record *e, const char *data, size_
     memcpy(&h, data, sizeof h);
     memcpy(&sum, data + bytes - sizeof sum, sizeof sum);
     if (weft_hash(data, bytes - sizeof sum, 0) != sum) return 0;
-    const unit_head expected = head_of(t, e, state, h.record_bytes);
-    const size_t nx = (size_t)state->nx * sizeof *state->x;
-    const size_t naux = (size_t)state->naux * sizeof *state->aux;
-    const size_t nrecord = (size_t)h.record_bytes;
+    unit_head expected = head_of(t, e, state, h.record_bytes);
+    size_t nx = (size_t)state->nx * sizeof *state->x;
+    size_t naux = (size_t)state->naux * sizeof *state->aux;
+    size_t nrecord = (size_t)h.record_bytes;
     if (memcmp(&h, &expected, sizeof h) != 0 ||
         bytes != sizeof h + nx + naux + nrecord + sizeof sum)
         return 0;
     const char *record = data + sizeof h + nx + naux;
-    const int64_t units = e->nunit;
+    int64_t units = e->nunit;
     if (!weft_job_record_is(record, nrecord, &job) ||
         !weft_job_record_unpack(e, record, mem) || e->nunit != units || e->done < 1 ||
         e->done >= units)
@@ -101,12 +100,12 @@ void weft_checkpoint_read(const weft_trace *t, weft_job_record *e, weft_state *s
 {
     weft_arena *tmp = weft_arena_new();
     const char *path = weft_checkpoint_name(t, e->job.id, tmp);
-    const int64_t units = e->nunit;
+    int64_t units = e->nunit;
     struct stat info;
     if (stat(path, &info) == 0) {
-        const size_t bytes = (size_t)info.st_size;
+        size_t bytes = (size_t)info.st_size;
         char *data = WEFT_NEW(tmp, char, bytes);
-        const int read = weft_file_get(path, data, bytes) == WEFT_OK;
+        int read = weft_file_load(path, data, bytes) == WEFT_OK;
         if (!read || !take(t, e, data, bytes, state, mem)) {
             weft_job_record_room(e, e->res.nmetric, units, e->ncolumn, mem);
             weft_result_begin(&e->res, &e->job);

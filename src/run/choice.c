@@ -11,10 +11,10 @@ static int compare(double a, double b)
 
 int weft_merit_compare(const weft_merit *a, const weft_merit *b)
 {
-    const int may_a = a->wins > 0, may_b = b->wins > 0;
+    int may_a = a->wins > 0, may_b = b->wins > 0;
     if (may_a != may_b) return may_a - may_b;
     if (!may_a) return compare((double)a->job, (double)b->job);
-    const int fine_a = isfinite(a->loss), fine_b = isfinite(b->loss);
+    int fine_a = isfinite(a->loss), fine_b = isfinite(b->loss);
     if (fine_a != fine_b) return fine_a - fine_b;
     int c = 0;
     if (a->wins == 1 && b->wins == 1) {
@@ -45,7 +45,7 @@ static weft_mix mix_after(const weft_job_record *e)
 
 int weft_winner_arm(const weft_job_record *e)
 {
-    const weft_mix m = mix_after(e);
+    weft_mix m = mix_after(e);
     int best[WEFT_MOST_BLOCKS];
     weft_mix_best(&m, best);
     int arm = best[0];
@@ -58,7 +58,7 @@ int weft_winner_arm(const weft_job_record *e)
 
 void weft_winner_conf(const weft_job_record *e, double *conf)
 {
-    const weft_mix m = mix_after(e);
+    weft_mix m = mix_after(e);
     int pick[WEFT_MOST_BLOCKS];
     weft_mix_best(&m, pick);
     pick[0] = weft_winner_arm(e);

@@ -21,7 +21,7 @@ weft_status weft_put_columns(weft_h5 *f, const char *group, const weft_column *c
 weft_status weft_put_table(weft_h5 *f, const char *group, const char *key,
                            const weft_metric *table, const double *x, int64_t n)
 {
-    const int columns = weft_metrics_count(table);
+    int columns = weft_metrics_count(table);
     double *buffer = WEFT_NEW(f->mem, double, n);
     for (int i = 0; i < columns; i++) {
         for (int64_t r = 0; r < n; r++) buffer[r] = x[r * columns + i];

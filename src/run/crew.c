@@ -30,7 +30,7 @@ weft_status weft_crew_begin(weft_sched *s)
     s->ticket = next_ticket(s);
     s->group = weft_team_of(s->world->size, s->teams, s->world->rank);
     if (s->teams == 1) return WEFT_OK;
-    const weft_status st = leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
+    weft_status st = leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
     TRY(weft_agree(st, s->world));
     s->peers = weft_peers_join(s->world, s->teams, s->mem);
     if (s->peers)
@@ -48,7 +48,7 @@ weft_status weft_crew_end(weft_sched *s, weft_status st)
         weft_claims_close(s->claims);
     }
     if (s->trace && leads(s)) {
-        const weft_status synced =
+        weft_status synced =
             st == WEFT_OK ? weft_trace_over(s->trace) : weft_trace_sync(s->trace, 1);
         if (st == WEFT_OK) st = synced;
         weft_trace_leave(s->trace);
@@ -97,7 +97,7 @@ static void hear(weft_sched *s)
 /* Waits for a result, a while. Collective over team. */
 static void rest(weft_sched *s)
 {
-    const double start = weft_now();
+    double start = weft_now();
     double nap = FIRST_NAP;
     weft_check(!s->peers || !weft_peers_alone(s->peers),
                "the teams' tuners ask for different jobs: of %lld in flight no result came",
@@ -142,7 +142,7 @@ static double mark_of(const weft_flight *f)
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
     const void *packed = weft_job_pack(&f->event.job, &bytes, tmp);
-    const double mark = (double)(weft_hash(packed, bytes, 0) >> 12);
+    double mark = (double)(weft_hash(packed, bytes, 0) >> 12);
     weft_arena_free(tmp);
     return mark;
 }
@@ -152,7 +152,7 @@ static double mark_of(const weft_flight *f)
 static weft_status choose(weft_sched *s, weft_flight **f)
 {
     *f = s->teams > 1 ? claim_together(s) : claim(s);
-    const double mark = *f ? mark_of(*f) : 0;
+    double mark = *f ? mark_of(*f) : 0;
     double v[3] = {weft_stop_seen(s), mark, -mark};
     weft_max_f64(s->team, v, 3);
     weft_check(v[1] + v[2] >= 0 && v[1] + v[2] <= 0,
@@ -195,7 +195,7 @@ static int64_t draw_ticket(weft_sched *s)
 static weft_status do_job(weft_sched *s, weft_flight *f)
 {
     weft_own_state state;
-    const weft_status st = weft_job_run(s, f, &state);
+    weft_status st = weft_job_run(s, f, &state);
     if (st == WEFT_STOP && s->why == WEFT_WHY_OVER) return WEFT_OK; /* given up */
     TRY(st);
     f->event.team = s->group;

@@ -62,7 +62,7 @@ static void show_hosts(const weft_seat *s, int size, weft_arena *mem)
 {
     for (int r = 0; r < size; r++) {
         if (!weft_seat_first(s, r)) continue;
-        const int ranks = weft_seat_ranks(s, size, r);
+        int ranks = weft_seat_ranks(s, size, r);
         const char *cores = weft_seat_cores(s, size, r, mem);
         printf("host      %s: %d rank%s on cores %s, %s", s[r].host, ranks,
                ranks == 1 ? "" : "s", *cores ? cores : "(unknown)",
@@ -111,14 +111,14 @@ static void show_trips(weft_team *t, const weft_seat *s)
 {
     int near = 0, far = 0;
     for (int r = t->size - 1; r > 0; r--) {
-        const int same = strcmp(s[r].host, s[0].host) == 0;
+        int same = strcmp(s[r].host, s[0].host) == 0;
         if (same) near = r;
         if (!same) far = r;
     }
     const int other[] = {near, far};
     for (int i = 0; i < 2; i++) {
         if (other[i] == 0) continue;
-        const weft_trip trip = weft_trip_try(t, 0, other[i]);
+        weft_trip trip = weft_trip_try(t, 0, other[i]);
         if (t->rank == 0)
             printf("trip      ranks 0 and %d, %s: %.3g us, %.3g GB/s\n", other[i],
                    i == 0 ? "on one host" : s[other[i]].host, 1e6 * trip.latency,
@@ -179,7 +179,7 @@ static weft_status show_disk(const char *dir, weft_team *t, const weft_seat *s, 
     weft_lock *found = WEFT_NEW(mem, weft_lock, t->size);
     TRY(try_disk(dir, t, &d, &seconds, found, mem));
     if (t->rank > 0) return WEFT_OK;
-    const int bad = warn_locks(dir, found, s, t->size);
+    int bad = warn_locks(dir, found, s, t->size);
     *wrong += bad;
     printf("files     %s: %s, %.4g GB free; 1 MB written, synced and renamed in %.3g ms; "
            "%s\n",
@@ -193,7 +193,7 @@ static weft_status show_disk(const char *dir, weft_team *t, const weft_seat *s, 
 weft_status weft_run_doctor(const char *dir, weft_team *world)
 {
     weft_arena *mem = weft_arena_new();
-    const int root = world->rank == 0;
+    int root = world->rank == 0;
     int wrong = 0;
     const weft_seat *s = weft_seats(world, MEASURE, mem);
     if (root) {
@@ -205,7 +205,7 @@ weft_status weft_run_doctor(const char *dir, weft_team *world)
         if (wrong == 0) wrong = warn_busy(s, world->size);
     }
     show_trips(world, s);
-    const weft_status st = show_disk(dir, world, s, &wrong, mem);
+    weft_status st = show_disk(dir, world, s, &wrong, mem);
     if (root && st == WEFT_OK)
         printf("verdict   %s\n", wrong == 0   ? "nothing to mend"
                                  : wrong == 1 ? "a warning, above"

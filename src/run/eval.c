@@ -9,7 +9,7 @@ enum { WIDTH = 12 }; /* of a score, at least */
 
 static int width_of(const weft_metric *m)
 {
-    const int n = (int)strlen(m->title ? m->title : m->name);
+    int n = (int)strlen(m->title ? m->title : m->name);
     return n > WIDTH ? n : WIDTH;
 }
 
@@ -17,7 +17,7 @@ static void print_score(const weft_metric *table, weft_part part, const weft_sco
 {
     printf("%-6s %10.0f", weft_part_name[part], s->count);
     for (int i = 0; table && table[i].name; i++) {
-        const int width = width_of(&table[i]), share = weft_metric_is_share(&table[i]);
+        int width = width_of(&table[i]), share = weft_metric_is_share(&table[i]);
         if (isnan(s->metric[i]))
             printf(" %*s", width, "-");
         else
@@ -39,7 +39,7 @@ static void print_titles(const weft_run *r, const weft_winner *w, const char *ru
 
 static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
 {
-    const weft_mix mix = weft_mix_new(1, 0, r->mem);
+    weft_mix mix = weft_mix_new(1, 0, r->mem);
     mix.id[0] = w->id;
     weft_job job = weft_job_new(w->trial, 0, &mix);
     job.id = w->job;
@@ -47,8 +47,8 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
     job.feature_fraction = w->size;
     job.last = 1;
     weft_tensor own[WEFT_MOST_TENSORS];
-    const int64_t n = weft_tensors_size(w->ntensor, w->tensor);
-    const int64_t need = weft_tensors_size(r->task->tensors(r->task_self, &job, own), own);
+    int64_t n = weft_tensors_size(w->ntensor, w->tensor);
+    int64_t need = weft_tensors_size(r->task->tensors(r->task_self, &job, own), own);
     if (n != need || r->space.dim != 0)
         return weft_fail(WEFT_EDATA,
                          "the winner of %s has %lld weights and statistics, %s "
@@ -56,7 +56,7 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
                          run, (long long)n, r->data.path, (long long)need);
     weft_state state = weft_state_new(r->task, r->task_self, &job, r->mem);
     memcpy(state.x, w->state, (size_t)n * sizeof *state.x);
-    const int root = r->world->rank == 0;
+    int root = r->world->rank == 0;
     if (root) print_titles(r, w, run);
     for (int p = 0; p < WEFT_NPART; p++) {
         if (r->data.part[p].total == 0) continue;

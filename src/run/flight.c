@@ -138,8 +138,8 @@ weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double sec
 
 void weft_flights_known(weft_flights *q, weft_flight *f)
 {
-    const double cost = f->event.res.cost;
-    const double seconds = isfinite(cost) ? fmax(cost, f->seconds) : f->seconds;
+    double cost = f->event.res.cost;
+    double seconds = isfinite(cost) ? fmax(cost, f->seconds) : f->seconds;
     f->known = 1;
     f->event.end = f->event.start + seconds + q->overhead;
     if (q->wall) f->event.end = fmax(f->event.start, f->event.began + f->event.seconds);

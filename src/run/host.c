@@ -13,9 +13,9 @@ static int mark_cores(const char *list, uint8_t *set)
 {
     int n = 0;
     for (char *end; *list; list = *end == ',' ? end + 1 : end) {
-        const long from = strtol(list, &end, 10);
+        long from = strtol(list, &end, 10);
         if (end == list) return n;
-        const long to = *end == '-' ? strtol(end + 1, &end, 10) : from;
+        long to = *end == '-' ? strtol(end + 1, &end, 10) : from;
         for (long i = from; i <= to && i >= 0 && i < MOST; i++, n++) set[i] = 1;
     }
     return n;
@@ -93,8 +93,8 @@ const char *weft_hosts(const weft_seat *s, int size, weft_arena *mem)
 static int warn_crowd(const weft_seat *s, int size, int r)
 {
     uint8_t set[MOST] = {0};
-    const int ranks = count_like(s, size, r, r, same_cores);
-    const int n = mark_cores(s[r].cores, set);
+    int ranks = count_like(s, size, r, r, same_cores);
+    int n = mark_cores(s[r].cores, set);
     if (count_like(s, r, r, 0, same_cores) > 0 || n == 0 || ranks <= n) return 0;
     weft_log(
         WEFT_WARN,
@@ -108,7 +108,7 @@ static int warn_crowd(const weft_seat *s, int size, int r)
 static int warn_quota(const weft_seat *s, int size, int r)
 {
     if (!weft_seat_first(s, r)) return 0;
-    const int ranks = weft_seat_ranks(s, size, r);
+    int ranks = weft_seat_ranks(s, size, r);
     if (ranks <= s[r].quota) return 0;
     weft_log(WEFT_WARN,
              "%d ranks on %s may use the time of %.3g cores (cpu.max of their control "
@@ -121,7 +121,7 @@ static int warn_quota(const weft_seat *s, int size, int r)
 static int warn_memory(const weft_seat *s, int size, int r, double bytes)
 {
     if (!weft_seat_first(s, r)) return 0;
-    const int ranks = weft_seat_ranks(s, size, r);
+    int ranks = weft_seat_ranks(s, size, r);
     if (ranks * bytes <= s[r].room) return 0;
     weft_log(WEFT_WARN,
              "run.memory = %.3g GB for each of %d ranks on %s, where %.3g GB may be used: "

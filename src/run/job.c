@@ -38,7 +38,7 @@ static double seconds_of(const job_run *f)
  * Collective over team. */
 static void average_times(job_run *f)
 {
-    const int64_t first = f->summed, n = f->done - first;
+    int64_t first = f->summed, n = f->done - first;
     weft_team *team = f->s->team;
     f->summed = f->done;
     if (f->e->nunit == 0 || n == 0) return;
@@ -66,7 +66,7 @@ static weft_status save(job_run *f)
     f->e->done = f->done;
     f->e->seconds = seconds_of(f);
     f->saved = weft_now();
-    const int root = f->s->team->rank == 0;
+    int root = f->s->team->rank == 0;
     return weft_agree(root ? weft_checkpoint_write(f->s->trace, f->e, &f->state) : WEFT_OK,
                       f->s->team);
 }
@@ -75,8 +75,8 @@ static weft_status save(job_run *f)
  * most twice as many as before. */
 static double next_poll(const job_run *f, double now)
 {
-    const double wait = fmin(POLL_SECONDS, f->s->checkpoint);
-    const double took = fmax(now - f->polled, 1e-9);
+    double wait = fmin(POLL_SECONDS, f->s->checkpoint);
+    double took = fmax(now - f->polled, 1e-9);
     return fmax(1, fmin(2.0 * (double)f->each, floor((double)f->each * wait / took)));
 }
 
@@ -84,15 +84,15 @@ static double next_poll(const job_run *f, double now)
 static weft_status poll(job_run *f)
 {
     weft_sched *s = f->s;
-    const double now = weft_now();
-    const int root = s->team->rank == 0;
+    double now = weft_now();
+    int root = s->team->rank == 0;
     double v[3] = {weft_stop_seen(s), root && now - f->saved >= s->checkpoint,
                    root ? next_poll(f, now) : 0};
     weft_max_f64(s->team, v, 3);
     f->polled = now;
     f->each = (int64_t)v[2];
     f->next = f->done + f->each;
-    const int why = (int)v[0], saves = why != WEFT_WHY_OVER && (why > 0 || v[1] > 0);
+    int why = (int)v[0], saves = why != WEFT_WHY_OVER && (why > 0 || v[1] > 0);
     if (s->trace && saves && !f->again) TRY(save(f));
     return why > 0 ? weft_stop_now(s, why, f->done, f->units) : WEFT_OK;
 }
@@ -121,11 +121,11 @@ static weft_status do_unit(job_run *f)
     weft_job_record *e = f->e;
     if (e->nunit == 0)
         return s->task->step(s->task_self, &e->job, 0, &f->state, NULL, &e->res);
-    const size_t k = (size_t)e->job.mix.k;
+    size_t k = (size_t)e->job.mix.k;
     double *row = e->row + f->done * e->ncolumn;
     weft_times_close(s->team);
-    const weft_times t = s->team->times;
-    const double start = weft_now();
+    weft_times t = s->team->times;
+    double start = weft_now();
     TRY(s->task->step(s->task_self, &e->job, f->done, &f->state, row, &e->res));
     weft_times_close(s->team);
     e->spent[f->done] = (weft_spent){.wall = weft_now() - start,
@@ -211,7 +211,7 @@ static weft_status run_units(job_run *f)
     f->next = f->done + 1;
     while (f->done < f->units) {
         weft_activity_set("works", f->e->job.id, f->done);
-        const weft_status st = do_unit(f);
+        weft_status st = do_unit(f);
         if (st == WEFT_STOP) return stop(f);
         TRY(st);
         f->done++;
@@ -231,9 +231,9 @@ static uint64_t weights_hash(const job_run *f)
 {
     const weft_sched *s = f->s;
     weft_tensor tensor[WEFT_MOST_TENSORS];
-    const int n = s->task->tensors(s->task_self, &f->e->job, tensor);
+    int n = s->task->tensors(s->task_self, &f->e->job, tensor);
     if (n == 0) return weft_state_hash(&f->state);
-    const int64_t size = weft_tensors_size(n, tensor);
+    int64_t size = weft_tensors_size(n, tensor);
     return weft_hash(f->state.x, (size_t)size * sizeof *f->state.x, 0);
 }
 
@@ -258,16 +258,16 @@ static job_run run_of(weft_sched *s, weft_job_record *e, weft_arena *mem,
 {
     weft_arena *own = weft_arena_new();
     *out = (weft_own_state){weft_state_new(s->task, s->task_self, &e->job, own), own};
-    const double now = weft_now();
-    const job_run f = {.s = s,
-                       .e = e,
-                       .state = out->state,
-                       .mem = mem,
-                       .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
-                       .each = 1,
-                       .start = now,
-                       .polled = now,
-                       .saved = now};
+    double now = weft_now();
+    job_run f = {.s = s,
+                 .e = e,
+                 .state = out->state,
+                 .mem = mem,
+                 .units = s->task->units ? s->task->units(s->task_self, &e->job) : 1,
+                 .each = 1,
+                 .start = now,
+                 .polled = now,
+                 .saved = now};
     weft_check(f.units > 0, "job %lld of no units", (long long)e->job.id);
     return f;
 }
@@ -276,7 +276,7 @@ weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_own_state *out
 {
     job_run f = run_of(s, &flight->event, s->mem, out);
     f.parent = flight->parent;
-    const weft_status st = run_units(&f);
+    weft_status st = run_units(&f);
     if (st == WEFT_OK)
         finish(&f);
     else

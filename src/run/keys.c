@@ -65,7 +65,7 @@ static sections all_sections(const char *task, weft_arena *mem)
 
 const char *const *weft_run_sections(weft_arena *mem, int *n)
 {
-    const sections s = all_sections(NULL, mem);
+    sections s = all_sections(NULL, mem);
     const char **name = WEFT_NEW(mem, const char *, s.n);
     for (int i = 0; i < s.n; i++) name[i] = s.at[i].kind->name;
     *n = s.n;
@@ -161,10 +161,10 @@ static const char *instead(const weft_run *r, const section *s)
 /* An entry of a section that the run does not use. */
 static weft_status check_unused(weft_run *r, const section *s, const weft_entry *e)
 {
-    const int chosen = is_typed(r, s->by, s->key) || is_typed(r, "run", "task");
-    const int part = strcmp(s->by, "run") == 0 && !s->task; /* of a search */
-    const int spared = part || chosen;
-    const int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
+    int chosen = is_typed(r, s->by, s->key) || is_typed(r, "run", "task");
+    int part = strcmp(s->by, "run") == 0 && !s->task; /* of a search */
+    int spared = part || chosen;
+    int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
     if (plain && is_default(s->kind, e)) return WEFT_OK;
     if (!plain || !spared)
         return weft_entry_fail(e,
@@ -179,7 +179,7 @@ static weft_status check_unused(weft_run *r, const section *s, const weft_entry 
 static weft_status check_idle(weft_run *r, const weft_kind *kind, const weft_when *when,
                               const weft_entry *e)
 {
-    const int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
+    int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
     if (plain && (is_default(kind, e) || is_typed(r, kind->name, when->of))) return WEFT_OK;
     return weft_entry_fail(e, "nothing in this run reads it; it is for %s.%s = %s",
                            kind->name, when->of, when->is);
@@ -188,7 +188,7 @@ static weft_status check_idle(weft_run *r, const weft_kind *kind, const weft_whe
 /* The options of a section in use that depend on others. */
 static weft_status check_when(weft_run *r, const weft_kind *kind)
 {
-    void *self = weft_arena_get(r->mem, 1, kind->size);
+    void *self = weft_arena_alloc(r->mem, 1, kind->size);
     for (const weft_when *w = kind->when; w && w->name; w++) {
         const weft_entry *e = weft_conf_find(r->conf, kind->name, w->name);
         if (!e) continue;
@@ -196,21 +196,21 @@ static weft_status check_when(weft_run *r, const weft_kind *kind)
         double is;
         TRY(weft_conf_bind(r->conf, kind, self));
         TRY(weft_opt_parse(of, w->is, &is));
-        if (fabs(weft_opt_get(of, self) - is) > 0) TRY(check_idle(r, kind, w, e));
+        if (fabs(weft_opt_value(of, self) - is) > 0) TRY(check_idle(r, kind, w, e));
     }
     return WEFT_OK;
 }
 
 weft_status weft_run_keys(weft_run *r, int fresh)
 {
-    const sections all = all_sections(r->task->kind.name, r->mem);
+    sections all = all_sections(r->task->kind.name, r->mem);
     for (int i = 0; i < all.n; i++) {
         const section *s = &all.at[i];
         if (is_used(r, s)) {
             if (fresh) TRY(check_when(r, s->kind));
             continue;
         }
-        TRY(weft_conf_bind(r->conf, s->kind, weft_arena_get(r->mem, 1, s->kind->size)));
+        TRY(weft_conf_bind(r->conf, s->kind, weft_arena_alloc(r->mem, 1, s->kind->size)));
         for (int e = 0; e < r->conf->n; e++) {
             weft_entry *at = &r->conf->entry[e];
             if (strcmp(at->section, s->kind->name) != 0) continue;

@@ -40,7 +40,7 @@ weft_status weft_put_metrics(weft_h5 *f, const weft_history *h)
     metrics *m = WEFT_NEW(f->mem, metrics, 1);
     for (int64_t i = 0; i < h->n; i++)
         for (const char *at = h->event[i].res.note; at && *at;) {
-            const size_t name = strcspn(at, "="), word = strcspn(at, " ");
+            size_t name = strcspn(at, "="), word = strcspn(at, " ");
             double *to = column_of(m, dataset_name(at, name, f->mem), h->n, f->mem);
             if (to && name < word) to[i] = strtod(at + name + 1, NULL);
             at += word + strspn(at + word, " ");

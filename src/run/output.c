@@ -69,7 +69,7 @@ static const weft_column arm_columns[] = {
 
 static weft_status put_events(weft_h5 *f, const weft_history *h)
 {
-    const int nmetric = weft_metrics_count(h->tables.metrics);
+    int nmetric = weft_metrics_count(h->tables.metrics);
     event_row *row = WEFT_NEW(f->mem, event_row, h->n);
     double *metric = WEFT_NEW(f->mem, double, h->n *nmetric);
     for (int64_t i = 0; i < h->n; i++) {
@@ -109,7 +109,7 @@ static weft_status put_arms(weft_h5 *f, const weft_history *h)
         const weft_result *r = &h->event[i].res;
         for (int a = 0; a < m->k; a++) {
             if (!(m->logp[a] > -INFINITY) && !(r->arm_count[a] > 0)) continue;
-            const double samples = r->arm_count[a] > 0 ? r->arm_count[a] : NAN;
+            double samples = r->arm_count[a] > 0 ? r->arm_count[a] : NAN;
             row[n++] = (arm_row){.job = h->event[i].job.id,
                                  .config = m->id[a],
                                  .p = exp(m->logp[a]),
@@ -136,7 +136,7 @@ static weft_status put_configs(weft_h5 *f, const weft_history *h)
         const weft_mix *m = &h->event[i].job.mix;
         for (int a = 0; a < m->k; a++) conf[m->id[a]] = m->conf + (size_t)a * m->dim;
     }
-    const int dim = h->tables.dim;
+    int dim = h->tables.dim;
     int64_t *id = WEFT_NEW(f->mem, int64_t, most);
     double *value = WEFT_NEW(f->mem, double, (size_t)most *dim);
     const char **text = WEFT_NEW(f->mem, const char *, most);
@@ -210,7 +210,7 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
 static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
 {
     const weft_job_record *e = o->winner;
-    const int64_t dim = e->job.mix.dim;
+    int64_t dim = e->job.mix.dim;
     double *conf = WEFT_NEW(f->mem, double, dim);
     weft_winner_conf(e, conf);
     char text[1024];
@@ -247,7 +247,7 @@ static weft_status put_times(weft_h5 *f, const weft_outcome *o)
         {"/times/bytes", "handed to collectives: min, mean, max over ranks", "bytes"},
         {"/times/memory", "most memory held: min, mean, max over ranks", "bytes"},
     };
-    const int64_t three = 3;
+    int64_t three = 3;
     for (int i = 0; i < WEFT_COUNT(what); i++)
         TRY(weft_h5_put(f, what[i].name, WEFT_H5_F64, 1, &three, o->times[i], 0,
                         what[i].about, what[i].unit));
@@ -258,7 +258,7 @@ static weft_status put_times(weft_h5 *f, const weft_outcome *o)
 static weft_status put_head(weft_h5 *f, const weft_outcome *o)
 {
     const weft_run *r = o->run;
-    const time_t began = (time_t)o->began;
+    time_t began = (time_t)o->began;
     struct tm utc;
     char started[32] = "", digest[17];
     if (gmtime_r(&began, &utc))

@@ -12,8 +12,8 @@
 
 const char *weft_place_dir(const char *path, weft_arena *mem)
 {
-    const size_t n = strlen(path);
-    const size_t stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
+    size_t n = strlen(path);
+    size_t stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
     return weft_arena_text(mem, "%.*s.d", (int)stem, path);
 }
 
@@ -23,7 +23,7 @@ const char *weft_place_dir(const char *path, weft_arena *mem)
  * start. */
 static const char *after(const char *text, const char *word)
 {
-    const size_t n = !text ? 0 : word ? strlen(word) : strspn(text, "0123456789");
+    size_t n = !text ? 0 : word ? strlen(word) : strspn(text, "0123456789");
     if (n == 0 || (word && strncmp(text, word, n) != 0)) return NULL;
     return text + n;
 }
@@ -130,7 +130,7 @@ weft_status weft_place_apart(const char *path, const weft_conf *conf)
 {
     for (int i = 0; i < conf->n; i++) {
         const weft_entry *e = &conf->entry[i];
-        const int own = strcmp(e->section, "run") == 0 && strcmp(e->key, "output") == 0;
+        int own = strcmp(e->section, "run") == 0 && strcmp(e->key, "output") == 0;
         if (weft_file_same(path, e->file))
             return weft_fail(WEFT_ECONF,
                              "the run file %s would replace the input file; choose another "
@@ -178,7 +178,7 @@ static weft_status check_best(const char *path, int fresh, weft_arena *tmp)
 weft_status weft_place_best(const char *path, int fresh)
 {
     weft_arena *tmp = weft_arena_new();
-    const weft_status st = check_best(path, fresh, tmp);
+    weft_status st = check_best(path, fresh, tmp);
     weft_arena_free(tmp);
     return st;
 }

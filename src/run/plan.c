@@ -47,7 +47,7 @@ static void add_cost(const weft_run *r, const weft_job *job, plan *p)
 {
     weft_cost c = {0};
     r->task->cost(r->task_self, job, &c);
-    const int64_t units = r->task->units ? r->task->units(r->task_self, job) : 1;
+    int64_t units = r->task->units ? r->task->units(r->task_self, job) : 1;
     if (p->jobs < TRIED) {
         p->first[p->jobs] = weft_job_record_new(job, r->mem);
         p->units[p->jobs] = units;
@@ -67,7 +67,7 @@ static void drive(weft_run *r, plan *p)
     for (;;) {
         weft_arena *tmp = weft_arena_new();
         weft_job job = weft_job_new(0, 0, NULL);
-        const weft_asked asked = weft_search_ask(&r->search, &job);
+        weft_asked asked = weft_search_ask(&r->search, &job);
         if (asked == WEFT_JOB) {
             job.id = p->jobs;
             add_cost(r, &job, p);
@@ -89,7 +89,7 @@ static void drive(weft_run *r, plan *p)
  * operations. */
 static double slowly(const weft_run *r, const plan *p, double flops)
 {
-    const double rate = r->task->units ? p->gflops / 3 : p->gbytes / 4;
+    double rate = r->task->units ? p->gflops / 3 : p->gbytes / 4;
     return flops / (rate * 1e9 * r->team->size);
 }
 
@@ -103,7 +103,7 @@ static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
     weft_result_begin(&e->res, &e->job);
     if (r->task->start) r->task->start(r->task_self, &e->job, &state);
     weft_job_record_room(e, weft_metrics_count(r->task->metrics), 0, 0, r->mem);
-    const double start = weft_now();
+    double start = weft_now();
     weft_status st = WEFT_OK;
     int32_t on = 1;
     for (int64_t u = 0; u < p->units[i] && on && st == WEFT_OK; u++) {
@@ -126,11 +126,11 @@ static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
 static weft_status try_smaller(const weft_run *r, plan *p)
 {
     weft_job *job = &p->first[0].job;
-    const double all = p->flops[0], full = job->feature_fraction;
+    double all = p->flops[0], full = job->feature_fraction;
     double expected = slowly(r, p, all);
     weft_max_f64(r->team, &expected, 1);
     for (int k = 0; k < 2 && expected > TRY_OUT; k++) {
-        const double work = p->work, took = p->took;
+        double work = p->work, took = p->took;
         weft_cost c = {0};
         job->feature_fraction = full * fmin(0.5 * TRY_OUT / expected, 1);
         r->task->cost(r->task_self, job, &c);
@@ -142,7 +142,7 @@ static weft_status try_smaller(const weft_run *r, plan *p)
         weft_max_f64(r->team, &p->took, 1);
         p->share = job->feature_fraction;
         expected = p->took * all / p->work;
-        const double slope = (p->took - took) / (p->work - work);
+        double slope = (p->took - took) / (p->work - work);
         if (k > 0 && slope > 0) p->fixed = fmax(took - slope * work, 0);
     }
     job->feature_fraction = full;
@@ -152,11 +152,11 @@ static weft_status try_smaller(const weft_run *r, plan *p)
 /* Begins jobs where a unit of them can be expected to be short. Collective over world. */
 static weft_status try_out(weft_run *r, plan *p)
 {
-    const int n = p->jobs < TRIED ? (int)p->jobs : TRIED;
+    int n = p->jobs < TRIED ? (int)p->jobs : TRIED;
     weft_times_move(r->world, r->team);
     weft_status st = r->task->units || n == 0 ? WEFT_OK : try_smaller(r, p);
     for (int i = 0; i < n && p->share == 0 && st == WEFT_OK; i++) {
-        const double unit = p->flops[i] / (double)p->units[i];
+        double unit = p->flops[i] / (double)p->units[i];
         double v[2] = {p->took,
                        p->work > 0 ? unit * p->took / p->work : slowly(r, p, unit)};
         weft_max_f64(r->team, v, 2); /* of the slowest rank */
@@ -196,13 +196,13 @@ static const char *duration(double seconds, char *text, size_t n)
 static void print_time(const weft_run *r, const plan *p)
 {
     char fast[32], slow[32];
-    const int size = r->world->size;
+    int size = r->world->size;
     printf("measured          %.3g GFLOP/s a rank (sgemm), %.3g GB/s read from memory\n",
            p->gflops, p->gbytes);
     if (p->work > 0) {
         /* Each team did the same: together they do as many times more. */
-        const double rate = p->work * r->teams / (p->took - p->fixed);
-        const double fixed = p->fixed * (double)p->jobs / r->teams;
+        double rate = p->work * r->teams / (p->took - p->fixed);
+        double fixed = p->fixed * (double)p->jobs / r->teams;
         printf("tried             %lld %s of %d job%s", (long long)p->done,
                r->task->units ? "rounds" : "fits", p->tried, p->tried == 1 ? "" : "s");
         if (p->share > 0) printf(", %.2g %% of the features,", 100 * p->share);
@@ -222,7 +222,7 @@ static void print_time(const weft_run *r, const plan *p)
 
 static void print_plan(const weft_run *r, const plan *p)
 {
-    const double states = 3 * weft_run_state_bytes(r);
+    double states = 3 * weft_run_state_bytes(r);
     printf("task %s, tuner %s%s%s\n", r->opts.task, weft_run_method(r),
            *r->opts.data ? ", data " : "", r->opts.data);
     if (*r->defaults) printf("task's defaults   %s\n", r->defaults);

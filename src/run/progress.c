@@ -31,12 +31,12 @@ static const char *titled(const weft_metric *table, const weft_result *res, weft
 void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds)
 {
     if (s->world->rank != 0 || e->nunit < 2 || done == e->nunit) return;
-    const int terminal = isatty(STDERR_FILENO);
-    const double now = weft_now();
+    int terminal = isatty(STDERR_FILENO);
+    double now = weft_now();
     if (s->shown <= 0) s->shown = s->begun;
     if (now - s->shown < (terminal ? REDRAW : RELOG)) return;
     s->shown = now;
-    const double rate = seconds > 0 ? (double)done / seconds : 0;
+    double rate = seconds > 0 ? (double)done / seconds : 0;
     weft_arena *tmp = weft_arena_new();
     const char *text = weft_arena_text(
         tmp, "round %lld of %lld in job %lld: %s %.3g rounds/s, %.0f s left for it",
@@ -52,10 +52,10 @@ void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, doub
 
 void weft_show_job(weft_sched *s, const weft_job_record *e)
 {
-    const int64_t all = weft_search_jobs(s->search);
-    const double spent = weft_now() - s->begun;
-    const int64_t ran = s->known - s->replayed, left = all > s->known ? all - s->known : 0;
-    const double rate = spent > 0 ? (double)ran / spent : 0;
+    int64_t all = weft_search_jobs(s->search);
+    double spent = weft_now() - s->begun;
+    int64_t ran = s->known - s->replayed, left = all > s->known ? all - s->known : 0;
+    double rate = spent > 0 ? (double)ran / spent : 0;
     char where[32] = "", rounds[32] = "", score[32];
     weft_arena *tmp = weft_arena_new();
     snprintf(score, sizeof score, e->res.loss < MOST_PLAIN ? "%.5f" : "%.5g", e->res.loss);

@@ -29,7 +29,7 @@ static const weft_column columns[] = {
  * from, and before that one. Events are in the order of jobs. */
 static int64_t *rounds_before(const weft_history *h, weft_arena *mem)
 {
-    const int64_t most = h->n > 0 ? h->event[h->n - 1].job.id + 1 : 0;
+    int64_t most = h->n > 0 ? h->event[h->n - 1].job.id + 1 : 0;
     int64_t *after = WEFT_NEW(mem, int64_t, most), *before = WEFT_NEW(mem, int64_t, h->n);
     for (int64_t i = 0; i < h->n; i++) {
         const weft_job_record *e = &h->event[i];
@@ -41,7 +41,7 @@ static int64_t *rounds_before(const weft_history *h, weft_arena *mem)
 
 static weft_status put_rows(weft_h5 *f, const weft_history *h, int64_t n)
 {
-    const int ncolumn = weft_metrics_count(h->tables.rows);
+    int ncolumn = weft_metrics_count(h->tables.rows);
     const int64_t *before = rounds_before(h, f->mem);
     round_row *row = WEFT_NEW(f->mem, round_row, n), *at = row;
     double *x = WEFT_NEW(f->mem, double, n *ncolumn), *to = x;
@@ -52,7 +52,7 @@ static weft_status put_rows(weft_h5 *f, const weft_history *h, int64_t n)
                                 .trial = e->job.trial,
                                 .unit = before[i] + u + 1,
                                 .spent = e->spent[u]};
-        const int64_t numbers = e->nunit * ncolumn;
+        int64_t numbers = e->nunit * ncolumn;
         if (numbers > 0) memcpy(to, e->row, (size_t)numbers * sizeof *to);
         to += numbers;
     }
@@ -67,7 +67,7 @@ static weft_status put_mix(weft_h5 *f, const weft_history *h, int64_t n, int mos
     int64_t *config = WEFT_NEW(f->mem, int64_t, h->n * most);
     for (int64_t i = 0; i < h->n; i++) {
         const weft_job_record *e = &h->event[i];
-        const int k = e->job.mix.k;
+        int k = e->job.mix.k;
         for (int a = 0; a < most; a++) config[i * most + a] = a < k ? e->job.mix.id[a] : -1;
         for (int64_t u = 0; u < e->nunit; u++)
             for (int a = 0; a < most; a++)

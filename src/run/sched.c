@@ -14,14 +14,14 @@
 
 static int beats(const weft_job_record *a, const weft_job_record *b)
 {
-    const weft_merit x = weft_job_record_merit(a), y = weft_job_record_merit(b);
+    weft_merit x = weft_job_record_merit(a), y = weft_job_record_merit(b);
     return weft_merit_compare(&x, &y) > 0;
 }
 
 /* 1 if b cannot win the run, whatever else is told, once a is told. */
 static int outdoes(const weft_job_record *a, const weft_job_record *b)
 {
-    const int alike = a->job.eligibility == b->job.eligibility;
+    int alike = a->job.eligibility == b->job.eligibility;
     return (alike || b->job.eligibility == WEFT_WINS_LAST) && beats(a, b);
 }
 
@@ -139,7 +139,7 @@ static int by_job(const void *pa, const void *pb)
 static void tell(weft_sched *s, weft_flight *f)
 {
     const weft_job_record *e = &f->event;
-    const int leads = s->n == 0 || beats(e, &s->winner);
+    int leads = s->n == 0 || beats(e, &s->winner);
     if (leads) s->winner = *e;
     s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
     s->row[e->job.id] = s->n;
@@ -178,7 +178,7 @@ weft_status weft_sched_run(weft_sched *s)
         s->flights.npast = weft_trace_tickets(s->trace, &s->flights.past, s->mem);
     weft_flights_due(&s->flights);
     TRY(weft_crew_begin(s));
-    const weft_status st = weft_crew_end(s, search(s));
+    weft_status st = weft_crew_end(s, search(s));
     weft_progress("%s", "");
     s->seconds = s->before + weft_now() - s->begun;
     if (s->n > 0) qsort(s->event, (size_t)s->n, sizeof *s->event, by_job);

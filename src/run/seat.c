@@ -15,7 +15,7 @@ static double read_number(const char *path, const char *key)
     char line[256];
     double x = -1;
     FILE *in = fopen(path, "r");
-    const size_t n = strlen(key);
+    size_t n = strlen(key);
     while (in && x < 0 && fgets(line, sizeof line, in))
         if (strncmp(line, key, n) == 0 && sscanf(line + n, "%lf", &x) != 1) x = -1;
     if (in) fclose(in);
@@ -30,7 +30,7 @@ static double read_quota(const char *path)
 {
     double quota, period;
     FILE *in = fopen(path, "r");
-    const int n = in ? fscanf(in, "%lf %lf", &quota, &period) : 0;
+    int n = in ? fscanf(in, "%lf %lf", &quota, &period) : 0;
     if (in) fclose(in);
     return n == 2 && period > 0 ? quota / period : INFINITY;
 }
@@ -39,7 +39,7 @@ static double read_quota(const char *path)
 static void read_groups(weft_seat *s)
 {
     char path[2048] = "/sys/fs/cgroup", line[1024], file[2200];
-    const size_t root = strlen(path);
+    size_t root = strlen(path);
     FILE *in = fopen("/proc/self/cgroup", "r");
     while (in && fgets(line, sizeof line, in)) {
         if (strncmp(line, "0::/", 4) != 0) continue;
@@ -50,7 +50,7 @@ static void read_groups(weft_seat *s)
     for (char *end = path + strlen(path); end >= path + root; end = strrchr(path, '/')) {
         *end = '\0';
         snprintf(file, sizeof file, "%s/memory.max", path);
-        const double most = read_number(file, "");
+        double most = read_number(file, "");
         if (most >= 0) s->room = fmin(s->room, most);
         snprintf(file, sizeof file, "%s/cpu.max", path);
         s->quota = fmin(s->quota, read_quota(file));
@@ -75,7 +75,7 @@ static void read_cores(char text[WEFT_SEAT_TEXT])
 
 static void read_memory(weft_seat *s)
 {
-    const double kilo = 1024, mega = kilo * kilo; /* of /proc, of SLURM */
+    double kilo = 1024, mega = kilo * kilo; /* of /proc, of SLURM */
     const char *slurm = getenv("SLURM_MEM_PER_NODE");
     s->memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     s->available = kilo * read_number("/proc/meminfo", "MemAvailable:");
@@ -100,7 +100,7 @@ weft_seat *weft_seats(weft_team *team, double seconds, weft_arena *mem)
     read_groups(&own);
     own.threads = openblas_get_num_threads();
     snprintf(own.blas, sizeof own.blas, "%s", openblas_get_corename());
-    const double start = weft_now(), before = worked();
+    double start = weft_now(), before = worked();
     own.sgemm = weft_cpu_sgemm(seconds);
     own.share = fmin(1, (worked() - before) / fmax(1e-9, weft_now() - start));
     weft_seat *all = WEFT_NEW(mem, weft_seat, team->size);

@@ -184,7 +184,7 @@ static weft_status check_former(const weft_run *r)
 /* Binds the options of a part of the search; those without options have no section. */
 static weft_status bind_part(weft_run *r, const weft_kind *kind, void **self)
 {
-    *self = weft_arena_get(r->mem, 1, kind->size);
+    *self = weft_arena_alloc(r->mem, 1, kind->size);
     return kind->opts->name ? weft_conf_bind(r->conf, kind, *self) : WEFT_OK;
 }
 
@@ -215,7 +215,7 @@ static const char *default_tuner(const weft_run *r)
 {
     const weft_tuner *own;
     if (r->space.dim == 0) return "random";
-    const int shares = weft_tuner_find(r->task->tuner, &own) == WEFT_OK && own->shared;
+    int shares = weft_tuner_find(r->task->tuner, &own) == WEFT_OK && own->shared;
     return shares && single(r) ? weft_tuner_sha.kind.name : r->task->tuner;
 }
 
@@ -242,9 +242,9 @@ static weft_status bind_tuner(weft_run *r)
     const weft_kind *kind = &s->tuner->kind;
     TRY(bind_part(r, kind, &s->tuner_self));
     for (const weft_opt *o = kind->opts; o->name; o++) {
-        if (strcmp(o->name, "resource") != 0 || weft_opt_get(o, s->tuner_self) > 0)
+        if (strcmp(o->name, "resource") != 0 || weft_opt_value(o, s->tuner_self) > 0)
             continue;
-        weft_opt_put(o, s->tuner_self, (double)r->task->resource);
+        weft_opt_set(o, s->tuner_self, (double)r->task->resource);
         set_default(r, kind->name, o->name,
                     weft_arena_text(r->mem, "%lld", (long long)r->task->resource));
     }
@@ -278,7 +278,7 @@ static void warn_fewer(const weft_space *sp)
 /* Mixtures and results of all configurations, a few copies. */
 static weft_status check_memory(const weft_run *r)
 {
-    const double bytes = 8.0 * (double)r->space.count * (r->space.dim + 8) * 4;
+    double bytes = 8.0 * (double)r->space.count * (r->space.dim + 8) * 4;
     if (bytes <= r->opts.memory * 1e9) return WEFT_OK;
     return weft_fail(WEFT_ELIMIT,
                      "space.configs: %lld configurations take %.3g GB, "
@@ -289,7 +289,7 @@ static weft_status check_memory(const weft_run *r)
 /* Does the run name data where its task wants some? */
 static weft_status check_data(const weft_run *r)
 {
-    const int named = r->opts.data[0] != '\0';
+    int named = r->opts.data[0] != '\0';
     if (!named && r->task->data == WEFT_DATA_NEEDED)
         return weft_fail(WEFT_ECONF,
                          "no data set is named; give run.data = FILE.h5, made by "
@@ -304,7 +304,7 @@ static weft_status bind(weft_run *r, int fresh)
 {
     TRY(weft_conf_bind(r->conf, &weft_run_kind, &r->opts));
     TRY(weft_task_find(r->opts.task, &r->task));
-    r->task_self = weft_arena_get(r->mem, 1, r->task->kind.size);
+    r->task_self = weft_arena_alloc(r->mem, 1, r->task->kind.size);
     TRY(weft_conf_bind(r->conf, &r->task->kind, r->task_self));
     const weft_kind *tuned[WEFT_MOST_TUNED];
     int ntuned;
@@ -335,8 +335,8 @@ weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh, weft_team *wo
 
 const char *weft_run_method(const weft_run *r)
 {
-    const int own = strcmp(r->opts.sampler, "space") != 0;
-    const int moves = r->search.mixing->moves;
+    int own = strcmp(r->opts.sampler, "space") != 0;
+    int moves = r->search.mixing->moves;
     return weft_arena_text(
         r->mem, "%s%s%s%s%s%s", r->opts.tuner, own || moves ? " with " : "",
         own ? "sampler " : "", own ? r->opts.sampler : "",
@@ -345,7 +345,7 @@ const char *weft_run_method(const weft_run *r)
 
 weft_status weft_run_divide(weft_run *r, int fewer)
 {
-    const int ranks = r->world->size;
+    int ranks = r->world->size;
     r->teams = r->opts.teams;
     if (r->teams > ranks && !fewer) {
         r->teams = 1;
@@ -371,7 +371,7 @@ double weft_run_state_bytes(const weft_run *r)
 /* What can be checked only when the task stands. Local. */
 static weft_status check_setup(const weft_run *r)
 {
-    const double bytes = 3 * weft_run_state_bytes(r);
+    double bytes = 3 * weft_run_state_bytes(r);
     if (bytes > r->opts.memory * 1e9)
         return weft_fail(WEFT_ELIMIT,
                          "the states of the training take %.3g GB, run.memory "
@@ -396,16 +396,16 @@ static weft_status open_data(weft_run *r, const char *data)
 static weft_status open_team(weft_run *r, const char *data)
 {
     TRY(open_data(r, data));
-    const weft_env env = {.team = r->team,
-                          .conf = r->conf,
-                          .data = r->opened ? &r->data : NULL,
-                          .space = &r->space,
-                          .seed = (uint64_t)r->opts.seed,
-                          .memory = r->opts.memory * 1e9,
-                          .mem = r->mem,
-                          .dir = r->dir,
-                          .stopped = weft_signals_seen,
-                          .deadline = r->deadline};
+    weft_env env = {.team = r->team,
+                    .conf = r->conf,
+                    .data = r->opened ? &r->data : NULL,
+                    .space = &r->space,
+                    .seed = (uint64_t)r->opts.seed,
+                    .memory = r->opts.memory * 1e9,
+                    .mem = r->mem,
+                    .dir = r->dir,
+                    .stopped = weft_signals_seen,
+                    .deadline = r->deadline};
     TRY(weft_agree(r->task->setup(r->task_self, &env), r->team));
     TRY(weft_agree(check_setup(r), r->team));
     r->space.samples = r->task->units ? 0 : r->data.part[WEFT_TRAIN].total;
@@ -416,7 +416,7 @@ static weft_status open_team(weft_run *r, const char *data)
 weft_status weft_run_open(weft_run *r, const char *data)
 {
     weft_times_move(r->world, r->team);
-    const weft_status st = open_team(r, data);
+    weft_status st = open_team(r, data);
     weft_times_move(r->team, r->world);
     return weft_agree(st, r->world);
 }

@@ -49,7 +49,7 @@ static double bytes_of(const weft_cached *c)
 /* Its file is removed by the leader of the team that wrote it. */
 static void drop(weft_sched *s, const weft_cached *c)
 {
-    const int ours = s->team->rank == 0 && c->team % s->teams == s->group;
+    int ours = s->team->rank == 0 && c->team % s->teams == s->group;
     if (s->trace && ours && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
 }
 
@@ -146,8 +146,8 @@ static weft_trial *trial_of(weft_sched *s, const weft_job *job)
                "tuner %s asks for trial %lld, whose job is not told yet", name,
                (long long)job->trial);
     /* shared rounds count on from trial to trial, and what only scores counts for none */
-    const int counted = job->index == t->jobs || (s->search->tuner->shared &&
-                                                  (t->jobs == 0 || !(job->resource > 0)));
+    int counted = job->index == t->jobs ||
+                  (s->search->tuner->shared && (t->jobs == 0 || !(job->resource > 0)));
     weft_check(counted, "tuner %s asks for job %d of trial %lld, it had %lld", name,
                job->index, (long long)job->trial, (long long)t->jobs);
     return t;
@@ -253,7 +253,7 @@ weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_own_state *own)
     }
     weft_status st = WEFT_OK;
     const weft_state *state = &own->state;
-    const weft_state_id id = {e->job.trial, e->job.id, state->nx, state->naux, e->hash};
+    weft_state_id id = {e->job.trial, e->job.id, state->nx, state->naux, e->hash};
     if (e->kept && s->team->rank == 0) st = weft_trace_state(s->trace, &id, state);
     weft_arena_free(own->mem);
     return weft_agree(st, s->team);
@@ -301,8 +301,7 @@ static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state
 static weft_status fetch(weft_sched *s, const weft_cached *c, weft_state *state)
 {
     if (c->gone) return remake(s, c, state);
-    const weft_status st =
-        weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), state);
+    weft_status st = weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), state);
     if (st != WEFT_EFILE) return st;
     if (s->task->files)
         return weft_fail(
@@ -327,7 +326,7 @@ weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cach
         return fetch(s, parent, state);
     weft_arena *tmp = weft_arena_new();
     weft_state all = state_of(parent, tmp);
-    const weft_status st = fetch(s, parent, &all);
+    weft_status st = fetch(s, parent, &all);
     if (st == WEFT_OK) weft_state_copy(state, &all);
     weft_arena_free(tmp);
     return st;
@@ -348,7 +347,7 @@ weft_status weft_cache_winner(weft_sched *s, const weft_state **state)
     if (!c->own.mem) {
         c->own.mem = weft_arena_new();
         c->own.state = state_of(c, c->own.mem);
-        const weft_status st = fetch(s, c, &c->own.state);
+        weft_status st = fetch(s, c, &c->own.state);
         if (st != WEFT_OK) forget(c);
         TRY(st);
     }

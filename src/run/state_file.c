@@ -44,9 +44,9 @@ static void remove_dropped(weft_trace *t)
 {
     weft_arena *tmp = weft_arena_new();
     for (int64_t i = 0; i < t->ndrop; i++) {
-        const size_t mark = weft_arena_mark(tmp);
-        const weft_dropped d = t->drop[i];
-        const weft_state_id id = {.trial = d.trial, .job = d.job};
+        size_t mark = weft_arena_mark(tmp);
+        weft_dropped d = t->drop[i];
+        weft_state_id id = {.trial = d.trial, .job = d.job};
         if (d.trial >= 0) {
             unlink(state_name(t, &id, tmp));
             weft_place_drop(weft_arena_text(tmp, WEFT_FILES_NAME, t->dir,
@@ -67,11 +67,11 @@ weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
                              const weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
-    const state_head head = head_of(t, id);
+    state_head head = head_of(t, id);
     const void *const at[] = {&head, state->x, state->aux};
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
                             (size_t)id->naux * sizeof *state->aux};
-    const weft_status st = weft_file_put_lazy(state_name(t, id, tmp), 3, at, bytes);
+    weft_status st = weft_file_put_lazy(state_name(t, id, tmp), 3, at, bytes);
     t->written =
         weft_grow(t->mem, t->written, sizeof *t->written, t->nwritten, &t->roomwritten);
     t->written[t->nwritten++] = (weft_dropped){id->trial, id->job};
@@ -91,8 +91,8 @@ static weft_status sync_states(weft_trace *t)
     weft_arena *tmp = weft_arena_new();
     weft_status st = WEFT_OK;
     for (int64_t i = 0; i < t->nwritten && st == WEFT_OK; i++) {
-        const size_t mark = weft_arena_mark(tmp);
-        const weft_state_id id = {.trial = t->written[i].trial, .job = t->written[i].job};
+        size_t mark = weft_arena_mark(tmp);
+        weft_state_id id = {.trial = t->written[i].trial, .job = t->written[i].job};
         st = weft_file_sync(state_name(t, &id, tmp));
         weft_arena_reset(tmp, mark);
     }
@@ -103,8 +103,8 @@ static weft_status sync_states(weft_trace *t)
 
 weft_status weft_trace_sync(weft_trace *t, int now)
 {
-    const double start = weft_now();
-    const double pause = fmax(SYNC_SECONDS, t->sync_seconds / SYNC_SHARE);
+    double start = weft_now();
+    double pause = fmax(SYNC_SECONDS, t->sync_seconds / SYNC_SHARE);
     if (!now && start - t->synced < pause) return WEFT_OK;
     weft_status st = sync_states(t);
     if (st == WEFT_OK) st = weft_journal_sync(&t->journal);
@@ -131,7 +131,7 @@ static int is_file(const char *path)
 /* Waits until another host's file is seen here. */
 static void await(const char *path, double seconds)
 {
-    const double start = weft_now();
+    double start = weft_now();
     while (!is_file(path) && weft_now() - start < seconds) weft_nap(LOOK_SECONDS);
 }
 
@@ -140,7 +140,7 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
 {
     weft_arena *tmp = weft_arena_new();
     const char *path = state_name(t, id, tmp);
-    const state_head expected = head_of(t, id);
+    state_head expected = head_of(t, id);
     state_head head;
     void *const at[] = {&head, state->x, state->aux};
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
@@ -153,7 +153,7 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
                        "be done needs",
                        path, (long long)id->job);
     else
-        st = weft_file_get_parts(path, 3, at, bytes);
+        st = weft_file_load_parts(path, 3, at, bytes);
     if (st == WEFT_OK &&
         (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
         st = weft_fail(WEFT_EFILE, "%s is damaged or of another run", path);

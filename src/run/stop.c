@@ -9,7 +9,7 @@ static int larger(int a, int b)
 
 int weft_stop_seen(const weft_sched *s)
 {
-    const int signal = weft_signals_seen();
+    int signal = weft_signals_seen();
     int why = signal > 0 ? WEFT_WHY_SIGNAL + signal : 0;
     if (s->time_limit > 0 && s->worked && weft_now() - s->begun >= s->time_limit)
         why = larger(why, WEFT_WHY_LIMIT);
@@ -39,7 +39,7 @@ weft_status weft_stop_now(weft_sched *s, int why, int64_t done, int64_t units)
         reason = weft_arena_text(tmp, "time_limit = %g s", s->time_limit);
     else
         reason = "another team";
-    const weft_status st =
+    weft_status st =
         weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft resume %s`", reason,
                   text, path);
     weft_arena_free(tmp);

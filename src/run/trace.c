@@ -111,7 +111,7 @@ static void share_some(const weft_trace *t, weft_record *rec, const uint64_t *he
     size_t bytes = 0;
     for (int64_t i = first; i < end; i++) bytes += padded(head + 3 * i);
     weft_arena *tmp = weft_arena_new();
-    const int root = t->world->rank == 0;
+    int root = t->world->rank == 0;
     char *text = WEFT_NEW(root ? tmp : t->mem, char, bytes), *at = text;
     for (int64_t i = first; i < end; at += padded(head + 3 * i++)) {
         const uint64_t *h = head + 3 * i;
@@ -192,7 +192,7 @@ static weft_status read_about(weft_trace *t, const char *text)
 /* The run's identity: what it was begun with, and when. */
 static void identify(weft_trace *t, const char *conf)
 {
-    const uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)t->began);
+    uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)t->began);
     t->id = weft_hash(t->data, strlen(t->data), h);
 }
 
@@ -307,7 +307,7 @@ weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
 static weft_status try_space(const weft_trace *t, double bytes)
 {
     const char *path = weft_arena_text(t->mem, "%s/journal.tmp.0", t->dir);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
     if (err == EINVAL || err == EOPNOTSUPP) err = 0; /* a file system that cannot say */
     if (fd >= 0) close(fd);
@@ -371,9 +371,9 @@ weft_status weft_trace_stuck(const weft_trace *t, weft_status st)
 weft_status weft_trace_add(weft_trace *t, const weft_job_record *e, const void *packed,
                            size_t bytes)
 {
-    const weft_status st =
+    weft_status st =
         weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, packed, bytes);
-    const weft_state_id flight = {.trial = -1, .job = e->job.id};
+    weft_state_id flight = {.trial = -1, .job = e->job.id};
     if (e->nunit > 1 || t->several) weft_trace_drop(t, &flight);
     return weft_trace_stuck(t, st);
 }
@@ -412,7 +412,7 @@ double weft_trace_ended(const weft_trace *t)
 
 static int by_ticket(const void *pa, const void *pb)
 {
-    const int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+    int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
     return (a > b) - (a < b);
 }
 
@@ -421,7 +421,7 @@ int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_are
     int64_t *all = WEFT_NEW(mem, int64_t, t->npast), n = 0;
     weft_arena *tmp = weft_arena_new();
     for (int64_t i = 0; i < t->npast; i++) {
-        const size_t mark = weft_arena_mark(tmp);
+        size_t mark = weft_arena_mark(tmp);
         weft_job_record e;
         if (t->past[i] && weft_job_record_read(&e, t->past[i], tmp)) all[n++] = e.ticket;
         weft_arena_reset(tmp, mark);

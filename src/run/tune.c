@@ -28,7 +28,7 @@ static void tell_disk(const char *output)
 
 static void tell_seats(const weft_run *r, const weft_seat *s, const char *hosts)
 {
-    const int size = r->world->size;
+    int size = r->world->size;
     double least = s[0].sgemm;
     for (int i = 1; i < size; i++) least = fmin(least, s[i].sgemm);
     weft_log(
@@ -85,7 +85,7 @@ static void collect_times(const weft_run *r, weft_outcome *o)
         t.bytes += r->team->times.bytes;
     }
     /* What ranks of a node share is not a rank's. ru_maxrss is in kilobytes. */
-    const double memory = (double)use.ru_maxrss * 1024 - weft_h5_mapped();
+    double memory = (double)use.ru_maxrss * 1024 - weft_h5_mapped();
     const double own[5] = {t.compute, t.wait, t.comm, t.bytes, memory};
     weft_spread(r->world, own, 5, &o->times[0][0]);
 }
@@ -126,7 +126,7 @@ static void known_scores(const weft_run *r, const weft_job_record *e, weft_score
     for (int i = 0; score && score[i].name; i++) {
         char name[128];
         snprintf(name, sizeof name, "valid_%s", score[i].name);
-        const int m = weft_metrics_find(r->task->metrics, name);
+        int m = weft_metrics_find(r->task->metrics, name);
         if (m >= 0) out->metric[i] = e->res.metric[m];
     }
 }
@@ -150,7 +150,7 @@ static weft_status score_parts(const weft_run *r, weft_outcome *o)
 /* Each team does all of it, to the same scores. Collective over world. */
 static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
 {
-    const double start = weft_now();
+    double start = weft_now();
     weft_activity_set("scores the winner", -1, -1);
     weft_times_move(r->world, r->team);
     weft_status st = weft_cache_winner(s, &o->state);
@@ -206,7 +206,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->digest = weft_job_record_digest(s->event, s->n);
     o->history = history_of(r, s);
     collect_times(r, o);
-    const int root = r->world->rank == 0;
+    int root = r->world->rank == 0;
     weft_activity_set("writes the run file", -1, -1);
     TRY(look(r->world, t->path, "the run file was written"));
     weft_status st = WEFT_OK;
@@ -222,7 +222,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
 /* From the configuration that is bound to the end of the run. */
 static weft_status go(weft_run *r, weft_trace *t, int *begun)
 {
-    const double start = weft_now();
+    double start = weft_now();
     TRY(weft_run_divide(r, t->conf != NULL));
     const weft_seat *seat = weft_seats(r->world, MEASURE, r->mem);
     weft_outcome o = {.config = weft_conf_echo(r->conf, r->mem),
@@ -244,9 +244,9 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
             r->opts.data, t->path, r->data.digest, t->data);
     /* Three states, as of the winner, the trial and its successor, the run file, and of
      * each team a checkpoint and the one that replaces it. */
-    const double state = weft_run_state_bytes(r);
-    const double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
-    const weft_tables tables = tables_of(r);
+    double state = weft_run_state_bytes(r);
+    double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
+    weft_tables tables = tables_of(r);
     t->tables = weft_tables_text(&tables, r->mem);
     if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, space));
     *begun = 1;
@@ -280,7 +280,7 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
 static weft_status go_and_close(weft_run *r, weft_trace *t)
 {
     int begun = t->conf != NULL;
-    const weft_status st = go(r, t, &begun);
+    weft_status st = go(r, t, &begun);
     weft_watchdog_stop();
     weft_trace_close(t, st == WEFT_OK || !begun);
     weft_run_close(r);

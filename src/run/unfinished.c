@@ -41,7 +41,7 @@ const char *weft_tables_text(const weft_tables *t, weft_arena *mem)
 /* The next field of a line, which `*at` is moved behind. */
 static const char *field(const char **at, weft_arena *mem)
 {
-    const size_t n = strcspn(*at, "\t\n");
+    size_t n = strcspn(*at, "\t\n");
     const char *text = weft_arena_text(mem, "%.*s", (int)n, *at);
     *at += n + ((*at)[n] == '\t');
     return text;
@@ -72,7 +72,7 @@ static const char *part_of(const char *text, int part, weft_arena *mem)
     if (!from) return "";
     from += strlen(part_name[part]);
     const char *end = part + 1 < NPART ? strstr(from, part_name[part + 1]) : NULL;
-    const size_t n = end ? (size_t)(end - from) : strlen(from);
+    size_t n = end ? (size_t)(end - from) : strlen(from);
     return weft_arena_text(mem, "%.*s", (int)n, from);
 }
 
@@ -162,7 +162,7 @@ int weft_run_is_unfinished(const char *path)
     weft_arena *tmp = weft_arena_new();
     struct stat info;
     const char *dir = weft_place_dir(path, tmp);
-    const int unfinished =
+    int unfinished =
         stat(path, &info) != 0 && weft_journal_is(weft_arena_text(tmp, "%s/journal", dir));
     weft_arena_free(tmp);
     return unfinished;
@@ -175,8 +175,8 @@ static const weft_job_record *best_of(const finding *f)
 {
     const weft_job_record *best = &f->event[0];
     for (int64_t i = 1; i < f->n; i++) {
-        const weft_merit a = weft_job_record_merit(&f->event[i]);
-        const weft_merit b = weft_job_record_merit(best);
+        weft_merit a = weft_job_record_merit(&f->event[i]);
+        weft_merit b = weft_job_record_merit(best);
         if (weft_merit_compare(&a, &b) > 0) best = &f->event[i];
     }
     return best;
@@ -212,7 +212,7 @@ static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
     TRY(weft_conf_text(&conf, path, found->conf));
     TRY(weft_conf_text(&about, path, found->about));
     TRY(weft_conf_bind(&conf, &weft_run_kind, opts));
-    const time_t began = (time_t)strtoll(note_of(&about, "began"), NULL, 10);
+    time_t began = (time_t)strtoll(note_of(&about, "began"), NULL, 10);
     struct tm utc;
     char started[32] = "";
     if (gmtime_r(&began, &utc))
@@ -263,7 +263,7 @@ static weft_status write_file(weft_h5 *f, const char *path, const finding *found
 {
     weft_run_opts opts = {0};
     TRY(put_head(f, path, found, &opts));
-    const weft_history h = history_of(found, &opts, f->mem);
+    weft_history h = history_of(found, &opts, f->mem);
     TRY(weft_h5_put_num(f, "/", "search_seconds", h.seconds));
     TRY(weft_history_put(f, &h));
     return weft_h5_commit(f);

@@ -36,14 +36,14 @@ static int nap(double seconds)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    const double t = (double)until.tv_nsec * 1e-9 + seconds;
+    double t = (double)until.tv_nsec * 1e-9 + seconds;
     until.tv_sec += (time_t)t;
     until.tv_nsec = (long)((t - floor(t)) * 1e9);
     pthread_mutex_lock(&dog.lock);
     int st = 0;
     while (!dog.stop && st != ETIMEDOUT)
         st = pthread_cond_timedwait(&dog.end, &dog.lock, &until);
-    const int stop = dog.stop;
+    int stop = dog.stop;
     pthread_mutex_unlock(&dog.lock);
     return stop;
 }
@@ -88,7 +88,7 @@ static char read_stalled(int rank, char text[LINE])
 /* Names a rank among those that are waited for; only the first ones with what they do. */
 static void add(char *list, size_t size, int *n, int rank, const char *what)
 {
-    const size_t at = strlen(list);
+    size_t at = strlen(list);
     if (++*n <= MOST_NAMED) snprintf(list + at, size - at, "; rank %d %s", rank, what);
 }
 
@@ -98,7 +98,7 @@ static void report(const weft_activity *a)
     char list[(MOST_NAMED + 1) * LINE] = "", text[LINE], more[64] = "";
     int named = 0, waiting = 0;
     for (int r = a->first; r < a->first + a->size; r++) {
-        const char kind = read_stalled(r, text);
+        char kind = read_stalled(r, text);
         if (kind && r < dog.rank) return;
         waiting += kind == 'w';
         if (kind == 'c') add(list, sizeof list, &named, r, text);
@@ -112,7 +112,7 @@ static void report(const weft_activity *a)
         snprintf(text, LINE, "; %d rank%s", waiting, waiting == 1 ? " waits" : "s wait");
     else
         *text = '\0';
-    const double since = weft_now() - a->since;
+    double since = weft_now() - a->since;
     if (named > 0)
         weft_log(WEFT_ALARM, "no progress for %.0f s%s%s%s", since, text, list, more);
     else
@@ -125,14 +125,14 @@ static void report(const weft_activity *a)
 static void *watch(void *unused)
 {
     (void)unused;
-    const double step = fmin(dog.seconds / 4, 1);
-    const double pause = fmax(4 * step, fmin(dog.seconds / 10, 60)); /* files become seen */
+    double step = fmin(dog.seconds / 4, 1);
+    double pause = fmax(4 * step, fmin(dog.seconds / 10, 60)); /* files become seen */
     double limit = dog.seconds; /* doubled by each warning of the same stall */
     char path[LINE * 4];
     name_of(dog.rank, path);
     unlink(path);
     while (!nap(step)) {
-        weft_activity a = weft_activity_get();
+        weft_activity a = weft_activity_now();
         if (weft_now() - a.since < limit) {
             if (limit > dog.seconds && weft_now() - a.since < dog.seconds) {
                 unlink(path);
@@ -143,7 +143,7 @@ static void *watch(void *unused)
         say_stalled(&a, weft_now());
         limit *= 2;
         if (nap(pause)) break;
-        const weft_activity b = weft_activity_get();
+        weft_activity b = weft_activity_now();
         if (b.since == a.since) report(&b);
     }
     unlink(path);

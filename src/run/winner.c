@@ -28,7 +28,7 @@ static weft_status put_scores(const weft_winner *w, weft_h5 *f)
 {
     for (int p = 0; p < WEFT_NPART; p++)
         for (int i = 0; w->scores && w->scores[i].name; i++) {
-            const double x = w->score[p].metric[i];
+            double x = w->score[p].metric[i];
             const char *key = score_key(p, &w->scores[i], f->mem);
             if (!isnan(x)) TRY(weft_h5_put_num(f, "/winner", key, x));
         }
@@ -38,14 +38,14 @@ static weft_status put_scores(const weft_winner *w, weft_h5 *f)
 static weft_status read_scores(weft_winner *w, weft_h5 *f)
 {
     const char *text;
-    TRY(weft_h5_get_attr(f, "/winner", "scores", &text));
+    TRY(weft_h5_read_attr(f, "/winner", "scores", &text));
     w->scores = weft_metrics_parse(text, f->mem);
     for (int p = 0; p < WEFT_NPART; p++) {
         w->score[p] = weft_scores_none();
         for (int i = 0; i < WEFT_MOST_SCORES && w->scores[i].name; i++) {
             const char *key = score_key(p, &w->scores[i], f->mem);
             if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
-                TRY(weft_h5_get_num(f, "/winner", key, &w->score[p].metric[i]));
+                TRY(weft_h5_read_num(f, "/winner", key, &w->score[p].metric[i]));
         }
     }
     return WEFT_OK;
@@ -85,15 +85,15 @@ static weft_status read_likeness(weft_winner *w, weft_h5 *f)
     if (!weft_h5_has(f, "/winner/class")) return WEFT_OK;
     const char **name, *form;
     int64_t n;
-    TRY(weft_h5_get_texts(f, "/winner/class", &name, &l->classes));
+    TRY(weft_h5_read_texts(f, "/winner/class", &name, &l->classes));
     l->class_name = name;
-    TRY(weft_h5_get_attr(f, "/winner", "form", &form));
+    TRY(weft_h5_read_attr(f, "/winner", "form", &form));
     int k = 0;
     while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
     for (int i = 0; i < NLIKE; i++)
-        TRY(weft_h5_get_long(f, "/winner", like_key[i], like_at(l, i)));
+        TRY(weft_h5_read_long(f, "/winner", like_key[i], like_at(l, i)));
     if (weft_h5_has(f, "/winner/column")) {
-        TRY(weft_h5_get_texts(f, "/winner/column", &name, &n));
+        TRY(weft_h5_read_texts(f, "/winner/column", &name, &n));
         l->column_name = n == l->d ? name : NULL;
     }
     if (k == WEFT_NFORM || l->classes < 2 || l->classes > INT_MAX)
@@ -152,7 +152,7 @@ weft_status weft_winner_tensors(weft_h5 *f, int *n, weft_tensor out[WEFT_MOST_TE
 {
     const char **name;
     int64_t count;
-    TRY(weft_h5_get_texts(f, "/winner/tensors", &name, &count));
+    TRY(weft_h5_read_texts(f, "/winner/tensors", &name, &count));
     if (count > WEFT_MOST_TENSORS)
         return weft_fail(WEFT_EFILE, "%s has %lld tensors, more than %d", f->path,
                          (long long)count, WEFT_MOST_TENSORS);
@@ -182,9 +182,9 @@ static weft_status read_state(weft_winner *w, weft_h5 *f)
     w->state = state;
     for (int i = 0; i < w->ntensor; i++) {
         const weft_tensor *t = &w->tensor[i];
-        TRY(weft_h5_get_rows(f, path_of(t->name, f->mem), REAL_TYPE,
-                             t->dims[1] * t->dims[2] * t->dims[3], 0, t->dims[0],
-                             state + t->at));
+        TRY(weft_h5_read_rows(f, path_of(t->name, f->mem), REAL_TYPE,
+                              t->dims[1] * t->dims[2] * t->dims[3], 0, t->dims[0],
+                              state + t->at));
     }
     return WEFT_OK;
 }
@@ -192,22 +192,22 @@ static weft_status read_state(weft_winner *w, weft_h5 *f)
 static weft_status read_winner(weft_winner *w, weft_h5 *f)
 {
     const char *format;
-    TRY(weft_h5_get_attr(f, "/", "format", &format));
+    TRY(weft_h5_read_attr(f, "/", "format", &format));
     if (strcmp(format, WEFT_RUN_FORMAT) != 0 && strcmp(format, WEFT_WINNER_FORMAT) != 0)
         return weft_fail(WEFT_EFILE,
                          "%s is a file \"%s\", expected a run (\"%s\") or an "
                          "exported winner (\"%s\")",
                          f->path, format, WEFT_RUN_FORMAT, WEFT_WINNER_FORMAT);
     TRY(weft_h5_verify(f));
-    TRY(weft_h5_get_attr(f, "/winner", "config", &w->config));
-    TRY(weft_h5_get_attr(f, "/winner", "text", &w->text));
-    TRY(weft_h5_get_num(f, "/winner", "size", &w->size));
-    TRY(weft_h5_get_long(f, "/winner", "job", &w->job));
-    TRY(weft_h5_get_long(f, "/winner", "trial", &w->trial));
-    TRY(weft_h5_get_long(f, "/winner", "round", &w->round));
-    TRY(weft_h5_get_long(f, "/winner", "id", &w->id));
+    TRY(weft_h5_read_attr(f, "/winner", "config", &w->config));
+    TRY(weft_h5_read_attr(f, "/winner", "text", &w->text));
+    TRY(weft_h5_read_num(f, "/winner", "size", &w->size));
+    TRY(weft_h5_read_long(f, "/winner", "job", &w->job));
+    TRY(weft_h5_read_long(f, "/winner", "trial", &w->trial));
+    TRY(weft_h5_read_long(f, "/winner", "round", &w->round));
+    TRY(weft_h5_read_long(f, "/winner", "id", &w->id));
     for (int i = 0; i < WEFT_COUNT(origin); i++)
-        TRY(weft_h5_get_attr(f, "/", origin[i], &w->origin[i]));
+        TRY(weft_h5_read_attr(f, "/", origin[i], &w->origin[i]));
     if (!(w->size > 0 && w->size <= 1) || w->round < 0 || w->round > INT_MAX)
         return weft_fail(WEFT_EFILE,
                          "%s has a winner of size %g, trained %lld times; make it again",
@@ -221,7 +221,7 @@ weft_status weft_winner_read(weft_winner *w, const char *path, weft_arena *mem)
 {
     weft_h5 f;
     TRY(weft_run_file(&f, path, mem));
-    const weft_status st = read_winner(w, &f);
+    weft_status st = read_winner(w, &f);
     weft_h5_close(&f);
     return st;
 }

@@ -98,7 +98,7 @@ static void see_axis(forest *t, int a)
 static double feature_of(const forest *t, int a, double value)
 {
     const weft_axis *axis = &t->past.space->axis[a];
-    const double nowhere = -1;
+    double nowhere = -1;
     if (t->sight[a] == WEFT_SEES_CATEGORY)
         return isnan(value) ? axis->nvalue : weft_axis_index(axis, value);
     return isnan(value) ? nowhere : weft_axis_unit(axis, value);
@@ -169,10 +169,10 @@ static void propose_design(const forest *t, int64_t at, double *conf)
     const weft_space *sp = t->past.space;
     int64_t *order = WEFT_NEW(t->mem, int64_t, t->design);
     for (int a = 0; a < sp->dim; a++) {
-        const uint64_t key = weft_axis_key(&sp->axis[a]);
-        const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
+        uint64_t key = weft_axis_key(&sp->axis[a]);
+        weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
         weft_shuffle(t->design, t->seed + key, order, t->mem);
-        const double unit = t->sight[a] == WEFT_SEES_CATEGORY ? 0.5 : weft_rng_unit(r.v[0]);
+        double unit = t->sight[a] == WEFT_SEES_CATEGORY ? 0.5 : weft_rng_unit(r.v[0]);
         conf[a] =
             weft_axis_value(&sp->axis[a], ((double)order[at] + unit) / (double)t->design);
     }
@@ -196,13 +196,13 @@ static void scale_losses(const weft_past_level *l, double *y)
 {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < l->n; i++) {
-        const double loss = l->result[i].loss;
+        double loss = l->result[i].loss;
         if (!isfinite(loss)) continue;
         low = fmin(low, loss);
         high = fmax(high, loss);
     }
     for (int64_t i = 0; i < l->n; i++) {
-        const double loss = fmin(fmax(l->result[i].loss, low), high);
+        double loss = fmin(fmax(l->result[i].loss, low), high);
         y[i] = high > low ? (loss - low) / (high - low) : 0;
     }
 }
@@ -227,18 +227,18 @@ static int add_flying(const forest *t, const weft_past_level *l, int n, double *
 static void grow(const forest *t, weft_trees *f, int n, const double *x, const double *y,
                  uint64_t seed)
 {
-    const int dim = t->past.space->dim;
-    const weft_trees_rule rule = {.trees = (int)t->trees,
-                                  .tries = (int)fmax(1, ceil(t->features * dim - 1e-9)),
-                                  .leaf = (int)t->leaf};
+    int dim = t->past.space->dim;
+    weft_trees_rule rule = {.trees = (int)t->trees,
+                            .tries = (int)fmax(1, ceil(t->features * dim - 1e-9)),
+                            .leaf = (int)t->leaf};
     weft_trees_grow(f, &rule, n, dim, t->levels, x, y, seed, t->mem);
 }
 
 static void learn(const forest *t, const weft_past_level *l, int64_t number, model *m)
 {
-    const size_t dim = (size_t)t->past.space->dim;
-    const uint64_t seed = weft_hash(&number, sizeof number, t->seed);
-    const int n = (int)l->n;
+    size_t dim = (size_t)t->past.space->dim;
+    uint64_t seed = weft_hash(&number, sizeof number, t->seed);
+    int n = (int)l->n;
     double *x = WEFT_NEW(t->mem, double, (size_t)t->past.n *dim);
     double *y = WEFT_NEW(t->mem, double, 2 * t->past.n), *variance = y + t->past.n;
     for (int i = 0; i < n; i++) fill_row(t, l->result[i].trial, x + (size_t)i * dim);
@@ -248,7 +248,7 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
     }
     scale_losses(l, y);
     grow(t, &m->loss, n, x, y, seed);
-    const int all = t->liar == BELIEVER ? add_flying(t, l, n, x) : n;
+    int all = t->liar == BELIEVER ? add_flying(t, l, n, x) : n;
     if (all == n) return;
     weft_trees_ask(&m->loss, all - n, x + (size_t)n * dim, y + n, variance);
     grow(t, &m->loss, all, x, y, seed);
@@ -269,9 +269,9 @@ static void promise(void *own, int n, const double *gene, double *value)
 {
     model *m = own;
     const forest *t = m->own;
-    const int dim = t->past.space->dim;
+    int dim = t->past.space->dim;
     for (int i = 0; i < n; i++) {
-        const size_t at = (size_t)i * (size_t)dim;
+        size_t at = (size_t)i * (size_t)dim;
         for (int a = 0; a < dim; a++)
             m->x[at + (size_t)a] = seen_of(t, a, gene[at + (size_t)a]);
         if (t->hangs) hide(t, m, gene + at, m->x + at);
@@ -288,12 +288,11 @@ static void promise(void *own, int n, const double *gene, double *value)
 /* The temperature of a proposal. */
 static double temperature(const forest *t, int64_t number)
 {
-    const double most = 22.36; /* exp(t^2 / 2) is finite */
+    double most = 22.36; /* exp(t^2 / 2) is finite */
     double z[4];
-    const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
-    const double cooled =
-        weft_gain_cooled((weft_cooling)t->cooling, t->t, t->t_last,
-                         (double)(t->past.n - t->design), (double)t->steps);
+    weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
+    double cooled = weft_gain_cooled((weft_cooling)t->cooling, t->t, t->t_last,
+                                     (double)(t->past.n - t->design), (double)t->steps);
     weft_rng_normal(&r, z);
     return fmin(cooled * exp(t->spread * z[0]), most);
 }
@@ -302,11 +301,11 @@ static double temperature(const forest *t, int64_t number)
 
 static int is_known(const forest *t, const double *conf)
 {
-    const int dim = t->past.space->dim;
+    int dim = t->past.space->dim;
     for (int64_t i = 0; i < t->past.n; i++) {
         int a = 0;
         for (; a < dim; a++) {
-            const double b = t->past.trial[i].conf[a];
+            double b = t->past.trial[i].conf[a];
             if (fabs(conf[a] - b) > 0 || isnan(conf[a]) != isnan(b)) break;
         }
         if (a == dim) return 1;
@@ -317,8 +316,8 @@ static int is_known(const forest *t, const double *conf)
 static void propose_from(const forest *t, const weft_past_level *l, int64_t number,
                          double *conf)
 {
-    const int dim = t->past.space->dim;
-    const size_t most = (size_t)fmax((double)t->children, (double)t->parents);
+    int dim = t->past.space->dim;
+    size_t most = (size_t)fmax((double)t->children, (double)t->parents);
     model m = {.own = t,
                .t = temperature(t, number),
                .x = WEFT_NEW(t->mem, double, most *(size_t)dim),
@@ -327,22 +326,22 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
     m.variance = m.mean + most;
     m.cost = m.variance + most;
     learn(t, l, number, &m);
-    const weft_mies search = {.dim = dim,
-                              .gene = t->gene,
-                              .levels = t->values,
-                              .parents = (int)t->parents,
-                              .children = (int)t->children,
-                              .generations = t->generations,
-                              .stall = t->stall,
-                              .seed = t->seed + 1,
-                              .key = (uint64_t)number,
-                              .value = promise,
-                              .own = &m};
+    weft_mies search = {.dim = dim,
+                        .gene = t->gene,
+                        .levels = t->values,
+                        .parents = (int)t->parents,
+                        .children = (int)t->children,
+                        .generations = t->generations,
+                        .stall = t->stall,
+                        .seed = t->seed + 1,
+                        .key = (uint64_t)number,
+                        .value = promise,
+                        .own = &m};
     double *best = WEFT_NEW(t->mem, double, dim);
     weft_mies_run(&search, best, t->mem);
     for (int a = 0; a < dim; a++) conf[a] = value_of(t, a, best[a]);
     weft_past_prune(t->past.space, conf);
-    if (is_known(t, conf)) weft_space_get(t->past.space, number, conf);
+    if (is_known(t, conf)) weft_space_config(t->past.space, number, conf);
 }
 
 static void forest_propose(void *self, int64_t number, double *conf)
@@ -350,13 +349,13 @@ static void forest_propose(void *self, int64_t number, double *conf)
     const forest *t = self;
     const weft_space *sp = t->past.space;
     const weft_past_level *l = weft_past_highest(&t->past, t->design);
-    const size_t mark = weft_arena_mark(t->mem);
+    size_t mark = weft_arena_mark(t->mem);
     if (sp->dim > 0 && t->past.n < t->design)
         propose_design(t, t->past.n, conf);
     else if (sp->dim > 0 && l)
         propose_from(t, l, number, conf);
     else
-        weft_space_get(sp, number, conf);
+        weft_space_config(sp, number, conf);
     weft_arena_reset(t->mem, mark);
 }
 

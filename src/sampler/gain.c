@@ -8,14 +8,14 @@
 /* log Phi(z); far below by the first terms of its asymptotic series. */
 static double log_cdf(double z)
 {
-    const double far = -30, log_sqrt_2pi = 0.91893853320467274178;
+    double far = -30, log_sqrt_2pi = 0.91893853320467274178;
     if (z > far) return log(weft_normal_cdf(z));
     return -0.5 * z * z - log(-z) - log_sqrt_2pi + log1p(-1 / (z * z));
 }
 
 double weft_gain_log(weft_gain what, double mean, double sd, double best, double t)
 {
-    const double least = 1e-10, below = best - mean;
+    double least = 1e-10, below = best - mean;
     if (!(sd >= least)) return -INFINITY;
     if (what == WEFT_GAIN_PI) return log_cdf(below / sd);
     if (what == WEFT_GAIN_EI)
@@ -26,7 +26,7 @@ double weft_gain_log(weft_gain what, double mean, double sd, double best, double
 
 double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double steps)
 {
-    const double at = steps > 0 ? fmin(i, steps) : 0;
+    double at = steps > 0 ? fmin(i, steps) : 0;
     if (how == WEFT_COOLS_NOT || !(steps > 0)) return t0;
     if (how == WEFT_COOLS_EXPONENTIALLY) return t0 * pow(tf / t0, at / steps);
     if (how == WEFT_COOLS_LINEARLY) return t0 - (t0 - tf) * at / steps;

@@ -72,7 +72,7 @@ enum { DRAW_CHOICE, DRAW_KERNEL, DRAW_AXIS, DRAW_FILL }; /* what random numbers 
 
 static weft_rng4 random_at(const kde *t, int64_t number, int what, int a, int64_t draw)
 {
-    const uint64_t key =
+    uint64_t key =
         what < DRAW_AXIS ? (uint64_t)what : weft_axis_key(&t->past.space->axis[a]) + what;
     return weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, key, (uint64_t)draw);
 }
@@ -95,7 +95,7 @@ static void place_all(const kde *t, int a, int64_t n, const int64_t *trial, doub
         if (!isnan(all[trial[j]].conf[a])) has[m++] = trial[j];
     for (int64_t j = 0; j < n; j++) {
         double value = all[trial[j]].conf[a];
-        const double unit = weft_rng_unit(random_at(t, trial[j], DRAW_FILL, a, 0).v[0]);
+        double unit = weft_rng_unit(random_at(t, trial[j], DRAW_FILL, a, 0).v[0]);
         if (isnan(value) && m > 0) value = all[has[(int64_t)(unit * (double)m)]].conf[a];
         if (isnan(value)) value = weft_space_resample(t->past.space, a, unit);
         mu[j] = place(t, a, value);
@@ -119,8 +119,8 @@ static weft_product fit(const kde *t, int64_t n, const int64_t *trial)
 static void divide(const kde *t, const weft_past_level *l, weft_product *good,
                    weft_product *bad)
 {
-    const double share = floor(t->good * (double)l->n);
-    const int64_t ngood = share > (double)t->points ? (int64_t)share : t->points;
+    double share = floor(t->good * (double)l->n);
+    int64_t ngood = share > (double)t->points ? (int64_t)share : t->points;
     int64_t nbad = l->n - ngood > t->points ? l->n - ngood : t->points;
     int64_t *trial = WEFT_NEW(t->mem, int64_t, l->n + t->past.n);
     char *known = WEFT_NEW(t->mem, char, t->past.n);
@@ -140,8 +140,8 @@ static void draw(const kde *t, int64_t number, int64_t c, int64_t j, const weft_
 {
     for (int a = 0; a < p->dim; a++) {
         const weft_product_axis *k = &p->axis[a];
-        const weft_rng4 r = random_at(t, number, DRAW_AXIS, a, c);
-        const double unit = weft_rng_unit(r.v[0]);
+        weft_rng4 r = random_at(t, number, DRAW_AXIS, a, c);
+        double unit = weft_rng_unit(r.v[0]);
         x[a] = (weft_product_point){k->mu[j], 0, 0};
         if (k->levels == 0)
             x[a].at = weft_normal_between(k->mu[j], t->widen * k->sigma[j], unit);
@@ -153,17 +153,17 @@ static void draw(const kde *t, int64_t number, int64_t c, int64_t j, const weft_
 static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
                          double *conf)
 {
-    const double least = log(1e-32);
+    double least = log(1e-32);
     const weft_space *sp = t->past.space;
     weft_product good, bad;
     divide(t, l, &good, &bad);
     weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
     double most = 0;
     for (int64_t c = 0; c < t->candidates; c++) {
-        const weft_rng4 r = random_at(t, number, DRAW_KERNEL, 0, c);
+        weft_rng4 r = random_at(t, number, DRAW_KERNEL, 0, c);
         draw(t, number, c, (int64_t)(weft_rng_unit(r.v[0]) * (double)good.n), &good, x);
-        const double gain = fmax(weft_product_log(&good, x), least) -
-                            fmax(weft_product_log(&bad, x), least);
+        double gain = fmax(weft_product_log(&good, x), least) -
+                      fmax(weft_product_log(&bad, x), least);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         for (int a = 0; a < sp->dim; a++)
@@ -179,12 +179,12 @@ static void kde_propose(void *self, int64_t number, double *conf)
     const kde *t = self;
     const weft_space *sp = t->past.space;
     const weft_past_level *l = weft_past_highest(&t->past, t->points + 2);
-    const weft_rng4 r = random_at(t, number, DRAW_CHOICE, 0, 0);
+    weft_rng4 r = random_at(t, number, DRAW_CHOICE, 0, 0);
     if (!l || sp->dim == 0 || weft_rng_unit(r.v[0]) < t->random) {
-        weft_space_get(sp, number, conf);
+        weft_space_config(sp, number, conf);
         return;
     }
-    const size_t mark = weft_arena_mark(t->mem);
+    size_t mark = weft_arena_mark(t->mem);
     propose_from(t, number, l, conf);
     weft_arena_reset(t->mem, mark);
 }

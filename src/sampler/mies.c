@@ -31,7 +31,7 @@ double weft_mies_reflect(double x, double lo, double hi)
 
 double weft_mies_step(double q, double unit, double other)
 {
-    const double psi = 1 - q / (1 + sqrt(1 + q * q)), scale = log1p(-psi);
+    double psi = 1 - q / (1 + sqrt(1 + q * q)), scale = log1p(-psi);
     if (!(psi < 1)) return 0;
     return floor(log1p(-unit) / scale) - floor(log1p(-other) / scale);
 }
@@ -44,7 +44,7 @@ static weft_rng4 random_at(const weft_mies *m, int64_t generation, int i, int a)
 
 static double first_step(const weft_mies *m, int a)
 {
-    const double share = 0.05; /* of the range */
+    double share = 0.05; /* of the range */
     if (m->gene[a] == WEFT_GENE_REAL) return share;
     return fmax(1, share * (m->levels[a] - 1));
 }
@@ -71,8 +71,8 @@ static void be_born(const strategy *s, int64_t generation, int i, individual *it
     const weft_mies *m = s->m;
     it->rate = s->count[WEFT_GENE_LEVEL] > 0 ? 1. / s->count[WEFT_GENE_LEVEL] : 0;
     for (int a = 0; a < m->dim; a++) {
-        const weft_rng4 r = random_at(m, generation, i, a);
-        const double unit = weft_rng_unit(r.v[0]);
+        weft_rng4 r = random_at(m, generation, i, a);
+        double unit = weft_rng_unit(r.v[0]);
         it->x[a] = m->gene[a] == WEFT_GENE_REAL ? unit : draw_level(m->levels[a], unit);
         it->step[a] = first_step(m, a);
     }
@@ -82,7 +82,7 @@ static void be_born(const strategy *s, int64_t generation, int i, individual *it
  * of one axis alone exp(tau N). */
 static double grown(double step, int n, double all, double own)
 {
-    const double tau = 1 / sqrt(2. * n), local = 1 / sqrt(2 * sqrt(n));
+    double tau = 1 / sqrt(2. * n), local = 1 / sqrt(2 * sqrt(n));
     return step * exp(n > 1 ? tau * all + local * own : tau * all);
 }
 
@@ -90,7 +90,7 @@ static void mutate_axis(const strategy *s, int a, const double all[2], const wef
                         individual *it)
 {
     const weft_mies *m = s->m;
-    const int n = s->count[m->gene[a]];
+    int n = s->count[m->gene[a]];
     double z[4];
     if (m->gene[a] == WEFT_GENE_LEVEL) {
         if (weft_rng_unit(r->v[1]) < it->rate)
@@ -105,9 +105,9 @@ static void mutate_axis(const strategy *s, int a, const double all[2], const wef
         return;
     }
     it->step[a] = fmin(fmax(it->step[a], 1), m->levels[a]);
-    const double by =
+    double by =
         weft_mies_step(it->step[a] / n, weft_rng_unit(r->v[2]), weft_rng_unit(r->v[3]));
-    const double to = weft_mies_reflect(it->x[a] + by, -0.5, m->levels[a] - 0.5);
+    double to = weft_mies_reflect(it->x[a] + by, -0.5, m->levels[a] - 0.5);
     it->x[a] = fmin(fmax(floor(to + 0.5), 0), m->levels[a] - 1);
 }
 
@@ -115,21 +115,21 @@ static void mutate_axis(const strategy *s, int a, const double all[2], const wef
 static void beget(const strategy *s, int64_t generation, int i, individual *it)
 {
     const weft_mies *m = s->m;
-    const weft_rng4 of = random_at(m, generation, i, m->dim);
-    const weft_rng4 r = random_at(m, generation, i, m->dim + 1);
+    weft_rng4 of = random_at(m, generation, i, m->dim);
+    weft_rng4 r = random_at(m, generation, i, m->dim + 1);
     const individual *one = &s->parent[(int)(weft_rng_unit(of.v[0]) * m->parents)];
     const individual *two = &s->parent[(int)(weft_rng_unit(of.v[1]) * m->parents)];
-    const int n = s->count[WEFT_GENE_LEVEL];
+    int n = s->count[WEFT_GENE_LEVEL];
     double all[4];
     weft_rng_normal(&r, all);
     it->rate = (one->rate + two->rate) / 2;
     if (n > 0) {
-        const double p = it->rate;
+        double p = it->rate;
         it->rate = 1 / (1 + (1 - p) / p * exp(-all[2] / sqrt(2. * n)));
         it->rate = fmin(fmax(it->rate, 1. / (3 * n)), 0.5);
     }
     for (int a = 0; a < m->dim; a++) {
-        const weft_rng4 own = random_at(m, generation, i, a);
+        weft_rng4 own = random_at(m, generation, i, a);
         /* the last bit of a word is not used by weft_rng_unit */
         it->x[a] = own.v[0] & 1 ? two->x[a] : one->x[a];
         it->step[a] = (one->step[a] + two->step[a]) / 2;
@@ -139,7 +139,7 @@ static void beget(const strategy *s, int64_t generation, int i, individual *it)
 
 static void judge(strategy *s, int n, individual *all)
 {
-    const size_t dim = (size_t)s->m->dim;
+    size_t dim = (size_t)s->m->dim;
     for (int i = 0; i < n; i++)
         memcpy(s->points + (size_t)i * dim, all[i].x, dim * sizeof *s->points);
     s->m->value(s->m->own, n, s->points, s->values);
@@ -153,7 +153,7 @@ static void select_best(int n, int keep, individual *all)
         int best = i;
         for (int j = i + 1; j < n; j++)
             if (all[j].value > all[best].value) best = j;
-        const individual it = all[best];
+        individual it = all[best];
         for (int j = best; j > i; j--) all[j] = all[j - 1];
         all[i] = it;
     }
@@ -170,8 +170,8 @@ static void keep_best(const weft_mies *m, const individual *it, double *value, d
 
 double weft_mies_run(const weft_mies *m, double *best, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
-    const int most = m->children > m->parents ? m->children : m->parents;
+    size_t mark = weft_arena_mark(tmp);
+    int most = m->children > m->parents ? m->children : m->parents;
     strategy s = {.m = m,
                   .parent = individuals(most, m->dim, tmp),
                   .child = individuals(most, m->dim, tmp),
@@ -181,8 +181,8 @@ double weft_mies_run(const weft_mies *m, double *best, weft_arena *tmp)
     int64_t since = 0;
     for (int a = 0; a < m->dim; a++) s.count[m->gene[a]]++;
     for (int64_t g = 0; g < m->generations; g++) {
-        const int anew = g == 0 || (m->stall > 0 && since >= m->stall);
-        const int n = anew ? m->parents : m->children;
+        int anew = g == 0 || (m->stall > 0 && since >= m->stall);
+        int n = anew ? m->parents : m->children;
         for (int i = 0; i < n; i++) (anew ? be_born : beget)(&s, g, i, &s.child[i]);
         judge(&s, n, s.child);
         select_best(n, m->parents, s.child);

@@ -57,20 +57,19 @@ double weft_normal_quantile(double p)
         {1, .599832206555887937690, .136929880922735805310, .0148753612908506148525,
          7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
          2.04426310338993978564e-15}};
-    const double q = p - 0.5;
+    double q = p - 0.5;
     if (fabs(q) <= 0.425) return q * ratio(mid[0], mid[1], 0.180625 - q * q);
-    const double r = sqrt(-log(q < 0 ? p : 1 - p));
-    const double z =
-        r <= 5 ? ratio(near[0], near[1], r - 1.6) : ratio(far[0], far[1], r - 5);
+    double r = sqrt(-log(q < 0 ? p : 1 - p));
+    double z = r <= 5 ? ratio(near[0], near[1], r - 1.6) : ratio(far[0], far[1], r - 5);
     return q < 0 ? -z : z;
 }
 
 double weft_normal_between(double mu, double sigma, double unit)
 {
-    const double below = -mu / sigma, above = (1 - mu) / sigma;
-    const double all = weft_normal_mass(below, above);
-    const double p = weft_normal_cdf(below) + unit * all;
-    const double q = weft_normal_cdf(-above) + (1 - unit) * all;
+    double below = -mu / sigma, above = (1 - mu) / sigma;
+    double all = weft_normal_mass(below, above);
+    double p = weft_normal_cdf(below) + unit * all;
+    double q = weft_normal_cdf(-above) + (1 - unit) * all;
     double z = below;
     if (p > 0 && q > 0) z = p <= q ? weft_normal_quantile(p) : -weft_normal_quantile(q);
     return fmin(fmax(mu + sigma * z, 0), 1);
@@ -83,7 +82,7 @@ double weft_normal_between(double mu, double sigma, double unit)
  * done in vectors. */
 static inline double not_below(double x)
 {
-    const double least = -700;
+    double least = -700;
     int64_t bits, most;
     memcpy(&bits, &x, sizeof bits);
     memcpy(&most, &least, sizeof most);
@@ -97,17 +96,17 @@ static inline double not_below(double x)
  * nearest whole number k in the low bits. */
 static inline double exp_one(double x)
 {
-    const double shift = 0x1.8p52, log2e = 1.44269504088896340736;
-    const double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;
+    double shift = 0x1.8p52, log2e = 1.44269504088896340736;
+    double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;
     x = not_below(x);
-    const double k = x * log2e + shift, whole = k - shift;
-    const double r = (x - whole * ln2_high) - whole * ln2_low;
-    const double r2 = r * r, r4 = r2 * r2;
-    const double a = 1 + r, b = 1. / 2 + r * (1. / 6), c = 1. / 24 + r * (1. / 120),
-                 d = 1. / 720 + r * (1. / 5040), e = 1. / 40320 + r * (1. / 362880),
-                 f = 1. / 3628800 + r * (1. / 39916800),
-                 g = 1. / 479001600 + r * (1. / 6227020800);
-    const double y = ((a + r2 * b) + r4 * (c + r2 * d)) + r4 * r4 * ((e + r2 * f) + r4 * g);
+    double k = x * log2e + shift, whole = k - shift;
+    double r = (x - whole * ln2_high) - whole * ln2_low;
+    double r2 = r * r, r4 = r2 * r2;
+    double a = 1 + r, b = 1. / 2 + r * (1. / 6), c = 1. / 24 + r * (1. / 120),
+           d = 1. / 720 + r * (1. / 5040), e = 1. / 40320 + r * (1. / 362880),
+           f = 1. / 3628800 + r * (1. / 39916800),
+           g = 1. / 479001600 + r * (1. / 6227020800);
+    double y = ((a + r2 * b) + r4 * (c + r2 * d)) + r4 * r4 * ((e + r2 * f) + r4 * g);
     uint64_t bits;
     double power;
     memcpy(&bits, &k, sizeof bits);
@@ -127,9 +126,9 @@ double weft_bumps(int64_t n, const double *mu, const double *narrow, const doubl
     enum { LANES = 4, MOST = 256 };
     double sum[LANES] = {0}, term[MOST];
     for (int64_t from = 0; from < n; from += MOST) {
-        const int m = n - from < MOST ? (int)(n - from) : MOST;
+        int m = n - from < MOST ? (int)(n - from) : MOST;
         for (int j = 0; j < m; j++) {
-            const double z = (x - mu[from + j]) * narrow[from + j];
+            double z = (x - mu[from + j]) * narrow[from + j];
             term[j] = coef[from + j] * exp_one(-0.5 * z * z);
         }
         for (int j = m; j % LANES != 0; j++) term[j] = 0;

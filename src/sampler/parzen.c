@@ -10,10 +10,10 @@ static const double sqrt_2pi = 2.50662827463100050242;
 double weft_parzen_weight(int64_t age_rank, int64_t n)
 {
     enum { NEWEST = 25 };
-    const int64_t older = n - NEWEST;
+    int64_t older = n - NEWEST;
     if (age_rank >= older) return 1;
     if (older == 1) return 1. / (double)n;
-    const double first = 1. / (double)n;
+    double first = 1. / (double)n;
     return first + (1 - first) * (double)age_rank / (double)(older - 1);
 }
 
@@ -38,26 +38,24 @@ static void spread(int64_t n, const double *sorted, int64_t wide, int endpoints,
 {
     for (int64_t i = 0, j = 0; i <= n; i++) {
         if (i == wide) continue;
-        const double left = i > 0 ? sorted[i] - sorted[i - 1] : endpoints ? sorted[i] : 0;
-        const double right = i < n       ? sorted[i + 1] - sorted[i]
-                             : endpoints ? 1 - sorted[i]
-                                         : 0;
+        double left = i > 0 ? sorted[i] - sorted[i - 1] : endpoints ? sorted[i] : 0;
+        double right = i < n ? sorted[i + 1] - sorted[i] : endpoints ? 1 - sorted[i] : 0;
         sigma[j++] = weft_parzen_clip(n, fmax(left, right));
     }
 }
 
 double weft_parzen_inside(double mu, double sigma)
 {
-    const double far = 9 * sigma; /* beyond it nothing is missing */
-    const double below = mu > far ? 0 : weft_normal_cdf(-mu / sigma);
-    const double above = 1 - mu > far ? 0 : weft_normal_cdf((mu - 1) / sigma);
+    double far = 9 * sigma; /* beyond it nothing is missing */
+    double below = mu > far ? 0 : weft_normal_cdf(-mu / sigma);
+    double above = 1 - mu > far ? 0 : weft_normal_cdf((mu - 1) / sigma);
     return 1 - below - above;
 }
 
 /* The wide kernel, shares from weights, and what the sums need. */
 static void finish(weft_parzen *p, const weft_parzen_rule *rule)
 {
-    const int64_t n = p->n++;
+    int64_t n = p->n++;
     double sum = 0;
     p->mu[n] = 0.5;
     p->sigma[n] = p->share[n] = 1;
@@ -78,9 +76,9 @@ static void finish(weft_parzen *p, const weft_parzen_rule *rule)
 static void add(weft_parzen *p, int64_t n, const double *at, const double *sigma,
                 const double *weight, double least, int narrow)
 {
-    const int64_t first = p->n;
+    int64_t first = p->n;
     for (int64_t j = 0; j < n; j++) {
-        const int64_t last = p->n - 1;
+        int64_t last = p->n - 1;
         if ((sigma[j] > least) == narrow) continue;
         if (last >= first && !(at[j] > p->mu[last]) &&
             !(fabs(sigma[j] - p->sigma[last]) > 0)) {
@@ -96,7 +94,7 @@ static void add(weft_parzen *p, int64_t n, const double *at, const double *sigma
 weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
                             const weft_parzen_rule *rule, weft_arena *mem)
 {
-    const int64_t m = n + 1;
+    int64_t m = n + 1;
     double *all = WEFT_NEW(mem, double, 8 * m), *sorted = all + 6 * m, *sigma = sorted + m;
     weft_parzen p = {.mu = all,
                      .sigma = all + m,
@@ -128,7 +126,7 @@ int64_t weft_parzen_pick(int64_t n, const double *share, double unit)
 
 double weft_parzen_draw(const weft_parzen *p, double which, double unit)
 {
-    const int64_t j = weft_parzen_pick(p->n, p->share, which);
+    int64_t j = weft_parzen_pick(p->n, p->share, which);
     return weft_normal_between(p->mu[j], p->sigma[j], unit);
 }
 
@@ -137,13 +135,13 @@ double weft_parzen_draw(const weft_parzen *p, double which, double unit)
 static void find_near(const weft_parzen *p, double lo, double hi, int64_t *first,
                       int64_t *last)
 {
-    const double reach = p->nleast > 0 ? 9 * p->sigma[0] : 0;
+    double reach = p->nleast > 0 ? 9 * p->sigma[0] : 0;
     const double bound[2] = {lo - reach, hi + reach};
     int64_t at[2];
     for (int e = 0; e < 2; e++) {
         int64_t a = 0, b = p->nleast;
         while (a < b) {
-            const int64_t middle = a + (b - a) / 2;
+            int64_t middle = a + (b - a) / 2;
             if (p->mu[middle] < bound[e])
                 a = middle + 1;
             else
@@ -188,7 +186,7 @@ void weft_parzen_levels(int64_t n, int levels, const double *sum, int whole, dou
 {
     double total = 0;
     for (int c = 0; c < levels; c++) total += sum[c];
-    const double a = 1. / (double)(n + 1), all = 1 + a * levels;
+    double a = 1. / (double)(n + 1), all = 1 + a * levels;
     for (int c = 0; c < levels; c++)
         p[c] = whole ? (sum[c] + 1) / (total + levels)
                      : ((sum[c] + total * a) / all + 1. / levels) / (total + 1);

@@ -12,11 +12,11 @@ void weft_past_setup(weft_past *p, const weft_space *sp, weft_arena *mem)
 
 int weft_past_pending(weft_past *p, int64_t number, const double *conf)
 {
-    const size_t dim = (size_t)p->space->dim;
+    size_t dim = (size_t)p->space->dim;
     if (p->n == 0) p->first = number;
-    const int64_t at = number - p->first;
+    int64_t at = number - p->first;
     weft_check(at >= 0 && at <= p->n, "trial %lld comes out of turn", (long long)number);
-    const int new = at == p->n;
+    int new = at == p->n;
     if (new) {
         p->trial = weft_grow(p->mem, p->trial, sizeof *p->trial, p->n++, &p->room);
         p->trial[at].conf = WEFT_NEW(p->mem, double, dim);
@@ -42,7 +42,7 @@ static weft_past_level *level_of(weft_past *p, double resource)
 void weft_past_told(weft_past *p, int64_t number, const weft_seen *seen)
 {
     weft_past_level *l = level_of(p, seen->resource);
-    const int64_t trial = number - p->first;
+    int64_t trial = number - p->first;
     weft_check(trial >= 0 && trial < p->n && p->trial[trial].flying,
                "told of trial %lld, which has no job", (long long)number);
     p->trial[trial].flying = 0;
@@ -86,7 +86,7 @@ static int is_sorted(const weft_axis *a)
 
 weft_sight weft_axis_sight(const weft_axis *a)
 {
-    const double most = 1e6; /* values: a kernel is at least 0.01 wide */
+    double most = 1e6; /* values: a kernel is at least 0.01 wide */
     if (a->nvalue)
         return weft_axis_is_ordered(a) && is_sorted(a) ? WEFT_SEES_WHOLE
                                                        : WEFT_SEES_CATEGORY;
@@ -96,22 +96,22 @@ weft_sight weft_axis_sight(const weft_axis *a)
 
 int weft_axis_index(const weft_axis *a, double value)
 {
-    const int at = (int)(weft_axis_unit(a, value) * a->nvalue);
+    int at = (int)(weft_axis_unit(a, value) * a->nvalue);
     return at < a->nvalue ? at : a->nvalue - 1;
 }
 
 void weft_axis_cell(const weft_axis *a, double value, double *lo, double *hi)
 {
     if (a->nvalue) {
-        const int at = weft_axis_index(a, value);
+        int at = weft_axis_index(a, value);
         *lo = (double)at / a->nvalue;
         *hi = (double)(at + 1) / a->nvalue;
         return;
     }
-    const double first = a->lo - 0.5, last = a->hi + 0.5;
+    double first = a->lo - 0.5, last = a->hi + 0.5;
     if (!(last > first)) return;
     if (a->log) {
-        const double length = log(last / first);
+        double length = log(last / first);
         *lo = log((value - 0.5) / first) / length;
         *hi = log((value + 0.5) / first) / length;
         return;

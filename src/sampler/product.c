@@ -30,12 +30,12 @@ static double deviation(int64_t n, const double *x)
 
 void weft_product_refer(weft_product *p, double least)
 {
-    const double shrink = pow((double)p->n, -1. / (4 + p->dim));
+    double shrink = pow((double)p->n, -1. / (4 + p->dim));
     for (int64_t j = 0; j < p->n; j++) p->share[j] = 1. / (double)p->n;
     for (int a = 0; a < p->dim; a++) {
         weft_product_axis *k = &p->axis[a];
-        const double c = k->levels, h = fmax(1.06 * deviation(p->n, k->mu) * shrink, least);
-        const double off = c > 0 ? fmin(h, (c - 1) / c) : 0;
+        double c = k->levels, h = fmax(1.06 * deviation(p->n, k->mu) * shrink, least);
+        double off = c > 0 ? fmin(h, (c - 1) / c) : 0;
         k->same = 1 - off;
         k->other = c > 1 ? off / (c - 1) : 0;
         for (int64_t j = 0; j < p->n; j++) {
@@ -48,7 +48,7 @@ void weft_product_refer(weft_product *p, double least)
 static void multiply_level(const weft_product *p, const weft_product_axis *k, double at)
 {
     for (int64_t j = 0; j < p->n; j++) {
-        const double other = k->mu[j] < 0 ? 1. / k->levels : k->other;
+        double other = k->mu[j] < 0 ? 1. / k->levels : k->other;
         p->factor[j] *= fabs(k->mu[j] - at) > 0 ? other : k->same;
     }
 }
@@ -57,7 +57,7 @@ static void multiply_number(const weft_product *p, const weft_product_axis *k,
                             const weft_product_point *x)
 {
     for (int64_t j = 0; j < p->n; j++) {
-        const double z = (x->at - k->mu[j]) / k->sigma[j];
+        double z = (x->at - k->mu[j]) / k->sigma[j];
         p->power[j] -= 0.5 * z * z;
         p->factor[j] *= k->part[j];
     }
@@ -69,7 +69,7 @@ static void multiply_cell(const weft_product *p, const weft_product_axis *k,
 {
     double mass = 0;
     for (int64_t j = 0; j < p->n; j++) {
-        const double narrow = 1 / k->sigma[j];
+        double narrow = 1 / k->sigma[j];
         if (j == 0 || fabs(k->mu[j] - k->mu[j - 1]) > 0 ||
             fabs(k->sigma[j] - k->sigma[j - 1]) > 0)
             mass =
@@ -80,7 +80,7 @@ static void multiply_cell(const weft_product *p, const weft_product_axis *k,
 
 double weft_product_log(weft_product *p, const weft_product_point *x)
 {
-    const double least = 1e-300;
+    double least = 1e-300;
     double sum = 0;
     for (int64_t j = 0; j < p->n; j++) {
         p->factor[j] = p->share[j];

@@ -21,7 +21,7 @@ static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
 static void plain_propose(void *self, int64_t n, double *conf)
 {
     const plain *t = self;
-    weft_space_get(t->sp, n, conf);
+    weft_space_config(t->sp, n, conf);
 }
 
 extern const weft_sampler weft_sampler_space;

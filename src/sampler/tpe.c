@@ -95,7 +95,7 @@ static void place_trial(tpe *t, int a, int64_t trial, double value)
     tpe_axis *x = &t->axis[a];
     x->missing += isnan(value) != 0;
     if (x->sight == WEFT_SEES_CATEGORY || isnan(value)) return;
-    const double at = weft_axis_unit(&t->past.space->axis[a], value);
+    double at = weft_axis_unit(&t->past.space->axis[a], value);
     x->place = weft_grow(t->mem, x->place, sizeof *x->place, x->n, &x->room);
     int64_t i = x->n++;
     for (; i > 0 && x->place[i - 1].at > at; i--) x->place[i] = x->place[i - 1];
@@ -121,7 +121,7 @@ static void tpe_told(void *self, int64_t number, const weft_seen *seen)
 /* How many of n results are good; of `flying` trials hyperopt expects no good either. */
 static int64_t count_good(const tpe *t, int64_t n, int64_t flying)
 {
-    const double most = 25;
+    double most = 25;
     if (t->gamma > 0) return (int64_t)ceil(t->gamma * (double)n);
     if (t->form == HYPEROPT)
         return (int64_t)fmin(fmin(ceil(0.25 * sqrt((double)(n + flying))), most),
@@ -139,7 +139,7 @@ static void divide(const tpe *t, const weft_past_level *l, tpe_set *set)
             set[i] = BAD;
             flying++;
         }
-    const int64_t good = count_good(t, l->n, flying);
+    int64_t good = count_good(t, l->n, flying);
     for (int64_t i = 0; i < good; i++) set[l->result[i].trial] = GOOD;
 }
 
@@ -163,11 +163,11 @@ static int64_t weigh(const tpe *t, const tpe_set *set, tpe_set which, int a, dou
 
 static weft_parzen fit(const tpe *t, int a, const tpe_set *set, tpe_set which)
 {
-    const weft_parzen_rule rule = {
+    weft_parzen_rule rule = {
         .endpoints = t->endpoints, .whole = t->form == HYPEROPT, .normal = t->normal};
     const tpe_axis *x = &t->axis[a];
     double *weight = WEFT_NEW(t->mem, double, t->past.n);
-    const int64_t n = weigh(t, set, which, a, weight);
+    int64_t n = weigh(t, set, which, a, weight);
     double *at = WEFT_NEW(t->mem, double, 2 * n), *own = at + n;
     for (int64_t i = 0, j = 0; i < x->n; i++)
         if (set[x->place[i].trial] == which) {
@@ -196,18 +196,17 @@ static double compare(const weft_axis *axis, weft_sight sight, double value, dou
 static double propose_number(const tpe *t, int64_t number, int a, const tpe_set *set)
 {
     const weft_axis *axis = &t->past.space->axis[a];
-    const weft_sight sight = t->axis[a].sight;
-    const weft_parzen l = fit(t, a, set, GOOD), g = fit(t, a, set, BAD);
+    weft_sight sight = t->axis[a].sight;
+    weft_parzen l = fit(t, a, set, GOOD), g = fit(t, a, set, BAD);
     double *tried = WEFT_NEW(t->mem, double, t->candidates), best = NAN, most = -INFINITY;
     for (int64_t c = 0; c < t->candidates; c++) {
-        const weft_rng4 r = draw_at(t, number, a, c);
-        const double at =
-            weft_parzen_draw(&l, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
+        weft_rng4 r = draw_at(t, number, a, c);
+        double at = weft_parzen_draw(&l, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
         int64_t e = 0;
         tried[c] = weft_axis_value(axis, at);
         while (fabs(tried[e] - tried[c]) > 0) e++;
         if (e < c) continue; /* the same value is not better now */
-        const double gain = compare(axis, sight, tried[c], at, &l, &g);
+        double gain = compare(axis, sight, tried[c], at, &l, &g);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         best = tried[c];
@@ -221,7 +220,7 @@ static void fit_levels(const tpe *t, int a, const tpe_set *set, tpe_set which, d
     const weft_axis *axis = &t->past.space->axis[a];
     double *weight = WEFT_NEW(t->mem, double, t->past.n);
     double *sum = WEFT_NEW(t->mem, double, axis->nvalue);
-    const int64_t n = weigh(t, set, which, a, weight);
+    int64_t n = weigh(t, set, which, a, weight);
     for (int64_t i = 0; i < t->past.n; i++)
         if (weight[i] > 0)
             sum[weft_axis_index(axis, t->past.trial[i].conf[a])] += weight[i];
@@ -237,8 +236,8 @@ static double propose_level(const tpe *t, int64_t number, int a, const tpe_set *
     fit_levels(t, a, set, BAD, g);
     int64_t best = -1;
     for (int64_t c = 0; c < t->candidates; c++) {
-        const weft_rng4 r = draw_at(t, number, a, c);
-        const int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(r.v[0]));
+        weft_rng4 r = draw_at(t, number, a, c);
+        int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(r.v[0]));
         if (best < 0 || l[at] * g[best] > l[best] * g[at]) best = at;
     }
     return axis->value[best];
@@ -253,9 +252,9 @@ static void fill_axis(const tpe *t, int a, double *const *conf, double width,
 {
     const weft_axis *axis = &t->past.space->axis[a];
     weft_product_axis *k = &p->axis[a];
-    const int64_t wide = p->n - 1;
+    int64_t wide = p->n - 1;
     if (t->axis[a].sight == WEFT_SEES_CATEGORY) {
-        const double n = (double)p->n;
+        double n = (double)p->n;
         k->levels = axis->nvalue;
         k->same = (n + 1) / (n + k->levels);
         k->other = 1 / (n + k->levels);
@@ -265,7 +264,7 @@ static void fill_axis(const tpe *t, int a, double *const *conf, double width,
         return;
     }
     for (int64_t j = 0; j <= wide; j++) {
-        const int has = j < wide && !isnan(conf[j][a]);
+        int has = j < wide && !isnan(conf[j][a]);
         k->mu[j] = has ? weft_axis_unit(axis, conf[j][a]) : 0.5;
         k->sigma[j] = has ? width : 1;
         k->part[j] = 1 / weft_parzen_inside(k->mu[j], k->sigma[j]);
@@ -275,14 +274,14 @@ static void fill_axis(const tpe *t, int a, double *const *conf, double width,
 
 static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
 {
-    const double magnitude = 0.2; /* Optuna's, of the length of an axis */
+    double magnitude = 0.2; /* Optuna's, of the length of an axis */
     const weft_past *past = &t->past;
     double **conf = WEFT_NEW(t->mem, double *, past->n), sum = 1;
     int64_t n = 0;
     for (int64_t i = 0; i < past->n; i++)
         if (set[i] == which) conf[n++] = past->trial[i].conf;
-    const int dim = past->space->dim;
-    const double width =
+    int dim = past->space->dim;
+    double width =
         weft_parzen_clip(n, magnitude * pow(fmax((double)n, 1), -1. / (dim + 4)));
     weft_product p = weft_product_new(dim, n + 1, t->mem);
     for (int64_t j = 0; j < n; j++) sum += p.share[j] = weft_parzen_weight(j, n);
@@ -296,10 +295,10 @@ static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
 static double draw_kernel(const weft_axis *axis, const weft_product_axis *k, int64_t j,
                           const weft_rng4 *r)
 {
-    const double unit = weft_rng_unit(r->v[1]);
+    double unit = weft_rng_unit(r->v[1]);
     if (k->levels == 0)
         return weft_axis_value(axis, weft_normal_between(k->mu[j], k->sigma[j], unit));
-    const int keeps = weft_rng_unit(r->v[0]) < k->same - k->other;
+    int keeps = weft_rng_unit(r->v[0]) < k->same - k->other;
     return axis->value[keeps && k->mu[j] >= 0 ? (int)k->mu[j] : (int)(unit * k->levels)];
 }
 
@@ -319,19 +318,19 @@ static void propose_jointly(const tpe *t, int64_t number, const tpe_set *set, do
     weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
     double *own = WEFT_NEW(t->mem, double, sp->dim), most = 0;
     for (int64_t c = 0; c < t->candidates; c++) {
-        const weft_rng4 which =
+        weft_rng4 which =
             weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, (uint64_t)c);
-        const int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
+        int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
         for (int i = 0; i < sp->dim; i++) {
-            const int a = sp->order[i];
-            const weft_rng4 r = draw_at(t, number, a, c);
+            int a = sp->order[i];
+            weft_rng4 r = draw_at(t, number, a, c);
             own[a] = NAN;
             x[a] = (weft_product_point){NAN, 0, 0};
             if (!weft_space_is_active(sp, own, a)) continue;
             own[a] = draw_kernel(&sp->axis[a], &l.axis[a], j, &r);
             x[a] = point_of(&sp->axis[a], t->axis[a].sight, own[a]);
         }
-        const double gain = weft_product_log(&l, x) - weft_product_log(&g, x);
+        double gain = weft_product_log(&l, x) - weft_product_log(&g, x);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         memcpy(conf, own, (size_t)sp->dim * sizeof *conf);
@@ -346,15 +345,15 @@ static void tpe_propose(void *self, int64_t number, double *conf)
     const weft_space *sp = t->past.space;
     const weft_past_level *l = weft_past_highest(&t->past, t->startup);
     if (!l || sp->dim == 0) {
-        weft_space_get(sp, number, conf);
+        weft_space_config(sp, number, conf);
         return;
     }
-    const size_t mark = weft_arena_mark(t->mem);
+    size_t mark = weft_arena_mark(t->mem);
     tpe_set *set = WEFT_NEW(t->mem, tpe_set, t->past.n);
     divide(t, l, set);
     if (t->form == JOINT) propose_jointly(t, number, set, conf);
     for (int i = 0; t->form != JOINT && i < sp->dim; i++) {
-        const int a = sp->order[i];
+        int a = sp->order[i];
         conf[a] = NAN;
         if (weft_space_is_active(sp, conf, a))
             conf[a] = t->axis[a].sight == WEFT_SEES_CATEGORY

@@ -64,7 +64,7 @@ static int by_value(const void *left, const void *right)
 
 static void sort_points(grower *g, weft_arena *mem)
 {
-    const size_t mark = weft_arena_mark(mem);
+    size_t mark = weft_arena_mark(mem);
     ranked *r = WEFT_NEW(mem, ranked, g->n);
     for (int a = 0; a < g->f->dim; a++) {
         for (int i = 0; i < g->n; i++)
@@ -89,14 +89,13 @@ static void split_number(const grower *g, int feature, const task *t, double sum
         const drawn *d = &g->draw[list[i]];
         left += d->y * d->times;
         n += d->times;
-        const double here = x[list[i]], next = x[list[i + 1]];
+        double here = x[list[i]], next = x[list[i + 1]];
         if (!(next > here) || n < g->rule->leaf) continue;
         if (count - n < g->rule->leaf) return;
-        const double right = sum - left;
-        const double gain =
-            left * left * g->inverse[n] + right * right * g->inverse[count - n];
+        double right = sum - left;
+        double gain = left * left * g->inverse[n] + right * right * g->inverse[count - n];
         if (!(gain > best->gain)) continue;
-        const double middle = here + (next - here) / 2;
+        double middle = here + (next - here) / 2;
         *best = (split){gain, feature, middle < next ? middle : here, 0};
     }
 }
@@ -123,9 +122,8 @@ static void split_category(const grower *g, int feature, const task *t, double s
         n += times[by[i].at];
         set |= (uint64_t)1 << by[i].at;
         if (n < g->rule->leaf || count - n < g->rule->leaf) continue;
-        const double right = sum - left;
-        const double gain =
-            left * left * g->inverse[n] + right * right * g->inverse[count - n];
+        double right = sum - left;
+        double gain = left * left * g->inverse[n] + right * right * g->inverse[count - n];
         if (gain > best->gain) *best = (split){gain, feature, 0, set};
     }
 }
@@ -133,14 +131,14 @@ static void split_category(const grower *g, int feature, const task *t, double s
 /* The best split of a node on some features that chance chooses. */
 static split find_split(grower *g, int tree, const task *t, double sum, int count)
 {
-    const int dim = g->f->dim;
-    const double least = 1 + 1e-12; /* what rounding alone gains is no gain */
+    int dim = g->f->dim;
+    double least = 1 + 1e-12; /* what rounding alone gains is no gain */
     split best = {sum * sum * g->inverse[count] * least + 1e-300, -1, 0, 0};
     for (int a = 0; a < dim; a++) g->shuffle[a] = a;
     for (int i = 0; i < g->rule->tries && i < dim; i++) {
-        const weft_rng4 r = weft_rng_at(g->seed, WEFT_RNG_TUNER, (uint64_t)tree + 1,
-                                        (uint64_t)(t->node), (uint64_t)(i / 4));
-        const int j = i + (int)(weft_rng_unit(r.v[i % 4]) * (dim - i)), a = g->shuffle[j];
+        weft_rng4 r = weft_rng_at(g->seed, WEFT_RNG_TUNER, (uint64_t)tree + 1,
+                                  (uint64_t)(t->node), (uint64_t)(i / 4));
+        int j = i + (int)(weft_rng_unit(r.v[i % 4]) * (dim - i)), a = g->shuffle[j];
         g->shuffle[j] = g->shuffle[i];
         g->shuffle[i] = a;
         if (g->f->levels[a] > 0)
@@ -159,18 +157,18 @@ static int goes_right(const weft_tree_node *node, int levels, double x)
 /* Parts the lists of a node in two, in order. Returns where the right one begins. */
 static int part(grower *g, const task *t, const weft_tree_node *node)
 {
-    const size_t n = (size_t)g->n;
-    const int levels = g->f->levels[node->feature];
+    size_t n = (size_t)g->n;
+    int levels = g->f->levels[node->feature];
     const double *x = g->x + (size_t)node->feature * n;
     int middle = t->first;
     for (int i = t->first; i < t->last; i++) {
-        const int at = g->list[(size_t)node->feature * n + (size_t)i];
+        int at = g->list[(size_t)node->feature * n + (size_t)i];
         g->right[at] = (char)goes_right(node, levels, x[at]);
     }
     for (int a = 0; a < g->f->dim; a++) {
         int *list = g->list + (size_t)a * n, left = t->first, right = 0;
         for (int i = t->first; i < t->last; i++) {
-            const int at = list[i], go = g->right[at];
+            int at = list[i], go = g->right[at];
             g->spare[right] = at;
             list[left] = at;
             right += go;
@@ -190,13 +188,13 @@ static int draw_points(grower *g, int tree)
     int m = 0;
     memset(g->draw, 0, (size_t)g->n * sizeof *g->draw);
     for (int i = 0; i < g->n; i++) {
-        const weft_rng4 r =
+        weft_rng4 r =
             weft_rng_at(g->seed, WEFT_RNG_TUNER, 0, (uint64_t)tree, (uint64_t)(i / 4));
         g->draw[(int)(weft_rng_unit(r.v[i % 4]) * g->n)].times++;
     }
     for (int i = 0; i < g->n; i++) g->draw[i].y = g->y[i];
     for (int a = 0; a < g->f->dim; a++) {
-        const size_t at = (size_t)a * (size_t)g->n;
+        size_t at = (size_t)a * (size_t)g->n;
         m = 0;
         for (int i = 0; i < g->n; i++)
             if (g->draw[g->order[at + (size_t)i]].times > 0)
@@ -223,7 +221,7 @@ static void grow_node(grower *g, int tree, const task *t, int *waiting)
     *node = (weft_tree_node){.cut = {.most = INFINITY}, .child = t->node};
     if (f->levels[0] > 0) node->cut.left = UINT64_MAX;
     if (count < 2 * g->rule->leaf || !(high > low) || t->depth == MOST_DEPTH) return;
-    const split s = find_split(g, tree, t, sum, count);
+    split s = find_split(g, tree, t, sum, count);
     if (s.feature < 0) return;
     node->feature = s.feature;
     if (f->levels[s.feature] > 0)
@@ -232,7 +230,7 @@ static void grow_node(grower *g, int tree, const task *t, int *waiting)
         node->cut.most = s.most;
     node->child = g->nodes;
     g->nodes += 2;
-    const int middle = part(g, t, node), depth = t->depth + 1, child = node->child;
+    int middle = part(g, t, node), depth = t->depth + 1, child = node->child;
     if (depth > f->depth[tree]) f->depth[tree] = depth;
     g->stack[(*waiting)++] = (task){child + 1, middle, t->last, depth};
     g->stack[(*waiting)++] = (task){child, t->first, middle, depth};
@@ -244,7 +242,7 @@ static void grow_tree(grower *g, int tree)
     g->f->start[tree] = g->nodes++;
     g->stack[waiting++] = (task){g->f->start[tree], 0, draw_points(g, tree), 0};
     while (waiting > 0) {
-        const task t = g->stack[--waiting];
+        task t = g->stack[--waiting];
         grow_node(g, tree, &t, &waiting);
     }
 }
@@ -253,8 +251,8 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
                      const int *levels, const double *x, const double *y, uint64_t seed,
                      weft_arena *mem)
 {
-    const size_t most = (size_t)rule->trees * (2 * (size_t)(n / rule->leaf) + 1);
-    const size_t all = (size_t)dim * (size_t)n;
+    size_t most = (size_t)rule->trees * (2 * (size_t)(n / rule->leaf) + 1);
+    size_t all = (size_t)dim * (size_t)n;
     double *column = WEFT_NEW(mem, double, all);
     *f = (weft_trees){.dim = dim,
                       .ntree = rule->trees,
@@ -306,7 +304,7 @@ void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
 {
     enum { SIDE = 16 };
     for (int from = 0; from < m; from += SIDE) {
-        const int n = m - from < SIDE ? m - from : SIDE;
+        int n = m - from < SIDE ? m - from : SIDE;
         double sum[SIDE] = {0}, square[SIDE] = {0};
         for (int t = 0; t < f->ntree; t++) {
             int at[SIDE];
@@ -314,18 +312,18 @@ void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
             for (int step = 0; step < f->depth[t]; step++)
                 for (int i = 0; i < n; i++) {
                     const weft_tree_node *node = &f->node[at[i]];
-                    const double v =
+                    double v =
                         x[(size_t)(from + i) * (size_t)f->dim + (size_t)node->feature];
                     at[i] = node->child + goes_right(node, f->levels[node->feature], v);
                 }
             for (int i = 0; i < n; i++) {
-                const double v = f->value[at[i]] - f->value[f->start[0]];
+                double v = f->value[at[i]] - f->value[f->start[0]];
                 sum[i] += v;
                 square[i] += v * v;
             }
         }
         for (int i = 0; i < n; i++) {
-            const double b = f->ntree, centre = sum[i] / b;
+            double b = f->ntree, centre = sum[i] / b;
             mean[from + i] = f->value[f->start[0]] + centre;
             variance[from + i] =
                 f->ntree > 1 ? fmax(square[i] - b * centre * centre, 0) / (b - 1) : 0;

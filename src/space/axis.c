@@ -13,7 +13,7 @@ static int is_integer(const weft_axis *a)
 /* The point that lies the share t in [0, 1] of the way from lo to hi. */
 static double axis_at(const weft_axis *a, double lo, double hi, double t)
 {
-    const double v = a->log ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
+    double v = a->log ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
     return fmin(fmax(v, lo), hi);
 }
 
@@ -27,7 +27,7 @@ double weft_axis_draw(const weft_axis *a, double unit)
 int64_t weft_axis_levels(const weft_axis *a, int64_t levels)
 {
     if (a->nvalue) return a->nvalue;
-    const double n = is_integer(a) ? a->hi - a->lo + 1 : a->hi > a->lo ? (double)levels : 1;
+    double n = is_integer(a) ? a->hi - a->lo + 1 : a->hi > a->lo ? (double)levels : 1;
     return n < (double)levels ? (int64_t)n : levels;
 }
 
@@ -36,15 +36,15 @@ int64_t weft_axis_levels(const weft_axis *a, int64_t levels)
 double weft_axis_point(const weft_axis *a, int64_t j, int64_t n)
 {
     if (a->nvalue) return a->value[j];
-    const double v = axis_at(a, a->lo, a->hi, n > 1 ? (double)j / (double)(n - 1) : 0);
+    double v = axis_at(a, a->lo, a->hi, n > 1 ? (double)j / (double)(n - 1) : 0);
     return is_integer(a) ? fmax(round(v), a->lo + (double)j) : v;
 }
 
 /* Whole numbers from the one below `down` to the one above `up`, equally likely. */
 static double draw_whole(double down, double up, double unit)
 {
-    const double slack = 1e-9; /* 0.07 * 100 is a little above 7 */
-    const double first = floor(down + slack), last = ceil(up - slack);
+    double slack = 1e-9; /* 0.07 * 100 is a little above 7 */
+    double first = floor(down + slack), last = ceil(up - slack);
     return fmin(first + floor(unit * (last - first + 1)), last);
 }
 
@@ -53,17 +53,17 @@ static double near_place(const weft_axis *a, double centre, double eps, double u
     int at = 0;
     while (at < a->nvalue && fabs(a->value[at] - centre) > 0) at++;
     if (at == a->nvalue) return centre;
-    const double reach = eps * (a->nvalue - 1);
-    const double to = draw_whole(at - reach, at + reach, unit);
+    double reach = eps * (a->nvalue - 1);
+    double to = draw_whole(at - reach, at + reach, unit);
     return a->value[(int)fmin(fmax(to, 0), a->nvalue - 1)];
 }
 
 double weft_axis_near(const weft_axis *a, double centre, double eps, double unit)
 {
     if (a->nvalue) return near_place(a, centre, eps, unit);
-    const double factor = a->log ? pow(a->hi / a->lo, eps) : 1;
-    const double reach = a->log ? 0 : eps * (a->hi - a->lo);
-    const double down = centre / factor - reach, up = centre * factor + reach;
+    double factor = a->log ? pow(a->hi / a->lo, eps) : 1;
+    double reach = a->log ? 0 : eps * (a->hi - a->lo);
+    double down = centre / factor - reach, up = centre * factor + reach;
     double v;
     if (is_integer(a))
         v = draw_whole(down, up, unit);
@@ -78,7 +78,7 @@ double weft_axis_near(const weft_axis *a, double centre, double eps, double unit
  */
 static void measure(const weft_axis *a, double *lo, double *hi)
 {
-    const double half = is_integer(a) ? 0.5 : 0;
+    double half = is_integer(a) ? 0.5 : 0;
     *lo = a->log ? log(a->lo - half) : a->lo - half;
     *hi = a->log ? log(a->hi + half) : a->hi + half;
 }
@@ -94,7 +94,7 @@ double weft_axis_unit(const weft_axis *a, double value)
     double lo, hi;
     measure(a, &lo, &hi);
     if (!(hi > lo)) return 0.5;
-    const double v = fmin(fmax(value, a->lo), a->hi);
+    double v = fmin(fmax(value, a->lo), a->hi);
     return fmin(fmax(((a->log ? log(v) : v) - lo) / (hi - lo), 0), 1);
 }
 
@@ -103,7 +103,7 @@ double weft_axis_value(const weft_axis *a, double unit)
     if (a->nvalue) return a->value[(int)fmin(unit * a->nvalue, a->nvalue - 1)];
     double lo, hi;
     measure(a, &lo, &hi);
-    const double at = lo + unit * (hi - lo), v = a->log ? exp(at) : at;
+    double at = lo + unit * (hi - lo), v = a->log ? exp(at) : at;
     return fmin(fmax(is_integer(a) ? floor(v + 0.5) : v, a->lo), a->hi);
 }
 
@@ -114,12 +114,12 @@ int weft_axis_is_ordered(const weft_axis *a)
 
 double weft_axis_step(const weft_axis *a, double value, int up)
 {
-    const int sign = up > 0 ? 1 : -1;
+    int sign = up > 0 ? 1 : -1;
     if (a->nvalue == 0)
         return is_integer(a) ? fmin(fmax(value + sign, a->lo), a->hi) : value;
     double to = value;
     for (int i = 0; i < a->nvalue; i++) {
-        const double ahead = sign * (a->value[i] - value);
+        double ahead = sign * (a->value[i] - value);
         if (ahead > 0 && (!(sign * (to - value) > 0) || ahead < sign * (to - value)))
             to = a->value[i];
     }
@@ -157,7 +157,7 @@ void weft_axis_show(const weft_space *sp, int a, char *text, size_t n)
     for (int i = 0; i < axis->nwhen; i++) {
         const weft_axis_when *w = &axis->when[i];
         char name[128];
-        const size_t at = strlen(text);
+        size_t at = strlen(text);
         weft_axis_name(&sp->axis[w->axis], name, sizeof name);
         snprintf(text + at, n - at, " %s %s = ", i ? "and" : "when", name);
         show_range(&sp->axis[w->axis], w->nvalue, w->value, w->lo, w->hi, text, n);

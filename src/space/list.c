@@ -38,8 +38,8 @@ static int is_label(const char *name)
 /* Does the column name option o of that kind: "lr" or "client.lr"? */
 static int is_named(const weft_kind *kind, const weft_opt *o, const char *name)
 {
-    const size_t n = strlen(kind->name);
-    const int whole = strncmp(name, kind->name, n) == 0 && name[n] == '.';
+    size_t n = strlen(kind->name);
+    int whole = strncmp(name, kind->name, n) == 0 && name[n] == '.';
     return weft_opt_is(o, whole ? name + n + 1 : name);
 }
 
@@ -116,7 +116,7 @@ static weft_status read_value(table *t, const char *text)
     if (t->column >= t->ncolumn)
         return weft_fail(WEFT_ECONF, "%s:%d: more fields than the %d of the first line",
                          sp->file, t->line, t->ncolumn);
-    const int a = t->axis[t->column];
+    int a = t->axis[t->column];
     if (a < 0) return WEFT_OK;
     sp->list = weft_grow(t->mem, sp->list, (size_t)sp->dim * sizeof *sp->list, sp->count,
                          &t->rows);
@@ -171,9 +171,9 @@ static weft_status read_lines(table *t, FILE *in)
     size_t room = 0;
     errno = 0;
     for (ssize_t n; t->st == WEFT_OK && (n = getline(&text, &room, in)) > 0;) {
-        const int marked = t->line++ == 0 && strncmp(text, mark, strlen(mark)) == 0;
+        int marked = t->line++ == 0 && strncmp(text, mark, strlen(mark)) == 0;
         const char *from = marked ? text + strlen(mark) : text;
-        const size_t bytes = (size_t)(text + n - from);
+        size_t bytes = (size_t)(text + n - from);
         weft_check(csv_parse(&csv, from, bytes, on_field, on_row, t) == bytes, "libcsv: %s",
                    csv_strerror(csv_error(&csv)));
     }
@@ -202,7 +202,7 @@ static int by_hash(const void *pa, const void *pb)
 static weft_status check_distinct(const table *t)
 {
     const weft_space *sp = t->sp;
-    const size_t bytes = (size_t)sp->dim * sizeof *sp->list;
+    size_t bytes = (size_t)sp->dim * sizeof *sp->list;
     weft_arena *tmp = weft_arena_new();
     entry *e = WEFT_NEW(tmp, entry, sp->count);
     for (int64_t i = 0; i < sp->count; i++)
@@ -210,7 +210,7 @@ static weft_status check_distinct(const table *t)
     if (sp->count > 0) qsort(e, (size_t)sp->count, sizeof *e, by_hash);
     weft_status st = WEFT_OK;
     for (int64_t i = 1; i < sp->count && st == WEFT_OK; i++) {
-        const int64_t a = e[i - 1].row, b = e[i].row;
+        int64_t a = e[i - 1].row, b = e[i].row;
         if (e[i - 1].hash == e[i].hash &&
             memcmp(sp->list + a * sp->dim, sp->list + b * sp->dim, bytes) == 0)
             st = weft_fail(WEFT_ECONF,
@@ -225,13 +225,13 @@ static weft_status check_distinct(const table *t)
 static void describe_axis(const weft_space *sp, int a)
 {
     weft_axis *axis = &sp->axis[a];
-    const int room = (int)(sizeof axis->value / sizeof *axis->value);
-    const weft_type type = axis->opt->type;
-    const int named = type == WEFT_CHOICE || type == WEFT_WORDS || type == WEFT_BOOL;
+    int room = (int)(sizeof axis->value / sizeof *axis->value);
+    weft_type type = axis->opt->type;
+    int named = type == WEFT_CHOICE || type == WEFT_WORDS || type == WEFT_BOOL;
     axis->lo = INFINITY;
     axis->hi = -INFINITY;
     for (int64_t i = 0; i < sp->count; i++) {
-        const double v = sp->list[i * sp->dim + a];
+        double v = sp->list[i * sp->dim + a];
         if (isnan(v)) continue;
         axis->lo = fmin(axis->lo, v);
         axis->hi = fmax(axis->hi, v);
@@ -254,7 +254,7 @@ weft_status weft_space_list(weft_space *sp, const weft_kind *const *kinds, int n
                          "%s: %s; expected the list of configurations that "
                          "space.file names",
                          sp->file, strerror(errno));
-    const weft_status st = read_lines(&t, in);
+    weft_status st = read_lines(&t, in);
     fclose(in);
     TRY(st);
     if (sp->dim == 0 || sp->count == 0)

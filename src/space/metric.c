@@ -39,7 +39,7 @@ const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem)
     for (int i = 0; i < WEFT_MOST_METRICS && *text; i++) {
         const char *field[FIELDS];
         for (int f = 0; f < FIELDS; f++) {
-            const size_t n = strcspn(text, "\t\n");
+            size_t n = strcspn(text, "\t\n");
             field[f] = weft_arena_text(mem, "%.*s", (int)n, text);
             text += n + (text[n] == '\t');
         }
@@ -55,7 +55,7 @@ const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem)
 
 int weft_metric_is_share(const weft_metric *m)
 {
-    const size_t n = m->title ? strlen(m->title) : 0;
+    size_t n = m->title ? strlen(m->title) : 0;
     return n > 0 && m->title[n - 1] == '%';
 }
 
@@ -64,6 +64,6 @@ const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem)
     if (!weft_metric_is_share(m))
         return weft_arena_text(mem, fabs(x) < MOST_PLAIN ? "%s %.6f" : "%s %.6g", m->title,
                                x);
-    const int n = (int)strlen(m->title) - 1;
+    int n = (int)strlen(m->title) - 1;
     return weft_arena_text(mem, "%.*s%.3f %%", n, m->title, 100 * x);
 }

@@ -62,7 +62,7 @@ static int alive(const weft_mix *m, int i)
 /* Last one alive of block b: it takes what rounding leaves of the unit interval. */
 static int last_alive(const weft_mix *m, int b)
 {
-    const int first = weft_mix_off(m, b);
+    int first = weft_mix_off(m, b);
     int i = weft_mix_off(m, b + 1) - 1;
     while (i > first && !alive(m, i)) i--;
     return i;
@@ -71,7 +71,7 @@ static int last_alive(const weft_mix *m, int b)
 void weft_mix_cumulate(const weft_mix *m, double *cum)
 {
     for (int b = 0; b < m->nblock; b++) {
-        const int last = last_alive(m, b);
+        int last = last_alive(m, b);
         double sum = 0;
         for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++) {
             sum += exp(m->logp[i]);
@@ -84,7 +84,7 @@ int weft_mix_find(const double *cum, int k, double unit)
 {
     int lo = 0, hi = k - 1; /* first i with cum[i] > unit lies in lo..hi */
     while (lo < hi) {
-        const int mid = lo + (hi - lo) / 2;
+        int mid = lo + (hi - lo) / 2;
         if (cum[mid] > unit)
             hi = mid;
         else
@@ -95,7 +95,7 @@ int weft_mix_find(const double *cum, int k, double unit)
 
 static int draw_of(const weft_mix *m, int b, double unit)
 {
-    const int last = last_alive(m, b);
+    int last = last_alive(m, b);
     double sum = 0;
     for (int i = weft_mix_off(m, b); i < last; i++) {
         sum += exp(m->logp[i]);
@@ -131,7 +131,7 @@ void weft_mix_best(const weft_mix *m, int *pick)
 
 void weft_mix_compose(const weft_mix *m, const int *pick, double *conf)
 {
-    const size_t dim = (size_t)m->dim;
+    size_t dim = (size_t)m->dim;
     if (dim > 0) memcpy(conf, m->conf + (size_t)pick[0] * dim, dim * sizeof *conf);
     for (int b = 1; b < m->nblock; b++)
         conf[m->axis[b]] = m->conf[(size_t)pick[b] * dim + (size_t)m->axis[b]];
@@ -143,8 +143,8 @@ void weft_mix_compose(const weft_mix *m, const int *pick, double *conf)
 static void normalise(weft_mix *m)
 {
     for (int b = 0; b < m->nblock; b++) {
-        const int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
-        const double top = m->logp[mode_of(m, b)];
+        int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
+        double top = m->logp[mode_of(m, b)];
         double sum = 0;
         for (int i = from; i < to; i++) sum += exp(m->logp[i] - top);
         /* in this order: beside a large top the logarithm would be lost */
@@ -231,7 +231,7 @@ void weft_mix_pack(const weft_mix *m, void *to)
     for (int b = 0; m->nblock > 1 && b <= m->nblock; b++) shape[3 + b] = m->off[b];
     for (int b = 0; m->nblock > 1 && b < m->nblock; b++)
         shape[4 + m->nblock + b] = m->axis[b];
-    const size_t k = (size_t)m->k;
+    size_t k = (size_t)m->k;
     char *at = put(to, shape, nshape(m) * sizeof *shape);
     at = put(at, m->id, k * sizeof *m->id);
     at = put(at, m->logp, k * sizeof *m->logp);

@@ -341,12 +341,12 @@ int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *m
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
     const void *job = weft_job_pack(&e->job, &bytes, tmp);
-    const int same = bytes == (size_t)head.job_bytes &&
-                     memcmp(job, (const char *)packed + sizeof head, bytes) == 0;
+    int same = bytes == (size_t)head.job_bytes &&
+               memcmp(job, (const char *)packed + sizeof head, bytes) == 0;
     weft_arena_free(tmp);
     if (!same) return 0;
     /* Where and when it runs in virtual time is the scheduler's to say. */
-    const weft_job_record own = *e;
+    weft_job_record own = *e;
     cursor c = rest_of(packed, mem);
     walk_rest(&c, e);
     e->parent = own.parent;

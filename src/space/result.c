@@ -29,7 +29,7 @@ weft_result weft_result_new(int k, int nmetric, weft_arena *mem)
 
 void weft_result_begin(weft_result *r, const weft_job *job)
 {
-    const size_t k = (size_t)r->k;
+    size_t k = (size_t)r->k;
     memset(r->arm_loss, 0, k * sizeof(double));
     memset(r->arm_wrong, 0, k * sizeof(double));
     memset(r->arm_count, 0, k * sizeof(double));

@@ -12,7 +12,7 @@ static const double grain = 0x1p-53; /* no unit that draws is finer: weft_rng_un
 static int read_scores(const weft_mix_update *rule, int n, const double *before,
                        const double *after, double *score)
 {
-    const double most = 1e100; /* its quotients and squares stay finite */
+    double most = 1e100; /* its quotients and squares stay finite */
     double worst = -INFINITY;
     int sound = 0;
     for (int j = 0; j < n; j++) {
@@ -39,9 +39,9 @@ static double find_gradient(const weft_mix_update *rule, const weft_mix *m, int 
                             const int *pick, const double *score, const double *weight,
                             double base, double *grad)
 {
-    const double least = fmax(rule->floor / alive_in(m, b), grain);
+    double least = fmax(rule->floor / alive_in(m, b), grain);
     for (int j = 0; j < n; j++) {
-        const int i = pick[j * m->nblock + b];
+        int i = pick[j * m->nblock + b];
         grad[i] += rule->schedule == WEFT_UPDATE_AS_PUBLISHED
                        ? score[j]
                        : weight[j] * (score[j] - base) / fmax(exp(m->logp[i]), least);
@@ -56,10 +56,10 @@ static double find_gradient(const weft_mix_update *rule, const weft_mix *m, int 
 static double step_size(const weft_mix_update *rule, weft_mix_update_state *d, int b, int k,
                         double norm)
 {
-    const double tiny = 1e-300; /* a gradient below it is none: its inverse overflows */
-    const double theory = sqrt(2 * log(k));
-    const double eta = rule->eta > 0 ? rule->eta : theory;
-    const double rounds = rule->horizon > 0 ? rule->horizon : d->steps;
+    double tiny = 1e-300; /* a gradient below it is none: its inverse overflows */
+    double theory = sqrt(2 * log(k));
+    double eta = rule->eta > 0 ? rule->eta : theory;
+    double rounds = rule->horizon > 0 ? rule->horizon : d->steps;
     switch (rule->schedule) {
     case WEFT_UPDATE_NONE: return 0;
     case WEFT_UPDATE_CONSTANT: return eta;
@@ -113,12 +113,11 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
     if (read_scores(rule, n, before, after, score) > 0) {
         double mean = 0;
         for (int j = 0; j < n; j++) mean += weight[j] * score[j];
-        const double base = baseline(rule, drift, mean);
+        double base = baseline(rule, drift, mean);
         drift->steps += 1;
         for (int b = 0; b < m->nblock; b++) {
-            const double norm =
-                find_gradient(rule, m, b, n, pick, score, weight, base, grad);
-            const double step = step_size(rule, drift, b, alive_in(m, b), norm);
+            double norm = find_gradient(rule, m, b, n, pick, score, weight, base, grad);
+            double step = step_size(rule, drift, b, alive_in(m, b), norm);
             for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
                 grad[i] *= step;
         }
@@ -134,7 +133,7 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
 /* score[j] <- n weight_j (score_j - mean) / root mean square; 0: all are the same. */
 static int standardise(int n, const double *weight, double *score)
 {
-    const double tiny = 1e-12; /* of the scores' size: what rounding leaves of no spread */
+    double tiny = 1e-12; /* of the scores' size: what rounding leaves of no spread */
     double mean = 0, size = 0, square = 0;
     for (int j = 0; j < n; j++) {
         mean += weight[j] * score[j];
@@ -144,7 +143,7 @@ static int standardise(int n, const double *weight, double *score)
         score[j] = n * weight[j] * (score[j] - mean);
         square += score[j] * score[j] / n;
     }
-    const double root = sqrt(square);
+    double root = sqrt(square);
     for (int j = 0; j < n; j++) score[j] = root > tiny * size ? score[j] / root : 0;
     return root > tiny * size;
 }
@@ -155,14 +154,14 @@ static int standardise(int n, const double *weight, double *score)
 static void eliminate(const weft_mix_update *rule, weft_mix *m, int b, const double *s,
                       const double *v)
 {
-    const double draws = 4; /* beside V: the bound is lowest at some 15 times as many */
-    const int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
-    const double limit = log((to - from - 1) / (2 * rule->eta));
+    double draws = 4; /* beside V: the bound is lowest at some 15 times as many */
+    int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
+    double limit = log((to - from - 1) / (2 * rule->eta));
     int best = -1, left = 0;
     for (int i = from; i < to; i++)
         if (m->logp[i] > -INFINITY && (best < 0 || s[i] < s[best])) best = i;
     for (int i = from; i < to; i++) {
-        const double d = s[i] - s[best], var = v[i] + v[best] + draws;
+        double d = s[i] - s[best], var = v[i] + v[best] + draws;
         if (d > 0 && d * d / (2 * var) - log(var / draws) / 2 >= limit)
             m->logp[i] = -INFINITY;
         left += m->logp[i] > -INFINITY;
@@ -180,7 +179,7 @@ void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix 
     if (read_scores(rule, n, before, after, x) > 0 && standardise(n, weight, x)) {
         for (int j = 0; j < n; j++)
             for (int b = 0; b < m->nblock; b++) {
-                const int i = pick[j * m->nblock + b];
+                int i = pick[j * m->nblock + b];
                 s[i] += x[j];
                 v[i] += x[j] * x[j];
             }

@@ -87,7 +87,7 @@ static weft_status parse_interval(const weft_entry *e, const char *from, weft_ax
 static weft_status parse_values(const weft_entry *e, const char *from, weft_axis *a,
                                 weft_arena *mem)
 {
-    const int room = (int)(sizeof a->value / sizeof *a->value);
+    int room = (int)(sizeof a->value / sizeof *a->value);
     for (const char *bar = from; bar; from += bar ? bar - from + 1 : 0) {
         bar = strchr(from, '|');
         if (a->nvalue == room)
@@ -104,7 +104,7 @@ static weft_status parse_values(const weft_entry *e, const char *from, weft_axis
 weft_status weft_space_range(const weft_entry *e, const char *text, weft_axis *a,
                              weft_arena *mem)
 {
-    const int interval = strstr(text, "..") && !strchr(text, '|');
+    int interval = strstr(text, "..") && !strchr(text, '|');
     return interval ? parse_interval(e, text, a, mem) : parse_values(e, text, a, mem);
 }
 
@@ -112,7 +112,7 @@ weft_status weft_space_range(const weft_entry *e, const char *text, weft_axis *a
 static weft_status parse_range(const weft_entry *e, weft_axis *a, weft_arena *mem)
 {
     const char *when = weft_clause(e->value, "when");
-    const size_t n = when ? (size_t)(when - e->value) : strlen(e->value);
+    size_t n = when ? (size_t)(when - e->value) : strlen(e->value);
     return weft_space_range(e, weft_arena_text(mem, "%.*s", (int)n, e->value), a, mem);
 }
 
@@ -167,7 +167,7 @@ static int has_conditions(const weft_space *sp)
 
 static weft_status grid_count(weft_space *sp, weft_arena *mem)
 {
-    const int listed = has_conditions(sp);
+    int listed = has_conditions(sp);
     sp->count = listed ? weft_space_grid(sp, MOST, mem) : 1;
     for (int a = 0; a < sp->dim; a++) {
         if (!listed) sp->count *= weft_axis_levels(&sp->axis[a], sp->levels);
@@ -222,11 +222,11 @@ weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const
     return read_axes(sp, c, own, nkind, mem);
 }
 
-static void random_get(const weft_space *sp, int64_t i, double *conf)
+static void random_config(const weft_space *sp, int64_t i, double *conf)
 {
     for (int a = 0; a < sp->dim; a++) {
-        const weft_rng4 r = weft_rng_at((uint64_t)sp->seed, WEFT_RNG_SPACE, (uint64_t)i,
-                                        weft_axis_key(&sp->axis[a]), 0);
+        weft_rng4 r = weft_rng_at((uint64_t)sp->seed, WEFT_RNG_SPACE, (uint64_t)i,
+                                  weft_axis_key(&sp->axis[a]), 0);
         conf[a] = weft_axis_draw(&sp->axis[a], weft_rng_unit(r.v[0]));
     }
     weft_space_settle(sp, 0, 0, conf);
@@ -238,23 +238,23 @@ double weft_space_resample(const weft_space *sp, int a, double unit)
 }
 
 /* The last axis changes fastest. */
-static void grid_get(const weft_space *sp, int64_t i, double *conf)
+static void grid_config(const weft_space *sp, int64_t i, double *conf)
 {
     for (int a = sp->dim - 1; a >= 0; a--) {
-        const int64_t n = weft_axis_levels(&sp->axis[a], sp->levels);
+        int64_t n = weft_axis_levels(&sp->axis[a], sp->levels);
         conf[a] = weft_axis_point(&sp->axis[a], i % n, n);
         i /= n;
     }
 }
 
-void weft_space_get(const weft_space *sp, int64_t i, double *conf)
+void weft_space_config(const weft_space *sp, int64_t i, double *conf)
 {
     weft_check(i >= 0 && (sp->source == RANDOM || i < sp->count),
                "configuration %lld of %lld", (long long)i, (long long)sp->count);
     if (sp->source == RANDOM)
-        random_get(sp, i, conf);
+        random_config(sp, i, conf);
     else if (!sp->list)
-        grid_get(sp, i, conf);
+        grid_config(sp, i, conf);
     else
         memcpy(conf, sp->list + i * sp->dim, (size_t)sp->dim * sizeof *conf);
 }
@@ -264,20 +264,20 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
 {
     for (int a = 0; a < sp->dim; a++)
         if (strcmp(sp->axis[a].section, kind->name) == 0 && !isnan(conf[a]))
-            weft_opt_put(sp->axis[a].opt, self, conf[a]);
+            weft_opt_set(sp->axis[a].opt, self, conf[a]);
 }
 
 void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf)
 {
-    const size_t bytes = (size_t)sp->dim * sizeof *conf;
+    size_t bytes = (size_t)sp->dim * sizeof *conf;
     if (bytes > 0) memcpy(conf, centre, bytes);
     if (i == 0) return;
-    const uint64_t place = weft_hash(centre, bytes, 0);
+    uint64_t place = weft_hash(centre, bytes, 0);
     for (int a = 0; a < sp->dim; a++) {
         const weft_axis *axis = &sp->axis[a];
         if (axis->opt->role != WEFT_PER_SAMPLE || isnan(centre[a])) continue;
-        const weft_rng4 r =
+        weft_rng4 r =
             weft_rng_at(seed, WEFT_RNG_TUNER, place, (uint64_t)i, weft_axis_key(axis));
         conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(r.v[0]));
     }

@@ -29,14 +29,14 @@ int weft_space_is_active(const weft_space *sp, const double *conf, int a)
 void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf)
 {
     for (int i = 0; i < sp->dim; i++) {
-        const int a = sp->order[i];
+        int a = sp->order[i];
         if (sp->axis[a].nwhen == 0) continue;
         if (!weft_space_is_active(sp, conf, a)) {
             conf[a] = (double)NAN;
             continue;
         }
         if (!isnan(conf[a])) continue;
-        const weft_rng4 r =
+        weft_rng4 r =
             weft_rng_at(seed, WEFT_RNG_SPACE, key, weft_axis_key(&sp->axis[a]), 1);
         conf[a] = weft_space_resample(sp, a, weft_rng_unit(r.v[0]));
     }
@@ -74,8 +74,8 @@ static weft_status find(const reader *r, const weft_entry *e, const char *key, n
     int n = 0;
     for (int j = 0; j < r->nkind; j++) {
         const weft_kind *k = r->kinds[j];
-        const size_t len = strlen(k->name);
-        const int same = strcmp(k->name, e->section) == 0;
+        size_t len = strlen(k->name);
+        int same = strcmp(k->name, e->section) == 0;
         if (same) *out = find_in(k, key);
         if (same && out->opt) return WEFT_OK;
         for (const weft_opt *o = k->opts; o->name; o++) {
@@ -128,7 +128,7 @@ static weft_status check_fixed(const reader *r, const weft_entry *e, named of,
     TRY(weft_space_range(e, text, &range, r->mem));
     if (weft_opt_parse(of.opt, value, &number) != WEFT_OK)
         return weft_entry_fail(given ? given : e, "%s", weft_error());
-    const weft_axis_when w = {
+    weft_axis_when w = {
         .nvalue = range.nvalue, .lo = range.lo, .hi = range.hi, .value = range.value};
     *met = is_met(&w, number);
     return WEFT_OK;
@@ -142,7 +142,7 @@ static int can_be_met(const weft_axis *a, const weft_axis_when *w)
     if (a->nvalue > 0) return 0;
     if (w->nvalue == 0) return w->lo <= a->hi && w->hi >= a->lo;
     for (int i = 0; i < w->nvalue; i++) {
-        const double v = w->value[i];
+        double v = w->value[i];
         if (v >= a->lo && v <= a->hi && (a->opt->type != WEFT_REAL || a->hi <= a->lo))
             return 1;
     }
@@ -288,13 +288,13 @@ static int next_point(const weft_space *sp, const int64_t *levels, int64_t *at,
 {
     int i = sp->dim - 1;
     for (; i >= 0; i--) {
-        const int a = sp->order[i];
+        int a = sp->order[i];
         if (!isnan(conf[a]) && at[a] + 1 < levels[a]) break;
     }
     if (i < 0) return 0;
     at[sp->order[i]]++;
     for (int j = i; j < sp->dim; j++) {
-        const int a = sp->order[j];
+        int a = sp->order[j];
         if (j > i) at[a] = 0;
         conf[a] = weft_space_is_active(sp, conf, a)
                       ? weft_axis_point(&sp->axis[a], at[a], levels[a])
@@ -311,13 +311,13 @@ int64_t weft_space_grid(weft_space *sp, int64_t most, weft_arena *mem)
     double *conf = WEFT_NEW(tmp, double, sp->dim);
     int64_t n = 0, room = 0;
     for (int i = 0; i < sp->dim; i++) {
-        const int a = sp->order[i];
+        int a = sp->order[i];
         levels[a] = weft_axis_levels(&sp->axis[a], sp->levels);
         conf[a] = weft_space_is_active(sp, conf, a)
                       ? weft_axis_point(&sp->axis[a], 0, levels[a])
                       : (double)NAN;
     }
-    const size_t row = (size_t)sp->dim * sizeof *conf;
+    size_t row = (size_t)sp->dim * sizeof *conf;
     do {
         sp->list = weft_grow(mem, sp->list, row, n, &room);
         memcpy(sp->list + n++ * sp->dim, conf, row);
@@ -333,7 +333,7 @@ weft_status weft_space_check_list(const weft_space *sp)
     for (int64_t i = 0; i < sp->count; i++)
         for (int a = 0; a < sp->dim; a++) {
             const double *conf = sp->list + i * sp->dim;
-            const int active = weft_space_is_active(sp, conf, a);
+            int active = weft_space_is_active(sp, conf, a);
             if (sp->axis[a].nwhen == 0 || active == !isnan(conf[a])) continue;
             char name[128];
             weft_axis_name(&sp->axis[a], name, sizeof name);

@@ -70,8 +70,8 @@ weft_status weft_h5_put_long(weft_h5 *f, const char *name, const char *key, int6
 }
 
 /* Reads one scalar attribute of the class of type (text or number). */
-static weft_status get(const weft_h5 *f, const char *name, const char *key, hid_t type,
-                       void *data)
+static weft_status read_attr(const weft_h5 *f, const char *name, const char *key,
+                             hid_t type, void *data)
 {
     hid_t attr = H5Aopen_by_name(f->file, name, key, H5P_DEFAULT, H5P_DEFAULT);
     if (attr < 0)
@@ -95,12 +95,12 @@ static weft_status get(const weft_h5 *f, const char *name, const char *key, hid_
     return st;
 }
 
-weft_status weft_h5_get_attr(weft_h5 *f, const char *name, const char *key,
-                             const char **text)
+weft_status weft_h5_read_attr(weft_h5 *f, const char *name, const char *key,
+                              const char **text)
 {
     hid_t type = weft_h5_text_type(), scalar = H5Screate(H5S_SCALAR);
     char *raw = NULL;
-    weft_status st = get(f, name, key, type, &raw);
+    weft_status st = read_attr(f, name, key, type, &raw);
     if (st == WEFT_OK) *text = weft_arena_text(f->mem, "%s", raw != NULL ? raw : "");
     if (raw != NULL) H5Dvlen_reclaim(type, scalar, H5P_DEFAULT, &raw);
     weft_h5_drop(scalar);
@@ -108,12 +108,12 @@ weft_status weft_h5_get_attr(weft_h5 *f, const char *name, const char *key,
     return st;
 }
 
-weft_status weft_h5_get_num(weft_h5 *f, const char *name, const char *key, double *x)
+weft_status weft_h5_read_num(weft_h5 *f, const char *name, const char *key, double *x)
 {
-    return get(f, name, key, H5T_NATIVE_DOUBLE, x);
+    return read_attr(f, name, key, H5T_NATIVE_DOUBLE, x);
 }
 
-weft_status weft_h5_get_long(weft_h5 *f, const char *name, const char *key, int64_t *x)
+weft_status weft_h5_read_long(weft_h5 *f, const char *name, const char *key, int64_t *x)
 {
-    return get(f, name, key, H5T_NATIVE_INT64, x);
+    return read_attr(f, name, key, H5T_NATIVE_INT64, x);
 }

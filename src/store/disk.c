@@ -20,7 +20,7 @@ enum { BYTES = 1 << 20, TRIES = 5 };
 /* The number of bytes by which a mount point is the beginning of a path; 0: it is not. */
 static size_t covers(const char *point, const char *path)
 {
-    const size_t n = strlen(point);
+    size_t n = strlen(point);
     if (strcmp(point, "/") == 0) return 1;
     return strncmp(point, path, n) == 0 && (path[n] == '/' || path[n] == '\0') ? n : 0;
 }
@@ -35,7 +35,7 @@ static void find_type(const char *path, char type[WEFT_DISK_TYPE])
     while (in && fgets(line, sizeof line, in)) {
         char point[2048], name[WEFT_DISK_TYPE];
         if (sscanf(line, "%*s %2047s %63s", point, name) != 2) continue;
-        const size_t n = covers(point, path);
+        size_t n = covers(point, path);
         if (n < longest || n == 0) continue;
         longest = n;
         strcpy(type, name);
@@ -49,7 +49,7 @@ weft_status weft_disk_look(const char *dir, weft_disk *d)
     *d = (weft_disk){0};
     char *path = realpath(dir, NULL);
     if (!path || statvfs(path, &info) != 0) {
-        const int err = errno;
+        int err = errno;
         free(path);
         return weft_file_fail("look at", dir, err);
     }
@@ -63,14 +63,14 @@ weft_status weft_disk_look(const char *dir, weft_disk *d)
 
 static int by_value(const void *a, const void *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 static weft_status compare(const char *path, const char *bytes, weft_arena *tmp)
 {
     char *read = WEFT_NEW(tmp, char, BYTES);
-    TRY(weft_file_get(path, read, BYTES));
+    TRY(weft_file_load(path, read, BYTES));
     if (memcmp(read, bytes, BYTES) == 0) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "%s does not hold what was written to it; do not use this file system",
@@ -82,7 +82,7 @@ static weft_status write_often(const char *path, double seconds[TRIES], weft_are
     char *bytes = WEFT_NEW(tmp, char, BYTES);
     for (int i = 0; i < TRIES; i++) {
         memset(bytes, 'a' + i, BYTES);
-        const double start = weft_now();
+        double start = weft_now();
         TRY(weft_file_put(path, bytes, BYTES));
         seconds[i] = weft_now() - start;
         TRY(compare(path, bytes, tmp));
@@ -94,7 +94,7 @@ weft_status weft_disk_write(const char *path, double *seconds)
 {
     weft_arena *tmp = weft_arena_new();
     double took[TRIES];
-    const weft_status st = write_often(path, took, tmp);
+    weft_status st = write_often(path, took, tmp);
     unlink(path);
     weft_arena_free(tmp);
     if (st != WEFT_OK) return st;
@@ -129,14 +129,14 @@ void weft_disk_leave(const char *path, int fd)
 weft_lock weft_disk_meet(const char *path)
 {
     const struct timespec nap = {.tv_nsec = 20000000};
-    const double until = weft_now() + SEEN;
+    double until = weft_now() + SEEN;
     int fd = open(path, O_RDWR | O_CLOEXEC);
     while (fd < 0 && weft_now() < until) {
         nanosleep(&nap, NULL);
         fd = open(path, O_RDWR | O_CLOEXEC);
     }
     if (fd < 0) return WEFT_LOCK_UNSEEN;
-    const int err = lock(fd);
+    int err = lock(fd);
     close(fd);
     if (err == 0) return WEFT_LOCK_SHARED;
     return err == EACCES || err == EAGAIN ? WEFT_LOCK_KEPT : WEFT_LOCK_NONE;

@@ -37,8 +37,8 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t
 {
     (void)limit;
     const weft_h5io *const *io = H5Pget_driver_info(list);
-    const int writes = (flags & H5F_ACC_RDWR) != 0;
-    const int fd = open(name, writes ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY, 0666);
+    int writes = (flags & H5F_ACC_RDWR) != 0;
+    int fd = open(name, writes ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY, 0666);
     if (fd < 0) {
         *(*io)->error = errno;
         return NULL;

@@ -132,7 +132,7 @@ weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
 
 weft_status weft_file_sync(const char *path)
 {
-    const int err = sync_file(path);
+    int err = sync_file(path);
     if (err == 0 || err == ENOENT) return WEFT_OK;
     return weft_file_fail("write", path, err);
 }
@@ -150,13 +150,13 @@ int weft_file_read(int fd, void *data, size_t bytes)
     return 0;
 }
 
-weft_status weft_file_get(const char *path, void *data, size_t bytes)
+weft_status weft_file_load(const char *path, void *data, size_t bytes)
 {
-    return weft_file_get_parts(path, 1, &data, &bytes);
+    return weft_file_load_parts(path, 1, &data, &bytes);
 }
 
-weft_status weft_file_get_parts(const char *path, int n, void *const *at,
-                                const size_t *bytes)
+weft_status weft_file_load_parts(const char *path, int n, void *const *at,
+                                 const size_t *bytes)
 {
     size_t all = 0;
     for (int i = 0; i < n; i++) all += bytes[i];
@@ -198,8 +198,8 @@ weft_status weft_file_try(const char *path)
     TRY(weft_file_name(path));
     weft_arena *tmp = weft_arena_new();
     const char *temp = weft_file_temp(path, tmp);
-    const int fd = open(temp, O_WRONLY | O_CREAT, 0666);
-    const weft_status st = fd < 0 ? weft_file_fail("write", path, errno) : WEFT_OK;
+    int fd = open(temp, O_WRONLY | O_CREAT, 0666);
+    weft_status st = fd < 0 ? weft_file_fail("write", path, errno) : WEFT_OK;
     if (fd >= 0) close(fd);
     if (fd >= 0) unlink(temp);
     weft_arena_free(tmp);

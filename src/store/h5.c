@@ -33,7 +33,7 @@ weft_status weft_h5_fail(const weft_h5 *f, const char *what, const char *name)
 {
     char text[512] = "";
     const char *remedy = "make the file again";
-    const int err = *f->error;
+    int err = *f->error;
     if (f->seal != NULL && f->seal->bad >= 0) return weft_seal_fail(f->seal);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, text);
     if (err != 0) remedy = weft_file_remedy(err);
@@ -126,7 +126,7 @@ weft_status weft_h5_commit(weft_h5 *f)
         return st;
     }
     f->file = -1;
-    const int err = weft_seal_append(f->temp);
+    int err = weft_seal_append(f->temp);
     if (err == 0) return weft_file_publish(f->temp, f->path);
     unlink(f->temp);
     return weft_file_fail("write", f->path, err);
@@ -166,9 +166,9 @@ weft_status weft_h5_verify(weft_h5 *f)
                  "program: damage to it would not be seen",
                  f->path);
     if (f->seal == NULL) return WEFT_OK;
-    const int fd = open(f->path, O_RDONLY);
+    int fd = open(f->path, O_RDONLY);
     if (fd < 0) return weft_file_fail("read", f->path, errno);
-    const int err = weft_seal_verify(f->seal, fd);
+    int err = weft_seal_verify(f->seal, fd);
     close(fd);
     TRY(weft_h5_sound(f));
     return err == 0 ? WEFT_OK : weft_file_fail("read", f->path, err);

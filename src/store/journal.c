@@ -114,7 +114,7 @@ static int64_t scan(const char *text, size_t size, weft_record *rec, size_t *end
             if (rec != NULL) rec[n] = record_of(&f, text + *end + sizeof f, mem);
             *end += sizeof f + (size_t)f.bytes;
         } else {
-            const size_t next = next_frame(text, size, *end + 1);
+            size_t next = next_frame(text, size, *end + 1);
             if (next == size) break;
             if (rec != NULL) rec[n] = (weft_record){.bytes = next - *end};
             *end = next;
@@ -170,9 +170,9 @@ static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_are
 int weft_journal_is(const char *path)
 {
     char text[KIND];
-    const int fd = open(path, O_RDONLY);
+    int fd = open(path, O_RDONLY);
     if (fd < 0) return 0;
-    const ssize_t n = read(fd, text, sizeof text);
+    ssize_t n = read(fd, text, sizeof text);
     close(fd);
     return n >= 0 && memcmp(text, magic, (size_t)n) == 0;
 }
@@ -212,7 +212,7 @@ weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
 weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n, int *in_use,
                               weft_arena *mem)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return weft_file_fail("read", path, errno);
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     *in_use = fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
@@ -241,7 +241,7 @@ weft_status weft_journal_clear(weft_journal *j)
 weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data, size_t bytes)
 {
     weft_arena *tmp = weft_arena_new();
-    char *text = weft_arena_get(tmp, sizeof(frame) + bytes, 1);
+    char *text = weft_arena_alloc(tmp, sizeof(frame) + bytes, 1);
     frame f = {.mark = MARK, .tag = tag, .bytes = bytes, .sum = weft_hash(data, bytes, 0)};
     f.check = check_of(&f);
     memcpy(text, &f, sizeof f);

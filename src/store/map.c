@@ -66,11 +66,11 @@ static int map_file(weft_h5 *f)
     int i = 0;
     while (i < MOST_VIEWS && view[i].base) i++;
     if (i == MOST_VIEWS) return EMFILE;
-    const int fd = open(f->path, O_RDONLY);
+    int fd = open(f->path, O_RDONLY);
     if (fd < 0) return errno;
     catch_lost();
     void *base = mmap(NULL, (size_t)f->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
-    const int err = base == MAP_FAILED ? errno : 0;
+    int err = base == MAP_FAILED ? errno : 0;
     close(fd);
     if (err != 0) return err;
     view[i].bytes = (size_t)f->seal->bytes;
@@ -156,7 +156,7 @@ weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name, weft_h
     m->per = rows_of_piece(m);
     m->seen = m->per > 0 && f->seal && f->seal->bytes > 0;
     if (m->seen) {
-        const int err = map_file(f);
+        int err = map_file(f);
         if (err != 0)
             weft_log(WEFT_WARN,
                      "%s cannot be mapped into memory (%s), so each rank keeps what it "
@@ -182,7 +182,7 @@ void weft_h5_map_close(weft_h5map *m)
 
 static int64_t rows_in(const weft_h5map *m, int64_t piece)
 {
-    const int64_t left = m->set.dims[0] - piece * m->per;
+    int64_t left = m->set.dims[0] - piece * m->per;
     return left < m->per ? left : m->per;
 }
 
@@ -193,8 +193,8 @@ static weft_status place_of_row(const weft_h5map *m, int64_t row, int64_t *at)
     weft_h5 *f = m->set.file;
     weft_arena *tmp = weft_arena_new();
     *f->raw = (weft_h5raw){.at = -1};
-    const weft_status st =
-        weft_h5_set_rows(&m->set, m->type, row, 1, weft_arena_get(tmp, 1, m->row));
+    weft_status st =
+        weft_h5_set_rows(&m->set, m->type, row, 1, weft_arena_alloc(tmp, 1, m->row));
     *at = f->raw->bytes == m->row ? f->raw->at : -1;
     weft_arena_free(tmp);
     return st;
@@ -203,8 +203,8 @@ static weft_status place_of_row(const weft_h5map *m, int64_t row, int64_t *at)
 /* Offset of a piece in the file; -1: it has none. */
 static weft_status place_of(const weft_h5map *m, int64_t piece, int64_t *at)
 {
-    const haddr_t whole = H5Dget_offset(m->set.set);
-    const int64_t first = piece * m->per, last = first + rows_in(m, piece) - 1;
+    haddr_t whole = H5Dget_offset(m->set.set);
+    int64_t first = piece * m->per, last = first + rows_in(m, piece) - 1;
     int64_t end;
     *at = (int64_t)whole + first * (int64_t)m->row;
     if (whole != HADDR_UNDEF) return WEFT_OK;
@@ -219,13 +219,13 @@ static weft_status place_of(const weft_h5map *m, int64_t piece, int64_t *at)
 static weft_status see(const weft_h5map *m, int64_t piece, const char **out)
 {
     weft_h5 *f = m->set.file;
-    const int64_t bytes = rows_in(m, piece) * (int64_t)m->row;
+    int64_t bytes = rows_in(m, piece) * (int64_t)m->row;
     int64_t at;
     *out = NULL;
     TRY(place_of(m, piece, &at));
     if (at < 0 || at > f->seal->bytes - bytes || at % (int64_t)weft_h5_size(m->type) != 0)
         return WEFT_OK;
-    const int good = weft_seal_check(f->seal, view[f->view].base, at, bytes);
+    int good = weft_seal_check(f->seal, view[f->view].base, at, bytes);
     TRY(weft_h5_view_sound(f));
     if (!good) return weft_seal_fail(f->seal);
     *out = view[f->view].base + at;
@@ -235,11 +235,11 @@ static weft_status see(const weft_h5map *m, int64_t piece, const char **out)
 /* Makes m->at[piece] known. */
 static weft_status look_up(const weft_h5map *m, int64_t piece)
 {
-    const int64_t first = piece * m->per, n = rows_in(m, piece);
+    int64_t first = piece * m->per, n = rows_in(m, piece);
     const char *data = NULL;
     if (m->seen) TRY(see(m, piece, &data));
     if (!data) {
-        char *copy = weft_arena_get(m->own, (size_t)n, m->row);
+        char *copy = weft_arena_alloc(m->own, (size_t)n, m->row);
         TRY(weft_h5_set_rows(&m->set, m->type, first, n, copy));
         data = copy;
     }
@@ -255,21 +255,21 @@ weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
         return weft_h5_no_rows(&m->set, first, count);
     *rows = NULL;
     if (count == 0) return WEFT_OK;
-    const int64_t piece = weft_h5_map_piece(m, first),
-                  last = weft_h5_map_piece(m, first + count - 1);
-    const size_t whole = (size_t)m->per * m->row;
+    int64_t piece = weft_h5_map_piece(m, first),
+            last = weft_h5_map_piece(m, first + count - 1);
+    size_t whole = (size_t)m->per * m->row;
     int straight = 1; /* the pieces follow each other in memory */
     for (int64_t i = piece; i <= last; i++) {
         if (!m->at[i]) TRY(look_up(m, i));
         straight &= i == piece || m->at[i] == m->at[i - 1] + whole;
     }
-    const size_t skip = (size_t)(first - piece * m->per) * m->row;
+    size_t skip = (size_t)(first - piece * m->per) * m->row;
     *rows = m->at[piece] + skip;
     if (straight) return WEFT_OK;
-    char *copy = weft_arena_get(mem, (size_t)count, m->row), *to = copy;
+    char *copy = weft_arena_alloc(mem, (size_t)count, m->row), *to = copy;
     size_t left = (size_t)count * m->row, in = skip;
     for (int64_t i = piece; i <= last; i++, in = 0) {
-        const size_t n = whole - in < left ? whole - in : left;
+        size_t n = whole - in < left ? whole - in : left;
         memcpy(to, m->at[i] + in, n);
         to += n;
         left -= n;

@@ -141,14 +141,14 @@ weft_status weft_h5_append(weft_h5 *f, const char *name, weft_h5type type, int64
     return st;
 }
 
-weft_status weft_h5_get_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t width,
-                             int64_t first, int64_t count, void *data)
+weft_status weft_h5_read_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t width,
+                              int64_t first, int64_t count, void *data)
 {
     weft_h5set s;
     TRY(once(&s, f, name));
     double numbers = 1; /* of a row: any file's fit a double */
     for (int i = 1; i < s.nd; i++) numbers *= (double)s.dims[i];
-    const int fits = numbers >= (double)width && numbers <= (double)width;
+    int fits = numbers >= (double)width && numbers <= (double)width;
     weft_status st =
         fits ? weft_h5_set_rows(&s, type, first, count, data)
              : weft_fail(WEFT_EFILE,
@@ -193,7 +193,7 @@ weft_status weft_h5_set_text(const weft_h5set *s, int64_t row, const char **text
     return read_texts(s, row, 1, text, mem);
 }
 
-weft_status weft_h5_get_texts(weft_h5 *f, const char *name, const char ***text, int64_t *n)
+weft_status weft_h5_read_texts(weft_h5 *f, const char *name, const char ***text, int64_t *n)
 {
     weft_h5set s;
     TRY(once(&s, f, name));

@@ -37,7 +37,7 @@ static int64_t blocks_of(int64_t bytes)
 
 static uint64_t sum_of(const tail *t, const uint64_t *sum)
 {
-    const uint64_t head = weft_hash(t, offsetof(tail, sum), 0);
+    uint64_t head = weft_hash(t, offsetof(tail, sum), 0);
     return weft_hash(sum, (size_t)blocks_of(t->bytes) * sizeof *sum, head);
 }
 
@@ -62,8 +62,8 @@ static int compute(int fd, int64_t bytes, uint64_t *sum, weft_arena *tmp)
 {
     char *piece = WEFT_NEW(tmp, char, PIECE);
     for (int64_t at = 0; at < bytes; at += PIECE) {
-        const int64_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        const int err = read_at(fd, at, (size_t)n, piece);
+        int64_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        int err = read_at(fd, at, (size_t)n, piece);
         if (err != 0) return err;
         for (int64_t in = 0; in < n; in += BLOCK)
             sum[(at + in) / BLOCK] =
@@ -88,7 +88,7 @@ static int append(int fd, weft_arena *tmp)
 
 int weft_seal_append(const char *path)
 {
-    const int fd = open(path, O_RDWR);
+    int fd = open(path, O_RDWR);
     if (fd < 0) return errno;
     weft_arena *tmp = weft_arena_new();
     int err = append(fd, tmp);
@@ -104,7 +104,7 @@ int weft_seal_append(const char *path)
 static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
 {
     tail t;
-    const int64_t own = (int64_t)sizeof t;
+    int64_t own = (int64_t)sizeof t;
     int err = size < own ? 0 : read_at(fd, size - own, sizeof t, &t);
     if (size < own || err != 0 || memcmp(t.magic, magic, sizeof magic) != 0) return err;
     if (t.block != BLOCK || t.bytes < 0 || t.bytes > size ||
@@ -124,7 +124,7 @@ static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
 weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem)
 {
     *out = NULL;
-    const int fd = open(path, O_RDONLY);
+    int fd = open(path, O_RDONLY);
     if (fd < 0) return weft_file_fail("open", path, errno);
     struct stat info;
     int err = fstat(fd, &info) != 0 ? errno : 0;
@@ -156,7 +156,7 @@ static int compare(weft_seal *s, int64_t b, const char *data)
 /* Reads bytes of one block that was not compared yet. */
 static int read_part(weft_seal *s, int fd, int64_t at, size_t n, char *to)
 {
-    const int64_t b = at / BLOCK;
+    int64_t b = at / BLOCK;
     int err = read_at(fd, b * BLOCK, (size_t)length_of(s, b), s->block);
     if (err == 0) err = compare(s, b, s->block);
     if (err == 0) memcpy(to, s->block + at % BLOCK, n);
@@ -169,8 +169,8 @@ static int64_t straight(const weft_seal *s, int64_t at, int64_t n)
 {
     int64_t end = at;
     while (end < at + n && end - at < PIECE) {
-        const int64_t b = end / BLOCK, start = b * BLOCK, stop = start + length_of(s, b);
-        const int whole = start >= at && stop <= at + n;
+        int64_t b = end / BLOCK, start = b * BLOCK, stop = start + length_of(s, b);
+        int whole = start >= at && stop <= at + n;
         if (!s->sound[b] && !whole) break;
         end = stop < at + n ? stop : at + n;
     }
@@ -180,7 +180,7 @@ static int64_t straight(const weft_seal *s, int64_t at, int64_t n)
 int weft_seal_read(weft_seal *s, int fd, int64_t at, size_t n, char *to)
 {
     while (n > 0 && at < s->bytes) {
-        const int64_t rest = (int64_t)n < s->bytes - at ? (int64_t)n : s->bytes - at;
+        int64_t rest = (int64_t)n < s->bytes - at ? (int64_t)n : s->bytes - at;
         int64_t some = straight(s, at, rest);
         int err;
         if (some > 0) {
@@ -211,7 +211,7 @@ int weft_seal_verify(weft_seal *s, int fd)
 {
     for (int64_t b = 0; b < s->nblock; b++) {
         char byte;
-        const int err = s->sound[b] ? 0 : weft_seal_read(s, fd, b * BLOCK, 1, &byte);
+        int err = s->sound[b] ? 0 : weft_seal_read(s, fd, b * BLOCK, 1, &byte);
         if (err != 0) return err;
     }
     return 0;

@@ -196,7 +196,7 @@ static const char *files_of(const command *t, int64_t trial, int64_t job, weft_a
 static void remove_attempts(const command *t, const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
-    const size_t n = strlen(name);
+    size_t n = strlen(name);
     DIR *d = opendir(t->dir);
     if (!d) return;
     weft_arena *tmp = weft_arena_new();
@@ -235,7 +235,7 @@ static weft_status keep_attempt(const command *t, const char *attempt, const cha
     weft_tree_remove(path); /* of a job that was done, but not recorded */
     if (rename(attempt, path) != 0)
         return weft_fail(WEFT_EFILE, "cannot rename %s: %s", attempt, strerror(errno));
-    const int fd = open(t->dir, O_RDONLY | O_CLOEXEC);
+    int fd = open(t->dir, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) fsync(fd);
     if (fd >= 0) close(fd);
     return WEFT_OK;
@@ -277,8 +277,7 @@ static char **environment(const command *t, const weft_job *job, const trace *be
                                 before->resource + job->resource};
     for (int i = 0; i < 3; i++)
         weft_opt_show(&number, resource[i], text[i], sizeof text[i]);
-    const weft_rng4 r =
-        weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
+    weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
     int n;
     const char **key, **value;
     weft_parameters(t->env.conf, t->env.space, job->mix.conf, &n, &key, &value, tmp);
@@ -294,7 +293,7 @@ static char **environment(const command *t, const weft_job *job, const trace *be
         {"WEFT_SEED", weft_arena_text(tmp, "%lld", (long long)(r.v[0] >> 33))},
         {"WEFT_PARAMETERS", weft_parameters_json(n, key, value, tmp)},
     };
-    const int nown = (int)(sizeof own / sizeof *own);
+    int nown = (int)(sizeof own / sizeof *own);
     const char **names = WEFT_NEW(tmp, const char *, n + nown);
     const char **values = WEFT_NEW(tmp, const char *, n + nown);
     for (int i = 0; i < n; i++) {
@@ -318,7 +317,7 @@ static double printed(const weft_printed *p, const char *name)
 static const char *judge(const command *t, const weft_printed *p, weft_end end, int status,
                          double *loss, weft_arena *tmp)
 {
-    const int negative = *t->loss == '-';
+    int negative = *t->loss == '-';
     const double *x = weft_printed_find(p, t->loss + negative);
     *loss = INFINITY;
     if (end == WEFT_END_LIMIT)
@@ -326,7 +325,7 @@ static const char *judge(const command *t, const weft_printed *p, weft_end end, 
                                t->time_limit);
     if (WIFSIGNALED(status))
         return weft_arena_text(tmp, "signal %d ended it", WTERMSIG(status));
-    const int code = WEXITSTATUS(status), by_signal = 128; /* of a shell */
+    int code = WEXITSTATUS(status), by_signal = 128; /* of a shell */
     if (code > by_signal)
         return weft_arena_text(tmp, "it ended with status %d, as by signal %d", code,
                                code - by_signal);
@@ -340,8 +339,8 @@ static const char *judge(const command *t, const weft_printed *p, weft_end end, 
 static weft_status check_program(const command *t, const weft_printed *p, weft_end end,
                                  int status)
 {
-    const int none = WIFEXITED(status) && WEXITSTATUS(status) >= WEFT_NO_PROGRAM - 1 &&
-                     WEXITSTATUS(status) <= WEFT_NO_PROGRAM && p->n == 0;
+    int none = WIFEXITED(status) && WEXITSTATUS(status) >= WEFT_NO_PROGRAM - 1 &&
+               WEXITSTATUS(status) <= WEFT_NO_PROGRAM && p->n == 0;
     if (end != WEFT_END_EXIT || !none) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "command.run = %s: the shell cannot run it: %s", t->run,
                      weft_printed_last(p));
@@ -353,12 +352,12 @@ static weft_status try_once(const command *t, const weft_job *job, const trace *
 {
     const char *attempt;
     TRY(begin_attempt(t, before, path, &attempt, tmp));
-    const weft_program g = {.run = t->run,
-                            .env = environment(t, job, before, attempt, tmp),
-                            .log = weft_arena_text(tmp, "%s/" LOG_NAME, attempt),
-                            .log_most = LOG_BYTES,
-                            .limit = t->time_limit,
-                            .task_env = &t->env};
+    weft_program g = {.run = t->run,
+                      .env = environment(t, job, before, attempt, tmp),
+                      .log = weft_arena_text(tmp, "%s/" LOG_NAME, attempt),
+                      .log_most = LOG_BYTES,
+                      .limit = t->time_limit,
+                      .task_env = &t->env};
     weft_printed *p = WEFT_NEW(tmp, weft_printed, 1);
     weft_end end;
     int status;
@@ -399,7 +398,7 @@ static weft_status run_job(const command *t, const weft_job *job, const trace *b
 static weft_status do_job(const command *t, const weft_job *job, const weft_state *state,
                           outcome *o)
 {
-    const trace before = read_trace(state);
+    trace before = read_trace(state);
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
     weft_check(t->dir, "task command has no directory");
     *o = (outcome){.loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
@@ -431,7 +430,7 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     (void)unit;
     (void)row;
     outcome o = {.loss = 0};
-    const weft_status st = team->rank == 0 ? do_job(t, job, state, &o) : WEFT_OK;
+    weft_status st = team->rank == 0 ? do_job(t, job, state, &o) : WEFT_OK;
     weft_sleep(team);
     TRY(weft_agree(st, team));
     res->note = o.note;

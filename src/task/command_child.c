@@ -40,7 +40,7 @@ static void close_others(int keep)
         return;
     }
     for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
-        const int fd = atoi(e->d_name);
+        int fd = atoi(e->d_name);
         if (fd > STDERR_FILENO && fd != keep && fd != dirfd(d)) close(fd);
     }
     closedir(d);
@@ -67,7 +67,7 @@ __attribute__((noreturn)) static void become(const char *run, int link, pid_t pa
  * where the rank is gone, 1 where it wants the program to end. */
 static int wait_for_word(int link, double until, const sigset_t *while_waiting)
 {
-    const double left = until > 0 ? until - weft_now() : 1;
+    double left = until > 0 ? until - weft_now() : 1;
     const struct timespec wait = {.tv_nsec = (long)(left > 0.5 ? 5e8
                                                     : left > 0 ? left * 1e9
                                                                : 0)};
@@ -76,7 +76,7 @@ static int wait_for_word(int link, double until, const sigset_t *while_waiting)
     FD_SET(link, &in);
     if (pselect(link + 1, &in, NULL, NULL, &wait, while_waiting) <= 0) return 0;
     char word;
-    const ssize_t n = read(link, &word, 1);
+    ssize_t n = read(link, &word, 1);
     if (n > 0) return 1;
     return n == 0 || (errno != EINTR && errno != EAGAIN) ? -1 : 0;
 }
@@ -86,7 +86,7 @@ static int wait_for_word(int link, double until, const sigset_t *while_waiting)
 static int has_ended(pid_t pid)
 {
     siginfo_t info = {0};
-    const int got = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    int got = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
     return got == 0 && info.si_pid == pid;
 }
 
@@ -94,7 +94,7 @@ static void supervise(pid_t pid, int link, const sigset_t *while_waiting)
 {
     double until = 0;
     while (!has_ended(pid)) {
-        const int word = wait_for_word(link, until, while_waiting);
+        int word = wait_for_word(link, until, while_waiting);
         if (word < 0) kill(-pid, SIGKILL);
         if (word < 0) return;
         if (word > 0 && until <= 0) {
@@ -108,7 +108,7 @@ static void supervise(pid_t pid, int link, const sigset_t *while_waiting)
 int weft_command_child(int argc, char **argv)
 {
     if (argc != WEFT_CHILD_ARGS) return EXIT_FAILURE;
-    const int link = atoi(argv[WEFT_CHILD_ARGS - 2]);
+    int link = atoi(argv[WEFT_CHILD_ARGS - 2]);
     const char *run = argv[WEFT_CHILD_ARGS - 1];
     sigset_t child, before;
     close_others(link);
@@ -120,7 +120,7 @@ int weft_command_child(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &child, &before);
     sigdelset(&before, SIGCHLD);
 
-    const pid_t self = getpid(), pid = fork();
+    pid_t self = getpid(), pid = fork();
     if (pid < 0) return EXIT_FAILURE;
     if (pid == 0) become(run, link, self);
     setpgid(pid, pid);

@@ -65,7 +65,7 @@ void weft_parameters(const weft_conf *c, const weft_space *sp, const double *con
     for (int i = 0; i < c->n; i++) {
         const weft_entry *e = &c->entry[i];
         if (strcmp(e->section, WEFT_PARAMETERS) != 0) continue;
-        const int a = axis_of(sp, e->key);
+        int a = axis_of(sp, e->key);
         const char *text = e->value;
         if (a < 0 && weft_clause(e->value, "when")) continue; /* it never exists */
         if (a >= 0 && isnan(conf[a])) continue;
@@ -121,7 +121,7 @@ static const char *quoted(const char *text, weft_arena *mem)
     char *out = WEFT_NEW(mem, char, LONGEST *strlen(text) + 3), *at = out;
     *at++ = '"';
     for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
+        unsigned char c = (unsigned char)*text;
         if (c < ' ') {
             at += snprintf(at, LONGEST + 1, "\\u%04x", c);
             continue;
@@ -139,7 +139,7 @@ const char *weft_parameters_json(int n, const char *const *name, const char *con
     const char *text = "{";
     for (int i = 0; i < n; i++) {
         const char *v = value[i];
-        const int plain = is_number(v) || strcmp(v, "true") == 0 || strcmp(v, "false") == 0;
+        int plain = is_number(v) || strcmp(v, "true") == 0 || strcmp(v, "false") == 0;
         text = weft_arena_text(mem, "%s%s%s: %s", text, i ? ", " : "", quoted(name[i], mem),
                                plain ? v : quoted(v, mem));
     }

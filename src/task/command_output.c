@@ -28,11 +28,11 @@ static void read_numbers(weft_printed *p, const char *line)
 {
     for (const char *at = line + strspn(line, SEPARATES); *at;
          at += strspn(at, SEPARATES)) {
-        const size_t word = strcspn(at, SEPARATES);
-        const size_t n = strspn(at, LETTERS) > 0 ? strspn(at, LETTERS "0123456789.-/") : 0;
+        size_t word = strcspn(at, SEPARATES);
+        size_t n = strspn(at, LETTERS) > 0 ? strspn(at, LETTERS "0123456789.-/") : 0;
         if (n > 0 && at[n] == '=' && n + 1 < word) {
             char *end;
-            const double x = strtod(at + n + 1, &end);
+            double x = strtod(at + n + 1, &end);
             if (end == at + word) set(p, at, n, x);
         }
         at += word;
@@ -49,8 +49,8 @@ static void end_line(weft_printed *p, int stream)
     if (text[strspn(text, SEPARATES)] == '\0') return;
     if (stream == 0) read_numbers(p, text);
     char *last = p->line[stream].last;
-    const size_t room = sizeof p->line[stream].last - 1, all = strlen(text);
-    const size_t n = all < room ? all : room;
+    size_t room = sizeof p->line[stream].last - 1, all = strlen(text);
+    size_t n = all < room ? all : room;
     memcpy(last, text, n);
     last[n] = '\0';
     for (char *c = last; *c; c++)
@@ -101,7 +101,7 @@ weft_status weft_output_open(weft_output *o, const char *path, int64_t most,
 static void put(weft_output *o, const char *bytes, int64_t n)
 {
     while (n > 0 && o->err == 0) {
-        const ssize_t done = write(o->fd, bytes, (size_t)n);
+        ssize_t done = write(o->fd, bytes, (size_t)n);
         if (done < 0 && errno != EINTR) o->err = errno;
         if (done > 0) {
             bytes += done;
@@ -112,7 +112,7 @@ static void put(weft_output *o, const char *bytes, int64_t n)
 
 void weft_output_add(weft_output *o, const char *bytes, size_t n)
 {
-    const int64_t half = o->most / 2, head = half - o->seen;
+    int64_t half = o->most / 2, head = half - o->seen;
     int64_t at = head < 0 ? 0 : head < (int64_t)n ? head : (int64_t)n;
     put(o, bytes, at);
     o->seen += at;
@@ -121,16 +121,16 @@ void weft_output_add(weft_output *o, const char *bytes, size_t n)
 
 weft_status weft_output_close(weft_output *o, const char *path)
 {
-    const int64_t half = o->most / 2, kept = o->seen - half;
+    int64_t half = o->most / 2, kept = o->seen - half;
     if (kept > half) {
         char text[64];
-        const int n = snprintf(text, sizeof text, "\n... %lld bytes are left out ...\n",
-                               (long long)(kept - half));
+        int n = snprintf(text, sizeof text, "\n... %lld bytes are left out ...\n",
+                         (long long)(kept - half));
         put(o, text, n);
     }
-    const int64_t rest = kept > half ? half : kept > 0 ? kept : 0;
-    const int64_t from = (o->seen - rest) % half; /* the tail ends where it begins */
-    const int64_t first = rest < half - from ? rest : half - from;
+    int64_t rest = kept > half ? half : kept > 0 ? kept : 0;
+    int64_t from = (o->seen - rest) % half; /* the tail ends where it begins */
+    int64_t first = rest < half - from ? rest : half - from;
     put(o, o->tail + from, first);
     put(o, o->tail, rest - first);
     if (close(o->fd) != 0 && o->err == 0) o->err = errno;

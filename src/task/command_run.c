@@ -46,7 +46,7 @@ static void close_fd(int *fd)
 static int move_up(int fd[2])
 {
     for (int i = 0; i < 2; i++) {
-        const int to = fcntl(fd[i], F_DUPFD_CLOEXEC, ABOVE);
+        int to = fcntl(fd[i], F_DUPFD_CLOEXEC, ABOVE);
         if (to < 0) return errno;
         close(fd[i]);
         fd[i] = to;
@@ -68,10 +68,9 @@ static int open_ends(int end[NSTREAM + 1][2])
 {
     for (int i = 0; i <= NSTREAM; i++) end[i][0] = end[i][1] = -1;
     for (int i = 0; i <= NSTREAM; i++) {
-        const int st =
-            i < NSTREAM ? pipe(end[i]) : socketpair(AF_UNIX, SOCK_STREAM, 0, end[i]);
+        int st = i < NSTREAM ? pipe(end[i]) : socketpair(AF_UNIX, SOCK_STREAM, 0, end[i]);
         if (st != 0) return errno;
-        const int err = move_up(end[i]);
+        int err = move_up(end[i]);
         if (err != 0) return err;
     }
     return 0;
@@ -103,7 +102,7 @@ static int spawn(running *r, int end[NSTREAM + 1][2], weft_arena *tmp)
     posix_spawn_file_actions_adddup2(&files, end[0][1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, end[1][1], STDERR_FILENO);
     posix_spawn_file_actions_adddup2(&files, end[2][1], LINK);
-    const int err = posix_spawnp(&r->pid, self, &files, &attr, argv, env);
+    int err = posix_spawnp(&r->pid, self, &files, &attr, argv, env);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);
     return err;
@@ -138,14 +137,14 @@ static void end_it(running *r, weft_end why)
     if (r->end != WEFT_END_EXIT) return;
     r->end = why;
     if (r->link < 0) return; /* it has ended */
-    const ssize_t n = send(r->link, "T", 1, MSG_NOSIGNAL);
+    ssize_t n = send(r->link, "T", 1, MSG_NOSIGNAL);
     (void)n; /* if it has ended, its end of the socket is closed: take_answer notices */
 }
 
 static void look(running *r)
 {
     const weft_env *env = r->g->task_env;
-    const double now = weft_now();
+    double now = weft_now();
     if (env->stopped && env->stopped()) end_it(r, WEFT_END_STOPPED);
     if (env->deadline > 0 && now >= env->deadline) end_it(r, WEFT_END_STOPPED);
     if (r->g->limit > 0 && now - r->start >= r->g->limit) end_it(r, WEFT_END_LIMIT);
@@ -162,7 +161,7 @@ static int patience(const running *r)
 static void take_output(running *r, int i)
 {
     char bytes[65536];
-    const ssize_t n = read(r->stream[i], bytes, sizeof bytes);
+    ssize_t n = read(r->stream[i], bytes, sizeof bytes);
     if (n > 0) {
         weft_printed_add(r->printed, i, bytes, (size_t)n);
         weft_output_add(&r->output, bytes, (size_t)n);
@@ -174,7 +173,7 @@ static void take_output(running *r, int i)
 /* The program's status, or the end of a supervisor that was killed. */
 static void take_answer(running *r)
 {
-    const ssize_t n = recv(r->link, &r->status, sizeof r->status, MSG_WAITALL);
+    ssize_t n = recv(r->link, &r->status, sizeof r->status, MSG_WAITALL);
     if (n < 0 && errno == EINTR) return;
     r->answered = n == sizeof r->status;
     close_fd(&r->link);
@@ -207,12 +206,12 @@ static void doubt(running *r)
 {
     const struct timespec nap = {.tv_nsec = 50000000};
     if (r->end != WEFT_END_EXIT || !r->answered || r->status == 0) return;
-    const int shell = 128; /* added by sh to the number of a signal */
-    const int number =
+    int shell = 128; /* added by sh to the number of a signal */
+    int number =
         WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status) - shell;
     sigset_t asking;
     fill_asking(&asking);
-    const double until = weft_now() + (sigismember(&asking, number) == 1 ? DOUBT : 0);
+    double until = weft_now() + (sigismember(&asking, number) == 1 ? DOUBT : 0);
     for (look(r); r->end == WEFT_END_EXIT && weft_now() < until; look(r))
         nanosleep(&nap, NULL);
 }
@@ -229,13 +228,13 @@ weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *e
             look(&r);
             attend(&r, patience(&r));
         }
-        const double over = weft_now() + LINGER;
+        double over = weft_now() + LINGER;
         while (st == WEFT_OK && is_open(&r) && weft_now() < over)
             attend(&r, (int)(1e3 * LOOK));
         doubt(&r);
         weft_printed_end(p);
         for (int i = 0; i < NSTREAM && st == WEFT_OK; i++) close_fd(&r.stream[i]);
-        const weft_status closed = weft_output_close(&r.output, g->log);
+        weft_status closed = weft_output_close(&r.output, g->log);
         if (st == WEFT_OK) st = closed;
         int supervisor;
         while (r.pid > 0 && waitpid(r.pid, &supervisor, 0) < 0 && errno == EINTR) {}

@@ -63,7 +63,7 @@ weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
 {
     d->seed = seed;
     d->rows = 0;
-    const int named = d->file[0] != '\0';
+    int named = d->file[0] != '\0';
     if (d->speed == TRACE && !named)
         return weft_fail(WEFT_ECONF, "device.speed = trace needs device.file, the table of "
                                      "devices");
@@ -78,7 +78,7 @@ weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
 int64_t weft_device_started(const weft_device *d, int64_t m, int64_t clients)
 {
     /* In binary, 10 x 1.3 is slightly more than 13. */
-    const double n = ceil((double)m * d->over * (1 - 1e-12));
+    double n = ceil((double)m * d->over * (1 - 1e-12));
     return n < (double)clients ? (int64_t)n : clients;
 }
 
@@ -88,10 +88,9 @@ static void profile(const weft_device *d, int64_t client, int64_t round, double 
     const double same[WEFT_PROFILE] = {1, d->up, d->down, d->available, d->dropout};
     for (int i = 0; i < WEFT_PROFILE; i++) p[i] = same[i];
     if (d->speed == CONSTANT) return;
-    const uint64_t when = d->redraw ? (uint64_t)round + 1 : 0;
-    const weft_rng4 r =
-        weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_SPEED, (uint64_t)client, when);
-    const double unit = weft_rng_unit(r.v[0]);
+    uint64_t when = d->redraw ? (uint64_t)round + 1 : 0;
+    weft_rng4 r = weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_SPEED, (uint64_t)client, when);
+    double unit = weft_rng_unit(r.v[0]);
     double z[4];
     if (d->speed == EXPONENTIAL) p[WEFT_SPEED] = 1 / -log1p(-unit);
     if (d->speed == LOGNORMAL) {
@@ -99,7 +98,7 @@ static void profile(const weft_device *d, int64_t client, int64_t round, double 
         p[WEFT_SPEED] = exp(d->sigma * d->sigma / 2 - d->sigma * z[0]);
     }
     if (d->speed != TRACE) return;
-    const int64_t row = d->keyed ? client : (int64_t)(unit * (double)d->rows);
+    int64_t row = d->keyed ? client : (int64_t)(unit * (double)d->rows);
     for (int i = 0; i < WEFT_PROFILE; i++) p[i] = d->row[row * WEFT_PROFILE + i];
 }
 
@@ -114,10 +113,9 @@ weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
 {
     double p[WEFT_PROFILE];
     profile(d, client, round, p);
-    const double busy =
-        (work->samples * d->sample_seconds + lasting(work->flops, d->flops)) /
-        p[WEFT_SPEED];
-    const double network =
+    double busy = (work->samples * d->sample_seconds + lasting(work->flops, d->flops)) /
+                  p[WEFT_SPEED];
+    double network =
         2 * d->latency + lasting(work->down, p[WEFT_DOWN]) + lasting(work->up, p[WEFT_UP]);
     weft_turn t = {.fate = WEFT_AVERAGED,
                    .seconds = fmin(network + busy, most),
@@ -125,11 +123,11 @@ weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
     t.energy = d->power * busy + d->byte_energy * t.bytes;
     if (p[WEFT_AVAILABLE] >= 1 && p[WEFT_DROPOUT] <= 0) return t;
 
-    const weft_rng4 r =
+    weft_rng4 r =
         weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_FATE, (uint64_t)client, (uint64_t)round);
     if (weft_rng_unit(r.v[0]) >= p[WEFT_AVAILABLE]) return (weft_turn){.fate = WEFT_AWAY};
     if (weft_rng_unit(r.v[1]) >= p[WEFT_DROPOUT]) return t;
-    const double share = weft_rng_unit(r.v[2]);
+    double share = weft_rng_unit(r.v[2]);
     return (weft_turn){WEFT_DROPPED, share * t.seconds, share * t.energy, share * t.bytes};
 }
 
@@ -160,7 +158,7 @@ static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_a
     }
     qsort(all, (size_t)answers, sizeof *all, by_time);
     if (answers >= m) end = all[m - 1].seconds;
-    const double deadline = d->deadline > 0 ? d->deadline : INFINITY;
+    double deadline = d->deadline > 0 ? d->deadline : INFINITY;
     for (int i = 0; i < answers; i++) {
         weft_fate *fate = &turn[all[i].place].fate;
         if (all[i].seconds > deadline)
@@ -174,13 +172,13 @@ static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_a
 weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
                                weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     weft_closing c = {.seconds = end_of(d, m, n, turn, tmp)};
     weft_arena_reset(tmp, mark);
     for (int j = 0; j < n; j++) {
         weft_turn *t = &turn[j];
         if (t->seconds > c.seconds) { /* stops with the round */
-            const double share = c.seconds / t->seconds;
+            double share = c.seconds / t->seconds;
             *t = (weft_turn){t->fate, c.seconds, share * t->energy, share * t->bytes};
         }
         c.away += t->fate == WEFT_AWAY;

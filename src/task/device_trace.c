@@ -87,8 +87,8 @@ static weft_status read_number(const table *t, int k, const char *text, double *
 {
     char *end;
     *x = strtod(text, &end);
-    const int chance = k == WEFT_AVAILABLE || k == WEFT_DROPOUT;
-    const int fits = k == WEFT_SPEED ? *x > 0 : *x >= 0 && (!chance || *x <= 1);
+    int chance = k == WEFT_AVAILABLE || k == WEFT_DROPOUT;
+    int fits = k == WEFT_SPEED ? *x > 0 : *x >= 0 && (!chance || *x <= 1);
     if (end != text && *end == '\0' && isfinite(*x) && fits) return WEFT_OK;
     return weft_fail(WEFT_EDATA, "%s:%d: %s is \"%s\", expected %s", t->d->file, t->line,
                      names[k], text,
@@ -120,11 +120,11 @@ static weft_status read_line(table *t, char *line)
 {
     char *field[NAMES];
     if (t->columns > 0) {
-        const int n = cut(t, line, field);
+        int n = cut(t, line, field);
         return n == 1 && field[0][0] == '\0' ? WEFT_OK : read_row(t, n, field);
     }
     t->separator = strchr(line, '\t') ? '\t' : ',';
-    const int n = cut(t, line, field);
+    int n = cut(t, line, field);
     TRY(read_names(t, n, field));
     if (!t->d->keyed) return WEFT_OK;
     t->room = t->clients;

@@ -59,7 +59,7 @@ static weft_status check(const fed *t)
                          "%s is no federation, and task fed trains on clients; pack it "
                          "with clients=N, or use task fmap",
                          d->path);
-    const int64_t n = d->clients->n;
+    int64_t n = d->clients->n;
     if (!t->replacement && t->cohort > n)
         return weft_fail(WEFT_ECONF,
                          "fed.cohort = %lld, but %s has %lld clients; draw fewer, or set "
@@ -83,15 +83,15 @@ static weft_status model_new(fed *t)
 {
     const weft_data *d = t->env.data;
     const weft_clients *f = d->clients;
-    const int chars = d->form == WEFT_CHARS;
-    const weft_shape shape = {.form = chars ? WEFT_CHARS : WEFT_REALS,
-                              .d = f->d,
-                              .channels = f->channels,
-                              .height = f->height,
-                              .width = f->width,
-                              .classes = chars ? f->symbols : d->classes,
-                              .every = t->target == FED_ALL_SYMBOLS};
-    t->model = weft_arena_get(t->env.mem, 1, t->net->kind.size);
+    int chars = d->form == WEFT_CHARS;
+    weft_shape shape = {.form = chars ? WEFT_CHARS : WEFT_REALS,
+                        .d = f->d,
+                        .channels = f->channels,
+                        .height = f->height,
+                        .width = f->width,
+                        .classes = chars ? f->symbols : d->classes,
+                        .every = t->target == FED_ALL_SYMBOLS};
+    t->model = weft_arena_alloc(t->env.mem, 1, t->net->kind.size);
     TRY(weft_conf_bind(t->env.conf, &t->net->kind, t->model));
     TRY(t->net->setup(t->model, &shape));
     t->nweight = t->net->nweight(t->model);
@@ -104,9 +104,9 @@ static weft_status model_new(fed *t)
 static void measure(fed *t)
 {
     enum { LOOKED_AT = 4096 };
-    const int64_t n = t->env.data->clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
-    const fed_turn round = {.part = WEFT_VALID, .cap = t->max_valid},
-                   evaluation = {.part = WEFT_VALID};
+    int64_t n = t->env.data->clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
+    fed_turn round = {.part = WEFT_VALID, .cap = t->max_valid},
+             evaluation = {.part = WEFT_VALID};
     for (int64_t i = 0; i < m; i++) {
         fed_participant p = {.client = (int64_t)((double)i * (double)n / (double)m),
                              .options = t->client};
@@ -117,7 +117,7 @@ static void measure(fed *t)
     for (int64_t i = 0; t->eval_clients >= 0 && i < n; i++) {
         fed_participant p = {.client = i};
         fed_size(t, &evaluation, &p);
-        const double v = fed_predictions(t, p.valid);
+        double v = fed_predictions(t, p.valid);
         t->all.sum += v;
         t->all.square += v * v;
     }
@@ -133,11 +133,11 @@ static double batch_asked(const fed *t)
 static int largest_batch(const fed *t)
 {
     const weft_clients *f = t->env.data->clients;
-    const double asked = batch_asked(t);
+    double asked = batch_asked(t);
     int64_t most = SCORED;
     for (int64_t c = 0; c < f->n && (double)most < asked; c++)
         for (int part = 0; part < WEFT_NPART; part++) {
-            const int64_t n = weft_client_count(f, c, (weft_part)part);
+            int64_t n = weft_client_count(f, c, (weft_part)part);
             if (n > most) most = n;
         }
     return (int)fmin((double)most, fmax(asked, SCORED));
@@ -158,11 +158,11 @@ static weft_status check_memory(const fed *t, double bytes)
 static weft_status workspace_new(fed *t)
 {
     weft_arena *mem = t->env.mem;
-    const size_t before = weft_arena_mark(mem);
+    size_t before = weft_arena_mark(mem);
     fed_workspace *d = &t->work;
     d->most = largest_batch(t);
     TRY(check_memory(t, (double)t->nweight * (sizeof(double) + 3 * sizeof(real))));
-    const int64_t started = weft_device_started(
+    int64_t started = weft_device_started(
         &t->device, t->cohort, t->replacement ? INT64_MAX : t->env.data->clients->n);
     d->w = WEFT_NEW(mem, real, t->nweight);
     d->g = WEFT_NEW(mem, real, t->nweight);
@@ -172,7 +172,7 @@ static weft_status workspace_new(fed *t)
     d->x = WEFT_NEW(mem, const float *, d->most);
     d->text = WEFT_NEW(mem, const uint8_t *, d->most);
     d->label = WEFT_NEW(mem, int32_t, d->most);
-    const size_t alone = weft_arena_mark(mem);
+    size_t alone = weft_arena_mark(mem);
     d->lanes = fed_lanes_new(t, (int)fmin(batch_asked(t), d->most), mem);
     if ((double)(weft_arena_mark(mem) - before) > t->env.memory) { /* then one by one */
         weft_arena_reset(mem, alone);
@@ -242,9 +242,9 @@ static int64_t fed_units(const void *self, const weft_job *job)
 static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const fed *t = self;
-    const double rounds = job->resource, n = (double)t->nweight;
-    const double ranks = t->env.team->size;
-    const int passes = fed_scores(t, job, FED_BEFORE) + fed_scores(t, job, FED_AFTER);
+    double rounds = job->resource, n = (double)t->nweight;
+    double ranks = t->env.team->size;
+    int passes = fed_scores(t, job, FED_BEFORE) + fed_scores(t, job, FED_AFTER);
     double epochs = 0;
     for (int i = 0; i < job->mix.k; i++) {
         fed_client c = t->client;
@@ -253,7 +253,7 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
         epochs += exp(job->mix.logp[i]) * c.epochs;
     }
     if (job->mix.nblock > 1) epochs = t->client.epochs;
-    const double samples = epochs * t->mean_samples + passes * t->mean_valid / 3;
+    double samples = epochs * t->mean_samples + passes * t->mean_valid / 3;
     *out =
         (weft_cost){.flops = rounds * (double)t->cohort * samples * t->net->flops(t->model),
                     .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
@@ -268,15 +268,15 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
     fed *t = self;
     weft_arena *tmp = weft_arena_new();
     fed_trial_state b = fed_trial_open(t, job, unit, state, res);
-    const int last = unit + 1 == fed_units(t, job), trains = job->resource >= 1;
+    int last = unit + 1 == fed_units(t, job), trains = job->resource >= 1;
     fed_score_sums eval = {0};
     row[FED_ROW_VALID_LOSS] = row[FED_ROW_VALID_ERROR] = NAN;
     weft_status st = trains ? fed_round(t, job, &b, row, tmp) : WEFT_OK;
-    const int due = t->eval_every > 0 && (int64_t)b.head->round % t->eval_every == 0;
+    int due = t->eval_every > 0 && (int64_t)b.head->round % t->eval_every == 0;
     if (st == WEFT_OK && (due || !trains || (last && t->eval_clients >= 0))) {
-        const fed_evaluation q = {.part = WEFT_VALID,
-                                  .clients = t->eval_clients,
-                                  .personal = last && t->score_weights == FED_PERSONAL};
+        fed_evaluation q = {.part = WEFT_VALID,
+                            .clients = t->eval_clients,
+                            .personal = last && t->score_weights == FED_PERSONAL};
         weft_mix mix = job->mix;
         mix.logp = res->logp;
         st = fed_evaluate(t, &q, job->trial, &mix, state->x, &eval);
@@ -299,9 +299,9 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
                              weft_scores *out)
 {
     fed *t = self;
-    const fed_evaluation q = {.part = part,
-                              .clients = t->test_clients,
-                              .personal = t->score_weights == FED_PERSONAL};
+    fed_evaluation q = {.part = part,
+                        .clients = t->test_clients,
+                        .personal = t->score_weights == FED_PERSONAL};
     fed_score_sums s;
     TRY(fed_evaluate(t, &q, job->trial, &job->mix, x, &s));
     *out = weft_scores_none();

@@ -40,12 +40,11 @@ static shuffled shuffled_new(int64_t m, weft_arena *tmp)
 void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
               int64_t *client, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     shuffled s = shuffled_new(replacement ? 0 : m, tmp);
     for (int64_t i = 0; i < m; i++) {
-        const weft_rng4 r =
-            weft_rng_at(t->env.seed, WEFT_RNG_COHORT, round, (uint64_t)i, 0);
-        const double unit = weft_rng_unit(r.v[0]);
+        weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_COHORT, round, (uint64_t)i, 0);
+        double unit = weft_rng_unit(r.v[0]);
         if (replacement) {
             client[i] = (int64_t)(unit * (double)n);
             continue;
@@ -62,11 +61,11 @@ fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t rou
                     int64_t j, int *pick)
 {
     weft_arena *tmp = t->work.tmp;
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     double unit[WEFT_MOST_BLOCKS], *conf = WEFT_NEW(tmp, double, m->dim);
     for (int b = 0; b < m->nblock; b++) {
-        const uint64_t which = (uint64_t)j | (uint64_t)(b / 4) << 54;
-        const weft_rng4 r =
+        uint64_t which = (uint64_t)j | (uint64_t)(b / 4) << 54;
+        weft_rng4 r =
             weft_rng_at(t->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
         unit[b] = weft_rng_unit(r.v[b % 4]);
     }
@@ -87,8 +86,8 @@ void fed_size(const fed *t, const fed_turn *turn, fed_participant *p)
 {
     const weft_clients *f = t->env.data->clients;
     p->at = weft_client_find(f, p->client);
-    const int64_t train = p->at.count[WEFT_TRAIN], valid = p->at.count[turn->part];
-    const int64_t most = p->options.max_samples;
+    int64_t train = p->at.count[WEFT_TRAIN], valid = p->at.count[turn->part];
+    int64_t most = p->options.max_samples;
     p->samples = most > 0 && most < train ? most : train;
     p->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
 }
@@ -97,7 +96,7 @@ void fed_size(const fed *t, const fed_turn *turn, fed_participant *p)
 static double work(const fed_turn *turn, const fed_participant *p)
 {
     if (p->lost) return 0;
-    const int passes = turn->before + turn->after;
+    int passes = turn->before + turn->after;
     return (turn->train ? (double)p->samples * p->options.epochs : 0) +
            (double)p->valid * passes / 3 + 1;
 }
@@ -107,7 +106,7 @@ void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *pl
 {
     for (int64_t j = 0; j < n; j++) place[j].rank = 0;
     if (t->env.team->size == 1) return;
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     double *cost = WEFT_NEW(tmp, double, n);
     int *rank = WEFT_NEW(tmp, int, n);
     for (int64_t j = 0; j < n; j++) cost[j] = work(turn, &place[j]);

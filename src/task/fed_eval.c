@@ -18,8 +18,7 @@ typedef struct portion {
 
 static weft_status take(fed *t, portion *p, int64_t n, const real *w)
 {
-    const fed_turns q = {
-        .turn = &p->turn, .from = w, .n = n, .place = p->place, .told = p->told};
+    fed_turns q = {.turn = &p->turn, .from = w, .n = n, .place = p->place, .told = p->told};
     return fed_take_turns(t, &q);
 }
 
@@ -43,17 +42,17 @@ weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
 {
     weft_arena *tmp = weft_arena_new();
     t->work.tmp = tmp;
-    const int64_t clients = t->env.data->clients->n;
-    const int64_t m = q->clients > 0 && q->clients < clients ? q->clients : clients;
+    int64_t clients = t->env.data->clients->n;
+    int64_t m = q->clients > 0 && q->clients < clients ? q->clients : clients;
     int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
     if (drawn) fed_draw(t, FED_EVALUATION, clients, m, 0, drawn, tmp);
     portion p = portion_new(t, q, mix->nblock, tmp);
     weft_status st = WEFT_OK;
     *out = (fed_score_sums){0};
     for (int64_t i = 0; i < m && st == WEFT_OK; i += PORTION) {
-        const int64_t n = m - i < PORTION ? m - i : PORTION;
+        int64_t n = m - i < PORTION ? m - i : PORTION;
         for (int64_t j = 0; j < n; j++) {
-            const int64_t client = drawn ? drawn[i + j] : i + j;
+            int64_t client = drawn ? drawn[i + j] : i + j;
             p.place[j] = (fed_participant){.client = client};
             p.place[j].options = fed_pick(t, mix, trial, FED_EVALUATION, client, p.pick);
             fed_size(t, &p.turn, &p.place[j]);

@@ -41,8 +41,8 @@ typedef struct group {
 
 fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem)
 {
-    const int lanes = weft_lanes();
-    const size_t numbers = (size_t)t->nweight * (size_t)lanes;
+    int lanes = weft_lanes();
+    size_t numbers = (size_t)t->nweight * (size_t)lanes;
     if (!t->net->lanes_work || t->env.data->form == WEFT_CHARS) return NULL;
     if (t->nweight > MOST_BYTES || 3 * numbers * sizeof(real) > MOST_BYTES) return NULL;
     fed_lanes *d = WEFT_NEW(mem, fed_lanes, 1);
@@ -74,7 +74,7 @@ void fed_lanes_begin(const fed *t, const real *from)
 /* Row i of the batch of lane l is sample `at` of s. */
 static void put_row(const group *g, int i, int l, const weft_samples *s, int64_t at)
 {
-    const int place = i * g->d->lanes + l;
+    int place = i * g->d->lanes + l;
     g->d->x[place] = s->x + at * g->t->env.data->clients->d;
     g->d->label[place] = s->label[at];
 }
@@ -94,18 +94,18 @@ static weft_lane_batch batch_of(const group *g)
 
 static void score(group *g, const real *w, int stage)
 {
-    const int rows = g->d->most < SCORED_ROWS ? g->d->most : SCORED_ROWS;
+    int rows = g->d->most < SCORED_ROWS ? g->d->most : SCORED_ROWS;
     weft_score sum[WEFT_MOST_LANES] = {{0}};
     for (int64_t first = 0;; first += rows) {
         for (int l = 0; l < g->n; l++) {
             const lane *a = &g->lane[l];
-            const int64_t left = a->p->valid - first;
+            int64_t left = a->p->valid - first;
             g->count[l] = left <= 0 ? 0 : left < rows ? (int)left : rows;
             for (int e = 0; e < g->count[l]; e++)
                 put_row(g, e, l, &a->scored,
                         fed_spread(first + e, a->p->valid, a->scored.n));
         }
-        const weft_lane_batch b = batch_of(g);
+        weft_lane_batch b = batch_of(g);
         if (b.n == 0) break;
         g->t->net->lanes_score(g->t->model, g->d->net, w, &b, sum);
     }
@@ -124,8 +124,8 @@ static int next_batch(group *g, int l)
     if (a->at == 0)
         fed_shuffle(g->t, g->q->turn, a->p->client, a->epoch, a->own.n, a->p->samples,
                     a->order);
-    const int64_t left = a->p->samples - a->at;
-    const int n = left < c->batch ? (int)left : c->batch;
+    int64_t left = a->p->samples - a->at;
+    int n = left < c->batch ? (int)left : c->batch;
     for (int i = 0; i < n; i++) put_row(g, i, l, &a->own, a->order[a->at + i]);
     a->at += n;
     if (a->at < a->p->samples) return n;
@@ -142,7 +142,7 @@ static int step(group *g, const weft_sgd *sgd, int first)
     weft_score sum[WEFT_MOST_LANES] = {{0}};
     double norm[WEFT_MOST_LANES];
     for (int l = 0; l < g->n; l++) g->count[l] = next_batch(g, l);
-    const weft_lane_batch b = batch_of(g);
+    weft_lane_batch b = batch_of(g);
     if (b.n == 0) return 0;
     t->net->lanes_grad(t->model, d->net, first ? d->from : d->w, &b, d->g, sum);
     weft_lanes_step(sgd, g->count, t->nweight, first, d->w, d->g, d->velocity, d->from,
@@ -230,14 +230,14 @@ static weft_status visit(group *g)
 
 weft_status fed_lanes_visit(fed *t, const fed_turns *q, int n, const int64_t *which)
 {
-    const size_t mark = weft_arena_mark(t->work.tmp);
+    size_t mark = weft_arena_mark(t->work.tmp);
     group *g = WEFT_NEW(t->work.tmp, group, 1);
     *g = (group){.t = t, .d = t->work.lanes, .q = q, .n = n};
     for (int l = 0; l < n; l++) {
         g->lane[l] = (lane){.p = &q->place[which[l]], .out = &q->told[which[l]]};
         *g->lane[l].out = (fed_client_result){0};
     }
-    const weft_status st = visit(g);
+    weft_status st = visit(g);
     weft_arena_reset(t->work.tmp, mark);
     return st;
 }

@@ -37,8 +37,8 @@ void fed_shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch, 
         if (i % 4 == 0)
             r = weft_rng_at(t->env.seed, WEFT_RNG_BATCH, turn->round, (uint64_t)client,
                             (uint64_t)epoch << 40 | (uint64_t)(i / 4));
-        const int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
-        const int64_t kept = order[i];
+        int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
+        int64_t kept = order[i];
         order[i] = order[j];
         order[j] = kept;
     }
@@ -75,13 +75,13 @@ static void score(const fed *t, const real *w, const weft_samples *s, int64_t co
 {
     const fed_workspace *d = &t->work;
     weft_arena *tmp = d->tmp;
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     int64_t *at = WEFT_NEW(tmp, int64_t, d->most);
     weft_score sum = {0};
     for (int64_t i = 0; i < count; i += d->most) {
-        const int n = (int)(count - i < d->most ? count - i : d->most);
+        int n = (int)(count - i < d->most ? count - i : d->most);
         for (int e = 0; e < n; e++) at[e] = fed_spread(i + e, count, s->n);
-        const weft_batch b = batch_of(t, s, at, n);
+        weft_batch b = batch_of(t, s, at, n);
         t->net->score(t->model, d->net, w, &b, &sum);
     }
     fed_settle_score(t, sum, turn, stage, out);
@@ -90,7 +90,7 @@ static void score(const fed *t, const real *w, const weft_samples *s, int64_t co
 
 double fed_predictions(const fed *t, int64_t count)
 {
-    const int chars = t->env.data->form == WEFT_CHARS && t->target == FED_ALL_SYMBOLS;
+    int chars = t->env.data->form == WEFT_CHARS && t->target == FED_ALL_SYMBOLS;
     return (double)(chars ? count * t->env.data->clients->d : count);
 }
 
@@ -118,16 +118,16 @@ static int train(const fed *t, const real *from, const fed_participant *p,
     for (int epoch = 0; epoch < c->epochs; epoch++) {
         fed_shuffle(t, turn, p->client, epoch, s->n, p->samples, order);
         for (int64_t i = 0; i < p->samples; i += c->batch) {
-            const int64_t left = p->samples - i;
-            const weft_batch b =
+            int64_t left = p->samples - i;
+            weft_batch b =
                 batch_of(t, s, order + i, left < c->batch ? (int)left : c->batch);
-            const weft_rng4 r =
+            weft_rng4 r =
                 weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, turn->round, (uint64_t)p->client,
                             (uint64_t)epoch << 40 | (uint64_t)i);
             weft_score sum = {0};
             t->net->grad(t->model, d->net, d->w, &b, c->dropout, r.v[0], d->g, &sum);
-            const double norm = weft_sgd_step(&c->sgd, t->nweight, epoch == 0 && i == 0,
-                                              d->w, d->g, d->velocity, from);
+            double norm = weft_sgd_step(&c->sgd, t->nweight, epoch == 0 && i == 0, d->w,
+                                        d->g, d->velocity, from);
             if (!isfinite(norm) || !isfinite(sum.loss)) return 0;
             out->train_loss += sum.loss;
             out->train_count += (double)sum.count;
@@ -160,8 +160,8 @@ static weft_status visit(fed *t, const real *from, const fed_participant *p,
 weft_status fed_local_update(fed *t, const real *from, const fed_participant *p,
                              const fed_turn *turn, fed_client_result *out)
 {
-    const size_t mark = weft_arena_mark(t->work.tmp);
-    const weft_status st = visit(t, from, p, turn, out);
+    size_t mark = weft_arena_mark(t->work.tmp);
+    weft_status st = visit(t, from, p, turn, out);
     weft_arena_reset(t->work.tmp, mark);
     return st;
 }

@@ -23,7 +23,7 @@ typedef struct cohort {
 
 int fed_scores(const fed *t, const weft_job *job, int stage)
 {
-    const int moves = job->update.schedule != WEFT_UPDATE_NONE;
+    int moves = job->update.schedule != WEFT_UPDATE_NONE;
     if (t->score_both) return 1;
     if (stage == FED_AFTER) return t->score_weights == FED_PERSONAL || moves;
     return t->score_weights == FED_GLOBAL || (moves && job->update.diff);
@@ -34,15 +34,15 @@ int fed_scores(const fed *t, const weft_job *job, int stage)
 /* Which devices will be averaged. */
 static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tmp)
 {
-    const double model = (double)sizeof(float) * (double)t->nweight;
+    double model = (double)sizeof(float) * (double)t->nweight;
     weft_turn *turn = WEFT_NEW(tmp, weft_turn, c->n);
     for (int64_t j = 0; j < c->n; j++) {
         const fed_participant *p = &c->place[j];
-        const double samples = (double)p->samples * p->options.epochs;
-        const weft_work work = {.samples = samples,
-                                .flops = samples * t->net->flops(t->model),
-                                .down = model,
-                                .up = model};
+        double samples = (double)p->samples * p->options.epochs;
+        weft_work work = {.samples = samples,
+                          .flops = samples * t->net->flops(t->model),
+                          .down = model,
+                          .up = model};
         turn[j] = weft_device_turn(&t->device, p->client, round, &work);
     }
     c->end = weft_device_close(&t->device, (int)t->cohort, (int)c->n, turn, tmp);
@@ -55,7 +55,7 @@ static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tm
 static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_state *b,
                          weft_arena *tmp)
 {
-    const int64_t clients = t->env.data->clients->n, round = (int64_t)b->head->round;
+    int64_t clients = t->env.data->clients->n, round = (int64_t)b->head->round;
     cohort c = {.turn = {.round = (uint64_t)round,
                          .before = fed_scores(t, job, FED_BEFORE),
                          .train = 1,
@@ -107,8 +107,8 @@ static fed_client cheapest(const fed *t, const weft_mix *m)
 static double least_of_round(const fed *t, const fed_client *least, int64_t round,
                              weft_arena *tmp)
 {
-    const int64_t clients = t->env.data->clients->n;
-    const fed_turn turn = {.part = WEFT_VALID};
+    int64_t clients = t->env.data->clients->n;
+    fed_turn turn = {.part = WEFT_VALID};
     cohort c = {.n = weft_device_started(&t->device, t->cohort,
                                          t->replacement ? INT64_MAX : clients)};
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
@@ -126,14 +126,14 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 {
     const fed *t = self;
     const weft_device *d = &t->device;
-    const int timed = d->sample_seconds > 0 || d->flops > 0 || d->up > 0 || d->down > 0 ||
-                      d->latency > 0 || d->rows > 0;
+    int timed = d->sample_seconds > 0 || d->flops > 0 || d->up > 0 || d->down > 0 ||
+                d->latency > 0 || d->rows > 0;
     if (!timed || !(job->resource >= 1)) return job->resource;
-    const fed_client least = cheapest(t, &job->mix);
+    fed_client least = cheapest(t, &job->mix);
     weft_arena *tmp = weft_arena_new();
     double sum = 0;
     for (int64_t u = 0; u < (int64_t)job->resource; u++) {
-        const size_t mark = weft_arena_mark(tmp);
+        size_t mark = weft_arena_mark(tmp);
         sum += least_of_round(t, &least, (int64_t)before + u, tmp);
         weft_arena_reset(tmp, mark);
     }
@@ -147,13 +147,13 @@ static weft_status take_turns(fed *t, cohort *c, const real *w)
 {
     double *sum = t->work.sum;
     memset(sum, 0, (size_t)t->nweight * sizeof *sum);
-    const fed_turns q = {.turn = &c->turn,
-                         .from = w,
-                         .n = c->n,
-                         .place = c->place,
-                         .told = c->told,
-                         .scale = c->scale,
-                         .sum = sum};
+    fed_turns q = {.turn = &c->turn,
+                   .from = w,
+                   .n = c->n,
+                   .place = c->place,
+                   .told = c->told,
+                   .scale = c->scale,
+                   .sum = sum};
     return fed_take_turns(t, &q);
 }
 
@@ -222,7 +222,7 @@ static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int6
     for (int64_t j = 0; j < c->n; j++)
         if (!c->place[j].lost && !(c->told[j].diverged > 0)) weight += c->place[j].weight;
     if (!(weight > 0)) return;
-    const double unit = ldexp(1, -c->scale) / weight;
+    double unit = ldexp(1, -c->scale) / weight;
     real *delta = t->work.g;
     for (int64_t i = 0; i < t->nweight; i++) delta[i] = (real)((double)sum[i] * unit);
     weft_server server = t->server;
@@ -237,7 +237,7 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_sta
                      weft_arena *tmp)
 {
     if (job->update.schedule == WEFT_UPDATE_NONE) return;
-    const int nblock = c->mix.nblock;
+    int nblock = c->mix.nblock;
     int *pick = WEFT_NEW(tmp, int, c->n *nblock);
     double *s[2] = {WEFT_NEW(tmp, double, c->n), WEFT_NEW(tmp, double, c->n)};
     double *v = WEFT_NEW(tmp, double, c->n);
@@ -267,10 +267,10 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_sta
 static void add_arms(const fed *t, const cohort *c, int64_t j, fed_trial_state *b)
 {
     const fed_client_result *o = &c->told[j];
-    const int stage = c->turn.after ? FED_AFTER : FED_BEFORE;
-    const int failed = o->diverged > 0 || o->late > 0;
+    int stage = c->turn.after ? FED_AFTER : FED_BEFORE;
+    int failed = o->diverged > 0 || o->late > 0;
     for (int e = 0; e < c->mix.nblock; e++) {
-        const int i = c->pick[j * c->mix.nblock + e];
+        int i = c->pick[j * c->mix.nblock + e];
         b->res->arm_loss[i] += failed ? t->worst * o->count : o->loss[stage];
         b->res->arm_wrong[i] += failed ? o->count : o->wrong[stage];
         b->res->arm_count[i] += o->count;
@@ -341,7 +341,7 @@ static int64_t *whole(double *sum, int64_t n)
 {
     int64_t *wire = (int64_t *)(void *)sum;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t x = (int64_t)sum[i];
+        int64_t x = (int64_t)sum[i];
         memcpy(&wire[i], &x, sizeof x);
     }
     return wire;
@@ -352,7 +352,7 @@ weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b, double *r
 {
     t->work.tmp = tmp;
     cohort c = cohort_new(t, job, b, tmp);
-    const weft_status st = take_turns(t, &c, b->x);
+    weft_status st = take_turns(t, &c, b->x);
     int64_t *wire = whole(t->work.sum, t->nweight);
     TRY(fed_exchange(t, st, wire, t->nweight, c.n, c.place, c.told));
     charge_late(t, &c);

@@ -18,7 +18,7 @@ int64_t fed_trial_size(const fed *t, int k)
 
 void fed_trial_start(weft_state *state)
 {
-    const fed_trial_head none = {.trial = -1};
+    fed_trial_head none = {.trial = -1};
     memcpy(state->aux, &none, sizeof none);
 }
 
@@ -26,7 +26,7 @@ fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res)
 {
     double *ring = state->aux + HEAD, *evidence = ring + t->pool * SUMS;
-    const size_t nevidence = (size_t)(state->aux + state->naux - evidence);
+    size_t nevidence = (size_t)(state->aux + state->naux - evidence);
     fed_trial_state b = {.x = state->x,
                          .head = (fed_trial_head *)state->aux,
                          .ring = (fed_score_sums *)ring,
@@ -59,7 +59,7 @@ double fed_worst_score(const fed *t)
 static double sum_of(const fed *t, const fed_client_result *told)
 {
     if (told->diverged > 0 || told->late > 0) return fed_worst_score(t) * told->count;
-    const int stage = t->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
+    int stage = t->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
     return t->score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
 }
 
@@ -79,7 +79,7 @@ static void merge(fed_score_sums *to, const fed_score_sums *s)
 
 void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told)
 {
-    const double v = told->count;
+    double v = told->count;
     if (!(v > 0)) return;
     fed_score_sums one = {.n = 1, .v = v, .vs = sum_of(t, told), .vv = v * v};
     one.vss = one.vs * one.vs / v;
@@ -94,14 +94,14 @@ void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *tol
 weft_interval fed_sums_score(const fed_score_sums *s, weft_population all)
 {
     if (!(s->n > 0)) return (weft_interval){NAN, INFINITY};
-    const double mean = s->vs / s->v;
-    const double around = fmax(s->vss - mean * mean * s->v, 0);
+    double mean = s->vs / s->v;
+    double around = fmax(s->vss - mean * mean * s->v, 0);
     return weft_interval_of((int)s->n, s->v, s->vv, mean, around, all);
 }
 
 void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen)
 {
-    const double score = seen->n > 0 ? seen->vs / seen->v : (double)NAN;
+    double score = seen->n > 0 ? seen->vs / seen->v : (double)NAN;
     b->ring[(int64_t)b->head->rounds % t->pool] = *seen;
     b->head->rounds++;
     if (score < b->head->best) b->head->best = score;
@@ -114,7 +114,7 @@ void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *see
 static double selected(const fed *t, const fed_trial_state *b, weft_interval pooled,
                        weft_interval eval)
 {
-    const int64_t rounds = (int64_t)b->head->rounds;
+    int64_t rounds = (int64_t)b->head->rounds;
     switch (t->select) {
     case FED_BOUND:
         return isnan(pooled.score) ? NAN
@@ -141,7 +141,7 @@ static void fill_means(const fed *t, const fed_score_sums *s, int before, int af
         m[FED_PERSONAL_LOSS] = s->loss[FED_AFTER] / s->answered;
         m[FED_PERSONAL_ERROR] = s->wrong[FED_AFTER] / s->answered;
     }
-    const int personal = t->score_weights == FED_PERSONAL;
+    int personal = t->score_weights == FED_PERSONAL;
     m[FED_VALID_LOSS] = m[personal ? FED_PERSONAL_LOSS : FED_GLOBAL_LOSS];
     m[FED_VALID_ERROR] = m[personal ? FED_PERSONAL_ERROR : FED_GLOBAL_ERROR];
 }
@@ -152,10 +152,10 @@ void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *
     fed_score_sums sum = {0};
     weft_result *res = b->res;
     for (int64_t i = 0; i < t->pool; i++) merge(&sum, &b->ring[i]);
-    const weft_interval pooled = fed_sums_score(&sum, unlimited),
-                        last = fed_sums_score(eval, t->all);
-    const int evaluated = eval->n > 0;
-    const double half = (evaluated ? last : pooled).half;
+    weft_interval pooled = fed_sums_score(&sum, unlimited),
+                  last = fed_sums_score(eval, t->all);
+    int evaluated = eval->n > 0;
+    double half = (evaluated ? last : pooled).half;
     res->by_error = t->score == FED_ERROR;
     res->loss = selected(t, b, pooled, last);
     res->bound = isfinite(half) ? half : (double)NAN;

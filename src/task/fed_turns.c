@@ -14,7 +14,7 @@ static weft_status take_one(fed *t, const fed_turns *q, int64_t j)
     fed_workspace *d = &t->work;
     TRY(fed_local_update(t, q->from, p, q->turn, &q->told[j]));
     if (!q->sum || q->told[j].diverged > 0 || !(p->weight > 0)) return WEFT_OK;
-    const real weight = (real)p->weight;
+    real weight = (real)p->weight;
     for (int64_t i = 0; i < t->nweight; i++) d->g[i] *= weight;
     weft_exact_add(t->nweight, d->g, q->scale, q->sum);
     return WEFT_OK;
@@ -35,7 +35,7 @@ static int longer_first(const void *left, const void *right)
 static item item_of(const fed_turns *q, int64_t j)
 {
     const fed_participant *p = &q->place[j];
-    const int64_t batches = (p->samples + p->options.batch - 1) / p->options.batch;
+    int64_t batches = (p->samples + p->options.batch - 1) / p->options.batch;
     return (item){.steps = q->turn->train ? batches * p->options.epochs : 0,
                   .rows = q->turn->train ? p->samples : p->valid,
                   .j = j};
@@ -64,11 +64,11 @@ static int64_t beside(const fed *t, const fed_turns *q, int64_t *which)
  * of a group are asked for while the one before it is at work. */
 static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int64_t *which)
 {
-    const int64_t lanes = weft_lanes(), groups = (n + lanes - 1) / lanes;
+    int64_t lanes = weft_lanes(), groups = (n + lanes - 1) / lanes;
     if (n > 0) fed_lanes_begin(t, q->from);
     for (int64_t i = 0, left = groups, some; i < n; i += some, left--) {
         some = (n - i + left - 1) / left;
-        const int64_t next = i + some, end = n - next < some ? n : next + some;
+        int64_t next = i + some, end = n - next < some ? n : next + some;
         for (int64_t j = next; j < end; j++)
             weft_client_fetch_rows(t->env.data->clients, &q->place[which[j]].at);
         TRY(fed_lanes_visit(t, q, (int)some, which + i));
@@ -78,9 +78,9 @@ static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int6
 
 weft_status fed_take_turns(fed *t, const fed_turns *q)
 {
-    const size_t mark = weft_arena_mark(t->work.tmp);
+    size_t mark = weft_arena_mark(t->work.tmp);
     int64_t *which = WEFT_NEW(t->work.tmp, int64_t, q->n);
-    const int64_t n = beside(t, q, which);
+    int64_t n = beside(t, q, which);
     weft_status st = take_groups(t, q, n, which);
     for (int64_t j = 0; j < q->n && st == WEFT_OK; j++) {
         const fed_participant *p = &q->place[j];

@@ -102,7 +102,7 @@ static void make_problem(flow *t)
     if (q->variance < 0) q->variance = 1;
     double sum = 0;
     for (int i = 0; i < q->m; i++) {
-        const double s = t->spectrum == POWER ? pow(i + 1, -t->decay) : exp(-t->decay * i);
+        double s = t->spectrum == POWER ? pow(i + 1, -t->decay) : exp(-t->decay * i);
         q->s[i] = i < t->n ? s : 0;
         q->c[i] = pow(i + 1, -t->signal_decay);
         sum += q->c[i];
@@ -173,7 +173,7 @@ static int flow_tensors(const void *self, const weft_job *job,
                         weft_tensor out[WEFT_MOST_TENSORS])
 {
     const flow *t = self;
-    const int64_t m = t->problem.m, at = weights_of(t);
+    int64_t m = t->problem.m, at = weights_of(t);
     int n = 0;
     (void)job;
     if (at > 0) {
@@ -200,7 +200,7 @@ static int same_setting(const flow_setting *a, const flow_setting *b)
 
 static flow_setting setting_of(const flow *t, const weft_job *job)
 {
-    const flow_setting own = {t->method, t->step, t->lambda, t->features};
+    flow_setting own = {t->method, t->step, t->lambda, t->features};
     return flow_setting_of(t->env.space, job->mix.conf, &own);
 }
 
@@ -230,7 +230,7 @@ static double normal(const flow *t, const weft_job *job, weft_purpose purpose, d
     uint64_t bits;
     double z[4];
     memcpy(&bits, &at, sizeof bits);
-    const weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial, bits, 0);
+    weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial, bits, 0);
     weft_rng_normal(&r, z);
     return z[0];
 }
@@ -238,7 +238,7 @@ static double normal(const flow *t, const weft_job *job, weft_purpose purpose, d
 /* Virtual seconds of a job: log-normal of its trial. */
 static double seconds_of(const flow *t, const weft_job *job)
 {
-    const double z = t->spread > 0 ? normal(t, job, WEFT_RNG_DEVICE, 0) : 0;
+    double z = t->spread > 0 ? normal(t, job, WEFT_RNG_DEVICE, 0) : 0;
     return job->resource * t->seconds * exp(t->spread * (z - t->spread / 2));
 }
 
@@ -265,7 +265,7 @@ static void train(const flow *t, const weft_job *job, weft_state *state, double 
     const flow_problem *q = &t->problem;
     progress *b = (progress *)state->aux;
     double *base = state->aux + NPROGRESS;
-    const flow_setting set = setting_of(t, job), was = setting_in(b);
+    flow_setting set = setting_of(t, job), was = setting_in(b);
     if (!same_setting(&was, &set) || !(b->trained > 0)) {
         flow_train(q, &was, b->units, base, base);
         *b = (progress){.trained = b->trained,
@@ -288,11 +288,11 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
     const flow_problem *q = &t->problem;
     weft_arena *tmp = weft_arena_new();
-    const flow_setting set = setting_of(t, job);
+    flow_setting set = setting_of(t, job);
     double *gain = WEFT_NEW(tmp, double, q->m);
     train(t, job, state, gain);
-    const double trained = ((const progress *)state->aux)->trained;
-    const double risk = flow_risk(q, gain);
+    double trained = ((const progress *)state->aux)->trained;
+    double risk = flow_risk(q, gain);
     if (!isfinite(risk)) memset(gain, 0, (size_t)q->m * sizeof *gain);
     show_state(t, gain, state->x, tmp);
     double *m = res->metric;
@@ -325,9 +325,9 @@ static weft_status flow_score(void *self, const weft_job *job, const real *x,
 static double flow_optimum_of(const void *self, double resource)
 {
     const flow *t = self;
-    const flow_setting own = {t->method, t->step, t->lambda, t->features};
+    flow_setting own = {t->method, t->step, t->lambda, t->features};
     weft_arena *tmp = weft_arena_new();
-    const double best = flow_optimum(&t->problem, t->env.space, &own, resource, tmp);
+    double best = flow_optimum(&t->problem, t->env.space, &own, resource, tmp);
     weft_arena_free(tmp);
     return best;
 }
@@ -342,7 +342,7 @@ static int64_t flow_affinity(const void *self, const weft_job *job)
 static void flow_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const flow *t = self;
-    const double m = t->problem.m;
+    double m = t->problem.m;
     (void)job;
     *out = (weft_cost){.flops = 100 * m, .memory = 8 * 8 * m};
     if (t->spectrum != DATA) return;

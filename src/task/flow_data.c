@@ -52,7 +52,7 @@ static void find_means(flow_data *f, weft_arena *mem)
     }
     weft_max_f64(f->team, most, 2);
     f->largest = most[0];
-    const int scale = weft_fix_scale(most[1] * (double)f->n);
+    int scale = weft_fix_scale(most[1] * (double)f->n);
     int64_t whole = 0;
     for (int64_t i = 0; i < rows->n; i++) whole += weft_fix(response_of(f, rows, i), scale);
     weft_sum_i64(f->team, &whole, 1);
@@ -71,7 +71,7 @@ static double *all_responses(const flow_data *f, weft_arena *tmp)
     double *y = WEFT_NEW(tmp, double, f->n);
     int64_t *bits = WEFT_NEW(tmp, int64_t, f->n);
     for (int64_t i = 0; i < rows->n; i++) {
-        const double own = response_of(f, rows, i) - f->mean_y;
+        double own = response_of(f, rows, i) - f->mean_y;
         memcpy(&bits[rows->first + i], &own, sizeof own);
     }
     weft_sum_i64(f->team, bits, (size_t)f->n);
@@ -85,16 +85,15 @@ static double *all_responses(const flow_data *f, weft_arena *tmp)
 static void decompose(flow_data *f, const double *y, const double *xty, flow_problem *q,
                       weft_arena *mem)
 {
-    const int m = q->m, root = f->team->rank == 0;
+    int m = q->m, root = f->team->rank == 0;
     weft_arena *tmp = weft_arena_new();
     f->vector = root ? WEFT_NEW(mem, double, (size_t)m *(size_t)m) : NULL;
     flow_gram(f, m, f->vector, tmp);
     if (root) {
         double *value = WEFT_NEW(tmp, double, m);
         weft_eigen(m, f->vector, value, tmp);
-        const double n = (double)f->n;
-        const double rounding =
-            value[m - 1] * 0x1p-52 * (double)(f->n > f->p ? f->n : f->p);
+        double n = (double)f->n;
+        double rounding = value[m - 1] * 0x1p-52 * (double)(f->n > f->p ? f->n : f->p);
         for (int i = 0; i < m; i++) { /* rise in LAPACK, fall here */
             const double *v = f->vector + (size_t)(m - 1 - i) * (size_t)m;
             q->s[i] = value[m - 1 - i] > rounding ? value[m - 1 - i] / n : 0;
@@ -140,13 +139,13 @@ static void normalize_problem(flow_data *f, flow_problem *q)
 
 static weft_status check_size(const flow_data *f, double memory)
 {
-    const int64_t m = f->dual ? f->n : f->p;
+    int64_t m = f->dual ? f->n : f->p;
     if (m > LARGEST)
         return weft_fail(WEFT_ELIMIT,
                          "%s has %lld samples of %lld features: task flow decomposes "
                          "matrices of order up to %d; pack fewer of one or the other",
                          f->data->path, (long long)f->n, (long long)f->p, LARGEST);
-    const double bytes = 8.0 * (double)m * (double)m + weft_eigen_bytes((int)m);
+    double bytes = 8.0 * (double)m * (double)m + weft_eigen_bytes((int)m);
     if (bytes > memory)
         return weft_fail(WEFT_ELIMIT,
                          "an eigendecomposition of order %lld takes %.3g GB, run.memory "
@@ -196,7 +195,7 @@ weft_status flow_data_open(flow_data *f, const weft_env *env, const char *respon
 void flow_data_weights(flow_data *f, const flow_problem *q, const double *gain,
                        double *weight, double *intercept)
 {
-    const int m = q->m;
+    int m = q->m;
     weft_arena *tmp = weft_arena_new();
     double *own = WEFT_NEW(tmp, double, m);
     for (int i = 0; f->vector && i < m; i++) {
@@ -231,9 +230,9 @@ double flow_data_score(const flow_data *f, weft_part part, const real *weight,
         for (int64_t j = 0; j < f->d; j++) y += (double)weight[j] * flow_value(rows, i, j);
         off[i] = pow(y - response_of(f, rows, i), 2);
     }
-    const double most = weft_largest_f64(f->team, off, (size_t)rows->n);
-    const double bound = most * (double)rows->total;
-    const int scale = weft_fix_scale(bound);
+    double most = weft_largest_f64(f->team, off, (size_t)rows->n);
+    double bound = most * (double)rows->total;
+    int scale = weft_fix_scale(bound);
     int64_t sum = 0;
     for (int64_t i = 0; i < rows->n && isfinite(bound); i++) sum += weft_fix(off[i], scale);
     double total;

@@ -12,7 +12,7 @@ enum { WIDE = 512 }; /* columns of the Gram matrix made at a time */
 
 double flow_value(const weft_rows *rows, int64_t i, int64_t j)
 {
-    const size_t at = (size_t)i * (size_t)rows->d + (size_t)j;
+    size_t at = (size_t)i * (size_t)rows->d + (size_t)j;
     return rows->byte ? rows->byte[at] / 255.0 : (double)rows->value[at];
 }
 
@@ -30,7 +30,7 @@ static void row_block(const flow_data *f, int64_t first, int64_t count, const do
     const weft_rows *rows = &f->data->part[WEFT_TRAIN];
     for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < f->p; j++) {
-            const int64_t column = flow_column(f, j);
+            int64_t column = flow_column(f, j);
             b[i * f->p + j] =
                 flow_value(rows, first + i, column) - (mean ? mean[column] : 0);
         }
@@ -38,9 +38,9 @@ static void row_block(const flow_data *f, int64_t first, int64_t count, const do
 
 void flow_columns_sum(const flow_data *f, const double *a, double *sum, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     const weft_rows *rows = &f->data->part[WEFT_TRAIN];
-    const int p = (int)f->p;
+    int p = (int)f->p;
     double *b = WEFT_NEW(tmp, double, (size_t)WEFT_BLOCK *(size_t)p);
     double *part = WEFT_NEW(tmp, double, p), *one = WEFT_NEW(tmp, double, WEFT_BLOCK);
     int64_t *whole = WEFT_NEW(tmp, int64_t, p);
@@ -48,9 +48,9 @@ void flow_columns_sum(const flow_data *f, const double *a, double *sum, weft_are
     double size = a ? 0 : 1;
     for (int64_t i = 0; a && i < rows->n; i++) size = fmax(size, fabs(a[i]));
     weft_max_f64(f->team, &size, 1);
-    const int scale = weft_fix_scale(2 * size * f->largest * (double)f->n);
+    int scale = weft_fix_scale(2 * size * f->largest * (double)f->n);
     for (int64_t at = 0; at < rows->n; at += WEFT_BLOCK) {
-        const int count = (int)(rows->n - at < WEFT_BLOCK ? rows->n - at : WEFT_BLOCK);
+        int count = (int)(rows->n - at < WEFT_BLOCK ? rows->n - at : WEFT_BLOCK);
         row_block(f, at, count, a ? f->mean : NULL, b);
         cblas_dgemv(CblasRowMajor, CblasTrans, count, p, 1, b, p, a ? a + at : one, 1, 0,
                     part, 1);
@@ -78,7 +78,7 @@ static blocks blocks_new(const flow_data *f, int m, weft_arena *tmp)
     blocks k = {.f = f, .m = m};
     k.b = WEFT_NEW(tmp, double, (size_t)WEFT_BLOCK *(size_t)m);
     if (!f->dual) return k;
-    const size_t here = (size_t)f->data->part[WEFT_TRAIN].n, ranks = (size_t)f->team->size;
+    size_t here = (size_t)f->data->part[WEFT_TRAIN].n, ranks = (size_t)f->team->size;
     k.send = WEFT_NEW(tmp, float, here *WEFT_BLOCK *ranks);
     k.receive = WEFT_NEW(tmp, float, (size_t)f->n *WEFT_BLOCK);
     k.to = WEFT_NEW(tmp, size_t, ranks);
@@ -89,15 +89,14 @@ static blocks blocks_new(const flow_data *f, int m, weft_arena *tmp)
 /* How often next_block is to be called; as often on each rank where it is collective. */
 static int64_t rounds_of(const blocks *k)
 {
-    const int64_t columns = (k->f->p + WEFT_BLOCK - 1) / WEFT_BLOCK,
-                  ranks = k->f->team->size;
+    int64_t columns = (k->f->p + WEFT_BLOCK - 1) / WEFT_BLOCK, ranks = k->f->team->size;
     if (k->f->dual) return (columns + ranks - 1) / ranks;
     return (k->f->data->part[WEFT_TRAIN].n + WEFT_BLOCK - 1) / WEFT_BLOCK;
 }
 
 static int columns_of(const flow_data *f, int64_t block)
 {
-    const int64_t left = f->p - block * WEFT_BLOCK;
+    int64_t left = f->p - block * WEFT_BLOCK;
     return (int)(left < 0 ? 0 : left < WEFT_BLOCK ? left : WEFT_BLOCK);
 }
 
@@ -106,11 +105,11 @@ static int column_block(blocks *k, int64_t round)
 {
     const flow_data *f = k->f;
     const weft_rows *rows = &f->data->part[WEFT_TRAIN];
-    const int ranks = f->team->size, mine = columns_of(f, round * ranks + f->team->rank);
+    int ranks = f->team->size, mine = columns_of(f, round * ranks + f->team->rank);
     float *to = k->send;
     for (int r = 0; r < ranks; r++) {
-        const int64_t block = round * ranks + r;
-        const int columns = columns_of(f, block);
+        int64_t block = round * ranks + r;
+        int columns = columns_of(f, block);
         for (int64_t i = 0; i < rows->n; i++)
             for (int j = 0; j < columns; j++)
                 *to++ = (float)flow_value(rows, i, flow_column(f, block * WEFT_BLOCK + j));
@@ -120,9 +119,9 @@ static int column_block(blocks *k, int64_t round)
         k->from[r] = (size_t)count * (size_t)mine * sizeof *to;
     }
     weft_exchange(f->team, k->send, k->to, k->receive, k->from);
-    const int64_t at = (round * ranks + f->team->rank) * WEFT_BLOCK;
+    int64_t at = (round * ranks + f->team->rank) * WEFT_BLOCK;
     for (int j = 0; j < mine; j++) {
-        const double mean = f->mean[flow_column(f, at + j)];
+        double mean = f->mean[flow_column(f, at + j)];
         for (int64_t i = 0; i < f->n; i++)
             k->b[j * f->n + i] = (double)k->receive[i * mine + j] - mean;
     }
@@ -133,8 +132,8 @@ static int column_block(blocks *k, int64_t round)
 static int next_block(blocks *k, int64_t round)
 {
     if (k->f->dual) return column_block(k, round);
-    const int64_t at = round * WEFT_BLOCK, n = k->f->data->part[WEFT_TRAIN].n;
-    const int count = (int)(n - at < WEFT_BLOCK ? n - at : WEFT_BLOCK);
+    int64_t at = round * WEFT_BLOCK, n = k->f->data->part[WEFT_TRAIN].n;
+    int count = (int)(n - at < WEFT_BLOCK ? n - at : WEFT_BLOCK);
     row_block(k->f, at, count, k->f->mean, k->b);
     return count;
 }
@@ -145,11 +144,11 @@ static int next_block(blocks *k, int64_t round)
  * Collective. */
 static void panel(blocks *k, int c0, int width, int scale, double *part, int64_t *whole)
 {
-    const int rows = k->m - c0;
-    const size_t cells = (size_t)rows * (size_t)width;
+    int rows = k->m - c0;
+    size_t cells = (size_t)rows * (size_t)width;
     memset(whole, 0, cells * sizeof *whole);
     for (int64_t e = 0; e < rounds_of(k); e++) {
-        const int count = next_block(k, e);
+        int count = next_block(k, e);
         if (count == 0) continue;
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, width, count, 1,
                     k->b + c0, k->m, k->b + c0, k->m, 0, part, width);
@@ -160,15 +159,15 @@ static void panel(blocks *k, int c0, int width, int scale, double *part, int64_t
 
 void flow_gram(const flow_data *f, int m, double *gram, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     blocks k = blocks_new(f, m, tmp);
-    const double entry = 2 * f->largest, terms = (double)(f->dual ? f->p : f->n);
-    const int scale = weft_fix_scale(terms * entry * entry);
-    const int most = m < WIDE ? m : WIDE;
+    double entry = 2 * f->largest, terms = (double)(f->dual ? f->p : f->n);
+    int scale = weft_fix_scale(terms * entry * entry);
+    int most = m < WIDE ? m : WIDE;
     double *part = WEFT_NEW(tmp, double, (size_t)m *(size_t)most);
     int64_t *whole = WEFT_NEW(tmp, int64_t, (size_t)m * (size_t)most);
     for (int c0 = 0; c0 < m; c0 += WIDE) {
-        const int width = m - c0 < WIDE ? m - c0 : WIDE;
+        int width = m - c0 < WIDE ? m - c0 : WIDE;
         panel(&k, c0, width, scale, part, whole);
         for (int i = 0; gram && i < m - c0; i++)
             for (int j = 0; j < width; j++)

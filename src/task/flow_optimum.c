@@ -44,8 +44,8 @@ static double best_listed(const flow_problem *q, const weft_space *sp,
     const double *zero = WEFT_NEW(tmp, double, q->m);
     double best = INFINITY;
     for (int64_t i = 0; i < sp->count; i++) {
-        weft_space_get(sp, i, conf);
-        const flow_setting own = flow_setting_of(sp, conf, set);
+        weft_space_config(sp, i, conf);
+        flow_setting own = flow_setting_of(sp, conf, set);
         for (double r = 1; r <= most; r++) {
             flow_train(q, &own, r, zero, gain);
             best = fmin(best, flow_risk(q, gain));
@@ -98,7 +98,7 @@ static double least_risk(box *b, const flow_setting *set, double r)
 {
     const flow_problem *q = b->q;
     flow_train(q, set, r, b->zero, b->gain);
-    const double noise = q->variance / (double)q->n;
+    double noise = q->variance / (double)q->n;
     double left = 0; /* risk of directions that are not fitted */
     for (int i = q->m - 1; i >= 0; i--) {
         b->sum[i] = left;
@@ -106,11 +106,11 @@ static double least_risk(box *b, const flow_setting *set, double r)
     }
     double fitted = 0, best = INFINITY;
     for (int i = 0; i < q->m; i++) {
-        const double s = q->s[i], g = b->gain[i], weight = q->weight > 0 ? s : 1;
+        double s = q->s[i], g = b->gain[i], weight = q->weight > 0 ? s : 1;
         fitted += weight * q->c[i] * (1 - g) * (1 - g);
         if (s > 0) fitted += weight * noise * g * g / s;
-        const int allowed = (i + 1 >= b->least && i + 1 <= b->most) ||
-                            (i + 1 == q->m && (b->all || b->most >= q->m));
+        int allowed = (i + 1 >= b->least && i + 1 <= b->most) ||
+                      (i + 1 == q->m && (b->all || b->most >= q->m));
         if (allowed) best = fmin(best, fitted + b->sum[i]);
     }
     return best;
@@ -118,12 +118,12 @@ static double least_risk(box *b, const flow_setting *set, double r)
 
 static double loss_at(box *b, const double *at)
 {
-    const double r = floor(value_at(b->units, at[0]) + 0.5);
-    const range time = {b->step.lo, b->step.hi * b->units.hi, 1};
-    const double e = value_at(time, at[1]) / r;
-    const flow_setting set = {.method = b->method,
-                              .step = fmin(fmax(e, b->step.lo), b->step.hi),
-                              .lambda = value_at(b->lambda, at[2])};
+    double r = floor(value_at(b->units, at[0]) + 0.5);
+    range time = {b->step.lo, b->step.hi * b->units.hi, 1};
+    double e = value_at(time, at[1]) / r;
+    flow_setting set = {.method = b->method,
+                        .step = fmin(fmax(e, b->step.lo), b->step.hi),
+                        .lambda = value_at(b->lambda, at[2])};
     return least_risk(b, &set, r);
 }
 
@@ -148,8 +148,7 @@ static void try_grid(box *b, const double *centre, const double *half, const int
                 const int place[DIM] = {i, j, k};
                 point x;
                 for (int a = 0; a < DIM; a++) {
-                    const double u =
-                        points[a] > 1 ? 2.0 * place[a] / (points[a] - 1) - 1 : 0;
+                    double u = points[a] > 1 ? 2.0 * place[a] / (points[a] - 1) - 1 : 0;
                     x.at[a] = fmin(fmax(centre[a] + u * half[a], 0), 1);
                 }
                 x.loss = loss_at(b, x.at);
@@ -159,7 +158,7 @@ static void try_grid(box *b, const double *centre, const double *half, const int
 
 static double best_in_box(box *b)
 {
-    const int still = b->method == FLOW_RIDGE;
+    int still = b->method == FLOW_RIDGE;
     const int moves[DIM] = {!still && b->units.hi > 1, !still && b->step.hi > b->step.lo,
                             b->lambda.hi > b->lambda.lo};
     int coarse[DIM], fine[DIM];
@@ -176,7 +175,7 @@ static double best_in_box(box *b)
         double width = 1.5 / (COARSE - 1);
         for (int round = 0; round < ROUNDS && width > FINEST; round++) {
             const double own[DIM] = {width, width, width};
-            const point centre = start[i];
+            point centre = start[i];
             try_grid(b, centre.at, own, fine, &start[i], 1);
             if (!(start[i].loss < centre.loss)) width *= SHRINK;
         }
@@ -201,14 +200,14 @@ static int has_method(const weft_space *sp, int64_t method, const flow_setting *
 double flow_optimum(const flow_problem *q, const weft_space *sp, const flow_setting *set,
                     double most, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    size_t mark = weft_arena_mark(tmp);
     double best = INFINITY;
     for (int i = 0; i < sp->dim && sp->source == 0; i++)
         if (sp->axis[i].nwhen > 0) return NAN; /* no box */
     if (sp->source > 0) {
         best = best_listed(q, sp, set, most, tmp);
     } else {
-        const range features = range_of(sp, "features", (double)set->features);
+        range features = range_of(sp, "features", (double)set->features);
         box b = {.q = q,
                  .step = range_of(sp, "step", set->step),
                  .lambda = range_of(sp, "lambda", set->lambda),

@@ -12,7 +12,7 @@ static void power(double x, double r, double *f, double *rest)
         *rest = -expm1(r * log1p(-x));
         return;
     }
-    const double size = exp(r * log(x - 1)); /* x = 1: 0 */
+    double size = exp(r * log(x - 1)); /* x = 1: 0 */
     *f = r > 0 ? (fmod(r, 2) > 0 ? -size : size) : 1;
     *rest = 1 - *f;
 }
@@ -20,9 +20,9 @@ static void power(double x, double r, double *f, double *rest)
 void flow_train(const flow_problem *q, const flow_setting *set, double r,
                 const double *base, double *gain)
 {
-    const int64_t fitted = set->features > 0 ? set->features : q->m;
+    int64_t fitted = set->features > 0 ? set->features : q->m;
     for (int i = 0; i < q->m; i++) {
-        const double s = q->s[i], x = set->step * (s + set->lambda);
+        double s = q->s[i], x = set->step * (s + set->lambda);
         if (i >= fitted || !(s > 0)) {
             gain[i] = 0;
             continue;
@@ -39,10 +39,10 @@ void flow_train(const flow_problem *q, const flow_setting *set, double r,
 
 double flow_risk(const flow_problem *q, const double *gain)
 {
-    const double noise = q->variance / (double)q->n;
+    double noise = q->variance / (double)q->n;
     double sum = 0;
     for (int i = 0; i < q->m; i++) {
-        const double s = q->s[i], g = gain[i], weight = q->weight > 0 ? s : 1;
+        double s = q->s[i], g = gain[i], weight = q->weight > 0 ? s : 1;
         sum += weight * q->c[i] * (1 - g) * (1 - g);
         if (s > 0) sum += weight * noise * g * g / s;
     }
@@ -53,7 +53,7 @@ double flow_training_loss(const flow_problem *q, const double *gain)
 {
     double sum = 0, fitted = 0;
     for (int i = 0; i < q->m; i++) {
-        const double off = (1 - gain[i]) * (1 - gain[i]);
+        double off = (1 - gain[i]) * (1 - gain[i]);
         if (!(q->s[i] > 0)) continue;
         sum += off * (q->s[i] * q->c[i] + q->variance / (double)q->n);
         fitted++;
@@ -63,11 +63,11 @@ double flow_training_loss(const flow_problem *q, const double *gain)
 
 double flow_residual(const flow_problem *q, const flow_setting *set, const double *gain)
 {
-    const int64_t fitted = set->features > 0 ? set->features : q->m;
+    int64_t fitted = set->features > 0 ? set->features : q->m;
     double off = 0, all = 0;
     for (int i = 0; i < q->m && i < fitted; i++) {
         if (!(q->s[i] > 0)) continue;
-        const double end = q->s[i] / (q->s[i] + set->lambda);
+        double end = q->s[i] / (q->s[i] + set->lambda);
         off += (gain[i] - end) * (gain[i] - end);
         all += end * end;
     }

@@ -85,7 +85,7 @@ static weft_status fit_memory(const fmap *t, int64_t columns, double allowed, do
 {
     *bytes = 0;
     if (!t->feature->gram || !t->model->memory) return WEFT_OK;
-    const weft_matrix f = {
+    weft_matrix f = {
         .d = columns, .total = t->env.data->part[WEFT_TRAIN].total, .team = t->env.team};
     return t->model->memory(t->solver, &f, allowed, bytes);
 }
@@ -99,14 +99,14 @@ static weft_status fmap_setup(void *self, const weft_env *env)
                          "data set; use task fed, or pack without clients",
                          env->data->path);
     t->env = *env;
-    t->map = weft_arena_get(env->mem, 1, t->feature->kind.size);
-    t->solver = weft_arena_get(env->mem, 1, t->model->kind.size);
+    t->map = weft_arena_alloc(env->mem, 1, t->feature->kind.size);
+    t->solver = weft_arena_alloc(env->mem, 1, t->model->kind.size);
     TRY(weft_conf_bind(env->conf, &t->feature->kind, t->map));
     TRY(weft_conf_bind(env->conf, &t->model->kind, t->solver));
     t->columns = t->feature->columns(t->map, 1.0);
     double taken;
     TRY(fit_memory(t, t->columns, env->memory, &taken));
-    const weft_source rows = weft_data_source(env->data);
+    weft_source rows = weft_data_source(env->data);
     TRY(t->feature->setup(t->map, &rows, env->memory - taken, env->seed, env->mem));
     t->nstat = t->feature->nstat(t->map);
     t->outputs = t->model->outputs(env->data->classes);
@@ -125,7 +125,7 @@ static int fmap_tensors(const void *self, const weft_job *job,
                         weft_tensor out[WEFT_MOST_TENSORS])
 {
     const fmap *t = self;
-    const int64_t d = t->feature->columns(t->map, job->feature_fraction);
+    int64_t d = t->feature->columns(t->map, job->feature_fraction);
     int n = 0;
     if (t->nstat > 0) out[n++] = (weft_tensor){"statistics", 0, 1, {t->nstat}};
     out[n++] = (weft_tensor){"weights", t->nstat, 2, {t->outputs, d}};
@@ -146,7 +146,7 @@ typedef struct work {
 static work work_of(const fmap *t, const weft_job *job, const fmap_arms *a)
 {
     const weft_rows *part = t->env.data->part;
-    const double passes = t->pieces ? job->resource + 2 : PASSES;
+    double passes = t->pieces ? job->resource + 2 : PASSES;
     work w = {0};
     for (int i = 0; i < a->k; i++) {
         w.maps += job->score_eliminated || a->p[i] > 0;
@@ -172,8 +172,8 @@ static int passes_of(const fmap *t, const work *w)
 {
     if (t->validation == SPLIT) return 1;
     if (t->validation == FULL) return w->maps;
-    const double samples = (double)t->env.data->part[WEFT_VALID].total;
-    const double wanted = fmin(ceil(TELL * w->maps / samples), w->maps);
+    double samples = (double)t->env.data->part[WEFT_VALID].total;
+    double wanted = fmin(ceil(TELL * w->maps / samples), w->maps);
     return (int)fmax(1, fmin(wanted, floor(SCORING * w->fit / w->pass)));
 }
 
@@ -200,11 +200,10 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     (void)row;
     weft_check(!t->pieces || job->mix.k == 1, "%d maps", job->mix.k);
     weft_arena *tmp = weft_arena_new();
-    const fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
-    const weft_fitted fitted =
-        job->resource > 0 ? fmap_fit(t, job, &a, state) : (weft_fitted){0};
-    const work w = work_of(t, job, &a);
-    const int passes = passes_of(t, &w), full = passes == w.maps && passes > 1;
+    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
+    weft_fitted fitted = job->resource > 0 ? fmap_fit(t, job, &a, state) : (weft_fitted){0};
+    work w = work_of(t, job, &a);
+    int passes = passes_of(t, &w), full = passes == w.maps && passes > 1;
     fmap_tally s = fmap_tally_new(t, a.k, WEFT_VALID, full ? 1 : passes, tmp);
     if (full)
         fmap_score_full(t, job, &a, state->x, WEFT_VALID, &s, tmp);
@@ -235,7 +234,7 @@ static weft_status fmap_score(void *self, const weft_job *job, const real *x,
 {
     fmap *t = self;
     weft_arena *tmp = weft_arena_new();
-    const fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
+    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
     weft_state own = weft_state_new(&weft_task_fmap, t, job, tmp);
     memcpy(own.x, x, (size_t)own.nx * sizeof *x);
     fmap_tally s = fmap_tally_new(t, a.k, part, 1, tmp);
@@ -252,7 +251,7 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
     const fmap *t = self;
     if (job->mix.k > 1) return -1;
     weft_arena *tmp = weft_arena_new();
-    const int64_t a = t->feature->affinity(t->map, fmap_arm(t, job->mix.conf, tmp));
+    int64_t a = t->feature->affinity(t->map, fmap_arm(t, job->mix.conf, tmp));
     weft_arena_free(tmp);
     return a;
 }
@@ -262,16 +261,16 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
 static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const fmap *t = self;
-    const double ranks = t->env.team->size, d = (double)t->columns * job->feature_fraction;
+    double ranks = t->env.team->size, d = (double)t->columns * job->feature_fraction;
     weft_arena *tmp = weft_arena_new();
-    const fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
-    const work w = work_of(t, job, &a);
-    const int passes = passes_of(t, &w);
+    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
+    work w = work_of(t, job, &a);
+    int passes = passes_of(t, &w);
     *out = (weft_cost){.flops = w.fit + passes * w.pass,
                        .bytes = ranks > 1 ? PASSES * 8 * d * t->outputs * ranks : 0,
                        .passes = PASSES};
     double factor;
-    const weft_status any = fit_memory(t, (int64_t)d, INFINITY, &factor);
+    weft_status any = fit_memory(t, (int64_t)d, INFINITY, &factor);
     out->memory = w.memory / ranks + 8 * 6 * d * t->outputs + (any == WEFT_OK ? factor : 0);
     weft_arena_free(tmp);
 }

@@ -66,13 +66,13 @@ static int is_lone(const fmap *t, const weft_job *job)
 static int choose(fmap *t, int n, const weft_job *const *job, const weft_job **chosen,
                   early **fits)
 {
-    const int ranks = t->env.team->size;
+    int ranks = t->env.team->size;
     double bytes = 0, most = 0;
     int m = 0;
     weft_arena *tmp = weft_arena_new();
     for (int i = 0; i < n && m < EACH * ranks; i++) {
         if (!is_lone(t, job[i]) || find(t, job[i]->id)) continue;
-        const fmap_arms a = fmap_arms_new(t, &job[i]->mix, tmp);
+        fmap_arms a = fmap_arms_new(t, &job[i]->mix, tmp);
         double flops, all, entries;
         t->feature->estimate(t->map, a.arm[0], (double)t->env.data->part[WEFT_TRAIN].total,
                              1, &flops, &all, &entries);
@@ -91,8 +91,8 @@ static int choose(fmap *t, int n, const weft_job *const *job, const weft_job **c
 static void take_rows(fmap *t, const weft_job *job, early *e, whole *to, weft_arena *mem)
 {
     weft_arena *tmp = weft_arena_new();
-    const fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
-    const weft_request q = fmap_request(t, job, &a, WEFT_TRAIN);
+    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
+    weft_request q = fmap_request(t, job, &a, WEFT_TRAIN);
     weft_matrix f;
     t->feature->matrix(t->map, &q, 1, e->x, &f, tmp);
     to->label =
@@ -123,7 +123,7 @@ static void fit_all(fmap *t, int n, early **fits, const whole *rows)
         weft_arena_free(tmp);
     }
     for (int i = 0; i < n; i++) {
-        const size_t numbers = (size_t)(t->outputs * (t->columns + 1));
+        size_t numbers = (size_t)(t->outputs * (t->columns + 1));
         weft_bcast(team, fits[i]->x + t->nstat, numbers * sizeof(real), fits[i]->owner);
         weft_bcast(team, &fits[i]->fitted, sizeof fits[i]->fitted, fits[i]->owner);
     }

@@ -24,8 +24,8 @@ weft_status fmap_pieces_setup(fmap *t)
  * another map cannot be continued. */
 static double name_of(const weft_job *job)
 {
-    const size_t bytes = (size_t)job->mix.dim * sizeof *job->mix.conf;
-    const uint64_t name = weft_hash(job->mix.conf, bytes, (uint64_t)job->mix.id[0]);
+    size_t bytes = (size_t)job->mix.dim * sizeof *job->mix.conf;
+    uint64_t name = weft_hash(job->mix.conf, bytes, (uint64_t)job->mix.id[0]);
     return 1 + (double)(name >> 12);
 }
 
@@ -34,11 +34,11 @@ static double name_of(const weft_job *job)
 static void fit_piece(fmap *t, const weft_job *job, const weft_matrix *f, weft_state *state,
                       weft_fitted *fitted, weft_arena *tmp)
 {
-    const int classes = t->env.data->classes;
-    const int64_t size = t->model->piece_size(f->d, classes);
+    int classes = t->env.data->classes;
+    int64_t size = t->model->piece_size(f->d, classes);
     real *w = state->x + t->nstat;
     double *was = state->aux, *own = state->aux + 1;
-    const double name = name_of(job);
+    double name = name_of(job);
     if (*was < name || *was > name) {
         *was = name;
         memset(own, 0, (size_t)size * sizeof *own);

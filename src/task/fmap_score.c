@@ -9,7 +9,7 @@
 
 const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem)
 {
-    void *arm = weft_arena_get(mem, 1, t->feature->kind.size);
+    void *arm = weft_arena_alloc(mem, 1, t->feature->kind.size);
     memcpy(arm, t->map, t->feature->kind.size);
     weft_space_put(t->env.space, conf, &t->feature->kind, arm);
     return arm;
@@ -34,12 +34,12 @@ const int *fmap_draw(const fmap *t, const weft_job *job, const fmap_arms *a, wef
 {
     if (a->k == 1) return NULL;
     const weft_rows *rows = &t->env.data->part[part];
-    const weft_purpose purpose = part == WEFT_TRAIN ? WEFT_RNG_ASSIGN : WEFT_RNG_VALID;
+    weft_purpose purpose = part == WEFT_TRAIN ? WEFT_RNG_ASSIGN : WEFT_RNG_VALID;
     int *arm = WEFT_NEW(mem, int, rows->n);
     for (int64_t i = 0; i < rows->n; i++) {
-        const weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial,
-                                        (uint64_t)job->index, (uint64_t)(rows->first + i));
-        const double unit = weft_rng_unit(r.v[0]) + shift;
+        weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial,
+                                  (uint64_t)job->index, (uint64_t)(rows->first + i));
+        double unit = weft_rng_unit(r.v[0]) + shift;
         arm[i] = weft_mix_find(a->cum, a->k, unit < 1 ? unit : unit - 1);
     }
     return arm;
@@ -76,8 +76,8 @@ static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
                       const int32_t *label, const int *arm, int only, fmap_tally *s,
                       weft_arena *tmp)
 {
-    const int classes = t->env.data->classes;
-    const double bound = t->model->bound(t->solver, classes);
+    int classes = t->env.data->classes;
+    double bound = t->model->bound(t->solver, classes);
     const real *intercept = w + t->outputs * f->d;
     real *z = WEFT_NEW(tmp, real, t->outputs * f->n);
     double *score = WEFT_NEW(tmp, double, t->outputs);
@@ -86,8 +86,8 @@ static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
         for (int j = 0; j < t->outputs; j++)
             score[j] = (double)z[j * f->n + i] + (double)intercept[j];
         int wrong = 0;
-        const double loss = t->model->loss(t->solver, classes, score, label[i], &wrong);
-        const int to = arm ? arm[i] : only;
+        double loss = t->model->loss(t->solver, classes, score, label[i], &wrong);
+        int to = arm ? arm[i] : only;
         s->loss[to] +=
             weft_fix(loss < bound ? loss : bound, s->scale); /* NaN counts as bound */
         s->wrong[to] += wrong;
@@ -99,7 +99,7 @@ void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
                       weft_part part, int passes, fmap_tally *s, weft_arena *tmp)
 {
     for (int e = 0; e < passes; e++) {
-        const size_t mark = weft_arena_mark(tmp);
+        size_t mark = weft_arena_mark(tmp);
         weft_request q = fmap_request(t, job, a, part);
         q.arm = fmap_draw(t, job, a, part, (double)e / passes, tmp);
         weft_matrix f;
@@ -117,15 +117,15 @@ void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
     for (int i = 0; i < a->k; i++)
         if (job->score_eliminated || a->p[i] > 0) {
             int at = n++;
-            const int64_t mine = t->feature->affinity(t->map, a->arm[i]);
+            int64_t mine = t->feature->affinity(t->map, a->arm[i]);
             for (; at > 0 && t->feature->affinity(t->map, a->arm[todo[at - 1]]) > mine;
                  at--)
                 todo[at] = todo[at - 1];
             todo[at] = i;
         }
     for (int e = 0; e < n; e++) {
-        const size_t mark = weft_arena_mark(tmp);
-        const int i = todo[e];
+        size_t mark = weft_arena_mark(tmp);
+        int i = todo[e];
         weft_request q = fmap_request(t, job, a, part);
         q.narm = 1;
         q.arms = a->arm + i;
@@ -144,7 +144,7 @@ void fmap_tally_close(fmap *t, const fmap_arms *a, int split, fmap_tally *s, dou
     double sum = 0, wrong = 0, weight = 0;
     for (int i = 0; i < a->k; i++) {
         if (s->count[i] == 0) continue;
-        const double share = split ? 1 : a->p[i] / (double)s->count[i];
+        double share = split ? 1 : a->p[i] / (double)s->count[i];
         sum += share * weft_unfix(s->loss[i], s->scale);
         wrong += share * (double)s->wrong[i];
         weight += share * (double)s->count[i];

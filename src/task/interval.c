@@ -9,8 +9,8 @@ static const double pi = 3.14159265358979323846;
  * Functions", 26.7.3 and 26.7.4. */
 static double within(double angle, int degrees)
 {
-    const int odd = degrees % 2;
-    const double c = cos(angle), s = sin(angle);
+    int odd = degrees % 2;
+    double c = cos(angle), s = sin(angle);
     double term = odd ? c : 1, sum = degrees == 1 ? 0 : term;
     for (int i = odd ? 3 : 2; i < degrees; i += 2) {
         term *= c * c * (i - 1) / i;
@@ -23,7 +23,7 @@ double weft_student(int degrees)
 {
     double lo = 0, hi = pi / 2;
     for (int i = 0; i < 60; i++) { /* to the last bit */
-        const double middle = (lo + hi) / 2;
+        double middle = (lo + hi) / 2;
         if (within(middle, degrees) < 0.95)
             lo = middle;
         else
@@ -37,11 +37,11 @@ weft_interval weft_interval_of(int drawn, double x, double q, double score, doub
 {
     weft_interval r = {score, INFINITY};
     if (drawn == 0) return r;
-    const double drop = 1 / x - 1 / all.sum;
-    const double share = drop * drop * q + (all.square - q) / (all.sum * all.sum);
+    double drop = 1 / x - 1 / all.sum;
+    double share = drop * drop * q + (all.square - q) / (all.sum * all.sum);
     if (!(share > 0)) r.half = 0;
     if (!(share > 0) || drawn < 2) return r;
-    const double spread = sqrt(around / (x - q / x));
+    double spread = sqrt(around / (x - q / x));
     r.half = weft_student(drawn - 1) * spread * sqrt(share);
     return r;
 }

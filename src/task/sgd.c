@@ -29,7 +29,7 @@ static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED],
 static weft_status model_new(const sgd *t, const double *conf, weft_arena *mem,
                              sgd_model *m)
 {
-    m->self = weft_arena_get(mem, 1, t->net->kind.size);
+    m->self = weft_arena_alloc(mem, 1, t->net->kind.size);
     memcpy(m->self, t->fixed, t->net->kind.size);
     m->train = t->train;
     if (conf) {
@@ -76,11 +76,11 @@ static weft_status check_memory(const sgd *t)
     weft_arena *tmp = weft_arena_new();
     double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
     sgd_model m = {0};
-    const weft_status st = largest_conf(t, conf, tmp);
-    const weft_status made = st == WEFT_OK ? model_new(t, conf, tmp, &m) : st;
+    weft_status st = largest_conf(t, conf, tmp);
+    weft_status made = st == WEFT_OK ? model_new(t, conf, tmp, &m) : st;
     weft_arena_free(tmp);
     TRY(made);
-    const double bytes =
+    double bytes =
         (double)sizeof(real) * ((double)state_size(t, &m) + (double)m.n * (t->parts + 1));
     if (bytes <= t->env.memory) return WEFT_OK;
     return weft_fail(
@@ -95,7 +95,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
 {
     sgd *t = self;
     t->env = *env;
-    t->fixed = weft_arena_get(env->mem, 1, t->net->kind.size);
+    t->fixed = weft_arena_alloc(env->mem, 1, t->net->kind.size);
     TRY(weft_conf_bind(env->conf, &t->net->kind, t->fixed));
     TRY(weft_conf_bind(env->conf, &sgd_train_kind, &t->train));
     TRY(sgd_open(t));
@@ -109,7 +109,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
 static sgd_model model_of(const sgd *t, const weft_job *job, weft_arena *mem)
 {
     sgd_model m;
-    const weft_status st = model_new(t, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &m);
+    weft_status st = model_new(t, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &m);
     if (st != WEFT_OK) weft_die("%s", weft_error());
     return m;
 }
@@ -138,7 +138,7 @@ static int sgd_tensors(const void *self, const weft_job *job,
 {
     const sgd *t = self;
     weft_arena *tmp = weft_arena_new();
-    const sgd_model m = model_of(t, job, tmp);
+    sgd_model m = model_of(t, job, tmp);
     int n = 1;
     if (t->nfold == 1)
         n = t->net->tensors(m.self, out);
@@ -173,10 +173,10 @@ static void sgd_start(const void *self, const weft_job *job, weft_state *state)
 {
     const sgd *t = self;
     weft_arena *tmp = weft_arena_new();
-    const sgd_model m = model_of(t, job, tmp);
+    sgd_model m = model_of(t, job, tmp);
     for (int f = 0; f < t->nfold; f++) {
-        const uint64_t fold = (uint64_t)(t->fold < 0 ? f : t->fold);
-        const weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, fold, 0, 2);
+        uint64_t fold = (uint64_t)(t->fold < 0 ? f : t->fold);
+        weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, fold, 0, 2);
         real *w = trained_of(t, &m, f, state->x);
         t->net->init(m.self, fold == 0 ? t->env.seed : r.v[0], w);
         memmove(kept_of(&m, f, state->x), w, (size_t)m.n * sizeof *w);
@@ -200,7 +200,7 @@ static int64_t epochs_of(const weft_job *job)
 static int64_t sgd_units(const void *self, const weft_job *job)
 {
     const sgd *t = self;
-    const int64_t epochs = epochs_of(job);
+    int64_t epochs = epochs_of(job);
     return t->nfold * (epochs > 0 ? epochs : 1);
 }
 
@@ -208,12 +208,12 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const sgd *t = self;
     weft_arena *tmp = weft_arena_new();
-    const sgd_model m = model_of(t, job, tmp);
-    const double flops = t->net->flops(m.self), ranks = t->env.team->size;
+    sgd_model m = model_of(t, job, tmp);
+    double flops = t->net->flops(m.self), ranks = t->env.team->size;
     double steps = 0, samples = 0;
     for (int f = 0; f < t->nfold; f++) {
-        const double n = (double)t->at[f].train.n, batch = fmin(m.train.batch, n);
-        const double own = t->steps > 0 ? (double)t->steps : ceil(n / batch);
+        double n = (double)t->at[f].train.n, batch = fmin(m.train.batch, n);
+        double own = t->steps > 0 ? (double)t->steps : ceil(n / batch);
         steps += own;
         samples += own * batch + (double)t->at[f].dev.n / 3;
     }
@@ -229,7 +229,7 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
 
 static double score_of(const sgd *t, const sgd_sums *s)
 {
-    const double x = (t->score == SGD_LOSS ? s->loss : s->wrong) / s->count;
+    double x = (t->score == SGD_LOSS ? s->loss : s->wrong) / s->count;
     return isfinite(x) ? x : INFINITY;
 }
 
@@ -238,11 +238,11 @@ static double score_of(const sgd *t, const sgd_sums *s)
 static void judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
 {
     const real *w = trained_of(t, m, f, x);
-    const sgd_sums dev = sgd_score_rows(t, m, &t->at[f].dev, w);
+    sgd_sums dev = sgd_score_rows(t, m, &t->at[f].dev, w);
     row[SGD_ROW_LOSS] = dev.loss / dev.count;
     row[SGD_ROW_ERROR] = dev.wrong / dev.count;
-    const double score = score_of(t, &dev);
-    const int better = score < h->best;
+    double score = score_of(t, &dev);
+    int better = score < h->best;
     if (better) {
         h->best = score;
         h->best_epoch = h->epochs;
@@ -275,7 +275,7 @@ static void train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, doubl
 /* Half the width of the 95 % interval of an error rate. */
 static double half_width(const sgd_sums *s)
 {
-    const double p = s->wrong / s->count;
+    double p = s->wrong / s->count;
     return NORMAL_95 * sqrt(p * (1 - p) / s->count);
 }
 
@@ -332,9 +332,9 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
                          "for mixtures of them; choose run.tuner = random, sha, hyperband, "
                          "asha or pbt, and run.mixing = none");
     weft_arena *tmp = weft_arena_new();
-    const sgd_model m = model_of(t, job, tmp);
-    const int64_t epochs = epochs_of(job), each = epochs > 0 ? epochs : 1;
-    const int f = (int)(unit / each);
+    sgd_model m = model_of(t, job, tmp);
+    int64_t epochs = epochs_of(job), each = epochs > 0 ? epochs : 1;
+    int f = (int)(unit / each);
     sgd_head *h = head_of(f, state->aux);
     if (fabs(h->trial - (double)job->trial) >
         0) { /* its weights are a copy of another trial's, or new */
@@ -361,14 +361,14 @@ static weft_status sgd_score(void *self, const weft_job *job, const real *x, wef
 {
     sgd *t = self;
     weft_arena *tmp = weft_arena_new();
-    const sgd_model m = model_of(t, job, tmp);
-    const int64_t n = t->first[part + 1] - t->first[part];
+    sgd_model m = model_of(t, job, tmp);
+    int64_t n = t->first[part + 1] - t->first[part];
     int64_t *row = WEFT_NEW(tmp, int64_t, n);
     for (int64_t i = 0; i < n; i++) row[i] = t->first[part] + i;
-    const sgd_rows rows = {n, row};
+    sgd_rows rows = {n, row};
     sgd_sums sum = {0};
     for (int f = 0; f < t->nfold; f++) {
-        const sgd_sums one = sgd_score_rows(t, &m, &rows, x + f * m.n);
+        sgd_sums one = sgd_score_rows(t, &m, &rows, x + f * m.n);
         add(&sum, &one);
     }
     *out = weft_scores_none();

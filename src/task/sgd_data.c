@@ -12,12 +12,12 @@
 static weft_status open_words(sgd *t)
 {
     weft_data *d = &t->own;
-    const weft_tokenizer tok = (weft_tokenizer)t->tokenizer;
+    weft_tokenizer tok = (weft_tokenizer)t->tokenizer;
     TRY(weft_data_tokens(d, tok));
     int64_t longest = 1, tokens = 0;
     for (int p = 0; p < WEFT_NPART; p++)
         for (int64_t i = 0; i < d->part[p].n; i++) {
-            const int64_t n = d->part[p].offset[tok][i + 1] - d->part[p].offset[tok][i];
+            int64_t n = d->part[p].offset[tok][i + 1] - d->part[p].offset[tok][i];
             longest = n > longest ? n : longest;
             tokens += n;
         }
@@ -41,7 +41,7 @@ static weft_status open_words(sgd *t)
 static weft_status open_own(sgd *t)
 {
     weft_data *d = &t->own;
-    const weft_likeness like = weft_data_likeness(t->env.data);
+    weft_likeness like = weft_data_likeness(t->env.data);
     TRY(weft_data_open(d, t->env.data->path, &t->alone, t->env.mem));
     t->opened = 1;
     TRY(weft_data_match(d, &like, "the run"));
@@ -65,7 +65,7 @@ weft_status sgd_open(sgd *t)
             "fed, or pack without clients",
             d->path);
     weft_team_split(t->env.team, t->env.team->size, &t->alone);
-    const weft_status st = open_own(t);
+    weft_status st = open_own(t);
     if (t->opened) weft_data_close(&t->own);
     return st;
 }
@@ -112,7 +112,7 @@ static int32_t label_of(const sgd *t, int64_t row)
 /* weight[c] = samples / (classes * samples of c). */
 static weft_status weigh_classes(const sgd *t, sgd_fold *f)
 {
-    const int classes = t->own.classes;
+    int classes = t->own.classes;
     f->weight = WEFT_NEW(t->env.mem, double, classes);
     for (int64_t i = 0; i < f->train.n; i++) f->weight[label_of(t, f->train.row[i])]++;
     for (int c = 0; c < classes; c++) {
@@ -145,7 +145,7 @@ weft_status sgd_divide(sgd *t)
 {
     weft_arena *mem = t->env.mem;
     const int64_t *first = t->first;
-    const int64_t n = t->folds > 0 ? first[WEFT_TEST] : first[WEFT_VALID];
+    int64_t n = t->folds > 0 ? first[WEFT_TEST] : first[WEFT_VALID];
     int64_t *order = WEFT_NEW(mem, int64_t, first[WEFT_TEST]);
     t->nfold = 1;
     if (t->folds > 0 || t->dev > 0)
@@ -175,7 +175,7 @@ weft_status sgd_divide(sgd *t)
 
 sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp)
 {
-    const int bytes = t->own.form == WEFT_BYTES;
+    int bytes = t->own.form == WEFT_BYTES;
     return (sgd_work){.net = t->net->work(m->self, most, tmp),
                       .most = most,
                       .x = WEFT_NEW(tmp, const float *, most),
@@ -193,7 +193,7 @@ static void put(const sgd *t, sgd_work *k, int i, int64_t row)
     int p = 0;
     while (row >= t->first[p + 1]) p++;
     const weft_rows *part = &t->own.part[p];
-    const int64_t at = row - t->first[p], d = t->shape.d;
+    int64_t at = row - t->first[p], d = t->shape.d;
     k->label[i] = part->label[at];
     switch (t->own.form) {
     case WEFT_TOKENS: {
@@ -219,7 +219,7 @@ weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
         put(t, k, i, row[i]);
         k->weight[i] = weight ? weight[k->label[i]] : 1;
     }
-    const int words = t->own.form == WEFT_TOKENS;
+    int words = t->own.form == WEFT_TOKENS;
     return (weft_batch){.n = n,
                         .x = words ? NULL : k->x,
                         .word = words ? k->word : NULL,

@@ -63,7 +63,7 @@ static double largest(int n, const real *x)
 
 static int length_of(int64_t block, int64_t weights)
 {
-    const int64_t left = weights - block * BLOCK;
+    int64_t left = weights - block * BLOCK;
     return (int)(left < BLOCK ? left : BLOCK);
 }
 
@@ -95,7 +95,7 @@ static int sum_pieces(const sgd *t, pieces *p, int64_t weights)
         int exponent;
         frexp(p->most[b] * p->n, &exponent);
         /* both the unit and its inverse must be numbers */
-        const int up = ROOM - (exponent < -80 ? -80 : exponent);
+        int up = ROOM - (exponent < -80 ? -80 : exponent);
         for (int i = 0; i < p->count; i++)
             add_whole(length_of(b, weights), p->g + i * weights + b * BLOCK,
                       (real)ldexp(1, up), p->sum + b * BLOCK);
@@ -107,10 +107,10 @@ static int sum_pieces(const sgd *t, pieces *p, int64_t weights)
     weft_sum_i32(t->env.team, p->sum, (size_t)weights);
 #endif
     for (int64_t b = 0; b < p->nblock; b++) {
-        const real unit = (real)p->most[b];
+        real unit = (real)p->most[b];
         const whole *from = p->sum + b * BLOCK;
         real *to = p->g + b * BLOCK;
-        const int n = length_of(b, weights);
+        int n = length_of(b, weights);
         for (int i = 0; i < n; i++) to[i] = (real)from[i] * unit;
     }
     return 1;
@@ -134,7 +134,7 @@ typedef struct course {
 /* The rows of a pass, in the order that fold and pass key. */
 static void shuffle(course *c, int64_t pass)
 {
-    const int64_t n = c->fold->train.n;
+    int64_t n = c->fold->train.n;
     weft_rng4 r = {{0}};
     if (pass == c->pass) return;
     c->pass = pass;
@@ -143,8 +143,8 @@ static void shuffle(course *c, int64_t pass)
         if (i % 4 == 0)
             r = weft_rng_at(c->t->env.seed, WEFT_RNG_BATCH, (uint64_t)pass, (uint64_t)c->f,
                             (uint64_t)i / 4);
-        const int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
-        const int64_t kept = c->order[i];
+        int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
+        int64_t kept = c->order[i];
         c->order[i] = c->order[j];
         c->order[j] = kept;
     }
@@ -157,20 +157,20 @@ static void take_gradients(course *c, int64_t step, int n, const int64_t *row,
     const sgd *t = c->t;
     const double *weight = c->m->train.balance ? c->fold->weight : NULL;
     for (int i = 0; i < c->p.count; i++) {
-        const int64_t piece = c->p.first + i;
-        const int from = (int)(n * piece / c->p.n), to = (int)(n * (piece + 1) / c->p.n);
+        int64_t piece = c->p.first + i;
+        int from = (int)(n * piece / c->p.n), to = (int)(n * (piece + 1) / c->p.n);
         real *g = c->p.g + i * c->m->n;
         if (to == from) {
             memset(g, 0, (size_t)c->m->n * sizeof *g);
             continue;
         }
-        const weft_batch b = sgd_batch(t, &c->work, to - from, row + from, weight);
-        const weft_rng4 key = weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, (uint64_t)step,
-                                          (uint64_t)c->f, (uint64_t)piece);
+        weft_batch b = sgd_batch(t, &c->work, to - from, row + from, weight);
+        weft_rng4 key = weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, (uint64_t)step,
+                                    (uint64_t)c->f, (uint64_t)piece);
         weft_score s = {0};
         t->net->grad(c->m->self, c->work.net, w, &b, c->m->train.dropout, key.v[0], g, &s);
         if (to - from < n) {
-            const real share = (real)((double)(to - from) / n);
+            real share = (real)((double)(to - from) / n);
             for (int64_t j = 0; j < c->m->n; j++) g[j] *= share;
         }
         c->told[2 * piece] += s.loss;
@@ -196,14 +196,14 @@ static void tell(course *c, sgd_head *h)
 static int take_step(course *c, sgd_head *h, real *w, real *slots)
 {
     const sgd *t = c->t;
-    const int64_t n = c->fold->train.n, batch = c->m->train.batch;
-    const int64_t passes = (n + batch - 1) / batch, step = (int64_t)h->steps;
-    const int64_t from = step % passes * batch;
+    int64_t n = c->fold->train.n, batch = c->m->train.batch;
+    int64_t passes = (n + batch - 1) / batch, step = (int64_t)h->steps;
+    int64_t from = step % passes * batch;
     shuffle(c, step / passes);
-    const int size = (int)(n - from < batch ? n - from : batch);
+    int size = (int)(n - from < batch ? n - from : batch);
     take_gradients(c, step, size, c->order + from, w);
     if (!sum_pieces(t, &c->p, c->m->n)) return 0;
-    const int64_t epoch = t->steps > 0 ? t->steps : passes;
+    int64_t epoch = t->steps > 0 ? t->steps : passes;
     weft_descent_step(&c->m->train.descent, h->steps / (double)epoch, step, c->m->n, w,
                       c->p.g, slots);
     if (t->net->project) t->net->project(c->m->self, w);
@@ -215,8 +215,8 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
 {
     weft_arena *tmp = weft_arena_new();
     const sgd_fold *fold = &t->at[f];
-    const int64_t batch = m->train.batch < fold->train.n ? m->train.batch : fold->train.n;
-    const int64_t passes = (fold->train.n + m->train.batch - 1) / m->train.batch;
+    int64_t batch = m->train.batch < fold->train.n ? m->train.batch : fold->train.n;
+    int64_t passes = (fold->train.n + m->train.batch - 1) / m->train.batch;
     course c = {.t = t,
                 .m = m,
                 .fold = fold,
@@ -241,14 +241,14 @@ sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const 
 {
     weft_arena *tmp = weft_arena_new();
     const weft_team *team = t->env.team;
-    const int64_t n = (rows->n + SCORED - 1) / SCORED;
+    int64_t n = (rows->n + SCORED - 1) / SCORED;
     sgd_work k = sgd_work_new(t, m, SCORED, tmp);
     sgd_sums *told = WEFT_NEW(tmp, sgd_sums, n), all = {0};
     for (int64_t b = n * team->rank / team->size; b < n * (team->rank + 1) / team->size;
          b++) {
-        const int64_t left = rows->n - b * SCORED;
-        const weft_batch x = sgd_batch(t, &k, (int)(left < SCORED ? left : SCORED),
-                                       rows->row + b * SCORED, NULL);
+        int64_t left = rows->n - b * SCORED;
+        weft_batch x = sgd_batch(t, &k, (int)(left < SCORED ? left : SCORED),
+                                 rows->row + b * SCORED, NULL);
         weft_score s = {0};
         t->net->score(m->self, k.net, w, &x, &s);
         told[b] = (sgd_sums){s.loss, (double)s.wrong, (double)s.count};

@@ -22,7 +22,7 @@ void weft_state_copy(weft_state *to, const weft_state *from)
 {
     weft_check(to->nx == from->nx, "a state of %lld weights for a job of %lld",
                (long long)from->nx, (long long)to->nx);
-    const int64_t n = to->naux < from->naux ? to->naux : from->naux;
+    int64_t n = to->naux < from->naux ? to->naux : from->naux;
     if (to->nx > 0) memcpy(to->x, from->x, bytes_of_x(to));
     if (n > 0) memcpy(to->aux, from->aux, (size_t)n * sizeof *to->aux);
 }

@@ -23,7 +23,7 @@ int32_t weft_char_code(const uint8_t *p, size_t *n);
 unsigned weft_char_wide(const uint8_t *p, size_t *n);
 
 /* Classes of the character that starts at p; its bytes in *n. Local. */
-static inline unsigned weft_char_class(const uint8_t *p, size_t *n)
+static inline unsigned char_class(const uint8_t *p, size_t *n)
 {
     if (*p >= 0x80) return weft_char_wide(p, n);
     *n = 1;

@@ -31,12 +31,11 @@ weft_status weft_news_flags(const char *list, int *flags, weft_arena *mem)
 static void trim(char **from, char **end)
 {
     size_t step;
-    while (*from < *end && weft_char_class((uint8_t *)*from, &step) & CHAR_SPACE)
-        *from += step;
+    while (*from < *end && char_class((uint8_t *)*from, &step) & CHAR_SPACE) *from += step;
     while (*end > *from) {
         char *last = *end - 1;
         while (last > *from && ((unsigned char)*last & 0xc0) == 0x80) last--;
-        if (!(weft_char_class((uint8_t *)last, &step) & CHAR_SPACE)) return;
+        if (!(char_class((uint8_t *)last, &step) & CHAR_SPACE)) return;
         *end = last;
     }
 }
@@ -51,7 +50,7 @@ static int is_rule(char *from, char *end)
 
 static int has(const char *line, size_t n, const char *words)
 {
-    const size_t length = strlen(words);
+    size_t length = strlen(words);
     for (size_t i = 0; i + length <= n; i++)
         if (memcmp(line + i, words, length) == 0) return 1;
     return 0;
@@ -112,7 +111,7 @@ static void strip_quotes(char *text, size_t *n)
     for (char *line = text; line <= end;) {
         char *stop = memchr(line, '\n', (size_t)(end - line));
         if (stop == NULL) stop = end;
-        const size_t length = (size_t)(stop - line);
+        size_t length = (size_t)(stop - line);
         if (!is_quote(line, length)) {
             memmove(to, line, length);
             to += length;

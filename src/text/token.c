@@ -84,11 +84,10 @@ static inline unsigned take(span *text, span *run)
 {
     const uint8_t *p = text->p;
     size_t step;
-    unsigned kind = weft_char_class(p, &step) & (CHAR_SPACE | CHAR_PUNCT);
+    unsigned kind = char_class(p, &step) & (CHAR_SPACE | CHAR_PUNCT);
     do {
         p += step;
-    } while (p < text->end &&
-             (weft_char_class(p, &step) & (CHAR_SPACE | CHAR_PUNCT)) == kind);
+    } while (p < text->end && (char_class(p, &step) & (CHAR_SPACE | CHAR_PUNCT)) == kind);
     *run = (span){text->p, p};
     text->p = p;
     return kind;
@@ -137,7 +136,7 @@ static int begins_ending(const uint8_t *p, const uint8_t *end)
 {
     static const char *const endings[] = {"'s", "'ve", "n't", "'re", "'d", "'ll"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t n = strlen(endings[i]);
+        size_t n = strlen(endings[i]);
         if ((size_t)(end - p) >= n && memcmp(p, endings[i], n) == 0) return 1;
     }
     return 0;
@@ -147,8 +146,8 @@ static void kim(span text, weft_token_fn fn, void *ctx, char *buffer)
 {
     size_t n = 0;
     for (const uint8_t *p = text.p; p < text.end; p++) {
-        const int letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
-        const int word = letter || (*p >= '0' && *p <= '9') || *p == '\'' || *p == '`';
+        int letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
+        int word = letter || (*p >= '0' && *p <= '9') || *p == '\'' || *p == '`';
         if (n > 0 && (!word || begins_ending(p, text.end))) {
             fn(ctx, buffer, n);
             n = 0;

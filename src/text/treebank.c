@@ -40,7 +40,7 @@ typedef struct contraction {
 static int is_word(const chunk *c, size_t i)
 {
     size_t step;
-    return i < c->n && (weft_char_class(c->s + i, &step) & CHAR_WORD) != 0;
+    return i < c->n && (char_class(c->s + i, &step) & CHAR_WORD) != 0;
 }
 
 /* The character at i in lower case, if a letter of contractions matches it whatever its
@@ -108,7 +108,7 @@ static size_t cut_apostrophe(const chunk *c, size_t i, int opened)
 static size_t cut_comma(const chunk *c, size_t i)
 {
     size_t step;
-    if (i + 1 < c->n && (weft_char_class(c->s + i + 1, &step) & CHAR_DIGIT)) return i + 1;
+    if (i + 1 < c->n && (char_class(c->s + i + 1, &step) & CHAR_DIGIT)) return i + 1;
     i = pad_soon(c, i, 1);
     return i < c->n && (c->s[i] == ',' || c->s[i] == ':') ? i + 1 : i;
 }
@@ -277,7 +277,7 @@ static void cut_contractions(const chunk *c)
 {
     int inside = 0;
     for (size_t i = 0, step; i < c->n; i += step) {
-        int word = (weft_char_class(c->s + i, &step) & CHAR_WORD) != 0;
+        int word = (char_class(c->s + i, &step) & CHAR_WORD) != 0;
         if (word && (!inside || (c->mark[i] & GAP))) cut_contraction(c, i);
         inside = word;
     }
@@ -352,7 +352,7 @@ static size_t final_period(const uint8_t *text, size_t n)
     for (size_t i = at; i < n; i += step) {
         step = closer(text + i);
         if (step == 0) {
-            while (i < n && (weft_char_class(text + i, &step) & CHAR_SPACE)) i += step;
+            while (i < n && (char_class(text + i, &step) & CHAR_SPACE)) i += step;
             return i == n ? at - 1 : n;
         }
         int quote = text[i] == '"' || (text[i] == '\'' && i + 1 < n && text[i + 1] == '\'');
@@ -367,7 +367,7 @@ static unsigned take(const uint8_t *p, const uint8_t *end, size_t *n)
     const uint8_t *start = p;
     unsigned all = CHAR_WORD;
     for (size_t step; p < end; p += step) {
-        unsigned k = weft_char_class(p, &step);
+        unsigned k = char_class(p, &step);
         if (k & CHAR_SPACE) break;
         all &= k;
     }
@@ -380,7 +380,7 @@ void weft_treebank(const uint8_t *text, size_t n, weft_token_fn fn, void *ctx,
 {
     size_t period = final_period(text, n);
     for (size_t i = 0, step; i < n; i += step) {
-        if (weft_char_class(text + i, &step) & CHAR_SPACE) continue;
+        if (char_class(text + i, &step) & CHAR_SPACE) continue;
         chunk c = {.s = text + i, .period = period - i, .first = i == 0, .mark = mark};
         unsigned all = take(text + i, text + n, &c.n);
         step = c.n;

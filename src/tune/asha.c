@@ -95,7 +95,7 @@ static void plan_bracket(const asha *t, bracket *b, int leave_out)
     for (int k = 0; k < leave_out; k++) at *= t->reduction;
     int64_t n = least_bound(t->trials, t->most_jobs);
     n = least_bound(n, t->budget / at);
-    const int known = t->variant == PROMOTION && n > 0;
+    int known = t->variant == PROMOTION && n > 0;
     b->top = weft_rungs_top(at, t->max_resource, t->reduction);
     for (int k = 0; k <= b->top; k++, at *= t->reduction) {
         b->rung[k].resource = at;
@@ -113,7 +113,7 @@ static weft_status count_rungs(const asha *t, int *rungs)
                          "asha.min_resource = %lld is more than asha.max_resource = %lld",
                          (long long)t->min_resource, (long long)t->max_resource);
     *rungs = weft_rungs_top(t->min_resource, t->max_resource, t->reduction) + 1;
-    const int used = t->early_stopping + (t->brackets > 0 ? t->brackets : 1);
+    int used = t->early_stopping + (t->brackets > 0 ? t->brackets : 1);
     if (used <= *rungs) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "asha.early_stopping = %d with %d brackets needs %d rungs, but from "
@@ -140,7 +140,7 @@ static weft_status asha_setup(void *self, const weft_space *sp, uint64_t seed,
     t->bracket = WEFT_NEW(mem, bracket, t->brackets);
     for (int i = 0; i < t->brackets; i++)
         plan_bracket(t, &t->bracket[i], t->early_stopping + i);
-    const int64_t first = t->bracket[0].rung[0].resource;
+    int64_t first = t->bracket[0].rung[0].resource;
     if (t->budget > 0 && t->budget < first)
         return weft_fail(WEFT_ECONF,
                          "asha.budget = %lld is less than a trial takes in the first rung; "
@@ -156,7 +156,7 @@ static weft_status asha_setup(void *self, const weft_space *sp, uint64_t seed,
  * compared with goes on where it cannot wait. */
 static int64_t quota(const asha *t, const rung *r)
 {
-    const int64_t m = r->n / t->reduction;
+    int64_t m = r->n / t->reduction;
     return t->variant == STOPPING && m == 0 && r->n > 0 ? 1 : m;
 }
 
@@ -192,7 +192,7 @@ static int64_t next_trial(const asha *t, trial *next)
 {
     const rung *from = find_promotion(t);
     if (from) {
-        const int64_t id = from->waiting.at[0].trial;
+        int64_t id = from->waiting.at[0].trial;
         *next = t->trial[id];
         next->rung++;
         return id;
@@ -219,7 +219,7 @@ static int is_beyond(const asha *t, const trial *next)
 static void begin_job(asha *t, int64_t id, const trial *next, weft_job *job)
 {
     bracket *b = &t->bracket[next->bracket];
-    const int64_t more = added(t, next);
+    int64_t more = added(t, next);
     t->jobs++;
     t->open++;
     t->spent += more;
@@ -235,7 +235,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
     asha *t = self;
     if (t->over) return WEFT_DONE;
     trial next;
-    const int64_t id = next_trial(t, &next);
+    int64_t id = next_trial(t, &next);
     t->over = id < 0 ? t->open == 0 : is_beyond(t, &next);
     if (t->over) return WEFT_DONE;
     if (id < 0) return WEFT_WAIT;
@@ -270,7 +270,7 @@ static void enter(asha *t, int64_t id, double loss)
     trial *c = &t->trial[id];
     const bracket *b = &t->bracket[c->bracket];
     rung *r = &t->bracket[c->bracket].rung[c->rung];
-    const weft_ranked x = {loss, id};
+    weft_ranked x = {loss, id};
     c->open = 0;
     c->loss = loss;
     c->stopped = c->rung == b->top || !(loss < INFINITY);

@@ -32,7 +32,7 @@ void weft_heap_push(weft_heap *h, weft_ranked x, weft_arena *mem)
 weft_ranked weft_heap_pop(weft_heap *h)
 {
     weft_check(h->n > 0, "nothing in the heap");
-    const weft_ranked first = h->at[0], x = h->at[--h->n];
+    weft_ranked first = h->at[0], x = h->at[--h->n];
     int64_t i = 0;
     for (int64_t below = 1; below < h->n; below = 2 * i + 1) {
         if (below + 1 < h->n && above(h, h->at[below + 1], h->at[below])) below++;

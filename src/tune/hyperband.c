@@ -51,7 +51,7 @@ static weft_status hyperband_setup(void *self, const weft_space *sp, uint64_t se
                          "hyperband.min_resource = %lld is more than "
                          "hyperband.max_resource = %lld",
                          (long long)t->min_resource, (long long)t->max_resource);
-    const int s_max = weft_rungs_top(t->min_resource, t->max_resource, t->reduction);
+    int s_max = weft_rungs_top(t->min_resource, t->max_resource, t->reduction);
     for (int s = s_max; s >= 0; s--) t->trials += bracket_trials(t, s_max, s);
     if (t->trials > MOST_TRIALS)
         return weft_fail(WEFT_ECONF,
@@ -79,7 +79,7 @@ static weft_asked hyperband_ask(void *self, weft_job *job)
     hyperband *t = self;
     weft_asked all = WEFT_DONE;
     for (int i = 0; i < t->n; i++) {
-        const weft_asked asked = weft_rungs_ask(&t->bracket[i], job);
+        weft_asked asked = weft_rungs_ask(&t->bracket[i], job);
         if (asked == WEFT_JOB) return WEFT_JOB;
         if (asked == WEFT_WAIT) all = WEFT_WAIT;
     }

@@ -97,8 +97,8 @@ static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
 /* A uniform number below n for the decision that a trial comes to after its last job. */
 static int64_t draw(const pbt *t, const member *m, int64_t n)
 {
-    const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)m->trial,
-                                    (uint64_t)m->of, weft_hash("exploit", 7, 0));
+    weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)m->trial, (uint64_t)m->of,
+                              weft_hash("exploit", 7, 0));
     return (int64_t)(weft_rng_unit(r.v[0]) * (double)n);
 }
 
@@ -128,15 +128,15 @@ static int64_t truncation(const pbt *t, const member *m, int64_t n, int64_t at)
 /* A trial drawn from those of the others, if it is better. */
 static int64_t tournament(const pbt *t, const member *m, int64_t n, int64_t at)
 {
-    const int64_t other = draw(t, m, n - 1);
-    const weft_ranked x = t->ranked[other < at ? other : at];
+    int64_t other = draw(t, m, n - 1);
+    weft_ranked x = t->ranked[other < at ? other : at];
     return other < at && x.loss < INFINITY ? x.trial : NOBODY;
 }
 
 /* The trial whose weights the next job of a member begins with; NOBODY: its own. */
 static int64_t exploit(pbt *t, const member *m)
 {
-    const int64_t n = t->exploit == NOTHING ? 0 : rank_members(t);
+    int64_t n = t->exploit == NOTHING ? 0 : rank_members(t);
     if (n < 2) return NOBODY;
     int64_t at = 0;
     while (t->ranked[at].trial != m->told) at++;
@@ -148,9 +148,9 @@ static int64_t exploit(pbt *t, const member *m)
 /* A value times `factor`, by a whole step at least where values are whole or listed. */
 static double perturb(const weft_axis *a, double value, double factor)
 {
-    const int up = factor > 1 ? 1 : -1;
+    int up = factor > 1 ? 1 : -1;
     if (a->nvalue) return weft_axis_step(a, value, up);
-    const double to = fmin(fmax(value * factor, a->lo), a->hi);
+    double to = fmin(fmax(value * factor, a->lo), a->hi);
     if (a->opt->type == WEFT_REAL) return to;
     return fabs(round(to) - value) > 0 ? round(to) : weft_axis_step(a, value, up);
 }
@@ -163,10 +163,10 @@ static void pbt_explore(const void *self, int64_t trial, const double *from, dou
         const weft_axis *a = &t->sp->axis[i];
         conf[i] = from[i];
         if (a->opt->role == WEFT_SHAPE || isnan(from[i])) continue;
-        const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)trial,
-                                        weft_axis_key(a), weft_hash("explore", 7, 0));
-        const int anew = !weft_axis_is_ordered(a) || weft_rng_unit(r.v[0]) < t->resample;
-        const double factor = weft_rng_unit(r.v[1]) < 0.5 ? 1 - t->perturb : 1 + t->perturb;
+        weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)trial,
+                                  weft_axis_key(a), weft_hash("explore", 7, 0));
+        int anew = !weft_axis_is_ordered(a) || weft_rng_unit(r.v[0]) < t->resample;
+        double factor = weft_rng_unit(r.v[1]) < 0.5 ? 1 - t->perturb : 1 + t->perturb;
         conf[i] = anew ? weft_space_resample(t->sp, i, weft_rng_unit(r.v[2]))
                        : perturb(a, from[i], factor);
     }
@@ -186,7 +186,7 @@ static int decisions_left(const pbt *t)
 {
     for (int i = 0; i < t->population; i++) {
         const member *m = &t->member[i];
-        const int64_t next = m->jobs + (is_ready(t, m) ? 1 : 0);
+        int64_t next = m->jobs + (is_ready(t, m) ? 1 : 0);
         if (next < t->each) return 1;
     }
     return 0;
@@ -213,11 +213,11 @@ static void begin_trial(pbt *t, int i)
 
 static void begin_job(pbt *t, member *m, weft_job *job)
 {
-    const int64_t left = t->max_resource - m->jobs * t->interval;
+    int64_t left = t->max_resource - m->jobs * t->interval;
     m->open = 1;
     m->jobs++;
-    const int final = m->jobs == t->each;
-    const double more = (double)(left < t->interval ? left : t->interval);
+    int final = m->jobs == t->each;
+    double more = (double)(left < t->interval ? left : t->interval);
     *job = weft_job_new(m->trial, more, NULL);
     job->from = m->source;
     job->index = (int)m->of++;
@@ -281,7 +281,7 @@ static int pbt_ended(const void *self, int64_t trial)
     if (m->open && m->trial == trial) return 0;
     if (is_copied(t, trial)) return 0;
     if (m->told != trial) return 1;
-    const int goes_on = m->trial == trial && m->copies == NOBODY && m->jobs < t->each;
+    int goes_on = m->trial == trial && m->copies == NOBODY && m->jobs < t->each;
     return !goes_on && !decisions_left(t);
 }
 

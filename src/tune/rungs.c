@@ -49,12 +49,12 @@ void weft_rungs_begin(weft_rungs *r, weft_arena *mem)
 
 weft_asked weft_rungs_ask(weft_rungs *r, weft_job *job)
 {
-    const int64_t until = r->until[r->rung];
+    int64_t until = r->until[r->rung];
     for (; r->next < r->trials[0]; r->next++) {
         weft_rung_trial *c = &r->trial[r->next];
         if (c->out || c->open || c->done == until) continue;
-        const int64_t left = until - c->done;
-        const int64_t more = r->every > 0 && r->every < left ? r->every : left;
+        int64_t left = until - c->done;
+        int64_t more = r->every > 0 && r->every < left ? r->every : left;
         c->done += more;
         c->open = 1;
         if (c->done == until) r->unasked--;
@@ -87,7 +87,7 @@ static void eliminate(weft_rungs *r)
 
 void weft_rungs_tell(weft_rungs *r, const weft_result *res)
 {
-    const int64_t i = res->trial - r->first;
+    int64_t i = res->trial - r->first;
     weft_check(i >= 0 && i < r->trials[0] && r->trial[i].open,
                "told of trial %lld, which has no job", (long long)res->trial);
     weft_rung_trial *c = &r->trial[i];
@@ -110,7 +110,7 @@ int64_t weft_rungs_jobs(const weft_rungs *r)
 {
     int64_t n = 0, from = 0;
     for (int k = 0; k < r->count; from = r->until[k++]) {
-        const int64_t more = r->until[k] - from;
+        int64_t more = r->until[k] - from;
         n += r->trials[k] * (r->every > 0 ? (more + r->every - 1) / r->every : 1);
     }
     return n;

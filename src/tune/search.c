@@ -51,7 +51,7 @@ weft_status weft_search_setup(weft_search *s, const weft_space *sp, uint64_t see
 {
     weft_mix whole;
     weft_extent extent = {0, 0};
-    const int shares = s->tuner->shared == WEFT_SHARES_MIXTURE;
+    int shares = s->tuner->shared == WEFT_SHARES_MIXTURE;
     s->space = sp;
     s->mem = mem;
     TRY(check_sampler(s, sp));
@@ -61,12 +61,12 @@ weft_status weft_search_setup(weft_search *s, const weft_space *sp, uint64_t see
     if (s->tuner->extent) s->tuner->extent(s->tuner_self, &extent);
     if (shares) TRY(weft_share_mix(sp, mem, &whole));
     TRY(s->sampler->setup(s->sampler_self, sp, seed, mem));
-    const weft_mixing_env env = {.space = sp,
-                                 .whole = shares ? &whole : NULL,
-                                 .trials = extent.trials,
-                                 .resource = extent.resource,
-                                 .seed = seed,
-                                 .mem = mem};
+    weft_mixing_env env = {.space = sp,
+                           .whole = shares ? &whole : NULL,
+                           .trials = extent.trials,
+                           .resource = extent.resource,
+                           .seed = seed,
+                           .mem = mem};
     return s->mixing->setup(s->mixing_self, &env);
 }
 
@@ -84,7 +84,7 @@ static int64_t number_of(const weft_search *s, int64_t trial)
 
 static double *new_conf(weft_search *s)
 {
-    const int dim = s->space->dim;
+    int dim = s->space->dim;
     if (s->nbuffer == 0) {
         s->buffer = WEFT_NEW(s->mem, double, (size_t)BUFFER *(size_t)dim);
         s->nbuffer = BUFFER;
@@ -134,7 +134,7 @@ static void fill_trial(weft_search *s, weft_job *job)
 
 weft_asked weft_search_ask(weft_search *s, weft_job *job)
 {
-    const weft_asked asked = s->tuner->ask(s->tuner_self, job);
+    weft_asked asked = s->tuner->ask(s->tuner_self, job);
     if (asked != WEFT_JOB) return asked;
     if (has_trials(s))
         fill_trial(s, job);
@@ -153,7 +153,7 @@ void weft_search_tell(weft_search *s, const weft_result *res)
     if (!has_trials(s)) return;
     weft_search_trial *t = &s->trial[told.trial];
     t->seconds += told.cost;
-    const weft_seen seen = {t->conf, t->resource, t->seconds, told.loss};
+    weft_seen seen = {t->conf, t->resource, t->seconds, told.loss};
     if (s->sampler->told)
         s->sampler->told(s->sampler_self, number_of(s, told.trial), &seen);
     if (t->last && s->mixing->forget) s->mixing->forget(s->mixing_self, told.trial);

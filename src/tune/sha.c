@@ -74,10 +74,10 @@ static int count_eliminations(const sha *t, int64_t count)
 /* The budget where none is given, for rungs with so many trials besides the last ones. */
 static int64_t usual_budget(const sha *t, int64_t last, int64_t weight)
 {
-    const int64_t most = t->max_resource;
-    const int64_t least = last * most + weight;
-    const int64_t equal = last * most + weight * (most / (t->eliminations + 1));
-    const int64_t usual = equal < BUDGET * most ? equal : BUDGET * most;
+    int64_t most = t->max_resource;
+    int64_t least = last * most + weight;
+    int64_t equal = last * most + weight * (most / (t->eliminations + 1));
+    int64_t usual = equal < BUDGET * most ? equal : BUDGET * most;
     return usual > least ? usual : least;
 }
 
@@ -102,13 +102,13 @@ static weft_status count_survivors(sha *t, int64_t count)
 /* Resource of each rung, cumulated. */
 static weft_status plan_rungs(sha *t)
 {
-    const int e = t->eliminations;
-    const int64_t last = t->rungs.trials[e], most = t->max_resource;
+    int e = t->eliminations;
+    int64_t last = t->rungs.trials[e], most = t->max_resource;
     int64_t weight = 0, at = 0;
     for (int i = 0; i < e; i++) weight += t->rungs.trials[i] - last;
     if (t->budget == 0) t->budget = usual_budget(t, last, weight);
     int64_t left = t->budget - last * most;
-    const int64_t each = weight > 0 ? left / weight : 0;
+    int64_t each = weight > 0 ? left / weight : 0;
     if (left < weight)
         return weft_fail(WEFT_ECONF,
                          "sha.budget = %lld is too little for %lld trials up to "
@@ -118,7 +118,7 @@ static weft_status plan_rungs(sha *t)
                          (long long)most, (long long)(last * most + weight));
     left -= each * weight;
     for (int i = 0; i < e; i++) {
-        const int64_t cost = t->rungs.trials[i] - last, more = left / cost;
+        int64_t cost = t->rungs.trials[i] - last, more = left / cost;
         left -= more * cost;
         at += each + more;
         t->rungs.until[i] = at;
@@ -165,7 +165,7 @@ static weft_status plan_geometric(sha *t, int64_t n)
                          "sha.max_resource = %lld; expected less",
                          (long long)t->min_resource, t->early_stopping,
                          (long long)t->max_resource);
-    const int top = weft_rungs_top(at, t->max_resource, t->reduction);
+    int top = weft_rungs_top(at, t->max_resource, t->reduction);
     weft_rungs *r = &t->rungs;
     for (; n > 0 && r->count <= top; n /= t->reduction, at *= t->reduction) {
         r->trials[r->count] = n;

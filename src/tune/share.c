@@ -24,15 +24,15 @@ weft_status weft_share_mix(const weft_space *sp, weft_arena *mem, weft_mix *out)
                          "weight-sharing over %lld configurations; expected 1 "
                          "to %d, see space.configs",
                          (long long)sp->count, MOST);
-    const int k = (int)sp->count;
+    int k = (int)sp->count;
     *out = weft_mix_new(k, sp->dim, mem);
-    for (int i = 0; i < k; i++) weft_space_get(sp, i, out->conf + (size_t)i * sp->dim);
+    for (int i = 0; i < k; i++) weft_space_config(sp, i, out->conf + (size_t)i * sp->dim);
     return WEFT_OK;
 }
 
 weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft_arena *mem)
 {
-    const int64_t resource = s->resource > 0 ? s->resource : 1;
+    int64_t resource = s->resource > 0 ? s->resource : 1;
     *s = (weft_share){.resource = resource, .warm = warm, .size = 1};
     TRY(weft_share_mix(sp, mem, &s->mix));
     s->one = weft_mix_new(1, sp->dim, mem);
@@ -42,7 +42,7 @@ weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft
 
 weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
 {
-    const int fresh = !s->warm || s->round == 0;
+    int fresh = !s->warm || s->round == 0;
     s->open = 1;
     s->size = size;
     s->trials += fresh;
@@ -64,7 +64,7 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job)
 {
     s->next = alive_from(s, s->next);
     if (s->next == s->mix.k) return WEFT_DONE;
-    const int i = s->next++;
+    int i = s->next++;
     s->untold++;
     s->one.id[0] = s->mix.id[i];
     memcpy(s->one.conf, s->mix.conf + (size_t)i * s->mix.dim,
@@ -99,9 +99,9 @@ int weft_share_scores(weft_share *s, const weft_result *res)
                (long long)res->k, s->mix.k);
     s->open = 0;
     s->round++;
-    const int sound = isfinite(res->loss);
+    int sound = isfinite(res->loss);
     for (int i = 0; i < s->mix.k; i++) {
-        const double mean = res->arm_count[i] > 0 ? weft_result_score(res, i) : res->loss;
+        double mean = res->arm_count[i] > 0 ? weft_result_score(res, i) : res->loss;
         s->score[i] = sound && !isnan(mean) ? mean : INFINITY;
     }
     return sound;

@@ -60,7 +60,7 @@ static weft_asked gradient_ask(void *self, weft_job *job)
     weft_share *s = &t->share;
     if (s->open) return WEFT_WAIT;
     if (s->round == t->rounds) return weft_share_final(s, t->refit, job);
-    const weft_asked asked = weft_share_round(s, 1, job);
+    weft_asked asked = weft_share_round(s, 1, job);
     job->last = !s->warm && t->refit;
     return asked;
 }
@@ -91,14 +91,14 @@ static double worst_score(const weft_share *s)
 
 static void find_gradient(gradient *t, const weft_result *res)
 {
-    const double least_share = 0.01; /* of 1/k: bounds the weight of a map hardly drawn */
+    double least_share = 0.01; /* of 1/k: bounds the weight of a map hardly drawn */
     const weft_mix *m = &t->share.mix;
-    const double worst = worst_score(&t->share);
+    double worst = worst_score(&t->share);
     int split;
-    const double n = samples(m, res, &split);
+    double n = samples(m, res, &split);
     for (int i = 0; i < m->k; i++) {
-        const double score = fmin(t->share.score[i], worst);
-        const double p = fmax(exp(m->logp[i]), least_share / m->k);
+        double score = fmin(t->share.score[i], worst);
+        double p = fmax(exp(m->logp[i]), least_share / m->k);
         t->grad[i] = res->arm_count[i] > 0 ? score : 0;
         if (split && t->weighted) t->grad[i] *= res->arm_count[i] / n / p;
     }

@@ -63,8 +63,8 @@ static const weft_opt halving_opts[] = {
 /* Survivors of a round with n maps: at least one goes, at least one stays. */
 static int kept(const halving *t, int n)
 {
-    const double slack = 1e-9; /* 0.07 * 100 is a little above 7 */
-    const int m = (int)ceil(t->keep * n - slack);
+    double slack = 1e-9; /* 0.07 * 100 is a little above 7 */
+    int m = (int)ceil(t->keep * n - slack);
     return m < 1 ? 1 : m < n ? m : n - 1;
 }
 
@@ -80,7 +80,7 @@ static int most_finals(const halving *t, int rounds)
 static int survivors(const halving *t, int n, int rounds)
 {
     if (t->literal) return (n + 1) / 2;
-    const int half = kept(t, n), most = t->budget > 0 ? most_finals(t, rounds) : 0;
+    int half = kept(t, n), most = t->budget > 0 ? most_finals(t, rounds) : 0;
     return most <= half ? half : most < n ? most : n;
 }
 
@@ -98,9 +98,9 @@ static void plan(halving *t)
  * rounds that would spare the others cost more than these. */
 static int budget(const halving *t, const weft_space *sp)
 {
-    const double halvings = floor(EXTRA * (t->rounds + 1));
-    const double most = t->share.mix.k; /* with so many there are no rounds: the sweep */
-    const double due = ceil(DUE * t->share.mix.k / (double)sp->samples);
+    double halvings = floor(EXTRA * (t->rounds + 1));
+    double most = t->share.mix.k; /* with so many there are no rounds: the sweep */
+    double due = ceil(DUE * t->share.mix.k / (double)sp->samples);
     return (int)(EXTRA * due > most ? most : fmin(most, fmax(halvings, due)));
 }
 
@@ -111,7 +111,7 @@ static weft_status halving_setup(void *self, const weft_space *sp, uint64_t seed
     TRY(weft_share_setup(&t->share, sp, t->warm && !(t->grow > 1), mem));
     t->sorted = WEFT_NEW(mem, double, t->share.mix.k);
     t->seed = seed;
-    const int by_itself = t->few == 0 && sp->samples > 0 && t->refit && !t->literal;
+    int by_itself = t->few == 0 && sp->samples > 0 && t->refit && !t->literal;
     if (t->few == 0) t->few = 1;
     plan(t);
     if (!by_itself) return WEFT_OK;
@@ -131,8 +131,8 @@ static weft_asked halving_ask(void *self, weft_job *job)
     halving *t = self;
     if (t->share.open) return WEFT_WAIT;
     if (search_ended(t)) return weft_share_final(&t->share, t->refit, job);
-    const double size = pow(t->grow, t->share.round - t->rounds);
-    const weft_asked asked = weft_share_round(&t->share, size, job);
+    double size = pow(t->grow, t->share.round - t->rounds);
+    weft_asked asked = weft_share_round(&t->share, size, job);
     job->score_eliminated = t->literal;
     job->last = !t->share.warm && t->refit;
     return asked;
@@ -140,7 +140,7 @@ static weft_asked halving_ask(void *self, weft_job *job)
 
 static int by_value(const void *left, const void *right)
 {
-    const double a = *(const double *)left, b = *(const double *)right;
+    double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
 }
 
@@ -161,7 +161,7 @@ static double median(const halving *t, const weft_result *res)
 static void halve_literally(halving *t, const weft_result *res)
 {
     weft_mix *m = &t->share.mix;
-    const double threshold = median(t, res);
+    double threshold = median(t, res);
     int keep = 0;
     for (int i = 0; i < m->k; i++)
         keep += m->logp[i] > -INFINITY && t->share.score[i] <= threshold;
@@ -170,7 +170,7 @@ static void halve_literally(halving *t, const weft_result *res)
     else
         t->rounds = t->share.round;
     if (search_ended(t) && weft_mix_alive(m) > t->few) {
-        const weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, 0, 0, 0);
+        weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, 0, 0, 0);
         weft_share_only(&t->share, weft_mix_draw(m, weft_rng_unit(r.v[0])));
     }
 }
