@@ -137,9 +137,12 @@ typedef enum weft_type {
     WEFT_TEXT
 } weft_type;
 
-/* What an option is in a search: which of its values may differ, and where. */
+/* Where the values of an option may differ. */
 typedef enum weft_axis_role {
-    WEFT_FIXED,      /* it is no axis */
+    WEFT_FIXED,       /* nowhere: it holds for the whole run */
+    WEFT_PER_SESSION, /* between the sessions of a run, a start and its resumes: no result
+                         depends on it */
+    /* the others may be axes of a search: */
     WEFT_PER_SAMPLE, /* it may differ between the samples (clients) of one trial: mixtures
                         are over such axes only */
     WEFT_PER_TRIAL,  /* it holds for a whole trial, and may change when one is copied */
@@ -162,8 +165,7 @@ typedef struct weft_opt {
         *words; /* WEFT_CHOICE: "none/None|minmax|l2/normalize", first synonym canonical;
                    of a number: what its lower bound is called ("auto"), or NULL */
     const char *about;   /* one line, with the unit */
-    weft_axis_role role; /* not WEFT_FIXED: may be given a range, which makes it an axis of
-                       the search space */
+    weft_axis_role role; /* see weft_opt_tunable */
 } weft_opt;
 
 /* The options of a kind whose keys the user may choose freely: an empty table, in whose
@@ -258,6 +260,8 @@ double weft_opt_value(const weft_opt *o, const void *self);
 /* The value as a user would write it ("l2", "true", "0.01"), at most n bytes with the NUL.
  */
 void weft_opt_show(const weft_opt *o, double value, char *text, size_t n);
+/* 1 if the option may be given a range, which makes it an axis of the search. Local. */
+int weft_opt_tunable(const weft_opt *o);
 /* 1 if key is the option's name or a synonym of it (case counts). */
 int weft_opt_is(const weft_opt *o, const char *key);
 /* The option's name without synonyms, into text[n]. */

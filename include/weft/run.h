@@ -35,8 +35,11 @@ WEFT_CHECKED weft_status weft_run_tune(weft_conf *conf, int force, weft_team *wo
 /* Prints the cost of the run that the configuration describes; trains for a few seconds at
  * most, to measure. Collective. */
 WEFT_CHECKED weft_status weft_run_plan(weft_conf *conf, weft_team *world);
-/* Goes on with a run from its journal and states. Collective. */
-WEFT_CHECKED weft_status weft_run_resume(const char *path, weft_team *world);
+/* Goes on with a run from its journal and states. In this session the assignments
+ * "section.key=value" hold in place of what the run was begun with: ECONF unless no result
+ * depends on these options. Collective. */
+WEFT_CHECKED weft_status weft_run_resume(const char *path, int n, char *const *assignment,
+                                         weft_team *world);
 /* Scores the winner of a run on another packed file. Collective. */
 WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, weft_team *world);
 /* Writes the winner's weights and configuration to a small HDF5 file. Serial. */

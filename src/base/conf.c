@@ -271,7 +271,7 @@ static weft_status bind(const weft_conf *c, const weft_entry *e, const weft_opt 
         return WEFT_OK;
     }
     if (weft_is_range(e->value)) {
-        if (o->role) return WEFT_OK;
+        if (weft_opt_tunable(o)) return WEFT_OK;
         return weft_entry_fail(e, "a range, but this option is not tunable: give one "
                                   "value");
     }

@@ -27,6 +27,11 @@ static int among(const char *list, size_t n, const char *word, int fold)
     return -1;
 }
 
+int weft_opt_tunable(const weft_opt *o)
+{
+    return o->role >= WEFT_PER_SAMPLE;
+}
+
 int weft_opt_is(const weft_opt *o, const char *key)
 {
     return among(o->name, strlen(o->name), key, 0) >= 0;

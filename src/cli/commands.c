@@ -80,7 +80,7 @@ weft_status weft_cli_tune(const weft_cli *c)
 
 weft_status weft_cli_resume(const weft_cli *c)
 {
-    TRY(weft_run_resume(c->arg[0], c->world));
+    TRY(weft_run_resume(c->arg[0], c->n - 1, c->arg + 1, c->world));
     return show(c, c->arg[0]);
 }
 

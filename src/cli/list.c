@@ -78,6 +78,13 @@ static void show_bounds(const weft_opt *o, char *text, size_t n)
     }
 }
 
+/* Where its values may differ, for a person. */
+static const char *role_text(const weft_opt *o)
+{
+    if (o->role == WEFT_PER_SESSION) return "; `weft resume` may change it";
+    return weft_opt_tunable(o) ? "; may be a range" : "";
+}
+
 /* One plug-in: a section of an input file, each option with what it means before it. An
  * option without a default is commented out. */
 static void print_section(const weft_kind *k)
@@ -88,7 +95,7 @@ static void print_section(const weft_kind *k)
         char name[128], bounds[512];
         weft_opt_name(o, name, sizeof name);
         show_bounds(o, bounds, sizeof bounds);
-        printf("; %s (%s%s)\n", o->about, bounds, o->role ? "; may be a range" : "");
+        printf("; %s (%s%s)\n", o->about, bounds, role_text(o));
         printf("%s%s = %s\n", o->def[0] ? "" : ";", name, o->def);
     }
     printf("\n");
@@ -102,7 +109,7 @@ static void print_options(const weft_kind *k)
         weft_opt_name(o, name, sizeof name);
         show_bounds(o, bounds, sizeof bounds);
         printf("  %-14s %s\n  %-14s %s; default %s%s\n", name, o->about, "", bounds,
-               o->def[0] ? o->def : "none", o->role ? "; may be a range" : "");
+               o->def[0] ? o->def : "none", role_text(o));
     }
 }
 

@@ -46,11 +46,16 @@ static const command commands[] = {
      "is named NAME-run.h5 after INPUT, in the current directory.\n"
      "Stopped by SIGTERM, SIGUSR1, SIGINT or run.time_limit it ends with status 75, and\n"
      "`weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n"},
-    {"resume", "RUN.h5", "go on with a run that was stopped or killed", "", 1, 1,
-     weft_cli_resume,
+    {"resume", "RUN.h5 [section.key=value ...]",
+     "go on with a run that was stopped or killed", "", 1, MANY, weft_cli_resume,
      "Reads RUN.d beside RUN.h5. Give the name of the run file, whether it exists or not, "
      "and\n"
-     "start in the directory in which the run was begun.\n"},
+     "start in the directory in which the run was begun.\n"
+     "section.key=value replaces, for this start, an option on which no result depends: a "
+     "limit\n"
+     "of time, memory or disk, the number of teams, the path of the data; `weft list run` "
+     "marks\n"
+     "them.\n"},
     {"eval", "RUN.h5 DATA.h5", "score the winner of a run on another packed file", "", 2, 2,
      weft_cli_eval,
      "RUN.h5 may be an exported winner, too. Classes are told by name, and columns where "

@@ -20,6 +20,12 @@ _weft_begun()
     mapfile -t COMPREPLY < <(compgen -d -- "$1" | sed 's/\.d$/.h5/')
 }
 
+# Options that a resume may change, as run.KEY=.
+_weft_changeable()
+{
+    weft list run 2>/dev/null | awk '/^  [a-z]/ { key = $1 } /weft resume. may change/ { print "run." key "=" }'
+}
+
 _weft()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -36,7 +42,8 @@ _weft()
     2,*,pack,*) words=$(_weft_names readers) ;;
     *,pack,*) _weft_files "$cur" '' ;;
     *,list,*) words="readers features models nets tasks tuners samplers mixings run space partition $(_weft_names)" ;;
-    *,resume,*) _weft_begun "$cur" ;;
+    2,*,resume,*) _weft_begun "$cur" ;;
+    *,resume,*) compopt -o nospace 2>/dev/null; words=$(_weft_changeable) ;;
     *,tune,*) _weft_files "$cur" .ini ;;
     *,bench,*) ;;
     *,doctor,*) compopt -o filenames 2>/dev/null && mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;

@@ -1,6 +1,6 @@
-/* Which sections an input file may have, and what becomes of keys that a run does not read:
- * a typing error, a range that would vanish, a setting for another plug-in. Called by
- * setup.c. */
+/* Which sections an input file may have, what becomes of keys that a run does not read (a
+ * typing error, a range that would vanish, a setting for another plug-in), and which keys a
+ * resume may change. Called by setup.c and tune.c. */
 #include "run_private.h"
 
 #include <math.h>
@@ -217,6 +217,51 @@ weft_status weft_run_keys(weft_run *r, int fresh)
             at->used = 1;
             if (fresh) TRY(check_unused(r, s, at));
         }
+    }
+    return WEFT_OK;
+}
+
+/* ---- what a resume may change ------------------------------------------------------- */
+
+/* "run.data, run.memory ...": the options of all sections that may differ. */
+static const char *session_keys(const sections *all)
+{
+    const char *text = "";
+    for (int i = 0; i < all->n; i++)
+        for (const weft_opt *o = all->at[i].kind->opts; o->name; o++) {
+            char name[128];
+            if (o->role != WEFT_PER_SESSION) continue;
+            weft_opt_name(o, name, sizeof name);
+            text = weft_arena_text(all->mem, "%s%s%s.%s", text, *text ? ", " : "",
+                                   all->at[i].kind->name, name);
+        }
+    return text;
+}
+
+/* 1 if it is one of these. */
+static int may_differ(const sections *all, const weft_entry *e)
+{
+    for (int i = 0; i < all->n; i++) {
+        if (strcmp(all->at[i].kind->name, e->section) != 0) continue;
+        for (const weft_opt *o = all->at[i].kind->opts; o->name; o++)
+            if (o->role == WEFT_PER_SESSION && weft_opt_is(o, e->key)) return 1;
+    }
+    return 0;
+}
+
+weft_status weft_run_change(weft_conf *conf, int n, char *const *assignment)
+{
+    const sections all = all_sections(NULL, conf->mem);
+    for (int i = 0; i < n; i++) {
+        weft_conf one;
+        weft_conf_init(&one, conf->mem);
+        TRY(weft_conf_set(&one, assignment[i]));
+        if (!may_differ(&all, one.entry))
+            return weft_entry_fail(one.entry,
+                                   "a resume may change %s, for no result depends on them; "
+                                   "leave this out, or begin another run by `weft tune`",
+                                   session_keys(&all));
+        TRY(weft_conf_set(conf, assignment[i]));
     }
     return WEFT_OK;
 }

@@ -42,6 +42,9 @@ WEFT_CHECKED weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh,
  * file: of other tuners, of what the command line chose something else for, and those that
  * are the default. Sets r->unread. ECONF. Local. */
 WEFT_CHECKED weft_status weft_run_keys(weft_run *r, int fresh);
+/* Replaces entries of a run that is resumed by assignments "section.key=value" of options
+ * on which no result depends (WEFT_PER_SESSION). ECONF: other ones. Local. */
+WEFT_CHECKED weft_status weft_run_change(weft_conf *conf, int n, char *const *assignment);
 /* "sha", "asha with sampler tpe, mixing fedex": what is not the default. Owned by r->mem.
  */
 const char *weft_run_method(const weft_run *r);

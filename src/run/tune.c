@@ -219,13 +219,19 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
 
 /* ---- runs --------------------------------------------------------------------------- */
 
+static int teams_are_typed(const weft_run *r)
+{
+    const weft_entry *e = weft_conf_find(r->conf, "run", "teams");
+    return e && weft_conf_is_typed(e);
+}
+
 /* From the configuration that is bound to the end of the run. */
 static weft_status go(weft_run *r, weft_trace *t, int *begun)
 {
     double start = weft_now();
-    TRY(weft_run_divide(r, t->conf != NULL));
+    TRY(weft_run_divide(r, t->conf && !teams_are_typed(r)));
     const weft_seat *seat = weft_seats(r->world, MEASURE, r->mem);
-    weft_outcome o = {.config = weft_conf_echo(r->conf, r->mem),
+    weft_outcome o = {.config = t->conf ? t->conf : weft_conf_echo(r->conf, r->mem),
                       .hosts = weft_hosts(seat, r->world->size, r->mem)};
     r->dir = t->dir;
     if (r->opts.time_limit > 0) r->deadline = start + r->opts.time_limit;
@@ -304,7 +310,8 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     return st;
 }
 
-weft_status weft_run_resume(const char *path, weft_team *world)
+weft_status weft_run_resume(const char *path, int n, char *const *assignment,
+                            weft_team *world)
 {
     weft_arena *mem = weft_arena_new();
     weft_run r;
@@ -318,6 +325,7 @@ weft_status weft_run_resume(const char *path, weft_team *world)
         weft_trace_close(&t, 1);
     } else if (st == WEFT_OK) {
         st = weft_conf_text(&conf, weft_arena_text(mem, "%s/journal", t.dir), t.conf);
+        if (st == WEFT_OK) st = weft_run_change(&conf, n, assignment);
         if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
         if (st == WEFT_OK) st = weft_agree(weft_place_apart(path, &conf), world);
         if (st == WEFT_OK)

@@ -52,8 +52,9 @@ static const weft_opt *option_named(const table *t, const char *name, const char
     for (int j = 0; j < t->nkind; j++)
         for (const weft_opt *o = t->kinds[j]->opts; o->name; o++) {
             if (!is_named(t->kinds[j], o, name)) continue;
-            if (found && found->role && o->role) *other = t->kinds[j]->name;
-            if (found && (found->role || !o->role)) continue;
+            const int kept = found && weft_opt_tunable(found);
+            if (kept && weft_opt_tunable(o)) *other = t->kinds[j]->name;
+            if (found && (kept || !weft_opt_tunable(o))) continue;
             *section = t->kinds[j]->name;
             found = o;
         }
@@ -68,7 +69,7 @@ static weft_status unknown_column(const table *t, const char *name)
     for (; n < LABELS; n++) known[n] = labels[n];
     for (int j = 0; j < t->nkind; j++)
         for (const weft_opt *o = t->kinds[j]->opts; o->name; o++) {
-            if (!o->role) continue;
+            if (!weft_opt_tunable(o)) continue;
             char text[64];
             weft_opt_name(o, text, sizeof text);
             known[n++] = weft_arena_text(t->mem, "%s", text);
@@ -95,7 +96,7 @@ static weft_status read_name(table *t, const char *name)
                          "\"%s.%s\"",
                          t->sp->file, t->line, name, section, other, section, name, other,
                          name);
-    if (!o->role)
+    if (!weft_opt_tunable(o))
         return weft_fail(WEFT_ECONF,
                          "%s:%d: column \"%s\": this option of [%s] is the same "
                          "for all configurations; set it in the input file",

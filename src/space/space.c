@@ -141,8 +141,8 @@ static weft_status read_ranges(weft_space *sp, const weft_conf *c,
 {
     for (int j = 0; j < nkind; j++)
         for (const weft_opt *o = kinds[j]->opts; o->name; o++) {
-            weft_entry *e = o->role ? weft_conf_find(c, kinds[j]->name, o->name) : NULL;
-            if (!e || !weft_is_range(e->value)) continue;
+            weft_entry *e = weft_conf_find(c, kinds[j]->name, o->name);
+            if (!weft_opt_tunable(o) || !e || !weft_is_range(e->value)) continue;
             e->used = 1;
             if (sp->source == LIST) {
                 TRY(widen(sp, o, e, mem));

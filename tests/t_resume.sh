@@ -1,0 +1,89 @@
+#!/bin/bash
+# A run goes on under other limits, teams and paths, which change no result, to the same digest;
+# what a result depends on is refused by name. Prints TAP.
+. tests/tap.sh
+
+start() # STATUS PATTERN STATEMENT RANKS ARGUMENT...: ends with the status, and says the pattern
+{
+    local status=$1 pattern=$2 statement=$3 ranks=$4
+    shift 4
+    if [ "$ranks" = 1 ]; then "$weft" "$@"; else timeout 100 mpirun -n "$ranks" "$weft" "$@"; fi >"$tmp/out" 2>"$tmp/log"
+    [ $? = "$status" ] && grep -Eq -- "$pattern" "$tmp/out" "$tmp/log"
+    result $? "$statement"
+}
+digest()
+{
+    sed -n 's/^digest *//p' "$tmp/out"
+}
+
+"$weft" pack synthetic images rows=400 -o "$tmp/img.h5" >"$tmp/log" 2>&1
+result $? "images are packed"
+cat >"$tmp/in.ini" <<END
+[run]
+data = $tmp/img.h5
+tuner = asha
+workers = 3
+[asha]
+reduction = 2
+max_resource = 4
+[space]
+configs = 6
+[fmap]
+resource = iterations
+model = ridge
+[rff]
+features = 200
+gamma = log 1e-4 .. 1e-2
+END
+start 0 '^digest' "a search to its end" 1 tune "$tmp/in.ini" -o "$tmp/whole.h5"
+whole=$(digest)
+start 75 'time_limit.*weft resume' "the same is stopped" 1 tune "$tmp/in.ini" run.time_limit=1e-9 -o "$tmp/r.h5"
+
+# ---- what is refused ----------------------------------------------------------------------
+
+refused() # PATTERN STATEMENT ASSIGNMENT...
+{
+    local pattern=$1 statement=$2
+    shift 2
+    start 2 "$pattern" "$statement" 1 resume "$tmp/r.h5" "$@"
+}
+for key in run.seed=2 run.workers=4 run.tuner=sha run.target=0.1 run.output=x.h5 run.clock=wall run.overhead=1 \
+    rff.features=300 asha.reduction=3 rff.gamma=0.1 fmap.score=loss; do
+    refused "^weft: command line: ${key%=*} = .*: a resume may change run.data, run.memory, .*leave this out, or begin another run" \
+        "$key is refused" $key
+done
+refused 'run.tiem_limit = 9: a resume may change' "and so is what there is not" run.tiem_limit=9
+refused "order=2.* is not section.key=value" "and what is no assignment" order=2
+refused 'run.teams = none: ' "a value must be one" run.teams=none
+refused 'run.memory = 0: 0 is out of bounds' "within its bounds" run.memory=0
+refused 'run.memory.* is given twice' "given once" run.memory=1 run.memory=2
+refused 'run.teams = 2, but there are only 1 rank' "teams that are asked for must be there" run.teams=2
+"$weft" pack synthetic images rows=300 -o "$tmp/other.h5" >"$tmp/log" 2>&1
+start 4 'other.h5 is not the data set that' "and the data the same" 1 resume "$tmp/r.h5" run.data="$tmp/other.h5"
+
+# ---- what is taken ------------------------------------------------------------------------
+
+mv "$tmp/img.h5" "$tmp/moved.h5"
+start 3 'img.h5' "data that were moved are missed" 1 resume "$tmp/r.h5"
+moved=run.data=$tmp/moved.h5
+start 75 'time_limit = 1e-08' "but found where they are, under another limit of time" 1 resume "$tmp/r.h5" $moved \
+    run.time_limit=1e-8
+start 75 'time_limit = 1e-09' "which held for that start alone" 2 resume "$tmp/r.h5" $moved run.teams=2 run.memory=0.3
+start 75 '0.5 GB a rank allowed' "memory is what is asked for" 2 resume "$tmp/r.h5" $moved run.memory=0.5 run.disk=1e-6
+start 0 '^digest' "on two ranks in two teams, under other limits, it comes to its end" 2 resume "$tmp/r.h5" $moved \
+    run.time_limit=0 run.teams=2 run.memory=0.4 run.disk=1e-6 run.checkpoint=1 run.watchdog=60
+[ -n "$whole" ] && [ "$(digest)" = "$whole" ]
+result $? "with the digest of the whole"
+grep -aq '^time_limit = 1e-9' "$tmp/r.h5" && ! grep -aq '^checkpoint = 1' "$tmp/r.h5"
+result $? "its configuration is what the run was begun with"
+
+# ---- what is told -------------------------------------------------------------------------
+
+marked=$("$weft" list run | awk '/^  [a-z]/ { key = $1 } /weft resume. may change/ { printf "%s ", key }')
+[ "$marked" = "data memory disk time_limit checkpoint watchdog teams " ]
+result $? "the list of options marks them"
+complete=$(PATH=$(dirname "$(realpath "$weft")"):$PATH bash -c '. src/cli/weft.bash
+    COMP_WORDS=(weft resume r.h5 run.t) COMP_CWORD=3; _weft; echo ${COMPREPLY[*]}')
+[ "$complete" = "run.time_limit= run.teams=" ]
+result $? "and so does completion"
+echo "1..$count"
