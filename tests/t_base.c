@@ -147,13 +147,13 @@ typedef struct plugin {
 
 #define AT(member) offsetof(plugin, member)
 static const weft_opt plugin_opts[] = {
-    {"order", WEFT_INT, AT(order), "1", 1, 9, NULL, "", 1},
+    {"order", WEFT_INT, AT(order), "1", 1, 9, NULL, "", WEFT_PER_SAMPLE},
     {"kernel/map", WEFT_CHOICE, AT(kernel), "none", 0, 0, "none/None|l2/normalize|minmax",
-     "", 1},
-    {"binary", WEFT_BOOL, AT(binary), "no", 0, 0, NULL, "", 1},
-    {"bins", WEFT_LONG, AT(bins), "2^20", 1, 1e12, NULL, "", 0},
-    {"gamma", WEFT_REAL, AT(gamma), "0.5", 0, 10, "auto", "", 1},
-    {"file", WEFT_TEXT, AT(file), "", 0, 0, NULL, "", 0},
+     "", WEFT_PER_SAMPLE},
+    {"binary", WEFT_BOOL, AT(binary), "no", 0, 0, NULL, "", WEFT_PER_SAMPLE},
+    {"bins", WEFT_LONG, AT(bins), "2^20", 1, 1e12, NULL, "", WEFT_FIXED},
+    {"gamma", WEFT_REAL, AT(gamma), "0.5", 0, 10, "auto", "", WEFT_PER_SAMPLE},
+    {"file", WEFT_TEXT, AT(file), "", 0, 0, NULL, "", WEFT_FIXED},
     {0}};
 static const weft_kind plugin_kind = {"rff", "for the test", sizeof(plugin), plugin_opts,
                                       NULL};

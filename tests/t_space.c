@@ -21,17 +21,21 @@ typedef struct model {
 
 static const weft_opt map_opts[] = {
     {"cut/method", WEFT_CHOICE, offsetof(map, cut), "remove", 0, 0,
-     "remove/simple|split/custom|treebank/nltk", "tokenizer", 1},
-    {"stop", WEFT_BOOL, offsetof(map, stop), "no", 0, 1, NULL, "remove stop words", 1},
-    {"order", WEFT_INT, offsetof(map, order), "1", 1, 5, NULL, "words", 1},
-    {"alpha", WEFT_REAL, offsetof(map, alpha), "1", 1e-9, 1e9, NULL, "smoothing", 1},
-    {"bins", WEFT_INT, offsetof(map, bins), "16", 1, 1 << 30, NULL, "bins", 0},
+     "remove/simple|split/custom|treebank/nltk", "tokenizer", WEFT_PER_SAMPLE},
+    {"stop", WEFT_BOOL, offsetof(map, stop), "no", 0, 1, NULL, "remove stop words",
+     WEFT_PER_SAMPLE},
+    {"order", WEFT_INT, offsetof(map, order), "1", 1, 5, NULL, "words", WEFT_PER_SAMPLE},
+    {"alpha", WEFT_REAL, offsetof(map, alpha), "1", 1e-9, 1e9, NULL, "smoothing",
+     WEFT_PER_SAMPLE},
+    {"bins", WEFT_INT, offsetof(map, bins), "16", 1, 1 << 30, NULL, "bins", WEFT_FIXED},
     {0}};
-static const weft_opt model_opts[] = {
-    {"C", WEFT_REAL, offsetof(model, C), "1", 0, 1e9, NULL, "inverse regulariser", 1},
-    {"steps", WEFT_LONG, offsetof(model, steps), "10", 1, 1e15, NULL, "steps", 1},
-    {"alpha", WEFT_REAL, offsetof(model, alpha), "1", 1e-9, 1e9, NULL, "another alpha", 1},
-    {0}};
+static const weft_opt model_opts[] = {{"C", WEFT_REAL, offsetof(model, C), "1", 0, 1e9,
+                                       NULL, "inverse regulariser", WEFT_PER_SAMPLE},
+                                      {"steps", WEFT_LONG, offsetof(model, steps), "10", 1,
+                                       1e15, NULL, "steps", WEFT_PER_SAMPLE},
+                                      {"alpha", WEFT_REAL, offsetof(model, alpha), "1",
+                                       1e-9, 1e9, NULL, "another alpha", WEFT_PER_SAMPLE},
+                                      {0}};
 static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts, NULL};
 static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts, NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
