@@ -1,5 +1,5 @@
 /* What all other parts use: status and errors, memory, keyed random numbers, options and
- * input files, log and clock. Has no access to MPI, data files or learning.
+ * input files, log and clock. It does not use MPI, data files or learning code.
  * All functions are local. */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H
@@ -19,10 +19,10 @@ typedef float real;
 
 /* ---- errors ------------------------------------------------------------------------- */
 
-/* Failures that the user can mend. weft_error() is the message of the last one. */
+/* Failures that the user can correct. weft_error() returns the message of the last one. */
 typedef enum weft_status {
     WEFT_OK = 0,
-    WEFT_ECONF = 2, /* a key, value or argument of the user's */
+    WEFT_ECONF = 2, /* a wrong key, value or argument given by the user */
     WEFT_EFILE =
         3, /* a file that is missing, truncated, of another kind, or not writable */
     WEFT_EDATA = 4,  /* a data set that does not hold what it should */
@@ -48,9 +48,8 @@ void weft_error_set(const char *text);
         if (try_st_ != WEFT_OK) return try_st_;                                            \
     } while (0)
 
-/* For failures that no user can mend: where cond is false, prints place and message and
- * ends all ranks. Active in all builds.
- */
+/* For failures that no user can correct: where cond is false, prints file, line and message
+ * and ends all ranks. Active in all builds. */
 #define weft_check(cond, ...)                                                              \
     do {                                                                                   \
         if (!(cond)) weft_die_at(__FILE__, __LINE__, __VA_ARGS__);                         \
@@ -62,29 +61,31 @@ __attribute__((noreturn)) void weft_die_at(const char *file, int line, const cha
 /* What weft_die calls after its message; par sets it to MPI_Abort. NULL: abort(). Local. */
 void weft_die_hook(void (*hook)(void));
 
-/* The name in list[n] nearest to `name` by edit distance, for "did you mean". Local. */
+/* The name in list[n] nearest to `name` by edit distance, regardless of case, for "did you
+ * mean". Local. Cost O(sum of the products of lengths). */
 const char *weft_nearest(const char *name, const char *const *list, int n);
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-/* An arena gives zeroed memory, aligned to 64 bytes, that is freed with it. Never NULL. */
+/* An arena allocates zeroed memory, aligned to 64 bytes, all of which is freed together
+ * with the arena. Allocation never returns NULL: out of memory ends the process. */
 typedef struct weft_arena weft_arena;
-/* An empty arena. To be freed by weft_arena_free. */
+/* An empty arena. To be freed by weft_arena_free. Local. */
 weft_arena *weft_arena_new(void);
-/* Frees the arena and all that it gave. NULL allowed. */
+/* Frees the arena and all memory allocated from it. NULL allowed. Local. */
 void weft_arena_free(weft_arena *a);
-void *weft_arena_alloc(weft_arena *a, size_t count,
-                       size_t size); /* zeroed; count 0 allowed */
-/* The text printed by the format, owned by the arena. */
+/* `count` elements of `size` bytes, zeroed; count 0 allowed. Local. Cost O(count size). */
+void *weft_arena_alloc(weft_arena *a, size_t count, size_t size);
+/* The text that the format prints, owned by the arena. Local. */
 char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* Returns the array, or a zero-padded copy of it at least twice as large, with room for
  * more than n elements of `size` bytes. *room is the number of elements that there is room
  * for, in and out; 0 for a NULL array. Old copies are freed with the arena. Local. */
 void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
-size_t weft_arena_mark(const weft_arena *a); /* the amount in use, for weft_arena_reset */
-void weft_arena_reset(weft_arena *a,
-                      size_t mark);          /* releases all that was given since mark */
-size_t weft_arena_held(const weft_arena *a); /* bytes of its blocks */
+size_t weft_arena_mark(const weft_arena *a); /* the bytes in use, for weft_arena_reset */
+/* Releases all that was allocated since the mark. Local. */
+void weft_arena_reset(weft_arena *a, size_t mark);
+size_t weft_arena_held(const weft_arena *a); /* bytes that it has from calloc */
 #define WEFT_NEW(a, type, n) ((type *)weft_arena_alloc((a), (size_t)(n), sizeof(type)))
 
 /* ---- random numbers ----------------------------------------------------------------- */
@@ -93,9 +94,10 @@ size_t weft_arena_held(const weft_arena *a); /* bytes of its blocks */
  * or the clock. Philox4x64-10 with key (seed, purpose) and counter (a, b, c, 0); Salmon,
  * Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
 typedef enum weft_purpose {
-    WEFT_RNG_SPACE = 1, /* configurations: (index, axis) */
-    WEFT_RNG_ASSIGN,    /* which map a sample draws: (trial, round, sample) */
-    WEFT_RNG_VALID,     /* a validation sample: (trial, round, sample) */
+    WEFT_RNG_SPACE = 1, /* configurations: (index, axis's key) */
+    WEFT_RNG_ASSIGN,    /* configuration that a training row draws: (trial, job's index,
+                           row) */
+    WEFT_RNG_VALID,     /* the same for a validation row */
     WEFT_RNG_MATRIX,    /* random projections: (feature, block of inputs, kind) */
     WEFT_RNG_OFFSET,    /* random offsets: (feature) */
     WEFT_RNG_HASH,      /* hash seeds: (map) */
@@ -103,12 +105,16 @@ typedef enum weft_purpose {
     WEFT_RNG_DATA,      /* built-in data: (sample, position) */
     WEFT_RNG_TUNER,     /* of tuners: (trial) or (hash, index, axis) */
     WEFT_RNG_SOLVE,     /* of solvers */
-    WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index), vectors: (word, index, 1) */
+    WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index), word vectors: (word, index,
+                           1) */
     WEFT_RNG_COHORT,    /* clients of a round: (round, draw) */
-    WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch and place) */
-    WEFT_RNG_PICK,      /* configuration a client draws: (trial, round, place in cohort) */
-    WEFT_RNG_DROPOUT,   /* masks: key of (round, client, epoch and sample), then of units */
-    WEFT_RNG_DEVICE,    /* speed, drop-out ... of a device: (what, client, round) */
+    WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch and
+                           position) */
+    WEFT_RNG_PICK,      /* configuration a client draws: (trial, round, index in the
+                           cohort) */
+    WEFT_RNG_DROPOUT,   /* dropout masks: key from (round, client, epoch and sample), then
+                           unit */
+    WEFT_RNG_DEVICE,    /* speed, dropping out ... of a device: (quantity, client, round) */
     WEFT_RNG_CLIENT,    /* generated clients, partitions: (client, sample) */
     WEFT_RNG_TEST
 } weft_purpose;
@@ -139,22 +145,23 @@ typedef enum weft_type {
 
 /* Where the values of an option may differ. */
 typedef enum weft_axis_role {
-    WEFT_FIXED,       /* nowhere: it holds for the whole run */
-    WEFT_PER_SESSION, /* between the sessions of a run, a start and its resumes: no result
-                         depends on it */
+    WEFT_FIXED,       /* nowhere: one value for the whole run */
+    WEFT_PER_SESSION, /* between the sessions of a run (its start and its resumes): no
+                         result depends on it */
     /* the others may be axes of a search: */
     WEFT_PER_SAMPLE, /* it may differ between the samples (clients) of one trial: mixtures
-                        are over such axes only */
-    WEFT_PER_TRIAL,  /* it holds for a whole trial, and may change when one is copied */
-    WEFT_SHAPE       /* it changes the size of a trial's state: it never changes */
+                        vary only such axes */
+    WEFT_PER_TRIAL,  /* one value for a whole trial, which may change when the trial is
+                        copied */
+    WEFT_SHAPE       /* it sets the size of a trial's state: one value for a trial and all
+                        its copies */
 } weft_axis_role;
 
 /* One option of a plug-in, which sets a member of its struct:
  * WEFT_INT int, WEFT_LONG int64_t, WEFT_REAL double, WEFT_BOOL int 0|1, WEFT_CHOICE int
- * (index into choices), WEFT_WORDS the same, but its words are taken literally: upper and
- * lower case differ, a slash separates no synonyms; WEFT_TEXT const char *. A table ends
- * with a row whose name is NULL.
- */
+ * (index into choices), WEFT_WORDS the same, but its words are compared exactly: upper and
+ * lower case differ, and a slash does not separate synonyms; WEFT_TEXT const char *. A
+ * table ends with a row whose name is NULL. */
 typedef struct weft_opt {
     const char *name; /* "gamma"; synonyms after a slash: "tokenizer/method" */
     weft_type type;
@@ -163,40 +170,42 @@ typedef struct weft_opt {
     double lo, hi;   /* inclusive bounds of numbers */
     const char
         *words; /* WEFT_CHOICE: "none/None|minmax|l2/normalize", first synonym canonical;
-                   of a number: what its lower bound is called ("auto"), or NULL */
+                   for a number: a word that stands for its lower bound ("auto"), or NULL */
     const char *about;   /* one line, with the unit */
     weft_axis_role role; /* see weft_opt_tunable */
 } weft_opt;
 
-/* The options of a kind whose keys the user may choose freely: an empty table, in whose
- * place weft_conf_open makes one from the entries that the user wrote. */
+/* The table of a plug-in whose keys the user may choose freely: it is empty, and
+ * weft_conf_open makes the table that is used from the entries that the user wrote. */
 extern const weft_opt weft_own_keys[];
 
-/* An option that is read only where another of its table has a value. */
+/* An option that is read only if another option of the same table has a certain value. */
 typedef struct weft_when {
-    const char *name; /* "file" is read where */
-    const char *of;   /* "source" */
-    const char *is;   /* is "list" */
+    const char *name; /* the option, such as "file" */
+    const char *of;   /* the option that it depends on, such as "source" */
+    const char *is;   /* the value that this must have, such as "list" */
 } weft_when;
 
-/* The head of every plug-in: what registry, `weft list` and the run file need to know. */
+/* The first member of every plug-in: what the registry, `weft list` and the run file
+ * use. */
 typedef struct weft_kind {
     const char *name, *about;
     size_t size;           /* bytes of the instance, whose members the options fill */
     const weft_opt *opts;  /* ends with a row whose name is NULL */
-    const weft_when *when; /* likewise; NULL: all options are read always */
+    const weft_when *when; /* ends likewise; NULL: all options are always read */
 } weft_kind;
 
 /* One "key = value" of an input file or of the command line. */
 typedef struct weft_entry {
     const char *section, *key, *value;
-    const char *file; /* where it stands; "command line"; "default" */
+    const char *file; /* file that it is from, "command line" or "default" */
     int line;         /* 0 for the command line, -1 for a default */
     int used;         /* 1: the run has read it */
 } weft_entry;
 
-/* All entries, one of a later source replacing an earlier one of the same name, in order of
- * first mention; owned by the arena it was made with. */
+/* All entries, in the order in which their keys first appeared. An entry of a later source
+ * replaces one of an earlier source with the same section and key. Texts are owned by
+ * mem. */
 typedef struct weft_conf {
     int n;
     weft_entry *entry; /* [n] */
@@ -211,22 +220,23 @@ void weft_conf_init(weft_conf *c, weft_arena *mem);
 WEFT_CHECKED weft_status weft_conf_read(weft_conf *c, const char *path);
 /* Reads the same from memory; `name` stands for the file in messages. */
 WEFT_CHECKED weft_status weft_conf_text(weft_conf *c, const char *name, const char *text);
-/* Sets "section.key=value", as given on the command line, once. ECONF. */
+/* Sets "section.key=value", as given on the command line. ECONF: another form, or the same
+ * key twice. */
 WEFT_CHECKED weft_status weft_conf_set(weft_conf *c, const char *assignment);
 /* Sets an entry that was not given; weft_conf_echo writes it like the others. Local. */
 void weft_conf_default(weft_conf *c, const char *section, const char *key,
                        const char *value);
 int weft_conf_is_default(const weft_entry *e); /* 1: set by weft_conf_default */
 int weft_conf_is_typed(const weft_entry *e);   /* 1: of the command line */
-/* Takes all entries of a section out, or (key not NULL) that of one option. Local. */
+/* Removes all entries of a section or, if key is not NULL, the entry of that key. Local. */
 void weft_conf_drop(weft_conf *c, const char *section, const char *key);
 /* The entry of an option, names "key" or "key/synonym", or NULL. Local. */
 weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names);
 /* ECONF "file:12: section.key = value: why", or "command line: section.key ...". */
 WEFT_CHECKED weft_status weft_entry_fail(const weft_entry *e, const char *fmt, ...)
     WEFT_PRINTF(2, 3);
-/* Skips blanks at both ends of the *n characters at text: returns the new start, *n in and
- * out. Local. */
+/* Skips blanks at both ends of the *n characters at text. Returns the new start; *n is the
+ * number of characters in and out. Local. */
 const char *weft_trim(const char *text, size_t *n);
 /* Fills the instance `self` of a plug-in: defaults, then the entries of section kind->name.
  * An entry with a range ("a .. b", "log a .. b", "x | y") of a tunable option is read by
@@ -236,23 +246,24 @@ WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, voi
 /* The options of a section with weft_own_keys, made from the values that the user wrote:
  *     a .. b, log a .. b   numbers; integers where both ends are written as such
  *     x | y | z            WEFT_WORDS; also x where a clause "when" follows
- *     all else             WEFT_TEXT, also a value with ".." that is not between numbers
+ *     otherwise            WEFT_TEXT, also a value with ".." that is not between numbers
  * in the order of the entries, which count as used. Keys are made of letters, digits, "_",
  * "-" and "."; ECONF. *out is owned by mem. Local. */
 WEFT_CHECKED weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind,
                                         weft_arena *mem, const weft_kind **out);
-/* ECONF if an entry was never used: names it, its line and the nearest section or key. */
+/* ECONF if an entry was never used: the message names it, its line and the nearest of the
+ * names sections[n]. */
 WEFT_CHECKED weft_status weft_conf_unused(const weft_conf *c, const char *const *sections,
                                           int n);
 /* The whole configuration as .ini text, which weft_conf_text reads back. Owned by mem. */
 const char *weft_conf_echo(const weft_conf *c, weft_arena *mem);
 
-/* 1 if the value is a range: holds "..", "|" or a clause "when". */
+/* 1 if the value is a range: it contains "..", "|" or a clause "when". */
 int weft_is_range(const char *value);
-/* Where the first clause " WORD key = " of a value begins, at WORD; NULL: there is none. */
+/* The start of the first clause "WORD key = " in a value; NULL: there is none. */
 const char *weft_clause(const char *value, const char *word);
-/* Parses one value of an option to a number (choices: their index). ECONF: the reason, to
- * which the caller adds file and line. */
+/* Parses one value of an option to a number (choices: their index). ECONF: the message is
+ * the reason only; the caller adds file and line. */
 WEFT_CHECKED weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value);
 /* Writes a number into the member of the instance, and reads it. Not for WEFT_TEXT. */
 void weft_opt_set(const weft_opt *o, void *self, double value);
@@ -269,21 +280,22 @@ void weft_opt_name(const weft_opt *o, char *text, size_t n);
 
 /* ---- directories -------------------------------------------------------------------- */
 
-/* Copies the directory `from` with all that is in it to `to`, which may be there and empty:
- * contents, modes, times of files, links as links; no sockets, pipes or devices. EFILE:
- * what was copied stays. Local. */
+/* Copies the directory `from` and everything in it to `to`, which may exist if it is empty:
+ * contents, modes and times of files, symbolic links as links; no sockets, pipes or
+ * devices. EFILE: what was copied so far stays. Local. */
 WEFT_CHECKED weft_status weft_tree_copy(const char *from, const char *to);
-/* Waits until all files in a directory would survive a loss of the node. EFILE. Local. */
+/* Writes all files in a directory through to the disk (fsync), so that they survive a crash
+ * of the node. EFILE. Local. */
 WEFT_CHECKED weft_status weft_tree_sync(const char *path);
-/* Removes a directory with all that is in it, as far as permissions allow; does nothing if
- * there is none. Links are not followed. Local. */
+/* Removes a directory and everything in it, as far as permissions allow; does nothing if
+ * there is none. Symbolic links are not followed. Local. */
 void weft_tree_remove(const char *path);
 
 /* ---- log and clock ------------------------------------------------------------------ */
 
 typedef enum weft_level {
     WEFT_ERROR,
-    WEFT_ALARM, /* a warning of one rank, whichever it is */
+    WEFT_ALARM, /* a warning that every rank may print */
     WEFT_WARN,
     WEFT_INFO
 } weft_level;
@@ -293,7 +305,8 @@ void weft_log_set(weft_level level, int rank);
 void weft_log(weft_level level, const char *fmt, ...)
     WEFT_PRINTF(2, 3); /* to stderr, one line */
 
-/* One updating line on a terminal, nothing elsewhere; rank 0 only. "" clears it. */
+/* Replaces the progress line if stderr is a terminal, else does nothing; rank 0 only. ""
+ * clears the line. */
 void weft_progress(const char *fmt, ...) WEFT_PRINTF(1, 2);
 
 double weft_now(void); /* seconds on a monotonic clock */
@@ -301,7 +314,8 @@ double weft_now(void); /* seconds on a monotonic clock */
 /* ---- small functions that many files need ---------------------------------------------
  */
 
-/* EFILE: `path` cannot be read, for the reason in errno. Local. */
+/* Returns EFILE with the message that `path` cannot be read, and the reason in errno.
+ * Local. */
 WEFT_CHECKED weft_status weft_unreadable(const char *path);
 
 /* Numbers 0 .. n-1 into order[n], in the order of their keyed random numbers
@@ -312,12 +326,12 @@ void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp);
 typedef struct weft_names {
     const char **name; /* [n] */
     int64_t n, room;
-    int64_t *slot; /* [slots] number + 1 of a name, by its hash; 0: free */
+    int64_t *slot; /* [slots] open hash table: number + 1 of a name; 0: free */
     int64_t slots;
     weft_arena *mem;
 } weft_names;
 
-/* The number of a name; a new one gets the next. Cost O(1). */
+/* The number of a name; a new name is added with the next number. Cost O(1). */
 int64_t weft_names_find(weft_names *l, const char *name);
 
 #endif

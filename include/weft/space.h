@@ -10,7 +10,7 @@
 
 /* A condition for an axis to exist: another axis has one of these values. */
 typedef struct weft_axis_when {
-    int axis;   /* the other, by its index in the space */
+    int axis;   /* index in the space of the other axis */
     int nvalue; /* 0: lo <= value <= hi */
     double lo, hi;
     double *value; /* [nvalue] */
@@ -72,12 +72,12 @@ WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
  * function of (seed, i, axis). A grid has each configuration only once, also where axes do
  * not exist. Local. */
 void weft_space_config(const weft_space *sp, int64_t i, double *conf);
-/* 1: axis a exists in the configuration. Reads only the values of axes that come before a
- * in sp->order. Local. */
+/* 1 if axis a exists in the configuration. Reads only the values of axes that come before a
+ * in sp->order. Local. Cost O(conditions). */
 int weft_space_is_active(const weft_space *sp, const double *conf, int a);
-/* To be called after values of conf[dim] were changed: sets axes that no longer exist to
- * NAN, and draws a value, by (seed, key, axis), for those that exist now and are NAN.
- * Local. Cost O(dim). */
+/* Repairs a configuration after values of conf[dim] were changed: sets axes that no longer
+ * exist to NAN, and draws a value, by (seed, key, axis), for those that exist now and are
+ * NAN. Local. Cost O(dim). */
 void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf);
 /* Writes the values of the axes of plug-in `kind` that the configuration has into its
  * instance, which has the defaults. Local. */
@@ -91,8 +91,8 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
  * and eps = 0.1 this gives the neighbours of FedEx's released program. */
 void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf);
-/* The position u of a value, not NAN, on its axis, 0 < u < 1 (0 and 1 only at the ends of
- * real axes); and the value at a position u in [0, 1].
+/* The position u of a value, not NAN, on its axis, 0 < u < 1 (0 and 1 occur only at the
+ * ends of real axes); and the value at a position u in [0, 1].
  *     real     (v - lo) / (hi - lo); 0.5 where lo = hi
  *     integer  the same with lo - 1/2 and hi + 1/2, so that each value has an interval
  *              around it; the value at u is the one in whose interval u is
@@ -100,15 +100,16 @@ void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
  * Log axes: the logarithms of value and ends. Local. */
 double weft_axis_unit(const weft_axis *a, double value);
 double weft_axis_value(const weft_axis *a, double unit);
-/* 1: its values are numbers, whose order means something; 0: choices and bools. Local. */
+/* 1: the values are numbers, so their order has a meaning; 0: choices and bools. Local. */
 int weft_axis_is_ordered(const weft_axis *a);
 /* The next value of a list or an integer axis above (up > 0) or below; `value` itself if
  * there is none, and on real axes. Local. */
 double weft_axis_step(const weft_axis *a, double value, int up);
-/* A value of one axis, drawn as for a random configuration, by unit in [0, 1). Local. */
+/* The value of axis a that a random configuration has for the random number unit in [0, 1).
+ * Local. */
 double weft_space_resample(const weft_space *sp, int a, double unit);
-/* An axis is known by its name, so that the others are drawn alike when one is fixed: part
- * of the identity of its random numbers. Local. */
+/* Hash of the axis's name. It is part of the key of the axis's random numbers, so that
+ * fixing one axis does not change the draws of the others. Local. */
 uint64_t weft_axis_key(const weft_axis *a);
 /* "client.lr" into text[n]. Local. */
 void weft_axis_name(const weft_axis *a, char *text, size_t n);
@@ -116,11 +117,11 @@ void weft_axis_name(const weft_axis *a, char *text, size_t n);
 int64_t weft_axis_levels(const weft_axis *a, int64_t levels);
 /* Point j of n of them, from the lower end to the upper. Local. */
 double weft_axis_point(const weft_axis *a, int64_t j, int64_t n);
-/* The range as one writes it, "log 0.01 .. 1 when rff.kernel = gaussian", into text[n].
- * Local. */
+/* The range as written in an input file, "log 0.01 .. 1 when rff.kernel = gaussian", into
+ * text[n]. Local. */
 void weft_axis_show(const weft_space *sp, int a, char *text, size_t n);
-/* "client.lr=0.1 server.lr=1", as on the command line, into text[n]; "-" in place of the
- * value of an axis that the configuration does not have. Local. */
+/* "client.lr=0.1 server.lr=1", as on the command line, into text[n]; "-" is written for an
+ * axis that the configuration does not have. Local. */
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n);
 void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *text,
                     size_t n);
@@ -128,50 +129,55 @@ void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *te
 /* ---- mixture ------------------------------------------------------------------------ */
 
 /* k configurations and their probabilities. k = 1 is an ordinary trial. A product of
- * simplexes, one an axis (FedEx on a grid), has nblock > 1: entries off[b] .. off[b+1]-1
- * form block b, whose probabilities sum to 1, and a draw takes one entry of each: all
- * numbers of the entry of block 0, but conf[axis[b]] of that of block b > 0. */
+ * simplexes, one for each axis (FedEx on a grid), has nblock > 1: entries off[b] ..
+ * off[b+1]-1 form block b, whose probabilities sum to 1. A draw takes one entry of each
+ * block; the configuration drawn is that of the entry of block 0, with value axis[b]
+ * replaced by that of the entry of block b, for each b > 0. */
 typedef struct weft_mix {
     int k, dim;
     int nblock;      /* 1 .. WEFT_MOST_BLOCKS; 1: one simplex */
     const int *off;  /* [nblock+1] borrowed; NULL: one simplex */
     const int *axis; /* [nblock] borrowed; NULL: one simplex */
-    int64_t *id;     /* [k] names the configuration, for people and ties: its index in the
-                        space, or a tuner's own number, one a configuration of the run */
+    int64_t *id;     /* [k] number of the configuration, shown to users and used to break
+                        ties: its index in the space, or a number that the tuner gives,
+                        unique in the run */
     double *conf;    /* [k][dim] in the units of the options */
     double *logp;    /* [k] log-probabilities; -INFINITY when eliminated */
 } weft_mix;
 #define WEFT_MOST_BLOCKS 16
 
 weft_mix weft_mix_new(int k, int dim, weft_arena *mem); /* uniform, one simplex */
-/* Makes a mixture a product: off[nblock+1] from 0 to k rises, axis[nblock]; both are
- * borrowed by it and by its copies as long as they live. Blocks become uniform. Local. */
+/* Makes a mixture a product of nblock simplexes: off[nblock+1] increases from 0 to k;
+ * axis[nblock]. Both are borrowed by the mixture and its copies. Blocks become uniform.
+ * Local. */
 void weft_mix_divide(weft_mix *m, int nblock, const int *off, const int *axis);
 /* First entry of block b; k where b = nblock. Local. */
 int weft_mix_off(const weft_mix *m, int b);
 void weft_mix_copy(weft_mix *to, const weft_mix *from); /* same k and dim */
-/* Index drawn by unit in [0,1) from one simplex: the inverse of the cumulated
- * probabilities, in index order. */
+/* Index drawn from one simplex by the random number unit in [0,1), by inversion of the
+ * cumulative distribution in index order. Local. Cost O(k). */
 int weft_mix_draw(const weft_mix *m, double unit);
-/* The same from a table cum[k] made by weft_mix_cumulate, for many draws: O(log k). Of a
- * product each block has its own table: weft_mix_find(cum + off, number of entries, unit)
- * counts from the block's first. */
+/* The same from a table cum[k] of cumulative probabilities made by weft_mix_cumulate. Each
+ * block of a product has its own table: weft_mix_find(cum + off[b], entries of b, unit)
+ * returns an index within block b. Local. Cost O(log k) a draw. */
 void weft_mix_cumulate(const weft_mix *m, double *cum);
 int weft_mix_find(const double *cum, int k, double unit);
 /* Draws one entry of each block by unit[nblock] in [0,1) into pick[nblock]. Local. */
 void weft_mix_pick(const weft_mix *m, const double *unit, int *pick);
-/* The most probable entry of each block, the first of equals, into pick[nblock]. Local. */
+/* The most probable entry of each block, of equal ones the first, into pick[nblock].
+ * Local. */
 void weft_mix_best(const weft_mix *m, int *pick);
 /* The configuration that the entries pick[nblock] make together, into conf[dim]. Local. */
 void weft_mix_compose(const weft_mix *m, const int *pick, double *conf);
 /* z_i <- z_i - eta grad_i - log sum_j exp(z_j - eta grad_j), the sum over the block of i;
- * eliminated ones stay so. eta grad is finite. */
+ * eliminated ones stay eliminated. eta grad must be finite. Local. Cost O(k). */
 void weft_mix_step(weft_mix *m, double eta, const double *grad);
 /* For one simplex. Keeps the `keep` entries with the lowest loss[k] (ties: lower id) of
- * those not eliminated; the others get z = -INFINITY. Then normalises: uniform if `flat`,
- * else in proportion. NaN counts as INFINITY. */
+ * those not eliminated; the others get z = -INFINITY. The probabilities of those kept are
+ * then set equal if `flat`, else scaled to sum 1. A NaN loss counts as INFINITY. Local.
+ * Cost O(k log k). */
 void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat);
-int weft_mix_alive(const weft_mix *m); /* number with z > -INFINITY */
+int weft_mix_alive(const weft_mix *m); /* entries that are not eliminated */
 /* Entropy in nats, the sum over blocks. Local. */
 double weft_mix_entropy(const weft_mix *m);
 /* The packed form, for messages, journal and digest. Sizes in bytes. */
@@ -189,44 +195,46 @@ typedef enum weft_update_schedule {
     WEFT_UPDATE_AGGRESSIVE,   /* eta / |grad|_inf */
     WEFT_UPDATE_SCALE,        /* eta sqrt(2 ln k) */
     WEFT_UPDATE_HORIZON,      /* eta / sqrt(horizon): multiplicative weights, n known */
-    WEFT_UPDATE_AS_PUBLISHED, /* SysML 2019 to the letter: p_i *= exp(-s_j / sqrt(horizon))
-                               */
+    WEFT_UPDATE_AS_PUBLISHED, /* exactly as in SysML 2019: p_i *= exp(-s_j /
+                                 sqrt(horizon)) */
     WEFT_UPDATE_RACING        /* no steps: entries are eliminated, by weft_mix_race_step */
 } weft_update_schedule;
 
-/* How a mixture moves by the scores of a round's clients. k is the number alive in a
- * block. */
+/* How the scores of a round's clients change a mixture. k is the number of entries of a
+ * block that are not eliminated. */
 typedef struct weft_mix_update {
     weft_update_schedule schedule;
     double eta; /* 0: sqrt(2 ln k), of each block; RACING: the chance that the best entry
                    of a block is ever eliminated, 0 < eta < 1 */
     double horizon;  /* rounds; 0: their number so far, t */
     double discount; /* of the baseline: 0 last round, 1 plain mean */
-    double floor;    /* a probability below floor / k counts as that when divided by */
-    double cutoff;   /* once the entropy (nats) is below it, the likeliest entry of each
-                        block gets all the probability, for good; 0: never */
+    double floor;    /* in divisions, a probability below floor / k is replaced by floor /
+                        k */
+    double cutoff;   /* once the entropy (nats) is below it, the most probable entry of each
+                        block gets probability 1 and keeps it; 0: never */
     int diff;        /* a client's score is 1: after - before; 0: after */
 } weft_mix_update;
 
-/* What a rule carries from round to round: part of a trial's state, zero at its start. */
+/* What an update rule keeps from round to round: part of a trial's state, zero at its
+ * start. */
 typedef struct weft_mix_update_state {
-    double steps;      /* rounds that moved it: t */
+    double steps;      /* t, the number of rounds that changed the mixture */
     double base, mass; /* sums over past rounds: discount^age mean score; discount^age */
-    double sumsq[WEFT_MOST_BLOCKS]; /* of |grad|_inf, block by block */
+    double sumsq[WEFT_MOST_BLOCKS]; /* sum over rounds of |grad|_inf^2, for each block */
 } weft_mix_update_state;
 
 /* One round: client j of n drew entries pick[j][nblock] and scored before[j] and after[j]
  * (lower is better) with weight[j] (sum 1, >= 0). With its score s_j as rule->diff says
  *     grad_i = sum_j weight_j (s_j - base / mass) [i in pick_j] / max(p_i, floor / k),
  *     z <- z - step grad, normalised block by block,
- * where the baseline of the first round is 0, as the released FedEx has it, or with
+ * where the baseline of the first round is 0, as in the released FedEx, or with
  * WEFT_UPDATE_HORIZON the mean of the round itself. WEFT_UPDATE_AS_PUBLISHED takes grad_i =
- * sum_j s_j [i in pick_j]. A probability below 2^-53, the resolution of the numbers that
- * draw, counts as 2^-53.
+ * sum_j s_j [i in pick_j]. A probability below 2^-53, the resolution of the random numbers
+ * that are used for draws, counts as 2^-53.
  * before  NULL allowed where rule->diff is 0
- * A score beyond +-1e100 or NaN counts as the worst of the others, and a round without any
- * other changes nothing, as n = 0 does: z is never NaN. Eliminated entries stay so. Local.
- * Cost O(n nblock + k).
+ * A score beyond +-1e100 or NaN is replaced by the worst of the other scores; a round in
+ * which all scores are such, or n = 0, changes nothing: z is never NaN. Eliminated entries
+ * stay eliminated. Local. Cost O(n nblock + k).
  * Khodak et al., "Federated Hyperparameter Tuning: Challenges, Baselines, and Connections
  * to Weight-Sharing", NeurIPS 2021, algorithm 2, with the released program's schedules;
  * WEFT_UPDATE_HORIZON and WEFT_UPDATE_AS_PUBLISHED: Khodak et al., SysML 2019, section 4.1.
@@ -235,29 +243,31 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
                           weft_mix *m, int n, const int *pick, const double *before,
                           const double *after, const double *weight);
 
-/* One round of a race, of clients as above: entries of a block are drawn alike until one of
- * them is significantly worse than the best so far, and is eliminated for good. With m the
- * mean sum_j weight_j s_j of the round, x_j = n weight_j (s_j - m), r the root mean square
- * of x, S_i and V_i sums over all rounds, c = 4 draws,
+/* One round of a race, with clients as above: entries of a block have equal probabilities
+ * until one of them is significantly worse than the best so far, and is eliminated. With m
+ * the mean sum_j weight_j s_j of the round, x_j = n weight_j (s_j - m), r the root mean
+ * square of x, S_i and V_i sums over all rounds, c = 4 draws,
  *     S_i += x_j / r,  V_i += x_j^2 / r^2  for i in pick_j,
- * and l the entry of lowest S that is alive: i goes once, with D = S_i - S_l and
- * v = V_i + V_l + c, and k entries in the block,
+ * and l the entry of lowest S that is not eliminated: entry i is eliminated as soon as,
+ * with D = S_i - S_l, v = V_i + V_l + c, and k entries in the block,
  *     sqrt(c / v) exp(D^2 / 2v) >= (k - 1) / (2 eta).
- * Of two entries that are alike, and as likely, each x_j is of either sign of D with chance
- * one half, given its size, whatever the distribution of scores, however unequal the
- * clients and however their mean moves from round to round. So exp(a D - a^2 (v - c) / 2)
- * is a supermartingale for all a, the left side its mean over normal a of variance 1 / c,
- * and the chance that it is ever, in any round, as large as the right side with D > 0 is
- * at most eta / (k - 1): eta for all that could eliminate the best. Scores that do not tell
- * entries apart leave the mixture as it is.
+ * If two entries are equally good and equally probable, each x_j is equally likely to have
+ * been drawn by either of them, so that its contribution to D has a random sign of
+ * probability 1/2 given its magnitude. This holds for any distribution of scores, however
+ * unequal the clients are and however their mean moves from round to round. Therefore
+ * exp(a D - a^2 (v - c) / 2) is a supermartingale for all a, the left side is its mean over
+ * normal a of variance 1 / c, and the probability that it ever, in any round, reaches the
+ * right side with D > 0 is at most eta / (k - 1): in sum at most eta for all entries that
+ * could eliminate the best. Scores that do not distinguish the entries leave the mixture as
+ * it is.
  * evidence  [2][k] S and V: part of a trial's state, zero at its start
- * Blocks must begin uniform. Scores that are no numbers count as in weft_mix_update_step. A
- * round whose scores are all the same changes nothing. Local. Cost O(n nblock + k). Racing:
- * Maron, Moore, "Hoeffding races", NIPS 1993; the bound: Ville 1939, Robbins, "Statistical
- * methods related to the law of the iterated logarithm", Annals of Mathematical Statistics
- * 41, 1970, for symmetric increments de la Pena, "A general class of exponential
- * inequalities for martingales and ratios", Annals of Probability 27, 1999.
- */
+ * Blocks must be uniform at the start. NaN and infinite scores are treated as in
+ * weft_mix_update_step. A round whose scores are all equal changes nothing. Local. Cost O(n
+ * nblock + k). Racing: Maron, Moore, "Hoeffding races", NIPS 1993; the bound: Ville 1939,
+ * Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of
+ * Mathematical Statistics 41, 1970, for symmetric increments de la Pena, "A general class
+ * of exponential inequalities for martingales and ratios", Annals of Probability 27,
+ * 1999. */
 void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix *m, int n,
                         const int *pick, const double *before, const double *after,
                         const double *weight);
@@ -266,59 +276,61 @@ void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix 
 
 /* May the trial of a job win the run? */
 typedef enum weft_eligibility {
-    WEFT_WINS_LAST,     /* only where no other can; the last job of these */
-    WEFT_WINS_RESOURCE, /* the most resource counts, then the loss */
-    WEFT_WINS_LOSS      /* only the loss counts */
+    WEFT_WINS_LAST,     /* only if no other job can win; then the last such job wins */
+    WEFT_WINS_RESOURCE, /* compared by resource (more is better), then by loss */
+    WEFT_WINS_LOSS      /* compared by loss only */
 } weft_eligibility;
 
 /* "Train the weights of this trial further, each sample drawing its configuration from
  * mix." */
 typedef struct weft_job {
-    int64_t id;    /* 0, 1, 2 ... in the order asked */
-    int64_t trial; /* whose weights */
-    int64_t from;  /* trial whose weights a new trial copies; -1: afresh */
-    int index;     /* 0, 1 ... of this trial; keys the draws of samples */
-    double
-        resource; /* to add, in the task's unit; fmap: 1 fit, fed: rounds. 0: only score */
+    int64_t id;      /* 0, 1, 2 ... in the order asked */
+    int64_t trial;   /* whose weights are trained */
+    int64_t from;    /* trial whose weights a new trial copies; -1: none, it starts from
+                        initial weights */
+    int index;       /* 0, 1 ... among this trial's jobs; part of the key of the samples'
+                        draws */
+    double resource; /* to add, in the task's unit: fits of fmap, rounds of fed. 0: only
+                        score */
     double feature_fraction; /* 0 < it <= 1: share of the full number of features */
     int last;                /* 1: no later job continues or copies this trial */
     int score_eliminated;    /* 1: score eliminated configurations too (ws_sha.literal) */
     weft_eligibility eligibility;
-    weft_mix_update
-        update;   /* how the task moves the mixture every round; zeros: it stays */
-    weft_mix mix; /* borrowed from the tuner until its next ask or tell */
+    weft_mix_update update; /* how the task changes the mixture every round; all zero: it
+                               stays the same */
+    weft_mix mix;           /* borrowed from the tuner until its next ask or tell */
 } weft_job;
 
-/* A job of the trial, as jobs usually are: not a copy, its trial's first, with all
- * features, not its last, eligible by resource, its mixture constant. A tuner sets only
- * what differs. mix  borrowed; NULL: the mixing makes it. Local. */
+/* A job with the usual values: not a copy, the first of its trial, with all features, not
+ * the last of its trial, eligible by resource, with a constant mixture. A tuner sets only
+ * the members that differ. mix: borrowed; NULL: the mixing makes it. Local. */
 weft_job weft_job_new(int64_t trial, double resource, const weft_mix *mix);
 
 /* ---- what a task measures ----------------------------------------------------------- */
 
-/* One number of those that a task publishes as a table: a column of the run file. A table
- * ends with a name that is NULL; a table that is NULL is empty. */
+/* One of the quantities that a task measures: a column of the run file. A table of them
+ * ends with a row whose name is NULL; a table that is NULL is empty. */
 typedef struct weft_metric {
-    const char *name; /* of the column, for programs */
+    const char *name; /* of the column, for programs that read the file */
     const char *about, *unit;
-    const char *title; /* heading where people read it; where its last character is %, they
-                          read 100 times the number. NULL: it is left to programs */
+    const char *title; /* heading in progress lines and reports; if its last character is %,
+                          they show 100 times the number. NULL: they do not show it */
 } weft_metric;
 #define WEFT_MOST_METRICS 32 /* of a table */
 
 int weft_metrics_count(const weft_metric *table); /* Local. */
-/* Where the name stands in the table; -1: it does not. Local. */
+/* Index of the name in the table; -1: it is not there. Local. */
 int weft_metrics_find(const weft_metric *table, const char *name);
-/* The table as a text: a line a metric, of name, unit, title and about with TABs between
- * them; and back. Owned by mem. Local. */
+/* Converts a table to a text and back: one line per metric, of name, unit, title and about
+ * with TABs between them. Owned by mem. Local. */
 const char *weft_metrics_text(const weft_metric *table, weft_arena *mem);
 const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem);
-/* 1 where its title ends with %. Local. */
+/* 1 if its title ends with %. Local. */
 int weft_metric_is_share(const weft_metric *m);
 /* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. Local. */
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem);
 
-/* The result of a job. Sums are exact, so equal on any number of ranks. */
+/* The result of a job. Sums are exact, and therefore equal on any number of ranks. */
 typedef struct weft_result {
     int64_t job, trial;
     double resource; /* of the trial in all */
@@ -326,29 +338,29 @@ typedef struct weft_result {
                         asked for, under the mixture; INFINITY when diverged */
     double bound; /* half the width of the 95 % interval of the loss; 0: it is exact; NAN:
                      not known */
-    double cost;  /* virtual seconds where devices take time, else the resource of the
-                     job; for the record */
+    double cost;  /* virtual seconds if the task has a model of time, else the resource of
+                     the job */
     int by_error; /* 1: loss above and weft_result_score are error rates, 0: losses */
     int k, nmetric;
     double *metric;    /* [nmetric] by the task's table; NAN: not measured */
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
-    double *logp;      /* [k] log-probabilities after the unit that was done last; the job's
-                          where they stay */
-    /* "name=number name=number ...": what was measured under names that no table can know,
-     * for the run file alone; no part of the digest. NULL: nothing. Borrowed while the run
-     * lives. */
+    double *logp;      /* [k] log-probabilities after the last unit done; equal to the job's
+                          if the mixture does not change */
+    /* "name=number name=number ...": measurements whose names are not in the task's table,
+     * which are only written to the run file and are not part of the digest. NULL: none.
+     * Borrowed for the life of the run. */
     const char *note;
 } weft_result;
 
 /* Mean score of configuration i, lower is better; NAN where none of its samples was scored.
  */
 double weft_result_score(const weft_result *r, int i);
-/* Sums are 0, metrics NAN. */
+/* A result with sums 0 and metrics NAN, owned by mem. Local. */
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
-/* Before the first unit of a job of r->k configurations: their sums are 0, the
- * log-probabilities the job's. Local. */
+/* Prepares the result for the first unit of a job of r->k configurations: sets the sums to
+ * 0 and the log-probabilities to the job's. Local. */
 void weft_result_begin(weft_result *r, const weft_job *job);
 
 #define WEFT_MOST_SCORES 8 /* of a task's table of scores */
@@ -367,22 +379,24 @@ typedef struct weft_spent {
     double wall, compute, wait, comm;
 } weft_spent;
 
-/* A job, what came of it, when and where it was done. */
+/* A job with its result, and when and where it was done. */
 typedef struct weft_job_record {
     weft_job job; /* with its own mixture */
     weft_result res;
-    int64_t parent;    /* job whose state it began with; -1: afresh */
-    int64_t worker;    /* simulated worker that did it */
+    int64_t parent;    /* job whose state it began with; -1: none, a new state */
+    int64_t worker;    /* simulated worker that did it, from 0 */
     double start, end; /* virtual seconds */
-    int64_t team;      /* that did it */
-    int64_t ticket;    /* place in the order of results where run.clock = wall; -1: none */
-    double began;      /* real seconds after the search began, over all sessions */
-    double seconds;    /* that the task took */
+    int64_t team;      /* team of ranks that did it */
+    int64_t ticket;    /* position in the order of results if run.clock = wall; -1: none */
+    double began;      /* real seconds of searching before the job began, summed over all
+                          starts of the run */
+    double seconds;    /* real seconds that the job took */
     int kept;          /* 1: the state after it was written */
     uint64_t hash;     /* of the state after it */
-    uint64_t weights;  /* hash of only its tensors */
-    int64_t nunit;     /* units of the job, with a row each; 0 where the task makes none */
-    int64_t done;      /* of these, so far: rows that are packed */
+    uint64_t weights;  /* hash of the tensors only */
+    int64_t nunit;     /* units of the job, with a row for each; 0 if the task's jobs have
+                          no units */
+    int64_t done;      /* units done so far: rows that are packed */
     int ncolumn;
     double *row;       /* [nunit][ncolumn] by the task's table of rows */
     double *logp;      /* [nunit][k] log-probabilities after each unit */
@@ -391,7 +405,7 @@ typedef struct weft_job_record {
 
 /* The record of a job that is to be done: empty results, a copy of the mixture. Local. */
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
-/* Makes room for metrics of the result, NAN, and for the rows of units, 0. Local. */
+/* Allocates the metrics of the result, NAN, and the rows of units, 0. Local. */
 void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int ncolumn,
                           weft_arena *mem);
 /* Packed forms of a job, of a result without its note, and of a record with its first
@@ -399,18 +413,17 @@ void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int nc
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
 void *weft_result_pack(const weft_result *res, size_t *bytes, weft_arena *mem);
 void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
-/* Unpacks into a result with room for as many configurations; returns 0 if the bytes are no
- * packed result. Arrays that it has no room for are owned by mem. Local. */
+/* Unpacks into a result with room for as many configurations; returns 0 if the bytes are
+ * not a packed result. Arrays that *res does not have are allocated from mem. Local. */
 int weft_result_unpack(weft_result *res, const void *packed, size_t bytes, weft_arena *mem);
 /* 1 if the bytes are a packed record; *job is the id of its job. Local. */
 int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
-/* When the packed job ended, real seconds after the search began. Local. */
+/* Real time at which the packed job ended, in seconds as weft_job_record.began. Local. */
 double weft_job_record_ended(const void *packed);
-/* Fills the rest of a record whose job is known, but for parent, worker, start and end.
- * Returns 0 where that is not the packed job, or the record is damaged. Local. */
+/* Unpacks into a record whose job, parent, worker, start and end are set already. Returns 0
+ * if the packed job is another one, or the record is damaged. Local. */
 int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem);
-/* The whole record, with room for the rows that it has. Returns 0 where it is damaged.
- * Local. */
+/* Unpacks a whole record, with room for its rows. Returns 0 if it is damaged. Local. */
 int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem);
 /* Digest of the arithmetic of e[n]: of each job, in order of id, the loss, the
  * log-probabilities after it and the hash of its weights. It does not depend on how jobs

@@ -1,5 +1,6 @@
 /* Arenas: a chain of blocks that are filled in order and released from the end. The largest
- * block released by a reset is kept, so that scratch in a loop costs nothing. */
+ * block released by a reset is kept, so that scratch memory in a loop is allocated only
+ * once. */
 #include "weft/base.h"
 
 #include <stdarg.h>
@@ -14,7 +15,7 @@ typedef struct block {
     size_t start; /* mark at which it begins: the bytes used in all before */
     size_t room;  /* bytes at base */
     size_t used;
-    size_t dirty; /* bytes at base that may be other than zero */
+    size_t dirty; /* bytes at base that may not be zero any more */
 } block;
 
 struct weft_arena {
@@ -23,7 +24,7 @@ struct weft_arena {
     size_t held;
 };
 
-/* Memory from calloc, which need not touch fresh pages to zero them. */
+/* Memory comes from calloc, which does not write to pages that the system has zeroed. */
 static block *block_new(size_t room)
 {
     weft_check(room <= SIZE_MAX - sizeof(block) - ALIGN, "%zu bytes asked for", room);

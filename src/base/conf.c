@@ -10,16 +10,16 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A text on its way through inih. */
+/* A text while inih reads it. */
 typedef struct source {
     weft_conf *conf;
     const char *name; /* for messages */
     const char *next; /* the next line */
     const char
-        *line; /* the line that inih has, [length] without comment and outer blanks */
+        *line; /* the line that inih was given, [length] without comment and outer blanks */
     size_t length;
     int number;     /* of that line, from 1 */
-    weft_status st; /* of the first line that was refused here */
+    weft_status st; /* failure of the first line that was refused here */
 } source;
 
 static const char command_line[] = "command line", by_default[] = "default";
@@ -49,7 +49,7 @@ static size_t before_comment(const char *line, size_t n)
     return n;
 }
 
-/* What stands behind the bracket of a section's head would be lost. */
+/* Refuses text behind the closing bracket of a section's head, which inih would ignore. */
 static weft_status check_head(const source *s)
 {
     const char *end = memchr(s->line, ']', s->length);
@@ -80,8 +80,8 @@ static char *copy(const weft_conf *c, const char *text, size_t n)
     return weft_arena_text(c->mem, "%.*s", (int)n, text);
 }
 
-/* Adds an entry, or replaces the one of that name, but not from the same source: ECONF.
- * Strings are owned by c->mem. */
+/* Adds an entry, or replaces that of another source with the same name. ECONF: the same
+ * source has it already. Strings are owned by c->mem. */
 static weft_status put(weft_conf *c, const weft_entry *new)
 {
     for (int i = 0; i < c->n; i++) {
@@ -105,7 +105,7 @@ static weft_status put(weft_conf *c, const weft_entry *new)
 static int on_entry(void *user, const char *section, const char *key, const char *value)
 {
     source *s = user;
-    (void)value; /* may be cut */
+    (void)value; /* inih may have cut it */
     if (s->st != WEFT_OK) return 0;
     if (*section == '\0' || *key == '\0') {
         s->st = weft_fail(WEFT_ECONF, "%s:%d: expected \"key = value\" below a [section]",
@@ -218,8 +218,8 @@ void weft_conf_drop(weft_conf *c, const char *section, const char *key)
     int n = 0;
     for (int i = 0; i < c->n; i++) {
         const weft_entry *e = &c->entry[i];
-        int goes = strcmp(e->section, section) == 0 && (!key || weft_opt_is(&o, e->key));
-        if (!goes) c->entry[n++] = *e;
+        int removed = strcmp(e->section, section) == 0 && (!key || weft_opt_is(&o, e->key));
+        if (!removed) c->entry[n++] = *e;
     }
     c->n = n;
 }
@@ -259,7 +259,7 @@ static weft_status unknown_key(const weft_conf *c, const weft_kind *kind,
                            weft_nearest(e->key, list, n));
 }
 
-/* The value of one entry into the member of its option. */
+/* Sets the member of an option to the value of an entry. */
 static weft_status bind(const weft_conf *c, const weft_entry *e, const weft_opt *o,
                         void *self)
 {
@@ -327,7 +327,7 @@ weft_status weft_conf_unused(const weft_conf *c, const char *const *sections, in
     return WEFT_OK;
 }
 
-/* 1 if an entry before i is of the same section. */
+/* 1 if an entry before entry i is of the same section. */
 static int section_seen(const weft_conf *c, int i)
 {
     for (int j = 0; j < i; j++)
@@ -351,7 +351,7 @@ const char *weft_conf_echo(const weft_conf *c, weft_arena *mem)
         for (int j = i; j < c->n; j++) {
             const weft_entry *e = &c->entry[j];
             if (strcmp(e->section, section) != 0) continue;
-            /* After a blank, a mark would begin a comment. */
+            /* After a blank, ; or # would begin a comment. */
             int marked = *e->value == ';' || *e->value == '#';
             n += (size_t)snprintf(text + n, room - n, "%s =%s%s\n", e->key,
                                   marked ? "" : " ", e->value);

@@ -1,5 +1,5 @@
-/* The two kinds of failure: the message of the one that a user can mend, and the end of the
- * program for the one that no user can. Called everywhere. */
+/* The two kinds of failure: the message of a failure that the user can correct, and the end
+ * of the program for one that no user can. Called everywhere. */
 #include "weft/base.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ void weft_die_at(const char *file, int line, const char *fmt, ...)
     abort();
 }
 
-/* Levenshtein's distance, without regard to case, of the first 63 characters. */
+/* Levenshtein distance of the first 63 characters, regardless of case. */
 static int edits(const char *a, const char *b)
 {
     enum { MOST = 63 };

@@ -7,7 +7,7 @@
 
 static weft_level log_level = WEFT_INFO;
 static int log_rank;
-static _Atomic int progress_shown; /* a progress line stands on the terminal */
+static _Atomic int progress_shown; /* a progress line is on the terminal */
 
 void weft_log_set(weft_level level, int rank)
 {

@@ -1,4 +1,4 @@
-/* Distinct names in an open hash table. */
+/* Distinct names in a hash table with open addressing. */
 #include "weft/base.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static int64_t *slot_of(const weft_names *l, const char *name)
     }
 }
 
-/* Twice as many slots, so that half of them stay free. */
+/* Doubles the number of slots, so that at least half of them are free. */
 static void widen(weft_names *l)
 {
     l->slots = l->slots > 0 ? 2 * l->slots : FIRST_SLOTS;

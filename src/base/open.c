@@ -1,4 +1,4 @@
-/* Sections whose keys are the user's own: each key is an option, which is made by its
+/* Sections whose keys the user chooses: each key is an option, whose type follows from its
  * value. Called by the search space. */
 #include "weft/base.h"
 
@@ -20,7 +20,7 @@ static weft_status check_key(const weft_entry *e)
                               "that begins with a letter");
 }
 
-/* 1 if the n characters are a number; *whole: an integer that is written as one. */
+/* 1 if the n characters are a number; *whole 1: it is written as an integer. */
 static int is_number(const char *text, size_t n, int *whole)
 {
     static const weft_opt any = {.type = WEFT_REAL, .lo = -DBL_MAX, .hi = DBL_MAX};
@@ -34,8 +34,8 @@ static int is_number(const char *text, size_t n, int *whole)
     return 1;
 }
 
-/* "a .. b" where a or b is a number; what is wrong with the other is told when the range is
- * read. */
+/* "a .. b" where a or b is a number; an error in the other one is reported when the range
+ * is read. */
 static int is_interval(const char *value, weft_type *type)
 {
     const char *from = strncmp(value, "log ", 4) == 0 ? value + 4 : value;

@@ -67,7 +67,7 @@ const char *weft_clause(const char *value, const char *word)
     return NULL;
 }
 
-/* "1e6", "0.5", "2^20"; 0 if it is none of these, or too small to be told from 0. */
+/* Parses "1e6", "0.5", "2^20"; returns 0 if it is none of these, or underflows to 0. */
 static int number(const char *text, double *x)
 {
     char *end;
@@ -94,7 +94,7 @@ static weft_status parse_number(const weft_opt *o, const char *text, double *val
         return WEFT_OK;
     }
     const char *what = o->type == WEFT_REAL ? "a number" : "an integer";
-    /* beyond these a number is no longer exact in the double, or not in the member */
+    /* a larger number is not exact in a double, or does not fit the member */
     double most = o->type == WEFT_INT ? INT_MAX : o->type == WEFT_LONG ? 0x1p53 : INFINITY;
     double lo = fmax(o->lo, -most), hi = fmin(o->hi, most), x;
     int right = number(text, &x) && (o->type == WEFT_REAL || x == floor(x));
@@ -208,7 +208,7 @@ void weft_opt_show(const weft_opt *o, double value, char *text, size_t n)
     } else {
         char digits[32];
         for (int precision = 1; precision <= 17;
-             precision++) { /* the shortest that reads back */
+             precision++) { /* the shortest text that gives the same number */
             snprintf(digits, sizeof digits, "%.*g", precision, value);
             if (strtod(digits, NULL) == value) break;
         }

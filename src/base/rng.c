@@ -1,5 +1,5 @@
-/* Random numbers as a function of what they are for, by Random123's Philox4x64-10, and the
- * hash behind every digest, by XXH3. */
+/* Random numbers as a function of their purpose and identity, by Random123's Philox4x64-10,
+ * and the hash that all digests use, XXH3. */
 #include "weft/base.h"
 
 #include <Random123/philox.h>

@@ -1,4 +1,4 @@
-/* The shuffle by keyed random numbers: a function of its key alone. */
+/* The shuffle by keyed random numbers: a function of length and seed only. */
 #include "weft/base.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Directories with all that is in them: copied, made durable, removed. Links are copied as
- * links and never followed; sockets, pipes and devices are left out. Called by tasks whose
- * states are directories, and by the run that owns these. */
+/* Directory trees: copied, written through to the disk, removed. Symbolic links are copied
+ * as links and never followed; sockets, pipes and devices are left out. Called by tasks
+ * whose states are directories, and by the run that owns these. */
 #include "weft/base.h"
 
 #include <dirent.h>
@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is done at a file or directory of a tree: `at` is its path below the root ("" the
- * root itself, "/a/b"). A directory is visited before what is in it. */
+/* A walk through a tree. `visit` is called for each file and directory, with `at` its path
+ * below the root ("" the root itself, "/a/b"), for a directory before its contents. */
 typedef struct walk {
     const char *root, *to;
     weft_status (*visit)(const struct walk *w, const char *at, const struct stat *info,
                          weft_arena *tmp);
     weft_arena *mem;
     int64_t n, room;
-    const char **dir; /* [n] directories met so far, paths below the root */
+    const char **dir; /* [n] directories found so far, paths below the root */
 } walk;
 
 static weft_status fail(const char *what, const char *path, int err)
@@ -58,8 +58,8 @@ static weft_status visit_all(walk *w, const char *at)
     return st;
 }
 
-/* The root, and all that is in it, level by level. */
-static weft_status go(walk *w)
+/* Visits the root and all that is in it, breadth first. */
+static weft_status walk_tree(walk *w)
 {
     TRY(visit(w, ""));
     for (int64_t i = 0; i < w->n; i++) TRY(visit_all(w, w->dir[i]));
@@ -83,7 +83,7 @@ static int copy_bytes(int in, int out, char *buffer, size_t n)
     }
 }
 
-/* With its mode and the time of its last change. */
+/* Copies a file with its mode and the time of its last change. */
 static weft_status copy_file(const char *from, const char *to, const struct stat *info,
                              weft_arena *tmp)
 {
@@ -125,7 +125,7 @@ static weft_status copy(const walk *w, const char *at, const struct stat *info,
 weft_status weft_tree_copy(const char *from, const char *to)
 {
     walk w = {.root = from, .to = to, .visit = copy, .mem = weft_arena_new()};
-    weft_status st = go(&w);
+    weft_status st = walk_tree(&w);
     weft_arena_free(w.mem);
     return st;
 }
@@ -147,14 +147,14 @@ static weft_status sync_one(const walk *w, const char *at, const struct stat *in
 weft_status weft_tree_sync(const char *path)
 {
     walk w = {.root = path, .visit = sync_one, .mem = weft_arena_new()};
-    weft_status st = go(&w);
+    weft_status st = walk_tree(&w);
     weft_arena_free(w.mem);
     return st;
 }
 
 /* ---- removal ------------------------------------------------------------------------ */
 
-/* What cannot be removed stays. */
+/* Removes one file or directory; one that cannot be removed stays. */
 static weft_status remove_one(const walk *w, const char *at, const struct stat *info,
                               weft_arena *tmp)
 {
@@ -172,7 +172,7 @@ void weft_tree_remove(const char *path)
     if (lstat(path, &info) != 0) return;
     walk w = {.root = path, .visit = remove_one, .mem = weft_arena_new()};
     const char *before = weft_arena_text(w.mem, "%s", weft_error());
-    weft_status st = go(&w);
+    weft_status st = walk_tree(&w);
     if (st != WEFT_OK) weft_error_set(before);
     while (w.n-- > 0) rmdir(weft_arena_text(w.mem, "%s%s", path, w.dir[w.n]));
     weft_arena_free(w.mem);

@@ -1,5 +1,5 @@
 /* Points on an axis of a search space: draws, grid points, neighbours. Called by space.c
- * and by tuners that lay grids. */
+ * and by tuners and mixings. */
 #include "axis.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static int is_integer(const weft_axis *a)
     return a->opt->type != WEFT_REAL;
 }
 
-/* The point that lies the share t in [0, 1] of the way from lo to hi. */
+/* The point at the fraction t in [0, 1] of the way from lo to hi. */
 static double axis_at(const weft_axis *a, double lo, double hi, double t)
 {
     double v = a->log ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
@@ -31,8 +31,8 @@ int64_t weft_axis_levels(const weft_axis *a, int64_t levels)
     return n < (double)levels ? (int64_t)n : levels;
 }
 
-/* Integers: lo + j where rounding would give a value twice; a geometric sequence is convex,
- * so all n points are distinct and the last is hi. */
+/* Integers: lo + j if that is more than the rounded point, so that no value comes twice; as
+ * a geometric sequence is convex, all n points are distinct and the last is hi. */
 double weft_axis_point(const weft_axis *a, int64_t j, int64_t n)
 {
     if (a->nvalue) return a->value[j];
@@ -40,7 +40,7 @@ double weft_axis_point(const weft_axis *a, int64_t j, int64_t n)
     return is_integer(a) ? fmax(round(v), a->lo + (double)j) : v;
 }
 
-/* Whole numbers from the one below `down` to the one above `up`, equally likely. */
+/* An integer from floor(down) to ceil(up), all with equal probability. */
 static double draw_whole(double down, double up, double unit)
 {
     double slack = 1e-9; /* 0.07 * 100 is a little above 7 */
@@ -74,8 +74,8 @@ double weft_axis_near(const weft_axis *a, double centre, double eps, double unit
 
 /* ---- value and unit -------------------------------------------------------------- */
 
-/* The ends between which an axis without a list is measured, in logarithms where it is log.
- */
+/* The ends of the interval that weft_axis_unit maps to [0, 1], for an axis without a list;
+ * their logarithms if the axis is logarithmic. */
 static void measure(const weft_axis *a, double *lo, double *hi)
 {
     double half = is_integer(a) ? 0.5 : 0;

@@ -1,4 +1,4 @@
-/* Points on an axis; used by space.c alone. What tuners need of it stands in space.h. */
+/* Points on an axis; used by space.c only. What tuners use is in space.h. */
 #ifndef WEFT_SPACE_AXIS_H
 #define WEFT_SPACE_AXIS_H
 

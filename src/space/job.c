@@ -1,4 +1,4 @@
-/* Jobs as they usually are. */
+/* Jobs with the usual values. */
 #include "weft/space.h"
 
 weft_job weft_job_new(int64_t trial, double resource, const weft_mix *mix)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the reader stands. */
+/* The state of the reader. */
 typedef struct table {
     weft_space *sp;
     const weft_kind *const *kinds;
@@ -17,11 +17,11 @@ typedef struct table {
     weft_arena *mem;
     int line, column; /* of the field that comes next; lines from 1 */
     int ncolumn;      /* fields of the first line; 0: not read yet */
-    int room;         /* most columns there can be */
+    int room;         /* upper bound of the number of columns */
     int *axis;        /* [room] axis of each column; -1: a label */
     int64_t rows;     /* that sp->list has room for */
     int *at;          /* [sp->count] line of each configuration */
-    int64_t nat;      /* it has room for */
+    int64_t nat;      /* entries that `at` has room for */
     weft_status st;
 } table;
 
@@ -43,8 +43,8 @@ static int is_named(const weft_kind *kind, const weft_opt *o, const char *name)
     return weft_opt_is(o, whole ? name + n + 1 : name);
 }
 
-/* The option a column is named after, or NULL; *section is the plug-in it belongs to, and
- * *other another that it may belong to as well, or NULL. */
+/* The option that a column is named after, or NULL. *section is the plug-in that the option
+ * belongs to, *other another plug-in with an option of that name, or NULL. */
 static const weft_opt *option_named(const table *t, const char *name, const char **section,
                                     const char **other)
 {
@@ -123,14 +123,14 @@ static weft_status read_value(table *t, const char *text)
                          &t->rows);
     double *value = sp->list + sp->count * sp->dim + a;
     *value = (double)NAN;
-    if (strcmp(text, "-") == 0) return WEFT_OK; /* it does not have this axis */
+    if (strcmp(text, "-") == 0) return WEFT_OK; /* the axis does not exist here */
     if (weft_opt_parse(sp->axis[a].opt, text, value) == WEFT_OK) return WEFT_OK;
     char name[64];
     weft_opt_name(sp->axis[a].opt, name, sizeof name);
     return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", sp->file, t->line, name, weft_error());
 }
 
-/* libcsv gives a field: text with a NUL behind it. */
+/* Called by libcsv for each field: a text that ends with NUL. */
 static void on_field(void *text, size_t n, void *self)
 {
     table *t = self;
@@ -146,7 +146,7 @@ static void add_row(table *t)
     t->at[t->sp->count++] = t->line;
 }
 
-/* libcsv gives the end of a line that is not empty. */
+/* Called by libcsv at the end of each line that is not empty. */
 static void on_row(int end, void *self)
 {
     table *t = self;
@@ -186,7 +186,7 @@ static weft_status read_lines(table *t, FILE *in)
     return t->st;
 }
 
-/* A configuration and where it stands in the list. */
+/* A configuration's hash and its row in the list. */
 typedef struct entry {
     uint64_t hash;
     int64_t row;
@@ -199,7 +199,7 @@ static int by_hash(const void *pa, const void *pb)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The same configuration twice would be trained twice, to the same result. */
+/* Refuses a list with two equal configurations, which would give the same result twice. */
 static weft_status check_distinct(const table *t)
 {
     const weft_space *sp = t->sp;
@@ -222,7 +222,8 @@ static weft_status check_distinct(const table *t)
     return st;
 }
 
-/* Makes the axis say what its column holds: the values of choices, the ends of numbers. */
+/* Sets the axis's range from its column: the values of choices, least and greatest
+ * number. */
 static void describe_axis(const weft_space *sp, int a)
 {
     weft_axis *axis = &sp->axis[a];

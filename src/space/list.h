@@ -1,4 +1,4 @@
-/* A list of configurations from a file; used by space.c alone. */
+/* A list of configurations from a file; used by space.c only. */
 #ifndef WEFT_SPACE_LIST_H
 #define WEFT_SPACE_LIST_H
 

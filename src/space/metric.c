@@ -1,4 +1,4 @@
-/* Tables of what a task measures, and their form as a text: a line a metric, of name, unit,
+/* Tables of what a task measures, and their text form: one line per metric, of name, unit,
  * title and about, separated by TABs. Called by tasks, run and report. */
 #include "weft/space.h"
 

@@ -1,6 +1,6 @@
 /* Mixtures of configurations: draw, step, halve, pack. Probabilities are kept as
  * logarithms, so that a long run of steps neither under- nor overflows. Called by tasks,
- * which draw, by the rules, and by tuners, which step and halve. */
+ * which draw, by the update rules, and by tuners, which step and halve. */
 #include "weft/space.h"
 
 #include <math.h>
@@ -59,7 +59,8 @@ static int alive(const weft_mix *m, int i)
     return m->logp[i] > -INFINITY;
 }
 
-/* Last one alive of block b: it takes what rounding leaves of the unit interval. */
+/* The last entry of block b that is not eliminated: it gets the part of the unit interval
+ * that rounding errors leave. */
 static int last_alive(const weft_mix *m, int b)
 {
     int first = weft_mix_off(m, b);
@@ -115,7 +116,7 @@ void weft_mix_pick(const weft_mix *m, const double *unit, int *pick)
     for (int b = 0; b < m->nblock; b++) pick[b] = draw_of(m, b, unit[b]);
 }
 
-/* First largest z of block b. */
+/* The entry with the largest z of block b, of equal ones the first. */
 static int mode_of(const weft_mix *m, int b)
 {
     int best = weft_mix_off(m, b);
@@ -147,7 +148,7 @@ static void normalise(weft_mix *m)
         double top = m->logp[mode_of(m, b)];
         double sum = 0;
         for (int i = from; i < to; i++) sum += exp(m->logp[i] - top);
-        /* in this order: beside a large top the logarithm would be lost */
+        /* in this order: added to a large top, the logarithm would be rounded away */
         for (int i = from; i < to; i++) m->logp[i] = m->logp[i] - top - log(sum);
     }
 }
@@ -159,7 +160,7 @@ void weft_mix_step(weft_mix *m, double eta, const double *grad)
     normalise(m);
 }
 
-/* A configuration alive, to be sorted by (loss, id, index). */
+/* An entry that is not eliminated, to be sorted by (loss, id, index). */
 typedef struct entrant {
     double loss;
     int64_t id;
@@ -208,7 +209,8 @@ double weft_mix_entropy(const weft_mix *m)
 
 /* ---- packed form --------------------------------------------------------------- */
 
-/* Numbers that describe the shape: k, dim, nblock, then off and axis of a product. */
+/* Number of integers that describe the shape: k, dim, nblock, then off and axis of a
+ * product. */
 static size_t nshape(const weft_mix *m)
 {
     return 3 + (m->nblock > 1 ? 2 * (size_t)m->nblock + 1 : 0);

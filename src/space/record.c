@@ -1,7 +1,7 @@
-/* The one packed form of jobs and of what came of them: it serves the journal, checkpoints,
- * messages between ranks, and the comparison of what tuners ask. A function for each struct
- * walks through its members in order, and does with each what the cursor is for: counts its
- * bytes, writes or reads them. Called by run. */
+/* The only packed form of jobs and their results, used for the journal, checkpoints,
+ * messages between ranks, and for comparing what tuners ask. One function for each struct
+ * goes through its members in order and counts, writes or reads each of them, as the cursor
+ * says. Called by run. */
 #include "weft/space.h"
 
 #include <math.h>
@@ -14,11 +14,11 @@ typedef struct cursor {
     char *to;         /* WRITE: the next byte */
     const char *from; /* READ: the next byte */
     size_t n;         /* COUNT: bytes so far; READ: bytes left */
-    int bad;          /* READ: it ends too early, or says what cannot be */
+    int bad;          /* READ: the bytes end too early, or hold an impossible value */
     weft_arena *mem;  /* READ: owns what is made */
 } cursor;
 
-/* Before all else in a packed record. */
+/* The first bytes of a packed record. */
 typedef struct record_head {
     int64_t id, bytes, job_bytes;
     double ended;
@@ -72,7 +72,7 @@ static void walk_numbers(cursor *c, double *x, int64_t n)
     walk_bytes(c, x, (size_t)n * sizeof *x);
 }
 
-/* 1: so many items of 8 bytes may follow. */
+/* 1 if the cursor can hold n more items of 8 bytes. */
 static int may_follow(cursor *c, int64_t n)
 {
     if (c->purpose != READ) return 1;
@@ -137,7 +137,7 @@ static void walk_job(cursor *c, weft_job *job)
     walk_mix(c, &job->mix);
 }
 
-/* ---- what came of them -------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------ */
 
 static void walk_result(cursor *c, weft_result *r)
 {
@@ -181,7 +181,7 @@ static void walk_note(cursor *c, const char **note)
     c->n -= (size_t)n;
 }
 
-/* The first `rows` rows. */
+/* The first `rows` rows of the record. */
 static void walk_rows(cursor *c, weft_job_record *e, int64_t rows)
 {
     int64_t n = rows, nunit = e->nunit;
@@ -200,7 +200,7 @@ static void walk_rows(cursor *c, weft_job_record *e, int64_t rows)
     walk_bytes(c, e->spent, (size_t)n * sizeof *e->spent);
 }
 
-/* All of a record that follows its job. */
+/* All members of a record after its job. */
 static void walk_rest(cursor *c, weft_job_record *e)
 {
     walk_whole(c, &e->parent);
@@ -324,7 +324,7 @@ double weft_job_record_ended(const void *packed)
 }
 
 /* What follows the job of a packed record. */
-static cursor rest_of(const void *packed, weft_arena *mem)
+static cursor after_job(const void *packed, weft_arena *mem)
 {
     record_head head;
     memcpy(&head, packed, sizeof head);
@@ -345,9 +345,9 @@ int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *m
                memcmp(job, (const char *)packed + sizeof head, bytes) == 0;
     weft_arena_free(tmp);
     if (!same) return 0;
-    /* Where and when it runs in virtual time is the scheduler's to say. */
+    /* The scheduler determines worker, start and end in virtual time. */
     weft_job_record own = *e;
-    cursor c = rest_of(packed, mem);
+    cursor c = after_job(packed, mem);
     walk_rest(&c, e);
     e->parent = own.parent;
     e->worker = own.worker;
@@ -368,7 +368,7 @@ int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem
     walk_job(&c, &e->job);
     if (c.bad || c.n != 0) return 0;
     e->res = weft_result_new(e->job.mix.k, 0, mem);
-    c = rest_of(packed, mem);
+    c = after_job(packed, mem);
     walk_rest(&c, e);
     return !c.bad && c.n == 0;
 }

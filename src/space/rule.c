@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-static const double grain = 0x1p-53; /* no unit that draws is finer: weft_rng_unit */
+static const double resolution = 0x1p-53; /* of weft_rng_unit, which draws */
 
-/* Scores of the round, made finite: what cannot be compared counts as the worst. Returns
- * how many could be. */
+/* Scores of the round; those that are not finite are replaced by the worst of the others.
+ * Returns the number of finite ones. */
 static int read_scores(const weft_mix_update *rule, int n, const double *before,
                        const double *after, double *score)
 {
-    double most = 1e100; /* its quotients and squares stay finite */
+    double most = 1e100; /* so that quotients and squares of scores stay finite */
     double worst = -INFINITY;
     int sound = 0;
     for (int j = 0; j < n; j++) {
@@ -26,7 +26,7 @@ static int read_scores(const weft_mix_update *rule, int n, const double *before,
     return sound;
 }
 
-static int alive_in(const weft_mix *m, int b)
+static int nalive(const weft_mix *m, int b)
 {
     int n = 0;
     for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
@@ -34,12 +34,12 @@ static int alive_in(const weft_mix *m, int b)
     return n;
 }
 
-/* Gradient of block b, by the scores less the baseline. Returns its largest entry. */
+/* Gradient of block b, from scores minus baseline. Returns its largest magnitude. */
 static double find_gradient(const weft_mix_update *rule, const weft_mix *m, int b, int n,
                             const int *pick, const double *score, const double *weight,
                             double base, double *grad)
 {
-    double least = fmax(rule->floor / alive_in(m, b), grain);
+    double least = fmax(rule->floor / nalive(m, b), resolution);
     for (int j = 0; j < n; j++) {
         int i = pick[j * m->nblock + b];
         grad[i] += rule->schedule == WEFT_UPDATE_AS_PUBLISHED
@@ -52,11 +52,12 @@ static double find_gradient(const weft_mix_update *rule, const weft_mix *m, int 
     return norm;
 }
 
-/* Step size of block b, in which k are alive and the gradient is at most norm. */
+/* Step size of block b with k entries not eliminated and gradient of maximum norm
+ * `norm`. */
 static double step_size(const weft_mix_update *rule, weft_mix_update_state *d, int b, int k,
                         double norm)
 {
-    double tiny = 1e-300; /* a gradient below it is none: its inverse overflows */
+    double tiny = 1e-300; /* a smaller gradient counts as 0: its inverse would overflow */
     double theory = sqrt(2 * log(k));
     double eta = rule->eta > 0 ? rule->eta : theory;
     double rounds = rule->horizon > 0 ? rule->horizon : d->steps;
@@ -71,14 +72,15 @@ static double step_size(const weft_mix_update *rule, weft_mix_update_state *d, i
     case WEFT_UPDATE_SCALE: return eta * theory;
     case WEFT_UPDATE_HORIZON: return eta / sqrt(rounds);
     case WEFT_UPDATE_AS_PUBLISHED: return 1 / sqrt(rounds);
-    case WEFT_UPDATE_RACING: weft_die("a race makes no steps");
+    case WEFT_UPDATE_RACING: weft_die("a race has no step size");
     }
     return 0;
 }
 
-/* What scores of a round with that mean are taken less. Without a past FedEx takes 0, so
- * that its first step, whose scores are far from 0, is a throw: on the bandit of
- * tests/t_rule.c a sixth of the runs with steps by 1 / sqrt t end on a wrong arm for it. */
+/* The baseline that is subtracted from the scores of a round with this mean. In the first
+ * round FedEx takes 0. Its scores are far from 0, so that the first step is large and
+ * mostly random: on the bandit of tests/t_rule.c a sixth of the runs with steps by 1 / sqrt
+ * t end on a wrong arm because of it. */
 static double baseline(const weft_mix_update *rule, const weft_mix_update_state *d,
                        double mean)
 {
@@ -86,7 +88,7 @@ static double baseline(const weft_mix_update *rule, const weft_mix_update_state 
     return rule->schedule == WEFT_UPDATE_HORIZON ? mean : 0;
 }
 
-/* The scores of this round enter the baseline of the next. */
+/* Adds the scores of this round to the baseline of later rounds. */
 static void keep_baseline(const weft_mix_update *rule, weft_mix_update_state *d,
                           double mean)
 {
@@ -117,7 +119,7 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
         drift->steps += 1;
         for (int b = 0; b < m->nblock; b++) {
             double norm = find_gradient(rule, m, b, n, pick, score, weight, base, grad);
-            double step = step_size(rule, drift, b, alive_in(m, b), norm);
+            double step = step_size(rule, drift, b, nalive(m, b), norm);
             for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
                 grad[i] *= step;
         }
@@ -130,10 +132,11 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
 
 /* ---- races -------------------------------------------------------------------------- */
 
-/* score[j] <- n weight_j (score_j - mean) / root mean square; 0: all are the same. */
+/* score[j] <- n weight_j (score_j - mean) / root mean square. Returns 0 if all scores are
+ * equal. */
 static int standardise(int n, const double *weight, double *score)
 {
-    double tiny = 1e-12; /* of the scores' size: what rounding leaves of no spread */
+    double tiny = 1e-12; /* relative to the scores: a smaller spread is rounding error */
     double mean = 0, size = 0, square = 0;
     for (int j = 0; j < n; j++) {
         mean += weight[j] * score[j];
@@ -148,13 +151,13 @@ static int standardise(int n, const double *weight, double *score)
     return root > tiny * size;
 }
 
-/* Eliminates entries of block b by the sums s and v; those left are as likely as each
- * other.
- */
+/* Eliminates entries of block b by the sums s and v; those that remain get equal
+ * probabilities. */
 static void eliminate(const weft_mix_update *rule, weft_mix *m, int b, const double *s,
                       const double *v)
 {
-    double draws = 4; /* beside V: the bound is lowest at some 15 times as many */
+    double draws = 4; /* c of the header; the bound is tightest where V is about 15 times as
+                         large */
     int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
     double limit = log((to - from - 1) / (2 * rule->eta));
     int best = -1, left = 0;

@@ -47,7 +47,7 @@ int weft_space_nopt(const weft_kind *const *kinds, int nkind)
 
 /* ---- ranges -------------------------------------------------------------------- */
 
-/* The value of a text from..to without the blanks around it. */
+/* Parses the text from..to, without the blanks around it, as a value of the option. */
 static weft_status parse_end(const weft_entry *e, const weft_opt *o, const char *from,
                              const char *to, double *value, weft_arena *mem)
 {
@@ -116,8 +116,8 @@ static weft_status parse_range(const weft_entry *e, weft_axis *a, weft_arena *me
     return weft_space_range(e, weft_arena_text(mem, "%.*s", (int)n, e->value), a, mem);
 }
 
-/* A range beside a list says how the column's axis is measured: its box is widened to hold
- * the column, and not logarithmic where the column has a 0. */
+/* A range given for an option that is a column of the list sets the scale of that axis: the
+ * range is extended to include the column, and is not logarithmic if the column has a 0. */
 static weft_status widen(weft_space *sp, const weft_opt *o, const weft_entry *e,
                          weft_arena *mem)
 {
@@ -157,7 +157,7 @@ static weft_status read_ranges(weft_space *sp, const weft_conf *c,
 
 /* ---- public -------------------------------------------------------------------- */
 
-/* 1 if an axis may be missing. */
+/* 1 if some axis has conditions, so that configurations without it exist. */
 static int has_conditions(const weft_space *sp)
 {
     for (int a = 0; a < sp->dim; a++)

@@ -1,6 +1,6 @@
 /* Axes that exist only where others have certain values: "1 .. 3 when kind = tfidf". Reads
- * these conditions, puts axes in an order in which what a condition names comes first, and
- * says which axes a configuration has. Called by space.c, and by samplers. */
+ * these conditions, orders the axes so that each comes after those that its conditions
+ * name, and tells which axes a configuration has. Called by space.c and by samplers. */
 #include "when.h"
 
 #include "list.h"
@@ -50,10 +50,10 @@ typedef struct reader {
     const weft_kind *const *kinds;
     int nkind;
     weft_arena *mem;
-    char *gone; /* [dim] 1: of a condition that no configuration meets */
+    char *removed; /* [dim] 1: no configuration meets its condition */
 } reader;
 
-/* An option that a condition names. */
+/* The option that a condition names. */
 typedef struct named {
     const weft_kind *kind;
     const weft_opt *opt; /* NULL: there is none */
@@ -66,7 +66,7 @@ static named find_in(const weft_kind *kind, const char *key)
     return (named){kind, NULL};
 }
 
-/* "key", of the section of the axis, or "section.key". */
+/* Finds the option "key", in the section of the axis, or "section.key". */
 static weft_status find(const reader *r, const weft_entry *e, const char *key, named *out)
 {
     const char **known =
@@ -113,7 +113,7 @@ static int is_among(const char *value, const char *words)
     return 0;
 }
 
-/* Does an option that is no axis meet the condition? */
+/* *met 1: an option that is not an axis meets the condition. */
 static weft_status check_fixed(const reader *r, const weft_entry *e, named of,
                                const char *text, int *met)
 {
@@ -149,7 +149,7 @@ static int can_be_met(const weft_axis *a, const weft_axis_when *w)
     return 0;
 }
 
-/* One condition "text" on the option `of`, an axis. */
+/* Adds the condition `text` on the option `of`, which is an axis. */
 static weft_status add(reader *r, const weft_entry *e, weft_axis *axis, named of,
                        const char *text)
 {
@@ -176,7 +176,7 @@ static weft_status add(reader *r, const weft_entry *e, weft_axis *axis, named of
     return WEFT_OK;
 }
 
-/* "key = range", which ends before `end`. */
+/* Reads one condition "key = range", which ends before `end`. */
 static weft_status read_one(reader *r, const weft_entry *e, int a, const char *from,
                             const char *end)
 {
@@ -196,7 +196,7 @@ static weft_status read_one(reader *r, const weft_entry *e, int a, const char *f
                                "no configuration has this option, but the list %s has a "
                                "column of it; take one of them out",
                                r->sp->file);
-    r->gone[a] |= !met;
+    r->removed[a] |= !met;
     return WEFT_OK;
 }
 
@@ -217,27 +217,28 @@ static weft_status read_all(reader *r)
 
 /* ---- axes that never exist, order --------------------------------------------------- */
 
-static int hangs_on_gone(const reader *r, const weft_axis *axis)
+static int depends_on_removed(const reader *r, const weft_axis *axis)
 {
     for (int i = 0; i < axis->nwhen; i++)
-        if (r->gone[axis->when[i].axis]) return 1;
+        if (r->removed[axis->when[i].axis]) return 1;
     return 0;
 }
 
-/* Takes out the axes of conditions that no configuration meets. */
-static void take_out(reader *r)
+/* Removes the axes whose conditions no configuration meets. */
+static void remove_axes(reader *r)
 {
     weft_space *sp = r->sp;
     for (int more = 1; more;) {
         more = 0;
         for (int a = 0; a < sp->dim; a++)
-            if (!r->gone[a] && hangs_on_gone(r, &sp->axis[a])) more = r->gone[a] = 1;
+            if (!r->removed[a] && depends_on_removed(r, &sp->axis[a]))
+                more = r->removed[a] = 1;
     }
     int *to = WEFT_NEW(r->mem, int, sp->dim);
     int n = 0;
     for (int a = 0; a < sp->dim; a++) {
         to[a] = n;
-        if (!r->gone[a]) sp->axis[n++] = sp->axis[a];
+        if (!r->removed[a]) sp->axis[n++] = sp->axis[a];
     }
     sp->dim = n;
     for (int a = 0; a < n; a++)
@@ -276,13 +277,14 @@ weft_status weft_space_when(weft_space *sp, const weft_conf *c,
 {
     reader r = {sp, c, kinds, nkind, mem, WEFT_NEW(mem, char, sp->dim + 1)};
     TRY(read_all(&r));
-    take_out(&r);
+    remove_axes(&r);
     return put_in_order(sp, c, mem);
 }
 
 /* ---- grids -------------------------------------------------------------------------- */
 
-/* The next point of a grid; inactive axes stay at their first. Returns 0 after the last. */
+/* Moves to the next point of a grid; axes that do not exist there stay at their first
+ * value. Returns 0 after the last. */
 static int next_point(const weft_space *sp, const int64_t *levels, int64_t *at,
                       double *conf)
 {

@@ -1,5 +1,4 @@
-/* Conditions of axes; used by space.c alone. What samplers need of them stands in space.h.
- */
+/* Conditions of axes; used by space.c only. What samplers use is in space.h. */
 #ifndef WEFT_SPACE_WHEN_H
 #define WEFT_SPACE_WHEN_H
 
@@ -9,8 +8,8 @@
  * is set; e is the entry that messages name. ECONF. Local. */
 WEFT_CHECKED weft_status weft_space_range(const weft_entry *e, const char *text,
                                           weft_axis *a, weft_arena *mem);
-/* Reads the conditions of all axes, takes out axes whose conditions on options that are no
- * axes are not met, and sets sp->order. ECONF. Local. */
+/* Reads the conditions of all axes, removes axes with a condition on an option that is not
+ * an axis if that option does not meet it, and sets sp->order. ECONF. Local. */
 WEFT_CHECKED weft_status weft_space_when(weft_space *sp, const weft_conf *c,
                                          const weft_kind *const *kinds, int nkind,
                                          weft_arena *mem);
