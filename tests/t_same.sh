@@ -54,7 +54,7 @@ stopped() # OPTION...
         limit=$(awk "BEGIN { print $limit * $factor }")
     done
     [ $starts -gt 1 ] || status=1
-    same $status "stopped after $limit s and resumed, $starts starts"
+    same "$status" "stopped after $limit s and resumed, $starts starts"
 }
 
 by_kernel() # KERNEL: the loops for other CPUs, where this one has them
