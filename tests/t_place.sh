@@ -174,7 +174,7 @@ mkdir "$tmp/#"
 cp "$tmp/doc.h5" "$tmp/#/#d.h5"
 sed 's|^data.*|data=#d.h5|' "$tmp/in.ini" >"$tmp/#/in.ini"
 program=$(realpath "$weft")
-(cd "$tmp/#" && "$program" tune in.ini run.time_limit=1e-9 -o r.h5) >"$tmp/out" 2>"$tmp/log"
+(cd "$tmp/#" && "$program" tune in.ini "ngram.order=1 .. 3" space.configs=3 run.time_limit=1e-9 -o r.h5) >"$tmp/out" 2>"$tmp/log"
 [ $? = 75 ] && (cd "$tmp/#" && "$program" resume r.h5) >"$tmp/out" 2>"$tmp/log"
 [ $? = 75 ] && grep -q 'time_limit' "$tmp/log"
 result $? "a run on #d.h5 is resumed"

@@ -95,8 +95,6 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
     const char *pmi =
         FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "PMI_FD");
     if (expected > 1 && !pmi) return refuse_singletons(expected);
-    /* Alone it needs no daemon, whose start takes Open MPI 4 longer than all the rest. */
-    if (!pmi) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     int level;
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     weft_check(level >= MPI_THREAD_FUNNELED, "this MPI has no MPI_THREAD_FUNNELED");
