@@ -67,6 +67,9 @@ typedef struct weft_merit {
  * the earlier job. */
 int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 
+/* EFILE unless the file is a run file, or, where `exported` is 1, an exported winner, of
+ * this version. Local. */
+WEFT_CHECKED weft_status weft_run_format(weft_h5 *f, int exported);
 /* Opens a run file; EFILE also where the run is unfinished, and says so. Local. */
 WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem);
 /* 1 if the run file is not there, but the journal of its run is. Local. */

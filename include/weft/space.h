@@ -403,6 +403,9 @@ typedef struct weft_job_record {
     weft_spent *spent; /* [nunit] */
 } weft_job_record;
 
+/* The number of the packed form of records: another one for every change of it, so that
+ * journals of other versions are told from damaged ones. */
+#define WEFT_RECORD_FORMAT 3
 /* The record of a job that is to be done: empty results, a copy of the mixture. Local. */
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
 /* Allocates the metrics of the result, NAN, and the rows of units, 0. Local. */

@@ -61,7 +61,9 @@ typedef struct weft_task {
                    the job makes it, the run removes it */
     const char *tuner; /* its own: for run.tuner = auto, where an option has a range */
     int moves;         /* 1: its steps move a job's mixture by job->update */
-    int64_t resource;  /* that trains a configuration: for a tuner's resource = 0 */
+    /* That trains a configuration: for a tuner's resource = 0. Depends on the options only,
+     * before setup. NULL: always 1. Local. */
+    int64_t (*resource)(const void *self);
     weft_need data;
     /* What it measures: of a job, the first being its validation loss, and of a unit of one
      * (rows); and by which a winner is scored on a part. A score NAME of the validation

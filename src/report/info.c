@@ -154,6 +154,7 @@ static weft_status print_file(weft_h5 *f, int *is_run)
     printf("%-9s %s\n%-9s %s\n", "file", f->path, "format", format);
     if (strncmp(format, DATA_FORMAT, strlen(DATA_FORMAT)) == 0) return print_data(f);
     if (strcmp(format, WEFT_WINNER_FORMAT) == 0) return print_winner(f);
+    if (strncmp(format, "weft ", 5) == 0) return weft_run_format(f, 1);
     return weft_fail(WEFT_EFILE,
                      "%s is an HDF5 file, but none of weft's: it has no attribute "
                      "\"format\" that is known",

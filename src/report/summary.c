@@ -194,13 +194,7 @@ static weft_status read_scores(weft_h5 *f, weft_summary *s)
 
 static weft_status read_all(weft_h5 *f, weft_summary *s)
 {
-    const char *format = "";
-    if (weft_h5_has(f, "/@format")) TRY(weft_h5_read_attr(f, "/", "format", &format));
-    if (strcmp(format, WEFT_RUN_FORMAT) != 0)
-        return weft_fail(WEFT_EFILE,
-                         "%s is not a run file (format \"%s\", expected \"%s\"); "
-                         "`weft info` tells what it is",
-                         f->path, format, WEFT_RUN_FORMAT);
+    TRY(weft_run_format(f, 0));
     TRY(weft_h5_verify(f));
     for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
     int done = weft_h5_has(f, "/winner");

@@ -147,37 +147,10 @@ static weft_record *share(const weft_trace *t, weft_record *rec, int64_t *n)
     return rec;
 }
 
-/* The journal's own notes, kept as a small input file. */
-typedef struct about {
-    const char *data;
-    int64_t began;
-    int real_bytes;
-} about;
-
-static const weft_opt about_opts[] = {
-    {.name = "data", .type = WEFT_TEXT, .at = offsetof(about, data), .def = ""},
-    {.name = "began",
-     .type = WEFT_LONG,
-     .at = offsetof(about, began),
-     .def = "0",
-     .hi = 9e15},
-    {.name = "real_bytes",
-     .type = WEFT_INT,
-     .at = offsetof(about, real_bytes),
-     .def = "0",
-     .hi = 16},
-    {0}};
-
-static const weft_kind about_kind = {
-    .name = "journal", .about = "notes", .size = sizeof(about), .opts = about_opts};
-
 static weft_status read_about(weft_trace *t, const char *text)
 {
-    weft_conf c;
-    about a;
-    weft_conf_init(&c, t->mem);
-    TRY(weft_conf_text(&c, "journal", text));
-    TRY(weft_conf_bind(&c, &about_kind, &a));
+    weft_about a;
+    TRY(weft_about_read(t->dir, text, &a, t->mem));
     if (a.real_bytes != (int)sizeof(real))
         return weft_fail(WEFT_EFILE,
                          "%s was begun with numbers of %d bytes, this program has "
@@ -322,9 +295,7 @@ static weft_status try_space(const weft_trace *t, double bytes)
 static weft_status begin(weft_trace *t, const char *conf, double bytes)
 {
     TRY(try_space(t, bytes));
-    const char *text =
-        weft_arena_text(t->mem, "[journal]\ndata = %s\nbegan = %lld\nreal_bytes = %d\n",
-                        t->data, (long long)t->began, (int)sizeof(real));
+    const char *text = weft_about_text(t->data, t->began, t->mem);
     TRY(weft_journal_add(&t->journal, TAG_CONF, conf, strlen(conf) + 1));
     TRY(weft_journal_add(&t->journal, TAG_ABOUT, text, strlen(text) + 1));
     if (t->tables)

@@ -64,6 +64,20 @@ typedef struct weft_trace {
     int several;                 /* 1: teams */
 } weft_trace;
 
+/* What the head of a journal says beside the configuration. */
+typedef struct weft_about {
+    const char *data;              /* digest of the packed file */
+    int64_t began;                 /* seconds since 1970 */
+    int real_bytes;                /* of a weight */
+    const char *records, *version; /* WEFT_RECORD_FORMAT as a text; of weft */
+} weft_about;
+/* The same as a text, for a run of this program. Owned by mem. Local. */
+const char *weft_about_text(const char *data, int64_t began, weft_arena *mem);
+/* Takes it apart; EFILE where the job records of the journal in `dir` are of another
+ * format. Texts are owned by mem. Local. */
+WEFT_CHECKED weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
+                                         weft_arena *mem);
+
 /* What the records of a journal are; that of job i is TAG_JOB + i. */
 enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_RUN, TAG_TABLES, TAG_JOB = 16 };
 

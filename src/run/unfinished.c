@@ -91,8 +91,9 @@ static weft_tables tables_of(const char *text, weft_arena *mem)
 
 /* What is found in a directory NAME.d. */
 typedef struct finding {
-    const char *conf, *about, *tables; /* texts of the first journal; NULL: not there */
-    int in_use;                        /* 1: a process writes */
+    const char *conf, *head, *tables; /* texts of the first journal; NULL: not there */
+    weft_about about;                 /* what the head says */
+    int in_use;                       /* 1: a process writes */
     int64_t n, room;
     weft_job_record *event; /* [n] by id */
     int64_t checkpoints;    /* of jobs in flight */
@@ -103,7 +104,7 @@ static void take_record(finding *f, const weft_record *r, weft_arena *mem)
     int64_t id;
     if (!r->data) return;
     if (r->tag == TAG_CONF) f->conf = r->data;
-    if (r->tag == TAG_ABOUT) f->about = r->data;
+    if (r->tag == TAG_ABOUT) f->head = r->data;
     if (r->tag == TAG_TABLES) f->tables = r->data;
     if (r->tag < TAG_JOB || !weft_job_record_is(r->data, r->bytes, &id)) return;
     weft_job_record e;
@@ -149,12 +150,12 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
     }
     closedir(d);
     settle_events(f);
-    if (st == WEFT_OK && (!f->conf || !f->about || !f->tables))
-        st = weft_fail(WEFT_EFILE,
-                       "%s: the journal does not say what the run was begun with: it has "
-                       "only just begun, is damaged, or is of another version of weft",
-                       dir);
-    return st;
+    if (st == WEFT_OK && f->head) st = weft_about_read(dir, f->head, &f->about, mem);
+    if (st != WEFT_OK || (f->conf && f->head && f->tables)) return st;
+    return weft_fail(WEFT_EFILE,
+                     "%s: the journal does not say what the run was begun with: it has "
+                     "only just begun, or is damaged",
+                     dir);
 }
 
 int weft_run_is_unfinished(const char *path)
@@ -197,22 +198,14 @@ static const char *standing(const char *path, const finding *f, weft_arena *mem)
         mem, "%s; nothing runs it, and `weft resume %s` goes on from there", text, path);
 }
 
-static const char *note_of(const weft_conf *c, const char *key)
-{
-    const weft_entry *e = weft_conf_find(c, "journal", key);
-    return e ? e->value : "";
-}
-
 static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
                             weft_run_opts *opts)
 {
-    weft_conf conf, about;
+    weft_conf conf;
     weft_conf_init(&conf, f->mem);
-    weft_conf_init(&about, f->mem);
     TRY(weft_conf_text(&conf, path, found->conf));
-    TRY(weft_conf_text(&about, path, found->about));
     TRY(weft_conf_bind(&conf, &weft_run_kind, opts));
-    time_t began = (time_t)strtoll(note_of(&about, "began"), NULL, 10);
+    time_t began = (time_t)found->about.began;
     struct tm utc;
     char started[32] = "";
     if (gmtime_r(&began, &utc))
@@ -222,13 +215,13 @@ static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
     } texts[] = {
         {"format", WEFT_RUN_FORMAT},
         {"unfinished", standing(path, found, f->mem)},
-        {"version", WEFT_VERSION},
+        {"version", found->about.version},
         {"task", opts->task},
         {"tuner", opts->tuner},
         {"sampler", opts->sampler},
         {"mixing", opts->mixing},
         {"data", opts->data},
-        {"data_digest", note_of(&about, "data")},
+        {"data_digest", found->about.data},
         {"started", started},
         {"config", found->conf},
     };

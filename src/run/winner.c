@@ -191,13 +191,7 @@ static weft_status read_state(weft_winner *w, weft_h5 *f)
 
 static weft_status read_winner(weft_winner *w, weft_h5 *f)
 {
-    const char *format;
-    TRY(weft_h5_read_attr(f, "/", "format", &format));
-    if (strcmp(format, WEFT_RUN_FORMAT) != 0 && strcmp(format, WEFT_WINNER_FORMAT) != 0)
-        return weft_fail(WEFT_EFILE,
-                         "%s is a file \"%s\", expected a run (\"%s\") or an "
-                         "exported winner (\"%s\")",
-                         f->path, format, WEFT_RUN_FORMAT, WEFT_WINNER_FORMAT);
+    TRY(weft_run_format(f, 1));
     TRY(weft_h5_verify(f));
     TRY(weft_h5_read_attr(f, "/winner", "config", &w->config));
     TRY(weft_h5_read_attr(f, "/winner", "text", &w->text));

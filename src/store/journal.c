@@ -135,6 +135,22 @@ static weft_status cut(weft_journal *j, size_t size, size_t end)
     return WEFT_OK;
 }
 
+static weft_status check_magic(const char *path, const char *text, size_t size)
+{
+    if (size < sizeof magic || memcmp(text, magic, KIND) != 0)
+        return weft_fail(WEFT_EFILE,
+                         "%s is not a journal of weft, or its first bytes are damaged; put "
+                         "it back from a copy, or choose another output name",
+                         path);
+    if (text[KIND] != magic[KIND])
+        return weft_fail(WEFT_EFILE,
+                         "%s is a journal of format %c, and this version of weft reads "
+                         "format %c; use the version that wrote it, or remove the "
+                         "directory and begin anew",
+                         path, text[KIND], magic[KIND]);
+    return WEFT_OK;
+}
+
 static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_arena *mem)
 {
     struct stat info;
@@ -149,16 +165,7 @@ static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_are
             return weft_file_fail("write", j->path, errno);
         return begin(j);
     }
-    if (size < sizeof magic || memcmp(text, magic, KIND) != 0)
-        return weft_fail(WEFT_EFILE,
-                         "%s is not a journal of weft, or its first bytes are damaged; put "
-                         "it back from a copy, or choose another output name",
-                         j->path);
-    if (memcmp(text, magic, sizeof magic) != 0)
-        return weft_fail(WEFT_EFILE,
-                         "%s is of another version of weft; resume the run with that one, "
-                         "or remove the directory and begin anew",
-                         j->path);
+    TRY(check_magic(j->path, text, size));
     *n = scan(text, size, NULL, &end, mem);
     *rec = WEFT_NEW(mem, weft_record, *n);
     scan(text, size, *rec, &end, mem);
@@ -225,7 +232,8 @@ weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n, i
     if (err != 0) return weft_file_fail("read", path, err);
     *n = 0;
     *rec = NULL;
-    if (size < sizeof magic || memcmp(text, magic, sizeof magic) != 0) return WEFT_OK;
+    if (size < sizeof magic) return WEFT_OK; /* it has only just begun */
+    TRY(check_magic(path, text, size));
     *n = scan(text, size, NULL, &end, mem);
     *rec = WEFT_NEW(mem, weft_record, *n);
     scan(text, size, *rec, &end, mem);

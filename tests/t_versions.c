@@ -1,0 +1,116 @@
+/* Files of other versions are refused by one line that names the file, its version and what
+ * to do; and whoever changes the packed form of records is told to number it anew. RUN:
+ * np=1 */
+#include "../src/run/run_private.h"
+#include "scratch.h"
+#include "weft/report.h"
+
+#define PACKED 0xdd6d97813a757e18 /* hash of the packed form of format 3 */
+
+/* ---- journals ----------------------------------------------------------------------- */
+
+/* A journal of a run of so many records whose head says this. */
+static void write_journal(const char *name, const char *head)
+{
+    weft_journal j;
+    weft_record *rec;
+    int64_t n;
+    const char *dir = at(name);
+    mkdir(dir, 0777);
+    weft_status st =
+        weft_journal_open(&j, weft_arena_text(mem, "%s/journal", dir), &rec, &n, mem);
+    if (st == WEFT_OK) st = weft_journal_add(&j, TAG_CONF, "[run]\n", 7);
+    if (st == WEFT_OK) st = weft_journal_add(&j, TAG_ABOUT, head, strlen(head) + 1);
+    if (st == WEFT_OK) st = weft_journal_add(&j, TAG_TABLES, "[metrics]\n", 11);
+    if (st == WEFT_OK) st = weft_journal_add(&j, TAG_JOB, "another form", 12);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    weft_journal_close(&j);
+}
+
+/* Resume, report and search beside it are refused. */
+static void test_journal(const char *name, const char *head, const char *says)
+{
+    const char *run = at(weft_arena_text(mem, "%s.h5", name));
+    const char *dir = weft_arena_text(mem, "%s.d", name);
+    weft_trace t;
+    write_journal(dir, head);
+    weft_status st = weft_trace_open(&t, run, 0, &world, mem);
+    fails(st, WEFT_EFILE, dir, says, "a resume");
+    fails(st, WEFT_EFILE, "reads format", "begin the run anew by `weft tune --force`",
+          "with what to do, it");
+    st = weft_run_snapshot(run, at("now.h5"));
+    fails(st, WEFT_EFILE, dir, says, "a report");
+    st = weft_trace_open(&t, run, 1, &world, mem);
+    fails(st, WEFT_EFILE, run, "unfinished", "a search that would replace it");
+    st = weft_trace_open(&t, run, 2, &world, mem);
+    ok(st == WEFT_OK && t.ndone == 0 && !t.conf, "but by force it is replaced");
+    if (st == WEFT_OK) weft_trace_close(&t, 1);
+}
+
+/* ---- run files ---------------------------------------------------------------------- */
+
+static void test_file(const char *name, const char *format, const char *version,
+                      const char *says)
+{
+    const char *path = at(name);
+    weft_h5 f;
+    weft_winner w;
+    weft_status st = weft_h5_create(&f, path, mem);
+    if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "format", format);
+    if (st == WEFT_OK && version) st = weft_h5_put_attr(&f, "/", "version", version);
+    if (st == WEFT_OK) st = weft_h5_commit(&f);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    weft_h5_close(&f);
+    fails(weft_winner_read(&w, path, mem), WEFT_EFILE, path, says, "an evaluation");
+    if (strncmp(format, "weft run", 8) == 0)
+        fails(weft_report(&path, 1, WEFT_TABLE), WEFT_EFILE, path, says, "a report");
+    fails(weft_info(path), WEFT_EFILE, path, says, "information");
+}
+
+/* ---- the packed form of records ----------------------------------------------------- */
+
+/* Hash of the packed form of a record in which every member differs from 0. */
+static uint64_t packed_form(void)
+{
+    weft_mix mix = weft_mix_new(2, 3, mem);
+    for (int i = 0; i < 6; i++) mix.conf[i] = i + 0.5;
+    weft_job job = weft_job_new(1, 2, &mix);
+    job.id = 3;
+    job.from = 4;
+    job.index = 5;
+    job.last = job.score_eliminated = 1;
+    job.feature_fraction = 0.5;
+    job.update = (weft_mix_update){WEFT_UPDATE_RACING, 0.1, 0.2, 0.3, 0.4, 0.5, 1};
+    weft_job_record e = weft_job_record_new(&job, mem);
+    weft_job_record_room(&e, 2, 2, 3, mem);
+    e.res.metric[0] = e.res.metric[1] = e.res.loss = e.res.cost = 0.25;
+    e.res.note = "a=1 b=2";
+    e.done = 2;
+    for (int i = 0; i < 6; i++) e.row[i] = i;
+    e.parent = 6;
+    e.worker = 7;
+    e.start = e.began = 8;
+    e.end = e.seconds = 9;
+    e.hash = e.weights = 10;
+    size_t bytes;
+    const void *packed = weft_job_record_pack(&e, &bytes, mem);
+    return weft_hash(packed, bytes, WEFT_RECORD_FORMAT);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_journal("older", "[journal]\ndata = d\nbegan = 1\nreal_bytes = 4\n",
+                 "format 0, written by weft of an older version");
+    test_journal("newer", "[journal]\nfuture = 1\nrecords = 99\nversion = 9.9\n",
+                 "format 99, written by weft 9.9");
+    test_file("old.h5", "weft run 1", "0.0.1", "\"weft run 1\", written by weft 0.0.1");
+    test_file("unnamed.h5", "weft run 1", NULL, "written by weft of an older version");
+    test_file("new.h5", "weft winner 99", "9.9", "\"weft winner 99\", written by weft 9.9");
+    if (packed_form() != PACKED)
+        fprintf(stderr, "# packed form: %#llx\n", (unsigned long long)packed_form());
+    ok(packed_form() == PACKED, "WEFT_RECORD_FORMAT numbers the packed form of records: where "
+                             "that changed, count on "
+                             "and put its hash here");
+    return scratch_end();
+}
