@@ -97,6 +97,19 @@ taken "^task's defaults +run.tuner = random, random.resource = 1\$" "or fits the
 taken "^task's defaults +run.tuner = sha" "fits that are divided are those of one map: of its own weights" fmap.resource=iterations sha.max_resource=9
 refused 'run.tuner = ws_sha .*fmap.resource = iterations trains one' "shared fits are not divided" fmap.resource=iterations run.tuner=ws_sha
 refused 'run.mixing = fedex with run.task = fmap' "nor those of mixtures" fmap.resource=iterations run.tuner=sha run.mixing=fedex
+taken "^task's defaults +random.resource = 40\$" "fits that are divided have as many iterations as make a whole one" \
+    fmap.resource=iterations run.tuner=random
+fits() # SETTING...: the error of the winner, and its settings for training it alone
+{
+    "$weft" tune "$tmp/in.ini" run.tuner=random space.configs=4 rff.features=500 -o "$tmp/fit.h5" --force "$@" \
+        >"$tmp/out" 2>"$tmp/log" && "$weft" export "$tmp/fit.h5" -o "$tmp/won.h5" --force >>"$tmp/out" 2>>"$tmp/log" &&
+        "$weft" info "$tmp/won.h5" >"$tmp/won" 2>>"$tmp/log"
+    awk '$1 == "valid" { print $5 }' "$tmp/out"
+}
+whole=$(fits) && parts=$(fits fmap.resource=iterations) && [ -n "$whole" ] && [ "$whole" = "$parts" ]
+result $? "and come to the same error"
+grep -q '^resource = 40' "$tmp/won" && fits fmap.resource=iterations random.resource=7 >/dev/null && grep -q '^resource = 7' "$tmp/won"
+result $? "a winner says how many it was trained for"
 printf '[run]\ntask = fed\ndata = %s\n' "$tmp/fed.h5" >"$tmp/in.ini"
 taken '^rounds +100$' "task fed trains 100 rounds"
 taken "^task's defaults +run.tuner = random, random.resource = 100\$" "and says so"

@@ -35,7 +35,10 @@
 #define WEFT_RESOURCE_OPT(type, at, about)                                                 \
     {                                                                                      \
         "resource", WEFT_LONG, offsetof(type, at), "0", 0, 1e9, NULL,                      \
-            about ", in the task's unit; 0: fmap 1 fit, fed 100 rounds", 0                 \
+            about ", in the task's unit; 0: fmap 1 fit or 40 iterations, fed 100 rounds, " \
+                  "sgd 25 "                                                                \
+                  "epochs, flow 100",                                                      \
+            0                                                                              \
     }
 
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;

@@ -200,7 +200,7 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
     TRY(weft_conf_set(&c, "run.tuner=random"));
     TRY(weft_conf_set(&c, "run.sampler=space"));
     TRY(weft_conf_set(&c, "run.mixing=none"));
-    if (o->run->task->units || o->run->task->resource > 1)
+    if (o->run->task->units || weft_run_resource(o->run) > 1)
         TRY(weft_conf_set(
             &c, weft_arena_text(mem, "random.resource=%.17g", o->winner->res.resource)));
     *text = weft_conf_echo(&c, mem);

@@ -55,6 +55,8 @@ WEFT_CHECKED weft_status weft_run_divide(weft_run *r, int fewer);
  */
 WEFT_CHECKED weft_status weft_run_open(weft_run *r, const char *data);
 void weft_run_close(weft_run *r);
+/* That trains a configuration of the task. Local. */
+int64_t weft_run_resource(const weft_run *r);
 /* Bytes of the largest state that a trial of one configuration has. Local. */
 double weft_run_state_bytes(const weft_run *r);
 /* Names of all sections an input file may have. Owned by mem. Local. */

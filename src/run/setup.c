@@ -251,9 +251,9 @@ static weft_status bind_tuner(weft_run *r)
     for (const weft_opt *o = kind->opts; o->name; o++) {
         if (strcmp(o->name, "resource") != 0 || weft_opt_value(o, s->tuner_self) > 0)
             continue;
-        weft_opt_set(o, s->tuner_self, (double)r->task->resource);
+        weft_opt_set(o, s->tuner_self, (double)weft_run_resource(r));
         set_default(r, kind->name, o->name,
-                    weft_arena_text(r->mem, "%lld", (long long)r->task->resource));
+                    weft_arena_text(r->mem, "%lld", (long long)weft_run_resource(r)));
     }
     return bind_parts(r);
 }
@@ -366,6 +366,11 @@ weft_status weft_run_divide(weft_run *r, int fewer)
     weft_team_split(r->world, r->teams, &r->own);
     r->team = &r->own;
     return WEFT_OK;
+}
+
+int64_t weft_run_resource(const weft_run *r)
+{
+    return r->task->resource ? r->task->resource(r->task_self) : 1;
 }
 
 double weft_run_state_bytes(const weft_run *r)

@@ -467,7 +467,6 @@ const weft_task weft_task_command = {
     .data = WEFT_DATA_NONE,
     .files = 1,
     .tuner = "random",
-    .resource = 1,
     .metrics = command_metrics,
     .scores = command_scores,
     .single = command_single,

@@ -225,6 +225,12 @@ static void fed_start(const void *self, const weft_job *job, weft_state *state)
     fed_trial_start(state);
 }
 
+static int64_t fed_resource(const void *self)
+{
+    (void)self;
+    return 100;
+}
+
 static int64_t fed_affinity(const void *self, const weft_job *job)
 {
     (void)self;
@@ -322,7 +328,7 @@ const weft_task weft_task_fed = {
     .parts = fed_parts,
     .tuner = "sha",
     .moves = 1,
-    .resource = 100,
+    .resource = fed_resource,
     .metrics = fed_metrics,
     .rows = fed_rows,
     .scores = fed_score_table,

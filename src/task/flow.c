@@ -332,6 +332,12 @@ static double flow_optimum_of(const void *self, double resource)
     return best;
 }
 
+static int64_t flow_resource(const void *self)
+{
+    (void)self;
+    return 100;
+}
+
 static int64_t flow_affinity(const void *self, const weft_job *job)
 {
     (void)self;
@@ -357,7 +363,7 @@ const weft_task weft_task_flow = {
              .opts = flow_opts,
              .when = flow_when},
     .tuner = "random",
-    .resource = 100,
+    .resource = flow_resource,
     .data = WEFT_DATA_OPTIONAL,
     .metrics = flow_metrics,
     .scores = flow_scores,

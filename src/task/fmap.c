@@ -64,6 +64,15 @@ static const weft_opt fmap_opts[] = {
      .about = "tolerance of fits that maps share, over the model's own"},
     {0}};
 
+#define PASSES 40 /* products with the training matrix that a fit is taken to make */
+
+/* In iterations as many as a fit is taken to make. */
+static int64_t fmap_resource(const void *self)
+{
+    const fmap *t = self;
+    return t->pieces ? PASSES : 1;
+}
+
 static const char *fmap_single(const void *self)
 {
     const fmap *t = self;
@@ -140,8 +149,6 @@ typedef struct work {
     double memory;    /* bytes of the matrix, over all ranks */
     int maps;         /* maps that the job asks to be scored */
 } work;
-
-#define PASSES 40 /* products with the training matrix that a fit is taken to make */
 
 static work work_of(const fmap *t, const weft_job *job, const fmap_arms *a)
 {
@@ -281,7 +288,7 @@ const weft_task weft_task_fmap = {
              .size = sizeof(fmap),
              .opts = fmap_opts},
     .tuner = "ws_sha",
-    .resource = 1,
+    .resource = fmap_resource,
     .metrics = fmap_metrics,
     .scores = fmap_scores,
     .single = fmap_single,

@@ -185,6 +185,12 @@ static void sgd_start(const void *self, const weft_job *job, weft_state *state)
     weft_arena_free(tmp);
 }
 
+static int64_t sgd_resource(const void *self)
+{
+    (void)self;
+    return 25;
+}
+
 static int64_t sgd_affinity(const void *self, const weft_job *job)
 {
     (void)self;
@@ -387,7 +393,7 @@ const weft_task weft_task_sgd = {
              .opts = sgd_opts},
     .parts = sgd_parts,
     .tuner = "asha",
-    .resource = 25,
+    .resource = sgd_resource,
     .metrics = sgd_metrics,
     .rows = sgd_columns,
     .scores = sgd_scores,
