@@ -109,8 +109,9 @@ int main(int argc, char **argv)
     test_file("new.h5", "weft winner 99", "9.9", "\"weft winner 99\", written by weft 9.9");
     if (packed_form() != PACKED)
         fprintf(stderr, "# packed form: %#llx\n", (unsigned long long)packed_form());
-    ok(packed_form() == PACKED, "WEFT_RECORD_FORMAT numbers the packed form of records: where "
-                             "that changed, count on "
-                             "and put its hash here");
+    ok(packed_form() == PACKED,
+       "WEFT_RECORD_FORMAT numbers the packed form of records: where "
+       "that changed, count on "
+       "and put its hash here");
     return scratch_end();
 }
