@@ -9,6 +9,15 @@
 
 #define WEFT_DATA_FORMAT "weft data 1" /* attribute of a packed file */
 
+/* The samples of a part of a federation. */
+typedef struct weft_sizes {
+    int64_t total;
+    int64_t most;  /* of a client */
+    double square; /* sum over clients of the square of their samples; exact below 2^53 */
+} weft_sizes;
+/* Adds a client with n samples. Local. */
+void weft_sizes_add(weft_sizes *s, int64_t n);
+
 /* A federation: data that belong to clients. Each client's samples are contiguous: train,
  * valid, test, where a part may be empty and `gap` samples are left out between two parts
  * that are not. Only running text, which is small, is read into memory: rows, and the sizes
@@ -21,6 +30,7 @@ typedef struct weft_clients {
     int64_t gap;    /* samples between two parts; 0 unless WEFT_CHARS */
     int symbols;    /* WEFT_CHARS: size of the alphabet, the classes; else 0 */
     int named;      /* 1: clients have names, see weft_client_name */
+    weft_sizes size[WEFT_NPART]; /* over all clients, which need not be visited for it */
     struct weft_federation *own; /* private to data */
 } weft_clients;
 
@@ -148,6 +158,9 @@ void weft_generator_start(weft_generator *g, weft_arena *mem);
 
 /* Samples of client c by part; at least five in all. Local. Cost O(1). */
 void weft_generator_count(const weft_generator *g, int64_t c, int64_t count[WEFT_NPART]);
+
+/* The samples of all clients by part. Local. Cost O(clients); O(1) where spread is 0. */
+void weft_generator_sizes(const weft_generator *g, weft_sizes size[WEFT_NPART]);
 
 /* Samples [first, first + n) of client c: x[n][d], label[n]. Local. Cost O((n + classes)
  * d). */

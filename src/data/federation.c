@@ -19,6 +19,13 @@ int64_t weft_client_place(const int64_t *count, int part, int64_t gap)
     return place + (before > 0 && part < WEFT_NPART ? gap : 0);
 }
 
+void weft_sizes_add(weft_sizes *s, int64_t n)
+{
+    s->total += n;
+    s->square += (double)n * (double)n;
+    if (n > s->most) s->most = n;
+}
+
 /* ---- samples --------------------------------------------------------------------- */
 
 static int64_t first_of(const weft_clients *f, int64_t c)
@@ -236,7 +243,7 @@ static weft_status read_head(weft_data *d, weft_clients *f)
     return WEFT_OK;
 }
 
-/* Each client's samples must lie within its rows or its text; adds them to the totals. */
+/* Each client's samples must lie within its rows or its text; adds them to the sizes. */
 static weft_status check_client(weft_data *d, int64_t c)
 {
     const weft_clients *f = d->clients;
@@ -252,7 +259,7 @@ static weft_status check_client(weft_data *d, int64_t c)
     int64_t span = good ? weft_client_place(count, WEFT_NPART, f->gap) : 0;
     if (d->form == WEFT_CHARS && span > 0) span = (span - 1) * f->stride + f->d + 1;
     if (good && (d->form == WEFT_CHARS ? span <= room : span == room)) {
-        for (int i = 0; i < WEFT_NPART; i++) d->part[i].total += count[i];
+        for (int i = 0; i < WEFT_NPART; i++) weft_sizes_add(&d->clients->size[i], count[i]);
         return WEFT_OK;
     }
     return weft_fail(
@@ -314,8 +321,10 @@ weft_status weft_federation_open(weft_data *d)
     d->clients = f;
     TRY(read_head(d, f));
     for (int i = 0; i < WEFT_NPART; i++) d->part[i].d = f->d;
-    if (weft_h5_has(&d->file, "/@generator")) return weft_generator_open(d);
-    TRY(read_counts(d));
+    int generated = weft_h5_has(&d->file, "/@generator");
+    TRY(generated ? weft_generator_open(d) : read_counts(d));
+    for (int i = 0; i < WEFT_NPART; i++) d->part[i].total = f->size[i].total;
+    if (generated) return WEFT_OK;
     if (d->part[WEFT_TRAIN].total == 0)
         return weft_fail(WEFT_EDATA,
                          "%s: no client has training samples; check the source and the "

@@ -4,10 +4,17 @@
 
 #include <string.h>
 
-/* The attribute that holds the samples of a part over all clients. */
-static const char *total_name(weft_arena *mem, int part)
+/* The samples of a part, from attributes. */
+static weft_status read_sizes(weft_data *d, int part)
 {
-    return weft_arena_text(mem, "%s_samples", weft_part_name[part]);
+    weft_sizes *s = &d->clients->size[part];
+    const char *name = weft_part_name[part];
+    TRY(weft_h5_read_long(&d->file, "/", weft_arena_text(d->mem, "%s_samples", name),
+                          &s->total));
+    TRY(weft_h5_read_long(&d->file, "/", weft_arena_text(d->mem, "%s_most", name),
+                          &s->most));
+    return weft_h5_read_num(&d->file, "/", weft_arena_text(d->mem, "%s_squares", name),
+                            &s->square);
 }
 
 static weft_client generated_find(const weft_clients *f, int64_t c)
@@ -52,8 +59,7 @@ weft_status weft_generator_open(weft_data *d)
     TRY(weft_h5_read_num(f, "/", "beta", &g->beta));
     TRY(weft_h5_read_num(f, "/", "valid", &g->valid));
     TRY(weft_h5_read_num(f, "/", "test", &g->test));
-    for (int i = 0; i < WEFT_NPART; i++)
-        TRY(weft_h5_read_long(f, "/", total_name(d->mem, i), &d->part[i].total));
+    for (int i = 0; i < WEFT_NPART; i++) TRY(read_sizes(d, i));
     weft_generator_start(g, d->mem);
     own->generator = g;
     own->find = generated_find;

@@ -52,6 +52,21 @@ void weft_generator_count(const weft_generator *g, int64_t c, int64_t count[WEFT
     weft_client_divide(g->valid, g->test, n, count);
 }
 
+void weft_generator_sizes(const weft_generator *g, weft_sizes size[WEFT_NPART])
+{
+    int alike = !(g->spread > 0);
+    for (int i = 0; i < WEFT_NPART; i++) size[i] = (weft_sizes){0};
+    for (int64_t c = 0; c < (alike ? 1 : g->clients); c++) {
+        int64_t count[WEFT_NPART];
+        weft_generator_count(g, c, count);
+        for (int i = 0; i < WEFT_NPART; i++) weft_sizes_add(&size[i], count[i]);
+    }
+    for (int i = 0; alike && i < WEFT_NPART; i++) {
+        size[i].total *= g->clients;
+        size[i].square *= (double)g->clients;
+    }
+}
+
 void weft_generator_make(const weft_generator *g, int64_t c, int64_t first, int64_t n,
                          float *x, int32_t *label, weft_arena *tmp)
 {

@@ -54,6 +54,7 @@ typedef struct weft_packing {
     weft_pack_held *held;             /* NULL: rows are written as they come */
     weft_pack_federation *federation; /* NULL: not one */
     const weft_generator *generator;  /* NULL: samples are stored */
+    weft_sizes size[WEFT_NPART];      /* of what is generated */
 } weft_packing;
 
 /* Writes a dataset and adds it to the digest. */

@@ -9,11 +9,18 @@ void weft_pack_generator(weft_pack *p, const weft_generator *g)
     p->own->generator = copy;
     p->own->form = WEFT_REALS;
     p->own->d = g->d;
-    for (int64_t c = 0; c < g->clients; c++) {
-        int64_t count[WEFT_NPART];
-        weft_generator_count(g, c, count);
-        for (int i = 0; i < WEFT_NPART; i++) p->own->part[i].n += count[i];
-    }
+    weft_generator_sizes(g, p->own->size);
+    for (int i = 0; i < WEFT_NPART; i++) p->own->part[i].n = p->own->size[i].total;
+}
+
+static weft_status put_sizes(weft_pack *p, int part)
+{
+    weft_h5 *f = &p->own->file;
+    const weft_sizes *s = &p->own->size[part];
+    const char *name = weft_part_name[part];
+    TRY(weft_h5_put_long(f, "/", weft_arena_text(p->mem, "%s_samples", name), s->total));
+    TRY(weft_h5_put_long(f, "/", weft_arena_text(p->mem, "%s_most", name), s->most));
+    return weft_h5_put_num(f, "/", weft_arena_text(p->mem, "%s_squares", name), s->square);
 }
 
 weft_status weft_pack_generator_close(weft_pack *p)
@@ -32,9 +39,6 @@ weft_status weft_pack_generator_close(weft_pack *p)
     TRY(weft_h5_put_long(f, "/", "seed", g->seed));
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         TRY(weft_h5_put_num(f, "/", name[i], number[i]));
-    for (int i = 0; i < WEFT_NPART; i++)
-        TRY(weft_h5_put_long(f, "/",
-                             weft_arena_text(p->mem, "%s_samples", weft_part_name[i]),
-                             p->own->part[i].n));
+    for (int i = 0; i < WEFT_NPART; i++) TRY(put_sizes(p, i));
     return WEFT_OK;
 }

@@ -24,7 +24,7 @@
 #define SHUFFLE ((uint64_t)-1) /* (SHUFFLE, part): the key of a shuffle */
 
 static const weft_opt options[] = {
-    {"clients", WEFT_LONG, offsetof(weft_partition, clients), "0", 0, 1e9, NULL,
+    {"clients", WEFT_LONG, offsetof(weft_partition, clients), "0", 0, 1e12, NULL,
      "clients over which rows are split; 0: no federation", 0},
     {"partition", WEFT_CHOICE, offsetof(weft_partition, rule), "none", 0, 0,
      "none|iid|dirichlet|shards",

@@ -1,12 +1,13 @@
 /* `weft info` of a federation: what a sample is, how many of them clients have, how far the
- * class shares of a client are from those of all clients. Sizes are of all clients; labels
- * are read for a sample of clients only, so that a million take no longer than a thousand.
+ * class shares of a client are from those of all clients. Sizes are those of a million
+ * clients at most, and labels are read for a thousand, so that more take no longer.
  * Called by info.c. */
 #include "info.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#define MOST_SIZES   1000000   /* clients whose sizes are looked at */
 #define MOST_CLIENTS 1000      /* whose labels are read */
 #define MOST_NUMBERS (1 << 28) /* read with them, about */
 #define SHOWN        5         /* clients with a line of their own */
@@ -20,17 +21,17 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A line of the table of sizes; sorts size[n]. */
-static void print_sizes(const char *name, int64_t n, int64_t *size)
+/* A line of the table of sizes; sorts size[n], which are of all clients or of some. */
+static void print_sizes(const char *name, int64_t sum, double mean, int64_t n,
+                        int64_t *size)
 {
     static const double quantile[] = {0, 0.1, 0.5, 0.9, 1};
-    double sum = 0, square = 0;
-    for (int64_t c = 0; c < n; c++) sum += (double)size[c];
-    double mean = sum / (double)n;
+    double square = 0;
     for (int64_t c = 0; c < n; c++)
         square += ((double)size[c] - mean) * ((double)size[c] - mean);
     qsort(size, (size_t)n, sizeof *size, by_size);
-    printf("%-16s %10.0f %10.2f %10.2f", name, sum, mean, sqrt(square / (double)n));
+    printf("%-16s %10lld %10.2f %10.2f", name, (long long)sum, mean,
+           sqrt(square / (double)n));
     for (int i = 0; i < 5; i++) {
         int64_t rank = (int64_t)ceil(quantile[i] * (double)n); /* nearest rank, from 1 */
         printf(" %8lld", (long long)size[rank > 0 ? rank - 1 : 0]);
@@ -40,17 +41,23 @@ static void print_sizes(const char *name, int64_t n, int64_t *size)
 
 static void print_all_sizes(const weft_clients *f, weft_arena *mem)
 {
+    int64_t n = f->n < MOST_SIZES ? f->n : MOST_SIZES;
     printf("%-16s %10s %10s %10s %8s %8s %8s %8s %8s\n", "client's samples", "sum", "mean",
            "std", "min", "10 %", "50 %", "90 %", "max");
-    int64_t *size = WEFT_NEW(mem, int64_t, f->n), *all = WEFT_NEW(mem, int64_t, f->n);
+    int64_t *size = WEFT_NEW(mem, int64_t, n), *all = WEFT_NEW(mem, int64_t, n), sum = 0;
     for (int p = 0; p < WEFT_NPART; p++) {
-        for (int64_t c = 0; c < f->n; c++) {
-            size[c] = weft_client_count(f, c, (weft_part)p);
-            all[c] += size[c];
+        for (int64_t i = 0; i < n; i++) {
+            size[i] = weft_client_count(f, i * (f->n / n), (weft_part)p);
+            all[i] += size[i];
         }
-        print_sizes(weft_part_name[p], f->n, size);
+        int64_t total = f->size[p].total;
+        sum += total;
+        print_sizes(weft_part_name[p], total, (double)total / (double)f->n, n, size);
     }
-    print_sizes("all", f->n, all);
+    print_sizes("all", sum, (double)sum / (double)f->n, n, all);
+    if (n < f->n)
+        printf("std and what follows it: of %lld clients spread evenly over all\n",
+               (long long)n);
 }
 
 /* ---- classes --------------------------------------------------------------------- */

@@ -104,9 +104,9 @@ static weft_status model_new(fed *t)
 static void measure(fed *t)
 {
     enum { LOOKED_AT = 4096 };
-    int64_t n = t->env.data->clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
-    fed_turn round = {.part = WEFT_VALID, .cap = t->max_valid},
-             evaluation = {.part = WEFT_VALID};
+    const weft_clients *f = t->env.data->clients;
+    int64_t n = f->n, m = n < LOOKED_AT ? n : LOOKED_AT;
+    fed_turn round = {.part = WEFT_VALID, .cap = t->max_valid};
     for (int64_t i = 0; i < m; i++) {
         fed_participant p = {.client = (int64_t)((double)i * (double)n / (double)m),
                              .options = t->client};
@@ -114,13 +114,9 @@ static void measure(fed *t)
         t->mean_samples += (double)p.samples / (double)m;
         t->mean_valid += (double)p.valid / (double)m;
     }
-    for (int64_t i = 0; t->eval_clients >= 0 && i < n; i++) {
-        fed_participant p = {.client = i};
-        fed_size(t, &evaluation, &p);
-        double v = fed_predictions(t, p.valid);
-        t->all.sum += v;
-        t->all.square += v * v;
-    }
+    double each = fed_predictions(t, 1);
+    t->all.sum = each * (double)f->size[WEFT_VALID].total;
+    t->all.square = each * each * f->size[WEFT_VALID].square;
 }
 
 static double batch_asked(const fed *t)
@@ -133,14 +129,10 @@ static double batch_asked(const fed *t)
 static int largest_batch(const fed *t)
 {
     const weft_clients *f = t->env.data->clients;
-    double asked = batch_asked(t);
     int64_t most = SCORED;
-    for (int64_t c = 0; c < f->n && (double)most < asked; c++)
-        for (int part = 0; part < WEFT_NPART; part++) {
-            int64_t n = weft_client_count(f, c, (weft_part)part);
-            if (n > most) most = n;
-        }
-    return (int)fmin((double)most, fmax(asked, SCORED));
+    for (int part = 0; part < WEFT_NPART; part++)
+        if (f->size[part].most > most) most = f->size[part].most;
+    return (int)fmin((double)most, fmax(batch_asked(t), SCORED));
 }
 
 static weft_status check_memory(const fed *t, double bytes)
