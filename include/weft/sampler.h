@@ -1,5 +1,5 @@
-/* Samplers: where the configuration of a new trial comes from. A sampler knows neither what
- * resource a schedule gives a trial nor what the clients of a trial draw from. All
+/* Samplers: choose the configuration of a new trial. A sampler knows neither the resources
+ * that a schedule is going to give a trial nor the mixture that its clients draw from. All
  * functions are local. */
 #ifndef WEFT_SAMPLER_H
 #define WEFT_SAMPLER_H
@@ -8,29 +8,32 @@
 
 /* The result of a job, as a sampler sees it. */
 typedef struct weft_seen {
-    const double *conf; /* [dim] configuration, or the centre of the mixture; borrowed */
-    double resource;    /* of the trial in all */
-    double seconds;     /* virtual ones that the trial took in all */
-    double loss;        /* INFINITY where it diverged, never NaN */
+    const double *conf; /* [dim] configuration of the trial, or the centre of its mixture;
+                           borrowed */
+    double resource;    /* total of the trial so far */
+    double seconds;     /* virtual seconds that the trial took so far */
+    double loss;        /* INFINITY if it diverged, never NaN */
 } weft_seen;
 
-/* A deterministic function of its seed and of what it was told, in order. Trials are known
- * by their number n: 0, 1, 2 ... in the order proposed. Random numbers are keyed by (seed,
- * WEFT_RNG_TUNER, n, axis, draw), so that a proposal does not depend on how many draws
- * others took. */
+/* A deterministic function of its seed and of the results that it was told, in their order.
+ * Trials are identified by their number n: 0, 1, 2 ... in the order proposed. Random
+ * numbers are keyed by (seed, WEFT_RNG_TUNER, n, axis, draw), so that a proposal does not
+ * depend on how many random numbers other proposals used. */
 typedef struct weft_sampler {
     weft_kind kind;
-    /* Its options are filled already. `mem` lives as long as the sampler. */
+    /* Called once, with the options filled in. `mem` lives as long as the sampler.
+     * ECONF. */
     weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
-    /* The configuration of trial n, in the units of the options, into conf[dim]. */
+    /* Writes the configuration of trial n to conf[dim], in the units of the options; NAN
+     * for axes that it does not have. */
     void (*propose)(void *self, int64_t n, double *conf);
-    /* A job of trial n ended. NULL: it does not learn, so that its proposals do not depend
-     * on results. A sampler that learns needs space.source = random. */
+    /* Called after each job of trial n. NULL: the sampler does not learn, and its proposals
+     * do not depend on results. A sampler that learns needs space.source = random. */
     void (*told)(void *self, int64_t n, const weft_seen *seen);
-    /* Trial n, with that configuration or a mixture around it, is being trained up to
-     * `resource` in all. Called for every job when it is asked for, and so first for each
-     * trial in the order of their numbers, copies of other trials included. NULL: as for
-     * told. */
+    /* Called for each job when it is asked for: trial n, with that configuration or a
+     * mixture around it, is going to be trained up to a total of `resource`. First calls
+     * for trials come in the order of their numbers, copies of other trials included. NULL:
+     * as for told. */
     void (*pending)(void *self, int64_t n, const double *conf, double resource);
 } weft_sampler;
 

@@ -7,31 +7,33 @@
  *
  * The contract, kept by all and tested over all (tests/t_tuners.c):
  * - Trials are numbered 0, 1, 2 ... in the order in which they are first asked for. Any
- *   number of configurations from 1 on is allowed.
- * - The `index` of a job is the number of jobs of its trial before it that train (where
- *   each round of shared weights is a new trial: the number of the round). Its `resource`
- *   is what to add; 0, with shared weights only: score without training. The resource of a
- *   trial in all is at most extent.resource, and equal to it after a job marked `last`.
+ *   number of configurations >= 1 is allowed.
+ * - The `index` of a job is the number of earlier jobs of its trial that train; if each
+ *   round of shared weights is a new trial, the number of the round. Its `resource` is the
+ *   resource to add; 0, allowed with shared weights only: score without training. The total
+ *   resource of a trial is at most extent.resource, and equal to it after a job marked
+ *   `last`.
  * - A new trial may copy the weights of another, `from`, as they are after that trial's
- *   most recent told job; otherwise from is -1. The next job of a trial may be asked for
- *   only after the result of the one before was told.
+ *   most recent told job; otherwise `from` is -1. The next job of a trial may be asked for
+ *   only after the result of its previous job was told.
  * - Results are losses, lower is better; a diverged job has INFINITY, never NaN. Every
  *   ranking is by (loss, trial). Results may be told in any order; a schedule with `waits`
  *   asks for the same jobs in every order.
- * - `last` marks a job after which no job continues or copies its trial; `ended` reports a
- *   trial for which this became known only after its last job was asked for. At the end of
- *   a search each trial is closed by one of the two: its state is then removed.
- * - `eligibility` is WEFT_WINS_LAST for jobs whose weights serve several configurations,
- *   none of which can be the winner, and for jobs of a population before its end; at least
- *   one job of a search may win.
- * - A search ends, whatever results it is told. */
+ * - `last` marks a job after which no job continues or copies its trial. `ended` returns 1
+ *   for a trial for which this becomes known only after its last job was asked for. At the
+ *   end of a search one of the two holds for each trial: its state is then removed.
+ * - `eligibility` is WEFT_WINS_LAST for jobs whose weights are shared by several
+ *   configurations, of which none can be the winner, and for jobs of a population before
+ *   its last interval; at least one job of a search has another eligibility.
+ * - A search ends for any results that it is told. */
 #ifndef WEFT_TUNE_H
 #define WEFT_TUNE_H
 
 #include "weft/space.h"
 
-/* The option of a schedule that trains every job alike, for its table. The run puts the
- * task's default in place of 0; without a run, in tests, a schedule takes 0 as 1. */
+/* Row of an option table, for schedules whose jobs all have the same resource. The run
+ * replaces 0 by the task's default; without a run, as in tests, a schedule treats 0 as
+ * 1. */
 #define WEFT_RESOURCE_OPT(type, at, about)                                                 \
     {                                                                                      \
         "resource", WEFT_LONG, offsetof(type, at), "0", 0, 1e9, NULL,                      \
@@ -43,52 +45,55 @@
 
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;
 
-/* Whose configurations a job's mixture is of. */
+/* Which configurations the mixture of a job consists of. */
 typedef enum weft_shared {
-    WEFT_SHARES_NOTHING, /* a trial has a configuration, of the sampler, and the mixture
+    WEFT_SHARES_NOTHING, /* each trial has a configuration from the sampler, and a mixture
                             that the mixing makes around it */
-    WEFT_SHARES_SPACE,   /* a trial is shared by the whole space, and the schedule itself
-                            fills job->mix; no sampler, no mixing */
-    WEFT_SHARES_MIXTURE  /* one trial is shared by the whole space, and the mixing moves the
-                            mixture; no sampler */
+    WEFT_SHARES_SPACE,   /* each trial is trained on all configurations of the space, and
+                            the schedule itself fills job->mix; sampler and mixing are not
+                            used */
+    WEFT_SHARES_MIXTURE  /* one trial is trained on all configurations of the space, and the
+                            mixing changes the mixture; the sampler is not used */
 } weft_shared;
 
-/* What a schedule is going to do, as far as it knows once it is set up. */
+/* The size of a search, as far as a schedule knows it after setup. */
 typedef struct weft_extent {
-    int64_t trials;  /* that it begins; 0: not known */
-    double resource; /* of a trial at most; 0: not known */
+    int64_t trials;  /* number of trials that it starts; 0: not known */
+    double resource; /* largest total resource of a trial; 0: not known */
 } weft_extent;
 
 typedef struct weft_tuner {
     weft_kind kind;
     weft_shared shared;
-    /* Its options are filled already. `mem` lives as long as the schedule. ECONF, ELIMIT.
-     */
+    /* Called once, with the options filled in. `mem` lives as long as the schedule. ECONF,
+     * ELIMIT. */
     weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
-    /* Fills job (all members but id and, but for WEFT_SHARES_SPACE, mix and update, which
-     * it leaves zero) or says WAIT (tell me first) or DONE. A mixture is owned by the
-     * schedule.
-     */
+    /* Fills *job and returns WEFT_JOB; or returns WEFT_WAIT if it needs a further result
+     * first, or WEFT_DONE if there are no more jobs. It does not set id and, except with
+     * WEFT_SHARES_SPACE, leaves mix and update zero. A mixture is owned by the schedule. */
     weft_asked (*ask)(void *self, weft_job *job);
     void (*tell)(void *self, const weft_result *res);
-    /* Number of jobs that will be asked in all, as far as known; for plans and progress. */
+    /* Total number of jobs that it will ask for, as far as known; for --plan and
+     * progress. */
     int64_t (*jobs)(const void *self);
-    /* 1: no later job continues or copies this trial, though none of its jobs was marked
+    /* 1: no later job continues or copies this trial, although none of its jobs was marked
      * `last`. NULL: always 0. */
     int (*ended)(const void *self, int64_t trial);
-    /* The setting, "sha.winner = best", by which a job may win against one of more
-     * resource, so that the scores of both must be equally certain; NULL: it is not set.
-     * Depends on the options only, before setup. NULL: there is no such option. */
+    /* The text of the setting, such as "sha.winner = best", by which a job can win against
+     * one of more resource, so that both need scores of equal precision; returns NULL if it
+     * is not set. Depends on the options only; may be called before setup. NULL: the
+     * schedule has no such option. */
     const char *(*early)(const void *self);
-    /* The configuration of a new trial that copies another's weights: from[dim], that of
-     * the other, into conf[dim]. NULL: both are the same. */
+    /* Computes the configuration conf[dim] of a new trial that copies the weights of a
+     * trial with configuration from[dim]. NULL: both are equal. */
     void (*explore)(const void *self, int64_t trial, const double *from, double *conf);
-    /* Number of the configuration of trial 0; trial n has the n-th after it. NULL: 0. */
+    /* Number c of the configuration of trial 0; trial n has number c + n. NULL: 0. */
     int64_t (*first)(const void *self);
-    /* NULL: nothing is known. */
+    /* Fills *out. NULL: neither is known. */
     void (*extent)(const void *self, weft_extent *out);
-    int waits; /* 1: it waits by itself for the results it needs: however many jobs are in
-                  flight, and in whatever order they are told, it asks for the same jobs */
+    int waits; /* 1: it returns WEFT_WAIT until it has the results that it needs, and
+                  therefore asks for the same jobs for any number of jobs in flight and any
+                  order of results */
 } weft_tuner;
 
 /* The schedule of that name in the registry; ECONF with the nearest name. Local. */

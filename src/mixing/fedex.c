@@ -3,8 +3,9 @@
  * round by the clients' scores. Khodak, Tu, Li, Li, Balcan, Smith, Talwalkar, "Federated
  * Hyperparameter Tuning: Challenges, Baselines, and Connections to Weight-Sharing", NeurIPS
  * 2021, there within random search and successive halving. Options and defaults are those
- * of the released program's scripts, but for sched = racing, which is ours: with the
- * published steps noise alone settles a mixture (tests/t_settle.c). */
+ * of the released program's scripts, except sched = racing, which is an addition: with the
+ * published step sizes a mixture concentrates on one configuration by noise alone
+ * (tests/t_settle.c). */
 #include "near.h"
 
 typedef struct fedex {
@@ -13,7 +14,7 @@ typedef struct fedex {
     double eta, discount, cutoff, floor, alpha;
 } fedex;
 
-/* In the order of the words of option "sched". */
+/* In the order of the choices of option "sched". */
 static const weft_update_schedule schedules[] = {
     WEFT_UPDATE_AGGRESSIVE, WEFT_UPDATE_ADAPTIVE, WEFT_UPDATE_ROOT,
     WEFT_UPDATE_CONSTANT,   WEFT_UPDATE_SCALE,    WEFT_UPDATE_RACING};
@@ -22,22 +23,27 @@ static const weft_opt fedex_opts[] = {
     WEFT_NEAR_OPTS(fedex),
     {"sched", WEFT_CHOICE, offsetof(fedex, sched), "aggressive", 0, 0,
      "aggressive|adaptive|root/auto|constant|scale|racing",
-     "schedule of the step size; racing: no steps, but eliminations once significant", 0},
+     "schedule of the step size; racing: no steps, but elimination of significantly worse "
+     "configurations",
+     0},
     {"alpha", WEFT_REAL, offsetof(fedex, alpha), "0.1", 1e-9, 0.5, NULL,
-     "sched = racing: chance that the best of a mixture is ever eliminated", 0},
+     "sched = racing: bound of the probability that the best of a mixture is ever "
+     "eliminated",
+     0},
     {"eta", WEFT_REAL, offsetof(fedex, eta), "0", 0, 1e6, NULL,
      "step size; 0: sqrt(2 ln k)", 0},
     {"discount", WEFT_REAL, offsetof(fedex, discount), "draw", -1, 1, "draw",
-     "of past scores in the mean that is taken from scores, by age; 0: last round, 1: "
-     "plain "
+     "discount of past scores in the baseline, per round; 0: last round only, 1: plain "
      "mean; draw: 0 .. 1 at random for each trial",
      0},
     {"diff", WEFT_BOOL, offsetof(fedex, diff), "no", 0, 1, NULL,
-     "score clients by what their training gained", 0},
+     "score of a client: loss after minus before local training", 0},
     {"cutoff", WEFT_REAL, offsetof(fedex, cutoff), "0", 0, 100, NULL,
-     "entropy (nats) below which the likeliest configuration takes all; 0: never", 0},
+     "entropy (nats) below which the most probable configuration gets probability 1; 0: "
+     "never",
+     0},
     {"floor", WEFT_REAL, offsetof(fedex, floor), "0", 0, 1, NULL,
-     "scores are divided by no probability below floor / k", 0},
+     "in divisions, probabilities below floor / k are replaced by floor / k", 0},
     {0}};
 
 static const weft_when fedex_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};

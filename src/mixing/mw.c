@@ -1,19 +1,20 @@
-/* Federated multiplicative weights: clients draw their configuration from a mixture (in the
- * publication of the whole space, run.tuner = ws_one; else of a trial's neighbourhood),
- * which the task moves every round by their scores. Khodak, Li, Roberts, Balcan, Talwalkar,
- * "Weight-sharing beyond neural architecture search: efficient feature map selection and
- * federated hyperparameter tuning", SysML 2019, section 4.1. To the letter (`literal`)
- * popular configurations are punished more often, and probabilities settle in proportion to
- * 1 / score; the default divides by the probability of a draw, takes scores less their mean
- * over past rounds, and steps by sqrt(2 ln k / rounds). With `racing` configurations are
- * drawn alike until they are eliminated (space.h). */
+/* Federated multiplicative weights: clients draw their configuration from a mixture, which
+ * the task updates every round by their scores. In the publication the mixture is of the
+ * whole space (run.tuner = ws_one); with other tuners it is of a trial's neighbourhood.
+ * Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture
+ * search: efficient feature map selection and federated hyperparameter tuning", SysML 2019,
+ * section 4.1. As published (`literal`), configurations that are drawn more often are also
+ * reduced more often, and probabilities converge to values proportional to 1 / score. The
+ * default divides by the probability of the draw, subtracts the mean score of past rounds,
+ * and has step size sqrt(2 ln k / rounds). With `racing` all configurations have equal
+ * probabilities until they are eliminated (space.h). */
 #include "near.h"
 
 typedef struct mw {
     weft_near near;
     int literal, known, racing;
     double eta, floor, alpha;
-    double rounds; /* of a trial at most */
+    double rounds; /* largest total of a trial */
 } mw;
 
 static const weft_opt mw_opts[] = {
@@ -21,15 +22,17 @@ static const weft_opt mw_opts[] = {
     {"literal", WEFT_BOOL, offsetof(mw, literal), "no", 0, 1, NULL,
      "as published: p_i *= exp(-score / sqrt(rounds))", 0},
     {"known", WEFT_BOOL, offsetof(mw, known), "yes", 0, 1, NULL,
-     "step by the number of rounds; no: by the number so far, for runs that may go on", 0},
+     "step size from the total number of rounds; no: from the number so far, if the total "
+     "is not known",
+     0},
     {"eta", WEFT_REAL, offsetof(mw, eta), "0", 0, 1e6, NULL,
      "step size times sqrt(rounds), per unit of the score; 0: sqrt(2 ln k)", 0},
     {"floor", WEFT_REAL, offsetof(mw, floor), "0.01", 0, 1, NULL,
-     "scores are divided by no probability below floor / k", 0},
+     "in divisions, probabilities below floor / k are replaced by floor / k", 0},
     {"racing", WEFT_BOOL, offsetof(mw, racing), "no", 0, 1, NULL,
-     "no steps: configurations are eliminated once significantly worse", 0},
+     "no steps, but elimination of significantly worse configurations", 0},
     {"alpha", WEFT_REAL, offsetof(mw, alpha), "0.1", 1e-9, 0.5, NULL,
-     "racing: chance that the best configuration is ever eliminated", 0},
+     "racing: bound of the probability that the best configuration is ever eliminated", 0},
     {0}};
 
 static const weft_when mw_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
@@ -39,7 +42,7 @@ static weft_status mw_setup(void *self, const weft_mixing_env *env)
     mw *t = self;
     if (t->racing && t->literal)
         return weft_fail(WEFT_ECONF, "mw.racing = yes with mw.literal = yes: the published "
-                                     "step makes no race; set one of them to no");
+                                     "step eliminates nothing; set one of them to no");
     if (t->known && !t->racing && !(env->resource > 0))
         return weft_fail(WEFT_ECONF,
                          "mw.known = yes: this schedule does not say how long a "

@@ -8,8 +8,9 @@ static int is_drawn(const weft_space *sp, int a)
     return sp->axis[a].opt->role == WEFT_PER_SAMPLE;
 }
 
-/* The mixture as a product of the grids of all options that are drawn. */
-static weft_status lay_grid(weft_near *t, const char *name, int naxis)
+/* Makes the mixture a product of the grids of all options that may differ between
+ * clients. */
+static weft_status make_grid(weft_near *t, const char *name, int naxis)
 {
     const weft_space *sp = t->sp;
     if (t->levels == 1)
@@ -30,8 +31,8 @@ static weft_status lay_grid(weft_near *t, const char *name, int naxis)
         weft_axis_name(&sp->axis[a], own, sizeof own);
         if (sp->axis[a].nwhen > 0)
             return weft_fail(WEFT_ECONF,
-                             "%s.levels lays a grid along every option by itself, but %s "
-                             "exists only where another has some value; use %s.k",
+                             "%s.levels makes a grid of every option independently, but %s "
+                             "exists only where another has a certain value; use %s.k",
                              name, own, name);
         axis[b] = a;
         off[b + 1] = off[b] + (int)weft_axis_levels(&sp->axis[a], t->levels);
@@ -42,7 +43,7 @@ static weft_status lay_grid(weft_near *t, const char *name, int naxis)
     return WEFT_OK;
 }
 
-static weft_status take_whole(weft_near *t, const char *name, const weft_mix *whole)
+static weft_status check_whole(weft_near *t, const char *name, const weft_mix *whole)
 {
     if (t->k > 0 || t->levels > 0)
         return weft_fail(WEFT_ECONF,
@@ -56,8 +57,8 @@ static weft_status take_whole(weft_near *t, const char *name, const weft_mix *wh
     return WEFT_OK;
 }
 
-/* The centre and neighbours: k of them, or as many as there are trials. */
-static weft_status take_near(weft_near *t, const char *name, int64_t trials)
+/* Makes a mixture of the centre and its neighbours: k entries, or as many as trials. */
+static weft_status make_neighbours(weft_near *t, const char *name, int64_t trials)
 {
     enum { MOST_NUMBERS = 10000000 };
     int64_t k = t->k > 0 ? t->k : trials;
@@ -89,17 +90,17 @@ weft_status weft_near_setup(weft_near *t, const char *name, const weft_mixing_en
                          "range, or use run.mixing = none",
                          name);
     if (env->whole)
-        TRY(take_whole(t, name, env->whole));
+        TRY(check_whole(t, name, env->whole));
     else if (t->levels > 0)
-        TRY(lay_grid(t, name, naxis));
+        TRY(make_grid(t, name, naxis));
     else
-        TRY(take_near(t, name, env->trials));
+        TRY(make_neighbours(t, name, env->trials));
     t->begin = WEFT_NEW(t->mem, double, t->mix.k);
     memcpy(t->begin, t->mix.logp, (size_t)t->mix.k * sizeof *t->begin);
     return WEFT_OK;
 }
 
-/* Entry i of the mixture around a centre. */
+/* Fills entry i of the mixture around a centre. */
 static void fill_entry(weft_near *t, const double *centre, int i)
 {
     int dim = t->mix.dim;
@@ -135,7 +136,7 @@ void weft_near_make(weft_near *t, const double *conf, weft_job *job)
     job->mix = *m;
 }
 
-/* Gives a trial a slot, of those that are free or a new one. */
+/* Gives a trial a slot: a free one, or a new one. */
 static void take_slot(weft_near *t, int64_t trial)
 {
     t->of = weft_grow(t->mem, t->of, sizeof *t->of, trial, &t->roomof);

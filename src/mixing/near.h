@@ -1,5 +1,5 @@
-/* The mixtures of all trials of a search: what their entries are, and the log-probabilities
- * that each trial's had at the end of its last job. Used by the mixings that move them. */
+/* The mixtures of all trials of a search: their entries, and the log-probabilities of each
+ * trial's mixture at the end of its last job. Used by the mixings that update them. */
 #ifndef WEFT_MIXING_NEAR_H
 #define WEFT_MIXING_NEAR_H
 
@@ -13,17 +13,17 @@ typedef struct weft_near {
     const weft_space *sp;
     uint64_t seed;
     int whole;     /* 1: the entries are all configurations of the space */
-    weft_mix mix;  /* made last */
+    weft_mix mix;  /* the last one made */
     double *begin; /* [k] log-probabilities of a new trial */
     int64_t nslot, roomslot, nfree, roomfree, roomof;
-    double *slot;  /* [nslot][k] log-probabilities of the trials that go on */
-    int64_t *free; /* [nfree] slots of no trial */
-    int64_t *of;   /* [trial] 1 + its slot; 0: it has none */
+    double *slot;  /* [nslot][k] log-probabilities of the trials that may continue */
+    int64_t *free; /* [nfree] slots that are free */
+    int64_t *of;   /* [trial] 1 + its slot; 0: none */
     weft_arena *mem;
 } weft_near;
 
-/* The options, for the table and the conditions of a mixing whose instance has a member
- * `near`. */
+/* Rows for the option table, and below for the conditions, of a mixing whose instance has a
+ * member `near`. */
 #define WEFT_NEAR_OPTS(type)                                                               \
     {"k",                                                                                  \
      WEFT_LONG,                                                                            \
@@ -41,7 +41,7 @@ typedef struct weft_near {
          0,                                                                                \
          1,                                                                                \
          NULL,                                                                             \
-         "how far neighbours go, as a share of each axis",                                 \
+         "largest distance of neighbours, as a share of each axis",                        \
          0},                                                                               \
     {                                                                                      \
         "levels", WEFT_LONG, offsetof(type, near.levels), "0", 0, 1000, NULL,              \
@@ -55,14 +55,14 @@ typedef struct weft_near {
         "eps", "levels", "0"                                                               \
     }
 
-/* A trial's mixture is its configuration and k - 1 neighbours, in the axes that may differ
- * between samples; with `levels` a product of the grids of these axes; with env->whole
- * that. `name` is the mixing's. ECONF: there is nothing to draw; ELIMIT: too many numbers.
- * Local. */
+/* Sets up for mixtures of a trial's configuration and k - 1 neighbours, which differ in the
+ * axes that may differ between samples; with `levels`, for products of the grids of these
+ * axes; if env->whole is given, for that mixture. `name`: of the mixing, for messages.
+ * ECONF: no axis may differ between samples; ELIMIT: too many entries. Local. */
 WEFT_CHECKED weft_status weft_near_setup(weft_near *t, const char *name,
                                          const weft_mixing_env *env);
-/* Fills job->mix; as weft_mixing.make. Ids are the trial's own, k to a trial; of the whole
- * space the numbers of its configurations. Local. */
+/* Fills job->mix as weft_mixing.make does. The ids of entries are unique, k for each trial;
+ * for the mixture of the whole space they are the numbers of its configurations. Local. */
 void weft_near_make(weft_near *t, const double *conf, weft_job *job);
 void weft_near_told(weft_near *t, const weft_result *res); /* as weft_mixing.told */
 void weft_near_forget(weft_near *t, int64_t trial);        /* as weft_mixing.forget */

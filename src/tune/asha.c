@@ -1,11 +1,12 @@
-/* Asynchronous successive halving: whenever a worker is free, the best trial that ranks
- * among the first 1 / reduction of its rung goes on to the next, or else a new trial
- * begins; no worker waits for a rung to be complete. With several brackets, each of which
- * begins a rung later than the one before, asynchronous Hyperband. Li, Jamieson,
- * Rostamizadeh, Gonina, Ben-tzur, Hardt, Recht, Talwalkar, "A system for massively parallel
- * hyperparameter tuning", MLSys 2020, algorithm 2. The stopping variant decides when a
- * trial comes to the end of a rung, for good: Liaw et al., "Tune: a research platform for
- * distributed model selection and training", AutoML workshop at ICML 2018. */
+/* Asynchronous successive halving: whenever a worker is free, a trial that ranks among the
+ * best 1 / reduction of its rung is promoted to the next rung; if there is none, a new
+ * trial starts. No worker waits for a rung to be complete. With several brackets, each of
+ * which starts one rung higher than the one before, this is asynchronous Hyperband. Li,
+ * Jamieson, Rostamizadeh, Gonina, Ben-tzur, Hardt, Recht, Talwalkar, "A system for
+ * massively parallel hyperparameter tuning", MLSys 2020, algorithm 2. In the stopping
+ * variant, whether a trial is promoted is decided once, when its result of the rung is
+ * told: Liaw et al., "Tune: a research platform for distributed model selection and
+ * training", AutoML workshop at ICML 2018. */
 #include "heap.h"
 #include "rungs.h"
 
@@ -13,12 +14,13 @@
 
 enum { PROMOTION, STOPPING };
 
-/* What came to the end of a rung. best and rest hold all of it, waiting what is finite and
- * did not go on. */
+/* The results of a rung. Each is in `best` or in `rest`; `waiting` holds the finite ones of
+ * trials that were not promoted yet. */
 typedef struct rung {
-    int64_t resource;   /* of a trial at its end */
+    int64_t resource;   /* total of a trial at its end */
     int64_t n;          /* results */
-    int64_t keep;       /* only so many of the best can ever go on; -1: no bound is known */
+    int64_t keep;       /* at most so many of the best can ever be promoted; -1: no bound is
+                           known */
     weft_heap best;     /* the floor(n / reduction) best, the worst of them first */
     weft_heap rest;     /* the others, the best first */
     weft_heap waiting;  /* the best first */
@@ -32,9 +34,9 @@ typedef struct bracket {
 } bracket;
 
 typedef struct trial {
-    int bracket, rung; /* that its last job aimed at */
+    int bracket, rung; /* bracket and rung of its last job */
     int open;          /* 1: a job is asked and not told yet */
-    int stopped;       /* 1: it cannot go on */
+    int stopped;       /* 1: it cannot be promoted any more */
     double loss;       /* told last */
 } trial;
 
@@ -46,49 +48,53 @@ typedef struct asha {
     bracket *bracket; /* [brackets] */
     trial *trial;     /* [begun] */
     int64_t begun, room;
-    int64_t jobs, spent, open; /* asked; resource asked for; asked and not told */
-    int over;                  /* 1: nothing more will be asked */
+    int64_t jobs, spent, open; /* number asked for; resource asked for; jobs asked for and
+                                  not told */
+    int over;                  /* 1: no more jobs will be asked for */
     weft_arena *mem;
 } asha;
 
 static const weft_opt asha_opts[] = {
     {"reduction", WEFT_INT, offsetof(asha, reduction), "4", 2, 1000, NULL,
-     "one of so many trials goes on to the next rung", 0},
+     "one in this many trials is promoted to the next rung", 0},
     {"min_resource", WEFT_LONG, offsetof(asha, min_resource), "1", 1, 1e9, NULL,
      "resource of a trial in the first rung, in the task's unit: rounds", 0},
     {"max_resource", WEFT_LONG, offsetof(asha, max_resource), "256", 1, 1e9, NULL,
-     "bound of it in the last: a rung has `reduction` times that of the one before", 0},
+     "upper bound of it in the last rung: each rung has `reduction` times that of the one "
+     "before",
+     0},
     {"early_stopping", WEFT_INT, offsetof(asha, early_stopping), "0", 0,
-     WEFT_MOST_RUNGS - 1, NULL, "rungs that are left out at the low end", 0},
+     WEFT_MOST_RUNGS - 1, NULL, "number of lowest rungs that are left out", 0},
     {"trials", WEFT_LONG, offsetof(asha, trials), "-1", -1, 1e9, "auto",
-     "that begin; auto: as many as space.configs; 0: no bound", 0},
+     "trials that start; auto: space.configs; 0: no bound", 0},
     {"budget", WEFT_LONG, offsetof(asha, budget), "0", 0, 1e15, NULL,
-     "resource of all trials together at most; 0: no bound", 0},
+     "upper bound of the resource of all trials together; 0: no bound", 0},
     {"jobs", WEFT_LONG, offsetof(asha, most_jobs), "0", 0, 1e12, NULL,
-     "number of jobs at most; 0: no bound", 0},
+     "upper bound of the number of jobs; 0: no bound", 0},
     {"variant", WEFT_CHOICE, offsetof(asha, variant), "promotion", 0, 0,
      "promotion|stopping",
-     "a trial pauses until it ranks among the best of its rung; or it goes on at once, or "
-     "never",
+     "promotion: a trial pauses until it ranks among the best of its rung; stopping: it "
+     "continues at once or never",
      0},
     {"brackets", WEFT_INT, offsetof(asha, brackets), "1", 0, WEFT_MOST_RUNGS, NULL,
-     "each leaves out one rung more at the low end, and all get the same resource; 0: as "
-     "many as there are rungs",
+     "number of brackets, each of which leaves out one more of the lowest rungs; all get "
+     "the same resource; 0: as many as rungs",
      0},
     {"winner", WEFT_CHOICE, offsetof(asha, best), "last", 0, 0, "last|best",
-     "best of those with the most resource, or lowest loss of any job", 0},
+     "last: best of the jobs with the most resource; best: lowest loss of any job", 0},
     {0}};
 
 /* ---- setup --------------------------------------------------------------------- */
 
-/* The least of the bounds that are given, 0: none. */
+/* The smaller of two bounds, of which 0 stands for none. */
 static int64_t least_bound(int64_t a, int64_t b)
 {
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* The rungs of a bracket. At most n results come to the first; of these at most
- * n - reduction + 1 go on, as from the reduction-th on each result lets one more do so. */
+/* Sets the rungs of a bracket. The first has at most n results; at most n - reduction + 1
+ * of these are promoted, because each result from the reduction-th on allows one promotion
+ * more. */
 static void plan_bracket(const asha *t, bracket *b, int leave_out)
 {
     int64_t at = t->min_resource;
@@ -105,7 +111,7 @@ static void plan_bracket(const asha *t, bracket *b, int leave_out)
     }
 }
 
-/* The number of rungs, if the options allow any. */
+/* The number of rungs; ECONF if the options allow none. */
 static weft_status count_rungs(const asha *t, int *rungs)
 {
     if (t->min_resource > t->max_resource)
@@ -152,33 +158,34 @@ static weft_status asha_setup(void *self, const weft_space *sp, uint64_t seed,
 
 /* ---- ask ----------------------------------------------------------------------- */
 
-/* How many of a rung's results are among the best. A trial that has no other to be
- * compared with goes on where it cannot wait. */
+/* The number of a rung's results that rank among the best. In the stopping variant the
+ * first trial of a rung is always promoted, as there is none to compare it with. */
 static int64_t quota(const asha *t, const rung *r)
 {
     int64_t m = r->n / t->reduction;
     return t->variant == STOPPING && m == 0 && r->n > 0 ? 1 : m;
 }
 
-/* 1: the first of the waiting may go on. Stopping has decided that before. */
-static int may_go_on(const asha *t, const rung *r)
+/* 1: the best of the waiting trials may be promoted. In the stopping variant only trials
+ * that may be promoted wait. */
+static int can_promote(const asha *t, const rung *r)
 {
     if (r->waiting.n == 0) return 0;
     return t->variant == STOPPING ||
            (r->best.n > 0 && !weft_ranks_before(r->best.at[0], r->waiting.at[0]));
 }
 
-/* The rung from which a trial goes on, the highest of a bracket first; NULL: there is none.
- */
+/* The rung from which a trial can be promoted, the highest of each bracket first; NULL:
+ * there is none. */
 static rung *find_promotion(const asha *t)
 {
     for (int i = 0; i < t->brackets; i++)
         for (int k = t->bracket[i].top - 1; k >= 0; k--)
-            if (may_go_on(t, &t->bracket[i].rung[k])) return &t->bracket[i].rung[k];
+            if (can_promote(t, &t->bracket[i].rung[k])) return &t->bracket[i].rung[k];
     return NULL;
 }
 
-/* The bracket that a new trial goes to. */
+/* The bracket that a new trial starts in: the one that was given the least resource. */
 static int least_spent(const asha *t)
 {
     int at = 0;
@@ -187,7 +194,8 @@ static int least_spent(const asha *t)
     return at;
 }
 
-/* What comes next: -1 nothing, or the trial, new or not, and what it would be. */
+/* The trial of the next job, new or promoted, and its state with that job in *next; -1:
+ * there is none. */
 static int64_t next_trial(const asha *t, trial *next)
 {
     const rung *from = find_promotion(t);
@@ -201,15 +209,15 @@ static int64_t next_trial(const asha *t, trial *next)
     return t->trials == 0 || t->begun < t->trials ? t->begun : -1;
 }
 
-/* The resource that a trial is to be given. */
+/* The resource of a trial's next job. */
 static int64_t added(const asha *t, const trial *next)
 {
     const rung *r = &t->bracket[next->bracket].rung[next->rung];
     return next->rung > 0 ? r->resource - r[-1].resource : r->resource;
 }
 
-/* 1: number of jobs and budget allow no such job. */
-static int is_beyond(const asha *t, const trial *next)
+/* 1: the job would exceed the number of jobs or the budget. */
+static int exceeds_bounds(const asha *t, const trial *next)
 {
     return (t->most_jobs > 0 && t->jobs == t->most_jobs) ||
            (t->budget > 0 && t->spent + added(t, next) > t->budget);
@@ -236,7 +244,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
     if (t->over) return WEFT_DONE;
     trial next;
     int64_t id = next_trial(t, &next);
-    t->over = id < 0 ? t->open == 0 : is_beyond(t, &next);
+    t->over = id < 0 ? t->open == 0 : exceeds_bounds(t, &next);
     if (t->over) return WEFT_DONE;
     if (id < 0) return WEFT_WAIT;
     if (id < t->begun)
@@ -251,7 +259,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
 
 /* ---- tell ---------------------------------------------------------------------- */
 
-/* Takes a result into the rankings of a rung. */
+/* Adds a result to the rankings of a rung. */
 static void rank(asha *t, rung *r, weft_ranked x)
 {
     r->n++;
@@ -264,8 +272,8 @@ static void rank(asha *t, rung *r, weft_ranked x)
     if (r->possible.n > r->keep) weft_heap_pop(&r->possible);
 }
 
-/* Takes a loss into the rung that its trial aimed at. */
-static void enter(asha *t, int64_t id, double loss)
+/* Adds a loss to the rung that its trial was trained for. */
+static void add_result(asha *t, int64_t id, double loss)
 {
     trial *c = &t->trial[id];
     const bracket *b = &t->bracket[c->bracket];
@@ -285,13 +293,13 @@ static void asha_tell(void *self, const weft_result *res)
     asha *t = self;
     weft_check(res->trial >= 0 && res->trial < t->begun && t->trial[res->trial].open,
                "told of trial %lld, which has no job", (long long)res->trial);
-    enter(t, res->trial, isnan(res->loss) ? INFINITY : res->loss);
+    add_result(t, res->trial, isnan(res->loss) ? INFINITY : res->loss);
     if (--t->open > 0) return;
     trial next;
-    t->over |= next_trial(t, &next) < 0 || is_beyond(t, &next);
+    t->over |= next_trial(t, &next) < 0 || exceeds_bounds(t, &next);
 }
 
-/* ---- what is known of the rest --------------------------------------------------- */
+/* ---- extent --------------------------------------------------- */
 
 static int asha_ended(const void *self, int64_t id)
 {
@@ -304,7 +312,7 @@ static int asha_ended(const void *self, int64_t id)
     return r->keep == 0 || weft_ranks_before(r->possible.at[0], (weft_ranked){c->loss, id});
 }
 
-/* An estimate: the trials that are to begin, and of each rung the share that goes on. */
+/* An estimate: the trials that start, and from each rung the share that is promoted. */
 static int64_t asha_jobs(const void *self)
 {
     const asha *t = self;
@@ -323,7 +331,7 @@ static const char *asha_early(const void *self)
     return t->best ? "asha.winner = best" : NULL;
 }
 
-/* The number of trials is known where nothing else ends the search. */
+/* The number of trials is known if nothing else ends the search. */
 static void asha_extent(const void *self, weft_extent *out)
 {
     const asha *t = self;

@@ -1,5 +1,6 @@
-/* Binary heaps by (loss, trial), in which no two results are equal: what they give does not
- * depend on the order in which they were filled. Called by schedules. */
+/* Binary heaps by (loss, trial). No two results are equal, so that the order in which they
+ * are removed does not depend on the order in which they were added. Called by
+ * schedules. */
 #include "heap.h"
 
 int weft_ranks_before(weft_ranked a, weft_ranked b)
@@ -14,7 +15,7 @@ int weft_ranked_compare(const void *a, const void *b)
     return weft_ranks_before(*y, *x) - weft_ranks_before(*x, *y);
 }
 
-/* 1: a must stand above b. */
+/* 1: a must be above b in the heap. */
 static int above(const weft_heap *h, weft_ranked a, weft_ranked b)
 {
     return h->worst_first ? weft_ranks_before(b, a) : weft_ranks_before(a, b);

@@ -1,8 +1,9 @@
-/* Hyperband: brackets of successive halving that begin with many trials of little resource,
- * with fewer of more, and so on to a few that get all of it at once, as it is not known
- * how well early losses predict final ones. While one bracket waits for a rung, the next
- * begins. Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar, "Hyperband: a novel bandit-based
- * approach to hyperparameter optimization", JMLR 18, 2018, algorithm 1. */
+/* Hyperband: several brackets of successive halving. The first starts with many trials of
+ * little resource, each further one with fewer trials of more resource, the last with a few
+ * trials of the full resource, because it is not known how well early losses predict final
+ * ones. While one bracket waits for a rung to be complete, the next one starts. Li,
+ * Jamieson, DeSalvo, Rostamizadeh, Talwalkar, "Hyperband: a novel bandit-based approach to
+ * hyperparameter optimization", JMLR 18, 2018, algorithm 1. */
 #include "rungs.h"
 
 typedef struct hyperband {
@@ -20,19 +21,21 @@ enum { MOST_TRIALS = 1000000 };
 
 static const weft_opt hyperband_opts[] = {
     {"reduction", WEFT_INT, offsetof(hyperband, reduction), "3", 2, 1000, NULL,
-     "one of so many trials goes on to the next rung", 0},
+     "one in this many trials is promoted to the next rung", 0},
     {"min_resource", WEFT_LONG, offsetof(hyperband, min_resource), "1", 1, 1e9, NULL,
-     "resource of a trial in a first rung at least, in the task's unit: rounds", 0},
+     "least resource of a trial in a first rung, in the task's unit: rounds", 0},
     {"max_resource", WEFT_LONG, offsetof(hyperband, max_resource), "81", 1, 1e9, NULL,
      "resource of a trial in the last rungs", 0},
     {"rounding", WEFT_CHOICE, offsetof(hyperband, rounding), "ceil", 0, 0, "ceil|floor",
-     "trials of a bracket: the paper's algorithm, or its authors' first program", 0},
+     "of the number of trials of a bracket: ceil as in the paper, floor as in its authors' "
+     "first program",
+     0},
     {"winner", WEFT_CHOICE, offsetof(hyperband, best), "last", 0, 0, "last|best",
-     "best of those with all resource, or lowest loss of any job", 0},
+     "last: best of the jobs with the full resource; best: lowest loss of any job", 0},
     {0}};
 
-/* Trials of the bracket of s eliminations, of s_max + 1 brackets that get about the same.
- */
+/* Number of trials of the bracket with s eliminations, one of s_max + 1 brackets that get
+ * about the same resource. */
 static int64_t bracket_trials(const hyperband *t, int s_max, int s)
 {
     int64_t grown = 1;

@@ -1,9 +1,9 @@
-/* Population based training: so many members train side by side; after every interval one
- * that does badly goes on with the weights of one that does well, and with that one's
- * configuration, changed a little. Jaderberg, Dalibard, Osindero et al., "Population based
- * training of neural networks", arXiv:1711.09846, 2017. A member is a sequence of trials: a
- * copy is a new one. By default no member waits: it is compared with what is known of
- * the others when its result comes. */
+/* Population based training: the members of a population train in parallel; after every
+ * interval a member with a high loss continues with the weights and configuration of one
+ * with a low loss, and this configuration is perturbed. Jaderberg, Dalibard, Osindero et
+ * al., "Population based training of neural networks", arXiv:1711.09846, 2017. A member is
+ * a sequence of trials: each copy is a new trial. By default no member waits: it is
+ * compared with the latest results of the others when its own result is told. */
 #include "weft/tune.h"
 
 #include "heap.h"
@@ -16,11 +16,12 @@ enum { NOBODY = -1 };
 
 typedef struct member {
     int64_t trial;    /* of its last job; NOBODY before the first */
-    int64_t told;     /* whose result is its latest; NOBODY before the first */
-    int64_t copies;   /* that its next job begins with; NOBODY: it goes on */
-    int64_t source;   /* that its job in flight copied, with `sync` that of the
-                         round; NOBODY */
-    int64_t jobs, of; /* asked, and of its trial */
+    int64_t told;     /* trial of its latest result; NOBODY before the first */
+    int64_t copies;   /* trial whose weights its next job copies; NOBODY: it continues its
+                         own */
+    int64_t source;   /* trial that its job in flight copied, with `sync` its job of this
+                         round; NOBODY: none */
+    int64_t jobs, of; /* jobs asked for; of these, of its present trial */
     double loss;      /* told last */
     int open;         /* 1: a job is asked and not told yet */
 } member;
@@ -33,37 +34,37 @@ typedef struct pbt {
     /* state */
     const weft_space *sp;
     uint64_t seed;
-    int64_t each;   /* jobs of a member */
-    int64_t round;  /* of `sync`: jobs of each member after which all decided */
+    int64_t each;   /* number of jobs of a member */
+    int64_t round;  /* with `sync`: number of jobs of each member at the last decision */
     member *member; /* [population] */
     int *owner;     /* [trials] member */
     int64_t trials, room;
     weft_arena *mem;
-    weft_ranked *ranked; /* [population] scratch; trial: the member's told one */
+    weft_ranked *ranked; /* [population] scratch; by the trial of the latest result */
 } pbt;
 
 static const weft_opt pbt_opts[] = {
     {"population", WEFT_INT, offsetof(pbt, population), "20", 1, 10000, NULL,
-     "members that train side by side", 0},
+     "number of members, which train in parallel", 0},
     {"interval", WEFT_LONG, offsetof(pbt, interval), "10", 1, 1e9, NULL,
-     "resource between two decisions of a member, in the task's unit: rounds", 0},
+     "resource of a member between two decisions, in the task's unit: rounds", 0},
     {"max_resource", WEFT_LONG, offsetof(pbt, max_resource), "100", 1, 1e9, NULL,
-     "resource of a member in all", 0},
+     "total resource of a member", 0},
     {"exploit", WEFT_CHOICE, offsetof(pbt, exploit), "truncation", 0, 0,
      "truncation|tournament|none",
-     "one of the worst copies one of the best; or a member copies another, drawn from all, "
-     "that is better; or none does",
+     "truncation: a member of the worst share copies one of the best; tournament: a member "
+     "copies one drawn at random if that is better; none: no copies",
      0},
     {"quantile", WEFT_REAL, offsetof(pbt, quantile), "0.2", 0, 0.5, NULL,
-     "share of the members that are the best, and the worst", 0},
+     "share of the members that counts as the best, and as the worst", 0},
     {"resample", WEFT_REAL, offsetof(pbt, resample), "0.25", 0, 1, NULL,
-     "chance that a copy draws an option anew instead of changing it a little", 0},
+     "probability that a copy draws an option anew instead of perturbing it", 0},
     {"perturb", WEFT_REAL, offsetof(pbt, perturb), "0.2", 0, 0.99, NULL,
-     "a little: numbers times 1 + or - this", 0},
+     "a perturbed number is multiplied by 1 + or 1 - this", 0},
     {"sync", WEFT_BOOL, offsetof(pbt, sync), "no", 0, 1, NULL,
      "members wait for each other after every interval", 0},
     {"winner", WEFT_CHOICE, offsetof(pbt, best), "last", 0, 0, "last|best",
-     "best member at the end, or lowest loss of any job", 0},
+     "last: best member at the end; best: lowest loss of any job", 0},
     {0}};
 
 static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -94,7 +95,7 @@ static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
 
 /* ---- exploit ------------------------------------------------------------------- */
 
-/* A uniform number below n for the decision that a trial comes to after its last job. */
+/* A uniform random integer below n, for the decision of a member after its last job. */
 static int64_t draw(const pbt *t, const member *m, int64_t n)
 {
     weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)m->trial, (uint64_t)m->of,
@@ -102,7 +103,8 @@ static int64_t draw(const pbt *t, const member *m, int64_t n)
     return (int64_t)(weft_rng_unit(r.v[0]) * (double)n);
 }
 
-/* Latest results of the members that have any, best first, into t->ranked. */
+/* Ranks the latest results of the members that have one, best first, in t->ranked. Returns
+ * their number. */
 static int64_t rank_members(pbt *t)
 {
     int64_t n = 0;
@@ -113,8 +115,8 @@ static int64_t rank_members(pbt *t)
     return n;
 }
 
-/* The trial that a member in the worst share copies, of those in the best. One that
- * diverged is never copied. */
+/* The trial that a member in the worst share copies, drawn from the best share. A trial
+ * that diverged is never copied. */
 static int64_t truncation(const pbt *t, const member *m, int64_t n, int64_t at)
 {
     int64_t share = (int64_t)ceil(t->quantile * (double)n);
@@ -125,7 +127,7 @@ static int64_t truncation(const pbt *t, const member *m, int64_t n, int64_t at)
     return share > 0 ? t->ranked[draw(t, m, share)].trial : NOBODY;
 }
 
-/* A trial drawn from those of the others, if it is better. */
+/* A trial drawn from those of the other members, if it is better; else NOBODY. */
 static int64_t tournament(const pbt *t, const member *m, int64_t n, int64_t at)
 {
     int64_t other = draw(t, m, n - 1);
@@ -133,7 +135,7 @@ static int64_t tournament(const pbt *t, const member *m, int64_t n, int64_t at)
     return other < at && x.loss < INFINITY ? x.trial : NOBODY;
 }
 
-/* The trial whose weights the next job of a member begins with; NOBODY: its own. */
+/* The trial whose weights the next job of a member copies; NOBODY: it continues its own. */
 static int64_t exploit(pbt *t, const member *m)
 {
     int64_t n = t->exploit == NOTHING ? 0 : rank_members(t);
@@ -145,7 +147,7 @@ static int64_t exploit(pbt *t, const member *m)
 
 /* ---- explore ------------------------------------------------------------------- */
 
-/* A value times `factor`, by a whole step at least where values are whole or listed. */
+/* A value times `factor`, moved by at least one step on integer and list axes. */
 static double perturb(const weft_axis *a, double value, double factor)
 {
     int up = factor > 1 ? 1 : -1;
@@ -155,7 +157,7 @@ static double perturb(const weft_axis *a, double value, double factor)
     return fabs(round(to) - value) > 0 ? round(to) : weft_axis_step(a, value, up);
 }
 
-/* Each option changes on its own, but for those by which weights would not fit. */
+/* Each option is changed independently, except those that set the size of the weights. */
 static void pbt_explore(const void *self, int64_t trial, const double *from, double *conf)
 {
     const pbt *t = self;
@@ -181,7 +183,7 @@ static int is_ready(const pbt *t, const member *m)
     return !m->open && m->jobs < t->each && (!t->sync || m->jobs == t->round);
 }
 
-/* 1: some member will still decide what its next job begins with. */
+/* 1: some member still has a decision ahead. */
 static int decisions_left(const pbt *t)
 {
     for (int i = 0; i < t->population; i++) {
@@ -192,8 +194,8 @@ static int decisions_left(const pbt *t)
     return 0;
 }
 
-/* 1: a copy of the trial is decided on, or in flight. */
-static int is_copied(const pbt *t, int64_t trial)
+/* 1: the trial is to be copied, or a copy of it is in flight. */
+static int has_pending_copy(const pbt *t, int64_t trial)
 {
     for (int i = 0; i < t->population; i++)
         if (t->member[i].copies == trial || t->member[i].source == trial) return 1;
@@ -221,11 +223,11 @@ static void begin_job(pbt *t, member *m, weft_job *job)
     *job = weft_job_new(m->trial, more, NULL);
     job->from = m->source;
     job->index = (int)m->of++;
-    job->last = final && !decisions_left(t) && !is_copied(t, m->trial);
+    job->last = final && !decisions_left(t) && !has_pending_copy(t, m->trial);
     job->eligibility = final || t->best ? WEFT_WINS_LOSS : WEFT_WINS_LAST;
 }
 
-/* Of the members that are ready the one with the fewest jobs. */
+/* Asks for a job of the ready member that has had the fewest jobs. */
 static weft_asked pbt_ask(void *self, weft_job *job)
 {
     pbt *t = self;
@@ -244,7 +246,7 @@ static weft_asked pbt_ask(void *self, weft_job *job)
 
 /* ---- tell ---------------------------------------------------------------------- */
 
-/* All members decide by the same results, once all are told. */
+/* With `sync`: all members decide from the same results, once all of these are told. */
 static void close_round(pbt *t)
 {
     for (int i = 0; i < t->population; i++)
@@ -272,14 +274,14 @@ static void pbt_tell(void *self, const weft_result *res)
         m->copies = exploit(t, m);
 }
 
-/* A trial is kept until its member's next one is told, and as long as a copy of it is not;
- * at the end, until no member decides any more. */
+/* A trial has ended when a result of its member's next trial was told and no copy of it is
+ * pending; at the end of the search, when no decisions are left. */
 static int pbt_ended(const void *self, int64_t trial)
 {
     const pbt *t = self;
     const member *m = &t->member[t->owner[trial]];
     if (m->open && m->trial == trial) return 0;
-    if (is_copied(t, trial)) return 0;
+    if (has_pending_copy(t, trial)) return 0;
     if (m->told != trial) return 1;
     int goes_on = m->trial == trial && m->copies == NOBODY && m->jobs < t->each;
     return !goes_on && !decisions_left(t);

@@ -1,10 +1,11 @@
-/* Every configuration on its own: random search, or a full sweep of a grid or list; or one
- * of them, which keeps its number and so its random numbers. Never waits. */
+/* One trial for each configuration: random search, or a full sweep of a grid or list; or a
+ * single one of these trials, with the same number and hence the same random numbers as in
+ * the sweep. Never waits. */
 #include "weft/tune.h"
 
 typedef struct sweep {
     int64_t resource, only;
-    int64_t n, next; /* jobs, those asked */
+    int64_t n, next; /* number of jobs; number asked for */
 } sweep;
 
 static const weft_opt sweep_opts[] = {
@@ -66,7 +67,8 @@ static void sweep_extent(const void *self, weft_extent *out)
 extern const weft_tuner weft_tuner_random;
 const weft_tuner weft_tuner_random = {
     .kind = {.name = "random",
-             .about = "train every configuration on its own: a full sweep",
+             .about =
+                 "random search, or a sweep of a grid or list: one trial per configuration",
              .size = sizeof(sweep),
              .opts = sweep_opts},
     .setup = sweep_setup,

@@ -67,7 +67,7 @@ weft_asked weft_rungs_ask(weft_rungs *r, weft_job *job)
     return r->rung == r->count - 1 && r->unasked == 0 ? WEFT_DONE : WEFT_WAIT;
 }
 
-/* Closes a rung that is complete and opens the next, if any trial may go on. */
+/* Ranks the trials of a complete rung and starts the next, if any trial may continue. */
 static void eliminate(weft_rungs *r)
 {
     weft_arena *tmp = weft_arena_new();

@@ -1,5 +1,5 @@
-/* Puts a schedule, a sampler and a mixing together; see search.h. The only file of this
- * folder that knows of all three. Called by the run. */
+/* Combines a schedule, a sampler and a mixing; see search.h. The only file of this folder
+ * that knows all three. Called by the run. */
 #include "weft/search.h"
 
 #include "share.h"
@@ -7,9 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUFFER = 64 }; /* configurations that memory is got for at once */
+enum { BUFFER = 64 }; /* configurations for which memory is allocated at once */
 
-/* ---- what goes together ------------------------------------------------------------- */
+/* ---- which parts can be combined
+ * ------------------------------------------------------------- */
 
 static weft_status check_sampler(const weft_search *s, const weft_space *sp)
 {
@@ -23,10 +24,11 @@ static weft_status check_sampler(const weft_search *s, const weft_space *sp)
             "run.tuner",
             sampler, tuner);
     if (sp->source != 0)
-        return weft_fail(WEFT_ECONF,
-                         "run.sampler = %s makes configurations up, but space.source names "
-                         "all there are; use space.source = random, or run.sampler = space",
-                         sampler);
+        return weft_fail(
+            WEFT_ECONF,
+            "run.sampler = %s proposes configurations of its own, but space.source lists "
+            "all that are allowed; use space.source = random, or run.sampler = space",
+            sampler);
     return WEFT_OK;
 }
 
@@ -92,8 +94,8 @@ static double *new_conf(weft_search *s)
     return s->buffer + (size_t)--s->nbuffer * (size_t)dim;
 }
 
-/* Gives the new trial of a job its configuration: of the sampler, or from the trial that it
- * copies. */
+/* Sets the configuration of a new trial: from the sampler, or derived from the trial that
+ * it copies. */
 static void begin_trial(weft_search *s, const weft_job *job)
 {
     weft_search_trial new = {.id = number_of(s, job->trial), .conf = new_conf(s)};
@@ -114,7 +116,8 @@ static void begin_trial(weft_search *s, const weft_job *job)
     s->trial[s->trials++] = new;
 }
 
-/* The configuration of the job's trial, and what the sampler is to know of it. */
+/* Makes the job's mixture from the configuration of its trial, and tells the sampler of the
+ * job. */
 static void fill_trial(weft_search *s, weft_job *job)
 {
     weft_check(job->trial >= 0 && job->trial <= s->trials && job->from < s->trials,

@@ -1,20 +1,21 @@
 /* Successive halving over trials with weights of their own: all configurations of the space
- * train up to the end of a rung, one of `reduction` goes on from where it is, and so on;
- * the last survivors train up to `max_resource`. Jamieson, Talwalkar, "Non-stochastic best
- * arm identification and hyperparameter optimization", AISTATS 2016. Without eliminations
- * there is one rung: random search. Eliminations are placed so that the budget is spent, as
- * in FedEx's released program for reduction^eliminations trials: Khodak et al., "Federated
- * Hyperparameter Tuning: Challenges, Baselines, and Connections to Weight-Sharing", NeurIPS
- * 2021. With eliminations all configurations take part, else the first budget /
- * max_resource. With s_i trials in rung i = 0 .. e, s_i = floor(count / reduction^i), and
- * r_i more resource in it, sum r_i = max_resource, what is spent is
+ * train up to the end of the first rung, one in `reduction` continues to the end of the
+ * next, and so on; the last survivors train up to `max_resource`. Jamieson, Talwalkar,
+ * "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016.
+ * Without eliminations there is one rung: random search. Eliminations are placed so that
+ * the budget is spent, as in FedEx's released program for reduction^eliminations trials:
+ * Khodak et al., "Federated Hyperparameter Tuning: Challenges, Baselines, and Connections
+ * to Weight-Sharing", NeurIPS 2021. With eliminations all configurations take part, else
+ * the first budget / max_resource. With s_i trials in rung i = 0 .. e, s_i = floor(count /
+ * reduction^i), and r_i more resource in it, sum r_i = max_resource, what is spent is
  *     s_e max_resource + sum over i < e of (s_i - s_e) r_i  <=  budget:
- * all r_i but the last get the same, and what is left goes to the first rungs that can
- * still use it. Where budget is 0 it is 5 max_resource, or s_e max_resource + sum (s_i -
- * s_e) r with the r = max_resource / (e + 1) of equal rungs if that is less, but at least
- * what r_i = 1 takes. With rungs = geometric the first rung is of min_resource
- * reduction^early_stopping, each further one of `reduction` times that of the one before,
- * up to max_resource at most, and the budget follows. */
+ * all r_i except the last are equal, and the remainder is given to the first rungs that can
+ * still use it. If budget is 0 the budget is the smaller of 5 max_resource and s_e
+ * max_resource + sum (s_i - s_e) r with r = max_resource / (e + 1) (equal rungs), but at
+ * least what r_i = 1 costs. With rungs = geometric a trial's resource is min_resource
+ * reduction^early_stopping at the end of the first rung and `reduction` times that of the
+ * rung before at the end of each further one, up to max_resource, and the budget
+ * follows. */
 #include "rungs.h"
 
 enum { MOST_TRIALS = 1000000 };
@@ -30,27 +31,28 @@ typedef struct sha {
 
 static const weft_opt sha_opts[] = {
     {"reduction", WEFT_INT, offsetof(sha, reduction), "3", 2, 1000, NULL,
-     "one of so many trials survives an elimination", 0},
+     "one in this many trials survives an elimination", 0},
     {"rungs", WEFT_CHOICE, offsetof(sha, placing), "fedex", 0, 0, "fedex|geometric",
-     "equally long, so that the budget is spent; or each `reduction` times the one before",
+     "fedex: equally long, such that the budget is spent; geometric: each ends at "
+     "`reduction` times the resource of the one before",
      0},
     {"min_resource", WEFT_LONG, offsetof(sha, min_resource), "1", 1, 1e9, NULL,
      "resource of a trial in the first rung", 0},
     {"early_stopping", WEFT_INT, offsetof(sha, early_stopping), "0", 0, WEFT_MOST_RUNGS - 1,
-     NULL, "rungs that are left out at the low end", 0},
+     NULL, "number of lowest rungs that are left out", 0},
     {"eliminations", WEFT_INT, offsetof(sha, eliminations), "-1", -1, WEFT_MOST_RUNGS - 1,
      NULL,
      "number of them; 0: random search; -1: 3, or as many as the configurations allow", 0},
     {"max_resource", WEFT_LONG, offsetof(sha, max_resource), "800", 1, 1e9, NULL,
      "resource of the last survivors, in the task's unit: rounds", 0},
     {"budget", WEFT_LONG, offsetof(sha, budget), "0", 0, 1e12, NULL,
-     "resource of all trials together; 0: 5 max_resource, as published, or what makes all "
-     "rungs equally long, if that is less",
+     "resource of all trials together; 0: 5 max_resource, as published, or if that is less "
+     "the budget of equally long rungs",
      0},
     {"every", WEFT_LONG, offsetof(sha, every), "0", 0, 1e9, NULL,
      "resource of a job; 0: up to the next elimination", 0},
     {"winner", WEFT_CHOICE, offsetof(sha, best), "last", 0, 0, "last|best",
-     "best of the last survivors, or lowest score of any job", 0},
+     "last: best of the last survivors; best: lowest loss of any job", 0},
     {0}};
 
 static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
@@ -61,7 +63,8 @@ static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
 
 /* ---- the rungs ---------------------------------------------------------------------- */
 
-/* Eliminations that so many trials and max_resource allow, no more than are published. */
+/* Number of eliminations that the number of trials and max_resource allow, at most
+ * PUBLISHED. */
 static int count_eliminations(const sha *t, int64_t count)
 {
     int e = 0;
@@ -71,8 +74,8 @@ static int count_eliminations(const sha *t, int64_t count)
     return e;
 }
 
-/* The budget where none is given, for rungs with so many trials besides the last ones. */
-static int64_t usual_budget(const sha *t, int64_t last, int64_t weight)
+/* The default budget; `last` is s_e, `weight` is the sum over i < e of (s_i - s_e). */
+static int64_t default_budget(const sha *t, int64_t last, int64_t weight)
 {
     int64_t most = t->max_resource;
     int64_t least = last * most + weight;
@@ -81,7 +84,7 @@ static int64_t usual_budget(const sha *t, int64_t last, int64_t weight)
     return usual > least ? usual : least;
 }
 
-/* Trials of each rung. */
+/* Sets the number of trials of each rung. */
 static weft_status count_survivors(sha *t, int64_t count)
 {
     int64_t n = count, needed = 1;
@@ -99,14 +102,14 @@ static weft_status count_survivors(sha *t, int64_t count)
     return WEFT_OK;
 }
 
-/* Resource of each rung, cumulated. */
+/* Sets the total resource at the end of each rung. */
 static weft_status plan_rungs(sha *t)
 {
     int e = t->eliminations;
     int64_t last = t->rungs.trials[e], most = t->max_resource;
     int64_t weight = 0, at = 0;
     for (int i = 0; i < e; i++) weight += t->rungs.trials[i] - last;
-    if (t->budget == 0) t->budget = usual_budget(t, last, weight);
+    if (t->budget == 0) t->budget = default_budget(t, last, weight);
     int64_t left = t->budget - last * most;
     int64_t each = weight > 0 ? left / weight : 0;
     if (left < weight)
@@ -133,7 +136,7 @@ static weft_status plan_rungs(sha *t)
         (long long)t->budget, (long long)t->rungs.trials[0], (long long)most, e);
 }
 
-/* As in FedEx's program. */
+/* Rungs as in FedEx's program. */
 static weft_status plan_equal(sha *t, int64_t count)
 {
     if (t->eliminations < 0) t->eliminations = count_eliminations(t, count);
@@ -154,7 +157,7 @@ static weft_status plan_equal(sha *t, int64_t count)
     return WEFT_OK;
 }
 
-/* As in the paper. */
+/* Rungs as in the paper of successive halving. */
 static weft_status plan_geometric(sha *t, int64_t n)
 {
     int64_t at = t->min_resource;
@@ -192,7 +195,8 @@ static weft_status sha_setup(void *self, const weft_space *sp, uint64_t seed,
     return WEFT_OK;
 }
 
-/* ---- the race ----------------------------------------------------------------------- */
+/* ---- ask and tell
+ * ----------------------------------------------------------------------- */
 
 static weft_asked sha_ask(void *self, weft_job *job)
 {

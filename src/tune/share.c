@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* All configurations in one mixture; ECONF where they differ in what holds for a trial. */
+/* All configurations in one mixture; ECONF if they differ in an option that must have one
+ * value for a whole trial. */
 weft_status weft_share_mix(const weft_space *sp, weft_arena *mem, weft_mix *out)
 {
     enum { MOST = 1000000 };
@@ -53,7 +54,7 @@ weft_asked weft_share_round(weft_share *s, double size, weft_job *job)
     return WEFT_JOB;
 }
 
-/* The first configuration from i on that is not eliminated; k where there is none. */
+/* The first configuration at or after i that is not eliminated; k if there is none. */
 static int alive_from(const weft_share *s, int i)
 {
     while (i < s->mix.k && !(s->mix.logp[i] > -INFINITY)) i++;

@@ -1,15 +1,15 @@
 /* Exponentiated gradient by weight-sharing: fit one model in which each sample draws its
- * map from the mixture, move the mixture against the maps' scores e_i, repeat; the most
- * probable map wins, or the best of the `switch` most probable, each fitted on its own:
- * shared weights favour maps of few and frequent features, so the best map is often among
- * the most probable without being the first. p_i <- p_i exp(-eta g_i), normalised;  g_i =
- * e_i (n_i / n) / p_i where map i was scored by n_i of n validation samples, drawn as the
- * mixture says, and g_i = e_i where all maps were scored by the same samples. No baseline
- * is taken from e_i: chance in n_i weighs least where e_i is small, which is where it
- * matters. Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural
- * architecture search: efficient feature map selection and federated hyperparameter
- * tuning", SysML 2019, section 3.1, names the method; weighting and defaults are those of
- * the authors' released program. */
+ * map from the mixture, update the mixture by the maps' scores e_i, repeat. The most
+ * probable map wins, or the best of the `switch` most probable ones after fitting each of
+ * them alone: shared weights favour maps of few and frequent features, so that the best map
+ * is often among the most probable ones without being the first. The update is p_i <- p_i
+ * exp(-eta g_i), normalised, with g_i = e_i (n_i / n) / p_i if map i was scored by n_i of
+ * the n validation samples, which drew their maps from the mixture, and g_i = e_i if all
+ * maps were scored by the same samples. No baseline is subtracted from e_i: the noise of
+ * n_i then has the least effect where e_i is small, on the best maps. Khodak, Li, Roberts,
+ * Balcan, Talwalkar, "Weight-sharing beyond neural architecture search: efficient feature
+ * map selection and federated hyperparameter tuning", SysML 2019, section 3.1, names the
+ * method; weighting and defaults are those of the authors' released program. */
 #include "share.h"
 
 #include <math.h>
@@ -26,19 +26,23 @@ typedef struct gradient {
 static const weft_opt gradient_opts[] = {
     {"rounds", WEFT_INT, offsetof(gradient, rounds), "5", 1, 100000, NULL,
      "fits of the shared weights", 0},
-    WEFT_RESOURCE_OPT(gradient, share.resource, "of a round, and of a map on its own"),
+    WEFT_RESOURCE_OPT(gradient, share.resource, "of a round, and of a map fitted alone"),
     {"switch", WEFT_INT, offsetof(gradient, few), "1", 1, 1000000, NULL,
-     "fit this many of the most probable maps, each on its own; 1: only the winner", 0},
+     "number of the most probable maps that are fitted alone at the end; 1: only the "
+     "winner",
+     0},
     {"eta", WEFT_REAL, offsetof(gradient, eta), "5", 0, 1e6, NULL,
      "step size, per unit of the score", 0},
     {"rate", WEFT_CHOICE, offsetof(gradient, rate), "constant", 0, 0, "constant|theory",
      "constant: eta; theory: sqrt(2 ln k / rounds)", 0},
     {"weighted", WEFT_BOOL, offsetof(gradient, weighted), "yes", 0, 1, NULL,
-     "divide by the probability that a map is scored, where validation is split", 0},
+     "divide by the probability that a map is scored, if validation samples are split "
+     "among maps",
+     0},
     {"refit", WEFT_BOOL, offsetof(gradient, refit), "yes", 0, 1, NULL,
-     "fit the winner on its own; no: report the shared weights", 0},
+     "fit the winner alone; no: report the shared weights", 0},
     {"warm", WEFT_BOOL, offsetof(gradient, warm), "yes", 0, 1, NULL,
-     "start each fit from the weights before it", 0},
+     "start each fit from the weights of the one before", 0},
     {0}};
 
 static weft_status gradient_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -65,8 +69,8 @@ static weft_asked gradient_ask(void *self, weft_job *job)
     return asked;
 }
 
-/* Samples scored in all, and whether they were split among the maps: else all maps alive
- * have the same number. */
+/* The number of samples scored; *split 1: they were split among the maps. If not, all maps
+ * that are not eliminated have the same number. */
 static double samples(const weft_mix *m, const weft_result *res, int *split)
 {
     double sum = 0, most = 0, least = INFINITY;
@@ -80,7 +84,8 @@ static double samples(const weft_mix *m, const weft_result *res, int *split)
     return sum;
 }
 
-/* Scores of diverged maps count as the worst of the others, so that z stays finite. */
+/* The score that replaces those of diverged maps, the worst of the others, so that z stays
+ * finite. */
 static double worst_score(const weft_share *s)
 {
     double worst = -INFINITY;
@@ -91,7 +96,8 @@ static double worst_score(const weft_share *s)
 
 static void find_gradient(gradient *t, const weft_result *res)
 {
-    double least_share = 0.01; /* of 1/k: bounds the weight of a map hardly drawn */
+    double least_share = 0.01; /* times 1/k: bounds the weight of a map that is rarely
+                                  drawn */
     const weft_mix *m = &t->share.mix;
     double worst = worst_score(&t->share);
     int split;
@@ -104,7 +110,7 @@ static void find_gradient(gradient *t, const weft_result *res)
     }
 }
 
-/* Leaves the most probable maps, ties by lower id. */
+/* Eliminates all maps except the most probable ones, ties by lower id. */
 static void keep_few(gradient *t)
 {
     weft_mix *m = &t->share.mix;
@@ -116,7 +122,7 @@ static void gradient_tell(void *self, const weft_result *res)
 {
     gradient *t = self;
     weft_share *s = &t->share;
-    if (!s->open) { /* of a final job */
+    if (!s->open) { /* the result of a final job */
         s->untold--;
         return;
     }

@@ -1,5 +1,5 @@
-/* One trial, shared by all configurations of the space: its samples draw from the mixture
- * of them all, which the mixing moves. With run.mixing = mw this is federated
+/* One trial, shared by all configurations of the space: its samples draw from a mixture of
+ * all of them, which the mixing updates. With run.mixing = mw this is federated
  * multiplicative weights: Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond
  * neural architecture search: efficient feature map selection and federated hyperparameter
  * tuning", SysML 2019, section 4.1. */

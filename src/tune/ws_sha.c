@@ -1,35 +1,38 @@
 /* Successive halving by weight-sharing: fit one model in which each sample draws its map
- * from the maps alive, score every map with it, keep the better half, and so on until one
- * is left, which gets a fit of its own. Khodak, Li, Roberts, Balcan, Talwalkar,
+ * from those not eliminated, score every map with it, keep the better half, and repeat
+ * until one is left, which is then fitted alone. Khodak, Li, Roberts, Balcan, Talwalkar,
  * "Weight-sharing beyond neural architecture search: efficient feature map selection and
- * federated hyperparameter tuning", SysML 2019, section 3.1. Where that text leaves a
- * choice, the default is: scores are ranked among survivors, by (score, id); probabilities
- * are normalised; the winner is the best of the last survivors, each fitted on its own.
+ * federated hyperparameter tuning", SysML 2019, section 3.1. Where that text is not
+ * specific, the default is: scores are ranked among survivors, by (score, id);
+ * probabilities are normalised; the winner is the best of the last survivors, each fitted
+ * alone.
  *
- * How many these are (`switch`) follows from a budget of fits. A score by shared weights
- * has noise, of the few validation samples behind it, and bias: a map that needs more
- * training samples than its share, or whose features are smaller than the others', looks
- * worse than it is. A fit of its own is free of the bias and has the noise of the whole
- * validation part, and it takes no longer than a round. So halving goes on only until what
- * the budget has left is enough to fit every survivor on its own, and spends it. The budget
- * is EXTRA times the fits of halving to the last map. Where these would give a map less
- * than DUE training samples (fits times samples by maps), the budget is as many fits as do,
- * at most one a map, the sweep: the smaller the data, the less shared weights can tell, and
- * the cheaper a fit is. So maps are dropped for want of budget alone; no test of
- * significance drops them, which would know of the noise and not of the bias. Settled on
- * IMDB, CIFAR-10, SST, MR and 20 Newsgroups, whole and in parts (jobs/quality.sh).
+ * The number of last survivors (`switch`) follows from a budget of fits. A score by shared
+ * weights has noise, from the few validation samples that it is a mean of, and bias: a map
+ * that needs more training samples than its share, or whose features are smaller than those
+ * of the others, gets a worse score than when fitted alone. The score of a map fitted alone
+ * has no such bias, only the noise of the whole validation part, and such a fit takes no
+ * longer than a round. Therefore halving continues only until the rest of the budget
+ * suffices to fit every survivor alone. The budget is EXTRA times the fits of halving down
+ * to one map. If that gives a map fewer than DUE training samples (fits times samples
+ * divided by maps), the budget is raised until it does, to at most one fit per map, which
+ * is the sweep: the smaller the data, the less shared weights can distinguish, and the
+ * cheaper a fit is. Maps are therefore eliminated only because of the budget, not by a test
+ * of significance, which would account for the noise but not for the bias. The constants
+ * were chosen on IMDB, CIFAR-10, SST, MR and 20 Newsgroups, whole and in parts
+ * (jobs/quality.sh).
  *
- * `literal` takes the text at its word: the median is over all k scores, maps that equal it
- * stay, there are log2 k rounds, and the winner is drawn from the probabilities. Where
- * scores keep their order this eliminates nothing after the first round, for half of all
- * maps are always below the median. */
+ * `literal` follows the text exactly: the median is over all k scores, maps with a score
+ * equal to it stay, there are log2 k rounds, and the winner is drawn from the
+ * probabilities. If the order of the scores does not change, this eliminates nothing after
+ * the first round, because half of all maps are always below the median. */
 #include "share.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define EXTRA 1.3  /* of the fits of halving to the last map */
-#define DUE   2000 /* training samples a map, over all fits of a search */
+#define EXTRA 1.3  /* times the fits of halving down to one map */
+#define DUE   2000 /* training samples per map, over all fits of a search */
 
 typedef struct halving {
     double keep, grow;
@@ -38,68 +41,70 @@ typedef struct halving {
     double *sorted; /* [k] scratch for the median */
     int rounds;     /* planned */
     int finals;     /* planned */
-    int budget;     /* fits that the search may take, where `switch` is auto; else 0 */
+    int budget;     /* fits of the search, if `switch` is auto; else 0 */
     uint64_t seed;
 } halving;
 
 static const weft_opt halving_opts[] = {
     {"keep", WEFT_REAL, offsetof(halving, keep), "0.5", 0.01, 0.99, NULL,
      "share of the maps that survives a round", 0},
-    WEFT_RESOURCE_OPT(halving, share.resource, "of a round, and of a map on its own"),
+    WEFT_RESOURCE_OPT(halving, share.resource, "of a round, and of a map fitted alone"),
     {"switch", WEFT_INT, offsetof(halving, few), "auto", 0, 1000000, "auto",
-     "fit each map on its own once at most this many survive; 1: only the winner; auto: as "
-     "many as the budget of fits leaves",
+     "fit each map alone once at most this many survive; 1: only the winner; auto: as "
+     "many as the budget of fits allows",
      0},
     {"grow", WEFT_REAL, offsetof(halving, grow), "1", 1, 100, NULL,
-     "factor by which the number of features grows a round, up to the full number", 0},
+     "factor by which the number of features grows every round, up to the full number", 0},
     {"refit", WEFT_BOOL, offsetof(halving, refit), "yes", 0, 1, NULL,
-     "fit the winner on its own; no: report the shared weights", 0},
+     "fit the winner alone; no: report the shared weights", 0},
     {"warm", WEFT_BOOL, offsetof(halving, warm), "yes", 0, 1, NULL,
-     "start each fit from the weights before it (not where features grow)", 0},
+     "start each fit from the weights of the one before (not if features grow)", 0},
     {"literal", WEFT_BOOL, offsetof(halving, literal), "no", 0, 1, NULL,
-     "median over eliminated maps too, and a winner drawn at random, as published", 0},
+     "as published: median over all maps, eliminated ones too, and a winner drawn at "
+     "random",
+     0},
     {0}};
 
-/* Survivors of a round with n maps: at least one goes, at least one stays. */
-static int kept(const halving *t, int n)
+/* Survivors of a round with n maps: at least one is eliminated, at least one is nkept. */
+static int nkept(const halving *t, int n)
 {
-    double slack = 1e-9; /* 0.07 * 100 is a little above 7 */
+    double slack = 1e-9; /* in floating point 0.07 * 100 is above 7 */
     int m = (int)ceil(t->keep * n - slack);
     return m < 1 ? 1 : m < n ? m : n - 1;
 }
 
-/* How many maps may get fits of their own after so many rounds. */
-static int most_finals(const halving *t, int rounds)
+/* The number of maps that may be fitted alone after this number of rounds. */
+static int max_finals(const halving *t, int rounds)
 {
     if (t->budget == 0) return t->few;
     return t->budget > rounds ? t->budget - rounds : 1;
 }
 
-/* How many of n maps survive the next one of so many rounds: where the budget then allows
- * to fit more than the better half each on its own, those. */
+/* The number of n maps that survive round number `rounds`: the better half, or more if the
+ * budget then allows to fit more of them alone. */
 static int survivors(const halving *t, int n, int rounds)
 {
     if (t->literal) return (n + 1) / 2;
-    int half = kept(t, n), most = t->budget > 0 ? most_finals(t, rounds) : 0;
+    int half = nkept(t, n), most = t->budget > 0 ? max_finals(t, rounds) : 0;
     return most <= half ? half : most < n ? most : n;
 }
 
-/* Rounds until all maps left may have their own fits. */
+/* Plans the rounds until all maps that are left may be fitted alone. */
 static void plan(halving *t)
 {
     int n = t->share.mix.k;
     t->rounds = 0;
-    while (n > most_finals(t, t->rounds)) n = survivors(t, n, ++t->rounds);
+    while (n > max_finals(t, t->rounds)) n = survivors(t, n, ++t->rounds);
     t->finals = n;
 }
 
-/* Fits that a search may take: a third more than halving down to the winner does, or as
- * many as give each map its due of training samples. Where that is nearly one a map, the
- * rounds that would spare the others cost more than these. */
+/* The budget of fits: EXTRA times those of halving down to one map, or as many as give each
+ * map DUE training samples. If that is nearly one fit per map, rounds would cost more than
+ * the fits that they save, and it is one fit per map. */
 static int budget(const halving *t, const weft_space *sp)
 {
     double halvings = floor(EXTRA * (t->rounds + 1));
-    double most = t->share.mix.k; /* with so many there are no rounds: the sweep */
+    double most = t->share.mix.k; /* with one fit per map there are no rounds */
     double due = ceil(DUE * t->share.mix.k / (double)sp->samples);
     return (int)(EXTRA * due > most ? most : fmin(most, fmax(halvings, due)));
 }
@@ -123,7 +128,7 @@ static weft_status halving_setup(void *self, const weft_space *sp, uint64_t seed
 static int search_ended(const halving *t)
 {
     return t->share.round == t->rounds ||
-           weft_mix_alive(&t->share.mix) <= most_finals(t, t->share.round);
+           weft_mix_alive(&t->share.mix) <= max_finals(t, t->share.round);
 }
 
 static weft_asked halving_ask(void *self, weft_job *job)
@@ -144,7 +149,7 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Median of the scores of all maps that samples were scored by. */
+/* Median of the scores of all maps that have scored samples. */
 static double median(const halving *t, const weft_result *res)
 {
     int n = 0;
@@ -155,9 +160,9 @@ static double median(const halving *t, const weft_result *res)
     return n % 2 ? t->sorted[n / 2] : (t->sorted[n / 2 - 1] + t->sorted[n / 2]) / 2;
 }
 
-/* Doubles the probability of the maps at or below the median. Doubling keeps survivors
- * equal, so here they are normalised at once. No survivor is worth as much as no score: the
- * mixture stays and the search ends. */
+/* Doubles the probability of the maps at or below the median, eliminates the others and
+ * normalises, which leaves the survivors equal. If no map survives, the mixture does not
+ * change and the search ends. */
 static void halve_literally(halving *t, const weft_result *res)
 {
     weft_mix *m = &t->share.mix;
@@ -178,7 +183,7 @@ static void halve_literally(halving *t, const weft_result *res)
 static void halving_tell(void *self, const weft_result *res)
 {
     halving *t = self;
-    if (!t->share.open) { /* of a final job */
+    if (!t->share.open) { /* the result of a final job */
         t->share.untold--;
         return;
     }
