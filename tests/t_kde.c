@@ -22,7 +22,7 @@ static void test_density(weft_arena *mem)
     fclose(gold);
     p.axis[2].levels = 3;
     p.axis[3].levels = 2;
-    weft_product_refer(&p, 1e-3);
+    weft_product_reference(&p, 1e-3);
     for (int i = 0; i < ALL; i++)
         off = worse(off, fabs(exp(weft_product_log(&p, x[i])) / expected[i] - 1));
     is_near(off, 0, 1e-12, "densities of numbers and categories are statsmodels'");

@@ -7,13 +7,13 @@
 #include "weft/space.h"
 
 /* The result of a job, as a sampler sees it. */
-typedef struct weft_seen {
+typedef struct weft_observation {
     const double *conf; /* [dim] configuration of the trial, or the centre of its mixture;
                            borrowed */
     double resource;    /* total of the trial so far */
     double seconds;     /* virtual seconds that the trial took so far */
     double loss;        /* INFINITY if it diverged, never NaN */
-} weft_seen;
+} weft_observation;
 
 /* A deterministic function of its seed and of the results that it was told, in their order.
  * Trials are identified by their number n: 0, 1, 2 ... in the order proposed. Random
@@ -29,7 +29,7 @@ typedef struct weft_sampler {
     void (*propose)(void *self, int64_t n, double *conf);
     /* Called after each job of trial n. NULL: the sampler does not learn, and its proposals
      * do not depend on results. A sampler that learns needs space.source = random. */
-    void (*told)(void *self, int64_t n, const weft_seen *seen);
+    void (*told)(void *self, int64_t n, const weft_observation *observed);
     /* Called for each job when it is asked for: trial n, with that configuration or a
      * mixture around it, is going to be trained up to a total of `resource`. First calls
      * for trials come in the order of their numbers, copies of other trials included. NULL:

@@ -1,10 +1,11 @@
-/* A random forest as model of the losses: where its trees promise an improvement, by their
- * mean and how far they disagree, the next configuration is, found by an evolution strategy
- * for numbers, integers and categories. Losses are scaled to 0 .. 1; trials in flight are
- * believed to bring what the forest expects of them. van Stein, Wang, Back, "Automatic
- * configuration of deep neural networks with parallel efficient global optimization", IJCNN
- * 2019 (MiP-EGO); Hader, thesis on tuning text CNNs with it; Hutter, Hoos, Leyton-Brown,
- * "Sequential model-based optimization for general algorithm configuration", LION 2011. */
+/* Bayesian optimisation with a random forest as surrogate model of the losses. The mean and
+ * the variance over its trees give an acquisition function, and an evolution strategy for
+ * real numbers, integers and categories finds the configuration that maximises it. Losses
+ * are scaled to 0 .. 1; trials in flight count with the loss that the forest predicts for
+ * them. van Stein, Wang, Back, "Automatic configuration of deep neural networks with
+ * parallel efficient global optimization", IJCNN 2019 (MiP-EGO); Hader, thesis on tuning
+ * text CNNs with it; Hutter, Hoos, Leyton-Brown, "Sequential model-based optimization for
+ * general algorithm configuration", LION 2011. */
 #include "gain.h"
 #include "mies.h"
 #include "past.h"
@@ -22,33 +23,36 @@ typedef struct forest {
     uint64_t seed;
     weft_arena *mem;
     weft_past past;
-    int hangs;         /* 1: there are axes that not all configurations have */
-    weft_sight *sight; /* [dim] */
-    weft_gene *gene;   /* [dim] */
-    int *values;       /* [dim] values of an axis that is no real number */
-    int *levels; /* [dim] of a category, with one for where there is none; 0: numbers */
+    int conditional;      /* 1: some axes do not exist in all configurations */
+    weft_axis_type *type; /* [dim] */
+    weft_gene *gene;      /* [dim] */
+    int *values;          /* [dim] number of values of an axis that is not real */
+    int *levels; /* [dim] levels of a category, including one for a missing axis; 0: a
+                    number */
 } forest;
 
 enum { OFF, BELIEVER };
 
 static const weft_opt forest_opts[] = {
     {"design", WEFT_LONG, offsetof(forest, design), "10", 1, 1e6, NULL,
-     "trials of a Latin hypercube first; results that a resource must have to be learnt "
-     "from",
+     "number of initial trials, a Latin hypercube; also the number of results that a "
+     "resource "
+     "must have to be learnt from",
      0},
-    {"trees", WEFT_LONG, offsetof(forest, trees), "110", 1, 10000, NULL, "of the forest",
-     0},
+    {"trees", WEFT_LONG, offsetof(forest, trees), "110", 1, 10000, NULL,
+     "trees of the forest", 0},
     {"features", WEFT_REAL, offsetof(forest, features), "0.8333333333333334", 0, 1, NULL,
-     "share of the axes that a split chooses from, rounded up", 0},
+     "share of the axes that are candidates for a split, rounded up", 0},
     {"leaf", WEFT_LONG, offsetof(forest, leaf), "2", 1, 1e6, NULL,
-     "results in a leaf at least", 0},
+     "least number of results in a leaf", 0},
     {"criterion", WEFT_CHOICE, offsetof(forest, criterion), "mgfi", 0, 0, "ei|pi|mgfi",
-     "expected improvement, its probability, or its moment-generating function", 0},
-    {"t", WEFT_REAL, offsetof(forest, t), "1", 1e-3, 22.36, NULL,
-     "temperature of mgfi at the start: the larger, the more is explored", 0},
-    {"spread", WEFT_REAL, offsetof(forest, spread), "0.5", 0, 3, NULL,
-     "standard deviation of log t over proposals, so that workers ask for different things",
+     "acquisition: expected improvement, its probability, or its moment-generating "
+     "function",
      0},
+    {"t", WEFT_REAL, offsetof(forest, t), "1", 1e-3, 22.36, NULL,
+     "initial temperature of mgfi: a larger one explores more", 0},
+    {"spread", WEFT_REAL, offsetof(forest, spread), "0.5", 0, 3, NULL,
+     "standard deviation of log t over proposals, so that parallel proposals differ", 0},
     {"cooling", WEFT_CHOICE, offsetof(forest, cooling), "none", 0, 0,
      "none|exponential|linear|logarithmic", "of t, from `t` to `t_last`", 0},
     {"t_last", WEFT_REAL, offsetof(forest, t_last), "0.1", 1e-3, 22.36, NULL,
@@ -56,18 +60,20 @@ static const weft_opt forest_opts[] = {
     {"steps", WEFT_LONG, offsetof(forest, steps), "0", 0, 1e9, "auto",
      "proposals until t_last; auto: space.configs without the design", 0},
     {"liar", WEFT_CHOICE, offsetof(forest, liar), "believer", 0, 0, "off|believer",
-     "trials in flight count with what the forest expects of them, or not at all", 0},
-    {"generations", WEFT_LONG, offsetof(forest, generations), "500", 1, 1e6, NULL,
-     "of the evolution strategy that looks for the best configuration", 0},
-    {"stall", WEFT_LONG, offsetof(forest, stall), "50", 0, 1e6, NULL,
-     "generations without a better one after which it begins anew; 0: never", 0},
-    {"parents", WEFT_LONG, offsetof(forest, parents), "4", 1, 1000, NULL, "of a generation",
+     "trials in flight: count with the loss that the forest predicts (believer), or not "
+     "(off)",
      0},
+    {"generations", WEFT_LONG, offsetof(forest, generations), "500", 1, 1e6, NULL,
+     "generations of the evolution strategy that maximises the acquisition function", 0},
+    {"stall", WEFT_LONG, offsetof(forest, stall), "50", 0, 1e6, NULL,
+     "generations without improvement after which it restarts; 0: never", 0},
+    {"parents", WEFT_LONG, offsetof(forest, parents), "4", 1, 1000, NULL,
+     "parents of a generation", 0},
     {"children", WEFT_LONG, offsetof(forest, children), "10", 1, 1000, NULL,
-     "of a generation, at least as many as parents", 0},
+     "children of a generation, at least as many as parents", 0},
     {"per_cost", WEFT_BOOL, offsetof(forest, per_cost), "no", 0, 0, NULL,
-     "divide what a configuration promises by the virtual seconds that it is expected to "
-     "take",
+     "divide the acquisition function by the predicted virtual seconds of the "
+     "configuration",
      0},
     {0}};
 
@@ -81,12 +87,12 @@ static const weft_when forest_when[] = {
 static void see_axis(forest *t, int a)
 {
     const weft_axis *axis = &t->past.space->axis[a];
-    t->hangs |= axis->nwhen > 0;
-    t->sight[a] = weft_axis_sight(axis);
+    t->conditional |= axis->nwhen > 0;
+    t->type[a] = weft_axis_type_of(axis);
     t->gene[a] = WEFT_GENE_REAL;
-    if (t->sight[a] == WEFT_SEES_REAL) return;
+    if (t->type[a] == WEFT_AXIS_REAL) return;
     t->values[a] = axis->nvalue ? axis->nvalue : (int)(axis->hi - axis->lo + 1);
-    if (t->sight[a] == WEFT_SEES_CATEGORY) {
+    if (t->type[a] == WEFT_AXIS_CATEGORY) {
         t->gene[a] = WEFT_GENE_LEVEL;
         t->levels[a] = axis->nvalue + 1;
     } else if (!axis->log) {
@@ -94,17 +100,17 @@ static void see_axis(forest *t, int a)
     }
 }
 
-/* What the trees see of a value. */
+/* The feature of the trees for a value of axis a. */
 static double feature_of(const forest *t, int a, double value)
 {
     const weft_axis *axis = &t->past.space->axis[a];
     double nowhere = -1;
-    if (t->sight[a] == WEFT_SEES_CATEGORY)
+    if (t->type[a] == WEFT_AXIS_CATEGORY)
         return isnan(value) ? axis->nvalue : weft_axis_index(axis, value);
     return isnan(value) ? nowhere : weft_axis_unit(axis, value);
 }
 
-/* The value that a gene stands for. */
+/* The value of axis a that a gene encodes. */
 static double value_of(const forest *t, int a, double gene)
 {
     const weft_axis *axis = &t->past.space->axis[a];
@@ -114,16 +120,17 @@ static double value_of(const forest *t, int a, double gene)
     return weft_axis_value(axis, gene);
 }
 
-/* What the trees see of a gene. */
-static double seen_of(const forest *t, int a, double gene)
+/* The feature of the trees for a gene of axis a. */
+static double feature_of_gene(const forest *t, int a, double gene)
 {
     if (t->gene[a] == WEFT_GENE_WHOLE) return (gene + 0.5) / t->values[a];
-    if (t->gene[a] == WEFT_GENE_REAL && t->sight[a] == WEFT_SEES_WHOLE)
+    if (t->gene[a] == WEFT_GENE_REAL && t->type[a] == WEFT_AXIS_DISCRETE)
         return feature_of(t, a, value_of(t, a, gene));
     return gene;
 }
 
-/* ---- what it is told ---------------------------------------------------------------- */
+/* ---- setup and results
+ * ---------------------------------------------------------------- */
 
 static weft_status forest_setup(void *self, const weft_space *sp, uint64_t seed,
                                 weft_arena *mem)
@@ -139,7 +146,7 @@ static weft_status forest_setup(void *self, const weft_space *sp, uint64_t seed,
     t->mem = mem;
     t->seed = weft_hash("forest", 6, seed);
     weft_past_setup(&t->past, sp, mem);
-    t->sight = WEFT_NEW(mem, weft_sight, sp->dim);
+    t->type = WEFT_NEW(mem, weft_axis_type, sp->dim);
     t->gene = WEFT_NEW(mem, weft_gene, sp->dim);
     t->values = WEFT_NEW(mem, int, sp->dim);
     t->levels = WEFT_NEW(mem, int, sp->dim);
@@ -154,16 +161,17 @@ static void forest_pending(void *self, int64_t number, const double *conf, doubl
     weft_past_pending(&t->past, number, conf);
 }
 
-static void forest_told(void *self, int64_t number, const weft_seen *seen)
+static void forest_told(void *self, int64_t number, const weft_observation *observed)
 {
     forest *t = self;
-    weft_past_told(&t->past, number, seen);
+    weft_past_told(&t->past, number, observed);
 }
 
 /* ---- design ------------------------------------------------------------------------- */
 
-/* Point `at` of a Latin hypercube: of the design's equal parts of each axis every one is
- * taken once; of a category its levels equally often, as far as they can be. */
+/* Point `at` of a Latin hypercube: each axis is divided into as many equal intervals as the
+ * design has points, and each interval has one point; the levels of a category occur
+ * equally often, as far as possible. */
 static void propose_design(const forest *t, int64_t at, double *conf)
 {
     const weft_space *sp = t->past.space;
@@ -172,7 +180,7 @@ static void propose_design(const forest *t, int64_t at, double *conf)
         uint64_t key = weft_axis_key(&sp->axis[a]);
         weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
         weft_shuffle(t->design, t->seed + key, order, t->mem);
-        double unit = t->sight[a] == WEFT_SEES_CATEGORY ? 0.5 : weft_rng_unit(r.v[0]);
+        double unit = t->type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(r.v[0]);
         conf[a] =
             weft_axis_value(&sp->axis[a], ((double)order[at] + unit) / (double)t->design);
     }
@@ -181,7 +189,7 @@ static void propose_design(const forest *t, int64_t at, double *conf)
 
 /* ---- the model ---------------------------------------------------------------------- */
 
-/* A forest of losses, and one of the logarithms of seconds. */
+/* A forest for losses and one for the logarithms of seconds. */
 typedef struct model {
     const forest *own;
     weft_trees loss, seconds;
@@ -191,7 +199,8 @@ typedef struct model {
     double *mean, *variance, *cost;
 } model;
 
-/* Losses of a level scaled to 0 .. 1; those that diverged count as the worst of others. */
+/* Losses of one resource scaled to 0 .. 1; those of diverged trials count as the worst
+ * other. */
 static void scale_losses(const weft_past_level *l, double *y)
 {
     double low = INFINITY, high = -INFINITY;
@@ -213,13 +222,13 @@ static void fill_row(const forest *t, int64_t trial, double *row)
         row[a] = feature_of(t, a, t->past.trial[trial].conf[a]);
 }
 
-/* Adds trials in flight, that have no result of the level, to x[n][dim]. */
-static int add_flying(const forest *t, const weft_past_level *l, int n, double *x)
+/* Appends the trials in flight that have no result at this resource to x[n][dim]. */
+static int add_in_flight(const forest *t, const weft_past_level *l, int n, double *x)
 {
     char *known = WEFT_NEW(t->mem, char, t->past.n);
     for (int64_t i = 0; i < l->n; i++) known[l->result[i].trial] = 1;
     for (int64_t i = 0; i < t->past.n; i++)
-        if (!known[i] && t->past.trial[i].flying)
+        if (!known[i] && t->past.trial[i].in_flight)
             fill_row(t, i, x + (size_t)n++ * (size_t)t->past.space->dim);
     return n;
 }
@@ -248,14 +257,14 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
     }
     scale_losses(l, y);
     grow(t, &m->loss, n, x, y, seed);
-    int all = t->liar == BELIEVER ? add_flying(t, l, n, x) : n;
+    int all = t->liar == BELIEVER ? add_in_flight(t, l, n, x) : n;
     if (all == n) return;
     weft_trees_ask(&m->loss, all - n, x + (size_t)n * dim, y + n, variance);
     grow(t, &m->loss, all, x, y, seed);
 }
 
-/* What the trees see of the axes that a point does not have. */
-static void hide(const forest *t, model *m, const double *gene, double *row)
+/* Sets the features of the axes that a point does not have. */
+static void hide_missing(const forest *t, model *m, const double *gene, double *row)
 {
     const weft_space *sp = t->past.space;
     for (int a = 0; a < sp->dim; a++) m->conf[a] = value_of(t, a, gene[a]);
@@ -264,8 +273,8 @@ static void hide(const forest *t, model *m, const double *gene, double *row)
         if (isnan(m->conf[a])) row[a] = feature_of(t, a, NAN);
 }
 
-/* What points of the evolution strategy promise. */
-static void promise(void *own, int n, const double *gene, double *value)
+/* Acquisition function of n points of the evolution strategy. */
+static void acquire(void *own, int n, const double *gene, double *value)
 {
     model *m = own;
     const forest *t = m->own;
@@ -273,8 +282,8 @@ static void promise(void *own, int n, const double *gene, double *value)
     for (int i = 0; i < n; i++) {
         size_t at = (size_t)i * (size_t)dim;
         for (int a = 0; a < dim; a++)
-            m->x[at + (size_t)a] = seen_of(t, a, gene[at + (size_t)a]);
-        if (t->hangs) hide(t, m, gene + at, m->x + at);
+            m->x[at + (size_t)a] = feature_of_gene(t, a, gene[at + (size_t)a]);
+        if (t->conditional) hide_missing(t, m, gene + at, m->x + at);
     }
     weft_trees_ask(&m->loss, n, m->x, m->mean, m->variance);
     for (int i = 0; i < n; i++)
@@ -335,7 +344,7 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
                         .stall = t->stall,
                         .seed = t->seed + 1,
                         .key = (uint64_t)number,
-                        .value = promise,
+                        .value = acquire,
                         .own = &m};
     double *best = WEFT_NEW(t->mem, double, dim);
     weft_mies_run(&search, best, t->mem);

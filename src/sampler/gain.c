@@ -1,11 +1,11 @@
-/* Criteria of improvement; see gain.h. Called by forest.c. */
+/* Acquisition functions; see gain.h. Called by forest.c. */
 #include "gain.h"
 
 #include "normal.h"
 
 #include <math.h>
 
-/* log Phi(z); far below by the first terms of its asymptotic series. */
+/* log Phi(z); for very negative z by the first terms of its asymptotic series. */
 static double log_cdf(double z)
 {
     double far = -30, log_sqrt_2pi = 0.91893853320467274178;
@@ -27,7 +27,7 @@ double weft_gain_log(weft_gain what, double mean, double sd, double best, double
 double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double steps)
 {
     double at = steps > 0 ? fmin(i, steps) : 0;
-    if (how == WEFT_COOLS_NOT || !(steps > 0)) return t0;
+    if (how == WEFT_COOLS_NONE || !(steps > 0)) return t0;
     if (how == WEFT_COOLS_EXPONENTIALLY) return t0 * pow(tf / t0, at / steps);
     if (how == WEFT_COOLS_LINEARLY) return t0 - (t0 - tf) * at / steps;
     return tf * log(steps + 1) / log(at + 2);

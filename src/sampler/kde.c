@@ -1,10 +1,11 @@
-/* The sampler of BOHB: of the results of the largest resource that has enough, the best and
- * the worst each get a kernel density; a configuration is taken that is likelier by the
- * first than by the second, of some drawn around the best. With hyperband it is BOHB, with
- * asha its asynchronous kin. Falkner, Klein, Hutter, "BOHB: robust and efficient
- * hyperparameter optimization at scale", ICML 2018, section 3.1; the kernels are those of
- * its program, HpBandSter, by statsmodels' normal reference rule. Departs from that program
- * where the paper says otherwise: the bad set is never smaller than a density needs. */
+/* The sampler of BOHB: from the results of the largest resource that has enough of them,
+ * one kernel density is fitted to the best and one to the worst. Of some candidates drawn
+ * around the best, that with the largest ratio of the two densities is proposed. With
+ * hyperband this is BOHB, with asha an asynchronous variant. Falkner, Klein, Hutter, "BOHB:
+ * robust and efficient hyperparameter optimization at scale", ICML 2018, section 3.1; the
+ * kernels are those of its program, HpBandSter, by statsmodels' normal reference rule.
+ * Differs from that program where the paper does: the bad set is never smaller than a
+ * density needs. */
 #include "normal.h"
 #include "past.h"
 #include "product.h"
@@ -20,24 +21,24 @@ typedef struct kde {
     uint64_t seed;
     weft_arena *mem;
     weft_past past;
-    weft_sight *sight; /* [dim] */
+    weft_axis_type *type; /* [dim] */
 } kde;
 
 static const weft_opt kde_opts[] = {
     {"random", WEFT_REAL, offsetof(kde, random), "0.3333333333333333", 0, 1, NULL,
-     "share of the configurations that are drawn at random, whatever is known", 0},
+     "share of the configurations that are drawn at random in any case", 0},
     {"good", WEFT_REAL, offsetof(kde, good), "0.15", 0, 1, NULL,
      "share of the results that counts as the best", 0},
     {"points", WEFT_LONG, offsetof(kde, points), "0", 0, 1e9, "auto",
-     "that a density is made of at least; auto: one more than axes", 0},
+     "least number of results of a density; auto: number of axes + 1", 0},
     {"candidates", WEFT_LONG, offsetof(kde, candidates), "64", 1, 1e6, NULL,
-     "drawn, of which the best is taken", 0},
+     "number of candidates, of which the best is proposed", 0},
     {"widen", WEFT_REAL, offsetof(kde, widen), "3", 1e-6, 1e6, NULL,
-     "candidates are drawn from kernels so many times as wide", 0},
+     "candidates are drawn from kernels that are this many times as wide", 0},
     {"least", WEFT_REAL, offsetof(kde, least), "1e-3", 1e-12, 1, NULL,
-     "width of a kernel at least, where an axis has length 1", 0},
+     "least width of a kernel, in units of the axis's length", 0},
     {"liar", WEFT_BOOL, offsetof(kde, liar), "no", 0, 0, NULL,
-     "trials in flight count as bad ones", 0},
+     "trials in flight count as bad", 0},
     {0}};
 
 static weft_status kde_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -48,8 +49,8 @@ static weft_status kde_setup(void *self, const weft_space *sp, uint64_t seed,
     t->mem = mem;
     t->seed = weft_hash("kde", 3, seed);
     weft_past_setup(&t->past, sp, mem);
-    t->sight = WEFT_NEW(mem, weft_sight, sp->dim);
-    for (int a = 0; a < sp->dim; a++) t->sight[a] = weft_axis_sight(&sp->axis[a]);
+    t->type = WEFT_NEW(mem, weft_axis_type, sp->dim);
+    for (int a = 0; a < sp->dim; a++) t->type[a] = weft_axis_type_of(&sp->axis[a]);
     return WEFT_OK;
 }
 
@@ -60,15 +61,15 @@ static void kde_pending(void *self, int64_t number, const double *conf, double r
     weft_past_pending(&t->past, number, conf);
 }
 
-static void kde_told(void *self, int64_t number, const weft_seen *seen)
+static void kde_told(void *self, int64_t number, const weft_observation *observed)
 {
     kde *t = self;
-    weft_past_told(&t->past, number, seen);
+    weft_past_told(&t->past, number, observed);
 }
 
 /* ---- densities ---------------------------------------------------------------------- */
 
-enum { DRAW_CHOICE, DRAW_KERNEL, DRAW_AXIS, DRAW_FILL }; /* what random numbers are for */
+enum { DRAW_CHOICE, DRAW_KERNEL, DRAW_AXIS, DRAW_FILL }; /* purposes of random numbers */
 
 static weft_rng4 random_at(const kde *t, int64_t number, int what, int a, int64_t draw)
 {
@@ -77,16 +78,16 @@ static weft_rng4 random_at(const kde *t, int64_t number, int what, int a, int64_
     return weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, key, (uint64_t)draw);
 }
 
-/* Where a value lies: a level, or on 0 .. 1. */
+/* The position of a value: a level, or a number in 0 .. 1. */
 static double place(const kde *t, int a, double value)
 {
     const weft_axis *axis = &t->past.space->axis[a];
-    return t->sight[a] == WEFT_SEES_CATEGORY ? weft_axis_index(axis, value)
-                                             : weft_axis_unit(axis, value);
+    return t->type[a] == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
+                                            : weft_axis_unit(axis, value);
 }
 
-/* Axis a of the trials, mu[n]; one without it has the value of another of them, by chance,
- * or where none has it one at random. */
+/* Positions mu[n] of the trials on axis a. A trial without the axis gets the position of
+ * another one, drawn at random, or a random one if no trial has the axis. */
 static void place_all(const kde *t, int a, int64_t n, const int64_t *trial, double *mu)
 {
     const weft_past_trial *all = t->past.trial;
@@ -109,13 +110,14 @@ static weft_product fit(const kde *t, int64_t n, const int64_t *trial)
     for (int a = 0; a < sp->dim; a++) {
         weft_product_axis *k = &p.axis[a];
         place_all(t, a, n, trial, k->mu);
-        k->levels = t->sight[a] == WEFT_SEES_CATEGORY ? sp->axis[a].nvalue : 0;
+        k->levels = t->type[a] == WEFT_AXIS_CATEGORY ? sp->axis[a].nvalue : 0;
     }
-    weft_product_refer(&p, t->least);
+    weft_product_reference(&p, t->least);
     return p;
 }
 
-/* The best of a level, and its worst with what is in flight. */
+/* Fits the densities of the best results of a resource, and of the worst with the trials in
+ * flight. */
 static void divide(const kde *t, const weft_past_level *l, weft_product *good,
                    weft_product *bad)
 {
@@ -128,13 +130,13 @@ static void divide(const kde *t, const weft_past_level *l, weft_product *good,
     *good = fit(t, ngood, trial);
     for (int64_t i = 0; i < nbad; i++) trial[i] = l->result[l->n - nbad + i].trial;
     for (int64_t i = 0; t->liar && i < t->past.n; i++)
-        if (!known[i] && t->past.trial[i].flying) trial[nbad++] = i;
+        if (!known[i] && t->past.trial[i].in_flight) trial[nbad++] = i;
     *bad = fit(t, nbad, trial);
 }
 
 /* ---- proposals ---------------------------------------------------------------------- */
 
-/* A candidate around kernel j: x[dim]. */
+/* Draws candidate c around kernel j into x[dim]. */
 static void draw(const kde *t, int64_t number, int64_t c, int64_t j, const weft_product *p,
                  weft_product_point *x)
 {
@@ -167,7 +169,7 @@ static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         for (int a = 0; a < sp->dim; a++)
-            conf[a] = t->sight[a] == WEFT_SEES_CATEGORY
+            conf[a] = t->type[a] == WEFT_AXIS_CATEGORY
                           ? sp->axis[a].value[(int)x[a].at]
                           : weft_axis_value(&sp->axis[a], x[a].at);
     }

@@ -1,12 +1,13 @@
 /* Mixed-integer evolution strategy; see mies.h. Every individual has its own step size for
- * each number and integer and one rate for its categories, which are inherited and mutated
- * before what they are for. Called by forest.c. */
+ * each real number and integer and one mutation rate for its categories; these are
+ * inherited, and mutated before the values. Called by forest.c. */
 #include "mies.h"
 
 #include <math.h>
 #include <string.h>
 
-/* x[dim], step[dim] of numbers and integers, rate of categories. */
+/* Values x[dim], step sizes step[dim] of numbers and integers, mutation rate of
+ * categories. */
 typedef struct individual {
     double *x, *step;
     double rate, value;
@@ -14,7 +15,7 @@ typedef struct individual {
 
 typedef struct strategy {
     const weft_mies *m;
-    int count[3];       /* axes of each gene */
+    int count[3];       /* number of axes of each gene type */
     individual *parent; /* [parents] */
     individual *child;  /* [children] */
     double *points;     /* [children][dim] */
@@ -44,7 +45,7 @@ static weft_rng4 random_at(const weft_mies *m, int64_t generation, int i, int a)
 
 static double first_step(const weft_mies *m, int a)
 {
-    double share = 0.05; /* of the range */
+    double share = 0.05; /* fraction of the range */
     if (m->gene[a] == WEFT_GENE_REAL) return share;
     return fmax(1, share * (m->levels[a] - 1));
 }
@@ -65,8 +66,8 @@ static individual *individuals(int n, int dim, weft_arena *tmp)
     return all;
 }
 
-/* At random, all over the space. */
-static void be_born(const strategy *s, int64_t generation, int i, individual *it)
+/* Makes a random individual, uniform over the space. */
+static void draw_individual(const strategy *s, int64_t generation, int i, individual *it)
 {
     const weft_mies *m = s->m;
     it->rate = s->count[WEFT_GENE_LEVEL] > 0 ? 1. / s->count[WEFT_GENE_LEVEL] : 0;
@@ -79,8 +80,8 @@ static void be_born(const strategy *s, int64_t generation, int i, individual *it
 }
 
 /* Step sizes sigma exp(tau N + tau' N_i), tau = 1 / sqrt(2 n), tau' = 1 / sqrt(2 sqrt n);
- * of one axis alone exp(tau N). */
-static double grown(double step, int n, double all, double own)
+ * exp(tau N) if n = 1. */
+static double mutate_step(double step, int n, double all, double own)
 {
     double tau = 1 / sqrt(2. * n), local = 1 / sqrt(2 * sqrt(n));
     return step * exp(n > 1 ? tau * all + local * own : tau * all);
@@ -98,7 +99,7 @@ static void mutate_axis(const strategy *s, int a, const double all[2], const wef
         return;
     }
     weft_rng_normal(r, z);
-    it->step[a] = grown(it->step[a], n, all[m->gene[a]], z[0]);
+    it->step[a] = mutate_step(it->step[a], n, all[m->gene[a]], z[0]);
     if (m->gene[a] == WEFT_GENE_REAL) {
         it->step[a] = fmin(it->step[a], 1);
         it->x[a] = weft_mies_reflect(it->x[a] + it->step[a] * z[1], 0, 1);
@@ -111,8 +112,9 @@ static void mutate_axis(const strategy *s, int a, const double all[2], const wef
     it->x[a] = fmin(fmax(floor(to + 0.5), 0), m->levels[a] - 1);
 }
 
-/* A child of two parents: each value of the one or the other, strategies their mean. */
-static void beget(const strategy *s, int64_t generation, int i, individual *it)
+/* Makes a child of two parents: each value is from one or the other, step sizes and rate
+ * are their means. */
+static void recombine(const strategy *s, int64_t generation, int i, individual *it)
 {
     const weft_mies *m = s->m;
     weft_rng4 of = random_at(m, generation, i, m->dim);
@@ -137,7 +139,7 @@ static void beget(const strategy *s, int64_t generation, int i, individual *it)
     }
 }
 
-static void judge(strategy *s, int n, individual *all)
+static void evaluate(strategy *s, int n, individual *all)
 {
     size_t dim = (size_t)s->m->dim;
     for (int i = 0; i < n; i++)
@@ -146,7 +148,7 @@ static void judge(strategy *s, int n, individual *all)
     for (int i = 0; i < n; i++) all[i].value = s->values[i];
 }
 
-/* Brings the `keep` best of n to the front, the first of equals first. */
+/* Moves the `keep` best of n to the front, equal ones in their order. */
 static void select_best(int n, int keep, individual *all)
 {
     for (int i = 0; i < keep && i < n; i++) {
@@ -183,8 +185,9 @@ double weft_mies_run(const weft_mies *m, double *best, weft_arena *tmp)
     for (int64_t g = 0; g < m->generations; g++) {
         int anew = g == 0 || (m->stall > 0 && since >= m->stall);
         int n = anew ? m->parents : m->children;
-        for (int i = 0; i < n; i++) (anew ? be_born : beget)(&s, g, i, &s.child[i]);
-        judge(&s, n, s.child);
+        for (int i = 0; i < n; i++)
+            (anew ? draw_individual : recombine)(&s, g, i, &s.child[i]);
+        evaluate(&s, n, s.child);
         select_best(n, m->parents, s.child);
         if (g == 0) memcpy(best, s.child[0].x, (size_t)m->dim * sizeof *best);
         keep_best(m, &s.child[0], &value, best);

@@ -1,4 +1,4 @@
-/* Normal distribution: tails, quantiles, draws from a piece of it, sums of bumps; see
+/* Normal distribution: tails, quantiles, truncated draws, sums of Gaussian kernels; see
  * normal.h. */
 #include "normal.h"
 
@@ -77,9 +77,9 @@ double weft_normal_between(double mu, double sigma, double unit)
 
 /* ---- exponentials ------------------------------------------------------------------- */
 
-/* x <= 0, and -700 where it is less: by its bits as whole numbers, which grow with |x|, as
- * compilers take a comparison of doubles for one that may trap, and no loop with one is
- * done in vectors. */
+/* max(x, -700) for x <= 0. Compares the bits as integers, which increase with |x|:
+ * compilers assume that a comparison of doubles may trap, and do not vectorise a loop with
+ * one. */
 static inline double not_below(double x)
 {
     double least = -700;
@@ -93,7 +93,7 @@ static inline double not_below(double x)
 }
 
 /* 2^k e^r with |r| <= ln(2) / 2, by its series to r^13 / 13!. Adding 1.5 * 2^52 leaves the
- * nearest whole number k in the low bits. */
+ * nearest integer k in the low bits. */
 static inline double exp_one(double x)
 {
     double shift = 0x1.8p52, log2e = 1.44269504088896340736;

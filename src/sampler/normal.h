@@ -1,21 +1,23 @@
-/* The normal distribution, and sums of many of its bumps. */
+/* The normal distribution, and sums of Gaussian kernels. */
 #ifndef WEFT_SAMPLER_NORMAL_H
 #define WEFT_SAMPLER_NORMAL_H
 
 #include <stdint.h>
 
-double weft_normal_cdf(double z);     /* P(Z < z), as exact in the lower tail */
+double weft_normal_cdf(double z);     /* P(Z < z), with full relative precision in the lower
+                                         tail */
 double weft_normal_density(double z); /* exp(-z^2 / 2) / sqrt(2 pi) */
-/* P(lo < Z < hi), exact in both tails. Local. */
+/* P(lo < Z < hi), with full relative precision in both tails. Local. */
 double weft_normal_mass(double lo, double hi);
 /* z with P(Z < z) = p, 0 < p < 1; relative error about 1e-16. Wichura, "Algorithm AS 241:
  * the percentage points of the normal distribution", Applied Statistics 37, 1988. Local. */
 double weft_normal_quantile(double p);
-/* The point of N(mu, sigma^2), cut to 0 .. 1 where mu lies, below which is the share unit
- * in [0, 1) of it: one number a draw, whatever is drawn. Local. */
+/* A draw from N(mu, sigma^2) truncated to 0 .. 1, with mu in 0 .. 1, by inversion of its
+ * distribution function at unit in [0, 1). Local. */
 double weft_normal_between(double mu, double sigma, double unit);
-/* exp(x) for x <= 0, below -700 exp(-700): arithmetic alone, so the same bits everywhere,
- * and many at a time. Relative error below 4e-16 + 2e-16 |x|. x[n] in, out. Local. */
+/* x[i] <- exp(max(x[i], -700)) for x[i] <= 0. Uses only basic arithmetic, so that it is
+ * vectorised and has the same bits on all CPUs. Relative error below 4e-16 + 2e-16 |x|.
+ * x[n] in, out. Local. */
 void weft_exp_all(int64_t n, double *x);
 /* sum_j coef[j] exp(-((x - mu[j]) narrow[j])^2 / 2), in a fixed order. Cost about 3 ns a
  * term. Local. */

@@ -17,7 +17,8 @@ double weft_parzen_weight(int64_t age_rank, int64_t n)
     return first + (1 - first) * (double)age_rank / (double)(older - 1);
 }
 
-/* The values with the wide one among them, after those that equal it. Returns its place. */
+/* Inserts the centre of the wide kernel into the values, after those equal to it. Returns
+ * its index. */
 static int64_t merge(int64_t n, const double *at, double *sorted)
 {
     int64_t i = 0, wide;
@@ -46,13 +47,14 @@ static void spread(int64_t n, const double *sorted, int64_t wide, int endpoints,
 
 double weft_parzen_inside(double mu, double sigma)
 {
-    double far = 9 * sigma; /* beyond it nothing is missing */
+    double far = 9 * sigma; /* the mass beyond it is below rounding */
     double below = mu > far ? 0 : weft_normal_cdf(-mu / sigma);
     double above = 1 - mu > far ? 0 : weft_normal_cdf((mu - 1) / sigma);
     return 1 - below - above;
 }
 
-/* The wide kernel, shares from weights, and what the sums need. */
+/* Adds the wide kernel, converts weights to shares and computes the coefficients of the
+ * sums. */
 static void finish(weft_parzen *p, const weft_parzen_rule *rule)
 {
     int64_t n = p->n++;
@@ -72,7 +74,8 @@ static void finish(weft_parzen *p, const weft_parzen_rule *rule)
     }
 }
 
-/* Adds the kernels whose sigma is the least, or the others; equal ones become one. */
+/* Adds the kernels with sigma = least if `narrow`, else the others; equal ones are
+ * merged. */
 static void add(weft_parzen *p, int64_t n, const double *at, const double *sigma,
                 const double *weight, double least, int narrow)
 {
@@ -130,8 +133,8 @@ double weft_parzen_draw(const weft_parzen *p, double which, double unit)
     return weft_normal_between(p->mu[j], p->sigma[j], unit);
 }
 
-/* The kernels of the least sigma that are not nothing between lo and hi: *first .. *last-1.
- * The wide one is more than what is left out by a factor of 1e-13 at least. */
+/* The kernels of the least sigma that contribute between lo and hi: *first .. *last-1. What
+ * the others contribute is less than 1e-13 of the wide kernel. */
 static void find_near(const weft_parzen *p, double lo, double hi, int64_t *first,
                       int64_t *last)
 {

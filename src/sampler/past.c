@@ -1,4 +1,4 @@
-/* The trials and results that a sampler was told; see past.h. Called by the samplers that
+/* The trials and results that a sampler was told; see past.h. Called by all samplers that
  * learn. */
 #include "past.h"
 
@@ -22,11 +22,11 @@ int weft_past_pending(weft_past *p, int64_t number, const double *conf)
         p->trial[at].conf = WEFT_NEW(p->mem, double, dim);
         if (dim > 0) memcpy(p->trial[at].conf, conf, dim * sizeof *conf);
     }
-    p->trial[at].flying = 1;
+    p->trial[at].in_flight = 1;
     return new;
 }
 
-/* The level of a resource; a new one where there is none yet. */
+/* The level of a resource, made if there is none yet. */
 static weft_past_level *level_of(weft_past *p, double resource)
 {
     int64_t at = p->nlevel;
@@ -39,23 +39,23 @@ static weft_past_level *level_of(weft_past *p, double resource)
     return &p->level[at];
 }
 
-void weft_past_told(weft_past *p, int64_t number, const weft_seen *seen)
+void weft_past_told(weft_past *p, int64_t number, const weft_observation *observed)
 {
-    weft_past_level *l = level_of(p, seen->resource);
+    weft_past_level *l = level_of(p, observed->resource);
     int64_t trial = number - p->first;
-    weft_check(trial >= 0 && trial < p->n && p->trial[trial].flying,
+    weft_check(trial >= 0 && trial < p->n && p->trial[trial].in_flight,
                "told of trial %lld, which has no job", (long long)number);
-    p->trial[trial].flying = 0;
+    p->trial[trial].in_flight = 0;
     l->result = weft_grow(p->mem, l->result, sizeof *l->result, l->n, &l->room);
     int64_t at = l->n++;
     for (; at > 0; at--) {
         const weft_past_result *before = &l->result[at - 1];
-        if (before->loss < seen->loss ||
-            (before->loss <= seen->loss && before->trial < trial))
+        if (before->loss < observed->loss ||
+            (before->loss <= observed->loss && before->trial < trial))
             break;
         l->result[at] = *before;
     }
-    l->result[at] = (weft_past_result){seen->loss, seen->seconds, trial};
+    l->result[at] = (weft_past_result){observed->loss, observed->seconds, trial};
 }
 
 const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough)
@@ -73,7 +73,7 @@ void weft_past_prune(const weft_space *sp, double *conf)
 
 /* ---- axes --------------------------------------------------------------------------- */
 
-/* 1: the values of a list come in their order, up or down. */
+/* 1: the values of a list increase or decrease. */
 static int is_sorted(const weft_axis *a)
 {
     int up = 1, down = 1;
@@ -84,14 +84,15 @@ static int is_sorted(const weft_axis *a)
     return up || down;
 }
 
-weft_sight weft_axis_sight(const weft_axis *a)
+weft_axis_type weft_axis_type_of(const weft_axis *a)
 {
-    double most = 1e6; /* values: a kernel is at least 0.01 wide */
+    double most = 1e6; /* more values than this are treated as real: kernels are at least
+                          0.01 wide */
     if (a->nvalue)
-        return weft_axis_is_ordered(a) && is_sorted(a) ? WEFT_SEES_WHOLE
-                                                       : WEFT_SEES_CATEGORY;
-    if (a->opt->type == WEFT_REAL || a->hi - a->lo > most) return WEFT_SEES_REAL;
-    return WEFT_SEES_WHOLE;
+        return weft_axis_is_ordered(a) && is_sorted(a) ? WEFT_AXIS_DISCRETE
+                                                       : WEFT_AXIS_CATEGORY;
+    if (a->opt->type == WEFT_REAL || a->hi - a->lo > most) return WEFT_AXIS_REAL;
+    return WEFT_AXIS_DISCRETE;
 }
 
 int weft_axis_index(const weft_axis *a, double value)

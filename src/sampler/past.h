@@ -1,19 +1,19 @@
-/* What a sampler that learns was told: its trials, and their results by resource. Losses of
- * different resources do not compare, so a sampler learns from the results of one: those of
- * the largest that enough trials were given. */
+/* History of a sampler that learns: its trials, and their results by resource. Losses of
+ * different resources are not comparable, so a sampler learns from the results of a single
+ * one, the largest that has enough results. */
 #ifndef WEFT_SAMPLER_PAST_H
 #define WEFT_SAMPLER_PAST_H
 
 #include "weft/sampler.h"
 
 typedef struct weft_past_trial {
-    double *conf; /* [dim] NAN where it has no such axis */
-    int flying;   /* 1: a job is asked and not told */
+    double *conf;  /* [dim] NAN for axes that it does not have */
+    int in_flight; /* 1: in flight: a job is asked for and not told */
 } weft_past_trial;
 
 typedef struct weft_past_result {
     double loss, seconds;
-    int64_t trial; /* by its place among the trials */
+    int64_t trial; /* index in weft_past.trial */
 } weft_past_result;
 
 /* The results of one resource. */
@@ -30,36 +30,36 @@ typedef struct weft_past {
     weft_past_trial *trial; /* [n] in the order of their numbers */
     int64_t first;          /* number of trial[0] */
     int64_t nlevel, roomlevel;
-    weft_past_level *level; /* [nlevel] of rising resource */
+    weft_past_level *level; /* [nlevel] by increasing resource */
 } weft_past;
 
 void weft_past_setup(weft_past *p, const weft_space *sp, weft_arena *mem);
-/* What pending and told of a sampler say. pending returns 1 where the trial is new: it is
- * then trial[n - 1]. Cost O(results of its level). Local. */
+/* To be called by `pending` and `told` of a sampler. weft_past_pending returns 1 if the
+ * trial is new: it is then trial[n - 1]. Cost O(results of its level). Local. */
 int weft_past_pending(weft_past *p, int64_t number, const double *conf);
-void weft_past_told(weft_past *p, int64_t number, const weft_seen *seen);
-/* The results of the largest resource that at least `enough` trials have; NULL: there are
- * not so many of any. Local. */
+void weft_past_told(weft_past *p, int64_t number, const weft_observation *observed);
+/* The results of the largest resource with at least `enough` results; NULL: no resource has
+ * so many. Local. */
 const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough);
 
-/* NAN into conf[dim] for the axes that the configuration does not have. Local. */
+/* Sets conf[dim] to NAN for the axes that the configuration does not have. Local. */
 void weft_past_prune(const weft_space *sp, double *conf);
 
-/* ---- how samplers see an axis ------------------------------------------------------- */
+/* ---- axes as samplers treat them
+ * ------------------------------------------------------- */
 
-typedef enum weft_sight {
-    WEFT_SEES_REAL,    /* a number, on 0 .. 1 of the axis */
-    WEFT_SEES_WHOLE,   /* a number of which only some are there, each in its own interval of
-                          0 .. 1: integers, lists that rise or fall */
-    WEFT_SEES_CATEGORY /* one of some values without an order */
-} weft_sight;
+typedef enum weft_axis_type {
+    WEFT_AXIS_REAL,     /* a real number, its position in 0 .. 1 on the axis */
+    WEFT_AXIS_DISCRETE, /* a discrete number, each value with its own interval of 0 .. 1:
+                        integers, and lists that increase or decrease */
+    WEFT_AXIS_CATEGORY  /* a value without an order */
+} weft_axis_type;
 
 /* Integers with very many values are treated as reals. Local. */
-weft_sight weft_axis_sight(const weft_axis *a);
+weft_axis_type weft_axis_type_of(const weft_axis *a);
 /* The index of a value in the axis' list. Local. */
 int weft_axis_index(const weft_axis *a, double value);
-/* The interval lo .. hi of 0 .. 1 that belongs to a value of an axis of whole ones. Local.
- */
+/* The interval lo .. hi of 0 .. 1 of a value of a WEFT_AXIS_DISCRETE axis. Local. */
 void weft_axis_cell(const weft_axis *a, double value, double *lo, double *hi);
 
 #endif

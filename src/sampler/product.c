@@ -1,4 +1,4 @@
-/* Sums of product kernels; see product.h. Called by tpe_joint.c and kde.c. */
+/* Sums of product kernels; see product.h. Called by tpe.c and kde.c. */
 #include "product.h"
 
 #include "normal.h"
@@ -28,7 +28,7 @@ static double deviation(int64_t n, const double *x)
     return sqrt(square);
 }
 
-void weft_product_refer(weft_product *p, double least)
+void weft_product_reference(weft_product *p, double least)
 {
     double shrink = pow((double)p->n, -1. / (4 + p->dim));
     for (int64_t j = 0; j < p->n; j++) p->share[j] = 1. / (double)p->n;
@@ -63,7 +63,8 @@ static void multiply_number(const weft_product *p, const weft_product_axis *k,
     }
 }
 
-/* Kernels side by side are often the same. */
+/* Neighbouring kernels are often equal, so that a mass is computed once for a run of
+ * them. */
 static void multiply_cell(const weft_product *p, const weft_product_axis *k,
                           const weft_product_point *x)
 {

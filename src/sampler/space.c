@@ -1,5 +1,5 @@
-/* Configurations as section [space] gives them: drawn at random, point by point of a grid,
- * or line by line of a list. Trial n has configuration n. Learns nothing. */
+/* Configurations of section [space]: drawn at random, or the points of a grid or the lines
+ * of a list in their order. Trial n has configuration n. Does not learn. */
 #include "weft/sampler.h"
 
 typedef struct plain {
@@ -27,7 +27,7 @@ static void plain_propose(void *self, int64_t n, double *conf)
 extern const weft_sampler weft_sampler_space;
 const weft_sampler weft_sampler_space = {
     .kind = {.name = "space",
-             .about = "as [space] says: at random, a grid, or a list",
+             .about = "configurations of [space]: at random, from a grid or from a list",
              .size = sizeof(plain),
              .opts = no_opts},
     .setup = plain_setup,

@@ -1,13 +1,14 @@
-/* Tree-structured Parzen estimators. Of the trials with results the best few are good, the
- * rest, with those in flight, are not; an axis gets the value that is most likely among the
- * good, measured by how likely it is among the others, of some drawn from the good:
+/* Tree-structured Parzen estimators. The trials with results are divided into a few good
+ * ones and the rest, to which those in flight are added. With densities l of the good ones
+ * and g of the others, each axis gets the value that solves
  *     maximise l(x) / g(x), of 24 x drawn from l,
- * as the expected improvement grows with it. Each axis on its own, or all with one kernel a
- * trial. Bergstra, Bardenet, Bengio, Kegl, "Algorithms for hyper-parameter optimization",
- * NeurIPS 2011; Bergstra, Yamins, Cox, "Making a science of model search", ICML 2013
- * (hyperopt); Akiba, Sano, Yanase, Ohta, Koyama, "Optuna", KDD 2019, whose kernels are the
- * usual ones. Trials in flight as bad ones: Ginsbourger, Le Riche, Carraro, "Kriging is
- * well-suited to parallelize optimization", 2010 (constant liar). */
+ * because the expected improvement increases with this ratio. Axes are treated
+ * independently, or jointly with one kernel per trial. Bergstra, Bardenet, Bengio, Kegl,
+ * "Algorithms for hyper-parameter optimization", NeurIPS 2011; Bergstra, Yamins, Cox,
+ * "Making a science of model search", ICML 2013 (hyperopt); Akiba, Sano, Yanase, Ohta,
+ * Koyama, "Optuna", KDD 2019, whose kernels are the default. Trials in flight as bad ones:
+ * Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
+ * 2010 (constant liar). */
 #include "normal.h"
 #include "parzen.h"
 #include "past.h"
@@ -20,17 +21,17 @@ typedef enum tpe_form { INDEPENDENT, JOINT, HYPEROPT } tpe_form;
 
 typedef enum tpe_kernels { AUTO, EQUAL, NORMAL } tpe_kernels;
 
-/* The trials by their value of an axis of numbers. */
+/* A trial with its position on a numeric axis. */
 typedef struct tpe_place {
-    double at; /* on 0 .. 1 */
+    double at; /* position in 0 .. 1 */
     int64_t trial;
 } tpe_place;
 
 typedef struct tpe_axis {
-    weft_sight sight;
-    int64_t missing; /* trials without it */
+    weft_axis_type type;
+    int64_t missing; /* trials without this axis */
     int64_t n, room;
-    tpe_place *place; /* [n] rising; those that have the axis, where it is of numbers */
+    tpe_place *place; /* [n] increasing: the trials that have the axis, if it is numeric */
 } tpe_axis;
 
 typedef enum tpe_set { NEITHER, GOOD, BAD } tpe_set;
@@ -50,28 +51,31 @@ typedef struct tpe {
 static const weft_opt tpe_opts[] = {
     {"form", WEFT_CHOICE, offsetof(tpe, form), "independent", 0, 0,
      "independent|joint|hyperopt",
-     "each axis on its own; all with one kernel a trial; each on its own with the weights "
+     "axes independently; jointly with one kernel per trial; independently with the "
+     "weights "
      "and shares of hyperopt",
      0},
     {"startup", WEFT_LONG, offsetof(tpe, startup), "0", 0, 1e9, "auto",
-     "trials at random first; results that a resource must have to be learnt from; auto: "
-     "10, hyperopt 20",
+     "number of initial random trials, and of results that a resource must have to be "
+     "learnt "
+     "from; auto: 10, hyperopt 20",
      0},
     {"gamma", WEFT_REAL, offsetof(tpe, gamma), "0", 0, 1, "auto",
-     "share of the results that is good; auto: 0.1, hyperopt 0.25 of the root of their "
-     "number, at most 25",
+     "share of the results that counts as good; auto: 0.1, hyperopt 0.25 times the square "
+     "root "
+     "of their number, at most 25",
      0},
     {"candidates", WEFT_LONG, offsetof(tpe, candidates), "24", 1, 1e6, NULL,
-     "drawn, of which the best is taken", 0},
+     "number of candidates, of which the best is proposed", 0},
     {"kernels", WEFT_CHOICE, offsetof(tpe, kernels), "auto", 0, 0, "auto|equal|normal",
-     "height of kernels of numbers: the same for all widths, as in Optuna 3.1, or that of "
-     "a "
+     "height of numeric kernels: equal for all widths, as in Optuna 3.1, or normal, that "
+     "of a "
      "density; auto: equal, hyperopt normal",
      0},
     {"endpoints", WEFT_BOOL, offsetof(tpe, endpoints), "no", 0, 0, NULL,
-     "ends of an axis count as neighbours where the width of a kernel is chosen", 0},
+     "the ends of an axis count as neighbours for the width of a kernel", 0},
     {"liar", WEFT_BOOL, offsetof(tpe, liar), "yes", 0, 0, NULL,
-     "trials in flight count as bad ones, so that workers do not all ask for the same", 0},
+     "trials in flight count as bad, so that parallel proposals differ", 0},
     {0}};
 
 static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -84,17 +88,18 @@ static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
     t->seed = weft_hash("tpe", 3, seed);
     weft_past_setup(&t->past, sp, mem);
     t->axis = WEFT_NEW(mem, tpe_axis, sp->dim);
-    for (int a = 0; a < sp->dim; a++) t->axis[a].sight = weft_axis_sight(&sp->axis[a]);
+    for (int a = 0; a < sp->dim; a++) t->axis[a].type = weft_axis_type_of(&sp->axis[a]);
     return WEFT_OK;
 }
 
-/* ---- what it is told ---------------------------------------------------------------- */
+/* ---- setup and results
+ * ---------------------------------------------------------------- */
 
 static void place_trial(tpe *t, int a, int64_t trial, double value)
 {
     tpe_axis *x = &t->axis[a];
     x->missing += isnan(value) != 0;
-    if (x->sight == WEFT_SEES_CATEGORY || isnan(value)) return;
+    if (x->type == WEFT_AXIS_CATEGORY || isnan(value)) return;
     double at = weft_axis_unit(&t->past.space->axis[a], value);
     x->place = weft_grow(t->mem, x->place, sizeof *x->place, x->n, &x->room);
     int64_t i = x->n++;
@@ -110,36 +115,37 @@ static void tpe_pending(void *self, int64_t number, const double *conf, double r
     for (int a = 0; a < t->past.space->dim; a++) place_trial(t, a, t->past.n - 1, conf[a]);
 }
 
-static void tpe_told(void *self, int64_t number, const weft_seen *seen)
+static void tpe_told(void *self, int64_t number, const weft_observation *observed)
 {
     tpe *t = self;
-    weft_past_told(&t->past, number, seen);
+    weft_past_told(&t->past, number, observed);
 }
 
 /* ---- good and bad trials ------------------------------------------------------------ */
 
-/* How many of n results are good; of `flying` trials hyperopt expects no good either. */
-static int64_t count_good(const tpe *t, int64_t n, int64_t flying)
+/* The number of good ones of n results; hyperopt's rule also counts the trials in
+ * flight. */
+static int64_t count_good(const tpe *t, int64_t n, int64_t in_flight)
 {
     double most = 25;
     if (t->gamma > 0) return (int64_t)ceil(t->gamma * (double)n);
     if (t->form == HYPEROPT)
-        return (int64_t)fmin(fmin(ceil(0.25 * sqrt((double)(n + flying))), most),
+        return (int64_t)fmin(fmin(ceil(0.25 * sqrt((double)(n + in_flight))), most),
                              (double)n);
     return (int64_t)fmin(ceil(0.1 * (double)n), most);
 }
 
-/* set[trial] of all trials. */
+/* Sets set[trial] of all trials. */
 static void divide(const tpe *t, const weft_past_level *l, tpe_set *set)
 {
-    int64_t flying = 0;
+    int64_t in_flight = 0;
     for (int64_t i = 0; i < l->n; i++) set[l->result[i].trial] = BAD;
     for (int64_t i = 0; t->liar && i < t->past.n; i++)
-        if (set[i] == NEITHER && t->past.trial[i].flying) {
+        if (set[i] == NEITHER && t->past.trial[i].in_flight) {
             set[i] = BAD;
-            flying++;
+            in_flight++;
         }
-    int64_t good = count_good(t, l->n, flying);
+    int64_t good = count_good(t, l->n, in_flight);
     for (int64_t i = 0; i < good; i++) set[l->result[i].trial] = GOOD;
 }
 
@@ -159,7 +165,7 @@ static int64_t weigh(const tpe *t, const tpe_set *set, tpe_set which, int a, dou
     return n;
 }
 
-/* ---- each axis on its own ----------------------------------------------------------- */
+/* ---- independent axes ----------------------------------------------------------- */
 
 static weft_parzen fit(const tpe *t, int a, const tpe_set *set, tpe_set which)
 {
@@ -183,12 +189,12 @@ static weft_rng4 draw_at(const tpe *t, int64_t number, int a, int64_t draw)
                        weft_axis_key(&t->past.space->axis[a]), (uint64_t)draw);
 }
 
-/* How much better than by g a value is explained by l, in logarithms. */
-static double compare(const weft_axis *axis, weft_sight sight, double value, double at,
+/* log l - log g of a value. */
+static double compare(const weft_axis *axis, weft_axis_type type, double value, double at,
                       const weft_parzen *l, const weft_parzen *g)
 {
     double lo = 0, hi = 1;
-    if (sight == WEFT_SEES_REAL) return weft_parzen_log(l, at) - weft_parzen_log(g, at);
+    if (type == WEFT_AXIS_REAL) return weft_parzen_log(l, at) - weft_parzen_log(g, at);
     weft_axis_cell(axis, value, &lo, &hi);
     return weft_parzen_log_mass(l, lo, hi) - weft_parzen_log_mass(g, lo, hi);
 }
@@ -196,7 +202,7 @@ static double compare(const weft_axis *axis, weft_sight sight, double value, dou
 static double propose_number(const tpe *t, int64_t number, int a, const tpe_set *set)
 {
     const weft_axis *axis = &t->past.space->axis[a];
-    weft_sight sight = t->axis[a].sight;
+    weft_axis_type type = t->axis[a].type;
     weft_parzen l = fit(t, a, set, GOOD), g = fit(t, a, set, BAD);
     double *tried = WEFT_NEW(t->mem, double, t->candidates), best = NAN, most = -INFINITY;
     for (int64_t c = 0; c < t->candidates; c++) {
@@ -205,8 +211,8 @@ static double propose_number(const tpe *t, int64_t number, int a, const tpe_set 
         int64_t e = 0;
         tried[c] = weft_axis_value(axis, at);
         while (fabs(tried[e] - tried[c]) > 0) e++;
-        if (e < c) continue; /* the same value is not better now */
-        double gain = compare(axis, sight, tried[c], at, &l, &g);
+        if (e < c) continue; /* the same value as an earlier candidate */
+        double gain = compare(axis, type, tried[c], at, &l, &g);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         best = tried[c];
@@ -214,7 +220,7 @@ static double propose_number(const tpe *t, int64_t number, int a, const tpe_set 
     return best;
 }
 
-/* Probabilities p[levels] of a category in a set. */
+/* Probabilities p[levels] of a category's levels in a set. */
 static void fit_levels(const tpe *t, int a, const tpe_set *set, tpe_set which, double *p)
 {
     const weft_axis *axis = &t->past.space->axis[a];
@@ -243,17 +249,18 @@ static double propose_level(const tpe *t, int64_t number, int a, const tpe_set *
     return axis->value[best];
 }
 
-/* ---- all axes with one kernel a trial ------------------------------------------------ */
+/* ---- all axes jointly, one kernel per trial
+ * ------------------------------------------------ */
 
-/* The factors of n - 1 trials, and of the wide kernel, on axis a. A trial without the axis
- * has the wide one there. */
+/* Fills in the kernels of n - 1 trials and the wide kernel on axis a. A trial without the
+ * axis has the wide kernel there. */
 static void fill_axis(const tpe *t, int a, double *const *conf, double width,
                       weft_product *p)
 {
     const weft_axis *axis = &t->past.space->axis[a];
     weft_product_axis *k = &p->axis[a];
     int64_t wide = p->n - 1;
-    if (t->axis[a].sight == WEFT_SEES_CATEGORY) {
+    if (t->axis[a].type == WEFT_AXIS_CATEGORY) {
         double n = (double)p->n;
         k->levels = axis->nvalue;
         k->same = (n + 1) / (n + k->levels);
@@ -268,13 +275,13 @@ static void fill_axis(const tpe *t, int a, double *const *conf, double width,
         k->mu[j] = has ? weft_axis_unit(axis, conf[j][a]) : 0.5;
         k->sigma[j] = has ? width : 1;
         k->part[j] = 1 / weft_parzen_inside(k->mu[j], k->sigma[j]);
-        if (t->normal && t->axis[a].sight == WEFT_SEES_REAL) k->part[j] /= k->sigma[j];
+        if (t->normal && t->axis[a].type == WEFT_AXIS_REAL) k->part[j] /= k->sigma[j];
     }
 }
 
 static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
 {
-    double magnitude = 0.2; /* Optuna's, of the length of an axis */
+    double magnitude = 0.2; /* width in units of the axis's length, as in Optuna */
     const weft_past *past = &t->past;
     double **conf = WEFT_NEW(t->mem, double *, past->n), sum = 1;
     int64_t n = 0;
@@ -291,7 +298,7 @@ static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
     return p;
 }
 
-/* A draw of axis a from kernel j. */
+/* A draw from kernel j on this axis. */
 static double draw_kernel(const weft_axis *axis, const weft_product_axis *k, int64_t j,
                           const weft_rng4 *r)
 {
@@ -302,12 +309,12 @@ static double draw_kernel(const weft_axis *axis, const weft_product_axis *k, int
     return axis->value[keeps && k->mu[j] >= 0 ? (int)k->mu[j] : (int)(unit * k->levels)];
 }
 
-static weft_product_point point_of(const weft_axis *axis, weft_sight sight, double value)
+static weft_product_point point_of(const weft_axis *axis, weft_axis_type type, double value)
 {
     weft_product_point x = {0, 0, 0};
-    x.at = sight == WEFT_SEES_CATEGORY ? weft_axis_index(axis, value)
-                                       : weft_axis_unit(axis, value);
-    if (sight == WEFT_SEES_WHOLE) weft_axis_cell(axis, value, &x.lo, &x.hi);
+    x.at = type == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
+                                      : weft_axis_unit(axis, value);
+    if (type == WEFT_AXIS_DISCRETE) weft_axis_cell(axis, value, &x.lo, &x.hi);
     return x;
 }
 
@@ -328,7 +335,7 @@ static void propose_jointly(const tpe *t, int64_t number, const tpe_set *set, do
             x[a] = (weft_product_point){NAN, 0, 0};
             if (!weft_space_is_active(sp, own, a)) continue;
             own[a] = draw_kernel(&sp->axis[a], &l.axis[a], j, &r);
-            x[a] = point_of(&sp->axis[a], t->axis[a].sight, own[a]);
+            x[a] = point_of(&sp->axis[a], t->axis[a].type, own[a]);
         }
         double gain = weft_product_log(&l, x) - weft_product_log(&g, x);
         if (c > 0 && !(gain > most)) continue;
@@ -356,7 +363,7 @@ static void tpe_propose(void *self, int64_t number, double *conf)
         int a = sp->order[i];
         conf[a] = NAN;
         if (weft_space_is_active(sp, conf, a))
-            conf[a] = t->axis[a].sight == WEFT_SEES_CATEGORY
+            conf[a] = t->axis[a].type == WEFT_AXIS_CATEGORY
                           ? propose_level(t, number, a, set)
                           : propose_number(t, number, a, set);
     }

@@ -1,8 +1,9 @@
-/* Random forests; see trees.h. Own code, as no well-kept library serves: ranger and mlpack
- * are C++ with R and Python in front and no C interface; LightGBM and XGBoost have one, but
- * their forests neither give what each tree says nor order categories so, and are no
- * packages of Debian; OpenCV's draw from one stream, so that a tree depends on the others;
- * Shark and librf have stood still for years. Called by forest.c. */
+/* Random forests; see trees.h. Our own code, because no maintained library fits: ranger and
+ * mlpack are C++ with interfaces for R and Python but not C; LightGBM and XGBoost have a C
+ * interface, but their forests do not return the prediction of each tree, do not order
+ * categories in this way, and are not packaged in Debian; OpenCV's forests draw from one
+ * random stream, so that a tree depends on the others; Shark and librf are no longer
+ * maintained. Called by forest.c. */
 #include "trees.h"
 
 #include <math.h>
@@ -11,25 +12,26 @@
 
 enum { MOST_LEVELS = 64, MOST_DEPTH = 60 };
 
-/* A point that a tree drew. */
+/* A point in the bootstrap sample of a tree. */
 typedef struct drawn {
     double y;
     int times;
 } drawn;
 
-/* Draws first .. last-1 of a tree's lists come to a node. */
+/* A node to be grown: elements first .. last-1 of a tree's lists belong to it. */
 typedef struct task {
     int node, first, last, depth;
 } task;
 
 typedef struct split {
-    double gain; /* sum of squares of sums over counts: grows as the rest falls */
+    double gain; /* sum over both parts of (sum of y)^2 / count: a larger one means less
+                    residual variance */
     int feature;
     double most;
     uint64_t left;
 } split;
 
-/* What is needed while a forest grows. */
+/* Data needed while a forest is grown. */
 typedef struct grower {
     const weft_trees_rule *rule;
     weft_trees *f;
@@ -37,7 +39,7 @@ typedef struct grower {
     const double *x; /* [dim][n] */
     const double *y; /* [n] */
     int *order;      /* [dim][n] all points by each feature */
-    int *list;       /* [dim][n] those that a tree drew, node by node */
+    int *list;       /* [dim][n] the bootstrap sample by each feature, node by node */
     int *spare;      /* [n] */
     drawn *draw;     /* [n] */
     double *inverse; /* [n + 1] 1 / count */
@@ -128,11 +130,11 @@ static void split_category(const grower *g, int feature, const task *t, double s
     }
 }
 
-/* The best split of a node on some features that chance chooses. */
+/* The best split of a node on randomly chosen features. */
 static split find_split(grower *g, int tree, const task *t, double sum, int count)
 {
     int dim = g->f->dim;
-    double least = 1 + 1e-12; /* what rounding alone gains is no gain */
+    double least = 1 + 1e-12; /* a smaller gain may be rounding error */
     split best = {sum * sum * g->inverse[count] * least + 1e-300, -1, 0, 0};
     for (int a = 0; a < dim; a++) g->shuffle[a] = a;
     for (int i = 0; i < g->rule->tries && i < dim; i++) {
@@ -154,7 +156,8 @@ static int goes_right(const weft_tree_node *node, int levels, double x)
     return levels > 0 ? !(node->cut.left >> (int)x & 1) : x > node->cut.most;
 }
 
-/* Parts the lists of a node in two, in order. Returns where the right one begins. */
+/* Partitions the lists of a node, keeping their order. Returns where the right part
+ * begins. */
 static int part(grower *g, const task *t, const weft_tree_node *node)
 {
     size_t n = (size_t)g->n;
@@ -182,7 +185,8 @@ static int part(grower *g, const task *t, const weft_tree_node *node)
 
 /* ---- trees -------------------------------------------------------------------------- */
 
-/* n points with replacement, those drawn in every feature's order. Returns their number. */
+/* Draws n points with replacement and lists them in each feature's order. Returns the
+ * number of distinct ones. */
 static int draw_points(grower *g, int tree)
 {
     int m = 0;
@@ -203,7 +207,7 @@ static int draw_points(grower *g, int tree)
     return m;
 }
 
-/* Mean of a node; splits it where that is of use. */
+/* Sets the mean of a node, and splits it if that reduces the variance. */
 static void grow_node(grower *g, int tree, const task *t, int *waiting)
 {
     weft_trees *f = g->f;
@@ -285,7 +289,7 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
     f->start[rule->trees] = g.nodes;
 }
 
-/* ---- what they say ------------------------------------------------------------------ */
+/* ---- predictions ------------------------------------------------------------------ */
 
 double weft_tree_ask(const weft_trees *f, int t, const double *x)
 {
@@ -297,8 +301,8 @@ double weft_tree_ask(const weft_trees *f, int t, const double *x)
     return f->value[at];
 }
 
-/* Points go down a tree side by side, so that one need not wait for another's memory; who
- * has come to a leaf stays there. */
+/* Several points descend a tree together, so that their memory accesses overlap; a point
+ * that has reached a leaf stays there. */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
                     double *variance)
 {

@@ -156,9 +156,9 @@ void weft_search_tell(weft_search *s, const weft_result *res)
     if (!has_trials(s)) return;
     weft_search_trial *t = &s->trial[told.trial];
     t->seconds += told.cost;
-    weft_seen seen = {t->conf, t->resource, t->seconds, told.loss};
+    weft_observation observed = {t->conf, t->resource, t->seconds, told.loss};
     if (s->sampler->told)
-        s->sampler->told(s->sampler_self, number_of(s, told.trial), &seen);
+        s->sampler->told(s->sampler_self, number_of(s, told.trial), &observed);
     if (t->last && s->mixing->forget) s->mixing->forget(s->mixing_self, told.trial);
 }
 
