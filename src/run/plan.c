@@ -1,5 +1,6 @@
-/* `weft tune --plan`: what a run will take, found by driving the tuner with made-up results
- * and asking the task what each job costs. Where that takes about a second, the beginning
+/* `weft tune --plan`: what a run will take, and how many teams it would keep at work, found
+ * by driving the search in virtual time with made-up results and asking the task what each
+ * job costs. Where that takes about a second, the beginning
  * of the first jobs is done for real, on states that are thrown away, and what all jobs
  * take is judged by it. Called by the command line. */
 #include "run_private.h"
@@ -10,11 +11,16 @@
 #define MEASURE 0.2 /* seconds for each measured rate */
 #define TRY_OUT 1.5 /* seconds for doing work for real */
 
-enum { TRIED = 8 }; /* jobs that are begun for real, at most */
+enum { TRIED = 8 };        /* jobs that are begun for real, at most */
+enum { MOST_TEAMS = 256 }; /* that are tried */
+#define LEAST_BUSY 0.5     /* share of the time; with more teams they would idle more */
 
 typedef struct plan {
     int64_t jobs, fits; /* fits of one configuration among the jobs */
     int64_t rounds;
+    weft_order order;
+    double *trained; /* [roomtrial] resource by trial */
+    int64_t roomtrial;
     weft_cost sum;                /* memory: the largest */
     double gflops, gbytes;        /* measured rates of a rank: sgemm, reading from memory */
     weft_job_record first[TRIED]; /* of min(jobs, TRIED) */
@@ -53,6 +59,7 @@ static void add_cost(const weft_run *r, const weft_job *job, plan *p)
         p->units[p->jobs] = units;
         p->flops[p->jobs] = c.flops;
     }
+    weft_order_ask(&p->order, c.flops);
     p->jobs++;
     p->fits += job->mix.k == 1;
     p->rounds += units;
@@ -62,24 +69,51 @@ static void add_cost(const weft_run *r, const weft_job *job, plan *p)
     p->sum.memory = fmax(p->sum.memory, c.memory);
 }
 
+/* Virtual seconds of a job, as far as they are known beforehand. */
+static double seconds_of(const weft_run *r, const weft_job *job, plan *p)
+{
+    p->trained =
+        weft_grow(p->order.mem, p->trained, sizeof(double), job->trial, &p->roomtrial);
+    if (job->from >= 0) p->trained[job->trial] = p->trained[job->from];
+    double before = p->trained[job->trial], seconds = 0;
+    p->trained[job->trial] += job->resource;
+    if (r->task->seconds) seconds = r->task->seconds(r->task_self, job, before);
+    return seconds > 0 ? seconds : fmax(job->resource, 0);
+}
+
+/* Free workers ask. */
+static weft_asked ask_all(weft_run *r, weft_flights *q, plan *p)
+{
+    weft_asked asked = WEFT_JOB;
+    while (asked == WEFT_JOB && weft_flights_idle(q)) {
+        weft_job job = weft_job_new(0, 0, NULL);
+        asked = weft_search_ask(&r->search, &job);
+        if (asked != WEFT_JOB) break;
+        job.id = p->jobs;
+        add_cost(r, &job, p);
+        weft_flight *f = weft_flights_start(q, &job, seconds_of(r, &job, p));
+        make_up(&f->event.job, &f->event.res);
+        weft_flights_known(q, f);
+    }
+    return asked;
+}
+
+/* Drives the search to its end as the scheduler would, in virtual time. */
 static void drive(weft_run *r, plan *p)
 {
-    for (;;) {
-        weft_arena *tmp = weft_arena_new();
-        weft_job job = weft_job_new(0, 0, NULL);
-        weft_asked asked = weft_search_ask(&r->search, &job);
-        if (asked == WEFT_JOB) {
-            job.id = p->jobs;
-            add_cost(r, &job, p);
-            weft_result res = weft_result_new(job.mix.k, 0, tmp);
-            make_up(&job, &res);
-            weft_search_tell(&r->search, &res);
-        }
-        weft_arena_free(tmp);
-        if (asked == WEFT_DONE) return;
-        weft_check(asked == WEFT_JOB, "tuner %s waits for no job",
-                   r->search.tuner->kind.name);
+    weft_flights q;
+    int waits = weft_search_waits(&r->search);
+    p->order.wall = r->opts.clock;
+    p->order.costly = waits && r->opts.target <= 0;
+    weft_flights_setup(&q, waits ? 0 : r->opts.workers, r->opts.overhead, p->order.mem);
+    weft_asked asked = ask_all(r, &q, p);
+    for (; q.ends.n > 0; asked = ask_all(r, &q, p)) {
+        weft_flight *f = weft_flights_next(&q);
+        weft_search_tell(&r->search, &f->event.res);
+        weft_order_tell(&p->order, f->event.job.id);
+        weft_flights_end(&q, f);
     }
+    weft_check(asked == WEFT_DONE, "tuner %s waits for no job", r->search.tuner->kind.name);
 }
 
 /* ---- work for real ------------------------------------------------------------------ */
@@ -220,6 +254,25 @@ static void print_time(const weft_run *r, const plan *p)
     printf("\n");
 }
 
+/* How many teams have work: so many, as long as each works half the time. */
+static void print_teams(const weft_run *r, const plan *p)
+{
+    const weft_order *o = &p->order;
+    long long most = (long long)o->most;
+    printf("jobs at once      %lld at most", most);
+    if (!weft_search_waits(&r->search))
+        printf(" (run.workers = %lld)", (long long)r->opts.workers);
+    double busy = 1;
+    int teams = 2;
+    for (; teams <= most && teams <= MOST_TEAMS && busy >= LEAST_BUSY; teams *= 2) {
+        busy = weft_order_busy(o, teams);
+        printf("%s %d teams %.0f %%", teams == 2 ? "; at work:" : ",", teams, 100 * busy);
+    }
+    if (r->opts.teams > most)
+        printf("; of run.teams = %d more than %lld would idle", r->opts.teams, most);
+    printf("\n");
+}
+
 static void print_plan(const weft_run *r, const plan *p)
 {
     double states = 3 * weft_run_state_bytes(r);
@@ -231,6 +284,7 @@ static void print_plan(const weft_run *r, const plan *p)
     show_axes(r);
     printf("jobs              %lld, of which %lld of one configuration\n",
            (long long)p->jobs, (long long)p->fits);
+    print_teams(r, p);
     if (r->task->files) { /* other programs do the work */
         printf("resource          %.6g in all jobs\n", p->sum.flops);
         return;
@@ -245,11 +299,11 @@ static void print_plan(const weft_run *r, const plan *p)
     print_time(r, p);
 }
 
-static weft_status make_plan(weft_run *r)
+static weft_status make_plan(weft_run *r, weft_arena *tmp)
 {
     TRY(weft_run_divide(r, 0));
     TRY(weft_run_open(r, r->opts.data));
-    plan p = {0};
+    plan p = {.order = {.mem = tmp}};
     drive(r, &p);
     if (r->task->files) {
         if (r->world->rank == 0) print_plan(r, &p);
@@ -266,11 +320,12 @@ static weft_status make_plan(weft_run *r)
 
 weft_status weft_run_plan(weft_conf *conf, weft_team *world)
 {
-    weft_arena *mem = weft_arena_new();
+    weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
     weft_run r;
     weft_status st = weft_run_bind(&r, conf, 1, world, mem);
-    if (st == WEFT_OK) st = make_plan(&r);
+    if (st == WEFT_OK) st = make_plan(&r, tmp);
     weft_run_close(&r);
+    weft_arena_free(tmp);
     weft_arena_free(mem);
     return st;
 }

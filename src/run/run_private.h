@@ -325,6 +325,31 @@ void weft_signals_catch(void);
 void weft_signals_free(void);
 int weft_signals_seen(void); /* number of the last one caught, or 0 */
 
+/* ---- jobs side by side, for a plan -------------------------------------------------- */
+
+typedef struct weft_order_job {
+    int64_t id, after; /* results that were told before it was asked */
+    double work;       /* operations */
+} weft_order_job;
+
+/* The order in which a search asks for jobs and is told. Zero but for what is given. */
+typedef struct weft_order {
+    weft_arena *mem;
+    int wall;   /* given; 1: results are told as they come */
+    int costly; /* given; 1: of jobs that are asked the costly ones are done first */
+    int64_t n, room;
+    weft_order_job *job; /* [n] by id */
+    int64_t told, roomtell;
+    int64_t *tell; /* [told] jobs */
+    int64_t most;  /* that were asked and not told, at most */
+} weft_order;
+/* The next job is asked; a job is told. Local. */
+void weft_order_ask(weft_order *o, double work);
+void weft_order_tell(weft_order *o, int64_t job);
+/* The share of the whole time in which so many equal teams would work, if all operations
+ * took alike: 1 for one team. Local. Cost O(n teams). */
+double weft_order_busy(const weft_order *o, int teams);
+
 /* ---- run file ----------------------------------------------------------------------- */
 
 /* Names of the numbers that jobs bring: what one must know to read their records. */

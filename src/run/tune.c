@@ -54,6 +54,10 @@ static void greet(const weft_run *r, const weft_seat *s, const char *hosts)
     if (r->teams < r->opts.teams)
         weft_log(WEFT_WARN, "run.teams = %d, but there are %d ranks: %d teams",
                  r->opts.teams, r->world->size, r->teams);
+    if (!weft_search_waits(&r->search) && r->teams > r->opts.workers)
+        weft_log(WEFT_WARN,
+                 "run.workers = %lld: no more jobs are in flight, and the other teams idle",
+                 (long long)r->opts.workers);
     weft_log(WEFT_INFO, "task %s%s%s, tuner %s: %lld configurations, about %lld jobs",
              r->opts.task, *r->opts.data ? " on " : "", r->opts.data, weft_run_method(r),
              (long long)r->space.count, (long long)weft_search_jobs(&r->search));

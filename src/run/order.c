@@ -1,0 +1,90 @@
+/* How many jobs of a search can be done side by side: the order in which they are asked and
+ * told, as a plan finds it, worked through by so many teams, each of which takes the next
+ * job that is asked. Called by plan.c. */
+#include "run_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void weft_order_ask(weft_order *o, double work)
+{
+    o->job = weft_grow(o->mem, o->job, sizeof *o->job, o->n, &o->room);
+    o->job[o->n] = (weft_order_job){.id = o->n, .after = o->told, .work = fmax(work, 1)};
+    o->n++;
+    if (o->n - o->told > o->most) o->most = o->n - o->told;
+}
+
+void weft_order_tell(weft_order *o, int64_t job)
+{
+    o->tell = weft_grow(o->mem, o->tell, sizeof *o->tell, o->told, &o->roomtell);
+    o->tell[o->told++] = job;
+}
+
+/* Teams at work, and what was done. */
+typedef struct shift {
+    const weft_order *o;
+    weft_order_job *job; /* [n] in the order in which they are taken */
+    int64_t ready, taken;
+    int64_t told;
+    char *known;   /* [n] by id: 1: done */
+    int64_t *does; /* [teams] job that each does, -1: none */
+    double *until; /* [teams] when it will be done */
+    int64_t busy;  /* teams that do one */
+    double now;
+} shift;
+
+/* Those asked together that cost most come first; else in the order asked. */
+static int by_work(const void *pa, const void *pb)
+{
+    const weft_order_job *a = pa, *b = pb;
+    if (a->after != b->after) return a->after < b->after ? -1 : 1;
+    if (a->work > b->work || a->work < b->work) return a->work > b->work ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Idle teams take what is asked by now. */
+static void take(shift *s, int teams)
+{
+    while (s->ready < s->o->n && s->job[s->ready].after <= s->told) s->ready++;
+    for (int g = 0; g < teams && s->taken < s->ready; g++) {
+        if (s->does[g] >= 0) continue;
+        const weft_order_job *j = &s->job[s->taken++];
+        s->does[g] = j->id;
+        s->until[g] = s->now + j->work;
+        s->busy++;
+    }
+}
+
+/* The team that is done first; results that are due are told. */
+static void finish(shift *s, int teams)
+{
+    int first = -1;
+    for (int g = 0; g < teams; g++)
+        if (s->does[g] >= 0 && (first < 0 || s->until[g] < s->until[first])) first = g;
+    s->now = s->until[first];
+    s->known[s->does[first]] = 1;
+    s->does[first] = -1;
+    s->busy--;
+    if (s->o->wall) s->told++;
+    while (!s->o->wall && s->told < s->o->n && s->known[s->o->tell[s->told]]) s->told++;
+}
+
+double weft_order_busy(const weft_order *o, int teams)
+{
+    weft_arena *tmp = weft_arena_new();
+    shift s = {.o = o,
+               .job = WEFT_NEW(tmp, weft_order_job, o->n),
+               .known = WEFT_NEW(tmp, char, o->n),
+               .does = WEFT_NEW(tmp, int64_t, teams),
+               .until = WEFT_NEW(tmp, double, teams)};
+    double sum = 0;
+    memcpy(s.job, o->job, (size_t)o->n * sizeof *s.job);
+    if (o->costly) qsort(s.job, (size_t)o->n, sizeof *s.job, by_work);
+    for (int g = 0; g < teams; g++) s.does[g] = -1;
+    for (int64_t i = 0; i < o->n; i++) sum += o->job[i].work;
+    for (take(&s, teams); s.busy > 0; take(&s, teams)) finish(&s, teams);
+    double busy = sum / (s.now * teams);
+    weft_arena_free(tmp);
+    return busy;
+}

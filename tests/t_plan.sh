@@ -1,0 +1,44 @@
+#!/bin/sh
+# A plan says how many jobs run at once and how busy teams would be: against shares worked out by
+# hand. Prints TAP.
+. tests/tap.sh
+
+plan() # PATTERN STATEMENT SETTING...
+{
+    pattern=$1 statement=$2
+    shift 2
+    "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log" && grep -Eq -- "^jobs at once +$pattern" "$tmp/out"
+    result $? "$statement"
+}
+cat >"$tmp/in.ini" <<END
+[run]
+task = command
+[space]
+configs = 9
+[command]
+run = true
+[parameters]
+rate = 0 .. 1
+END
+plan '9 at most; at work: 2 teams 90 %, 4 teams 75 %, 8 teams 56 %$' "nine equal jobs: 9 / 10, 9 / 12, 9 / 16" run.tuner=random
+# 9 jobs of 1, 3 of 2, 1 of 6: in all 21, by two teams in 5 + 4 + 6, by four in 3 + 2 + 6.
+plan '9 at most; at work: 2 teams 70 %, 4 teams 48 %$' "rungs wait for each other: 21 / 30, 21 / 44" \
+    run.tuner=sha sha.rungs=geometric sha.max_resource=9
+plan '3 at most .run.workers = 3.; at work: 2 teams' "workers bound the jobs in flight" \
+    run.tuner=asha asha.reduction=2 asha.max_resource=4 run.workers=3
+plan '1 at most .run.workers = 1.$' "one worker has one" run.tuner=asha asha.max_resource=4 run.workers=1
+# Without promotions, of jobs of 1 by three workers: two teams must have told the first before the
+# fourth is asked, so each has work until the ninth job.
+plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "workers who ask again: 9 / 10" \
+    run.tuner=asha asha.max_resource=1 run.workers=3
+plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "also by the wall clock" \
+    run.tuner=asha asha.max_resource=1 run.workers=3 run.clock=wall
+timeout 100 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 --plan \
+    >"$tmp/out" 2>"$tmp/log"
+grep -q '; of run.teams = 3 more than 2 would idle$' "$tmp/out"
+result $? "teams that would idle are told"
+timeout 100 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 \
+    'command.run=echo loss=1' -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+grep -q 'run.workers = 2: no more jobs are in flight, and the other teams idle' "$tmp/log"
+result $? "also at the start of a run"
+echo "1..$count"
