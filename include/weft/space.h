@@ -416,6 +416,8 @@ void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int nc
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
 void *weft_result_pack(const weft_result *res, size_t *bytes, weft_arena *mem);
 void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
+/* Hash of the packed form of a job. Local. */
+uint64_t weft_job_hash(const weft_job *job);
 /* Unpacks into a result with room for as many configurations; returns 0 if the bytes are
  * not a packed result. Arrays that *res does not have are allocated from mem. Local. */
 int weft_result_unpack(weft_result *res, const void *packed, size_t bytes, weft_arena *mem);

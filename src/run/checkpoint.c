@@ -16,21 +16,11 @@ typedef struct unit_head {
     int64_t nx, naux, real_bytes, record_bytes;
 } unit_head;
 
-static uint64_t job_hash(const weft_job_record *e)
-{
-    weft_arena *tmp = weft_arena_new();
-    size_t bytes;
-    const void *packed = weft_job_pack(&e->job, &bytes, tmp);
-    uint64_t h = weft_hash(packed, bytes, 0);
-    weft_arena_free(tmp);
-    return h;
-}
-
 static unit_head head_of(const weft_trace *t, const weft_job_record *e,
                          const weft_state *state, int64_t record_bytes)
 {
     unit_head h = {.run = t->id,
-                   .job = job_hash(e),
+                   .job = weft_job_hash(&e->job),
                    .nx = state->nx,
                    .naux = state->naux,
                    .real_bytes = (int64_t)sizeof(real),

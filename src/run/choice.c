@@ -26,13 +26,25 @@ int weft_merit_compare(const weft_merit *a, const weft_merit *b)
     return c;
 }
 
-weft_merit weft_job_record_merit(const weft_job_record *e)
+static weft_merit merit_of(const weft_job_record *e)
 {
     return (weft_merit){.job = e->job.id,
                         .wins = e->job.eligibility,
                         .size = e->job.feature_fraction,
                         .resource = e->res.resource,
                         .loss = e->res.loss};
+}
+
+int weft_job_record_beats(const weft_job_record *a, const weft_job_record *b)
+{
+    weft_merit x = merit_of(a), y = merit_of(b);
+    return weft_merit_compare(&x, &y) > 0;
+}
+
+int weft_job_record_compare(const void *a, const void *b)
+{
+    const weft_job_record *x = a, *y = b;
+    return (x->job.id > y->job.id) - (x->job.id < y->job.id);
 }
 
 /* The mixture as the job left it. */

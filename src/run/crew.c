@@ -137,22 +137,13 @@ static weft_flight *claim_together(weft_sched *s)
     return f;
 }
 
-static double mark_of(const weft_flight *f)
-{
-    weft_arena *tmp = weft_arena_new();
-    size_t bytes;
-    const void *packed = weft_job_pack(&f->event.job, &bytes, tmp);
-    double mark = (double)(weft_hash(packed, bytes, 0) >> 12);
-    weft_arena_free(tmp);
-    return mark;
-}
-
 /* Chooses the team's next job, NULL where there is none, and makes sure that its ranks'
  * tuners ask for the same. Collective over team. WEFT_STOP. */
 static weft_status choose(weft_sched *s, weft_flight **f)
 {
     *f = s->teams > 1 ? claim_together(s) : claim(s);
-    double mark = *f ? mark_of(*f) : 0;
+    /* a hash that a double holds exactly */
+    double mark = *f ? (double)(weft_job_hash(&(*f)->event.job) >> 12) : 0;
     double v[3] = {weft_stop_seen(s), mark, -mark};
     weft_max_f64(s->team, v, 3);
     weft_check(v[1] + v[2] >= 0 && v[1] + v[2] <= 0,

@@ -93,7 +93,10 @@ int weft_seats_warn(const weft_seat *s, int size, double bytes);
 
 /* ---- jobs that are done ------------------------------------------------------------- */
 
-weft_merit weft_job_record_merit(const weft_job_record *e);
+/* 1 if job a wins against job b. Local. */
+int weft_job_record_beats(const weft_job_record *a, const weft_job_record *b);
+/* For qsort: records by the ids of their jobs. Local. */
+int weft_job_record_compare(const void *a, const void *b);
 /* The arm of its mixture that won: the likeliest after the job, ties by lower score. */
 int weft_winner_arm(const weft_job_record *e);
 /* The configuration that won, conf[dim]: that of the arm; of a product of simplexes, the

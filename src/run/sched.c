@@ -12,17 +12,11 @@
 
 /* ---- what is known ------------------------------------------------------------------ */
 
-static int beats(const weft_job_record *a, const weft_job_record *b)
-{
-    weft_merit x = weft_job_record_merit(a), y = weft_job_record_merit(b);
-    return weft_merit_compare(&x, &y) > 0;
-}
-
 /* 1 if b cannot win the run, whatever else is told, once a is told. */
 static int outdoes(const weft_job_record *a, const weft_job_record *b)
 {
     int alike = a->job.eligibility == b->job.eligibility;
-    return (alike || b->job.eligibility == WEFT_WINS_LAST) && beats(a, b);
+    return (alike || b->job.eligibility == WEFT_WINS_LAST) && weft_job_record_beats(a, b);
 }
 
 /* With a target, what is known need not come to be told. */
@@ -129,17 +123,11 @@ static weft_status ask(weft_sched *s, weft_asked *answer)
 
 /* ---- telling ------------------------------------------------------------------------ */
 
-static int by_job(const void *pa, const void *pb)
-{
-    const weft_job_record *a = pa, *b = pb;
-    return a->job.id < b->job.id ? -1 : 1;
-}
-
 /* Enters an event into the books and tells the tuner. */
 static void tell(weft_sched *s, weft_flight *f)
 {
     const weft_job_record *e = &f->event;
-    int leads = s->n == 0 || beats(e, &s->winner);
+    int leads = s->n == 0 || weft_job_record_beats(e, &s->winner);
     if (leads) s->winner = *e;
     s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
     s->row[e->job.id] = s->n;
@@ -181,6 +169,6 @@ weft_status weft_sched_run(weft_sched *s)
     weft_status st = weft_crew_end(s, search(s));
     weft_progress("%s", "");
     s->seconds = s->before + weft_now() - s->begun;
-    if (s->n > 0) qsort(s->event, (size_t)s->n, sizeof *s->event, by_job);
+    if (s->n > 0) qsort(s->event, (size_t)s->n, sizeof *s->event, weft_job_record_compare);
     return st;
 }

@@ -113,17 +113,11 @@ static void take_record(finding *f, const weft_record *r, weft_arena *mem)
     f->event[f->n++] = e;
 }
 
-static int by_job(const void *pa, const void *pb)
-{
-    const weft_job_record *a = pa, *b = pb;
-    return (a->job.id > b->job.id) - (a->job.id < b->job.id);
-}
-
 /* Sorts by job; of several records of one job the first stays: they are alike. */
 static void settle_events(finding *f)
 {
     if (f->n == 0) return;
-    qsort(f->event, (size_t)f->n, sizeof *f->event, by_job);
+    qsort(f->event, (size_t)f->n, sizeof *f->event, weft_job_record_compare);
     int64_t n = 1;
     for (int64_t i = 1; i < f->n; i++)
         if (f->event[i].job.id != f->event[n - 1].job.id) f->event[n++] = f->event[i];
@@ -175,11 +169,8 @@ int weft_run_is_unfinished(const char *path)
 static const weft_job_record *best_of(const finding *f)
 {
     const weft_job_record *best = &f->event[0];
-    for (int64_t i = 1; i < f->n; i++) {
-        weft_merit a = weft_job_record_merit(&f->event[i]);
-        weft_merit b = weft_job_record_merit(best);
-        if (weft_merit_compare(&a, &b) > 0) best = &f->event[i];
-    }
+    for (int64_t i = 1; i < f->n; i++)
+        if (weft_job_record_beats(&f->event[i], best)) best = &f->event[i];
     return best;
 }
 

@@ -269,6 +269,16 @@ void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
     return packed;
 }
 
+uint64_t weft_job_hash(const weft_job *job)
+{
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const void *packed = weft_job_pack(job, &bytes, tmp);
+    uint64_t h = weft_hash(packed, bytes, 0);
+    weft_arena_free(tmp);
+    return h;
+}
+
 void *weft_result_pack(const weft_result *res, size_t *bytes, weft_arena *mem)
 {
     weft_result own = *res;
