@@ -271,6 +271,11 @@ WEFT_CHECKED weft_status weft_file_sync(const char *path);
  * EFILE where the name is empty, too long or a directory's, the directory is missing or may
  * not be written. Local. */
 WEFT_CHECKED weft_status weft_file_try(const char *path);
+/* 1 if something has that name. Local. */
+int weft_file_is(const char *path);
+/* The directory that a file of that name is in: "." where the name has no slash. Owned by
+ * mem. Local. */
+const char *weft_file_dir(const char *path, weft_arena *mem);
 /* 1 if both names lead to one file, by links or otherwise. Local. */
 int weft_file_same(const char *a, const char *b);
 

@@ -145,6 +145,8 @@ weft_state weft_state_new(const weft_task *task, const void *self, const weft_jo
 void weft_state_copy(weft_state *to, const weft_state *from);
 /* Bytes of both arrays. Local. */
 double weft_state_bytes(const weft_state *s);
+/* Gives all ranks the state of rank 0, of the same lengths on all. Collective. */
+void weft_state_bcast(weft_team *team, weft_state *s);
 /* Hash of both arrays. Local. */
 uint64_t weft_state_hash(const weft_state *s);
 

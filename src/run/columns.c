@@ -2,6 +2,7 @@
 #include "columns.h"
 
 #include <string.h>
+#include <time.h>
 
 weft_status weft_put_columns(weft_h5 *f, const char *group, const weft_column *c, int nc,
                              const void *rows, size_t bytes, int64_t n)
@@ -30,4 +31,13 @@ weft_status weft_put_table(weft_h5 *f, const char *group, const char *key,
     }
     return weft_h5_put_attr(f, weft_arena_text(f->mem, "/%s", group), key,
                             weft_metrics_text(table, f->mem));
+}
+
+const char *weft_time_text(int64_t seconds, weft_arena *mem)
+{
+    time_t t = (time_t)seconds;
+    struct tm utc;
+    char text[32] = "";
+    if (gmtime_r(&t, &utc)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return weft_arena_text(mem, "%s", text);
 }

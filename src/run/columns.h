@@ -31,6 +31,8 @@ WEFT_CHECKED weft_status weft_put_columns(weft_h5 *f, const char *group,
 WEFT_CHECKED weft_status weft_put_table(weft_h5 *f, const char *group, const char *key,
                                         const weft_metric *table, const double *x,
                                         int64_t n);
+/* "2026-01-31T12:00:00Z" of seconds since 1970. Owned by mem. */
+const char *weft_time_text(int64_t seconds, weft_arena *mem);
 /* Writes /metrics, a dataset a name in the notes of results, where there are some. */
 WEFT_CHECKED weft_status weft_put_metrics(weft_h5 *f, const weft_history *h);
 /* Writes /rounds and /mix, where jobs are made of rounds. */

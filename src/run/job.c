@@ -159,9 +159,7 @@ static weft_status begin(job_run *f)
         weft_bcast(s->team, &f->done, sizeof f->done, 0);
     }
     if (f->done == 0) return weft_cache_begin(s, &e->job, f->parent, &f->state);
-    const weft_state *state = &f->state;
-    weft_bcast(s->team, state->x, (size_t)state->nx * sizeof *state->x, 0);
-    weft_bcast(s->team, state->aux, (size_t)state->naux * sizeof *state->aux, 0);
+    weft_state_bcast(s->team, &f->state);
     share_record(s->team, e, s->mem);
     f->before = e->seconds;
     f->summed = f->done;

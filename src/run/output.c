@@ -6,14 +6,13 @@
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct event_row {
     int64_t job, trial, from, round, rounds, wins, k, alive;
     double resource, size, loss, bound, cost, seconds, regret;
 } event_row;
 
-static const weft_column event_columns[] = {
+static weft_column event_columns[] = {
     WEFT_WHOLE(event_row, job, "job, in the order asked", "id"),
     WEFT_WHOLE(event_row, trial, "trial: whose weights were trained", "id"),
     WEFT_WHOLE(event_row, from, "trial whose weights a new trial copied; -1: afresh", "id"),
@@ -51,7 +50,7 @@ typedef struct arm_row {
     double p, after, loss, error, score, count;
 } arm_row;
 
-static const weft_column arm_columns[] = {
+static weft_column arm_columns[] = {
     WEFT_WHOLE(arm_row, job, "job", "id"),
     WEFT_WHOLE(arm_row, config, "configuration, by its index in the space: /configs/id",
                "id"),
@@ -154,7 +153,7 @@ static weft_status put_configs(weft_h5 *f, const weft_history *h)
         weft_axis_name(&h->tables.axis[i], name, sizeof name);
         axis[i] = weft_arena_text(f->mem, "%s", name);
     }
-    const int64_t shape[2] = {n, dim};
+    int64_t shape[2] = {n, dim};
     TRY(weft_h5_put(f, "/configs/id", WEFT_H5_I64, 1, &n, id, 0, "index in the space",
                     "id"));
     TRY(weft_h5_put(f, "/configs/value", WEFT_H5_F64, 2, shape, value, 0,
@@ -255,15 +254,9 @@ static weft_status put_times(weft_h5 *f, const weft_outcome *o)
 }
 
 /* What a run was: attributes of the file. */
-static weft_status put_head(weft_h5 *f, const weft_outcome *o)
+static weft_status put_texts(weft_h5 *f, const weft_outcome *o)
 {
     const weft_run *r = o->run;
-    time_t began = (time_t)o->began;
-    struct tm utc;
-    char started[32] = "", digest[17];
-    if (gmtime_r(&began, &utc))
-        strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)o->digest);
     const struct {
         const char *key, *text;
     } texts[] = {
@@ -281,33 +274,47 @@ static weft_status put_head(weft_h5 *f, const weft_outcome *o)
         {"mixing", r->opts.mixing},
         {"data", r->opts.data},
         {"data_digest", r->data.digest},
-        {"started", started},
+        {"started", weft_time_text(o->began, f->mem)},
         {"config", o->config},
-        {"digest", digest},
+        {"digest", weft_arena_text(f->mem, "%016llx", (unsigned long long)o->digest)},
     };
+    for (int i = 0; i < WEFT_COUNT(texts); i++)
+        TRY(weft_h5_put_attr(f, "/", texts[i].key, texts[i].text));
+    return WEFT_OK;
+}
+
+static weft_status put_numbers(weft_h5 *f, const weft_outcome *o)
+{
+    const weft_run *r = o->run;
+    int64_t rounds = 0;
+    for (int64_t i = 0; i < o->history.n; i++) rounds += o->history.event[i].nunit;
     const struct {
         const char *key;
         double x;
-    } numbers[] = {
+    } seconds[] = {
         {"setup_seconds", o->setup},
         {"search_seconds", o->search},
         {"refit_seconds", o->refit},
         {"test_seconds", o->test},
         {"seconds", o->setup + o->search + o->test},
     };
-    for (int i = 0; i < WEFT_COUNT(texts); i++)
-        TRY(weft_h5_put_attr(f, "/", texts[i].key, texts[i].text));
-    for (int i = 0; i < WEFT_COUNT(numbers); i++)
-        TRY(weft_h5_put_num(f, "/", numbers[i].key, numbers[i].x));
-    TRY(weft_h5_put_long(f, "/", "ranks", r->world->size));
-    TRY(weft_h5_put_long(f, "/", "teams", r->teams));
-    TRY(weft_h5_put_long(f, "/", "blas_threads", openblas_get_num_threads()));
-    TRY(weft_h5_put_long(f, "/", "seed", r->opts.seed));
-    TRY(weft_h5_put_long(f, "/", "configs", r->space.count));
-    int64_t rounds = 0;
-    for (int64_t i = 0; i < o->history.n; i++) rounds += o->history.event[i].nunit;
-    TRY(weft_h5_put_long(f, "/", "rounds", rounds));
-    return weft_h5_put_long(f, "/", "jobs", o->history.n);
+    const struct {
+        const char *key;
+        int64_t x;
+    } counts[] = {
+        {"ranks", r->world->size},
+        {"teams", r->teams},
+        {"blas_threads", openblas_get_num_threads()},
+        {"seed", r->opts.seed},
+        {"configs", r->space.count},
+        {"rounds", rounds},
+        {"jobs", o->history.n},
+    };
+    for (int i = 0; i < WEFT_COUNT(seconds); i++)
+        TRY(weft_h5_put_num(f, "/", seconds[i].key, seconds[i].x));
+    for (int i = 0; i < WEFT_COUNT(counts); i++)
+        TRY(weft_h5_put_long(f, "/", counts[i].key, counts[i].x));
+    return WEFT_OK;
 }
 
 weft_status weft_history_put(weft_h5 *f, const weft_history *h)
@@ -326,7 +333,8 @@ weft_status weft_run_write(const char *path, const weft_outcome *o)
     weft_h5 f;
     weft_status st = weft_h5_create(&f, path, mem);
     if (st == WEFT_OK) {
-        st = put_head(&f, o);
+        st = put_texts(&f, o);
+        if (st == WEFT_OK) st = put_numbers(&f, o);
         if (st == WEFT_OK) st = weft_history_put(&f, &o->history);
         if (st == WEFT_OK) st = put_winner(&f, o);
         if (st == WEFT_OK) st = put_times(&f, o);

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SYNC_SECONDS 1.0  /* between group commits, at least; */
@@ -122,17 +121,11 @@ weft_status weft_trace_over(weft_trace *t)
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-static int is_file(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
 /* Waits until another host's file is seen here. */
 static void await(const char *path, double seconds)
 {
     double start = weft_now();
-    while (!is_file(path) && weft_now() - start < seconds) weft_nap(LOOK_SECONDS);
+    while (!weft_file_is(path) && weft_now() - start < seconds) weft_nap(LOOK_SECONDS);
 }
 
 static weft_status load(const weft_trace *t, const weft_state_id *id, double seconds,
@@ -147,7 +140,7 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
                             (size_t)id->naux * sizeof *state->aux};
     weft_status st = WEFT_OK;
     await(path, seconds);
-    if (!is_file(path))
+    if (!weft_file_is(path))
         st = weft_fail(WEFT_EFILE,
                        "%s is missing, which holds what job %lld left and a job that is to "
                        "be done needs",
@@ -165,7 +158,6 @@ weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_sta
                             double seconds, weft_state *state)
 {
     TRY(weft_agree(team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK, team));
-    weft_bcast(team, state->x, (size_t)id->nx * sizeof *state->x, 0);
-    weft_bcast(team, state->aux, (size_t)id->naux * sizeof *state->aux, 0);
+    weft_state_bcast(team, state);
     return WEFT_OK;
 }

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,16 +18,10 @@
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-static int is_file(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
 /* What rank 0 finds before the journal is opened. */
 static weft_status look(const weft_trace *t, int fresh, const char *journal)
 {
-    if (fresh == 1 && is_file(t->path))
+    if (fresh == 1 && weft_file_is(t->path))
         return weft_fail(WEFT_EFILE,
                          "%s exists; choose another name by -o, or replace it by "
                          "--force",
@@ -37,8 +30,8 @@ static weft_status look(const weft_trace *t, int fresh, const char *journal)
         TRY(weft_file_try(t->path));
         return weft_place_make(t->dir, journal);
     }
-    if (is_file(journal)) return weft_file_try(t->path);
-    if (is_file(t->path))
+    if (weft_file_is(journal)) return weft_file_try(t->path);
+    if (weft_file_is(t->path))
         return weft_fail(WEFT_EFILE, "%s is complete: there is nothing to resume", t->path);
     return weft_fail(WEFT_EFILE, "there is no run %s: neither it nor its journal %s",
                      t->path, journal);
@@ -65,7 +58,7 @@ static int is_begun(const weft_record *rec, int64_t n)
 static weft_status open_others(weft_trace *t, weft_record **rec, int64_t *n)
 {
     weft_place_unclaim(t->dir);
-    for (int team = 1; is_file(journal_name(t, team)); team++) {
+    for (int team = 1; weft_file_is(journal_name(t, team)); team++) {
         weft_journal j;
         weft_record *more, *all;
         int64_t nmore;
@@ -253,7 +246,7 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_tea
     rec = share(t, rec, &nrec);
     weft_status st = take(t, rec, nrec);
     if (st == WEFT_OK && t->done) {
-        int written = is_file(path);
+        int written = weft_file_is(path);
         weft_bcast(world, &written, sizeof written, 0);
         t->done = written; /* else it was moved, and is made again from what is left */
     }
@@ -267,8 +260,7 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_tea
 
 weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
 {
-    const char *journal = weft_arena_text(mem, "%s/journal", weft_place_dir(path, mem));
-    if (!is_file(path) && is_file(journal))
+    if (weft_run_is_unfinished(path))
         return weft_fail(WEFT_EFILE, "%s is unfinished; go on with it by `weft resume %s`",
                          path, path);
     return weft_h5_open(f, path, mem);

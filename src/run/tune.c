@@ -15,11 +15,8 @@
 static void tell_disk(const char *output)
 {
     weft_arena *tmp = weft_arena_new();
-    char *dir = weft_arena_text(tmp, "%s", output);
-    char *slash = strrchr(dir, '/');
-    if (slash) slash[slash == dir] = '\0';
+    const char *dir = weft_file_dir(output, tmp);
     weft_disk d;
-    if (!slash) dir = weft_arena_text(tmp, ".");
     if (weft_disk_look(dir, &d) == WEFT_OK)
         weft_log(WEFT_INFO, "files: %s is on %s, %.3g GB free", dir,
                  *d.type ? d.type : "an unknown file system", d.free / 1e9);
@@ -229,6 +226,53 @@ static int teams_are_typed(const weft_run *r)
     return e && weft_conf_is_typed(e);
 }
 
+/* What can be checked when task and data stand: of a run that was begun the data must be
+ * the same. Local. */
+static weft_status check_open(const weft_run *r, const weft_trace *t)
+{
+    if (r->opts.disk > 0 && r->task->files)
+        return weft_fail(WEFT_ECONF,
+                         "run.disk = %g: the directories that task %s leaves are not made "
+                         "again; leave it out",
+                         r->opts.disk, r->opts.task);
+    if (!t->conf || strcmp(t->data, r->data.digest) == 0) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s is not the data set that %s was begun with (digest %s, "
+                     "expected %s); put that back, or begin anew by `weft tune --force`",
+                     r->opts.data, t->path, r->data.digest, t->data);
+}
+
+/* Records the beginning of a run, unless it was begun. Collective. */
+static weft_status begin(const weft_run *r, weft_trace *t, const char *config)
+{
+    /* Three states, as of the winner, the trial and its successor, the run file, and of
+     * each team a checkpoint and the one that replaces it. */
+    double state = weft_run_state_bytes(r);
+    double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
+    weft_tables tables = tables_of(r);
+    t->tables = weft_tables_text(&tables, r->mem);
+    return t->conf ? WEFT_OK : weft_trace_begin(t, config, r->data.digest, space);
+}
+
+static weft_sched sched_of(weft_run *r, weft_trace *t)
+{
+    return (weft_sched){.world = r->world,
+                        .team = r->team,
+                        .teams = r->teams,
+                        .task = r->task,
+                        .task_self = r->task_self,
+                        .search = &r->search,
+                        .trace = t,
+                        .time_limit = r->opts.time_limit,
+                        .target = r->opts.target,
+                        .checkpoint = r->opts.checkpoint,
+                        .workers = weft_search_waits(&r->search) ? 0 : r->opts.workers,
+                        .wall = r->opts.clock,
+                        .overhead = r->opts.overhead,
+                        .disk = 1e9 * r->opts.disk,
+                        .mem = r->mem};
+}
+
 /* From the configuration that is bound to the end of the run. */
 static weft_status go(weft_run *r, weft_trace *t, int *begun)
 {
@@ -241,45 +285,15 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
     if (r->opts.time_limit > 0) r->deadline = start + r->opts.time_limit;
     TRY(weft_run_open(r, r->opts.data));
     greet(r, seat, o.hosts);
-    if (r->opts.disk > 0 && r->task->files)
-        return weft_fail(WEFT_ECONF,
-                         "run.disk = %g: the directories that task %s leaves are not made "
-                         "again; leave it out",
-                         r->opts.disk, r->opts.task);
-    if (t->conf && strcmp(t->data, r->data.digest) != 0)
-        return weft_fail(
-            WEFT_EDATA,
-            "%s is not the data set that %s was begun with (digest %s, "
-            "expected %s); put that back, or begin anew by `weft tune --force`",
-            r->opts.data, t->path, r->data.digest, t->data);
-    /* Three states, as of the winner, the trial and its successor, the run file, and of
-     * each team a checkpoint and the one that replaces it. */
-    double state = weft_run_state_bytes(r);
-    double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
-    weft_tables tables = tables_of(r);
-    t->tables = weft_tables_text(&tables, r->mem);
-    if (!t->conf) TRY(weft_trace_begin(t, o.config, r->data.digest, space));
+    TRY(check_open(r, t));
+    TRY(begin(r, t, o.config));
     *begun = 1;
     if (!r->task->files) weft_watchdog_start(r->world, r->opts.watchdog, t->dir);
     o.setup = weft_now() - start;
     if (t->ndone > 0)
         weft_log(WEFT_INFO, "resumed: %lld jobs are done already", (long long)t->ndone);
 
-    weft_sched s = {.world = r->world,
-                    .team = r->team,
-                    .teams = r->teams,
-                    .task = r->task,
-                    .task_self = r->task_self,
-                    .search = &r->search,
-                    .trace = t,
-                    .time_limit = r->opts.time_limit,
-                    .target = r->opts.target,
-                    .checkpoint = r->opts.checkpoint,
-                    .workers = weft_search_waits(&r->search) ? 0 : r->opts.workers,
-                    .wall = r->opts.clock,
-                    .overhead = r->opts.overhead,
-                    .disk = 1e9 * r->opts.disk,
-                    .mem = r->mem};
+    weft_sched s = sched_of(r, t);
     weft_status st = weft_sched_run(&s);
     if (st == WEFT_OK) st = conclude(r, &s, t, &o);
     weft_cache_free(&s);

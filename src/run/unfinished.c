@@ -9,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 /* ---- the tables as a text ----------------------------------------------------------- */
 
@@ -155,10 +153,8 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
 int weft_run_is_unfinished(const char *path)
 {
     weft_arena *tmp = weft_arena_new();
-    struct stat info;
-    const char *dir = weft_place_dir(path, tmp);
-    int unfinished =
-        stat(path, &info) != 0 && weft_journal_is(weft_arena_text(tmp, "%s/journal", dir));
+    const char *journal = weft_arena_text(tmp, "%s/journal", weft_place_dir(path, tmp));
+    int unfinished = !weft_file_is(path) && weft_journal_is(journal);
     weft_arena_free(tmp);
     return unfinished;
 }
@@ -196,11 +192,6 @@ static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
     weft_conf_init(&conf, f->mem);
     TRY(weft_conf_text(&conf, path, found->conf));
     TRY(weft_conf_bind(&conf, &weft_run_kind, opts));
-    time_t began = (time_t)found->about.began;
-    struct tm utc;
-    char started[32] = "";
-    if (gmtime_r(&began, &utc))
-        strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
     const struct {
         const char *key, *text;
     } texts[] = {
@@ -213,7 +204,7 @@ static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
         {"mixing", opts->mixing},
         {"data", opts->data},
         {"data_digest", found->about.data},
-        {"started", started},
+        {"started", weft_time_text(found->about.began, f->mem)},
         {"config", found->conf},
     };
     for (int i = 0; i < WEFT_COUNT(texts); i++)

@@ -39,10 +39,7 @@ weft_status weft_file_fail(const char *what, const char *path, int err)
 int weft_file_sync_dir(const char *path)
 {
     weft_arena *tmp = weft_arena_new();
-    char *dir = weft_arena_text(tmp, "%s", path);
-    char *slash = strrchr(dir, '/');
-    if (slash != NULL) slash[slash == dir] = '\0';
-    int fd = open(slash != NULL ? dir : ".", O_RDONLY | O_DIRECTORY);
+    int fd = open(weft_file_dir(path, tmp), O_RDONLY | O_DIRECTORY);
     int err = fd < 0 ? errno : 0;
     /* Some file systems cannot fsync a directory and say EINVAL: nothing more can be done.
      */
@@ -204,6 +201,19 @@ weft_status weft_file_try(const char *path)
     if (fd >= 0) unlink(temp);
     weft_arena_free(tmp);
     return st;
+}
+
+int weft_file_is(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+const char *weft_file_dir(const char *path, weft_arena *mem)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash) return ".";
+    return weft_arena_text(mem, "%.*s", slash > path ? (int)(slash - path) : 1, path);
 }
 
 int weft_file_same(const char *a, const char *b)

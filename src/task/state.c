@@ -1,4 +1,4 @@
-/* States of trials: made, copied and hashed. Called by run and by tests. */
+/* States of trials: made, copied, broadcast and hashed. Called by run and by tests. */
 #include "weft/task.h"
 
 #include <string.h>
@@ -30,6 +30,12 @@ void weft_state_copy(weft_state *to, const weft_state *from)
 double weft_state_bytes(const weft_state *s)
 {
     return (double)s->nx * sizeof(real) + (double)s->naux * sizeof(double);
+}
+
+void weft_state_bcast(weft_team *team, weft_state *s)
+{
+    weft_bcast(team, s->x, bytes_of_x(s), 0);
+    weft_bcast(team, s->aux, (size_t)s->naux * sizeof *s->aux, 0);
 }
 
 uint64_t weft_state_hash(const weft_state *s)

@@ -137,6 +137,31 @@ static size_t cut_wide(const chunk *c, size_t i, int *opens)
     }
 }
 
+/* A sign that opens nothing, or any other character. */
+static size_t cut_other(const chunk *c, size_t i, int *opens)
+{
+    switch (c->s[i]) {
+    case ')':
+    case ']':
+    case '}':
+    case '>':
+    case '*': return pad(c, i, 1);
+    case ';':
+    case '@':
+    case '#':
+    case '$':
+    case '%':
+    case '&':
+    case '?':
+    case '!': return pad_soon(c, i, 1);
+    case ',':
+    case ':': return cut_comma(c, i);
+    case '.': return cut_period(c, i);
+    case '-': return is_double(c, i) ? pad(c, i, 2) : i + 1;
+    default: return c->s[i] < 0x80 ? i + 1 : cut_wide(c, i, opens);
+    }
+}
+
 /* Marks the gaps at signs. Returns whether there is a lone apostrophe. */
 static int cut_signs(const chunk *c)
 {
@@ -165,24 +190,7 @@ static int cut_signs(const chunk *c)
             opens = 1;
             i = pad(c, i, 1);
             break;
-        case ')':
-        case ']':
-        case '}':
-        case '>':
-        case '*': i = pad(c, i, 1); break;
-        case ';':
-        case '@':
-        case '#':
-        case '$':
-        case '%':
-        case '&':
-        case '?':
-        case '!': i = pad_soon(c, i, 1); break;
-        case ',':
-        case ':': i = cut_comma(c, i); break;
-        case '.': i = cut_period(c, i); break;
-        case '-': i = is_double(c, i) ? pad(c, i, 2) : i + 1; break;
-        default: i = c->s[i] < 0x80 ? i + 1 : cut_wide(c, i, &opens);
+        default: i = cut_other(c, i, &opens);
         }
     }
     return lone;
