@@ -2,8 +2,9 @@
  * (tests/gold/samplers.py prints such lines, too):
  *     b_regret NAME OPTIONS WORKERS FUNCTION ...
  * prints name, version, function, workers, seed, the regret of what looked best after 25,
- * 50 and 100 trials, and milliseconds of a proposal, 20 seeds each; without arguments
- * random search on one function. RUN: np=1 */
+ * 50 and 100 trials, and milliseconds of a proposal, 20 seeds each, from FIRST of the
+ * environment on, else from 1000; without arguments random search on one function. RUN:
+ * np=1 */
 #include "functions.h"
 
 #include <time.h>
@@ -13,7 +14,8 @@ enum { SEEDS = 20, TRIALS = 100 };
 static void runs(const char *name, const char *options, int workers,
                  const char *function_name, weft_arena *mem)
 {
-    for (int s = 1000; s < 1000 + SEEDS; s++) {
+    int first = getenv("FIRST") ? atoi(getenv("FIRST")) : 1000;
+    for (int s = first; s < first + SEEDS; s++) {
         double r[TRIALS];
         clock_t start = clock();
         quest_play(function_named(function_name), options, TRIALS, workers, (uint64_t)s, r,

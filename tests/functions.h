@@ -123,6 +123,31 @@ static inline double rosenbrock4(const double *v)
     return sum;
 }
 
+/* Least value 0 at ones. Levy, Montalvo, SIAM J. Sci. Stat. Comput. 6, 1985. */
+static inline double levy5(const double *v)
+{
+    double pi = 3.14159265358979323846;
+    double w[5], sum = 0;
+    for (int j = 0; j < 5; j++) w[j] = 1 + (v[j] - 1) / 4;
+    for (int j = 0; j < 4; j++) {
+        double s = sin(pi * w[j] + 1);
+        sum += (w[j] - 1) * (w[j] - 1) * (1 + 10 * s * s);
+    }
+    double first = sin(pi * w[0]), last = sin(2 * pi * w[4]);
+    return first * first + sum + (w[4] - 1) * (w[4] - 1) * (1 + last * last);
+}
+
+/* Styblinski, Tang, Neural Networks 3, 1990. */
+static inline double styblinski4(const double *v)
+{
+    double sum = 0;
+    for (int j = 0; j < 4; j++) {
+        double x = v[j];
+        sum += (x * x * x * x - 16 * x * x + 5 * x) / 2;
+    }
+    return sum;
+}
+
 /* C, tol, n_min, n_span, weight, stop, regulariser. */
 static inline double text(const double *v)
 {
@@ -167,6 +192,11 @@ static const function functions[] = {
      ackley5, 0, 0},
     {"rosenbrock4", "x0 = -5 .. 10\nx1 = -5 .. 10\ni0 = -5 .. 10\ni1 = -5 .. 10\n",
      rosenbrock4, 0, 0},
+    {"levy5",
+     "x0 = -10 .. 10\nx1 = -10 .. 10\nx2 = -10 .. 10\nx3 = -10 .. 10\nx4 = -10 .. 10\n",
+     levy5, 0, 0},
+    {"styblinski4", "x0 = -5 .. 5\nx1 = -5 .. 5\nx2 = -5 .. 5\nx3 = -5 .. 5\n", styblinski4,
+     -4 * 39.16616570377142, 0},
     {"text",
      "x0 = log 1e-5 .. 1e5\nx1 = log 1e-5 .. 1e-3\ni0 = 1 .. 3\ni1 = 0 .. 2\n"
      "a = p | q | r\nb = p | q\nc = p | q\n",

@@ -98,6 +98,12 @@ static weft_fitted fit(const weft_model *m, const char *options, problem *p, for
     return fit_to(m, options, p, as, 1, w, mem);
 }
 
+/* Penalty on a weight. */
+static double penalty(const char *options, double w)
+{
+    return strstr(options, "penalty = l1") ? fabs(w) : 0.5 * w * w;
+}
+
 /* The objective of w, from the definition. Collective. */
 static double objective(const weft_model *m, const char *options, const problem *p,
                         double c, const real *w, weft_arena *mem)
@@ -112,7 +118,7 @@ static double objective(const weft_model *m, const char *options, const problem 
         sum += c * m->loss(self, p->classes, score, p->label[i], &wrong);
     }
     weft_sum_f64(p->f.team, &sum, 1, 1e6);
-    for (int64_t j = 0; j < nweight(m, p); j++) half += 0.5 * (double)w[j] * (double)w[j];
+    for (int64_t j = 0; j < nweight(m, p); j++) half += penalty(options, (double)w[j]);
     return sum + half;
 }
 
@@ -137,7 +143,7 @@ static double constant(const weft_model *m, const char *options, const problem *
             for (int side = 0; side < 2; side++) {
                 double b = (lo * (2 - side) + hi * (1 + side)) / 3;
                 int wrong;
-                value[side] = 0.5 * b * b +
+                value[side] = penalty(options, b) +
                               c * (double)own * m->loss(self, 2, &b, 1, &wrong) +
                               c * (double)(ROWS - own) * m->loss(self, 2, &b, 0, &wrong);
             }

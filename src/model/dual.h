@@ -16,22 +16,26 @@ typedef struct margin_problem {
     double tol; /* share of the gain over the best constant that a fit may lack */
     int limit;  /* epochs or Newton steps */
     int partitions;
+    int l1; /* 1: the penalty is |w|_1 + |b|, of logistic loss only: l1.h */
 } margin_problem;
 
 /* The options, for the table of a model whose instance has a member `margin`. */
-#define MARGIN_OPT(type, opt, kind, member, preset, least, most, text)                     \
+#define MARGIN_OPT(type, opt, kind, member, preset, least, most, text, role)               \
     {                                                                                      \
-        opt, kind, offsetof(type, margin.member), preset, least, most, NULL, text, 0       \
+        opt, kind, offsetof(type, margin.member), preset, least, most, NULL, text, role    \
     }
 #define MARGIN_OPTS(type, tolerance)                                                       \
     MARGIN_OPT(type, "C", WEFT_REAL, c, "1", 1e-9, 1e9,                                    \
-               "weight of the losses against the penalty"),                                \
+               "weight of the losses against the penalty", WEFT_PER_TRIAL),                \
         MARGIN_OPT(type, "tol", WEFT_REAL, tol, tolerance, 1e-9, 1,                        \
-                   "share of the optimum's gain over a constant that a fit may lack"),     \
-        MARGIN_OPT(type, "limit", WEFT_INT, limit, "1000", 1, 1e9, "epochs at most"),      \
+                   "share of the optimum's gain over a constant that a fit may lack",      \
+                   WEFT_PER_TRIAL),                                                        \
+        MARGIN_OPT(type, "limit", WEFT_INT, limit, "1000", 1, 1e9, "epochs at most",       \
+                   WEFT_FIXED),                                                            \
         MARGIN_OPT(                                                                        \
             type, "partitions", WEFT_INT, partitions, "2", 1, 4096,                        \
-            "groups of feature maps fitted at the same time (ranks that take part)")
+            "groups of feature maps fitted at the same time (ranks that take part)",       \
+            WEFT_FIXED)
 
 /* Loss at a margin y s, of one sample. */
 double margin_loss(margin_kind kind, double margin);
@@ -46,6 +50,9 @@ double margin_conj_curve(const margin_problem *p, double a);
  * sample with |x|^2 = q and margin m where it is a. */
 double margin_best(const margin_problem *p, double q, double m, double a);
 
+/* Sum over all ranks' rows of x[n], in any order the same; NaN where one is not finite.
+ * Collective. */
+double margin_sum(const weft_matrix *f, const double *x);
 /* Fits all outputs (one against the rest) and their intercepts. Collective. */
 void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                 int classes, real *w, weft_fitted *out, weft_arena *tmp);
@@ -61,6 +68,9 @@ typedef struct margin_output {
     int alike; /* 1: no sample is of it, or all are: the best constant is the fit */
     double b, objective; /* of the best constant, the penalty on b included */
 } margin_output;
+
+/* Penalty on a weight or intercept. */
+double margin_penalty(const margin_problem *p, double w);
 
 /* The output of class `one` with `own` samples, and `others` of other classes. Local. */
 margin_output margin_output_of(const margin_problem *p, int one, double own, double others);
@@ -81,7 +91,6 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
 void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                 const margin_output *k, real *w, real *intercept, weft_fitted *out,
                 weft_arena *tmp);
-
 /* Rows dealt to partitions: a partition is visited row by row by one rank, different
  * partitions at the same time. A group of rows (of one feature map) is in one partition;
  * which, depends on the groups' sizes only, so neither partitions nor the order in them

@@ -5,10 +5,26 @@
 
 #include "descent.h"
 #include "dual.h"
+#include "l1.h"
 
 int margin_outputs(int classes)
 {
     return classes == 2 ? 1 : classes;
+}
+
+double margin_penalty(const margin_problem *p, double w)
+{
+    return p->l1 ? fabs(w) : 0.5 * w * w;
+}
+
+/* Slope of the penalised loss of a constant b; at 0 by L1 the least of those it has. */
+static double constant_slope(const margin_problem *p, double own, double others, double b)
+{
+    double slope =
+        p->c * (own * margin_slope(p->kind, b) - others * margin_slope(p->kind, -b));
+    if (!p->l1) return b + slope;
+    if (b == 0) return fabs(slope) <= 1 ? 0 : slope;
+    return (b > 0 ? 1 : -1) + slope;
 }
 
 /* By bisection on the slope in b, which rises, and beyond 1 + C n has the sign of b. */
@@ -16,8 +32,8 @@ margin_output margin_output_of(const margin_problem *p, int one, double own, dou
 {
     double hi = 1 + p->c * (own + others), lo = -hi, b = 0;
     while (b > lo && b < hi) {
-        double slope = b + p->c * (own * margin_slope(p->kind, b) -
-                                   others * margin_slope(p->kind, -b));
+        double slope = constant_slope(p, own, others, b);
+        if (slope == 0) break;
         if (slope > 0)
             hi = b;
         else
@@ -28,7 +44,7 @@ margin_output margin_output_of(const margin_problem *p, int one, double own, dou
     return (margin_output){.one = one,
                            .alike = own <= 0 || others <= 0,
                            .b = b,
-                           .objective = 0.5 * b * b + p->c * loss};
+                           .objective = margin_penalty(p, b) + p->c * loss};
 }
 
 double margin_share(const margin_problem *p, double best, double objective, double above)
@@ -118,13 +134,41 @@ static void fit_some(const margin_problem *p, const weft_matrix *f, const dual_r
     }
 }
 
+/* By L1, one output after the other: on sparse rows by the rank that has them all. */
+static void fit_l1(const margin_problem *p, const weft_matrix *f, const int32_t *label,
+                   int outputs, const margin_output *of, real *w, real *intercept,
+                   weft_fitted *out, weft_arena *tmp)
+{
+    weft_matrix whole = *f;
+    whole.group = NULL;
+    const dual_rows *x = f->rows ? dual_rows_of(p, &whole, label, 1, tmp) : NULL;
+    int mine = x && x->first < x->last;
+    const l1_columns *columns = mine ? l1_columns_of(p, &x->x, f->d, tmp) : NULL;
+    for (int k = 0; k < outputs; k++) {
+        weft_fitted each = {0};
+        if (of[k].alike)
+            fit_constant(&of[k], f->d, w + k * f->d, &intercept[k], &each);
+        else if (!x)
+            l1_products_fit(p, f, label, &of[k], w + k * f->d, &intercept[k], &each, tmp);
+        else if (mine)
+            l1_fit(p, columns, x->label, &of[k], f->d, w + k * f->d, &intercept[k], &each,
+                   tmp);
+        if (x) weft_bcast(f->team, &each, sizeof each, 0);
+        out->iterations += each.iterations;
+        out->passes += each.passes;
+        out->objective += each.objective;
+        out->residual = fmax(out->residual, each.residual);
+    }
+    if (x) weft_bcast(f->team, w, (size_t)(outputs * (f->d + 1)) * sizeof *w, 0);
+}
+
 void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                 int classes, real *w, weft_fitted *out, weft_arena *tmp)
 {
     int outputs = margin_outputs(classes);
     real *intercept = w + (int64_t)outputs * f->d;
     size_t mark = weft_arena_mark(tmp);
-    const dual_rows *x = f->rows ? dual_rows_of(p, f, label, outputs, tmp) : NULL;
+    const dual_rows *x = f->rows && !p->l1 ? dual_rows_of(p, f, label, outputs, tmp) : NULL;
     int64_t *count = WEFT_NEW(tmp, int64_t, classes);
     margin_output *of = WEFT_NEW(tmp, margin_output, outputs);
     for (int64_t i = 0; i < f->n; i++) count[label[i]]++;
@@ -135,7 +179,8 @@ void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
         of[k] = margin_output_of(p, one, own, (double)f->total - own);
     }
     *out = (weft_fitted){0};
-    for (int k = 0; k < outputs; k += DUAL_WIDE) {
+    if (p->l1) fit_l1(p, f, label, outputs, of, w, intercept, out, tmp);
+    for (int k = 0; k < outputs && !p->l1; k += DUAL_WIDE) {
         int some = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
         fit_some(p, f, x, label, some, of + k, w + k * f->d, intercept + k, out, tmp);
     }

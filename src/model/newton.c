@@ -54,11 +54,8 @@ static double loss_at(const newton *s, double m, double *slope, double *curve)
     return 0.5 * unit * gap * gap;
 }
 
-/* Sum over all ranks' rows of x[n], in any order the same; NaN where one is not finite.
- * Collective. */
-static double sum_rows(const newton *s, const double *x)
+double margin_sum(const weft_matrix *f, const double *x)
 {
-    const weft_matrix *f = s->f;
     double bound = weft_largest_f64(f->team, x, (size_t)f->n) * (double)f->total;
     int scale = weft_fix_scale(bound);
     int64_t whole = 0;
@@ -90,7 +87,7 @@ static double transpose(newton *s, const double *x, double *g)
     for (int64_t i = 0; i < s->f->n; i++) s->row[i] = (real)x[i];
     s->f->trans(s->f, 1, s->row, g);
     s->passes++;
-    return sum_rows(s, x);
+    return margin_sum(s->f, x);
 }
 
 /* Objective, slope and curvature of it along the step at w + t step. Collective. */
@@ -106,9 +103,9 @@ static double line(const newton *s, double t, double *slope, double *curve, weft
         x[2 * n + i] = c * h * s->along[i] * s->along[i];
     }
     double ww = dot(d, s->w, s->w), ws = dot(d, s->w, s->s), ss = dot(d, s->s, s->s);
-    *slope = ws + t * ss + sum_rows(s, x + n);
-    *curve = ss + sum_rows(s, x + 2 * n);
-    double value = 0.5 * ww + t * ws + 0.5 * t * t * ss + sum_rows(s, x);
+    *slope = ws + t * ss + margin_sum(s->f, x + n);
+    *curve = ss + margin_sum(s->f, x + 2 * n);
+    double value = 0.5 * ww + t * ws + 0.5 * t * t * ss + margin_sum(s->f, x);
     weft_arena_reset(tmp, mark);
     return value;
 }
@@ -220,7 +217,7 @@ static double smoothing(newton *s, weft_arena *tmp)
         double m = s->y[i] * s->score[i];
         x[i] = s->p->c * (margin_loss(MARGIN_HINGE, m) - loss_at(s, m, &g, &h));
     }
-    double sum = sum_rows(s, x);
+    double sum = margin_sum(s->f, x);
     weft_arena_reset(tmp, mark);
     return sum;
 }

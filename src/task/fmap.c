@@ -85,7 +85,8 @@ static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED]
     TRY(weft_feature_find(t->feature_name, &t->feature));
     TRY(weft_model_find(t->model_name, &t->model));
     kind[0] = &t->feature->kind;
-    *n = 1;
+    kind[1] = &t->model->kind;
+    *n = 2;
     return WEFT_OK;
 }
 
@@ -211,7 +212,7 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     weft_fitted fitted = job->resource > 0 ? fmap_fit(t, job, &a, state) : (weft_fitted){0};
     work w = work_of(t, job, &a);
     int passes = passes_of(t, &w), full = passes == w.maps && passes > 1;
-    fmap_tally s = fmap_tally_new(t, a.k, WEFT_VALID, full ? 1 : passes, tmp);
+    fmap_tally s = fmap_tally_new(t, &a, WEFT_VALID, full ? 1 : passes, tmp);
     if (full)
         fmap_score_full(t, job, &a, state->x, WEFT_VALID, &s, tmp);
     else
@@ -244,7 +245,7 @@ static weft_status fmap_score(void *self, const weft_job *job, const real *x,
     fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
     weft_state own = weft_state_new(&weft_task_fmap, t, job, tmp);
     memcpy(own.x, x, (size_t)own.nx * sizeof *x);
-    fmap_tally s = fmap_tally_new(t, a.k, part, 1, tmp);
+    fmap_tally s = fmap_tally_new(t, &a, part, 1, tmp);
     fmap_score_split(t, job, &a, own.x, part, 1, &s, tmp);
     *out = weft_scores_none();
     out->count = (double)t->env.data->part[part].total;

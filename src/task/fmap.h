@@ -11,7 +11,7 @@ typedef struct fmap {
     const weft_feature *feature;
     const weft_model *model;
     void *map;    /* the feature map's instance; arms are copies of it */
-    void *solver; /* the instance of the model */
+    void *solver; /* the model's instance; trials have copies of it */
     weft_env env;
     int64_t nstat, columns; /* columns at full size */
     int outputs;
@@ -25,12 +25,15 @@ typedef struct fmap {
  */
 typedef struct fmap_arms {
     int k;
-    const void **arm; /* [k] */
-    double *p, *cum;  /* [k] probabilities, cumulated */
+    const void *solver; /* the model's instance with the options of the trial */
+    const void **arm;   /* [k] */
+    double *p, *cum;    /* [k] probabilities, cumulated */
 } fmap_arms;
 
 /* The map of configuration conf[dim]. Local. */
 const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem);
+/* The model by configuration conf[dim]. Local. */
+const void *fmap_solver(const fmap *t, const double *conf, weft_arena *mem);
 fmap_arms fmap_arms_new(const fmap *t, const weft_mix *m, weft_arena *mem);
 /* Which map each local row of a part draws: a function of (seed, trial, round, sample). In
  * later passes the draw is moved on by `shift`, a part of the unit interval. NULL where
@@ -50,8 +53,8 @@ typedef struct fmap_tally {
     int scale;
 } fmap_tally;
 
-/* Sums of k arms, zero. */
-fmap_tally fmap_tally_new(const fmap *t, int k, weft_part part, int passes,
+/* Sums of the arms, zero. */
+fmap_tally fmap_tally_new(const fmap *t, const fmap_arms *a, weft_part part, int passes,
                           weft_arena *mem);
 /* Each sample of the part is scored by as many maps as there are passes: those that it
  * draws by systematic sampling, so by different ones where none has more than a share

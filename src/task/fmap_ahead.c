@@ -15,6 +15,7 @@ typedef struct fmap_early early;
 typedef struct whole {
     weft_matrix f;
     const int32_t *label;
+    const void *solver;
 } whole;
 
 static int64_t length_of(const fmap *t)
@@ -93,6 +94,7 @@ static void take_rows(fmap *t, const weft_job *job, early *e, whole *to, weft_ar
     weft_arena *tmp = weft_arena_new();
     fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
     weft_request q = fmap_request(t, job, &a, WEFT_TRAIN);
+    to->solver = fmap_solver(t, job->mix.conf, mem);
     weft_matrix f;
     t->feature->matrix(t->map, &q, 1, e->x, &f, tmp);
     to->label =
@@ -118,7 +120,7 @@ static void fit_all(fmap *t, int n, early **fits, const whole *rows)
         weft_arena *tmp = weft_arena_new();
         real *w = fits[i]->x + t->nstat;
         memset(w, 0, (size_t)(t->outputs * (t->columns + 1)) * sizeof *w);
-        t->model->fit(t->solver, &rows[i].f, rows[i].label, t->env.data->classes, 1, w,
+        t->model->fit(rows[i].solver, &rows[i].f, rows[i].label, t->env.data->classes, 1, w,
                       &fits[i]->fitted, tmp);
         weft_arena_free(tmp);
     }

@@ -31,8 +31,9 @@ static double name_of(const weft_job *job)
 
 /* The iterations of a job. A trial that copied the weights of another map begins with
  * these. */
-static void fit_piece(fmap *t, const weft_job *job, const weft_matrix *f, weft_state *state,
-                      weft_fitted *fitted, weft_arena *tmp)
+static void fit_piece(fmap *t, const weft_job *job, const void *solver,
+                      const weft_matrix *f, weft_state *state, weft_fitted *fitted,
+                      weft_arena *tmp)
 {
     int classes = t->env.data->classes;
     int64_t size = t->model->piece_size(f->d, classes);
@@ -45,7 +46,7 @@ static void fit_piece(fmap *t, const weft_job *job, const weft_matrix *f, weft_s
         own[0] = -1;
         for (int64_t i = 0; i < (classes - 1) * f->d; i++) own[1 + i] = (double)w[i];
     }
-    t->model->piece(t->solver, f, t->env.data->part[WEFT_TRAIN].label, classes,
+    t->model->piece(solver, f, t->env.data->part[WEFT_TRAIN].label, classes,
                     (int)fmin(floor(job->resource + 0.5), 1e9), own, w, fitted, tmp);
 }
 
@@ -61,9 +62,9 @@ weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_stat
     weft_matrix f;
     t->feature->matrix(t->map, &q, 1, state->x, &f, tmp);
     if (t->pieces)
-        fit_piece(t, job, &f, state, &fitted, tmp);
+        fit_piece(t, job, a->solver, &f, state, &fitted, tmp);
     else
-        t->model->fit(t->solver, &f, t->env.data->part[WEFT_TRAIN].label,
+        t->model->fit(a->solver, &f, t->env.data->part[WEFT_TRAIN].label,
                       t->env.data->classes, a->k > 1 ? t->slack : 1, state->x + t->nstat,
                       &fitted, tmp);
     weft_arena_free(tmp);

@@ -15,9 +15,18 @@ const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem)
     return arm;
 }
 
+const void *fmap_solver(const fmap *t, const double *conf, weft_arena *mem)
+{
+    void *solver = weft_arena_alloc(mem, 1, t->model->kind.size);
+    memcpy(solver, t->solver, t->model->kind.size);
+    weft_space_put(t->env.space, conf, &t->model->kind, solver);
+    return solver;
+}
+
 fmap_arms fmap_arms_new(const fmap *t, const weft_mix *m, weft_arena *mem)
 {
     fmap_arms a = {.k = m->k};
+    a.solver = fmap_solver(t, m->conf, mem);
     a.arm = WEFT_NEW(mem, const void *, m->k);
     a.p = WEFT_NEW(mem, double, m->k);
     a.cum = WEFT_NEW(mem, double, m->k);
@@ -59,25 +68,26 @@ weft_request fmap_request(const fmap *t, const weft_job *job, const fmap_arms *a
 
 /* ---- scores ------------------------------------------------------------------------- */
 
-fmap_tally fmap_tally_new(const fmap *t, int k, weft_part part, int passes, weft_arena *mem)
+fmap_tally fmap_tally_new(const fmap *t, const fmap_arms *a, weft_part part, int passes,
+                          weft_arena *mem)
 {
     fmap_tally s;
-    s.loss = WEFT_NEW(mem, int64_t, 3 * k);
-    s.wrong = s.loss + k;
-    s.count = s.wrong + k;
-    s.scale = weft_fix_scale(t->model->bound(t->solver, t->env.data->classes) * passes *
+    s.loss = WEFT_NEW(mem, int64_t, 3 * a->k);
+    s.wrong = s.loss + a->k;
+    s.count = s.wrong + a->k;
+    s.scale = weft_fix_scale(t->model->bound(a->solver, t->env.data->classes) * passes *
                              (double)t->env.data->part[part].total);
     return s;
 }
 
 /* Adds the samples of one matrix: row i counts for arm[i], or for `only` where arm is NULL.
  */
-static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
-                      const int32_t *label, const int *arm, int only, fmap_tally *s,
-                      weft_arena *tmp)
+static void tally_add(const fmap *t, const fmap_arms *a, const weft_matrix *f,
+                      const real *w, const int32_t *label, const int *arm, int only,
+                      fmap_tally *s, weft_arena *tmp)
 {
     int classes = t->env.data->classes;
-    double bound = t->model->bound(t->solver, classes);
+    double bound = t->model->bound(a->solver, classes);
     const real *intercept = w + t->outputs * f->d;
     real *z = WEFT_NEW(tmp, real, t->outputs * f->n);
     double *score = WEFT_NEW(tmp, double, t->outputs);
@@ -86,7 +96,7 @@ static void tally_add(const fmap *t, const weft_matrix *f, const real *w,
         for (int j = 0; j < t->outputs; j++)
             score[j] = (double)z[j * f->n + i] + (double)intercept[j];
         int wrong = 0;
-        double loss = t->model->loss(t->solver, classes, score, label[i], &wrong);
+        double loss = t->model->loss(a->solver, classes, score, label[i], &wrong);
         int to = arm ? arm[i] : only;
         s->loss[to] +=
             weft_fix(loss < bound ? loss : bound, s->scale); /* NaN counts as bound */
@@ -104,7 +114,7 @@ void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
         q.arm = fmap_draw(t, job, a, part, (double)e / passes, tmp);
         weft_matrix f;
         t->feature->matrix(t->map, &q, 0, x, &f, tmp);
-        tally_add(t, &f, x + t->nstat, t->env.data->part[part].label, q.arm, 0, s, tmp);
+        tally_add(t, a, &f, x + t->nstat, t->env.data->part[part].label, q.arm, 0, s, tmp);
         weft_arena_reset(tmp, mark);
     }
 }
@@ -132,7 +142,7 @@ void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
         q.id = job->mix.id + i;
         weft_matrix f;
         t->feature->matrix(t->map, &q, 0, x, &f, tmp);
-        tally_add(t, &f, x + t->nstat, t->env.data->part[part].label, NULL, i, s, tmp);
+        tally_add(t, a, &f, x + t->nstat, t->env.data->part[part].label, NULL, i, s, tmp);
         weft_arena_reset(tmp, mark);
     }
 }

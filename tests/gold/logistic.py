@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes logistic.txt: objectives of liblinear, by way of scikit-learn, on the data of
-tests/t_logistic.c (rows_new). One line a problem: loss, columns, classes, C, sum of the objectives of all
-outputs. Run in the top directory; needs numpy, scipy, scikit-learn."""
+tests/t_logistic.c (rows_new). One line a problem: loss (l1: logistic loss, L1 penalty), columns, classes, C,
+sum of the objectives of all outputs. Run in the top directory; needs numpy, scipy, scikit-learn."""
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
@@ -28,6 +28,10 @@ def label(x, classes):
 
 
 def objective(loss, c, x, y):
+    if loss == "l1":
+        fit = LogisticRegression(C=c, solver="liblinear", l1_ratio=1, tol=1e-6, max_iter=20000).fit(x, y > 0)
+        lost = np.logaddexp(0, -y * (x @ fit.coef_[0] + fit.intercept_[0])).sum()
+        return abs(fit.coef_).sum() + abs(fit.intercept_[0]) + c * lost
     if loss == "logistic":
         fit = LogisticRegression(C=c, solver="liblinear", tol=1e-10, max_iter=100000).fit(x, y > 0)
     else:
@@ -43,7 +47,9 @@ with open("tests/gold/logistic.txt", "w") as out:
     for loss, d, classes, c in (
             ("logistic", 400, 2, 1.0), ("logistic", 400, 2, 0.01), ("logistic", 6000, 2, 1.0), ("logistic", 6000, 4, 1.0),
             ("hinge", 400, 2, 0.01), ("hinge", 6000, 2, 1.0), ("hinge", 400, 3, 0.01),
-            ("squared", 400, 2, 1.0), ("squared", 6000, 2, 1.0)):
+            ("squared", 400, 2, 1.0), ("squared", 6000, 2, 1.0),
+            ("l1", 400, 2, 1.0), ("l1", 400, 2, 0.01), ("l1", 400, 3, 1.0), ("l1", 6000, 2, 1.0),
+            ("l1", 6000, 4, 1.0), ("l1", 6000, 2, 30.0)):
         x = rows(d)
         y = label(x, classes)
         ones = [1] if classes == 2 else range(classes)

@@ -2,11 +2,11 @@
 
 Set up:  python3 -m venv V && V/bin/pip install "setuptools<81" swig numpy scipy &&
          V/bin/pip install optuna hyperopt hpbandster smac
-Use:     V/bin/python tests/gold/samplers.py SAMPLER[,SAMPLER] WORKERS FUNCTION[,..] SEEDS >> samplers.tsv
+Use:     V/bin/python tests/gold/samplers.py SAMPLER[,SAMPLER] WORKERS FUNCTION[,..] SEEDS [FIRST] >> samplers.tsv
 
 Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate),
 hyperopt, bohb (HpBandSter's generator of configurations at one budget), smac (random forest),
-smac-gp. WORKERS trials are asked for, then all of them are told. A line a run: sampler,
+smac-gp. Seeds from FIRST on, 1000 where it is not given. WORKERS trials are asked for, then all of them are told. A line a run: sampler,
 version, function, workers, seed, regret of what looked best after 25, 50, 100 trials, and
 milliseconds of a proposal. What is in the file already is not done again: FILE in the
 environment names it. These programs are no part of weft, which needs none of them.
@@ -26,7 +26,8 @@ import numpy as np
 
 TRIALS = 100
 
-# (name, low, high, kind): real, log, int; or a list of levels.
+# (low, high, kind): real, log, int; or the number of levels; then (axis, its level) where the
+# axis exists only there, which optuna is told.
 A6 = np.array([[10, 3, 17, 3.5, 1.7, 8], [.05, 10, 17, .1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, .05, 10, .1, 14]])
 P6 = np.array([[.1312, .1696, .5569, .0124, .8283, .5886], [.2329, .4135, .8307, .3736, .1004, .9991],
                [.2348, .1451, .3522, .2883, .3047, .6650], [.4047, .8828, .8732, .5743, .1091, .0381]])
@@ -58,6 +59,17 @@ def rosenbrock4(v):
     return sum(100 * (x[j + 1] - x[j] ** 2) ** 2 + (1 - x[j]) ** 2 for j in range(3))
 
 
+def levy5(v):
+    w = 1 + (np.array(v) - 1) / 4
+    inner = ((w[:4] - 1) ** 2 * (1 + 10 * np.sin(math.pi * w[:4] + 1) ** 2)).sum()
+    return float(math.sin(math.pi * w[0]) ** 2 + inner + (w[4] - 1) ** 2 * (1 + math.sin(2 * math.pi * w[4]) ** 2))
+
+
+def styblinski4(v):
+    v = np.array(v)
+    return float((v ** 4 - 16 * v * v + 5 * v).sum() / 2) + 4 * 39.16616570377142
+
+
 def text(v):
     c, tol = math.log10(v[0]), math.log10(v[1])
     fit = .002 * (c - 1) ** 2 if v[6] else .01 + .003 * c * c
@@ -87,6 +99,9 @@ FUNCTIONS = {
     "rosenbrock4": (rosenbrock4, [(-5., 10., "real")] * 2 + [(-5, 10, "int")] * 2, 0),
     "text": (text, [(1e-5, 1e5, "log"), (1e-5, 1e-3, "log"), (1, 3, "int"), (0, 2, "int"), 3, 2, 2], 0),
     "flat": (tree, [U, (1e-4, 1., "log"), U, (1, 20, "int"), 3], 0),
+    "tree": (tree, [(*U, 4, 0), (1e-4, 1., "log", 4, 1), (*U, 4, 1), (1, 20, "int", 4, 2), 3], 0),
+    "levy5": (levy5, [(-10., 10., "real")] * 5, 0),
+    "styblinski4": (styblinski4, [(-5., 5., "real")] * 4, 0),
     "mixed8": (mixed8, [U, U, (1e-6, 1., "log"), (1e-4, 10., "log"), (1, 100, "int"), (1, 12, "int"), 2, 4], 0),
     "noisy": (branin, [(-5., 10., "real"), (0., 15., "real")], 5),
 }
@@ -101,15 +116,17 @@ class Optuna:
         self.study = optuna.create_study(sampler=sampler)
 
     def ask(self):
-        t, v = self.study.ask(), []
-        for j, a in enumerate(self.axes):
+        t, v = self.study.ask(), [math.nan] * len(self.axes)
+        for j, a in sorted(enumerate(self.axes), key=lambda item: not isinstance(item[1], int)):
             name = "x%d" % j
             if isinstance(a, int):
-                v.append(t.suggest_categorical(name, list(range(a))))
+                v[j] = t.suggest_categorical(name, list(range(a)))
+            elif len(a) > 3 and v[a[3]] != a[4]:
+                continue
             elif a[2] == "int":
-                v.append(t.suggest_int(name, a[0], a[1]))
+                v[j] = t.suggest_int(name, a[0], a[1])
             else:
-                v.append(t.suggest_float(name, a[0], a[1], log=a[2] == "log"))
+                v[j] = t.suggest_float(name, a[0], a[1], log=a[2] == "log")
         return t, v
 
     def tell(self, t, v, loss):
@@ -288,12 +305,13 @@ def play(sampler, name, workers, seed):
 
 def main():
     samplers, workers, names, seeds = sys.argv[1:5]
+    first = int(sys.argv[5]) if len(sys.argv) > 5 else 1000
     done = set()
     if "FILE" in os.environ and os.path.exists(os.environ["FILE"]):
         done = {tuple(line.split("\t")[i] for i in (0, 2, 3, 4)) for line in open(os.environ["FILE"])}
     for name in names.split(",") if names != "all" else FUNCTIONS:
         for sampler in samplers.split(","):
-            for seed in range(1000, 1000 + int(seeds)):
+            for seed in range(first, first + int(seeds)):
                 if (sampler, name, workers, str(seed)) in done:
                     continue
                 version, c, seconds = play(sampler, name, int(workers), seed)
