@@ -230,6 +230,33 @@ static void test_idf(void)
     is_near(row_sum(&m.f, 0, 0), 2, 1e-6, "binary: ones");
 }
 
+static void test_vocabulary(void)
+{
+    weft_data d = small(2);
+    const char *options = COUNTS "order = 1\nbinary = no\ncolumns = vocabulary\nbins = 16";
+    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    is_near(value(&m.f, 0, &alone.f, S_GOOD), 2, 1e-6, "vocabulary: a word twice counts 2");
+    is_near(value(&m.f, 2, &alone.f, S_THE), 3, 1e-6, "the, The and the are three of one");
+    ok(m.f.d == 16 && m.stat[2 * 16 + 1] == 4, "four words have columns, of 16");
+    m = make(&d, WEFT_TRAIN, COUNTS "order = 2\nbinary = no\ncolumns = vocabulary");
+    ok(entries(&m.f, 0) == 4 && entries(&m.f, 2) == 5 && entries(&m.f, 3) == 0,
+       "pairs have columns of their own");
+    m = make(&d, WEFT_TRAIN, COUNTS "order = 2\ncolumns = vocabulary\nmin_count = 2");
+    ok(entries(&m.f, 0) == 1 && entries(&m.f, 1) == 1 && entries(&m.f, 2) == 1,
+       "only film occurs in two documents");
+    m = make(&d, WEFT_TRAIN, COUNTS "order = 1\ncolumns = vocabulary\nbins = 2");
+    alone = make(&d, WEFT_VALID, COUNTS "order = 1\ncolumns = vocabulary\nbins = 2");
+    ok(entries(&alone.f, S_FILM) == 1 && entries(&alone.f, S_GOOD) +
+                                                 entries(&alone.f, S_BAD) +
+                                                 entries(&alone.f, S_THE) ==
+                                             1,
+       "of two columns the most frequent word has one, one of the others the other");
+    take_part(&d, WEFT_TRAIN, 2, train, train_label);
+    m = make(&d, WEFT_VALID, options);
+    ok(entries(&m.f, S_THE) == 0 && entries(&m.f, S_FILM) == 1,
+       "a word that training has not seen has no column");
+}
+
 /* log((p/|p|)/(q/|q|)), p = alpha + counts of class 1. */
 static double bayes(double alpha, double p, double all_p, double q, double all_q,
                     double bins)
@@ -424,6 +451,46 @@ static void check_products(const made *m)
     digest(weft_hash(g, (size_t)f->d * sizeof *g, 0));
 }
 
+/* The words of most documents, by counting documents one by one. */
+static void test_frequent(void)
+{
+    enum { MOST = 100 };
+    weft_data d = random_corpus();
+    int in[VOCAB] = {0}, above = 0, kept = 0, least_kept = DOCS, most_left = 0;
+    for (int i = 0; i < DOCS; i++) {
+        char seen[VOCAB] = {0};
+        for (const int *t = random_doc[i]; *t >= 0; t++) seen[*t] = 1;
+        for (int w = 0; w < VOCAB; w++) in[w] += seen[w];
+    }
+    static int one[VOCAB][2];
+    static const int *doc[VOCAB];
+    static int32_t label[VOCAB];
+    for (int w = 0; w < VOCAB; w++) {
+        one[w][0] = w;
+        one[w][1] = -1;
+        doc[w] = one[w];
+    }
+    take_part(&d, WEFT_VALID, VOCAB, doc, label);
+    made m = make(&d, WEFT_VALID,
+                  COUNTS "order = 1\nlower = no\ncolumns = vocabulary\nbins = 100");
+    int64_t column[VOCAB] = {0};
+    for (int64_t i = 0; i < m.f.n; i++)
+        column[d.part[WEFT_VALID].first + i] = m.f.rows->first[i + 1] - m.f.rows->first[i];
+    weft_sum_i64(&world, column, VOCAB);
+    for (int w = 0; w < VOCAB; w++) {
+        kept += (int)column[w];
+        if (column[w] && in[w] < least_kept) least_kept = in[w];
+        if (!column[w] && in[w] > most_left) most_left = in[w];
+    }
+    for (int w = 0; w < VOCAB; w++) above += in[w] > least_kept;
+    ok(kept == MOST && most_left <= least_kept && above < MOST,
+       "a vocabulary of 100 has the words of most documents");
+    digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
+    m = make(&d, WEFT_TRAIN, "order = 3\ncolumns = vocabulary\nbins = 3000");
+    digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
+    check_products(&m);
+}
+
 static void test_mixed(void)
 {
     weft_data d = random_corpus();
@@ -452,10 +519,12 @@ int main(int argc, char **argv)
     test_counts();
     test_grams();
     test_idf();
+    test_vocabulary();
     test_bayes();
     test_classes();
     test_weights();
     test_setup();
+    test_frequent();
     test_mixed();
     weft_arena_free(mem);
     int status = tap_done();

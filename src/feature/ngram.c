@@ -84,6 +84,22 @@ static const weft_opt opts[] = {
      .lo = 2,
      .hi = 2147483648.0,
      .about = "number of bins (features)"},
+    {.name = "columns",
+     .type = WEFT_CHOICE,
+     .at = offsetof(ngram, columns),
+     .def = "bins",
+     .words = "bins|vocabulary",
+     .about =
+         "features are bins that n-grams are hashed into, or the n-grams that occur in "
+         "most training documents, as many as there are bins at most"},
+    {.name = "min_count",
+     .type = WEFT_LONG,
+     .at = offsetof(ngram, min_count),
+     .def = "1",
+     .lo = 1,
+     .hi = 65535,
+     .about = "training documents in which an n-gram of the vocabulary occurs, at least",
+     .role = WEFT_PER_TRIAL},
     {.name = "hash",
      .type = WEFT_CHOICE,
      .at = offsetof(ngram, hash),
@@ -98,6 +114,8 @@ static const weft_opt opts[] = {
      .about = "natural log over bins seen in training, or log2 over all bins"},
     {0}};
 
+static const weft_when when[] = {{"min_count", "columns", "vocabulary"}, {0}};
+
 static weft_status setup(void *self, const weft_source *data, double memory, uint64_t seed,
                          weft_arena *mem)
 {
@@ -110,6 +128,8 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
                          data->path);
     double need =
         (double)s->bins * (4.0 * data->classes + sizeof(real) * data->classes + 20);
+    if (s->columns == NGRAM_VOCABULARY)
+        need += (double)ngram_kept_size(s->bins) * sizeof(real) + 12 * (double)s->bins;
     if (need > memory)
         return weft_fail(WEFT_ELIMIT,
                          "ngram.bins = %lld needs %.3g GB a rank, run.memory allows %.3g "
@@ -152,11 +172,25 @@ static int64_t columns(const void *self, double size)
     return ngram_bins(self, size);
 }
 
-/* Pooled counts; how many documents they are of stands behind them. */
+/* Pooled counts, how many documents they are of, the vocabulary. */
 static int64_t nstat(const void *self)
 {
     const ngram *s = self;
-    return s->bins * s->data->classes + 1;
+    return s->bins * s->data->classes + 1 +
+           (s->columns == NGRAM_VOCABULARY ? ngram_kept_size(s->bins) : 0);
+}
+
+/* The vocabulary of a request, learnt from its rows or kept in the statistics; NULL: bins.
+ * Collective. */
+static const ngram_vocabulary *vocabulary_of(const ngram *s, const weft_request *q, int fit,
+                                             real *stat, weft_arena *tmp)
+{
+    if (s->columns != NGRAM_VOCABULARY) return NULL;
+    real *kept = stat + s->bins * s->data->classes + 1;
+    ngram_vocabulary *v = WEFT_NEW(tmp, ngram_vocabulary, 1);
+    *v = fit ? ngram_learn(s, q, ngram_bins(s, q->size), tmp) : ngram_kept(kept, tmp);
+    if (fit) ngram_keep(v, kept);
+    return v;
 }
 
 static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
@@ -167,7 +201,7 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     int64_t total = q->n;
     weft_sum_i64(s->data->team, &total, 1);
     *f = (weft_matrix){.n = q->n, .total = total, .team = s->data->team};
-    ngram_count(s, q, &x, tmp);
+    ngram_count(s, q, vocabulary_of(s, q, fit, stat, tmp), &x, tmp);
     if (fit) ngram_pool(s, q, &x, stat, tmp);
     ngram_weigh(s, q, stat, &x, tmp);
     ngram_matrix(q, &x, f, tmp);
@@ -190,15 +224,17 @@ static void estimate(const void *self, const void *arm, double rows, double size
      * matrix looks at the counts of all bins. */
     *flops = 8 * items + 2.0 * (double)(s->bins * s->data->classes) * size;
     *bytes = 16 * items + 16.0 * (double)s->bins * size;
+    if (s->columns == NGRAM_VOCABULARY) *bytes += 48 * items; /* while it is learnt */
     *entries = items;
 }
 
 extern const weft_feature weft_feature_ngram;
 const weft_feature weft_feature_ngram = {
     .kind = {.name = "ngram",
-             .about = "hashed bags of n-grams of documents",
+             .about = "bags of n-grams of documents, hashed or by a vocabulary",
              .size = sizeof(ngram),
-             .opts = opts},
+             .opts = opts,
+             .when = when},
     .setup = setup,
     .sparse = 1,
     .columns = columns,

@@ -1,6 +1,7 @@
-/* N-grams of token streams hashed into bins and counted; pooled counts; weights of bins.
- * Called by ngram.c for each matrix. An n-gram's hash is a chain of integer mixings of its
- * tokens' hashes, begun with the configuration's seed: no text is touched.
+/* N-grams of token streams hashed into bins, or looked up in a vocabulary, and counted;
+ * pooled counts; weights of bins. Called by ngram.c for each matrix. An n-gram's hash is a
+ * chain of integer mixings of its tokens' hashes, begun with the configuration's seed: no
+ * text is touched.
  *
  * Weights, from the counts f pooled over the rows of training, whatever map made them:
  * - naive Bayes (Wang, Manning, "Baselines and bigrams", ACL 2012), p = alpha + sum_{y=1}
@@ -49,19 +50,22 @@ static inline void row_add(row_set *s, uint32_t bin)
     s->slot[at] = ++s->n;
 }
 
-/* Adds all n-grams of the configuration of the hashes h[m]. */
-static void row_grams(row_set *s, const ngram *a, const uint64_t *h, int64_t m,
-                      uint64_t seed, uint64_t bins)
+/* Keys of all n-grams of the configuration of the hashes h[m], in order; returns how many.
+ */
+static int64_t row_keys(const ngram *a, const uint64_t *h, int64_t m, uint64_t seed,
+                        uint64_t *key)
 {
     int order = ngram_most(a), least = ngram_least(a);
+    int64_t n = 0;
     for (int64_t t = 0; t < m; t++) {
         uint64_t g = seed;
         int64_t last = t + order < m ? t + order : m;
         for (int64_t u = t; u < last; u++) {
             g = mix(g ^ h[u]);
-            if (u - t + 1 >= least) row_add(s, (uint32_t)(((g >> 32) * bins) >> 32));
+            if (u - t + 1 >= least) key[n++] = g;
         }
     }
+    return n;
 }
 
 const ngram *ngram_arm(const weft_request *q, int64_t i)
@@ -109,33 +113,57 @@ static uint64_t hash_seed(const weft_request *q, int arm)
     return weft_rng_at(q->seed, WEFT_RNG_HASH, id, 0, 0).v[0];
 }
 
-void ngram_count(const ngram *self, const weft_request *q, ngram_rows *x, weft_arena *tmp)
+ngram_reader ngram_reader_new(const ngram *self, const weft_request *q, weft_arena *tmp)
 {
     const uint32_t *token;
-    int64_t room = 0, longest = 1;
-    for (int64_t i = 0; i < x->n; i++) {
+    ngram_reader r = {.self = self, .q = q, .longest = 1};
+    for (int64_t i = 0; i < q->n; i++) {
         int64_t n = row_text(self, q, i, &token) * ngram_most(ngram_arm(q, i));
-        room += n;
-        if (n > longest) longest = n;
+        r.room += n;
+        if (n > r.longest) r.longest = n;
     }
+    r.token = WEFT_NEW(tmp, uint64_t, r.longest + 1);
+    r.key = WEFT_NEW(tmp, uint64_t, r.longest);
+    r.seed = WEFT_NEW(tmp, uint64_t, q->narm);
+    for (int k = 0; k < q->narm; k++) r.seed[k] = hash_seed(q, k);
+    return r;
+}
+
+int64_t ngram_read(ngram_reader *r, int64_t i)
+{
+    const ngram *a = ngram_arm(r->q, i);
+    const uint32_t *token;
+    int64_t n = row_text(r->self, r->q, i, &token);
+    int64_t m = row_tokens(a, &r->self->data->vocab[a->tokenizer], token, n, r->token);
+    return row_keys(a, r->token, m, r->seed[r->q->arm ? r->q->arm[i] : 0], r->key);
+}
+
+void ngram_count(const ngram *self, const weft_request *q, const ngram_vocabulary *v,
+                 ngram_rows *x, weft_arena *tmp)
+{
     x->first = WEFT_NEW(tmp, int64_t, x->n + 1);
+    size_t mark = weft_arena_mark(tmp);
+    int64_t room = ngram_reader_new(self, q, tmp).room;
+    weft_arena_reset(tmp, mark);
     x->bin = WEFT_NEW(tmp, uint32_t, room);
     x->value = WEFT_NEW(tmp, float, room);
-    size_t mark = weft_arena_mark(tmp);
-    uint64_t *h = WEFT_NEW(tmp, uint64_t, longest + 1);
-    uint64_t *seed = WEFT_NEW(tmp, uint64_t, q->narm);
-    row_set s = {.slot = WEFT_NEW(tmp, uint32_t, table_size(longest))};
-    for (int i = 0; i < q->narm; i++) seed[i] = hash_seed(q, i);
+    mark = weft_arena_mark(tmp);
+    ngram_reader r = ngram_reader_new(self, q, tmp);
+    row_set s = {.slot = WEFT_NEW(tmp, uint32_t, table_size(r.longest))};
     for (int64_t i = 0; i < x->n; i++) {
         const ngram *a = ngram_arm(q, i);
-        int64_t n = row_text(self, q, i, &token);
-        int64_t m = row_tokens(a, &self->data->vocab[a->tokenizer], token, n, h);
-        s.mask = table_size(m * ngram_most(a)) - 1;
+        int64_t n = ngram_read(&r, i);
+        s.mask = table_size(n) - 1;
         memset(s.slot, 0, (s.mask + 1) * sizeof *s.slot);
         s.bin = x->bin + x->first[i];
         s.count = x->value + x->first[i];
         s.n = 0;
-        row_grams(&s, a, h, m, seed[q->arm ? q->arm[i] : 0], (uint64_t)x->bins);
+        for (int64_t k = 0; k < n && !v; k++)
+            row_add(&s, (uint32_t)(((r.key[k] >> 32) * (uint64_t)x->bins) >> 32));
+        for (int64_t k = 0; k < n && v; k++) {
+            int64_t column = ngram_find(v, r.key[k]);
+            if (column >= 0) row_add(&s, (uint32_t)column);
+        }
         if (a->binary || a->weights == NGRAM_BINARY) {
             for (uint32_t e = 0; e < s.n; e++) s.count[e] = 1;
         }

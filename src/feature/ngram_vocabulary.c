@@ -1,0 +1,263 @@
+/* Vocabularies of n-grams: the documents that each occurs in are counted exactly, over all
+ * ranks, and the most frequent n-grams get a column each. An n-gram is known by a hash of
+ * 64 bits: of 10^7 n-grams two are equal with a probability of 3e-6. Keys that are hashes
+ * are uniform, so that they are sorted, found and dealt to ranks by their upper bits.
+ * Called by ngram.c once a training matrix. */
+#include "ngram.h"
+
+#include <string.h>
+
+enum { FREQUENT = 65535 }; /* documents: what occurs in more is as frequent */
+
+/* Documents that each key occurs in: open addressing, count 0 where a slot is free. */
+typedef struct counter {
+    uint64_t *key, mask;
+    uint32_t *count, *last; /* last: number of the document that was counted last */
+    int64_t n;
+} counter;
+
+/* A key and the documents that it occurs in. */
+typedef struct counted {
+    uint64_t key, count;
+} counted;
+
+/* ---- counting ----------------------------------------------------------------------- */
+
+static counter counter_new(uint64_t slots, weft_arena *mem)
+{
+    return (counter){.key = WEFT_NEW(mem, uint64_t, slots),
+                     .count = WEFT_NEW(mem, uint32_t, slots),
+                     .last = WEFT_NEW(mem, uint32_t, slots),
+                     .mask = slots - 1};
+}
+
+static uint64_t slot_of(const counter *c, uint64_t key)
+{
+    uint64_t at = key & c->mask;
+    while (c->count[at] != 0 && c->key[at] != key) at = (at + 1) & c->mask;
+    return at;
+}
+
+/* Adds `by` documents, of which `last` is one that counts once. */
+static void add(counter *c, uint64_t key, uint32_t by, uint32_t last)
+{
+    uint64_t at = slot_of(c, key);
+    if (c->count[at] != 0 && c->last[at] == last) return;
+    c->n += c->count[at] == 0;
+    c->key[at] = key;
+    c->count[at] += by;
+    c->last[at] = last;
+}
+
+/* Twice the slots, in an arena of its own, which replaces the old one. */
+static void grow(counter *c, weft_arena **own)
+{
+    weft_arena *next = weft_arena_new();
+    counter more = counter_new(2 * (c->mask + 1), next);
+    for (uint64_t i = 0; i <= c->mask; i++)
+        if (c->count[i] != 0) add(&more, c->key[i], c->count[i], c->last[i]);
+    weft_arena_free(*own);
+    *c = more;
+    *own = next;
+}
+
+/* All keys of this rank's rows. *n how many. Local. */
+static counted *count_rows(const ngram *self, const weft_request *q, int64_t *n,
+                           weft_arena *mem)
+{
+    enum { FIRST = 1 << 16 };
+    weft_arena *own = weft_arena_new(), *tmp = weft_arena_new();
+    counter c = counter_new(FIRST, own);
+    ngram_reader r = ngram_reader_new(self, q, tmp);
+    for (int64_t i = 0; i < q->n; i++) {
+        int64_t m = ngram_read(&r, i);
+        while ((uint64_t)(c.n + m) > c.mask / 3 * 2) grow(&c, &own);
+        for (int64_t k = 0; k < m; k++) add(&c, r.key[k], 1, (uint32_t)(i + 1));
+    }
+    counted *all = WEFT_NEW(mem, counted, c.n);
+    *n = 0;
+    for (uint64_t i = 0; i <= c.mask; i++)
+        if (c.count[i] != 0) all[(*n)++] = (counted){c.key[i], c.count[i]};
+    weft_arena_free(tmp);
+    weft_arena_free(own);
+    return all;
+}
+
+/* ---- order -------------------------------------------------------------------------- */
+
+/* Sorts n keys; (*at)[2^bits + 1] where those of the same upper bits begin; returns bits.
+ * Cost O(n): the keys are uniform. */
+static int sort_keys(int64_t n, counted *all, uint32_t **at, weft_arena *mem)
+{
+    int bits = 1;
+    while (((int64_t)1 << bits) < n) bits++;
+    uint64_t buckets = (uint64_t)1 << bits;
+    uint32_t *first = *at = WEFT_NEW(mem, uint32_t, buckets + 1);
+    size_t mark = weft_arena_mark(mem);
+    counted *sorted = WEFT_NEW(mem, counted, n);
+    for (int64_t i = 0; i < n; i++) first[(all[i].key >> (64 - bits)) + 1]++;
+    for (uint64_t b = 0; b < buckets; b++) first[b + 1] += first[b];
+    for (int64_t i = n; i-- > 0;) sorted[--first[(all[i].key >> (64 - bits)) + 1]] = all[i];
+    /* now first[b + 1] is where bucket b begins */
+    memmove(first, first + 1, buckets * sizeof *first);
+    first[buckets] = (uint32_t)n;
+    for (int64_t i = 1; i < n; i++) {
+        counted x = sorted[i];
+        int64_t j = i;
+        for (; j > 0 && sorted[j - 1].key > x.key; j--) sorted[j] = sorted[j - 1];
+        sorted[j] = x;
+    }
+    if (n > 0) memcpy(all, sorted, (size_t)n * sizeof *all);
+    weft_arena_reset(mem, mark);
+    return bits;
+}
+
+/* ---- over the ranks ----------------------------------------------------------------- */
+
+/* Gives every rank the counts of the keys that are its: those of a range; sums them.
+ * Collective. */
+static counted *deal_keys(weft_team *t, counted *all, int64_t *n, weft_arena *mem)
+{
+    if (t->size == 1) return all;
+    size_t size = (size_t)t->size, me = (size_t)t->rank, arrived = 0;
+    int64_t *sent = WEFT_NEW(mem, int64_t, size * size);
+    size_t *to = WEFT_NEW(mem, size_t, size), *from = WEFT_NEW(mem, size_t, size);
+    uint32_t *at;
+    sort_keys(*n, all, &at, mem);
+    for (int64_t i = 0; i < *n; i++) sent[me * size + ((all[i].key >> 32) * size >> 32)]++;
+    weft_sum_i64(t, sent, size * size);
+    for (size_t r = 0; r < size; r++) {
+        to[r] = (size_t)sent[me * size + r] * sizeof *all;
+        from[r] = (size_t)sent[r * size + me] * sizeof *all;
+        arrived += (size_t)sent[r * size + me];
+    }
+    counted *mine = WEFT_NEW(mem, counted, arrived);
+    weft_exchange(t, all, to, mine, from);
+    sort_keys((int64_t)arrived, mine, &at, mem);
+    *n = 0;
+    for (size_t i = 0; i < arrived; i++) {
+        if (*n > 0 && mine[*n - 1].key == mine[i].key)
+            mine[*n - 1].count += mine[i].count;
+        else
+            mine[(*n)++] = mine[i];
+    }
+    return mine;
+}
+
+static uint64_t frequency(const counted *x)
+{
+    return x->count < FREQUENT ? x->count : FREQUENT;
+}
+
+/* Keeps what occurs in at least `least` documents, at most `most` over all ranks, which
+ * have rising ranges of keys. Returns how many are left here. Collective. */
+static int64_t select_keys(weft_team *t, int64_t n, counted *all, int64_t least,
+                           int64_t most, weft_arena *mem)
+{
+    int64_t *of = WEFT_NEW(mem, int64_t, FREQUENT + 1), total = 0, cut = FREQUENT + 1;
+    for (int64_t i = 0; i < n; i++) of[frequency(&all[i])]++;
+    int64_t *ties = WEFT_NEW(mem, int64_t, t->size),
+            *own = WEFT_NEW(mem, int64_t, FREQUENT);
+    memcpy(own, of, FREQUENT * sizeof *own);
+    int64_t top = of[FREQUENT];
+    weft_sum_i64(t, of, FREQUENT + 1);
+    if (least > FREQUENT) least = FREQUENT;
+    while (cut > least && total + of[cut - 1] <= most) total += of[--cut];
+    /* All of `cut` documents and more; of one fewer, the first, as many as there is room.
+     */
+    int64_t room = cut > least ? most - total : 0;
+    ties[t->rank] = cut > FREQUENT ? top : own[cut - 1];
+    weft_sum_i64(t, ties, (size_t)t->size);
+    for (int r = 0; r < t->rank; r++) room -= ties[r];
+    int64_t left = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t f = (int64_t)frequency(&all[i]);
+        if (f < cut - 1 || (f == cut - 1 && room-- <= 0)) continue;
+        all[left++] = all[i];
+    }
+    return left;
+}
+
+/* What all ranks have, on all ranks. *n how many, in and out. Collective. */
+static counted *collect(weft_team *t, counted *mine, int64_t *n, weft_arena *mem)
+{
+    if (t->size == 1) return mine;
+    int64_t *has = WEFT_NEW(mem, int64_t, t->size), all = 0, at = 0;
+    has[t->rank] = *n;
+    weft_sum_i64(t, has, (size_t)t->size);
+    for (int r = 0; r < t->size; r++) all += has[r];
+    counted *whole = WEFT_NEW(mem, counted, all);
+    for (int r = 0; r < t->size; at += has[r++]) {
+        if (r == t->rank && *n > 0) memcpy(whole + at, mine, (size_t)*n * sizeof *mine);
+        weft_bcast(t, whole + at, (size_t)has[r] * sizeof *whole, r);
+    }
+    *n = all;
+    return whole;
+}
+
+static ngram_vocabulary vocabulary_new(int64_t n, counted *all, weft_arena *mem)
+{
+    uint32_t *at;
+    ngram_vocabulary v = {.n = n, .bits = sort_keys(n, all, &at, mem)};
+    uint64_t *key = WEFT_NEW(mem, uint64_t, n);
+    for (int64_t i = 0; i < n; i++) key[i] = all[i].key;
+    v.key = key;
+    v.at = at;
+    return v;
+}
+
+ngram_vocabulary ngram_learn(const ngram *self, const weft_request *q, int64_t most,
+                             weft_arena *mem)
+{
+    weft_team *t = self->data->team;
+    weft_arena *tmp = weft_arena_new();
+    const ngram *any = q->arms[0];
+    int64_t n;
+    uint32_t *at;
+    counted *all = count_rows(self, q, &n, tmp);
+    all = deal_keys(t, all, &n, tmp);
+    if (t->size == 1) sort_keys(n, all, &at, tmp);
+    n = select_keys(t, n, all, any->min_count, most, tmp);
+    all = collect(t, all, &n, tmp);
+    ngram_vocabulary v = vocabulary_new(n, all, mem);
+    weft_arena_free(tmp);
+    return v;
+}
+
+/* ---- among the statistics ----------------------------------------------------------- */
+
+enum { PIECES = 4, PIECE = 16 }; /* of a key, in bits, which a float holds exactly */
+
+static void split(uint64_t word, real *to)
+{
+    for (int p = 0; p < PIECES; p++) to[p] = (real)(word >> (PIECE * p) & UINT16_MAX);
+}
+
+static uint64_t join(const real *from)
+{
+    uint64_t word = 0;
+    for (int p = 0; p < PIECES; p++) word |= (uint64_t)from[p] << (PIECE * p);
+    return word;
+}
+
+int64_t ngram_kept_size(int64_t most)
+{
+    return PIECES * (1 + most);
+}
+
+void ngram_keep(const ngram_vocabulary *v, real *stat)
+{
+    split((uint64_t)v->n, stat);
+    for (int64_t j = 0; j < v->n; j++) split(v->key[j], stat + PIECES * (1 + j));
+}
+
+ngram_vocabulary ngram_kept(const real *stat, weft_arena *mem)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t n = (int64_t)join(stat);
+    counted *all = WEFT_NEW(tmp, counted, n);
+    for (int64_t j = 0; j < n; j++) all[j].key = join(stat + PIECES * (1 + j));
+    ngram_vocabulary v = vocabulary_new(n, all, mem);
+    weft_arena_free(tmp);
+    return v;
+}
