@@ -135,6 +135,45 @@ static void test_layouts(void)
     weft_data_close(&data);
 }
 
+/* Names of documents of a part that begin so. */
+static int named(const char *part, int n, const char *begin)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++) sum += strncmp(name_of(part, i), begin, strlen(begin)) == 0;
+    return sum;
+}
+
+static void test_splits(void)
+{
+    const weft_reader *r = &weft_reader_folder;
+    mkdir(at("dated"), 0777);
+    write_classes("dated/d-train", 20);
+    write_classes("dated/d-test", 10);
+    ok(packed(r, at("dated"), "valid=0.25 split=bydate") && parts_are(30, 10, 20) &&
+           named("test", 20, "d-test/") == 20,
+       "bydate: the test has a directory of its own");
+    weft_data_close(&data);
+    ok(packed(r, at("dated"), "valid=0.25 split=shuffled seed=1") && parts_are(30, 10, 20),
+       "shuffled: parts of the same sizes");
+    int later = named("test", 20, "d-test/");
+    ok(later > 0 && later < 20 &&
+           later + named("train", 30, "d-test/") + named("valid", 10, "d-test/") == 20,
+       "each of which has documents of both directories, every document once");
+    const char *first = data.digest;
+    weft_data_close(&data);
+    ok(packed(r, at("dated"), "valid=0.25 split=shuffled seed=2") &&
+           strcmp(first, data.digest) != 0,
+       "by another seed others");
+    weft_data_close(&data);
+    mkdir(at("dated/d-train/eel"), 0777);
+    write_text("dated/d-train/eel/0", "the eel");
+    ok(packed(r, at("dated"), "classes=dog,cat") && classes_are(2, "cat", "dog"),
+       "some of the classes are read");
+    weft_data_close(&data);
+    ok(!packed(r, at("dated"), "classes=cat,cow") && strstr(weft_error(), "no class cow"),
+       "a class that is not there is refused");
+}
+
 static void test_files(void)
 {
     const weft_reader *r = &weft_reader_folder;
@@ -346,6 +385,7 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_layouts();
+    test_splits();
     test_files();
     test_encodings();
     test_articles();

@@ -25,6 +25,19 @@ static weft_status hand_over(const weft_documents *d, weft_part part, int64_t fi
     return WEFT_OK;
 }
 
+/* All documents in one, shuffled into parts of the sizes that they would have else. */
+static weft_status pack_shuffled(const weft_documents *d, const weft_split *split,
+                                 const int64_t *rows, weft_pack *p)
+{
+    int64_t size[WEFT_NPART], at = 0, *order = WEFT_NEW(p->mem, int64_t, d->n);
+    for (int i = 0; i < WEFT_NPART; i++)
+        size[i] = rows[i] + (i > 0 ? d->end[i] - d->end[i - 1] : 0);
+    weft_split_sizes(split->seed, size, order, p);
+    for (int i = 0; i < WEFT_NPART; at += size[i++])
+        TRY(hand_over(d, (weft_part)i, at, size[i], order, p));
+    return WEFT_OK;
+}
+
 weft_status weft_documents_pack(weft_documents *d, const char *source, weft_split split,
                                 weft_pack *p)
 {
@@ -34,6 +47,7 @@ weft_status weft_documents_pack(weft_documents *d, const char *source, weft_spli
     if (d->own[WEFT_VALID] != NULL) split.valid = 0;
     if (d->own[WEFT_TEST] != NULL) split.test = 0;
     TRY(weft_split_rows(&split, end[WEFT_TRAIN], order, rows, p));
+    if (split.shuffled) return pack_shuffled(d, &split, rows, p);
     for (int i = 1; i < WEFT_NPART; i++)
         if (d->own[i] != NULL)
             weft_pack_split_add(p, weft_arena_text(p->mem, "%s is all of %s",

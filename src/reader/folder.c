@@ -15,7 +15,7 @@ enum { FILES, LINES };
 
 typedef struct folder {
     int documents, encoding;
-    const char *remove;
+    const char *remove, *classes;
     weft_split split;
 } folder;
 
@@ -29,6 +29,15 @@ static const weft_opt options[] = {
     {"remove", WEFT_TEXT, offsetof(folder, remove), "", 0, 0, NULL,
      "what to take out of newsgroup articles: any of headers,footers,quotes, as "
      "scikit-learn does",
+     0},
+    {"classes", WEFT_TEXT, offsetof(folder, classes), "", 0, 0, NULL,
+     "names of the classes that are read, with commas between them; empty: all", 0},
+    {"split", WEFT_CHOICE, offsetof(folder, split.shuffled), "bydate", 0, 0,
+     "bydate/own|shuffled",
+     "bydate: parts that have a directory are its documents (of 20 Newsgroups the test's "
+     "are "
+     "later ones); shuffled: parts of the same sizes, but documents are put together and "
+     "shuffled",
      0},
     {"valid", WEFT_REAL, offsetof(folder, split.valid), "0.1", 0, 0.9, NULL,
      "share of the documents for validation, where it has no directory", 0},
@@ -207,6 +216,37 @@ static weft_status read_lines(reading *r, const entry *class)
     return weft_pack_source(r->p, class->path);
 }
 
+/* 1: the class is one of those that are to be read. */
+static int is_wanted(const reading *r, const char *class)
+{
+    size_t n = strlen(class);
+    const char *at = r->how->classes;
+    if (*at == '\0') return 1;
+    for (; at != NULL; at = strchr(at, ',')) {
+        at += strspn(at, ", ");
+        if (strcspn(at, ", ") == n && memcmp(at, class, n) == 0) return 1;
+    }
+    return 0;
+}
+
+/* ECONF if a class is asked for and there is none of that name. */
+static weft_status check_wanted(const reading *r)
+{
+    char *rest, *words = weft_arena_text(r->p->mem, "%s", r->how->classes);
+    for (char *w = strtok_r(words, ", ", &rest); w != NULL;
+         w = strtok_r(NULL, ", ", &rest)) {
+        int found = 0;
+        for (int i = 0; i < r->docs.labels.n; i++)
+            found |= strcmp(r->docs.labels.name[i], w) == 0;
+        if (!found)
+            return weft_fail(WEFT_ECONF,
+                             "classes = %s: %s has no class %s; a class is the name of a "
+                             "directory of documents",
+                             r->how->classes, r->source, w);
+    }
+    return WEFT_OK;
+}
+
 /* The classes among these entries: directories, or files if lines are documents. */
 static weft_status read_classes(reading *r, const listing *l)
 {
@@ -217,6 +257,7 @@ static weft_status read_classes(reading *r, const listing *l)
             count_first(&r->beside, &r->first_beside, e->path);
             continue;
         }
+        if (!is_wanted(r, e->name)) continue;
         int64_t before = r->docs.n;
         r->docs.labels.path = e->path;
         TRY(lines ? read_lines(r, e) : read_files(r, e));
@@ -283,6 +324,7 @@ static weft_status folder_read(const void *self, const char *source, weft_pack *
         if (part_of(all.entry[i].name) == WEFT_NPART || !all.entry[i].directory)
             count_first(&r.beside, &r.first_beside, all.entry[i].path);
     for (int i = 0; i < WEFT_NPART; i++) TRY(read_part(&r, &all, part, (weft_part)i));
+    TRY(check_wanted(&r));
     tell(&r);
     return weft_documents_pack(&r.docs, source, o->split, p);
 }

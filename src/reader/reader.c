@@ -164,12 +164,18 @@ weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order, int6
     rows[WEFT_VALID] = llround((double)n * s->valid);
     rows[WEFT_TEST] = llround((double)n * s->test);
     rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
-    weft_shuffle(n, (uint64_t)s->seed, order, p->mem);
+    weft_split_sizes(s->seed, rows, order, p);
+    return WEFT_OK;
+}
+
+void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *p)
+{
+    int64_t n = rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST];
+    weft_shuffle(n, (uint64_t)seed, order, p->mem);
     weft_pack_split(
         p, weft_arena_text(p->mem,
                            "%lld rows shuffled with seed %lld: the first %lld "
                            "train, the next %lld valid, the last %lld test",
-                           (long long)n, (long long)s->seed, (long long)rows[WEFT_TRAIN],
+                           (long long)n, (long long)seed, (long long)rows[WEFT_TRAIN],
                            (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
-    return WEFT_OK;
 }

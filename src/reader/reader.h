@@ -41,6 +41,7 @@ WEFT_CHECKED weft_status weft_labels_close(weft_labels *l, const char *source,
 typedef struct weft_split {
     double valid, test;
     int64_t seed;
+    int shuffled; /* 1: parts of their own are put together and shuffled, too */
 } weft_split;
 /* Shuffles rows 0..n-1 by keyed random numbers into order[n]: train, then valid, then test
  * rows; rows[] are the sizes of the parts; tells the packer the rule. ECONF where valid +
@@ -48,5 +49,7 @@ typedef struct weft_split {
  * >= 1. */
 WEFT_CHECKED weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order,
                                          int64_t *rows, weft_pack *p);
+/* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is; tells the packer. */
+void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *p);
 
 #endif
