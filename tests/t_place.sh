@@ -98,7 +98,7 @@ mkdir "$tmp/s.d" && mv "$tmp"/r.d/* "$tmp/s.d" && rmdir "$tmp/r.d"
 stop '[ -s "$tmp/r.d/checkpoint-0" ]' fed.cohort=5
 cp "$tmp"/s.d/* "$tmp/r.d"
 again && [ "$(digest "$tmp/r.h5")" = "$expected" ] && diff -r "$tmp/r.d" "$tmp/s.d" >>"$tmp/log" &&
-    grep -q "r.d stays, for it holds files that are not weft's" "$tmp/log"
+    grep -q "r.d is not removed, because it contains files that are not weft's" "$tmp/log"
 result $? "files of others that lie beside a run's stay, and only these"
 rm -rf "$tmp"/[rs].*
 

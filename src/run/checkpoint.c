@@ -1,7 +1,7 @@
-/* Checkpoints of jobs that are made of many rounds: NAME.d/checkpoint-JOB holds the state
- * after some of them, the result and the rows of the run file so far. It appears whole or
- * not at all, and is believed only where its hash, its run and its job are right: a job
- * without one begins again, to the same bits. Called by job.c. */
+/* Checkpoints of jobs that consist of many rounds: NAME.d/checkpoint-JOB contains the state
+ * after some of them, and the result and the rows of the run file so far. It is written
+ * atomically, and used only if its hash, run and job are right. A job without a checkpoint
+ * starts again, with the same bits. Called by job.c. */
 #include "run_private.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ weft_status weft_checkpoint_write(const weft_trace *t, const weft_job_record *e,
     return weft_trace_stuck(t, st);
 }
 
-/* Takes a checkpoint in memory apart. 0: it is not one of this job. */
+/* Parses a checkpoint in memory. Returns 0 if it is not one of this job. */
 static int take(const weft_trace *t, weft_job_record *e, const char *data, size_t bytes,
                 weft_state *state, weft_arena *mem)
 {
@@ -99,7 +99,7 @@ void weft_checkpoint_read(const weft_trace *t, weft_job_record *e, weft_state *s
         if (!read || !take(t, e, data, bytes, state, mem)) {
             weft_job_record_room(e, e->res.nmetric, units, e->ncolumn, mem);
             weft_result_begin(&e->res, &e->job);
-            weft_log(WEFT_WARN, "%s is damaged or of another run: job %lld begins again",
+            weft_log(WEFT_WARN, "%s is damaged or of another run: job %lld starts again",
                      path, (long long)e->job.id);
         }
     }

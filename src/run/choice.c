@@ -1,5 +1,5 @@
 /* Which job wins a run, and which configuration of its mixture. Called by the scheduler and
- * by what reports the winner. */
+ * by the functions that report the winner. */
 #include "run_private.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ int weft_job_record_compare(const void *a, const void *b)
     return (x->job.id > y->job.id) - (x->job.id < y->job.id);
 }
 
-/* The mixture as the job left it. */
+/* The mixture after the job. */
 static weft_mix mix_after(const weft_job_record *e)
 {
     weft_mix m = e->job.mix;

@@ -1,5 +1,5 @@
-/* Tables of the run file: structs in memory, a dataset a column in the file. Private to
- * run. */
+/* Tables of the run file: arrays of structs in memory, one dataset per column in the file.
+ * Private to run. */
 #ifndef WEFT_COLUMNS_H
 #define WEFT_COLUMNS_H
 
@@ -33,9 +33,10 @@ WEFT_CHECKED weft_status weft_put_table(weft_h5 *f, const char *group, const cha
                                         int64_t n);
 /* "2026-01-31T12:00:00Z" of seconds since 1970. Owned by mem. */
 const char *weft_time_text(int64_t seconds, weft_arena *mem);
-/* Writes /metrics, a dataset a name in the notes of results, where there are some. */
+/* Writes /metrics, one dataset for each name in the notes of results, if there are
+ * notes. */
 WEFT_CHECKED weft_status weft_put_metrics(weft_h5 *f, const weft_history *h);
-/* Writes /rounds and /mix, where jobs are made of rounds. */
+/* Writes /rounds and /mix if jobs consist of rounds. */
 WEFT_CHECKED weft_status weft_put_rounds(weft_h5 *f, const weft_history *h);
 /* Writes /timeline. */
 WEFT_CHECKED weft_status weft_put_timeline(weft_h5 *f, const weft_history *h);

@@ -1,15 +1,17 @@
-/* What a team does between two tells: it hears of the results of other teams, claims a job
- * that is not claimed, does it, writes what comes of it, and sends the result to the
- * others. No team waits for another but for a result that the order of virtual time needs
- * next. The ranks of a team keep in step: their leader, the first, says what came and what
- * is claimed. Called by sched.c. */
+/* The work of a team until the next result can be told: it receives the results of other
+ * teams, claims a job that no team has claimed, does it, records its result, and sends it
+ * to the others. A team waits for another only if the next result in virtual time is
+ * missing. The ranks of a team act together: their leader, the first rank, tells them what
+ * was received and claimed. Called by sched.c. */
 #include "run_private.h"
 
 #include <math.h>
 
-#define REST_SECONDS 0.2  /* of waiting for results between looks whether to stop */
-#define FIRST_NAP    2e-5 /* seconds */
-#define LAST_NAP     1e-3
+#define REST_SECONDS                                                                       \
+    0.2                /* between two checks whether to stop while waiting for results     \
+                        */
+#define FIRST_NAP 2e-5 /* seconds */
+#define LAST_NAP  1e-3
 
 static int leads(const weft_sched *s)
 {
@@ -18,7 +20,7 @@ static int leads(const weft_sched *s)
 
 /* ---- begin and end ------------------------------------------------------------------ */
 
-/* After those of earlier sessions. */
+/* The first ticket after those of earlier sessions. */
 static int64_t next_ticket(const weft_sched *s)
 {
     const weft_flights *q = &s->flights;
@@ -59,8 +61,9 @@ weft_status weft_crew_end(weft_sched *s, weft_status st)
 
 /* ---- results of other teams --------------------------------------------------------- */
 
-/* Takes in a result; one that is known already was done twice, to the same end. */
-static void take_in(weft_sched *s, const weft_message *m)
+/* Enters a result from a message; one that is known already was computed twice, with the
+ * same result. */
+static void enter_result(weft_sched *s, const weft_message *m)
 {
     int64_t job;
     weft_check(weft_job_record_is(m->data, m->bytes, &job), "a message is no result");
@@ -78,8 +81,8 @@ static void take_in(weft_sched *s, const weft_message *m)
     weft_show_job(s, &f->event);
 }
 
-/* Takes in what has come. Collective over team. */
-static void hear(weft_sched *s)
+/* Enters the results that have arrived. Collective over team. */
+static void receive_results(weft_sched *s)
 {
     if (s->teams == 1) return;
     weft_message m = {0};
@@ -90,17 +93,18 @@ static void hear(weft_sched *s)
         weft_bcast(s->team, &m.bytes, sizeof m.bytes, 0);
         if (!leads(s)) m.data = WEFT_NEW(s->mem, char, m.bytes);
         weft_bcast(s->team, m.data, m.bytes, 0);
-        take_in(s, &m);
+        enter_result(s, &m);
     }
 }
 
-/* Waits for a result, a while. Collective over team. */
-static void rest(weft_sched *s)
+/* Waits for a result, up to REST_SECONDS. Collective over team. */
+static void wait_for_result(weft_sched *s)
 {
     double start = weft_now();
     double nap = FIRST_NAP;
     weft_check(!s->peers || !weft_peers_alone(s->peers),
-               "the teams' tuners ask for different jobs: of %lld in flight no result came",
+               "the teams' tuners ask for different jobs: no result arrived for %lld jobs "
+               "in flight",
                (long long)s->flights.ends.n);
     weft_activity_set("waits for a result of another team", -1, -1);
     weft_times_close(s->team);
@@ -114,8 +118,8 @@ static void rest(weft_sched *s)
 
 /* ---- jobs --------------------------------------------------------------------------- */
 
-/* The job that this team is to do next; NULL: all are claimed. Its leader claims it; the
- * ranks of one team alone all know. */
+/* Claims the job that this team is to do next; NULL: all are claimed. Called by the leader,
+ * or by all ranks if there is one team. */
 static weft_flight *claim(weft_sched *s)
 {
     weft_flight *f = weft_flights_take(&s->flights);
@@ -124,8 +128,8 @@ static weft_flight *claim(weft_sched *s)
     return f;
 }
 
-/* The same for all ranks of one of several teams. Collective over team. */
-static weft_flight *claim_together(weft_sched *s)
+/* The same for all ranks of a team if there are several teams. Collective over team. */
+static weft_flight *claim_for_team(weft_sched *s)
 {
     weft_flight *f = leads(s) ? claim(s) : NULL;
     if (s->team->size == 1) return f;
@@ -137,8 +141,8 @@ static weft_flight *claim_together(weft_sched *s)
     return f;
 }
 
-/* Chooses the team's next job, NULL where there is none, and makes sure that its ranks'
- * tuners ask for the same. Collective over team. WEFT_STOP. */
+/* Chooses the team's next job, NULL if there is none, and checks that the tuners of all its
+ * ranks asked for the same job. Collective over team. WEFT_STOP. */
 static weft_status choose(weft_sched *s, weft_flight **f)
 {
     *f = s->teams > 1 ? claim_together(s) : claim(s);
@@ -150,15 +154,15 @@ static weft_status choose(weft_sched *s, weft_flight **f)
                "the ranks' tuners ask for different jobs (%lld)",
                *f ? (long long)(*f)->event.job.id : -1);
     if (v[0] > WEFT_WHY_OVER) return weft_stop_now(s, (int)v[0], 0, 0);
-    if (v[0] > 0) *f = NULL; /* the others have come to the end without it */
+    if (v[0] > 0) *f = NULL; /* the other teams have finished the search without it */
     weft_check(*f || s->teams > 1, "no job is left of %lld in flight",
                (long long)s->flights.ends.n);
     return WEFT_OK;
 }
 
-/* Records a result, then sends it: no team acts on a result that a kill could remove. By
- * the wall clock not even a loss of the node may remove it: it could not be done again with
- * the same place in the order. A leader. */
+/* Records a result, then sends it, so that no team acts on a result that a kill could
+ * remove. With clock = wall it must also survive a crash of the node, because a repeated
+ * job would get another position in the order. Called by a leader. */
 static weft_status publish(weft_sched *s, const weft_job_record *e)
 {
     if (!s->trace) return WEFT_OK;
@@ -173,7 +177,8 @@ static weft_status publish(weft_sched *s, const weft_job_record *e)
     return st;
 }
 
-/* The place of a result in the order of the wall clock. Collective over team. */
+/* Draws the ticket of a result, its position in the order of clock = wall. Collective over
+ * team. */
 static int64_t draw_ticket(weft_sched *s)
 {
     if (!s->wall) return -1;
@@ -187,13 +192,13 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
 {
     weft_own_state state;
     weft_status st = weft_job_run(s, f, &state);
-    if (st == WEFT_STOP && s->why == WEFT_WHY_OVER) return WEFT_OK; /* given up */
+    if (st == WEFT_STOP && s->why == WEFT_WHY_OVER) return WEFT_OK; /* abandoned */
     TRY(st);
     f->event.team = s->group;
     f->event.kept = weft_sched_needs(s, &f->event);
     TRY(weft_cache_keep(s, f, &state));
     f->event.ticket = draw_ticket(s);
-    weft_sched_enter(s, f); /* the end is recorded too */
+    weft_sched_enter(s, f); /* sets event.end, which is part of the record */
     TRY(weft_agree(leads(s) ? publish(s, &f->event) : WEFT_OK, s->team));
     weft_show_job(s, &f->event);
     return WEFT_OK;
@@ -202,7 +207,7 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
 weft_status weft_crew_work(weft_sched *s, weft_flight **next)
 {
     for (;;) {
-        hear(s);
+        receive_results(s);
         *next = weft_flights_next(&s->flights);
         if (*next) return WEFT_OK;
         weft_flight *f;
@@ -210,6 +215,6 @@ weft_status weft_crew_work(weft_sched *s, weft_flight **next)
         if (f)
             TRY(do_job(s, f));
         else
-            rest(s);
+            wait_for_result(s);
     }
 }

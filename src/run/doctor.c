@@ -1,5 +1,5 @@
-/* `weft doctor`: what this program, launcher, machine and file system are like, with what
- * to do where something is wrong. Called by the command line. */
+/* `weft doctor`: describes this program, the launcher, the machine and the file system,
+ * with the remedy for each problem found. Called by the command line. */
 #include "run_private.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define MEASURE 0.3 /* seconds for the rate */
-#define BUSY    0.8 /* less of a core is another process's doing */
+#define MEASURE 0.3 /* seconds for measuring the rate */
+#define BUSY    0.8 /* a smaller fraction of a core means that other processes use it */
 
 /* ---- the launcher and the program --------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static const char *amount(double x, double unit, const char *name, weft_arena *m
     return x < 0 ? "unlimited" : weft_arena_text(mem, "%.0f%s", x / unit, name);
 }
 
-/* The soft limit, or -1: none. */
+/* The soft limit; -1: no limit. */
 static double limit_of(int what)
 {
     struct rlimit most;
@@ -46,7 +46,7 @@ static void show_limits(weft_arena *mem)
 
 /* ---- ranks -------------------------------------------------------------------------- */
 
-/* How the ranks of a host share its cores. */
+/* Text on how the ranks of a host are bound to its cores. */
 static const char *binding(const weft_seat *s, int size, int r, const char *cores)
 {
     int alike = 1, apart = 1;
@@ -91,7 +91,7 @@ static void show_rates(const weft_seat *s, int size)
     printf("\n");
 }
 
-/* Of the rank that had the least of its core. */
+/* Warns of the rank that had the smallest fraction of its core, if that is below BUSY. */
 static int warn_busy(const weft_seat *s, int size)
 {
     int least = 0;
@@ -99,14 +99,15 @@ static int warn_busy(const weft_seat *s, int size)
         if (s[r].share < s[least].share) least = r;
     if (s[least].share >= BUSY) return 0;
     weft_log(WEFT_WARN,
-             "rank %d on %s had %.0f %% of a core: others run on its cores (%s); wait for "
-             "them, or where it is another mpirun on this host, whose ranks are bound to "
-             "the same cores, give mpirun --bind-to none",
+             "rank %d on %s had %.0f %% of a core: other processes run on its cores (%s); "
+             "wait for them, or where it is another mpirun on this host, whose ranks are "
+             "bound to the same cores, give mpirun --bind-to none",
              least, s[least].host, 100 * s[least].share, s[least].cores);
     return 1;
 }
 
-/* Between rank 0 and the first rank of another host, and between two ranks of a host. */
+/* Measures the connection between two ranks of a host, and between rank 0 and the first
+ * rank of another host. */
 static void show_trips(weft_team *t, const weft_seat *s)
 {
     int near = 0, far = 0;
@@ -139,10 +140,13 @@ static int warn_locks(const char *dir, const weft_lock *found, const weft_seat *
                      "system that all hosts share",
                      dir, s[r].host, s[0].host);
         else if (found[r] == WEFT_LOCK_SHARED || found[r] == WEFT_LOCK_NONE)
-            weft_log(WEFT_WARN,
-                     "locks of files in %s %s: nothing keeps a second process from going "
-                     "on with a run that is going on; see to it, or keep runs elsewhere",
-                     dir, found[r] == WEFT_LOCK_NONE ? "are not known" : "keep nobody out");
+            weft_log(
+                WEFT_WARN,
+                "locks of files in %s %s: nothing keeps a second process from resuming "
+                "a run that another process works on; avoid that, or keep runs elsewhere",
+                dir,
+                found[r] == WEFT_LOCK_NONE ? "are not supported"
+                                           : "do not keep other processes out");
         else
             continue;
         return 1;
@@ -150,7 +154,7 @@ static int warn_locks(const char *dir, const weft_lock *found, const weft_seat *
     return 0;
 }
 
-/* Rank 0 writes a file, then locks one, for which the others look. Collective. */
+/* Rank 0 writes a file, then locks one, which the other ranks try to lock. Collective. */
 static weft_status try_disk(const char *dir, weft_team *t, weft_disk *d, double *seconds,
                             weft_lock *found, weft_arena *mem)
 {
@@ -165,7 +169,7 @@ static weft_status try_disk(const char *dir, weft_team *t, weft_disk *d, double 
     if (t->rank == 0 && st == WEFT_OK) st = weft_disk_hold(path, &fd, &own);
     st = weft_agree(st, t);
     if (t->rank > 0 && st == WEFT_OK) own = weft_disk_meet(path);
-    weft_collect(t, &own, sizeof own, found); /* all have looked */
+    weft_collect(t, &own, sizeof own, found); /* all ranks have tried */
     if (fd >= 0) weft_disk_leave(path, fd);
     return st;
 }

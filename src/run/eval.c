@@ -1,11 +1,11 @@
-/* The winner of a run put to use: scored on another packed file, or exported as a small
+/* Uses of a run's winner: scoring it on another packed file, and exporting it as a small
  * file. Called by the command line. */
 #include "run_private.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 12 }; /* of a score, at least */
+enum { WIDTH = 12 }; /* least width of a column */
 
 static int width_of(const weft_metric *m)
 {

@@ -1,16 +1,14 @@
-/* Jobs in flight on simulated workers, in virtual time, or, where the clock is the wall's,
- * in the order in which they were done: of tickets that results draw. In virtual time a job
- * starts when a free worker
- * asks for it and ends at
+/* Jobs in flight on simulated workers, in virtual time, or with clock = wall in the order
+ * in which they were done, which is that of the tickets drawn by results. In virtual time a
+ * job starts when a free worker asks for it and ends at
  *
  *     start + max(cost, seconds) + overhead,
  *
- * cost what the result says, seconds the task's bound from below, known before the job is
- * run. Results are told in the order of (end, job): the next one is known for sure as soon
- * as the first of all jobs in flight, each by its end or, where its result is not here yet,
- * by the earliest end that it can have, is one whose result is here. So the order is a
- * function of the results alone, whoever runs the jobs in whatever order. Called by sched.c
- * and crew.c. */
+ * where cost is from the result, and seconds is the task's lower bound, known before the
+ * job is run. Results are told in the order of (end, job). Jobs in flight are ordered by
+ * their end, or by their earliest possible end while the result is not known; the first of
+ * them can be told if its result is known. The order is therefore a function of the results
+ * only, whichever team runs which job, in whatever order. Called by sched.c and crew.c. */
 #include "run_private.h"
 
 #include <math.h>
@@ -27,8 +25,9 @@ static int ends_before(const weft_flight *a, const weft_flight *b)
     return a->event.job.id < b->event.job.id;
 }
 
-/* Jobs of one affinity in a row, of these the costly ones first, then by id. Affinities are
- * swept through in rising order again and again, so that none waits for ever. */
+/* Jobs of equal affinity are done one after the other, the expensive ones first, then by
+ * id. Affinities are taken in increasing order, again and again, so that each gets its
+ * turn. */
 static int is_dealt_before(const weft_flight *a, const weft_flight *b)
 {
     if (a->sweep != b->sweep) return a->sweep < b->sweep;
@@ -37,7 +36,8 @@ static int is_dealt_before(const weft_flight *a, const weft_flight *b)
     return a->event.job.id < b->event.job.id;
 }
 
-/* Those whose results are here by their tickets, before the others by id. */
+/* Order with clock = wall: jobs with known results by their tickets, then the others by
+ * id. */
 static int is_told_before(const weft_flight *a, const weft_flight *b)
 {
     if (a->known != b->known) return a->known;
@@ -58,7 +58,7 @@ static void put_at(weft_flight_heap *h, int64_t at, weft_flight *f)
     f->place[h->order] = at;
 }
 
-/* Moves an item towards the top while it belongs before its parent. */
+/* Moves an item up while it belongs before its parent. */
 static void rise(weft_flight_heap *h, int64_t at)
 {
     weft_flight *f = h->item[at];
@@ -69,7 +69,7 @@ static void rise(weft_flight_heap *h, int64_t at)
     put_at(h, at, f);
 }
 
-/* Moves an item away from the top while a child belongs before it. */
+/* Moves an item down while a child belongs before it. */
 static void sink(weft_flight_heap *h, int64_t at)
 {
     weft_flight *f = h->item[at];

@@ -1,5 +1,5 @@
-/* Where the ranks run: hosts, cores, memory, and what is wrong there. Called when a run
- * starts, and by `weft doctor`. */
+/* Hosts, cores and memory of all ranks, and warnings of problems with these. Called when a
+ * run starts, and by `weft doctor`. */
 #include "run_private.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { MOST = 4096 }; /* cores of a host */
 
-/* Marks the cores that a list names in set[MOST]; returns how many it names. */
+/* Marks the cores of a list in set[MOST]; returns their number. */
 static int mark_cores(const char *list, uint8_t *set)
 {
     int n = 0;
@@ -46,7 +46,7 @@ static int same_cores(const weft_seat *a, const weft_seat *b)
     return same_host(a, b) && strcmp(a->cores, b->cores) == 0;
 }
 
-/* Ranks that are like rank r by `same`, among those from `from` on. */
+/* Number of ranks q >= from for which same(q, r). */
 static int count_like(const weft_seat *s, int size, int r, int from,
                       int (*same)(const weft_seat *a, const weft_seat *b))
 {
@@ -57,7 +57,7 @@ static int count_like(const weft_seat *s, int size, int r, int from,
 
 int weft_seat_first(const weft_seat *s, int r)
 {
-    for (int q = r - 1; q >= 0; q--) /* ranks of a host mostly follow each other */
+    for (int q = r - 1; q >= 0; q--) /* ranks of a host are usually consecutive */
         if (same_host(&s[q], &s[r])) return 0;
     return 1;
 }
@@ -89,7 +89,7 @@ const char *weft_hosts(const weft_seat *s, int size, weft_arena *mem)
 
 /* ---- warnings ----------------------------------------------------------------------- */
 
-/* Of ranks that share fewer cores than they are. */
+/* Warns if the ranks of a host share fewer cores than there are ranks. */
 static int warn_crowd(const weft_seat *s, int size, int r)
 {
     uint8_t set[MOST] = {0};
@@ -99,12 +99,12 @@ static int warn_crowd(const weft_seat *s, int size, int r)
     weft_log(
         WEFT_WARN,
         "%d ranks on %s share %d core%s (%s) and will wait for each other: start fewer, "
-        "or see to their binding (mpirun --bind-to core, srun --cpu-bind=cores)",
+        "or correct their binding (mpirun --bind-to core, srun --cpu-bind=cores)",
         ranks, s[r].host, n, n == 1 ? "" : "s", s[r].cores);
     return 1;
 }
 
-/* Of a control group that allows the ranks of a host less time than they need. */
+/* Warns if the control group allows the ranks of a host less CPU time than they need. */
 static int warn_quota(const weft_seat *s, int size, int r)
 {
     if (!weft_seat_first(s, r)) return 0;
@@ -117,7 +117,7 @@ static int warn_quota(const weft_seat *s, int size, int r)
     return 1;
 }
 
-/* Of memory that the ranks of a host are allowed and is not there. */
+/* Warns if the ranks of a host may use more memory than is available. */
 static int warn_memory(const weft_seat *s, int size, int r, double bytes)
 {
     if (!weft_seat_first(s, r)) return 0;

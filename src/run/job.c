@@ -1,28 +1,28 @@
-/* One job on one team: its rounds one after the other, from the start or a checkpoint. Now
- * and then the team looks whether to stop or to write a checkpoint; its first rank says, by
- * its clock, after how many rounds to look again, so that the rounds between cost nothing
- * more. Called by sched.c. */
+/* One job on one team: its units one after the other, from the start or from a checkpoint.
+ * At intervals the team polls whether to stop or to write a checkpoint. Its first rank
+ * determines from its clock the number of units until the next poll, so that the units in
+ * between have no overhead. Called by crew.c and state_cache.c. */
 #include "run_private.h"
 
 #include <math.h>
 #include <string.h>
 
-#define POLL_SECONDS 0.2 /* seconds between looks, about */
-#define MOST_SPENT   1e9 /* seconds that a round may take on all ranks together */
+#define POLL_SECONDS 0.2 /* approximate seconds between polls */
+#define MOST_SPENT   1e9 /* upper bound of the seconds of a unit, summed over ranks */
 
-/* A job in job_run. */
+/* A job while it is run. */
 typedef struct job_run {
     weft_sched *s;
     weft_job_record *e;
     const weft_cached *parent;
     weft_state state;
-    int again;              /* 1: it was done, and only its state is wanted, */
-    const weft_state *from; /* from this one; NULL: afresh */
+    int again;              /* 1: the job is repeated to restore the state after it, */
+    const weft_state *from; /* from this state; NULL: from a new one */
     weft_arena *mem;        /* of the record */
     int64_t units, done;
-    int64_t next;   /* rounds done when to look again */
-    int64_t each;   /* rounds between the last two looks */
-    int64_t summed; /* rows whose times are means over ranks already */
+    int64_t next;   /* number of units done at which to poll again */
+    int64_t each;   /* units between the last two polls */
+    int64_t summed; /* number of rows whose times were averaged over ranks */
     double before;  /* seconds in earlier sessions */
     double start, polled, saved;
 } job_run;
@@ -71,8 +71,8 @@ static weft_status save(job_run *f)
                       f->s->team);
 }
 
-/* How many rounds to do before the next look: as many as may take POLL_SECONDS seconds, at
- * most twice as many as before. */
+/* Number of units before the next poll: as many as take about POLL_SECONDS, at most twice
+ * as many as the last time. */
 static double next_poll(const job_run *f, double now)
 {
     double wait = fmin(POLL_SECONDS, f->s->checkpoint);
@@ -80,7 +80,8 @@ static double next_poll(const job_run *f, double now)
     return fmax(1, fmin(2.0 * (double)f->each, floor((double)f->each * wait / took)));
 }
 
-/* Is there a reason to stop, or to save? Collective over team. WEFT_STOP. */
+/* Checks whether to stop, and whether to write a checkpoint. Collective over team.
+ * WEFT_STOP. */
 static weft_status poll(job_run *f)
 {
     weft_sched *s = f->s;
@@ -97,7 +98,7 @@ static weft_status poll(job_run *f)
     return why > 0 ? weft_stop_now(s, why, f->done, f->units) : WEFT_OK;
 }
 
-/* Makes sure that all ranks have the same record: that of rank 0. Collective over team. */
+/* Copies the record of rank 0 to all ranks. Collective over team. */
 static void share_record(weft_team *team, weft_job_record *e, weft_arena *mem)
 {
     if (team->size == 1) return;
@@ -114,7 +115,7 @@ static void share_record(weft_team *team, weft_job_record *e, weft_arena *mem)
 
 /* ---- rounds ------------------------------------------------------------------------- */
 
-/* One unit; the row's times are those of this rank. */
+/* Does one unit; the row's times are those of this rank. */
 static weft_status do_unit(job_run *f)
 {
     weft_sched *s = f->s;
@@ -136,7 +137,7 @@ static weft_status do_unit(job_run *f)
     return WEFT_OK;
 }
 
-/* The state and rows to go on from: of a checkpoint, else of the job's beginning.
+/* Sets the state and rows to continue from: those of a checkpoint, else of the job's start.
  * Collective over team. */
 static weft_status begin(job_run *f)
 {
@@ -166,11 +167,11 @@ static weft_status begin(job_run *f)
     return WEFT_OK;
 }
 
-enum { SHOWN = 64 }; /* jobs that a task is shown at once, at most */
+enum { SHOWN = 64 }; /* largest number of jobs that are announced to a task at once */
 
-/* Puts a job among those shown, job[1 .. n-1], the first by id; returns how many there are.
- */
-static int show(const weft_job *next, const weft_job **job, int n)
+/* Inserts a job into the announced ones job[1 .. n-1], which are sorted by id; returns
+ * their number. */
+static int insert_by_id(const weft_job *next, const weft_job **job, int n)
 {
     int at = n;
     while (at > 1 && job[at - 1]->id > next->id) at--;
@@ -181,19 +182,20 @@ static int show(const weft_job *next, const weft_job **job, int n)
     return n;
 }
 
-/* Shows the task which jobs wait beside this one. One team has the same in line on all its
- * ranks, in whatever order; of several, each may do any. Collective over team. */
-static void look_ahead(const weft_sched *s, const weft_job_record *e)
+/* Announces the queued jobs to the task. With one team all ranks have the same queue; with
+ * several, any team may do any of the jobs. Collective over team. */
+static void announce_jobs(const weft_sched *s, const weft_job_record *e)
 {
     const weft_flight_heap *line = &s->flights.deals;
     const weft_job *job[SHOWN] = {&e->job};
     int n = 1;
     if (!s->task->ahead || s->teams > 1) return;
-    for (int64_t i = 0; i < line->n; i++) n = show(&line->item[i]->event.job, job, n);
+    for (int64_t i = 0; i < line->n; i++)
+        n = insert_by_id(&line->item[i]->event.job, job, n);
     s->task->ahead(s->task_self, n, job);
 }
 
-/* A unit was stopped midway. Collective over team. WEFT_STOP. */
+/* Handles a unit that was stopped before its end. Collective over team. WEFT_STOP. */
 static weft_status stop(const job_run *f)
 {
     double why = weft_stop_seen(f->s);
@@ -203,7 +205,7 @@ static weft_status stop(const job_run *f)
 
 static weft_status run_units(job_run *f)
 {
-    if (f->units == 1) look_ahead(f->s, f->e);
+    if (f->units == 1) announce_jobs(f->s, f->e);
     TRY(begin(f));
     f->each = 1;
     f->next = f->done + 1;
@@ -223,8 +225,8 @@ static weft_status run_units(job_run *f)
 
 /* ---- the result --------------------------------------------------------------------- */
 
-/* Of the state's tensors, without what the task keeps behind them; of a state without,
- * which names a directory, of its doubles. */
+/* Hash of the state's tensors, without other numbers that the task stores behind them; of a
+ * state without tensors, which names a directory, the hash of its doubles. */
 static uint64_t weights_hash(const job_run *f)
 {
     const weft_sched *s = f->s;
@@ -250,7 +252,7 @@ static void finish(job_run *f)
     e->weights = weights_hash(f);
 }
 
-/* A job of that record, whose state will be *out, in memory of its own. */
+/* The job_run of a record, with memory for the state *out. */
 static job_run run_of(weft_sched *s, weft_job_record *e, weft_arena *mem,
                       weft_own_state *out)
 {
@@ -293,9 +295,9 @@ weft_status weft_job_again(weft_sched *s, const weft_job_record *told,
     weft_status st = run_units(&f);
     if (st == WEFT_OK && weft_state_hash(&out->state) != told->hash)
         st = weft_fail(WEFT_EFILE,
-                       "job %lld, done again for the state that it left, leaves another "
-                       "one: this program or machine is not the one that did it; resume "
-                       "with that one, or begin anew by `weft tune --force`",
+                       "job %lld was repeated to restore the state after it, with another "
+                       "result: this program or machine is not the one that did it; resume "
+                       "with that one, or start again by `weft tune --force`",
                        (long long)told->job.id);
     if (st != WEFT_OK) weft_arena_free(out->mem);
     weft_arena_free(tmp);

@@ -1,6 +1,6 @@
-/* Which sections an input file may have, what becomes of keys that a run does not read (a
- * typing error, a range that would vanish, a setting for another plug-in), and which keys a
- * resume may change. Called by setup.c and tune.c. */
+/* The sections that an input file may have, the treatment of keys that a run does not read
+ * (typing errors, ranges that would have no effect, settings of other plug-ins), and the
+ * keys that a resume may change. Called by setup.c and tune.c. */
 #include "run_private.h"
 
 #include <math.h>
@@ -8,11 +8,11 @@
 
 /* ---- sections ----------------------------------------------------------------------- */
 
-/* A kind that has a section of an input file. */
+/* A plug-in that has a section in input files. */
 typedef struct section {
     const weft_kind *kind;
-    const weft_task *task; /* whose part it is; NULL: of no task */
-    const char *by, *key;  /* section and key that choose it; by NULL: always used */
+    const weft_task *task; /* the task that it is a part of; NULL: none */
+    const char *by, *key;  /* section and key that select it; by = NULL: always used */
 } section;
 
 typedef struct sections {
@@ -22,7 +22,7 @@ typedef struct sections {
     weft_arena *mem;
 } sections;
 
-/* Tasks may share a part: it is listed once. */
+/* Adds a section; a part that several tasks share is listed once. */
 static void push(sections *s, section new)
 {
     for (int i = 0; i < s->n; i++)
@@ -31,13 +31,13 @@ static void push(sections *s, section new)
     s->at[s->n++] = new;
 }
 
-/* A part of a search; one without options has no section. */
+/* Adds a part of a search; one without options has no section. */
 static void push_part(sections *s, const weft_kind *kind, const char *key)
 {
     if (kind->opts->name) push(s, (section){kind, NULL, "run", key});
 }
 
-/* `task` is of the run: nets are a part of several. */
+/* `task` is the run's; needed because networks are a part of several tasks. */
 static sections all_sections(const char *task, weft_arena *mem)
 {
     const char *trains = task && strcmp(task, "sgd") == 0 ? "sgd" : "fed";
@@ -72,7 +72,7 @@ const char *const *weft_run_sections(weft_arena *mem, int *n)
     return name;
 }
 
-/* 1 if an option of the plug-in names the kind. */
+/* 1 if an option of the plug-in has the name of the kind as its value. */
 static int names(const weft_kind *plugin, const void *self, const weft_kind *kind)
 {
     for (const weft_opt *o = plugin->opts; o->name; o++) {
@@ -83,8 +83,8 @@ static int names(const weft_kind *plugin, const void *self, const weft_kind *kin
     return 0;
 }
 
-/* 1 if the run uses the section: it is always used, a part of the task, or named by the
- * task or as a part of the search. */
+/* 1 if the run uses the section: if it is always used, a part of the task, or named by the
+ * task's options or as a part of the search. */
 static int is_used(const weft_run *r, const section *s)
 {
     const weft_search *own = &r->search;
@@ -98,7 +98,7 @@ static int is_used(const weft_run *r, const section *s)
 
 /* ---- keys that are not read --------------------------------------------------------- */
 
-/* The option of that key, which is known to be right. */
+/* The option of a key that was checked before. */
 static const weft_opt *option_of(const weft_kind *kind, const char *key)
 {
     for (const weft_opt *o = kind->opts; o->name; o++)
@@ -106,7 +106,7 @@ static const weft_opt *option_of(const weft_kind *kind, const char *key)
     weft_die("[%s] has no option %s", kind->name, key);
 }
 
-/* 1 if the entry says what holds without it. */
+/* 1 if the entry has the default value. */
 static int is_default(const weft_kind *kind, const weft_entry *e)
 {
     if (kind->opts == weft_own_keys) return 0;
@@ -117,14 +117,14 @@ static int is_default(const weft_kind *kind, const weft_entry *e)
            weft_opt_parse(o, o->def, &usual) == WEFT_OK && !(fabs(given - usual) > 0);
 }
 
-/* 1 if the command line says which section of that sort is used. */
+/* 1 if the key that selects the section is given on the command line. */
 static int is_typed(const weft_run *r, const char *by, const char *key)
 {
     const weft_entry *e = weft_conf_find(r->conf, by, key);
     return e && weft_conf_is_typed(e);
 }
 
-/* Notes a section of the file that is for other runs. */
+/* Adds a section that this run does not read to r->unread. */
 static void note(weft_run *r, const char *name)
 {
     const char *mark = weft_arena_text(r->mem, "[%s]", name);
@@ -132,7 +132,8 @@ static void note(weft_run *r, const char *name)
     r->unread = weft_arena_text(r->mem, "%s%s%s", r->unread, *r->unread ? " " : "", mark);
 }
 
-/* "run.task = fed and fed.model = lstm": what would use the section. */
+/* "run.task = fed and fed.model = lstm": the settings with which the section would be
+ * used. */
 static const char *remedy(const weft_run *r, const section *s)
 {
     const char *task = strcmp(s->by, "run") == 0 || strcmp(s->by, r->task->kind.name) == 0
@@ -142,7 +143,7 @@ static const char *remedy(const weft_run *r, const section *s)
     return weft_arena_text(r->mem, "%s%s.%s = %s", task, s->by, s->key, name);
 }
 
-/* What this run has in place of it. */
+/* "run.tuner is sha": the setting of this run because of which the section is not used. */
 static const char *instead(const weft_run *r, const section *s)
 {
     if (strcmp(s->key, "tuner") == 0)
@@ -158,7 +159,7 @@ static const char *instead(const weft_run *r, const section *s)
     return weft_arena_text(r->mem, "%s.%s is %s", s->by, s->key, *text);
 }
 
-/* An entry of a section that the run does not use. */
+/* Checks an entry of a section that the run does not use. */
 static weft_status check_unused(weft_run *r, const section *s, const weft_entry *e)
 {
     int chosen = is_typed(r, s->by, s->key) || is_typed(r, "run", "task");
@@ -175,7 +176,8 @@ static weft_status check_unused(weft_run *r, const section *s, const weft_entry 
     return WEFT_OK;
 }
 
-/* An entry of an option that is read only where another has a value that it has not. */
+/* Checks an entry of an option that is not read because another option has another
+ * value. */
 static weft_status check_idle(weft_run *r, const weft_kind *kind, const weft_when *when,
                               const weft_entry *e)
 {
@@ -185,7 +187,7 @@ static weft_status check_idle(weft_run *r, const weft_kind *kind, const weft_whe
                            kind->name, when->of, when->is);
 }
 
-/* The options of a section in use that depend on others. */
+/* Checks the options of a section in use that depend on others. */
 static weft_status check_when(weft_run *r, const weft_kind *kind)
 {
     void *self = weft_arena_alloc(r->mem, 1, kind->size);
@@ -223,7 +225,7 @@ weft_status weft_run_keys(weft_run *r, int fresh)
 
 /* ---- what a resume may change ------------------------------------------------------- */
 
-/* "run.data, run.memory ...": the options of all sections that may differ. */
+/* "run.data, run.memory ...": the options that a resume may change. */
 static const char *session_keys(const sections *all)
 {
     const char *text = "";
@@ -238,7 +240,7 @@ static const char *session_keys(const sections *all)
     return text;
 }
 
-/* 1 if it is one of these. */
+/* 1 if the entry is of one of these options. */
 static int may_differ(const sections *all, const weft_entry *e)
 {
     for (int i = 0; i < all->n; i++) {
@@ -257,10 +259,11 @@ weft_status weft_run_change(weft_conf *conf, int n, char *const *assignment)
         weft_conf_init(&one, conf->mem);
         TRY(weft_conf_set(&one, assignment[i]));
         if (!may_differ(&all, one.entry))
-            return weft_entry_fail(one.entry,
-                                   "a resume may change %s, for no result depends on them; "
-                                   "leave this out, or begin another run by `weft tune`",
-                                   session_keys(&all));
+            return weft_entry_fail(
+                one.entry,
+                "a resume may change only %s, on which no result depends; "
+                "leave this out, or start another run by `weft tune`",
+                session_keys(&all));
         TRY(weft_conf_set(conf, assignment[i]));
     }
     return WEFT_OK;

@@ -1,5 +1,5 @@
-/* What tasks measured beside scores, by the notes of their results, in the run file: a
- * dataset a name, a row a job. Called by output.c. */
+/* The measurements in the notes of results, in the run file: one dataset for each name, one
+ * row for each job. Called by output.c. */
 #include "columns.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static double *column_of(metrics *m, const char *name, int64_t jobs, weft_arena 
     return m->value[i];
 }
 
-/* A slash would make a group of HDF5. */
+/* Name of the dataset, with slashes replaced, which HDF5 takes as separators of groups. */
 static const char *dataset_name(const char *text, size_t n, weft_arena *mem)
 {
     char *name = weft_arena_text(mem, "%.*s", (int)n, text);
@@ -46,9 +46,10 @@ weft_status weft_put_metrics(weft_h5 *f, const weft_history *h)
             at += word + strspn(at + word, " ");
         }
     for (int i = 0; i < m->n; i++)
-        TRY(weft_h5_put(f, weft_arena_text(f->mem, "/metrics/%s", m->name[i]), WEFT_H5_F64,
-                        1, &h->n, m->value[i], 0,
-                        "as the job gave it last: one row a row of /events; nan: not given",
-                        "its own"));
+        TRY(weft_h5_put(
+            f, weft_arena_text(f->mem, "/metrics/%s", m->name[i]), WEFT_H5_F64, 1, &h->n,
+            m->value[i], 0,
+            "last value that the job printed, in the rows of /events; nan: not printed",
+            "its own"));
     return WEFT_OK;
 }

@@ -1,6 +1,6 @@
-/* The run file: what a run was, every job and every arm of it in columns (rounds.c adds
- * those of rounds), the configurations, the winner with its weights, and where the time
- * went. Written at the end, by rank 0, under a temporary name. Called by tune.c. */
+/* The run file: attributes of the run, columns of all jobs and arms (those of rounds are in
+ * rounds.c), the configurations, the winner with its weights, and the times. Written at the
+ * end by rank 0 under a temporary name. Called by tune.c. */
 #include "columns.h"
 
 #include <cblas.h>
@@ -15,33 +15,35 @@ typedef struct event_row {
 static weft_column event_columns[] = {
     WEFT_WHOLE(event_row, job, "job, in the order asked", "id"),
     WEFT_WHOLE(event_row, trial, "trial: whose weights were trained", "id"),
-    WEFT_WHOLE(event_row, from, "trial whose weights a new trial copied; -1: afresh", "id"),
-    WEFT_WHOLE(event_row, round, "how often the trial was trained before", "count"),
-    WEFT_WHOLE(event_row, rounds, "rounds that the job was made of: rows of /rounds",
-               "count"),
+    WEFT_WHOLE(event_row, from, "trial whose weights a new trial copied; -1: none", "id"),
+    WEFT_WHOLE(event_row, round, "number of earlier jobs that trained the trial", "count"),
+    WEFT_WHOLE(event_row, rounds, "rounds of the job: rows of /rounds", "count"),
     WEFT_WHOLE(event_row, wins,
-               "may the trial win: 0 where no other can, 1 most resource, 2 least loss",
+               "eligibility to win: 0 only if no other job can, 1 by resource, then loss, "
+               "2 by loss",
                "choice"),
     WEFT_WHOLE(event_row, k, "configurations in the mixture", "count"),
     WEFT_WHOLE(event_row, alive, "configurations with a probability above 0", "count"),
-    WEFT_NUMBER(event_row, resource, "given to the trial in all", "the task's unit"),
+    WEFT_NUMBER(event_row, resource, "total that the trial was given", "the task's unit"),
     WEFT_NUMBER(event_row, size, "share of the full number of features", "1"),
-    WEFT_NUMBER(event_row, loss,
-                "score of the mixture that the tuner was told: a mean validation loss, or "
-                "an error rate where the task's option score says so; fed: clients that "
-                "diverged or missed the deadline count as the worst",
-                "loss or 1"),
+    WEFT_NUMBER(
+        event_row, loss,
+        "score that the tuner was told, under the mixture: mean validation loss, or "
+        "error rate if the task's option score says so; fed: clients that "
+        "diverged or missed the deadline count as the worst",
+        "loss or 1"),
     WEFT_NUMBER(
         event_row, bound,
-        "half the width of the 95 % interval of the score: of the last weights where "
-        "clients were evaluated at the end, else of the mean over the rounds pooled; "
-        "0: it is exact; nan: not known",
+        "half the width of the 95 % interval of the score: for the last weights if "
+        "clients were evaluated at the end, else for the mean over the rounds pooled; "
+        "0: the score is exact; nan: not known",
         "loss or 1"),
-    WEFT_NUMBER(event_row, cost, "as the task accounts for it", "the task's unit"),
-    WEFT_NUMBER(event_row, seconds, "that the job took", "s"),
+    WEFT_NUMBER(event_row, cost, "cost of the job as the task counts it",
+                "the task's unit"),
+    WEFT_NUMBER(event_row, seconds, "real time of the job", "s"),
     WEFT_NUMBER(event_row, regret,
-                "the first metric of the job above the optimum of the space; nan where the "
-                "task does not know that",
+                "first metric of the job minus its optimum over the space; nan if the "
+                "task does not know the optimum",
                 "loss"),
 };
 
@@ -56,10 +58,10 @@ static weft_column arm_columns[] = {
                "id"),
     WEFT_NUMBER(arm_row, p, "probability in the job's mixture", "1"),
     WEFT_NUMBER(arm_row, after, "probability in the mixture after the job", "1"),
-    WEFT_NUMBER(arm_row, loss, "mean validation loss; nan where not scored", "loss"),
-    WEFT_NUMBER(arm_row, error, "share of wrong answers; nan where not scored", "1"),
+    WEFT_NUMBER(arm_row, loss, "mean validation loss; nan: not scored", "loss"),
+    WEFT_NUMBER(arm_row, error, "share of wrong answers; nan: not scored", "1"),
     WEFT_NUMBER(arm_row, score,
-                "what configurations are compared by: loss or error; nan where not scored",
+                "loss or error, by which configurations are compared; nan: not scored",
                 "loss or 1"),
     WEFT_NUMBER(arm_row, count, "validation samples scored", "count"),
 };
@@ -97,7 +99,7 @@ static weft_status put_events(weft_h5 *f, const weft_history *h)
     return weft_put_table(f, "events", "metrics", h->tables.metrics, metric, h->n);
 }
 
-/* One row for each arm of each job that was alive or scored. */
+/* One row for each arm of each job that was not eliminated or was scored. */
 static weft_status put_arms(weft_h5 *f, const weft_history *h)
 {
     int64_t room = 0, n = 0;
@@ -123,7 +125,7 @@ static weft_status put_arms(weft_h5 *f, const weft_history *h)
                             sizeof *row, n);
 }
 
-/* The configurations that took part, by rising id: each trial's are those of its jobs. */
+/* All configurations that occur in jobs, by increasing id. */
 static weft_status put_configs(weft_h5 *f, const weft_history *h)
 {
     int64_t most = 0, n = 0;
@@ -156,19 +158,19 @@ static weft_status put_configs(weft_h5 *f, const weft_history *h)
     int64_t shape[2] = {n, dim};
     TRY(weft_h5_put(f, "/configs/id", WEFT_H5_I64, 1, &n, id, 0, "index in the space",
                     "id"));
-    TRY(weft_h5_put(f, "/configs/value", WEFT_H5_F64, 2, shape, value, 0,
-                    "one row a configuration, one column an axis; choices by index; NaN: "
-                    "it does not have this one",
-                    "the option's own"));
-    TRY(weft_h5_put_texts(f, "/configs/text", text, n,
-                          "the configurations as one would write"));
+    TRY(weft_h5_put(
+        f, "/configs/value", WEFT_H5_F64, 2, shape, value, 0,
+        "one row per configuration, one column per axis; choices by index; NaN: "
+        "the axis does not exist there",
+        "the option's own"));
+    TRY(weft_h5_put_texts(f, "/configs/text", text, n, "the configurations as text"));
     return weft_h5_put_texts(f, "/configs/axis", axis, dim, "names of the axes");
 }
 
 /* The configuration of the run with the winner's values in place of the ranges: an input
- * file that trains this one. Owned by mem. */
-static weft_status settle(const weft_outcome *o, const double *conf, weft_arena *mem,
-                          const char **text)
+ * file that trains the winner only. Owned by mem. */
+static weft_status winner_config(const weft_outcome *o, const double *conf, weft_arena *mem,
+                                 const char **text)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
@@ -177,7 +179,7 @@ static weft_status settle(const weft_outcome *o, const double *conf, weft_arena 
     for (int i = 0; i < sp->dim; i++) {
         const weft_axis *a = &sp->axis[i];
         char name[128], value[128];
-        /* the configuration may give the option by a synonym */
+        /* the input file may name the option by a synonym */
         const weft_entry *e = weft_conf_find(&c, a->section, a->opt->name);
         if (e)
             snprintf(name, sizeof name, "%s.%s", e->section, e->key);
@@ -215,7 +217,7 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
     char text[1024];
     weft_space_show(&o->run->space, conf, text, sizeof text);
     const char *config;
-    TRY(settle(o, conf, f->mem, &config));
+    TRY(winner_config(o, conf, f->mem, &config));
     TRY(weft_h5_put(f, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
                     "its configuration; axes in /configs/axis", "the option's own"));
     weft_winner w = {.config = config,
@@ -243,8 +245,8 @@ static weft_status put_times(weft_h5 *f, const weft_outcome *o)
          "s"},
         {"/times/wait", "waiting for slower ranks: min, mean, max over ranks", "s"},
         {"/times/comm", "in collectives: min, mean, max over ranks", "s"},
-        {"/times/bytes", "handed to collectives: min, mean, max over ranks", "bytes"},
-        {"/times/memory", "most memory held: min, mean, max over ranks", "bytes"},
+        {"/times/bytes", "passed to collectives: min, mean, max over ranks", "bytes"},
+        {"/times/memory", "peak memory: min, mean, max over ranks", "bytes"},
     };
     int64_t three = 3;
     for (int i = 0; i < WEFT_COUNT(what); i++)
@@ -253,7 +255,7 @@ static weft_status put_times(weft_h5 *f, const weft_outcome *o)
     return WEFT_OK;
 }
 
-/* What a run was: attributes of the file. */
+/* Attributes of the file: what was run. */
 static weft_status put_texts(weft_h5 *f, const weft_outcome *o)
 {
     const weft_run *r = o->run;

@@ -1,6 +1,6 @@
-/* Where a run puts its files: NAME.h5 and, while it lives, the directory NAME.d beside it.
- * What can be known of both is found before anything is trained, nothing that the run reads
- * is overwritten, and of the directory only what weft wrote is ever removed. Called by
+/* The files of a run: NAME.h5 and, until it is complete, the directory NAME.d beside it.
+ * All checks are made before anything is trained. No file that the run reads is
+ * overwritten, and from the directory only files that weft wrote are removed. Called by
  * trace.c and tune.c. */
 #include "run_private.h"
 
@@ -17,10 +17,11 @@ const char *weft_place_dir(const char *path, weft_arena *mem)
     return weft_arena_text(mem, "%.*s.d", (int)stem, path);
 }
 
-/* ---- names of our own --------------------------------------------------------------- */
+/* ---- names of the run's files
+ * --------------------------------------------------------------- */
 
-/* Goes on after `word`, or after a number where word is NULL; NULL where text has another
- * start. */
+/* The rest of the text after `word`, or after a number if word is NULL; NULL if it starts
+ * with something else. */
 static const char *after(const char *text, const char *word)
 {
     size_t n = !text ? 0 : word ? strlen(word) : strspn(text, "0123456789");
@@ -28,7 +29,7 @@ static const char *after(const char *text, const char *word)
     return text + n;
 }
 
-/* 1 if the rest of a name is empty, or that of a file which was being written. */
+/* 1 if the rest of a name is empty, or the suffix of a temporary file. */
 static int ends(const char *rest)
 {
     if (!rest || !*rest) return rest != NULL;
@@ -36,21 +37,21 @@ static int ends(const char *rest)
     return end && !*end;
 }
 
-/* 1 if a name is `kind`, two numbers with a dash between them, and so its end. */
+/* 1 if a name is `kind`, two numbers with a dash between them, and the end of a name. */
 static int is_state(const char *name, const char *kind)
 {
     return ends(after(after(after(after(name, kind), NULL), "-"), NULL));
 }
 
-/* 1 if a name is `kind`, a number, and so its end. */
+/* 1 if a name is `kind`, a number, and the end of a name. */
 static int is_numbered(const char *name, const char *kind)
 {
     return ends(after(after(name, kind), NULL));
 }
 
 /* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", "claim-17", "ticket-17",
- * "journal-2", "stalled-2", and each or the journal with ".tmp.0001234": what a run writes,
- * the first journal left out. */
+ * "journal-2", "stalled-2", and for each of these and the journal with ".tmp.0001234": all
+ * files that a run writes, except the first journal. */
 static int is_ours(const char *name)
 {
     return is_numbered(name, "checkpoint-") || is_numbered(name, "claim-") ||
@@ -96,7 +97,8 @@ void weft_place_remove(const char *dir)
     unlink(weft_arena_text(tmp, "%s/journal", dir));
     weft_arena_free(tmp);
     if (rmdir(dir) != 0 && (errno == ENOTEMPTY || errno == EEXIST))
-        weft_log(WEFT_WARN, "%s stays, for it holds files that are not weft's", dir);
+        weft_log(WEFT_WARN,
+                 "%s is not removed, because it contains files that are not weft's", dir);
 }
 
 /* ---- before the search -------------------------------------------------------------- */
@@ -120,10 +122,11 @@ weft_status weft_place_make(const char *dir, const char *journal)
                          "cannot make the directory %s: %s; choose another output by -o",
                          dir, strerror(errno));
     if (weft_journal_is(journal) || is_empty(dir)) return WEFT_OK;
-    return weft_fail(WEFT_EFILE,
-                     "%s is there and is not a run's, for it holds no journal of weft; "
-                     "move it away, or choose another output by -o",
-                     dir);
+    return weft_fail(
+        WEFT_EFILE,
+        "%s exists and is not of a run, because it contains no journal of weft; "
+        "move it away, or choose another output by -o",
+        dir);
 }
 
 weft_status weft_place_apart(const char *path, const weft_conf *conf)
@@ -147,7 +150,7 @@ weft_status weft_place_apart(const char *path, const weft_conf *conf)
 
 /* ---- the winner's files ------------------------------------------------------------- */
 
-#define MARK "weft.log" /* what the directory of every job has */
+#define MARK "weft.log" /* a file that the directory of every job contains */
 
 static const char *best_of(const char *path, weft_arena *mem)
 {
@@ -167,7 +170,7 @@ static weft_status check_best(const char *path, int fresh, weft_arena *tmp)
     if (!is_there(best)) return WEFT_OK;
     if (!is_there(weft_arena_text(tmp, "%s/" MARK, best)))
         return weft_fail(WEFT_EFILE,
-                         "%s is there and is not a run's, for it holds no " MARK
+                         "%s exists and is not of a run, because it contains no " MARK
                          "; move it away, or choose another output by -o",
                          best);
     if (fresh != 1) return WEFT_OK;
@@ -190,7 +193,7 @@ weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
     const char *from = weft_arena_text(tmp, WEFT_FILES_NAME, weft_place_dir(path, tmp),
                                        (long long)trial, (long long)job);
     weft_status st = WEFT_OK;
-    if (is_there(from)) { /* else it was moved before the run was stopped */
+    if (is_there(from)) { /* if not, it was moved already before the run was stopped */
         st = check_best(path, 0, tmp);
         if (st == WEFT_OK) weft_tree_remove(best);
         if (st == WEFT_OK && rename(from, best) != 0)

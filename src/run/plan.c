@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define MEASURE 0.2 /* seconds for each measured rate */
-#define TRY_OUT 1.5 /* seconds for doing work for real */
+#define TRY_OUT 1.5 /* seconds for trying jobs */
 
-enum { TRIED = 8 };        /* jobs that are begun for real, at most */
+enum { TRIED = 8 };        /* largest number of jobs that are tried */
 enum { MOST_TEAMS = 256 }; /* that are tried */
 #define LEAST_BUSY 0.5     /* share of the time; with more teams they would idle more */
 
@@ -26,17 +26,17 @@ typedef struct plan {
     weft_job_record first[TRIED]; /* of min(jobs, TRIED) */
     int64_t units[TRIED];
     double flops[TRIED];
-    int tried;         /* jobs that were begun for real */
-    double share;      /* of their features; 0: all */
-    double fixed;      /* seconds of a job that do not grow with its features */
-    int64_t done;      /* units of them */
+    int tried;         /* number of jobs that were tried */
+    double share;      /* fraction fraction of their features; 0: all */
+    double fixed;      /* seconds of a job that do not depend on its features */
+    int64_t done;      /* units done of them */
     double work, took; /* operations and seconds of these */
 } plan;
 
 /* ---- the jobs ----------------------------------------------------------------------- */
 
-/* All configurations alike, so that a tuner's ties decide. */
-static void make_up(const weft_job *job, weft_result *res)
+/* Invents a result: all configurations have the same loss. */
+static void invent_result(const weft_job *job, weft_result *res)
 {
     res->job = job->id;
     res->trial = job->trial;
@@ -116,19 +116,19 @@ static void drive(weft_run *r, plan *p)
     weft_check(asked == WEFT_DONE, "tuner %s waits for no job", r->search.tuner->kind.name);
 }
 
-/* ---- work for real ------------------------------------------------------------------ */
+/* ---- trying jobs ------------------------------------------------------------------ */
 
-/* Seconds that so many operations take on a team: of rounds at a third of the rate of
- * sgemm, of fits at that of memory; a sparse product reads 8 bytes, column and value, for 2
- * operations. */
-static double slowly(const weft_run *r, const plan *p, double flops)
+/* Conservative estimate of the seconds that a team needs for `flops` operations: rounds at
+ * a third of the rate of sgemm, fits at the rate of memory, as a sparse product reads 8
+ * bytes, column and value, for 2 operations. */
+static double slow_seconds(const weft_run *r, const plan *p, double flops)
 {
     double rate = r->task->units ? p->gflops / 3 : p->gbytes / 4;
     return flops / (rate * 1e9 * r->team->size);
 }
 
-/* Does the first units of a job, until the first rank's clock says that `seconds` are over.
- * Collective over team. */
+/* Does the first units of a job for `seconds` by the first rank's clock. Collective over
+ * team. */
 static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
 {
     weft_job_record *e = &p->first[i];
@@ -154,14 +154,14 @@ static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
     return st;
 }
 
-/* Does a fit that would take too long with fewer features, where those take fewer
- * operations: as few as are surely fast, then as many as can be expected to take half the
- * time there is. Collective over team. */
+/* If a whole fit would take too long, and one with fewer features takes fewer operations:
+ * fits with so few features that it is fast for certain, then with as many as are expected
+ * to take half the time available. Collective over team. */
 static weft_status try_smaller(const weft_run *r, plan *p)
 {
     weft_job *job = &p->first[0].job;
     double all = p->flops[0], full = job->feature_fraction;
-    double expected = slowly(r, p, all);
+    double expected = slow_seconds(r, p, all);
     weft_max_f64(r->team, &expected, 1);
     for (int k = 0; k < 2 && expected > TRY_OUT; k++) {
         double work = p->work, took = p->took;
@@ -183,7 +183,7 @@ static weft_status try_smaller(const weft_run *r, plan *p)
     return WEFT_OK;
 }
 
-/* Begins jobs where a unit of them can be expected to be short. Collective over world. */
+/* Tries the jobs whose units are expected to be short. Collective over world. */
 static weft_status try_out(weft_run *r, plan *p)
 {
     int n = p->jobs < TRIED ? (int)p->jobs : TRIED;
@@ -192,8 +192,8 @@ static weft_status try_out(weft_run *r, plan *p)
     for (int i = 0; i < n && p->share == 0 && st == WEFT_OK; i++) {
         double unit = p->flops[i] / (double)p->units[i];
         double v[2] = {p->took,
-                       p->work > 0 ? unit * p->took / p->work : slowly(r, p, unit)};
-        weft_max_f64(r->team, v, 2); /* of the slowest rank */
+                       p->work > 0 ? unit * p->took / p->work : slow_seconds(r, p, unit)};
+        weft_max_f64(r->team, v, 2); /* times times of the slowest rank */
         if (v[0] + v[1] > TRY_OUT) break;
         st = begin_job(r, p, i, (TRY_OUT - v[0]) / (n - i));
     }
@@ -203,7 +203,7 @@ static weft_status try_out(weft_run *r, plan *p)
     return weft_agree(st, r->world);
 }
 
-/* ---- what is said ------------------------------------------------------------------- */
+/* ---- printed text ------------------------------------------------------------------- */
 
 static void show_axes(const weft_run *r)
 {
@@ -234,7 +234,7 @@ static void print_time(const weft_run *r, const plan *p)
     printf("measured          %.3g GFLOP/s a rank (sgemm), %.3g GB/s read from memory\n",
            p->gflops, p->gbytes);
     if (p->work > 0) {
-        /* Each team did the same: together they do as many times more. */
+        /* every team did the same work: together they do `teams` times as much */
         double rate = p->work * r->teams / (p->took - p->fixed);
         double fixed = p->fixed * (double)p->jobs / r->teams;
         printf("tried             %lld %s of %d job%s", (long long)p->done,
@@ -246,7 +246,7 @@ static void print_time(const weft_run *r, const plan *p)
     } else {
         printf("expected time     %s at the rate of sgemm, %s at %s",
                duration(p->sum.flops / (p->gflops * 1e9 * size), fast, sizeof fast),
-               duration(slowly(r, p, p->sum.flops) / r->teams, slow, sizeof slow),
+               duration(slow_seconds(r, p, p->sum.flops) / r->teams, slow, sizeof slow),
                r->task->units ? "a third of it" : "that of memory");
     }
     printf(", %d rank%s", size, size == 1 ? "" : "s");
@@ -285,7 +285,7 @@ static void print_plan(const weft_run *r, const plan *p)
     printf("jobs              %lld, of which %lld of one configuration\n",
            (long long)p->jobs, (long long)p->fits);
     print_teams(r, p);
-    if (r->task->files) { /* other programs do the work */
+    if (r->task->files) { /* a task that runs other programs */
         printf("resource          %.6g in all jobs\n", p->sum.flops);
         return;
     }

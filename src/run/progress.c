@@ -1,15 +1,15 @@
-/* What a person sees of a search while it runs. Called by the scheduler. */
+/* Progress of a search, on the terminal or in the log. Called by the scheduler. */
 #include "run_private.h"
 
 #include <math.h>
 #include <unistd.h>
 
 #define REDRAW 0.2  /* seconds between updates of the line on a terminal */
-#define RELOG  10.0 /* seconds between lines of a log that tell of rounds */
+#define RELOG  10.0 /* seconds between log lines about rounds */
 
 #define MOST_PLAIN 1e6 /* scores from here on are written with an exponent */
 
-/* "after_loss 2.81": the first of the row's numbers that was measured. */
+/* "after_loss 2.81": the first number of the row that was measured. */
 static const char *first_of(const weft_metric *table, const double *row, weft_arena *tmp)
 {
     for (int i = 0; table && table[i].name; i++)
@@ -17,7 +17,7 @@ static const char *first_of(const weft_metric *table, const double *row, weft_ar
     return "";
 }
 
-/* "error 12.34 %,": what of the job's metrics has a title and was measured. */
+/* "error 12.34 %,": the metrics of the job that have a title and were measured. */
 static const char *titled(const weft_metric *table, const weft_result *res, weft_arena *tmp)
 {
     const char *text = "";

@@ -1,5 +1,5 @@
-/* The rounds of all jobs in the run file: /rounds, a row each, and /mix, the probabilities
- * after each. Called by output.c. */
+/* The rounds of all jobs in the run file: /rounds with one row for each, and /mix with the
+ * probabilities after each. Called by output.c. */
 #include "columns.h"
 
 #include <math.h>
@@ -25,8 +25,8 @@ static const weft_column columns[] = {
     SPENT(comm, "of the real time, in collectives"),
 };
 
-/* Rounds that the weights of each event had before it: those of the job that it went on
- * from, and before that one. Events are in the order of jobs. */
+/* Number of rounds that the weights of each job had been trained before it. Events are in
+ * the order of jobs. */
 static int64_t *rounds_before(const weft_history *h, weft_arena *mem)
 {
     int64_t most = h->n > 0 ? h->event[h->n - 1].job.id + 1 : 0;
@@ -60,7 +60,7 @@ static weft_status put_rows(weft_h5 *f, const weft_history *h, int64_t n)
     return weft_put_table(f, "rounds", "columns", h->tables.rows, x, n);
 }
 
-/* Jobs have mixtures of different sizes: rows are as long as the longest. */
+/* Mixtures of jobs have different sizes; rows have the length of the largest. */
 static weft_status put_mix(weft_h5 *f, const weft_history *h, int64_t n, int most)
 {
     double *p = WEFT_NEW(f->mem, double, n *most), *at = p;
@@ -74,13 +74,14 @@ static weft_status put_mix(weft_h5 *f, const weft_history *h, int64_t n, int mos
                 *at++ = a < k ? exp(e->logp[u * k + a]) : (double)NAN;
     }
     const int64_t p_shape[2] = {n, most}, config_shape[2] = {h->n, most};
-    TRY(weft_h5_put(f, "/mix/p", WEFT_H5_F64, 2, p_shape, p, 1,
-                    "probability of each configuration after each round: one row a row of "
-                    "/rounds, columns as in /mix/config[job]; nan where a job has fewer",
-                    "1"));
+    TRY(weft_h5_put(
+        f, "/mix/p", WEFT_H5_F64, 2, p_shape, p, 1,
+        "probability of each configuration after each round: one row per row of "
+        "/rounds, columns as in /mix/config[job]; nan where a job has fewer",
+        "1"));
     return weft_h5_put(f, "/mix/config", WEFT_H5_I64, 2, config_shape, config, 1,
                        "configurations of each job's mixture, by their index in the space "
-                       "(/configs/id): one row a job; -1 where it has fewer",
+                       "(/configs/id): one row per job; -1 where it has fewer",
                        "id");
 }
 

@@ -1,34 +1,36 @@
-/* The scheduler: simulated workers ask the tuner for jobs as long as it gives any, teams of
- * ranks do them (crew.c), results are told in the order of virtual time (flight.c), after
- * each of which the free workers ask again, and so on to the end. Every rank does so, with
- * a tuner of its own, to the same jobs, each at its own time: what a team is told does not
- * depend on how far the others are. A job that a journal knows is not run again: so a run
- * goes on after a restart exactly where it was. Nothing that a task or tuner sees depends
- * on teams or journals. Called by tune.c. */
+/* The scheduler: simulated workers ask the tuner for jobs as long as it has any, teams of
+ * ranks do them (crew.c), and results are told in the order of virtual time (flight.c);
+ * after each result the free workers ask again. Every rank does this with its own copy of
+ * the tuner and gets the same jobs, not necessarily at the same real time: what a team's
+ * tuner is told does not depend on the progress of other teams. A job with a record in a
+ * journal is not run again, so that a resumed run continues exactly where it stopped.
+ * Nothing that a task or tuner can observe depends on teams or journals. Called by
+ * tune.c. */
 #include "run_private.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- what is known ------------------------------------------------------------------ */
+/* ---- known results ------------------------------------------------------------------ */
 
-/* 1 if b cannot win the run, whatever else is told, once a is told. */
+/* 1 if b cannot win the run any more, whatever other results are, once a is told. */
 static int outdoes(const weft_job_record *a, const weft_job_record *b)
 {
     int alike = a->job.eligibility == b->job.eligibility;
     return (alike || b->job.eligibility == WEFT_WINS_LAST) && weft_job_record_beats(a, b);
 }
 
-/* With a target, what is known need not come to be told. */
+/* With a target a job whose result is known may never be told, and then cannot rule out
+ * others. */
 int weft_sched_needs(const weft_sched *s, const weft_job_record *e)
 {
     if (!e->job.last) return 1;
-    if (s->target > 0) return s->n == 0 || !outdoes(&s->winner, e);
-    return s->known == 0 || !outdoes(&s->best, e);
+    if (s->target > 0) return s->n == 0 || !rules_out(&s->winner, e);
+    return s->known == 0 || !rules_out(&s->best, e);
 }
 
-/* Shared fits, whose trials cannot win, do not count: the mean of many maps is the loss of
- * none of them. */
+/* 1 if a job meets the target. Shared fits do not count, because their loss is a mean over
+ * many maps, and their trials cannot win. */
 static int is_target(const weft_sched *s, const weft_job_record *e)
 {
     return s->target > 0 && e->job.eligibility != WEFT_WINS_LAST &&
@@ -39,14 +41,14 @@ void weft_sched_enter(weft_sched *s, weft_flight *f)
 {
     weft_flights_known(&s->flights, f);
     weft_cache_known(s, f);
-    if (s->known == 0 || outdoes(&f->event, &s->best)) s->best = f->event;
+    if (s->known == 0 || rules_out(&f->event, &s->best)) s->best = f->event;
     s->known++;
     s->replayed += f->replayed;
 }
 
 /* ---- asking ------------------------------------------------------------------------- */
 
-/* Virtual seconds that a job takes at least. */
+/* Lower bound of the virtual seconds of a job. */
 static double least_seconds(const weft_sched *s, const weft_job *job,
                             const weft_cached *parent)
 {
@@ -54,8 +56,8 @@ static double least_seconds(const weft_sched *s, const weft_job *job,
     return fmax(s->task->seconds(s->task_self, job, weft_cache_resource(parent)), 0);
 }
 
-/* The result of another team that came before the job was asked here, or NULL. */
-static const void *early(weft_sched *s, int64_t job)
+/* The result of another team that arrived before the job was asked for here; NULL: none. */
+static const void *early_result(weft_sched *s, int64_t job)
 {
     for (weft_early **at = &s->early; *at; at = &(*at)->next) {
         if ((*at)->job != job) continue;
@@ -66,11 +68,11 @@ static const void *early(weft_sched *s, int64_t job)
     return NULL;
 }
 
-/* Takes the result of a job that is done already, if it is. */
+/* Uses the known result of a job that was done already, if there is one. */
 static weft_status find(weft_sched *s, weft_flight *f)
 {
     if (s->trace) TRY(weft_trace_find(s->trace, &f->event, &f->replayed, s->mem));
-    const void *record = early(s, f->event.job.id);
+    const void *record = early_result(s, f->event.job.id);
     if (!f->replayed && !record) return WEFT_OK;
     weft_check(f->replayed || weft_job_record_unpack(&f->event, record, s->mem),
                "the teams' tuners ask for different jobs (%lld)",
@@ -79,9 +81,10 @@ static weft_status find(weft_sched *s, weft_flight *f)
     return WEFT_OK;
 }
 
-/* Lines a job up to be done. Where workers or a target set bounds to what is in flight, the
- * jobs asked first are told first, about, and so are done first; else the costly ones. */
-static void line_up(weft_sched *s, weft_flight *f)
+/* Queues a job to be done. If the number of workers or a target bounds the jobs in flight,
+ * jobs are done about in the order in which they were asked for, which is that in which
+ * they are told; else the expensive ones first. */
+static void queue_job(weft_sched *s, weft_flight *f)
 {
     weft_cost cost = {.flops = 1};
     if (s->target <= 0 && s->workers == 0)
@@ -91,7 +94,7 @@ static void line_up(weft_sched *s, weft_flight *f)
     weft_flights_queue(&s->flights, f);
 }
 
-/* A worker starts a job, whose result may be known. */
+/* A free worker starts a job, whose result may be known already. */
 static weft_status start(weft_sched *s, const weft_job *job)
 {
     weft_cached *parent = weft_cache_pin(s, job);
@@ -102,11 +105,11 @@ static weft_status start(weft_sched *s, const weft_job *job)
     s->row = weft_grow(s->mem, s->row, sizeof *s->row, s->asked, &s->roomrow);
     s->job[s->asked++] = f;
     TRY(find(s, f));
-    if (!f->known) line_up(s, f);
+    if (!f->known) queue_job(s, f);
     return WEFT_OK;
 }
 
-/* Free workers ask, until the tuner wants to be told. */
+/* Free workers ask for jobs until the tuner has to be told a result first. */
 static weft_status ask(weft_sched *s, weft_asked *answer)
 {
     while (*answer != WEFT_DONE && weft_flights_idle(&s->flights)) {
@@ -123,7 +126,7 @@ static weft_status ask(weft_sched *s, weft_asked *answer)
 
 /* ---- telling ------------------------------------------------------------------------ */
 
-/* Enters an event into the books and tells the tuner. */
+/* Stores the event of a job and tells the tuner its result. */
 static void tell(weft_sched *s, weft_flight *f)
 {
     const weft_job_record *e = &f->event;

@@ -1,5 +1,5 @@
-/* What a rank has to work with: host, cores, memory, and how fast it computes there. Called
- * when a run starts, and by `weft doctor`. */
+/* The resources of a rank: host, cores, memory and measured speed. Called when a run
+ * starts, and by `weft doctor`. */
 #include "run_private.h"
 
 #include <cblas.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The first number that follows `key` in a file "key number ..."; -1: there is none. */
+/* The number after the first `key` in a file "key number ..."; -1: none. */
 static double read_number(const char *path, const char *key)
 {
     char line[256];
@@ -24,8 +24,8 @@ static double read_number(const char *path, const char *key)
 
 /* ---- control groups ----------------------------------------------------------------- */
 
-/* Cores' worth of time of "cpu.max", "200000 100000" or "max 100000"; INFINITY: no limit.
- */
+/* CPU limit in cores from a file cpu.max, "200000 100000" or "max 100000"; INFINITY:
+ * none. */
 static double read_quota(const char *path)
 {
     double quota, period;
@@ -35,7 +35,8 @@ static double read_quota(const char *path)
     return n == 2 && period > 0 ? quota / period : INFINITY;
 }
 
-/* The limits of this process's control group and of those above it, version 2. */
+/* Reads the limits of this process's control group (cgroup version 2) and of its
+ * ancestors. */
 static void read_groups(weft_seat *s)
 {
     char path[2048] = "/sys/fs/cgroup", line[1024], file[2200];
@@ -59,7 +60,7 @@ static void read_groups(weft_seat *s)
 
 /* ---- cores, memory ------------------------------------------------------------------ */
 
-/* The cores that this process may run on, "0-3,8"; "" where the system does not say. */
+/* The cores that this process may run on, "0-3,8"; "" if the system does not tell. */
 static void read_cores(char text[WEFT_SEAT_TEXT])
 {
     char line[256];
@@ -75,7 +76,7 @@ static void read_cores(char text[WEFT_SEAT_TEXT])
 
 static void read_memory(weft_seat *s)
 {
-    double kilo = 1024, mega = kilo * kilo; /* of /proc, of SLURM */
+    double kilo = 1024, mega = kilo * kilo; /* units of /proc and of SLURM */
     const char *slurm = getenv("SLURM_MEM_PER_NODE");
     s->memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     s->available = kilo * read_number("/proc/meminfo", "MemAvailable:");
@@ -83,8 +84,8 @@ static void read_memory(weft_seat *s)
     if (slurm && atof(slurm) > 0) s->room = fmin(s->room, mega * atof(slurm));
 }
 
-/* Seconds that this process computed. */
-static double worked(void)
+/* CPU seconds of this process. */
+static double cpu_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -100,9 +101,9 @@ weft_seat *weft_seats(weft_team *team, double seconds, weft_arena *mem)
     read_groups(&own);
     own.threads = openblas_get_num_threads();
     snprintf(own.blas, sizeof own.blas, "%s", openblas_get_corename());
-    double start = weft_now(), before = worked();
+    double start = weft_now(), before = cpu_seconds();
     own.sgemm = weft_cpu_sgemm(seconds);
-    own.share = fmin(1, (worked() - before) / fmax(1e-9, weft_now() - start));
+    own.share = fmin(1, (cpu_seconds() - before) / fmax(1e-9, weft_now() - start));
     weft_seat *all = WEFT_NEW(mem, weft_seat, team->size);
     weft_collect(team, &own, sizeof own, all);
     return all;

@@ -1,6 +1,6 @@
-/* Sets a run up from its configuration: section [run], the plug-ins that it names, the
- * search space, the data. Whatever the user can mend is found here, before anything is
- * trained. Called by tune.c, plan.c and eval.c. */
+/* Sets up a run from its configuration: section [run], the plug-ins that it names, the
+ * search space, the data. All errors that the user can correct are found here, before
+ * training starts. Called by tune.c, plan.c and eval.c. */
 #include "run_private.h"
 
 #include <string.h>
@@ -16,18 +16,20 @@ static const weft_opt run_opts[] = {
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, tuner),
      .def = "auto",
-     .about = "which trial gets how much; `weft list tuners`; auto: for fmap ws_sha, for "
-              "fed sha, and random where no option has a range"},
+     .about = "schedule: which trial gets how much resource; `weft list tuners`; auto: "
+              "ws_sha for fmap, "
+              "sha for fed, and random if no option has a range"},
     {.name = "sampler",
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, sampler),
      .def = "space",
-     .about = "where configurations come from; `weft list samplers`"},
+     .about = "how the configurations of new trials are chosen; `weft list samplers`"},
     {.name = "mixing",
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, mixing),
      .def = "none",
-     .about = "what the clients of a trial draw from; `weft list mixings`"},
+     .about = "mixture of configurations that the clients of a trial draw from; `weft list "
+              "mixings`"},
     {.name = "data",
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, data),
@@ -45,7 +47,7 @@ static const weft_opt run_opts[] = {
      .def = "1",
      .lo = 0,
      .hi = 9007199254740992.0,
-     .about = "of all random numbers"},
+     .about = "seed of all random numbers"},
     {.name = "memory",
      .type = WEFT_REAL,
      .at = offsetof(weft_run_opts, memory),
@@ -60,9 +62,10 @@ static const weft_opt run_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "GB (1e9 bytes) that the states of trials which wait may take on disk; the "
-              "worst of them go, and one that goes on all the same is trained again, to "
-              "the same bits; 0: no bound",
+     .about =
+         "GB (1e9 bytes) on disk for the states of waiting trials; beyond it those with "
+         "the highest losses are removed, and recomputed, with the same bits, if their "
+         "trials continue; 0: no limit",
      .role = WEFT_PER_SESSION},
     {.name = "time_limit",
      .type = WEFT_REAL,
@@ -70,8 +73,9 @@ static const weft_opt run_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "seconds after which the run stops, not before it did a round or fit; `weft "
-              "resume` goes on; 0: none",
+     .about =
+         "seconds after which the run stops, though not before a first round or fit; `weft "
+         "resume` continues it; 0: none",
      .role = WEFT_PER_SESSION},
     {.name = "target",
      .type = WEFT_REAL,
@@ -79,15 +83,16 @@ static const weft_opt run_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "a loss (score = loss) or error rate that ends the search once a trial that "
-              "may win has it (not a fit that maps share); 0: none"},
+     .about = "loss (score = loss) or error rate that ends the search once a trial that "
+              "may win reaches it (not a fit shared by maps); 0: none"},
     {.name = "checkpoint",
      .type = WEFT_REAL,
      .at = offsetof(weft_run_opts, checkpoint),
      .def = "60",
      .lo = 0,
      .hi = 1e6,
-     .about = "seconds of work that a killed run may lose within a job made of rounds",
+     .about =
+         "seconds between checkpoints of a job made of rounds: what a kill can lose of it",
      .role = WEFT_PER_SESSION},
     {.name = "watchdog",
      .type = WEFT_REAL,
@@ -96,7 +101,7 @@ static const weft_opt run_opts[] = {
      .lo = 0,
      .hi = 1e9,
      .about = "seconds without progress after which a warning names the ranks that the "
-              "others wait for, and what these do; 0: none",
+              "others wait for, and what they do; 0: none",
      .role = WEFT_PER_SESSION},
     {.name = "teams",
      .type = WEFT_INT,
@@ -104,7 +109,8 @@ static const weft_opt run_opts[] = {
      .def = "1",
      .lo = 1,
      .hi = 1e6,
-     .about = "teams of ranks that do jobs side by side; the result is the same",
+     .about = "number of teams of ranks, which do jobs in parallel; the result does not "
+              "depend on it",
      .role = WEFT_PER_SESSION},
     {.name = "workers",
      .type = WEFT_LONG,
@@ -113,19 +119,20 @@ static const weft_opt run_opts[] = {
      .lo = 1,
      .hi = 1e9,
      .about =
-         "simulated workers, each with one job at a time, whose virtual time decides in "
-         "which order results are told: any ranks and teams give the same result, "
-         "another number of workers another; tuners that wait by themselves have as "
-         "many as they ask for"},
+         "number of simulated workers, each with one job at a time; their virtual time "
+         "determines the order in which results are told, so that the search depends on "
+         "their number, but not on ranks and teams; tuners that wait for the results they "
+         "need have as many workers as they ask for"},
     {.name = "clock",
      .type = WEFT_CHOICE,
      .at = offsetof(weft_run_opts, clock),
      .def = "virtual",
      .words = "virtual|wall",
-     .about = "results are told in the order of virtual time, which any ranks and teams "
-              "repeat; wall: as they come, for jobs whose durations nobody can foretell: "
-              "no team waits for a result, and only the journals can repeat the run, which "
-              "a resume does"},
+     .about =
+         "virtual: results are told in the order of virtual time, which is the same on any "
+         "ranks and teams; wall: in the order in which they arrive, for jobs of "
+         "unpredictable duration: no team waits for a result, and the run can be repeated "
+         "only from its journals, as a resume does"},
     {.name = "overhead",
      .type = WEFT_REAL,
      .at = offsetof(weft_run_opts, overhead),
@@ -133,8 +140,8 @@ static const weft_opt run_opts[] = {
      .lo = 0,
      .hi = 1e6,
      .about =
-         "virtual seconds that a worker needs for each job beside its work, to ask and "
-         "to tell"},
+         "virtual seconds that a worker needs for asking and telling, in addition to each "
+         "job's own"},
     {.name = "test",
      .type = WEFT_BOOL,
      .at = offsetof(weft_run_opts, test),
@@ -143,13 +150,13 @@ static const weft_opt run_opts[] = {
     {0}};
 
 const weft_kind weft_run_kind = {.name = "run",
-                                 .about = "a run: what is tuned, how, on what data",
+                                 .about = "a run: what is tuned, how, and on which data",
                                  .size = sizeof(weft_run_opts),
                                  .opts = run_opts};
 
 /* ---- binding ------------------------------------------------------------------------ */
 
-/* Sets what the task has in place of `auto`, so that all can be read in the run file. */
+/* Replaces `auto` by the task's default, so that the run file has all values. */
 static void set_default(weft_run *r, const char *section, const char *key,
                         const char *value)
 {
@@ -158,7 +165,7 @@ static void set_default(weft_run *r, const char *section, const char *key,
                                   *r->defaults ? ", " : "", section, key, value);
 }
 
-/* Tuners and options of former versions, and what says the same now. */
+/* Refuses tuners and options of earlier versions, naming what replaces them. */
 static weft_status check_former(const weft_run *r)
 {
     static const struct {
@@ -183,19 +190,19 @@ static weft_status check_former(const weft_run *r)
     for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
         const weft_entry *e = weft_conf_find(r->conf, former[i].section, former[i].key);
         if (e && (!former[i].value || strcmp(e->value, former[i].value) == 0))
-            return weft_entry_fail(e, "this is written %s now", former[i].now);
+            return weft_entry_fail(e, "this is now written %s", former[i].now);
     }
     return WEFT_OK;
 }
 
-/* Binds the options of a part of the search; those without options have no section. */
+/* Binds the options of a part of the search; a part without options has no section. */
 static weft_status bind_part(weft_run *r, const weft_kind *kind, void **self)
 {
     *self = weft_arena_alloc(r->mem, 1, kind->size);
     return kind->opts->name ? weft_conf_bind(r->conf, kind, *self) : WEFT_OK;
 }
 
-/* The sampler and the mixing. */
+/* Binds the sampler and the mixing. */
 static weft_status bind_parts(weft_run *r)
 {
     weft_search *s = &r->search;
@@ -206,18 +213,19 @@ static weft_status bind_parts(weft_run *r)
     if (!s->mixing->moves || r->task->moves) return WEFT_OK;
     return weft_fail(
         WEFT_ECONF,
-        "run.mixing = %s with run.task = %s, whose jobs do not move a mixture; "
+        "run.mixing = %s with run.task = %s, whose jobs do not update a mixture; "
         "use run.mixing = none",
         r->opts.mixing, r->opts.task);
 }
 
-/* Why the task's jobs train one configuration each; NULL: they need not. */
+/* The setting because of which the task's jobs train one configuration each; NULL: they may
+ * train mixtures. */
 static const char *single(const weft_run *r)
 {
     return r->task->single ? r->task->single(r->task_self) : NULL;
 }
 
-/* For run.tuner = auto. */
+/* The tuner that run.tuner = auto stands for. */
 static const char *default_tuner(const weft_run *r)
 {
     const weft_tuner *own;
@@ -235,7 +243,8 @@ static weft_status check_single(const weft_run *r)
                      r->opts.tuner, single(r));
 }
 
-/* The tuner, and the resource that a job of it has, if no option says otherwise. */
+/* Binds the tuner, and sets the resource of its jobs to the task's default if it is not
+ * given. */
 static weft_status bind_tuner(weft_run *r)
 {
     TRY(check_former(r));
@@ -258,7 +267,7 @@ static weft_status bind_tuner(weft_run *r)
     return bind_parts(r);
 }
 
-/* Jobs of unlike resource may compete only where their scores are equally sure. */
+/* Jobs of different resource may compete only if their scores are equally precise. */
 static weft_status check_early(const weft_run *r)
 {
     const weft_search *s = &r->search;
@@ -266,13 +275,13 @@ static weft_status check_early(const weft_run *r)
     const char *unsure = r->task->unsure ? r->task->unsure(r->task_self) : NULL;
     if (!early || !unsure) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
-                     "%s lets a short job win by the few clients that scored it; set %s, "
-                     "or leave the winner to the last survivors (last)",
+                     "%s lets a short job win by the scores of a few clients; set %s, "
+                     "or let the winner be one of the last survivors (last)",
                      early, unsure);
 }
 
-/* A number of configurations that the space does not have is no mistake where one file is
- * for several lists and ranges. But it is told. */
+/* Warns if the space has fewer configurations than space.configs: no error, because one
+ * file may be used with several lists and ranges. */
 static void warn_fewer(const weft_space *sp)
 {
     if (sp->configs <= sp->count) return;
@@ -282,7 +291,7 @@ static void warn_fewer(const weft_space *sp)
              (long long)sp->count, sp->count == 1 ? "" : "s");
 }
 
-/* Mixtures and results of all configurations, a few copies. */
+/* Refuses spaces so large that a few copies of mixtures and results exceed the memory. */
 static weft_status check_memory(const weft_run *r)
 {
     double bytes = 8.0 * (double)r->space.count * (r->space.dim + 8) * 4;
@@ -293,7 +302,7 @@ static weft_status check_memory(const weft_run *r)
                      (long long)r->space.count, bytes / 1e9, r->opts.memory);
 }
 
-/* Does the run name data where its task wants some? */
+/* Checks that data are named if the task needs them, and not otherwise. */
 static weft_status check_data(const weft_run *r)
 {
     int named = r->opts.data[0] != '\0';
@@ -380,7 +389,7 @@ double weft_run_state_bytes(const weft_run *r)
     return weft_state_bytes(&size);
 }
 
-/* What can be checked only when the task stands. Local. */
+/* Checks that need the task after its setup. Local. */
 static weft_status check_setup(const weft_run *r)
 {
     double bytes = 3 * weft_run_state_bytes(r);
@@ -394,7 +403,7 @@ static weft_status check_setup(const weft_run *r)
     return weft_conf_unused(r->conf, section, n);
 }
 
-/* By this rank's team: each has all the data. Collective over team. */
+/* Opens the data; each team has all of them. Collective over team. */
 static weft_status open_data(weft_run *r, const char *data)
 {
     r->data = (weft_data){.digest = "", .path = ""};

@@ -1,6 +1,6 @@
-/* Signals that ask a run to stop: noted when they come, from its start to its end; looked
- * at between jobs, between rounds, and after the search until the run file is written.
- * SLURM sends SIGUSR1 or SIGTERM before the end of a job's time, a person SIGINT. */
+/* Signals that ask a run to stop. The handler only stores the number; the run checks it
+ * between jobs, between rounds, and after the search until the run file is written. SLURM
+ * sends SIGUSR1 or SIGTERM before the end of a job's time, a user sends SIGINT. */
 #include "run_private.h"
 
 #include <signal.h>
@@ -19,7 +19,7 @@ void weft_signals_catch(void)
     struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&a.sa_mask);
     for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &a, NULL);
-    /* The second Ctrl-C ends the program at once. */
+    /* The handler is removed after the first signal: a second Ctrl-C ends the program. */
     a.sa_flags |= (int)SA_RESETHAND;
     sigaction(SIGINT, &a, NULL);
 }

@@ -1,42 +1,45 @@
-/* The states of trials that a later job or the winner needs. Where the run has a trace they
- * lie in its directory: the team that did a job writes its state, whoever goes on with the
- * trial, or copies it, reads it, and memory holds none. Without a trace they stay in
- * memory.
+/* The states of trials that are needed by later jobs or as the winner's. If the run has a
+ * trace, they are files in its directory: the team that did a job writes its state, and any
+ * team that continues or copies the trial reads it; none are held in memory. Without a
+ * trace they stay in memory.
  *
- * A state is of a trial after a job. A job begins with that of its trial's last told job,
- * or of the trial that it copies, as it is when the job is asked: that state is pinned
- * until the job is told. A state goes when it is not pinned, is not the winner's, and no
- * later job can reach it: a newer one of its trial was told, or the tuner promised that
- * none follows. Where s->disk bounds those that wait for a later job, the worst of them go
- * too; should one be needed, the jobs that led to it are done again, to the same bits. So
- * they are where a file was lost. Called by sched.c and job.c. */
+ * A state is that of a trial after a job. A job begins with the state after the last told
+ * job of its trial, or of the trial that it copies, at the moment at which it is asked for;
+ * this state is pinned until the job is told. A state is removed when it is not pinned, is
+ * not that of the best trial, and cannot be reached by a later job: a newer state of its
+ * trial was told, or the tuner declared that no job follows. If s->disk bounds the states
+ * that wait for a later job, those with the highest losses are removed too; if one of them
+ * is needed after all, or if a file was lost, the jobs that led to it are repeated, with
+ * the same bits. Called by sched.c and job.c. */
 #include "run_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_SECONDS 60.0 /* for a file of another host to be seen */
-#define FULL         0.9  /* of the bound, that is left when it was exceeded */
+#define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
+#define FULL         0.9  /* fraction of the bound that is kept after it was exceeded */
 
 /* The state of a trial after a job. */
 struct weft_cached {
     weft_state_id id;
-    double resource; /* of the trial in all */
-    int users;       /* its job until it is told, jobs in flight that begin with it, win */
-    int newest;      /* 1: of its trial's last told job, and a later one may need it */
+    double resource; /* total of the trial */
+    int users;       /* pins: its job until it is told, jobs in flight that begin with it,
+                        the best trial */
+    int newest;      /* 1: after its trial's last told job, and a later job may need it */
     int64_t team;    /* that wrote it */
     int kept;        /* 1: it was written, or is in memory */
-    int gone;        /* 1: the bound let go of it */
-    int here;        /* 1: in this session, so that its file may be on its way to us */
-    int64_t at;      /* in s->newest, where newest is 1 */
+    int gone;        /* 1: removed because of the bound */
+    int here;        /* 1: written in this session, so that its file may not be visible
+                        yet */
+    int64_t at;      /* index in s->newest, if newest is 1 */
     weft_own_state own; /* without a trace, else empty */
     weft_cached *next;
 };
 
 struct weft_trial {
-    weft_cached *told; /* state after its last told job; NULL: none, or out of reach */
+    weft_cached *told; /* state after its last told job; NULL: none, or no longer needed */
     int64_t jobs;      /* told */
-    int flying;        /* its jobs in flight: several only where they score alone */
+    int in_flight;     /* its jobs in flight: several only if they do not train */
 };
 
 /* ---- entries ------------------------------------------------------------------------ */
@@ -46,14 +49,14 @@ static double bytes_of(const weft_cached *c)
     return (double)c->id.nx * sizeof(real) + (double)c->id.naux * sizeof(double);
 }
 
-/* Its file is removed by the leader of the team that wrote it. */
+/* Removes the file of a state; done by the leader of the team that wrote it. */
 static void drop(weft_sched *s, const weft_cached *c)
 {
     int ours = s->team->rank == 0 && c->team % s->teams == s->group;
     if (s->trace && ours && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
 }
 
-static void let_go(weft_sched *s, weft_cached *c)
+static void remove_state(weft_sched *s, weft_cached *c)
 {
     if (c->users > 0 || c->newest) return;
     if (!c->gone) drop(s, c);
@@ -67,7 +70,7 @@ static void unpin(weft_sched *s, weft_cached *c)
 {
     if (!c) return;
     c->users--;
-    let_go(s, c);
+    remove_state(s, c);
 }
 
 static void make_newest(weft_sched *s, weft_cached *c)
@@ -79,7 +82,7 @@ static void make_newest(weft_sched *s, weft_cached *c)
     s->kept += bytes_of(c);
 }
 
-/* No later job needs it. */
+/* To be called when no later job needs the state. */
 static void make_old(weft_sched *s, weft_cached *c)
 {
     if (!c) return;
@@ -87,18 +90,18 @@ static void make_old(weft_sched *s, weft_cached *c)
     s->newest[c->at]->at = c->at;
     c->newest = 0;
     if (!c->gone) s->kept -= bytes_of(c);
-    let_go(s, c);
+    remove_state(s, c);
 }
 
 /* ---- the bound ---------------------------------------------------------------------- */
 
-/* A state that may go. */
+/* A state that may be removed. */
 typedef struct candidate {
     double loss; /* of its job */
     weft_cached *c;
 } candidate;
 
-/* The worst first, of equals the later trial. */
+/* Highest loss first, of equal ones the later trial. */
 static int by_loss(const void *pa, const void *pb)
 {
     const candidate *a = pa, *b = pb;
@@ -106,8 +109,8 @@ static int by_loss(const void *pa, const void *pb)
     return a->c->id.trial > b->c->id.trial ? -1 : 1;
 }
 
-/* The cost of sorting is O(log n) a state that goes. What goes depends on what was told
- * alone: every team knows it. */
+/* Sorting costs O(log n) per state removed. Which states are removed depends only on the
+ * results told, so that all teams agree. */
 void weft_cache_bound(weft_sched *s)
 {
     if (!(s->disk > 0) || s->kept <= s->disk || !s->trace) return;
@@ -142,10 +145,11 @@ static weft_trial *trial_of(weft_sched *s, const weft_job *job)
         s->trial[s->ntrial++] = (weft_trial){0};
     }
     weft_trial *t = &s->trial[job->trial];
-    weft_check(!t->flying || !(job->resource > 0),
+    weft_check(!t->in_flight || !(job->resource > 0),
                "tuner %s asks for trial %lld, whose job is not told yet", name,
                (long long)job->trial);
-    /* shared rounds count on from trial to trial, and what only scores counts for none */
+    /* the index continues from trial to trial for shared rounds, and does not count jobs
+     * that only score */
     int counted = job->index == t->jobs ||
                   (s->search->tuner->shared && (t->jobs == 0 || !(job->resource > 0)));
     weft_check(counted, "tuner %s asks for job %d of trial %lld, it had %lld", name,
@@ -156,16 +160,16 @@ static weft_trial *trial_of(weft_sched *s, const weft_job *job)
 weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job)
 {
     weft_trial *t = trial_of(s, job);
-    t->flying++;
+    t->in_flight++;
     weft_cached *parent = t->told;
     if (t->jobs == 0 && job->from >= 0) {
         weft_check(job->from < s->ntrial && job->from != job->trial,
-                   "tuner %s copies trial %lld, which there is not",
+                   "tuner %s copies trial %lld, which does not exist",
                    s->search->tuner->kind.name, (long long)job->from);
         parent = s->trial[job->from].told;
     }
     weft_check(parent || (t->jobs == 0 && job->from < 0),
-               "tuner %s goes on with trial %lld, of which it said that no job would",
+               "tuner %s continues trial %lld, which it had declared ended",
                s->search->tuner->kind.name,
                (long long)(t->jobs > 0 ? job->trial : job->from));
     if (parent) parent->users++;
@@ -176,7 +180,7 @@ void weft_cache_told(weft_sched *s, weft_flight *f, int leads)
 {
     const weft_job *job = &f->event.job;
     weft_trial *t = &s->trial[job->trial];
-    t->flying--;
+    t->in_flight--;
     t->jobs++;
     make_old(s, t->told);
     t->told = NULL;
@@ -201,7 +205,7 @@ void weft_cache_ended(weft_sched *s)
     for (int64_t i = s->nnewest; i-- > 0;) {
         weft_cached *c = s->newest[i];
         weft_trial *t = &s->trial[c->id.trial];
-        if (t->flying || !weft_search_ended(s->search, c->id.trial)) continue;
+        if (t->in_flight || !weft_search_ended(s->search, c->id.trial)) continue;
         t->told = NULL;
         make_old(s, c);
     }
@@ -259,13 +263,14 @@ weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_own_state *own)
     return weft_agree(st, s->team);
 }
 
-/* Seconds that the file of a state may be on its way, from a host of another team. */
+/* Seconds to wait for the file of a state, which another team's host may just have
+ * written. */
 static double wait_for(const weft_sched *s, const weft_cached *c)
 {
     return c->here && s->teams > 1 ? WAIT_SECONDS : 0;
 }
 
-/* A state of the length that is written. */
+/* A zero state of the lengths of the stored one. */
 static weft_state state_of(const weft_cached *c, weft_arena *mem)
 {
     return (weft_state){.x = WEFT_NEW(mem, real, c->id.nx),
@@ -274,7 +279,7 @@ static weft_state state_of(const weft_cached *c, weft_arena *mem)
                         .naux = c->id.naux};
 }
 
-/* Does the jobs again that led to a state. Collective over team. */
+/* Repeats the jobs that led to a state. Collective over team. */
 static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
@@ -297,7 +302,7 @@ static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state
     return st;
 }
 
-/* Reads a state, or makes it again. Collective over team. */
+/* Reads a state, or recomputes it. Collective over team. */
 static weft_status fetch(weft_sched *s, const weft_cached *c, weft_state *state)
 {
     if (c->gone) return remake(s, c, state);
@@ -305,9 +310,9 @@ static weft_status fetch(weft_sched *s, const weft_cached *c, weft_state *state)
     if (st != WEFT_EFILE) return st;
     if (s->task->files)
         return weft_fail(
-            st, "%s; put it back from a copy, or begin anew by `weft tune --force`",
+            st, "%s; put it back from a copy, or start again by `weft tune --force`",
             weft_error());
-    weft_log(WEFT_WARN, "%s: the jobs that led to it are done again", weft_error());
+    weft_log(WEFT_WARN, "%s: the jobs that led to it are repeated", weft_error());
     return remake(s, c, state);
 }
 

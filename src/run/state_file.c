@@ -1,20 +1,20 @@
 /* The states of trials on disk: NAME.d/state-TRIAL-JOB is the state after a job that a
- * later one may continue. A state is written before its job's record and removed after the
- * record that makes it useless, so at any moment the two fit together after a kill. What
- * was written within about a second becomes durable together, states first: so a small job
- * does not wait for the disk, and a loss of the node costs that second. Called by the
- * scheduler. */
+ * later one may continue. A state is written before its job's record, and removed after the
+ * record because of which it is no longer needed, so that journal and states are consistent
+ * after a kill at any time. Writes of about a second are synced together, states first:
+ * small jobs do not wait for the disk, and a crash of the node loses at most that second.
+ * Called by the scheduler. */
 #include "run_private.h"
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-#define SYNC_SECONDS 1.0  /* between group commits, at least; */
-#define SYNC_SHARE   0.1  /* of the time may they take */
-#define LOOK_SECONDS 0.05 /* between looks whether a file is there */
+#define SYNC_SECONDS 1.0  /* least time between group commits */
+#define SYNC_SHARE   0.1  /* largest fraction of the time that they may take */
+#define LOOK_SECONDS 0.05 /* between checks whether a file exists */
 
-/* Before the numbers of a state. */
+/* Precedes the numbers of a state in its file. */
 typedef struct state_head {
     char magic[8];
     uint64_t run, hash;
@@ -84,7 +84,7 @@ void weft_trace_drop(weft_trace *t, const weft_state_id *id)
     t->drop[t->ndrop++] = (weft_dropped){id->trial, id->job};
 }
 
-/* Makes the states that were written durable, but for those that were removed since. */
+/* Syncs the states that were written and not removed since. */
 static weft_status sync_states(weft_trace *t)
 {
     weft_arena *tmp = weft_arena_new();
@@ -121,7 +121,7 @@ weft_status weft_trace_over(weft_trace *t)
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-/* Waits until another host's file is seen here. */
+/* Waits until a file written by another host is visible here. */
 static void await(const char *path, double seconds)
 {
     double start = weft_now();
@@ -142,8 +142,7 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
     await(path, seconds);
     if (!weft_file_is(path))
         st = weft_fail(WEFT_EFILE,
-                       "%s is missing, which holds what job %lld left and a job that is to "
-                       "be done needs",
+                       "%s is missing, the state after job %lld, which a later job needs",
                        path, (long long)id->job);
     else
         st = weft_file_load_parts(path, 3, at, bytes);

@@ -1,5 +1,5 @@
-/* When which worker and which team had each job, in virtual and in real time: /timeline of
- * the run file, with the shares of that time that they were busy. Called by output.c. */
+/* /timeline of the run file: worker and team of each job, and when they did it, in virtual
+ * and in real time, with the shares of the time that they were busy. Called by output.c. */
 #include "columns.h"
 
 typedef struct timeline_row {
@@ -10,18 +10,20 @@ typedef struct timeline_row {
 static const weft_column columns[] = {
     WEFT_WHOLE(timeline_row, job, "job: row of /events", "id"),
     WEFT_WHOLE(timeline_row, trial, "trial: whose weights were trained", "id"),
-    WEFT_WHOLE(timeline_row, parent, "job whose weights it went on from; -1: afresh", "id"),
-    WEFT_WHOLE(timeline_row, worker, "simulated worker that had it", "id"),
+    WEFT_WHOLE(timeline_row, parent,
+               "job after which its weights were continued or copied; -1: new weights",
+               "id"),
+    WEFT_WHOLE(timeline_row, worker, "simulated worker that did it", "id"),
     WEFT_WHOLE(timeline_row, team, "team of ranks that did it", "id"),
     WEFT_NUMBER(timeline_row, start, "virtual time at which the worker asked for it",
                 "virtual s"),
     WEFT_NUMBER(timeline_row, end, "virtual time at which its result was told",
                 "virtual s"),
     WEFT_NUMBER(timeline_row, began,
-                "real time at which the team began it, since the "
-                "search began, over all sessions",
+                "real time at which the team started it, since the start of the "
+                "search, over all sessions",
                 "s"),
-    WEFT_NUMBER(timeline_row, ended, "real time at which the team had done it", "s"),
+    WEFT_NUMBER(timeline_row, ended, "real time at which the team finished it", "s"),
 };
 
 weft_status weft_put_timeline(weft_h5 *f, const weft_history *h)

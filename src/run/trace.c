@@ -1,9 +1,9 @@
-/* The journals of a run, from which one that was killed goes on: NAME.d/journal holds the
+/* The journals of a run, from which a killed run is resumed: NAME.d/journal contains the
  * configuration and a record of each job that the first team did, NAME.d/journal-TEAM those
- * of another; they are read together, however many teams there are now. Beside them lie
- * states (state_file.c) and checkpoints of jobs in flight (checkpoint.c). Each has the
- * run's identity in its head. The first journal is the last file to go. Called by the
- * scheduler. */
+ * of another team. All are read together, whatever the number of teams is now. The same
+ * directory has states (state_file.c) and checkpoints of jobs in flight (checkpoint.c).
+ * Each file has the run's identity in its head. The first journal is removed last. Called
+ * by the scheduler. */
 #include "run_private.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MESSAGE 16777216 /* bytes of records that are sent at once, about */
+#define MESSAGE 16777216 /* approximate size of a broadcast of records, bytes */
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-/* What rank 0 finds before the journal is opened. */
+/* Checks of rank 0 before the journal is opened. */
 static weft_status look(const weft_trace *t, int fresh, const char *journal)
 {
     if (fresh == 1 && weft_file_is(t->path))
@@ -43,7 +43,7 @@ static const char *journal_name(const weft_trace *t, int team)
     return weft_arena_text(t->mem, "%s/journal-%d", t->dir, team);
 }
 
-/* 1 if a run was begun that is not done, or damage may hide that. */
+/* 1 if the records are of an unfinished run, or so damaged that they may be. */
 static int is_begun(const weft_record *rec, int64_t n)
 {
     int begun = 0;
@@ -82,8 +82,8 @@ static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int
     if (fresh == 1 && is_begun(*rec, *n)) {
         weft_journal_close(&t->journal);
         return weft_fail(WEFT_EFILE,
-                         "%s is unfinished; go on with it by `weft resume %s`, or "
-                         "begin anew by --force",
+                         "%s is unfinished; continue it by `weft resume %s`, or "
+                         "start again by --force",
                          t->path, t->path);
     }
     *n = 0;
@@ -91,7 +91,7 @@ static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int
     return weft_journal_clear(&t->journal);
 }
 
-/* Where a record's data ends in a message, aligned for any type. */
+/* Size of a record's data in a message, padded for alignment. */
 static size_t padded(const uint64_t *head)
 {
     return head[2] > 0 ? (head[1] + 15) / 16 * 16 : 0;
@@ -155,7 +155,7 @@ static weft_status read_about(weft_trace *t, const char *text)
     return WEFT_OK;
 }
 
-/* The run's identity: what it was begun with, and when. */
+/* Sets the run's identity: a hash of what it was started with, and when. */
 static void identify(weft_trace *t, const char *conf)
 {
     uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)t->began);
@@ -168,7 +168,7 @@ static int is_job(const weft_record *r, int64_t *id)
     return r->tag >= TAG_JOB && r->data && weft_job_record_is(r->data, r->bytes, id);
 }
 
-/* Takes the head of the journal apart; a text's record ends with its NUL. Local. */
+/* Parses the head of the journal; the record of a text ends with NUL. Local. */
 static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
 {
     const char *conf = NULL;
@@ -191,11 +191,12 @@ static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
     if (t->conf || !damaged) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "%s/journal is damaged: what the run was begun with cannot be read; "
-                     "put the file back from a copy, or begin anew by `weft tune --force`",
+                     "put the file back from a copy, or start again by `weft tune --force`",
                      t->dir);
 }
 
-/* Says which jobs were lost to damage: their tag is known, or they lack a record. */
+/* Warns which jobs' records were lost by damage: their tag is known, or a record is
+ * missing. */
 static void tell_lost(const weft_trace *t, const weft_record *rec, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -206,17 +207,17 @@ static void tell_lost(const weft_trace *t, const weft_record *rec, int64_t n)
             if (!t->past[j])
                 text = weft_arena_text(t->mem, "%s%s%lld", text,
                                        *text ? ", " : "one of the jobs ", (long long)j);
-        if (id >= 0 && id < t->npast && t->past[id]) continue; /* was done again */
+        if (id >= 0 && id < t->npast && t->past[id]) continue; /* the job was repeated */
         if (!*text) continue;
         weft_log(
             WEFT_WARN,
-            "%s/journal is damaged: its record of %s is lost, whole ones follow it; it "
-            "stays as it is and what is lost is done again",
+            "%s/journal is damaged: its record of %s is lost, and whole ones follow it; "
+            "the file is kept, and what is lost is done again",
             t->dir, text);
     }
 }
 
-/* Takes the records apart. Local. */
+/* Parses the records. Local. */
 static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
 {
     int64_t id;
@@ -248,11 +249,12 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_tea
     if (st == WEFT_OK && t->done) {
         int written = weft_file_is(path);
         weft_bcast(world, &written, sizeof written, 0);
-        t->done = written; /* else it was moved, and is made again from what is left */
+        t->done = written; /* if not, the run file was moved away, and is written again from
+                              the journals */
     }
     if (st == WEFT_OK && !fresh && !t->done && t->conf == NULL)
         st = weft_fail(WEFT_EFILE,
-                       "%s was stopped before it began; begin again by `weft tune`",
+                       "%s was stopped before it started; start again by `weft tune`",
                        t->path);
     if (st != WEFT_OK) weft_trace_close(t, 0);
     return st;
@@ -268,13 +270,16 @@ weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-/* Makes sure that the states will fit, by taking and giving back that much space. */
+/* Checks that there is space for the states, by allocating a file of that size and removing
+ * it. */
 static weft_status try_space(const weft_trace *t, double bytes)
 {
     const char *path = weft_arena_text(t->mem, "%s/journal.tmp.0", t->dir);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
-    if (err == EINVAL || err == EOPNOTSUPP) err = 0; /* a file system that cannot say */
+    if (err == EINVAL || err == EOPNOTSUPP)
+        err = 0; /* the file system does not support
+                    this */
     if (fd >= 0) close(fd);
     unlink(path);
     if (err == 0) return WEFT_OK;
@@ -292,8 +297,8 @@ static weft_status begin(weft_trace *t, const char *conf, double bytes)
     TRY(weft_journal_add(&t->journal, TAG_ABOUT, text, strlen(text) + 1));
     if (t->tables)
         TRY(weft_journal_add(&t->journal, TAG_TABLES, t->tables, strlen(t->tables) + 1));
-    /* What is torn is the last record: it must not be one that damage could be taken for.
-     */
+    /* A kill can leave the last record incomplete; this empty one ends the head, whose
+     * records are then known to be whole. */
     TRY(weft_journal_add(&t->journal, TAG_BEGUN, NULL, 0));
     return weft_journal_sync(&t->journal);
 }
@@ -344,7 +349,8 @@ weft_status weft_trace_add(weft_trace *t, const weft_job_record *e, const void *
 void weft_trace_close(weft_trace *t, int done)
 {
     if (t->journal.fd < 0) return;
-    /* Files may be gone before the journal is: it must say that they are not missed. */
+    /* The record tells, if the removal is interrupted, that missing files are not
+     * needed. */
     if (done && weft_journal_add(&t->journal, TAG_DONE, NULL, 0) == WEFT_OK)
         done = weft_journal_sync(&t->journal) == WEFT_OK;
     weft_journal_close(&t->journal);

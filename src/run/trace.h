@@ -1,67 +1,72 @@
-/* What a run keeps beside its run file while it lives: where it lies, the journals, states
- * and checkpoints. Private to run, and to its tests. */
+/* The files of a run while it is unfinished: their names, the journals, states and
+ * checkpoints. Private to run and its tests. */
 #ifndef WEFT_RUN_TRACE_H
 #define WEFT_RUN_TRACE_H
 
 #include "weft/run.h"
 #include "weft/search.h"
 
-/* ---- places ------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------- */
 
 /* NAME.d of a run file NAME.h5. Owned by mem. Local. */
 const char *weft_place_dir(const char *path, weft_arena *mem);
-/* Makes the directory; EFILE where it is there and holds other files but no journal. Local.
- */
+/* Makes the directory; EFILE if it exists and contains other files but no journal.
+ * Local. */
 WEFT_CHECKED weft_status weft_place_make(const char *dir, const char *journal);
-/* Removes a file, or a directory with all that is in it, if it is there. Local. */
+/* Removes a file, or a directory with its contents, if it exists. Local. */
 void weft_place_drop(const char *path);
-/* Removes from it what a run wrote, but for the first journal. Local. */
+/* Removes from the directory all files that a run wrote, except the first journal.
+ * Local. */
 void weft_place_empty(const char *dir);
-/* Removes from it what teams of an earlier session claimed. Local. */
+/* Removes from the directory the claims of an earlier session. Local. */
 void weft_place_unclaim(const char *dir);
-/* What weft_place_empty removes, then the journal, then the directory where nothing else is
- * in it. Local. */
+/* As weft_place_empty, then removes the journal, and the directory if it is then empty.
+ * Local. */
 void weft_place_remove(const char *dir);
-/* EFILE where the directory NAME.best of a run file NAME.h5, for what the winner's job left
- * (task->files), is there and not a run's, or, where `fresh` is 1, is there. Local. */
+/* Checks the directory NAME.best of a run file NAME.h5, to which the files of the winner's
+ * job (task->files) are moved. EFILE if it exists and is not a job's directory, or if it
+ * exists and `fresh` is 1. Local. */
 WEFT_CHECKED weft_status weft_place_best(const char *path, int fresh);
-/* Moves what that job left there, in place of an older one. EFILE. Local. */
+/* Moves the directory of that job there, replacing an older one. EFILE. Local. */
 WEFT_CHECKED weft_status weft_place_keep(const char *path, int64_t trial, int64_t job);
-/* ECONF where the run file would replace a file that the configuration was read from or
- * names, by whatever link. Local. */
+/* ECONF if the run file would replace a file that the configuration was read from or names,
+ * also if only by a link. Local. */
 WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);
 
 /* ---- trace -------------------------------------------------------------------------- */
 
-/* A file that is needed no more. */
+/* Names a file of the run's directory. */
 typedef struct weft_dropped {
-    int64_t trial, job; /* state of a trial after a job; trial -1: what there is of a job in
-                           flight, its checkpoint and its claim */
+    int64_t trial, job; /* state of a trial after a job; trial -1: checkpoint and claim of
+                           the job */
 } weft_dropped;
 
-/* What lies beside the run file NAME.h5 while the run lives: NAME.d with the journals, one
- * a team, the states of trials, and checkpoints of jobs in flight. The leader of a team
- * writes what comes of its jobs; rank 0 of the world also leads the first team. */
+/* The directory NAME.d beside the run file NAME.h5 of an unfinished run: one journal for
+ * each team, the states of trials, and checkpoints of jobs in flight. The leader of a team
+ * writes the results of its jobs; rank 0 of the world is the leader of the first team. */
 typedef struct weft_trace {
     weft_team *world;
     weft_arena *mem;
     const char *path, *dir; /* NAME.h5, NAME.d */
-    weft_journal journal;   /* of this leader's team: NAME.d/journal, or journal-TEAM */
-    const char *conf;       /* found in the journal: text of the configuration, or NULL */
+    weft_journal journal;   /* the journal the journal of this leader's team:
+                               NAME.d/journal, or journal-TEAM */
+    const char *conf;       /* text of the configuration in the journal; NULL: none */
     const char *data;       /* digest of the packed file */
     const char *tables;     /* weft_tables_text, for the journal's head; NULL: none */
     int64_t began;          /* seconds since 1970 */
-    uint64_t id;            /* hash of these three, in the head of every other file */
-    int done;               /* 1: found to be complete, but for its removal */
+    uint64_t id;            /* hash of conf, data and began, in the head of every other
+                               file */
+    int done;               /* 1: the run is complete, and only the removal of the directory
+                               is missing */
     int64_t npast;
-    const void **past; /* [npast] record of each job by its id, NULL where it is not done */
+    const void **past; /* [npast] record of each job by id; NULL: it is not done */
     int64_t ndone;
     int64_t ndrop, roomdrop;
-    weft_dropped *drop; /* [ndrop] files to be removed when the journal is next synced */
+    weft_dropped *drop; /* [ndrop] files to be removed at the next sync of the journal */
     int64_t nwritten, roomwritten;
-    weft_dropped *written;       /* [nwritten] states that are to be synced before it */
-    double synced, sync_seconds; /* when that was done last; what it took */
-    int several;                 /* 1: teams */
+    weft_dropped *written;       /* [nwritten] states to be synced before the journal */
+    double synced, sync_seconds; /* time of the last sync; how long it took */
+    int several;                 /* 1: there are several teams */
 } weft_trace;
 
 /* What the head of a journal says beside the configuration. */
@@ -78,73 +83,76 @@ const char *weft_about_text(const char *data, int64_t began, weft_arena *mem);
 WEFT_CHECKED weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
                                          weft_arena *mem);
 
-/* What the records of a journal are; that of job i is TAG_JOB + i. */
+/* Tags of the records of a journal; that of job i is TAG_JOB + i. */
 enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_RUN, TAG_TABLES, TAG_JOB = 16 };
 
-/* Names a state: of a trial after a job. */
+/* Identifies the state of a trial after a job. */
 typedef struct weft_state_id {
     int64_t trial, job, nx, naux;
     uint64_t hash;
 } weft_state_id;
 
-/* Opens the trace beside `path` and reads what is there. EFILE: not writable, in use, or,
- * where `fresh` is 1, a run file or an unfinished run is there already (fresh 2: these are
- * replaced), or, where it is 0, there is nothing to resume. Collective. */
+/* Opens the directory of the run file `path` and reads the journals. fresh 0: to resume the
+ * run; 1: to start one; 2: to start one that renames an existing run. EFILE: not writable,
+ * in use, a run file or unfinished run exists (fresh 1), or there is nothing to resume
+ * (fresh 0). Collective over world. */
 WEFT_CHECKED weft_status weft_trace_open(weft_trace *t, const char *path, int fresh,
                                          weft_team *world, weft_arena *mem);
-/* Begins a run: makes sure of `bytes` of free space and records the configuration. */
+/* Starts a run: checks that `bytes` of disk space are free and records the configuration.
+ * EFILE. Collective over world. */
 WEFT_CHECKED weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
                                           double bytes);
-/* Fills the rest of an event whose job was done already and sets *found. EFILE: the journal
- * has another job of that id. Local. */
+/* If the journals have the record of the event's job, fills the rest of the event and sets
+ * *found to 1. EFILE: the journal has another job with that id. Local. */
 WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_job_record *e,
                                          int *found, weft_arena *mem);
-/* Real seconds after which the last event of the journals ended, of the search. Local. */
+/* Latest end of a job in the journals, in real seconds of the search. Local. */
 double weft_trace_ended(const weft_trace *t);
-/* Tickets of the results in the journals, rising: their number. Owned by mem. Local. */
+/* The tickets of the results in the journals, increasing, in *ticket, owned by mem; returns
+ * their number. Local. */
 int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_arena *mem);
-/* Opens the journal of the leader of one of several teams; that of team 0 is open. Local.
- * EFILE. */
+/* Opens the journal of one of several teams; called by its leader. That of team 0 is open
+ * already. Local. EFILE. */
 WEFT_CHECKED weft_status weft_trace_join(weft_trace *t, int team);
 /* Closes it again. Local. */
 void weft_trace_leave(weft_trace *t);
-/* Writes a state: before its event is recorded. Local. */
+/* Writes a state; to be called before its event is recorded. EFILE. Local. */
 WEFT_CHECKED weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
                                           const weft_state *state);
-/* Records an event, whose packed form is given; a leader. It survives the end of this
- * process. Local. */
+/* Records an event, given with its packed form; called by a leader. The record survives the
+ * end of this process. EFILE. Local. */
 WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e,
                                         const void *packed, size_t bytes);
-/* Makes all states and events that were written survive a loss of the node, and removes the
- * files that these make useless, if that was not done within the last second or `now` is 1.
- * A leader. Local. */
+/* Writes all states and events through to the disk, so that they survive a crash of the
+ * node, and then removes the files that are no longer needed; only if `now` is 1 or the
+ * last call is more than about a second ago. Called by a leader. EFILE. Local. */
 WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t, int now);
-/* The same at the end of a search, for the events alone: of the states only the winner's is
- * still needed, and one that is lost is made again. A leader. Local. */
+/* The same at the end of a search, for events only: of the states only the winner's is
+ * still needed, and it can be recomputed. Called by a leader. EFILE. Local. */
 WEFT_CHECKED weft_status weft_trace_over(weft_trace *t);
-/* Reads a state of these lengths; a file that is not there yet is waited for so many
- * seconds. Collective over team. */
+/* Reads a state whose lengths are given; waits up to `seconds` for a file that does not
+ * exist yet. EFILE: missing, damaged. Collective over team. */
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
                                          const weft_state_id *id, double seconds,
                                          weft_state *state);
-/* The state is needed no more; the leader that is to remove it. Local. */
+/* Marks a state as no longer needed; called by the leader that is to remove it. Local. */
 void weft_trace_drop(weft_trace *t, const weft_state_id *id);
-/* Adds to the message of a failure to write (EFILE) how to go on; returns st. Local. */
+/* Adds how to resume to the message of a failure to write (EFILE); returns st. Local. */
 WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
-/* Closes it; `done` 1: the run is complete or was not begun, and NAME.d is removed. Local.
- */
+/* Closes the directory; `done` 1: the run is complete or was not started, and NAME.d is
+ * removed. Local. */
 void weft_trace_close(weft_trace *t, int done);
 
-/* The file of a job's checkpoint. Owned by mem. */
+/* Name of the file of a job's checkpoint. Owned by mem. Local. */
 const char *weft_checkpoint_name(const weft_trace *t, int64_t job, weft_arena *mem);
-/* Checkpoint of a job in flight: its record so far, with `done` rows, and the state
- * after these. Local. */
+/* Writes a checkpoint of a job in flight: its record with e->done rows, and the state after
+ * them. EFILE. Local. */
 WEFT_CHECKED weft_status weft_checkpoint_write(const weft_trace *t,
                                                const weft_job_record *e,
                                                const weft_state *state);
-/* Reads it. e->done stays 0, with one warning, where it is damaged or of another job, and
- * where there is none: then it is as before the first unit. What the record has no room for
- * is owned by mem. Local. */
+/* Reads a checkpoint. If there is none, e and state stay as before the first unit;
+ * likewise, with a warning, if it is damaged or of another job. Arrays that the record does
+ * not have are allocated from mem. Local. */
 void weft_checkpoint_read(const weft_trace *t, weft_job_record *e, weft_state *state,
                           weft_arena *mem);
 

@@ -1,4 +1,4 @@
-/* A tuning run from its configuration to its run file, begun or resumed. Called by the
+/* A tuning run from its configuration to its run file, started or resumed. Called by the
  * command line. */
 #include "run_private.h"
 
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define MEASURE 0.01 /* seconds for the rate that is told */
+#define MEASURE 0.01 /* seconds for measuring the rate that is logged */
 
-/* ---- what is said at the start ------------------------------------------------------ */
+/* ---- log lines at the start ------------------------------------------------------ */
 
-/* Where the run is kept. */
+/* Logs the file system of the run file. */
 static void tell_disk(const char *output)
 {
     weft_arena *tmp = weft_arena_new();
@@ -62,9 +62,9 @@ static void greet(const weft_run *r, const weft_seat *s, const char *hosts)
     if (*r->unread) weft_log(WEFT_INFO, "not read in this run: %s", r->unread);
 }
 
-/* ---- what is found out at the end --------------------------------------------------- */
+/* ---- results of the run --------------------------------------------------- */
 
-/* Seconds of the winner's own fit where it came after a search over mixtures, else 0. */
+/* Seconds of the winner's own fit if that followed a search over mixtures, else 0. */
 static double refit_seconds(const weft_sched *s)
 {
     int64_t single = 0;
@@ -72,7 +72,7 @@ static double refit_seconds(const weft_sched *s)
     return single == 1 && s->n > 1 ? s->winner.seconds : 0;
 }
 
-/* The books of the world and of this rank's team together. Collective over world. */
+/* The times of the world and of this rank's team, summed. Collective over world. */
 static void collect_times(const weft_run *r, weft_outcome *o)
 {
     struct rusage use;
@@ -85,26 +85,28 @@ static void collect_times(const weft_run *r, weft_outcome *o)
         t.comm += r->team->times.comm;
         t.bytes += r->team->times.bytes;
     }
-    /* What ranks of a node share is not a rank's. ru_maxrss is in kilobytes. */
+    /* Mapped files, which the ranks of a node share, are not counted. ru_maxrss is in
+     * kilobytes. */
     double memory = (double)use.ru_maxrss * 1024 - weft_h5_mapped();
     const double own[5] = {t.compute, t.wait, t.comm, t.bytes, memory};
     weft_spread(r->world, own, 5, &o->times[0][0]);
 }
 
-/* Was the run asked to stop? Collective over team. */
+/* WEFT_STOP if a signal has asked the run to stop. Collective over team. */
 static weft_status look(weft_team *team, const char *path, const char *before)
 {
     double signal = weft_signals_seen();
     weft_max_f64(team, &signal, 1);
     if (!(signal > 0)) return WEFT_OK;
-    return weft_fail(WEFT_STOP,
-                     "stopped by signal %.0f after the search, before %s; go on with `weft "
-                     "resume %s`",
-                     signal, before, path);
+    return weft_fail(
+        WEFT_STOP,
+        "stopped by signal %.0f after the search, before %s; do_run on with `weft "
+        "resume %s`",
+        signal, before, path);
 }
 
-/* Scores the winner on a part, by its own configuration alone or, where the task says so,
- * by the mixture as its job left it. Collective over team. */
+/* Scores the winner on a part, with its own configuration or, if the task says so, with the
+ * mixture after its job. Collective over team. */
 static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part part)
 {
     TRY(look(r->team, r->opts.output, "the winner was scored"));
@@ -120,7 +122,7 @@ static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part pa
     return r->task->score(r->task_self, &job, o->state->x, part, &o->score[part]);
 }
 
-/* The metrics of a job that are scores of the validation part. */
+/* Copies the metrics of a job that are scores of the validation part. */
 static void known_scores(const weft_run *r, const weft_job_record *e, weft_scores *out)
 {
     const weft_metric *score = r->task->scores;
@@ -132,8 +134,9 @@ static void known_scores(const weft_run *r, const weft_job_record *e, weft_score
     }
 }
 
-/* A fit of one configuration was scored on all validation samples; rounds score samples of
- * the clients, under a mixture that moves. */
+/* Scores all parts. A fit of one configuration was scored on all validation samples in its
+ * job, which is used; jobs of rounds score only some clients, under a mixture that
+ * changes. */
 static weft_status score_parts(const weft_run *r, weft_outcome *o)
 {
     const weft_job_record *e = o->winner;
@@ -148,7 +151,7 @@ static weft_status score_parts(const weft_run *r, weft_outcome *o)
     return WEFT_OK;
 }
 
-/* Each team does all of it, to the same scores. Collective over world. */
+/* Every team computes all scores, with equal results. Collective over world. */
 static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
 {
     double start = weft_now();
@@ -161,8 +164,7 @@ static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
     return weft_agree(st, r->world);
 }
 
-/* What no configuration of the space can beat that gets no more resource than the trial
- * that got most; NAN: not known. */
+/* The optimum of the space for the largest resource that a trial had; NAN: not known. */
 static double optimum(const weft_sched *s)
 {
     double most = 0;
@@ -232,8 +234,8 @@ static weft_status check_open(const weft_run *r, const weft_trace *t)
 {
     if (r->opts.disk > 0 && r->task->files)
         return weft_fail(WEFT_ECONF,
-                         "run.disk = %g: the directories that task %s leaves are not made "
-                         "again; leave it out",
+                         "run.disk = %g: the directories of task %s cannot be recomputed; "
+                         "leave it out",
                          r->opts.disk, r->opts.task);
     if (!t->conf || strcmp(t->data, r->data.digest) == 0) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
@@ -245,8 +247,8 @@ static weft_status check_open(const weft_run *r, const weft_trace *t)
 /* Records the beginning of a run, unless it was begun. Collective. */
 static weft_status begin(const weft_run *r, weft_trace *t, const char *config)
 {
-    /* Three states, as of the winner, the trial and its successor, the run file, and of
-     * each team a checkpoint and the one that replaces it. */
+    /* Space for three states (of the best trial, of the present one and its successor), the
+     * run file, and for each team a checkpoint and its replacement. */
     double state = weft_run_state_bytes(r);
     double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
     weft_tables tables = tables_of(r);
@@ -273,7 +275,7 @@ static weft_sched sched_of(weft_run *r, weft_trace *t)
                         .mem = r->mem};
 }
 
-/* From the configuration that is bound to the end of the run. */
+/* Does a run whose configuration is bound. */
 static weft_status go(weft_run *r, weft_trace *t, int *begun)
 {
     double start = weft_now();
@@ -300,11 +302,11 @@ static weft_status go(weft_run *r, weft_trace *t, int *begun)
     return st;
 }
 
-/* Keeps the trace of a run that was begun and did not end well. */
-static weft_status go_and_close(weft_run *r, weft_trace *t)
+/* Does a run; keeps the trace if it was started and did not complete. */
+static weft_status do_run_and_close(weft_run *r, weft_trace *t)
 {
     int begun = t->conf != NULL;
-    weft_status st = go(r, t, &begun);
+    weft_status st = do_run(r, t, &begun);
     weft_watchdog_stop();
     weft_trace_close(t, st == WEFT_OK || !begun);
     weft_run_close(r);
@@ -322,7 +324,7 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     if (st == WEFT_OK && r.task->files)
         st = weft_agree(weft_place_best(r.opts.output, force ? 2 : 1), world);
     if (st == WEFT_OK) st = weft_trace_open(&t, r.opts.output, force ? 2 : 1, world, mem);
-    if (st == WEFT_OK) st = go_and_close(&r, &t);
+    if (st == WEFT_OK) st = do_run_and_close(&r, &t);
     weft_signals_free();
     weft_arena_free(mem);
     return st;
@@ -339,7 +341,7 @@ weft_status weft_run_resume(const char *path, int n, char *const *assignment,
     weft_signals_catch();
     weft_status st = weft_trace_open(&t, path, 0, world, mem);
     if (st == WEFT_OK && t.done) {
-        weft_log(WEFT_INFO, "%s is complete; what was left beside it is removed", path);
+        weft_log(WEFT_INFO, "%s is complete; remaining files beside it are removed", path);
         weft_trace_close(&t, 1);
     } else if (st == WEFT_OK) {
         st = weft_conf_text(&conf, weft_arena_text(mem, "%s/journal", t.dir), t.conf);
@@ -347,7 +349,7 @@ weft_status weft_run_resume(const char *path, int n, char *const *assignment,
         if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
         if (st == WEFT_OK) st = weft_agree(weft_place_apart(path, &conf), world);
         if (st == WEFT_OK)
-            st = go_and_close(&r, &t);
+            st = do_run_and_close(&r, &t);
         else
             weft_trace_close(&t, 0);
     }

@@ -1,6 +1,6 @@
-/* A run that is not finished, read from its journals: what the tables of its run file would
- * be by now, and where it stands. The head of the journal names axes, metrics and units, so
- * that neither task nor data are needed. Called by tune.c, which writes that head, and by
+/* An unfinished run, read from its journals: the tables that its run file would have now,
+ * and its progress. The head of the journal describes axes, metrics and units, so that
+ * neither task nor data are needed. Called by tune.c, which writes that head, and by
  * report. */
 #include "columns.h"
 #include "run_private.h"
@@ -16,7 +16,7 @@ enum { METRICS, ROWS, SCORES, AXES, NPART };
 static const char *const part_name[NPART] = {"[metrics]\n", "[rows]\n", "[scores]\n",
                                              "[axes]\n"};
 
-/* A line an axis: section, name, type, lower bound and words of its option. */
+/* One line for each axis: section, name, type, lower bound and words of its option. */
 static const char *axes_text(const weft_tables *t, weft_arena *mem)
 {
     const char *text = "";
@@ -36,7 +36,7 @@ const char *weft_tables_text(const weft_tables *t, weft_arena *mem)
         weft_metrics_text(t->scores, mem), part_name[AXES], axes_text(t, mem));
 }
 
-/* The next field of a line, which `*at` is moved behind. */
+/* The next field of a line; moves *at behind it. */
 static const char *field(const char **at, weft_arena *mem)
 {
     size_t n = strcspn(*at, "\t\n");
@@ -63,7 +63,7 @@ static void parse_axes(const char *text, weft_tables *t, weft_arena *mem)
     }
 }
 
-/* The lines between the title of a part and that of the next; "": there are none. */
+/* The lines between the title of a part and the next title; "": none. */
 static const char *part_of(const char *text, int part, weft_arena *mem)
 {
     const char *from = strstr(text, part_name[part]);
@@ -87,11 +87,11 @@ static weft_tables tables_of(const char *text, weft_arena *mem)
 
 /* ---- journals ----------------------------------------------------------------------- */
 
-/* What is found in a directory NAME.d. */
+/* The contents of a directory NAME.d. */
 typedef struct finding {
-    const char *conf, *head, *tables; /* texts of the first journal; NULL: not there */
+    const char *conf, *head, *tables; /* texts in the first journal; NULL: missing */
     weft_about about;                 /* what the head says */
-    int in_use;                       /* 1: a process writes */
+    int in_use;                       /* 1: a process has a journal open */
     int64_t n, room;
     weft_job_record *event; /* [n] by id */
     int64_t checkpoints;    /* of jobs in flight */
@@ -111,7 +111,7 @@ static void take_record(finding *f, const weft_record *r, weft_arena *mem)
     f->event[f->n++] = e;
 }
 
-/* Sorts by job; of several records of one job the first stays: they are alike. */
+/* Sorts by job; of several records of a job, which are equal, keeps the first. */
 static void settle_events(finding *f)
 {
     if (f->n == 0) return;
@@ -161,7 +161,7 @@ int weft_run_is_unfinished(const char *path)
 
 /* ---- the file ----------------------------------------------------------------------- */
 
-/* The best job so far, as of jobs that are told. */
+/* The best of the jobs that are done. */
 static const weft_job_record *best_of(const finding *f)
 {
     const weft_job_record *best = &f->event[0];
@@ -170,7 +170,7 @@ static const weft_job_record *best_of(const finding *f)
     return best;
 }
 
-/* Where it stands, and how it goes on. */
+/* Text on the progress of the run and how to continue it. */
 static const char *standing(const char *path, const finding *f, weft_arena *mem)
 {
     const weft_job_record *best = best_of(f);
@@ -180,9 +180,9 @@ static const char *standing(const char *path, const finding *f, weft_arena *mem)
     if (f->checkpoints > 0)
         text = weft_arena_text(mem, "%s; %lld more are checkpointed", text,
                                (long long)f->checkpoints);
-    if (f->in_use) return weft_arena_text(mem, "%s; it is going on", text);
+    if (f->in_use) return weft_arena_text(mem, "%s; a process is working on it", text);
     return weft_arena_text(
-        mem, "%s; nothing runs it, and `weft resume %s` goes on from there", text, path);
+        mem, "%s; no process is working on it; `weft resume %s` continues it", text, path);
 }
 
 static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
@@ -215,7 +215,7 @@ static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
     return weft_h5_put_long(f, "/", "jobs", found->n);
 }
 
-/* Virtual time is that of the jobs done: some of them may not be told yet. */
+/* Virtual time is that of the jobs done, of which some may not be told yet. */
 static weft_history history_of(const finding *f, const weft_run_opts *opts, weft_arena *mem)
 {
     weft_history h = {.tables = tables_of(f->tables, mem),

@@ -1,8 +1,9 @@
-/* A thread that looks whether this rank goes on. One that does not says so in a file of the
- * run's directory, DIR/stalled-RANK: whether it works or waits for others, since when, at
- * what. A while later the lowest rank of those that did reads what the others of its team
- * say and names, in one warning, the ranks that are waited for: those that work, and those
- * that say nothing, for these are stopped or their node is lost. Called by tune.c. */
+/* A thread that checks whether this rank makes progress. A rank that does not writes to a
+ * file of the run's directory, DIR/stalled-RANK, whether it computes or waits for others,
+ * in which phase and for how long. Some time later the lowest of these ranks reads the
+ * files of the others in its team and names, in one warning, the ranks that the others wait
+ * for: those that compute, and those without a file, which are stopped or whose node is
+ * lost. Called by tune.c. */
 #include "run_private.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static struct {
     pthread_cond_t end;
     int runs, stop;
     int rank;
-    double seconds; /* that are too long */
+    double seconds; /* without progress before a rank counts as stalled */
     char host[64];
     const char *dir;
 } dog = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
@@ -70,7 +71,8 @@ static void say_stalled(const weft_activity *a, double now)
     fclose(f);
 }
 
-/* What a rank says: 'w' it waits, 'c' it computes, text; 0: nothing. */
+/* Reads the file of a rank: 'w' it waits, 'c' it computes, with text; 0: there is no
+ * file. */
 static char read_stalled(int rank, char text[LINE])
 {
     char path[LINE * 4], kind = 0;
@@ -85,14 +87,15 @@ static char read_stalled(int rank, char text[LINE])
     return kind;
 }
 
-/* Names a rank among those that are waited for; only the first ones with what they do. */
+/* Adds a rank to the list of those that are waited for; the first ones with what they
+ * do. */
 static void add(char *list, size_t size, int *n, int rank, const char *what)
 {
     size_t at = strlen(list);
     if (++*n <= MOST_NAMED) snprintf(list + at, size - at, "; rank %d %s", rank, what);
 }
 
-/* The warning of the lowest rank that stalls. */
+/* Prints the warning; called by the lowest rank that is stalled. */
 static void report(const weft_activity *a)
 {
     char list[(MOST_NAMED + 1) * LINE] = "", text[LINE], more[64] = "";
@@ -126,8 +129,9 @@ static void *watch(void *unused)
 {
     (void)unused;
     double step = fmin(dog.seconds / 4, 1);
-    double pause = fmax(4 * step, fmin(dog.seconds / 10, 60)); /* files become seen */
-    double limit = dog.seconds; /* doubled by each warning of the same stall */
+    double pause = fmax(4 * step, fmin(dog.seconds / 10, 60)); /* time for files to become
+                                                                  visible */
+    double limit = dog.seconds; /* doubled after each warning about the same stall */
     char path[LINE * 4];
     name_of(dog.rank, path);
     unlink(path);
@@ -159,7 +163,7 @@ void weft_watchdog_start(const weft_team *world, double seconds, const char *dir
     dog.stop = 0;
     if (gethostname(dog.host, sizeof dog.host) != 0) strcpy(dog.host, "?");
     dog.host[sizeof dog.host - 1] = '\0';
-    sigset_t all, old; /* signals are the main thread's */
+    sigset_t all, old; /* signals are handled by the main thread */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     dog.runs = pthread_create(&dog.thread, NULL, watch, NULL) == 0;

@@ -1,5 +1,5 @@
-/* The winner of a run as it stands in the run file and, alone, in an exported file: its
- * weights and all that is needed to use them. Called by output.c and eval.c. */
+/* The winner of a run, as stored in the run file and in an exported file: its weights and
+ * all that is needed to use them. Called by output.c and eval.c. */
 #include "columns.h"
 #include "run_private.h"
 
@@ -7,18 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NUMBERS 0x1p40 /* of a winner, 4 TB */
-#define REAL_TYPE    (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
+#define MOST_NUMBERS                                                                       \
+    0x1p40 /* largest number of weights largest number of weights of a                     \
+              winner, 4 TB */
+#define REAL_TYPE (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
 
 static const char *path_of(const char *tensor, weft_arena *mem)
 {
     return weft_arena_text(mem, "/winner/state/%s", tensor);
 }
 
-/* What a file says of the run that found the winner. */
+/* Attributes of an exported file about the run that found the winner. */
 static const char *const origin[] = {"tuner", "data", "data_digest", "digest"};
 
-/* A score of a part, attribute of /winner: "test_error". */
+/* Name of the attribute of /winner for a score of a part: "test_error". */
 static const char *score_key(int part, const weft_metric *score, weft_arena *mem)
 {
     return weft_arena_text(mem, "%s_%s", weft_part_name[part], score->name);
@@ -53,7 +55,7 @@ static weft_status read_scores(weft_winner *w, weft_h5 *f)
 
 /* ---- the data that it was trained on ------------------------------------------------- */
 
-/* The numbers of a likeness, attributes of /winner. */
+/* The integers of a weft_likeness, attributes of /winner. */
 enum { NLIKE = 4 };
 static const char *const like_key[NLIKE] = {"columns", "channels", "height", "width"};
 
