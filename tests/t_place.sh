@@ -80,7 +80,7 @@ tune fed.cohort=5
 result $? "a run that is begun anew does not find what another one left"
 stop '[ -s "$tmp/r.d/checkpoint-0" ]' fed.cohort=5 --force
 [ $? = 75 ] && cp "$tmp/unit" "$tmp/r.d/checkpoint-0" && rm -f "$tmp/r.h5" && again &&
-    grep -q 'checkpoint-0 is damaged or of another run: job 0 begins again' "$tmp/log" &&
+    grep -q 'checkpoint-0 is damaged or of another run: job 0 starts again' "$tmp/log" &&
     [ "$(digest "$tmp/r.h5")" = "$expected" ]
 result $? "nor does one that goes on believe it"
 [ ! -e "$tmp/r.d" ]
@@ -91,7 +91,7 @@ result $? "and nothing is left"
 others="space checkpoint-tests.txt state-of-nation checkpoint-1.txt state-1 journal.txt"
 mkdir "$tmp/r.d"
 for file in $others; do echo mine >"$tmp/r.d/$file"; done
-ends 3 "r.d is there and is not a run's" "a directory without a journal of weft's is refused" \
+ends 3 "r.d exists and is not of a run" "a directory without a journal of weft's is refused" \
     tune "$tmp/fed.ini" -o "$tmp/r.h5" --force
 rm -f "$tmp/r.h5"
 mkdir "$tmp/s.d" && mv "$tmp"/r.d/* "$tmp/s.d" && rmdir "$tmp/r.d"

@@ -39,6 +39,6 @@ grep -q '; of run.teams = 3 more than 2 would idle$' "$tmp/out"
 result $? "teams that would idle are told"
 timeout 100 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 \
     'command.run=echo loss=1' -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-grep -q 'run.workers = 2: no more jobs are in flight, and the other teams idle' "$tmp/log"
+grep -q 'run.workers = 2: no more jobs than that are in flight, and the other teams idle' "$tmp/log"
 result $? "also at the start of a run"
 echo "1..$count"

@@ -37,7 +37,7 @@ mv "$tmp/img.h5" "$tmp/gone.h5"
 "$weft" report "$tmp/r.h5" >"$tmp/out" 2>>"$tmp/log"
 result $? "and one that was killed, without its data"
 grep -q '^unfinished: [1-9][0-9]* jobs are done, the best so far is job [0-9]*' "$tmp/out" &&
-    grep -q "nothing runs it, and .weft resume $tmp/r.h5. goes on" "$tmp/out"
+    grep -q "no process is working on it; .weft resume $tmp/r.h5. continues it" "$tmp/out"
 result $? "that says where it stands, and how it goes on"
 grep -q 'rff.kernel=[gl]a[a-z]* rff.gamma=0.0' "$tmp/out"
 result $? "with configurations as people write them"

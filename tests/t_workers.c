@@ -136,7 +136,7 @@ static int dies(const setting *how, uint64_t *found)
     int64_t jobs;
     weft_die_hook(die);
     if (setjmp(death)) {
-        weft_status st = weft_crew_end(&current.sched, WEFT_EFILE);
+        weft_status st = weft_teams_end(&current.sched, WEFT_EFILE);
         finish(&current, 0);
         return st != WEFT_OK;
     }

@@ -31,7 +31,7 @@ WEFT_CHECKED weft_status weft_put_columns(weft_h5 *f, const char *group,
 WEFT_CHECKED weft_status weft_put_table(weft_h5 *f, const char *group, const char *key,
                                         const weft_metric *table, const double *x,
                                         int64_t n);
-/* "2026-01-31T12:00:00Z" of seconds since 1970. Owned by mem. */
+/* Time as text, "2026-01-31T12:00:00Z", from seconds since 1970. Owned by mem. */
 const char *weft_time_text(int64_t seconds, weft_arena *mem);
 /* Writes /metrics, one dataset for each name in the notes of results, if there are
  * notes. */

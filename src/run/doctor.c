@@ -47,7 +47,7 @@ static void show_limits(weft_arena *mem)
 /* ---- ranks -------------------------------------------------------------------------- */
 
 /* Text on how the ranks of a host are bound to its cores. */
-static const char *binding(const weft_seat *s, int size, int r, const char *cores)
+static const char *binding(const weft_placement *s, int size, int r, const char *cores)
 {
     int alike = 1, apart = 1;
     for (int q = 0; q < size; q++) {
@@ -58,12 +58,12 @@ static const char *binding(const weft_seat *s, int size, int r, const char *core
     return apart ? "bound to one each" : alike ? "each rank on any of them" : "bound";
 }
 
-static void show_hosts(const weft_seat *s, int size, weft_arena *mem)
+static void show_hosts(const weft_placement *s, int size, weft_arena *mem)
 {
     for (int r = 0; r < size; r++) {
-        if (!weft_seat_first(s, r)) continue;
-        int ranks = weft_seat_ranks(s, size, r);
-        const char *cores = weft_seat_cores(s, size, r, mem);
+        if (!weft_placement_first(s, r)) continue;
+        int ranks = weft_placement_ranks(s, size, r);
+        const char *cores = weft_placement_cores(s, size, r, mem);
         printf("host      %s: %d rank%s on cores %s, %s", s[r].host, ranks,
                ranks == 1 ? "" : "s", *cores ? cores : "(unknown)",
                binding(s, size, r, cores));
@@ -75,7 +75,7 @@ static void show_hosts(const weft_seat *s, int size, weft_arena *mem)
     }
 }
 
-static void show_rates(const weft_seat *s, int size)
+static void show_rates(const weft_placement *s, int size)
 {
     int slow = 0, fast = 0;
     for (int r = 1; r < size; r++) {
@@ -92,7 +92,7 @@ static void show_rates(const weft_seat *s, int size)
 }
 
 /* Warns of the rank that had the smallest fraction of its core, if that is below BUSY. */
-static int warn_busy(const weft_seat *s, int size)
+static int warn_busy(const weft_placement *s, int size)
 {
     int least = 0;
     for (int r = 1; r < size; r++)
@@ -108,7 +108,7 @@ static int warn_busy(const weft_seat *s, int size)
 
 /* Measures the connection between two ranks of a host, and between rank 0 and the first
  * rank of another host. */
-static void show_trips(weft_team *t, const weft_seat *s)
+static void show_trips(weft_team *t, const weft_placement *s)
 {
     int near = 0, far = 0;
     for (int r = t->size - 1; r > 0; r--) {
@@ -131,7 +131,8 @@ static void show_trips(weft_team *t, const weft_seat *s)
 
 /* ---- the directory ------------------------------------------------------------------ */
 
-static int warn_locks(const char *dir, const weft_lock *found, const weft_seat *s, int size)
+static int warn_locks(const char *dir, const weft_lock *found, const weft_placement *s,
+                      int size)
 {
     for (int r = 0; r < size; r++) {
         if (found[r] == WEFT_LOCK_UNSEEN)
@@ -175,8 +176,8 @@ static weft_status try_disk(const char *dir, weft_team *t, weft_disk *d, double 
 }
 
 /* Collective. */
-static weft_status show_disk(const char *dir, weft_team *t, const weft_seat *s, int *wrong,
-                             weft_arena *mem)
+static weft_status show_disk(const char *dir, weft_team *t, const weft_placement *s,
+                             int *wrong, weft_arena *mem)
 {
     weft_disk d;
     double seconds;
@@ -199,13 +200,13 @@ weft_status weft_run_doctor(const char *dir, weft_team *world)
     weft_arena *mem = weft_arena_new();
     int root = world->rank == 0;
     int wrong = 0;
-    const weft_seat *s = weft_seats(world, MEASURE, mem);
+    const weft_placement *s = weft_placements(world, MEASURE, mem);
     if (root) {
         show_start(world->size);
         show_hosts(s, world->size, mem);
         show_limits(mem);
         show_rates(s, world->size);
-        wrong = weft_seats_warn(s, world->size, 0);
+        wrong = weft_placements_warn(s, world->size, 0);
         if (wrong == 0) wrong = warn_busy(s, world->size);
     }
     show_trips(world, s);

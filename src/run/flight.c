@@ -8,7 +8,7 @@
  * job is run. Results are told in the order of (end, job). Jobs in flight are ordered by
  * their end, or by their earliest possible end while the result is not known; the first of
  * them can be told if its result is known. The order is therefore a function of the results
- * only, whichever team runs which job, in whatever order. Called by sched.c and crew.c. */
+ * only, whichever team runs which job, in whatever order. Called by sched.c and teams.c. */
 #include "run_private.h"
 
 #include <math.h>

@@ -36,38 +36,38 @@ static const char *list_cores(const uint8_t *set, weft_arena *mem)
     return text;
 }
 
-static int same_host(const weft_seat *a, const weft_seat *b)
+static int same_host(const weft_placement *a, const weft_placement *b)
 {
     return strcmp(a->host, b->host) == 0;
 }
 
-static int same_cores(const weft_seat *a, const weft_seat *b)
+static int same_cores(const weft_placement *a, const weft_placement *b)
 {
     return same_host(a, b) && strcmp(a->cores, b->cores) == 0;
 }
 
 /* Number of ranks q >= from for which same(q, r). */
-static int count_like(const weft_seat *s, int size, int r, int from,
-                      int (*same)(const weft_seat *a, const weft_seat *b))
+static int count_like(const weft_placement *s, int size, int r, int from,
+                      int (*same)(const weft_placement *a, const weft_placement *b))
 {
     int n = 0;
     for (int q = from; q < size; q++) n += same(&s[q], &s[r]);
     return n;
 }
 
-int weft_seat_first(const weft_seat *s, int r)
+int weft_placement_first(const weft_placement *s, int r)
 {
     for (int q = r - 1; q >= 0; q--) /* ranks of a host are usually consecutive */
         if (same_host(&s[q], &s[r])) return 0;
     return 1;
 }
 
-int weft_seat_ranks(const weft_seat *s, int size, int r)
+int weft_placement_ranks(const weft_placement *s, int size, int r)
 {
     return count_like(s, size, r, 0, same_host);
 }
 
-const char *weft_seat_cores(const weft_seat *s, int size, int r, weft_arena *mem)
+const char *weft_placement_cores(const weft_placement *s, int size, int r, weft_arena *mem)
 {
     uint8_t *set = WEFT_NEW(mem, uint8_t, MOST);
     for (int q = 0; q < size; q++)
@@ -75,12 +75,12 @@ const char *weft_seat_cores(const weft_seat *s, int size, int r, weft_arena *mem
     return list_cores(set, mem);
 }
 
-const char *weft_hosts(const weft_seat *s, int size, weft_arena *mem)
+const char *weft_hosts(const weft_placement *s, int size, weft_arena *mem)
 {
     const char *text = "";
     for (int r = 0; r < size; r++) {
-        if (!weft_seat_first(s, r)) continue;
-        const char *cores = weft_seat_cores(s, size, r, mem);
+        if (!weft_placement_first(s, r)) continue;
+        const char *cores = weft_placement_cores(s, size, r, mem);
         text = weft_arena_text(mem, "%s%s%s", text, *text ? " " : "", s[r].host);
         if (*cores) text = weft_arena_text(mem, "%s (cores %s)", text, cores);
     }
@@ -90,7 +90,7 @@ const char *weft_hosts(const weft_seat *s, int size, weft_arena *mem)
 /* ---- warnings ----------------------------------------------------------------------- */
 
 /* Warns if the ranks of a host share fewer cores than there are ranks. */
-static int warn_crowd(const weft_seat *s, int size, int r)
+static int warn_crowd(const weft_placement *s, int size, int r)
 {
     uint8_t set[MOST] = {0};
     int ranks = count_like(s, size, r, r, same_cores);
@@ -105,10 +105,10 @@ static int warn_crowd(const weft_seat *s, int size, int r)
 }
 
 /* Warns if the control group allows the ranks of a host less CPU time than they need. */
-static int warn_quota(const weft_seat *s, int size, int r)
+static int warn_quota(const weft_placement *s, int size, int r)
 {
-    if (!weft_seat_first(s, r)) return 0;
-    int ranks = weft_seat_ranks(s, size, r);
+    if (!weft_placement_first(s, r)) return 0;
+    int ranks = weft_placement_ranks(s, size, r);
     if (ranks <= s[r].quota) return 0;
     weft_log(WEFT_WARN,
              "%d ranks on %s may use the time of %.3g cores (cpu.max of their control "
@@ -118,10 +118,10 @@ static int warn_quota(const weft_seat *s, int size, int r)
 }
 
 /* Warns if the ranks of a host may use more memory than is available. */
-static int warn_memory(const weft_seat *s, int size, int r, double bytes)
+static int warn_memory(const weft_placement *s, int size, int r, double bytes)
 {
-    if (!weft_seat_first(s, r)) return 0;
-    int ranks = weft_seat_ranks(s, size, r);
+    if (!weft_placement_first(s, r)) return 0;
+    int ranks = weft_placement_ranks(s, size, r);
     if (ranks * bytes <= s[r].room) return 0;
     weft_log(WEFT_WARN,
              "run.memory = %.3g GB for each of %d ranks on %s, where %.3g GB may be used: "
@@ -130,7 +130,7 @@ static int warn_memory(const weft_seat *s, int size, int r, double bytes)
     return 1;
 }
 
-int weft_seats_warn(const weft_seat *s, int size, double bytes)
+int weft_placements_warn(const weft_placement *s, int size, double bytes)
 {
     int n = 0;
     for (int r = 0; r < size; r++) {

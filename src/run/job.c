@@ -1,7 +1,7 @@
 /* One job on one team: its units one after the other, from the start or from a checkpoint.
  * At intervals the team polls whether to stop or to write a checkpoint. Its first rank
  * determines from its clock the number of units until the next poll, so that the units in
- * between have no overhead. Called by crew.c and state_cache.c. */
+ * between have no overhead. Called by teams.c and state_cache.c. */
 #include "run_private.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* How many jobs of a search can be done side by side: the order in which they are asked and
- * told, as a plan finds it, worked through by so many teams, each of which takes the next
- * job that is asked. Called by plan.c. */
+/* How many jobs of a search can be done in parallel: simulates a number of teams that do
+ * the jobs in the order of asking and telling that a plan has recorded; each free team
+ * takes the next job that has been asked for. Called by plan.c. */
 #include "run_private.h"
 
 #include <math.h>
@@ -21,20 +21,21 @@ void weft_order_tell(weft_order *o, int64_t job)
     o->tell[o->told++] = job;
 }
 
-/* Teams at work, and what was done. */
+/* The state of a simulation. */
 typedef struct shift {
     const weft_order *o;
-    weft_order_job *job; /* [n] in the order in which they are taken */
+    weft_order_job *job; /* [n] in the order in which teams take them */
     int64_t ready, taken;
     int64_t told;
-    char *known;   /* [n] by id: 1: done */
-    int64_t *does; /* [teams] job that each does, -1: none */
-    double *until; /* [teams] when it will be done */
-    int64_t busy;  /* teams that do one */
+    char *known;   /* [n] by id, 1: the job is done */
+    int64_t *does; /* [teams] job of each team; -1: none */
+    double *until; /* [teams] time at which that job ends */
+    int64_t busy;  /* number of teams that have a job */
     double now;
 } shift;
 
-/* Those asked together that cost most come first; else in the order asked. */
+/* The order in which jobs are taken: of those asked for together the most expensive first,
+ * else as asked for. */
 static int by_work(const void *pa, const void *pb)
 {
     const weft_order_job *a = pa, *b = pb;

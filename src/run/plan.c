@@ -1,8 +1,8 @@
-/* `weft tune --plan`: what a run will take, and how many teams it would keep at work, found
- * by driving the search in virtual time with made-up results and asking the task what each
- * job costs. Where that takes about a second, the beginning
- * of the first jobs is done for real, on states that are thrown away, and what all jobs
- * take is judged by it. Called by the command line. */
+/* `weft tune --plan`: estimates the cost of a run and the number of teams that it can keep
+ * busy, by running the search in virtual time with invented results and asking the task for
+ * the cost of each job. If that takes about a second, the first units of the first jobs are
+ * actually done, on states that are then discarded, and the time of all jobs is
+ * extrapolated from them. Called by the command line. */
 #include "run_private.h"
 
 #include <math.h>
@@ -12,8 +12,9 @@
 #define TRY_OUT 1.5 /* seconds for trying jobs */
 
 enum { TRIED = 8 };        /* largest number of jobs that are tried */
-enum { MOST_TEAMS = 256 }; /* that are tried */
-#define LEAST_BUSY 0.5     /* share of the time; with more teams they would idle more */
+enum { MOST_TEAMS = 256 }; /* largest number of teams that is considered */
+/* Numbers of teams that would be busy a smaller share of the time are not printed. */
+#define LEAST_BUSY 0.5
 
 typedef struct plan {
     int64_t jobs, fits; /* fits of one configuration among the jobs */
@@ -69,7 +70,7 @@ static void add_cost(const weft_run *r, const weft_job *job, plan *p)
     p->sum.memory = fmax(p->sum.memory, c.memory);
 }
 
-/* Virtual seconds of a job, as far as they are known beforehand. */
+/* Virtual seconds of a job, as far as they are known before it is run. */
 static double seconds_of(const weft_run *r, const weft_job *job, plan *p)
 {
     p->trained =
@@ -81,7 +82,7 @@ static double seconds_of(const weft_run *r, const weft_job *job, plan *p)
     return seconds > 0 ? seconds : fmax(job->resource, 0);
 }
 
-/* Free workers ask. */
+/* Free workers ask for jobs. */
 static weft_asked ask_all(weft_run *r, weft_flights *q, plan *p)
 {
     weft_asked asked = WEFT_JOB;
@@ -92,7 +93,7 @@ static weft_asked ask_all(weft_run *r, weft_flights *q, plan *p)
         job.id = p->jobs;
         add_cost(r, &job, p);
         weft_flight *f = weft_flights_start(q, &job, seconds_of(r, &job, p));
-        make_up(&f->event.job, &f->event.res);
+        invent_result(&f->event.job, &f->event.res);
         weft_flights_known(q, f);
     }
     return asked;

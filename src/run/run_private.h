@@ -63,42 +63,42 @@ int64_t weft_run_resource(const weft_run *r);
 double weft_run_state_bytes(const weft_run *r);
 /* Names of all sections an input file may have. Owned by mem. Local. */
 const char *const *weft_run_sections(weft_arena *mem, int *n);
-/* ---- seat.c, host.c ---- */
+/* ---- placement.c, host.c ---- */
 
-enum { WEFT_SEAT_TEXT = 64 };
+enum { WEFT_PLACEMENT_TEXT = 64 };
 /* The resources of a rank: host, cores, memory, BLAS. */
-typedef struct weft_seat {
-    char host[WEFT_SEAT_TEXT];
-    char cores[WEFT_SEAT_TEXT]; /* that it may run on, "0-3,8"; "" unknown */
-    double quota;               /* CPU limit of its control group, in cores; INFINITY:
-                                   none */
-    double memory, available;   /* bytes of the host's memory; of these available */
-    double room;                /* bytes that its control group or SLURM allows */
-    char blas[WEFT_SEAT_TEXT];  /* the CPU type that OpenBLAS has chosen */
-    int threads;                /* of OpenBLAS */
-    double sgemm;               /* GFLOP/s */
-    double share;               /* fraction of a core that it had during the measurement,
-                                   0..1 */
-} weft_seat;
+typedef struct weft_placement {
+    char host[WEFT_PLACEMENT_TEXT];
+    char cores[WEFT_PLACEMENT_TEXT]; /* that it may run on, "0-3,8"; "" unknown */
+    double quota;                    /* CPU limit of its control group, in cores; INFINITY:
+                                        none */
+    double memory, available;        /* bytes of the host's memory; of these available */
+    double room;                     /* bytes that its control group or SLURM allows */
+    char blas[WEFT_PLACEMENT_TEXT];  /* the CPU type that OpenBLAS has chosen */
+    int threads;                     /* of OpenBLAS */
+    double sgemm;                    /* GFLOP/s */
+    double share; /* fraction of a core that it had during the measurement,
+                     0..1 */
+} weft_placement;
 /* The resources [size] of all ranks; measures the sgemm rate for `seconds`. Collective.
  * Owned by mem. */
-weft_seat *weft_seats(weft_team *team, double seconds, weft_arena *mem);
+weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem);
 /* 1 if rank r is the first on its host; number of ranks on the host of r; list of the cores
  * that any of these may run on. Local. */
-int weft_seat_first(const weft_seat *s, int r);
-int weft_seat_ranks(const weft_seat *s, int size, int r);
-const char *weft_seat_cores(const weft_seat *s, int size, int r, weft_arena *mem);
+int weft_placement_first(const weft_placement *s, int r);
+int weft_placement_ranks(const weft_placement *s, int size, int r);
+const char *weft_placement_cores(const weft_placement *s, int size, int r, weft_arena *mem);
 /* The hosts, each once, in order of rank, with the cores of their ranks: "n1 (cores 0-3) n2
  * (cores 0-3)". Local. Owned by mem. */
-const char *weft_hosts(const weft_seat *s, int size, weft_arena *mem);
+const char *weft_hosts(const weft_placement *s, int size, weft_arena *mem);
 /* Warns if ranks share fewer cores than there are ranks, if CPU limit or memory is less
  * than they need (`bytes` each), and if OpenBLAS has several threads; returns the number of
  * warnings. Local. */
-int weft_seats_warn(const weft_seat *s, int size, double bytes);
+int weft_placements_warn(const weft_placement *s, int size, double bytes);
 
 /* ---- jobs that are done ------------------------------------------------------------- */
 
-/* 1 if job a wins against job b. Local. */
+/* 1 if job a is better than job b by weft_merit_compare. Local. */
 int weft_job_record_beats(const weft_job_record *a, const weft_job_record *b);
 /* For qsort: records by the ids of their jobs. Local. */
 int weft_job_record_compare(const void *a, const void *b);
@@ -262,13 +262,13 @@ void weft_sched_enter(weft_sched *s, weft_flight *f);
 int weft_sched_needs(const weft_sched *s, const weft_job_record *e);
 
 /* Connects the teams and opens their journals. Collective over world. */
-WEFT_CHECKED weft_status weft_crew_begin(weft_sched *s);
+WEFT_CHECKED weft_status weft_teams_begin(weft_sched *s);
 /* Receives results of other teams and does jobs until the result that is to be told next is
  * known: *next. Collective over team. WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status weft_crew_work(weft_sched *s, weft_flight **next);
+WEFT_CHECKED weft_status weft_teams_work(weft_sched *s, weft_flight **next);
 /* Ends the search of this team, with its status `st`, and waits for the other teams.
  * Returns the common status. Collective over world. */
-WEFT_CHECKED weft_status weft_crew_end(weft_sched *s, weft_status st);
+WEFT_CHECKED weft_status weft_teams_end(weft_sched *s, weft_status st);
 
 /* Reasons for which the search of a team ends; of several teams' reasons the largest
  * holds. */
@@ -345,30 +345,32 @@ void weft_signals_catch(void);
 void weft_signals_free(void);
 int weft_signals_seen(void); /* number of the last one caught, or 0 */
 
-/* ---- jobs side by side, for a plan -------------------------------------------------- */
+/* ---- parallelism, for a plan -------------------------------------------------- */
 
 typedef struct weft_order_job {
-    int64_t id, after; /* results that were told before it was asked */
+    int64_t id, after; /* number of results that were told before it was asked for */
     double work;       /* operations */
 } weft_order_job;
 
-/* The order in which a search asks for jobs and is told. Zero but for what is given. */
+/* The order in which a search asks for jobs and is told their results. All members that are
+ * not marked "given" start at zero. */
 typedef struct weft_order {
     weft_arena *mem;
-    int wall;   /* given; 1: results are told as they come */
+    int wall;   /* given; 1: results are told in the order in which they arrive */
     int costly; /* given; 1: of jobs that are asked expected operations: expensive jobs are
                    done first */
     int64_t n, room;
     weft_order_job *job; /* [n] by id */
     int64_t told, roomtell;
     int64_t *tell; /* [told] jobs */
-    int64_t most;  /* that were asked and not told, at most */
+    int64_t most;  /* largest number of jobs that were asked for and not told */
 } weft_order;
-/* The next job is asked; a job is told. Local. */
+/* Records that the next job is asked for, with `work` operations; that a job is told.
+ * Local. */
 void weft_order_ask(weft_order *o, double work);
 void weft_order_tell(weft_order *o, int64_t job);
-/* The share of the whole time in which so many equal teams would work, if all operations
- * took alike: 1 for one team. Local. Cost O(n teams). */
+/* The fraction of the total time that `teams` equal teams would be busy, if all operations
+ * took the same time: 1 for one team. Local. Cost O(n teams). */
 double weft_order_busy(const weft_order *o, int teams);
 
 /* ---- run file ----------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* The scheduler: simulated workers ask the tuner for jobs as long as it has any, teams of
- * ranks do them (crew.c), and results are told in the order of virtual time (flight.c);
+ * ranks do them (teams.c), and results are told in the order of virtual time (flight.c);
  * after each result the free workers ask again. Every rank does this with its own copy of
  * the tuner and gets the same jobs, not necessarily at the same real time: what a team's
  * tuner is told does not depend on the progress of other teams. A job with a record in a
@@ -14,7 +14,7 @@
 /* ---- known results ------------------------------------------------------------------ */
 
 /* 1 if b cannot win the run any more, whatever other results are, once a is told. */
-static int outdoes(const weft_job_record *a, const weft_job_record *b)
+static int rules_out(const weft_job_record *a, const weft_job_record *b)
 {
     int alike = a->job.eligibility == b->job.eligibility;
     return (alike || b->job.eligibility == WEFT_WINS_LAST) && weft_job_record_beats(a, b);
@@ -150,7 +150,7 @@ static weft_status search(weft_sched *s)
         weft_cache_bound(s);
         if (s->flights.ends.n == 0) break;
         weft_flight *next = NULL;
-        TRY(weft_crew_work(s, &next));
+        TRY(weft_teams_work(s, &next));
         reached = is_target(s, &next->event);
         tell(s, next);
         if (reached) weft_log(WEFT_INFO, "the target %g is reached", s->target);
@@ -168,8 +168,8 @@ weft_status weft_sched_run(weft_sched *s)
     if (s->wall && s->trace)
         s->flights.npast = weft_trace_tickets(s->trace, &s->flights.past, s->mem);
     weft_flights_due(&s->flights);
-    TRY(weft_crew_begin(s));
-    weft_status st = weft_crew_end(s, search(s));
+    TRY(weft_teams_begin(s));
+    weft_status st = weft_teams_end(s, search(s));
     weft_progress("%s", "");
     s->seconds = s->before + weft_now() - s->begun;
     if (s->n > 0) qsort(s->event, (size_t)s->n, sizeof *s->event, weft_job_record_compare);

@@ -23,7 +23,7 @@ static void tell_disk(const char *output)
     weft_arena_free(tmp);
 }
 
-static void tell_seats(const weft_run *r, const weft_seat *s, const char *hosts)
+static void log_placements(const weft_run *r, const weft_placement *s, const char *hosts)
 {
     int size = r->world->size;
     double least = s[0].sgemm;
@@ -38,22 +38,24 @@ static void tell_seats(const weft_run *r, const weft_seat *s, const char *hosts)
              "memory: %.3g GB a rank allowed, the host has %.3g GB, %.3g GB free, for %d "
              "rank%s",
              r->opts.memory, s[0].memory / 1e9, s[0].available / 1e9,
-             weft_seat_ranks(s, size, 0), weft_seat_ranks(s, size, 0) == 1 ? "" : "s");
+             weft_placement_ranks(s, size, 0),
+             weft_placement_ranks(s, size, 0) == 1 ? "" : "s");
     if (r->world->rank > 0) return;
-    weft_seats_warn(s, size, r->opts.memory * 1e9);
+    weft_placements_warn(s, size, r->opts.memory * 1e9);
     tell_disk(r->opts.output);
 }
 
-static void greet(const weft_run *r, const weft_seat *s, const char *hosts)
+static void greet(const weft_run *r, const weft_placement *s, const char *hosts)
 {
-    tell_seats(r, s, hosts);
+    log_placements(r, s, hosts);
     if (r->teams > 1) weft_log(WEFT_INFO, "%d teams do jobs side by side", r->teams);
     if (r->teams < r->opts.teams)
         weft_log(WEFT_WARN, "run.teams = %d, but there are %d ranks: %d teams",
                  r->opts.teams, r->world->size, r->teams);
     if (!weft_search_waits(&r->search) && r->teams > r->opts.workers)
         weft_log(WEFT_WARN,
-                 "run.workers = %lld: no more jobs are in flight, and the other teams idle",
+                 "run.workers = %lld: no more jobs than that are in flight, and the other "
+                 "teams idle",
                  (long long)r->opts.workers);
     weft_log(WEFT_INFO, "task %s%s%s, tuner %s: %lld configurations, about %lld jobs",
              r->opts.task, *r->opts.data ? " on " : "", r->opts.data, weft_run_method(r),
@@ -228,8 +230,7 @@ static int teams_are_typed(const weft_run *r)
     return e && weft_conf_is_typed(e);
 }
 
-/* What can be checked when task and data stand: of a run that was begun the data must be
- * the same. Local. */
+/* Checks that need task and data; a resumed run must have the same data. Local. */
 static weft_status check_open(const weft_run *r, const weft_trace *t)
 {
     if (r->opts.disk > 0 && r->task->files)
@@ -244,7 +245,7 @@ static weft_status check_open(const weft_run *r, const weft_trace *t)
                      r->opts.data, t->path, r->data.digest, t->data);
 }
 
-/* Records the beginning of a run, unless it was begun. Collective. */
+/* Records the start of a run, unless it is resumed. Collective. */
 static weft_status begin(const weft_run *r, weft_trace *t, const char *config)
 {
     /* Space for three states (of the best trial, of the present one and its successor), the
@@ -276,17 +277,17 @@ static weft_sched sched_of(weft_run *r, weft_trace *t)
 }
 
 /* Does a run whose configuration is bound. */
-static weft_status go(weft_run *r, weft_trace *t, int *begun)
+static weft_status do_run(weft_run *r, weft_trace *t, int *begun)
 {
     double start = weft_now();
     TRY(weft_run_divide(r, t->conf && !teams_are_typed(r)));
-    const weft_seat *seat = weft_seats(r->world, MEASURE, r->mem);
+    const weft_placement *placement = weft_placements(r->world, MEASURE, r->mem);
     weft_outcome o = {.config = t->conf ? t->conf : weft_conf_echo(r->conf, r->mem),
-                      .hosts = weft_hosts(seat, r->world->size, r->mem)};
+                      .hosts = weft_hosts(placement, r->world->size, r->mem)};
     r->dir = t->dir;
     if (r->opts.time_limit > 0) r->deadline = start + r->opts.time_limit;
     TRY(weft_run_open(r, r->opts.data));
-    greet(r, seat, o.hosts);
+    greet(r, placement, o.hosts);
     TRY(check_open(r, t));
     TRY(begin(r, t, o.config));
     *begun = 1;

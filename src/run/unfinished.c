@@ -145,8 +145,8 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
     if (st == WEFT_OK && f->head) st = weft_about_read(dir, f->head, &f->about, mem);
     if (st != WEFT_OK || (f->conf && f->head && f->tables)) return st;
     return weft_fail(WEFT_EFILE,
-                     "%s: the journal does not say what the run was begun with: it has "
-                     "only just begun, or is damaged",
+                     "%s: the journal does not contain the run's configuration: the run "
+                     "has just been started, or the journal is damaged",
                      dir);
 }
 

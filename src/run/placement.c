@@ -37,7 +37,7 @@ static double read_quota(const char *path)
 
 /* Reads the limits of this process's control group (cgroup version 2) and of its
  * ancestors. */
-static void read_groups(weft_seat *s)
+static void read_groups(weft_placement *s)
 {
     char path[2048] = "/sys/fs/cgroup", line[1024], file[2200];
     size_t root = strlen(path);
@@ -61,7 +61,7 @@ static void read_groups(weft_seat *s)
 /* ---- cores, memory ------------------------------------------------------------------ */
 
 /* The cores that this process may run on, "0-3,8"; "" if the system does not tell. */
-static void read_cores(char text[WEFT_SEAT_TEXT])
+static void read_cores(char text[WEFT_PLACEMENT_TEXT])
 {
     char line[256];
     FILE *in = fopen("/proc/self/status", "r");
@@ -69,12 +69,12 @@ static void read_cores(char text[WEFT_SEAT_TEXT])
         int at = 0;
         if (sscanf(line, "Cpus_allowed_list: %n", &at) == EOF || at == 0) continue;
         line[strcspn(line, "\n")] = 0;
-        if (strlen(line + at) < WEFT_SEAT_TEXT) strcpy(text, line + at);
+        if (strlen(line + at) < WEFT_PLACEMENT_TEXT) strcpy(text, line + at);
     }
     if (in) fclose(in);
 }
 
-static void read_memory(weft_seat *s)
+static void read_memory(weft_placement *s)
 {
     double kilo = 1024, mega = kilo * kilo; /* units of /proc and of SLURM */
     const char *slurm = getenv("SLURM_MEM_PER_NODE");
@@ -92,9 +92,9 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-weft_seat *weft_seats(weft_team *team, double seconds, weft_arena *mem)
+weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem)
 {
-    weft_seat own = {.quota = INFINITY};
+    weft_placement own = {.quota = INFINITY};
     gethostname(own.host, sizeof own.host - 1);
     read_cores(own.cores);
     read_memory(&own);
@@ -104,7 +104,7 @@ weft_seat *weft_seats(weft_team *team, double seconds, weft_arena *mem)
     double start = weft_now(), before = cpu_seconds();
     own.sgemm = weft_cpu_sgemm(seconds);
     own.share = fmin(1, (cpu_seconds() - before) / fmax(1e-9, weft_now() - start));
-    weft_seat *all = WEFT_NEW(mem, weft_seat, team->size);
+    weft_placement *all = WEFT_NEW(mem, weft_placement, team->size);
     weft_collect(team, &own, sizeof own, all);
     return all;
 }

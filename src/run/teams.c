@@ -27,7 +27,7 @@ static int64_t next_ticket(const weft_sched *s)
     return q->npast > 0 ? q->past[q->npast - 1] + 1 : 0;
 }
 
-weft_status weft_crew_begin(weft_sched *s)
+weft_status weft_teams_begin(weft_sched *s)
 {
     s->ticket = next_ticket(s);
     s->group = weft_team_of(s->world->size, s->teams, s->world->rank);
@@ -41,7 +41,7 @@ weft_status weft_crew_begin(weft_sched *s)
     return WEFT_OK;
 }
 
-weft_status weft_crew_end(weft_sched *s, weft_status st)
+weft_status weft_teams_end(weft_sched *s, weft_status st)
 {
     if (s->peers) {
         weft_peers_leave(s->peers, st == WEFT_OK     ? WEFT_WHY_OVER
@@ -145,7 +145,7 @@ static weft_flight *claim_for_team(weft_sched *s)
  * ranks asked for the same job. Collective over team. WEFT_STOP. */
 static weft_status choose(weft_sched *s, weft_flight **f)
 {
-    *f = s->teams > 1 ? claim_together(s) : claim(s);
+    *f = s->teams > 1 ? claim_for_team(s) : claim(s);
     /* a hash that a double holds exactly */
     double mark = *f ? (double)(weft_job_hash(&(*f)->event.job) >> 12) : 0;
     double v[3] = {weft_stop_seen(s), mark, -mark};
@@ -204,7 +204,7 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
     return WEFT_OK;
 }
 
-weft_status weft_crew_work(weft_sched *s, weft_flight **next)
+weft_status weft_teams_work(weft_sched *s, weft_flight **next)
 {
     for (;;) {
         receive_results(s);
