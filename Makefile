@@ -57,8 +57,10 @@ WARN += $(WARN_$(or $(CLANG),gcc)) $(if $(call on,$(WERROR)),-Werror)
 OPT_opt := -O3 -g -fno-math-errno
 OPT_debug := -O0 -g
 OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+# For clang: as asan, and libFuzzer learns which code an input reaches.
+OPT_fuzz := $(OPT_asan) -fsanitize=fuzzer-no-link -DWEFT_FUZZ
 OPT := $(OPT_$(VARIANT)) -ffp-contract=off
-$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug or asan))
+$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug, asan or fuzz))
 $(if $(filter float double,$(REAL)),,$(error REAL=$(REAL): must be float or double))
 
 # Kernels for one kind of CPU, chosen at run time, have flags by the name of their file.
@@ -100,7 +102,7 @@ TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
 SCRIPTS := $(wildcard $(patsubst %,tests/%.sh,$(TESTS:.sh=)))
 PROGS := $(addprefix $B/tests/,$(filter-out $(SCRIPTS:tests/%.sh=%),$(TESTS:.sh=)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
-SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch])
+SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h)
 quote = '$(subst ','\'',$1)'
 Q := $(if $(call on,$V),,@)
 say = $(if $(call on,$V),,@echo '  $1')
@@ -120,7 +122,7 @@ export WEFT_DATA := $(abspath $(DATA))
 endif
 export WEFT := $(BIN)
 
-.PHONY: all demo check check-slurm bench deps data vectors dist format tidy install uninstall help \
+.PHONY: all demo check check-slurm fuzz bench deps data vectors dist format tidy install uninstall help \
     clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -134,7 +136,7 @@ $(error still missing after `make deps`: $(MISSING))
 endif
 lacking = @echo '$(if $(NO_CC),CC=$(CC): there is no $(NO_CC) here,$(strip \
     missing: $(MISSING); `make deps` installs it or says how))' >&2; exit 1
-all bench check-slurm data install $(if $(NO_CC),demo check):
+all bench check-slurm fuzz data install $(if $(NO_CC),demo check):
 	$(lacking)
 $B/%:
 	$(lacking)
@@ -171,10 +173,14 @@ $B/weft: $B/obj/cli/main.o $(LIB)
 	$(call say,LD $@)
 	$Qmpicc $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# t_fuzz packs to nowhere: it stands in for the functions that write HDF5 files.
+HDF5_WRITES := create commit close put make put_rows grow append put_texts put_attr put_num put_long
+LDFLAGS_t_fuzz := $(HDF5_WRITES:%=-Wl,--wrap=weft_h5_%) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer)
+
 $B/tests/%: tests/%.c $(LIB) $B/flags
 	$(call say,LD $@)
 	@mkdir -p $(@D)
-	$Qmpicc $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LIB_LIBS)
+	$Qmpicc $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LDFLAGS_$*) $(LIB_LIBS)
 
 -include $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
 
@@ -187,6 +193,22 @@ check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, T
 
 check-slurm: all ## the jobs in a SLURM of four virtual nodes that it starts here; 2 minutes
 	@TIMEOUT=$${TIMEOUT:-400} prove -v --exec tests/run tests/slurm
+
+# A crash is left as build/fuzz/NAME.crash-...: mend it, and keep the input in tests/fuzz/corpus/NAME.
+FUZZ ?= $(notdir $(wildcard tests/fuzz/corpus/*))
+RUNS ?= 100000
+ifeq ($(VARIANT),fuzz)
+fuzz: $B/tests/t_fuzz
+	@for t in $(FUZZ); do mkdir -p $B/corpus/$$t; \
+	    FUZZ=$$t ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=4 $B/tests/t_fuzz -runs=$(RUNS) \
+	        -max_len=4096 -timeout=60 -print_final_stats=1 -artifact_prefix=$B/$$t. \
+	        $B/corpus/$$t tests/fuzz/corpus/$$t >$B/$$t.log 2>&1 || \
+	        { tail -20 $B/$$t.log; echo "$$t: failed, see $B/$$t.log"; exit 1; }; \
+	    sed -n "s/^stat::number_of_executed_units: */$$t: executions /p" $B/$$t.log; done
+else
+fuzz: ## inputs at random to every reader, until one breaks (clang); FUZZ="conf leaf" takes some, RUNS=n of each
+	@$(MAKE) --no-print-directory CC=clang VARIANT=fuzz fuzz
+endif
 
 bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
 	@for b in $(BENCHES); do tests/run $$b || exit 1; done
@@ -328,7 +350,7 @@ tidy: ## clang-tidy of all sources
 
 help: ## this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
-	@echo '  VARIANT=opt|debug|asan  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  BUILD=DIR'
+	@echo '  VARIANT=opt|debug|asan|fuzz  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  BUILD=DIR'
 
 info: ## what the build found
 	@printf '%-9s %s\n' variant '$(VARIANT) $(REAL)' compiler '$(CC) $(CLANG) $(ARCH)' \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SLOTS ((int64_t)1 << 14)
+#define FIRST_SLOTS ((int64_t)1 << 8)
 #define LOWER_GROWTH                                                                       \
     2 /* bound on the bytes of a text in lower case: 1.5 occurs, 2 to 3 bytes */
 #define HEAD 32

@@ -137,9 +137,9 @@ static const char *plain_label(const char *text, size_t n, weft_arena *mem)
 static int add_plain(csv *c, const char *at, const char *end)
 {
     weft_table *t = c->table;
-    float *x = t->value + t->n * t->d;
     const char *label = NULL;
     if (c->seen == 0) return 0;
+    float *x = t->value + t->n * t->d;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
     for (int64_t i = 0; i < c->columns; i++) {

@@ -14,6 +14,7 @@
 
 #define BLOCK_BYTES ((int64_t)1 << 22)
 #define MOST_BYTES  ((int64_t)1 << 40)
+#define MOST_ROW    ((int64_t)INT32_MAX) /* numbers; times a side below 2^32 it fits */
 #define MOST_RATIO  1032 /* of a deflated stream: zlib's technical details */
 
 enum { MOST_SIDES = 8 };
@@ -110,9 +111,9 @@ static weft_status read_head(gzFile f, idx *x)
     TRY(take(f, x->path, side, 4 * x->sides, &got));
     for (int i = 0; i < x->sides && got == 4 * x->sides; i++) {
         x->side[i] = (int64_t)big_endian(side + 4 * (size_t)i, 4);
-        if (i > 0 && x->d <= MOST_BYTES) x->d *= x->side[i];
+        if (i > 0 && x->d <= MOST_ROW) x->d *= x->side[i];
     }
-    if (got == 4 * x->sides && x->d > 0 && x->d <= MOST_BYTES) return WEFT_OK;
+    if (got == 4 * x->sides && x->d > 0 && x->d <= MOST_ROW) return WEFT_OK;
     return weft_fail(WEFT_EDATA, "%s: its sides are cut short or not those of images",
                      x->path);
 }

@@ -49,14 +49,12 @@ static weft_status check_class(const char *path, const review *v, int64_t n)
 {
     long last = -1;
     for (int64_t i = 0; i < n; i++) last = v[i].number > last ? v[i].number : last;
-    if (n == 0)
-        return weft_fail(WEFT_EDATA,
-                         "%s holds no reviews (*.txt); unpack the archive again", path);
-    if (last + 1 == n) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s holds %lld reviews (*.txt), and their numbers go to %ld, where "
-                     "%ld are expected; unpack the archive again",
-                     path, (long long)n, last, last + 1);
+    if (last == n - 1) return WEFT_OK;
+    return weft_fail(
+        WEFT_EDATA,
+        "%s holds %lld reviews (*.txt), and their numbers go to %ld where they "
+        "should go to %lld; unpack the archive again",
+        path, (long long)n, last, (long long)n - 1);
 }
 
 /* Lists the reviews of one class: all names that end in ".txt". */
@@ -82,6 +80,9 @@ static weft_status list_class(const char *source, const char *side, int label, r
             .label = label};
     }
     closedir(dir);
+    if (r->n == before)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds no reviews (*.txt); unpack the archive again", path);
     TRY(check_class(path, r->review + before, r->n - before));
     r->digest[label] = weft_digest_new(p->mem);
     return WEFT_OK;

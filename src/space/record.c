@@ -4,6 +4,7 @@
  * says. Called by run. */
 #include "weft/space.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +54,9 @@ static void walk_int(cursor *c, int *x)
 {
     int64_t wide = *x;
     walk_whole(c, &wide);
-    if (c->purpose == READ) *x = (int)wide;
+    if (c->purpose != READ) return;
+    c->bad |= wide < INT_MIN || wide > INT_MAX;
+    if (!c->bad) *x = (int)wide;
 }
 
 static void walk_number(cursor *c, double *x)
@@ -72,11 +75,11 @@ static void walk_numbers(cursor *c, double *x, int64_t n)
     walk_bytes(c, x, (size_t)n * sizeof *x);
 }
 
-/* 1 if the cursor can hold n more items of 8 bytes. */
-static int may_follow(cursor *c, int64_t n)
+/* 1 if n times `each` items of 8 bytes may follow. */
+static int may_follow(cursor *c, int64_t n, int64_t each)
 {
     if (c->purpose != READ) return 1;
-    c->bad |= n < 0 || (uint64_t)n > c->n / 8;
+    c->bad |= n < 0 || (each > 0 && (uint64_t)n > c->n / 8 / (uint64_t)each);
     return !c->bad;
 }
 
@@ -101,7 +104,7 @@ static void walk_mix(cursor *c, weft_mix *m)
     walk_int(c, &dim);
     walk_int(c, &nblock);
     c->bad |= k < 1 || dim < 0 || nblock < 1 || nblock > WEFT_MOST_BLOCKS;
-    if (!may_follow(c, (int64_t)k * (2 + (int64_t)dim))) return;
+    if (!may_follow(c, k, 2 + (int64_t)dim)) return;
     if (c->purpose == READ) *m = weft_mix_new(k, dim, c->mem);
     m->nblock = nblock;
     if (nblock > 1) {
@@ -152,7 +155,7 @@ static void walk_result(cursor *c, weft_result *r)
     walk_int(c, &k);
     walk_int(c, &nmetric);
     c->bad |= k != r->k || nmetric < 0;
-    if (!may_follow(c, nmetric)) return;
+    if (!may_follow(c, nmetric, 1)) return;
     if (nmetric != r->nmetric) {
         r->nmetric = nmetric;
         r->metric = WEFT_NEW(c->mem, double, nmetric);
@@ -190,7 +193,7 @@ static void walk_rows(cursor *c, weft_job_record *e, int64_t rows)
     walk_whole(c, &n);
     walk_int(c, &ncolumn);
     c->bad |= n < 0 || n > nunit || ncolumn < 0 || ncolumn > WEFT_MOST_METRICS;
-    if (c->bad || !may_follow(c, n * (ncolumn + e->job.mix.k))) return;
+    if (c->bad || !may_follow(c, n, (int64_t)ncolumn + e->job.mix.k)) return;
     if (c->purpose == READ && (!e->row || nunit != e->nunit || ncolumn != e->ncolumn))
         weft_job_record_room(e, e->res.nmetric, n, ncolumn, c->mem);
     e->nunit = nunit;
@@ -376,7 +379,7 @@ int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem
                 .mem = mem};
     *e = (weft_job_record){0};
     walk_job(&c, &e->job);
-    if (c.bad || c.n != 0) return 0;
+    if (c.bad || c.n != 0 || e->job.id != head.id) return 0;
     e->res = weft_result_new(e->job.mix.k, 0, mem);
     c = after_job(packed, mem);
     walk_rest(&c, e);

@@ -1,0 +1,105 @@
+/* What the fuzz targets share: files to be read, options, and what must hold of a failure.
+ * A target takes any bytes; it may refuse them by one line, and must do nothing else that
+ * is bad. Included by t_fuzz.c alone. */
+#ifndef WEFT_FUZZ_H
+#define WEFT_FUZZ_H
+
+#include "../../src/run/columns.h"
+#include "weft/registry.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct input {
+    const uint8_t *at;
+    size_t n;
+} input;
+
+typedef struct target {
+    const char *name;
+    void (*run)(input in);
+} target;
+
+static char fuzz_dir[64]; /* of the files */
+static weft_team fuzz_world;
+
+/* Takes one byte as a number below `most`; 0 at the end. */
+static inline int pick(input *in, int most)
+{
+    if (in->n == 0) return 0;
+    in->n--;
+    return *in->at++ % most;
+}
+
+/* Takes what stands before the next byte `mark`, or all that is left. */
+static inline input piece(input *in, int mark)
+{
+    const uint8_t *end = in->n > 0 ? memchr(in->at, mark, in->n) : NULL;
+    const input head = {in->at, end ? (size_t)(end - in->at) : in->n};
+    in->at += head.n + (end != NULL);
+    in->n -= head.n + (end != NULL);
+    return head;
+}
+
+static inline const char *text_of(input in, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%.*s", (int)in.n, (const char *)in.at);
+}
+
+static inline const char *fuzz_path(const char *name, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%s/%s", fuzz_dir, name);
+}
+
+/* Makes a file of these bytes, the directory above it too. */
+static inline const char *fuzz_file(const char *name, input in, weft_arena *mem)
+{
+    char *path = weft_arena_text(mem, "%s/%s", fuzz_dir, name);
+    for (char *c = path + strlen(fuzz_dir) + 1; (c = strchr(c, '/')) != NULL; *c++ = '/') {
+        *c = '\0';
+        mkdir(path, 0777);
+    }
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    weft_check(fd >= 0 && write(fd, in.at, in.n) == (ssize_t)in.n, "%s", path);
+    close(fd);
+    return path;
+}
+
+/* Files one after the other, a byte 0x1e between two; an empty one is not there. */
+static inline void fuzz_files(input in, const char *const *name, int n, weft_arena *mem)
+{
+    for (int i = 0; i < n; i++) {
+        const input file = piece(&in, 0x1e);
+        if (file.n > 0)
+            fuzz_file(name[i], file, mem);
+        else
+            unlink(fuzz_path(name[i], mem));
+    }
+}
+
+/* Changes bytes[n]: two bytes of the input say where, modulo n, one which bits. */
+static inline void fuzz_change(input *in, uint8_t *bytes, size_t n)
+{
+    while (in->n > 0 && n > 0) {
+        const size_t high = (size_t)pick(in, 256) << 8, low = (size_t)pick(in, 256);
+        const size_t place = n <= 65536 ? (high | low) % n : (high | low) * 37 % n;
+        bytes[place] = (uint8_t)(bytes[place] ^ pick(in, 256));
+    }
+}
+
+/* A failure is told in one line that can be printed. */
+static inline void fuzz_told(weft_status st)
+{
+    if (st == WEFT_OK) return;
+    const char *text = weft_error();
+    weft_check(*text != '\0', "status %d without a message", (int)st);
+    for (const char *c = text; *c; c++)
+        weft_check((unsigned char)*c >= ' ' && *c != 127, "byte %d in the message: %s", *c,
+                   text);
+}
+
+#endif

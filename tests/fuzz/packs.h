@@ -1,0 +1,317 @@
+/* Fuzz targets: the readers of `weft pack`, the packing of what they read, and the files
+ * that tasks read. What is packed is not written: its bytes are only looked at. */
+#ifndef WEFT_FUZZ_PACKS_H
+#define WEFT_FUZZ_PACKS_H
+
+#include "../../src/task/command.h"
+#include "../../src/task/device.h"
+#include "fuzz.h"
+
+/* ---- HDF5 files that are written nowhere (ld --wrap) -------------------------------- */
+
+static int nowhere; /* 1: so it is */
+
+static inline void look_at(const void *data, size_t bytes)
+{
+    static char copy[4096];
+    const char *from = data;
+    for (; bytes > 0;) {
+        const size_t n = bytes < sizeof copy ? bytes : sizeof copy;
+        memcpy(copy, from, n);
+        from += n;
+        bytes -= n;
+    }
+}
+
+static inline size_t numbers(int nd, const int64_t *dims)
+{
+    size_t n = 1;
+    for (int i = 0; i < nd; i++) {
+        weft_check(dims[i] >= 0, "a dataset of %lld rows", (long long)dims[i]);
+        n *= (size_t)dims[i];
+    }
+    return n;
+}
+
+/* Defines __wrap_NAME, which takes the calls of NAME: `does` where nothing is written. */
+#define WRAP(name, parameters, arguments, does)                                            \
+    weft_status __real_##name parameters;                                                  \
+    weft_status __wrap_##name parameters;                                                  \
+    weft_status __wrap_##name parameters                                                   \
+    {                                                                                      \
+        if (!nowhere) return __real_##name arguments;                                      \
+        does;                                                                              \
+        return WEFT_OK;                                                                    \
+    }
+
+WRAP(weft_h5_create, (weft_h5 * f, const char *path, weft_arena *mem), (f, path, mem),
+     (*f = (weft_h5){.path = weft_arena_text(mem, "%s", path), .mem = mem, .view = -1}))
+WRAP(weft_h5_commit, (weft_h5 * f), (f), (void)f)
+WRAP(weft_h5_put,
+     (weft_h5 * f, const char *name, weft_h5type type, int nd, const int64_t *dims,
+      const void *data, int packed, const char *about, const char *unit),
+     (f, name, type, nd, dims, data, packed, about, unit),
+     look_at(data, numbers(nd, dims) * weft_h5_size(type)))
+WRAP(weft_h5_make,
+     (weft_h5 * f, const char *name, weft_h5type type, int nd, const int64_t *dims,
+      const char *about, const char *unit),
+     (f, name, type, nd, dims, about, unit), numbers(nd, dims))
+WRAP(weft_h5_put_rows,
+     (weft_h5 * f, const char *name, weft_h5type type, int64_t first, int64_t count,
+      const void *data),
+     (f, name, type, first, count, data), look_at(data, (size_t)count *weft_h5_size(type)))
+WRAP(weft_h5_grow,
+     (weft_h5 * f, const char *name, weft_h5type type, int64_t width, const char *about,
+      const char *unit),
+     (f, name, type, width, about, unit), (void)f)
+WRAP(weft_h5_append,
+     (weft_h5 * f, const char *name, weft_h5type type, int64_t count, const void *data),
+     (f, name, type, count, data), look_at(data, (size_t)count *weft_h5_size(type)))
+WRAP(weft_h5_put_texts,
+     (weft_h5 * f, const char *name, const char *const *text, int64_t n, const char *about),
+     (f, name, text, n, about), {
+         for (int64_t i = 0; i < n; i++) look_at(text[i], strlen(text[i]) + 1);
+     })
+WRAP(weft_h5_put_attr, (weft_h5 * f, const char *name, const char *key, const char *text),
+     (f, name, key, text), look_at(text, strlen(text) + 1))
+WRAP(weft_h5_put_num, (weft_h5 * f, const char *name, const char *key, double x),
+     (f, name, key, x), (void)f)
+WRAP(weft_h5_put_long, (weft_h5 * f, const char *name, const char *key, int64_t x),
+     (f, name, key, x), (void)f)
+
+void __real_weft_h5_close(weft_h5 *f);
+void __wrap_weft_h5_close(weft_h5 *f);
+void __wrap_weft_h5_close(weft_h5 *f)
+{
+    if (!nowhere) __real_weft_h5_close(f);
+}
+
+/* ---- readers ------------------------------------------------------------------------ */
+
+/* Packs the source with options as "a=1 b=2". */
+static void pack_with(const weft_reader *r, const char *options, const char *source,
+                      weft_arena *mem)
+{
+    enum { MOST = 16 };
+    const char *word[MOST];
+    int n = 0;
+    char *rest, *words = weft_arena_text(mem, "%s", options);
+    for (char *w = strtok_r(words, " ", &rest); w && n < MOST;
+         w = strtok_r(NULL, " ", &rest))
+        word[n++] = w;
+    void *self;
+    weft_partition over;
+    weft_status st = weft_pack_options(r, n, word, &self, &over, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    nowhere = 1;
+    fuzz_told(weft_pack_file(r, self, &over, source, fuzz_path("out.h5", mem), mem));
+    nowhere = 0;
+}
+
+/* The first byte of the input chooses the options, the rest is the file. */
+static void pack_one(const weft_reader *r, const char *const *options, int n, input in)
+{
+    weft_arena *mem = weft_arena_new();
+    const char *how = options[pick(&in, n)];
+    pack_with(r, how, fuzz_file("source", in, mem), mem);
+    weft_arena_free(mem);
+}
+
+/* The same for files of a directory. */
+static void pack_tree(const weft_reader *r, const char *const *options, int n,
+                      const char *const *name, int files, input in)
+{
+    weft_arena *mem = weft_arena_new();
+    const char *how = options[pick(&in, n)];
+    fuzz_files(in, name, files, mem);
+    const char *top = weft_arena_text(mem, "%.*s", (int)strcspn(name[0], "/"), name[0]);
+    pack_with(r, how, fuzz_path(top, mem), mem);
+    weft_arena_free(mem);
+}
+
+static void run_text(input in)
+{
+    static const char *const options[] = {"valid=0.3 test=0.3", "separator=blank",
+                                          "valid=0.5 test=0"};
+    pack_one(&weft_reader_text, options, WEFT_COUNT(options), in);
+}
+
+static void run_dense(input in)
+{
+    static const char *const options[] = {
+        "valid=0.3 test=0.3",
+        "format=libsvm valid=0.4",
+        "format=csv label=first header=yes",
+        "format=csv label=2 header=no",
+        "shape=1x2x1 valid=0.3",
+        "clients=2 partition=dirichlet alpha=0.5 valid=0.3",
+        "clients=2 partition=shards valid=0.3",
+        "clients=3 partition=iid valid=0.3",
+    };
+    pack_one(&weft_reader_dense, options, WEFT_COUNT(options), in);
+}
+
+static void run_shakespeare(input in)
+{
+    static const char *const options[] = {
+        "length=5 valid=0.2 test=0.2",
+        "length=3 stride=2 sampling=iid fraction=0.5 iid_users=1",
+        "length=4 split=user valid=0.3 test=0.3",
+        "length=2 rule=leaf vocabulary=fedex",
+        "length=2 unknown=x most=9 least=2",
+    };
+    pack_one(&weft_reader_shakespeare, options, WEFT_COUNT(options), in);
+}
+
+static void run_leaf(input in)
+{
+    static const char *const options[] = {
+        "valid=0.2 test=0.2", "valid=0 test=0.3 classes=3",
+        "rule=leaf stride=1", "unknown=x vocabulary=fedex",
+        "shape=1x2x1",
+    };
+    pack_one(&weft_reader_leaf, options, WEFT_COUNT(options), in);
+}
+
+static void run_leaf_parts(input in)
+{
+    static const char *const options[] = {"valid=0.2", "rule=leaf", "unknown=x"};
+    static const char *const name[] = {"leaf/train/a.json", "leaf/train/b.json",
+                                       "leaf/test/a.json", "leaf/valid/a.json"};
+    pack_tree(&weft_reader_leaf, options, WEFT_COUNT(options), name, WEFT_COUNT(name), in);
+}
+
+static void run_idx(input in)
+{
+    static const char *const options[] = {"valid=0.3", "valid=0.3 test=0.3"};
+    static const char *const name[] = {
+        "idx/train-images-idx3-ubyte", "idx/train-labels-idx1-ubyte",
+        "idx/t10k-images-idx3-ubyte", "idx/t10k-labels-idx1-ubyte"};
+    pack_tree(&weft_reader_idx, options, WEFT_COUNT(options), name, WEFT_COUNT(name), in);
+}
+
+static void run_idx_gzip(input in)
+{
+    static const char *const options[] = {"valid=0.3"};
+    static const char *const name[] = {"gz/train-images-idx3-ubyte.gz",
+                                       "gz/train-labels-idx1-ubyte.gz"};
+    pack_tree(&weft_reader_idx, options, WEFT_COUNT(options), name, WEFT_COUNT(name), in);
+}
+
+static void run_folder(input in)
+{
+    static const char *const options[] = {"valid=0.3 test=0.3", "encoding=utf-8",
+                                          "remove=headers,footers,quotes encoding=latin1",
+                                          "encoding=cp1252"};
+    static const char *const name[] = {"folder/a/1", "folder/a/2", "folder/a/3",
+                                       "folder/b/1", "folder/b/2", "folder/b/3"};
+    pack_tree(&weft_reader_folder, options, WEFT_COUNT(options), name, WEFT_COUNT(name),
+              in);
+}
+
+static void run_lines(input in)
+{
+    static const char *const options[] = {"documents=lines",
+                                          "documents=lines encoding=latin1 test=0.3",
+                                          "documents=lines remove=headers,quotes"};
+    static const char *const name[] = {"lines/a", "lines/b"};
+    pack_tree(&weft_reader_folder, options, WEFT_COUNT(options), name, WEFT_COUNT(name),
+              in);
+}
+
+static void run_imdb(input in)
+{
+    static const char *const options[] = {"seed=0"};
+    static const char *const name[] = {"imdb/train/pos/0_9.txt", "imdb/train/neg/0_1.txt",
+                                       "imdb/test/pos/0_9.txt",  "imdb/test/pos/1_8.txt",
+                                       "imdb/test/neg/0_1.txt",  "imdb/test/neg/1_2.txt"};
+    pack_tree(&weft_reader_imdb, options, WEFT_COUNT(options), name, WEFT_COUNT(name), in);
+}
+
+/* The sizes and labels of the batches are the input's; the other bytes repeat it. */
+static void run_cifar(input in)
+{
+    enum { BATCHES = 6, IMAGE = 3073 };
+    static const char *const batch[BATCHES] = {
+        "cifar/data_batch_1.bin", "cifar/data_batch_2.bin", "cifar/data_batch_3.bin",
+        "cifar/data_batch_4.bin", "cifar/data_batch_5.bin", "cifar/test_batch.bin"};
+    weft_arena *mem = weft_arena_new();
+    uint8_t *image = WEFT_NEW(mem, uint8_t, 2 * IMAGE);
+    for (int b = 0; b < BATCHES; b++) {
+        const int more = pick(&in, 16);
+        for (int i = 0; i < 2 * IMAGE; i++) image[i] = (uint8_t)i;
+        image[0] = (uint8_t)pick(&in, 256);
+        const size_t n = more < 13 ? IMAGE : more == 13 ? 2 * IMAGE : (size_t)more;
+        fuzz_file(batch[b], (input){image, n}, mem);
+    }
+    fuzz_file("cifar/batches.meta.txt", in, mem);
+    pack_with(&weft_reader_cifar, "images=1", fuzz_path("cifar", mem), mem);
+    weft_arena_free(mem);
+}
+
+/* The words that follow `weft pack READER SOURCE`. */
+static void run_options(input in)
+{
+    enum { MOST = 16 };
+    weft_arena *mem = weft_arena_new();
+    int readers = 0, n = 0;
+    while (weft_readers[readers]) readers++;
+    const weft_reader *r = weft_readers[pick(&in, readers)];
+    const char *word[MOST];
+    while (in.n > 0 && n < MOST) word[n++] = text_of(piece(&in, '\n'), mem);
+    void *self;
+    weft_partition over;
+    fuzz_told(weft_pack_options(r, n, word, &self, &over, mem));
+    weft_arena_free(mem);
+}
+
+/* ---- what tasks read ---------------------------------------------------------------- */
+
+static void run_vectors(input in)
+{
+    static const char *const word[] = {"the", "weft", "of", "\xc3\xa4", "a"};
+    weft_arena *mem = weft_arena_new();
+    uint64_t hash[WEFT_COUNT(word)];
+    for (int i = 0; i < WEFT_COUNT(word); i++)
+        hash[i] = weft_hash(word[i], strlen(word[i]), 0);
+    const weft_vocab v = {.n = WEFT_COUNT(word), .hash = hash};
+    weft_vectors out;
+    const char *path = fuzz_file("vectors", in, mem);
+    const weft_status st = weft_vectors_read(&v, path, 4, 1, &out, mem);
+    fuzz_told(st);
+    for (int64_t i = 0; st == WEFT_OK && i < v.n * out.d; i++)
+        weft_check(isfinite(out.value[i]), "number %lld", (long long)i);
+    weft_arena_free(mem);
+}
+
+static void run_devices(input in)
+{
+    enum { CLIENTS = 3 };
+    weft_arena *mem = weft_arena_new();
+    weft_device d = {.up = 1e6, .down = 1e6, .available = 1};
+    d.file = fuzz_file("devices", in, mem);
+    const weft_status st = weft_device_trace(&d, CLIENTS, mem);
+    fuzz_told(st);
+    for (int64_t i = 0; st == WEFT_OK && i < d.rows * WEFT_PROFILE; i++)
+        weft_check(isfinite(d.row[i]) && d.row[i] >= 0, "number %lld", (long long)i);
+    weft_arena_free(mem);
+}
+
+/* What a program prints, in two pieces to each stream. */
+static void run_printed(input in)
+{
+    static weft_printed p;
+    memset(&p, 0, sizeof p);
+    for (int stream = 0; in.n > 0; stream = !stream) {
+        const input some = piece(&in, 0x1e);
+        weft_printed_add(&p, stream, (const char *)some.at, some.n / 2);
+        weft_printed_add(&p, stream, (const char *)some.at + some.n / 2,
+                         some.n - some.n / 2);
+    }
+    weft_printed_end(&p);
+    for (int i = 0; i < p.n; i++)
+        weft_check(weft_printed_find(&p, p.name[i]) == &p.value[i], "%s", p.name[i]);
+    weft_check(!strchr(weft_printed_last(&p), '\n'), "two lines");
+}
+
+#endif

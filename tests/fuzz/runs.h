@@ -1,0 +1,257 @@
+/* Fuzz targets: input files, and what a run keeps on disk while it lives: journal, states,
+ * checkpoints. Where a checksum stands before the bytes, it is put right first. */
+#ifndef WEFT_FUZZ_RUNS_H
+#define WEFT_FUZZ_RUNS_H
+
+#include "../../src/run/run_private.h"
+#include "fuzz.h"
+
+/* ---- input files -------------------------------------------------------------------- */
+
+/* What was accepted is written as a text that reads as the same: so a run is resumed. */
+static void check_echo(const weft_conf *c, weft_arena *mem)
+{
+    weft_conf again;
+    const char *echo = weft_conf_echo(c, mem);
+    weft_conf_init(&again, mem);
+    weft_check(weft_conf_text(&again, "echo", echo) == WEFT_OK, "%s", weft_error());
+    weft_check(strcmp(weft_conf_echo(&again, mem), echo) == 0, "the echo is another");
+}
+
+static void bind_run(weft_conf *c, weft_arena *mem)
+{
+    weft_run r;
+    const weft_status st = weft_run_bind(&r, c, 1, &fuzz_world, mem);
+    fuzz_told(st);
+    if (st == WEFT_OK) check_echo(c, mem);
+}
+
+/* The first byte says how many lines are of the command line. */
+static void run_conf(input in)
+{
+    weft_arena *mem = weft_arena_new();
+    const int typed = pick(&in, 4);
+    weft_status st = WEFT_OK;
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    const char **word = WEFT_NEW(mem, const char *, typed + 1);
+    for (int i = 0; i < typed; i++) word[i] = text_of(piece(&in, '\n'), mem);
+    st = weft_conf_text(&c, "in.ini", text_of(in, mem));
+    for (int i = 0; i < typed && st == WEFT_OK; i++) st = weft_conf_set(&c, word[i]);
+    fuzz_told(st);
+    if (st == WEFT_OK) bind_run(&c, mem);
+    weft_arena_free(mem);
+}
+
+/* A list of configurations, for one task or another. */
+static void run_list(input in)
+{
+    static const char *const head[] = {
+        "[run]\ndata = x.h5\n[fmap]\nfeature = rff\nmodel = ridge\n",
+        "[run]\ndata = x.h5\ntask = fed\n[fed]\nmodel = mlp\n[client]\nmomentum = 0 .. 1\n",
+        "[run]\ntask = command\n[command]\nprogram = /bin/true\n[options]\na = 1 .. 9\n"};
+    weft_arena *mem = weft_arena_new();
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    const char *which = head[pick(&in, WEFT_COUNT(head))];
+    const char *text = weft_arena_text(mem, "%s[space]\nsource = list\nfile = %s\n", which,
+                                       fuzz_file("list", in, mem));
+    weft_check(weft_conf_text(&c, "in.ini", text) == WEFT_OK, "%s", weft_error());
+    bind_run(&c, mem);
+    weft_arena_free(mem);
+}
+
+/* ---- journals ----------------------------------------------------------------------- */
+
+/* A file of any bytes. What is read without opening it is what is read by opening. */
+static void run_journal(input in)
+{
+    weft_arena *mem = weft_arena_new();
+    const char *path = fuzz_file("journal", in, mem);
+    weft_record *seen, *rec, *again;
+    int64_t nseen = 0, n = 0, nagain = 0;
+    int in_use;
+    fuzz_told(weft_journal_read(path, &seen, &nseen, &in_use, mem));
+    weft_journal j;
+    weft_status st = weft_journal_open(&j, path, &rec, &n, mem);
+    fuzz_told(st);
+    if (st == WEFT_OK) {
+        weft_check(n == nseen, "%lld records, read %lld", (long long)n, (long long)nseen);
+        weft_check(weft_journal_add(&j, 7, "x", 1) == WEFT_OK, "%s", weft_error());
+        weft_journal_close(&j);
+        st = weft_journal_open(&j, path, &again, &nagain, mem);
+        weft_check(st == WEFT_OK && nagain == n + 1 && again[n].tag == 7, "a lost record");
+        weft_journal_close(&j);
+    }
+    weft_arena_free(mem);
+}
+
+/* A packed record: what can be read is packed as what reads the same. */
+static void run_record(input in)
+{
+    weft_arena *mem = weft_arena_new();
+    char *bytes = WEFT_NEW(mem, char, in.n); /* aligned, as those of the journal */
+    if (in.n > 0) memcpy(bytes, in.at, in.n);
+    int64_t job;
+    weft_job_record e;
+    if (weft_job_record_is(bytes, in.n, &job) && weft_job_record_read(&e, bytes, mem)) {
+        size_t n;
+        const void *packed = weft_job_record_pack(&e, &n, mem);
+        weft_job_record same;
+        weft_check(weft_job_record_is(packed, n, &job) &&
+                       weft_job_record_read(&same, packed, mem),
+                   "what is packed is no record");
+        weft_check(weft_job_record_digest(&e, 1) == weft_job_record_digest(&same, 1),
+                   "another digest");
+        weft_job_record mine = weft_job_record_new(&e.job, mem);
+        weft_check(weft_job_record_unpack(&mine, packed, mem), "another job");
+    }
+    weft_result res = weft_result_new(2, 1, mem);
+    if (weft_result_unpack(&res, bytes, in.n, mem)) {
+        size_t n;
+        weft_result_pack(&res, &n, mem);
+    }
+    weft_arena_free(mem);
+}
+
+/* Records, each of a tag, two bytes of length and what it holds, as two journals. */
+static void write_journals(input in, weft_arena *mem)
+{
+    static const char *const name[] = {"run.d/journal", "run.d/journal-1"};
+    for (int i = 0; i < WEFT_COUNT(name); i++) {
+        weft_record *rec;
+        weft_journal j;
+        int64_t n;
+        const char *path = fuzz_file(name[i], (input){0}, mem);
+        weft_check(weft_journal_open(&j, path, &rec, &n, mem) == WEFT_OK, "%s",
+                   weft_error());
+        const int records = pick(&in, 8);
+        for (int r = 0; r < records; r++) {
+            const uint64_t tag = (uint64_t)pick(&in, 32);
+            const int high = pick(&in, 256);
+            const size_t length = (size_t)high << 8 | (size_t)pick(&in, 256);
+            const size_t bytes = length < in.n ? length : in.n;
+            weft_check(weft_journal_add(&j, tag, in.at, bytes) == WEFT_OK, "%s",
+                       weft_error());
+            in.at += bytes;
+            in.n -= bytes;
+        }
+        weft_journal_close(&j);
+    }
+}
+
+/* What a resume and a report make of them. */
+static void run_trace(input in)
+{
+    weft_arena *mem = weft_arena_new();
+    write_journals(in, mem);
+    const char *path = fuzz_path("run.h5", mem), *out = fuzz_path("now.h5", mem);
+    weft_trace t;
+    const weft_status st = weft_trace_open(&t, path, 0, &fuzz_world, mem);
+    fuzz_told(st);
+    if (st == WEFT_OK) {
+        const int64_t *ticket;
+        weft_trace_ended(&t);
+        weft_trace_tickets(&t, &ticket, mem);
+        weft_trace_close(&t, 0);
+    }
+    nowhere = 1;
+    fuzz_told(weft_run_snapshot(path, out));
+    nowhere = 0;
+    weft_arena_free(mem);
+}
+
+/* ---- states and checkpoints --------------------------------------------------------- */
+
+enum { NX = 3, NAUX = 2, UNITS = 4 };
+
+static weft_trace fuzz_trace(weft_arena *mem)
+{
+    return (weft_trace){.world = &fuzz_world,
+                        .mem = mem,
+                        .dir = fuzz_path("run.d", mem),
+                        .path = fuzz_path("run.h5", mem),
+                        .id = 7};
+}
+
+static weft_state fuzz_state(weft_arena *mem)
+{
+    weft_state s = {.x = WEFT_NEW(mem, real, NX),
+                    .nx = NX,
+                    .aux = WEFT_NEW(mem, double, NAUX),
+                    .naux = NAUX};
+    s.x[1] = 1;
+    s.aux[1] = 2;
+    return s;
+}
+
+static weft_job_record fuzz_record(weft_arena *mem)
+{
+    weft_mix m = weft_mix_new(2, 1, mem);
+    const weft_job job = weft_job_new(0, 4, &m);
+    weft_job_record e = weft_job_record_new(&job, mem);
+    weft_job_record_room(&e, 1, UNITS, 2, mem);
+    return e;
+}
+
+/* The bytes of a file that was written whole, with room for 256 more. */
+static uint8_t *bytes_of(const char *path, size_t *n, weft_arena *mem)
+{
+    struct stat info;
+    weft_check(stat(path, &info) == 0, "%s", path);
+    *n = (size_t)info.st_size;
+    uint8_t *bytes = WEFT_NEW(mem, uint8_t, *n + 256);
+    weft_check(weft_file_load(path, bytes, *n) == WEFT_OK, "%s", weft_error());
+    return bytes;
+}
+
+/* The first byte tells by how many bytes the file is longer or shorter, the others what is
+ * changed. Half of the inputs have the right sum. */
+static void run_checkpoint(input in)
+{
+    weft_arena *mem = weft_arena_new();
+    const weft_trace t = fuzz_trace(mem);
+    weft_state state = fuzz_state(mem);
+    weft_job_record e = fuzz_record(mem);
+    fuzz_file("run.d/x", (input){0}, mem);
+    e.done = 2;
+    weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
+    size_t n;
+    uint64_t sum;
+    uint8_t *bytes = bytes_of(weft_checkpoint_name(&t, 0, mem), &n, mem);
+    const int summed = pick(&in, 2), more = pick(&in, 256);
+    if (more > 128) n = n + (size_t)more - 128;
+    if (more > 0 && more <= 128) n -= (size_t)more;
+    fuzz_change(&in, bytes, n - sizeof sum);
+    sum = weft_hash(bytes, n - sizeof sum, 0);
+    if (summed) memcpy(bytes + n - sizeof sum, &sum, sizeof sum);
+    fuzz_file("run.d/checkpoint-0", (input){bytes, n}, mem);
+    e = fuzz_record(mem);
+    weft_checkpoint_read(&t, &e, &state, mem);
+    weft_check(e.done >= 0 && e.done < UNITS && e.nunit == UNITS, "%lld of %lld units",
+               (long long)e.done, (long long)e.nunit);
+    for (int64_t i = 0; i < e.done * e.ncolumn; i++) e.row[i] += 1;
+    weft_arena_free(mem);
+}
+
+static void run_state(input in)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_trace t = fuzz_trace(mem);
+    weft_state state = fuzz_state(mem);
+    const weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
+    fuzz_file("run.d/x", (input){0}, mem);
+    weft_check(weft_trace_state(&t, &id, &state) == WEFT_OK, "%s", weft_error());
+    size_t n;
+    uint8_t *bytes = bytes_of(fuzz_path("run.d/state-0-0", mem), &n, mem);
+    const int more = pick(&in, 64);
+    n += (size_t)more / 2 - (more % 2 ? (size_t)more : 0);
+    fuzz_change(&in, bytes, n);
+    fuzz_file("run.d/state-0-0", (input){bytes, n}, mem);
+    const weft_status st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
+    fuzz_told(st);
+    weft_check(st != WEFT_OK || weft_state_hash(&state) == id.hash, "another state");
+    weft_arena_free(mem);
+}
+
+#endif

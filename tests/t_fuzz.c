@@ -1,0 +1,129 @@
+/* Every reader takes any bytes: it refuses them by one line or reads them, and does nothing
+ * else. Each file of fuzz/corpus/TARGET is given to its target. Built by `make fuzz`
+ * (WEFT_FUZZ) it is the program that looks for bytes which break one, by libFuzzer: FUZZ
+ * names the target. RUN: np=1 */
+#include "fuzz/fuzz.h"
+
+#include "fuzz/packs.h"
+
+#include "fuzz/files.h"
+#include "fuzz/runs.h"
+#include "tap.h"
+
+#include <dirent.h>
+
+static const target targets[] = {{"conf", run_conf},
+                                 {"list", run_list},
+                                 {"options", run_options},
+                                 {"printed", run_printed},
+                                 {"devices", run_devices},
+                                 {"vectors", run_vectors},
+                                 {"text", run_text},
+                                 {"dense", run_dense},
+                                 {"shakespeare", run_shakespeare},
+                                 {"leaf", run_leaf},
+                                 {"leaf_parts", run_leaf_parts},
+                                 {"idx", run_idx},
+                                 {"idx_gzip", run_idx_gzip},
+                                 {"folder", run_folder},
+                                 {"lines", run_lines},
+                                 {"imdb", run_imdb},
+                                 {"cifar", run_cifar},
+                                 {"journal", run_journal},
+                                 {"record", run_record},
+                                 {"trace", run_trace},
+                                 {"checkpoint", run_checkpoint},
+                                 {"state", run_state},
+                                 {"h5_images", run_h5_images},
+                                 {"h5_documents", run_h5_documents},
+                                 {"h5_federation", run_h5_federation},
+                                 {"h5_run", run_h5_run},
+                                 {0}};
+
+static void fuzz_begin(int *argc, char ***argv)
+{
+    setenv("OMPI_MCA_opal_signal", "", 1); /* signals are libFuzzer's */
+    weft_check(weft_par_start(argc, argv, &fuzz_world) == WEFT_OK, "%s", weft_error());
+    weft_die_hook(NULL);
+    weft_log_set(WEFT_ERROR, 0);
+    const char *memory = "/dev/shm"; /* files that no disk waits for */
+    snprintf(fuzz_dir, sizeof fuzz_dir, "%s/weft-fuzz-XXXXXX",
+             access(memory, W_OK) == 0 ? memory : "/tmp");
+    weft_check(mkdtemp(fuzz_dir) != NULL, "no directory");
+}
+
+static void fuzz_end(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", fuzz_dir);
+    if (system(command) != 0) fprintf(stderr, "# cannot remove %s\n", fuzz_dir);
+}
+
+#ifdef WEFT_FUZZ
+
+static const target *chosen_target;
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    const char *name = getenv("FUZZ");
+    for (const target *t = targets; t->name && name; t++)
+        if (strcmp(t->name, name) == 0) chosen_target = t;
+    if (!chosen_target) {
+        fprintf(stderr, "FUZZ must be one of:");
+        for (const target *t = targets; t->name; t++) fprintf(stderr, " %s", t->name);
+        fprintf(stderr, "\n");
+        exit(2);
+    }
+    fuzz_begin(argc, argv);
+    atexit(fuzz_end);
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    chosen_target->run((input){data, n});
+    return 0;
+}
+
+#else
+
+/* Gives each file of the directory to the target; how many there are. */
+static int replay(const target *t, const char *dir, weft_arena *mem)
+{
+    int n = 0;
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat info;
+        const char *path = weft_arena_text(mem, "%s/%s", dir, e->d_name);
+        if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        const size_t bytes = (size_t)info.st_size;
+        uint8_t *data = malloc(bytes > 0 ? bytes : 1); /* no byte more: sanitizers see */
+        weft_check(data && weft_file_load(path, data, bytes) == WEFT_OK, "%s",
+                   weft_error());
+        t->run((input){data, bytes});
+        free(data);
+        n++;
+    }
+    if (d) closedir(d);
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    fuzz_begin(&argc, &argv);
+    weft_arena *mem = weft_arena_new();
+    for (const target *t = targets; t->name; t++) {
+        t->run((input){NULL, 0});
+        const int n = replay(t, weft_arena_text(mem, "tests/fuzz/corpus/%s", t->name), mem);
+        ok(n > 0, "%s: %d inputs are read or refused", t->name, n);
+    }
+    weft_arena_free(mem);
+    fuzz_end();
+    const int status = tap_done();
+    weft_par_end(&fuzz_world);
+    return status;
+}
+
+#endif
