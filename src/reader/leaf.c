@@ -113,7 +113,7 @@ static weft_status find_files(job *j)
     for (int i = 0; i < WEFT_NPART; i++) {
         n += j->part[i].n;
         for (int64_t k = 0; k < j->part[i].n; k++)
-            TRY(weft_pack_source(p, j->part[i].path[k]));
+            TRY(weft_pack_apart(p, j->part[i].path[k]));
     }
     if (n > 0) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
@@ -165,8 +165,9 @@ static weft_status learn(job *j)
 {
     weft_pack *p = j->p;
     const weft_leaf_user *u;
+    size_t mark = weft_arena_mark(p->scratch);
     weft_leaf *l = weft_leaf_open(j->part[WEFT_TRAIN].path, j->part[WEFT_TRAIN].n, 0,
-                                  &j->form, p->mem);
+                                  &j->form, p->scratch);
     weft_status st = weft_leaf_next(l, &u);
     char *wrong = WEFT_NEW(p->mem, char, j->form.d + 2);
     for (int64_t n = 0; st == WEFT_OK && u != NULL && j->form.text && n < LEARN;) {
@@ -175,6 +176,7 @@ static weft_status learn(job *j)
         st = weft_leaf_next(l, &u);
     }
     weft_leaf_close(l);
+    weft_arena_reset(p->scratch, mark);
     TRY(st);
     j->all.stride = 1;
     if (j->form.d == 0)
@@ -414,8 +416,11 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *p)
             l[i] = weft_leaf_open(j.part[i].path, j.part[i].n, j.divided && i == WEFT_TEST,
                                   &j.form, p->mem);
     weft_status st = hand_over(&j, l);
-    for (int i = 0; i < WEFT_NPART; i++)
-        if (l[i] != NULL) weft_leaf_close(l[i]);
+    for (int i = 0; i < WEFT_NPART; i++) {
+        if (l[i] == NULL) continue;
+        if (st == WEFT_OK) weft_leaf_sources(l[i], p);
+        weft_leaf_close(l[i]);
+    }
     if (st == WEFT_OK && !j.form.text) st = set_classes(&j);
     return st;
 }

@@ -29,6 +29,8 @@ weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
 /* The next user that has samples, NULL after the last; good until the next call. EFILE,
  * EDATA: not JSON, or not LEAF's; names file, user and sample. */
 WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *l, const weft_leaf_user **user);
+/* Adds the files, of which all users were read, to the sources of the packed file. */
+void weft_leaf_sources(const weft_leaf *l, weft_pack *p);
 void weft_leaf_close(weft_leaf *l);
 
 #endif

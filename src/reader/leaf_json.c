@@ -167,6 +167,8 @@ weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
                      .mem = mem,
                      .own = weft_arena_new(),
                      .piece = WEFT_NEW(mem, unsigned char, PIECE),
+                     .sum = WEFT_NEW(mem, weft_digest *, n),
+                     .bytes = WEFT_NEW(mem, int64_t, n),
                      .names = {.mem = mem}};
     return l;
 }
@@ -186,11 +188,18 @@ void weft_leaf_close(weft_leaf *l)
     l->own = NULL;
 }
 
+void weft_leaf_sources(const weft_leaf *l, weft_pack *p)
+{
+    for (int64_t i = 0; i < l->n; i++)
+        weft_pack_source_sum(p, l->path[i], l->sum[i], l->bytes[i]);
+}
+
 static weft_status open_file(weft_leaf *l)
 {
     l->at++;
     l->file = fopen(l->path[l->at], "rb");
     if (l->file == NULL) return weft_unreadable(l->path[l->at]);
+    l->sum[l->at] = weft_digest_new(l->mem);
     l->json = yajl_alloc(&callbacks, NULL, l);
     weft_check(l->json != NULL, "out of memory");
     l->in = LEAF_START;
@@ -224,6 +233,8 @@ static weft_status feed(weft_leaf *l, int *more)
         l->used = 0;
         l->have = fread(l->piece, 1, PIECE, l->file);
         if (ferror(l->file)) return weft_unreadable(l->path[l->at]);
+        weft_digest_add(l->sum[l->at], l->piece, l->have);
+        l->bytes[l->at] += (int64_t)l->have;
     }
     *more = l->have > 0;
     yajl_status status;

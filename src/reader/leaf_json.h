@@ -40,6 +40,8 @@ struct weft_leaf {
     unsigned char *piece; /* of the file */
     size_t have, used;    /* bytes in it, of these already parsed */
     int64_t parsed;       /* bytes of the file */
+    weft_digest **sum;    /* [n] of the bytes of each file that were read, */
+    int64_t *bytes;       /* [n] and how many */
 
     weft_leaf_place in, back; /* back: after what is skipped */
     int64_t depth;            /* of what is skipped */
