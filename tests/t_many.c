@@ -29,12 +29,6 @@ static void toy_start(const void *self, const weft_job *job, weft_state *state)
     for (int64_t i = 0; i < t->n; i++) state->x[i] = (real)(job->trial + i % 7);
 }
 
-static int64_t toy_affinity(const void *self, const weft_job *job)
-{
-    (void)self, (void)job;
-    return 0;
-}
-
 static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     (void)self, (void)job;
@@ -58,7 +52,6 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .nstate = toy_nstate,
                                    .tensors = toy_tensors,
                                    .start = toy_start,
-                                   .affinity = toy_affinity,
                                    .cost = toy_cost,
                                    .step = toy_step};
 

@@ -71,6 +71,12 @@ static void test_sums(weft_team *t)
     double most[2] = {t->rank, -t->rank};
     weft_max_f64(t, most, 2);
     ok(most[0] == t->size - 1 && most[1] == 0, "the largest of all ranks is found");
+    double parts[3] = {-0.0, -INFINITY, 0.1};
+    double joined[3] = {0};
+    for (int i = 0; i < 3; i++)
+        if (i % t->size == t->rank) joined[i] = parts[i];
+    weft_join_f64(t, joined, 3);
+    ok(memcmp(joined, parts, sizeof parts) == 0, "numbers of single ranks reach all");
     char word[8] = "";
     if (t->rank == t->size - 1) strcpy(word, "weft");
     weft_bcast(t, word, sizeof word, t->size - 1);

@@ -47,12 +47,6 @@ static void toy_start(const void *self, const weft_job *job, weft_state *state)
     state->x[2] = (real)job->trial;
 }
 
-static int64_t toy_affinity(const void *self, const weft_job *job)
-{
-    (void)self, (void)job;
-    return 0;
-}
-
 static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     (void)self;
@@ -115,7 +109,6 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .nstate = toy_nstate,
                                    .tensors = toy_tensors,
                                    .start = toy_start,
-                                   .affinity = toy_affinity,
                                    .cost = toy_cost,
                                    .units = toy_units,
                                    .step = toy_step};

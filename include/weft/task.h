@@ -94,9 +94,8 @@ typedef struct weft_task {
     /* Fills the state before the first job of a trial; all zeros on entry. NULL: it stays
      * zero. Local. */
     void (*start)(const void *self, const weft_job *job, weft_state *state);
-    int64_t (*affinity)(const void *self,
-                        const weft_job *job); /* jobs with equal affinity are best done one
-                                                 after the other */
+    /* Jobs with equal affinity are best done one after the other. NULL: all are alike. */
+    int64_t (*affinity)(const void *self, const weft_job *job);
     void (*cost)(const void *self, const weft_job *job, weft_cost *out);
     /* A lower bound of the virtual seconds that the job will take (result.cost), for a
      * trial that has had `before` resource: as close as can be known before it is run, at

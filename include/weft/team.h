@@ -31,6 +31,9 @@ void weft_sum_i64(weft_team *t, int64_t *x, size_t n);
 void weft_sum_i32(weft_team *t, int32_t *x, size_t n);
 void weft_max_f64(weft_team *t, double *x, size_t n);
 void weft_bcast(weft_team *t, void *bytes, size_t n, int root);
+/* Collective. All ranks get the bits of x[n], of which each number is set on one rank and 0
+ * on the others. */
+void weft_join_f64(weft_team *t, double *x, size_t n);
 /* Collective. Exact sum of x[n] over ranks given doubles and, for each rank, the same
  * `bound` on the sum of magnitudes over all ranks. */
 void weft_sum_f64(weft_team *t, double *x, size_t n, double bound);

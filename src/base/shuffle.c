@@ -1,4 +1,5 @@
-/* The shuffle by keyed random numbers: a function of length and seed only. */
+/* Shuffles by keyed random numbers: of all numbers below n, a function of length and seed
+ * only; and of the first places of a list. */
 #include "weft/base.h"
 
 #include <stdlib.h>
@@ -24,4 +25,18 @@ void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp)
     qsort(k, (size_t)n, sizeof *k, by_key);
     for (int64_t i = 0; i < n; i++) order[i] = k[i].row;
     weft_arena_reset(tmp, mark);
+}
+
+void weft_shuffle_first(int64_t take, int64_t n, const weft_rng_row *key, int64_t *order)
+{
+    weft_rng4 r = {{0}};
+    for (int64_t i = 0; i < take; i++) {
+        if (i % 4 == 0)
+            r = weft_rng_at(key->seed, key->purpose, key->a, key->b,
+                            key->c + (uint64_t)(i / 4));
+        int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
+        int64_t kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
 }

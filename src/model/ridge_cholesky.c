@@ -60,19 +60,6 @@ static void dual_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc
                              m->row_mean[r0 + i] - m->row_mean[c0 + j];
 }
 
-/* Rows c of all[c][total], of which each rank has set its own rows and left the others 0,
- * complete on all ranks. An entry has one owner, so adding the bits gathers. Collective. */
-static void gather(const direct *m, int c, double *all)
-{
-    const weft_matrix *f = m->s->f;
-    size_t mark = weft_arena_mark(m->s->tmp), n = (size_t)(c * f->total);
-    int64_t *bits = WEFT_NEW(m->s->tmp, int64_t, n);
-    memcpy(bits, all, n * sizeof *bits);
-    weft_sum_i64(f->team, bits, n);
-    memcpy(all, bits, n * sizeof *bits);
-    weft_arena_reset(m->s->tmp, mark);
-}
-
 /* e = y_c - F_c w - alpha a. Collective. */
 static void dual_residual(direct *m, const double *x)
 {
@@ -91,7 +78,7 @@ static void dual_residual(direct *m, const double *x)
             m->e[at] = y - ((double)m->fw[j * f->n + i] - shift) - s->alpha * m->a[at];
         }
     }
-    gather(m, s->c, m->e);
+    weft_join_f64(f->team, m->e, (size_t)(s->c * f->total));
 }
 
 /* x = F_c^T a = F^T a - m sum(a). Collective. */
@@ -141,7 +128,7 @@ static void dual_setup(direct *m)
     for (int64_t k = 0; k < f->d; k++) s->narrow[k] = (real)s->mean[k];
     f->times(f, 1, s->narrow, m->fw);
     for (int64_t i = 0; i < f->n; i++) m->row_mean[m->first + i] = (double)m->fw[i];
-    gather(m, 1, m->row_mean);
+    weft_join_f64(f->team, m->row_mean, (size_t)f->total);
 }
 
 /* ---- both --------------------------------------------------------------------------- */

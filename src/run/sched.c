@@ -90,7 +90,7 @@ static void queue_job(weft_sched *s, weft_flight *f)
     if (s->target <= 0 && s->workers == 0)
         s->task->cost(s->task_self, &f->event.job, &cost);
     f->flops = cost.flops;
-    f->affinity = s->task->affinity(s->task_self, &f->event.job);
+    if (s->task->affinity) f->affinity = s->task->affinity(s->task_self, &f->event.job);
     weft_flights_queue(&s->flights, f);
 }
 

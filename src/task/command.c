@@ -171,13 +171,6 @@ static int command_tensors(const void *self, const weft_job *job,
     return 0;
 }
 
-static int64_t command_affinity(const void *self, const weft_job *job)
-{
-    (void)self;
-    (void)job;
-    return 0;
-}
-
 /* The cost is not known; a job of more resource is assumed to cost more. */
 static void command_cost(const void *self, const weft_job *job, weft_cost *out)
 {
@@ -474,7 +467,6 @@ const weft_task weft_task_command = {
     .setup = command_setup,
     .nstate = command_nstate,
     .tensors = command_tensors,
-    .affinity = command_affinity,
     .cost = command_cost,
     .step = command_step,
     .score = command_score,

@@ -223,13 +223,6 @@ static int64_t fed_resource(const void *self)
     return 100;
 }
 
-static int64_t fed_affinity(const void *self, const weft_job *job)
-{
-    (void)self;
-    (void)job;
-    return -1;
-}
-
 static int64_t fed_units(const void *self, const weft_job *job)
 {
     (void)self;
@@ -330,7 +323,6 @@ const weft_task weft_task_fed = {
     .nstate = fed_nstate,
     .tensors = fed_tensors,
     .start = fed_start,
-    .affinity = fed_affinity,
     .cost = fed_cost,
     .seconds = fed_seconds,
     .units = fed_units,

@@ -31,17 +31,10 @@ static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *a
 void fed_shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch, int64_t n,
                  int64_t take, int64_t *order)
 {
-    weft_rng4 r = {{0}};
+    weft_rng_row key = {t->env.seed, WEFT_RNG_BATCH, turn->round, (uint64_t)client,
+                        (uint64_t)epoch << 40};
     for (int64_t i = 0; i < n; i++) order[i] = i;
-    for (int64_t i = 0; i < take; i++) {
-        if (i % 4 == 0)
-            r = weft_rng_at(t->env.seed, WEFT_RNG_BATCH, turn->round, (uint64_t)client,
-                            (uint64_t)epoch << 40 | (uint64_t)(i / 4));
-        int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
-        int64_t kept = order[i];
-        order[i] = order[j];
-        order[j] = kept;
-    }
+    weft_shuffle_first(take, n, &key, order);
 }
 
 /* ---- scoring ------------------------------------------------------------------------ */

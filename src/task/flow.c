@@ -338,13 +338,6 @@ static int64_t flow_resource(const void *self)
     return 100;
 }
 
-static int64_t flow_affinity(const void *self, const weft_job *job)
-{
-    (void)self;
-    (void)job;
-    return -1;
-}
-
 static void flow_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const flow *t = self;
@@ -372,7 +365,6 @@ const weft_task weft_task_flow = {
     .setup = flow_setup,
     .nstate = flow_nstate,
     .tensors = flow_tensors,
-    .affinity = flow_affinity,
     .cost = flow_cost,
     .seconds = flow_seconds,
     .step = flow_step,

@@ -69,13 +69,9 @@ static double *all_responses(const flow_data *f, weft_arena *tmp)
 {
     const weft_rows *rows = &f->data->part[WEFT_TRAIN];
     double *y = WEFT_NEW(tmp, double, f->n);
-    int64_t *bits = WEFT_NEW(tmp, int64_t, f->n);
-    for (int64_t i = 0; i < rows->n; i++) {
-        double own = response_of(f, rows, i) - f->mean_y;
-        memcpy(&bits[rows->first + i], &own, sizeof own);
-    }
-    weft_sum_i64(f->team, bits, (size_t)f->n);
-    memcpy(y, bits, (size_t)f->n * sizeof *y);
+    for (int64_t i = 0; i < rows->n; i++)
+        y[rows->first + i] = response_of(f, rows, i) - f->mean_y;
+    weft_join_f64(f->team, y, (size_t)f->n);
     return y;
 }
 

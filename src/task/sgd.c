@@ -70,16 +70,22 @@ static weft_status largest_conf(const sgd *t, double *conf, weft_arena *mem)
     return WEFT_OK;
 }
 
+/* The network of the configuration that has the largest state. */
+static weft_status largest_model(const sgd *t, weft_arena *tmp, sgd_model *m)
+{
+    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
+    TRY(largest_conf(t, conf, tmp));
+    return model_new(t, conf, tmp, m);
+}
+
 /* ELIMIT where weights, gradients of the pieces and their sums exceed the memory. */
 static weft_status check_memory(const sgd *t)
 {
     weft_arena *tmp = weft_arena_new();
-    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
     sgd_model m = {0};
-    weft_status st = largest_conf(t, conf, tmp);
-    weft_status made = st == WEFT_OK ? model_new(t, conf, tmp, &m) : st;
+    weft_status st = largest_model(t, tmp, &m);
     weft_arena_free(tmp);
-    TRY(made);
+    TRY(st);
     double bytes =
         (double)sizeof(real) * ((double)state_size(t, &m) + (double)m.n * (t->parts + 1));
     if (bytes <= t->env.memory) return WEFT_OK;
@@ -118,16 +124,11 @@ static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const sgd *t = self;
     weft_arena *tmp = weft_arena_new();
-    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
     sgd_model m = {0};
-    weft_status st = WEFT_OK;
-    if (job) {
+    if (job)
         m = model_of(t, job, tmp);
-    } else {
-        st = largest_conf(t, conf, tmp);
-        if (st == WEFT_OK) st = model_new(t, conf, tmp, &m);
-    }
-    if (st != WEFT_OK) weft_die("%s", weft_error());
+    else if (largest_model(t, tmp, &m) != WEFT_OK)
+        weft_die("%s", weft_error());
     size->nx = state_size(t, &m);
     size->naux = (int64_t)t->nfold * SGD_HEAD;
     weft_arena_free(tmp);
@@ -189,13 +190,6 @@ static int64_t sgd_resource(const void *self)
 {
     (void)self;
     return 25;
-}
-
-static int64_t sgd_affinity(const void *self, const weft_job *job)
-{
-    (void)self;
-    (void)job;
-    return -1;
 }
 
 static int64_t epochs_of(const weft_job *job)
@@ -285,13 +279,6 @@ static double half_width(const sgd_sums *s)
     return NORMAL_95 * sqrt(p * (1 - p) / s->count);
 }
 
-static void add(sgd_sums *to, const sgd_sums *s)
-{
-    to->loss += s->loss;
-    to->wrong += s->wrong;
-    to->count += s->count;
-}
-
 /* Fills the result from all folds. */
 static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result *res)
 {
@@ -300,8 +287,8 @@ static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result
     int diverged = 0;
     for (int f = 0; f < t->nfold; f++) {
         const sgd_head *h = head_of(f, aux);
-        add(&dev, &h->dev);
-        add(&held, &h->held);
+        sgd_sums_add(&dev, &h->dev);
+        sgd_sums_add(&held, &h->held);
         loss += h->train_loss;
         count += h->train_count;
         best += h->best_epoch / t->nfold;
@@ -375,7 +362,7 @@ static weft_status sgd_score(void *self, const weft_job *job, const real *x, wef
     sgd_sums sum = {0};
     for (int f = 0; f < t->nfold; f++) {
         sgd_sums one = sgd_score_rows(t, &m, &rows, x + f * m.n);
-        add(&sum, &one);
+        sgd_sums_add(&sum, &one);
     }
     *out = weft_scores_none();
     out->metric[0] = sum.loss / sum.count;
@@ -402,7 +389,6 @@ const weft_task weft_task_sgd = {
     .nstate = sgd_nstate,
     .tensors = sgd_tensors,
     .start = sgd_start,
-    .affinity = sgd_affinity,
     .cost = sgd_cost,
     .units = sgd_units,
     .step = sgd_step,

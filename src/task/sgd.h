@@ -129,6 +129,7 @@ weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
 /* One epoch of the network w, slots[m->slots][m->n] of fold f; 0: it diverged. Collective.
  */
 int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots);
+void sgd_sums_add(sgd_sums *to, const sgd_sums *s); /* to += s. Local. */
 /* The sums of weights w on rows, exact on any number of ranks. Collective. */
 sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w);
 

@@ -135,19 +135,11 @@ typedef struct course {
 static void shuffle(course *c, int64_t pass)
 {
     int64_t n = c->fold->train.n;
-    weft_rng4 r = {{0}};
+    weft_rng_row key = {c->t->env.seed, WEFT_RNG_BATCH, (uint64_t)pass, (uint64_t)c->f, 0};
     if (pass == c->pass) return;
     c->pass = pass;
     memcpy(c->order, c->fold->train.row, (size_t)n * sizeof *c->order);
-    for (int64_t i = 0; i + 1 < n; i++) {
-        if (i % 4 == 0)
-            r = weft_rng_at(c->t->env.seed, WEFT_RNG_BATCH, (uint64_t)pass, (uint64_t)c->f,
-                            (uint64_t)i / 4);
-        int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
-        int64_t kept = c->order[i];
-        c->order[i] = c->order[j];
-        c->order[j] = kept;
-    }
+    weft_shuffle_first(n, n, &key, c->order);
 }
 
 /* The gradients of this rank's pieces of a batch of n, as shares of its mean. */
@@ -183,10 +175,7 @@ static void take_gradients(course *c, int64_t step, int n, const int64_t *row,
 static void tell(course *c, sgd_head *h)
 {
     h->train_loss = h->train_count = 0;
-    int64_t *bits = WEFT_NEW(c->work.tmp, int64_t, 2 * c->p.n);
-    memcpy(bits, c->told, (size_t)(2 * c->p.n) * sizeof *bits);
-    if (c->p.n > 1) weft_sum_i64(c->t->env.team, bits, (size_t)(2 * c->p.n));
-    memcpy(c->told, bits, (size_t)(2 * c->p.n) * sizeof *bits);
+    if (c->p.n > 1) weft_join_f64(c->t->env.team, c->told, (size_t)(2 * c->p.n));
     for (int i = 0; i < c->p.n; i++) {
         h->train_loss += c->told[2 * i];
         h->train_count += c->told[2 * i + 1];
@@ -236,6 +225,13 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
 
 /* ---- scores ------------------------------------------------------------------------- */
 
+void sgd_sums_add(sgd_sums *to, const sgd_sums *s)
+{
+    to->loss += s->loss;
+    to->wrong += s->wrong;
+    to->count += s->count;
+}
+
 /* Blocks of samples are dealt; their sums are added in their order on all ranks. */
 sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w)
 {
@@ -253,15 +249,8 @@ sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const 
         t->net->score(m->self, k.net, w, &x, &s);
         told[b] = (sgd_sums){s.loss, (double)s.wrong, (double)s.count};
     }
-    int64_t *bits = WEFT_NEW(tmp, int64_t, 3 * n);
-    memcpy(bits, told, (size_t)n * sizeof *told);
-    weft_sum_i64(t->env.team, bits, (size_t)(3 * n));
-    memcpy(told, bits, (size_t)n * sizeof *told);
-    for (int64_t b = 0; b < n; b++) {
-        all.loss += told[b].loss;
-        all.wrong += told[b].wrong;
-        all.count += told[b].count;
-    }
+    weft_join_f64(t->env.team, &told->loss, (size_t)(3 * n));
+    for (int64_t b = 0; b < n; b++) sgd_sums_add(&all, &told[b]);
     weft_arena_free(tmp);
     return all;
 }
