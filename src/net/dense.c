@@ -54,6 +54,21 @@ static void by_weights(const weft_layer *l, weft_scratch *t, const real *w, int 
         }
 }
 
+weft_layer weft_dense_layer(int in, int out, int relu, int64_t at)
+{
+    return (weft_layer){.pool = 1,
+                        .relu = relu,
+                        .h = 1,
+                        .w = 1,
+                        .c = in,
+                        .oh = 1,
+                        .ow = 1,
+                        .out = out,
+                        .units = out,
+                        .weight = at,
+                        .bias = at + (int64_t)in * out};
+}
+
 void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
                         const real *x, real *y)
 {

@@ -5,6 +5,7 @@
  * lstm_pass.c computes. Called by tasks fed and sgd. Hochreiter, Schmidhuber, "Long
  * short-term memory", Neural Computation 1997. */
 #include "lstm.h"
+#include "init.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -87,25 +88,28 @@ static int lstm_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
     return n;
 }
 
-/* PyTorch's: N(0, 1) for the table, U(-1/sqrt h, 1/sqrt h) for the rest. Four numbers are
- * of one draw. */
+/* The table: N(0, 1), four numbers of one draw. */
+static void init_table(uint64_t seed, int64_t n, real *w)
+{
+    for (int64_t i = 0; i < n; i += 4) {
+        weft_rng4 r = weft_rng_at(seed, WEFT_RNG_WEIGHTS, 0, (uint64_t)i / 4, 0);
+        double z[4];
+        weft_rng_normal(&r, z);
+        for (int j = 0; j < 4 && i + j < n; j++) w[i + j] = (real)z[j];
+    }
+}
+
+/* PyTorch's: N(0, 1) for the table, U(-1/sqrt h, 1/sqrt h) for the rest. */
 static void lstm_init(const void *self, uint64_t seed, real *w)
 {
     const lstm *t = self;
-    double most = 1 / sqrt(t->hidden);
     weft_tensor tensor[WEFT_MOST_TENSORS];
     int n = lstm_tensors(t, tensor);
-    for (int k = 0; k < n; k++) {
+    init_table(seed, tensor[1].at, w);
+    for (int k = 1; k < n; k++) {
         int64_t end = k + 1 < n ? tensor[k + 1].at : lstm_nweight(t);
-        real *x = w + tensor[k].at;
-        for (int64_t i = 0; i < end - tensor[k].at; i += 4) {
-            weft_rng4 r =
-                weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)k, (uint64_t)i / 4, 0);
-            double z[4];
-            weft_rng_normal(&r, z);
-            for (int j = 0; j < 4 && i + j < end - tensor[k].at; j++)
-                x[i + j] = (real)(k ? most * (2 * weft_rng_unit(r.v[j]) - 1) : z[j]);
-        }
+        weft_init_uniform(seed, k, 1 / sqrt(t->hidden), end - tensor[k].at,
+                          w + tensor[k].at);
     }
 }
 

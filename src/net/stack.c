@@ -1,6 +1,7 @@
 /* Networks that are a stack of layers: forward and backward over a batch, layer by layer,
  * initial weights, the loss. Called by linear.c, mlp.c and cnn.c through their vtables. */
 #include "stack.h"
+#include "init.h"
 #include "softmax.h"
 
 #include <limits.h>
@@ -37,11 +38,8 @@ static int64_t end(const weft_stack *s)
 void weft_stack_dense(weft_stack *s, int out, int drop)
 {
     weft_check(s->n < WEFT_MOST_LAYERS, "a stack of too many layers");
-    weft_layer l = {.pool = 1, .relu = 1, .drop = drop, .h = 1, .w = 1, .oh = 1, .ow = 1};
-    l.c = below(s);
-    l.out = l.units = out;
-    l.weight = end(s);
-    l.bias = l.weight + (int64_t)l.c * out;
+    weft_layer l = weft_dense_layer(below(s), out, 1, end(s));
+    l.drop = drop;
     s->layer[s->n++] = l;
 }
 
@@ -109,12 +107,7 @@ void weft_stack_init(const void *self, uint64_t seed, real *w)
     for (int i = 0; i < n; i++) {
         double bound = 1 / sqrt((double)fan_in(&s->layer[i / 2]));
         int64_t size = (i + 1 < n ? t[i + 1].at : end(s)) - t[i].at;
-        for (int64_t j = 0; j < size; j += 4) {
-            weft_rng4 r =
-                weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)i, (uint64_t)j / 4, 0);
-            for (int64_t e = 0; e < 4 && j + e < size; e++)
-                w[t[i].at + j + e] = (real)(bound * (2 * weft_rng_unit(r.v[e]) - 1));
-        }
+        weft_init_uniform(seed, i, bound, size, w + t[i].at);
     }
 }
 

@@ -66,6 +66,9 @@ void weft_stack_lanes_grad(const void *self, void *work, const real *w,
 void weft_stack_lanes_score(const void *self, void *work, const real *w,
                             const weft_lane_batch *b, weft_score *s);
 
+/* A dense layer with a bias, whose weights begin at `at`. Local. */
+weft_layer weft_dense_layer(int in, int out, int relu, int64_t at);
+
 /* One layer for n samples, without its dropout. Forward: y[n][units] of x[n][h w c].
  * Backward: its part of the gradient g from dy[n][units], which is zero where y is not
  * above 0 and the layer has ReLU; and dx[n][h w c], unless NULL. */

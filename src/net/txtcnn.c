@@ -13,6 +13,7 @@
  * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
  * PyTorch's. txtcnn_pass.c computes. Called by task sgd. */
 #include "txtcnn.h"
+#include "init.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -155,21 +156,6 @@ static weft_status check(const txtcnn *t)
     return WEFT_OK;
 }
 
-static weft_layer dense(int in, int out, int relu, int64_t at)
-{
-    return (weft_layer){.pool = 1,
-                        .relu = relu,
-                        .h = 1,
-                        .w = 1,
-                        .c = in,
-                        .oh = 1,
-                        .ow = 1,
-                        .out = out,
-                        .units = out,
-                        .weight = at,
-                        .bias = at + (int64_t)in * out};
-}
-
 static weft_status txtcnn_setup(void *self, const weft_shape *shape)
 {
     txtcnn *t = self;
@@ -186,13 +172,13 @@ static weft_status txtcnn_setup(void *self, const weft_shape *shape)
     int64_t at = t->bias_at + (t->bias ? t->filters : 0);
     int in = t->filters;
     if (t->hidden > 0) {
-        t->dense[t->ndense++] = dense(in, t->hidden, 1, at);
+        t->dense[t->ndense++] = weft_dense_layer(in, t->hidden, 1, at);
         at = t->dense[0].bias + t->hidden;
         in = t->hidden;
     }
     int one = t->head == TXTCNN_ONE || (t->head == TXTCNN_AUTO && shape->classes == 2);
     int outputs = one ? 1 : shape->classes;
-    t->dense[t->ndense++] = dense(in, outputs, 0, at);
+    t->dense[t->ndense++] = weft_dense_layer(in, outputs, 0, at);
     t->embed = t->dense[t->ndense - 1].bias + outputs;
     int64_t table = (shape->words + 1) * shape->vector;
     t->all = t->embed + (t->channels == TXTCNN_STATIC ? 0 : table);
@@ -234,16 +220,6 @@ static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
     return n;
 }
 
-static void fill(uint64_t seed, int tensor, double bound, int64_t n, real *w)
-{
-    for (int64_t j = 0; j < n; j += 4) {
-        weft_rng4 r =
-            weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)tensor, (uint64_t)j / 4, 0);
-        for (int64_t e = 0; e < 4 && j + e < n; e++)
-            w[j + e] = (real)(bound * (2 * weft_rng_unit(r.v[e]) - 1));
-    }
-}
-
 /* PyTorch's default: weights and biases uniform in +-1/sqrt(fan in). Word vectors begin
  * with the given values, the row for no word with zeros. */
 static void txtcnn_init(const void *self, uint64_t seed, real *w)
@@ -253,14 +229,16 @@ static void txtcnn_init(const void *self, uint64_t seed, real *w)
     for (int i = 0; i < t->groups; i++) {
         const txtcnn_group *g = &t->group[i];
         double bound = 1 / sqrt((double)g->k * d);
-        fill(seed, i, bound, (int64_t)g->k * g->f * d, w + (int64_t)g->column * d);
+        weft_init_uniform(seed, i, bound, (int64_t)g->k * g->f * d,
+                          w + (int64_t)g->column * d);
         if (t->bias)
-            fill(seed, TXTCNN_MOST_GROUPS + i, bound, g->f, w + t->bias_at + g->filter);
+            weft_init_uniform(seed, TXTCNN_MOST_GROUPS + i, bound, g->f,
+                              w + t->bias_at + g->filter);
     }
     for (int i = 0; i < t->ndense; i++) {
         const weft_layer *l = &t->dense[i];
-        fill(seed, 2 * TXTCNN_MOST_GROUPS + i, 1 / sqrt((double)l->c),
-             l->bias + l->out - l->weight, w + l->weight);
+        weft_init_uniform(seed, 2 * TXTCNN_MOST_GROUPS + i, 1 / sqrt((double)l->c),
+                          l->bias + l->out - l->weight, w + l->weight);
     }
     if (t->channels == TXTCNN_STATIC) return;
     memset(w + t->embed, 0, (size_t)d * sizeof *w);

@@ -1,0 +1,11 @@
+/* Private to net/: initial weights. */
+#ifndef WEFT_NET_INIT_H
+#define WEFT_NET_INIT_H
+
+#include "weft/base.h"
+
+/* w[n], a tensor of a network, uniform in +-bound; keyed by seed, tensor and index. Local.
+ */
+void weft_init_uniform(uint64_t seed, int tensor, double bound, int64_t n, real *w);
+
+#endif
