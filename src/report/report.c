@@ -180,15 +180,7 @@ static int by_merit(const void *pa, const void *pb)
 /* The merit of a job by its number; job numbers rise in the file. */
 static weft_merit merit_of_job(const weft_jobs *j, int64_t job)
 {
-    int64_t lo = 0, hi = j->n;
-    while (hi - lo > 1) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (j->job[mid] <= job)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return merit_of(j, lo);
+    return merit_of(j, weft_last_below(j->n, j->job, job));
 }
 
 /* The fits of one configuration each, where there are several; else every configuration

@@ -252,17 +252,22 @@ const weft_value *weft_summary_value(const weft_summary *s, const char *name)
     weft_die("no fact %s", name);
 }
 
-int64_t weft_summary_place(const weft_summary *s, int64_t id)
+int64_t weft_last_below(int64_t n, const int64_t *x, int64_t most)
 {
-    int64_t lo = 0, hi = s->nconfig;
+    int64_t lo = 0, hi = n;
     while (hi - lo > 1) {
         int64_t mid = lo + (hi - lo) / 2;
-        if (s->id[mid] <= id)
+        if (x[mid] <= most)
             lo = mid;
         else
             hi = mid;
     }
     return lo;
+}
+
+int64_t weft_summary_place(const weft_summary *s, int64_t id)
+{
+    return weft_last_below(s->nconfig, s->id, id);
 }
 
 const char *weft_summary_config(const weft_summary *s, int64_t id)

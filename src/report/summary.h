@@ -65,6 +65,8 @@ WEFT_CHECKED weft_status weft_summary_read(weft_summary *s, const char *path,
                                            weft_arena *mem);
 /* The fact of that name. */
 const weft_value *weft_summary_value(const weft_summary *s, const char *name);
+/* Index of the last number of x[n], rising, that is at most `most`; 0 where none is. */
+int64_t weft_last_below(int64_t n, const int64_t *x, int64_t most);
 /* Index of configuration id among those of the file, which are in rising order. */
 int64_t weft_summary_place(const weft_summary *s, int64_t id);
 /* The configuration as people write it. */

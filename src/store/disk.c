@@ -105,18 +105,11 @@ weft_status weft_disk_write(const char *path, double *seconds)
 
 /* ---- locks -------------------------------------------------------------------------- */
 
-/* 0, or the errno of locking the whole file. */
-static int lock(int fd)
-{
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(fd, F_SETLK, &whole) == 0 ? 0 : errno;
-}
-
 weft_status weft_disk_hold(const char *path, int *fd, weft_lock *found)
 {
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*fd < 0) return weft_file_fail("write", path, errno);
-    *found = lock(*fd) == 0 ? WEFT_LOCK_OWN : WEFT_LOCK_NONE;
+    *found = weft_file_lock(*fd) == 0 ? WEFT_LOCK_OWN : WEFT_LOCK_NONE;
     return WEFT_OK;
 }
 
@@ -136,7 +129,7 @@ weft_lock weft_disk_meet(const char *path)
         fd = open(path, O_RDWR | O_CLOEXEC);
     }
     if (fd < 0) return WEFT_LOCK_UNSEEN;
-    int err = lock(fd);
+    int err = weft_file_lock(fd);
     close(fd);
     if (err == 0) return WEFT_LOCK_SHARED;
     return err == EACCES || err == EAGAIN ? WEFT_LOCK_KEPT : WEFT_LOCK_NONE;

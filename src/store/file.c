@@ -36,6 +36,12 @@ weft_status weft_file_fail(const char *what, const char *path, int err)
                      weft_file_remedy(err));
 }
 
+int weft_file_lock(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_SETLK, &whole) == 0 ? 0 : errno;
+}
+
 int weft_file_sync_dir(const char *path)
 {
     weft_arena *tmp = weft_arena_new();

@@ -28,6 +28,9 @@ int weft_file_write(int fd, const void *data, size_t bytes);
 /* Reads exactly `bytes` from fd. 0, or the errno. */
 int weft_file_read(int fd, void *data, size_t bytes);
 
+/* Locks the whole file for writing, without waiting. 0, or the errno. */
+int weft_file_lock(int fd);
+
 /* Makes the entries of the directory that holds `path` durable. 0, or the errno. */
 int weft_file_sync_dir(const char *path);
 

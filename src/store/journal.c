@@ -51,9 +51,9 @@ static int append(int fd, const void *data, size_t bytes)
 
 static weft_status lock(weft_journal *j)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(j->fd, F_SETLK, &whole) == 0) return WEFT_OK;
-    if (errno != EACCES && errno != EAGAIN) {
+    int err = weft_file_lock(j->fd);
+    if (err == 0) return WEFT_OK;
+    if (err != EACCES && err != EAGAIN) {
         weft_log(WEFT_WARN,
                  "%s: this file system has no locks: see to it that no second process goes "
                  "on with the run, or keep it elsewhere",
@@ -124,6 +124,17 @@ static int64_t scan(const char *text, size_t size, weft_record *rec, size_t *end
     return n;
 }
 
+/* Gives the records of text[size]; returns where the last one ends. */
+static size_t read_records(const char *text, size_t size, weft_record **rec, int64_t *n,
+                           weft_arena *mem)
+{
+    size_t end;
+    *n = scan(text, size, NULL, &end, mem);
+    *rec = WEFT_NEW(mem, weft_record, *n);
+    scan(text, size, *rec, &end, mem);
+    return end;
+}
+
 /* Cuts what follows the last record. */
 static weft_status cut(weft_journal *j, size_t size, size_t end)
 {
@@ -166,9 +177,7 @@ static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_are
         return begin(j);
     }
     TRY(check_magic(j->path, text, size));
-    *n = scan(text, size, NULL, &end, mem);
-    *rec = WEFT_NEW(mem, weft_record, *n);
-    scan(text, size, *rec, &end, mem);
+    end = read_records(text, size, rec, n, mem);
     return cut(j, size, end);
 }
 
@@ -225,7 +234,7 @@ weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n, i
     *in_use = fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
     struct stat info;
     int err = fstat(fd, &info) != 0 ? errno : 0;
-    size_t size = err == 0 ? (size_t)info.st_size : 0, end;
+    size_t size = err == 0 ? (size_t)info.st_size : 0;
     char *text = WEFT_NEW(mem, char, size);
     if (err == 0) err = weft_file_read(fd, text, size);
     close(fd);
@@ -234,9 +243,7 @@ weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n, i
     *rec = NULL;
     if (size < sizeof magic) return WEFT_OK; /* it has only just begun */
     TRY(check_magic(path, text, size));
-    *n = scan(text, size, NULL, &end, mem);
-    *rec = WEFT_NEW(mem, weft_record, *n);
-    scan(text, size, *rec, &end, mem);
+    read_records(text, size, rec, n, mem);
     return WEFT_OK;
 }
 
