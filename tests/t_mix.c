@@ -1,5 +1,6 @@
 /* Mixtures and results: draws, steps, halving, packing, against their formulas.
  * RUN: np=1 */
+#include "packed.h"
 #include "tap.h"
 #include "weft/space.h"
 
@@ -147,24 +148,19 @@ static void test_pack(weft_arena *mem)
     weft_mix m = mix_of(p, mem);
     weft_mix copy = weft_mix_new(K, 2, mem);
     weft_mix_copy(&copy, &m);
-    size_t n = weft_mix_bytes(&m);
-    ok(n == weft_mix_bytes(&copy), "a copy packs into as many bytes");
-    char *a = weft_arena_alloc(mem, n, 1), *b = weft_arena_alloc(mem, n, 1);
-    weft_mix_pack(&m, a);
-    weft_mix_pack(&copy, b);
-    ok(memcmp(a, b, n) == 0, "a copy packs into the same bytes");
+    size_t n, ncopy;
+    const void *a = packed(&m, &n, mem);
+    ok(memcmp(a, packed(&copy, &ncopy, mem), n) == 0, "a copy packs into the same bytes");
+    ok(n == ncopy, "and as many");
     int differs = 1;
     copy.logp[1] = nextafter(copy.logp[1], 0);
-    weft_mix_pack(&copy, b);
-    differs &= memcmp(a, b, n) != 0;
+    differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
     weft_mix_copy(&copy, &m);
     copy.conf[2 * K - 1] += 1;
-    weft_mix_pack(&copy, b);
-    differs &= memcmp(a, b, n) != 0;
+    differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
     weft_mix_copy(&copy, &m);
     copy.id[K - 1]++;
-    weft_mix_pack(&copy, b);
-    differs &= memcmp(a, b, n) != 0;
+    differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
     ok(differs, "the packed form shows each change of z, conf and id");
 }
 

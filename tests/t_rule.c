@@ -1,6 +1,7 @@
 /* Rules that move a mixture: steps by hand, against the released FedEx
  * (tests/gold/fedex.py), and on bandits whose best arm is known.
  * RUN: np=1 */
+#include "packed.h"
 #include "tap.h"
 #include "weft/space.h"
 
@@ -379,16 +380,14 @@ static void test_copy(weft_arena *mem)
     weft_mix_copy(&copy, &m);
     memcpy(plain.conf, m.conf, (size_t)(m.k * m.dim) * sizeof *m.conf);
     memcpy(plain.logp, m.logp, (size_t)m.k * sizeof *m.logp);
-    size_t n = weft_mix_bytes(&m);
-    char *a = weft_arena_alloc(mem, n, 1), *b = weft_arena_alloc(mem, n, 1);
-    weft_mix_pack(&m, a);
-    weft_mix_pack(&copy, b);
-    ok(n == weft_mix_bytes(&copy) && memcmp(a, b, n) == 0, "a copy of a product is one");
+    size_t n, ncopy, nplain;
+    const void *a = packed(&m, &n, mem), *b = packed(&copy, &ncopy, mem);
+    ok(n == ncopy && memcmp(a, b, n) == 0, "a copy of a product is one");
     const int other[BLOCKS] = {2, 1, 3};
     copy.axis = other;
-    weft_mix_pack(&copy, b);
-    ok(memcmp(a, b, n) != 0, "the packed form shows the axes");
-    ok(weft_mix_bytes(&plain) < n, "and the blocks");
+    ok(memcmp(a, packed(&copy, &ncopy, mem), n) != 0, "the packed form shows the axes");
+    packed(&plain, &nplain, mem);
+    ok(nplain < n, "and the blocks");
 }
 
 /* ---- extremes ------------------------------------------------------------------ */

@@ -80,20 +80,12 @@ static const char *options_for(const schedule *v, const mixed *m, int k, weft_ar
                            known ? "" : "known = no");
 }
 
-static uint64_t job_hash(const weft_job *job, weft_arena *mem)
+/* Of all but its number. */
+static uint64_t job_hash(const weft_job *job)
 {
-    const weft_mix_update *r = &job->update;
-    const int64_t whole[8] = {
-        job->trial,       job->from,   job->index, job->last, job->score_eliminated,
-        job->eligibility, r->schedule, r->diff};
-    const double part[7] = {job->resource, job->feature_fraction, r->eta,
-                            r->horizon,    r->discount,           r->floor,
-                            r->cutoff};
-    size_t n = weft_mix_bytes(&job->mix);
-    char *mix = weft_arena_alloc(mem, n, 1);
-    weft_mix_pack(&job->mix, mix);
-    return weft_hash(mix, n,
-                     weft_hash(part, sizeof part, weft_hash(whole, sizeof whole, 0)));
+    weft_job own = *job;
+    own.id = 0;
+    return weft_job_hash(&own);
 }
 
 enum { MOST_IDS = 100000 };
@@ -317,7 +309,7 @@ static story play_out(const game *g, const story *from, weft_arena *mem)
         if (asked == WEFT_JOB) {
             job.id = s.n;
             s.formed &= job_is_sound(&job, &p, &h);
-            s.job[s.n] = job_hash(&job, mem);
+            s.job[s.n] = job_hash(&job);
             weft_result res = play(g, &job, mem);
             if (from && s.n < from->n / 2) {
                 const packed *t = &from->told[s.n];

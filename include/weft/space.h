@@ -99,6 +99,8 @@ void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
  *     list     value j of n has the interval j / n .. (j + 1) / n, and is in its middle
  * Log axes: the logarithms of value and ends. Local. */
 double weft_axis_unit(const weft_axis *a, double value);
+/* The index of the value of an axis' list that is nearest. Local. */
+int weft_axis_index(const weft_axis *a, double value);
 double weft_axis_value(const weft_axis *a, double unit);
 /* 1: the values are numbers, so their order has a meaning; 0: choices and bools. Local. */
 int weft_axis_is_ordered(const weft_axis *a);
@@ -180,9 +182,6 @@ void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat);
 int weft_mix_alive(const weft_mix *m); /* entries that are not eliminated */
 /* Entropy in nats, the sum over blocks. Local. */
 double weft_mix_entropy(const weft_mix *m);
-/* The packed form, for messages, journal and digest. Sizes in bytes. */
-size_t weft_mix_bytes(const weft_mix *m);
-void weft_mix_pack(const weft_mix *m, void *to);
 
 /* ---- rules that move a mixture every round ----------------------------------------------
  */

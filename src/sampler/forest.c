@@ -326,7 +326,7 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
                          double *conf)
 {
     int dim = t->past.space->dim;
-    size_t most = (size_t)fmax((double)t->children, (double)t->parents);
+    size_t most = (size_t)t->children; /* at least as many as parents */
     model m = {.own = t,
                .t = temperature(t, number),
                .x = WEFT_NEW(t->mem, double, most *(size_t)dim),

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define SQRT_HALF 0.70710678118654752440
-#define SQRT_2PI  2.50662827463100050242
 
 double weft_normal_cdf(double z)
 {
@@ -15,7 +14,7 @@ double weft_normal_cdf(double z)
 
 double weft_normal_density(double z)
 {
-    return exp(-0.5 * z * z) / SQRT_2PI;
+    return exp(-0.5 * z * z) / WEFT_SQRT_2PI;
 }
 
 double weft_normal_mass(double lo, double hi)

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#define WEFT_SQRT_2PI 2.50662827463100050242
+
 double weft_normal_cdf(double z);     /* P(Z < z), with full relative precision in the lower
                                          tail */
 double weft_normal_density(double z); /* exp(-z^2 / 2) / sqrt(2 pi) */

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-static const double sqrt_2pi = 2.50662827463100050242;
-
 double weft_parzen_weight(int64_t age_rank, int64_t n)
 {
     enum { NEWEST = 25 };
@@ -70,7 +68,7 @@ static void finish(weft_parzen *p, const weft_parzen_rule *rule)
         p->share[j] /= sum;
         p->part[j] = p->share[j] / p->part[j];
         p->narrow[j] = 1 / p->sigma[j];
-        p->coef[j] = p->part[j] * (rule->normal ? p->narrow[j] : 1) / sqrt_2pi;
+        p->coef[j] = p->part[j] * (rule->normal ? p->narrow[j] : 1) / WEFT_SQRT_2PI;
     }
 }
 

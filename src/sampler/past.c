@@ -95,12 +95,6 @@ weft_axis_type weft_axis_type_of(const weft_axis *a)
     return WEFT_AXIS_DISCRETE;
 }
 
-int weft_axis_index(const weft_axis *a, double value)
-{
-    int at = (int)(weft_axis_unit(a, value) * a->nvalue);
-    return at < a->nvalue ? at : a->nvalue - 1;
-}
-
 void weft_axis_cell(const weft_axis *a, double value, double *lo, double *hi)
 {
     if (a->nvalue) {

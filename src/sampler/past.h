@@ -57,8 +57,6 @@ typedef enum weft_axis_type {
 
 /* Integers with very many values are treated as reals. Local. */
 weft_axis_type weft_axis_type_of(const weft_axis *a);
-/* The index of a value in the axis' list. Local. */
-int weft_axis_index(const weft_axis *a, double value);
 /* The interval lo .. hi of 0 .. 1 of a value of a WEFT_AXIS_DISCRETE axis. Local. */
 void weft_axis_cell(const weft_axis *a, double value, double *lo, double *hi);
 

@@ -83,14 +83,17 @@ static void measure(const weft_axis *a, double *lo, double *hi)
     *hi = a->log ? log(a->hi + half) : a->hi + half;
 }
 
+int weft_axis_index(const weft_axis *a, double value)
+{
+    int at = 0;
+    for (int i = 1; i < a->nvalue; i++)
+        if (fabs(a->value[i] - value) < fabs(a->value[at] - value)) at = i;
+    return at;
+}
+
 double weft_axis_unit(const weft_axis *a, double value)
 {
-    if (a->nvalue) {
-        int at = 0;
-        for (int i = 1; i < a->nvalue; i++)
-            if (fabs(a->value[i] - value) < fabs(a->value[at] - value)) at = i;
-        return (at + 0.5) / a->nvalue;
-    }
+    if (a->nvalue) return (weft_axis_index(a, value) + 0.5) / a->nvalue;
     double lo, hi;
     measure(a, &lo, &hi);
     if (!(hi > lo)) return 0.5;

@@ -1,4 +1,4 @@
-/* Mixtures of configurations: draw, step, halve, pack. Probabilities are kept as
+/* Mixtures of configurations: draw, step, halve. Probabilities are kept as
  * logarithms, so that a long run of steps neither under- nor overflows. Called by tasks,
  * which draw, by the update rules, and by tuners, which step and halve. */
 #include "weft/space.h"
@@ -205,37 +205,4 @@ double weft_mix_entropy(const weft_mix *m)
     for (int i = 0; i < m->k; i++)
         if (alive(m, i)) sum -= exp(m->logp[i]) * m->logp[i];
     return sum;
-}
-
-/* ---- packed form --------------------------------------------------------------- */
-
-/* Number of integers that describe the shape: k, dim, nblock, then off and axis of a
- * product. */
-static size_t nshape(const weft_mix *m)
-{
-    return 3 + (m->nblock > 1 ? 2 * (size_t)m->nblock + 1 : 0);
-}
-
-size_t weft_mix_bytes(const weft_mix *m)
-{
-    return 8 * (nshape(m) + (size_t)m->k * (2 + (size_t)m->dim));
-}
-
-static char *put(char *to, const void *from, size_t n)
-{
-    if (n > 0) memcpy(to, from, n);
-    return to + n;
-}
-
-void weft_mix_pack(const weft_mix *m, void *to)
-{
-    int64_t shape[3 + 2 * WEFT_MOST_BLOCKS + 1] = {m->k, m->dim, m->nblock};
-    for (int b = 0; m->nblock > 1 && b <= m->nblock; b++) shape[3 + b] = m->off[b];
-    for (int b = 0; m->nblock > 1 && b < m->nblock; b++)
-        shape[4 + m->nblock + b] = m->axis[b];
-    size_t k = (size_t)m->k;
-    char *at = put(to, shape, nshape(m) * sizeof *shape);
-    at = put(at, m->id, k * sizeof *m->id);
-    at = put(at, m->logp, k * sizeof *m->logp);
-    put(at, m->conf, k * (size_t)m->dim * sizeof *m->conf);
 }

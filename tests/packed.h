@@ -1,0 +1,8 @@
+/* The packed form of a job with a mixture, by which mixtures are compared. */
+#include "weft/space.h"
+
+static const void *packed(const weft_mix *m, size_t *n, weft_arena *mem)
+{
+    weft_job job = weft_job_new(0, 1, m);
+    return weft_job_pack(&job, n, mem);
+}
