@@ -6,10 +6,10 @@
 #include "weft/sample.h"
 #include "weft/team.h"
 
-/* A matrix F of features whose rows are spread over the team, used only through products,
- * so that it may be dense, sparse, or computed anew for each product. Vectors over columns
- * are class-major, w[c][d]; vectors over local rows likewise, z[c][n]. Sums over rows are
- * exact, so equal to the bit on any number of ranks. */
+/* A matrix F of features whose rows are distributed over the team. It is used only through
+ * products, so that it may be dense, sparse, or recomputed for each product. Vectors over
+ * columns are class-major, w[c][d]; vectors over local rows likewise, z[c][n]. Sums over
+ * rows are exact, and therefore bitwise equal on any number of ranks. */
 typedef struct weft_matrix {
     int64_t n, total; /* local rows; rows over all ranks */
     int64_t d;        /* columns */
@@ -24,25 +24,25 @@ typedef struct weft_matrix {
                    double *g);
     /* sum[d] over all rows of F. Collective. */
     void (*sums)(const struct weft_matrix *f, double *sum);
-    /* a[nr][nc] = rows r0.. columns c0.. of F^T F (dual 0) or F F^T (dual 1), exact sums,
-     * on every rank. NULL if the feature map does not offer it. Collective. */
+    /* a[nr][nc] = rows r0 .. r0+nr-1, columns c0 .. c0+nc-1 of F^T F (dual 0) or F F^T
+     * (dual 1), exact sums, on every rank. NULL: the feature map does not have it.
+     * Collective. */
     void (*gram)(const struct weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
                  int64_t nc, double *a);
-    /* *whole: the same matrix with all rows on rank `owner` and none on the others; its
-     * team is `alone`, which has only this rank. Returns the labels of its rows, given
-     * those of the local rows. NULL where rows are not sparse. Collective over team; the
-     * result is local, and owned by mem. */
+    /* Makes *whole, the same matrix with all rows on rank `owner` and none on the others,
+     * for the team `alone` of only this rank. Returns the labels of its rows, given those
+     * of the local rows. NULL: rows are not sparse. Collective over team; the result is
+     * local and owned by mem. */
     const int32_t *(*gather)(const struct weft_matrix *f, const int32_t *label, int owner,
                              weft_team *alone, struct weft_matrix *whole, weft_arena *mem);
-    const weft_sparse *rows; /* the local rows themselves; NULL where they are not sparse */
+    const weft_sparse *rows; /* the local rows; NULL: they are not sparse */
     const int *group; /* [n] group of each row: rows of different groups share few columns;
                          NULL: one group */
     int ngroup;
     const void *self; /* private to the feature map */
 } weft_matrix;
 
-/* The request for a matrix: the local rows of one part, each with the configuration it is
- * made by. */
+/* The request for a matrix: the local rows of one part, and the configuration for each. */
 typedef struct weft_request {
     weft_part part;
     int64_t n;      /* all local rows of the part */
@@ -57,28 +57,29 @@ typedef struct weft_request {
 
 typedef struct weft_feature {
     weft_kind kind;
-    /* `self` has its fixed options filled. Checks that data and options fit together and
-     * computes what all configurations share. `memory`: bytes this rank may hold for
-     * features. *data is copied. Collective. ECONF, EDATA, ELIMIT. */
+    /* Called with the fixed options of `self` filled in. Checks that data and options are
+     * compatible and computes what all configurations share. `memory`: bytes that this rank
+     * may use for features. *data is copied. Collective. ECONF, EDATA, ELIMIT. */
     weft_status (*setup)(void *self, const weft_source *data, double memory, uint64_t seed,
                          weft_arena *mem);
     int gram;   /* 1: its matrices have Gram matrices */
     int sparse; /* 1: its matrices have rows, and gather */
-    /* d of the matrices, from the options: also before setup. */
+    /* Number of columns d of the matrices, from the options; may be called before setup.
+     * Local. */
     int64_t (*columns)(const void *self, double size);
-    /* Number of reals of statistics that are stored with the weights. */
+    /* Number of reals of the statistics that are stored with the weights. Local. */
     int64_t (*nstat)(const void *self);
-    /* Makes the matrix; `fit` 1: first computes stat[nstat] from these rows (training), 0:
-     * uses stat. The matrix lives in tmp. Collective; ranks may ask for any number of rows.
-     */
+    /* Makes the matrix. `fit` 1: first computes stat[nstat] from these (training) rows; 0:
+     * uses stat. The matrix is owned by tmp. Collective; the number of rows may differ
+     * between ranks. */
     void (*matrix)(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
                    weft_arena *tmp);
-    /* Configurations with equal affinity share costly work if their matrices are made one
-     * after the other. */
+    /* Configurations with equal affinity share expensive work if their matrices are made
+     * one after the other. Local. */
     int64_t (*affinity)(const void *self, const void *arm);
-    /* What a matrix of `rows` rows and this share of the features costs by this
-     * configuration: operations to make it, bytes held, and entries (a product with one
-     * vector takes 2 operations an entry). */
+    /* Estimates the cost of a matrix of `rows` rows with the fraction `size` of the
+     * features, for this configuration: operations to make it, bytes of memory, and number
+     * of entries (a product with one vector takes 2 operations per entry). Local. */
     void (*estimate)(const void *self, const void *arm, double rows, double size,
                      double *flops, double *bytes, double *entries);
 } weft_feature;

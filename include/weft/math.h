@@ -5,36 +5,37 @@
 
 #include "weft/base.h"
 
-/* Rows are dealt to ranks and summed in fixed blocks of this many, whatever the rank count.
- */
+/* Rows are distributed over ranks and summed in fixed blocks of this many, for any number
+ * of ranks. */
 #define WEFT_BLOCK 256
 
 /* ---- exact sums --------------------------------------------------------------------- */
 
-/* Sums that do not depend on their order: numbers are added as 64-bit integers in units of
- * 2^-scale, where `bound` is at least the sum of all magnitudes over all ranks. Local. */
+/* Sums that do not depend on the order of their terms: numbers are added as 64-bit integers
+ * in units of 2^-scale. `bound` must be at least the sum of all magnitudes over all ranks.
+ * Local. */
 int weft_fix_scale(double bound);      /* 62 - ceil(log2 bound); bound 0: 0 */
 int64_t weft_fix(double x, int scale); /* nearest integer to x 2^scale */
 double weft_unfix(int64_t x, int scale);
 
-/* The same for long vectors, faster: sum[i] += nearest whole number to x[i] 2^scale, exact
- * while the bound of weft_exact_scale holds. (int64_t)sum[i] is then the integer to be
- * summed over ranks. */
+/* The same for long vectors, faster: sum[i] += nearest integer to x[i] 2^scale, which is
+ * exact as long as `bound` is at least the sum of magnitudes. (int64_t)sum[i] is then the
+ * integer to be summed over ranks. Local. */
 int weft_exact_scale(double bound); /* 51 - ceil(log2 bound) */
 void weft_exact_add(int64_t n, const real *x, int scale, double *sum);
 
 /* ---- eigenvalues -------------------------------------------------------------------- */
 
-/* All eigenvalues value[n], rising, of the symmetric matrix a[n][n], of which the lower
- * triangle is read; its rows become their eigenvectors, of length 1. Local. Cost about 9
- * n^3 flops. */
+/* All eigenvalues value[n], increasing, of the symmetric matrix a[n][n], of which the lower
+ * triangle is read; row i of a becomes the eigenvector of value[i], of length 1. Local.
+ * Cost about 9 n^3 flops. */
 void weft_eigen(int n, double *a, double *value, weft_arena *tmp);
 double weft_eigen_bytes(int n); /* bytes of scratch that weft_eigen takes */
 
 /* ---- the machine -------------------------------------------------------------------- */
 
-/* "avx512", "avx2" or "plain": the loops in use, the widest that this CPU has, or those
- * that WEFT_KERNEL in the environment names. All have the same bits. */
+/* "avx512", "avx2" or "plain": the kernels in use, the widest that this CPU supports, or
+ * those that WEFT_KERNEL in the environment names. All give the same bits. Local. */
 const char *weft_cpu_kernel(void);
 double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1 thread */
 double weft_cpu_peak(double seconds);   /* measured GFLOP/s of the kernel in registers */
@@ -46,8 +47,9 @@ void weft_math_bench(FILE *out);
 
 /* ---- dense kernels for random features ---------------------------------------------- */
 
-/* Integers of a packed matrix are at most this: four products of pairs with bytes then fit
- * 16 bits, which makes the product three times as fast as one of floats. */
+/* Largest magnitude of the integers of a packed matrix: four sums of two products with
+ * bytes then fit in 16 bits, which makes the product three times as fast as one of
+ * floats. */
 #define WEFT_S8_MAX 16
 
 /* Matrix b[k][m] of small integers packed for weft_u8s8, and a first term of each column.
@@ -66,9 +68,9 @@ void weft_s8_pack(weft_s8 *p, int k, int m, const int8_t *b, size_t ldb,
  * row stride lda. Cost 2 n k m integer operations. */
 void weft_u8s8(int n, const uint8_t *a, int lda, const weft_s8 *b, int32_t *c, int ldc);
 
-/* A random feature is kept as one byte: q = 128 + round(127 cos t), cos t ~ (q - 128)/127.
- * q[i] for t = 2 pi (scale x[i] + offset[i]), i < n: in turns. Error of cos below 2e-6
- * before rounding where |scale x| < 1e4; the products are reduced with the bits of a
+/* A random feature is stored as one byte: q = 128 + round(127 cos t), cos t ~ (q -
+ * 128)/127. q[i] for t = 2 pi (scale x[i] + offset[i]), i < n: in turns. Error of cos below
+ * 2e-6 before rounding where |scale x| < 1e4; the products are reduced with the bits of a
  * double. */
 void weft_cos_u8_i32(int n, const int32_t *x, double scale, const float *offset,
                      uint8_t *q);
@@ -98,11 +100,11 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
                    float *sum);
 
 /* sum[d] += the sum of value[e] x[at[e]][ldx] over e < n, each number in the order of e,
- * every term rounded once. Cost 2 n d. */
+ * with one rounding per term. Cost 2 n d. */
 void weft_add_rows(int n, const uint32_t *at, const real *value, int d, const real *x,
                    size_t ldx, real *sum);
 
-/* ---- products with weights that are used many times --------------------------------- */
+/* ---- products with packed weights --------------------------------- */
 
 /* Matrix b[k][m] packed in panels of columns for weft_packed_times. */
 typedef struct weft_packed {
@@ -186,15 +188,16 @@ double weft_sparse_norm2(const weft_sparse *x, int64_t i);
 /* Largest magnitude of any value. */
 double weft_sparse_largest(const weft_sparse *x);
 
-/* ---- steps of gradient descent ------------------------------------------------------ */
+/* ---- gradient descent ------------------------------------------------------ */
 
 /* Gradient descent on one device, as in torch.optim.SGD (no dampening, no Nesterov). */
 typedef struct weft_sgd {
     double lr;
     double momentum;     /* 0: none */
     double weight_decay; /* times w, added to the gradient (coupled) */
-    double mu;           /* pull towards the anchor (FedProx); 0: none */
-    double clip;         /* largest norm of the gradient; 0: any */
+    double mu;           /* strength of the proximal term towards the anchor (FedProx); 0:
+                            none */
+    double clip;         /* largest norm of the gradient; 0: no clipping */
 } weft_sgd;
 
 /* One step on n weights, in this order:
@@ -203,13 +206,13 @@ typedef struct weft_sgd {
  *     g <- g + weight_decay w,
  *     velocity <- g on the first step, later momentum velocity + g,
  *     w <- w - lr velocity.
- * first     1: the first step since w was received; what velocity held is not read
+ * first 1: the first step since w was received; the old contents of velocity are not read
  * g         [n] gradient in; undefined afterwards
  * velocity  [n] in, out; NULL allowed where momentum is 0
  * anchor    [n] weights received; NULL allowed where mu is 0
- * Returns |g| before clipping; not finite: the device has diverged, and w is not usable.
- * The result is the same on all CPUs. Local. Cost: one pass over the vectors, two with
- * clip. Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated Optimization in
+ * Returns |g| before clipping; if it is not finite, the device has diverged and w must not
+ * be used. The result is bitwise equal on all CPUs. Local. Cost: one pass over the vectors,
+ * two with clip. Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated Optimization in
  * Heterogeneous Networks", MLSys 2020. */
 double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
                      real *velocity, const real *anchor);
@@ -234,17 +237,17 @@ typedef struct weft_descent {
     double lr;           /* at first; > 0 */
     double momentum;     /* SGD; 0: none */
     double weight_decay; /* times w, added to the gradient (coupled) */
-    double beta1, beta2; /* Adam: memory of mean and square, below 1 */
-    double rho;          /* Adadelta: memory of squares, below 1 */
-    double epsilon;      /* Adam, Adadelta: added to roots, under roots; > 0 */
+    double beta1, beta2; /* Adam: decay of mean and square, below 1 */
+    double rho;          /* Adadelta: decay of squares, below 1 */
+    double epsilon;      /* added to the root (Adam) or under it (Adadelta); > 0 */
     int schedule;        /* weft_rate */
-    double decay;        /* of the rate an epoch: EXPONENTIAL, INVERSE */
-    double horizon;      /* epochs until it is 0: LINEAR, COSINE */
+    double decay;        /* decay of the rate per epoch: EXPONENTIAL, INVERSE */
+    double horizon;      /* epochs until the rate is 0: LINEAR, COSINE */
 } weft_descent;
 
 /* Vectors of n that an optimizer keeps between steps: 1 or 2. Local. */
 int weft_descent_slots(const weft_descent *d);
-/* The rate after that many epochs, any share of one:
+/* The learning rate after a number of epochs, which may be fractional:
  *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
  *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2. Local. */
 double weft_descent_rate(const weft_descent *d, double epoch);
@@ -260,15 +263,17 @@ double weft_descent_rate(const weft_descent *d, double epoch);
  * optimization", ICLR 2015; Zeiler, "ADADELTA: an adaptive learning rate method", 2012. */
 void weft_descent_step(const weft_descent *d, double epoch, int64_t step, int64_t n,
                        real *w, real *g, real *slots);
-/* ---- small models side by side ------------------------------------------------------- */
+/* ---- several small models at once
+ * ------------------------------------------------------- */
 
-/* Models of equal shape, one in each of the weft_lanes() lanes of a vector: arrays are
- * [...][lanes]. Each lane has the bits that the functions above give for a single model. */
+/* Models of equal shape, one in each of the weft_lanes() lanes of a vector register: arrays
+ * are [...][lanes]. Each lane has the same bits as the functions above for a single
+ * model. */
 int weft_lanes(void);
 
 enum { WEFT_MOST_LANES = 64 / sizeof(real) };
 
-/* x[d][lanes] from rows of d numbers, one a lane; NULL: zeros. */
+/* Fills x[d][lanes] from rows of d numbers, one for each lane; NULL: zeros. Local. */
 void weft_lanes_load(int64_t d, const float *const *row, real *x);
 
 /* In every lane c[i][j] = (add 1: +=; -1: = 0 +) sum over e < k of a[i][e] b[j][e], in the
@@ -298,17 +303,17 @@ void weft_lanes_change(int64_t n, const real *w, const real *from, const double 
 void weft_lanes_add(int64_t n, const real *x, const real *weight, const int *use, int scale,
                     double *sum);
 
-/* ---- steps of the server ------------------------------------------------------------ */
+/* ---- server steps ------------------------------------------------------------ */
 
 typedef enum weft_optimizer { WEFT_SGD, WEFT_ADAM, WEFT_YOGI } weft_optimizer;
 
-/* Descent on the server, with -delta in the place of a gradient. */
+/* An optimizer on the server, with -delta as the gradient. */
 typedef struct weft_server {
     int optimizer;       /* weft_optimizer */
     double lr;           /* of round 0 */
     double momentum;     /* WEFT_SGD */
     double decay;        /* lr is multiplied by 1 - decay after every round */
-    double beta1, beta2; /* WEFT_ADAM, WEFT_YOGI: memory of mean and square */
+    double beta1, beta2; /* WEFT_ADAM, WEFT_YOGI: decay of mean and square */
     double tau;          /* WEFT_ADAM, WEFT_YOGI: adaptivity, added to the root; > 0 */
 } weft_server;
 
@@ -320,16 +325,16 @@ int weft_server_slots(const weft_server *s);
  *     Adam: m <- beta1 m + (1 - beta1) delta,  v <- beta2 v + (1 - beta2) delta^2,
  *     Yogi: m likewise,  v <- v - (1 - beta2) delta^2 sign(v - delta^2),
  *           both w <- w + lr_t m / (sqrt v + tau),
- * lr_t = lr (1 - decay)^round. m starts at 0 and v at tau^2: round 0 sets them, so slots
- * need no preparation. There is no correction of the bias: the paper's algorithm has none,
- * and none is needed, because v starts at tau^2, not at 0.
+ * lr_t = lr (1 - decay)^round. m starts at 0 and v at tau^2; round 0 sets them, so that
+ * slots need not be initialised. As in the paper's algorithm there is no bias correction;
+ * none is needed, because v starts at tau^2, not at 0.
  * slots     [weft_server_slots(s)][n] in, out
  * Local. Reddi, Charles, Zaheer, Garrett, Rush, Konecny, Kumar, McMahan, "Adaptive
  * Federated Optimization", ICLR 2021, algorithm 2. */
 void weft_server_step(const weft_server *s, int64_t round, int64_t n, real *w,
                       const real *delta, real *slots);
 
-/* The first of x[n] that is not a finite number, or n. Local. Cost O(n). */
+/* Index of the first of x[n] that is not finite, or n. Local. Cost O(n). */
 int64_t weft_not_finite(const float *x, int64_t n);
 
 #endif

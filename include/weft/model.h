@@ -1,5 +1,5 @@
-/* Linear models fitted to their optimum on a feature matrix. Functions are local unless
- * said to be collective. */
+/* Linear models, fitted to the optimum of their objective on a feature matrix. Functions
+ * are local unless said to be collective. */
 #ifndef WEFT_MODEL_H
 #define WEFT_MODEL_H
 
@@ -20,22 +20,22 @@ typedef struct weft_fitted {
  * [outputs]. */
 typedef struct weft_model {
     weft_kind kind;
-    int serial; /* 1: sparse rows of one group are fitted by one rank, whatever the team,
-                   and from zero, whatever w is */
+    int serial; /* 1: sparse rows of one group are fitted by one rank whatever the size of
+                   the team, and from zero whatever w is */
     int (*outputs)(int classes); /* rows of w: classes, or 1 for two classes */
-    /* Fits w (in: where to start, which dual ascent ignores; zeros are always allowed) to
-     * local labels y[n], 0..classes-1, to slack >= 1 times the tolerance that the options
-     * set. A class that no sample or every sample belongs to gets the best constant score.
+    /* Fits w (in: the start, which dual ascent ignores; zeros are always allowed) to local
+     * labels y[n], 0..classes-1, up to `slack` >= 1 times the tolerance of the options. A
+     * class to which no sample or every sample belongs gets the best constant score.
      * Collective, same bits on any number of ranks unless the solver says otherwise. */
     void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp);
     /* The same fit in pieces, NULL where the model has no such solver.
-     * divisible: ECONF, saying why, where its options choose another solver. Local.
-     * piece_size: doubles that go on from piece to piece for d columns. Local.
-     * piece: the next `iterations` of its solver, fewer once nothing is left to gain; a
-     * tolerance is not used; state[piece_size] in and out, state[0] = -1 before the first
-     * piece, when the rest holds the start: zeros, or the weights of another fit. w out:
-     * the weights after these iterations. The bits do not depend on how iterations are
+     * divisible: ECONF, with the reason, if the options select another solver. Local.
+     * piece_size: number of doubles that are passed from piece to piece for d columns.
+     * Local. piece: the next `iterations` of its solver, fewer when it has converged to
+     * rounding; a tolerance is not used. state[piece_size] in and out; state[0] = -1 before
+     * the first piece, when the rest is the start: zeros, or the weights of another fit. w
+     * out: the weights after these iterations. The bits do not depend on how iterations are
      * divided into pieces. Collective, same bits on any number of ranks. */
     weft_status (*divisible)(const void *self);
     int64_t (*piece_size)(int64_t d, int classes);
@@ -45,8 +45,8 @@ typedef struct weft_model {
     /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.
      */
     double (*loss)(const void *self, int classes, const double *s, int y, int *wrong);
-    double (*bound)(const void *self,
-                    int classes); /* larger losses count as this bound (for exact sums) */
+    double (*bound)(const void *self, int classes); /* losses above this bound are replaced
+                                                       by it, so that sums can be exact */
     /* Memory of a fit on a rank beside a few vectors for each output (dual ascent of many
      * outputs: of 16 outputs at a time, and a copy of this rank's entries): *bytes for a
      * matrix with Gram matrices of d columns and `total` rows over the team (only these

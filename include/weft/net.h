@@ -1,4 +1,4 @@
-/* Networks trained by gradients: pure functions of a flat weight vector and a batch,
+/* Networks trained by gradients: functions of a flat weight vector and a batch only,
  * without MPI or files. Tasks fed and sgd train them.
  * All functions are local. */
 #ifndef WEFT_NET_H
@@ -7,7 +7,8 @@
 #include "weft/math.h"
 #include "weft/sample.h"
 
-/* Batches of several models side by side, one in each of weft_lanes() lanes. */
+/* Batches for several models that are computed together, one in each of weft_lanes() vector
+ * lanes. */
 typedef struct weft_lane_batch {
     int n;                 /* rows of the largest batch */
     const int *count;      /* [lanes] rows of each batch, 0 .. n */
@@ -31,11 +32,12 @@ typedef struct weft_tensor {
 #define WEFT_MOST_TENSORS 32
 
 typedef struct weft_net {
-    weft_kind kind; /* its options are sizes, never axes of a space */
-    /* Checks that the network can take the data. ECONF, EDATA. Local. */
+    weft_kind kind; /* its options are sizes and cannot be axes of a space */
+    /* Checks that the network can process the data. ECONF, EDATA. Local. */
     weft_status (*setup)(void *self, const weft_shape *shape);
     int64_t (*nweight)(const void *self);
-    /* Its tensors, in order, without gaps: nweight in all. Returns how many. */
+    /* Its tensors, in order and without gaps, nweight numbers in total. Returns their
+     * number. */
     int (*tensors)(const void *self, weft_tensor out[WEFT_MOST_TENSORS]);
     /* Initial weights w[nweight], PyTorch's distributions; a function of the seed. */
     void (*init)(const void *self, uint64_t seed, real *w);
@@ -48,16 +50,16 @@ typedef struct weft_net {
      * its arguments. */
     void (*grad)(const void *self, void *work, const real *w, const weft_batch *b,
                  double dropout, uint64_t key, real *g, weft_score *s);
-    /* To be called after every step: enforces constraints on the weights that options set,
-     * such as a largest length. NULL: there are none. */
+    /* To be called after every step: enforces the constraints on weights that options set,
+     * such as a maximum norm. NULL: none. */
     void (*project)(const void *self, real *w);
-    /* Adds the sums of a forward pass without dropout to *s. */
+    /* Adds loss, wrong and count of a forward pass without dropout to *s. */
     void (*score)(const void *self, void *work, const real *w, const weft_batch *b,
                   weft_score *s);
-    /* The same without dropout for as many models as there are lanes, w and g[nweight]
-     * [lanes], s[lanes]; each lane has the bits that grad and score would give. All three
-     * are NULL if the network has no such code; lanes_work, for batches of up to `most`,
-     * returns NULL if this instance cannot use it. */
+    /* The same without dropout for as many models as there are lanes: w, g
+     * [nweight][lanes], s[lanes]; each lane has the same bits as grad and score. All three
+     * are NULL if the network does not implement them; lanes_work, for batches of up to
+     * `most`, returns NULL if this instance cannot use them. */
     void *(*lanes_work)(const void *self, int most, weft_arena *mem);
     void (*lanes_grad)(const void *self, void *work, const real *w,
                        const weft_lane_batch *b, real *g, weft_score *s);

@@ -1,20 +1,20 @@
-/* Packing: the calls by which a reader hands over data, and the packed file that is made of
- * them. Serial. */
+/* Packing: the functions by which a reader passes on data, and the packed file that is
+ * written from them. All are serial (one process) and local. */
 #ifndef WEFT_PACK_H
 #define WEFT_PACK_H
 
 #include "weft/data.h"
 
-/* What a reader hands over, row by row, in the order of the parts. Serial. */
+/* The destination of a reader's data, passed in the order of the parts. */
 typedef struct weft_pack {
-    weft_arena *mem;          /* lives until the file is written */
-    weft_arena *scratch;      /* of one call */
+    weft_arena *mem;          /* lives until the file has been written */
+    weft_arena *scratch;      /* reset after each call */
     struct weft_packing *own; /* private to pack */
 } weft_pack;
 /* Images and numbers. `rows[WEFT_NPART]` sizes of the parts; d columns. */
 WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d,
                                           const int64_t *rows);
-/* The rows announced are images, planes of rows of pixels: d = channels height width. */
+/* Declares that rows are images, stored plane by plane: d = channels height width. */
 void weft_pack_image(weft_pack *p, int channels, int height, int width);
 /* count rows of bytes (uint8_t) or floats with labels; in order: train, valid, test. NaN or
  * infinity: EDATA naming source row and column. */
@@ -24,24 +24,24 @@ WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void 
  * `name` identifies the document (file name or line). */
 WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
                                             const char *text, size_t n, int32_t label);
-/* A federation: then only clients are handed over, one after the other. Of *all, d, the
- * image, stride, gap, symbols and named count; classes may be told at the end, and some may
- * have no samples. */
+/* Declares a federation: only clients are passed then, one after the other. Of *all the
+ * members d, the image's, stride, gap, symbols and named are used; classes may be declared
+ * at the end, and some may have no samples. */
 WEFT_CHECKED weft_status weft_pack_clients(weft_pack *p, weft_form form,
                                            const weft_clients *all);
 /* The next client's samples: count[WEFT_NPART] rows of bytes (uint8_t) or floats x with
  * labels, the parts one after the other; name NULL where clients have none. NaN or
- * infinity: EDATA naming client, row and column. Memory does not grow. */
+ * infinity: EDATA naming client, row and column. Uses constant memory. */
 WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
                                                const int64_t *count, const void *x,
                                                const int32_t *label);
 /* The next client's text, for WEFT_CHARS: n symbols, numbered from 0, that hold count[]
- * windows and the gaps between the parts; symbols after these are stored, but belong to no
- * sample. */
+ * windows and the gaps between the parts; further symbols are stored, but do not belong to
+ * samples. */
 WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
                                                const int64_t *count, const uint8_t *text,
                                                int64_t n);
-/* Number of clients handed over so far. */
+/* Number of clients passed so far. Local. */
 int64_t weft_pack_clients_count(const weft_pack *p);
 /* Sets the n classes and their names. */
 void weft_pack_classes(weft_pack *p, int n, const char *const *name);
@@ -78,8 +78,8 @@ typedef struct weft_reader {
     WEFT_CHECKED weft_status (*read)(const void *self, const char *source, weft_pack *p);
 } weft_reader;
 
-/* How rows of images or numbers are split over clients when they are packed, whatever the
- * reader; its options stand beside the reader's own. */
+/* How rows of images or numbers are distributed over clients when they are packed, with any
+ * reader; these options are given together with the reader's. */
 typedef struct weft_partition {
     int64_t clients; /* 0: no federation */
     int rule;        /* none, iid, dirichlet, shards */
@@ -95,8 +95,8 @@ WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,
 
 /* Runs a reader and writes the packed file: split, tokens by all tokenizers, digests,
  * `about` and `unit` on each dataset; with over->clients > 0 a federation, whose rows are
- * held in memory until they are dealt. over NULL: none. Serial (rank 0). Prints sizes and
- * seconds. */
+ * held in memory until they are distributed. over NULL: none. Serial (rank 0). Prints sizes
+ * and seconds. */
 WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *self,
                                         const weft_partition *over, const char *source,
                                         const char *out, weft_arena *mem);

@@ -1,15 +1,16 @@
-/* Processes: start and end, dividing teams, accounts of time, messages between teams, what
- * a rank is doing. Collectives of teams are in team.h. Only src/par calls MPI. */
+/* Processes: start and end, dividing ranks into teams, measuring where time goes, messages
+ * between teams, the present activity of a rank. Collectives are in team.h. Only src/par
+ * calls MPI. */
 #ifndef WEFT_PAR_H
 #define WEFT_PAR_H
 
 #include "weft/team.h"
 
-/* Starts MPI (MPI_THREAD_FUNNELED), sets one BLAS thread, log rank and die hook; warns
- * where OpenBLAS runs on less than the CPU can do. ECONF if the launcher started several
- * processes but does not support MPI's PMI (srun --mpi=none), so that each would be a run
- * of one rank; MPI is then not running, and only the first process has a message.
- * Collective. */
+/* Starts MPI (MPI_THREAD_FUNNELED), sets one BLAS thread, the rank of the log and the die
+ * hook; warns if OpenBLAS uses slower kernels than the CPU supports. ECONF if the launcher
+ * started several processes but does not support MPI's PMI (srun --mpi=none), so that each
+ * would be a separate run of one rank; MPI is then not running, and only the first process
+ * has a message. Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 /* Ends MPI. Collective. */
 void weft_par_end(weft_team *world);
@@ -17,12 +18,12 @@ void weft_par_end(weft_team *world);
 weft_team weft_team_alone(void);
 /* "Open MPI v4.1.4" into text[n]; also before MPI is started. Local. */
 void weft_par_library(char *text, size_t n);
-/* ELIMIT if a limit of address space (ulimit -v) leaves less than OpenBLAS maps at its
- * first product: it would try again without end. Local. */
+/* ELIMIT if a limit of the address space (ulimit -v) leaves less than OpenBLAS maps at its
+ * first product: OpenBLAS would otherwise retry forever. Local. */
 WEFT_CHECKED weft_status weft_par_room(void);
 
-/* Returns once every rank of the team is here; ranks that wait sleep, up to 10 ms at a
- * time, whereas a barrier would keep the CPU busy. Collective. */
+/* A barrier whose waiting ranks sleep, up to 10 ms at a time, while MPI_Barrier would keep
+ * the CPU busy. Collective. */
 void weft_sleep(weft_team *t);
 /* Sleeps for that many seconds. Local. */
 void weft_nap(double seconds);
@@ -33,90 +34,91 @@ typedef struct weft_trip {
     double latency; /* seconds from one to the other: half a round trip of 8 bytes */
     double rate;    /* bytes a second in messages of 4 MB */
 } weft_trip;
-/* Collective. Measures the best of some round trips between ranks a and b, not equal, while
- * the others wait; on all ranks. Some 10 ms, and 80 MB. */
+/* Collective. Measures the best of several round trips between two ranks a != b while the
+ * others wait; all ranks get the result. Takes about 10 ms and sends 80 MB. */
 weft_trip weft_trip_try(weft_team *t, int a, int b);
-/* Brings the account of time up to date: adds the time since the last call to
- * times.compute. Local. */
+/* Adds the time since the last update of t->times to times.compute. Local. */
 void weft_times_close(weft_team *t);
-/* Adds the time since the last call to times.wait. Local. */
+/* Adds the time since the last update to times.wait. Local. */
 void weft_times_wait(weft_team *t);
-/* Brings the account of `from` up to date; from now on time is counted for `to`, another
- * team of this rank. Local. */
+/* Updates the times of `from`; from now on time is counted for `to`, another team of this
+ * rank. Local. */
 void weft_times_move(weft_team *from, weft_team *to);
 
-/* ---- what a rank does --------------------------------------------------------------- */
+/* ---- activity of a rank
+ * --------------------------------------------------------------- */
 
-/* What this rank is doing: set by the main thread, read by the watchdog's. */
+/* What this rank is doing: set by the main thread, read by the watchdog's thread. */
 typedef struct weft_activity {
     const char *phase; /* "trains"; a constant */
     int64_t job, unit; /* -1: of none */
-    int waits;         /* 1: in a collective, for the other ranks of its team */
+    int waits;         /* 1: in a collective, waiting for the other ranks of its team */
     int first, size;   /* ranks of the world that this team is of; size 0: none yet */
     double since;      /* weft_now at the last change of this struct */
 } weft_activity;
-/* Begins a phase. Local. */
+/* Sets the phase, job and unit. Local. */
 void weft_activity_set(const char *phase, int64_t job, int64_t unit);
-/* May be called by any thread. Local. */
+/* A copy of the present activity; may be called by any thread. Local. */
 weft_activity weft_activity_now(void);
 
 /* ---- teams within a team ------------------------------------------------------------ */
 
-/* `size` ranks in `parts` teams of neighbours, 1 <= parts <= size, as even as possible: the
- * first size % parts ones are larger by one. Ranks of a part, its first rank, the part of a
- * rank. Local. */
+/* Division of `size` ranks into `parts` teams of consecutive ranks, 1 <= parts <= size, as
+ * equal as possible: the first size % parts ones are larger by one. The functions return
+ * the size of a part, its first rank, and the part of a rank. Local. */
 int weft_team_size(int size, int parts, int part);
 int weft_team_first(int size, int parts, int part);
 int weft_team_of(int size, int parts, int rank);
-/* Makes the team that this rank is in, with its own ranks and account of time. Collective
- * over t. */
+/* *own: the team that this rank belongs to, with its own ranks and times. Collective over
+ * t. */
 void weft_team_split(const weft_team *t, int parts, weft_team *own);
 void weft_team_free(weft_team *t); /* Collective over it */
 
 /* ---- leaders of teams ---------------------------------------------------------------
- * The leaders are the first ranks of the teams. They exchange messages and share out jobs
- * without waiting for each other between weft_peers_join and weft_peers_leave. */
+ * The leaders are the first ranks of the teams. Between weft_peers_join and
+ * weft_peers_leave they exchange messages and divide jobs among them without waiting for
+ * each other. */
 
 typedef struct weft_peers weft_peers;
 
-/* A message that came from another leader. */
+/* A message from another leader. */
 typedef struct weft_message {
     char *data;
     size_t bytes;
 } weft_message;
 
-/* Makes the leaders of the teams of weft_team_split known to each other; NULL on ranks that
- * are none. Owned by mem. Collective over t. */
+/* Connects the leaders of the teams of weft_team_split; NULL on ranks that are not leaders.
+ * Owned by mem. Collective over t. */
 weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem);
 /* Sends a copy of the bytes to all other leaders; messages of a leader arrive in order.
  * Returns at once. Local. Cost O(bytes leaders). */
 void weft_peers_send(weft_peers *p, const void *data, size_t bytes);
-/* Takes the next message that has arrived into mem and returns 1; 0 if there is none.
+/* Receives the next message that has arrived, into mem, and returns 1; 0 if there is none.
  * Local. */
 int weft_peers_receive(weft_peers *p, weft_message *out, weft_arena *mem);
-/* 1 if something has arrived that weft_peers_receive or weft_peers_left will return. Local.
- */
+/* 1 if something has arrived for weft_peers_receive or weft_peers_left. Local. */
 int weft_peers_here(weft_peers *p);
-/* 1 if all others have left and all that they sent was received. Local. */
+/* 1 if all others have left and all their messages were received. Local. */
 int weft_peers_alone(const weft_peers *p);
-/* The largest `why` of the leaders that have left; 0: none has. Local. */
+/* The largest `why` of the leaders that have left; 0: none has left. Local. */
 int weft_peers_left(weft_peers *p);
-/* Tells the others that this leader has left, and why (a number >= 1); waits until all have
- * left, and frees p. Messages that were not received are lost. Collective over the leaders.
- */
+/* Tells the others that this leader leaves, and why (a number >= 1), waits until all have
+ * left, and frees p. Messages that were not received are lost. Collective over the
+ * leaders. */
 void weft_peers_leave(weft_peers *p, int why);
 
-/* A job is done by the leader that claims it first: if all leaders are on one node, by
- * atomic operations on shared memory; else, or if WEFT_CLAIMS_BY_FILE is set in the
- * environment, by creating a file, in which only one can succeed. If a fault of the file
- * system lets two leaders claim a job, it is done twice, with the same result. */
+/* A job is done by the team whose leader claims it first. If all leaders are on one node,
+ * claims are atomic operations on shared memory; else, or if WEFT_CLAIMS_BY_FILE is set in
+ * the environment, a claim is the creation of a file, in which only one can succeed. If a
+ * fault of the file system lets two leaders claim a job, it is done twice, with the same
+ * result. */
 typedef struct weft_claims weft_claims;
 /* Names of the files, made of dir and the number of the job or ticket. The file of a job
  * can be removed once all leaders know its result. */
 #define WEFT_CLAIM_NAME  "%s/claim-%lld"
 #define WEFT_TICKET_NAME "%s/ticket-%lld"
-/* Begins with nothing claimed. dir: where claims by file put their files, with none of them
- * there yet. ticket: the first number that weft_claim_ticket returns. Owned by mem.
+/* Starts with no job claimed. dir: directory for the files of claims, of which none may
+ * exist yet. ticket: the first number that weft_claim_ticket returns. Owned by mem.
  * Collective over the leaders. */
 weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t ticket,
                               weft_arena *mem);
@@ -126,7 +128,7 @@ int weft_claim(weft_claims *c, int64_t id);
 /* Draws the next ticket: numbers rise by 1, and no two calls of any leaders return the
  * same. Local. */
 int64_t weft_claim_ticket(weft_claims *c);
-/* Frees the shared memory; files of claims stay. Collective over the leaders. */
+/* Frees the shared memory; files of claims are not removed. Collective over the leaders. */
 void weft_claims_close(weft_claims *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* Samples, as feature maps, models and networks see them: parts, forms, shapes, rows in
- * memory, batches. data.h reads them. */
+/* Samples as feature maps, models and networks use them: parts, forms, shapes, rows in
+ * memory, batches. They are read by data.h. */
 #ifndef WEFT_SAMPLE_H
 #define WEFT_SAMPLE_H
 
@@ -18,30 +18,32 @@ typedef enum weft_form {
 } weft_form;
 extern const char *const weft_form_name[WEFT_NFORM]; /* "bytes", "reals", ... */
 
-/* What is known of each distinct token of a tokenizer; ids by falling frequency. */
+/* The vocabulary of a tokenizer; tokens are numbered by decreasing frequency. */
 typedef struct weft_vocab {
     int64_t n;
     const uint64_t *hash;  /* [n] weft_hash(token, 0) */
     const uint64_t *lower; /* [n] weft_hash(lower-cased token, 0) */
-    const uint8_t *stop;   /* [n] 1: on the stop list */
+    const uint8_t *stop;   /* [n] 1: in the stop list */
 } weft_vocab;
 
 /* The rows of one part that this rank holds, in the file's order. */
 typedef struct weft_rows {
     int64_t total;        /* rows of the part over all ranks */
-    int64_t first, n;     /* this rank's: rows [first, first + n), whole blocks */
+    int64_t first, n;     /* rows [first, first + n) of this rank, whole blocks */
     const int32_t *label; /* [n] 0 .. classes-1 */
     int64_t d;            /* columns of WEFT_BYTES and WEFT_REALS */
     const uint8_t *byte;  /* [n][d] */
     const float *value;   /* [n][d] */
-    /* WEFT_TOKENS, loaded when asked for: documents' tokens, offset[n+1] from 0 */
+    /* WEFT_TOKENS, loaded on request: tokens of document i are token[offset[i] ..
+     * offset[i+1]-1]; offset[n+1], from 0 */
     const int64_t *offset[WEFT_NTOK];
     const uint32_t *token[WEFT_NTOK];
 } weft_rows;
 
 struct weft_team; /* team.h */
 
-/* The rows that a feature map is made for; all borrowed while it lives. */
+/* The rows for which a feature map is made; everything is borrowed as long as the map is
+ * used. */
 typedef struct weft_source {
     weft_form form;
     int classes;
@@ -52,9 +54,10 @@ typedef struct weft_source {
     /* Loads the token streams and the vocabulary of a tokenizer, once. EDATA, EFILE.
      * Collective. */
     weft_status (*tokens)(void *of, weft_tokenizer tok);
-    /* 1 if there are tokens of that tokenizer: files of older versions lack some. Local. */
+    /* 1 if the data have tokens of that tokenizer: files of older versions do not have all.
+     * Local. */
     int (*has)(void *of, weft_tokenizer tok);
-    void *of; /* first argument of both */
+    void *of; /* first argument of both functions functions */
 } weft_source;
 
 /* Samples of a client in memory. */
@@ -77,19 +80,20 @@ typedef struct weft_shape {
     /* WEFT_TOKENS, else 0 */
     int64_t words;        /* of the vocabulary */
     double length;        /* words of a document, on average */
-    int vector;           /* numbers that stand for a word */
-    const float *vectors; /* [words][vector] at first; borrowed while the network lives */
+    int vector;           /* length of a word vector */
+    const float *vectors; /* [words][vector] initial word vectors; borrowed as long as the
+                             network is used */
 } weft_shape;
 
-/* The samples of a batch: pointers to them, so that a shuffle moves no data. */
+/* The samples of a batch, as pointers, so that shuffling does not move data. */
 typedef struct weft_batch {
     int n;
     const float *const *x;       /* [n] rows of d numbers; NULL for WEFT_CHARS, _TOKENS */
     const uint8_t *const *text;  /* [n] windows of d + 1 symbols, the last one the target;
                                     where shape.every, symbol t + 1 is the target of t */
     const int32_t *label;        /* [n] 0 .. classes-1; not read for WEFT_CHARS */
-    const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, numbers of their words */
-    const int *length;           /* [n] how many */
+    const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, as word numbers */
+    const int *length;           /* [n] number of words of each */
     const double *weight; /* [n] weight of the loss of a sample: the mean is sum_i weight_i
                              loss_i / n; NULL: 1; not read for WEFT_CHARS */
 } weft_batch;

@@ -1,6 +1,7 @@
-/* Files: HDF5 with error checks and checksums, the journal, file systems. Files appear
- * whole or not at all, also if the process is killed. All functions are local: each rank
- * calls them for itself. A status is EFILE unless another is named. */
+/* Files: HDF5 with error checks and checksums, the journal, file systems. A file appears
+ * under its name complete or not at all, also if the process is killed. All functions are
+ * local: each rank calls them independently. The only failure is EFILE unless another is
+ * named. */
 #ifndef WEFT_STORE_H
 #define WEFT_STORE_H
 
@@ -8,12 +9,12 @@
 
 /* ---- HDF5 --------------------------------------------------------------------------- */
 
-/* Checksums of all bytes of a file, its metadata included, in blocks of 64 KB: they stand
- * behind the end of the file as HDF5 sees it. Other programs read such a file as usual; one
- * that changes it removes them. */
+/* Checksums of all bytes of a file, including HDF5's metadata, in blocks of 64 KB, stored
+ * after the last byte that HDF5 uses. Other programs can read such a file; a program that
+ * changes it removes the checksums. */
 typedef struct weft_seal weft_seal;
 
-/* What HDF5 last read of a dataset: bytes [at, at + bytes) of the file. */
+/* The bytes that HDF5 last read of a dataset: [at, at + bytes) of the file. */
 typedef struct weft_h5raw {
     int64_t at;
     size_t bytes;
@@ -27,29 +28,31 @@ typedef struct weft_h5 {
     int *error;        /* first errno of reading or writing, 0 */
     weft_seal *seal;   /* of a file that is read; NULL: it has none */
     weft_h5raw *raw;
-    int view; /* its place among mapped files; -1: it is not mapped */
+    int view; /* index among the mapped files; -1: not mapped */
     weft_arena *mem;
 } weft_h5;
 
-/* EFILE: missing, not HDF5, truncated, damaged; says which. Whatever is read later is
- * compared with its checksums first, each block once: EFILE where it is damaged. Local. */
+/* Opens a file for reading. EFILE: missing, not HDF5, truncated, damaged; the message says
+ * which. Later reads first compare each block with its checksum, once: EFILE if it is
+ * damaged. Local. */
 WEFT_CHECKED weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem);
-/* EFILE where the file has no checksums, being of an older weft or changed by another
- * program. Local. */
+/* EFILE if the file has no checksums, because it was written by an older version of weft or
+ * changed by another program. Local. */
 WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *f);
-/* EFILE if damage was found since the file was opened. Needed because weft_h5_has returns 0
- * for damaged objects, too, and mapped rows that cannot be read become zeros. Local.
- */
+/* EFILE if damage was found since the file was opened. To be called because weft_h5_has
+ * also returns 0 for damaged objects, and mapped rows that cannot be read are replaced by
+ * zeros. Local. */
 WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *f);
 /* Compares the whole file with its checksums; warns if it has none. EFILE. Local. Cost:
- * reads the blocks that were not read yet. */
+ * reads the blocks that were not read before. */
 WEFT_CHECKED weft_status weft_h5_verify(weft_h5 *f);
-/* Begins path.tmp.PID. EFILE where the directory is missing, read-only or full. Local. */
+/* Starts writing a file, as path.tmp.PID until it is committed. EFILE: the directory is
+ * missing, read-only or full. Local. */
 WEFT_CHECKED weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem);
-/* Flushes, closes, adds checksums, fsyncs, renames, fsyncs the directory. EFILE: nothing of
- * the old file under that name is lost. Local. */
+/* Flushes, closes, adds checksums, fsyncs, renames, fsyncs the directory. EFILE: an older
+ * file of that name is unchanged. Local. */
 WEFT_CHECKED weft_status weft_h5_commit(weft_h5 *f);
-/* Closes a file. One that is written and was not committed is removed. */
+/* Closes a file; one that was being written and not committed is removed. Local. */
 void weft_h5_close(weft_h5 *f);
 
 typedef enum weft_h5type {
@@ -62,44 +65,49 @@ typedef enum weft_h5type {
     WEFT_H5_F64,
     WEFT_H5_TEXT /* UTF-8 of any length; only for grow, append, set_text */
 } weft_h5type;
-size_t weft_h5_size(weft_h5type type); /* bytes of one in memory; of a text: its pointer */
+size_t weft_h5_size(weft_h5type type); /* bytes of one number in memory; of a text, of the
+                                          pointer */
 /* Writes a whole dataset ("/train/x"; groups are made) with attributes about and unit.
  * dims[nd]; compressed if packed is 1 (shuffle + deflate). */
 WEFT_CHECKED weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
                                      const int64_t *dims, const void *data, int packed,
                                      const char *about, const char *unit);
-/* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. */
+/* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. EFILE. Local. EFILE.
+ * Local. */
 WEFT_CHECKED weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type,
                                       int nd, const int64_t *dims, const char *about,
                                       const char *unit);
-/* Writes rows [first, first + count), which the dataset must have. */
+/* Writes rows [first, first + count), which must exist in the dataset. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void *data);
-/* Makes a dataset [0][width] ([0] where width is 0) that weft_h5_append extends. */
+/* Makes a dataset of shape [0][width] ([0] if width is 0) that weft_h5_append extends.
+ * EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_grow(weft_h5 *f, const char *name, weft_h5type type,
                                       int64_t width, const char *about, const char *unit);
-/* Adds count rows at the end. Opens and closes the dataset: best called with many rows. */
+/* Appends `count` rows. Opens and closes the dataset, so that few calls with many rows are
+ * faster. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_append(weft_h5 *f, const char *name, weft_h5type type,
                                         int64_t count, const void *data);
-/* Writes a list of n texts, of variable length, UTF-8. */
+/* Writes a dataset of n texts of variable length, UTF-8. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name,
                                            const char *const *text, int64_t n,
                                            const char *about);
-/* The shape of a dataset into dims[WEFT_H5_DIMS], its number of dimensions into *nd. */
+/* Writes the shape of a dataset to dims[WEFT_H5_DIMS] and its number of dimensions to *nd.
+ * EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd,
                                        int64_t *dims);
-int weft_h5_has(weft_h5 *f, const char *name); /* dataset, group, or "/group@attr" */
+int weft_h5_has(weft_h5 *f, const char *name); /* 1 if there is such a dataset, group or
+                                                  attribute "/group@attr". Local */
 /* Rows [first, first+count) of the slowest dimension, converted to type: count x width
- * numbers. EFILE where the dataset has other than `width` numbers a row, or no such rows.
- */
+ * numbers. EFILE if rows do not have `width` numbers, or do not exist. */
 WEFT_CHECKED weft_status weft_h5_read_rows(weft_h5 *f, const char *name, weft_h5type type,
                                            int64_t width, int64_t first, int64_t count,
                                            void *data);
 /* Reads a list of texts, owned by f->mem; *n of them. */
 WEFT_CHECKED weft_status weft_h5_read_texts(weft_h5 *f, const char *name,
                                             const char ***text, int64_t *n);
-/* A dataset that stays open to be read in small pieces, without a cache. To be closed
- * before the file. */
+/* A dataset that stays open, for reading in small pieces without HDF5's chunk cache. To be
+ * closed before the file. */
 #define WEFT_H5_DIMS 4
 typedef struct weft_h5set {
     weft_h5 *file;
@@ -108,44 +116,45 @@ typedef struct weft_h5set {
     int nd;
     int64_t dims[WEFT_H5_DIMS]; /* 1 from nd on */
 } weft_h5set;
-/* Opens a dataset of the open file f and learns its shape. */
+/* Opens a dataset of the open file f and reads its shape. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name);
-/* Rows [first, first+count), converted to type; the caller has looked at dims. EFILE.
- * Local. */
+/* Reads rows [first, first+count), converted to type; data has room for the rest of dims.
+ * EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type,
                                           int64_t first, int64_t count, void *data);
-/* Text `row` of a list of texts, in mem. EFILE. Local. */
+/* Reads text `row` of a dataset of texts into mem. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *s, int64_t row,
                                           const char **text, weft_arena *mem);
 /* Closes the dataset; the file stays open. */
 void weft_h5_set_close(weft_h5set *s);
 
-/* A dataset whose rows are used in place, in the file mapped into memory: pages are shared
- * by all ranks of a node, and access to a row that was used before needs no call. */
+/* A dataset whose rows are used directly in the memory-mapped file: pages are shared by all
+ * ranks of a node, and access to a row that was used before needs no system call. */
 typedef weft_status (*weft_h5_check)(const void *self, int64_t first, int64_t count,
                                      const void *rows);
 typedef struct weft_h5map {
     weft_h5set set;
     weft_h5type type;
     size_t row;          /* bytes */
-    int64_t per;         /* rows of a piece, which is contiguous */
-    int shift;           /* per = 2^shift; -1: it is no power of two */
+    int64_t per;         /* rows of a piece; pieces are contiguous in the file */
+    int shift;           /* per = 2^shift; -1: per is not a power of two */
     const char **at;     /* [pieces] NULL: not used yet */
-    int seen;            /* 1: in the mapped file; 0: pieces are read, and kept */
+    int seen;            /* 1: pieces are used in the mapped file; 0: pieces are read and
+                            kept in memory */
     weft_h5_check check; /* NULL: none */
     const void *self;
-    weft_arena *own; /* of `at`, and of pieces that were read */
+    weft_arena *own; /* owns `at` and the pieces that were read */
 } weft_h5map;
-/* Opens a dataset of a file with checksums. Each piece of about 64 KB is compared with them
- * when it is first used, and handed to `check` with `self`, which may refuse it. Datasets
- * with filters, of a type other than `type`, or in a file that cannot be mapped are read
- * instead, and the pieces used stay in memory. EFILE. Local. */
+/* Opens a dataset of a file with checksums. Each piece of about 64 KB is compared with the
+ * checksums when it is first used, and passed to `check` with `self`, which may refuse it.
+ * Datasets with filters, of a type other than `type`, or in a file that cannot be mapped
+ * are read instead, and the pieces used stay in memory. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name,
                                           weft_h5type type, weft_h5_check check,
                                           const void *self);
-/* Rows [first, first+count), of which those that do not lie together are copied into mem;
- * the others live as long as the map is open. EFILE, also where `check` refuses. Local.
- * Cost O(1) where pieces were used before. */
+/* *rows: rows [first, first+count). They are copied to mem if they are not contiguous in
+ * memory; otherwise they are valid as long as the map is open. EFILE, also if `check`
+ * refuses them. Local. Cost O(1) if the pieces were used before. */
 WEFT_CHECKED weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
                                           const void **rows, weft_arena *mem);
 /* The piece that a row is in. Local. */
@@ -159,14 +168,14 @@ static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
     int64_t piece = weft_h5_map_piece(m, row);
     return m->at[piece] + (size_t)(row - piece * m->per) * m->row;
 }
-/* Closes the dataset and frees what was read of it; rows of it must not be used any more.
- */
+/* Closes the dataset and frees the pieces that were read; its rows become invalid.
+ * Local. */
 void weft_h5_map_close(weft_h5map *m);
 /* Bytes of mapped files that are in this process's memory, shared with the other ranks of
  * the node. Local. */
 double weft_h5_mapped(void);
-/* Write and read attribute `key` of the object `name` ("/" for the file): a text, a number
- * or a whole number. A text that was read is owned by f->mem. */
+/* Write and read attribute `key` of the object `name` ("/" for the file): a text, a real
+ * number or an integer. A text that was read is owned by f->mem. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *f, const char *name, const char *key,
                                           const char *text);
 WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *f, const char *name, const char *key,
@@ -189,55 +198,57 @@ typedef struct weft_disk {
 } weft_disk;
 /* Type and free space of the file system of a directory. EFILE. Local. */
 WEFT_CHECKED weft_status weft_disk_look(const char *dir, weft_disk *d);
-/* Writes a file of 1 MB, as states are written, and reads it back, five times; *seconds:
- * the middle one's until it was synced and renamed. It is removed. EFILE: not writable, or
- * what was written is not what is read. Local. */
+/* Five times writes a file of 1 MB in the way states are written, reads it back and removes
+ * it. *seconds: median time until it was synced and renamed. EFILE: not writable, or the
+ * contents read differ from those written. Local. */
 WEFT_CHECKED weft_status weft_disk_write(const char *path, double *seconds);
 
-/* What one process sees of a file that another has just made and locked. */
+/* What a process finds when it tries to lock a file that another has just made and
+ * locked. */
 typedef enum weft_lock {
-    WEFT_LOCK_OWN,    /* this process has the lock */
-    WEFT_LOCK_KEPT,   /* the lock keeps this process out */
-    WEFT_LOCK_SHARED, /* the lock does not keep it out */
-    WEFT_LOCK_NONE,   /* the file system has no locks */
-    WEFT_LOCK_UNSEEN  /* the file is not there, for seconds */
+    WEFT_LOCK_OWN,    /* this process itself holds the lock */
+    WEFT_LOCK_KEPT,   /* the lock is refused: locks work */
+    WEFT_LOCK_SHARED, /* the lock is granted too: locks do not work between these
+                         processes */
+    WEFT_LOCK_NONE,   /* the file system does not support locks */
+    WEFT_LOCK_UNSEEN  /* the file is not visible after 5 seconds */
 } weft_lock;
-/* Makes a file and locks it until *fd is given to weft_disk_leave, which removes it.
- * *found: OWN or NONE. EFILE. Local. */
+/* Makes a file and locks it, until weft_disk_leave is called with *fd. *found: OWN or NONE.
+ * EFILE. Local. */
 WEFT_CHECKED weft_status weft_disk_hold(const char *path, int *fd, weft_lock *found);
-/* Gives up the lock and removes the file. */
+/* Releases the lock and removes the file. Local. */
 void weft_disk_leave(const char *path, int fd);
-/* Tries, from another process, to lock the file of weft_disk_hold. Local. Waits 5 s for a
- * file that is not there. */
+/* Tries, from another process, to lock the file of weft_disk_hold. Waits up to 5 s for the
+ * file to become visible. Local. */
 weft_lock weft_disk_meet(const char *path);
 
 /* ---- journal ------------------------------------------------------------------------ */
 
-/* Framed records: tag, length, checksums, payload; each appended by one write(2), so that
- * it survives this process; a loss of the node only after weft_journal_sync. An incomplete
- * record at the end is cut off when the journal is opened; damage before whole records is
- * reported and left as it is. */
+/* A file of framed records: tag, length, checksums, payload. Each is appended by one
+ * write(2), so that it survives the end of this process; it survives a crash of the node
+ * only after weft_journal_sync. An incomplete record at the end is removed when the journal
+ * is opened; damage before whole records is reported and not changed. */
 typedef struct weft_journal {
     int fd;
     char *path;
 } weft_journal;
 typedef struct weft_record {
-    uint64_t tag; /* kind of record, not 0; 0: bytes that hold no record */
+    uint64_t tag; /* kind of record, not 0; 0: bytes that are not a record */
     size_t bytes;
     const void *data; /* owned by the arena; NULL: damaged */
 } weft_record;
-/* Opens or makes; gives all records. Local. EFILE: not writable, in use, of another kind or
- * version. */
+/* Opens or makes a journal, locks it, and reads all records. EFILE: not writable, in use,
+ * of another kind or version. Local. */
 WEFT_CHECKED weft_status weft_journal_open(weft_journal *j, const char *path,
                                            weft_record **rec, int64_t *n, weft_arena *mem);
-/* Opens or makes it to add records to those that weft_journal_open has found, unread;
- * *fresh 1: it was made. Local. EFILE: not writable, in use. */
+/* Opens or makes a journal for appending, without reading it; *fresh 1: it was made. EFILE:
+ * not writable, in use. Local. */
 WEFT_CHECKED weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
                                              weft_arena *mem);
 /* 1 if the file is a journal, of any version, or the beginning of one. Local. */
 int weft_journal_is(const char *path);
-/* The records of a journal that another process may be writing; *in_use 1: a process has it
- * open. Changes nothing. Local. EFILE. */
+/* Reads the records of a journal, also while another process writes it; *in_use 1: a
+ * process has it open. Does not change the file. EFILE. Local. */
 WEFT_CHECKED weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n,
                                            int *in_use, weft_arena *mem);
 /* Removes all records. */
@@ -245,15 +256,16 @@ WEFT_CHECKED weft_status weft_journal_clear(weft_journal *j);
 /* Appends one record by one write(2). */
 WEFT_CHECKED weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data,
                                           size_t bytes);
-/* Waits until all records survive a loss of the node. */
+/* Writes all records through to the disk (fsync), so that they survive a crash of the
+ * node. */
 WEFT_CHECKED weft_status weft_journal_sync(weft_journal *j);
 /* Syncs and closes the journal. */
 void weft_journal_close(weft_journal *j);
 
 /* ---- files -------------------------------------------------------------------------- */
 
-/* Writes bytes to path by way of a temporary file, fsync and rename; reads them back.
- * Local. */
+/* Writes a file through a temporary file, fsync and rename; reads exactly `bytes` bytes of
+ * a file. EFILE. Local. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
 WEFT_CHECKED weft_status weft_file_load(const char *path, void *data, size_t bytes);
 /* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]. */
@@ -261,22 +273,23 @@ WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void
                                              const size_t *bytes);
 WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *const *at,
                                               const size_t *bytes);
-/* Writes like weft_file_put_parts, without waiting for the disk: after a loss of the node
- * the file may be missing or damaged, until weft_file_sync. Local. */
+/* Like weft_file_put_parts, but without fsync: until weft_file_sync a crash of the node can
+ * lose or damage the file. EFILE. Local. */
 WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
                                             const size_t *bytes);
-/* Waits until the file, if it is still there, survives a loss of the node. Local. */
+/* Syncs a file, if it still exists, so that it survives a crash of the node. EFILE.
+ * Local. */
 WEFT_CHECKED weft_status weft_file_sync(const char *path);
-/* Tests that a file of that name can be written, by making and removing its temporary file:
- * EFILE where the name is empty, too long or a directory's, the directory is missing or may
- * not be written. Local. */
+/* Tests that a file of that name can be written, by making and removing its temporary file.
+ * EFILE: the name is empty, too long or that of a directory, or the directory is missing or
+ * not writable. Local. */
 WEFT_CHECKED weft_status weft_file_try(const char *path);
 /* 1 if something has that name. Local. */
 int weft_file_is(const char *path);
 /* The directory that a file of that name is in: "." where the name has no slash. Owned by
  * mem. Local. */
 const char *weft_file_dir(const char *path, weft_arena *mem);
-/* 1 if both names lead to one file, by links or otherwise. Local. */
+/* 1 if both names are of the same file, also through links. Local. */
 int weft_file_same(const char *a, const char *b);
 
 #endif

@@ -1,32 +1,33 @@
-/* Teams of ranks, for code that computes on them: agreement, exact sums, dealing work, and
- * dense systems on a process grid. Does not include mpi.h. */
+/* Teams of ranks, for code that computes in parallel: agreement on failures, exact sums,
+ * distribution of work, and dense systems on a process grid. Does not include mpi.h. */
 #ifndef WEFT_TEAM_H
 #define WEFT_TEAM_H
 
 #include "weft/math.h"
 
-/* How a rank spends its time, seconds. */
+/* How a rank has spent its time, in seconds. */
 typedef struct weft_times {
     double compute; /* all other time, also communication inside ScaLAPACK */
     double wait;    /* in the barrier before a collective call, for slower ranks */
     double comm;    /* in collectives */
-    double bytes;   /* handed to collectives by this rank */
+    double bytes;   /* bytes that this rank passed to collectives */
 } weft_times;
 
 typedef struct weft_team {
     int64_t comm; /* MPI's communicator; used by src/par only */
     int rank, size;
-    int first; /* rank in the world of its rank 0; those of the others follow */
+    int first; /* rank in the world of the team's rank 0; its other ranks follow */
     weft_times times;
     double since; /* when compute was last counted */
 } weft_team;
 
-/* Collective. Returns the worst status of all ranks (WEFT_STOP is the mildest failure); if
- * any failed, every rank gets the message of the lowest rank with that status. */
+/* Returns the worst status of all ranks, WEFT_STOP being the least bad failure; if any rank
+ * failed, every rank gets the message of the lowest rank with that status. Collective over
+ * t. */
 WEFT_CHECKED weft_status weft_agree(weft_status st, weft_team *t);
 
-/* Collective, all in place, same n on all ranks. Integer sums are exact; max is over
- * doubles. */
+/* Sums and maxima over ranks, element by element and in place, and a broadcast of n bytes
+ * from rank root; n is the same on all ranks. Integer sums are exact. Collective over t. */
 void weft_sum_i64(weft_team *t, int64_t *x, size_t n);
 void weft_sum_i32(weft_team *t, int32_t *x, size_t n);
 void weft_max_f64(weft_team *t, double *x, size_t n);
@@ -53,21 +54,22 @@ void weft_exchange(weft_team *t, const void *send, const size_t *to, void *recei
 /* Collective. min, mean, max over ranks of x[n] into out[n][3], on all ranks. */
 void weft_spread(weft_team *t, const double *x, int n, double *out);
 
-/* The part of n rows that a rank is dealt: rows [first, first + count). Blocks of
- * WEFT_BLOCK rows are never divided; contiguous, as even as blocks allow. Local. */
+/* The part of n rows that belongs to a rank: rows [first, first + count). Parts consist of
+ * whole blocks of WEFT_BLOCK rows and are as equal as this allows. Local. */
 void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
 
-/* Deals n jobs to bins: the largest cost first, ties by index, each to the bin with the
- * least load so far, ties by index; bin[n]. speed[bins]: load is cost / speed; NULL: all
- * bins are alike. Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on
- * Applied Mathematics 17, 1969. Local. Cost O(n (log n + bins)). */
+/* Distributes n jobs over bins, by greedy scheduling: the largest cost first, ties by
+ * index, each to the bin with the least load so far, ties by index; bin[n] is the result.
+ * speed[bins]: load is cost / speed; NULL: all bins have the same speed. Graham, "Bounds on
+ * multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 17, 1969. Local.
+ * Cost O(n (log n + bins)). */
 void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed,
                      int *bin);
 
 /* ---- dense symmetric systems on a process grid (ScaLAPACK) -------------------------- */
 
-/* Gives rows [r0, r0+nr) x columns [c0, c0+nc) of the symmetric matrix, the full sum over
- * all ranks, on every rank: Collective. a[nr][nc], row-major. */
+/* Computes rows [r0, r0+nr) x columns [c0, c0+nc) of the symmetric matrix, summed over all
+ * ranks, into a[nr][nc], row-major, on every rank. Collective. */
 typedef void (*weft_block_fn)(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
                               double *a);
 
@@ -88,6 +90,6 @@ double weft_grid_bytes(int64_t n, int size);
  * Cost 2 c n^2 flops. */
 void weft_grid_solve(weft_grid *g, int c, real *b);
 void weft_grid_free(
-    weft_grid *g); /* the process grid; the memory is the arena's. Collective */
+    weft_grid *g); /* frees the process grid; the arena owns the memory. Collective */
 
 #endif
