@@ -31,12 +31,12 @@ typedef struct weft_model {
                 double slack, real *w, weft_fitted *out, weft_arena *tmp);
     /* The same fit in pieces, NULL where the model has no such solver.
      * divisible: ECONF, with the reason, if the options select another solver. Local.
-     * piece_size: number of doubles that are passed from piece to piece for d columns.
-     * Local. piece: the next `iterations` of its solver, fewer when it has converged to
-     * rounding; a tolerance is not used. state[piece_size] in and out; state[0] = -1 before
-     * the first piece, when the rest is the start: zeros, or the weights of another fit. w
-     * out: the weights after these iterations. The bits do not depend on how iterations are
-     * divided into pieces. Collective, same bits on any number of ranks. */
+     * piece_size: number of doubles passed from piece to piece for d columns. Local.
+     * piece: the next `iterations` of its solver, fewer when it has converged to rounding;
+     * a tolerance is not used. state[piece_size] in and out; state[0] = -1 before the first
+     * piece, when the rest is the start: zeros, or the weights of another fit. w out: the
+     * weights after these iterations. The bits do not depend on how iterations are divided
+     * into pieces. Collective, same bits on any number of ranks. */
     weft_status (*divisible)(const void *self);
     int64_t (*piece_size)(int64_t d, int classes);
     void (*piece)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
