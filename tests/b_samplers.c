@@ -1,5 +1,6 @@
 /* What proposals cost: sampler,axes,trials,seconds of one core, of searches in which every
- * trial is told before the next is asked for. The name of a sampler may follow.
+ * trial is told before the next is asked for. The name of a sampler may follow, then the
+ * number of trials.
  * RUN: np=1 */
 #include "functions.h"
 
@@ -63,14 +64,15 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (argc > 1 && strcmp(argv[1], rows[i].sampler) != 0) continue;
         size_t mark = weft_arena_mark(mem);
-        double *regret = WEFT_NEW(mem, double, rows[i].trials);
+        int64_t trials = argc > 2 ? atoll(argv[2]) : rows[i].trials;
+        double *regret = WEFT_NEW(mem, double, trials);
         const char *options =
             weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s\n", rows[i].sampler,
                             rows[i].sampler, rows[i].options);
         clock_t start = clock();
-        quest_play(&rows[i].f, options, rows[i].trials, 1, 1, regret, NULL, mem);
+        quest_play(&rows[i].f, options, trials, 1, 1, regret, NULL, mem);
         printf("%s,%s,%d,%lld,%.3g\n", rows[i].sampler, rows[i].options, rows[i].axes,
-               (long long)rows[i].trials, (double)(clock() - start) / CLOCKS_PER_SEC);
+               (long long)trials, (double)(clock() - start) / CLOCKS_PER_SEC);
         fflush(stdout);
         weft_arena_reset(mem, mark);
     }

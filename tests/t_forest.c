@@ -104,11 +104,11 @@ static void test_mies(weft_arena *mem)
 static void test_variance(void)
 {
     static const int levels[1] = {0};
-    int start[4] = {0, 1, 2, 3}, depth[3] = {0};
+    int start[4] = {0, 1, 2, 3};
     double value[3] = {.2, .3, .7}, mean, variance;
     double x = 0;
     weft_tree_node node[3] = {{.child = 0}, {.child = 1}, {.child = 2}};
-    weft_trees f = {1, 3, levels, start, depth, node, value};
+    weft_trees f = {1, 3, levels, start, node, value};
     weft_trees_ask(&f, 1, &x, &mean, &variance);
     is_near(mean, .4, 1e-15, "mean of trees");
     is_near(variance, .07, 1e-15, "their sample variance");

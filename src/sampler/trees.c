@@ -1,9 +1,8 @@
-/* Random forests; see trees.h. Our own code, because no maintained library fits: ranger and
- * mlpack are C++ with interfaces for R and Python but not C; LightGBM and XGBoost have a C
- * interface, but their forests do not return the prediction of each tree, do not order
- * categories in this way, and are not packaged in Debian; OpenCV's forests draw from one
- * random stream, so that a tree depends on the others; Shark and librf are no longer
- * maintained. Called by forest.c. */
+/* Random forests; see trees.h. Our own code: ranger is a C++ program and an R package,
+ * mlpack is C++ with bindings for Python, Julia, Go and R; LightGBM has a C interface, but
+ * grows trees on histograms of binned values, for data that are large, where here there are
+ * some hundreds of points, and each tree must depend on (seed, tree) alone. Called by
+ * forest.c. */
 #include "trees.h"
 
 #include <math.h>
@@ -235,7 +234,6 @@ static void grow_node(grower *g, int tree, const task *t, int *waiting)
     node->child = g->nodes;
     g->nodes += 2;
     int middle = part(g, t, node), depth = t->depth + 1, child = node->child;
-    if (depth > f->depth[tree]) f->depth[tree] = depth;
     g->stack[(*waiting)++] = (task){child + 1, middle, t->last, depth};
     g->stack[(*waiting)++] = (task){child, t->first, middle, depth};
 }
@@ -262,7 +260,6 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
                       .ntree = rule->trees,
                       .levels = levels,
                       .start = WEFT_NEW(mem, int, rule->trees + 1),
-                      .depth = WEFT_NEW(mem, int, rule->trees),
                       .node = WEFT_NEW(mem, weft_tree_node, most),
                       .value = WEFT_NEW(mem, double, most)};
     grower g = {.rule = rule,
@@ -301,8 +298,21 @@ double weft_tree_ask(const weft_trees *f, int t, const double *x)
     return f->value[at];
 }
 
-/* Several points descend a tree together, so that their memory accesses overlap; a point
- * that has reached a leaf stays there. */
+/* Moves m points one node down a tree; those in a leaf stay there. Returns 0 if all are. */
+static int descend(const weft_trees *f, int m, const double *x, int *at)
+{
+    int moved = 0;
+    for (int i = 0; i < m; i++) {
+        const weft_tree_node *node = &f->node[at[i]];
+        double v = x[(size_t)i * (size_t)f->dim + (size_t)node->feature];
+        int to = node->child + goes_right(node, f->levels[node->feature], v);
+        moved |= to ^ at[i];
+        at[i] = to;
+    }
+    return moved;
+}
+
+/* Several points descend a tree together, so that their memory accesses overlap. */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
                     double *variance)
 {
@@ -313,13 +323,7 @@ void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
         for (int t = 0; t < f->ntree; t++) {
             int at[SIDE];
             for (int i = 0; i < n; i++) at[i] = f->start[t];
-            for (int step = 0; step < f->depth[t]; step++)
-                for (int i = 0; i < n; i++) {
-                    const weft_tree_node *node = &f->node[at[i]];
-                    double v =
-                        x[(size_t)(from + i) * (size_t)f->dim + (size_t)node->feature];
-                    at[i] = node->child + goes_right(node, f->levels[node->feature], v);
-                }
+            while (descend(f, n, x + (size_t)from * (size_t)f->dim, at)) {}
             for (int i = 0; i < n; i++) {
                 double v = f->value[at[i]] - f->value[f->start[0]];
                 sum[i] += v;

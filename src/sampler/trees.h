@@ -25,7 +25,6 @@ typedef struct weft_trees {
     int dim, ntree;
     const int *levels; /* [dim] number of levels of a category; 0: a number. Borrowed */
     int *start;        /* [ntree + 1] first node of a tree */
-    int *depth;        /* [ntree] */
     weft_tree_node *node;
     double *value; /* [nodes] mean of the values in the node */
 } weft_trees;
