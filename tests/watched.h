@@ -1,0 +1,331 @@
+/* For the contract of schedules on the scheduler: a toy task of jobs of wildly different
+ * durations, and a schedule of the registry that is watched, and may be made faulty. */
+#ifndef WEFT_TEST_WATCHED_H
+#define WEFT_TEST_WATCHED_H
+
+#include "../src/run/run_private.h"
+#include "keeper.h"
+#include "whole.h"
+
+#include <signal.h>
+
+enum { NSTATE = 8, MOST_JOBS = 100 };
+
+/* ---- mistakes ----------------------------------------------------------------------- */
+
+enum {
+    NONE,
+    INDEX_ZERO,
+    LAST_NEVER,
+    ENDED_NEVER,
+    RESOURCE,
+    WORST,
+    NEVER_WINS,
+    BY_TELLS,
+    BY_ARRIVAL,
+    UNFINISHED,
+    ENDLESS,
+    BY_TEAM,
+    BY_TIME,
+    BY_ADDRESS,
+    NFAULT
+};
+static const char *const faults[NFAULT] = {"nothing",
+                                           "an index that is always 0",
+                                           "no last job",
+                                           "no trial that ended",
+                                           "twice the resource",
+                                           "the worst kept in place of the best",
+                                           "no job that may win",
+                                           "elimination by the order of results",
+                                           "elimination by order of arrival",
+                                           "a promotion of an unfinished trial",
+                                           "no end",
+                                           "a decision by team",
+                                           "a decision by time",
+                                           "a decision by address"};
+
+/* ---- a toy task --------------------------------------------------------------------- */
+
+enum { EXACT, HALF, NOTHING, NBOUND }; /* what it knows of durations beforehand */
+
+typedef struct toy {
+    weft_team *team;
+    int bound, plain;     /* plain 1: later trials have lower losses, by number alone */
+    int steps, stop;      /* raise SIGTERM in this step */
+    int order[MOST_JOBS]; /* of jobs: when they were done here */
+} toy;
+
+static double uniform(int64_t a, int64_t b, int word)
+{
+    return weft_rng_unit(
+        weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)a, (uint64_t)b, 0).v[word]);
+}
+
+static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
+{
+    (void)self, (void)job;
+    size->nx = NSTATE;
+}
+
+static int64_t toy_affinity(const void *self, const weft_job *job)
+{
+    (void)self;
+    return job->trial % 3;
+}
+
+static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    (void)self;
+    *out = (weft_cost){.flops = 100 * uniform(job->trial, job->index, 1)};
+}
+
+/* From e^-3 to e^3 seconds. */
+static double duration(const weft_job *job)
+{
+    return exp(6 * uniform(job->trial, job->index, 0) - 3);
+}
+
+static double toy_seconds(const void *self, const weft_job *job, double before)
+{
+    static const double share[NBOUND] = {1, 0.5, 0};
+    (void)before;
+    return share[((const toy *)self)->bound] * duration(job);
+}
+
+/* Moves the probabilities of those that are left, as a mixing asks; scores all. */
+static double score(const weft_job *job, weft_result *res)
+{
+    const weft_mix *m = &job->mix;
+    double loss = 0;
+    for (int b = 0; b < m->nblock; b++) {
+        double sum = 0;
+        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++) {
+            double x = m->conf[(size_t)i * (size_t)m->dim];
+            res->arm_count[i] = res->logp[i] > -INFINITY ? 10 : 0;
+            res->arm_loss[i] = res->arm_count[i] * x;
+            res->arm_wrong[i] = res->arm_count[i] * (x > 0.5);
+            loss += exp(res->logp[i]) * x;
+            if (job->update.schedule) res->logp[i] -= 0.3 * x;
+            sum += exp(res->logp[i]);
+        }
+        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+            if (job->update.schedule) res->logp[i] -= log(sum);
+    }
+    return loss;
+}
+
+/* The state is a trail of the jobs that it went through; the loss depends on it. */
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
+                            weft_state *state, double *row, weft_result *res)
+{
+    toy *t = self;
+    double one = t->team->rank == 0, *own = &res->loss;
+    (void)unit, (void)row;
+    weft_sum_f64(t->team, &one, 1, 1);
+    state->x[0] += (real)one;
+    state->x[1] = (real)(0.7 * (double)state->x[1] + uniform(job->trial, job->index, 2));
+    state->x[2 + (int)state->x[0] % (NSTATE - 2)] = (real)(10 * job->trial + job->index);
+    *own = score(job, res) + 0.2 * (double)state->x[1];
+    if (job->trial % 7 == 3) *own = NAN;
+    if (job->trial == 5) *own = INFINITY;
+    if (t->plain) *own = 1 / (double)(1 + job->trial);
+    res->cost = duration(job);
+    t->order[job->id % MOST_JOBS] = ++t->steps;
+    if (t->steps == t->stop) raise(SIGTERM);
+    return WEFT_OK;
+}
+
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+                                   .moves = 1,
+                                   .nstate = toy_nstate,
+                                   .tensors = toy_tensors,
+                                   .affinity = toy_affinity,
+                                   .cost = toy_cost,
+                                   .seconds = toy_seconds,
+                                   .step = toy_step};
+
+/* ---- a schedule that is watched ----------------------------------------------------- */
+
+/* Passes on what the schedule of the registry says, with a mistake, and keeps its books. */
+typedef struct watched {
+    const weft_tuner *own;
+    void *self;
+    int fault, team, plain;
+    const toy *task;
+    const void *address;
+    weft_job before; /* the last that it asked */
+    keeper book;
+    uint64_t order, jobs, set; /* hashes: of tells; of jobs, in order and not */
+} watched;
+
+static weft_status watched_setup(void *self, const weft_space *sp, uint64_t seed,
+                                 weft_arena *own)
+{
+    watched *w = self;
+    TRY(w->own->setup(w->self, sp, seed, own));
+    w->book = (keeper){.shared = w->own->shared, .most = MOST_JOBS};
+    if (w->own->extent) w->own->extent(w->self, &w->book.extent);
+    for (const weft_opt *o = w->own->kind.opts; o && o->name; o++)
+        if (strcmp(o->name, "max_resource") == 0)
+            w->book.bound = weft_opt_value(o, w->self);
+    return WEFT_OK;
+}
+
+static int watched_ended(const void *self, int64_t trial)
+{
+    const watched *w = self;
+    return w->fault != ENDED_NEVER && w->own->ended && w->own->ended(w->self, trial);
+}
+
+/* Of the members that a mistake may change. */
+static void count_job(watched *w, const weft_job *job)
+{
+    int64_t what[] = {job->trial, job->from,        job->index, (int64_t)job->resource,
+                      job->last,  job->eligibility, job->mix.k};
+    uint64_t hash = weft_hash(what, sizeof what, 0);
+    w->jobs = weft_hash(&hash, sizeof hash, w->jobs);
+    w->set += hash;
+}
+
+/* Whoever copies, copies one that is better than most. */
+static void check_copy(watched *w, const weft_job *job)
+{
+    const keeper *k = &w->book;
+    double sum = 0, n = 0;
+    if (!w->plain || k->shared || job->from < 0) return;
+    for (int64_t i = 0; i < k->trials; i++)
+        if (k->trial[i].jobs > k->trial[i].flying) {
+            sum += k->trial[i].loss;
+            n++;
+        }
+    keeper_fault(&w->book, n < 2 || k->trial[job->from].loss < sum / n,
+                 "the better ones are copied");
+}
+
+/* Those that get most are better than the others. */
+static void check_best(watched *w)
+{
+    keeper *k = &w->book;
+    double most = 0, sum[2] = {0}, n[2] = {0};
+    if (!w->plain || k->shared != WEFT_SHARES_NOTHING || w->own->explore) return;
+    for (int64_t i = 0; i < k->trials; i++) most = fmax(most, k->trial[i].resource);
+    for (int64_t i = 0; i < k->trials; i++) {
+        int top = k->trial[i].resource >= most;
+        sum[top] += k->trial[i].loss;
+        n[top]++;
+    }
+    keeper_fault(k, n[0] < 1 || sum[1] / n[1] < sum[0] / n[0], "the better ones go on");
+}
+
+/* When all results are told. */
+static void close_books(watched *w)
+{
+    keeper_done(&w->book, w->own->jobs(w->self));
+    check_best(w);
+}
+
+static void distort(watched *w, weft_job *job)
+{
+    if (w->fault == INDEX_ZERO) job->index = 0;
+    if (w->fault == LAST_NEVER) job->last = 0;
+    if (w->fault == RESOURCE) job->resource *= 2;
+    if (w->fault == NEVER_WINS) job->eligibility = WEFT_WINS_LAST;
+}
+
+static weft_asked watched_ask(void *self, weft_job *job)
+{
+    watched *w = self;
+    keeper *k = &w->book;
+    if (k->fault) return WEFT_DONE;
+    weft_asked asked = WEFT_JOB;
+    int again = w->fault == UNFINISHED && k->jobs == 2 && k->trial[w->before.trial].flying;
+    if (!again) asked = w->own->ask(w->self, job);
+    int more = w->fault == ENDLESS && asked == WEFT_DONE;
+    if (again || more) {
+        *job = w->before;
+        job->trial = more ? k->trials : job->trial;
+        job->index = more ? 0 : job->index + 1;
+        job->from = -1;
+        asked = WEFT_JOB;
+    }
+    if (asked != WEFT_JOB) return asked;
+    distort(w, job);
+    check_copy(w, job);
+    keeper_ask(k, job);
+    count_job(w, job);
+    w->before = *job;
+    return k->fault ? WEFT_DONE : WEFT_JOB;
+}
+
+static double told_loss(watched *w, const weft_result *res)
+{
+    double seed = 0;
+    switch (w->fault) {
+    case WORST: return -res->loss;
+    case BY_TELLS: return (double)w->book.jobs;
+    case BY_ARRIVAL: return -w->task->order[res->job % MOST_JOBS];
+    case BY_TEAM: return w->team % 2 ? -res->loss : res->loss;
+    case BY_TIME: seed = weft_now(); break;
+    case BY_ADDRESS: seed = (double)((uintptr_t)w->address / 64 % 4096); break;
+    default: return res->loss;
+    }
+    return weft_rng_unit(weft_hash(&seed, sizeof seed, (uint64_t)res->job));
+}
+
+static void watched_tell(void *self, const weft_result *res)
+{
+    watched *w = self;
+    weft_result own = *res;
+    w->order = weft_hash(&res->job, sizeof res->job, w->order);
+    w->order = weft_hash(&res->loss, sizeof res->loss, w->order);
+    keeper_tell(&w->book, res);
+    own.loss = told_loss(w, res);
+    w->own->tell(w->self, &own);
+    for (int64_t i = 0; i < w->book.trials; i++) {
+        kept_trial *t = &w->book.trial[i];
+        int ended = !t->flying && watched_ended(w, i);
+        w->jobs += (uint64_t)ended;
+        t->closed |= ended;
+    }
+}
+
+static int64_t watched_jobs(const void *self)
+{
+    return ((const watched *)self)->own->jobs(((const watched *)self)->self);
+}
+
+static void watched_explore(const void *self, int64_t trial, const double *from,
+                            double *conf)
+{
+    const watched *w = self;
+    w->own->explore(w->self, trial, from, conf);
+}
+
+static int64_t watched_first(const void *self)
+{
+    const watched *w = self;
+    return w->own->first(w->self);
+}
+
+static void watched_extent(const void *self, weft_extent *out)
+{
+    const watched *w = self;
+    w->own->extent(w->self, out);
+}
+
+static weft_tuner watched_tuner(const weft_tuner *own)
+{
+    weft_tuner t = *own;
+    t.setup = watched_setup;
+    t.ask = watched_ask;
+    t.tell = watched_tell;
+    t.jobs = watched_jobs;
+    t.ended = watched_ended;
+    if (t.explore) t.explore = watched_explore;
+    if (t.first) t.first = watched_first;
+    if (t.extent) t.extent = watched_extent;
+    return t;
+}
+
+#endif
