@@ -168,7 +168,7 @@ static outcome run(const combo *c, const setting *how)
     bench *b = current = current == benches ? benches + 1 : benches;
     weft_die_hook(die);
     if (setjmp(death)) {
-        weft_status st = weft_crew_end(&current->sched, WEFT_EFILE);
+        weft_status st = weft_teams_end(&current->sched, WEFT_EFILE);
         finish(current, how->world, 0);
         return (outcome){.status = st, .refused = 1};
     }
