@@ -1,6 +1,6 @@
-/* Devices of a federation in virtual time: what each does in a round, and when the round is
- * over. See device.h. Over-selection as in Bonawitz et al., "Towards federated learning at
- * scale: system design", MLSys 2019. */
+/* Devices of a federation in virtual time: the behaviour of each in a round, and the end of
+ * the round. See device.h. Over-selection as in Bonawitz et al., "Towards federated
+ * learning at scale: system design", MLSys 2019. */
 #include "device.h"
 
 #include <math.h>
@@ -14,9 +14,8 @@ static const double most = 1e30;
 static const weft_opt opts[] = {
     {"speed", WEFT_CHOICE, offsetof(weft_device, speed), "constant", 0, 0,
      "constant|exponential|lognormal|trace",
-     "how devices differ: not; seconds of work exponential or lognormal, mean that of "
-     "speed "
-     "1; by a table",
+     "differences between devices: none; time of work distributed exponentially or "
+     "lognormally, with the mean of speed 1; from a table",
      0},
     {"redraw", WEFT_BOOL, offsetof(weft_device, redraw), "no", 0, 1, NULL,
      "a client's speed is drawn in every round, not once", 0},
@@ -33,20 +32,20 @@ static const weft_opt opts[] = {
     {"latency", WEFT_REAL, offsetof(weft_device, latency), "0", 0, 1e9, NULL,
      "seconds before bytes flow, once each way", 0},
     {"availability", WEFT_REAL, offsetof(weft_device, available), "1", 0, 1, NULL,
-     "probability that a device drawn starts at all", 0},
+     "probability that a device that was drawn is available", 0},
     {"dropout", WEFT_REAL, offsetof(weft_device, dropout), "0", 0, 1, NULL,
-     "probability that a device that started is lost on the way", 0},
+     "probability that a device that started drops out during the round", 0},
     {"power", WEFT_REAL, offsetof(weft_device, power), "0", 0, 1e9, NULL,
-     "watt while a device computes", 0},
+     "power in watts while a device computes", 0},
     {"byte_energy", WEFT_REAL, offsetof(weft_device, byte_energy), "0", 0, 1e9, NULL,
      "joule per byte sent or received", 0},
     {"deadline", WEFT_REAL, offsetof(weft_device, deadline), "0", 0, 1e30, NULL,
-     "seconds after which a round ends with who has answered; who would come later scores "
-     "as one that diverged; 0: none",
+     "seconds after which a round ends with the devices that have answered; a later one is "
+     "scored like one that diverged; 0: none",
      0},
     {"over", WEFT_REAL, offsetof(weft_device, over), "1", 1, 100, NULL,
-     "devices started per device needed; a round ends when enough have answered, and the "
-     "others have no score",
+     "devices started per device needed (over-selection); a round ends when enough have "
+     "answered, and the others have no score",
      0},
     {"file", WEFT_TEXT, offsetof(weft_device, file), "", 0, 0, NULL,
      "speed = trace: table of devices", 0},
@@ -146,7 +145,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Marks as LATE the turns that answer after the deadline, and as SURPLUS the others that
- * answer after the m-th. Returns when the round ends. */
+ * answer after the m-th. Returns the time at which the round ends. */
 static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_arena *tmp)
 {
     answer *all = WEFT_NEW(tmp, answer, n);
@@ -177,7 +176,7 @@ weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *tu
     weft_arena_reset(tmp, mark);
     for (int j = 0; j < n; j++) {
         weft_turn *t = &turn[j];
-        if (t->seconds > c.seconds) { /* stops with the round */
+        if (t->seconds > c.seconds) { /* stops at the end of the round */
             double share = c.seconds / t->seconds;
             *t = (weft_turn){t->fate, c.seconds, share * t->energy, share * t->bytes};
         }

@@ -1,8 +1,9 @@
 /* Private to task/: the devices of a federation in virtual time. What a device does in a
- * round is a function of (seed, client, round) and of its work, all of which is known when
- * the cohort is drawn: so every rank works out the fate of the whole cohort before anything
- * is trained, and only those that will be averaged need to be. With the default options all
- * answer at once, at no cost, and no random number is drawn. Called by the task fed. */
+ * round is a function of (seed, client, round) and of its work, which are known when the
+ * cohort is drawn. Every rank therefore computes the behaviour of the whole cohort before
+ * training, and only clients that will be averaged are trained. With the default options
+ * all devices answer immediately, at no cost, and no random number is drawn. Called by the
+ * task fed. */
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
 
@@ -42,12 +43,13 @@ typedef struct weft_work {
     double down, up; /* bytes received and sent */
 } weft_work;
 
-/* WEFT_AVERAGED: answered in time and among the first m. AWAY and DROPPED are random,
- * whatever the options of the work. LATE depends on the device, its work and the deadline
- * alone, not on who else was drawn; SURPLUS on the others too. */
+/* The outcome of a device in a round. WEFT_AVERAGED: answered in time and among the first
+ * m. AWAY and DROPPED are random and do not depend on the work. LATE depends on the device,
+ * its work and the deadline only, not on the other devices drawn; SURPLUS also depends on
+ * these. */
 typedef enum weft_fate {
     WEFT_AVERAGED,
-    WEFT_AWAY,    /* was not available: never started */
+    WEFT_AWAY,    /* not available: did not start */
     WEFT_DROPPED, /* dropped out during the round */
     WEFT_LATE,    /* would have answered after the deadline */
     WEFT_SURPLUS  /* would have answered in time, but after the m-th: over-selection */
@@ -64,7 +66,8 @@ typedef struct weft_turn {
 
 /* The end of a round. */
 typedef struct weft_closing {
-    int away, dropped, late, surplus; /* devices of these fates; the others are averaged */
+    int away, dropped, late, surplus; /* number of devices with these outcomes; the others
+                                         are averaged */
     double seconds;                   /* virtual time of the round */
     double energy, bytes;             /* of all devices of the round, until its end */
 } weft_closing;
@@ -73,8 +76,8 @@ typedef struct weft_closing {
  * names and lines of numbers. Columns, in any order: speed, up, down, availability,
  * dropout, client; what has no column keeps the section's value. With a column client, 0 ..
  * clients-1, each client has one row; without it, a client is given a row at random. ECONF,
- * EFILE; EDATA: file and line. Every rank reads for itself, and the caller makes them
- * agree. Local. */
+ * EFILE; EDATA: file and line. Every rank reads the file; the caller calls weft_agree.
+ * Local. */
 WEFT_CHECKED weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
                                            weft_arena *mem);
 
@@ -93,12 +96,12 @@ weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
 WEFT_CHECKED weft_status weft_device_trace(weft_device *d, int64_t clients,
                                            weft_arena *mem);
 
-/* Closes a round of which m answers are needed, given the turns of the n devices started in
- * the order of the cohort. It ends with the m-th answer (ties: place in the cohort); at the
- * deadline, if that is earlier; or when there is no client left to wait for. Who has not
- * answered by then is SURPLUS, or LATE if it would have missed the deadline too, and stops:
- * what it spent is cut in proportion. Changes fates, seconds, energies and bytes of turns
- * accordingly. tmp: scratch. Local. Cost O(n log n). */
+/* Ends a round that needs m answers, given the turns of the n devices started, in the order
+ * of the cohort. The round ends with the m-th answer (ties: by order in the cohort), at the
+ * deadline if that is earlier, or when no device is left to wait for. A device that has not
+ * answered by then is SURPLUS, or LATE if it would have missed the deadline too; it stops,
+ * and its energy and bytes are reduced in proportion to its time. Changes fates, seconds,
+ * energies and bytes of turns accordingly. tmp: scratch. Local. Cost O(n log n). */
 weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
                                weft_arena *tmp);
 

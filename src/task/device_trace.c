@@ -19,7 +19,7 @@ typedef struct table {
     weft_arena *mem;
     int line;          /* from 1 */
     int columns;       /* of every line; 0: names not read yet */
-    int column[NAMES]; /* where each name stands; -1: nowhere */
+    int column[NAMES]; /* column of each name; -1: none */
     char separator;
     double *row;  /* [room][WEFT_PROFILE] */
     char *filled; /* [room] where there is a column client */
@@ -63,7 +63,7 @@ static weft_status read_names(table *t, int n, char *const *field)
     return WEFT_OK;
 }
 
-/* Which row of the table a line fills. */
+/* Finds the row of the table that a line belongs to. */
 static weft_status find_row(table *t, char *const *field, int64_t *row)
 {
     *row = t->d->rows;
@@ -133,7 +133,7 @@ static weft_status read_line(table *t, char *line)
     return WEFT_OK;
 }
 
-/* Is there a device for every client? */
+/* EDATA if a client has no row. */
 static weft_status check_complete(const table *t)
 {
     const char *file = t->d->file;

@@ -1,15 +1,15 @@
-/* Task fed: federated training in rounds. A job is some rounds of one trial; in each, a
- * cohort of clients trains the server's weights on its own samples, every client by a
+/* Task fed: federated training in rounds. A job is some rounds of one trial. In each round
+ * a cohort of clients trains the server's weights on local samples, each client with a
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
  * methods), and the mean change of the weights is a step of the server's optimizer. State
- * of a trial: [weights][what the optimizer keeps][state of the trial]. Called by the
- * scheduler. */
+ * of a trial: x = [weights][vectors of the server's optimizer], aux = [state of the trial,
+ * fed_trial.c]. Called by the scheduler. */
 #include "fed.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Samples scored at once. */
+/* Number of samples scored at once. */
 enum { SCORED = 64 };
 
 /* ---- setup -------------------------------------------------------------------------- */
@@ -24,7 +24,8 @@ static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED],
     return WEFT_OK;
 }
 
-/* A job of one round is judged by one cohort, but for evaluations and bounds. */
+/* The score of a job of one round is of one cohort only, except with evaluations or
+ * bounds. */
 static const char *fed_unsure(const void *self)
 {
     const fed *t = self;
@@ -99,8 +100,8 @@ static weft_status model_new(fed *t)
     return WEFT_OK;
 }
 
-/* Means over clients, of a few thousand where there are more; and what an interval needs to
- * know of all clients. */
+/* Computes means over clients, over a few thousand of them if there are more, and the
+ * properties of the whole population that confidence intervals need. */
 static void measure(fed *t)
 {
     enum { LOOKED_AT = 4096 };
@@ -125,7 +126,7 @@ static double batch_asked(const fed *t)
                    (double)t->client.batch);
 }
 
-/* Samples of a batch at most: as options say, but no more than some client has. */
+/* Largest batch: as the options say, but not larger than the largest client. */
 static int largest_batch(const fed *t)
 {
     const weft_clients *f = t->env.data->clients;
@@ -146,7 +147,8 @@ static weft_status check_memory(const fed *t, double bytes)
         t->net_name, (long long)t->nweight, t->work.most, bytes / 1e9, t->env.memory / 1e9);
 }
 
-/* Memory is first touched when a client trains, so that what is too much is never taken. */
+/* Allocates the workspace. The system provides a page only when it is first written, when a
+ * client trains, so a workspace for lanes that is too large can be released unused. */
 static weft_status workspace_new(fed *t)
 {
     weft_arena *mem = t->env.mem;
@@ -166,7 +168,8 @@ static weft_status workspace_new(fed *t)
     d->label = WEFT_NEW(mem, int32_t, d->most);
     size_t alone = weft_arena_mark(mem);
     d->lanes = fed_lanes_new(t, (int)fmin(batch_asked(t), d->most), mem);
-    if ((double)(weft_arena_mark(mem) - before) > t->env.memory) { /* then one by one */
+    if ((double)(weft_arena_mark(mem) - before) > t->env.memory) {
+        /* clients are trained one by one */
         weft_arena_reset(mem, alone);
         d->lanes = NULL;
     }
@@ -229,7 +232,8 @@ static int64_t fed_units(const void *self, const weft_job *job)
     return job->resource >= 1 ? (int64_t)job->resource : 1;
 }
 
-/* Rounds only: steps and scores of the cohort, and the sum of the changes over ranks. */
+/* Cost of rounds only: steps and scores of the cohort, and the sum of changes over
+ * ranks. */
 static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const fed *t = self;
@@ -279,7 +283,8 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
     return st;
 }
 
-/* Where clients draw, those of the winner do so from the mixture after its job. */
+/* If clients draw their configuration, they do so in scores of the winner too, from the
+ * mixture after its job. */
 static int fed_mixes(const void *self)
 {
     const fed *t = self;

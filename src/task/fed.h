@@ -1,5 +1,5 @@
-/* What the files of task fed share: its options, the local update of one client, the state
- * that a trial carries from round to round. Included only by src/task/fed*.c. */
+/* What the files of task fed share: its options, the local update of a client, and the
+ * state of a trial that is passed from round to round. Included only by src/task/fed*.c. */
 #ifndef WEFT_TASK_FED_H
 #define WEFT_TASK_FED_H
 
@@ -15,7 +15,8 @@ enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
 enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */
 enum { FED_BEFORE, FED_AFTER };                               /* local training */
 
-/* The round that keys the draws of evaluations: larger than any round of training. */
+/* The number of the round in the keys of evaluations' draws: larger than any training
+ * round. */
 #define FED_EVALUATION ((uint64_t)1 << 53)
 
 /* Section [client]: the training on a device. */
@@ -23,32 +24,33 @@ typedef struct fed_client {
     weft_sgd sgd;
     double dropout, max_change;
     int batch, epochs;
-    int64_t max_samples; /* of an epoch; 0: all */
+    int64_t max_samples; /* samples per epoch; 0: all */
 } fed_client;
 extern const weft_kind fed_client_kind, fed_server_kind;
 
-/* One client's turn in a round or an evaluation. */
+/* A client that takes part in a round or an evaluation. */
 typedef struct fed_participant {
     int64_t client;
-    weft_client at;         /* where its samples are; as fed_size leaves it */
-    int64_t samples, valid; /* training samples of an epoch; samples to be scored */
-    double weight;          /* in the average */
-    int lost;               /* 1: its device or the end of the round: it does nothing */
-    int late; /* 1: late: it missed the deadline because of its device and options */
-    int rank; /* that takes the turn */
+    weft_client at;         /* location of its samples; set by fed_size */
+    int64_t samples, valid; /* training samples per epoch; samples to be scored */
+    double weight;          /* weight in the average */
+    int lost;               /* 1: lost to its device or to the end of the round: it is not
+                               trained */
+    int late; /* 1: it missed the deadline because of its device and options */
+    int rank; /* rank that trains it */
     fed_client options;
 } fed_participant;
 
-/* Arguments of a turn. */
+/* What a participant has to do (its turn). */
 typedef struct fed_turn {
-    uint64_t round;           /* keys the order of samples, and what is drawn */
-    int before, train, after; /* score, train, score again */
+    uint64_t round;           /* part of the key of the order of samples and of draws */
+    int before, train, after; /* 1: score before training; train; score after training */
     weft_part part;           /* that is scored */
-    int64_t cap;              /* samples scored; 0: all */
-    double most;              /* a mean loss counts as this at most */
+    int64_t cap;              /* largest number of samples scored; 0: all */
+    double most;              /* a larger mean loss is replaced by this */
 } fed_turn;
 
-/* The result of a turn; doubles only, so that ranks can exchange their bits. */
+/* The result of a turn; only doubles, so that ranks can exchange them bitwise. */
 typedef struct fed_client_result {
     double loss[2], wrong[2];       /* sums over predictions, FED_BEFORE and FED_AFTER */
     double count;                   /* of these predictions */
@@ -60,18 +62,20 @@ enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) };
 
 typedef struct fed_lanes fed_lanes;
 
-/* Work space of a rank, used for all of its turns. */
+/* Workspace of a rank, used for all its turns. */
 typedef struct fed_workspace {
     real *w, *g, *velocity; /* [nweight] */
-    double *sum;            /* [nweight] running sum of weighted changes, and room behind */
+    double *sum;            /* [nweight] running sum of weighted changes, followed by space
+                               for exchanges */
     int most;               /* samples in a batch */
-    void *net;              /* the network's own */
+    void *net;              /* workspace of the network */
     const float **x;        /* [most] */
     const uint8_t **text;   /* [most] */
     int32_t *label;         /* [most] */
-    fed_lanes *lanes;       /* of several clients side by side; NULL: one by one */
-    weft_arena *tmp;        /* of the caller */
-    double bytes;           /* that it takes */
+    fed_lanes *lanes;       /* for training several clients at once, one per vector lane;
+                               NULL: one by one */
+    weft_arena *tmp;        /* scratch, given by the caller */
+    double bytes;           /* its size */
 } fed_workspace;
 
 typedef struct fed {
@@ -84,13 +88,15 @@ typedef struct fed {
     const weft_net *net;
     void *model; /* the network's instance */
     int64_t nweight;
-    int slots;    /* vectors that the server's optimizer keeps */
+    int slots;    /* number of vectors of the server's optimizer */
     double worst; /* mean loss that counts as divergence: 2 ln classes */
     weft_env env;
     fed_workspace work;
-    double mean_samples, mean_valid; /* of a client, as trained and as scored */
-    weft_population all;             /* predictions on the clients' validation samples */
-    int warned;                      /* that a whole cohort diverged or was late */
+    double mean_samples, mean_valid; /* means per client: samples trained, samples scored */
+    weft_population all;             /* the population of clients, with their numbers of
+                                        validation predictions */
+    int warned;                      /* 1: a warning that a whole cohort diverged or was
+                                        late was printed */
 } fed;
 
 /* ---- fed_metrics.c ------------------------------------------------------------------ */
@@ -130,144 +136,153 @@ extern const weft_kind *const fed_parts[];
 
 /* ---- fed_cohort.c ------------------------------------------------------------------- */
 
-/* Draws m of n clients into client[m], with replacement or (m <= n) without, by `round`. */
+/* Draws m of n clients into client[m], with replacement or (m <= n) without, keyed by
+ * `round`. Local. */
 void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
               int64_t *client, weft_arena *tmp);
-/* Gives each participant that is not lost a rank, the costliest first, each to the rank
- * with the least work so far. */
+/* Assigns a rank to each participant that is not lost: the most expensive first, each to
+ * the rank with the least work so far. Local. */
 void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
               weft_arena *tmp);
-/* The options of the client that draws from m by (trial, round, j); entries in pick. */
+/* The options that participant j draws from m, keyed by (trial, round, j); the entries
+ * drawn are written to pick. Local. */
 fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
                     int64_t j, int *pick);
-/* Fills in how many samples the place trains and scores. */
+/* Sets the numbers of samples that the participant trains on and scores. Local. */
 void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
 
 /* ---- fed_local.c -------------------------------------------------------------------- */
 
-/* Takes the turn of one client, from the weights `from`. Where it trains, work.w are the
- * client's weights and work.g their change; not to be used if it diverged. */
+/* Does the turn of one client, starting from the weights `from`. If it trains, work.w then
+ * has the client's weights and work.g their change, which are invalid if it diverged.
+ * EFILE, EDATA. Local. */
 WEFT_CHECKED weft_status fed_local_update(fed *t, const real *from,
                                           const fed_participant *p, const fed_turn *turn,
                                           fed_client_result *out);
-/* order[0 .. take-1]: the first of a shuffle of 0 .. n-1 that client and epoch key. */
+/* Writes to order[0 .. take-1] the beginning of a shuffle of 0 .. n-1, keyed by round,
+ * client and epoch. Local. */
 void fed_shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch, int64_t n,
                  int64_t take, int64_t *order);
-/* Sample of n that is scored as the i-th of `count`, evenly spread over them all. */
+/* Index of the i-th of `count` samples that are scored, evenly spread over n. Local. */
 int64_t fed_spread(int64_t i, int64_t count, int64_t n);
-/* The result of a stage from the sums over its predictions: a mean loss above turn->most,
- * or none at all, counts as that. */
+/* Sets the result of a stage (FED_BEFORE or FED_AFTER) from the sums over its predictions.
+ * A mean loss that is above turn->most or not a number is replaced by turn->most. Local. */
 void fed_settle_score(const fed *t, weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out);
-/* The score after training of a client that diverged: the worst possible. */
+/* Sets the worst possible score as the score after training, for a client that diverged.
+ * Local. */
 void fed_settle_failure(const fed *t, const fed_participant *p, fed_client_result *out);
-/* How many predictions `count` samples are. */
+/* Number of predictions that `count` samples have. Local. */
 double fed_predictions(const fed *t, int64_t count);
 
 /* ---- fed_turns.c -------------------------------------------------------------------- */
 
-/* Turns from the same weights. */
+/* A set of turns that start from the same weights. */
 typedef struct fed_turns {
     const fed_turn *turn;
     const real *from; /* [nweight] */
     int64_t n;
     const fed_participant *place; /* [n] */
-    fed_client_result *told;      /* [n] out, of those that this rank takes */
-    int scale;                    /* of weft_exact_add */
-    double *sum; /* [nweight] the weighted changes of those that did not diverge are added;
-                    NULL: they are not wanted */
+    fed_client_result *told;      /* [n] out: results of those that this rank does */
+    int scale;                    /* scale of weft_exact_add */
+    double *sum; /* [nweight] to which the weighted changes of clients that did not diverge
+                    are added; NULL: not needed */
 } fed_turns;
 
-/* Takes the turns that were dealt to this rank and are not lost, in work.tmp. Local. */
+/* Does the turns that are assigned to this rank and are not lost, with scratch work.tmp.
+ * EFILE, EDATA. Local. */
 WEFT_CHECKED weft_status fed_take_turns(fed *t, const fed_turns *q);
 
 /* ---- fed_lanes.c -------------------------------------------------------------------- */
 
-/* Memory for turns side by side in batches of up to that, of mem; NULL: the network, its
- * size or the data do not allow them. */
+/* Memory for turns in vector lanes with batches of up to `batch`, from mem; NULL: not
+ * possible with this network, its size or these data. Local. */
 fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem);
-/* 1: the client can take its turn in a lane. */
+/* 1: the client can be trained in a lane. Local. */
 int fed_lanes_take(const fed *t, const fed_participant *p);
-/* To be called before turns from other weights. */
+/* Sets the weights that turns start from. Local. */
 void fed_lanes_begin(const fed *t, const real *from);
-/* The turns of the n places which[], at most as many as there are lanes, at once. */
+/* Does the turns of the n participants which[], at most as many as there are lanes, at
+ * once. EFILE, EDATA. Local. */
 WEFT_CHECKED weft_status fed_lanes_visit(fed *t, const fed_turns *q, int n,
                                          const int64_t *which);
 
 /* ---- fed_trial.c -------------------------------------------------------------------- */
 
-/* Sums over clients, v the predictions of each, s the score that selection goes by. A
- * client that returned no weights because it diverged or missed the deadline has the worst
- * score: so a configuration's score is a mean over all clients that drew it and were
- * available, not only over those that could train with it. Means of losses and errors for
- * the record are over clients that answered. */
+/* Sums over clients, with v the number of predictions of a client and s the score by which
+ * configurations are selected. A client that returned no weights because it diverged or
+ * missed the deadline gets the worst score, so that the score of a configuration is a mean
+ * over all clients that drew it and were available, not only over those that could train
+ * with it. The recorded means of losses and errors are over clients that answered. */
 typedef struct fed_score_sums {
     double n, v, vs, vv, vss; /* clients with v > 0; sums of v, v s, v^2, v s^2 */
     double answered;          /* sum of v of those that were not late */
     double loss[2], wrong[2]; /* sums over their predictions, FED_BEFORE and FED_AFTER */
 } fed_score_sums;
 
-/* The beginning of a state's aux; doubles only. */
+/* The beginning of a state's aux; only doubles. */
 typedef struct fed_trial_head {
-    double trial;      /* that this is the state of */
-    double round;      /* rounds that the weights have had, */
-    double steps;      /* and of these, changed them */
-    double rounds;     /* entered in the ring */
+    double trial;      /* number of the trial */
+    double round;      /* rounds that the weights have been trained, */
+    double steps;      /* number of these that changed them */
+    double rounds;     /* number of rounds stored in the ring buffer so far */
     double best;       /* lowest score of a round */
-    double train_loss; /* sums of this job: over predictions of local training, */
+    double train_loss; /* sums over the job: loss of predictions in local training, */
     double train_count;
-    double seconds; /* virtual */
+    double seconds; /* virtual seconds */
     weft_mix_update_state drift;
 } fed_trial_head;
 
-/* The parts of a trial's state, and of what its job has brought so far; all borrowed. */
+/* Pointers to the parts of a trial's state and of its job's result; all borrowed. */
 typedef struct fed_trial_state {
-    real *x; /* [1+slots][nweight] weights, and what the server's optimizer keeps */
+    real *x; /* [1+slots][nweight] weights, then the vectors of the server's optimizer */
     fed_trial_head *head;
-    fed_score_sums *ring; /* [pool] the last rounds */
-    double *evidence;     /* [2][k] what weft_mix_race_step keeps; k > 1 only */
+    fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
+    double *evidence;     /* [2][k] state of weft_mix_race_step; k > 1 only */
     weft_result *res;     /* of the job: sums by configuration, log-probabilities */
 } fed_trial_state;
 
-/* Doubles that a trial carries along after a job of k configurations. */
+/* Number of doubles in the state after a job of k configurations. Local. */
 int64_t fed_trial_size(const fed *t, int k);
-/* The state before a first job: of no trial. */
+/* Initialises a state as one that belongs to no trial yet. Local. */
 void fed_trial_start(weft_state *state);
-/* The parts of a state; a new job or trial begins its sums. */
+/* The parts of a state. At the first unit of a job its sums are set to zero, and more if
+ * the state is of another trial. Local. */
 fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res);
-/* Enters a round that `seen` sums up. */
+/* Adds the sums `seen` of a round. Local. */
 void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen);
-/* The worst possible score: no answer right, or fed.worst. */
+/* The worst possible score: error 1, or loss fed.worst. Local. */
 double fed_worst_score(const fed *t);
-/* Adds one client. */
+/* Adds the result of one client. Local. */
 void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told);
-/* Mean score of the clients seen, NAN if there are none, and half the width of its 95 %
- * interval as an estimate for all clients; INFINITY if it cannot be estimated. Of cohorts
- * of several rounds it is an interval for the mean over these rounds of what all clients
- * would have scored then, not for the last weights, which do better than the mean as long
- * as they improve. */
+/* Mean score of the clients summed, NAN if there are none, and half the width of its 95 %
+ * interval as an estimate for all clients; INFINITY if it cannot be estimated. For sums
+ * over several rounds the interval is for the mean, over these rounds, of the scores that
+ * all clients would have had. It is not for the last weights, which are better than the
+ * mean as long as training improves them. Local. */
 weft_interval fed_sums_score(const fed_score_sums *s, weft_population all);
-/* Fills the rest of the job's result; `eval` has the clients of the last evaluation, or n =
- * 0. */
+/* Fills the rest of the job's result; `eval`: sums of the last evaluation, n = 0: there was
+ * none. Local. */
 void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
                       const fed_score_sums *eval);
 
 /* ---- fed_round.c -------------------------------------------------------------------- */
 
-/* One round. Collective. */
+/* Does one round. EFILE, EDATA. Collective. */
 WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b,
                                    double *row, weft_arena *tmp);
-/* Virtual seconds of the rounds of a job whose weights have had `before` rounds: exact for
- * one configuration, since devices and their fates are known when a cohort is drawn; for a
- * mixture a lower bound, as if each client drew the fastest configuration. As weft_task's
- * seconds. Local. Cost O(rounds cohort). */
+/* Virtual seconds of the rounds of a job whose weights have had `before` rounds, as
+ * weft_task.seconds. It is exact for one configuration, because the behaviour of devices is
+ * known when a cohort is drawn; for a mixture it is a lower bound, with the fastest
+ * configuration for each client. Local. Cost O(rounds cohort). */
 double fed_seconds(const void *self, const weft_job *job, double before);
-/* Whether rounds of the job score clients before their training, and after it. */
+/* 1 if the rounds of the job score clients in this stage: before or after training.
+ * Local. */
 int fed_scores(const fed *t, const weft_job *job, int stage);
-/* Makes the results of n turns known to all ranks, together with the sum over ranks of
- * wire[head]; behind these, wire has room for fed_room(n) more. Status as weft_agree.
- * Collective. */
+/* Distributes the results of n turns to all ranks, and sums wire[head] over ranks in the
+ * same collective; wire must have room for fed_room(n) further numbers. Status as
+ * weft_agree. Collective. */
 WEFT_CHECKED weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head,
                                       int64_t n, const fed_participant *place,
                                       fed_client_result *told);
@@ -275,15 +290,15 @@ int64_t fed_room(int64_t n);
 
 /* ---- fed_eval.c --------------------------------------------------------------------- */
 
-/* What is to be evaluated. */
+/* Arguments of an evaluation. */
 typedef struct fed_evaluation {
     weft_part part;
-    int64_t clients; /* 0, or more than there are: all */
-    int personal;    /* 1: also after local training */
+    int64_t clients; /* number of clients; 0, or more than there are: all */
+    int personal;    /* 1: clients are also scored after local training */
 } fed_evaluation;
 
-/* Scores weights w on clients, each under a configuration drawn by the trial from the
- * mixture. Collective. */
+/* Scores weights w on clients, each with a configuration drawn from the mixture, keyed by
+ * the trial. EFILE, EDATA. Collective. */
 WEFT_CHECKED weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
                                       const weft_mix *mix, const real *w,
                                       fed_score_sums *out);

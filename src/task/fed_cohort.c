@@ -1,17 +1,19 @@
-/* Who takes part in a round: clients drawn, what each draws from the mixture, and which
- * rank takes its turn. All of it is a function of the seed and of names, so every rank
- * works it out for itself. Called by fed_round.c and fed_eval.c. */
+/* The participants of a round: the clients drawn, the configurations that they draw from
+ * the mixture, and the rank that trains each. All this is a function of the seed and of
+ * identities, so that every rank computes it without communication. Called by fed_round.c
+ * and fed_eval.c. */
 #include "fed.h"
 
 #include <math.h>
 
 /* ---- drawing ------------------------------------------------------------------------ */
 
-/* The order 0, 1 ... n-1 after some swaps, as a hash table: only places that were changed
- * are stored. */
+/* A permutation of 0, 1 ... n-1 after some swaps, as a hash table that stores only the
+ * positions that were changed. */
 typedef struct shuffled {
     int64_t *place, *client; /* [room], place -1: free */
-    uint64_t room;           /* power of two, at least twice the places touched */
+    uint64_t room;           /* power of two, at least twice the number of changed
+                                positions */
 } shuffled;
 
 static int64_t *at_place(shuffled *s, int64_t place)

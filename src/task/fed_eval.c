@@ -1,6 +1,7 @@
-/* Evaluation: weights scored on a part of all clients or of some that are drawn by the seed
- * only, as they are and after local training. Clients are taken in portions, each dealt to
- * ranks, so that memory does not grow with their number. Called by fed.c. */
+/* Evaluation: weights are scored on a part of all clients, or of some that are drawn by the
+ * seed only, before and after local training. Clients are processed in portions, each
+ * distributed over ranks, so that memory does not grow with their number. Called by
+ * fed.c. */
 #include "fed.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* The turns of several clients side by side, for small models: each lane of the vectors has
- * one client's weights, and the clients take their steps together, each on its own batches
- * by its own options, until the last of them has ended. A lane has the bits that
- * fed_local.c would give its client. Called by fed_turns.c. */
+/* Training several clients at once, for small models: each vector lane has the weights of
+ * one client, and all take their steps together, each with its own batches and options,
+ * until the last one has finished. Each lane has the same bits as fed_local.c gives its
+ * client. Called by fed_turns.c. */
 #include "fed.h"
 
 #include <math.h>
@@ -19,17 +19,17 @@ struct fed_lanes {
     int32_t *label;                /* [most][lanes] */
 };
 
-/* A client at work. */
+/* A client in training. */
 typedef struct lane {
     const fed_participant *p;
     fed_client_result *out;
     weft_samples own, scored;
-    int64_t *order; /* [own.n] of its samples in this epoch */
-    int64_t at;     /* sample of the epoch */
+    int64_t *order; /* [own.n] order of its samples in this epoch */
+    int64_t at;     /* index of the next sample in the epoch */
     int epoch;
 } lane;
 
-/* The clients that are at work together. */
+/* The clients that are trained together. */
 typedef struct group {
     fed *t;
     fed_lanes *d;
@@ -79,7 +79,7 @@ static void put_row(const group *g, int i, int l, const weft_samples *s, int64_t
     g->d->label[place] = s->label[at];
 }
 
-/* The batch of which count[] and the rows were set: rows behind them are none. */
+/* The batch of the rows that were set; lanes with fewer rows have NULL behind them. */
 static weft_lane_batch batch_of(const group *g)
 {
     const fed_lanes *d = g->d;
@@ -115,7 +115,7 @@ static void score(group *g, const real *w, int stage)
 
 /* ---- training ----------------------------------------------------------------------- */
 
-/* The next batch of a client, 0: it has trained, or diverged. */
+/* Sets up the next batch of a client. Returns 0 if it has finished training or diverged. */
 static int next_batch(group *g, int l)
 {
     lane *a = &g->lane[l];
@@ -134,7 +134,7 @@ static int next_batch(group *g, int l)
     return n;
 }
 
-/* A step of every client that has one left; 0: none has. */
+/* Does a step of every client that has one left; returns 0 if none has. */
 static int step(group *g, const weft_sgd *sgd, int first)
 {
     const fed *t = g->t;
@@ -161,7 +161,8 @@ static int step(group *g, const weft_sgd *sgd, int first)
     return 1;
 }
 
-/* Trains all from the same weights; d->w are then theirs, d->g the changes. */
+/* Trains all clients from the same weights; d->w are then their weights, d->g the
+ * changes. */
 static void train(group *g)
 {
     const fed *t = g->t;
@@ -183,7 +184,7 @@ static void train(group *g)
         if (!within[l]) g->lane[l].out->diverged = 1;
 }
 
-/* The weighted changes of those that did not diverge. */
+/* Adds the weighted changes of the clients that did not diverge. */
 static void add(const group *g)
 {
     real weight[WEFT_MOST_LANES] = {0};

@@ -1,6 +1,7 @@
-/* The turn of one client: its samples are read, the weights that it was sent are scored,
- * trained by its own configuration, and scored again. A pure function of weights, samples,
- * options and names; no other rank is asked. Called by fed_turns.c. */
+/* The turn of one client: its samples are read, and the weights received are scored,
+ * trained with the client's configuration, and scored again. The result is a function of
+ * weights, samples, options and identities, without communication. Called by
+ * fed_turns.c. */
 #include "fed.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 /* ---- batches ------------------------------------------------------------------------ */
 
-/* The samples at[0 .. n-1] in the workspace's tables. */
+/* A batch of samples at[0 .. n-1], in the workspace's tables. */
 static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *at, int n)
 {
     const fed_workspace *d = &t->work;
@@ -62,7 +63,7 @@ void fed_settle_failure(const fed *t, const fed_participant *p, fed_client_resul
     out->wrong[FED_AFTER] = out->count;
 }
 
-/* Scores `count` of the samples, evenly spread over them all. */
+/* Scores `count` samples, evenly spread over all. */
 static void score(const fed *t, const real *w, const weft_samples *s, int64_t count,
                   const fed_turn *turn, int stage, fed_client_result *out)
 {
@@ -100,7 +101,7 @@ static int change_within(const fed_workspace *d, int64_t n, const real *from, re
     return good;
 }
 
-/* Trains work.w, from `from`; 0: diverged. */
+/* Trains work.w, starting from `from`; returns 0 if it diverged. */
 static int train(const fed *t, const real *from, const fed_participant *p,
                  const fed_turn *turn, const weft_samples *s, fed_client_result *out)
 {

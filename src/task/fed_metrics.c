@@ -1,4 +1,4 @@
-/* What the task fed measures: columns of its jobs, rounds and scores. Called by fed.c. */
+/* What task fed measures: columns of jobs and rounds, and scores. Called by fed.c. */
 #include "fed.h"
 
 /* In the order of their enum in fed.h, as are all tables here. */
@@ -7,7 +7,7 @@ const weft_metric fed_metrics[] = {
      NULL},
     {"valid_error", "share of wrong answers under the mixture, by fed.score_weights", "1",
      NULL},
-    {"global_loss", "of the server's weights; nan: not scored", "loss", NULL},
+    {"global_loss", "loss of the server's weights; nan: not scored", "loss", NULL},
     {"global_error", "of the server's weights; nan: not scored", "1", "global %"},
     {"personal_loss", "after local training; nan: not scored", "loss", NULL},
     {"personal_error", "after local training; nan: not scored", "1", "local %"},
@@ -24,15 +24,16 @@ const weft_metric fed_rows[] = {
      NULL},
     {"after_error", "share of wrong answers, each client's own weights", "1", NULL},
     {"before_error", "share of wrong answers, server's weights", "1", NULL},
-    {"clients", "averaged into the server's weights", "count", "clients averaged"},
+    {"clients", "clients averaged into the server's weights", "count", "clients averaged"},
     {"diverged", "clients that diverged and were left out", "count", "diverged"},
-    {"dropped", "clients that were away, dropped out, came late or were not needed",
+    {"dropped",
+     "clients that were unavailable, dropped out, missed the deadline or were surplus",
      "count", "lost to device or deadline"},
-    {"samples", "local training samples seen", "count", NULL},
-    {"bytes", "sent up and down by all devices", "bytes", NULL},
+    {"samples", "samples processed in local training", "count", NULL},
+    {"bytes", "bytes sent and received by all devices", "bytes", NULL},
     {"seconds", "virtual time of the round", "s", NULL},
-    {"energy", "of all devices", "J", NULL},
-    {"entropy", "of the mixture after the round", "nat", NULL},
+    {"energy", "energy of all devices", "J", NULL},
+    {"entropy", "entropy of the mixture after the round", "nat", NULL},
     {"valid_loss", "of the server's weights on clients drawn for evaluation; nan: none",
      "loss", NULL},
     {"valid_error", "share of wrong answers of the clients drawn for evaluation", "1",

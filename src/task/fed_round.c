@@ -1,9 +1,9 @@
-/* One round: a cohort is drawn, its devices' fates are worked out, each rank takes the
- * turns it was dealt and sums up the changes of the weights, the sums are added over ranks,
- * and every rank applies the same step of the server's optimizer and of the mixture's rule.
- * McMahan, Moore, Ramage, Hampson, Aguera y Arcas, "Communication-efficient learning of
- * deep networks from decentralized data", AISTATS 2017; Khodak et al., "Federated
- * Hyperparameter Tuning", NeurIPS 2021. Called by fed.c. */
+/* One round: a cohort is drawn, the behaviour of its devices is computed, each rank does
+ * the turns that are assigned to it and sums the changes of the weights, the sums are added
+ * over ranks, and every rank applies the same step of the server's optimizer and of the
+ * mixture's update rule. McMahan, Moore, Ramage, Hampson, Aguera y Arcas,
+ * "Communication-efficient learning of deep networks from decentralized data", AISTATS
+ * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. Called by fed.c. */
 #include "fed.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ int fed_scores(const fed *t, const weft_job *job, int stage)
 
 /* ---- cohort ------------------------------------------------------------------------- */
 
-/* Which devices will be averaged. */
+/* Determines which devices are averaged. */
 static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tmp)
 {
     double model = (double)sizeof(float) * (double)t->nweight;
@@ -88,8 +88,8 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_stat
 
 /* ---- lower bounds of virtual time ------------------------------------------- */
 
-/* The least work that a client which draws from the mixture can have; of one configuration
- * that is what it has. */
+/* The options with the least work that a client can draw from the mixture; for one
+ * configuration, its options. */
 static fed_client cheapest(const fed *t, const weft_mix *m)
 {
     fed_client least = t->client;
@@ -162,7 +162,8 @@ int64_t fed_room(int64_t n)
     return n * FED_CLIENT_NUMBERS + 1;
 }
 
-/* One rank gives the bits of a double, the others 0: the integer sum is these bits. */
+/* One rank contributes the bits of a double as an integer, the others 0: the sum is these
+ * bits. */
 weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, int64_t n,
                          const fed_participant *place, fed_client_result *told)
 {
@@ -178,22 +179,22 @@ weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, in
     return WEFT_OK;
 }
 
-/* ---- who is late -------------------------------------------------------------------- */
+/* ---- late clients -------------------------------------------------------------------- */
 
-/* At a deadline the score of a configuration is its mean over all clients that draw it and
- * are there. A client that is late, because of its device and the work that its options
- * need, is one of them: without it, each configuration would be scored on the clients that
- * are fast enough for it, so on different populations. Its score is the worst possible,
- * like that of a client that diverged: neither returns weights. The score before training
- * would be another choice, but the server has not received it at the deadline, and being
- * late would cost nothing once training gains little. Where differences are scored, it
- * counts as the mean before training of those that answered.
+/* With a deadline the score of a configuration is a mean over all available clients that
+ * draw it. This includes a client that is late because of its device and the work that its
+ * options require: without it each configuration would be scored on the clients that are
+ * fast enough for it, that is, on different populations. A late client gets the worst
+ * possible score, as does a client that diverged: neither returns weights. Its score before
+ * training would be an alternative, but the server has not received it at the deadline, and
+ * being late would cost nothing when training improves little. If differences are scored,
+ * its score before training is taken as the mean of those that answered.
  *
- * Not charged: who is away or drops out, which no option changes; and the surplus of an
- * over-selection, which is only slower than others. If all draw the same configuration, the
- * size of the surplus does not depend on it. In a mixture a slow configuration has more
- * surplus, which does not show how it would do if all drew it: it has fewer scores, those
- * of its faster clients. */
+ * Not counted are clients that are unavailable or drop out, which no option influences, and
+ * the surplus of an over-selection, which is only slower than the others. If all clients
+ * draw the same configuration, the number of surplus clients does not depend on it. In a
+ * mixture a slow configuration has more surplus clients, which does not tell how it would
+ * perform if all clients drew it: it then has fewer scores, those of its faster clients. */
 static void charge_late(const fed *t, cohort *c)
 {
     double loss = 0, wrong = 0, count = 0;
@@ -215,7 +216,7 @@ static void charge_late(const fed *t, cohort *c)
 
 /* ---- server ------------------------------------------------------------------------- */
 
-/* Moves the weights by the mean change of the clients that did not diverge. */
+/* Updates the weights by the mean change of the clients that did not diverge. */
 static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int64_t *sum)
 {
     double weight = 0;
@@ -232,7 +233,7 @@ static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int6
     b->head->steps++;
 }
 
-/* Moves the mixture by the scores of the clients that answered or were late. */
+/* Updates the mixture by the scores of the clients that answered or were late. */
 static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_state *b,
                      weft_arena *tmp)
 {
@@ -302,16 +303,17 @@ static void warn(fed *t, const cohort *c, const fed_trial_state *b, const double
     if (row[FED_ROW_DIVERGED] > 0)
         weft_log(WEFT_WARN,
                  "all %.0f clients of round %.0f of trial %.0f diverged, so the weights "
-                 "stay; client.lr may be too high",
+                 "do not change; client.lr may be too high",
                  row[FED_ROW_DIVERGED], b->head->round, b->head->trial);
     else
-        weft_log(WEFT_WARN,
-                 "all %d clients of round %.0f of trial %.0f missed device.deadline = %g "
-                 "s, so the weights stay; allow more, or fewer client.epochs",
-                 c->end.late, b->head->round, b->head->trial, t->device.deadline);
+        weft_log(
+            WEFT_WARN,
+            "all %d clients of round %.0f of trial %.0f missed device.deadline = %g "
+            "s, so the weights do not change; allow more time, or use fewer client.epochs",
+            c->end.late, b->head->round, b->head->trial, t->device.deadline);
 }
 
-/* Sums up the round, in the order of the cohort. */
+/* Sums the results of the round, in the order of the cohort. */
 static void write_record(fed *t, const cohort *c, fed_trial_state *b, double *row)
 {
     fed_score_sums seen = {0};
@@ -336,7 +338,7 @@ static void write_record(fed *t, const cohort *c, fed_trial_state *b, double *ro
     warn(t, c, b, row);
 }
 
-/* Whole numbers below 2^52 in doubles, and then in integers, in the same place. */
+/* Converts integers below 2^52 from doubles to int64_t, in the same memory. */
 static int64_t *whole(double *sum, int64_t n)
 {
     int64_t *wire = (int64_t *)(void *)sum;

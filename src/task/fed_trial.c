@@ -1,6 +1,7 @@
-/* The state of a trial: all that later rounds need beside weights and optimizer is in its
- * doubles, so that a job can be stopped after any round. Scores of the last rounds are
- * pooled here to what a tuner minimises. Called by fed.c, fed_round.c. */
+/* The state of a trial: everything that later rounds need in addition to weights and
+ * optimizer is in its doubles, so that a job can be stopped after any round. The scores of
+ * the last rounds are pooled here to the score that a tuner minimises. Called by fed.c,
+ * fed_round.c. */
 #include "fed.h"
 
 #include <math.h>
@@ -33,7 +34,8 @@ fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
                          .evidence = evidence,
                          .res = res};
     if (unit > 0) return b;
-    if (fabs(b.head->trial - (double)job->trial) > 0) { /* weights of another trial */
+    if (fabs(b.head->trial - (double)job->trial) > 0) { /* the state is new, or of another
+                                                           trial */
         *b.head = (fed_trial_head){.trial = (double)job->trial,
                                    .round = b.head->round,
                                    .steps = b.head->steps,
@@ -47,7 +49,8 @@ fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
 
 /* ---- scores ------------------------------------------------------------------------- */
 
-/* Each round draws from all clients, so a client may be seen again. */
+/* Each round draws from all clients, so that a client may occur several times: no finite
+ * population correction. */
 static const weft_population unlimited = {INFINITY, 0};
 
 double fed_worst_score(const fed *t)
@@ -55,7 +58,7 @@ double fed_worst_score(const fed *t)
     return t->score == FED_LOSS ? t->worst : 1;
 }
 
-/* Predictions of a client times its score. */
+/* Number of predictions of a client times its score. */
 static double sum_of(const fed *t, const fed_client_result *told)
 {
     if (told->diverged > 0 || told->late > 0) return fed_worst_score(t) * told->count;
@@ -109,8 +112,8 @@ void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *see
 
 /* ---- result ------------------------------------------------------------------------- */
 
-/* The worst score is used as the bound where an interval cannot be estimated, as from one
- * client. */
+/* The score that the tuner is told. The worst score is used as the bound if an interval
+ * cannot be estimated, as from a single client. */
 static double selected(const fed *t, const fed_trial_state *b, weft_interval pooled,
                        weft_interval eval)
 {

@@ -1,7 +1,7 @@
-/* The turns that a rank takes in a round or a portion of an evaluation: small models side
- * by side, those of about equally many steps together, the others one after the other; and
- * the sum of the clients' changes. Sums are of whole numbers, so the order does not matter.
- * Called by fed_round.c and fed_eval.c. */
+/* The turns that a rank does in a round or a portion of an evaluation: small models in
+ * vector lanes, those with about equally many steps together, the others one after the
+ * other; and the sum of the clients' changes. Sums are of integers, so that the order does
+ * not matter. Called by fed_round.c and fed_eval.c. */
 #include "fed.h"
 
 #include <math.h>
@@ -41,8 +41,8 @@ static item item_of(const fed_turns *q, int64_t j)
                   .j = j};
 }
 
-/* The places that can be taken side by side, into which[], the longest first; the number of
- * them. */
+/* Writes to which[] the participants that can be trained in lanes, the longest first;
+ * returns their number. */
 static int64_t beside(const fed *t, const fed_turns *q, int64_t *which)
 {
     item *todo = WEFT_NEW(t->work.tmp, item, q->n);
@@ -60,8 +60,8 @@ static int64_t beside(const fed *t, const fed_turns *q, int64_t *which)
     return n;
 }
 
-/* n clients in groups of up to as many as there are lanes, as equal as can be; the samples
- * of a group are asked for while the one before it is at work. */
+/* Does the turns of n clients in groups of equal size, up to the number of lanes; the
+ * samples of the next group are prefetched while a group is trained. */
 static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int64_t *which)
 {
     int64_t lanes = weft_lanes(), groups = (n + lanes - 1) / lanes;

@@ -30,22 +30,22 @@ static const weft_opt flow_opts[] = {
      "training rows of run.data, centred",
      0},
     {"decay", WEFT_REAL, offsetof(flow, decay), "1", 0, 100, NULL,
-     "of the eigenvalues that are not of data", 0},
-    {"p", WEFT_LONG, offsetof(flow, p), "50", 1, 1e6, NULL, "features, where not of data",
-     0},
+     "decay of the eigenvalues, if not from data", 0},
+    {"p", WEFT_LONG, offsetof(flow, p), "50", 1, 1e6, NULL,
+     "number of features, if not from data", 0},
     {"n", WEFT_LONG, offsetof(flow, n), "100", 1, 1e12, NULL,
-     "samples, where not of data; s_i = 0 for i > n", 0},
+     "number of samples, if not from data; s_i = 0 for i > n", 0},
     {"signal", WEFT_REAL, offsetof(flow, signal), "1", 0, 1e100, NULL,
-     "|beta_0|, where not of data; of data beta_0 is the least squares fit", 0},
+     "|beta_0|, if not from data; for data beta_0 is the least squares fit", 0},
     {"signal_decay", WEFT_REAL, offsetof(flow, signal_decay), "0", -100, 100, NULL,
-     "where not of data: (v_i^T beta_0)^2 falls as i^-signal_decay; 0: alike", 0},
+     "if not from data: (v_i^T beta_0)^2 decays as i^-signal_decay; 0: all equal", 0},
     {"sigma", WEFT_REAL, offsetof(flow, sigma), "-1", -1, 1e100, "auto",
      "standard deviation of the noise of responses; auto: 1, or that of the residuals of "
      "the least squares fit to data",
      0},
     {"response", WEFT_TEXT, offsetof(flow, response), "label", 0, 0, NULL,
-     "of data: label (the number of the class), or name or number of a column, which then "
-     "is no feature",
+     "response for data: label (the number of the class), or name or number of a column, "
+     "which then is not a feature",
      0},
     {"normalize", WEFT_BOOL, offsetof(flow, normalize), "yes", 0, 0, NULL,
      "divide eigenvalues of data by the largest, so that descent diverges above step 2", 0},
@@ -53,19 +53,20 @@ static const weft_opt flow_opts[] = {
      "estimation|prediction",
      "mean over the noise of |b - beta_0|^2 or, in the sample, |X (b - beta_0)|^2 / n", 0},
     {"method", WEFT_CHOICE, offsetof(flow, method), "descent", 0, 0, "flow|descent|ridge",
-     "gradient flow, gradient descent (both from 0), or their end, ridge regression, at "
-     "once",
+     "gradient flow or gradient descent, both from 0, or their limit, ridge regression, "
+     "at once",
      WEFT_PER_TRIAL},
     {"step", WEFT_REAL, offsetof(flow, step), "1", 0, 1e12, NULL,
-     "of descent; time of flow in a unit of resource", WEFT_PER_TRIAL},
+     "step size of descent; time of flow per unit of resource", WEFT_PER_TRIAL},
     {"lambda", WEFT_REAL, offsetof(flow, lambda), "0", 0, 1e12, NULL,
      "penalty: |y - X b|^2 / n + lambda |b|^2", WEFT_PER_TRIAL},
     {"features", WEFT_LONG, offsetof(flow, features), "0", 0, 1e6, "all",
-     "principal directions that are fitted, those of the largest s_i", WEFT_PER_TRIAL},
+     "number of principal directions that are fitted, those of the largest s_i",
+     WEFT_PER_TRIAL},
     {"noise", WEFT_REAL, offsetof(flow, noise), "0", 0, 1e100, NULL,
      "standard deviation of normal noise on the loss that a tuner is told", 0},
     {"seconds", WEFT_REAL, offsetof(flow, seconds), "1", 0, 1e9, NULL,
-     "virtual seconds that a unit of resource takes, the mean over trials", 0},
+     "virtual seconds per unit of resource, the mean over trials", 0},
     {"spread", WEFT_REAL, offsetof(flow, spread), "0", 0, 10, NULL,
      "standard deviation of the logarithm of a trial's virtual seconds for a unit", 0},
     {0}};
@@ -141,11 +142,12 @@ static weft_status flow_setup(void *self, const weft_env *env)
 /* ---- the state of a trial ----------------------------------------------------------- */
 
 /* The beginning of the doubles of a trial's state; then follow the gains [m] at the time
- * when it took its setting. Bits do not depend on how training is divided into jobs. */
+ * at which it got its present setting. Bits do not depend on how training is divided into
+ * jobs. */
 typedef struct progress {
-    double trained;                        /* 0: not yet */
+    double trained;                        /* units trained; 0: none yet */
     double method, step, lambda, features; /* the setting */
-    double units;                          /* with this setting */
+    double units;                          /* units with this setting */
 } progress;
 
 enum { NPROGRESS = sizeof(progress) / sizeof(double) };
@@ -250,7 +252,8 @@ static double flow_seconds(const void *self, const weft_job *job, double before)
 
 enum { VALID_LOSS, TRAIN_LOSS, RESIDUAL };
 static const weft_metric flow_metrics[] = {
-    {"valid_loss", "risk, the mean over the noise: without that of option noise", "loss",
+    {"valid_loss",
+     "risk, the mean over the noise of the data; without the noise of option noise", "loss",
      NULL},
     {"train_loss", "mean over the noise of the mean squared residual", "loss", NULL},
     {"residual", "distance to the end of training, relative to that", "1", NULL},
@@ -259,7 +262,8 @@ static const weft_metric flow_metrics[] = {
 static const weft_metric flow_scores[] = {
     {"loss", "risk; of data: mean squared error", "loss", "loss"}, {0}};
 
-/* Adds a job's units to the training so far, by its setting; gain[m] after it. */
+/* Adds a job's units, with its setting, to the training so far; gain[m]: the gains after
+ * it. */
 static void train(const flow *t, const weft_job *job, weft_state *state, double *gain)
 {
     const flow_problem *q = &t->problem;

@@ -45,21 +45,20 @@ void flow_train(const flow_problem *q, const flow_setting *set, double r,
 double flow_risk(const flow_problem *q, const double *gain);
 /* Mean over the noise of |y - X b|^2 / n. Local. Cost O(m). */
 double flow_training_loss(const flow_problem *q, const double *gain);
-/* How far gains are from those at the end of training, relative to these. Local. */
+/* Distance of gains from those at the end of training, relative to these. Local. */
 double flow_residual(const flow_problem *q, const flow_setting *set, const double *gain);
 
-/* Least risk of any configuration that is trained from the start with 1, 2 ... `most`
- * units: of all configurations of a list or grid, or of the box that the axes of [flow]
- * span, to rounding. `set` holds the options that are no axes. NAN where that takes more
- * than 1e10 gains, or an axis of the box exists only where another has some value. Local.
- */
+/* Minimum of the risk over all configurations trained from the start with 1, 2 ... `most`
+ * units: those of a list or grid, or those in the box of the axes of [flow], up to
+ * rounding. `set` has the values of options that are not axes. NAN if that needs more than
+ * 1e10 gains, or if an axis of the box has a condition. Local. */
 double flow_optimum(const flow_problem *q, const weft_space *sp, const flow_setting *set,
                     double most, weft_arena *tmp);
-/* The configuration's values in place of those of `set`. Local. */
+/* Replaces values of `set` by those of the configuration. Local. */
 flow_setting flow_setting_of(const weft_space *sp, const double *conf,
                              const flow_setting *set);
 
-/* Training rows of a packed data set, columns centred, brought to its principal
+/* Training rows of a packed data set, with centred columns, in the basis of its principal
  * directions. */
 typedef struct flow_data {
     const weft_data *data;
@@ -76,8 +75,8 @@ typedef struct flow_data {
     double *z;      /* [m] v_i^T X^T y / n */
 } flow_data;
 
-/* Finds n, p, s, c, the noise's variance where *variance < 0, by one eigendecomposition.
- * normalize  1: S is divided by its largest eigenvalue
+/* Computes n, p, s, c, and the variance of the noise if *variance < 0, by one
+ * eigendecomposition. normalize 1: S is divided by its largest eigenvalue
  * The same bits on any number of ranks: sums over rows are exact, of products of 256 rows
  * each. ECONF no such response, or no samples left to estimate the variance; ELIMIT beyond
  * order 8000 or `memory` bytes. Collective over team. Cost n p m + 9 m^3. */

@@ -90,7 +90,7 @@ static void decompose(flow_data *f, const double *y, const double *xty, flow_pro
         weft_eigen(m, f->vector, value, tmp);
         double n = (double)f->n;
         double rounding = value[m - 1] * 0x1p-52 * (double)(f->n > f->p ? f->n : f->p);
-        for (int i = 0; i < m; i++) { /* rise in LAPACK, fall here */
+        for (int i = 0; i < m; i++) { /* increasing in LAPACK, decreasing here */
             const double *v = f->vector + (size_t)(m - 1 - i) * (size_t)m;
             q->s[i] = value[m - 1 - i] > rounding ? value[m - 1 - i] / n : 0;
             double z = 0;
@@ -103,12 +103,12 @@ static void decompose(flow_data *f, const double *y, const double *xty, flow_pro
     weft_arena_free(tmp);
 }
 
-/* Noise's variance of the least squares fit, if it is not given. */
+/* Estimates the variance of the noise from the least squares fit, if it is not given. */
 static weft_status estimate(const flow_data *f, const double *y, flow_problem *q)
 {
     if (q->variance >= 0) return WEFT_OK;
     double left = 0;
-    int64_t free = f->n - 1; /* the mean */
+    int64_t free = f->n - 1; /* minus 1 for the mean */
     for (int64_t i = 0; i < f->n; i++) left += y[i] * y[i];
     for (int i = 0; i < q->m; i++) {
         if (!(q->s[i] > 0)) continue;

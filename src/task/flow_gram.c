@@ -1,7 +1,7 @@
-/* Products of the centred training rows that do not depend on how they are dealt to ranks:
- * blocks of 256 rows, or columns where there are fewer rows than columns, are multiplied by
- * BLAS, always in the same shapes, and their products summed as integers. Called by
- * flow_data.c. */
+/* Products of the centred training rows that do not depend on their distribution over
+ * ranks: blocks of 256 rows, or columns where there are fewer rows than columns, are
+ * multiplied by BLAS, always in the same shapes, and their products summed as integers.
+ * Called by flow_data.c. */
 #include "flow_gram.h"
 
 #include <cblas.h>
@@ -86,7 +86,7 @@ static blocks blocks_new(const flow_data *f, int m, weft_arena *tmp)
     return k;
 }
 
-/* How often next_block is to be called; as often on each rank where it is collective. */
+/* Number of calls of next_block; the same on each rank if it is collective. */
 static int64_t rounds_of(const blocks *k)
 {
     int64_t columns = (k->f->p + WEFT_BLOCK - 1) / WEFT_BLOCK, ranks = k->f->team->size;

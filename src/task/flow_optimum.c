@@ -1,7 +1,8 @@
-/* The least risk of all configurations of a search space. A list or grid is
- * tried out; in a box a grid is searched and then refined around its best points. The loss
- * is smooth on the scale of the grid, in the logarithms of time and units, so that it finds
- * the least one; how many features are best is a prefix sum. Called by flow.c. */
+/* The minimum of the risk over a search space. For a list or grid all configurations are
+ * evaluated; in a box a coarse grid is searched and then refined around its best points. As
+ * the loss is smooth on the scale of the grid, in the logarithms of time and units, this
+ * finds the global minimum. The best number of features follows from prefix sums. Called by
+ * flow.c. */
 #include "flow.h"
 
 #include <math.h>
@@ -15,9 +16,11 @@ enum {
     ROUNDS = 1000
 };
 
-#define SHRINK 0.4  /* of a refined box where no point of it is better than its centre */
-#define FINEST 1e-9 /* half a side at the end */
-#define MOST   1e10 /* gains that may be computed */
+#define SHRINK                                                                             \
+    0.4             /* factor for a refined box if none of its points is better than its   \
+                       centre */
+#define FINEST 1e-9 /* half side of the box at the end */
+#define MOST   1e10 /* largest number of gains that are computed */
 
 flow_setting flow_setting_of(const weft_space *sp, const double *conf,
                              const flow_setting *set)
@@ -57,7 +60,7 @@ static double best_listed(const flow_problem *q, const weft_space *sp,
 
 /* ---- box ---------------------------------------------------------------------------- */
 
-/* The range of an option; lo = hi where it is no axis. */
+/* The range of an option; lo = hi if it is not an axis. */
 typedef struct range {
     double lo, hi;
     int log;
@@ -127,7 +130,7 @@ static double loss_at(box *b, const double *at)
     return least_risk(b, &set, r);
 }
 
-/* Keeps the best of them, best first. */
+/* Inserts a point into the list of the best ones, best first. */
 static void keep(point *best, int n, const point *x)
 {
     for (int i = 0; i < n; i++) {
@@ -203,7 +206,7 @@ double flow_optimum(const flow_problem *q, const weft_space *sp, const flow_sett
     size_t mark = weft_arena_mark(tmp);
     double best = INFINITY;
     for (int i = 0; i < sp->dim && sp->source == 0; i++)
-        if (sp->axis[i].nwhen > 0) return NAN; /* no box */
+        if (sp->axis[i].nwhen > 0) return NAN; /* the space is not a box */
     if (sp->source > 0) {
         best = best_listed(q, sp, set, most, tmp);
     } else {

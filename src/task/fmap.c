@@ -14,10 +14,9 @@
 
 enum { AUTO, SPLIT, FULL };
 
-/* Cost that scoring may have in a round, as a share of the fit; and a sufficient number of
- * samples per map: the standard error of its error rate is then at most 0.5 / sqrt 400, 2.5
- * points.
- */
+/* Largest cost of scoring in a round, as a fraction of the fit; and a sufficient number of
+ * samples per map, with which the standard error of its error rate is at most 0.5 / sqrt
+ * 400, 2.5 points. */
 #define SCORING 0.3
 #define TELL    400
 
@@ -45,7 +44,7 @@ static const weft_opt fmap_opts[] = {
      .at = offsetof(fmap, by_error),
      .def = "accuracy",
      .words = "loss|accuracy",
-     .about = "what maps are compared by: mean loss or error rate"},
+     .about = "score by which maps are compared: mean loss or error rate"},
     {.name = "resource",
      .type = WEFT_CHOICE,
      .at = offsetof(fmap, pieces),
@@ -53,20 +52,20 @@ static const weft_opt fmap_opts[] = {
      .words = "fits|iterations",
      .about =
          "unit of resource: a fit to its optimum, or an iteration of ridge's conjugate "
-         "gradients from where the trial stands, so that schedules may stop fits of "
-         "one map early"},
+         "gradients that continues the trial's fit, so that schedules can stop fits of one "
+         "map early"},
     {.name = "slack",
      .type = WEFT_REAL,
      .at = offsetof(fmap, slack),
      .def = "3",
      .lo = 1,
      .hi = 1000,
-     .about = "tolerance of fits that maps share, over the model's own"},
+     .about = "tolerance of fits shared by several maps, as a multiple of the model's own"},
     {0}};
 
-#define PASSES 40 /* products with the training matrix that a fit is taken to make */
+#define PASSES 40 /* products with the training matrix that a fit is assumed to need */
 
-/* In iterations as many as a fit is taken to make. */
+/* Default resource in iterations: the number that a fit is assumed to need. */
 static int64_t fmap_resource(const void *self)
 {
     const fmap *t = self;
@@ -143,8 +142,8 @@ static int fmap_tensors(const void *self, const weft_job *job,
     return n;
 }
 
-/* The cost of a job by the estimates of its feature map, not by a clock: so it, and
- * decisions from it, are the same on every machine. */
+/* The cost of a job, estimated by its feature map and not measured, so that it and
+ * decisions based on it are the same on every machine. */
 typedef struct work {
     double fit, pass; /* operations: of the fit; of scoring each validation sample once */
     double memory;    /* bytes of the matrix, over all ranks */
@@ -171,11 +170,11 @@ static work work_of(const fmap *t, const weft_job *job, const fmap_arms *a)
     return w;
 }
 
-/* By how many maps each validation sample is scored. With few samples per map the scores
- * are too uncertain to rank maps, and scoring often costs little beside a fit that visits
- * every sample many times: auto takes as many maps per sample as give each map TELL
- * samples, if that costs at most the share SCORING of the fit; at least one (split
- * validation) and at most all (full). */
+/* The number of maps by which each validation sample is scored. With few samples per map
+ * the scores are too imprecise to rank maps, and scoring is often cheap compared with a
+ * fit, which processes every sample many times: auto takes as many maps per sample as give
+ * each map TELL samples, if that costs at most the fraction SCORING of the fit; at least
+ * one (split validation) and at most all (full). */
 static int passes_of(const fmap *t, const work *w)
 {
     if (t->validation == SPLIT) return 1;
@@ -191,7 +190,7 @@ static const weft_metric fmap_metrics[] = {
     {"valid_error", "share of wrong answers under the mixture", "1", "error %"},
     {"train_loss", "objective of the fit per training sample", "loss", NULL},
     {"residual", "relative residual of the fit", "1", NULL},
-    {"iterations", "of the fit", "count", NULL},
+    {"iterations", "iterations of the fit", "count", NULL},
     {0}};
 
 enum { LOSS, ERROR };

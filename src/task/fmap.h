@@ -16,8 +16,8 @@ typedef struct fmap {
     int64_t nstat, columns; /* columns at full size */
     int outputs;
     int64_t npieces;          /* doubles of the state of a fit in pieces, else 0 */
-    weft_team *alone;         /* this rank by itself; NULL until needed */
-    struct fmap_early *early; /* fits that were done ahead of their jobs */
+    weft_team *alone;         /* a team of only this rank; NULL until needed */
+    struct fmap_early *early; /* fits that were done before their jobs */
 } fmap;
 
 /* The maps of a job: instances with the options of their configurations, and cumulated
@@ -35,9 +35,9 @@ const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem);
 /* The model by configuration conf[dim]. Local. */
 const void *fmap_solver(const fmap *t, const double *conf, weft_arena *mem);
 fmap_arms fmap_arms_new(const fmap *t, const weft_mix *m, weft_arena *mem);
-/* Which map each local row of a part draws: a function of (seed, trial, round, sample). In
- * later passes the draw is moved on by `shift`, a part of the unit interval. NULL where
- * there is one. Local. */
+/* The map that each local row of a part draws: a function of (seed, trial, round, sample).
+ * In later passes the uniform number is shifted by `shift`. NULL if there is only one map.
+ * Local. */
 const int *fmap_draw(const fmap *t, const weft_job *job, const fmap_arms *a, weft_part part,
                      double shift, weft_arena *mem);
 /* All local rows of a part by the arms. Local. */
@@ -73,20 +73,21 @@ void fmap_tally_close(fmap *t, const fmap_arms *a, int split, fmap_tally *s, dou
 
 /* Sets npieces. ECONF: the model cannot be fitted in pieces. Local. */
 weft_status fmap_pieces_setup(fmap *t);
-/* A fit that was done ahead and waits for its job. */
+/* A fit that was done before its job. */
 typedef struct fmap_early {
-    int64_t job; /* -1: none, x is free for another */
+    int64_t job; /* -1: none, x may be reused */
     real *x;     /* [nstat + outputs (columns + 1)] */
     weft_fitted fitted;
     int owner;   /* rank that fitted it */
-    double cost; /* cost by which it was dealt: entries of the matrix */
+    double cost; /* cost for the assignment to ranks: entries of the matrix */
     struct fmap_early *next;
 } fmap_early;
 
-/* Fits of single maps, each done by one rank: dealt to the ranks, side by side, as many
- * as memory allows. weft_task.ahead. Collective. */
+/* weft_task.ahead: fits of single maps, each done by one rank, in parallel, as many as
+ * memory allows. Collective. */
 void fmap_ahead(void *self, int n, const weft_job *const *job);
-/* 1: the job's fit was done ahead; its part of the state x, and how it ended. Local. */
+/* Returns 1 if the job's fit was done ahead, with its part of the state x and its result.
+ * Local. */
 int fmap_was_ahead(fmap *t, const weft_job *job, real *x, weft_fitted *fitted);
 /* Fits the shared model to the training samples, each seen through the map it draws; or, in
  * pieces, does as many iterations of it as the job's resource says. Collective. */

@@ -1,13 +1,13 @@
-/* Fits ahead of their jobs. A fit of one map to sparse rows goes row by row on one rank,
- * and the others would wait for it; so when jobs of several such maps are known, all
- * ranks make the features of each map together, every rank is given all rows of some maps
- * and fits these, and the weights go to all. A fit depends only on its map, so it has the
- * same bits as one that is done when its job comes. Called by fmap.c. */
+/* Fits before their jobs. A fit of one map to sparse rows is sequential over rows, on one
+ * rank, while the others would wait. When jobs of several such maps are known, all ranks
+ * compute the features of each map together, every rank gets all rows of some maps and fits
+ * these, and the weights are sent to all ranks. A fit depends only on its map, so that it
+ * has the same bits as one that is done in its job. Called by fmap.c. */
 #include "fmap.h"
 
 #include <string.h>
 
-enum { EACH = 4 }; /* fits that a rank is dealt at once, at most: a kill loses them */
+enum { EACH = 4 }; /* largest number of fits per rank at once, which a kill would lose */
 
 typedef struct fmap_early early;
 
@@ -53,16 +53,16 @@ int fmap_was_ahead(fmap *t, const weft_job *job, real *x, weft_fitted *fitted)
     return 1;
 }
 
-/* 1: a fit with all features that a single rank does. */
+/* 1: the job is a fit with all features that can be done by a single rank. */
 static int is_lone(const fmap *t, const weft_job *job)
 {
     return t->feature->sparse && t->model->serial && !t->pieces && job->mix.k == 1 &&
            job->resource > 0 && !(job->feature_fraction < 1);
 }
 
-/* Chooses the jobs that are fitted now: job[0] and as many others as fit half of the
- * memory. Counted are one matrix while it is made, twice the size of its rows, on all
- * ranks, and all rows of the matrices on the ranks that fit them, of which one rank may
+/* Chooses the jobs that are fitted now: job[0] and as many others as half of the memory
+ * allows. Memory is needed for one matrix while it is made, twice the size of its rows on
+ * all ranks, and for all rows of the matrices on the ranks that fit them, where a rank may
  * have one matrix more than others. Returns their number. */
 static int choose(fmap *t, int n, const weft_job *const *job, const weft_job **chosen,
                   early **fits)

@@ -1,6 +1,6 @@
 /* Fits of task fmap: of the shared model to all samples, or in pieces of conjugate
- * gradients that go on from job to job, so that a schedule may stop them early. Called by
- * fmap.c. */
+ * gradients that are continued from job to job, so that a schedule can stop them early.
+ * Called by fmap.c. */
 #include "fmap.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static double name_of(const weft_job *job)
     return 1 + (double)(name >> 12);
 }
 
-/* The iterations of a job. A trial that copied the weights of another map begins with
+/* Does the iterations of a job. A trial that copied the weights of another map starts from
  * these. */
 static void fit_piece(fmap *t, const weft_job *job, const void *solver,
                       const weft_matrix *f, weft_state *state, weft_fitted *fitted,

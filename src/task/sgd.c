@@ -1,11 +1,12 @@
 /* Task sgd: a network trained by steps of minibatches on one data set, by all ranks of a
- * team. A job is some epochs of one configuration; its score is that of the development
- * part, which stops a training that does not improve any more and says which epoch's
- * weights are kept. In cross-validation a trial has a network for each fold, which a job
- * takes one after the other, and the score is pooled over them; the held-out samples of
- * each fold are scored, too, but are used neither to stop nor to select. State of a trial:
- * [folds][weights that are scored], where the best are kept [folds][weights], [folds][what
- * the optimizer keeps]; and a sgd_head a fold. Called by the scheduler. */
+ * team. A job is some epochs of one configuration; its score is that on the development
+ * part, which also decides when a training that no longer improves is stopped and which
+ * epoch's weights are kept. In cross-validation a trial has a network for each fold, which
+ * a job takes one after the other, and the score is pooled over them; the held-out samples
+ * of each fold are scored too, but not used for stopping or selection. State of a trial: x
+ * = [folds][weights that are scored], if the best are kept also [folds][weights of the last
+ * epoch], then [folds][vectors of the optimizer]; aux = a sgd_head for each fold. Called by
+ * the scheduler. */
 #include "sgd.h"
 
 #include <math.h>
@@ -78,7 +79,7 @@ static weft_status largest_model(const sgd *t, weft_arena *tmp, sgd_model *m)
     return model_new(t, conf, tmp, m);
 }
 
-/* ELIMIT where weights, gradients of the pieces and their sums exceed the memory. */
+/* ELIMIT if weights, gradients of the pieces and their sums exceed the memory. */
 static weft_status check_memory(const sgd *t)
 {
     weft_arena *tmp = weft_arena_new();
@@ -111,7 +112,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
 
 /* ---- state -------------------------------------------------------------------------- */
 
-/* That of a job, whose configuration has been tried before. */
+/* The network of a job, whose configuration was checked at setup. */
 static sgd_model model_of(const sgd *t, const weft_job *job, weft_arena *mem)
 {
     sgd_model m;
@@ -233,8 +234,8 @@ static double score_of(const sgd *t, const sgd_sums *s)
     return isfinite(x) ? x : INFINITY;
 }
 
-/* Scores the weights after an epoch on the development part, and keeps them if they are to
- * be kept. */
+/* Scores the weights after an epoch on the development part, and stores them if they are
+ * the ones to keep. */
 static void judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
 {
     const real *w = trained_of(t, m, f, x);
@@ -254,7 +255,7 @@ static void judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, doubl
     if (t->patience > 0 && h->epochs - h->best_epoch >= (double)t->patience) h->stopped = 1;
 }
 
-/* One epoch of fold f, unless it has ended. */
+/* Does one epoch of fold f, unless its training has ended. */
 static void train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
 {
     if (h->stopped > 0) return;
@@ -330,7 +331,7 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
     int f = (int)(unit / each);
     sgd_head *h = head_of(f, state->aux);
     if (fabs(h->trial - (double)job->trial) >
-        0) { /* its weights are a copy of another trial's, or new */
+        0) { /* its weights are new or copied from another trial */
         h->trial = (double)job->trial;
         h->stopped = 0;
         h->best_epoch = h->epochs;

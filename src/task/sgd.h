@@ -35,12 +35,13 @@ typedef struct sgd_sums {
 
 /* The state of a fold's network between epochs, all doubles. */
 typedef struct sgd_head {
-    double trial;                   /* that this is the state of; -1: none */
-    double epochs, steps;           /* that it has had; of the optimizer */
-    double stopped;                 /* 1: it does not improve any more, 2: it diverged */
-    double best, best_epoch;        /* lowest score on dev, and when */
+    double trial;                   /* number of the trial; -1: none */
+    double epochs, steps;           /* epochs trained; steps of the optimizer */
+    double stopped;                 /* 1: stopped as it no longer improves, 2: diverged */
+    double best, best_epoch;        /* lowest score on the development part, and its
+                                       epoch */
     double train_loss, train_count; /* of the last epoch */
-    sgd_sums dev, held;             /* of the weights that are kept */
+    sgd_sums dev, held;             /* sums for the weights that are kept */
 } sgd_head;
 enum { SGD_HEAD = sizeof(sgd_head) / sizeof(double) };
 
@@ -68,14 +69,15 @@ typedef struct sgd_model {
     void *self;
     sgd_train train;
     int64_t n;  /* weights */
-    int slots;  /* vectors that the optimizer keeps */
-    int copies; /* of the weights of a fold: 2 where the best are kept beside the last */
+    int slots;  /* number of vectors of the optimizer */
+    int copies; /* copies of a fold's weights: 2 if the best are kept in addition to the
+                   last */
 } sgd_model;
 
 /* Work space of a rank. */
 typedef struct sgd_work {
     void *net;
-    int most;              /* samples of a batch that the network sees at once */
+    int most;              /* largest number of samples in a call of the network */
     const float **x;       /* [most] */
     float *row;            /* [most][d] of bytes */
     const uint32_t **word; /* [most] */
@@ -126,8 +128,8 @@ weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
 
 /* ---- sgd_step.c --------------------------------------------------------------------- */
 
-/* One epoch of the network w, slots[m->slots][m->n] of fold f; 0: it diverged. Collective.
- */
+/* Does one epoch of the network w, slots[m->slots][m->n] of fold f; returns 0 if it
+ * diverged. Collective. */
 int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots);
 void sgd_sums_add(sgd_sums *to, const sgd_sums *s); /* to += s. Local. */
 /* The sums of weights w on rows, exact on any number of ranks. Collective. */

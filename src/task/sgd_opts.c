@@ -12,44 +12,46 @@ const weft_opt sgd_opts[] = {
      .at = offsetof(sgd, tokenizer),
      .def = "split",
      .words = WEFT_TOK_WORDS,
-     .about = "documents: how they become words"},
+     .about = "documents: tokenizer that splits them into words"},
     {.name = "vectors",
      .type = WEFT_TEXT,
      .at = offsetof(sgd, vectors),
      .def = "",
-     .about =
-         "documents: file of word vectors, of word2vec, text or binary; empty, and for "
-         "words that it lacks: U(-0.25, 0.25)"},
+     .about = "documents: file of word vectors in word2vec's text or binary format; words "
+              "that are "
+              "not in it, or all if empty, start with U(-0.25, 0.25)"},
     {.name = "dim",
      .type = WEFT_INT,
      .at = offsetof(sgd, dim),
      .def = "300",
      .lo = 1,
      .hi = 4096,
-     .about = "documents: numbers of a word's vector, where no file says it"},
+     .about = "documents: length of word vectors, if no file is given"},
     {.name = "score",
      .type = WEFT_CHOICE,
      .at = offsetof(sgd, score),
      .def = "accuracy",
      .words = "accuracy|loss",
-     .about =
-         "what is minimised on the development part, and stops: error rate, mean loss"},
+     .about = "score on the development part that is minimised and stops training: error "
+              "rate or "
+              "mean loss"},
     {.name = "keep",
      .type = WEFT_CHOICE,
      .at = offsetof(sgd, keep),
      .def = "best",
      .words = "best|last",
      .about =
-         "weights that are scored: of the epoch that was best on the development part, "
-         "or of the last"},
+         "weights that are scored: those of the epoch that was best on the development "
+         "part, or of the last"},
     {.name = "patience",
      .type = WEFT_LONG,
      .at = offsetof(sgd, patience),
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "epochs without improvement on the development part that end a training; 0: "
-              "none does"},
+     .about = "number of epochs without improvement on the development part after which "
+              "training "
+              "stops; 0: it does not"},
     {.name = "steps",
      .type = WEFT_LONG,
      .at = offsetof(sgd, steps),
@@ -57,7 +59,7 @@ const weft_opt sgd_opts[] = {
      .lo = 0,
      .hi = 1e12,
      .about =
-         "steps of an epoch, the unit of resource; 0: those that see each sample once"},
+         "steps per epoch, the unit of resource; 0: as many as process each sample once"},
     {.name = "dev",
      .type = WEFT_REAL,
      .at = offsetof(sgd, dev),
@@ -93,8 +95,9 @@ const weft_opt sgd_opts[] = {
      .def = "4",
      .lo = 1,
      .hi = 4096,
-     .about = "pieces of a batch that ranks share, whose gradients are summed exactly; "
-              "results depend on it, and not on ranks"},
+     .about = "number of pieces into which a batch is divided for the ranks, whose "
+              "gradients are "
+              "summed exactly; results depend on it, but not on the number of ranks"},
     {0}};
 
 const weft_metric sgd_metrics[] = {
@@ -103,11 +106,11 @@ const weft_metric sgd_metrics[] = {
     {"valid_error", "share of wrong answers on the development part", "1", "error %"},
     {"train_loss", "mean over the samples of the last epoch, as they were trained on",
      "loss", NULL},
-    {"best_epoch", "whose weights are kept; mean over folds", "count", NULL},
-    {"epochs", "that were trained; mean over folds", "count", NULL},
+    {"best_epoch", "epoch whose weights are kept; mean over folds", "count", NULL},
+    {"epochs", "epochs trained; mean over folds", "count", NULL},
     {"fold_error", "share of wrong answers on what the folds hold out; nan: no folds", "1",
      "held out %"},
-    {"fold_half", "half of its 95 % interval", "1", NULL},
+    {"fold_half", "half the width of the 95 % interval of fold_error", "1", NULL},
     {"fold_loss", "mean loss on what the folds hold out", "loss", NULL},
     {0}};
 
@@ -117,8 +120,8 @@ const weft_metric sgd_columns[] = {
      NULL},
     {"train_loss", "mean over the samples of the epoch, as they were trained on", "loss",
      NULL},
-    {"fold", "whose network it is", "index", NULL},
-    {"samples", "trained on", "count", "samples"},
+    {"fold", "number of the fold", "index", NULL},
+    {"samples", "samples trained on", "count", "samples"},
     {"diverged", "1: the training diverged", "0 or 1", "diverged"},
     {0}};
 
@@ -135,7 +138,7 @@ static const weft_opt train_opts[] = {
      .at = TRAIN(optimizer),
      .def = "sgd",
      .words = "sgd|adam|adadelta",
-     .about = "rule of the steps",
+     .about = "update rule",
      .role = WEFT_SHAPE},
     {.name = "lr",
      .type = WEFT_REAL,
@@ -143,7 +146,7 @@ static const weft_opt train_opts[] = {
      .def = "0.1",
      .lo = 1e-12,
      .hi = 1e6,
-     .about = "learning rate at first; Adadelta: 1 is its paper's",
+     .about = "initial learning rate; the paper of Adadelta has 1",
      .role = WEFT_PER_TRIAL},
     {.name = "momentum",
      .type = WEFT_REAL,
@@ -151,7 +154,7 @@ static const weft_opt train_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 0.9999,
-     .about = "sgd: share of the last step that goes on",
+     .about = "sgd: momentum, the fraction of the last step that is added",
      .role = WEFT_PER_TRIAL},
     {.name = "weight_decay",
      .type = WEFT_REAL,
@@ -159,7 +162,7 @@ static const weft_opt train_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e6,
-     .about = "times the weights, added to the gradient",
+     .about = "weight decay: multiple of the weights that is added to the gradient",
      .role = WEFT_PER_TRIAL},
     {.name = "beta1",
      .type = WEFT_REAL,
@@ -167,7 +170,7 @@ static const weft_opt train_opts[] = {
      .def = "0.9",
      .lo = 0,
      .hi = 0.99999,
-     .about = "adam: memory of the mean",
+     .about = "adam: decay of the mean",
      .role = WEFT_PER_TRIAL},
     {.name = "beta2",
      .type = WEFT_REAL,
@@ -175,7 +178,7 @@ static const weft_opt train_opts[] = {
      .def = "0.999",
      .lo = 0,
      .hi = 0.999999,
-     .about = "adam: memory of the square",
+     .about = "adam: decay of the square",
      .role = WEFT_PER_TRIAL},
     {.name = "rho",
      .type = WEFT_REAL,
@@ -183,7 +186,7 @@ static const weft_opt train_opts[] = {
      .def = "0.95",
      .lo = 0,
      .hi = 0.99999,
-     .about = "adadelta: memory of the squares",
+     .about = "adadelta: decay of the squares",
      .role = WEFT_PER_TRIAL},
     {.name = "epsilon",
      .type = WEFT_REAL,
@@ -207,7 +210,7 @@ static const weft_opt train_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 0.9999,
-     .about = "schedules exponential and inverse: decay an epoch",
+     .about = "schedules exponential and inverse: decay per epoch",
      .role = WEFT_PER_TRIAL},
     {.name = "horizon",
      .type = WEFT_REAL,
@@ -223,7 +226,7 @@ static const weft_opt train_opts[] = {
      .def = "50",
      .lo = 1,
      .hi = 1 << 20,
-     .about = "samples of a step",
+     .about = "samples per step",
      .role = WEFT_PER_TRIAL},
     {.name = "dropout",
      .type = WEFT_REAL,
@@ -231,13 +234,13 @@ static const weft_opt train_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 0.9999,
-     .about = "share of units that a step drops, where the network has dropout",
+     .about = "share of units that are dropped in a step, if the network has dropout",
      .role = WEFT_PER_TRIAL},
     {.name = "balance",
      .type = WEFT_BOOL,
      .at = offsetof(sgd_train, balance),
      .def = "no",
-     .about = "samples of rare classes count more, so that classes weigh the same",
+     .about = "weight samples by the inverse frequency of their class",
      .role = WEFT_PER_TRIAL},
     {0}};
 

@@ -1,8 +1,9 @@
-/* Epochs of task sgd. A batch is cut into pieces, whatever the number of ranks; each rank
- * takes the gradients of some of them, and their sum is exact: numbers become integers in a
- * unit for each block of weights, set by the largest magnitude in all pieces, so that the
- * bits do not depend on the ranks. The largest number of a block keeps 29 bits, less those
- * for carries; floats have 24. Called by sgd.c. */
+/* Epochs of task sgd. A batch is divided into a number of pieces that does not depend on
+ * the number of ranks. Each rank computes the gradients of some pieces, and their sum is
+ * exact, so that its bits do not depend on the ranks: numbers are converted to integers, in
+ * a unit for each block of weights that is set by the largest magnitude in all pieces. The
+ * largest number of a block keeps 29 bits, less those for carries; floats have 24. Called
+ * by sgd.c. */
 #include "sgd.h"
 
 #include <math.h>
@@ -46,7 +47,8 @@ static pieces pieces_new(const sgd *t, int64_t weights, weft_arena *tmp)
     return p;
 }
 
-/* The largest magnitude of x[n], by its bits: what is not finite is above all others. */
+/* The largest magnitude of x[n], compared by bits, so that a number that is not finite is
+ * the largest. */
 static double largest(int n, const real *x)
 {
     whole top = 0;
@@ -94,7 +96,7 @@ static int sum_pieces(const sgd *t, pieces *p, int64_t weights)
         if (!isfinite(p->most[b])) return 0;
         int exponent;
         frexp(p->most[b] * p->n, &exponent);
-        /* both the unit and its inverse must be numbers */
+        /* both the unit and its inverse must be finite */
         int up = ROOM - (exponent < -80 ? -80 : exponent);
         for (int i = 0; i < p->count; i++)
             add_whole(length_of(b, weights), p->g + i * weights + b * BLOCK,
@@ -131,7 +133,7 @@ typedef struct course {
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
 } course;
 
-/* The rows of a pass, in the order that fold and pass key. */
+/* The rows of a pass, in random order keyed by fold and pass. */
 static void shuffle(course *c, int64_t pass)
 {
     int64_t n = c->fold->train.n;
@@ -142,7 +144,7 @@ static void shuffle(course *c, int64_t pass)
     weft_shuffle_first(n, n, &key, c->order);
 }
 
-/* The gradients of this rank's pieces of a batch of n, as shares of its mean. */
+/* The gradients of this rank's pieces of a batch of n, as contributions to its mean. */
 static void take_gradients(course *c, int64_t step, int n, const int64_t *row,
                            const real *w)
 {
@@ -170,8 +172,8 @@ static void take_gradients(course *c, int64_t step, int n, const int64_t *row,
     }
 }
 
-/* Adds the sums of all ranks in the order of pieces; if every rank took all pieces, those
- * of one rank count. */
+/* Adds the sums of all ranks in the order of pieces; if every rank did all pieces, takes
+ * those of one rank. */
 static void tell(course *c, sgd_head *h)
 {
     h->train_loss = h->train_count = 0;
@@ -232,7 +234,8 @@ void sgd_sums_add(sgd_sums *to, const sgd_sums *s)
     to->count += s->count;
 }
 
-/* Blocks of samples are dealt; their sums are added in their order on all ranks. */
+/* Blocks of samples are distributed over ranks; their sums are added in order on all
+ * ranks. */
 sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w)
 {
     weft_arena *tmp = weft_arena_new();
