@@ -7,9 +7,10 @@ Runs are those of jobs/scaling.sh, STUDY-KIND-RANKS-REPEAT.h5. Of a study's smal
 ranks b, with time T_b, the efficiency on P ranks is b T_b / (P T_P) where the work is fixed
 (strong), T_b / T_P where it grows with the ranks (weak); T is the time of the search. Means are
 geometric, with 95 % intervals of Student's t over repeats, each against the same repeat on b
-ranks. Compute, wait and comm are shares of a rank's time, means over ranks and repeats; imbalance
-is the compute time of the busiest rank over the mean. Writes NAME.tsv and NAME.png, and prints
-the table. Runs of one study that differ in what they found although the work was the same are
+ranks. Compute, wait, comm and io (journals, states, checkpoints) are shares of a rank's time, means
+over ranks and repeats; imbalance is the compute time of the busiest rank over the mean, at the
+repeat where that is largest, with the ranks that computed least and most. Writes NAME.tsv and
+NAME.png, and prints the table. Runs of one study that differ in what they found although the work was the same are
 refused: a time of another result is none.
 """
 
@@ -31,14 +32,18 @@ KINDS = ("strong", "weak")
 LOOKS = {"maps": (runs.BLUE, "o"), "sweep": (runs.BLACK, "s"), "fit": (runs.SKY, "v"),
          "federated": (runs.GREEN, "^"), "async": (runs.RED, "P")}
 COLUMNS = ("study", "kind", "ranks", "repeats", "seconds", "seconds_half", "efficiency",
-           "efficiency_low", "efficiency_high", "compute", "wait", "comm", "imbalance",
-           "memory_gb", "sent_gb")
+           "efficiency_low", "efficiency_high", "compute", "wait", "comm", "io", "imbalance",
+           "least_rank", "most_rank", "memory_gb", "sent_gb")
+SHARES = ("compute", "wait", "comm", "io")
+
+# What a quantity of /times tells over ranks: its extremes, its mean, and the ranks of the extremes.
+MEAN, MAX, MIN_RANK, MAX_RANK = 1, 2, 3, 4
 
 
 def read(path):
-    """Times of one run: seconds of the search, and min, mean, max over ranks of the rest."""
+    """Times of one run: seconds of the search, and the spread over ranks of the rest."""
     with h5py.File(path, "r") as f:
-        row = {name: f["times"][name][:] for name in ("compute", "wait", "comm", "bytes", "memory")}
+        row = {name: f["times"][name][:] for name in (*SHARES, "bytes", "memory")}
         row["seconds"] = float(f.attrs["search_seconds"])
         row["digest"] = runs.text(f.attrs["digest"])
         return row
@@ -78,15 +83,17 @@ def line(study, kind, ranks, repeats, base, base_ranks):
     ratio = [base[r]["seconds"] / (work * row["seconds"]) for r, row in repeats.items()
              if r in base]
     seconds = stats.by_samples([row["seconds"] for row in rows])
-    spent = {k: stats.mean_of([row[k][1] for row in rows]) for k in ("compute", "wait", "comm")}
+    spent = {k: stats.mean_of([row[k][MEAN] for row in rows]) for k in SHARES}
+    uneven = max(rows, key=lambda row: row["compute"][MAX] / row["compute"][MEAN])["compute"]
     total = sum(spent.values())
     return dict(zip(COLUMNS, (
         study, kind, ranks, len(rows), seconds.mean,
         seconds.half if math.isfinite(seconds.half) else math.nan,
         *(interval(ratio) if ratio else (math.nan,) * 3),
-        *(spent[k] / total for k in ("compute", "wait", "comm")),
-        max(row["compute"][2] / row["compute"][1] for row in rows),
-        max(row["memory"][2] for row in rows) / 1e9, max(row["bytes"][2] for row in rows) / 1e9)))
+        *(spent[k] / total for k in SHARES), uneven[MAX] / uneven[MEAN],
+        int(uneven[MIN_RANK]), int(uneven[MAX_RANK]),
+        max(row["memory"][MAX] for row in rows) / 1e9,
+        max(row["bytes"][MAX] for row in rows) / 1e9)))
 
 
 def table(found):
@@ -108,15 +115,17 @@ def write(lines, path):
 
 
 def show(lines):
-    print("| study | kind | ranks | seconds | efficiency (95 %) | compute | wait | comm | imbalance |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| study | kind | ranks | seconds | efficiency (95 %) | compute | wait | comm | io "
+          "| imbalance (least and most busy rank) |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for r in lines:
         half = "" if math.isnan(r["seconds_half"]) else f" +- {r['seconds_half']:.2g}"
         span = "" if math.isnan(r["efficiency_low"]) else (
             f" ({r['efficiency_low']:.2f} to {r['efficiency_high']:.2f})")
         print(f"| {r['study']} | {r['kind']} | {r['ranks']} | {r['seconds']:.3g}{half} | "
-              f"{r['efficiency']:.2f}{span} | {100 * r['compute']:.0f} % | "
-              f"{100 * r['wait']:.0f} % | {100 * r['comm']:.0f} % | {r['imbalance']:.2f} |")
+              f"{r['efficiency']:.2f}{span} | "
+              + "".join(f"{100 * r[k]:.0f} % | " for k in SHARES)
+              + f"{r['imbalance']:.2f} ({r['least_rank']}, {r['most_rank']}) |")
 
 
 def draw(lines, path):

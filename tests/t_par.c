@@ -172,11 +172,16 @@ static void test_times(weft_team *t)
     weft_exchange(t, x, to, x, to);
     free(to);
     ok(t->times.compute - computed >= 0.05, "what is done before an exchange is computing");
-    double of_rank[2] = {t->rank, 7}, out[6];
+    double of_rank[2] = {(t->rank + 1) % t->size, 7}, out[2][WEFT_NSPREAD];
     weft_spread(t, of_rank, 2, out);
-    ok(out[0] == 0 && out[2] == t->size - 1 && out[3] == 7 && out[5] == 7,
+    ok(out[0][WEFT_MIN] == 0 && out[0][WEFT_MAX] == t->size - 1 && out[1][WEFT_MIN] == 7 &&
+           out[1][WEFT_MAX] == 7,
        "the spread has least and most");
-    is_near(out[1], (t->size - 1) / 2.0, 1e-12, "the spread has the mean");
+    ok(out[0][WEFT_MIN_RANK] == t->size - 1 &&
+           (t->size == 1 || out[0][WEFT_MAX_RANK] == t->size - 2) &&
+           out[1][WEFT_MIN_RANK] == 0 && out[1][WEFT_MAX_RANK] == 0,
+       "and which rank has them, of equal ones the lowest");
+    is_near(out[0][WEFT_MEAN], (t->size - 1) / 2.0, 1e-12, "the spread has the mean");
 }
 
 /* Entry of a symmetric matrix, positive definite up to order 1000; a negative one on the

@@ -41,6 +41,8 @@ weft_trip weft_trip_try(weft_team *t, int a, int b);
 void weft_times_close(weft_team *t);
 /* Adds the time since the last update to times.wait. Local. */
 void weft_times_wait(weft_team *t);
+/* Adds the time since the last update to times.io. Local. */
+void weft_times_io(weft_team *t);
 /* Updates the times of `from`; from now on time is counted for `to`, another team of this
  * rank. Local. */
 void weft_times_move(weft_team *from, weft_team *to);

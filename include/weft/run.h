@@ -54,6 +54,9 @@ WEFT_CHECKED weft_status weft_run_doctor(const char *dir, weft_team *world);
 
 /* ---- for readers of run files ---------------------------------------------------- */
 
+/* Rows of times in a run file: compute, wait, comm, io, bytes, memory. */
+enum { WEFT_NTIME = 6 };
+
 #define WEFT_RUN_FORMAT    "weft run 2"
 #define WEFT_WINNER_FORMAT "weft winner 2"
 

@@ -8,6 +8,7 @@
 /* How a rank has spent its time, in seconds. */
 typedef struct weft_times {
     double compute; /* all other time, also communication inside ScaLAPACK */
+    double io;      /* writing and reading journals, states and checkpoints */
     double wait;    /* in the barrier before a collective call, for slower ranks */
     double comm;    /* in collectives */
     double bytes;   /* bytes that this rank passed to collectives */
@@ -51,8 +52,11 @@ void weft_sum_whole(weft_team *t, int64_t *x, size_t n, int scale, double bound,
  * `send`, and receives from[size] from each, likewise, in `receive`. */
 void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
                    const size_t *from);
-/* Collective. min, mean, max over ranks of x[n] into out[n][3], on all ranks. */
-void weft_spread(weft_team *t, const double *x, int n, double *out);
+/* Numbers that weft_spread tells of a quantity: its minimum, mean and maximum over ranks,
+ * the lowest rank that has the minimum, and the maximum. */
+enum { WEFT_MIN, WEFT_MEAN, WEFT_MAX, WEFT_MIN_RANK, WEFT_MAX_RANK, WEFT_NSPREAD };
+/* Collective. The spread of x[n] over ranks into out[n], on all ranks. */
+void weft_spread(weft_team *t, const double *x, int n, double out[][WEFT_NSPREAD]);
 
 /* The part of n rows that belongs to a rank: rows [first, first + count). Parts consist of
  * whole blocks of WEFT_BLOCK rows and are as equal as this allows. Local. */

@@ -170,6 +170,13 @@ void weft_times_wait(weft_team *t)
     t->since = now;
 }
 
+void weft_times_io(weft_team *t)
+{
+    double now = weft_now();
+    t->times.io += now - t->since;
+    t->since = now;
+}
+
 void weft_timer_begin(weft_team *t)
 {
     weft_times_close(t);
@@ -275,15 +282,23 @@ void weft_bcast(weft_team *t, void *bytes, size_t n, int root)
     weft_timer_end(t, n);
 }
 
-void weft_spread(weft_team *t, const double *x, int n, double *out)
+void weft_spread(weft_team *t, const double *x, int n, double out[][WEFT_NSPREAD])
 {
     weft_timer_begin(t);
     for (int i = 0; i < n; i++) {
-        double *min = out + 3 * (size_t)i, *mean = min + 1, *max = min + 2;
-        MPI_Allreduce(x + i, min, 1, MPI_DOUBLE, MPI_MIN, comm_of(t));
-        MPI_Allreduce(x + i, mean, 1, MPI_DOUBLE, MPI_SUM, comm_of(t));
-        MPI_Allreduce(x + i, max, 1, MPI_DOUBLE, MPI_MAX, comm_of(t));
-        *mean /= t->size;
+        struct {
+            double x;
+            int rank;
+        } mine = {x[i], t->rank}, least, most;
+        double *to = out[i];
+        MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm_of(t));
+        MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm_of(t));
+        MPI_Allreduce(x + i, &to[WEFT_MEAN], 1, MPI_DOUBLE, MPI_SUM, comm_of(t));
+        to[WEFT_MEAN] /= t->size;
+        to[WEFT_MIN] = least.x;
+        to[WEFT_MAX] = most.x;
+        to[WEFT_MIN_RANK] = least.rank;
+        to[WEFT_MAX_RANK] = most.rank;
     }
     weft_timer_end(t, 3 * (size_t)n * sizeof *x);
 }

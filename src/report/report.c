@@ -238,7 +238,7 @@ static void print_times(const weft_summary *s)
            weft_summary_value(s, "seconds")->number);
     printf("%-9s %10s %10s %10s   over %lld ranks\n", "where", "min", "mean", "max",
            (long long)weft_summary_value(s, "ranks")->whole);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < WEFT_NTIME; i++) {
         double unit = strcmp(weft_time_units[i], "GB") == 0 ? 1e9 : 1;
         printf("%-9s %10.3f %10.3f %10.3f   %s\n", weft_time_names[i],
                s->times[i][0] / unit, s->times[i][1] / unit, s->times[i][2] / unit,

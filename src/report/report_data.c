@@ -25,7 +25,7 @@ void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp)
     for (int p = 0; p < WEFT_NPART; p++)
         for (int c = 0; score[c].name; c++)
             printf(",%s_%s", weft_part_name[p], score[c].name);
-    for (int t = 0; t < 5; t++)
+    for (int t = 0; t < WEFT_NTIME; t++)
         printf(",%s_min,%s_mean,%s_max", weft_time_names[t], weft_time_names[t],
                weft_time_names[t]);
     printf("\n");
@@ -47,7 +47,7 @@ void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp)
                 else
                     printf(",%.17g", x);
             }
-        for (int t = 0; t < 5; t++)
+        for (int t = 0; t < WEFT_NTIME; t++)
             printf(",%.9g,%.9g,%.9g", s[i].times[t][0], s[i].times[t][1], s[i].times[t][2]);
         printf("\n");
     }
@@ -89,7 +89,7 @@ static void json_facts(yajl_gen g, const weft_summary *s)
         }
     json_text(g, "times");
     yajl_gen_map_open(g);
-    for (int t = 0; t < 5; t++) {
+    for (int t = 0; t < WEFT_NTIME; t++) {
         json_text(g, weft_time_names[t]);
         yajl_gen_array_open(g);
         for (int i = 0; i < 3; i++) json_number(g, s->times[t][i]);

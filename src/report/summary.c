@@ -59,8 +59,20 @@ const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "digest", .object = "/", .key = "digest", .type = TEXT, .title = "digest"},
 };
 
-const char *const weft_time_names[5] = {"compute", "wait", "comm", "bytes", "memory"};
-const char *const weft_time_units[5] = {"s", "s", "s", "GB", "GB"};
+const char *const weft_time_names[WEFT_NTIME] = {"compute", "wait",  "comm",
+                                                 "io",      "bytes", "memory"};
+const char *const weft_time_units[WEFT_NTIME] = {"s", "s", "s", "s", "GB", "GB"};
+
+/* Files of older versions count io as computing. */
+static weft_status read_times(weft_h5 *f, weft_summary *s)
+{
+    for (int i = 0; i < WEFT_NTIME; i++) {
+        const char *name = weft_arena_text(f->mem, "/times/%s", weft_time_names[i]);
+        if (weft_h5_has(f, name))
+            TRY(weft_h5_read_rows(f, name, WEFT_H5_F64, 1, 0, 3, s->times[i]));
+    }
+    return WEFT_OK;
+}
 
 static weft_status read_fact(weft_h5 *f, const weft_fact *what, weft_value *v)
 {
@@ -198,9 +210,7 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
     TRY(weft_h5_verify(f));
     for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
     int done = weft_h5_has(f, "/winner");
-    for (int i = 0; i < 5 && done; i++)
-        TRY(weft_h5_read_rows(f, weft_arena_text(f->mem, "/times/%s", weft_time_names[i]),
-                              WEFT_H5_F64, 1, 0, 3, s->times[i]));
+    if (done) TRY(read_times(f, s));
     TRY(weft_h5_read_texts(f, "/configs/text", &s->text, &s->nconfig));
     s->id = WEFT_NEW(f->mem, int64_t, s->nconfig);
     TRY(weft_h5_read_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));

@@ -43,7 +43,7 @@ typedef struct weft_arms {
 typedef struct weft_summary {
     const char *path;
     weft_value value[WEFT_NFACT];
-    double times[5][3];
+    double times[WEFT_NTIME][3];
     weft_jobs jobs;
     weft_arms arms;
     int64_t rounds;  /* of all jobs */
@@ -57,7 +57,7 @@ typedef struct weft_summary {
     const char **text; /* [nconfig] */
 } weft_summary;
 
-extern const char *const weft_time_names[5], *const weft_time_units[5];
+extern const char *const weft_time_names[WEFT_NTIME], *const weft_time_units[WEFT_NTIME];
 
 /* Reads a run file, or what the journals of an unfinished run have by now. EFILE. Owned by
  * mem. */

@@ -66,9 +66,12 @@ static weft_status save(job_run *f)
     f->e->done = f->done;
     f->e->seconds = seconds_of(f);
     f->saved = weft_now();
+    weft_times_close(f->s->team);
     int root = f->s->team->rank == 0;
-    return weft_agree(root ? weft_checkpoint_write(f->s->trace, f->e, &f->state) : WEFT_OK,
-                      f->s->team);
+    weft_status st =
+        root ? weft_checkpoint_write(f->s->trace, f->e, &f->state) : WEFT_OK;
+    weft_times_io(f->s->team);
+    return weft_agree(st, f->s->team);
 }
 
 /* Number of units before the next poll: as many as take about POLL_SECONDS, at most twice

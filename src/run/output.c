@@ -238,19 +238,20 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
 
 static weft_status put_times(weft_h5 *f, const weft_outcome *o)
 {
+#define SPREAD "min, mean, max over ranks; the ranks of min and of max"
     static const struct {
         const char *name, *about, *unit;
-    } what[] = {
-        {"/times/compute", "computing, reading and writing: min, mean, max over ranks",
-         "s"},
-        {"/times/wait", "waiting for slower ranks: min, mean, max over ranks", "s"},
-        {"/times/comm", "in collectives: min, mean, max over ranks", "s"},
-        {"/times/bytes", "passed to collectives: min, mean, max over ranks", "bytes"},
-        {"/times/memory", "peak memory: min, mean, max over ranks", "bytes"},
+    } what[WEFT_NTIME] = {
+        {"/times/compute", "computing, and reading data: " SPREAD, "s"},
+        {"/times/wait", "waiting for slower ranks: " SPREAD, "s"},
+        {"/times/comm", "in collectives: " SPREAD, "s"},
+        {"/times/io", "journals, states and checkpoints: " SPREAD, "s"},
+        {"/times/bytes", "passed to collectives: " SPREAD, "bytes"},
+        {"/times/memory", "peak memory: " SPREAD, "bytes"},
     };
-    int64_t three = 3;
-    for (int i = 0; i < WEFT_COUNT(what); i++)
-        TRY(weft_h5_put(f, what[i].name, WEFT_H5_F64, 1, &three, o->times[i], 0,
+    int64_t length = WEFT_NSPREAD;
+    for (int i = 0; i < WEFT_NTIME; i++)
+        TRY(weft_h5_put(f, what[i].name, WEFT_H5_F64, 1, &length, o->times[i], 0,
                         what[i].about, what[i].unit));
     return WEFT_OK;
 }

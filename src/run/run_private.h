@@ -414,7 +414,7 @@ typedef struct weft_outcome {
     int64_t began;
     weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
     double setup, search, refit, test; /* seconds */
-    double times[5][3];                /* compute wait comm bytes memory, min mean max */
+    double times[WEFT_NTIME][WEFT_NSPREAD];
     uint64_t digest;
 } weft_outcome;
 

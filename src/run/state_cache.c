@@ -258,7 +258,9 @@ weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_own_state *own)
     weft_status st = WEFT_OK;
     const weft_state *state = &own->state;
     weft_state_id id = {e->job.trial, e->job.id, state->nx, state->naux, e->hash};
+    weft_times_close(s->team);
     if (e->kept && s->team->rank == 0) st = weft_trace_state(s->trace, &id, state);
+    weft_times_io(s->team);
     weft_arena_free(own->mem);
     return weft_agree(st, s->team);
 }

@@ -156,7 +156,10 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
 weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_state_id *id,
                             double seconds, weft_state *state)
 {
-    TRY(weft_agree(team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK, team));
+    weft_times_close(team);
+    weft_status st = team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK;
+    weft_times_io(team);
+    TRY(weft_agree(st, team));
     weft_state_bcast(team, state);
     return WEFT_OK;
 }

@@ -199,7 +199,10 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
     TRY(weft_cache_keep(s, f, &state));
     f->event.ticket = draw_ticket(s);
     weft_sched_enter(s, f); /* sets event.end, which is part of the record */
-    TRY(weft_agree(leads(s) ? publish(s, &f->event) : WEFT_OK, s->team));
+    weft_times_close(s->team);
+    weft_status published = leads(s) ? publish(s, &f->event) : WEFT_OK;
+    weft_times_io(s->team);
+    TRY(weft_agree(published, s->team));
     weft_show_job(s, &f->event);
     return WEFT_OK;
 }

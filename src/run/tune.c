@@ -85,13 +85,14 @@ static void collect_times(const weft_run *r, weft_outcome *o)
         t.compute += r->team->times.compute;
         t.wait += r->team->times.wait;
         t.comm += r->team->times.comm;
+        t.io += r->team->times.io;
         t.bytes += r->team->times.bytes;
     }
     /* Mapped files, which the ranks of a node share, are not counted. ru_maxrss is in
      * kilobytes. */
     double memory = (double)use.ru_maxrss * 1024 - weft_h5_mapped();
-    const double own[5] = {t.compute, t.wait, t.comm, t.bytes, memory};
-    weft_spread(r->world, own, 5, &o->times[0][0]);
+    double own[WEFT_NTIME] = {t.compute, t.wait, t.comm, t.io, t.bytes, memory};
+    weft_spread(r->world, own, WEFT_NTIME, o->times);
 }
 
 /* WEFT_STOP if a signal has asked the run to stop. Collective over team. */
