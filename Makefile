@@ -23,6 +23,14 @@ PKGS := $(call either,scalapack-openmpi scalapack) openblas $(call either,hdf5-o
     inih libutf8proc libxxhash yajl zlib
 HEADERS := Random123/philox.h csv.h
 TOOLS := mpicc mpirun pkg-config prove
+MPICC := mpicc
+# SimGrid's MPI, for simulated ranks: a program that links HDF5 or ScaLAPACK, which bring Open MPI
+# with them, would crash.
+ifeq ($(VARIANT),smpi)
+PKGS := openblas inih libutf8proc libxxhash yajl zlib
+TOOLS := smpicc smpirun pkg-config
+MPICC := smpicc
+endif
 
 HASH := \#
 header = $(shell echo '$(HASH)include <$1>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo $1)
@@ -59,8 +67,9 @@ OPT_debug := -O0 -g
 OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 # For clang: as asan, and libFuzzer learns which code an input reaches.
 OPT_fuzz := $(OPT_asan) -fsanitize=fuzzer-no-link -DWEFT_FUZZ
+OPT_smpi := -O2 -fPIC
 OPT := $(OPT_$(VARIANT)) -ffp-contract=off
-$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug, asan or fuzz))
+$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug, asan, fuzz or smpi))
 $(if $(filter float double,$(REAL)),,$(error REAL=$(REAL): must be float or double))
 
 # Kernels for one kind of CPU, chosen at run time, have flags by the name of their file.
@@ -77,7 +86,7 @@ FLAGS_output := -DWEFT_FLAGS='"$(strip $(OPT) $(CPPFLAGS) $(CFLAGS))"'
 comma := ,
 # Other people's headers are system headers: they are not ours to warn of.
 ifeq ($(MISSING),)
-SYSTEM := $(shell pkg-config --cflags $(PKGS)) $(addprefix -I,$(shell mpicc --showme:incdirs))
+SYSTEM := $(shell pkg-config --cflags $(PKGS)) $(if $(filter mpicc,$(MPICC)),$(addprefix -I,$(shell mpicc --showme:incdirs)))
 LIB_CFLAGS := $(sort $(patsubst -I%,-isystem%,$(filter-out -I/usr/include/%-linux-gnu,$(SYSTEM))))
 # OpenBLAS first: it serves ScaLAPACK too.
 LIB_LIBS := $(shell pkg-config --libs openblas) \
@@ -96,13 +105,20 @@ export OMPI_CC := $(CC)
 B := $(BUILD)/$(VARIANT)$(if $(filter double,$(REAL)),-double)
 MAIN := $(wildcard src/cli/main.c)
 OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(wildcard src/*.c src/*/*.c)))
+ifeq ($(VARIANT),smpi)
+SIM := $(patsubst sim/%.c,$B/obj/sim/%.o,$(filter-out sim/alias.c,$(wildcard sim/*.c)))
+OBJ := $(filter-out $(patsubst %,$B/obj/%.o,par/grid store/attr store/driver store/h5 store/map \
+    store/rows store/seal data/data task/fed_turns),$(filter-out $B/obj/pack/% $B/obj/reader/% \
+    $B/obj/report/% $B/obj/cli/%,$(OBJ)))
+MAIN :=
+endif
 LIB := $B/libweft.a
 BIN := $(if $(MAIN),$B/weft)
 TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
 SCRIPTS := $(wildcard $(patsubst %,tests/%.sh,$(TESTS:.sh=)))
 PROGS := $(addprefix $B/tests/,$(filter-out $(SCRIPTS:tests/%.sh=%),$(TESTS:.sh=)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
-SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h)
+SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h sim/*.[ch])
 quote = '$(subst ','\'',$1)'
 Q := $(if $(call on,$V),,@)
 say = $(if $(call on,$V),,@echo '  $1')
@@ -148,7 +164,7 @@ demo check:
 endif
 else
 
-all: $(LIB) $(BIN) ## the library and the program, build/VARIANT/weft (default)
+all: $(LIB) $(BIN) $(if $(SIM),$B/weft-sim $B/alias.so) ## the library and the program, build/VARIANT/weft (default)
 
 # Files that change when these texts do.
 FLAGS := $(CC_VERSION) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS) \
@@ -162,7 +178,20 @@ $B/objects: FORCE
 $B/obj/%.o: src/%.c $B/flags
 	$(call say,CC $<)
 	@mkdir -p $(@D)
-	$Qmpicc $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
+	$Q$(MPICC) $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
+
+$B/obj/sim/%.o: sim/%.c $B/flags
+	$(call say,CC $<)
+	@mkdir -p $(@D)
+	$Q$(MPICC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$B/alias.so: sim/alias.c
+	$(call say,LD $@)
+	$Q$(CC) -O2 -shared -fPIC -fno-builtin $(WARN) -o $@ $<
+
+$B/weft-sim: $(SIM) $(LIB)
+	$(call say,LD $@)
+	$Qsmpicc $(ALL_LDFLAGS) -s -Wl,--wrap=open -o $@ $^ $(LIB_LIBS)
 
 $(LIB): $(OBJ) $B/objects Makefile
 	$(call say,AR $@)
@@ -182,7 +211,7 @@ $B/tests/%: tests/%.c $(LIB) $B/flags
 	@mkdir -p $(@D)
 	$Qmpicc $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LDFLAGS_$*) $(LIB_LIBS)
 
--include $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
+-include $(OBJ:.o=.d) $(SIM:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
 
 check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
 	@rm -f $B/counts

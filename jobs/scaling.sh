@@ -2,7 +2,7 @@
 # growing with them (weak), several times in turns; then the table and the figures.
 # usage: [RANKS="1 2 4"] [KINDS="strong weak"] [STUDIES="maps sweep fit federated async"] [REPEATS=3]
 #     [SIZE=1] [LAUNCH="mpirun --map-by core"] [OUTPUT=DIR] bash jobs/scaling.sh
-#   maps       ws_sha: fits that 64 maps of random features share; weak: rows
+#   maps       ws_sha: fits that 64 maps of random features share, and of 4 maps; weak: rows
 #   sweep      each of 16 maps by itself, a team a rank; weak: maps
 #   fit        one map of 4,000 features; weak: rows
 #   federated  FedAvg, 64 clients a round; weak: 32 a rank
@@ -32,7 +32,7 @@ images()
     set -- "$@" run.data="$file" rff.kernel=gaussian
     input=inputs/demo-images.ini settings=("$@")
 }
-maps() { images rff.features=2000; }
+maps() { images rff.features=2000 ws_sha.switch=4; }
 fit() { images rff.features=4000 run.tuner=random space.configs=1; }
 sweep()
 {

@@ -1,0 +1,78 @@
+# What weft would do on clusters that are not here: the whole program (make VARIANT=smpi) but for
+# HDF5, ScaLAPACK, samples and training, on ranks that SimGrid simulates; training takes the
+# seconds that were measured on this machine, all else that a rank computes is timed as it runs.
+# usage: [STUDIES="check long short whole async"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
+#     [COST="CLIENT SAMPLE SCORE"] [OUTPUT=DIR] bash jobs/forecast.sh
+#   long   federated rounds, 10 of Shakespeare's roles a rank, at most 2,000 windows of each
+#   short  the same with at most 20 windows
+#   whole  the same with all windows
+#   check  8 roles a round, at most 200 windows, on 1 and 2 ranks: what can be run here, too
+#   async  ASHA on rounds of 10 roles, a team a rank, two simulated workers a team
+# Platforms: sim/hdr.xml (InfiniBand HDR, 32 ranks a node), sim/gbe.xml (10 GbE, 16 ranks a node).
+# COST: seconds of a client, of a window that is trained, of one that is scored, measured on one core of this machine (an LSTM of 2 x 256, 80 characters, batches of 10).
+# Needs smpicc (apt-get install libsimgrid-dev). Cost: 5 minutes with the default; 1,024 ranks of a
+# federated study take about 5 minutes and 2 GB each, 512 teams a quarter of an hour.
+# Runs that are there are not repeated: other costs need another OUTPUT (outputs/forecast).
+command -v smpicc >/dev/null || { echo "there is no smpicc: apt-get install libsimgrid-dev" >&2; exit 1; }
+make -s VARIANT=smpi WEFT_DEPS=tried || exit
+out=${OUTPUT:-outputs/forecast} sim=${BUILD:-build}/smpi
+mkdir -p "$out" || exit
+states=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "$out")") || exit   # journals and states
+trap 'rm -rf "$states"' EXIT
+read -r WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE <<<"${COST:-0 0.0047 0.0016}"
+export OPENBLAS_NUM_THREADS=1 WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE
+export WEFT_SIM_CREATE=0.0005   # a file on a parallel file system, assumed
+words=817872                    # weights of the model of sim/federated.ini: whose arrays are shared
+
+hosts() # PLATFORM: the node of each rank
+{
+    case $1 in
+    hdr) seq -f n%g 0 127 | awk '{ for (i = 0; i < 32; i++) print }' ;;
+    gbe) seq -f n%g 0 255 | awk '{ for (i = 0; i < 16; i++) print }' ;;
+    esac
+}
+
+# simulate PLATFORM RANKS INPUT OPTION ...: SimGrid's factors of protocols are fitted to Ethernet.
+simulate()
+{
+    local platform=$1 n=$2 input=$3 protocol=() preload=()
+    shift 3
+    [ "$platform" = gbe ] || protocol=(--cfg=smpi/lat-factor:0:1 --cfg=smpi/bw-factor:0:0.95
+        --cfg=smpi/os:0:3e-7:0 --cfg=smpi/or:0:3e-7:0)
+    [ "$n" = 1 ] || [ "$input" != sim/federated.ini ] ||
+        preload=(-wrapper "env ALIAS_WORDS=$words LD_PRELOAD=$sim/alias.so")
+    hosts "$platform" >"$states/hosts"
+    smpirun "${preload[@]}" -np "$n" -platform "sim/$platform.xml" -hostfile "$states/hosts" \
+        --cfg=smpi/simulate-computation:yes --cfg=smpi/host-speed:1Gf --cfg=smpi/coll-selector:ompi \
+        --log=root.thresh:error "${protocol[@]}" "$sim/weft-sim" "$input" \
+        run.output="$states/run.h5" "$@"
+}
+
+# study NAME PLATFORM RANKS
+study()
+{
+    local run=$out/$1-$2-$3.txt rounds="fed.cohort=$((10 * $3))"
+    [ ! -s "$run" ] || return 0
+    [ "$1" != check ] || [ "$3" -le 2 ] || return 0
+    echo "$1, $2, $3 ranks" >&2
+    case $1 in
+    long) simulate "$2" "$3" sim/federated.ini "$rounds" client.max_samples=2000 ;;
+    short) simulate "$2" "$3" sim/federated.ini "$rounds" client.max_samples=20 ;;
+    check) simulate "$2" "$3" sim/federated.ini fed.cohort=8 client.max_samples=200 \
+        random.resource=3 ;;
+    whole) simulate "$2" "$3" sim/federated.ini "$rounds" ;;
+    async)
+        WEFT_SIM_SAMPLE=0.0008 WEFT_SIM_SCORE=0 simulate "$2" "$3" sim/async.ini run.teams="$3" \
+            run.workers=$((2 * $3)) space.configs=$((12 * $3))
+        ;;
+    esac >"$run.part" 2>"$out/log" && [ -s "$run.part" ] && mv "$run.part" "$run" || { cat "$out/log" >&2; exit 1; }
+    rm -rf "$states"/run.*
+}
+
+for platform in ${PLATFORMS:-hdr gbe}; do
+    for name in ${STUDIES:-check long short whole async}; do
+        for n in ${RANKS:-1 2 4 16 64 256}; do study "$name" "$platform" "$n"; done
+    done
+done
+plot=${PLOT-analysis/forecast.py}
+[ -z "$plot" ] || $plot "$out"/*.txt -o "$out/forecast"

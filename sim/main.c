@@ -1,0 +1,43 @@
+/* weft tune on simulated ranks: the whole program but for HDF5, ScaLAPACK, the samples and
+ * the training, under SimGrid's smpirun. jobs/forecast.sh runs it.
+ * usage: smpirun ... weft-sim INPUT.ini [section.key=value ...] */
+#include "../src/par/handle.h"
+#include "sim.h"
+#include "weft/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Prints the seconds of training of all ranks, by rounds. Collective. */
+static void tell_charged(int rank)
+{
+    double sum[SIM_ROUNDS];
+    MPI_Reduce(charged, sum, SIM_ROUNDS, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank != 0) return;
+    printf("/sim/charged");
+    for (int i = 0; i < SIM_ROUNDS; i++) printf(" %.9g", sum[i]);
+    printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+    weft_team world = {0};
+    weft_conf conf;
+    MPI_Init(&argc, &argv);
+    weft_arena *mem = weft_arena_new();
+    set_comm(&world, MPI_COMM_WORLD);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world.size);
+    weft_log_set(WEFT_INFO, world.rank);
+    world.since = weft_now();
+    weft_conf_init(&conf, mem);
+    weft_check(argc > 1, "usage: weft-sim INPUT.ini [section.key=value ...]");
+    weft_status st = weft_conf_read(&conf, argv[1]);
+    for (int i = 2; i < argc && st == WEFT_OK; i++) st = weft_conf_set(&conf, argv[i]);
+    if (st == WEFT_OK) st = weft_run_tune(&conf, 1, &world);
+    tell_charged(world.rank);
+    if (st != WEFT_OK && world.rank == 0) fprintf(stderr, "weft-sim: %s\n", weft_error());
+    weft_arena_free(mem);
+    MPI_Finalize();
+    return st;
+}

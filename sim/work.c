@@ -1,0 +1,48 @@
+/* The turns of clients in a simulated run: they train nothing and take the time that was
+ * measured for training. Linked into weft-sim in place of src/task/fed_turns.c. */
+#include "../src/task/fed.h"
+
+#include "sim.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+/* Seconds by the environment: WEFT_SIM_CLIENT of a client, WEFT_SIM_SAMPLE of a sample that
+ * is trained, WEFT_SIM_SCORE of one that is scored. */
+static double seconds_of(const char *name)
+{
+    const char *text = getenv(name);
+    weft_check(text, "%s is not set", name);
+    return atof(text);
+}
+
+double charged[SIM_ROUNDS];
+
+static void score(const fed *t, fed_client_result *told)
+{
+    told->loss[0] = told->loss[1] = 0.5 * t->worst * told->count;
+    told->wrong[0] = told->wrong[1] = 0.5 * told->count;
+}
+
+weft_status fed_take_turns(fed *t, const fed_turns *q)
+{
+    const double client = seconds_of("WEFT_SIM_CLIENT"),
+                 sample = seconds_of("WEFT_SIM_SAMPLE"),
+                 scored = seconds_of("WEFT_SIM_SCORE");
+    double seconds = 0;
+    for (int64_t j = 0; j < q->n; j++) {
+        const fed_participant *p = &q->place[j];
+        if (p->lost || p->rank != t->env.team->rank) continue;
+        const double steps = q->turn->train ? (double)p->samples * p->options.epochs : 0;
+        const int passes = q->turn->before + q->turn->after;
+        q->told[j] = (fed_client_result){.count = fed_predictions(t, p->valid),
+                                         .train_loss = steps,
+                                         .train_count = steps,
+                                         .steps = steps};
+        score(t, &q->told[j]);
+        seconds += client + sample * steps + scored * (double)p->valid * passes;
+    }
+    if (q->turn->train) charged[q->turn->round % SIM_ROUNDS] += seconds;
+    smpi_execute(seconds);
+    return WEFT_OK;
+}
