@@ -59,6 +59,9 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
     -Wno-sign-conversion
 WARN_gcc := -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wvla-larger-than=1
 WARN_clang := -Wmissing-variable-declarations -Wcomma -Wunreachable-code-aggressive
+ifeq ($(VARIANT),smpi)
+WARN := $(filter-out -Wredundant-decls,$(WARN)) # of smpicc's own headers
+endif
 WARN += $(WARN_$(or $(CLANG),gcc)) $(if $(call on,$(WERROR)),-Werror)
 
 # Contraction to FMA is off, so that a result does not depend on the compiler.

@@ -104,17 +104,17 @@ ABSENT(weft_h5_sound, UNUSED const weft_h5 *f)
 ABSENT(weft_h5_verify, UNUSED weft_h5 *f)
 ABSENT(weft_h5_shape, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED int *nd,
        UNUSED int64_t *dims)
-ABSENT(weft_h5_get_rows, UNUSED weft_h5 *f, UNUSED const char *name,
+ABSENT(weft_h5_read_rows, UNUSED weft_h5 *f, UNUSED const char *name,
        UNUSED weft_h5type type, UNUSED int64_t width, UNUSED int64_t first,
        UNUSED int64_t count, UNUSED void *data)
-ABSENT(weft_h5_get_texts, UNUSED weft_h5 *f, UNUSED const char *name,
+ABSENT(weft_h5_read_texts, UNUSED weft_h5 *f, UNUSED const char *name,
        UNUSED const char ***text, UNUSED int64_t *n)
-ABSENT(weft_h5_get_attr, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED const char *key,
-       UNUSED const char **text)
-ABSENT(weft_h5_get_num, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED const char *key,
+ABSENT(weft_h5_read_attr, UNUSED weft_h5 *f, UNUSED const char *name,
+       UNUSED const char *key, UNUSED const char **text)
+ABSENT(weft_h5_read_num, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED const char *key,
        UNUSED double *x)
-ABSENT(weft_h5_get_long, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED const char *key,
-       UNUSED int64_t *x)
+ABSENT(weft_h5_read_long, UNUSED weft_h5 *f, UNUSED const char *name,
+       UNUSED const char *key, UNUSED int64_t *x)
 ABSENT(weft_h5_set_open, UNUSED weft_h5set *s, UNUSED weft_h5 *f, UNUSED const char *name)
 ABSENT(weft_h5_set_text, UNUSED const weft_h5set *s, UNUSED int64_t row,
        UNUSED const char **text, UNUSED weft_arena *mem)

@@ -17,15 +17,12 @@ static int nunused, used;
 
 void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
 void __libc_free(void *);
-void *malloc(size_t n);
-void *calloc(size_t m, size_t n);
-void free(void *p);
 
 static void __attribute__((constructor)) start(void)
 {
     const char *text = getenv("ALIAS_WORDS");
     if (!text) return;
-    const size_t n = strtoul(text, NULL, 10);
+    size_t n = strtoul(text, NULL, 10);
     slot = (8 * n + MORE_LONG + PAGE) / PAGE * PAGE;
     shared = memfd_create("alias", 0);
     first = mmap(NULL, slot * SLOTS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -44,10 +41,10 @@ static size_t interior(size_t n)
 
 static void *block(size_t n)
 {
-    const size_t in = interior(n) / PAGE * PAGE - 2 * PAGE;
+    size_t in = interior(n) / PAGE * PAGE - 2 * PAGE;
     if (nunused == 0 && used == SLOTS) abort();
     char *p = first + slot * (size_t)(nunused > 0 ? unused[--nunused] : used++);
-    const int both = PROT_READ | PROT_WRITE;
+    int both = PROT_READ | PROT_WRITE;
     if (mmap(p, n, both, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
         mmap(p + PAGE, in, both, MAP_SHARED | MAP_FIXED, shared, 0) == MAP_FAILED)
         abort();

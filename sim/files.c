@@ -14,7 +14,7 @@ int __wrap_open(const char *path, int flags, ...)
 {
     va_list args;
     va_start(args, flags);
-    const mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
     va_end(args);
     const char *seconds = getenv("WEFT_SIM_CREATE");
     if ((flags & O_EXCL) && seconds) smpi_execute(atof(seconds));

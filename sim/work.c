@@ -26,15 +26,14 @@ static void score(const fed *t, fed_client_result *told)
 
 weft_status fed_take_turns(fed *t, const fed_turns *q)
 {
-    const double client = seconds_of("WEFT_SIM_CLIENT"),
-                 sample = seconds_of("WEFT_SIM_SAMPLE"),
-                 scored = seconds_of("WEFT_SIM_SCORE");
+    double client = seconds_of("WEFT_SIM_CLIENT"), sample = seconds_of("WEFT_SIM_SAMPLE"),
+           scored = seconds_of("WEFT_SIM_SCORE");
     double seconds = 0;
     for (int64_t j = 0; j < q->n; j++) {
         const fed_participant *p = &q->place[j];
         if (p->lost || p->rank != t->env.team->rank) continue;
-        const double steps = q->turn->train ? (double)p->samples * p->options.epochs : 0;
-        const int passes = q->turn->before + q->turn->after;
+        double steps = q->turn->train ? (double)p->samples * p->options.epochs : 0;
+        int passes = q->turn->before + q->turn->after;
         q->told[j] = (fed_client_result){.count = fed_predictions(t, p->valid),
                                          .train_loss = steps,
                                          .train_count = steps,

@@ -3,6 +3,9 @@
  * from the journals alone. RUN: np=1 np=2 np=4 */
 #include "promoter.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 /* States of which two, or none, may lie on disk: what was let go of is made again. */
 static void test_disk(int64_t workers, uint64_t whole, int64_t n)
 {
@@ -56,6 +59,28 @@ static void test_wall(int64_t workers)
        (long long)workers);
 }
 
+/* A leader that has not heard of a result may still come across the job: a claim that were
+ * gone would let it do the job again, and draw a ticket that nobody waits for any more. */
+static void test_claims(void)
+{
+    setting how = {.workers = 10, .path = at("c.h5"), .wall = 1, .fresh = 2};
+    bench *b = &current;
+    int there = 0;
+    how.teams = world.size;
+    setenv("WEFT_CLAIMS_BY_FILE", "1", 1);
+    weft_status st = prepare(b, &how);
+    if (st == WEFT_OK) st = weft_sched_run(&b->sched);
+    unsetenv("WEFT_CLAIMS_BY_FILE");
+    for (int64_t i = 0; i < b->sched.n; i++)
+        there += access(weft_arena_text(mem, WEFT_CLAIM_NAME, b->sched.trace->dir,
+                                        (long long)b->sched.event[i].job.id),
+                        F_OK) == 0;
+    int64_t jobs = b->sched.n;
+    finish(b, 0);
+    ok(st == WEFT_OK && (world.size == 1 || there == jobs),
+       "claims by file stay as long as the search");
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
@@ -67,5 +92,6 @@ int main(int argc, char **argv)
         test_disk(workers[i], whole, jobs);
         test_wall(workers[i]);
     }
+    test_claims();
     return scratch_end();
 }

@@ -115,8 +115,8 @@ void weft_peers_leave(weft_peers *p, int why);
  * fault of the file system lets two leaders claim a job, it is done twice, with the same
  * result. */
 typedef struct weft_claims weft_claims;
-/* Names of the files, made of dir and the number of the job or ticket. The file of a job
- * can be removed once all leaders know its result. */
+/* Names of the files, made of dir and the number of the job or ticket. They stay as long as
+ * the search: a leader that has not heard of a result yet would claim its job again. */
 #define WEFT_CLAIM_NAME  "%s/claim-%lld"
 #define WEFT_TICKET_NAME "%s/ticket-%lld"
 /* Starts with no job claimed. dir: directory for the files of claims, of which none may

@@ -68,8 +68,7 @@ static weft_status save(job_run *f)
     f->saved = weft_now();
     weft_times_close(f->s->team);
     int root = f->s->team->rank == 0;
-    weft_status st =
-        root ? weft_checkpoint_write(f->s->trace, f->e, &f->state) : WEFT_OK;
+    weft_status st = root ? weft_checkpoint_write(f->s->trace, f->e, &f->state) : WEFT_OK;
     weft_times_io(f->s->team);
     return weft_agree(st, f->s->team);
 }

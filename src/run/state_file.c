@@ -52,7 +52,6 @@ static void remove_dropped(weft_trace *t)
                                             (long long)d.trial, (long long)d.job));
         } else {
             unlink(weft_checkpoint_name(t, d.job, tmp));
-            unlink(weft_arena_text(tmp, WEFT_CLAIM_NAME, t->dir, (long long)d.job));
         }
         weft_arena_reset(tmp, mark);
     }

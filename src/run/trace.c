@@ -316,7 +316,6 @@ weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
 weft_status weft_trace_join(weft_trace *t, int team)
 {
     int fresh;
-    t->several = 1;
     if (team == 0) return WEFT_OK;
     weft_status st =
         weft_journal_extend(&t->journal, journal_name(t, team), &fresh, t->mem);
@@ -342,7 +341,7 @@ weft_status weft_trace_add(weft_trace *t, const weft_job_record *e, const void *
     weft_status st =
         weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, packed, bytes);
     weft_state_id flight = {.trial = -1, .job = e->job.id};
-    if (e->nunit > 1 || t->several) weft_trace_drop(t, &flight);
+    if (e->nunit > 1) weft_trace_drop(t, &flight);
     return weft_trace_stuck(t, st);
 }
 

@@ -66,7 +66,6 @@ typedef struct weft_trace {
     int64_t nwritten, roomwritten;
     weft_dropped *written;       /* [nwritten] states to be synced before the journal */
     double synced, sync_seconds; /* time of the last sync; how long it took */
-    int several;                 /* 1: there are several teams */
 } weft_trace;
 
 /* What the head of a journal says beside the configuration. */
