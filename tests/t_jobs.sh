@@ -109,9 +109,14 @@ INPUT=inputs/demo-images.ini OUTPUT=$tmp/maps.h5 bash jobs/maps.sbatch run.data=
     space.configs=4 rff.features=50 >"$tmp/out" 2>"$tmp/log"
 result $? "maps.sbatch searches"
 INPUT=inputs/demo-federated.ini OUTPUT=$tmp/fed-run.h5 bash jobs/federated.sbatch \
-    run.data="$tmp/fed.h5" sha.max_resource=3 sha.budget=6 sha.eliminations=1 space.configs=3 \
+    run.data="$tmp/fed.h5" sha.max_resource=5 sha.budget=9 sha.eliminations=1 space.configs=3 \
     >"$tmp/out" 2>"$tmp/log"
 result $? "federated.sbatch searches"
+SLICE=0.001 OUTPUT=$tmp/slices.h5 bash jobs/slices.sh inputs/demo-federated.ini \
+    run.data="$tmp/fed.h5" sha.max_resource=5 sha.budget=9 sha.eliminations=1 space.configs=3 \
+    >"$tmp/out" 2>"$tmp/log" && grep -q 'status 0 after [6-9] starts' "$tmp/out" &&
+    [ "$(digest "$tmp/slices.h5")" = "$(digest "$tmp/fed-run.h5")" ]
+result $? "slices.sh does the same in six starts or more, to the same digest"
 sed "s|^data = .*|data = $tmp/fed.h5|; s|^cohort = .*|cohort = 3|; s|^eval_clients = .*|eval_clients = 3|" \
     inputs/demo-federated.ini >"$tmp/small.ini"
 INPUT=$tmp/small.ini OUTPUT=$tmp/async.h5 LAUNCH="mpirun -n 2" bash jobs/async.sbatch \
