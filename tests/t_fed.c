@@ -1,6 +1,5 @@
 /* Rounds of federated training against closed forms: full-batch steps of softmax regression
- * worked out in doubles, averages over subsets of clients, cohorts that their sizes betray;
- * the same bits on any number of ranks and after any stop.
+ * worked out in doubles, averages over subsets of clients, cohorts that their sizes betray.
  * RUN: np=1 np=2 np=3 np=8 */
 #include "toy.h"
 
@@ -15,17 +14,6 @@ static toy *five_clients(void)
     int64_t count[5][WEFT_NPART] = {
         {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
     return toy_new(5, count);
-}
-
-static toy *forty_clients(void)
-{
-    int64_t count[40][WEFT_NPART];
-    for (int c = 0; c < 40; c++) {
-        count[c][WEFT_TRAIN] = c % 13 == 5 ? 0 : 3 + 5 * c % 37;
-        count[c][WEFT_VALID] = c % 11 == 3 ? 0 : 1 + c % 6;
-        count[c][WEFT_TEST] = 1 + c % 4;
-    }
-    return toy_new(40, count);
 }
 
 /* Two epochs of one full batch, twice: momentum begins anew in each round, decay and the
@@ -225,86 +213,6 @@ static void test_options(void)
           "batch", "0", "no batch");
 }
 
-/* What the many-ranks and the stopped runs must agree on. */
-static const char mixed[] = "[fed]\ncohort = 7\nscore_both = yes\neval_clients = 9\n"
-                            "eval_every = 4\nscore = loss\n"
-                            "[client]\nlr = log 0.01 .. 1\nmomentum = 0 .. 0.9\n"
-                            "batch = 2 .. 9\nmax_samples = 25\n"
-                            "[server]\nmomentum = 0.5\nlr = 0.3 .. 1\n";
-static const weft_mix_update rules[] = {
-    {.schedule = WEFT_UPDATE_ROOT, .discount = 1, .floor = 0.01},
-    {.schedule = WEFT_UPDATE_RACING, .eta = 0.999}};
-
-static uint64_t hash_of(const stand *s)
-{
-    uint64_t h = weft_state_hash(&s->state);
-    size_t n;
-    const void *packed = weft_result_pack(&s->res, &n, mem);
-    h = weft_hash(packed, n, h);
-    return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
-}
-
-static void test_stops(toy *t, weft_mix_update moving, int k, int rounds, uint64_t whole)
-{
-    int same = 1;
-    for (int stop = 1; stop < rounds; stop++) {
-        stand before, after;
-        weft_check(stand_up(&before, t, mixed, k) == WEFT_OK, "%s", weft_error());
-        before.job.update = moving;
-        units(&before, rounds, 0, stop);
-        weft_check(stand_up(&after, t, mixed, k) == WEFT_OK, "%s", weft_error());
-        after.job.update = moving;
-        weft_state_copy(&after.state, &before.state);
-        size_t n;
-        const void *packed = weft_result_pack(&before.res, &n, mem);
-        weft_check(weft_result_unpack(&after.res, packed, n, mem), "no result");
-        memcpy(after.row, before.row, sizeof after.row);
-        after.rows = before.rows;
-        units(&after, rounds, stop, rounds);
-        same &= hash_of(&after) == whole;
-    }
-    ok(same, "a job stopped after any round goes on to the same bits");
-}
-
-static void test_same_bits(toy *t, weft_mix_update moving)
-{
-    enum { K = 5, ROUNDS = 12 };
-    stand whole;
-    weft_check(stand_up(&whole, t, mixed, K) == WEFT_OK, "%s", weft_error());
-    whole.job.update = moving;
-    units(&whole, ROUNDS, 0, ROUNDS);
-    digest(hash_of(&whole));
-    double sum = 0, arms = 0;
-    int moved = 0;
-    for (int i = 0; i < K; i++) {
-        sum += exp(whole.res.logp[i]);
-        moved |= fabs(whole.res.logp[i] + log(K)) > 0.01;
-        arms += whole.res.arm_count[i];
-    }
-    is_near(sum, 1, 1e-12, "the mixture moved to another mixture");
-    ok(moved && arms > 20, "by the scores of the arms");
-
-    test_stops(t, moving, K, ROUNDS, hash_of(&whole));
-}
-
-/* Two jobs of one trial, and a trial that copies another's weights. */
-static void test_jobs(void)
-{
-    toy *t = forty_clients();
-    stand *two = trained(t, "[fed]\ncohort = 7\n", 1, 4);
-    units(two, 3, 0, 3);
-    stand *one = trained(t, "[fed]\ncohort = 7\n", 1, 7);
-    ok(memcmp(one->state.x, two->state.x, W * sizeof(real)) == 0,
-       "seven rounds are four and three");
-    is_near(one->res.loss, two->res.loss, 0, "with the same pooled score");
-    stand *copy = trained(t, "[fed]\ncohort = 7\n", 1, 4);
-    copy->job.trial = 1;
-    units(copy, 3, 0, 3);
-    ok(memcmp(one->state.x, copy->state.x, W * sizeof(real)) == 0 &&
-           fabs(copy->res.loss - one->res.loss) > 0,
-       "a copied trial begins its own scores");
-}
-
 static void test_divergence(void)
 {
     toy *t = five_clients();
@@ -499,9 +407,6 @@ int main(int argc, char **argv)
     test_selection();
     test_cohorts();
     test_options();
-    toy *forty = forty_clients();
-    for (int i = 0; i < 2; i++) test_same_bits(forty, rules[i]);
-    test_jobs();
     test_divergence();
     test_devices();
     test_seconds();

@@ -82,6 +82,18 @@ static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
     return t;
 }
 
+/* Of unlike sizes; some lack samples of a part. */
+static inline toy *forty_clients(void)
+{
+    int64_t count[40][WEFT_NPART];
+    for (int c = 0; c < 40; c++) {
+        count[c][WEFT_TRAIN] = c % 13 == 5 ? 0 : 3 + 5 * c % 37;
+        count[c][WEFT_VALID] = c % 11 == 3 ? 0 : 1 + c % 6;
+        count[c][WEFT_TEST] = 1 + c % 4;
+    }
+    return toy_new(40, count);
+}
+
 /* ---- a task that stands ------------------------------------------------------------- */
 
 typedef struct stand {

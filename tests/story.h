@@ -1,0 +1,364 @@
+/* A search played out on a game (game.h), by any schedule, sampler and mixing: the jobs
+ * that were asked and what was told, and whether each job keeps to the contract of
+ * weft/tune.h.
+ */
+#ifndef WEFT_TEST_STORY_H
+#define WEFT_TEST_STORY_H
+
+#include "game.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what happened ------------------------------------------------------------- */
+
+typedef struct packed {
+    const void *result;
+    size_t n;
+} packed;
+
+typedef struct story {
+    int ended;          /* said DONE within the bound and never waited for nothing */
+    int formed;         /* every job was well formed */
+    int closed;         /* at the end every trial was */
+    int waits;          /* as the search says */
+    int64_t n, planned; /* jobs asked; the number `jobs` says at the end */
+    uint64_t *job;      /* [n] hash of each job, in the order asked */
+    packed *told;       /* [n] result of each job, by job */
+    int best;           /* id of the best job with one configuration */
+} story;
+
+enum { MOST_OPEN = 8 };
+
+/* A schedule with options. Where reduction > 0 its trials race, and the number of
+ * eliminations and the budget are made to fit the number of configurations. */
+typedef struct schedule {
+    const char *tuner, *options;
+    int reduction;
+    const char *axes; /* beside client.x */
+} schedule;
+
+typedef struct mixed {
+    const char *name, *options;
+    const char *sampler; /* name and, after a line feed, options; NULL: space */
+} mixed;
+
+/* "sampler = NAME" of [run], and what else is said of a sampler as its section. */
+static const char *sampler_line(const mixed *m, weft_arena *mem)
+{
+    return m->sampler ? weft_arena_text(mem, "sampler = %.*s\n",
+                                        (int)strcspn(m->sampler, "\n"), m->sampler)
+                      : "";
+}
+
+static const char *sampler_section(const mixed *m, weft_arena *mem)
+{
+    size_t name = m->sampler ? strcspn(m->sampler, "\n") : 0;
+    return name > 0 ? weft_arena_text(mem, "[%.*s]%s\n", (int)name, m->sampler,
+                                      m->sampler + name)
+                    : "";
+}
+
+static const char *options_for(const schedule *v, const mixed *m, int k, weft_arena *mem)
+{
+    enum { MOST = 40, EACH = 3 };
+    const char *race = "";
+    if (v->reduction > 0) {
+        int eliminations = 0, budget = 0, last = k;
+        for (; last >= v->reduction; last /= v->reduction) eliminations++;
+        for (int i = 0, n = k; i < eliminations; i++, n /= v->reduction)
+            budget += EACH * (n - last);
+        race = weft_arena_text(
+            mem, "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
+            v->reduction, eliminations, MOST, budget + last * MOST);
+    }
+    const weft_tuner *t;
+    weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
+    int known = t->extent || strcmp(m->name, "mw") != 0;
+    return weft_arena_text(mem, "%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n%s", race,
+                           v->options, sampler_line(m, mem), m->name,
+                           sampler_section(m, mem), m->name, m->options,
+                           known ? "" : "known = no");
+}
+
+/* Of all but its number. */
+static inline uint64_t job_hash(const weft_job *job)
+{
+    weft_job own = *job;
+    own.id = 0;
+    return weft_job_hash(&own);
+}
+
+enum { MOST_IDS = 100000 };
+
+/* What the search has said of a trial so far. */
+typedef struct shown {
+    int64_t jobs;         /* asked */
+    int next;             /* index of the next one */
+    int open;             /* asked and not told */
+    int closed;           /* 1: its last job was asked, or it is ended */
+    double resource;      /* asked for, in all */
+    double own[MOST_DIM]; /* its configuration, where it has one */
+    const double *z;      /* log-probabilities that the task left, or NULL */
+} shown;
+
+typedef struct past {
+    int64_t trials;
+    shown *trial;    /* [trials] */
+    int rounds;      /* jobs of several configurations asked */
+    int *eliminated; /* [id] */
+    uint64_t *conf;  /* [id] hash of the configuration it stands for; 0: not seen */
+    weft_eligibility eligibility; /* of the first job */
+    weft_extent extent;
+} past;
+
+static inline past past_new(const player *p, int64_t most, weft_arena *mem)
+{
+    past h = {.trial = WEFT_NEW(mem, shown, most),
+              .eliminated = WEFT_NEW(mem, int, MOST_IDS),
+              .conf = WEFT_NEW(mem, uint64_t, MOST_IDS)};
+    const weft_search *s = &p->search;
+    if (s->tuner->extent) s->tuner->extent(s->tuner_self, &h.extent);
+    return h;
+}
+
+/* Inside the space; an id is one configuration all along. */
+static inline int conf_is_sound(const double *conf, int64_t id, const weft_space *sp,
+                                past *h)
+{
+    size_t bytes = (size_t)sp->dim * sizeof *conf;
+    uint64_t mark = weft_hash(conf, bytes, 1);
+    int good = h->conf[id] == 0 || h->conf[id] == mark;
+    h->conf[id] = mark;
+    for (int a = 0; a < sp->dim; a++)
+        good &=
+            conf[a] >= sp->axis[a].lo && (sp->axis[a].nvalue || conf[a] <= sp->axis[a].hi);
+    return good;
+}
+
+/* 1: each trial has a mixture around its own configuration. */
+static inline int is_around(const player *p)
+{
+    const weft_search *s = &p->search;
+    return s->mixing->moves && s->tuner->shared == WEFT_SHARES_NOTHING;
+}
+
+/* The configuration of a new trial: of the space by its number, or explored from that of
+ * the trial that it copies. */
+static inline void begin_own(const weft_job *job, const player *p, past *h)
+{
+    const weft_tuner *t = p->search.tuner;
+    double *own = h->trial[job->trial].own;
+    if (t->shared != WEFT_SHARES_NOTHING) return;
+    if (p->search.sampler->told)
+        memcpy(own, p->search.trial[job->trial].conf, (size_t)p->space->dim * sizeof *own);
+    else if (job->from < 0)
+        weft_space_config(p->space, job->trial, own);
+    else if (t->explore)
+        t->explore(p->search.tuner_self, job->trial, h->trial[job->from].own, own);
+    else
+        memcpy(own, h->trial[job->from].own, sizeof h->trial[job->from].own);
+}
+
+/* The trial's own configuration, or one of the space by its index; around a trial's, one
+ * that differs from it only in what may differ between samples. */
+static inline int conf_is_own(const weft_job *job, int i, const player *p, const past *h)
+{
+    const weft_space *sp = p->space;
+    int around = is_around(p);
+    const double *conf = job->mix.conf + (size_t)i * (size_t)job->mix.dim;
+    double own[MOST_DIM];
+    if (p->search.tuner->shared == WEFT_SHARES_NOTHING)
+        memcpy(own, h->trial[job->trial].own, sizeof own);
+    else
+        weft_space_config(sp, job->mix.id[i], own);
+    int good = !around || job->mix.id[i] == job->trial * job->mix.k + i;
+    for (int a = 0; a < sp->dim; a++)
+        if (!around || sp->axis[a].opt->role != WEFT_PER_SAMPLE) good &= conf[a] == own[a];
+    return good;
+}
+
+static inline int blocks_sum_to_one(const weft_mix *m)
+{
+    int good = 1;
+    for (int b = 0; b < m->nblock; b++) {
+        double sum = 0;
+        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+            sum += exp(m->logp[i]);
+        good &= fabs(sum - 1) < 1e-9;
+    }
+    return good;
+}
+
+/* A trial that goes on has the mixture that its last job left; a new one begins uniform. */
+static inline int mix_goes_on(const weft_job *job, const shown *t)
+{
+    const weft_mix *m = &job->mix;
+    int good = 1;
+    if (job->update.schedule == WEFT_UPDATE_NONE) return 1;
+    if (t->z) return memcmp(m->logp, t->z, (size_t)m->k * sizeof *m->logp) == 0;
+    for (int b = 0; b < m->nblock; b++)
+        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+            good &= fabs(m->logp[i] - m->logp[weft_mix_off(m, b)]) <= 0;
+    return good;
+}
+
+static inline int mix_is_sound(const weft_job *job, const player *p, past *h)
+{
+    const weft_mix *m = &job->mix;
+    int moves = p->search.mixing->moves;
+    int good = m->dim == p->space->dim && moves == (job->update.schedule != 0);
+    for (int i = 0; i < m->k; i++) {
+        int64_t id = m->id[i];
+        good &= id >= 0 && id < MOST_IDS;
+        if (!good) return 0;
+        good &= conf_is_sound(m->conf + (size_t)i * (size_t)m->dim, id, p->space, h);
+        good &= conf_is_own(job, i, p, h);
+        if (!(m->logp[i] > -INFINITY))
+            h->eliminated[id] = 1;
+        else
+            good &= !h->eliminated[id];
+    }
+    return good && mix_goes_on(job, &h->trial[job->trial]) && blocks_sum_to_one(m);
+}
+
+/* Of several configurations in turn nobody wins, members of a population compete at their
+ * end; else the search decides by one rule. */
+static inline int eligibility_is_sound(const weft_job *job, const player *p, past *h)
+{
+    int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
+    if (shared && job->mix.k > 1) return job->eligibility == WEFT_WINS_LAST;
+    if (p->search.tuner->explore && job->eligibility == WEFT_WINS_LAST) return 1;
+    if (h->eligibility == WEFT_WINS_LAST) h->eligibility = job->eligibility;
+    return job->eligibility != WEFT_WINS_LAST && job->eligibility == h->eligibility;
+}
+
+/* What is added, up to what the schedule says that a trial may have: all of it at its end.
+ */
+static inline int resource_is_sound(const weft_job *job, const player *p, const past *h)
+{
+    double all = h->trial[job->trial].resource, most = h->extent.resource;
+    if (p->search.tuner->shared == WEFT_SHARES_SPACE)
+        return job->resource == 1 || (job->resource == 0 && job->mix.k == 1);
+    if (!(job->resource > 0)) return 0;
+    if (!(most > 0)) return 1;
+    return job->last ? all == most : all < most;
+}
+
+static inline int index_is_sound(const weft_job *job, const player *p, const past *h)
+{
+    const shown *t = &h->trial[job->trial];
+    int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
+    if (t->jobs > 0) return job->index == t->next;
+    return job->index == 0 || (shared && job->index == h->rounds);
+}
+
+static inline int job_is_sound(const weft_job *job, const player *p, past *h)
+{
+    int good = job->feature_fraction > 0 && job->feature_fraction <= 1 && job->trial >= 0 &&
+               job->trial <= h->trials && job->from < h->trials;
+    if (!good) return 0;
+    shown *t = &h->trial[job->trial];
+    if (job->trial == h->trials) begin_own(job, p, h);
+    if (job->trial == h->trials)
+        h->trials++;
+    else
+        good &= !t->closed && job->from < 0;
+    if (job->from >= 0) good &= !h->trial[job->from].closed;
+    if (p->search.tuner->shared == WEFT_SHARES_NOTHING)
+        good &= t->open == 0 && job->feature_fraction == 1;
+    t->resource += job->resource;
+    good &= index_is_sound(job, p, h) && resource_is_sound(job, p, h) &&
+            eligibility_is_sound(job, p, h);
+    h->rounds += job->mix.k > 1;
+    t->jobs++;
+    t->next = job->index + (job->resource > 0);
+    t->closed = job->last;
+    t->open++;
+    return good && mix_is_sound(job, p, h);
+}
+
+/* A job in flight. */
+typedef struct flight {
+    int64_t job;
+    weft_result res;
+} flight;
+
+static inline void take(player *p, past *h, const flight *f)
+{
+    shown *t = &h->trial[f->res.trial];
+    t->z = f->res.logp;
+    t->open--;
+    tell(p, &f->res);
+    for (int64_t i = 0; i < h->trials; i++) h->trial[i].closed |= ended(p, i);
+}
+
+/* Plays to the end. The first `from->n / 2` results are those of an earlier story, if any.
+ */
+static inline story play_out(const game *g, const story *from, weft_arena *mem)
+{
+    int64_t most = 20 * (int64_t)g->k + 1000;
+    player p = player_new(g, mem);
+    past h = past_new(&p, most, mem);
+    story s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
+    s.job = WEFT_NEW(mem, uint64_t, most);
+    s.told = WEFT_NEW(mem, packed, most);
+    flight air[MOST_OPEN];
+    double best = INFINITY;
+    for (int n = 0; s.n < most;) {
+        weft_job job;
+        weft_asked asked = n < g->open ? ask(&p, &job) : WEFT_WAIT;
+        if (asked == WEFT_JOB) {
+            job.id = s.n;
+            s.formed &= job_is_sound(&job, &p, &h);
+            s.job[s.n] = job_hash(&job);
+            weft_result res = play(g, &job, mem);
+            if (from && s.n < from->n / 2) {
+                const packed *t = &from->told[s.n];
+                weft_check(weft_result_unpack(&res, t->result, t->n, mem), "no result");
+            }
+            if (job.mix.k == 1 && res.loss < best) {
+                best = res.loss;
+                s.best = (int)job.mix.id[0];
+            }
+            air[n++] = (flight){s.n++, res};
+            continue;
+        }
+        if (n == 0) {
+            s.ended = asked == WEFT_DONE;
+            break;
+        }
+        /* the newest first: out of order wherever the schedule allows it */
+        flight f = air[--n];
+        s.told[f.job].result = weft_result_pack(&f.res, &s.told[f.job].n, mem);
+        take(&p, &h, &f);
+    }
+    s.closed = 1;
+    for (int64_t t = 0; t < h.trials; t++) s.closed &= h.trial[t].closed;
+    s.formed &= h.eligibility != WEFT_WINS_LAST;
+    s.formed &= h.extent.trials == 0 || h.extent.trials == h.trials;
+    s.planned = weft_search_jobs(&p.search);
+    return s;
+}
+
+static inline int alike(const story *a, const story *b)
+{
+    return a->n == b->n && memcmp(a->job, b->job, (size_t)a->n * sizeof *a->job) == 0;
+}
+
+static inline int by_hash(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The same jobs, in whatever order. */
+static inline int same_jobs(const story *a, const story *b)
+{
+    qsort(a->job, (size_t)a->n, sizeof *a->job, by_hash);
+    qsort(b->job, (size_t)b->n, sizeof *b->job, by_hash);
+    return alike(a, b);
+}
+
+#endif
