@@ -336,4 +336,17 @@ static inline double smaller(int n, const double *x, int m, const double *y)
     return sd > 0 ? .5 * erfc(-(u - n * m / 2. + .5) / sd / sqrt(2)) : 1;
 }
 
+/* 1: each of n configurations of the function "tree" has the axes that its others call for,
+ * and no more. */
+static inline int tree_is_kept(const double *conf, int n)
+{
+    int good = 1;
+    for (int i = 0; i < n; i++) {
+        const double *v = conf + 5 * i, m = v[4];
+        good &= isnan(v[0]) == (m > 0) && isnan(v[1]) == (m < 1 || m > 1) &&
+                isnan(v[2]) == (m < 1 || m > 1) && isnan(v[3]) == (m < 2);
+    }
+    return good;
+}
+
 #endif

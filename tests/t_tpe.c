@@ -337,11 +337,7 @@ static void test_when(weft_arena *mem)
     int good = 1;
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
         quest_play(function_named("tree"), options[o], TRIALS, 4, 3, regret, conf, mem);
-        for (int i = 0; i < TRIALS; i++) {
-            const double *v = conf + 5 * i, m = v[4];
-            good &= isnan(v[0]) == (m > 0) && isnan(v[1]) == (m < 1 || m > 1) &&
-                    isnan(v[2]) == (m < 1 || m > 1) && isnan(v[3]) == (m < 2);
-        }
+        good &= tree_is_kept(conf, TRIALS);
     }
     ok(good, "a configuration has the axes that its others call for");
 }

@@ -100,16 +100,9 @@ INLINE __m256i first(int n)
 
 #define FROUND(v) _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 
+#ifndef WEFT_DOUBLE
+#define OWN_SQUARE
 /* Squares of numbers into lanes: neighbours are interleaved, then pairs, then halves. */
-enum { LANE_SQUARE = W };
-
-#ifdef WEFT_DOUBLE
-INLINE void lane_square(const float *const *row, real *x)
-{
-    for (int i = 0; i < W; i++)
-        for (int l = 0; l < W; l++) x[i * W + l] = (real)row[l][i];
-}
-#else
 INLINE void lane_square(const float *const *row, real *x)
 {
     __m256 a[8], b[8];

@@ -97,16 +97,9 @@ INLINE __mmask16 first(int n)
     return (__mmask16)((1u << n) - 1);
 }
 
+#ifndef WEFT_DOUBLE
+#define OWN_SQUARE
 /* Squares of numbers into lanes: neighbours are interleaved, then pairs, then quarters. */
-enum { LANE_SQUARE = W };
-
-#ifdef WEFT_DOUBLE
-INLINE void lane_square(const float *const *row, real *x)
-{
-    for (int i = 0; i < W; i++)
-        for (int l = 0; l < W; l++) x[i * W + l] = (real)row[l][i];
-}
-#else
 INLINE void lane_square(const float *const *row, real *x)
 {
     __m512 a[16], b[16];

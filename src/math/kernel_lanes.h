@@ -25,12 +25,21 @@ INLINE lane_bits lane_mask(const int *on)
 
 /* ---- rows into lanes ---------------------------------------------------------------- */
 
-/* x[d][W] from W rows of d numbers, by squares that the file before has turned, if any. */
+/* Squares of numbers into lanes; the file before may have a way of its own. */
+#ifndef OWN_SQUARE
+INLINE void lane_square(const float *const *row, real *x)
+{
+    for (int i = 0; i < W; i++)
+        for (int l = 0; l < W; l++) x[i * W + l] = (real)row[l][i];
+}
+#endif
+
+/* x[d][W] from W rows of d numbers, by squares. */
 static void lanes_load(int64_t d, const float *const *row, real *x)
 {
-    static const float none[LANE_SQUARE] = {0};
+    static const float none[W] = {0};
     int64_t i = 0;
-    for (; i + LANE_SQUARE <= d; i += LANE_SQUARE) {
+    for (; i + W <= d; i += W) {
         const float *from[W];
         for (int l = 0; l < W; l++) from[l] = row[l] ? row[l] + i : none;
         lane_square(from, x + i * W);

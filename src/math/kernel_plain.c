@@ -153,15 +153,6 @@ INLINE real SUM(V v)
 }
 #endif
 
-/* Squares of numbers into lanes. */
-enum { LANE_SQUARE = W };
-
-INLINE void lane_square(const float *const *row, real *x)
-{
-    for (int i = 0; i < W; i++)
-        for (int l = 0; l < W; l++) x[i * W + l] = (real)row[l][i];
-}
-
 #include "kernel_cell.h"
 #include "kernel_cos.h"
 #include "kernel_gemm.h"
