@@ -1,4 +1,4 @@
-/* The command line, taken apart, and the commands that have files of their own. Private. */
+/* The parsed command line, and the commands with their own files. Private to cli. */
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
@@ -10,7 +10,7 @@ typedef struct weft_cli {
     const char *output; /* -o, or NULL */
     int plan, force, csv, json, ini;
     int n;
-    char **arg; /* [n] what is not an option */
+    char **arg; /* [n] arguments that are not options */
 } weft_cli;
 
 /* Prints the plug-ins, or an input file with all their options. */

@@ -1,11 +1,11 @@
-/* The commands but `list`: from their arguments to the layer that does the work. Called by
- * main. */
+/* The commands except `list`: each passes its arguments to the layer that does the work.
+ * Called by main. */
 #include "cli.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* A command that one rank does: what rank 0 returns is what all return. Collective. */
+/* Runs a command on rank 0 only; all ranks return its status. Collective. */
 static weft_status by_root(const weft_cli *c, weft_status (*work)(const weft_cli *c))
 {
     return weft_agree(c->world->rank == 0 ? work(c) : WEFT_OK, c->world);

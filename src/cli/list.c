@@ -1,5 +1,5 @@
-/* `weft list`: what can be chosen by name, with its options; or all of it as an input file.
- * Called by main. */
+/* `weft list`: the plug-ins that can be chosen by name, with their options; or all of them
+ * as an input file. Called by main. */
 #include "cli.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static void fill_shelves(shelf s[NSHELF], weft_arena *mem)
     FILL_SHELF(s[MIXINGS], weft_mixings, mem);
 }
 
-/* The further sections of a task, NULL at the end; NULL for what is no task. */
+/* The further sections of a task, ended by NULL; NULL if the plug-in is not a task. */
 static const weft_kind *const *parts_of(const weft_kind *kind)
 {
     for (int i = 0; weft_tasks[i]; i++)
@@ -85,7 +85,7 @@ static const char *role_text(const weft_opt *o)
     return weft_opt_tunable(o) ? "; may be a range" : "";
 }
 
-/* One plug-in: a section of an input file, each option with what it means before it. An
+/* Prints one plug-in as a section of an input file, each option after its description. An
  * option without a default is commented out. */
 static void print_section(const weft_kind *k)
 {

@@ -1,6 +1,6 @@
-/* The program weft: takes the command line apart and calls the command; or, started by a
- * rank for that, supervises a program of task command. All commands are
- * called by all ranks; those that need one rank only leave it to rank 0. */
+/* The program weft: parses the command line and calls the command; or, if started by a rank
+ * for that purpose, supervises a program of task command. All ranks call all commands;
+ * those that need only one rank are done by rank 0. */
 #include "cli.h"
 
 #include <errno.h>
@@ -173,7 +173,8 @@ static weft_status wrong_option(const command *k, const char *text)
                      k->name);
 }
 
-/* Takes the options of a command; what is left is in c->arg. *help: it is asked for. */
+/* Parses the options of a command; other arguments are stored in c->arg. *help 1: help is
+ * requested. */
 static weft_status parse(const command *k, int argc, char **argv, weft_cli *c, int *help)
 {
     opterr = 0;
@@ -248,7 +249,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], WEFT_CHILD_WORD) == 0)
         return weft_command_child(argc, argv);
     keep_memory();
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is told as a full disk is */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit of file size fails with an error, as
+                                 on a full disk */
     weft_status st = weft_par_start(&argc, &argv, &world);
     if (st != WEFT_OK) {
         if (*weft_error()) fprintf(stderr, "weft: %s\n", weft_error());

@@ -1,5 +1,5 @@
-/* The state of a fit by dual coordinate ascent: dual.c decides when it ends, dual_epoch.c
- * moves it on. Private to these. */
+/* The state of a fit by dual coordinate ascent: dual_epoch.c does epochs, dual.c decides
+ * when it ends. Private to these. */
 #ifndef WEFT_MODEL_ASCENT_H
 #define WEFT_MODEL_ASCENT_H
 

@@ -1,4 +1,4 @@
-/* What an iteration that descends has gained, and what it will still gain. Private to
+/* The gains of an iterative descent so far, and an estimate of those to come. Private to
  * src/model. */
 #ifndef WEFT_MODEL_DESCENT_H
 #define WEFT_MODEL_DESCENT_H

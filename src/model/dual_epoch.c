@@ -1,5 +1,5 @@
-/* Epochs of dual coordinate ascent: visits to rows, partition by partition, and the sum of
- * what the partitions changed. Called by dual.c. */
+/* Epochs of dual coordinate ascent: steps on rows, partition by partition, and the sum of
+ * the partitions' changes. Called by dual.c. */
 #include <math.h>
 #include <string.h>
 

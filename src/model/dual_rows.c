@@ -1,6 +1,6 @@
-/* Deals rows of a sparse matrix to partitions, and moves each to the rank that visits its
- * partition. Called by margin.c once a fit. Cost: each rank sends and receives its share of
- * the entries. */
+/* Assigns rows of a sparse matrix to partitions, and moves each to the rank that processes
+ * its partition. Called by margin.c once a fit. Cost: each rank sends and receives its
+ * share of the entries. */
 #include <string.h>
 
 #include "dual.h"

@@ -25,7 +25,8 @@ static const weft_opt ridge_opts[] = {
      .def = "0.5",
      .lo = 0,
      .hi = 1e15,
-     .about = "penalty on the squared weights, against the sum of squared errors",
+     .about = "coefficient of the penalty on squared weights; the errors are summed, not "
+              "averaged",
      .role = WEFT_PER_TRIAL},
     {.name = "solver",
      .type = WEFT_CHOICE,
@@ -41,8 +42,8 @@ static const weft_opt ridge_opts[] = {
      .def = "1e-3",
      .lo = 0,
      .hi = 1,
-     .about = "share of the optimum's gain over a constant that a fit by cg may lack, "
-              "estimated",
+     .about = "tolerance of cg: estimated share of the optimum's gain over a constant that "
+              "may be missing",
      .role = WEFT_PER_TRIAL},
     {.name = "iterations",
      .type = WEFT_INT,
@@ -50,7 +51,7 @@ static const weft_opt ridge_opts[] = {
      .def = "500",
      .lo = 1,
      .hi = 1e6,
-     .about = "iterations of cg at most"},
+     .about = "largest number of iterations of cg"},
     {0}};
 
 /* ---- the centred system ------------------------------------------------------------- */
@@ -197,8 +198,8 @@ static void unpack(const ridge_system *s, const double *x, real *w)
 
 /* ---- the model ---------------------------------------------------------------------- */
 
-/* Hands over the solution x[c][d], whose residual r[c][d] has this relative norm: weights w
- * and what is told of the fit. */
+/* Writes the weights w from the solution x[c][d], whose residual r[c][d] has this relative
+ * norm, and fills *out. */
 static void give(const ridge_system *s, const double *x, const double *r, double residual,
                  real *w, weft_fitted *out)
 {
@@ -229,7 +230,8 @@ static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, 
     weft_arena_reset(tmp, mark);
 }
 
-/* What goes on from piece to piece: directions (-1: none yet), then x, r and p, [c][d]. */
+/* The state of a fit in pieces: number of directions (-1: none yet), then x, r and p,
+ * [c][d]. */
 static int64_t ridge_piece_size(int64_t d, int classes)
 {
     return 1 + 3 * (classes - 1) * d;

@@ -31,14 +31,14 @@ void ridge_product(ridge_system *s, int p, const double *v, double *q);
 /* r = F_c^T y_c - (F_c^T F_c + alpha I) w; returns |r| over all classes, relative to that
  * of F_c^T y_c. Collective. */
 double ridge_residual(ridge_system *s, const double *w, double *r);
-double ridge_dot(int64_t n, const double *a, const double *b); /* in a fixed order */
+double ridge_dot(int64_t n, const double *a, const double *b); /* summed in a fixed order */
 /* Frobenius norm of x[c][d] and of minus the sum of its rows, which is the last class. */
 double ridge_norm(const ridge_system *s, const double *x);
 /* x rounded to what the model keeps. */
 void ridge_round(const ridge_system *s, double *x);
 
-/* Solvers: x[c][d] in: where to start, out: the solution, rounded to reals; r[c][d] out:
- * its residual, computed anew. Return the relative residual, NAN if there is no solution.
+/* Solvers: x[c][d] in: the start, out: the solution, rounded to reals; r[c][d] out: its
+ * residual, recomputed. Return the relative residual, NAN if there is no solution.
  * Collective. */
 double ridge_cg(ridge_system *s, double *x, double *r);
 double ridge_cholesky(ridge_system *s, double *x, double *r);

@@ -6,9 +6,7 @@
  * overlapping rows with W, at a k-th of the memory of unfolding them. The k - 1 places at
  * the end of each row, where a row runs into the next, are computed and not used.
  *
- * Pooling comes before bias and ReLU, which do not change the order of numbers. Called by
- * stack.c.
- */
+ * Pooling is done before bias and ReLU, which are monotonic. Called by stack.c. */
 #include "stack.h"
 
 #include <string.h>

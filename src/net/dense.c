@@ -1,6 +1,6 @@
-/* A dense layer, y = x W^T + b. If there are few samples they are packed instead of W,
- * which is then read only once; otherwise W is packed, in blocks that fit a core's cache.
- * Called by stack.c. */
+/* A dense layer, y = x W^T + b. With few samples these are packed in place of W, which is
+ * then read only once; otherwise W is packed, in blocks that fit a core's cache. Called by
+ * stack.c. */
 #include "stack.h"
 
 #include <string.h>

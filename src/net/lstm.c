@@ -13,13 +13,13 @@
 
 static const weft_opt lstm_opts[] = {
     {"embedding", WEFT_INT, offsetof(lstm, embedding), "8", 1, 4096, NULL,
-     "numbers that stand for a symbol", 0},
-    {"hidden", WEFT_INT, offsetof(lstm, hidden), "256", 1, 16384, NULL, "units of a layer",
+     "length of the vectors that symbols are embedded in", 0},
+    {"hidden", WEFT_INT, offsetof(lstm, hidden), "256", 1, 16384, NULL, "units per layer",
      0},
     {"layers", WEFT_INT, offsetof(lstm, layers), "2", 1, LSTM_MOST_LAYERS, NULL,
      "LSTM layers", 0},
     {"biases", WEFT_INT, offsetof(lstm, biases), "2", 1, 2, NULL,
-     "bias vectors of a layer: 2 as PyTorch, 1 as TensorFlow", 0},
+     "bias vectors per layer: 2 as in PyTorch, 1 as in TensorFlow", 0},
     {0}};
 
 static weft_status lstm_setup(void *self, const weft_shape *shape)

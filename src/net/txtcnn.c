@@ -31,7 +31,9 @@
     {                                                                                      \
         .name = "k" #n, .type = WEFT_INT,                                                  \
         .at = offsetof(txtcnn, k) + (n - 1) * sizeof(int), .def = words, .lo = 1,          \
-        .hi = 64, .about = "words that they see at a time" when, .role = WEFT_SHAPE        \
+        .hi = 64,                                                                          \
+        .about = "number of consecutive words that the filters are applied to" when,       \
+        .role = WEFT_SHAPE                                                                 \
     }
 
 static const weft_opt txtcnn_opts[] = {
@@ -40,14 +42,14 @@ static const weft_opt txtcnn_opts[] = {
      .at = offsetof(txtcnn, channels),
      .def = "static",
      .words = "static|nonstatic|multi",
-     .about = "word vectors stay, are trained, or both are added up",
+     .about = "word vectors: fixed, trained, or the sum of both",
      .role = WEFT_SHAPE},
     {.name = "activation",
      .type = WEFT_CHOICE,
      .at = offsetof(txtcnn, activation),
      .def = "relu",
      .words = "relu|elu|tanh|sigmoid|selu",
-     .about = "what follows the filters",
+     .about = "activation of the filters",
      .role = WEFT_PER_TRIAL},
     {.name = "groups",
      .type = WEFT_INT,
@@ -55,7 +57,7 @@ static const weft_opt txtcnn_opts[] = {
      .def = "3",
      .lo = 1,
      .hi = TXTCNN_MOST_GROUPS,
-     .about = "groups of filters",
+     .about = "number of groups of filters",
      .role = WEFT_SHAPE},
     GROUP(1, "100", "3", ""),
     GROUP(2, "100", "4", ", where groups >= 2"),
@@ -79,14 +81,16 @@ static const weft_opt txtcnn_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1 << 16,
-     .about = "units with ReLU between the filters and the last layer; 0: none",
+     .about = "units of a hidden layer with ReLU between the filters and the last layer; "
+              "0: none",
      .role = WEFT_SHAPE},
     {.name = "head",
      .type = WEFT_CHOICE,
      .at = offsetof(txtcnn, head),
      .def = "auto",
      .words = "auto|sigmoid|softmax",
-     .about = "last layer: one unit for two classes, or one a class; auto: the smaller",
+     .about =
+         "last layer: one unit for two classes, or one unit per class; auto: the smaller",
      .role = WEFT_SHAPE},
     {.name = "drop_input",
      .type = WEFT_REAL,
@@ -94,7 +98,7 @@ static const weft_opt txtcnn_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1,
-     .about = "share of the numbers of word vectors that a step drops",
+     .about = "dropout rate of the elements of word vectors",
      .role = WEFT_PER_TRIAL},
     {.name = "drop_pooled",
      .type = WEFT_REAL,
@@ -102,7 +106,7 @@ static const weft_opt txtcnn_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1,
-     .about = "share of the filters' answers that a step drops, beside the task's dropout",
+     .about = "dropout rate of the filters' outputs, in addition to the task's dropout",
      .role = WEFT_PER_TRIAL},
     {.name = "drop_hidden",
      .type = WEFT_REAL,
@@ -110,7 +114,7 @@ static const weft_opt txtcnn_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1,
-     .about = "share of the hidden units that a step drops",
+     .about = "dropout rate of the hidden units",
      .role = WEFT_PER_TRIAL},
     {.name = "max_norm",
      .type = WEFT_REAL,
@@ -118,7 +122,7 @@ static const weft_opt txtcnn_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e6,
-     .about = "largest length of the weights of a unit of the last layer; 0: any",
+     .about = "largest norm of the weights of a unit of the last layer; 0: no bound",
      .role = WEFT_PER_TRIAL},
     {.name = "literal",
      .type = WEFT_CHOICE,

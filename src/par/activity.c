@@ -1,5 +1,5 @@
-/* What this process does at the moment, noted by its main thread for a watchdog in another
- * one. Called by the timers of comm.c and by run. */
+/* The present activity of this process, set by its main thread and read by the watchdog's
+ * thread. Called by the timers of comm.c and by run. */
 #include "timer.h"
 
 #include <pthread.h>

@@ -1,9 +1,9 @@
-/* Claims of jobs by the leaders of teams: the first to claim a job has it, and no leader
- * needs another one's help to know. On one node a bit for each job in shared memory, set by
- * an atomic operation; on several a file for each in a directory that all see, created if
- * it is not there (O_EXCL). MPI's own compare-and-swap would do for neither: Open MPI 4.1
- * carries it out over TCP only while the target is in a call of MPI, which one that trains
- * is not. Tickets are numbers that each is drawn once. Called by run. */
+/* Claims of jobs by the leaders of teams: the first to claim a job gets it, without
+ * cooperation of the other leaders. On one node a claim is a bit in shared memory, set by
+ * an atomic operation; on several nodes it is a file in a shared directory, created with
+ * O_EXCL. MPI's compare-and-swap is not used, because Open MPI 4.1 performs it over TCP
+ * only while the target is in an MPI call, which a training rank is not. Tickets are
+ * numbers that are each drawn only once. Called by run. */
 #include "peers.h"
 
 #include <errno.h>
@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 enum { WORD = 64 };                     /* bits */
-#define MOST_JOBS ((int64_t)1 << 24)    /* that shared memory has room for: 2 MB */
-#define FORCE     "WEFT_CLAIMS_BY_FILE" /* set in the environment: also on one node */
+#define MOST_JOBS ((int64_t)1 << 24)    /* largest number of jobs in shared memory, 2 MB */
+#define FORCE     "WEFT_CLAIMS_BY_FILE" /* environment variable: files also on one node */
 
 struct weft_claims {
     const char *dir;         /* of the files */
-    MPI_Win win;             /* of the memory, where there is any */
+    MPI_Win win;             /* window of the shared memory, if used */
     _Atomic uint64_t *taken; /* [MOST_JOBS / WORD]; NULL: none */
     _Atomic int64_t *ticket; /* the next one */
-    int64_t last;            /* ticket that was drawn here, where files are */
+    int64_t last;            /* last ticket that was drawn here, if files are used */
 };
 
 /* 1 if all leaders can share memory. Collective over the leaders. */
@@ -38,7 +38,7 @@ static int is_one_node(const weft_peers *p)
     return shared;
 }
 
-/* Memory of the first leader, zero: the ticket, the bits. */
+/* Allocates zeroed shared memory, at the first leader: the ticket and the bits. */
 static void open_memory(weft_claims *c, const weft_peers *p)
 {
     const MPI_Aint bytes = (MPI_Aint)sizeof *c->ticket + MOST_JOBS / 8;
@@ -64,8 +64,8 @@ weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t tick
     return c;
 }
 
-/* 1 if the file was not there. Where it cannot be created for another reason, that is left
- * to those who write what is needed. */
+/* 1 if the file did not exist and was created, or if it cannot be created for another
+ * reason, which is reported when results are written. */
 static int create(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);

@@ -1,5 +1,5 @@
-/* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and the account
- * of where time goes. Sums of doubles are made of 64-bit integers, whose order does not
+/* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and measuring
+ * where time goes. Doubles are summed as 64-bit integers, so that the order does not
  * matter. Called by every layer that works on data in parallel. */
 #include "handle.h"
 #include "timer.h"
@@ -17,7 +17,7 @@
 /* MPI counts are int: longer vectors go in pieces of this many elements. */
 #define PIECE ((size_t)1 << 28)
 
-/* Seconds of sleep between two looks whether others are here: at first, at last. */
+/* Shortest and longest sleep between two tests whether the other ranks have arrived. */
 #define SHORT_NAP 5e-5
 #define LONG_NAP  1e-2
 
@@ -42,16 +42,16 @@ static const char *first_of(int n, const char *const *name)
     first_of((int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(char *)),                  \
              (const char *const[]){__VA_ARGS__})
 
-/* How many processes the launcher started; 1 where there was none. `mpirun -n 1` within a
- * larger SLURM allocation is one process, so mpirun's own count goes first. */
+/* Number of processes that the launcher started; 1 without a launcher. `mpirun -n 1` within
+ * a larger SLURM allocation is one process, so mpirun's own count is tried first. */
 static int launched(void)
 {
     const char *n = FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
     return n ? atoi(n) : 1;
 }
 
-/* A launcher has started many processes that cannot find each other. The first of them says
- * so, the others fail without a message. */
+/* Fails if a launcher has started several processes that cannot connect. The first of them
+ * prints a message, the others fail silently. */
 static weft_status refuse_singletons(int expected)
 {
     const char *rank =
@@ -75,8 +75,8 @@ static int core_level(const char *core)
     return 0;
 }
 
-/* OPENBLAS_CORETYPE is exported on some machines for the sake of other programs and halves
- * the speed of factorizations. */
+/* Warns if OpenBLAS uses slower kernels than the CPU supports: some machines set
+ * OPENBLAS_CORETYPE for other programs, which halves the speed of factorizations. */
 static void warn_core(void)
 {
     const char *kernel = weft_cpu_kernel(), *core = openblas_get_corename();
@@ -255,8 +255,8 @@ void weft_max_f64(weft_team *t, double *x, size_t n)
     reduce(t, x, n, sizeof *x, MPI_DOUBLE, MPI_MAX);
 }
 
-/* Each double gives its place to the integer of the same size and gets it back. One rank
- * alone rounds alike, so that it has the bits of many. */
+/* The integers are stored in the memory of the doubles. A single rank rounds in the same
+ * way, so that it has the same bits as several. */
 void weft_sum_f64(weft_team *t, double *x, size_t n, double bound)
 {
     int scale = weft_fix_scale(bound);
@@ -308,7 +308,7 @@ void weft_spread(weft_team *t, const double *x, int n, double out[][WEFT_NSPREAD
 weft_status weft_agree(weft_status st, weft_team *t)
 {
     if (t->size == 1) return st;
-    /* A rank that is to stop yields to one that failed. */
+    /* a failure outranks WEFT_STOP */
     struct {
         int gravity, rank;
     } mine = {st == WEFT_STOP ? 1 : (int)st, t->rank}, worst;

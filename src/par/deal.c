@@ -1,6 +1,6 @@
-/* Dealing: of rows to ranks, in blocks, and of jobs of known cost: clients to ranks, jobs
- * to teams, groups of rows to lanes. Called by every layer that works on data in parallel.
- */
+/* Distribution of rows over ranks, in blocks, and of jobs of known cost: of clients over
+ * ranks, of groups of rows over partitions. Called by every layer that works on data in
+ * parallel. */
 #include <stdlib.h>
 
 #include "weft/par.h"

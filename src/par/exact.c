@@ -1,6 +1,6 @@
-/* Exact sums over a team of numbers whose bound is not known beforehand: first the largest
- * magnitude, then the integers that it allows (math/fix.c). What is not finite makes the
- * sum NAN, not some finite number. Called by features and models. */
+/* Exact sums over a team of numbers whose bound is not known beforehand: first their
+ * largest magnitude is determined, then they are converted to integers (math/fix.c). A term
+ * that is not finite makes the sum NAN. Called by features and models. */
 #include "weft/par.h"
 
 #include <math.h>

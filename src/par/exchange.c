@@ -1,4 +1,4 @@
-/* Bytes from every rank to every rank, for rows that must change hands. Called by
+/* Exchange of bytes between all ranks, for rows that move to other ranks. Called by
  * model/dual.c. */
 #include "handle.h"
 #include "timer.h"

@@ -1,7 +1,6 @@
-/* Messages between the leaders of teams, which work on without waiting for each other. A
- * message goes in pieces so small that MPI sends each at once, whatever the receiver does;
- * it is received whenever a leader looks. So no leader needs another one's attention, as it
- * would for a message that is sent only when its receiver asks for it. Called by run. */
+/* Messages between the leaders of teams, which do not wait for each other. A message is
+ * sent in pieces small enough for MPI's eager protocol, so that sending does not depend on
+ * the receiver, which receives when it polls. Called by run. */
 #include "peers.h"
 #include "handle.h"
 
@@ -22,16 +21,17 @@ typedef struct weft_outgoing {
     struct weft_outgoing *next;
 } outgoing;
 
-/* What came from another leader. */
+/* Messages from another leader. */
 typedef struct weft_sender {
-    char *data;         /* [bytes] of the message whose pieces come in */
-    uint64_t bytes, at; /* in all; here; at 0: none is under way */
+    char *data;         /* [bytes] the message of which pieces are arriving */
+    uint64_t bytes, at; /* total size; received so far; at = 0: no message is arriving */
     weft_arena *mem;    /* of data */
-    int64_t messages;   /* that came whole */
-    int64_t sent;       /* by it in all; -1: it has not left */
+    int64_t messages;   /* messages received completely */
+    int64_t sent;       /* messages that it has sent in total; -1: it has not left */
 } sender;
 
-/* A connection is made at the first message, which both sides must take part in. */
+/* Exchanges a first message with every other leader, because MPI makes a connection only if
+ * both sides take part. */
 static void connect(const weft_peers *p)
 {
     for (int step = 1; step < p->size; step++) {
@@ -60,7 +60,7 @@ weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
-/* Frees what has gone to all. */
+/* Frees messages that were sent to all. */
 static void sweep(weft_peers *p)
 {
     for (outgoing **at = &p->out; *at;) {
@@ -98,7 +98,7 @@ void weft_peers_send(weft_peers *p, const void *data, size_t bytes)
 
 /* ---- receiving ---------------------------------------------------------------------- */
 
-/* Takes in a piece. 1: it completes its message. */
+/* Receives a piece; returns 1 if its message is complete. */
 static int take_piece(weft_peers *p, const MPI_Status *s, weft_arena *mem,
                       weft_message *out)
 {

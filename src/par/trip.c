@@ -1,4 +1,4 @@
-/* What the connection of two ranks is worth. Called by `weft doctor`. */
+/* Latency and rate of the connection of two ranks. Called by `weft doctor`. */
 #include "handle.h"
 #include "timer.h"
 

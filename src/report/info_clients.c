@@ -1,15 +1,15 @@
-/* `weft info` of a federation: what a sample is, how many of them clients have, how far the
- * class shares of a client are from those of all clients. Sizes are those of a million
- * clients at most, and labels are read for a thousand, so that more take no longer.
- * Called by info.c. */
+/* `weft info` of a federation: the form of samples, their number per client, and how much
+ * the class frequencies of clients differ from those of all. Sizes are read for at most a
+ * million clients and labels for a thousand, so that the time is bounded. Called by
+ * info.c. */
 #include "info.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_SIZES   1000000   /* clients whose sizes are looked at */
+#define MOST_SIZES   1000000   /* largest number of clients whose sizes are read */
 #define MOST_CLIENTS 1000      /* whose labels are read */
-#define MOST_NUMBERS (1 << 28) /* read with them, about */
+#define MOST_NUMBERS (1 << 28) /* approximate number of samples read */
 #define SHOWN        5         /* clients with a line of their own */
 #define COLUMNS      12        /* classes that fit in such a line */
 

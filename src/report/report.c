@@ -160,7 +160,7 @@ static void print_rounds(const weft_summary *s, weft_arena *tmp)
 typedef struct place {
     int64_t arm;
     int chosen;       /* 1: by the search, as its winner */
-    weft_merit merit; /* of the job where it is the configuration's own */
+    weft_merit merit; /* of the job if that trained only this configuration */
     double score;     /* of the configuration in a mixture */
 } place;
 
@@ -183,8 +183,8 @@ static weft_merit merit_of_job(const weft_jobs *j, int64_t job)
     return merit_of(j, weft_last_below(j->n, j->job, job));
 }
 
-/* The fits of one configuration each, where there are several; else every configuration
- * with its score in the last mixture that it was scored in. */
+/* The jobs of one configuration each, if there are several; else every configuration with
+ * its score in the last mixture in which it was scored. */
 static int64_t ranking(const weft_summary *s, place *list, weft_arena *tmp)
 {
     const weft_arms *a = &s->arms;
@@ -375,7 +375,8 @@ static int is_scored(const weft_summary *s, int n, int part, const char *name)
     return 0;
 }
 
-/* The scores of all parts that some run has: shares, or all where there are none. */
+/* The scores of all parts that at least one run has: those that are shares, or all if there
+ * are none. */
 static int score_columns(const weft_summary *s, int n, column *c, weft_arena *tmp)
 {
     const weft_metric *table = weft_summary_scores(s, n, tmp);

@@ -1,4 +1,4 @@
-/* What `weft report` knows of a run file, read by summary.c, printed by report.c and
+/* The contents of a run file for `weft report`, read by summary.c, printed by report.c and
  * report_data.c. Private to report. */
 #ifndef WEFT_REPORT_SUMMARY_H
 #define WEFT_REPORT_SUMMARY_H
@@ -59,13 +59,13 @@ typedef struct weft_summary {
 
 extern const char *const weft_time_names[WEFT_NTIME], *const weft_time_units[WEFT_NTIME];
 
-/* Reads a run file, or what the journals of an unfinished run have by now. EFILE. Owned by
- * mem. */
+/* Reads a run file, or the journals of an unfinished run. EFILE. Owned by mem. Local. */
 WEFT_CHECKED weft_status weft_summary_read(weft_summary *s, const char *path,
                                            weft_arena *mem);
 /* The fact of that name. */
 const weft_value *weft_summary_value(const weft_summary *s, const char *name);
-/* Index of the last number of x[n], rising, that is at most `most`; 0 where none is. */
+/* Index of the last of x[n], increasing, that is at most `most`; 0 if there is none.
+ * Local. */
 int64_t weft_last_below(int64_t n, const int64_t *x, int64_t most);
 /* Index of configuration id among those of the file, which are in rising order. */
 int64_t weft_summary_place(const weft_summary *s, int64_t id);

@@ -1,6 +1,6 @@
-/* The file system of a directory: what it is, and whether it has what weft needs: atomic
- * renaming, locks, the same view from all hosts. Called by the start of a run and by `weft
- * doctor`. */
+/* The file system of a directory: its type, and whether it has what weft needs: atomic
+ * renaming, locks, the same contents on all hosts. Called by the start of a run and by
+ * `weft doctor`. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "file.h"
 
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 enum { BYTES = 1 << 20, TRIES = 5 };
-#define SEEN 5.0 /* seconds that a new file may take to be seen on another host */
+#define SEEN 5.0 /* seconds until a new file must be visible on another host */
 
-/* The number of bytes by which a mount point is the beginning of a path; 0: it is not. */
+/* Length of a mount point if it is the beginning of a path; 0: it is not. */
 static size_t covers(const char *point, const char *path)
 {
     size_t n = strlen(point);
@@ -25,8 +25,8 @@ static size_t covers(const char *point, const char *path)
     return strncmp(point, path, n) == 0 && (path[n] == '/' || path[n] == '\0') ? n : 0;
 }
 
-/* The type of what is mounted nearest above a path; "" where the system does not say. Of
- * several mounts on one point the last is visible. */
+/* The type of the file system that a path is on; "" if the system does not tell. Of several
+ * mounts on one point the last is visible. */
 static void find_type(const char *path, char type[WEFT_DISK_TYPE])
 {
     char line[4096];

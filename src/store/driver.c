@@ -1,7 +1,7 @@
-/* How HDF5 writes and reads a file. HDF5 is never told that a write failed: the first error
- * is kept for weft_h5_commit and later writes are dropped, because HDF5 (1.10) crashes at
- * the end of the process if a file could not be closed. What is read is compared with its
- * checksums before HDF5 sees it. */
+/* HDF5's file driver of weft. It never reports a failed write to HDF5: the first error is
+ * stored for weft_h5_commit and later writes are ignored, because HDF5 (1.10) crashes at
+ * the end of the process if a file could not be closed. Bytes that are read are compared
+ * with their checksums before HDF5 gets them. */
 #include "h5.h"
 #include "seal.h"
 
@@ -17,7 +17,8 @@ typedef struct handle {
     H5FD_t head;
     int fd;
     weft_h5io io;     /* members are owned by the weft_h5 */
-    haddr_t eoa, eof; /* ends of what HDF5 has allotted, and of what is written */
+    haddr_t eoa, eof; /* ends of the space that HDF5 has allocated, and of what was
+                         written */
 } handle;
 
 static void keep(handle *h, int failed)
@@ -87,7 +88,7 @@ static haddr_t driver_eof(const H5FD_t *f, H5FD_mem_t type)
     return ((const handle *)f)->eof;
 }
 
-/* What lies beyond the end of the file is zero. 0, or the errno. */
+/* Reads bytes; those beyond the end of the file are zero. 0, or the errno. */
 static int read_plain(const handle *h, off_t at, size_t n, char *to)
 {
     while (n > 0) {

@@ -1,5 +1,5 @@
-/* Files that appear under their name only when they are whole: written beside it, fsynced,
- * renamed. Used by HDF5 files, the journal and the states of trials. */
+/* Files that appear under their name only when complete: written under a temporary name,
+ * synced, renamed. Used by HDF5 files, the journal and the states of trials. */
 #include "file.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* HDF5 files, datasets and lists of texts. A file is written under a temporary name and
- * renamed when whole; HDF5's own error report is switched off and becomes one line of weft.
- */
+ * renamed when complete; HDF5's own error report is replaced by a message of one line. */
 #include "h5.h"
 #include "file.h"
 #include "seal.h"
@@ -228,7 +227,7 @@ static void compress(hid_t list, int nd, const hsize_t *dims, size_t size)
     H5Pset_deflate(list, DEFLATE);
 }
 
-/* Chunks of GROW_BYTES at most for rows of dims[1..nd-1]; of a power of two of them. */
+/* Chunks of at most GROW_BYTES for rows of dims[1..nd-1]; a power of two of rows. */
 static void let_grow(hid_t list, int nd, const hsize_t *dims, size_t size)
 {
     hsize_t chunk[WEFT_H5_DIMS], bytes = size;
@@ -263,7 +262,7 @@ static weft_status make(const weft_h5 *f, const char *name, hid_t type, int nd,
     return st;
 }
 
-/* Writes the whole dataset, or nothing where data is NULL, describes it and closes it. */
+/* Writes the whole dataset (nothing if data is NULL), adds its attributes and closes it. */
 static weft_status fill(const weft_h5 *f, const char *name, hid_t set, hid_t type,
                         const void *data, const char *about, const char *unit)
 {

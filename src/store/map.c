@@ -22,7 +22,7 @@
 
 /* ---- the mapped file ---------------------------------------------------------------- */
 
-/* What the handler of a signal must know: it has no argument for it. */
+/* The mapped files, global because a signal handler has no argument for them. */
 enum { MOST_VIEWS = 16 };
 static struct {
     char *volatile base; /* NULL: free */
@@ -232,7 +232,7 @@ static weft_status see(const weft_h5map *m, int64_t piece, const char **out)
     return WEFT_OK;
 }
 
-/* Makes m->at[piece] known. */
+/* Sets m->at[piece]. */
 static weft_status look_up(const weft_h5map *m, int64_t piece)
 {
     int64_t first = piece * m->per, n = rows_in(m, piece);

@@ -54,7 +54,7 @@ weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name)
     return set_open(s, f, weft_arena_text(f->mem, "%s", name), 0);
 }
 
-/* A dataset that is opened for one piece, which may be large. */
+/* Opens a dataset for a single, possibly large, piece. */
 static weft_status once(weft_h5set *s, weft_h5 *f, const char *name)
 {
     return set_open(s, f, name, H5D_CHUNK_CACHE_NBYTES_DEFAULT);

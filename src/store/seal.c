@@ -5,11 +5,10 @@
  *
  * sum[i] is the XXH3-64 of bytes [i BLOCK, (i+1) BLOCK), the last block being shorter; the
  * sum in the tail is that of all sum[] and of the two numbers before it. A program that
- * changes the file in place takes the seal away, for HDF5 then cuts the file to its length.
- * Each block is compared when it is first read, whatever HDF5 reads it for: ranks that read
- * their own rows, or clients one at a time, compare what they use and nothing twice. BLOCK
- * is what a small read may cost; sums are 1/8000 of the file. Called by driver.c and h5.c.
- */
+ * changes the file in place removes the seal, because HDF5 then truncates the file to its
+ * own length. Each block is compared when it is first read, so that ranks that read only
+ * some rows or clients compare only the blocks they use, once. BLOCK bounds the cost of a
+ * small read; the sums are 1/8000 of the file. Called by driver.c and h5.c. */
 #include "seal.h"
 #include "file.h"
 
@@ -99,8 +98,8 @@ int weft_seal_append(const char *path)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* Takes the seal from the end of a file of `size` bytes. 0, or the errno: EBADMSG where it
- * is damaged. */
+/* Reads the seal at the end of a file of `size` bytes. 0, or the errno: EBADMSG if it is
+ * damaged. */
 static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
 {
     tail t;

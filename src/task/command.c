@@ -1,9 +1,9 @@
-/* Task command: tunes any program. A job is one run of a command line, which finds in its
- * environment the parameters, the resource to add and a directory for its state, and prints
- * its loss. The directory of a job is made as a copy of the one that it goes on from, under
- * a name of this attempt, and gets its own name when the program has ended: so a directory
- * with a final name is complete, whatever was killed at any time, and nothing else writes
- * to it. The state of a trial says which directory that is. Called by the scheduler. */
+/* Task command: tunes any program. A job is one run of a command line, which gets the
+ * parameters, the resource to add and a directory for its state from its environment, and
+ * prints its loss. The directory of a job is made as a copy of the one that it continues,
+ * under a temporary name, and is renamed when the program has ended: a directory with a
+ * final name is therefore complete, also after a kill at any time, and no other process
+ * writes to it. The state of a trial identifies this directory. Called by the scheduler. */
 #include "command.h"
 
 #include <dirent.h>
@@ -32,7 +32,7 @@ static const weft_opt command_opts[] = {
      .type = WEFT_TEXT,
      .at = offsetof(command, run),
      .def = "",
-     .about = "command line of /bin/sh that trains and prints loss=NUMBER; it has its "
+     .about = "command line for /bin/sh that trains and prints loss=NUMBER; it has its "
               "parameters as $PARAM_name, the resource to add as $WEFT_RESOURCE, a "
               "directory for its state as $WEFT_DIR"},
     {.name = "loss",
@@ -47,7 +47,8 @@ static const weft_opt command_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "seconds after which a job is ended and has failed; 0: none"},
+     .about = "time limit of a job in seconds, after which it is ended and counts as "
+              "failed; 0: none"},
     {.name = "retries",
      .type = WEFT_INT,
      .at = offsetof(command, retries),
@@ -68,9 +69,9 @@ static const weft_kind *const command_parts[] = {&parameters, NULL};
 
 /* The progress of a trial, stored as the doubles of its state. */
 typedef struct trace {
-    int failed;         /* 1: a job failed, so the trial cannot go on */
+    int failed;         /* 1: a job failed, so that the trial cannot be continued */
     int64_t jobs;       /* done; 0: there is no directory */
-    int64_t trial, job; /* whose directory it is */
+    int64_t trial, job; /* job and trial of the directory */
     double resource;    /* in all */
 } trace;
 
@@ -200,7 +201,7 @@ static void remove_attempts(const command *t, const char *path)
     weft_arena_free(tmp);
 }
 
-/* Makes the directory of an attempt, a copy of the one that the trial goes on from. */
+/* Makes the directory of an attempt, as a copy of the one that the trial continues. */
 static weft_status begin_attempt(const command *t, const trace *before, const char *path,
                                  const char **attempt, weft_arena *tmp)
 {
@@ -236,7 +237,7 @@ static weft_status keep_attempt(const command *t, const char *attempt, const cha
 
 /* ---- a job -------------------------------------------------------------------------- */
 
-/* What came of a job. */
+/* The outcome of a job. */
 typedef struct outcome {
     trace after;
     double loss, error, train_loss;

@@ -1,5 +1,5 @@
-/* What the files of the task command share: running a program under a supervisor, reading
- * what it prints, its environment. Private to task. */
+/* What the files of task command share: running a program under a supervisor, reading its
+ * output, its environment. Private to task. */
 #ifndef WEFT_TASK_COMMAND_H
 #define WEFT_TASK_COMMAND_H
 
@@ -18,7 +18,7 @@ typedef struct weft_printed {
     char name[WEFT_MOST_PRINTED][64];
     double value[WEFT_MOST_PRINTED];
     struct {
-        char text[4096]; /* of a line that is not ended; what is longer is cut */
+        char text[4096]; /* longest line; longer ones are truncated */
         size_t n;
         char last[256]; /* the last line that was not empty */
     } line[2];          /* standard output, standard error */

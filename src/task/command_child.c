@@ -1,7 +1,7 @@
-/* The supervisor of a program: a process of weft's own between a rank and the program that
- * it runs. It gives the program a process group, ends the group when the rank asks for it
- * and, at once, when the rank has died: so no program goes on writing after its run. It is
- * a separate process because one that uses MPI may not fork, and because a rank cannot
+/* The supervisor of a program: a process of weft between a rank and the program that it
+ * runs. It runs the program in its own process group, and ends the group when the rank
+ * requests it or has died, so that no program writes after the end of its run. It is a
+ * separate process because a process that uses MPI must not fork, and because a rank cannot
  * catch SIGKILL. Called by main, before MPI starts. */
 #include "weft/task.h"
 
@@ -64,7 +64,7 @@ __attribute__((noreturn)) static void become(const char *run, int link, pid_t pa
 }
 
 /* Waits for the child's end, a byte from the rank or the time `until` (0: none). Returns -1
- * where the rank is gone, 1 where it wants the program to end. */
+ * if the rank has died, 1 if it requests the program's end. */
 static int wait_for_word(int link, double until, const sigset_t *while_waiting)
 {
     double left = until > 0 ? until - weft_now() : 1;
@@ -125,7 +125,7 @@ int weft_command_child(int argc, char **argv)
     if (pid == 0) become(run, link, self);
     setpgid(pid, pid);
     supervise(pid, link, &before);
-    kill(-pid, SIGKILL); /* processes that it left running */
+    kill(-pid, SIGKILL); /* processes that the program left running */
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     return write(link, &status, sizeof status) == sizeof status ? EXIT_SUCCESS

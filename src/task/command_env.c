@@ -1,6 +1,6 @@
-/* The environment of a program: its parameters, one by one and together, without the
- * variables of MPI's launcher, so that the program may use MPI itself. Called by command.c.
- */
+/* The environment of a program: its parameters, each in a variable and all together,
+ * without the variables of MPI's launcher, so that the program can use MPI itself. Called
+ * by command.c. */
 #include "command.h"
 
 #include <math.h>

@@ -179,8 +179,8 @@ static void take_answer(running *r)
     close_fd(&r->link);
 }
 
-/* Waits for anything to happen, at most `wait` milliseconds. Returns 0 where nothing did.
- */
+/* Waits up to `wait` milliseconds for output, a signal or the end of the program. Returns 0
+ * if none of these occurred. */
 static int attend(running *r, int wait)
 {
     struct pollfd f[NSTREAM + 1];
