@@ -1,10 +1,11 @@
 #!/bin/sh
 # A run whose processes are killed again and again at random moments, or that is stopped by a
-# signal, and that is resumed each time on another number of ranks, ends with the digest of one
-# that was left alone: fits of feature maps, and rounds of a federation by one team of ranks or
-# two. Prints TAP. KILLS: how often each run is killed (5); SEED: of the moments; ONLY: schedules
-# of the federation that are run by two teams, and nothing else.
-kills=${KILLS:-5}
+# signal, and that is resumed each time on another number of ranks and teams, ends with the digest
+# of one that was left alone: fits of feature maps, rounds of a federation, asynchronous halving,
+# trainings of a network, a program of the user. Prints TAP, and a table at the end. KILLS: how
+# often each of the six studies is killed (2), begun anew as often as it takes; SEED: of the
+# moments; ONLY: names of studies ("fed-asha sgd-sha"), and nothing else.
+kills=${KILLS:-2}
 seed=${SEED:-$(date +%s)}
 echo "# SEED=$seed"
 . tests/tap.sh
@@ -14,19 +15,21 @@ digest() # FILE: of that run
     "$weft" report "$1" 2>>"$tmp/log" | sed -n 's/^digest *//p'
 }
 
-# start RANKS INPUT TUNER TEAMS: begins the run r.h5, or resumes it, in the background as $run.
+# start RANKS TEAMS INPUT TUNER: begins the run r.h5, or resumes it, in the background as $run.
 # The ranks leave their process ids in the file pids. Killed while its ranks are still starting,
 # mpirun may wait for them for ever: timeout ends it.
 start()
 {
-    ranks=$1 teams=$4
-    [ "$teams" -le "$ranks" ] || teams=$ranks
-    set -- tune "$tmp/$2.ini" run.tuner="$3" run.teams="$teams" -o "$tmp/r.h5"
-    if began; then set -- resume "$tmp/r.h5"; fi
+    ranks=$1 teams=$2
+    if began; then
+        set -- resume "$tmp/r.h5" run.teams="$teams"
+    else
+        set -- tune "$tmp/$3.ini" run.tuner="$4" run.teams="$teams" -o "$tmp/r.h5"
+    fi
     rm -f "$tmp/pids"
     : >"$tmp/log"
     # shellcheck disable=SC2016
-    timeout -k 2 60 mpirun -n "$ranks" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" "$@" \
+    timeout -k 2 120 mpirun -n "$ranks" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" "$@" \
         >"$tmp/log" 2>&1 &
     run=$!
 }
@@ -43,17 +46,22 @@ until_true()
 }
 began() { grep -aqs '^began' "$tmp/r.d/journal"; }
 ranks_run() { [ "$(cat "$tmp/pids" 2>/dev/null | wc -l)" = "$ranks" ]; }
-started() { grep -q ', tuner ' "$tmp/log"; }
 job_done() { [ "$(jobs_done)" -gt 0 ]; }
 
-# moment SECONDS: waits up to so long, another time each time; sets $after.
-moments=0
-moment()
+# random MOST: sets $drawn to a number from 0 up to that, another one each time.
+draws=0
+random()
 {
-    moments=$((moments + 1))
-    after=$(awk -v seed="$seed" -v n=$moments -v s="$1" \
-        'BEGIN { srand(seed); while (n--) u = rand(); printf "%.3f", s * u }')
-    sleep "$after"
+    draws=$((draws + 1))
+    drawn=$(awk -v seed="$seed" -v n=$draws -v most="$1" \
+        'BEGIN { srand(seed); while (n--) u = rand(); printf "%.3f", most * u }')
+}
+
+# some_ranks: sets $victims to process ids, of one rank or more.
+some_ranks()
+{
+    random "$ranks"
+    victims=$(tail -n +$((${drawn%.*} + 1)) "$tmp/pids" | head -n $((starts % 2 + 1)))
 }
 
 cat >"$tmp/in.ini" <<END
@@ -90,12 +98,12 @@ momentum = 0 .. 0.9
 [sha]
 reduction = 2
 eliminations = 1
-max_resource = 400
-budget = 1500
+max_resource = 200
+budget = 700
 [asha]
 reduction = 3
 max_resource = 81
-trials = 30
+trials = 20
 [hyperband]
 reduction = 3
 max_resource = 81
@@ -110,79 +118,117 @@ sed 's/^task = fed/&\nmixing = fedex/' "$tmp/fed.ini" >"$tmp/mixed.ini"
 "$weft" pack synthetic federated=generated clients=100 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
 result $? "a built-in federation is packed"
 
-# survives INPUT TUNER TEAMS: killed again and again.
+sed -e "s|^data.*|data = $tmp/images.h5|" -e 's/^task = fed/task = sgd/' -e '/^\[fed\]/,/^momentum/d' \
+    "$tmp/fed.ini" >"$tmp/sgd.ini"
+cat >>"$tmp/sgd.ini" <<END
+[sgd]
+model = linear
+[train]
+batch = 5
+lr = log 1e-4 .. 1
+END
+sed -i -e 's/^max_resource = 200/max_resource = 40/' -e 's/^budget.*/budget = 200/' "$tmp/sgd.ini"
+"$weft" pack synthetic images rows=300 -o "$tmp/images.h5" >"$tmp/log" 2>&1
+result $? "built-in images are packed"
+sed -e 's/^configs = 27/configs = 9/' -e 's/^eliminations = 3/eliminations = 2/' -e '/^output/d' \
+    inputs/command.ini >"$tmp/command.ini"
+
+# killed_once INPUT TUNER: starts the run, or goes on with it, and kills ranks of it at some moment.
+killed_once()
+{
+    random $((starts % 3 + 1))
+    start $((starts % 3 + 1)) $((${drawn%.*} + 1)) "$1" "$2"
+    until_true ranks_run
+    case $((starts % 3)) in # in the first start a job is done, so that it can be resumed
+    0) until_true job_done && part=10 ;;
+    1) until_true began && part=2 ;;
+    2) part=1 ;;
+    esac
+    random "$(echo "$took $part" | awk '{ print $1 / $2 }')"
+    sleep "$drawn"
+    after=$drawn
+    some_ranks
+    # shellcheck disable=SC2086
+    if [ ! -e "$tmp/r.h5" ] && kill -KILL $victims 2>/dev/null; then
+        killed=$((killed + 1))
+        echo "# $what: of $ranks ranks in $teams teams" $victims "killed $after s later," \
+            "$(jobs_done) jobs were told"
+    fi
+    wait $run
+    # shellcheck disable=SC2046
+    kill -KILL $(cat "$tmp/pids") 2>/dev/null
+    grep -q 'resumed: [1-9]' "$tmp/log" && resumed=1
+    starts=$((starts + 1))
+}
+
+# settled: the run that ended is compared, and removed.
+settled()
+{
+    runs=$((runs + 1))
+    [ "$(digest "$tmp/r.h5")" = "$expected" ] && [ ! -e "$tmp/r.d" ] && equal=$((equal + 1))
+    rm -rf "$tmp"/r.*
+}
+
+# survives INPUT TUNER: killed again and again.
 survives()
 {
-    what="$2 on $1 by $3"
+    what=$1-$2
+    case " ${ONLY:-$what} " in *" $what "*) ;; *) return ;; esac
     begin=$(date +%s%N)
-    "$weft" tune "$tmp/$1.ini" run.tuner="$2" -o "$tmp/$1-$2.h5" >"$tmp/log" 2>&1
+    "$weft" tune "$tmp/$1.ini" run.tuner="$2" -o "$tmp/$what.h5" >"$tmp/log" 2>&1
     result $? "$what: a run is left alone"
     took=$(echo "$begin $(date +%s%N)" | awk '{ print ($2 - $1) / 1e9 }')
-    expected=$(digest "$tmp/$1-$2.h5")
-    killed=0 starts=0 resumed=0
-    while [ $killed -lt "$kills" ] && [ $starts -lt $((3 * kills)) ] &&
-        { [ $killed = 0 ] || [ ! -e "$tmp/r.h5" ]; }
-    do
-        rm -f "$tmp/r.h5" # of a first run that ended too soon
-        start $((starts % 3 + 1)) "$1" "$2" "$3"
-        until_true ranks_run
-        case $((starts % 3)) in # in the first start a job is done, so that it can be resumed
-        0) until_true job_done && part=10 ;;
-        1) until_true began && part=2 ;;
-        2) part=1 ;;
-        esac
-        [ ! "$ONLY" ] || { until_true started && part=$kills; }
-        moment "$(echo "$took $part" | awk '{ print $1 / $2 }')"
-        # shellcheck disable=SC2046
-        if [ ! -e "$tmp/r.h5" ] && kill -KILL $(head -n $((starts % 2 + 1)) "$tmp/pids") 2>/dev/null
-        then
-            killed=$((killed + 1))
-            echo "# $what: $ranks ranks killed $after s later, $(jobs_done) jobs were done"
-        fi
-        wait $run
-        # shellcheck disable=SC2046
-        kill -KILL $(cat "$tmp/pids") 2>/dev/null
-        grep -q 'resumed: [1-9]' "$tmp/log" && resumed=1
-        starts=$((starts + 1))
+    expected=$(digest "$tmp/$what.h5")
+    killed=0 starts=0 resumed=0 runs=0 equal=0
+    while [ $killed -lt "$kills" ] && [ $starts -lt $((3 * kills + 3)) ]; do
+        killed_once "$1" "$2"
+        if [ -e "$tmp/r.h5" ] && [ ! -d "$tmp/r.d" ]; then settled; fi
     done
     status=0
-    if [ ! -e "$tmp/r.h5" ] || [ -d "$tmp/r.d" ]; then
-        start 2 "$1" "$2" "$3"
+    if began || [ -d "$tmp/r.d" ]; then
+        start 2 2 "$1" "$2"
         wait $run
         status=$?
         grep -q 'resumed: [1-9]' "$tmp/log" && resumed=1
+        settled
     fi
     result $status "$what: killed $killed times, it runs to its end"
     [ $killed -ge 1 ] && [ $resumed = 1 ]
     result $? "$what: it was killed, and resumed with jobs that were done"
-    [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
-    result $? "$what: with the same digest"
-    [ ! -e "$tmp/r.d" ]
-    result $? "$what: and leaves nothing beside its file"
-    rm -rf "$tmp"/r.*
+    [ -n "$expected" ] && [ $runs -ge 1 ] && [ $equal = $runs ]
+    result $? "$what: with the same digest, and leaves nothing beside its file"
+    table="$table# $(printf '%-16s %5d %5d %5d' "$what" $runs $killed $equal)
+"
 }
+
+survives in ws_sha
+survives in random
+survives mixed sha
+survives fed asha
+survives sgd sha
+survives command sha
+echo "# study             runs kills equal digests"
+printf '%s' "$table"
 if [ "$ONLY" ]; then
-    sed 's/^configs = 6/configs = 30/; s/^budget = .*/budget = 6100/' "$tmp/fed.ini" >"$tmp/more.ini"
-    for schedule in $ONLY; do survives more "$schedule" 2; done
     echo "1..$count"
     exit
 fi
-survives in ws_sha 1
-survives in random 2
-survives mixed sha 1
-survives fed asha 2
 
 for signal in USR1 TERM INT; do
-    start 2 in random 1
+    start 2 1 in random
     while [ "$(jobs_done)" -lt 2 ] && kill -0 $run 2>/dev/null; do sleep 0.05; done
     # shellcheck disable=SC2046
     kill -$signal $(cat "$tmp/pids")
+    begin=$(date +%s) whole=$(echo "$took" | awk '{ print int($1) }')
     wait $run
     status=$?
+    late=$(($(date +%s) - begin))
     [ $status = 75 ] && [ "$(grep -c '^weft: .*weft resume' "$tmp/log")" = 1 ]
     result $? "SIG$signal: a run ends with status 75 and says how to go on"
+    [ $late -le $((11 + whole)) ]
+    result $? "SIG$signal: within 10 s and the fit in flight: $late s"
     before=$(jobs_done)
-    start 3 in random 1
+    start 3 2 in random
     wait $run
     result $? "SIG$signal: it is resumed"
     [ $((before + $(jobs_done))) = 12 ]
