@@ -162,28 +162,34 @@ static void identify(weft_trace *t, const char *conf)
     t->id = weft_hash(t->data, strlen(t->data), h);
 }
 
-/* 1 if the record is of a job that is done; *id is that of the job. */
-static int is_job(const weft_record *r, int64_t *id)
+int weft_trace_is_job(const weft_record *r, int64_t *id)
 {
-    return r->tag >= TAG_JOB && r->data && weft_job_record_is(r->data, r->bytes, id);
+    return r->tag >= TAG_JOB && r->data && weft_job_record_is(r->data, r->bytes, id) &&
+           r->tag - TAG_JOB == (uint64_t)*id;
 }
 
-/* Parses the head of the journal; the record of a text ends with NUL. Local. */
+const char *weft_trace_text(const weft_record *r)
+{
+    const char *text = r->data;
+    return text && r->bytes > 0 && text[r->bytes - 1] == '\0' ? text : NULL;
+}
+
+/* Parses the head of the journal. Local. */
 static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
 {
     const char *conf = NULL;
     int damaged = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (rec[i].tag == TAG_CONF) conf = rec[i].data;
+        if (rec[i].tag == TAG_CONF) conf = weft_trace_text(&rec[i]);
         if (rec[i].tag == TAG_DONE) t->done = 1;
         damaged |= !rec[i].data;
         if (rec[i].tag == TAG_RUN && rec[i].data &&
-            memcmp(rec[i].data, &t->id, sizeof t->id))
+            (rec[i].bytes != sizeof t->id || memcmp(rec[i].data, &t->id, sizeof t->id)))
             return weft_fail(WEFT_EFILE,
                              "%s/journal-1, or one with a higher number, is of another "
                              "run; remove it",
                              t->dir);
-        if (rec[i].tag != TAG_ABOUT || !rec[i].data) continue;
+        if (rec[i].tag != TAG_ABOUT || !weft_trace_text(&rec[i])) continue;
         TRY(read_about(t, rec[i].data));
         t->conf = conf;
         if (conf) identify(t, conf);
@@ -223,10 +229,10 @@ static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
     int64_t id;
     TRY(take_head(t, rec, n));
     for (int64_t i = 0; i < n; i++)
-        if (is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
+        if (weft_trace_is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
     t->past = WEFT_NEW(t->mem, const void *, t->npast);
     for (int64_t i = 0; i < n; i++) {
-        if (!is_job(&rec[i], &id)) continue;
+        if (!weft_trace_is_job(&rec[i], &id)) continue;
         t->ndone += !t->past[id];
         t->past[id] = rec[i].data;
     }

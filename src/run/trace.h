@@ -85,6 +85,12 @@ WEFT_CHECKED weft_status weft_about_read(const char *dir, const char *text, weft
 /* Tags of the records of a journal; that of job i is TAG_JOB + i. */
 enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_RUN, TAG_TABLES, TAG_JOB = 16 };
 
+/* 1 if the record is of a job that is done; *id is that of the job. Local. */
+int weft_trace_is_job(const weft_record *r, int64_t *id);
+/* The text of a record, which ends with NUL; NULL where it does not, or is damaged. Local.
+ */
+const char *weft_trace_text(const weft_record *r);
+
 /* Identifies the state of a trial after a job. */
 typedef struct weft_state_id {
     int64_t trial, job, nx, naux;

@@ -101,10 +101,10 @@ static void take_record(finding *f, const weft_record *r, weft_arena *mem)
 {
     int64_t id;
     if (!r->data) return;
-    if (r->tag == TAG_CONF) f->conf = r->data;
-    if (r->tag == TAG_ABOUT) f->head = r->data;
-    if (r->tag == TAG_TABLES) f->tables = r->data;
-    if (r->tag < TAG_JOB || !weft_job_record_is(r->data, r->bytes, &id)) return;
+    if (r->tag == TAG_CONF) f->conf = weft_trace_text(r);
+    if (r->tag == TAG_ABOUT) f->head = weft_trace_text(r);
+    if (r->tag == TAG_TABLES) f->tables = weft_trace_text(r);
+    if (!weft_trace_is_job(r, &id)) return;
     weft_job_record e;
     if (!weft_job_record_read(&e, r->data, mem)) return;
     f->event = weft_grow(mem, f->event, sizeof *f->event, f->n, &f->room);

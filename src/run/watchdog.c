@@ -25,7 +25,7 @@ static struct {
     double seconds; /* without progress before a rank counts as stalled */
     char host[64];
     const char *dir;
-} dog = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
+} dog = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void name_of(int rank, char path[LINE * 4])
 {
@@ -36,7 +36,7 @@ static void name_of(int rank, char path[LINE * 4])
 static int nap(double seconds)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until); /* which nobody sets */
     double t = (double)until.tv_nsec * 1e-9 + seconds;
     until.tv_sec += (time_t)t;
     until.tv_nsec = (long)((t - floor(t)) * 1e9);
@@ -163,6 +163,11 @@ void weft_watchdog_start(const weft_team *world, double seconds, const char *dir
     dog.stop = 0;
     if (gethostname(dog.host, sizeof dog.host) != 0) strcpy(dog.host, "?");
     dog.host[sizeof dog.host - 1] = '\0';
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&dog.end, &clock);
+    pthread_condattr_destroy(&clock);
     sigset_t all, old; /* signals are handled by the main thread */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -179,5 +184,6 @@ void weft_watchdog_stop(void)
     pthread_cond_signal(&dog.end);
     pthread_mutex_unlock(&dog.lock);
     pthread_join(dog.thread, NULL);
+    pthread_cond_destroy(&dog.end);
     dog.runs = 0;
 }

@@ -1,0 +1,207 @@
+/* Nothing is lost: of a run that was stopped any byte of any file in its directory is
+ * changed, or the file is cut there or removed, or the disk is full from any byte on; a
+ * resume ends with the digest of the run that was left alone, or refuses and names the
+ * file. RUN: np=1 */
+#include "toy_run.h"
+
+#include <dirent.h>
+
+static weft_team team;
+static char dir[TEMPORARY];
+static weft_arena *mem;
+
+/* A file of the stopped run's directory, in memory. */
+typedef struct kept {
+    const char *path;
+    char *at; /* [n] */
+    size_t n;
+} kept;
+
+static kept file[16];
+static int nfile;
+
+static const char *at(const char *name)
+{
+    return weft_arena_text(mem, "%s/%s", dir, name);
+}
+
+/* Writes without waiting for the disk. */
+static void put(const char *path, const char *bytes, size_t n)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    weft_check(fd >= 0 && write(fd, bytes, n) == (ssize_t)n, "%s", path);
+    close(fd);
+}
+
+static void keep_files(const char *from)
+{
+    DIR *d = opendir(from);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat info;
+        const char *path = weft_arena_text(mem, "%s/%s", from, e->d_name);
+        if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        kept *k = &file[nfile++];
+        *k = (kept){path, WEFT_NEW(mem, char, info.st_size), (size_t)info.st_size};
+        weft_check(weft_file_load(path, k->at, k->n) == WEFT_OK, "%s", weft_error());
+    }
+    if (d) closedir(d);
+}
+
+static void restore(void)
+{
+    weft_place_empty(at("r.d"));
+    mkdir(at("r.d"), 0777);
+    for (int i = 0; i < nfile; i++) put(file[i].path, file[i].at, file[i].n);
+}
+
+static weft_status run(int fresh, int stop_at, uint64_t *sum)
+{
+    bench b;
+    weft_status st = prepare(&b, &team, &weft_tuner_ws_sha, 1, at("r.h5"), fresh);
+    b.task.stop_at = stop_at;
+    weft_signals_catch();
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    weft_signals_free();
+    *sum = st == WEFT_OK ? digest_of(&b) : 0;
+    finish(&b, 0);
+    return st;
+}
+
+/* The resume ends as the whole run does, or with one line that names the directory. */
+static int resumed(uint64_t whole, int64_t *refused)
+{
+    uint64_t sum;
+    const size_t mark = weft_arena_mark(mem);
+    const weft_status st = run(0, -1, &sum);
+    const int named = st == WEFT_EFILE && strstr(weft_error(), at("r."));
+    *refused += named;
+    if (st != WEFT_OK && !named) note("status %d: %s", (int)st, weft_error());
+    if (st == WEFT_OK && sum != whole) note("another digest");
+    weft_arena_reset(mem, mark);
+    return st == WEFT_OK ? sum == whole : named;
+}
+
+enum { CUTS = 4 };
+
+/* A bit of every byte; where the directory is on a disk, of every step-th. */
+static void test_changes(uint64_t whole, size_t step)
+{
+    for (int f = 0; f < nfile; f++) {
+        const kept *k = &file[f];
+        char *bytes = WEFT_NEW(mem, char, k->n);
+        int changed = 1, cut = 1;
+        int64_t refused = 0;
+        for (size_t i = 0; i < k->n; i += step) {
+            restore();
+            memcpy(bytes, k->at, k->n);
+            bytes[i] = (char)(bytes[i] ^ 1 << i % 8);
+            put(k->path, bytes, k->n);
+            changed &= resumed(whole, &refused);
+            if (i % CUTS != 0) continue;
+            restore();
+            put(k->path, k->at, i);
+            cut &= resumed(whole, &refused);
+        }
+        const char *name = strrchr(k->path, '/') + 1;
+        ok(changed, "%s: a bit flipped in any of %zu bytes loses nothing", name, k->n);
+        ok(cut, "%s: cut after any %dth byte it loses nothing", name, CUTS);
+        note("%s: %lld resumes are refused", name, (long long)refused);
+        restore();
+        unlink(k->path);
+        ok(resumed(whole, &refused), "%s: removed, it loses nothing", name);
+    }
+}
+
+/* Files grow up to some size: that is what a full disk does to write(2). */
+static void test_full(uint64_t whole, rlim_t largest)
+{
+    struct rlimit l;
+    getrlimit(RLIMIT_FSIZE, &l);
+    const rlim_t before = l.rlim_cur;
+    int stopped = 1, on = 1;
+    int64_t refused = 0;
+    for (rlim_t size = 8; size < largest; size += 24) {
+        uint64_t sum;
+        weft_place_remove(at("r.d"));
+        l.rlim_cur = size;
+        setrlimit(RLIMIT_FSIZE, &l);
+        const weft_status st = run(1, -1, &sum);
+        l.rlim_cur = before;
+        setrlimit(RLIMIT_FSIZE, &l);
+        stopped &= st == WEFT_EFILE ? !strchr(weft_error(), '\n') : st == WEFT_OK;
+        if (st == WEFT_EFILE) on &= resumed(whole, &refused);
+    }
+    ok(stopped, "a disk that is full from any byte on ends a run with one line");
+    ok(on, "which goes on when there is space, or says that it never began");
+}
+
+/* A checkpoint of a job of four units, two of which are done. */
+static void test_checkpoint(void)
+{
+    enum { NX = 3, UNITS = 4, DONE = 2 };
+    weft_trace t = {.world = &team, .mem = mem, .dir = at("c.d"), .path = at("c.h5")};
+    mkdir(t.dir, 0777);
+    weft_mix m = weft_mix_new(2, 1, mem);
+    const weft_job job = weft_job_new(0, UNITS, &m);
+    weft_job_record e = weft_job_record_new(&job, mem);
+    weft_job_record_room(&e, 1, UNITS, 1, mem);
+    weft_state state = {.x = WEFT_NEW(mem, real, NX), .nx = NX};
+    state.x[0] = 1;
+    e.done = DONE;
+    weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
+    const char *path = weft_checkpoint_name(&t, 0, mem);
+    struct stat info;
+    weft_check(stat(path, &info) == 0, "%s", path);
+    const size_t n = (size_t)info.st_size;
+    char *bytes = WEFT_NEW(mem, char, n);
+    weft_check(weft_file_load(path, bytes, n) == WEFT_OK, "%s", weft_error());
+    int anew = 1, whole = 1;
+    for (size_t i = 0; i <= 8 * n + n; i++) { /* each bit, each length, the whole */
+        if (i < 8 * n) bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
+        put(path, bytes, i < 8 * n ? n : i - 8 * n);
+        if (i < 8 * n) bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
+        weft_job_record found = weft_job_record_new(&job, mem);
+        weft_job_record_room(&found, 1, UNITS, 1, mem);
+        weft_state from = {.x = WEFT_NEW(mem, real, NX), .nx = NX};
+        weft_checkpoint_read(&t, &found, &from, mem);
+        const int same = found.done == DONE && from.x[0] >= 1;
+        const int none = found.done == 0 && !(from.x[0] > 0);
+        if (i < 9 * n) anew &= none;
+        if (i == 9 * n) whole &= same;
+    }
+    ok(whole, "a checkpoint is read again");
+    ok(anew, "but not with a flipped bit, of %zu bytes, nor cut: its job begins again", n);
+    weft_place_drop(t.dir);
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
+    weft_log_set(WEFT_ERROR, team.rank);
+    mem = weft_arena_new();
+    const int memory = access("/dev/shm", W_OK) == 0;
+    if (memory && !getenv("TMPDIR")) setenv("TMPDIR", "/dev/shm", 1);
+    temporary(dir);
+    weft_check(mkdtemp(dir) != NULL, "no directory");
+    signal(SIGXFSZ, SIG_IGN);
+
+    uint64_t whole, sum;
+    bench b;
+    weft_status st = prepare(&b, &team, &weft_tuner_ws_sha, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    whole = digest_of(&b);
+    finish(&b, 0);
+    ok(st == WEFT_OK && run(1, 1, &sum) == WEFT_STOP, "a run is stopped after two jobs");
+    keep_files(at("r.d"));
+    ok(nfile >= 2, "it has a journal and a state");
+    test_changes(whole, memory ? 1 : 16);
+    test_full(whole, 3000);
+    test_checkpoint();
+
+    weft_place_remove(at("r.d"));
+    ok(rmdir(dir) == 0, "no file is left");
+    weft_arena_free(mem);
+    const int failed = tap_done();
+    weft_par_end(&team);
+    return failed;
+}

@@ -1,0 +1,169 @@
+/* A run of the scheduler on a toy task whose state tells which jobs it went through. */
+#ifndef WEFT_TEST_TOY_RUN_H
+#define WEFT_TEST_TOY_RUN_H
+
+#include "../src/run/run_private.h"
+#include "parts.h"
+#include "tap.h"
+#include "whole.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NSTATE = 5 }; /* jobs done, their trail, sum of losses, first trial, 0 */
+
+/* ---- a toy task --------------------------------------------------------------------- */
+
+typedef struct toy {
+    double gamma;
+    weft_team *team;
+    const weft_space *space;
+    int steps;   /* done by this instance */
+    int stop_at; /* raise SIGTERM in this step; -1: never */
+    int64_t order[64];
+} toy;
+
+static const weft_opt toy_opts[] = {{.name = "gamma",
+                                     .type = WEFT_REAL,
+                                     .at = offsetof(toy, gamma),
+                                     .def = "1",
+                                     .lo = 0,
+                                     .hi = 100,
+                                     .about = "best is 3",
+                                     .role = WEFT_PER_SAMPLE},
+                                    {0}};
+static const weft_kind toy_kind = {
+    .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
+
+static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
+{
+    (void)self, (void)job;
+    size->nx = NSTATE;
+}
+
+static void toy_start(const void *self, const weft_job *job, weft_state *state)
+{
+    (void)self;
+    state->x[3] = (real)job->trial;
+}
+
+/* Odd configurations come after even ones. */
+static int64_t toy_affinity(const void *self, const weft_job *job)
+{
+    (void)self;
+    return job->mix.k > 1 ? -1 : job->mix.id[0] % 2;
+}
+
+static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
+                            weft_state *state, double *row, weft_result *res)
+{
+    (void)unit, (void)row;
+    toy *t = self;
+    if (t->steps < 64) t->order[t->steps] = job->id;
+    state->x[0] += 1;
+    state->x[1] = (real)(0.5 * (double)state->x[1] + (double)job->id);
+    double share[64] = {0}, sum = 0; /* of each arm, by the rank that it falls to */
+    for (int i = 0; i < job->mix.k; i++) {
+        double miss = fabs(job->mix.conf[i] - 3);
+        if (i % t->team->size == t->team->rank) share[i] = exp(job->mix.logp[i]) * miss;
+        res->arm_count[i] = job->mix.logp[i] > -INFINITY ? 10 : 0;
+        res->arm_loss[i] = 10 * miss;
+        res->arm_wrong[i] = miss > 1 ? 5 : 1;
+    }
+    weft_sum_f64(t->team, share, (size_t)job->mix.k, 1000);
+    for (int i = 0; i < job->mix.k; i++) sum += share[i];
+    res->loss = sum + 1 / (double)(1 + job->index);
+    res->metric[0] = 0.5;
+    state->x[2] += (real)sum;
+    res->cost = job->resource;
+    if (t->steps++ == t->stop_at) raise(SIGTERM);
+    return WEFT_OK;
+}
+
+static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    (void)self, (void)job;
+    *out = (weft_cost){.flops = 1};
+}
+
+static weft_status toy_score(void *self, const weft_job *job, const real *x, weft_part part,
+                             weft_scores *out)
+{
+    (void)self, (void)job, (void)part;
+    *out = (weft_scores){.metric = {(double)x[2]}};
+    return WEFT_OK;
+}
+
+static const weft_metric toy_metrics[] = {{"half", "always", "1", NULL}, {0}},
+                         toy_scores[] = {{"loss", "a sum", "1", "loss"}, {0}};
+
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+                                   .metrics = toy_metrics,
+                                   .scores = toy_scores,
+                                   .nstate = toy_nstate,
+                                   .tensors = toy_tensors,
+                                   .start = toy_start,
+                                   .affinity = toy_affinity,
+                                   .cost = toy_cost,
+                                   .step = toy_step,
+                                   .score = toy_score};
+
+/* ---- a run -------------------------------------------------------------------------- */
+
+typedef struct bench {
+    weft_arena *mem;
+    weft_team *team;
+    weft_space space;
+    toy task;
+    weft_search search;
+    weft_sched sched;
+    weft_trace trace;
+} bench;
+
+/* Sets up a run of a tuner; path NULL: without a trace. */
+static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
+                           uint64_t seed, const char *path, int fresh)
+{
+    *b = (bench){.mem = weft_arena_new(), .team = team};
+    weft_conf c;
+    weft_conf_init(&c, b->mem);
+    TRY(weft_conf_text(&c, "test", "[space]\nconfigs = 8\n[toy]\ngamma = 0 .. 10\n"));
+    const weft_kind *kind = &toy_kind;
+    TRY(weft_space_read(&b->space, &c, &kind, 1, 7, b->mem));
+    b->task = (toy){.team = team, .space = &b->space, .stop_at = -1};
+    TRY(search_bind(&b->search, tuner, &c));
+    TRY(weft_search_setup(&b->search, &b->space, seed, b->mem));
+    b->sched = (weft_sched){.world = team,
+                            .team = team,
+                            .teams = 1,
+                            .checkpoint = 60,
+                            .task = &toy_task,
+                            .task_self = &b->task,
+                            .search = &b->search,
+                            .mem = b->mem};
+    if (!path) return WEFT_OK;
+    TRY(weft_trace_open(&b->trace, path, fresh, team, b->mem));
+    b->sched.trace = &b->trace;
+    return fresh ? weft_trace_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
+                 : WEFT_OK;
+}
+
+static uint64_t digest_of(bench *b)
+{
+    const weft_state *state;
+    if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
+    return weft_state_hash(state) ^ weft_job_record_digest(b->sched.event, b->sched.n);
+}
+
+static void finish(bench *b, int done)
+{
+    weft_cache_free(&b->sched);
+    if (b->sched.trace) weft_trace_close(&b->trace, done);
+    weft_arena_free(b->mem);
+}
+
+#endif
