@@ -27,7 +27,7 @@ def main():
         ms[name, function, workers].append(float(each))
         if (function, workers) not in functions:
             functions.append((function, workers))
-    print("| function | workers | weft | other | regret | its | worse | p | ms a trial | its |")
+    print("| function | workers | weft | other | regret, weft | regret, other | worse | p | ms a trial, weft | ms a trial, other |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for own, other in PAIRS:
         for f in functions:

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""tpe beside random search in the space of text representations (jobs/text.sh): errors of the
+best of 30 trials on development and test documents, with 95 % intervals over the seeds, and the
+difference of the two with its interval, seed by seed.
+
+usage: analysis/text.py [RUN.h5 ...] [-o analysis/text.tsv]
+Run files are named TASK-SAMPLER-SEED.h5. The table gets a line for each; lines of runs that are
+not given stay. Needs h5py.
+"""
+import argparse
+import os
+from collections import defaultdict
+
+import stats
+
+HEAD = ["task", "sampler", "seed", "trials", "valid_error", "test_error", "winner"]
+
+
+def line_of(path):
+    import h5py  # only to read run files
+
+    task, sampler, seed = os.path.splitext(os.path.basename(path))[0].rsplit("-", 2)
+    with h5py.File(path, "r") as f:
+        w = f["winner"].attrs
+        return [task, sampler, seed, str(len(f["events/job"])), "%.6g" % (100 * w["valid_error"]),
+                "%.6g" % (100 * w["test_error"]), str(w["text"])]
+
+
+def merge(table, paths):
+    lines = {}
+    if os.path.exists(table):
+        with open(table) as f:
+            rows = [line.rstrip("\n").split("\t") for line in f][1:]
+        lines = {tuple(row[:3]): row for row in rows}
+    for path in paths:
+        row = line_of(path)
+        lines[tuple(row[:3])] = row
+    order = sorted(lines, key=lambda key: (key[0], key[1], int(key[2])))
+    if paths:
+        with open(table, "w") as f:
+            for row in [HEAD] + [lines[key] for key in order]:
+                print(*row, sep="\t", file=f)
+    return [lines[key] for key in order]
+
+
+def cell(x):
+    i = stats.by_samples(x)
+    return "%.2f +- %.2f" % (i.mean, i.half)
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parse.add_argument("run", nargs="*")
+    parse.add_argument("-o", "--output", default="analysis/text.tsv")
+    given = parse.parse_args()
+    error = defaultdict(dict)
+    for task, sampler, seed, _, valid, test, _ in merge(given.output, given.run):
+        error[task, sampler][seed] = (float(valid), float(test))
+    print("| task | seeds | dev error, tpe | random | random - tpe | test error, tpe | random | random - tpe |")
+    print("|---|---|---|---|---|---|---|---|")
+    for task in sorted({task for task, _ in error}):
+        tpe, space = error[task, "tpe"], error[task, "space"]
+        seeds = sorted(set(tpe) & set(space))
+        if not seeds:
+            continue
+        row = []
+        for part in range(2):
+            x, y = [tpe[s][part] for s in seeds], [space[s][part] for s in seeds]
+            row += [cell(x), cell(y), cell([b - a for a, b in zip(x, y)])]
+        print("|", task, "|", len(seeds), "|", " | ".join(row), "|")
+
+
+if __name__ == "__main__":
+    main()
