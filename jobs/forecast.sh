@@ -1,6 +1,6 @@
 # What weft would do on clusters that are not here: the whole program (make VARIANT=smpi) but for
-# HDF5, ScaLAPACK, samples and training, on ranks that SimGrid simulates; training takes the
-# seconds that were measured on this machine, all else that a rank computes is timed as it runs.
+# HDF5, ScaLAPACK, samples and training, on ranks that SimGrid simulates; what a rank
+# computes takes the seconds that were measured on this machine.
 # usage: [STUDIES="check long short whole async"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
 #     [COST="CLIENT SAMPLE SCORE"] [OUTPUT=DIR] bash jobs/forecast.sh
 #   long   federated rounds, 10 of Shakespeare's roles a rank, at most 2,000 windows of each
@@ -21,6 +21,8 @@ states=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "$out")") || e
 trap 'rm -rf "$states"' EXIT
 read -r WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE <<<"${COST:-0 0.0047 0.0016}"
 export OPENBLAS_NUM_THREADS=1 WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE
+# What every rank does for a client of the cohort, measured with 1,000 of 1,000,000; for the weights.
+export WEFT_SIM_PLACE=0.000001 WEFT_SIM_UPDATE=0.0025
 export WEFT_SIM_CREATE=0.0005   # a file on a parallel file system, assumed
 words=817872                    # weights of the model of sim/federated.ini: whose arrays are shared
 
@@ -43,7 +45,7 @@ simulate()
         preload=(-wrapper "env ALIAS_WORDS=$words LD_PRELOAD=$sim/alias.so")
     hosts "$platform" >"$states/hosts"
     smpirun "${preload[@]}" -np "$n" -platform "sim/$platform.xml" -hostfile "$states/hosts" \
-        --cfg=smpi/simulate-computation:yes --cfg=smpi/host-speed:1Gf --cfg=smpi/coll-selector:ompi \
+        --cfg=smpi/simulate-computation:no --cfg=smpi/coll-selector:ompi \
         --log=root.thresh:error "${protocol[@]}" "$sim/weft-sim" "$input" \
         run.output="$states/run.h5" "$@"
 }

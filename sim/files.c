@@ -17,6 +17,6 @@ int __wrap_open(const char *path, int flags, ...)
     mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
     va_end(args);
     const char *seconds = getenv("WEFT_SIM_CREATE");
-    if ((flags & O_EXCL) && seconds) smpi_execute(atof(seconds));
+    if ((flags & O_EXCL) && seconds) smpi_execute_flops(1e9 * atof(seconds));
     return __real_open(path, flags, mode);
 }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 /* Seconds by the environment: WEFT_SIM_CLIENT of a client, WEFT_SIM_SAMPLE of a sample that
- * is trained, WEFT_SIM_SCORE of one that is scored. */
+ * is trained, WEFT_SIM_SCORE of one that is scored; and what every rank does in a round:
+ * WEFT_SIM_PLACE for each client of the cohort, WEFT_SIM_UPDATE for the weights. */
 static double seconds_of(const char *name)
 {
     const char *text = getenv(name);
@@ -17,6 +18,16 @@ static double seconds_of(const char *name)
 }
 
 double charged[SIM_ROUNDS];
+
+double __wrap_weft_cpu_sgemm(double seconds);
+
+/* The rate that a run tells of at its start: simulated time does not pass while it is
+ * measured. The linker calls this function in place of weft_cpu_sgemm. */
+double __wrap_weft_cpu_sgemm(double seconds)
+{
+    (void)seconds;
+    return 100;
+}
 
 static void score(const fed *t, fed_client_result *told)
 {
@@ -42,6 +53,7 @@ weft_status fed_take_turns(fed *t, const fed_turns *q)
         seconds += client + sample * steps + scored * (double)p->valid * passes;
     }
     if (q->turn->train) charged[q->turn->round % SIM_ROUNDS] += seconds;
-    smpi_execute(seconds);
+    smpi_execute_flops(1e9 * (seconds + seconds_of("WEFT_SIM_PLACE") * (double)q->n +
+                              (q->turn->train ? seconds_of("WEFT_SIM_UPDATE") : 0)));
     return WEFT_OK;
 }

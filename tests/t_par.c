@@ -41,6 +41,27 @@ static void test_deal(void)
     ok(even, "ranks differ by one block at most");
 }
 
+/* The rule as it is written: each job, the costly ones first, to the bin of least load. */
+static void test_deal_many(const double *speed)
+{
+    enum { JOBS = 400, BINS = 37 };
+    double cost[JOBS], load[BINS] = {0};
+    int bin[JOBS], same = 1, done[JOBS] = {0};
+    for (int i = 0; i < JOBS; i++) cost[i] = floor(40 * unit(7, (uint64_t)i));
+    weft_deal_costs(JOBS, cost, BINS, speed, bin);
+    for (int e = 0; e < JOBS; e++) {
+        int next = -1, least = 0;
+        for (int i = 0; i < JOBS; i++)
+            if (!done[i] && (next < 0 || cost[i] > cost[next])) next = i;
+        for (int b = 1; b < BINS; b++)
+            if (load[b] < load[least]) least = b;
+        done[next] = 1;
+        load[least] += speed ? cost[next] / speed[least] : cost[next];
+        same &= bin[next] == least;
+    }
+    ok(same, "400 jobs, of whose costs many are alike, go to the bins of least load");
+}
+
 static void test_deal_costs(void)
 {
     static const double cost[] = {2, 5, 3, 3, 2, 1}, speed[] = {1, 3};
@@ -262,6 +283,10 @@ int main(int argc, char **argv)
     weft_arena *mem = weft_arena_new();
     test_deal();
     test_deal_costs();
+    double speed[37];
+    for (int b = 0; b < 37; b++) speed[b] = 1 + b % 3;
+    test_deal_many(NULL);
+    test_deal_many(speed);
     test_sums(&world);
     test_exact(&world);
     test_unbounded(&world);

@@ -66,7 +66,7 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
  * index, each to the bin with the least load so far, ties by index; bin[n] is the result.
  * speed[bins]: load is cost / speed; NULL: all bins have the same speed. Graham, "Bounds on
  * multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 17, 1969. Local.
- * Cost O(n (log n + bins)). */
+ * Cost O(n log(n bins)). */
 void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed,
                      int *bin);
 
