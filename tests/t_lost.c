@@ -145,7 +145,8 @@ static void test_checkpoint(void)
     const weft_job job = weft_job_new(0, UNITS, &m);
     weft_job_record e = weft_job_record_new(&job, mem);
     weft_job_record_room(&e, 1, UNITS, 1, mem);
-    weft_state state = {.x = WEFT_NEW(mem, real, NX), .nx = NX};
+    weft_state state = {
+        .x = WEFT_NEW(mem, real, NX), .nx = NX, .aux = WEFT_NEW(mem, double, 1)};
     state.x[0] = 1;
     e.done = DONE;
     weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
@@ -162,7 +163,8 @@ static void test_checkpoint(void)
         if (i < 8 * n) bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
         weft_job_record found = weft_job_record_new(&job, mem);
         weft_job_record_room(&found, 1, UNITS, 1, mem);
-        weft_state from = {.x = WEFT_NEW(mem, real, NX), .nx = NX};
+        weft_state from = {
+            .x = WEFT_NEW(mem, real, NX), .nx = NX, .aux = WEFT_NEW(mem, double, 1)};
         weft_checkpoint_read(&t, &found, &from, mem);
         const int same = found.done == DONE && from.x[0] >= 1;
         const int none = found.done == 0 && !(from.x[0] > 0);
