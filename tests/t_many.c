@@ -139,11 +139,6 @@ static void finish(bench *b, int done)
     weft_arena_free(b->mem);
 }
 
-static double cpu_seconds(void)
-{
-    return (double)clock() / CLOCKS_PER_SEC;
-}
-
 /* Rank 0 does them all; then all ranks take them up. Seconds are of the CPU, for others may
  * use it too. */
 static void test_resume(void)
@@ -161,11 +156,11 @@ static void test_resume(void)
     }
     weft_bcast(&world, &whole, sizeof whole, 0);
     ok(st == WEFT_OK, "a search of %d trials ends", MANY);
-    double start = cpu_seconds();
+    double start = processor_seconds();
     st = prepare(&b, &world, MANY, 4, 0, at("many.h5"), 0);
-    double opened = cpu_seconds();
+    double opened = processor_seconds();
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    double told = cpu_seconds();
+    double told = processor_seconds();
     ok(st == WEFT_OK && b.task.steps == 0 && b.sched.replayed == MANY &&
            weft_job_record_digest(b.sched.event, b.sched.n) == whole,
        "it is resumed without a job being done, to the same digest");

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* A sanitizer keeps what is freed. */
 #if defined(__has_feature)
@@ -24,6 +25,13 @@
 #ifndef KEEPS_FREED
 #define KEEPS_FREED 0
 #endif
+
+/* Processor time of this process, seconds: for limits on cost, as other programs may use
+ * the processors, too. */
+static inline double processor_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
 
 static int tap_count, tap_failures;
 
