@@ -93,7 +93,7 @@ one=$(digest)
 result $? "a trial goes on from its directory, and its resource adds"
 [ "$(cut -d' ' -f3 "$tmp/r.best/steps" | sort -u | wc -l)" = 1 ]
 result $? "with one seed"
-grep -aq 'metrics' "$tmp/r.h5" && grep -aq 'as the job gave it last' "$tmp/r.h5"
+grep -aq 'metrics' "$tmp/r.h5" && grep -aq 'last value that the job printed' "$tmp/r.h5"
 result $? "other numbers that it printed are in the run file"
 tune 3 run.tuner=sha run.teams=2 && [ -n "$one" ] && [ "$(digest)" = "$one" ]
 result $? "two teams of three ranks have the same digest"
