@@ -250,7 +250,7 @@ bad 2 'ngrm.* no such section; did you mean .ngram.' "a wrong section" ngrm.orde
 bad 2 'ngram.order.* 9 is out of bounds.* 1 to 3$' "a value out of bounds" ngram.order=9
 bad 2 "ngram.bins.* 'many' is not an integer" "a value of the wrong type" ngram.bins=many
 bad 2 'order = 3 .. 1: expected the lower end first' "a range upside down" "ngram.order=3 .. 1"
-bad 2 'ridge.alpha.* a range, but .*give one value$' "a range where none may be" "ridge.alpha=1 .. 2"
+bad 2 'ridge.alpha has a range, but .*give it one value, or use another run.tuner$' "a range where none may be" "ridge.alpha=1 .. 2"
 bad 2 'ngram.normalize.* .l3. is none of none, l2, average' "a wrong choice" ngram.normalize=l3
 bad 2 'space.configs.* 1e12 is out of bounds.* 0 to 1000000$' "more configurations than there may be" space.configs=1e12
 bad 5 'space.configs.*run.memory' "more configurations than fit" space.configs=1000000 \
@@ -282,7 +282,7 @@ head -c 60000 "$tmp/doc.h5" >"$tmp/torn.h5"
 bad 3 'torn.h5: truncated file' "a data file that is truncated" run.data="$tmp/torn.h5"
 bad 2 'needs documents, but .*img.h5 holds numbers' "data of another form" run.data="$tmp/img.h5"
 refused 3 'doc.h5.*not a run' "a report of no run" report "$tmp/doc.h5"
-refused 3 'doc.h5 is a file .*expected a run' "a winner of no run" eval "$tmp/doc.h5" "$tmp/doc.h5"
+refused 3 'doc.h5 is not a run file or an exported winner .*weft info' "a winner of no run" eval "$tmp/doc.h5" "$tmp/doc.h5"
 refused 4 'img.h5 holds bytes, but .* trained on documents' "a winner on data of another form" eval "$tmp/run.h5" "$tmp/img.h5"
 refused 3 'there is no run .*never.h5' "to resume what never was" resume "$tmp/never.h5"
 refused 3 'is not an HDF5 file' "information on no HDF5 file" info "$tmp/in.ini"

@@ -263,6 +263,6 @@ refused 'in.ini:8: parameters.how = .*run.task is fmap.*run.task = command' "par
 refused 'run.tuner = ws_sha trains a mixture.*run.task = command trains one' "a mixture" run.tuner=ws_sha space.source=random space.configs=8
 mkdir "$tmp/s.best" && touch "$tmp/s.best/mine"
 "$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" --force >"$tmp/out" 2>"$tmp/log"
-[ $? = 3 ] && grep -q 's.best is there and is not a run' "$tmp/log" && [ -e "$tmp/s.best/mine" ]
+[ $? = 3 ] && grep -q 's.best exists and is not of a run' "$tmp/log" && [ -e "$tmp/s.best/mine" ]
 result $? "and other people's directories are left alone"
 echo "1..$count"

@@ -136,6 +136,6 @@ taken '^task fed, tuner sha with mixing fedex,' "a plan names the mixing" 'clien
 refused 'run.tuner = ws_one .*run.mixing = mw or fedex' "one mixture needs a mixing" 'client.lr=log 0.01 .. 1' run.tuner=ws_one
 refused 'run.mixing = mw with run.tuner = ws_sha.*run.mixing = none' "and a mixture of its own takes none" \
     'client.lr=log 0.01 .. 1' run.tuner=ws_sha run.mixing=mw
-refused 'server.lr has a range, but it holds for all clients of a trial' "one trial has one server" \
+refused 'server.lr has a range, but a trial has one value of it' "one trial has one server" \
     'server.lr=0.1 .. 1' run.tuner=ws_one run.mixing=mw
 echo "1..$count"

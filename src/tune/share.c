@@ -15,7 +15,7 @@ weft_status weft_share_mix(const weft_space *sp, weft_arena *mem, weft_mix *out)
         if (sp->axis[a].opt->role == WEFT_PER_SAMPLE) continue;
         weft_axis_name(&sp->axis[a], name, sizeof name);
         return weft_fail(WEFT_ECONF,
-                         "%s has a range, but it holds for all clients of a trial, and "
+                         "%s has a range, but a trial has one value of it, and "
                          "weight-sharing has one trial for all configurations; give it one "
                          "value, or use another run.tuner",
                          name);
