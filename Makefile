@@ -218,8 +218,8 @@ $B/tests/%: tests/%.c $(LIB) $B/flags
 
 check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
 	@rm -f $B/counts
-	@WEFT_COUNTS=$B/counts prove -j$(shell nproc) $(if $(call on,$V),-v) --exec tests/run tests/layers $(PROGS) \
-	    $(SCRIPTS); st=$$?; \
+	@WEFT_COUNTS=$B/counts prove -j$(shell nproc) $(if $(call on,$V),-v) --exec tests/run tests/layers \
+	    $(SCRIPTS) $(PROGS); st=$$?; \
 	awk '{ p += $$1; f += $$2; s += $$3 } END { print p+0 " passed, " f+0 " failed, " s+0 \
 	    " skipped" }' $B/counts; exit $$st
 
