@@ -109,7 +109,7 @@ B := $(BUILD)/$(VARIANT)$(if $(filter double,$(REAL)),-double)
 MAIN := $(wildcard src/cli/main.c)
 OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(wildcard src/*.c src/*/*.c)))
 ifeq ($(VARIANT),smpi)
-SIM := $(patsubst sim/%.c,$B/obj/sim/%.o,$(filter-out sim/alias.c,$(wildcard sim/*.c)))
+SIM := $(patsubst jobs/sim/%.c,$B/obj/sim/%.o,$(filter-out jobs/sim/alias.c,$(wildcard jobs/sim/*.c)))
 OBJ := $(filter-out $(patsubst %,$B/obj/%.o,par/grid store/attr store/driver store/h5 store/map \
     store/rows store/seal data/data task/fed_turns),$(filter-out $B/obj/pack/% $B/obj/reader/% \
     $B/obj/report/% $B/obj/cli/%,$(OBJ)))
@@ -121,7 +121,7 @@ TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
 SCRIPTS := $(wildcard $(patsubst %,tests/%.sh,$(TESTS:.sh=)))
 PROGS := $(addprefix $B/tests/,$(filter-out $(SCRIPTS:tests/%.sh=%),$(TESTS:.sh=)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
-SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h sim/*.[ch])
+SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h jobs/sim/*.[ch])
 quote = '$(subst ','\'',$1)'
 Q := $(if $(call on,$V),,@)
 say = $(if $(call on,$V),,@echo '  $1')
@@ -183,12 +183,12 @@ $B/obj/%.o: src/%.c $B/flags
 	@mkdir -p $(@D)
 	$Q$(MPICC) $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
 
-$B/obj/sim/%.o: sim/%.c $B/flags
+$B/obj/sim/%.o: jobs/sim/%.c $B/flags
 	$(call say,CC $<)
 	@mkdir -p $(@D)
 	$Q$(MPICC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$B/alias.so: sim/alias.c
+$B/alias.so: jobs/sim/alias.c
 	$(call say,LD $@)
 	$Q$(CC) -O2 -shared -fPIC -fno-builtin $(WARN) -o $@ $<
 

@@ -31,7 +31,7 @@ STUDIES = {"check": (runs.GREY, "x"), "long": (runs.BLUE, "o"), "short": (runs.G
            "async": (runs.RED, "P"), "maps": (runs.ORANGE, "D")}
 COLUMNS = ("study", "platform", "ranks", "seconds", "efficiency", "waiting", "overhead", "comm",
            "wire", "how")
-MODEL = 817872  # weights of sim/federated.ini
+MODEL = 817872  # weights of jobs/sim/federated.ini
 MEAN = 1  # of what /times tells over ranks
 BEYOND = (4096, 16384)
 CAP = {"long": 2000, "short": 20, "whole": 0}  # windows of a role
@@ -70,7 +70,7 @@ def tuning(run, study, platform, ranks):
 
 
 def sizes():
-    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "sim", "shakespeare.txt")
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs", "sim", "shakespeare.txt")
     with open(here, encoding="ascii") as lines:
         next(lines)
         return np.array([[int(v) for v in line.split()] for line in lines])

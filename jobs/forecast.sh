@@ -8,7 +8,7 @@
 #   whole  the same with all windows
 #   check  8 roles a round, at most 200 windows, on 1 and 2 ranks: what can be run here, too
 #   async  ASHA on rounds of 10 roles, a team a rank, two simulated workers a team
-# Platforms: sim/hdr.xml (InfiniBand HDR, 32 ranks a node), sim/gbe.xml (10 GbE, 16 ranks a node).
+# Platforms: jobs/sim/hdr.xml (InfiniBand HDR, 32 ranks a node), jobs/sim/gbe.xml (10 GbE, 16 ranks a node).
 # COST: seconds of a client, of a window that is trained, of one that is scored, measured on one core of this machine (an LSTM of 2 x 256, 80 characters, batches of 10).
 # Needs smpicc (apt-get install libsimgrid-dev). Cost: 5 minutes with the default; 1,024 ranks of a
 # federated study take about 5 minutes and 2 GB each, 512 teams a quarter of an hour.
@@ -24,7 +24,7 @@ export OPENBLAS_NUM_THREADS=1 WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE
 # What every rank does for a client of the cohort, measured with 1,000 of 1,000,000; for the weights.
 export WEFT_SIM_PLACE=0.000001 WEFT_SIM_UPDATE=0.0025
 export WEFT_SIM_CREATE=0.0005   # a file on a parallel file system, assumed
-words=817872                    # weights of the model of sim/federated.ini: whose arrays are shared
+words=817872                    # weights of the model of jobs/sim/federated.ini: whose arrays are shared
 
 hosts() # PLATFORM: the node of each rank
 {
@@ -41,10 +41,10 @@ simulate()
     shift 3
     [ "$platform" = gbe ] || protocol=(--cfg=smpi/lat-factor:0:1 --cfg=smpi/bw-factor:0:0.95
         --cfg=smpi/os:0:3e-7:0 --cfg=smpi/or:0:3e-7:0)
-    [ "$n" = 1 ] || [ "$input" != sim/federated.ini ] ||
+    [ "$n" = 1 ] || [ "$input" != jobs/sim/federated.ini ] ||
         preload=(-wrapper "env ALIAS_WORDS=$words LD_PRELOAD=$sim/alias.so")
     hosts "$platform" >"$states/hosts"
-    smpirun "${preload[@]}" -np "$n" -platform "sim/$platform.xml" -hostfile "$states/hosts" \
+    smpirun "${preload[@]}" -np "$n" -platform "jobs/sim/$platform.xml" -hostfile "$states/hosts" \
         --cfg=smpi/simulate-computation:no --cfg=smpi/coll-selector:ompi \
         --log=root.thresh:error "${protocol[@]}" "$sim/weft-sim" "$input" \
         run.output="$states/run.h5" "$@"
@@ -58,13 +58,13 @@ study()
     [ "$1" != check ] || [ "$3" -le 2 ] || return 0
     echo "$1, $2, $3 ranks" >&2
     case $1 in
-    long) simulate "$2" "$3" sim/federated.ini "$rounds" client.max_samples=2000 ;;
-    short) simulate "$2" "$3" sim/federated.ini "$rounds" client.max_samples=20 ;;
-    check) simulate "$2" "$3" sim/federated.ini fed.cohort=8 client.max_samples=200 \
+    long) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" client.max_samples=2000 ;;
+    short) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" client.max_samples=20 ;;
+    check) simulate "$2" "$3" jobs/sim/federated.ini fed.cohort=8 client.max_samples=200 \
         random.resource=3 ;;
-    whole) simulate "$2" "$3" sim/federated.ini "$rounds" ;;
+    whole) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" ;;
     async)
-        WEFT_SIM_SAMPLE=0.0008 WEFT_SIM_SCORE=0 simulate "$2" "$3" sim/async.ini run.teams="$3" \
+        WEFT_SIM_SAMPLE=0.0008 WEFT_SIM_SCORE=0 simulate "$2" "$3" jobs/sim/async.ini run.teams="$3" \
             run.workers=$((2 * $3)) space.configs=$((12 * $3))
         ;;
     esac >"$run.part" 2>"$out/log" && [ -s "$run.part" ] && mv "$run.part" "$run" || { cat "$out/log" >&2; exit 1; }

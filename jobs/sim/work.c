@@ -1,6 +1,6 @@
 /* The turns of clients in a simulated run: they train nothing and take the time that was
  * measured for training. Linked into weft-sim in place of src/task/fed_turns.c. */
-#include "../src/task/fed.h"
+#include "../../src/task/fed.h"
 
 #include "sim.h"
 
