@@ -117,14 +117,6 @@ def beyond(rows, cost):
     return found
 
 
-def write(rows, path):
-    with open(path, "w", encoding="ascii") as out:
-        print(*COLUMNS, sep="\t", file=out)
-        for row in rows:
-            print(*(f"{v:.4g}" if isinstance(v, float) else v for v in row.values()), sep="\t",
-                  file=out)
-
-
 def show(rows):
     print("| study | platform | ranks | seconds | efficiency | waiting | overhead | comm | wire |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -183,7 +175,7 @@ def main():
     rows += beyond(rows, cost)
     order = list(STUDIES)
     rows.sort(key=lambda r: (order.index(r["study"]), r["platform"], r["ranks"]))
-    write(rows, args.name + ".tsv")
+    runs.write_table(COLUMNS, rows, args.name + ".tsv")
     draw(rows, args.name + ".png")
     show(rows)
 

@@ -73,11 +73,7 @@ def main():
     args.add_argument("-o", dest="name", required=True, metavar="NAME")
     args = args.parse_args()
     found, peak, stream = points(list(csv.DictReader(sys.stdin)))
-    with open(args.name + ".tsv", "w", encoding="ascii") as out:
-        print(*COLUMNS, sep="\t", file=out)
-        for p in found:
-            print(*(f"{v:.4g}" if isinstance(v, float) else v for v in p.values()), sep="\t",
-                  file=out)
+    runs.write_table(COLUMNS, found, args.name + ".tsv")
     draw(found, peak, stream, args.name + ".png")
 
 

@@ -51,6 +51,15 @@ def number(value):
     return float(base) ** float(power) if power else float(base)
 
 
+def write_table(columns, rows, path):
+    """Rows, dicts in the order of the columns, as tab-separated text; reals with four digits."""
+    with open(path, "w", encoding="ascii") as out:
+        print(*columns, sep="\t", file=out)
+        for row in rows:
+            print(*(f"{v:.4g}" if isinstance(v, float) else v for v in row.values()), sep="\t",
+                  file=out)
+
+
 def snapshot(path, out):
     """Writes what an unfinished run has by now, which its journals hold, as a run file."""
     weft = os.environ.get("WEFT", "build/opt/weft")

@@ -106,14 +106,6 @@ def table(found):
     return lines
 
 
-def write(lines, path):
-    with open(path, "w", encoding="ascii") as out:
-        print(*COLUMNS, sep="\t", file=out)
-        for row in lines:
-            print(*(f"{v:.4g}" if isinstance(v, float) else v for v in row.values()), sep="\t",
-                  file=out)
-
-
 def show(lines):
     print("| study | kind | ranks | seconds | efficiency (95 %) | compute | wait | comm | io "
           "| imbalance (least and most busy rank) |")
@@ -158,7 +150,7 @@ def main():
     args.add_argument("-o", dest="name", required=True, metavar="NAME")
     args = args.parse_args()
     lines = table(collect(args.runs))
-    write(lines, args.name + ".tsv")
+    runs.write_table(COLUMNS, lines, args.name + ".tsv")
     draw(lines, args.name + ".png")
     show(lines)
 
