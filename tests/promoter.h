@@ -4,6 +4,7 @@
 #define WEFT_TEST_PROMOTER_H
 
 #include "../src/run/run_private.h"
+#include "durations.h"
 #include "scratch.h"
 #include "whole.h"
 
@@ -11,9 +12,6 @@
 #include <unistd.h>
 
 enum { NSTATE = 40, NTRIAL = 14, TOP = 3, MOST_JOBS = 100, NEVER = -1 };
-
-/* What a task knows of durations before a job is run. */
-enum { EXACT, HALF, NOTHING, NBOUND };
 
 /* Mistakes of a tuner. */
 enum {
@@ -41,12 +39,6 @@ static const char *const mistakes[NMISTAKE] = {"none",
                                                "a job of a trial that was ended",
                                                "trials that are not numbered"};
 
-static double uniform(int64_t a, int64_t b, int word)
-{
-    return weft_rng_unit(
-        weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)a, (uint64_t)b, 0).v[word]);
-}
-
 /* ---- a toy task --------------------------------------------------------------------- */
 
 typedef struct toy {
@@ -69,29 +61,10 @@ static void toy_start(const void *self, const weft_job *job, weft_state *state)
     state->x[1] = (real)job->mix.conf[0];
 }
 
-static int64_t toy_affinity(const void *self, const weft_job *job)
-{
-    (void)self;
-    return job->trial % 3;
-}
-
-static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
-{
-    (void)self;
-    *out = (weft_cost){.flops = 100 * uniform(job->trial, job->index, 1)};
-}
-
-/* From e^-3 to e^3 seconds. */
-static double duration(const weft_job *job)
-{
-    return exp(6 * uniform(job->trial, job->index, 0) - 3);
-}
-
 static double toy_seconds(const void *self, const weft_job *job, double before)
 {
     (void)before;
-    static const double share[NBOUND] = {1, 0.5, 0};
-    return share[((const toy *)self)->bound] * duration(job);
+    return known_duration(job, ((const toy *)self)->bound);
 }
 
 /* The state is a trail of the jobs that it went through; the loss depends on it. */
@@ -305,17 +278,6 @@ static weft_status prepare(bench *b, const setting *how)
     return how->fresh ? weft_trace_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
-/* Of jobs, states, and the order in which results were told. */
-static uint64_t digest_of(bench *b)
-{
-    const weft_state *state;
-    if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
-    uint64_t h = weft_state_hash(state) ^ b->tuner.order;
-    for (int64_t i = 0; i < b->sched.n; i++)
-        h = weft_hash(&b->sched.event[i].hash, sizeof h, h);
-    return h ^ weft_job_record_digest(b->sched.event, b->sched.n);
-}
-
 static void finish(bench *b, int done)
 {
     weft_cache_free(&b->sched);
@@ -333,7 +295,7 @@ static uint64_t run_out(const setting *how, int64_t *jobs)
     bench *b = &current;
     weft_status st = prepare(b, how);
     if (st == WEFT_OK) st = weft_sched_run(&b->sched);
-    uint64_t found = st == WEFT_OK ? digest_of(b) : 0;
+    uint64_t found = st == WEFT_OK ? run_digest(&b->sched, b->tuner.order) : 0;
     *jobs = b->sched.n;
     finish(b, st == WEFT_OK);
     return found;

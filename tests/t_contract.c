@@ -128,17 +128,6 @@ static weft_status prepare(bench *b, const combo *c, const setting *how)
     return how->fresh ? weft_trace_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
-/* Of jobs, states, and the order in which results were told. */
-static uint64_t digest_of(bench *b)
-{
-    const weft_state *state;
-    if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
-    uint64_t h = weft_state_hash(state) ^ b->tuner.order;
-    for (int64_t i = 0; i < b->sched.n; i++)
-        h = weft_hash(&b->sched.event[i].hash, sizeof h, h);
-    return h ^ weft_job_record_digest(b->sched.event, b->sched.n);
-}
-
 static void finish(bench *b, weft_team *all, int done)
 {
     weft_cache_free(&b->sched);
@@ -182,7 +171,7 @@ static outcome run(const combo *c, const setting *how)
     o.set = b->tuner.set;
     if (o.status == WEFT_OK) close_books(&b->tuner);
     o.fault = b->tuner.book.fault;
-    o.digest = o.status == WEFT_OK && !o.fault ? digest_of(b) : 0;
+    o.digest = o.status == WEFT_OK && !o.fault ? run_digest(&b->sched, b->tuner.order) : 0;
     finish(b, how->world, o.status == WEFT_OK);
     weft_die_hook(NULL);
     return o;

@@ -4,6 +4,7 @@
 #define WEFT_TEST_WATCHED_H
 
 #include "../src/run/run_private.h"
+#include "durations.h"
 #include "keeper.h"
 #include "whole.h"
 
@@ -47,8 +48,6 @@ static const char *const faults[NFAULT] = {"nothing",
 
 /* ---- a toy task --------------------------------------------------------------------- */
 
-enum { EXACT, HALF, NOTHING, NBOUND }; /* what it knows of durations beforehand */
-
 typedef struct toy {
     weft_team *team;
     int bound, plain;     /* plain 1: later trials have lower losses, by number alone */
@@ -56,41 +55,16 @@ typedef struct toy {
     int order[MOST_JOBS]; /* of jobs: when they were done here */
 } toy;
 
-static double uniform(int64_t a, int64_t b, int word)
-{
-    return weft_rng_unit(
-        weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)a, (uint64_t)b, 0).v[word]);
-}
-
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     (void)self, (void)job;
     size->nx = NSTATE;
 }
 
-static int64_t toy_affinity(const void *self, const weft_job *job)
-{
-    (void)self;
-    return job->trial % 3;
-}
-
-static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
-{
-    (void)self;
-    *out = (weft_cost){.flops = 100 * uniform(job->trial, job->index, 1)};
-}
-
-/* From e^-3 to e^3 seconds. */
-static double duration(const weft_job *job)
-{
-    return exp(6 * uniform(job->trial, job->index, 0) - 3);
-}
-
 static double toy_seconds(const void *self, const weft_job *job, double before)
 {
-    static const double share[NBOUND] = {1, 0.5, 0};
     (void)before;
-    return share[((const toy *)self)->bound] * duration(job);
+    return known_duration(job, ((const toy *)self)->bound);
 }
 
 /* Moves the probabilities of those that are left, as a mixing asks; scores all. */
