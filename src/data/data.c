@@ -213,29 +213,6 @@ weft_status weft_data_open(weft_data *d, const char *path, weft_team *t, weft_ar
     return st;
 }
 
-static weft_status load_tokens(void *of, weft_tokenizer tok)
-{
-    return weft_data_tokens(of, tok);
-}
-
-static int has_tokens(void *of, weft_tokenizer tok)
-{
-    return weft_data_has(of, tok);
-}
-
-weft_source weft_data_source(weft_data *d)
-{
-    return (weft_source){.form = d->form,
-                         .classes = d->classes,
-                         .part = d->part,
-                         .vocab = d->vocab,
-                         .path = d->path,
-                         .team = d->team,
-                         .tokens = load_tokens,
-                         .has = has_tokens,
-                         .of = d};
-}
-
 void weft_data_close(weft_data *d)
 {
     weft_federation_close(d);

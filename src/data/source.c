@@ -1,0 +1,25 @@
+/* The rows of an open data set as features read them. Called by tasks. */
+#include "weft/data.h"
+
+static weft_status load_tokens(void *of, weft_tokenizer tok)
+{
+    return weft_data_tokens(of, tok);
+}
+
+static int has_tokens(void *of, weft_tokenizer tok)
+{
+    return weft_data_has(of, tok);
+}
+
+weft_source weft_data_source(weft_data *d)
+{
+    return (weft_source){.form = d->form,
+                         .classes = d->classes,
+                         .part = d->part,
+                         .vocab = d->vocab,
+                         .path = d->path,
+                         .team = d->team,
+                         .tokens = load_tokens,
+                         .has = has_tokens,
+                         .of = d};
+}
