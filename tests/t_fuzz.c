@@ -98,7 +98,7 @@ static int replay(const target *t, const char *dir, weft_arena *mem)
         struct stat info;
         const char *path = weft_arena_text(mem, "%s/%s", dir, e->d_name);
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
-        const size_t bytes = (size_t)info.st_size;
+        size_t bytes = (size_t)info.st_size;
         uint8_t *data = malloc(bytes > 0 ? bytes : 1); /* no byte more: sanitizers see */
         weft_check(data && weft_file_load(path, data, bytes) == WEFT_OK, "%s",
                    weft_error());
@@ -116,12 +116,12 @@ int main(int argc, char **argv)
     weft_arena *mem = weft_arena_new();
     for (const target *t = targets; t->name; t++) {
         t->run((input){NULL, 0});
-        const int n = replay(t, weft_arena_text(mem, "tests/fuzz/corpus/%s", t->name), mem);
+        int n = replay(t, weft_arena_text(mem, "tests/fuzz/corpus/%s", t->name), mem);
         ok(n > 0, "%s: %d inputs are read or refused", t->name, n);
     }
     weft_arena_free(mem);
     fuzz_end();
-    const int status = tap_done();
+    int status = tap_done();
     weft_par_end(&fuzz_world);
     return status;
 }

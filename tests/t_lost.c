@@ -28,7 +28,7 @@ static const char *at(const char *name)
 /* Writes without waiting for the disk. */
 static void put(const char *path, const char *bytes, size_t n)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     weft_check(fd >= 0 && write(fd, bytes, n) == (ssize_t)n, "%s", path);
     close(fd);
 }
@@ -71,9 +71,9 @@ static weft_status run(int fresh, int stop_at, uint64_t *sum)
 static int resumed(uint64_t whole, int64_t *refused)
 {
     uint64_t sum;
-    const size_t mark = weft_arena_mark(mem);
-    const weft_status st = run(0, -1, &sum);
-    const int named = st == WEFT_EFILE && strstr(weft_error(), at("r."));
+    size_t mark = weft_arena_mark(mem);
+    weft_status st = run(0, -1, &sum);
+    int named = st == WEFT_EFILE && strstr(weft_error(), at("r."));
     *refused += named;
     if (st != WEFT_OK && !named) note("status %d: %s", (int)st, weft_error());
     if (st == WEFT_OK && sum != whole) note("another digest");
@@ -117,7 +117,7 @@ static void test_full(uint64_t whole, rlim_t largest)
 {
     struct rlimit l;
     getrlimit(RLIMIT_FSIZE, &l);
-    const rlim_t before = l.rlim_cur;
+    rlim_t before = l.rlim_cur;
     int stopped = 1, on = 1;
     int64_t refused = 0;
     for (rlim_t size = 8; size < largest; size += 24) {
@@ -125,7 +125,7 @@ static void test_full(uint64_t whole, rlim_t largest)
         weft_place_remove(at("r.d"));
         l.rlim_cur = size;
         setrlimit(RLIMIT_FSIZE, &l);
-        const weft_status st = run(1, -1, &sum);
+        weft_status st = run(1, -1, &sum);
         l.rlim_cur = before;
         setrlimit(RLIMIT_FSIZE, &l);
         stopped &= st == WEFT_EFILE ? !strchr(weft_error(), '\n') : st == WEFT_OK;
@@ -142,7 +142,7 @@ static void test_checkpoint(void)
     weft_trace t = {.world = &team, .mem = mem, .dir = at("c.d"), .path = at("c.h5")};
     mkdir(t.dir, 0777);
     weft_mix m = weft_mix_new(2, 1, mem);
-    const weft_job job = weft_job_new(0, UNITS, &m);
+    weft_job job = weft_job_new(0, UNITS, &m);
     weft_job_record e = weft_job_record_new(&job, mem);
     weft_job_record_room(&e, 1, UNITS, 1, mem);
     weft_state state = {
@@ -153,7 +153,7 @@ static void test_checkpoint(void)
     const char *path = weft_checkpoint_name(&t, 0, mem);
     struct stat info;
     weft_check(stat(path, &info) == 0, "%s", path);
-    const size_t n = (size_t)info.st_size;
+    size_t n = (size_t)info.st_size;
     char *bytes = WEFT_NEW(mem, char, n);
     weft_check(weft_file_load(path, bytes, n) == WEFT_OK, "%s", weft_error());
     int anew = 1, whole = 1;
@@ -166,8 +166,8 @@ static void test_checkpoint(void)
         weft_state from = {
             .x = WEFT_NEW(mem, real, NX), .nx = NX, .aux = WEFT_NEW(mem, double, 1)};
         weft_checkpoint_read(&t, &found, &from, mem);
-        const int same = found.done == DONE && from.x[0] >= 1;
-        const int none = found.done == 0 && !(from.x[0] > 0);
+        int same = found.done == DONE && from.x[0] >= 1;
+        int none = found.done == 0 && !(from.x[0] > 0);
         if (i < 9 * n) anew &= none;
         if (i == 9 * n) whole &= same;
     }
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
     if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
     weft_log_set(WEFT_ERROR, team.rank);
     mem = weft_arena_new();
-    const int memory = access("/dev/shm", W_OK) == 0;
+    int memory = access("/dev/shm", W_OK) == 0;
     if (memory && !getenv("TMPDIR")) setenv("TMPDIR", "/dev/shm", 1);
     temporary(dir);
     weft_check(mkdtemp(dir) != NULL, "no directory");
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
     weft_place_remove(at("r.d"));
     ok(rmdir(dir) == 0, "no file is left");
     weft_arena_free(mem);
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_par_end(&team);
     return failed;
 }

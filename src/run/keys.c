@@ -253,7 +253,7 @@ static int may_differ(const sections *all, const weft_entry *e)
 
 weft_status weft_run_change(weft_conf *conf, int n, char *const *assignment)
 {
-    const sections all = all_sections(NULL, conf->mem);
+    sections all = all_sections(NULL, conf->mem);
     for (int i = 0; i < n; i++) {
         weft_conf one;
         weft_conf_init(&one, conf->mem);

@@ -52,7 +52,7 @@ static const weft_opt *option_named(const table *t, const char *name, const char
     for (int j = 0; j < t->nkind; j++)
         for (const weft_opt *o = t->kinds[j]->opts; o->name; o++) {
             if (!is_named(t->kinds[j], o, name)) continue;
-            const int kept = found && weft_opt_tunable(found);
+            int kept = found && weft_opt_tunable(found);
             if (kept && weft_opt_tunable(o)) *other = t->kinds[j]->name;
             if (found && (kept || !weft_opt_tunable(o))) continue;
             *section = t->kinds[j]->name;
