@@ -38,12 +38,12 @@ static void test_distribution(int family)
     static const double cuts[2][CUTS] = {{0.1, 0.3, 0.6745, 1, 1.5, 2, 3, 3.5},
                                          {0.01, 1, 10, 50, 1e2, 1e4, 1e5, 1e6}};
     const double *cut = cuts[family == RFF_CAUCHY];
-    rff_shared own = {.mem = mem, .seed = SEED, .columns = COLUMNS, .d = INPUTS};
-    rff_tables(&own);
+    rff_shared shared = {.mem = mem, .seed = SEED, .columns = COLUMNS, .d = INPUTS};
+    rff_tables(&shared);
     double entries[CUTS] = {0}, sums[CUTS] = {0}, positive = 0;
     float *z = WEFT_NEW(mem, float, INPUTS);
     for (int64_t j = 0; j < COLUMNS; j++) {
-        rff_column(&own, family, j, z);
+        rff_column(&shared, family, j, z);
         double sum = 0;
         for (int i = 0; i < INPUTS; i++) {
             double size = fabs((double)z[i]);
@@ -143,7 +143,7 @@ static void check_features(weft_form form, double gamma, int preprocess)
     float *z = WEFT_NEW(mem, float, D);
     double worst = 0;
     for (int64_t j = 0; j < FEATURES; j++) {
-        rff_column(t->own, RFF_CAUCHY, j, z);
+        rff_column(t->shared, RFF_CAUCHY, j, z);
         for (int i = 0; i < ROWS; i++) {
             double phase = 0, size = 0;
             for (int k = 0; k < D; k++) {
@@ -153,7 +153,7 @@ static void check_features(weft_form form, double gamma, int preprocess)
                 phase += gamma * rounded * s->x[i * D + k];
                 size += gamma * fabs(rounded * s->x[i * D + k]);
             }
-            double exact = 127 * cos(phase + 2 * pi * (double)t->own->offset[j]);
+            double exact = 127 * cos(phase + 2 * pi * (double)t->shared->offset[j]);
             double gap = fabs(m->q[(size_t)i * m->ldq + j] - 128 - exact);
             worst = fmax(worst, gap - 127 * 1e-6 * size); /* sums in float */
         }

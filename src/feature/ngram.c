@@ -129,7 +129,8 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
     double need =
         (double)s->bins * (4.0 * data->classes + sizeof(real) * data->classes + 20);
     if (s->columns == NGRAM_VOCABULARY)
-        need += (double)ngram_kept_size(s->bins) * sizeof(real) + 12 * (double)s->bins;
+        need +=
+            (double)ngram_vocabulary_reals(s->bins) * sizeof(real) + 12 * (double)s->bins;
     if (need > memory)
         return weft_fail(WEFT_ELIMIT,
                          "ngram.bins = %lld needs %.3g GB a rank, run.memory allows %.3g "
@@ -149,13 +150,13 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
     return WEFT_OK;
 }
 
-int ngram_least(const ngram *a)
+int ngram_min_order(const ngram *a)
 {
     static const int least[] = {1, 1, 1, 1, 2, 2, 3};
     return least[a->grams];
 }
 
-int ngram_most(const ngram *a)
+int ngram_max_order(const ngram *a)
 {
     static const int most[] = {0, 1, 2, 3, 2, 3, 3};
     return a->grams == 0 ? a->order : most[a->grams];
@@ -172,24 +173,25 @@ static int64_t columns(const void *self, double size)
     return ngram_bins(self, size);
 }
 
-/* Pooled counts, how many documents they are of, the vocabulary. */
+/* Pooled counts, number of documents that they come from, vocabulary. */
 static int64_t nstat(const void *self)
 {
     const ngram *s = self;
     return s->bins * s->data->classes + 1 +
-           (s->columns == NGRAM_VOCABULARY ? ngram_kept_size(s->bins) : 0);
+           (s->columns == NGRAM_VOCABULARY ? ngram_vocabulary_reals(s->bins) : 0);
 }
 
-/* The vocabulary of a request, learnt from its rows or kept in the statistics; NULL: bins.
- * Collective. */
+/* The vocabulary of a request, made from its rows (fit) or read from the statistics; NULL:
+ * bins. Collective. */
 static const ngram_vocabulary *vocabulary_of(const ngram *s, const weft_request *q, int fit,
                                              real *stat, weft_arena *tmp)
 {
     if (s->columns != NGRAM_VOCABULARY) return NULL;
     real *kept = stat + s->bins * s->data->classes + 1;
     ngram_vocabulary *v = WEFT_NEW(tmp, ngram_vocabulary, 1);
-    *v = fit ? ngram_learn(s, q, ngram_bins(s, q->size), tmp) : ngram_kept(kept, tmp);
-    if (fit) ngram_keep(v, kept);
+    *v = fit ? ngram_vocabulary_new(s, q, ngram_bins(s, q->size), tmp)
+             : ngram_vocabulary_read(kept, tmp);
+    if (fit) ngram_vocabulary_write(v, kept);
     return v;
 }
 
@@ -203,7 +205,7 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     *f = (weft_matrix){.n = q->n, .total = total, .team = s->data->team};
     ngram_count(s, q, vocabulary_of(s, q, fit, stat, tmp), &x, tmp);
     if (fit) ngram_pool(s, q, &x, stat, tmp);
-    ngram_weigh(s, q, stat, &x, tmp);
+    ngram_set_weights(s, q, stat, &x, tmp);
     ngram_matrix(q, &x, f, tmp);
 }
 
@@ -214,17 +216,18 @@ static int64_t affinity(const void *self, const void *arm)
     return a->tokenizer;
 }
 
-/* Fewer bins hold the same n-grams. */
+/* The number of n-grams does not depend on the number of bins. */
 static void estimate(const void *self, const void *arm, double rows, double size,
                      double *flops, double *bytes, double *entries)
 {
     const ngram *s = self, *a = arm;
-    double items = rows * s->tokens[a->tokenizer] * (ngram_most(a) - ngram_least(a) + 1);
-    /* Mixing, look-up and weighing take as long as two visits of an entry by a fit; every
-     * matrix looks at the counts of all bins. */
+    double items =
+        rows * s->tokens[a->tokenizer] * (ngram_max_order(a) - ngram_min_order(a) + 1);
+    /* Hashing, look-up and weights take as long as two visits of an entry by a fit; every
+     * matrix reads the counts of all bins. */
     *flops = 8 * items + 2.0 * (double)(s->bins * s->data->classes) * size;
     *bytes = 16 * items + 16.0 * (double)s->bins * size;
-    if (s->columns == NGRAM_VOCABULARY) *bytes += 48 * items; /* while it is learnt */
+    if (s->columns == NGRAM_VOCABULARY) *bytes += 48 * items; /* while it is made */
     *entries = items;
 }
 

@@ -26,7 +26,7 @@ typedef struct ngram {
     double tokens[WEFT_NTOK]; /* in a document, on average; set by setup */
 } ngram;
 
-/* Rows of a request being made into features: bins and counts first, then values. */
+/* The rows of a request on the way to features: bins and counts first, then values. */
 typedef struct ngram_rows {
     int64_t n;      /* local rows */
     int64_t bins;   /* of this request */
@@ -39,13 +39,13 @@ typedef struct ngram_rows {
 typedef struct ngram_vocabulary {
     int64_t n;
     const uint64_t *key; /* [n] rising: column j is that of key[j] */
-    const uint32_t *at;  /* [2^bits + 1] first key whose upper bits are these or more */
+    const uint32_t *at;  /* [2^bits + 1] first key whose upper bits are at least these */
     int bits;
 } ngram_vocabulary;
 
-/* Words of the n-grams of a configuration, from and to. */
-int ngram_least(const ngram *a);
-int ngram_most(const ngram *a);
+/* Tokens of the n-grams of a configuration, from and to. */
+int ngram_min_order(const ngram *a);
+int ngram_max_order(const ngram *a);
 
 /* The configuration that row i of a request is made by. */
 const ngram *ngram_arm(const weft_request *q, int64_t i);
@@ -60,27 +60,27 @@ typedef struct ngram_reader {
     uint64_t *seed;  /* [narm] of each map's keys */
     uint64_t *token; /* [longest + 1] scratch */
     uint64_t *key;   /* of the row that was read last */
-    int64_t longest; /* keys of a row at most */
-    int64_t room;    /* of all rows */
+    int64_t longest; /* largest number of keys of a row */
+    int64_t room;    /* number of keys of all rows, at most */
 } ngram_reader;
 ngram_reader ngram_reader_new(const ngram *self, const weft_request *q, weft_arena *tmp);
 /* Reads row i into r->key; returns how many keys it has. Local. */
-int64_t ngram_read(ngram_reader *r, int64_t i);
+int64_t ngram_row_keys(ngram_reader *r, int64_t i);
 
-/* The vocabulary of the rows of a request, at most `most` n-grams: of those that occur in
- * min_count documents or more the ones that occur in most documents, of equals those of the
- * smallest keys. The same on any number of ranks. Collective. Cost: a look-up in a hash
- * table for every n-gram of the rows; every rank gets all keys. */
-ngram_vocabulary ngram_learn(const ngram *self, const weft_request *q, int64_t most,
-                             weft_arena *mem);
-/* Numbers of reals in which a vocabulary of at most `most` n-grams is kept; writes it
- * there; reads it from there. Local. */
-int64_t ngram_kept_size(int64_t most);
-void ngram_keep(const ngram_vocabulary *v, real *stat);
-ngram_vocabulary ngram_kept(const real *stat, weft_arena *mem);
+/* The vocabulary of the rows of a request: of the n-grams that occur in at least min_count
+ * documents, the max_size that occur in most documents; ties are broken by the smaller key.
+ * The same on any number of ranks. Collective. Cost: a look-up in a hash table for every
+ * n-gram of the rows; every rank gets all keys. */
+ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q,
+                                      int64_t max_size, weft_arena *mem);
+/* A vocabulary among the statistics: the number of reals that one of at most max_size
+ * n-grams takes; writes it to them; reads it from them. Local. */
+int64_t ngram_vocabulary_reals(int64_t max_size);
+void ngram_vocabulary_write(const ngram_vocabulary *v, real *stat);
+ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem);
 
 /* Column of a key; -1: none. */
-static inline int64_t ngram_find(const ngram_vocabulary *v, uint64_t key)
+static inline int64_t ngram_vocabulary_find(const ngram_vocabulary *v, uint64_t key)
 {
     uint64_t bucket = key >> (64 - v->bits);
     for (uint32_t j = v->at[bucket]; j < v->at[bucket + 1]; j++)
@@ -93,14 +93,14 @@ static inline int64_t ngram_find(const ngram_vocabulary *v, uint64_t key)
 void ngram_count(const ngram *self, const weft_request *q, const ngram_vocabulary *v,
                  ngram_rows *x, weft_arena *tmp);
 
-/* stat[bin][class]: sums of the counts over all ranks' rows, as they are. Collective. */
+/* stat[bin][class]: sums of the counts over all ranks' rows. Collective. */
 void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, real *stat,
                 weft_arena *tmp);
 
-/* Turns counts into values: weights of bins by each row's configuration, then its norm.
- * Local. */
-void ngram_weigh(const ngram *self, const weft_request *q, const real *stat, ngram_rows *x,
-                 weft_arena *tmp);
+/* Turns counts into values: multiplies them by the weights of the bins under each row's
+ * configuration, then normalises the row. Local. */
+void ngram_set_weights(const ngram *self, const weft_request *q, const real *stat,
+                       ngram_rows *x, weft_arena *tmp);
 
 /* As weft_matrix.gather. */
 const int32_t *ngram_gather(const weft_matrix *f, const int32_t *label, int owner,

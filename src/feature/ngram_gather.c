@@ -1,10 +1,10 @@
-/* All rows of a matrix of n-grams on one rank, for fits that only one rank can do: ranks
- * then do one each, side by side. Called through the matrix by task fmap. */
+/* All rows of a matrix of n-grams on one rank, for fits that run on a single rank: several
+ * ranks then do one fit each at the same time. Called through the matrix by task fmap. */
 #include <string.h>
 
 #include "ngram.h"
 
-/* What each rank has, [ranks], given what this one has. Collective. */
+/* Numbers of all ranks, [ranks], given this rank's. Collective. */
 static const int64_t *counts(weft_team *t, int64_t own, weft_arena *tmp)
 {
     int64_t *n = WEFT_NEW(tmp, int64_t, t->size);
@@ -46,7 +46,7 @@ const int32_t *ngram_gather(const weft_matrix *f, const int32_t *label, int owne
     *y = (weft_sparse){.n = n, .first = first};
     y->column = collect(t, owner, x->column, entries, sizeof *x->column, mem);
     y->value = collect(t, owner, x->value, entries, sizeof *x->value, mem);
-    double *bound = WEFT_NEW(mem, double, 1); /* as ngram_matrix has it */
+    double *bound = WEFT_NEW(mem, double, 1); /* as in ngram_matrix */
     memcpy(bound, f->self, sizeof *bound);
     *whole = *f;
     whole->n = whole->total = n;

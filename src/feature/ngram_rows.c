@@ -3,11 +3,11 @@
  * chain of integer mixings of its tokens' hashes, begun with the configuration's seed: no
  * text is touched.
  *
- * Weights, from the counts f pooled over the rows of training, whatever map made them:
+ * Weights, from the counts f pooled over the training rows of all maps:
  * - naive Bayes (Wang, Manning, "Baselines and bigrams", ACL 2012), p = alpha + sum_{y=1}
  * f, q = alpha + sum_{y=0} f: r = log((p/|p|)/(q/|q|)). With more than two classes, r is
  * the log-ratio of one class against the rest that is largest in magnitude; for two classes
- * that is the same but for its sign, which a linear model absorbs.
+ * that is the same except for its sign, which a linear model absorbs.
  * - SIF (Arora, Liang, Ma, ICLR 2017): alpha total / (alpha total + count).
  * - tf-idf: log((1 + n) / (1 + f)) + 1, of n documents, where f counts a bin once in each
  *   document of such a map: scikit-learn's smooth idf. */
@@ -55,14 +55,14 @@ static inline void row_add(row_set *s, uint32_t bin)
 static int64_t row_keys(const ngram *a, const uint64_t *h, int64_t m, uint64_t seed,
                         uint64_t *key)
 {
-    int order = ngram_most(a), least = ngram_least(a);
+    int max_order = ngram_max_order(a), min_order = ngram_min_order(a);
     int64_t n = 0;
     for (int64_t t = 0; t < m; t++) {
         uint64_t g = seed;
-        int64_t last = t + order < m ? t + order : m;
+        int64_t last = t + max_order < m ? t + max_order : m;
         for (int64_t u = t; u < last; u++) {
             g = mix(g ^ h[u]);
-            if (u - t + 1 >= least) key[n++] = g;
+            if (u - t + 1 >= min_order) key[n++] = g;
         }
     }
     return n;
@@ -73,7 +73,7 @@ const ngram *ngram_arm(const weft_request *q, int64_t i)
     return q->arms[q->arm ? q->arm[i] : 0];
 }
 
-/* Hashes of the tokens of a document that count: h[] in order. */
+/* Hashes of the tokens of a document in order, without stop words if so configured. */
 static int64_t row_tokens(const ngram *a, const weft_vocab *v, const uint32_t *token,
                           int64_t n, uint64_t *h)
 {
@@ -118,7 +118,7 @@ ngram_reader ngram_reader_new(const ngram *self, const weft_request *q, weft_are
     const uint32_t *token;
     ngram_reader r = {.self = self, .q = q, .longest = 1};
     for (int64_t i = 0; i < q->n; i++) {
-        int64_t n = row_text(self, q, i, &token) * ngram_most(ngram_arm(q, i));
+        int64_t n = row_text(self, q, i, &token) * ngram_max_order(ngram_arm(q, i));
         r.room += n;
         if (n > r.longest) r.longest = n;
     }
@@ -129,7 +129,7 @@ ngram_reader ngram_reader_new(const ngram *self, const weft_request *q, weft_are
     return r;
 }
 
-int64_t ngram_read(ngram_reader *r, int64_t i)
+int64_t ngram_row_keys(ngram_reader *r, int64_t i)
 {
     const ngram *a = ngram_arm(r->q, i);
     const uint32_t *token;
@@ -152,7 +152,7 @@ void ngram_count(const ngram *self, const weft_request *q, const ngram_vocabular
     row_set s = {.slot = WEFT_NEW(tmp, uint32_t, table_size(r.longest))};
     for (int64_t i = 0; i < x->n; i++) {
         const ngram *a = ngram_arm(q, i);
-        int64_t n = ngram_read(&r, i);
+        int64_t n = ngram_row_keys(&r, i);
         s.mask = table_size(n) - 1;
         memset(s.slot, 0, (s.mask + 1) * sizeof *s.slot);
         s.bin = x->bin + x->first[i];
@@ -161,7 +161,7 @@ void ngram_count(const ngram *self, const weft_request *q, const ngram_vocabular
         for (int64_t k = 0; k < n && !v; k++)
             row_add(&s, (uint32_t)(((r.key[k] >> 32) * (uint64_t)x->bins) >> 32));
         for (int64_t k = 0; k < n && v; k++) {
-            int64_t column = ngram_find(v, r.key[k]);
+            int64_t column = ngram_vocabulary_find(v, r.key[k]);
             if (column >= 0) row_add(&s, (uint32_t)column);
         }
         if (a->binary || a->weights == NGRAM_BINARY) {
@@ -195,7 +195,7 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
     weft_arena_reset(tmp, mark);
 }
 
-/* What the weights of all bins have in common. */
+/* Sums over all bins that the weights use. */
 typedef struct totals {
     int classes;
     double seen, count;     /* bins with a count; sum of all counts */
@@ -244,7 +244,7 @@ static inline float log_of(float x)
     return m + y + 0.693359375f * e;
 }
 
-/* Count of all classes. Two are singled out for speed, here and below. */
+/* Count of all classes. Two classes have their own code for speed, here and below. */
 static inline float count_of(const real *s, int classes)
 {
     if (classes == 2) return (float)(s[0] + s[1]);
@@ -277,29 +277,29 @@ static inline float ratio(const real *s, int classes, float all, float alpha,
                           const float *norm)
 {
     if (classes == 2) return (alpha + (float)s[1]) / (alpha + (float)s[0]) * norm[1];
-    float far = 1;
+    float extreme = 1;
     for (int k = 0; k < classes; k++) {
         float x = (alpha + (float)s[k]) / (alpha + all - (float)s[k]) * norm[k];
-        if (fmaxf(x, 1 / x) > fmaxf(far, 1 / far)) far = x;
+        if (fmaxf(x, 1 / x) > fmaxf(extreme, 1 / extreme)) extreme = x;
     }
-    return far;
+    return extreme;
 }
 
 static void weigh_nb(const ngram *a, const totals *t, const float *norm, const real *stat,
                      const uint32_t *bin, int64_t m, float *r)
 {
-    float alpha = (float)a->alpha, least = a->nb_scale == NGRAM_LOG2 ? -1 : 0;
+    float alpha = (float)a->alpha, threshold = a->nb_scale == NGRAM_LOG2 ? -1 : 0;
     for (int64_t e = 0; e < m; e++) {
         const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
         float all = count_of(s, t->classes), x = ratio(s, t->classes, all, alpha, norm);
-        r[e] = all > least ? x : 1; /* weight 0 of a bin that training has not seen */
+        r[e] = all > threshold ? x : 1; /* weight 0 of a bin that training has not seen */
     }
     float unit = a->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1; /* 1/log 2 */
     for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) * unit;
 }
 
 /* |q|/|p| of every class under a configuration. */
-static void masses(const ngram *a, const totals *t, int64_t bins, float *norm)
+static void mass_ratios(const ngram *a, const totals *t, int64_t bins, float *norm)
 {
     double mass = a->alpha * (a->nb_scale == NGRAM_LOG2 ? (double)bins : t->seen);
     for (int k = 0; k < t->classes; k++)
@@ -307,7 +307,7 @@ static void masses(const ngram *a, const totals *t, int64_t bins, float *norm)
 }
 
 /* value <- value weight, then divided by the row's norm. */
-static void finish(const ngram *a, int64_t m, const float *r, float *value)
+static void scale_row(const ngram *a, int64_t m, const float *r, float *value)
 {
     double norm = 0;
     if (a->normalize == NGRAM_AVERAGE) {
@@ -323,12 +323,12 @@ static void finish(const ngram *a, int64_t m, const float *r, float *value)
     for (int64_t e = 0; e < m; e++) value[e] *= inverse;
 }
 
-/* What the weights of the entries of all rows have in common. */
+/* Inputs of the weights that all rows share. */
 typedef struct weigher {
     const real *stat;
     totals t;
     int64_t bins;
-    float documents; /* that the counts are of */
+    float documents; /* that the counts come from */
     float *norm;     /* [classes] scratch */
 } weigher;
 
@@ -348,7 +348,7 @@ static void weigh(const weigher *s, const ngram *a, const uint32_t *bin, int64_t
         weigh_sif(a, &s->t, s->stat, bin, m, r);
         return;
     }
-    masses(a, &s->t, s->bins, s->norm);
+    mass_ratios(a, &s->t, s->bins, s->norm);
     weigh_nb(a, &s->t, s->norm, s->stat, bin, m, r);
 }
 
@@ -376,8 +376,8 @@ static int64_t longest_row(const ngram_rows *x)
     return longest;
 }
 
-void ngram_weigh(const ngram *self, const weft_request *q, const real *stat, ngram_rows *x,
-                 weft_arena *tmp)
+void ngram_set_weights(const ngram *self, const weft_request *q, const real *stat,
+                       ngram_rows *x, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     weigher s = {.stat = stat,
@@ -398,7 +398,7 @@ void ngram_weigh(const ngram *self, const weft_request *q, const real *stat, ngr
         int64_t m = x->first[i + 1] - x->first[i];
         if (!all) weigh(&s, a, bin, m, r);
         for (int64_t e = 0; all && e < m; e++) r[e] = all[bin[e]];
-        finish(a, m, r, x->value + x->first[i]);
+        scale_row(a, m, r, x->value + x->first[i]);
     }
     weft_arena_reset(tmp, mark);
 }

@@ -1,13 +1,13 @@
 /* Vocabularies of n-grams: the documents that each occurs in are counted exactly, over all
- * ranks, and the most frequent n-grams get a column each. An n-gram is known by a hash of
- * 64 bits: of 10^7 n-grams two are equal with a probability of 3e-6. Keys that are hashes
- * are uniform, so that they are sorted, found and dealt to ranks by their upper bits.
- * Called by ngram.c once a training matrix. */
+ * ranks, and the most frequent n-grams get a column each. An n-gram is identified by a
+ * hash of 64 bits: two of 10^7 n-grams are equal with a probability of 3e-6. Keys that are
+ * hashes are uniform, so that they are sorted, found and distributed over ranks by their
+ * upper bits. Called by ngram.c once for each training matrix. */
 #include "ngram.h"
 
 #include <string.h>
 
-enum { FREQUENT = 65535 }; /* documents: what occurs in more is as frequent */
+enum { FREQUENT = 65535 }; /* document counts above this are treated as equal */
 
 /* Documents that each key occurs in: open addressing, count 0 where a slot is free. */
 typedef struct counter {
@@ -38,7 +38,7 @@ static uint64_t slot_of(const counter *c, uint64_t key)
     return at;
 }
 
-/* Adds `by` documents, of which `last` is one that counts once. */
+/* Adds `by` documents to a key's count, unless document `last` was counted last. */
 static void add(counter *c, uint64_t key, uint32_t by, uint32_t last)
 {
     uint64_t at = slot_of(c, key);
@@ -49,7 +49,7 @@ static void add(counter *c, uint64_t key, uint32_t by, uint32_t last)
     c->last[at] = last;
 }
 
-/* Twice the slots, in an arena of its own, which replaces the old one. */
+/* Doubles the number of slots, in a new arena that replaces *own. */
 static void grow(counter *c, weft_arena **own)
 {
     weft_arena *next = weft_arena_new();
@@ -70,7 +70,7 @@ static counted *count_rows(const ngram *self, const weft_request *q, int64_t *n,
     counter c = counter_new(FIRST, own);
     ngram_reader r = ngram_reader_new(self, q, tmp);
     for (int64_t i = 0; i < q->n; i++) {
-        int64_t m = ngram_read(&r, i);
+        int64_t m = ngram_row_keys(&r, i);
         while ((uint64_t)(c.n + m) > c.mask / 3 * 2) grow(&c, &own);
         for (int64_t k = 0; k < m; k++) add(&c, r.key[k], 1, (uint32_t)(i + 1));
     }
@@ -112,11 +112,11 @@ static int sort_keys(int64_t n, counted *all, uint32_t **at, weft_arena *mem)
     return bits;
 }
 
-/* ---- over the ranks ----------------------------------------------------------------- */
+/* ---- exchange between ranks --------------------------------------------------------- */
 
-/* Gives every rank the counts of the keys that are its: those of a range; sums them.
+/* Distributes the keys over the ranks by range and sums the counts of equal keys.
  * Collective. */
-static counted *deal_keys(weft_team *t, counted *all, int64_t *n, weft_arena *mem)
+static counted *distribute_keys(weft_team *t, counted *all, int64_t *n, weft_arena *mem)
 {
     if (t->size == 1) return all;
     size_t size = (size_t)t->size, me = (size_t)t->rank, arrived = 0;
@@ -149,10 +149,11 @@ static uint64_t frequency(const counted *x)
     return x->count < FREQUENT ? x->count : FREQUENT;
 }
 
-/* Keeps what occurs in at least `least` documents, at most `most` over all ranks, which
- * have rising ranges of keys. Returns how many are left here. Collective. */
-static int64_t select_keys(weft_team *t, int64_t n, counted *all, int64_t least,
-                           int64_t most, weft_arena *mem)
+/* Keeps the keys that occur in at least min_count documents, at most max_size over
+ * all ranks, whose ranges of keys rise with the rank. Returns how many are left on this
+ * rank. Collective. */
+static int64_t select_keys(weft_team *t, int64_t n, counted *all, int64_t min_count,
+                           int64_t max_size, weft_arena *mem)
 {
     int64_t *of = WEFT_NEW(mem, int64_t, FREQUENT + 1), total = 0, cut = FREQUENT + 1;
     for (int64_t i = 0; i < n; i++) of[frequency(&all[i])]++;
@@ -161,11 +162,11 @@ static int64_t select_keys(weft_team *t, int64_t n, counted *all, int64_t least,
     memcpy(own, of, FREQUENT * sizeof *own);
     int64_t top = of[FREQUENT];
     weft_sum_i64(t, of, FREQUENT + 1);
-    if (least > FREQUENT) least = FREQUENT;
-    while (cut > least && total + of[cut - 1] <= most) total += of[--cut];
-    /* All of `cut` documents and more; of one fewer, the first, as many as there is room.
+    if (min_count > FREQUENT) min_count = FREQUENT;
+    while (cut > min_count && total + of[cut - 1] <= max_size) total += of[--cut];
+    /* Keys of at least `cut` documents stay; of those with one fewer, the first `room`.
      */
-    int64_t room = cut > least ? most - total : 0;
+    int64_t room = cut > min_count ? max_size - total : 0;
     ties[t->rank] = cut > FREQUENT ? top : own[cut - 1];
     weft_sum_i64(t, ties, (size_t)t->size);
     for (int r = 0; r < t->rank; r++) room -= ties[r];
@@ -178,8 +179,8 @@ static int64_t select_keys(weft_team *t, int64_t n, counted *all, int64_t least,
     return left;
 }
 
-/* What all ranks have, on all ranks. *n how many, in and out. Collective. */
-static counted *collect(weft_team *t, counted *mine, int64_t *n, weft_arena *mem)
+/* The keys of all ranks, on all ranks. *n how many, in and out. Collective. */
+static counted *gather_keys(weft_team *t, counted *mine, int64_t *n, weft_arena *mem)
 {
     if (t->size == 1) return mine;
     int64_t *has = WEFT_NEW(mem, int64_t, t->size), all = 0, at = 0;
@@ -206,8 +207,8 @@ static ngram_vocabulary vocabulary_new(int64_t n, counted *all, weft_arena *mem)
     return v;
 }
 
-ngram_vocabulary ngram_learn(const ngram *self, const weft_request *q, int64_t most,
-                             weft_arena *mem)
+ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q,
+                                      int64_t max_size, weft_arena *mem)
 {
     weft_team *t = self->data->team;
     weft_arena *tmp = weft_arena_new();
@@ -215,10 +216,10 @@ ngram_vocabulary ngram_learn(const ngram *self, const weft_request *q, int64_t m
     int64_t n;
     uint32_t *at;
     counted *all = count_rows(self, q, &n, tmp);
-    all = deal_keys(t, all, &n, tmp);
+    all = distribute_keys(t, all, &n, tmp);
     if (t->size == 1) sort_keys(n, all, &at, tmp);
-    n = select_keys(t, n, all, any->min_count, most, tmp);
-    all = collect(t, all, &n, tmp);
+    n = select_keys(t, n, all, any->min_count, max_size, tmp);
+    all = gather_keys(t, all, &n, tmp);
     ngram_vocabulary v = vocabulary_new(n, all, mem);
     weft_arena_free(tmp);
     return v;
@@ -240,18 +241,18 @@ static uint64_t join(const real *from)
     return word;
 }
 
-int64_t ngram_kept_size(int64_t most)
+int64_t ngram_vocabulary_reals(int64_t max_size)
 {
-    return PIECES * (1 + most);
+    return PIECES * (1 + max_size);
 }
 
-void ngram_keep(const ngram_vocabulary *v, real *stat)
+void ngram_vocabulary_write(const ngram_vocabulary *v, real *stat)
 {
     split((uint64_t)v->n, stat);
     for (int64_t j = 0; j < v->n; j++) split(v->key[j], stat + PIECES * (1 + j));
 }
 
-ngram_vocabulary ngram_kept(const real *stat, weft_arena *mem)
+ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem)
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = (int64_t)join(stat);

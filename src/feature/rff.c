@@ -5,9 +5,9 @@
  * kernel machines", NIPS 2007; structured: Yu, Suresh, Choromanski, Holtmann-Rice, Kumar,
  * "Orthogonal random features", NIPS 2016.
  *
- * A feature is one byte, q = 128 + round(127 cos t), in training, validation and export
- * alike: phi_j = sqrt(2/D) (q - 128)/127 exactly. Its rounding noise, 1/(12 127^2) a
- * square, acts as a ridge of n (2/D)/(12 127^2), 4e-5 for 40,000 rows and D = 10,000.
+ * A feature is one byte, q = 128 + round(127 cos t), in training, validation and export:
+ * phi_j = sqrt(2/D) (q - 128)/127 exactly. The variance of its rounding, 1/(12 127^2), acts
+ * as a ridge of n (2/D)/(12 127^2), 4e-5 for 40,000 rows and D = 10,000.
  *
  * All configurations share one normal matrix, one Cauchy matrix and one vector of offsets,
  * so that their weights can be shared; gamma and the length of a row only scale a product X
@@ -80,23 +80,23 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
 {
     rff *t = self;
     TRY(check_data(t, data, memory));
-    rff_shared *own = t->own = WEFT_NEW(mem, rff_shared, 1);
+    rff_shared *shared = t->shared = WEFT_NEW(mem, rff_shared, 1);
     weft_source *source = WEFT_NEW(mem, weft_source, 1);
     *source = *data;
-    own->data = source;
-    own->mem = mem;
-    own->seed = seed;
-    own->memory = memory;
-    own->columns = t->features;
-    own->d = (int)data->part[WEFT_TRAIN].d;
-    for (own->padded = 1; own->padded < own->d;) own->padded *= 2;
-    rff_tables(own);
-    own->fitted = WEFT_NEW(mem, real, 4 * own->d);
-    rff_fit(own, WEFT_TRAIN, own->fitted, mem);
-    rff_use(own, own->fitted);
-    rff_lengths(own);
-    rff_caches(own);
-    int64_t kept = own->cache[WEFT_TRAIN].rows, all = data->part[WEFT_TRAIN].n;
+    shared->data = source;
+    shared->mem = mem;
+    shared->seed = seed;
+    shared->memory = memory;
+    shared->columns = t->features;
+    shared->d = (int)data->part[WEFT_TRAIN].d;
+    for (shared->padded = 1; shared->padded < shared->d;) shared->padded *= 2;
+    rff_tables(shared);
+    shared->fitted = WEFT_NEW(mem, real, 4 * shared->d);
+    rff_fit(shared, WEFT_TRAIN, shared->fitted, mem);
+    rff_set_stat(shared, shared->fitted);
+    rff_lengths(shared);
+    rff_cache_setup(shared);
+    int64_t kept = shared->cache[WEFT_TRAIN].rows, all = data->part[WEFT_TRAIN].n;
     if (kept < all)
         weft_log(WEFT_INFO,
                  "run.memory holds the projections of %lld of a rank's %lld rows; those of "
@@ -114,43 +114,43 @@ static int64_t columns(const void *self, double size)
 
 static int64_t nstat(const void *self)
 {
-    return 4 * (int64_t)((const rff *)self)->own->d;
+    return 4 * (int64_t)((const rff *)self)->shared->d;
 }
 
 /* ---- matrices ----------------------------------------------------------------------- */
 
-/* The minmax view is the raw one where every column fills 0 .. 255. */
-static int view_of(const rff_shared *own, const rff *arm)
+/* The minmax view equals the raw one where every column has the range 0 .. 255. */
+static int view_of(const rff_shared *shared, const rff *arm)
 {
-    if (arm->preprocess == RFF_STANDARD) return RFF_SPREAD;
+    if (arm->preprocess == RFF_STANDARD) return RFF_DEVIATION;
     if (arm->preprocess != RFF_MINMAX) return RFF_RAW;
-    const rff_view *raw = &own->view[RFF_RAW], *range = &own->view[RFF_RANGE];
-    size_t bytes = (size_t)own->d * sizeof(float);
+    const rff_view *raw = &shared->view[RFF_RAW], *range = &shared->view[RFF_RANGE];
+    size_t bytes = (size_t)shared->d * sizeof(float);
     return memcmp(raw->scale, range->scale, bytes) != 0 ||
                    memcmp(raw->shift, range->shift, bytes) != 0
                ? RFF_RANGE
                : RFF_RAW;
 }
 
-static int type_of(const rff_shared *own, const rff *arm)
+static int type_of(const rff_shared *shared, const rff *arm)
 {
     int family = arm->kernel == RFF_LAPLACIAN        ? RFF_CAUCHY
                  : arm->projection == RFF_STRUCTURED ? RFF_HADAMARD
                                                      : RFF_NORMAL;
-    return family * RFF_VIEWS + view_of(own, arm);
+    return family * RFF_VIEWS + view_of(shared, arm);
 }
 
 /* Type and scale of every row. */
 static void set_rows(rff_matrix *m, const weft_request *q)
 {
-    rff_shared *own = m->own;
-    double raw = own->data->form == WEFT_BYTES ? 255 : 1;
+    rff_shared *shared = m->shared;
+    double raw = shared->data->form == WEFT_BYTES ? 255 : 1;
     for (int a = 0; a < q->narm; a++) {
         const rff *arm = q->arms[a];
-        int type = type_of(own, arm);
-        double turns = rff_turns(own, arm, type);
-        if (!own->order[type]) own->order[type] = ++own->types;
-        const double *length = arm->preprocess == RFF_L2 ? own->length[q->part] : NULL;
+        int type = type_of(shared, arm);
+        double turns = rff_turns(shared, arm, type);
+        if (!shared->order[type]) shared->order[type] = ++shared->types;
+        const double *length = arm->preprocess == RFF_L2 ? shared->length[q->part] : NULL;
         for (int64_t i = 0; i < q->n; i++) {
             if (q->arm ? q->arm[i] != a : a != 0) continue;
             double size = length ? length[i] : 0;
@@ -168,11 +168,11 @@ static void set_blocks(rff_matrix *m, weft_arena *tmp)
     m->start[m->blocks] = m->n;
 }
 
-/* Keeps the bytes of all blocks, or of as many as leave a quarter of the memory for those
- * that are made anew in every pass. */
+/* Stores the bytes of all blocks, or of as many as leave a quarter of the memory for the
+ * others, which are recomputed in every pass. */
 static void set_bytes(rff_matrix *m, weft_arena *tmp)
 {
-    double room = m->own->memory - m->own->kept, row = (double)m->ldq;
+    double room = m->shared->memory - m->shared->kept, row = (double)m->ldq;
     double block = WEFT_BLOCK * row;
     m->strip = m->blocks;
     m->held = m->n;
@@ -183,22 +183,22 @@ static void set_bytes(rff_matrix *m, weft_arena *tmp)
         m->strip = (int64_t)fmax(0.25 * room / block, 1);
     }
     m->q = weft_arena_alloc(tmp, (size_t)m->held, m->ldq);
-    if (m->held) rff_make(m, 0, m->held, m->q);
+    if (m->held) rff_make_bytes(m, 0, m->held, m->q);
 }
 
 static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
                    weft_arena *tmp)
 {
     const rff *t = self;
-    rff_shared *own = t->own;
+    rff_shared *shared = t->shared;
     if (fit && q->part == WEFT_TRAIN)
-        memcpy(stat, own->fitted, 4 * (size_t)own->d * sizeof *stat);
+        memcpy(stat, shared->fitted, 4 * (size_t)shared->d * sizeof *stat);
     else if (fit)
-        rff_fit(own, q->part, stat, tmp);
-    rff_use(own, stat);
+        rff_fit(shared, q->part, stat, tmp);
+    rff_set_stat(shared, stat);
 
     rff_matrix *m = WEFT_NEW(tmp, rff_matrix, 1);
-    m->own = own;
+    m->shared = shared;
     m->part = q->part;
     m->n = q->n;
     m->d = columns(t, q->size);
@@ -211,7 +211,7 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     set_bytes(m, tmp);
 
     *f = (weft_matrix){
-        .n = m->n, .total = m->n, .d = m->d, .team = own->data->team, .self = m};
+        .n = m->n, .total = m->n, .d = m->d, .team = shared->data->team, .self = m};
     weft_sum_i64(f->team, &f->total, 1);
     rff_matrix_vtable(f);
 }
@@ -221,34 +221,35 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
 static int64_t affinity(const void *self, const void *arm)
 {
     const rff *t = self;
-    return type_of(t->own, arm);
+    return type_of(t->shared, arm);
 }
 
-/* Products with random matrices that are kept of a row, on average, once it has met them.
- */
-static double kept_products(const rff_shared *own)
+/* Mean number of random matrices whose products are cached for a row. */
+static double kept_products(const rff_shared *shared)
 {
-    const rff_cache *train = &own->cache[WEFT_TRAIN], *valid = &own->cache[WEFT_VALID];
-    const weft_rows *part = own->data->part;
+    const rff_cache *train = &shared->cache[WEFT_TRAIN],
+                    *valid = &shared->cache[WEFT_VALID];
+    const weft_rows *part = shared->data->part;
     double all = (double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n);
     double kept = (double)(train->rows * train->slots + valid->rows * valid->slots);
     return all > 0 ? kept / all : 0;
 }
 
-/* Operations in units of float ones: products of integers are three times as fast. */
+/* Operations in units of floating-point ones: products of integers are three times as
+ * fast. */
 static void estimate(const void *self, const void *arm, double rows, double size,
                      double *flops, double *bytes, double *entries)
 {
     const rff *t = self;
-    const rff_shared *own = t->own;
-    int type = type_of(own, arm);
+    const rff_shared *shared = t->shared;
+    int type = type_of(shared, arm);
     double d = size * (double)t->features;
-    double fast = own->view[type % RFF_VIEWS].exact ? 3 : 1;
-    double each =
-        type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(own->padded + 1.0) : 2 * own->d / fast;
+    double fast = shared->view[type % RFF_VIEWS].exact ? 3 : 1;
+    double each = type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(shared->padded + 1.0)
+                                                   : 2 * shared->d / fast;
     *entries = rows * d;
     *flops = *entries * (each + 20); /* and a cosine */
-    *bytes = *entries * (1 + sizeof(int32_t) * kept_products(own));
+    *bytes = *entries * (1 + sizeof(int32_t) * kept_products(shared));
 }
 
 extern const weft_feature weft_feature_rff;

@@ -1,15 +1,15 @@
 /* Products with a matrix of byte features. Rows are taken in the fixed blocks of the part,
  * the sums of a block are rounded to a common unit and added exactly, so that every result
- * has the same bits on any number of ranks. Blocks whose bytes are not kept are made on the
- * way. */
+ * has the same bits on any number of ranks. Blocks whose bytes are not stored are
+ * recomputed in each pass. */
 #include "rff.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    LARGEST = 127,                          /* magnitude of a byte less 128 */
-    MOST = 130000 / WEFT_BLOCK * WEFT_BLOCK /* products whose sum fits 32 bits */
+    LARGEST = 127,                               /* magnitude of a byte less 128 */
+    MAX_TERMS = 130000 / WEFT_BLOCK * WEFT_BLOCK /* products whose sum fits 32 bits */
 };
 
 /* ---- passes over the blocks --------------------------------------------------------- */
@@ -47,7 +47,7 @@ static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
         p->made = b + m->strip < m->blocks ? b + m->strip : m->blocks;
         if (!p->strip)
             p->strip = weft_arena_alloc(p->mem, (size_t)(m->strip * WEFT_BLOCK), m->ldq);
-        rff_make(m, m->start[b], m->start[p->made], p->strip);
+        rff_make_bytes(m, m->start[b], m->start[p->made], p->strip);
     }
     *q = p->strip + (size_t)(*i - m->start[p->from]) * m->ldq;
     return 1;
@@ -66,8 +66,8 @@ static void times(const weft_matrix *f, int c, const real *w, real *z)
     for (int64_t e = 0; e < c * m->n; e++) z[e] = (real)((double)z[e] * m->unit);
 }
 
-/* g = unit * the sum over all ranks of sum[n], whole numbers in units of 2^-scale. NaN
- * where the bound that gave the scale was not finite. Collective. */
+/* g = unit * the sum over all ranks of sum[n], integers in units of 2^-scale. NaN where the
+ * bound that gave the scale was not finite. Collective. */
 static void sum_up(const weft_matrix *f, const double *sum, size_t n, int scale,
                    double bound, double unit, double *g, weft_arena *tmp)
 {
@@ -170,15 +170,15 @@ static void move(int64_t n, int32_t *part, int64_t *total)
     }
 }
 
-/* Columns r0.. against columns c0.., over this rank's rows. */
+/* Products of columns r0.. with columns c0.. over this rank's rows. */
 static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0,
                          int64_t nc, int64_t *total, weft_arena *tmp)
 {
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * nc);
     int64_t done = 0;
-    for (; done < m->held;
-         done += MOST) { /* all kept rows at once: blocks make no difference */
-        int64_t n = m->held - done < MOST ? m->held - done : MOST;
+    /* stored rows as one block: integer sums do not depend on blocks */
+    for (; done < m->held; done += MAX_TERMS) {
+        int64_t n = m->held - done < MAX_TERMS ? m->held - done : MAX_TERMS;
         const uint8_t *q = m->q + (size_t)done * m->ldq;
         weft_u8_gram((int)n, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part,
                      (size_t)nc, tmp);
@@ -235,8 +235,8 @@ static const uint8_t *gather_rows(const weft_matrix *f, int64_t r0, int64_t nr,
     return all;
 }
 
-/* Rows r0.. of the team against rows c0.., of which every rank takes its own. Rows r0.. are
- * sent to all. Collective. */
+/* Products of rows r0.. with rows c0.. of the team. Each rank computes those of its own
+ * rows among c0..; rows r0.. are sent to all. Collective. */
 static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
                       int64_t *total, weft_arena *tmp)
 {
@@ -250,8 +250,8 @@ static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, 
     for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
         int64_t low = c0 > mine + i ? c0 - mine - i : 0;
         int64_t high = c0 + nc < mine + i + rows ? c0 + nc - mine - i : rows;
-        for (int64_t k = 0; k < m->d && low < high; k += MOST) {
-            int64_t n = m->d - k < MOST ? m->d - k : MOST;
+        for (int64_t k = 0; k < m->d && low < high; k += MAX_TERMS) {
+            int64_t n = m->d - k < MAX_TERMS ? m->d - k : MAX_TERMS;
             memset(part, 0, (size_t)nr * WEFT_BLOCK * sizeof *part);
             weft_u8_gram((int)n, 1, (int)nr, left + k, m->ldq, (int)(high - low),
                          q + (size_t)low * m->ldq + k, m->ldq, part, WEFT_BLOCK, tmp);

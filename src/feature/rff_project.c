@@ -1,29 +1,31 @@
 /* Products of rows with random matrices, and the bytes of features that they become. A
- * random matrix is made block of features by block, from its key, and never stored whole.
+ * random matrix is generated from its key in blocks of features and never stored as a
+ * whole.
  *
- * Bytes meet integers: an entry of the random matrix, times the scale of its input, is
- * rounded to a whole number of at most 16. A sum over many inputs does not tell: it is
- * normal by the central limit theorem, once the variance that rounding adds is taken off
- * beforehand. Cauchy entries have no variance and a heavy tail that is the kernel: what
- * exceeds 16 of it, two in a hundred, is kept as a list and added in float. The shift of
- * the inputs becomes the first term of every feature. Whatever is not bytes, is few in a
- * row or differs too much in scale, is multiplied as floats. Which rows are multiplied
- * together depends on ranks, memory and what is kept, so a row's product must depend on
- * that row alone, which BLAS does not promise. */
+ * Bytes are multiplied by integers: an entry of the random matrix, times the scale of its
+ * input, is rounded to an integer of magnitude at most 16. A sum over many inputs stays
+ * normal by the central limit theorem, with the right variance because what rounding adds
+ * is subtracted beforehand. Cauchy entries have no variance, and their heavy tail
+ * determines the kernel: the part beyond 16, in 2 % of the entries, is stored as a list and
+ * added in floating point. The shift of the inputs becomes the first term of every feature.
+ * Inputs that are not bytes, too few, or too different in scale are multiplied as floats.
+ * Which rows are multiplied together depends on ranks, memory and the cache, so a row's
+ * product must depend on that row alone, which BLAS does not guarantee. */
 #include "rff.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    COLUMNS = 3840, /* features of a block of integers: stays in the third-level cache */
-    WIDE = 1024,    /* features of a block of floats */
-    LANES = 16      /* rows that the tail is added to at a time */
+    INT_COLUMNS = 3840,   /* features of a block of integers, which fits the third-level
+                             cache */
+    FLOAT_COLUMNS = 1024, /* features of a block of floats */
+    LANES = 16            /* rows that the tail is added to at a time */
 };
 
 /* Standard deviation of the largest normal entries, and quartile of Cauchy ones, in units
- * of the integers. The largest normal entries are cut to 16, four deviations, beyond which
- * lie 6 in 100,000; rounding to 2 widths changes the kernel by 1/(6 d) at most. */
+ * of the integers. Normal entries are clipped at 16, which is four deviations and happens
+ * to 6 in 100,000; rounding changes the kernel by at most 1/(6 d). */
 static const double normal_unit = 4, cauchy_unit = 0.5;
 
 /* Features [j0, j0 + columns) of the random matrix of one type. */
@@ -31,19 +33,19 @@ typedef struct block {
     int type, columns;
     int64_t j0;
     weft_s8 packed;
-    int64_t *first;  /* [columns+1] the tail of a column: entries first[j] .. */
+    int64_t *first;  /* [columns+1] the tail of a column: entries from first[j] on */
     uint32_t *input; /* of the tail */
     float *value;
     real *dense;          /* [d][columns], packed */
     float *sign, *radius; /* [3][padded], [padded] */
-    struct block *next;   /* of those that are kept */
+    struct block *next;   /* list of the blocks that are kept */
 } block;
 
 /* Up to WEFT_BLOCK rows of one type that lie in one block of the part. */
 typedef struct chunk {
     int n;
     int64_t row[WEFT_BLOCK]; /* local rows of the part */
-    int straight;            /* 1: consecutive ones */
+    int consecutive;         /* 1: they are consecutive */
 } chunk;
 
 static int family_of(int type)
@@ -51,50 +53,51 @@ static int family_of(int type)
     return type / RFF_VIEWS;
 }
 
-static const rff_view *view_of(const rff_shared *own, int type)
+static const rff_view *view_of(const rff_shared *shared, int type)
 {
-    return &own->view[type % RFF_VIEWS];
+    return &shared->view[type % RFF_VIEWS];
 }
 
-static int is_exact(const rff_shared *own, int type)
+static int is_exact(const rff_shared *shared, int type)
 {
-    return view_of(own, type)->exact && family_of(type) != RFF_HADAMARD;
+    return view_of(shared, type)->exact && family_of(type) != RFF_HADAMARD;
 }
 
-int rff_is_int(const rff_shared *own, int type)
+int rff_is_int(const rff_shared *shared, int type)
 {
-    return is_exact(own, type) && family_of(type) == RFF_NORMAL;
+    return is_exact(shared, type) && family_of(type) == RFF_NORMAL;
 }
 
-/* What one whole unit of the integer matrix stands for. */
-static double integer_unit(const rff_shared *own, int type)
+/* Value of 1 in the integer matrix. */
+static double integer_unit(const rff_shared *shared, int type)
 {
     double width = family_of(type) == RFF_NORMAL ? normal_unit : cauchy_unit;
-    return view_of(own, type)->largest / width;
+    return view_of(shared, type)->largest / width;
 }
 
-double rff_turns(const rff_shared *own, const rff *arm, int type)
+double rff_turns(const rff_shared *shared, const rff *arm, int type)
 {
     double pi = 3.14159265358979323846;
-    double unit = is_exact(own, type) ? integer_unit(own, type) : 1;
+    double unit = is_exact(shared, type) ? integer_unit(shared, type) : 1;
     double width = arm->kernel == RFF_GAUSSIAN ? sqrt(2 * arm->gamma) : arm->gamma;
     return width * unit / (2 * pi);
 }
 
 /* ---- blocks of the random matrix ---------------------------------------------------- */
 
-/* A column as integers, and what is left over as floats; returns how many are left over. */
-static int64_t round_column(const rff_shared *own, int type, const float *z,
+/* A column as integers, and the excess of large Cauchy entries as floats; returns their
+ * number. */
+static int64_t round_column(const rff_shared *shared, int type, const float *z,
                             const float *scale, int8_t *p, uint32_t *input, float *value)
 {
     int64_t tail = 0;
-    for (int i = 0; i < own->d; i++) {
+    for (int i = 0; i < shared->d; i++) {
         float x = z[i] * scale[i];
         float most = WEFT_S8_MAX, cut = x > most ? most : x < -most ? -most : x;
         p[i] = (int8_t)lrintf(cut);
     }
     if (family_of(type) == RFF_NORMAL) return 0;
-    for (int i = 0; i < own->d; i++)
+    for (int i = 0; i < shared->d; i++)
         if (fabsf(z[i] * scale[i]) > WEFT_S8_MAX) {
             input[tail] = (uint32_t)i;
             value[tail++] = z[i] * scale[i] - p[i];
@@ -103,41 +106,41 @@ static int64_t round_column(const rff_shared *own, int type, const float *z,
 }
 
 /* Factors of the columns' entries before rounding. Rounding adds 1/12 to a variance. */
-static float *scales(const rff_shared *own, int type, weft_arena *tmp)
+static float *scales(const rff_shared *shared, int type, weft_arena *tmp)
 {
-    const rff_view *v = view_of(own, type);
-    float *scale = WEFT_NEW(tmp, float, own->d);
-    for (int i = 0; i < own->d; i++) {
-        double s = (double)v->scale[i] / integer_unit(own, type);
+    const rff_view *v = view_of(shared, type);
+    float *scale = WEFT_NEW(tmp, float, shared->d);
+    for (int i = 0; i < shared->d; i++) {
+        double s = (double)v->scale[i] / integer_unit(shared, type);
         scale[i] = (float)(family_of(type) == RFF_NORMAL ? sqrt(s * s - 1.0 / 12) : s);
     }
     return scale;
 }
 
-/* A block with room for `bytes` behind it: in the pool, to be kept, or where that is full
- * in tmp. */
-static block *block_new(rff_shared *own, int type, int64_t j0, int columns, size_t bytes,
+/* A block with room for `bytes` after it: in the pool, or in tmp where the pool is full. */
+static block *block_new(rff_shared *shared, int type, int64_t j0, int columns, size_t bytes,
                         char **room, weft_arena *tmp)
 {
     size_t head = (sizeof(block) + 63) / 64 * 64, all = head + (bytes + 63) / 64 * 64;
-    int keep = own->pool_used + all <= own->pool_size;
-    block *b = keep ? (void *)(own->pool + own->pool_used) : weft_arena_alloc(tmp, 1, all);
+    int keep = shared->pool_used + all <= shared->pool_size;
+    block *b =
+        keep ? (void *)(shared->pool + shared->pool_used) : weft_arena_alloc(tmp, 1, all);
     *b = (block){.type = type, .j0 = j0, .columns = columns};
     *room = (char *)b + head;
     if (keep) {
-        b->next = own->blocks;
-        own->blocks = b;
-        own->pool_used += all;
+        b->next = shared->blocks;
+        shared->blocks = b;
+        shared->pool_used += all;
     }
     return b;
 }
 
-static const block *make_integers(rff_shared *own, int type, int64_t j0, int columns,
+static const block *make_integers(rff_shared *shared, int type, int64_t j0, int columns,
                                   weft_arena *tmp)
 {
-    int d = own->d;
-    const rff_view *v = view_of(own, type);
-    const float *scale = scales(own, type, tmp);
+    int d = shared->d;
+    const rff_view *v = view_of(shared, type);
+    const float *scale = scales(shared, type, tmp);
     int64_t most = family_of(type) == RFF_NORMAL ? 0 : (int64_t)columns * (d / 8 + 64) + d;
     int8_t *p = WEFT_NEW(tmp, int8_t, (size_t)columns * d);
     int32_t *start = WEFT_NEW(tmp, int32_t, columns);
@@ -148,9 +151,9 @@ static const block *make_integers(rff_shared *own, int type, int64_t j0, int col
         int8_t *column = p + (size_t)j * d;
         int64_t at = first[j];
         weft_check(most == 0 || at + d <= most, "the tail of a random matrix is too long");
-        rff_column(own, family_of(type), j0 + j, z);
+        rff_column(shared, family_of(type), j0 + j, z);
         first[j + 1] =
-            at + round_column(own, type, z, scale, column, input + at, value + at);
+            at + round_column(shared, type, z, scale, column, input + at, value + at);
         double sum = 0;
         for (int i = 0; i < d; i++) sum += (double)column[i] * (double)v->shift[i];
         start[j] = (int32_t)-lrint(sum);
@@ -159,7 +162,7 @@ static const block *make_integers(rff_shared *own, int type, int64_t j0, int col
     size_t firsts = ((size_t)columns + 1) * sizeof *first;
     char *room;
     block *b =
-        block_new(own, type, j0, columns,
+        block_new(shared, type, j0, columns,
                   packed + firsts + tail * (sizeof *value + sizeof *input), &room, tmp);
     weft_s8_pack(&b->packed, d, columns, p, (size_t)d, start, room);
     b->first = memcpy(room + packed, first, firsts);
@@ -168,31 +171,32 @@ static const block *make_integers(rff_shared *own, int type, int64_t j0, int col
     return b;
 }
 
-static const block *make_signs(rff_shared *own, int type, int64_t j0, int columns,
+static const block *make_signs(rff_shared *shared, int type, int64_t j0, int columns,
                                weft_arena *tmp)
 {
     char *room;
-    block *b = block_new(own, type, j0, columns, 4 * (size_t)own->padded * sizeof(float),
-                         &room, tmp);
+    block *b = block_new(shared, type, j0, columns,
+                         4 * (size_t)shared->padded * sizeof(float), &room, tmp);
     b->sign = (float *)room;
-    b->radius = b->sign + 3 * own->padded;
-    rff_signs(own, j0, b->sign, b->radius);
+    b->radius = b->sign + 3 * shared->padded;
+    rff_signs(shared, j0, b->sign, b->radius);
     return b;
 }
 
-static const block *make_floats(rff_shared *own, int type, int64_t j0, int columns,
+static const block *make_floats(rff_shared *shared, int type, int64_t j0, int columns,
                                 weft_arena *tmp)
 {
-    int d = own->d;
+    int d = shared->d;
     float *z = WEFT_NEW(tmp, float, d);
     real *some = WEFT_NEW(tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
     char *room;
-    block *b = block_new(own, type, j0, columns, weft_packed_bytes(d, columns), &room, tmp);
+    block *b =
+        block_new(shared, type, j0, columns, weft_packed_bytes(d, columns), &room, tmp);
     b->dense = (real *)(void *)room;
     for (int j = 0; j < columns; j += WEFT_WHOLE) {
         int n = columns - j < WEFT_WHOLE ? columns - j : WEFT_WHOLE;
         for (int e = 0; e < n; e++) {
-            rff_column(own, family_of(type), j0 + j + e, z);
+            rff_column(shared, family_of(type), j0 + j + e, z);
             for (int i = 0; i < d; i++) some[(size_t)e * d + i] = (real)z[i];
         }
         weft_deep_pack(d, columns, j, n, some, (size_t)d, b->dense);
@@ -200,21 +204,21 @@ static const block *make_floats(rff_shared *own, int type, int64_t j0, int colum
     return b;
 }
 
-static const block *make_block(rff_shared *own, int type, int64_t j0, int columns,
+static const block *make_block(rff_shared *shared, int type, int64_t j0, int columns,
                                weft_arena *tmp)
 {
-    if (is_exact(own, type)) return make_integers(own, type, j0, columns, tmp);
-    if (family_of(type) == RFF_HADAMARD) return make_signs(own, type, j0, columns, tmp);
-    return make_floats(own, type, j0, columns, tmp);
+    if (is_exact(shared, type)) return make_integers(shared, type, j0, columns, tmp);
+    if (family_of(type) == RFF_HADAMARD) return make_signs(shared, type, j0, columns, tmp);
+    return make_floats(shared, type, j0, columns, tmp);
 }
 
-/* The block of a type from column j0 on, kept or made now. */
-static const block *block_at(rff_shared *own, int type, int64_t j0, int columns,
+/* The block of a type from column j0 on, from the pool or generated now. */
+static const block *block_at(rff_shared *shared, int type, int64_t j0, int columns,
                              weft_arena *tmp)
 {
-    for (const block *b = own->blocks; b; b = b->next)
+    for (const block *b = shared->blocks; b; b = b->next)
         if (b->type == type && b->j0 == j0 && b->columns == columns) return b;
-    return make_block(own, type, j0, columns, tmp);
+    return make_block(shared, type, j0, columns, tmp);
 }
 
 /* ---- products ----------------------------------------------------------------------- */
@@ -222,19 +226,19 @@ static const block *block_at(rff_shared *own, int type, int64_t j0, int columns,
 /* The rows of a chunk as bytes [n][d]. */
 static const uint8_t *bytes_of(const rff_matrix *m, const chunk *c, weft_arena *tmp)
 {
-    size_t d = (size_t)m->own->d;
-    const uint8_t *x = m->own->data->part[m->part].byte;
-    if (c->straight) return x + (size_t)c->row[0] * d;
+    size_t d = (size_t)m->shared->d;
+    const uint8_t *x = m->shared->data->part[m->part].byte;
+    if (c->consecutive) return x + (size_t)c->row[0] * d;
     uint8_t *copy = WEFT_NEW(tmp, uint8_t, (size_t)c->n * d);
     for (int r = 0; r < c->n; r++) memcpy(copy + r * d, x + (size_t)c->row[r] * d, d);
     return copy;
 }
 
 /* One row through its view, to[d]. */
-static void look(const rff_matrix *m, const rff_view *v, int64_t row, float *to)
+static void view_row(const rff_matrix *m, const rff_view *v, int64_t row, float *to)
 {
-    int d = m->own->d;
-    const weft_rows *rows = &m->own->data->part[m->part];
+    int d = m->shared->d;
+    const weft_rows *rows = &m->shared->data->part[m->part];
     if (rows->byte)
         for (int i = 0; i < d; i++)
             to[i] = ((float)rows->byte[row * d + i] - v->shift[i]) * v->scale[i];
@@ -243,23 +247,24 @@ static void look(const rff_matrix *m, const rff_view *v, int64_t row, float *to)
             to[i] = (rows->value[row * d + i] - v->shift[i]) * v->scale[i];
 }
 
-/* y[n][ld] = the integers' product plus the tail's, which is added LANES rows at a time. */
+/* y[n][ld]: converts the integer products to float and adds those with the tail, LANES rows
+ * at a time. */
 static void add_tail(const rff_matrix *m, const block *b, const uint8_t *x, int n, float *y,
                      size_t ld, weft_arena *tmp)
 {
-    int d = m->own->d;
-    const float *shift = view_of(m->own, b->type)->shift;
-    float *across = WEFT_NEW(tmp, float, (size_t)d *LANES); /* [d][LANES] */
+    int d = m->shared->d;
+    const float *shift = view_of(m->shared, b->type)->shift;
+    float *transposed = WEFT_NEW(tmp, float, (size_t)d *LANES); /* [d][LANES] */
     for (int r = 0; r < n; r += LANES) {
         int rows = n - r < LANES ? n - r : LANES;
         for (int i = 0; i < d; i++)
             for (int l = 0; l < rows; l++)
-                across[i * LANES + l] = (float)x[(size_t)(r + l) * d + i] - shift[i];
+                transposed[i * LANES + l] = (float)x[(size_t)(r + l) * d + i] - shift[i];
         for (int j = 0; j < b->columns; j++) {
             float sum[LANES] = {0};
             int64_t at = b->first[j];
-            weft_gather16((int)(b->first[j + 1] - at), b->input + at, b->value + at, across,
-                          sum);
+            weft_gather16((int)(b->first[j + 1] - at), b->input + at, b->value + at,
+                          transposed, sum);
             for (int l = 0; l < rows; l++) {
                 float *to = y + (size_t)(r + l) * ld + j;
                 int32_t whole;
@@ -274,38 +279,39 @@ static void product_integers(const rff_matrix *m, const block *b, const chunk *c
                              int ld, weft_arena *tmp)
 {
     const uint8_t *x = bytes_of(m, c, tmp);
-    weft_u8s8(c->n, x, m->own->d, &b->packed, y, ld);
+    weft_u8s8(c->n, x, m->shared->d, &b->packed, y, ld);
     if (family_of(b->type) == RFF_CAUCHY) add_tail(m, b, x, c->n, y, (size_t)ld, tmp);
 }
 
-/* Rows begin an odd number of lines of cache apart, so that they do not share its sets. */
+/* The leading dimension is an odd number of cache lines, so that rows do not share cache
+ * sets. */
 static void product_floats(const rff_matrix *m, const block *b, const chunk *c, float *y,
                            int ld, weft_arena *tmp)
 {
-    size_t d = (size_t)m->own->d, line = 64 / sizeof(real);
+    size_t d = (size_t)m->shared->d, line = 64 / sizeof(real);
     size_t ldx = ((d + line - 1) / line | 1) * line, ldp = (size_t)b->columns;
-    int same = sizeof(real) == sizeof *y; /* c's and the reals' numbers */
+    int same = sizeof(real) == sizeof *y; /* y and p have the same type */
     float *row = WEFT_NEW(tmp, float, d);
     real *x = WEFT_NEW(tmp, real, (size_t)c->n * ldx);
     real *p = same ? (real *)(void *)y : WEFT_NEW(tmp, real, (size_t)c->n * ldp);
     for (int r = 0; r < c->n; r++) {
-        look(m, view_of(m->own, b->type), c->row[r], row);
+        view_row(m, view_of(m->shared, b->type), c->row[r], row);
         for (size_t i = 0; i < d; i++) x[(size_t)r * ldx + i] = (real)row[i];
     }
-    weft_deep_times(c->n, x, ldx, m->own->d, b->columns, b->dense, p,
+    weft_deep_times(c->n, x, ldx, m->shared->d, b->columns, b->dense, p,
                     same ? (size_t)ld : ldp);
     for (int r = 0; r < c->n && !same; r++)
         for (size_t j = 0; j < ldp; j++) y[(size_t)r * ld + j] = (float)p[r * ldp + j];
 }
 
 /* H D1 H D2 H D3 x, then the lengths of the rows. */
-static void product_signs(const rff_matrix *m, const block *b, const chunk *c, float *y,
-                          int ld, weft_arena *tmp)
+static void product_structured(const rff_matrix *m, const block *b, const chunk *c,
+                               float *y, int ld, weft_arena *tmp)
 {
-    int d = m->own->d, n = m->own->padded;
+    int d = m->shared->d, n = m->shared->padded;
     float *x = WEFT_NEW(tmp, float, n);
     for (int r = 0; r < c->n; r++) {
-        look(m, view_of(m->own, b->type), c->row[r], x);
+        view_row(m, view_of(m->shared, b->type), c->row[r], x);
         memset(x + d, 0, (size_t)(n - d) * sizeof *x);
         for (int s = 0; s < 3; s++) {
             const float *sign = b->sign + (size_t)s * n;
@@ -321,12 +327,12 @@ static void product(const rff_matrix *m, const block *b, const chunk *c, void *y
                     weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    if (is_exact(m->own, b->type))
+    if (is_exact(m->shared, b->type))
         product_integers(m, b, c, y, ld, tmp);
     else if (b->dense)
         product_floats(m, b, c, y, ld, tmp);
     else
-        product_signs(m, b, c, y, ld, tmp);
+        product_structured(m, b, c, y, ld, tmp);
     weft_arena_reset(tmp, mark);
 }
 
@@ -337,44 +343,44 @@ static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
                     const void *y, uint8_t *q)
 {
     double turns = m->turns[row];
-    const float *offset = m->own->offset + j0;
-    if (rff_is_int(m->own, m->type[row]))
+    const float *offset = m->shared->offset + j0;
+    if (rff_is_int(m->shared, m->type[row]))
         weft_cos_u8_i32(columns, y, turns, offset, q + j0);
     else
         weft_cos_u8_f32(columns, y, turns, offset, q + j0);
 }
 
 /* The rows of a type among [i0, i1), which lie in one block, whose products are missing. */
-static void pick(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
+static void missing_rows(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
 {
     c->n = 0;
     for (int64_t i = i0; i < i1; i++)
-        if (m->type[i] == type && !rff_is_there(m, i)) c->row[c->n++] = i;
-    c->straight = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
+        if (m->type[i] == type && !rff_is_cached(m, i)) c->row[c->n++] = i;
+    c->consecutive = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
 }
 
 static int block_columns(const rff_matrix *m, int type, int64_t j0)
 {
-    int most = is_exact(m->own, type)            ? COLUMNS
-               : family_of(type) == RFF_HADAMARD ? m->own->padded
-                                                 : WIDE;
+    int most = is_exact(m->shared, type)         ? INT_COLUMNS
+               : family_of(type) == RFF_HADAMARD ? m->shared->padded
+                                                 : FLOAT_COLUMNS;
     return m->d - j0 < most ? (int)(m->d - j0) : most;
 }
 
-/* Features of a chunk by one block of columns. Products are made where they are kept, or
- * in `tile` and copied. */
+/* Features of a chunk for one block of columns. Products are computed in the cache, or in
+ * `tile` and copied. */
 static void make_chunk(const rff_matrix *m, const block *b, const chunk *c, int64_t i0,
                        float *tile, uint8_t *q, weft_arena *tmp)
 {
-    const rff_cache *kept = &m->own->cache[m->part];
-    int there = c->straight && c->row[c->n - 1] < kept->rows;
-    float *y = there ? rff_place(m, c->row[0], b->j0) : tile;
-    int64_t ld = there ? kept->slots * kept->room : b->columns;
+    const rff_cache *kept = &m->shared->cache[m->part];
+    int direct = c->consecutive && c->row[c->n - 1] < kept->rows;
+    float *y = direct ? rff_cache_products(m, c->row[0], b->j0) : tile;
+    int64_t ld = direct ? kept->slots * kept->room : b->columns;
     product(m, b, c, y, (int)ld, tmp);
     for (int r = 0; r < c->n; r++) {
         int64_t row = c->row[r];
         const float *from = y + r * ld;
-        void *to = there ? NULL : rff_place(m, row, b->j0);
+        void *to = direct ? NULL : rff_cache_products(m, row, b->j0);
         if (to) memcpy(to, from, (size_t)b->columns * sizeof *from);
         cosines(m, row, b->j0, b->columns, from, q + (size_t)(row - i0) * m->ldq);
     }
@@ -388,11 +394,11 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
     size_t mark = weft_arena_mark(tmp);
     for (int64_t j0 = 0; j0 < m->d;) {
         int columns = block_columns(m, type, j0);
-        const block *b = block_at(m->own, type, j0, columns, tmp);
+        const block *b = block_at(m->shared, type, j0, columns, tmp);
         float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)columns);
         for (int64_t at = 0; at < m->blocks; at++) {
             if (m->start[at] < i0 || m->start[at] >= i1) continue;
-            pick(m, type, m->start[at], m->start[at + 1], c);
+            missing_rows(m, type, m->start[at], m->start[at + 1], c);
             if (c->n > 0) make_chunk(m, b, c, i0, tile, q, tmp);
         }
         weft_arena_reset(tmp, mark);
@@ -400,12 +406,13 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
     }
 }
 
-void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
+void rff_make_bytes(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
 {
     int64_t missing[RFF_TYPES] = {0};
     for (int64_t i = i0; i < i1; i++) {
-        if (rff_is_there(m, i))
-            cosines(m, i, 0, (int)m->d, rff_place(m, i, 0), q + (size_t)(i - i0) * m->ldq);
+        if (rff_is_cached(m, i))
+            cosines(m, i, 0, (int)m->d, rff_cache_products(m, i, 0),
+                    q + (size_t)(i - i0) * m->ldq);
         else
             missing[m->type[i]]++;
     }
@@ -413,5 +420,5 @@ void rff_make(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
     for (int type = 0; type < RFF_TYPES; type++)
         if (missing[type]) make_type(m, type, i0, i1, q, tmp);
     weft_arena_free(tmp);
-    rff_note_made(m, i0, i1);
+    rff_cache_set_filled(m, i0, i1);
 }

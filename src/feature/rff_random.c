@@ -8,74 +8,77 @@
 enum {
     MAGNITUDE = RFF_LEVELS - 1,
     ENTRIES = 16, /* entries of one random number */
-    COARSE = 256  /* last levels of the Cauchy table: too far apart, drawn finely */
+    COARSE = 256  /* last levels of the Cauchy table, too far apart: drawn from the exact
+                     quantile */
 };
 
-/* What the third word of a counter stands for. */
+/* Third word of the counter: the purpose. */
 enum { ENTRY, TAIL, SIGN, RADIUS };
 
 static const double pi = 3.14159265358979323846;
 
-/* Both tables: |z| with (level + 1/2)/LEVELS of the mass below. Newton's method, each
- * quantile from the one before. */
-void rff_tables(rff_shared *own)
+/* Both tables: |z| with (level + 1/2)/LEVELS of the mass below. By Newton's method, each
+ * started from the quantile before. */
+void rff_tables(rff_shared *shared)
 {
-    own->normal = WEFT_NEW(own->mem, float, RFF_LEVELS);
-    own->cauchy = WEFT_NEW(own->mem, float, RFF_LEVELS);
-    own->offset = WEFT_NEW(own->mem, float, own->columns);
+    shared->normal = WEFT_NEW(shared->mem, float, RFF_LEVELS);
+    shared->cauchy = WEFT_NEW(shared->mem, float, RFF_LEVELS);
+    shared->offset = WEFT_NEW(shared->mem, float, shared->columns);
     double z = 0;
     for (int i = 0; i < RFF_LEVELS; i++) {
         double below = (i + 0.5) / RFF_LEVELS;
         for (int step = 0; step < 4; step++)
             z -= (1 - below - erfc(z / sqrt(2))) / (sqrt(2 / pi) * exp(-z * z / 2));
-        own->normal[i] = (float)z;
-        own->cauchy[i] = (float)tan(pi / 2 * below);
+        shared->normal[i] = (float)z;
+        shared->cauchy[i] = (float)tan(pi / 2 * below);
     }
-    for (int64_t j = 0; j < own->columns; j++) {
-        weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_OFFSET, (uint64_t)j, 0, 0);
-        own->offset[j] = (float)weft_rng_unit(r.v[0]);
+    for (int64_t j = 0; j < shared->columns; j++) {
+        weft_rng4 r = weft_rng_at(shared->seed, WEFT_RNG_OFFSET, (uint64_t)j, 0, 0);
+        shared->offset[j] = (float)weft_rng_unit(r.v[0]);
     }
 }
 
-static double far_cauchy(const rff_shared *own, int64_t j, int i, int level)
+static double cauchy_tail(const rff_shared *shared, int64_t j, int i, int level)
 {
-    weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, TAIL);
+    weft_rng4 r =
+        weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, TAIL);
     double above = (RFF_LEVELS - level - weft_rng_unit(r.v[0])) / RFF_LEVELS;
     return 1 / tan(pi / 2 * above);
 }
 
-void rff_column(const rff_shared *own, int family, int64_t j, float *z)
+void rff_column(const rff_shared *shared, int family, int64_t j, float *z)
 {
-    const float *table = family == RFF_NORMAL ? own->normal : own->cauchy;
+    const float *table = family == RFF_NORMAL ? shared->normal : shared->cauchy;
     int fine = family == RFF_NORMAL ? RFF_LEVELS : RFF_LEVELS - COARSE;
-    for (int i = 0; i < own->d; i += ENTRIES) {
-        weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j,
+    for (int i = 0; i < shared->d; i += ENTRIES) {
+        weft_rng4 r = weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j,
                                   (uint64_t)(i / ENTRIES), ENTRY);
-        int end = own->d - i < ENTRIES ? own->d - i : ENTRIES;
+        int end = shared->d - i < ENTRIES ? shared->d - i : ENTRIES;
         for (int e = 0; e < end; e++) {
             int bits = (int)(r.v[e / 4] >> (16 * (e % 4)) & 0xffff);
             int level = bits & MAGNITUDE;
             float size =
-                level < fine ? table[level] : (float)far_cauchy(own, j, i + e, level);
+                level < fine ? table[level] : (float)cauchy_tail(shared, j, i + e, level);
             z[i + e] = bits > MAGNITUDE ? -size : size;
         }
     }
 }
 
 /* A row of a normal matrix has a length distributed as chi with `padded` degrees of
- * freedom, drawn by Wilson and Hilferty's cube of a normal variable. */
-void rff_signs(const rff_shared *own, int64_t j, float *sign, float *radius)
+ * freedom, drawn by Wilson and Hilferty's approximation, the cube of a normal variable. */
+void rff_signs(const rff_shared *shared, int64_t j, float *sign, float *radius)
 {
-    int n = own->padded;
+    int n = shared->padded;
     for (int i = 0; i < 3 * n; i += 64) {
         weft_rng4 r =
-            weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, SIGN);
+            weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, SIGN);
         for (int e = i; e < i + 64 && e < 3 * n; e++)
             sign[e] = r.v[0] >> (e - i) & 1 ? -1.0f : 1.0f;
     }
     double width = 2.0 / (9.0 * n);
     for (int i = 0; i < n; i++) {
-        weft_rng4 r = weft_rng_at(own->seed, WEFT_RNG_MATRIX, (uint64_t)(j + i), 0, RADIUS);
+        weft_rng4 r =
+            weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)(j + i), 0, RADIUS);
         double z[4];
         weft_rng_normal(&r, z);
         double cube = pow(fmax(1 - width + z[0] * sqrt(width), 0), 3);

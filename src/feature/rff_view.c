@@ -5,25 +5,25 @@
 #include <math.h>
 #include <string.h>
 
-enum { MEAN, DEVIATION, LEAST, MOST, STATS };
+enum { MEAN, DEVIATION, MIN, MAX, STATS };
 
-/* Rounding leaves an entry of unit variance 1/16 between neighbours; where scales differ by
- * more than this, small ones would be rounded away. */
-static const double steepest = 8;
+/* Largest ratio of the columns' scales for which the random matrix is rounded to integers:
+ * with larger ones the entries of the smallest scale would round to zero. */
+static const double max_scale_ratio = 8;
 
-/* Rounding changes the Laplacian kernel of d inputs by about 1/(10 d); fewer inputs than
- * this stay floats. */
-enum { MANY = 64 };
+/* Rounding changes the Laplacian kernel of d inputs by about 1/(10 d); with fewer inputs
+ * than this floats are used. */
+enum { MIN_INPUTS = 64 };
 
 /* ---- statistics --------------------------------------------------------------------- */
 
-/* Bytes: sums[2][d] of numbers and squares are integers; range[2][d] = (-least, most). */
+/* Bytes: sums[2][d] of numbers and squares are integers; range[2][d] = (-min, max). */
 static void sum_bytes(const weft_rows *p, int d, int64_t *sum, double *range,
                       weft_arena *tmp)
 {
     uint32_t *part = WEFT_NEW(tmp, uint32_t, 2 * d);
-    uint8_t *least = WEFT_NEW(tmp, uint8_t, d), *most = WEFT_NEW(tmp, uint8_t, d);
-    memset(least, 255, (size_t)d);
+    uint8_t *min = WEFT_NEW(tmp, uint8_t, d), *max = WEFT_NEW(tmp, uint8_t, d);
+    memset(min, 255, (size_t)d);
     for (int64_t at = 0; at < p->n; at += WEFT_BLOCK) { /* 256 squares fit 32 bits */
         memset(part, 0, 2 * (size_t)d * sizeof *part);
         for (int64_t i = at; i < p->n && i < at + WEFT_BLOCK; i++) {
@@ -31,15 +31,15 @@ static void sum_bytes(const weft_rows *p, int d, int64_t *sum, double *range,
             for (int k = 0; k < d; k++) {
                 part[k] += x[k];
                 part[d + k] += (uint32_t)(x[k] * x[k]);
-                least[k] = x[k] < least[k] ? x[k] : least[k];
-                most[k] = x[k] > most[k] ? x[k] : most[k];
+                min[k] = x[k] < min[k] ? x[k] : min[k];
+                max[k] = x[k] > max[k] ? x[k] : max[k];
             }
         }
         for (int k = 0; k < 2 * d; k++) sum[k] += part[k];
     }
     for (int k = 0; k < d && p->n; k++) {
-        range[k] = -least[k];
-        range[d + k] = most[k];
+        range[k] = -min[k];
+        range[d + k] = max[k];
     }
 }
 
@@ -70,13 +70,13 @@ static void mean_reals(const weft_rows *p, int d, const double *about, int power
     for (int k = 0; k < d; k++) mean[k] = weft_unfix(sum[k], scale) / (double)total;
 }
 
-void rff_fit(const rff_shared *own, weft_part part, real *stat, weft_arena *tmp)
+void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *tmp)
 {
-    int d = own->d;
+    int d = shared->d;
     size_t mark = weft_arena_mark(tmp);
-    weft_team *team = own->data->team;
-    const weft_rows *p = &own->data->part[part];
-    int bytes = own->data->form == WEFT_BYTES;
+    weft_team *team = shared->data->team;
+    const weft_rows *p = &shared->data->part[part];
+    int bytes = shared->data->form == WEFT_BYTES;
     double *range = WEFT_NEW(tmp, double, 2 * d), *mean = WEFT_NEW(tmp, double, d);
     double *variance = WEFT_NEW(tmp, double, d), *zero = WEFT_NEW(tmp, double, d);
     int64_t *sum = WEFT_NEW(tmp, int64_t, 2 * d);
@@ -102,74 +102,75 @@ void rff_fit(const rff_shared *own, weft_part part, real *stat, weft_arena *tmp)
     for (int k = 0; k < d; k++) {
         stat[MEAN * d + k] = (real)mean[k];
         stat[DEVIATION * d + k] = (real)sqrt(fmax(variance[k], 0));
-        stat[LEAST * d + k] = (real)-range[k];
-        stat[MOST * d + k] = (real)range[d + k];
+        stat[MIN * d + k] = (real)-range[k];
+        stat[MAX * d + k] = (real)range[d + k];
     }
     weft_arena_reset(tmp, mark);
 }
 
 /* ---- views -------------------------------------------------------------------------- */
 
-/* x' = (x - shift) scale, a constant column keeping its raw scale. */
-static void view_set(const rff_shared *own, rff_view *v, const real *shift,
+/* x' = (x - shift) scale; a constant column keeps its raw scale. */
+static void view_set(const rff_shared *shared, rff_view *v, const real *shift,
                      const real *width)
 {
-    double raw = own->data->form == WEFT_BYTES ? 1.0 / 255 : 1;
-    double least = INFINITY;
+    double raw = shared->data->form == WEFT_BYTES ? 1.0 / 255 : 1;
+    double min = INFINITY;
     v->largest = 0;
-    for (int k = 0; k < own->d; k++) {
+    for (int k = 0; k < shared->d; k++) {
         double w = width ? (double)width[k] : 0;
         double scale = w > 0 ? 1 / w : raw;
         v->shift[k] = shift ? (float)shift[k] : 0;
         v->scale[k] = (float)scale;
-        least = fmin(least, scale);
+        min = fmin(min, scale);
         v->largest = fmax(v->largest, scale);
     }
-    v->exact =
-        own->data->form == WEFT_BYTES && own->d >= MANY && v->largest <= steepest * least;
+    v->exact = shared->data->form == WEFT_BYTES && shared->d >= MIN_INPUTS &&
+               v->largest <= max_scale_ratio * min;
 }
 
-void rff_use(rff_shared *own, const real *stat)
+void rff_set_stat(rff_shared *shared, const real *stat)
 {
-    int d = own->d;
+    int d = shared->d;
     size_t bytes = STATS * (size_t)d * sizeof *stat;
-    if (own->stat && memcmp(own->stat, stat, bytes) == 0) return;
-    if (!own->stat) {
-        own->stat = WEFT_NEW(own->mem, real, STATS * d);
+    if (shared->stat && memcmp(shared->stat, stat, bytes) == 0) return;
+    if (!shared->stat) {
+        shared->stat = WEFT_NEW(shared->mem, real, STATS * d);
         for (int v = 0; v < RFF_VIEWS; v++) {
-            own->view[v].shift = WEFT_NEW(own->mem, float, d);
-            own->view[v].scale = WEFT_NEW(own->mem, float, d);
+            shared->view[v].shift = WEFT_NEW(shared->mem, float, d);
+            shared->view[v].scale = WEFT_NEW(shared->mem, float, d);
         }
     }
-    memcpy(own->stat, stat, bytes);
-    rff_forget(own);
+    memcpy(shared->stat, stat, bytes);
+    rff_cache_clear(shared);
     weft_arena *tmp = weft_arena_new();
     real *range = WEFT_NEW(tmp, real, d);
-    for (int k = 0; k < d; k++) range[k] = stat[MOST * d + k] - stat[LEAST * d + k];
-    view_set(own, &own->view[RFF_RAW], NULL, NULL);
-    view_set(own, &own->view[RFF_RANGE], stat + LEAST * d, range);
-    view_set(own, &own->view[RFF_SPREAD], stat + MEAN * d, stat + DEVIATION * d);
+    for (int k = 0; k < d; k++) range[k] = stat[MAX * d + k] - stat[MIN * d + k];
+    view_set(shared, &shared->view[RFF_RAW], NULL, NULL);
+    view_set(shared, &shared->view[RFF_RANGE], stat + MIN * d, range);
+    view_set(shared, &shared->view[RFF_DEVIATION], stat + MEAN * d, stat + DEVIATION * d);
     weft_arena_free(tmp);
 }
 
 /* ---- lengths ------------------------------------------------------------------------ */
 
-static double length(const rff_shared *own, const weft_rows *rows, int64_t i)
+static double length(const rff_shared *shared, const weft_rows *rows, int64_t i)
 {
     double sum = 0;
-    for (int k = 0; k < own->d; k++) {
-        double x = rows->byte ? (double)rows->byte[i * own->d + k]
-                              : (double)rows->value[i * own->d + k];
+    for (int k = 0; k < shared->d; k++) {
+        double x = rows->byte ? (double)rows->byte[i * shared->d + k]
+                              : (double)rows->value[i * shared->d + k];
         sum += x * x;
     }
     return sqrt(sum);
 }
 
-void rff_lengths(rff_shared *own)
+void rff_lengths(rff_shared *shared)
 {
     for (int part = 0; part < WEFT_NPART; part++) {
-        const weft_rows *rows = &own->data->part[part];
-        own->length[part] = WEFT_NEW(own->mem, double, rows->n);
-        for (int64_t i = 0; i < rows->n; i++) own->length[part][i] = length(own, rows, i);
+        const weft_rows *rows = &shared->data->part[part];
+        shared->length[part] = WEFT_NEW(shared->mem, double, rows->n);
+        for (int64_t i = 0; i < rows->n; i++)
+            shared->length[part][i] = length(shared, rows, i);
     }
 }

@@ -1,6 +1,6 @@
-/* Lower case of a word as Python's str.lower() gives it: Unicode's simple mapping, but for
- * two capitals that its SpecialCasing.txt treats without regard to the language. Called
- * when a data set is packed. */
+/* Lower case of a word as Python's str.lower() gives it: Unicode's simple mapping, except
+ * for the two capitals that have a mapping in SpecialCasing.txt which does not depend on
+ * the language. Called when a data set is packed. */
 #include "char.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
     UTF8_MAX = 4 /* bytes of a character */
 };
 
-/* What is written so far; n counts on when the room is used up. */
+/* The output; n goes on counting when room is used up. */
 typedef struct writer {
     uint8_t *out;
     size_t n, room;

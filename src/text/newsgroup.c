@@ -69,7 +69,7 @@ static int is_quote(const char *line, size_t n)
     return 0;
 }
 
-/* ---- what is taken out ----------------------------------------------------------- */
+/* ---- removal ----------------------------------------------------------- */
 
 /* Removes all up to the first blank line; all text if there is none. */
 static void strip_headers(char **text, size_t *n)

@@ -102,8 +102,8 @@ static void split(span text, weft_token_fn fn, void *ctx)
     }
 }
 
-/* A whitespace token in one piece is handed on unchanged; the pieces of others are
- * joined in buffer, which has room for the whole text. */
+/* A whitespace token in one piece is passed on unchanged; the pieces of others are joined
+ * in buffer, which has room for the whole text. */
 static void remove_punct(span text, weft_token_fn fn, void *ctx, uint8_t *buffer)
 {
     const uint8_t *token = buffer;
@@ -128,8 +128,8 @@ static void remove_punct(span text, weft_token_fn fn, void *ctx, uint8_t *buffer
     if (n > 0) fn(ctx, (const char *)token, n);
 }
 
-/* Kim's cleaning of sentences, clean_str of his process_data.py: what is not a letter or
- * digit of ASCII or one of (),!?'` divides words; , ! ( ) ? are words; 's 've 're 'd 'll
+/* Kim's cleaning of sentences, clean_str of his process_data.py: characters other than
+ * ASCII letters, digits and (),!?'` separate words; , ! ( ) ? are words; 's 've 're 'd 'll
  * and n't begin one; all is in lower case. Endings are recognised only in lower case, as in
  * clean_str. */
 static int begins_ending(const uint8_t *p, const uint8_t *end)

@@ -1,37 +1,38 @@
 /* Penn Treebank tokens as NLTK's NLTKWordTokenizer gives them, which is what
- * word_tokenize(text, preserve_line=True) returns. NLTK rewrites the whole text some thirty
- * times by regular expressions that put spaces around signs and before suffixes, and splits
- * it at whitespace at last. Of these rules only that of the final period looks across
- * whitespace, so here each whitespace token is cut separately: a first pass marks gaps at
- * punctuation, further ones at suffixes and contractions, in NLTK's order, since a rule
- * depends on the gaps of the rules before it. Called when a data set is packed. */
+ * word_tokenize(text, preserve_line=True) returns. NLTK rewrites the whole text about
+ * thirty times by regular expressions that put spaces around signs and before suffixes, and
+ * finally splits it at whitespace. Of these rules only that of the final period looks
+ * across whitespace, so here each whitespace token is cut separately: a first pass marks
+ * gaps at punctuation, further ones at suffixes and contractions, in NLTK's order, since a
+ * rule depends on the gaps of the rules before it. Called when a data set is packed. */
 #include "char.h"
 
 #include <string.h>
 
-/* What is known of a byte of a whitespace token. */
+/* Marks of a byte of a whitespace token. */
 enum {
-    GAP = 1,  /* a space is put before it */
-    SOON = 2, /* and so before the rule of closing apostrophes is applied */
-    OPEN = 4, /* a quote that opens: becomes `` */
-    LONE = 8  /* an apostrophe that is not half of a '' */
+    GAP = 1,         /* a space is put before it */
+    EARLY_GAP = 2,   /* already before the rule for closing apostrophes is applied */
+    OPEN = 4,        /* a quote that opens: becomes `` */
+    SINGLE_QUOTE = 8 /* an apostrophe that is not half of a '' */
 };
 
 enum { SHORTEST = 5, LONGEST = 6 }; /* bytes of a contraction that is one run of letters */
-enum { LOWER = 0x20 };              /* the bit that makes an ASCII letter small */
+enum { LOWER = 0x20 };              /* the bit that makes an ASCII letter lower-case */
 
-/* A whitespace token and what the rules see around it. */
+/* A whitespace token and its context. */
 typedef struct chunk {
     const uint8_t *s; /* [n] */
     size_t n;
-    size_t period;    /* where the final period of the text stands; not here if >= n */
-    int first, last;  /* the text begins, ends with it */
-    int blank_before; /* U+0020 stands before it */
-    int blank_after;  /* U+0020 stands behind it */
+    size_t period;    /* position of the final period of the text; not in this token if >=
+                         n */
+    int first, last;  /* 1: the text begins, ends with it */
+    int blank_before; /* 1: U+0020 comes before it */
+    int blank_after;  /* 1: U+0020 follows it */
     uint8_t *mark;    /* [n + 1] 0 before and after */
 } chunk;
 
-/* A word that is cut before its letter number `cut`. */
+/* A word that is cut before letter `cut`. */
 typedef struct contraction {
     const char *word;
     int cut;
@@ -43,8 +44,8 @@ static int is_word(const chunk *c, size_t i)
     return i < c->n && (char_class(c->s + i, &step) & CHAR_WORD) != 0;
 }
 
-/* The character at i in lower case, if a letter of contractions matches it whatever its
- * case: Python's re counts among them the dotted and dotless i and the long s. */
+/* The character at i in lower case, as Python's re compares letters when it ignores case:
+ * it also takes dotted and dotless i for i and the long s for s. */
 static int fold(const chunk *c, size_t i, size_t *step)
 {
     int32_t code = c->s[i];
@@ -68,13 +69,13 @@ static size_t pad(const chunk *c, size_t i, size_t n)
     return i + n;
 }
 
-static size_t pad_soon(const chunk *c, size_t i, size_t n)
+static size_t pad_early(const chunk *c, size_t i, size_t n)
 {
-    set(c, i, SOON);
+    set(c, i, EARLY_GAP);
     return pad(c, i, n);
 }
 
-/* Whether the same byte stands at i and behind it. */
+/* 1 if bytes i and i + 1 are equal. */
 static int is_double(const chunk *c, size_t i)
 {
     return i + 1 < c->n && c->s[i + 1] == c->s[i];
@@ -82,7 +83,7 @@ static int is_double(const chunk *c, size_t i)
 
 /* ---- signs -------------------------------------------------------------------------- */
 
-/* Whether a single letter that is not a clitic stands at i, as in 'a'. */
+/* 1 if a single letter that is not a clitic is at i, as in 'a'. */
 static int is_single(const chunk *c, size_t i)
 {
     size_t step;
@@ -98,8 +99,8 @@ static size_t cut_apostrophe(const chunk *c, size_t i, int opened)
         if (opened) set(c, i, OPEN);
         return pad(c, i, 2);
     }
-    set(c, i, LONE);
-    if (is_single(c, i + 1)) set(c, i + 1, GAP | SOON);
+    set(c, i, SINGLE_QUOTE);
+    if (is_single(c, i + 1)) set(c, i + 1, GAP | EARLY_GAP);
     return i + 1;
 }
 
@@ -109,7 +110,7 @@ static size_t cut_comma(const chunk *c, size_t i)
 {
     size_t step;
     if (i + 1 < c->n && (char_class(c->s + i + 1, &step) & CHAR_DIGIT)) return i + 1;
-    i = pad_soon(c, i, 1);
+    i = pad_early(c, i, 1);
     return i < c->n && (c->s[i] == ',' || c->s[i] == ':') ? i + 1 : i;
 }
 
@@ -118,10 +119,10 @@ static size_t cut_period(const chunk *c, size_t i)
 {
     size_t n = 1;
     while (i + n < c->n && c->s[i + n] == '.') n++;
-    return n > 1 || i == c->period ? pad_soon(c, i, n) : i + n;
+    return n > 1 || i == c->period ? pad_early(c, i, n) : i + n;
 }
 
-/* Quotation marks outside ASCII; *opens: a quote behind it opens a quotation. */
+/* Quotation marks outside ASCII; *opens: a quote after it opens a quotation. */
 static size_t cut_wide(const chunk *c, size_t i, int *opens)
 {
     size_t step;
@@ -129,7 +130,7 @@ static size_t cut_wide(const chunk *c, size_t i, int *opens)
     case 0xab: /* guillemets and curved quotes that open */
     case 0x2018:
     case 0x201c:
-    case 0x201e: *opens = 1; return pad_soon(c, i, step);
+    case 0x201e: *opens = 1; return pad_early(c, i, step);
     case 0xbb: /* and that close */
     case 0x2019:
     case 0x201d: return pad(c, i, step);
@@ -153,7 +154,7 @@ static size_t cut_other(const chunk *c, size_t i, int *opens)
     case '%':
     case '&':
     case '?':
-    case '!': return pad_soon(c, i, 1);
+    case '!': return pad_early(c, i, 1);
     case ',':
     case ':': return cut_comma(c, i);
     case '.': return cut_period(c, i);
@@ -177,7 +178,7 @@ static int cut_signs(const chunk *c)
             break;
         case '`':
             opens = 1;
-            i = pad_soon(c, i, is_double(c, i) ? 2 : 1);
+            i = pad_early(c, i, is_double(c, i) ? 2 : 1);
             break;
         case '\'':
             lone |= !is_double(c, i);
@@ -198,13 +199,13 @@ static int cut_signs(const chunk *c)
 
 /* ---- suffixes and contractions ------------------------------------------------------ */
 
-/* Whether a space stands before i. */
+/* 1 if a space comes before i. */
 static int is_end(const chunk *c, size_t i)
 {
     return (i == c->n && (c->blank_after || c->last)) || (c->mark[i] & GAP);
 }
 
-/* Whether two letters, both small or both capital, and then a space stand at i. */
+/* 1 if two letters, both small or both capital, and then a space are at i. */
 static int is_suffix(const chunk *c, size_t i, const char *small, const char *capital)
 {
     return i + 2 <= c->n && is_end(c, i + 2) &&
@@ -215,8 +216,8 @@ static int is_suffix(const chunk *c, size_t i, const char *small, const char *ca
 static void cut_closing(const chunk *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        if ((c->mark[i] & LONE) &&
-            ((c->mark[i + 1] & SOON) || (i + 1 == c->n && c->blank_after)))
+        if ((c->mark[i] & SINGLE_QUOTE) &&
+            ((c->mark[i + 1] & EARLY_GAP) || (i + 1 == c->n && c->blank_after)))
             set(c, i, GAP);
 }
 
@@ -224,7 +225,7 @@ static void cut_closing(const chunk *c)
 static void cut_genitives(const chunk *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        if (!(c->mark[i] & LONE)) continue;
+        if (!(c->mark[i] & SINGLE_QUOTE)) continue;
         int letter = i + 1 < c->n ? c->s[i + 1] | LOWER : 0;
         int clitic = letter == 's' || letter == 'm' || letter == 'd';
         if (is_end(c, i + 1) || (clitic && is_end(c, i + 2))) set(c, i, GAP);
@@ -235,7 +236,7 @@ static void cut_genitives(const chunk *c)
 static void cut_verbs(const chunk *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        if (!(c->mark[i] & LONE)) continue;
+        if (!(c->mark[i] & SINGLE_QUOTE)) continue;
         if (is_suffix(c, i + 1, "ll", "LL") || is_suffix(c, i + 1, "re", "RE") ||
             is_suffix(c, i + 1, "ve", "VE"))
             set(c, i, GAP);
@@ -246,14 +247,14 @@ static void cut_verbs(const chunk *c)
     }
 }
 
-/* Whether a word ends at i. */
+/* 1 if a word ends at i. */
 static int is_bound(const chunk *c, size_t i)
 {
     return (c->mark[i] & GAP) || !is_word(c, i);
 }
 
 /* Where the contraction that starts at i ends, 0 if none does; *cut: where to cut it. */
-static size_t spells(const chunk *c, size_t i, const contraction *w, size_t *cut)
+static size_t match_end(const chunk *c, size_t i, const contraction *w, size_t *cut)
 {
     size_t step;
     for (int k = 0; w->word[k]; k++, i += step) {
@@ -272,7 +273,7 @@ static void cut_contraction(const chunk *c, size_t i)
     size_t cut = 0;
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         if ((c->s[i] | LOWER) != list[k].word[0]) continue;
-        size_t end = spells(c, i, &list[k], &cut);
+        size_t end = match_end(c, i, &list[k], &cut);
         if (end == 0 || !is_bound(c, end)) continue;
         int is_wanna = list[k].word[0] == 'w'; /* must stand before whitespace */
         if (is_wanna && end < c->n && !(c->mark[end] & GAP)) continue;
@@ -291,17 +292,17 @@ static void cut_contractions(const chunk *c)
     }
 }
 
-/* 'tis and 'twas behind a space. From the right: the gap behind one is not seen by others
- * of its rule. */
-static void cut_twas(const chunk *c)
+/* 'tis and 'twas after a space. From the right, so that the gap after one has no effect on
+ * others of the same rule. */
+static void cut_tis(const chunk *c)
 {
     static const contraction list[] = {{"'tis", 2}, {"'twas", 2}};
     int blank = c->first || c->blank_before;
     size_t cut = 0;
     for (size_t k = 0; k < sizeof list / sizeof *list; k++)
         for (size_t i = c->n; i-- > 0;) {
-            if (!(c->mark[i] & LONE)) continue;
-            size_t end = spells(c, i, &list[k], &cut);
+            if (!(c->mark[i] & SINGLE_QUOTE)) continue;
+            size_t end = match_end(c, i, &list[k], &cut);
             if (end == 0 || !is_bound(c, end)) continue;
             if ((i == 0 && blank) || (c->mark[i] & GAP)) pad(c, cut, end - cut);
         }
@@ -323,10 +324,10 @@ static void cut_chunk(const chunk *c, int plain)
         cut_verbs(c);
     }
     cut_contractions(c);
-    if (lone) cut_twas(c);
+    if (lone) cut_tis(c);
 }
 
-/* Hands on the pieces between gaps, quotes as `` and '', and clears the marks. */
+/* Passes the pieces between gaps to fn, quotes as `` and '', and clears the marks. */
 static void emit(const chunk *c, weft_token_fn fn, void *ctx)
 {
     for (size_t i = 0, end; i < c->n; i = end) {
@@ -341,8 +342,9 @@ static void emit(const chunk *c, weft_token_fn fn, void *ctx)
     memset(c->mark, 0, c->n + 1);
 }
 
-/* Length of a sign that may stand between the final period and the end; 0 if none at p. */
-static size_t closer(const uint8_t *p)
+/* Length of a sign at p that may come between the final period and the end; 0 if there is
+ * none. */
+static size_t closing_sign(const uint8_t *p)
 {
     size_t step;
     if (*p < 0x80) return *p && strchr("])}>\"' ", *p) ? 1 : 0;
@@ -350,15 +352,15 @@ static size_t closer(const uint8_t *p)
     return code == 0xbb || code == 0x201d || code == 0x2019 ? step : 0;
 }
 
-/* Where the period stands that ends the text, with closing signs and spaces, then
- * whitespace behind it; n if there is none. */
+/* Position of the period that ends the text, followed only by closing signs, spaces and
+ * then whitespace; n if there is none. */
 static size_t final_period(const uint8_t *text, size_t n)
 {
     size_t at = n, step;
     while (at > 0 && text[at - 1] != '.') at--;
-    if (at <= 1) return n; /* something must stand before it */
+    if (at <= 1) return n; /* something must come before it */
     for (size_t i = at; i < n; i += step) {
-        step = closer(text + i);
+        step = closing_sign(text + i);
         if (step == 0) {
             while (i < n && (char_class(text + i, &step) & CHAR_SPACE)) i += step;
             return i == n ? at - 1 : n;
@@ -369,8 +371,9 @@ static size_t final_period(const uint8_t *text, size_t n)
     return at - 1;
 }
 
-/* Takes the whitespace token at p; returns the classes that all its characters have. */
-static unsigned take(const uint8_t *p, const uint8_t *end, size_t *n)
+/* *n: length of the whitespace token at p; returns the classes that all its characters
+ * have. */
+static unsigned token_length(const uint8_t *p, const uint8_t *end, size_t *n)
 {
     const uint8_t *start = p;
     unsigned all = CHAR_WORD;
@@ -390,7 +393,7 @@ void weft_treebank(const uint8_t *text, size_t n, weft_token_fn fn, void *ctx,
     for (size_t i = 0, step; i < n; i += step) {
         if (char_class(text + i, &step) & CHAR_SPACE) continue;
         chunk c = {.s = text + i, .period = period - i, .first = i == 0, .mark = mark};
-        unsigned all = take(text + i, text + n, &c.n);
+        unsigned all = token_length(text + i, text + n, &c.n);
         step = c.n;
         if ((all & CHAR_WORD) && (c.n < SHORTEST || c.n > LONGEST)) {
             fn(ctx, (const char *)c.s, c.n);
