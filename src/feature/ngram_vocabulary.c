@@ -21,7 +21,7 @@ typedef struct counted {
     uint64_t key, count;
 } counted;
 
-/* ---- counting ----------------------------------------------------------------------- */
+/* ---- counting ------------------------------------------------------------------------ */
 
 static counter counter_new(uint64_t slots, weft_arena *mem)
 {
@@ -83,7 +83,7 @@ static counted *count_rows(const ngram *self, const weft_request *q, int64_t *n,
     return all;
 }
 
-/* ---- order -------------------------------------------------------------------------- */
+/* ---- order --------------------------------------------------------------------------- */
 
 /* Sorts n keys; (*at)[2^bits + 1] where those of the same upper bits begin; returns bits.
  * Cost O(n): the keys are uniform. */
@@ -112,7 +112,7 @@ static int sort_keys(int64_t n, counted *all, uint32_t **at, weft_arena *mem)
     return bits;
 }
 
-/* ---- exchange between ranks --------------------------------------------------------- */
+/* ---- exchange between ranks ---------------------------------------------------------- */
 
 /* Distributes the keys over the ranks by range and sums the counts of equal keys.
  * Collective. */
@@ -225,7 +225,7 @@ ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q,
     return v;
 }
 
-/* ---- among the statistics ----------------------------------------------------------- */
+/* ---- among the statistics ------------------------------------------------------------ */
 
 enum { PIECES = 4, PIECE = 16 }; /* of a key, in bits, which a float holds exactly */
 

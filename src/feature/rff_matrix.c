@@ -12,7 +12,7 @@ enum {
     MAX_TERMS = 130000 / WEFT_BLOCK * WEFT_BLOCK /* products whose sum fits 32 bits */
 };
 
-/* ---- passes over the blocks --------------------------------------------------------- */
+/* ---- passes over the blocks ---------------------------------------------------------- */
 
 typedef struct pass {
     const rff_matrix *m;
@@ -53,7 +53,7 @@ static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
     return 1;
 }
 
-/* ---- narrow products ---------------------------------------------------------------- */
+/* ---- narrow products ----------------------------------------------------------------- */
 
 static void times(const weft_matrix *f, int c, const real *w, real *z)
 {
@@ -138,7 +138,7 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, do
     weft_arena_free(tmp);
 }
 
-/* ---- sums and Gram matrices --------------------------------------------------------- */
+/* ---- sums and Gram matrices ---------------------------------------------------------- */
 
 static void sums(const weft_matrix *f, double *sum)
 {

@@ -83,7 +83,7 @@ double rff_turns(const rff_shared *shared, const rff *arm, int type)
     return width * unit / (2 * pi);
 }
 
-/* ---- blocks of the random matrix ---------------------------------------------------- */
+/* ---- blocks of the random matrix ----------------------------------------------------- */
 
 /* A column as integers, and the excess of large Cauchy entries as floats; returns their
  * number. */
@@ -221,7 +221,7 @@ static const block *block_at(rff_shared *shared, int type, int64_t j0, int colum
     return make_block(shared, type, j0, columns, tmp);
 }
 
-/* ---- products ----------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------ */
 
 /* The rows of a chunk as bytes [n][d]. */
 static const uint8_t *bytes_of(const rff_matrix *m, const chunk *c, weft_arena *tmp)
@@ -336,7 +336,7 @@ static void product(const rff_matrix *m, const block *b, const chunk *c, void *y
     weft_arena_reset(tmp, mark);
 }
 
-/* ---- features ----------------------------------------------------------------------- */
+/* ---- features ------------------------------------------------------------------------ */
 
 /* Bytes of features [j0, j0 + columns) of a row from its products. */
 static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,

@@ -1,53 +1,54 @@
-/* The state of a fit by dual coordinate ascent: dual_epoch.c does epochs, dual.c decides
- * when it ends. Private to these. */
+/* The state of a fit by dual coordinate ascent: dual_epoch.c runs epochs, dual.c decides
+ * when the fit ends. Private to these. */
 #ifndef WEFT_MODEL_ASCENT_H
 #define WEFT_MODEL_ASCENT_H
 
 #include "dual.h"
 
 enum {
-    ASCENT_SUMS = 5, /* over rows */
-    ASCENT_FLAT = 16 /* [d][wide] is read by so many: a multiple of every `wide` */
+    ASCENT_SUMS = 5,  /* sums over rows that ascent_sum computes */
+    ASCENT_ALIGN = 16 /* [d][wide] is read in vectors of this length, a multiple of every
+                         `wide` */
 };
 
-/* One output. Numbers of the ascent, and how it stands. */
+/* One output: parameters and state of its ascent. */
 typedef struct output {
     const margin_output *of;
-    int which;         /* of those that the caller gave */
-    int done;          /* 1: at its optimum; 2: given up */
-    double b;          /* intercept */
-    double b0, t0;     /* intercept and sum_i a_i y_i before its last step */
-    double low, high;  /* between which the intercept is known to be */
-    double enough;     /* gain of one row that is worth a visit */
-    double shrink_tol; /* a visit is worth it above 1 / shrink_tol of a row's share of tol
-                        */
-    double shared;     /* |w|^2 over the columns of x */
-    double square;     /* and over all */
-    double objective;  /* primal */
-    double gap;        /* as a share of the gain */
-    double before;     /* it, TRIAL epochs ago */
+    int index;           /* in the caller's arrays */
+    int done;            /* 1: at its optimum; 2: stopped without reaching it */
+    double b;            /* intercept */
+    double b0, t0;       /* intercept and sum_i a_i y_i before its last step */
+    double low, high;    /* bracket of the intercept */
+    double min_gain;     /* gain of a row below which it is shrunk */
+    double shrink_tol;   /* min_gain is a row's share of tol over this */
+    double norm2_shared; /* |w|^2 over the columns of x */
+    double norm2;        /* over all columns */
+    double objective;    /* primal */
+    double gap;          /* duality gap as a share of the gain */
+    double trial_gap;    /* gap TRIAL_EPOCHS ago */
 } output;
 
-/* One fit of `wide` outputs. Rows are those of x; states of rows that are elsewhere do not
- * occur. What has an element for each row or column and output has those of one row or
- * column together: [x.n][wide], [d][wide], at i wide + k. */
+/* One fit of `wide` outputs, with the state of the local rows x. Arrays over rows or
+ * columns and outputs, [x.n][wide] and [d][wide], have the element of output k at i wide +
+ * k. */
 typedef struct ascent {
     const margin_problem *p;
     const dual_rows *x;
     output out[DUAL_WIDE];
-    int outputs, wide;    /* in use; with those that pad a vector */
-    int64_t flat;         /* d wide, and what rounds it up to ASCENT_FLAT */
-    real *w, *moved;      /* [d][wide] weights; sum of the partitions' changes */
+    int outputs, wide;    /* outputs in use; including those that pad a vector */
+    int64_t padded;       /* d wide, rounded up to a multiple of ASCENT_ALIGN */
+    real *w, *delta;      /* [d][wide] weights; sum of the partitions' changes */
     real *copy;           /* [partitions of this rank][d][wide] weights of each partition */
     int32_t *change;      /* [d][wide] scratch */
-    int coupled;          /* 1: one group of rows; the intercept moves with every visit */
+    int coupled;          /* 1: one group of rows, so that the intercept is updated with
+                             every visit */
     double *a, *step;     /* [x.n][wide] dual variables, 0..c; change in this epoch */
-    double *norm2;        /* [x.n] |x_i|^2, and 1 where the intercept is coupled */
+    double *norm2;        /* [x.n] |x_i|^2, plus 1 where the intercept is coupled */
     double *margin;       /* [x.n][wide] when last visited */
-    int *due, *shrinking; /* [x.n][wide] sweep of the next visit; visits in a row that
-                           changed little */
-    int *sweep;           /* [partitions of this rank] sweeps made */
-    int64_t *turn;        /* [x.n] order of a group's visits, scratch */
+    int *due, *shrinking; /* [x.n][wide] sweep of the next visit; number of consecutive
+                           visits with a small gain */
+    int *sweep;           /* [partitions of this rank] sweeps done */
+    int64_t *visits;      /* [x.n] order of a group's visits, scratch */
     double (*partition)[ASCENT_SUMS]; /* [partitions] sums over each partition's rows,
                                          scratch */
 } ascent;
@@ -58,23 +59,24 @@ static inline double ascent_sign(const ascent *s, int64_t i, int k)
     return s->x->label[i] == s->out[k].of->one ? 1 : -1;
 }
 
-/* |x_i|^2 over columns that no other row has, whose weights are a_i y_i x_ij. */
-static inline double ascent_own(const ascent *s, int64_t i)
+/* |x_i|^2 over single columns, those that no other row has; their weights are a_i y_i
+ * x_ij. */
+static inline double ascent_single_norm2(const ascent *s, int64_t i)
 {
-    return s->x->own ? s->x->own[i] : 0;
+    return s->x->single_norm2 ? s->x->single_norm2[i] : 0;
 }
 
-/* Visits all partitions, adds their changes to w and a. Collective. */
+/* One epoch over all partitions; adds their changes to w and a. Collective. */
 void ascent_epoch(ascent *s);
 
 /* sum[DUAL_WIDE] <- dot product of each output's part of a and b, [d][wide]. Local. */
 void ascent_dots(const ascent *s, const real *a, const real *b, double *sum);
 
-/* Adds what row i brings to output k, given the common step t, to sum[ASCENT_SUMS]. */
+/* Adds the terms of row i for output k at the common step t to sum[ASCENT_SUMS]. */
 typedef void (*ascent_row_sum)(const ascent *s, int64_t i, int k, double t, double *sum);
 
-/* Sums over all rows: per partition, which one rank holds whole, then in the order of
- * partitions. Collective. */
+/* Sums over all rows: over each partition on its rank, then over partitions in their order.
+ * Collective. */
 void ascent_sum(ascent *s, int k, ascent_row_sum add, double t, double *sum);
 
 #endif

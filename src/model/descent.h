@@ -5,13 +5,13 @@
 
 /* Objectives are sums in double: a gain below this share of the objective of the best
  * constant model is rounding. */
-#define DESCENT_LEAST 1e-12
+#define DESCENT_MIN_GAIN 1e-12
 
-enum { DESCENT_WINDOW = 16, DESCENT_KEPT = 2 * DESCENT_WINDOW + 1 };
+enum { DESCENT_WINDOW = 16, DESCENT_HISTORY = 2 * DESCENT_WINDOW + 1 };
 
 /* Starts at zeros. */
 typedef struct descent {
-    double gained[DESCENT_KEPT]; /* after steps, steps - 1 ...: at that modulo KEPT */
+    double gained[DESCENT_HISTORY]; /* total after step i at i modulo DESCENT_HISTORY */
     int steps;
 } descent;
 
@@ -23,6 +23,6 @@ double descent_gained(const descent *s);
  * conjugate gradients these sums are squared errors in the energy norm (Hestenes, Stiefel,
  * 1952; Strakos, Tichy, ETNA 13, 2002). INFINITY before the second step and where gains do
  * not fall. Local. */
-double descent_left(const descent *s);
+double descent_remaining(const descent *s);
 
 #endif

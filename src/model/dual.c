@@ -1,30 +1,30 @@
 /* Dual coordinate ascent for linear models with a loss of the margin, on sparse rows:
  *     max_a  - 1/2 |sum_i a_i y_i x_i|^2 - 1/2 (sum_i a_i y_i)^2 - sum_i conj(a_i),
- * one a_i after the other solved exactly, w = sum_i a_i y_i x_i kept up to date (Hsieh,
- * Chang, Lin, Keerthi, Sundararajan, ICML 2008; for logistic loss Yu, Huang, Lin, Machine
- * Learning 85, 2011). Called by margin.c.
+ * solved exactly for one a_i after the other, with w = sum_i a_i y_i x_i updated each time
+ * (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; for logistic loss Yu, Huang, Lin,
+ * Machine Learning 85, 2011). Called by margin.c.
  *
  * Partitions (struct dual_rows) are visited at the same time, each with its own copy of w;
  * their changes are added exactly, with the best common step. Partitions hold different
- * groups of rows, which hardly share columns, so that hardly any progress is lost. One
- * group is one partition. The intercept, which all rows share, would tie the partitions
- * together: it stays fixed during an epoch, and takes a Newton step when its error is what
- * is left. Shrinking: a row whose change gains less than its share of the tolerance is left
- * out of 1, 3, then 7 sweeps. The end is certified by the duality gap, margins of all rows
- * computed anew. Nothing depends on the number of ranks. The fit starts at a = 0, wherever
- * w was.
+ * groups of rows, which share few columns, so that little progress is lost. A single group
+ * is one partition. The intercept is shared by all rows and would couple the partitions: it
+ * is fixed during an epoch, and takes a Newton step when its error dominates the gap.
+ * Shrinking: a row whose change gains less than its share of the tolerance is skipped for
+ * 1, 3, then 7 sweeps. A fit ends when the duality gap, with the margins of all rows
+ * recomputed, is small enough. Nothing depends on the number of ranks. The fit starts at a
+ * = 0, whatever w was.
  *
- * Outputs (one class against the rest each) are fitted side by side: their problems have
- * nothing in common but the rows, which a visit reads once for all outputs that are due. */
+ * Outputs (each one class against the rest) are fitted side by side: their problems share
+ * the rows, which a visit reads once for all outputs that are due. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "ascent.h"
 
-enum { TRIAL = 32 /* epochs in which the gap must halve */ };
+enum { TRIAL_EPOCHS = 32 /* epochs within which the gap must halve */ };
 
-/* Where results go: all outputs' weights [outputs][d], intercepts, how each ended. */
+/* The caller's results: weights [outputs][d], intercepts and summaries of all outputs. */
 typedef struct target {
     int64_t d;
     real *w, *intercept;
@@ -42,10 +42,11 @@ static void add_state(const ascent *s, int64_t i, int k, double t, double *sum)
     sum[1] += bound || curve <= 0 ? 0 : 1 / curve;
     sum[2] += margin_conj(s->p, a);
     sum[3] += s->p->c * margin_loss(s->p->kind, s->margin[at]);
-    sum[4] += ascent_own(s, i) * a * a;
+    sum[4] += ascent_single_norm2(s, i) * a * a;
 }
 
-/* At margins that the intercept's shift t moves. */
+/* Derivatives of the losses in the intercept, at margins with the intercept shifted by
+ * t. */
 static void add_shift(const ascent *s, int64_t i, int k, double t, double *sum)
 {
     double y = ascent_sign(s, i, k), m = s->margin[i * s->wide + k] + t * y;
@@ -56,19 +57,19 @@ static void add_shift(const ascent *s, int64_t i, int k, double t, double *sum)
     sum[3] += s->p->c * margin_loss(s->p->kind, m);
 }
 
-/* |w|^2 over the columns of x, of all outputs; one partition's w is its owner's.
+/* |w|^2 of all outputs over the columns of x; a single partition's w is on its owner.
  * Collective. */
-static void squares(ascent *s)
+static void square_norms(ascent *s)
 {
     double sum[DUAL_WIDE] = {0};
     if (s->x->partitions > 1 || s->x->first < s->x->last) ascent_dots(s, s->w, s->w, sum);
     if (s->x->partitions == 1) weft_max_f64(s->x->team, sum, DUAL_WIDE);
-    for (int k = 0; k < s->outputs; k++) s->out[k].shared = sum[k];
+    for (int k = 0; k < s->outputs; k++) s->out[k].norm2_shared = sum[k];
 }
 
-/* Computes all margins anew, and makes all rows due, of the outputs whose gap is within the
- * tolerance. Local. */
-static void refresh(ascent *s)
+/* Recomputes all margins of the outputs whose gap is within the tolerance, and makes all
+ * their rows due. Local. */
+static void recompute_margins(ascent *s)
 {
     const weft_sparse *x = &s->x->x;
     double score[DUAL_WIDE];
@@ -78,63 +79,62 @@ static void refresh(ascent *s)
             if (s->out[k].done || !(s->out[k].gap <= s->p->tol)) continue;
             int64_t at = i * s->wide + k;
             s->margin[at] = ascent_sign(s, i, k) * (score[k] + s->out[k].b) +
-                            ascent_own(s, i) * s->a[at];
+                            ascent_single_norm2(s, i) * s->a[at];
             s->due[at] = 0;
         }
     }
 }
 
-/* Output k takes part no more. */
-static void retire(ascent *s, int k, int how)
+/* Ends the fit of output k: none of its rows is due again. */
+static void end_output(ascent *s, int k, int how)
 {
     s->out[k].done = how;
     for (int64_t i = 0; i < s->x->x.n; i++) s->due[i * s->wide + k] = INT_MAX;
 }
 
-/* Newton step on the intercept, whose equation is b = t(b), t = sum_i a_i y_i falling in b.
- * The slope of t is about -response, which leaves out that rows share columns; what the
- * last step did tells more, unless it leads out of the bracket. Then every row is due.
- * Local. */
+/* Newton step on the intercept, which solves b = t(b), where t = sum_i a_i y_i decreases in
+ * b. The slope of t is about -response if rows share no columns; the secant slope of the
+ * last step is better, unless it leads out of the bracket. Rows with a large change become
+ * due. Local. */
 static void step_intercept(ascent *s, int k, double t, double response)
 {
     output *o = &s->out[k];
-    double seen = (o->t0 - t) / (o->b - o->b0), *side = t > o->b ? &o->low : &o->high;
-    *side = o->b;
+    double observed = (o->t0 - t) / (o->b - o->b0),
+           *bracket_end = t > o->b ? &o->low : &o->high;
+    *bracket_end = o->b;
     o->b0 = o->b;
     o->t0 = t;
-    double next = o->b + (t - o->b) / (1 + seen);
-    if (!(seen > 0 && seen < response && next > o->low && next < o->high))
+    double next = o->b + (t - o->b) / (1 + observed);
+    if (!(observed > 0 && observed < response && next > o->low && next < o->high))
         next = o->b + (t - o->b) / (1 + response);
     o->b = next;
-    double little = 0.1 * response / (double)s->x->total;
+    double threshold = 0.1 * response / (double)s->x->total;
     for (int64_t i = 0; i < s->x->x.n; i++) {
-        if (1 >= little * (s->norm2[i] + margin_conj_curve(s->p, s->a[i * s->wide + k])))
+        if (1 >= threshold * (s->norm2[i] + margin_conj_curve(s->p, s->a[i * s->wide + k])))
             s->due[i * s->wide + k] = 0;
     }
 }
 
-/* Objective and gap of an output, from the margins as they are. Moves the intercept where
- * its own error is the greater part of a gap that is too wide. Collective.
- */
+/* Objective and gap of an output, from the stored margins. Moves the intercept where its
+ * error is more than half of a gap that is too wide. Collective. */
 static void measure(ascent *s, int k)
 {
     output *o = &s->out[k];
     double sum[ASCENT_SUMS];
     ascent_sum(s, k, add_state, 0, sum);
-    o->square = o->shared + sum[4];
+    o->norm2 = o->norm2_shared + sum[4];
     if (s->coupled) o->b = sum[0];
-    double dual = -0.5 * o->square - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - o->b;
-    o->objective = 0.5 * o->square + 0.5 * o->b * o->b + sum[3];
+    double dual = -0.5 * o->norm2 - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - o->b;
+    o->objective = 0.5 * o->norm2 + 0.5 * o->b * o->b + sum[3];
     double above = o->objective - dual, best = o->of->objective;
-    o->gap = margin_share(s->p, best, o->objective, above);
-    o->enough = s->p->tol * (best - dual) / ((double)s->x->total * o->shrink_tol);
+    o->gap = margin_relative_gap(s->p, best, o->objective, above);
+    o->min_gain = s->p->tol * (best - dual) / ((double)s->x->total * o->shrink_tol);
     if (o->gap > s->p->tol && off * off > 0.5 * above) step_intercept(s, k, sum[0], sum[1]);
 }
 
-/* Moves the intercept to its optimum for the weights as they are, and the margins with it:
- * to scores of small features a small error of it is large, and to the objective it is
- * small. The slope rises by at least 1, so that its value bounds the way to its zero.
- * Collective. */
+/* Moves the intercept to its optimum for the final weights: an error that is small in the
+ * objective can be large in the scores of small features. The slope increases by at least 1
+ * per unit, so that its value bounds the distance to its zero. Collective. */
 static void settle_intercept(ascent *s, int k)
 {
     output *o = &s->out[k];
@@ -150,7 +150,7 @@ static void settle_intercept(ascent *s, int k)
         t = next;
     }
     o->b += t;
-    o->objective = 0.5 * o->square + 0.5 * o->b * o->b + sum[3];
+    o->objective = 0.5 * o->norm2 + 0.5 * o->b * o->b + sum[3];
 }
 
 static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
@@ -159,12 +159,12 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     ascent s = {.p = p, .x = x, .outputs = outputs, .wide = 1};
     while (s.wide < outputs) s.wide *= s.wide == 1 ? 4 : 2;
     int64_t n = x->x.n, cells = n * s.wide;
-    s.flat = (x->d * s.wide + ASCENT_FLAT - 1) / ASCENT_FLAT * ASCENT_FLAT;
-    s.w = WEFT_NEW(tmp, real, s.flat);
+    s.padded = (x->d * s.wide + ASCENT_ALIGN - 1) / ASCENT_ALIGN * ASCENT_ALIGN;
+    s.w = WEFT_NEW(tmp, real, s.padded);
     if (x->partitions > 1) {
-        s.moved = WEFT_NEW(tmp, real, s.flat);
-        s.change = WEFT_NEW(tmp, int32_t, s.flat);
-        s.copy = WEFT_NEW(tmp, real, (x->last - x->first) * s.flat);
+        s.delta = WEFT_NEW(tmp, real, s.padded);
+        s.change = WEFT_NEW(tmp, int32_t, s.padded);
+        s.copy = WEFT_NEW(tmp, real, (x->last - x->first) * s.padded);
     }
     s.a = WEFT_NEW(tmp, double, cells);
     s.step = WEFT_NEW(tmp, double, cells);
@@ -173,29 +173,29 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     s.due = WEFT_NEW(tmp, int, cells);
     s.shrinking = WEFT_NEW(tmp, int, cells);
     s.sweep = WEFT_NEW(tmp, int, x->last - x->first + 1);
-    s.turn = WEFT_NEW(tmp, int64_t, n);
+    s.visits = WEFT_NEW(tmp, int64_t, n);
     s.partition = weft_arena_alloc(tmp, (size_t)x->partitions, sizeof *s.partition);
     s.coupled = x->groups == 1;
     for (int64_t i = 0; i < n; i++)
-        s.norm2[i] = weft_sparse_norm2(&x->x, i) + ascent_own(&s, i) + s.coupled;
+        s.norm2[i] = weft_sparse_norm2(&x->x, i) + ascent_single_norm2(&s, i) + s.coupled;
     for (int k = 0; k < s.wide; k++) {
         s.out[k] =
-            (output){.which = k, .low = -INFINITY, .high = INFINITY, .shrink_tol = 10};
-        s.out[k].gap = s.out[k].before = 1;
+            (output){.index = k, .low = -INFINITY, .high = INFINITY, .shrink_tol = 10};
+        s.out[k].gap = s.out[k].trial_gap = 1;
         if (k < outputs) s.out[k].of = &of[k];
         if (k < outputs && !s.coupled) s.out[k].b = s.out[k].b0 = of[k].b;
-        if (k >= outputs || of[k].alike) retire(&s, k, 2);
+        if (k >= outputs || of[k].constant) end_output(&s, k, 2);
     }
     return s;
 }
 
-/* Ends outputs that are at their optimum, once half of those that are left seem to be or
- * epochs run out, and outputs that do not get nearer to it. Returns 1 if margins were
- * computed anew. Collective. */
-static int judge(ascent *s, int epochs)
+/* Ends outputs that are at their optimum, checked once half of the remaining ones seem to
+ * be or epochs run out, and outputs that make no progress. Returns 1 if margins were
+ * recomputed. Collective. */
+static int check_ends(ascent *s, int epochs)
 {
     int asking = 0, running = 0, ask[DUAL_WIDE];
-    squares(s);
+    square_norms(s);
     for (int k = 0; k < s->outputs; k++) {
         if (!s->out[k].done) measure(s, k);
         ask[k] = !s->out[k].done && s->out[k].gap <= s->p->tol;
@@ -203,7 +203,7 @@ static int judge(ascent *s, int epochs)
         running += !s->out[k].done;
     }
     int check = asking > 0 && (2 * asking >= running || epochs == s->p->limit);
-    if (check) refresh(s);
+    if (check) recompute_margins(s);
     for (int k = 0; k < s->outputs; k++) {
         output *o = &s->out[k];
         if (o->done) continue;
@@ -212,18 +212,19 @@ static int judge(ascent *s, int epochs)
             measure(s, k);
             if (!(o->gap <= s->p->tol)) continue;
             settle_intercept(s, k);
-            retire(s, k, 1);
-        } else if (epochs % TRIAL == 0) {
-            if (!(o->gap <= 0.5 * o->before)) o->shrink_tol *= 10;
-            if (o->shrink_tol > 1e4) retire(s, k, 2);
-            o->before = o->gap;
+            end_output(s, k, 1);
+        } else if (epochs % TRIAL_EPOCHS == 0) {
+            if (!(o->gap <= 0.5 * o->trial_gap)) o->shrink_tol *= 10;
+            if (o->shrink_tol > 1e4) end_output(s, k, 2);
+            o->trial_gap = o->gap;
         }
     }
     return check;
 }
 
 /* cells[n][to] <- outputs keep[to] of cells[n][wide], of `size` bytes each. */
-static void squeeze(void *cells, size_t size, int64_t n, int wide, const int *keep, int to)
+static void keep_outputs(void *cells, size_t size, int64_t n, int wide, const int *keep,
+                         int to)
 {
     char row[DUAL_WIDE * sizeof(double)], *at = cells;
     for (int64_t i = 0; i < n; i++) {
@@ -233,10 +234,10 @@ static void squeeze(void *cells, size_t size, int64_t n, int wide, const int *ke
     }
 }
 
-/* Weights of output k in columns of one row, from the rank that has the row. Local. */
-static void hand_over_lone(const ascent *s, int k, real *w)
+/* Weights of output k in single columns, on the rank that has the row. Local. */
+static void store_single_columns(const ascent *s, int k, real *w)
 {
-    const weft_sparse *x = &s->x->lone;
+    const weft_sparse *x = &s->x->single;
     for (int64_t i = 0; i < x->n; i++) {
         double a = s->a[i * s->wide + k] * ascent_sign(s, i, k);
         for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
@@ -244,31 +245,32 @@ static void hand_over_lone(const ascent *s, int k, real *w)
     }
 }
 
-/* Output k as the matrix names columns. Weights that all ranks have are handed over by one
- * if others are not: share_weights adds. Local. */
-static void hand_over(const ascent *s, int k, const target *t)
+/* Stores output k, with the matrix's columns. Where some weights are on one rank only,
+ * those that all ranks have are stored by rank 0 only, because share_weights adds.
+ * Local. */
+static void store_output(const ascent *s, int k, const target *t)
 {
     const output *o = &s->out[k];
     const dual_rows *x = s->x;
-    real *w = t->w + o->which * t->d;
-    if (!x->own) {
+    real *w = t->w + o->index * t->d;
+    if (!x->single_norm2) {
         memcpy(w, s->w, (size_t)x->d * sizeof *w);
     } else {
-        hand_over_lone(s, k, w);
+        store_single_columns(s, k, w);
         for (int64_t j = 0; j < x->d && x->team->rank == 0; j++)
             w[x->column[j]] = s->w[j * s->wide + k];
     }
-    t->intercept[o->which] = (real)o->b;
-    t->out[o->which].objective = o->objective;
-    t->out[o->which].residual = o->gap;
+    t->intercept[o->index] = (real)o->b;
+    t->out[o->index].objective = o->objective;
+    t->out[o->index].residual = o->gap;
 }
 
-/* All ranks get all weights. Collective. */
+/* Gives all weights to all ranks. Collective. */
 static void share_weights(const dual_rows *x, size_t n, real *w)
 {
     if (x->partitions == 1) {
         weft_bcast(x->team, w, n * sizeof *w, 0);
-    } else if (x->own) {
+    } else if (x->single_norm2) {
         /* Other ranks have zeros, which as integers leave the bits as they are. */
         if (sizeof *w == sizeof(int32_t))
             weft_sum_i32(x->team, (int32_t *)(void *)w, n);
@@ -277,7 +279,7 @@ static void share_weights(const dual_rows *x, size_t n, real *w)
     }
 }
 
-/* Hands over outputs that are done, if those left then fill half the vectors. Local. */
+/* Stores outputs that are done and halves the vectors where the others then fit. Local. */
 static void compact(ascent *s, const target *t)
 {
     int keep[DUAL_WIDE], left = 0, to = s->wide;
@@ -287,22 +289,22 @@ static void compact(ascent *s, const target *t)
     if (to == s->wide || left == 0) return;
     for (int k = 0, at = left; k < s->wide; k++) {
         if (!s->out[k].done) continue;
-        if (k < s->outputs) hand_over(s, k, t);
+        if (k < s->outputs) store_output(s, k, t);
         if (at < to) keep[at++] = k;
     }
     output kept[DUAL_WIDE] = {{0}};
     for (int k = 0; k < to; k++) kept[k] = s->out[keep[k]];
     memcpy(s->out, kept, sizeof kept);
     int64_t n = s->x->x.n;
-    squeeze(s->w, sizeof *s->w, s->x->d, s->wide, keep, to);
-    squeeze(s->a, sizeof *s->a, n, s->wide, keep, to);
-    squeeze(s->margin, sizeof *s->margin, n, s->wide, keep, to);
-    squeeze(s->due, sizeof *s->due, n, s->wide, keep, to);
-    squeeze(s->shrinking, sizeof *s->shrinking, n, s->wide, keep, to);
+    keep_outputs(s->w, sizeof *s->w, s->x->d, s->wide, keep, to);
+    keep_outputs(s->a, sizeof *s->a, n, s->wide, keep, to);
+    keep_outputs(s->margin, sizeof *s->margin, n, s->wide, keep, to);
+    keep_outputs(s->due, sizeof *s->due, n, s->wide, keep, to);
+    keep_outputs(s->shrinking, sizeof *s->shrinking, n, s->wide, keep, to);
     s->outputs = left;
     s->wide = to;
-    s->flat = (s->x->d * to + ASCENT_FLAT - 1) / ASCENT_FLAT * ASCENT_FLAT;
-    memset(s->w + s->x->d * to, 0, (size_t)(s->flat - s->x->d * to) * sizeof *s->w);
+    s->padded = (s->x->d * to + ASCENT_ALIGN - 1) / ASCENT_ALIGN * ASCENT_ALIGN;
+    memset(s->w + s->x->d * to, 0, (size_t)(s->padded - s->x->d * to) * sizeof *s->w);
 }
 
 static int running(const ascent *s)
@@ -323,10 +325,10 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
     memset(w, 0, (size_t)(outputs * d) * sizeof *w);
     while (epochs < p->limit && running(&s) > 0) {
         ascent_epoch(&s);
-        checks += judge(&s, ++epochs);
+        checks += check_ends(&s, ++epochs);
         compact(&s, &t);
     }
-    for (int k = 0; k < s.outputs; k++) hand_over(&s, k, &t);
+    for (int k = 0; k < s.outputs; k++) store_output(&s, k, &t);
     share_weights(x, (size_t)(outputs * d), w);
     for (int k = 0; k < outputs; k++) {
         out[k].iterations = epochs;

@@ -1,4 +1,4 @@
-/* What logistic.c and svm.c share: two-class losses, and two solvers of
+/* Shared by logistic.c and svm.c: two-class losses, and two solvers of
  *     min 1/2 |w|^2 + 1/2 b^2 + C sum_i loss(y_i (x_i . w + b)),   y_i = +1 or -1,
  * dual coordinate ascent for sparse rows and a Newton method for any matrix. Private to
  * src/model. */
@@ -41,46 +41,51 @@ typedef struct margin_problem {
 double margin_loss(margin_kind kind, double margin);
 double margin_slope(margin_kind kind, double margin); /* its derivative, at most 0 */
 
-/* C loss's conjugate at -a, which is finite for 0 <= a (<= C); its first and second
- * derivative in a. */
+/* Conjugate of C loss at -a, finite for 0 <= a, and a <= C except for the squared hinge;
+ * its first and second derivative in a. */
 double margin_conj(const margin_problem *p, double a);
 double margin_conj_slope(const margin_problem *p, double a);
 double margin_conj_curve(const margin_problem *p, double a);
-/* argmin over t of 1/2 q (t - a)^2 + m (t - a) + conj(t): the best dual variable of a
- * sample with |x|^2 = q and margin m where it is a. */
+/* argmin over t of 1/2 q (t - a)^2 + m (t - a) + conj(t): the best new value of the dual
+ * variable a of a sample with |x|^2 = q and margin m. */
 double margin_best(const margin_problem *p, double q, double m, double a);
 
-/* Sum over all ranks' rows of x[n], in any order the same; NaN where one is not finite.
- * Collective. */
+/* Exact sum over all ranks' rows of x[n], the same in any order; NaN where one is not
+ * finite. Collective. */
 double margin_sum(const weft_matrix *f, const double *x);
 /* Fits all outputs (one against the rest) and their intercepts. Collective. */
 void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                 int classes, real *w, weft_fitted *out, weft_arena *tmp);
-/* Score of one sample for weft_model: sum of the losses of all outputs, and what the
- * largest score says. */
+/* Loss of one sample for weft_model: the sum over all outputs; *wrong: 1 if the class of
+ * the largest score is not y. */
 double margin_score(margin_kind kind, int classes, const double *s, int y, int *wrong);
 int margin_outputs(int classes);
 
-/* One output: labels `one` against the rest, and the best constant score b for them: what
- * it has above the optimum is what a fit can gain. */
+/* One output: class `one` against the rest, and its best constant score b. The gain of a
+ * fit is the decrease of the objective from that of b. */
 typedef struct margin_output {
     int one;
-    int alike; /* 1: no sample is of it, or all are: the best constant is the fit */
-    double b, objective; /* of the best constant, the penalty on b included */
+    int constant; /* 1: no sample or every sample is of the class: the fit is the best
+                     constant */
+    double b, objective; /* best constant and its objective, with the penalty on b */
 } margin_output;
 
 /* Penalty on a weight or intercept. */
 double margin_penalty(const margin_problem *p, double w);
 
-/* The output of class `one` with `own` samples, and `others` of other classes. Local. */
-margin_output margin_output_of(const margin_problem *p, int one, double own, double others);
+/* The output of class `one`, with so many samples of it and of all other classes. Local. */
+margin_output margin_output_of(const margin_problem *p, int one, double positives,
+                               double negatives);
 
-/* Share of the gain over the best constant, whose objective is `best`, that a fit of this
- * objective lacks if it is `above` the optimum. A gain that is rounding counts as one that
- * can just be told from it, so that fits to what carries no information end. */
-double margin_share(const margin_problem *p, double best, double objective, double above);
+/* above / gain: the gap `above` between a fit's objective and the optimum as a share of the
+ * optimum's gain over the best constant, whose objective is `best`. Gains below the
+ * rounding error count as DESCENT_MIN_GAIN, so that fits to features without information
+ * end. */
+double margin_relative_gap(const margin_problem *p, double best, double objective,
+                           double above);
 
-/* Fit one output; out->objective is the sum over samples. */
+/* Fits of several outputs by dual ascent, of one by Newton's method; out->objective is the
+ * sum over samples. */
 typedef struct dual_rows dual_rows;
 dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                         int outputs, weft_arena *mem);
@@ -91,29 +96,31 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
 void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                 const margin_output *k, real *w, real *intercept, weft_fitted *out,
                 weft_arena *tmp);
-/* Rows dealt to partitions: a partition is visited row by row by one rank, different
- * partitions at the same time. A group of rows (of one feature map) is in one partition;
- * which, depends on the groups' sizes only, so neither partitions nor the order in them
- * depend on the number of ranks.
- */
+/* Rows assigned to partitions: one rank visits a partition row by row, and partitions are
+ * visited at the same time. A group of rows (of one feature map) is in one partition,
+ * chosen by the groups' sizes only, so that neither partitions nor the order in them depend
+ * on the number of ranks. */
 struct dual_rows {
     weft_team *team;
     int64_t d, total;       /* columns; rows over all ranks */
     int groups, partitions; /* groups of rows; partitions in use */
     int first, last;        /* this rank's partitions [first, last) */
-    int *segment;           /* [last-first+1] partition's groups: segment .. next - 1 */
-    int64_t *start;         /* [groups+1] group's rows: order[start] .. order[next - 1] */
-    int *group;             /* [groups] names, for random numbers */
+    int *segment;           /* [last-first+1] groups of partition k: segment[k] ..
+                               segment[k+1] - 1 */
+    int64_t *start;         /* [groups+1] rows of group g: order[start[g]] ..
+                               order[start[g+1] - 1] */
+    int *group;             /* [groups] number of the group in the matrix, for random
+                               numbers */
     int64_t *order;         /* rows of x */
     weft_sparse x;
-    /* Of fits of many outputs; NULL: x has all columns as they are. */
-    uint32_t *column;     /* [d] columns of x as the matrix names them */
-    weft_sparse lone;     /* entries in columns of one row, which x lacks */
-    double *own;          /* [x.n] sum of their squares */
+    /* For fits of many outputs; NULL: x has all columns of the matrix. */
+    uint32_t *column;     /* [d] column of the matrix of each column of x */
+    weft_sparse single;   /* entries in columns that only one row has, which are not in x */
+    double *single_norm2; /* [x.n] sum of their squares */
     const int32_t *label; /* [x.n] */
 };
 
-/* Sets apart the columns of one row and numbers the others anew. Collective. */
+/* Separates the columns that only one row has and renumbers the others. Collective. */
 void dual_columns(dual_rows *d, const weft_matrix *f, weft_arena *mem);
 
 /* Rank that visits a partition. */

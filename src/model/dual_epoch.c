@@ -6,24 +6,24 @@
 #include "ascent.h"
 
 enum {
-    SHRINK = 3,   /* shrinking leaves a row out of at most 2^SHRINK - 1 sweeps */
+    SHRINK = 3,   /* shrinking skips a row for at most 2^SHRINK - 1 sweeps */
     SHARE = 4,    /* an epoch reads at least this part of a partition's entries */
-    LARGEST = 126 /* exponent of a unit: it and its inverse are floats */
+    LARGEST = 126 /* exponent of a unit, so that it and its inverse are floats */
 };
 
-/* ---- visits ------------------------------------------------------------------------- */
+/* ---- visits -------------------------------------------------------------------------- */
 
-/* Maximises over a_i of output k, whose margin by the columns of x is m; returns the
+/* Maximises over a_i of output k, whose margin from the columns of x is m; returns the
  * change. `now` counts the partition's sweeps. */
 static double improve(ascent *s, int64_t i, int k, double m, int now)
 {
     int64_t at = i * s->wide + k;
     double q = s->norm2[i], a = s->a[at] + s->step[at];
-    m += ascent_own(s, i) * a;
+    m += ascent_single_norm2(s, i) * a;
     double d = margin_best(s->p, q, m, a) - a;
     s->margin[at] = m;
     double gain = 0.5 * (q + margin_conj_curve(s->p, a + d)) * d * d;
-    if (gain >= s->out[k].enough)
+    if (gain >= s->out[k].min_gain)
         s->shrinking[at] = 0;
     else if (s->shrinking[at] < SHRINK)
         s->shrinking[at]++;
@@ -32,7 +32,7 @@ static double improve(ascent *s, int64_t i, int k, double m, int now)
     return d;
 }
 
-/* Maximises over a_i of the outputs that are due, at the partition's weights w. */
+/* Maximises over a_i of each output that is due, with the partition's weights w. */
 static void visit(ascent *s, int64_t i, int now, real *w)
 {
     double score[DUAL_WIDE];
@@ -59,33 +59,33 @@ static int is_due(const ascent *s, int64_t i, int now)
     return due;
 }
 
-/* turn[n] <- rows in an order that is random in (group, now). */
-static void shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *turn)
+/* visits[n] <- rows in a random order keyed by (group, now). */
+static void shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *visits)
 {
     weft_rng4 r = {{0}};
     for (int64_t i = 0; i < n; i++) {
         if (i % 4 == 0)
             r = weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)now, (uint64_t)i);
         int64_t j = (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(i + 1));
-        turn[i] = turn[j];
-        turn[j] = row[i];
+        visits[i] = visits[j];
+        visits[j] = row[i];
     }
 }
 
-/* Visits the rows of a group that are due; returns the entries read. */
+/* Visits the rows of a group that are due; returns the number of entries read. */
 static int64_t visit_group(ascent *s, int g, int now, real *w)
 {
     const dual_rows *x = s->x;
     int64_t n = x->start[g + 1] - x->start[g], due = 0, read = 0;
-    int64_t *turn = s->turn + x->start[g];
-    shuffle(x->order + x->start[g], n, x->group[g], now, turn);
+    int64_t *visits = s->visits + x->start[g];
+    shuffle(x->order + x->start[g], n, x->group[g], now, visits);
     for (int64_t i = 0; i < n; i++) {
-        if (is_due(s, turn[i], now)) turn[due++] = turn[i];
+        if (is_due(s, visits[i], now)) visits[due++] = visits[i];
     }
     for (int64_t i = 0; i < due; i++) {
-        if (i + 1 < due) weft_sparse_fetch(&x->x, turn[i + 1]);
-        visit(s, turn[i], now, w);
-        read += x->x.first[turn[i] + 1] - x->x.first[turn[i]];
+        if (i + 1 < due) weft_sparse_fetch(&x->x, visits[i + 1]);
+        visit(s, visits[i], now, w);
+        read += x->x.first[visits[i] + 1] - x->x.first[visits[i]];
     }
     return read;
 }
@@ -106,7 +106,7 @@ static void visit_partition(ascent *s, int partition, real *w)
     }
 }
 
-/* ---- sums over rows ----------------------------------------------------------------- */
+/* ---- sums over rows ------------------------------------------------------------------ */
 
 void ascent_sum(ascent *s, int k, ascent_row_sum add, double t, double *sum)
 {
@@ -131,10 +131,10 @@ static void add_line(const ascent *s, int64_t i, int k, double t, double *sum)
     int64_t at = i * s->wide + k;
     double d = s->step[at], a = s->a[at] + t * d;
     if (d == 0) return;
-    double own = ascent_own(s, i);
-    sum[0] +=
-        d * (margin_conj_slope(s->p, a) + own * a + ascent_sign(s, i, k) * s->out[k].b);
-    sum[1] += d * d * (margin_conj_curve(s->p, a) + own);
+    double single_norm2 = ascent_single_norm2(s, i);
+    sum[0] += d * (margin_conj_slope(s->p, a) + single_norm2 * a +
+                   ascent_sign(s, i, k) * s->out[k].b);
+    sum[1] += d * d * (margin_conj_curve(s->p, a) + single_norm2);
 }
 
 static double dot(int64_t n, const real *a, const real *b)
@@ -148,36 +148,36 @@ static double dot(int64_t n, const real *a, const real *b)
 
 void ascent_dots(const ascent *s, const real *a, const real *b, double *sum)
 {
-    double part[ASCENT_FLAT] = {0};
+    double part[ASCENT_ALIGN] = {0};
     memset(sum, 0, DUAL_WIDE * sizeof *sum);
     if (s->wide == 1) {
         sum[0] = dot(s->x->d, a, b);
         return;
     }
-    for (int64_t i = 0; i < s->flat; i += ASCENT_FLAT)
-        for (int k = 0; k < ASCENT_FLAT; k++)
+    for (int64_t i = 0; i < s->padded; i += ASCENT_ALIGN)
+        for (int k = 0; k < ASCENT_ALIGN; k++)
             part[k] += (double)a[i + k] * (double)b[i + k];
-    for (int k = 0; k < ASCENT_FLAT; k++) sum[k % s->wide] += part[k];
+    for (int k = 0; k < ASCENT_ALIGN; k++) sum[k % s->wide] += part[k];
 }
 
-/* ---- an epoch ----------------------------------------------------------------------- */
+/* ---- an epoch ------------------------------------------------------------------------ */
 
-/* most[wide] <- the largest of it and |a - b|, of each output. */
-static void farthest(const ascent *s, const real *a, const real *b, double *most)
+/* most[wide] <- max(most, |a - b|) of each output. */
+static void largest_change(const ascent *s, const real *a, const real *b, double *most)
 {
-    real part[ASCENT_FLAT] = {0};
-    for (int64_t i = 0; i < s->flat; i += ASCENT_FLAT) {
-        for (int k = 0; k < ASCENT_FLAT; k++) {
+    real part[ASCENT_ALIGN] = {0};
+    for (int64_t i = 0; i < s->padded; i += ASCENT_ALIGN) {
+        for (int k = 0; k < ASCENT_ALIGN; k++) {
             real d = (real)fabs((double)(a[i + k] - b[i + k]));
             part[k] = d > part[k] ? d : part[k];
         }
     }
-    for (int k = 0; k < ASCENT_FLAT; k++)
+    for (int k = 0; k < ASCENT_ALIGN; k++)
         most[k % s->wide] = fmax(most[k % s->wide], (double)part[k]);
 }
 
-/* The step in (0, 1] that is best for all partitions' changes together, given their slope
- * and curve without what each row has of its own. Collective. */
+/* The best step in (0, 1] along the sum of all partitions' changes, given slope and
+ * curvature of the terms in w. Collective. */
 static double line_search(ascent *s, int k, double slope, double curve)
 {
     double lo = 0, hi = 1, t = 1, sum[ASCENT_SUMS];
@@ -197,65 +197,65 @@ static double line_search(ascent *s, int k, double slope, double curve)
     return lo > 0 ? lo : hi;
 }
 
-/* unit[ASCENT_FLAT] <- of each output: 30 bits of the largest change, which is enough since
- * changes shrink. Collective. */
-static void units(ascent *s, real *unit)
+/* unit[ASCENT_ALIGN] <- for each output, the unit in which the largest change has 30 bits;
+ * enough, since changes get smaller. Collective. */
+static void change_units(ascent *s, real *unit)
 {
     const dual_rows *x = s->x;
     double most[DUAL_WIDE] = {0};
     for (int64_t l = 0; l < x->last - x->first; l++)
-        farthest(s, s->copy + l * s->flat, s->w, most);
+        largest_change(s, s->copy + l * s->padded, s->w, most);
     weft_max_f64(x->team, most, (size_t)s->wide);
-    for (int k = 0; k < ASCENT_FLAT; k++) {
-        double far = most[k % s->wide];
-        int bits = far > 0 ? 29 - ilogb(far * x->partitions) : 0;
+    for (int k = 0; k < ASCENT_ALIGN; k++) {
+        double largest = most[k % s->wide];
+        int bits = largest > 0 ? 29 - ilogb(largest * x->partitions) : 0;
         unit[k] = (real)ldexp(1, bits < LARGEST ? bits : LARGEST);
     }
 }
 
-/* s->moved <- sum of the partitions' changes, given each partition's w in s->copy. Integers
- * make it exact. Collective. */
+/* s->delta <- sum of the partitions' changes, given each partition's w in s->copy; exact,
+ * in integers. Collective. */
 static void add_changes(ascent *s)
 {
-    real unit[ASCENT_FLAT];
-    units(s, unit);
-    memset(s->change, 0, (size_t)s->flat * sizeof *s->change);
+    real unit[ASCENT_ALIGN];
+    change_units(s, unit);
+    memset(s->change, 0, (size_t)s->padded * sizeof *s->change);
     for (int64_t l = 0; l < s->x->last - s->x->first; l++) {
-        const real *copy = s->copy + l * s->flat;
-        for (int64_t j = 0; j < s->flat; j += ASCENT_FLAT)
-            for (int k = 0; k < ASCENT_FLAT; k++)
+        const real *copy = s->copy + l * s->padded;
+        for (int64_t j = 0; j < s->padded; j += ASCENT_ALIGN)
+            for (int k = 0; k < ASCENT_ALIGN; k++)
                 s->change[j + k] += (int32_t)((copy[j + k] - s->w[j + k]) * unit[k]);
     }
-    weft_sum_i32(s->x->team, s->change, (size_t)s->flat);
-    for (int64_t j = 0; j < s->flat; j += ASCENT_FLAT)
-        for (int k = 0; k < ASCENT_FLAT; k++)
-            s->moved[j + k] = (real)s->change[j + k] / unit[k];
+    weft_sum_i32(s->x->team, s->change, (size_t)s->padded);
+    for (int64_t j = 0; j < s->padded; j += ASCENT_ALIGN)
+        for (int k = 0; k < ASCENT_ALIGN; k++)
+            s->delta[j + k] = (real)s->change[j + k] / unit[k];
 }
 
-/* t[ASCENT_FLAT] <- each output's step along s->moved; w takes it. Collective. */
+/* t[ASCENT_ALIGN] <- each output's step along s->delta, which w takes. Collective. */
 static void take_steps(ascent *s, double *t)
 {
     double slope[DUAL_WIDE], curve[DUAL_WIDE];
-    ascent_dots(s, s->w, s->moved, slope);
-    ascent_dots(s, s->moved, s->moved, curve);
+    ascent_dots(s, s->w, s->delta, slope);
+    ascent_dots(s, s->delta, s->delta, curve);
     for (int k = 0; k < s->outputs; k++)
         if (!s->out[k].done) t[k] = line_search(s, k, slope[k], curve[k]);
-    for (int k = s->wide; k < ASCENT_FLAT; k++) t[k] = t[k % s->wide];
-    for (int64_t j = 0; j < s->flat; j += ASCENT_FLAT)
-        for (int k = 0; k < ASCENT_FLAT; k++) s->w[j + k] += (real)t[k] * s->moved[j + k];
+    for (int k = s->wide; k < ASCENT_ALIGN; k++) t[k] = t[k % s->wide];
+    for (int64_t j = 0; j < s->padded; j += ASCENT_ALIGN)
+        for (int k = 0; k < ASCENT_ALIGN; k++) s->w[j + k] += (real)t[k] * s->delta[j + k];
 }
 
 void ascent_epoch(ascent *s)
 {
     const dual_rows *x = s->x;
-    double t[ASCENT_FLAT];
-    for (int k = 0; k < ASCENT_FLAT; k++) t[k] = 1;
+    double t[ASCENT_ALIGN];
+    for (int k = 0; k < ASCENT_ALIGN; k++) t[k] = 1;
     if (x->partitions == 1) {
         if (x->first < x->last) visit_partition(s, 0, s->w);
     } else {
         for (int l = x->first; l < x->last; l++) {
-            real *copy = s->copy + (l - x->first) * s->flat;
-            memcpy(copy, s->w, (size_t)s->flat * sizeof *copy);
+            real *copy = s->copy + (l - x->first) * s->padded;
+            memcpy(copy, s->w, (size_t)s->padded * sizeof *copy);
             visit_partition(s, l, copy);
         }
         add_changes(s);

@@ -1,15 +1,16 @@
 /* Assigns rows of a sparse matrix to partitions, and moves each to the rank that processes
- * its partition. Called by margin.c once a fit. Cost: each rank sends and receives its
- * share of the entries. */
+ * its partition. Called by margin.c once for each fit. Cost: each rank sends and receives
+ * its share of the entries. */
 #include <string.h>
 
 #include "dual.h"
 
-/* A row on its way; its columns and its values travel apart. */
-typedef struct parcel {
+/* Header of a row that is sent to another rank; its columns and values are sent
+ * separately. */
+typedef struct row_header {
     int32_t label, group;
     int64_t entries;
-} parcel;
+} row_header;
 
 int dual_owner(const weft_team *t, int partitions, int partition)
 {
@@ -21,8 +22,9 @@ static int group_of(const weft_matrix *f, int64_t i)
     return f->group ? f->group[i] : 0;
 }
 
-/* Partition of each group: largest group first, to the partition with least so far. */
-static int *deal_groups(const weft_matrix *f, int groups, int partitions, weft_arena *mem)
+/* Partition of each group: the largest group first, to the partition with the smallest sum
+ * so far. */
+static int *assign_groups(const weft_matrix *f, int groups, int partitions, weft_arena *mem)
 {
     int *partition = WEFT_NEW(mem, int, groups);
     int64_t *size = WEFT_NEW(mem, int64_t, groups);
@@ -35,9 +37,9 @@ static int *deal_groups(const weft_matrix *f, int groups, int partitions, weft_a
     return partition;
 }
 
-/* How many each rank sends to this one, from how many this one sends to each. Collective.
- */
-static void agree_sizes(weft_team *t, const size_t *to, size_t *from, weft_arena *tmp)
+/* Numbers of items that each rank sends to this one, given those that this one sends.
+ * Collective. */
+static void counts_from(weft_team *t, const size_t *to, size_t *from, weft_arena *tmp)
 {
     size_t n = (size_t)t->size;
     int64_t *all = WEFT_NEW(tmp, int64_t, n * n);
@@ -46,25 +48,25 @@ static void agree_sizes(weft_team *t, const size_t *to, size_t *from, weft_arena
     for (size_t r = 0; r < n; r++) from[r] = (size_t)all[r * n + (size_t)t->rank];
 }
 
-/* Items of one kind that go to each rank and come from each. */
-typedef struct traffic {
+/* Numbers of items of one kind sent to and received from each rank. */
+typedef struct exchange {
     size_t *to, *from;    /* [ranks] items */
-    size_t *at;           /* [ranks] where the next item for a rank goes */
+    size_t *at;           /* [ranks] position of the next item for a rank */
     size_t sent, arrived; /* items in all */
-} traffic;
+} exchange;
 
-static traffic traffic_new(weft_team *t, weft_arena *mem)
+static exchange exchange_new(weft_team *t, weft_arena *mem)
 {
     size_t n = (size_t)t->size;
-    return (traffic){.to = WEFT_NEW(mem, size_t, n),
-                     .from = WEFT_NEW(mem, size_t, n),
-                     .at = WEFT_NEW(mem, size_t, n)};
+    return (exchange){.to = WEFT_NEW(mem, size_t, n),
+                      .from = WEFT_NEW(mem, size_t, n),
+                      .at = WEFT_NEW(mem, size_t, n)};
 }
 
-/* Once `to` is counted. Collective. */
-static void traffic_agree(weft_team *t, traffic *x, weft_arena *mem)
+/* Fills in the rest when `to` is complete. Collective. */
+static void exchange_counts(weft_team *t, exchange *x, weft_arena *mem)
 {
-    agree_sizes(t, x->to, x->from, mem);
+    counts_from(t, x->to, x->from, mem);
     for (int r = 0; r < t->size; r++) {
         x->at[r] = x->sent;
         x->sent += x->to[r];
@@ -72,8 +74,8 @@ static void traffic_agree(weft_team *t, traffic *x, weft_arena *mem)
     }
 }
 
-/* What arrives when all ranks send their items of `size` bytes. Collective. */
-static void *move_items(weft_team *t, const traffic *x, size_t size, const void *items,
+/* Sends all items, of `size` bytes each; returns those received. Collective. */
+static void *move_items(weft_team *t, const exchange *x, size_t size, const void *items,
                         weft_arena *mem)
 {
     size_t n = (size_t)t->size;
@@ -93,21 +95,21 @@ static const int *move_rows(dual_rows *d, const weft_matrix *f, const int32_t *l
                             const int *owner, weft_arena *mem)
 {
     const weft_sparse *x = f->rows;
-    traffic rows = traffic_new(f->team, mem), entries = traffic_new(f->team, mem);
+    exchange rows = exchange_new(f->team, mem), entries = exchange_new(f->team, mem);
     for (int64_t i = 0; i < x->n; i++) {
         rows.to[owner[group_of(f, i)]]++;
         entries.to[owner[group_of(f, i)]] += (size_t)(x->first[i + 1] - x->first[i]);
     }
-    traffic_agree(f->team, &rows, mem);
-    traffic_agree(f->team, &entries, mem);
-    parcel *head = WEFT_NEW(mem, parcel, rows.sent);
+    exchange_counts(f->team, &rows, mem);
+    exchange_counts(f->team, &entries, mem);
+    row_header *head = WEFT_NEW(mem, row_header, rows.sent);
     uint32_t *column = WEFT_NEW(mem, uint32_t, entries.sent);
     float *value = WEFT_NEW(mem, float, entries.sent);
     for (int64_t i = 0; i < x->n; i++) {
         int64_t e = x->first[i];
         size_t n = (size_t)(x->first[i + 1] - e);
         int g = group_of(f, i), to = owner[g];
-        head[rows.at[to]++] = (parcel){label[i], g, (int64_t)n};
+        head[rows.at[to]++] = (row_header){label[i], g, (int64_t)n};
         memcpy(column + entries.at[to], x->column + e, n * sizeof *column);
         memcpy(value + entries.at[to], x->value + e, n * sizeof *value);
         entries.at[to] += n;
@@ -144,7 +146,7 @@ static void list_partitions(dual_rows *d, int groups, const int *partition,
             if (partition[g] != l) continue;
             d->group[s] = g;
             d->start[s + 1] = d->start[s] + count[g];
-            count[g] = d->start[s++]; /* from here on, where the group's next row goes */
+            count[g] = d->start[s++]; /* from here on: position of the group's next row */
         }
         d->segment[l - d->first + 1] = s;
     }
@@ -161,7 +163,7 @@ dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int
     d->total = f->total;
     d->groups = groups;
     d->partitions = p->partitions < groups ? p->partitions : groups;
-    const int *partition = deal_groups(f, groups, d->partitions, mem);
+    const int *partition = assign_groups(f, groups, d->partitions, mem);
     while (d->first < d->partitions &&
            dual_owner(f->team, d->partitions, d->first) < f->team->rank)
         d->first++;

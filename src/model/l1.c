@@ -1,10 +1,10 @@
 /* Logistic regression with an L1 penalty on the columns of sparse rows; see l1.h. Proximal
- * Newton steps: the quadratic model of the losses, with the penalty as it is, is lowered by
- * coordinate descent, then a line search (Yuan, Ho, Lin, JMLR 13, 2012). Descent visits the
- * columns with a weight and the most promising of the others (Massias, Gramfort, Salmon,
- * ICML 2018). After every visit the intercept, which all rows share and which would hold
- * descent up, goes to its least: its slope is known from the columns' weighted sums.
- * A column leaves for good when the gap proves that its weight is 0: the dual
+ * Newton steps: the quadratic model of the losses plus the penalty is reduced by coordinate
+ * descent, then a line search (Yuan, Ho, Lin, JMLR 13, 2012). Descent visits the columns
+ * with a weight and the most promising of the others (Massias, Gramfort, Salmon, ICML
+ * 2018). After every visit the objective is minimised over the intercept, which all rows
+ * share and which would slow the descent down: its slope follows from the columns' weighted
+ * sums. A column is removed for good when the gap proves that its weight is 0: the dual
  * is 4/C-strongly concave, so the optimum is within sqrt(gap C / 2) of a dual point
  * (Ndiaye, Fercoq, Gramfort, Salmon, JMLR 18, 2017). Called by margin.c. */
 #include <math.h>
@@ -13,32 +13,34 @@
 #include "l1.h"
 
 enum {
-    SET = 1024,    /* columns that descent visits, at least */
-    SWEEPS = 64,   /* of a step, at most */
-    HALVINGS = 40, /* of a line search */
+    MIN_WORKING = 1024, /* smallest size of the working set */
+    SWEEPS = 64,        /* largest number of sweeps in a step */
+    HALVINGS = 40,      /* largest number of halvings in a line search */
 };
 
-#define CURVE  1e-12 /* added to the curvature in every weight */
-#define LITTLE 0.1   /* a sweep that gains less than this share of a step's is its last */
+#define DAMPING 1e-12 /* added to the second derivative in every weight */
+#define LAST_SWEEP_GAIN                                                                    \
+    0.1 /* a step's sweeps end with one that gains less than this share */
 
 typedef struct l1 {
     const margin_problem *p;
     const l1_columns *x;
     const margin_output *of;
-    double *y;            /* [n] 1 or -1 */
-    double *score;        /* [n] x_i . w + b */
-    double *a;            /* [n] a_i y_i */
-    double *curve;        /* [n] second derivative of a row's loss */
-    double *along;        /* [n] change of score by the step */
-    double *w, *g, *rank; /* [d] weights; sum_i a_i y_i x_ij; scratch */
-    int64_t *alive, *set; /* columns that may have a weight; that descent visits */
-    int64_t nalive, nset;
+    double *y;                     /* [n] 1 or -1 */
+    double *score;                 /* [n] x_i . w + b */
+    double *a;                     /* [n] a_i y_i */
+    double *curve;                 /* [n] second derivative of a row's loss */
+    double *along;                 /* [n] change of score by the step */
+    double *w, *g, *slopes;        /* [d] weights; sum_i a_i y_i x_ij; scratch */
+    int64_t *candidates, *working; /* columns that may have a weight; working set */
+    int64_t ncandidates, nworking;
     double b, shift;               /* intercept; its change by the step */
-    double slope, bend;            /* of the model in the intercept, penalty apart */
-    double *step, *second, *cross; /* [d] by place in set: change of a weight; curvature in
-                                  it; in it and the intercept */
-    char *asleep;                  /* [d] by place in set: of no weight, and wants none */
-    double objective, best, gap;   /* primal; the highest lower bound; of this step's */
+    double slope, curvature;       /* of the model in the intercept, without the penalty */
+    double *step, *second, *cross; /* [d] by place in the working set: change of a weight;
+                                  second derivatives in it; in it and the intercept */
+    char *skipped;                 /* [d] by place in the working set: the weight is and
+                                      stays 0 */
+    double objective, best, gap;   /* primal; highest lower bound; gap of this step */
     int sweeps;
 } l1;
 
@@ -54,23 +56,23 @@ static double dot(const l1 *s, int64_t j, const double *v)
     return sum[0] + sum[1];
 }
 
-/* ---- where a fit stands ------------------------------------------------------------- */
+/* ---- objective and gap --------------------------------------------------------------- */
 
-/* Columns to which the optimum gives no weight leave, given the largest slope. */
-static void screen(l1 *s, double most)
+/* Removes columns whose weight is 0 at the optimum, given the largest slope. */
+static void screen(l1 *s, double max_slope)
 {
-    double far = sqrt(0.5 * s->p->c * s->gap);
+    double radius = sqrt(0.5 * s->p->c * s->gap);
     int64_t left = 0;
-    for (int64_t k = 0; k < s->nalive; k++) {
-        int64_t j = s->alive[k];
-        double reach = fabs(s->g[j]) / most + far * sqrt(s->x->square[j]);
-        if (s->w[j] != 0 || reach >= 1) s->alive[left++] = j;
+    for (int64_t k = 0; k < s->ncandidates; k++) {
+        int64_t j = s->candidates[k];
+        double bound = fabs(s->g[j]) / max_slope + radius * sqrt(s->x->square[j]);
+        if (s->w[j] != 0 || bound >= 1) s->candidates[left++] = j;
     }
-    s->nalive = left;
+    s->ncandidates = left;
 }
 
 /* Objective, slopes and gap at w. */
-static void measure(l1 *s)
+static void evaluate(l1 *s)
 {
     double c = s->p->c;
     double loss = 0, size = fabs(s->b), conj = 0, sum = 0;
@@ -82,18 +84,19 @@ static void measure(l1 *s)
         sum += s->a[i];
     }
     s->slope = -sum;
-    double most = fmax(1, fabs(sum));
-    for (int64_t k = 0; k < s->nalive; k++) {
-        int64_t j = s->alive[k];
+    double max_slope = fmax(1, fabs(sum));
+    for (int64_t k = 0; k < s->ncandidates; k++) {
+        int64_t j = s->candidates[k];
         s->g[j] = dot(s, j, s->a);
-        most = fmax(most, fabs(s->g[j]));
+        max_slope = fmax(max_slope, fabs(s->g[j]));
         size += fabs(s->w[j]);
     }
-    for (int64_t i = 0; i < s->x->n; i++) conj += margin_conj(s->p, fabs(s->a[i]) / most);
+    for (int64_t i = 0; i < s->x->n; i++)
+        conj += margin_conj(s->p, fabs(s->a[i]) / max_slope);
     s->objective = size + c * loss;
     s->best = fmax(s->best, -conj);
     s->gap = fmax(s->objective + conj, 0);
-    screen(s, most);
+    screen(s, max_slope);
 }
 
 /* The k-th largest of v[n], 1 <= k <= n; v is reordered. */
@@ -121,29 +124,31 @@ static double largest(double *v, int64_t n, int64_t k)
     return v[k - 1];
 }
 
-/* The set that descent visits: columns with a weight, and of the others those of the
- * largest slopes beyond the penalty's, as many again, at least SET. */
-static void choose(l1 *s)
+/* The working set: columns with a weight, and as many others, but at least MIN_WORKING,
+ * with the largest slopes above the penalty's. */
+static void choose_working_set(l1 *s)
 {
     int64_t weights = 0, n = 0;
-    for (int64_t k = 0; k < s->nalive; k++) {
-        int64_t j = s->alive[k];
+    for (int64_t k = 0; k < s->ncandidates; k++) {
+        int64_t j = s->candidates[k];
         weights += s->w[j] != 0;
-        if (s->w[j] == 0 && fabs(s->g[j]) > 1) s->rank[n++] = fabs(s->g[j]);
+        if (s->w[j] == 0 && fabs(s->g[j]) > 1) s->slopes[n++] = fabs(s->g[j]);
     }
-    int64_t most = weights > SET ? weights : SET;
-    double least = n > most ? largest(s->rank, n, most) : 1;
-    s->nset = 0;
-    for (int64_t k = 0; k < s->nalive; k++) {
-        int64_t j = s->alive[k];
-        if (s->w[j] != 0 || fabs(s->g[j]) > least || (n > most && fabs(s->g[j]) >= least))
-            s->set[s->nset++] = j;
+    int64_t max_slope = weights > MIN_WORKING ? weights : MIN_WORKING;
+    double threshold = n > max_slope ? largest(s->slopes, n, max_slope) : 1;
+    s->nworking = 0;
+    for (int64_t k = 0; k < s->ncandidates; k++) {
+        int64_t j = s->candidates[k];
+        if (s->w[j] != 0 || fabs(s->g[j]) > threshold ||
+            (n > max_slope && fabs(s->g[j]) >= threshold))
+            s->working[s->nworking++] = j;
     }
 }
 
-/* ---- a step ------------------------------------------------------------------------- */
+/* ---- a step -------------------------------------------------------------------------- */
 
-/* The change of a weight w that minimises g by + h by^2 / 2 + |w + by|; *gain: by what. */
+/* The change `by` of a weight w that minimises g by + h by^2 / 2 + |w + by|; *gain: the
+ * decrease. */
 static double best_change(double g, double h, double w, double *gain)
 {
     double by = -w;
@@ -155,66 +160,67 @@ static double best_change(double g, double h, double w, double *gain)
     return by;
 }
 
-/* Minimises the model over the intercept; returns what it gains. */
-static double settle(l1 *s)
+/* Minimises the model over the intercept; returns the gain. */
+static double minimise_intercept(l1 *s)
 {
     double gain;
-    double by = best_change(s->slope, s->bend, s->b + s->shift, &gain);
+    double by = best_change(s->slope, s->curvature, s->b + s->shift, &gain);
     s->shift += by;
-    s->slope += s->bend * by;
+    s->slope += s->curvature * by;
     return gain;
 }
 
-/* Minimises the model over the weight at place k of the set, then over the intercept;
- * returns what it gains. */
+/* Minimises the model over the weight at place k of the working set, then over the
+ * intercept; returns the gain. */
 static double visit(l1 *s, int64_t k)
 {
     const l1_columns *x = s->x;
-    int64_t j = s->set[k];
-    double gain, g = CURVE * s->step[k] - s->g[j] + s->shift * s->cross[k];
+    int64_t j = s->working[k];
+    double gain, g = DAMPING * s->step[k] - s->g[j] + s->shift * s->cross[k];
     for (int64_t e = x->start[j]; e < x->start[j + 1]; e++) {
         uint32_t i = x->row[e];
         g += (double)x->value[e] * s->curve[i] * s->along[i];
     }
     double w = s->w[j] + s->step[k], by = best_change(g, s->second[k], w, &gain);
-    s->asleep[k] = by == 0 && w == 0;
+    s->skipped[k] = by == 0 && w == 0;
     if (by == 0) return 0;
     s->step[k] += by;
     for (int64_t e = x->start[j]; e < x->start[j + 1]; e++)
         s->along[x->row[e]] += by * (double)x->value[e];
     s->slope += by * s->cross[k];
-    return gain + settle(s);
+    return gain + minimise_intercept(s);
 }
 
-/* Visits the set in an order by chance, those asleep only where `all`; returns the gain. */
-static double sweep(l1 *s, int all, int64_t *turn)
+/* Visits the working set in random order, skipped columns only if `all`; returns the
+ * gain. */
+static double sweep(l1 *s, int all, int64_t *order)
 {
     weft_rng4 r = {{0}};
     double gain = 0;
     s->sweeps++;
-    for (int64_t k = 0; k < s->nset; k++) {
+    for (int64_t k = 0; k < s->nworking; k++) {
         if (k % 4 == 0)
             r = weft_rng_at(0, WEFT_RNG_SOLVE, 0, (uint64_t)s->sweeps, (uint64_t)k);
         int64_t to = (int64_t)(weft_rng_unit(r.v[k % 4]) * (double)(k + 1));
-        turn[k] = turn[to];
-        turn[to] = k;
+        order[k] = order[to];
+        order[to] = k;
     }
-    for (int64_t k = 0; k < s->nset; k++)
-        if (all || !s->asleep[turn[k]]) gain += visit(s, turn[k]);
+    for (int64_t k = 0; k < s->nworking; k++)
+        if (all || !s->skipped[order[k]]) gain += visit(s, order[k]);
     return gain;
 }
 
-/* s->step and s->along: about the least of the model over the set. */
-static void descend(l1 *s, int64_t *turn)
+/* s->step and s->along <- approximate minimum of the model over the working set. */
+static void descend(l1 *s, int64_t *order)
 {
     const l1_columns *x = s->x;
     memset(s->along, 0, (size_t)x->n * sizeof *s->along);
     s->shift = 0;
-    s->bend = CURVE;
-    for (int64_t i = 0; i < x->n; i++) s->bend += s->curve[i];
-    for (int64_t k = 0; k < s->nset; k++) {
-        int64_t j = s->set[k];
-        double h = CURVE, both = 0;
+    s->curvature = DAMPING;
+    for (int64_t i = 0; i < x->n; i++) s->curvature += s->curve[i];
+    for (int64_t k = 0; k < s->nworking; k++) {
+        int64_t j = s->working[k];
+        double h = DAMPING, both = 0;
         for (int64_t e = x->start[j]; e < x->start[j + 1]; e++) {
             double part = (double)x->value[e] * s->curve[x->row[e]];
             both += part;
@@ -224,70 +230,70 @@ static void descend(l1 *s, int64_t *turn)
         s->cross[k] = both;
         s->step[k] = 0;
     }
-    double total = settle(s);
+    double total = minimise_intercept(s);
     int all = 1;
     for (int n = 0; n < SWEEPS; n++) {
-        double gain = sweep(s, all, turn);
+        double gain = sweep(s, all, order);
         total += gain;
-        int little = !(gain > LITTLE * total);
+        int little = !(gain > LAST_SWEEP_GAIN * total);
         if (little && all && n > 0) break;
         all = little;
     }
     for (int64_t i = 0; i < x->n; i++) s->along[i] += s->shift;
 }
 
-/* Objective at w + t step, less the one at w. */
+/* Objective at w + t step minus the one at w. */
 static double change(const l1 *s, double t)
 {
     double loss = 0, size = fabs(s->b + t * s->shift) - fabs(s->b);
     for (int64_t i = 0; i < s->x->n; i++)
         loss += margin_loss(MARGIN_LOGISTIC, s->y[i] * (s->score[i] + t * s->along[i])) -
                 margin_loss(MARGIN_LOGISTIC, s->y[i] * s->score[i]);
-    for (int64_t k = 0; k < s->nset; k++) {
-        double w = s->w[s->set[k]];
+    for (int64_t k = 0; k < s->nworking; k++) {
+        double w = s->w[s->working[k]];
         size += fabs(w + t * s->step[k]) - fabs(w);
     }
     return size + s->p->c * loss;
 }
 
-/* Goes along the step, half as far until that lowers the objective by a share of what its
- * slope promises. Returns 0 if there is no such point. */
-static int search(l1 *s)
+/* Takes the step, halved until the objective decreases by a share of the predicted
+ * decrease. Returns 0 if there is no such point. */
+static int line_search(l1 *s)
 {
     double share = 0.01;
-    double promise = fabs(s->b + s->shift) - fabs(s->b), t = 1;
-    for (int64_t i = 0; i < s->x->n; i++) promise -= s->a[i] * s->shift;
-    for (int64_t k = 0; k < s->nset; k++) {
-        double w = s->w[s->set[k]];
-        promise += fabs(w + s->step[k]) - fabs(w) - s->g[s->set[k]] * s->step[k];
+    double predicted = fabs(s->b + s->shift) - fabs(s->b), t = 1;
+    for (int64_t i = 0; i < s->x->n; i++) predicted -= s->a[i] * s->shift;
+    for (int64_t k = 0; k < s->nworking; k++) {
+        double w = s->w[s->working[k]];
+        predicted += fabs(w + s->step[k]) - fabs(w) - s->g[s->working[k]] * s->step[k];
     }
     for (int n = 0; n < HALVINGS; n++, t *= 0.5) {
-        if (!(change(s, t) <= share * t * promise)) continue;
-        for (int64_t k = 0; k < s->nset; k++) s->w[s->set[k]] += t * s->step[k];
+        if (!(change(s, t) <= share * t * predicted)) continue;
+        for (int64_t k = 0; k < s->nworking; k++) s->w[s->working[k]] += t * s->step[k];
         for (int64_t i = 0; i < s->x->n; i++) s->score[i] += t * s->along[i];
         s->b += t * s->shift;
-        return promise < 0;
+        return predicted < 0;
     }
     return 0;
 }
 
-/* ---- a fit -------------------------------------------------------------------------- */
+/* ---- a fit --------------------------------------------------------------------------- */
 
 static l1 start(const margin_problem *p, const l1_columns *x, const int32_t *label,
                 const margin_output *of, weft_arena *tmp)
 {
-    l1 s = {.p = p, .x = x, .of = of, .best = -INFINITY, .nalive = x->d};
+    l1 s = {.p = p, .x = x, .of = of, .best = -INFINITY, .ncandidates = x->d};
     double *rows = WEFT_NEW(tmp, double, 5 * x->n),
            *columns = WEFT_NEW(tmp, double, 6 * x->d);
     double **row[] = {&s.y, &s.score, &s.a, &s.curve, &s.along};
-    double **column[] = {&s.w, &s.g, &s.rank, &s.step, &s.second, &s.cross};
+    double **column[] = {&s.w, &s.g, &s.slopes, &s.step, &s.second, &s.cross};
     for (int k = 0; k < 5; k++) *row[k] = rows + k * x->n;
     for (int k = 0; k < 6; k++) *column[k] = columns + k * x->d;
-    s.alive = WEFT_NEW(tmp, int64_t, x->d);
-    s.set = WEFT_NEW(tmp, int64_t, x->d);
-    s.asleep = WEFT_NEW(tmp, char, x->d);
+    s.candidates = WEFT_NEW(tmp, int64_t, x->d);
+    s.working = WEFT_NEW(tmp, int64_t, x->d);
+    s.skipped = WEFT_NEW(tmp, char, x->d);
     for (int64_t i = 0; i < x->n; i++) s.y[i] = label[i] == of->one ? 1 : -1;
-    for (int64_t j = 0; j < x->d; j++) s.alive[j] = j;
+    for (int64_t j = 0; j < x->d; j++) s.candidates[j] = j;
     return s;
 }
 
@@ -297,16 +303,17 @@ void l1_fit(const margin_problem *p, const l1_columns *x, const int32_t *label,
 {
     size_t mark = weft_arena_mark(tmp);
     l1 s = start(p, x, label, of, tmp);
-    int64_t *turn = WEFT_NEW(tmp, int64_t, x->d);
+    int64_t *order = WEFT_NEW(tmp, int64_t, x->d);
     for (int more = 1; more;) {
-        measure(&s);
+        evaluate(&s);
         out->passes++;
-        out->residual = margin_share(p, of->objective, s.objective, s.objective - s.best);
+        out->residual =
+            margin_relative_gap(p, of->objective, s.objective, s.objective - s.best);
         if (out->residual <= p->tol || out->iterations == p->limit) break;
         out->iterations++;
-        choose(&s);
-        descend(&s, turn);
-        more = search(&s);
+        choose_working_set(&s);
+        descend(&s, order);
+        more = line_search(&s);
     }
     memset(w, 0, (size_t)d * sizeof *w);
     for (int64_t j = 0; j < x->d; j++) w[x->name[j]] = (real)s.w[j];

@@ -1,4 +1,4 @@
-/* Logistic regression with an L1 penalty: what margin.c calls. Private to src/model.
+/* Logistic regression with an L1 penalty, called by margin.c. Private to src/model.
  *     min |w|_1 + |b| + C sum_i log(1 + exp(-y_i (x_i . w + b))),
  * of which C / (1 + exp(m_i)) at margins m_i, scaled down by s until no column's
  * |sum_i a_i y_i x_ij|, nor |sum_i a_i y_i|, is more than 1, gives a lower bound:
@@ -11,8 +11,9 @@
 /* Columns that can have a weight. */
 typedef struct l1_columns {
     int64_t n, d;   /* rows; columns */
-    int64_t *name;  /* [d] in the matrix, rising */
-    int64_t *start; /* [d+1] entries of a column: start .. next - 1, rows rising */
+    int64_t *name;  /* [d] column of the matrix, increasing */
+    int64_t *start; /* [d+1] entries of column j: start[j] .. start[j+1] - 1, rows
+                       increasing */
     uint32_t *row;  /* [start[d]] */
     float *value;   /* [start[d]] */
     double *square; /* [d] sum of the squares of a column's entries */
@@ -22,13 +23,13 @@ typedef struct l1_columns {
  * weight 0, since no a_i is more than C. Local. */
 l1_columns *l1_columns_of(const margin_problem *p, const weft_sparse *x, int64_t d,
                           weft_arena *mem);
-/* Fits one output from zero to all rows; w[d] in the names of the matrix; out->objective is
- * the sum over samples. Local. Cost: a step of Newton's reads all columns once, and those
- * that may have a weight some ten times. */
+/* Fits one output to all rows, starting from zero; w[d] over the matrix's columns;
+ * out->objective is the sum over samples. Local. Cost: a Newton step reads all columns
+ * once, and those of the working set about ten times. */
 void l1_fit(const margin_problem *p, const l1_columns *x, const int32_t *label,
             const margin_output *of, int64_t d, real *w, real *intercept, weft_fitted *out,
             weft_arena *tmp);
-/* The same on any matrix, by products. From where w is. Collective. */
+/* The same on any matrix, by products, starting from w. Collective. */
 void l1_products_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                      const margin_output *of, real *w, real *intercept, weft_fitted *out,
                      weft_arena *tmp);

@@ -1,11 +1,11 @@
 /* Sparse rows turned into columns, without those that cannot have a weight under an L1
- * penalty: most columns of n-grams occur in a few rows only. Called by margin.c once a fit.
- */
+ * penalty: most columns of n-grams occur in a few rows only. Called by margin.c once for
+ * each fit. */
 #include <math.h>
 
 #include "l1.h"
 
-/* Numbers the columns that stay: number[d], -1 for the others. Local. */
+/* New numbers of the columns that remain, [d]; -1 for the others. Local. */
 static int64_t *number_columns(const margin_problem *p, const weft_sparse *x, int64_t d,
                                l1_columns *c, weft_arena *mem)
 {

@@ -10,12 +10,12 @@
 typedef struct gradients {
     const margin_problem *p;
     const weft_matrix *f;
-    double *y, *sum;         /* [n] 1 or -1; scratch */
-    double *at, *z, *before; /* [n] scores of v, of w, of w a step ago */
-    double *v, *w, *old, *g; /* [d+1] where the slope is taken; weights; a step ago;
-                                sum_i a_i y_i x_ij at v */
-    real *narrow, *row;      /* [d], [n] for products */
-    double bound, bend;      /* highest lower bound; of the loss, as far as is known */
+    double *y, *sum;           /* [n] 1 or -1; scratch */
+    double *at, *z, *z_before; /* [n] scores of v, of w, of the previous w */
+    double *v, *w, *old, *g;   /* [d+1] point of the gradient; weights; previous weights;
+                                  sum_i a_i y_i x_ij at v */
+    real *narrow, *row;        /* [d], [n] for products */
+    double bound, curvature;   /* highest lower bound; estimated curvature of the loss */
     int passes;
 } gradients;
 
@@ -27,7 +27,7 @@ static double loss_at(gradients *s, const double *z)
     return margin_sum(s->f, s->sum);
 }
 
-/* The slope and the lower bound at v. Collective. */
+/* Gradient and lower bound at v. Collective. */
 static void slope(gradients *s)
 {
     int64_t n = s->f->n, d = s->f->d;
@@ -44,17 +44,17 @@ static void slope(gradients *s)
     s->bound = fmax(s->bound, -margin_sum(s->f, s->sum));
 }
 
-/* w <- the point that minimises the slope's model with curvature s->bend; the curvature is
- * doubled until the model is no less than the loss, `at_v` at v. Returns the objective at
- * w. Collective. */
+/* w <- minimum of the quadratic model with curvature s->curvature, which is doubled until
+ * the model is an upper bound of the loss at w; `at_v` is the loss at v. Returns the
+ * objective at w. Collective. */
 static double step(gradients *s, double at_v)
 {
     int64_t n = s->f->n, d = s->f->d;
-    for (;; s->bend *= 2) {
+    for (;; s->curvature *= 2) {
         double linear = 0, square = 0, size = 0;
         for (int64_t j = 0; j <= d; j++) {
-            double to = s->v[j] + s->g[j] / s->bend;
-            s->w[j] = copysign(fmax(fabs(to) - 1 / s->bend, 0), to);
+            double to = s->v[j] + s->g[j] / s->curvature;
+            s->w[j] = copysign(fmax(fabs(to) - 1 / s->curvature, 0), to);
             double by = s->w[j] - s->v[j];
             linear -= s->g[j] * by;
             square += by * by;
@@ -65,24 +65,25 @@ static double step(gradients *s, double at_v)
         s->passes++;
         for (int64_t i = 0; i < n; i++) s->z[i] = (double)s->row[i] + s->w[d];
         double loss = loss_at(s, s->z), rounding = 1e-7 * fabs(at_v);
-        if (!(loss > at_v + linear + 0.5 * s->bend * square + rounding)) return size + loss;
+        if (!(loss > at_v + linear + 0.5 * s->curvature * square + rounding))
+            return size + loss;
     }
 }
 
-/* v <- w and the momentum of weight b, and scores with it. */
-static void go_on(gradients *s, double b)
+/* v <- w + b (w - previous w), and the scores likewise. */
+static void extrapolate(gradients *s, double b)
 {
     for (int64_t j = 0; j <= s->f->d; j++) {
         s->v[j] = s->w[j] + b * (s->w[j] - s->old[j]);
         s->old[j] = s->w[j];
     }
     for (int64_t i = 0; i < s->f->n; i++) {
-        s->at[i] = s->z[i] + b * (s->z[i] - s->before[i]);
-        s->before[i] = s->z[i];
+        s->at[i] = s->z[i] + b * (s->z[i] - s->z_before[i]);
+        s->z_before[i] = s->z[i];
     }
 }
 
-static int is_uphill(const gradients *s)
+static int momentum_ascends(const gradients *s)
 {
     double along = 0;
     for (int64_t j = 0; j <= s->f->d; j++)
@@ -96,13 +97,13 @@ static gradients start(const margin_problem *p, const weft_matrix *f, const int3
     gradients s = {.p = p, .f = f, .bound = -INFINITY};
     int64_t n = f->n, d = f->d + 1;
     double *rows = WEFT_NEW(tmp, double, 5 * n), *columns = WEFT_NEW(tmp, double, 4 * d);
-    double **row[] = {&s.y, &s.sum, &s.at, &s.z, &s.before};
+    double **row[] = {&s.y, &s.sum, &s.at, &s.z, &s.z_before};
     double **column[] = {&s.v, &s.w, &s.old, &s.g};
     for (int k = 0; k < 5; k++) *row[k] = rows + k * n;
     for (int k = 0; k < 4; k++) *column[k] = columns + k * d;
     s.narrow = WEFT_NEW(tmp, real, f->d);
     s.row = WEFT_NEW(tmp, real, n);
-    s.bend = 1e-3 * p->c * (double)f->total;
+    s.curvature = 1e-3 * p->c * (double)f->total;
     for (int64_t i = 0; i < n; i++) s.y[i] = label[i] == one ? 1 : -1;
     return s;
 }
@@ -117,7 +118,7 @@ void l1_products_fit(const margin_problem *p, const weft_matrix *f, const int32_
     for (int64_t j = 0; j < d; j++) s.v[j] = s.old[j] = (double)w[j];
     s.v[d] = s.old[d] = (double)*intercept;
     f->times(f, 1, w, s.row);
-    for (int64_t i = 0; i < n; i++) s.at[i] = s.before[i] = (double)s.row[i] + s.v[d];
+    for (int64_t i = 0; i < n; i++) s.at[i] = s.z_before[i] = (double)s.row[i] + s.v[d];
     double weight = 1;
     out->residual = INFINITY;
     while (out->iterations < p->limit && out->residual > p->tol) {
@@ -125,12 +126,12 @@ void l1_products_fit(const margin_problem *p, const weft_matrix *f, const int32_
         double at_v = loss_at(&s, s.at);
         out->objective = isfinite(at_v) ? step(&s, at_v) : at_v;
         out->residual =
-            margin_share(p, of->objective, out->objective, out->objective - s.bound);
+            margin_relative_gap(p, of->objective, out->objective, out->objective - s.bound);
         out->iterations++;
-        double next = is_uphill(&s) ? 1 : 0.5 * (1 + sqrt(1 + 4 * weight * weight));
-        go_on(&s, next > 1 ? (weight - 1) / next : 0);
+        double next = momentum_ascends(&s) ? 1 : 0.5 * (1 + sqrt(1 + 4 * weight * weight));
+        extrapolate(&s, next > 1 ? (weight - 1) / next : 0);
         weight = next;
-        s.bend *= 0.9;
+        s.curvature *= 0.9;
     }
     for (int64_t j = 0; j < d; j++) w[j] = (real)s.w[j];
     *intercept = (real)s.w[d];

@@ -8,9 +8,9 @@
 
 double margin_loss(margin_kind kind, double m)
 {
-    double short_of = m < 1 ? 1 - m : 0;
-    if (kind == MARGIN_HINGE) return short_of;
-    if (kind == MARGIN_SQUARED) return short_of * short_of;
+    double shortfall = m < 1 ? 1 - m : 0;
+    if (kind == MARGIN_HINGE) return shortfall;
+    if (kind == MARGIN_SQUARED) return shortfall * shortfall;
     return m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
 }
 
@@ -21,8 +21,9 @@ double margin_slope(margin_kind kind, double m)
     return kind == MARGIN_HINGE ? -1 : 2 * (m - 1);
 }
 
-/* Keeps a logistic a within (0, c), where its conjugate has a derivative. */
-static double inside(double a, double c)
+/* Clamps a logistic dual variable to the interior of (0, c), where its conjugate has a
+ * derivative. */
+static double clamp_dual(double a, double c)
 {
     double edge = 1e-14 * c;
     return fmin(fmax(a, edge), c - edge);
@@ -32,7 +33,7 @@ double margin_conj(const margin_problem *p, double a)
 {
     if (p->kind == MARGIN_HINGE) return -a;
     if (p->kind == MARGIN_SQUARED) return a * a / (4 * p->c) - a;
-    a = inside(a, p->c);
+    a = clamp_dual(a, p->c);
     return a * log(a / p->c) + (p->c - a) * log1p(-a / p->c);
 }
 
@@ -40,7 +41,7 @@ double margin_conj_slope(const margin_problem *p, double a)
 {
     if (p->kind == MARGIN_HINGE) return -1;
     if (p->kind == MARGIN_SQUARED) return a / (2 * p->c) - 1;
-    a = inside(a, p->c);
+    a = clamp_dual(a, p->c);
     return log(a / (p->c - a));
 }
 
@@ -48,7 +49,7 @@ double margin_conj_curve(const margin_problem *p, double a)
 {
     if (p->kind == MARGIN_HINGE) return 0;
     if (p->kind == MARGIN_SQUARED) return 1 / (2 * p->c);
-    a = inside(a, p->c);
+    a = clamp_dual(a, p->c);
     return p->c / (a * (p->c - a));
 }
 
@@ -57,7 +58,7 @@ double margin_conj_curve(const margin_problem *p, double a)
 static double logistic_best(double c, double q, double m, double a)
 {
     double lo = 1e-14 * c, hi = c - lo;
-    double t = inside(a > 0 ? a : c / (1 + exp(m) + c * q / (1 + fabs(m))), c);
+    double t = clamp_dual(a > 0 ? a : c / (1 + exp(m) + c * q / (1 + fabs(m))), c);
     for (int k = 0; k < 50; k++) {
         double g = q * (t - a) + m + log(t / (c - t));
         if (g > 0) {

@@ -17,22 +17,26 @@ double margin_penalty(const margin_problem *p, double w)
     return p->l1 ? fabs(w) : 0.5 * w * w;
 }
 
-/* Slope of the penalised loss of a constant b; at 0 by L1 the least of those it has. */
-static double constant_slope(const margin_problem *p, double own, double others, double b)
+/* Slope of the penalised loss of a constant b; at 0 under L1 the subgradient of least
+ * magnitude. */
+static double constant_slope(const margin_problem *p, double positives, double negatives,
+                             double b)
 {
-    double slope =
-        p->c * (own * margin_slope(p->kind, b) - others * margin_slope(p->kind, -b));
+    double slope = p->c * (positives * margin_slope(p->kind, b) -
+                           negatives * margin_slope(p->kind, -b));
     if (!p->l1) return b + slope;
     if (b == 0) return fabs(slope) <= 1 ? 0 : slope;
     return (b > 0 ? 1 : -1) + slope;
 }
 
-/* By bisection on the slope in b, which rises, and beyond 1 + C n has the sign of b. */
-margin_output margin_output_of(const margin_problem *p, int one, double own, double others)
+/* By bisection on the slope in b, which increases, and has the sign of b for |b| > 1 + C
+ * n. */
+margin_output margin_output_of(const margin_problem *p, int one, double positives,
+                               double negatives)
 {
-    double hi = 1 + p->c * (own + others), lo = -hi, b = 0;
+    double hi = 1 + p->c * (positives + negatives), lo = -hi, b = 0;
     while (b > lo && b < hi) {
-        double slope = constant_slope(p, own, others, b);
+        double slope = constant_slope(p, positives, negatives, b);
         if (slope == 0) break;
         if (slope > 0)
             hi = b;
@@ -40,25 +44,28 @@ margin_output margin_output_of(const margin_problem *p, int one, double own, dou
             lo = b;
         b = 0.5 * (lo + hi);
     }
-    double loss = own * margin_loss(p->kind, b) + others * margin_loss(p->kind, -b);
+    double loss =
+        positives * margin_loss(p->kind, b) + negatives * margin_loss(p->kind, -b);
     return (margin_output){.one = one,
-                           .alike = own <= 0 || others <= 0,
+                           .constant = positives <= 0 || negatives <= 0,
                            .b = b,
                            .objective = margin_penalty(p, b) + p->c * loss};
 }
 
-double margin_share(const margin_problem *p, double best, double objective, double above)
+double margin_relative_gap(const margin_problem *p, double best, double objective,
+                           double above)
 {
-    double least = DESCENT_LEAST * best / p->tol;
-    return above / fmax(best - objective + above, least);
+    double min_gain = DESCENT_MIN_GAIN * best / p->tol;
+    return above / fmax(best - objective + above, min_gain);
 }
 
-/* The hinge's rows of no or few entries leave the intercept's equation where it has a jump,
- * at which its steps end in nothing: an output that groups gave up is fitted with all rows
- * in one partition, where the intercept moves with every visit. */
-static void fit_whole(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                      const margin_output *of, real *w, real *intercept, weft_fitted *out,
-                      weft_arena *tmp)
+/* With hinge loss, rows of no or few entries make the intercept's equation discontinuous,
+ * so that Newton steps on it may not converge: an output that did not converge with several
+ * groups is fitted again with all rows in one partition, where every visit updates the
+ * intercept. */
+static void fit_one_partition(const margin_problem *p, const weft_matrix *f,
+                              const int32_t *label, const margin_output *of, real *w,
+                              real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     weft_fitted before = *out;
@@ -74,7 +81,7 @@ static void fit_whole(const margin_problem *p, const weft_matrix *f, const int32
     weft_arena_reset(tmp, mark);
 }
 
-/* An output that all samples, or none, are of: the best constant is its fit. */
+/* An output whose class has all samples or none: its fit is the best constant. */
 static void fit_constant(const margin_output *of, int64_t d, real *w, real *intercept,
                          weft_fitted *out)
 {
@@ -84,11 +91,11 @@ static void fit_constant(const margin_output *of, int64_t d, real *w, real *inte
     out->residual = 0;
 }
 
-/* Newton steps for an output that dual ascent gave up, or where rows are not sparse; they
- * start from where it came, unless that is worse than the best constant. */
-static void fit_rest(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                     const margin_output *of, real *w, real *intercept, weft_fitted *out,
-                     weft_arena *tmp)
+/* Newton steps for an output that dual ascent did not solve, or where rows are not sparse;
+ * they start from its result, unless that is worse than the best constant. */
+static void fit_newton(const margin_problem *p, const weft_matrix *f, const int32_t *label,
+                       const margin_output *of, real *w, real *intercept, weft_fitted *out,
+                       weft_arena *tmp)
 {
     margin_problem remaining = *p;
     if (out->residual > 1 || !isfinite(out->residual)) {
@@ -101,24 +108,25 @@ static void fit_rest(const margin_problem *p, const weft_matrix *f, const int32_
     newton_fit(&remaining, f, label, of, w, intercept, out, tmp);
 }
 
-/* What an output needs beside dual ascent, NULL if rows are not sparse. */
+/* Completes an output after dual ascent (x NULL: rows are not sparse, there was none). */
 static void fit_one(const margin_problem *p, const weft_matrix *f, const dual_rows *x,
                     const int32_t *label, const margin_output *of, real *w, real *intercept,
                     weft_fitted *out, weft_arena *tmp)
 {
-    if (of->alike) {
+    if (of->constant) {
         fit_constant(of, f->d, w, intercept, out);
         return;
     }
     if (x && x->groups > 1 && p->kind == MARGIN_HINGE && !(out->residual <= p->tol))
-        fit_whole(p, f, label, of, w, intercept, out, tmp);
-    if (!x || !(out->residual <= p->tol)) fit_rest(p, f, label, of, w, intercept, out, tmp);
+        fit_one_partition(p, f, label, of, w, intercept, out, tmp);
+    if (!x || !(out->residual <= p->tol))
+        fit_newton(p, f, label, of, w, intercept, out, tmp);
 }
 
-/* Fits `outputs` side by side. What they share, they count once. */
-static void fit_some(const margin_problem *p, const weft_matrix *f, const dual_rows *x,
-                     const int32_t *label, int outputs, const margin_output *of, real *w,
-                     real *intercept, weft_fitted *out, weft_arena *tmp)
+/* Fits `outputs` outputs at the same time. Epochs that they share are counted once. */
+static void fit_outputs(const margin_problem *p, const weft_matrix *f, const dual_rows *x,
+                        const int32_t *label, int outputs, const margin_output *of, real *w,
+                        real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     weft_fitted each[DUAL_WIDE] = {{0}};
     if (x) dual_fit(p, x, outputs, of, f->d, w, intercept, each, tmp);
@@ -134,7 +142,8 @@ static void fit_some(const margin_problem *p, const weft_matrix *f, const dual_r
     }
 }
 
-/* By L1, one output after the other: on sparse rows by the rank that has them all. */
+/* With the L1 penalty, one output after the other; sparse rows are all on one rank, which
+ * fits. */
 static void fit_l1(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                    int outputs, const margin_output *of, real *w, real *intercept,
                    weft_fitted *out, weft_arena *tmp)
@@ -146,7 +155,7 @@ static void fit_l1(const margin_problem *p, const weft_matrix *f, const int32_t 
     const l1_columns *columns = mine ? l1_columns_of(p, &x->x, f->d, tmp) : NULL;
     for (int k = 0; k < outputs; k++) {
         weft_fitted each = {0};
-        if (of[k].alike)
+        if (of[k].constant)
             fit_constant(&of[k], f->d, w + k * f->d, &intercept[k], &each);
         else if (!x)
             l1_products_fit(p, f, label, &of[k], w + k * f->d, &intercept[k], &each, tmp);
@@ -175,14 +184,14 @@ void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
     weft_sum_i64(f->team, count, (size_t)classes);
     for (int k = 0; k < outputs; k++) {
         int one = outputs == 1 ? 1 : k;
-        double own = (double)count[one];
-        of[k] = margin_output_of(p, one, own, (double)f->total - own);
+        double positives = (double)count[one];
+        of[k] = margin_output_of(p, one, positives, (double)f->total - positives);
     }
     *out = (weft_fitted){0};
     if (p->l1) fit_l1(p, f, label, outputs, of, w, intercept, out, tmp);
     for (int k = 0; k < outputs && !p->l1; k += DUAL_WIDE) {
-        int some = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
-        fit_some(p, f, x, label, some, of + k, w + k * f->d, intercept + k, out, tmp);
+        int n = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
+        fit_outputs(p, f, x, label, n, of + k, w + k * f->d, intercept + k, out, tmp);
     }
     out->objective /= (double)f->total;
     out->diverged = !isfinite(out->objective);
@@ -196,11 +205,11 @@ double margin_score(margin_kind kind, int classes, const double *s, int y, int *
         return margin_loss(kind, y == 1 ? s[0] : -s[0]);
     }
     double sum = 0;
-    int most = 0;
+    int best = 0;
     for (int k = 0; k < classes; k++) {
-        if (s[k] > s[most]) most = k;
+        if (s[k] > s[best]) best = k;
         sum += margin_loss(kind, k == y ? s[k] : -s[k]);
     }
-    *wrong = most != y;
+    *wrong = best != y;
     return sum;
 }

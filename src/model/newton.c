@@ -1,12 +1,12 @@
 /* Truncated Newton method for linear models with a loss of the margin, on any matrix of
  * features: conjugate gradients on the Newton system, then a line search on the scores
  * (Lin, Weng, Keerthi, JMLR 9, 2008, with a search in place of the trust region). Called by
- * margin.c where rows are not sparse or dual ascent gives up. Vectors over columns, last
- * the intercept, are equal on all ranks.
+ * margin.c where rows are not sparse or dual ascent does not converge. Vectors over
+ * columns, last the intercept, are equal on all ranks.
  *
- * The hinge is replaced by one that is a parabola over a small width below margin 1, ever
- * smaller, until the two objectives differ by less than the tolerance: the smooth one is
- * lower everywhere, so their difference at its optimum bounds what is lost. */
+ * The hinge is smoothed: it is a parabola over a width below margin 1, which is reduced
+ * until the two objectives differ by less than the tolerance. The smooth objective is lower
+ * everywhere, so that the difference at its optimum bounds the loss of accuracy. */
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +14,9 @@
 #include "dual.h"
 
 enum {
-    MOST = 200, /* conjugate gradients of a Newton step */
-    LEAST = 16  /* of the hinge's, whose first ones may tell little of what is left */
+    MAX_CG = 200,     /* largest number of conjugate gradient iterations of a Newton step */
+    MIN_HINGE_CG = 16 /* smallest number for the hinge, whose first iterations predict the
+                         rest poorly */
 };
 
 typedef struct newton {
@@ -28,7 +29,7 @@ typedef struct newton {
         *h;                /* [d+1] weights, gradient, step, residual, direction, H v */
     double *t;             /* [d] F^T curve */
     double *score, *along; /* [n] of w and of the step */
-    real *narrow, *row, *curve; /* [d], [n], [n] for products */
+    real *rounded, *row, *curve; /* [d], [n], [n] for products */
     int passes;
 } newton;
 
@@ -75,13 +76,13 @@ static double dot(int64_t n, const double *a, const double *b)
 /* z[n] = F x + x[d]. */
 static void scores(newton *s, const double *x, double *z)
 {
-    for (int64_t j = 0; j < s->f->d; j++) s->narrow[j] = (real)x[j];
-    s->f->times(s->f, 1, s->narrow, s->row);
+    for (int64_t j = 0; j < s->f->d; j++) s->rounded[j] = (real)x[j];
+    s->f->times(s->f, 1, s->rounded, s->row);
     for (int64_t i = 0; i < s->f->n; i++) z[i] = (double)s->row[i] + x[s->f->d];
     s->passes++;
 }
 
-/* g[d+1] = F^T x, and the sum of x. */
+/* g[d] = F^T x; returns the sum of x. */
 static double transpose(newton *s, const double *x, double *g)
 {
     for (int64_t i = 0; i < s->f->n; i++) s->row[i] = (real)x[i];
@@ -91,7 +92,8 @@ static double transpose(newton *s, const double *x, double *g)
 }
 
 /* Objective, slope and curvature of it along the step at w + t step. Collective. */
-static double line(const newton *s, double t, double *slope, double *curve, weft_arena *tmp)
+static double line_objective(const newton *s, double t, double *slope, double *curve,
+                             weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = s->f->n, d = s->f->d + 1;
@@ -110,7 +112,8 @@ static double line(const newton *s, double t, double *slope, double *curve, weft
     return value;
 }
 
-/* Gradient at w into s->g, curvatures into s->curve, F^T of these into s->t. Collective. */
+/* Gradient at w into s->g, second derivatives of the losses into s->curve, F^T of these
+ * into s->t. Collective. */
 static void gradient(newton *s, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
@@ -132,16 +135,16 @@ static void gradient(newton *s, weft_arena *tmp)
 static void hessian(newton *s, const double *v, double *h)
 {
     int64_t d = s->f->d;
-    for (int64_t j = 0; j < d; j++) s->narrow[j] = (real)v[j];
-    s->f->normal(s->f, 1, s->narrow, s->curve, h);
+    for (int64_t j = 0; j < d; j++) s->rounded[j] = (real)v[j];
+    s->f->normal(s->f, 1, s->rounded, s->curve, h);
     s->passes++;
     for (int64_t j = 0; j < d; j++) h[j] += v[j] + v[d] * s->t[j];
     h[d] = v[d] * (1 + s->t[d]) + dot(d, s->t, v);
 }
 
-/* s->s = about -H^-1 g: until at most a tenth of what the quadratic model gains is left, by
- * what the steps gained or, since H - I is not negative, by the residual. Returns that gain
- * and what is left of it. Collective. */
+/* s->s = about -H^-1 g, such that at most a tenth of the gain of the quadratic model is
+ * missing, as estimated from the gains of the iterations or, since H - I is positive
+ * semidefinite, bounded by the residual. Returns the gain of the exact step. Collective. */
 static double newton_step(newton *s)
 {
     descent done = {0};
@@ -150,12 +153,12 @@ static double newton_step(newton *s)
         s->s[j] = 0;
         s->v[j] = s->r[j] = -s->g[j];
     }
-    double rr = dot(d, s->r, s->r), left = 0.5 * rr;
-    double none = DESCENT_LEAST * rr;
-    int least = s->p->kind == MARGIN_HINGE ? LEAST : 0;
-    for (int k = 0; k < MOST; k++) {
-        int more = k < least && rr > none;
-        if (!more && !(left > 0.1 * descent_gained(&done))) break;
+    double rr = dot(d, s->r, s->r), remaining = 0.5 * rr;
+    double negligible = DESCENT_MIN_GAIN * rr;
+    int min_steps = s->p->kind == MARGIN_HINGE ? MIN_HINGE_CG : 0;
+    for (int k = 0; k < MAX_CG; k++) {
+        int forced = k < min_steps && rr > negligible;
+        if (!forced && !(remaining > 0.1 * descent_gained(&done))) break;
         hessian(s, s->v, s->h);
         double a = rr / dot(d, s->v, s->h), old = rr;
         descent_add(&done, 0.5 * a * rr);
@@ -165,17 +168,17 @@ static double newton_step(newton *s)
         }
         rr = dot(d, s->r, s->r);
         for (int64_t j = 0; j < d; j++) s->v[j] = s->r[j] + rr / old * s->v[j];
-        left = fmin(0.5 * rr, descent_left(&done));
+        remaining = fmin(0.5 * rr, descent_remaining(&done));
     }
-    return descent_gained(&done) + left;
+    return descent_gained(&done) + remaining;
 }
 
-/* Goes to the lowest point along s->s. Returns the objective there. Collective. */
-static double search(newton *s, weft_arena *tmp)
+/* Moves w to the minimum along s->s. Returns the objective there. Collective. */
+static double line_search(newton *s, weft_arena *tmp)
 {
     double t = 1, lo = 0, hi = INFINITY, slope, curve, value = 0;
     for (int k = 0; k < 30; k++) {
-        value = line(s, t, &slope, &curve, tmp);
+        value = line_objective(s, t, &slope, &curve, tmp);
         if (fabs(slope) <= 1e-3 * curve * t) break;
         if (slope > 0)
             hi = t;
@@ -189,8 +192,8 @@ static double search(newton *s, weft_arena *tmp)
     return value;
 }
 
-/* Minimises the smooth objective: the end is where a step gains at most a tenth of what the
- * fit may lack. Returns the objective. Collective. */
+/* Minimises the smooth objective until a step gains at most a tenth of the tolerance.
+ * Returns the objective. Collective. */
 static double minimise(newton *s, weft_fitted *out, weft_arena *tmp)
 {
     double value = INFINITY;
@@ -199,15 +202,15 @@ static double minimise(newton *s, weft_fitted *out, weft_arena *tmp)
         gradient(s, tmp);
         double gain = newton_step(s);
         scores(s, s->s, s->along);
-        value = search(s, tmp);
+        value = line_search(s, tmp);
         out->iterations++;
-        out->residual = margin_share(s->p, s->best, value, gain);
+        out->residual = margin_relative_gap(s->p, s->best, value, gain);
         if (!(out->residual > 0.1 * s->p->tol)) break; /* a NaN, too */
     }
     return value;
 }
 
-/* What the smoothed hinge is lower by than the hinge, at w. Collective. */
+/* Difference between the sums of hinge and smoothed hinge losses at w. Collective. */
 static double smoothing(newton *s, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
@@ -234,7 +237,7 @@ void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
     for (int j = 0; j < 7; j++) *part[j] = v + j * (d + 1);
     s.score = WEFT_NEW(tmp, double, n);
     s.along = WEFT_NEW(tmp, double, n);
-    s.narrow = WEFT_NEW(tmp, real, d);
+    s.rounded = WEFT_NEW(tmp, real, d);
     s.row = WEFT_NEW(tmp, real, n);
     s.curve = WEFT_NEW(tmp, real, n);
     for (int64_t i = 0; i < n; i++) y[i] = label[i] == k->one ? 1 : -1;
@@ -245,7 +248,7 @@ void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
         value = minimise(&s, out, tmp);
         if (p->kind != MARGIN_HINGE) break;
         lost = smoothing(&s, tmp);
-        out->residual += margin_share(p, s.best, value + lost, lost);
+        out->residual += margin_relative_gap(p, s.best, value + lost, lost);
         s.width *= 0.25;
     } while (out->residual > p->tol && s.width > 1e-6);
     for (int64_t j = 0; j < d; j++) w[j] = (real)s.w[j];

@@ -54,7 +54,7 @@ static const weft_opt ridge_opts[] = {
      .about = "largest number of iterations of cg"},
     {0}};
 
-/* ---- the centred system ------------------------------------------------------------- */
+/* ---- the centred system -------------------------------------------------------------- */
 
 double ridge_dot(int64_t n, const double *a, const double *b)
 {
@@ -74,8 +74,8 @@ void ridge_round(const ridge_system *s, double *x)
 void ridge_product(ridge_system *s, int p, const double *v, double *q)
 {
     int64_t d = s->f->d;
-    for (int64_t i = 0; i < p * d; i++) s->narrow[i] = (real)v[i];
-    s->f->normal(s->f, p, s->narrow, NULL, q);
+    for (int64_t i = 0; i < p * d; i++) s->rounded[i] = (real)v[i];
+    s->f->normal(s->f, p, s->rounded, NULL, q);
     s->passes++;
     for (int j = 0; j < p; j++) {
         const double *vj = v + j * d;
@@ -141,7 +141,7 @@ static ridge_system system_new(const ridge *o, const weft_matrix *f, const int32
     s.mean = WEFT_NEW(tmp, double, f->d);
     s.target_mean = WEFT_NEW(tmp, double, classes);
     s.rhs = WEFT_NEW(tmp, double, s.c * f->d);
-    s.narrow = WEFT_NEW(tmp, real, s.c * f->d);
+    s.rounded = WEFT_NEW(tmp, real, s.c * f->d);
     int64_t *count = WEFT_NEW(tmp, int64_t, classes);
     for (int64_t i = 0; i < f->n; i++) count[label[i]]++;
     weft_sum_i64(f->team, count, (size_t)classes);
@@ -196,12 +196,12 @@ static void unpack(const ridge_system *s, const double *x, real *w)
     }
 }
 
-/* ---- the model ---------------------------------------------------------------------- */
+/* ---- the model ----------------------------------------------------------------------- */
 
 /* Writes the weights w from the solution x[c][d], whose residual r[c][d] has this relative
  * norm, and fills *out. */
-static void give(const ridge_system *s, const double *x, const double *r, double residual,
-                 real *w, weft_fitted *out)
+static void store_solution(const ridge_system *s, const double *x, const double *r,
+                           double residual, real *w, weft_fitted *out)
 {
     *out = (weft_fitted){.iterations = s->iterations,
                          .passes = s->passes,
@@ -226,7 +226,7 @@ static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, 
         for (int64_t i = 0; i < n; i++) x[i] = (double)w[i];
         residual = (o->solver == CHOLESKY && f->gram ? ridge_cholesky : ridge_cg)(&s, x, r);
     }
-    give(&s, x, r, residual, w, out);
+    store_solution(&s, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
 }
 
@@ -245,9 +245,9 @@ static void ridge_piece(const void *self, const weft_matrix *f, const int32_t *y
     ridge_system s = system_new(self, f, y, classes, tmp);
     int64_t n = s.c * f->d;
     double *x = state + 1, *r = x + n, *p = r + n;
-    if (s.scale > 0) state[0] = ridge_cg_more(&s, iterations, x, r, (int)state[0], p);
+    if (s.scale > 0) state[0] = ridge_cg_continue(&s, iterations, x, r, (int)state[0], p);
     double residual = s.scale > 0 ? ridge_norm(&s, r) / s.scale : 0;
-    give(&s, x, r, residual, w, out);
+    store_solution(&s, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
 }
 
@@ -279,14 +279,15 @@ static double ridge_loss(const void *self, int classes, const double *s, int y, 
     return loss;
 }
 
-/* Of scores up to 3 in magnitude; those of a fit lie about -1 .. 1. */
+/* For scores up to 3 in magnitude; those of a fit are about -1 .. 1. */
 static double ridge_bound(const void *self, int classes)
 {
     (void)self;
     return 16.0 * classes;
 }
 
-/* Of the factor; the system is the smaller one, as in ridge_cholesky. */
+/* Memory of the factor, of the smaller of the primal and dual systems as in
+ * ridge_cholesky. */
 static weft_status ridge_memory(const void *self, const weft_matrix *f, double allowed,
                                 double *bytes)
 {

@@ -1,4 +1,4 @@
-/* What the solvers of ridge regression share. Private to src/model/ridge*.c.
+/* Shared by the solvers of ridge regression. Private to src/model/ridge*.c.
  *
  * The intercept is not penalised, so it drops out of the centred system
  *     (F_c^T F_c + alpha I) w = F_c^T y_c,   F_c = F - 1 m^T, m the means of the columns,
@@ -15,38 +15,39 @@ typedef struct ridge_system {
     const int32_t *label; /* [f->n] */
     int c;                /* systems: classes less one */
     double alpha;
-    double tol;          /* share of each class's gain that cg may lack */
+    double tol;          /* share of each class's gain that may be missing in cg */
     int limit;           /* iterations */
     double *mean;        /* [d] of the columns of F */
     double *target_mean; /* [c+1] */
     double *rhs;         /* [c][d] F_c^T y_c */
     double scale;        /* |F_c^T y_c| over all classes */
-    real *narrow;        /* [c][d] scratch of ridge_product */
+    real *rounded;       /* [c][d] scratch of ridge_product */
     int iterations, passes;
     weft_arena *tmp;
 } ridge_system;
 
 /* q = (F_c^T F_c + alpha I) v for p <= c vectors, v[p][d] rounded to reals. Collective. */
 void ridge_product(ridge_system *s, int p, const double *v, double *q);
-/* r = F_c^T y_c - (F_c^T F_c + alpha I) w; returns |r| over all classes, relative to that
- * of F_c^T y_c. Collective. */
+/* r = F_c^T y_c - (F_c^T F_c + alpha I) w; returns |r| / |F_c^T y_c| over all classes.
+ * Collective. */
 double ridge_residual(ridge_system *s, const double *w, double *r);
 double ridge_dot(int64_t n, const double *a, const double *b); /* summed in a fixed order */
 /* Frobenius norm of x[c][d] and of minus the sum of its rows, which is the last class. */
 double ridge_norm(const ridge_system *s, const double *x);
-/* x rounded to what the model keeps. */
+/* Rounds x to reals, which the model stores. */
 void ridge_round(const ridge_system *s, double *x);
 
 /* Solvers: x[c][d] in: the start, out: the solution, rounded to reals; r[c][d] out: its
- * residual, recomputed. Return the relative residual, NAN if there is no solution.
+ * recomputed residual. Both return the relative residual, NAN if there is no solution.
  * Collective. */
 double ridge_cg(ridge_system *s, double *x, double *r);
 double ridge_cholesky(ridge_system *s, double *x, double *r);
 
-/* `most` iterations of cg, fewer where nothing is left, on x[c][d], its residual r[c][d] as
- * the recursion has it, and the np directions p[c][d]; np < 0: begins at x. Returns the
- * number of directions. However iterations are divided into calls, the bits are the same.
- * Collective. */
-int ridge_cg_more(ridge_system *s, int most, double *x, double *r, int np, double *p);
+/* At most so many iterations of cg, fewer where the residual vanishes, on x[c][d], its
+ * recursive residual r[c][d] and the np directions p[c][d]; np < 0: starts at x. Returns
+ * the number of directions. The bits do not depend on how iterations are divided into
+ * calls. Collective. */
+int ridge_cg_continue(ridge_system *s, int iterations, double *x, double *r, int np,
+                      double *p);
 
 #endif

@@ -1,12 +1,12 @@
-/* Block conjugate gradients on the centred normal equations: all classes search one space,
- * so 10 classes take about 2.5 times fewer products than 10 separate solves on random
- * Fourier features. The directions are made orthonormal each time and dependent ones
- * dropped, so nothing breaks down when classes converge or depend on each other. One
- * product of all directions with F^T F in one pass over F an iteration. No preconditioner:
- * the diagonal gained nothing, neither for random Fourier features nor for n-grams.
- * O'Leary, "The block conjugate gradient algorithm and related methods", Linear Algebra
- * Appl. 29, 1980; Ji, Li, "A breakdown-free block conjugate gradient method", BIT 57, 2017.
- * Called by ridge.c. */
+/* Block conjugate gradients on the centred normal equations: all classes share one search
+ * space, so that 10 classes take about 2.5 times fewer products than 10 separate solves on
+ * random Fourier features. The directions are orthonormalised in each iteration and
+ * dependent ones dropped, so that nothing breaks down when classes converge or depend on
+ * each other. An iteration multiplies all directions by F^T F in one pass over F. No
+ * preconditioner: the diagonal gained nothing, neither for random Fourier features nor for
+ * n-grams. O'Leary, "The block conjugate gradient algorithm and related methods", Linear
+ * Algebra Appl. 29, 1980; Ji, Li, "A breakdown-free block conjugate gradient method", BIT
+ * 57, 2017. Called by ridge.c. */
 #include "descent.h"
 #include "ridge.h"
 
@@ -16,17 +16,17 @@
 /* Columns worked on at a time, for the cache. */
 enum { STRIP = 1024 };
 
-/* A direction that keeps less than this of its length after orthogonalisation is noise: the
- * products round to `real`. */
-static const double dependent = 1e-6;
+/* A direction whose length after orthogonalisation is less than this share is rounding
+ * error, since products are rounded to `real`. */
+static const double min_length = 1e-6;
 
-/* The recursive residual is as good as the true one that is at most this larger. */
-static const double drift = 1.1;
+/* Largest ratio of the true to the recursive residual at which the latter is accepted. */
+static const double max_drift = 1.1;
 
-/* A residual that is this much smaller than the right side is rounding. */
-static const double exhausted = 1e-12;
+/* A residual below this share of the right-hand side is rounding error. */
+static const double min_residual = 1e-12;
 
-/* ---- few long vectors, [p][d] ------------------------------------------------------- */
+/* ---- few long vectors, [p][d] -------------------------------------------------------- */
 
 static void axpy(int64_t n, double a, const double *x, double *y)
 {
@@ -71,14 +71,14 @@ static int directions(int64_t d, int c, double *z, double *p)
             for (int i = 0; i < found; i++)
                 axpy(d, -ridge_dot(d, p + i * d, v), p + i * d, v);
         double left = sqrt(ridge_dot(d, v, v));
-        if (!(left > dependent * length)) continue;
+        if (!(left > min_length * length)) continue;
         for (int64_t k = 0; k < d; k++) to[k] = (double)(real)(v[k] / left);
         found++;
     }
     return found;
 }
 
-/* ---- small dense systems ------------------------------------------------------------ */
+/* ---- small dense systems ------------------------------------------------------------- */
 
 /* g[p][p] = L L^T in place, lower. Returns 0 if g is not positive definite. */
 static int factor(int p, double *g)
@@ -106,7 +106,7 @@ static void solve(int p, const double *l, int c, double *b)
     }
 }
 
-/* ---- what is left ------------------------------------------------------------------- */
+/* ---- convergence --------------------------------------------------------------------- */
 
 /* sum over k of a_j[k] b_j[k], a[n][ld] and b[n][ld] by rows k; class j = c is minus the
  * sum of the others. */
@@ -125,25 +125,25 @@ static double class_dot(int c, int j, int64_t n, int64_t row, int64_t column,
     return sum;
 }
 
-/* 1: each class lacks at most the tolerance of its gain, by the steps so far or, since A -
- * alpha I is not negative, by its residual. */
-static int near(const ridge_system *s, const double *r, const double *first,
-                const descent *done)
+/* 1: each class misses at most the tolerance of its gain, as estimated from the steps so
+ * far or, since A - alpha I is positive semidefinite, bounded by its residual. */
+static int is_converged(const ridge_system *s, const double *r, const double *first,
+                        const descent *done)
 {
     for (int j = 0; j <= s->c; j++) {
-        double most = class_dot(s->c, j, s->f->d, 1, s->f->d, r, r) / s->alpha;
-        double left = fmin(most, descent_left(&done[j]));
+        double bound = class_dot(s->c, j, s->f->d, 1, s->f->d, r, r) / s->alpha;
+        double left = fmin(bound, descent_remaining(&done[j]));
         double gain = first[j] + descent_gained(&done[j]) + left;
         double y = s->target_mean[j];
-        double least = DESCENT_LEAST * (double)s->f->total * (1 - y * y);
-        if (!isfinite(left) || left > fmax(s->tol * gain, least)) return 0;
+        double rounding = DESCENT_MIN_GAIN * (double)s->f->total * (1 - y * y);
+        if (!isfinite(left) || left > fmax(s->tol * gain, rounding)) return 0;
     }
     return 1;
 }
 
-/* ---- the iteration ------------------------------------------------------------------ */
+/* ---- the iteration ------------------------------------------------------------------- */
 
-/* What an iteration needs beside what goes on: scratch. */
+/* Scratch of an iteration. */
 typedef struct scratch {
     double *q, *g, *step, *along; /* [c][d], [c][c] each */
 } scratch;
@@ -168,8 +168,8 @@ static int first_directions(const ridge_system *s, const double *r, double *p, s
     return directions(d, s->c, w->q, p);
 }
 
-/* One iteration along the np directions p: x and its residual r go on; w->along and w->step
- * hold the products that say what it gained. Returns 0 where nothing was done: the system
+/* One iteration along the np directions p updates x and its residual r; w->along and
+ * w->step hold the products that give its gain. Returns 0 and does nothing where the system
  * is not positive definite along them. Collective. */
 static int advance(ridge_system *s, double *x, double *r, int np, double *p, scratch *w)
 {
@@ -188,7 +188,8 @@ static int advance(ridge_system *s, double *x, double *r, int np, double *p, scr
 }
 
 /* The next directions, r - P G^-1 Q^T r, made in q. Returns their number. */
-static int turn(const ridge_system *s, const double *r, int np, double *p, scratch *w)
+static int next_directions(const ridge_system *s, const double *r, int np, double *p,
+                           scratch *w)
 {
     int64_t d = s->f->d;
     int c = s->c;
@@ -199,7 +200,7 @@ static int turn(const ridge_system *s, const double *r, int np, double *p, scrat
     return directions(d, c, w->q, p);
 }
 
-/* Iterates from x with residual r until all classes are near their optimum. Collective. */
+/* Iterates from x with residual r until all classes have converged. Collective. */
 static void iterate(ridge_system *s, double *x, double *r)
 {
     size_t mark = weft_arena_mark(s->tmp);
@@ -211,17 +212,16 @@ static void iterate(ridge_system *s, double *x, double *r)
     for (int j = 0; j <= c; j++)
         first[j] = class_dot(c, j, d, 1, d, x, s->rhs) + class_dot(c, j, d, 1, d, x, r);
     int np = first_directions(s, r, p, &w);
-    while (np > 0 && s->iterations < s->limit && !near(s, r, first, done)) {
+    while (np > 0 && s->iterations < s->limit && !is_converged(s, r, first, done)) {
         if (!advance(s, x, r, np, p, &w)) break;
         for (int j = 0; j <= c; j++)
             descent_add(&done[j], class_dot(c, j, np, c, 1, w.along, w.step));
-        np = turn(s, r, np, p, &w);
+        np = next_directions(s, r, np, p, &w);
     }
     weft_arena_reset(s->tmp, mark);
 }
 
-/* The weights to start from: x, or zeros where these have the smaller residual. Collective.
- */
+/* The start: x, or zeros where these have the smaller objective. Collective. */
 static void start(ridge_system *s, double *x, double *r)
 {
     int64_t n = s->c * s->f->d;
@@ -241,20 +241,21 @@ static void start(ridge_system *s, double *x, double *r)
 double ridge_cg(ridge_system *s, double *x, double *r)
 {
     start(s, x, r);
-    double residual = INFINITY, before, carried;
+    double residual = INFINITY, before, recursive;
     do {
         before = residual;
         iterate(s, x, r);
-        carried = ridge_norm(s, r) / s->scale;
+        recursive = ridge_norm(s, r) / s->scale;
         ridge_round(s, x);
         if (!isfinite(ridge_norm(s, x))) return NAN;
         residual = ridge_residual(s, x, r);
-    } while (residual > drift * carried && residual < before / 2 &&
+    } while (residual > max_drift * recursive && residual < before / 2 &&
              s->iterations < s->limit);
     return residual;
 }
 
-int ridge_cg_more(ridge_system *s, int most, double *x, double *r, int np, double *p)
+int ridge_cg_continue(ridge_system *s, int iterations, double *x, double *r, int np,
+                      double *p)
 {
     size_t mark = weft_arena_mark(s->tmp);
     scratch w = scratch_new(s);
@@ -262,8 +263,9 @@ int ridge_cg_more(ridge_system *s, int most, double *x, double *r, int np, doubl
         start(s, x, r);
         np = first_directions(s, r, p, &w);
     }
-    while (np > 0 && s->iterations < most && ridge_norm(s, r) > exhausted * s->scale)
-        np = advance(s, x, r, np, p, &w) ? turn(s, r, np, p, &w) : 0;
+    while (np > 0 && s->iterations < iterations &&
+           ridge_norm(s, r) > min_residual * s->scale)
+        np = advance(s, x, r, np, p, &w) ? next_directions(s, r, np, p, &w) : 0;
     weft_arena_reset(s->tmp, mark);
     return np;
 }

@@ -1,15 +1,16 @@
 /* Direct solution of the centred ridge system by ScaLAPACK: primal, F_c^T F_c + alpha I,
  * where there are no more columns than rows; else dual, (F_c F_c^T + alpha I) a = y_c, w =
- * F_c^T a. The matrix is centred in double, panel by panel, before it is rounded; the
- * factor in `real` precision is made good by iterative refinement on residuals in double.
- * Called by ridge.c. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
- * SIAM 2002, chapter 12. */
+ * F_c^T a. The matrix is centred in double, panel by panel, before it is rounded; iterative
+ * refinement on residuals in double corrects the error of the factor, which is in `real`
+ * precision. Called by ridge.c. Higham, "Accuracy and Stability of Numerical Algorithms",
+ * 2nd ed., SIAM 2002, chapter 12. */
 #include "ridge.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Steps of refinement at most; each is a pass over F against a factorization. */
+/* Largest number of refinement steps; each is a pass over F, much cheaper than a
+ * factorization. */
 enum { REFINEMENTS = 5 };
 
 typedef struct direct {
@@ -17,7 +18,7 @@ typedef struct direct {
     weft_grid *grid;
     real *b; /* [c][order] right side of a step, then its solution */
     /* the dual system */
-    int64_t first;    /* place of this rank's rows among all */
+    int64_t first;    /* position of this rank's rows among all */
     double *row_mean; /* [total] F m: means of the rows of F F^T */
     double mean2;     /* m . m */
     double *a;        /* [c][total] */
@@ -26,7 +27,7 @@ typedef struct direct {
     double *sum;      /* [c] of the rows of a */
 } direct;
 
-/* ---- primal ------------------------------------------------------------------------- */
+/* ---- primal -------------------------------------------------------------------------- */
 
 static void primal_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
                          double *a)
@@ -48,7 +49,7 @@ static void primal_step(direct *m, double *x, const double *r)
     for (int64_t i = 0; i < n; i++) x[i] += (double)m->b[i];
 }
 
-/* ---- dual --------------------------------------------------------------------------- */
+/* ---- dual ---------------------------------------------------------------------------- */
 
 static void dual_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc, double *a)
 {
@@ -65,13 +66,13 @@ static void dual_residual(direct *m, const double *x)
 {
     const ridge_system *s = m->s;
     const weft_matrix *f = s->f;
-    for (int64_t i = 0; i < s->c * f->d; i++) s->narrow[i] = (real)x[i];
-    f->times(f, s->c, s->narrow, m->fw);
+    for (int64_t i = 0; i < s->c * f->d; i++) s->rounded[i] = (real)x[i];
+    f->times(f, s->c, s->rounded, m->fw);
     memset(m->e, 0, (size_t)(s->c * f->total) * sizeof *m->e);
     for (int j = 0; j < s->c; j++) {
         double shift = 0;
         for (int64_t k = 0; k < f->d; k++)
-            shift += s->mean[k] * (double)s->narrow[j * f->d + k];
+            shift += s->mean[k] * (double)s->rounded[j * f->d + k];
         for (int64_t i = 0; i < f->n; i++) {
             int64_t at = j * f->total + m->first + i;
             double y = (s->label[i] == j ? 1 : -1) - s->target_mean[j];
@@ -97,7 +98,8 @@ static void dual_weights(direct *m, double *x)
         for (int64_t k = 0; k < f->d; k++) x[j * f->d + k] -= m->sum[j] * s->mean[k];
 }
 
-/* a += (K + alpha I)^-1 e, kept rounded as F^T sees it; x follows. */
+/* a += (K + alpha I)^-1 e, rounded to reals because F^T is applied to reals; x = F_c^T
+ * a. */
 static void dual_step(direct *m, double *x)
 {
     int64_t n = m->s->c * m->s->f->total;
@@ -109,7 +111,7 @@ static void dual_step(direct *m, double *x)
     m->s->passes++;
 }
 
-/* Places of the rows, their means, room for vectors over rows. Collective. */
+/* Positions of the rows, their means, memory for vectors over rows. Collective. */
 static void dual_setup(direct *m)
 {
     ridge_system *s = m->s;
@@ -125,13 +127,13 @@ static void dual_setup(direct *m)
     m->sum = WEFT_NEW(s->tmp, double, s->c);
     m->row_mean = WEFT_NEW(s->tmp, double, f->total);
     m->mean2 = ridge_dot(f->d, s->mean, s->mean);
-    for (int64_t k = 0; k < f->d; k++) s->narrow[k] = (real)s->mean[k];
-    f->times(f, 1, s->narrow, m->fw);
+    for (int64_t k = 0; k < f->d; k++) s->rounded[k] = (real)s->mean[k];
+    f->times(f, 1, s->rounded, m->fw);
     for (int64_t i = 0; i < f->n; i++) m->row_mean[m->first + i] = (double)m->fw[i];
     weft_join_f64(f->team, m->row_mean, (size_t)f->total);
 }
 
-/* ---- both --------------------------------------------------------------------------- */
+/* ---- both ---------------------------------------------------------------------------- */
 
 /* Refines as long as the residual halves. Collective. */
 static double refine(direct *m, int dual, double *x, double *r)
