@@ -1,36 +1,38 @@
-/* A dense layer, y = x W^T + b. With few samples these are packed in place of W, which is
- * then read only once; otherwise W is packed, in blocks that fit a core's cache. Called by
- * stack.c. */
+/* A dense layer, y = x W^T + b. With few samples x is packed and W is read only once;
+ * otherwise W is packed, in blocks that fit a core's cache. Called by stack.c. */
 #include "stack.h"
 
 #include <string.h>
 
-/* Packed blocks of W fit the cache and are long in the direction of its rows, which are
- * contiguous in memory. */
+/* Sizes of blocks. Packed blocks of W fit the cache and are long in the direction of its
+ * rows, which are contiguous in memory. */
 enum {
-    LONG = 1024, /* numbers of a row */
-    SHORT = 64,  /* rows, where they become columns of whole panels */
-    FEW = 16,    /* rows, where there may be many more than samples */
-    ROWS = 56    /* rows of the gradient at once: of 3000 numbers they fit a cache */
+    BLOCK_LONG = 1024, /* numbers of a row */
+    BLOCK_SHORT = 64,  /* rows in the forward pass, where they are columns of the packed
+                          matrix */
+    BLOCK_FEW = 16,    /* rows in the backward pass */
+    GRADIENT_ROWS = 56 /* rows of the gradient at a time: with 3000 numbers each they fit
+                          the cache */
 };
 
-static int least(int a, int b)
+static int min(int a, int b)
 {
     return a < b ? a : b;
 }
 
 size_t weft_dense_packed(const weft_layer *l, int most)
 {
-    size_t w = weft_packed_bytes(LONG, SHORT), v = weft_packed_bytes(FEW, LONG);
-    size_t x = weft_packed_bytes(l->c, least(most, l->out));
+    size_t w = weft_packed_bytes(BLOCK_LONG, BLOCK_SHORT),
+           v = weft_packed_bytes(BLOCK_FEW, BLOCK_LONG);
+    size_t x = weft_packed_bytes(l->c, min(most, l->out));
     return x > w ? x > v ? x : v : w > v ? w : v;
 }
 
 /* ---- forward ------------------------------------------------------------------------ */
 
 /* y[n][out] = (W x^T)^T for packed x. */
-static void by_samples(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                       const real *x, real *y)
+static void times_packed_x(const weft_layer *l, weft_scratch *t, const real *w, int n,
+                           const real *x, real *y)
 {
     int m = l->out;
     weft_packed p;
@@ -41,14 +43,14 @@ static void by_samples(const weft_layer *l, weft_scratch *t, const real *w, int 
 }
 
 /* y[n][out] = x W^T for packed W. */
-static void by_weights(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                       const real *x, real *y)
+static void times_packed_w(const weft_layer *l, weft_scratch *t, const real *w, int n,
+                           const real *x, real *y)
 {
     int k = l->c, m = l->out;
-    for (int j = 0; j < m; j += SHORT)
-        for (int i = 0; i < k; i += LONG) {
+    for (int j = 0; j < m; j += BLOCK_SHORT)
+        for (int i = 0; i < k; i += BLOCK_LONG) {
             weft_packed p;
-            weft_packed_pack(&p, least(LONG, k - i), least(SHORT, m - j),
+            weft_packed_pack(&p, min(BLOCK_LONG, k - i), min(BLOCK_SHORT, m - j),
                              w + (int64_t)j * k + i, (size_t)k, 1, t->packed);
             weft_packed_times(n, x + i, (size_t)k, &p, i > 0, y + j, (size_t)m);
         }
@@ -75,9 +77,9 @@ void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int
     int m = l->out;
     const real *bias = w + l->bias;
     if (n < m)
-        by_samples(l, t, w + l->weight, n, x, y);
+        times_packed_x(l, t, w + l->weight, n, x, y);
     else
-        by_weights(l, t, w + l->weight, n, x, y);
+        times_packed_w(l, t, w + l->weight, n, x, y);
     for (int i = 0; i < n; i++, y += m) {
         for (int j = 0; j < m; j++) y[j] += bias[j];
         for (int j = 0; l->relu && j < m; j++) y[j] = y[j] < 0 ? 0 : y[j];
@@ -87,14 +89,14 @@ void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int
 /* ---- backward ----------------------------------------------------------------------- */
 
 /* dx[n][c] = dy W. */
-static void back(const weft_layer *l, weft_scratch *t, const real *w, int n, const real *dy,
-                 real *dx)
+static void input_gradient(const weft_layer *l, weft_scratch *t, const real *w, int n,
+                           const real *dy, real *dx)
 {
     int k = l->out, m = l->c;
-    for (int i = 0; i < k; i += FEW)
-        for (int j = 0; j < m; j += LONG) {
+    for (int i = 0; i < k; i += BLOCK_FEW)
+        for (int j = 0; j < m; j += BLOCK_LONG) {
             weft_packed p;
-            weft_packed_pack(&p, least(FEW, k - i), least(LONG, m - j),
+            weft_packed_pack(&p, min(BLOCK_FEW, k - i), min(BLOCK_LONG, m - j),
                              w + (int64_t)i * m + j, (size_t)m, 0, t->packed);
             weft_packed_times(n, dy + i, (size_t)k, &p, i > 0, dx + j, (size_t)m);
         }
@@ -108,11 +110,11 @@ void weft_dense_backward(const weft_layer *l, weft_scratch *t, const real *w, in
     memset(bias, 0, (size_t)m * sizeof *g);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) bias[j] += dy[(int64_t)i * m + j];
-    for (int j = 0; j < m; j += ROWS) { /* cleared just before they are added to */
+    for (int j = 0; j < m; j += GRADIENT_ROWS) { /* cleared just before they are added to */
         real *part = g + l->weight + (int64_t)j * k;
-        int rows = least(ROWS, m - j);
+        int rows = min(GRADIENT_ROWS, m - j);
         memset(part, 0, (size_t)rows * (size_t)k * sizeof *g);
         weft_outer(n, rows, dy + j, (size_t)m, k, x, (size_t)k, part, (size_t)k, t->tmp);
     }
-    if (dx) back(l, t, w + l->weight, n, dy, dx);
+    if (dx) input_gradient(l, t, w + l->weight, n, dy, dx);
 }

@@ -1,7 +1,6 @@
 /* Softmax regression: z = W x + b, the loss is the cross-entropy of softmax(z). Weights:
- * W[classes][d], then b[classes]; zero at first, as its loss is convex. Called by tasks fed
- * and sgd.
- */
+ * W[classes][d], then b[classes]; they start at zero, as the loss is convex. Called by
+ * tasks fed and sgd. */
 #include "stack.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The character LSTM of LEAF's and FedEx's Shakespeare tasks: a table of embeddings, layers
  * of LSTM with dropout between them, and a dense layer on the last step or on each.
  * Weights, their names and their initial distributions are PyTorch's (torch.nn.Embedding,
- * LSTM, Linear); with biases = 1 a layer has one bias a gate, as TensorFlow has.
+ * LSTM, Linear); with biases = 1 a layer has one bias per gate, as in TensorFlow.
  * lstm_pass.c computes. Called by tasks fed and sgd. Hochreiter, Schmidhuber, "Long
  * short-term memory", Neural Computation 1997. */
 #include "lstm.h"
@@ -39,38 +39,38 @@ static weft_status lstm_setup(void *self, const weft_shape *shape)
     return WEFT_OK;
 }
 
-/* Takes the next n numbers of the weight vector. */
-static int64_t take(int64_t *end, int64_t n)
+/* Offset of the next n numbers of the weight vector. */
+static int64_t reserve(int64_t *end, int64_t n)
 {
     *end += n;
     return *end - n;
 }
 
-lstm_at lstm_places(const lstm *t)
+lstm_offsets lstm_offsets_of(const lstm *t)
 {
     int64_t h = t->hidden, classes = t->shape.classes;
-    lstm_at at = {.embed = 0, .all = classes * t->embedding};
+    lstm_offsets at = {.embed = 0, .all = classes * t->embedding};
     for (int l = 0; l < t->layers; l++) {
-        at.layer[l].ih = take(&at.all, 4 * h * (l ? h : t->embedding));
-        at.layer[l].hh = take(&at.all, 4 * h * h);
-        at.layer[l].bias[0] = at.layer[l].bias[1] = take(&at.all, 4 * h);
-        if (t->biases == 2) at.layer[l].bias[1] = take(&at.all, 4 * h);
+        at.layer[l].ih = reserve(&at.all, 4 * h * (l ? h : t->embedding));
+        at.layer[l].hh = reserve(&at.all, 4 * h * h);
+        at.layer[l].bias[0] = at.layer[l].bias[1] = reserve(&at.all, 4 * h);
+        if (t->biases == 2) at.layer[l].bias[1] = reserve(&at.all, 4 * h);
     }
-    at.dense = take(&at.all, classes * h);
-    at.bias = take(&at.all, classes);
+    at.dense = reserve(&at.all, classes * h);
+    at.bias = reserve(&at.all, classes);
     return at;
 }
 
 static int64_t lstm_nweight(const void *self)
 {
-    return lstm_places(self).all;
+    return lstm_offsets_of(self).all;
 }
 
 static int lstm_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
 {
     const lstm *t = self;
     int64_t h = t->hidden, classes = t->shape.classes;
-    lstm_at at = lstm_places(t);
+    lstm_offsets at = lstm_offsets_of(t);
     int n = 0;
     out[n++] = (weft_tensor){"embed.weight", at.embed, 2, {classes, t->embedding}};
     for (int l = 0; l < t->layers; l++) {
@@ -88,8 +88,8 @@ static int lstm_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
     return n;
 }
 
-/* The table: N(0, 1), four numbers of one draw. */
-static void init_table(uint64_t seed, int64_t n, real *w)
+/* The table: N(0, 1), four numbers from one random number. */
+static void init_embedding(uint64_t seed, int64_t n, real *w)
 {
     for (int64_t i = 0; i < n; i += 4) {
         weft_rng4 r = weft_rng_at(seed, WEFT_RNG_WEIGHTS, 0, (uint64_t)i / 4, 0);
@@ -105,7 +105,7 @@ static void lstm_init(const void *self, uint64_t seed, real *w)
     const lstm *t = self;
     weft_tensor tensor[WEFT_MOST_TENSORS];
     int n = lstm_tensors(t, tensor);
-    init_table(seed, tensor[1].at, w);
+    init_embedding(seed, tensor[1].at, w);
     for (int k = 1; k < n; k++) {
         int64_t end = k + 1 < n ? tensor[k + 1].at : lstm_nweight(t);
         weft_init_uniform(seed, k, 1 / sqrt(t->hidden), end - tensor[k].at,

@@ -1,4 +1,4 @@
-/* Private to net/: the character LSTM, and where its tensors stand. */
+/* Private to net/: the character LSTM, and the offsets of its tensors. */
 #ifndef WEFT_LSTM_H
 #define WEFT_LSTM_H
 
@@ -11,8 +11,8 @@ typedef struct lstm {
     weft_shape shape;
 } lstm;
 
-/* Where the tensors of a flat weight vector, or of its gradient, begin. */
-typedef struct lstm_at {
+/* Offsets of the tensors in the flat weight vector and its gradient. */
+typedef struct lstm_offsets {
     int64_t embed; /* [classes][embedding] */
     struct {
         int64_t ih;      /* [4h][in] */
@@ -22,8 +22,8 @@ typedef struct lstm_at {
     int64_t dense; /* [classes][h] */
     int64_t bias;  /* [classes] */
     int64_t all;
-} lstm_at;
-lstm_at lstm_places(const lstm *t);
+} lstm_offsets;
+lstm_offsets lstm_offsets_of(const lstm *t);
 
 /* work, grad and score of weft_net. */
 void *lstm_work(const void *self, int most, weft_arena *mem);

@@ -1,11 +1,11 @@
-/* Forward and backward pass of the character LSTM. Work that does not depend on the step
- * before is done for all steps at once:
+/* Forward and backward pass of the character LSTM. Work that does not depend on the
+ * previous step is done for all steps at once:
  *   - the first layer's input is a table with a row of gates for each symbol;
- *   - a later layer's input is one product over all steps, and so are the gradient by it
- *     and the gradients of all matrices.
- * The rest, one product with the recurrent weights a step, goes layer by layer, so that one
- * matrix stays in cache. Batches are cut into parts of a few samples, so that the gates
- * stay in cache, too. */
+ *   - a later layer's input is one product over all steps, and so are the gradient with
+ *     respect to it and the gradients of all matrices.
+ * The rest, one product with the recurrent weights for each step, is done layer by layer,
+ * so that one matrix stays in cache. Batches are split into parts of a few samples, so that
+ * the gates stay in cache as well. */
 #include "lstm.h"
 #include "softmax.h"
 
@@ -13,9 +13,9 @@
 #include <string.h>
 
 enum {
-    PART = 14,        /* samples at once: a tile of rows; their gates stay in cache */
-    CHANCE = 1 << 16, /* shares of dropout are multiples of 1/CHANCE */
-    DRAWS = 16        /* of them in four words */
+    PART_SAMPLES = 14,    /* samples at once: a tile of rows; their gates stay in cache */
+    DROP_SCALE = 1 << 16, /* dropout rates are multiples of 1/DROP_SCALE */
+    PER_DRAW = 16         /* of them in the four words of a random number */
 };
 
 /* Packed weights and the memory they are in. */
@@ -28,23 +28,23 @@ typedef struct layer {
     matrix ih, hh;           /* forward: k = in, h; m = 4h */
     matrix ih_back, hh_back; /* k = 4h; m = in, h */
     real *z, *c, *y;         /* [d][n][ldz], [d][n][ld], [d][n][ld] */
-    const real *x; /* [d][n][ld] input: y of the layer before, or what dropout left */
-    real *kept;    /* [d][n][ld] what dropout left of y; not of the last layer */
-    real *bias;    /* [4h] sum of the biases */
-    real *dbias;   /* [4h] */
+    const real *x;           /* [d][n][ld] input: y of the layer below, after dropout */
+    real *masked;            /* [d][n][ld] y after dropout; not of the last layer */
+    real *bias;              /* [4h] sum of the biases */
+    real *dbias;             /* [4h] */
 } layer;
 
 typedef struct scratch {
     layer layer[LSTM_MOST_LAYERS];
     matrix dense, dense_back;
     size_t ld, ldz, ldc;
-    real *table, *dtable; /* [classes][4h] gates of each symbol, the first layer's biases in
-                             them, and the gradient by them */
+    real *table, *dtable; /* [classes][4h] gates of each symbol, with the first layer's
+                             biases, and the gradient with respect to them */
     real *dy;             /* [d][n][ld] */
     real *dc;             /* [n][ld] */
     real *logit;          /* [d or 1][n][ldc] */
-    const real **plus;    /* [n] */
-    real **into;          /* [n] */
+    const real **input;   /* [n] added to the gates of each sample */
+    real **dinput;        /* [n] sums of the gradients with respect to these */
     weft_arena *mem;
 } scratch;
 
@@ -54,21 +54,21 @@ typedef struct part {
     scratch *s;
     const uint8_t *const *text; /* [n] */
     int first, n;               /* samples of the batch */
-    int share;                  /* dropout, in 1/CHANCE */
+    int share;                  /* dropout rate, in 1/DROP_SCALE */
     uint64_t key;
 } part;
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-/* A row length of an odd number of cache lines, so that the rows of a tile do not fall on
- * the same sets of the cache. */
+/* A leading dimension of an odd number of cache lines, so that the rows of a tile do not
+ * share cache sets. */
 static size_t stride(int64_t n)
 {
     size_t line = 64 / sizeof(real);
     return (((size_t)n + line - 1) / line | 1) * line;
 }
 
-static matrix panels(int k, int m, weft_arena *mem)
+static matrix matrix_new(int k, int m, weft_arena *mem)
 {
     return (matrix){.p = {.k = k, .m = m},
                     .mem = weft_arena_alloc(mem, 1, weft_packed_bytes(k, m))};
@@ -78,7 +78,8 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
 {
     const lstm *t = self;
     int h = t->hidden, classes = t->shape.classes;
-    size_t n = (size_t)(most < PART ? most : PART), rows = n * (size_t)t->shape.d;
+    size_t n = (size_t)(most < PART_SAMPLES ? most : PART_SAMPLES),
+           rows = n * (size_t)t->shape.d;
     scratch *s = WEFT_NEW(mem, scratch, 1);
     s->mem = mem;
     s->ld = stride(h);
@@ -86,26 +87,26 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
     s->ldc = stride(classes);
     for (int l = 0; l < t->layers; l++) {
         layer *y = &s->layer[l];
-        y->hh = panels(h, 4 * h, mem);
-        y->hh_back = panels(4 * h, h, mem);
-        y->ih = panels(l ? h : t->embedding, 4 * h, mem);
-        y->ih_back = panels(4 * h, l ? h : t->embedding, mem);
+        y->hh = matrix_new(h, 4 * h, mem);
+        y->hh_back = matrix_new(4 * h, h, mem);
+        y->ih = matrix_new(l ? h : t->embedding, 4 * h, mem);
+        y->ih_back = matrix_new(4 * h, l ? h : t->embedding, mem);
         y->z = WEFT_NEW(mem, real, rows * s->ldz);
         y->c = WEFT_NEW(mem, real, rows * s->ld);
         y->y = WEFT_NEW(mem, real, rows * s->ld);
-        if (l + 1 < t->layers) y->kept = WEFT_NEW(mem, real, rows * s->ld);
+        if (l + 1 < t->layers) y->masked = WEFT_NEW(mem, real, rows * s->ld);
         y->bias = WEFT_NEW(mem, real, 4 * h);
         y->dbias = WEFT_NEW(mem, real, 4 * h);
     }
-    s->dense = panels(h, classes, mem);
-    s->dense_back = panels(classes, h, mem);
+    s->dense = matrix_new(h, classes, mem);
+    s->dense_back = matrix_new(classes, h, mem);
     s->table = WEFT_NEW(mem, real, classes * 4 * h);
     s->dtable = WEFT_NEW(mem, real, classes * 4 * h);
     s->dy = WEFT_NEW(mem, real, rows * s->ld);
     s->dc = WEFT_NEW(mem, real, n * s->ld);
     s->logit = WEFT_NEW(mem, real, (t->shape.every ? rows : n) * s->ldc);
-    s->plus = WEFT_NEW(mem, const real *, n);
-    s->into = WEFT_NEW(mem, real *, n);
+    s->input = WEFT_NEW(mem, const real *, n);
+    s->dinput = WEFT_NEW(mem, real *, n);
     return s;
 }
 
@@ -117,9 +118,9 @@ static void pack(matrix *x, const real *b, size_t ldb, int trans)
 }
 
 /* Packs the weights of all layers, with `back` also for the backward pass. */
-static void load(const lstm *t, scratch *s, const real *w, int back)
+static void pack_weights(const lstm *t, scratch *s, const real *w, int back)
 {
-    lstm_at at = lstm_places(t);
+    lstm_offsets at = lstm_offsets_of(t);
     int h = t->hidden, classes = t->shape.classes;
     for (int l = 0; l < t->layers; l++) {
         layer *y = &s->layer[l];
@@ -145,17 +146,17 @@ static void load(const lstm *t, scratch *s, const real *w, int back)
 
 /* ---- forward ------------------------------------------------------------------------ */
 
-/* y[h] = x[h] with each unit dropped by chance, the others scaled up for it. What is
- * dropped of a unit is a function of key, layer, step and sample. y may be x. */
+/* Dropout: y[h] = x[h] with units set to 0 at random and the others scaled up. The mask is
+ * a function of key, layer, step, sample and unit. y may be x. */
 static void drop(const part *p, int l, int step, int i, const real *x, real *y)
 {
-    real scale = p->share < CHANCE ? CHANCE / (real)(CHANCE - p->share) : 0;
+    real scale = p->share < DROP_SCALE ? DROP_SCALE / (real)(DROP_SCALE - p->share) : 0;
     uint64_t sample = (uint64_t)step << 32 | (uint64_t)(p->first + i);
-    for (int j = 0; j < p->t->hidden; j += DRAWS) {
+    for (int j = 0; j < p->t->hidden; j += PER_DRAW) {
         weft_rng4 r =
             weft_rng_at(p->key, WEFT_RNG_DROPOUT, (uint64_t)l, sample, (uint64_t)j);
-        for (int k = 0; k < DRAWS && j + k < p->t->hidden; k++)
-            y[j + k] = (int)(r.v[k / 4] >> 16 * (k % 4) & (CHANCE - 1)) < p->share
+        for (int k = 0; k < PER_DRAW && j + k < p->t->hidden; k++)
+            y[j + k] = (int)(r.v[k / 4] >> 16 * (k % 4) & (DROP_SCALE - 1)) < p->share
                            ? 0
                            : scale * x[j + k];
     }
@@ -187,7 +188,7 @@ static weft_cells cells(const part *p, int l, int step)
 }
 
 /* Row of the table of each sample's symbol at a step. */
-static size_t place(const part *p, int i, int step)
+static size_t table_row(const part *p, int i, int step)
 {
     int symbol = p->text[i][step];
     weft_check(symbol < p->t->shape.classes, "symbol %d of %d", symbol,
@@ -201,7 +202,7 @@ static void forward_layer(const part *p, int l)
     const layer *y = &s->layer[l];
     int n = p->n, d = (int)p->t->shape.d;
     if (l) weft_packed_times(d * n, y->x, s->ld, &y->ih.p, 0, y->z, s->ldz);
-    for (int i = 0; i < n; i++) s->plus[i] = y->bias;
+    for (int i = 0; i < n; i++) s->input[i] = y->bias;
     for (int step = 0; step < d; step++) {
         weft_cells c = cells(p, l, step);
         if (step)
@@ -209,13 +210,13 @@ static void forward_layer(const part *p, int l)
         else if (l == 0)
             memset(c.z, 0, n * s->ldz * sizeof *c.z);
         if (l == 0)
-            for (int i = 0; i < n; i++) s->plus[i] = s->table + place(p, i, step);
-        weft_cells_forward(&c, s->plus);
+            for (int i = 0; i < n; i++) s->input[i] = s->table + table_row(p, i, step);
+        weft_cells_forward(&c, s->input);
     }
 }
 
 /* First step whose output is scored. */
-static int start(const part *p)
+static int first_scored(const part *p)
 {
     return p->t->shape.every ? 0 : (int)p->t->shape.d - 1;
 }
@@ -230,10 +231,10 @@ static void forward(const part *p, const real *bias, double share, weft_score *s
         layer *y = &s->layer[l];
         forward_layer(p, l);
         if (l + 1 == t->layers) break;
-        if (p->share) drop_all(p, l, y->y, y->kept);
-        s->layer[l + 1].x = p->share ? y->kept : y->y;
+        if (p->share) drop_all(p, l, y->y, y->masked);
+        s->layer[l + 1].x = p->share ? y->masked : y->y;
     }
-    int from = start(p), rows = ((int)t->shape.d - from) * p->n;
+    int from = first_scored(p), rows = ((int)t->shape.d - from) * p->n;
     const real *y = s->layer[t->layers - 1].y + (size_t)from * p->n * s->ld;
     weft_packed_times(rows, y, s->ld, &s->dense.p, 0, s->logit, s->ldc);
     for (int r = 0; r < rows; r++) {
@@ -257,7 +258,7 @@ static void backward_steps(const part *p, int l)
     int n = p->n, d = (int)p->t->shape.d;
     int top = l + 1 == p->t->layers;
     memset(s->dc, 0, n * s->ld * sizeof *s->dc);
-    for (int i = 0; i < n; i++) s->into[i] = y->dbias;
+    for (int i = 0; i < n; i++) s->dinput[i] = y->dbias;
     for (int step = d - 1; step >= 0; step--) {
         weft_cells c = cells(p, l, step);
         real *dy = s->dy + (size_t)step * n * s->ld;
@@ -265,8 +266,8 @@ static void backward_steps(const part *p, int l)
             weft_packed_times(n, c.z + n * s->ldz, s->ldz, &y->hh_back.p,
                               !top || p->t->shape.every, dy, s->ld);
         if (l == 0)
-            for (int i = 0; i < n; i++) s->into[i] = s->dtable + place(p, i, step);
-        weft_cells_backward(&c, dy, s->dc, s->into);
+            for (int i = 0; i < n; i++) s->dinput[i] = s->dtable + table_row(p, i, step);
+        weft_cells_backward(&c, dy, s->dc, s->dinput);
     }
 }
 
@@ -275,10 +276,10 @@ static void backward(const part *p, real *g)
 {
     scratch *s = p->s;
     const lstm *t = p->t;
-    lstm_at at = lstm_places(t);
+    lstm_offsets at = lstm_offsets_of(t);
     int n = p->n, h = t->hidden, rows = (int)t->shape.d * n, c = t->shape.classes;
-    int last = rows - start(p) * n;
-    size_t skip = (size_t)start(p) * n * s->ld;
+    int last = rows - first_scored(p) * n;
+    size_t skip = (size_t)first_scored(p) * n * s->ld;
     weft_outer(last, c, s->logit, s->ldc, h, s->layer[t->layers - 1].y + skip, s->ld,
                g + at.dense, (size_t)h, s->mem);
     for (int r = 0; r < last; r++)
@@ -297,12 +298,11 @@ static void backward(const part *p, real *g)
     }
 }
 
-/* Completes the gradients when all parts are done: the gradients of the table's factors,
- * the biases.
- */
-static void finish(const lstm *t, const scratch *s, const real *w, real *g)
+/* Completes the gradients when all parts are done: those of the factors of the table and of
+ * the biases. */
+static void finish_gradients(const lstm *t, const scratch *s, const real *w, real *g)
 {
-    lstm_at at = lstm_places(t);
+    lstm_offsets at = lstm_offsets_of(t);
     int h = t->hidden, classes = t->shape.classes;
     size_t wide = 4 * (size_t)h, in = (size_t)t->embedding;
     weft_outer(classes, 4 * h, s->dtable, wide, t->embedding, w + at.embed, in,
@@ -316,19 +316,19 @@ static void finish(const lstm *t, const scratch *s, const real *w, real *g)
             memcpy(g + at.layer[l].bias[k], s->layer[l].dbias, wide * sizeof *g);
 }
 
-static void clear(const lstm *t, const scratch *s, real *g)
+static void clear_gradients(const lstm *t, const scratch *s, real *g)
 {
     size_t wide = 4 * (size_t)t->hidden;
-    memset(g, 0, (size_t)lstm_places(t).all * sizeof *g);
+    memset(g, 0, (size_t)lstm_offsets_of(t).all * sizeof *g);
     memset(s->dtable, 0, (size_t)t->shape.classes * wide * sizeof *s->dtable);
     for (int l = 0; l < t->layers; l++)
         memset(s->layer[l].dbias, 0, wide * sizeof *s->layer[l].dbias);
 }
 
-/* The part of a batch that begins at sample i; parts are of nearly equal size. */
+/* The part of a batch that begins at sample i; parts have nearly equal sizes. */
 static part part_at(const lstm *t, scratch *s, const weft_batch *b, int i)
 {
-    int parts = (b->n - i + PART - 1) / PART;
+    int parts = (b->n - i + PART_SAMPLES - 1) / PART_SAMPLES;
     return (part){.t = t, .s = s, .text = b->text + i, .first = i, .n = (b->n - i) / parts};
 }
 
@@ -337,27 +337,27 @@ void lstm_grad(const void *self, void *work, const real *w, const weft_batch *b,
 {
     const lstm *t = self;
     double predictions = b->n * (t->shape.every ? (double)t->shape.d : 1);
-    load(t, work, w, 1);
-    clear(t, work, g);
+    pack_weights(t, work, w, 1);
+    clear_gradients(t, work, g);
     for (int i = 0; i < b->n;) {
         part p = part_at(t, work, b, i);
-        p.share = (int)lrint(dropout * CHANCE);
+        p.share = (int)lrint(dropout * DROP_SCALE);
         p.key = key;
-        forward(&p, w + lstm_places(t).bias, 1 / predictions, s);
+        forward(&p, w + lstm_offsets_of(t).bias, 1 / predictions, s);
         backward(&p, g);
         i += p.n;
     }
-    finish(t, work, w, g);
+    finish_gradients(t, work, w, g);
 }
 
 void lstm_score(const void *self, void *work, const real *w, const weft_batch *b,
                 weft_score *s)
 {
     const lstm *t = self;
-    load(t, work, w, 0);
+    pack_weights(t, work, w, 0);
     for (int i = 0; i < b->n;) {
         part p = part_at(t, work, b, i);
-        forward(&p, w + lstm_places(t).bias, 0, s);
+        forward(&p, w + lstm_offsets_of(t).bias, 0, s);
         i += p.n;
     }
 }

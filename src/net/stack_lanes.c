@@ -1,17 +1,17 @@
-/* Stacks of dense layers, several models side by side: forward, backward and loss of
- * stack.c and dense.c, with one model in each lane. Called by linear.c and mlp.c through
+/* Stacks of dense layers for several models at the same time, one in each vector lane:
+ * forward, backward and loss of stack.c and dense.c. Called by linear.c and mlp.c through
  * their vtables. */
 #include "softmax.h"
 #include "stack.h"
 
 #include <string.h>
 
-/* Sizes of pieces by which the sums of a single model have the same order as those in
- * lanes. */
+/* Limits and block sizes for which sums have the same order as in stack.c, so that the bits
+ * are the same. */
 enum {
-    MOST_INPUTS = 1024, /* dense.c packs as many of a row of W at once */
-    MOST_ROWS = 192,    /* math/gemm.c, weft_outer */
-    FEW = 16            /* dense.c, rows of W at once on the way back */
+    MAX_INPUTS = 1024, /* dense.c packs this many numbers of a row of W at a time */
+    MAX_ROWS = 192,    /* math/gemm.c, weft_outer */
+    BACK_OUTPUTS = 16  /* dense.c, rows of W at a time in the backward pass */
 };
 
 typedef struct scratch {
@@ -26,10 +26,10 @@ void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
     const weft_stack *s = self;
     int units = 0;
     for (int i = 0; i < s->n; i++) {
-        if (s->layer[i].k > 0 || s->layer[i].c > MOST_INPUTS) return NULL;
+        if (s->layer[i].k > 0 || s->layer[i].c > MAX_INPUTS) return NULL;
         units = s->layer[i].units > units ? s->layer[i].units : units;
     }
-    if (most > MOST_ROWS) return NULL;
+    if (most > MAX_ROWS) return NULL;
     scratch *t = WEFT_NEW(mem, scratch, 1);
     t->lanes = weft_lanes();
     size_t numbers = (size_t)most * (size_t)t->lanes;
@@ -76,8 +76,8 @@ static void forward(const weft_stack *s, scratch *t, const real *w,
         layer_forward(&s->layer[i], w, b->n, t->lanes, t->act[i], t->act[i + 1]);
 }
 
-/* The loss of each row, and its gradient unless dz is NULL; rows that do not exist have
- * none. */
+/* The loss of each row, and its gradient unless dz is NULL; both are 0 for a row that does
+ * not exist. */
 static void losses(const weft_stack *s, scratch *t, const weft_lane_batch *b, real *dz,
                    weft_score *sum)
 {
@@ -86,9 +86,9 @@ static void losses(const weft_stack *s, scratch *t, const weft_lane_batch *b, re
         for (int l = 0; l < lanes; l++) {
             size_t first = (size_t)i * (size_t)c * (size_t)lanes + (size_t)l;
             const real *z = t->act[s->n] + first;
-            int there = i < b->count[l];
-            for (int j = 0; j < c; j++) t->z[j] = there ? z[j * lanes] : 0;
-            if (there)
+            int exists = i < b->count[l];
+            for (int j = 0; j < c; j++) t->z[j] = exists ? z[j * lanes] : 0;
+            if (exists)
                 weft_softmax(c, t->z, b->label[i * lanes + l], 1.0 / b->count[l],
                              dz ? t->z : NULL, &sum[l]);
             for (int j = 0; dz && j < c; j++) dz[first + (size_t)(j * lanes)] = t->z[j];
@@ -105,14 +105,14 @@ void weft_stack_lanes_score(const void *self, void *work, const real *w,
 /* ---- backward ----------------------------------------------------------------------- */
 
 /* dx[n][c] = dy W, by pieces of the layer's outputs. */
-static void back(const weft_layer *l, const real *w, int n, int lanes, const real *dy,
-                 real *dx)
+static void input_gradient(const weft_layer *l, const real *w, int n, int lanes,
+                           const real *dy, real *dx)
 {
     size_t m = (size_t)l->out, c = (size_t)l->c;
-    for (int k = 0; k < l->out; k += FEW) {
+    for (int k = 0; k < l->out; k += BACK_OUTPUTS) {
         weft_lanes_product p = {.n = n,
                                 .m = l->c,
-                                .k = l->out - k < FEW ? l->out - k : FEW,
+                                .k = l->out - k < BACK_OUTPUTS ? l->out - k : BACK_OUTPUTS,
                                 .a = dy + (size_t)(k * lanes),
                                 .a_row = m,
                                 .a_k = 1,
@@ -169,7 +169,7 @@ void weft_stack_lanes_grad(const void *self, void *work, const real *w,
         const weft_layer *l = &t->layer[i];
         layer_gradient(l, b->n, k->lanes, k->act[i], dy, g);
         if (i == 0) break;
-        back(l, w, b->n, k->lanes, dy, dx);
+        input_gradient(l, w, b->n, k->lanes, dy, dx);
         mask(b, k->lanes, (l - 1)->units, k->act[i], dx);
         real *last = dy;
         dy = dx;

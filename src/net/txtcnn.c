@@ -5,9 +5,9 @@
  * space in van Stein, Wang, Back ("Automatic configuration of deep neural networks with
  * parallel efficient global optimization", IJCNN 2019).
  *
- * Sentences have their own lengths: the windows of a filter are all that hold a word, with
- * zeros for what lies outside. Programs that pad a batch to the longest sentence also count
- * windows of only zeros, whose value is the bias: option literal.
+ * Sentences have their own lengths: the windows of a filter are all that contain a word,
+ * with zeros for positions outside. Programs that pad a batch to the longest sentence also
+ * count windows of only zeros, whose value is the bias: option literal.
  *
  * Weights of filters are [word of the window][filter][vector], so that all groups together
  * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
@@ -225,7 +225,7 @@ static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
 }
 
 /* PyTorch's default: weights and biases uniform in +-1/sqrt(fan in). Word vectors begin
- * with the given values, the row for no word with zeros. */
+ * with the given values, the row for no word is zero. */
 static void txtcnn_init(const void *self, uint64_t seed, real *w)
 {
     const txtcnn *t = self;
@@ -250,7 +250,7 @@ static void txtcnn_init(const void *self, uint64_t seed, real *w)
         w[t->embed + d + i] = (real)t->shape.vectors[i];
 }
 
-/* The product, the windows that were largest once for filters and once for vectors, and
+/* The product; the largest windows, for the gradient of the filters and of the vectors;
  * three products with the dense layers. */
 static double txtcnn_flops(const void *self)
 {

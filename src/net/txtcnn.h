@@ -1,5 +1,5 @@
-/* Private to net/: the convolutional network over sentences, and where its tensors stand.
- */
+/* Private to net/: the convolutional network over sentences, and the offsets of its
+ * tensors. */
 #ifndef WEFT_TXTCNN_H
 #define WEFT_TXTCNN_H
 
@@ -11,7 +11,7 @@ enum { TXTCNN_STATIC, TXTCNN_NONSTATIC, TXTCNN_MULTI };
 enum { TXTCNN_AUTO, TXTCNN_ONE, TXTCNN_SOFTMAX };
 enum { TXTCNN_MASKED, TXTCNN_KIM, TXTCNN_HADER };
 
-/* k words at a time by f filters. */
+/* f filters over windows of k words. */
 typedef struct txtcnn_group {
     int f, k;
     int filter, column; /* its first filter; its first column of the product */

@@ -1,6 +1,6 @@
 /* Backward pass of the network over sentences: only the windows with the largest values
- * contribute, so that the gradient of a column of the filters is a sum of the vectors of a
- * few words, and that of a word a sum of a few columns. Called through the vtable. */
+ * contribute, so that the gradient of a column of the filters is a sum of few word vectors,
+ * and that of a word a sum of few columns. Called through the vtable. */
 #include "txtcnn_pass.h"
 
 #include <string.h>
@@ -18,34 +18,35 @@ static void backward_dense(const txtcnn_pass *p, real *g)
         const weft_layer *l = &t->dense[1];
         real *dh = s->y[0];
         int64_t all = (int64_t)n * hidden;
-        real *held = WEFT_NEW(s->dense.tmp, real, all);
-        weft_dense_backward(l, &s->dense, p->w, n, dh, s->dy, g, held);
+        real *dhidden = WEFT_NEW(s->dense.tmp, real, all);
+        weft_dense_backward(l, &s->dense, p->w, n, dh, s->dy, g, dhidden);
         int drop = t->drop_hidden > 0;
         for (int64_t i = 0; i < all; i++)
-            dh[i] = dh[i] > 0 ? held[i] * (drop ? s->kept[i] : 1) : 0;
+            dh[i] = dh[i] > 0 ? dhidden[i] * (drop ? s->hidden_mask[i] : 1) : 0;
     }
-    weft_dense_backward(&t->dense[0], &s->dense, p->w, n, s->top,
-                        hidden > 0 ? s->y[0] : s->dy, g, s->answer);
+    weft_dense_backward(&t->dense[0], &s->dense, p->w, n, s->pooled,
+                        hidden > 0 ? s->y[0] : s->dy, g, s->dpooled);
     int64_t all = (int64_t)n * t->filters;
-    for (int64_t i = 0; i < all; i++) s->slope[i] *= s->answer[i];
+    for (int64_t i = 0; i < all; i++) s->slope[i] *= s->dpooled[i];
     if (!t->bias) return;
     real *bias = g + t->bias_at;
     memset(bias, 0, (size_t)t->filters * sizeof *bias);
     for (int64_t i = 0; i < all; i++) bias[i % t->filters] += s->slope[i];
 }
 
-/* The row of word j of the window of a filter of document i, if it has one; -1. */
+/* Row of word j of the largest window of a filter in document i; -1 if there is none. */
 static int64_t row_of(const txtcnn_pass *p, const txtcnn_piece *q, int i, int filter, int j)
 {
     const txtcnn_scratch *s = p->s;
     int32_t from = s->window[(int64_t)(q->first + i) * p->t->filters + filter];
     int64_t place = (int64_t)from + j;
-    if (from == TXTCNN_NOWHERE || place < 0 || place >= s->start[i + 1] - s->start[i])
+    if (from == TXTCNN_ZEROS || place < 0 || place >= s->start[i + 1] - s->start[i])
         return -1;
     return s->row[s->start[i] + place];
 }
 
-/* Adds to the weights' gradient what a piece gives: to each column the vectors of words. */
+/* Adds a piece's part of the gradient of the filters: to each column a sum of word
+ * vectors. */
 static void backward_filters(const txtcnn_pass *p, const txtcnn_piece *q, real *g)
 {
     const txtcnn *t = p->t;
@@ -67,7 +68,8 @@ static void backward_filters(const txtcnn_pass *p, const txtcnn_piece *q, real *
         }
 }
 
-/* The entries (row, column, value) of a piece by rows: counted first, then put in place. */
+/* Entries (row, column, value) of a piece in the order of rows: put 0 counts them, 1 stores
+ * them. */
 static void sort_entries(const txtcnn_pass *p, const txtcnn_piece *q, int put)
 {
     const txtcnn *t = p->t;
@@ -90,7 +92,7 @@ static void sort_entries(const txtcnn_pass *p, const txtcnn_piece *q, int put)
                 }
 }
 
-/* Adds to the gradient of trained vectors what a piece gives. */
+/* Adds a piece's part of the gradient of trained vectors. */
 static void backward_vectors(const txtcnn_pass *p, const txtcnn_piece *q, real *g)
 {
     const txtcnn *t = p->t;
@@ -139,7 +141,7 @@ void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *
     int whole = q.first == 0;
     for (int i = 0; i < b->n; i += q.n) {
         if (!whole) {
-            q = txtcnn_seat(&p, i);
+            q = txtcnn_assign_rows(&p, i);
             txtcnn_load(&p, &q);
         }
         backward_filters(&p, &q, g);

@@ -1,8 +1,8 @@
 /* Forward pass of the network over sentences. All filters of all windows are
- * one product, [words][vector] by [vector][columns], of each distinct word of a piece of
- * the batch once (of each word, where a step drops numbers of vectors). The value of filter
- * i at a window is the sum over its words j of the entries (word, column of j and i): rows
- * of the product are added with a shift. All activations are increasing, so bias and
+ * one product, [words][vector] by [vector][columns], once for each distinct word of a piece
+ * of the batch (for each occurrence where dropout is applied to vectors). The value of
+ * filter i at a window is the sum over its words j of the entries (word, column of j and
+ * i): shifted rows of the product are added. All activations are increasing, so bias and
  * activation are applied only to the largest sum of a filter. Called through the vtable,
  * and by txtcnn_back.c. */
 #include "txtcnn_pass.h"
@@ -13,15 +13,15 @@
 #define SELU_SCALE 1.0507009873554804934 /* Klambauer et al., NIPS 2017 */
 #define SELU_ALPHA 1.6732632423543772848
 
-static int least_of(int a, int b)
+static int min(int a, int b)
 {
     return a < b ? a : b;
 }
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-/* A row length of an odd number of cache lines, so that the rows of a tile do not fall on
- * the same sets of the cache. */
+/* A leading dimension of an odd number of cache lines, so that the rows of a tile do not
+ * share cache sets. */
 static size_t stride(int64_t n)
 {
     size_t line = 64 / sizeof(real);
@@ -40,7 +40,7 @@ static void dense_work(const txtcnn *t, txtcnn_scratch *s, int most, weft_arena 
         s->y[i] = WEFT_NEW(mem, real, n);
     }
     s->dy = WEFT_NEW(mem, real, units);
-    s->kept = WEFT_NEW(mem, real, (int64_t)most * t->hidden);
+    s->hidden_mask = WEFT_NEW(mem, real, (int64_t)most * t->hidden);
     s->dense.packed = weft_arena_alloc(mem, packed, 1);
     s->dense.turned = WEFT_NEW(mem, real, turned);
     s->dense.tmp = mem;
@@ -50,15 +50,15 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
 {
     const txtcnn *t = self;
     txtcnn_scratch *s = WEFT_NEW(mem, txtcnn_scratch, 1);
-    int64_t all = most * t->shape.d, answers = (int64_t)most * t->filters;
+    int64_t all = most * t->shape.d, outputs = (int64_t)most * t->filters;
     s->room = all < TXTCNN_PIECE          ? all
               : TXTCNN_PIECE > t->shape.d ? TXTCNN_PIECE
                                           : t->shape.d;
     if (s->room < 1) s->room = 1;
     s->ldx = stride(t->shape.vector);
     s->ldz = stride(t->columns);
-    s->seat = WEFT_NEW(mem, int32_t, t->shape.words);
-    for (int64_t i = 0; i < t->shape.words; i++) s->seat[i] = -1;
+    s->row_of_word = WEFT_NEW(mem, int32_t, t->shape.words);
+    for (int64_t i = 0; i < t->shape.words; i++) s->row_of_word[i] = -1;
     s->word = WEFT_NEW(mem, uint32_t, s->room);
     s->row = WEFT_NEW(mem, uint32_t, s->room);
     s->start = WEFT_NEW(mem, int64_t, most + 1);
@@ -66,10 +66,10 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
     s->z = WEFT_NEW(mem, real, (size_t)s->room * s->ldz);
     s->packed = weft_arena_alloc(mem, weft_packed_bytes(t->shape.vector, t->columns), 1);
     s->sum = WEFT_NEW(mem, real, t->filters);
-    s->top = WEFT_NEW(mem, real, answers);
-    s->slope = WEFT_NEW(mem, real, answers);
-    s->window = WEFT_NEW(mem, int32_t, answers);
-    s->answer = WEFT_NEW(mem, real, answers);
+    s->pooled = WEFT_NEW(mem, real, outputs);
+    s->slope = WEFT_NEW(mem, real, outputs);
+    s->window = WEFT_NEW(mem, int32_t, outputs);
+    s->dpooled = WEFT_NEW(mem, real, outputs);
     s->mask = WEFT_NEW(mem, real, s->ldx);
     int64_t entries = t->channels == TXTCNN_STATIC ? most : (int64_t)most * t->columns;
     s->at = WEFT_NEW(mem, uint32_t, entries);
@@ -84,8 +84,8 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
 
 /* ---- forward ------------------------------------------------------------------------ */
 
-/* Windows of k words of a document of n: those that hold a word begin at from .. to; and
- * whether a window of only zeros counts, too. */
+/* Windows of k words of a document of n words: those with at least one word begin at from
+ * .. to; zeros 1: a window of padding alone counts as well. */
 typedef struct range {
     int from, to, zeros;
 } range;
@@ -99,34 +99,34 @@ static range range_of(const txtcnn *t, int k, int n)
         r.zeros |= t->widest > k || longest - n + t->widest - 1 >= k;
     if (t->literal == TXTCNN_HADER) {
         r.from = 0;
-        r.to = least_of(n - 1, longest - k);
+        r.to = min(n - 1, longest - k);
         r.zeros |= longest - n >= k;
     }
     return r;
 }
 
-/* sum[f] = values of the filters of a group at the window that begins at `from`. */
+/* sum[f] = sums of the filters of a group over the window that begins at `from`. */
 static void add_window(const txtcnn_scratch *s, const txtcnn_group *g, const uint32_t *row,
                        int n, int from, real *sum)
 {
-    int first = from < 0 ? -from : 0, end = least_of(g->k, n - from);
+    int first = from < 0 ? -from : 0, end = min(g->k, n - from);
     for (int j = first; j < end; j++) {
         const real *z = s->z + row[from + j] * s->ldz + g->column + j * g->f;
         for (int i = 0; i < g->f; i++) sum[i] = j == first ? z[i] : sum[i] + z[i];
     }
 }
 
-/* NaN counts as larger, so that it reaches the loss. */
-static void keep_largest(int f, const real *sum, int32_t from, real *top, int32_t *window)
+/* Running maximum. NaN counts as larger, so that it reaches the loss. */
+static void update_max(int f, const real *sum, int32_t from, real *top, int32_t *window)
 {
     for (int i = 0; i < f; i++) {
-        int more = !(sum[i] <= top[i]);
-        top[i] = more ? sum[i] : top[i];
-        window[i] = more ? from : window[i];
+        int larger = !(sum[i] <= top[i]);
+        top[i] = larger ? sum[i] : top[i];
+        window[i] = larger ? from : window[i];
     }
 }
 
-static void find_windows(const txtcnn_pass *p, const txtcnn_piece *q, int i)
+static void pool_windows(const txtcnn_pass *p, const txtcnn_piece *q, int i)
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
@@ -137,18 +137,18 @@ static void find_windows(const txtcnn_pass *p, const txtcnn_piece *q, int i)
         int64_t at = (int64_t)(q->first + i) * t->filters + g->filter;
         range r = range_of(t, g->k, n);
         for (int j = 0; j < g->f; j++) {
-            s->top[at + j] = r.zeros ? 0 : -INFINITY;
-            s->window[at + j] = TXTCNN_NOWHERE;
+            s->pooled[at + j] = r.zeros ? 0 : -INFINITY;
+            s->window[at + j] = TXTCNN_ZEROS;
         }
         for (int from = r.from; from <= r.to; from++) {
             add_window(s, g, row, n, from, s->sum);
-            keep_largest(g->f, s->sum, from, s->top + at, s->window + at);
+            update_max(g->f, s->sum, from, s->pooled + at, s->window + at);
         }
     }
 }
 
-/* The activation of u, and its slope there. Computed in double, so that the rounding of
- * library functions disappears in the rounding to reals. */
+/* The activation of u and its derivative. Computed in double, so that differences between
+ * libraries vanish in the rounding to reals. */
 static real activate(int kind, real u, real *slope)
 {
     double y = (double)u, d = 1;
@@ -179,8 +179,8 @@ static real activate(int kind, real u, real *slope)
     return (real)y;
 }
 
-/* top = the outputs of the filters; slope as in txtcnn_pass.h. */
-static void answer(const txtcnn_pass *p)
+/* pooled = outputs of the filters; slope: their derivatives. */
+static void activate_pooled(const txtcnn_pass *p)
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
@@ -188,37 +188,37 @@ static void answer(const txtcnn_pass *p)
     for (int i = 0; i < p->b->n; i++) {
         int64_t at = (int64_t)i * t->filters;
         for (int j = 0; j < t->filters; j++)
-            s->top[at + j] = activate(t->activation, s->top[at + j] + (bias ? bias[j] : 0),
-                                      s->slope + at + j);
+            s->pooled[at + j] = activate(
+                t->activation, s->pooled[at + j] + (bias ? bias[j] : 0), s->slope + at + j);
         if (!p->train || !(p->drop_pooled > 0)) continue;
-        real *kept = s->answer + at;
-        txtcnn_mask(p->key, 2, (uint64_t)i, p->drop_pooled, t->filters, kept);
+        real *mask = s->dpooled + at;
+        txtcnn_mask(p->key, 2, (uint64_t)i, p->drop_pooled, t->filters, mask);
         for (int j = 0; j < t->filters; j++) {
-            s->top[at + j] *= kept[j];
-            s->slope[at + j] *= kept[j];
+            s->pooled[at + j] *= mask[j];
+            s->slope[at + j] *= mask[j];
         }
     }
 }
 
-/* y = the outputs of the dense layers. Returns those of the last. */
-static const real *read_answers(const txtcnn_pass *p)
+/* y = outputs of the dense layers. Returns those of the last. */
+static const real *forward_dense(const txtcnn_pass *p)
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
     int n = p->b->n;
-    const real *x = s->top;
+    const real *x = s->pooled;
     for (int i = 0; i < t->ndense; i++) {
         weft_dense_forward(&t->dense[i], &s->dense, p->w, n, x, s->y[i]);
         x = s->y[i];
         if (i + 1 == t->ndense || !p->train || !(t->drop_hidden > 0)) continue;
         int64_t all = (int64_t)n * t->hidden;
-        txtcnn_mask(p->key, 3, 0, t->drop_hidden, all, s->kept);
-        for (int64_t j = 0; j < all; j++) s->y[i][j] *= s->kept[j];
+        txtcnn_mask(p->key, 3, 0, t->drop_hidden, all, s->hidden_mask);
+        for (int64_t j = 0; j < all; j++) s->y[i][j] *= s->hidden_mask[j];
     }
     return x;
 }
 
-/* Adds the losses; where it trains, dy = the gradient of the weighted mean. */
+/* Adds the losses; in training dy = gradient of their weighted mean. */
 static void score_outputs(const txtcnn_pass *p, const real *z, weft_score *score)
 {
     const txtcnn *t = p->t;
@@ -239,17 +239,17 @@ static void score_outputs(const txtcnn_pass *p, const real *z, weft_score *score
 }
 
 /* Rows, product and windows of the documents from `first` on. */
-static txtcnn_piece see(const txtcnn_pass *p, int first, const weft_packed *filters)
+static txtcnn_piece forward_piece(const txtcnn_pass *p, int first,
+                                  const weft_packed *filters)
 {
     txtcnn_scratch *s = p->s;
-    txtcnn_piece q = txtcnn_seat(p, first);
+    txtcnn_piece q = txtcnn_assign_rows(p, first);
     txtcnn_load(p, &q);
     weft_packed_times(q.rows, s->x, s->ldx, filters, 0, s->z, s->ldz);
-    for (int i = 0; i < q.n; i++) find_windows(p, &q, i);
+    for (int i = 0; i < q.n; i++) pool_windows(p, &q, i);
     return q;
 }
 
-/* The sums of a forward pass; returns the last piece, whose words are still in rows. */
 txtcnn_piece txtcnn_forward(const txtcnn_pass *p, weft_score *score)
 {
     const txtcnn *t = p->t;
@@ -257,9 +257,9 @@ txtcnn_piece txtcnn_forward(const txtcnn_pass *p, weft_score *score)
     weft_packed filters;
     weft_packed_pack(&filters, d, t->columns, p->w, (size_t)d, 1, p->s->packed);
     txtcnn_piece q = {0};
-    for (int i = 0; i < p->b->n; i += q.n) q = see(p, i, &filters);
-    answer(p);
-    score_outputs(p, read_answers(p), score);
+    for (int i = 0; i < p->b->n; i += q.n) q = forward_piece(p, i, &filters);
+    activate_pooled(p);
+    score_outputs(p, forward_dense(p), score);
     return q;
 }
 

@@ -1,12 +1,10 @@
-/* The words of a batch of documents become rows of vectors, a piece of the batch at a time:
- * each distinct word once, or each word by itself where a step drops numbers of vectors.
- * Called by txtcnn_pass.c and txtcnn_back.c. */
+/* Word vectors of a batch of documents, a piece of the batch at a time: one row for each
+ * distinct word, or for each occurrence where dropout is applied to vectors. Called by
+ * txtcnn_pass.c and txtcnn_back.c. */
 #include "txtcnn_pass.h"
 
 #include <string.h>
 
-/* Each of m[n] becomes 0 with that probability, else the factor that keeps the mean; a
- * function of key, layer and place. */
 void txtcnn_mask(uint64_t key, int layer, uint64_t place, double share, int64_t n, real *m)
 {
     double bound = share * 0x1p32; /* on 32 bits */
@@ -24,7 +22,7 @@ int txtcnn_drops_input(const txtcnn_pass *p)
     return p->train && p->t->drop_input > 0;
 }
 
-/* x[vector] of a word times its mask; word `place` of the batch's document i. */
+/* Multiplies x[vector] by the mask of word `place` of document i of the batch. */
 static void mask_vector(const txtcnn_pass *p, int channel, int i, int64_t place, real *x)
 {
     int d = p->t->shape.vector;
@@ -36,12 +34,11 @@ static void mask_vector(const txtcnn_pass *p, int channel, int i, int64_t place,
 
 /* ---- words -------------------------------------------------------------------------- */
 
-/* The next documents that fit, and the rows of their words. */
-txtcnn_piece txtcnn_seat(const txtcnn_pass *p, int first)
+txtcnn_piece txtcnn_assign_rows(const txtcnn_pass *p, int first)
 {
     txtcnn_scratch *s = p->s;
     const weft_batch *b = p->b;
-    int apart = txtcnn_drops_input(p);
+    int separate = txtcnn_drops_input(p);
     txtcnn_piece q = {.first = first};
     int64_t tokens = 0;
     while (first + q.n < b->n && tokens + b->length[first + q.n] <= s->room) {
@@ -49,22 +46,21 @@ txtcnn_piece txtcnn_seat(const txtcnn_pass *p, int first)
         s->start[q.n] = tokens;
         for (int i = 0; i < b->length[first + q.n]; i++) {
             weft_check(word[i] < p->t->shape.words, "word %u", (unsigned)word[i]);
-            int32_t *seat = &s->seat[word[i]];
-            if (*seat < 0 || apart) {
-                *seat = q.rows;
+            int32_t *row = &s->row_of_word[word[i]];
+            if (*row < 0 || separate) {
+                *row = q.rows;
                 s->word[q.rows++] = word[i];
             }
-            s->row[tokens++] = (uint32_t)*seat;
+            s->row[tokens++] = (uint32_t)*row;
         }
         q.n++;
     }
     weft_check(q.n > 0, "a document longer than the longest");
     s->start[q.n] = tokens;
-    for (int r = 0; r < q.rows; r++) s->seat[s->word[r]] = -1;
+    for (int r = 0; r < q.rows; r++) s->row_of_word[s->word[r]] = -1;
     return q;
 }
 
-/* The document and the place in it of each row, where each word has a row of its own. */
 void txtcnn_mask_rows(const txtcnn_pass *p, const txtcnn_piece *q, int channel, real *x)
 {
     for (int i = 0; i < q->n; i++)
@@ -73,24 +69,23 @@ void txtcnn_mask_rows(const txtcnn_pass *p, const txtcnn_piece *q, int channel, 
                         x + (size_t)e * p->s->ldx);
 }
 
-/* x = the vectors of the rows, of both channels added where there are two. */
 void txtcnn_load(const txtcnn_pass *p, const txtcnn_piece *q)
 {
     const txtcnn *t = p->t;
     txtcnn_scratch *s = p->s;
-    int d = t->shape.vector, apart = txtcnn_drops_input(p);
+    int d = t->shape.vector, separate = txtcnn_drops_input(p);
     for (int r = 0; r < q->rows && t->channels != TXTCNN_NONSTATIC; r++) {
         const float *from = t->shape.vectors + (int64_t)s->word[r] * d;
         real *x = s->x + (size_t)r * s->ldx;
         for (int j = 0; j < d; j++) x[j] = (real)from[j];
     }
-    if (apart && t->channels != TXTCNN_NONSTATIC) txtcnn_mask_rows(p, q, 0, s->x);
+    if (separate && t->channels != TXTCNN_NONSTATIC) txtcnn_mask_rows(p, q, 0, s->x);
     if (t->channels == TXTCNN_STATIC) return;
     for (int r = 0; r < q->rows; r++) {
         const real *from = p->w + t->embed + ((int64_t)s->word[r] + 1) * d;
         memcpy(s->dx + (size_t)r * s->ldx, from, (size_t)d * sizeof *from);
     }
-    if (apart) txtcnn_mask_rows(p, q, 1, s->dx);
+    if (separate) txtcnn_mask_rows(p, q, 1, s->dx);
     for (size_t i = 0; i < (size_t)q->rows * s->ldx; i++)
         s->x[i] = t->channels == TXTCNN_MULTI ? s->x[i] + s->dx[i] : s->dx[i];
 }
