@@ -63,7 +63,8 @@ static double distance(FILE *in, const char *name, const weft_descent *d)
             number != step)
             return INFINITY;
         for (int i = 0; i < N; i++) g[i] = (real)gradient_at(i, step, (double)w[i]);
-        weft_descent_step(d, step, step, N, w, g, slots);
+        weft_pace pace = weft_descent_pace(d, step, step);
+        weft_descent_step(d, &pace, N, w, g, slots, N);
         for (int i = 0; i < N; i++) {
             double gold;
             if (fscanf(in, "%lf", &gold) != 1) return INFINITY;
@@ -95,8 +96,9 @@ static void test_long(void)
         for (int step = 0; step < 3; step++) {
             for (int j = 0; j < LONG; j++) g[j] = (real)(step + 0.3);
             d = (real)(step + 0.3);
-            weft_descent_step(&cases[i].d, step, step, LONG, w, g, slots);
-            weft_descent_step(&cases[i].d, step, step, 1, &one, &d, own);
+            weft_pace pace = weft_descent_pace(&cases[i].d, step, step);
+            weft_descent_step(&cases[i].d, &pace, LONG, w, g, slots, LONG);
+            weft_descent_step(&cases[i].d, &pace, 1, &one, &d, own, 1);
         }
         int same = 1;
         for (int j = 0; j < LONG; j++) same &= memcmp(&w[j], &one, sizeof one) == 0;
@@ -104,9 +106,49 @@ static void test_long(void)
     }
 }
 
+/* A gradient in steps `first`, 3, 4, 9 and 30 of 40. */
+static int busy(int step, int first)
+{
+    return step == first || step == 3 || step == 4 || step == 9 || step == 30;
+}
+
+/* Weights that take the steps without a gradient together have the bits of those that take
+ * each. */
+static void test_idle(void)
+{
+    enum { ALL = 200, COUNT = 40 };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int first = 0; first < 2; first++) {
+            const weft_descent *d = &cases[c].d;
+            real w[2][ALL], slots[2][2 * ALL] = {{0}}, g[2][ALL];
+            weft_pace pace[COUNT];
+            int done = 0, same = 1;
+            for (int i = 0; i < ALL; i++) w[0][i] = w[1][i] = (real)((i - 3) / 4.0);
+            for (int step = 0; step < COUNT; step++) {
+                pace[step] = weft_descent_pace(d, step / 7.0, step);
+                for (int i = 0; i < ALL; i++)
+                    g[0][i] = g[1][i] =
+                        busy(step, first) ? (real)gradient_at(i % 9 + 1, step, 0.2) : 0;
+                weft_descent_step(d, &pace[step], ALL, w[0], g[0], slots[0], ALL);
+                if (!busy(step, first) && step + 1 < COUNT) continue;
+                int last = !busy(step, first);
+                weft_descent_idle(d, pace + done, step + last - done, ALL, w[1], slots[1],
+                                  ALL);
+                if (!last)
+                    weft_descent_step(d, &pace[step], ALL, w[1], g[1], slots[1], ALL);
+                done = step + 1;
+                same &= memcmp(w[0], w[1], sizeof *w) == 0;
+            }
+            int slot = weft_descent_slots(d);
+            same &= memcmp(slots[0], slots[1], ALL * (size_t)slot * sizeof(real)) == 0;
+            ok(same, "%s: steps without a gradient may be taken later", cases[c].name);
+        }
+}
+
 int main(void)
 {
     test_pytorch();
     test_long();
+    test_idle();
     return tap_done();
 }

@@ -160,6 +160,41 @@ static void test_alone(void)
     weft_arena_free(mem);
 }
 
+/* A gradient with rows for the words of the batch alone has the numbers of the whole one,
+ * whose other rows are zeros. */
+static void test_places(void)
+{
+    weft_arena *mem = weft_arena_new();
+    fixture f =
+        fixture_new(&weft_net_txtcnn, "channels=multi&f1=5&f2=4&f3=3&drop_input=0.2",
+                    documents(30, 200, 3, mem), 6);
+    weft_table t = f.net->table(f.self);
+    grad(&f, 0.3, 5);
+    real *whole = copy(&f, f.g);
+    int32_t *place = WEFT_NEW(f.mem, int32_t, t.rows - 1);
+    int count = 0, same = 1;
+    memset(place, -1, (size_t)(t.rows - 1) * sizeof *place);
+    for (int i = 0; i < f.b.n; i++)
+        for (int j = 0; j < f.b.length[i]; j++)
+            if (place[f.b.word[i][j]] < 0) place[f.b.word[i][j]] = count++;
+    f.b.place = place;
+    f.b.places = count;
+    for (int64_t i = 0; i < f.nw; i++) f.g[i] = 7;
+    grad(&f, 0.3, 5);
+    static const real zeros[SIZE];
+    for (int64_t i = 0; i < t.rows; i++) {
+        int at = i > 0 ? place[i - 1] : -1;
+        const real *row = at < 0 ? zeros : f.g + t.at + at * t.d;
+        same &= memcmp(row, whole + t.at + i * t.d, (size_t)t.d * sizeof *row) == 0;
+    }
+    ok(t.at + t.rows * t.d == f.nw && t.d == SIZE && count < 150 && same &&
+           memcmp(whole, f.g, (size_t)t.at * sizeof *whole) == 0,
+       "the rows of %d words are those of the whole gradient", count);
+    ok(f.g[t.at + count * t.d] == 7, "... and nothing else is written");
+    fixture_free(&f);
+    weft_arena_free(mem);
+}
+
 static void test_empty(void)
 {
     weft_arena *mem = weft_arena_new();
@@ -236,6 +271,7 @@ int main(void)
     test_sizes();
     test_pieces();
     test_alone();
+    test_places();
     test_empty();
     test_diverged();
     test_max_norm();

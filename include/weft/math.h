@@ -251,20 +251,38 @@ int weft_descent_slots(const weft_descent *d);
  *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
  *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2. Local. */
 double weft_descent_rate(const weft_descent *d, double epoch);
-/* Step 0, 1 ... on n weights, at that rate, with x = g + weight_decay w:
- *     SGD:      v <- momentum v + x,  w <- w - rate v,
+/* What a step has in common for all weights. */
+typedef struct weft_pace {
+    int64_t step; /* 0, 1 ... */
+    double lr;    /* the rate of the step */
+    real rate;    /* Adam: lr / (1 - beta1^t), t = step + 1 */
+    real unbias;  /* Adam: 1 / sqrt(1 - beta2^t) */
+} weft_pace;
+/* Of step 0, 1 ... after a number of epochs. Local. */
+weft_pace weft_descent_pace(const weft_descent *d, double epoch, int64_t step);
+/* A step of n weights, with x = g + weight_decay w:
+ *     SGD:      v <- momentum v + x,  w <- w - lr v,
  *     Adam:     m <- beta1 m + (1 - beta1) x,  v <- beta2 v + (1 - beta2) x^2,
- *               w <- w - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),
+ *               w <- w - lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),
  *     Adadelta: v <- rho v + (1 - rho) x^2,  c = sqrt((u + epsilon) / (v + epsilon)) x,
- *               u <- rho u + (1 - rho) c^2,  w <- w - rate c,
+ *               u <- rho u + (1 - rho) c^2,  w <- w - lr c,
  * t = step + 1. g is undefined afterwards.
- * slots     [weft_descent_slots(d)][n] in, out; zeros before step 0
+ * slots     [weft_descent_slots(d)][n] in, out, `apart` numbers from one row to the next;
+ *           zeros before step 0
  * The result is the same on all CPUs. Local. Kingma, Ba, "Adam: a method for stochastic
  * optimization", ICLR 2015; Zeiler, "ADADELTA: an adaptive learning rate method", 2012. */
-void weft_descent_step(const weft_descent *d, double epoch, int64_t step, int64_t n,
-                       real *w, real *g, real *slots);
-/* ---- several small models at once
- * ------------------------------------------------------- */
+void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, real *w,
+                       real *g, real *slots, int64_t apart);
+/* The steps pace[steps] of n finite weights whose gradient is 0 in all of them, with the
+ * same bits as by weft_descent_step: what weights that few steps need, such as vectors of
+ * words, are owed when they are read again. A piece of the weights takes all its steps in
+ * cache. Without weight decay, SGD without momentum has nothing to do, Adadelta only
+ * multiplies v and u, and weights that never had a gradient are left alone. Local. Cost
+ * O(steps n). */
+void weft_descent_idle(const weft_descent *d, const weft_pace *pace, int64_t steps,
+                       int64_t n, real *w, real *slots, int64_t apart);
+
+/* ---- several small models at once -------------------------------------------- */
 
 /* Models of equal shape, one in each of the weft_lanes() lanes of a vector register: arrays
  * are [...][lanes]. Each lane has the same bits as the functions above for a single

@@ -31,6 +31,14 @@ typedef struct weft_tensor {
 } weft_tensor;
 #define WEFT_MOST_TENSORS 32
 
+/* Weights of which a batch reads and changes only a few rows, such as the vectors of words:
+ * w + at is [rows][d], and the last of the weights. Row i + 1 belongs to word i, row 0 to
+ * no word. */
+typedef struct weft_table {
+    int64_t at, rows;
+    int d;
+} weft_table;
+
 typedef struct weft_net {
     weft_kind kind; /* its options are sizes and cannot be axes of a space */
     /* Checks that the network can process the data. ECONF, EDATA. Local. */
@@ -44,10 +52,14 @@ typedef struct weft_net {
     double (*flops)(const void *self); /* operations of a gradient, per sample */
     /* Scratch for batches of up to `most` samples, from mem. */
     void *(*work)(const void *self, int most, weft_arena *mem);
+    /* The table in its weights, with rows 0 if this instance has none. NULL: no instance
+     * has one. */
+    weft_table (*table)(const void *self);
     /* g[nweight] = gradient of the mean, weighted loss over the batch's predictions; adds
      * to *s the sums of the same forward pass, without weights. `dropout` is the share of
-     * units dropped, with masks that are a function of `key`. The result depends only on
-     * its arguments. */
+     * units dropped, with masks that are a function of `key`. Where the batch has places, g
+     * is [table.at + places table.d]: that of the other weights, then the rows of the
+     * words. The result depends only on its arguments. */
     void (*grad)(const void *self, void *work, const real *w, const weft_batch *b,
                  double dropout, uint64_t key, real *g, weft_score *s);
     /* To be called after every step: enforces the constraints on weights that options set,

@@ -96,6 +96,10 @@ typedef struct weft_batch {
     const int *length;           /* [n] number of words of each */
     const double *weight; /* [n] weight of the loss of a sample: the mean is sum_i weight_i
                              loss_i / n; NULL: 1; not read for WEFT_CHARS */
+    /* For gradients of a network with a table of weights (weft_net.table): */
+    const int32_t *place; /* [words] row of the gradient's table that belongs to a word of
+                             the batch, 0 .. places - 1; NULL: the row of the weights */
+    int places;           /* rows of the gradient's table */
 } weft_batch;
 
 #endif

@@ -11,19 +11,18 @@ int weft_descent_slots(const weft_descent *d)
     return d->optimizer == WEFT_DESCENT_SGD ? 1 : 2;
 }
 
+enum { AT_ONCE = 64 }; /* weights that take several steps in one go */
+
 #ifdef WEFT_DOUBLE
 #define root sqrt
 #else
 #define root sqrtf
 #endif
 
-static void adam(const weft_descent *d, double lr, int64_t step, int64_t n,
-                 real *restrict w, const real *restrict g, real *restrict m,
-                 real *restrict v)
+static void adam(const weft_descent *d, const weft_pace *p, int64_t n, real *restrict w,
+                 const real *restrict g, real *restrict m, real *restrict v)
 {
-    double t = (double)step + 1;
-    real rate = (real)(lr / (1 - pow(d->beta1, t)));
-    real unbias = (real)(1 / sqrt(1 - pow(d->beta2, t)));
+    real rate = p->rate, unbias = p->unbias;
     real b1 = (real)d->beta1, b2 = (real)d->beta2, decay = (real)d->weight_decay;
     real c1 = (real)(1 - d->beta1), c2 = (real)(1 - d->beta2), eps = (real)d->epsilon;
     for (int64_t i = 0; i < n; i++) {
@@ -34,10 +33,10 @@ static void adam(const weft_descent *d, double lr, int64_t step, int64_t n,
     }
 }
 
-static void adadelta(const weft_descent *d, double lr, int64_t n, real *restrict w,
+static void adadelta(const weft_descent *d, const weft_pace *p, int64_t n, real *restrict w,
                      const real *restrict g, real *restrict v, real *restrict u)
 {
-    real rate = (real)lr, rho = (real)d->rho, rest = (real)(1 - d->rho);
+    real rate = (real)p->lr, rho = (real)d->rho, rest = (real)(1 - d->rho);
     real decay = (real)d->weight_decay, eps = (real)d->epsilon;
     for (int64_t i = 0; i < n; i++) {
         real x = g[i] + decay * w[i];
@@ -61,16 +60,73 @@ double weft_descent_rate(const weft_descent *d, double epoch)
     }
 }
 
-void weft_descent_step(const weft_descent *d, double epoch, int64_t step, int64_t n,
-                       real *w, real *g, real *slots)
+weft_pace weft_descent_pace(const weft_descent *d, double epoch, int64_t step)
 {
-    double lr = weft_descent_rate(d, epoch);
+    weft_pace p = {.step = step, .lr = weft_descent_rate(d, epoch)};
+    if (d->optimizer != WEFT_DESCENT_ADAM) return p;
+    double t = (double)step + 1;
+    p.rate = (real)(p.lr / (1 - pow(d->beta1, t)));
+    p.unbias = (real)(1 / sqrt(1 - pow(d->beta2, t)));
+    return p;
+}
+
+void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, real *w,
+                       real *g, real *slots, int64_t apart)
+{
     if (d->optimizer == WEFT_DESCENT_ADAM)
-        adam(d, lr, step, n, w, g, slots, slots + n);
+        adam(d, pace, n, w, g, slots, slots + apart);
     else if (d->optimizer == WEFT_DESCENT_ADADELTA)
-        adadelta(d, lr, n, w, g, slots, slots + n);
+        adadelta(d, pace, n, w, g, slots, slots + apart);
     else {
-        weft_sgd s = {.lr = lr, .momentum = d->momentum, .weight_decay = d->weight_decay};
-        weft_sgd_step(&s, n, step == 0, w, g, slots, NULL);
+        weft_sgd s = {
+            .lr = pace->lr, .momentum = d->momentum, .weight_decay = d->weight_decay};
+        weft_sgd_step(&s, n, pace->step == 0, w, g, slots, NULL);
     }
+}
+
+/* ---- steps without a gradient ------------------------------------------------------- */
+
+static int all_zero(int n, const real *x)
+{
+    int zero = 1;
+    for (int i = 0; i < n; i++) zero &= !(x[i] < 0 || x[i] > 0);
+    return zero;
+}
+
+/* x <- rho^steps x, rounded after each product. */
+static void fade(real rho, int64_t steps, int n, real *x)
+{
+    if (all_zero(n, x)) return;
+    real own[AT_ONCE] = {0};
+    for (int i = 0; i < n; i++) own[i] = x[i];
+    for (int64_t s = 0; s < steps; s++)
+        for (int i = 0; i < AT_ONCE; i++) own[i] *= rho;
+    for (int i = 0; i < n; i++) x[i] = own[i];
+}
+
+/* All steps of n <= AT_ONCE weights, which stay in cache. */
+static void idle(const weft_descent *d, const weft_pace *pace, int64_t steps, int n,
+                 real *w, real *slots, int64_t apart)
+{
+    int still = !(d->weight_decay > 0);
+    if (still && d->optimizer == WEFT_DESCENT_SGD && !(d->momentum > 0)) return;
+    if (still && d->optimizer == WEFT_DESCENT_ADADELTA) {
+        for (int i = 0; i < 2; i++) fade((real)d->rho, steps, n, slots + i * apart);
+        return;
+    }
+    if (still && all_zero(n, slots) &&
+        (d->optimizer == WEFT_DESCENT_SGD || all_zero(n, slots + apart)))
+        return;
+    for (int64_t s = 0; s < steps; s++) {
+        real none[AT_ONCE] = {0};
+        weft_descent_step(d, &pace[s], n, w, none, slots, apart);
+    }
+}
+
+void weft_descent_idle(const weft_descent *d, const weft_pace *pace, int64_t steps,
+                       int64_t n, real *w, real *slots, int64_t apart)
+{
+    for (int64_t i = 0; i < n && steps > 0; i += AT_ONCE)
+        idle(d, pace, steps, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), w + i, slots + i,
+             apart);
 }

@@ -224,6 +224,13 @@ static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
     return n;
 }
 
+static weft_table txtcnn_table(const void *self)
+{
+    const txtcnn *t = self;
+    int trained = t->channels != TXTCNN_STATIC;
+    return (weft_table){t->embed, trained ? t->shape.words + 1 : 0, t->shape.vector};
+}
+
 /* PyTorch's default: weights and biases uniform in +-1/sqrt(fan in). Word vectors begin
  * with the given values, the row for no word is zero. */
 static void txtcnn_init(const void *self, uint64_t seed, real *w)
@@ -288,6 +295,7 @@ const weft_net weft_net_txtcnn = {
     .tensors = txtcnn_tensors,
     .init = txtcnn_init,
     .flops = txtcnn_flops,
+    .table = txtcnn_table,
     .work = txtcnn_work,
     .grad = txtcnn_grad,
     .score = txtcnn_score,

@@ -115,7 +115,8 @@ static void backward_vectors(const txtcnn_pass *p, const txtcnn_piece *q, real *
     }
     if (txtcnn_drops_input(p)) txtcnn_mask_rows(p, q, 1, s->dx);
     for (int r = 0; r < q->rows; r++) {
-        real *to = g + t->embed + ((int64_t)s->word[r] + 1) * d;
+        int64_t row = p->b->place ? p->b->place[s->word[r]] : (int64_t)s->word[r] + 1;
+        real *to = g + t->embed + row * d;
         const real *dx = s->dx + (size_t)r * s->ldx;
         for (int j = 0; j < d; j++) to[j] += dx[j];
     }
@@ -137,7 +138,8 @@ void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *
     txtcnn_piece q = txtcnn_forward(&p, score);
     backward_dense(&p, g);
     memset(g, 0, (size_t)t->bias_at * sizeof *g);
-    memset(g + t->embed, 0, (size_t)(t->all - t->embed) * sizeof *g);
+    int64_t table = b->place ? (int64_t)b->places * t->shape.vector : t->all - t->embed;
+    memset(g + t->embed, 0, (size_t)table * sizeof *g);
     int whole = q.first == 0;
     for (int i = 0; i < b->n; i += q.n) {
         if (!whole) {

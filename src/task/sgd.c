@@ -39,6 +39,11 @@ static weft_status model_new(const sgd *t, const double *conf, weft_arena *mem,
     }
     TRY(t->net->setup(m->self, &t->shape));
     m->n = t->net->nweight(m->self);
+    m->table = (weft_table){.at = m->n};
+    if (t->net->table) {
+        weft_table table = t->net->table(m->self);
+        if (table.rows > 0) m->table = table;
+    }
     m->slots = weft_descent_slots(&m->train.descent);
     m->copies = t->keep == SGD_KEEP_BEST ? 2 : 1;
     return WEFT_OK;
@@ -79,6 +84,13 @@ static weft_status largest_model(const sgd *t, weft_arena *tmp, sgd_model *m)
     return model_new(t, conf, tmp, m);
 }
 
+/* Bytes of a rank: the state, gradients of the pieces and their sum. */
+static double memory_of(const sgd *t, const sgd_model *m)
+{
+    double gradient = (double)sgd_gradient_size(t, m, m->train.batch);
+    return (double)sizeof(real) * ((double)state_size(t, m) + gradient * (t->parts + 1));
+}
+
 /* ELIMIT if weights, gradients of the pieces and their sums exceed the memory. */
 static weft_status check_memory(const sgd *t)
 {
@@ -87,8 +99,7 @@ static weft_status check_memory(const sgd *t)
     weft_status st = largest_model(t, tmp, &m);
     weft_arena_free(tmp);
     TRY(st);
-    double bytes =
-        (double)sizeof(real) * ((double)state_size(t, &m) + (double)m.n * (t->parts + 1));
+    double bytes = memory_of(t, &m);
     if (bytes <= t->env.memory) return WEFT_OK;
     return weft_fail(
         WEFT_ELIMIT,
@@ -212,6 +223,8 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     sgd_model m = model_of(t, job, tmp);
     double flops = t->net->flops(m.self), ranks = t->env.team->size;
     double steps = 0, samples = 0;
+    double words = fmin(m.train.batch * t->shape.length, (double)m.table.rows);
+    double moved = (double)m.table.at + words * m.table.d; /* weights of a step */
     for (int f = 0; f < t->nfold; f++) {
         double n = (double)t->at[f].train.n, batch = fmin(m.train.batch, n);
         double own = t->steps > 0 ? (double)t->steps : ceil(n / batch);
@@ -219,10 +232,9 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
         samples += own * batch + (double)t->at[f].dev.n / 3;
     }
     *out = (weft_cost){
-        .flops = job->resource * (samples * flops + steps * 10.0 * (double)m.n),
-        .bytes = ranks > 1 ? job->resource * steps * (double)m.n * sizeof(real) * ranks : 0,
-        .memory = (double)sizeof(real) *
-                  ((double)state_size(t, &m) + (double)m.n * (t->parts + 1))};
+        .flops = job->resource * (samples * flops + steps * 10.0 * moved),
+        .bytes = ranks > 1 ? job->resource * steps * moved * sizeof(real) * ranks : 0,
+        .memory = memory_of(t, &m)};
     weft_arena_free(tmp);
 }
 

@@ -68,11 +68,24 @@ typedef struct sgd {
 typedef struct sgd_model {
     void *self;
     sgd_train train;
-    int64_t n;  /* weights */
-    int slots;  /* number of vectors of the optimizer */
+    int64_t n;        /* weights */
+    weft_table table; /* at its end; without rows at n, if there is none */
+    int slots;        /* number of vectors of the optimizer */
     int copies; /* copies of a fold's weights: 2 if the best are kept in addition to the
                    last */
 } sgd_model;
+
+/* The rows of the table of weights in an epoch: a step changes those of the batch's words,
+ * and the others take its decays when they are next read, with the same bits. */
+typedef struct sgd_words {
+    weft_table table;
+    int32_t *place;  /* [words] row of the gradient that a word of the batch has; -1 */
+    uint32_t *word;  /* [most] the batch's words, by row of the gradient */
+    int n;           /* of them */
+    int64_t *taken;  /* [rows] steps of this epoch that a row has taken */
+    weft_pace *pace; /* [steps] of this epoch so far */
+    int64_t nstep;
+} sgd_words;
 
 /* Work space of a rank. */
 typedef struct sgd_work {
@@ -120,11 +133,31 @@ extern const weft_kind *const sgd_parts[];
 WEFT_CHECKED weft_status sgd_open(sgd *t);
 /* Divides the rows into folds. ECONF. Local. */
 WEFT_CHECKED weft_status sgd_divide(sgd *t);
+/* The words word[n] of a row. Local. */
+const uint32_t *sgd_words_of(const sgd *t, int64_t row, int *n);
 /* Room for batches of up to `most` samples. Local. */
 sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp);
 /* The samples row[n] in the tables of k; weight [classes] or NULL. Local. */
 weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
                      const double *weight);
+
+/* ---- sgd_words.c -------------------------------------------------------------------- */
+
+/* Numbers of the gradient of a batch, at most. Local. */
+int64_t sgd_gradient_size(const sgd *t, const sgd_model *m, int64_t batch);
+/* For an epoch of `steps` steps of that many samples. Local. */
+sgd_words sgd_words_new(const sgd *t, const sgd_model *m, int64_t batch, int64_t steps,
+                        weft_arena *tmp);
+/* The words of the samples row[n] take their places. Local. */
+void sgd_words_seat(sgd_words *k, const sgd *t, int n, const int64_t *row);
+/* The rows of these words take the steps that they are owed. Local. */
+void sgd_words_settle(sgd_words *k, const sgd_model *m, real *w, real *slots);
+/* The step at this pace of all weights but the table's, and of the rows of these words;
+ * g[table.at + n table.d] is undefined afterwards. Local. */
+void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, real *g,
+                    real *slots);
+/* All rows take the steps that they are owed; to be called after the last step. Local. */
+void sgd_words_end(sgd_words *k, const sgd_model *m, real *w, real *slots);
 
 /* ---- sgd_step.c --------------------------------------------------------------------- */
 

@@ -102,10 +102,16 @@ static void hold_out(const sgd *t, int64_t f, int64_t n, const int64_t *order,
     }
 }
 
-static int32_t label_of(const sgd *t, int64_t row)
+static int part_of(const sgd *t, int64_t row)
 {
     int p = 0;
     while (row >= t->first[p + 1]) p++;
+    return p;
+}
+
+static int32_t label_of(const sgd *t, int64_t row)
+{
+    int p = part_of(t, row);
     return t->own.part[p].label[row - t->first[p]];
 }
 
@@ -187,21 +193,24 @@ sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tm
                       .tmp = tmp};
 }
 
+const uint32_t *sgd_words_of(const sgd *t, int64_t row, int *n)
+{
+    int p = part_of(t, row);
+    const weft_rows *part = &t->own.part[p];
+    const int64_t *offset = part->offset[t->tokenizer] + (row - t->first[p]);
+    *n = (int)(offset[1] - offset[0]);
+    return part->token[t->tokenizer] + offset[0];
+}
+
 /* Sample i of the tables. */
 static void put(const sgd *t, sgd_work *k, int i, int64_t row)
 {
-    int p = 0;
-    while (row >= t->first[p + 1]) p++;
+    int p = part_of(t, row);
     const weft_rows *part = &t->own.part[p];
     int64_t at = row - t->first[p], d = t->shape.d;
     k->label[i] = part->label[at];
     switch (t->own.form) {
-    case WEFT_TOKENS: {
-        const int64_t *offset = part->offset[t->tokenizer] + at;
-        k->word[i] = part->token[t->tokenizer] + offset[0];
-        k->length[i] = (int)(offset[1] - offset[0]);
-        return;
-    }
+    case WEFT_TOKENS: k->word[i] = sgd_words_of(t, row, &k->length[i]); return;
     case WEFT_BYTES: {
         float *x = k->row + i * d;
         for (int64_t j = 0; j < d; j++) x[j] = (float)part->byte[at * d + j] / 255;

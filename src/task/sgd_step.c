@@ -22,28 +22,28 @@ typedef int32_t whole;
 /* The gradients of this rank's pieces. */
 typedef struct pieces {
     int n, first, count; /* of the batch; this rank's are [first, first + count) */
-    real *g;             /* [count][weights] */
-    whole *sum;          /* [weights] */
+    real *g;             /* [count][room] */
+    whole *sum;          /* [room] */
     double *most;        /* [blocks] largest magnitude, then the unit */
-    int64_t nblock;
+    int64_t room;        /* numbers of a gradient, at most */
 } pieces;
 
 /* ---- exact sums --------------------------------------------------------------------- */
 
-static pieces pieces_new(const sgd *t, int64_t weights, weft_arena *tmp)
+static pieces pieces_new(const sgd *t, int64_t room, weft_arena *tmp)
 {
     const weft_team *team = t->env.team;
-    pieces p = {.n = t->parts, .nblock = (weights + BLOCK - 1) / BLOCK};
+    pieces p = {.n = t->parts, .room = room};
     if (p.n == 1) { /* each rank by itself */
         p.count = 1;
-        p.g = WEFT_NEW(tmp, real, weights);
+        p.g = WEFT_NEW(tmp, real, room);
         return p;
     }
     p.first = (int)((int64_t)p.n * team->rank / team->size);
     p.count = (int)((int64_t)p.n * (team->rank + 1) / team->size) - p.first;
-    p.g = WEFT_NEW(tmp, real, (p.count > 0 ? p.count : 1) * weights);
-    p.sum = WEFT_NEW(tmp, whole, weights);
-    p.most = WEFT_NEW(tmp, double, p.nblock);
+    p.g = WEFT_NEW(tmp, real, (p.count > 0 ? p.count : 1) * room);
+    p.sum = WEFT_NEW(tmp, whole, room);
+    p.most = WEFT_NEW(tmp, double, (room + BLOCK - 1) / BLOCK);
     return p;
 }
 
@@ -63,9 +63,9 @@ static double largest(int n, const real *x)
     return isfinite(r) ? (double)r : INFINITY;
 }
 
-static int length_of(int64_t block, int64_t weights)
+static int length_of(int64_t block, int64_t n)
 {
-    int64_t left = weights - block * BLOCK;
+    int64_t left = n - block * BLOCK;
     return (int)(left < BLOCK ? left : BLOCK);
 }
 
@@ -75,45 +75,46 @@ static void add_whole(int n, const real *x, real up, whole *sum)
     for (int i = 0; i < n; i++) sum[i] += (whole)(x[i] * up);
 }
 
-/* g of the first piece = the sum of all pieces over all ranks; 0 where a number is not
+/* g[n] of the first piece = the sum of all pieces over all ranks; 0 where a number is not
  * finite, on all ranks. Collective. */
-static int sum_pieces(const sgd *t, pieces *p, int64_t weights)
+static int sum_pieces(const sgd *t, pieces *p, int64_t n)
 {
+    int64_t nblock = (n + BLOCK - 1) / BLOCK;
     if (p->n == 1) {
-        for (int64_t b = 0; b < p->nblock; b++)
-            if (!isfinite(largest(length_of(b, weights), p->g + b * BLOCK))) return 0;
+        for (int64_t b = 0; b < nblock; b++)
+            if (!isfinite(largest(length_of(b, n), p->g + b * BLOCK))) return 0;
         return 1;
     }
-    for (int64_t b = 0; b < p->nblock; b++) {
+    for (int64_t b = 0; b < nblock; b++) {
         p->most[b] = 0;
         for (int i = 0; i < p->count; i++)
-            p->most[b] = fmax(
-                p->most[b], largest(length_of(b, weights), p->g + i * weights + b * BLOCK));
+            p->most[b] =
+                fmax(p->most[b], largest(length_of(b, n), p->g + i * p->room + b * BLOCK));
     }
-    weft_max_f64(t->env.team, p->most, (size_t)p->nblock);
-    memset(p->sum, 0, (size_t)weights * sizeof *p->sum);
-    for (int64_t b = 0; b < p->nblock; b++) {
+    weft_max_f64(t->env.team, p->most, (size_t)nblock);
+    memset(p->sum, 0, (size_t)n * sizeof *p->sum);
+    for (int64_t b = 0; b < nblock; b++) {
         if (!isfinite(p->most[b])) return 0;
         int exponent;
         frexp(p->most[b] * p->n, &exponent);
         /* both the unit and its inverse must be finite */
         int up = ROOM - (exponent < -80 ? -80 : exponent);
         for (int i = 0; i < p->count; i++)
-            add_whole(length_of(b, weights), p->g + i * weights + b * BLOCK,
-                      (real)ldexp(1, up), p->sum + b * BLOCK);
+            add_whole(length_of(b, n), p->g + i * p->room + b * BLOCK, (real)ldexp(1, up),
+                      p->sum + b * BLOCK);
         p->most[b] = ldexp(1, -up);
     }
 #ifdef WEFT_DOUBLE
-    weft_sum_i64(t->env.team, p->sum, (size_t)weights);
+    weft_sum_i64(t->env.team, p->sum, (size_t)n);
 #else
-    weft_sum_i32(t->env.team, p->sum, (size_t)weights);
+    weft_sum_i32(t->env.team, p->sum, (size_t)n);
 #endif
-    for (int64_t b = 0; b < p->nblock; b++) {
+    for (int64_t b = 0; b < nblock; b++) {
         real unit = (real)p->most[b];
         const whole *from = p->sum + b * BLOCK;
         real *to = p->g + b * BLOCK;
-        int n = length_of(b, weights);
-        for (int i = 0; i < n; i++) to[i] = (real)from[i] * unit;
+        int many = length_of(b, n);
+        for (int i = 0; i < many; i++) to[i] = (real)from[i] * unit;
     }
     return 1;
 }
@@ -128,6 +129,7 @@ typedef struct course {
     int f;
     sgd_work work;
     pieces p;
+    sgd_words words;
     int64_t *order; /* [train.n] rows of the pass over the samples that `pass` is */
     int64_t pass;
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
@@ -144,28 +146,37 @@ static void shuffle(course *c, int64_t pass)
     weft_shuffle_first(n, n, &key, c->order);
 }
 
+/* Numbers of the gradient of the batch whose words have places. */
+static int64_t numbers(const course *c)
+{
+    return c->m->table.at + (int64_t)c->words.n * c->m->table.d;
+}
+
 /* The gradients of this rank's pieces of a batch of n, as contributions to its mean. */
 static void take_gradients(course *c, int64_t step, int n, const int64_t *row,
                            const real *w)
 {
     const sgd *t = c->t;
+    int64_t all = numbers(c);
     const double *weight = c->m->train.balance ? c->fold->weight : NULL;
     for (int i = 0; i < c->p.count; i++) {
         int64_t piece = c->p.first + i;
         int from = (int)(n * piece / c->p.n), to = (int)(n * (piece + 1) / c->p.n);
-        real *g = c->p.g + i * c->m->n;
+        real *g = c->p.g + i * c->p.room;
         if (to == from) {
-            memset(g, 0, (size_t)c->m->n * sizeof *g);
+            memset(g, 0, (size_t)all * sizeof *g);
             continue;
         }
         weft_batch b = sgd_batch(t, &c->work, to - from, row + from, weight);
+        b.place = c->words.place;
+        b.places = c->words.n;
         weft_rng4 key = weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, (uint64_t)step,
                                     (uint64_t)c->f, (uint64_t)piece);
         weft_score s = {0};
         t->net->grad(c->m->self, c->work.net, w, &b, c->m->train.dropout, key.v[0], g, &s);
         if (to - from < n) {
             real share = (real)((double)(to - from) / n);
-            for (int64_t j = 0; j < c->m->n; j++) g[j] *= share;
+            for (int64_t j = 0; j < all; j++) g[j] *= share;
         }
         c->told[2 * piece] += s.loss;
         c->told[2 * piece + 1] += (double)s.count;
@@ -192,11 +203,14 @@ static int take_step(course *c, sgd_head *h, real *w, real *slots)
     int64_t from = step % passes * batch;
     shuffle(c, step / passes);
     int size = (int)(n - from < batch ? n - from : batch);
+    sgd_words_seat(&c->words, t, size, c->order + from);
+    sgd_words_settle(&c->words, c->m, w, slots);
     take_gradients(c, step, size, c->order + from, w);
-    if (!sum_pieces(t, &c->p, c->m->n)) return 0;
+    if (!sum_pieces(t, &c->p, numbers(c))) return 0;
     int64_t epoch = t->steps > 0 ? t->steps : passes;
-    weft_descent_step(&c->m->train.descent, h->steps / (double)epoch, step, c->m->n, w,
-                      c->p.g, slots);
+    weft_pace pace =
+        weft_descent_pace(&c->m->train.descent, h->steps / (double)epoch, step);
+    sgd_words_step(&c->words, c->m, pace, w, c->p.g, slots);
     if (t->net->project) t->net->project(c->m->self, w);
     h->steps++;
     return 1;
@@ -208,18 +222,20 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
     const sgd_fold *fold = &t->at[f];
     int64_t batch = m->train.batch < fold->train.n ? m->train.batch : fold->train.n;
     int64_t passes = (fold->train.n + m->train.batch - 1) / m->train.batch;
+    int64_t steps = t->steps > 0 ? t->steps : passes;
     course c = {.t = t,
                 .m = m,
                 .fold = fold,
                 .f = t->fold < 0 ? f : (int)t->fold,
                 .work = sgd_work_new(t, m, (int)(batch / t->parts + 1), tmp),
-                .p = pieces_new(t, m->n, tmp),
+                .p = pieces_new(t, sgd_gradient_size(t, m, batch), tmp),
+                .words = sgd_words_new(t, m, batch, steps, tmp),
                 .order = WEFT_NEW(tmp, int64_t, fold->train.n),
                 .pass = -1,
                 .told = WEFT_NEW(tmp, double, 2 * t->parts)};
     int good = 1;
-    for (int64_t i = 0; good && i < (t->steps > 0 ? t->steps : passes); i++)
-        good = take_step(&c, h, w, slots);
+    for (int64_t i = 0; good && i < steps; i++) good = take_step(&c, h, w, slots);
+    sgd_words_end(&c.words, m, w, slots);
     tell(&c, h);
     weft_arena_free(tmp);
     return good && isfinite(h->train_loss);
