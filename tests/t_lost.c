@@ -173,7 +173,7 @@ static void test_checkpoint(void)
     }
     ok(whole, "a checkpoint is read again");
     ok(anew, "but not with a flipped bit, of %zu bytes, nor cut: its job begins again", n);
-    weft_place_drop(t.dir);
+    weft_tree_remove(t.dir);
 }
 
 int main(int argc, char **argv)

@@ -241,8 +241,9 @@ typedef struct weft_record {
  * of another kind or version. Local. */
 WEFT_CHECKED weft_status weft_journal_open(weft_journal *j, const char *path,
                                            weft_record **rec, int64_t *n, weft_arena *mem);
-/* Opens or makes a journal for appending, without reading it; *fresh 1: it was made. EFILE:
- * not writable, in use. Local. */
+/* Opens or makes a journal for appending, without reading it; *fresh 1: it was made, and
+ * survives a crash of the node only after a commit (below). EFILE: not writable, in use.
+ * Local. */
 WEFT_CHECKED weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
                                              weft_arena *mem);
 /* 1 if the file is a journal, of any version, or the beginning of one. Local. */
@@ -261,6 +262,30 @@ WEFT_CHECKED weft_status weft_journal_add(weft_journal *j, uint64_t tag, const v
 WEFT_CHECKED weft_status weft_journal_sync(weft_journal *j);
 /* Syncs and closes the journal. */
 void weft_journal_close(weft_journal *j);
+
+/* ---- group commit ------------------------------------------------------------------- */
+
+/* Writes a journal, and other files, through to the disk in the background: a second after
+ * the last commit, or ten times as long as that took, if this is longer, everything that
+ * was asked for by then is committed together: first the files, then the journal. A thread
+ * does this, so that the caller does not wait for the disk; if no thread can be made, the
+ * caller commits in weft_commit_soon. To be used by one thread. */
+typedef struct weft_commit weft_commit;
+/* For a journal, which must stay open until weft_commit_end. Owned by mem. Local. */
+weft_commit *weft_commit_begin(weft_journal *j, weft_arena *mem);
+/* Adds a file to the next commit; if it does not exist any more then, it is passed over.
+ * Local. */
+void weft_commit_file(weft_commit *c, const char *path);
+/* Removes a file or directory after the next commit. Local. */
+void weft_commit_remove(weft_commit *c, const char *path);
+/* Asks for a commit of all records, files and removals so far, and returns at once. EFILE:
+ * an earlier commit failed; then there are no further ones. Local. */
+WEFT_CHECKED weft_status weft_commit_soon(weft_commit *c);
+/* The same, and waits until it is done. EFILE: likewise. Local. */
+WEFT_CHECKED weft_status weft_commit_now(weft_commit *c);
+/* Ends the thread, after the commit that it is doing; what was added since is not
+ * committed, and not removed. EFILE: a commit failed. Local. */
+WEFT_CHECKED weft_status weft_commit_end(weft_commit *c);
 
 /* ---- files -------------------------------------------------------------------------- */
 

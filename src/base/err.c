@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char message[1024]; /* of the last weft_fail */
+static _Thread_local char message[1024]; /* of the last weft_fail */
 static void (*die_hook)(void);
 
 weft_status weft_fail(weft_status st, const char *fmt, ...)

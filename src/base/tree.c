@@ -168,8 +168,7 @@ static weft_status remove_one(const walk *w, const char *at, const struct stat *
 
 void weft_tree_remove(const char *path)
 {
-    struct stat info;
-    if (lstat(path, &info) != 0) return;
+    if (unlink(path) == 0 || errno == ENOENT) return;
     walk w = {.root = path, .visit = remove_one, .mem = weft_arena_new()};
     const char *before = weft_arena_text(w.mem, "%s", weft_error());
     weft_status st = walk_tree(&w);

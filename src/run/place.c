@@ -73,11 +73,6 @@ void weft_place_unclaim(const char *dir)
     weft_arena_free(tmp);
 }
 
-void weft_place_drop(const char *path)
-{
-    if (unlink(path) != 0 && errno != ENOENT) weft_tree_remove(path);
-}
-
 void weft_place_empty(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -85,7 +80,7 @@ void weft_place_empty(const char *dir)
     weft_arena *tmp = weft_arena_new();
     for (const struct dirent *e = readdir(d); e; e = readdir(d))
         if (is_ours(e->d_name))
-            weft_place_drop(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
     closedir(d);
     weft_arena_free(tmp);
 }

@@ -1,17 +1,14 @@
 /* The states of trials on disk: NAME.d/state-TRIAL-JOB is the state after a job that a
  * later one may continue. A state is written before its job's record, and removed after the
  * record because of which it is no longer needed, so that journal and states are consistent
- * after a kill at any time. Writes of about a second are synced together, states first:
- * small jobs do not wait for the disk, and a crash of the node loses at most that second.
- * Called by the scheduler. */
+ * after a kill at any time. Both are written through to the disk in the background, about
+ * once a second, states first: jobs do not wait for the disk, and a crash of the node loses
+ * the results of at most that second. Should it leave a record but not its state, the jobs
+ * that led to the state are repeated. Called by the scheduler. */
 #include "run_private.h"
 
-#include <math.h>
 #include <string.h>
-#include <unistd.h>
 
-#define SYNC_SECONDS 1.0  /* least time between group commits */
-#define SYNC_SHARE   0.1  /* largest fraction of the time that they may take */
 #define LOOK_SECONDS 0.05 /* between checks whether a file exists */
 
 /* Precedes the numbers of a state in its file. */
@@ -39,26 +36,6 @@ static const char *state_name(const weft_trace *t, const weft_state_id *id, weft
                            (long long)id->job);
 }
 
-static void remove_dropped(weft_trace *t)
-{
-    weft_arena *tmp = weft_arena_new();
-    for (int64_t i = 0; i < t->ndrop; i++) {
-        size_t mark = weft_arena_mark(tmp);
-        weft_dropped d = t->drop[i];
-        weft_state_id id = {.trial = d.trial, .job = d.job};
-        if (d.trial >= 0) {
-            unlink(state_name(t, &id, tmp));
-            weft_place_drop(weft_arena_text(tmp, WEFT_FILES_NAME, t->dir,
-                                            (long long)d.trial, (long long)d.job));
-        } else {
-            unlink(weft_checkpoint_name(t, d.job, tmp));
-        }
-        weft_arena_reset(tmp, mark);
-    }
-    t->ndrop = 0;
-    weft_arena_free(tmp);
-}
-
 /* ---- writing ------------------------------------------------------------------------ */
 
 weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
@@ -69,53 +46,43 @@ weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
     const void *const at[] = {&head, state->x, state->aux};
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
                             (size_t)id->naux * sizeof *state->aux};
-    weft_status st = weft_file_put_lazy(state_name(t, id, tmp), 3, at, bytes);
-    t->written =
-        weft_grow(t->mem, t->written, sizeof *t->written, t->nwritten, &t->roomwritten);
-    t->written[t->nwritten++] = (weft_dropped){id->trial, id->job};
+    const char *path = state_name(t, id, tmp);
+    weft_status st = weft_file_put_lazy(path, 3, at, bytes);
+    weft_commit_file(t->commit, path);
     weft_arena_free(tmp);
     return weft_trace_stuck(t, st);
+}
+
+void weft_trace_search(weft_trace *t)
+{
+    t->commit = weft_commit_begin(&t->journal, t->mem);
 }
 
 void weft_trace_drop(weft_trace *t, const weft_state_id *id)
 {
-    t->drop = weft_grow(t->mem, t->drop, sizeof *t->drop, t->ndrop, &t->roomdrop);
-    t->drop[t->ndrop++] = (weft_dropped){id->trial, id->job};
-}
-
-/* Syncs the states that were written and not removed since. */
-static weft_status sync_states(weft_trace *t)
-{
     weft_arena *tmp = weft_arena_new();
-    weft_status st = WEFT_OK;
-    for (int64_t i = 0; i < t->nwritten && st == WEFT_OK; i++) {
-        size_t mark = weft_arena_mark(tmp);
-        weft_state_id id = {.trial = t->written[i].trial, .job = t->written[i].job};
-        st = weft_file_sync(state_name(t, &id, tmp));
-        weft_arena_reset(tmp, mark);
+    if (id->trial >= 0) {
+        weft_commit_remove(t->commit, state_name(t, id, tmp));
+        weft_commit_remove(t->commit,
+                           weft_arena_text(tmp, WEFT_FILES_NAME, t->dir,
+                                           (long long)id->trial, (long long)id->job));
+    } else {
+        weft_commit_remove(t->commit, weft_checkpoint_name(t, id->job, tmp));
     }
-    t->nwritten = 0;
     weft_arena_free(tmp);
-    return st;
 }
 
 weft_status weft_trace_sync(weft_trace *t, int now)
 {
-    double start = weft_now();
-    double pause = fmax(SYNC_SECONDS, t->sync_seconds / SYNC_SHARE);
-    if (!now && start - t->synced < pause) return WEFT_OK;
-    weft_status st = sync_states(t);
-    if (st == WEFT_OK) st = weft_journal_sync(&t->journal);
-    if (st == WEFT_OK) remove_dropped(t);
-    t->synced = weft_now();
-    t->sync_seconds = t->synced - start;
-    return weft_trace_stuck(t, st);
+    return weft_trace_stuck(t, (now ? weft_commit_now : weft_commit_soon)(t->commit));
 }
 
 weft_status weft_trace_over(weft_trace *t)
 {
-    t->nwritten = 0;
-    return weft_trace_stuck(t, weft_journal_sync(&t->journal));
+    weft_status st = weft_commit_end(t->commit);
+    t->commit = NULL;
+    if (st == WEFT_OK) st = weft_journal_sync(&t->journal);
+    return weft_trace_stuck(t, st);
 }
 
 /* ---- reading ------------------------------------------------------------------------ */

@@ -31,9 +31,11 @@ weft_status weft_teams_begin(weft_sched *s)
 {
     s->ticket = next_ticket(s);
     s->group = weft_team_of(s->world->size, s->teams, s->world->rank);
-    if (s->teams == 1) return WEFT_OK;
-    weft_status st = leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
+    weft_status st =
+        s->teams > 1 && leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
     TRY(weft_agree(st, s->world));
+    if (s->trace && leads(s)) weft_trace_search(s->trace);
+    if (s->teams == 1) return WEFT_OK;
     s->peers = weft_peers_join(s->world, s->teams, s->mem);
     if (s->peers)
         s->claims = weft_claims_open(s->peers, s->trace->dir, next_ticket(s), s->mem);
@@ -50,9 +52,9 @@ weft_status weft_teams_end(weft_sched *s, weft_status st)
         weft_claims_close(s->claims);
     }
     if (s->trace && leads(s)) {
-        weft_status synced =
-            st == WEFT_OK ? weft_trace_over(s->trace) : weft_trace_sync(s->trace, 1);
-        if (st == WEFT_OK) st = synced;
+        weft_status synced = st == WEFT_OK ? WEFT_OK : weft_trace_sync(s->trace, 1);
+        weft_status over = weft_trace_over(s->trace);
+        if (synced != WEFT_OK || over != WEFT_OK) st = WEFT_EFILE;
         weft_trace_leave(s->trace);
     }
     if (s->teams > 1) weft_times_move(s->team, s->world);

@@ -13,8 +13,6 @@ const char *weft_place_dir(const char *path, weft_arena *mem);
 /* Makes the directory; EFILE if it exists and contains other files but no journal.
  * Local. */
 WEFT_CHECKED weft_status weft_place_make(const char *dir, const char *journal);
-/* Removes a file, or a directory with its contents, if it exists. Local. */
-void weft_place_drop(const char *path);
 /* Removes from the directory all files that a run wrote, except the first journal.
  * Local. */
 void weft_place_empty(const char *dir);
@@ -34,12 +32,6 @@ WEFT_CHECKED weft_status weft_place_keep(const char *path, int64_t trial, int64_
 WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);
 
 /* ---- trace -------------------------------------------------------------------------- */
-
-/* Names a file of the run's directory. */
-typedef struct weft_dropped {
-    int64_t trial, job; /* state of a trial after a job; trial -1: checkpoint and claim of
-                           the job */
-} weft_dropped;
 
 /* The directory NAME.d beside the run file NAME.h5 of an unfinished run: one journal for
  * each team, the states of trials, and checkpoints of jobs in flight. The leader of a team
@@ -61,11 +53,7 @@ typedef struct weft_trace {
     int64_t npast;
     const void **past; /* [npast] record of each job by id; NULL: it is not done */
     int64_t ndone;
-    int64_t ndrop, roomdrop;
-    weft_dropped *drop; /* [ndrop] files to be removed at the next sync of the journal */
-    int64_t nwritten, roomwritten;
-    weft_dropped *written;       /* [nwritten] states to be synced before the journal */
-    double synced, sync_seconds; /* time of the last sync; how long it took */
+    weft_commit *commit; /* of the journal and the states, during a search; NULL: none */
 } weft_trace;
 
 /* What the head of a journal says beside the configuration. */
@@ -91,7 +79,7 @@ int weft_trace_is_job(const weft_record *r, int64_t *id);
  */
 const char *weft_trace_text(const weft_record *r);
 
-/* Identifies the state of a trial after a job. */
+/* Identifies the state of a trial after a job; trial -1: the checkpoint of the job. */
 typedef struct weft_state_id {
     int64_t trial, job, nx, naux;
     uint64_t hash;
@@ -121,6 +109,9 @@ int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_are
 WEFT_CHECKED weft_status weft_trace_join(weft_trace *t, int team);
 /* Closes it again. Local. */
 void weft_trace_leave(weft_trace *t);
+/* Begins a search: only until weft_trace_over may the functions from here to there be
+ * called. Called by a leader. Local. */
+void weft_trace_search(weft_trace *t);
 /* Writes a state; to be called before its event is recorded. EFILE. Local. */
 WEFT_CHECKED weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
                                           const weft_state *state);
@@ -129,10 +120,13 @@ WEFT_CHECKED weft_status weft_trace_state(weft_trace *t, const weft_state_id *id
 WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e,
                                         const void *packed, size_t bytes);
 /* Writes all states and events through to the disk, so that they survive a crash of the
- * node, and then removes the files that are no longer needed; only if `now` is 1 or the
- * last call is more than about a second ago. Called by a leader. EFILE. Local. */
+ * node, and then removes the files that are no longer needed: at once if `now` is 1, else
+ * within about a second, in the background. Called by a leader. EFILE, also if the disk
+ * failed since the last call. Local. */
 WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t, int now);
-/* The same at the end of a search, for events only: of the states only the winner's is
+/* Marks a state as no longer needed; called by the leader that is to remove it. Local. */
+void weft_trace_drop(weft_trace *t, const weft_state_id *id);
+/* Ends the search, with weft_journal_sync but for states: of these only the winner's is
  * still needed, and it can be recomputed. Called by a leader. EFILE. Local. */
 WEFT_CHECKED weft_status weft_trace_over(weft_trace *t);
 /* Reads a state whose lengths are given; waits up to `seconds` for a file that does not
@@ -140,8 +134,6 @@ WEFT_CHECKED weft_status weft_trace_over(weft_trace *t);
 WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
                                          const weft_state_id *id, double seconds,
                                          weft_state *state);
-/* Marks a state as no longer needed; called by the leader that is to remove it. Local. */
-void weft_trace_drop(weft_trace *t, const weft_state_id *id);
 /* Adds how to resume to the message of a failure to write (EFILE); returns st. Local. */
 WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
 /* Closes the directory; `done` 1: the run is complete or was not started, and NAME.d is

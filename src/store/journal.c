@@ -67,8 +67,13 @@ static weft_status lock(weft_journal *j)
 static weft_status begin(weft_journal *j)
 {
     int err = append(j->fd, magic, sizeof magic);
-    if (err == 0 && fsync(j->fd) != 0) err = errno;
-    if (err == 0) err = weft_file_sync_dir(j->path);
+    return err == 0 ? WEFT_OK : weft_file_fail("write", j->path, err);
+}
+
+static weft_status begin_synced(weft_journal *j)
+{
+    TRY(begin(j));
+    int err = fsync(j->fd) != 0 ? errno : weft_file_sync_dir(j->path);
     return err == 0 ? WEFT_OK : weft_file_fail("write", j->path, err);
 }
 
@@ -174,7 +179,7 @@ static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_are
     if (size < sizeof magic && memcmp(text, magic, size) == 0) {
         if (size > 0 && ftruncate(j->fd, 0) != 0)
             return weft_file_fail("write", j->path, errno);
-        return begin(j);
+        return begin_synced(j);
     }
     TRY(check_magic(j->path, text, size));
     end = read_records(text, size, rec, n, mem);
@@ -250,7 +255,7 @@ weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n, i
 weft_status weft_journal_clear(weft_journal *j)
 {
     if (ftruncate(j->fd, 0) != 0) return weft_file_fail("write", j->path, errno);
-    return begin(j);
+    return begin_synced(j);
 }
 
 weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data, size_t bytes)

@@ -1,0 +1,218 @@
+/* Group commit: a thread writes a journal, and the files that its records rely on, through
+ * to the disk, so that whoever appends to the journal does not wait for the disk. What is
+ * added during a commit belongs to the next one. The thread calls neither MPI nor HDF5 and
+ * receives no signals. If it cannot be made, the caller commits. Called by run. */
+#include "file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define PAUSE_SECONDS 1.0 /* between two commits, at least, */
+#define SHARE         0.1 /* and so long that commits take at most this share of the time */
+
+enum { MESSAGE = 1024 };
+
+/* A list of paths. */
+typedef struct names {
+    const char **path; /* [n] */
+    int64_t n, room;
+} names;
+
+/* What one commit is to do beside the journal. */
+typedef struct batch {
+    weft_arena *mem;
+    names files;    /* to be written through before the journal, */
+    names obsolete; /* to be removed after it */
+} batch;
+
+struct weft_commit {
+    weft_journal *journal;
+    pthread_t thread;
+    int threaded;         /* 0: no thread could be made */
+    int named;            /* 1: the journal's directory entry is durable */
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t wake;  /* of the thread */
+    pthread_cond_t served;
+    batch next;          /* of the next commit */
+    int64_t asked, done; /* requests; of these, requests that a commit has served */
+    int now;             /* 1: someone waits for the commit */
+    int ends;
+    double due;     /* time of the next commit */
+    weft_status st; /* of the first commit that failed; none follows it */
+    char text[MESSAGE];
+};
+
+/* ---- one commit --------------------------------------------------------------------- */
+
+static batch batch_new(void)
+{
+    return (batch){.mem = weft_arena_new()};
+}
+
+static void add(batch *b, names *list, const char *path)
+{
+    list->path = weft_grow(b->mem, list->path, sizeof *list->path, list->n, &list->room);
+    list->path[list->n++] = weft_arena_text(b->mem, "%s", path);
+}
+
+/* Files, their names, then the journal. */
+static weft_status write_through(weft_commit *c, const batch *b)
+{
+    const char *journal = c->journal->path;
+    for (int64_t i = 0; i < b->files.n; i++) TRY(weft_file_sync(b->files.path[i]));
+    int err = b->files.n > 0 || !c->named ? weft_file_sync_dir(journal) : 0;
+    if (err != 0) return weft_file_fail("write the directory of", journal, err);
+    c->named = 1;
+    return weft_journal_sync(c->journal);
+}
+
+/* Commits all that was added until now. The lock is held, but not during the commit. */
+static void commit(weft_commit *c)
+{
+    batch b = c->next;
+    int64_t asked = c->asked;
+    c->next = batch_new();
+    c->now = 0;
+    pthread_mutex_unlock(&c->lock);
+    double start = weft_now();
+    weft_status st = write_through(c, &b);
+    for (int64_t i = 0; i < b.obsolete.n && st == WEFT_OK; i++)
+        weft_tree_remove(b.obsolete.path[i]);
+    weft_arena_free(b.mem);
+    double end = weft_now();
+    pthread_mutex_lock(&c->lock);
+    c->due = end + fmax(PAUSE_SECONDS, (end - start) / SHARE);
+    c->done = asked;
+    c->st = st;
+    if (st != WEFT_OK) snprintf(c->text, sizeof c->text, "%s", weft_error());
+}
+
+/* ---- the thread --------------------------------------------------------------------- */
+
+/* Waits for a request and then until it is due; returns 0 if there is to be no further
+ * commit. The lock is held. */
+static int is_due(weft_commit *c)
+{
+    while (!c->ends && c->st == WEFT_OK) {
+        double left = c->due - weft_now();
+        if (c->asked == c->done) {
+            pthread_cond_wait(&c->wake, &c->lock);
+        } else if (left <= 0 || c->now) {
+            return 1;
+        } else {
+            struct timespec until;
+            clock_gettime(CLOCK_MONOTONIC, &until);
+            double t = (double)until.tv_nsec * 1e-9 + left;
+            until.tv_sec += (time_t)t;
+            until.tv_nsec = (long)((t - floor(t)) * 1e9);
+            pthread_cond_timedwait(&c->wake, &c->lock, &until);
+        }
+    }
+    return 0;
+}
+
+static void *serve(void *self)
+{
+    weft_commit *c = self;
+    pthread_mutex_lock(&c->lock);
+    while (is_due(c)) {
+        commit(c);
+        pthread_cond_signal(&c->served);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static void start_thread(weft_commit *c)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* which nobody sets */
+    pthread_cond_init(&c->wake, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_cond_init(&c->served, NULL);
+    pthread_mutex_init(&c->lock, NULL);
+    sigset_t all, old; /* signals are handled by the main thread */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    c->threaded = pthread_create(&c->thread, NULL, serve, c) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* ---- public ------------------------------------------------------------------------- */
+
+weft_commit *weft_commit_begin(weft_journal *j, weft_arena *mem)
+{
+    weft_commit *c = WEFT_NEW(mem, weft_commit, 1);
+    *c = (weft_commit){.journal = j, .next = batch_new()};
+    start_thread(c);
+    return c;
+}
+
+void weft_commit_file(weft_commit *c, const char *path)
+{
+    pthread_mutex_lock(&c->lock);
+    add(&c->next, &c->next.files, path);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void weft_commit_remove(weft_commit *c, const char *path)
+{
+    pthread_mutex_lock(&c->lock);
+    add(&c->next, &c->next.obsolete, path);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The status so far. Unlocks. */
+static weft_status leave(weft_commit *c)
+{
+    weft_status st = c->st;
+    if (st != WEFT_OK) weft_error_set(c->text);
+    pthread_mutex_unlock(&c->lock);
+    return st;
+}
+
+weft_status weft_commit_soon(weft_commit *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->asked++;
+    if (c->threaded)
+        pthread_cond_signal(&c->wake);
+    else if (c->st == WEFT_OK && weft_now() >= c->due)
+        commit(c);
+    return leave(c);
+}
+
+weft_status weft_commit_now(weft_commit *c)
+{
+    pthread_mutex_lock(&c->lock);
+    int64_t last = ++c->asked;
+    c->now = 1;
+    pthread_cond_signal(&c->wake);
+    while (c->done < last && c->st == WEFT_OK)
+        if (c->threaded)
+            pthread_cond_wait(&c->served, &c->lock);
+        else
+            commit(c);
+    return leave(c);
+}
+
+weft_status weft_commit_end(weft_commit *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->ends = 1;
+    pthread_cond_signal(&c->wake);
+    pthread_mutex_unlock(&c->lock);
+    if (c->threaded) pthread_join(c->thread, NULL);
+    pthread_mutex_lock(&c->lock);
+    weft_status st = leave(c);
+    pthread_cond_destroy(&c->wake);
+    pthread_cond_destroy(&c->served);
+    pthread_mutex_destroy(&c->lock);
+    weft_arena_free(c->next.mem);
+    return st;
+}

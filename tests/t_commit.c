@@ -1,0 +1,243 @@
+/* Group commit: whoever adds to a journal does not wait for the disk; files are written
+ * through before the journal, and others removed after it; a disk that fails ends a search
+ * with one line, and nothing is lost. Here fsync is a function of the test. RUN: np=1 */
+#include "toy_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+
+static weft_team team;
+static char dir[TEMPORARY];
+static weft_arena *mem;
+
+/* ---- the disk ----------------------------------------------------------------------- */
+
+enum { MOST = 256 };
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    int hangs;   /* 1: fsync does not return */
+    int error;   /* errno with which it fails; 0: it does not */
+    int calls;   /* that began */
+    int callers; /* calls of the main thread */
+    ino_t file[MOST];
+} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
+
+static pthread_t main_thread;
+
+int fsync(int fd)
+{
+    struct stat info;
+    pthread_mutex_lock(&disk.lock);
+    if (fstat(fd, &info) == 0) disk.file[disk.calls % MOST] = info.st_ino;
+    disk.calls++;
+    disk.callers += pthread_equal(pthread_self(), main_thread) != 0;
+    while (disk.hangs) pthread_cond_wait(&disk.opened, &disk.lock);
+    errno = disk.error;
+    pthread_mutex_unlock(&disk.lock);
+    return errno == 0 ? 0 : -1;
+}
+
+static void set_disk(int hangs, int error)
+{
+    pthread_mutex_lock(&disk.lock);
+    disk.hangs = hangs;
+    disk.error = error;
+    pthread_cond_broadcast(&disk.opened);
+    pthread_mutex_unlock(&disk.lock);
+}
+
+static int calls(void)
+{
+    pthread_mutex_lock(&disk.lock);
+    int n = disk.calls;
+    pthread_mutex_unlock(&disk.lock);
+    return n;
+}
+
+static void await_calls(int n)
+{
+    while (calls() < n) weft_nap(1e-3);
+}
+
+/* ---- commits ------------------------------------------------------------------------ */
+
+static const char *at(const char *name)
+{
+    return weft_arena_text(mem, "%s/%s", dir, name);
+}
+
+static const char *make(const char *name)
+{
+    const char *path = at(name);
+    weft_check(weft_file_put_lazy(path, 0, NULL, NULL) == WEFT_OK, "%s", weft_error());
+    return path;
+}
+
+static ino_t number_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
+static weft_commit *begin(weft_journal *j)
+{
+    weft_record *rec;
+    int64_t n;
+    weft_check(weft_journal_open(j, at("journal"), &rec, &n, mem) == WEFT_OK, "%s",
+               weft_error());
+    return weft_commit_begin(j, mem);
+}
+
+/* A commit of a file, a record, and a removal; the order in which they reach the disk. */
+static void commit_all(weft_journal *j, weft_commit *c, const char *who)
+{
+    const char *file = make("file"), *obsolete = make("obsolete");
+    int before = calls();
+    weft_commit_file(c, file);
+    weft_commit_file(c, at("missing"));
+    weft_status st = weft_journal_add(j, 10, "record", 7);
+    weft_commit_remove(c, obsolete);
+    if (st == WEFT_OK) st = weft_commit_now(c);
+    ok(st == WEFT_OK && calls() == before + 3 &&
+           disk.file[before % MOST] == number_of(file) &&
+           disk.file[(before + 1) % MOST] == number_of(dir) &&
+           disk.file[(before + 2) % MOST] == number_of(j->path),
+       "%s writes a file through first, then its name, then the journal", who);
+    ok(!weft_file_is(obsolete), "and removes what is obsolete then");
+}
+
+static void test_thread(void)
+{
+    weft_journal j;
+    weft_commit *c = begin(&j);
+    int own = disk.callers;
+    commit_all(&j, c, "a thread");
+    ok(disk.callers == own, "the caller itself does not call fsync");
+
+    int before = calls();
+    set_disk(1, 0);
+    weft_status st = weft_commit_soon(c);
+    await_calls(before + 1);
+    ok(st == WEFT_OK, "a commit follows a second later by itself");
+    const char *obsolete = make("obsolete");
+    for (int i = 0; i < 100 && st == WEFT_OK; i++) {
+        st = weft_journal_add(&j, 11, "record", 7);
+        weft_commit_remove(c, obsolete);
+        if (st == WEFT_OK) st = weft_commit_soon(c);
+    }
+    ok(st == WEFT_OK, "records are added while the disk hangs");
+    ok(weft_file_is(obsolete), "and nothing is removed before they are on it");
+    set_disk(0, 0);
+    ok(weft_commit_now(c) == WEFT_OK && !weft_file_is(obsolete), "but after that");
+    set_disk(0, ENOSPC);
+    st = weft_commit_now(c);
+    ok(st == WEFT_EFILE && strstr(weft_error(), at("journal")) &&
+           strstr(weft_error(), "free space") && !strchr(weft_error(), '\n'),
+       "of a disk that is full it tells in one line");
+    set_disk(0, 0);
+    ok(weft_commit_soon(c) == WEFT_EFILE && weft_commit_end(c) == WEFT_EFILE,
+       "and does not forget");
+    weft_journal_close(&j);
+}
+
+/* Without address space for a stack. */
+static void test_no_thread(void)
+{
+#if KEEPS_FREED
+    ok(1, "without a thread # SKIP a sanitizer needs address space");
+#else
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    weft_check(f && fscanf(f, "%ld", &pages) == 1, "/proc/self/statm");
+    fclose(f);
+    struct rlimit l;
+    getrlimit(RLIMIT_AS, &l);
+    const rlim_t before = l.rlim_cur;
+    l.rlim_cur = (rlim_t)(pages * sysconf(_SC_PAGESIZE)) + (1 << 20);
+    setrlimit(RLIMIT_AS, &l);
+    weft_journal j;
+    weft_commit *c = begin(&j);
+    l.rlim_cur = before;
+    setrlimit(RLIMIT_AS, &l);
+    int own = disk.callers;
+    commit_all(&j, c, "without a thread the caller");
+    ok(disk.callers == own + 3, "by itself");
+    ok(weft_commit_soon(c) == WEFT_OK && disk.callers == own + 3,
+       "and not again within a second");
+    ok(weft_commit_end(c) == WEFT_OK, "and ends");
+    weft_journal_close(&j);
+#endif
+}
+
+/* ---- a search ----------------------------------------------------------------------- */
+
+static bench b;
+static int hung;   /* jobs done while the disk hangs, at least; -1: it does not */
+static int errors; /* errno with which it then fails */
+
+/* As toy_step; after so many jobs the disk goes on, and if it fails then, the next job ends
+ * after that. */
+static weft_status step(void *self, const weft_job *job, int64_t unit, weft_state *state,
+                        double *row, weft_result *res)
+{
+    TRY(toy_step(self, job, unit, state, row, res));
+    if (b.task.steps == hung) set_disk(0, errors);
+    if (b.task.steps == hung + 1 && errors)
+        while (weft_commit_soon(b.trace.commit) == WEFT_OK) weft_nap(1e-3);
+    return WEFT_OK;
+}
+
+static weft_status run(int fresh, int jobs, int error, uint64_t *sum)
+{
+    weft_status st = prepare(&b, &team, &weft_tuner_random, 1, at("r.h5"), fresh);
+    weft_task task = toy_task;
+    task.step = step;
+    b.sched.task = &task;
+    hung = jobs;
+    errors = error;
+    if (st == WEFT_OK && jobs > 0) set_disk(1, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    set_disk(0, 0);
+    *sum = st == WEFT_OK ? digest_of(&b) : 0;
+    finish(&b, st == WEFT_OK);
+    return st;
+}
+
+static void test_search(void)
+{
+    enum { SOME = 4 };
+    uint64_t whole, sum;
+    weft_status st = run(1, -1, 0, &whole);
+    ok(st == WEFT_OK, "a search ends");
+    ok(run(1, SOME, 0, &sum) == WEFT_OK && sum == whole,
+       "the same if the disk hangs for %d jobs", SOME);
+    st = run(1, SOME, EIO, &sum);
+    ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume") &&
+           !strchr(weft_error(), '\n'),
+       "a disk that fails ends it with one line");
+    note("%s", weft_error());
+    ok(b.task.steps == SOME + 1, "after the job that was being done");
+    ok(run(0, -1, 0, &sum) == WEFT_OK && sum == whole && b.task.steps < 2 * SOME,
+       "it goes on to the same digest");
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
+    weft_log_set(WEFT_ERROR, team.rank);
+    mem = weft_arena_new();
+    main_thread = pthread_self();
+    temporary(dir);
+    weft_check(mkdtemp(dir) != NULL, "no directory");
+    test_no_thread();
+    test_thread();
+    test_search();
+    weft_tree_remove(dir);
+    weft_arena_free(mem);
+    const int failed = tap_done();
+    weft_par_end(&team);
+    return failed;
+}
