@@ -65,23 +65,27 @@ channels = nonstatic
 END
 sed -i 's/^model.*/&\ndim = 16/' "$tmp/documents.ini"
 
-for case in 'images' 'images sgd.model=mlp mlp.hidden=30 train.dropout=0.3' \
-    'images sgd.model=cnn cnn.arch=leaf random.resource=1' \
-    'documents train.dropout=0.5 txtcnn.drop_input=0.2' 'documents sgd.folds=3 train.balance=yes'; do
+while read -r ranks case; do
     # shellcheck disable=SC2086
     set -- $case
     name=$1
     shift
     digests=
-    for ranks in 1 2 3; do
-        tune "$name" $ranks "$@"
+    for n in 1 $(echo "$ranks" | tr , " "); do
+        tune "$name" "$n" "$@"
         digests="$digests $(digest)"
     done
     # shellcheck disable=SC2086
     set -- $digests
-    [ -n "$1" ] && [ "$1" = "$2" ] && [ "$1" = "$3" ]
-    result $? "$case: 1, 2 and 3 ranks give the same bits"
-done
+    [ -n "$1" ] && [ "$1" = "$2" ] && [ "$1" = "${3:-$1}" ]
+    result $? "$case: 1 rank and $ranks give the same bits"
+done <<END
+2,3 images
+3 images sgd.model=mlp mlp.hidden=30 train.dropout=0.3
+2 images sgd.model=cnn cnn.arch=leaf random.resource=1
+2,4 documents train.dropout=0.5 txtcnn.drop_input=0.2
+3 documents sgd.folds=3 train.balance=yes
+END
 
 learns() # ERROR NAME [key=value ...]: percent of the training part that stay wrong, at most
 {

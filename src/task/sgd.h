@@ -135,6 +135,13 @@ WEFT_CHECKED weft_status sgd_open(sgd *t);
 WEFT_CHECKED weft_status sgd_divide(sgd *t);
 /* The words word[n] of a row. Local. */
 const uint32_t *sgd_words_of(const sgd *t, int64_t row, int *n);
+/* A row and its number of words. */
+typedef struct sgd_length {
+    int64_t row;
+    int words, place;
+} sgd_length;
+/* The rows row[n] by decreasing length, those of equal length in their order. Local. */
+void sgd_sort_by_length(const sgd *t, int n, const int64_t *row, sgd_length *out);
 /* Room for batches of up to `most` samples. Local. */
 sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp);
 /* The samples row[n] in the tables of k; weight [classes] or NULL. Local. */

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- data --------------------------------------------------------------------------- */
@@ -200,6 +201,22 @@ const uint32_t *sgd_words_of(const sgd *t, int64_t row, int *n)
     const int64_t *offset = part->offset[t->tokenizer] + (row - t->first[p]);
     *n = (int)(offset[1] - offset[0]);
     return part->token[t->tokenizer] + offset[0];
+}
+
+static int longer_first(const void *a, const void *b)
+{
+    const sgd_length *x = a, *y = b;
+    if (x->words != y->words) return x->words > y->words ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+void sgd_sort_by_length(const sgd *t, int n, const int64_t *row, sgd_length *out)
+{
+    for (int i = 0; i < n; i++) {
+        out[i] = (sgd_length){.row = row[i], .place = i};
+        sgd_words_of(t, row[i], &out[i].words);
+    }
+    qsort(out, (size_t)n, sizeof *out, longer_first);
 }
 
 /* Sample i of the tables. */

@@ -22,8 +22,9 @@ typedef int32_t whole;
 /* The gradients of this rank's pieces. */
 typedef struct pieces {
     int n, first, count; /* of the batch; this rank's are [first, first + count) */
+    int *from;           /* [n + 1] samples of the batch before a piece */
     real *g;             /* [count][room] */
-    whole *sum;          /* [room] */
+    whole *sum;          /* [room]; NULL where one rank has all pieces */
     double *most;        /* [blocks] largest magnitude, then the unit */
     int64_t room;        /* numbers of a gradient, at most */
 } pieces;
@@ -33,18 +34,28 @@ typedef struct pieces {
 static pieces pieces_new(const sgd *t, int64_t room, weft_arena *tmp)
 {
     const weft_team *team = t->env.team;
-    pieces p = {.n = t->parts, .room = room};
-    if (p.n == 1) { /* each rank by itself */
-        p.count = 1;
-        p.g = WEFT_NEW(tmp, real, room);
-        return p;
-    }
+    pieces p = {.n = t->parts, .room = room, .from = WEFT_NEW(tmp, int, t->parts + 1)};
     p.first = (int)((int64_t)p.n * team->rank / team->size);
     p.count = (int)((int64_t)p.n * (team->rank + 1) / team->size) - p.first;
+    if (p.n == 1) p.first = 0, p.count = 1; /* each rank by itself */
     p.g = WEFT_NEW(tmp, real, (p.count > 0 ? p.count : 1) * room);
+    if (p.n == 1 || team->size == 1) return p;
     p.sum = WEFT_NEW(tmp, whole, room);
     p.most = WEFT_NEW(tmp, double, (room + BLOCK - 1) / BLOCK);
     return p;
+}
+
+/* The share of the batch's samples that a piece of this rank has. */
+static double share_of(const pieces *p, int i)
+{
+    const int *from = p->from + p->first + i;
+    return (double)(from[1] - from[0]) / p->from[p->n];
+}
+
+static int length_of(int64_t block, int64_t n)
+{
+    int64_t left = n - block * BLOCK;
+    return (int)(left < BLOCK ? left : BLOCK);
 }
 
 /* The largest magnitude of x[n], compared by bits, so that a number that is not finite is
@@ -63,16 +74,59 @@ static double largest(int n, const real *x)
     return isfinite(r) ? (double)r : INFINITY;
 }
 
-static int length_of(int64_t block, int64_t n)
+/* The largest magnitude in block b of what this rank's pieces contribute. */
+static double most_of(const pieces *p, int64_t b, int64_t n)
 {
-    int64_t left = n - block * BLOCK;
-    return (int)(left < BLOCK ? left : BLOCK);
+    double most = 0;
+    for (int i = 0; i < p->count; i++) {
+        double share = share_of(p, i);
+        if (!(share > 0)) continue;
+        double own = largest(length_of(b, n), p->g + i * p->room + b * BLOCK);
+        most = fmax(most, share * own);
+    }
+    return most;
 }
 
-/* sum[n] += x[n] / unit, to the next whole number towards zero. */
-static void add_whole(int n, const real *x, real up, whole *sum)
+/* The power of two that the numbers of a block are multiplied by. */
+static int scale_of(const pieces *p, double most)
 {
-    for (int i = 0; i < n; i++) sum[i] += (whole)(x[i] * up);
+    int exponent;
+    frexp(most * p->n, &exponent);
+    return ROOM - (exponent < -80 ? -80 : exponent); /* it and its inverse are finite */
+}
+
+/* sum = block b of what this rank's pieces contribute, times 2^up, each to the next whole
+ * number towards zero. */
+static void sum_block(const pieces *p, int64_t b, int64_t n, int up, whole *sum)
+{
+    int many = length_of(b, n);
+    memset(sum, 0, (size_t)many * sizeof *sum);
+    for (int i = 0; i < p->count; i++) {
+        const real *x = p->g + i * p->room + b * BLOCK;
+        real by = (real)ldexp(share_of(p, i), up);
+        for (int e = 0; e < many && by > 0; e++) sum[e] += (whole)(x[e] * by);
+    }
+}
+
+static void read_block(int n, const whole *sum, double unit, real *to)
+{
+    real by = (real)unit;
+    for (int i = 0; i < n; i++) to[i] = (real)sum[i] * by;
+}
+
+/* Where one rank has all pieces: a block at a time, which stays in cache. */
+static int sum_alone(pieces *p, int64_t n)
+{
+    whole sum[BLOCK];
+    for (int64_t b = 0; b * BLOCK < n; b++) {
+        double most = most_of(p, b, n);
+        if (!isfinite(most)) return 0;
+        if (p->n == 1) continue;
+        int up = scale_of(p, most);
+        sum_block(p, b, n, up, sum);
+        read_block(length_of(b, n), sum, ldexp(1, -up), p->g + b * BLOCK);
+    }
+    return 1;
 }
 
 /* g[n] of the first piece = the sum of all pieces over all ranks; 0 where a number is not
@@ -80,28 +134,13 @@ static void add_whole(int n, const real *x, real up, whole *sum)
 static int sum_pieces(const sgd *t, pieces *p, int64_t n)
 {
     int64_t nblock = (n + BLOCK - 1) / BLOCK;
-    if (p->n == 1) {
-        for (int64_t b = 0; b < nblock; b++)
-            if (!isfinite(largest(length_of(b, n), p->g + b * BLOCK))) return 0;
-        return 1;
-    }
-    for (int64_t b = 0; b < nblock; b++) {
-        p->most[b] = 0;
-        for (int i = 0; i < p->count; i++)
-            p->most[b] =
-                fmax(p->most[b], largest(length_of(b, n), p->g + i * p->room + b * BLOCK));
-    }
+    if (!p->sum) return sum_alone(p, n);
+    for (int64_t b = 0; b < nblock; b++) p->most[b] = most_of(p, b, n);
     weft_max_f64(t->env.team, p->most, (size_t)nblock);
-    memset(p->sum, 0, (size_t)n * sizeof *p->sum);
     for (int64_t b = 0; b < nblock; b++) {
         if (!isfinite(p->most[b])) return 0;
-        int exponent;
-        frexp(p->most[b] * p->n, &exponent);
-        /* both the unit and its inverse must be finite */
-        int up = ROOM - (exponent < -80 ? -80 : exponent);
-        for (int i = 0; i < p->count; i++)
-            add_whole(length_of(b, n), p->g + i * p->room + b * BLOCK, (real)ldexp(1, up),
-                      p->sum + b * BLOCK);
+        int up = scale_of(p, p->most[b]);
+        sum_block(p, b, n, up, p->sum + b * BLOCK);
         p->most[b] = ldexp(1, -up);
     }
 #ifdef WEFT_DOUBLE
@@ -109,13 +148,8 @@ static int sum_pieces(const sgd *t, pieces *p, int64_t n)
 #else
     weft_sum_i32(t->env.team, p->sum, (size_t)n);
 #endif
-    for (int64_t b = 0; b < nblock; b++) {
-        real unit = (real)p->most[b];
-        const whole *from = p->sum + b * BLOCK;
-        real *to = p->g + b * BLOCK;
-        int many = length_of(b, n);
-        for (int i = 0; i < many; i++) to[i] = (real)from[i] * unit;
-    }
+    for (int64_t b = 0; b < nblock; b++)
+        read_block(length_of(b, n), p->sum + b * BLOCK, p->most[b], p->g + b * BLOCK);
     return 1;
 }
 
@@ -132,6 +166,8 @@ typedef struct course {
     sgd_words words;
     int64_t *order; /* [train.n] rows of the pass over the samples that `pass` is */
     int64_t pass;
+    sgd_length *length; /* [batch] */
+    int64_t *dealt;     /* [batch] rows of a batch by pieces */
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
 } course;
 
@@ -146,38 +182,48 @@ static void shuffle(course *c, int64_t pass)
     weft_shuffle_first(n, n, &key, c->order);
 }
 
+/* Documents: pieces of nearly as many words each, so that ranks take equally long. The
+ * longest go round the pieces, there and back. Others: as they come. Returns the rows by
+ * pieces. */
+static const int64_t *divide(course *c, int n, const int64_t *row)
+{
+    int parts = c->p.n, *from = c->p.from;
+    for (int i = 0; i <= parts; i++) from[i] = (int)((int64_t)n * i / parts);
+    if (parts == 1 || c->t->shape.form != WEFT_TOKENS) return row;
+    sgd_sort_by_length(c->t, n, row, c->length);
+    for (int i = 0, at = 0; i < parts; i++) {
+        from[i] = at;
+        for (int lap = 0; lap * parts < n; lap++) {
+            int j = lap * parts + (lap % 2 ? parts - 1 - i : i);
+            if (j < n) c->dealt[at++] = c->length[j].row;
+        }
+    }
+    return c->dealt;
+}
+
 /* Numbers of the gradient of the batch whose words have places. */
 static int64_t numbers(const course *c)
 {
     return c->m->table.at + (int64_t)c->words.n * c->m->table.d;
 }
 
-/* The gradients of this rank's pieces of a batch of n, as contributions to its mean. */
-static void take_gradients(course *c, int64_t step, int n, const int64_t *row,
-                           const real *w)
+/* The gradients of this rank's pieces. */
+static void take_gradients(course *c, int64_t step, const int64_t *row, const real *w)
 {
     const sgd *t = c->t;
-    int64_t all = numbers(c);
     const double *weight = c->m->train.balance ? c->fold->weight : NULL;
     for (int i = 0; i < c->p.count; i++) {
         int64_t piece = c->p.first + i;
-        int from = (int)(n * piece / c->p.n), to = (int)(n * (piece + 1) / c->p.n);
-        real *g = c->p.g + i * c->p.room;
-        if (to == from) {
-            memset(g, 0, (size_t)all * sizeof *g);
-            continue;
-        }
-        weft_batch b = sgd_batch(t, &c->work, to - from, row + from, weight);
+        int from = c->p.from[piece], n = c->p.from[piece + 1] - from;
+        if (n == 0) continue;
+        weft_batch b = sgd_batch(t, &c->work, n, row + from, weight);
         b.place = c->words.place;
         b.places = c->words.n;
         weft_rng4 key = weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, (uint64_t)step,
                                     (uint64_t)c->f, (uint64_t)piece);
         weft_score s = {0};
-        t->net->grad(c->m->self, c->work.net, w, &b, c->m->train.dropout, key.v[0], g, &s);
-        if (to - from < n) {
-            real share = (real)((double)(to - from) / n);
-            for (int64_t j = 0; j < all; j++) g[j] *= share;
-        }
+        t->net->grad(c->m->self, c->work.net, w, &b, c->m->train.dropout, key.v[0],
+                     c->p.g + i * c->p.room, &s);
         c->told[2 * piece] += s.loss;
         c->told[2 * piece + 1] += (double)s.count;
     }
@@ -203,9 +249,10 @@ static int take_step(course *c, sgd_head *h, real *w, real *slots)
     int64_t from = step % passes * batch;
     shuffle(c, step / passes);
     int size = (int)(n - from < batch ? n - from : batch);
-    sgd_words_seat(&c->words, t, size, c->order + from);
+    const int64_t *row = divide(c, size, c->order + from);
+    sgd_words_seat(&c->words, t, size, row);
     sgd_words_settle(&c->words, c->m, w, slots);
-    take_gradients(c, step, size, c->order + from, w);
+    take_gradients(c, step, row, w);
     if (!sum_pieces(t, &c->p, numbers(c))) return 0;
     int64_t epoch = t->steps > 0 ? t->steps : passes;
     weft_pace pace =
@@ -230,6 +277,8 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
                 .work = sgd_work_new(t, m, (int)(batch / t->parts + 1), tmp),
                 .p = pieces_new(t, sgd_gradient_size(t, m, batch), tmp),
                 .words = sgd_words_new(t, m, batch, steps, tmp),
+                .length = WEFT_NEW(tmp, sgd_length, batch),
+                .dealt = WEFT_NEW(tmp, int64_t, batch),
                 .order = WEFT_NEW(tmp, int64_t, fold->train.n),
                 .pass = -1,
                 .told = WEFT_NEW(tmp, double, 2 * t->parts)};
