@@ -1,0 +1,126 @@
+/* Corpora of words by number, and n-gram feature maps over them. Included by t_ngram*.c. */
+#ifndef WEFT_TEST_NGRAM_MAPS_H
+#define WEFT_TEST_NGRAM_MAPS_H
+
+#include "weft/feature.h"
+#include "weft/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+static weft_team world;
+static weft_arena *mem;
+
+/* ---- corpora ------------------------------------------------------------------------ */
+
+/* The words of all documents; stop words are those on the stop list as written. */
+static const char *const word[] = {"good", "bad", "film", "Film", "the", "The"};
+static const char *const lower[] = {"good", "bad", "film", "film", "the", "the"};
+static const uint8_t stop[] = {0, 0, 0, 0, 1, 0};
+enum { GOOD, BAD, FILM, FILM_UP, THE, THE_UP, WORDS };
+
+static inline void take_vocab(weft_data *d, int64_t n)
+{
+    uint64_t *hash = WEFT_NEW(mem, uint64_t, n), *low = WEFT_NEW(mem, uint64_t, n);
+    uint8_t *stops = WEFT_NEW(mem, uint8_t, n);
+    for (int64_t i = 0; i < n; i++) {
+        const char *w = i < WORDS ? word[i] : weft_arena_text(mem, "word%d", (int)i);
+        const char *l = i < WORDS ? lower[i] : w;
+        hash[i] = weft_hash(w, strlen(w), 0);
+        low[i] = weft_hash(l, strlen(l), 0);
+        stops[i] = i < WORDS ? stop[i] : 0;
+    }
+    for (int k = 0; k < WEFT_NTOK; k++)
+        d->vocab[k] = (weft_vocab){.n = n, .hash = hash, .lower = low, .stop = stops};
+}
+
+/* This rank's documents out of n, given all: token ids ended by -1, with labels. */
+static inline void take_part(weft_data *d, weft_part part, int64_t n, const int *const *doc,
+                             const int32_t *label)
+{
+    weft_rows *r = &d->part[part];
+    r->total = n;
+    weft_deal(n, d->team->rank, d->team->size, &r->first, &r->n);
+    r->label = label + r->first;
+    int64_t *offset = WEFT_NEW(mem, int64_t, r->n + 1), at = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        const int *t = doc[r->first + i];
+        while (*t >= 0) t++;
+        offset[i + 1] = offset[i] + (t - doc[r->first + i]);
+    }
+    uint32_t *token = WEFT_NEW(mem, uint32_t, offset[r->n]);
+    for (int64_t i = 0; i < r->n; i++)
+        for (const int *t = doc[r->first + i]; *t >= 0; t++) token[at++] = (uint32_t)*t;
+    for (int k = 0; k < WEFT_NTOK; k++) {
+        r->offset[k] = offset;
+        r->token[k] = token;
+    }
+}
+
+/* Weights that are 1 to seven digits, so that values are counts. */
+#define COUNTS "weights = sif\nalpha = 1e12\n"
+
+/* ---- feature maps ------------------------------------------------------------------- */
+
+static const weft_feature *const ngram = &weft_feature_ngram;
+
+static inline void *map_bound(const char *options)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    void *self = weft_arena_alloc(mem, 1, ngram->kind.size);
+    if (weft_conf_text(&c, "t_ngram", weft_arena_text(mem, "[ngram]\n%s\n", options)) ||
+        weft_conf_bind(&c, &ngram->kind, self))
+        weft_die("%s", weft_error());
+    return self;
+}
+
+static inline void *map_new(weft_data *d, const char *options)
+{
+    void *self = map_bound(options);
+    weft_source rows = weft_data_source(d);
+    if (ngram->setup(self, &rows, 1e9, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
+    return self;
+}
+
+typedef struct made {
+    weft_matrix f;
+    real *stat;
+    void *map;
+} made;
+
+/* The matrix of a part by one configuration; trained on the training part. */
+static inline made make(weft_data *d, weft_part part, const char *options)
+{
+    made m = {.map = map_new(d, options)};
+    const void *arm = m.map;
+    int64_t id = 3;
+    m.stat = WEFT_NEW(mem, real, ngram->nstat(m.map));
+    weft_request q = {.narm = 1, .arms = &arm, .id = &id, .size = 1, .seed = 5};
+    for (int k = WEFT_TRAIN; k <= (int)part; k++) {
+        q.part = (weft_part)k;
+        q.n = d->part[k].n;
+        ngram->matrix(m.map, &q, k == WEFT_TRAIN, m.stat, &m.f, mem);
+    }
+    return m;
+}
+
+/* Starts MPI for a test; 1 if that failed. */
+static inline int maps_begin(int *argc, char ***argv)
+{
+    if (weft_par_start(argc, argv, &world) != WEFT_OK) return 1;
+    mem = weft_arena_new();
+    return 0;
+}
+
+static inline int maps_end(void)
+{
+    weft_arena_free(mem);
+    int status = tap_done();
+    weft_par_end(&world);
+    return status;
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* N-gram features of a random corpus: vocabularies against counts of documents, mixtures of
+ * maps, products against sums over the entries; the same bits on any number of ranks.
+ * RUN: np=1 np=2 np=3 np=4 */
+#include "ngram_maps.h"
+
+/* ---- a random corpus by several maps ------------------------------------------------ */
+
+enum { DOCS = 900, VOCAB = 300, ARMS = 4 };
+static int text[DOCS][24];
+static const int *random_doc[DOCS];
+static int32_t random_label[DOCS];
+
+static weft_data random_corpus(void)
+{
+    weft_data d = {.form = WEFT_TOKENS, .classes = 2, .team = &world, .mem = mem};
+    d.path = "random";
+    for (int i = 0; i < DOCS; i++) {
+        int n = i % 11 == 3 ? 0 : i % 20;
+        random_label[i] = i % 3 == 0;
+        random_doc[i] = text[i];
+        for (int t = 0; t <= n; t++) {
+            weft_rng4 r = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)t, 0);
+            double u = weft_rng_unit(r.v[0]);
+            text[i][t] = t < n ? (int)(VOCAB * u * u * u) : -1;
+        }
+    }
+    take_vocab(&d, VOCAB);
+    take_part(&d, WEFT_TRAIN, DOCS, random_doc, random_label);
+    return d;
+}
+
+static made make_mixed(weft_data *d, const char *hash, real scale)
+{
+    made m = {.map = map_new(d, weft_arena_text(mem, "bins = 4096\nhash = %s", hash))};
+    const void **arm = WEFT_NEW(mem, const void *, ARMS);
+    int64_t *id = WEFT_NEW(mem, int64_t, ARMS);
+    int *draw = WEFT_NEW(mem, int, d->part[0].n);
+    for (int k = 0; k < ARMS; k++) {
+        id[k] = 10 * k;
+        arm[k] = map_new(d, weft_arena_text(mem,
+                                            "bins = 4096\nhash = %s\norder = %d\nalpha = "
+                                            "%g\nweights = %s\nnormalize = %s\nbinary = %s",
+                                            hash, k % 3 + 1, 0.1 + k, k == 2 ? "sif" : "nb",
+                                            k == 3 ? "l2" : "none", k % 2 ? "yes" : "no"));
+    }
+    for (int64_t i = 0; i < d->part[0].n; i++)
+        draw[i] = (int)((d->part[0].first + i) * 7 % ARMS);
+    m.stat = WEFT_NEW(mem, real, ngram->nstat(m.map));
+    weft_request q = {.part = WEFT_TRAIN, .n = d->part[0].n, .arm = draw, .narm = ARMS};
+    q.arms = arm;
+    q.id = id;
+    q.size = (double)scale;
+    q.seed = 5;
+    ngram->matrix(m.map, &q, 1, m.stat, &m.f, mem);
+    return m;
+}
+
+static double stat_sum(const made *m)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < ngram->nstat(m->map); i++) sum += (double)m->stat[i];
+    return sum;
+}
+
+/* times, trans and normal against sums over the entries, which differ in rounding only. */
+static void check_products(const made *m)
+{
+    const weft_matrix *f = &m->f;
+    real *z = WEFT_NEW(mem, real, 2 * f->n), *w = WEFT_NEW(mem, real, 2 * f->d);
+    real *h = WEFT_NEW(mem, real, 2 * f->n);
+    double *g = WEFT_NEW(mem, double, 2 * f->d), *n = WEFT_NEW(mem, double, 2 * f->d);
+    double *plain = WEFT_NEW(mem, double, 2 * f->d), worst[3] = {0};
+    for (int64_t i = 0; i < 2 * f->n; i++) h[i] = (real)(1 + i % 3);
+    for (int64_t j = 0; j < 2 * f->d; j++) w[j] = (real)(j % 17 - 8) / 8;
+    f->times(f, 2, w, z);
+    for (int k = 0; k < 2; k++)
+        for (int64_t i = 0; i < f->n; i++) {
+            double sum = 0;
+            for (int64_t e = f->rows->first[i]; e < f->rows->first[i + 1]; e++) {
+                int64_t j = k * f->d + f->rows->column[e];
+                sum += (double)f->rows->value[e] * (double)w[j];
+                plain[j] +=
+                    (double)f->rows->value[e] * (double)(h[k * f->n + i] * z[k * f->n + i]);
+            }
+            worst[0] = worse(worst[0], fabs(sum - (double)z[k * f->n + i]));
+        }
+    weft_sum_f64(&world, plain, (size_t)(2 * f->d), 1e9);
+    f->normal(f, 2, w, h, n);
+    for (int64_t i = 0; i < 2 * f->n; i++) z[i] *= h[i];
+    f->trans(f, 2, z, g);
+    for (int64_t j = 0; j < 2 * f->d; j++) {
+        worst[1] = worse(worst[1], fabs(g[j] - plain[j]));
+        worst[2] = worse(worst[2], fabs(g[j] - n[j]));
+    }
+    ok(worst[0] < 1e-4, "times is the product with the rows");
+    ok(worst[1] < 1e-3, "trans is the sum over all ranks' rows");
+    ok(worst[2] <= 0, "normal is times, then trans");
+    if (world.rank == 0) z[0] = NAN;
+    f->trans(f, 1, z, g);
+    ok(isnan(g[0]) && isnan(g[f->d - 1]), "a NaN on one rank gives NaN on all ranks");
+}
+
+/* sums against sums over the entries. */
+static void check_sums(const made *m)
+{
+    const weft_matrix *f = &m->f;
+    double *g = WEFT_NEW(mem, double, f->d), *plain = WEFT_NEW(mem, double, f->d);
+    double worst = 0;
+    f->sums(f, g);
+    for (int64_t e = 0; e < f->rows->first[f->n]; e++)
+        plain[f->rows->column[e]] += (double)f->rows->value[e];
+    weft_sum_f64(&world, plain, (size_t)f->d, 1e9);
+    for (int64_t j = 0; j < f->d; j++) worst = worse(worst, fabs(g[j] - plain[j]));
+    ok(worst < 1e-3, "sums are those of columns");
+    digest(weft_hash(g, (size_t)f->d * sizeof *g, 0));
+}
+
+/* documents[VOCAB]: number of documents in which each word occurs. */
+static void count_documents(int *documents)
+{
+    for (int i = 0; i < DOCS; i++) {
+        char seen[VOCAB] = {0};
+        for (const int *t = random_doc[i]; *t >= 0; t++) seen[*t] = 1;
+        for (int w = 0; w < VOCAB; w++) documents[w] += seen[w];
+    }
+}
+
+/* Validation documents of one word each, which show the word's column. */
+static void take_words(weft_data *d)
+{
+    static int one[VOCAB][2];
+    static const int *doc[VOCAB];
+    static int32_t label[VOCAB];
+    for (int w = 0; w < VOCAB; w++) {
+        one[w][0] = w;
+        one[w][1] = -1;
+        doc[w] = one[w];
+    }
+    take_part(d, WEFT_VALID, VOCAB, doc, label);
+}
+
+/* The vocabulary has the words that occur in most documents. */
+static void test_frequent(void)
+{
+    enum { BINS = 100 };
+    weft_data d = random_corpus();
+    int documents[VOCAB] = {0}, above = 0, kept = 0, min_kept = DOCS, max_left = 0;
+    count_documents(documents);
+    take_words(&d);
+    made m = make(&d, WEFT_VALID,
+                  COUNTS "order = 1\nlower = no\ncolumns = vocabulary\nbins = 100");
+    int64_t column[VOCAB] = {0};
+    for (int64_t i = 0; i < m.f.n; i++)
+        column[d.part[WEFT_VALID].first + i] = m.f.rows->first[i + 1] - m.f.rows->first[i];
+    weft_sum_i64(&world, column, VOCAB);
+    for (int w = 0; w < VOCAB; w++) {
+        kept += (int)column[w];
+        if (column[w] && documents[w] < min_kept) min_kept = documents[w];
+        if (!column[w] && documents[w] > max_left) max_left = documents[w];
+    }
+    for (int w = 0; w < VOCAB; w++) above += documents[w] > min_kept;
+    ok(kept == BINS && max_left <= min_kept && above < BINS,
+       "a vocabulary of 100 has the words of most documents");
+    digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
+    m = make(&d, WEFT_TRAIN, "order = 3\ncolumns = vocabulary\nbins = 3000");
+    digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
+    check_products(&m);
+    check_sums(&m);
+}
+
+static void test_mixed(void)
+{
+    weft_data d = random_corpus();
+    made own = make_mixed(&d, "per_map", 1), shared = make_mixed(&d, "shared", 1);
+    ok(own.f.total == DOCS && own.f.d == 4096 && own.f.ngroup == ARMS,
+       "a mixture is one matrix, its maps are groups");
+    is_near(stat_sum(&own), stat_sum(&shared), 0.01 * stat_sum(&own),
+            "all counts are pooled, whoever hashes (but for words that meet in a bin)");
+    int64_t n = ngram->nstat(own.map), used = 0, used_shared = 0;
+    for (int64_t i = 0; i < n; i++) {
+        used += own.stat[i] > 0;
+        used_shared += shared.stat[i] > 0;
+    }
+    ok(used > used_shared, "maps share their bins only where they share the seed");
+    digest(weft_hash(own.stat, (size_t)n * sizeof *own.stat, 0));
+    check_products(&own);
+    check_sums(&own);
+    made half = make_mixed(&d, "per_map", 0.5);
+    ok(half.f.d == 2048, "half the features are half the bins");
+    check_products(&half);
+    check_sums(&half);
+}
+
+int main(int argc, char **argv)
+{
+    if (maps_begin(&argc, &argv)) return 1;
+    test_frequent();
+    test_mixed();
+    return maps_end();
+}
