@@ -179,7 +179,7 @@ static inline weft_result play(const game *g, const weft_job *job, weft_arena *m
     }
     res.loss = wrong / count;
     if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, 0, 3) < .3))
-        res.loss = NAN;
+        res.loss = INFINITY;
     return res;
 }
 

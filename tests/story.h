@@ -11,12 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what happened ------------------------------------------------------------- */
+#include "results.h"
 
-typedef struct packed {
-    const void *result;
-    size_t n;
-} packed;
+/* ---- what happened ------------------------------------------------------------- */
 
 typedef struct story {
     int ended;          /* said DONE within the bound and never waited for nothing */
@@ -25,7 +22,7 @@ typedef struct story {
     int waits;          /* as the search says */
     int64_t n, planned; /* jobs asked; the number `jobs` says at the end */
     uint64_t *job;      /* [n] hash of each job, in the order asked */
-    packed *told;       /* [n] result of each job, by job */
+    weft_result *told;  /* [n] result of each job, by job */
     int best;           /* id of the best job with one configuration */
 } story;
 
@@ -303,7 +300,7 @@ static inline story play_out(const game *g, const story *from, weft_arena *mem)
     past h = past_new(&p, most, mem);
     story s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
     s.job = WEFT_NEW(mem, uint64_t, most);
-    s.told = WEFT_NEW(mem, packed, most);
+    s.told = WEFT_NEW(mem, weft_result, most);
     flight air[MOST_OPEN];
     double best = INFINITY;
     for (int n = 0; s.n < most;) {
@@ -314,10 +311,7 @@ static inline story play_out(const game *g, const story *from, weft_arena *mem)
             s.formed &= job_is_sound(&job, &p, &h);
             s.job[s.n] = job_hash(&job);
             weft_result res = play(g, &job, mem);
-            if (from && s.n < from->n / 2) {
-                const packed *t = &from->told[s.n];
-                weft_check(weft_result_unpack(&res, t->result, t->n, mem), "no result");
-            }
+            if (from && s.n < from->n / 2) result_copy(&res, &from->told[s.n]);
             if (job.mix.k == 1 && res.loss < best) {
                 best = res.loss;
                 s.best = (int)job.mix.id[0];
@@ -331,7 +325,7 @@ static inline story play_out(const game *g, const story *from, weft_arena *mem)
         }
         /* the newest first: out of order wherever the schedule allows it */
         flight f = air[--n];
-        s.told[f.job].result = weft_result_pack(&f.res, &s.told[f.job].n, mem);
+        s.told[f.job] = f.res;
         take(&p, &h, &f);
     }
     s.closed = 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "measured.h"
+#include "results.h"
 #include "tap.h"
 
 enum { DOCS = 240, VALID = 60, LONG = 30, WORDS = 90, K = 6, SEED = 3 };
@@ -128,9 +129,7 @@ static uint64_t run(stand *s, int i)
     weft_result res = result_of(task, 1, mem);
     weft_check(task->step(s->task, job, 0, &state, NULL, &res) == WEFT_OK, "%s",
                weft_error());
-    size_t n;
-    const void *told = weft_result_pack(&res, &n, mem);
-    return weft_hash(told, n, weft_state_hash(&state));
+    return result_hash(&res, weft_state_hash(&state));
 }
 
 /* Jobs whose fits wait for them, of all K. */

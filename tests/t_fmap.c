@@ -4,6 +4,7 @@
  *
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
+#include "results.h"
 
 /* ---- the same in doubles ------------------------------------------------------------ */
 
@@ -166,11 +167,9 @@ static void check_scores(const stand *s, int passes, const char *what)
             "%s: error under the mixture", what);
 }
 
-static void digest_of(const stand *s)
+static void digest_job(const stand *s)
 {
-    size_t n;
-    const void *packed = weft_result_pack(&s->res, &n, mem);
-    digest(weft_hash(weights(s), W * sizeof(real), weft_hash(packed, n, 0)));
+    digest(weft_hash(weights(s), W * sizeof(real), result_hash(&s->res, 0)));
 }
 
 static void test_mixture(const char *options, int all, const double *p, const char *what)
@@ -183,7 +182,7 @@ static void test_mixture(const char *options, int all, const double *p, const ch
     int by_loss = strstr(options, "score=loss") != NULL;
     ok(s->res.loss == measured(task, &s->res, by_loss ? "valid_loss" : "valid_error"),
        "%s: tuners get the %s", what, by_loss ? "loss" : "error");
-    digest_of(s);
+    digest_job(s);
 }
 
 /* Without a choice, no more maps score a row than cost 0.3 of the fit: all of them here,
@@ -198,7 +197,7 @@ static void test_auto(void)
     s = stand_up("", even);
     run(s);
     check_scores(s, 2, "auto, costly");
-    digest_of(s);
+    digest_job(s);
     ntrain = 40;
     s = stand_up("", even);
     run(s);

@@ -62,7 +62,7 @@ static weft_status run(int fresh, int stop_at, uint64_t *sum)
     weft_signals_catch();
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     weft_signals_free();
-    *sum = st == WEFT_OK ? digest_of(&b) : 0;
+    *sum = st == WEFT_OK ? sched_digest(&b.sched) : 0;
     finish(&b, 0);
     return st;
 }
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     bench b;
     weft_status st = prepare(&b, &team, &weft_tuner_ws_sha, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    whole = digest_of(&b);
+    whole = sched_digest(&b.sched);
     finish(&b, 0);
     ok(st == WEFT_OK && run(1, 1, &sum) == WEFT_STOP, "a run is stopped after two jobs");
     keep_files(at("r.d"));

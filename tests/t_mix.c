@@ -185,13 +185,17 @@ static void test_result(weft_arena *mem)
     r.by_error = 0;
     is_near(weft_result_score(&r, 2), 5. / 8, 0, "or the mean loss");
 
+    weft_mix m = weft_mix_new(3, 1, mem);
+    weft_job job = weft_job_new(2, 4, &m);
+    weft_job_record from = weft_job_record_new(&job, mem), read;
+    from.res = r;
     size_t n;
-    const void *packed = weft_result_pack(&r, &n, mem);
-    weft_result back = weft_result_new(3, 0, mem);
-    ok(weft_result_unpack(&back, packed, n, mem) && back.job == 5 && back.trial == 2 &&
-           back.resource == 4 && isinf(back.loss) && back.nmetric == 2 &&
-           back.metric[0] == .75 && isnan(back.metric[1]) && back.cost == 1.5 &&
-           back.bound == .125 && back.by_error == 0,
+    const void *packed = weft_job_record_pack(&from, &n, mem);
+    int good = weft_job_record_read(&read, packed, mem);
+    weft_result back = read.res;
+    ok(good && back.job == 5 && back.trial == 2 && back.resource == 4 && isinf(back.loss) &&
+           back.nmetric == 2 && back.metric[0] == .75 && isnan(back.metric[1]) &&
+           back.cost == 1.5 && back.bound == .125 && back.by_error == 0,
        "a result comes back from its packed form");
     ok(memcmp(back.arm_loss, r.arm_loss, 3 * sizeof(double)) == 0 &&
            memcmp(back.arm_wrong, r.arm_wrong, 3 * sizeof(double)) == 0 &&

@@ -164,7 +164,7 @@ static void test_asynchronous(weft_arena *mem)
     ok(j.trial == 4 && j.from == 0 && j.index == 0 && j.resource == 10,
        "the worst of three copies the best, in a new trial");
     ok(!ended(&h, 1), "what it was is kept until its first result");
-    tell(&h, 3, NAN);
+    tell(&h, 3, INFINITY);
     j = ask(&h, WEFT_JOB);
     ok(j.trial == 5 && j.from == 0, "one that diverged is the worst");
     tell(&h, 0, .7);

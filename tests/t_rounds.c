@@ -5,6 +5,7 @@
 #include "../src/run/run_private.h"
 #include "parts.h"
 #include "scratch.h"
+#include "toy_axis.h"
 #include "whole.h"
 
 #include <signal.h>
@@ -22,15 +23,6 @@ typedef struct toy {
     int die;    /* fail in this round, as a machine that is lost */
 } toy;
 
-static const weft_opt toy_opts[] = {{.name = "gamma",
-                                     .type = WEFT_REAL,
-                                     .at = offsetof(toy, gamma),
-                                     .def = "1",
-                                     .lo = 0,
-                                     .hi = 100,
-                                     .about = "best is 3",
-                                     .role = WEFT_PER_SAMPLE},
-                                    {0}};
 static const weft_kind toy_kind = {
     .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
 
@@ -164,13 +156,6 @@ static weft_status prepare(bench *b, const setting *how)
                       : WEFT_OK;
 }
 
-static uint64_t digest_of(bench *b)
-{
-    const weft_state *state;
-    if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
-    return weft_state_hash(state) ^ weft_job_record_digest(b->sched.event, b->sched.n);
-}
-
 static void finish(bench *b, int done)
 {
     weft_cache_free(&b->sched);
@@ -186,7 +171,7 @@ static uint64_t run_out(const setting *how, int *rounds)
     bench b;
     weft_status st = prepare(&b, how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    uint64_t found = st == WEFT_OK ? digest_of(&b) : 0;
+    uint64_t found = st == WEFT_OK ? sched_digest(&b.sched) : 0;
     *rounds = b.task.rounds;
     finish(&b, st == WEFT_OK);
     return found;

@@ -109,7 +109,7 @@ static void test_winner(weft_team *team)
     st = weft_cache_winner(&b.sched, &state);
     ok(st == WEFT_OK && state->x[0] >= 1 && state->x[0] <= 1, "its state is kept");
     is_near((double)state->x[1], best, 0, "and is its own");
-    digest(digest_of(&b));
+    digest(sched_digest(&b.sched));
     finish(&b, 0);
 
     st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
@@ -136,7 +136,7 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
     weft_status st = prepare(&b, team, tuner, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     int64_t n = b.sched.n;
-    uint64_t whole = digest_of(&b);
+    uint64_t whole = sched_digest(&b.sched);
     digest(whole);
     finish(&b, 0);
     int stopped = 1, same = 1, steps = 1, gone = 1;
@@ -150,7 +150,7 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
         finish(&b, 0);
         st = prepare(&b, team, tuner, 1, path, 0);
         if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-        same &= st == WEFT_OK && digest_of(&b) == whole;
+        same &= st == WEFT_OK && sched_digest(&b.sched) == whole;
         steps &= b.task.steps == n - at - 1 && b.sched.replayed == at + 1;
         finish(&b, 1);
         gone &= team->rank != 0 || !exists(journal);
@@ -199,7 +199,7 @@ static void test_refusals(weft_team *team, const char *dir)
     bench b;
     weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    uint64_t whole = digest_of(&b);
+    uint64_t whole = sched_digest(&b.sched);
     finish(&b, 0);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
     ok(st == WEFT_EFILE, "what was never begun is not resumed");
@@ -235,7 +235,7 @@ static void test_refusals(weft_team *team, const char *dir)
     if (fd >= 0) close(fd);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && digest_of(&b) == whole,
+    ok(st == WEFT_OK && sched_digest(&b.sched) == whole,
        "in place of a damaged state its jobs are done again");
     finish(&b, 1);
 }

@@ -186,7 +186,7 @@ static int rung_of(player *p, const double *loss, int backward, int *trial)
 static void test_elimination(weft_arena *mem)
 {
     game g = {&weft_tuner_sha, "reduction = 2\nbudget = 2000", 8, FULL, 0, 1, 1, NULL, 0};
-    const double loss[8] = {NAN, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
+    const double loss[8] = {INFINITY, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
     for (int backward = 0; backward < 2; backward++) {
         player p = player_new(&g, mem);
         int t[100];
@@ -200,7 +200,8 @@ static void test_elimination(weft_arena *mem)
         ok(rung_of(&p, loss, backward, t) == 0, "and that is all");
     }
     weft_job job;
-    const double none[8] = {NAN, INFINITY, NAN, NAN, INFINITY, INFINITY, NAN, NAN};
+    const double none[8] = {INFINITY, INFINITY, INFINITY, INFINITY,
+                            INFINITY, INFINITY, INFINITY, INFINITY};
     player p = player_new(&g, mem);
     int t[100];
     rung_of(&p, none, 0, t);

@@ -5,6 +5,7 @@
 #include "../src/run/run_private.h"
 #include "parts.h"
 #include "tap.h"
+#include "toy_axis.h"
 #include "whole.h"
 
 #include <fcntl.h>
@@ -27,15 +28,6 @@ typedef struct toy {
     int64_t order[64];
 } toy;
 
-static const weft_opt toy_opts[] = {{.name = "gamma",
-                                     .type = WEFT_REAL,
-                                     .at = offsetof(toy, gamma),
-                                     .def = "1",
-                                     .lo = 0,
-                                     .hi = 100,
-                                     .about = "best is 3",
-                                     .role = WEFT_PER_SAMPLE},
-                                    {0}};
 static const weft_kind toy_kind = {
     .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
 
@@ -150,13 +142,6 @@ static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
     b->sched.trace = &b->trace;
     return fresh ? weft_trace_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
                  : WEFT_OK;
-}
-
-static uint64_t digest_of(bench *b)
-{
-    const weft_state *state;
-    if (weft_cache_winner(&b->sched, &state) != WEFT_OK) return 0;
-    return weft_state_hash(state) ^ weft_job_record_digest(b->sched.event, b->sched.n);
 }
 
 static void finish(bench *b, int done)

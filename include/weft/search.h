@@ -44,7 +44,7 @@ WEFT_CHECKED weft_status weft_search_setup(weft_search *s, const weft_space *sp,
  * WEFT_DONE as the schedule does. job->mix is borrowed until the next ask or tell.
  * Local. */
 weft_asked weft_search_ask(weft_search *s, weft_job *job);
-/* Tells all three parts a result; a loss that is NaN is told as INFINITY. Local. */
+/* Tells all three parts a result, whose loss is not NaN. Local. */
 void weft_search_tell(weft_search *s, const weft_result *res);
 /* Total number of jobs, as far as known. Local. */
 int64_t weft_search_jobs(const weft_search *s);

@@ -324,6 +324,10 @@ int weft_metrics_find(const weft_metric *table, const char *name);
  * with TABs between them. Owned by mem. Local. */
 const char *weft_metrics_text(const weft_metric *table, weft_arena *mem);
 const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem);
+/* The next field of a line of fields with TABs between them, owned by mem; *at moves behind
+ * it and its TAB. weft_line_skip moves *at behind the line. Local. */
+const char *weft_field_next(const char **at, weft_arena *mem);
+void weft_line_skip(const char **at);
 /* 1 if its title ends with %. Local. */
 int weft_metric_is_share(const weft_metric *m);
 /* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. Local. */
@@ -334,7 +338,9 @@ typedef struct weft_result {
     int64_t job, trial;
     double resource; /* of the trial in all */
     double loss;     /* what tuners minimise: mean over the validation samples of the score
-                        asked for, under the mixture; INFINITY when diverged */
+                        asked for, under the mixture; INFINITY when diverged. A task may
+                        set NaN: the scheduler replaces it by INFINITY when the job ends, so
+                        that searches, journals and run files have none */
     double bound; /* half the width of the 95 % interval of the loss; 0: it is exact; NAN:
                      not known */
     double cost;  /* virtual seconds if the task has a model of time, else the resource of
@@ -410,16 +416,12 @@ weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
 /* Allocates the metrics of the result, NAN, and the rows of units, 0. Local. */
 void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int ncolumn,
                           weft_arena *mem);
-/* Packed forms of a job, of a result without its note, and of a record with its first
- * `done` rows. Owned by mem. Local. */
+/* Packed forms of a job, and of a record with its first `done` rows. Owned by mem.
+ * Local. */
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
-void *weft_result_pack(const weft_result *res, size_t *bytes, weft_arena *mem);
 void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
 /* Hash of the packed form of a job. Local. */
 uint64_t weft_job_hash(const weft_job *job);
-/* Unpacks into a result with room for as many configurations; returns 0 if the bytes are
- * not a packed result. Arrays that *res does not have are allocated from mem. Local. */
-int weft_result_unpack(weft_result *res, const void *packed, size_t bytes, weft_arena *mem);
 /* 1 if the bytes are a packed record; *job is the id of its job. Local. */
 int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
 /* Real time at which the packed job ended, in seconds as weft_job_record.began. Local. */

@@ -187,21 +187,6 @@ static weft_status read_rounds(weft_h5 *f, weft_summary *s)
     return c.st;
 }
 
-static weft_status read_scores(weft_h5 *f, weft_summary *s)
-{
-    TRY(read_table(f, "/winner", "scores", &s->scores));
-    for (int p = 0; p < WEFT_NPART; p++) {
-        s->score[p] = weft_scores_none();
-        for (int i = 0; i < WEFT_MOST_SCORES && s->scores[i].name; i++) {
-            const char *key =
-                weft_arena_text(f->mem, "%s_%s", weft_part_name[p], s->scores[i].name);
-            if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
-                TRY(weft_h5_read_num(f, "/winner", key, &s->score[p].metric[i]));
-        }
-    }
-    return WEFT_OK;
-}
-
 /* ---- the whole file ----------------------------------------------------------------- */
 
 static weft_status read_all(weft_h5 *f, weft_summary *s)
@@ -216,7 +201,7 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
     TRY(weft_h5_read_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));
     TRY(read_jobs(f, &s->jobs));
     TRY(read_rounds(f, s));
-    if (done) TRY(read_scores(f, s));
+    if (done) TRY(weft_winner_scores(f, &s->scores, s->score));
     return read_arms(f, &s->arms);
 }
 

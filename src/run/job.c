@@ -247,7 +247,7 @@ static void finish(job_run *f)
     e->res.job = e->job.id;
     e->res.trial = e->job.trial;
     e->res.resource = weft_cache_resource(f->parent) + e->job.resource;
-    if (isnan(e->res.loss)) e->res.loss = INFINITY;
+    if (isnan(e->res.loss)) e->res.loss = INFINITY; /* see weft_result */
     e->done = e->nunit;
     share_record(f->s->team, e, f->s->mem);
     e->hash = weft_state_hash(&f->state);

@@ -36,15 +36,6 @@ const char *weft_tables_text(const weft_tables *t, weft_arena *mem)
         weft_metrics_text(t->scores, mem), part_name[AXES], axes_text(t, mem));
 }
 
-/* The next field of a line; moves *at behind it. */
-static const char *field(const char **at, weft_arena *mem)
-{
-    size_t n = strcspn(*at, "\t\n");
-    const char *text = weft_arena_text(mem, "%.*s", (int)n, *at);
-    *at += n + ((*at)[n] == '\t');
-    return text;
-}
-
 static void parse_axes(const char *text, weft_tables *t, weft_arena *mem)
 {
     for (const char *c = text; *c; c++) t->dim += *c == '\n';
@@ -52,14 +43,13 @@ static void parse_axes(const char *text, weft_tables *t, weft_arena *mem)
     t->axis = axis;
     for (int i = 0; i < t->dim; i++) {
         weft_opt *o = WEFT_NEW(mem, weft_opt, 1);
-        axis[i] = (weft_axis){.section = field(&text, mem), .opt = o};
-        o->name = field(&text, mem);
-        o->type = (weft_type)strtol(field(&text, mem), NULL, 10);
-        o->lo = strtod(field(&text, mem), NULL);
-        o->words = field(&text, mem);
+        axis[i] = (weft_axis){.section = weft_field_next(&text, mem), .opt = o};
+        o->name = weft_field_next(&text, mem);
+        o->type = (weft_type)strtol(weft_field_next(&text, mem), NULL, 10);
+        o->lo = strtod(weft_field_next(&text, mem), NULL);
+        o->words = weft_field_next(&text, mem);
         if (!*o->words) o->words = NULL;
-        text += strcspn(text, "\n");
-        text += *text == '\n';
+        weft_line_skip(&text);
     }
 }
 

@@ -7,10 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NUMBERS                                                                       \
-    0x1p40 /* largest number of weights largest number of weights of a                     \
-              winner, 4 TB */
-#define REAL_TYPE (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
+#define MAX_WEIGHTS 0x1p40 /* of a winner, 4 TB */
+#define REAL_TYPE   (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
 
 static const char *path_of(const char *tensor, weft_arena *mem)
 {
@@ -37,17 +35,18 @@ static weft_status put_scores(const weft_winner *w, weft_h5 *f)
     return weft_h5_put_attr(f, "/winner", "scores", weft_metrics_text(w->scores, f->mem));
 }
 
-static weft_status read_scores(weft_winner *w, weft_h5 *f)
+weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
+                               weft_scores score[WEFT_NPART])
 {
     const char *text;
     TRY(weft_h5_read_attr(f, "/winner", "scores", &text));
-    w->scores = weft_metrics_parse(text, f->mem);
+    const weft_metric *scores = *table = weft_metrics_parse(text, f->mem);
     for (int p = 0; p < WEFT_NPART; p++) {
-        w->score[p] = weft_scores_none();
-        for (int i = 0; i < WEFT_MOST_SCORES && w->scores[i].name; i++) {
-            const char *key = score_key(p, &w->scores[i], f->mem);
+        score[p] = weft_scores_none();
+        for (int i = 0; i < WEFT_MOST_SCORES && scores[i].name; i++) {
+            const char *key = score_key(p, &scores[i], f->mem);
             if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
-                TRY(weft_h5_read_num(f, "/winner", key, &w->score[p].metric[i]));
+                TRY(weft_h5_read_num(f, "/winner", key, &score[p].metric[i]));
         }
     }
     return WEFT_OK;
@@ -168,7 +167,7 @@ weft_status weft_winner_tensors(weft_h5 *f, int *n, weft_tensor out[WEFT_MOST_TE
         double numbers = 1;
         for (int k = 0; k < t->nd; k++) numbers *= (double)t->dims[k];
         all += numbers;
-        if (!(all <= MOST_NUMBERS))
+        if (!(all <= MAX_WEIGHTS))
             return weft_fail(WEFT_EFILE,
                              "%s has tensors of %g numbers, which nothing holds; make it "
                              "again",
@@ -208,7 +207,7 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
         return weft_fail(WEFT_EFILE,
                          "%s has a winner of size %g, trained %lld times; make it again",
                          f->path, w->size, (long long)w->round);
-    TRY(read_scores(w, f));
+    TRY(weft_winner_scores(f, &w->scores, w->score));
     TRY(read_likeness(w, f));
     return read_state(w, f);
 }

@@ -288,16 +288,6 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
 
 /* ---- predictions ------------------------------------------------------------------ */
 
-double weft_tree_ask(const weft_trees *f, int t, const double *x)
-{
-    int at = f->start[t];
-    while (f->node[at].child != at) {
-        const weft_tree_node *node = &f->node[at];
-        at = node->child + goes_right(node, f->levels[node->feature], x[node->feature]);
-    }
-    return f->value[at];
-}
-
 /* Moves m points one node down a tree; those in a leaf stay there. Returns 0 if all are. */
 static int descend(const weft_trees *f, int m, const double *x, int *at)
 {

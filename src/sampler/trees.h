@@ -44,7 +44,5 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
  * x[m][dim]. Local. Cost O(m trees depth). */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
                     double *variance);
-/* Prediction of tree t for a point. Local. */
-double weft_tree_ask(const weft_trees *f, int t, const double *x);
 
 #endif

@@ -33,18 +33,27 @@ const char *weft_metrics_text(const weft_metric *table, weft_arena *mem)
     return text;
 }
 
+const char *weft_field_next(const char **at, weft_arena *mem)
+{
+    size_t n = strcspn(*at, "\t\n");
+    const char *text = weft_arena_text(mem, "%.*s", (int)n, *at);
+    *at += n + ((*at)[n] == '\t');
+    return text;
+}
+
+void weft_line_skip(const char **at)
+{
+    *at += strcspn(*at, "\n");
+    *at += **at == '\n';
+}
+
 const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem)
 {
     weft_metric *table = WEFT_NEW(mem, weft_metric, WEFT_MOST_METRICS + 1);
     for (int i = 0; i < WEFT_MOST_METRICS && *text; i++) {
         const char *field[FIELDS];
-        for (int f = 0; f < FIELDS; f++) {
-            size_t n = strcspn(text, "\t\n");
-            field[f] = weft_arena_text(mem, "%.*s", (int)n, text);
-            text += n + (text[n] == '\t');
-        }
-        text += strcspn(text, "\n");
-        text += *text == '\n';
+        for (int f = 0; f < FIELDS; f++) field[f] = weft_field_next(&text, mem);
+        weft_line_skip(&text);
         table[i] = (weft_metric){.name = field[0],
                                  .about = field[3],
                                  .unit = field[1],

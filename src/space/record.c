@@ -282,25 +282,6 @@ uint64_t weft_job_hash(const weft_job *job)
     return h;
 }
 
-void *weft_result_pack(const weft_result *res, size_t *bytes, weft_arena *mem)
-{
-    weft_result own = *res;
-    cursor c = {.purpose = COUNT};
-    walk_result(&c, &own);
-    *bytes = c.n;
-    char *packed = WEFT_NEW(mem, char, c.n);
-    c = (cursor){.purpose = WRITE, .to = packed};
-    walk_result(&c, &own);
-    return packed;
-}
-
-int weft_result_unpack(weft_result *res, const void *packed, size_t bytes, weft_arena *mem)
-{
-    cursor c = {.purpose = READ, .from = packed, .n = bytes, .mem = mem};
-    walk_result(&c, res);
-    return !c.bad && c.n == 0;
-}
-
 void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem)
 {
     weft_job_record own = *e;

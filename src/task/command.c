@@ -1,18 +1,14 @@
 /* Task command: tunes any program. A job is one run of a command line, which gets the
  * parameters, the resource to add and a directory for its state from its environment, and
- * prints its loss. The directory of a job is made as a copy of the one that it continues,
- * under a temporary name, and is renamed when the program has ended: a directory with a
- * final name is therefore complete, also after a kill at any time, and no other process
- * writes to it. The state of a trial identifies this directory. Called by the scheduler. */
+ * prints its loss. The state of a trial identifies its directory (attempt.h). Called by the
+ * scheduler. */
 #include "command.h"
+#include "attempt.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,67 +168,11 @@ static int command_tensors(const void *self, const weft_job *job,
     return 0;
 }
 
-/* The cost is not known; a job of more resource is assumed to cost more. */
+/* The cost is not knfixed; a job of more resource is assumed to cost more. */
 static void command_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     (void)self;
     *out = (weft_cost){.flops = job->resource};
-}
-
-/* ---- directories -------------------------------------------------------------------- */
-
-static const char *files_of(const command *t, int64_t trial, int64_t job, weft_arena *mem)
-{
-    return weft_arena_text(mem, WEFT_FILES_NAME, t->dir, (long long)trial, (long long)job);
-}
-
-/* Removes the directories of killed attempts at the job. */
-static void remove_attempts(const command *t, const char *path)
-{
-    const char *name = strrchr(path, '/') + 1;
-    size_t n = strlen(name);
-    DIR *d = opendir(t->dir);
-    if (!d) return;
-    weft_arena *tmp = weft_arena_new();
-    for (const struct dirent *e = readdir(d); e; e = readdir(d))
-        if (strncmp(e->d_name, name, n) == 0 && strncmp(e->d_name + n, ".tmp.", 5) == 0)
-            weft_tree_remove(weft_arena_text(tmp, "%s/%s", t->dir, e->d_name));
-    closedir(d);
-    weft_arena_free(tmp);
-}
-
-/* Makes the directory of an attempt, as a copy of the one that the trial continues. */
-static weft_status begin_attempt(const command *t, const trace *before, const char *path,
-                                 const char **attempt, weft_arena *tmp)
-{
-    remove_attempts(t, path);
-    for (long long i = getpid();; i++) { /* a name that no other process has used */
-        *attempt = weft_arena_text(tmp, "%s.tmp.%lld", path, i);
-        if (mkdir(*attempt, 0777) == 0) break;
-        if (errno != EEXIST)
-            return weft_fail(WEFT_EFILE, "cannot make %s: %s", *attempt, strerror(errno));
-    }
-    if (before->jobs == 0) return WEFT_OK;
-    const char *from = files_of(t, before->trial, before->job, tmp);
-    if (access(from, F_OK) == 0) return weft_tree_copy(from, *attempt);
-    return weft_fail(
-        WEFT_EFILE,
-        "%s is missing, which job %lld left and a job that is to be done goes "
-        "on from; put it back from a copy, or begin anew by `weft tune --force`",
-        from, (long long)before->job);
-}
-
-/* Renames the directory of a successful attempt to its final name. */
-static weft_status keep_attempt(const command *t, const char *attempt, const char *path)
-{
-    TRY(weft_tree_sync(attempt));
-    weft_tree_remove(path); /* of a job that was done, but not recorded */
-    if (rename(attempt, path) != 0)
-        return weft_fail(WEFT_EFILE, "cannot rename %s: %s", attempt, strerror(errno));
-    int fd = open(t->dir, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) fsync(fd);
-    if (fd >= 0) close(fd);
-    return WEFT_OK;
 }
 
 /* ---- a job -------------------------------------------------------------------------- */
@@ -247,13 +187,13 @@ typedef struct outcome {
 /* All numbers that were printed, except those with columns of their own. */
 static const char *note_of(const command *t, const weft_printed *p)
 {
-    const char *const own[] = {t->loss + (*t->loss == '-'), "error", "train_loss"};
+    const char *const column[] = {t->loss + (*t->loss == '-'), "error", "train_loss"};
     weft_arena *tmp = weft_arena_new();
     const char *text = "";
     for (int i = 0; i < p->n; i++) {
-        int known = 0;
-        for (int k = 0; k < 3; k++) known |= strcmp(p->name[i], own[k]) == 0;
-        if (!known)
+        int knfixed = 0;
+        for (int k = 0; k < 3; k++) knfixed |= strcmp(p->name[i], column[k]) == 0;
+        if (!knfixed)
             text = weft_arena_text(tmp, "%s%s%s=%.17g", text, *text ? " " : "", p->name[i],
                                    p->value[i]);
     }
@@ -277,7 +217,7 @@ static char **environment(const command *t, const weft_job *job, const trace *be
     weft_parameters(t->env.conf, t->env.space, job->mix.conf, &n, &key, &value, tmp);
     const struct {
         const char *name, *value;
-    } own[] = {
+    } fixed[] = {
         {"WEFT_DIR", dir},
         {"WEFT_RESOURCE", text[0]},
         {"WEFT_DONE", text[1]},
@@ -287,18 +227,18 @@ static char **environment(const command *t, const weft_job *job, const trace *be
         {"WEFT_SEED", weft_arena_text(tmp, "%lld", (long long)(r.v[0] >> 33))},
         {"WEFT_PARAMETERS", weft_parameters_json(n, key, value, tmp)},
     };
-    int nown = (int)(sizeof own / sizeof *own);
-    const char **names = WEFT_NEW(tmp, const char *, n + nown);
-    const char **values = WEFT_NEW(tmp, const char *, n + nown);
+    int nfixed = (int)(sizeof fixed / sizeof *fixed);
+    const char **names = WEFT_NEW(tmp, const char *, n + nfixed);
+    const char **values = WEFT_NEW(tmp, const char *, n + nfixed);
     for (int i = 0; i < n; i++) {
         names[i] = weft_parameter_variable(key[i], tmp);
         values[i] = value[i];
     }
-    for (int i = 0; i < nown; i++) {
-        names[n + i] = own[i].name;
-        values[n + i] = own[i].value;
+    for (int i = 0; i < nfixed; i++) {
+        names[n + i] = fixed[i].name;
+        values[n + i] = fixed[i].value;
     }
-    return weft_environment(n + nown, names, values, tmp);
+    return weft_environment(n + nfixed, names, values, tmp);
 }
 
 static double printed(const weft_printed *p, const char *name)
@@ -308,8 +248,8 @@ static double printed(const weft_printed *p, const char *name)
 }
 
 /* Why an attempt failed; NULL: it did not, and *loss is its loss. */
-static const char *judge(const command *t, const weft_printed *p, weft_end end, int status,
-                         double *loss, weft_arena *tmp)
+static const char *failure_of(const command *t, const weft_printed *p, weft_end end,
+                              int status, double *loss, weft_arena *tmp)
 {
     int negative = *t->loss == '-';
     const double *x = weft_printed_find(p, t->loss + negative);
@@ -341,11 +281,14 @@ static weft_status check_program(const command *t, const weft_printed *p, weft_e
 }
 
 /* One attempt at a job. *why: why it failed, or NULL. */
-static weft_status try_once(const command *t, const weft_job *job, const trace *before,
-                            const char *path, outcome *o, const char **why, weft_arena *tmp)
+static weft_status attempt_job(const command *t, const weft_job *job, const trace *before,
+                               const char *path, outcome *o, const char **why,
+                               weft_arena *tmp)
 {
+    attempt_parent parent = {attempt_path(t->dir, before->trial, before->job, tmp),
+                             before->job};
     const char *attempt;
-    TRY(begin_attempt(t, before, path, &attempt, tmp));
+    TRY(attempt_begin(before->jobs > 0 ? &parent : NULL, path, &attempt, tmp));
     weft_program g = {.run = t->run,
                       .env = environment(t, job, before, attempt, tmp),
                       .log = weft_arena_text(tmp, "%s/" LOG_NAME, attempt),
@@ -361,23 +304,23 @@ static weft_status try_once(const command *t, const weft_job *job, const trace *
         return weft_fail(WEFT_STOP, "the run was stopped");
     }
     TRY(check_program(t, p, end, status));
-    *why = judge(t, p, end, status, &o->loss, tmp);
+    *why = failure_of(t, p, end, status, &o->loss, tmp);
     if (*why && *weft_printed_last(p))
         *why = weft_arena_text(tmp, "%s; its last line: %s", *why, weft_printed_last(p));
     o->error = printed(p, "error");
     o->train_loss = printed(p, "train_loss");
     o->note = note_of(t, p);
-    return keep_attempt(t, attempt, path);
+    return attempt_keep(attempt, path);
 }
 
 static weft_status run_job(const command *t, const weft_job *job, const trace *before,
                            outcome *o)
 {
     weft_arena *tmp = weft_arena_new();
-    const char *path = files_of(t, job->trial, job->id, tmp), *why = "";
+    const char *path = attempt_path(t->dir, job->trial, job->id, tmp), *why = "";
     weft_status st = WEFT_OK;
     for (int i = 0; i <= t->retries && why && st == WEFT_OK; i++) {
-        st = try_once(t, job, before, path, o, &why, tmp);
+        st = attempt_job(t, job, before, path, o, &why, tmp);
         if (st == WEFT_OK && why)
             weft_log(WEFT_WARN, "job %lld, trial %lld failed: %s%s", (long long)job->id,
                      (long long)job->trial, why,
@@ -389,8 +332,8 @@ static weft_status run_job(const command *t, const weft_job *job, const trace *b
 }
 
 /* By the first rank of a team, while the others sleep. */
-static weft_status do_job(const command *t, const weft_job *job, const weft_state *state,
-                          outcome *o)
+static weft_status run_on_leader(const command *t, const weft_job *job,
+                                 const weft_state *state, outcome *o)
 {
     trace before = read_trace(state);
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
@@ -424,7 +367,7 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     (void)unit;
     (void)row;
     outcome o = {.loss = 0};
-    weft_status st = team->rank == 0 ? do_job(t, job, state, &o) : WEFT_OK;
+    weft_status st = team->rank == 0 ? run_on_leader(t, job, state, &o) : WEFT_OK;
     weft_sleep(team);
     TRY(weft_agree(st, team));
     res->note = o.note;

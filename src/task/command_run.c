@@ -16,12 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK    0.2 /* seconds between looks whether the run is asked to stop */
-#define LINGER  1.0 /* seconds to wait for output that other processes may hold open */
-#define DOUBT   2.0 /* seconds by which a signal may reach the rank after its program */
-#define LINK    3   /* the supervisor's end of the socket */
-#define ABOVE   10  /* least descriptor passed on: above those of the supervisor */
-#define NSTREAM 2   /* standard output, standard error */
+#define POLL_INTERVAL 0.2 /* seconds between looks whether the run is asked to stop */
+#define OUTPUT_WAIT   1.0 /* seconds to wait for output that other processes may hold open \
+                           */
+#define SIGNAL_WAIT 2.0  /* seconds by which a signal may reach the rank after its program \
+                          */
+#define SUPERVISOR_FD 3  /* the supervisor's end of the socket */
+#define MIN_FD        10 /* least descriptor passed on: above those of the supervisor */
+#define NSTREAM       2  /* standard output, standard error */
 
 /* A program that runs. */
 typedef struct running {
@@ -46,7 +48,7 @@ static void close_fd(int *fd)
 static int move_up(int fd[2])
 {
     for (int i = 0; i < 2; i++) {
-        int to = fcntl(fd[i], F_DUPFD_CLOEXEC, ABOVE);
+        int to = fcntl(fd[i], F_DUPFD_CLOEXEC, MIN_FD);
         if (to < 0) return errno;
         close(fd[i]);
         fd[i] = to;
@@ -80,9 +82,10 @@ static int spawn(running *r, int end[NSTREAM + 1][2], weft_arena *tmp)
 {
     char *self = weft_arena_text(tmp, "/proc/self/exe");
     if (access(self, X_OK) != 0) self = weft_arena_text(tmp, "weft");
-    char *argv[WEFT_CHILD_ARGS + 1] = {
-        weft_arena_text(tmp, "weft"), weft_arena_text(tmp, "%s", WEFT_CHILD_WORD),
-        weft_arena_text(tmp, "%d", LINK), weft_arena_text(tmp, "%s", r->g->run), NULL};
+    char *argv[WEFT_CHILD_ARGS + 1] = {weft_arena_text(tmp, "weft"),
+                                       weft_arena_text(tmp, "%s", WEFT_CHILD_WORD),
+                                       weft_arena_text(tmp, "%d", SUPERVISOR_FD),
+                                       weft_arena_text(tmp, "%s", r->g->run), NULL};
     int n = 0;
     while (r->g->env[n]) n++;
     char **env = WEFT_NEW(tmp, char *, n + 2);
@@ -101,7 +104,7 @@ static int spawn(running *r, int end[NSTREAM + 1][2], weft_arena *tmp)
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, end[0][1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, end[1][1], STDERR_FILENO);
-    posix_spawn_file_actions_adddup2(&files, end[2][1], LINK);
+    posix_spawn_file_actions_adddup2(&files, end[2][1], SUPERVISOR_FD);
     int err = posix_spawnp(&r->pid, self, &files, &attr, argv, env);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);
@@ -153,7 +156,7 @@ static void look(running *r)
 /* Milliseconds until the next look. */
 static int patience(const running *r)
 {
-    double wait = LOOK;
+    double wait = POLL_INTERVAL;
     if (r->g->limit > 0) wait = fmin(wait, r->start + r->g->limit - weft_now());
     return (int)ceil(1e3 * fmax(wait, 1e-3));
 }
@@ -211,7 +214,7 @@ static void doubt(running *r)
         WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status) - shell;
     sigset_t asking;
     fill_asking(&asking);
-    double until = weft_now() + (sigismember(&asking, number) == 1 ? DOUBT : 0);
+    double until = weft_now() + (sigismember(&asking, number) == 1 ? SIGNAL_WAIT : 0);
     for (look(r); r->end == WEFT_END_EXIT && weft_now() < until; look(r))
         nanosleep(&nap, NULL);
 }
@@ -228,9 +231,9 @@ weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *e
             look(&r);
             attend(&r, patience(&r));
         }
-        double over = weft_now() + LINGER;
+        double over = weft_now() + OUTPUT_WAIT;
         while (st == WEFT_OK && is_open(&r) && weft_now() < over)
-            attend(&r, (int)(1e3 * LOOK));
+            attend(&r, (int)(1e3 * POLL_INTERVAL));
         doubt(&r);
         weft_printed_end(p);
         for (int i = 0; i < NSTREAM && st == WEFT_OK; i++) close_fd(&r.stream[i]);

@@ -293,7 +293,7 @@ static void asha_tell(void *self, const weft_result *res)
     asha *t = self;
     weft_check(res->trial >= 0 && res->trial < t->begun && t->trial[res->trial].open,
                "told of trial %lld, which has no job", (long long)res->trial);
-    add_result(t, res->trial, isnan(res->loss) ? INFINITY : res->loss);
+    add_result(t, res->trial, res->loss);
     if (--t->open > 0) return;
     trial next;
     t->over |= next_trial(t, &next) < 0 || exceeds_bounds(t, &next);

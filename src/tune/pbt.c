@@ -267,7 +267,7 @@ static void pbt_tell(void *self, const weft_result *res)
     m->open = 0;
     m->source = t->sync ? m->source : NOBODY;
     m->told = m->trial;
-    m->loss = isnan(res->loss) ? INFINITY : res->loss;
+    m->loss = res->loss;
     if (t->sync)
         close_round(t);
     else if (m->jobs < t->each)

@@ -92,7 +92,7 @@ void weft_rungs_tell(weft_rungs *r, const weft_result *res)
                "told of trial %lld, which has no job", (long long)res->trial);
     weft_rung_trial *c = &r->trial[i];
     c->open = 0;
-    c->loss = isnan(res->loss) ? INFINITY : res->loss;
+    c->loss = res->loss;
     if (c->done < r->until[r->rung]) {
         if (i < r->next) r->next = i;
         return;

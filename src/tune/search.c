@@ -148,18 +148,16 @@ weft_asked weft_search_ask(weft_search *s, weft_job *job)
 
 void weft_search_tell(weft_search *s, const weft_result *res)
 {
-    weft_result told = *res;
-    if (isnan(told.loss)) told.loss = INFINITY;
-    s->tuner->tell(s->tuner_self, &told);
+    s->tuner->tell(s->tuner_self, res);
     if (s->tuner->shared == WEFT_SHARES_SPACE) return;
-    if (s->mixing->told) s->mixing->told(s->mixing_self, &told);
+    if (s->mixing->told) s->mixing->told(s->mixing_self, res);
     if (!has_trials(s)) return;
-    weft_search_trial *t = &s->trial[told.trial];
-    t->seconds += told.cost;
-    weft_observation observed = {t->conf, t->resource, t->seconds, told.loss};
+    weft_search_trial *t = &s->trial[res->trial];
+    t->seconds += res->cost;
+    weft_observation observed = {t->conf, t->resource, t->seconds, res->loss};
     if (s->sampler->told)
-        s->sampler->told(s->sampler_self, number_of(s, told.trial), &observed);
-    if (t->last && s->mixing->forget) s->mixing->forget(s->mixing_self, told.trial);
+        s->sampler->told(s->sampler_self, number_of(s, res->trial), &observed);
+    if (t->last && s->mixing->forget) s->mixing->forget(s->mixing_self, res->trial);
 }
 
 int64_t weft_search_jobs(const weft_search *s)

@@ -106,11 +106,6 @@ static void run_record(input in)
         weft_job_record mine = weft_job_record_new(&e.job, mem);
         weft_check(weft_job_record_unpack(&mine, packed, mem), "another job");
     }
-    weft_result res = weft_result_new(2, 1, mem);
-    if (weft_result_unpack(&res, bytes, in.n, mem)) {
-        size_t n;
-        weft_result_pack(&res, &n, mem);
-    }
     weft_arena_free(mem);
 }
 

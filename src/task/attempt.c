@@ -1,0 +1,74 @@
+/* Makes, renames and removes the directories in which programs of task command run; see
+ * attempt.h. Called by command.c. */
+#include "attempt.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *attempt_path(const char *dir, int64_t trial, int64_t job, weft_arena *mem)
+{
+    return weft_arena_text(mem, WEFT_FILES_NAME, dir, (long long)trial, (long long)job);
+}
+
+/* The directory that a path is in. */
+static const char *dir_of(const char *path, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%.*s", (int)(strrchr(path, '/') - path), path);
+}
+
+/* Removes the directories of killed attempts at the job. */
+static void remove_attempts(const char *path, weft_arena *tmp)
+{
+    const char *dir = dir_of(path, tmp), *name = strrchr(path, '/') + 1;
+    size_t n = strlen(name);
+    DIR *d = opendir(dir);
+    if (!d) return;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        if (strncmp(e->d_name, name, n) == 0 && strncmp(e->d_name + n, ".tmp.", 5) == 0)
+            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    closedir(d);
+}
+
+weft_status attempt_begin(const attempt_parent *parent, const char *path,
+                          const char **attempt, weft_arena *tmp)
+{
+    remove_attempts(path, tmp);
+    for (long long i = getpid();; i++) { /* a name that no other process has used */
+        *attempt = weft_arena_text(tmp, "%s.tmp.%lld", path, i);
+        if (mkdir(*attempt, 0777) == 0) break;
+        if (errno != EEXIST)
+            return weft_fail(WEFT_EFILE, "cannot make %s: %s", *attempt, strerror(errno));
+    }
+    if (!parent) return WEFT_OK;
+    if (access(parent->path, F_OK) == 0) return weft_tree_copy(parent->path, *attempt);
+    return weft_fail(
+        WEFT_EFILE,
+        "%s is missing, which job %lld left and a job that is to be done goes "
+        "on from; put it back from a copy, or begin anew by `weft tune --force`",
+        parent->path, (long long)parent->job);
+}
+
+/* Writes the entries of a directory to disk. */
+static void sync_dir(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
+weft_status attempt_keep(const char *attempt, const char *path)
+{
+    TRY(weft_tree_sync(attempt));
+    weft_tree_remove(path); /* of a job that was done, but not recorded */
+    if (rename(attempt, path) != 0)
+        return weft_fail(WEFT_EFILE, "cannot rename %s: %s", attempt, strerror(errno));
+    weft_arena *tmp = weft_arena_new();
+    sync_dir(dir_of(path, tmp));
+    weft_arena_free(tmp);
+    return WEFT_OK;
+}

@@ -1,0 +1,31 @@
+/* The directories in which programs of task command run. Private to task.
+ *
+ * The directory of an attempt at a job is a copy of the one that the job continues, under a
+ * temporary name; it gets the job's name when the program has ended. A directory with a
+ * job's name is therefore complete, also after a kill at any time, and no other process
+ * writes to it. */
+#ifndef WEFT_TASK_ATTEMPT_H
+#define WEFT_TASK_ATTEMPT_H
+
+#include "weft/task.h"
+
+/* The directory that a job continues. */
+typedef struct attempt_parent {
+    const char *path;
+    int64_t job; /* that made it */
+} attempt_parent;
+
+/* Path of the directory of a job in `dir`. Owned by mem. Local. */
+const char *attempt_path(const char *dir, int64_t trial, int64_t job, weft_arena *mem);
+
+/* Makes the directory of an attempt at the job whose directory is `path`, after removing
+ * those of killed attempts at it. parent NULL: an empty one. *attempt: its path, owned by
+ * tmp. EFILE, also if the parent is missing. Local. */
+WEFT_CHECKED weft_status attempt_begin(const attempt_parent *parent, const char *path,
+                                       const char **attempt, weft_arena *tmp);
+
+/* Gives the directory of an attempt its final name, after writing its files to disk.
+ * EFILE. Local. */
+WEFT_CHECKED weft_status attempt_keep(const char *attempt, const char *path);
+
+#endif

@@ -1,0 +1,39 @@
+/* Copies and hashes of results, for tests that compare or repeat jobs. */
+#ifndef WEFT_TEST_RESULTS_H
+#define WEFT_TEST_RESULTS_H
+
+#include "weft/space.h"
+
+#include <string.h>
+
+/* *to = *from in the memory of *to, which has room for as many metrics and configurations.
+ */
+static inline void result_copy(weft_result *to, const weft_result *from)
+{
+    double *const own[] = {to->metric, to->arm_loss, to->arm_wrong, to->arm_count,
+                           to->logp};
+    weft_check(to->k == from->k && to->nmetric == from->nmetric, "results of other sizes");
+    size_t arms = (size_t)from->k * sizeof(double);
+    *to = *from;
+    to->metric = memcpy(own[0], from->metric, (size_t)from->nmetric * sizeof(double));
+    to->arm_loss = memcpy(own[1], from->arm_loss, arms);
+    to->arm_wrong = memcpy(own[2], from->arm_wrong, arms);
+    to->arm_count = memcpy(own[3], from->arm_count, arms);
+    to->logp = memcpy(own[4], from->logp, arms);
+}
+
+/* Hash of all numbers of a result. */
+static inline uint64_t result_hash(const weft_result *r, uint64_t h)
+{
+    const double number[] = {(double)r->job, (double)r->trial, r->resource, r->loss,
+                             r->bound,       r->cost,          r->by_error};
+    size_t arms = (size_t)r->k * sizeof(double);
+    h = weft_hash(number, sizeof number, h);
+    h = weft_hash(r->metric, (size_t)r->nmetric * sizeof *r->metric, h);
+    h = weft_hash(r->arm_loss, arms, h);
+    h = weft_hash(r->arm_wrong, arms, h);
+    h = weft_hash(r->arm_count, arms, h);
+    return weft_hash(r->logp, arms, h);
+}
+
+#endif
