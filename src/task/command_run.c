@@ -16,14 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_INTERVAL 0.2 /* seconds between looks whether the run is asked to stop */
-#define OUTPUT_WAIT   1.0 /* seconds to wait for output that other processes may hold open \
-                           */
-#define SIGNAL_WAIT 2.0  /* seconds by which a signal may reach the rank after its program \
-                          */
-#define SUPERVISOR_FD 3  /* the supervisor's end of the socket */
-#define MIN_FD        10 /* least descriptor passed on: above those of the supervisor */
-#define NSTREAM       2  /* standard output, standard error */
+#define POLL_INTERVAL 0.2 /* seconds between checks whether the run was asked to stop */
+#define OUTPUT_WAIT   1.0 /* seconds for output that other processes may still hold */
+#define SIGNAL_WAIT   2.0 /* seconds in which the rank may get its program's signal */
+#define SUPERVISOR_FD 3   /* the supervisor's end of the socket */
+#define MIN_FD        10  /* of descriptors passed on, above those of the supervisor */
+#define NSTREAM       2   /* standard output, standard error */
 
 /* A program that runs. */
 typedef struct running {
