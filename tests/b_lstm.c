@@ -1,8 +1,9 @@
-/* Local training of the 2 x h character LSTM, embedding 8, 80 characters, 102 symbols, the
- * last one predicted: gradient and a step of SGD with momentum and weight decay, as
- * PyTorch's. Prints name,size,seconds,rate (GFLOP/s of the 480 h (12 h + 32)
- * operations of a sample), share of the FMA peak measured just before and after, samples a
- * second. Processor time, best of many, one thread. RUN: np=1 */
+/* Local training of the character LSTM of 2 layers of h units, embedding 8, 80 characters,
+ * 102 symbols, prediction of the last one: gradient and a step of SGD with momentum and
+ * weight decay, as in PyTorch. Prints name,size,seconds,rate (GFLOP/s of the 480 h (12 h +
+ * 32) operations of a sample), share of the FMA peak measured just before and after,
+ * samples per second. Processor time, best of many, one thread.
+ * RUN: np=1 */
 #include "weft/net.h"
 #include "weft/registry.h"
 

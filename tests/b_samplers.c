@@ -1,5 +1,5 @@
-/* What proposals cost: sampler,axes,trials,seconds of one core, of searches in which every
- * trial is told before the next is asked for. The name of a sampler may follow, then the
+/* Cost of proposals: sampler,axes,trials,seconds of one core, of searches in which every
+ * trial is told before the next is asked for. Arguments: the name of a sampler, then the
  * number of trials.
  * RUN: np=1 */
 #include "functions.h"

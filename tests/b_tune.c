@@ -1,5 +1,6 @@
-/* Time of an ask and a tell of asynchronous halving: name,results,microseconds a job, while
- * 1,920 jobs are in flight. RUN: np=1 */
+/* Time of an ask and a tell of asynchronous halving: name,results,microseconds per job,
+ * with 1,920 jobs in flight.
+ * RUN: np=1 */
 #include "weft/registry.h"
 #include "workers.h"
 

@@ -1,4 +1,4 @@
-/* A directory of files for the tests of store, which run without MPI. */
+/* A directory of files for tests of store, which run without MPI. */
 #ifndef WEFT_DISK_H
 #define WEFT_DISK_H
 

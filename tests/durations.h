@@ -1,5 +1,5 @@
-/* For tests of the scheduler: a toy task's jobs of wildly different durations and costs,
- * and the digest of a run. */
+/* For tests of the scheduler: a toy task's jobs of very different durations and costs, and
+ * the digest of a run. */
 #ifndef WEFT_TEST_DURATIONS_H
 #define WEFT_TEST_DURATIONS_H
 

@@ -1,5 +1,4 @@
-/* Task fmap set up for a test on rows that are drawn, and its jobs. Included by t_fmap*.c.
- */
+/* Task fmap set up on random rows for a test, and its jobs. Included by t_fmap*.c. */
 #ifndef WEFT_TEST_FMAP_STAND_H
 #define WEFT_TEST_FMAP_STAND_H
 

@@ -1,5 +1,5 @@
-/* Functions to minimise for tests of samplers, whose least values are known, and searches
- * on them: a sampler proposes, some workers evaluate at a time. */
+/* Test functions with known minima for samplers, and searches on them: a sampler proposes,
+ * and several workers evaluate at a time. */
 #ifndef WEFT_TEST_FUNCTIONS_H
 #define WEFT_TEST_FUNCTIONS_H
 

@@ -1,5 +1,5 @@
-/* A game for tests of tuners: a search space whose first number is a configuration's error
- * rate, and jobs that are answered without any training. */
+/* A model of tuning for tests of tuners: a search space whose first number is a
+ * configuration's error rate, and jobs that are answered without training. */
 #ifndef WEFT_TEST_GAME_H
 #define WEFT_TEST_GAME_H
 

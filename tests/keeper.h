@@ -1,5 +1,5 @@
-/* The books of a search for tests: what every schedule keeps to (weft/tune.h has the
- * contract), checked job by job. */
+/* Records of a search for tests: the contract of schedules (weft/tune.h), checked job by
+ * job. */
 #ifndef WEFT_TEST_KEEPER_H
 #define WEFT_TEST_KEEPER_H
 

@@ -1,5 +1,5 @@
-/* Problems for models with a loss of the margin: sparse rows by a rule, their products,
- * fits in three forms, and objectives by their definition. */
+/* Problems for models with a loss of the margin: sparse rows by a formula, their products,
+ * fits in three forms, and objectives by definition. */
 #ifndef MARGIN_H
 #define MARGIN_H
 

@@ -1,4 +1,4 @@
-/* What a task measured, by name. */
+/* Values of a task's metrics by name. */
 #ifndef WEFT_TESTS_MEASURED_H
 #define WEFT_TESTS_MEASURED_H
 

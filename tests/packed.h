@@ -1,4 +1,4 @@
-/* The packed form of a job with a mixture, by which mixtures are compared. */
+/* The packed form of a job with a mixture, used to compare mixtures. */
 #include "weft/space.h"
 
 static const void *packed(const weft_mix *m, size_t *n, weft_arena *mem)

@@ -1,5 +1,5 @@
-/* For tests of the scheduler: a tuner that promotes and copies trials by the order in which
- * it is told, a task of jobs of wildly different durations, and runs of the two. */
+/* For tests of the scheduler: a tuner that promotes and copies trials by the order of the
+ * results, a task with jobs of very different durations, and runs of both. */
 #ifndef WEFT_TEST_PROMOTER_H
 #define WEFT_TEST_PROMOTER_H
 

@@ -1,4 +1,4 @@
-/* A scratch directory for a test, with files in it. Made on rank 0, known on all ranks. */
+/* A temporary directory for a test, and files in it. Made on rank 0, known on all ranks. */
 #ifndef WEFT_SCRATCH_H
 #define WEFT_SCRATCH_H
 

@@ -1,7 +1,5 @@
-/* A search played out on a game (game.h), by any schedule, sampler and mixing: the jobs
- * that were asked and what was told, and whether each job keeps to the contract of
- * weft/tune.h.
- */
+/* A search played on game.h, by any schedule, sampler and mixing: the jobs that it asked
+ * for, the results, and whether each job keeps the contract of weft/tune.h. */
 #ifndef WEFT_TEST_STORY_H
 #define WEFT_TEST_STORY_H
 

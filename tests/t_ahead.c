@@ -1,5 +1,7 @@
-/* Fits of single maps ahead of their jobs: the same bits as in their turn, every rank has
- * some, and only what one rank would do alone is done so. RUN: np=1 np=2 np=3 */
+/* Fits of single maps that are computed before their jobs: the same bits as in the order
+ * of jobs, every rank computes some, and only fits that run on one rank are computed
+ * early.
+ * RUN: np=1 np=2 np=3 */
 #include "../src/task/fmap.h"
 #include "weft/registry.h"
 

@@ -1,5 +1,5 @@
-/* Asynchronous successive halving: the traces that follow from the published algorithm by
- * hand, the same jobs as a plain reading of it, what ends, and what a call takes.
+/* Asynchronous successive halving: traces worked out by hand from the published algorithm,
+ * the same jobs as a direct implementation of it, when trials end, and the cost of a call.
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/registry.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs over axes that exist only where others have certain values: by every kind of schedule
-# they end, are shown, resumed, and exported as what trains the winner alone. Prints TAP.
+# Runs with axes that exist only for certain values of others: every kind of schedule ends,
+# is reported, resumed, and exported as an input that trains the winner alone. Prints TAP.
 . tests/tap.sh
 
 tune() # OPTION...

@@ -1,4 +1,5 @@
-/* Rules that move a mixture, on bandits whose best arm is known. RUN: np=1 */
+/* Updates of a mixture on bandits whose best arm is known.
+ * RUN: np=1 */
 #include "tap.h"
 #include "weft/space.h"
 

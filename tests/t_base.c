@@ -1,4 +1,4 @@
-/* The ground floor: errors, arenas, random numbers, options, input files.
+/* Room base: errors, arenas, random numbers, options, input files.
  * RUN: np=1 np=2 */
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# jobs/budgets.sh, small, into the table of analysis/budgets.py: five schedules with and without
-# FedEx. Prints TAP.
+# jobs/budgets.sh at a small size, and the table of analysis/budgets.py: five schedules with
+# and without FedEx. Prints TAP.
 . tests/tap.sh
 . tests/plays.sh
 export PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,7 @@
-/* What a job's score counts: clients that miss the deadline by their options, or diverge,
- * as the worst, whatever the stage; none that is lost for other reasons; one client as no
- * evidence. The winner is evaluated as its job was.
+/* How lost clients count in a job's score: clients that miss the deadline or diverge
+ * because of their options count as the worst loss, at every stage; clients that are lost
+ * for other reasons do not count; one client alone is no evidence. The winner is evaluated
+ * as its job was.
  * RUN: np=1 np=3 */
 #include "../src/report/summary.h"
 #include "toy.h"

@@ -1,6 +1,7 @@
-/* Leaders of teams: messages arrive whole and in order while their sender computes, a job
- * is claimed by one of them, by shared memory and by files, and leaving waits for all. RUN:
- * np=1 np=2 np=4 */
+/* Leaders of teams: messages arrive complete and in order while their sender computes; a
+ * job is claimed by exactly one leader, through shared memory and through files; a leader
+ * that leaves waits for all.
+ * RUN: np=1 np=2 np=4 */
 #include "scratch.h"
 #include "weft/par.h"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Intervals and paired comparisons of the scripts in analysis/, against values worked out by
-# hand or taken from printed tables; then jobs/claims.sh, small, into its tables. Prints TAP.
+# Intervals and paired comparisons of the scripts in analysis/ against values by hand and
+# printed tables; then jobs/claims.sh at a small size, and its tables. Prints TAP.
 . tests/tap.sh
 . tests/plays.sh
 export PYTHONDONTWRITEBYTECODE=1

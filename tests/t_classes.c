@@ -1,5 +1,6 @@
-/* Models with a loss of the margin, one class against the rest: many classes side by side
- * against each on its own, classes without samples, and what a fit says that it lacks.
+/* Models with a loss of the margin, one class against the rest: many classes fitted
+ * together against each fitted alone, classes without samples, and the estimate of what a
+ * fit still lacks.
  * RUN: np=1 np=2 np=3 np=4 */
 #include "margin.h"
 #include "tap.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The program from the outside: every command, and every kind of bad input that a user can give
-# it, which must end on all ranks with the right status after one clear line. Prints TAP.
+# The program from outside: every command, and every kind of invalid input, which must end
+# on all ranks with the right exit status after one clear line. Prints TAP.
 . tests/tap.sh
 
 # runs STATEMENT ARGUMENT...: one rank, ends well.

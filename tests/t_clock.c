@@ -1,6 +1,7 @@
-/* A bound on the states on disk, and the clock on the wall: a state that the bound let go
- * of is made again to the same bits, and results that are told as they come are told again
- * from the journals alone. RUN: np=1 np=2 np=4 */
+/* A bound on the states on disk: a state that was dropped is recomputed to the same bits.
+ * run.clock = wall: results that are told in real time are told in the same order again
+ * from the journals.
+ * RUN: np=1 np=2 np=4 */
 #include "promoter.h"
 
 #include <stdlib.h>

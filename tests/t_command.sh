@@ -1,6 +1,6 @@
 #!/bin/bash
-# Task command: programs of any language are tuned; what they do wrong is a result; they get
-# what they are promised, and nothing of theirs outlives the run. Prints TAP.
+# Task command: programs in any language are tuned; a program's failure is a result;
+# programs get the promised environment, and no process outlives the run. Prints TAP.
 . tests/tap.sh
 
 digest() # of the run r.h5

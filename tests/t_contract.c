@@ -1,8 +1,9 @@
-/* Every schedule with every sampler and mixing that goes with it, on the scheduler itself:
- * a toy task of jobs of wildly different durations, some of whose losses are NaN. A search
- * ends; it keeps to the contract (weft/tune.h); for each number of workers it has one
- * digest, by any teams, and after a stop or a kill after every job, resumed on other ranks
- * and by other teams. A schedule that is made faulty is caught. RUN: np=1 np=4 */
+/* Every schedule with every sampler and mixing that can be combined with it, on the
+ * scheduler: a toy task with jobs of very different durations, some with NaN losses. A
+ * search ends and keeps the contract of weft/tune.h; for each number of workers it has one
+ * digest, with any number of teams, and after a stop or a kill after any job and a resume
+ * with other ranks and teams. Schedules with planted faults are detected.
+ * RUN: np=1 np=4 */
 #include "game.h"
 #include "scratch.h"
 #include "watched.h"

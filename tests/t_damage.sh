@@ -1,7 +1,7 @@
 #!/bin/sh
-# A bit that flips in a file is found: in packed images, documents and federations, stored and
-# generated, in a run file and in an exported winner. Prints TAP. FLIPS: of each file (10); SEED:
-# of their places.
+# A flipped bit in a file is detected: in packed images, documents and federations, stored
+# and generated, in a run file and in an exported winner. Prints TAP. FLIPS: bits per file
+# (10); SEED: of their positions.
 flips=${FLIPS:-10}
 seed=${SEED:-1}
 . tests/tap.sh

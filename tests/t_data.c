@@ -1,5 +1,6 @@
-/* Packed data sets: each rank reads its own rows, documents come back word for word, and a
- * file that contradicts itself gives one line on all ranks. RUN: np=1 np=2 np=3 */
+/* Packed data sets: each rank reads its own rows, documents are read back word for word,
+ * and an inconsistent file gives one line on all ranks.
+ * RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 
 static weft_data data;

@@ -1,5 +1,6 @@
-/* Tables of numbers as text: the bits of strtof whatever the spelling, and lines that are
- * read at once among lines that libcsv has to read. RUN: np=1 */
+/* Tables of numbers as text: the bits of strtof for every spelling, and lines for the fast
+ * parser among lines for libcsv.
+ * RUN: np=1 */
 #include "scratch.h"
 
 #include "../src/reader/dense.h"

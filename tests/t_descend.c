@@ -1,5 +1,5 @@
-/* Steps of Adam, Adadelta and SGD and the schedules of their rate against PyTorch's values
- * (tests/gold/descend.py), and on vectors longer than a loop.
+/* Steps of Adam, Adadelta and SGD and the schedules of their rates against PyTorch's
+ * values (tests/gold/descend.py), also on vectors longer than a vector loop.
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/math.h"

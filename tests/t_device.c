@@ -1,5 +1,5 @@
-/* Simulated devices: chances, times and energies against closed forms, the end of rounds by
- * hand, and traces that are not as they should be.
+/* Simulated devices: probabilities, times and energies against closed forms, the end of
+ * rounds against values by hand, and refusal of invalid traces.
  * RUN: np=1 */
 #include "../src/task/device.h"
 #include "scratch.h"

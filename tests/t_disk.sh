@@ -1,7 +1,7 @@
 #!/bin/sh
-# A run whose disk is full, was mounted read-only, or is used by a second run ends with one line,
-# loses nothing, and goes on to the same digest when there is space. Prints TAP. The disk is a
-# small one in memory, which root may mount.
+# A run whose disk becomes full or read-only, or whose directory is used by a second run,
+# ends with one line, loses nothing, and resumes to the same digest when there is space.
+# Prints TAP. The disk is a small tmpfs, which root may mount.
 . tests/tap.sh
 disk=$tmp/disk
 mkdir "$disk"

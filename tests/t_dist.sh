@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `make dist` packs builds without git and runs; what describes it elsewhere says the version
-# that it has. Prints TAP.
+# The archive of `make dist` builds without git and runs; the version is the same in all
+# files that state it. Prints TAP.
 . tests/tap.sh
 version=$(make -s print-VERSION)
 

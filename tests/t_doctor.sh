@@ -1,6 +1,6 @@
 #!/bin/bash
-# weft doctor, and what a run says of its machine when it starts: where it is well, and each fault
-# that can be made here. Prints TAP.
+# weft doctor, and the warnings that a run prints at its start: on a sound machine, and with
+# each fault that can be simulated here. Prints TAP.
 . tests/tap.sh
 weft=$(realpath "$weft")
 unset SLURM_JOB_ID SLURM_MEM_PER_NODE SLURM_STEP_NUM_TASKS

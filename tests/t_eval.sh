@@ -1,6 +1,6 @@
 #!/bin/sh
-# The winner of a run on other data: classes and columns are told by name, and what does not
-# match is refused. Prints TAP.
+# The winner of a run on other data: classes and columns are matched by name, and data that
+# do not match are refused. Prints TAP.
 . tests/tap.sh
 
 # table CLASSES COLUMNS: a CSV file of 300 rows. The class is a function of columns a and b; b is

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The schedule that src/README.md prints: taken from there, put into a program with its one
-# line in the registry, held to the contract of schedules, and run on 1 and 2 ranks. Prints
+# The example schedule of src/README.md: compiled from there into a program with its line in
+# the registry, tested against the contract of schedules, and run on 1 and 2 ranks. Prints
 # TAP.
 . tests/tap.sh
 

@@ -1,5 +1,6 @@
-/* Rounds of federated training against closed forms: full-batch steps of softmax regression
- * worked out in doubles, averages over subsets of clients, cohorts that their sizes betray.
+/* Rounds of federated training against closed forms: full-batch steps of softmax
+ * regression in doubles, averages over subsets of clients, cohorts of clients with
+ * recognisable sizes.
  * RUN: np=1 np=2 np=3 np=8 */
 #include "toy.h"
 

@@ -1,5 +1,6 @@
 /* Rounds of federated training have the same bits on any number of ranks, after any stop,
- * and however they are divided into jobs. RUN: np=1 np=2 np=3 np=8 */
+ * and for any division into jobs.
+ * RUN: np=1 np=2 np=3 np=8 */
 #include "results.h"
 #include "toy.h"
 

@@ -1,5 +1,6 @@
-/* Rounds on text: windows, targets and gaps of a character LSTM against its gradient and
- * score on windows laid out by the test; the same bits on any number of ranks.
+/* Rounds of federated training on text: windows, targets and strides of a character LSTM
+ * against its gradient and score on windows that the test makes; the same bits on any
+ * number of ranks.
  * RUN: np=1 np=2 */
 #include "toy.h"
 

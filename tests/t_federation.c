@@ -1,5 +1,5 @@
-/* Federations in packed files: every client gets back what was handed over, memory does not
- * grow with rounds, and a file that contradicts itself gives one line on all ranks.
+/* Federations in packed files: every client is read back as it was packed, memory does not
+ * grow with rounds, and an inconsistent file gives one line on all ranks.
  * RUN: np=1 np=2 */
 #include "scratch.h"
 

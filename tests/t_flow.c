@@ -1,5 +1,4 @@
-/* Task flow against the closed forms, an independent table, and search by brute force.
- *
+/* Task flow against closed forms, an independent table, and exhaustive search.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
 

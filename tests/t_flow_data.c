@@ -1,6 +1,5 @@
-/* Task flow on data: against real descent in doubles and draws of the noise; what it
+/* Task flow on data: against gradient descent in doubles and draws of the noise; what it
  * refuses.
- *
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
 

@@ -1,7 +1,6 @@
-/* Task fmap against sums in doubles: samples draw maps from the mixture, one ridge model is
- * fitted to all of them, and maps are scored on all validation samples or on those they
- * draw. Features come from the feature map, which has its own test.
- *
+/* Task fmap against sums in doubles: samples draw maps from the mixture, one ridge model
+ * is fitted to all of them, and maps are scored on all validation samples or on those that
+ * drew them. Features come from a feature map with its own test.
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
 #include "results.h"

@@ -1,6 +1,5 @@
-/* Fits of task fmap in pieces: however they are divided they have the bits of one, and
- * their path ends at the fit.
- *
+/* Fits of task fmap in pieces: any division gives the bits of one fit, and the path ends
+ * at the fit.
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
 

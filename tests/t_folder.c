@@ -1,6 +1,7 @@
-/* Readers `folder` and `text` on directories of classes and on files of lines, as 20
- * Newsgroups, SST, MR and TREC come: layouts, encodings, what newsgroup articles lose,
- * and the one line that is said of a directory that is something else. RUN: np=1 */
+/* Readers `folder` and `text` on directories of classes and on files of lines in the
+ * layouts of 20 Newsgroups, SST, MR and TREC: encodings, what is removed from newsgroup
+ * articles, and the one-line error for other directories.
+ * RUN: np=1 */
 #include "scratch.h"
 
 #include "../src/reader/documents.h"

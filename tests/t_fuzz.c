@@ -1,7 +1,7 @@
-/* Every reader takes any bytes: it refuses them by one line or reads them, and does nothing
- * else. Each file of fuzz/corpus/TARGET is given to its target. Built by `make fuzz`
- * (WEFT_FUZZ) it is the program that looks for bytes which break one, by libFuzzer: FUZZ
- * names the target. RUN: np=1 */
+/* Every reader takes any bytes: it reads them or refuses them by one line. Each file of
+ * fuzz/corpus/TARGET is given to its target. Built by `make fuzz` (WEFT_FUZZ) this is a
+ * libFuzzer program; FUZZ names the target.
+ * RUN: np=1 */
 #include "fuzz/fuzz.h"
 
 #include "fuzz/packs.h"

@@ -1,4 +1,5 @@
-/* Products of reals and cells of an LSTM against plain loops, at odd sizes. RUN: np=1 */
+/* Matrix products and LSTM cells against plain loops, at odd sizes.
+ * RUN: np=1 */
 #include "weft/math.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-# The hosts of a run, as its file records them: the cores of all ranks, not of one.
+# The hosts in a run file: the cores of all ranks, not of one.
 . tests/tap.sh
 "$weft" pack synthetic images rows=300 d=16 classes=2 -o "$tmp/d.h5" 2>/dev/null
 

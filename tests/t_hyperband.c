@@ -1,5 +1,6 @@
-/* Hyperband and the brackets of successive halving that it is made of: the published
- * tables, the same jobs for any number of workers, who goes on. RUN: np=1 */
+/* Hyperband and its brackets of successive halving: the published tables, the same jobs
+ * for any number of workers, and which trials are promoted.
+ * RUN: np=1 */
 #include "tap.h"
 #include "weft/registry.h"
 #include "workers.h"

@@ -1,5 +1,6 @@
-/* Reader `idx`: MNIST's format with all its types of numbers, compressed or not, and the
- * one line that is said of files that are damaged or not of one set. RUN: np=1 */
+/* Reader `idx`: MNIST's format with all its number types, compressed or not, and the
+ * one-line errors for damaged files and files of different sets.
+ * RUN: np=1 */
 #include "scratch.h"
 
 #include <unistd.h>

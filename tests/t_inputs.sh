@@ -1,9 +1,8 @@
 #!/bin/sh
 # Every inputs/*.ini runs to its end on the built-in data that it names ("stand-in:"; none
-# where it needs none), made small by the overrides of its line "test:", once for each of
-# these lines, to the losses, log-probabilities and weights whose digest stands in
-# tests/gold/arithmetic.tsv. Where these change on purpose: RECORD=NEW.tsv tests/run
-# tests/t_inputs.sh. Prints TAP.
+# where it needs none), reduced by the overrides of its lines "test:", once for each. The
+# digests of losses, log-probabilities and weights equal those of tests/gold/arithmetic.tsv.
+# To record intended changes: RECORD=NEW.tsv tests/run tests/t_inputs.sh. Prints TAP.
 . tests/tap.sh
 . tests/plays.sh
 

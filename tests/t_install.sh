@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make install` puts somewhere works there: the program, and the library by pkg-config;
-# `make uninstall` takes it all away. Prints TAP.
+# `make install` installs a working program, and a library that pkg-config finds; `make
+# uninstall` removes everything. Prints TAP.
 . tests/tap.sh
 made() # TARGET VARIABLE=VALUE ...: by the make, and for the variant, of this test
 {

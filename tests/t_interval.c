@@ -1,6 +1,6 @@
-/* Intervals for the score of a population of clients: how often they cover it when clients
- * are as unequal as in LEAF's Shakespeare, also where rounds are pooled whose weights move,
- * and closed forms.
+/* Confidence intervals for the score of a population of clients: coverage for clients as
+ * unequal as in LEAF's Shakespeare, also for pooled rounds with changing weights, and
+ * closed forms.
  * RUN: np=1 */
 #include "../src/task/fed.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The scripts for clusters, here without one: what each job says of itself; that a job which is
-# told to stop keeps what it has, goes back to the queue and ends with the digest of a run that
-# was not stopped; that each runs. SLURM's own part of it is in tests/slurm. Prints TAP.
+# The scripts for clusters, here without one: each states its purpose, cost and how to
+# resume; a job that is told to stop keeps its results, is requeued and ends with the digest
+# of an undisturbed run; each runs. Their use of SLURM is tested in tests/slurm. Prints TAP.
 . tests/tap.sh
 weft=$(realpath "$weft")
 export WEFT=$weft LAUNCH=env PYTHONDONTWRITEBYTECODE=1

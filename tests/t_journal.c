@@ -1,6 +1,7 @@
-/* The journal, and files beside it: what is written is read again; a torn tail is cut; a
- * flipped bit costs one record and is told; what cannot be written is found before. RUN:
- * np=1 */
+/* The journal and other files: what is written is read back; an incomplete record at the
+ * end is cut off; a flipped bit costs one record and is reported; a file that cannot be
+ * written is found before the search.
+ * RUN: np=1 */
 #include "disk.h"
 
 #include <sys/wait.h>

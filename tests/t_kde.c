@@ -1,5 +1,6 @@
 /* Kernel densities of the best and the worst results: against statsmodels
- * (tests/gold/kde.py), what they learn from, and how far searches come. RUN: np=1 */
+ * (tests/gold/kde.py), which results they use, and the regret of searches.
+ * RUN: np=1 */
 #include "../src/sampler/product.h"
 #include "functions.h"
 #include "tap.h"

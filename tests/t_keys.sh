@@ -1,7 +1,6 @@
 #!/bin/sh
-# Nothing that is set in an input file or on the command line is without effect and without a
-# word: it is read, or refused, or named in the log. And what a task does where nothing is set.
-# Prints TAP.
+# No setting of an input file or command line is silently ignored: it is used, refused, or
+# named in the log. The defaults of a task where nothing is set. Prints TAP.
 . tests/tap.sh
 
 run() # ARGUMENT...: a plan of the input file

@@ -1,10 +1,10 @@
 #!/bin/sh
-# A run whose processes are killed again and again at random moments, or that is stopped by a
-# signal, and that is resumed each time on another number of ranks and teams, ends with the digest
-# of one that was left alone: fits of feature maps, rounds of a federation, asynchronous halving,
-# trainings of a network, a program of the user. Prints TAP, and a table at the end. KILLS: how
-# often each of the six studies is killed (2), begun anew as often as it takes; SEED: of the
-# moments; ONLY: names of studies ("fed-asha sgd-sha"), and nothing else.
+# A run whose processes are killed repeatedly at random moments, or that is stopped by a
+# signal, and that is resumed each time with another number of ranks and teams, ends with
+# the digest of an undisturbed run: fits of feature maps, rounds of a federation,
+# asynchronous halving, training of a network, a user's program. Prints TAP, and a table at
+# the end. KILLS: kills of each of the six studies (2), which are repeated as often as
+# needed; SEED: of the moments; ONLY: names of the studies to run ("fed-asha sgd-sha").
 kills=${KILLS:-2}
 seed=${SEED:-$(date +%s)}
 echo "# SEED=$seed"

@@ -1,5 +1,6 @@
-/* Kim's tokenizer: sentences whose words follow from its rules, and the counts of
- * rt-polarity that his program gives (WEFT_DATA). RUN: np=1 */
+/* Kim's tokenizer: sentences with words that follow from its rules, and the counts of
+ * rt-polarity by his program (WEFT_DATA).
+ * RUN: np=1 */
 #include "weft/text.h"
 
 #include <stdlib.h>

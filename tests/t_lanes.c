@@ -1,6 +1,6 @@
-/* Small models side by side in the lanes of vectors have the bits of one by one: products,
- * steps and sums of every table of loops, gradients and scores of networks, rounds and
- * evaluations of unequal clients under mixtures of all options.
+/* Small models computed together in vector lanes have the bits of models computed alone:
+ * products, steps and sums of every kernel table, gradients and scores of networks, rounds
+ * and evaluations of unequal clients under mixtures of all options.
  * RUN: np=1 np=2 np=3 */
 #include "toy.h"
 

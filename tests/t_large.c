@@ -1,6 +1,6 @@
-/* What a federation costs depends on the clients that take part, not on how many there are:
- * 10^12 of them are packed, opened, set up, trained and evaluated, which would take days if
- * anything visited them all. RUN: np=1 np=2 */
+/* The cost of a federation depends on the clients that take part, not on their total
+ * number: 10^12 clients are packed, opened, set up, trained and evaluated in seconds.
+ * RUN: np=1 np=2 */
 #include "toy.h"
 
 static const char most[] = "clients=1000000000000 samples=6 spread=0 d=5 classes=3";

@@ -1,5 +1,6 @@
-/* Reader of LEAF's JSON: rows and windows come back bit by bit, a text that was written out
- * window by window is put together again, and each broken file gives one line. RUN: np=1 */
+/* Reader of LEAF's JSON: rows and windows are read back bit by bit, a text is rebuilt from
+ * overlapping windows, and each invalid file gives one line.
+ * RUN: np=1 */
 #include "scratch.h"
 
 static weft_data data;

@@ -1,7 +1,7 @@
-/* Nothing is lost: of a run that was stopped any byte of any file in its directory is
- * changed, or the file is cut there or removed, or the disk is full from any byte on; a
- * resume ends with the digest of the run that was left alone, or refuses and names the
- * file. RUN: np=1 */
+/* No result is lost: in the directory of a stopped run any byte of any file is changed,
+ * any file is cut or removed, or the disk becomes full after any byte. A resume then ends
+ * with the digest of the undisturbed run, or refuses and names the file.
+ * RUN: np=1 */
 #include "toy_run.h"
 
 #include <dirent.h>

@@ -1,5 +1,6 @@
-/* The character LSTM: counts of weights, PyTorch's loss and gradients (tests/gold/lstm.py),
- * central differences, sizes of all kinds, dropout. RUN: np=1 */
+/* The character LSTM: numbers of weights, PyTorch's loss and gradients
+ * (tests/gold/lstm.py), central differences, all kinds of sizes, dropout.
+ * RUN: np=1 */
 #include "weft/net.h"
 #include "weft/registry.h"
 

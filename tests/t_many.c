@@ -1,5 +1,5 @@
-/* Very many trials: 100,000 in the journal are taken up again within seconds, asking and
- * telling take far less than 0.1 ms a job, and states of paused trials take no memory.
+/* Very many trials: a journal of 100,000 is resumed within seconds, an ask and a tell take
+ * much less than 0.1 ms, and states of paused trials take no memory.
  * RUN: np=1 np=2 */
 #include "../src/run/run_private.h"
 #include "scratch.h"

@@ -1,5 +1,6 @@
-/* Rows taken where they lie in a mapped file: those of chunks, of a dataset in one piece,
- * of other numbers and filters; what is refused, damaged or cut short is told. RUN: np=1 */
+/* Rows read from a mapped file: in chunks, in one contiguous dataset, with other number
+ * types and filters; refusal of damaged and truncated files.
+ * RUN: np=1 */
 #include "disk.h"
 
 enum { ROWS = 9001, COLS = 7, FEW = 100 };

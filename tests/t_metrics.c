@@ -1,5 +1,5 @@
-/* What tasks measure: the tables of all tasks of the registry, tables as texts, and the one
- * packed form of jobs and of what came of them. */
+/* Tables of metrics: those of all tasks of the registry, tables as texts, and the packed
+ * form of jobs and results. */
 #include "weft/registry.h"
 #include "weft/run.h"
 

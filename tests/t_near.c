@@ -1,5 +1,5 @@
-/* Neighbours of a configuration, in the boxes of options that were published for federated
- * tuning: how far they go, where they stop, what they depend on.
+/* Perturbed configurations, in published spaces of options of federated tuning: distances,
+ * bounds, and what they depend on.
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/space.h"

@@ -1,6 +1,7 @@
-/* Networks: the contract of net.h for each of the registry; gradients against central
- * differences, and against PyTorch's in double precision (tests/gold/net.py); parameter
- * counts of the published ones; what setup refuses. RUN: np=1 */
+/* Networks: the contract of net.h for each network of the registry; gradients against
+ * central differences and against PyTorch's in double precision (tests/gold/net.py);
+ * numbers of parameters of published networks; what setup refuses.
+ * RUN: np=1 */
 #include "nets.h"
 
 /* Small data that the network takes: images, text or documents. */

@@ -1,5 +1,5 @@
-/* Local descent against PyTorch's values, the server's optimizers against steps worked out
- * by hand, and both on vectors longer than their loops.
+/* Local SGD against PyTorch's values, the server's optimizers against steps by hand, both
+ * also on vectors longer than a vector loop.
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/math.h"

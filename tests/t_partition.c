@@ -1,6 +1,6 @@
-/* Labelled sets split over clients when they are packed: each row once, sizes, the classes
- * that clients get by each rule, the same at every packing; what is refused. RUN: np=1 np=2
- */
+/* Labelled sets split over clients when they are packed: each row occurs once; sizes and
+ * classes of clients by each rule; the same split every time; what is refused.
+ * RUN: np=1 np=2 */
 #include "scratch.h"
 
 enum { CLASSES = 10, D = 6, VALID_ROWS = 500, TEST_ROWS = 700 };

@@ -1,5 +1,5 @@
-/* Population based training: the toy problem of the paper, who copies whom, how a copy's
- * configuration differs, what ends.
+/* Population based training: the toy problem of the paper, which members copy which, how a
+ * copy's configuration is changed, and when trials end.
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/registry.h"

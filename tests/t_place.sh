@@ -1,7 +1,8 @@
 #!/bin/sh
-# What a run does to files: it believes none of another run, removes none of other people's,
-# replaces none that it reads; what it cannot write it says before the search; damage to its
-# journal costs a job, not the run; signals stop it to its very end. Prints TAP.
+# The files of a run: it does not use files of another run, removes no other files,
+# overwrites none of its inputs; an output that cannot be written is reported before the
+# search; damage to its journal costs a job, not the run; signals stop it until its end.
+# Prints TAP.
 . tests/tap.sh
 flips=${FLIPS:-10}
 seed=${SEED:-1}

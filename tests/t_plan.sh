@@ -1,6 +1,6 @@
 #!/bin/sh
-# A plan says how many jobs run at once and how busy teams would be: against shares worked out by
-# hand. Prints TAP.
+# A plan states how many jobs can run at the same time and the utilisation of teams: against
+# values by hand. Prints TAP.
 . tests/tap.sh
 
 plan() # PATTERN STATEMENT SETTING...

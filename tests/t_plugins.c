@@ -1,7 +1,6 @@
-/* What every feature map and every linear model of the registry must keep, whatever it
- * does: products that belong to one matrix, fits that improve, the same bits on any number
- * of ranks. Each is run with its default options on small data of every form it takes.
- *
+/* Properties of every feature map and linear model of the registry: consistent products of
+ * one matrix, fits that improve, the same bits on any number of ranks. Each runs with its
+ * default options on small data of every form that it takes.
  * RUN: np=1 np=3 */
 #include "weft/registry.h"
 

@@ -1,7 +1,6 @@
-/* Task command, job by job: directories that trials go on from and copy, what is done about
- * programs that fail and runs that are stopped, and how what programs print is read. The
- * test is its own supervisor of programs.
- *
+/* Task command, job by job: the directories that trials continue and copy, failing
+ * programs, stopped runs, and parsing of a program's output. The test is its own
+ * supervisor of programs.
  * RUN: np=1 np=2 */
 #include "../src/task/command.h"
 #include "measured.h"

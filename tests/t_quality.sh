@@ -1,6 +1,6 @@
 #!/bin/bash
-# One map of a sweep fitted alone has the sweep's very fit; jobs/figures.sh, small, and the table
-# that analysis/compare.py makes of it, against the run files and values worked out by hand.
+# One map of a sweep fitted alone gives the same fit as in the sweep; jobs/figures.sh at a
+# small size, and the table of analysis/compare.py against its run files and values by hand.
 # Prints TAP.
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1

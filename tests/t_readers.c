@@ -1,4 +1,4 @@
-/* Readers: what each makes of its source, and the one line that it says of a broken one.
+/* Readers: the result for a valid source, and the one-line error for an invalid one.
  * RUN: np=1 */
 #include "scratch.h"
 

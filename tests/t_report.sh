@@ -1,6 +1,6 @@
 #!/bin/sh
-# The report and the scheduler agree on the best configuration, also where several are equal:
-# the first line of the table is the winner. Prints TAP.
+# The report and the scheduler agree on the best configuration, also where several are
+# equal: the first line of the table is the winner. Prints TAP.
 . tests/tap.sh
 
 agrees() # STATEMENT ARGUMENT...: a search on few images; the table begins with its winner

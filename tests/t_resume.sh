@@ -1,6 +1,6 @@
 #!/bin/bash
-# A run goes on under other limits, teams and paths, which change no result, to the same digest;
-# what a result depends on is refused by name. Prints TAP.
+# A run resumes with other limits, teams and paths, which do not change results, to the same
+# digest; a change of any setting that results depend on is refused by name. Prints TAP.
 . tests/tap.sh
 
 start() # STATUS PATTERN STATEMENT RANKS ARGUMENT...: ends with the status, and says the pattern

@@ -1,7 +1,6 @@
-/* Random Fourier features: their inner products against both kernels, their matrix's
- * products against plain loops in double, the same bits on any number of ranks. Data are a
- * few hundred small random images that every rank knows and takes its rows of.
- *
+/* Random Fourier features: inner products against both kernels, products of the matrix
+ * against plain loops in double, the same bits on any number of ranks. Data are a few
+ * hundred small random images; every rank takes its rows of them.
  * RUN: np=1 np=2 np=3 */
 #include "weft/registry.h"
 

@@ -1,7 +1,6 @@
-/* The random matrices of rff against their distributions, far into the tails, and its
- * features against the same matrix in double: kernels are met on average, however small or
- * large gamma is and however few the inputs are.
- *
+/* Random matrices of rff against their distributions, far into the tails, and features
+ * against the same matrix in double: the mean is the kernel for very small and large gamma
+ * and for few inputs.
  * RUN: np=1 */
 #include "weft/registry.h"
 

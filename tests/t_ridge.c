@@ -1,6 +1,7 @@
-/* Ridge regression against normal equations solved naively, and against scikit-learn
- * (tests/gold/ridge.py). RUN: np=1 np=2 np=3 np=4
- * Features come from a small dense matrix that every rank knows and takes its rows of. */
+/* Ridge regression against normal equations solved directly, and against scikit-learn
+ * (tests/gold/ridge.py). Features come from a small dense matrix; every rank takes its
+ * rows of it.
+ * RUN: np=1 np=2 np=3 np=4 */
 #include "weft/model.h"
 #include "weft/registry.h"
 

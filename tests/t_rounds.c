@@ -1,6 +1,7 @@
-/* Jobs made of rounds: stopped after any of them, killed between checkpoints, with a
- * damaged checkpoint, done by several teams side by side, they end with the same digest.
- * The task is a toy whose state remembers all its rounds and whose mixture moves.
+/* Jobs of several rounds: stopped after any round, killed between checkpoints, with a
+ * damaged checkpoint, or done by several teams at the same time, they end with the same
+ * digest. The task is a toy whose state depends on all its rounds and whose mixture
+ * changes.
  * RUN: np=1 np=2 np=3 np=4 */
 #include "../src/run/run_private.h"
 #include "parts.h"

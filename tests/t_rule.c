@@ -1,5 +1,6 @@
-/* Rules that move a mixture: steps by hand, against the released FedEx
- * (tests/gold/fedex.py), of products of simplexes, and at extremes. RUN: np=1 */
+/* Updates of a mixture: steps by hand, against the released FedEx (tests/gold/fedex.py),
+ * of products of simplexes, and with extreme values.
+ * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
 #include "weft/space.h"

@@ -1,5 +1,6 @@
-/* The scheduler with its journal: order of jobs, states handed on, winner, and restart
- * after every job of a run. The task is a toy whose state tells which jobs it went through.
+/* The scheduler with its journal: order of jobs, states passed on, winner, and restart
+ * after every job of a run. The task is a toy whose state records the jobs that it went
+ * through.
  * RUN: np=1 np=2 np=3 */
 #include "toy_run.h"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# What a result must not depend on: each search below is done again on other numbers of ranks,
-# by teams, in less memory, stopped and resumed again and again, and by the loops for other
-# CPUs, and keeps its digest. Prints TAP.
+# What results must not depend on: each search below is repeated on other numbers of ranks
+# and teams, with less memory, with stops and resumes, and with the kernels for other CPUs,
+# and has the same digest. Prints TAP.
 . tests/tap.sh
 . tests/plays.sh
 

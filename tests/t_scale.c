@@ -1,5 +1,5 @@
-/* What a fit of default tolerance predicts does not depend on the unit of the features: at
- * every scale its accuracy is that of a fit to the optimum, in fits that maps share, too.
+/* A fit with the default tolerance does not depend on the unit of the features: at every
+ * scale its accuracy is that of a fit to the optimum, also in fits shared by several maps.
  * RUN: np=1 np=2 */
 #include "weft/model.h"
 #include "weft/registry.h"

@@ -1,8 +1,8 @@
-/* When a mixture settles: nine configurations, ten clients a round, scores whose spread
- * between clients is 1 and whose mean stays at 8 or falls from 20 to 8, as the losses of a
- * network in training do. All alike, none should get probability 0.9; one better by half a
- * standard deviation, one, or two, that one should. `make check V=1 TESTS=t_settle` prints
- * the table of the README.
+/* When a mixture converges: nine configurations, ten clients per round, scores with
+ * standard deviation 1 between clients and a mean that stays at 8 or falls from 20 to 8,
+ * as losses do in training. If all configurations are equal none should reach probability
+ * 0.9; one that is better by half a standard deviation, one, or two, should. `make check
+ * V=1 TESTS=t_settle` prints the table of the README.
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/space.h"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Task sgd: the same bits on any ranks; every network learns; pieces of a batch add up; the
-# best epoch is kept and patience ends a training; folds; search over sizes; resume; what is
-# refused. Prints TAP.
+# Task sgd: the same bits on any number of ranks; every network learns; gradients of pieces
+# of a batch add up; the best epoch is kept and patience ends a training; folds; search over
+# sizes; resume; what is refused. Prints TAP.
 . tests/tap.sh
 
 tune() # NAME RANKS [key=value ...]

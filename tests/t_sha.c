@@ -1,5 +1,5 @@
-/* Successive halving: when trials are eliminated, what they spend, who wins; and what the
- * mixings FedEx and multiplicative weights make of it.
+/* Successive halving: which trials are eliminated and when, total resource, winner; and
+ * jobs with the mixings FedEx and multiplicative weights.
  * RUN: np=1 */
 #include "game.h"
 #include "tap.h"

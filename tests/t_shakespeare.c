@@ -1,6 +1,6 @@
 /* Reader of Shakespeare's plays: roles, lines and samples by LEAF's rules, on a small text
- * and on the real one; parts that do not leak into one another; the one line said of
- * another text. RUN: np=1 */
+ * and on the real one; no sample is in two parts; the one-line error for other texts.
+ * RUN: np=1 */
 #include "scratch.h"
 
 static weft_data data;

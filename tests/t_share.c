@@ -1,4 +1,4 @@
-/* Tuners by weight-sharing against closed forms: schedules, survivors, growth, gradients.
+/* Weight-sharing tuners against closed forms: schedules, survivors, growth, gradients.
  * RUN: np=1 */
 #include "game.h"
 #include "tap.h"

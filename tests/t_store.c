@@ -1,6 +1,6 @@
-/* HDF5 files: what is written is read again; every broken file and every
- * failed write gives one line; nothing half-written is seen under a file's name. RUN: np=1
- */
+/* HDF5 files: what is written is read back; every invalid file and every failed write
+ * gives one line; an incomplete file never has the final name.
+ * RUN: np=1 */
 #include "disk.h"
 
 /* ---- HDF5 ------------------------------------------------------------------------ */

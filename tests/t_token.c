@@ -1,6 +1,7 @@
 /* Tokens, stop words and lower case against Python and NLTK: texts and all characters of
- * tests/gold/tokens.tsv (tokens.py), and the IMDB reviews by the digests of imdb_tokens.tsv
- * (imdb_tokens.py). RUN: np=1
+ * tests/gold/tokens.tsv (tokens.py), and the IMDB reviews by the digests of
+ * imdb_tokens.tsv (imdb_tokens.py).
+ * RUN: np=1
  * `t_token TOKENIZER aclImdb` prints the tokens of all reviews instead. */
 #include "weft/data.h"
 

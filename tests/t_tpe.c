@@ -1,6 +1,6 @@
-/* Tree-structured Parzen estimators: densities against Optuna's, draws against the
- * densities they are drawn from, how far searches come on functions whose least value is
- * known, and what they cost. RUN: np=1 */
+/* Tree-structured Parzen estimators: densities against Optuna's, draws against their
+ * densities, regret of searches on functions with known minimum, and cost.
+ * RUN: np=1 */
 #include "../src/sampler/normal.h"
 #include "../src/sampler/parzen.h"
 #include "functions.h"

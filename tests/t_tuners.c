@@ -1,7 +1,8 @@
-/* What every schedule of the registry keeps to, with every mixing and sampler that goes
- * with it (weft/tune.h has the contract): it ends, whatever it is told; it is a function of
- * its seed and of what it is told; its jobs are well formed. And what searches are for: on
- * a bandit whose best arm is known they find it. RUN: np=1 */
+/* Properties of every schedule of the registry, with every mixing and sampler that can be
+ * combined with it (contract: weft/tune.h): it ends whatever it is told, is a function of
+ * its seed and the results, and its jobs are well formed. On a bandit whose best arm is
+ * known searches find it.
+ * RUN: np=1 */
 #include "story.h"
 #include "tap.h"
 

@@ -1,6 +1,7 @@
-/* The network over sentences: gradients against PyTorch's in double precision
- * (tests/gold/txtcnn.py) and against central differences, counts of weights as published,
- * pieces of a batch, weights of samples, the largest length, what setup refuses.
+/* The convolutional network over sentences: gradients against PyTorch's in double
+ * precision (tests/gold/txtcnn.py) and against central differences, numbers of weights as
+ * published, pieces of a batch, weights of samples, the longest document, what setup
+ * refuses.
  * RUN: np=1 */
 #include "nets.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A run that is stopped, or going on, is reported from its journals, without task and data, and
-# ends as if nobody had looked. Prints TAP.
+# A stopped or running search is reported from its journals, without task and data, and
+# reports do not change its result. Prints TAP.
 . tests/tap.sh
 
 "$weft" pack synthetic images rows=1500 -o "$tmp/img.h5" >"$tmp/log" 2>&1

@@ -1,5 +1,6 @@
-/* Word vectors: the same out of word2vec's text and binary forms; words in another case;
- * drawn ones for those that the file lacks, a function of seed and word. RUN: np=1 */
+/* Word vectors: the same from word2vec's text and binary formats; words in another case;
+ * random vectors, a function of seed and word, for words that are not in the file.
+ * RUN: np=1 */
 #include "weft/data.h"
 
 #include <stdlib.h>

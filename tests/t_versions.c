@@ -1,6 +1,6 @@
-/* Files of other versions are refused by one line that names the file, its version and what
- * to do; and whoever changes the packed form of records is told to number it anew. RUN:
- * np=1 */
+/* Files of other versions are refused by one line that names the file, its version and the
+ * remedy; a change of the packed form of records without a new number fails.
+ * RUN: np=1 */
 #include "../src/run/run_private.h"
 #include "scratch.h"
 #include "weft/report.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A rank that does not go on is named, with what the others wait for, and a rank that dies
-# ends the run at once; the result of a run that was held up is as ever. Prints TAP.
+# A rank that hangs is named, with what the others wait for; a rank that dies ends the run
+# at once; a delayed run has the same result. Prints TAP.
 . tests/tap.sh
 
 "$weft" pack synthetic federated=generated clients=100 -o "$tmp/fed.h5" >"$tmp/log" 2>&1

@@ -1,5 +1,6 @@
-/* Axes that exist only where others have certain values: draws, grids, lists, neighbours,
- * and what is said of mistakes. RUN: np=1 */
+/* Axes that exist only for certain values of others: draws, grids, lists, neighbours, and
+ * error messages.
+ * RUN: np=1 */
 #include "tap.h"
 #include "weft/space.h"
 

@@ -1,8 +1,8 @@
-/* Workers in virtual time: a tuner that promotes and copies trials by the order in which it
- * is told, jobs of wildly different durations. For each number of workers the jobs, their
- * states and the order of the tells are the same on any ranks, by any teams, with any bound
- * on the durations, and after a stop at any job; and tuners that go by anything else, or
- * break their promises, are caught.
+/* Workers in virtual time: a tuner that promotes and copies trials by the order of the
+ * results, with jobs of very different durations. For each number of workers the jobs,
+ * their states and the order of results are the same on any number of ranks and teams,
+ * with any bound on the durations, and after a stop at any job. Tuners that depend on
+ * anything else or break the contract are detected.
  * RUN: np=1 np=2 np=4 */
 #include "promoter.h"
 

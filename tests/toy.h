@@ -1,5 +1,5 @@
-/* Federations for tests, small enough to be worked out by hand: clients in memory and in a
- * packed file, softmax regression on them in doubles, and the task fed set up on them. */
+/* Federations for tests, small enough to be computed by hand: clients in memory and in a
+ * packed file, softmax regression on them in doubles, and task fed set up on them. */
 #ifndef WEFT_TOY_H
 #define WEFT_TOY_H
 

@@ -1,4 +1,5 @@
-/* A run of the scheduler on a toy task whose state tells which jobs it went through. */
+/* A run of the scheduler on a toy task whose state records the jobs that it went through.
+ */
 #ifndef WEFT_TEST_TOY_RUN_H
 #define WEFT_TEST_TOY_RUN_H
 

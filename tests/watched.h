@@ -1,5 +1,5 @@
-/* For the contract of schedules on the scheduler: a toy task of jobs of wildly different
- * durations, and a schedule of the registry that is watched, and may be made faulty. */
+/* For the contract of schedules on the scheduler: a toy task with jobs of very different
+ * durations, and a wrapper of a schedule that observes it and can make it faulty. */
 #ifndef WEFT_TEST_WATCHED_H
 #define WEFT_TEST_WATCHED_H
 

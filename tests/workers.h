@@ -1,7 +1,7 @@
-/* Simulated workers for tests of schedules: W of them in virtual time, on losses that a
- * function gives. A job starts when a worker is free and ends after its cost; results are
- * told by (end, job), and after each of them all free workers ask. What every schedule
- * keeps to is checked on the way. */
+/* Simulated workers for tests of schedules: W workers in virtual time, losses from a
+ * function. A job starts when a worker is free and ends after its cost; results are told
+ * by (end, job), and after each all free workers ask. The contract of schedules is checked
+ * on the way. */
 #ifndef WEFT_TEST_WORKERS_H
 #define WEFT_TEST_WORKERS_H
 
