@@ -235,15 +235,23 @@ static void run_state(input in)
     weft_trace t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     const weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
+    int fresh;
     fuzz_file("run.d/x", (input){0}, mem);
-    weft_check(weft_trace_state(&t, &id, &state) == WEFT_OK, "%s", weft_error());
+    weft_check(weft_journal_extend(&t.journal, fuzz_path("run.d/journal", mem), &fresh,
+                                   mem) == WEFT_OK,
+               "%s", weft_error());
+    weft_trace_search(&t);
+    weft_status st = weft_trace_state(&t, &id, &state);
+    if (st == WEFT_OK) st = weft_commit_end(t.commit);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    weft_journal_close(&t.journal);
     size_t n;
     uint8_t *bytes = bytes_of(fuzz_path("run.d/state-0-0", mem), &n, mem);
     const int more = pick(&in, 64);
     n += (size_t)more / 2 - (more % 2 ? (size_t)more : 0);
     fuzz_change(&in, bytes, n);
     fuzz_file("run.d/state-0-0", (input){bytes, n}, mem);
-    const weft_status st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
+    st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
     fuzz_told(st);
     weft_check(st != WEFT_OK || weft_state_hash(&state) == id.hash, "another state");
     weft_arena_free(mem);
