@@ -301,6 +301,30 @@ static inline void quest_play(const function *f, const char *options, int64_t tr
     weft_arena_reset(mem, mark);
 }
 
+/* Two equal minima, x0 = 1/4 and x0 = 3/4, of which the trials near the second take `ratio`
+ * times as long: the share of trials that go there after the first ten, over some seeds.
+ * conf  [60][2] of the last one, or NULL. */
+static inline double dear_share(const char *options, double ratio, int seeds, double *conf,
+                                weft_arena *mem)
+{
+    enum { FIRST = 10, ALL = 60 };
+    double dear = 0;
+    for (int s = 1; s <= seeds; s++) {
+        quest q;
+        weft_job job;
+        weft_check(quest_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL, (uint64_t)s,
+                               mem) == WEFT_OK,
+                   "%s", weft_error());
+        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+            const double *v = job.mix.conf, x = fabs(v[0] - .5) - .25, y = v[1] - .7;
+            dear += job.trial >= FIRST && v[0] > .5;
+            if (conf) memcpy(conf + 2 * job.trial, v, 2 * sizeof *v);
+            quest_tell(&q, &job, x * x + y * y, v[0] > .5 ? ratio : 1);
+        }
+    }
+    return dear / seeds / (ALL - FIRST);
+}
+
 /* ---- statistics --------------------------------------------------------------------- */
 
 static inline int rising(const void *left, const void *right)

@@ -299,27 +299,16 @@ static void test_edges(weft_arena *mem)
     ok(alike == 0, "no configuration is told twice where there are enough");
 }
 
-/* Half the space takes ten times as long for the same losses. */
 static void test_per_cost(weft_arena *mem)
 {
     double share[2];
-    for (int per = 0; per < 2; per++) {
-        quest q;
-        weft_job job;
-        double dear = 0;
-        const char *options = weft_arena_text(
-            mem, "%sdesign = 10\nspread = 0\nper_cost = %s\n",
-            "[run]\nsampler = forest\n[forest]\ntrees = 30\ngenerations = 50\n",
-            per ? "yes" : "no");
-        weft_check(quest_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 60, 1, mem) == 0,
-                   "%s", weft_error());
-        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
-            const double *v = job.mix.conf, x = fabs(v[0] - .5) - .25, y = v[1] - .7;
-            dear += job.trial >= 10 && v[0] > .5;
-            quest_tell(&q, &job, x * x + y * y, v[0] > .5 ? 10 : 1);
-        }
-        share[per] = dear / 50;
-    }
+    for (int per = 0; per < 2; per++)
+        share[per] =
+            dear_share(weft_arena_text(mem, "%sdesign = 10\nspread = 0\nper_cost = %s\n",
+                                       "[run]\nsampler = forest\n[forest]\ntrees = 30\n"
+                                       "generations = 50\n",
+                                       per ? "yes" : "no"),
+                       10, 3, NULL, mem);
     ok(share[1] < .5 * share[0], "per cost the cheap half is preferred: %.2g, not %.2g",
        share[1], share[0]);
 }

@@ -8,7 +8,7 @@
  * general algorithm configuration", LION 2011. */
 #include "gain.h"
 #include "mies.h"
-#include "past.h"
+#include "pace.h"
 #include "trees.h"
 
 #include <math.h>
@@ -252,7 +252,7 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
     double *y = WEFT_NEW(t->mem, double, 2 * t->past.n), *variance = y + t->past.n;
     for (int i = 0; i < n; i++) fill_row(t, l->result[i].trial, x + (size_t)i * dim);
     if (t->per_cost) {
-        for (int i = 0; i < n; i++) y[i] = log(fmax(l->result[i].seconds, 1e-100));
+        weft_pace_seconds(l, y);
         grow(t, &m->seconds, n, x, y, seed + 1);
     }
     scale_losses(l, y);

@@ -7,16 +7,17 @@
  * Differs from that program where the paper does: the bad set is never smaller than a
  * density needs. */
 #include "normal.h"
-#include "past.h"
+#include "pace.h"
 #include "product.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct kde {
     /* options */
     double random, good, widen, least;
     int64_t candidates, points;
-    int liar;
+    int liar, per_cost;
     /* state */
     uint64_t seed;
     weft_arena *mem;
@@ -39,6 +40,10 @@ static const weft_opt kde_opts[] = {
      "least width of a kernel, in units of the axis's length", 0},
     {"liar", WEFT_BOOL, offsetof(kde, liar), "no", 0, 0, NULL,
      "trials in flight count as bad", 0},
+    {"per_cost", WEFT_BOOL, offsetof(kde, per_cost), "no", 0, 0, NULL,
+     "maximise the expected improvement per virtual second: durations are predicted from "
+     "those of earlier trials",
+     0},
     {0}};
 
 static weft_status kde_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -152,6 +157,16 @@ static void draw(const kde *t, int64_t number, int64_t c, int64_t j, const weft_
     }
 }
 
+/* The configuration conf[dim] of a candidate. */
+static void value_of(const kde *t, const weft_product_point *x, double *conf)
+{
+    const weft_space *sp = t->past.space;
+    for (int a = 0; a < sp->dim; a++)
+        conf[a] = t->type[a] == WEFT_AXIS_CATEGORY ? sp->axis[a].value[(int)x[a].at]
+                                                   : weft_axis_value(&sp->axis[a], x[a].at);
+    weft_past_prune(sp, conf);
+}
+
 static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
                          double *conf)
 {
@@ -160,20 +175,19 @@ static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
     weft_product good, bad;
     divide(t, l, &good, &bad);
     weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
-    double most = 0;
+    const weft_pace *pace = t->per_cost ? weft_pace_new(&t->past, l, t->mem) : NULL;
+    double *own = WEFT_NEW(t->mem, double, sp->dim), most = 0;
     for (int64_t c = 0; c < t->candidates; c++) {
         weft_rng4 r = random_at(t, number, DRAW_KERNEL, 0, c);
         draw(t, number, c, (int64_t)(weft_rng_unit(r.v[0]) * (double)good.n), &good, x);
         double gain = fmax(weft_product_log(&good, x), least) -
                       fmax(weft_product_log(&bad, x), least);
+        value_of(t, x, own);
+        if (pace) gain = weft_pace_gain(gain, t->good, weft_pace_log(pace, own));
         if (c > 0 && !(gain > most)) continue;
         most = gain;
-        for (int a = 0; a < sp->dim; a++)
-            conf[a] = t->type[a] == WEFT_AXIS_CATEGORY
-                          ? sp->axis[a].value[(int)x[a].at]
-                          : weft_axis_value(&sp->axis[a], x[a].at);
+        memcpy(conf, own, (size_t)sp->dim * sizeof *conf);
     }
-    weft_past_prune(sp, conf);
 }
 
 static void kde_propose(void *self, int64_t number, double *conf)

@@ -8,8 +8,9 @@
  * "Making a science of model search", ICML 2013 (hyperopt); Akiba, Sano, Yanase, Ohta,
  * Koyama, "Optuna", KDD 2019, whose kernels are the default. Trials in flight as bad ones:
  * Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
- * 2010 (constant liar). */
+ * 2010 (constant liar). Per cost, durations are predicted by axis, too (pace.h). */
 #include "normal.h"
+#include "pace.h"
 #include "parzen.h"
 #include "past.h"
 #include "product.h"
@@ -38,7 +39,7 @@ typedef enum tpe_set { NEITHER, GOOD, BAD } tpe_set;
 
 typedef struct tpe {
     /* options */
-    int form, kernels, normal, liar, endpoints;
+    int form, kernels, normal, liar, endpoints, per_cost;
     int64_t startup, candidates;
     double gamma;
     /* state */
@@ -47,6 +48,15 @@ typedef struct tpe {
     weft_past past;
     tpe_axis *axis; /* [dim] */
 } tpe;
+
+/* What a proposal is made from. */
+typedef struct step {
+    const tpe *t;
+    int64_t number;        /* of the trial */
+    tpe_set *set;          /* [trials] */
+    double good;           /* share of the good ones */
+    const weft_pace *pace; /* predicts durations; NULL: they do not count */
+} step;
 
 static const weft_opt tpe_opts[] = {
     {"form", WEFT_CHOICE, offsetof(tpe, form), "independent", 0, 0,
@@ -76,6 +86,10 @@ static const weft_opt tpe_opts[] = {
      "the ends of an axis count as neighbours for the width of a kernel", 0},
     {"liar", WEFT_BOOL, offsetof(tpe, liar), "yes", 0, 0, NULL,
      "trials in flight count as bad, so that parallel proposals differ", 0},
+    {"per_cost", WEFT_BOOL, offsetof(tpe, per_cost), "no", 0, 0, NULL,
+     "maximise the expected improvement per virtual second: durations are predicted from "
+     "those of earlier trials",
+     0},
     {0}};
 
 static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -135,9 +149,11 @@ static int64_t count_good(const tpe *t, int64_t n, int64_t in_flight)
     return (int64_t)fmin(ceil(0.1 * (double)n), most);
 }
 
-/* Sets set[trial] of all trials. */
-static void divide(const tpe *t, const weft_past_level *l, tpe_set *set)
+/* Sets set[trial] of all trials, and the share of the good ones. */
+static void divide(step *s, const weft_past_level *l)
 {
+    const tpe *t = s->t;
+    tpe_set *set = s->set;
     int64_t in_flight = 0;
     for (int64_t i = 0; i < l->n; i++) set[l->result[i].trial] = BAD;
     for (int64_t i = 0; t->liar && i < t->past.n; i++)
@@ -147,6 +163,13 @@ static void divide(const tpe *t, const weft_past_level *l, tpe_set *set)
         }
     int64_t good = count_good(t, l->n, in_flight);
     for (int64_t i = 0; i < good; i++) set[l->result[i].trial] = GOOD;
+    s->good = (double)good / (double)(l->n + in_flight);
+}
+
+/* What is maximised, from ln l - ln g at a point and the logarithm of its duration. */
+static double gain_of(const step *s, double ratio, double cost)
+{
+    return s->pace ? weft_pace_gain(ratio, s->good, cost) : ratio;
 }
 
 /* 1: trial i is of the set and has axis a. */
@@ -199,20 +222,22 @@ static double compare(const weft_axis *axis, weft_axis_type type, double value, 
     return weft_parzen_log_mass(l, lo, hi) - weft_parzen_log_mass(g, lo, hi);
 }
 
-static double propose_number(const tpe *t, int64_t number, int a, const tpe_set *set)
+static double propose_number(const step *s, int a)
 {
+    const tpe *t = s->t;
     const weft_axis *axis = &t->past.space->axis[a];
     weft_axis_type type = t->axis[a].type;
-    weft_parzen l = fit(t, a, set, GOOD), g = fit(t, a, set, BAD);
+    weft_parzen l = fit(t, a, s->set, GOOD), g = fit(t, a, s->set, BAD);
     double *tried = WEFT_NEW(t->mem, double, t->candidates), best = NAN, most = -INFINITY;
     for (int64_t c = 0; c < t->candidates; c++) {
-        weft_rng4 r = draw_at(t, number, a, c);
+        weft_rng4 r = draw_at(t, s->number, a, c);
         double at = weft_parzen_draw(&l, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
         int64_t e = 0;
         tried[c] = weft_axis_value(axis, at);
         while (fabs(tried[e] - tried[c]) > 0) e++;
         if (e < c) continue; /* the same value as an earlier candidate */
-        double gain = compare(axis, type, tried[c], at, &l, &g);
+        double cost = s->pace ? weft_pace_effect(s->pace, a, tried[c]) : 0;
+        double gain = gain_of(s, compare(axis, type, tried[c], at, &l, &g), cost);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         best = tried[c];
@@ -233,18 +258,29 @@ static void fit_levels(const tpe *t, int a, const tpe_set *set, tpe_set which, d
     weft_parzen_levels(n, axis->nvalue, sum, t->form == HYPEROPT, p);
 }
 
-static double propose_level(const tpe *t, int64_t number, int a, const tpe_set *set)
+/* 1: level c of a category is better than level `than`. */
+static int is_better(const step *s, int a, const double *l, const double *g, int64_t c,
+                     int64_t than)
 {
+    const double *value = s->t->past.space->axis[a].value;
+    if (!s->pace) return l[c] * g[than] > l[than] * g[c];
+    return gain_of(s, log(l[c] / g[c]), weft_pace_effect(s->pace, a, value[c])) >
+           gain_of(s, log(l[than] / g[than]), weft_pace_effect(s->pace, a, value[than]));
+}
+
+static double propose_level(const step *s, int a)
+{
+    const tpe *t = s->t;
     const weft_axis *axis = &t->past.space->axis[a];
     double *l = WEFT_NEW(t->mem, double, axis->nvalue);
     double *g = WEFT_NEW(t->mem, double, axis->nvalue);
-    fit_levels(t, a, set, GOOD, l);
-    fit_levels(t, a, set, BAD, g);
+    fit_levels(t, a, s->set, GOOD, l);
+    fit_levels(t, a, s->set, BAD, g);
     int64_t best = -1;
     for (int64_t c = 0; c < t->candidates; c++) {
-        weft_rng4 r = draw_at(t, number, a, c);
+        weft_rng4 r = draw_at(t, s->number, a, c);
         int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(r.v[0]));
-        if (best < 0 || l[at] * g[best] > l[best] * g[at]) best = at;
+        if (best < 0 || is_better(s, a, l, g, at, best)) best = at;
     }
     return axis->value[best];
 }
@@ -318,26 +354,28 @@ static weft_product_point point_of(const weft_axis *axis, weft_axis_type type, d
     return x;
 }
 
-static void propose_jointly(const tpe *t, int64_t number, const tpe_set *set, double *conf)
+static void propose_jointly(const step *s, double *conf)
 {
+    const tpe *t = s->t;
     const weft_space *sp = t->past.space;
-    weft_product l = join(t, set, GOOD), g = join(t, set, BAD);
+    weft_product l = join(t, s->set, GOOD), g = join(t, s->set, BAD);
     weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
     double *own = WEFT_NEW(t->mem, double, sp->dim), most = 0;
     for (int64_t c = 0; c < t->candidates; c++) {
         weft_rng4 which =
-            weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, (uint64_t)c);
+            weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)s->number, 0, (uint64_t)c);
         int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
         for (int i = 0; i < sp->dim; i++) {
             int a = sp->order[i];
-            weft_rng4 r = draw_at(t, number, a, c);
+            weft_rng4 r = draw_at(t, s->number, a, c);
             own[a] = NAN;
             x[a] = (weft_product_point){NAN, 0, 0};
             if (!weft_space_is_active(sp, own, a)) continue;
             own[a] = draw_kernel(&sp->axis[a], &l.axis[a], j, &r);
             x[a] = point_of(&sp->axis[a], t->axis[a].type, own[a]);
         }
-        double gain = weft_product_log(&l, x) - weft_product_log(&g, x);
+        double cost = s->pace ? weft_pace_log(s->pace, own) : 0;
+        double gain = gain_of(s, weft_product_log(&l, x) - weft_product_log(&g, x), cost);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         memcpy(conf, own, (size_t)sp->dim * sizeof *conf);
@@ -356,16 +394,16 @@ static void tpe_propose(void *self, int64_t number, double *conf)
         return;
     }
     size_t mark = weft_arena_mark(t->mem);
-    tpe_set *set = WEFT_NEW(t->mem, tpe_set, t->past.n);
-    divide(t, l, set);
-    if (t->form == JOINT) propose_jointly(t, number, set, conf);
+    step s = {.t = t, .number = number, .set = WEFT_NEW(t->mem, tpe_set, t->past.n)};
+    if (t->per_cost) s.pace = weft_pace_new(&t->past, l, t->mem);
+    divide(&s, l);
+    if (t->form == JOINT) propose_jointly(&s, conf);
     for (int i = 0; t->form != JOINT && i < sp->dim; i++) {
         int a = sp->order[i];
         conf[a] = NAN;
         if (weft_space_is_active(sp, conf, a))
-            conf[a] = t->axis[a].type == WEFT_AXIS_CATEGORY
-                          ? propose_level(t, number, a, set)
-                          : propose_number(t, number, a, set);
+            conf[a] = t->axis[a].type == WEFT_AXIS_CATEGORY ? propose_level(&s, a)
+                                                            : propose_number(&s, a);
     }
     weft_arena_reset(t->mem, mark);
 }

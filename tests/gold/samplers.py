@@ -2,14 +2,15 @@
 
 Set up:  python3 -m venv V && V/bin/pip install "setuptools<81" swig numpy scipy &&
          V/bin/pip install optuna hyperopt hpbandster smac
-Use:     V/bin/python tests/gold/samplers.py SAMPLER[,SAMPLER] WORKERS FUNCTION[,..] SEEDS [FIRST] >> samplers.tsv
+Use:     V/bin/python tests/gold/samplers.py SAMPLER[,..] WORKERS FUNCTION[,..] SEEDS [FIRST] >> FILE
 
 Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate),
 hyperopt, bohb (HpBandSter's generator of configurations at one budget), smac (random forest),
-smac-gp. Seeds from FIRST on, 1000 where it is not given. WORKERS trials are asked for, then all of them are told. A line a run: sampler,
-version, function, workers, seed, regret of what looked best after 25, 50, 100 trials, and
-milliseconds of a proposal. What is in the file already is not done again: FILE in the
-environment names it. These programs are no part of weft, which needs none of them.
+smac-gp (Gaussian process). Seeds from FIRST on, 1000 where it is not given. WORKERS trials are
+asked for, then all of them are told. A line a run: sampler, version, function, workers, seed,
+regret of what looked best after 25, 50, 100 trials, and milliseconds of processor time of a
+proposal. What is in the file already is not done again: FILE in the environment names it.
+These programs are no part of weft, which needs none of them.
 """
 import importlib.metadata
 import logging
@@ -27,7 +28,7 @@ import numpy as np
 TRIALS = 100
 
 # (low, high, kind): real, log, int; or the number of levels; then (axis, its level) where the
-# axis exists only there, which optuna is told.
+# axis exists only there.
 A6 = np.array([[10, 3, 17, 3.5, 1.7, 8], [.05, 10, 17, .1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, .05, 10, .1, 14]])
 P6 = np.array([[.1312, .1696, .5569, .0124, .8283, .5886], [.2329, .4135, .8307, .3736, .1004, .9991],
                [.2348, .1451, .3522, .2883, .3047, .6650], [.4047, .8828, .8732, .5743, .1091, .0381]])
@@ -107,6 +108,11 @@ FUNCTIONS = {
 }
 
 
+def typed(v, axes):
+    whole = [isinstance(a, int) or a[2] == "int" for a in axes]
+    return [int(x) if w and x == x else float(x) for x, w in zip(v, whole)]
+
+
 class Optuna:
     def __init__(self, axes, seed, workers, joint=False):
         import optuna
@@ -139,17 +145,20 @@ class Hyperopt:
         from hyperopt import hp
         self.h, self.version, self.axes = hyperopt, hyperopt.__version__, axes
         self.rng = np.random.default_rng(seed)
-        space = []
-        for j, a in enumerate(axes):
+
+        def of(j, a):
             name = "x%d" % j
             if isinstance(a, int):
-                space.append(hp.choice(name, list(range(a))))
-            elif a[2] == "int":
-                space.append(hp.uniformint(name, a[0], a[1]))
-            elif a[2] == "log":
-                space.append(hp.loguniform(name, math.log(a[0]), math.log(a[1])))
-            else:
-                space.append(hp.uniform(name, a[0], a[1]))
+                return hp.choice(name, [[of(*sub) for sub in below if sub[1][3:] == (j, c)] for c in range(a)])
+            if a[2] == "int":
+                return hp.uniformint(name, a[0], a[1])
+            if a[2] == "log":
+                return hp.loguniform(name, math.log(a[0]), math.log(a[1]))
+            return hp.uniform(name, a[0], a[1])
+
+        every = list(enumerate(axes))
+        below = [(j, a) for j, a in every if not isinstance(a, int) and len(a) > 3]
+        space = [of(*item) for item in every if item not in below]
         self.domain = hyperopt.Domain(None, space, pass_expr_memo_ctrl=False)
         self.domain.fn = lambda x: 0
         self.trials = hyperopt.Trials()
@@ -162,8 +171,8 @@ class Hyperopt:
         t.insert_trial_docs(docs)
         t.refresh()
         values = docs[0]["misc"]["vals"]
-        v = [values["x%d" % j][0] for j in range(len(self.axes))]
-        return ids[0], [int(x) if isinstance(a, int) or a[2] == "int" else float(x) for x, a in zip(v, self.axes)]
+        v = [list(values["x%d" % j]) or [math.nan] for j in range(len(self.axes))]
+        return ids[0], typed([x[0] for x in v], self.axes)
 
     def tell(self, i, v, loss):
         for d in self.trials._dynamic_trials:
@@ -183,12 +192,14 @@ def config_space(axes, seed):
             cs.add(C.UniformIntegerHyperparameter(name, a[0], a[1]))
         else:
             cs.add(C.UniformFloatHyperparameter(name, a[0], a[1], log=a[2] == "log"))
+    for j, a in enumerate(axes):
+        if not isinstance(a, int) and len(a) > 3:
+            cs.add(C.EqualsCondition(cs["x%d" % j], cs["x%d" % a[3]], a[4]))
     return cs
 
 
 def values_of(config, axes):
-    v = [config["x%d" % j] for j in range(len(axes))]
-    return [int(x) if isinstance(a, int) or a[2] == "int" else float(x) for x, a in zip(v, axes)]
+    return typed([dict(config).get("x%d" % j, math.nan) for j in range(len(axes))], axes)
 
 
 class Bohb:
@@ -203,32 +214,41 @@ class Bohb:
     def prior(self):
         return [np.random.randint(a) if isinstance(a, int) else np.random.rand() for a in self.axes]
 
-    def values(self, u):
+    def pair(self, u):
+        """u without the axes that it does not have, and its values."""
         v = []
+        u = [math.nan if not isinstance(a, int) and len(a) > 3 and u[a[3]] != a[4] else x for a, x in zip(self.axes, u)]
         for a, x in zip(self.axes, u):
-            if isinstance(a, int):
-                v.append(int(x))
+            if isinstance(a, int) or x != x:
+                v.append(x if x != x else int(x))
             elif a[2] == "int":
                 v.append(int(min(a[1], math.floor(a[0] + x * (a[1] - a[0] + 1)))))
             else:
                 v.append(a[0] * (a[1] / a[0]) ** x if a[2] == "log" else a[0] + x * (a[1] - a[0]))
-        return v
+        return u, v
+
+    def filled(self, x):
+        """Axes that a trial does not have get the values of other trials, by chance."""
+        x = x.copy()
+        for row in x:
+            for j in np.flatnonzero(np.isnan(row)):
+                known = x[np.isfinite(x[:, j]), j]
+                row[j] = np.random.choice(known) if len(known) else np.random.rand()
+        return x
 
     def ask(self):
         import scipy.stats as sps
         import statsmodels.api as sm
         d, n = len(self.axes), len(self.y)
         if n <= d + 2 or np.random.rand() < 1 / 3:
-            u = self.prior()
-            return u, self.values(u)
+            return self.pair(self.prior())
         order, x = np.argsort(self.y), np.array(self.x, float)
         good = max(d + 1, (15 * n) // 100)
         bad = max(d + 1, (85 * n) // 100)
         if min(good, len(order[good:good + bad])) <= d:  # it has no model then
-            u = self.prior()
-            return u, self.values(u)
+            return self.pair(self.prior())
         kinds = "".join("u" if isinstance(a, int) else "c" for a in self.axes)
-        kde = [sm.nonparametric.KDEMultivariate(data=x[i], var_type=kinds, bw="normal_reference")
+        kde = [sm.nonparametric.KDEMultivariate(data=self.filled(x[i]), var_type=kinds, bw="normal_reference")
                for i in (order[:good], order[good:good + bad])]
         for k in kde:
             k.bw = np.clip(k.bw, 1e-3, None)
@@ -243,8 +263,7 @@ class Bohb:
             value = max(1e-32, kde[1].pdf(u)) / max(kde[0].pdf(u), 1e-32)
             if value < best:
                 best, pick = value, u
-        pick = pick or self.prior()
-        return pick, self.values(pick)
+        return self.pair(pick or self.prior())
 
     def tell(self, u, v, loss):
         self.x.append(u)
@@ -288,15 +307,15 @@ def play(sampler, name, workers, seed):
     s = SAMPLERS[sampler](axes, seed, workers)
     best, worth, curve, seconds = math.inf, math.inf, [], 0
     while len(curve) < TRIALS:
-        start = time.perf_counter()
+        start = time.process_time()
         asked = [s.ask() for _ in range(min(workers, TRIALS - len(curve)))]
-        seconds += time.perf_counter() - start
+        seconds += time.process_time() - start
         for token, v in asked:
             value = f(v)
             seen = value + noise * rng.standard_normal()
-            start = time.perf_counter()
+            start = time.process_time()
             s.tell(token, v, seen)
-            seconds += time.perf_counter() - start
+            seconds += time.process_time() - start
             if seen < best:
                 best, worth = seen, value
             curve.append(worth)

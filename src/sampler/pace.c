@@ -1,0 +1,111 @@
+/* Durations predicted from those of earlier trials by the main effects of the axes; see
+ * pace.h. Called by tpe.c and kde.c; forest.c has a forest for it. */
+#include "pace.h"
+
+#include "normal.h"
+
+#include <math.h>
+
+/* The results that have an axis. */
+typedef struct effect {
+    int levels; /* of a category; 0: a number */
+    int64_t n;
+    double *at;          /* [n] positions */
+    double *narrow;      /* [n] 1 / h */
+    double *one;         /* [n] 1 */
+    double *y;           /* [n] logarithms of seconds without their mean */
+    double *sum, *count; /* [levels] of y; of results */
+} effect;
+
+struct weft_pace {
+    const weft_space *space;
+    effect *axis; /* [dim] */
+};
+
+int weft_pace_seconds(const weft_past_level *l, double *y)
+{
+    double least = INFINITY, most = 0;
+    for (int64_t i = 0; i < l->n; i++) {
+        double s = l->result[i].seconds;
+        if (s > 0) least = fmin(least, s);
+        most = fmax(most, s);
+    }
+    for (int64_t i = 0; i < l->n; i++)
+        y[i] = most > 0 ? log(fmax(l->result[i].seconds, least) / least) : 0;
+    return most > least;
+}
+
+/* Removes the mean of y[n]. */
+static void centre(int64_t n, double *y)
+{
+    double mean = 0;
+    for (int64_t i = 0; i < n; i++) mean += y[i] / (double)n;
+    for (int64_t i = 0; i < n; i++) y[i] -= mean;
+}
+
+static void learn_axis(const weft_past *past, const weft_past_level *l, int a,
+                       const double *y, effect *e, weft_arena *mem)
+{
+    const weft_axis *axis = &past->space->axis[a];
+    double magnitude = 0.2; /* width of a kernel for a single result */
+    int levels = weft_axis_type_of(axis) == WEFT_AXIS_CATEGORY ? axis->nvalue : 0;
+    double *all = WEFT_NEW(mem, double, 4 * l->n + 2 * levels);
+    *e = (effect){.levels = levels,
+                  .at = all,
+                  .narrow = all + l->n,
+                  .one = all + 2 * l->n,
+                  .y = all + 3 * l->n,
+                  .sum = all + 4 * l->n,
+                  .count = all + 4 * l->n + levels};
+    for (int64_t i = 0; i < l->n; i++) {
+        double value = past->trial[l->result[i].trial].conf[a];
+        if (isnan(value)) continue;
+        e->at[e->n] = levels ? weft_axis_index(axis, value) : weft_axis_unit(axis, value);
+        e->y[e->n++] = y[i];
+    }
+    centre(e->n, e->y);
+    for (int64_t i = 0; i < e->n; i++) {
+        e->narrow[i] = pow((double)e->n, 0.2) / magnitude;
+        e->one[i] = 1;
+        if (levels == 0) continue;
+        e->sum[(int)e->at[i]] += e->y[i];
+        e->count[(int)e->at[i]]++;
+    }
+}
+
+weft_pace *weft_pace_new(const weft_past *past, const weft_past_level *l, weft_arena *mem)
+{
+    double *y = WEFT_NEW(mem, double, l->n);
+    if (!weft_pace_seconds(l, y)) return NULL;
+    weft_pace *p = WEFT_NEW(mem, weft_pace, 1);
+    p->space = past->space;
+    p->axis = WEFT_NEW(mem, effect, past->space->dim);
+    for (int a = 0; a < past->space->dim; a++) learn_axis(past, l, a, y, &p->axis[a], mem);
+    return p;
+}
+
+double weft_pace_effect(const weft_pace *p, int a, double value)
+{
+    const effect *e = &p->axis[a];
+    if (isnan(value)) return 0;
+    if (e->levels) {
+        int c = weft_axis_index(&p->space->axis[a], value);
+        return e->sum[c] / (1 + e->count[c]);
+    }
+    double x = weft_axis_unit(&p->space->axis[a], value);
+    return weft_bumps(e->n, e->at, e->narrow, e->y, x) /
+           (1 + weft_bumps(e->n, e->at, e->narrow, e->one, x));
+}
+
+double weft_pace_log(const weft_pace *p, const double *conf)
+{
+    double sum = 0;
+    for (int a = 0; a < p->space->dim; a++) sum += weft_pace_effect(p, a, conf[a]);
+    return sum;
+}
+
+double weft_pace_gain(double ratio, double good, double cost)
+{
+    double most = 700; /* exp is finite */
+    return -log(good + (1 - good) * exp(fmin(-ratio, most))) - cost;
+}
