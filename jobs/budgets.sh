@@ -5,8 +5,8 @@
 # usage: [SEEDS="1 2 3 4 5"] [ROUNDS=54] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] [TABLES=DIR] bash jobs/budgets.sh [section.key=value ...]
 # Needs data/shakespeare-small.h5 (the first lines of inputs/shakespeare-small.ini say how it is
 # made). ROUNDS: of a trial at most, a multiple of 9; all trials of a run together take 8 times as many
-# (Hyperband: what its brackets sum up to, 7.7 times). Cost of a seed: 10 runs. Runs that are
-# there are not repeated, those that were begun are resumed: other settings need another OUTPUT
+# (Hyperband: what its brackets sum up to, 7.7 times). Cost of a seed: 10 runs. Complete runs are
+# skipped and interrupted ones resumed, so that other settings need another OUTPUT
 # (default outputs/budgets). TABLES: where the tables are that runs are added to (analysis);
 # empty: none.
 . jobs/start.sh

@@ -4,8 +4,8 @@
 # tables.
 # usage: [SEEDS="1 2 3"] [RUNS="halving boxes arms"] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/claims.sh [section.key=value ...]
 # Needs data/shakespeare-small.h5 (the first lines of inputs/shakespeare-small.ini say how it is
-# made). Cost of a seed: 25 minutes on one core, seven runs of 3 to 4. Runs that are there are
-# not repeated, those that were begun are resumed: other settings need another OUTPUT (default
+# made). Cost of a seed: 25 minutes on one core, seven runs of 3 to 4. Complete runs are skipped
+# and interrupted ones resumed, so that other settings need another OUTPUT (default
 # outputs/claims). INPUT: another input file (inputs/shakespeare-small.ini). TABLES: where the
 # tables are that runs are added to (analysis); empty: none. ARMS (9), ROUNDS (40): the paired
 # arms of a run, and the rounds of each.

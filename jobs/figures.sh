@@ -1,8 +1,8 @@
 # The runs of the two figures, and of the tables of how good the maps are that searches pick.
 # usage: [SEEDS="1 2"] [FEATURES="1250 5000"] [BINS="16384"] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/figures.sh [section.key=value ...]
 # The tables' further searches are at TABLE_FEATURES and TABLE_BINS; those of IMDB by log2, the
-# authors' scale of naive Bayes, at SCALE_BINS; empty: none. Runs that are there are not
-# repeated, those that were begun are resumed: other settings need another OUTPUT (outputs).
+# authors' scale of naive Bayes, at SCALE_BINS; empty: none. Complete runs are skipped and
+# interrupted ones resumed, so that other settings need another OUTPUT (outputs).
 . jobs/start.sh
 out=${OUTPUT:-outputs}
 mkdir -p "$out/figures" "$out/quality"

@@ -1,5 +1,5 @@
-# What weft would do on clusters that are not here: the whole program (make VARIANT=smpi) but for
-# HDF5, ScaLAPACK, samples and training, on ranks that SimGrid simulates; what a rank
+# Forecast of weft on other clusters: the whole program (make VARIANT=smpi) without HDF5,
+# ScaLAPACK, samples and training, on ranks that SimGrid simulates; what a rank
 # computes takes the seconds that were measured on this machine.
 # usage: [STUDIES="check long short whole async"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
 #     [COST="CLIENT SAMPLE SCORE"] [OUTPUT=DIR] bash jobs/forecast.sh
@@ -12,7 +12,7 @@
 # COST: seconds of a client, of a window that is trained, of one that is scored, measured on one core of this machine (an LSTM of 2 x 256, 80 characters, batches of 10).
 # Needs smpicc (apt-get install libsimgrid-dev). Cost: 5 minutes with the default; 1,024 ranks of a
 # federated study take about 5 minutes and 2 GB each, 512 teams a quarter of an hour.
-# Runs that are there are not repeated: other costs need another OUTPUT (outputs/forecast).
+# Complete runs are skipped, so that other costs need another OUTPUT (outputs/forecast).
 command -v smpicc >/dev/null || { echo "there is no smpicc: apt-get install libsimgrid-dev" >&2; exit 1; }
 make -s VARIANT=smpi WEFT_DEPS=tried || exit
 out=${OUTPUT:-outputs/forecast} sim=${BUILD:-build}/smpi

@@ -1,7 +1,7 @@
 # How near is the pick of ws_sha to the sweep's best map, with no option chosen for the data?
 # For each packed data set and seed (which draws the 64 maps): the sweep, the search by its
 # defaults, and the search as published, with split validation down to one survivor. Then the
-# table. Runs that are there are not repeated, those that were begun are resumed.
+# table. Complete runs are skipped and interrupted ones resumed.
 # usage: [SEEDS="1 2"] [FEATURES=2000] [OUTPUT=DIR] [TABLE=FILE.tsv] [LAUNCH="mpirun -n 2"] bash jobs/quality.sh DATA.h5 ... [section.key=value ...]
 # Documents become bags of n-grams, all else FEATURES random features. A part of labelled
 # texts is taken before they are packed:

@@ -9,7 +9,7 @@
 #   async      ASHA on federated trials, a team a rank, 64 simulated workers; weak: jobs
 # RANKS is 1, 2, 4, ... up to all cores here, or all tasks of the SLURM job. LAUNCH starts ranks,
 # and `-n RANKS` is added. SIZE multiplies rows, maps, clients or jobs. Cost: 5 minutes on 2 cores.
-# Runs that are there are not repeated, those that were interrupted are: other sizes need another
+# Complete runs are skipped and interrupted ones repeated, so that other sizes need another
 # OUTPUT (outputs/scaling). PLOT: what makes table and figures; empty: nothing.
 . jobs/start.sh
 out=${OUTPUT:-outputs/scaling} size=${SIZE:-1}

@@ -1,7 +1,7 @@
 # Representation and penalty of documents chosen together, in 30 trials: does tpe find better ones
 # than random search? Four tasks of 20 Newsgroups, with its parts by date and, by every seed anew,
-# shuffled; two of SST; IMDB. Runs that are there are not repeated, those that were begun are
-# resumed. Then the table.
+# shuffled; two of SST; IMDB. Complete runs are skipped and interrupted ones resumed. Then the
+# table.
 # usage: [SEEDS="1 2"] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics sst"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
 # DIR has the unpacked archives 20news-bydate, sst, aclImdb, as far as TASKS asks for them.
 . jobs/start.sh

@@ -46,7 +46,7 @@ typedef struct weft_cost {
     double passes;       /* number of products with the matrix that the estimate assumes */
 } weft_cost;
 
-/* Whether a task reads the packed data that run.data names. */
+/* How a task uses the packed data that run.data names. */
 typedef enum weft_need {
     WEFT_DATA_NEEDED,   /* a run without data is refused */
     WEFT_DATA_OPTIONAL, /* it may be given; setup refuses it where an option excludes it */

@@ -20,7 +20,7 @@ typedef struct weft_federation {
     weft_h5set name;
     /* set by weft_data_match; NULL: as they are stored */
     const int32_t *class_of;  /* [classes] what the classes of the file are called */
-    const int64_t *column_of; /* [d] where each column stands in the file */
+    const int64_t *column_of; /* [d] index of each column in the file */
     int classes;              /* of the file, where class_of is */
 } weft_federation;
 

@@ -226,8 +226,8 @@ static void call_visit(void *ctx)
         weft_sparse_add(&s->x, i, (real)(1e-9 * weft_sparse_dot(&s->x, i, s->w)), s->w);
 }
 
-/* Rows like bags of n-grams: column c is met about as often as 1/c. Rates in GB/s of
- * entries, shares of the memory's. */
+/* Rows like bags of n-grams: the frequency of column c is proportional to 1/c. Rates in
+ * GB/s of entries, shares of the memory's. */
 static void bench_sparse(FILE *out, double reads, weft_arena *mem)
 {
     int64_t *first = WEFT_NEW(mem, int64_t, ROWS + 1);

@@ -123,7 +123,7 @@ static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
     weft_arena_reset(tmp, mark);
 }
 
-/* A step of a model that stands in every lane: a product, the step, what it changed. */
+/* A step of the same model in every lane: a product, the step, the sum of changes. */
 static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
                       weft_arena *tmp)
 {
@@ -253,7 +253,7 @@ static const weft_kernel *choose(const char *wanted)
 
 const weft_kernel *weft_kernel_best(void)
 {
-    static const weft_kernel *best; /* chosen once a process, always the same */
+    static const weft_kernel *best; /* chosen once per process; always the same */
     if (best) return best;
     const char *wanted = widest();
     best = choose(wanted);

@@ -28,7 +28,7 @@ size_t weft_packed_bytes(int k, int m)
     return (size_t)k * round_up(m, weft_kernel_best()->lanes) * sizeof(real);
 }
 
-/* Columns of b as they stand: to[k][wide], zeros beyond m. */
+/* Columns of b without transposition: to[k][wide], zeros beyond m. */
 static void copy_panel(int k, int m, int wide, const real *b, size_t ldb, real *to)
 {
     for (int e = 0; e < k; e++, to += wide) {

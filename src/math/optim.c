@@ -93,7 +93,7 @@ int weft_server_slots(const weft_server *s)
     return 2;
 }
 
-/* Called once a round, so in double even if `real` is float. */
+/* Called once per round, so in double even if `real` is float. */
 static void adapt(const weft_server *s, double lr, int64_t n, real *w, const real *delta,
                   real *mean, real *square)
 {

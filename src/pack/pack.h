@@ -22,7 +22,7 @@ typedef struct weft_pack_federation weft_pack_federation;
 typedef struct weft_pack_held weft_pack_held;
 
 typedef struct weft_pack_part {
-    int64_t n;      /* rows handed over */
+    int64_t n;      /* rows received from the reader */
     int32_t *label; /* [n] */
     int64_t label_room;
     const char **name; /* [n] of documents */
@@ -49,9 +49,9 @@ typedef struct weft_packing {
     weft_pack_part part[WEFT_NPART];
     weft_words *words[WEFT_NTOK];
     const weft_reader *reader;
-    weft_partition over;              /* clients 0: rows stay as they come */
+    weft_partition over;              /* clients 0: rows are not divided */
     int image[3];                     /* channels, height, width; 0: no images */
-    weft_pack_held *held;             /* NULL: rows are written as they come */
+    weft_pack_held *held;             /* NULL: rows are written at once */
     weft_pack_federation *federation; /* NULL: not one */
     const weft_generator *generator;  /* NULL: samples are stored */
     weft_sizes size[WEFT_NPART];      /* of what is generated */

@@ -1,6 +1,6 @@
-/* Packing a labelled set as a federation: its rows are held until the last one has come,
- * dealt to clients by partition.c and handed over client by client. Called by pack.c, and
- * by `weft pack` for the options. */
+/* Packing a labelled set as a federation: its rows are kept until the last one has been
+ * read, assigned to clients by partition.c and passed on client by client. Called by
+ * pack.c, and by `weft pack` for the options. */
 #include "pack.h"
 #include "partition.h"
 
@@ -11,7 +11,7 @@ struct weft_pack_held {
     const int32_t *label[WEFT_NPART]; /* [n] of each part */
     int64_t *order[WEFT_NPART];       /* [n] rows, client after client */
     int64_t *count[WEFT_NPART];       /* [clients] of them */
-    int64_t client;                   /* to be handed over next, */
+    int64_t client;                   /* the next one to be passed on, */
     int64_t next[WEFT_NPART];         /* and its first place in order */
 };
 

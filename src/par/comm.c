@@ -17,7 +17,7 @@
 /* MPI counts are int: longer vectors go in pieces of this many elements. */
 #define PIECE ((size_t)1 << 28)
 
-/* Shortest and longest sleep between two tests whether the other ranks have arrived. */
+/* Shortest and longest sleep between two checks for the arrival of the other ranks. */
 #define SHORT_NAP 5e-5
 #define LONG_NAP  1e-2
 

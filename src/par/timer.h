@@ -4,8 +4,8 @@
 
 #include "weft/par.h"
 
-/* Waits for the others, so that the time of the collective that follows is its own. Time so
- * far is computing, that of the barrier waiting. Collective. */
+/* Waits for the other ranks, so that the next collective does not include their delay. Time
+ * before the barrier counts as computing, time in it as waiting. Collective. */
 void weft_timer_begin(weft_team *t);
 /* After the collective: time since is communication, of so many bytes. Local. */
 void weft_timer_end(weft_team *t, size_t bytes);

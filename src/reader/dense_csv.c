@@ -171,7 +171,7 @@ static int64_t count_lines(const char *text, size_t n)
     return lines;
 }
 
-/* Whether the line has an odd number of quotation marks; *none: it has none. */
+/* 1 if the line has an odd number of quotation marks; *none: 1 if it has none. */
 static int odd_quotes(const char *at, size_t n, int *none)
 {
     int quotes = 0;

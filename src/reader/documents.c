@@ -13,7 +13,7 @@ weft_status weft_documents_add(weft_documents *d, weft_document x, int64_t line,
     return weft_labels_find(&d->labels, line, label, n_label, &d->label[d->n++]);
 }
 
-/* Hands over `count` documents from the first on, in that order; order NULL: as read. */
+/* Packs `count` documents from the first on, in that order; order NULL: as read. */
 static weft_status hand_over(const weft_documents *d, weft_part part, int64_t first,
                              int64_t count, const int64_t *order, weft_pack *p)
 {

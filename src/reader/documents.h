@@ -22,8 +22,8 @@ typedef struct weft_documents {
     weft_labels labels;
 } weft_documents;
 
-/* Adds a document of class label[n_label], which stands in that line (0: none) of
- * labels.path. EDATA as weft_labels_find. */
+/* Adds a document of class label[n_label], found in that line (0: none) of labels.path.
+ * EDATA as weft_labels_find. */
 WEFT_CHECKED weft_status weft_documents_add(weft_documents *d, weft_document x,
                                             int64_t line, const char *label, size_t n_label,
                                             weft_arena *mem);

@@ -124,7 +124,7 @@ static weft_part part_of(const char *name)
     return WEFT_NPART;
 }
 
-/* Whether a directory can hold classes, rather than the documents of one. */
+/* 1 if a directory can hold classes, 0 if it can only hold the documents of one. */
 static weft_status holds_classes(const reading *r, const char *path, int *yes)
 {
     listing l;

@@ -271,7 +271,7 @@ static void tell_shape(const idx *x, weft_pack *p)
     weft_pack_image(p, x->sides == 4 ? (int)end[-3] : 1, (int)end[-2], (int)end[-1]);
 }
 
-/* Rows order[0] ... of x; NULL: as they stand. */
+/* Rows order[0] ... of x; NULL: in their order. */
 static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *label,
                              weft_pack *p)
 {

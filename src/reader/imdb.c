@@ -1,6 +1,6 @@
 /* IMDB reviews: the official aclImdb directory, {train,test}/{pos,neg}/NUMBER_RATING.txt.
  * The training part is `train`; `test` is divided in halves by keyed random numbers: test
- * and validation. Rows stand in the order of the numbers, negative before positive, so that
+ * and validation. Rows are in the order of the numbers, negative before positive, so that
  * classes alternate. `unsup` is not read. Maas et al., "Learning word vectors for sentiment
  * analysis", ACL 2011. */
 #include "reader.h"

@@ -212,7 +212,7 @@ static weft_status set_gap(job *j)
 
 /* ---- clients --------------------------------------------------------------------- */
 
-/* Hands over the client whose parts are user[], NULL where it has none. */
+/* Packs the client whose parts are user[], NULL where it has none. */
 static weft_status put_text(job *j, const char *name, const weft_leaf_user *const *user,
                             const int64_t *count)
 {
@@ -296,7 +296,7 @@ static int same_user(const weft_leaf_user *const *user, const weft_leaf *const *
     return 1;
 }
 
-/* Users that stand in every directory, at the same place. */
+/* Users that are in every directory, at the same position. */
 static weft_status merge(job *j, weft_leaf **l, const weft_leaf_user **user)
 {
     for (;;) {
@@ -320,7 +320,7 @@ static weft_status merge(job *j, weft_leaf **l, const weft_leaf_user **user)
     }
 }
 
-/* Users that stand in one directory each. */
+/* Users each of which is in one directory. */
 static weft_status append(job *j, weft_leaf **l, const weft_leaf_user **user)
 {
     weft_names seen = {.mem = j->p->mem};

@@ -66,7 +66,7 @@ struct weft_leaf {
     weft_status st;
 };
 
-/* What callbacks return: 1, or 0 after a complaint, which is in l->st. */
+/* What callbacks return: 1, or 0 after an error, which is in l->st. */
 int weft_leaf_unexpected(weft_leaf *l, const char *what);
 int weft_leaf_list(weft_leaf *l, const char *name);
 int weft_leaf_number(weft_leaf *l, double samples);

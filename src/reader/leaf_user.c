@@ -1,12 +1,12 @@
 /* The users of LEAF's files as they are read: their names, lists and samples, all checked.
- * A complaint names file, user and sample. Called by the parser, leaf_json.c. */
+ * Error messages name file, user and sample. Called by the parser, leaf_json.c. */
 #include "leaf_json.h"
 #include "reader.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- complaints ------------------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------------ */
 
 const char *weft_leaf_where(const weft_leaf *l)
 {
@@ -203,7 +203,7 @@ int weft_leaf_row(weft_leaf *l)
     return 1;
 }
 
-/* Symbols of a text to the end of *to, of *n. Returns how many, -1 after a complaint. */
+/* Symbols of a text to the end of *to, of *n. Returns how many, -1 after an error. */
 static int64_t add_text(weft_leaf *l, const char *text, size_t bytes, uint8_t **to,
                         int64_t n, int64_t *room)
 {

@@ -1,8 +1,8 @@
 /* The plays of Shakespeare by LEAF's rules (Caldas et al. 2018; its parser goes back to
  * McMahan et al. 2017), which take Project Gutenberg's text of 1994 as it is: "  NAME.
- * text" begins a speech, "    text" goes on with it; in The Comedy of Errors neither is
- * indented. What comes before the second play of the file, and after its line 124,197, is
- * left out. Called by the reader shakespeare. */
+ * text" begins a speech, " text" continues it; in The Comedy of Errors neither is indented.
+ * What comes before the second play of the file, and after its line 124,197, is left out.
+ * Called by the reader shakespeare. */
 #include "plays.h"
 #include "reader.h"
 

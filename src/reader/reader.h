@@ -17,8 +17,8 @@ const char *weft_basename(const char *path);
 /* Sides of an image of d numbers from "3x32x32", channels first. ECONF. */
 WEFT_CHECKED weft_status weft_shape_read(const char *text, int64_t d, int side[3]);
 
-/* Class labels, numbered as they come and, at the end, in order: numbers by value, then
- * texts. */
+/* Class labels, numbered by first occurrence and, at the end, in order: numbers by value,
+ * then texts. */
 typedef struct weft_labels {
     const char *path; /* of the file that is read, for messages */
     int n;
@@ -27,8 +27,8 @@ typedef struct weft_labels {
     int last; /* found last: labels come in runs */
     weft_arena *mem;
 } weft_labels;
-/* The number of label text[n], which stands in that line of the file (0: is its name).
- * EDATA naming the line: it is not UTF-8, or one class more than WEFT_MAX_CLASSES. */
+/* The number of label text[n], found in that line of the file (0: in its name). EDATA
+ * naming the line: it is not UTF-8, or one class more than WEFT_MAX_CLASSES. */
 WEFT_CHECKED weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text,
                                           size_t n, int32_t *number);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and

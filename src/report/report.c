@@ -397,7 +397,7 @@ static int score_columns(const weft_summary *s, int n, column *c, weft_arena *tm
     return count;
 }
 
-/* Scores stand after the number of ranks. */
+/* Scores follow the number of ranks. */
 static int columns_of(const weft_summary *s, int n, column *c, weft_arena *tmp)
 {
     int count = 0;

@@ -225,7 +225,7 @@ static const char *single(const weft_run *r)
     return r->task->single ? r->task->single(r->task_self) : NULL;
 }
 
-/* The tuner that run.tuner = auto stands for. */
+/* The tuner that run.tuner = auto selects. */
 static const char *default_tuner(const weft_run *r)
 {
     const weft_tuner *own;

@@ -36,7 +36,7 @@ static void name_of(int rank, char path[LINE * 4])
 static int nap(double seconds)
 {
     struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until); /* which nobody sets */
+    clock_gettime(CLOCK_MONOTONIC, &until); /* is never set back */
     double t = (double)until.tv_nsec * 1e-9 + seconds;
     until.tv_sec += (time_t)t;
     until.tv_nsec = (long)((t - floor(t)) * 1e9);

@@ -131,7 +131,7 @@ static void start_thread(weft_commit *c)
 {
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* which nobody sets */
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* is never set back */
     pthread_cond_init(&c->wake, &clock);
     pthread_condattr_destroy(&clock);
     pthread_cond_init(&c->served, NULL);

@@ -17,7 +17,7 @@
 #define ALIGNED     1024 /* data of so many bytes begin at multiples of ALIGN */
 #define ALIGN       64
 
-/* How a dataset lies in the file. */
+/* Layout of a dataset in the file. */
 typedef enum layout { WHOLE, PACKED, GROWING } layout;
 
 /* ---- errors ---------------------------------------------------------------------- */

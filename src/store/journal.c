@@ -79,7 +79,7 @@ static weft_status begin_synced(weft_journal *j)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* 1 if a head stands at text[at] with its payload, whole or not, within text[size]. */
+/* 1 if there is a head at text[at] with its payload, complete or not, within text[size]. */
 static int is_frame(const char *text, size_t size, size_t at, frame *f)
 {
     if (size - at < sizeof *f) return 0;
@@ -87,7 +87,7 @@ static int is_frame(const char *text, size_t size, size_t at, frame *f)
     return f->mark == MARK && check_of(f) == f->check && f->bytes <= size - at - sizeof *f;
 }
 
-/* Where the next such head stands after `at`; size: nowhere. */
+/* Position of the next such head after `at`; size: there is none. */
 static size_t next_frame(const char *text, size_t size, size_t at)
 {
     frame f;
@@ -95,7 +95,7 @@ static size_t next_frame(const char *text, size_t size, size_t at)
     return at;
 }
 
-/* A record as it stands in the text; its data in mem, aligned for any type. */
+/* The record at a position of the text; its data in mem, aligned for any type. */
 static weft_record record_of(const frame *f, const char *payload, weft_arena *mem)
 {
     weft_record r = {.tag = f->tag, .bytes = (size_t)f->bytes};

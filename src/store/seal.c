@@ -1,5 +1,5 @@
-/* Checksums of all bytes of an HDF5 file, its own metadata included. They stand behind the
- * end of the file as HDF5 knows it, so that other programs read it as usual:
+/* Checksums of all bytes of an HDF5 file, its own metadata included. They follow the end of
+ * the file as HDF5 knows it, so that other programs read it as usual:
  *
  *     file[bytes]  sum[nblock] u64  { bytes u64, BLOCK u64, sum u64, magic[8] }
  *

@@ -54,7 +54,7 @@ static int64_t state_size(const sgd *t, const sgd_model *m)
     return t->nfold * m->n * (m->copies + m->slots);
 }
 
-/* The configuration of the largest state, conf[dim]: each axis by itself. */
+/* The configuration of the largest state, conf[dim], found axis by axis. */
 static weft_status largest_conf(const sgd *t, double *conf, weft_arena *mem)
 {
     const weft_space *sp = t->env.space;

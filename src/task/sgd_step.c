@@ -37,7 +37,7 @@ static pieces pieces_new(const sgd *t, int64_t room, weft_arena *tmp)
     pieces p = {.n = t->parts, .room = room, .from = WEFT_NEW(tmp, int, t->parts + 1)};
     p.first = (int)((int64_t)p.n * team->rank / team->size);
     p.count = (int)((int64_t)p.n * (team->rank + 1) / team->size) - p.first;
-    if (p.n == 1) p.first = 0, p.count = 1; /* each rank by itself */
+    if (p.n == 1) p.first = 0, p.count = 1; /* each rank computes alone */
     p.g = WEFT_NEW(tmp, real, (p.count > 0 ? p.count : 1) * room);
     if (p.n == 1 || team->size == 1) return p;
     p.sum = WEFT_NEW(tmp, whole, room);
@@ -182,9 +182,9 @@ static void shuffle(course *c, int64_t pass)
     weft_shuffle_first(n, n, &key, c->order);
 }
 
-/* Documents: pieces of nearly as many words each, so that ranks take equally long. The
- * longest go round the pieces, there and back. Others: as they come. Returns the rows by
- * pieces. */
+/* Documents: pieces with nearly equal numbers of words, so that ranks take equally long;
+ * documents are assigned from the longest on, to the pieces in order and in reverse order
+ * in turns. Other rows: in their order. Returns the rows by pieces. */
 static const int64_t *divide(course *c, int n, const int64_t *row)
 {
     int parts = c->p.n, *from = c->p.from;
