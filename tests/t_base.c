@@ -109,7 +109,11 @@ static void test_rng(void)
     r = weft_rng_at(42, WEFT_RNG_DATA, counter[0], counter[1], counter[2]);
     ok(memcmp(&r, &expected, sizeof r) == 0,
        "key is (seed, purpose), counter (a, b, c, 0)");
+}
 
+static void test_normal(void)
+{
+    weft_rng4 r = {{0}};
     ok(weft_rng_unit(0) == 0 && weft_rng_unit(UINT64_MAX) == 1 - 0x1p-53,
        "units are in [0, 1) and have 53 bits");
     enum { N = 20000 };
@@ -207,6 +211,10 @@ static void test_options(void)
            refused("gamma", "1,5", "number") && refused("gamma", "", "number"),
        "a number that is too large, too small, or more than one");
     ok(!signbit(parsed("gamma", "-0")), "minus zero is zero");
+}
+
+static void test_words(void)
+{
     ok(parsed("binary", "Yes") == 1 && parsed("binary", "ON") == 1 &&
            parsed("binary", "1") == 1 && parsed("binary", "true") == 1 &&
            parsed("binary", "False") == 0 && parsed("binary", "off") == 0 &&
@@ -350,6 +358,10 @@ static void test_mistakes(weft_arena *mem)
        "a key behind the head of its section");
     ok(broken(mem, "[rff]\norder =\n", "x.ini:2: rff.order = : '' is not an integer"),
        "a key without a value");
+}
+
+static void test_unreadable(weft_arena *mem)
+{
     weft_conf c;
     weft_conf_init(&c, mem);
     ok(weft_conf_read(&c, "/nonexistent/x.ini") == WEFT_EFILE &&
@@ -429,11 +441,14 @@ int main(int argc, char **argv)
     test_errors();
     test_arena();
     test_rng();
+    test_normal();
     test_options();
+    test_words();
     test_reading(mem);
     test_marks(mem);
     test_binding(mem);
     test_mistakes(mem);
+    test_unreadable(mem);
     test_arguments(mem);
     test_echo(mem);
     weft_arena_free(mem);

@@ -74,6 +74,22 @@ static void test_averages(void)
 }
 
 /* Scores of all clients before and after one step, and their sums. */
+/* Sums over the clients' samples of a part, for the weights w and after a step on each. */
+static void part_sums(toy *t, weft_part part, const double *w, sums *before, sums *after)
+{
+    *before = *after = (sums){0};
+    for (int c = 0; c < 5; c++) {
+        double own[W];
+        memcpy(own, w, sizeof own);
+        full_step(t, c, 0.5, own);
+        sums a = part_score(t, c, part, w), b = part_score(t, c, part, own);
+        before->loss += a.loss;
+        before->n += a.n;
+        after->loss += b.loss;
+        after->wrong += b.wrong;
+    }
+}
+
 static void test_scores(void)
 {
     toy *t = five_clients();
@@ -82,36 +98,27 @@ static void test_scores(void)
                 "[fed]\ncohort = 5\nscore_both = yes\nscore = loss\neval_clients = 0\n"
                 "eval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
                 1, 3);
-    double w[W], before = 0, after = 0, wrong = 0, n = 0;
+    double w[W];
     wide(s->state.x, w);
     weft_scores out;
     for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
-        before = after = wrong = n = 0;
-        for (int c = 0; c < 5; c++) {
-            double own[W];
-            memcpy(own, w, sizeof w);
-            full_step(t, c, 0.5, own);
-            sums a = part_score(t, c, (weft_part)part, w),
-                 b = part_score(t, c, (weft_part)part, own);
-            before += a.loss;
-            after += b.loss;
-            wrong += b.wrong;
-            n += a.n;
-        }
+        sums sum, trained_sum;
+        part_sums(t, (weft_part)part, w, &sum, &trained_sum);
+        double before = sum.loss / sum.n, after = trained_sum.loss / sum.n;
         weft_status st = fed->score(s->self, &s->job, s->state.x, (weft_part)part, &out);
         ok(st == WEFT_OK, "a score of all clients");
-        is_near(score_of(fed, &out, "loss"), before / n, 1e-6,
+        is_near(score_of(fed, &out, "loss"), before, 1e-6,
                 "loss of the server's weights, %s", weft_part_name[part]);
-        is_near(score_of(fed, &out, "personal_loss"), after / n, 1e-6,
+        is_near(score_of(fed, &out, "personal_loss"), after, 1e-6,
                 "loss after local training");
-        is_near(score_of(fed, &out, "personal_error"), wrong / n, 1e-12,
+        is_near(score_of(fed, &out, "personal_error"), trained_sum.wrong / sum.n, 1e-12,
                 "error after local training");
         if (part == WEFT_TEST) continue;
-        is_near(in_row(fed, s->row[2], "valid_loss"), before / n, 1e-6,
+        is_near(in_row(fed, s->row[2], "valid_loss"), before, 1e-6,
                 "evaluation after a round");
-        is_near(measured(fed, &s->res, "personal_loss"), after / n, 1e-6,
+        is_near(measured(fed, &s->res, "personal_loss"), after, 1e-6,
                 "evaluation after a job");
-        is_near(measured(fed, &s->res, "global_loss"), before / n, 1e-6, "both ways");
+        is_near(measured(fed, &s->res, "global_loss"), before, 1e-6, "both ways");
         is_near(s->res.bound, 0, 0, "of all clients: no interval");
     }
     units(s, 1, 0, 1);

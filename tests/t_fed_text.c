@@ -76,6 +76,26 @@ static weft_batch windows_of(int c, weft_part part, const uint8_t **at_)
 }
 
 /* One round of all clients, each a single full batch, then all are scored. */
+/* mean[a->n]: gradient summed over all training windows, whose number it returns; *before:
+ * sums over the validation windows. */
+static double sum_gradients(const alone *a, const real *w, double *mean, weft_score *before)
+{
+    const weft_net *net = &weft_net_lstm;
+    const uint8_t *place[64];
+    real *g = WEFT_NEW(mem, real, a->n);
+    double all = 0;
+    for (int c = 0; c < SPEAKERS; c++) {
+        weft_score ignored = {0};
+        weft_batch b = windows_of(c, WEFT_TRAIN, place);
+        net->grad(a->self, a->work, w, &b, 0, 0, g, &ignored);
+        for (int64_t i = 0; i < a->n; i++) mean[i] += b.n * (double)g[i];
+        all += b.n;
+        b = windows_of(c, WEFT_VALID, place);
+        net->score(a->self, a->work, w, &b, before);
+    }
+    return all;
+}
+
 static void test_round(int every)
 {
     static const char net_options[] = "[lstm]\nembedding = 3\nhidden = 7\nlayers = 2\n";
@@ -88,24 +108,16 @@ static void test_round(int every)
     stand *s = trained(&t, options, 1, 1);
     alone a = network(net_options, every);
     const weft_net *net = &weft_net_lstm;
-    real *w = WEFT_NEW(mem, real, a.n), *g = WEFT_NEW(mem, real, a.n);
-    double *mean = WEFT_NEW(mem, double, a.n), all = 0, most = 0;
+    real *w = WEFT_NEW(mem, real, a.n);
+    double *mean = WEFT_NEW(mem, double, a.n), worst = 0;
     const uint8_t *place[64];
     weft_score before = {0}, test = {0};
     net->init(a.self, 3, w);
-    for (int c = 0; c < SPEAKERS; c++) {
-        weft_score ignored = {0};
-        weft_batch b = windows_of(c, WEFT_TRAIN, place);
-        net->grad(a.self, a.work, w, &b, 0, 0, g, &ignored);
-        for (int64_t i = 0; i < a.n; i++) mean[i] += b.n * (double)g[i];
-        all += b.n;
-        b = windows_of(c, WEFT_VALID, place);
-        net->score(a.self, a.work, w, &b, &before);
-    }
+    double all = sum_gradients(&a, w, mean, &before);
     for (int64_t i = 0; i < a.n; i++)
-        most =
-            worse(most, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state.x[i]));
-    is_near(most, 0, 1e-6, "a round of text, %s, is a step on all windows",
+        worst =
+            worse(worst, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state.x[i]));
+    is_near(worst, 0, 1e-6, "a round of text, %s, is a step on all windows",
             every ? "all targets" : "last target");
     is_near(in_row(fed, s->row[0], "before_loss"), before.loss / (double)before.count, 1e-6,
             "scored before on the validation windows");

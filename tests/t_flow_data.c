@@ -132,9 +132,35 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
 }
 
 /* Means of both losses over draws of the noise, of real descent on the rows. */
+enum { DRAWS = 1000, STEPS = 6 };
+
+/* The three losses of gradient descent on draw e of the response, x truth + noise. */
+static void draw_losses(int e, const double *x, const double *truth, double sigma,
+                        double *loss)
+{
+    double *y = WEFT_NEW(mem, double, 200), b[5];
+    for (int i = 0; i < 200; i++) {
+        double z[4];
+        weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)e, (uint64_t)i, 0);
+        weft_rng_normal(&r, z);
+        y[i] = sigma * z[0];
+        for (int j = 0; j < 5; j++) y[i] += x[i * 5 + j] * truth[j];
+    }
+    descend(x, y, 200, 5, 1, 0.4, 0, STEPS, b);
+    for (int j = 0; j < 5; j++) loss[0] += pow(b[j] - truth[j], 2);
+    for (int i = 0; i < 200; i++) {
+        double off = 0, left = y[i];
+        for (int j = 0; j < 5; j++) {
+            off += x[i * 5 + j] * (b[j] - truth[j]);
+            left -= x[i * 5 + j] * b[j];
+        }
+        loss[1] += off * off / 200;
+        loss[2] += left * left / 200;
+    }
+}
+
 static void test_draws(void)
 {
-    enum { DRAWS = 1000, STEPS = 6 };
     weft_data data = make_data(200, 5, WEFT_REALS);
     double sigma = 1.5;
     stand *s[2];
@@ -148,30 +174,13 @@ static void test_draws(void)
         train(s[k], STEPS);
     }
     double *x = WEFT_NEW(mem, double, 200 * 5), *y = WEFT_NEW(mem, double, 200);
-    double truth[5], b[5], mean[3] = {0}, square[3] = {0};
+    double truth[5], mean[3] = {0}, square[3] = {0};
     centred(200, 5, -1, x, y);
     descend(x, y, 200, 5, 1, 0.4, 0, 20000, truth); /* the least squares fit */
     for (int e = 0; e < DRAWS; e++) {
         size_t mark = weft_arena_mark(mem);
-        for (int i = 0; i < 200; i++) {
-            double z[4];
-            weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)e, (uint64_t)i, 0);
-            weft_rng_normal(&r, z);
-            y[i] = sigma * z[0];
-            for (int j = 0; j < 5; j++) y[i] += x[i * 5 + j] * truth[j];
-        }
-        descend(x, y, 200, 5, 1, 0.4, 0, STEPS, b);
         double loss[3] = {0};
-        for (int j = 0; j < 5; j++) loss[0] += pow(b[j] - truth[j], 2);
-        for (int i = 0; i < 200; i++) {
-            double off = 0, left = y[i];
-            for (int j = 0; j < 5; j++) {
-                off += x[i * 5 + j] * (b[j] - truth[j]);
-                left -= x[i * 5 + j] * b[j];
-            }
-            loss[1] += off * off / 200;
-            loss[2] += left * left / 200;
-        }
+        draw_losses(e, x, truth, sigma, loss);
         for (int k = 0; k < 3; k++) {
             mean[k] += loss[k] / DRAWS;
             square[k] += loss[k] * loss[k] / DRAWS;

@@ -201,6 +201,11 @@ static void test_files(void)
     weft_check(mkfifo(at("pipe/cat/pipe"), 0666) == 0, "mkfifo");
     fails(pack(r, at("pipe"), "x.h5", ""), WEFT_EDATA, "pipe/cat/pipe", "neither a file",
           "a pipe");
+}
+
+static void test_directories(void)
+{
+    const weft_reader *r = &weft_reader_folder;
     mkdir(at("twice"), 0777);
     write_classes("twice/a-train", 5);
     write_classes("twice/b-train", 5);
@@ -388,6 +393,7 @@ int main(int argc, char **argv)
     test_layouts();
     test_splits();
     test_files();
+    test_directories();
     test_encodings();
     test_articles();
     test_lines();

@@ -221,7 +221,12 @@ static void test_damage(void)
     n = head(x, 0x08, 3, (const int[]){9, W, H});
     refused("t10k-images-idx3-ubyte", x, n + 9 * PIXELS, WEFT_EDATA, "t10k-images", "shape",
             "a test of another shape");
-    n = head(x, 0x0d, 3, (const int[]){60, H, W});
+}
+
+static void test_missing(void)
+{
+    static uint8_t x[ROOM];
+    size_t n = head(x, 0x0d, 3, (const int[]){60, H, W});
     memset(x + n, 0x7f, 60 * PIXELS * 4);
     memset(x + n, 0xff, 4);
     mkdir(at("nan"), 0777);
@@ -250,5 +255,6 @@ int main(int argc, char **argv)
     test_clients();
     test_types();
     test_damage();
+    test_missing();
     return scratch_end();
 }

@@ -284,13 +284,20 @@ static void test_contract(weft_arena *mem)
 
 /* ---- explore -------------------------------------------------------------------- */
 
-static void test_explore(weft_arena *mem)
+/* A schedule with axes of all kinds, whose function `explore` is tested. */
+static crew explorer(weft_arena *mem)
 {
-    enum { N = 4000 };
     crew c = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
     const char *axes = "[knobs]\nx = log 0.01 .. 1\ny = 4 | 1 | 2\nn = 1 .. 50\nc = p | q "
                        "| r\nsize = 1 .. 9";
     weft_check(crew_setup(&c, axes, mem) == WEFT_OK, "%s", weft_error());
+    return c;
+}
+
+static void test_explore(weft_arena *mem)
+{
+    enum { N = 4000 };
+    crew c = explorer(mem);
     const double from[5] = {.1, 2, 2, 1, 7};
     int times[3] = {0}, listed[3] = {0}, whole[3] = {0}, choice[3] = {0}, inside = 1;
     double pairs = 0;
@@ -320,6 +327,11 @@ static void test_explore(weft_arena *mem)
     is_near((double)whole[2] / N, .375 + .25 / 50, tol, "either way");
     is_near((double)choice[0] / N, 1. / 3, tol, "choices are drawn anew");
     is_near(pairs, .75 * .25 * 47 / 50, tol, "each option on its own");
+}
+
+static void test_explore_ends(weft_arena *mem)
+{
+    crew c = explorer(mem);
     const double ends[5] = {1, 4, 50, 0, 7};
     int clipped = 1, other = 0;
     for (int i = 0; i < 100; i++) {
@@ -347,6 +359,7 @@ int main(void)
     test_synchronous(mem);
     test_contract(mem);
     test_explore(mem);
+    test_explore_ends(mem);
     refused("interval = 101", NULL, "pbt.interval", mem);
     refused("", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
     weft_arena_free(mem);

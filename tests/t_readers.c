@@ -215,7 +215,11 @@ static void test_text(void)
            data.part[WEFT_TEST].offset[WEFT_TOK_SPLIT][3] == 4,
        "parts may be files, and texts empty");
     weft_data_close(&data);
+}
 
+static void test_text_errors(void)
+{
+    const weft_reader *r = &weft_reader_text;
     write_text("t1.tsv", "a\tx\na\ty\n");
     fails(pack(r, at("t1.tsv"), "x.h5", ""), WEFT_EDATA, "t1.tsv has 1 class, 'a'",
           "two or more", "one class");
@@ -283,6 +287,11 @@ static void test_dense(void)
        "the label may stand anywhere, and the first line be names");
     ok(opened("e.h5") && parts_are(5, 1, 0) && data.classes == 2, "and is no row");
     weft_data_close(&data);
+}
+
+static void test_dense_errors(void)
+{
+    const weft_reader *r = &weft_reader_dense;
     static const char *const bad[][3] = {
         {"1,2,x\n3,y\n", "line 2 has 2 columns", "3"},
         {"1,2,x\n3,huh,y\n", "line 2, column 2 is 'huh'", "finite"},
@@ -391,7 +400,9 @@ int main(int argc, char **argv)
     test_imdb();
     test_sizes();
     test_text();
+    test_text_errors();
     test_dense();
+    test_dense_errors();
     test_synthetic();
     test_real();
     return scratch_end();

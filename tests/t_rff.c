@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "products.h"
 #include "tap.h"
 
 enum { N = 700, VALID = 300, D = 77, CLASSES = 3 };
@@ -229,84 +230,10 @@ static uint64_t hash(uint64_t key, const void *x, size_t bytes)
 static uint64_t check_products(const weft_matrix *f, int64_t first, const char *what)
 {
     size_t mark = weft_arena_mark(mem);
-    int c = CLASSES;
-    int64_t d = f->d, n = f->n, total = f->total;
     const double *x = table(f, first);
-    real *w = WEFT_NEW(mem, real, c * d), *z = WEFT_NEW(mem, real, c * n);
-    real *all = WEFT_NEW(mem, real, c * total), *h = WEFT_NEW(mem, real, c * n);
-    double *g = WEFT_NEW(mem, double, c *d), *sum = WEFT_NEW(mem, double, d);
-    double *zs = WEFT_NEW(mem, double, c *total);
-    for (int64_t e = 0; e < c * d; e++) w[e] = (real)(sin(1.7 * (double)e));
-    for (int64_t e = 0; e < c * total; e++) all[e] = (real)(cos(2.3 * (double)e));
-    for (int j = 0; j < c; j++)
-        for (int64_t i = 0; i < n; i++) h[j * n + i] = all[j * total + first + i];
-
-    /* Sums of d or total terms below sqrt(2/d), each rounded like a real; in double the
-     * loops here round alike, and exact sums are in units of 2^-51 of their bound. */
-    double unit = sizeof(real) == 4 ? 4 * 6e-8 : 64 * 1.2e-16, most = sqrt(2 / (double)d);
-    double worst = 0;
-    f->times(f, c, w, z);
-    for (int j = 0; j < c; j++)
-        for (int64_t i = 0; i < total; i++) {
-            for (int64_t k = 0; k < d; k++)
-                zs[j * total + i] += x[i * d + k] * (double)w[j * d + k];
-            if (i >= first && i < first + n)
-                worst =
-                    worse(worst, fabs(zs[j * total + i] - (double)z[j * n + i - first]));
-        }
-    /* the table itself is rounded to real */
-    is_near(worst, 0, unit * most * (double)d, "%s: times", what);
-
-    uint64_t key = 0;
-    for (int step = 0; step < 3; step++) {
-        if (step == 0)
-            f->trans(f, c, h, g);
-        else
-            f->normal(f, c, w, step == 1 ? NULL : h, g);
-        key = hash(key, g, (size_t)(c * d) * sizeof *g);
-        worst = 0;
-        for (int j = 0; j < c; j++)
-            for (int64_t k = 0; k < d; k++) {
-                double expect = 0;
-                for (int64_t i = 0; i < total; i++)
-                    expect += x[i * d + k] * (step == 0 ? 1 : zs[j * total + i]) *
-                              (step == 1 ? 1 : (double)all[j * total + i]);
-                worst = worse(worst, fabs(expect - g[j * d + k]));
-            }
-        is_near(worst, 0, unit * most * (double)total * (step ? most * (double)d : 1),
-                "%s: %s", what,
-                step == 0   ? "trans"
-                : step == 1 ? "normal"
-                            : "normal, weighted");
-    }
-
-    f->sums(f, sum);
-    key = hash(key, sum, (size_t)d * sizeof *sum);
-    worst = 0;
-    for (int64_t k = 0; k < d; k++) {
-        double s = 0;
-        for (int64_t i = 0; i < total; i++) s += x[i * d + k];
-        worst = worse(worst, fabs(s - sum[k]));
-    }
-    is_near(worst, 0, unit * most * (double)total, "%s: sums", what);
-
-    enum { R0 = 3, NR = 21, C0 = 40, NC = 57 };
-    double *a = WEFT_NEW(mem, double, NR *NC);
-    for (int dual = 0; dual < 2; dual++) {
-        f->gram(f, dual, R0, NR, C0, NC, a);
-        key = hash(key, a, NR * NC * sizeof *a);
-        worst = 0;
-        for (int r = 0; r < NR; r++)
-            for (int k = 0; k < NC; k++) {
-                double expect = 0;
-                for (int64_t i = 0; i < (dual ? d : total); i++)
-                    expect += dual ? x[(R0 + r) * d + i] * x[(C0 + k) * d + i]
-                                   : x[i * d + R0 + r] * x[i * d + C0 + k];
-                worst = worse(worst, fabs(expect - a[r * NC + k]));
-            }
-        is_near(worst, 0, unit * most * (double)(total + d), "%s: gram, dual %d", what,
-                dual);
-    }
+    product_test t = product_test_new(f, x, first, CLASSES, what, mem);
+    check_times(&t, first);
+    uint64_t key = check_gram(&t, check_sums(&t, check_trans(&t, 0)));
     weft_arena_reset(mem, mark);
     return key;
 }

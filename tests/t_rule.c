@@ -50,6 +50,15 @@ static void moves(const char *about, weft_mix_update rule, double step,
     is_near(off, 0, 1e-15, "%s", about);
 }
 
+static const weft_mix_update horizon = {.schedule = WEFT_UPDATE_HORIZON,
+                                        .horizon = 16,
+                                        .discount = 1},
+                             so_far = {.schedule = WEFT_UPDATE_HORIZON, .discount = 1},
+                             literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED,
+                                        .horizon = 16,
+                                        .eta = 9},
+                             adaptive = {.schedule = WEFT_UPDATE_ADAPTIVE};
+
 static void test_by_hand(weft_arena *mem)
 {
     double eta = sqrt(2 * log(K)), mean = .25 * .4 + .75 * .9;
@@ -59,14 +68,6 @@ static void test_by_hand(weft_arena *mem)
     const double raw[K] = {.4, 0, .9}, diff[K] = {.25 * -.3 / .5, 0, .75 * -.1 / .2};
     const double floored[K] = {first[0], 0, .75 * .9 / .3};
     double norm = first[2], next = later[2];
-    weft_mix_update horizon = {.schedule = WEFT_UPDATE_HORIZON,
-                               .horizon = 16,
-                               .discount = 1},
-                    so_far = {.schedule = WEFT_UPDATE_HORIZON, .discount = 1},
-                    literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED,
-                               .horizon = 16,
-                               .eta = 9},
-                    adaptive = {.schedule = WEFT_UPDATE_ADAPTIVE};
     moves("constant: eta", (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT}, eta, first,
           1, mem);
     moves("eta may be given",
@@ -231,7 +232,13 @@ static void test_product(weft_arena *mem)
     weft_mix_cumulate(&m, cum);
     ok(weft_mix_find(cum + 7, 4, .5) == 2 && cum[4] == 1 && cum[6] == 1,
        "tables are a block's own");
+}
 
+static void test_product_rounds(weft_arena *mem)
+{
+    weft_mix m = grid_mix(mem);
+    int pick[BLOCKS];
+    double conf[4], cum[11];
     weft_mix_update rule = {
         .schedule = WEFT_UPDATE_HORIZON, .horizon = ROUNDS, .discount = 1};
     weft_mix_update_state drift = {0};
@@ -381,6 +388,7 @@ int main(void)
     test_discount();
     test_gold(mem);
     test_product(mem);
+    test_product_rounds(mem);
     test_copy(mem);
     test_thousand(mem);
     test_nothing(mem);

@@ -193,6 +193,16 @@ static void change_numbers(const char *journal)
     weft_arena_free(mem);
 }
 
+/* Overwrites the first number of a state. */
+static void damage(const char *state)
+{
+    real wrong = 42;
+    int fd = open(state, O_WRONLY);
+    weft_check(fd >= 0 && write(fd, &wrong, sizeof wrong) == sizeof wrong, "no state %s",
+               state);
+    close(fd);
+}
+
 static void test_refusals(weft_team *team, const char *dir)
 {
     char path[256], state[300], journal[256];
@@ -229,11 +239,7 @@ static void test_refusals(weft_team *team, const char *dir)
        "a run of numbers of another size is refused");
     finish(&b, 0);
     if (team->rank == 0) change_numbers(journal);
-    int fd = team->rank == 0 ? open(state, O_WRONLY) : -1;
-    real wrong = 42;
-    ok(team->rank != 0 || write(fd, &wrong, sizeof wrong) == sizeof wrong,
-       "the state of the second job is a file");
-    if (fd >= 0) close(fd);
+    if (team->rank == 0) damage(state);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && sched_digest(&b.sched) == whole,

@@ -324,10 +324,13 @@ static void test_rules(weft_arena *mem)
     ok(r->schedule == WEFT_UPDATE_ROOT && r->eta == 2 && r->discount == .25 &&
            r->diff == 1 && r->cutoff == .1 && r->floor == .5,
        "options come through");
+}
 
-    g.tuner = &weft_tuner_ws_one;
+static void test_mw_rules(weft_arena *mem)
+{
+    game g = {&weft_tuner_ws_one, NULL, 3, FULL, 9, 1, 1, NULL, 0};
     g.options = mixed("resource = 50", "mw", "", mem);
-    r = &play_all(&g, mem).job[0].update;
+    const weft_mix_update *r = &play_all(&g, mem).job[0].update;
     ok(r->schedule == WEFT_UPDATE_HORIZON && r->horizon == 50 && r->discount == 1 &&
            r->floor == .01 && r->eta <= 0,
        "multiplicative weights are corrected by default");
@@ -383,6 +386,7 @@ int main(void)
     test_every(mem);
     test_fedex(mem);
     test_rules(mem);
+    test_mw_rules(mem);
     test_list(mem);
     weft_arena_free(mem);
     return tap_done();

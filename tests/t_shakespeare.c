@@ -152,7 +152,11 @@ static void test_options(void)
     ok(good && data.clients->n == 3 && counts_are(0, 22, 0, 4) && counts_are(1, 21, 0, 3),
        "by LEAF's rule there is no validation, and the test loses the gap");
     weft_data_close(&data);
-    good = small("length=5 split=user valid=0.2 test=0.4");
+}
+
+static void test_users(void)
+{
+    int good = small("length=5 split=user valid=0.2 test=0.4");
     int64_t parts[WEFT_NPART] = {0}, mixed = 0;
     for (int64_t c = 0; good && c < data.clients->n; c++)
         for (int i = 0, all = 0; i < WEFT_NPART; i++) {
@@ -446,6 +450,7 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     test_rules();
     test_options();
+    test_users();
     test_leaks();
     test_pool();
     test_endless();

@@ -1,54 +1,11 @@
 /* Search spaces: ranges, random draws, grids, lists of configurations, and their errors.
  * RUN: np=1 */
-#include "tap.h"
-#include "weft/space.h"
+#include "two_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Two plug-ins with options of every type. */
-typedef struct map {
-    int cut, stop, order, bins;
-    double alpha;
-} map;
-
-typedef struct model {
-    double C, alpha;
-    int64_t steps;
-} model;
-
-static const weft_opt map_opts[] = {
-    {"cut/method", WEFT_CHOICE, offsetof(map, cut), "remove", 0, 0,
-     "remove/simple|split/custom|treebank/nltk", "tokenizer", WEFT_PER_SAMPLE},
-    {"stop", WEFT_BOOL, offsetof(map, stop), "no", 0, 1, NULL, "remove stop words",
-     WEFT_PER_SAMPLE},
-    {"order", WEFT_INT, offsetof(map, order), "1", 1, 5, NULL, "words", WEFT_PER_SAMPLE},
-    {"alpha", WEFT_REAL, offsetof(map, alpha), "1", 1e-9, 1e9, NULL, "smoothing",
-     WEFT_PER_SAMPLE},
-    {"bins", WEFT_INT, offsetof(map, bins), "16", 1, 1 << 30, NULL, "bins", WEFT_FIXED},
-    {0}};
-static const weft_opt model_opts[] = {{"C", WEFT_REAL, offsetof(model, C), "1", 0, 1e9,
-                                       NULL, "inverse regulariser", WEFT_PER_SAMPLE},
-                                      {"steps", WEFT_LONG, offsetof(model, steps), "10", 1,
-                                       1e15, NULL, "steps", WEFT_PER_SAMPLE},
-                                      {"alpha", WEFT_REAL, offsetof(model, alpha), "1",
-                                       1e-9, 1e9, NULL, "another alpha", WEFT_PER_SAMPLE},
-                                      {0}};
-static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts, NULL};
-static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts, NULL};
-static const weft_kind *const kinds[] = {&map_kind, &model_kind};
-
-static weft_arena *mem;
-
-static weft_status read_space(weft_space *sp, const char *text, uint64_t seed)
-{
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, "t.ini", text));
-    return weft_space_read(sp, &c, kinds, 2, seed, mem);
-}
 
 static int says(const char *word)
 {
@@ -420,59 +377,6 @@ static void test_put(void)
 
 /* ---- one axis alone --------------------------------------------------------------- */
 
-static void test_units(void)
-{
-    weft_space sp;
-    ok(read_space(
-           &sp,
-           "[map]\nmethod = remove | treebank\norder = 1 .. 4\nalpha = log 1e-2 .. 1\n"
-           "[model]\nC = 0 .. 4\nsteps = log 1 .. 100\nalpha = 1 | 0.1 | 10\n",
-           1) == WEFT_OK &&
-           sp.dim == 6,
-       "axes of every kind");
-    const weft_axis *cut = &sp.axis[0], *order = &sp.axis[1], *alpha = &sp.axis[2],
-                    *C = &sp.axis[3], *steps = &sp.axis[4], *listed = &sp.axis[5];
-    is_near(weft_axis_unit(C, 1), .25, 0, "a number lies between the ends");
-    is_near(weft_axis_value(C, .75), 3, 0, "and back");
-    is_near(weft_axis_unit(alpha, .1), .5, 1e-15, "log axes: by its logarithm");
-    is_near(weft_axis_value(alpha, .5), .1, 1e-16, "and back");
-    is_near(weft_axis_unit(order, 1), .125, 0, "an integer in the middle of its interval");
-    ok(weft_axis_value(order, .24) == 1 && weft_axis_value(order, .26) == 2 &&
-           weft_axis_value(order, 0) == 1 && weft_axis_value(order, 1) == 4,
-       "which is that of 1/2 below and above");
-    is_near(weft_axis_unit(steps, 10), log(20) / log(201), 1e-15, "log integers alike");
-    is_near(weft_axis_unit(cut, 2), .75, 0, "of two choices the second");
-    int back = 1, inside = 1;
-    for (int a = 0; a < sp.dim; a++)
-        for (int i = 0; i <= 1000; i++) {
-            double v = weft_axis_value(&sp.axis[a], i / 1000.);
-            double u = weft_axis_unit(&sp.axis[a], v);
-            back &= fabs(weft_axis_value(&sp.axis[a], u) - v) <= 1e-14 * v;
-            inside &= u >= 0 && u <= 1 && v == fmin(fmax(v, sp.axis[a].lo), INFINITY);
-        }
-    ok(back && inside, "every value comes back");
-    ok(weft_axis_is_ordered(listed) && weft_axis_is_ordered(order) &&
-           !weft_axis_is_ordered(cut),
-       "numbers have an order, choices have not");
-    ok(weft_axis_step(listed, 1, 1) == 10 && weft_axis_step(listed, 1, 0) == .1 &&
-           weft_axis_step(listed, 10, 1) == 10 && weft_axis_step(listed, .1, 0) == .1,
-       "steps on a list go by value, up to its ends");
-    ok(weft_axis_step(order, 3, 1) == 4 && weft_axis_step(order, 4, 1) == 4 &&
-           weft_axis_step(order, 1, 0) == 1 && weft_axis_step(C, 2, 1) == 2,
-       "on integers to the next; on real axes there are none");
-    double conf[6];
-    int same = 1;
-    for (int i = 0; i < 100; i++) {
-        weft_space_config(&sp, i, conf);
-        for (int a = 0; a < sp.dim; a++) {
-            weft_rng4 r = weft_rng_at((uint64_t)sp.seed, WEFT_RNG_SPACE, (uint64_t)i,
-                                      weft_axis_key(&sp.axis[a]), 0);
-            same &= weft_space_resample(&sp, a, weft_rng_unit(r.v[0])) == conf[a];
-        }
-    }
-    ok(same, "an axis alone is drawn as in a configuration");
-}
-
 int main(void)
 {
     mem = weft_arena_new();
@@ -491,7 +395,6 @@ int main(void)
     test_list_sections();
     test_bad_lists();
     test_put();
-    test_units();
     unlink(list_path);
     weft_arena_free(mem);
     return tap_done();

@@ -148,6 +148,14 @@ static void test_texts(void)
     ok(weft_h5_read_attr(&f, "/g/t", "about", &text) == WEFT_OK &&
            strcmp(text, "texts") == 0,
        "a dataset says what it is about");
+}
+
+static void test_names(void)
+{
+    weft_h5 f;
+    const char *text;
+    double x;
+    weft_check(weft_h5_open(&f, at("texts.h5"), mem) == WEFT_OK, "%s", weft_error());
     ok(weft_h5_has(&f, "/") && weft_h5_has(&f, "/g") && weft_h5_has(&f, "/g/t") &&
            weft_h5_has(&f, "/@key") && weft_h5_has(&f, "/g@x"),
        "what exists is found");
@@ -290,6 +298,7 @@ int main(void)
     test_rows();
     test_growing();
     test_texts();
+    test_names();
     test_broken();
     test_kept();
     test_read_only();

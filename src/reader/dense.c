@@ -40,7 +40,7 @@ static const weft_opt options[] = {
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-weft_status weft_table_row(weft_table *t, int64_t line, const char *label)
+weft_status weft_dense_row(weft_dense_rows *t, int64_t line, const char *label)
 {
     t->label = weft_grow(t->mem, t->label, sizeof *t->label, t->n, &t->label_room);
     return weft_labels_find(&t->labels, line, label, strlen(label), &t->label[t->n++]);
@@ -65,7 +65,7 @@ const char *weft_table_label(const char *text, weft_arena *mem)
 
 /* ---- libsvm ---------------------------------------------------------------------- */
 
-static void add_entry(weft_table *t, int64_t column, float value)
+static void add_entry(weft_dense_rows *t, int64_t column, float value)
 {
     t->value = weft_grow(t->mem, t->value, sizeof *t->value, t->entries, &t->value_room);
     t->column =
@@ -77,7 +77,7 @@ static void add_entry(weft_table *t, int64_t column, float value)
 
 /* One "INDEX:VALUE"; `last` is the index before it. */
 static weft_status read_pair(const char *path, int64_t line, char *pair, long *last,
-                             weft_table *t)
+                             weft_dense_rows *t)
 {
     char *colon = strchr(pair, ':'), *end = pair;
     long index = colon != NULL ? strtol(pair, &end, 10) : 0;
@@ -101,7 +101,7 @@ static weft_status read_pair(const char *path, int64_t line, char *pair, long *l
     return WEFT_OK;
 }
 
-weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_table *t)
+weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_dense_rows *t)
 {
     static const char blank[] = " \t";
     char *line, *rest;
@@ -126,7 +126,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_table 
             TRY(read_pair(path, number, word, &last, t));
         t->first = weft_grow(t->mem, t->first, sizeof *t->first, t->n + 1, &t->first_room);
         t->first[t->n + 1] = t->entries;
-        TRY(weft_table_row(t, number, label));
+        TRY(weft_dense_row(t, number, label));
     }
     return WEFT_OK;
 }
@@ -134,7 +134,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_table 
 /* ---- the reader ------------------------------------------------------------------ */
 
 /* Row i in full. */
-static void copy_row(const weft_table *t, int64_t i, float *x)
+static void copy_row(const weft_dense_rows *t, int64_t i, float *x)
 {
     size_t bytes = (size_t)t->d * sizeof *x;
     if (t->column == NULL) {
@@ -145,7 +145,7 @@ static void copy_row(const weft_table *t, int64_t i, float *x)
     for (int64_t e = t->first[i]; e < t->first[i + 1]; e++) x[t->column[e]] = t->value[e];
 }
 
-static weft_status hand_over(const weft_table *t, const int64_t *order, weft_pack *p)
+static weft_status hand_over(const weft_dense_rows *t, const int64_t *order, weft_pack *p)
 {
     int64_t block = BLOCK_BYTES / (t->d * (int64_t)sizeof(float));
     if (block < 1) block = 1;
@@ -181,7 +181,7 @@ static int has_comma(const char *text, size_t n)
 static weft_status dense_read(const void *self, const char *source, weft_pack *p)
 {
     const dense *o = self;
-    weft_table t = {.mem = p->mem, .labels = {.mem = p->mem, .path = source}};
+    weft_dense_rows t = {.mem = p->mem, .labels = {.mem = p->mem, .path = source}};
     char *text;
     size_t n;
     TRY(weft_pack_source(p, source));

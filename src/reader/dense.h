@@ -6,7 +6,7 @@
 
 /* Rows of numbers, each in full (column NULL), or without their zeros: then entries
  * first[i] .. first[i+1] are those of row i. */
-typedef struct weft_table {
+typedef struct weft_dense_rows {
     int64_t n, d;    /* rows, columns */
     int32_t *label;  /* [n] */
     float *value;    /* [n][d], or [entries] */
@@ -16,10 +16,11 @@ typedef struct weft_table {
     weft_labels labels;
     const char **name; /* [d] of the columns, of a header; NULL: there is none */
     weft_arena *mem;
-} weft_table;
+} weft_dense_rows;
 
 /* Ends the row of that line, whose numbers were just written. EDATA as weft_labels_find. */
-WEFT_CHECKED weft_status weft_table_row(weft_table *t, int64_t line, const char *label);
+WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *t, int64_t line,
+                                        const char *label);
 
 /* A number from text; canonical spelling ("+1" and "1.0" are "1") of a label, itself where
  * it is no number. */
@@ -39,8 +40,8 @@ const char *weft_number_read(const char *at, const char *end, float *x);
 
 /* EDATA naming file, line and column: ragged rows, non-numbers, NaN or infinity. */
 WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
-                                       const weft_csv *how, weft_table *t);
+                                       const weft_csv *how, weft_dense_rows *t);
 WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n,
-                                          weft_table *t);
+                                          weft_dense_rows *t);
 
 #endif

@@ -12,7 +12,7 @@
 typedef struct csv {
     const char *path;
     const weft_csv *how;
-    weft_table *table;
+    weft_dense_rows *table;
     int64_t line;
     const char **field; /* [n] of the row being read, owned by row */
     int64_t n, room;
@@ -69,7 +69,7 @@ static int is_header(const csv *c)
 /* Names of all columns but the label's. */
 static void keep_names(const csv *c)
 {
-    weft_table *t = c->table;
+    weft_dense_rows *t = c->table;
     t->name = WEFT_NEW(t->mem, const char *, c->n - 1);
     for (int64_t i = 0; i < c->n; i++)
         if (i != c->label)
@@ -91,7 +91,7 @@ static weft_status add_row(csv *c)
                          "the line",
                          c->path, (long long)c->line, (long long)c->n,
                          (long long)c->columns);
-    weft_table *t = c->table;
+    weft_dense_rows *t = c->table;
     for (int64_t i = 0; i < c->n; i++) {
         float x;
         if (i == c->label) continue;
@@ -106,7 +106,7 @@ static weft_status add_row(csv *c)
     if (*label == '\0')
         return weft_fail(WEFT_EDATA, "%s: line %lld, column %lld has no label", c->path,
                          (long long)c->line, (long long)c->label + 1);
-    return weft_table_row(t, c->line, label);
+    return weft_dense_row(t, c->line, label);
 }
 
 static void on_row(int end, void *ctx)
@@ -136,7 +136,7 @@ static const char *plain_label(const char *text, size_t n, weft_arena *mem)
  * it. */
 static int add_plain(csv *c, const char *at, const char *end)
 {
-    weft_table *t = c->table;
+    weft_dense_rows *t = c->table;
     const char *label = NULL;
     if (c->seen == 0) return 0;
     float *x = t->value + t->n * t->d;
@@ -155,7 +155,7 @@ static int add_plain(csv *c, const char *at, const char *end)
         if (i + 1 < c->columns && (at == end || *at++ != ',')) return 0;
     }
     if (at != end) return 0;
-    c->st = weft_table_row(t, c->line, label);
+    c->st = weft_dense_row(t, c->line, label);
     weft_arena_reset(c->row, 0);
     return 1;
 }
@@ -193,7 +193,7 @@ static void feed(csv *c, struct csv_parser *parser, const char *text, size_t n)
 }
 
 weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv *how,
-                          weft_table *t)
+                          weft_dense_rows *t)
 {
     csv c = {.path = path,
              .how = how,

@@ -1,0 +1,80 @@
+/* One axis of a search space: positions of values, steps from one value to the next, draws.
+ * RUN: np=1 */
+#include "two_kinds.h"
+
+#include <math.h>
+
+static weft_space all_kinds(void)
+{
+    weft_space sp;
+    ok(read_space(
+           &sp,
+           "[map]\nmethod = remove | treebank\norder = 1 .. 4\nalpha = log 1e-2 .. 1\n"
+           "[model]\nC = 0 .. 4\nsteps = log 1 .. 100\nalpha = 1 | 0.1 | 10\n",
+           1) == WEFT_OK &&
+           sp.dim == 6,
+       "axes of every kind");
+    return sp;
+}
+
+static void test_units(void)
+{
+    weft_space sp = all_kinds();
+    const weft_axis *cut = &sp.axis[0], *order = &sp.axis[1], *alpha = &sp.axis[2],
+                    *C = &sp.axis[3], *steps = &sp.axis[4];
+    is_near(weft_axis_unit(C, 1), .25, 0, "a number lies between the ends");
+    is_near(weft_axis_value(C, .75), 3, 0, "and back");
+    is_near(weft_axis_unit(alpha, .1), .5, 1e-15, "log axes: by its logarithm");
+    is_near(weft_axis_value(alpha, .5), .1, 1e-16, "and back");
+    is_near(weft_axis_unit(order, 1), .125, 0, "an integer in the middle of its interval");
+    ok(weft_axis_value(order, .24) == 1 && weft_axis_value(order, .26) == 2 &&
+           weft_axis_value(order, 0) == 1 && weft_axis_value(order, 1) == 4,
+       "which is that of 1/2 below and above");
+    is_near(weft_axis_unit(steps, 10), log(20) / log(201), 1e-15, "log integers alike");
+    is_near(weft_axis_unit(cut, 2), .75, 0, "of two choices the second");
+    int back = 1, inside = 1;
+    for (int a = 0; a < sp.dim; a++)
+        for (int i = 0; i <= 1000; i++) {
+            double v = weft_axis_value(&sp.axis[a], i / 1000.);
+            double u = weft_axis_unit(&sp.axis[a], v);
+            back &= fabs(weft_axis_value(&sp.axis[a], u) - v) <= 1e-14 * v;
+            inside &= u >= 0 && u <= 1 && v == fmin(fmax(v, sp.axis[a].lo), INFINITY);
+        }
+    ok(back && inside, "every value comes back");
+}
+
+static void test_axis_steps(void)
+{
+    weft_space sp = all_kinds();
+    const weft_axis *cut = &sp.axis[0], *order = &sp.axis[1], *C = &sp.axis[3],
+                    *listed = &sp.axis[5];
+    ok(weft_axis_is_ordered(listed) && weft_axis_is_ordered(order) &&
+           !weft_axis_is_ordered(cut),
+       "numbers have an order, choices have not");
+    ok(weft_axis_step(listed, 1, 1) == 10 && weft_axis_step(listed, 1, 0) == .1 &&
+           weft_axis_step(listed, 10, 1) == 10 && weft_axis_step(listed, .1, 0) == .1,
+       "steps on a list go by value, up to its ends");
+    ok(weft_axis_step(order, 3, 1) == 4 && weft_axis_step(order, 4, 1) == 4 &&
+           weft_axis_step(order, 1, 0) == 1 && weft_axis_step(C, 2, 1) == 2,
+       "on integers to the next; on real axes there are none");
+    double conf[6];
+    int same = 1;
+    for (int i = 0; i < 100; i++) {
+        weft_space_config(&sp, i, conf);
+        for (int a = 0; a < sp.dim; a++) {
+            weft_rng4 r = weft_rng_at((uint64_t)sp.seed, WEFT_RNG_SPACE, (uint64_t)i,
+                                      weft_axis_key(&sp.axis[a]), 0);
+            same &= weft_space_resample(&sp, a, weft_rng_unit(r.v[0])) == conf[a];
+        }
+    }
+    ok(same, "an axis alone is drawn as in a configuration");
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    test_units();
+    test_axis_steps();
+    weft_arena_free(mem);
+    return tap_done();
+}
