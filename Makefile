@@ -69,7 +69,7 @@ OPT_opt := -O3 -g -fno-math-errno
 OPT_debug := -O0 -g
 OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 # For clang: as asan, and libFuzzer learns which code an input reaches.
-OPT_fuzz := $(OPT_asan) -fsanitize=fuzzer-no-link -DWEFT_FUZZ
+OPT_fuzz := $(OPT_asan) -O2 -fsanitize=fuzzer-no-link -DWEFT_FUZZ
 OPT_smpi := -O2 -fPIC
 OPT := $(OPT_$(VARIANT)) -ffp-contract=off
 $(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug, asan, fuzz or smpi))
@@ -207,7 +207,7 @@ $B/weft: $B/obj/cli/main.o $(LIB)
 
 # t_fuzz packs to nowhere: it stands in for the functions that write HDF5 files.
 HDF5_WRITES := create commit close put make put_rows grow append put_texts put_attr put_num put_long
-LDFLAGS_t_fuzz := $(HDF5_WRITES:%=-Wl,--wrap=weft_h5_%) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer)
+LDFLAGS_t_fuzz := $(patsubst %,-Wl$(comma)--wrap=weft_%,$(HDF5_WRITES:%=h5_%) arena_new arena_free) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer)
 
 $B/tests/%: tests/%.c $(LIB) $B/flags
 	$(call say,LD $@)

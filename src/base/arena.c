@@ -7,6 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The address sanitizer is told which bytes of a block are in use, and one byte or more
+ * after each array is not, so that it sees an access beyond the array. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define GUARD 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) && !defined(GUARD)
+#define GUARD 1
+#endif
+#ifdef GUARD
+#include <sanitizer/asan_interface.h>
+#define HIDE(p, n) ASAN_POISON_MEMORY_REGION(p, n)
+#define SHOW(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+#define GUARD      0
+#define HIDE(p, n) ((void)0)
+#define SHOW(p, n) ((void)0)
+#endif
+
 enum { ALIGN = 64, SMALLEST = 1 << 16, FIRST_ROOM = 64 };
 
 typedef struct block {
@@ -33,6 +53,7 @@ static block *block_new(size_t room)
     uintptr_t at = (uintptr_t)(b + 1);
     b->base = (char *)(b + 1) + (ALIGN - at % ALIGN) % ALIGN;
     b->room = room;
+    HIDE(b->base, room);
     return b;
 }
 
@@ -43,9 +64,17 @@ weft_arena *weft_arena_new(void)
     return a;
 }
 
+/* Releases what b holds from `used` on. */
+static void shrink(block *b, size_t used)
+{
+    HIDE(b->base + used, b->used - used);
+    b->used = used;
+}
+
 /* Keeps the larger of b and the spare one, frees the other. */
 static void block_drop(weft_arena *a, block *b)
 {
+    shrink(b, 0);
     block *loser = a->spare;
     a->spare = b;
     if (loser && loser->room > b->room) {
@@ -76,23 +105,24 @@ static void grow(weft_arena *a, size_t need)
     }
     b->before = a->last;
     b->start = weft_arena_mark(a);
-    b->used = 0;
     a->last = b;
 }
 
 void *weft_arena_alloc(weft_arena *a, size_t count, size_t size)
 {
-    weft_check(size == 0 || count <= (SIZE_MAX - ALIGN) / size,
+    weft_check(size == 0 || count <= (SIZE_MAX - 2 * ALIGN) / size,
                "%zu elements of %zu bytes asked for", count, size);
-    size_t need = (count * size + ALIGN - 1) / ALIGN * ALIGN;
+    size_t bytes = count * size, need = (bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN;
     if (need == 0) need = ALIGN;
     if (!a->last || a->last->room - a->last->used < need) grow(a, need);
     block *b = a->last;
     char *p = b->base + b->used;
+    SHOW(p, need);
     if (b->dirty > b->used) {
         size_t n = b->dirty - b->used;
         memset(p, 0, n < need ? n : need);
     }
+    HIDE(p + bytes, need - bytes);
     b->used += need;
     if (b->dirty < b->used) b->dirty = b->used;
     return p;
@@ -135,7 +165,7 @@ void weft_arena_reset(weft_arena *a, size_t mark)
         a->last = b->before;
         block_drop(a, b);
     }
-    if (a->last) a->last->used = mark - a->last->start;
+    if (a->last) shrink(a->last, mark - a->last->start);
 }
 
 size_t weft_arena_held(const weft_arena *a)

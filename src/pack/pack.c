@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SOURCE_BLOCK (1 << 20)
-
 /* ---- digests --------------------------------------------------------------------- */
 
 struct weft_digest {
@@ -111,11 +109,11 @@ weft_status weft_pack_source(weft_pack *p, const char *path)
     TRY(weft_pack_apart(p, path));
     FILE *f = fopen(path, "rb");
     if (f == NULL) return weft_unreadable(path);
+    char block[1 << 15];
     size_t mark = weft_arena_mark(p->scratch), n;
-    char *block = WEFT_NEW(p->scratch, char, SOURCE_BLOCK);
     weft_digest *sum = weft_digest_new(p->scratch);
     int64_t bytes = 0;
-    while ((n = fread(block, 1, SOURCE_BLOCK, f)) > 0) {
+    while ((n = fread(block, 1, sizeof block, f)) > 0) {
         weft_digest_add(sum, block, n);
         bytes += (int64_t)n;
     }

@@ -11,9 +11,9 @@
 typedef struct column {
     const char *name;
     weft_h5type type;
-    size_t row;      /* bytes */
-    int64_t n, room; /* rows waiting, and how many may */
-    char *waiting;   /* [room] rows */
+    size_t row;            /* bytes */
+    int64_t n, room, most; /* rows waiting, how many there is room for, and how many may */
+    char *waiting;         /* [room] rows */
 } column;
 
 struct weft_pack_federation {
@@ -31,10 +31,9 @@ static weft_status column_make(weft_pack *p, column *c, const char *name, weft_h
                                int64_t width, const char *about, const char *unit)
 {
     size_t row = weft_h5_size(type) * (size_t)(width > 0 ? width : 1);
-    int64_t room = (int64_t)(PIECE_BYTES / row);
-    if (room < 1) room = 1;
-    *c = (column){.name = name, .type = type, .row = row, .room = room};
-    c->waiting = weft_arena_alloc(p->mem, (size_t)room, row);
+    int64_t most = (int64_t)(PIECE_BYTES / row);
+    if (most < 1) most = 1;
+    *c = (column){.name = name, .type = type, .row = row, .most = most};
     return weft_h5_grow(&p->own->file, name, type, width, about, unit);
 }
 
@@ -45,16 +44,27 @@ static weft_status column_flush(weft_pack *p, column *c)
     return weft_h5_append(&p->own->file, c->name, c->type, n, c->waiting);
 }
 
+/* Makes room for n rows, at most c->most. */
+static void column_room(weft_pack *p, column *c, int64_t n)
+{
+    if (n <= c->room) return;
+    c->room = 2 * n < c->most ? 2 * n : c->most;
+    char *more = weft_arena_alloc(p->mem, (size_t)c->room, c->row);
+    if (c->n > 0) memcpy(more, c->waiting, (size_t)c->n * c->row);
+    c->waiting = more;
+}
+
 static weft_status column_add(weft_pack *p, column *c, int64_t count, const void *data)
 {
     const char *from = data;
     while (count > 0) {
-        int64_t take = count < c->room - c->n ? count : c->room - c->n;
+        int64_t take = count < c->most - c->n ? count : c->most - c->n;
+        column_room(p, c, c->n + take);
         memcpy(c->waiting + (size_t)c->n * c->row, from, (size_t)take * c->row);
         from += (size_t)take * c->row;
         c->n += take;
         count -= take;
-        if (c->n == c->room) TRY(column_flush(p, c));
+        if (c->n == c->most) TRY(column_flush(p, c));
     }
     return WEFT_OK;
 }

@@ -148,6 +148,7 @@ static void copy_row(const weft_dense_rows *t, int64_t i, float *x)
 static weft_status hand_over(const weft_dense_rows *t, const int64_t *order, weft_pack *p)
 {
     int64_t block = BLOCK_BYTES / (t->d * (int64_t)sizeof(float));
+    if (block > t->n) block = t->n;
     if (block < 1) block = 1;
     float *x = WEFT_NEW(p->mem, float, block * t->d);
     int32_t *label = WEFT_NEW(p->mem, int32_t, block);

@@ -143,7 +143,7 @@ static weft_status read_idx(const char *path, idx *x, weft_pack *p)
     *x = (idx){.path = path};
     gzFile f = gzopen(path, "rb");
     if (f == NULL) return weft_unreadable(path);
-    gzbuffer(f, 1 << 17);
+    gzbuffer(f, 1 << 16);
     weft_status st = read_head(f, x);
     if (st == WEFT_OK) st = read_numbers(f, x, p->mem);
     gzclose(f);

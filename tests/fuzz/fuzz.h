@@ -27,6 +27,38 @@ typedef struct target {
 static char fuzz_dir[64]; /* of the files */
 static weft_team fuzz_world;
 
+/* ---- arenas that are used again (ld --wrap): most of an execution would be calloc ---- */
+
+static weft_arena *idle[8]; /* a ring: what was freed is not at once in use again */
+weft_arena *__real_weft_arena_new(void);
+weft_arena *__wrap_weft_arena_new(void);
+void __real_weft_arena_free(weft_arena *a);
+void __wrap_weft_arena_free(weft_arena *a);
+
+weft_arena *__wrap_weft_arena_new(void)
+{
+    static int next;
+    weft_arena *a = idle[next];
+    idle[next] = NULL;
+    next = (next + 1) % WEFT_COUNT(idle);
+    return a ? a : __real_weft_arena_new();
+}
+
+void __wrap_weft_arena_free(weft_arena *a)
+{
+    const size_t most = 1 << 20;
+    if (a) weft_arena_reset(a, 0);
+    int i = 0;
+    while (i < WEFT_COUNT(idle) && idle[i]) i++;
+    if (a && i < WEFT_COUNT(idle) && weft_arena_held(a) <= most)
+        idle[i] = a;
+    else
+        __real_weft_arena_free(a);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------
+ */
+
 /* Takes one byte as a number below `most`; 0 at the end. */
 static inline int pick(input *in, int most)
 {
@@ -55,15 +87,17 @@ static inline const char *fuzz_path(const char *name, weft_arena *mem)
     return weft_arena_text(mem, "%s/%s", fuzz_dir, name);
 }
 
-/* Makes a file of these bytes, the directory above it too. */
+/* Makes a file of these bytes, the directories above it too. */
 static inline const char *fuzz_file(const char *name, input in, weft_arena *mem)
 {
     char *path = weft_arena_text(mem, "%s/%s", fuzz_dir, name);
-    for (char *c = path + strlen(fuzz_dir) + 1; (c = strchr(c, '/')) != NULL; *c++ = '/') {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    for (char *c = path + strlen(fuzz_dir) + 1; fd < 0 && (c = strchr(c, '/'));
+         *c++ = '/') {
         *c = '\0';
         mkdir(path, 0777);
     }
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (fd < 0) fd = open(path, O_WRONLY | O_CREAT, 0666);
     weft_check(fd >= 0 && write(fd, in.at, in.n) == (ssize_t)in.n, "%s", path);
     close(fd);
     return path;

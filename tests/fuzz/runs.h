@@ -189,39 +189,52 @@ static weft_job_record fuzz_record(weft_arena *mem)
     return e;
 }
 
-/* The bytes of a file that was written whole, with room for 256 more. */
-static uint8_t *bytes_of(const char *path, size_t *n, weft_arena *mem)
+/* The bytes of a file as weft writes it. */
+typedef struct written {
+    uint8_t at[1024]; /* [n] */
+    size_t n;
+} written;
+
+static void keep_bytes(const char *path, written *w)
 {
     struct stat info;
-    weft_check(stat(path, &info) == 0, "%s", path);
-    *n = (size_t)info.st_size;
-    uint8_t *bytes = WEFT_NEW(mem, uint8_t, *n + 256);
-    weft_check(weft_file_load(path, bytes, *n) == WEFT_OK, "%s", weft_error());
-    return bytes;
+    weft_check(stat(path, &info) == 0 && (size_t)info.st_size <= sizeof w->at, "%s", path);
+    w->n = (size_t)info.st_size;
+    weft_check(weft_file_load(path, w->at, w->n) == WEFT_OK, "%s", weft_error());
+}
+
+/* A copy that is longer by `more` bytes. */
+static uint8_t *longer(const written *w, int64_t more, size_t *n, weft_arena *mem)
+{
+    *n = (size_t)((int64_t)w->n + more);
+    uint8_t *copy = WEFT_NEW(mem, uint8_t, *n);
+    memcpy(copy, w->at, *n < w->n ? *n : w->n);
+    return copy;
 }
 
 /* The first byte tells by how many bytes the file is longer or shorter, the others what is
  * changed. Half of the inputs have the right sum. */
 static void run_checkpoint(input in)
 {
+    static written whole;
     weft_arena *mem = weft_arena_new();
     const weft_trace t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     weft_job_record e = fuzz_record(mem);
-    fuzz_file("run.d/x", (input){0}, mem);
-    e.done = 2;
-    weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
-    size_t n;
-    uint64_t sum;
-    uint8_t *bytes = bytes_of(weft_checkpoint_name(&t, 0, mem), &n, mem);
+    if (whole.n == 0) {
+        fuzz_file("run.d/x", (input){0}, mem);
+        e.done = 2;
+        weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
+        keep_bytes(weft_checkpoint_name(&t, 0, mem), &whole);
+        e = fuzz_record(mem);
+    }
     const int summed = pick(&in, 2), more = pick(&in, 256);
-    if (more > 128) n = n + (size_t)more - 128;
-    if (more > 0 && more <= 128) n -= (size_t)more;
-    fuzz_change(&in, bytes, n - sizeof sum);
-    sum = weft_hash(bytes, n - sizeof sum, 0);
+    size_t n;
+    uint8_t *bytes = longer(&whole, more > 128 ? more - 128 : -more, &n, mem);
+    fuzz_change(&in, bytes, n - sizeof(uint64_t));
+    const uint64_t sum = weft_hash(bytes, n - sizeof sum, 0);
     if (summed) memcpy(bytes + n - sizeof sum, &sum, sizeof sum);
     fuzz_file("run.d/checkpoint-0", (input){bytes, n}, mem);
-    e = fuzz_record(mem);
     weft_checkpoint_read(&t, &e, &state, mem);
     weft_check(e.done >= 0 && e.done < UNITS && e.nunit == UNITS, "%lld of %lld units",
                (long long)e.done, (long long)e.nunit);
@@ -229,29 +242,40 @@ static void run_checkpoint(input in)
     weft_arena_free(mem);
 }
 
+/* Writes the state as a run does. */
+static void write_state(weft_trace *t, const weft_state_id *id, const weft_state *state,
+                        weft_arena *mem)
+{
+    int fresh;
+    fuzz_file("run.d/x", (input){0}, mem);
+    weft_check(weft_journal_extend(&t->journal, fuzz_path("run.d/journal", mem), &fresh,
+                                   mem) == WEFT_OK,
+               "%s", weft_error());
+    weft_trace_search(t);
+    weft_status st = weft_trace_state(t, id, state);
+    if (st == WEFT_OK) st = weft_commit_end(t->commit);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    weft_journal_close(&t->journal);
+}
+
 static void run_state(input in)
 {
+    static const char *const name = "run.d/state-0-0";
+    static written whole;
     weft_arena *mem = weft_arena_new();
     weft_trace t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     const weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
-    int fresh;
-    fuzz_file("run.d/x", (input){0}, mem);
-    weft_check(weft_journal_extend(&t.journal, fuzz_path("run.d/journal", mem), &fresh,
-                                   mem) == WEFT_OK,
-               "%s", weft_error());
-    weft_trace_search(&t);
-    weft_status st = weft_trace_state(&t, &id, &state);
-    if (st == WEFT_OK) st = weft_commit_end(t.commit);
-    weft_check(st == WEFT_OK, "%s", weft_error());
-    weft_journal_close(&t.journal);
-    size_t n;
-    uint8_t *bytes = bytes_of(fuzz_path("run.d/state-0-0", mem), &n, mem);
+    if (whole.n == 0) {
+        write_state(&t, &id, &state, mem);
+        keep_bytes(fuzz_path(name, mem), &whole);
+    }
     const int more = pick(&in, 64);
-    n += (size_t)more / 2 - (more % 2 ? (size_t)more : 0);
+    size_t n;
+    uint8_t *bytes = longer(&whole, more % 2 ? -(more / 2) - 1 : more / 2, &n, mem);
     fuzz_change(&in, bytes, n);
-    fuzz_file("run.d/state-0-0", (input){bytes, n}, mem);
-    st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
+    fuzz_file(name, (input){bytes, n}, mem);
+    const weft_status st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
     fuzz_told(st);
     weft_check(st != WEFT_OK || weft_state_hash(&state) == id.hash, "another state");
     weft_arena_free(mem);
