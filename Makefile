@@ -209,6 +209,9 @@ $B/weft: $B/obj/cli/main.o $(LIB)
 HDF5_WRITES := create commit close put make put_rows grow append put_texts put_attr put_num put_long
 LDFLAGS_t_fuzz := $(patsubst %,-Wl$(comma)--wrap=weft_%,$(HDF5_WRITES:%=h5_%) arena_new arena_free) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer)
 
+# t_quota: calls that a full quota lets fail, and a clock that jumps.
+LDFLAGS_t_quota := $(patsubst %,-Wl$(comma)--wrap=%,open write pwrite fsync close rename mkdir time)
+
 $B/tests/%: tests/%.c $(LIB) $B/flags
 	$(call say,LD $@)
 	@mkdir -p $(@D)
@@ -232,11 +235,12 @@ RUNS ?= 100000
 ifeq ($(VARIANT),fuzz)
 fuzz: $B/tests/t_fuzz
 	@for t in $(FUZZ); do mkdir -p $B/corpus/$$t; \
-	    FUZZ=$$t ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=4 $B/tests/t_fuzz -runs=$(RUNS) \
-	        -max_len=4096 -timeout=60 -print_final_stats=1 -artifact_prefix=$B/$$t. \
+	    FUZZ=$$t ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=4:allocator_may_return_null=1:max_allocation_size_mb=512 $B/tests/t_fuzz -runs=$(RUNS) \
+	        -max_len=1024 -timeout=60 -print_final_stats=1 -artifact_prefix=$B/$$t. \
 	        $B/corpus/$$t tests/fuzz/corpus/$$t >$B/$$t.log 2>&1 || \
 	        { tail -20 $B/$$t.log; echo "$$t: failed, see $B/$$t.log"; exit 1; }; \
-	    sed -n "s/^stat::number_of_executed_units: */$$t: executions /p" $B/$$t.log; done
+	    awk -v t=$$t '/^stat::number_of_exec/ { n = $$2 } /^Done/ { print t ": " n " executions in " $$(NF-1) " s" }' \
+	        $B/$$t.log; done
 else
 fuzz: ## inputs at random to every reader, until one breaks (clang); FUZZ="conf leaf" takes some, RUNS=n of each
 	@$(MAKE) --no-print-directory CC=clang VARIANT=fuzz fuzz

@@ -187,6 +187,27 @@ static void test_broken(void)
     unlink(part);
 }
 
+/* Numbers that were never written take no space in the file. */
+static void test_announced(void)
+{
+    const int64_t many = (int64_t)1 << 50;
+    weft_h5 f;
+    int64_t n, dims[WEFT_H5_DIMS];
+    int nd;
+    const char **text;
+    weft_check(weft_h5_create(&f, at("many.h5"), mem) == WEFT_OK &&
+                   weft_h5_make(&f, "/x", WEFT_H5_F64, 1, &many, "many", "1") == WEFT_OK &&
+                   weft_h5_make(&f, "/t", WEFT_H5_TEXT, 1, &many, "many", "1") == WEFT_OK &&
+                   weft_h5_commit(&f) == WEFT_OK &&
+                   weft_h5_open(&f, at("many.h5"), mem) == WEFT_OK,
+               "%s", weft_error());
+    fails(weft_h5_shape(&f, "/x", &nd, dims), "/x of", "more than the file can hold",
+          "a dataset of 2^50 numbers in a small file");
+    fails(weft_h5_read_texts(&f, "/t", &text, &n), "/t of", "more than the file can hold",
+          "a list of 2^50 texts");
+    weft_h5_close(&f);
+}
+
 static void test_kept(void)
 {
     weft_h5 f;
@@ -300,6 +321,7 @@ int main(void)
     test_texts();
     test_names();
     test_broken();
+    test_announced();
     test_kept();
     test_read_only();
     test_full();

@@ -7,17 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The address sanitizer is told which bytes of a block are in use, and one byte or more
- * after each array is not, so that it sees an access beyond the array. */
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
+/* Under `make fuzz` the address sanitizer is told which bytes of a block are in use, and
+ * one byte or more after each array is not, so that it sees an access beyond the array. */
+#ifdef WEFT_FUZZ
 #define GUARD 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) && !defined(GUARD)
-#define GUARD 1
-#endif
-#ifdef GUARD
 #include <sanitizer/asan_interface.h>
 #define HIDE(p, n) ASAN_POISON_MEMORY_REGION(p, n)
 #define SHOW(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)

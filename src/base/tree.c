@@ -23,7 +23,9 @@ typedef struct walk {
 
 static weft_status fail(const char *what, const char *path, int err)
 {
-    return weft_fail(WEFT_EFILE, "cannot %s %s: %s", what, path, strerror(err));
+    return weft_fail(WEFT_EFILE,
+                     "cannot %s %s: %s; check its permissions, and the space there", what,
+                     path, strerror(err));
 }
 
 static weft_status visit(walk *w, const char *at)

@@ -300,12 +300,19 @@ static void print_jobs(const weft_summary *s, weft_arena *tmp)
         print_ranking(s, tmp);
 }
 
+/* A fact that is a text; "" where the file has none. */
+static const char *text_of(const weft_summary *s, const char *name)
+{
+    const char *text = weft_summary_value(s, name)->text;
+    return text ? text : "";
+}
+
 static void print_run(const weft_summary *s, weft_arena *tmp)
 {
     const char *unfinished = weft_summary_value(s, "unfinished")->text;
     printf("run       %s\n", s->path);
-    printf("task      %s, tuner %s%s, seed %lld, %s%lld jobs\n",
-           weft_summary_value(s, "task")->text, weft_summary_value(s, "tuner")->text,
+    printf("task      %s, tuner %s%s, seed %lld, %s%lld jobs\n", text_of(s, "task"),
+           text_of(s, "tuner"),
            beside(weft_summary_value(s, "sampler")->text,
                   weft_summary_value(s, "mixing")->text, tmp),
            (long long)weft_summary_value(s, "seed")->whole,
@@ -313,9 +320,8 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
                       : weft_arena_text(tmp, "%lld configurations, ",
                                         (long long)weft_summary_value(s, "configs")->whole),
            (long long)weft_summary_value(s, "jobs")->whole);
-    if (*weft_summary_value(s, "data")->text)
-        printf("data      %s (%s)\n", weft_summary_value(s, "data")->text,
-               weft_summary_value(s, "data_digest")->text);
+    if (*text_of(s, "data"))
+        printf("data      %s (%s)\n", text_of(s, "data"), text_of(s, "data_digest"));
     if (unfinished) {
         printf("unfinished: %s\n", unfinished);
         print_jobs(s, tmp);
@@ -323,10 +329,9 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
         return;
     }
     printf("ranks     %lld on %s; OpenBLAS %s, kernel %s, weft %s, %s\n",
-           (long long)weft_summary_value(s, "ranks")->whole,
-           weft_summary_value(s, "hosts")->text, weft_summary_value(s, "blas")->text,
-           weft_summary_value(s, "kernel")->text, weft_summary_value(s, "version")->text,
-           weft_summary_value(s, "real")->text);
+           (long long)weft_summary_value(s, "ranks")->whole, text_of(s, "hosts"),
+           text_of(s, "blas"), text_of(s, "kernel"), text_of(s, "version"),
+           text_of(s, "real"));
     print_winner(s);
     print_score(s, WEFT_VALID, tmp);
     print_score(s, WEFT_TEST, tmp);
@@ -335,7 +340,7 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
     print_times(s);
     print_timeline(s);
     if (s->rounds > 0) print_rounds(s, tmp);
-    printf("digest    %s\n", weft_summary_value(s, "digest")->text);
+    printf("digest    %s\n", text_of(s, "digest"));
 }
 
 /* ---- several runs for people -------------------------------------------------------- */

@@ -114,7 +114,8 @@ weft_status weft_place_make(const char *dir, const char *journal)
     if (mkdir(dir, 0777) == 0) return WEFT_OK;
     if (errno != EEXIST)
         return weft_fail(WEFT_EFILE,
-                         "cannot make the directory %s: %s; choose another output by -o",
+                         "cannot make the directory %s: %s; free space there, or choose "
+                         "another output by -o",
                          dir, strerror(errno));
     if (weft_journal_is(journal) || is_empty(dir)) return WEFT_OK;
     return weft_fail(
@@ -192,8 +193,8 @@ weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
         st = check_best(path, 0, tmp);
         if (st == WEFT_OK) weft_tree_remove(best);
         if (st == WEFT_OK && rename(from, best) != 0)
-            st = weft_fail(WEFT_EFILE, "cannot rename %s to %s: %s", from, best,
-                           strerror(errno));
+            st = weft_fail(WEFT_EFILE, "cannot rename %s to %s: %s; free space there", from,
+                           best, strerror(errno));
     }
     weft_arena_free(tmp);
     return st;

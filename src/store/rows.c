@@ -13,13 +13,33 @@ void weft_h5_set_close(weft_h5set *s)
     s->space = s->set = -1;
 }
 
+/* EFILE where the file is too short for the numbers that the dataset announces, so that no
+ * memory is asked for because of a damaged size. Filters make deflate's ratio possible. */
+static weft_status check_size(const weft_h5set *s)
+{
+    const double most_ratio = 1032;
+    hid_t type = H5Dget_type(s->set), list = H5Dget_create_plist(s->set);
+    hsize_t size = 0;
+    H5Fget_filesize(s->file->file, &size);
+    double bytes = (double)H5Tget_size(type), most = (double)size;
+    for (int i = 0; i < s->nd; i++) bytes *= (double)s->dims[i];
+    if (H5Pget_nfilters(list) != 0) most *= most_ratio;
+    weft_h5_drop(list);
+    weft_h5_drop(type);
+    if (bytes <= most) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s of %s announces %.0f bytes, more than the file can hold; make the "
+                     "file again",
+                     s->name, s->file->path, bytes);
+}
+
 /* Learns the shape. */
 static weft_status measure(weft_h5set *s)
 {
     hsize_t dims[WEFT_H5_DIMS];
     weft_h5_drop(s->space);
     s->space = H5Dget_space(s->set);
-    s->nd = H5Sget_simple_extent_ndims(s->space);
+    s->nd = s->space < 0 ? 0 : H5Sget_simple_extent_ndims(s->space);
     if (s->nd < 1 || s->nd > WEFT_H5_DIMS)
         return weft_fail(WEFT_EFILE,
                          "%s of %s has %d dimensions where 1 to %d are expected; make "
@@ -27,7 +47,7 @@ static weft_status measure(weft_h5set *s)
                          s->name, s->file->path, s->nd, WEFT_H5_DIMS);
     H5Sget_simple_extent_dims(s->space, dims, NULL);
     for (int i = 0; i < WEFT_H5_DIMS; i++) s->dims[i] = i < s->nd ? (int64_t)dims[i] : 1;
-    return WEFT_OK;
+    return s->file->temp == NULL ? check_size(s) : WEFT_OK;
 }
 
 /* `cache`: bytes of chunks that HDF5 may keep in memory. */

@@ -41,7 +41,8 @@ weft_status attempt_begin(const attempt_parent *parent, const char *path,
         *attempt = weft_arena_text(tmp, "%s.tmp.%lld", path, i);
         if (mkdir(*attempt, 0777) == 0) break;
         if (errno != EEXIST)
-            return weft_fail(WEFT_EFILE, "cannot make %s: %s", *attempt, strerror(errno));
+            return weft_fail(WEFT_EFILE, "cannot make %s: %s; free space there", *attempt,
+                             strerror(errno));
     }
     if (!parent) return WEFT_OK;
     if (access(parent->path, F_OK) == 0) return weft_tree_copy(parent->path, *attempt);
@@ -66,7 +67,8 @@ weft_status attempt_keep(const char *attempt, const char *path)
     TRY(weft_tree_sync(attempt));
     weft_tree_remove(path); /* of a job that was done, but not recorded */
     if (rename(attempt, path) != 0)
-        return weft_fail(WEFT_EFILE, "cannot rename %s: %s", attempt, strerror(errno));
+        return weft_fail(WEFT_EFILE, "cannot rename %s: %s; free space there", attempt,
+                         strerror(errno));
     weft_arena *tmp = weft_arena_new();
     sync_dir(dir_of(path, tmp));
     weft_arena_free(tmp);

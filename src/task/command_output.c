@@ -95,7 +95,8 @@ weft_status weft_output_open(weft_output *o, const char *path, int64_t most,
     unlink(path); /* of the attempt that the directory is a copy of, maybe a link */
     o->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (o->fd >= 0) return WEFT_OK;
-    return weft_fail(WEFT_EFILE, "cannot write %s: %s", path, strerror(errno));
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s; free space there", path,
+                     strerror(errno));
 }
 
 static void put(weft_output *o, const char *bytes, int64_t n)
@@ -135,5 +136,6 @@ weft_status weft_output_close(weft_output *o, const char *path)
     put(o, o->tail, rest - first);
     if (close(o->fd) != 0 && o->err == 0) o->err = errno;
     if (o->err == 0) return WEFT_OK;
-    return weft_fail(WEFT_EFILE, "cannot write %s: %s", path, strerror(o->err));
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s; free space there", path,
+                     strerror(o->err));
 }

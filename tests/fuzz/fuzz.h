@@ -29,7 +29,7 @@ static weft_team fuzz_world;
 
 /* ---- arenas that are used again (ld --wrap): most of an execution would be calloc ---- */
 
-static weft_arena *idle[8]; /* a ring: what was freed is not at once in use again */
+static _Thread_local weft_arena *idle[8]; /* a ring: what was freed is not at once in use */
 weft_arena *__real_weft_arena_new(void);
 weft_arena *__wrap_weft_arena_new(void);
 void __real_weft_arena_free(weft_arena *a);
@@ -37,7 +37,7 @@ void __wrap_weft_arena_free(weft_arena *a);
 
 weft_arena *__wrap_weft_arena_new(void)
 {
-    static int next;
+    static _Thread_local int next;
     weft_arena *a = idle[next];
     idle[next] = NULL;
     next = (next + 1) % WEFT_COUNT(idle);

@@ -216,21 +216,21 @@ static uint8_t *longer(const written *w, int64_t more, size_t *n, weft_arena *me
  * changed. Half of the inputs have the right sum. */
 static void run_checkpoint(input in)
 {
-    static written whole;
+    static written once;
     weft_arena *mem = weft_arena_new();
     const weft_trace t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     weft_job_record e = fuzz_record(mem);
-    if (whole.n == 0) {
+    if (once.n == 0) {
         fuzz_file("run.d/x", (input){0}, mem);
         e.done = 2;
         weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
-        keep_bytes(weft_checkpoint_name(&t, 0, mem), &whole);
+        keep_bytes(weft_checkpoint_name(&t, 0, mem), &once);
         e = fuzz_record(mem);
     }
     const int summed = pick(&in, 2), more = pick(&in, 256);
     size_t n;
-    uint8_t *bytes = longer(&whole, more > 128 ? more - 128 : -more, &n, mem);
+    uint8_t *bytes = longer(&once, more > 128 ? more - 128 : -more, &n, mem);
     fuzz_change(&in, bytes, n - sizeof(uint64_t));
     const uint64_t sum = weft_hash(bytes, n - sizeof sum, 0);
     if (summed) memcpy(bytes + n - sizeof sum, &sum, sizeof sum);
@@ -261,18 +261,18 @@ static void write_state(weft_trace *t, const weft_state_id *id, const weft_state
 static void run_state(input in)
 {
     static const char *const name = "run.d/state-0-0";
-    static written whole;
+    static written once;
     weft_arena *mem = weft_arena_new();
     weft_trace t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     const weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
-    if (whole.n == 0) {
+    if (once.n == 0) {
         write_state(&t, &id, &state, mem);
-        keep_bytes(fuzz_path(name, mem), &whole);
+        keep_bytes(fuzz_path(name, mem), &once);
     }
     const int more = pick(&in, 64);
     size_t n;
-    uint8_t *bytes = longer(&whole, more % 2 ? -(more / 2) - 1 : more / 2, &n, mem);
+    uint8_t *bytes = longer(&once, more % 2 ? -(more / 2) - 1 : more / 2, &n, mem);
     fuzz_change(&in, bytes, n);
     fuzz_file(name, (input){bytes, n}, mem);
     const weft_status st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
