@@ -1,7 +1,9 @@
 try:  # since Spack 1.0
     from spack_repo.builtin.build_systems.meson import MesonPackage
-except ImportError:
-    pass
+
+    languages = ["c"]
+except ImportError:  # older ones know no languages
+    languages = []
 from spack.package import *
 
 
@@ -15,7 +17,8 @@ class Inih(MesonPackage):
 
     version("60", sha256="706aa05c888b53bd170e5d8aa8f8a9d9ccf5449dfed262d5103d1f292af26774")
 
-    depends_on("c", type="build")
+    for language in languages:
+        depends_on(language, type="build")
 
     def url_for_version(self, version):
         return "https://github.com/benhoyt/inih/archive/refs/tags/r{0}.tar.gz".format(version)

@@ -1,7 +1,9 @@
 try:  # since Spack 1.0
     from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
-except ImportError:
-    pass
+
+    languages = ["c"]
+except ImportError:  # older ones know no languages
+    languages = []
 from spack.package import *
 
 
@@ -15,4 +17,5 @@ class Libcsv(AutotoolsPackage):
 
     version("3.0.3", url=url, sha256="06fddfaca720a4be7603bad63eb1833bca5b6c5a69b42b1c518a02cda2a73aef")
 
-    depends_on("c", type="build")
+    for language in languages:
+        depends_on(language, type="build")

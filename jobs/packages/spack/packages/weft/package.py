@@ -1,7 +1,9 @@
 try:  # since Spack 1.0
     from spack_repo.builtin.build_systems.makefile import MakefilePackage
-except ImportError:
-    pass
+
+    languages = ["c"]
+except ImportError:  # older ones know no languages
+    languages = []
 from spack.package import *
 
 
@@ -20,7 +22,8 @@ class Weft(MakefilePackage):
     variant("double", default=False, description="Numbers of double precision")
     variant("python", default=True, description="h5py and matplotlib, for tables and pictures")
 
-    depends_on("c", type="build")
+    for language in languages:
+        depends_on(language, type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
     depends_on("scalapack")
