@@ -3,6 +3,7 @@
 # of a batch add up; the best epoch is kept and patience ends a training; folds; search over
 # sizes; resume; what is refused. Prints TAP.
 . tests/tap.sh
+. tests/plays.sh
 
 tune() # NAME RANKS [key=value ...]
 {
@@ -36,7 +37,12 @@ refused() # PATTERN STATEMENT NAME [key=value ...]: one line, on two ranks
 
 "$weft" pack synthetic images rows=400 -o "$tmp/images.h5" 2>"$tmp/log" &&
     "$weft" pack synthetic documents rows=400 -o "$tmp/documents.h5" 2>>"$tmp/log" &&
-    "$weft" pack synthetic images rows=400 clients=10 -o "$tmp/clients.h5" 2>>"$tmp/log"
+    "$weft" pack synthetic images rows=400 clients=10 -o "$tmp/clients.h5" 2>>"$tmp/log" &&
+    "$weft" pack synthetic federated=generated clients=1000000 -o "$tmp/million.h5" 2>>"$tmp/log" &&
+    plays >"$tmp/plays.txt" &&
+    "$weft" pack shakespeare "$tmp/plays.txt" length=10 stride=10 -o "$tmp/plays.h5" 2>>"$tmp/log" &&
+    "$weft" pack shakespeare "$tmp/plays.txt" length=10 stride=10 valid=0 -o "$tmp/whole.h5" \
+        2>>"$tmp/log"
 result $? "data sets are packed"
 cat >"$tmp/images.ini" <<END
 [run]
@@ -64,6 +70,11 @@ f2 = 8
 channels = nonstatic
 END
 sed -i 's/^model.*/&\ndim = 16/' "$tmp/documents.ini"
+for name in clients plays; do
+    sed "s/images/$name/" "$tmp/images.ini" >"$tmp/$name.ini"
+done
+sed -i 's/^model.*/model = lstm/; s/^batch.*/batch = 50/' "$tmp/plays.ini"
+printf '[lstm]\nhidden = 12\nlayers = 1\n' >>"$tmp/plays.ini"
 
 while read -r ranks case; do
     # shellcheck disable=SC2086
@@ -85,6 +96,9 @@ done <<END
 2 images sgd.model=cnn cnn.arch=leaf random.resource=1
 2,4 documents train.dropout=0.5 txtcnn.drop_input=0.2
 3 documents sgd.folds=3 train.balance=yes
+2,4 clients train.balance=yes
+2,4 plays random.resource=1
+2 plays random.resource=1 sgd.target=all sgd.folds=2
 END
 
 learns() # ERROR NAME [key=value ...]: percent of the training part that stay wrong, at most
@@ -100,6 +114,7 @@ learns 75 images random.resource=20
 learns 45 images sgd.model=mlp random.resource=20
 learns 80 images sgd.model=cnn cnn.arch=cifar train.optimizer=adam train.lr=0.002
 learns 5 documents random.resource=8
+learns 60 plays random.resource=20 train.optimizer=adam train.lr=0.02
 learns 30 documents random.resource=8 train.optimizer=adadelta train.lr=1
 
 tune images 1 sgd.parts=1 random.resource=2
@@ -137,7 +152,13 @@ result $? "with the same bits on one rank"
 "$weft" eval "$tmp/run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "its winner is scored again"
 
-refused 'is a federation.*task fed' "a federation" images run.data="$tmp/clients.h5"
+refused 'all clients.*run.memory.*task fed' "a federation larger than the memory" images \
+    run.data="$tmp/million.h5"
+refused 'train.balance.*characters' "classes of running text" plays train.balance=yes
+refused 'model = lstm' "text for a network of documents" plays sgd.model=txtcnn
+refused 'holds documents.*task sgd' "clients of documents" documents run.task=fed \
+    fed.model=txtcnn
+refused 'no valid samples; set sgd.dev' "no development part" plays run.data="$tmp/whole.h5"
 refused 'model = txtcnn' "documents for a network of rows" documents sgd.model=mlp
 refused 'linear, mlp or cnn' "rows for a network of documents" images sgd.model=txtcnn
 refused 'did you mean .*txtcnn' "a network that is none" documents sgd.model=txtcn

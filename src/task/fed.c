@@ -55,6 +55,12 @@ static double largest(const weft_axis *axis, double fixed)
 static weft_status check(const fed *t)
 {
     const weft_data *d = t->env.data;
+    if (d->form == WEFT_TOKENS)
+        return weft_fail(
+            WEFT_EDATA,
+            "%s holds documents, which belong to no clients; use task sgd with "
+            "a network over words, or task fmap",
+            d->path);
     if (!d->clients)
         return weft_fail(WEFT_EDATA,
                          "%s is no federation, and task fed trains on clients; pack it "

@@ -1,12 +1,13 @@
-/* Task sgd: a network trained by steps of minibatches on one data set, by all ranks of a
- * team. A job is some epochs of one configuration; its score is that on the development
- * part, which also decides when a training that no longer improves is stopped and which
- * epoch's weights are kept. In cross-validation a trial has a network for each fold, which
- * a job takes one after the other, and the score is pooled over them; the held-out samples
- * of each fold are scored too, but not used for stopping or selection. State of a trial: x
- * = [folds][weights that are scored], if the best are kept also [folds][weights of the last
- * epoch], then [folds][vectors of the optimizer]; aux = a sgd_head for each fold. Called by
- * the scheduler. */
+/* Task sgd: a network trained by steps of minibatches on one data set, or on the samples of
+ * all clients of a federation together, by all ranks of a team. A job is some epochs of one
+ * configuration; its score is that on the development part, which also decides when a
+ * training that no longer improves is stopped and which epoch's weights are kept. In
+ * cross-validation a trial has a network for each fold, which a job takes one after the
+ * other, and the score is pooled over them; the held-out samples of each fold are scored
+ * too, but not used for stopping or selection. State of a trial: x = [folds][weights that
+ * are scored], if the best are kept also [folds][weights of the last epoch], then
+ * [folds][vectors of the optimizer]; aux = a sgd_head for each fold. Called by the
+ * scheduler. */
 #include "sgd.h"
 
 #include <math.h>
@@ -328,6 +329,13 @@ static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result
     res->arm_count[0] = dev.count;
 }
 
+/* What was computed from a federation's samples counts only if they could be read. */
+static weft_status sgd_sound(const sgd *t)
+{
+    const weft_clients *f = t->env.data->clients;
+    return f ? weft_agree(weft_client_sound(f), t->env.team) : WEFT_OK;
+}
+
 static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
@@ -358,7 +366,7 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
         h->held = sgd_score_rows(t, &m, &t->at[f].held, kept_of(&m, f, state->x));
     if (unit + 1 == sgd_units(t, job)) conclude(t, job, state->aux, res);
     weft_arena_free(tmp);
-    return WEFT_OK;
+    return sgd_sound(t);
 }
 
 /* With folds, means over their networks. */
@@ -380,9 +388,9 @@ static weft_status sgd_score(void *self, const weft_job *job, const real *x, wef
     *out = weft_scores_none();
     out->metric[0] = sum.loss / sum.count;
     out->metric[1] = sum.wrong / sum.count;
-    out->count = (double)n;
+    out->count = sum.count / t->nfold;
     weft_arena_free(tmp);
-    return WEFT_OK;
+    return sgd_sound(t);
 }
 
 extern const weft_task weft_task_sgd;

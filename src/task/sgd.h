@@ -5,8 +5,9 @@
 
 #include "weft/task.h"
 
-enum { SGD_ERROR, SGD_LOSS };          /* sgd.score */
-enum { SGD_KEEP_BEST, SGD_KEEP_LAST }; /* sgd.keep */
+enum { SGD_ERROR, SGD_LOSS };              /* sgd.score */
+enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
+enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
 
 /* Section [train]. */
 typedef struct sgd_train {
@@ -45,9 +46,17 @@ typedef struct sgd_head {
 } sgd_head;
 enum { SGD_HEAD = sizeof(sgd_head) / sizeof(double) };
 
+/* The samples of all clients of a federation, in the mapped file, in memory, or in its
+ * text; all NULL if it is none. */
+typedef struct sgd_pool {
+    const float **x;      /* [samples] rows of d numbers */
+    int32_t *label;       /* [samples] */
+    const uint8_t **text; /* [samples] windows of d + 1 symbols */
+} sgd_pool;
+
 typedef struct sgd {
     const char *net_name, *vectors;
-    int tokenizer, dim, score, keep, parts, literal;
+    int tokenizer, dim, score, keep, parts, literal, target;
     int64_t steps, patience, folds, fold;
     double dev;
     sgd_train train;
@@ -56,8 +65,9 @@ typedef struct sgd {
     weft_shape shape;
     weft_env env;
     weft_team alone; /* of this rank */
-    weft_data own;   /* all rows, on every rank */
+    weft_data own;   /* all rows, on every rank; not of a federation */
     int opened;
+    sgd_pool pool;
     int nfold;                     /* networks of a trial */
     sgd_fold *at;                  /* [nfold] */
     int64_t first[WEFT_NPART + 1]; /* numbers of the first rows of the parts; all */
@@ -93,6 +103,7 @@ typedef struct sgd_work {
     int most;              /* largest number of samples in a call of the network */
     const float **x;       /* [most] */
     float *row;            /* [most][d] of bytes */
+    const uint8_t **text;  /* [most] */
     const uint32_t **word; /* [most] */
     int *length;           /* [most] */
     int32_t *label;        /* [most] */

@@ -1,6 +1,6 @@
 /* The samples of task sgd: every rank reads all of them, since a batch is drawn from all;
- * folds and development parts; batches in the form that networks take. Called by sgd.c and
- * sgd_step.c. */
+ * those of all clients of a federation are pooled; folds and development parts; batches in
+ * the form that networks take. Called by sgd.c and sgd_step.c. */
 #include "sgd.h"
 
 #include <limits.h>
@@ -56,19 +56,97 @@ static weft_status open_own(sgd *t)
     return d->form == WEFT_TOKENS ? open_words(t) : WEFT_OK;
 }
 
-weft_status sgd_open(sgd *t)
+/* ---- a federation ------------------------------------------------------------------- */
+
+/* Adds the samples of a client's part to the tables, from place `at` on. */
+static weft_status take_client(sgd *t, int64_t c, weft_part part, int64_t *at)
+{
+    const weft_clients *f = t->env.data->clients;
+    weft_samples s;
+    TRY(weft_client_read(f, c, part, &s, t->env.mem));
+    for (int64_t i = 0; i < s.n; i++, ++*at) {
+        if (s.text) {
+            t->pool.text[*at] = s.text + i * f->stride;
+            continue;
+        }
+        t->pool.x[*at] = s.x + i * f->d;
+        t->pool.label[*at] = s.label[i];
+    }
+    return WEFT_OK;
+}
+
+/* ELIMIT if the rows of all clients, as numbers, and the tables exceed the memory. */
+static weft_status check_pool(const sgd *t)
 {
     const weft_data *d = t->env.data;
-    if (d->clients)
+    const weft_clients *f = d->clients;
+    double row = d->form == WEFT_CHARS ? 0 : (double)f->d * sizeof(float);
+    double bytes = (double)t->first[WEFT_NPART] * (row + sizeof(void *) + sizeof(int32_t));
+    if (bytes <= t->env.memory) return WEFT_OK;
+    return weft_fail(
+        WEFT_ELIMIT,
+        "task sgd trains on the samples of all clients of %s together, which "
+        "take %.3g GB; run.memory allows %g GB a rank: allow more, or use task "
+        "fed",
+        d->path, bytes / 1e9, t->env.memory / 1e9);
+}
+
+/* The samples of all clients of a federation, part by part, are one data set. */
+static weft_status open_pool(sgd *t)
+{
+    const weft_data *d = t->env.data;
+    const weft_clients *f = d->clients;
+    int chars = d->form == WEFT_CHARS;
+    for (int p = 0; p < WEFT_NPART; p++) t->first[p + 1] = t->first[p] + f->size[p].total;
+    TRY(check_pool(t));
+    t->shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
+                            .d = f->d,
+                            .channels = f->channels,
+                            .height = f->height,
+                            .width = f->width,
+                            .classes = chars ? f->symbols : d->classes,
+                            .every = chars && t->target == SGD_ALL_SYMBOLS};
+    int64_t n = t->first[WEFT_NPART], at = 0;
+    if (chars)
+        t->pool.text = WEFT_NEW(t->env.mem, const uint8_t *, n);
+    else
+        t->pool.x = WEFT_NEW(t->env.mem, const float *, n);
+    t->pool.label = WEFT_NEW(t->env.mem, int32_t, chars ? 0 : n);
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int64_t c = 0; c < f->n; c++) TRY(take_client(t, c, (weft_part)p, &at));
+    return weft_client_sound(f);
+}
+
+/* What only one kind of data asks for. */
+static weft_status check_kind(const sgd *t)
+{
+    if (t->shape.form == WEFT_CHARS && t->train.balance)
         return weft_fail(
-            WEFT_EDATA,
-            "%s is a federation, and task sgd trains on one data set; use task "
-            "fed, or pack without clients",
-            d->path);
-    weft_team_split(t->env.team, t->env.team->size, &t->alone);
-    weft_status st = open_own(t);
-    if (t->opened) weft_data_close(&t->own);
-    return st;
+            WEFT_ECONF,
+            "train.balance = yes weights samples by their class, and characters "
+            "of text have none; leave it out");
+    for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
+        if (t->first[p + 1] == t->first[p] &&
+            (p == WEFT_TRAIN || !(t->dev > 0 || t->folds > 0)))
+            return weft_fail(WEFT_EDATA,
+                             "%s has no %s samples; set sgd.dev to a share of those for "
+                             "training, or pack it with another split",
+                             t->env.data->path, weft_part_name[p]);
+    return WEFT_OK;
+}
+
+weft_status sgd_open(sgd *t)
+{
+    weft_status st;
+    if (t->env.data->clients) {
+        st = open_pool(t);
+    } else {
+        weft_team_split(t->env.team, t->env.team->size, &t->alone);
+        st = open_own(t);
+        if (t->opened) weft_data_close(&t->own);
+    }
+    TRY(weft_agree(st, t->env.team));
+    return check_kind(t);
 }
 
 /* ---- folds -------------------------------------------------------------------------- */
@@ -112,6 +190,7 @@ static int part_of(const sgd *t, int64_t row)
 
 static int32_t label_of(const sgd *t, int64_t row)
 {
+    if (t->pool.label) return t->pool.label[row];
     int p = part_of(t, row);
     return t->own.part[p].label[row - t->first[p]];
 }
@@ -119,16 +198,18 @@ static int32_t label_of(const sgd *t, int64_t row)
 /* weight[c] = samples / (classes * samples of c). */
 static weft_status weigh_classes(const sgd *t, sgd_fold *f)
 {
-    int classes = t->own.classes;
+    int classes = t->shape.classes;
+    if (t->shape.form == WEFT_CHARS) return WEFT_OK;
     f->weight = WEFT_NEW(t->env.mem, double, classes);
     for (int64_t i = 0; i < f->train.n; i++) f->weight[label_of(t, f->train.row[i])]++;
     for (int c = 0; c < classes; c++) {
+        if (!(f->weight[c] > 0) && t->env.data->clients) continue;
         if (!(f->weight[c] > 0))
             return weft_fail(
                 WEFT_EDATA,
                 "class '%s' has no sample in the training part of a fold; take "
                 "fewer sgd.folds or a smaller sgd.dev",
-                t->own.class_name[c]);
+                t->env.data->class_name[c]);
         f->weight[c] = (double)f->train.n / (classes * f->weight[c]);
     }
     return WEFT_OK;
@@ -182,11 +263,12 @@ weft_status sgd_divide(sgd *t)
 
 sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp)
 {
-    int bytes = t->own.form == WEFT_BYTES;
+    int bytes = t->env.data->form == WEFT_BYTES && !t->pool.x;
     return (sgd_work){.net = t->net->work(m->self, most, tmp),
                       .most = most,
                       .x = WEFT_NEW(tmp, const float *, most),
                       .row = WEFT_NEW(tmp, float, bytes ? most * t->shape.d : 0),
+                      .text = WEFT_NEW(tmp, const uint8_t *, most),
                       .word = WEFT_NEW(tmp, const uint32_t *, most),
                       .length = WEFT_NEW(tmp, int, most),
                       .label = WEFT_NEW(tmp, int32_t, most),
@@ -222,6 +304,15 @@ void sgd_sort_by_length(const sgd *t, int n, const int64_t *row, sgd_length *out
 /* Sample i of the tables. */
 static void put(const sgd *t, sgd_work *k, int i, int64_t row)
 {
+    if (t->pool.text) {
+        k->text[i] = t->pool.text[row];
+        return;
+    }
+    if (t->pool.x) {
+        k->x[i] = t->pool.x[row];
+        k->label[i] = t->pool.label[row];
+        return;
+    }
     int p = part_of(t, row);
     const weft_rows *part = &t->own.part[p];
     int64_t at = row - t->first[p], d = t->shape.d;
@@ -243,13 +334,16 @@ weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
 {
     for (int i = 0; i < n; i++) {
         put(t, k, i, row[i]);
-        k->weight[i] = weight ? weight[k->label[i]] : 1;
+        if (weight) k->weight[i] = weight[k->label[i]];
     }
-    int words = t->own.form == WEFT_TOKENS;
-    return (weft_batch){.n = n,
-                        .x = words ? NULL : k->x,
-                        .word = words ? k->word : NULL,
-                        .length = words ? k->length : NULL,
-                        .label = k->label,
-                        .weight = weight ? k->weight : NULL};
+    weft_batch b = {.n = n, .label = k->label, .weight = weight ? k->weight : NULL};
+    switch (t->shape.form) {
+    case WEFT_CHARS: b.text = k->text; break;
+    case WEFT_TOKENS:
+        b.word = k->word;
+        b.length = k->length;
+        break;
+    default: b.x = k->x;
+    }
+    return b;
 }
