@@ -11,6 +11,8 @@ static const struct {
     {"linear", "", 1, 28, 28, 10, 10},
     {"mlp", "", 1, 28, 28, 10, 10},
     {"cnn", "arch = cifar", 3, 32, 32, 10, 32},
+    {"cnn", "arch = convnet", 3, 32, 32, 10, 25},
+    {"cnn", "arch = convnet", 3, 16, 16, 10, 25},
     {"cnn", "arch = leaf", 1, 28, 28, 62, 10},
     {"cnn", "arch = femnist", 1, 28, 28, 62, 10},
 };

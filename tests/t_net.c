@@ -204,7 +204,7 @@ static void test_gold(void)
          cases++)
         test_gold_case(file, name, options, image(c, h, w, classes), n, loss);
     fclose(file);
-    ok(cases == 9, "nine cases were stored");
+    ok(cases == 11, "eleven cases were stored");
 }
 
 /* ---- sizes and refusals ------------------------------------------------------------- */
@@ -227,6 +227,7 @@ static void test_sizes(void)
     is_size(&weft_net_cnn, "arch = leaf", image(1, 28, 28, 62), 6603710);
     is_size(&weft_net_cnn, "arch = femnist", image(1, 28, 28, 62), 9520574);
     is_size(&weft_net_cnn, "arch = cifar", image(3, 32, 32, 10), 122570);
+    is_size(&weft_net_cnn, "arch = convnet", image(3, 32, 32, 10), 89578);
 }
 
 static void is_refused(const weft_net *net, const char *options, weft_shape shape,
@@ -251,6 +252,7 @@ static void test_refusals(void)
     is_refused(&weft_net_cnn, "-", image(3, 32, 7, 10), WEFT_EDATA, "at least 8 x 8");
     is_refused(&weft_net_cnn, "arch=femnist", image(1, 5, 6, 2), WEFT_EDATA, "6 x 6");
     is_refused(&weft_net_cnn, "arch=leaf", image(1, 3, 4, 2), WEFT_EDATA, "holds 3 x 4");
+    is_refused(&weft_net_cnn, "arch=convnet", image(3, 8, 7, 2), WEFT_EDATA, "holds 8 x 7");
     static const char *const bad[] = {"hidden=200,", "hidden=,5",  "hidden=0",
                                       "hidden=-3",   "hidden=1e3", "hidden=100000",
                                       "hidden=5 6"};
@@ -276,6 +278,8 @@ int main(void)
         test_slopes(&weft_net_cnn, "arch=leaf", image(2, 6, 5, 4), 0.4 * drop, 1);
         test_slopes(&weft_net_cnn, "arch=femnist", image(2, 7, 6, 4), 0.4 * drop, 1);
         test_slopes(&weft_net_cnn, "arch=cifar", image(3, 9, 8, 4), 0.4 * drop, 1);
+        test_slopes(&weft_net_cnn, "arch=convnet&scale=2&power=1.5", image(3, 9, 8, 4),
+                    0.4 * drop, 1);
     }
     test_gold();
     test_sizes();

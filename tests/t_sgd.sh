@@ -94,6 +94,7 @@ done <<END
 2,3 images
 3 images sgd.model=mlp mlp.hidden=30 train.dropout=0.3
 2 images sgd.model=cnn cnn.arch=leaf random.resource=1
+2 images sgd.model=cnn cnn.arch=convnet cnn.scale=2 train.l2_4=0.1 random.resource=1
 2,4 documents train.dropout=0.5 txtcnn.drop_input=0.2
 3 documents sgd.folds=3 train.balance=yes
 2,4 clients train.balance=yes
@@ -130,6 +131,22 @@ best=$(value valid error)
 awk "BEGIN { exit !($best <= $last) }"
 result $? "the best epoch is kept: error $best, of the last $last"
 
+tune images 1 train.weight_decay=0.3 random.resource=2
+all=$(value valid loss)
+tune images 1 train.l2_1=0.3 random.resource=2
+first=$(value valid loss)
+tune images 1 random.resource=2
+[ -n "$first" ] && [ "$first" != "$(value valid loss)" ] &&
+    awk "BEGIN { d = $first - $all; exit !(d < 0.03 && d > -0.03) }"
+result $? "the decay of the only layer is that of all weights but the biases: $first, $all"
+tune images 1 train.schedule=step train.reductions=1 train.horizon=4 random.resource=4 sgd.keep=last
+stepped=$(digest)
+tune images 1 train.schedule=step train.reductions=0 train.horizon=4 random.resource=4 sgd.keep=last
+constant=$(digest)
+tune images 1 random.resource=4 sgd.keep=last
+[ -n "$stepped" ] && [ "$stepped" != "$constant" ] && [ "$constant" = "$(digest)" ]
+result $? "a rate without reductions is constant, with one it is not"
+
 tune documents 1 random.resource=30 sgd.patience=2 sgd.score=loss
 score=$(value valid loss)
 tune documents 1 random.resource=20 sgd.patience=2 sgd.score=loss
@@ -160,6 +177,7 @@ refused 'holds documents.*task sgd' "clients of documents" documents run.task=fe
     fed.model=txtcnn
 refused 'no valid samples; set sgd.dev' "no development part" plays run.data="$tmp/whole.h5"
 refused 'model = txtcnn' "documents for a network of rows" documents sgd.model=mlp
+refused 'l2_2 = 0.5.*in 1 layers' "a decay of a layer that there is not" images train.l2_2=0.5
 refused 'linear, mlp or cnn' "rows for a network of documents" images sgd.model=txtcnn
 refused 'did you mean .*txtcnn' "a network that is none" documents sgd.model=txtcn
 refused 'one of them or -1' "a fold that is none" images sgd.folds=3 sgd.fold=3

@@ -228,7 +228,8 @@ typedef enum weft_rate {
     WEFT_RATE_EXPONENTIAL,
     WEFT_RATE_INVERSE,
     WEFT_RATE_LINEAR,
-    WEFT_RATE_COSINE
+    WEFT_RATE_COSINE,
+    WEFT_RATE_STEP
 } weft_rate;
 
 /* Gradient descent without a federation, as in torch.optim.SGD, Adam and Adadelta. */
@@ -242,14 +243,18 @@ typedef struct weft_descent {
     double epsilon;      /* added to the root (Adam) or under it (Adadelta); > 0 */
     int schedule;        /* weft_rate */
     double decay;        /* decay of the rate per epoch: EXPONENTIAL, INVERSE */
-    double horizon;      /* epochs until the rate is 0: LINEAR, COSINE */
+    double horizon; /* epochs until the rate is 0: LINEAR, COSINE; of a training: STEP */
+    int reductions; /* number of times that the rate is reduced: STEP */
+    double factor;  /* by which it is multiplied then: STEP */
 } weft_descent;
 
 /* Vectors of n that an optimizer keeps between steps: 1 or 2. Local. */
 int weft_descent_slots(const weft_descent *d);
 /* The learning rate after a number of epochs, which may be fractional:
  *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
- *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2. Local. */
+ *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2,
+ *     lr factor^j with j = floor((reductions + 1) epoch / horizon), at most reductions.
+ * Local. */
 double weft_descent_rate(const weft_descent *d, double epoch);
 /* What a step has in common for all weights. */
 typedef struct weft_pace {

@@ -56,6 +56,9 @@ double weft_descent_rate(const weft_descent *d, double epoch)
     case WEFT_RATE_INVERSE: return d->lr / (1 + d->decay * epoch);
     case WEFT_RATE_LINEAR: return d->lr * (1 - done);
     case WEFT_RATE_COSINE: return d->lr * (1 + cos(pi * done)) / 2;
+    case WEFT_RATE_STEP:
+        return d->lr *
+               pow(d->factor, fmin(floor((d->reductions + 1) * done), d->reductions));
     default: return d->lr;
     }
 }

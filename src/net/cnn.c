@@ -2,7 +2,13 @@
  *   leaf     FEMNIST's in LEAF (Caldas et al., "LEAF: A Benchmark for Federated Settings",
  *            2019), which has no dropout;
  *   femnist, cifar   those of FedEx (Khodak et al., "Federated Hyperparameter Tuning",
- *            NeurIPS 2021): dropout after the last convolution and the hidden dense layer.
+ *            NeurIPS 2021): dropout after the last convolution and the hidden dense layer;
+ *   convnet  cuda-convnet's of three convolutions for CIFAR-10 (Krizhevsky, 2011,
+ *            layers-18pct), on which Snoek et al. (2012) and Li et al. (Hyperband, 2018;
+ *            ASHA, 2020) tuned: overlapping pooling, the largest of places, then twice
+ * their mean, the first two normalised with `scale` and `power`. Without dropout in the
+ *            original; here it comes before the dense layer, if train.dropout asks for it.
+ *            Weights start as in the other networks, not as in cuda-convnet.
  * Weights of a convolution are [out][column][row][in], and a dense layer takes an image as
  * row, column, channel: PyTorch's [out][in][row][column] is a permutation. Called by tasks
  * fed and sgd. */
@@ -10,6 +16,7 @@
 
 typedef struct conv {
     int k, pad, out, pool;
+    int pooling, norm; /* weft_pooling; 1: normalisation */
 } conv;
 
 typedef struct arch {
@@ -17,19 +24,28 @@ typedef struct arch {
     int least; /* rows and columns of an image, so that pooling leaves a place */
     int nconv;
     conv conv[3];
-    int hidden; /* width of the dense layer before the last */
+    int hidden; /* width of the dense layer before the last; 0: there is none */
     int drop;
 } arch;
 
 static const arch archs[] = {
-    {"leaf", 4, 2, {{5, 2, 32, 2}, {5, 2, 64, 2}}, 2048, 0},
-    {"femnist", 6, 2, {{3, 0, 32, 1}, {3, 0, 64, 2}}, 1024, 1},
-    {"cifar", 8, 3, {{3, 1, 32, 2}, {3, 1, 64, 2}, {3, 1, 64, 2}}, 64, 1},
+    {"leaf", 4, 2, {{5, 2, 32, 2, 0, 0}, {5, 2, 64, 2, 0, 0}}, 2048, 0},
+    {"femnist", 6, 2, {{3, 0, 32, 1, 0, 0}, {3, 0, 64, 2, 0, 0}}, 1024, 1},
+    {"cifar", 8, 3, {{3, 1, 32, 2, 0, 0}, {3, 1, 64, 2, 0, 0}, {3, 1, 64, 2, 0, 0}}, 64, 1},
+    {"convnet",
+     8,
+     3,
+     {{5, 2, 32, 2, WEFT_MAX_3X3, 1},
+      {5, 2, 32, 2, WEFT_MEAN_3X3, 1},
+      {5, 2, 64, 2, WEFT_MEAN_3X3, 0}},
+     0,
+     1},
 };
 
 typedef struct cnn {
     weft_stack stack; /* must be first: the functions of stack.c take a pointer to it */
     int arch;
+    double scale, power;
 } cnn;
 
 static const weft_opt cnn_opts[] = {
@@ -37,9 +53,30 @@ static const weft_opt cnn_opts[] = {
      .type = WEFT_CHOICE,
      .at = offsetof(cnn, arch),
      .def = "cifar",
-     .words = "leaf|femnist|cifar",
-     .about = "LEAF's network for FEMNIST, FedEx's for FEMNIST, FedEx's for CIFAR-10"},
+     .words = "leaf|femnist|cifar|convnet",
+     .about = "LEAF's network for FEMNIST, FedEx's for FEMNIST, FedEx's for CIFAR-10, "
+              "cuda-convnet's for CIFAR-10"},
+    {.name = "scale",
+     .type = WEFT_REAL,
+     .at = offsetof(cnn, scale),
+     .def = "5e-5",
+     .lo = 0,
+     .hi = 1e6,
+     .about = "convnet: response normalisation divides by (1 + scale * mean of the squares "
+              "of 3 x 3 places)^power; 0: none",
+     .role = WEFT_PER_TRIAL},
+    {.name = "power",
+     .type = WEFT_REAL,
+     .at = offsetof(cnn, power),
+     .def = "0.75",
+     .lo = 0,
+     .hi = 100,
+     .about = "convnet: exponent of the response normalisation",
+     .role = WEFT_PER_TRIAL},
     {0}};
+
+static const weft_when cnn_when[] = {
+    {"scale", "arch", "convnet"}, {"power", "arch", "convnet"}, {0}};
 
 static weft_status cnn_setup(void *self, const weft_shape *shape)
 {
@@ -58,10 +95,13 @@ static weft_status cnn_setup(void *self, const weft_shape *shape)
                          a->name, a->least, a->least, shape->height, shape->width);
     for (int i = 0; i < a->nconv; i++) {
         const conv *c = &a->conv[i];
-        weft_stack_conv(&t->stack, c->k, c->pad, c->out, c->pool,
-                        a->drop && i == a->nconv - 1);
+        weft_layer *l = weft_stack_conv(&t->stack, c->k, c->pad, c->out, c->pool,
+                                        a->drop && i == a->nconv - 1);
+        l->pooling = c->pooling;
+        l->scale = c->norm ? t->scale : 0;
+        l->power = t->power;
     }
-    weft_stack_dense(&t->stack, a->hidden, a->drop);
+    if (a->hidden > 0) weft_stack_dense(&t->stack, a->hidden, a->drop);
     weft_stack_end(&t->stack);
     return WEFT_OK;
 }
@@ -69,9 +109,10 @@ static weft_status cnn_setup(void *self, const weft_shape *shape)
 extern const weft_net weft_net_cnn;
 const weft_net weft_net_cnn = {
     .kind = {.name = "cnn",
-             .about = "convolutional networks of LEAF and FedEx",
+             .about = "convolutional networks of LEAF, FedEx and cuda-convnet",
              .size = sizeof(cnn),
-             .opts = cnn_opts},
+             .opts = cnn_opts,
+             .when = cnn_when},
     .setup = cnn_setup,
     .nweight = weft_stack_nweight,
     .tensors = weft_stack_tensors,

@@ -1,4 +1,4 @@
-/* A convolution of k x k places, with max-pooling of 2 x 2 places after it if asked for.
+/* A convolution of k x k places, and what follows it: ReLU, pooling, normalisation.
  *
  * An image is spread into z[row][column][k][c], the k rows that a row of results needs
  * beside each other. The k x k x c numbers of a place are then contiguous, and so are those
@@ -123,8 +123,32 @@ static void crop(const weft_layer *l, const real *wide, const real *bias, real *
         }
 }
 
+/* Numbers of an image before its places are averaged. */
+static int64_t whole_size(const weft_layer *l)
+{
+    return (int64_t)l->oh * l->ow * l->out;
+}
+
+/* y[units] of image i of the batch, from `wide`. */
+static void activate(const weft_layer *l, const real *wide, const real *bias, int64_t i,
+                     real *y, const weft_kept *kept)
+{
+    int64_t at = i * l->units;
+    real *x = l->scale > 0 ? kept->pooled + at : y;
+    if (l->pool == 1)
+        crop(l, wide, bias, x);
+    else if (l->pooling == WEFT_MAX_2X2)
+        pool(l, wide, bias, x, kept->pick + at);
+    else if (l->pooling == WEFT_MAX_3X3)
+        weft_pool_forward(l, stride(l), wide, bias, x, kept->pick + at, NULL);
+    else
+        weft_pool_forward(l, stride(l), wide, bias, x, NULL,
+                          kept->whole + i * whole_size(l));
+    if (l->scale > 0) weft_norm_forward(l, x, y, kept->factor + at, kept->slope + at);
+}
+
 void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                       const real *x, real *y, int32_t *pick)
+                       const real *x, real *y, const weft_kept *kept)
 {
     int64_t in = (int64_t)l->h * l->w * l->c;
     weft_packed p;
@@ -134,10 +158,7 @@ void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int 
         spread(&one, l->k, l->pad, t->spread);
         weft_packed_times(places(l), t->spread, (size_t)(l->k * l->c), &p, 0, t->wide,
                           (size_t)l->out);
-        if (l->pool == 2)
-            pool(l, t->wide, w + l->bias, y + i * l->units, pick + i * l->units);
-        else
-            crop(l, t->wide, w + l->bias, y + i * l->units);
+        activate(l, t->wide, w + l->bias, i, y + i * l->units, kept);
     }
 }
 
@@ -192,9 +213,35 @@ static void back(const weft_layer *l, weft_scratch *t, const weft_packed *p, rea
                           dx + y * l->w * l->c, (size_t)l->c);
 }
 
+/* `wide`: gradient with respect to the sums of image i, from dy[units], that with respect
+ * to its output. */
+static void deactivate(const weft_layer *l, const weft_scratch *t, int64_t i, real *dy,
+                       const weft_kept *kept)
+{
+    int64_t at = i * l->units;
+    if (l->scale > 0)
+        weft_norm_backward(l, kept->pooled + at, kept->factor + at, kept->slope + at,
+                           t->spread, dy);
+    if (l->pool == 1)
+        uncrop(l, dy, t->wide);
+    else if (l->pooling == WEFT_MAX_2X2)
+        unpool(l, dy, kept->pick + at, t->wide);
+    else if (l->pooling == WEFT_MAX_3X3)
+        weft_pool_backward(l, stride(l), dy, kept->pick + at, NULL, t->wide);
+    else
+        weft_pool_backward(l, stride(l), dy, NULL, kept->whole + i * whole_size(l),
+                           t->wide);
+}
+
+/* sum[out] += x[n / out][out], place by place. */
+static void add_places(const weft_layer *l, int n, const real *x, real *sum)
+{
+    for (int j = 0; j < n; j += l->out)
+        for (int o = 0; o < l->out; o++) sum[o] += x[j + o];
+}
+
 void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                        const real *x, const int32_t *pick, const real *dy, real *g,
-                        real *dx)
+                        const real *x, const weft_kept *kept, real *dy, real *g, real *dx)
 {
     int64_t in = (int64_t)l->h * l->w * l->c;
     real *gw = g + l->weight, *bias = g + l->bias;
@@ -207,12 +254,11 @@ void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int
     memset(sum, 0, (size_t)terms(l) * (size_t)l->out * sizeof *sum);
     memset(bias, 0, (size_t)l->out * sizeof *g);
     for (int64_t i = 0; i < n; i++, dy += l->units) {
-        if (l->pool == 2)
-            unpool(l, dy, pick + i * l->units, t->wide);
+        deactivate(l, t, i, dy, kept);
+        if (l->pool == 2 && l->pooling == WEFT_MEAN_3X3)
+            add_places(l, l->oh * stride(l) * l->out, t->wide, bias);
         else
-            uncrop(l, dy, t->wide);
-        for (int j = 0; j < l->units; j += l->out)
-            for (int o = 0; o < l->out; o++) bias[o] += dy[j + o];
+            add_places(l, l->units, dy, bias);
         image one = {x + i * in, l->h, l->w, l->c, l->w};
         spread(&one, l->k, l->pad, t->spread);
         weft_outer(places(l), terms(l), t->spread, (size_t)(l->k * l->c), l->out, t->wide,

@@ -49,7 +49,7 @@ void weft_stack_end(weft_stack *s)
     s->layer[s->n - 1].relu = 0;
 }
 
-void weft_stack_conv(weft_stack *s, int k, int pad, int out, int pool, int drop)
+weft_layer *weft_stack_conv(weft_stack *s, int k, int pad, int out, int pool, int drop)
 {
     weft_check(s->n < WEFT_MOST_LAYERS, "a stack of too many layers");
     const weft_layer *b = s->layer + s->n - (s->n > 0);
@@ -63,7 +63,8 @@ void weft_stack_conv(weft_stack *s, int k, int pad, int out, int pool, int drop)
     l.units = l.oh / pool * (l.ow / pool) * out;
     l.weight = end(s);
     l.bias = l.weight + (int64_t)k * k * l.c * out;
-    s->layer[s->n++] = l;
+    s->layer[s->n] = l;
+    return &s->layer[s->n++];
 }
 
 int64_t weft_stack_nweight(const void *self)
@@ -123,6 +124,21 @@ double weft_stack_flops(const void *self)
     return sum;
 }
 
+static weft_kept kept_new(const weft_layer *l, size_t most, weft_arena *mem)
+{
+    size_t all = most * (size_t)l->units;
+    weft_kept k = {0};
+    if (l->pool > 1 && l->pooling == WEFT_MEAN_3X3)
+        k.whole = WEFT_NEW(mem, real, most * (size_t)l->oh * (size_t)(l->ow * l->out));
+    else if (l->pool > 1)
+        k.pick = WEFT_NEW(mem, int32_t, all);
+    if (!(l->scale > 0)) return k;
+    k.pooled = WEFT_NEW(mem, real, all);
+    k.factor = WEFT_NEW(mem, real, all);
+    k.slope = WEFT_NEW(mem, real, all);
+    return k;
+}
+
 void *weft_stack_work(const void *self, int most, weft_arena *mem)
 {
     const weft_stack *s = self;
@@ -133,7 +149,7 @@ void *weft_stack_work(const void *self, int most, weft_arena *mem)
         const weft_layer *l = &s->layer[i];
         size_t all = (size_t)most * (size_t)l->units;
         t->act[i + 1] = WEFT_NEW(mem, real, all);
-        if (l->pool > 1) t->pick[i] = WEFT_NEW(mem, int32_t, all);
+        t->kept[i] = kept_new(l, (size_t)most, mem);
         size_t p = l->k > 0 ? weft_conv_packed(l) : weft_dense_packed(l, most);
         packed = p > packed ? p : packed;
         units = all > units ? all : units;
@@ -196,7 +212,7 @@ static void forward(const weft_stack *s, weft_scratch *t, const real *w,
         const weft_layer *l = &s->layer[i];
         real *y = t->act[i + 1];
         if (l->k > 0)
-            weft_conv_forward(l, t, w, b->n, t->act[i], y, t->pick[i]);
+            weft_conv_forward(l, t, w, b->n, t->act[i], y, &t->kept[i]);
         else
             weft_dense_forward(l, t, w, b->n, t->act[i], y);
         if (l->drop && dropout > 0)
@@ -239,7 +255,7 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
         const weft_layer *l = &t->layer[i];
         real *out = i > 0 ? dx : NULL;
         if (l->k > 0)
-            weft_conv_backward(l, k, w, b->n, k->act[i], k->pick[i], dy, g, out);
+            weft_conv_backward(l, k, w, b->n, k->act[i], &k->kept[i], dy, g, out);
         else
             weft_dense_backward(l, k, w, b->n, k->act[i], dy, g, out);
         if (!out) break;

@@ -27,6 +27,29 @@ static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED],
     return WEFT_OK;
 }
 
+/* The layers that may have a weight decay of their own: all but the vectors of words.
+ * ECONF: there are fewer. */
+static weft_status find_layers(const sgd *t, sgd_model *m)
+{
+    weft_tensor tensor[WEFT_MOST_TENSORS];
+    int n = t->net->tensors(m->self, tensor), layers = 0;
+    for (int i = 0; i < n && layers < SGD_LAYERS; i++) {
+        if (tensor[i].nd < 2 || tensor[i].at >= m->table.at) continue;
+        m->first[layers] = tensor[i].at;
+        m->end[layers++] = i + 1 < n ? tensor[i + 1].at : m->n;
+    }
+    for (int i = layers; i < SGD_LAYERS; i++) {
+        m->first[i] = m->end[i] = 0;
+        if (m->train.l2[i] > 0)
+            return weft_fail(
+                WEFT_ECONF,
+                "train.l2_%d = %g, but sgd.model = %s has weights in %d layers; "
+                "take it out",
+                i + 1, m->train.l2[i], t->net_name, layers);
+    }
+    return WEFT_OK;
+}
+
 /* The network and the steps of configuration conf[dim], or NULL. */
 static weft_status model_new(const sgd *t, const double *conf, weft_arena *mem,
                              sgd_model *m)
@@ -47,7 +70,7 @@ static weft_status model_new(const sgd *t, const double *conf, weft_arena *mem,
     }
     m->slots = weft_descent_slots(&m->train.descent);
     m->copies = t->keep == SGD_KEEP_BEST ? 2 : 1;
-    return WEFT_OK;
+    return find_layers(t, m);
 }
 
 static int64_t state_size(const sgd *t, const sgd_model *m)

@@ -8,12 +8,14 @@
 enum { SGD_ERROR, SGD_LOSS };              /* sgd.score */
 enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
 enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
+enum { SGD_LAYERS = 4 };                   /* train.l2_1 .. l2_4 */
 
 /* Section [train]. */
 typedef struct sgd_train {
     weft_descent descent;
     double dropout;
     int batch, balance;
+    double l2[SGD_LAYERS]; /* weight decay of the weights of single layers */
 } sgd_train;
 
 /* Rows of the data, by their numbers over all parts: train, valid, test. */
@@ -83,6 +85,8 @@ typedef struct sgd_model {
     int slots;        /* number of vectors of the optimizer */
     int copies; /* copies of a fold's weights: 2 if the best are kept in addition to the
                    last */
+    int64_t first[SGD_LAYERS], end[SGD_LAYERS]; /* weights of the first layers, without
+                                                   biases; both 0: there is no such layer */
 } sgd_model;
 
 /* The rows of the table of weights in an epoch: a step changes those of the batch's words,

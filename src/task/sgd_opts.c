@@ -138,6 +138,16 @@ const weft_metric sgd_scores[] = {
 
 #define TRAIN(member) offsetof(sgd_train, descent) + offsetof(weft_descent, member)
 
+#define L2(i, key, which)                                                                  \
+    {                                                                                      \
+        .name = key, .type = WEFT_REAL,                                                    \
+        .at = offsetof(sgd_train, l2) + i * sizeof(double), .def = "0", .lo = 0,           \
+        .hi = 1e6,                                                                         \
+        .about = "the same for the weights of the " which                                  \
+                 " layer alone, without biases; added to weight_decay",                    \
+        .role = WEFT_PER_TRIAL                                                             \
+    }
+
 static const weft_opt train_opts[] = {
     {.name = "optimizer",
      .type = WEFT_CHOICE,
@@ -170,6 +180,10 @@ static const weft_opt train_opts[] = {
      .hi = 1e6,
      .about = "weight decay: multiple of the weights that is added to the gradient",
      .role = WEFT_PER_TRIAL},
+    L2(0, "l2_1", "first"),
+    L2(1, "l2_2", "second"),
+    L2(2, "l2_3", "third"),
+    L2(3, "l2_4", "fourth"),
     {.name = "beta1",
      .type = WEFT_REAL,
      .at = TRAIN(beta1),
@@ -206,9 +220,10 @@ static const weft_opt train_opts[] = {
      .type = WEFT_CHOICE,
      .at = TRAIN(schedule),
      .def = "constant",
-     .words = "constant|exponential|inverse|linear|cosine",
-     .about = "of the rate: lr, lr (1 - decay)^epoch, lr / (1 + decay epoch), or down to 0 "
-              "after `horizon` epochs, straight or as a cosine",
+     .words = "constant|exponential|inverse|linear|cosine|step",
+     .about = "of the rate: lr, lr (1 - decay)^epoch, lr / (1 + decay epoch), down to 0 "
+              "after `horizon` epochs, straight or as a cosine, or by `factor` at each of "
+              "`reductions` equal distances within the horizon",
      .role = WEFT_PER_TRIAL},
     {.name = "decay",
      .type = WEFT_REAL,
@@ -224,7 +239,24 @@ static const weft_opt train_opts[] = {
      .def = "25",
      .lo = 1e-6,
      .hi = 1e9,
-     .about = "schedules linear and cosine: epochs until the rate is 0",
+     .about = "schedules linear and cosine: epochs until the rate is 0; step: epochs of a "
+              "training",
+     .role = WEFT_PER_TRIAL},
+    {.name = "reductions",
+     .type = WEFT_INT,
+     .at = TRAIN(reductions),
+     .def = "2",
+     .lo = 0,
+     .hi = 1000,
+     .about = "schedule step: number of times that the rate is reduced",
+     .role = WEFT_PER_TRIAL},
+    {.name = "factor",
+     .type = WEFT_REAL,
+     .at = TRAIN(factor),
+     .def = "0.1",
+     .lo = 1e-6,
+     .hi = 1,
+     .about = "schedule step: what the rate is multiplied by",
      .role = WEFT_PER_TRIAL},
     {.name = "batch",
      .type = WEFT_INT,

@@ -241,6 +241,15 @@ static void tell(course *c, sgd_head *h)
     }
 }
 
+/* g += l2 w for the layers that have a weight decay of their own. */
+static void add_decay(const sgd_model *m, const real *w, real *g)
+{
+    for (int l = 0; l < SGD_LAYERS; l++) {
+        real l2 = (real)m->train.l2[l];
+        for (int64_t i = m->first[l]; l2 > 0 && i < m->end[l]; i++) g[i] += l2 * w[i];
+    }
+}
+
 static int take_step(course *c, sgd_head *h, real *w, real *slots)
 {
     const sgd *t = c->t;
@@ -254,6 +263,7 @@ static int take_step(course *c, sgd_head *h, real *w, real *slots)
     sgd_words_settle(&c->words, c->m, w, slots);
     take_gradients(c, step, row, w);
     if (!sum_pieces(t, &c->p, numbers(c))) return 0;
+    add_decay(c->m, w, c->p.g);
     int64_t epoch = t->steps > 0 ? t->steps : passes;
     weft_pace pace =
         weft_descent_pace(&c->m->train.descent, h->steps / (double)epoch, step);

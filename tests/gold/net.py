@@ -21,6 +21,8 @@ CASES = (
     ("cnn", "arch=femnist", 2, 7, 10, 5, 3),
     ("cnn", "arch=cifar", 3, 32, 32, 10, 4),
     ("cnn", "arch=cifar", 1, 11, 17, 3, 5),
+    ("cnn", "arch=convnet", 3, 32, 32, 10, 4),
+    ("cnn", "arch=convnet&scale=2&power=1.5", 2, 9, 14, 3, 5),
 )
 
 
@@ -62,6 +64,22 @@ class Weights:
         return F.linear(x.flatten(1), w.flatten(1), self.take(f"fc{number}.bias", fan_in, (out,), (0,)))
 
 
+def normalised(x, scale, power):
+    """cuda-convnet's rnorm of size 3: places outside count as 0, so that all means are over 9."""
+    squares = F.avg_pool2d(x * x, 3, stride=1, padding=1, count_include_pad=True)
+    return x / (1 + scale * squares) ** power
+
+
+def convnet(options, x, classes, w):
+    """Its three convolutions, with pooling of 3 x 3 places at every second one, fewer at the edges."""
+    given = dict(v.split("=") for v in options.split("&"))
+    scale, power = float(given.get("scale", 5e-5)), float(given.get("power", 0.75))
+    x = normalised(F.max_pool2d(w.conv(x, 1, 5, 32, 2), 3, 2, ceil_mode=True), scale, power)
+    x = normalised(F.avg_pool2d(w.conv(x, 2, 5, 32, 2), 3, 2, ceil_mode=True), scale, power)
+    x = F.avg_pool2d(w.conv(x, 3, 5, 64, 2), 3, 2, ceil_mode=True)
+    return w.fc(x, 1, classes)
+
+
 def scores(net, options, x, classes, w):
     if net != "cnn":
         widths = [int(v) for v in options.split("=")[1].split(",")] if net == "mlp" else []
@@ -69,6 +87,8 @@ def scores(net, options, x, classes, w):
         for i, width in enumerate(widths):
             x = F.relu(w.fc(x, i + 1, width))
         return w.fc(x, len(widths) + 1, classes)
+    if options.startswith("arch=convnet"):
+        return convnet(options, x, classes, w)
     if options == "arch=leaf":
         x = F.max_pool2d(w.conv(x, 1, 5, 32, 2), 2)
         x = F.max_pool2d(w.conv(x, 2, 5, 64, 2), 2)
