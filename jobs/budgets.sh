@@ -12,9 +12,9 @@
 . jobs/start.sh
 out=${OUTPUT:-outputs/budgets}
 mkdir -p "$out"
-most=${ROUNDS:-54}
-least=$((most / 9))
-budget=$((most * 8))
+max_resource=${ROUNDS:-54}
+min_resource=$((max_resource / 9))
+budget=$((max_resource * 8))
 
 # both NAME SEED section.key=value ...
 both()
@@ -31,13 +31,13 @@ both()
 }
 
 for seed in ${SEEDS:-1 2 3 4 5}; do
-    both random "$seed" space.configs=8 random.resource="$most" "$@"
+    both random "$seed" space.configs=8 random.resource="$max_resource" "$@"
     both sha "$seed" space.configs=27 sha.reduction=3 sha.eliminations=3 \
-        sha.max_resource="$most" sha.budget="$budget" "$@"
-    both asha "$seed" asha.trials=0 asha.reduction=3 asha.min_resource="$least" \
-        asha.max_resource="$most" asha.budget="$budget" "$@"
-    both hyperband "$seed" hyperband.reduction=3 hyperband.min_resource="$least" \
-        hyperband.max_resource="$most" "$@"
-    both pbt "$seed" pbt.population=8 pbt.interval="$least" pbt.max_resource="$most" "$@"
+        sha.max_resource="$max_resource" sha.budget="$budget" "$@"
+    both asha "$seed" asha.trials=0 asha.reduction=3 asha.min_resource="$min_resource" \
+        asha.max_resource="$max_resource" asha.budget="$budget" "$@"
+    both hyperband "$seed" hyperband.reduction=3 hyperband.min_resource="$min_resource" \
+        hyperband.max_resource="$max_resource" "$@"
+    both pbt "$seed" pbt.population=8 pbt.interval="$min_resource" pbt.max_resource="$max_resource" "$@"
     [ -z "${TABLES-analysis}" ] || analysis/budgets.py "$out"/*.h5 -d "${TABLES-analysis}"
 done

@@ -13,8 +13,8 @@
 # OUTPUT (outputs/scaling). PLOT: what makes table and figures; empty: nothing.
 . jobs/start.sh
 out=${OUTPUT:-outputs/scaling} size=${SIZE:-1}
-most=${SLURM_NTASKS:-$(nproc)}
-ranks=${RANKS:-$(for ((n = 1; n < most; n *= 2)); do echo $n; done; echo "$most")}
+max_ranks=${SLURM_NTASKS:-$(nproc)}
+ranks=${RANKS:-$(for ((n = 1; n < max_ranks; n *= 2)); do echo $n; done; echo "$max_ranks")}
 mkdir -p "$out" || exit
 
 # data NAME OPTION ...: built-in data, packed once.

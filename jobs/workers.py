@@ -52,8 +52,8 @@ def found(path, target):
 
 def search(args, method, workers, seed, target):
     """A search and its restarts."""
-    settings, most = METHODS[method]
-    for again in range(most):
+    settings, max_searches = METHODS[method]
+    for again in range(max_searches):
         path = f"{args.dir}/{method}-{workers}-{seed}-{again}.h5"
         own = [*settings, f"run.workers={workers}", f"run.seed={seed + 1000 * again}"]
         if method not in WAIT:

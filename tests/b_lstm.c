@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { STEPS = 80, SYMBOLS = 102, MOST = 128 };
+enum { STEPS = 80, SYMBOLS = 102, MAX_BATCH = 128 };
 
 static double seconds_used(void)
 {
@@ -34,12 +34,12 @@ static void bench(int hidden, int batch, double seconds)
     real *w = WEFT_NEW(mem, real, n), *g = WEFT_NEW(mem, real, n);
     real *m = WEFT_NEW(mem, real, n);
     net->init(self, 1, w);
-    uint8_t *symbols = WEFT_NEW(mem, uint8_t, MOST * (STEPS + 1));
-    const uint8_t *window[MOST];
-    for (int i = 0; i < MOST * (STEPS + 1); i++)
+    uint8_t *symbols = WEFT_NEW(mem, uint8_t, MAX_BATCH * (STEPS + 1));
+    const uint8_t *window[MAX_BATCH];
+    for (int i = 0; i < MAX_BATCH * (STEPS + 1); i++)
         symbols[i] =
             (uint8_t)(weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)i, 0, 0).v[0] % SYMBOLS);
-    for (int i = 0; i < MOST; i++) window[i] = symbols + (size_t)i * (STEPS + 1);
+    for (int i = 0; i < MAX_BATCH; i++) window[i] = symbols + (size_t)i * (STEPS + 1);
     weft_batch b = {.n = batch, .text = window};
     void *work = net->work(self, batch, mem);
     weft_sgd sgd = {.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-4};

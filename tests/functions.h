@@ -52,7 +52,7 @@ static const weft_kind argument_kind = {"f", "arguments", sizeof(arguments), arg
 typedef struct function {
     const char *name, *axes; /* of section [f] */
     double (*value)(const double *v);
-    double least;
+    double minimum;
     double noise; /* standard deviation of what is told */
 } function;
 
@@ -284,7 +284,7 @@ static inline void quest_play(const function *f, const char *options, int64_t tr
             weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)(i + n), 0, 0);
             weft_rng_normal(&r, z);
             if (conf) memcpy(conf + (i + n) * dim, v, (size_t)dim * sizeof *v);
-            value[n] = f->value(v) - f->least;
+            value[n] = f->value(v) - f->minimum;
             seen[n] = value[n] + f->noise * z[0];
             n++;
         }

@@ -11,7 +11,7 @@
 
 /* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
  */
-enum { ROWS = 1500, FEW = 400, MANY = 6000, GROUPS = 5, MOST = 20 /* classes */ };
+enum { ROWS = 1500, FEW = 400, MANY = 6000, GROUPS = 5, MAX_CLASSES = 20 /* classes */ };
 
 /* ---- sparse rows by a rule, and their products -------------------------------------- */
 
@@ -110,7 +110,7 @@ static double objective(const weft_model *m, const char *options, const problem 
 {
     const void *self = model_new(m, options, mem);
     int outputs = m->outputs(p->classes), wrong;
-    double sum = 0, score[MOST], half = 0;
+    double sum = 0, score[MAX_CLASSES], half = 0;
     for (int64_t i = 0; i < p->f.n; i++) {
         for (int k = 0; k < outputs; k++)
             score[k] =

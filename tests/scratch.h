@@ -58,11 +58,11 @@ static inline const char *write_text(const char *name, const char *text)
 static inline weft_status pack(const weft_reader *r, const char *source, const char *out,
                                const char *options)
 {
-    enum { MOST = 32 };
-    const char *word[MOST];
+    enum { MAX_WORDS = 32 };
+    const char *word[MAX_WORDS];
     int n = 0;
     char *rest, *words = weft_arena_text(mem, "%s", options);
-    for (char *w = strtok_r(words, " ", &rest); w != NULL && n < MOST;
+    for (char *w = strtok_r(words, " ", &rest); w != NULL && n < MAX_WORDS;
          w = strtok_r(NULL, " ", &rest))
         word[n++] = w;
     void *self;

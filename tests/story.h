@@ -57,7 +57,7 @@ static const char *sampler_section(const mixed *m, weft_arena *mem)
 
 static const char *options_for(const schedule *v, const mixed *m, int k, weft_arena *mem)
 {
-    enum { MOST = 40, EACH = 3 };
+    enum { MAX_RESOURCE = 40, EACH = 3 };
     const char *race = "";
     if (v->reduction > 0) {
         int eliminations = 0, budget = 0, last = k;
@@ -66,7 +66,7 @@ static const char *options_for(const schedule *v, const mixed *m, int k, weft_ar
             budget += EACH * (n - last);
         race = weft_arena_text(
             mem, "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
-            v->reduction, eliminations, MOST, budget + last * MOST);
+            v->reduction, eliminations, MAX_RESOURCE, budget + last * MAX_RESOURCE);
     }
     const weft_tuner *t;
     weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
@@ -108,9 +108,9 @@ typedef struct past {
     weft_extent extent;
 } past;
 
-static inline past past_new(const player *p, int64_t most, weft_arena *mem)
+static inline past past_new(const player *p, int64_t max_jobs, weft_arena *mem)
 {
-    past h = {.trial = WEFT_NEW(mem, shown, most),
+    past h = {.trial = WEFT_NEW(mem, shown, max_jobs),
               .eliminated = WEFT_NEW(mem, int, MOST_IDS),
               .conf = WEFT_NEW(mem, uint64_t, MOST_IDS)};
     const weft_search *s = &p->search;
@@ -233,12 +233,12 @@ static inline int eligibility_is_sound(const weft_job *job, const player *p, pas
  */
 static inline int resource_is_sound(const weft_job *job, const player *p, const past *h)
 {
-    double all = h->trial[job->trial].resource, most = h->extent.resource;
+    double all = h->trial[job->trial].resource, max_resource = h->extent.resource;
     if (p->search.tuner->shared == WEFT_SHARES_SPACE)
         return job->resource == 1 || (job->resource == 0 && job->mix.k == 1);
     if (!(job->resource > 0)) return 0;
-    if (!(most > 0)) return 1;
-    return job->last ? all == most : all < most;
+    if (!(max_resource > 0)) return 1;
+    return job->last ? all == max_resource : all < max_resource;
 }
 
 static inline int index_is_sound(const weft_job *job, const player *p, const past *h)
@@ -293,15 +293,15 @@ static inline void take(player *p, past *h, const flight *f)
  */
 static inline story play_out(const game *g, const story *from, weft_arena *mem)
 {
-    int64_t most = 20 * (int64_t)g->k + 1000;
+    int64_t max_jobs = 20 * (int64_t)g->k + 1000;
     player p = player_new(g, mem);
-    past h = past_new(&p, most, mem);
+    past h = past_new(&p, max_jobs, mem);
     story s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
-    s.job = WEFT_NEW(mem, uint64_t, most);
-    s.told = WEFT_NEW(mem, weft_result, most);
+    s.job = WEFT_NEW(mem, uint64_t, max_jobs);
+    s.told = WEFT_NEW(mem, weft_result, max_jobs);
     flight air[MOST_OPEN];
     double best = INFINITY;
-    for (int n = 0; s.n < most;) {
+    for (int n = 0; s.n < max_jobs;) {
         weft_job job;
         weft_asked asked = n < g->open ? ask(&p, &job) : WEFT_WAIT;
         if (asked == WEFT_JOB) {

@@ -7,32 +7,32 @@
 
 /* ---- losses -------------------------------------------------------------------- */
 
-static double best_last(crew *c, const shift *s)
+static double best_last(sim *c, const sim_job *s)
 {
     (void)c;
     return 1 - (double)(s->job.trial + 1) / 100;
 }
 
-static double best_first(crew *c, const shift *s)
+static double best_first(sim *c, const sim_job *s)
 {
     (void)c;
     return (double)(s->job.trial + 1) / 100;
 }
 
-static double crossing(crew *c, const shift *s)
+static double crossing(sim *c, const sim_job *s)
 {
     (void)c;
     int64_t i = s->job.trial;
     return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / s->resource;
 }
 
-static double shuffled(crew *c, const shift *s)
+static double shuffled(sim *c, const sim_job *s)
 {
     (void)c;
     return (double)((37 * s->job.trial + 11) % 101) / 101;
 }
 
-static double noise(const crew *c, const shift *s, uint64_t what)
+static double noise(const sim *c, const sim_job *s, uint64_t what)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, what);
@@ -40,13 +40,13 @@ static double noise(const crew *c, const shift *s, uint64_t what)
 }
 
 /* Few values, so that many are equal, and some that diverged. */
-static double rough(crew *c, const shift *s)
+static double rough(sim *c, const sim_job *s)
 {
     double u = noise(c, s, 0);
     return u < 0.1 ? INFINITY : floor(12 * u);
 }
 
-static double uneven(crew *c, const shift *s)
+static double uneven(sim *c, const sim_job *s)
 {
     return s->job.resource * exp(4 * noise(c, s, 1) - 2);
 }
@@ -55,7 +55,7 @@ static double uneven(crew *c, const shift *s)
 
 typedef struct known {
     const char *about, *options;
-    double (*loss)(crew *c, const shift *s);
+    double (*loss)(sim *c, const sim_job *s);
     int configs, workers, times;
     double end;
     const char *trace, *rungs;
@@ -104,26 +104,26 @@ static const known traces[] = {
      9, "0:0@1 0:1@1 0:2@1 1:0@3 1:3@1 1:4@1 2:5@1 3:0@9", NULL},
 };
 
-static crew crew_of(const known *k, weft_arena *mem)
+static sim sim_of(const known *k, weft_arena *mem)
 {
     const char *options = strstr(k->options, "reduction") ? "" : "reduction = 3\n";
-    return (crew){.tuner = &weft_tuner_asha,
-                  .options = weft_arena_text(mem, "%s%s", options, k->options),
-                  .configs = k->configs,
-                  .workers = k->workers,
-                  .most = 4000,
-                  .watch = k->configs > 1,
-                  .loss = k->loss};
+    return (sim){.tuner = &weft_tuner_asha,
+                 .options = weft_arena_text(mem, "%s%s", options, k->options),
+                 .configs = k->configs,
+                 .workers = k->workers,
+                 .max_jobs = 4000,
+                 .watch = k->configs > 1,
+                 .loss = k->loss};
 }
 
 static void test_traces(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         const known *k = &traces[i];
-        crew c = crew_of(k, mem);
-        crew_run(&c, NULL, mem);
-        const char *trace = crew_trace(&c, k->times, mem);
-        const char *rungs = crew_rungs(&c, 1, strstr(k->options, "= 4") ? 4 : 3, mem);
+        sim c = sim_of(k, mem);
+        sim_run(&c, NULL, mem);
+        const char *trace = sim_trace(&c, k->times, mem);
+        const char *rungs = sim_rungs(&c, 1, strstr(k->options, "= 4") ? 4 : 3, mem);
         ok(!c.fault, "%s of %d by %d: %s", k->about, k->configs, k->workers,
            c.fault ? c.fault : "no fault");
         ok(!k->trace || strcmp(trace, k->trace) == 0, "its jobs: %s",
@@ -137,12 +137,12 @@ static void test_winner(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         if (traces[i].loss != crossing || traces[i].configs != 27) continue;
-        crew c = crew_of(&traces[i], mem);
-        crew_run(&c, NULL, mem);
-        const shift *top = NULL;
+        sim c = sim_of(&traces[i], mem);
+        sim_run(&c, NULL, mem);
+        const sim_job *top = NULL;
         int eligible = 1, last = 1;
         for (int64_t j = 0; j < c.n; j++) {
-            const shift *s = &c.shift[j];
+            const sim_job *s = &c.sim_job[j];
             if (s->resource > 26) top = s;
             eligible &= s->job.eligibility == WEFT_WINS_RESOURCE;
             last &= s->job.last == (s->resource > 26);
@@ -156,19 +156,19 @@ static void test_winner(weft_arena *mem)
 
 /* ---- a plain reading of the algorithm ------------------------------------------- */
 
-enum { MOST = 3000, RUNGS = 5 };
+enum { MAX_TRIALS = 3000, RUNGS = 5 };
 
 typedef struct plain {
     int reduction, n;
     int64_t begun, open;
-    double loss[RUNGS][MOST]; /* of a trial in a rung; NAN: not there */
-    int promoted[RUNGS][MOST];
-    int rung[MOST]; /* aimed at */
+    double loss[RUNGS][MAX_TRIALS]; /* of a trial in a rung; NAN: not there */
+    int promoted[RUNGS][MAX_TRIALS];
+    int rung[MAX_TRIALS]; /* aimed at */
 } plain;
 
 static const weft_opt plain_opts[] = {
     {"reduction", WEFT_INT, offsetof(plain, reduction), "4", 2, 9, NULL, "eta", 0},
-    {"trials", WEFT_INT, offsetof(plain, n), "0", 0, MOST, NULL, "0: no end", 0},
+    {"trials", WEFT_INT, offsetof(plain, n), "0", 0, MAX_TRIALS, NULL, "0: no end", 0},
     {0}};
 
 static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
@@ -179,7 +179,7 @@ static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
     (void)seed;
     (void)mem;
     for (int k = 0; k < RUNGS; k++)
-        for (int i = 0; i < MOST; i++) t->loss[k][i] = NAN;
+        for (int i = 0; i < MAX_TRIALS; i++) t->loss[k][i] = NAN;
     return WEFT_OK;
 }
 
@@ -245,47 +245,47 @@ static const weft_tuner plain_tuner = {
     .tell = plain_tell,
     .jobs = plain_jobs};
 
-static int same_jobs(const crew *a, const crew *b)
+static int same_jobs(const sim *a, const sim *b)
 {
     int same = a->n == b->n;
     for (int64_t i = 0; same && i < a->n; i++) {
-        const weft_job *x = &a->shift[i].job, *y = &b->shift[i].job;
+        const weft_job *x = &a->sim_job[i].job, *y = &b->sim_job[i].job;
         same = x->trial == y->trial && x->index == y->index && x->last == y->last &&
                !(fabs(x->resource - y->resource) > 0) &&
-               !(fabs(a->shift[i].start - b->shift[i].start) > 0);
+               !(fabs(a->sim_job[i].start - b->sim_job[i].start) > 0);
     }
     return same;
 }
 
 static void test_plain(weft_arena *mem)
 {
-    static const int sizes[] = {1, 2, 3, 7, 64, 300}, crews[] = {1, 3, 10, 64};
+    static const int sizes[] = {1, 2, 3, 7, 64, 300}, workers[] = {1, 3, 10, 64};
     int same = 1, sound = 1, freed = 0;
     for (size_t e = 0; e < sizeof sizes / sizeof *sizes; e++)
-        for (size_t w = 0; w < sizeof crews / sizeof *crews; w++)
+        for (size_t w = 0; w < sizeof workers / sizeof *workers; w++)
             for (int eta = 2; eta <= 4; eta++) {
                 size_t mark = weft_arena_mark(mem);
                 int n = sizes[e], top = eta * eta * eta * eta;
-                crew a = {.tuner = &weft_tuner_asha,
-                          .options = weft_arena_text(
-                              mem, "reduction = %d\nmax_resource = %d", eta, top),
-                          .configs = n,
-                          .workers = crews[w],
-                          .most = 5 * n,
-                          .watch = 1,
-                          .seed = (uint64_t)(100 * eta + n),
-                          .loss = rough,
-                          .cost = uneven};
-                crew b = a;
+                sim a = {.tuner = &weft_tuner_asha,
+                         .options = weft_arena_text(
+                             mem, "reduction = %d\nmax_resource = %d", eta, top),
+                         .configs = n,
+                         .workers = workers[w],
+                         .max_jobs = 5 * n,
+                         .watch = 1,
+                         .seed = (uint64_t)(100 * eta + n),
+                         .loss = rough,
+                         .cost = uneven};
+                sim b = a;
                 b.tuner = &plain_tuner;
                 b.watch = 0;
                 b.options = weft_arena_text(mem, "reduction = %d\ntrials = %d", eta, n);
-                crew_run(&a, NULL, mem);
-                crew_run(&b, NULL, mem);
+                sim_run(&a, NULL, mem);
+                sim_run(&b, NULL, mem);
                 same &= same_jobs(&a, &b);
                 sound &= !a.fault;
                 if (a.fault) note("%d trials, %d workers: %s", n, a.workers, a.fault);
-                freed += n == 300 && a.held < n / eta + crews[w] + 100;
+                freed += n == 300 && a.held < n / eta + workers[w] + 100;
                 weft_arena_reset(mem, mark);
             }
     ok(same, "it asks what a plain reading of the algorithm asks, ties and infinite losses "
@@ -296,7 +296,7 @@ static void test_plain(weft_arena *mem)
 
 /* ---- what ends ------------------------------------------------------------------ */
 
-static void tell(crew *c, int64_t trial, double loss, weft_arena *mem)
+static void tell(sim *c, int64_t trial, double loss, weft_arena *mem)
 {
     weft_result res = weft_result_new(1, 0, mem);
     res.trial = trial;
@@ -306,10 +306,10 @@ static void tell(crew *c, int64_t trial, double loss, weft_arena *mem)
 
 static void test_ended(weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_asha,
-              .options = "reduction = 3\nmax_resource = 9",
-              .configs = 9};
-    weft_check(crew_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
+    sim c = {.tuner = &weft_tuner_asha,
+             .options = "reduction = 3\nmax_resource = 9",
+             .configs = 9};
+    weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
     weft_job job;
     for (int i = 0; i < 9; i++) c.tuner->ask(c.self, &job);
     ok(c.tuner->ask(c.self, &job) == WEFT_WAIT, "all begin, then it waits");
@@ -346,10 +346,10 @@ static void test_ended(weft_arena *mem)
 /* Workers that ask late find trials to go on in two rungs. */
 static void test_highest(weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_asha,
-              .options = "reduction = 3\nmax_resource = 9",
-              .configs = 12};
-    weft_check(crew_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
+    sim c = {.tuner = &weft_tuner_asha,
+             .options = "reduction = 3\nmax_resource = 9",
+             .configs = 12};
+    weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
     weft_job job;
     for (int i = 0; i < 12; i++) c.tuner->ask(c.self, &job);
     for (int i = 0; i < 9; i++) tell(&c, i, i, mem);
@@ -364,22 +364,22 @@ static void test_highest(weft_arena *mem)
 
 static void test_budget(weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_asha,
-              .options = "trials = 0\nbudget = 1000",
-              .configs = 1,
-              .workers = 7,
-              .most = 1000,
-              .watch = 1,
-              .loss = rough,
-              .cost = uneven};
-    crew_run(&c, NULL, mem);
+    sim c = {.tuner = &weft_tuner_asha,
+             .options = "trials = 0\nbudget = 1000",
+             .configs = 1,
+             .workers = 7,
+             .max_jobs = 1000,
+             .watch = 1,
+             .loss = rough,
+             .cost = uneven};
+    sim_run(&c, NULL, mem);
     ok(!c.fault && c.spent <= 1000 && c.spent > 1000 - 192, "a budget ends it: %g",
        c.spent);
     c.options = "trials = 50\njobs = 40\nwinner = best";
     c.n = c.tells = c.flying = c.trials = 0;
-    crew_run(&c, NULL, mem);
+    sim_run(&c, NULL, mem);
     ok(!c.fault && c.n == 40, "or a number of jobs");
-    ok(c.shift[7].job.eligibility == WEFT_WINS_LOSS && c.tuner->early(c.self) &&
+    ok(c.sim_job[7].job.eligibility == WEFT_WINS_LOSS && c.tuner->early(c.self) &&
            strstr(c.tuner->early(c.self), "winner"),
        "any may win by its loss, where that is asked for");
 }
@@ -387,23 +387,23 @@ static void test_budget(weft_arena *mem)
 /* Asynchronous Hyperband: brackets begin at 1, 3, 9, 27 and get the same resource. */
 static void test_brackets(weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_asha,
-              .options = "reduction = 3\nmax_resource = 27\nbrackets = 0\ntrials = 400",
-              .configs = 1,
-              .workers = 5,
-              .most = 2000,
-              .watch = 1,
-              .loss = rough,
-              .cost = uneven};
-    crew_run(&c, NULL, mem);
+    sim c = {.tuner = &weft_tuner_asha,
+             .options = "reduction = 3\nmax_resource = 27\nbrackets = 0\ntrials = 400",
+             .configs = 1,
+             .workers = 5,
+             .max_jobs = 2000,
+             .watch = 1,
+             .loss = rough,
+             .cost = uneven};
+    sim_run(&c, NULL, mem);
     double spent[4] = {0}, most = 0, least = INFINITY;
     int begin[400], jobs = 1;
     for (int64_t i = 0; i < c.n; i++) {
-        const weft_job *j = &c.shift[i].job;
+        const weft_job *j = &c.sim_job[i].job;
         if (j->index == 0) begin[j->trial] = (int)lround(log(j->resource) / log(3));
         spent[begin[j->trial]] += j->resource;
         double at = pow(3, begin[j->trial] + j->index);
-        jobs &= fabs(c.shift[i].resource - at) < 1e-9 && j->last == (at > 26);
+        jobs &= fabs(c.sim_job[i].resource - at) < 1e-9 && j->last == (at > 26);
     }
     for (int b = 0; b < 4; b++) {
         most = fmax(most, spent[b]);
@@ -417,9 +417,9 @@ static void test_brackets(weft_arena *mem)
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_asha, .options = options, .configs = 0};
-    ok(crew_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
-       "refused: %s", weft_error());
+    sim c = {.tuner = &weft_tuner_asha, .options = options, .configs = 0};
+    ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
+       weft_error());
 }
 
 static void test_refused(weft_arena *mem)
@@ -437,14 +437,14 @@ static void test_refused(weft_arena *mem)
 static void test_time(weft_arena *mem)
 {
     enum { RESULTS = 100000 };
-    crew c = {.tuner = &weft_tuner_asha,
-              .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
-              .configs = 1,
-              .workers = 1,
-              .most = RESULTS,
-              .loss = rough};
+    sim c = {.tuner = &weft_tuner_asha,
+             .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
+             .configs = 1,
+             .workers = 1,
+             .max_jobs = RESULTS,
+             .loss = rough};
     double start = processor_seconds();
-    crew_run(&c, NULL, mem);
+    sim_run(&c, NULL, mem);
     double each = (processor_seconds() - start) / RESULTS;
     ok(!c.fault && c.n == RESULTS && each < 1e-4,
        "at 100,000 results ask and tell take less than 0.1 ms: %.3g ms", 1e3 * each);

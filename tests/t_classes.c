@@ -81,7 +81,7 @@ static void check_many(const weft_model *m, const char *loss, problem *p, const 
 
 static void test_many(weft_team *t, weft_arena *mem)
 {
-    const int classes[] = {3, 5, MOST};
+    const int classes[] = {3, 5, MAX_CLASSES};
     problem *p = rows_new(t, MANY, 2, mem);
     for (int c = 0; c < 3; c++) {
         int rare = classes[c] > 3;
@@ -164,7 +164,7 @@ static void test_bound(weft_team *t, weft_arena *mem)
     if (t->size > 1) return; /* same bits on any number of ranks, other tests say */
     const weft_model *m = &weft_model_svm;
     problem *p = rows_new(t, MANY, 2, mem);
-    relabel(p, MOST, 0);
+    relabel(p, MAX_CLASSES, 0);
     for (int one = 0; one < 3; one++) {
         problem two = *p;
         two.classes = 2;

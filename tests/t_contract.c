@@ -171,7 +171,7 @@ static outcome run(const combo *c, const setting *how)
     o.jobs = b->tuner.jobs;
     o.set = b->tuner.set;
     if (o.status == WEFT_OK) close_books(&b->tuner);
-    o.fault = b->tuner.book.fault;
+    o.fault = b->tuner.checked.fault;
     o.digest = o.status == WEFT_OK && !o.fault ? run_digest(&b->sched, b->tuner.order) : 0;
     finish(b, how->world, o.status == WEFT_OK);
     weft_die_hook(NULL);

@@ -143,11 +143,11 @@ static void test_closing(void)
 /* Mean virtual seconds of rounds of which m answers are needed. */
 static double mean_round(const weft_device *d, int m)
 {
-    enum { MOST = 64 };
+    enum { MAX_TURNS = 64 };
     int n = (int)weft_device_started(d, m, 1000);
     double sum = 0;
     for (int r = 0; r < ROUNDS; r++) {
-        weft_turn turn[MOST];
+        weft_turn turn[MAX_TURNS];
         for (int j = 0; j < n; j++) turn[j] = weft_device_turn(d, j, r, &unit_work);
         sum += weft_device_close(d, m, n, turn, mem).seconds;
     }

@@ -5,36 +5,36 @@
 #include "weft/registry.h"
 #include "workers.h"
 
-static double shuffled(crew *c, const shift *s)
+static double shuffled(sim *c, const sim_job *s)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, 0);
     return floor(16 * weft_rng_unit(r.v[0]));
 }
 
-static double diverging(crew *c, const shift *s)
+static double diverging(sim *c, const sim_job *s)
 {
     double loss = shuffled(c, s);
     return loss < 14 ? INFINITY : loss;
 }
 
-static double uneven(crew *c, const shift *s)
+static double uneven(sim *c, const sim_job *s)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, 1);
     return s->job.resource * exp(4 * weft_rng_unit(r.v[0]) - 2);
 }
 
-static crew crew_of(const char *options, int workers)
+static sim sim_of(const char *options, int workers)
 {
-    return (crew){.tuner = &weft_tuner_hyperband,
-                  .options = options,
-                  .configs = 64,
-                  .workers = workers,
-                  .most = 2000,
-                  .watch = 1,
-                  .seed = 3,
-                  .loss = shuffled};
+    return (sim){.tuner = &weft_tuner_hyperband,
+                 .options = options,
+                 .configs = 64,
+                 .workers = workers,
+                 .max_jobs = 2000,
+                 .watch = 1,
+                 .seed = 3,
+                 .loss = shuffled};
 }
 
 /* ---- tables -------------------------------------------------------------------- */
@@ -62,21 +62,21 @@ static const struct {
 };
 
 /* What was run, bracket by bracket: one begins where trials begin at more resource. */
-static const char *brackets_of(const crew *c, double *restarting, weft_arena *mem)
+static const char *brackets_of(const sim *c, double *restarting, weft_arena *mem)
 {
     const char *text = "";
     double first = 0;
     *restarting = 0;
     for (int64_t i = 0; i < c->n; i++) {
-        const shift *s = &c->shift[i];
+        const sim_job *s = &c->sim_job[i];
         *restarting += s->resource;
         int fresh = s->job.index == 0 && s->resource > first;
         if (fresh) first = s->resource;
-        if (i > 0 && !fresh && !(fabs(s->resource - c->shift[i - 1].resource) > 0))
+        if (i > 0 && !fresh && !(fabs(s->resource - c->sim_job[i - 1].resource) > 0))
             continue;
         int64_t n = 1;
-        while (i + n < c->n && c->shift[i + n].job.index == s->job.index &&
-               !(fabs(c->shift[i + n].resource - s->resource) > 0))
+        while (i + n < c->n && c->sim_job[i + n].job.index == s->job.index &&
+               !(fabs(c->sim_job[i + n].resource - s->resource) > 0))
             n++;
         text = weft_arena_text(mem, "%s%s%lldx%g", text,
                                !*text  ? ""
@@ -91,14 +91,14 @@ static void test_tables(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         int low = tables[i].max == 20 ? 2 : 1;
-        crew c =
-            crew_of(weft_arena_text(mem,
-                                    "reduction = %d\nmin_resource = %d\n"
-                                    "max_resource = %d\nrounding = %s",
-                                    tables[i].eta, low, tables[i].max, tables[i].rounding),
-                    1);
+        sim c =
+            sim_of(weft_arena_text(mem,
+                                   "reduction = %d\nmin_resource = %d\n"
+                                   "max_resource = %d\nrounding = %s",
+                                   tables[i].eta, low, tables[i].max, tables[i].rounding),
+                   1);
         if (tables[i].max == 20) c.options = "min_resource = 2\nmax_resource = 20";
-        crew_run(&c, NULL, mem);
+        sim_run(&c, NULL, mem);
         double restarting;
         const char *brackets = brackets_of(&c, &restarting, mem);
         ok(!c.fault, "R = %d, eta = %d, %s: %s", tables[i].max, tables[i].eta,
@@ -112,8 +112,9 @@ static void test_tables(weft_arena *mem)
         }
         int last = 1;
         for (int64_t j = 0; j < c.n; j++)
-            last &= c.shift[j].job.last == (c.shift[j].resource > tables[i].max - 0.5) &&
-                    c.shift[j].job.eligibility == WEFT_WINS_RESOURCE;
+            last &=
+                c.sim_job[j].job.last == (c.sim_job[j].resource > tables[i].max - 0.5) &&
+                c.sim_job[j].job.eligibility == WEFT_WINS_RESOURCE;
         ok(last, "trials are at their last job where they have all resource");
     }
 }
@@ -121,24 +122,24 @@ static void test_tables(weft_arena *mem)
 /* ---- who goes on ---------------------------------------------------------------- */
 
 /* 1: a ranks before b. */
-static int ranks_before(const shift *a, const shift *b)
+static int ranks_before(const sim_job *a, const sim_job *b)
 {
     return a->loss < b->loss || (!(a->loss > b->loss) && a->job.trial < b->job.trial);
 }
 
 /* Resource with which the trial of a job began, where eta is 3. */
-static double begun_at(const shift *s)
+static double begun_at(const sim_job *s)
 {
     return s->resource / pow(3, s->job.index);
 }
 
 /* A trial of a rung goes on if and only if it is one of the best by (loss, trial), as many
  * as its bracket plans, and did not diverge. */
-static int goes_on(const crew *c, const shift *s)
+static int goes_on(const sim *c, const sim_job *s)
 {
     int64_t better = 0, planned = 0;
     for (int64_t j = 0; j < c->n; j++) {
-        const shift *o = &c->shift[j];
+        const sim_job *o = &c->sim_job[j];
         if (fabs(begun_at(o) - begun_at(s)) > 1e-9) continue;
         planned += o->job.index == 0;
         better +=
@@ -149,11 +150,11 @@ static int goes_on(const crew *c, const shift *s)
     return better < planned && isfinite(s->loss) && s->resource < 80;
 }
 
-static int the_best_went_on(const crew *c)
+static int the_best_went_on(const sim *c)
 {
     int good = 1;
     for (int64_t i = 0; i < c->n; i++) {
-        const shift *s = &c->shift[i];
+        const sim_job *s = &c->sim_job[i];
         int went_on = c->trial[s->job.trial].jobs > s->job.index + 1;
         good &= went_on == goes_on(c, s);
     }
@@ -161,11 +162,11 @@ static int the_best_went_on(const crew *c)
 }
 
 /* Jobs as a set: the sum of their hashes. */
-static uint64_t set_of(const crew *c)
+static uint64_t set_of(const sim *c)
 {
     uint64_t sum = 0;
     for (int64_t i = 0; i < c->n; i++) {
-        const weft_job *j = &c->shift[i].job;
+        const weft_job *j = &c->sim_job[i].job;
         const int64_t whole[5] = {j->trial, j->from, j->index, j->last, j->eligibility};
         sum +=
             weft_hash(whole, sizeof whole, weft_hash(&j->resource, sizeof j->resource, 0));
@@ -175,21 +176,21 @@ static uint64_t set_of(const crew *c)
 
 static void test_workers(weft_arena *mem)
 {
-    crew one = crew_of("", 1);
-    crew_run(&one, NULL, mem);
+    sim one = sim_of("", 1);
+    sim_run(&one, NULL, mem);
     ok(the_best_went_on(&one), "the best of each rung go on, of equals the lower trial");
     static const int workers[] = {3, 10, 64, 1000};
     int same = 1, faster = 1, sound = 1;
     double end = one.end;
     for (int i = 0; i < 4; i++) {
-        crew c = crew_of("", workers[i]);
-        crew_run(&c, NULL, mem);
+        sim c = sim_of("", workers[i]);
+        sim_run(&c, NULL, mem);
         same &= set_of(&c) == set_of(&one);
         faster &= c.end < end;
         end = c.end;
-        crew d = crew_of("", workers[i]);
+        sim d = sim_of("", workers[i]);
         d.cost = uneven;
-        crew_run(&d, NULL, mem);
+        sim_run(&d, NULL, mem);
         same &= set_of(&d) == set_of(&one);
         sound &= !c.fault && !d.fault;
     }
@@ -200,19 +201,19 @@ static void test_workers(weft_arena *mem)
 
 static void test_diverged(weft_arena *mem)
 {
-    crew c = crew_of("winner = best", 4);
+    sim c = sim_of("winner = best", 4);
     c.loss = diverging;
-    crew_run(&c, NULL, mem);
+    sim_run(&c, NULL, mem);
     ok(!c.fault && the_best_went_on(&c), "one that diverged does not go on: %s",
        c.fault ? c.fault : "no fault");
-    ok(c.n < 206 && c.shift[0].job.eligibility == WEFT_WINS_LOSS &&
+    ok(c.n < 206 && c.sim_job[0].job.eligibility == WEFT_WINS_LOSS &&
            strstr(c.tuner->early(c.self), "hyperband.winner"),
        "any may win by its loss, where that is asked for");
 }
 
 /* ---- one bracket: successive halving ---------------------------------------------- */
 
-static double crossing(crew *c, const shift *s)
+static double crossing(sim *c, const sim_job *s)
 {
     (void)c;
     int64_t i = s->job.trial;
@@ -220,13 +221,13 @@ static double crossing(crew *c, const shift *s)
 }
 
 /* The trials that went on from a rung, best first. */
-static const char *went_on(const crew *c, double resource, weft_arena *mem)
+static const char *went_on(const sim *c, double resource, weft_arena *mem)
 {
     const char *text = "";
-    for (const shift *last = NULL, *next;; last = next) {
+    for (const sim_job *last = NULL, *next;; last = next) {
         next = NULL;
         for (int64_t i = 0; i < c->n; i++) {
-            const shift *s = &c->shift[i];
+            const sim_job *s = &c->sim_job[i];
             if (fabs(s->resource - resource) < 0.5 &&
                 c->trial[s->job.trial].jobs > s->job.index + 1 &&
                 (!last || ranks_before(last, s)) && (!next || ranks_before(s, next)))
@@ -253,12 +254,12 @@ static void test_halving(weft_arena *mem)
         {10, "max_resource = 27", "10x1 3x3 1x9", 28, 10 + 6 + 6},
     };
     for (size_t i = 0; i < sizeof halvings / sizeof *halvings; i++) {
-        crew c =
-            crew_of(weft_arena_text(mem, "rungs = geometric\n%s", halvings[i].options), 3);
+        sim c =
+            sim_of(weft_arena_text(mem, "rungs = geometric\n%s", halvings[i].options), 3);
         c.tuner = &weft_tuner_sha;
         c.configs = halvings[i].configs;
         c.loss = crossing;
-        crew_run(&c, NULL, mem);
+        sim_run(&c, NULL, mem);
         double restarting;
         const char *rungs = brackets_of(&c, &restarting, mem);
         ok(!c.fault && strcmp(rungs, halvings[i].rungs) == 0, "halving: %s", rungs);
@@ -271,20 +272,20 @@ static void test_halving(weft_arena *mem)
            "of crossing curves: %s; %s; %s", went_on(&c, 1, mem), went_on(&c, 3, mem),
            went_on(&c, 9, mem));
     }
-    crew c = crew_of("rungs = geometric\nmin_resource = 5\nmax_resource = 9\n"
-                     "early_stopping = 1",
-                     1);
+    sim c = sim_of("rungs = geometric\nmin_resource = 5\nmax_resource = 9\n"
+                   "early_stopping = 1",
+                   1);
     c.tuner = &weft_tuner_sha;
-    ok(crew_setup(&c, NULL, mem) == WEFT_ECONF && strstr(weft_error(), "min_resource"),
+    ok(sim_setup(&c, NULL, mem) == WEFT_ECONF && strstr(weft_error(), "min_resource"),
        "refused: %s", weft_error());
 }
 
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_hyperband, .options = options};
-    ok(crew_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
-       "refused: %s", weft_error());
+    sim c = {.tuner = &weft_tuner_hyperband, .options = options};
+    ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
+       weft_error());
 }
 
 int main(void)

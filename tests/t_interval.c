@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { CLIENTS = 660, MOST = 100, RESAMPLES = 1000, POPULATIONS = 8 };
+enum { CLIENTS = 660, MAX_COHORT = 100, RESAMPLES = 1000, POPULATIONS = 8 };
 
 typedef struct clients {
     double weight[CLIENTS], score[CLIENTS];
@@ -96,7 +96,7 @@ static double coverage(const clients *p, int m, double *plain)
 {
     int covered = 0, by_plain = 0;
     for (int r = 0; r < RESAMPLES; r++) {
-        double weight[MOST], score[MOST];
+        double weight[MAX_COHORT], score[MAX_COHORT];
         draw_sample(p, m, (uint64_t)r, weight, score);
         weft_interval i = interval(m, weight, score, p->all);
         covered += fabs(i.score - p->truth) <= i.half;

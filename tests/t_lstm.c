@@ -8,7 +8,7 @@
 
 #include "tap.h"
 
-enum { MOST = 140, LONGEST = 24 };
+enum { MAX_BATCH = 140, LONGEST = 24 };
 
 static weft_arena *mem;
 
@@ -19,7 +19,7 @@ typedef struct problem {
     int64_t n;
     real *w, *g;
     weft_batch batch;
-    const uint8_t *text[MOST];
+    const uint8_t *text[MAX_BATCH];
 } problem;
 
 static void *lstm_with(const char *options)

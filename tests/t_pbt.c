@@ -18,7 +18,7 @@ typedef struct toy {
     double h[TRIALS][2];
 } toy;
 
-static double toy_loss(crew *c, const shift *s)
+static double toy_loss(sim *c, const sim_job *s)
 {
     toy *t = c->own;
     int64_t i = s->job.trial;
@@ -40,7 +40,7 @@ static double toy_loss(crew *c, const shift *s)
     return loss;
 }
 
-static void toy_told(crew *c, const shift *s)
+static void toy_told(sim *c, const sim_job *s)
 {
     toy *t = c->own;
     memcpy(t->told[s->job.trial], t->theta[s->job.trial], sizeof t->told[0]);
@@ -51,20 +51,20 @@ static double toy_best(const char *options, uint64_t seed, int workers, const ch
                        weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
-    crew c = {.tuner = &weft_tuner_pbt,
-              .options = options,
-              .configs = 2,
-              .workers = workers,
-              .most = TRIALS,
-              .seed = seed,
-              .watch = 1,
-              .loss = toy_loss,
-              .told = toy_told,
-              .own = WEFT_NEW(mem, toy, 1)};
-    crew_run(&c, "[knobs]\nx = 0 .. 1\ny = 0 .. 1", mem);
+    sim c = {.tuner = &weft_tuner_pbt,
+             .options = options,
+             .configs = 2,
+             .workers = workers,
+             .max_jobs = TRIALS,
+             .seed = seed,
+             .watch = 1,
+             .loss = toy_loss,
+             .told = toy_told,
+             .own = WEFT_NEW(mem, toy, 1)};
+    sim_run(&c, "[knobs]\nx = 0 .. 1\ny = 0 .. 1", mem);
     if (c.fault) *fault = c.fault;
     double best = -INFINITY;
-    for (int64_t i = 0; i < c.n; i++) best = fmax(best, -c.shift[i].loss);
+    for (int64_t i = 0; i < c.n; i++) best = fmax(best, -c.sim_job[i].loss);
     weft_arena_reset(mem, mark);
     return best;
 }
@@ -118,8 +118,8 @@ typedef struct hand {
 
 static hand hand_new(const char *options, weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_pbt, .options = options, .configs = 4};
-    weft_check(crew_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
+    sim c = {.tuner = &weft_tuner_pbt, .options = options, .configs = 4};
+    weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
     return (hand){c.tuner, c.self, mem};
 }
 
@@ -220,14 +220,14 @@ static void test_synchronous(weft_arena *mem)
     ok(ended(&h, trial[0]) && ended(&h, trial[1]) && ended(&h, trial[2]), "all ended");
 }
 
-static double random_loss(crew *c, const shift *s)
+static double random_loss(sim *c, const sim_job *s)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, 0);
     return r.v[1] % 8 == 0 ? NAN : floor(16 * weft_rng_unit(r.v[0]));
 }
 
-static double uneven(crew *c, const shift *s)
+static double uneven(sim *c, const sim_job *s)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, 1);
@@ -235,11 +235,11 @@ static double uneven(crew *c, const shift *s)
 }
 
 /* Hash of all jobs. */
-static uint64_t jobs_hash(const crew *c)
+static uint64_t jobs_hash(const sim *c)
 {
     uint64_t h = 0;
     for (int64_t i = 0; i < c->n; i++) {
-        const weft_job *j = &c->shift[i].job;
+        const weft_job *j = &c->sim_job[i].job;
         const int64_t whole[4] = {j->trial, j->from, j->index, j->last};
         h = weft_hash(whole, sizeof whole, h);
     }
@@ -258,17 +258,17 @@ static void test_contract(weft_arena *mem)
         for (int p = 0; p < 4; p++) {
             uint64_t first = 0;
             for (int w = 0; w < 3; w++) {
-                crew c = {.tuner = &weft_tuner_pbt,
-                          .options = weft_arena_text(mem, "%s\npopulation = %d", options[o],
-                                                     population[p]),
-                          .configs = 1,
-                          .workers = workers[w],
-                          .most = 200,
-                          .watch = 1,
-                          .seed = (uint64_t)o,
-                          .loss = random_loss,
-                          .cost = uneven};
-                crew_run(&c, NULL, mem);
+                sim c = {.tuner = &weft_tuner_pbt,
+                         .options = weft_arena_text(mem, "%s\npopulation = %d", options[o],
+                                                    population[p]),
+                         .configs = 1,
+                         .workers = workers[w],
+                         .max_jobs = 200,
+                         .watch = 1,
+                         .seed = (uint64_t)o,
+                         .loss = random_loss,
+                         .cost = uneven};
+                sim_run(&c, NULL, mem);
                 if (c.fault) fault = c.fault;
                 most += (int)(c.trials - population[p]);
                 held &= c.held <= 2 * population[p];
@@ -285,19 +285,19 @@ static void test_contract(weft_arena *mem)
 /* ---- explore -------------------------------------------------------------------- */
 
 /* A schedule with axes of all kinds, whose function `explore` is tested. */
-static crew explorer(weft_arena *mem)
+static sim explorer(weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
+    sim c = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
     const char *axes = "[knobs]\nx = log 0.01 .. 1\ny = 4 | 1 | 2\nn = 1 .. 50\nc = p | q "
                        "| r\nsize = 1 .. 9";
-    weft_check(crew_setup(&c, axes, mem) == WEFT_OK, "%s", weft_error());
+    weft_check(sim_setup(&c, axes, mem) == WEFT_OK, "%s", weft_error());
     return c;
 }
 
 static void test_explore(weft_arena *mem)
 {
     enum { N = 4000 };
-    crew c = explorer(mem);
+    sim c = explorer(mem);
     const double from[5] = {.1, 2, 2, 1, 7};
     int times[3] = {0}, listed[3] = {0}, whole[3] = {0}, choice[3] = {0}, inside = 1;
     double pairs = 0;
@@ -331,7 +331,7 @@ static void test_explore(weft_arena *mem)
 
 static void test_explore_ends(weft_arena *mem)
 {
-    crew c = explorer(mem);
+    sim c = explorer(mem);
     const double ends[5] = {1, 4, 50, 0, 7};
     int clipped = 1, other = 0;
     for (int i = 0; i < 100; i++) {
@@ -346,9 +346,9 @@ static void test_explore_ends(weft_arena *mem)
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    crew c = {.tuner = &weft_tuner_pbt, .options = options};
-    ok(crew_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
-       "refused: %s", weft_error());
+    sim c = {.tuner = &weft_tuner_pbt, .options = options};
+    ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
+       weft_error());
 }
 
 int main(void)

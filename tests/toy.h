@@ -10,21 +10,21 @@
 #include <math.h>
 #include <string.h>
 
-enum { D = 5, C = 3, W = C * (D + 1), MOST = 64, MOST_TOYS = 32 };
+enum { D = 5, C = 3, W = C * (D + 1), MAX_CLIENTS = 64, MAX_TOYS = 32 };
 
 /* ---- federations -------------------------------------------------------------------- */
 
 /* Samples of n clients, in memory and in a packed file. */
 typedef struct toy {
     int n;
-    int64_t count[MOST][WEFT_NPART];
-    float *x[MOST];       /* [all parts][D] */
-    int32_t *label[MOST]; /* [all parts] */
+    int64_t count[MAX_CLIENTS][WEFT_NPART];
+    float *x[MAX_CLIENTS];       /* [all parts][D] */
+    int32_t *label[MAX_CLIENTS]; /* [all parts] */
     weft_data data;
     double memory; /* 0: enough */
 } toy;
 
-static toy *toys[MOST_TOYS];
+static toy *toys[MAX_TOYS];
 static int ntoy;
 
 static const weft_opt no_options[] = {{0}};
@@ -63,7 +63,7 @@ static inline void make_sample(int64_t i, int c, float *x, int32_t *label)
 /* Clients of count[n][3] samples. */
 static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
 {
-    weft_check(ntoy < MOST_TOYS, "no room for another federation");
+    weft_check(ntoy < MAX_TOYS, "no room for another federation");
     toy *t = toys[ntoy] = WEFT_NEW(mem, toy, 1);
     t->n = n;
     int64_t i = 0;

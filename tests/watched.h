@@ -4,8 +4,8 @@
 #define WEFT_TEST_WATCHED_H
 
 #include "../src/run/run_private.h"
+#include "checker.h"
 #include "durations.h"
-#include "keeper.h"
 #include "whole.h"
 
 #include <signal.h>
@@ -129,7 +129,7 @@ typedef struct watched {
     const toy *task;
     int second;      /* 1: it lies at another address than in the run before */
     weft_job before; /* the last that it asked */
-    keeper book;
+    checker checked;
     uint64_t order, jobs, set; /* hashes: of tells; of jobs, in order and not */
 } watched;
 
@@ -138,11 +138,11 @@ static weft_status watched_setup(void *self, const weft_space *sp, uint64_t seed
 {
     watched *w = self;
     TRY(w->own->setup(w->self, sp, seed, own));
-    w->book = (keeper){.shared = w->own->shared, .most = MOST_JOBS};
-    if (w->own->extent) w->own->extent(w->self, &w->book.extent);
+    w->checked = (checker){.shared = w->own->shared, .max_jobs = MOST_JOBS};
+    if (w->own->extent) w->own->extent(w->self, &w->checked.extent);
     for (const weft_opt *o = w->own->kind.opts; o && o->name; o++)
         if (strcmp(o->name, "max_resource") == 0)
-            w->book.bound = weft_opt_value(o, w->self);
+            w->checked.bound = weft_opt_value(o, w->self);
     return WEFT_OK;
 }
 
@@ -165,7 +165,7 @@ static void count_job(watched *w, const weft_job *job)
 /* Whoever copies, copies one that is better than most. */
 static void check_copy(watched *w, const weft_job *job)
 {
-    const keeper *k = &w->book;
+    const checker *k = &w->checked;
     double sum = 0, n = 0;
     if (!w->plain || k->shared || job->from < 0) return;
     for (int64_t i = 0; i < k->trials; i++)
@@ -173,29 +173,30 @@ static void check_copy(watched *w, const weft_job *job)
             sum += k->trial[i].loss;
             n++;
         }
-    keeper_fault(&w->book, n < 2 || k->trial[job->from].loss < sum / n,
-                 "the better ones are copied");
+    checker_fault(&w->checked, n < 2 || k->trial[job->from].loss < sum / n,
+                  "the better ones are copied");
 }
 
 /* Those that get most are better than the others. */
 static void check_best(watched *w)
 {
-    keeper *k = &w->book;
-    double most = 0, sum[2] = {0}, n[2] = {0};
+    checker *k = &w->checked;
+    double max_resource = 0, sum[2] = {0}, n[2] = {0};
     if (!w->plain || k->shared != WEFT_SHARES_NOTHING || w->own->explore) return;
-    for (int64_t i = 0; i < k->trials; i++) most = fmax(most, k->trial[i].resource);
+    for (int64_t i = 0; i < k->trials; i++)
+        max_resource = fmax(max_resource, k->trial[i].resource);
     for (int64_t i = 0; i < k->trials; i++) {
-        int top = k->trial[i].resource >= most;
+        int top = k->trial[i].resource >= max_resource;
         sum[top] += k->trial[i].loss;
         n[top]++;
     }
-    keeper_fault(k, n[0] < 1 || sum[1] / n[1] < sum[0] / n[0], "the better ones go on");
+    checker_fault(k, n[0] < 1 || sum[1] / n[1] < sum[0] / n[0], "the better ones go on");
 }
 
 /* When all results are told. */
 static void close_books(watched *w)
 {
-    keeper_done(&w->book, w->own->jobs(w->self));
+    checker_done(&w->checked, w->own->jobs(w->self));
     check_best(w);
 }
 
@@ -210,7 +211,7 @@ static void distort(watched *w, weft_job *job)
 static weft_asked watched_ask(void *self, weft_job *job)
 {
     watched *w = self;
-    keeper *k = &w->book;
+    checker *k = &w->checked;
     if (k->fault) return WEFT_DONE;
     weft_asked asked = WEFT_JOB;
     int again = w->fault == UNFINISHED && k->jobs == 2 && k->trial[w->before.trial].flying;
@@ -226,7 +227,7 @@ static weft_asked watched_ask(void *self, weft_job *job)
     if (asked != WEFT_JOB) return asked;
     distort(w, job);
     check_copy(w, job);
-    keeper_ask(k, job);
+    checker_ask(k, job);
     count_job(w, job);
     w->before = *job;
     return k->fault ? WEFT_DONE : WEFT_JOB;
@@ -237,7 +238,7 @@ static double told_loss(watched *w, const weft_result *res)
     double seed = 0;
     switch (w->fault) {
     case WORST: return -res->loss;
-    case BY_TELLS: return (double)w->book.jobs;
+    case BY_TELLS: return (double)w->checked.jobs;
     case BY_ARRIVAL: return -w->task->order[res->job % MOST_JOBS];
     case BY_TEAM: return w->team % 2 ? -res->loss : res->loss;
     case BY_TIME: seed = weft_now(); break;
@@ -253,11 +254,11 @@ static void watched_tell(void *self, const weft_result *res)
     weft_result own = *res;
     w->order = weft_hash(&res->job, sizeof res->job, w->order);
     w->order = weft_hash(&res->loss, sizeof res->loss, w->order);
-    keeper_tell(&w->book, res);
+    checker_tell(&w->checked, res);
     own.loss = told_loss(w, res);
     w->own->tell(w->self, &own);
-    for (int64_t i = 0; i < w->book.trials; i++) {
-        kept_trial *t = &w->book.trial[i];
+    for (int64_t i = 0; i < w->checked.trials; i++) {
+        kept_trial *t = &w->checked.trial[i];
         int ended = !t->flying && watched_ended(w, i);
         w->jobs += (uint64_t)ended;
         t->closed |= ended;

@@ -10,68 +10,67 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct crew crew;
+typedef struct sim sim;
 
-typedef struct shift {
+typedef struct sim_job {
     weft_job job;
     double resource; /* of the trial after it */
     double start, end, loss;
     int64_t told; /* results before its own; -1: not told yet */
-} shift;
+} sim_job;
 
-struct crew {
+struct sim {
     const weft_tuner *tuner;
     const char *options; /* ini text of the schedule's section */
     int64_t configs;
     int workers;
-    int64_t most; /* jobs: more are a fault */
+    int64_t max_jobs; /* more are a fault */
     uint64_t seed;
     int watch; /* 1: asks of every trial after every result whether it ended */
-    double (*loss)(crew *c, const shift *s); /* called when the job starts */
-    void (*told)(crew *c, const shift *s);   /* NULL: nothing to do */
-    double (*cost)(crew *c, const shift *s); /* NULL: the resource of the job */
-    void *own;                               /* of the functions */
+    double (*loss)(sim *c, const sim_job *s); /* called when the job starts */
+    void (*told)(sim *c, const sim_job *s);   /* NULL: nothing to do */
+    double (*cost)(sim *c, const sim_job *s); /* NULL: the resource of the job */
+    void *own;                                /* of the functions */
     /* what happened */
     void *self;
     weft_space *space;
-    shift *shift; /* [n] by job */
+    sim_job *sim_job; /* [n] by job */
     int64_t n, tells, flying, trials, free;
     double end;        /* of the last job */
     double spent;      /* resource of all jobs */
     int64_t held;      /* trials that were not closed, at most at a time */
     const char *fault; /* of the schedule; NULL: none */
-    struct crew_trial {
+    struct sim_trial {
         int64_t jobs, last; /* asked; its last job, -1: none */
         int closed;
     } * trial; /* [trials] */
 };
 
-typedef struct crew_axes {
+typedef struct sim_axes {
     double x, y;
     int n, c, size;
-} crew_axes;
-static const weft_opt crew_opts[] = {
-    {"x", WEFT_REAL, offsetof(crew_axes, x), "0", -1, 100, NULL, "a number",
+} sim_axes;
+static const weft_opt sim_opts[] = {
+    {"x", WEFT_REAL, offsetof(sim_axes, x), "0", -1, 100, NULL, "a number", WEFT_PER_TRIAL},
+    {"y", WEFT_REAL, offsetof(sim_axes, y), "0", -1, 100, NULL, "another", WEFT_PER_TRIAL},
+    {"n", WEFT_INT, offsetof(sim_axes, n), "1", 1, 99, NULL, "a whole number",
      WEFT_PER_TRIAL},
-    {"y", WEFT_REAL, offsetof(crew_axes, y), "0", -1, 100, NULL, "another", WEFT_PER_TRIAL},
-    {"n", WEFT_INT, offsetof(crew_axes, n), "1", 1, 99, NULL, "a whole number",
+    {"c", WEFT_CHOICE, offsetof(sim_axes, c), "p", 0, 0, "p|q|r", "a choice",
      WEFT_PER_TRIAL},
-    {"c", WEFT_CHOICE, offsetof(crew_axes, c), "p", 0, 0, "p|q|r", "a choice",
-     WEFT_PER_TRIAL},
-    {"size", WEFT_INT, offsetof(crew_axes, size), "1", 1, 99, NULL, "of weights",
+    {"size", WEFT_INT, offsetof(sim_axes, size), "1", 1, 99, NULL, "of weights",
      WEFT_SHAPE},
     {0}};
-static const weft_kind crew_kind = {"knobs", "to turn", sizeof(crew_axes), crew_opts, NULL};
+static const weft_kind sim_kind = {"knobs", "to turn", sizeof(sim_axes), sim_opts, NULL};
 
 /* Reads the space and the options and sets the schedule up. */
-static inline weft_status crew_setup(crew *c, const char *axes, weft_arena *mem)
+static inline weft_status sim_setup(sim *c, const char *axes, weft_arena *mem)
 {
     weft_conf conf;
-    const weft_kind *kinds[] = {&crew_kind};
+    const weft_kind *kinds[] = {&sim_kind};
     weft_conf_init(&conf, mem);
     c->self = weft_arena_alloc(mem, 1, c->tuner->kind.size);
     c->space = WEFT_NEW(mem, weft_space, 1);
-    TRY(weft_conf_text(&conf, "crew",
+    TRY(weft_conf_text(&conf, "sim",
                        weft_arena_text(mem, "[space]\nconfigs = %lld\n%s\n[%s]\n%s\n",
                                        (long long)c->configs,
                                        axes ? axes : "[knobs]\nx = 0 .. 1",
@@ -81,39 +80,41 @@ static inline weft_status crew_setup(crew *c, const char *axes, weft_arena *mem)
     return c->tuner->setup(c->self, c->space, c->seed, mem);
 }
 
-static inline void crew_fault(crew *c, int good, const char *what)
+static inline void sim_fault(sim *c, int good, const char *what)
 {
     if (!good && !c->fault) c->fault = what;
 }
 
 /* What is wrong with a job. */
-static inline void crew_check_job(crew *c, const weft_job *job)
+static inline void sim_check_job(sim *c, const weft_job *job)
 {
-    crew_fault(c, job->trial >= 0 && job->trial <= c->trials && job->from < c->trials,
-               "trials are numbered as they are first asked for");
+    sim_fault(c, job->trial >= 0 && job->trial <= c->trials && job->from < c->trials,
+              "trials are numbered as they are first asked for");
     if (c->fault) return;
-    const struct crew_trial *t = &c->trial[job->trial];
+    const struct sim_trial *t = &c->trial[job->trial];
     int starts = job->trial == c->trials;
-    crew_fault(c, job->resource > 0, "a job has resource");
-    crew_fault(c, job->index == (starts ? 0 : t->jobs), "index counts a trial's jobs");
-    crew_fault(c, starts || c->shift[t->last].told >= 0, "a trial goes on once it is told");
-    crew_fault(c, starts || !t->closed, "a trial that is closed does not go on");
-    crew_fault(c, starts || job->from < 0, "a trial that goes on copies nobody");
+    sim_fault(c, job->resource > 0, "a job has resource");
+    sim_fault(c, job->index == (starts ? 0 : t->jobs), "index counts a trial's jobs");
+    sim_fault(c, starts || c->sim_job[t->last].told >= 0,
+              "a trial goes on once it is told");
+    sim_fault(c, starts || !t->closed, "a trial that is closed does not go on");
+    sim_fault(c, starts || job->from < 0, "a trial that goes on copies nobody");
     if (job->from < 0) return;
-    crew_fault(c, !c->trial[job->from].closed, "a trial that is closed is not copied");
-    crew_fault(c,
-               c->trial[job->from].jobs > 1 || c->shift[c->trial[job->from].last].told >= 0,
-               "a trial that is copied was told");
+    sim_fault(c, !c->trial[job->from].closed, "a trial that is closed is not copied");
+    sim_fault(
+        c, c->trial[job->from].jobs > 1 || c->sim_job[c->trial[job->from].last].told >= 0,
+        "a trial that is copied was told");
 }
 
-static inline void crew_start(crew *c, const weft_job *job, double now)
+static inline void sim_start(sim *c, const weft_job *job, double now)
 {
-    crew_check_job(c, job);
+    sim_check_job(c, job);
     if (c->fault) return;
-    struct crew_trial *t = &c->trial[job->trial];
-    shift *s = &c->shift[c->n];
-    double before = t->jobs > 0 ? c->shift[t->last].resource : 0;
-    *s = (shift){.job = *job, .start = now, .resource = before + job->resource, .told = -1};
+    struct sim_trial *t = &c->trial[job->trial];
+    sim_job *s = &c->sim_job[c->n];
+    double before = t->jobs > 0 ? c->sim_job[t->last].resource : 0;
+    *s = (sim_job){
+        .job = *job, .start = now, .resource = before + job->resource, .told = -1};
     s->job.id = c->n;
     s->loss = c->loss(c, s);
     s->end = now + (c->cost ? c->cost(c, s) : job->resource);
@@ -125,18 +126,18 @@ static inline void crew_start(crew *c, const weft_job *job, double now)
     c->flying++;
 }
 
-static inline void crew_ask(crew *c, double now, weft_asked *asked)
+static inline void sim_ask(sim *c, double now, weft_asked *asked)
 {
     for (*asked = WEFT_JOB; c->flying < c->workers && !c->fault;) {
         weft_job job = weft_job_new(0, 0, NULL);
         *asked = c->tuner->ask(c->self, &job);
         if (*asked != WEFT_JOB) return;
-        crew_fault(c, c->n < c->most, "it ends");
-        if (!c->fault) crew_start(c, &job, now);
+        sim_fault(c, c->n < c->max_jobs, "it ends");
+        if (!c->fault) sim_start(c, &job, now);
     }
 }
 
-static inline void crew_tell(crew *c, shift *s)
+static inline void sim_tell(sim *c, sim_job *s)
 {
     double none[4] = {0};
     weft_result res = {.job = s->job.id,
@@ -156,14 +157,14 @@ static inline void crew_tell(crew *c, shift *s)
 }
 
 /* Asks which trials ended; counts those that did not. */
-static inline void crew_watch(crew *c)
+static inline void sim_watch(sim *c)
 {
     int64_t held = 0;
     for (int64_t i = 0; i < c->trials; i++) {
-        struct crew_trial *t = &c->trial[i];
+        struct sim_trial *t = &c->trial[i];
         int ended = c->tuner->ended && c->tuner->ended(c->self, i);
-        crew_fault(c, !ended || c->shift[t->last].told >= 0,
-                   "a trial ends when it is told");
+        sim_fault(c, !ended || c->sim_job[t->last].told >= 0,
+                  "a trial ends when it is told");
         t->closed |= ended;
         held += !t->closed;
     }
@@ -171,64 +172,64 @@ static inline void crew_watch(crew *c)
 }
 
 /* The job in flight that ends first; of several the one asked first. */
-static inline shift *crew_next(crew *c, int64_t *from)
+static inline sim_job *sim_next(sim *c, int64_t *from)
 {
-    shift *next = NULL;
-    while (*from < c->n && c->shift[*from].told >= 0) ++*from;
+    sim_job *next = NULL;
+    while (*from < c->n && c->sim_job[*from].told >= 0) ++*from;
     for (int64_t i = *from; i < c->n; i++)
-        if (c->shift[i].told < 0 && (!next || c->shift[i].end < next->end))
-            next = &c->shift[i];
+        if (c->sim_job[i].told < 0 && (!next || c->sim_job[i].end < next->end))
+            next = &c->sim_job[i];
     return next;
 }
 
 /* Works to the end. `mem` holds what happened. */
-static inline void crew_work(crew *c, weft_arena *mem)
+static inline void sim_work(sim *c, weft_arena *mem)
 {
-    c->shift = WEFT_NEW(mem, shift, c->most);
-    c->trial = WEFT_NEW(mem, struct crew_trial, c->most + 1);
+    c->sim_job = WEFT_NEW(mem, sim_job, c->max_jobs);
+    c->trial = WEFT_NEW(mem, struct sim_trial, c->max_jobs + 1);
     weft_asked asked;
     int64_t from = 0;
-    crew_ask(c, 0, &asked);
-    for (shift *s = crew_next(c, &from); s && !c->fault; s = crew_next(c, &from)) {
-        crew_tell(c, s);
-        if (c->watch) crew_watch(c);
-        crew_ask(c, s->end, &asked);
+    sim_ask(c, 0, &asked);
+    for (sim_job *s = sim_next(c, &from); s && !c->fault; s = sim_next(c, &from)) {
+        sim_tell(c, s);
+        if (c->watch) sim_watch(c);
+        sim_ask(c, s->end, &asked);
     }
-    crew_fault(c, asked == WEFT_DONE, "it says when it is done");
-    crew_fault(c, c->tuner->jobs(c->self) == c->n, "it asks as many jobs as it says");
-    if (c->watch) crew_watch(c);
+    sim_fault(c, asked == WEFT_DONE, "it says when it is done");
+    sim_fault(c, c->tuner->jobs(c->self) == c->n, "it asks as many jobs as it says");
+    if (c->watch) sim_watch(c);
     for (int64_t i = 0; c->watch && i < c->trials; i++)
-        crew_fault(c, c->trial[i].closed, "every trial is closed at the end");
+        sim_fault(c, c->trial[i].closed, "every trial is closed at the end");
 }
 
 /* Sets up and works; what the schedule does wrong is a fault. */
-static inline void crew_run(crew *c, const char *axes, weft_arena *mem)
+static inline void sim_run(sim *c, const char *axes, weft_arena *mem)
 {
-    weft_check(crew_setup(c, axes, mem) == WEFT_OK, "%s", weft_error());
-    crew_work(c, mem);
+    weft_check(sim_setup(c, axes, mem) == WEFT_OK, "%s", weft_error());
+    sim_work(c, mem);
 }
 
 /* "time:trial@resource ..." of all jobs, or without times. */
-static inline const char *crew_trace(const crew *c, int times, weft_arena *mem)
+static inline const char *sim_trace(const sim *c, int times, weft_arena *mem)
 {
-    enum { MOST = 60 };
-    char *text = weft_arena_alloc(mem, (size_t)(c->n * MOST + 1), 1), *at = text;
+    enum { ROOM = 60 };
+    char *text = weft_arena_alloc(mem, (size_t)(c->n * ROOM + 1), 1), *at = text;
     for (int64_t i = 0; i < c->n; i++) {
         at += snprintf(at, 2, "%s", i ? " " : "");
-        if (times) at += snprintf(at, MOST / 2, "%.9g:", c->shift[i].start);
-        at += snprintf(at, MOST / 2, "%lld@%g", (long long)c->shift[i].job.trial,
-                       c->shift[i].resource);
+        if (times) at += snprintf(at, ROOM / 2, "%.9g:", c->sim_job[i].start);
+        at += snprintf(at, ROOM / 2, "%lld@%g", (long long)c->sim_job[i].job.trial,
+                       c->sim_job[i].resource);
     }
     return text;
 }
 
 /* Jobs that end at each resource low eta^k, "27,9,3,1", as far as there are any. */
-static inline const char *crew_rungs(const crew *c, double low, double eta, weft_arena *mem)
+static inline const char *sim_rungs(const sim *c, double low, double eta, weft_arena *mem)
 {
     const char *text = "";
     for (double at = low;; at *= eta) {
         long long n = 0;
-        for (int64_t i = 0; i < c->n; i++) n += fabs(c->shift[i].resource - at) < 0.5;
+        for (int64_t i = 0; i < c->n; i++) n += fabs(c->sim_job[i].resource - at) < 0.5;
         if (n == 0) return text;
         text = weft_arena_text(mem, "%s%s%lld", text, *text ? "," : "", n);
     }
