@@ -194,7 +194,7 @@ $B/alias.so: jobs/sim/alias.c
 
 $B/weft-sim: $(SIM) $(LIB)
 	$(call say,LD $@)
-	$Qsmpicc $(ALL_LDFLAGS) -s -Wl,--wrap=open,--wrap=weft_cpu_sgemm -o $@ $^ $(LIB_LIBS)
+	$Qsmpicc $(ALL_LDFLAGS) -s -Wl,--wrap=open,--wrap=rename,--wrap=pthread_create,--wrap=weft_cpu_sgemm -o $@ $^ $(LIB_LIBS)
 
 $(LIB): $(OBJ) $B/objects Makefile
 	$(call say,AR $@)

@@ -1,17 +1,19 @@
 # Forecast of weft on other clusters: the whole program (make VARIANT=smpi) without HDF5,
 # ScaLAPACK, samples and training, on ranks that SimGrid simulates; what a rank
 # computes takes the seconds that were measured on this machine.
-# usage: [STUDIES="check long short whole async"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
+# usage: [STUDIES="check long short whole async async1s async100ms"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
 #     [COST="CLIENT SAMPLE SCORE"] [OUTPUT=DIR] bash jobs/forecast.sh
 #   long   federated rounds, 10 of Shakespeare's roles a rank, at most 2,000 windows of each
 #   short  the same with at most 20 windows
 #   whole  the same with all windows
 #   check  8 roles a round, at most 200 windows, on 1 and 2 ranks: what can be run here, too
-#   async  ASHA on rounds of 10 roles, a team a rank, two simulated workers a team
+#   async, async1s, async100ms  ASHA on jobs of 10, 1 and 0.1 s on average: rounds of 10 roles, at most 2,000
+#          windows of each; a team a rank, four simulated workers and 24 configurations a team
 # Platforms: jobs/sim/hdr.xml (InfiniBand HDR, 32 ranks a node), jobs/sim/gbe.xml (10 GbE, 16 ranks a node).
 # COST: seconds of a client, of a window that is trained, of one that is scored, measured on one core of this machine (an LSTM of 2 x 256, 80 characters, batches of 10).
-# Needs smpicc (apt-get install libsimgrid-dev). Cost: 5 minutes with the default; 1,024 ranks of a
-# federated study take about 5 minutes and 2 GB each, 512 teams a quarter of an hour.
+# Needs smpicc (apt-get install libsimgrid-dev). Cost: 5 minutes for federated studies with the default; 1,024 ranks of a
+# federated study take about 5 minutes and 2 GB each; asynchronous ones, whose messages grow with the square
+# of the ranks, a minute each with 32, and an hour with 256.
 # Complete runs are skipped, so that other costs need another OUTPUT (outputs/forecast).
 command -v smpicc >/dev/null || { echo "there is no smpicc: apt-get install libsimgrid-dev" >&2; exit 1; }
 make -s VARIANT=smpi WEFT_DEPS=tried || exit
@@ -23,7 +25,7 @@ read -r WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE <<<"${COST:-0 0.0047 0.00
 export OPENBLAS_NUM_THREADS=1 WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE
 # What every rank does for a client of the cohort, measured with 1,000 of 1,000,000; for the weights.
 export WEFT_SIM_PLACE=0.000001 WEFT_SIM_UPDATE=0.0025
-export WEFT_SIM_CREATE=0.0005   # a file on a parallel file system, assumed
+export WEFT_SIM_CREATE=0.0005   # to create or rename a file on a parallel file system, assumed
 words=817872                    # weights of the model of jobs/sim/federated.ini: whose arrays are shared
 
 hosts() # PLATFORM: the node of each rank
@@ -34,7 +36,8 @@ hosts() # PLATFORM: the node of each rank
     esac
 }
 
-# simulate PLATFORM RANKS INPUT OPTION ...: SimGrid's factors of protocols are fitted to Ethernet.
+# simulate PLATFORM RANKS INPUT OPTION ...: SimGrid's factors of protocols are fitted to Ethernet, and its 0.1 ms
+# for a look whether a message is there keep a simulation from spinning; Open MPI takes less than 1 us.
 simulate()
 {
     local platform=$1 n=$2 input=$3 protocol=() preload=()
@@ -46,8 +49,16 @@ simulate()
     hosts "$platform" >"$states/hosts"
     smpirun "${preload[@]}" -np "$n" -platform "jobs/sim/$platform.xml" -hostfile "$states/hosts" \
         --cfg=smpi/simulate-computation:no --cfg=smpi/coll-selector:ompi \
+        --cfg=smpi/iprobe:1e-6 --cfg=smpi/test:1e-6 \
         --log=root.thresh:error "${protocol[@]}" "$sim/weft-sim" "$input" \
         run.output="$states/run.h5" "$@"
+}
+
+# asynchronous PLATFORM TEAMS SAMPLE
+asynchronous()
+{
+    WEFT_SIM_SAMPLE=$3 WEFT_SIM_SCORE=0 WEFT_SIM_UPDATE=0 simulate "$1" "$2" jobs/sim/async.ini \
+        run.teams="$2" run.workers=$((4 * $2)) space.configs=$((24 * $2))
 }
 
 # study NAME PLATFORM RANKS
@@ -63,16 +74,15 @@ study()
     check) simulate "$2" "$3" jobs/sim/federated.ini fed.cohort=8 client.max_samples=200 \
         random.resource=3 ;;
     whole) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" ;;
-    async)
-        WEFT_SIM_SAMPLE=0.0008 WEFT_SIM_SCORE=0 simulate "$2" "$3" jobs/sim/async.ini run.teams="$3" \
-            run.workers=$((2 * $3)) space.configs=$((12 * $3))
-        ;;
+    async) asynchronous "$2" "$3" 0.0006 ;;
+    async1s) asynchronous "$2" "$3" 0.00006 ;;
+    async100ms) asynchronous "$2" "$3" 0.000006 ;;
     esac >"$run.part" 2>"$out/log" && [ -s "$run.part" ] && mv "$run.part" "$run" || { cat "$out/log" >&2; exit 1; }
     rm -rf "$states"/run.*
 }
 
 for platform in ${PLATFORMS:-hdr gbe}; do
-    for name in ${STUDIES:-check long short whole async}; do
+    for name in ${STUDIES:-check long short whole async async1s async100ms}; do
         for n in ${RANKS:-1 2 4 16 64 256}; do study "$name" "$platform" "$n"; done
     done
 done

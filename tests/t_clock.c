@@ -82,9 +82,56 @@ static void test_claims(void)
        "claims by file stay as long as the search");
 }
 
+static int64_t claims(const bench *b)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t n = 0;
+    for (long long job = 0; job < MOST_JOBS; job++)
+        n += access(weft_arena_text(tmp, WEFT_CLAIM_NAME, b->sched.trace->dir, job),
+                    F_OK) == 0;
+    weft_arena_free(tmp);
+    return n;
+}
+
+/* Teams end their jobs in turn: each after all others have claimed one, if there is one, so
+ * that a team that is free finds the oldest jobs claimed and not done. */
+static weft_status step_in_turn(void *self, const weft_job *job, int64_t unit,
+                                weft_state *state, double *row, weft_result *res)
+{
+    const double longest = 0.3, message = 0.02; /* seconds */
+    double start = weft_now();
+    int64_t last = claims(&current) + world.size - 1;
+    while (claims(&current) < last && weft_now() - start < longest) weft_nap(1e-3);
+    weft_nap(message);
+    return toy_step(self, job, unit, state, row, res);
+}
+
+/* Not as many tries as there are teams, for each job. */
+static void test_tries(void)
+{
+    setting how = {.workers = 16, .path = at("t.h5"), .fresh = 2};
+    bench *b = &current;
+    weft_task task = toy_task;
+    task.step = step_in_turn;
+    how.teams = world.size;
+    setenv("WEFT_CLAIMS_BY_FILE", "1", 1);
+    weft_status st = prepare(b, &how);
+    b->sched.task = &task;
+    if (st == WEFT_OK) st = weft_sched_run(&b->sched);
+    unsetenv("WEFT_CLAIMS_BY_FILE");
+    int64_t jobs = b->sched.n,
+            tries = b->sched.claims ? weft_claims_tries(b->sched.claims) : 0;
+    weft_sum_i64(&world, &tries, 1);
+    finish(b, 0);
+    ok(st == WEFT_OK && tries < 2 * jobs, "a leader seldom tries a job of another");
+    note("%lld jobs, %lld tries of %d teams", (long long)jobs, (long long)tries,
+         world.size);
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
+    test_tries();
     static const int64_t workers[] = {1, 3, 10, 0};
     for (int i = 0; i < 4; i++) {
         setting how = {.workers = workers[i], .teams = 1};

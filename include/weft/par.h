@@ -127,9 +127,15 @@ weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t tick
 /* 1 if this leader now has the claim on job `id` >= 0; 0 if the job was claimed before.
  * Local. */
 int weft_claim(weft_claims *c, int64_t id);
+/* 1 if claims are files, which take a while to create, so that a leader should not try jobs
+ * that others have claimed; number of files that this leader tried to create. Local. */
+int weft_claims_by_file(const weft_claims *c);
+int64_t weft_claims_tries(const weft_claims *c);
 /* Draws the next ticket: numbers rise by 1, and no two calls of any leaders return the
  * same. Local. */
 int64_t weft_claim_ticket(weft_claims *c);
+/* Tells that this ticket was drawn by some leader, so that it is not tried. Local. */
+void weft_claim_drawn(weft_claims *c, int64_t ticket);
 /* Frees the shared memory; files of claims are not removed. Collective over the leaders. */
 void weft_claims_close(weft_claims *c);
 

@@ -19,6 +19,14 @@ static void tell_charged(int rank)
     printf("\n");
 }
 
+/* Prints the number of files that all ranks made or renamed. Collective. */
+static void tell_files(int rank)
+{
+    int64_t sum;
+    MPI_Reduce(&files_made, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("/sim/files %lld\n", (long long)sum);
+}
+
 int main(int argc, char **argv)
 {
     weft_team world = {0};
@@ -36,6 +44,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc && st == WEFT_OK; i++) st = weft_conf_set(&conf, argv[i]);
     if (st == WEFT_OK) st = weft_run_tune(&conf, 1, &world);
     tell_charged(world.rank);
+    tell_files(world.rank);
     if (st != WEFT_OK && world.rank == 0) fprintf(stderr, "weft-sim: %s\n", weft_error());
     weft_arena_free(mem);
     MPI_Finalize();

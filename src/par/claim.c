@@ -22,7 +22,8 @@ struct weft_claims {
     MPI_Win win;             /* window of the shared memory, if used */
     _Atomic uint64_t *taken; /* [MOST_JOBS / WORD]; NULL: none */
     _Atomic int64_t *ticket; /* the next one */
-    int64_t last;            /* last ticket that was drawn here, if files are used */
+    int64_t last;            /* last ticket known to be drawn, if files are used */
+    int64_t tries;           /* to create a file */
 };
 
 /* 1 if all leaders can share memory. Collective over the leaders. */
@@ -66,33 +67,34 @@ weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t tick
 
 /* 1 if the file did not exist and was created, or if it cannot be created for another
  * reason, which is reported when results are written. */
-static int create(const char *path)
+static int create(weft_claims *c, const char *path)
 {
+    c->tries++;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
     int ours = fd >= 0 || errno != EEXIST;
     if (fd >= 0) close(fd);
     return ours;
 }
 
-static int claim_file(const char *dir, int64_t id)
+static int claim_file(weft_claims *c, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
-    int ours = create(weft_arena_text(tmp, WEFT_CLAIM_NAME, dir, (long long)id));
+    int ours = create(c, weft_arena_text(tmp, WEFT_CLAIM_NAME, c->dir, (long long)id));
     weft_arena_free(tmp);
     return ours;
 }
 
-static int ticket_file(const char *dir, int64_t id)
+static int ticket_file(weft_claims *c, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
-    int ours = create(weft_arena_text(tmp, WEFT_TICKET_NAME, dir, (long long)id));
+    int ours = create(c, weft_arena_text(tmp, WEFT_TICKET_NAME, c->dir, (long long)id));
     weft_arena_free(tmp);
     return ours;
 }
 
 int weft_claim(weft_claims *c, int64_t id)
 {
-    if (!c->taken || id >= MOST_JOBS) return claim_file(c->dir, id);
+    if (!c->taken || id >= MOST_JOBS) return claim_file(c, id);
     uint64_t bit = (uint64_t)1 << (id % WORD);
     return !(atomic_fetch_or(&c->taken[id / WORD], bit) & bit);
 }
@@ -102,8 +104,24 @@ int64_t weft_claim_ticket(weft_claims *c)
     if (c->ticket) return atomic_fetch_add(c->ticket, 1);
     do {
         c->last++;
-    } while (!ticket_file(c->dir, c->last));
+    } while (!ticket_file(c, c->last));
     return c->last;
+}
+
+/* Tickets are drawn without gaps. */
+void weft_claim_drawn(weft_claims *c, int64_t ticket)
+{
+    if (ticket > c->last) c->last = ticket;
+}
+
+int weft_claims_by_file(const weft_claims *c)
+{
+    return !c->taken;
+}
+
+int64_t weft_claims_tries(const weft_claims *c)
+{
+    return c->tries;
 }
 
 void weft_claims_close(weft_claims *c)

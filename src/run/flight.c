@@ -145,7 +145,7 @@ void weft_flights_known(weft_flights *q, weft_flight *f)
     if (q->wall) f->event.end = fmax(f->event.start, f->event.began + f->event.seconds);
     sink(&q->ends, f->place[BY_END]);
     rise(&q->ends, f->place[BY_END]);
-    if (f->place[BY_DEAL] >= 0) take_out(&q->deals, f->place[BY_DEAL]);
+    weft_flights_leave(q, f);
 }
 
 void weft_flights_queue(weft_flights *q, weft_flight *f)
@@ -154,12 +154,24 @@ void weft_flights_queue(weft_flights *q, weft_flight *f)
     push(&q->deals, f, q->mem);
 }
 
-weft_flight *weft_flights_take(weft_flights *q)
+weft_flight *weft_flights_take(weft_flights *q, int64_t skip)
 {
+    weft_flight *skipped = NULL;
     if (q->deals.n == 0) return NULL;
-    weft_flight *f = q->deals.item[0];
-    weft_flights_took(q, f);
-    return f;
+    for (skip %= q->deals.n; skip > 0; skip--) {
+        weft_flight *f = take_out(&q->deals, 0);
+        f->next = skipped;
+        skipped = f;
+    }
+    weft_flight *taken = q->deals.item[0];
+    weft_flights_took(q, taken);
+    for (; skipped; skipped = skipped->next) push(&q->deals, skipped, q->mem);
+    return taken;
+}
+
+void weft_flights_leave(weft_flights *q, weft_flight *f)
+{
+    if (f->place[BY_DEAL] >= 0) take_out(&q->deals, f->place[BY_DEAL]);
 }
 
 void weft_flights_took(weft_flights *q, weft_flight *f)

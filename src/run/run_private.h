@@ -175,11 +175,14 @@ weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double sec
 void weft_flights_known(weft_flights *q, weft_flight *f);
 /* Queues a job to be done, in the order of f->affinity and f->flops. Local. */
 void weft_flights_queue(weft_flights *q, weft_flight *f);
-/* Removes from the queue, and returns, the job that is to be done next; NULL: none.
- * Local. */
-weft_flight *weft_flights_take(weft_flights *q);
+/* Removes from the queue, and returns, the job that is to be done next, or with skip > 0
+ * that which comes so many jobs after it, around the queue; NULL: none. Local. Cost O(skip
+ * log n). */
+weft_flight *weft_flights_take(weft_flights *q, int64_t skip);
 /* Removes this job from the queue: the one that the team's leader took. Local. */
 void weft_flights_took(weft_flights *q, weft_flight *f);
+/* Removes this job from the queue, if it is there: another team does it. Local. */
+void weft_flights_leave(weft_flights *q, weft_flight *f);
 /* The job whose result is to be told next; NULL: results are missing, or none is in flight.
  * Local. */
 weft_flight *weft_flights_next(const weft_flights *q);
@@ -239,6 +242,9 @@ typedef struct weft_sched {
                              team */
     weft_claims *claims;  /* claims of jobs, likewise */
     weft_early *early;
+    char *others; /* [nothers] by job; 1: another team has claimed it */
+    int64_t nothers, roomothers;
+    int rested;        /* 1: the team has had nothing to do since its last job */
     int64_t ticket;    /* the ticket after this team's last one */
     int worked;        /* 1: the team did a unit in this session. The time limit is not
                         * applied before that, so that a chain of short sessions ends */

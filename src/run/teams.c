@@ -6,6 +6,7 @@
 #include "run_private.h"
 
 #include <math.h>
+#include <string.h>
 
 #define REST_SECONDS                                                                       \
     0.2                /* between two checks whether to stop while waiting for results     \
@@ -39,6 +40,7 @@ weft_status weft_teams_begin(weft_sched *s)
     s->peers = weft_peers_join(s->world, s->teams, s->mem);
     if (s->peers)
         s->claims = weft_claims_open(s->peers, s->trace->dir, next_ticket(s), s->mem);
+    s->rested = 1;
     weft_times_move(s->world, s->team);
     return WEFT_OK;
 }
@@ -83,8 +85,31 @@ static void enter_result(weft_sched *s, const weft_message *m)
     weft_show_job(s, &f->event);
 }
 
-/* Enters the results that have arrived. Collective over team. */
-static void receive_results(weft_sched *s)
+/* Notes that another team has claimed a job, which may not be asked for here yet. */
+static void enter_claim(weft_sched *s, int64_t job)
+{
+    while (s->nothers <= job) {
+        s->others = weft_grow(s->mem, s->others, 1, s->nothers, &s->roomothers);
+        s->others[s->nothers++] = 0;
+    }
+    s->others[job] = 1;
+    if (job < s->asked && s->job[job]) weft_flights_leave(&s->flights, s->job[job]);
+}
+
+/* A message is a result, or the number of a job that its sender has claimed. */
+static void enter(weft_sched *s, const weft_message *m)
+{
+    int64_t job;
+    if (m->bytes == sizeof job) {
+        memcpy(&job, m->data, sizeof job);
+        enter_claim(s, job);
+    } else {
+        enter_result(s, m);
+    }
+}
+
+/* Enters what has arrived. Collective over team. */
+static void receive_all(weft_sched *s)
 {
     if (s->teams == 1) return;
     weft_message m = {0};
@@ -95,7 +120,7 @@ static void receive_results(weft_sched *s)
         weft_bcast(s->team, &m.bytes, sizeof m.bytes, 0);
         if (!leads(s)) m.data = WEFT_NEW(s->mem, char, m.bytes);
         weft_bcast(s->team, m.data, m.bytes, 0);
-        enter_result(s, &m);
+        enter(s, &m);
     }
 }
 
@@ -109,6 +134,7 @@ static void wait_for_result(weft_sched *s)
                "in flight",
                (long long)s->flights.ends.n);
     weft_activity_set("waits for a result of another team", -1, -1);
+    s->rested = 1;
     weft_times_close(s->team);
     while (s->peers && !weft_peers_here(s->peers) && weft_now() - start < REST_SECONDS) {
         weft_nap(nap);
@@ -120,13 +146,25 @@ static void wait_for_result(weft_sched *s)
 
 /* ---- jobs --------------------------------------------------------------------------- */
 
-/* Claims the job that this team is to do next; NULL: all are claimed. Called by the leader,
- * or by all ranks if there is one team. */
+/* 1 if this team now has the claim on a job. Where claims are files the others are told, so
+ * that they do not try the same job. */
+static int claim_job(weft_sched *s, int64_t job)
+{
+    if (!s->claims) return 1;
+    if (!weft_claim(s->claims, job)) return 0;
+    if (weft_claims_by_file(s->claims)) weft_peers_send(s->peers, &job, sizeof job);
+    return 1;
+}
+
+/* Claims the job that this team is to do next; NULL: all are claimed. Teams that waited, at
+ * the start all, are free at the same moment, and so begin at different jobs. Called by the
+ * leader, or by all ranks if there is one team. */
 static weft_flight *claim(weft_sched *s)
 {
-    weft_flight *f = weft_flights_take(&s->flights);
-    while (f && s->claims && !weft_claim(s->claims, f->event.job.id))
-        f = weft_flights_take(&s->flights);
+    int64_t skip = s->claims && s->rested && weft_claims_by_file(s->claims) ? s->group : 0;
+    weft_flight *f = weft_flights_take(&s->flights, skip);
+    while (f && !claim_job(s, f->event.job.id)) f = weft_flights_take(&s->flights, skip);
+    if (f) s->rested = 0;
     return f;
 }
 
@@ -212,7 +250,7 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
 weft_status weft_teams_work(weft_sched *s, weft_flight **next)
 {
     for (;;) {
-        receive_results(s);
+        receive_all(s);
         *next = weft_flights_next(&s->flights);
         if (*next) return WEFT_OK;
         weft_flight *f;
