@@ -11,7 +11,6 @@
 enum {
     BAND = 8,   /* tiles of rows for all panels, whose part of a stays in cache */
     DEEP = 192, /* rows packed at a time by weft_outer */
-    LINE = 64 / sizeof(real),
     MOST_TILE = 512 /* numbers of the largest tile */
 };
 
@@ -38,15 +37,11 @@ static void copy_panel(int k, int m, int wide, const real *b, size_t ldb, real *
     }
 }
 
-/* Rows of b become columns: to[k][wide], zeros beyond m. A line of the cache at a time. */
+/* Rows of b become columns: to[k][wide], zeros beyond m. */
 static void turn_panel(int k, int m, int wide, const real *b, size_t ldb, real *to)
 {
     if (m < wide) memset(to, 0, (size_t)k * wide * sizeof *to);
-    for (int e = 0; e < k; e += LINE) {
-        int end = least(e + LINE, k);
-        for (int j = 0; j < m; j++)
-            for (int i = e; i < end; i++) to[i * wide + j] = b[(size_t)j * ldb + i];
-    }
+    weft_turn(k, m, b, ldb, to, (size_t)wide);
 }
 
 void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
