@@ -177,4 +177,19 @@ END
 fi
 scaling "maps fit federated async" 1
 result $? "and the other studies"
+
+# ---- folds ----------------------------------------------------------------------------------
+
+"$weft" pack synthetic documents rows=200 -o "$tmp/documents.h5" 2>"$tmp/log"
+folds() # the folds that are not there, of two seeds
+{
+    SEEDS="1 2" FOLDS="0 3" KINDS=rand OUTPUT=$tmp/folds TABLE=$tmp/folds.tsv PYTHON=${python:-true} \
+        bash jobs/cnn.sh "$tmp/documents.h5" sgd.dim=8 txtcnn.f1=2 txtcnn.f2=2 txtcnn.f3=2 random.resource=1 \
+        >"$tmp/out" 2>"$tmp/log"
+}
+folds && [ "$(ls "$tmp"/folds/rand-[12]-[03].h5 | wc -l)" = 4 ] && rm "$tmp/folds/rand-2-3.h5" && folds &&
+    [ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ] && [ -f "$tmp/folds/rand-2-3.h5" ]
+result $? "folds of a cross-validation are trained once each"
+[ -z "$python" ] || { [ "$(wc -l <"$tmp/folds.tsv")" = 5 ] && grep -q '^| rand | 2 | 4 | [0-9.]* +- ' "$tmp/out"; }
+result $? "and are in a table"
 echo "1..$count"

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The network over sentences in cross-validation (jobs/cnn.sh): accuracy on what the folds hold
+out, with its 95 % interval: over the seeds where all their folds are there, else over the folds.
+
+usage: analysis/cnn.py [RUN.h5 ...] [-o analysis/cnn.tsv]
+Run files are named KIND-SEED-FOLD.h5. The table gets a line for each; lines of runs that are not
+given stay. Needs h5py.
+"""
+import argparse
+import os
+from collections import defaultdict
+
+import stats
+
+HEAD = ["kind", "seed", "fold", "valid_error", "fold_error", "best_epoch", "epochs", "seconds"]
+FOLDS = 10
+
+
+def line_of(path):
+    import h5py  # only to read run files
+
+    name = os.path.splitext(os.path.basename(path))[0].rsplit("-", 2)
+    with h5py.File(path, "r") as f:
+        last = {key: f["events"][key][-1] for key in HEAD[3:-1]}
+        percent = ["%.6g" % (100 * last[key]) for key in HEAD[3:5]]
+        return name + percent + ["%g" % last["best_epoch"], "%g" % last["epochs"],
+                                 "%.4g" % f.attrs["search_seconds"]]
+
+
+def merge(table, paths):
+    lines = {}
+    if os.path.exists(table):
+        with open(table) as f:
+            rows = [line.rstrip("\n").split("\t") for line in f][1:]
+        lines = {tuple(row[:3]): row for row in rows}
+    for path in paths:
+        row = line_of(path)
+        lines[tuple(row[:3])] = row
+    order = sorted(lines, key=lambda key: (key[0], int(key[1]), int(key[2])))
+    if paths:
+        with open(table, "w") as f:
+            for row in [HEAD] + [lines[key] for key in order]:
+                print(*row, sep="\t", file=f)
+    return [lines[key] for key in order]
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parse.add_argument("run", nargs="*")
+    parse.add_argument("-o", "--output", default="analysis/cnn.tsv")
+    given = parse.parse_args()
+    right = defaultdict(lambda: defaultdict(list))
+    seconds = defaultdict(float)
+    for kind, seed, _, _, error, _, _, spent in merge(given.output, given.run):
+        right[kind][seed].append(100 - float(error))
+        seconds[kind] += float(spent)
+    print("| vectors | seeds | folds | right, % | seconds |")
+    print("|---|---|---|---|---|")
+    for kind, seeds in right.items():
+        whole = [sum(x) / FOLDS for x in seeds.values() if len(x) == FOLDS]
+        folds = [x for seed in seeds.values() for x in seed]
+        of = stats.by_samples(whole if len(whole) == len(seeds) > 1 else folds)
+        print("| %s | %d | %d | %.2f +- %.2f | %.0f |" %
+              (kind, len(seeds), len(folds), of.mean, of.half, seconds[kind]))
+
+
+if __name__ == "__main__":
+    main()
