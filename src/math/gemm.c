@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    BAND = 8,   /* tiles of rows for all panels, whose part of a stays in cache */
-    DEEP = 192, /* rows packed at a time by weft_outer */
+    BAND = 8,       /* tiles of rows for all panels, whose part of a stays in cache */
+    DEEP = 192,     /* rows packed at a time by weft_outer */
     MOST_TILE = 512 /* numbers of the largest tile */
 };
 
