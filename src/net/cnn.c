@@ -5,10 +5,10 @@
  *            NeurIPS 2021): dropout after the last convolution and the hidden dense layer;
  *   convnet  cuda-convnet's of three convolutions for CIFAR-10 (Krizhevsky, 2011,
  *            layers-18pct), on which Snoek et al. (2012) and Li et al. (Hyperband, 2018;
- *            ASHA, 2020) tuned: overlapping pooling, the largest of places, then twice
- * their mean, the first two normalised with `scale` and `power`. Without dropout in the
- *            original; here it comes before the dense layer, if train.dropout asks for it.
- *            Weights start as in the other networks, not as in cuda-convnet.
+ *            ASHA, 2020) tuned: overlapping max-pooling, then mean-pooling twice, the first
+ * two followed by normalisation with `scale` and `power`. The original has no dropout; here
+ * it comes before the dense layer, if train.dropout is set. Weights start as in the other
+ * networks, not as in cuda-convnet.
  * Weights of a convolution are [out][column][row][in], and a dense layer takes an image as
  * row, column, channel: PyTorch's [out][in][row][column] is a permutation. Called by tasks
  * fed and sgd. */
@@ -21,7 +21,8 @@ typedef struct conv {
 
 typedef struct arch {
     const char *name;
-    int least; /* rows and columns of an image, so that pooling leaves a place */
+    int min_side; /* smallest number of rows and columns, so that pooling leaves a
+                     position */
     int nconv;
     conv conv[3];
     int hidden; /* width of the dense layer before the last; 0: there is none */
@@ -88,11 +89,11 @@ static weft_status cnn_setup(void *self, const weft_shape *shape)
                          "model = cnn takes images, the data set holds rows of %lld "
                          "numbers without height and width; use model = mlp",
                          (long long)shape->d);
-    if (shape->height < a->least || shape->width < a->least)
+    if (shape->height < a->min_side || shape->width < a->min_side)
         return weft_fail(WEFT_EDATA,
                          "cnn.arch = %s takes images of at least %d x %d, the data set "
                          "holds %d x %d; use model = mlp",
-                         a->name, a->least, a->least, shape->height, shape->width);
+                         a->name, a->min_side, a->min_side, shape->height, shape->width);
     for (int i = 0; i < a->nconv; i++) {
         const conv *c = &a->conv[i];
         weft_layer *l = weft_stack_conv(&t->stack, c->k, c->pad, c->out, c->pool,

@@ -37,9 +37,10 @@ static void times_packed_x(const weft_layer *l, weft_scratch *t, const real *w, 
     int m = l->out;
     weft_packed p;
     weft_packed_pack(&p, l->c, n, x, (size_t)l->c, 1, t->packed);
-    weft_packed_times(m, w, (size_t)l->c, &p, 0, t->turned, (size_t)n);
+    weft_packed_times(m, w, (size_t)l->c, &p, 0, t->transposed, (size_t)n);
     for (int j = 0; j < m; j++)
-        for (int i = 0; i < n; i++) y[(int64_t)i * m + j] = t->turned[(int64_t)j * n + i];
+        for (int i = 0; i < n; i++)
+            y[(int64_t)i * m + j] = t->transposed[(int64_t)j * n + i];
 }
 
 /* y[n][out] = x W^T for packed W. */

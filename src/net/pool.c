@@ -1,7 +1,7 @@
-/* What follows a convolution of cuda-convnet: overlapping pooling, of which places at the
- * lower and right edges have fewer, and local response normalisation within a map. Bias and
- * ReLU come before pooling; for the largest of places it makes no difference. Called by
- * conv.c, image by image. Krizhevsky, "cuda-convnet", 2011. */
+/* Layers after a convolution of cuda-convnet: overlapping pooling, with smaller windows at
+ * the lower and right edges, and local response normalisation within a map. Bias and ReLU
+ * come before pooling; for max-pooling this makes no difference. Called by conv.c, image by
+ * image. Krizhevsky, "cuda-convnet", 2011. */
 #include "stack.h"
 
 #include <string.h>
@@ -12,39 +12,40 @@
 
 enum { SIDE = 3, STEP = 2, AREA = SIDE * SIDE };
 
-static int least(int a, int b)
+static int min(int a, int b)
 {
     return a < b ? a : b;
 }
 
 /* ---- pooling ------------------------------------------------------------------------ */
 
-/* The place of output (i, j): rows and columns of the window that are in the image. */
+/* The window of output (i, j): its rows and columns that are in the image. */
 typedef struct window {
     int rows, columns;
-    int64_t at; /* of its first place, in places */
+    int64_t at; /* index of its first position */
 } window;
 
 static window window_of(const weft_layer *l, int stride, int i, int j)
 {
-    return (window){least(SIDE, l->oh - STEP * i), least(SIDE, l->ow - STEP * j),
+    return (window){min(SIDE, l->oh - STEP * i), min(SIDE, l->ow - STEP * j),
                     (int64_t)STEP * i * stride + STEP * j};
 }
 
-static void largest(const weft_layer *l, int stride, const real *restrict z,
-                    const real *restrict bias, real *restrict y, int32_t *restrict pick)
+static void max_forward(const weft_layer *l, int stride, const real *restrict z,
+                        const real *restrict bias, real *restrict y,
+                        int32_t *restrict argmax)
 {
     int c = l->out;
     for (int i = 0; i < l->oh / STEP; i++)
-        for (int j = 0; j < l->ow / STEP; j++, y += c, pick += c) {
+        for (int j = 0; j < l->ow / STEP; j++, y += c, argmax += c) {
             window v = window_of(l, stride, i, j);
             memcpy(y, z + v.at * c, (size_t)c * sizeof *y);
-            memset(pick, 0, (size_t)c * sizeof *pick);
+            memset(argmax, 0, (size_t)c * sizeof *argmax);
             for (int p = 1; p < AREA; p++) {
                 if (p / SIDE >= v.rows || p % SIDE >= v.columns) continue;
                 const real *x = z + (v.at + p / SIDE * stride + p % SIDE) * c;
                 for (int o = 0; o < c; o++) {
-                    pick[o] = x[o] > y[o] ? p : pick[o];
+                    argmax[o] = x[o] > y[o] ? p : argmax[o];
                     y[o] = x[o] > y[o] ? x[o] : y[o];
                 }
             }
@@ -54,18 +55,19 @@ static void largest(const weft_layer *l, int stride, const real *restrict z,
 
 /* whole[oh][ow][out] = max(0, z + bias). */
 static void activate(const weft_layer *l, int stride, const real *restrict z,
-                     const real *restrict bias, real *restrict whole)
+                     const real *restrict bias, real *restrict activated)
 {
     int c = l->out;
     for (int i = 0; i < l->oh; i++, z += (int64_t)stride * c)
-        for (int j = 0; j < l->ow; j++, whole += c)
+        for (int j = 0; j < l->ow; j++, activated += c)
             for (int o = 0; o < c; o++) {
                 real x = z[j * c + o] + bias[o];
-                whole[o] = x < 0 ? 0 : x;
+                activated[o] = x < 0 ? 0 : x;
             }
 }
 
-static void mean(const weft_layer *l, const real *restrict whole, real *restrict y)
+static void mean_forward(const weft_layer *l, const real *restrict activated,
+                         real *restrict y)
 {
     int c = l->out;
     for (int i = 0; i < l->oh / STEP; i++)
@@ -74,7 +76,7 @@ static void mean(const weft_layer *l, const real *restrict whole, real *restrict
             real share = (real)1 / (real)(v.rows * v.columns);
             memset(y, 0, (size_t)c * sizeof *y);
             for (int r = 0; r < v.rows; r++) {
-                const real *x = whole + (v.at + (int64_t)r * l->ow) * c;
+                const real *x = activated + (v.at + (int64_t)r * l->ow) * c;
                 for (int p = 0; p < v.columns; p++, x += c)
                     for (int o = 0; o < c; o++) y[o] += x[o];
             }
@@ -83,33 +85,33 @@ static void mean(const weft_layer *l, const real *restrict whole, real *restrict
 }
 
 void weft_pool_forward(const weft_layer *l, int stride, const real *z, const real *bias,
-                       real *y, int32_t *pick, real *whole)
+                       real *y, int32_t *argmax, real *activated)
 {
     if (l->pooling == WEFT_MAX_3X3) {
-        largest(l, stride, z, bias, y, pick);
+        max_forward(l, stride, z, bias, y, argmax);
         return;
     }
-    activate(l, stride, z, bias, whole);
-    mean(l, whole, y);
+    activate(l, stride, z, bias, activated);
+    mean_forward(l, activated, y);
 }
 
-static void unlargest(const weft_layer *l, int stride, const real *restrict dy,
-                      const int32_t *restrict pick, real *restrict z)
+static void max_backward(const weft_layer *l, int stride, const real *restrict dy,
+                         const int32_t *restrict argmax, real *restrict z)
 {
     int c = l->out;
     for (int i = 0; i < l->oh / STEP; i++)
-        for (int j = 0; j < l->ow / STEP; j++, dy += c, pick += c) {
+        for (int j = 0; j < l->ow / STEP; j++, dy += c, argmax += c) {
             window v = window_of(l, stride, i, j);
             for (int p = 0; p < AREA; p++) {
                 if (p / SIDE >= v.rows || p % SIDE >= v.columns) continue;
                 real *x = z + (v.at + p / SIDE * stride + p % SIDE) * c;
-                for (int o = 0; o < c; o++) x[o] += pick[o] == p ? dy[o] : 0;
+                for (int o = 0; o < c; o++) x[o] += argmax[o] == p ? dy[o] : 0;
             }
         }
 }
 
-static void unmean(const weft_layer *l, int stride, const real *restrict dy,
-                   const real *restrict whole, real *restrict z)
+static void mean_backward(const weft_layer *l, int stride, const real *restrict dy,
+                          const real *restrict activated, real *restrict z)
 {
     int c = l->out;
     for (int i = 0; i < l->oh / STEP; i++)
@@ -123,18 +125,18 @@ static void unmean(const weft_layer *l, int stride, const real *restrict dy,
             }
         }
     for (int i = 0; i < l->oh; i++, z += (int64_t)stride * c)
-        for (int64_t e = 0; e < (int64_t)l->ow * c; e++, whole++)
-            z[e] = *whole > 0 ? z[e] : 0;
+        for (int64_t e = 0; e < (int64_t)l->ow * c; e++, activated++)
+            z[e] = *activated > 0 ? z[e] : 0;
 }
 
 void weft_pool_backward(const weft_layer *l, int stride, const real *dy,
-                        const int32_t *pick, const real *whole, real *z)
+                        const int32_t *argmax, const real *activated, real *z)
 {
     memset(z, 0, (size_t)l->oh * (size_t)stride * (size_t)l->out * sizeof *z);
     if (l->pooling == WEFT_MAX_3X3)
-        unlargest(l, stride, dy, pick, z);
+        max_backward(l, stride, dy, argmax, z);
     else
-        unmean(l, stride, dy, whole, z);
+        mean_backward(l, stride, dy, activated, z);
 }
 
 /* ---- normalisation ------------------------------------------------------------------ */
@@ -162,20 +164,21 @@ static float power_of(float x, float power)
         2.885390082f * u + u * q * (0.961796694f + q * (0.577078016f + q * 0.412198583f));
     float t = -power * ((float)(int32_t)e + log);
     t = t > -126 ? t : -126;
-    int32_t whole = (int32_t)(t - 0.5f);
-    float r = (t - (float)whole) * 0.693147181f;
+    int32_t activated = (int32_t)(t - 0.5f);
+    float r = (t - (float)activated) * 0.693147181f;
     float rest = 0.0416666667f + r * (0.00833333333f + r * 0.00138888889f);
     rest = 1 + r * (1 + r * (0.5f + r * (0.166666667f + r * rest)));
-    bits = (uint32_t)(whole + 127) << 23;
+    bits = (uint32_t)(activated + 127) << 23;
     memcpy(&m, &bits, sizeof m);
     return rest * m;
 }
 #endif
 
-/* sum[w][c] = the sum of a b over the 3 x 3 places of [h][w][c] around those of row i that
- * exist. With `restrict` these loops are vectors, which halves their time. */
-static void around(const weft_layer *l, int i, const real *restrict a,
-                   const real *restrict b, real *restrict sum)
+/* sum[w][c] = the sum of a b over the 3 x 3 positions of [h][w][c] around each position of
+ * row i, as far as they exist. With `restrict` these loops are vectors, which halves their
+ * time. */
+static void sum_neighbours(const weft_layer *l, int i, const real *restrict a,
+                           const real *restrict b, real *restrict sum)
 {
     int h = l->oh / STEP, w = l->ow / STEP, c = l->out;
     memset(sum, 0, (size_t)w * (size_t)c * sizeof *sum);
@@ -206,7 +209,7 @@ void weft_norm_forward(const weft_layer *l, const real *x, real *y, real *factor
 {
     int row = l->ow / STEP * l->out;
     for (int i = 0; i < l->oh / STEP; i++) {
-        around(l, i, x, x, factor + i * row);
+        sum_neighbours(l, i, x, x, factor + i * row);
         normalise(l, row, x + i * row, y + i * row, factor + i * row, slope + i * row);
     }
 }
@@ -219,7 +222,7 @@ void weft_norm_backward(const weft_layer *l, const real *x, const real *factor,
     real share = (real)(2 * l->power * l->scale / AREA);
     memcpy(tmp, dy, (size_t)l->units * sizeof *tmp);
     for (int i = 0; i < l->oh / STEP; i++) {
-        around(l, i, tmp, slope, dy + i * row);
+        sum_neighbours(l, i, tmp, slope, dy + i * row);
         for (int e = i * row; e < (i + 1) * row; e++)
             dy[e] = tmp[e] * factor[e] - share * x[e] * dy[e];
     }

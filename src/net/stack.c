@@ -25,12 +25,12 @@ weft_status weft_stack_begin(weft_stack *s, const char *name, const weft_shape *
 }
 
 /* Number of inputs of the next layer, and the offset of its weights. */
-static int below(const weft_stack *s)
+static int ninputs(const weft_stack *s)
 {
     return s->n > 0 ? s->layer[s->n - 1].units : (int)s->shape.d;
 }
 
-static int64_t end(const weft_stack *s)
+static int64_t weights_end(const weft_stack *s)
 {
     return s->n > 0 ? s->layer[s->n - 1].bias + s->layer[s->n - 1].out : 0;
 }
@@ -38,7 +38,7 @@ static int64_t end(const weft_stack *s)
 void weft_stack_dense(weft_stack *s, int out, int drop)
 {
     weft_check(s->n < WEFT_MOST_LAYERS, "a stack of too many layers");
-    weft_layer l = weft_dense_layer(below(s), out, 1, end(s));
+    weft_layer l = weft_dense_layer(ninputs(s), out, 1, weights_end(s));
     l.drop = drop;
     s->layer[s->n++] = l;
 }
@@ -61,7 +61,7 @@ weft_layer *weft_stack_conv(weft_stack *s, int k, int pad, int out, int pool, in
     l.ow = l.w + 2 * pad - k + 1;
     weft_check(l.oh >= pool && l.ow >= pool, "a convolution larger than its image");
     l.units = l.oh / pool * (l.ow / pool) * out;
-    l.weight = end(s);
+    l.weight = weights_end(s);
     l.bias = l.weight + (int64_t)k * k * l.c * out;
     s->layer[s->n] = l;
     return &s->layer[s->n++];
@@ -69,7 +69,7 @@ weft_layer *weft_stack_conv(weft_stack *s, int k, int pad, int out, int pool, in
 
 int64_t weft_stack_nweight(const void *self)
 {
-    return end(self);
+    return weights_end(self);
 }
 
 int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
@@ -107,7 +107,7 @@ void weft_stack_init(const void *self, uint64_t seed, real *w)
     int n = weft_stack_tensors(s, t);
     for (int i = 0; i < n; i++) {
         double bound = 1 / sqrt((double)fan_in(&s->layer[i / 2]));
-        int64_t size = (i + 1 < n ? t[i + 1].at : end(s)) - t[i].at;
+        int64_t size = (i + 1 < n ? t[i + 1].at : weights_end(s)) - t[i].at;
         weft_init_uniform(seed, i, bound, size, w + t[i].at);
     }
 }
@@ -124,14 +124,14 @@ double weft_stack_flops(const void *self)
     return sum;
 }
 
-static weft_kept kept_new(const weft_layer *l, size_t most, weft_arena *mem)
+static weft_saved saved_new(const weft_layer *l, size_t most, weft_arena *mem)
 {
     size_t all = most * (size_t)l->units;
-    weft_kept k = {0};
+    weft_saved k = {0};
     if (l->pool > 1 && l->pooling == WEFT_MEAN_3X3)
-        k.whole = WEFT_NEW(mem, real, most * (size_t)l->oh * (size_t)(l->ow * l->out));
+        k.activated = WEFT_NEW(mem, real, most * (size_t)l->oh * (size_t)(l->ow * l->out));
     else if (l->pool > 1)
-        k.pick = WEFT_NEW(mem, int32_t, all);
+        k.argmax = WEFT_NEW(mem, int32_t, all);
     if (!(l->scale > 0)) return k;
     k.pooled = WEFT_NEW(mem, real, all);
     k.factor = WEFT_NEW(mem, real, all);
@@ -143,28 +143,28 @@ void *weft_stack_work(const void *self, int most, weft_arena *mem)
 {
     const weft_stack *s = self;
     weft_scratch *t = WEFT_NEW(mem, weft_scratch, 1);
-    size_t units = 0, packed = 0, flat = 0, wide = 0, turned = 0;
+    size_t units = 0, packed = 0, unfolded = 0, sums = 0, transposed = 0;
     t->act[0] = WEFT_NEW(mem, real, most * s->shape.d);
     for (int i = 0; i < s->n; i++) {
         const weft_layer *l = &s->layer[i];
         size_t all = (size_t)most * (size_t)l->units;
         t->act[i + 1] = WEFT_NEW(mem, real, all);
-        t->kept[i] = kept_new(l, (size_t)most, mem);
+        t->saved[i] = saved_new(l, (size_t)most, mem);
         size_t p = l->k > 0 ? weft_conv_packed(l) : weft_dense_packed(l, most);
         packed = p > packed ? p : packed;
         units = all > units ? all : units;
         size_t v = l->k > 0 ? (size_t)(l->bias - l->weight) : all;
-        turned = v > turned ? v : turned;
+        transposed = v > transposed ? v : transposed;
         if (l->k == 0) continue;
-        size_t z = weft_conv_spread(l), x = weft_conv_wide(l);
-        flat = z > flat ? z : flat;
-        wide = x > wide ? x : wide;
+        size_t z = weft_conv_unfolded(l), x = weft_conv_sums(l);
+        unfolded = z > unfolded ? z : unfolded;
+        sums = x > sums ? x : sums;
     }
     for (int i = 0; i < 2; i++) t->d[i] = WEFT_NEW(mem, real, units);
     t->packed = weft_arena_alloc(mem, packed, 1);
-    t->spread = WEFT_NEW(mem, real, flat);
-    t->wide = WEFT_NEW(mem, real, wide);
-    t->turned = WEFT_NEW(mem, real, turned);
+    t->unfolded = WEFT_NEW(mem, real, unfolded);
+    t->sums = WEFT_NEW(mem, real, sums);
+    t->transposed = WEFT_NEW(mem, real, transposed);
     t->tmp = mem;
     return t;
 }
@@ -172,7 +172,7 @@ void *weft_stack_work(const void *self, int most, weft_arena *mem)
 /* ---- forward ------------------------------------------------------------------------ */
 
 /* x[n][d]: the rows, of which images become channels last. */
-static void load(const weft_stack *s, const weft_batch *b, real *x)
+static void load_rows(const weft_stack *s, const weft_batch *b, real *x)
 {
     int64_t c = s->layer[0].k > 0 ? s->shape.channels : 1, d = s->shape.d;
     for (int i = 0; i < b->n; i++, x += d) {
@@ -183,8 +183,8 @@ static void load(const weft_stack *s, const weft_batch *b, real *x)
     }
 }
 
-/* What units that were not dropped are multiplied by. */
-static double kept(const weft_layer *l, double dropout)
+/* Factor of the units that are not dropped. */
+static double keep_scale(const weft_layer *l, double dropout)
 {
     return l->drop && dropout > 0 ? dropout < 1 ? 1 / (1 - dropout) : 0 : 1;
 }
@@ -203,20 +203,20 @@ static void drop(uint64_t key, int layer, double dropout, double scale, int64_t 
     }
 }
 
-/* Fills t->act; the last of them are the scores of the classes. */
+/* Fills t->act, of which the last are the scores of the classes. */
 static void forward(const weft_stack *s, weft_scratch *t, const real *w,
                     const weft_batch *b, double dropout, uint64_t key)
 {
-    load(s, b, t->act[0]);
+    load_rows(s, b, t->act[0]);
     for (int i = 0; i < s->n; i++) {
         const weft_layer *l = &s->layer[i];
         real *y = t->act[i + 1];
         if (l->k > 0)
-            weft_conv_forward(l, t, w, b->n, t->act[i], y, &t->kept[i]);
+            weft_conv_forward(l, t, w, b->n, t->act[i], y, &t->saved[i]);
         else
             weft_dense_forward(l, t, w, b->n, t->act[i], y);
         if (l->drop && dropout > 0)
-            drop(key, i, dropout, kept(l, dropout), (int64_t)b->n * l->units, y);
+            drop(key, i, dropout, keep_scale(l, dropout), (int64_t)b->n * l->units, y);
     }
 }
 
@@ -233,8 +233,8 @@ void weft_stack_score(const void *self, void *work, const real *w, const weft_ba
 
 /* ---- backward ----------------------------------------------------------------------- */
 
-/* Turns the gradient with respect to a layer's output into that with respect to the input
- * of its ReLU: 0 for a unit that is not above 0, by ReLU or because it was dropped. */
+/* Gradient with respect to the input of a ReLU, from that with respect to the layer's
+ * output: 0 for a unit that is not above 0, because of ReLU or dropout. */
 static void mask(int64_t n, const real *y, real scale, real *d)
 {
     for (int64_t i = 0; i < n; i++) d[i] = y[i] > 0 ? d[i] * scale : 0;
@@ -255,12 +255,12 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
         const weft_layer *l = &t->layer[i];
         real *out = i > 0 ? dx : NULL;
         if (l->k > 0)
-            weft_conv_backward(l, k, w, b->n, k->act[i], &k->kept[i], dy, g, out);
+            weft_conv_backward(l, k, w, b->n, k->act[i], &k->saved[i], dy, g, out);
         else
             weft_dense_backward(l, k, w, b->n, k->act[i], dy, g, out);
         if (!out) break;
-        const weft_layer *under = l - 1;
-        mask((int64_t)b->n * under->units, k->act[i], (real)kept(under, dropout), dx);
+        const weft_layer *below = l - 1;
+        mask((int64_t)b->n * below->units, k->act[i], (real)keep_scale(below, dropout), dx);
         real *last = dy;
         dy = dx;
         dx = last;

@@ -9,19 +9,19 @@
 
 enum { WEFT_MOST_LAYERS = WEFT_MOST_TENSORS / 2 };
 
-/* What is taken of the places that are pooled; those of 3 x 3 overlap. */
+/* Kinds of pooling; windows of 3 x 3 overlap. */
 typedef enum weft_pooling { WEFT_MAX_2X2, WEFT_MAX_3X3, WEFT_MEAN_3X3 } weft_pooling;
 
-/* Numbers of an image stand in the order row, column, channel. */
+/* Numbers of an image are in the order row, column, channel. */
 typedef struct weft_layer {
-    int k, pad;  /* convolution of k x k places, zeros around the image; k 0: dense */
-    int pool;    /* 2: pooling follows it, at every second place; else 1 */
+    int k, pad;  /* convolution of k x k positions, zeros around the image; k 0: dense */
+    int pool;    /* 2: pooling follows, at every second position; else 1 */
     int pooling; /* weft_pooling, where pool is 2 */
     double scale, power; /* of the normalisation after pooling; scale 0: none */
     int relu, drop;      /* 1: ReLU, then dropout follow it */
     int h, w, c;         /* shape of the input; of a dense layer 1 x 1 x inputs */
-    int oh, ow, out;     /* shape of the output before pooling: places and channels */
-    int units;           /* numbers that come out of a sample, after pooling */
+    int oh, ow, out;     /* shape of the output before pooling: rows, columns, channels */
+    int units;           /* numbers of output of a sample, after pooling */
     int64_t weight;      /* offset of [out][c], or of [out][k columns][k rows][c] */
     int64_t bias;        /* offset of [out] */
 } weft_layer;
@@ -32,32 +32,32 @@ typedef struct weft_stack {
     weft_layer layer[WEFT_MOST_LAYERS];
 } weft_stack;
 
-/* What the backward pass of a convolution needs of the forward pass; NULL where it needs
- * none. [units] are those of a sample, and there are `most` samples. */
-typedef struct weft_kept {
-    int32_t *pick; /* [units] which of the places pooled was largest */
-    real *whole;   /* [oh][ow][out] before places are averaged */
-    real *pooled;  /* [units] before normalisation */
-    real *factor;  /* [units] that these were multiplied by */
-    real *slope;   /* [units] pooled factor / denominator */
-} weft_kept;
+/* Values of the forward pass of a convolution that its backward pass needs; NULL where it
+ * needs none. [units] are those of a sample, and there are `most` samples. */
+typedef struct weft_saved {
+    int32_t *argmax; /* [units] position of the largest value in its window */
+    real *activated; /* [oh][ow][out] before pooling by means */
+    real *pooled;    /* [units] before normalisation */
+    real *factor;    /* [units] factor of the normalisation */
+    real *slope;     /* [units] pooled factor / denominator */
+} weft_saved;
 
 /* Scratch of a stack. */
 typedef struct weft_scratch {
     real *act[WEFT_MOST_LAYERS + 1]; /* [most][units]: the rows, then layers' outputs */
-    weft_kept kept[WEFT_MOST_LAYERS];
+    weft_saved saved[WEFT_MOST_LAYERS];
     real *d[2]; /* [most][units of any layer] gradients with respect to outputs of layers */
-    real *spread; /* an image's rows beside each other, conv.c */
-    real *wide;   /* an image before pooling, with its margin */
-    real *turned; /* weights of a convolution for the backward pass */
-    void *packed; /* weights in panels */
+    real *unfolded;   /* rows of an image side by side, conv.c */
+    real *sums;       /* sums of the convolution of an image, with its margin */
+    real *transposed; /* weights for the backward pass */
+    void *packed;     /* weights in panels */
     weft_arena *tmp;
 } weft_scratch;
 
 /* An empty stack for the data; ECONF if they are text. `name` is the network's. */
 WEFT_CHECKED weft_status weft_stack_begin(weft_stack *s, const char *name,
                                           const weft_shape *shape);
-/* Adds a layer on top. A convolution must fit its image, and pooling must leave a place.
+/* Adds a layer on top. A convolution must fit its image, and pooling must leave a position.
  * Returns the convolution, for the caller to set pooling, scale and power, which are 0. */
 void weft_stack_dense(weft_stack *s, int out, int drop);
 weft_layer *weft_stack_conv(weft_stack *s, int k, int pad, int out, int pool, int drop);
@@ -94,31 +94,30 @@ void weft_dense_backward(const weft_layer *l, weft_scratch *t, const real *w, in
                          const real *x, const real *dy, real *g, real *dx);
 size_t weft_dense_packed(const weft_layer *l, int most); /* bytes of t->packed */
 void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                       const real *x, real *y, const weft_kept *kept);
+                       const real *x, real *y, const weft_saved *saved);
 /* dy is changed where there is a normalisation. */
 void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                        const real *x, const weft_kept *kept, real *dy, real *g, real *dx);
+                        const real *x, const weft_saved *saved, real *dy, real *g,
+                        real *dx);
 size_t weft_conv_packed(const weft_layer *l);
-size_t weft_conv_spread(const weft_layer *l); /* numbers of t->spread */
-size_t weft_conv_wide(const weft_layer *l);   /* numbers of t->wide */
+size_t weft_conv_unfolded(const weft_layer *l); /* numbers of t->spread */
+size_t weft_conv_sums(const weft_layer *l);     /* numbers of t->wide */
 
-/* ---- pool.c: one image after a convolution ---------------------------------------------
- */
+/* ---- pool.c: one image after a convolution --------------------------------------- */
 
 /* z[oh][stride][out] are the sums of the convolution, of which ow columns are used. Bias,
- * ReLU, and the largest or the mean of each 3 x 3 places around an odd one, fewer at the
- * lower and right edges: y[oh / 2][ow / 2][out]; fills pick or whole. */
+ * ReLU, and the largest or the mean of each 3 x 3 window around an odd position, smaller at
+ * the lower and right edges: y[oh / 2][ow / 2][out]; fills pick or whole. */
 void weft_pool_forward(const weft_layer *l, int stride, const real *z, const real *bias,
-                       real *y, int32_t *pick, real *whole);
+                       real *y, int32_t *argmax, real *activated);
 /* z <- gradient with respect to the sums, from dy[units]; 0 in columns that are not used.
  */
 void weft_pool_backward(const weft_layer *l, int stride, const real *dy,
-                        const int32_t *pick, const real *whole, real *z);
+                        const int32_t *argmax, const real *activated, real *z);
 /* Local response normalisation within a map:
- *     y = x D^-power,  D = 1 + scale / 9 (sum of x^2 over the 3 x 3 places around x),
- * where places outside the image count as 0. Krizhevsky, cuda-convnet, layer `rnorm` of
- * size
- * 3. x, y, factor = D^-power and slope = x factor / D are [units]. */
+ *     y = x D^-power, D = 1 + scale / 9 (sum of x^2 over the 3 x 3 positions around x),
+ * where positions outside the image count as 0. Krizhevsky, cuda-convnet, layer `rnorm` of
+ * size 3. x, y, factor = D^-power and slope = x factor / D are [units]. */
 void weft_norm_forward(const weft_layer *l, const real *x, real *y, real *factor,
                        real *slope);
 /* Turns dy[units], the gradient with respect to y, into that with respect to x.

@@ -30,19 +30,19 @@ static size_t stride(int64_t n)
 
 static void dense_work(const txtcnn *t, txtcnn_scratch *s, int most, weft_arena *mem)
 {
-    size_t packed = 0, turned = 0, units = 0;
+    size_t packed = 0, transposed = 0, units = 0;
     for (int i = 0; i < t->ndense; i++) {
         const weft_layer *l = &t->dense[i];
         size_t p = weft_dense_packed(l, most), n = (size_t)most * (size_t)l->out;
         packed = p > packed ? p : packed;
-        turned = n > turned ? n : turned;
+        transposed = n > transposed ? n : transposed;
         units = n > units ? n : units;
         s->y[i] = WEFT_NEW(mem, real, n);
     }
     s->dy = WEFT_NEW(mem, real, units);
     s->hidden_mask = WEFT_NEW(mem, real, (int64_t)most * t->hidden);
     s->dense.packed = weft_arena_alloc(mem, packed, 1);
-    s->dense.turned = WEFT_NEW(mem, real, turned);
+    s->dense.transposed = WEFT_NEW(mem, real, transposed);
     s->dense.tmp = mem;
 }
 
