@@ -13,7 +13,7 @@
 #define WEFT_FEATURES(X) X(rff) X(ngram)
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
 #define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm) X(txtcnn)
-#define WEFT_TASKS(X)    X(fmap) X(fed) X(sgd) X(flow) X(command)
+#define WEFT_TASKS(X)    X(fmap) X(fed) X(sgd) X(flow) X(replay) X(command)
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)
 #define WEFT_SAMPLERS(X) X(space) X(tpe) X(kde) X(forest)

@@ -1,0 +1,109 @@
+#!/bin/sh
+# Task replay: traces and ends of ASHA on stored curves that were computed by hand; jobs in
+# parts; times of the table; the nearest configuration; no dependence on ranks and teams; what
+# is wrong with a table is said. Prints TAP.
+. tests/tap.sh
+
+tune() # [key=value ...]
+{
+    timeout 120 "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
+}
+digest()
+{
+    sed -n 's/^digest *//p' "$tmp/out"
+}
+refused() # PATTERN STATEMENT [key=value ...]
+{
+    pattern=$1 statement=$2
+    shift 2
+    tune "$@"
+    st=$?
+    [ $st != 0 ] && [ $st -lt 100 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
+        grep -Eq "^weft: .*($pattern)" "$tmp/log"
+    result $? "refused: $statement"
+}
+ends() # SECONDS LOSS STATEMENT: virtual end of the run, score of the winner
+{
+    tail -5 "$tmp/out" | grep -q " for $1 virtual seconds" && grep -q "^valid  *loss $2" "$tmp/out"
+    result $? "$3: $1 virtual seconds, $2"
+}
+
+sed "s|^output.*||" inputs/replay.ini >"$tmp/in.ini"
+for case in 1:81 3:44 10:31 27:27; do # the curves cross; worked out by hand
+    tune run.workers="${case%:*}" && ends "${case#*:}" 1.296 "asha, ${case%:*} workers"
+done
+tune run.tuner=sha sha.rungs=geometric sha.reduction=3 sha.max_resource=27 &&
+    ends 27 1.296 "sha, all jobs of a rung at once"
+
+tune run.workers=3
+first=$(digest)
+timeout 120 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.workers=3 -o "$tmp/run.h5" --force \
+    >"$tmp/out" 2>"$tmp/log"
+[ -n "$first" ] && [ "$first" = "$(digest)" ]
+result $? "three teams give the same bits"
+
+# two configurations; the second ends early, and takes longer at first
+printf 'config\tx\tk\tresource\tloss\tt\tlate\n' >"$tmp/small.tsv"
+printf '%s\n' 'a 1 u 1 .9 10 .8' 'a 1 u 4 .5 40 .4' 'b 100 v 1 .7 30 .6' 'b 100 v 2 inf 35 inf' |
+    tr ' ' '\t' >>"$tmp/small.tsv"
+cat >"$tmp/in.ini" <<END
+[run]
+task = replay
+tuner = random
+seed = 1
+workers = 1
+[space]
+configs = 1
+[random]
+resource = 4
+[replay]
+table = $tmp/small.tsv
+time = t
+test = late
+END
+tune && ends 40 0.5 "a curve to its end"
+tune random.resource=2 && ends 20 0.9 "between points: time in proportion, the loss before"
+tune random.resource=1 replay.row=1 && ends 30 0.7 "the second curve"
+tune replay.time=none replay.seconds=3 && ends 12 0.5 "seconds per unit"
+tune replay.row=0..1 space.source=grid space.configs=0 && grep -q "score inf" "$tmp/log" &&
+    ends 40 0.5 "a curve that ended as diverged stays so"
+for range in "log 60 .. 100:0.7" "1 .. 3:0.9" "log 1 .. 100:0.[79]"; do
+    tune random.resource=1 columns.x="${range%:*}" && grep -q "^valid  *loss ${range#*:}" "$tmp/out"
+    result $? "the nearest to ${range%:*} has ${range#*:}"
+done
+tune random.resource=1 columns.k="v | v2" space.configs=6 && grep -q "^valid  *loss 0.7" "$tmp/out"
+result $? "a configuration outside of a range is not taken"
+refused 'resource 5 is asked.*from 1 to 4' "more than the table has" random.resource=5
+refused 'goes up to 2; .* has 2 configurations' "a number that is none" replay.row=2
+refused 'goes up to 7' "an axis beyond the table" replay.row=0..7
+refused 'both have ranges' "two ways to choose" replay.row=0..1 columns.x=1..9
+refused 'no such column; did you mean "x"' "a column that is none" columns.xx=1..9
+refused 'k of configuration 0 .*"u".*range of numbers' "a text on an axis of numbers" columns.k=1..9
+refused 'within the ranges' "ranges without a configuration" columns.x=2..9
+refused 'no column "los".*"loss"' "a loss that is none" replay.loss=los
+refused 'replay.table is missing' "no table" replay.table=
+refused 'cannot.*no-such' "a table that is not there" replay.table=no-such
+refused 'with the options of another' "options that change on the way" run.tuner=pbt \
+    replay.row=0..1 pbt.population=4 pbt.interval=1 pbt.max_resource=4
+refused 'run.data' "data" run.data="$tmp/small.tsv"
+wrong() # PATTERN STATEMENT LINES...: of a table
+{
+    pattern=$1 statement=$2
+    shift 2
+    head -1 "$tmp/small.tsv" >"$tmp/wrong.tsv"
+    printf '%s\n' "$@" | tr ' ' '\t' >>"$tmp/wrong.tsv"
+    refused "$pattern" "$statement" replay.table="$tmp/wrong.tsv" random.resource=1
+}
+wrong 'tsv:3: loss is "nan"; expected a number, or inf' "NaN" 'a 1 u 1 .9 1 1' 'a 1 u 2 nan 2 1'
+wrong 'tsv:2: loss is ""' "a number that is missing" 'a 1 u 1  1 1'
+wrong 'tsv:2: resource is "inf"' "an infinite resource" 'a 1 u inf 1 1 1'
+wrong 'tsv:3: resource 1 of configuration a does not follow 2' "a table not sorted" \
+    'a 1 u 2 .9 1 1' 'a 1 u 1 .8 2 1'
+wrong 'tsv:2: resource 0 .* above 0' "a resource of 0" 'a 1 u 0 .9 1 1'
+wrong 'tsv:3: t 1 of configuration a come after 5' "times that go back" 'a 1 u 1 .9 5 1' 'a 1 u 2 .8 1 1'
+wrong 'tsv:4: configuration a has lines above' "lines that are not together" \
+    'a 1 u 1 .9 1 1' 'b 1 u 1 .8 1 1' 'a 1 u 2 .7 2 1'
+wrong 'tsv:2: 3 fields; expected 7' "a line that is short" 'a 1 u'
+: >"$tmp/empty.tsv"
+refused 'no line of numbers' "an empty table" replay.table="$tmp/empty.tsv"
+echo "1..$count"
