@@ -374,6 +374,20 @@ static void test_ranks(weft_team *t, weft_arena *mem)
     weft_arena_free(p.m->mem);
 }
 
+/* So many columns that ranks deal their vectors out; in one piece and in two. */
+static void test_wide(weft_team *t, weft_arena *mem)
+{
+    enum { ROWS = 60, COLUMNS = 17000, CLASSES = 4 };
+    problem p = problem_new(t, ROWS, COLUMNS, CLASSES, mem);
+    int64_t n = nweight(&p);
+    real *w = WEFT_NEW(mem, real, n);
+    weft_fitted out = fit(&p, "", w, mem);
+    ok(out.iterations > 2 && !out.diverged, "%d columns: a fit ends", COLUMNS);
+    digest(weft_hash(w, (size_t)n * sizeof *w, 0));
+    digest(weft_hash(&out.objective, sizeof out.objective, 0));
+    weft_arena_free(p.m->mem);
+}
+
 /* Lines of tests/gold/ridge.txt: class, weights, intercept. */
 static void test_gold(weft_team *t, weft_arena *mem)
 {
@@ -437,6 +451,7 @@ int main(int argc, char **argv)
     test_intercept(&world, mem);
     test_start(&world, mem);
     test_ranks(&world, mem);
+    test_wide(&world, mem);
     test_gold(&world, mem);
     test_memory(&world, mem);
     test_loss(mem);

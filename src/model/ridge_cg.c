@@ -13,8 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns worked on at a time, for the cache. */
-enum { STRIP = 1024 };
+/* Columns are worked on in strips, for the cache. Ranks deal the strips of products out,
+ * and add their sums in the order of the strips, so that the bits do not depend on ranks;
+ * of fewer strips than DEALT each rank computes all. */
+enum { STRIP = 1024, DEALT = 16 };
 
 /* A direction whose length after orthogonalisation is less than this share is rounding
  * error, since products are rounded to `real`. */
@@ -33,28 +35,76 @@ static void axpy(int64_t n, double a, const double *x, double *y)
     for (int64_t i = 0; i < n; i++) y[i] += a * x[i];
 }
 
-/* g[p][c] = a b^T of a[p][d] and b[c][d]. */
-static void inner(int64_t d, int p, const double *a, int c, const double *b, double *g)
+static int64_t strips_of(const ridge_system *s)
 {
-    memset(g, 0, (size_t)p * (size_t)c * sizeof *g);
-    for (int64_t k = 0; k < d; k += STRIP) {
-        int64_t n = d - k < STRIP ? d - k : STRIP;
-        for (int i = 0; i < p; i++)
-            for (int j = 0; j < c; j++)
-                g[i * c + j] += ridge_dot(n, a + i * d + k, b + j * d + k);
-    }
+    return (s->f->d + STRIP - 1) / STRIP;
 }
 
-/* y[c][d] += sign g^T x of g[p][c] and x[p][d]. */
-static void combine(int64_t d, int p, double sign, const double *g, const double *x, int c,
-                    double *y)
+static int is_dealt(const ridge_system *s)
 {
-    for (int64_t k = 0; k < d; k += STRIP) {
-        int64_t n = d - k < STRIP ? d - k : STRIP;
+    return s->f->team->size > 1 && strips_of(s) >= DEALT;
+}
+
+/* The columns first .. end-1 that this rank works on: whole strips. */
+static void own_columns(const ridge_system *s, int64_t *first, int64_t *end)
+{
+    const weft_team *t = s->f->team;
+    *first = is_dealt(s) ? STRIP * (strips_of(s) * t->rank / t->size) : 0;
+    *end = is_dealt(s) ? STRIP * (strips_of(s) * (t->rank + 1) / t->size) : s->f->d;
+    if (*end > s->f->d) *end = s->f->d;
+}
+
+/* g[p][c] = a b^T of a[p][d] and b[c][d]. Collective. */
+static void inner(const ridge_system *s, int p, const double *a, int c, const double *b,
+                  double *g)
+{
+    int64_t d = s->f->d, n = p * c, first, end;
+    size_t mark = weft_arena_mark(s->tmp);
+    double *sum = WEFT_NEW(s->tmp, double, strips_of(s) * n);
+    own_columns(s, &first, &end);
+    for (int64_t k = first; k < end; k += STRIP) {
+        int64_t m = d - k < STRIP ? d - k : STRIP;
+        for (int i = 0; i < p; i++)
+            for (int j = 0; j < c; j++)
+                sum[k / STRIP * n + i * c + j] = ridge_dot(m, a + i * d + k, b + j * d + k);
+    }
+    if (is_dealt(s)) weft_join_f64(s->f->team, sum, (size_t)(strips_of(s) * n));
+    memset(g, 0, (size_t)n * sizeof *g);
+    for (int64_t k = 0; k < strips_of(s); k++)
+        for (int64_t i = 0; i < n; i++) g[i] += sum[k * n + i];
+    weft_arena_reset(s->tmp, mark);
+}
+
+/* y[c][d] += sign g^T x of g[p][c] and x[p][d], in the columns first .. end-1; first is
+ * that of a strip. */
+static void combine_columns(int64_t d, int64_t first, int64_t end, int p, double sign,
+                            const double *g, const double *x, int c, double *y)
+{
+    for (int64_t k = first; k < end; k += STRIP) {
+        int64_t n = end - k < STRIP ? end - k : STRIP;
         for (int j = 0; j < c; j++)
             for (int i = 0; i < p; i++)
                 axpy(n, sign * g[i * c + j], x + i * d + k, y + j * d + k);
     }
+}
+
+static void combine(int64_t d, int p, double sign, const double *g, const double *x, int c,
+                    double *y)
+{
+    combine_columns(d, 0, d, p, sign, g, x, c, y);
+}
+
+/* Gives all ranks the columns of x[c][d] that the others keep. Collective. */
+static void share_columns(const ridge_system *s, double *x)
+{
+    int64_t d = s->f->d, first, end;
+    if (!is_dealt(s)) return;
+    own_columns(s, &first, &end);
+    for (int j = 0; j < s->c; j++) {
+        memset(x + j * d, 0, (size_t)first * sizeof *x);
+        memset(x + j * d + end, 0, (size_t)(d - end) * sizeof *x);
+    }
+    weft_join_f64(s->f->team, x, (size_t)(s->c * d));
 }
 
 /* Orthonormal directions p that span z[c][d], which is used up: Gram-Schmidt, twice.
@@ -168,32 +218,34 @@ static int first_directions(const ridge_system *s, const double *r, double *p, s
     return directions(d, s->c, w->q, p);
 }
 
-/* One iteration along the np directions p updates x and its residual r; w->along and
- * w->step hold the products that give its gain. Returns 0 and does nothing where the system
- * is not positive definite along them. Collective. */
+/* One iteration along the np directions p updates x, in the rank's own columns only, and
+ * its residual r; w->along and w->step hold the products that give its gain. Returns 0 and
+ * does nothing where the system is not positive definite along them. Collective. */
 static int advance(ridge_system *s, double *x, double *r, int np, double *p, scratch *w)
 {
     int64_t d = s->f->d;
     int c = s->c;
     ridge_product(s, np, p, w->q);
     s->iterations++;
-    inner(d, np, p, np, w->q, w->g);
+    inner(s, np, p, np, w->q, w->g);
     if (!factor(np, w->g)) return 0;
-    inner(d, np, p, c, r, w->along);
+    inner(s, np, p, c, r, w->along);
     memcpy(w->step, w->along, (size_t)(np * c) * sizeof *w->step);
     solve(np, w->g, c, w->step);
-    combine(d, np, 1, w->step, p, c, x);
+    int64_t first, end;
+    own_columns(s, &first, &end);
+    combine_columns(d, first, end, np, 1, w->step, p, c, x);
     combine(d, np, -1, w->step, w->q, c, r);
     return 1;
 }
 
-/* The next directions, r - P G^-1 Q^T r, made in q. Returns their number. */
+/* The next directions, r - P G^-1 Q^T r, made in q. Returns their number. Collective. */
 static int next_directions(const ridge_system *s, const double *r, int np, double *p,
                            scratch *w)
 {
     int64_t d = s->f->d;
     int c = s->c;
-    inner(d, np, w->q, c, r, w->step);
+    inner(s, np, w->q, c, r, w->step);
     solve(np, w->g, c, w->step);
     memcpy(w->q, r, (size_t)(c * d) * sizeof *w->q);
     combine(d, np, -1, w->step, p, c, w->q);
@@ -218,6 +270,7 @@ static void iterate(ridge_system *s, double *x, double *r)
             descent_add(&done[j], class_dot(c, j, np, c, 1, w.along, w.step));
         np = next_directions(s, r, np, p, &w);
     }
+    share_columns(s, x);
     weft_arena_reset(s->tmp, mark);
 }
 
@@ -266,6 +319,7 @@ int ridge_cg_continue(ridge_system *s, int iterations, double *x, double *r, int
     while (np > 0 && s->iterations < iterations &&
            ridge_norm(s, r) > min_residual * s->scale)
         np = advance(s, x, r, np, p, &w) ? next_directions(s, r, np, p, &w) : 0;
+    share_columns(s, x);
     weft_arena_reset(s->tmp, mark);
     return np;
 }
