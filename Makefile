@@ -68,11 +68,12 @@ WARN += $(WARN_$(or $(CLANG),gcc)) $(if $(call on,$(WERROR)),-Werror)
 OPT_opt := -O3 -g -fno-math-errno
 OPT_debug := -O0 -g
 OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+OPT_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 # For clang: as asan, and libFuzzer learns which code an input reaches.
 OPT_fuzz := $(OPT_asan) -O2 -fsanitize=fuzzer-no-link -DWEFT_FUZZ
 OPT_smpi := -O2 -fPIC
 OPT := $(OPT_$(VARIANT)) -ffp-contract=off
-$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug, asan, fuzz or smpi))
+$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug, asan, tsan, fuzz or smpi))
 $(if $(filter float double,$(REAL)),,$(error REAL=$(REAL): must be float or double))
 
 # Kernels for one kind of CPU, chosen at run time, have flags by the name of their file.
@@ -141,7 +142,7 @@ export WEFT_DATA := $(abspath $(DATA))
 endif
 export WEFT := $(BIN)
 
-.PHONY: all demo check check-slurm fuzz bench deps data vectors dist format tidy install uninstall help \
+.PHONY: all demo check valgrind check-slurm fuzz bench deps data vectors dist format tidy install uninstall help \
     clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -225,6 +226,13 @@ check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, T
 	    $(SCRIPTS) $(PROGS); st=$$?; \
 	awk '{ p += $$1; f += $$2; s += $$3 } END { print p+0 " passed, " f+0 " failed, " s+0 \
 	    " skipped" }' $B/counts; exit $$st
+
+# Memcheck has no AVX-512: weft and OpenBLAS choose kernels for AVX2 then. All tests would take
+# hours, so these are of what reads and writes files and keeps memory.
+MEMCHECK := t_base t_commit t_data t_federation t_idx t_journal t_leaf t_map t_quota t_run t_space t_store
+valgrind: ## some C tests, or TESTS="t_a t_b", on 1 rank under valgrind's memcheck
+	@NP=1 UNDER='valgrind -q --error-exitcode=9' $(MAKE) --no-print-directory check \
+	    TESTS='$(if $(filter file,$(origin TESTS)),$(MEMCHECK),$(TESTS))'
 
 check-slurm: all ## the jobs in a SLURM of four virtual nodes that it starts here; 2 minutes
 	@TIMEOUT=$${TIMEOUT:-400} prove -v --exec tests/run tests/slurm
@@ -386,7 +394,7 @@ tidy: ## clang-tidy of all sources
 
 help: ## this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
-	@echo '  VARIANT=opt|debug|asan|fuzz  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  BUILD=DIR'
+	@echo '  VARIANT=opt|debug|asan|tsan|fuzz  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  BUILD=DIR'
 
 info: ## what the build found
 	@printf '%-9s %s\n' variant '$(VARIANT) $(REAL)' compiler '$(CC) $(CLANG) $(ARCH)' \

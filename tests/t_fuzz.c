@@ -8,6 +8,7 @@
 
 #include "fuzz/files.h"
 #include "fuzz/runs.h"
+#include "fuzz/values.h"
 #include "tap.h"
 
 #include <dirent.h>
@@ -38,6 +39,10 @@ static const target targets[] = {{"conf", run_conf},
                                  {"h5_documents", run_h5_documents},
                                  {"h5_federation", run_h5_federation},
                                  {"h5_run", run_h5_run},
+                                 {"images_values", run_images_values},
+                                 {"documents_values", run_documents_values},
+                                 {"federation_values", run_federation_values},
+                                 {"run_values", run_run_values},
                                  {0}};
 
 static void fuzz_begin(int *argc, char ***argv)

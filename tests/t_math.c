@@ -103,7 +103,7 @@ static void test_u8s8(int n, int k, int m)
 
 static void test_gram(int n, int along, int m, int p)
 {
-    int columns = m + p + 7, rows = n > m + p ? n : m + p;
+    int columns = m + p + 7, rows = n > columns ? n : columns;
     size_t ld = (size_t)(along ? n + 2 : columns), ldg = (size_t)p + 3;
     size_t step = along ? 1 : ld, next = along ? ld : 1;
     const uint8_t *q = random_bytes((size_t)rows * (ld + 1), 12), *b = q + 3 * next;

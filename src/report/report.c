@@ -260,10 +260,17 @@ static void print_timeline(const weft_summary *s)
         teams == 1 ? "" : "s", 100 * weft_summary_value(s, "team_utilisation")->number);
 }
 
+/* A fact that is a text; "" where the file has none. */
+static const char *text_of(const weft_summary *s, const char *name)
+{
+    const char *text = weft_summary_value(s, name)->text;
+    return text ? text : "";
+}
+
 /* The number of its configuration in the space, or in /configs if the tuner made it. */
 static void print_winner(const weft_summary *s)
 {
-    const char *text = weft_summary_value(s, "winner")->text;
+    const char *text = text_of(s, "winner");
     printf("winner    ");
     if (s->rounds > 0)
         printf("trial %lld, configuration ",
@@ -298,13 +305,6 @@ static void print_jobs(const weft_summary *s, weft_arena *tmp)
         print_trials(s, tmp);
     else
         print_ranking(s, tmp);
-}
-
-/* A fact that is a text; "" where the file has none. */
-static const char *text_of(const weft_summary *s, const char *name)
-{
-    const char *text = weft_summary_value(s, name)->text;
-    return text ? text : "";
 }
 
 static void print_run(const weft_summary *s, weft_arena *tmp)

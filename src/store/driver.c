@@ -168,9 +168,12 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
+/* Registered once and for good: HDF5 uses a driver after it has let go of its last file. */
+static hid_t registered = -1;
+
 void weft_h5_driver(hid_t list, const weft_h5io *io)
 {
-    hid_t id = H5FDregister(&driver);
-    weft_check(id >= 0 && H5Pset_driver(list, id, &io) >= 0, "HDF5 takes no driver");
-    H5FDunregister(id);
+    if (registered < 0) registered = H5FDregister(&driver);
+    weft_check(registered >= 0 && H5Pset_driver(list, registered, &io) >= 0,
+               "HDF5 takes no driver");
 }

@@ -4,6 +4,7 @@
 #define WEFT_FUZZ_FILES_H
 
 #include "../../src/report/summary.h"
+#include "../../src/store/seal.h"
 #include "fuzz.h"
 
 /* A whole file, and a number that what is read of it gives. */
@@ -12,6 +13,7 @@ typedef struct whole {
     weft_status (*read)(const char *path, uint64_t *sum, weft_arena *mem);
     uint8_t *at; /* [n] */
     size_t n;
+    size_t body; /* bytes before the checksums */
     uint64_t sum;
 } whole;
 
@@ -127,6 +129,9 @@ static void make_wholes(void)
         weft_check(w->at && weft_file_load(path, w->at, w->n) == WEFT_OK &&
                        w->read(path, &w->sum, mem) == WEFT_OK,
                    "%s", weft_error());
+        weft_seal *seal;
+        weft_check(weft_seal_open(path, &seal, mem) == WEFT_OK && seal, "no checksums");
+        w->body = (size_t)seal->bytes;
     }
     weft_arena_free(mem);
 }

@@ -1,0 +1,166 @@
+/* Fuzz targets: packed data and run files in which values and names were changed and the
+ * checksums made anew, as if another program had written them so: weft refuses what it
+ * cannot use by one line. HDF5's own structures stay as they are: HDF5 (1.10) crashes on
+ * wrong ones, which checksums keep from it. */
+#ifndef WEFT_FUZZ_VALUES_H
+#define WEFT_FUZZ_VALUES_H
+
+#include "../../src/report/info.h"
+#include "files.h"
+
+#include <ctype.h>
+#include <hdf5.h>
+
+/* Bytes of a file that may be changed. */
+typedef struct places {
+    const whole *w;
+    uint8_t *may; /* [w->body] 1: it may */
+    size_t *at;   /* [n] those that may */
+    size_t n;
+} places;
+
+static void let(places *p, size_t from, size_t n)
+{
+    for (size_t i = from; i < from + n && i < p->w->body; i++) p->may[i] = 1;
+}
+
+/* Names, and texts: wherever four letters follow one another. */
+static void let_texts(places *p)
+{
+    for (size_t i = 0, n = 0; i < p->w->body; i++) {
+        n = isprint(p->w->at[i]) ? n + 1 : 0;
+        if (n >= 4) let(p, i + 1 - n, n);
+    }
+}
+
+/* A number of an attribute stands up to 96 bytes behind its name. */
+static herr_t let_number(hid_t object, const char *name, const H5A_info_t *info, void *to)
+{
+    enum { FAR = 96, SIZE = 8 };
+    (void)info;
+    places *p = to;
+    char value[SIZE] = {0};
+    const hid_t attr = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attr);
+    if (H5Tget_class(type) != H5T_STRING && H5Tget_size(type) == SIZE &&
+        H5Aread(attr, type, value) >= 0)
+        for (size_t i = 0; i + strlen(name) + FAR < p->w->body; i++)
+            if (strcmp((const char *)p->w->at + i, name) == 0)
+                for (size_t k = i + strlen(name); k < i + FAR; k++)
+                    if (memcmp(p->w->at + k, value, SIZE) == 0) let(p, k, SIZE);
+    H5Tclose(type);
+    H5Aclose(attr);
+    return 0;
+}
+
+static void let_rows(places *p, hid_t set)
+{
+    const haddr_t all = H5Dget_offset(set);
+    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    hsize_t chunks = 0;
+    if (H5Tget_class(type) == H5T_STRING) { /* places of texts, which HDF5 believes */
+    } else if (all != HADDR_UNDEF) {
+        let(p, (size_t)all, (size_t)H5Dget_storage_size(set));
+    } else if (H5Dget_num_chunks(set, space, &chunks) >= 0) {
+        for (hsize_t i = 0; i < chunks; i++) {
+            hsize_t first[WEFT_H5_DIMS], bytes;
+            haddr_t at;
+            if (H5Dget_chunk_info(set, space, i, first, NULL, &at, &bytes) >= 0)
+                let(p, (size_t)at, (size_t)bytes);
+        }
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+static herr_t let_object(hid_t group, const char *name, const H5L_info_t *info, void *to)
+{
+    (void)info;
+    const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, let_number, to);
+    if (H5Iget_type(object) == H5I_DATASET) let_rows(to, object);
+    H5Oclose(object);
+    return 0;
+}
+
+static places find_places(const whole *w)
+{
+    places p = {.w = w, .may = calloc(w->body, 1), .at = calloc(w->body, sizeof *p.at)};
+    weft_arena *mem = weft_arena_new();
+    weft_h5 f;
+    weft_check(weft_h5_open(&f, fuzz_path(w->name, mem), mem) == WEFT_OK, "%s",
+               weft_error());
+    let_texts(&p);
+    let_object(f.file, "/", NULL, &p);
+    H5Lvisit(f.file, H5_INDEX_NAME, H5_ITER_NATIVE, let_object, &p);
+    weft_h5_close(&f);
+    weft_arena_free(mem);
+    for (size_t i = 0; i < w->body; i++)
+        if (p.may[i]) p.at[p.n++] = i;
+    return p;
+}
+
+/* What is printed is not looked at. Returns where it went, for the next call. */
+static int print_to(int out)
+{
+    fflush(stdout);
+    const int before = dup(STDOUT_FILENO);
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    return before;
+}
+
+static void read_all_of(int which, const char *path, weft_arena *mem)
+{
+    uint64_t sum;
+    weft_winner winner;
+    fuzz_told(wholes[which].read(path, &sum, mem));
+    const int out = print_to(open("/dev/null", O_WRONLY));
+    fuzz_told(weft_info(path));
+    if (which == SEARCHED) {
+        fuzz_told(weft_winner_read(&winner, path, mem));
+        fuzz_told(weft_report(&path, 1, WEFT_CSV));
+        fuzz_told(weft_report(&path, 1, WEFT_JSON));
+    }
+    close(print_to(out));
+}
+
+static void run_values(int which, input in)
+{
+    static places all[WEFT_COUNT(wholes)];
+    if (!wholes[0].at) make_wholes();
+    const whole *w = &wholes[which];
+    places *p = &all[which];
+    if (!p->w) *p = find_places(w);
+    weft_arena *mem = weft_arena_new();
+    uint8_t *bytes = WEFT_NEW(mem, uint8_t, w->body), *value = WEFT_NEW(mem, uint8_t, p->n);
+    memcpy(bytes, w->at, w->body);
+    for (size_t i = 0; i < p->n; i++) value[i] = bytes[p->at[i]];
+    fuzz_change(&in, value, p->n);
+    for (size_t i = 0; i < p->n; i++) bytes[p->at[i]] = value[i];
+    const char *path = fuzz_file("values.h5", (input){bytes, w->body}, mem);
+    weft_check(weft_seal_append(path) == 0, "%s", path);
+    read_all_of(which, path, mem);
+    weft_arena_free(mem);
+}
+
+static void run_images_values(input in)
+{
+    run_values(IMAGES, in);
+}
+
+static void run_documents_values(input in)
+{
+    run_values(DOCUMENTS, in);
+}
+
+static void run_federation_values(input in)
+{
+    run_values(FEDERATION, in);
+}
+
+static void run_run_values(input in)
+{
+    run_values(SEARCHED, in);
+}
+
+#endif
