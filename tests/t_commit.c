@@ -201,7 +201,7 @@ static weft_status run(int fresh, int jobs, int error, uint64_t *sum)
     if (st == WEFT_OK && jobs > 0) set_disk(1, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     set_disk(0, 0);
-    *sum = st == WEFT_OK ? digest_of(&b) : 0;
+    *sum = st == WEFT_OK ? sched_digest(&b.sched) : 0;
     finish(&b, st == WEFT_OK);
     return st;
 }
