@@ -109,7 +109,7 @@ static void test_variance(void)
     double x = 0;
     weft_tree_node node[3] = {{.child = 0}, {.child = 1}, {.child = 2}};
     weft_trees f = {1, 3, levels, start, node, value};
-    weft_trees_ask(&f, 1, &x, &mean, &variance);
+    weft_trees_ask(&f, 1, &x, &mean, &variance, mem);
     is_near(mean, .4, 1e-15, "mean of trees");
     is_near(variance, .07, 1e-15, "their sample variance");
 }
@@ -142,7 +142,7 @@ static void test_regression(weft_arena *mem)
     int m = POINTS - LEARNT;
     for (uint64_t seed = 0; seed < 5; seed++) {
         weft_trees_grow(&f, &rule, LEARNT, DIM, levels, x, y, seed, mem);
-        weft_trees_ask(&f, m, x + LEARNT * DIM, mean, variance);
+        weft_trees_ask(&f, m, x + LEARNT * DIM, mean, variance, mem);
         for (int i = 0; i < m; i++) {
             double off = mean[i] - y[LEARNT + i];
             error += off * off / m / 5;
@@ -159,7 +159,7 @@ static void test_regression(weft_arena *mem)
     int same = 1;
     for (int i = 0; i < m; i++) {
         double one[2];
-        weft_trees_ask(&f, 1, x + (LEARNT + i) * DIM, &one[0], &one[1]);
+        weft_trees_ask(&f, 1, x + (LEARNT + i) * DIM, &one[0], &one[1], mem);
         same &= memcmp(&one[0], &mean[i], sizeof *mean) == 0 &&
                 memcmp(&one[1], &variance[i], sizeof *mean) == 0;
     }
@@ -190,7 +190,7 @@ static void test_category(weft_arena *mem)
     const double one[2] = {.5, 0}, flat[3] = {1, 1, 1};
     double mean, variance;
     weft_trees_grow(&f, &rule, 3, 2, levels, x, flat, 1, mem);
-    weft_trees_ask(&f, 1, one, &mean, &variance);
+    weft_trees_ask(&f, 1, one, &mean, &variance, mem);
     ok(fabs(mean - 1) < 1e-15 && variance < 1e-30, "equal values give no tree");
 }
 

@@ -259,7 +259,7 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
     grow(t, &m->loss, n, x, y, seed);
     int all = t->liar == BELIEVER ? add_in_flight(t, l, n, x) : n;
     if (all == n) return;
-    weft_trees_ask(&m->loss, all - n, x + (size_t)n * dim, y + n, variance);
+    weft_trees_ask(&m->loss, all - n, x + (size_t)n * dim, y + n, variance, t->mem);
     grow(t, &m->loss, all, x, y, seed);
 }
 
@@ -285,12 +285,12 @@ static void acquire(void *own, int n, const double *gene, double *value)
             m->x[at + (size_t)a] = feature_of_gene(t, a, gene[at + (size_t)a]);
         if (t->conditional) hide_missing(t, m, gene + at, m->x + at);
     }
-    weft_trees_ask(&m->loss, n, m->x, m->mean, m->variance);
+    weft_trees_ask(&m->loss, n, m->x, m->mean, m->variance, t->mem);
     for (int i = 0; i < n; i++)
         value[i] = weft_gain_log((weft_gain)t->criterion, m->mean[i], sqrt(m->variance[i]),
                                  0, m->t);
     if (!t->per_cost) return;
-    weft_trees_ask(&m->seconds, n, m->x, m->cost, m->variance);
+    weft_trees_ask(&m->seconds, n, m->x, m->cost, m->variance, t->mem);
     for (int i = 0; i < n; i++) value[i] -= m->cost[i];
 }
 

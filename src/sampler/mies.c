@@ -15,11 +15,12 @@ typedef struct individual {
 
 typedef struct strategy {
     const weft_mies *m;
-    int count[3];       /* number of axes of each gene type */
-    individual *parent; /* [parents] */
-    individual *child;  /* [children] */
-    double *points;     /* [children][dim] */
-    double *values;     /* [children] */
+    int count[3];          /* number of axes of each gene type */
+    double all[3], own[3]; /* tau, tau' of each gene type */
+    individual *parent;    /* [parents] */
+    individual *child;     /* [children] */
+    double *points;        /* [children][dim] */
+    double *values;        /* [children] */
 } strategy;
 
 double weft_mies_reflect(double x, double lo, double hi)
@@ -79,12 +80,14 @@ static void draw_individual(const strategy *s, int64_t generation, int i, indivi
     }
 }
 
-/* Step sizes sigma exp(tau N + tau' N_i), tau = 1 / sqrt(2 n), tau' = 1 / sqrt(2 sqrt n);
- * exp(tau N) if n = 1. */
-static double mutate_step(double step, int n, double all, double own)
+/* Step sizes become sigma exp(tau N + tau' N_i), tau = 1 / sqrt(2 n), tau' = 1 / sqrt(2
+ * sqrt n) and, if n = 1, tau' = 0. */
+static void learning_rates(strategy *s)
 {
-    double tau = 1 / sqrt(2. * n), local = 1 / sqrt(2 * sqrt(n));
-    return step * exp(n > 1 ? tau * all + local * own : tau * all);
+    for (int g = 0; g < 3; g++) {
+        s->all[g] = 1 / sqrt(2. * s->count[g]);
+        s->own[g] = s->count[g] > 1 ? 1 / sqrt(2 * sqrt(s->count[g])) : 0;
+    }
 }
 
 static void mutate_axis(const strategy *s, int a, const double all[2], const weft_rng4 *r,
@@ -99,7 +102,7 @@ static void mutate_axis(const strategy *s, int a, const double all[2], const wef
         return;
     }
     weft_rng_normal(r, z);
-    it->step[a] = mutate_step(it->step[a], n, all[m->gene[a]], z[0]);
+    it->step[a] *= exp(s->all[m->gene[a]] * all[m->gene[a]] + s->own[m->gene[a]] * z[0]);
     if (m->gene[a] == WEFT_GENE_REAL) {
         it->step[a] = fmin(it->step[a], 1);
         it->x[a] = weft_mies_reflect(it->x[a] + it->step[a] * z[1], 0, 1);
@@ -182,6 +185,7 @@ double weft_mies_run(const weft_mies *m, double *best, weft_arena *tmp)
     double value = -INFINITY, own = -INFINITY;
     int64_t since = 0;
     for (int a = 0; a < m->dim; a++) s.count[m->gene[a]]++;
+    learning_rates(&s);
     for (int64_t g = 0; g < m->generations; g++) {
         int anew = g == 0 || (m->stall > 0 && since >= m->stall);
         int n = anew ? m->parents : m->children;

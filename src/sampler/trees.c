@@ -25,7 +25,7 @@ typedef struct task {
 typedef struct split {
     double gain; /* sum over both parts of (sum of y)^2 / count: a larger one means less
                     residual variance */
-    int feature;
+    int feature, count; /* count: draws that go left */
     double most;
     uint64_t left;
 } split;
@@ -97,8 +97,16 @@ static void split_number(const grower *g, int feature, const task *t, double sum
         double gain = left * left * g->inverse[n] + right * right * g->inverse[count - n];
         if (!(gain > best->gain)) continue;
         double middle = here + (next - here) / 2;
-        *best = (split){gain, feature, middle < next ? middle : here, 0};
+        *best = (split){gain, feature, n, middle < next ? middle : here, 0};
     }
+}
+
+/* Inserts a level into by[m], which is sorted by value, then by number; levels come in the
+ * order of their numbers. */
+static void insert(ranked *by, int m, ranked it)
+{
+    for (; m > 0 && by[m - 1].x > it.x; m--) by[m] = by[m - 1];
+    by[m] = it;
 }
 
 static void split_category(const grower *g, int feature, const task *t, double sum,
@@ -106,18 +114,18 @@ static void split_category(const grower *g, int feature, const task *t, double s
 {
     const int *list = g->list + (size_t)feature * (size_t)g->n;
     const double *x = g->x + (size_t)feature * (size_t)g->n;
-    double of[MOST_LEVELS] = {0}, left = 0;
-    int times[MOST_LEVELS] = {0}, m = 0, n = 0;
+    double of[MOST_LEVELS], left = 0;
+    int times[MOST_LEVELS], levels = g->f->levels[feature], m = 0, n = 0;
     ranked by[MOST_LEVELS];
     uint64_t set = 0;
+    for (int c = 0; c < levels; c++) of[c] = times[c] = 0;
     for (int i = t->first; i < t->last; i++) {
         const drawn *d = &g->draw[list[i]];
         of[(int)x[list[i]]] += d->y * d->times;
         times[(int)x[list[i]]] += d->times;
     }
-    for (int c = 0; c < g->f->levels[feature]; c++)
-        if (times[c] > 0) by[m++] = (ranked){of[c] / times[c], c};
-    qsort(by, (size_t)m, sizeof *by, by_value);
+    for (int c = 0; c < levels; c++)
+        if (times[c] > 0) insert(by, m++, (ranked){of[c] / times[c], c});
     for (int i = 0; i + 1 < m; i++) {
         left += of[by[i].at];
         n += times[by[i].at];
@@ -125,7 +133,7 @@ static void split_category(const grower *g, int feature, const task *t, double s
         if (n < g->rule->leaf || count - n < g->rule->leaf) continue;
         double right = sum - left;
         double gain = left * left * g->inverse[n] + right * right * g->inverse[count - n];
-        if (gain > best->gain) *best = (split){gain, feature, 0, set};
+        if (gain > best->gain) *best = (split){gain, feature, n, 0, set};
     }
 }
 
@@ -134,11 +142,13 @@ static split find_split(grower *g, int tree, const task *t, double sum, int coun
 {
     int dim = g->f->dim;
     double least = 1 + 1e-12; /* a smaller gain may be rounding error */
-    split best = {sum * sum * g->inverse[count] * least + 1e-300, -1, 0, 0};
+    split best = {sum * sum * g->inverse[count] * least + 1e-300, -1, 0, 0, 0};
+    weft_rng4 r = {{0}};
     for (int a = 0; a < dim; a++) g->shuffle[a] = a;
     for (int i = 0; i < g->rule->tries && i < dim; i++) {
-        weft_rng4 r = weft_rng_at(g->seed, WEFT_RNG_TUNER, (uint64_t)tree + 1,
-                                  (uint64_t)(t->node), (uint64_t)(i / 4));
+        if (i % 4 == 0)
+            r = weft_rng_at(g->seed, WEFT_RNG_TUNER, (uint64_t)tree + 1, (uint64_t)t->node,
+                            (uint64_t)(i / 4));
         int j = i + (int)(weft_rng_unit(r.v[i % 4]) * (dim - i)), a = g->shuffle[j];
         g->shuffle[j] = g->shuffle[i];
         g->shuffle[i] = a;
@@ -155,9 +165,9 @@ static int goes_right(const weft_tree_node *node, int levels, double x)
     return levels > 0 ? !(node->cut.left >> (int)x & 1) : x > node->cut.most;
 }
 
-/* Partitions the lists of a node, keeping their order. Returns where the right part
- * begins. */
-static int part(grower *g, const task *t, const weft_tree_node *node)
+/* Partitions the first `lists` lists of a node, keeping their order; that of a number which
+ * is split is in order already. Returns where the right part begins. */
+static int part(grower *g, const task *t, const weft_tree_node *node, int lists)
 {
     size_t n = (size_t)g->n;
     int levels = g->f->levels[node->feature];
@@ -167,8 +177,9 @@ static int part(grower *g, const task *t, const weft_tree_node *node)
         int at = g->list[(size_t)node->feature * n + (size_t)i];
         g->right[at] = (char)goes_right(node, levels, x[at]);
     }
-    for (int a = 0; a < g->f->dim; a++) {
+    for (int a = 0; a < lists; a++) {
         int *list = g->list + (size_t)a * n, left = t->first, right = 0;
+        if (a == node->feature && levels == 0 && a > 0) continue;
         for (int i = t->first; i < t->last; i++) {
             int at = list[i], go = g->right[at];
             g->spare[right] = at;
@@ -190,9 +201,10 @@ static int draw_points(grower *g, int tree)
 {
     int m = 0;
     memset(g->draw, 0, (size_t)g->n * sizeof *g->draw);
+    weft_rng4 r = {{0}};
     for (int i = 0; i < g->n; i++) {
-        weft_rng4 r =
-            weft_rng_at(g->seed, WEFT_RNG_TUNER, 0, (uint64_t)tree, (uint64_t)(i / 4));
+        if (i % 4 == 0)
+            r = weft_rng_at(g->seed, WEFT_RNG_TUNER, 0, (uint64_t)tree, (uint64_t)(i / 4));
         g->draw[(int)(weft_rng_unit(r.v[i % 4]) * g->n)].times++;
     }
     for (int i = 0; i < g->n; i++) g->draw[i].y = g->y[i];
@@ -233,7 +245,10 @@ static void grow_node(grower *g, int tree, const task *t, int *waiting)
         node->cut.most = s.most;
     node->child = g->nodes;
     g->nodes += 2;
-    int middle = part(g, t, node), depth = t->depth + 1, child = node->child;
+    /* no list but the first is read in leaves */
+    int both = g->rule->leaf * 2, more = s.count >= both || count - s.count >= both;
+    int middle = part(g, t, node, more ? f->dim : 1);
+    int depth = t->depth + 1, child = node->child;
     g->stack[(*waiting)++] = (task){child + 1, middle, t->last, depth};
     g->stack[(*waiting)++] = (task){child, t->first, middle, depth};
 }
@@ -288,34 +303,55 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
 
 /* ---- predictions ------------------------------------------------------------------ */
 
+/* A feature of a point, of which one of two comparisons is always false, so that no branch
+ * depends on its kind. */
+typedef struct asked {
+    double x;     /* a number; NAN for a category */
+    uint64_t bit; /* 1 << level; 0 for a number */
+} asked;
+
+static void prepare(const weft_trees *f, int m, const double *x, asked *out)
+{
+    for (int i = 0; i < m; i++)
+        for (int a = 0; a < f->dim; a++) {
+            double v = x[(size_t)i * (size_t)f->dim + (size_t)a];
+            out[(size_t)i * (size_t)f->dim + (size_t)a] =
+                f->levels[a] > 0 ? (asked){NAN, (uint64_t)1 << (int)v} : (asked){v, 0};
+        }
+}
+
 /* Moves m points one node down a tree; those in a leaf stay there. Returns 0 if all are. */
-static int descend(const weft_trees *f, int m, const double *x, int *at)
+static int descend(const weft_tree_node *all, int dim, int m, const asked *x,
+                   const weft_tree_node **at)
 {
     int moved = 0;
-    for (int i = 0; i < m; i++) {
-        const weft_tree_node *node = &f->node[at[i]];
-        double v = x[(size_t)i * (size_t)f->dim + (size_t)node->feature];
-        int to = node->child + goes_right(node, f->levels[node->feature], v);
-        moved |= to ^ at[i];
-        at[i] = to;
+    for (int i = 0; i < m; i++, x += dim) {
+        const weft_tree_node *node = at[i];
+        const asked *v = x + node->feature;
+        at[i] = all + node->child +
+                ((v->x > node->cut.most) | ((node->cut.left & v->bit) < v->bit));
+        moved |= at[i] != node;
     }
     return moved;
 }
 
 /* Several points descend a tree together, so that their memory accesses overlap. */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
-                    double *variance)
+                    double *variance, weft_arena *tmp)
 {
     enum { SIDE = 16 };
+    size_t mark = weft_arena_mark(tmp);
+    asked *point = WEFT_NEW(tmp, asked, SIDE * (size_t)f->dim);
     for (int from = 0; from < m; from += SIDE) {
         int n = m - from < SIDE ? m - from : SIDE;
         double sum[SIDE] = {0}, square[SIDE] = {0};
+        prepare(f, n, x + (size_t)from * (size_t)f->dim, point);
         for (int t = 0; t < f->ntree; t++) {
-            int at[SIDE];
-            for (int i = 0; i < n; i++) at[i] = f->start[t];
-            while (descend(f, n, x + (size_t)from * (size_t)f->dim, at)) {}
+            const weft_tree_node *at[SIDE];
+            for (int i = 0; i < n; i++) at[i] = f->node + f->start[t];
+            while (descend(f->node, f->dim, n, point, at)) {}
             for (int i = 0; i < n; i++) {
-                double v = f->value[at[i]] - f->value[f->start[0]];
+                double v = f->value[at[i] - f->node] - f->value[f->start[0]];
                 sum[i] += v;
                 square[i] += v * v;
             }
@@ -327,4 +363,5 @@ void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
                 f->ntree > 1 ? fmax(square[i] - b * centre * centre, 0) / (b - 1) : 0;
         }
     }
+    weft_arena_reset(tmp, mark);
 }

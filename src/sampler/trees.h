@@ -41,8 +41,8 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
                      const int *levels, const double *x, const double *y, uint64_t seed,
                      weft_arena *mem);
 /* Mean and sample variance (divisor trees - 1) over the trees' predictions for m points
- * x[m][dim]. Local. Cost O(m trees depth). */
+ * x[m][dim]; tmp holds scratch. Local. Cost O(m trees depth). */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
-                    double *variance);
+                    double *variance, weft_arena *tmp);
 
 #endif
