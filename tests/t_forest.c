@@ -101,7 +101,7 @@ static void test_mies(weft_arena *mem)
 
 /* ---- trees ------------------------------------------------------------------------- */
 
-static void test_variance(void)
+static void test_variance(weft_arena *mem)
 {
     static const int levels[1] = {0};
     int start[4] = {0, 1, 2, 3};
@@ -346,7 +346,7 @@ int main(void)
     test_gain();
     test_steps();
     test_mies(mem);
-    test_variance();
+    test_variance(mem);
     test_regression(mem);
     test_category(mem);
     test_regrets(mem);
