@@ -11,7 +11,8 @@ wire is what a rank hands to collectives in a round over the model's 8 bytes a w
 sends at least 2 (P - 1) / P times the bytes that it is handed. Rows for 4,096 and 16,384 ranks are
 computed: the largest load by dealing the same roles (largest first), everything else on the line
 through the two largest simulated counts against log2 of the ranks, or against the ranks themselves
-where that is larger. Writes NAME.tsv and NAME.png, and prints the table.
+where that is larger. Rows of asynchronous tuning for 512 and 4,096 teams are computed: that of the largest
+simulated count, and for each result of another team what a leader spends on it. Writes NAME.tsv and NAME.png, and prints the table.
 """
 
 import argparse
@@ -28,13 +29,18 @@ from matplotlib import pyplot as plt
 import runs
 
 STUDIES = {"check": (runs.GREY, "x"), "long": (runs.BLUE, "o"), "short": (runs.GREEN, "^"), "whole": (runs.BLACK, "s"),
-           "async": (runs.RED, "P"), "maps": (runs.ORANGE, "D")}
+           "async": (runs.RED, "P"), "async1s": (runs.ORANGE, "D"), "async100ms": (runs.BLUE, "v")}
 COLUMNS = ("study", "platform", "ranks", "seconds", "efficiency", "waiting", "overhead", "comm",
            "wire", "how")
 MODEL = 817872  # weights of jobs/sim/federated.ini
 MEAN = 1  # of what /times tells over ranks
 BEYOND = (4096, 16384)
 CAP = {"long": 2000, "short": 20, "whole": 0}  # windows of a role
+ASYNC = {"async": 8, "async1s": 0.8, "async100ms": 0.08}  # seconds of a job, on average
+TEAMS = (512, 4096)
+# Seconds that a leader spends on a result of another team: 3 us to ask and tell (tests/t_many.c), and
+# 1 us, assumed, for each of two messages there and two back.
+RESULT = 7e-6
 
 
 def read(path):
@@ -117,6 +123,20 @@ def beyond(rows, cost):
     return found
 
 
+def many_teams(rows):
+    """Rows for more teams than are simulated."""
+    found = []
+    for study, platform in sorted({(r["study"], r["platform"]) for r in rows if r["study"] in ASYNC}):
+        known = max((r for r in rows if (r["study"], r["platform"]) == (study, platform)), key=lambda r: r["ranks"])
+        for ranks in TEAMS:
+            more = RESULT * (ranks - known["ranks"]) / ASYNC[study]
+            wall = known["seconds"] * (1 + more * known["efficiency"])
+            found.append(dict(zip(COLUMNS, (
+                study, platform, ranks, wall, known["efficiency"] * known["seconds"] / wall,
+                known["waiting"] * known["seconds"] / wall, math.nan, math.nan, math.nan, "computed"))))
+    return found
+
+
 def show(rows):
     print("| study | platform | ranks | seconds | efficiency | waiting | overhead | comm | wire |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -172,7 +192,7 @@ def main():
     args = args.parse_args()
     cost = [float(v) for v in os.environ.get("COST", "0 0.0047 0.0016").split()]
     rows = collect(args.runs)
-    rows += beyond(rows, cost)
+    rows += beyond(rows, cost) + many_teams(rows)
     order = list(STUDIES)
     rows.sort(key=lambda r: (order.index(r["study"]), r["platform"], r["ranks"]))
     runs.write_table(COLUMNS, rows, args.name + ".tsv")

@@ -7,7 +7,7 @@
 #   short  the same with at most 20 windows
 #   whole  the same with all windows
 #   check  8 roles a round, at most 200 windows, on 1 and 2 ranks: what can be run here, too
-#   async, async1s, async100ms  ASHA on jobs of 10, 1 and 0.1 s on average: rounds of 10 roles, at most 2,000
+#   async, async1s, async100ms  ASHA on jobs of about 10, 1 and 0.1 s: one to three rounds of 10 roles, at most 2,000
 #          windows of each; a team a rank, four simulated workers and 24 configurations a team
 # Platforms: jobs/sim/hdr.xml (InfiniBand HDR, 32 ranks a node), jobs/sim/gbe.xml (10 GbE, 16 ranks a node).
 # COST: seconds of a client, of a window that is trained, of one that is scored, measured on one core of this machine (an LSTM of 2 x 256, 80 characters, batches of 10).
