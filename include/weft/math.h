@@ -173,10 +173,10 @@ typedef struct weft_sparse {
 double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w);
 /* w += scale * row i. */
 void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w);
-/* The same for vectors side by side, w[columns][wide], wide = 1, 4, 8 or 16: z[wide] <- dot
- * products, each in entry order (wide = 1: as weft_sparse_dot); w += scale[wide] * row i.
- */
-enum { WEFT_SPARSE_WIDE = 16 };
+/* The same for vectors side by side, w[columns][wide], wide = 1 or a multiple of 4 up to
+ * WEFT_SPARSE_WIDE: z[wide] <- dot products, each in entry order (wide = 1: as
+ * weft_sparse_dot); w += scale[wide] * row i. */
+enum { WEFT_SPARSE_WIDE = 32 };
 void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z);
 void weft_sparse_adds(const weft_sparse *x, int64_t i, int wide, const real *scale,
                       real *w);

@@ -1,12 +1,16 @@
-/* Sparse rows against vectors side by side: an entry takes one line of cache for all of
- * them. Vectors are written out, because compilers do not vectorise sums over operands that
- * are not contiguous; they have 16 bytes, which all CPUs support, since memory bounds the
- * speed. Called by model/dual.c. */
+/* Sparse rows against vectors side by side: an entry takes one or two lines of cache for
+ * all of them. Vectors are written out, because compilers do not vectorise sums over
+ * operands that are not contiguous; they have 16 bytes, which all CPUs support, since
+ * memory bounds the speed. Called by model/dual.c. */
 #include <string.h>
 
 #include "kernel.h"
 
-enum { QUAD = 16 / sizeof(real), AHEAD = 24 /* entries fetched before their use */ };
+enum {
+    QUAD = 16 / sizeof(real),
+    LINE = 64 / sizeof(real), /* of cache */
+    AHEAD = 24                /* entries fetched before their use */
+};
 
 typedef real quad __attribute__((vector_size(16)));
 
@@ -31,7 +35,11 @@ INLINE void dots(const weft_sparse *x, int64_t i, int wide, const real *w, doubl
     for (int64_t e = x->first[i]; e < end; e++) {
         const real *at = w + (int64_t)x->column[e] * wide;
         quad value = all((real)x->value[e]);
-        if (e + AHEAD < end) __builtin_prefetch(w + (int64_t)x->column[e + AHEAD] * wide);
+        if (e + AHEAD < end) {
+            const real *later = w + (int64_t)x->column[e + AHEAD] * wide;
+            UNROLL
+            for (int k = 0; k < wide; k += LINE) __builtin_prefetch(later + k);
+        }
         UNROLL
         for (int k = 0; k < wide / QUAD; k++) sum[k] += load(at + k * QUAD) * value;
     }
@@ -53,22 +61,24 @@ INLINE void adds(const weft_sparse *x, int64_t i, int wide, const real *scale, r
     }
 }
 
+#define WIDTHS(DO) DO(4) DO(8) DO(12) DO(16) DO(20) DO(24) DO(28) DO(32)
+
 void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z)
 {
+#define DOTS(width)                                                                        \
+    case width: dots(x, i, width, w, z); return;
     switch (wide) {
-    case 1: z[0] = weft_sparse_dot(x, i, w); return;
-    case 4: dots(x, i, 4, w, z); return;
-    case 8: dots(x, i, 8, w, z); return;
-    default: dots(x, i, 16, w, z);
+        WIDTHS(DOTS)
+    default: z[0] = weft_sparse_dot(x, i, w);
     }
 }
 
 void weft_sparse_adds(const weft_sparse *x, int64_t i, int wide, const real *scale, real *w)
 {
+#define ADDS(width)                                                                        \
+    case width: adds(x, i, width, scale, w); return;
     switch (wide) {
-    case 1: weft_sparse_add(x, i, scale[0], w); return;
-    case 4: adds(x, i, 4, scale, w); return;
-    case 8: adds(x, i, 8, scale, w); return;
-    default: adds(x, i, 16, scale, w);
+        WIDTHS(ADDS)
+    default: weft_sparse_add(x, i, scale[0], w);
     }
 }

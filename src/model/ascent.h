@@ -6,9 +6,8 @@
 #include "dual.h"
 
 enum {
-    ASCENT_SUMS = 5,  /* sums over rows that ascent_sum computes */
-    ASCENT_ALIGN = 16 /* [d][wide] is read in vectors of this length, a multiple of every
-                         `wide` */
+    ASCENT_SUMS = 5,              /* sums over rows that ascent_sum computes */
+    ASCENT_PERIOD = 4 * DUAL_WIDE /* largest `period` */
 };
 
 /* One output: parameters and state of its ascent. */
@@ -19,8 +18,8 @@ typedef struct output {
     double b;            /* intercept */
     double b0, t0;       /* intercept and sum_i a_i y_i before its last step */
     double low, high;    /* bracket of the intercept */
-    double min_gain;     /* gain of a row below which it is shrunk */
-    double shrink_tol;   /* min_gain is a row's share of tol over this */
+    double min_worth;    /* worth of a visit below which a row is shrunk */
+    double shrink_tol;   /* min_worth is a row's share of tol over this */
     double norm2_shared; /* |w|^2 over the columns of x */
     double norm2;        /* over all columns */
     double objective;    /* primal */
@@ -35,16 +34,17 @@ typedef struct ascent {
     const margin_problem *p;
     const dual_rows *x;
     output out[DUAL_WIDE];
-    int outputs, wide;    /* outputs in use; including those that pad a vector */
-    int64_t padded;       /* d wide, rounded up to a multiple of ASCENT_ALIGN */
-    real *w, *delta;      /* [d][wide] weights; sum of the partitions' changes */
-    real *copy;           /* [partitions of this rank][d][wide] weights of each partition */
-    int32_t *change;      /* [d][wide] scratch */
-    int coupled;          /* 1: one group of rows, so that the intercept is updated with
-                             every visit */
-    double *a, *step;     /* [x.n][wide] dual variables, 0..c; change in this epoch */
-    double *norm2;        /* [x.n] |x_i|^2, plus 1 where the intercept is coupled */
-    double *margin;       /* [x.n][wide] when last visited */
+    int outputs, wide; /* outputs in use; including those that pad a vector */
+    int period;        /* [d][wide] is read in pieces of this length, a multiple of wide */
+    int64_t padded;    /* d wide, rounded up to a multiple of period */
+    real *w, *delta;   /* [d][wide] weights; sum of the partitions' changes */
+    real *copy;        /* [partitions of this rank][d][wide] weights of each partition */
+    int32_t *change;   /* [d][wide] scratch */
+    int coupled;       /* 1: one group of rows, so that the intercept is updated with
+                          every visit */
+    double *a, *step;  /* [x.n][wide] dual variables, 0..c; change in this epoch */
+    double *norm2;     /* [x.n] |x_i|^2, plus 1 where the intercept is coupled */
+    double *margin;    /* [x.n][wide] when last visited */
     int *due, *shrinking; /* [x.n][wide] sweep of the next visit; number of consecutive
                            visits with a small gain */
     int *sweep;           /* [partitions of this rank] sweeps done */

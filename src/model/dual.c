@@ -9,10 +9,10 @@
  * groups of rows, which share few columns, so that little progress is lost. A single group
  * is one partition. The intercept is shared by all rows and would couple the partitions: it
  * is fixed during an epoch, and takes a Newton step when its error dominates the gap.
- * Shrinking: a row whose change gains less than its share of the tolerance is skipped for
- * 1, 3, then 7 sweeps. A fit ends when the duality gap, with the margins of all rows
- * recomputed, is small enough. Nothing depends on the number of ranks. The fit starts at a
- * = 0, whatever w was.
+ * Shrinking: a row whose visit was worth less than its share of the tolerance is skipped
+ * for 1, 3, 7 sweeps and so on. A fit ends when the duality gap, with the margins of all
+ * rows recomputed, is small enough. Nothing depends on the number of ranks. The fit starts
+ * at a = 0, whatever w was.
  *
  * Outputs (each one class against the rest) are fitted side by side: their problems share
  * the rows, which a visit reads once for all outputs that are due. */
@@ -128,7 +128,7 @@ static void measure(ascent *s, int k)
     o->objective = 0.5 * o->norm2 + 0.5 * o->b * o->b + sum[3];
     double above = o->objective - dual, best = o->of->objective;
     o->gap = margin_relative_gap(s->p, best, o->objective, above);
-    o->min_gain = s->p->tol * (best - dual) / ((double)s->x->total * o->shrink_tol);
+    o->min_worth = s->p->tol * (best - dual) / ((double)s->x->total * o->shrink_tol);
     if (o->gap > s->p->tol && off * off > 0.5 * above) step_intercept(s, k, sum[0], sum[1]);
 }
 
@@ -153,13 +153,24 @@ static void settle_intercept(ascent *s, int k)
     o->objective = 0.5 * o->norm2 + 0.5 * o->b * o->b + sum[3];
 }
 
+static int round_up(int outputs)
+{
+    return (outputs + 3) / 4 * 4;
+}
+
+static void set_width(ascent *s, int wide)
+{
+    s->wide = wide;
+    s->period = wide == 1 ? 16 : 4 * wide;
+    s->padded = (s->x->d * wide + s->period - 1) / s->period * s->period;
+}
+
 static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
                     const margin_output *of, weft_arena *tmp)
 {
-    ascent s = {.p = p, .x = x, .outputs = outputs, .wide = 1};
-    while (s.wide < outputs) s.wide *= s.wide == 1 ? 4 : 2;
+    ascent s = {.p = p, .x = x, .outputs = outputs};
+    set_width(&s, outputs == 1 ? 1 : round_up(outputs));
     int64_t n = x->x.n, cells = n * s.wide;
-    s.padded = (x->d * s.wide + ASCENT_ALIGN - 1) / ASCENT_ALIGN * ASCENT_ALIGN;
     s.w = WEFT_NEW(tmp, real, s.padded);
     if (x->partitions > 1) {
         s.delta = WEFT_NEW(tmp, real, s.padded);
@@ -279,14 +290,15 @@ static void share_weights(const dual_rows *x, size_t n, real *w)
     }
 }
 
-/* Stores outputs that are done and halves the vectors where the others then fit. Local. */
+/* Stores outputs that are done, where the others then need three quarters of the width at
+ * most. Local. */
 static void compact(ascent *s, const target *t)
 {
-    int keep[DUAL_WIDE], left = 0, to = s->wide;
+    int keep[DUAL_WIDE], left = 0;
     for (int k = 0; k < s->wide; k++)
         if (!s->out[k].done) keep[left++] = k;
-    while (to > 4 && left <= to / 2) to /= 2;
-    if (to == s->wide || left == 0) return;
+    int to = round_up(left);
+    if (left == 0 || 4 * to > 3 * s->wide) return;
     for (int k = 0, at = left; k < s->wide; k++) {
         if (!s->out[k].done) continue;
         if (k < s->outputs) store_output(s, k, t);
@@ -302,8 +314,7 @@ static void compact(ascent *s, const target *t)
     keep_outputs(s->due, sizeof *s->due, n, s->wide, keep, to);
     keep_outputs(s->shrinking, sizeof *s->shrinking, n, s->wide, keep, to);
     s->outputs = left;
-    s->wide = to;
-    s->padded = (s->x->d * to + ASCENT_ALIGN - 1) / ASCENT_ALIGN * ASCENT_ALIGN;
+    set_width(s, to);
     memset(s->w + s->x->d * to, 0, (size_t)(s->padded - s->x->d * to) * sizeof *s->w);
 }
 

@@ -7,11 +7,23 @@
 
 enum {
     SHRINK = 3,   /* shrinking skips a row for at most 2^SHRINK - 1 sweeps */
+    MANY = 5,     /* the same for outputs side by side */
+    SWEEPS = 8,   /* of an epoch at most */
     SHARE = 4,    /* an epoch reads at least this part of a partition's entries */
     LARGEST = 126 /* exponent of a unit, so that it and its inverse are floats */
 };
 
 /* ---- visits -------------------------------------------------------------------------- */
+
+/* Worth of a visit of a row at margin m that changed its dual variable from a by d. Of one
+ * output: the gain. Outputs side by side share the cost of visits: for these a tenth of the
+ * row's part of the duality gap. A row of great length may have most of the gap and hardly
+ * anything to gain, and without visits to it the gap does not close. */
+static double worth(const ascent *s, double q, double m, double a, double d)
+{
+    if (!s->x->single_norm2) return 0.5 * (q + margin_conj_curve(s->p, a + d)) * d * d;
+    return 0.1 * (s->p->c * margin_loss(s->p->kind, m) + margin_conj(s->p, a) + a * m);
+}
 
 /* Maximises over a_i of output k, whose margin from the columns of x is m; returns the
  * change. `now` counts the partition's sweeps. */
@@ -22,10 +34,9 @@ static double improve(ascent *s, int64_t i, int k, double m, int now)
     m += ascent_single_norm2(s, i) * a;
     double d = margin_best(s->p, q, m, a) - a;
     s->margin[at] = m;
-    double gain = 0.5 * (q + margin_conj_curve(s->p, a + d)) * d * d;
-    if (gain >= s->out[k].min_gain)
+    if (worth(s, q, m, a, d) >= s->out[k].min_worth)
         s->shrinking[at] = 0;
-    else if (s->shrinking[at] < SHRINK)
+    else if (s->shrinking[at] < (s->x->single_norm2 ? MANY : SHRINK))
         s->shrinking[at]++;
     s->due[at] = now + (1 << s->shrinking[at]);
     s->step[at] += d;
@@ -101,7 +112,7 @@ static void visit_partition(ascent *s, int partition, real *w)
         entries += x->x.first[row + 1] - x->x.first[row];
         memset(s->step + row * s->wide, 0, (size_t)s->wide * sizeof *s->step);
     }
-    for (int k = 0; k < (1 << SHRINK) && read < entries / SHARE; k++, s->sweep[at]++) {
+    for (int k = 0; k < SWEEPS && read < entries / SHARE; k++, s->sweep[at]++) {
         for (int g = from; g < to; g++) read += visit_group(s, g, s->sweep[at], w);
     }
 }
@@ -148,16 +159,15 @@ static double dot(int64_t n, const real *a, const real *b)
 
 void ascent_dots(const ascent *s, const real *a, const real *b, double *sum)
 {
-    double part[ASCENT_ALIGN] = {0};
+    double part[ASCENT_PERIOD] = {0};
     memset(sum, 0, DUAL_WIDE * sizeof *sum);
     if (s->wide == 1) {
         sum[0] = dot(s->x->d, a, b);
         return;
     }
-    for (int64_t i = 0; i < s->padded; i += ASCENT_ALIGN)
-        for (int k = 0; k < ASCENT_ALIGN; k++)
-            part[k] += (double)a[i + k] * (double)b[i + k];
-    for (int k = 0; k < ASCENT_ALIGN; k++) sum[k % s->wide] += part[k];
+    for (int64_t i = 0; i < s->padded; i += s->period)
+        for (int k = 0; k < s->period; k++) part[k] += (double)a[i + k] * (double)b[i + k];
+    for (int k = 0; k < s->period; k++) sum[k % s->wide] += part[k];
 }
 
 /* ---- an epoch ------------------------------------------------------------------------ */
@@ -165,14 +175,14 @@ void ascent_dots(const ascent *s, const real *a, const real *b, double *sum)
 /* most[wide] <- max(most, |a - b|) of each output. */
 static void largest_change(const ascent *s, const real *a, const real *b, double *most)
 {
-    real part[ASCENT_ALIGN] = {0};
-    for (int64_t i = 0; i < s->padded; i += ASCENT_ALIGN) {
-        for (int k = 0; k < ASCENT_ALIGN; k++) {
+    real part[ASCENT_PERIOD] = {0};
+    for (int64_t i = 0; i < s->padded; i += s->period) {
+        for (int k = 0; k < s->period; k++) {
             real d = (real)fabs((double)(a[i + k] - b[i + k]));
             part[k] = d > part[k] ? d : part[k];
         }
     }
-    for (int k = 0; k < ASCENT_ALIGN; k++)
+    for (int k = 0; k < s->period; k++)
         most[k % s->wide] = fmax(most[k % s->wide], (double)part[k]);
 }
 
@@ -197,7 +207,7 @@ static double line_search(ascent *s, int k, double slope, double curve)
     return lo > 0 ? lo : hi;
 }
 
-/* unit[ASCENT_ALIGN] <- for each output, the unit in which the largest change has 30 bits;
+/* unit[period] <- for each output, the unit in which the largest change has 30 bits;
  * enough, since changes get smaller. Collective. */
 static void change_units(ascent *s, real *unit)
 {
@@ -206,7 +216,7 @@ static void change_units(ascent *s, real *unit)
     for (int64_t l = 0; l < x->last - x->first; l++)
         largest_change(s, s->copy + l * s->padded, s->w, most);
     weft_max_f64(x->team, most, (size_t)s->wide);
-    for (int k = 0; k < ASCENT_ALIGN; k++) {
+    for (int k = 0; k < s->period; k++) {
         double largest = most[k % s->wide];
         int bits = largest > 0 ? 29 - ilogb(largest * x->partitions) : 0;
         unit[k] = (real)ldexp(1, bits < LARGEST ? bits : LARGEST);
@@ -217,22 +227,22 @@ static void change_units(ascent *s, real *unit)
  * in integers. Collective. */
 static void add_changes(ascent *s)
 {
-    real unit[ASCENT_ALIGN];
+    real unit[ASCENT_PERIOD];
     change_units(s, unit);
     memset(s->change, 0, (size_t)s->padded * sizeof *s->change);
     for (int64_t l = 0; l < s->x->last - s->x->first; l++) {
         const real *copy = s->copy + l * s->padded;
-        for (int64_t j = 0; j < s->padded; j += ASCENT_ALIGN)
-            for (int k = 0; k < ASCENT_ALIGN; k++)
+        for (int64_t j = 0; j < s->padded; j += s->period)
+            for (int k = 0; k < s->period; k++)
                 s->change[j + k] += (int32_t)((copy[j + k] - s->w[j + k]) * unit[k]);
     }
     weft_sum_i32(s->x->team, s->change, (size_t)s->padded);
-    for (int64_t j = 0; j < s->padded; j += ASCENT_ALIGN)
-        for (int k = 0; k < ASCENT_ALIGN; k++)
+    for (int64_t j = 0; j < s->padded; j += s->period)
+        for (int k = 0; k < s->period; k++)
             s->delta[j + k] = (real)s->change[j + k] / unit[k];
 }
 
-/* t[ASCENT_ALIGN] <- each output's step along s->delta, which w takes. Collective. */
+/* t[period] <- each output's step along s->delta, which w takes. Collective. */
 static void take_steps(ascent *s, double *t)
 {
     double slope[DUAL_WIDE], curve[DUAL_WIDE];
@@ -240,16 +250,16 @@ static void take_steps(ascent *s, double *t)
     ascent_dots(s, s->delta, s->delta, curve);
     for (int k = 0; k < s->outputs; k++)
         if (!s->out[k].done) t[k] = line_search(s, k, slope[k], curve[k]);
-    for (int k = s->wide; k < ASCENT_ALIGN; k++) t[k] = t[k % s->wide];
-    for (int64_t j = 0; j < s->padded; j += ASCENT_ALIGN)
-        for (int k = 0; k < ASCENT_ALIGN; k++) s->w[j + k] += (real)t[k] * s->delta[j + k];
+    for (int k = s->wide; k < s->period; k++) t[k] = t[k % s->wide];
+    for (int64_t j = 0; j < s->padded; j += s->period)
+        for (int k = 0; k < s->period; k++) s->w[j + k] += (real)t[k] * s->delta[j + k];
 }
 
 void ascent_epoch(ascent *s)
 {
     const dual_rows *x = s->x;
-    double t[ASCENT_ALIGN];
-    for (int k = 0; k < ASCENT_ALIGN; k++) t[k] = 1;
+    double t[ASCENT_PERIOD];
+    for (int k = 0; k < s->period; k++) t[k] = 1;
     if (x->partitions == 1) {
         if (x->first < x->last) visit_partition(s, 0, s->w);
     } else {
