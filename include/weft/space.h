@@ -384,6 +384,9 @@ typedef struct weft_spent {
     double wall, compute, wait, comm;
 } weft_spent;
 
+/* State after a job: in memory, and written only if the run stops before its end. */
+enum { WEFT_HELD = 2 };
+
 /* A job with its result, and when and where it was done. */
 typedef struct weft_job_record {
     weft_job job; /* with its own mixture */
@@ -396,7 +399,7 @@ typedef struct weft_job_record {
     double began;      /* real seconds of searching before the job began, summed over all
                           starts of the run */
     double seconds;    /* real seconds that the job took */
-    int kept;          /* 1: the state after it was written */
+    int kept;          /* 1: the state after it was written; WEFT_HELD */
     uint64_t hash;     /* of the state after it */
     uint64_t weights;  /* hash of the tensors only */
     int64_t nunit;     /* units of the job, with a row for each; 0 if the task's jobs have

@@ -312,8 +312,9 @@ WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job,
 double weft_cache_resource(const weft_cached *parent);
 /* The job after which it is the state; parent NULL: -1. Local. */
 int64_t weft_cache_job(const weft_cached *parent);
-/* Stores the state after a job that this team has done if event.kept is 1, else frees it.
- * Collective over team. EFILE. */
+/* Stores the state after a job that this team has done if event.kept is 1, or holds it on
+ * rank 0 and makes event.kept WEFT_HELD; frees it elsewhere. Collective over team. EFILE.
+ */
 WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f,
                                          weft_own_state *own);
 /* Makes f->own when the result of a job is known. Local. */
@@ -328,6 +329,9 @@ void weft_cache_ended(weft_sched *s);
  * highest losses that no job in flight begins with, until the rest takes 9/10 of it. To be
  * called when all free workers have asked. Local. */
 void weft_cache_bound(weft_sched *s);
+/* Writes the states that are in memory only; when the run stops before its end. By rank 0.
+ * EFILE. Local. */
+WEFT_CHECKED weft_status weft_cache_stop(weft_sched *s);
 /* Loads the winner's state, which is valid until weft_cache_free. Collective over team. */
 WEFT_CHECKED weft_status weft_cache_winner(weft_sched *s, const weft_state **state);
 /* Frees the states in memory; their files stay. Local. */

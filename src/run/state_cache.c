@@ -1,7 +1,9 @@
 /* The states of trials that are needed by later jobs or as the winner's. If the run has a
  * trace, they are files in its directory: the team that did a job writes its state, and any
- * team that continues or copies the trial reads it; none are held in memory. Without a
- * trace they stay in memory.
+ * team that continues or copies the trial reads it. Without a trace they stay in memory.
+ * So does, in a run of one team, the best state that no job continues, if jobs take at most
+ * HOLD_SECONDS: it is written when the run is stopped, and if it is killed, its job is
+ * repeated.
  *
  * A state is that of a trial after a job. A job begins with the state after the last told
  * job of its trial, or of the trial that it copies, at the moment at which it is asked for;
@@ -13,10 +15,12 @@
  * the same bits. Called by sched.c and job.c. */
 #include "run_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
+#define HOLD_SECONDS 10.0 /* a longer job's state is written at once */
 #define FULL         0.9  /* fraction of the bound that is kept after it was exceeded */
 
 /* The state of a trial after a job. */
@@ -27,12 +31,12 @@ struct weft_cached {
                         the best trial */
     int newest;      /* 1: after its trial's last told job, and a later job may need it */
     int64_t team;    /* that wrote it */
-    int kept;        /* 1: it was written, or is in memory */
+    int kept;        /* 1: it was written, or is in memory without a trace; WEFT_HELD */
     int gone;        /* 1: removed because of the bound */
     int here;        /* 1: written in this session, so that its file may not be visible
                         yet */
     int64_t at;      /* index in s->newest, if newest is 1 */
-    weft_own_state own; /* without a trace, else empty */
+    weft_own_state own; /* without a trace, or on rank 0 while it is held; else empty */
     weft_cached *next;
 };
 
@@ -248,11 +252,27 @@ void weft_cache_known(weft_sched *s, weft_flight *f)
     f->own = c;
 }
 
+/* 1: the state after a job, which has been found to be the best, stays in memory. Some jobs
+ * are done in others, so that the mean time of a job counts too. Collective over team. */
+static int is_held(const weft_sched *s, const weft_job_record *e)
+{
+    if (!s->trace || s->teams > 1 || !e->job.last || s->task->files) return 0;
+    double mean = (weft_now() - s->begun) / (double)(s->known - s->replayed + 1);
+    int held = fmax(e->seconds, mean) <= HOLD_SECONDS;
+    weft_bcast(s->team, &held, sizeof held, 0);
+    return held;
+}
+
 weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_own_state *own)
 {
-    const weft_job_record *e = &f->event;
-    if (!s->trace && e->kept) {
+    weft_job_record *e = &f->event;
+    if (e->kept && is_held(s, e)) e->kept = WEFT_HELD;
+    if (e->kept && (!s->trace || (e->kept == WEFT_HELD && s->team->rank == 0))) {
         f->state = *own;
+        return WEFT_OK;
+    }
+    if (e->kept == WEFT_HELD) {
+        weft_arena_free(own->mem);
         return WEFT_OK;
     }
     weft_status st = WEFT_OK;
@@ -346,11 +366,40 @@ static void forget(weft_cached *c)
     c->own = (weft_own_state){0};
 }
 
+static weft_status write_held(const weft_sched *s, const weft_cached *c)
+{
+    if (!c || c->kept != WEFT_HELD || !c->own.mem) return WEFT_OK;
+    return weft_trace_state(s->trace, &c->id, &c->own.state);
+}
+
+weft_status weft_cache_stop(weft_sched *s)
+{
+    TRY(write_held(s, s->won));
+    for (int64_t i = 0; i < s->flights.ends.n; i++)
+        TRY(write_held(s, s->flights.ends.item[i]->own));
+    return WEFT_OK;
+}
+
+/* All ranks get the state that rank 0 holds, unless it held it before a stop. Collective
+ * over team. */
+static void share_held(const weft_sched *s, weft_cached *c)
+{
+    int here = c->own.mem != NULL;
+    weft_bcast(s->team, &here, sizeof here, 0);
+    if (!here) return;
+    if (!c->own.mem) {
+        c->own.mem = weft_arena_new();
+        c->own.state = state_of(c, c->own.mem);
+    }
+    weft_state_bcast(s->team, &c->own.state);
+}
+
 weft_status weft_cache_winner(weft_sched *s, const weft_state **state)
 {
     weft_cached *c = s->won;
     weft_check(c && c->kept, "the state of the best job %lld was not kept",
                (long long)s->winner.job.id);
+    if (c->kept == WEFT_HELD) share_held(s, c);
     if (!c->own.mem) {
         c->own.mem = weft_arena_new();
         c->own.state = state_of(c, c->own.mem);
