@@ -11,7 +11,7 @@
 
 /* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
  */
-enum { ROWS = 1500, FEW = 400, MANY = 6000, GROUPS = 5, MAX_CLASSES = 20 /* classes */ };
+enum { ROWS = 1500, FEW = 400, MANY = 6000, GROUPS = 5, MAX_CLASSES = 36 };
 
 /* ---- sparse rows by a rule, and their products -------------------------------------- */
 

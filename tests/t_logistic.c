@@ -109,6 +109,54 @@ static void test_lanes(weft_team *t, weft_arena *mem)
     ok(warm.passes < cold.passes / 2, "Newton steps go on from where w is");
 }
 
+/* Labels of `classes` classes, and some rows so long that visits gain next to nothing by
+ * them and the gap is mostly theirs. */
+static problem *many_new(weft_team *t, int classes, weft_arena *mem)
+{
+    enum { LONG = 300 };
+    problem *p = rows_new(t, MANY, 2, mem);
+    int64_t from, n, entries = p->x.first[p->x.n];
+    weft_deal(ROWS, t->rank, t->size, &from, &n);
+    float *value = WEFT_NEW(mem, float, entries);
+    memcpy(value, p->x.value, (size_t)entries * sizeof *value);
+    for (int64_t i = 0; i < n; i++) {
+        p->label[i] = (int32_t)((from + i) * (from + i + 3) / 2 % classes);
+        for (int64_t e = p->x.first[i]; e < p->x.first[i + 1]; e++)
+            if ((from + i) % LONG == 0) value[e] *= 4096;
+    }
+    p->classes = classes;
+    p->x.value = value;
+    p->f = rows_matrix(t, &p->x, ROWS, MANY);
+    return p;
+}
+
+/* Outputs side by side, more than there are lanes too, against each alone. */
+static void test_many(int classes, weft_team *t, weft_arena *mem)
+{
+    const weft_model *m = &weft_model_logistic;
+    const char *options = "tol = 1e-4";
+    problem *all = many_new(t, classes, mem), *one = many_new(t, classes, mem);
+    real *w = WEFT_NEW(mem, real, nweight(m, all)), *alone = WEFT_NEW(mem, real, MANY + 1);
+    weft_fitted out = fit(m, options, all, SPARSE, w, mem);
+    double sum = 0, gain = constant(m, "", all, 1, mem);
+    int epochs = 0;
+    one->classes = 2;
+    for (int k = 0; k < classes; k++) {
+        for (int64_t i = 0; i < one->f.n; i++) one->label[i] = all->label[i] == k;
+        epochs += fit(m, options, one, SPARSE, alone, mem).iterations;
+        sum += objective(m, "", one, 1, alone, mem);
+    }
+    double found = objective(m, "", all, 1, w, mem);
+    gain -= sum;
+    is_near(found, sum, 2e-4 * gain, "%d outputs side by side are as good as alone",
+            classes);
+    ok(out.residual <= 1e-4, "%d: the gap is within the tolerance", classes);
+    ok(out.iterations < epochs / 4,
+       "%d: in %d epochs for all, not %d, in spite of long rows", classes, out.iterations,
+       epochs);
+    digest(bits(w, nweight(m, all)));
+}
+
 /* At the optimum of logistic loss the gradient vanishes: w = C sum y x / (1 + exp(m)). */
 static void test_gradient(weft_team *t, weft_arena *mem)
 {
@@ -180,6 +228,8 @@ int main(int argc, char **argv)
     test_lanes(&world, mem);
     test_slack(&weft_model_logistic, &world, mem);
     test_slack(&weft_model_svm, &world, mem);
+    test_many(21, &world, mem);
+    test_many(MAX_CLASSES, &world, mem);
     test_gradient(&world, mem);
     test_diverged(&world, mem);
     test_loss(mem);
