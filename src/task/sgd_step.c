@@ -35,11 +35,11 @@ static pieces pieces_new(const sgd *t, int64_t room, weft_arena *tmp)
 {
     const weft_team *team = t->env.team;
     pieces p = {.n = t->parts, .room = room, .from = WEFT_NEW(tmp, int, t->parts + 1)};
-    p.first = (int)((int64_t)p.n * team->rank / team->size);
-    p.count = (int)((int64_t)p.n * (team->rank + 1) / team->size) - p.first;
-    if (p.n == 1) p.first = 0, p.count = 1; /* each rank computes alone */
+    int alone = p.n == 1; /* each rank computes the same */
+    p.first = alone ? 0 : (int)((int64_t)p.n * team->rank / team->size);
+    p.count = alone ? 1 : (int)((int64_t)p.n * (team->rank + 1) / team->size) - p.first;
     p.g = WEFT_NEW(tmp, real, (p.count > 0 ? p.count : 1) * room);
-    if (p.n == 1 || team->size == 1) return p;
+    if (alone || team->size == 1) return p;
     p.sum = WEFT_NEW(tmp, whole, room);
     p.most = WEFT_NEW(tmp, double, (room + BLOCK - 1) / BLOCK);
     return p;
