@@ -98,7 +98,7 @@ static int64_t claims(const bench *b)
 static weft_status step_in_turn(void *self, const weft_job *job, int64_t unit,
                                 weft_state *state, double *row, weft_result *res)
 {
-    const double longest = 0.3, message = 0.02; /* seconds */
+    double longest = 0.3, message = 0.02; /* seconds */
     double start = weft_now();
     int64_t last = claims(&current) + world.size - 1;
     while (claims(&current) < last && weft_now() - start < longest) weft_nap(1e-3);

@@ -155,7 +155,7 @@ static void test_no_thread(void)
     fclose(f);
     struct rlimit l;
     getrlimit(RLIMIT_AS, &l);
-    const rlim_t before = l.rlim_cur;
+    rlim_t before = l.rlim_cur;
     l.rlim_cur = (rlim_t)(pages * sysconf(_SC_PAGESIZE)) + (1 << 20);
     setrlimit(RLIMIT_AS, &l);
     weft_journal j;
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
     test_search();
     weft_tree_remove(dir);
     weft_arena_free(mem);
-    const int failed = tap_done();
+    int failed = tap_done();
     weft_par_end(&team);
     return failed;
 }

@@ -55,7 +55,7 @@ int __real_close(int fd);
 int __wrap_close(int fd);
 int __wrap_close(int fd)
 {
-    const int st = __real_close(fd);
+    int st = __real_close(fd);
     return full() ? -1 : st;
 }
 
@@ -64,7 +64,7 @@ time_t __wrap_time(time_t *t);
 time_t __wrap_time(time_t *t)
 {
     jump = -jump;
-    const time_t now = __real_time(NULL) + jump;
+    time_t now = __real_time(NULL) + jump;
     if (t) *t = now;
     return now;
 }
@@ -93,8 +93,8 @@ static weft_status run(int fresh, int stop_at, uint64_t *sum)
 static int told(weft_status st)
 {
     const char *text = weft_error();
-    const int good = st == WEFT_EFILE && !strchr(text, '\n') &&
-                     strstr(text, strerror(EDQUOT)) && strstr(text, "free space");
+    int good = st == WEFT_EFILE && !strchr(text, '\n') && strstr(text, strerror(EDQUOT)) &&
+               strstr(text, "free space");
     if (!good) note("status %d: %s", (int)st, text);
     return good;
 }
@@ -103,9 +103,9 @@ static int told(weft_status st)
 static int goes_on(uint64_t whole)
 {
     uint64_t sum;
-    const weft_status st = run(0, -1, &sum);
+    weft_status st = run(0, -1, &sum);
     if (st == WEFT_OK) return sum == whole;
-    const int good = st == WEFT_EFILE && strstr(weft_error(), at("r."));
+    int good = st == WEFT_EFILE && strstr(weft_error(), at("r."));
     if (!good) note("resumed: status %d: %s", (int)st, weft_error());
     return good;
 }
@@ -117,11 +117,11 @@ static void test_run(uint64_t whole)
     int same = 1, says = 1, on = 1;
     for (int64_t n = 0;; n++) {
         uint64_t sum;
-        const size_t mark = weft_arena_mark(mem);
+        size_t mark = weft_arena_mark(mem);
         weft_place_remove(at("r.d"));
         failed = 0;
         calls = n;
-        const weft_status st = run(1, -1, &sum);
+        weft_status st = run(1, -1, &sum);
         calls = -1;
         if (st == WEFT_OK) same &= sum == whole;
         if (st != WEFT_OK) says &= told(st);
@@ -144,7 +144,7 @@ static weft_status write_file(const char *path)
     enum { N = 600 };
     static const double x[N];
     static const char *const text[] = {"a", "b"};
-    const int64_t n = N;
+    int64_t n = N;
     weft_h5 f;
     TRY(weft_h5_create(&f, path, mem));
     weft_status st = weft_h5_put(&f, "/a/x", WEFT_H5_F64, 1, &n, x, 1, "numbers", "1");
@@ -175,7 +175,7 @@ static void test_file(void)
         unlink(path);
         failed = 0;
         calls = n;
-        const weft_status st = write_file(path);
+        weft_status st = write_file(path);
         calls = -1;
         stopped += st != WEFT_OK;
         if (st != WEFT_OK) says &= told(st);
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
     weft_place_remove(at("r.d"));
     ok(rmdir(dir) == 0, "no file is left");
     weft_arena_free(mem);
-    const int status = tap_done();
+    int status = tap_done();
     weft_par_end(&team);
     return status;
 }

@@ -190,7 +190,7 @@ static void test_broken(void)
 /* Numbers that were never written take no space in the file. */
 static void test_announced(void)
 {
-    const int64_t many = (int64_t)1 << 50;
+    int64_t many = (int64_t)1 << 50;
     weft_h5 f;
     int64_t n, dims[WEFT_H5_DIMS];
     int nd;

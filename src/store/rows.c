@@ -17,7 +17,7 @@ void weft_h5_set_close(weft_h5set *s)
  * memory is asked for because of a damaged size. Filters make deflate's ratio possible. */
 static weft_status check_size(const weft_h5set *s)
 {
-    const double most_ratio = 1032;
+    double most_ratio = 1032;
     hid_t type = H5Dget_type(s->set), list = H5Dget_create_plist(s->set);
     hsize_t size = 0;
     H5Fget_filesize(s->file->file, &size);

@@ -19,7 +19,7 @@ typedef struct whole {
 
 static uint64_t add_rows(const weft_rows *r, uint64_t sum)
 {
-    const size_t numbers = (size_t)(r->n * r->d);
+    size_t numbers = (size_t)(r->n * r->d);
     if (r->byte) sum = weft_hash(r->byte, numbers, sum);
     if (r->value) sum = weft_hash(r->value, numbers * sizeof *r->value, sum);
     for (int t = 0; t < WEFT_NTOK; t++)
@@ -42,7 +42,7 @@ static weft_status add_client(const weft_data *d, int64_t c, uint64_t *sum, weft
 
 static weft_status add_data(weft_data *d, uint64_t *sum, weft_arena *mem)
 {
-    const int64_t clients = d->clients ? d->clients->n : 0;
+    int64_t clients = d->clients ? d->clients->n : 0;
     for (int64_t c = 0; c < clients; c++) TRY(add_client(d, c, sum, mem));
     for (int p = 0; p < WEFT_NPART && !clients; p++) {
         if (d->form == WEFT_TOKENS) TRY(weft_data_tokens(d, (weft_tokenizer)p));
@@ -57,7 +57,7 @@ static weft_status read_data(const char *path, uint64_t *sum, weft_arena *mem)
     weft_data d;
     *sum = 0;
     TRY(weft_data_open(&d, path, &fuzz_world, mem));
-    const weft_status st = add_data(&d, sum, mem);
+    weft_status st = add_data(&d, sum, mem);
     weft_data_close(&d);
     return st;
 }
@@ -144,10 +144,10 @@ static void run_file(int which, input in)
     uint8_t *bytes = WEFT_NEW(mem, uint8_t, w->n);
     memcpy(bytes, w->at, w->n);
     fuzz_change(&in, bytes, w->n);
-    const int same = memcmp(bytes, w->at, w->n) == 0;
+    int same = memcmp(bytes, w->at, w->n) == 0;
     const char *path = fuzz_file("changed.h5", (input){bytes, w->n}, mem);
     uint64_t sum;
-    const weft_status st = w->read(path, &sum, mem);
+    weft_status st = w->read(path, &sum, mem);
     fuzz_told(st);
     weft_check(st == WEFT_OK ? sum == w->sum : !same, "%s: %s", w->name,
                st == WEFT_OK ? "the change is not found" : weft_error());

@@ -46,7 +46,7 @@ weft_arena *__wrap_weft_arena_new(void)
 
 void __wrap_weft_arena_free(weft_arena *a)
 {
-    const size_t most = 1 << 20;
+    size_t most = 1 << 20;
     if (a) weft_arena_reset(a, 0);
     int i = 0;
     while (i < WEFT_COUNT(idle) && idle[i]) i++;
@@ -71,7 +71,7 @@ static inline int pick(input *in, int most)
 static inline input piece(input *in, int mark)
 {
     const uint8_t *end = in->n > 0 ? memchr(in->at, mark, in->n) : NULL;
-    const input head = {in->at, end ? (size_t)(end - in->at) : in->n};
+    input head = {in->at, end ? (size_t)(end - in->at) : in->n};
     in->at += head.n + (end != NULL);
     in->n -= head.n + (end != NULL);
     return head;
@@ -107,7 +107,7 @@ static inline const char *fuzz_file(const char *name, input in, weft_arena *mem)
 static inline void fuzz_files(input in, const char *const *name, int n, weft_arena *mem)
 {
     for (int i = 0; i < n; i++) {
-        const input file = piece(&in, 0x1e);
+        input file = piece(&in, 0x1e);
         if (file.n > 0)
             fuzz_file(name[i], file, mem);
         else
@@ -119,8 +119,8 @@ static inline void fuzz_files(input in, const char *const *name, int n, weft_are
 static inline void fuzz_change(input *in, uint8_t *bytes, size_t n)
 {
     while (in->n > 0 && n > 0) {
-        const size_t high = (size_t)pick(in, 256) << 8, low = (size_t)pick(in, 256);
-        const size_t place = n <= 65536 ? (high | low) % n : (high | low) * 37 % n;
+        size_t high = (size_t)pick(in, 256) << 8, low = (size_t)pick(in, 256);
+        size_t place = n <= 65536 ? (high | low) % n : (high | low) * 37 % n;
         bytes[place] = (uint8_t)(bytes[place] ^ pick(in, 256));
     }
 }

@@ -16,7 +16,7 @@ static inline void look_at(const void *data, size_t bytes)
     static char copy[4096];
     const char *from = data;
     for (; bytes > 0;) {
-        const size_t n = bytes < sizeof copy ? bytes : sizeof copy;
+        size_t n = bytes < sizeof copy ? bytes : sizeof copy;
         memcpy(copy, from, n);
         from += n;
         bytes -= n;
@@ -238,10 +238,10 @@ static void run_cifar(input in)
     weft_arena *mem = weft_arena_new();
     uint8_t *image = WEFT_NEW(mem, uint8_t, 2 * IMAGE);
     for (int b = 0; b < BATCHES; b++) {
-        const int more = pick(&in, 16);
+        int more = pick(&in, 16);
         for (int i = 0; i < 2 * IMAGE; i++) image[i] = (uint8_t)i;
         image[0] = (uint8_t)pick(&in, 256);
-        const size_t n = more < 13 ? IMAGE : more == 13 ? 2 * IMAGE : (size_t)more;
+        size_t n = more < 13 ? IMAGE : more == 13 ? 2 * IMAGE : (size_t)more;
         fuzz_file(batch[b], (input){image, n}, mem);
     }
     fuzz_file("cifar/batches.meta.txt", in, mem);
@@ -274,10 +274,10 @@ static void run_vectors(input in)
     uint64_t hash[WEFT_COUNT(word)];
     for (int i = 0; i < WEFT_COUNT(word); i++)
         hash[i] = weft_hash(word[i], strlen(word[i]), 0);
-    const weft_vocab v = {.n = WEFT_COUNT(word), .hash = hash};
+    weft_vocab v = {.n = WEFT_COUNT(word), .hash = hash};
     weft_vectors out;
     const char *path = fuzz_file("vectors", in, mem);
-    const weft_status st = weft_vectors_read(&v, path, 4, 1, &out, mem);
+    weft_status st = weft_vectors_read(&v, path, 4, 1, &out, mem);
     fuzz_told(st);
     for (int64_t i = 0; st == WEFT_OK && i < v.n * out.d; i++)
         weft_check(isfinite(out.value[i]), "number %lld", (long long)i);
@@ -290,7 +290,7 @@ static void run_devices(input in)
     weft_arena *mem = weft_arena_new();
     weft_device d = {.up = 1e6, .down = 1e6, .available = 1};
     d.file = fuzz_file("devices", in, mem);
-    const weft_status st = weft_device_trace(&d, CLIENTS, mem);
+    weft_status st = weft_device_trace(&d, CLIENTS, mem);
     fuzz_told(st);
     for (int64_t i = 0; st == WEFT_OK && i < d.rows * WEFT_PROFILE; i++)
         weft_check(isfinite(d.row[i]) && d.row[i] >= 0, "number %lld", (long long)i);
@@ -303,7 +303,7 @@ static void run_printed(input in)
     static weft_printed p;
     memset(&p, 0, sizeof p);
     for (int stream = 0; in.n > 0; stream = !stream) {
-        const input some = piece(&in, 0x1e);
+        input some = piece(&in, 0x1e);
         weft_printed_add(&p, stream, (const char *)some.at, some.n / 2);
         weft_printed_add(&p, stream, (const char *)some.at + some.n / 2,
                          some.n - some.n / 2);

@@ -21,7 +21,7 @@ static void check_echo(const weft_conf *c, weft_arena *mem)
 static void bind_run(weft_conf *c, weft_arena *mem)
 {
     weft_run r;
-    const weft_status st = weft_run_bind(&r, c, 1, &fuzz_world, mem);
+    weft_status st = weft_run_bind(&r, c, 1, &fuzz_world, mem);
     fuzz_told(st);
     if (st == WEFT_OK) check_echo(c, mem);
 }
@@ -30,7 +30,7 @@ static void bind_run(weft_conf *c, weft_arena *mem)
 static void run_conf(input in)
 {
     weft_arena *mem = weft_arena_new();
-    const int typed = pick(&in, 4);
+    int typed = pick(&in, 4);
     weft_status st = WEFT_OK;
     weft_conf c;
     weft_conf_init(&c, mem);
@@ -120,12 +120,12 @@ static void write_journals(input in, weft_arena *mem)
         const char *path = fuzz_file(name[i], (input){0}, mem);
         weft_check(weft_journal_open(&j, path, &rec, &n, mem) == WEFT_OK, "%s",
                    weft_error());
-        const int records = pick(&in, 8);
+        int records = pick(&in, 8);
         for (int r = 0; r < records; r++) {
-            const uint64_t tag = (uint64_t)pick(&in, 32);
-            const int high = pick(&in, 256);
-            const size_t length = (size_t)high << 8 | (size_t)pick(&in, 256);
-            const size_t bytes = length < in.n ? length : in.n;
+            uint64_t tag = (uint64_t)pick(&in, 32);
+            int high = pick(&in, 256);
+            size_t length = (size_t)high << 8 | (size_t)pick(&in, 256);
+            size_t bytes = length < in.n ? length : in.n;
             weft_check(weft_journal_add(&j, tag, in.at, bytes) == WEFT_OK, "%s",
                        weft_error());
             in.at += bytes;
@@ -142,7 +142,7 @@ static void run_trace(input in)
     write_journals(in, mem);
     const char *path = fuzz_path("run.h5", mem), *out = fuzz_path("now.h5", mem);
     weft_trace t;
-    const weft_status st = weft_trace_open(&t, path, 0, &fuzz_world, mem);
+    weft_status st = weft_trace_open(&t, path, 0, &fuzz_world, mem);
     fuzz_told(st);
     if (st == WEFT_OK) {
         const int64_t *ticket;
@@ -183,7 +183,7 @@ static weft_state fuzz_state(weft_arena *mem)
 static weft_job_record fuzz_record(weft_arena *mem)
 {
     weft_mix m = weft_mix_new(2, 1, mem);
-    const weft_job job = weft_job_new(0, 4, &m);
+    weft_job job = weft_job_new(0, 4, &m);
     weft_job_record e = weft_job_record_new(&job, mem);
     weft_job_record_room(&e, 1, UNITS, 2, mem);
     return e;
@@ -218,7 +218,7 @@ static void run_checkpoint(input in)
 {
     static written once;
     weft_arena *mem = weft_arena_new();
-    const weft_trace t = fuzz_trace(mem);
+    weft_trace t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     weft_job_record e = fuzz_record(mem);
     if (once.n == 0) {
@@ -228,11 +228,11 @@ static void run_checkpoint(input in)
         keep_bytes(weft_checkpoint_name(&t, 0, mem), &once);
         e = fuzz_record(mem);
     }
-    const int summed = pick(&in, 2), more = pick(&in, 256);
+    int summed = pick(&in, 2), more = pick(&in, 256);
     size_t n;
     uint8_t *bytes = longer(&once, more > 128 ? more - 128 : -more, &n, mem);
     fuzz_change(&in, bytes, n - sizeof(uint64_t));
-    const uint64_t sum = weft_hash(bytes, n - sizeof sum, 0);
+    uint64_t sum = weft_hash(bytes, n - sizeof sum, 0);
     if (summed) memcpy(bytes + n - sizeof sum, &sum, sizeof sum);
     fuzz_file("run.d/checkpoint-0", (input){bytes, n}, mem);
     weft_checkpoint_read(&t, &e, &state, mem);
@@ -265,17 +265,17 @@ static void run_state(input in)
     weft_arena *mem = weft_arena_new();
     weft_trace t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
-    const weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
+    weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
     if (once.n == 0) {
         write_state(&t, &id, &state, mem);
         keep_bytes(fuzz_path(name, mem), &once);
     }
-    const int more = pick(&in, 64);
+    int more = pick(&in, 64);
     size_t n;
     uint8_t *bytes = longer(&once, more % 2 ? -(more / 2) - 1 : more / 2, &n, mem);
     fuzz_change(&in, bytes, n);
     fuzz_file(name, (input){bytes, n}, mem);
-    const weft_status st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
+    weft_status st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
     fuzz_told(st);
     weft_check(st != WEFT_OK || weft_state_hash(&state) == id.hash, "another state");
     weft_arena_free(mem);

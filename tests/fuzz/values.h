@@ -40,7 +40,7 @@ static herr_t let_number(hid_t object, const char *name, const H5A_info_t *info,
     (void)info;
     places *p = to;
     char value[SIZE] = {0};
-    const hid_t attr = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attr);
+    hid_t attr = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attr);
     if (H5Tget_class(type) != H5T_STRING && H5Tget_size(type) == SIZE &&
         H5Aread(attr, type, value) >= 0)
         for (size_t i = 0; i + strlen(name) + FAR < p->w->body; i++)
@@ -54,8 +54,8 @@ static herr_t let_number(hid_t object, const char *name, const H5A_info_t *info,
 
 static void let_rows(places *p, hid_t set)
 {
-    const haddr_t all = H5Dget_offset(set);
-    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    haddr_t all = H5Dget_offset(set);
+    hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     hsize_t chunks = 0;
     if (H5Tget_class(type) == H5T_STRING) { /* places of texts, which HDF5 believes */
     } else if (all != HADDR_UNDEF) {
@@ -75,7 +75,7 @@ static void let_rows(places *p, hid_t set)
 static herr_t let_object(hid_t group, const char *name, const H5L_info_t *info, void *to)
 {
     (void)info;
-    const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
     H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, let_number, to);
     if (H5Iget_type(object) == H5I_DATASET) let_rows(to, object);
     H5Oclose(object);
@@ -103,7 +103,7 @@ static places find_places(const whole *w)
 static int print_to(int out)
 {
     fflush(stdout);
-    const int before = dup(STDOUT_FILENO);
+    int before = dup(STDOUT_FILENO);
     dup2(out, STDOUT_FILENO);
     close(out);
     return before;
@@ -114,7 +114,7 @@ static void read_all_of(int which, const char *path, weft_arena *mem)
     uint64_t sum;
     weft_winner winner;
     fuzz_told(wholes[which].read(path, &sum, mem));
-    const int out = print_to(open("/dev/null", O_WRONLY));
+    int out = print_to(open("/dev/null", O_WRONLY));
     fuzz_told(weft_info(path));
     if (which == SEARCHED) {
         fuzz_told(weft_winner_read(&winner, path, mem));
