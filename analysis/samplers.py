@@ -1,13 +1,14 @@
 """Table of weft's samplers beside other programs on functions whose least value is known:
 medians of the regret after 100 trials, how often weft's run is the worse one of a pair, and
 the two-sided Mann-Whitney p of it. Use: python3 analysis/samplers.py [analysis/samplers.tsv]
-Lines of the file are printed by build/opt/tests/b_regret and tests/gold/samplers.py."""
+Lines of the file are printed by build/opt/tests/b_regret and tests/gold/samplers.py; the time
+of a proposal is nan where it was not measured as processor time."""
 import math
 import statistics
 import sys
 from collections import defaultdict
 
-PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"))
+PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"))
 
 
 def mann_whitney(x, y):
@@ -35,9 +36,10 @@ def main():
             if not x or not y:
                 continue
             p, worse = mann_whitney(x, y)
-            print("| %s | %s | %s | %s | %.3g | %.3g | %.2f | %.2g | %.2f | %.0f |" % (
+            known = [v for v in ms[(other, *f)] if v == v]
+            print("| %s | %s | %s | %s | %.3g | %.3g | %.2f | %.2g | %.2f | %s |" % (
                 *f, own, other, statistics.median(x), statistics.median(y), worse, p,
-                statistics.median(ms[(own, *f)]), statistics.median(ms[(other, *f)])))
+                statistics.median(ms[(own, *f)]), "%.0f" % statistics.median(known) if known else "-"))
 
 
 if __name__ == "__main__":
