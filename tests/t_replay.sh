@@ -106,4 +106,50 @@ wrong 'tsv:4: configuration a has lines above' "lines that are not together" \
 wrong 'tsv:2: 3 fields; expected 7' "a line that is short" 'a 1 u'
 : >"$tmp/empty.tsv"
 refused 'no line of numbers' "an empty table" replay.table="$tmp/empty.tsv"
+for python in ${PYTHON:-} python3 /usr/bin/python3; do
+    "$python" -c 'import h5py' 2>/dev/null && break
+    python=
+done
+# a search on stored curves is the search that trains: the curves of 6 configurations
+cat >"$tmp/sgd.ini" <<END
+[run]
+data = $tmp/images.h5
+task = sgd
+tuner = random
+seed = 1
+[space]
+configs = 6
+[random]
+resource = 3
+[asha]
+reduction = 3
+max_resource = 3
+[sgd]
+model = linear
+keep = last
+[train]
+batch = 20
+lr = log 0.001 .. 10
+END
+if [ -n "$python" ]; then
+    {
+        "$weft" pack synthetic images rows=300 -o "$tmp/images.h5" &&
+            "$weft" tune "$tmp/sgd.ini" -o "$tmp/all.h5" &&
+            "$weft" tune "$tmp/sgd.ini" run.tuner=asha run.workers=2 -o "$tmp/trained.h5" &&
+            "$python" analysis/curves.py "$tmp/all.h5" -o "$tmp/stored.tsv"
+    } >"$tmp/out" 2>"$tmp/log" &&
+        tune replay.table="$tmp/stored.tsv" replay.time=none replay.test= replay.row=0..5 \
+            space.source=grid space.levels=6 space.configs=0 run.tuner=asha asha.reduction=3 \
+            asha.max_resource=3 run.workers=2 &&
+        "$python" - "$tmp/trained.h5" "$tmp/run.h5" >>"$tmp/out" 2>>"$tmp/log" <<'END'
+import sys, h5py
+a, b = (h5py.File(p, "r") for p in sys.argv[1:])
+print(a["events/loss"][:], b["events/loss"][:])
+for name in "events/trial", "events/loss", "timeline/start", "timeline/end":
+    assert len(a[name]) == 8 and abs(a[name][:] - b[name][:]).max() < 1e-6, name
+END
+    result $? "a search on stored curves is the one that trains, job by job"
+else
+    echo "# skipped, as python3 has no h5py: a search on stored curves is the one that trains"
+fi
 echo "1..$count"
