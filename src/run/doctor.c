@@ -64,9 +64,12 @@ static void show_hosts(const weft_placement *s, int size, weft_arena *mem)
         if (!weft_placement_first(s, r)) continue;
         int ranks = weft_placement_ranks(s, size, r);
         const char *cores = weft_placement_cores(s, size, r, mem);
-        printf("host      %s: %d rank%s on cores %s, %s", s[r].host, ranks,
-               ranks == 1 ? "" : "s", *cores ? cores : "(unknown)",
-               binding(s, size, r, cores));
+        printf("host      %s: %d rank%s on cores ", s[r].host, ranks,
+               ranks == 1 ? "" : "s");
+        if (*cores)
+            printf("%s, %s", cores, binding(s, size, r, cores));
+        else
+            printf("that /proc does not tell");
         if (isfinite(s[r].quota)) printf(", time of %.3g cores", s[r].quota);
         printf("; %.3g GB of memory, %.3g GB free", s[r].memory / 1e9,
                s[r].available / 1e9);
@@ -102,7 +105,8 @@ static int warn_busy(const weft_placement *s, int size)
              "rank %d on %s had %.0f %% of a core: other processes run on its cores (%s); "
              "wait for them, or where it is another mpirun on this host, whose ranks are "
              "bound to the same cores, give mpirun --bind-to none",
-             least, s[least].host, 100 * s[least].share, s[least].cores);
+             least, s[least].host, 100 * s[least].share,
+             *s[least].cores ? s[least].cores : "unknown");
     return 1;
 }
 

@@ -78,8 +78,11 @@ static void read_memory(weft_placement *s)
 {
     double kilo = 1024, mega = kilo * kilo; /* units of /proc and of SLURM */
     const char *slurm = getenv("SLURM_MEM_PER_NODE");
-    s->memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    s->available = kilo * read_number("/proc/meminfo", "MemAvailable:");
+    double page = (double)sysconf(_SC_PAGESIZE);
+    double available = read_number("/proc/meminfo", "MemAvailable:");
+    s->memory = (double)sysconf(_SC_PHYS_PAGES) * page;
+    s->available =
+        available >= 0 ? kilo * available : (double)sysconf(_SC_AVPHYS_PAGES) * page;
     s->room = s->memory;
     if (slurm && atof(slurm) > 0) s->room = fmin(s->room, mega * atof(slurm));
 }
