@@ -314,7 +314,7 @@ static void test_rungs(weft_arena *mem)
         quest_tell(&q, &job, resource < 4 ? x : 1 - x,
                    1); /* the last rung says otherwise */
     }
-    ok(near > .5 * (double)late, "it learns from the highest rung: %lld of %lld",
+    ok((double)near > .5 * (double)late, "it learns from the highest rung: %lld of %lld",
        (long long)near, (long long)late);
 }
 
