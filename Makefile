@@ -229,7 +229,7 @@ check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, T
 
 # Memcheck has no AVX-512: weft and OpenBLAS choose kernels for AVX2 then. All tests would take
 # hours, so these are of what reads and writes files and keeps memory.
-MEMCHECK := t_base t_commit t_data t_federation t_idx t_journal t_leaf t_map t_quota t_run t_space t_store
+MEMCHECK := t_base t_commit t_data t_federation t_idx t_journal t_quota t_run t_space t_store
 valgrind: ## some C tests, or TESTS="t_a t_b", on 1 rank under valgrind's memcheck
 	@NP=1 UNDER='valgrind -q --error-exitcode=9' $(MAKE) --no-print-directory check \
 	    TESTS='$(if $(filter file,$(origin TESTS)),$(MEMCHECK),$(TESTS))'
