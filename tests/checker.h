@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { MOST_TRIALS = 200 };
+enum { MAX_TRIALS = 200 };
 
 typedef struct kept_trial {
     int64_t jobs, flying; /* asked, of these not told */
@@ -25,7 +25,7 @@ typedef struct checker {
     int64_t jobs, trials, rounds;
     int may_win;       /* jobs that may */
     const char *fault; /* what is not kept, the first; NULL: all is */
-    kept_trial trial[MOST_TRIALS];
+    kept_trial trial[MAX_TRIALS];
 } checker;
 
 static inline void checker_fault(checker *k, int good, const char *what)
@@ -57,7 +57,7 @@ static inline void checker_job(checker *k, const weft_job *job, const kept_trial
 /* A job is asked. */
 static inline void checker_ask(checker *k, const weft_job *job)
 {
-    checker_fault(k, ++k->jobs <= k->max_jobs && k->trials < MOST_TRIALS, "it ends");
+    checker_fault(k, ++k->jobs <= k->max_jobs && k->trials < MAX_TRIALS, "it ends");
     checker_fault(k,
                   job->trial >= 0 && job->trial <= k->trials && job->from < k->trials &&
                       job->from != job->trial,

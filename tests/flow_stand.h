@@ -37,7 +37,7 @@ static inline weft_status set_up(stand *s, const char *options, weft_data *data)
 {
     *s = (stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     weft_conf_init(&s->conf, mem);
-    const weft_kind *tuned[WEFT_MOST_TUNED];
+    const weft_kind *tuned[WEFT_MAX_TUNED];
     int n = 0;
     TRY(weft_conf_text(&s->conf, "test", options));
     TRY(weft_conf_bind(&s->conf, &task->kind, s->self));
@@ -89,7 +89,7 @@ static inline const char *flow_of(double step, const char *more)
 /* The real numbers of a tensor of the state. */
 static inline const real *tensor(const stand *s, const char *name)
 {
-    weft_tensor t[WEFT_MOST_TENSORS];
+    weft_tensor t[WEFT_MAX_TENSORS];
     int n = task->tensors(s->self, &s->job, t);
     for (int i = 0; i < n; i++)
         if (strcmp(t[i].name, name) == 0) return s->state.x + t[i].at;

@@ -68,7 +68,7 @@ static inline weft_status set_up(stand *s, const char *options, const double *p)
     make_data(&s->data);
     s->self = weft_arena_alloc(mem, 1, task->kind.size);
     weft_conf_init(&s->conf, mem);
-    const weft_kind *tuned[WEFT_MOST_TUNED];
+    const weft_kind *tuned[WEFT_MAX_TUNED];
     int n = 0;
     weft_status st = weft_conf_text(&s->conf, "test", fixed);
     char *text = weft_arena_text(mem, "%s", options), *rest = text;

@@ -24,7 +24,7 @@ static const weft_kind client_kind = {"client", "what x is", sizeof(knob), clien
                                       NULL};
 static const weft_kind server_kind = {"server", "what y is", sizeof(knob), server_opts,
                                       NULL};
-enum { MOST_DIM = 3 };
+enum { MAX_DIM = 3 };
 
 enum { SPLIT, FULL, ALL_NAN, SOME_NAN, NMODE };
 
@@ -101,7 +101,7 @@ static inline double noise(const game *g, const weft_job *job, int64_t sample, i
 /* Draws the entries that answer a sample; returns their error rate. */
 static inline double draw(const game *g, const weft_job *job, int64_t sample, int *pick)
 {
-    double unit[WEFT_MOST_BLOCKS], conf[MOST_DIM];
+    double unit[WEFT_MAX_BLOCKS], conf[MAX_DIM];
     for (int b = 0; b < job->mix.nblock; b++) unit[b] = noise(g, job, 1000 * b + sample, 0);
     weft_mix_pick(&job->mix, unit, pick);
     weft_mix_compose(&job->mix, pick, conf);
@@ -112,7 +112,7 @@ static inline double draw(const game *g, const weft_job *job, int64_t sample, in
 static inline void play_split(const game *g, const weft_job *job, weft_result *res)
 {
     for (int s = 0; s < g->samples; s++) {
-        int pick[WEFT_MOST_BLOCKS];
+        int pick[WEFT_MAX_BLOCKS];
         double error = draw(g, job, s, pick);
         for (int b = 0; b < job->mix.nblock; b++) {
             res->arm_count[pick[b]] += 1;
@@ -133,15 +133,15 @@ static inline void play_full(const game *g, const weft_job *job, weft_result *re
 /* The task's part: rounds of clients that draw from the mixture and move it. */
 static inline void move_mix(const game *g, const weft_job *job, double *z, weft_arena *mem)
 {
-    enum { CLIENTS = 4, MOST_ROUNDS = 5 };
+    enum { CLIENTS = 4, MAX_ROUNDS = 5 };
     size_t mark = weft_arena_mark(mem);
     weft_job now = *job;
     now.mix = weft_mix_new(job->mix.k, job->mix.dim, mem);
     weft_mix_copy(&now.mix, &job->mix);
     weft_mix_update_state drift = {0};
     double *evidence = WEFT_NEW(mem, double, 2 * job->mix.k);
-    for (int t = 0; job->update.schedule && t < MOST_ROUNDS && t < job->resource; t++) {
-        int pick[CLIENTS * WEFT_MOST_BLOCKS];
+    for (int t = 0; job->update.schedule && t < MAX_ROUNDS && t < job->resource; t++) {
+        int pick[CLIENTS * WEFT_MAX_BLOCKS];
         double before[CLIENTS], after[CLIENTS], weight[CLIENTS];
         for (int j = 0; j < CLIENTS; j++) {
             after[j] = draw(g, &now, 100000 * t + j, pick + j * now.mix.nblock);

@@ -224,7 +224,7 @@ static void test_slopes(const weft_net *net, const char *options, weft_shape sha
                         double dropout, double share)
 {
     fixture f = fixture_new(net, options, shape, 4);
-    weft_tensor t[WEFT_MOST_TENSORS];
+    weft_tensor t[WEFT_MAX_TENSORS];
     int n = net->tensors(f.self, t);
     for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
     grad(&f, dropout, 3);

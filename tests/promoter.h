@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { NSTATE = 40, NTRIAL = 14, TOP = 3, MOST_JOBS = 100, NEVER = -1 };
+enum { NSTATE = 40, NTRIAL = 14, TOP = 3, MAX_JOBS = 100, NEVER = -1 };
 
 /* Mistakes of a tuner. */
 enum {
@@ -44,9 +44,9 @@ static const char *const mistakes[NMISTAKE] = {"none",
 typedef struct toy {
     weft_team *team;
     int bound;
-    int steps;            /* done by this instance */
-    int stop;             /* raise SIGTERM in this step */
-    int order[MOST_JOBS]; /* of jobs: when they were done here, 0: not */
+    int steps;           /* done by this instance */
+    int stop;            /* raise SIGTERM in this step */
+    int order[MAX_JOBS]; /* of jobs: when they were done here, 0: not */
 } toy;
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
@@ -81,7 +81,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     res->loss = job->trial % 7 == 3 ? (double)NAN : (double)state->x[1];
     if (job->trial == 5) res->loss = INFINITY;
     res->cost = duration(job);
-    t->order[job->id % MOST_JOBS] = ++t->steps;
+    t->order[job->id % MAX_JOBS] = ++t->steps;
     if (t->steps == t->stop) raise(SIGTERM);
     return WEFT_OK;
 }
@@ -200,7 +200,7 @@ static void promoter_tell(void *self, const weft_result *res)
     runner *r = &p->trial[res->trial];
     r->flying = 0;
     r->loss = res->loss;
-    if (p->mistake == BY_ARRIVAL) r->loss = -p->task->order[res->job % MOST_JOBS];
+    if (p->mistake == BY_ARRIVAL) r->loss = -p->task->order[res->job % MAX_JOBS];
     r->out = !isfinite(res->loss);
     p->told++;
     p->order = weft_hash(&res->job, sizeof res->job, p->order);

@@ -24,7 +24,7 @@ typedef struct story {
     int best;           /* id of the best job with one configuration */
 } story;
 
-enum { MOST_OPEN = 8 };
+enum { MAX_OPEN = 8 };
 
 /* A schedule with options. Where reduction > 0 its trials race, and the number of
  * eliminations and the budget are made to fit the number of configurations. */
@@ -85,17 +85,17 @@ static inline uint64_t job_hash(const weft_job *job)
     return weft_job_hash(&own);
 }
 
-enum { MOST_IDS = 100000 };
+enum { MAX_IDS = 100000 };
 
 /* What the search has said of a trial so far. */
 typedef struct shown {
-    int64_t jobs;         /* asked */
-    int next;             /* index of the next one */
-    int open;             /* asked and not told */
-    int closed;           /* 1: its last job was asked, or it is ended */
-    double resource;      /* asked for, in all */
-    double own[MOST_DIM]; /* its configuration, where it has one */
-    const double *z;      /* log-probabilities that the task left, or NULL */
+    int64_t jobs;        /* asked */
+    int next;            /* index of the next one */
+    int open;            /* asked and not told */
+    int closed;          /* 1: its last job was asked, or it is ended */
+    double resource;     /* asked for, in all */
+    double own[MAX_DIM]; /* its configuration, where it has one */
+    const double *z;     /* log-probabilities that the task left, or NULL */
 } shown;
 
 typedef struct past {
@@ -111,8 +111,8 @@ typedef struct past {
 static inline past past_new(const player *p, int64_t max_jobs, weft_arena *mem)
 {
     past h = {.trial = WEFT_NEW(mem, shown, max_jobs),
-              .eliminated = WEFT_NEW(mem, int, MOST_IDS),
-              .conf = WEFT_NEW(mem, uint64_t, MOST_IDS)};
+              .eliminated = WEFT_NEW(mem, int, MAX_IDS),
+              .conf = WEFT_NEW(mem, uint64_t, MAX_IDS)};
     const weft_search *s = &p->search;
     if (s->tuner->extent) s->tuner->extent(s->tuner_self, &h.extent);
     return h;
@@ -163,7 +163,7 @@ static inline int conf_is_own(const weft_job *job, int i, const player *p, const
     const weft_space *sp = p->space;
     int around = is_around(p);
     const double *conf = job->mix.conf + (size_t)i * (size_t)job->mix.dim;
-    double own[MOST_DIM];
+    double own[MAX_DIM];
     if (p->search.tuner->shared == WEFT_SHARES_NOTHING)
         memcpy(own, h->trial[job->trial].own, sizeof own);
     else
@@ -206,7 +206,7 @@ static inline int mix_is_sound(const weft_job *job, const player *p, past *h)
     int good = m->dim == p->space->dim && moves == (job->update.schedule != 0);
     for (int i = 0; i < m->k; i++) {
         int64_t id = m->id[i];
-        good &= id >= 0 && id < MOST_IDS;
+        good &= id >= 0 && id < MAX_IDS;
         if (!good) return 0;
         good &= conf_is_sound(m->conf + (size_t)i * (size_t)m->dim, id, p->space, h);
         good &= conf_is_own(job, i, p, h);
@@ -299,7 +299,7 @@ static inline story play_out(const game *g, const story *from, weft_arena *mem)
     story s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
     s.job = WEFT_NEW(mem, uint64_t, max_jobs);
     s.told = WEFT_NEW(mem, weft_result, max_jobs);
-    flight air[MOST_OPEN];
+    flight air[MAX_OPEN];
     double best = INFINITY;
     for (int n = 0; s.n < max_jobs;) {
         weft_job job;

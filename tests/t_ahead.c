@@ -81,7 +81,7 @@ static stand *stand_up(const char *model, int classes, double memory)
     make_data(&s->data, classes);
     s->task = weft_arena_alloc(mem, 1, task->kind.size);
     weft_conf_init(&s->conf, mem);
-    const weft_kind *tuned[WEFT_MOST_TUNED];
+    const weft_kind *tuned[WEFT_MAX_TUNED];
     int n = 0;
     weft_status st = weft_conf_text(
         &s->conf, "test",

@@ -86,7 +86,7 @@ static int64_t claims(const bench *b)
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = 0;
-    for (long long job = 0; job < MOST_JOBS; job++)
+    for (long long job = 0; job < MAX_JOBS; job++)
         n += access(weft_arena_text(tmp, WEFT_CLAIM_NAME, b->sched.trace->dir, job),
                     F_OK) == 0;
     weft_arena_free(tmp);

@@ -216,7 +216,7 @@ static outcome session(const combo *c, setting *how, int number)
 static uint64_t interrupted(const combo *c, int64_t workers, int fault)
 {
     setting how = {.workers = workers, .fault = fault, .path = at("c.h5"), .fresh = 2};
-    for (int i = 0; i < MOST_JOBS; i++) {
+    for (int i = 0; i < MAX_JOBS; i++) {
         outcome o = session(c, &how, i);
         if (o.status != WEFT_STOP) return o.digest;
         if (i % 2 && world.rank == 0) tear(at("c.d"), i % 4 == 3 && world.size > 1);

@@ -396,7 +396,7 @@ static void test_caps(void)
     again.job.resource = 0;
     double was[W];
     wide(again.state.x, was);
-    double row[WEFT_MOST_METRICS] = {0};
+    double row[WEFT_MAX_METRICS] = {0};
     weft_status st = fed->step(again.self, &again.job, 0, &again.state, row, &again.res);
     double all = 0;
     for (int c = 0; c < 5; c++) all += part_score(t, c, WEFT_VALID, was).loss;

@@ -28,7 +28,7 @@ static void go_on(stand *s, int iterations)
 
 static const real *model_of(const stand *s)
 {
-    weft_tensor t[WEFT_MOST_TENSORS];
+    weft_tensor t[WEFT_MAX_TENSORS];
     int n = task->tensors(s->self, &s->job, t);
     return s->state.x + t[n - 2].at;
 }

@@ -9,7 +9,7 @@
 #include "../src/task/fed.h"
 #undef fed
 
-enum { MOST_L = WEFT_MOST_LANES };
+enum { MAX_L = WEFT_MAX_LANES };
 
 static real random_at(uint64_t i, uint64_t j)
 {
@@ -78,8 +78,8 @@ static int rows_are_turned(const weft_kernel *kernel)
 {
     enum { COLUMNS = 37 };
     int lanes = kernel->lanes;
-    float x[MOST_L][COLUMNS];
-    const float *row[MOST_L];
+    float x[MAX_L][COLUMNS];
+    const float *row[MAX_L];
     real *to = randoms(4, COLUMNS * lanes);
     for (int l = 0; l < lanes; l++) {
         row[l] = l % 5 == 3 ? NULL : x[l];
@@ -115,7 +115,7 @@ enum { N = 2085, SCALE = 30 }; /* more than two pieces, and a rest */
 typedef struct models {
     const weft_kernel *kernel;
     int lanes;
-    weft_sgd s[MOST_L];
+    weft_sgd s[MAX_L];
     const real *anchor;       /* [N][lanes] */
     real *w, *velocity;       /* [N][lanes] */
     real *own, *own_velocity; /* [lanes][N] */
@@ -140,8 +140,8 @@ static int step_is_right(models *m, int t)
 {
     uint64_t key = (uint64_t)(10 + t);
     const real *g = randoms(key, N * m->lanes);
-    double norm[MOST_L];
-    int live[MOST_L], good = 1;
+    double norm[MAX_L];
+    int live[MAX_L], good = 1;
     for (int l = 0; l < m->lanes; l++) live[l] = t == 0 || l % 4 != t;
     m->kernel->lanes_step(m->s, live, N, t == 0, m->w, randoms(key, N * m->lanes),
                           m->velocity, m->anchor, norm);
@@ -162,9 +162,9 @@ static int step_is_right(models *m, int t)
 
 static int sums_are_right(models *m)
 {
-    real weight[MOST_L], *change = WEFT_NEW(mem, real, N * m->lanes);
-    double most[MOST_L], *sum = WEFT_NEW(mem, double, N), *want = WEFT_NEW(mem, double, N);
-    int within[MOST_L], use[MOST_L], good = 1;
+    real weight[MAX_L], *change = WEFT_NEW(mem, real, N * m->lanes);
+    double most[MAX_L], *sum = WEFT_NEW(mem, double, N), *want = WEFT_NEW(mem, double, N);
+    int within[MAX_L], use[MAX_L], good = 1;
     for (int l = 0; l < m->lanes; l++) {
         weight[l] = (real)(l + 3);
         use[l] = l % 4 != 1;
@@ -275,7 +275,7 @@ static void test_net(const char *name, const char *options, int most)
     weft_lane_batch b = batches(most);
     const real *w = randoms(20, n * lanes);
     real *g = WEFT_NEW(mem, real, n * lanes), *one[3];
-    weft_score s[MOST_L] = {{0}};
+    weft_score s[MAX_L] = {{0}};
     int good = 1;
     for (int i = 0; i < 3; i++) one[i] = WEFT_NEW(mem, real, n);
     net->lanes_grad(self, beside, w, &b, g, s);

@@ -85,7 +85,7 @@ static double distance(int64_t n, const real *a, const real *b)
 /* The largest distance of a tensor of two gradients. */
 static double worst(const problem *p, const real *a, const real *b)
 {
-    weft_tensor tensor[WEFT_MOST_TENSORS];
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     int n = p->net->tensors(p->self, tensor);
     double most = 0;
     for (int k = 0; k < n; k++) {
@@ -102,7 +102,7 @@ static void test_counts(void)
 {
     problem fedex = problem_new("", 101, 80, 0, 1);
     problem leaf = problem_new("[lstm]\nbiases = 1\n", 80, 80, 0, 1);
-    weft_tensor tensor[WEFT_MOST_TENSORS];
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     ok(fedex.n == 825485, "FedEx's model has 825,485 weights");
     ok(leaf.n == 817872, "LEAF's model has 817,872 weights");
     int n = fedex.net->tensors(fedex.self, tensor);

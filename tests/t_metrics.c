@@ -60,10 +60,10 @@ static int comes_back(const weft_metric *table)
 static void test_task(const weft_task *t)
 {
     const char *name = t->kind.name;
-    ok(is_sound(t->metrics, of_jobs, WEFT_MOST_METRICS), "%s: metrics of jobs are sound",
+    ok(is_sound(t->metrics, of_jobs, WEFT_MAX_METRICS), "%s: metrics of jobs are sound",
        name);
-    ok(is_sound(t->rows, of_rounds, WEFT_MOST_METRICS), "%s: columns of rounds are", name);
-    ok(is_sound(t->scores, none, WEFT_MOST_SCORES), "%s: scores are", name);
+    ok(is_sound(t->rows, of_rounds, WEFT_MAX_METRICS), "%s: columns of rounds are", name);
+    ok(is_sound(t->scores, none, WEFT_MAX_SCORES), "%s: scores are", name);
     ok(comes_back(t->metrics) && comes_back(t->rows) && comes_back(t->scores),
        "%s: the tables come back from their texts", name);
     ok(weft_metrics_count(t->scores) > 0 && weft_metrics_count(t->metrics) > 0,

@@ -21,9 +21,9 @@ static fixture fixture_small(const weft_net *net, int n)
 static void test_tensors(const weft_net *net)
 {
     fixture f = fixture_small(net, 1);
-    weft_tensor t[WEFT_MOST_TENSORS];
+    weft_tensor t[WEFT_MAX_TENSORS];
     int n = net->tensors(f.self, t);
-    int64_t at = 0, good = n > 0 && n <= WEFT_MOST_TENSORS;
+    int64_t at = 0, good = n > 0 && n <= WEFT_MAX_TENSORS;
     for (int i = 0; i < n; i++) {
         int64_t size = 1;
         for (int k = 0; k < t[i].nd; k++) size *= t[i].dims[k];
@@ -175,7 +175,7 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
     const weft_net *net;
     if (weft_net_find(name, &net)) weft_die("%s", weft_error());
     fixture f = fixture_new(net, options, shape, n);
-    weft_tensor t[WEFT_MOST_TENSORS];
+    weft_tensor t[WEFT_MAX_TENSORS];
     int count = net->tensors(f.self, t);
     gold_weights(&f, t, count);
     weft_score s = grad(&f, 0, 0);

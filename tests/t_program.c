@@ -49,7 +49,7 @@ static int is_stopped(void)
 /* The task, whose program does what `how` says. */
 static weft_status set_up(stand *s, const char *how)
 {
-    const weft_kind *tuned[WEFT_MOST_TUNED];
+    const weft_kind *tuned[WEFT_MAX_TUNED];
     int n;
     *s = (stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     s->conf = WEFT_NEW(mem, weft_conf, 1);
@@ -226,7 +226,7 @@ static void test_printed(void)
         weft_printed_add(p, 0, text, strlen(text));
     }
     weft_printed_add(p, 1, "oh\a no\n\n", 8);
-    ok(p->n == WEFT_MOST_PRINTED && fabs(found(p, "v63") - 63) < 1e-15,
+    ok(p->n == WEFT_MAX_PRINTED && fabs(found(p, "v63") - 63) < 1e-15,
        "names beyond the most are left out, and so are long lines");
     ok(strcmp(weft_printed_last(p), "oh  no") == 0, "errors go before output");
 }

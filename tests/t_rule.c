@@ -123,7 +123,7 @@ static const weft_update_schedule named[] = {WEFT_UPDATE_CONSTANT, WEFT_UPDATE_R
 typedef struct gold {
     char sched[16];
     weft_mix_update rule;
-    int rounds, clients, nblock, off[WEFT_MOST_BLOCKS + 1];
+    int rounds, clients, nblock, off[WEFT_MAX_BLOCKS + 1];
     weft_mix mix;
 } gold;
 
@@ -138,7 +138,7 @@ static int read_head(FILE *in, gold *g, weft_arena *mem)
         (weft_mix_update){.eta = eta, .discount = discount, .cutoff = cutoff, .diff = diff};
     for (int i = 0; i < 5; i++)
         if (strcmp(words[i], g->sched) == 0) g->rule.schedule = named[i];
-    static const int axis[WEFT_MOST_BLOCKS] = {0};
+    static const int axis[WEFT_MAX_BLOCKS] = {0};
     for (int b = 0; b < g->nblock; b++) {
         int size;
         weft_check(fscanf(in, "%d", &size) == 1, "fedex.txt ends");

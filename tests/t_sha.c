@@ -255,14 +255,14 @@ static void mixes_are_sound(const play_log *l, const weft_space *sp, int k,
     int sizes = 1, server = 1, centre = 1, ids = 1, moved = 0;
     for (int i = 0; i < l->n; i++) {
         const weft_mix *m = &l->job[i].mix;
-        double own[MOST_DIM];
+        double own[MAX_DIM];
         weft_space_config(sp, l->job[i].trial, own);
         sizes &= m->k == k;
         centre &= m->nblock > 1 || memcmp(m->conf, own, sizeof own) == 0;
         for (int e = 0; e < m->k; e++) {
-            server &= m->conf[MOST_DIM * e + 2] == own[2];
+            server &= m->conf[MAX_DIM * e + 2] == own[2];
             ids &= m->id[e] == l->job[i].trial * k + e;
-            moved += fabs(m->conf[MOST_DIM * e] - own[0]) > 0;
+            moved += fabs(m->conf[MAX_DIM * e] - own[0]) > 0;
         }
     }
     ok(sizes, "%s: mixtures of %d", about, k);
@@ -291,8 +291,8 @@ static void test_fedex(weft_arena *mem)
     const weft_mix *m = &grid.job[0].mix;
     ok(m->nblock == 2 && m->off[1] == 4 && m->axis[0] == 0 && m->axis[1] == 1,
        "a grid has a block an axis of the clients");
-    is_near(m->conf[MOST_DIM * 1], 1. / 3, 1e-15, "numbers are spread evenly");
-    ok(m->conf[MOST_DIM * 4 + 1] == 1 && m->conf[MOST_DIM * 7 + 1] == 5,
+    is_near(m->conf[MAX_DIM * 1], 1. / 3, 1e-15, "numbers are spread evenly");
+    ok(m->conf[MAX_DIM * 4 + 1] == 1 && m->conf[MAX_DIM * 7 + 1] == 5,
        "integers from end to end");
 }
 

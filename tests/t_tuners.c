@@ -38,7 +38,7 @@ static void keep_contract(const schedule *v, const mixed *m, int nsize, weft_are
                 t, options_for(v, m, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes, 0};
             story a = play_out(&g, NULL, mem), b = play_out(&g, NULL, mem),
                   c = play_out(&g, &a, mem);
-            g.open = MOST_OPEN;
+            g.open = MAX_OPEN;
             story d = play_out(&g, NULL, mem);
             ended &= a.ended && a.n > 0 && d.ended;
             formed &= a.formed && d.formed;

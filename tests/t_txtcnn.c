@@ -13,7 +13,7 @@ static void gold_case(FILE *file, const char *options, weft_shape shape, int n, 
     double weight[64];
     for (int i = 0; i < n; i++) weight[i] = 0.5 + unit(10, i);
     f.b.weight = weight;
-    weft_tensor t[WEFT_MOST_TENSORS];
+    weft_tensor t[WEFT_MAX_TENSORS];
     int count = f.net->tensors(f.self, t);
     for (int i = 0; i < count; i++) {
         int64_t to = i + 1 < count ? t[i + 1].at : f.nw;

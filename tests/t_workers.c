@@ -14,7 +14,7 @@
 static int is_order_right(const bench *b)
 {
     const weft_sched *s = &b->sched;
-    double free_at[MOST_JOBS] = {0};
+    double free_at[MAX_JOBS] = {0};
     int right = 1;
     for (int64_t i = 0; i < s->n; i++) { /* in the order asked */
         const weft_job_record *e = &s->event[i];

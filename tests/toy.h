@@ -103,7 +103,7 @@ typedef struct stand {
     weft_job job;
     weft_state state;
     weft_result res;
-    double row[512][WEFT_MOST_METRICS];
+    double row[512][WEFT_MAX_METRICS];
     int rows;
 } stand;
 
@@ -113,7 +113,7 @@ static const weft_task *const fed = &weft_task_fed;
 static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
-    const weft_kind *tuned[WEFT_MOST_TUNED];
+    const weft_kind *tuned[WEFT_MAX_TUNED];
     int n;
     *s = (stand){.self = weft_arena_alloc(mem, 1, fed->kind.size)};
     weft_conf_init(conf, mem);

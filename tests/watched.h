@@ -10,7 +10,7 @@
 
 #include <signal.h>
 
-enum { NSTATE = 8, MOST_JOBS = 100 };
+enum { NSTATE = 8, MAX_JOBS = 100 };
 
 /* ---- mistakes ----------------------------------------------------------------------- */
 
@@ -50,9 +50,9 @@ static const char *const faults[NFAULT] = {"nothing",
 
 typedef struct toy {
     weft_team *team;
-    int bound, plain;     /* plain 1: later trials have lower losses, by number alone */
-    int steps, stop;      /* raise SIGTERM in this step */
-    int order[MOST_JOBS]; /* of jobs: when they were done here */
+    int bound, plain;    /* plain 1: later trials have lower losses, by number alone */
+    int steps, stop;     /* raise SIGTERM in this step */
+    int order[MAX_JOBS]; /* of jobs: when they were done here */
 } toy;
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
@@ -105,7 +105,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     if (job->trial == 5) *own = INFINITY;
     if (t->plain) *own = 1 / (double)(1 + job->trial);
     res->cost = duration(job);
-    t->order[job->id % MOST_JOBS] = ++t->steps;
+    t->order[job->id % MAX_JOBS] = ++t->steps;
     if (t->steps == t->stop) raise(SIGTERM);
     return WEFT_OK;
 }
@@ -138,7 +138,7 @@ static weft_status watched_setup(void *self, const weft_space *sp, uint64_t seed
 {
     watched *w = self;
     TRY(w->own->setup(w->self, sp, seed, own));
-    w->checked = (checker){.shared = w->own->shared, .max_jobs = MOST_JOBS};
+    w->checked = (checker){.shared = w->own->shared, .max_jobs = MAX_JOBS};
     if (w->own->extent) w->own->extent(w->self, &w->checked.extent);
     for (const weft_opt *o = w->own->kind.opts; o && o->name; o++)
         if (strcmp(o->name, "max_resource") == 0)
@@ -239,7 +239,7 @@ static double told_loss(watched *w, const weft_result *res)
     switch (w->fault) {
     case WORST: return -res->loss;
     case BY_TELLS: return (double)w->checked.jobs;
-    case BY_ARRIVAL: return -w->task->order[res->job % MOST_JOBS];
+    case BY_ARRIVAL: return -w->task->order[res->job % MAX_JOBS];
     case BY_TEAM: return w->team % 2 ? -res->loss : res->loss;
     case BY_TIME: seed = weft_now(); break;
     case BY_ADDRESS: return w->second ? -res->loss : res->loss;

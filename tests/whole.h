@@ -7,7 +7,7 @@
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size);
 
 static int toy_tensors(const void *self, const weft_job *job,
-                       weft_tensor out[WEFT_MOST_TENSORS])
+                       weft_tensor out[WEFT_MAX_TENSORS])
 {
     weft_state s = {0};
     (void)job;

@@ -294,7 +294,7 @@ void weft_descent_idle(const weft_descent *d, const weft_pace *pace, int64_t ste
  * model. */
 int weft_lanes(void);
 
-enum { WEFT_MOST_LANES = 64 / sizeof(real) };
+enum { WEFT_MAX_LANES = 64 / sizeof(real) };
 
 /* Fills x[d][lanes] from rows of d numbers, one for each lane; NULL: zeros. Local. */
 void weft_lanes_load(int64_t d, const float *const *row, real *x);

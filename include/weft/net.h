@@ -29,7 +29,7 @@ typedef struct weft_tensor {
     int nd;
     int64_t dims[4];
 } weft_tensor;
-#define WEFT_MOST_TENSORS 32
+#define WEFT_MAX_TENSORS 32
 
 /* Weights of which a batch reads and changes only a few rows, such as the vectors of words:
  * w + at is [rows][d], and the last of the weights. Row i + 1 belongs to word i, row 0 to
@@ -46,7 +46,7 @@ typedef struct weft_net {
     int64_t (*nweight)(const void *self);
     /* Its tensors, in order and without gaps, nweight numbers in total. Returns their
      * number. */
-    int (*tensors)(const void *self, weft_tensor out[WEFT_MOST_TENSORS]);
+    int (*tensors)(const void *self, weft_tensor out[WEFT_MAX_TENSORS]);
     /* Initial weights w[nweight], PyTorch's distributions; a function of the seed. */
     void (*init)(const void *self, uint64_t seed, real *w);
     double (*flops)(const void *self); /* operations of a gradient, per sample */

@@ -87,7 +87,7 @@ WEFT_CHECKED weft_status weft_run_snapshot(const char *path, const char *out);
 /* Names, shapes and offsets of the winner's tensors in a run file or exported winner; their
  * number in *n. EFILE. Local. */
 WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *f, int *n,
-                                             weft_tensor out[WEFT_MOST_TENSORS]);
+                                             weft_tensor out[WEFT_MAX_TENSORS]);
 /* The winner's scores on all parts in a run file or exported winner, NAN where it was not
  * scored, without counts, and their table. EFILE. Local. */
 WEFT_CHECKED weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,

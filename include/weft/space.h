@@ -137,7 +137,7 @@ void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *te
  * replaced by that of the entry of block b, for each b > 0. */
 typedef struct weft_mix {
     int k, dim;
-    int nblock;      /* 1 .. WEFT_MOST_BLOCKS; 1: one simplex */
+    int nblock;      /* 1 .. WEFT_MAX_BLOCKS; 1: one simplex */
     const int *off;  /* [nblock+1] borrowed; NULL: one simplex */
     const int *axis; /* [nblock] borrowed; NULL: one simplex */
     int64_t *id;     /* [k] number of the configuration, shown to users and used to break
@@ -146,7 +146,7 @@ typedef struct weft_mix {
     double *conf;    /* [k][dim] in the units of the options */
     double *logp;    /* [k] log-probabilities; -INFINITY when eliminated */
 } weft_mix;
-#define WEFT_MOST_BLOCKS 16
+#define WEFT_MAX_BLOCKS 16
 
 weft_mix weft_mix_new(int k, int dim, weft_arena *mem); /* uniform, one simplex */
 /* Makes a mixture a product of nblock simplexes: off[nblock+1] increases from 0 to k;
@@ -219,7 +219,7 @@ typedef struct weft_mix_update {
 typedef struct weft_mix_update_state {
     double steps;      /* t, the number of rounds that changed the mixture */
     double base, mass; /* sums over past rounds: discount^age mean score; discount^age */
-    double sumsq[WEFT_MOST_BLOCKS]; /* sum over rounds of |grad|_inf^2, for each block */
+    double sumsq[WEFT_MAX_BLOCKS]; /* sum over rounds of |grad|_inf^2, for each block */
 } weft_mix_update_state;
 
 /* One round: client j of n drew entries pick[j][nblock] and scored before[j] and after[j]
@@ -315,7 +315,7 @@ typedef struct weft_metric {
     const char *title; /* heading in progress lines and reports; if its last character is %,
                           they show 100 times the number. NULL: they do not show it */
 } weft_metric;
-#define WEFT_MOST_METRICS 32 /* of a table */
+#define WEFT_MAX_METRICS 32 /* of a table */
 
 int weft_metrics_count(const weft_metric *table); /* Local. */
 /* Index of the name in the table; -1: it is not there. Local. */
@@ -368,12 +368,12 @@ weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
  * 0 and the log-probabilities to the job's. Local. */
 void weft_result_begin(weft_result *r, const weft_job *job);
 
-#define WEFT_MOST_SCORES 8 /* of a task's table of scores */
+#define WEFT_MAX_SCORES 8 /* of a task's table of scores */
 
 /* Scores of weights on a part of the data. */
 typedef struct weft_scores {
-    double metric[WEFT_MOST_SCORES]; /* by the task's table; NAN: not scored */
-    double count;                    /* predictions scored */
+    double metric[WEFT_MAX_SCORES]; /* by the task's table; NAN: not scored */
+    double count;                   /* predictions scored */
 } weft_scores;
 weft_scores weft_scores_none(void); /* Local. */
 

@@ -53,7 +53,7 @@ typedef enum weft_need {
     WEFT_DATA_NONE      /* a run with data is refused */
 } weft_need;
 
-#define WEFT_MOST_TUNED 4 /* largest number of plug-ins whose options may be axes */
+#define WEFT_MAX_TUNED 4 /* largest number of plug-ins whose options may be axes */
 
 typedef struct weft_task {
     weft_kind kind;
@@ -82,7 +82,7 @@ typedef struct weft_task {
     const char *(*unsure)(const void *self);
     /* The plug-ins whose options may be axes of the search space, as named by the task's
      * own options. ECONF: unknown name. Local. Called before setup. */
-    weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n);
+    weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n);
     weft_status (*setup)(void *self, const weft_env *env); /* Collective */
     /* Sets nx and naux of *size to those of the state after the job; job NULL: the largest
      * after a job of one configuration. If naux differs from that of the state at the job's
@@ -91,7 +91,7 @@ typedef struct weft_task {
     /* The tensors that `score` needs, stored at the beginning of x after the job, in order
      * and without gaps; none if the state is a directory. Returns their number. Local. */
     int (*tensors)(const void *self, const weft_job *job,
-                   weft_tensor out[WEFT_MOST_TENSORS]);
+                   weft_tensor out[WEFT_MAX_TENSORS]);
     /* Fills the state before the first job of a trial; all zeros on entry. NULL: it stays
      * zero. Local. */
     void (*start)(const void *self, const weft_job *job, weft_state *state);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NUMBERS ((int64_t)1 << 56) /* of a part, as far as can be counted */
+#define MAX_NUMBERS ((int64_t)1 << 56) /* of a part, as far as can be counted */
 
 const char *const weft_part_name[WEFT_NPART] = {"train", "valid", "test"};
 const char *const weft_form_name[WEFT_NFORM] = {"bytes", "reals", "tokens", "chars"};
@@ -147,7 +147,7 @@ static weft_status read_matrix(weft_data *d, int part)
     TRY(weft_h5_shape(&d->file, name, &nd, dims));
     r->d = dims[1];
     if (nd != 2 || dims[0] != r->total || r->d < 1 || r->d != d->part[0].d ||
-        r->total > MOST_NUMBERS / r->d)
+        r->total > MAX_NUMBERS / r->d)
         return weft_fail(WEFT_EDATA,
                          "%s: %s is %lld x %lld where %lld x %lld is expected; pack "
                          "it again",

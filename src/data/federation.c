@@ -5,8 +5,8 @@
 #include "match.h"
 
 /* Bound, so that places of samples do not overflow: (3 INT32_MAX + 2 MOST) MOST < 2^63. */
-#define MOST         ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */
-#define MOST_CLIENTS ((int64_t)1 << 40)
+#define MOST        ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */
+#define MAX_CLIENTS ((int64_t)1 << 40)
 
 int64_t weft_client_place(const int64_t *count, int part, int64_t gap)
 {
@@ -146,7 +146,7 @@ void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client)
 
 void weft_client_fetch_rows(const weft_clients *f, const weft_client *at)
 {
-    enum { LINE = 64, MOST_LINES = 16 }; /* the hardware prefetches the rest */
+    enum { LINE = 64, MAX_LINES = 16 }; /* the hardware prefetches the rest */
     const weft_federation *own = f->own;
     if (own->generator || own->text) return;
     int64_t n = at->count[WEFT_TRAIN] + at->count[WEFT_VALID], row = at->first;
@@ -155,7 +155,7 @@ void weft_client_fetch_rows(const weft_clients *f, const weft_client *at)
         return;
     const char *x = weft_h5_map_row(&own->x, row);
     size_t bytes = (size_t)n * own->x.row;
-    for (size_t i = 0; i < bytes && i < MOST_LINES * LINE; i += LINE)
+    for (size_t i = 0; i < bytes && i < MAX_LINES * LINE; i += LINE)
         __builtin_prefetch(x + i);
     __builtin_prefetch(weft_h5_map_row(&own->label, row));
 }
@@ -227,7 +227,7 @@ static weft_status read_head(weft_data *d, weft_clients *f)
     f->named = named != 0;
     const int64_t number[] = {f->d,     f->stride, f->gap, image[0],
                               image[1], image[2],  symbols};
-    int fits = f->n >= 1 && f->n <= MOST_CLIENTS && f->d >= 1 && f->stride >= 1;
+    int fits = f->n >= 1 && f->n <= MAX_CLIENTS && f->d >= 1 && f->stride >= 1;
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         fits = fits && number[i] >= 0 && number[i] <= MOST;
     int64_t pixels = fits ? image[0] * image[1] * image[2] : -1;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORD = 4096, MOST_NUMBERS = 4096, NUMBER = 64 };
+enum { MAX_WORD = 4096, MAX_NUMBERS = 4096, NUMBER = 64 };
 #define KIM 0.25 /* largest number of a drawn vector */
 
 /* Words of the vocabulary by their hashes: open addressing, 0 empty, else number + 1. */
@@ -26,7 +26,7 @@ typedef struct reading {
     const char *path;
     int64_t words, number; /* of the file; the one that is read */
     int d, binary;
-    char word[MOST_WORD + 1];
+    char word[MAX_WORD + 1];
     size_t n;     /* bytes of the word */
     float *value; /* [d] */
 } reading;
@@ -83,7 +83,7 @@ static weft_status read_word(reading *r)
     r->n = 0;
     while ((c = getc(r->f)) == '\n' || c == '\r') {}
     for (; c != EOF && c != ' ' && c != '\t' && c != '\n'; c = getc(r->f)) {
-        if (r->n == MOST_WORD) return bad(r, "it is longer than 4096 bytes");
+        if (r->n == MAX_WORD) return bad(r, "it is longer than 4096 bytes");
         r->word[r->n++] = (char)c;
     }
     if (c == EOF) return bad(r, "the file ends");
@@ -135,11 +135,11 @@ static weft_status read_head(reading *r)
     r->words = strtoll(line, &end, 10);
     const long long d = strtoll(end, &end, 10);
     while (isspace((unsigned char)*end)) end++;
-    if (*end != '\0' || r->words < 1 || d < 1 || d > MOST_NUMBERS)
+    if (*end != '\0' || r->words < 1 || d < 1 || d > MAX_NUMBERS)
         return weft_fail(WEFT_EDATA,
                          "%s does not begin with a line \"WORDS NUMBERS\"; expected a file "
                          "of word2vec, with vectors of 1 to %d numbers",
-                         r->path, MOST_NUMBERS);
+                         r->path, MAX_NUMBERS);
     r->d = (int)d;
     return read_form(r);
 }
@@ -150,14 +150,14 @@ static weft_status read_all(reading *r, const table *t, weft_vectors *out, weft_
 {
     uint8_t *how =
         WEFT_NEW(tmp, uint8_t, t->v->n); /* 0: drawn, 1: by lower case, 2: found */
-    char *low = WEFT_NEW(tmp, char, 2 * MOST_WORD);
+    char *low = WEFT_NEW(tmp, char, 2 * MAX_WORD);
     for (r->number = 0; r->number < r->words; r->number++) {
         TRY(read_word(r));
         TRY(r->binary ? read_binary(r) : read_text(r));
         int64_t i = find(t, weft_hash(r->word, r->n, 0));
         uint8_t rank = 2;
         if (i < 0 && weft_utf8_check(r->word, r->n) == r->n) {
-            i = find(t, weft_hash(low, weft_lower(r->word, r->n, low, 2 * MOST_WORD), 0));
+            i = find(t, weft_hash(low, weft_lower(r->word, r->n, low, 2 * MAX_WORD), 0));
             rank = 1;
         }
         if (i < 0 || how[i] >= rank) continue;

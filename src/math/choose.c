@@ -128,10 +128,10 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
                       weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp), lanes = (size_t)kernel->lanes;
-    real *w[4], weight[WEFT_MOST_LANES];
-    double norm[WEFT_MOST_LANES], most[WEFT_MOST_LANES];
-    int on[WEFT_MOST_LANES], within[WEFT_MOST_LANES];
-    weft_sgd s[WEFT_MOST_LANES];
+    real *w[4], weight[WEFT_MAX_LANES];
+    double norm[WEFT_MAX_LANES], most[WEFT_MAX_LANES];
+    int on[WEFT_MAX_LANES], within[WEFT_MAX_LANES];
+    weft_sgd s[WEFT_MAX_LANES];
     for (int i = 0; i < 4; i++) w[i] = WEFT_NEW(tmp, real, SIDE * lanes);
     for (size_t l = 0; l < lanes; l++) {
         s[l] = (weft_sgd){.lr = 0.3, .momentum = 0.9, .weight_decay = 0.01, .mu = 0.1};

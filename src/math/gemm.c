@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    BAND = 8,       /* tiles of rows for all panels, whose part of a stays in cache */
-    DEEP = 192,     /* rows packed at a time by weft_outer */
-    MOST_TILE = 512 /* numbers of the largest tile */
+    BAND = 8,      /* tiles of rows for all panels, whose part of a stays in cache */
+    DEEP = 192,    /* rows packed at a time by weft_outer */
+    MAX_TILE = 512 /* numbers of the largest tile */
 };
 
 /* Vectors of the panel that begins at column j of m. */
@@ -85,7 +85,7 @@ static void put(int rows, int columns, const real *tile, int wide, int add, real
 static void by_panel(const weft_kernel *kernel, int n, const real *a, size_t lda, int k,
                      const real *b, int vectors, int m, int add, real *c, size_t ldc)
 {
-    _Alignas(64) real part[MOST_TILE];
+    _Alignas(64) real part[MAX_TILE];
     int wide = vectors * kernel->lanes, tiles = round_up(n, kernel->rows) / kernel->rows;
     for (int t = 0, i = 0, rows; t < tiles; t++, i += rows) {
         rows = (n - i) / (tiles - t);
@@ -154,7 +154,7 @@ void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void 
 static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size_t lda,
                         const weft_packed *p, real *g, size_t ldg)
 {
-    _Alignas(64) real part[MOST_TILE];
+    _Alignas(64) real part[MAX_TILE];
     const real *b = p->packed;
     for (int j = 0; j < p->m;) {
         int vectors = vectors_at(kernel, j, p->m), wide = vectors * kernel->lanes;

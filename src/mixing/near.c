@@ -18,11 +18,11 @@ static weft_status make_grid(weft_near *t, const char *name, int naxis)
                          "%s.levels = 1 leaves nothing to draw; expected 0 (neighbours) or "
                          "at least 2",
                          name);
-    if (naxis > WEFT_MOST_BLOCKS)
+    if (naxis > WEFT_MAX_BLOCKS)
         return weft_fail(WEFT_ELIMIT,
                          "%s.levels = %lld with %d options to draw that have ranges; "
                          "expected at most %d",
-                         name, (long long)t->levels, naxis, WEFT_MOST_BLOCKS);
+                         name, (long long)t->levels, naxis, WEFT_MAX_BLOCKS);
     int *off = WEFT_NEW(t->mem, int, naxis + 1), *axis = WEFT_NEW(t->mem, int, naxis);
     int b = 0;
     for (int a = 0; a < sp->dim; a++) {
@@ -60,18 +60,18 @@ static weft_status check_whole(weft_near *t, const char *name, const weft_mix *w
 /* Makes a mixture of the centre and its neighbours: k entries, or as many as trials. */
 static weft_status make_neighbours(weft_near *t, const char *name, int64_t trials)
 {
-    enum { MOST_NUMBERS = 10000000 };
+    enum { MAX_NUMBERS = 10000000 };
     int64_t k = t->k > 0 ? t->k : trials;
     if (k == 0)
         return weft_fail(WEFT_ECONF,
                          "%s.k = 0 is for as many configurations in a mixture as there are "
                          "trials, but their number is not known beforehand; give %s.k",
                          name, name);
-    if (k > MOST_NUMBERS / (trials > 0 ? trials : 1))
+    if (k > MAX_NUMBERS / (trials > 0 ? trials : 1))
         return weft_fail(WEFT_ELIMIT,
                          "%s: %lld trials with mixtures of %lld configurations; expected "
                          "at most %d together, by %s.k or space.configs",
-                         name, (long long)trials, (long long)k, MOST_NUMBERS, name);
+                         name, (long long)trials, (long long)k, MAX_NUMBERS, name);
     t->mix = weft_mix_new((int)k, t->sp->dim, t->mem);
     return WEFT_OK;
 }

@@ -16,7 +16,7 @@ static const weft_opt lstm_opts[] = {
      "length of the vectors that symbols are embedded in", 0},
     {"hidden", WEFT_INT, offsetof(lstm, hidden), "256", 1, 16384, NULL, "units per layer",
      0},
-    {"layers", WEFT_INT, offsetof(lstm, layers), "2", 1, LSTM_MOST_LAYERS, NULL,
+    {"layers", WEFT_INT, offsetof(lstm, layers), "2", 1, LSTM_MAX_LAYERS, NULL,
      "LSTM layers", 0},
     {"biases", WEFT_INT, offsetof(lstm, biases), "2", 1, 2, NULL,
      "bias vectors per layer: 2 as in PyTorch, 1 as in TensorFlow", 0},
@@ -66,7 +66,7 @@ static int64_t lstm_nweight(const void *self)
     return lstm_offsets_of(self).all;
 }
 
-static int lstm_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
+static int lstm_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
 {
     const lstm *t = self;
     int64_t h = t->hidden, classes = t->shape.classes;
@@ -103,7 +103,7 @@ static void init_embedding(uint64_t seed, int64_t n, real *w)
 static void lstm_init(const void *self, uint64_t seed, real *w)
 {
     const lstm *t = self;
-    weft_tensor tensor[WEFT_MOST_TENSORS];
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     int n = lstm_tensors(t, tensor);
     init_embedding(seed, tensor[1].at, w);
     for (int k = 1; k < n; k++) {

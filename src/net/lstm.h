@@ -4,7 +4,7 @@
 
 #include "weft/net.h"
 
-enum { LSTM_MOST_LAYERS = 7 };
+enum { LSTM_MAX_LAYERS = 7 };
 
 typedef struct lstm {
     int embedding, hidden, layers, biases; /* options */
@@ -18,7 +18,7 @@ typedef struct lstm_offsets {
         int64_t ih;      /* [4h][in] */
         int64_t hh;      /* [4h][h] */
         int64_t bias[2]; /* [4h]; equal where there is one */
-    } layer[LSTM_MOST_LAYERS];
+    } layer[LSTM_MAX_LAYERS];
     int64_t dense; /* [classes][h] */
     int64_t bias;  /* [classes] */
     int64_t all;

@@ -35,7 +35,7 @@ typedef struct layer {
 } layer;
 
 typedef struct scratch {
-    layer layer[LSTM_MOST_LAYERS];
+    layer layer[LSTM_MAX_LAYERS];
     matrix dense, dense_back;
     size_t ld, ldz, ldc;
     real *table, *dtable; /* [classes][4h] gates of each symbol, with the first layer's

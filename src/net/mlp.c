@@ -33,9 +33,9 @@ static weft_status mlp_setup(void *self, const weft_shape *shape)
                              "mlp.hidden = %s: must be widths of 1 to %d with commas "
                              "between them, as 200 or 200,100",
                              t->hidden, WIDEST);
-        if (t->stack.n == WEFT_MOST_LAYERS - 1)
+        if (t->stack.n == WEFT_MAX_LAYERS - 1)
             return weft_fail(WEFT_ECONF, "mlp.hidden = %s: more than %d widths", t->hidden,
-                             WEFT_MOST_LAYERS - 1);
+                             WEFT_MAX_LAYERS - 1);
         weft_stack_dense(&t->stack, (int)width, 1);
         if (*stop == '\0') break;
         at = stop + 1;

@@ -37,7 +37,7 @@ static int64_t weights_end(const weft_stack *s)
 
 void weft_stack_dense(weft_stack *s, int out, int drop)
 {
-    weft_check(s->n < WEFT_MOST_LAYERS, "a stack of too many layers");
+    weft_check(s->n < WEFT_MAX_LAYERS, "a stack of too many layers");
     weft_layer l = weft_dense_layer(ninputs(s), out, 1, weights_end(s));
     l.drop = drop;
     s->layer[s->n++] = l;
@@ -51,7 +51,7 @@ void weft_stack_end(weft_stack *s)
 
 weft_layer *weft_stack_conv(weft_stack *s, int k, int pad, int out, int pool, int drop)
 {
-    weft_check(s->n < WEFT_MOST_LAYERS, "a stack of too many layers");
+    weft_check(s->n < WEFT_MAX_LAYERS, "a stack of too many layers");
     const weft_layer *b = s->layer + s->n - (s->n > 0);
     weft_layer l = {.k = k, .pad = pad, .pool = pool, .relu = 1, .drop = drop, .out = out};
     l.h = s->n > 0 ? b->oh / b->pool : s->shape.height;
@@ -72,7 +72,7 @@ int64_t weft_stack_nweight(const void *self)
     return weights_end(self);
 }
 
-int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
+int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
 {
     const weft_stack *s = self;
     int conv = 0, dense = 0;
@@ -102,7 +102,7 @@ static int64_t fan_in(const weft_layer *l)
  * +-1/sqrt(fan in). */
 void weft_stack_init(const void *self, uint64_t seed, real *w)
 {
-    weft_tensor t[WEFT_MOST_TENSORS];
+    weft_tensor t[WEFT_MAX_TENSORS];
     const weft_stack *s = self;
     int n = weft_stack_tensors(s, t);
     for (int i = 0; i < n; i++) {

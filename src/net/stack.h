@@ -7,7 +7,7 @@
 
 #include "weft/net.h"
 
-enum { WEFT_MOST_LAYERS = WEFT_MOST_TENSORS / 2 };
+enum { WEFT_MAX_LAYERS = WEFT_MAX_TENSORS / 2 };
 
 /* Kinds of pooling; windows of 3 x 3 overlap. */
 typedef enum weft_pooling { WEFT_MAX_2X2, WEFT_MAX_3X3, WEFT_MEAN_3X3 } weft_pooling;
@@ -29,7 +29,7 @@ typedef struct weft_layer {
 typedef struct weft_stack {
     weft_shape shape;
     int n; /* layers */
-    weft_layer layer[WEFT_MOST_LAYERS];
+    weft_layer layer[WEFT_MAX_LAYERS];
 } weft_stack;
 
 /* Values of the forward pass of a convolution that its backward pass needs; NULL where it
@@ -44,8 +44,8 @@ typedef struct weft_saved {
 
 /* Scratch of a stack. */
 typedef struct weft_scratch {
-    real *act[WEFT_MOST_LAYERS + 1]; /* [most][units]: the rows, then layers' outputs */
-    weft_saved saved[WEFT_MOST_LAYERS];
+    real *act[WEFT_MAX_LAYERS + 1]; /* [most][units]: the rows, then layers' outputs */
+    weft_saved saved[WEFT_MAX_LAYERS];
     real *d[2]; /* [most][units of any layer] gradients with respect to outputs of layers */
     real *unfolded;   /* rows of an image side by side, conv.c */
     real *sums;       /* sums of the convolution of an image, with its margin */
@@ -66,7 +66,7 @@ void weft_stack_end(weft_stack *s);
 
 /* Members of weft_net. */
 int64_t weft_stack_nweight(const void *self);
-int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS]);
+int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS]);
 void weft_stack_init(const void *self, uint64_t seed, real *w);
 double weft_stack_flops(const void *self);
 void *weft_stack_work(const void *self, int most, weft_arena *mem);

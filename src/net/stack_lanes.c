@@ -15,9 +15,9 @@ enum {
 };
 
 typedef struct scratch {
-    real *act[WEFT_MOST_LAYERS + 1]; /* [most][units][lanes] as in weft_scratch */
-    real *d[2];                      /* [most][units of any layer][lanes] */
-    real *z;                         /* [classes] of one sample */
+    real *act[WEFT_MAX_LAYERS + 1]; /* [most][units][lanes] as in weft_scratch */
+    real *d[2];                     /* [most][units of any layer][lanes] */
+    real *z;                        /* [classes] of one sample */
     int lanes;
 } scratch;
 

@@ -56,7 +56,7 @@ static const weft_opt txtcnn_opts[] = {
      .at = offsetof(txtcnn, groups),
      .def = "3",
      .lo = 1,
-     .hi = TXTCNN_MOST_GROUPS,
+     .hi = TXTCNN_MAX_GROUPS,
      .about = "number of groups of filters",
      .role = WEFT_SHAPE},
     GROUP(1, "100", "3", ""),
@@ -197,7 +197,7 @@ static int64_t txtcnn_nweight(const void *self)
     return t->all;
 }
 
-static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MOST_TENSORS])
+static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
 {
     const txtcnn *t = self;
     int64_t d = t->shape.vector;
@@ -243,12 +243,12 @@ static void txtcnn_init(const void *self, uint64_t seed, real *w)
         weft_init_uniform(seed, i, bound, (int64_t)g->k * g->f * d,
                           w + (int64_t)g->column * d);
         if (t->bias)
-            weft_init_uniform(seed, TXTCNN_MOST_GROUPS + i, bound, g->f,
+            weft_init_uniform(seed, TXTCNN_MAX_GROUPS + i, bound, g->f,
                               w + t->bias_at + g->filter);
     }
     for (int i = 0; i < t->ndense; i++) {
         const weft_layer *l = &t->dense[i];
-        weft_init_uniform(seed, 2 * TXTCNN_MOST_GROUPS + i, 1 / sqrt((double)l->c),
+        weft_init_uniform(seed, 2 * TXTCNN_MAX_GROUPS + i, 1 / sqrt((double)l->c),
                           l->bias + l->out - l->weight, w + l->weight);
     }
     if (t->channels == TXTCNN_STATIC) return;

@@ -5,7 +5,7 @@
 
 #include "stack.h"
 
-enum { TXTCNN_MOST_GROUPS = 10 };
+enum { TXTCNN_MAX_GROUPS = 10 };
 enum { TXTCNN_RELU, TXTCNN_ELU, TXTCNN_TANH, TXTCNN_SIGMOID, TXTCNN_SELU };
 enum { TXTCNN_STATIC, TXTCNN_NONSTATIC, TXTCNN_MULTI };
 enum { TXTCNN_AUTO, TXTCNN_ONE, TXTCNN_SOFTMAX };
@@ -19,10 +19,10 @@ typedef struct txtcnn_group {
 
 typedef struct txtcnn {
     int activation, channels, groups, hidden, bias, head, literal; /* options */
-    int f[TXTCNN_MOST_GROUPS], k[TXTCNN_MOST_GROUPS];
+    int f[TXTCNN_MAX_GROUPS], k[TXTCNN_MAX_GROUPS];
     double drop_input, drop_pooled, drop_hidden, max_norm;
     weft_shape shape; /* the rest is set by setup */
-    txtcnn_group group[TXTCNN_MOST_GROUPS];
+    txtcnn_group group[TXTCNN_MAX_GROUPS];
     int filters, columns; /* sums of f, and of f k, over the groups */
     int widest;           /* largest k */
     int64_t bias_at;      /* offset of [filters], where bias; weights of filters are at 0 */

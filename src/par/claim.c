@@ -13,14 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORD = 64 };                     /* bits */
-#define MOST_JOBS ((int64_t)1 << 24)    /* largest number of jobs in shared memory, 2 MB */
-#define FORCE     "WEFT_CLAIMS_BY_FILE" /* environment variable: files also on one node */
+enum { WORD = 64 };                    /* bits */
+#define MAX_JOBS ((int64_t)1 << 24)    /* largest number of jobs in shared memory, 2 MB */
+#define FORCE    "WEFT_CLAIMS_BY_FILE" /* environment variable: files also on one node */
 
 struct weft_claims {
     const char *dir;         /* of the files */
     MPI_Win win;             /* window of the shared memory, if used */
-    _Atomic uint64_t *taken; /* [MOST_JOBS / WORD]; NULL: none */
+    _Atomic uint64_t *taken; /* [MAX_JOBS / WORD]; NULL: none */
     _Atomic int64_t *ticket; /* the next one */
     int64_t last;            /* last ticket known to be drawn, if files are used */
     int64_t tries;           /* to create a file */
@@ -42,7 +42,7 @@ static int is_one_node(const weft_peers *p)
 /* Allocates zeroed shared memory, at the first leader: the ticket and the bits. */
 static void open_memory(weft_claims *c, const weft_peers *p)
 {
-    const MPI_Aint bytes = (MPI_Aint)sizeof *c->ticket + MOST_JOBS / 8;
+    const MPI_Aint bytes = (MPI_Aint)sizeof *c->ticket + MAX_JOBS / 8;
     MPI_Aint size;
     int unit;
     void *base;
@@ -94,7 +94,7 @@ static int ticket_file(weft_claims *c, int64_t id)
 
 int weft_claim(weft_claims *c, int64_t id)
 {
-    if (!c->taken || id >= MOST_JOBS) return claim_file(c, id);
+    if (!c->taken || id >= MAX_JOBS) return claim_file(c, id);
     uint64_t bit = (uint64_t)1 << (id % WORD);
     return !(atomic_fetch_or(&c->taken[id / WORD], bit) & bit);
 }

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DIGITS = 15, MOST_POWER = 22, MOST_EXPONENT = 9999 };
+enum { MAX_DIGITS = 15, MAX_POWER = 22, MAX_EXPONENT = 9999 };
 
-static const double ten[MOST_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const double ten[MAX_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 static int is_digit(char c)
 {
@@ -27,7 +27,7 @@ static int make(uint64_t digits, int power, float *x)
         *x = 0;
         return 1;
     }
-    if (power < -MOST_POWER || power > MOST_POWER) return 0;
+    if (power < -MAX_POWER || power > MAX_POWER) return 0;
     double d = power < 0 ? (double)digits / ten[-power] : (double)digits * ten[power];
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
@@ -47,7 +47,7 @@ static const char *read_exponent(const char *at, const char *end, int *power)
     at += at < end && (*at == '-' || *at == '+');
     if (at == end || !is_digit(*at)) return NULL;
     for (; at < end && is_digit(*at); at++)
-        if (e < MOST_EXPONENT) e = 10 * e + (*at - '0');
+        if (e < MAX_EXPONENT) e = 10 * e + (*at - '0');
     *power += minus ? -e : e;
     return at;
 }
@@ -67,12 +67,12 @@ static const char *read_decimal(const char *at, const char *end, float *x)
         seen = 1;
         power -= point;
         n += n > 0 || *at != '0';
-        if (n <= MOST_DIGITS) digits = 10 * digits + (uint64_t)(*at - '0');
+        if (n <= MAX_DIGITS) digits = 10 * digits + (uint64_t)(*at - '0');
     }
     if (!seen) return NULL;
     if (at < end && (*at == 'e' || *at == 'E'))
         if ((at = read_exponent(at + 1, end, &power)) == NULL) return NULL;
-    if (n > MOST_DIGITS || !make(digits, power, x)) {
+    if (n > MAX_DIGITS || !make(digits, power, x)) {
         char *stop;
         *x = strtof(start, &stop);
         if (stop != at || !isfinite(*x)) return NULL;

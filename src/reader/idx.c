@@ -13,11 +13,11 @@
 #include <zlib.h>
 
 #define BLOCK_BYTES ((int64_t)1 << 22)
-#define MOST_BYTES  ((int64_t)1 << 40)
-#define MOST_ROW    ((int64_t)INT32_MAX) /* numbers; times a side below 2^32 it fits */
-#define MOST_RATIO  1032 /* of a deflated stream: zlib's technical details */
+#define MAX_BYTES   ((int64_t)1 << 40)
+#define MAX_ROW     ((int64_t)INT32_MAX) /* numbers; times a side below 2^32 it fits */
+#define MAX_RATIO   1032 /* of a deflated stream: zlib's technical details */
 
-enum { MOST_SIDES = 8 };
+enum { MAX_SIDES = 8 };
 enum { UBYTE = 0x08, SBYTE = 0x09, SHORT = 0x0b, INT = 0x0c, FLOAT = 0x0d, DOUBLE = 0x0e };
 
 static const weft_opt options[] = {
@@ -33,9 +33,9 @@ static const weft_opt options[] = {
 typedef struct idx {
     const char *path;
     int type, sides;
-    int64_t side[MOST_SIDES]; /* side[0] rows of */
-    int64_t d;                /* numbers */
-    const uint8_t *bytes;     /* [side[0]][d] numbers as in the file */
+    int64_t side[MAX_SIDES]; /* side[0] rows of */
+    int64_t d;               /* numbers */
+    const uint8_t *bytes;    /* [side[0]][d] numbers as in the file */
 } idx;
 
 /* ---- a file ---------------------------------------------------------------------- */
@@ -95,25 +95,25 @@ static weft_status take(gzFile f, const char *path, void *to, int64_t n, int64_t
 
 static weft_status read_head(gzFile f, idx *x)
 {
-    uint8_t head[4], side[4 * MOST_SIDES];
+    uint8_t head[4], side[4 * MAX_SIDES];
     int64_t got;
     TRY(take(f, x->path, head, 4, &got));
     if (got < 4 || head[0] != 0 || head[1] != 0 || width(head[2]) == 0 || head[3] == 0 ||
-        head[3] > MOST_SIDES)
+        head[3] > MAX_SIDES)
         return weft_fail(
             WEFT_EDATA,
             "%s is no IDX file: it does not begin with 0, 0, a type of numbers "
             "and 1 to %d sides",
-            x->path, MOST_SIDES);
+            x->path, MAX_SIDES);
     x->type = head[2];
     x->sides = head[3];
     x->d = 1;
     TRY(take(f, x->path, side, 4 * x->sides, &got));
     for (int i = 0; i < x->sides && got == 4 * x->sides; i++) {
         x->side[i] = (int64_t)big_endian(side + 4 * (size_t)i, 4);
-        if (i > 0 && x->d <= MOST_ROW) x->d *= x->side[i];
+        if (i > 0 && x->d <= MAX_ROW) x->d *= x->side[i];
     }
-    if (got == 4 * x->sides && x->d > 0 && x->d <= MOST_ROW) return WEFT_OK;
+    if (got == 4 * x->sides && x->d > 0 && x->d <= MAX_ROW) return WEFT_OK;
     return weft_fail(WEFT_EDATA, "%s: its sides are cut short or not those of images",
                      x->path);
 }
@@ -123,8 +123,8 @@ static weft_status read_numbers(gzFile f, idx *x, weft_arena *mem)
     struct stat info;
     if (stat(x->path, &info) != 0) return weft_unreadable(x->path);
     int64_t row = x->d * width(x->type);
-    int64_t bytes = row <= MOST_BYTES / (x->side[0] + 1) ? row * x->side[0] : MOST_BYTES;
-    int64_t most = info.st_size * (gzdirect(f) ? 1 : MOST_RATIO);
+    int64_t bytes = row <= MAX_BYTES / (x->side[0] + 1) ? row * x->side[0] : MAX_BYTES;
+    int64_t most = info.st_size * (gzdirect(f) ? 1 : MAX_RATIO);
     int64_t got = 0, more = 0;
     if (bytes <= most) {
         uint8_t *to = WEFT_NEW(mem, uint8_t, bytes), beyond;

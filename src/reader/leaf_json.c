@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE     (1 << 16)
-#define MOST_WORD 512 /* characters of a number */
+#define PIECE    (1 << 16)
+#define MAX_WORD 512 /* characters of a number */
 
 /* ---- callbacks of the parser ------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ static int on_boolean(void *ctx, int value)
 static int on_number(void *ctx, const char *text, size_t n)
 {
     weft_leaf *l = ctx;
-    char word[MOST_WORD];
+    char word[MAX_WORD];
     if (skipped(l)) return 1;
     if (n >= sizeof word) n = sizeof word - 1; /* digits beyond these change nothing */
     memcpy(word, text, n);

@@ -9,7 +9,7 @@
 #define CLASSES      10
 #define CLIENTS      1000
 #define DIMENSIONS   60
-#define MOST_MT_SEED 0xffffffff
+#define MAX_MT_SEED  0xffffffff
 
 static weft_status begin(const weft_synthetic *o, weft_pack *p)
 {
@@ -19,10 +19,10 @@ static weft_status begin(const weft_synthetic *o, weft_pack *p)
 
 static weft_status pack_leaf(const weft_synthetic *o, weft_pack *p)
 {
-    if (o->seed > MOST_MT_SEED)
+    if (o->seed > MAX_MT_SEED)
         return weft_fail(WEFT_ECONF,
                          "seed = %lld where LEAF's generator takes at most %lld",
-                         (long long)o->seed, (long long)MOST_MT_SEED);
+                         (long long)o->seed, (long long)MAX_MT_SEED);
     int64_t *size = WEFT_NEW(p->mem, int64_t, o->clients);
     weft_leafgen_sizes((uint32_t)o->seed, o->clients, size);
     weft_leafgen *leaf =

@@ -120,7 +120,7 @@ static weft_status print_data(weft_h5 *f)
 
 static weft_status print_tensors(weft_h5 *f)
 {
-    weft_tensor tensor[WEFT_MOST_TENSORS];
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     int n;
     TRY(weft_winner_tensors(f, &n, tensor));
     for (int i = 0; i < n; i++) {

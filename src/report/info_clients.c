@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_SIZES   1000000   /* largest number of clients whose sizes are read */
-#define MOST_CLIENTS 1000      /* whose labels are read */
-#define MOST_NUMBERS (1 << 28) /* approximate number of samples read */
-#define SHOWN        5         /* clients with a line of their own */
-#define COLUMNS      12        /* classes that fit in such a line */
+#define MAX_SIZES   1000000   /* largest number of clients whose sizes are read */
+#define MAX_CLIENTS 1000      /* whose labels are read */
+#define MAX_NUMBERS (1 << 28) /* approximate number of samples read */
+#define SHOWN       5         /* clients with a line of their own */
+#define COLUMNS     12        /* classes that fit in such a line */
 
 /* ---- sizes ----------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static void print_sizes(const char *name, int64_t sum, double mean, int64_t n,
 
 static void print_all_sizes(const weft_clients *f, weft_arena *mem)
 {
-    int64_t n = f->n < MOST_SIZES ? f->n : MOST_SIZES;
+    int64_t n = f->n < MAX_SIZES ? f->n : MAX_SIZES;
     printf("%-16s %10s %10s %10s %8s %8s %8s %8s %8s\n", "client's samples", "sum", "mean",
            "std", "min", "10 %", "50 %", "90 %", "max");
     int64_t *size = WEFT_NEW(mem, int64_t, n), *all = WEFT_NEW(mem, int64_t, n), sum = 0;
@@ -79,9 +79,9 @@ static weft_status read_classes(const weft_data *d, histograms *k)
 {
     const weft_clients *f = d->clients;
     double numbers = (double)d->part[WEFT_TRAIN].total / (double)f->n * (double)f->d;
-    k->clients = d->form == WEFT_CHARS ? MOST_CLIENTS : (int64_t)(MOST_NUMBERS / numbers);
+    k->clients = d->form == WEFT_CHARS ? MAX_CLIENTS : (int64_t)(MAX_NUMBERS / numbers);
     if (k->clients < SHOWN) k->clients = SHOWN;
-    if (k->clients > MOST_CLIENTS) k->clients = MOST_CLIENTS;
+    if (k->clients > MAX_CLIENTS) k->clients = MAX_CLIENTS;
     if (k->clients > f->n) k->clients = f->n;
     k->n = d->classes;
     k->count = WEFT_NEW(d->mem, int64_t, k->clients * k->n);

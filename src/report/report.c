@@ -32,7 +32,7 @@ static const char *brief(const char *text, weft_arena *tmp)
 static void print_score(const weft_summary *s, weft_part part, weft_arena *tmp)
 {
     const char *text = "";
-    for (int i = 0; i < WEFT_MOST_SCORES && s->scores[i].name; i++)
+    for (int i = 0; i < WEFT_MAX_SCORES && s->scores[i].name; i++)
         if (s->scores[i].title && !isnan(s->score[part].metric[i]))
             text = weft_arena_text(
                 tmp, "%s%s%s", text, *text ? "   " : "",
@@ -422,7 +422,7 @@ static void print_comparison(const weft_summary *s, int n, weft_arena *tmp)
     int first = 3;
     for (int i = 0; i < n; i++)
         if ((int)strlen(s[i].path) > first) first = (int)strlen(s[i].path);
-    column c[WEFT_NFACT + WEFT_NPART * WEFT_MOST_METRICS];
+    column c[WEFT_NFACT + WEFT_NPART * WEFT_MAX_METRICS];
     int count = columns_of(s, n, c, tmp);
     for (int k = 0; k < count; k++) {
         c[k].width = (int)strlen(c[k].title);

@@ -81,7 +81,7 @@ static void json_facts(yajl_gen g, const weft_summary *s)
         if (weft_facts[c].type == NUMBER) json_number(g, s->value[c].number);
     }
     for (int p = 0; p < WEFT_NPART; p++)
-        for (int c = 0; c < WEFT_MOST_SCORES && s->scores[c].name; c++) {
+        for (int c = 0; c < WEFT_MAX_SCORES && s->scores[c].name; c++) {
             char name[128];
             snprintf(name, sizeof name, "%s_%s", weft_part_name[p], s->scores[c].name);
             json_text(g, name);

@@ -278,10 +278,10 @@ double weft_summary_score(const weft_summary *s, int part, const char *name)
 
 const weft_metric *weft_summary_scores(const weft_summary *s, int n, weft_arena *mem)
 {
-    weft_metric *all = WEFT_NEW(mem, weft_metric, WEFT_MOST_METRICS + 1);
+    weft_metric *all = WEFT_NEW(mem, weft_metric, WEFT_MAX_METRICS + 1);
     int count = 0;
     for (int i = 0; i < n; i++)
-        for (int k = 0; s[i].scores[k].name && count < WEFT_MOST_METRICS; k++)
+        for (int k = 0; s[i].scores[k].name && count < WEFT_MAX_METRICS; k++)
             if (weft_metrics_find(all, s[i].scores[k].name) < 0)
                 all[count++] = s[i].scores[k];
     return all;

@@ -30,7 +30,7 @@ typedef struct weft_jobs {
     int64_t *job, *trial, *rounds, *wins;             /* [n] */
     double *resource, *size, *loss, *bound, *seconds; /* [n] */
     const weft_metric *metrics;
-    double *metric[WEFT_MOST_METRICS]; /* [metrics][n] */
+    double *metric[WEFT_MAX_METRICS]; /* [metrics][n] */
 } weft_jobs;
 
 /* The arms of all jobs, in the order of the file. */
@@ -49,7 +49,7 @@ typedef struct weft_summary {
     int64_t rounds;  /* of all jobs */
     double spent[4]; /* their seconds: wall, compute, wait, comm */
     const weft_metric *rows;
-    double row_sum[WEFT_MOST_METRICS]; /* [rows] over the rounds */
+    double row_sum[WEFT_MAX_METRICS]; /* [rows] over the rounds */
     const weft_metric *scores;
     weft_scores score[WEFT_NPART]; /* of the winner, without counts */
     int64_t nconfig;

@@ -58,7 +58,7 @@ static weft_mix mix_after(const weft_job_record *e)
 int weft_winner_arm(const weft_job_record *e)
 {
     weft_mix m = mix_after(e);
-    int best[WEFT_MOST_BLOCKS];
+    int best[WEFT_MAX_BLOCKS];
     weft_mix_best(&m, best);
     int arm = best[0];
     for (int i = 0; i < weft_mix_off(&m, 1); i++)
@@ -71,7 +71,7 @@ int weft_winner_arm(const weft_job_record *e)
 void weft_winner_conf(const weft_job_record *e, double *conf)
 {
     weft_mix m = mix_after(e);
-    int pick[WEFT_MOST_BLOCKS];
+    int pick[WEFT_MAX_BLOCKS];
     weft_mix_best(&m, pick);
     pick[0] = weft_winner_arm(e);
     weft_mix_compose(&m, pick, conf);

@@ -46,7 +46,7 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
     job.index = (int)w->round;
     job.feature_fraction = w->size;
     job.last = 1;
-    weft_tensor own[WEFT_MOST_TENSORS];
+    weft_tensor own[WEFT_MAX_TENSORS];
     int64_t n = weft_tensors_size(w->ntensor, w->tensor);
     int64_t need = weft_tensors_size(r->task->tensors(r->task_self, &job, own), own);
     if (n != need || r->space.dim != 0)

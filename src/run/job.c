@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define POLL_SECONDS 0.2 /* approximate seconds between polls */
-#define MOST_SPENT   1e9 /* upper bound of the seconds of a unit, summed over ranks */
+#define MAX_SPENT    1e9 /* upper bound of the seconds of a unit, summed over ranks */
 
 /* A job while it is run. */
 typedef struct job_run {
@@ -49,7 +49,7 @@ static void average_times(job_run *f)
         const double spent[4] = {own[i].wall, own[i].compute, own[i].wait, own[i].comm};
         memcpy(t + 4 * i, spent, sizeof spent);
     }
-    weft_sum_f64(team, t, 4 * (size_t)n, MOST_SPENT);
+    weft_sum_f64(team, t, 4 * (size_t)n, MAX_SPENT);
     for (int64_t i = 0; i < 4 * n; i++) t[i] /= team->size;
     for (int64_t i = 0; i < n; i++)
         f->e->spent[first + i] =
@@ -232,7 +232,7 @@ static weft_status run_units(job_run *f)
 static uint64_t weights_hash(const job_run *f)
 {
     const weft_sched *s = f->s;
-    weft_tensor tensor[WEFT_MOST_TENSORS];
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     int n = s->task->tensors(s->task_self, &f->e->job, tensor);
     if (n == 0) return weft_state_hash(&f->state);
     int64_t size = weft_tensors_size(n, tensor);

@@ -11,8 +11,8 @@
 #define MEASURE 0.2 /* seconds for each measured rate */
 #define TRY_OUT 1.5 /* seconds for trying jobs */
 
-enum { TRIED = 8 };        /* largest number of jobs that are tried */
-enum { MOST_TEAMS = 256 }; /* largest number of teams that is considered */
+enum { TRIED = 8 };       /* largest number of jobs that are tried */
+enum { MAX_TEAMS = 256 }; /* largest number of teams that is considered */
 /* Numbers of teams that would be busy a smaller share of the time are not printed. */
 #define LEAST_BUSY 0.5
 
@@ -142,7 +142,7 @@ static weft_status begin_job(const weft_run *r, plan *p, int i, double seconds)
     weft_status st = WEFT_OK;
     int32_t on = 1;
     for (int64_t u = 0; u < p->units[i] && on && st == WEFT_OK; u++) {
-        double row[WEFT_MOST_METRICS] = {0};
+        double row[WEFT_MAX_METRICS] = {0};
         st = r->task->step(r->task_self, &e->job, u, &state, row, &e->res);
         p->done++;
         p->work += p->flops[i] / (double)p->units[i];
@@ -265,7 +265,7 @@ static void print_teams(const weft_run *r, const plan *p)
         printf(" (run.workers = %lld)", (long long)r->opts.workers);
     double busy = 1;
     int teams = 2;
-    for (; teams <= most && teams <= MOST_TEAMS && busy >= LEAST_BUSY; teams *= 2) {
+    for (; teams <= most && teams <= MAX_TEAMS && busy >= LEAST_BUSY; teams *= 2) {
         busy = weft_order_busy(o, teams);
         printf("%s %d teams %.0f %%", teams == 2 ? "; at work:" : ",", teams, 100 * busy);
     }

@@ -7,7 +7,7 @@
 #define REDRAW 0.2  /* seconds between updates of the line on a terminal */
 #define RELOG  10.0 /* seconds between log lines about rounds */
 
-#define MOST_PLAIN 1e6 /* scores from here on are written with an exponent */
+#define MAX_PLAIN 1e6 /* scores from here on are written with an exponent */
 
 /* "after_loss 2.81": the first number of the row that was measured. */
 static const char *first_of(const weft_metric *table, const double *row, weft_arena *tmp)
@@ -58,7 +58,7 @@ void weft_show_job(weft_sched *s, const weft_job_record *e)
     double rate = spent > 0 ? (double)ran / spent : 0;
     char where[32] = "", rounds[32] = "", score[32];
     weft_arena *tmp = weft_arena_new();
-    snprintf(score, sizeof score, e->res.loss < MOST_PLAIN ? "%.5f" : "%.5g", e->res.loss);
+    snprintf(score, sizeof score, e->res.loss < MAX_PLAIN ? "%.5f" : "%.5g", e->res.loss);
     if (s->teams > 1) snprintf(where, sizeof where, " by team %lld", (long long)e->team);
     if (e->nunit > 0) snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)e->nunit);
     const char *text = weft_arena_text(

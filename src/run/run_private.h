@@ -420,7 +420,7 @@ typedef struct weft_outcome {
     const char *hosts;
     const weft_state *state; /* of the winner */
     int ntensor;
-    weft_tensor tensor[WEFT_MOST_TENSORS]; /* [ntensor] in state */
+    weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
     int64_t began;
     weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
     double setup, search, refit, test; /* seconds */
@@ -440,7 +440,7 @@ typedef struct weft_winner {
     int64_t id; /* number number of its configuration in the space */
     int64_t job, trial, round;
     int ntensor;
-    weft_tensor tensor[WEFT_MOST_TENSORS]; /* [ntensor] in state */
+    weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
     const real *state;
     const weft_metric *scores;     /* the table of scores */
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */

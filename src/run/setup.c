@@ -322,7 +322,7 @@ static weft_status bind(weft_run *r, int fresh)
     TRY(weft_task_find(r->opts.task, &r->task));
     r->task_self = weft_arena_alloc(r->mem, 1, r->task->kind.size);
     TRY(weft_conf_bind(r->conf, &r->task->kind, r->task_self));
-    const weft_kind *tuned[WEFT_MOST_TUNED];
+    const weft_kind *tuned[WEFT_MAX_TUNED];
     int ntuned;
     TRY(r->task->tuned(r->task_self, tuned, &ntuned));
     TRY(weft_space_read(&r->space, r->conf, tuned, ntuned, (uint64_t)r->opts.seed, r->mem));

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_NAMED = 4, LINE = 256 };
+enum { MAX_NAMED = 4, LINE = 256 };
 
 static struct {
     pthread_t thread;
@@ -92,13 +92,13 @@ static char read_stalled(int rank, char text[LINE])
 static void add(char *list, size_t size, int *n, int rank, const char *what)
 {
     size_t at = strlen(list);
-    if (++*n <= MOST_NAMED) snprintf(list + at, size - at, "; rank %d %s", rank, what);
+    if (++*n <= MAX_NAMED) snprintf(list + at, size - at, "; rank %d %s", rank, what);
 }
 
 /* Prints the warning; called by the lowest rank that is stalled. */
 static void report(const weft_activity *a)
 {
-    char list[(MOST_NAMED + 1) * LINE] = "", text[LINE], more[64] = "";
+    char list[(MAX_NAMED + 1) * LINE] = "", text[LINE], more[64] = "";
     int named = 0, waiting = 0;
     for (int r = a->first; r < a->first + a->size; r++) {
         char kind = read_stalled(r, text);
@@ -109,8 +109,8 @@ static void report(const weft_activity *a)
             add(list, sizeof list, &named, r,
                 "says nothing: it is stopped, or its node is lost");
     }
-    if (named > MOST_NAMED)
-        snprintf(more, sizeof more, "; and %d more ranks", named - MOST_NAMED);
+    if (named > MAX_NAMED)
+        snprintf(more, sizeof more, "; and %d more ranks", named - MAX_NAMED);
     if (waiting > 0)
         snprintf(text, LINE, "; %d rank%s", waiting, waiting == 1 ? " waits" : "s wait");
     else

@@ -44,7 +44,7 @@ weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
     const weft_metric *scores = *table = weft_metrics_parse(text, f->mem);
     for (int p = 0; p < WEFT_NPART; p++) {
         score[p] = weft_scores_none();
-        for (int i = 0; i < WEFT_MOST_SCORES && scores[i].name; i++) {
+        for (int i = 0; i < WEFT_MAX_SCORES && scores[i].name; i++) {
             const char *key = score_key(p, &scores[i], f->mem);
             if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
                 TRY(weft_h5_read_num(f, "/winner", key, &score[p].metric[i]));
@@ -129,7 +129,7 @@ static int is_packed(int64_t n, const real *x)
 
 weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
 {
-    const char *name[WEFT_MOST_TENSORS];
+    const char *name[WEFT_MAX_TENSORS];
     for (int i = 0; i < w->ntensor; i++) {
         const weft_tensor *t = &w->tensor[i];
         const real *x = w->state + t->at;
@@ -161,14 +161,14 @@ weft_status weft_winner_export(const weft_winner *w, const char *run, weft_h5 *f
     return weft_winner_put(w, f);
 }
 
-weft_status weft_winner_tensors(weft_h5 *f, int *n, weft_tensor out[WEFT_MOST_TENSORS])
+weft_status weft_winner_tensors(weft_h5 *f, int *n, weft_tensor out[WEFT_MAX_TENSORS])
 {
     const char **name;
     int64_t count;
     TRY(weft_h5_read_texts(f, "/winner/tensors", &name, &count));
-    if (count > WEFT_MOST_TENSORS)
+    if (count > WEFT_MAX_TENSORS)
         return weft_fail(WEFT_EFILE, "%s has %lld tensors, more than %d", f->path,
-                         (long long)count, WEFT_MOST_TENSORS);
+                         (long long)count, WEFT_MAX_TENSORS);
     *n = (int)count;
     double all = 0;
     for (int i = 0; i < *n; i++) {

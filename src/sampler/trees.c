@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LEVELS = 64, MOST_DEPTH = 60 };
+enum { MAX_LEVELS = 64, MAX_DEPTH = 60 };
 
 /* A point in the bootstrap sample of a tree. */
 typedef struct drawn {
@@ -114,9 +114,9 @@ static void split_category(const grower *g, int feature, const task *t, double s
 {
     const int *list = g->list + (size_t)feature * (size_t)g->n;
     const double *x = g->x + (size_t)feature * (size_t)g->n;
-    double of[MOST_LEVELS], left = 0;
-    int times[MOST_LEVELS], levels = g->f->levels[feature], m = 0, n = 0;
-    ranked by[MOST_LEVELS];
+    double of[MAX_LEVELS], left = 0;
+    int times[MAX_LEVELS], levels = g->f->levels[feature], m = 0, n = 0;
+    ranked by[MAX_LEVELS];
     uint64_t set = 0;
     for (int c = 0; c < levels; c++) of[c] = times[c] = 0;
     for (int i = t->first; i < t->last; i++) {
@@ -235,7 +235,7 @@ static void grow_node(grower *g, int tree, const task *t, int *waiting)
     f->value[t->node] = sum * g->inverse[count];
     *node = (weft_tree_node){.cut = {.most = INFINITY}, .child = t->node};
     if (f->levels[0] > 0) node->cut.left = UINT64_MAX;
-    if (count < 2 * g->rule->leaf || !(high > low) || t->depth == MOST_DEPTH) return;
+    if (count < 2 * g->rule->leaf || !(high > low) || t->depth == MAX_DEPTH) return;
     split s = find_split(g, tree, t, sum, count);
     if (s.feature < 0) return;
     node->feature = s.feature;

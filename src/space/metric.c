@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_PLAIN 1e6 /* numbers from here on are shown with an exponent */
+#define MAX_PLAIN 1e6 /* numbers from here on are shown with an exponent */
 
 enum { FIELDS = 4 };
 
@@ -49,8 +49,8 @@ void weft_line_skip(const char **at)
 
 const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem)
 {
-    weft_metric *table = WEFT_NEW(mem, weft_metric, WEFT_MOST_METRICS + 1);
-    for (int i = 0; i < WEFT_MOST_METRICS && *text; i++) {
+    weft_metric *table = WEFT_NEW(mem, weft_metric, WEFT_MAX_METRICS + 1);
+    for (int i = 0; i < WEFT_MAX_METRICS && *text; i++) {
         const char *field[FIELDS];
         for (int f = 0; f < FIELDS; f++) field[f] = weft_field_next(&text, mem);
         weft_line_skip(&text);
@@ -71,7 +71,7 @@ int weft_metric_is_share(const weft_metric *m)
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem)
 {
     if (!weft_metric_is_share(m))
-        return weft_arena_text(mem, fabs(x) < MOST_PLAIN ? "%s %.6f" : "%s %.6g", m->title,
+        return weft_arena_text(mem, fabs(x) < MAX_PLAIN ? "%s %.6f" : "%s %.6g", m->title,
                                x);
     int n = (int)strlen(m->title) - 1;
     return weft_arena_text(mem, "%.*s%.3f %%", n, m->title, 100 * x);

@@ -28,7 +28,7 @@ int weft_mix_off(const weft_mix *m, int b)
 
 void weft_mix_divide(weft_mix *m, int nblock, const int *off, const int *axis)
 {
-    weft_check(nblock > 0 && nblock <= WEFT_MOST_BLOCKS && off[0] == 0 &&
+    weft_check(nblock > 0 && nblock <= WEFT_MAX_BLOCKS && off[0] == 0 &&
                    off[nblock] == m->k,
                "mixture of %d configurations in %d blocks", m->k, nblock);
     m->nblock = nblock;

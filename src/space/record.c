@@ -103,7 +103,7 @@ static void walk_mix(cursor *c, weft_mix *m)
     walk_int(c, &k);
     walk_int(c, &dim);
     walk_int(c, &nblock);
-    c->bad |= k < 1 || dim < 0 || nblock < 1 || nblock > WEFT_MOST_BLOCKS;
+    c->bad |= k < 1 || dim < 0 || nblock < 1 || nblock > WEFT_MAX_BLOCKS;
     if (!may_follow(c, k, 2 + (int64_t)dim)) return;
     if (c->purpose == READ) *m = weft_mix_new(k, dim, c->mem);
     m->nblock = nblock;
@@ -192,7 +192,7 @@ static void walk_rows(cursor *c, weft_job_record *e, int64_t rows)
     walk_whole(c, &nunit);
     walk_whole(c, &n);
     walk_int(c, &ncolumn);
-    c->bad |= n < 0 || n > nunit || ncolumn < 0 || ncolumn > WEFT_MOST_METRICS;
+    c->bad |= n < 0 || n > nunit || ncolumn < 0 || ncolumn > WEFT_MAX_METRICS;
     if (c->bad || !may_follow(c, n, (int64_t)ncolumn + e->job.mix.k)) return;
     if (c->purpose == READ && (!e->row || nunit != e->nunit || ncolumn != e->ncolumn))
         weft_job_record_room(e, e->res.nmetric, n, ncolumn, c->mem);

@@ -39,6 +39,6 @@ void weft_result_begin(weft_result *r, const weft_job *job)
 weft_scores weft_scores_none(void)
 {
     weft_scores s = {.count = 0};
-    for (int i = 0; i < WEFT_MOST_SCORES; i++) s.metric[i] = NAN;
+    for (int i = 0; i < WEFT_MAX_SCORES; i++) s.metric[i] = NAN;
     return s;
 }

@@ -98,7 +98,7 @@ static void keep_baseline(const weft_mix_update *rule, weft_mix_update_state *d,
 
 static void collapse(weft_mix *m)
 {
-    int best[WEFT_MOST_BLOCKS];
+    int best[WEFT_MAX_BLOCKS];
     weft_mix_best(m, best);
     for (int b = 0; b < m->nblock; b++)
         for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)

@@ -23,12 +23,12 @@
 /* ---- the mapped file ---------------------------------------------------------------- */
 
 /* The mapped files, global because a signal handler has no argument for them. */
-enum { MOST_VIEWS = 16 };
+enum { MAX_VIEWS = 16 };
 static struct {
     char *volatile base; /* NULL: free */
     size_t bytes;
     volatile sig_atomic_t lost;
-} view[MOST_VIEWS];
+} view[MAX_VIEWS];
 static size_t page;    /* bytes; 0: the handler is not there yet */
 static int zeros = -1; /* /dev/zero */
 static struct sigaction before;
@@ -38,7 +38,7 @@ static void on_lost(int number, siginfo_t *info, void *context)
 {
     (void)context;
     char *at = info->si_addr;
-    for (int i = 0; i < MOST_VIEWS; i++) {
+    for (int i = 0; i < MAX_VIEWS; i++) {
         if (!view[i].base || at < view[i].base || at >= view[i].base + view[i].bytes)
             continue;
         char *start = at - (uintptr_t)at % page;
@@ -64,8 +64,8 @@ static int map_file(weft_h5 *f)
 {
     if (f->view >= 0) return 0;
     int i = 0;
-    while (i < MOST_VIEWS && view[i].base) i++;
-    if (i == MOST_VIEWS) return EMFILE;
+    while (i < MAX_VIEWS && view[i].base) i++;
+    if (i == MAX_VIEWS) return EMFILE;
     int fd = open(f->path, O_RDONLY);
     if (fd < 0) return errno;
     catch_lost();
@@ -109,7 +109,7 @@ double weft_h5_mapped(void)
         uintptr_t from, to;
         long kilobytes;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
-            for (int i = own = 0; i < MOST_VIEWS; i++)
+            for (int i = own = 0; i < MAX_VIEWS; i++)
                 own |= view[i].base && from >= (uintptr_t)view[i].base &&
                        from < (uintptr_t)view[i].base + view[i].bytes;
         if (own && sscanf(line, "Rss: %ld", &kilobytes) == 1)

@@ -94,7 +94,7 @@ static const char *command_single(const void *self)
     return "run.task = command";
 }
 
-static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     (void)self;
     kind[0] = &parameters;
@@ -160,7 +160,7 @@ static void command_nstate(const void *self, const weft_job *job, weft_state *si
 }
 
 static int command_tensors(const void *self, const weft_job *job,
-                           weft_tensor out[WEFT_MOST_TENSORS])
+                           weft_tensor out[WEFT_MAX_TENSORS])
 {
     (void)self;
     (void)job;

@@ -9,14 +9,14 @@
 
 /* ---- what a program prints (command_output.c) --------------------------------------- */
 
-#define WEFT_MOST_PRINTED 64 /* names of numbers that a program may print */
+#define WEFT_MAX_PRINTED 64 /* names of numbers that a program may print */
 
 /* The last number of each name in the lines "... name=number ..." of standard output, and
  * the last line of each stream. */
 typedef struct weft_printed {
     int n;
-    char name[WEFT_MOST_PRINTED][64];
-    double value[WEFT_MOST_PRINTED];
+    char name[WEFT_MAX_PRINTED][64];
+    double value[WEFT_MAX_PRINTED];
     struct {
         char text[4096]; /* longest line; longer ones are truncated */
         size_t n;

@@ -18,7 +18,7 @@ static void set(weft_printed *p, const char *name, size_t n, double value)
 {
     int i = 0;
     while (i < p->n && (strlen(p->name[i]) != n || strncmp(p->name[i], name, n) != 0)) i++;
-    if (i == WEFT_MOST_PRINTED || n >= sizeof p->name[i]) return;
+    if (i == WEFT_MAX_PRINTED || n >= sizeof p->name[i]) return;
     if (i == p->n) snprintf(p->name[p->n++], sizeof *p->name, "%.*s", (int)n, name);
     p->value[i] = value;
 }

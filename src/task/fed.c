@@ -14,7 +14,7 @@ enum { SCORED = 64 };
 
 /* ---- setup -------------------------------------------------------------------------- */
 
-static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     fed *t = self;
     TRY(weft_net_find(t->net_name, &t->net));
@@ -204,7 +204,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
 /* ---- state and cost ----------------------------------------------------------------- */
 
 static int fed_tensors(const void *self, const weft_job *job,
-                       weft_tensor out[WEFT_MOST_TENSORS])
+                       weft_tensor out[WEFT_MAX_TENSORS])
 {
     const fed *t = self;
     (void)job;

@@ -64,7 +64,7 @@ fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t rou
 {
     weft_arena *tmp = t->work.tmp;
     size_t mark = weft_arena_mark(tmp);
-    double unit[WEFT_MOST_BLOCKS], *conf = WEFT_NEW(tmp, double, m->dim);
+    double unit[WEFT_MAX_BLOCKS], *conf = WEFT_NEW(tmp, double, m->dim);
     for (int b = 0; b < m->nblock; b++) {
         uint64_t which = (uint64_t)j | (uint64_t)(b / 4) << 54;
         weft_rng4 r =

@@ -9,7 +9,7 @@
 
 /* Rows of each client that are scored at once, and the memory that weights, gradients and
  * velocities of all lanes may take, so that a core's cache holds most of it. */
-enum { SCORED_ROWS = 16, MOST_BYTES = 2 << 20 };
+enum { SCORED_ROWS = 16, MAX_BYTES = 2 << 20 };
 
 struct fed_lanes {
     int lanes, most;               /* lanes; rows of a batch */
@@ -35,8 +35,8 @@ typedef struct group {
     fed_lanes *d;
     const fed_turns *q;
     int n; /* lanes in use */
-    lane lane[WEFT_MOST_LANES];
-    int count[WEFT_MOST_LANES]; /* rows of the batch */
+    lane lane[WEFT_MAX_LANES];
+    int count[WEFT_MAX_LANES]; /* rows of the batch */
 } group;
 
 fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem)
@@ -44,7 +44,7 @@ fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem)
     int lanes = weft_lanes();
     size_t numbers = (size_t)t->nweight * (size_t)lanes;
     if (!t->net->lanes_work || t->env.data->form == WEFT_CHARS) return NULL;
-    if (t->nweight > MOST_BYTES || 3 * numbers * sizeof(real) > MOST_BYTES) return NULL;
+    if (t->nweight > MAX_BYTES || 3 * numbers * sizeof(real) > MAX_BYTES) return NULL;
     fed_lanes *d = WEFT_NEW(mem, fed_lanes, 1);
     *d = (fed_lanes){.lanes = lanes, .most = batch};
     d->net = t->net->lanes_work(t->model, batch, mem);
@@ -95,7 +95,7 @@ static weft_lane_batch batch_of(const group *g)
 static void score(group *g, const real *w, int stage)
 {
     int rows = g->d->most < SCORED_ROWS ? g->d->most : SCORED_ROWS;
-    weft_score sum[WEFT_MOST_LANES] = {{0}};
+    weft_score sum[WEFT_MAX_LANES] = {{0}};
     for (int64_t first = 0;; first += rows) {
         for (int l = 0; l < g->n; l++) {
             const lane *a = &g->lane[l];
@@ -139,8 +139,8 @@ static int step(group *g, const weft_sgd *sgd, int first)
 {
     const fed *t = g->t;
     fed_lanes *d = g->d;
-    weft_score sum[WEFT_MOST_LANES] = {{0}};
-    double norm[WEFT_MOST_LANES];
+    weft_score sum[WEFT_MAX_LANES] = {{0}};
+    double norm[WEFT_MAX_LANES];
     for (int l = 0; l < g->n; l++) g->count[l] = next_batch(g, l);
     weft_lane_batch b = batch_of(g);
     if (b.n == 0) return 0;
@@ -167,9 +167,9 @@ static void train(group *g)
 {
     const fed *t = g->t;
     fed_lanes *d = g->d;
-    weft_sgd sgd[WEFT_MOST_LANES] = {{0}};
-    double most[WEFT_MOST_LANES] = {0};
-    int within[WEFT_MOST_LANES];
+    weft_sgd sgd[WEFT_MAX_LANES] = {{0}};
+    double most[WEFT_MAX_LANES] = {0};
+    int within[WEFT_MAX_LANES];
     for (int l = 0; l < g->n; l++) {
         lane *a = &g->lane[l];
         a->order = WEFT_NEW(t->work.tmp, int64_t, a->own.n);
@@ -187,8 +187,8 @@ static void train(group *g)
 /* Adds the weighted changes of the clients that did not diverge. */
 static void add(const group *g)
 {
-    real weight[WEFT_MOST_LANES] = {0};
-    int use[WEFT_MOST_LANES] = {0};
+    real weight[WEFT_MAX_LANES] = {0};
+    int use[WEFT_MAX_LANES] = {0};
     for (int l = 0; l < g->n; l++) {
         const lane *a = &g->lane[l];
         weight[l] = (real)a->p->weight;

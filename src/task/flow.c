@@ -82,7 +82,7 @@ static const char *flow_single(const void *self)
     return "run.task = flow";
 }
 
-static weft_status flow_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+static weft_status flow_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     (void)self;
     kind[0] = &weft_task_flow.kind;
@@ -172,7 +172,7 @@ static void flow_nstate(const void *self, const weft_job *job, weft_state *size)
 }
 
 static int flow_tensors(const void *self, const weft_job *job,
-                        weft_tensor out[WEFT_MOST_TENSORS])
+                        weft_tensor out[WEFT_MAX_TENSORS])
 {
     const flow *t = self;
     int64_t m = t->problem.m, at = weights_of(t);

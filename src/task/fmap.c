@@ -78,7 +78,7 @@ static const char *fmap_single(const void *self)
     return t->pieces ? "fmap.resource = iterations" : NULL;
 }
 
-static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     fmap *t = self;
     TRY(weft_feature_find(t->feature_name, &t->feature));
@@ -131,7 +131,7 @@ static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
 }
 
 static int fmap_tensors(const void *self, const weft_job *job,
-                        weft_tensor out[WEFT_MOST_TENSORS])
+                        weft_tensor out[WEFT_MAX_TENSORS])
 {
     const fmap *t = self;
     int64_t d = t->feature->columns(t->map, job->feature_fraction);

@@ -82,7 +82,7 @@ static const char *replay_single(const void *self)
     return "run.task = replay";
 }
 
-static weft_status replay_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+static weft_status replay_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     (void)self;
     kind[0] = &weft_task_replay.kind;
@@ -317,7 +317,7 @@ static void replay_nstate(const void *self, const weft_job *job, weft_state *siz
 }
 
 static int replay_tensors(const void *self, const weft_job *job,
-                          weft_tensor out[WEFT_MOST_TENSORS])
+                          weft_tensor out[WEFT_MAX_TENSORS])
 {
     (void)self;
     (void)job;

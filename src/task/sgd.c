@@ -17,7 +17,7 @@
 
 /* ---- setup -------------------------------------------------------------------------- */
 
-static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED], int *n)
+static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     sgd *t = self;
     TRY(weft_net_find(t->net_name, &t->net));
@@ -31,7 +31,7 @@ static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MOST_TUNED],
  * ECONF: there are fewer. */
 static weft_status find_layers(const sgd *t, sgd_model *m)
 {
-    weft_tensor tensor[WEFT_MOST_TENSORS];
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     int n = t->net->tensors(m->self, tensor), layers = 0;
     for (int i = 0; i < n && layers < SGD_LAYERS; i++) {
         if (tensor[i].nd < 2 || tensor[i].at >= m->table.at) continue;
@@ -171,7 +171,7 @@ static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
 }
 
 static int sgd_tensors(const void *self, const weft_job *job,
-                       weft_tensor out[WEFT_MOST_TENSORS])
+                       weft_tensor out[WEFT_MAX_TENSORS])
 {
     const sgd *t = self;
     weft_arena *tmp = weft_arena_new();

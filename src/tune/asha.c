@@ -30,7 +30,7 @@ typedef struct rung {
 typedef struct bracket {
     int top; /* its last rung */
     int64_t spent;
-    rung rung[WEFT_MOST_RUNGS];
+    rung rung[WEFT_MAX_RUNGS];
 } bracket;
 
 typedef struct trial {
@@ -63,8 +63,8 @@ static const weft_opt asha_opts[] = {
      "upper bound of it in the last rung: each rung has `reduction` times that of the one "
      "before",
      0},
-    {"early_stopping", WEFT_INT, offsetof(asha, early_stopping), "0", 0,
-     WEFT_MOST_RUNGS - 1, NULL, "number of lowest rungs that are left out", 0},
+    {"early_stopping", WEFT_INT, offsetof(asha, early_stopping), "0", 0, WEFT_MAX_RUNGS - 1,
+     NULL, "number of lowest rungs that are left out", 0},
     {"trials", WEFT_LONG, offsetof(asha, trials), "-1", -1, 1e9, "auto",
      "trials that start; auto: space.configs; 0: no bound", 0},
     {"budget", WEFT_LONG, offsetof(asha, budget), "0", 0, 1e15, NULL,
@@ -76,7 +76,7 @@ static const weft_opt asha_opts[] = {
      "promotion: a trial pauses until it ranks among the best of its rung; stopping: it "
      "continues at once or never",
      0},
-    {"brackets", WEFT_INT, offsetof(asha, brackets), "1", 0, WEFT_MOST_RUNGS, NULL,
+    {"brackets", WEFT_INT, offsetof(asha, brackets), "1", 0, WEFT_MAX_RUNGS, NULL,
      "number of brackets, each of which leaves out one more of the lowest rungs; all get "
      "the same resource; 0: as many as rungs",
      0},

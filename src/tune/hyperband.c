@@ -17,7 +17,7 @@ typedef struct hyperband {
 } hyperband;
 
 enum { CEIL, FLOOR };
-enum { MOST_TRIALS = 1000000 };
+enum { MAX_TRIALS = 1000000 };
 
 static const weft_opt hyperband_opts[] = {
     {"reduction", WEFT_INT, offsetof(hyperband, reduction), "3", 2, 1000, NULL,
@@ -56,11 +56,11 @@ static weft_status hyperband_setup(void *self, const weft_space *sp, uint64_t se
                          (long long)t->min_resource, (long long)t->max_resource);
     int s_max = weft_rungs_top(t->min_resource, t->max_resource, t->reduction);
     for (int s = s_max; s >= 0; s--) t->trials += bracket_trials(t, s_max, s);
-    if (t->trials > MOST_TRIALS)
+    if (t->trials > MAX_TRIALS)
         return weft_fail(WEFT_ECONF,
                          "hyperband: %lld trials; expected at most %d trials, by a larger "
                          "hyperband.min_resource",
-                         (long long)t->trials, MOST_TRIALS);
+                         (long long)t->trials, MAX_TRIALS);
     TRY(weft_trials_fit(sp, "hyperband", t->trials));
     t->n = s_max + 1;
     t->bracket = WEFT_NEW(mem, weft_rungs, t->n);

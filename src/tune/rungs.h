@@ -6,7 +6,7 @@
 
 #include "weft/tune.h"
 
-#define WEFT_MOST_RUNGS 31
+#define WEFT_MAX_RUNGS 31
 
 /* The largest k with low eta^k <= high, for 1 <= low <= high and eta >= 2. Computed in
  * integers, because floor(log(high / low) / log(eta)) is one too small for 3^5 and 10^3.
@@ -29,14 +29,14 @@ typedef struct weft_rung_trial {
 /* A bracket: its trials wait for each other at the end of every rung; the best continue. */
 typedef struct weft_rungs {
     /* the plan: set before weft_rungs_begin */
-    int count;                       /* rungs */
-    int64_t trials[WEFT_MOST_RUNGS]; /* number in each rung, not increasing */
-    int64_t until[WEFT_MOST_RUNGS];  /* total resource of a trial at the end of each rung,
+    int count;                      /* rungs */
+    int64_t trials[WEFT_MAX_RUNGS]; /* number in each rung, not increasing */
+    int64_t until[WEFT_MAX_RUNGS];  /* total resource of a trial at the end of each rung,
                                         increasing */
-    int64_t every;                   /* largest resource of a job; 0: up to the next rung */
-    int64_t first;                   /* number of the first trial; the others follow */
-    int best;                        /* 1: the lowest loss of any job wins, whatever its
-                                        resource */
+    int64_t every;                  /* largest resource of a job; 0: up to the next rung */
+    int64_t first;                  /* number of the first trial; the others follow */
+    int best;                       /* 1: the lowest loss of any job wins, whatever its
+                                       resource */
     /* the state */
     int rung;
     int64_t unasked,

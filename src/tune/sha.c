@@ -18,7 +18,7 @@
  * follows. */
 #include "rungs.h"
 
-enum { MOST_TRIALS = 1000000 };
+enum { MAX_TRIALS = 1000000 };
 enum { PUBLISHED = 3, BUDGET = 5 }; /* eliminations; budget / max_resource */
 enum { FEDEX, GEOMETRIC };          /* how rungs are placed */
 
@@ -38,9 +38,9 @@ static const weft_opt sha_opts[] = {
      0},
     {"min_resource", WEFT_LONG, offsetof(sha, min_resource), "1", 1, 1e9, NULL,
      "resource of a trial in the first rung", 0},
-    {"early_stopping", WEFT_INT, offsetof(sha, early_stopping), "0", 0, WEFT_MOST_RUNGS - 1,
+    {"early_stopping", WEFT_INT, offsetof(sha, early_stopping), "0", 0, WEFT_MAX_RUNGS - 1,
      NULL, "number of lowest rungs that are left out", 0},
-    {"eliminations", WEFT_INT, offsetof(sha, eliminations), "-1", -1, WEFT_MOST_RUNGS - 1,
+    {"eliminations", WEFT_INT, offsetof(sha, eliminations), "-1", -1, WEFT_MAX_RUNGS - 1,
      NULL,
      "number of them; 0: random search; -1: 3, or as many as the configurations allow", 0},
     {"max_resource", WEFT_LONG, offsetof(sha, max_resource), "800", 1, 1e9, NULL,
@@ -91,7 +91,7 @@ static weft_status count_survivors(sha *t, int64_t count)
     for (int i = 0; i <= t->eliminations; i++, n /= t->reduction) {
         t->rungs.trials[i] = n;
         if (n > 0) continue;
-        for (int e = 0; e < t->eliminations && needed < MOST_TRIALS; e++)
+        for (int e = 0; e < t->eliminations && needed < MAX_TRIALS; e++)
             needed *= t->reduction;
         return weft_fail(
             WEFT_ECONF,
@@ -144,12 +144,12 @@ static weft_status plan_equal(sha *t, int64_t count)
         if (t->budget == 0) t->budget = BUDGET * t->max_resource;
         if (t->budget / t->max_resource < count) count = t->budget / t->max_resource;
     }
-    if (count < 1 || count > MOST_TRIALS)
+    if (count < 1 || count > MAX_TRIALS)
         return weft_fail(
             WEFT_ECONF,
             "sha: %lld trials; expected 1 to %d, by space.configs and, without "
             "eliminations, sha.budget / sha.max_resource",
-            (long long)count, MOST_TRIALS);
+            (long long)count, MAX_TRIALS);
     TRY(count_survivors(t, count));
     t->rungs.count = t->eliminations + 1;
     if (t->eliminations > 0) return plan_rungs(t);
