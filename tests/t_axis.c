@@ -51,6 +51,9 @@ static void test_axis_steps(void)
     ok(weft_axis_is_ordered(listed) && weft_axis_is_ordered(order) &&
            !weft_axis_is_ordered(cut),
        "numbers have an order, choices have not");
+    weft_opt word = {.type = WEFT_WORDS};
+    ok(!weft_axis_is_ordered(&(weft_axis){.opt = &word, .nvalue = 3}),
+       "nor have words, such as the values of a program's parameter");
     ok(weft_axis_step(listed, 1, 1) == 10 && weft_axis_step(listed, 1, 0) == .1 &&
            weft_axis_step(listed, 10, 1) == 10 && weft_axis_step(listed, .1, 0) == .1,
        "steps on a list go by value, up to its ends");

@@ -102,7 +102,8 @@ double weft_axis_unit(const weft_axis *a, double value);
 /* The index of the value of an axis' list that is nearest. Local. */
 int weft_axis_index(const weft_axis *a, double value);
 double weft_axis_value(const weft_axis *a, double unit);
-/* 1: the values are numbers, so their order has a meaning; 0: choices and bools. Local. */
+/* 1: the values are numbers, so their order has a meaning; 0: choices, words and
+ * bools. Local. */
 int weft_axis_is_ordered(const weft_axis *a);
 /* The next value of a list or an integer axis above (up > 0) or below; `value` itself if
  * there is none, and on real axes. Local. */

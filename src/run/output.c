@@ -189,8 +189,7 @@ static weft_status winner_config(const weft_outcome *o, const double *conf, weft
             weft_conf_drop(&c, a->section, a->opt->name);
             continue;
         }
-        if (a->opt->type == WEFT_CHOICE || a->opt->type == WEFT_WORDS ||
-            a->opt->type == WEFT_BOOL)
+        if (!weft_axis_is_ordered(a))
             weft_opt_show(a->opt, conf[i], value, sizeof value);
         else
             snprintf(value, sizeof value, "%.17g", conf[i]);

@@ -112,7 +112,8 @@ double weft_axis_value(const weft_axis *a, double unit)
 
 int weft_axis_is_ordered(const weft_axis *a)
 {
-    return a->opt->type != WEFT_CHOICE && a->opt->type != WEFT_BOOL;
+    weft_type type = a->opt->type;
+    return type != WEFT_CHOICE && type != WEFT_WORDS && type != WEFT_BOOL;
 }
 
 double weft_axis_step(const weft_axis *a, double value, int up)

@@ -228,8 +228,7 @@ static void describe_axis(const weft_space *sp, int a)
 {
     weft_axis *axis = &sp->axis[a];
     int room = (int)(sizeof axis->value / sizeof *axis->value);
-    weft_type type = axis->opt->type;
-    int named = type == WEFT_CHOICE || type == WEFT_WORDS || type == WEFT_BOOL;
+    int named = !weft_axis_is_ordered(axis);
     axis->lo = INFINITY;
     axis->hi = -INFINITY;
     for (int64_t i = 0; i < sp->count; i++) {
