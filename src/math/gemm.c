@@ -41,7 +41,7 @@ static void copy_panel(int k, int m, int wide, const real *b, size_t ldb, real *
 static void turn_panel(int k, int m, int wide, const real *b, size_t ldb, real *to)
 {
     if (m < wide) memset(to, 0, (size_t)k * wide * sizeof *to);
-    weft_turn(k, m, b, ldb, to, (size_t)wide);
+    weft_transpose(k, m, b, ldb, to, (size_t)wide);
 }
 
 void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,

@@ -86,7 +86,7 @@ void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset,
                        uint8_t *q);
 
 /* to[k][ldt] = the transpose of b[m][ldb] (k columns); they do not overlap. */
-void weft_turn(int k, int m, const real *b, size_t ldb, real *to, size_t ldt);
+void weft_transpose(int k, int m, const real *b, size_t ldb, real *to, size_t ldt);
 
 /* The products of weft/math.h with a table of one's choice. p->k, p->m are set. */
 void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,

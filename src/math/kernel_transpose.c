@@ -40,7 +40,7 @@ INLINE void turn_square(quad v[SIDE])
 #endif
 }
 
-void weft_turn(int k, int m, const real *b, size_t ldb, real *to, size_t ldt)
+void weft_transpose(int k, int m, const real *b, size_t ldb, real *to, size_t ldt)
 {
     int i = 0;
     for (; i + SIDE <= k; i += SIDE) {
