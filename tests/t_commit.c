@@ -219,7 +219,8 @@ static void test_search(void)
            !strchr(weft_error(), '\n'),
        "a disk that fails ends it with one line");
     note("%s", weft_error());
-    ok(b.task.steps == SOME + 1, "after the job that was being done");
+    ok(b.task.steps == SOME || b.task.steps == SOME + 1,
+       "after the job that was being done when it failed");
     ok(run(0, -1, 0, &sum) == WEFT_OK && sum == whole && b.task.steps < 2 * SOME,
        "it goes on to the same digest");
 }
