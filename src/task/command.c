@@ -168,7 +168,7 @@ static int command_tensors(const void *self, const weft_job *job,
     return 0;
 }
 
-/* The cost is not knfixed; a job of more resource is assumed to cost more. */
+/* The cost is not known; a job of more resource is assumed to cost more. */
 static void command_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     (void)self;
@@ -191,9 +191,9 @@ static const char *note_of(const command *t, const weft_printed *p)
     weft_arena *tmp = weft_arena_new();
     const char *text = "";
     for (int i = 0; i < p->n; i++) {
-        int knfixed = 0;
-        for (int k = 0; k < 3; k++) knfixed |= strcmp(p->name[i], column[k]) == 0;
-        if (!knfixed)
+        int known = 0;
+        for (int k = 0; k < 3; k++) known |= strcmp(p->name[i], column[k]) == 0;
+        if (!known)
             text = weft_arena_text(tmp, "%s%s%s=%.17g", text, *text ? " " : "", p->name[i],
                                    p->value[i]);
     }
