@@ -11,6 +11,7 @@ import os
 from collections import defaultdict
 
 import stats
+import tables
 
 HEAD = ["kind", "seed", "fold", "valid_error", "fold_error", "best_epoch", "epochs", "seconds"]
 FOLDS = 10
@@ -27,23 +28,6 @@ def line_of(path):
                                  "%.4g" % f.attrs["search_seconds"]]
 
 
-def merge(table, paths):
-    lines = {}
-    if os.path.exists(table):
-        with open(table) as f:
-            rows = [line.rstrip("\n").split("\t") for line in f][1:]
-        lines = {tuple(row[:3]): row for row in rows}
-    for path in paths:
-        row = line_of(path)
-        lines[tuple(row[:3])] = row
-    order = sorted(lines, key=lambda key: (key[0], int(key[1]), int(key[2])))
-    if paths:
-        with open(table, "w") as f:
-            for row in [HEAD] + [lines[key] for key in order]:
-                print(*row, sep="\t", file=f)
-    return [lines[key] for key in order]
-
-
 def main():
     parse = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parse.add_argument("run", nargs="*")
@@ -51,7 +35,7 @@ def main():
     given = parse.parse_args()
     right = defaultdict(lambda: defaultdict(list))
     seconds = defaultdict(float)
-    for kind, seed, _, _, error, _, _, spent in merge(given.output, given.run):
+    for kind, seed, _, _, error, _, _, spent in tables.merge(given.output, HEAD, [line_of(r) for r in given.run]):
         right[kind][seed].append(100 - float(error))
         seconds[kind] += float(spent)
     print("| vectors | seeds | folds | right, % | seconds |")

@@ -14,9 +14,7 @@ import sys
 import h5py
 import numpy as np
 
-
-def text(x):
-    return x.decode() if isinstance(x, bytes) else str(x)
+import runs
 
 
 def curve(error):
@@ -36,7 +34,7 @@ def main():
     args = args.parse_args()
     with h5py.File(args.run, "r") as f:
         ids = f["configs/id"][:]
-        values = [dict(v.split("=", 1) for v in text(t).split()) for t in f["configs/text"][:]]
+        values = [dict(v.split("=", 1) for v in runs.text(t).split()) for t in f["configs/text"][:]]
         trial, job = f["rounds/trial"][:], f["rounds/job"][:]
         error, loss = f["rounds/valid_error"][:], f["events/loss"][:]
         of_job = f["events/trial"][:]

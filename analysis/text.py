@@ -12,6 +12,7 @@ import os
 from collections import defaultdict
 
 import stats
+import tables
 
 HEAD = ["task", "sampler", "seed", "trials", "valid_error", "test_error", "winner"]
 
@@ -26,23 +27,6 @@ def line_of(path):
                 "%.6g" % (100 * w["test_error"]), str(w["text"])]
 
 
-def merge(table, paths):
-    lines = {}
-    if os.path.exists(table):
-        with open(table) as f:
-            rows = [line.rstrip("\n").split("\t") for line in f][1:]
-        lines = {tuple(row[:3]): row for row in rows}
-    for path in paths:
-        row = line_of(path)
-        lines[tuple(row[:3])] = row
-    order = sorted(lines, key=lambda key: (key[0], key[1], int(key[2])))
-    if paths:
-        with open(table, "w") as f:
-            for row in [HEAD] + [lines[key] for key in order]:
-                print(*row, sep="\t", file=f)
-    return [lines[key] for key in order]
-
-
 def cell(x):
     i = stats.by_samples(x)
     return "%.2f +- %.2f" % (i.mean, i.half)
@@ -54,7 +38,7 @@ def main():
     parse.add_argument("-o", "--output", default="analysis/text.tsv")
     given = parse.parse_args()
     error = defaultdict(dict)
-    for task, sampler, seed, _, valid, test, _ in merge(given.output, given.run):
+    for task, sampler, seed, _, valid, test, _ in tables.merge(given.output, HEAD, [line_of(r) for r in given.run]):
         error[task, sampler][seed] = (float(valid), float(test))
     print("| task | seeds | dev error, tpe | random | random - tpe | test error, tpe | random | random - tpe |")
     print("|---|---|---|---|---|---|---|---|")

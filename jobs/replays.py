@@ -13,8 +13,8 @@ the table. Runs that are there are not repeated.
 
 import argparse
 import os
-import subprocess
-import sys
+
+from workers import tune
 
 TABLE = "analysis/curves-cifar10.tsv"
 WORKERS = (1, 5, 25, 100)
@@ -40,17 +40,6 @@ task = replay
 table = {TABLE}
 [columns]
 """ + "\n".join(f"{k} = {v}" for k, v in COLUMNS.items()) + "\n"
-
-
-def tune(weft, ini, path, *settings):
-    """Runs once; what went wrong ends the script."""
-    if os.path.exists(path):
-        return
-    env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
-    done = subprocess.run([weft, "tune", ini, *settings, "-o", path, "--force"], env=env,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(f"{path}: {done.stderr.strip().splitlines()[-1]}")
 
 
 def main():

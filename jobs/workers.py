@@ -34,12 +34,12 @@ METHODS = {  # name: (settings, restarts at most)
 WAIT = ("random", "sha", "hyperband")  # the same jobs for any number of workers
 
 
-def tune(weft, path, *settings):
+def tune(weft, ini, path, *settings):
     """Runs once; what went wrong ends the script."""
     if os.path.exists(path):
         return
     env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
-    done = subprocess.run([weft, "tune", INPUT, *settings, "-o", path, "--force"], env=env,
+    done = subprocess.run([weft, "tune", ini, *settings, "-o", path, "--force"], env=env,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{path}: {done.stderr.strip().splitlines()[-1]}")
@@ -58,7 +58,7 @@ def search(args, method, workers, seed, target):
         own = [*settings, f"run.workers={workers}", f"run.seed={seed + 1000 * again}"]
         if method not in WAIT:
             own.append(f"run.target={target!r}")
-        tune(args.weft, path, *own)
+        tune(args.weft, INPUT, path, *own)
         if found(path, target):
             return
 
@@ -73,7 +73,7 @@ def main():
     args = args.parse_args()
     os.makedirs(args.dir, exist_ok=True)
     path = f"{args.dir}/optimum.h5"
-    tune(args.weft, path, "run.tuner=random", "space.configs=1")
+    tune(args.weft, INPUT, path, "run.tuner=random", "space.configs=1")
     with h5py.File(path, "r") as f:
         target = WITHIN * float(f.attrs["optimum"])
     for method in args.method:

@@ -78,15 +78,7 @@ static const char *at(const char *name)
 
 static weft_status run(int fresh, int stop_at, uint64_t *sum)
 {
-    bench b;
-    weft_status st = prepare(&b, &team, &weft_tuner_ws_sha, 1, at("r.h5"), fresh);
-    b.task.stop_at = stop_at;
-    weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    weft_signals_free();
-    *sum = st == WEFT_OK ? sched_digest(&b.sched) : 0;
-    finish(&b, 0);
-    return st;
+    return run_until(&team, at("r.h5"), fresh, stop_at, sum);
 }
 
 /* One line that tells of the quota and what to do. */

@@ -152,4 +152,20 @@ static void finish(bench *b, int done)
     weft_arena_free(b->mem);
 }
 
+/* A run of ws_sha that SIGTERM stops in step stop_at, -1: that nothing stops, or its
+ * resume; *sum: the digest of a run that came to its end, else 0. */
+static inline weft_status run_until(weft_team *team, const char *path, int fresh,
+                                    int stop_at, uint64_t *sum)
+{
+    bench b;
+    weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, fresh);
+    b.task.stop_at = stop_at;
+    weft_signals_catch();
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    weft_signals_free();
+    *sum = st == WEFT_OK ? sched_digest(&b.sched) : 0;
+    finish(&b, 0);
+    return st;
+}
+
 #endif
