@@ -20,11 +20,11 @@ END
 "$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" >"$tmp/whole" 2>"$tmp/log"
 result $? "a search to its end"
 
-# Killed once some jobs are done.
+# Killed once the journal has some jobs, which a thread writes about once a second.
 "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
 pid=$!
 tries=0
-while [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" -lt 5 ] && [ $tries -lt 600 ]; do
+until "$weft" report "$tmp/r.h5" 2>&1 | grep -q '^unfinished: [1-9]' || [ -f "$tmp/r.h5" ] || [ $tries = 600 ]; do
     tries=$((tries + 1))
     sleep 0.05
 done

@@ -290,9 +290,9 @@ static weft_status do_run(weft_run *r, weft_trace *t, int *begun)
     TRY(weft_run_open(r, r->opts.data));
     greet(r, placement, o.hosts);
     TRY(check_open(r, t));
+    if (!r->task->files) weft_watchdog_start(r->world, r->opts.watchdog, t->dir);
     TRY(begin(r, t, o.config));
     *begun = 1;
-    if (!r->task->files) weft_watchdog_start(r->world, r->opts.watchdog, t->dir);
     o.setup = weft_now() - start;
     if (t->ndone > 0)
         weft_log(WEFT_INFO, "resumed: %lld jobs are done already", (long long)t->ndone);

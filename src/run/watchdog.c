@@ -60,15 +60,17 @@ static void describe(const weft_activity *a, double now, char text[LINE])
              now - a->since, dog.host, (long)getpid());
 }
 
-static void say_stalled(const weft_activity *a, double now)
+/* Writes the file of this rank; 0: it cannot, as before the directory is made. */
+static int say_stalled(const weft_activity *a, double now)
 {
     char path[LINE * 4], text[LINE];
     name_of(dog.rank, path);
     describe(a, now, text);
     FILE *f = fopen(path, "w");
-    if (!f) return;
+    if (!f) return 0;
     fprintf(f, "%c %s\n", a->waits ? 'w' : 'c', text);
     fclose(f);
+    return 1;
 }
 
 /* Reads the file of a rank: 'w' it waits, 'c' it computes, with text; 0: there is no
@@ -144,7 +146,7 @@ static void *watch(void *unused)
             }
             continue;
         }
-        say_stalled(&a, weft_now());
+        if (!say_stalled(&a, weft_now())) continue;
         limit *= 2;
         if (nap(pause)) break;
         weft_activity b = weft_activity_now();
