@@ -18,8 +18,8 @@ static void runs(const char *name, const char *options, int workers,
     for (int s = first; s < first + SEEDS; s++) {
         double r[TRIALS];
         clock_t start = clock();
-        quest_play(function_named(function_name), options, TRIALS, workers, (uint64_t)s, r,
-                   NULL, mem);
+        minimizer_run(function_named(function_name), options, TRIALS, workers, (uint64_t)s,
+                      r, NULL, mem);
         double ms = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC / TRIALS;
         printf("%s\t%s\t%s\t%d\t%d\t%.6g\t%.6g\t%.6g\t%.3f\n", name, WEFT_VERSION,
                function_name, workers, s, r[24], r[49], r[99], ms);

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
             weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s\n", rows[i].sampler,
                             rows[i].sampler, argc > 3 ? argv[3] : rows[i].options);
         clock_t start = clock();
-        quest_play(&rows[i].f, options, trials, 1, 1, regret, NULL, mem);
+        minimizer_run(&rows[i].f, options, trials, 1, 1, regret, NULL, mem);
         printf("%s,%s,%d,%lld,%.3g\n", rows[i].sampler, rows[i].options, rows[i].axes,
                (long long)trials, (double)(clock() - start) / CLOCKS_PER_SEC);
         fflush(stdout);

@@ -223,21 +223,22 @@ static inline const function *function_named(const char *name)
 }
 
 /* A search of `trials` on axes, by "[run]\nsampler = ..." and what else is to be said. */
-typedef struct quest {
+typedef struct minimizer {
     weft_search search;
     weft_space space;
     int64_t asked;
-} quest;
+} minimizer;
 
-static inline weft_status quest_begin(quest *q, const char *axes, const char *options,
-                                      int64_t trials, uint64_t seed, weft_arena *mem)
+static inline weft_status minimizer_begin(minimizer *q, const char *axes,
+                                          const char *options, int64_t trials,
+                                          uint64_t seed, weft_arena *mem)
 {
     weft_conf c;
     const weft_tuner *tuner;
     const weft_kind *kinds[] = {&argument_kind};
-    *q = (quest){.asked = 0};
+    *q = (minimizer){.asked = 0};
     weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, "quest.ini",
+    TRY(weft_conf_text(&c, "minimizer.ini",
                        weft_arena_text(mem, "[space]\nconfigs = %lld\n[f]\n%s%s\n",
                                        (long long)trials, axes, options)));
     TRY(weft_tuner_find(chosen(&c, "tuner", "random"), &tuner));
@@ -246,7 +247,8 @@ static inline weft_status quest_begin(quest *q, const char *axes, const char *op
     return weft_search_setup(&q->search, &q->space, seed, mem);
 }
 
-static inline void quest_tell(quest *q, const weft_job *job, double loss, double cost)
+static inline void minimizer_tell(minimizer *q, const weft_job *job, double loss,
+                                  double cost)
 {
     double none[4] = {0};
     weft_result res = {.job = job->id,
@@ -264,13 +266,13 @@ static inline void quest_tell(quest *q, const weft_job *job, double loss, double
 
 /* The regret of what looked best after each trial into regret[trials]; `workers` trials are
  * asked for, then all of them are told, and so on. conf  [trials][dim] or NULL. */
-static inline void quest_play(const function *f, const char *options, int64_t trials,
-                              int workers, uint64_t seed, double *regret, double *conf,
-                              weft_arena *mem)
+static inline void minimizer_run(const function *f, const char *options, int64_t trials,
+                                 int workers, uint64_t seed, double *regret, double *conf,
+                                 weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
-    quest q;
-    weft_check(quest_begin(&q, f->axes, options, trials, seed, mem) == WEFT_OK, "%s",
+    minimizer q;
+    weft_check(minimizer_begin(&q, f->axes, options, trials, seed, mem) == WEFT_OK, "%s",
                weft_error());
     int dim = q.space.dim;
     weft_job *job = WEFT_NEW(mem, weft_job, workers);
@@ -294,7 +296,7 @@ static inline void quest_play(const function *f, const char *options, int64_t tr
                 best = seen[j];
                 worth = value[j];
             }
-            quest_tell(&q, &job[j], seen[j], job[j].resource);
+            minimizer_tell(&q, &job[j], seen[j], job[j].resource);
             regret[i++] = worth;
         }
     }
@@ -304,25 +306,25 @@ static inline void quest_play(const function *f, const char *options, int64_t tr
 /* Two equal minima, x0 = 1/4 and x0 = 3/4, of which the trials near the second take `ratio`
  * times as long: the share of trials that go there after the first ten, over some seeds.
  * conf  [60][2] of the last one, or NULL. */
-static inline double dear_share(const char *options, double ratio, int seeds, double *conf,
-                                weft_arena *mem)
+static inline double costly_share(const char *options, double ratio, int seeds,
+                                  double *conf, weft_arena *mem)
 {
     enum { FIRST = 10, ALL = 60 };
-    double dear = 0;
+    double costly = 0;
     for (int s = 1; s <= seeds; s++) {
-        quest q;
+        minimizer q;
         weft_job job;
-        weft_check(quest_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL, (uint64_t)s,
-                               mem) == WEFT_OK,
+        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL,
+                                   (uint64_t)s, mem) == WEFT_OK,
                    "%s", weft_error());
         while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
             const double *v = job.mix.conf, x = fabs(v[0] - .5) - .25, y = v[1] - .7;
-            dear += job.trial >= FIRST && v[0] > .5;
+            costly += job.trial >= FIRST && v[0] > .5;
             if (conf) memcpy(conf + 2 * job.trial, v, 2 * sizeof *v);
-            quest_tell(&q, &job, x * x + y * y, v[0] > .5 ? ratio : 1);
+            minimizer_tell(&q, &job, x * x + y * y, v[0] > .5 ? ratio : 1);
         }
     }
-    return dear / seeds / (ALL - FIRST);
+    return costly / seeds / (ALL - FIRST);
 }
 
 /* ---- statistics --------------------------------------------------------------------- */

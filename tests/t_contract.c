@@ -4,9 +4,10 @@
  * digest, with any number of teams, and after a stop or a kill after any job and a resume
  * with other ranks and teams. Schedules with planted faults are detected.
  * RUN: np=1 np=4 */
-#include "game.h"
+#include "tuner_case.h"
+
+#include "observed.h"
 #include "scratch.h"
-#include "watched.h"
 
 #include <setjmp.h>
 #include <unistd.h>
@@ -74,7 +75,7 @@ typedef struct bench {
     weft_arena *mem;
     weft_team own;
     toy task;
-    watched tuner;
+    observed tuner;
     weft_tuner table;
     weft_space space;
     weft_search search;
@@ -92,15 +93,15 @@ static weft_status read_search(bench *b, const combo *c, const setting *how)
     TRY(weft_conf_text(&conf, "t.ini", c->text));
     TRY(weft_space_read(&b->space, &conf, kinds, 2, 7, b->mem));
     TRY(search_bind(&b->search, c->tuner, &conf));
-    b->table = watched_tuner(c->tuner);
+    b->table = observed_tuner(c->tuner);
     b->tuner =
-        (watched){.own = c->tuner,
-                  .self = b->search.tuner_self,
-                  .fault = how->fault,
-                  .team = weft_team_of(how->world->size, how->teams, how->world->rank),
-                  .plain = how->plain,
-                  .task = &b->task,
-                  .second = b != benches};
+        (observed){.own = c->tuner,
+                   .self = b->search.tuner_self,
+                   .fault = how->fault,
+                   .team = weft_team_of(how->world->size, how->teams, how->world->rank),
+                   .plain = how->plain,
+                   .task = &b->task,
+                   .second = b != benches};
     b->search.tuner = &b->table;
     b->search.tuner_self = &b->tuner;
     return weft_search_setup(&b->search, &b->space, 3, b->mem);
@@ -170,7 +171,7 @@ static outcome run(const combo *c, const setting *how)
     if (how->stop) weft_signals_free();
     o.jobs = b->tuner.jobs;
     o.set = b->tuner.set;
-    if (o.status == WEFT_OK) close_books(&b->tuner);
+    if (o.status == WEFT_OK) close_records(&b->tuner);
     o.fault = b->tuner.checked.fault;
     o.digest = o.status == WEFT_OK && !o.fault ? run_digest(&b->sched, b->tuner.order) : 0;
     finish(b, how->world, o.status == WEFT_OK);

@@ -30,7 +30,7 @@ static void test_default(void)
     const weft_device *d = device("", 10);
     weft_work work = {1e6, 1e12, 1e9, 1e9};
     weft_turn t = weft_device_turn(d, 3, 4, &work);
-    ok(t.fate == WEFT_AVERAGED && !(t.seconds > 0) && !(t.energy > 0),
+    ok(t.status == WEFT_AVERAGED && !(t.seconds > 0) && !(t.energy > 0),
        "without options a device answers at once, at no cost");
     is_near(t.bytes, 2e9, 0, "its bytes are counted");
 }
@@ -87,9 +87,9 @@ static void test_chances(void)
     double lost = 0, energy = 0;
     for (int r = 0; r < ROUNDS; r++) {
         weft_turn t = weft_device_turn(d, r % 10, r, &unit_work);
-        away += t.fate == WEFT_AWAY;
-        dropped += t.fate == WEFT_DROPPED;
-        lost += t.fate == WEFT_DROPPED ? t.seconds : 0;
+        away += t.status == WEFT_AWAY;
+        dropped += t.status == WEFT_DROPPED;
+        lost += t.status == WEFT_DROPPED ? t.seconds : 0;
         energy += t.energy;
     }
     /* Four standard deviations of a share of 20,000 are 0.013. */
@@ -113,8 +113,8 @@ static void test_closing(void)
     weft_closing c = weft_device_close(d, 2, 6, t, mem);
     ok(c.surplus == 2 && c.late == 0 && c.dropped == 1 && c.away == 1,
        "a round counts what became of its devices");
-    ok(t[2].fate == WEFT_AVERAGED && t[0].fate == WEFT_AVERAGED &&
-           t[5].fate == WEFT_SURPLUS,
+    ok(t[2].status == WEFT_AVERAGED && t[0].status == WEFT_AVERAGED &&
+           t[5].status == WEFT_SURPLUS,
        "the first answers are averaged, ties in the order of the cohort");
     is_near(c.seconds, 5, 0, "a round ends with the last answer it needs");
     is_near(c.energy, 10 + 5 + 4 + 10 + 10, 1e-12, "who is not needed stops then");
@@ -127,13 +127,14 @@ static void test_closing(void)
 
     memcpy(t, start, sizeof t);
     c = weft_device_close(hurried, 2, 6, t, mem);
-    ok(c.late == 3 && t[2].fate == WEFT_AVERAGED, "a deadline cuts off the slower ones");
+    ok(c.late == 3 && t[2].status == WEFT_AVERAGED, "a deadline cuts off the slower ones");
     is_near(c.seconds, 4, 0, "and ends the round");
 
     memcpy(t, start, sizeof t);
     const weft_device *both = device("deadline = 6", 10);
     c = weft_device_close(both, 2, 6, t, mem);
-    ok(c.late == 1 && t[4].fate == WEFT_LATE && c.surplus == 1 && t[5].fate == WEFT_SURPLUS,
+    ok(c.late == 1 && t[4].status == WEFT_LATE && c.surplus == 1 &&
+           t[5].status == WEFT_SURPLUS,
        "late is who would have missed the deadline, whenever the round ends");
     is_near(c.seconds, 5, 0, "which is before it, with enough answers");
     c = weft_device_close(hurried, 2, 0, t, mem);
@@ -227,7 +228,7 @@ static void test_trace(void)
             "a client has the speed of its line, and the section's where there is none");
     is_near(d ? weft_device_turn(d, 2, 0, &work).seconds : 0, 0.5 + 2, 1e-12,
             "in any order of lines");
-    ok(d && weft_device_turn(d, 1, 0, &work).fate == WEFT_DROPPED, "and its chances");
+    ok(d && weft_device_turn(d, 1, 0, &work).status == WEFT_DROPPED, "and its chances");
     d = trace("speed,availability\r\n2,1\r\n4,1\r\n\r\n");
     int fast = 0;
     for (int c = 0; d && c < 1000; c++)

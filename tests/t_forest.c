@@ -202,8 +202,8 @@ static void regrets(const char *name, const char *options, double *last, weft_ar
 {
     double regret[TRIALS];
     for (int s = 0; s < RUNS; s++) {
-        quest_play(function_named(name), options, TRIALS, 1, 1000 + (uint64_t)s, regret,
-                   NULL, mem);
+        minimizer_run(function_named(name), options, TRIALS, 1, 1000 + (uint64_t)s, regret,
+                      NULL, mem);
         last[s] = regret[TRIALS - 1];
     }
 }
@@ -242,7 +242,7 @@ static void test_design(weft_arena *mem)
     function f = {"", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n",
                   branin, 0, 0};
     int part[4][5] = {{0}}, good = 1;
-    quest_play(&f, quick, 6, 1, 3, regret, conf, mem);
+    minimizer_run(&f, quick, 6, 1, 3, regret, conf, mem);
     for (int i = 0; i < 5; i++) {
         const double *v = conf + 4 * i;
         part[0][(int)(v[0] * 5)]++;
@@ -267,7 +267,7 @@ static void test_when(weft_arena *mem)
     double regret[TRIALS], conf[5 * TRIALS], last[RUNS], random[RUNS];
     const char *const options =
         "[run]\nsampler = forest\n[forest]\ntrees = 60\ngenerations = 40\n";
-    quest_play(function_named("tree"), quick, TRIALS, 4, 3, regret, conf, mem);
+    minimizer_run(function_named("tree"), quick, TRIALS, 4, 3, regret, conf, mem);
     ok(tree_is_kept(conf, TRIALS), "a configuration has the axes that its others call for");
     regrets("tree", options, last, mem);
     regrets("tree", "", random, mem);
@@ -286,7 +286,7 @@ static void test_edges(weft_arena *mem)
         const char *options =
             weft_arena_text(mem, "%scriterion = %s\nper_cost = yes\nliar = %s\n", quick,
                             all ? "pi" : "ei", all ? "off" : "believer");
-        quest_play(&f, options, 40, 4, 1, regret, conf, mem);
+        minimizer_run(&f, options, 40, 4, 1, regret, conf, mem);
         for (int i = 0; i < 40; i++) {
             const double *v = conf + 6 * i; /* x0 x1 x2 i0 i1 d */
             inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
@@ -304,11 +304,11 @@ static void test_per_cost(weft_arena *mem)
     double share[2];
     for (int per = 0; per < 2; per++)
         share[per] =
-            dear_share(weft_arena_text(mem, "%sdesign = 10\nspread = 0\nper_cost = %s\n",
-                                       "[run]\nsampler = forest\n[forest]\ntrees = 30\n"
-                                       "generations = 50\n",
-                                       per ? "yes" : "no"),
-                       10, 3, NULL, mem);
+            costly_share(weft_arena_text(mem, "%sdesign = 10\nspread = 0\nper_cost = %s\n",
+                                         "[run]\nsampler = forest\n[forest]\ntrees = 30\n"
+                                         "generations = 50\n",
+                                         per ? "yes" : "no"),
+                         10, 3, NULL, mem);
     ok(share[1] < .5 * share[0], "per cost the cheap half is preferred: %.2g, not %.2g",
        share[1], share[0]);
 }
@@ -334,7 +334,7 @@ static void test_cost(weft_arena *mem)
                   many, 0, 0};
     double *regret = WEFT_NEW(mem, double, MANY);
     double start = processor_seconds();
-    quest_play(&f, "[run]\nsampler = forest\n", MANY, 1, 1, regret, NULL, mem);
+    minimizer_run(&f, "[run]\nsampler = forest\n", MANY, 1, 1, regret, NULL, mem);
     double seconds = processor_seconds() - start;
     ok(seconds < .06 * MANY * slack, "%d proposals on fifteen axes take %.3g s", MANY,
        seconds);

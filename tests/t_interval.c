@@ -167,8 +167,9 @@ static void move_scores(clients *p, uint64_t number, int round, double trend, do
     p->truth = sum / p->all.sum;
 }
 
-/* Intervals of pools of POOL cohorts, as the task's books make them: shares that cover the
- * mean over the rounds of the score of all clients, *mean, and that at the last, *last. */
+/* Intervals of pools of POOL cohorts, as the records of the task make them: shares that
+ * cover the mean over the rounds of the score of all clients, *mean, and that at the last,
+ * *last. */
 static void pool_rounds(double trend, double *mean, double *last)
 {
     enum { POOL = 10, COHORT = 10, TRIES = 150 };

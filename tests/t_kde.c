@@ -40,8 +40,8 @@ static void regrets(const char *name, const char *options, int workers, double *
 {
     double regret[TRIALS];
     for (int s = 0; s < RUNS; s++) {
-        quest_play(function_named(name), options, TRIALS, workers, 1000 + (uint64_t)s,
-                   regret, NULL, mem);
+        minimizer_run(function_named(name), options, TRIALS, workers, 1000 + (uint64_t)s,
+                      regret, NULL, mem);
         last[s] = regret[TRIALS - 1];
     }
 }
@@ -64,8 +64,8 @@ static void test_random(weft_arena *mem)
 {
     double regret[TRIALS], own[2 * TRIALS], random[2 * TRIALS];
     int same = 0, first = 0;
-    quest_play(function_named("branin"), "", TRIALS, 1, 5, regret, random, mem);
-    quest_play(function_named("branin"), usual, TRIALS, 1, 5, regret, own, mem);
+    minimizer_run(function_named("branin"), "", TRIALS, 1, 5, regret, random, mem);
+    minimizer_run(function_named("branin"), usual, TRIALS, 1, 5, regret, own, mem);
     for (int i = 0; i < TRIALS; i++) {
         int alike = memcmp(own + 2 * i, random + 2 * i, 2 * sizeof *own) == 0;
         same += alike;
@@ -85,9 +85,10 @@ static void test_bohb(weft_arena *mem)
                             "[run]\nsampler = kde\ntuner = %s\n[kde]\nrandom = "
                             "0\n[%s]\nmax_resource = 27\n",
                             schedule[i], schedule[i]);
-        quest q;
-        weft_check(quest_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1, mem) == 0,
-                   "%s", weft_error());
+        minimizer q;
+        weft_check(
+            minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1, mem) == 0,
+            "%s", weft_error());
         double sum = 0;
         weft_job job;
         int64_t n = 0;
@@ -98,7 +99,7 @@ static void test_bohb(weft_arena *mem)
                 sum += sqrt(x * x + y * y);
                 n++;
             }
-            quest_tell(&q, &job, x * x + y * y + .1 / at, job.resource);
+            minimizer_tell(&q, &job, x * x + y * y + .1 / at, job.resource);
         }
         ok(n > 0 && sum / (double)n < .25,
            "%s: later trials begin near the best, %.3g away", schedule[i], sum / (double)n);
@@ -119,8 +120,8 @@ static void test_edges(weft_arena *mem)
                   diverged, 0, 0};
     double regret[40], conf[40 * 6];
     int inside = 1;
-    quest_play(&f, "[run]\nsampler = kde\n[kde]\nliar = yes\n", 40, 3, 1, regret, conf,
-               mem);
+    minimizer_run(&f, "[run]\nsampler = kde\n[kde]\nliar = yes\n", 40, 3, 1, regret, conf,
+                  mem);
     for (int i = 0; i < 40; i++) {
         const double *v = conf + 6 * i; /* x0 x1 x2 i0 i1 d */
         inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
@@ -134,9 +135,9 @@ static void test_per_cost(weft_arena *mem)
     double share[2];
     for (int per = 0; per < 2; per++)
         share[per] =
-            dear_share(weft_arena_text(mem, "%s[kde]\nrandom = 0\nper_cost = %s\n",
-                                       "[run]\nsampler = kde\n", per ? "yes" : "no"),
-                       10, 20, NULL, mem);
+            costly_share(weft_arena_text(mem, "%s[kde]\nrandom = 0\nper_cost = %s\n",
+                                         "[run]\nsampler = kde\n", per ? "yes" : "no"),
+                         10, 20, NULL, mem);
     ok(share[1] < .5 * share[0], "per cost the cheap half is preferred: %.2g, not %.2g",
        share[1], share[0]);
 }
@@ -148,7 +149,7 @@ static void test_when(weft_arena *mem)
     double regret[TRIALS], conf[5 * TRIALS];
     int good = 1;
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
-        quest_play(function_named("tree"), options[o], TRIALS, 4, 3, regret, conf, mem);
+        minimizer_run(function_named("tree"), options[o], TRIALS, 4, 3, regret, conf, mem);
         good &= tree_is_kept(conf, TRIALS);
     }
     ok(good, "a configuration has the axes that its others call for");

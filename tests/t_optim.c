@@ -114,9 +114,9 @@ static void test_diverged(void)
 
 /* ---- server --------------------------------------------------------------------- */
 
-/* Plays three rounds of deltas on one weight that starts at 1, with neighbours that have
+/* Applies three rounds of deltas on one weight that starts at 1, with neighbours that have
  * other deltas, and returns the weight. */
-static double play(const weft_server *s, const double delta[3])
+static double rounds_of(const weft_server *s, const double delta[3])
 {
     real w[3] = {0, 1, 0}, slots[6];
     for (int i = 0; i < 6; i++) slots[i] = (real)NAN; /* need no preparation */
@@ -131,11 +131,11 @@ static void test_server_sgd(void)
 {
     const double delta[3] = {0.5, -0.25, 1};
     weft_server average = {.optimizer = WEFT_SGD, .lr = 1};
-    is_near(play(&average, delta), 2.25, tolerance,
+    is_near(rounds_of(&average, delta), 2.25, tolerance,
             "plain averaging adds the mean of the changes");
     /* lr 0.5, 0.4, 0.32; m = 0.5, 0.2, 1.18 */
     weft_server moved = {.optimizer = WEFT_SGD, .lr = 0.5, .momentum = 0.9, .decay = 0.2};
-    is_near(play(&moved, delta), 1 + 0.25 + 0.08 + 0.3776, tolerance,
+    is_near(rounds_of(&moved, delta), 1 + 0.25 + 0.08 + 0.3776, tolerance,
             "momentum and decay: three rounds by hand");
     ok(weft_server_slots(&average) == 0 && weft_server_slots(&moved) == 1,
        "SGD keeps a vector where it has momentum");
@@ -155,12 +155,12 @@ static void test_server_adaptive(void)
     for (int t = 0; t < 3; t++) by_yogi += 0.1 * m[t] / (sqrt(yogi[t]) + 0.5);
     weft_server s = {.lr = 0.1, .beta1 = 0.5, .beta2 = 0.75, .tau = 0.5};
     s.optimizer = WEFT_ADAM;
-    is_near(play(&s, delta), by_adam, tolerance, "Adam: three rounds by hand");
+    is_near(rounds_of(&s, delta), by_adam, tolerance, "Adam: three rounds by hand");
     s.optimizer = WEFT_YOGI;
-    is_near(play(&s, delta), by_yogi, tolerance, "Yogi: three rounds by hand");
+    is_near(rounds_of(&s, delta), by_yogi, tolerance, "Yogi: three rounds by hand");
     ok(weft_server_slots(&s) == 2, "Adam and Yogi keep two vectors");
     s.decay = 1;
-    is_near(play(&s, delta), 1 + 0.025, tolerance, "their rate decays too");
+    is_near(rounds_of(&s, delta), 1 + 0.025, tolerance, "their rate decays too");
 }
 
 int main(void)

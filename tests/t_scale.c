@@ -206,7 +206,7 @@ static void test_nothing(weft_team *t, weft_arena *mem)
         weft_fitted out;
         accuracy(t, &p, &variants[v], "tol = 1e-8", 1, &out, mem);
         ok(!out.diverged && out.passes <= 60,
-           "%s %s, %s: features of nought take %d passes", variants[v].model->kind.name,
+           "%s %s, %s: features of value 0 take %d passes", variants[v].model->kind.name,
            variants[v].options, form_name[variants[v].as], out.passes);
     }
 }

@@ -33,11 +33,11 @@ static const method methods[] = {
 enum { AGGRESSIVE, ADAPTIVE, ROOT, MW, RACING, NMETHOD };
 
 /* How scores come: the first arm is better by `better`. */
-typedef struct game {
+typedef struct bandit {
     double better;
     int falls;  /* the mean does, 1: */
     int skewed; /* 1: lognormal scores, and weights as unequal */
-} game;
+} bandit;
 
 static double normal(uint64_t run, int t, int j, double *other)
 {
@@ -49,7 +49,7 @@ static double normal(uint64_t run, int t, int j, double *other)
 }
 
 /* A round: draws, scores, and the mixture's move. */
-static void play(const game *g, const weft_mix_update *rule, uint64_t run, int t,
+static void play(const bandit *g, const weft_mix_update *rule, uint64_t run, int t,
                  weft_mix_update_state *drift, double *evidence, weft_mix *m)
 {
     int pick[DRAWS];
@@ -75,7 +75,7 @@ typedef struct end {
     int round, arm;
 } end;
 
-static end play_out(const game *g, const method *a, uint64_t run)
+static end play_out(const bandit *g, const method *a, uint64_t run)
 {
     weft_arena *mem = weft_arena_new();
     weft_mix m = weft_mix_new(ARMS, 0, mem);
@@ -106,7 +106,7 @@ typedef struct table {
     int early, middle, late; /* rounds until the best is sure: 10, 50, 90 % of runs */
 } table;
 
-static table tabulate(const game *g, const method *a)
+static table tabulate(const bandit *g, const method *a)
 {
     table s = {0};
     int best[RUNS];
@@ -136,7 +136,7 @@ static const char *share(double p, char text[64])
     return text;
 }
 
-static void show(const char *name, const game *g, const table *s)
+static void show(const char *name, const bandit *g, const table *s)
 {
     char a[64], b[64], c[64];
     const char *how = g->skewed ? ", skewed" : g->falls ? ", falling" : "";
@@ -152,7 +152,7 @@ static void show(const char *name, const game *g, const table *s)
 
 /* Share of all arms that are eliminated where all are alike: each could be called the best.
  */
-static double lost_alike(const game *g, double alpha)
+static double lost_alike(const bandit *g, double alpha)
 {
     weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = alpha};
     double lost = 0;
@@ -244,8 +244,8 @@ static void test_product(weft_arena *mem)
     is_near(exp(m.logp[1]), 1. / 3, 1e-15, "those left share a block");
 }
 
-static const game games[] = {{0, 0, 0}, {0, 1, 0},  {0, 1, 1}, {.5, 0, 0}, {1, 0, 0},
-                             {2, 0, 0}, {.5, 1, 0}, {1, 1, 0}, {2, 1, 0},  {1, 1, 1}};
+static const bandit bandits[] = {{0, 0, 0}, {0, 1, 0},  {0, 1, 1}, {.5, 0, 0}, {1, 0, 0},
+                                 {2, 0, 0}, {.5, 1, 0}, {1, 1, 0}, {2, 1, 0},  {1, 1, 1}};
 enum {
     ALIKE,
     ALIKE_FALLS,
@@ -270,22 +270,22 @@ int main(void)
     weft_arena_free(mem);
     for (int g = 0; g < NGAME; g++)
         for (int a = 0; a < NMETHOD; a++) {
-            s[a][g] = tabulate(&games[g], &methods[a]);
-            show(methods[a].name, &games[g], &s[a][g]);
+            s[a][g] = tabulate(&bandits[g], &methods[a]);
+            show(methods[a].name, &bandits[g], &s[a][g]);
         }
     ok(s[AGGRESSIVE][ALIKE].thirty > 0.9 && s[AGGRESSIVE][ALIKE_FALLS].ten > 0.4,
        "the aggressive step settles on one of nine that are alike");
     for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
-        ok(s[ADAPTIVE][g].all < 0.05, "the adaptive one does not (game %d)", g);
-        ok(s[RACING][g].all < 0.05, "a race does not (game %d)", g);
+        ok(s[ADAPTIVE][g].all < 0.05, "the adaptive one does not (problem %d)", g);
+        ok(s[RACING][g].all < 0.05, "a race does not (problem %d)", g);
     }
     for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
-        double lost = lost_alike(&games[g], 0.5);
+        double lost = lost_alike(&bandits[g], 0.5);
         ok(lost > 0 && lost < 0.5, "with alpha 0.5 an arm as good as any goes in %.1f %%",
            100 * lost);
     }
     for (int g = HALF; g < NGAME; g++)
-        ok(s[RACING][g].wrong < 0.02, "a race seldom loses the best (game %d)", g);
+        ok(s[RACING][g].wrong < 0.02, "a race seldom loses the best (problem %d)", g);
     ok(s[RACING][HALF].late < 250 && s[RACING][HALF_FALLS].late < 250,
        "it finds what is better by half a standard deviation");
     ok(s[RACING][ONE].late < 75 && s[RACING][ONE_FALLS].late < 75 &&

@@ -1,8 +1,8 @@
 /* Successive halving: which trials are eliminated and when, total resource, winner; and
  * jobs with the mixings FedEx and multiplicative weights.
  * RUN: np=1 */
-#include "game.h"
 #include "tap.h"
+#include "tuner_case.h"
 #include "weft/registry.h"
 
 #include <math.h>
@@ -10,27 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Every job of a game, in the order asked, and what it was told. */
-typedef struct play_log {
+/* Every job of a search, in the order asked, and what it was told. */
+typedef struct job_log {
     int n;
     weft_job *job; /* [n] mixtures are copies */
     double *loss;  /* [n] */
     double spent;
-} play_log;
+} job_log;
 
-static play_log play_all(const game *g, weft_arena *mem)
+static job_log run_all(const tuner_case *g, weft_arena *mem)
 {
     enum { MOST = 5000 };
-    player p = player_new(g, mem);
-    play_log l = {.job = WEFT_NEW(mem, weft_job, MOST),
-                  .loss = WEFT_NEW(mem, double, MOST)};
+    test_search p = test_search_new(g, mem);
+    job_log l = {.job = WEFT_NEW(mem, weft_job, MOST), .loss = WEFT_NEW(mem, double, MOST)};
     while (l.n < MOST && ask(&p, &l.job[l.n]) == WEFT_JOB) {
         weft_job *job = &l.job[l.n];
         job->id = l.n;
         weft_mix lent = job->mix;
         job->mix = weft_mix_new(lent.k, lent.dim, mem);
         weft_mix_copy(&job->mix, &lent);
-        weft_result res = play(g, job, mem);
+        weft_result res = answer(g, job, mem);
         l.loss[l.n++] = res.loss;
         l.spent += job->resource;
         tell(&p, &res);
@@ -39,7 +38,7 @@ static play_log play_all(const game *g, weft_arena *mem)
 }
 
 /* "27x89 9x177 3x268 1x800": trials that came so far in each rung. */
-static const char *rungs(const play_log *l, weft_arena *mem)
+static const char *rungs(const job_log *l, weft_arena *mem)
 {
     const char *text = "";
     double done[1000] = {0};
@@ -60,8 +59,8 @@ static const char *rungs(const play_log *l, weft_arena *mem)
 static void spends(const weft_tuner *t, int k, const char *options, const char *schedule,
                    double total, weft_arena *mem)
 {
-    game g = {t, options, k, FULL, 100, 1, 1, NULL, 0};
-    play_log l = play_all(&g, mem);
+    tuner_case g = {t, options, k, FULL, 100, 1, 1, NULL, 0};
+    job_log l = run_all(&g, mem);
     const char *found = rungs(&l, mem);
     ok(strcmp(found, schedule) == 0, "%s of %d: %s", t->kind.name, k, found);
     is_near(l.spent, total, 0, "spends %g", total);
@@ -101,11 +100,11 @@ static void test_schedules(weft_arena *mem)
 static weft_status setup(const weft_tuner *t, int k, const char *axes, const char *options,
                          weft_arena *mem)
 {
-    player p;
-    return player_read(&p, t,
-                       weft_arena_text(mem, "[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k,
-                                       axes, t->kind.name, options),
-                       1, 0, mem);
+    test_search p;
+    return test_search_read(&p, t,
+                            weft_arena_text(mem, "[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k,
+                                            axes, t->kind.name, options),
+                            1, 0, mem);
 }
 
 static void refused(const weft_tuner *t, int k, const char *axes, const char *options,
@@ -156,8 +155,9 @@ static void test_usual(weft_arena *mem)
         {9, "eliminations = 0", 4000},
     };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        game g = {&weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL, 0};
-        play_log l = play_all(&g, mem);
+        tuner_case g = {
+            &weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL, 0};
+        job_log l = run_all(&g, mem);
         is_near(l.spent, usual[i].spent, 0, "the usual budget of %d trials", usual[i].k);
     }
 }
@@ -166,7 +166,7 @@ static void test_usual(weft_arena *mem)
 
 /* Asks all there is, tells loss[trial] to each from the last to the first, or from the
  * first; returns the number of jobs and writes their trials. */
-static int rung_of(player *p, const double *loss, int backward, int *trial)
+static int rung_of(test_search *p, const double *loss, int backward, int *trial)
 {
     enum { MOST = 100 };
     weft_arena *mem = weft_arena_new();
@@ -185,10 +185,11 @@ static int rung_of(player *p, const double *loss, int backward, int *trial)
 
 static void test_elimination(weft_arena *mem)
 {
-    game g = {&weft_tuner_sha, "reduction = 2\nbudget = 2000", 8, FULL, 0, 1, 1, NULL, 0};
+    tuner_case g = {
+        &weft_tuner_sha, "reduction = 2\nbudget = 2000", 8, FULL, 0, 1, 1, NULL, 0};
     const double loss[8] = {INFINITY, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
     for (int backward = 0; backward < 2; backward++) {
-        player p = player_new(&g, mem);
+        test_search p = test_search_new(&g, mem);
         int t[100];
         ok(rung_of(&p, loss, backward, t) == 8, "all begin");
         ok(rung_of(&p, loss, backward, t) == 4 && t[0] == 1 && t[1] == 3 && t[2] == 4 &&
@@ -202,7 +203,7 @@ static void test_elimination(weft_arena *mem)
     weft_job job;
     const double none[8] = {INFINITY, INFINITY, INFINITY, INFINITY,
                             INFINITY, INFINITY, INFINITY, INFINITY};
-    player p = player_new(&g, mem);
+    test_search p = test_search_new(&g, mem);
     int t[100];
     rung_of(&p, none, 0, t);
     ok(rung_of(&p, none, 0, t) == 0 && ask(&p, &job) == WEFT_DONE,
@@ -211,8 +212,8 @@ static void test_elimination(weft_arena *mem)
 
 static void test_winner(weft_arena *mem)
 {
-    game g = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL, 0};
-    play_log l = play_all(&g, mem);
+    tuner_case g = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL, 0};
+    job_log l = run_all(&g, mem);
     const weft_job *end = &l.job[l.n - 1];
     int best = 1, last = 1;
     for (int i = 0; i < l.n; i++) {
@@ -227,8 +228,9 @@ static void test_winner(weft_arena *mem)
 
 static void test_every(weft_arena *mem)
 {
-    game g = {&weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL, 0};
-    play_log l = play_all(&g, mem);
+    tuner_case g = {
+        &weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL, 0};
+    job_log l = run_all(&g, mem);
     double done[27] = {0};
     int round[27] = {0}, good = 1, small = 1;
     for (int i = 0; i < l.n; i++) {
@@ -248,8 +250,8 @@ static void test_every(weft_arena *mem)
 
 static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
 
-/* Server axes, centre, ids of every mixture of a game. */
-static void mixes_are_sound(const play_log *l, const weft_space *sp, int k,
+/* Server axes, centre, ids of every mixture of a search. */
+static void mixes_are_sound(const job_log *l, const weft_space *sp, int k,
                             const char *about)
 {
     int sizes = 1, server = 1, centre = 1, ids = 1, moved = 0;
@@ -273,20 +275,21 @@ static void mixes_are_sound(const play_log *l, const weft_space *sp, int k,
 
 static void test_fedex(weft_arena *mem)
 {
-    game g = {&weft_tuner_sha, mixed("", "fedex", "", mem), 27, FULL, 9, 1, 1, fed, 0};
-    player p = player_new(&g, mem);
-    play_log sha = play_all(&g, mem);
+    tuner_case g = {
+        &weft_tuner_sha, mixed("", "fedex", "", mem), 27, FULL, 9, 1, 1, fed, 0};
+    test_search p = test_search_new(&g, mem);
+    job_log sha = run_all(&g, mem);
     mixes_are_sound(&sha, p.space, 27, "in halving");
     const weft_job *end = &sha.job[sha.n - 1], *begin = &sha.job[end->trial];
     ok(end->mix.id[0] == begin->mix.id[0] &&
            fabs(end->mix.logp[0] - begin->mix.logp[0]) > 0,
        "a trial goes on with its mixture");
     g.options = mixed("eliminations = 0", "fedex", "", mem);
-    play_log random = play_all(&g, mem);
+    job_log random = run_all(&g, mem);
     mixes_are_sound(&random, p.space, 5, "in random search");
     is_near(random.spent, sha.spent, 0, "both spend the same");
     g.options = mixed("", "fedex", "levels = 4", mem);
-    play_log grid = play_all(&g, mem);
+    job_log grid = run_all(&g, mem);
     mixes_are_sound(&grid, p.space, 8, "on grids of 4");
     const weft_mix *m = &grid.job[0].mix;
     ok(m->nblock == 2 && m->off[1] == 4 && m->axis[0] == 0 && m->axis[1] == 1,
@@ -299,9 +302,9 @@ static void test_fedex(weft_arena *mem)
 static void test_rules(weft_arena *mem)
 {
     const char *once = "eliminations = 0\nmax_resource = 1\nbudget = 1000";
-    game g = {
+    tuner_case g = {
         &weft_tuner_sha, mixed(once, "fedex", "k = 2", mem), 1000, FULL, 9, 1, 1, NULL, 0};
-    play_log l = play_all(&g, mem);
+    job_log l = run_all(&g, mem);
     double sum = 0, squares = 0;
     for (int i = 0; i < l.n; i++) {
         double d = l.job[i].update.discount;
@@ -320,7 +323,7 @@ static void test_rules(weft_arena *mem)
                       "sched = auto\neta = 2\ndiscount = 0.25\ndiff = yes\ncutoff = 0.1\n"
                       "floor = 0.5",
                       mem);
-    r = &play_all(&g, mem).job[2].update;
+    r = &run_all(&g, mem).job[2].update;
     ok(r->schedule == WEFT_UPDATE_ROOT && r->eta == 2 && r->discount == .25 &&
            r->diff == 1 && r->cutoff == .1 && r->floor == .5,
        "options come through");
@@ -328,20 +331,20 @@ static void test_rules(weft_arena *mem)
 
 static void test_mw_rules(weft_arena *mem)
 {
-    game g = {&weft_tuner_ws_one, NULL, 3, FULL, 9, 1, 1, NULL, 0};
+    tuner_case g = {&weft_tuner_ws_one, NULL, 3, FULL, 9, 1, 1, NULL, 0};
     g.options = mixed("resource = 50", "mw", "", mem);
-    const weft_mix_update *r = &play_all(&g, mem).job[0].update;
+    const weft_mix_update *r = &run_all(&g, mem).job[0].update;
     ok(r->schedule == WEFT_UPDATE_HORIZON && r->horizon == 50 && r->discount == 1 &&
            r->floor == .01 && r->eta <= 0,
        "multiplicative weights are corrected by default");
     g.options = mixed("", "mw", "literal = yes", mem);
-    r = &play_all(&g, mem).job[0].update;
+    r = &run_all(&g, mem).job[0].update;
     ok(r->schedule == WEFT_UPDATE_AS_PUBLISHED && r->horizon == 800, "or to the letter");
     g.options = mixed("", "mw", "known = no", mem);
-    ok(play_all(&g, mem).job[0].update.horizon <= 0, "and need not know the rounds");
+    ok(run_all(&g, mem).job[0].update.horizon <= 0, "and need not know the rounds");
     g.tuner = &weft_tuner_sha;
     g.options = mixed("max_resource = 40", "mw", "k = 5", mem);
-    const weft_job *job = &play_all(&g, mem).job[0];
+    const weft_job *job = &run_all(&g, mem).job[0];
     ok(job->update.horizon == 40 && job->mix.k == 5,
        "in halving their horizon is the longest trial, their mixture a neighbourhood");
 }
@@ -356,15 +359,15 @@ static void test_list(weft_arena *mem)
     weft_check(out && fputs("server.y\tclient.x\n1\t0.5\n0.25\t0.75\n", out) >= 0 &&
                    fclose(out) == 0,
                "cannot write %s", path);
-    game g = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
+    tuner_case g = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
     g.axes = weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n", path);
-    play_log l = play_all(&g, mem);
+    job_log l = run_all(&g, mem);
     const double *a = l.job[0].mix.conf, *b = l.job[1].mix.conf;
     ok(l.n == 2 && l.job[1].mix.k == 1 && a[0] == 1 && a[1] == .5 && b[0] == .25 &&
            b[1] == .75 && l.spent == 60,
        "listed settings are trained as they are");
     g.options = mixed("", "fedex", "k = 50\neps = 0.2", mem);
-    play_log f = play_all(&g, mem);
+    job_log f = run_all(&g, mem);
     int good = f.n == 2, moved = 0;
     for (int i = 0; i < 50; i++) {
         const double *conf = f.job[0].mix.conf + (size_t)2 * i;

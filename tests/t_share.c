@@ -1,7 +1,7 @@
 /* Weight-sharing tuners against closed forms: schedules, survivors, growth, gradients.
  * RUN: np=1 */
-#include "game.h"
 #include "tap.h"
+#include "tuner_case.h"
 #include "weft/registry.h"
 
 #include <math.h>
@@ -11,28 +11,28 @@
 
 /* Plays a tuner and writes the jobs it asks to job[most]; returns their number. The
  * mixtures are copies. */
-static int jobs_of(const game *g, weft_job *job, int most, weft_arena *mem)
+static int jobs_of(const tuner_case *g, weft_job *job, int most, weft_arena *mem)
 {
-    player p = player_new(g, mem);
+    test_search p = test_search_new(g, mem);
     int n = 0;
     while (n < most && ask(&p, &job[n]) == WEFT_JOB) {
         job[n].id = n;
         weft_mix copy = weft_mix_new(job[n].mix.k, job[n].mix.dim, mem);
         weft_mix_copy(&copy, &job[n].mix);
         job[n].mix = copy;
-        weft_result res = play(g, &job[n], mem);
+        weft_result res = answer(g, &job[n], mem);
         tell(&p, &res);
         n++;
     }
     return n;
 }
 
-/* The numbers of maps alive in the jobs of a game, "64 32 1". */
+/* The numbers of maps alive in the jobs of a search, "64 32 1". */
 static const char *schedule(int k, const char *options, int64_t train, weft_arena *mem)
 {
     enum { MOST = 70 };
     weft_job job[MOST];
-    game g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL, train};
+    tuner_case g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL, train};
     int n = jobs_of(&g, job, MOST, mem);
     const char *text = "";
     for (int i = 0; i < n; i++)
@@ -108,10 +108,10 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
 {
     enum { SEEDS = 200, MAPS = 64 };
     double gap = 0;
-    game g = {&weft_tuner_ws_sha, options, MAPS, SPLIT, valid, 1, 0, NULL, train};
+    tuner_case g = {&weft_tuner_ws_sha, options, MAPS, SPLIT, valid, 1, 0, NULL, train};
     for (; g.seed < SEEDS; g.seed++) {
         size_t mark = weft_arena_mark(mem);
-        player p = player_new(&g, mem);
+        test_search p = test_search_new(&g, mem);
         weft_job job;
         double won = 0, least = INFINITY, best = 1;
         while (ask(&p, &job) == WEFT_JOB) {
@@ -152,7 +152,7 @@ static void test_noise(weft_arena *mem)
 static void test_trials(weft_arena *mem)
 {
     weft_job job[9];
-    game g = {&weft_tuner_ws_sha, "switch = 1", 8, FULL, 100, 1, 1, NULL, 0};
+    tuner_case g = {&weft_tuner_ws_sha, "switch = 1", 8, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 4, "eight maps take four jobs");
     ok(job[0].trial == 0 && job[2].trial == 0 && job[2].index == 2 && !job[2].last,
        "warm: the rounds go on with one trial");
@@ -181,7 +181,7 @@ static void test_trials(weft_arena *mem)
 static void test_sweep(weft_arena *mem)
 {
     weft_job job[9];
-    game g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL, 0};
+    tuner_case g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 8, "a sweep of eight maps takes eight jobs");
     int good = 1;
     for (int i = 0; i < 8; i++)
@@ -197,15 +197,15 @@ static void test_growth(weft_arena *mem)
     static const double want[] = {6251,  8839,  12501, 17678, 25001,
                                   35356, 50001, 70711, 1e5};
     weft_job job[12];
-    game g = {&weft_tuner_ws_sha,
-              "switch = 1\ngrow = 1.4142135623730951",
-              256,
-              FULL,
-              10,
-              1,
-              1,
-              NULL,
-              0};
+    tuner_case g = {&weft_tuner_ws_sha,
+                    "switch = 1\ngrow = 1.4142135623730951",
+                    256,
+                    FULL,
+                    10,
+                    1,
+                    1,
+                    NULL,
+                    0};
     ok(jobs_of(&g, job, 12, mem) == 9, "256 maps take eight rounds and a fit");
     double off = 0;
     int fresh = 1;
@@ -219,7 +219,8 @@ static void test_growth(weft_arena *mem)
 
 /* Asks a round of ws_sha, tells these error rates over 100 samples each (count 0 where
  * negative), and returns the mixture asked next. */
-static weft_mix tell_scores(player *p, const double *error, double loss, weft_arena *mem)
+static weft_mix tell_scores(test_search *p, const double *error, double loss,
+                            weft_arena *mem)
 {
     weft_job job;
     weft_check(ask(p, &job) == WEFT_JOB, "no job");
@@ -242,24 +243,24 @@ static int is_alive(const weft_mix *m, int i)
 
 static void test_survivors(weft_arena *mem)
 {
-    game g = {&weft_tuner_ws_sha, "switch = 1", 4, FULL, 0, 1, 1, NULL, 0};
-    player p = player_new(&g, mem);
+    tuner_case g = {&weft_tuner_ws_sha, "switch = 1", 4, FULL, 0, 1, 1, NULL, 0};
+    test_search p = test_search_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.3, .2, .2, .2}, .2, mem);
     ok(is_alive(&m, 1) && is_alive(&m, 2) && weft_mix_alive(&m) == 2,
        "of equal scores the lower ids survive");
     is_near(exp(m.logp[1]), .5, 1e-15, "survivors are equally probable");
 
-    p = player_new(&g, mem);
+    p = test_search_new(&g, mem);
     m = tell_scores(&p, (const double[]){.1, .9, -1, .8}, .5, mem);
     ok(is_alive(&m, 0) && is_alive(&m, 2),
        "a map without samples ranks by the mean of the mixture");
-    p = player_new(&g, mem);
+    p = test_search_new(&g, mem);
     m = tell_scores(&p, (const double[]){.1, .4, -1, .8}, .5, mem);
     ok(is_alive(&m, 0) && is_alive(&m, 1), "and no better than that");
-    p = player_new(&g, mem);
+    p = test_search_new(&g, mem);
     m = tell_scores(&p, (const double[]){NAN, .9, .95, NAN}, .9, mem);
     ok(is_alive(&m, 1) && is_alive(&m, 2), "a diverged map ranks last");
-    p = player_new(&g, mem);
+    p = test_search_new(&g, mem);
     m = tell_scores(&p, (const double[]){.9, .8, .1, .2}, INFINITY, mem);
     ok(is_alive(&m, 0) && is_alive(&m, 1),
        "the scores of a diverged fit count for nothing");
@@ -267,19 +268,19 @@ static void test_survivors(weft_arena *mem)
 
 static void test_literal(weft_arena *mem)
 {
-    game g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL, 0};
-    player p = player_new(&g, mem);
+    tuner_case g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL, 0};
+    test_search p = test_search_new(&g, mem);
     weft_mix m = tell_scores(&p, (const double[]){.1, .1, .1, .4}, .2, mem);
     ok(weft_mix_alive(&m) == 3, "literal: all that equal the median survive");
     is_near(exp(m.logp[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
 
     /* the first round leaves maps 0 to 3, which the second puts behind the other four */
-    game eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL, 0};
+    tuner_case eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL, 0};
     int drawn[8] = {0}, all = 1, ended = 1;
     for (uint64_t seed = 0; seed < 400; seed++) {
-        game s = eight;
+        tuner_case s = eight;
         s.seed = seed;
-        p = player_new(&s, mem);
+        p = test_search_new(&s, mem);
         weft_job job;
         for (int round = 0; round < 2; round++) {
             all &= ask(&p, &job) == WEFT_JOB && job.score_eliminated && job.mix.k == 8;
@@ -307,8 +308,8 @@ static void test_literal(weft_arena *mem)
 static void gradient_rounds(const char *options, const double count[2][3],
                             const double wrong[2][3], double p[2][3], weft_arena *mem)
 {
-    game g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL, 0};
-    player t = player_new(&g, mem);
+    tuner_case g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL, 0};
+    test_search t = test_search_new(&g, mem);
     weft_job job;
     for (int round = 0; round < 2; round++) {
         weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no round");
@@ -377,7 +378,7 @@ static void test_gradient(weft_arena *mem)
 static void test_gradient_jobs(weft_arena *mem)
 {
     weft_job job[10];
-    game g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL, 0};
+    tuner_case g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&g, job, 9, mem) == 6, "exponentiated gradient takes five rounds and a fit");
     ok(job[4].trial == 0 && job[4].index == 4 && weft_mix_alive(&job[4].mix) == 64,
        "the rounds go on with one trial and all maps");

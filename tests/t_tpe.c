@@ -185,8 +185,8 @@ static void regrets(const char *name, const char *options, int workers, int runs
 {
     double regret[TRIALS];
     for (int s = 0; s < runs; s++) {
-        quest_play(function_named(name), options, TRIALS, workers, 1000 + (uint64_t)s,
-                   regret, NULL, mem);
+        minimizer_run(function_named(name), options, TRIALS, workers, 1000 + (uint64_t)s,
+                      regret, NULL, mem);
         last[s] = regret[TRIALS - 1];
     }
 }
@@ -246,7 +246,7 @@ static void test_noise(weft_arena *mem)
     int least = MANY;
     for (uint64_t seed = 0; seed < 6; seed++) {
         int n[4] = {0};
-        quest_play(&f, usual, MANY, 1, seed, regret, conf, mem);
+        minimizer_run(&f, usual, MANY, 1, seed, regret, conf, mem);
         for (int i = 0; i < MANY; i++) n[(int)conf[3 * i + 2]]++;
         for (int c = 0; c < 4; c++) least = n[c] < least ? n[c] : least;
     }
@@ -258,7 +258,7 @@ static void test_alike(weft_arena *mem)
 {
     double regret[TRIALS], conf[2 * TRIALS];
     int alike = 0;
-    quest_play(function_named("branin"), usual, TRIALS, 10, 1, regret, conf, mem);
+    minimizer_run(function_named("branin"), usual, TRIALS, 10, 1, regret, conf, mem);
     for (int i = 0; i < TRIALS; i++)
         for (int j = i + 1; j < TRIALS && j / 10 == i / 10; j++)
             alike += !(fabs(conf[2 * i] - conf[2 * j]) > 0) &&
@@ -284,7 +284,7 @@ static void test_edges(weft_arena *mem)
     for (int form = 0; form < 3; form++) {
         static const char *const options[] = {
             usual, joint, "[run]\nsampler = tpe\n[tpe]\nform = hyperopt\nstartup = 1\n"};
-        quest_play(&f, options[form], 40, 3, 1, regret, conf, mem);
+        minimizer_run(&f, options[form], 40, 3, 1, regret, conf, mem);
         for (int i = 0; i < 40; i++) {
             const double *v = conf + 5 * i; /* x0 x1 x2 i0 i1 */
             inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
@@ -297,10 +297,10 @@ static void test_edges(weft_arena *mem)
 /* With rungs it learns from the highest that has enough results. */
 static void test_rungs(weft_arena *mem)
 {
-    quest q;
+    minimizer q;
     const char *const options = "[run]\nsampler = tpe\ntuner = asha\n[tpe]\nstartup = 6\n"
                                 "[asha]\nreduction = 2\nmax_resource = 4\n";
-    weft_check(quest_begin(&q, "x0 = 0 .. 1\n", options, 200, 1, mem) == WEFT_OK, "%s",
+    weft_check(minimizer_begin(&q, "x0 = 0 .. 1\n", options, 200, 1, mem) == WEFT_OK, "%s",
                weft_error());
     weft_job job;
     int64_t late = 0, near = 0;
@@ -311,8 +311,8 @@ static void test_rungs(weft_arena *mem)
             late++;
             near += x > .7;
         }
-        quest_tell(&q, &job, resource < 4 ? x : 1 - x,
-                   1); /* the last rung says otherwise */
+        minimizer_tell(&q, &job, resource < 4 ? x : 1 - x,
+                       1); /* the last rung says otherwise */
     }
     ok((double)near > .5 * (double)late, "it learns from the highest rung: %lld of %lld",
        (long long)near, (long long)late);
@@ -326,7 +326,7 @@ static void test_cost(weft_arena *mem)
     int slack = 10; /* of a machine that does other things, too */
     double *regret = WEFT_NEW(mem, double, 1000);
     double start = processor_seconds();
-    quest_play(function_named("mixed8"), usual, 1000, 1, 1, regret, NULL, mem);
+    minimizer_run(function_named("mixed8"), usual, 1000, 1, 1, regret, NULL, mem);
     double seconds = processor_seconds() - start;
     ok(seconds < .5 * slack, "1,000 proposals on eight axes take %.3g s", seconds);
 }
@@ -352,11 +352,12 @@ static double effect_of(int n, const double *at, const double *y, double x)
 static void test_pace(weft_arena *mem)
 {
     enum { N = 40 };
-    quest q;
+    minimizer q;
     weft_past past;
     double at[N], y[N], level[2] = {0}, count[2] = {0}, worst = 0, all = 0;
-    weft_check(quest_begin(&q, "x0 = log 1e-4 .. 1\nx1 = 0 .. 1 when b = q\nb = p | q\n",
-                           "", N, 1, mem) == WEFT_OK,
+    weft_check(minimizer_begin(&q,
+                               "x0 = log 1e-4 .. 1\nx1 = 0 .. 1 when b = q\nb = p | q\n",
+                               "", N, 1, mem) == WEFT_OK,
                "%s", weft_error());
     weft_past_setup(&past, &q.space, mem);
     for (int i = 0; i < N; i++) {
@@ -403,12 +404,12 @@ static void test_per_cost(weft_arena *mem)
                 mem,
                 "[run]\nsampler = tpe\n[tpe]\nstartup = 10\nform = %s\nper_cost = %s\n",
                 form[f], per ? "yes" : "no");
-            share[per] = dear_share(options[per], 10, 20, NULL, mem);
+            share[per] = costly_share(options[per], 10, 20, NULL, mem);
         }
         ok(share[1] < .5 * share[0],
            "%s, per cost: the cheap half is preferred: %.2g, not %.2g", form[f], share[1],
            share[0]);
-        for (int per = 0; per < 2; per++) dear_share(options[per], 1, 1, conf[per], mem);
+        for (int per = 0; per < 2; per++) costly_share(options[per], 1, 1, conf[per], mem);
         ok(memcmp(conf[0], conf[1], sizeof conf[0]) == 0,
            "%s, per cost: no difference where all take equally long", form[f]);
     }
@@ -421,7 +422,7 @@ static void test_when(weft_arena *mem)
     double regret[TRIALS], conf[5 * TRIALS];
     int good = 1;
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
-        quest_play(function_named("tree"), options[o], TRIALS, 4, 3, regret, conf, mem);
+        minimizer_run(function_named("tree"), options[o], TRIALS, 4, 3, regret, conf, mem);
         good &= tree_is_kept(conf, TRIALS);
     }
     ok(good, "a configuration has the axes that its others call for");

@@ -3,7 +3,7 @@
  * its seed and the results, and its jobs are well formed. On a bandit whose best arm is
  * known searches find it.
  * RUN: np=1 */
-#include "story.h"
+#include "search_log.h"
 #include "tap.h"
 
 /* ---- contracts ----------------------------------------------------------------- */
@@ -34,12 +34,12 @@ static void keep_contract(const schedule *v, const mixed *m, int nsize, weft_are
         int ended = 1, formed = 1, closed = 1, wide = 1, planned = 1, same = 1, replays = 1;
         for (int e = 0; e < nsize; e++) {
             size_t mark = weft_arena_mark(mem);
-            game g = {
+            tuner_case g = {
                 t, options_for(v, m, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes, 0};
-            story a = play_out(&g, NULL, mem), b = play_out(&g, NULL, mem),
-                  c = play_out(&g, &a, mem);
+            search_log a = run_search(&g, NULL, mem), b = run_search(&g, NULL, mem),
+                       c = run_search(&g, &a, mem);
             g.open = MAX_OPEN;
-            story d = play_out(&g, NULL, mem);
+            search_log d = run_search(&g, NULL, mem);
             ended &= a.ended && a.n > 0 && d.ended;
             formed &= a.formed && d.formed;
             closed &= a.closed && d.closed;
@@ -192,12 +192,12 @@ static double mean_rank(const char *tuner, const char *options, int mode, weft_a
 {
     int seeds = 40;
     double sum = 0;
-    game g = {NULL, options, 64, mode, 10000, 1, 0, NULL, 0};
+    tuner_case g = {NULL, options, 64, mode, 10000, 1, 0, NULL, 0};
     weft_check(weft_tuner_find(tuner, &g.tuner) == WEFT_OK, "%s", weft_error());
     for (; g.seed < (uint64_t)seeds; g.seed++) {
         size_t mark = weft_arena_mark(mem);
-        player p = player_new(&g, mem);
-        story s = play_out(&g, NULL, mem);
+        test_search p = test_search_new(&g, mem);
+        search_log s = run_search(&g, NULL, mem);
         double won, x;
         weft_space_config(p.space, s.best, &won);
         for (int i = 0; i < g.k; i++) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum { CONSTANT, EXPONENTIAL, LOGNORMAL, TRACE };
-enum { OF_SPEED, OF_FATE }; /* purposes of random numbers */
+enum { OF_SPEED, OF_STATUS }; /* purposes of random numbers */
 
 static const double most = 1e30;
 
@@ -116,15 +116,15 @@ weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
                   p[WEFT_SPEED];
     double network =
         2 * d->latency + lasting(work->down, p[WEFT_DOWN]) + lasting(work->up, p[WEFT_UP]);
-    weft_turn t = {.fate = WEFT_AVERAGED,
+    weft_turn t = {.status = WEFT_AVERAGED,
                    .seconds = fmin(network + busy, most),
                    .bytes = work->down + work->up};
     t.energy = d->power * busy + d->byte_energy * t.bytes;
     if (p[WEFT_AVAILABLE] >= 1 && p[WEFT_DROPOUT] <= 0) return t;
 
     weft_rng4 r =
-        weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_FATE, (uint64_t)client, (uint64_t)round);
-    if (weft_rng_unit(r.v[0]) >= p[WEFT_AVAILABLE]) return (weft_turn){.fate = WEFT_AWAY};
+        weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_STATUS, (uint64_t)client, (uint64_t)round);
+    if (weft_rng_unit(r.v[0]) >= p[WEFT_AVAILABLE]) return (weft_turn){.status = WEFT_AWAY};
     if (weft_rng_unit(r.v[1]) >= p[WEFT_DROPOUT]) return t;
     double share = weft_rng_unit(r.v[2]);
     return (weft_turn){WEFT_DROPPED, share * t.seconds, share * t.energy, share * t.bytes};
@@ -153,17 +153,17 @@ static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_a
     double end = 0;
     for (int j = 0; j < n; j++) {
         end = fmax(end, turn[j].seconds);
-        if (turn[j].fate == WEFT_AVERAGED) all[answers++] = (answer){turn[j].seconds, j};
+        if (turn[j].status == WEFT_AVERAGED) all[answers++] = (answer){turn[j].seconds, j};
     }
     qsort(all, (size_t)answers, sizeof *all, by_time);
     if (answers >= m) end = all[m - 1].seconds;
     double deadline = d->deadline > 0 ? d->deadline : INFINITY;
     for (int i = 0; i < answers; i++) {
-        weft_fate *fate = &turn[all[i].place].fate;
+        weft_turn_status *status = &turn[all[i].place].status;
         if (all[i].seconds > deadline)
-            *fate = WEFT_LATE;
+            *status = WEFT_LATE;
         else if (i >= m)
-            *fate = WEFT_SURPLUS;
+            *status = WEFT_SURPLUS;
     }
     return fmin(end, deadline);
 }
@@ -178,12 +178,12 @@ weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *tu
         weft_turn *t = &turn[j];
         if (t->seconds > c.seconds) { /* stops at the end of the round */
             double share = c.seconds / t->seconds;
-            *t = (weft_turn){t->fate, c.seconds, share * t->energy, share * t->bytes};
+            *t = (weft_turn){t->status, c.seconds, share * t->energy, share * t->bytes};
         }
-        c.away += t->fate == WEFT_AWAY;
-        c.dropped += t->fate == WEFT_DROPPED;
-        c.late += t->fate == WEFT_LATE;
-        c.surplus += t->fate == WEFT_SURPLUS;
+        c.away += t->status == WEFT_AWAY;
+        c.dropped += t->status == WEFT_DROPPED;
+        c.late += t->status == WEFT_LATE;
+        c.surplus += t->status == WEFT_SURPLUS;
         c.energy += t->energy;
         c.bytes += t->bytes;
     }

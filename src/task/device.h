@@ -43,31 +43,31 @@ typedef struct weft_work {
     double down, up; /* bytes received and sent */
 } weft_work;
 
-/* The outcome of a device in a round. WEFT_AVERAGED: answered in time and among the first
- * m. AWAY and DROPPED are random and do not depend on the work. LATE depends on the device,
- * its work and the deadline only, not on the other devices drawn; SURPLUS also depends on
- * these. */
-typedef enum weft_fate {
+/* The status of a device in a round. WEFT_AVERAGED: answered in time and among the
+ * first m. AWAY and DROPPED are random and do not depend on the work. LATE depends on the
+ * device, its work and the deadline only, not on the other devices drawn; SURPLUS also
+ * depends on these. */
+typedef enum weft_turn_status {
     WEFT_AVERAGED,
     WEFT_AWAY,    /* not available: did not start */
     WEFT_DROPPED, /* dropped out during the round */
     WEFT_LATE,    /* would have answered after the deadline */
     WEFT_SURPLUS  /* would have answered in time, but after the m-th: over-selection */
-} weft_fate;
+} weft_turn_status;
 
 /* What one device does in a round. */
 typedef struct weft_turn {
-    weft_fate fate; /* AVERAGED, AWAY or DROPPED; weft_device_close makes some LATE or
-                       SURPLUS */
-    double seconds; /* from the start of the round until it answers or is lost */
-    double energy;  /* joule until then */
-    double bytes;   /* received and sent until then */
+    weft_turn_status status; /* AVERAGED, AWAY or DROPPED; weft_device_close makes
+                             some LATE or SURPLUS */
+    double seconds;          /* from the start of the round until it answers or is lost */
+    double energy;           /* joule until then */
+    double bytes;            /* received and sent until then */
 } weft_turn;
 
 /* The end of a round. */
 typedef struct weft_closing {
-    int away, dropped, late, surplus; /* number of devices with these outcomes; the others
-                                         are averaged */
+    int away, dropped, late, surplus; /* number of devices with these statuses; the
+                                         others are averaged */
     double seconds;                   /* virtual time of the round */
     double energy, bytes;             /* of all devices of the round, until its end */
 } weft_closing;
@@ -100,8 +100,9 @@ WEFT_CHECKED weft_status weft_device_trace(weft_device *d, int64_t clients,
  * of the cohort. The round ends with the m-th answer (ties: by order in the cohort), at the
  * deadline if that is earlier, or when no device is left to wait for. A device that has not
  * answered by then is SURPLUS, or LATE if it would have missed the deadline too; it stops,
- * and its energy and bytes are reduced in proportion to its time. Changes fates, seconds,
- * energies and bytes of turns accordingly. tmp: scratch. Local. Cost O(n log n). */
+ * and its energy and bytes are reduced in proportion to its time. Changes statuses,
+ * seconds, energies and bytes of turns accordingly. tmp: scratch. Local. Cost O(n log n).
+ */
 weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
                                weft_arena *tmp);
 

@@ -47,8 +47,8 @@ static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tm
     }
     c->end = weft_device_close(&t->device, (int)t->cohort, (int)c->n, turn, tmp);
     for (int64_t j = 0; j < c->n; j++) {
-        c->place[j].lost = turn[j].fate != WEFT_AVERAGED;
-        c->place[j].late = turn[j].fate == WEFT_LATE;
+        c->place[j].lost = turn[j].status != WEFT_AVERAGED;
+        c->place[j].late = turn[j].status == WEFT_LATE;
     }
 }
 

@@ -1,7 +1,7 @@
 /* For the contract of schedules on the scheduler: a toy task with jobs of very different
  * durations, and a wrapper of a schedule that observes it and can make it faulty. */
-#ifndef WEFT_TEST_WATCHED_H
-#define WEFT_TEST_WATCHED_H
+#ifndef WEFT_TEST_OBSERVED_H
+#define WEFT_TEST_OBSERVED_H
 
 #include "../src/run/run_private.h"
 #include "checker.h"
@@ -9,6 +9,7 @@
 #include "whole.h"
 
 #include <signal.h>
+#include <string.h>
 
 enum { NSTATE = 8, MAX_JOBS = 100 };
 
@@ -119,10 +120,11 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .seconds = toy_seconds,
                                    .step = toy_step};
 
-/* ---- a schedule that is watched ----------------------------------------------------- */
+/* ---- a schedule that is observed ----------------------------------------------------- */
 
-/* Passes on what the schedule of the registry says, with a mistake, and keeps its books. */
-typedef struct watched {
+/* Passes on what the schedule of the registry says, with a mistake, and keeps its records.
+ */
+typedef struct observed {
     const weft_tuner *own;
     void *self;
     int fault, team, plain;
@@ -131,12 +133,12 @@ typedef struct watched {
     weft_job before; /* the last that it asked */
     checker checked;
     uint64_t order, jobs, set; /* hashes: of tells; of jobs, in order and not */
-} watched;
+} observed;
 
-static weft_status watched_setup(void *self, const weft_space *sp, uint64_t seed,
-                                 weft_arena *own)
+static weft_status observed_setup(void *self, const weft_space *sp, uint64_t seed,
+                                  weft_arena *own)
 {
-    watched *w = self;
+    observed *w = self;
     TRY(w->own->setup(w->self, sp, seed, own));
     w->checked = (checker){.shared = w->own->shared, .max_jobs = MAX_JOBS};
     if (w->own->extent) w->own->extent(w->self, &w->checked.extent);
@@ -146,14 +148,14 @@ static weft_status watched_setup(void *self, const weft_space *sp, uint64_t seed
     return WEFT_OK;
 }
 
-static int watched_ended(const void *self, int64_t trial)
+static int observed_ended(const void *self, int64_t trial)
 {
-    const watched *w = self;
+    const observed *w = self;
     return w->fault != ENDED_NEVER && w->own->ended && w->own->ended(w->self, trial);
 }
 
 /* Of the members that a mistake may change. */
-static void count_job(watched *w, const weft_job *job)
+static void count_job(observed *w, const weft_job *job)
 {
     int64_t what[] = {job->trial, job->from,        job->index, (int64_t)job->resource,
                       job->last,  job->eligibility, job->mix.k};
@@ -163,7 +165,7 @@ static void count_job(watched *w, const weft_job *job)
 }
 
 /* Whoever copies, copies one that is better than most. */
-static void check_copy(watched *w, const weft_job *job)
+static void check_copy(observed *w, const weft_job *job)
 {
     const checker *k = &w->checked;
     double sum = 0, n = 0;
@@ -178,7 +180,7 @@ static void check_copy(watched *w, const weft_job *job)
 }
 
 /* Those that get most are better than the others. */
-static void check_best(watched *w)
+static void check_best(observed *w)
 {
     checker *k = &w->checked;
     double max_resource = 0, sum[2] = {0}, n[2] = {0};
@@ -194,13 +196,13 @@ static void check_best(watched *w)
 }
 
 /* When all results are told. */
-static void close_books(watched *w)
+static void close_records(observed *w)
 {
     checker_done(&w->checked, w->own->jobs(w->self));
     check_best(w);
 }
 
-static void distort(watched *w, weft_job *job)
+static void distort(observed *w, weft_job *job)
 {
     if (w->fault == INDEX_ZERO) job->index = 0;
     if (w->fault == LAST_NEVER) job->last = 0;
@@ -208,9 +210,9 @@ static void distort(watched *w, weft_job *job)
     if (w->fault == NEVER_WINS) job->eligibility = WEFT_WINS_LAST;
 }
 
-static weft_asked watched_ask(void *self, weft_job *job)
+static weft_asked observed_ask(void *self, weft_job *job)
 {
-    watched *w = self;
+    observed *w = self;
     checker *k = &w->checked;
     if (k->fault) return WEFT_DONE;
     weft_asked asked = WEFT_JOB;
@@ -233,7 +235,7 @@ static weft_asked watched_ask(void *self, weft_job *job)
     return k->fault ? WEFT_DONE : WEFT_JOB;
 }
 
-static double told_loss(watched *w, const weft_result *res)
+static double told_loss(observed *w, const weft_result *res)
 {
     double seed = 0;
     switch (w->fault) {
@@ -248,9 +250,9 @@ static double told_loss(watched *w, const weft_result *res)
     return weft_rng_unit(weft_hash(&seed, sizeof seed, (uint64_t)res->job));
 }
 
-static void watched_tell(void *self, const weft_result *res)
+static void observed_tell(void *self, const weft_result *res)
 {
-    watched *w = self;
+    observed *w = self;
     weft_result own = *res;
     w->order = weft_hash(&res->job, sizeof res->job, w->order);
     w->order = weft_hash(&res->loss, sizeof res->loss, w->order);
@@ -259,47 +261,47 @@ static void watched_tell(void *self, const weft_result *res)
     w->own->tell(w->self, &own);
     for (int64_t i = 0; i < w->checked.trials; i++) {
         kept_trial *t = &w->checked.trial[i];
-        int ended = !t->flying && watched_ended(w, i);
+        int ended = !t->flying && observed_ended(w, i);
         w->jobs += (uint64_t)ended;
         t->closed |= ended;
     }
 }
 
-static int64_t watched_jobs(const void *self)
+static int64_t observed_jobs(const void *self)
 {
-    return ((const watched *)self)->own->jobs(((const watched *)self)->self);
+    return ((const observed *)self)->own->jobs(((const observed *)self)->self);
 }
 
-static void watched_explore(const void *self, int64_t trial, const double *from,
-                            double *conf)
+static void observed_explore(const void *self, int64_t trial, const double *from,
+                             double *conf)
 {
-    const watched *w = self;
+    const observed *w = self;
     w->own->explore(w->self, trial, from, conf);
 }
 
-static int64_t watched_first(const void *self)
+static int64_t observed_first(const void *self)
 {
-    const watched *w = self;
+    const observed *w = self;
     return w->own->first(w->self);
 }
 
-static void watched_extent(const void *self, weft_extent *out)
+static void observed_extent(const void *self, weft_extent *out)
 {
-    const watched *w = self;
+    const observed *w = self;
     w->own->extent(w->self, out);
 }
 
-static weft_tuner watched_tuner(const weft_tuner *own)
+static weft_tuner observed_tuner(const weft_tuner *own)
 {
     weft_tuner t = *own;
-    t.setup = watched_setup;
-    t.ask = watched_ask;
-    t.tell = watched_tell;
-    t.jobs = watched_jobs;
-    t.ended = watched_ended;
-    if (t.explore) t.explore = watched_explore;
-    if (t.first) t.first = watched_first;
-    if (t.extent) t.extent = watched_extent;
+    t.setup = observed_setup;
+    t.ask = observed_ask;
+    t.tell = observed_tell;
+    t.jobs = observed_jobs;
+    t.ended = observed_ended;
+    if (t.explore) t.explore = observed_explore;
+    if (t.first) t.first = observed_first;
+    if (t.extent) t.extent = observed_extent;
     return t;
 }
 

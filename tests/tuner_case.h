@@ -1,34 +1,35 @@
 /* A model of tuning for tests of tuners: a search space whose first number is a
  * configuration's error rate, and jobs that are answered without training. */
-#ifndef WEFT_TEST_GAME_H
-#define WEFT_TEST_GAME_H
+#ifndef WEFT_TEST_TUNER_CASE_H
+#define WEFT_TEST_TUNER_CASE_H
 
 #include "parts.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct knob {
+typedef struct arguments {
     double x, y;
     int n;
-} knob;
+} arguments;
 
 static const weft_opt client_opts[] = {
-    {"x", WEFT_REAL, offsetof(knob, x), "0", 0, 1, NULL, "a number", WEFT_PER_SAMPLE},
-    {"n", WEFT_INT, offsetof(knob, n), "1", 1, 99, NULL, "a whole number", WEFT_PER_SAMPLE},
+    {"x", WEFT_REAL, offsetof(arguments, x), "0", 0, 1, NULL, "a number", WEFT_PER_SAMPLE},
+    {"n", WEFT_INT, offsetof(arguments, n), "1", 1, 99, NULL, "a whole number",
+     WEFT_PER_SAMPLE},
     {0}};
-static const weft_opt server_opts[] = {
-    {"y", WEFT_REAL, offsetof(knob, y), "0", 0, 1, NULL, "another number", WEFT_PER_TRIAL},
-    {0}};
-static const weft_kind client_kind = {"client", "what x is", sizeof(knob), client_opts,
+static const weft_opt server_opts[] = {{"y", WEFT_REAL, offsetof(arguments, y), "0", 0, 1,
+                                        NULL, "another number", WEFT_PER_TRIAL},
+                                       {0}};
+static const weft_kind client_kind = {"client", "what x is", sizeof(arguments), client_opts,
                                       NULL};
-static const weft_kind server_kind = {"server", "what y is", sizeof(knob), server_opts,
+static const weft_kind server_kind = {"server", "what y is", sizeof(arguments), server_opts,
                                       NULL};
 enum { MAX_DIM = 3 };
 
 enum { SPLIT, FULL, ALL_NAN, SOME_NAN, NMODE };
 
-typedef struct game {
+typedef struct tuner_case {
     const weft_tuner *tuner;
     const char *options; /* ini text of the tuner's section; other sections may follow */
     int k, mode, samples;
@@ -36,21 +37,22 @@ typedef struct game {
     uint64_t seed;    /* of the tuner and of noise */
     const char *axes; /* ini text of axes beside client.x, or NULL */
     int64_t train;    /* training samples that the tuner is told of */
-} game;
+} tuner_case;
 
 /* A search with the options given. */
-typedef struct player {
+typedef struct test_search {
     weft_search search;
     weft_space *space;
-} player;
+} test_search;
 
 /* Sets up a search by an ini text; [run] says its sampler and mixing. */
-static inline weft_status player_read(player *p, const weft_tuner *tuner, const char *text,
-                                      uint64_t seed, int64_t train, weft_arena *mem)
+static inline weft_status test_search_read(test_search *p, const weft_tuner *tuner,
+                                           const char *text, uint64_t seed, int64_t train,
+                                           weft_arena *mem)
 {
     weft_conf c;
     const weft_kind *kinds[] = {&client_kind, &server_kind};
-    *p = (player){.space = WEFT_NEW(mem, weft_space, 1)};
+    *p = (test_search){.space = WEFT_NEW(mem, weft_space, 1)};
     weft_conf_init(&c, mem);
     TRY(weft_conf_text(&c, "t.ini", text));
     TRY(weft_space_read(p->space, &c, kinds, 2, 7, mem));
@@ -59,28 +61,28 @@ static inline weft_status player_read(player *p, const weft_tuner *tuner, const 
     return weft_search_setup(&p->search, p->space, seed, mem);
 }
 
-static inline player player_new(const game *g, weft_arena *mem)
+static inline test_search test_search_new(const tuner_case *g, weft_arena *mem)
 {
-    player p;
+    test_search p;
     const char *text =
         weft_arena_text(mem, "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n",
                         g->k, g->axes ? g->axes : "", g->tuner->kind.name, g->options);
-    weft_check(player_read(&p, g->tuner, text, g->seed, g->train, mem) == WEFT_OK, "%s",
-               weft_error());
+    weft_check(test_search_read(&p, g->tuner, text, g->seed, g->train, mem) == WEFT_OK,
+               "%s", weft_error());
     return p;
 }
 
-static inline weft_asked ask(player *p, weft_job *job)
+static inline weft_asked ask(test_search *p, weft_job *job)
 {
     return weft_search_ask(&p->search, job);
 }
 
-static inline void tell(player *p, const weft_result *res)
+static inline void tell(test_search *p, const weft_result *res)
 {
     weft_search_tell(&p->search, res);
 }
 
-static inline int ended(player *p, int64_t trial)
+static inline int ended(test_search *p, int64_t trial)
 {
     return weft_search_ended(&p->search, trial);
 }
@@ -91,7 +93,8 @@ static inline double error_of(const double *conf)
     return .1 + .6 * conf[0];
 }
 
-static inline double noise(const game *g, const weft_job *job, int64_t sample, int word)
+static inline double noise(const tuner_case *g, const weft_job *job, int64_t sample,
+                           int word)
 {
     weft_rng4 r = weft_rng_at(g->seed, WEFT_RNG_TEST, (uint64_t)job->trial,
                               (uint64_t)job->index, (uint64_t)sample);
@@ -99,7 +102,8 @@ static inline double noise(const game *g, const weft_job *job, int64_t sample, i
 }
 
 /* Draws the entries that answer a sample; returns their error rate. */
-static inline double draw(const game *g, const weft_job *job, int64_t sample, int *pick)
+static inline double draw(const tuner_case *g, const weft_job *job, int64_t sample,
+                          int *pick)
 {
     double unit[WEFT_MAX_BLOCKS], conf[MAX_DIM];
     for (int b = 0; b < job->mix.nblock; b++) unit[b] = noise(g, job, 1000 * b + sample, 0);
@@ -109,7 +113,7 @@ static inline double draw(const game *g, const weft_job *job, int64_t sample, in
 }
 
 /* Each sample is answered by what it draws, wrongly as often as that errs. */
-static inline void play_split(const game *g, const weft_job *job, weft_result *res)
+static inline void answer_split(const tuner_case *g, const weft_job *job, weft_result *res)
 {
     for (int s = 0; s < g->samples; s++) {
         int pick[WEFT_MAX_BLOCKS];
@@ -121,7 +125,7 @@ static inline void play_split(const game *g, const weft_job *job, weft_result *r
     }
 }
 
-static inline void play_full(const game *g, const weft_job *job, weft_result *res)
+static inline void answer_full(const tuner_case *g, const weft_job *job, weft_result *res)
 {
     for (int i = 0; i < res->k; i++) {
         if (!job->score_eliminated && !(job->mix.logp[i] > -INFINITY)) continue;
@@ -131,7 +135,8 @@ static inline void play_full(const game *g, const weft_job *job, weft_result *re
 }
 
 /* The task's part: rounds of clients that draw from the mixture and move it. */
-static inline void move_mix(const game *g, const weft_job *job, double *z, weft_arena *mem)
+static inline void move_mix(const tuner_case *g, const weft_job *job, double *z,
+                            weft_arena *mem)
 {
     enum { CLIENTS = 4, MAX_ROUNDS = 5 };
     size_t mark = weft_arena_mark(mem);
@@ -161,13 +166,13 @@ static inline void move_mix(const game *g, const weft_job *job, double *z, weft_
     weft_arena_reset(mem, mark);
 }
 
-static inline weft_result play(const game *g, const weft_job *job, weft_arena *mem)
+static inline weft_result answer(const tuner_case *g, const weft_job *job, weft_arena *mem)
 {
     weft_result res = weft_result_new(job->mix.k, 0, mem);
     res.job = job->id;
     res.trial = job->trial;
     res.by_error = 1;
-    (g->mode == SPLIT ? play_split : play_full)(g, job, &res);
+    (g->mode == SPLIT ? answer_split : answer_full)(g, job, &res);
     move_mix(g, job, res.logp, mem);
     double count = 0, wrong = 0;
     for (int i = 0; i < res.k; i++) {

@@ -1,9 +1,9 @@
-/* A search played on game.h, by any schedule, sampler and mixing: the jobs that it asked
- * for, the results, and whether each job keeps the contract of weft/tune.h. */
-#ifndef WEFT_TEST_STORY_H
-#define WEFT_TEST_STORY_H
+/* A search answered by tuner_case.h, with any schedule, sampler and mixing: the jobs that
+ * it asked for, the results, and whether each job keeps the contract of weft/tune.h. */
+#ifndef WEFT_TEST_SEARCH_LOG_H
+#define WEFT_TEST_SEARCH_LOG_H
 
-#include "game.h"
+#include "tuner_case.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* ---- what happened ------------------------------------------------------------- */
 
-typedef struct story {
+typedef struct search_log {
     int ended;          /* said DONE within the bound and never waited for nothing */
     int formed;         /* every job was well formed */
     int closed;         /* at the end every trial was */
@@ -22,7 +22,7 @@ typedef struct story {
     uint64_t *job;      /* [n] hash of each job, in the order asked */
     weft_result *told;  /* [n] result of each job, by job */
     int best;           /* id of the best job with one configuration */
-} story;
+} search_log;
 
 enum { MAX_OPEN = 8 };
 
@@ -88,7 +88,7 @@ static inline uint64_t job_hash(const weft_job *job)
 enum { MAX_IDS = 100000 };
 
 /* What the search has said of a trial so far. */
-typedef struct shown {
+typedef struct trial_log {
     int64_t jobs;        /* asked */
     int next;            /* index of the next one */
     int open;            /* asked and not told */
@@ -96,21 +96,21 @@ typedef struct shown {
     double resource;     /* asked for, in all */
     double own[MAX_DIM]; /* its configuration, where it has one */
     const double *z;     /* log-probabilities that the task left, or NULL */
-} shown;
+} trial_log;
 
 typedef struct past {
     int64_t trials;
-    shown *trial;    /* [trials] */
-    int rounds;      /* jobs of several configurations asked */
-    int *eliminated; /* [id] */
-    uint64_t *conf;  /* [id] hash of the configuration it stands for; 0: not seen */
+    trial_log *trial; /* [trials] */
+    int rounds;       /* jobs of several configurations asked */
+    int *eliminated;  /* [id] */
+    uint64_t *conf;   /* [id] hash of the configuration it stands for; 0: not seen */
     weft_eligibility eligibility; /* of the first job */
     weft_extent extent;
 } past;
 
-static inline past past_new(const player *p, int64_t max_jobs, weft_arena *mem)
+static inline past past_new(const test_search *p, int64_t max_jobs, weft_arena *mem)
 {
-    past h = {.trial = WEFT_NEW(mem, shown, max_jobs),
+    past h = {.trial = WEFT_NEW(mem, trial_log, max_jobs),
               .eliminated = WEFT_NEW(mem, int, MAX_IDS),
               .conf = WEFT_NEW(mem, uint64_t, MAX_IDS)};
     const weft_search *s = &p->search;
@@ -133,7 +133,7 @@ static inline int conf_is_sound(const double *conf, int64_t id, const weft_space
 }
 
 /* 1: each trial has a mixture around its own configuration. */
-static inline int is_around(const player *p)
+static inline int is_around(const test_search *p)
 {
     const weft_search *s = &p->search;
     return s->mixing->moves && s->tuner->shared == WEFT_SHARES_NOTHING;
@@ -141,7 +141,7 @@ static inline int is_around(const player *p)
 
 /* The configuration of a new trial: of the space by its number, or explored from that of
  * the trial that it copies. */
-static inline void begin_own(const weft_job *job, const player *p, past *h)
+static inline void begin_own(const weft_job *job, const test_search *p, past *h)
 {
     const weft_tuner *t = p->search.tuner;
     double *own = h->trial[job->trial].own;
@@ -158,7 +158,8 @@ static inline void begin_own(const weft_job *job, const player *p, past *h)
 
 /* The trial's own configuration, or one of the space by its index; around a trial's, one
  * that differs from it only in what may differ between samples. */
-static inline int conf_is_own(const weft_job *job, int i, const player *p, const past *h)
+static inline int conf_is_own(const weft_job *job, int i, const test_search *p,
+                              const past *h)
 {
     const weft_space *sp = p->space;
     int around = is_around(p);
@@ -187,7 +188,7 @@ static inline int blocks_sum_to_one(const weft_mix *m)
 }
 
 /* A trial that goes on has the mixture that its last job left; a new one begins uniform. */
-static inline int mix_goes_on(const weft_job *job, const shown *t)
+static inline int mix_goes_on(const weft_job *job, const trial_log *t)
 {
     const weft_mix *m = &job->mix;
     int good = 1;
@@ -199,7 +200,7 @@ static inline int mix_goes_on(const weft_job *job, const shown *t)
     return good;
 }
 
-static inline int mix_is_sound(const weft_job *job, const player *p, past *h)
+static inline int mix_is_sound(const weft_job *job, const test_search *p, past *h)
 {
     const weft_mix *m = &job->mix;
     int moves = p->search.mixing->moves;
@@ -220,7 +221,7 @@ static inline int mix_is_sound(const weft_job *job, const player *p, past *h)
 
 /* Of several configurations in turn nobody wins, members of a population compete at their
  * end; else the search decides by one rule. */
-static inline int eligibility_is_sound(const weft_job *job, const player *p, past *h)
+static inline int eligibility_is_sound(const weft_job *job, const test_search *p, past *h)
 {
     int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
     if (shared && job->mix.k > 1) return job->eligibility == WEFT_WINS_LAST;
@@ -231,7 +232,8 @@ static inline int eligibility_is_sound(const weft_job *job, const player *p, pas
 
 /* What is added, up to what the schedule says that a trial may have: all of it at its end.
  */
-static inline int resource_is_sound(const weft_job *job, const player *p, const past *h)
+static inline int resource_is_sound(const weft_job *job, const test_search *p,
+                                    const past *h)
 {
     double all = h->trial[job->trial].resource, max_resource = h->extent.resource;
     if (p->search.tuner->shared == WEFT_SHARES_SPACE)
@@ -241,20 +243,20 @@ static inline int resource_is_sound(const weft_job *job, const player *p, const 
     return job->last ? all == max_resource : all < max_resource;
 }
 
-static inline int index_is_sound(const weft_job *job, const player *p, const past *h)
+static inline int index_is_sound(const weft_job *job, const test_search *p, const past *h)
 {
-    const shown *t = &h->trial[job->trial];
+    const trial_log *t = &h->trial[job->trial];
     int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
     if (t->jobs > 0) return job->index == t->next;
     return job->index == 0 || (shared && job->index == h->rounds);
 }
 
-static inline int job_is_sound(const weft_job *job, const player *p, past *h)
+static inline int job_is_sound(const weft_job *job, const test_search *p, past *h)
 {
     int good = job->feature_fraction > 0 && job->feature_fraction <= 1 && job->trial >= 0 &&
                job->trial <= h->trials && job->from < h->trials;
     if (!good) return 0;
-    shown *t = &h->trial[job->trial];
+    trial_log *t = &h->trial[job->trial];
     if (job->trial == h->trials) begin_own(job, p, h);
     if (job->trial == h->trials)
         h->trials++;
@@ -280,26 +282,27 @@ typedef struct flight {
     weft_result res;
 } flight;
 
-static inline void take(player *p, past *h, const flight *f)
+static inline void take(test_search *p, past *h, const flight *f)
 {
-    shown *t = &h->trial[f->res.trial];
+    trial_log *t = &h->trial[f->res.trial];
     t->z = f->res.logp;
     t->open--;
     tell(p, &f->res);
     for (int64_t i = 0; i < h->trials; i++) h->trial[i].closed |= ended(p, i);
 }
 
-/* Plays to the end. The first `from->n / 2` results are those of an earlier story, if any.
+/* Runs to the end. The first `from->n / 2` results are those of an earlier search, if any.
  */
-static inline story play_out(const game *g, const story *from, weft_arena *mem)
+static inline search_log run_search(const tuner_case *g, const search_log *from,
+                                    weft_arena *mem)
 {
     int64_t max_jobs = 20 * (int64_t)g->k + 1000;
-    player p = player_new(g, mem);
+    test_search p = test_search_new(g, mem);
     past h = past_new(&p, max_jobs, mem);
-    story s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
+    search_log s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
     s.job = WEFT_NEW(mem, uint64_t, max_jobs);
     s.told = WEFT_NEW(mem, weft_result, max_jobs);
-    flight air[MAX_OPEN];
+    flight in_flight[MAX_OPEN];
     double best = INFINITY;
     for (int n = 0; s.n < max_jobs;) {
         weft_job job;
@@ -308,13 +311,13 @@ static inline story play_out(const game *g, const story *from, weft_arena *mem)
             job.id = s.n;
             s.formed &= job_is_sound(&job, &p, &h);
             s.job[s.n] = job_hash(&job);
-            weft_result res = play(g, &job, mem);
+            weft_result res = answer(g, &job, mem);
             if (from && s.n < from->n / 2) result_copy(&res, &from->told[s.n]);
             if (job.mix.k == 1 && res.loss < best) {
                 best = res.loss;
                 s.best = (int)job.mix.id[0];
             }
-            air[n++] = (flight){s.n++, res};
+            in_flight[n++] = (flight){s.n++, res};
             continue;
         }
         if (n == 0) {
@@ -322,7 +325,7 @@ static inline story play_out(const game *g, const story *from, weft_arena *mem)
             break;
         }
         /* the newest first: out of order wherever the schedule allows it */
-        flight f = air[--n];
+        flight f = in_flight[--n];
         s.told[f.job] = f.res;
         take(&p, &h, &f);
     }
@@ -334,7 +337,7 @@ static inline story play_out(const game *g, const story *from, weft_arena *mem)
     return s;
 }
 
-static inline int alike(const story *a, const story *b)
+static inline int alike(const search_log *a, const search_log *b)
 {
     return a->n == b->n && memcmp(a->job, b->job, (size_t)a->n * sizeof *a->job) == 0;
 }
@@ -346,7 +349,7 @@ static inline int by_hash(const void *left, const void *right)
 }
 
 /* The same jobs, in whatever order. */
-static inline int same_jobs(const story *a, const story *b)
+static inline int same_jobs(const search_log *a, const search_log *b)
 {
     qsort(a->job, (size_t)a->n, sizeof *a->job, by_hash);
     qsort(b->job, (size_t)b->n, sizeof *b->job, by_hash);
