@@ -351,6 +351,16 @@ static void scale_row(const ngram *a, int64_t m, const float *r, float *value)
     for (int64_t e = 0; e < m; e++) value[e] *= inverse;
 }
 
+/* Whether a configuration of the request has weights that use sums over all bins. */
+static int uses_totals(const weft_request *q)
+{
+    for (int k = 0; k < q->narm; k++) {
+        const ngram *a = q->arms[k];
+        if (a->weights == NGRAM_NB || a->weights == NGRAM_SIF) return 1;
+    }
+    return 0;
+}
+
 /* Inputs of the weights that all rows share. */
 typedef struct weigher {
     const real *stat;
@@ -411,7 +421,8 @@ void ngram_set_weights(const ngram *self, const weft_request *q, const real *sta
     weigher s = {.stat = stat,
                  .bins = x->bins,
                  .documents = (float)stat[self->bins * self->data->classes]};
-    s.t = total(stat, x->bins, self->data->classes, tmp);
+    s.t = (totals){.classes = self->data->classes};
+    if (uses_totals(q)) s.t = total(stat, x->bins, self->data->classes, tmp);
     s.norm = WEFT_NEW(tmp, float, self->data->classes);
     float *r = WEFT_NEW(tmp, float, longest_row(x));
     float **table =
