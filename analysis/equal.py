@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Weight-sharing beside searches by whole fits for the same processor time (jobs/equal.py).
+
+usage: analysis/equal.py [DIR] [-o analysis/equal] [--maps 64]
+
+With DIR, which holds the runs, writes PREFIX.tsv: a line for every trial that lowered the error
+of its search, with the processor seconds of the search until then and until its end. A job has
+the share of the process's processor seconds that it has of its real ones, so that other programs
+on the cores do not matter. Without DIR that table is read. Then PREFIX.png and tables: the error
+of the best trial so far at multiples of the time that ws_sha takes with so many maps, and the
+difference from ws_sha, seed by seed; the multiple at which a search is as good as ws_sha; and
+ws_sha over other numbers of maps, each beside the searches that have had its time. Errors in
+percent, with 95 % intervals over the seeds.
+"""
+
+import argparse
+import csv
+import glob
+import math
+import os
+import re
+import statistics
+from collections import defaultdict
+
+import stats
+
+HEAD = ["method", "maps", "seed", "cost", "total", "valid_error", "test_error", "config"]
+RATIOS = (0.5, 1, 2, 4, 8, 16)
+FITS = ("random", "tpe", "kde")
+
+
+def lines_of(path):
+    """The lines of a run file METHOD-MAPS-SEED.h5."""
+    import h5py  # only to read run files
+    import numpy as np
+
+    method, maps, seed = re.match(r"(\w+)-(\d+)-(\d+)\.h5$", os.path.basename(path)).groups()
+    with open(path[:-3] + ".seconds", encoding="ascii") as f:
+        processor, real = map(float, f.read().split())
+    with h5py.File(path) as f:
+        error, spent = f["events/valid_error"][:], np.cumsum(f["events/seconds"][:])
+        config, best = f["arms/config"][:], dict(f["winner"].attrs)
+    share = processor / real
+    total = share * spent[-1]
+    if method not in FITS:
+        return [[method, maps, seed, total, total, 100 * float(best["valid_error"]),
+                 100 * float(best["test_error"]), int(best["id"])]]
+    lines, least = [], math.inf
+    for e, s, c in zip(error, spent, config):
+        if e < least:
+            alone = f"{os.path.dirname(path)}/alone/{method}-{maps}-{seed}-{c}.h5"
+            with h5py.File(alone) as f:
+                test = float(f["winner"].attrs["test_error"])
+            lines.append([method, maps, seed, share * s, total, 100 * float(e), 100 * test, int(c)])
+            least = e
+    return lines
+
+
+def write(folder, path):
+    lines = []
+    for run in glob.glob(f"{folder}/*-*-*.h5"):
+        if os.path.exists(run[:-3] + ".seconds"):
+            lines += lines_of(run)
+    lines.sort(key=lambda line: (line[0], int(line[1]), int(line[2]), line[3]))
+    with open(path, "w", encoding="ascii") as f:
+        print(*HEAD, sep="\t", file=f)
+        for line in lines:
+            print(*(f"{x:.6g}" if isinstance(x, float) else x for x in line), sep="\t", file=f)
+
+
+def read(path):
+    """({maps: {seed: trial of ws_sha}}, {method: {seed: [trial]}}); of the searches of a method
+    and seed the longest."""
+    shared, fits, length = defaultdict(dict), defaultdict(dict), {}
+    with open(path, encoding="ascii") as f:
+        for row in csv.DictReader(f, delimiter="\t"):
+            method, maps, seed = row["method"], int(row["maps"]), int(row["seed"])
+            trial = {k: float(row[k]) for k in HEAD[3:7]}
+            if method == "ws_sha":
+                shared[maps][seed] = trial
+                continue
+            if maps > length.get((method, seed), 0):
+                fits[method][seed] = []
+                length[method, seed] = maps
+            if maps == length[method, seed]:
+                fits[method][seed].append(trial)
+    return shared, fits
+
+
+def best_by(trials, time):
+    """The best trial that ended by then; None: the search was not that long, or has none yet."""
+    if trials[0]["total"] < time:
+        return None
+    return ([t for t in trials if t["cost"] <= time] or [None])[-1]
+
+
+def cell(x):
+    if len(x) < 2:
+        return "%.2f" % x[0] if x else ""
+    i = stats.by_samples(x)
+    return "%.2f +- %.2f" % (i.mean, i.half)
+
+
+def at_ratios(one, own, key):
+    """[(errors of a method, the same less those of ws_sha)] for each ratio, over the seeds whose
+    search was long enough, none if that is not all of them."""
+    out = []
+    for ratio in RATIOS:
+        seeds = sorted(set(one) & set(own))
+        found = {s: best_by(own[s], ratio * one[s]["cost"]) for s in seeds}
+        if not seeds or None in found.values():
+            out.append(([], []))
+            continue
+        errors = [found[s][key] for s in seeds]
+        out.append((errors, [e - one[s][key] for e, s in zip(errors, seeds)]))
+    return out
+
+
+def table_of_ratios(shared, fits, maps):
+    one = shared[maps]
+    cost = [t["cost"] for t in one.values()]
+    print(f"ws_sha, {maps} maps, {len(one)} seeds: {cell(cost)} s, error {cell([t['valid_error'] for t in one.values()])}"
+          f" on validation, {cell([t['test_error'] for t in one.values()])} on test\n")
+    print("| times its seconds |", " | ".join(f"{r:g}" for r in RATIOS), "|")
+    print("|---" * (len(RATIOS) + 1) + "|")
+    for key, part in (("valid_error", "validation"), ("test_error", "test")):
+        for method in FITS:
+            both = at_ratios(one, fits[method], key)
+            print(f"| {method}, {part} |", " | ".join(cell(x) for x, _ in both), "|")
+            print("| less ws_sha |", " | ".join(cell(x) for _, x in both), "|")
+    print()
+
+
+def catches_up(one, trials):
+    """The multiple of its time at which a search is as good as ws_sha; inf: not in its length."""
+    return min((t["cost"] / one["cost"] for t in trials if t["valid_error"] <= one["valid_error"]),
+               default=math.inf)
+
+
+def table_of_maps(shared, fits, maps):
+    for method in FITS:
+        seeds = sorted(set(shared[maps]) & set(fits[method]))
+        if seeds:
+            times = [catches_up(shared[maps][s], fits[method][s]) for s in seeds]
+            ends = [fits[method][s][0]["total"] / shared[maps][s]["cost"] for s in seeds]
+            print(f"{method} is as good on validation after {statistics.median(times):.3g} times the seconds in "
+                  f"the median ({min(times):.3g} to {max(times):.3g}; searches end after {min(ends):.3g} or more)")
+    print("\n| maps | seeds | seconds | validation | test |", " | ".join(f"{m} less ws_sha, validation | test" for m in FITS), "|")
+    print("|---" * (5 + 2 * len(FITS)) + "|")
+    for n in sorted(shared):
+        own = shared[n].values()
+        row = [n, len(own), *(cell([t[k] for t in own]) for k in ("cost", "valid_error", "test_error"))]
+        for method in FITS:
+            for key in ("valid_error", "test_error"):
+                row.append(cell(at_ratios(shared[n], fits[method], key)[RATIOS.index(1)][1]))
+        print("|", " | ".join(map(str, row)), "|")
+
+
+def mean_curve(own, grid):
+    """[(time, mean, half)] where every seed has a trial."""
+    points = []
+    for time in grid:
+        found = [best_by(trials, time) for trials in own.values()]
+        if found and None not in found:
+            i = stats.by_samples([t["valid_error"] for t in found])
+            points.append((time, i.mean, i.half if math.isfinite(i.half) else 0))
+    return points
+
+
+def draw(shared, fits, path):
+    import runs
+    from matplotlib import pyplot as plt
+
+    looks = {"random": ("random search", runs.ORANGE), "tpe": ("tpe", runs.GREEN),
+             "kde": ("kde (BOHB's sampler)", runs.RED)}
+    grid = [0.5 * 1.03 ** i for i in range(250)]
+    fig, ax = plt.subplots(figsize=(6.4, 4.2))
+    for method in FITS:
+        points = mean_curve(fits[method], grid)
+        if points:
+            x, y, half = map(list, zip(*points))
+            label, colour = looks[method]
+            ax.plot(x, y, color=colour, lw=1.8, label=label)
+            ax.fill_between(x, [a - b for a, b in zip(y, half)], [a + b for a, b in zip(y, half)],
+                            color=colour, alpha=0.15, lw=0)
+    for n in sorted(shared):
+        i = stats.by_samples([t["valid_error"] for t in shared[n].values()])
+        x = stats.mean_of([t["cost"] for t in shared[n].values()])
+        ax.errorbar(x, i.mean, i.half if math.isfinite(i.half) else 0, fmt="o", color=runs.BLUE, capsize=3, zorder=3,
+                    label="ws_sha, by number of maps" if n == min(shared) else None)
+        ax.annotate(f"{n}", (x, i.mean), (5, 5), textcoords="offset points", color=runs.BLUE)
+    ax.set_xscale("log")
+    ax.set_xlabel("processor seconds of the search")
+    ax.set_ylabel("validation error of the best so far (%)")
+    ax.legend()
+    fig.savefig(path)
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("dir", nargs="?", metavar="DIR")
+    args.add_argument("-o", default="analysis/equal", metavar="PREFIX")
+    args.add_argument("--maps", type=int, default=64, help="ws_sha over so many is the unit of time")
+    args = args.parse_args()
+    if args.dir:
+        write(args.dir, args.o + ".tsv")
+    shared, fits = read(args.o + ".tsv")
+    if not shared[args.maps]:
+        raise SystemExit(f"{args.o}.tsv: no run of ws_sha over {args.maps} maps")
+    table_of_ratios(shared, fits, args.maps)
+    table_of_maps(shared, fits, args.maps)
+    draw(shared, fits, args.o + ".png")
+
+
+if __name__ == "__main__":
+    main()
