@@ -57,8 +57,7 @@ typedef enum weft_turn_status {
 
 /* What one device does in a round. */
 typedef struct weft_turn {
-    weft_turn_status status; /* AVERAGED, AWAY or DROPPED; weft_device_close makes
-                             some LATE or SURPLUS */
+    weft_turn_status status; /* LATE and SURPLUS are set by weft_device_close alone */
     double seconds;          /* from the start of the round until it answers or is lost */
     double energy;           /* joule until then */
     double bytes;            /* received and sent until then */
