@@ -104,6 +104,56 @@ static void test_sums(weft_team *t)
     ok(strcmp(word, "weft") == 0, "bytes of the last rank reach all");
 }
 
+/* n numbers of each rank are summed in the buffer, halved by their owners, joined: of 0, of
+ * fewer blocks than ranks, of an uneven number. */
+static void test_parts(weft_team *t, const char *how)
+{
+    static const int64_t size[] = {0, 1, 256, 700, 20000, 1000};
+    int sums = 1, joined = 1;
+    for (int s = 0; s < 6; s++) {
+        int64_t n = size[s], first, count, shift = n > 0;
+        weft_arena *tmp = weft_arena_new();
+        int64_t *x = weft_parts_buffer(t, (size_t)(n + 1) * sizeof *x);
+        real *half = WEFT_NEW(tmp, real, n + 1);
+        for (int64_t i = 0; i < n; i++) x[i + shift] = i * (t->rank + 1);
+        weft_parts_sum_i64(t, x + shift, (size_t)n);
+        weft_deal(n, t->rank, t->size, &first, &count);
+        for (int64_t i = first; i < first + count; i++) {
+            sums &= x[i + shift] == i * t->size * (t->size + 1) / 2;
+            half[i] = (real)(i % 1000) / 2;
+        }
+        weft_parts_join(t, half, (size_t)n);
+        for (int64_t i = 0; i < n; i++) joined &= !(half[i] * 2 - (real)(i % 1000) != 0);
+        weft_arena_free(tmp);
+    }
+    ok(sums, "%s: each rank has the sums of its part", how);
+    ok(joined, "%s: all ranks get the parts of all", how);
+    enum { N = 600 };
+    int32_t *y = weft_parts_buffer(t, N * sizeof *y);
+    int64_t first, count;
+    weft_deal(N, t->rank, t->size, &first, &count);
+    for (int round = 1; round < 200; round++) { /* a rank that is ahead writes too early */
+        for (int i = 0; i < N; i++) y[i] = round * i;
+        weft_parts_sum_i32(t, y, N);
+        for (int64_t i = first; i < first + count; i++) sums &= y[i] == round * i * t->size;
+    }
+    ok(sums, "%s: so do 199 sums in a row, of 32 bits", how);
+}
+
+static void test_parts_both(weft_team *t)
+{
+    test_parts(t, "in shared memory");
+    weft_team own;
+    weft_team_split(t, t->size > 1 ? 2 : 1, &own);
+    test_parts(&own, "in shared memory of a team");
+    weft_team_free(&own);
+    setenv("WEFT_SUMS_BY_MESSAGE", "1", 1);
+    weft_team_split(t, 1, &own);
+    test_parts(&own, "by messages");
+    weft_team_free(&own);
+    unsetenv("WEFT_SUMS_BY_MESSAGE");
+}
+
 /* 60 numbers of five decades of magnitude, dealt to ranks, in each of 100 sums. */
 static void test_exact(weft_team *t)
 {
@@ -288,6 +338,7 @@ int main(int argc, char **argv)
     test_deal_many(NULL);
     test_deal_many(speed);
     test_sums(&world);
+    test_parts_both(&world);
     test_exact(&world);
     test_unbounded(&world);
     test_agree(&world);

@@ -102,6 +102,14 @@ done <<END
 2 plays random.resource=1 sgd.target=all sgd.folds=2
 END
 
+tune documents 2 random.resource=1
+shared=$(digest)
+export WEFT_SUMS_BY_MESSAGE=1
+tune documents 2 random.resource=1
+unset WEFT_SUMS_BY_MESSAGE
+[ -n "$shared" ] && [ "$shared" = "$(digest)" ]
+result $? "ranks that sum by messages have the bits of those that share memory"
+
 learns() # ERROR NAME [key=value ...]: percent of the training part that stay wrong, at most
 {
     most=$1 name=$2

@@ -14,12 +14,15 @@ typedef struct weft_times {
     double bytes;   /* bytes that this rank passed to collectives */
 } weft_times;
 
+typedef struct weft_parts weft_parts;
+
 typedef struct weft_team {
     int64_t comm; /* MPI's communicator; used by src/par only */
     int rank, size;
     int first; /* rank in the world of the team's rank 0; its other ranks follow */
     weft_times times;
-    double since; /* when compute was last counted */
+    double since;      /* when compute was last counted */
+    weft_parts *parts; /* memory of weft_parts_buffer; NULL: none yet */
 } weft_team;
 
 /* Returns the worst status of all ranks, WEFT_STOP being the least bad failure; if any rank
@@ -61,6 +64,24 @@ void weft_spread(weft_team *t, const double *x, int n, double out[][WEFT_NSPREAD
 /* The part of n rows that belongs to a rank: rows [first, first + count). Parts consist of
  * whole blocks of WEFT_BLOCK rows and are as equal as this allows. Local. */
 void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
+
+/* Vectors of which each rank owns its part by weft_deal: what a rank does with the sum over
+ * ranks it does for its part alone, and then all get all parts. Bytes per rank as those of
+ * a sum by all ranks.
+ *
+ * weft_parts_buffer: memory of `bytes`, the same on all ranks, in which vectors are summed
+ * and through which they are joined; shared by the ranks if all are on one node whose
+ * /dev/shm has room, and WEFT_SUMS_BY_MESSAGE is not set in the environment. Its contents
+ * are undefined. Valid until a call with more bytes, owned by t.
+ * weft_parts_sum: the own part of x[n], in the buffer, becomes the exact sum over ranks;
+ * the rest of x is undefined afterwards.
+ * weft_parts_join: x[n], of which each rank has its part, gets the parts of all ranks; x is
+ * elsewhere, and the buffer, of at least as many bytes, is undefined afterwards.
+ * All are Collective. */
+void *weft_parts_buffer(weft_team *t, size_t bytes);
+void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n);
+void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n);
+void weft_parts_join(weft_team *t, real *x, size_t n);
 
 /* Distributes n jobs over bins, by greedy scheduling: the largest cost first, ties by
  * index, each to the bin with the least load so far, ties by index; bin[n] is the result.

@@ -4,6 +4,7 @@
  * O_EXCL. MPI's compare-and-swap is not used, because Open MPI 4.1 performs it over TCP
  * only while the target is in an MPI call, which a training rank is not. Tickets are
  * numbers that are each drawn only once. Called by run. */
+#include "handle.h"
 #include "peers.h"
 
 #include <errno.h>
@@ -27,14 +28,9 @@ struct weft_claims {
 };
 
 /* 1 if all leaders can share memory. Collective over the leaders. */
-static int is_one_node(const weft_peers *p)
+static int can_share(const weft_peers *p)
 {
-    MPI_Comm node;
-    int n;
-    MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, p->rank, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &n);
-    MPI_Comm_free(&node);
-    int shared = n == p->size && !getenv(FORCE);
+    int shared = weft_one_node(p->comm) && !getenv(FORCE);
     MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, p->comm);
     return shared;
 }
@@ -59,7 +55,7 @@ weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t tick
 {
     weft_claims *c = WEFT_NEW(mem, weft_claims, 1);
     *c = (weft_claims){.dir = dir, .win = MPI_WIN_NULL, .last = ticket - 1};
-    if (is_one_node(p)) open_memory(c, p);
+    if (can_share(p)) open_memory(c, p);
     if (c->ticket && p->rank == 0) atomic_store(c->ticket, ticket);
     MPI_Barrier(p->comm);
     return c;

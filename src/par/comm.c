@@ -135,6 +135,7 @@ weft_status weft_par_room(void)
 void weft_par_end(weft_team *world)
 {
     weft_die_hook(NULL);
+    weft_parts_close(world);
     set_comm(world, MPI_COMM_NULL);
     MPI_Finalize();
 }

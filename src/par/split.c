@@ -32,8 +32,20 @@ void weft_team_split(const weft_team *t, int parts, weft_team *own)
     set_comm(own, comm);
 }
 
+int weft_one_node(MPI_Comm comm)
+{
+    MPI_Comm node;
+    int all, here;
+    MPI_Comm_size(comm, &all);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    return here == all;
+}
+
 void weft_team_free(weft_team *t)
 {
+    weft_parts_close(t);
     MPI_Comm comm = comm_of(t);
     MPI_Comm_free(&comm);
     set_comm(t, comm);

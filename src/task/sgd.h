@@ -101,6 +101,26 @@ typedef struct sgd_words {
     int64_t nstep;
 } sgd_words;
 
+#ifdef WEFT_DOUBLE
+typedef int64_t sgd_whole; /* a number in the unit of its block */
+#else
+typedef int32_t sgd_whole;
+#endif
+
+/* The gradients of this rank's pieces. */
+typedef struct sgd_pieces {
+    int n, first, count; /* of the batch; this rank's are [first, first + count) */
+    int *from;           /* [n + 1] samples of the batch before a piece */
+    int64_t room;        /* numbers of a gradient, at most */
+    int64_t at;          /* numbers before those of the batch's words */
+    real *g;             /* [count][room]; after the sum the first is it */
+    /* Of the first `at` numbers, this rank has the sum of [part, part + parts), and takes
+     * these steps. */
+    int64_t part, parts;
+    sgd_whole *sum; /* [room], in the team's buffer; NULL where one rank has all pieces */
+    double *most;   /* [blocks] largest magnitude, then the unit */
+} sgd_pieces;
+
 /* Work space of a rank. */
 typedef struct sgd_work {
     void *net;
@@ -174,12 +194,23 @@ sgd_words sgd_words_new(const sgd *t, const sgd_model *m, int64_t batch, int64_t
 void sgd_words_seat(sgd_words *k, const sgd *t, int n, const int64_t *row);
 /* The rows of these words take the steps that they are owed. Local. */
 void sgd_words_settle(sgd_words *k, const sgd_model *m, real *w, real *slots);
-/* The step at this pace of all weights but the table's, and of the rows of these words;
- * g[table.at + n table.d] is undefined afterwards. Local. */
+/* The step at this pace of the rows of these words; g[n][table.d] is undefined afterwards.
+ * Local. */
 void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, real *g,
                     real *slots);
 /* All rows take the steps that they are owed; to be called after the last step. Local. */
 void sgd_words_end(sgd_words *k, const sgd_model *m, real *w, real *slots);
+
+/* ---- sgd_sum.c ---------------------------------------------------------------------- */
+
+/* For gradients of at most `room` numbers. Collective. */
+sgd_pieces sgd_pieces_new(const sgd *t, const sgd_model *m, int64_t room, weft_arena *tmp);
+/* p->g = the exact sum of n numbers of all pieces over all ranks, each with its share of
+ * the batch; of the first p->at numbers the own part alone. Returns 0 where a number is not
+ * finite, on all ranks. Collective. */
+int sgd_pieces_sum(const sgd *t, sgd_pieces *p, int64_t n);
+/* x[at], of which each rank has its own part, for all ranks. Collective. */
+void sgd_pieces_join(const sgd *t, const sgd_pieces *p, real *x);
 
 /* ---- sgd_step.c --------------------------------------------------------------------- */
 

@@ -1,157 +1,12 @@
-/* Epochs of task sgd. A batch is divided into a number of pieces that does not depend on
- * the number of ranks. Each rank computes the gradients of some pieces, and their sum is
- * exact, so that its bits do not depend on the ranks: numbers are converted to integers, in
- * a unit for each block of weights that is set by the largest magnitude in all pieces. The
- * largest number of a block keeps 29 bits, less those for carries; floats have 24. Called
- * by sgd.c. */
+/* Epochs of task sgd. A batch is divided into pieces for the ranks, which are summed
+ * exactly (sgd_sum.c); each rank takes the optimizer's steps of its part of the weights,
+ * and all get them. Called by sgd.c. */
 #include "sgd.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 256, SCORED = 64 };
-
-#ifdef WEFT_DOUBLE
-typedef int64_t whole; /* a number in the unit of its block */
-#define ROOM 61        /* bits of a sum */
-#else
-typedef int32_t whole;
-#define ROOM 30
-#endif
-
-/* The gradients of this rank's pieces. */
-typedef struct pieces {
-    int n, first, count; /* of the batch; this rank's are [first, first + count) */
-    int *from;           /* [n + 1] samples of the batch before a piece */
-    real *g;             /* [count][room] */
-    whole *sum;          /* [room]; NULL where one rank has all pieces */
-    double *most;        /* [blocks] largest magnitude, then the unit */
-    int64_t room;        /* numbers of a gradient, at most */
-} pieces;
-
-/* ---- exact sums --------------------------------------------------------------------- */
-
-static pieces pieces_new(const sgd *t, int64_t room, weft_arena *tmp)
-{
-    const weft_team *team = t->env.team;
-    pieces p = {.n = t->parts, .room = room, .from = WEFT_NEW(tmp, int, t->parts + 1)};
-    int alone = p.n == 1; /* each rank computes the same */
-    p.first = alone ? 0 : (int)((int64_t)p.n * team->rank / team->size);
-    p.count = alone ? 1 : (int)((int64_t)p.n * (team->rank + 1) / team->size) - p.first;
-    p.g = WEFT_NEW(tmp, real, (p.count > 0 ? p.count : 1) * room);
-    if (alone || team->size == 1) return p;
-    p.sum = WEFT_NEW(tmp, whole, room);
-    p.most = WEFT_NEW(tmp, double, (room + BLOCK - 1) / BLOCK);
-    return p;
-}
-
-/* The share of the batch's samples that a piece of this rank has. */
-static double share_of(const pieces *p, int i)
-{
-    const int *from = p->from + p->first + i;
-    return (double)(from[1] - from[0]) / p->from[p->n];
-}
-
-static int length_of(int64_t block, int64_t n)
-{
-    int64_t left = n - block * BLOCK;
-    return (int)(left < BLOCK ? left : BLOCK);
-}
-
-/* The largest magnitude of x[n], compared by bits, so that a number that is not finite is
- * the largest. */
-static double largest(int n, const real *x)
-{
-    whole top = 0;
-    for (int i = 0; i < n; i++) {
-        whole bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        bits &= (whole)(((uint64_t)1 << (8 * sizeof bits - 1)) - 1);
-        top = bits > top ? bits : top;
-    }
-    real r;
-    memcpy(&r, &top, sizeof r);
-    return isfinite(r) ? (double)r : INFINITY;
-}
-
-/* The largest magnitude in block b of what this rank's pieces contribute. */
-static double most_of(const pieces *p, int64_t b, int64_t n)
-{
-    double most = 0;
-    for (int i = 0; i < p->count; i++) {
-        double share = share_of(p, i);
-        if (!(share > 0)) continue;
-        double own = largest(length_of(b, n), p->g + i * p->room + b * BLOCK);
-        most = fmax(most, share * own);
-    }
-    return most;
-}
-
-/* The power of two that the numbers of a block are multiplied by. */
-static int scale_of(const pieces *p, double most)
-{
-    int exponent;
-    frexp(most * p->n, &exponent);
-    return ROOM - (exponent < -80 ? -80 : exponent); /* it and its inverse are finite */
-}
-
-/* sum = block b of what this rank's pieces contribute, times 2^up, each to the next whole
- * number towards zero. */
-static void sum_block(const pieces *p, int64_t b, int64_t n, int up, whole *sum)
-{
-    int many = length_of(b, n);
-    memset(sum, 0, (size_t)many * sizeof *sum);
-    for (int i = 0; i < p->count; i++) {
-        const real *x = p->g + i * p->room + b * BLOCK;
-        real by = (real)ldexp(share_of(p, i), up);
-        for (int e = 0; e < many && by > 0; e++) sum[e] += (whole)(x[e] * by);
-    }
-}
-
-static void read_block(int n, const whole *sum, double unit, real *to)
-{
-    real by = (real)unit;
-    for (int i = 0; i < n; i++) to[i] = (real)sum[i] * by;
-}
-
-/* Where one rank has all pieces: a block at a time, which stays in cache. */
-static int sum_alone(pieces *p, int64_t n)
-{
-    whole sum[BLOCK];
-    for (int64_t b = 0; b * BLOCK < n; b++) {
-        double most = most_of(p, b, n);
-        if (!isfinite(most)) return 0;
-        if (p->n == 1) continue;
-        int up = scale_of(p, most);
-        sum_block(p, b, n, up, sum);
-        read_block(length_of(b, n), sum, ldexp(1, -up), p->g + b * BLOCK);
-    }
-    return 1;
-}
-
-/* g[n] of the first piece = the sum of all pieces over all ranks; 0 where a number is not
- * finite, on all ranks. Collective. */
-static int sum_pieces(const sgd *t, pieces *p, int64_t n)
-{
-    int64_t nblock = (n + BLOCK - 1) / BLOCK;
-    if (!p->sum) return sum_alone(p, n);
-    for (int64_t b = 0; b < nblock; b++) p->most[b] = most_of(p, b, n);
-    weft_max_f64(t->env.team, p->most, (size_t)nblock);
-    for (int64_t b = 0; b < nblock; b++) {
-        if (!isfinite(p->most[b])) return 0;
-        int up = scale_of(p, p->most[b]);
-        sum_block(p, b, n, up, p->sum + b * BLOCK);
-        p->most[b] = ldexp(1, -up);
-    }
-#ifdef WEFT_DOUBLE
-    weft_sum_i64(t->env.team, p->sum, (size_t)n);
-#else
-    weft_sum_i32(t->env.team, p->sum, (size_t)n);
-#endif
-    for (int64_t b = 0; b < nblock; b++)
-        read_block(length_of(b, n), p->sum + b * BLOCK, p->most[b], p->g + b * BLOCK);
-    return 1;
-}
+enum { SCORED = 64 };
 
 /* ---- an epoch ----------------------------------------------------------------------- */
 
@@ -162,7 +17,7 @@ typedef struct course {
     const sgd_fold *fold;
     int f;
     sgd_work work;
-    pieces p;
+    sgd_pieces p;
     sgd_words words;
     int64_t *order; /* [train.n] rows of the pass over the samples that `pass` is */
     int64_t pass;
@@ -241,13 +96,30 @@ static void tell(course *c, sgd_head *h)
     }
 }
 
-/* g += l2 w for the layers that have a weight decay of their own. */
-static void add_decay(const sgd_model *m, const real *w, real *g)
+/* g += l2 w for the layers that have a weight decay of their own, in this rank's part. */
+static void add_decay(const course *c, const real *w, real *g)
 {
+    const sgd_model *m = c->m;
+    int64_t from = c->p.part, to = from + c->p.parts;
     for (int l = 0; l < SGD_LAYERS; l++) {
         real l2 = (real)m->train.l2[l];
-        for (int64_t i = m->first[l]; l2 > 0 && i < m->end[l]; i++) g[i] += l2 * w[i];
+        int64_t first = m->first[l] > from ? m->first[l] : from;
+        int64_t end = m->end[l] < to ? m->end[l] : to;
+        for (int64_t i = first; l2 > 0 && i < end; i++) g[i] += l2 * w[i];
     }
+}
+
+/* Changes all weights by the gradient c->p.g. */
+static void change(course *c, weft_pace pace, real *w, real *slots)
+{
+    int64_t from = c->p.part;
+    real *g = c->p.g;
+    add_decay(c, w, g);
+    weft_descent_step(&c->m->train.descent, &pace, c->p.parts, w + from, g + from,
+                      slots + from, c->m->n);
+    sgd_pieces_join(c->t, &c->p, w);
+    sgd_words_step(&c->words, c->m, pace, w, g + c->p.at, slots);
+    if (c->t->net->project) c->t->net->project(c->m->self, w);
 }
 
 static int take_step(course *c, sgd_head *h, real *w, real *slots)
@@ -262,13 +134,11 @@ static int take_step(course *c, sgd_head *h, real *w, real *slots)
     sgd_words_seat(&c->words, t, size, row);
     sgd_words_settle(&c->words, c->m, w, slots);
     take_gradients(c, step, row, w);
-    if (!sum_pieces(t, &c->p, numbers(c))) return 0;
-    add_decay(c->m, w, c->p.g);
+    if (!sgd_pieces_sum(t, &c->p, numbers(c))) return 0;
     int64_t epoch = t->steps > 0 ? t->steps : passes;
     weft_pace pace =
         weft_descent_pace(&c->m->train.descent, h->steps / (double)epoch, step);
-    sgd_words_step(&c->words, c->m, pace, w, c->p.g, slots);
-    if (t->net->project) t->net->project(c->m->self, w);
+    change(c, pace, w, slots);
     h->steps++;
     return 1;
 }
@@ -285,7 +155,7 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
                 .fold = fold,
                 .f = t->fold < 0 ? f : (int)t->fold,
                 .work = sgd_work_new(t, m, (int)(batch / t->parts + 1), tmp),
-                .p = pieces_new(t, sgd_gradient_size(t, m, batch), tmp),
+                .p = sgd_pieces_new(t, m, sgd_gradient_size(t, m, batch), tmp),
                 .words = sgd_words_new(t, m, batch, steps, tmp),
                 .length = WEFT_NEW(tmp, sgd_length, batch),
                 .dealt = WEFT_NEW(tmp, int64_t, batch),
@@ -295,6 +165,7 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
     int good = 1;
     for (int64_t i = 0; good && i < steps; i++) good = take_step(&c, h, w, slots);
     sgd_words_end(&c.words, m, w, slots);
+    for (int s = 0; s < m->slots; s++) sgd_pieces_join(t, &c.p, slots + s * m->n);
     tell(&c, h);
     weft_arena_free(tmp);
     return good && isfinite(h->train_loss);

@@ -66,11 +66,9 @@ void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, r
     const weft_descent *d = &m->train.descent;
     const weft_table *t = &k->table;
     k->pace[k->nstep++] = pace;
-    weft_descent_step(d, &pace, t->at, w, g, slots, m->n);
     for (int i = 0; i < k->n; i++) {
         int64_t row = (int64_t)k->word[i] + 1, at = row_at(t, row);
-        weft_descent_step(d, &pace, t->d, w + at, g + t->at + (int64_t)i * t->d, slots + at,
-                          m->n);
+        weft_descent_step(d, &pace, t->d, w + at, g + (int64_t)i * t->d, slots + at, m->n);
         k->taken[row] = k->nstep;
     }
 }
