@@ -6,11 +6,12 @@ usage: analysis/equal.py [DIR] [-o analysis/equal] [--maps 64]
 With DIR, which holds the runs, writes PREFIX.tsv: a line for every trial that lowered the error
 of its search, with the processor seconds of the search until then and until its end. A job has
 the share of the process's processor seconds that it has of its real ones, so that other programs
-on the cores do not matter. Without DIR that table is read. Then PREFIX.png and tables: the error
-of the best trial so far at multiples of the time that ws_sha takes with so many maps, and the
-difference from ws_sha, seed by seed; the multiple at which a search is as good as ws_sha; and
-ws_sha over other numbers of maps, each beside the searches that have had its time. Errors in
-percent, with 95 % intervals over the seeds.
+on the cores do not matter. Without DIR that table is read. Then PREFIX.png, means with their
+intervals and thin lines of single searches, and tables: the error of the best trial so far at
+multiples of the time that ws_sha takes with so many maps, and the difference from ws_sha, seed by
+seed; the multiple at which a search is as good as ws_sha; and ws_sha over other numbers of maps,
+each beside the searches that have had its time. Errors in percent, with 95 % intervals over the
+seeds; in brackets how many seeds, where searches of the others ended before.
 """
 
 import argparse
@@ -88,31 +89,29 @@ def read(path):
 
 
 def best_by(trials, time):
-    """The best trial that ended by then; None: the search was not that long, or has none yet."""
+    """The best trial that ended by then; None: there is none yet, or the search was shorter."""
     if trials[0]["total"] < time:
         return None
     return ([t for t in trials if t["cost"] <= time] or [None])[-1]
 
 
-def cell(x):
-    if len(x) < 2:
-        return "%.2f" % x[0] if x else ""
+def cell(x, seeds=0):
+    """Mean and interval; how many seeds these are, if fewer than so many."""
+    if not x:
+        return ""
     i = stats.by_samples(x)
-    return "%.2f +- %.2f" % (i.mean, i.half)
+    half = f" +- {i.half:.2f}" if len(x) > 1 else ""
+    return f"{i.mean:.2f}{half}" + (f" ({len(x)})" if len(x) < seeds else "")
 
 
 def at_ratios(one, own, key):
     """[(errors of a method, the same less those of ws_sha)] for each ratio, over the seeds whose
-    search was long enough, none if that is not all of them."""
+    search was long enough."""
     out = []
     for ratio in RATIOS:
-        seeds = sorted(set(one) & set(own))
-        found = {s: best_by(own[s], ratio * one[s]["cost"]) for s in seeds}
-        if not seeds or None in found.values():
-            out.append(([], []))
-            continue
-        errors = [found[s][key] for s in seeds]
-        out.append((errors, [e - one[s][key] for e, s in zip(errors, seeds)]))
+        found = {s: best_by(own[s], ratio * one[s]["cost"]) for s in sorted(set(one) & set(own))}
+        pairs = [(t[key], t[key] - one[s][key]) for s, t in found.items() if t]
+        out.append(([e for e, _ in pairs], [d for _, d in pairs]))
     return out
 
 
@@ -126,8 +125,8 @@ def table_of_ratios(shared, fits, maps):
     for key, part in (("valid_error", "validation"), ("test_error", "test")):
         for method in FITS:
             both = at_ratios(one, fits[method], key)
-            print(f"| {method}, {part} |", " | ".join(cell(x) for x, _ in both), "|")
-            print("| less ws_sha |", " | ".join(cell(x) for _, x in both), "|")
+            print(f"| {method}, {part} |", " | ".join(cell(x, len(one)) for x, _ in both), "|")
+            print("| less ws_sha |", " | ".join(cell(x, len(one)) for _, x in both), "|")
     print()
 
 
@@ -152,7 +151,7 @@ def table_of_maps(shared, fits, maps):
         row = [n, len(own), *(cell([t[k] for t in own]) for k in ("cost", "valid_error", "test_error"))]
         for method in FITS:
             for key in ("valid_error", "test_error"):
-                row.append(cell(at_ratios(shared[n], fits[method], key)[RATIOS.index(1)][1]))
+                row.append(cell(at_ratios(shared[n], fits[method], key)[RATIOS.index(1)][1], len(own)))
         print("|", " | ".join(map(str, row)), "|")
 
 
@@ -183,12 +182,19 @@ def draw(shared, fits, path):
             ax.plot(x, y, color=colour, lw=1.8, label=label)
             ax.fill_between(x, [a - b for a, b in zip(y, half)], [a + b for a, b in zip(y, half)],
                             color=colour, alpha=0.15, lw=0)
+        for trials in fits[method].values():
+            ax.step([t["cost"] for t in trials] + [trials[0]["total"]],
+                    [t["valid_error"] for t in trials] + [trials[-1]["valid_error"]], where="post",
+                    color=looks[method][1], lw=0.6, alpha=0.5)
     for n in sorted(shared):
         i = stats.by_samples([t["valid_error"] for t in shared[n].values()])
         x = stats.mean_of([t["cost"] for t in shared[n].values()])
         ax.errorbar(x, i.mean, i.half if math.isfinite(i.half) else 0, fmt="o", color=runs.BLUE, capsize=3, zorder=3,
                     label="ws_sha, by number of maps" if n == min(shared) else None)
         ax.annotate(f"{n}", (x, i.mean), (5, 5), textcoords="offset points", color=runs.BLUE)
+    least = min(t["valid_error"] for own in (*shared.values(), *(
+        {s: x[-1] for s, x in fits[m].items()} for m in FITS)) for t in own.values())
+    ax.set_ylim(least - 0.3, least + 8)
     ax.set_xscale("log")
     ax.set_xlabel("processor seconds of the search")
     ax.set_ylabel("validation error of the best so far (%)")

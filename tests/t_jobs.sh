@@ -192,4 +192,37 @@ folds && [ "$(ls "$tmp"/folds/rand-[12]-[03].h5 | wc -l)" = 4 ] && rm "$tmp/fold
 result $? "folds of a cross-validation are trained once each"
 [ -z "$python" ] || { [ "$(wc -l <"$tmp/folds.tsv")" = 5 ] && grep -q '^| rand | 2 | 4 | [0-9.]* +- ' "$tmp/out"; }
 result $? "and are in a table"
+# ---- representations of documents -----------------------------------------------------------
+
+for part in train test; do
+    for class in alt.atheism talk.religion.misc neg pos; do
+        case $class in neg | pos) to=$tmp/texts/aclImdb/$part/$class ;;
+        *) to=$tmp/texts/20news-bydate/20news-bydate-$part/$class ;; esac
+        mkdir -p "$to"
+        for ((i = 0; i < 10; i++)); do
+            printf 'Subject: head\n\n%s is the word %d of %s\n' $class $i $part >"$to/$i.txt"
+        done
+    done
+done
+mkdir "$tmp/texts/sst"
+for part in train dev test; do
+    for ((i = 0; i < 10; i++)); do printf '%d words of class %d\n' $((i % 2)) $((i % 2)); done \
+        >"$tmp/texts/sst/stsa.binary.$part"
+done
+texts() # SAMPLERS
+{
+    SEEDS="1 2" SAMPLERS=$1 TASKS="religion binary imdb" BINS=4096 OUTPUT=$tmp/text TABLE=$tmp/text.tsv \
+        PATH=${python:+$(dirname "$(command -v "$python")"):}$PATH bash jobs/text.sh "$tmp/texts" \
+        >"$tmp/out" 2>"$tmp/log"
+}
+texts published || [ -z "$python" ]
+[ "$(ls "$tmp"/text/{religion-bydate,religion-shuffled,sst-binary,imdb}-published-[12].h5 | wc -l)" = 8 ]
+result $? "text.sh fits the published settings of every task and seed"
+texts "published space" || [ -z "$python" ]
+[ "$(grep -c ' task fmap on' "$tmp/log")" = 8 ] && [ "$(ls "$tmp"/text/*-space-[12].h5 | wc -l)" = 8 ] &&
+    ! ls "$tmp"/text/data/*shuffled* 2>/dev/null
+result $? "and searches without fitting these again"
+[ -z "$python" ] || { [ "$(wc -l <"$tmp/text.tsv")" = 17 ] &&
+    grep -q '^| religion-shuffled |  | [0-9.]* +- [0-9.]* (2) | [0-9.]* +- [0-9.]* (2) | 86.3 |' "$tmp/out"; }
+result $? "and all are in a table, beside what was reported"
 echo "1..$count"
