@@ -239,13 +239,12 @@ static void score_outputs(const txtcnn_pass *p, const real *z, weft_score *score
 }
 
 /* Rows, product and windows of the documents from `first` on. */
-static txtcnn_piece forward_piece(const txtcnn_pass *p, int first,
-                                  const weft_packed *filters)
+static txtcnn_piece forward_piece(const txtcnn_pass *p, int first)
 {
     txtcnn_scratch *s = p->s;
     txtcnn_piece q = txtcnn_assign_rows(p, first);
     txtcnn_load(p, &q);
-    weft_packed_times(q.rows, s->x, s->ldx, filters, 0, s->z, s->ldz);
+    weft_packed_times(q.rows, s->x, s->ldx, &s->filters, 0, s->z, s->ldz);
     for (int i = 0; i < q.n; i++) pool_windows(p, &q, i);
     return q;
 }
@@ -254,10 +253,11 @@ txtcnn_piece txtcnn_forward(const txtcnn_pass *p, weft_score *score)
 {
     const txtcnn *t = p->t;
     int d = t->shape.vector;
-    weft_packed filters;
-    weft_packed_pack(&filters, d, t->columns, p->w, (size_t)d, 1, p->s->packed);
+    txtcnn_scratch *s = p->s;
+    if (!p->b->again)
+        weft_packed_pack(&s->filters, d, t->columns, p->w, (size_t)d, 1, s->packed);
     txtcnn_piece q = {0};
-    for (int i = 0; i < p->b->n; i += q.n) q = forward_piece(p, i, &filters);
+    for (int i = 0; i < p->b->n; i += q.n) q = forward_piece(p, i);
     activate_pooled(p);
     score_outputs(p, forward_dense(p), score);
     return q;

@@ -28,7 +28,8 @@ typedef struct txtcnn_scratch {
     real *z;              /* [rows][ldz] product */
     real *dx;             /* [rows][ldx]; NULL where vectors are not trained */
     size_t ldx, ldz;
-    void *packed;      /* weights of the filters */
+    void *packed; /* memory of filters */
+    weft_packed filters;
     real *sum;         /* [filters] of one window */
     real *pooled;      /* [most][filters] largest sum over windows, then the output */
     real *slope;       /* [most][filters] derivative of the output with respect to its sum;

@@ -109,11 +109,12 @@ typedef int32_t sgd_whole;
 
 /* The gradients of this rank's pieces. */
 typedef struct sgd_pieces {
-    int n, first, count; /* of the batch; this rank's are [first, first + count) */
-    int *from;           /* [n + 1] samples of the batch before a piece */
-    int64_t room;        /* numbers of a gradient, at most */
-    int64_t at;          /* numbers before those of the batch's words */
-    real *g;             /* [count][room]; after the sum the first is it */
+    int n;           /* of the batch */
+    int count, *own; /* [count] those of this rank */
+    int *from;       /* [n + 1] samples of the batch before a piece */
+    int64_t room;    /* numbers of a gradient, at most */
+    int64_t at;      /* numbers before those of the batch's words */
+    real *g;         /* [count][room]; after the sum the first is it */
     /* Of the first `at` numbers, this rank has the sum of [part, part + parts), and takes
      * these steps. */
     int64_t part, parts;

@@ -67,13 +67,16 @@ static void take_gradients(course *c, int64_t step, const int64_t *row, const re
 {
     const sgd *t = c->t;
     const double *weight = c->m->train.balance ? c->fold->weight : NULL;
+    int again = 0;
     for (int i = 0; i < c->p.count; i++) {
-        int64_t piece = c->p.first + i;
+        int piece = c->p.own[i];
         int from = c->p.from[piece], n = c->p.from[piece + 1] - from;
         if (n == 0) continue;
         weft_batch b = sgd_batch(t, &c->work, n, row + from, weight);
         b.place = c->words.place;
         b.places = c->words.n;
+        b.again = again;
+        again = 1;
         weft_rng4 key = weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, (uint64_t)step,
                                     (uint64_t)c->f, (uint64_t)piece);
         weft_score s = {0};
@@ -189,11 +192,12 @@ sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const 
     int64_t n = (rows->n + SCORED - 1) / SCORED;
     sgd_work k = sgd_work_new(t, m, SCORED, tmp);
     sgd_sums *told = WEFT_NEW(tmp, sgd_sums, n), all = {0};
-    for (int64_t b = n * team->rank / team->size; b < n * (team->rank + 1) / team->size;
-         b++) {
+    int64_t first = n * team->rank / team->size;
+    for (int64_t b = first; b < n * (team->rank + 1) / team->size; b++) {
         int64_t left = rows->n - b * SCORED;
         weft_batch x = sgd_batch(t, &k, (int)(left < SCORED ? left : SCORED),
                                  rows->row + b * SCORED, NULL);
+        x.again = b > first;
         weft_score s = {0};
         t->net->score(m->self, k.net, w, &x, &s);
         told[b] = (sgd_sums){s.loss, (double)s.wrong, (double)s.count};

@@ -20,17 +20,31 @@ enum { BLOCK = 256 };
 #define SUM_OF_PARTS weft_parts_sum_i32
 #endif
 
+/* The pieces are dealt to the ranks in order and in reverse order in turns, as documents
+ * are to pieces, so that ranks with equally many have nearly as many words, too. */
+static void deal_pieces(sgd_pieces *p, const weft_team *team)
+{
+    int last = team->size - 1;
+    for (int64_t lap = 0; lap * team->size < p->n; lap++) {
+        int64_t piece = lap * team->size + (lap % 2 ? last - team->rank : team->rank);
+        if (piece < p->n) p->own[p->count++] = (int)piece;
+    }
+}
+
 sgd_pieces sgd_pieces_new(const sgd *t, const sgd_model *m, int64_t room, weft_arena *tmp)
 {
     weft_team *team = t->env.team;
     sgd_pieces p = {.n = t->parts,
+                    .own = WEFT_NEW(tmp, int, t->parts),
                     .from = WEFT_NEW(tmp, int, t->parts + 1),
                     .room = room,
                     .at = m->table.at,
                     .parts = m->table.at};
     int alone = p.n == 1; /* each rank computes the same */
-    p.first = alone ? 0 : (int)((int64_t)p.n * team->rank / team->size);
-    p.count = alone ? 1 : (int)((int64_t)p.n * (team->rank + 1) / team->size) - p.first;
+    if (alone)
+        p.count = 1;
+    else
+        deal_pieces(&p, team);
     p.g = WEFT_NEW(tmp, real, (p.count > 0 ? p.count : 1) * room);
     if (alone || team->size == 1) return p;
     weft_deal(p.at, team->rank, team->size, &p.part, &p.parts);
@@ -42,7 +56,7 @@ sgd_pieces sgd_pieces_new(const sgd *t, const sgd_model *m, int64_t room, weft_a
 /* The share of the batch's samples that a piece of this rank has. */
 static double share_of(const sgd_pieces *p, int i)
 {
-    const int *from = p->from + p->first + i;
+    const int *from = p->from + p->own[i];
     return (double)(from[1] - from[0]) / p->from[p->n];
 }
 
