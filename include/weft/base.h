@@ -127,6 +127,8 @@ weft_rng4 weft_rng_at(uint64_t seed, weft_purpose purpose, uint64_t a, uint64_t 
                       uint64_t c);
 double weft_rng_unit(uint64_t word);                   /* 53 bits in [0, 1) */
 void weft_rng_normal(const weft_rng4 *r, double z[4]); /* four N(0,1), Box-Muller */
+/* The first two of these, of v[0] and v[1] alone. */
+void weft_rng_normal_pair(const weft_rng4 *r, double z[2]);
 
 /* 64 bits that depend on every bit of the n bytes and of the seed (XXH3). Local. */
 uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed);

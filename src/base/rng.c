@@ -20,15 +20,25 @@ double weft_rng_unit(uint64_t word)
     return (double)(word >> 11) * 0x1p-53;
 }
 
-void weft_rng_normal(const weft_rng4 *r, double z[4])
+/* Two N(0,1) of two words. */
+static void box_muller(const uint64_t word[2], double z[2])
 {
     double turn = 6.283185307179586; /* 2 pi */
-    for (int i = 0; i < 4; i += 2) {
-        double radius = sqrt(-2 * log(1 - weft_rng_unit(r->v[i])));
-        double angle = turn * weft_rng_unit(r->v[i + 1]);
-        z[i] = radius * cos(angle);
-        z[i + 1] = radius * sin(angle);
-    }
+    double radius = sqrt(-2 * log(1 - weft_rng_unit(word[0])));
+    double angle = turn * weft_rng_unit(word[1]);
+    z[0] = radius * cos(angle);
+    z[1] = radius * sin(angle);
+}
+
+void weft_rng_normal_pair(const weft_rng4 *r, double z[2])
+{
+    box_muller(r->v, z);
+}
+
+void weft_rng_normal(const weft_rng4 *r, double z[4])
+{
+    box_muller(r->v, z);
+    box_muller(r->v + 2, z + 2);
 }
 
 uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed)

@@ -79,8 +79,8 @@ void rff_signs(const rff_shared *shared, int64_t j, float *sign, float *radius)
     for (int i = 0; i < n; i++) {
         weft_rng4 r =
             weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)(j + i), 0, RADIUS);
-        double z[4];
-        weft_rng_normal(&r, z);
+        double z[2];
+        weft_rng_normal_pair(&r, z);
         double cube = pow(fmax(1 - width + z[0] * sqrt(width), 0), 3);
         radius[i] =
             (float)(sqrt(cube) / n); /* length / sqrt(n), of H D H D H D / n^(3/2) */

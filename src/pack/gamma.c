@@ -12,8 +12,8 @@ double weft_gamma_log(uint64_t seed, uint64_t a, uint64_t b, double shape)
     double d = shape + 1 - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (uint64_t attempt = 0;; attempt++) {
         weft_rng4 r = weft_rng_at(seed, WEFT_RNG_CLIENT, a, b, attempt);
-        double z[4], u = 1 - weft_rng_unit(r.v[2]), power = 1 - weft_rng_unit(r.v[3]);
-        weft_rng_normal(&r, z); /* z[0] depends only on v[0] and v[1] */
+        double z[2], u = 1 - weft_rng_unit(r.v[2]), power = 1 - weft_rng_unit(r.v[3]);
+        weft_rng_normal_pair(&r, z);
         double v = 1 + c * z[0];
         if (v <= 0) continue;
         v = v * v * v;

@@ -95,13 +95,13 @@ static void mutate_axis(const strategy *s, int a, const double all[2], const wef
 {
     const weft_mies *m = s->m;
     int n = s->count[m->gene[a]];
-    double z[4];
+    double z[2];
     if (m->gene[a] == WEFT_GENE_LEVEL) {
         if (weft_rng_unit(r->v[1]) < it->rate)
             it->x[a] = draw_level(m->levels[a], weft_rng_unit(r->v[2]));
         return;
     }
-    weft_rng_normal(r, z);
+    weft_rng_normal_pair(r, z);
     it->step[a] *= exp(s->all[m->gene[a]] * all[m->gene[a]] + s->own[m->gene[a]] * z[0]);
     if (m->gene[a] == WEFT_GENE_REAL) {
         it->step[a] = fmin(it->step[a], 1);

@@ -11,13 +11,14 @@
 
 enum { MAX_LEVELS = 64, MAX_DEPTH = 60 };
 
-/* A point in the bootstrap sample of a tree. */
+/* A point in the bootstrap sample of a tree: how often it was drawn, sum of its values. */
 typedef struct drawn {
-    double y;
+    double sum;
     int times;
 } drawn;
 
-/* A node to be grown: elements first .. last-1 of a tree's lists belong to it. */
+/* A node to be grown: elements first .. last-1 of a tree's lists belong to it, of the
+ * first lists at even depth, of the second ones at odd depth. */
 typedef struct task {
     int node, first, last, depth;
 } task;
@@ -38,8 +39,7 @@ typedef struct grower {
     const double *x; /* [dim][n] */
     const double *y; /* [n] */
     int *order;      /* [dim][n] all points by each feature */
-    int *list;       /* [dim][n] the bootstrap sample by each feature, node by node */
-    int *spare;      /* [n] */
+    int *list[2];    /* [dim][n] the bootstrap sample by each feature, node by node */
     drawn *draw;     /* [n] */
     double *inverse; /* [n + 1] 1 / count */
     char *right;     /* [n] */
@@ -48,6 +48,15 @@ typedef struct grower {
     int nodes;
     uint64_t seed;
 } grower;
+
+/* An integer that increases with a number. */
+static uint64_t increasing(double x)
+{
+    uint64_t bits, sign = (uint64_t)1 << 63;
+    x += 0; /* -0 becomes 0 */
+    memcpy(&bits, &x, sizeof bits);
+    return bits & sign ? ~bits : bits | sign;
+}
 
 /* ---- orders ------------------------------------------------------------------------- */
 
@@ -79,18 +88,26 @@ static void sort_points(grower *g, weft_arena *mem)
 
 /* ---- splits ------------------------------------------------------------------------- */
 
+/* The points of a node in the order of a feature. */
+static int *list_of(const grower *g, int feature, const task *t)
+{
+    return g->list[t->depth % 2] + (size_t)feature * (size_t)g->n;
+}
+
 static void split_number(const grower *g, int feature, const task *t, double sum, int count,
                          split *best)
 {
-    const int *list = g->list + (size_t)feature * (size_t)g->n;
+    const int *list = list_of(g, feature, t);
     const double *x = g->x + (size_t)feature * (size_t)g->n;
-    double left = 0;
+    double left = 0, next = x[list[t->first]];
     int n = 0;
+    if (!(x[list[t->last - 1]] > next)) return;
     for (int i = t->first; i + 1 < t->last; i++) {
         const drawn *d = &g->draw[list[i]];
-        left += d->y * d->times;
+        double here = next;
+        left += d->sum;
         n += d->times;
-        double here = x[list[i]], next = x[list[i + 1]];
+        next = x[list[i + 1]];
         if (!(next > here) || n < g->rule->leaf) continue;
         if (count - n < g->rule->leaf) return;
         double right = sum - left;
@@ -112,23 +129,26 @@ static void insert(ranked *by, int m, ranked it)
 static void split_category(const grower *g, int feature, const task *t, double sum,
                            int count, split *best)
 {
-    const int *list = g->list + (size_t)feature * (size_t)g->n;
+    const int *list = list_of(g, feature, t);
     const double *x = g->x + (size_t)feature * (size_t)g->n;
-    double of[MAX_LEVELS], left = 0;
-    int times[MAX_LEVELS], levels = g->f->levels[feature], m = 0, n = 0;
+    int m = 0, n = 0;
+    drawn of[MAX_LEVELS];
     ranked by[MAX_LEVELS];
+    double left = 0;
     uint64_t set = 0;
-    for (int c = 0; c < levels; c++) of[c] = times[c] = 0;
-    for (int i = t->first; i < t->last; i++) {
-        const drawn *d = &g->draw[list[i]];
-        of[(int)x[list[i]]] += d->y * d->times;
-        times[(int)x[list[i]]] += d->times;
+    for (int i = t->first; i < t->last;) { /* points of a level stand together */
+        double level = x[list[i]];
+        drawn all = {0};
+        for (; i < t->last && !(x[list[i]] > level); i++) {
+            all.sum += g->draw[list[i]].sum;
+            all.times += g->draw[list[i]].times;
+        }
+        of[(int)level] = all;
+        insert(by, m++, (ranked){all.sum / all.times, (int)level});
     }
-    for (int c = 0; c < levels; c++)
-        if (times[c] > 0) insert(by, m++, (ranked){of[c] / times[c], c});
     for (int i = 0; i + 1 < m; i++) {
-        left += of[by[i].at];
-        n += times[by[i].at];
+        left += of[by[i].at].sum;
+        n += of[by[i].at].times;
         set |= (uint64_t)1 << by[i].at;
         if (n < g->rule->leaf || count - n < g->rule->leaf) continue;
         double right = sum - left;
@@ -160,35 +180,35 @@ static split find_split(grower *g, int tree, const task *t, double sum, int coun
     return best;
 }
 
-static int goes_right(const weft_tree_node *node, int levels, double x)
+/* Marks the points of a node that go right; returns how many these are. */
+static int mark_right(grower *g, const task *t, const split *s)
 {
-    return levels > 0 ? !(node->cut.left >> (int)x & 1) : x > node->cut.most;
+    const int *list = list_of(g, s->feature, t);
+    const double *x = g->x + (size_t)s->feature * (size_t)g->n;
+    int levels = g->f->levels[s->feature], right = 0;
+    for (int i = t->first; i < t->last; i++) {
+        double at = x[list[i]];
+        int go = levels > 0 ? !(s->left >> (int)at & 1) : at > s->most;
+        g->right[list[i]] = (char)go;
+        right += go;
+    }
+    return right;
 }
 
-/* Partitions the first `lists` lists of a node, keeping their order; that of a number which
- * is split is in order already. Returns where the right part begins. */
-static int part(grower *g, const task *t, const weft_tree_node *node, int lists)
+/* Writes the first `lists` lists of a node, divided in two parts that keep its order, to
+ * those of the next depth. Returns where the right part begins. */
+static int part(grower *g, const task *t, const split *s, int lists)
 {
-    size_t n = (size_t)g->n;
-    int levels = g->f->levels[node->feature];
-    const double *x = g->x + (size_t)node->feature * n;
-    int middle = t->first;
-    for (int i = t->first; i < t->last; i++) {
-        int at = g->list[(size_t)node->feature * n + (size_t)i];
-        g->right[at] = (char)goes_right(node, levels, x[at]);
-    }
+    task below = {.depth = t->depth + 1};
+    int middle = t->last - mark_right(g, t, s);
     for (int a = 0; a < lists; a++) {
-        int *list = g->list + (size_t)a * n, left = t->first, right = 0;
-        if (a == node->feature && levels == 0 && a > 0) continue;
+        const int *from = list_of(g, a, t);
+        int *to = list_of(g, a, &below), right = middle;
         for (int i = t->first; i < t->last; i++) {
-            int at = list[i], go = g->right[at];
-            g->spare[right] = at;
-            list[left] = at;
+            int at = from[i], go = g->right[at], left = i - right + middle;
+            to[left + ((right - left) & -go)] = at; /* without a branch */
             right += go;
-            left += !go;
         }
-        memcpy(list + left, g->spare, (size_t)right * sizeof *list);
-        middle = left;
     }
     return middle;
 }
@@ -207,13 +227,15 @@ static int draw_points(grower *g, int tree)
             r = weft_rng_at(g->seed, WEFT_RNG_TUNER, 0, (uint64_t)tree, (uint64_t)(i / 4));
         g->draw[(int)(weft_rng_unit(r.v[i % 4]) * g->n)].times++;
     }
-    for (int i = 0; i < g->n; i++) g->draw[i].y = g->y[i];
+    for (int i = 0; i < g->n; i++) g->draw[i].sum = g->y[i] * g->draw[i].times;
     for (int a = 0; a < g->f->dim; a++) {
-        size_t at = (size_t)a * (size_t)g->n;
+        const int *order = g->order + (size_t)a * (size_t)g->n;
+        int *list = g->list[0] + (size_t)a * (size_t)g->n;
         m = 0;
-        for (int i = 0; i < g->n; i++)
-            if (g->draw[g->order[at + (size_t)i]].times > 0)
-                g->list[at + (size_t)m++] = g->order[at + (size_t)i];
+        for (int i = 0; i < g->n; i++) {
+            list[m] = order[i];
+            m += g->draw[order[i]].times > 0;
+        }
     }
     return m;
 }
@@ -223,31 +245,27 @@ static void grow_node(grower *g, int tree, const task *t, int *waiting)
 {
     weft_trees *f = g->f;
     weft_tree_node *node = &f->node[t->node];
-    double sum = 0, low = INFINITY, high = -INFINITY;
-    int count = 0;
+    const int *list = list_of(g, 0, t);
+    double sum = 0, first = g->y[list[t->first]];
+    int count = 0, vary = 0;
     for (int i = t->first; i < t->last; i++) {
-        const drawn *d = &g->draw[g->list[i]];
-        sum += d->y * d->times;
+        const drawn *d = &g->draw[list[i]];
+        sum += d->sum;
         count += d->times;
-        low = fmin(low, d->y);
-        high = fmax(high, d->y);
+        vary |= fabs(g->y[list[i]] - first) > 0;
     }
     f->value[t->node] = sum * g->inverse[count];
-    *node = (weft_tree_node){.cut = {.most = INFINITY}, .child = t->node};
-    if (f->levels[0] > 0) node->cut.left = UINT64_MAX;
-    if (count < 2 * g->rule->leaf || !(high > low) || t->depth == MAX_DEPTH) return;
+    *node = (weft_tree_node){.cut = UINT64_MAX, .child = t->node};
+    if (count < 2 * g->rule->leaf || !vary || t->depth == MAX_DEPTH) return;
     split s = find_split(g, tree, t, sum, count);
     if (s.feature < 0) return;
     node->feature = s.feature;
-    if (f->levels[s.feature] > 0)
-        node->cut.left = s.left;
-    else
-        node->cut.most = s.most;
+    node->cut = f->levels[s.feature] > 0 ? s.left : increasing(s.most);
     node->child = g->nodes;
     g->nodes += 2;
     /* no list but the first is read in leaves */
     int both = g->rule->leaf * 2, more = s.count >= both || count - s.count >= both;
-    int middle = part(g, t, node, more ? f->dim : 1);
+    int middle = part(g, t, &s, more ? f->dim : 1);
     int depth = t->depth + 1, child = node->child;
     g->stack[(*waiting)++] = (task){child + 1, middle, t->last, depth};
     g->stack[(*waiting)++] = (task){child, t->first, middle, depth};
@@ -283,8 +301,7 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
                 .x = column,
                 .y = y,
                 .order = WEFT_NEW(mem, int, all),
-                .list = WEFT_NEW(mem, int, all),
-                .spare = WEFT_NEW(mem, int, n),
+                .list = {WEFT_NEW(mem, int, all), WEFT_NEW(mem, int, all)},
                 .draw = WEFT_NEW(mem, drawn, n),
                 .inverse = WEFT_NEW(mem, double, n + 1),
                 .right = WEFT_NEW(mem, char, n),
@@ -303,11 +320,11 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
 
 /* ---- predictions ------------------------------------------------------------------ */
 
-/* A feature of a point, of which one of two comparisons is always false, so that no branch
- * depends on its kind. */
+/* A feature of a point, so that one comparison serves numbers and categories: the point
+ * goes right if (cut & mask) < value. */
 typedef struct asked {
-    double x;     /* a number; NAN for a category */
-    uint64_t bit; /* 1 << level; 0 for a number */
+    uint64_t mask;  /* number: all ones; category: 1 << level */
+    uint64_t value; /* number: increasing(); category: the mask */
 } asked;
 
 static void prepare(const weft_trees *f, int m, const double *x, asked *out)
@@ -315,21 +332,29 @@ static void prepare(const weft_trees *f, int m, const double *x, asked *out)
     for (int i = 0; i < m; i++)
         for (int a = 0; a < f->dim; a++) {
             double v = x[(size_t)i * (size_t)f->dim + (size_t)a];
+            uint64_t level = f->levels[a] > 0 ? (uint64_t)1 << (int)v : 0;
             out[(size_t)i * (size_t)f->dim + (size_t)a] =
-                f->levels[a] > 0 ? (asked){NAN, (uint64_t)1 << (int)v} : (asked){v, 0};
+                f->levels[a] > 0 ? (asked){level, level}
+                                 : (asked){UINT64_MAX, increasing(v)};
         }
 }
 
-/* Moves m points one node down a tree; those in a leaf stay there. Returns 0 if all are. */
+/* One node down a tree; in a leaf nowhere. */
+static const weft_tree_node *below(const weft_tree_node *all, const weft_tree_node *node,
+                                   const asked *x)
+{
+    const asked *v = x + node->feature;
+    return all + node->child + ((node->cut & v->mask) < v->value);
+}
+
+/* Moves m points two nodes down a tree. Returns 0 if all are in leaves. */
 static int descend(const weft_tree_node *all, int dim, int m, const asked *x,
                    const weft_tree_node **at)
 {
     int moved = 0;
     for (int i = 0; i < m; i++, x += dim) {
-        const weft_tree_node *node = at[i];
-        const asked *v = x + node->feature;
-        at[i] = all + node->child +
-                ((v->x > node->cut.most) | ((node->cut.left & v->bit) < v->bit));
+        const weft_tree_node *node = below(all, at[i], x);
+        at[i] = below(all, node, x);
         moved |= at[i] != node;
     }
     return moved;

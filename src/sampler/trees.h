@@ -12,10 +12,9 @@ typedef struct weft_trees_rule {
 } weft_trees_rule;
 
 typedef struct weft_tree_node {
-    union {
-        double most;   /* number: larger values go right */
-        uint64_t left; /* category: bit set of the levels that go left */
-    } cut;
+    uint64_t cut;    /* number: the bits of the largest value that goes left, made to
+                        increase with it; category: set of the levels that go left; in a
+                        leaf all ones */
     int32_t feature; /* feature that is split; 0 in a leaf */
     int32_t child;   /* left child, which the right one follows; in a leaf the node
                         itself */

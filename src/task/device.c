@@ -90,10 +90,10 @@ static void profile(const weft_device *d, int64_t client, int64_t round, double 
     uint64_t when = d->redraw ? (uint64_t)round + 1 : 0;
     weft_rng4 r = weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_SPEED, (uint64_t)client, when);
     double unit = weft_rng_unit(r.v[0]);
-    double z[4];
+    double z[2];
     if (d->speed == EXPONENTIAL) p[WEFT_SPEED] = 1 / -log1p(-unit);
     if (d->speed == LOGNORMAL) {
-        weft_rng_normal(&r, z);
+        weft_rng_normal_pair(&r, z);
         p[WEFT_SPEED] = exp(d->sigma * d->sigma / 2 - d->sigma * z[0]);
     }
     if (d->speed != TRACE) return;

@@ -230,10 +230,10 @@ static void show_state(flow *t, const double *gain, real *x, weft_arena *tmp)
 static double normal(const flow *t, const weft_job *job, weft_purpose purpose, double at)
 {
     uint64_t bits;
-    double z[4];
+    double z[2];
     memcpy(&bits, &at, sizeof bits);
     weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial, bits, 0);
-    weft_rng_normal(&r, z);
+    weft_rng_normal_pair(&r, z);
     return z[0];
 }
 
