@@ -225,4 +225,23 @@ result $? "and searches without fitting these again"
 [ -z "$python" ] || { [ "$(wc -l <"$tmp/text.tsv")" = 17 ] &&
     grep -q '^| religion-shuffled |  | [0-9.]* +- [0-9.]* (2) | [0-9.]* +- [0-9.]* (2) | 86.3 |' "$tmp/out"; }
 result $? "and all are in a table, beside what was reported"
+# ---- samplers -------------------------------------------------------------------------------
+
+samplers() # MiP-EGO and random search, a seed; what is there is not run again
+{
+    SEEDS=1 SAMPLERS="forest space" REPLAYS=1 VECTORS='' OUTPUT=$tmp/samplers TABLES=$tmp/samplers \
+        PYTHON=$python bash jobs/mipego.sh "$tmp/documents.h5" space.configs=6 random.resource=1 \
+        sgd.dim=8 txtcnn.f1=2..4 txtcnn.f2=2..4 txtcnn.f3=2..4 >"$tmp/out" 2>"$tmp/log"
+}
+if [ -z "$python" ]; then
+    echo "ok $((count += 1)) - searches by two samplers # SKIP no Python with h5py and matplotlib"
+else
+    samplers && rm "$tmp/samplers/folds/kim-1.h5" && samplers && [ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ]
+    result $? "searches by two samplers, their winners on all folds, and replays, once each"
+    [ "$(ls "$tmp"/samplers/*.h5 "$tmp"/samplers/folds/*.h5 "$tmp"/samplers/replays/*.h5 | wc -l)" = 11 ] &&
+        [ "$(wc -l <"$tmp/samplers/mipego.tsv")" = 13 ] && [ "$(wc -l <"$tmp/samplers/mipego-folds.tsv")" = 4 ] &&
+        [ -s "$tmp/samplers/mipego.png" ] && grep -q "^| Kim's | 1 | [0-9.]* |" "$tmp/out" &&
+        [ "$(grep '^| random search | [1250]* | 1 | ' "$tmp/out" | sort -u | wc -l)" = 3 ]
+    result $? "and are in tables and a figure"
+fi
 echo "1..$count"
