@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Weight-sharing beside searches by whole fits for the same processor time (jobs/equal.py).
 
-usage: analysis/equal.py [DIR] [-o analysis/equal] [--maps 64]
+usage: analysis/equal.py [DIR] [-o analysis/equal] [--maps 64] [--sweep RUN.h5 ...]
 
 With DIR, which holds the runs, writes PREFIX.tsv: a line for every trial that lowered the error
 of its search, with the processor seconds of the search until then and until its end. A job has
@@ -12,6 +12,10 @@ multiples of the time that ws_sha takes with so many maps, and the difference fr
 seed; the multiple at which a search is as good as ws_sha; and ws_sha over other numbers of maps,
 each beside the searches that have had its time. Errors in percent, with 95 % intervals over the
 seeds; in brackets how many seeds, where searches of the others ended before.
+
+With --sweep, full sweeps of the maps of ws_sha, run.tuner=random with the same seeds, their errors
+are written to PREFIX-sweeps.tsv; it gives the error of random search after so many fits, exactly in
+expectation over the orders of the maps.
 """
 
 import argparse
@@ -21,6 +25,7 @@ import math
 import os
 import re
 import statistics
+import sys
 from collections import defaultdict
 
 import stats
@@ -28,6 +33,7 @@ import stats
 HEAD = ["method", "maps", "seed", "cost", "total", "valid_error", "test_error", "config"]
 RATIOS = (0.5, 1, 2, 4, 8, 16)
 FITS = ("random", "tpe", "kde")
+FITS_OF_SWEEPS = (2, 5, 10, 15, 20, 40)
 
 
 def lines_of(path):
@@ -57,11 +63,49 @@ def lines_of(path):
     return lines
 
 
+def write_sweeps(paths, path):
+    """The validation errors of all maps of full sweeps."""
+    import h5py  # only to read run files
+
+    rows = []
+    for run in paths:
+        with h5py.File(run) as f:
+            rows += [(int(f.attrs["seed"]), int(c), 100 * float(e))
+                     for c, e in zip(f["arms/config"][:], f["arms/error"][:])]
+    with open(path, "w", encoding="ascii") as f:
+        print("seed", "map", "valid_error", sep="\t", file=f)
+        for seed, config, error in sorted(rows):
+            print(seed, config, f"{error:.6g}", sep="\t", file=f)
+
+
+def expected_least(x, m):
+    """Mean of the least of m of these numbers over all ways to choose m of them."""
+    n, total = len(x), math.comb(len(x), m)
+    return math.fsum(e * math.comb(n - 1 - i, m - 1) / total for i, e in enumerate(sorted(x)))
+
+
+def table_of_sweeps(one, path):
+    error = defaultdict(list)
+    with open(path, encoding="ascii") as f:
+        for row in csv.DictReader(f, delimiter="\t"):
+            error[int(row["seed"])].append(float(row["valid_error"]))
+    seeds = sorted(set(one) & set(error))
+    most = min(len(error[s]) for s in seeds)
+    print(f"\nrandom search in expectation, {len(seeds)} seeds\n\n| fits | validation | less ws_sha |")
+    print("|---|---|---|")
+    for m in sorted({m for m in FITS_OF_SWEEPS if m < most} | {most}):
+        mean = [expected_least(error[s], m) for s in seeds]
+        less = [e - one[s]["valid_error"] for e, s in zip(mean, seeds)]
+        print("|", m, "|", cell(mean), "|", cell(less), "|")
+
+
 def write(folder, path):
     lines = []
     for run in glob.glob(f"{folder}/*-*-*.h5"):
-        if os.path.exists(run[:-3] + ".seconds"):
+        try:
             lines += lines_of(run)
+        except FileNotFoundError as what:
+            print(f"{run} is not complete: {what}", file=sys.stderr)
     lines.sort(key=lambda line: (line[0], int(line[1]), int(line[2]), line[3]))
     with open(path, "w", encoding="ascii") as f:
         print(*HEAD, sep="\t", file=f)
@@ -208,7 +252,10 @@ def main():
     args.add_argument("dir", nargs="?", metavar="DIR")
     args.add_argument("-o", default="analysis/equal", metavar="PREFIX")
     args.add_argument("--maps", type=int, default=64, help="ws_sha over so many is the unit of time")
+    args.add_argument("--sweep", nargs="+", default=[], metavar="RUN.h5")
     args = args.parse_args()
+    if args.sweep:
+        write_sweeps(args.sweep, args.o + "-sweeps.tsv")
     if args.dir:
         write(args.dir, args.o + ".tsv")
     shared, fits = read(args.o + ".tsv")
@@ -216,6 +263,8 @@ def main():
         raise SystemExit(f"{args.o}.tsv: no run of ws_sha over {args.maps} maps")
     table_of_ratios(shared, fits, args.maps)
     table_of_maps(shared, fits, args.maps)
+    if os.path.exists(args.o + "-sweeps.tsv"):
+        table_of_sweeps(shared[args.maps], args.o + "-sweeps.tsv")
     draw(shared, fits, args.o + ".png")
 
 

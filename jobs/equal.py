@@ -72,7 +72,8 @@ def test(args, name, seed):
     for config, error in better:
         path = f"{args.dir}/alone/{name}-{config}.h5"
         tune(args, path, "run.tuner=random", "space.source=list", f"space.file={args.dir}/{name}.tsv",
-             f"random.only={config}", f"run.seed={seed}", "run.test=yes")
+             f"space.configs={len(texts)}", f"random.only={config}", f"run.seed={seed}",
+             "run.test=yes")
         with h5py.File(path) as f:
             alone = float(f["winner"].attrs["valid_error"])
         if alone != error:

@@ -1,8 +1,9 @@
 # Representation and penalty of documents chosen together, in 30 trials: does tpe find better ones
 # than random search? Four tasks of 20 Newsgroups, with its parts by date and, by every seed anew,
-# shuffled; two of SST; IMDB. Beside them, one fit with the settings that the authors of the space
-# report for the task. Complete runs are skipped and interrupted ones resumed. Then the table.
-# usage: [SEEDS="1 2"] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics binary"] [SAMPLERS="tpe space published"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
+# shuffled; two of SST; IMDB. Beside them, one fit of all training documents with the settings
+# that the authors of the space report for the task. Complete runs are skipped and interrupted
+# ones resumed. Then the table.
+# usage: [SEEDS="1 2"] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics binary"] [SAMPLERS="tpe space published"] [SPLITS="bydate shuffled"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
 # DIR has the unpacked archives 20news-bydate, sst, aclImdb, as far as TASKS asks for them.
 . jobs/start.sh
 dir=${1:?usage: bash jobs/text.sh DIR} out=${OUTPUT:-outputs/text} data=${OUTPUT:-outputs/text}/data
@@ -15,15 +16,30 @@ pack()
     [ -f "$data/$1.h5" ] || "$weft" pack "$2" "$3" "${@:4}" -o "$data/$1.h5" || exit $?
 }
 
-# news NAME CLASSES SEED: both splits; every document's headers are removed, signatures stay
+# parts NAME READER SOURCE key=value ...: as NAME, a fifth of the training documents for validation,
+# and for fits with given settings as NAME-all, nearly all of them for training
+parts()
+{
+    pack "$@" valid=0.2
+    case $samplers in *published*) pack "$1-all" "${@:2}" valid=0.005 ;; esac
+}
+
+# news NAME CLASSES SEED: every document's headers are removed, signatures stay
 news()
 {
-    complete "$1-bydate" "$3" && complete "$1-shuffled" "$3" && return
-    pack "$1-bydate" folder "$dir/20news-bydate" remove=headers valid=0.2 classes="$2"
-    pack "$1-shuffled-$3" folder "$dir/20news-bydate" remove=headers valid=0.2 classes="$2" split=shuffled seed="$3"
-    search "$1-bydate" "$1-bydate" "$3"
-    search "$1-shuffled" "$1-shuffled-$3" "$3"
-    rm "$data/$1-shuffled-$3.h5"
+    local split name how=(folder "$dir/20news-bydate" remove=headers classes="$2")
+    for split in ${SPLITS:-bydate shuffled}; do
+        complete "$1-$split" "$3" && continue
+        if [ "$split" = bydate ]; then
+            parts "$1-bydate" "${how[@]}"
+            search "$1-bydate" "$1-bydate" "$3"
+        else
+            name=$1-shuffled-$3
+            parts "$name" "${how[@]}" split=shuffled seed="$3"
+            search "$1-shuffled" "$name" "$3"
+            rm -f "$data/$name.h5" "$data/$name-all.h5"
+        fi
+    done
 }
 
 # sst NAME SEED
@@ -59,15 +75,16 @@ complete()
 # search NAME DATA SEED
 search()
 {
-    local sampler how
+    local sampler how from
     for sampler in $samplers; do
-        how="run.sampler=$sampler"
+        how="run.sampler=$sampler" from=$2
         if [ "$sampler" = published ]; then
             how=$(published "$1") || continue
             how="run.sampler=space space.configs=1 $how"
+            [ ! -f "$data/$2-all.h5" ] || from=$2-all
         fi
         # shellcheck disable=SC2086
-        start "$out/$1-$sampler-$3.h5" inputs/text.ini run.data="$data/$2.h5" run.seed="$3" \
+        start "$out/$1-$sampler-$3.h5" inputs/text.ini run.data="$data/$from.h5" run.seed="$3" \
             ngram.bins="${BINS:-2^20}" $how || exit $?
     done
 }
@@ -81,7 +98,7 @@ for seed in ${SEEDS:-$(seq 1 20)}; do
         all) news all "" "$seed" ;;
         binary | fine) sst $task "$seed" ;;
         imdb)
-            pack imdb folder "$dir/aclImdb" classes=neg,pos valid=0.2
+            parts imdb folder "$dir/aclImdb" classes=neg,pos
             search imdb imdb "$seed"
             ;;
         *) echo "no task $task: religion graphics science all binary fine imdb" >&2 && exit 2 ;;

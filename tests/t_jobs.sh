@@ -199,7 +199,7 @@ for part in train test; do
         case $class in neg | pos) to=$tmp/texts/aclImdb/$part/$class ;;
         *) to=$tmp/texts/20news-bydate/20news-bydate-$part/$class ;; esac
         mkdir -p "$to"
-        for ((i = 0; i < 10; i++)); do
+        for ((i = 0; i < 120; i++)); do
             printf 'Subject: head\n\n%s is the word %d of %s\n' $class $i $part >"$to/$i.txt"
         done
     done
