@@ -14,14 +14,17 @@ static const char *options_of(const char *loss, double c, double tol, weft_arena
 }
 
 /* One problem in the three forms: the objective, what is reported of it, equal bits on any
- * number of ranks. */
+ * number of ranks. The hinge by products of few columns takes thousands of sums over ranks:
+ * those of many columns show its bits. */
 static void check(const weft_model *m, const char *loss, double c, problem *p, double gold,
                   double tightly, weft_arena *mem)
 {
     for (int k = 0; k < 3; k++) {
         int slow = k == PRODUCTS && strcmp(loss, "l1") == 0;
         double tol = slow ? 100 * tightly : tightly;
+        int any_ranks = k != PRODUCTS || p->f.d > FEW || strcmp(loss, "hinge") != 0;
         if (slow && (p->f.d > FEW || p->classes > 2)) continue;
+        if (!any_ranks && p->f.team->size > 1) continue;
         const char *options = options_of(loss, c, tol, mem);
         double gain = constant(m, options, p, c, mem) - gold;
         real *w = WEFT_NEW(mem, real, nweight(m, p));
@@ -36,7 +39,7 @@ static void check(const weft_model *m, const char *loss, double c, problem *p, d
         is_near(out.objective * ROWS, found, 1e-4 * gold, "%s: it is reported", what);
         ok(out.residual <= tol && !out.diverged, "%s: the gap is within the tolerance",
            what);
-        digest(bits(w, nweight(m, p)));
+        if (any_ranks) digest(bits(w, nweight(m, p)));
     }
 }
 
@@ -130,7 +133,8 @@ static problem *many_new(weft_team *t, int classes, weft_arena *mem)
     return p;
 }
 
-/* Outputs side by side, more than there are lanes too, against each alone. */
+/* Outputs side by side, more than there are lanes too, against each alone on one rank:
+ * fits of more ranks have the same digests. */
 static void test_many(int classes, weft_team *t, weft_arena *mem)
 {
     const weft_model *m = &weft_model_logistic;
@@ -138,6 +142,9 @@ static void test_many(int classes, weft_team *t, weft_arena *mem)
     problem *all = many_new(t, classes, mem), *one = many_new(t, classes, mem);
     real *w = WEFT_NEW(mem, real, nweight(m, all)), *alone = WEFT_NEW(mem, real, MANY + 1);
     weft_fitted out = fit(m, options, all, SPARSE, w, mem);
+    digest(bits(w, nweight(m, all)));
+    ok(out.residual <= 1e-4, "%d: the gap is within the tolerance", classes);
+    if (t->size > 1) return;
     double sum = 0, gain = constant(m, "", all, 1, mem);
     int epochs = 0;
     one->classes = 2;
@@ -150,11 +157,9 @@ static void test_many(int classes, weft_team *t, weft_arena *mem)
     gain -= sum;
     is_near(found, sum, 2e-4 * gain, "%d outputs side by side are as good as alone",
             classes);
-    ok(out.residual <= 1e-4, "%d: the gap is within the tolerance", classes);
     ok(out.iterations < epochs / 4,
        "%d: in %d epochs for all, not %d, in spite of long rows", classes, out.iterations,
        epochs);
-    digest(bits(w, nweight(m, all)));
 }
 
 /* At the optimum of logistic loss the gradient vanishes: w = C sum y x / (1 + exp(m)). */
@@ -227,7 +232,7 @@ int main(int argc, char **argv)
     test_gold(&world, mem);
     test_lanes(&world, mem);
     test_slack(&weft_model_logistic, &world, mem);
-    test_slack(&weft_model_svm, &world, mem);
+    if (world.size == 1) test_slack(&weft_model_svm, &world, mem);
     test_many(21, &world, mem);
     test_many(MAX_CLASSES, &world, mem);
     test_gradient(&world, mem);

@@ -49,8 +49,8 @@ typedef struct ascent {
                            visits with a small gain */
     int *sweep;           /* [partitions of this rank] sweeps done */
     int64_t *visits;      /* [x.n] order of a group's visits, scratch */
-    double (*partition)[ASCENT_SUMS]; /* [partitions] sums over each partition's rows,
-                                         scratch */
+    double *partition;    /* [partitions][outputs][ASCENT_SUMS] sums over each partition's
+                             rows, scratch */
 } ascent;
 
 /* y_i of output k: 1 or -1. */
@@ -75,8 +75,9 @@ void ascent_dots(const ascent *s, const real *a, const real *b, double *sum);
 /* Adds the terms of row i for output k at the common step t to sum[ASCENT_SUMS]. */
 typedef void (*ascent_row_sum)(const ascent *s, int64_t i, int k, double t, double *sum);
 
-/* Sums over all rows: over each partition on its rank, then over partitions in their order.
- * Collective. */
-void ascent_sum(ascent *s, int k, ascent_row_sum add, double t, double *sum);
+/* sum[outputs] <- sums over all rows, of the n outputs k[n], output k at the step t[k]:
+ * over each partition on its rank, then over partitions in their order. Collective. */
+void ascent_sum(ascent *s, int n, const int *k, ascent_row_sum add, const double *t,
+                double (*sum)[ASCENT_SUMS]);
 
 #endif

@@ -115,13 +115,11 @@ static void step_intercept(ascent *s, int k, double t, double response)
     }
 }
 
-/* Objective and gap of an output, from the stored margins. Moves the intercept where its
- * error is more than half of a gap that is too wide. Collective. */
-static void measure(ascent *s, int k)
+/* Objective and gap of an output, given its sums over the rows' states. Moves the intercept
+ * where its error is more than half of a gap that is too wide. Local. */
+static void measure(ascent *s, int k, const double *sum)
 {
     output *o = &s->out[k];
-    double sum[ASCENT_SUMS];
-    ascent_sum(s, k, add_state, 0, sum);
     o->norm2 = o->norm2_shared + sum[4];
     if (s->coupled) o->b = sum[0];
     double dual = -0.5 * o->norm2 - 0.5 * sum[0] * sum[0] - sum[2], off = sum[0] - o->b;
@@ -132,25 +130,59 @@ static void measure(ascent *s, int k)
     if (o->gap > s->p->tol && off * off > 0.5 * above) step_intercept(s, k, sum[0], sum[1]);
 }
 
-/* Moves the intercept to its optimum for the final weights: an error that is small in the
- * objective can be large in the scores of small features. The slope increases by at least 1
- * per unit, so that its value bounds the distance to its zero. Collective. */
-static void settle_intercept(ascent *s, int k)
+/* Measures the n outputs k[n], from the stored margins. Collective. */
+static void measure_outputs(ascent *s, int n, const int *k)
 {
-    output *o = &s->out[k];
-    double sum[ASCENT_SUMS], t = 0, lo = -INFINITY, hi = INFINITY;
-    for (int n = 0; n < 200; n++) {
-        ascent_sum(s, k, add_shift, t, sum);
-        double slope = o->b + t + sum[0];
-        lo = fmax(lo, slope > 0 ? t - slope : t);
-        hi = fmin(hi, slope > 0 ? t : t - slope);
-        double next = t - slope / (1 + sum[1]);
-        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
-        if (!(fabs(next - t) > 1e-12 * (1 + fabs(o->b)))) break;
-        t = next;
+    double sum[DUAL_WIDE][ASCENT_SUMS], none[DUAL_WIDE] = {0};
+    ascent_sum(s, n, k, add_state, none, sum);
+    for (int j = 0; j < n; j++) measure(s, k[j], sum[k[j]]);
+}
+
+/* Bracket of the change of an output's intercept. */
+typedef struct shift {
+    double lo, hi;
+} shift;
+
+/* Moves the change *t by the sums of add_shift there; returns 1 when it is close enough. */
+static int next_shift(const output *o, shift *b, const double *sum, double *t)
+{
+    double slope = o->b + *t + sum[0], before = *t;
+    b->lo = fmax(b->lo, slope > 0 ? before - slope : before);
+    b->hi = fmin(b->hi, slope > 0 ? before : before - slope);
+    double next = before - slope / (1 + sum[1]);
+    if (!(next > b->lo && next < b->hi)) next = 0.5 * (b->lo + b->hi);
+    if (!(fabs(next - before) > 1e-12 * (1 + fabs(o->b)))) return 1;
+    *t = next;
+    return 0;
+}
+
+/* Moves the intercepts of the outputs k[n] to their optimum for the final weights: an error
+ * that is small in the objective can be large in the scores of small features. The slope
+ * increases by at least 1 per unit, so that its value bounds the distance to its zero.
+ * Collective. */
+static void settle_intercepts(ascent *s, int n, const int *k)
+{
+    double sum[DUAL_WIDE][ASCENT_SUMS], t[DUAL_WIDE] = {0};
+    shift b[DUAL_WIDE];
+    int open[DUAL_WIDE], left = n;
+    for (int j = 0; j < n; j++) {
+        open[j] = k[j];
+        b[k[j]] = (shift){-INFINITY, INFINITY};
     }
-    o->b += t;
-    o->objective = 0.5 * o->norm2 + 0.5 * o->b * o->b + sum[3];
+    for (int step = 0; step < 200 && left > 0; step++) {
+        ascent_sum(s, left, open, add_shift, t, sum);
+        int all = left;
+        left = 0;
+        for (int j = 0; j < all; j++) {
+            int o = open[j];
+            if (!next_shift(&s->out[o], &b[o], sum[o], &t[o])) open[left++] = o;
+        }
+    }
+    for (int j = 0; j < n; j++) {
+        output *o = &s->out[k[j]];
+        o->b += t[k[j]];
+        o->objective = 0.5 * o->norm2 + 0.5 * o->b * o->b + sum[k[j]][3];
+    }
 }
 
 static int round_up(int outputs)
@@ -185,7 +217,8 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     s.shrinking = WEFT_NEW(tmp, int, cells);
     s.sweep = WEFT_NEW(tmp, int, x->last - x->first + 1);
     s.visits = WEFT_NEW(tmp, int64_t, n);
-    s.partition = weft_arena_alloc(tmp, (size_t)x->partitions, sizeof *s.partition);
+    int64_t sums = (int64_t)x->partitions * outputs * ASCENT_SUMS;
+    s.partition = WEFT_NEW(tmp, double, sums);
     s.coupled = x->groups == 1;
     for (int64_t i = 0; i < n; i++)
         s.norm2[i] = weft_sparse_norm2(&x->x, i) + ascent_single_norm2(&s, i) + s.coupled;
@@ -200,37 +233,47 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     return s;
 }
 
+/* k[] <- the outputs that run, and whose gap is within the tolerance if `near`; returns
+ * their number. */
+static int list_outputs(const ascent *s, int near, int *k)
+{
+    int n = 0;
+    for (int j = 0; j < s->outputs; j++)
+        if (!s->out[j].done && (!near || s->out[j].gap <= s->p->tol)) k[n++] = j;
+    return n;
+}
+
+/* Ends outputs that make no progress. */
+static void end_stalled(ascent *s, int n, const int *k)
+{
+    for (int j = 0; j < n; j++) {
+        output *o = &s->out[k[j]];
+        if (o->gap <= s->p->tol) continue;
+        if (!(o->gap <= 0.5 * o->trial_gap)) o->shrink_tol *= 10;
+        if (o->shrink_tol > 1e4) end_output(s, k[j], 2);
+        o->trial_gap = o->gap;
+    }
+}
+
 /* Ends outputs that are at their optimum, checked once half of the remaining ones seem to
  * be or epochs run out, and outputs that make no progress. Returns 1 if margins were
  * recomputed. Collective. */
 static int check_ends(ascent *s, int epochs)
 {
-    int asking = 0, running = 0, ask[DUAL_WIDE];
+    int k[DUAL_WIDE], near[DUAL_WIDE], done[DUAL_WIDE];
     square_norms(s);
-    for (int k = 0; k < s->outputs; k++) {
-        if (!s->out[k].done) measure(s, k);
-        ask[k] = !s->out[k].done && s->out[k].gap <= s->p->tol;
-        asking += ask[k];
-        running += !s->out[k].done;
-    }
+    int running = list_outputs(s, 0, k);
+    measure_outputs(s, running, k);
+    int asking = list_outputs(s, 1, near);
+    if (epochs % TRIAL_EPOCHS == 0) end_stalled(s, running, k);
     int check = asking > 0 && (2 * asking >= running || epochs == s->p->limit);
-    if (check) recompute_margins(s);
-    for (int k = 0; k < s->outputs; k++) {
-        output *o = &s->out[k];
-        if (o->done) continue;
-        if (ask[k]) {
-            if (!check) continue;
-            measure(s, k);
-            if (!(o->gap <= s->p->tol)) continue;
-            settle_intercept(s, k);
-            end_output(s, k, 1);
-        } else if (epochs % TRIAL_EPOCHS == 0) {
-            if (!(o->gap <= 0.5 * o->trial_gap)) o->shrink_tol *= 10;
-            if (o->shrink_tol > 1e4) end_output(s, k, 2);
-            o->trial_gap = o->gap;
-        }
-    }
-    return check;
+    if (!check) return 0;
+    recompute_margins(s);
+    measure_outputs(s, asking, near);
+    int ends = list_outputs(s, 1, done);
+    settle_intercepts(s, ends, done);
+    for (int j = 0; j < ends; j++) end_output(s, done[j], 1);
+    return 1;
 }
 
 /* cells[n][to] <- outputs keep[to] of cells[n][wide], of `size` bytes each. */
@@ -318,13 +361,6 @@ static void compact(ascent *s, const target *t)
     memset(s->w + s->x->d * to, 0, (size_t)(s->padded - s->x->d * to) * sizeof *s->w);
 }
 
-static int running(const ascent *s)
-{
-    int n = 0;
-    for (int k = 0; k < s->outputs; k++) n += !s->out[k].done;
-    return n;
-}
-
 void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
               const margin_output *of, int64_t d, real *w, real *intercept,
               weft_fitted *out, weft_arena *tmp)
@@ -332,9 +368,9 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
     size_t mark = weft_arena_mark(tmp);
     target t = {.d = d, .w = w, .intercept = intercept, .out = out};
     ascent s = start(p, x, outputs, of, tmp);
-    int epochs = 0, checks = 0;
+    int epochs = 0, checks = 0, running[DUAL_WIDE];
     memset(w, 0, (size_t)(outputs * d) * sizeof *w);
-    while (epochs < p->limit && running(&s) > 0) {
+    while (epochs < p->limit && list_outputs(&s, 0, running) > 0) {
         ascent_epoch(&s);
         checks += check_ends(&s, ++epochs);
         compact(&s, &t);

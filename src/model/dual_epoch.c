@@ -119,22 +119,27 @@ static void visit_partition(ascent *s, int partition, real *w)
 
 /* ---- sums over rows ------------------------------------------------------------------ */
 
-void ascent_sum(ascent *s, int k, ascent_row_sum add, double t, double *sum)
+void ascent_sum(ascent *s, int n, const int *k, ascent_row_sum add, const double *t,
+                double (*sum)[ASCENT_SUMS])
 {
     const dual_rows *x = s->x;
-    memset(s->partition, 0, (size_t)x->partitions * sizeof *s->partition);
+    size_t width = (size_t)n * ASCENT_SUMS, cells = (size_t)x->partitions * width;
+    memset(s->partition, 0, cells * sizeof *s->partition);
     for (int l = x->first; l < x->last; l++) {
+        double *part = s->partition + (size_t)l * width;
         int at = l - x->first;
         int64_t end = x->start[x->segment[at + 1]];
         for (int64_t i = x->start[x->segment[at]]; i < end; i++)
-            add(s, x->order[i], k, t, s->partition[l]);
+            for (int j = 0; j < n; j++)
+                add(s, x->order[i], k[j], t[k[j]], part + j * ASCENT_SUMS);
     }
-    /* Other ranks have zeros, which as integers leave the bits of a double as they are. */
-    weft_sum_i64(x->team, (int64_t *)(void *)s->partition,
-                 (size_t)(x->partitions * ASCENT_SUMS));
-    memset(sum, 0, ASCENT_SUMS * sizeof *sum);
-    for (int l = 0; l < x->partitions; l++)
-        for (int j = 0; j < ASCENT_SUMS; j++) sum[j] += s->partition[l][j];
+    weft_join_f64(x->team, s->partition, cells);
+    for (int j = 0; j < n; j++) {
+        memset(sum[k[j]], 0, sizeof *sum);
+        for (int l = 0; l < x->partitions; l++)
+            for (int m = 0; m < ASCENT_SUMS; m++)
+                sum[k[j]][m] += s->partition[(size_t)l * width + j * ASCENT_SUMS + m];
+    }
 }
 
 static void add_line(const ascent *s, int64_t i, int k, double t, double *sum)
@@ -186,25 +191,48 @@ static void largest_change(const ascent *s, const real *a, const real *b, double
         most[k % s->wide] = fmax(most[k % s->wide], (double)part[k]);
 }
 
-/* The best step in (0, 1] along the sum of all partitions' changes, given slope and
- * curvature of the terms in w. Collective. */
-static double line_search(ascent *s, int k, double slope, double curve)
+/* Bracket of an output's step. */
+typedef struct line {
+    double slope, curve; /* of the terms in w */
+    double lo, hi;
+} line;
+
+/* Moves the step *t by the sums of add_line there; returns 1 when it is close enough. */
+static int next_step(line *b, const double *sum, double *t)
 {
-    double lo = 0, hi = 1, t = 1, sum[ASCENT_SUMS];
-    for (int n = 0; n < 20; n++) {
-        ascent_sum(s, k, add_line, t, sum);
-        double g = slope + t * curve + sum[0];
-        if (g <= 0 && t >= 1) return 1;
-        if (g > 0)
-            hi = t;
-        else
-            lo = t;
-        double next = t - g / (curve + sum[1]);
-        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
-        if (fabs(next - t) < 0.01 * t) return next;
-        t = next;
+    double g = b->slope + *t * b->curve + sum[0];
+    if (g <= 0 && *t >= 1) return 1;
+    if (g > 0)
+        b->hi = *t;
+    else
+        b->lo = *t;
+    double before = *t, next = before - g / (b->curve + sum[1]);
+    if (!(next > b->lo && next < b->hi)) next = 0.5 * (b->lo + b->hi);
+    *t = next;
+    return fabs(next - before) < 0.01 * before;
+}
+
+/* t[outputs] <- the best steps in (0, 1] along the sum of all partitions' changes.
+ * Collective. */
+static void line_search(ascent *s, double *t)
+{
+    double slope[DUAL_WIDE], curve[DUAL_WIDE], sum[DUAL_WIDE][ASCENT_SUMS];
+    line b[DUAL_WIDE];
+    int k[DUAL_WIDE], left = 0;
+    ascent_dots(s, s->w, s->delta, slope);
+    ascent_dots(s, s->delta, s->delta, curve);
+    for (int j = 0; j < s->outputs; j++) {
+        b[j] = (line){.slope = slope[j], .curve = curve[j], .hi = 1};
+        if (!s->out[j].done) k[left++] = j;
     }
-    return lo > 0 ? lo : hi;
+    for (int n = 0; n < 20 && left > 0; n++) {
+        ascent_sum(s, left, k, add_line, t, sum);
+        int all = left;
+        left = 0;
+        for (int j = 0; j < all; j++)
+            if (!next_step(&b[k[j]], sum[k[j]], &t[k[j]])) k[left++] = k[j];
+    }
+    for (int j = 0; j < left; j++) t[k[j]] = b[k[j]].lo > 0 ? b[k[j]].lo : b[k[j]].hi;
 }
 
 /* unit[period] <- for each output, the unit in which the largest change has 30 bits;
@@ -245,11 +273,7 @@ static void add_changes(ascent *s)
 /* t[period] <- each output's step along s->delta, which w takes. Collective. */
 static void take_steps(ascent *s, double *t)
 {
-    double slope[DUAL_WIDE], curve[DUAL_WIDE];
-    ascent_dots(s, s->w, s->delta, slope);
-    ascent_dots(s, s->delta, s->delta, curve);
-    for (int k = 0; k < s->outputs; k++)
-        if (!s->out[k].done) t[k] = line_search(s, k, slope[k], curve[k]);
+    line_search(s, t);
     for (int k = s->wide; k < s->period; k++) t[k] = t[k % s->wide];
     for (int64_t j = 0; j < s->padded; j += s->period)
         for (int k = 0; k < s->period; k++) s->w[j + k] += (real)t[k] * s->delta[j + k];
