@@ -194,6 +194,24 @@ static void test_category(weft_arena *mem)
     ok(fabs(mean - 1) < 1e-15 && variance < 1e-30, "equal values give no tree");
 }
 
+/* Four values of a number, ten points each: every tree has them all. */
+static void test_signs(weft_arena *mem)
+{
+    enum { N = 40 };
+    static const int levels[1] = {0};
+    static const double value[5] = {-3, -1, 0, 2, -0.}, between[4] = {-2.1, -1.9, -.1, 9};
+    weft_trees_rule rule = {20, 1, 2};
+    double x[N], mean[5], variance[5], off = 0;
+    for (int i = 0; i < N; i++) x[i] = value[i % 4];
+    weft_trees f;
+    weft_trees_grow(&f, &rule, N, 1, levels, x, x, 1, mem);
+    weft_trees_ask(&f, 5, value, mean, variance, mem);
+    for (int i = 0; i < 5; i++) off = worse(off, fabs(mean[i] - value[i]));
+    weft_trees_ask(&f, 4, between, mean, variance, mem);
+    for (int i = 0; i < 4; i++) off = worse(off, fabs(mean[i] - value[i]));
+    is_near(off, 0, 1e-14, "numbers of either sign are compared, -0 as 0");
+}
+
 /* ---- sampler ----------------------------------------------------------------------- */
 
 enum { RUNS = 10, TRIALS = 100 };
@@ -349,6 +367,7 @@ int main(void)
     test_variance(mem);
     test_regression(mem);
     test_category(mem);
+    test_signs(mem);
     test_regrets(mem);
     test_design(mem);
     test_when(mem);
