@@ -425,9 +425,11 @@ void ngram_set_weights(const ngram *self, const weft_request *q, const real *sta
     if (uses_totals(q)) s.t = total(stat, x->bins, self->data->classes, tmp);
     s.norm = WEFT_NEW(tmp, float, self->data->classes);
     float *r = WEFT_NEW(tmp, float, longest_row(x));
-    float **table =
-        WEFT_NEW(tmp, float *, q->narm); /* where rows have more entries than bins */
-    if (x->bins * q->narm < x->first[x->n]) {
+    /* Where rows have more entries than bins; counts of many classes are lines of cache of
+     * their own, which are read in twice the time in the order of entries. */
+    float **table = WEFT_NEW(tmp, float *, q->narm);
+    int64_t entries = (s.t.classes > 2 ? 2 : 1) * x->first[x->n];
+    if (x->bins * q->narm < entries) {
         for (int k = 0; k < q->narm; k++) table[k] = weigh_all(&s, q->arms[k], tmp);
     }
     for (int64_t i = 0; i < x->n; i++) {

@@ -299,24 +299,33 @@ static void store_single_columns(const ascent *s, int k, real *w)
     }
 }
 
-/* Stores output k, with the matrix's columns. Where some weights are on one rank only,
- * those that all ranks have are stored by rank 0 only, because share_weights adds.
- * Local. */
-static void store_output(const ascent *s, int k, const target *t)
+/* Stores the weights of the outputs k[n] in the columns of x, which it reads once. */
+static void store_columns(const ascent *s, int n, const int *k, const target *t)
 {
-    const output *o = &s->out[k];
     const dual_rows *x = s->x;
-    real *w = t->w + o->index * t->d;
-    if (!x->single_norm2) {
-        memcpy(w, s->w, (size_t)x->d * sizeof *w);
-    } else {
-        store_single_columns(s, k, w);
-        for (int64_t j = 0; j < x->d && x->team->rank == 0; j++)
-            w[x->column[j]] = s->w[j * s->wide + k];
+    real *w[DUAL_WIDE];
+    for (int j = 0; j < n; j++) w[j] = t->w + s->out[k[j]].index * t->d;
+    for (int64_t c = 0; c < x->d; c++)
+        for (int j = 0; j < n; j++) w[j][x->column[c]] = s->w[c * s->wide + k[j]];
+}
+
+/* Stores the outputs k[n], with the matrix's columns. Where some weights are on one rank
+ * only, those that all ranks have are stored by rank 0 only, because share_weights adds.
+ * Local. */
+static void store_outputs(const ascent *s, int n, const int *k, const target *t)
+{
+    const dual_rows *x = s->x;
+    for (int j = 0; j < n; j++) {
+        const output *o = &s->out[k[j]];
+        if (x->single_norm2) store_single_columns(s, k[j], t->w + o->index * t->d);
+        t->intercept[o->index] = (real)o->b;
+        t->out[o->index].objective = o->objective;
+        t->out[o->index].residual = o->gap;
     }
-    t->intercept[o->index] = (real)o->b;
-    t->out[o->index].objective = o->objective;
-    t->out[o->index].residual = o->gap;
+    if (!x->single_norm2)
+        memcpy(t->w, s->w, (size_t)x->d * sizeof *t->w);
+    else if (x->team->rank == 0)
+        store_columns(s, n, k, t);
 }
 
 /* Gives all weights to all ranks. Collective. */
@@ -337,25 +346,27 @@ static void share_weights(const dual_rows *x, size_t n, real *w)
  * most. Local. */
 static void compact(ascent *s, const target *t)
 {
-    int keep[DUAL_WIDE], left = 0;
-    for (int k = 0; k < s->wide; k++)
-        if (!s->out[k].done) keep[left++] = k;
+    int keep[DUAL_WIDE], ended[DUAL_WIDE], left = 0, n = 0;
+    for (int k = 0; k < s->wide; k++) {
+        if (!s->out[k].done)
+            keep[left++] = k;
+        else if (k < s->outputs)
+            ended[n++] = k;
+    }
     int to = round_up(left);
     if (left == 0 || 4 * to > 3 * s->wide) return;
-    for (int k = 0, at = left; k < s->wide; k++) {
-        if (!s->out[k].done) continue;
-        if (k < s->outputs) store_output(s, k, t);
-        if (at < to) keep[at++] = k;
-    }
+    store_outputs(s, n, ended, t);
+    for (int k = 0, at = left; k < s->wide && at < to; k++)
+        if (s->out[k].done) keep[at++] = k;
     output kept[DUAL_WIDE] = {{0}};
     for (int k = 0; k < to; k++) kept[k] = s->out[keep[k]];
     memcpy(s->out, kept, sizeof kept);
-    int64_t n = s->x->x.n;
+    int64_t rows = s->x->x.n;
     keep_outputs(s->w, sizeof *s->w, s->x->d, s->wide, keep, to);
-    keep_outputs(s->a, sizeof *s->a, n, s->wide, keep, to);
-    keep_outputs(s->margin, sizeof *s->margin, n, s->wide, keep, to);
-    keep_outputs(s->due, sizeof *s->due, n, s->wide, keep, to);
-    keep_outputs(s->shrinking, sizeof *s->shrinking, n, s->wide, keep, to);
+    keep_outputs(s->a, sizeof *s->a, rows, s->wide, keep, to);
+    keep_outputs(s->margin, sizeof *s->margin, rows, s->wide, keep, to);
+    keep_outputs(s->due, sizeof *s->due, rows, s->wide, keep, to);
+    keep_outputs(s->shrinking, sizeof *s->shrinking, rows, s->wide, keep, to);
     s->outputs = left;
     set_width(s, to);
     memset(s->w + s->x->d * to, 0, (size_t)(s->padded - s->x->d * to) * sizeof *s->w);
@@ -368,18 +379,19 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
     size_t mark = weft_arena_mark(tmp);
     target t = {.d = d, .w = w, .intercept = intercept, .out = out};
     ascent s = start(p, x, outputs, of, tmp);
-    int epochs = 0, checks = 0, running[DUAL_WIDE];
+    int epochs = 0, checks = 0, k[DUAL_WIDE];
     memset(w, 0, (size_t)(outputs * d) * sizeof *w);
-    while (epochs < p->limit && list_outputs(&s, 0, running) > 0) {
+    while (epochs < p->limit && list_outputs(&s, 0, k) > 0) {
         ascent_epoch(&s);
         checks += check_ends(&s, ++epochs);
         compact(&s, &t);
     }
-    for (int k = 0; k < s.outputs; k++) store_output(&s, k, &t);
+    for (int j = 0; j < s.outputs; j++) k[j] = j;
+    store_outputs(&s, s.outputs, k, &t);
     share_weights(x, (size_t)(outputs * d), w);
-    for (int k = 0; k < outputs; k++) {
-        out[k].iterations = epochs;
-        out[k].passes = epochs + checks;
+    for (int j = 0; j < outputs; j++) {
+        out[j].iterations = epochs;
+        out[j].passes = epochs + checks;
     }
     weft_arena_reset(tmp, mark);
 }
