@@ -180,30 +180,32 @@ def say_replays(found):
             print("|", name, "|", w, "|", len(own), "|", " | ".join(cells), "| %.0f |" % spent, less, "|")
 
 
-def band(ax, x, curves, sampler, **style):
+def band(ax, x, curves, sampler):
     """The mean of curves [seeds][x] with its interval."""
     import runs
 
     colour = {"forest": runs.BLUE, "tpe": runs.RED, "space": runs.BLACK}[sampler]
     at = [stats.by_samples([100 * c[i] for c in curves]) for i in range(len(x))]
-    ax.plot(x, [i.mean for i in at], color=colour, lw=1.4, label=NAMES[sampler], **style)
+    ax.plot(x, [i.mean for i in at], color=colour, lw=1.4, label=NAMES[sampler])
     if len(curves) > 1:
         ax.fill_between(x, [i.mean - i.half for i in at], [i.mean + i.half for i in at],
                         color=colour, alpha=0.15, lw=0)
 
 
 def draw(curves, found, path):
+    import runs
     from matplotlib import pyplot as plt
 
     each = sorted({w for _, w in found})
-    fig, axes = plt.subplots(1, 1 + len(each), figsize=(3 + 2.8 * len(each), 3.2), squeeze=False)
+    fig, axes = plt.subplots(1, 1 + len(each), figsize=(3.6 + 2.8 * len(each), 3.2), squeeze=False)
     first, axes = axes[0][0], axes[0][1:]
     for sampler in NAMES:
         own = list(curves[sampler].values())
         if own:
             n = min(map(len, own))
             band(first, range(1, n + 1), own, sampler)
-    first.set(title="trained, %d workers" % WORKERS, xlabel="trials told", ylabel="lowest development error so far, %")
+    first.set(title="trained, %d workers" % WORKERS, xlabel="trials",
+              ylabel="lowest development error so far, %")
     first.legend(fontsize=7)
     for w, ax in zip(each, axes):
         for sampler in NAMES:
