@@ -15,7 +15,7 @@ seeds; in brackets how many seeds, where searches of the others ended before.
 
 With --sweep, full sweeps of the maps of ws_sha, run.tuner=random with the same seeds, their errors
 are written to PREFIX-sweeps.tsv; it gives the error of random search after so many fits, exactly in
-expectation over the orders of the maps.
+expectation over the orders of the maps (a dashed line).
 """
 
 import argparse
@@ -84,11 +84,17 @@ def expected_least(x, m):
     return math.fsum(e * math.comb(n - 1 - i, m - 1) / total for i, e in enumerate(sorted(x)))
 
 
-def table_of_sweeps(one, path):
+def read_sweeps(path):
+    """{seed: errors of all maps}, empty without such a table"""
     error = defaultdict(list)
-    with open(path, encoding="ascii") as f:
-        for row in csv.DictReader(f, delimiter="\t"):
-            error[int(row["seed"])].append(float(row["valid_error"]))
+    if os.path.exists(path):
+        with open(path, encoding="ascii") as f:
+            for row in csv.DictReader(f, delimiter="\t"):
+                error[int(row["seed"])].append(float(row["valid_error"]))
+    return error
+
+
+def table_of_sweeps(one, error):
     seeds = sorted(set(one) & set(error))
     most = min(len(error[s]) for s in seeds)
     print(f"\nrandom search in expectation, {len(seeds)} seeds\n\n| fits | validation | less ws_sha |")
@@ -120,7 +126,7 @@ def read(path):
     with open(path, encoding="ascii") as f:
         for row in csv.DictReader(f, delimiter="\t"):
             method, maps, seed = row["method"], int(row["maps"]), int(row["seed"])
-            trial = {k: float(row[k]) for k in HEAD[3:7]}
+            trial = {k: float(row[k]) for k in ("maps", *HEAD[3:7])}
             if method == "ws_sha":
                 shared[maps][seed] = trial
                 continue
@@ -210,7 +216,18 @@ def mean_curve(own, grid):
     return points
 
 
-def draw(shared, fits, path):
+def draw_expected(ax, own, error, colour):
+    """Random search in expectation over full sweeps, by the mean time of a fit of random search."""
+    if not own or not error:
+        return
+    fit = stats.mean_of([t[0]["total"] / t[0]["maps"] for t in own.values()])
+    many = range(2, 1 + min(len(x) for x in error.values()))
+    ax.plot([m * fit for m in many],
+            [stats.mean_of([expected_least(x, m) for x in error.values()]) for m in many],
+            "--", color=colour, lw=1.4, label=f"random search, expected ({len(error)} seeds)")
+
+
+def draw(shared, fits, error, path):
     import runs
     from matplotlib import pyplot as plt
 
@@ -223,23 +240,25 @@ def draw(shared, fits, path):
         if points:
             x, y, half = map(list, zip(*points))
             label, colour = looks[method]
-            ax.plot(x, y, color=colour, lw=1.8, label=label)
+            ax.plot(x, y, color=colour, lw=1.8, label=f"{label} ({len(fits[method])})")
             ax.fill_between(x, [a - b for a, b in zip(y, half)], [a + b for a, b in zip(y, half)],
                             color=colour, alpha=0.15, lw=0)
         for trials in fits[method].values():
             ax.step([t["cost"] for t in trials] + [trials[0]["total"]],
                     [t["valid_error"] for t in trials] + [trials[-1]["valid_error"]], where="post",
                     color=looks[method][1], lw=0.6, alpha=0.5)
+    draw_expected(ax, fits["random"], error, runs.BLACK)
     for n in sorted(shared):
         i = stats.by_samples([t["valid_error"] for t in shared[n].values()])
         x = stats.mean_of([t["cost"] for t in shared[n].values()])
         ax.errorbar(x, i.mean, i.half if math.isfinite(i.half) else 0, fmt="o", color=runs.BLUE, capsize=3, zorder=3,
-                    label="ws_sha, by number of maps" if n == min(shared) else None)
-        ax.annotate(f"{n}", (x, i.mean), (5, 5), textcoords="offset points", color=runs.BLUE)
+                    label="ws_sha, by number of maps (seeds)" if n == min(shared) else None)
+        ax.annotate(f"{n} ({i.n})", (x, i.mean), (5, 5), textcoords="offset points", color=runs.BLUE)
     least = min(t["valid_error"] for own in (*shared.values(), *(
         {s: x[-1] for s, x in fits[m].items()} for m in FITS)) for t in own.values())
-    ax.set_ylim(least - 0.3, least + 8)
+    ax.set_ylim(least - 0.3, least + 5)
     ax.set_xscale("log")
+    ax.set_xlim(left=1)
     ax.set_xlabel("processor seconds of the search")
     ax.set_ylabel("validation error of the best so far (%)")
     ax.legend()
@@ -263,9 +282,10 @@ def main():
         raise SystemExit(f"{args.o}.tsv: no run of ws_sha over {args.maps} maps")
     table_of_ratios(shared, fits, args.maps)
     table_of_maps(shared, fits, args.maps)
-    if os.path.exists(args.o + "-sweeps.tsv"):
-        table_of_sweeps(shared[args.maps], args.o + "-sweeps.tsv")
-    draw(shared, fits, args.o + ".png")
+    error = read_sweeps(args.o + "-sweeps.tsv")
+    if error:
+        table_of_sweeps(shared[args.maps], error)
+    draw(shared, fits, error, args.o + ".png")
 
 
 if __name__ == "__main__":
