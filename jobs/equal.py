@@ -11,8 +11,8 @@ Searches of inputs/imdb.ini, each on one core: ws_sha over so many maps; random 
 lowers its search's error is then fitted once more, by itself, for its error on the test part; one
 whose validation error is not that of the search ends the script. Runs that are there are not
 repeated, and one that was interrupted begins anew, for its time is what is compared: beside each
-run file is one with the processor and real seconds of the process. analysis/equal.py DIR makes table and figure. Needs
-h5py.
+run file is one with the processor and real seconds of the process. analysis/equal.py DIR makes
+tables and figure. Needs h5py.
 """
 
 import argparse

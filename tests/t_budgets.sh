@@ -5,10 +5,7 @@
 . tests/plays.sh
 export PYTHONDONTWRITEBYTECODE=1
 
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-    "$python" -c 'import h5py, matplotlib' 2>/dev/null && break
-    python=
-done
+find_python "h5py, matplotlib"
 if [ -z "$python" ]; then
     echo "ok 1 - the table # SKIP no Python with h5py and matplotlib"
     echo "1..1"

@@ -6,10 +6,7 @@
 export PYTHONDONTWRITEBYTECODE=1
 
 # A Python that can read run files.
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-    "$python" -c 'import h5py, matplotlib' 2>/dev/null && break
-    python=
-done
+find_python "h5py, matplotlib"
 
 # says STATEMENT EXPRESSION ...: each is true, with the names of analysis/stats.py.
 says()

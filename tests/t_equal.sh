@@ -4,10 +4,7 @@
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1
 
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-    "$python" -c 'import h5py, matplotlib' 2>/dev/null && break
-    python=
-done
+find_python "h5py, matplotlib"
 if [ -z "$python" ]; then
     echo "1..0 # SKIP no Python with h5py and matplotlib"
     exit

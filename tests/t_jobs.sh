@@ -137,10 +137,7 @@ mkdir "$tmp/scaling"
 "$weft" pack synthetic images rows=300 d=16 classes=2 -o "$tmp/scaling/data-images-1.h5" 2>/dev/null
 cp "$tmp/scaling/data-images-1.h5" "$tmp/scaling/data-images-2.h5"
 "$weft" pack synthetic federated=stored clients=80 d=16 classes=10 -o "$tmp/scaling/data-clients.h5" 2>/dev/null
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-    "$python" -c 'import h5py, matplotlib' 2>/dev/null && break
-    python=
-done
+find_python "h5py, matplotlib"
 scaling() # STUDIES REPEATS
 {
     RANKS="1 2" STUDIES=$1 REPEATS=$2 OUTPUT=$tmp/scaling LAUNCH=mpirun \

@@ -5,10 +5,7 @@
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1
 
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-    "$python" -c 'import h5py, matplotlib' 2>/dev/null && break
-    python=
-done
+find_python "h5py, matplotlib"
 
 "$weft" pack synthetic documents rows=600 -o "$tmp/doc.h5" >"$tmp/log" 2>&1
 result $? "documents are packed"

@@ -106,10 +106,7 @@ wrong 'tsv:4: configuration a has lines above' "lines that are not together" \
 wrong 'tsv:2: 3 fields; expected 7' "a line that is short" 'a 1 u'
 : >"$tmp/empty.tsv"
 refused 'no line of numbers' "an empty table" replay.table="$tmp/empty.tsv"
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-    "$python" -c 'import h5py' 2>/dev/null && break
-    python=
-done
+find_python h5py
 # a search on stored curves is the search that trains: the curves of 6 configurations
 cat >"$tmp/sgd.ini" <<END
 [run]

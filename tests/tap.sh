@@ -11,3 +11,10 @@ result() # STATUS STATEMENT
         cat "$tmp/out" "$tmp/log" 2>/dev/null | sed 's/^/# /'
     fi
 }
+find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty: there is none
+{
+    for python in ${PYTHON:-} python3 /usr/bin/python3; do
+        "$python" -c "import $1" 2>/dev/null && return
+    done
+    python=
+}
