@@ -1,13 +1,14 @@
 # Representation and penalty of documents chosen together, in 30 trials: does tpe find better ones
 # than random search? Four tasks of 20 Newsgroups, with its parts by date and, by every seed anew,
-# shuffled; two of SST; IMDB. Beside them, one fit of all training documents with the settings
-# that the authors of the space report for the task. Complete runs are skipped and interrupted
-# ones resumed. Then the table.
-# usage: [SEEDS="1 2"] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics binary"] [SAMPLERS="tpe space published"] [SPLITS="bydate shuffled"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
+# shuffled; two of SST; IMDB. Where validation documents were taken from the training ones, each
+# winner is fitted again to nearly all of them (tpe_all, space_all), and so are the settings that
+# the authors of the space report for the task (published). Complete runs are skipped and
+# interrupted ones resumed. Then the table.
+# usage: [SEEDS="1 2"] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics binary"] [SAMPLERS="tpe tpe_all published"] [SPLITS="bydate shuffled"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
 # DIR has the unpacked archives 20news-bydate, sst, aclImdb, as far as TASKS asks for them.
 . jobs/start.sh
 dir=${1:?usage: bash jobs/text.sh DIR} out=${OUTPUT:-outputs/text} data=${OUTPUT:-outputs/text}/data
-samplers=${SAMPLERS:-tpe space published}
+samplers=${SAMPLERS:-tpe tpe_all space space_all published}
 mkdir -p "$data"
 
 # pack NAME READER SOURCE key=value ...
@@ -17,11 +18,11 @@ pack()
 }
 
 # parts NAME READER SOURCE key=value ...: as NAME, a fifth of the training documents for validation,
-# and for fits with given settings as NAME-all, nearly all of them for training
+# and for single fits as NAME-all, nearly all of them for training
 parts()
 {
     pack "$@" valid=0.2
-    case $samplers in *published*) pack "$1-all" "${@:2}" valid=0.005 ;; esac
+    case $samplers in *published* | *_all*) pack "$1-all" "${@:2}" valid=0.005 ;; esac
 }
 
 # news NAME CLASSES SEED: every document's headers are removed, signatures stay
@@ -65,6 +66,14 @@ published()
     echo "ngram.grams=$1 ngram.stop=$2 ngram.weights=$3 logistic.penalty=$4 logistic.C=$5 logistic.tol=3e-4"
 }
 
+# winner RUN.h5: its configuration as a list of one
+winner()
+{
+    "$weft" info "$1" | sed -n 's/^winner *[0-9]*: //p' |
+        awk '{ for (i = 1; i <= NF; i++) { split($i, a, "="); name = name tab a[1]; value = value tab a[2]; tab = "\t" }
+               print name; print value }'
+}
+
 # complete NAME SEED: whether all searches have ended
 complete()
 {
@@ -75,14 +84,23 @@ complete()
 # search NAME DATA SEED
 search()
 {
-    local sampler how from
+    local sampler how from list
     for sampler in $samplers; do
-        how="run.sampler=$sampler" from=$2
-        if [ "$sampler" = published ]; then
+        how="run.sampler=$sampler" from=$2-all
+        case $sampler in
+        published)
             how=$(published "$1") || continue
             how="run.sampler=space space.configs=1 $how"
-            [ ! -f "$data/$2-all.h5" ] || from=$2-all
-        fi
+            [ -f "$data/$from.h5" ] || from=$2
+            ;;
+        *_all)
+            [ -f "$data/$from.h5" ] || continue
+            list=$out/$1-$sampler-$3.tsv
+            winner "$out/$1-${sampler%_all}-$3.h5" >"$list"
+            how="run.sampler=space space.source=list space.file=$list space.configs=0"
+            ;;
+        *) from=$2 ;;
+        esac
         # shellcheck disable=SC2086
         start "$out/$1-$sampler-$3.h5" inputs/text.ini run.data="$data/$from.h5" run.seed="$3" \
             ngram.bins="${BINS:-2^20}" $how || exit $?

@@ -215,12 +215,16 @@ texts() # SAMPLERS
 texts published || [ -z "$python" ]
 [ "$(ls "$tmp"/text/{religion-bydate,religion-shuffled,sst-binary,imdb}-published-[12].h5 | wc -l)" = 8 ]
 result $? "text.sh fits the published settings of every task and seed"
-texts "published space" || [ -z "$python" ]
-[ "$(grep -c ' task fmap on' "$tmp/log")" = 8 ] && [ "$(ls "$tmp"/text/*-space-[12].h5 | wc -l)" = 8 ] &&
+texts "published space space_all" || [ -z "$python" ]
+[ "$(grep -c ' task fmap on' "$tmp/log")" = 14 ] && [ "$(ls "$tmp"/text/*-space-[12].h5 | wc -l)" = 8 ] &&
     ! ls "$tmp"/text/data/*shuffled* 2>/dev/null
 result $? "and searches without fitting these again"
-[ -z "$python" ] || { [ "$(wc -l <"$tmp/text.tsv")" = 17 ] &&
-    grep -q '^| religion-shuffled |  | [0-9.]* +- [0-9.]* (2) | [0-9.]* +- [0-9.]* (2) | 86.3 |' "$tmp/out"; }
+[ "$(ls "$tmp"/text/*-space_all-[12].h5 | wc -l)" = 6 ] &&
+    [ "$("$weft" info "$tmp/text/imdb-space_all-2.h5" | sed -n 's/^winner *[0-9]*://p')" = \
+        "$("$weft" info "$tmp/text/imdb-space-2.h5" | sed -n 's/^winner *[0-9]*://p')" ]
+result $? "winners are fitted again to all training documents where validation took some of them"
+[ -z "$python" ] || { [ "$(wc -l <"$tmp/text.tsv")" = 23 ] &&
+    grep -q '^| religion-shuffled |  |  \(| [0-9.]* +- [0-9.]* (2) \)\{3\}| 86.3 |' "$tmp/out"; }
 result $? "and all are in a table, beside what was reported"
 # ---- samplers -------------------------------------------------------------------------------
 
