@@ -10,7 +10,7 @@ tune() # NAME RANKS [key=value ...]
     name=$1 ranks=$2
     shift 2
     timeout 120 mpirun -n "$ranks" "$weft" tune "$tmp/$name.ini" "$@" -o "$tmp/run.h5" --force \
-        >"$tmp/out" 2>"$tmp/log"
+        >"$tmp/out" 2>"$tmp/log" </dev/null # mpirun would take the rest of the cases below
 }
 value() # LINE WORD: the word after WORD in the line of the report that begins with LINE
 {
