@@ -25,11 +25,13 @@ void weft_sizes_add(weft_sizes *s, int64_t n);
  * generated from a seed. */
 typedef struct weft_clients {
     int64_t n;                   /* clients */
-    int64_t d;                   /* numbers per row; WEFT_CHARS: characters per window */
+    int64_t d;                   /* numbers per row; WEFT_CHARS: characters per window;
+                                    WEFT_TOKENS: words of the longest document, or 0 */
     int channels, height, width; /* of an image; 0 if rows are not images */
     int64_t stride; /* WEFT_CHARS: characters from one window to the next; else 1 */
     int64_t gap;    /* samples between two parts; 0 unless WEFT_CHARS */
     int symbols;    /* WEFT_CHARS: size of the alphabet, the classes; else 0 */
+    double length;  /* WEFT_TOKENS: words of a document, on average; else 0 */
     int named;      /* 1: clients have names, see weft_client_name */
     weft_sizes size[WEFT_NPART]; /* over all clients, which need not be visited for it */
     struct weft_federation *own; /* private to data */
@@ -46,6 +48,8 @@ typedef struct weft_data {
     weft_rows part[WEFT_NPART];
     weft_vocab vocab[WEFT_NTOK];
     weft_clients *clients; /* NULL: not a federation; else parts hold totals, no rows */
+    weft_clients *owners; /* WEFT_TOKENS: clients that the documents of the parts belong to;
+                             NULL: to none, or not documents */
     const char *path;
     weft_arena *mem;
     weft_h5 file; /* open until weft_data_close, for weft_data_tokens */
@@ -61,6 +65,11 @@ WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_tea
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
 /* 1 if it holds the tokens of that tokenizer: files of older versions have three. Local. */
 int weft_data_has(weft_data *d, weft_tokenizer tok);
+/* Gives the samples of the clients d->owners the words that a tokenizer splits them into,
+ * and sets d->vocab[tok], owners->d and owners->length. Words are used in the
+ * memory-mapped file. To be called once. EFILE; EDATA: inconsistent data. Collective. Cost
+ * O(documents). */
+WEFT_CHECKED weft_status weft_data_own_words(weft_data *d, weft_tokenizer tok);
 /* Closes the file. Local. */
 void weft_data_close(weft_data *d);
 /* The rows of a data set for a feature map; valid as long as d is open. Local. */

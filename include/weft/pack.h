@@ -78,7 +78,7 @@ typedef struct weft_reader {
     WEFT_CHECKED weft_status (*read)(const void *self, const char *source, weft_pack *p);
 } weft_reader;
 
-/* How rows of images or numbers are distributed over clients when they are packed, with any
+/* How rows or documents are distributed over clients when they are packed, with any
  * reader; these options are given together with the reader's. */
 typedef struct weft_partition {
     int64_t clients; /* 0: no federation */
@@ -95,8 +95,9 @@ WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,
 
 /* Runs a reader and writes the packed file: split, tokens by all tokenizers, digests,
  * `about` and `unit` on each dataset; with over->clients > 0 a federation, whose rows are
- * held in memory until they are distributed. over NULL: none. Serial (rank 0). Prints sizes
- * and seconds. */
+ * held in memory until they are distributed; documents stay in the order without clients,
+ * and the owner of each is written beside them. over NULL: none. Serial (rank 0). Prints
+ * sizes and seconds. */
 WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *self,
                                         const weft_partition *over, const char *source,
                                         const char *out, weft_arena *mem);

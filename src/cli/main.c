@@ -27,7 +27,7 @@ static const command commands[] = {
      "the\n"
      "reader, `weft list READER` tells), key=value an option of the reader, or of `weft "
      "list\n"
-     "partition`, which splits rows of images or numbers over clients (clients=N).\n"
+     "partition`, which splits images, rows or documents over clients (clients=N).\n"
      "Text is tokenized here, once for all runs. Runs on one rank.\n"},
     {"tune", "INPUT.ini [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
      "search as an input file says", "opf", 1, MANY, weft_cli_tune,

@@ -182,6 +182,7 @@ static weft_status open_own(weft_data *d)
         return weft_fail(
             WEFT_EDATA, "%s: images of %d x %d x %d in rows of %lld; pack it again",
             d->path, d->channels, d->height, d->width, (long long)d->part[0].d);
+    if (weft_owners_are(d)) TRY(weft_owners_open(d));
     return weft_h5_sound(&d->file);
 }
 
@@ -216,13 +217,19 @@ weft_status weft_data_open(weft_data *d, const char *path, weft_team *t, weft_ar
 void weft_data_close(weft_data *d)
 {
     weft_federation_close(d);
+    weft_owners_close(d);
     weft_h5_close(&d->file);
 }
 
 /* ---- documents ------------------------------------------------------------------- */
 
-static weft_status read_vocab(weft_data *d, weft_tokenizer tok)
+weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok)
 {
+    if (tok == WEFT_TOK_KIM && !weft_data_has(d, tok))
+        return weft_fail(WEFT_EDATA,
+                         "%s has no words of tokenizer %s: it was packed by an older weft; "
+                         "pack it again",
+                         d->path, weft_tok_name[tok]);
     const char *name = token_name(d, "vocab", tok, "hash");
     int nd;
     int64_t dims[4];
@@ -286,12 +293,7 @@ static weft_status tokens_own(weft_data *d, weft_tokenizer tok)
                          "%s holds rows of numbers where documents are needed; give "
                          "another data set or feature map",
                          d->path);
-    if (tok == WEFT_TOK_KIM && !weft_data_has(d, tok))
-        return weft_fail(WEFT_EDATA,
-                         "%s has no words of tokenizer %s: it was packed by an older weft; "
-                         "pack it again",
-                         d->path, weft_tok_name[tok]);
-    TRY(read_vocab(d, tok));
+    TRY(weft_data_vocab(d, tok));
     for (int i = 0; i < WEFT_NPART; i++) TRY(read_tokens(d, i, tok));
     return WEFT_OK;
 }

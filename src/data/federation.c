@@ -138,7 +138,7 @@ weft_status weft_client_read(const weft_clients *f, int64_t c, weft_part part,
 
 void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client)
 {
-    for (int64_t i = 0; i < n && !f->own->generator; i++) {
+    for (int64_t i = 0; i < n && f->own->find == file_find; i++) {
         __builtin_prefetch(weft_h5_map_row(&f->own->first, client[i]));
         __builtin_prefetch(weft_h5_map_row(&f->own->part, client[i]));
     }

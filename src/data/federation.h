@@ -4,6 +4,9 @@
 
 #include "weft/data.h"
 
+/* Documents of clients; see owners.c. */
+typedef struct weft_owned weft_owned;
+
 /* Where clients come from: a packed file, or a generator. The functions are those of
  * weft_client_find and weft_client_take. */
 typedef struct weft_federation {
@@ -18,6 +21,7 @@ typedef struct weft_federation {
     weft_h5map x, label; /* rows and their classes */
     const uint8_t *text; /* WEFT_CHARS: [symbols of all clients] */
     weft_h5set name;
+    weft_owned *owned; /* documents, which the file holds part by part; else NULL */
     /* set by weft_data_match; NULL: as they are stored */
     const int32_t *class_of;  /* [classes] what the classes of the file are called */
     const int64_t *column_of; /* [d] index of each column in the file */
@@ -31,5 +35,14 @@ WEFT_CHECKED weft_status weft_federation_open(weft_data *d);
 void weft_federation_close(weft_data *d);
 /* The rest of it, where samples are generated: /@generator is there. EFILE, EDATA. */
 WEFT_CHECKED weft_status weft_generator_open(weft_data *d);
+
+/* 1 if documents of the open file d->file belong to clients. Local. */
+int weft_owners_are(weft_data *d);
+/* Fills d->owners. EFILE, EDATA. Local. */
+WEFT_CHECKED weft_status weft_owners_open(weft_data *d);
+void weft_owners_close(weft_data *d);
+/* Reads the vocabulary d->vocab[tok]. EFILE; EDATA: documents were packed without that
+ * tokenizer. Local. */
+WEFT_CHECKED weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok);
 
 #endif

@@ -106,9 +106,10 @@ static weft_status match_classes(weft_data *d, const weft_likeness *like, const 
     int32_t *class_of = WEFT_NEW(d->mem, int32_t, d->classes);
     for (int i = 0; i < d->classes; i++) class_of[i] = (int32_t)place[i];
     int same = is_identity(place, d->classes);
-    if (d->clients && !same) {
-        d->clients->own->class_of = class_of;
-        d->clients->own->classes = d->classes;
+    weft_clients *f = d->clients ? d->clients : d->owners;
+    if (f && !same) {
+        f->own->class_of = class_of;
+        f->own->classes = d->classes;
     }
     for (int p = 0; p < WEFT_NPART && !d->clients && !same; p++)
         d->part[p].label =

@@ -273,6 +273,12 @@ static const char *options_text(const weft_kind *kind, const void *self, weft_ar
     return text;
 }
 
+/* 1: documents that are dealt to clients. */
+static int owned(const weft_pack *p)
+{
+    return p->own->form == WEFT_TOKENS && p->own->over.clients > 0;
+}
+
 static weft_status put_about(weft_pack *p, const void *self, const char *source)
 {
     static const char *const side[] = {"channels", "height", "width"};
@@ -293,7 +299,7 @@ static weft_status put_about(weft_pack *p, const void *self, const char *source)
     TRY(weft_h5_put_attr(f, "/", "reader", kind->name));
     TRY(weft_h5_put_attr(f, "/", "source", source));
     TRY(weft_h5_put_attr(f, "/", "options", options_text(kind, self, p->mem)));
-    if (p->own->held != NULL)
+    if (p->own->held != NULL || owned(p))
         TRY(weft_h5_put_attr(f, "/", "partition",
                              options_text(&weft_partition_kind, &p->own->over, p->mem)));
     TRY(weft_h5_put_attr(f, "/", "split", p->own->split));
@@ -319,6 +325,7 @@ static weft_status finish(weft_pack *p, const void *self, const char *source)
         if (!clients) TRY(put_labels(p, (weft_part)i));
     }
     if (p->own->held != NULL) TRY(weft_pack_deal(p));
+    if (owned(p)) TRY(weft_pack_own(p));
     if (p->own->generator != NULL) TRY(weft_pack_generator_close(p));
     if (p->own->form == WEFT_TOKENS) TRY(weft_pack_text_close(p));
     if (p->own->federation != NULL) TRY(weft_pack_clients_close(p));
@@ -331,9 +338,10 @@ static weft_status finish(weft_pack *p, const void *self, const char *source)
 static void report(const weft_pack *p, const char *out, double seconds)
 {
     const char *clients = "";
-    if (p->own->federation != NULL)
-        clients = weft_arena_text(p->mem, " of %lld clients",
-                                  (long long)weft_pack_clients_count(p));
+    if (p->own->federation != NULL || owned(p))
+        clients = weft_arena_text(
+            p->mem, " of %lld clients",
+            (long long)(owned(p) ? p->own->over.clients : weft_pack_clients_count(p)));
     weft_log(WEFT_INFO,
              "%s: %lld train, %lld valid, %lld test rows%s, %d classes, packed in %.2f s",
              out, (long long)p->own->part[WEFT_TRAIN].n,

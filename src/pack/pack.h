@@ -69,10 +69,12 @@ WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *p);
 WEFT_CHECKED weft_status weft_pack_count(weft_pack *p, weft_part part, int64_t **count);
 
 /* Room for the announced rows; the copy of some of them; the partition, when all are there.
- * ECONF: see weft_partition_check. */
+ * ECONF: see weft_partition_check. Documents stay where they are: weft_pack_own. */
 WEFT_CHECKED weft_status weft_pack_hold(weft_pack *p);
 void weft_pack_hold_rows(weft_pack *p, weft_part part, int64_t count, const void *x);
 WEFT_CHECKED weft_status weft_pack_deal(weft_pack *p);
+/* Deals documents to clients: writes the owner of each. ECONF: see weft_partition_check. */
+WEFT_CHECKED weft_status weft_pack_own(weft_pack *p);
 
 /* Writes what is known of a generated federation, which has no samples to store. */
 WEFT_CHECKED weft_status weft_pack_generator_close(weft_pack *p);

@@ -1,6 +1,7 @@
 /* Packing a labelled set as a federation: its rows are kept until the last one has been
- * read, assigned to clients by partition.c and passed on client by client. Called by
- * pack.c, and by `weft pack` for the options. */
+ * read, assigned to clients by partition.c and passed on client by client; documents stay
+ * in their order, and the client of each is written beside them. Called by pack.c, and by
+ * `weft pack` for the options. */
 #include "pack.h"
 #include "partition.h"
 
@@ -132,35 +133,38 @@ static weft_status put_client(weft_pack *p)
     return st;
 }
 
-/* Deals the rows of every part. */
-static weft_status deal(weft_pack *p)
+/* Deals the rows of every part: order[part][n], count[part][clients] as
+ * weft_partition_deal; adds the rule to that of the split. */
+static weft_status deal(weft_pack *p, int64_t *order[WEFT_NPART],
+                        int64_t *count[WEFT_NPART])
 {
-    weft_pack_held *h = p->own->held;
     double *share = WEFT_NEW(p->mem, double, p->own->classes);
     for (int i = 0; i < WEFT_NPART; i++) {
-        int64_t n = p->own->part[i].n, *count;
-        TRY(weft_pack_count(p, (weft_part)i, &count));
+        int64_t n = p->own->part[i].n, *rows;
+        TRY(weft_pack_count(p, (weft_part)i, &rows));
         for (int k = 0; k < p->own->classes && i == WEFT_TRAIN; k++)
-            share[k] = (double)count[k] / (double)n;
+            share[k] = (double)rows[k] / (double)n;
         weft_labelled l = {.part = (weft_part)i,
                            .n = n,
                            .label = p->own->part[i].label,
                            .classes = p->own->classes,
                            .share = share};
-        h->label[i] = l.label;
-        h->order[i] = WEFT_NEW(p->mem, int64_t, n);
-        h->count[i] = WEFT_NEW(p->mem, int64_t, p->own->over.clients);
-        weft_partition_deal(&p->own->over, &l, h->order[i], h->count[i], p->scratch);
-        p->own->part[i].n = 0; /* to be counted again, client by client */
+        order[i] = WEFT_NEW(p->mem, int64_t, n);
+        count[i] = WEFT_NEW(p->mem, int64_t, p->own->over.clients);
+        weft_partition_deal(&p->own->over, &l, order[i], count[i], p->scratch);
     }
+    weft_pack_split_add(p, weft_partition_text(&p->own->over, p->mem));
     return WEFT_OK;
 }
 
 weft_status weft_pack_deal(weft_pack *p)
 {
-    TRY(deal(p));
-    weft_pack_split(p, weft_arena_text(p->mem, "%s; %s", p->own->split,
-                                       weft_partition_text(&p->own->over, p->mem)));
+    weft_pack_held *h = p->own->held;
+    TRY(deal(p, h->order, h->count));
+    for (int i = 0; i < WEFT_NPART; i++) {
+        h->label[i] = p->own->part[i].label;
+        p->own->part[i].n = 0; /* to be counted again, client by client */
+    }
     weft_clients all = {.d = p->own->d,
                         .channels = p->own->image[0],
                         .height = p->own->image[1],
@@ -169,4 +173,21 @@ weft_status weft_pack_deal(weft_pack *p)
     TRY(weft_pack_clients(p, (weft_form)p->own->form, &all));
     for (int64_t c = 0; c < p->own->over.clients; c++) TRY(put_client(p));
     return WEFT_OK;
+}
+
+weft_status weft_pack_own(weft_pack *p)
+{
+    int64_t *order[WEFT_NPART], *count[WEFT_NPART];
+    TRY(weft_partition_check(&p->own->over, p->own->part[WEFT_TRAIN].n));
+    TRY(deal(p, order, count));
+    for (int i = 0; i < WEFT_NPART; i++) {
+        int64_t n = p->own->part[i].n, next = 0, *owner = WEFT_NEW(p->mem, int64_t, n);
+        for (int64_t c = 0; c < p->own->over.clients; c++)
+            for (int64_t end = next + count[i][c]; next < end; next++)
+                owner[order[i][next]] = c;
+        TRY(weft_pack_put(p, weft_arena_text(p->mem, "/%s/owner", weft_part_name[i]),
+                          WEFT_H5_I64, n, owner, "client that each document belongs to",
+                          "0 .. owners - 1"));
+    }
+    return weft_h5_put_long(&p->own->file, "/", "owners", p->own->over.clients);
 }

@@ -101,11 +101,6 @@ weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
                          "%s: byte %zu (0x%02x) is not UTF-8; convert the text or "
                          "remove the byte",
                          name, good, (unsigned)(unsigned char)text[good]);
-    if (p->own->over.clients > 0)
-        return weft_fail(WEFT_ECONF,
-                         "clients = %lld: rows of images and numbers can be "
-                         "split over clients, documents cannot",
-                         (long long)p->own->over.clients);
     p->own->form = WEFT_TOKENS;
     weft_pack_part *to = &p->own->part[part];
     to->label = weft_grow(p->mem, to->label, sizeof label, to->n, &to->label_room);

@@ -45,7 +45,7 @@ static const weft_opt options[] = {
 
 const weft_kind weft_partition_kind = {
     .name = "partition",
-    .about = "rows of any reader but of documents, split over clients when packed",
+    .about = "rows or documents of any reader, split over clients when packed",
     .size = sizeof(weft_partition),
     .opts = options,
 };

@@ -34,7 +34,7 @@ static const weft_opt options[] = {
     {"words", WEFT_INT, offsetof(weft_synthetic, words), "60", 1, 1e6, NULL,
      "words of a document, on average", 0},
     {"clients", WEFT_LONG, offsetof(weft_synthetic, clients), "0", 0, 1e12, NULL,
-     "clients of a federation; 0: 1000, and none of images", 0},
+     "clients of a federation; 0: 1000, and none of images and documents", 0},
     {"clusters", WEFT_INT, offsetof(weft_synthetic, clusters), "1", 1, 100, NULL,
      "leaf: clusters of clients, equally likely", 0},
     {"samples", WEFT_REAL, offsetof(weft_synthetic, samples), "60", 5, 1e6, NULL,

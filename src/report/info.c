@@ -109,7 +109,7 @@ static weft_status print_data(weft_h5 *f)
     TRY(weft_h5_sealed(f));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         TRY(print_attr(f, keys[i], "/", keys[i]));
-    if (weft_h5_has(f, "/@clients"))
+    if (weft_h5_has(f, "/@clients") || weft_h5_has(f, "/@owners"))
         TRY(weft_info_clients(f->path, f->mem));
     else
         TRY(print_sample(f));

@@ -13,6 +13,12 @@
 #define SHOWN       5         /* clients with a line of their own */
 #define COLUMNS     12        /* classes that fit in such a line */
 
+/* The clients of a federation, or those that documents belong to. */
+static const weft_clients *clients_of(const weft_data *d)
+{
+    return d->clients ? d->clients : d->owners;
+}
+
 /* ---- sizes ----------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
@@ -77,8 +83,9 @@ static int64_t place(const weft_clients *f, const histograms *k, int64_t i)
 
 static weft_status read_classes(const weft_data *d, histograms *k)
 {
-    const weft_clients *f = d->clients;
-    double numbers = (double)d->part[WEFT_TRAIN].total / (double)f->n * (double)f->d;
+    const weft_clients *f = clients_of(d);
+    double numbers = (double)d->part[WEFT_TRAIN].total / (double)f->n;
+    if (d->form != WEFT_TOKENS) numbers *= (double)f->d;
     k->clients = d->form == WEFT_CHARS ? MAX_CLIENTS : (int64_t)(MAX_NUMBERS / numbers);
     if (k->clients < SHOWN) k->clients = SHOWN;
     if (k->clients > MAX_CLIENTS) k->clients = MAX_CLIENTS;
@@ -122,7 +129,8 @@ static weft_status print_client(const weft_data *d, const histograms *k, int64_t
     const char *name;
     int has = 0;
     double far = distance(k, i, &has);
-    TRY(weft_client_name(d->clients, place(d->clients, k, i), &name, d->mem));
+    const weft_clients *f = clients_of(d);
+    TRY(weft_client_name(f, place(f, k, i), &name, d->mem));
     printf("%-40.40s %8.3f %8d", name, far, has);
     for (int c = 0; c < k->n && k->n <= COLUMNS; c++)
         printf(" %6lld", (long long)k->count[i * k->n + c]);
@@ -161,7 +169,7 @@ static weft_status print_classes(const weft_data *d)
 
 static void print_sample(const weft_data *d)
 {
-    const weft_clients *f = d->clients;
+    const weft_clients *f = clients_of(d);
     printf("%-9s %lld\n", "clients", (long long)f->n);
     if (f->channels > 0)
         printf("%-9s image of %d x %d x %d, %d classes\n", "sample", f->channels, f->height,
@@ -171,6 +179,8 @@ static void print_sample(const weft_data *d)
                "%lld windows\n",
                "sample", (long long)f->d, f->symbols, (long long)f->stride,
                (long long)f->gap);
+    else if (d->form == WEFT_TOKENS)
+        printf("%-9s document, %d classes\n", "sample", d->classes);
     else
         printf("%-9s %lld numbers, %d classes\n", "sample", (long long)f->d, d->classes);
 }
@@ -181,7 +191,7 @@ weft_status weft_info_clients(const char *path, weft_arena *mem)
     weft_data d;
     TRY(weft_data_open(&d, path, &self, mem));
     print_sample(&d);
-    print_all_sizes(d.clients, mem);
+    print_all_sizes(clients_of(&d), mem);
     weft_status st = print_classes(&d);
     weft_data_close(&d);
     return st;

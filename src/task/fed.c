@@ -55,18 +55,18 @@ static double largest(const weft_axis *axis, double fixed)
 static weft_status check(const fed *t)
 {
     const weft_data *d = t->env.data;
-    if (d->form == WEFT_TOKENS)
-        return weft_fail(
-            WEFT_EDATA,
-            "%s holds documents, which belong to no clients; use task sgd with "
-            "a network over words, or task fmap",
-            d->path);
-    if (!d->clients)
+    if (!t->clients && d->form == WEFT_TOKENS)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds documents that belong to no clients, and task fed "
+                         "trains on clients; deal them to N clients by weft pack ... "
+                         "clients=N, or use task sgd or fmap",
+                         d->path);
+    if (!t->clients)
         return weft_fail(WEFT_EDATA,
                          "%s is no federation, and task fed trains on clients; pack it "
                          "with clients=N, or use task fmap",
                          d->path);
-    int64_t n = d->clients->n;
+    int64_t n = t->clients->n;
     if (!t->replacement && t->cohort > n)
         return weft_fail(WEFT_ECONF,
                          "fed.cohort = %lld, but %s has %lld clients; draw fewer, or set "
@@ -86,18 +86,33 @@ static weft_status check(const fed *t)
     return WEFT_OK;
 }
 
+/* The inputs and outputs of the network. */
+static weft_status shape_of(fed *t, weft_shape *shape)
+{
+    weft_data *d = t->env.data;
+    weft_clients *f = t->clients;
+    int chars = d->form == WEFT_CHARS;
+    *shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
+                          .channels = f->channels,
+                          .height = f->height,
+                          .width = f->width,
+                          .classes = chars ? f->symbols : d->classes,
+                          .every = t->target == FED_ALL_SYMBOLS};
+    if (d->form == WEFT_TOKENS) {
+        weft_tokenizer tok = (weft_tokenizer)t->words.tokenizer;
+        TRY(weft_data_own_words(d, tok));
+        TRY(weft_agree(weft_word_shape(&t->words, &d->vocab[tok], &t->env, shape),
+                       t->env.team));
+    }
+    shape->d = f->d;
+    shape->length = f->length;
+    return WEFT_OK;
+}
+
 static weft_status model_new(fed *t)
 {
-    const weft_data *d = t->env.data;
-    const weft_clients *f = d->clients;
-    int chars = d->form == WEFT_CHARS;
-    weft_shape shape = {.form = chars ? WEFT_CHARS : WEFT_REALS,
-                        .d = f->d,
-                        .channels = f->channels,
-                        .height = f->height,
-                        .width = f->width,
-                        .classes = chars ? f->symbols : d->classes,
-                        .every = t->target == FED_ALL_SYMBOLS};
+    weft_shape shape;
+    TRY(shape_of(t, &shape));
     t->model = weft_arena_alloc(t->env.mem, 1, t->net->kind.size);
     TRY(weft_conf_bind(t->env.conf, &t->net->kind, t->model));
     TRY(t->net->setup(t->model, &shape));
@@ -111,7 +126,7 @@ static weft_status model_new(fed *t)
 static void measure(fed *t)
 {
     enum { LOOKED_AT = 4096 };
-    const weft_clients *f = t->env.data->clients;
+    const weft_clients *f = t->clients;
     int64_t n = f->n, m = n < LOOKED_AT ? n : LOOKED_AT;
     fed_turn round = {.part = WEFT_VALID, .cap = t->max_valid};
     for (int64_t i = 0; i < m; i++) {
@@ -135,7 +150,7 @@ static double batch_asked(const fed *t)
 /* Largest batch: as the options say, but not larger than the largest client. */
 static int largest_batch(const fed *t)
 {
-    const weft_clients *f = t->env.data->clients;
+    const weft_clients *f = t->clients;
     int64_t most = SCORED;
     for (int part = 0; part < WEFT_NPART; part++)
         if (f->size[part].most > most) most = f->size[part].most;
@@ -162,8 +177,8 @@ static weft_status workspace_new(fed *t)
     fed_workspace *d = &t->work;
     d->most = largest_batch(t);
     TRY(check_memory(t, (double)t->nweight * (sizeof(double) + 3 * sizeof(real))));
-    int64_t started = weft_device_started(
-        &t->device, t->cohort, t->replacement ? INT64_MAX : t->env.data->clients->n);
+    int64_t started = weft_device_started(&t->device, t->cohort,
+                                          t->replacement ? INT64_MAX : t->clients->n);
     d->w = WEFT_NEW(mem, real, t->nweight);
     d->g = WEFT_NEW(mem, real, t->nweight);
     d->velocity = WEFT_NEW(mem, real, t->nweight);
@@ -171,6 +186,8 @@ static weft_status workspace_new(fed *t)
     d->net = t->net->work(t->model, d->most, mem);
     d->x = WEFT_NEW(mem, const float *, d->most);
     d->text = WEFT_NEW(mem, const uint8_t *, d->most);
+    d->word = WEFT_NEW(mem, const uint32_t *, d->most);
+    d->length = WEFT_NEW(mem, int, d->most);
     d->label = WEFT_NEW(mem, int32_t, d->most);
     size_t alone = weft_arena_mark(mem);
     d->lanes = fed_lanes_new(t, (int)fmin(batch_asked(t), d->most), mem);
@@ -187,11 +204,12 @@ static weft_status fed_setup(void *self, const weft_env *env)
 {
     fed *t = self;
     t->env = *env;
+    t->clients = env->data->clients ? env->data->clients : env->data->owners;
     TRY(check(t));
     TRY(weft_conf_bind(env->conf, &fed_client_kind, &t->client));
     TRY(weft_conf_bind(env->conf, &fed_server_kind, &t->server));
     TRY(weft_conf_bind(env->conf, &weft_device_kind, &t->device));
-    TRY(weft_device_setup(&t->device, env->data->clients->n, env->seed, env->mem));
+    TRY(weft_device_setup(&t->device, t->clients->n, env->seed, env->mem));
     TRY(model_new(t));
     weft_server server = t->server;
     server.momentum =

@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "interval.h"
+#include "words.h"
 
 enum { FED_WEIGHTED, FED_PLAIN };                             /* fed.average */
 enum { FED_ERROR, FED_LOSS };                                 /* fed.score */
@@ -71,6 +72,8 @@ typedef struct fed_workspace {
     void *net;              /* workspace of the network */
     const float **x;        /* [most] */
     const uint8_t **text;   /* [most] */
+    const uint32_t **word;  /* [most] */
+    int *length;            /* [most] */
     int32_t *label;         /* [most] */
     fed_lanes *lanes;       /* for training several clients at once, one per vector lane;
                                NULL: one by one */
@@ -80,13 +83,15 @@ typedef struct fed_workspace {
 
 typedef struct fed {
     const char *net_name;
+    weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
     int replacement, average, score, score_weights, select, target, score_both, eval_mode;
     fed_client client;
     weft_server server;
     weft_device device;
     const weft_net *net;
-    void *model; /* the network's instance */
+    void *model;           /* the network's instance */
+    weft_clients *clients; /* of the data: of a federation, or those that own documents */
     int64_t nweight;
     int slots;    /* number of vectors of the server's optimizer */
     double worst; /* mean loss that counts as divergence: 2 ln classes */

@@ -56,7 +56,7 @@ void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacemen
         *drawn = *at_place(&s, i);
     }
     weft_arena_reset(tmp, mark);
-    weft_client_fetch(t->env.data->clients, m, client);
+    weft_client_fetch(t->clients, m, client);
 }
 
 fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
@@ -86,7 +86,7 @@ fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t rou
 
 void fed_size(const fed *t, const fed_turn *turn, fed_participant *p)
 {
-    const weft_clients *f = t->env.data->clients;
+    const weft_clients *f = t->clients;
     p->at = weft_client_find(f, p->client);
     int64_t train = p->at.count[WEFT_TRAIN], valid = p->at.count[turn->part];
     int64_t most = p->options.max_samples;

@@ -43,7 +43,7 @@ weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
 {
     weft_arena *tmp = weft_arena_new();
     t->work.tmp = tmp;
-    int64_t clients = t->env.data->clients->n;
+    int64_t clients = t->clients->n;
     int64_t m = q->clients > 0 && q->clients < clients ? q->clients : clients;
     int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
     if (drawn) fed_draw(t, FED_EVALUATION, clients, m, 0, drawn, tmp);

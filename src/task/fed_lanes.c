@@ -75,7 +75,7 @@ void fed_lanes_begin(const fed *t, const real *from)
 static void put_row(const group *g, int i, int l, const weft_samples *s, int64_t at)
 {
     int place = i * g->d->lanes + l;
-    g->d->x[place] = s->x + at * g->t->env.data->clients->d;
+    g->d->x[place] = s->x + at * g->t->clients->d;
     g->d->label[place] = s->label[at];
 }
 
@@ -201,7 +201,7 @@ static void add(const group *g)
 
 static weft_status read_samples(group *g)
 {
-    weft_clients *f = g->t->env.data->clients;
+    weft_clients *f = g->t->clients;
     const fed_turn *turn = g->q->turn;
     weft_arena *tmp = g->t->work.tmp;
     for (int l = 0; l < g->n; l++) {

@@ -13,19 +13,26 @@
 static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *at, int n)
 {
     const fed_workspace *d = &t->work;
-    const weft_clients *f = t->env.data->clients;
+    const weft_clients *f = t->clients;
     weft_batch b = {.n = n};
     if (s->text) {
         for (int i = 0; i < n; i++) d->text[i] = s->text + at[i] * f->stride;
         b.text = d->text;
         return b;
     }
-    for (int i = 0; i < n; i++) {
-        d->x[i] = s->x + at[i] * f->d;
-        d->label[i] = s->label[at[i]];
-    }
-    b.x = d->x;
     b.label = d->label;
+    for (int i = 0; i < n; i++) d->label[i] = s->label[at[i]];
+    if (s->word) {
+        for (int i = 0; i < n; i++) {
+            d->word[i] = s->word[at[i]];
+            d->length[i] = s->length[at[i]];
+        }
+        b.word = d->word;
+        b.length = d->length;
+        return b;
+    }
+    for (int i = 0; i < n; i++) d->x[i] = s->x + at[i] * f->d;
+    b.x = d->x;
     return b;
 }
 
@@ -85,7 +92,7 @@ static void score(const fed *t, const real *w, const weft_samples *s, int64_t co
 double fed_predictions(const fed *t, int64_t count)
 {
     int chars = t->env.data->form == WEFT_CHARS && t->target == FED_ALL_SYMBOLS;
-    return (double)(chars ? count * t->env.data->clients->d : count);
+    return (double)(chars ? count * t->clients->d : count);
 }
 
 /* ---- training ----------------------------------------------------------------------- */
@@ -123,6 +130,7 @@ static int train(const fed *t, const real *from, const fed_participant *p,
             double norm = weft_sgd_step(&c->sgd, t->nweight, epoch == 0 && i == 0, d->w,
                                         d->g, d->velocity, from);
             if (!isfinite(norm) || !isfinite(sum.loss)) return 0;
+            if (t->net->project) t->net->project(t->model, d->w);
             out->train_loss += sum.loss;
             out->train_count += (double)sum.count;
             out->steps += b.n;
@@ -134,7 +142,7 @@ static int train(const fed *t, const real *from, const fed_participant *p,
 static weft_status visit(fed *t, const real *from, const fed_participant *p,
                          const fed_turn *turn, fed_client_result *out)
 {
-    weft_clients *f = t->env.data->clients;
+    weft_clients *f = t->clients;
     weft_samples own = {0}, scored = {0};
     *out = (fed_client_result){0};
     if (turn->before || turn->after)

@@ -8,6 +8,7 @@ const weft_opt fed_task_opts[] = {
      .at = offsetof(fed, net_name),
      .def = "linear",
      .about = "network that is trained; `weft list`"},
+    WEFT_WORD_OPTS(fed, words),
     {.name = "cohort",
      .type = WEFT_LONG,
      .at = offsetof(fed, cohort),

@@ -55,7 +55,7 @@ static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tm
 static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_state *b,
                          weft_arena *tmp)
 {
-    int64_t clients = t->env.data->clients->n, round = (int64_t)b->head->round;
+    int64_t clients = t->clients->n, round = (int64_t)b->head->round;
     cohort c = {.turn = {.round = (uint64_t)round,
                          .before = fed_scores(t, job, FED_BEFORE),
                          .train = 1,
@@ -107,7 +107,7 @@ static fed_client cheapest(const fed *t, const weft_mix *m)
 static double least_of_round(const fed *t, const fed_client *least, int64_t round,
                              weft_arena *tmp)
 {
-    int64_t clients = t->env.data->clients->n;
+    int64_t clients = t->clients->n;
     fed_turn turn = {.part = WEFT_VALID};
     cohort c = {.n = weft_device_started(&t->device, t->cohort,
                                          t->replacement ? INT64_MAX : clients)};
@@ -230,6 +230,7 @@ static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int6
     weft_space_put(t->env.space, c->mix.conf, &fed_server_kind, &server);
     weft_server_step(&server, (int64_t)b->head->steps, t->nweight, b->x, delta,
                      b->x + t->nweight);
+    if (t->net->project) t->net->project(t->model, b->x);
     b->head->steps++;
 }
 

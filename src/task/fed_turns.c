@@ -70,7 +70,7 @@ static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int6
         some = (n - i + left - 1) / left;
         int64_t next = i + some, end = n - next < some ? n : next + some;
         for (int64_t j = next; j < end; j++)
-            weft_client_fetch_rows(t->env.data->clients, &q->place[which[j]].at);
+            weft_client_fetch_rows(t->clients, &q->place[which[j]].at);
         TRY(fed_lanes_visit(t, q, (int)some, which + i));
     }
     return WEFT_OK;
@@ -88,6 +88,6 @@ weft_status fed_take_turns(fed *t, const fed_turns *q)
             st = take_one(t, q, j);
     }
     weft_arena_reset(t->work.tmp, mark);
-    if (st == WEFT_OK) st = weft_client_sound(t->env.data->clients);
+    if (st == WEFT_OK) st = weft_client_sound(t->clients);
     return st;
 }

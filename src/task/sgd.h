@@ -3,7 +3,7 @@
 #ifndef WEFT_TASK_SGD_H
 #define WEFT_TASK_SGD_H
 
-#include "weft/task.h"
+#include "words.h"
 
 enum { SGD_ERROR, SGD_LOSS };              /* sgd.score */
 enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
@@ -57,8 +57,9 @@ typedef struct sgd_pool {
 } sgd_pool;
 
 typedef struct sgd {
-    const char *net_name, *vectors;
-    int tokenizer, dim, score, keep, parts, literal, target;
+    const char *net_name;
+    weft_word_keys words;
+    int score, keep, parts, literal, target;
     int64_t steps, patience, folds, fold;
     double dev;
     sgd_train train;

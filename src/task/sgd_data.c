@@ -13,7 +13,7 @@
 static weft_status open_words(sgd *t)
 {
     weft_data *d = &t->own;
-    weft_tokenizer tok = (weft_tokenizer)t->tokenizer;
+    weft_tokenizer tok = (weft_tokenizer)t->words.tokenizer;
     TRY(weft_data_tokens(d, tok));
     int64_t longest = 1, tokens = 0;
     for (int p = 0; p < WEFT_NPART; p++)
@@ -25,18 +25,9 @@ static weft_status open_words(sgd *t)
     if (longest > INT_MAX / 4)
         return weft_fail(WEFT_EDATA, "%s has a document of %lld words; divide it", d->path,
                          (long long)longest);
-    weft_vectors v;
-    TRY(weft_vectors_read(&d->vocab[tok], t->vectors, t->dim, t->env.seed, &v, t->env.mem));
-    if (*t->vectors && t->env.team->rank == 0)
-        weft_log(WEFT_INFO, "%s has %lld of %lld words", t->vectors, (long long)v.found,
-                 (long long)d->vocab[tok].n);
-    t->shape.form = WEFT_TOKENS;
     t->shape.d = longest;
-    t->shape.words = d->vocab[tok].n;
     t->shape.length = (double)tokens / (double)t->first[WEFT_NPART];
-    t->shape.vector = v.d;
-    t->shape.vectors = v.value;
-    return WEFT_OK;
+    return weft_word_shape(&t->words, &d->vocab[tok], &t->env, &t->shape);
 }
 
 static weft_status open_own(sgd *t)
@@ -280,9 +271,9 @@ const uint32_t *sgd_words_of(const sgd *t, int64_t row, int *n)
 {
     int p = part_of(t, row);
     const weft_rows *part = &t->own.part[p];
-    const int64_t *offset = part->offset[t->tokenizer] + (row - t->first[p]);
+    const int64_t *offset = part->offset[t->words.tokenizer] + (row - t->first[p]);
     *n = (int)(offset[1] - offset[0]);
-    return part->token[t->tokenizer] + offset[0];
+    return part->token[t->words.tokenizer] + offset[0];
 }
 
 static int longer_first(const void *a, const void *b)

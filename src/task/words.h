@@ -1,0 +1,38 @@
+/* Documents as networks over words take them: the keys that tasks sgd and fed share, and
+ * the shape of their inputs. Included only by src/task/. */
+#ifndef WEFT_TASK_WORDS_H
+#define WEFT_TASK_WORDS_H
+
+#include "weft/task.h"
+
+typedef struct weft_word_keys {
+    const char *vectors;
+    int tokenizer, dim;
+} weft_word_keys;
+
+/* Their rows in the table of a task's options; `keys` is a member of the task. */
+#define WEFT_WORD_OPTS(task, keys)                                                         \
+    {.name = "tokenizer",                                                                  \
+     .type = WEFT_CHOICE,                                                                  \
+     .at = offsetof(task, keys.tokenizer),                                                 \
+     .def = "split",                                                                       \
+     .words = WEFT_TOK_WORDS,                                                              \
+     .about = "documents: tokenizer that splits them into words"},                         \
+        {.name = "vectors",                                                                \
+         .type = WEFT_TEXT,                                                                \
+         .at = offsetof(task, keys.vectors),                                               \
+         .def = "",                                                                        \
+         .about = "documents: file of word vectors in word2vec's text or binary format; "  \
+                  "words that are not in it, or all if empty, start with U(-0.25, 0.25)"}, \
+    {                                                                                      \
+        .name = "dim", .type = WEFT_INT, .at = offsetof(task, keys.dim), .def = "300",     \
+        .lo = 1, .hi = 4096,                                                               \
+        .about = "documents: length of word vectors, if no file is given"                  \
+    }
+
+/* Sets form, words, vector and vectors of a shape for the words of a vocabulary, with
+ * vectors in env->mem. EFILE, EDATA: see weft_vectors_read. Local. */
+WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, const weft_vocab *v,
+                                         const weft_env *env, weft_shape *shape);
+
+#endif

@@ -1,0 +1,300 @@
+/* Federated training on documents: who owns which, steps of the network over words against
+ * its gradient on all documents, training of one client against a loop of its own; the same
+ * bits on any number of ranks.
+ * RUN: np=1 np=2 np=3 */
+#include "toy.h"
+
+enum { CLIENTS = 6, VECTOR = 8, SEED = 3 }; /* the seed of stands */
+
+static weft_data words, single; /* documents of CLIENTS, and of one */
+static weft_data all;           /* the same documents on every rank, with their tokens */
+static weft_team self;
+
+static void open_data(weft_data *d, const char *name, const char *options, weft_team *team)
+{
+    weft_status st = pack(&weft_reader_synthetic, "documents", name,
+                          weft_arena_text(mem, "rows=60 words=12 %s", options));
+    if (st == WEFT_OK) st = weft_data_open(d, at(name), team, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+}
+
+/* ---- owners ------------------------------------------------------------------------- */
+
+static int same_words(const weft_rows *r, int64_t row, const weft_samples *s, int64_t i)
+{
+    const int64_t *offset = r->offset[WEFT_TOK_SPLIT] + row;
+    int64_t n = offset[1] - offset[0];
+    return s->label[i] == r->label[row] && s->length[i] == n &&
+           memcmp(s->word[i], r->token[WEFT_TOK_SPLIT] + offset[0],
+                  (size_t)n * sizeof(uint32_t)) == 0;
+}
+
+static void test_owners(void)
+{
+    const weft_clients *f = words.owners;
+    ok(!all.owners && !all.clients, "documents packed without clients belong to none");
+    ok(f && f->n == CLIENTS && !words.clients, "with clients they remain documents");
+    weft_check(weft_data_own_words(&words, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    int same = 1;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const weft_rows *r = &all.part[p];
+        int64_t *owner = WEFT_NEW(mem, int64_t, r->total), next[CLIENTS] = {0}, sum = 0;
+        const char *name = weft_arena_text(mem, "/%s/owner", weft_part_name[p]);
+        weft_check(weft_h5_read_rows(&words.file, name, WEFT_H5_I64, 1, 0, r->total,
+                                     owner) == WEFT_OK,
+                   "%s", weft_error());
+        for (int64_t i = 0; i < r->total; i++) {
+            weft_samples s;
+            int64_t c = owner[i];
+            weft_check(weft_client_read(f, c, (weft_part)p, &s, mem) == WEFT_OK, "%s",
+                       weft_error());
+            same &= next[c] < s.n && same_words(r, i, &s, next[c]);
+            next[c]++;
+        }
+        for (int c = 0; c < CLIENTS; c++) {
+            same &= next[c] == weft_client_count(f, c, (weft_part)p);
+            sum += next[c];
+        }
+        same &= f->size[p].total == sum && sum == r->total;
+    }
+    ok(same, "each document is one of its owner's, with its label and its words");
+    const weft_vocab *a = &words.vocab[WEFT_TOK_SPLIT], *b = &all.vocab[WEFT_TOK_SPLIT];
+    ok(a->n == b->n && memcmp(a->hash, b->hash, (size_t)a->n * sizeof *a->hash) == 0,
+       "the vocabulary is that of the file without clients");
+}
+
+/* Data of other names for the classes are told by these, as of a federation of rows. */
+static void test_match(void)
+{
+    static const char *const other[] = {"1", "0"};
+    weft_likeness like = weft_data_likeness(&words);
+    weft_samples s;
+    int32_t before[64];
+    weft_check(weft_client_read(words.owners, 2, WEFT_TRAIN, &s, mem) == WEFT_OK, "%s",
+               weft_error());
+    int64_t n = s.n;
+    memcpy(before, s.label, (size_t)n * sizeof *before);
+    like.class_name = other;
+    weft_check(weft_data_match(&words, &like, "a run") == WEFT_OK &&
+                   weft_client_read(words.owners, 2, WEFT_TRAIN, &s, mem) == WEFT_OK,
+               "%s", weft_error());
+    int same = s.n == n;
+    for (int64_t i = 0; i < n && same; i++) same = s.label[i] == 1 - before[i];
+    ok(same && n > 0, "classes are told by name");
+}
+
+/* ---- the network by itself ---------------------------------------------------------- */
+
+typedef struct alone {
+    void *self, *work;
+    int64_t n; /* weights */
+    const uint32_t *word[256];
+    int length[256];
+    int32_t label[256];
+} alone;
+
+static const weft_net *const net = &weft_net_txtcnn;
+
+static alone *network(const char *options)
+{
+    weft_conf conf;
+    weft_vectors v;
+    const weft_vocab *vocab = &all.vocab[WEFT_TOK_SPLIT];
+    alone *a = WEFT_NEW(mem, alone, 1);
+    a->self = weft_arena_alloc(mem, 1, net->kind.size);
+    weft_conf_init(&conf, mem);
+    weft_check(weft_vectors_read(vocab, "", VECTOR, SEED, &v, mem) == WEFT_OK &&
+                   weft_conf_text(&conf, "test", options) == WEFT_OK &&
+                   weft_conf_bind(&conf, &net->kind, a->self) == WEFT_OK,
+               "%s", weft_error());
+    weft_shape shape = {.form = WEFT_TOKENS,
+                        .d = 256,
+                        .classes = 2,
+                        .words = vocab->n,
+                        .length = 12,
+                        .vector = VECTOR,
+                        .vectors = v.value};
+    weft_check(net->setup(a->self, &shape) == WEFT_OK, "%s", weft_error());
+    a->n = net->nweight(a->self);
+    a->work = net->work(a->self, 256, mem);
+    return a;
+}
+
+/* Documents row[n] of a part; NULL: the first n. */
+static weft_batch batch(alone *a, weft_part part, int n, const int64_t *row)
+{
+    const weft_rows *r = &all.part[part];
+    for (int i = 0; i < n; i++) {
+        int64_t at_ = row ? row[i] : i;
+        const int64_t *offset = r->offset[WEFT_TOK_SPLIT] + at_;
+        a->word[i] = r->token[WEFT_TOK_SPLIT] + offset[0];
+        a->length[i] = (int)(offset[1] - offset[0]);
+        a->label[i] = r->label[at_];
+    }
+    return (weft_batch){.n = n, .label = a->label, .word = a->word, .length = a->length};
+}
+
+static double farthest(const real *a, const real *b, int64_t n)
+{
+    double worst = 0;
+    for (int64_t i = 0; i < n; i++) worst = worse(worst, fabs((double)a[i] - (double)b[i]));
+    return worst;
+}
+
+static const char *network_of(const char *channels)
+{
+    return weft_arena_text(
+        mem, "[txtcnn]\nchannels = %s\ngroups = 2\nf1 = 5\nf2 = 4\nmax_norm = 0.8\n",
+        channels);
+}
+
+/* A round in which each client takes its documents in one batch. */
+static void test_round(const char *channels)
+{
+    const char *own = network_of(channels);
+    toy t = {.data = words};
+    stand *s =
+        trained(&t,
+                weft_arena_text(mem,
+                                "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 6\nscore = loss\n"
+                                "score_both = yes\n[client]\nlr = 0.02\nbatch = 64\n%s",
+                                own),
+                1, 1);
+    alone *a = network(own);
+    real *w = WEFT_NEW(mem, real, a->n), *g = WEFT_NEW(mem, real, a->n);
+    weft_score ignored = {0}, before = {0}, test = {0};
+    net->init(a->self, SEED, w);
+    weft_batch b = batch(a, WEFT_VALID, (int)all.part[WEFT_VALID].n, NULL);
+    net->score(a->self, a->work, w, &b, &before);
+    b = batch(a, WEFT_TRAIN, (int)all.part[WEFT_TRAIN].n, NULL);
+    net->grad(a->self, a->work, w, &b, 0, 0, g, &ignored);
+    for (int64_t i = 0; i < a->n; i++) w[i] -= (real)0.02 * g[i];
+    is_near(farthest(w, s->state.x, a->n), 0, 1e-6,
+            "%s: a round of all clients is a step on all documents", channels);
+    is_near(in_row(fed, s->row[0], "before_loss"), before.loss / (double)before.count, 1e-6,
+            "scored before on the validation documents");
+    is_near(in_row(fed, s->row[0], "bytes"), 6.0 * 2 * 4 * (double)a->n, 0.5,
+            "a client receives and sends %lld weights", (long long)a->n);
+    b = batch(a, WEFT_TEST, (int)all.part[WEFT_TEST].n, NULL);
+    net->score(a->self, a->work, s->state.x, &b, &test);
+    weft_scores out;
+    ok(fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &out) == WEFT_OK, "and after");
+    is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
+            "on the test documents");
+}
+
+/* ---- one client --------------------------------------------------------------------- */
+
+typedef struct steps {
+    double lr, momentum, decay, mu, clip;
+    int batch, epochs;
+} steps;
+
+/* FedProx's training of one client that has all documents: batches in the order of
+ * WEFT_RNG_BATCH, PyTorch's SGD, the maximum norm after each step. */
+static void train_alone(alone *a, const steps *o, real *w)
+{
+    int64_t n = all.part[WEFT_TRAIN].n, order[64];
+    real *g = WEFT_NEW(mem, real, a->n), *from = WEFT_NEW(mem, real, a->n);
+    double *v = WEFT_NEW(mem, double, a->n);
+    weft_score ignored = {0};
+    memcpy(from, w, (size_t)a->n * sizeof *w);
+    for (int e = 0; e < o->epochs; e++) {
+        weft_rng_row key = {SEED, WEFT_RNG_BATCH, 0, 0, (uint64_t)e << 40};
+        for (int64_t i = 0; i < n; i++) order[i] = i;
+        weft_shuffle_first(n, n, &key, order);
+        for (int64_t i = 0; i < n; i += o->batch) {
+            int m = (int)(n - i < o->batch ? n - i : o->batch);
+            weft_batch b = batch(a, WEFT_TRAIN, m, order + i);
+            net->grad(a->self, a->work, w, &b, 0, 0, g, &ignored);
+            double square = 0;
+            for (int64_t j = 0; j < a->n; j++) {
+                g[j] = (real)((double)g[j] + o->mu * (double)(w[j] - from[j]));
+                square += (double)g[j] * (double)g[j];
+            }
+            double scale = o->clip > 0 ? fmin(1, o->clip / (sqrt(square) + 1e-6)) : 1;
+            for (int64_t j = 0; j < a->n; j++) {
+                v[j] = o->momentum * v[j] + scale * (double)g[j] + o->decay * (double)w[j];
+                w[j] = (real)((double)w[j] - o->lr * v[j]);
+            }
+            net->project(a->self, w);
+        }
+    }
+}
+
+static void test_one_client(const char *channels, steps o)
+{
+    const char *own = network_of(channels);
+    toy t = {.data = single};
+    stand *s = trained(&t,
+                       weft_arena_text(mem,
+                                       "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 1\n"
+                                       "[client]\nlr = %g\nmomentum = %g\n"
+                                       "weight_decay = %g\nmu = %g\nclip = %g\nbatch = %d\n"
+                                       "epochs = %d\n%s",
+                                       o.lr, o.momentum, o.decay, o.mu, o.clip, o.batch,
+                                       o.epochs, own),
+                       1, 1);
+    alone *a = network(own);
+    real *w = WEFT_NEW(mem, real, a->n), *first = WEFT_NEW(mem, real, a->n);
+    net->init(a->self, SEED, first);
+    memcpy(w, first, (size_t)a->n * sizeof *w);
+    train_alone(a, &o, w);
+    is_near(farthest(w, s->state.x, a->n), 0, 2e-6,
+            "%s: one client's round is its training: momentum %g, decay %g, mu %g, clip %g",
+            channels, o.momentum, o.decay, o.mu, o.clip);
+    ok(farthest(w, first, a->n) > 0.01, "which changes the weights");
+}
+
+/* ---- the same bits ------------------------------------------------------------------ */
+
+static void test_same_bits(const char *channels)
+{
+    toy t = {.data = words};
+    const stand *s = trained(
+        &t,
+        weft_arena_text(
+            mem,
+            "[fed]\nmodel = txtcnn\ntokenizer = kim\ndim = 8\n"
+            "cohort = 6\n[client]\nlr = 0.2\nmomentum = 0.5\nbatch = 3\nepochs = 2\n"
+            "dropout = 0.2\n[txtcnn]\nchannels = %s\ngroups = 2\n"
+            "f1 = 16\nf2 = 16\nhidden = 7\ndrop_input = 0.1\n",
+            channels),
+        1, 8);
+    digest(weft_state_hash(&s->state));
+    ok(in_row(fed, s->row[7], "train_loss") < in_row(fed, s->row[0], "train_loss"),
+       "%s: the loss falls", channels);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    self = weft_team_alone();
+    open_data(&all, "all.h5", "", &self);
+    weft_check(weft_data_tokens(&all, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    static const char *const channels[] = {"static", "nonstatic", "multi"};
+    const char *dealt = "clients=6 partition=dirichlet alpha=0.3";
+    open_data(&words, "words.h5", dealt, &world);
+    test_owners();
+    test_match();
+    weft_data_close(&words);
+    for (int i = 0; i < 3; i++) {
+        open_data(&words, "words.h5", dealt, &world);
+        test_round(channels[i]);
+        weft_data_close(&words);
+        open_data(&words, "words.h5", dealt, &world);
+        test_same_bits(channels[i]);
+        weft_data_close(&words);
+        open_data(&single, "single.h5", "clients=1", &world);
+        test_one_client(channels[i], (steps){.lr = 0.2, .batch = 7, .epochs = 2});
+        weft_data_close(&single);
+    }
+    open_data(&single, "single.h5", "clients=1", &world);
+    test_one_client("nonstatic", (steps){0.1, 0.9, 0, 0.1, 0.4, 16, 2});
+    weft_data_close(&single);
+    open_data(&single, "single.h5", "clients=1", &world);
+    test_one_client("multi", (steps){0.1, 0.5, 0.02, 0, 0, 16, 2});
+    weft_data_close(&single);
+    weft_data_close(&all);
+    return scratch_end();
+}
