@@ -161,6 +161,27 @@ static void test_alone(void)
     weft_arena_free(mem);
 }
 
+/* Weights that have these rows alone, too, give the same gradient and score. */
+static void test_compact(fixture *f, weft_table t)
+{
+    real *rows = copy(f, f->g), *w = copy(f, f->w), *all = f->w;
+    weft_score with = {0}, without = {0};
+    f->net->score(f->self, f->work, all, &f->b, &without);
+    for (int64_t i = 1; i < t.rows; i++)
+        if (f->b.place[i - 1] >= 0)
+            memcpy(w + t.at + f->b.place[i - 1] * t.d, all + t.at + i * t.d,
+                   (size_t)t.d * sizeof *w);
+    f->b.compact = 1;
+    f->w = w;
+    grad(f, 0.3, 5);
+    int64_t n = t.at + (int64_t)f->b.places * t.d;
+    ok(memcmp(rows, f->g, (size_t)n * sizeof *rows) == 0,
+       "weights of these words alone give the same gradient");
+    f->net->score(f->self, f->work, w, &f->b, &with);
+    ok(memcmp(&with.loss, &without.loss, sizeof with.loss) == 0, "... and score");
+    f->w = all;
+}
+
 /* A gradient with rows for the words of the batch alone has the numbers of the whole one,
  * whose other rows are zeros. */
 static void test_places(void)
@@ -192,6 +213,7 @@ static void test_places(void)
            memcmp(whole, f.g, (size_t)t.at * sizeof *whole) == 0,
        "the rows of %d words are those of the whole gradient", count);
     ok(f.g[t.at + count * t.d] == 7, "... and nothing else is written");
+    test_compact(&f, t);
     fixture_free(&f);
     weft_arena_free(mem);
 }

@@ -59,7 +59,8 @@ typedef struct weft_net {
      * to *s the sums of the same forward pass, without weights. `dropout` is the share of
      * units dropped, with masks that are a function of `key`. Where the batch has places, g
      * is [table.at + places table.d]: that of the other weights, then the rows of the
-     * words. The result depends only on its arguments. */
+     * words; where it is compact, so are w here and in score. The result depends only on
+     * its arguments. */
     void (*grad)(const void *self, void *work, const real *w, const weft_batch *b,
                  double dropout, uint64_t key, real *g, weft_score *s);
     /* To be called after every step: enforces the constraints on weights that options set,

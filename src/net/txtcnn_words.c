@@ -81,8 +81,10 @@ void txtcnn_load(const txtcnn_pass *p, const txtcnn_piece *q)
     }
     if (separate && t->channels != TXTCNN_NONSTATIC) txtcnn_mask_rows(p, q, 0, s->x);
     if (t->channels == TXTCNN_STATIC) return;
+    const int32_t *place = p->b->compact ? p->b->place : NULL;
     for (int r = 0; r < q->rows; r++) {
-        const real *from = p->w + t->embed + ((int64_t)s->word[r] + 1) * d;
+        int64_t row = place ? place[s->word[r]] : (int64_t)s->word[r] + 1;
+        const real *from = p->w + t->embed + row * d;
         memcpy(s->dx + (size_t)r * s->ldx, from, (size_t)d * sizeof *from);
     }
     if (separate) txtcnn_mask_rows(p, q, 1, s->dx);

@@ -182,6 +182,8 @@ static weft_status workspace_new(fed *t)
     d->w = WEFT_NEW(mem, real, t->nweight);
     d->g = WEFT_NEW(mem, real, t->nweight);
     d->velocity = WEFT_NEW(mem, real, t->nweight);
+    d->own = fed_own_new(t, mem);
+    d->anchor = WEFT_NEW(mem, real, d->own.table.rows > 0 ? t->nweight : 0);
     d->sum = WEFT_NEW(mem, double, t->nweight + fed_room(started));
     d->net = t->net->work(t->model, d->most, mem);
     d->x = WEFT_NEW(mem, const float *, d->most);

@@ -63,22 +63,34 @@ enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) };
 
 typedef struct fed_lanes fed_lanes;
 
+/* The weights that a client's training can change: all, or of a table of word vectors only
+ * the rows of its own words. They are trained as a vector of their own, `n` long: the
+ * weights before the table, then the rows in the order of the seats. */
+typedef struct fed_own {
+    weft_table table; /* of the network; rows 0: it has none */
+    int some;         /* 0: all weights */
+    weft_seats seats; /* words of the client, where they are some */
+    int64_t n;        /* weights */
+} fed_own;
+
 /* Workspace of a rank, used for all its turns. */
 typedef struct fed_workspace {
-    real *w, *g, *velocity; /* [nweight] */
-    double *sum;            /* [nweight] running sum of weighted changes, followed by space
-                               for exchanges */
-    int most;               /* samples in a batch */
-    void *net;              /* workspace of the network */
-    const float **x;        /* [most] */
-    const uint8_t **text;   /* [most] */
-    const uint32_t **word;  /* [most] */
-    int *length;            /* [most] */
-    int32_t *label;         /* [most] */
-    fed_lanes *lanes;       /* for training several clients at once, one per vector lane;
-                               NULL: one by one */
-    weft_arena *tmp;        /* scratch, given by the caller */
-    double bytes;           /* its size */
+    real *w, *g, *velocity; /* [own.n], room for nweight */
+    real *anchor;           /* [own.n] weights received, where own are some */
+    fed_own own;
+    double *sum;           /* [nweight] running sum of weighted changes, followed by space
+                              for exchanges */
+    int most;              /* samples in a batch */
+    void *net;             /* workspace of the network */
+    const float **x;       /* [most] */
+    const uint8_t **text;  /* [most] */
+    const uint32_t **word; /* [most] */
+    int *length;           /* [most] */
+    int32_t *label;        /* [most] */
+    fed_lanes *lanes;      /* for training several clients at once, one per vector lane;
+                              NULL: one by one */
+    weft_arena *tmp;       /* scratch, given by the caller */
+    double bytes;          /* its size */
 } fed_workspace;
 
 typedef struct fed {
@@ -159,7 +171,8 @@ void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
 /* ---- fed_local.c -------------------------------------------------------------------- */
 
 /* Does the turn of one client, starting from the weights `from`. If it trains, work.w then
- * has the client's weights and work.g their change, which are invalid if it diverged.
+ * has those of the client's weights that it can change, work.own, and work.g their change,
+ * which are invalid if it diverged.
  * EFILE, EDATA. Local. */
 WEFT_CHECKED weft_status fed_local_update(fed *t, const real *from,
                                           const fed_participant *p, const fed_turn *turn,
@@ -179,6 +192,19 @@ void fed_settle_score(const fed *t, weft_score sum, const fed_turn *turn, int st
 void fed_settle_failure(const fed *t, const fed_participant *p, fed_client_result *out);
 /* Number of predictions that `count` samples have. Local. */
 double fed_predictions(const fed *t, int64_t count);
+
+/* ---- fed_own.c --------------------------------------------------------------------- */
+
+/* For the network of t->model. Local. */
+fed_own fed_own_new(const fed *t, weft_arena *mem);
+/* The weights that training on `own` can change or that `scored` reads (n 0: nothing); all
+ * of them with weight decay, which changes the vectors of all words. Local. */
+void fed_own_choose(fed *t, const fed_client *options, const weft_samples *own,
+                    const weft_samples *scored);
+/* These of from[nweight], in work.anchor where they are some. Local. */
+const real *fed_own_take(const fed *t, const real *from);
+/* weft_exact_add of x[k->n] to these of sum[nweight]. Local. */
+void fed_own_add(const fed_own *k, const real *x, int scale, double *sum);
 
 /* ---- fed_turns.c -------------------------------------------------------------------- */
 

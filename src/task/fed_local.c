@@ -9,8 +9,10 @@
 
 /* ---- batches ------------------------------------------------------------------------ */
 
-/* A batch of samples at[0 .. n-1], in the workspace's tables. */
-static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *at, int n)
+/* A batch of samples at[0 .. n-1], in the workspace's tables; own: of the weights, NULL:
+ * all. */
+static weft_batch batch_of(const fed *t, const fed_own *own, const weft_samples *s,
+                           const int64_t *at, int n)
 {
     const fed_workspace *d = &t->work;
     const weft_clients *f = t->clients;
@@ -29,6 +31,10 @@ static weft_batch batch_of(const fed *t, const weft_samples *s, const int64_t *a
         }
         b.word = d->word;
         b.length = d->length;
+        if (!own || !own->some) return b;
+        b.place = own->seats.place;
+        b.places = own->seats.n;
+        b.compact = 1;
         return b;
     }
     for (int i = 0; i < n; i++) d->x[i] = s->x + at[i] * f->d;
@@ -70,10 +76,12 @@ void fed_settle_failure(const fed *t, const fed_participant *p, fed_client_resul
     out->wrong[FED_AFTER] = out->count;
 }
 
-/* Scores `count` samples, evenly spread over all. */
-static void score(const fed *t, const real *w, const weft_samples *s, int64_t count,
-                  const fed_turn *turn, int stage, fed_client_result *out)
+/* Scores p->valid samples, evenly spread over all. */
+static void score(const fed *t, const real *w, const fed_own *own, const weft_samples *s,
+                  const fed_participant *p, const fed_turn *turn, int stage,
+                  fed_client_result *out)
 {
+    int64_t count = p->valid;
     const fed_workspace *d = &t->work;
     weft_arena *tmp = d->tmp;
     size_t mark = weft_arena_mark(tmp);
@@ -82,7 +90,7 @@ static void score(const fed *t, const real *w, const weft_samples *s, int64_t co
     for (int64_t i = 0; i < count; i += d->most) {
         int n = (int)(count - i < d->most ? count - i : d->most);
         for (int e = 0; e < n; e++) at[e] = fed_spread(i + e, count, s->n);
-        weft_batch b = batch_of(t, s, at, n);
+        weft_batch b = batch_of(t, own, s, at, n);
         t->net->score(t->model, d->net, w, &b, &sum);
     }
     fed_settle_score(t, sum, turn, stage, out);
@@ -97,7 +105,7 @@ double fed_predictions(const fed *t, int64_t count)
 
 /* ---- training ----------------------------------------------------------------------- */
 
-/* work.g = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
+/* g[n] = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
 static int change_within(const fed_workspace *d, int64_t n, const real *from, real most)
 {
     int good = 1;
@@ -108,27 +116,28 @@ static int change_within(const fed_workspace *d, int64_t n, const real *from, re
     return good;
 }
 
-/* Trains work.w, starting from `from`; returns 0 if it diverged. */
-static int train(const fed *t, const real *from, const fed_participant *p,
+/* Trains work.w, a copy of anchor[work.own.n]; returns 0 if it diverged. */
+static int train(const fed *t, const real *anchor, const fed_participant *p,
                  const fed_turn *turn, const weft_samples *s, fed_client_result *out)
 {
     const fed_workspace *d = &t->work;
     const fed_client *c = &p->options;
+    int64_t nw = d->own.n;
     int64_t *order = WEFT_NEW(d->tmp, int64_t, s->n);
-    memcpy(d->w, from, (size_t)t->nweight * sizeof *from);
+    memcpy(d->w, anchor, (size_t)nw * sizeof *anchor);
     for (int epoch = 0; epoch < c->epochs; epoch++) {
         fed_shuffle(t, turn, p->client, epoch, s->n, p->samples, order);
         for (int64_t i = 0; i < p->samples; i += c->batch) {
             int64_t left = p->samples - i;
-            weft_batch b =
-                batch_of(t, s, order + i, left < c->batch ? (int)left : c->batch);
+            int n = left < c->batch ? (int)left : c->batch;
+            weft_batch b = batch_of(t, &d->own, s, order + i, n);
             weft_rng4 r =
                 weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, turn->round, (uint64_t)p->client,
                             (uint64_t)epoch << 40 | (uint64_t)i);
             weft_score sum = {0};
             t->net->grad(t->model, d->net, d->w, &b, c->dropout, r.v[0], d->g, &sum);
-            double norm = weft_sgd_step(&c->sgd, t->nweight, epoch == 0 && i == 0, d->w,
-                                        d->g, d->velocity, from);
+            double norm = weft_sgd_step(&c->sgd, nw, epoch == 0 && i == 0, d->w, d->g,
+                                        d->velocity, anchor);
             if (!isfinite(norm) || !isfinite(sum.loss)) return 0;
             if (t->net->project) t->net->project(t->model, d->w);
             out->train_loss += sum.loss;
@@ -136,7 +145,7 @@ static int train(const fed *t, const real *from, const fed_participant *p,
             out->steps += b.n;
         }
     }
-    return change_within(d, t->nweight, from, (real)c->max_change);
+    return change_within(d, nw, anchor, (real)c->max_change);
 }
 
 static weft_status visit(fed *t, const real *from, const fed_participant *p,
@@ -147,15 +156,16 @@ static weft_status visit(fed *t, const real *from, const fed_participant *p,
     *out = (fed_client_result){0};
     if (turn->before || turn->after)
         TRY(weft_client_take(f, &p->at, turn->part, &scored, t->work.tmp));
-    if (turn->before) score(t, from, &scored, p->valid, turn, FED_BEFORE, out);
+    if (turn->before) score(t, from, NULL, &scored, p, turn, FED_BEFORE, out);
     if (!turn->train) return WEFT_OK;
     TRY(weft_client_take(f, &p->at, WEFT_TRAIN, &own, t->work.tmp));
-    out->diverged = !train(t, from, p, turn, &own, out);
+    fed_own_choose(t, &p->options, &own, turn->after ? &scored : NULL);
+    out->diverged = !train(t, fed_own_take(t, from), p, turn, &own, out);
     if (!turn->after) return WEFT_OK;
     if (out->diverged > 0)
         fed_settle_failure(t, p, out);
     else
-        score(t, t->work.w, &scored, p->valid, turn, FED_AFTER, out);
+        score(t, t->work.w, &t->work.own, &scored, p, turn, FED_AFTER, out);
     return WEFT_OK;
 }
 

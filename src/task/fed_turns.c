@@ -15,8 +15,8 @@ static weft_status take_one(fed *t, const fed_turns *q, int64_t j)
     TRY(fed_local_update(t, q->from, p, q->turn, &q->told[j]));
     if (!q->sum || q->told[j].diverged > 0 || !(p->weight > 0)) return WEFT_OK;
     real weight = (real)p->weight;
-    for (int64_t i = 0; i < t->nweight; i++) d->g[i] *= weight;
-    weft_exact_add(t->nweight, d->g, q->scale, q->sum);
+    for (int64_t i = 0; i < d->own.n; i++) d->g[i] *= weight;
+    fed_own_add(&d->own, d->g, q->scale, q->sum);
     return WEFT_OK;
 }
 

@@ -94,11 +94,9 @@ typedef struct sgd_model {
  * and the others take its decays when they are next read, with the same bits. */
 typedef struct sgd_words {
     weft_table table;
-    int32_t *place;  /* [words] row of the gradient that a word of the batch has; -1 */
-    uint32_t *word;  /* [most] the batch's words, by row of the gradient */
-    int n;           /* of them */
-    int64_t *taken;  /* [rows] steps of this epoch that a row has taken */
-    weft_pace *pace; /* [steps] of this epoch so far */
+    weft_seats seats; /* the batch's words, by row of the gradient */
+    int64_t *taken;   /* [rows] steps of this epoch that a row has taken */
+    weft_pace *pace;  /* [steps] of this epoch so far */
     int64_t nstep;
 } sgd_words;
 

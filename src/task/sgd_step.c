@@ -59,7 +59,7 @@ static const int64_t *divide(course *c, int n, const int64_t *row)
 /* Numbers of the gradient of the batch whose words have places. */
 static int64_t numbers(const course *c)
 {
-    return c->m->table.at + (int64_t)c->words.n * c->m->table.d;
+    return c->m->table.at + (int64_t)c->words.seats.n * c->m->table.d;
 }
 
 /* The gradients of this rank's pieces. */
@@ -73,8 +73,8 @@ static void take_gradients(course *c, int64_t step, const int64_t *row, const re
         int from = c->p.from[piece], n = c->p.from[piece + 1] - from;
         if (n == 0) continue;
         weft_batch b = sgd_batch(t, &c->work, n, row + from, weight);
-        b.place = c->words.place;
-        b.places = c->words.n;
+        b.place = c->words.seats.place;
+        b.places = c->words.seats.n;
         b.again = again;
         again = 1;
         weft_rng4 key = weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, (uint64_t)step,

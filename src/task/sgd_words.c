@@ -18,9 +18,7 @@ sgd_words sgd_words_new(const sgd *t, const sgd_model *m, int64_t batch, int64_t
 {
     sgd_words k = {.table = m->table, .pace = WEFT_NEW(tmp, weft_pace, steps)};
     if (k.table.rows == 0) return k;
-    k.place = WEFT_NEW(tmp, int32_t, t->shape.words);
-    for (int64_t i = 0; i < t->shape.words; i++) k.place[i] = -1;
-    k.word = WEFT_NEW(tmp, uint32_t, batch * t->shape.d);
+    k.seats = weft_seats_new(t->shape.words, batch * t->shape.d, tmp);
     k.taken = WEFT_NEW(tmp, int64_t, k.table.rows);
     return k;
 }
@@ -28,16 +26,11 @@ sgd_words sgd_words_new(const sgd *t, const sgd_model *m, int64_t batch, int64_t
 void sgd_words_seat(sgd_words *k, const sgd *t, int n, const int64_t *row)
 {
     if (k->table.rows == 0) return;
-    for (int i = 0; i < k->n; i++) k->place[k->word[i]] = -1;
-    k->n = 0;
+    weft_seats_clear(&k->seats);
     for (int i = 0; i < n; i++) {
         int length;
         const uint32_t *word = sgd_words_of(t, row[i], &length);
-        for (int j = 0; j < length; j++) {
-            if (k->place[word[j]] >= 0) continue;
-            k->place[word[j]] = k->n;
-            k->word[k->n++] = word[j];
-        }
+        weft_seats_add(&k->seats, length, word);
     }
 }
 
@@ -57,7 +50,8 @@ static void settle(sgd_words *k, const sgd_model *m, int64_t row, real *w, real 
 
 void sgd_words_settle(sgd_words *k, const sgd_model *m, real *w, real *slots)
 {
-    for (int i = 0; i < k->n; i++) settle(k, m, (int64_t)k->word[i] + 1, w, slots);
+    const weft_seats *s = &k->seats;
+    for (int i = 0; i < s->n; i++) settle(k, m, (int64_t)s->word[i] + 1, w, slots);
 }
 
 void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, real *g,
@@ -66,8 +60,8 @@ void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, r
     const weft_descent *d = &m->train.descent;
     const weft_table *t = &k->table;
     k->pace[k->nstep++] = pace;
-    for (int i = 0; i < k->n; i++) {
-        int64_t row = (int64_t)k->word[i] + 1, at = row_at(t, row);
+    for (int i = 0; i < k->seats.n; i++) {
+        int64_t row = (int64_t)k->seats.word[i] + 1, at = row_at(t, row);
         weft_descent_step(d, &pace, t->d, w + at, g + (int64_t)i * t->d, slots + at, m->n);
         k->taken[row] = k->nstep;
     }

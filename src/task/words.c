@@ -1,5 +1,5 @@
-/* Word vectors of the networks that tasks sgd and fed train on documents. Called by
- * sgd_data.c and fed.c. */
+/* Word vectors of the networks that tasks sgd and fed train on documents, and the words of
+ * which they change the vectors. Called by sgd_data.c, sgd_words.c, fed.c, fed_own.c. */
 #include "words.h"
 
 weft_status weft_word_shape(const weft_word_keys *keys, const weft_vocab *v,
@@ -15,4 +15,27 @@ weft_status weft_word_shape(const weft_word_keys *keys, const weft_vocab *v,
     shape->vector = own.d;
     shape->vectors = own.value;
     return WEFT_OK;
+}
+
+weft_seats weft_seats_new(int64_t words, int64_t most, weft_arena *mem)
+{
+    weft_seats s = {.place = WEFT_NEW(mem, int32_t, words),
+                    .word = WEFT_NEW(mem, uint32_t, most)};
+    for (int64_t i = 0; i < words; i++) s.place[i] = -1;
+    return s;
+}
+
+void weft_seats_add(weft_seats *s, int64_t n, const uint32_t *word)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (s->place[word[i]] >= 0) continue;
+        s->place[word[i]] = s->n;
+        s->word[s->n++] = word[i];
+    }
+}
+
+void weft_seats_clear(weft_seats *s)
+{
+    for (int i = 0; i < s->n; i++) s->place[s->word[i]] = -1;
+    s->n = 0;
 }

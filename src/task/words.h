@@ -35,4 +35,17 @@ typedef struct weft_word_keys {
 WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, const weft_vocab *v,
                                          const weft_env *env, weft_shape *shape);
 
+/* The distinct words of some documents, each with a place, from 0 on. */
+typedef struct weft_seats {
+    int32_t *place; /* [words of the vocabulary] -1: none */
+    uint32_t *word; /* [n] by place */
+    int n;
+} weft_seats;
+/* Room for up to `most` of the words of a vocabulary. Local. */
+weft_seats weft_seats_new(int64_t words, int64_t most, weft_arena *mem);
+/* Gives places to those of word[n] that have none. Local. */
+void weft_seats_add(weft_seats *s, int64_t n, const uint32_t *word);
+/* Takes all places away. Local. Cost O(places). */
+void weft_seats_clear(weft_seats *s);
+
 #endif
