@@ -11,6 +11,7 @@ stand_in() # KIND, packed into $tmp/KIND.h5
     case $1 in
     plays) plays >"$tmp/plays.txt" && set -- plays shakespeare "$tmp/plays.txt" length=20 stride=5 ;;
     clients) set -- clients synthetic federated=generated clients=20 ;;
+    owned) set -- owned synthetic documents rows=600 clients=20 partition=dirichlet ;;
     dealt) set -- dealt synthetic images rows=600 clients=20 ;;
     *) set -- "$1" synthetic "$1" rows=600 ;;
     esac

@@ -86,6 +86,7 @@ packed images synthetic images rows=600
 packed documents synthetic documents rows=400
 packed clients synthetic federated=generated clients=40
 packed dealt synthetic images rows=60 clients=6 d=64
+packed owned synthetic documents rows=200 words=15 clients=8 partition=dirichlet
 packed plays shakespeare "$tmp/plays.txt" length=20 stride=5
 
 # ---- searches ---------------------------------------------------------------------------
@@ -118,6 +119,7 @@ documents|documents|0.004|0.0025|inputs/demo.ini space.configs=6
 clients|clients|0.01|0.001|inputs/demo-federated.ini fed.eval_clients=5 space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1
 cnn|dealt|||inputs/cifar10-federated.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 fed.cohort=2 fed.eval_clients=2
 lstm|plays|||inputs/shakespeare-small.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 lstm.hidden=10 client.max_samples=8 fed.cohort=2 fed.eval_clients=2
+words|owned|0.01|0.008|inputs/mr-federated.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 fed.cohort=3 fed.eval_clients=2 fed.dim=10 txtcnn.f1=6 txtcnn.f2=6 txtcnn.f3=6
 tpe||1|0.5|inputs/flow-workers.ini run.sampler=tpe run.tuner=asha asha.max_resource=16 space.configs=60 run.workers=6 tpe.startup=5 flow.features=1|2|5|50
 joint||1|0.5|inputs/flow-workers.ini run.sampler=tpe tpe.form=joint tpe.per_cost=yes space.configs=40 run.workers=6
 kde||1|0.5|inputs/flow-workers.ini run.sampler=kde kde.per_cost=yes run.tuner=hyperband hyperband.max_resource=27 space.configs=60 run.workers=6

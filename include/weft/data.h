@@ -22,7 +22,8 @@ void weft_sizes_add(weft_sizes *s, int64_t n);
  * order train, valid, test; a part may be empty, and `gap` samples are left out between two
  * parts that are not empty. Running text, which is small, is read into memory. Rows, and
  * the sizes of clients (20 bytes per client), are used in the memory-mapped file or
- * generated from a seed. */
+ * generated from a seed. Documents stand anywhere in their part, and are used in the
+ * memory-mapped file; of each its place is kept in memory, 8 bytes. */
 typedef struct weft_clients {
     int64_t n;                   /* clients */
     int64_t d;                   /* numbers per row; WEFT_CHARS: characters per window;
@@ -113,7 +114,7 @@ WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like
 
 /* The location and number of a client's samples. */
 typedef struct weft_client {
-    int64_t c, first;          /* its number; its first row or symbol in a file */
+    int64_t c, first; /* its number; its first row or symbol in a file, 0 of documents */
     int64_t count[WEFT_NPART]; /* samples */
 } weft_client;
 /* The location of client c, 0 <= c < n. Local. Cost O(1). */

@@ -6,8 +6,6 @@
 
 #include <limits.h>
 
-#define MAX_OWNERS ((int64_t)1 << 40)
-
 struct weft_owned {
     int64_t *first[WEFT_NPART]; /* [clients + 1] place in document of each client's own */
     int64_t *document[WEFT_NPART]; /* [rows of the part] client after client */
@@ -156,9 +154,11 @@ weft_status weft_owners_open(weft_data *d)
         o->label[p].set = o->offset[p].set = o->token[p].set = none;
     d->owners = f;
     TRY(weft_h5_read_long(&d->file, "/", "owners", &f->n));
-    if (f->n < 1 || f->n > MAX_OWNERS)
-        return weft_fail(WEFT_EDATA, "%s: documents of %lld clients; pack it again",
-                         d->path, (long long)f->n);
+    int64_t rows = 0;
+    for (int p = 0; p < WEFT_NPART; p++) rows += d->part[p].total;
+    if (f->n < 1 || f->n > rows)
+        return weft_fail(WEFT_EDATA, "%s: %lld documents of %lld clients; pack it again",
+                         d->path, (long long)rows, (long long)f->n);
     for (int p = 0; p < WEFT_NPART; p++) {
         TRY(sort_part(d, p));
         TRY(weft_h5_map_open(&o->label[p], &d->file, name_of(d, p, "label"), WEFT_H5_I32,

@@ -40,10 +40,25 @@ static weft_status add_client(const weft_data *d, int64_t c, uint64_t *sum, weft
     return weft_client_sound(d->clients);
 }
 
+static weft_status add_owners(weft_data *d, uint64_t *sum, weft_arena *mem)
+{
+    TRY(weft_data_own_words(d, WEFT_TOK_SPLIT));
+    for (int64_t c = 0; c < d->owners->n; c++)
+        for (int p = 0; p < WEFT_NPART; p++) {
+            weft_samples s;
+            TRY(weft_client_read(d->owners, c, (weft_part)p, &s, mem));
+            *sum = weft_hash(s.label, (size_t)s.n * sizeof *s.label, *sum);
+            for (int64_t i = 0; i < s.n; i++)
+                *sum = weft_hash(s.word[i], (size_t)s.length[i] * sizeof **s.word, *sum);
+        }
+    return weft_client_sound(d->owners);
+}
+
 static weft_status add_data(weft_data *d, uint64_t *sum, weft_arena *mem)
 {
     int64_t clients = d->clients ? d->clients->n : 0;
     for (int64_t c = 0; c < clients; c++) TRY(add_client(d, c, sum, mem));
+    if (d->owners) TRY(add_owners(d, sum, mem));
     for (int p = 0; p < WEFT_NPART && !clients; p++) {
         if (d->form == WEFT_TOKENS) TRY(weft_data_tokens(d, (weft_tokenizer)p));
         *sum = add_rows(&d->part[p], *sum);
@@ -85,13 +100,13 @@ static whole wholes[] = {{.name = "images.h5", .read = read_data},
 enum { IMAGES, DOCUMENTS, FEDERATION, SEARCHED };
 
 static void synthesize(const char *name, const char *kind, const char *size,
-                       weft_arena *mem)
+                       const char *clients, weft_arena *mem)
 {
     void *self;
     weft_partition over;
-    const char *const word[] = {size};
+    const char *const word[] = {size, clients};
     const weft_reader *r = &weft_reader_synthetic;
-    weft_check(weft_pack_options(r, 1, word, &self, &over, mem) == WEFT_OK &&
+    weft_check(weft_pack_options(r, clients ? 2 : 1, word, &self, &over, mem) == WEFT_OK &&
                    weft_pack_file(r, self, &over, kind, fuzz_path(name, mem), mem) ==
                        WEFT_OK,
                "%s", weft_error());
@@ -115,9 +130,9 @@ static void search(const char *name, weft_arena *mem)
 static void make_wholes(void)
 {
     weft_arena *mem = weft_arena_new();
-    synthesize(wholes[IMAGES].name, "images", "rows=40", mem);
-    synthesize(wholes[DOCUMENTS].name, "documents", "rows=30", mem);
-    synthesize(wholes[FEDERATION].name, "federated=stored", "clients=5", mem);
+    synthesize(wholes[IMAGES].name, "images", "rows=40", NULL, mem);
+    synthesize(wholes[DOCUMENTS].name, "documents", "rows=30", "clients=3", mem);
+    synthesize(wholes[FEDERATION].name, "federated=stored", "clients=5", NULL, mem);
     search(wholes[SEARCHED].name, mem);
     for (int i = 0; i < WEFT_COUNT(wholes); i++) {
         whole *w = &wholes[i];
