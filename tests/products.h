@@ -4,6 +4,8 @@
 
 #include "weft/feature.h"
 
+#include <string.h>
+
 #include "tap.h"
 
 /* A matrix, its rows of all ranks in double, and vectors to multiply it by. */
@@ -58,6 +60,22 @@ static inline void check_times(const product_test *t, int64_t first)
     is_near(worst, 0, t->unit * t->bound * (double)f->d, "%s: times", t->what);
 }
 
+/* Of g = F^T (h * (F w)) this rank's columns alone. */
+static inline void check_own(const product_test *t, const real *h, const double *g,
+                             const char *name)
+{
+    const weft_matrix *f = t->f;
+    int64_t first, count;
+    double *own = WEFT_NEW(t->mem, double, t->c * f->d);
+    f->normal(f, t->c, t->w, h, 1, own);
+    weft_deal(f->d, f->team->rank, f->team->size, &first, &count);
+    int same = 1;
+    for (int j = 0; j < t->c; j++)
+        same &= memcmp(own + j * f->d + first, g + j * f->d + first,
+                       (size_t)count * sizeof *g) == 0;
+    ok(same, "%s: %s, own columns alone, has the same bits", t->what, name);
+}
+
 static inline uint64_t check_trans(const product_test *t, uint64_t key)
 {
     const weft_matrix *f = t->f;
@@ -68,7 +86,8 @@ static inline uint64_t check_trans(const product_test *t, uint64_t key)
         if (step == 0)
             f->trans(f, t->c, t->h, g);
         else
-            f->normal(f, t->c, t->w, step == 1 ? NULL : t->h, g);
+            f->normal(f, t->c, t->w, step == 1 ? NULL : t->h, 0, g);
+        if (step > 0) check_own(t, step == 1 ? NULL : t->h, g, name[step]);
         key = weft_hash(g, (size_t)(t->c * d) * sizeof *g, key);
         double worst = 0;
         for (int j = 0; j < t->c; j++)

@@ -32,9 +32,10 @@ static void rows_trans(const weft_matrix *f, int c, const real *z, double *g)
     weft_arena_free(tmp);
 }
 
-static void rows_normal(const weft_matrix *f, int c, const real *w, const real *h,
+static void rows_normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
                         double *g)
 {
+    (void)own;
     weft_arena *tmp = weft_arena_new();
     real *z = WEFT_NEW(tmp, real, c * f->n);
     rows_times(f, c, w, z);

@@ -85,7 +85,7 @@ static void check_products(const made *m)
             worst[0] = worse(worst[0], fabs(sum - (double)z[k * f->n + i]));
         }
     weft_sum_f64(&world, plain, (size_t)(2 * f->d), 1e9);
-    f->normal(f, 2, w, h, n);
+    f->normal(f, 2, w, h, 0, n);
     for (int64_t i = 0; i < 2 * f->n; i++) z[i] *= h[i];
     f->trans(f, 2, z, g);
     for (int64_t j = 0; j < 2 * f->d; j++) {

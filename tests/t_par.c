@@ -89,6 +89,10 @@ static void test_sums(weft_team *t)
     weft_sum_i32(t, small, 2);
     ok(small[0] == t->size * (t->size + 1) / 2 && small[1] == -t->size,
        "32-bit integers are summed");
+    double whole[2] = {0x1p40 + t->rank, t->rank == 0 ? NAN : 1};
+    weft_sum_whole_f64(t, whole, 2);
+    ok(whole[0] == 0x1p40 * t->size + t->size * (t->size - 1) / 2 && isnan(whole[1]),
+       "doubles that are whole numbers are summed, NAN stays");
     double most[2] = {t->rank, -t->rank};
     weft_max_f64(t, most, 2);
     ok(most[0] == t->size - 1 && most[1] == 0, "the largest of all ranks is found");
@@ -138,6 +142,13 @@ static void test_parts(weft_team *t, const char *how)
         for (int64_t i = first; i < first + count; i++) sums &= y[i] == round * i * t->size;
     }
     ok(sums, "%s: so do 199 sums in a row, of 32 bits", how);
+    double *z = weft_parts_buffer(t, N * sizeof *z), large = 0x1p53 / t->size;
+    for (int i = 0; i < N; i++) z[i] = floor(large) - i;
+    weft_parts_sum_whole_f64(t, z, N);
+    for (int64_t i = first; i < first + count; i++)
+        sums &= !(z[i] < (floor(large) - (double)i) * t->size ||
+                  z[i] > (floor(large) - (double)i) * t->size);
+    ok(sums, "%s: and sums of doubles that are whole numbers", how);
 }
 
 static void test_parts_both(weft_team *t)

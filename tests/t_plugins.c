@@ -157,7 +157,7 @@ static void check_products(const weft_matrix *f, int64_t first, const char *what
 
     for (int64_t i = 0; i < COLUMNS * f->n; i++) z[i] *= h[i];
     f->trans(f, COLUMNS, z, g);
-    f->normal(f, COLUMNS, w, h, both);
+    f->normal(f, COLUMNS, w, h, 0, both);
     double worst = 0, most = 0;
     for (size_t i = 0; i < cells; i++) {
         worst = worse(worst, fabs(g[i] - both[i]));

@@ -52,7 +52,8 @@ static void dense_trans(const weft_matrix *f, int c, const real *z, double *g)
     weft_arena_reset(m->mem, mark);
 }
 
-static void dense_normal(const weft_matrix *f, int c, const real *w, const real *h,
+/* Columns of others are not there, so that a model that reads them is found. */
+static void dense_normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
                          double *g)
 {
     const dense *m = f->self;
@@ -61,6 +62,10 @@ static void dense_normal(const weft_matrix *f, int c, const real *w, const real 
     dense_times(f, c, w, z);
     for (int64_t i = 0; h && i < c * f->n; i++) z[i] *= h[i];
     dense_trans(f, c, z, g);
+    int64_t first = 0, count = f->d;
+    if (own) weft_deal(f->d, f->team->rank, f->team->size, &first, &count);
+    for (int64_t k = 0; k < c * f->d; k++)
+        if (k % f->d < first || k % f->d >= first + count) g[k] = NAN;
     weft_arena_reset(m->mem, mark);
 }
 
@@ -374,17 +379,46 @@ static void test_ranks(weft_team *t, weft_arena *mem)
     weft_arena_free(p.m->mem);
 }
 
-/* So many columns that ranks deal their vectors out; in one piece and in two. */
+/* The state of a fit of `iterations` iterations, some of them in another piece. */
+static double *pieces(const problem *p, int some, int iterations, real *w, weft_arena *mem)
+{
+    weft_fitted out;
+    const void *self = ridge_new("", mem);
+    double *state = WEFT_NEW(mem, double, model->piece_size(p->f.d, p->classes));
+    state[0] = -1;
+    if (some) model->piece(self, &p->f, p->label, p->classes, some, state, w, &out, mem);
+    model->piece(self, &p->f, p->label, p->classes, iterations - some, state, w, &out, mem);
+    return state;
+}
+
+/* So many columns that ranks deal block vectors out. */
 static void test_wide(weft_team *t, weft_arena *mem)
 {
     enum { ROWS = 60, COLUMNS = 17000, CLASSES = 4 };
     problem p = problem_new(t, ROWS, COLUMNS, CLASSES, mem);
-    int64_t n = nweight(&p);
-    real *w = WEFT_NEW(mem, real, n);
+    int64_t n = nweight(&p), size = model->piece_size(COLUMNS, CLASSES);
+    real *w = WEFT_NEW(mem, real, n), *v = WEFT_NEW(mem, real, n);
     weft_fitted out = fit(&p, "", w, mem);
     ok(out.iterations > 2 && !out.diverged, "%d columns: a fit ends", COLUMNS);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     digest(weft_hash(&out.objective, sizeof out.objective, 0));
+    weft_fitted exact = fit(&p, "solver = cholesky\nalpha = 50", v, mem);
+    out = fit(&p, "solver = cg\ntol = 1e-13\nalpha = 50", w, mem);
+    double worst = 0, most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        worst = worse(worst, fabs((double)(w[i] - v[i])));
+        most = worse(most, fabs((double)v[i]));
+    }
+    ok(worst <= 2e-5 * most && out.residual < 1e-5,
+       "its weights are those of the factor, to %.1e", worst / most);
+    is_near(out.objective, exact.objective, 1e-6 * exact.objective, "so is its objective");
+    memset(w, 0, (size_t)n * sizeof *w);
+    memset(v, 0, (size_t)n * sizeof *v);
+    double *whole = pieces(&p, 0, 7, w, mem), *parts = pieces(&p, 3, 7, v, mem);
+    ok(memcmp(whole, parts, (size_t)size * sizeof *whole) == 0 &&
+           memcmp(w, v, (size_t)n * sizeof *w) == 0,
+       "two pieces have the bits of the whole");
+    digest(weft_hash(whole, (size_t)size * sizeof *whole, 0));
     weft_arena_free(p.m->mem);
 }
 

@@ -19,9 +19,10 @@ typedef struct weft_matrix {
     /* g = F^T z over all ranks' rows, on all ranks. Collective. */
     void (*trans)(const struct weft_matrix *f, int c, const real *z, double *g);
     /* g = F^T (h * (F w)) over all ranks' rows in one pass over F, h[c][n] weights of rows
-     * or NULL for ones. Collective. */
+     * or NULL for ones; on all ranks, or, own 1, on each rank at least its own columns of
+     * g, those of weft_deal(d, rank, size), and the others are undefined. Collective. */
     void (*normal)(const struct weft_matrix *f, int c, const real *w, const real *h,
-                   double *g);
+                   int own, double *g);
     /* sum[d] over all rows of F. Collective. */
     void (*sums)(const struct weft_matrix *f, double *sum);
     /* a[nr][nc] = rows r0 .. r0+nr-1, columns c0 .. c0+nc-1 of F^T F (dual 0) or F F^T

@@ -36,6 +36,9 @@ void weft_sum_i64(weft_team *t, int64_t *x, size_t n);
 void weft_sum_i32(weft_team *t, int32_t *x, size_t n);
 void weft_max_f64(weft_team *t, double *x, size_t n);
 void weft_bcast(weft_team *t, void *bytes, size_t n, int root);
+/* Collective. Sums over ranks, in place, of doubles that are whole numbers, or NAN; exact
+ * where the magnitudes over all ranks sum up to at most 2^53. */
+void weft_sum_whole_f64(weft_team *t, double *x, size_t n);
 /* Collective. All ranks get the bits of x[n], of which each number is set on one rank and 0
  * on the others. */
 void weft_join_f64(weft_team *t, double *x, size_t n);
@@ -74,13 +77,14 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
  * /dev/shm has room, and WEFT_SUMS_BY_MESSAGE is not set in the environment. Its contents
  * are undefined. Valid until a call with more bytes, owned by t.
  * weft_parts_sum: the own part of x[n], in the buffer, becomes the exact sum over ranks;
- * the rest of x is undefined afterwards.
+ * the rest of x is undefined afterwards. Doubles as in weft_sum_whole_f64.
  * weft_parts_join: x[n], of which each rank has its part, gets the parts of all ranks; x is
  * elsewhere, and the buffer, of at least as many bytes, is undefined afterwards.
  * All are Collective. */
 void *weft_parts_buffer(weft_team *t, size_t bytes);
 void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n);
 void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n);
+void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n);
 void weft_parts_join(weft_team *t, real *x, size_t n);
 
 /* Distributes n jobs over bins, by greedy scheduling: the largest cost first, ties by

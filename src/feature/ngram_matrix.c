@@ -39,8 +39,10 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
     for (int k = 0; k < c; k++) sum_rows(f, z + k * f->n, g + k * f->d);
 }
 
-static void normal(const weft_matrix *f, int c, const real *w, const real *h, double *g)
+static void normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
+                   double *g)
 {
+    (void)own; /* all columns, on all ranks */
     weft_arena *tmp = weft_arena_new();
     real *z = WEFT_NEW(tmp, real, c * f->n);
     times(f, c, w, z);

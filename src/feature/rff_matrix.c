@@ -66,15 +66,21 @@ static void times(const weft_matrix *f, int c, const real *w, real *z)
     for (int64_t e = 0; e < c * m->n; e++) z[e] = (real)((double)z[e] * m->unit);
 }
 
-/* g = unit * the sum over all ranks of sum[n], integers in units of 2^-scale. NaN where the
- * bound that gave the scale was not finite. Collective. */
-static void sum_up(const weft_matrix *f, const double *sum, size_t n, int scale,
-                   double bound, double unit, double *g, weft_arena *tmp)
+/* g[c][d] = unit * the sum over all ranks of sum[c][d], whole numbers in units of 2^-scale;
+ * own 1: the own columns of it, sum is in the buffer of parts. NaN where the bound that
+ * gave the scale was not finite. Collective. */
+static void sum_up(const weft_matrix *f, int c, int own, double *sum, int scale,
+                   double bound, double unit, double *g)
 {
-    int64_t *whole = WEFT_NEW(tmp, int64_t, n);
-    for (size_t e = 0; e < n && isfinite(bound); e++) whole[e] = (int64_t)sum[e];
-    weft_sum_whole(f->team, whole, n, scale, bound, g);
-    for (size_t e = 0; e < n; e++) g[e] *= unit;
+    int64_t d = f->d, first = 0, count = d;
+    if (own) weft_deal(d, f->team->rank, f->team->size, &first, &count);
+    for (int j = 0; j < c && own; j++)
+        weft_parts_sum_whole_f64(f->team, sum + j * d, (size_t)d);
+    if (!own) weft_sum_whole_f64(f->team, sum, (size_t)(c * d));
+    double each = isfinite(bound) ? ldexp(unit, -scale) : NAN;
+    for (int j = 0; j < c; j++)
+        for (int64_t k = first; k < first + count; k++)
+            g[j * d + k] = sum[j * d + k] * each;
 }
 
 static void trans(const weft_matrix *f, int c, const real *z, double *g)
@@ -96,8 +102,20 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
                       (size_t)m->d);
         weft_exact_add((int64_t)n, part, scale, sum);
     }
-    sum_up(f, sum, n, scale, bound, m->unit, g, tmp);
+    sum_up(f, c, 0, sum, scale, bound, m->unit, g);
     weft_arena_free(tmp);
+}
+
+/* Sum of |w|, in vectors. */
+static double magnitude(int64_t d, const real *w)
+{
+    enum { LANES = 16 };
+    double sum[LANES] = {0}, total = 0;
+    for (int64_t k = 0; k < d / LANES * LANES; k += LANES)
+        for (int l = 0; l < LANES; l++) sum[l] += fabs((double)w[k + l]);
+    for (int64_t k = d / LANES * LANES; k < d; k++) total += fabs((double)w[k]);
+    for (int l = 0; l < LANES; l++) total += sum[l];
+    return total;
 }
 
 /* A bound on the sums of normal: every row's product with w is at most 127 sum |w|. */
@@ -107,14 +125,14 @@ static double normal_bound(const weft_matrix *f, int c, const real *w, const rea
     double weight = h ? weft_largest(f->team, h, (size_t)(c * m->n)) : 1;
     double most = 0;
     for (int j = 0; j < c; j++) {
-        double sum = 0;
-        for (int64_t k = 0; k < m->d; k++) sum += fabs((double)w[j * m->d + k]);
-        most = sum <= most ? most : sum; /* NaN stays */
+        double sum = magnitude(m->d, w + j * m->d);
+        most = sum <= most || isnan(most) ? most : sum;
     }
     return LARGEST * LARGEST * most * weight * (double)f->total;
 }
 
-static void normal(const weft_matrix *f, int c, const real *w, const real *h, double *g)
+static void normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
+                   double *g)
 {
     const rff_matrix *m = f->self;
     size_t n = (size_t)(c * m->d);
@@ -122,7 +140,9 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, do
     int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
     real *part = WEFT_NEW(tmp, real, n), *z = WEFT_NEW(tmp, real, c * WEFT_BLOCK);
-    double *sum = WEFT_NEW(tmp, double, n);
+    double *sum =
+        own ? weft_parts_buffer(f->team, n * sizeof *sum) : WEFT_NEW(tmp, double, n);
+    if (own) memset(sum, 0, n * sizeof *sum);
     const uint8_t *q;
     int64_t i;
     int rows;
@@ -134,7 +154,7 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, do
         weft_u8_trans(rows, (int)m->d, q, m->ldq, c, z, WEFT_BLOCK, part, (size_t)m->d);
         weft_exact_add((int64_t)n, part, scale, sum);
     }
-    sum_up(f, sum, n, scale, bound, m->unit * m->unit, g, tmp);
+    sum_up(f, c, own, sum, scale, bound, m->unit * m->unit, g);
     weft_arena_free(tmp);
 }
 

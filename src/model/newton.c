@@ -136,7 +136,7 @@ static void hessian(newton *s, const double *v, double *h)
 {
     int64_t d = s->f->d;
     for (int64_t j = 0; j < d; j++) s->rounded[j] = (real)v[j];
-    s->f->normal(s->f, 1, s->rounded, s->curve, h);
+    s->f->normal(s->f, 1, s->rounded, s->curve, 0, h);
     s->passes++;
     for (int64_t j = 0; j < d; j++) h[j] += v[j] + v[d] * s->t[j];
     h[d] = v[d] * (1 + s->t[d]) + dot(d, s->t, v);

@@ -71,18 +71,21 @@ void ridge_round(const ridge_system *s, double *x)
     for (int64_t i = 0; i < s->c * s->f->d; i++) x[i] = (double)(real)x[i];
 }
 
+void ridge_centre(const ridge_system *s, int64_t first, int64_t end, double along,
+                  const double *v, double *q)
+{
+    double shift = (double)s->f->total * along;
+    for (int64_t k = first; k < end; k++) q[k] += s->alpha * v[k] - shift * s->mean[k];
+}
+
 void ridge_product(ridge_system *s, int p, const double *v, double *q)
 {
     int64_t d = s->f->d;
     for (int64_t i = 0; i < p * d; i++) s->rounded[i] = (real)v[i];
-    s->f->normal(s->f, p, s->rounded, NULL, q);
+    s->f->normal(s->f, p, s->rounded, NULL, 0, q);
     s->passes++;
-    for (int j = 0; j < p; j++) {
-        const double *vj = v + j * d;
-        double *qj = q + j * d;
-        double shift = (double)s->f->total * ridge_dot(d, s->mean, vj);
-        for (int64_t k = 0; k < d; k++) qj[k] += s->alpha * vj[k] - shift * s->mean[k];
-    }
+    for (int j = 0; j < p; j++)
+        ridge_centre(s, 0, d, ridge_dot(d, s->mean, v + j * d), v + j * d, q + j * d);
 }
 
 double ridge_norm(const ridge_system *s, const double *x)

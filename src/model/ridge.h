@@ -4,7 +4,8 @@
  *     (F_c^T F_c + alpha I) w = F_c^T y_c,   F_c = F - 1 m^T, m the means of the columns,
  * with F_c^T F_c = F^T F - n m m^T. The targets of all classes add up to a constant, so the
  * centred ones and the weights add up to zero: only classes - 1 systems are solved.
- * Vectors over columns are replicated and equal to the bit on all ranks. */
+ * Vectors over columns are replicated and equal to the bit on all ranks, but for those of
+ * an iteration of conjugate gradients (ridge_block.h). */
 #ifndef RIDGE_H
 #define RIDGE_H
 
@@ -21,13 +22,17 @@ typedef struct ridge_system {
     double *target_mean; /* [c+1] */
     double *rhs;         /* [c][d] F_c^T y_c */
     double scale;        /* |F_c^T y_c| over all classes */
-    real *rounded;       /* [c][d] scratch of ridge_product */
+    real *rounded;       /* [c][d] vectors that F multiplies */
     int iterations, passes;
     weft_arena *tmp;
 } ridge_system;
 
 /* q = (F_c^T F_c + alpha I) v for p <= c vectors, v[p][d] rounded to reals. Collective. */
 void ridge_product(ridge_system *s, int p, const double *v, double *q);
+/* q += alpha v - n (m . v) m in the columns first .. end-1, which makes q = F^T F v that
+ * product; along = m . v. */
+void ridge_centre(const ridge_system *s, int64_t first, int64_t end, double along,
+                  const double *v, double *q);
 /* r = F_c^T y_c - (F_c^T F_c + alpha I) w; returns |r| / |F_c^T y_c| over all classes.
  * Collective. */
 double ridge_residual(ridge_system *s, const double *w, double *r);
@@ -44,9 +49,9 @@ double ridge_cg(ridge_system *s, double *x, double *r);
 double ridge_cholesky(ridge_system *s, double *x, double *r);
 
 /* At most so many iterations of cg, fewer where the residual vanishes, on x[c][d], its
- * recursive residual r[c][d] and the np directions p[c][d]; np < 0: starts at x. Returns
- * the number of directions. The bits do not depend on how iterations are divided into
- * calls. Collective. */
+ * recursive residual r[c][d] and the np directions p[c][d], reals; np < 0: starts at x.
+ * Returns the number of directions. The bits do not depend on how iterations are divided
+ * into calls. Collective. */
 int ridge_cg_continue(ridge_system *s, int iterations, double *x, double *r, int np,
                       double *p);
 

@@ -9,124 +9,16 @@
  * 57, 2017. Called by ridge.c. */
 #include "descent.h"
 #include "ridge.h"
+#include "ridge_block.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Columns are worked on in strips, for the cache. Ranks deal the strips of products out,
- * and add their sums in the order of the strips, so that the bits do not depend on ranks;
- * of fewer strips than DEALT each rank computes all. */
-enum { STRIP = 1024, DEALT = 16 };
-
-/* A direction whose length after orthogonalisation is less than this share is rounding
- * error, since products are rounded to `real`. */
-static const double min_length = 1e-6;
 
 /* Largest ratio of the true to the recursive residual at which the latter is accepted. */
 static const double max_drift = 1.1;
 
 /* A residual below this share of the right-hand side is rounding error. */
 static const double min_residual = 1e-12;
-
-/* ---- few long vectors, [p][d] -------------------------------------------------------- */
-
-static void axpy(int64_t n, double a, const double *x, double *y)
-{
-    for (int64_t i = 0; i < n; i++) y[i] += a * x[i];
-}
-
-static int64_t strips_of(const ridge_system *s)
-{
-    return (s->f->d + STRIP - 1) / STRIP;
-}
-
-static int is_dealt(const ridge_system *s)
-{
-    return s->f->team->size > 1 && strips_of(s) >= DEALT;
-}
-
-/* The columns first .. end-1 that this rank works on: whole strips. */
-static void own_columns(const ridge_system *s, int64_t *first, int64_t *end)
-{
-    const weft_team *t = s->f->team;
-    *first = is_dealt(s) ? STRIP * (strips_of(s) * t->rank / t->size) : 0;
-    *end = is_dealt(s) ? STRIP * (strips_of(s) * (t->rank + 1) / t->size) : s->f->d;
-    if (*end > s->f->d) *end = s->f->d;
-}
-
-/* g[p][c] = a b^T of a[p][d] and b[c][d]. Collective. */
-static void inner(const ridge_system *s, int p, const double *a, int c, const double *b,
-                  double *g)
-{
-    int64_t d = s->f->d, n = p * c, first, end;
-    size_t mark = weft_arena_mark(s->tmp);
-    double *sum = WEFT_NEW(s->tmp, double, strips_of(s) * n);
-    own_columns(s, &first, &end);
-    for (int64_t k = first; k < end; k += STRIP) {
-        int64_t m = d - k < STRIP ? d - k : STRIP;
-        for (int i = 0; i < p; i++)
-            for (int j = 0; j < c; j++)
-                sum[k / STRIP * n + i * c + j] = ridge_dot(m, a + i * d + k, b + j * d + k);
-    }
-    if (is_dealt(s)) weft_join_f64(s->f->team, sum, (size_t)(strips_of(s) * n));
-    memset(g, 0, (size_t)n * sizeof *g);
-    for (int64_t k = 0; k < strips_of(s); k++)
-        for (int64_t i = 0; i < n; i++) g[i] += sum[k * n + i];
-    weft_arena_reset(s->tmp, mark);
-}
-
-/* y[c][d] += sign g^T x of g[p][c] and x[p][d], in the columns first .. end-1; first is
- * that of a strip. */
-static void combine_columns(int64_t d, int64_t first, int64_t end, int p, double sign,
-                            const double *g, const double *x, int c, double *y)
-{
-    for (int64_t k = first; k < end; k += STRIP) {
-        int64_t n = end - k < STRIP ? end - k : STRIP;
-        for (int j = 0; j < c; j++)
-            for (int i = 0; i < p; i++)
-                axpy(n, sign * g[i * c + j], x + i * d + k, y + j * d + k);
-    }
-}
-
-static void combine(int64_t d, int p, double sign, const double *g, const double *x, int c,
-                    double *y)
-{
-    combine_columns(d, 0, d, p, sign, g, x, c, y);
-}
-
-/* Gives all ranks the columns of x[c][d] that the others keep. Collective. */
-static void share_columns(const ridge_system *s, double *x)
-{
-    int64_t d = s->f->d, first, end;
-    if (!is_dealt(s)) return;
-    own_columns(s, &first, &end);
-    for (int j = 0; j < s->c; j++) {
-        memset(x + j * d, 0, (size_t)first * sizeof *x);
-        memset(x + j * d + end, 0, (size_t)(d - end) * sizeof *x);
-    }
-    weft_join_f64(s->f->team, x, (size_t)(s->c * d));
-}
-
-/* Orthonormal directions p that span z[c][d], which is used up: Gram-Schmidt, twice.
- * Returns their number. Entries are rounded to reals, so that products see what the
- * recursion sees. */
-static int directions(int64_t d, int c, double *z, double *p)
-{
-    int found = 0;
-    for (int j = 0; j < c; j++) {
-        double *v = z + j * d, *to = p + found * d;
-        double length = sqrt(ridge_dot(d, v, v));
-        if (!(length > 0)) continue;
-        for (int twice = 0; twice < 2; twice++)
-            for (int i = 0; i < found; i++)
-                axpy(d, -ridge_dot(d, p + i * d, v), p + i * d, v);
-        double left = sqrt(ridge_dot(d, v, v));
-        if (!(left > min_length * length)) continue;
-        for (int64_t k = 0; k < d; k++) to[k] = (double)(real)(v[k] / left);
-        found++;
-    }
-    return found;
-}
 
 /* ---- small dense systems ------------------------------------------------------------- */
 
@@ -143,46 +35,67 @@ static int factor(int p, double *g)
     return 1;
 }
 
+/* y[c] -= a x. */
+static void subtract(int c, double a, const double *x, double *y)
+{
+    for (int j = 0; j < c; j++) y[j] -= a * x[j];
+}
+
 /* b[p][c] <- (L L^T)^-1 b. */
 static void solve(int p, const double *l, int c, double *b)
 {
     for (int i = 0; i < p; i++) {
-        for (int k = 0; k < i; k++) axpy(c, -l[i * p + k], b + k * c, b + i * c);
+        for (int k = 0; k < i; k++) subtract(c, l[i * p + k], b + k * c, b + i * c);
         for (int j = 0; j < c; j++) b[i * c + j] /= l[i * p + i];
     }
     for (int i = p; i-- > 0;) {
-        for (int k = i + 1; k < p; k++) axpy(c, -l[k * p + i], b + k * c, b + i * c);
+        for (int k = i + 1; k < p; k++) subtract(c, l[k * p + i], b + k * c, b + i * c);
         for (int j = 0; j < c; j++) b[i * c + j] /= l[i * p + i];
     }
 }
 
 /* ---- convergence --------------------------------------------------------------------- */
 
-/* sum over k of a_j[k] b_j[k], a[n][ld] and b[n][ld] by rows k; class j = c is minus the
- * sum of the others. */
-static double class_dot(int c, int j, int64_t n, int64_t row, int64_t column,
-                        const double *a, const double *b)
+/* sum over k of a_j[k] b_j[k] of the rows k of a[n][c] and b[n][c]; class j = c is minus
+ * the sum of the others. */
+static double class_dot(int c, int j, int n, const double *a, const double *b)
 {
     double sum = 0;
-    for (int64_t k = 0; k < n; k++) {
+    for (int k = 0; k < n; k++) {
         double x = 0, y = 0;
         for (int i = j < c ? j : 0; i < (j < c ? j + 1 : c); i++) {
-            x += a[k * row + i * column];
-            y += b[k * row + i * column];
+            x += a[k * c + i];
+            y += b[k * c + i];
         }
         sum += x * y;
     }
     return sum;
 }
 
+/* Of each class, x . (rhs + r): what x gains over zeros, given its residual r. Collective.
+ */
+static void class_gains(const ridge_system *s, const block_space *b, const double *x,
+                        const double *r, double *gain)
+{
+    int n = s->c + 1;
+    size_t mark = weft_arena_mark(s->tmp);
+    double *total = WEFT_NEW(s->tmp, double, 2 * n);
+    block_sums sums = block_sums_new(b, 2 * n);
+    block_classes(b, &sums, 0, s->c, x, s->rhs);
+    block_classes(b, &sums, n, s->c, x, r);
+    block_total(b, &sums, total);
+    for (int j = 0; j < n; j++) gain[j] = total[j] + total[n + j];
+    weft_arena_reset(s->tmp, mark);
+}
+
 /* 1: each class misses at most the tolerance of its gain, as estimated from the steps so
- * far or, since A - alpha I is positive semidefinite, bounded by its residual. */
-static int is_converged(const ridge_system *s, const double *r, const double *first,
+ * far or, since A - alpha I is positive semidefinite, bounded by its residual, of which
+ * norm2[c+1] are the squared norms. */
+static int is_converged(const ridge_system *s, const double *norm2, const double *first,
                         const descent *done)
 {
     for (int j = 0; j <= s->c; j++) {
-        double bound = class_dot(s->c, j, s->f->d, 1, s->f->d, r, r) / s->alpha;
-        double left = fmin(bound, descent_remaining(&done[j]));
+        double left = fmin(norm2[j] / s->alpha, descent_remaining(&done[j]));
         double gain = first[j] + descent_gained(&done[j]) + left;
         double y = s->target_mean[j];
         double rounding = DESCENT_MIN_GAIN * (double)s->f->total * (1 - y * y);
@@ -193,85 +106,119 @@ static int is_converged(const ridge_system *s, const double *r, const double *fi
 
 /* ---- the iteration ------------------------------------------------------------------- */
 
-/* Scratch of an iteration. */
-typedef struct scratch {
-    double *q, *g, *step, *along; /* [c][d], [c][c] each */
-} scratch;
+/* Directions p[np][d] and what an iteration needs. */
+typedef struct search {
+    ridge_system *s;
+    block_space b;
+    int np;
+    double *p, *q;    /* [c][d] directions; their products, then the next ones */
+    double *g, *step; /* [c][c] the factor of P^T Q; of r along q */
+    double *along;    /* [np][c] P^T r, then [np] P^T m */
+    double *norm2;    /* [c+1] squared norms of the residual */
+} search;
 
-static scratch scratch_new(const ridge_system *s)
+/* p: memory of the directions. */
+static search search_new(ridge_system *s, double *p)
 {
-    int64_t d = s->f->d;
     int c = s->c;
-    scratch w;
-    w.q = WEFT_NEW(s->tmp, double, c *d);
+    search w = {.s = s, .b = block_space_new(s->f->team, s->f->d, s->tmp), .p = p};
+    w.q = WEFT_NEW(s->tmp, double, c * s->f->d);
     w.g = WEFT_NEW(s->tmp, double, c *c);
     w.step = WEFT_NEW(s->tmp, double, c *c);
-    w.along = WEFT_NEW(s->tmp, double, c *c);
+    w.along = WEFT_NEW(s->tmp, double, c *(c + 1));
+    w.norm2 = WEFT_NEW(s->tmp, double, c + 1);
     return w;
 }
 
-/* Directions of steepest descent from residual r. */
-static int first_directions(const ridge_system *s, const double *r, double *p, scratch *w)
+/* q = (F_c^T F_c + alpha I) p; and P^T r. Collective. */
+static void multiply(search *w, const double *r)
 {
-    int64_t d = s->f->d;
-    memcpy(w->q, r, (size_t)(s->c * d) * sizeof *w->q);
-    return directions(d, s->c, w->q, p);
+    ridge_system *s = w->s;
+    int np = w->np, c = s->c;
+    size_t mark = weft_arena_mark(s->tmp);
+    block_sums sums = block_sums_new(&w->b, np * (c + 1));
+    block_inner(&w->b, &sums, 0, np, w->p, c, r);
+    block_inner(&w->b, &sums, np * c, np, w->p, 1, s->mean);
+    block_total(&w->b, &sums, w->along);
+    s->f->normal(s->f, np, s->rounded, NULL, w->b.dealt, w->q);
+    s->passes++;
+    s->iterations++;
+    for (int j = 0; j < np; j++)
+        ridge_centre(s, w->b.first, w->b.end, w->along[np * c + j], w->p + j * s->f->d,
+                     w->q + j * s->f->d);
+    weft_arena_reset(s->tmp, mark);
 }
 
-/* One iteration along the np directions p updates x, in the rank's own columns only, and
- * its residual r; w->along and w->step hold the products that give its gain. Returns 0 and
- * does nothing where the system is not positive definite along them. Collective. */
-static int advance(ridge_system *s, double *x, double *r, int np, double *p, scratch *w)
+/* One iteration along the directions updates x and its residual r; w->along and w->step
+ * hold the products that give its gain. Returns 0 and does nothing where the system is not
+ * positive definite along them. Collective. */
+static int advance(search *w, double *x, double *r)
 {
-    int64_t d = s->f->d;
-    int c = s->c;
-    ridge_product(s, np, p, w->q);
-    s->iterations++;
-    inner(s, np, p, np, w->q, w->g);
+    int np = w->np, c = w->s->c;
+    size_t mark = weft_arena_mark(w->s->tmp);
+    multiply(w, r);
+    block_sums sums = block_sums_new(&w->b, np * np);
+    block_inner(&w->b, &sums, 0, np, w->p, np, w->q);
+    block_total(&w->b, &sums, w->g);
+    weft_arena_reset(w->s->tmp, mark);
     if (!factor(np, w->g)) return 0;
-    inner(s, np, p, c, r, w->along);
     memcpy(w->step, w->along, (size_t)(np * c) * sizeof *w->step);
     solve(np, w->g, c, w->step);
-    int64_t first, end;
-    own_columns(s, &first, &end);
-    combine_columns(d, first, end, np, 1, w->step, p, c, x);
-    combine(d, np, -1, w->step, w->q, c, r);
+    block_combine(&w->b, np, 1, w->step, w->p, c, x);
+    block_combine(&w->b, np, -1, w->step, w->q, c, r);
     return 1;
 }
 
-/* The next directions, r - P G^-1 Q^T r, made in q. Returns their number. Collective. */
-static int next_directions(const ridge_system *s, const double *r, int np, double *p,
-                           scratch *w)
+/* The next directions span r - P G^-1 Q^T r, of no P those of steepest descent; also the
+ * norms of r. Collective. */
+static void redirect(search *w, const double *r)
 {
-    int64_t d = s->f->d;
-    int c = s->c;
-    inner(s, np, w->q, c, r, w->step);
-    solve(np, w->g, c, w->step);
-    memcpy(w->q, r, (size_t)(c * d) * sizeof *w->q);
-    combine(d, np, -1, w->step, p, c, w->q);
-    return directions(d, c, w->q, p);
+    const ridge_system *s = w->s;
+    int np = w->np, c = s->c;
+    size_t mark = weft_arena_mark(s->tmp), own = (size_t)(w->b.end - w->b.first);
+    double *total = WEFT_NEW(s->tmp, double, np *c + c + 1);
+    block_sums sums = block_sums_new(&w->b, np * c + c + 1);
+    block_inner(&w->b, &sums, 0, np, w->q, c, r);
+    block_classes(&w->b, &sums, np * c, c, r, r);
+    block_total(&w->b, &sums, total);
+    memcpy(w->norm2, total + np * c, (size_t)(c + 1) * sizeof *total);
+    solve(np, w->g, c, total);
+    for (int64_t at = w->b.first; at < c * s->f->d; at += s->f->d)
+        memcpy(w->q + at, r + at, own * sizeof *r);
+    block_combine(&w->b, np, -1, total, w->p, c, w->q);
+    w->np = block_basis(&w->b, c, w->q, w->p, s->rounded);
+    weft_arena_reset(s->tmp, mark);
 }
 
-/* Iterates from x with residual r until all classes have converged. Collective. */
-static void iterate(ridge_system *s, double *x, double *r)
+/* Frobenius norm of the residual, with the last class. */
+static double norm_of(const search *w)
+{
+    double sum = 0;
+    for (int j = 0; j <= w->s->c; j++) sum += w->norm2[j];
+    return sqrt(sum);
+}
+
+/* Iterates from x with residual r until all classes have converged; returns the norm of the
+ * recursive residual. Collective. */
+static double iterate(ridge_system *s, double *x, double *r)
 {
     size_t mark = weft_arena_mark(s->tmp);
-    int64_t d = s->f->d;
     int c = s->c;
-    double *p = WEFT_NEW(s->tmp, double, c *d), *first = WEFT_NEW(s->tmp, double, c + 1);
-    scratch w = scratch_new(s);
+    double *first = WEFT_NEW(s->tmp, double, c + 1);
+    search w = search_new(s, WEFT_NEW(s->tmp, double, c * s->f->d));
     descent *done = WEFT_NEW(s->tmp, descent, c + 1);
-    for (int j = 0; j <= c; j++)
-        first[j] = class_dot(c, j, d, 1, d, x, s->rhs) + class_dot(c, j, d, 1, d, x, r);
-    int np = first_directions(s, r, p, &w);
-    while (np > 0 && s->iterations < s->limit && !is_converged(s, r, first, done)) {
-        if (!advance(s, x, r, np, p, &w)) break;
+    class_gains(s, &w.b, x, r, first);
+    redirect(&w, r);
+    while (w.np > 0 && s->iterations < s->limit && !is_converged(s, w.norm2, first, done)) {
+        if (!advance(&w, x, r)) break;
         for (int j = 0; j <= c; j++)
-            descent_add(&done[j], class_dot(c, j, np, c, 1, w.along, w.step));
-        np = next_directions(s, r, np, p, &w);
+            descent_add(&done[j], class_dot(c, j, w.np, w.along, w.step));
+        redirect(&w, r);
     }
-    share_columns(s, x);
+    block_share(&w.b, c, x);
+    double norm = norm_of(&w);
     weft_arena_reset(s->tmp, mark);
+    return norm;
 }
 
 /* The start: x, or zeros where these have the smaller objective. Collective. */
@@ -280,11 +227,13 @@ static void start(ridge_system *s, double *x, double *r)
     int64_t n = s->c * s->f->d;
     double length = ridge_norm(s, x);
     if (length > 0 && isfinite(length)) {
+        size_t mark = weft_arena_mark(s->tmp);
+        block_space b = block_space_new(s->f->team, s->f->d, s->tmp);
+        double *class = WEFT_NEW(s->tmp, double, s->c + 1), gain = 0;
         ridge_residual(s, x, r);
-        double gain = 0;
-        for (int j = 0; j <= s->c; j++)
-            gain += class_dot(s->c, j, s->f->d, 1, s->f->d, x, s->rhs) +
-                    class_dot(s->c, j, s->f->d, 1, s->f->d, x, r);
+        class_gains(s, &b, x, r, class);
+        for (int j = 0; j <= s->c; j++) gain += class[j];
+        weft_arena_reset(s->tmp, mark);
         if (gain > 0) return;
     }
     memset(x, 0, (size_t)n * sizeof *x);
@@ -297,8 +246,7 @@ double ridge_cg(ridge_system *s, double *x, double *r)
     double residual = INFINITY, before, recursive;
     do {
         before = residual;
-        iterate(s, x, r);
-        recursive = ridge_norm(s, r) / s->scale;
+        recursive = iterate(s, x, r) / s->scale;
         ridge_round(s, x);
         if (!isfinite(ridge_norm(s, x))) return NAN;
         residual = ridge_residual(s, x, r);
@@ -307,19 +255,37 @@ double ridge_cg(ridge_system *s, double *x, double *r)
     return residual;
 }
 
+/* Goes on from the directions p[np][d] of residual r, complete on all ranks. Collective. */
+static void resume(search *w, int np, const double *r)
+{
+    ridge_system *s = w->s;
+    size_t mark = weft_arena_mark(s->tmp);
+    w->np = np;
+    for (int64_t i = 0; i < np * s->f->d; i++) s->rounded[i] = (real)w->p[i];
+    block_sums sums = block_sums_new(&w->b, s->c + 1);
+    block_classes(&w->b, &sums, 0, s->c, r, r);
+    block_total(&w->b, &sums, w->norm2);
+    weft_arena_reset(s->tmp, mark);
+}
+
 int ridge_cg_continue(ridge_system *s, int iterations, double *x, double *r, int np,
                       double *p)
 {
     size_t mark = weft_arena_mark(s->tmp);
-    scratch w = scratch_new(s);
-    if (np < 0) {
-        start(s, x, r);
-        np = first_directions(s, r, p, &w);
-    }
-    while (np > 0 && s->iterations < iterations &&
-           ridge_norm(s, r) > min_residual * s->scale)
-        np = advance(s, x, r, np, p, &w) ? next_directions(s, r, np, p, &w) : 0;
-    share_columns(s, x);
+    if (np < 0) start(s, x, r);
+    search w = search_new(s, p);
+    if (np < 0)
+        redirect(&w, r);
+    else
+        resume(&w, np, r);
+    while (w.np > 0 && s->iterations < iterations && norm_of(&w) > min_residual * s->scale)
+        if (advance(&w, x, r))
+            redirect(&w, r);
+        else
+            w.np = 0;
+    block_share(&w.b, s->c, x);
+    block_share(&w.b, s->c, r);
+    for (int64_t i = 0; i < w.np * s->f->d; i++) p[i] = (double)s->rounded[i];
     weft_arena_reset(s->tmp, mark);
-    return np;
+    return w.np;
 }

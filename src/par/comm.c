@@ -245,6 +245,11 @@ void weft_sum_i32(weft_team *t, int32_t *x, size_t n)
     reduce(t, x, n, sizeof *x, MPI_INT32_T, MPI_SUM);
 }
 
+void weft_sum_whole_f64(weft_team *t, double *x, size_t n)
+{
+    reduce(t, x, n, sizeof *x, MPI_DOUBLE, MPI_SUM);
+}
+
 /* The integer sum of a number's bits and of zeros is these bits. */
 void weft_join_f64(weft_team *t, double *x, size_t n)
 {

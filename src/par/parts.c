@@ -1,7 +1,8 @@
 /* Vectors of which each rank owns a part: the sum over ranks of the own part (reduce and
  * scatter), and all parts for all ranks (gather). Where a team is on one node the ranks
  * read each other's numbers in shared memory, which takes a tenth of the time of messages;
- * else by MPI's collectives. Called by task sgd. */
+ * else by MPI's collectives. Called by task sgd, random features and
+ * models. */
 #include "handle.h"
 #include "timer.h"
 
@@ -115,27 +116,42 @@ static size_t place_of(const weft_parts *p, const void *x, size_t n, size_t widt
 
 /* ---- sums --------------------------------------------------------------------------- */
 
-static void add(size_t n, size_t width, const void *from, void *to)
+static size_t width_of(MPI_Datatype type)
 {
-    if (width == sizeof(int32_t)) {
-        const int32_t *x = from;
-        int32_t *sum = to;
-        for (size_t i = 0; i < n; i++) sum[i] += x[i];
-        return;
-    }
-    const int64_t *x = from;
-    int64_t *sum = to;
+    return type == MPI_INT32_T ? sizeof(int32_t) : sizeof(int64_t);
+}
+
+static void add_i32(size_t n, const int32_t *x, int32_t *sum)
+{
     for (size_t i = 0; i < n; i++) sum[i] += x[i];
 }
 
+static void add_i64(size_t n, const int64_t *x, int64_t *sum)
+{
+    for (size_t i = 0; i < n; i++) sum[i] += x[i];
+}
+
+static void add_f64(size_t n, const double *x, double *sum)
+{
+    for (size_t i = 0; i < n; i++) sum[i] += x[i];
+}
+
+static void add(size_t n, MPI_Datatype type, const void *from, void *to)
+{
+    if (type == MPI_INT32_T) add_i32(n, from, to);
+    if (type == MPI_INT64_T) add_i64(n, from, to);
+    if (type == MPI_DOUBLE) add_f64(n, from, to);
+}
+
 /* own: this rank's part at place `at` of the buffers. */
-static void add_others(const weft_team *t, size_t at, size_t n, size_t width)
+static void add_others(const weft_team *t, size_t at, size_t n, MPI_Datatype type)
 {
     const weft_parts *p = t->parts;
+    size_t width = width_of(type);
     for (size_t i = 0; i < n; i += AT_ONCE) {
         size_t from = at + i * width, many = n - i < AT_ONCE ? n - i : AT_ONCE;
         for (int k = 1; k < t->size; k++)
-            add(many, width, p->of[(t->rank + k) % t->size] + from, p->own + from);
+            add(many, type, p->of[(t->rank + k) % t->size] + from, p->own + from);
     }
 }
 
@@ -151,29 +167,30 @@ static void fill_counts(const weft_team *t, size_t n, int *count, int *at)
 }
 
 /* The sum arrives at the beginning of x. */
-static void reduce_scatter(const weft_team *t, void *x, size_t n, size_t width)
+static void reduce_scatter(const weft_team *t, void *x, size_t n, MPI_Datatype type)
 {
+    size_t width = width_of(type);
     weft_arena *tmp = weft_arena_new();
     int *count = WEFT_NEW(tmp, int, t->size), *at = WEFT_NEW(tmp, int, t->size);
     fill_counts(t, n, count, at);
-    MPI_Datatype type = width == sizeof(int32_t) ? MPI_INT32_T : MPI_INT64_T;
     MPI_Reduce_scatter(MPI_IN_PLACE, x, count, type, MPI_SUM, comm_of(t));
     memmove((char *)x + (size_t)at[t->rank] * width, x, (size_t)count[t->rank] * width);
     weft_arena_free(tmp);
 }
 
-static void sum(weft_team *t, void *x, size_t n, size_t width)
+static void sum(weft_team *t, void *x, size_t n, MPI_Datatype type)
 {
+    size_t width = width_of(type);
     int64_t first, count;
     weft_deal((int64_t)n, t->rank, t->size, &first, &count);
     size_t at = place_of(t->parts, x, n, width) + (size_t)first * width;
     weft_timer_begin(t);
     if (t->parts->of) {
         meet(t);
-        add_others(t, at, (size_t)count, width);
+        add_others(t, at, (size_t)count, type);
         meet(t);
     } else
-        reduce_scatter(t, x, n, width);
+        reduce_scatter(t, x, n, type);
     weft_timer_end(t, n * width);
 }
 
@@ -183,7 +200,7 @@ void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n)
     if (!t->parts->of && n > MOST)
         weft_sum_i32(t, x, n);
     else
-        sum(t, x, n, sizeof *x);
+        sum(t, x, n, MPI_INT32_T);
 }
 
 void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n)
@@ -192,7 +209,16 @@ void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n)
     if (!t->parts->of && n > MOST)
         weft_sum_i64(t, x, n);
     else
-        sum(t, x, n, sizeof *x);
+        sum(t, x, n, MPI_INT64_T);
+}
+
+void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n)
+{
+    if (t->size == 1) return;
+    if (!t->parts->of && n > MOST)
+        weft_sum_whole_f64(t, x, n);
+    else
+        sum(t, x, n, MPI_DOUBLE);
 }
 
 /* ---- joining ------------------------------------------------------------------------ */
