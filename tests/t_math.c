@@ -255,6 +255,94 @@ static void test_add_rows(int d)
             "%d columns of rows are added, the others stay", d);
 }
 
+static long double odds(long double t, long double c)
+{
+    return logl(t / (c - t));
+}
+
+/* By bisection on the derivative, which increases. */
+static double best_dual(double c, double q, double m, double a)
+{
+    long double lo = 1e-14L * c, hi = c - lo, t = 0;
+    for (int k = 0; k < 300; k++) {
+        t = (lo + hi) / 2;
+        if (q * (t - a) + m + odds(t, c) > 0)
+            hi = t;
+        else
+            lo = t;
+    }
+    return (double)t;
+}
+
+/* To 8 digits, or to 3e-16 c, to which c - t is rounded. Rows of any length, margins of any
+ * size, dual variables at the ends and within: the best ones, and the row's part of the gap
+ * where it is small. */
+static void test_dual(double c)
+{
+    enum { N = 16 };
+    const double lengths[] = {0, 1e-6, 0.1, 1, 30, 1e3, 1e6};
+    double worst = 0, off = 0;
+    for (int l = 0; l < 7; l++) {
+        for (int e = 0; e < 400; e++) {
+            double q = lengths[l] / c, m[N], a[N], best[N], share[N];
+            for (int k = 0; k < N; k++) {
+                uint64_t r = bits((uint64_t)(e * N + k));
+                double p = exp(-(double)(r % 997) / 30);
+                m[k] = ((double)(r / 997 % 4001) - 2000) / (k % 4 ? 100 : 5);
+                a[k] = k % 3 ? c * (k % 2 ? p / 2 : 1 - p / 2) : 0;
+                if (k == N - 1) a[k] = c / (1 + exp(m[k] + 1e-3));
+            }
+            memcpy(best, a, sizeof a);
+            weft_logistic_best(N, c, q, m, best, share);
+            for (int k = 0; k < N; k++) {
+                double t = best_dual(c, q, m[k], a[k]), near = t < c / 2 ? t : c - t;
+                worst = worse(worst, fabs(best[k] - t) / (near + 1e-8 * c));
+            }
+            double conj[N], loss[N];
+            weft_logistic_terms(N, c, m, a, conj, loss);
+            double part = loss[N - 1] + conj[N - 1] + a[N - 1] * m[N - 1];
+            if (fabs(m[N - 1]) < 5) off = worse(off, fabs(share[N - 1] / part - 1));
+        }
+    }
+    ok(worst < 3e-8, "C = %g: the best dual variables (%.1e)", c, worst);
+    ok(off < 1e-3, "C = %g: the part of the gap (%.1e)", c, off);
+}
+
+/* The terms of the gap, and that lanes do not depend on their company. */
+static void test_terms(double c)
+{
+    enum { N = 8 };
+    double worst = 0;
+    int same = 1;
+    for (int e = 0; e < 2000; e++) {
+        double m[N], a[N], conj[N], loss[N], best[N], share[N];
+        for (int k = 0; k < N; k++) {
+            uint64_t r = bits((uint64_t)(e * N + k));
+            m[k] = ((double)(r % 4001) - 2000) / (k % 4 ? 100 : 2);
+            a[k] = k % 3 ? c * (double)(r / 4001 % 1000) / 999 : 0;
+        }
+        weft_logistic_terms(N, c, m, a, conj, loss);
+        for (int k = 0; k < N; k++) {
+            long double t = fmaxl(1e-14L * c, fminl(a[k], c - 1e-14L * c)), p = t / c;
+            double conjugate = (double)(t * logl(p) + (c - t) * log1pl(-p));
+            double l =
+                (double)(c * (m[k] > 0 ? log1pl(expl(-m[k])) : log1pl(expl(m[k])) - m[k]));
+            worst = worse(worst, fabs(conj[k] - conjugate) / c);
+            worst = worse(worst, fabs(loss[k] - l) / (c * (1 + fabs(m[k]))));
+        }
+        memcpy(best, a, sizeof a);
+        weft_logistic_best(N, c, 2 / c, m, best, share);
+        for (int k = 0; k < N; k++) {
+            double mk[N] = {m[k]}, ak[N] = {a[k]}, own[N];
+            weft_logistic_best(N, c, 2 / c, mk, ak, own);
+            same &= memcmp(ak, best + k, sizeof *ak) == 0;
+            same &= memcmp(own, share + k, sizeof *own) == 0;
+        }
+    }
+    ok(worst < 1e-15, "C = %g: the conjugate and the loss (%.1e)", c, worst);
+    ok(same, "C = %g: an output's dual variable does not depend on the others", c);
+}
+
 /* A row by any number of rows, columns in any blocks. */
 static void test_deep(int n, int m, int k)
 {
@@ -315,6 +403,10 @@ int main(void)
     for (int n = 1; n <= 2048; n *= 2) test_fwht(n);
     test_gather();
     for (int d = 1; d < 151; d = 2 * d + 3) test_add_rows(d);
+    for (double c = 1e-3; c < 1e4; c *= 1e3) {
+        test_dual(c);
+        test_terms(c);
+    }
     test_deep(1, 1, 1);
     test_deep(67, 70, 50);
     test_deep(130, 101, 1203);

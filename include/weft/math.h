@@ -188,6 +188,29 @@ double weft_sparse_norm2(const weft_sparse *x, int64_t i);
 /* Largest magnitude of any value. */
 double weft_sparse_largest(const weft_sparse *x);
 
+/* ---- logistic regression, several outputs side by side ------------------------------ */
+
+/* A step of dual coordinate ascent for one row in n outputs, whose dual variables a[n] are
+ * 0..c:
+ *     a_k <- argmin over t of 1/2 q (t - a_k)^2 + m_k (t - a_k) + conj(t),
+ *     conj(t) = t log(t/c) + (c - t) log(1 - t/c),
+ * to 1e-7 of t and c - t, or 1e-15 c, within 1e-14 c .. (1 - 1e-14) c.
+ * n      a multiple of 8; each output has its own result, whatever the others are
+ * q      at least 0, the row's squared length
+ * m      [n] margins; the result where one is NaN is undefined
+ * share  [n] out: half of (a_k - p_k) (log(a_k / (c - a_k)) + m_k), p_k = c / (1 +
+ * exp(m_k)), for the a_k given, which is the row's part of the duality gap, c log(1 +
+ * exp(-m_k))
+ *        + conj(a_k) + a_k m_k, up to terms of third order in a_k - p_k; c where a_k = 0
+ * Same bits on all CPUs. Local. */
+void weft_logistic_best(int n, double c, double q, const double *m, double *a,
+                        double *share);
+/* conj[n] <- conj(a_k), with a_k cut to 1e-14 c .. (1 - 1e-14) c, and loss[n] <- c log(1 +
+ * exp(-m_k)); errors are below 1e-15 of c (1 + |m_k|). n is a multiple of 8. Same bits on
+ * all CPUs. Local. */
+void weft_logistic_terms(int n, double c, const double *m, const double *a, double *conj,
+                         double *loss);
+
 /* ---- gradient descent ------------------------------------------------------ */
 
 /* Gradient descent on one device, as in torch.optim.SGD (no dampening, no Nesterov). */

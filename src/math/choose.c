@@ -19,7 +19,8 @@ enum {
     COLUMNS = 53,
     CELLS = 21, /* of an LSTM */
     ADDED = 99, /* columns of rows that are added */
-    SIDE = 37   /* numbers of a model in a lane */
+    SIDE = 37,  /* numbers of a model in a lane */
+    OUTPUTS = 16
 };
 
 /* Random input, and what a table makes of it. */
@@ -45,6 +46,7 @@ typedef struct outcome {
     real side[3 * SIDE];
     double norm, sums[SIDE];
     real added[ADDED];
+    double dual[OUTPUTS], share[OUTPUTS], conj[OUTPUTS], logistic[OUTPUTS];
 } outcome;
 
 static uint32_t next(uint64_t *state)
@@ -191,6 +193,13 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_aren
     for (uint32_t e = 0; e < 10; e++) at[e] = (7 * e + 3) % 10;
     kernel->gather16(10, at, t->offset, t->y, o->gather);
     kernel->add_rows(10, at, t->u, ADDED, t->w, ADDED + 1, o->added);
+    double margin[OUTPUTS];
+    for (int k = 0; k < OUTPUTS; k++) {
+        margin[k] = 20 * (double)t->u[k];
+        o->dual[k] = k % 3 > 0 ? (double)t->u[k] + 0.5 : 0;
+    }
+    kernel->logistic_terms(OUTPUTS, 1, margin, o->dual, o->conj, o->logistic);
+    kernel->logistic_best(OUTPUTS, 1, 3, margin, o->dual, o->share);
     run_halfway(kernel, o->halfway);
     run_reals(kernel, t, o, tmp);
     run_lanes(kernel, t, o, tmp);

@@ -45,6 +45,18 @@ void weft_add_rows(int n, const uint32_t *at, const real *value, int d, const re
     weft_kernel_best()->add_rows(n, at, value, d, x, ldx, sum);
 }
 
+void weft_logistic_best(int n, double c, double q, const double *m, double *a,
+                        double *share)
+{
+    weft_kernel_best()->logistic_best(n, c, q, m, a, share);
+}
+
+void weft_logistic_terms(int n, double c, const double *m, const double *a, double *conj,
+                         double *loss)
+{
+    weft_kernel_best()->logistic_terms(n, c, m, a, conj, loss);
+}
+
 void weft_cells_forward(const weft_cells *t, const real *const *plus)
 {
     weft_kernel_best()->cell(t, plus);

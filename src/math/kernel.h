@@ -75,6 +75,10 @@ typedef struct weft_kernel {
                      float *sum);
     void (*add_rows)(int n, const uint32_t *at, const real *value, int d, const real *x,
                      size_t ldx, real *sum);
+    void (*logistic_best)(int n, double c, double q, const double *m, double *a,
+                          double *share);
+    void (*logistic_terms)(int n, double c, const double *m, const double *a, double *conj,
+                           double *loss);
 } weft_kernel;
 
 extern const weft_kernel weft_kernel_plain, weft_kernel_avx2, weft_kernel_avx512;

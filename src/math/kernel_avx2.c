@@ -129,6 +129,7 @@ INLINE void lane_square(const float *const *row, real *x)
 #include "kernel_cos.h"
 #include "kernel_gemm.h"
 #include "kernel_lanes.h"
+#include "kernel_logistic.h"
 #include "kernel_simd.h"
 
 enum { WIDE = 16, VECTORS = WIDE / 8 };
@@ -267,6 +268,8 @@ const weft_kernel weft_kernel_avx2 = {
     .fwht = fwht,
     .gather16 = gather16,
     .add_rows = add_rows,
+    .logistic_best = logistic_best,
+    .logistic_terms = logistic_terms,
 };
 
 #endif

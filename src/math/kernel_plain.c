@@ -157,6 +157,7 @@ INLINE real SUM(V v)
 #include "kernel_cos.h"
 #include "kernel_gemm.h"
 #include "kernel_lanes.h"
+#include "kernel_logistic.h"
 #include "kernel_simd.h"
 
 /* ---- integers ----------------------------------------------------------------------- */
@@ -240,4 +241,6 @@ const weft_kernel weft_kernel_plain = {
     .fwht = fwht,
     .gather16 = gather16,
     .add_rows = add_rows,
+    .logistic_best = logistic_best,
+    .logistic_terms = logistic_terms,
 };

@@ -34,29 +34,30 @@ typedef struct ascent {
     const margin_problem *p;
     const dual_rows *x;
     output out[DUAL_WIDE];
-    int outputs, wide; /* outputs in use; including those that pad a vector */
-    int period;        /* [d][wide] is read in pieces of this length, a multiple of wide */
-    int64_t padded;    /* d wide, rounded up to a multiple of period */
-    real *w, *delta;   /* [d][wide] weights; sum of the partitions' changes */
-    real *copy;        /* [partitions of this rank][d][wide] weights of each partition */
-    int32_t *change;   /* [d][wide] scratch */
-    int coupled;       /* 1: one group of rows, so that the intercept is updated with
-                          every visit */
-    double *a, *step;  /* [x.n][wide] dual variables, 0..c; change in this epoch */
-    double *norm2;     /* [x.n] |x_i|^2, plus 1 where the intercept is coupled */
-    double *margin;    /* [x.n][wide] when last visited */
-    int *due, *shrinking; /* [x.n][wide] sweep of the next visit; number of consecutive
-                           visits with a small gain */
+    int32_t one[DUAL_WIDE]; /* [wide] class of each output; -1: pads */
+    int outputs, wide;      /* outputs in use; including those that pad a vector */
+    int period;       /* [d][wide] is read in pieces of this length, a multiple of wide */
+    int64_t padded;   /* d wide, rounded up to a multiple of period */
+    real *w, *delta;  /* [d][wide] weights; sum of the partitions' changes */
+    real *copy;       /* [partitions of this rank][d][wide] weights of each partition */
+    int32_t *change;  /* [d][wide] scratch */
+    int coupled;      /* 1: one group of rows, so that the intercept is updated with
+                         every visit */
+    double *a, *step; /* [x.n][wide] dual variables, 0..c; change in this epoch */
+    double *norm2;    /* [x.n] |x_i|^2, plus 1 where the intercept is coupled */
+    double *margin;   /* [x.n][wide] when last visited */
+    int *due, *shrinking; /* [x.n] sweep of the next visit; number of consecutive visits of
+                             little worth */
     int *sweep;           /* [partitions of this rank] sweeps done */
     int64_t *visits;      /* [x.n] order of a group's visits, scratch */
-    double *partition;    /* [partitions][outputs][ASCENT_SUMS] sums over each partition's
-                             rows, scratch */
+    double (*partition)[ASCENT_SUMS]; /* [partitions][outputs] sums over each partition's
+                                         rows, scratch */
 } ascent;
 
 /* y_i of output k: 1 or -1. */
 static inline double ascent_sign(const ascent *s, int64_t i, int k)
 {
-    return s->x->label[i] == s->out[k].of->one ? 1 : -1;
+    return s->x->label[i] == s->one[k] ? 1 : -1;
 }
 
 /* |x_i|^2 over single columns, those that no other row has; their weights are a_i y_i
@@ -72,8 +73,17 @@ void ascent_epoch(ascent *s);
 /* sum[DUAL_WIDE] <- dot product of each output's part of a and b, [d][wide]. Local. */
 void ascent_dots(const ascent *s, const real *a, const real *b, double *sum);
 
-/* Adds the terms of row i for output k at the common step t to sum[ASCENT_SUMS]. */
-typedef void (*ascent_row_sum)(const ascent *s, int64_t i, int k, double t, double *sum);
+/* Adds the terms of row i for the n outputs k[n], output k at the step t[k], to sum[n]. */
+typedef void (*ascent_row_sum)(const ascent *s, int64_t i, int n, const int *k,
+                               const double *t, double (*sum)[ASCENT_SUMS]);
+
+/* Conjugate of the loss at the dual variable, and C times the loss at the stored margin, of
+ * row i for all outputs. Local. */
+void ascent_terms(const ascent *s, int64_t i, double *conj, double *loss);
+
+/* 1: for an output that runs, row i has so large a part of the gap that it is to be visited
+ * again in the next sweep; share[wide] has its part of each gap. Local. */
+int ascent_matters(const ascent *s, const double *share);
 
 /* sum[outputs] <- sums over all rows, of the n outputs k[n], output k at the step t[k]:
  * over each partition on its rank, then over partitions in their order. Collective. */

@@ -16,7 +16,6 @@
  *
  * Outputs (each one class against the rest) are fitted side by side: their problems share
  * the rows, which a visit reads once for all outputs that are due. */
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,30 +30,38 @@ typedef struct target {
     weft_fitted *out;
 } target;
 
-static void add_state(const ascent *s, int64_t i, int k, double t, double *sum)
+static void add_state(const ascent *s, int64_t i, int n, const int *k, const double *t,
+                      double (*sum)[ASCENT_SUMS])
 {
-    int64_t at = i * s->wide + k;
-    double a = s->a[at], curve = s->norm2[i] + margin_conj_curve(s->p, a);
-    int bound = s->p->kind != MARGIN_LOGISTIC &&
-                (a <= 0 || (s->p->kind == MARGIN_HINGE && a >= s->p->c));
+    double conj[DUAL_WIDE], loss[DUAL_WIDE], single_norm2 = ascent_single_norm2(s, i);
+    ascent_terms(s, i, conj, loss);
     (void)t;
-    sum[0] += a * ascent_sign(s, i, k);
-    sum[1] += bound || curve <= 0 ? 0 : 1 / curve;
-    sum[2] += margin_conj(s->p, a);
-    sum[3] += s->p->c * margin_loss(s->p->kind, s->margin[at]);
-    sum[4] += ascent_single_norm2(s, i) * a * a;
+    for (int j = 0; j < n; j++) {
+        double a = s->a[i * s->wide + k[j]],
+               curve = s->norm2[i] + margin_conj_curve(s->p, a);
+        int bound = s->p->kind != MARGIN_LOGISTIC &&
+                    (a <= 0 || (s->p->kind == MARGIN_HINGE && a >= s->p->c));
+        sum[j][0] += a * ascent_sign(s, i, k[j]);
+        sum[j][1] += bound || curve <= 0 ? 0 : 1 / curve;
+        sum[j][2] += conj[k[j]];
+        sum[j][3] += loss[k[j]];
+        sum[j][4] += single_norm2 * a * a;
+    }
 }
 
 /* Derivatives of the losses in the intercept, at margins with the intercept shifted by
  * t. */
-static void add_shift(const ascent *s, int64_t i, int k, double t, double *sum)
+static void add_shift(const ascent *s, int64_t i, int n, const int *k, const double *t,
+                      double (*sum)[ASCENT_SUMS])
 {
-    double y = ascent_sign(s, i, k), m = s->margin[i * s->wide + k] + t * y;
-    double slope = margin_slope(s->p->kind, m);
-    sum[0] += s->p->c * y * slope;
-    if (s->p->kind == MARGIN_LOGISTIC) sum[1] -= s->p->c * slope * (1 + slope);
-    if (s->p->kind == MARGIN_SQUARED && m < 1) sum[1] += 2 * s->p->c;
-    sum[3] += s->p->c * margin_loss(s->p->kind, m);
+    for (int j = 0; j < n; j++) {
+        double y = ascent_sign(s, i, k[j]), m = s->margin[i * s->wide + k[j]] + t[k[j]] * y;
+        double slope = margin_slope(s->p->kind, m);
+        sum[j][0] += s->p->c * y * slope;
+        if (s->p->kind == MARGIN_LOGISTIC) sum[j][1] -= s->p->c * slope * (1 + slope);
+        if (s->p->kind == MARGIN_SQUARED && m < 1) sum[j][1] += 2 * s->p->c;
+        sum[j][3] += s->p->c * margin_loss(s->p->kind, m);
+    }
 }
 
 /* |w|^2 of all outputs over the columns of x; a single partition's w is on its owner.
@@ -67,29 +74,22 @@ static void square_norms(ascent *s)
     for (int k = 0; k < s->outputs; k++) s->out[k].norm2_shared = sum[k];
 }
 
-/* Recomputes all margins of the outputs whose gap is within the tolerance, and makes all
- * their rows due. Local. */
+/* Recomputes all margins. Rows that still have a part of a gap become due; those of a
+ * single output all do. Local. */
 static void recompute_margins(ascent *s)
 {
     const weft_sparse *x = &s->x->x;
-    double score[DUAL_WIDE];
+    double score[DUAL_WIDE], share[DUAL_WIDE], conj[DUAL_WIDE], loss[DUAL_WIDE];
     for (int64_t i = 0; i < x->n; i++) {
+        double *m = s->margin + i * s->wide, *a = s->a + i * s->wide;
         weft_sparse_dots(x, i, s->wide, s->w, score);
-        for (int k = 0; k < s->outputs; k++) {
-            if (s->out[k].done || !(s->out[k].gap <= s->p->tol)) continue;
-            int64_t at = i * s->wide + k;
-            s->margin[at] = ascent_sign(s, i, k) * (score[k] + s->out[k].b) +
-                            ascent_single_norm2(s, i) * s->a[at];
-            s->due[at] = 0;
-        }
+        for (int k = 0; k < s->outputs; k++)
+            m[k] = ascent_sign(s, i, k) * (score[k] + s->out[k].b) +
+                   ascent_single_norm2(s, i) * a[k];
+        ascent_terms(s, i, conj, loss);
+        for (int k = 0; k < s->outputs; k++) share[k] = loss[k] + conj[k] + a[k] * m[k];
+        if (s->wide == 1 || ascent_matters(s, share)) s->due[i] = 0;
     }
-}
-
-/* Ends the fit of output k: none of its rows is due again. */
-static void end_output(ascent *s, int k, int how)
-{
-    s->out[k].done = how;
-    for (int64_t i = 0; i < s->x->x.n; i++) s->due[i * s->wide + k] = INT_MAX;
 }
 
 /* Newton step on the intercept, which solves b = t(b), where t = sum_i a_i y_i decreases in
@@ -111,7 +111,7 @@ static void step_intercept(ascent *s, int k, double t, double response)
     double threshold = 0.1 * response / (double)s->x->total;
     for (int64_t i = 0; i < s->x->x.n; i++) {
         if (1 >= threshold * (s->norm2[i] + margin_conj_curve(s->p, s->a[i * s->wide + k])))
-            s->due[i * s->wide + k] = 0;
+            s->due[i] = 0;
     }
 }
 
@@ -213,12 +213,12 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     s.step = WEFT_NEW(tmp, double, cells);
     s.norm2 = WEFT_NEW(tmp, double, n);
     s.margin = WEFT_NEW(tmp, double, cells);
-    s.due = WEFT_NEW(tmp, int, cells);
-    s.shrinking = WEFT_NEW(tmp, int, cells);
+    s.due = WEFT_NEW(tmp, int, n);
+    s.shrinking = WEFT_NEW(tmp, int, n);
     s.sweep = WEFT_NEW(tmp, int, x->last - x->first + 1);
     s.visits = WEFT_NEW(tmp, int64_t, n);
-    int64_t sums = (int64_t)x->partitions * outputs * ASCENT_SUMS;
-    s.partition = WEFT_NEW(tmp, double, sums);
+    s.partition =
+        weft_arena_alloc(tmp, (size_t)(x->partitions * outputs), sizeof *s.partition);
     s.coupled = x->groups == 1;
     for (int64_t i = 0; i < n; i++)
         s.norm2[i] = weft_sparse_norm2(&x->x, i) + ascent_single_norm2(&s, i) + s.coupled;
@@ -227,8 +227,9 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
             (output){.index = k, .low = -INFINITY, .high = INFINITY, .shrink_tol = 10};
         s.out[k].gap = s.out[k].trial_gap = 1;
         if (k < outputs) s.out[k].of = &of[k];
+        s.one[k] = k < outputs ? of[k].one : -1;
         if (k < outputs && !s.coupled) s.out[k].b = s.out[k].b0 = of[k].b;
-        if (k >= outputs || of[k].constant) end_output(&s, k, 2);
+        if (k >= outputs || of[k].constant) s.out[k].done = 2;
     }
     return s;
 }
@@ -250,7 +251,7 @@ static void end_stalled(ascent *s, int n, const int *k)
         output *o = &s->out[k[j]];
         if (o->gap <= s->p->tol) continue;
         if (!(o->gap <= 0.5 * o->trial_gap)) o->shrink_tol *= 10;
-        if (o->shrink_tol > 1e4) end_output(s, k[j], 2);
+        if (o->shrink_tol > 1e4) s->out[k[j]].done = 2;
         o->trial_gap = o->gap;
     }
 }
@@ -269,10 +270,10 @@ static int check_ends(ascent *s, int epochs)
     int check = asking > 0 && (2 * asking >= running || epochs == s->p->limit);
     if (!check) return 0;
     recompute_margins(s);
-    measure_outputs(s, asking, near);
+    measure_outputs(s, running, k);
     int ends = list_outputs(s, 1, done);
     settle_intercepts(s, ends, done);
-    for (int j = 0; j < ends; j++) end_output(s, done[j], 1);
+    for (int j = 0; j < ends; j++) s->out[done[j]].done = 1;
     return 1;
 }
 
@@ -359,14 +360,15 @@ static void compact(ascent *s, const target *t)
     for (int k = 0, at = left; k < s->wide && at < to; k++)
         if (s->out[k].done) keep[at++] = k;
     output kept[DUAL_WIDE] = {{0}};
-    for (int k = 0; k < to; k++) kept[k] = s->out[keep[k]];
+    for (int k = 0; k < to; k++) {
+        kept[k] = s->out[keep[k]];
+        s->one[k] = kept[k].of ? kept[k].of->one : -1;
+    }
     memcpy(s->out, kept, sizeof kept);
     int64_t rows = s->x->x.n;
     keep_outputs(s->w, sizeof *s->w, s->x->d, s->wide, keep, to);
     keep_outputs(s->a, sizeof *s->a, rows, s->wide, keep, to);
     keep_outputs(s->margin, sizeof *s->margin, rows, s->wide, keep, to);
-    keep_outputs(s->due, sizeof *s->due, rows, s->wide, keep, to);
-    keep_outputs(s->shrinking, sizeof *s->shrinking, rows, s->wide, keep, to);
     s->outputs = left;
     set_width(s, to);
     memset(s->w + s->x->d * to, 0, (size_t)(s->padded - s->x->d * to) * sizeof *s->w);

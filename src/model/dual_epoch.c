@@ -13,61 +13,107 @@ enum {
     LARGEST = 126 /* exponent of a unit, so that it and its inverse are floats */
 };
 
+/* The outputs that kernels take: a multiple of 8. */
+static int padded(int wide)
+{
+    return (wide + 7) / 8 * 8;
+}
+
 /* ---- visits -------------------------------------------------------------------------- */
 
-/* Worth of a visit of a row at margin m that changed its dual variable from a by d. Of one
- * output: the gain. Outputs side by side share the cost of visits: for these a tenth of the
- * row's part of the duality gap. A row of great length may have most of the gap and hardly
- * anything to gain, and without visits to it the gap does not close. */
-static double worth(const ascent *s, double q, double m, double a, double d)
+void ascent_terms(const ascent *s, int64_t i, double *conj, double *loss)
 {
-    if (!s->x->single_norm2) return 0.5 * (q + margin_conj_curve(s->p, a + d)) * d * d;
-    return 0.1 * (s->p->c * margin_loss(s->p->kind, m) + margin_conj(s->p, a) + a * m);
+    const double *margin = s->margin + i * s->wide, *dual = s->a + i * s->wide;
+    if (s->p->kind != MARGIN_LOGISTIC || s->wide == 1) {
+        for (int k = 0; k < s->outputs; k++) {
+            conj[k] = margin_conj(s->p, dual[k]);
+            loss[k] = s->p->c * margin_loss(s->p->kind, margin[k]);
+        }
+        return;
+    }
+    double m[DUAL_WIDE] = {0}, a[DUAL_WIDE] = {0};
+    memcpy(m, margin, (size_t)s->wide * sizeof *m);
+    memcpy(a, dual, (size_t)s->wide * sizeof *a);
+    weft_logistic_terms(padded(s->wide), s->p->c, m, a, conj, loss);
 }
 
-/* Maximises over a_i of output k, whose margin from the columns of x is m; returns the
- * change. `now` counts the partition's sweeps. */
-static double improve(ascent *s, int64_t i, int k, double m, int now)
+int ascent_matters(const ascent *s, const double *share)
 {
-    int64_t at = i * s->wide + k;
-    double q = s->norm2[i], a = s->a[at] + s->step[at];
-    m += ascent_single_norm2(s, i) * a;
+    int matters = 0;
+    for (int k = 0; k < s->outputs; k++)
+        matters |= !s->out[k].done && share[k] >= 10 * s->out[k].min_worth;
+    return matters;
+}
+
+/* The next visit of a row in the sweep `now`. */
+static void schedule(ascent *s, int64_t i, int now, int matters)
+{
+    if (matters)
+        s->shrinking[i] = 0;
+    else if (s->shrinking[i] < (s->x->single_norm2 ? MANY : SHRINK))
+        s->shrinking[i]++;
+    s->due[i] = now + (1 << s->shrinking[i]);
+}
+
+/* Maximises over a_i of the only output, with the partition's weights w. The worth of a
+ * visit is its gain. */
+static void visit_one(ascent *s, int64_t i, int now, real *w)
+{
+    output *o = &s->out[0];
+    double score, y = ascent_sign(s, i, 0), q = s->norm2[i], a = s->a[i] + s->step[i];
+    weft_sparse_dots(&s->x->x, i, 1, w, &score);
+    double m = y * (score + o->b) + ascent_single_norm2(s, i) * a;
     double d = margin_best(s->p, q, m, a) - a;
-    s->margin[at] = m;
-    if (worth(s, q, m, a, d) >= s->out[k].min_worth)
-        s->shrinking[at] = 0;
-    else if (s->shrinking[at] < (s->x->single_norm2 ? MANY : SHRINK))
-        s->shrinking[at]++;
-    s->due[at] = now + (1 << s->shrinking[at]);
-    s->step[at] += d;
-    return d;
+    double worth = 0.5 * (q + margin_conj_curve(s->p, a + d)) * d * d;
+    s->margin[i] = m;
+    s->step[i] += d;
+    schedule(s, i, now, worth >= o->min_worth);
+    if (d == 0) return;
+    real change = (real)(y * d);
+    if (s->coupled) o->b += y * d;
+    weft_sparse_adds(&s->x->x, i, 1, &change, w);
 }
 
-/* Maximises over a_i of each output that is due, with the partition's weights w. */
-static void visit(ascent *s, int64_t i, int now, real *w)
+/* a[wide] <- the best dual variables of a row for all outputs, at the margins m from the
+ * columns of x; share[wide] <- the row's part of each gap before. */
+static void improve(const ascent *s, double q, const double *m, double *a, double *share)
 {
-    double score[DUAL_WIDE];
+    const margin_problem *p = s->p;
+    if (p->kind == MARGIN_LOGISTIC) {
+        weft_logistic_best(padded(s->wide), p->c, q, m, a, share);
+        return;
+    }
+    for (int k = 0; k < s->outputs; k++) {
+        share[k] = p->c * margin_loss(p->kind, m[k]) + margin_conj(p, a[k]) + a[k] * m[k];
+        a[k] = margin_best(p, q, m[k], a[k]);
+    }
+}
+
+/* Maximises over a_i of all outputs that run. Outputs side by side share the cost of
+ * visits: those are worth most that have most of a gap. A row of great length may have most
+ * of it and hardly anything to gain, and without visits to it the gap does not close. */
+static void visit_all(ascent *s, int64_t i, int now, real *w)
+{
+    double score[DUAL_WIDE], m[DUAL_WIDE] = {0}, a[DUAL_WIDE] = {0}, share[DUAL_WIDE];
     real change[DUAL_WIDE] = {0};
-    int moved = 0;
+    double *dual = s->a + i * s->wide, *step = s->step + i * s->wide;
+    double single = ascent_single_norm2(s, i);
     weft_sparse_dots(&s->x->x, i, s->wide, w, score);
     for (int k = 0; k < s->outputs; k++) {
-        if (s->due[i * s->wide + k] > now) continue;
-        double y = ascent_sign(s, i, k);
-        double d = improve(s, i, k, y * (score[k] + s->out[k].b), now);
-        if (d == 0) continue;
-        moved = 1;
+        a[k] = dual[k] + step[k];
+        m[k] = ascent_sign(s, i, k) * (score[k] + s->out[k].b) + single * a[k];
+    }
+    memcpy(s->margin + i * s->wide, m, (size_t)s->wide * sizeof *m);
+    improve(s, s->norm2[i], m, a, share);
+    for (int k = 0; k < s->outputs; k++) {
+        if (s->out[k].done) continue;
+        double y = ascent_sign(s, i, k), d = a[k] - (dual[k] + step[k]);
+        step[k] += d;
         change[k] = (real)(y * d);
         if (s->coupled) s->out[k].b += y * d;
     }
-    if (moved) weft_sparse_adds(&s->x->x, i, s->wide, change, w);
-}
-
-/* 1: an output is due. */
-static int is_due(const ascent *s, int64_t i, int now)
-{
-    int due = 0;
-    for (int k = 0; k < s->wide; k++) due |= s->due[i * s->wide + k] <= now;
-    return due;
+    schedule(s, i, now, ascent_matters(s, share));
+    weft_sparse_adds(&s->x->x, i, s->wide, change, w);
 }
 
 /* visits[n] <- rows in a random order keyed by (group, now). */
@@ -91,11 +137,14 @@ static int64_t visit_group(ascent *s, int g, int now, real *w)
     int64_t *visits = s->visits + x->start[g];
     shuffle(x->order + x->start[g], n, x->group[g], now, visits);
     for (int64_t i = 0; i < n; i++) {
-        if (is_due(s, visits[i], now)) visits[due++] = visits[i];
+        if (s->due[visits[i]] <= now) visits[due++] = visits[i];
     }
     for (int64_t i = 0; i < due; i++) {
         if (i + 1 < due) weft_sparse_fetch(&x->x, visits[i + 1]);
-        visit(s, visits[i], now, w);
+        if (s->wide == 1)
+            visit_one(s, visits[i], now, w);
+        else
+            visit_all(s, visits[i], now, w);
         read += x->x.first[visits[i] + 1] - x->x.first[visits[i]];
     }
     return read;
@@ -123,34 +172,36 @@ void ascent_sum(ascent *s, int n, const int *k, ascent_row_sum add, const double
                 double (*sum)[ASCENT_SUMS])
 {
     const dual_rows *x = s->x;
-    size_t width = (size_t)n * ASCENT_SUMS, cells = (size_t)x->partitions * width;
+    size_t cells = (size_t)(x->partitions * n);
     memset(s->partition, 0, cells * sizeof *s->partition);
     for (int l = x->first; l < x->last; l++) {
-        double *part = s->partition + (size_t)l * width;
+        double(*part)[ASCENT_SUMS] = s->partition + (size_t)l * (size_t)n;
         int at = l - x->first;
         int64_t end = x->start[x->segment[at + 1]];
         for (int64_t i = x->start[x->segment[at]]; i < end; i++)
-            for (int j = 0; j < n; j++)
-                add(s, x->order[i], k[j], t[k[j]], part + j * ASCENT_SUMS);
+            add(s, x->order[i], n, k, t, part);
     }
-    weft_join_f64(x->team, s->partition, cells);
+    weft_join_f64(x->team, s->partition[0], cells * ASCENT_SUMS);
     for (int j = 0; j < n; j++) {
         memset(sum[k[j]], 0, sizeof *sum);
         for (int l = 0; l < x->partitions; l++)
             for (int m = 0; m < ASCENT_SUMS; m++)
-                sum[k[j]][m] += s->partition[(size_t)l * width + j * ASCENT_SUMS + m];
+                sum[k[j]][m] += s->partition[l * n + j][m];
     }
 }
 
-static void add_line(const ascent *s, int64_t i, int k, double t, double *sum)
+static void add_line(const ascent *s, int64_t i, int n, const int *k, const double *t,
+                     double (*sum)[ASCENT_SUMS])
 {
-    int64_t at = i * s->wide + k;
-    double d = s->step[at], a = s->a[at] + t * d;
-    if (d == 0) return;
     double single_norm2 = ascent_single_norm2(s, i);
-    sum[0] += d * (margin_conj_slope(s->p, a) + single_norm2 * a +
-                   ascent_sign(s, i, k) * s->out[k].b);
-    sum[1] += d * d * (margin_conj_curve(s->p, a) + single_norm2);
+    for (int j = 0; j < n; j++) {
+        int64_t at = i * s->wide + k[j];
+        double d = s->step[at], a = s->a[at] + t[k[j]] * d;
+        if (d == 0) continue;
+        sum[j][0] += d * (margin_conj_slope(s->p, a) + single_norm2 * a +
+                          ascent_sign(s, i, k[j]) * s->out[k[j]].b);
+        sum[j][1] += d * d * (margin_conj_curve(s->p, a) + single_norm2);
+    }
 }
 
 static double dot(int64_t n, const real *a, const real *b)
