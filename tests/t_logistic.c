@@ -162,6 +162,24 @@ static void test_many(int classes, weft_team *t, weft_arena *mem)
        epochs);
 }
 
+/* L1 with losses that outweigh the penalty: steps of Newton's method that are far too long,
+ * and weights of about as many columns as there are rows. */
+static void test_strong(weft_team *t, weft_arena *mem)
+{
+    const weft_model *m = &weft_model_logistic;
+    for (double c = 100; c < 1e6; c *= 1000)
+        for (int k = 0; k < 3; k++) {
+            problem *p = k ? rows_new(t, k == 1 ? FEW : MANY, 3, mem) : many_new(t, 3, mem);
+            real *w = WEFT_NEW(mem, real, nweight(m, p));
+            weft_fitted out = fit(m, options_of("l1", c, 1e-4, mem), p, SPARSE, w, mem);
+            ok(out.residual <= 1e-4,
+               "l1, %d columns%s, C = %g: a gap of %.1e after %d steps and %d passes",
+               (int)p->f.d, k ? "" : ", some long rows", c, out.residual, out.iterations,
+               out.passes);
+            digest(bits(w, nweight(m, p)));
+        }
+}
+
 /* At the optimum of logistic loss the gradient vanishes: w = C sum y x / (1 + exp(m)). */
 static void test_gradient(weft_team *t, weft_arena *mem)
 {
@@ -231,6 +249,7 @@ int main(int argc, char **argv)
     weft_arena *mem = weft_arena_new();
     test_gold(&world, mem);
     test_lanes(&world, mem);
+    test_strong(&world, mem);
     test_slack(&weft_model_logistic, &world, mem);
     if (world.size == 1) test_slack(&weft_model_svm, &world, mem);
     test_many(21, &world, mem);
