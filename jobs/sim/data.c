@@ -99,6 +99,11 @@ weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok)
     weft_die("a simulated run has no documents");
 }
 
+weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok)
+{
+    return weft_data_tokens(d, tok);
+}
+
 int weft_data_has(weft_data *d, weft_tokenizer tok)
 {
     (void)d, (void)tok;

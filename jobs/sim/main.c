@@ -29,15 +29,10 @@ static void tell_files(int rank)
 
 int main(int argc, char **argv)
 {
-    weft_team world = {0};
+    weft_team world;
     weft_conf conf;
-    MPI_Init(&argc, &argv);
+    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
     weft_arena *mem = weft_arena_new();
-    set_comm(&world, MPI_COMM_WORLD);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world.size);
-    weft_log_set(WEFT_INFO, world.rank);
-    world.since = weft_now();
     weft_conf_init(&conf, mem);
     weft_check(argc > 1, "usage: weft-sim INPUT.ini [section.key=value ...]");
     weft_status st = weft_conf_read(&conf, argv[1]);
@@ -47,6 +42,6 @@ int main(int argc, char **argv)
     tell_files(world.rank);
     if (st != WEFT_OK && world.rank == 0) fprintf(stderr, "weft-sim: %s\n", weft_error());
     weft_arena_free(mem);
-    MPI_Finalize();
+    weft_par_end(&world);
     return st;
 }
