@@ -354,9 +354,10 @@ static double minimise_support(l1 *s)
     for (int64_t a = 0; a < f->n; a++) {
         int64_t k = f->place[a];
         int zero = f->way[a] == -f->from[a];
-        if (k < 0)
-            by = f->way[a], s->shift = zero ? -s->b : s->shift + by;
-        else
+        if (k < 0) {
+            by = f->way[a];
+            s->shift = zero ? -s->b : s->shift + by;
+        } else
             s->step[k] = zero ? -s->w[s->working[k]] : s->step[k] + f->way[a];
     }
     s->slope += curved(s, -1, f->along) + DAMPING * by;
