@@ -230,8 +230,7 @@ static double sweep(l1 *s, int64_t *order)
     return gain;
 }
 
-/* ---- the weights that are not 0, together ----------------------------------------------
- */
+/* ---- the weights that are not 0, together -------------------------------------------- */
 
 static double second_of(const l1 *s, int64_t a)
 {
@@ -365,8 +364,7 @@ static double minimise_support(l1 *s)
     return gain;
 }
 
-/* ---- a step, and how far ----------------------------------------------------------------
- */
+/* ---- a step, and how far ------------------------------------------------------------- */
 
 /* s->step and s->along <- approximate minimum of the model over the working set. */
 static void descend(l1 *s, int64_t *order)
