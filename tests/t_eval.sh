@@ -144,4 +144,31 @@ for vocabulary in leaf fedex; do
 done
 "$weft" tune "$tmp/in.ini" run.data="$tmp/leaf.h5" fed.model=lstm lstm.hidden=8 fed.cohort=3 -o "$tmp/chars.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log"
 refused 'fedex.h5 has an alphabet of 101 symbols, but .* one of 80' "text in another alphabet" fedex chars
+
+# ---- networks that learn vectors of words --------------------------------------------------
+
+words() # NAME WORD: 200 documents, packed as NAME.h5
+{
+    awk -v word="$2" 'BEGIN { srand(5); for (i = 0; i < 200; i++) { printf "%d", i % 2
+        for (k = 0; k < 8; k++) printf " %s%d", word, int(20 * rand()) + 20 * (i % 2); print "" } }' >"$tmp/$1.txt"
+    "$weft" pack text "$tmp/$1.txt" separator=blank clients=5 -o "$tmp/$1.h5" 2>>"$tmp/log"
+}
+rm "$tmp"/own.*
+words own alpha
+words others beta
+small="txtcnn.f1=3 txtcnn.f2=3 txtcnn.f3=3"
+printf '[run]\ndata = %s\ntuner = random\n[random]\nresource = 1\n' "$tmp/own.h5" >"$tmp/in.ini"
+for more in "run.task=sgd sgd.model=txtcnn sgd.dim=8" "run.task=fed fed.model=txtcnn fed.dim=8 fed.cohort=3"; do
+    # shellcheck disable=SC2086
+    "$weft" tune "$tmp/in.ini" $more $small txtcnn.channels=nonstatic -o "$tmp/vectors.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" export "$tmp/vectors.h5" --force >"$tmp/out" 2>>"$tmp/log"
+    result $? "vectors of words are trained: $more"
+    own vectors
+    scores "an exported winner knows the words" own vectors-winner
+    refused 'others.h5 has other words than' "as many other words" others vectors
+    # shellcheck disable=SC2086
+    "$weft" tune "$tmp/in.ini" $more $small txtcnn.channels=static -o "$tmp/still.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" eval "$tmp/still.h5" "$tmp/others.h5" >"$tmp/out" 2>>"$tmp/log"
+    result $? "vectors that are not trained are those of any words"
+done
 echo "1..$count"

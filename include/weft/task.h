@@ -92,6 +92,9 @@ typedef struct weft_task {
      * and without gaps; none if the state is a directory. Returns their number. Local. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MAX_TENSORS]);
+    /* The vocabulary to whose words the weights after the job refer by number, NULL if to
+     * none. NULL: never to any. Local. */
+    const weft_vocab *(*words)(const void *self, const weft_job *job);
     /* Fills the state before the first job of a trial; all zeros on entry. NULL: it stays
      * zero. Local. */
     void (*start)(const void *self, const weft_job *job, weft_state *state);

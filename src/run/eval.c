@@ -37,6 +37,27 @@ static void print_titles(const weft_run *r, const weft_winner *w, const char *ru
     printf("\n");
 }
 
+/* Weights that refer to words by number must meet the same words. Local. */
+static weft_status match_words(const weft_run *r, const weft_winner *w, const weft_job *job,
+                               const char *run)
+{
+    const char *own = weft_winner_words(r->task, r->task_self, job, r->mem);
+    if (w->words && strcmp(own, w->words) == 0) return WEFT_OK;
+    if (!w->words && !*own) return WEFT_OK;
+    if (!w->words) {
+        weft_log(WEFT_WARN,
+                 "%s does not tell its words, as an earlier weft wrote it: those of %s are "
+                 "taken in their order",
+                 run, r->data.path);
+        return WEFT_OK;
+    }
+    return weft_fail(WEFT_EDATA,
+                     "%s has other words than those whose vectors the winner of %s was "
+                     "trained with; pack its documents together with the training ones, as "
+                     "their test part",
+                     r->data.path, run);
+}
+
 static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
 {
     weft_mix mix = weft_mix_new(1, 0, r->mem);
@@ -46,6 +67,7 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
     job.index = (int)w->round;
     job.feature_fraction = w->size;
     job.last = 1;
+    TRY(match_words(r, w, &job, run));
     weft_tensor own[WEFT_MAX_TENSORS];
     int64_t n = weft_tensors_size(w->ntensor, w->tensor);
     int64_t need = weft_tensors_size(r->task->tensors(r->task_self, &job, own), own);

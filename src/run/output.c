@@ -219,17 +219,19 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
     TRY(winner_config(o, conf, f->mem, &config));
     TRY(weft_h5_put(f, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
                     "its configuration; axes in /configs/axis", "the option's own"));
-    weft_winner w = {.config = config,
-                     .scores = o->history.tables.scores,
-                     .text = text,
-                     .size = e->job.feature_fraction,
-                     .id = e->job.mix.id[weft_winner_arm(e)],
-                     .job = e->job.id,
-                     .trial = e->job.trial,
-                     .round = e->job.index,
-                     .ntensor = o->ntensor,
-                     .state = o->state->x,
-                     .like = weft_data_likeness(&o->run->data)};
+    weft_winner w = {
+        .config = config,
+        .scores = o->history.tables.scores,
+        .text = text,
+        .size = e->job.feature_fraction,
+        .id = e->job.mix.id[weft_winner_arm(e)],
+        .job = e->job.id,
+        .trial = e->job.trial,
+        .round = e->job.index,
+        .ntensor = o->ntensor,
+        .state = o->state->x,
+        .like = weft_data_likeness(&o->run->data),
+        .words = weft_winner_words(o->run->task, o->run->task_self, &e->job, f->mem)};
     memcpy(w.tensor, o->tensor, sizeof w.tensor);
     memcpy(w.score, o->score, sizeof w.score);
     return weft_winner_put(&w, f);

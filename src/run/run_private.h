@@ -445,9 +445,14 @@ typedef struct weft_winner {
     const weft_metric *scores;     /* the table of scores */
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
     weft_likeness like;            /* properties of the data that it was trained on */
-    const char *origin[4];         /* set when read from a file: tuner, data and digests of
-                                      the run */
+    const char *words; /* hash of the vocabulary to which weights refer by number; "": to
+                          none; NULL: not known, of an earlier version */
+    const char *origin[4]; /* set when read from a file: tuner, data and digests of
+                              the run */
 } weft_winner;
+/* weft_winner.words of a job's state. Local. */
+const char *weft_winner_words(const weft_task *task, const void *self, const weft_job *job,
+                              weft_arena *mem);
 /* Total number of elements of the tensors. Local. */
 int64_t weft_tensors_size(int n, const weft_tensor *t);
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);

@@ -107,6 +107,15 @@ static weft_status read_likeness(weft_winner *w, weft_h5 *f)
     return WEFT_OK;
 }
 
+const char *weft_winner_words(const weft_task *task, const void *self, const weft_job *job,
+                              weft_arena *mem)
+{
+    const weft_vocab *v = task->words ? task->words(self, job) : NULL;
+    if (!v) return "";
+    uint64_t hash = weft_hash(v->hash, (size_t)v->n * sizeof *v->hash, (uint64_t)v->n);
+    return weft_arena_text(mem, "%016llx", (unsigned long long)hash);
+}
+
 int64_t weft_tensors_size(int n, const weft_tensor *t)
 {
     int64_t sum = 0;
@@ -143,6 +152,7 @@ weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
     TRY(put_likeness(w, f));
     TRY(weft_h5_put_attr(f, "/winner", "config", w->config));
     TRY(weft_h5_put_attr(f, "/winner", "text", w->text));
+    if (w->words) TRY(weft_h5_put_attr(f, "/winner", "words", w->words));
     TRY(weft_h5_put_long(f, "/winner", "id", w->id));
     TRY(weft_h5_put_long(f, "/winner", "job", w->job));
     TRY(weft_h5_put_long(f, "/winner", "trial", w->trial));
@@ -208,6 +218,9 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
     TRY(weft_h5_verify(f));
     TRY(weft_h5_read_attr(f, "/winner", "config", &w->config));
     TRY(weft_h5_read_attr(f, "/winner", "text", &w->text));
+    w->words = NULL;
+    if (weft_h5_has(f, "/winner@words"))
+        TRY(weft_h5_read_attr(f, "/winner", "words", &w->words));
     TRY(weft_h5_read_num(f, "/winner", "size", &w->size));
     TRY(weft_h5_read_long(f, "/winner", "job", &w->job));
     TRY(weft_h5_read_long(f, "/winner", "trial", &w->trial));

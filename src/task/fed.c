@@ -231,6 +231,14 @@ static int fed_tensors(const void *self, const weft_job *job,
     return t->net->tensors(t->model, out);
 }
 
+static const weft_vocab *fed_vocab(const void *self, const weft_job *job)
+{
+    const fed *t = self;
+    (void)job;
+    if (!t->net->table || t->net->table(t->model).rows == 0) return NULL;
+    return &t->env.data->vocab[t->words.tokenizer];
+}
+
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fed *t = self;
@@ -353,6 +361,7 @@ const weft_task weft_task_fed = {
     .setup = fed_setup,
     .nstate = fed_nstate,
     .tensors = fed_tensors,
+    .words = fed_vocab,
     .start = fed_start,
     .cost = fed_cost,
     .seconds = fed_seconds,

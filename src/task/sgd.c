@@ -185,6 +185,16 @@ static int sgd_tensors(const void *self, const weft_job *job,
     return n;
 }
 
+static const weft_vocab *sgd_vocab(const void *self, const weft_job *job)
+{
+    const sgd *t = self;
+    if (!t->net->table) return NULL;
+    weft_arena *tmp = weft_arena_new();
+    int64_t rows = t->net->table(model_of(t, job, tmp).self).rows;
+    weft_arena_free(tmp);
+    return rows > 0 ? &t->own.vocab[t->words.tokenizer] : NULL;
+}
+
 /* The weights of fold f that are scored, that are trained, and what the optimizer keeps. */
 static real *kept_of(const sgd_model *m, int f, real *x)
 {
@@ -432,6 +442,7 @@ const weft_task weft_task_sgd = {
     .setup = sgd_setup,
     .nstate = sgd_nstate,
     .tensors = sgd_tensors,
+    .words = sgd_vocab,
     .start = sgd_start,
     .cost = sgd_cost,
     .units = sgd_units,
