@@ -257,8 +257,6 @@ static void test_refused(void)
           "clients of its own", "partition", "a partition of clients");
     fails(pack(r, "federated=generated", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
           "clients of its own", "partition", "a partition of generated clients");
-    fails(pack(r, "documents", "x.h5", "clients=5"), WEFT_ECONF, "clients", "documents",
-          "a federation of documents");
     fails(pack(r, "federated=generated", "x.h5", "clents=5"), WEFT_ECONF, "clents",
           "clients", "a key misspelt");
 }
