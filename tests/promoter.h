@@ -184,7 +184,7 @@ static weft_asked promoter_ask(void *self, weft_job *job)
     p->mix.conf[0] = uniform(i, 1000, 3);
     if (p->mistake == BY_TEAM) p->mix.conf[0] += p->team;
     if (p->mistake == BY_TIME) p->mix.conf[0] += weft_now();
-    if (p->mistake == BY_ADDRESS) p->mix.conf[0] += (double)((uintptr_t)p / 64 % 4096);
+    if (p->mistake == BY_ADDRESS) p->mix.conf[0] += (double)((uintptr_t)p / 64);
     *job = weft_job_new(p->mistake == NUMBERS ? 2 * i : i, 1 << r->jobs, &p->mix);
     job->from = from;
     job->index = p->mistake == INDEX_ZERO ? 0 : r->jobs;
