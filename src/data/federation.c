@@ -60,11 +60,10 @@ static weft_status check_x(const void *self, int64_t first, int64_t n, const voi
                      (double)number[i]);
 }
 
-static weft_status check_label(const void *self, int64_t first, int64_t n,
-                               const void *label)
+weft_status weft_labels_check(const void *self, int64_t first, int64_t n, const void *label)
 {
     const weft_data *d = self;
-    const weft_federation *own = d->clients->own;
+    const weft_federation *own = (d->clients ? d->clients : d->owners)->own;
     int classes = own->class_of ? own->classes : d->classes;
     const int32_t *class = label;
     for (int64_t i = 0; i < n; i++)
@@ -336,7 +335,7 @@ weft_status weft_federation_open(weft_data *d)
     int bytes = d->form == WEFT_BYTES;
     TRY(open_map(d, "/x", bytes ? WEFT_H5_U8 : WEFT_H5_F32, rows, f->d,
                  bytes ? NULL : check_x, &f->own->x));
-    return open_map(d, "/label", WEFT_H5_I32, rows, 0, check_label, &f->own->label);
+    return open_map(d, "/label", WEFT_H5_I32, rows, 0, weft_labels_check, &f->own->label);
 }
 
 void weft_federation_close(weft_data *d)

@@ -40,6 +40,10 @@ WEFT_CHECKED weft_status weft_generator_open(weft_data *d);
 int weft_owners_are(weft_data *d);
 /* Fills d->owners. EFILE, EDATA. Local. */
 WEFT_CHECKED weft_status weft_owners_open(weft_data *d);
+/* Check for weft_h5_map_open of the labels of clients' samples; self: the weft_data. EDATA:
+ * a class that is not one of the data set's. Local. */
+WEFT_CHECKED weft_status weft_labels_check(const void *self, int64_t first, int64_t n,
+                                           const void *label);
 void weft_owners_close(weft_data *d);
 /* Reads the vocabulary d->vocab[tok]. EFILE; EDATA: documents were packed without that
  * tokenizer. Local. */

@@ -75,21 +75,6 @@ static weft_status owned_take(const weft_clients *f, const weft_client *at, weft
 
 /* ---- opening --------------------------------------------------------------------- */
 
-static weft_status check_label(const void *self, int64_t first, int64_t n,
-                               const void *label)
-{
-    const weft_data *d = self;
-    const weft_federation *own = d->owners->own;
-    int classes = own->class_of ? own->classes : d->classes;
-    const int32_t *class = label;
-    for (int64_t i = 0; i < n; i++)
-        if (class[i] < 0 || class[i] >= classes)
-            return weft_fail(WEFT_EDATA,
-                             "%s: document %lld has class %d of %d; pack it again", d->path,
-                             (long long)(first + i), (int)class[i], classes);
-    return WEFT_OK;
-}
-
 static weft_status check_words(const void *self, int64_t first, int64_t n, const void *word)
 {
     const weft_data *d = self;
@@ -162,7 +147,7 @@ weft_status weft_owners_open(weft_data *d)
     for (int p = 0; p < WEFT_NPART; p++) {
         TRY(sort_part(d, p));
         TRY(weft_h5_map_open(&o->label[p], &d->file, name_of(d, p, "label"), WEFT_H5_I32,
-                             check_label, d));
+                             weft_labels_check, d));
     }
     return WEFT_OK;
 }

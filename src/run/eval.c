@@ -42,15 +42,15 @@ static weft_status match_words(const weft_run *r, const weft_winner *w, const we
                                const char *run)
 {
     const char *own = weft_winner_words(r->task, r->task_self, job, r->mem);
-    if (w->words && strcmp(own, w->words) == 0) return WEFT_OK;
-    if (!w->words && !*own) return WEFT_OK;
     if (!w->words) {
-        weft_log(WEFT_WARN,
-                 "%s does not tell its words, as an earlier weft wrote it: those of %s are "
-                 "taken in their order",
-                 run, r->data.path);
+        if (*own)
+            weft_log(WEFT_WARN,
+                     "%s does not tell its words, as an earlier weft wrote it: those of %s "
+                     "are taken in their order",
+                     run, r->data.path);
         return WEFT_OK;
     }
+    if (strcmp(own, w->words) == 0) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s has other words than those whose vectors the winner of %s was "
                      "trained with; pack its documents together with the training ones, as "
