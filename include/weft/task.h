@@ -89,7 +89,7 @@ typedef struct weft_task {
      * start, the elements that both have are copied and the others are 0. Local. */
     void (*nstate)(const void *self, const weft_job *job, weft_state *size);
     /* The tensors that `score` needs, stored at the beginning of x after the job, in order
-     * and without gaps; none if the state is a directory. Returns their number. Local. */
+     * and without gaps. Returns their number. NULL: always none. Local. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MAX_TENSORS]);
     /* The vocabulary to whose words the weights after the job refer by number, NULL if to
@@ -129,7 +129,7 @@ typedef struct weft_task {
      * Local. */
     double (*optimum)(const void *self, double resource);
     /* Scores of the tensors at the beginning of x, under the job's mixture, on a part; they
-     * are not told to tuners. EFILE. Collective. */
+     * are not told to tuners. NULL for a task without data. EFILE. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const real *x, weft_part part,
                          weft_scores *out);
 } weft_task;
@@ -140,6 +140,9 @@ WEFT_CHECKED weft_status weft_task_find(const char *name, const weft_task **out)
 /* ---- states ----------------------------------------------------------------------------
  */
 
+/* The task's tensors, of which there are none without its function. Local. */
+int weft_task_tensors(const weft_task *task, const void *self, const weft_job *job,
+                      weft_tensor out[WEFT_MAX_TENSORS]);
 /* A zero state of the size after the job (job NULL: as in nstate). Owned by mem. Local. */
 weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,
                           weft_arena *mem);

@@ -70,7 +70,8 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
     TRY(match_words(r, w, &job, run));
     weft_tensor own[WEFT_MAX_TENSORS];
     int64_t n = weft_tensors_size(w->ntensor, w->tensor);
-    int64_t need = weft_tensors_size(r->task->tensors(r->task_self, &job, own), own);
+    int64_t need =
+        weft_tensors_size(weft_task_tensors(r->task, r->task_self, &job, own), own);
     if (n != need || r->space.dim != 0)
         return weft_fail(WEFT_EDATA,
                          "the winner of %s has %lld weights and statistics, %s "
@@ -99,7 +100,7 @@ weft_status weft_run_eval(const char *run, const char *data, weft_team *world)
     weft_status st = weft_agree(weft_winner_read(&w, run, mem), world);
     if (st == WEFT_OK) st = weft_agree(weft_conf_text(&conf, run, w.config), world);
     if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
-    if (st == WEFT_OK && r.task->data == WEFT_DATA_NONE)
+    if (st == WEFT_OK && !r.task->score)
         st = weft_fail(WEFT_ECONF,
                        "%s: task %s reads no data that its winner could be "
                        "scored on",

@@ -233,7 +233,7 @@ static uint64_t weights_hash(const job_run *f)
 {
     const weft_sched *s = f->s;
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = s->task->tensors(s->task_self, &f->e->job, tensor);
+    int n = weft_task_tensors(s->task, s->task_self, &f->e->job, tensor);
     if (n == 0) return weft_state_hash(&f->state);
     int64_t size = weft_tensors_size(n, tensor);
     return weft_hash(f->state.x, (size_t)size * sizeof *f->state.x, 0);

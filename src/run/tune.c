@@ -204,7 +204,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
 {
     o->run = r;
     o->winner = &s->winner;
-    o->ntensor = r->task->tensors(r->task_self, &s->winner.job, o->tensor);
+    o->ntensor = weft_task_tensors(r->task, r->task_self, &s->winner.job, o->tensor);
     o->began = t->began;
     o->search = s->seconds;
     o->refit = refit_seconds(s);

@@ -159,15 +159,6 @@ static void command_nstate(const void *self, const weft_job *job, weft_state *si
     size->naux = NUMBERS;
 }
 
-static int command_tensors(const void *self, const weft_job *job,
-                           weft_tensor out[WEFT_MAX_TENSORS])
-{
-    (void)self;
-    (void)job;
-    (void)out;
-    return 0;
-}
-
 /* The cost is not known; a job of more resource is assumed to cost more. */
 static void command_cost(const void *self, const weft_job *job, weft_cost *out)
 {
@@ -383,17 +374,6 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static weft_status command_score(void *self, const weft_job *job, const real *x,
-                                 weft_part part, weft_scores *out)
-{
-    (void)self;
-    (void)job;
-    (void)x;
-    (void)part;
-    *out = weft_scores_none();
-    return WEFT_OK;
-}
-
 extern const weft_task weft_task_command;
 const weft_task weft_task_command = {
     .kind = {.name = "command",
@@ -410,8 +390,6 @@ const weft_task weft_task_command = {
     .tuned = command_tuned,
     .setup = command_setup,
     .nstate = command_nstate,
-    .tensors = command_tensors,
     .cost = command_cost,
     .step = command_step,
-    .score = command_score,
 };

@@ -316,15 +316,6 @@ static void replay_nstate(const void *self, const weft_job *job, weft_state *siz
     size->naux = NSTATE;
 }
 
-static int replay_tensors(const void *self, const weft_job *job,
-                          weft_tensor out[WEFT_MAX_TENSORS])
-{
-    (void)self;
-    (void)job;
-    (void)out;
-    return 0;
-}
-
 static weft_status replay_step(void *self, const weft_job *job, int64_t unit,
                                weft_state *state, double *row, weft_result *res)
 {
@@ -350,17 +341,6 @@ static weft_status replay_step(void *self, const weft_job *job, int64_t unit,
     res->arm_count[0] = 1;
     res->arm_loss[0] = p->loss;
     res->arm_wrong[0] = NAN;
-    return WEFT_OK;
-}
-
-static weft_status replay_score(void *self, const weft_job *job, const real *x,
-                                weft_part part, weft_scores *out)
-{
-    (void)self;
-    (void)job;
-    (void)x;
-    (void)part;
-    *out = weft_scores_none();
     return WEFT_OK;
 }
 
@@ -412,10 +392,8 @@ const weft_task weft_task_replay = {
     .tuned = replay_tuned,
     .setup = replay_setup,
     .nstate = replay_nstate,
-    .tensors = replay_tensors,
     .cost = replay_cost,
     .seconds = replay_seconds,
     .step = replay_step,
     .optimum = replay_optimum,
-    .score = replay_score,
 };
