@@ -159,6 +159,44 @@ static void test_flipped(void)
     weft_journal_close(&j);
 }
 
+/* Appends the first `bytes` bytes of the records of a journal to a file. */
+static void append_records(const char *from, const char *to, size_t bytes)
+{
+    char *data = WEFT_NEW(mem, char, MAGIC + bytes);
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_APPEND);
+    weft_check(read(in, data, MAGIC + bytes) == (ssize_t)(MAGIC + bytes) &&
+                   write(out, data + MAGIC, bytes) == (ssize_t)bytes,
+               "copy");
+    close(in);
+    close(out);
+}
+
+/* A record whose payload lacks its end stands before whole ones. What is added is found
+ * again, also where it begins within what the payload should have taken. */
+static void test_short(void)
+{
+    enum { LONG = 300, LEFT = 10, MORE = 10 };
+    const char *path = at("a.journal"), *torn = at("short.journal");
+    char data[LONG] = {0};
+    weft_journal j;
+    weft_record *rec;
+    int64_t n, all = RECORDS + 1 + 2;
+    copy(path, torn, size_of(path));
+    int found = weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK &&
+                weft_journal_add(&j, 50, data, LONG) == WEFT_OK;
+    weft_journal_close(&j);
+    weft_check(truncate(torn, (off_t)(size_of(torn) - LONG + LEFT)) == 0, "cut");
+    append_records(path, torn, HEAD + HEAD + 7);
+    for (int i = 0; i < MORE; i++, all++) {
+        found &= weft_journal_open(&j, torn, &rec, &n, mem) == WEFT_OK && n == all &&
+                 right(rec, RECORDS) && rec[RECORDS].data == NULL &&
+                 right(rec + RECORDS + 1, 2) && (i == 0 || rec[n - 1].tag == 99) &&
+                 weft_journal_add(&j, 99, "on", 2) == WEFT_OK;
+        weft_journal_close(&j);
+    }
+    ok(found, "a payload cut short takes no record that follows it");
+}
+
 /* ---- names ----------------------------------------------------------------------- */
 
 static void test_names(void)
@@ -235,6 +273,7 @@ int main(void)
     test_journal();
     test_torn();
     test_flipped();
+    test_short();
     test_names();
     test_journal_errors();
     return disk_end();

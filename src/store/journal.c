@@ -79,27 +79,36 @@ static weft_status begin_synced(weft_journal *j)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* 1 if there is a head at text[at] with its payload, complete or not, within text[size]. */
-static int is_frame(const char *text, size_t size, size_t at, frame *f)
+/* 1 if there is a head at text[at] with its payload, damaged or not, within text[limit]. */
+static int is_frame(const char *text, size_t limit, size_t at, frame *f)
 {
-    if (size - at < sizeof *f) return 0;
+    if (limit - at < sizeof *f) return 0;
     memcpy(f, text + at, sizeof *f);
-    return f->mark == MARK && check_of(f) == f->check && f->bytes <= size - at - sizeof *f;
+    return f->mark == MARK && check_of(f) == f->check && f->bytes <= limit - at - sizeof *f;
 }
 
-/* Position of the next such head after `at`; size: there is none. */
-static size_t next_frame(const char *text, size_t size, size_t at)
+/* 1 if there is a whole record at text[at], its payload as it was written. */
+static int is_whole(const char *text, size_t limit, size_t at, frame *f)
+{
+    return is_frame(text, limit, at, f) &&
+           weft_hash(text + at + sizeof *f, (size_t)f->bytes, 0) == f->sum;
+}
+
+/* The first position from `at` on that is so; limit: there is none. */
+static size_t find(int (*is)(const char *, size_t, size_t, frame *), const char *text,
+                   size_t limit, size_t at)
 {
     frame f;
-    while (at < size && !is_frame(text, size, at, &f)) at++;
+    while (at < limit && !is(text, limit, at, &f)) at++;
     return at;
 }
 
 /* The record at a position of the text; its data in mem, aligned for any type. */
-static weft_record record_of(const frame *f, const char *payload, weft_arena *mem)
+static weft_record record_of(const frame *f, const char *payload, int whole,
+                             weft_arena *mem)
 {
     weft_record r = {.tag = f->tag, .bytes = (size_t)f->bytes};
-    if (weft_hash(payload, r.bytes, 0) != f->sum) return r;
+    if (!whole) return r;
     char *copy = WEFT_NEW(mem, char, r.bytes);
     memcpy(copy, payload, r.bytes);
     r.data = copy;
@@ -107,19 +116,23 @@ static weft_record record_of(const frame *f, const char *payload, weft_arena *me
 }
 
 /* Counts the records of text[size], gives them in rec where it is not NULL; *end is where
- * the last one ends. */
+ * the last one ends. A damaged payload ends where a whole record begins, if not before: so
+ * a head whose payload was cut short does not take in what is appended later. */
 static int64_t scan(const char *text, size_t size, weft_record *rec, size_t *end,
                     weft_arena *mem)
 {
     int64_t n = 0;
     frame f;
+    size_t whole = 0; /* the next whole record */
     *end = sizeof magic;
     while (*end < size) {
-        if (is_frame(text, size, *end, &f)) {
-            if (rec != NULL) rec[n] = record_of(&f, text + *end + sizeof f, mem);
+        if (*end >= whole) whole = find(is_whole, text, size, *end);
+        if (is_frame(text, *end < whole ? whole : size, *end, &f)) {
+            if (rec != NULL)
+                rec[n] = record_of(&f, text + *end + sizeof f, *end == whole, mem);
             *end += sizeof f + (size_t)f.bytes;
         } else {
-            size_t next = next_frame(text, size, *end + 1);
+            size_t next = find(is_frame, text, whole, *end + 1);
             if (next == size) break;
             if (rec != NULL) rec[n] = (weft_record){.bytes = next - *end};
             *end = next;
