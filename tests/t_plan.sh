@@ -41,4 +41,17 @@ timeout 100 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha as
     'command.run=echo loss=1' -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
 grep -q 'run.workers = 2: no more jobs than that are in flight, and the other teams idle' "$tmp/log"
 result $? "also at the start of a run"
+# The first eight jobs have a round each, which is too little to measure.
+"$weft" pack synthetic federated=stored clients=30 -o "$tmp/clients.h5" >"$tmp/out" 2>&1
+cat >"$tmp/fed.ini" <<END
+[run]
+task = fed
+tuner = hyperband
+data = $tmp/clients.h5
+[client]
+lr = log 0.001 .. 1
+END
+"$weft" tune "$tmp/fed.ini" --plan >"$tmp/out" 2>"$tmp/log" &&
+    awk '$1 == "rounds" { all = $2 } $1 == "tried" { n = $2 } END { exit !(n > 8 && n <= all) }' "$tmp/out"
+result $? "short jobs are tried for longer than their first rung"
 echo "1..$count"

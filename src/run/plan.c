@@ -184,10 +184,27 @@ static weft_status try_smaller(const weft_run *r, plan *p)
     return WEFT_OK;
 }
 
+/* Jobs of few units, as those of a first rung, draw few clients of many: each of the n jobs
+ * that are tried is lengthened to its share of all units of the search. */
+static void lengthen(const weft_run *r, plan *p, int n)
+{
+    int64_t units = 0;
+    for (int i = 0; i < n; i++) units += p->units[i];
+    for (int i = 0; i < n && units > 0; i++) {
+        weft_job *job = &p->first[i].job;
+        weft_cost c = {0};
+        job->resource *= (double)(p->rounds / units);
+        r->task->cost(r->task_self, job, &c);
+        p->flops[i] = c.flops;
+        p->units[i] = r->task->units(r->task_self, job);
+    }
+}
+
 /* Tries the jobs whose units are expected to be short. Collective over world. */
 static weft_status try_out(weft_run *r, plan *p)
 {
     int n = p->jobs < TRIED ? (int)p->jobs : TRIED;
+    if (r->task->units) lengthen(r, p, n);
     weft_times_move(r->world, r->team);
     weft_status st = r->task->units || n == 0 ? WEFT_OK : try_smaller(r, p);
     for (int i = 0; i < n && p->share == 0 && st == WEFT_OK; i++) {
