@@ -308,6 +308,43 @@ static void test_dual(double c)
     ok(off < 1e-3, "C = %g: the part of the gap (%.1e)", c, off);
 }
 
+/* A sparse row against vectors side by side: each number is a sum in the order of entries.
+ */
+static void test_sparse(void)
+{
+    enum { D = 90, N = 70 };
+    uint32_t column[N];
+    float value[N];
+    const int64_t first[] = {0, 3, N};
+    weft_sparse x = {.n = 2, .first = first, .column = column, .value = value};
+    int same = 1;
+    for (int e = 0; e < N; e++) {
+        column[e] = (uint32_t)(e * 37 % D);
+        value[e] = (float)(bits((uint64_t)e) % 2001) / 777 - 1;
+    }
+    for (int wide = 4; wide <= WEFT_SPARSE_WIDE; wide += 4) {
+        real w[D * WEFT_SPARSE_WIDE], scale[WEFT_SPARSE_WIDE];
+        double z[WEFT_SPARSE_WIDE];
+        for (int i = 0; i < D * wide; i++) w[i] = (real)(bits((uint64_t)i) % 999) / 333;
+        for (int k = 0; k < wide; k++) scale[k] = (real)(k - 7) / 3;
+        weft_sparse_dots(&x, 1, wide, w, z);
+        for (int k = 0; k < wide; k++) {
+            real sum = 0;
+            for (int e = 3; e < N; e++)
+                sum += w[column[e] * (uint32_t)wide + (uint32_t)k] * (real)value[e];
+            same &= !(fabs((double)sum - z[k]) > 0);
+        }
+        real after[D * WEFT_SPARSE_WIDE];
+        memcpy(after, w, sizeof after);
+        weft_sparse_adds(&x, 1, wide, scale, after);
+        for (int e = 3; e < N; e++)
+            for (int k = 0; k < wide; k++)
+                w[column[e] * (uint32_t)wide + (uint32_t)k] += scale[k] * (real)value[e];
+        same &= memcmp(after, w, (size_t)(D * wide) * sizeof *w) == 0;
+    }
+    ok(same, "a sparse row times, and added to, 4 to 32 vectors side by side");
+}
+
 /* The terms of the gap, and that lanes do not depend on their company. */
 static void test_terms(double c)
 {
@@ -403,6 +440,7 @@ int main(void)
     for (int n = 1; n <= 2048; n *= 2) test_fwht(n);
     test_gather();
     for (int d = 1; d < 151; d = 2 * d + 3) test_add_rows(d);
+    test_sparse();
     for (double c = 1e-3; c < 1e4; c *= 1e3) {
         test_dual(c);
         test_terms(c);

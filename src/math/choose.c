@@ -20,7 +20,9 @@ enum {
     CELLS = 21, /* of an LSTM */
     ADDED = 99, /* columns of rows that are added */
     SIDE = 37,  /* numbers of a model in a lane */
-    OUTPUTS = 16
+    OUTPUTS = 16,
+    ENTRIES = 10,
+    SPARSE = 28 /* vectors beside sparse rows */
 };
 
 /* Random input, and what a table makes of it. */
@@ -47,6 +49,8 @@ typedef struct outcome {
     double norm, sums[SIDE];
     real added[ADDED];
     double dual[OUTPUTS], share[OUTPUTS], conj[OUTPUTS], logistic[OUTPUTS];
+    double dots[SPARSE];
+    real sparse[ENTRIES * SPARSE];
 } outcome;
 
 static uint32_t next(uint64_t *state)
@@ -167,6 +171,32 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
     weft_arena_reset(tmp, mark);
 }
 
+/* Rows that are added, and a sparse row. */
+static void run_sparse(const weft_kernel *kernel, const trial *t, outcome *o)
+{
+    uint32_t at[ENTRIES];
+    for (uint32_t e = 0; e < ENTRIES; e++) at[e] = (7 * e + 3) % ENTRIES;
+    kernel->gather16(ENTRIES, at, t->offset, t->y, o->gather);
+    kernel->add_rows(ENTRIES, at, t->u, ADDED, t->w, ADDED + 1, o->added);
+    const int64_t first[] = {0, ENTRIES};
+    weft_sparse x = {.n = 1, .first = first, .column = at, .value = t->offset};
+    memcpy(o->sparse, t->v, sizeof o->sparse);
+    kernel->sparse_dots(&x, 0, SPARSE, o->sparse, o->dots);
+    kernel->sparse_adds(&x, 0, SPARSE, t->u, o->sparse);
+}
+
+/* Dual variables of logistic regression. */
+static void run_dual(const weft_kernel *kernel, const trial *t, outcome *o)
+{
+    double margin[OUTPUTS];
+    for (int k = 0; k < OUTPUTS; k++) {
+        margin[k] = 20 * (double)t->u[k];
+        o->dual[k] = k % 3 > 0 ? (double)t->u[k] + 0.5 : 0;
+    }
+    kernel->logistic_terms(OUTPUTS, 1, margin, o->dual, o->conj, o->logistic);
+    kernel->logistic_best(OUTPUTS, 1, 3, margin, o->dual, o->share);
+}
+
 /* The entry of b in a panel of `wide` columns is that of the widest panel. */
 static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_arena *tmp)
 {
@@ -189,17 +219,8 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_aren
     kernel->trans(N, D, t->q, D, C, t->z, N, o->g, D);
     memcpy(o->fwht, t->y, sizeof o->fwht);
     kernel->fwht(FWHT, o->fwht);
-    uint32_t at[10];
-    for (uint32_t e = 0; e < 10; e++) at[e] = (7 * e + 3) % 10;
-    kernel->gather16(10, at, t->offset, t->y, o->gather);
-    kernel->add_rows(10, at, t->u, ADDED, t->w, ADDED + 1, o->added);
-    double margin[OUTPUTS];
-    for (int k = 0; k < OUTPUTS; k++) {
-        margin[k] = 20 * (double)t->u[k];
-        o->dual[k] = k % 3 > 0 ? (double)t->u[k] + 0.5 : 0;
-    }
-    kernel->logistic_terms(OUTPUTS, 1, margin, o->dual, o->conj, o->logistic);
-    kernel->logistic_best(OUTPUTS, 1, 3, margin, o->dual, o->share);
+    run_sparse(kernel, t, o);
+    run_dual(kernel, t, o);
     run_halfway(kernel, o->halfway);
     run_reals(kernel, t, o, tmp);
     run_lanes(kernel, t, o, tmp);

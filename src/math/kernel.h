@@ -79,6 +79,10 @@ typedef struct weft_kernel {
                           double *share);
     void (*logistic_terms)(int n, double c, const double *m, const double *a, double *conj,
                            double *loss);
+    void (*sparse_dots)(const weft_sparse *x, int64_t i, int wide, const real *w,
+                        double *z); /* wide > 1, here and below */
+    void (*sparse_adds)(const weft_sparse *x, int64_t i, int wide, const real *scale,
+                        real *w);
 } weft_kernel;
 
 extern const weft_kernel weft_kernel_plain, weft_kernel_avx2, weft_kernel_avx512;

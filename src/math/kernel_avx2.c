@@ -131,6 +131,7 @@ INLINE void lane_square(const float *const *row, real *x)
 #include "kernel_lanes.h"
 #include "kernel_logistic.h"
 #include "kernel_simd.h"
+#include "kernel_sparse.h"
 
 enum { WIDE = 16, VECTORS = WIDE / 8 };
 
@@ -270,6 +271,8 @@ const weft_kernel weft_kernel_avx2 = {
     .add_rows = add_rows,
     .logistic_best = logistic_best,
     .logistic_terms = logistic_terms,
+    .sparse_dots = sparse_dots,
+    .sparse_adds = sparse_adds,
 };
 
 #endif

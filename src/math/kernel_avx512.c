@@ -134,6 +134,7 @@ INLINE void lane_square(const float *const *row, real *x)
 #include "kernel_lanes.h"
 #include "kernel_logistic.h"
 #include "kernel_simd.h"
+#include "kernel_sparse.h"
 
 enum { WIDE = 48, VECTORS = WIDE / 16 };
 
@@ -238,6 +239,8 @@ const weft_kernel weft_kernel_avx512 = {
     .add_rows = add_rows,
     .logistic_best = logistic_best,
     .logistic_terms = logistic_terms,
+    .sparse_dots = sparse_dots,
+    .sparse_adds = sparse_adds,
 };
 
 #endif

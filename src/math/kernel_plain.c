@@ -159,6 +159,7 @@ INLINE real SUM(V v)
 #include "kernel_lanes.h"
 #include "kernel_logistic.h"
 #include "kernel_simd.h"
+#include "kernel_sparse.h"
 
 /* ---- integers ----------------------------------------------------------------------- */
 
@@ -243,4 +244,6 @@ const weft_kernel weft_kernel_plain = {
     .add_rows = add_rows,
     .logistic_best = logistic_best,
     .logistic_terms = logistic_terms,
+    .sparse_dots = sparse_dots,
+    .sparse_adds = sparse_adds,
 };

@@ -2,7 +2,7 @@
  * and model/dual.c. */
 #include <string.h>
 
-#include "weft/math.h"
+#include "kernel.h"
 
 double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w)
 {
@@ -27,6 +27,22 @@ void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w)
     const float *value = x->value;
     for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
         w[column[e]] += scale * (real)value[e];
+}
+
+void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z)
+{
+    if (wide == 1)
+        z[0] = weft_sparse_dot(x, i, w);
+    else
+        weft_kernel_best()->sparse_dots(x, i, wide, w, z);
+}
+
+void weft_sparse_adds(const weft_sparse *x, int64_t i, int wide, const real *scale, real *w)
+{
+    if (wide == 1)
+        weft_sparse_add(x, i, scale[0], w);
+    else
+        weft_kernel_best()->sparse_adds(x, i, wide, scale, w);
 }
 
 void weft_sparse_fetch(const weft_sparse *x, int64_t i)
