@@ -62,18 +62,19 @@ static double stat_sum(const made *m)
     return sum;
 }
 
-/* times, trans and normal against sums over the entries, which differ in rounding only. */
-static void check_products(const made *m)
+/* times, trans and normal of c vectors against sums over the entries, which differ in
+ * rounding only. */
+static void check_products(const made *m, int c)
 {
     const weft_matrix *f = &m->f;
-    real *z = WEFT_NEW(mem, real, 2 * f->n), *w = WEFT_NEW(mem, real, 2 * f->d);
-    real *h = WEFT_NEW(mem, real, 2 * f->n);
-    double *g = WEFT_NEW(mem, double, 2 * f->d), *n = WEFT_NEW(mem, double, 2 * f->d);
-    double *plain = WEFT_NEW(mem, double, 2 * f->d), worst[3] = {0};
-    for (int64_t i = 0; i < 2 * f->n; i++) h[i] = (real)(1 + i % 3);
-    for (int64_t j = 0; j < 2 * f->d; j++) w[j] = (real)(j % 17 - 8) / 8;
-    f->times(f, 2, w, z);
-    for (int k = 0; k < 2; k++)
+    real *z = WEFT_NEW(mem, real, c * f->n), *w = WEFT_NEW(mem, real, c * f->d);
+    real *h = WEFT_NEW(mem, real, c * f->n);
+    double *g = WEFT_NEW(mem, double, c * f->d), *n = WEFT_NEW(mem, double, c * f->d);
+    double *plain = WEFT_NEW(mem, double, c * f->d), worst[3] = {0};
+    for (int64_t i = 0; i < c * f->n; i++) h[i] = (real)(1 + i % 3);
+    for (int64_t j = 0; j < c * f->d; j++) w[j] = (real)(j % 17 - 8) / 8;
+    f->times(f, c, w, z);
+    for (int k = 0; k < c; k++)
         for (int64_t i = 0; i < f->n; i++) {
             double sum = 0;
             for (int64_t e = f->rows->first[i]; e < f->rows->first[i + 1]; e++) {
@@ -84,15 +85,15 @@ static void check_products(const made *m)
             }
             worst[0] = worse(worst[0], fabs(sum - (double)z[k * f->n + i]));
         }
-    weft_sum_f64(&world, plain, (size_t)(2 * f->d), 1e9);
-    f->normal(f, 2, w, h, 0, n);
-    for (int64_t i = 0; i < 2 * f->n; i++) z[i] *= h[i];
-    f->trans(f, 2, z, g);
-    for (int64_t j = 0; j < 2 * f->d; j++) {
+    weft_sum_f64(&world, plain, (size_t)(c * f->d), 1e9);
+    f->normal(f, c, w, h, 0, n);
+    for (int64_t i = 0; i < c * f->n; i++) z[i] *= h[i];
+    f->trans(f, c, z, g);
+    for (int64_t j = 0; j < c * f->d; j++) {
         worst[1] = worse(worst[1], fabs(g[j] - plain[j]));
         worst[2] = worse(worst[2], fabs(g[j] - n[j]));
     }
-    ok(worst[0] < 1e-4, "times is the product with the rows");
+    ok(worst[0] < 1e-4, "times is the product of %d vectors with the rows", c);
     ok(worst[1] < 1e-3, "trans is the sum over all ranks' rows");
     ok(worst[2] <= 0, "normal is times, then trans");
     if (world.rank == 0) z[0] = NAN;
@@ -164,7 +165,8 @@ static void test_frequent(void)
     digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
     m = make(&d, WEFT_TRAIN, "order = 3\ncolumns = vocabulary\nbins = 3000");
     digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
-    check_products(&m);
+    check_products(&m, 2);
+    check_products(&m, 37);
     check_sums(&m);
 }
 
@@ -183,11 +185,13 @@ static void test_mixed(void)
     }
     ok(used > used_shared, "maps share their bins only where they share the seed");
     digest(weft_hash(own.stat, (size_t)n * sizeof *own.stat, 0));
-    check_products(&own);
+    check_products(&own, 2);
+    check_products(&own, 37);
     check_sums(&own);
     made half = make_mixed(&d, "per_map", 0.5);
     ok(half.f.d == 2048, "half the features are half the bins");
-    check_products(&half);
+    check_products(&half, 2);
+    check_products(&half, 37);
     check_sums(&half);
 }
 

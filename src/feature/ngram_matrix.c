@@ -5,8 +5,71 @@
 
 #include "ngram.h"
 
+/* The columns that occur in rows, numbered by their first occurrence. */
+typedef struct occurring {
+    weft_sparse x; /* the rows, with these numbers as columns */
+    uint32_t *of;  /* [d] number of a column, counted from 1; 0: does not occur */
+    int64_t n;
+} occurring;
+
+static occurring occurring_new(const weft_matrix *f, weft_arena *mem)
+{
+    const weft_sparse *x = f->rows;
+    uint32_t *column = WEFT_NEW(mem, uint32_t, x->first[x->n]);
+    occurring o = {.x = *x, .of = WEFT_NEW(mem, uint32_t, f->d)};
+    o.x.column = column;
+    for (int64_t e = 0; e < x->first[x->n]; e++) {
+        uint32_t *of = o.of + x->column[e];
+        if (*of == 0) *of = (uint32_t)++o.n;
+        column[e] = *of - 1;
+    }
+    return o;
+}
+
+/* side[o->n][wide] <- c vectors w[c][d] side by side, those of a block of columns together:
+ * vectors that are a power of two apart would displace each other from cache. */
+static void put_side_by_side(const occurring *o, int64_t d, int c, const real *w, int wide,
+                             real *side)
+{
+    enum { BLOCK = 128 };
+    uint32_t column[BLOCK];
+    for (int64_t j = 0; j < d;) {
+        int n = 0;
+        for (; j < d && n < BLOCK; j++) {
+            column[n] = (uint32_t)j;
+            n += o->of[j] != 0;
+        }
+        for (int k = 0; k < c; k++)
+            for (int i = 0; i < n; i++)
+                side[(int64_t)(o->of[column[i]] - 1) * wide + k] = w[k * d + column[i]];
+    }
+}
+
+/* Several vectors: an entry then reads adjacent weights of all of them. */
+static void times_many(const weft_matrix *f, int c, const real *w, real *z)
+{
+    weft_arena *tmp = weft_arena_new();
+    const occurring o = occurring_new(f, tmp);
+    int most = (c + 3) / 4 * 4, wide = most < WEFT_SPARSE_WIDE ? most : WEFT_SPARSE_WIDE;
+    real *side = WEFT_NEW(tmp, real, o.n * wide);
+    double sum[WEFT_SPARSE_WIDE];
+    for (int from = 0; from < c; from += wide) {
+        int k = c - from < wide ? c - from : wide;
+        put_side_by_side(&o, f->d, k, w + from * f->d, wide, side);
+        for (int64_t i = 0; i < f->n; i++) {
+            weft_sparse_dots(&o.x, i, wide, side, sum);
+            for (int j = 0; j < k; j++) z[(from + j) * f->n + i] = (real)sum[j];
+        }
+    }
+    weft_arena_free(tmp);
+}
+
 static void times(const weft_matrix *f, int c, const real *w, real *z)
 {
+    if (c > 2) {
+        times_many(f, c, w, z);
+        return;
+    }
     for (int k = 0; k < c; k++) {
         for (int64_t i = 0; i < f->n; i++)
             z[k * f->n + i] = (real)weft_sparse_dot(f->rows, i, w + k * f->d);

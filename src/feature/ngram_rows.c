@@ -202,19 +202,19 @@ typedef struct totals {
     const double *of_class; /* [classes] */
 } totals;
 
+/* All counts are whole numbers, so that no order of the sums changes them. */
 static totals total(const real *stat, int64_t bins, int classes, weft_arena *tmp)
 {
     double *sum = WEFT_NEW(tmp, double, classes);
     totals t = {.classes = classes, .of_class = sum};
     for (int64_t b = 0; b < bins; b++) {
-        double all = 0;
-        for (int k = 0; k < classes; k++) {
-            sum[k] += (double)stat[b * classes + k];
-            all += (double)stat[b * classes + k];
-        }
-        t.count += all;
-        t.seen += all > 0;
+        const real *s = stat + b * classes;
+        int seen = 0;
+        for (int k = 0; k < classes; k++) seen |= s[k] > 0;
+        for (int k = 0; k < classes && seen; k++) sum[k] += (double)s[k];
+        t.seen += seen;
     }
+    for (int k = 0; k < classes; k++) t.count += sum[k];
     return t;
 }
 
