@@ -21,7 +21,11 @@
 
 #include "ascent.h"
 
-enum { TRIAL_EPOCHS = 32 /* epochs within which the gap must halve */ };
+enum {
+    TRIAL_EPOCHS = 32, /* epochs within which the gap must halve */
+    BLOCK = 128,       /* columns of the matrix whose weights are stored together */
+    AHEAD = 24         /* columns that are fetched before their use */
+};
 
 /* The caller's results: weights [outputs][d], intercepts and summaries of all outputs. */
 typedef struct target {
@@ -289,44 +293,65 @@ static void keep_outputs(void *cells, size_t size, int64_t n, int wide, const in
     }
 }
 
-/* Weights of output k in single columns, on the rank that has the row. Local. */
-static void store_single_columns(const ascent *s, int k, real *w)
+/* Fetches what fill_tile reads for a column at this place. */
+static void fetch_place(const ascent *s, uint32_t place)
 {
-    const weft_sparse *x = &s->x->single;
-    for (int64_t i = 0; i < x->n; i++) {
-        double a = s->a[i * s->wide + k] * ascent_sign(s, i, k);
-        for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
-            w[x->column[e]] = (real)(a * (double)x->value[e]);
+    if (place == DUAL_NONE) return;
+    if (place >= s->x->d)
+        __builtin_prefetch(s->x->single + (place - s->x->d));
+    else
+        __builtin_prefetch(s->w + (int64_t)place * s->wide);
+}
+
+/* tile[n][BLOCK] <- weights of the outputs k[n] in m columns of the matrix, whose places
+ * are given; on rank 0 alone where all ranks have them, because share_weights adds. */
+static void fill_tile(const ascent *s, int n, const int *k, int m, const uint32_t *place,
+                      real (*tile)[BLOCK])
+{
+    const dual_rows *x = s->x;
+    memset(tile, 0, (size_t)n * sizeof *tile);
+    for (int c = 0; c < m; c++) {
+        if (c + AHEAD < m) fetch_place(s, place[c + AHEAD]);
+        if (place[c] == DUAL_NONE) continue;
+        if (place[c] >= x->d) {
+            const dual_single *e = x->single + (place[c] - x->d);
+            const double *a = s->a + (int64_t)e->row * s->wide;
+            for (int j = 0; j < n; j++)
+                tile[j][c] = (real)(a[k[j]] * ascent_sign(s, e->row, k[j]) * e->value);
+        } else if (x->team->rank == 0) {
+            const real *w = s->w + (int64_t)place[c] * s->wide;
+            for (int j = 0; j < n; j++) tile[j][c] = w[k[j]];
+        }
     }
 }
 
-/* Stores the weights of the outputs k[n] in the columns of x, which it reads once. */
+/* Stores the weights of the outputs k[n] in the columns of the matrix, by blocks: vectors
+ * that are a power of two apart would displace each other from cache. Local. */
 static void store_columns(const ascent *s, int n, const int *k, const target *t)
 {
-    const dual_rows *x = s->x;
-    real *w[DUAL_WIDE];
-    for (int j = 0; j < n; j++) w[j] = t->w + s->out[k[j]].index * t->d;
-    for (int64_t c = 0; c < x->d; c++)
-        for (int j = 0; j < n; j++) w[j][x->column[c]] = s->w[c * s->wide + k[j]];
+    real tile[DUAL_WIDE][BLOCK];
+    for (int64_t c = 0; c < t->d; c += BLOCK) {
+        int m = t->d - c < BLOCK ? (int)(t->d - c) : BLOCK;
+        fill_tile(s, n, k, m, s->x->place + c, tile);
+        for (int j = 0; j < n; j++)
+            memcpy(t->w + s->out[k[j]].index * t->d + c, tile[j],
+                   (size_t)m * sizeof **tile);
+    }
 }
 
-/* Stores the outputs k[n], with the matrix's columns. Where some weights are on one rank
- * only, those that all ranks have are stored by rank 0 only, because share_weights adds.
- * Local. */
+/* Stores the outputs k[n], with the matrix's columns. Local. */
 static void store_outputs(const ascent *s, int n, const int *k, const target *t)
 {
-    const dual_rows *x = s->x;
     for (int j = 0; j < n; j++) {
         const output *o = &s->out[k[j]];
-        if (x->single_norm2) store_single_columns(s, k[j], t->w + o->index * t->d);
         t->intercept[o->index] = (real)o->b;
         t->out[o->index].objective = o->objective;
         t->out[o->index].residual = o->gap;
     }
-    if (!x->single_norm2)
-        memcpy(t->w, s->w, (size_t)x->d * sizeof *t->w);
-    else if (x->team->rank == 0)
+    if (s->x->single_norm2)
         store_columns(s, n, k, t);
+    else
+        memcpy(t->w, s->w, (size_t)t->d * sizeof *t->w);
 }
 
 /* Gives all weights to all ranks. Collective. */
@@ -382,7 +407,6 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
     target t = {.d = d, .w = w, .intercept = intercept, .out = out};
     ascent s = start(p, x, outputs, of, tmp);
     int epochs = 0, checks = 0, k[DUAL_WIDE];
-    memset(w, 0, (size_t)(outputs * d) * sizeof *w);
     while (epochs < p->limit && list_outputs(&s, 0, k) > 0) {
         ascent_epoch(&s);
         checks += check_ends(&s, ++epochs);

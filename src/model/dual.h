@@ -96,6 +96,15 @@ void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
 void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
                 const margin_output *k, real *w, real *intercept, weft_fitted *out,
                 weft_arena *tmp);
+/* The entry of a column that only one row has. */
+typedef struct dual_single {
+    uint32_t row;
+    float value;
+} dual_single;
+
+/* A column of the matrix that no row of this rank has, or has alone. */
+#define DUAL_NONE UINT32_MAX
+
 /* Rows assigned to partitions: one rank visits a partition row by row, and partitions are
  * visited at the same time. A group of rows (of one feature map) is in one partition,
  * chosen by the groups' sizes only, so that neither partitions nor the order in them depend
@@ -114,8 +123,9 @@ struct dual_rows {
     int64_t *order;         /* rows of x */
     weft_sparse x;
     /* For fits of many outputs; NULL: x has all columns of the matrix. */
-    uint32_t *column;     /* [d] column of the matrix of each column of x */
-    weft_sparse single;   /* entries in columns that only one row has, which are not in x */
+    uint32_t *place;      /* [columns of the matrix] column of x; d + an entry of single; or
+                             DUAL_NONE */
+    dual_single *single;  /* entries in columns that only one row has, which are not in x */
     double *single_norm2; /* [x.n] sum of their squares */
     const int32_t *label; /* [x.n] */
 };
