@@ -109,6 +109,21 @@ result $? "a map of documents is fitted"
 "$weft" eval "$tmp/text.h5" "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" &&
     awk '$1 == "train" { exit !($4 < 1) }' "$tmp/out"
 result $? "other words and fewer classes: tokens and classes are told by what they are"
+company() # NAME TRAINING: the documents of words.tsv are the test part beside other training ones
+{
+    "$weft" pack text "$tmp/$2.tsv" valid_file="$tmp/own.tsv" test_file="$tmp/words.tsv" -o "$tmp/$1.h5" 2>>"$tmp/log"
+}
+sed 's/fine/the very best/; s/ / and was not /2' "$tmp/own.tsv" | tail -30 >"$tmp/few.tsv"
+company full own
+company scanty few
+for columns in bins vocabulary; do
+    "$weft" tune "$tmp/in.ini" run.data="$tmp/full.h5" ngram.columns=$columns ngram.stop=yes ngram.weights=tfidf ngram.order=2 -o "$tmp/$columns.h5" >"$tmp/out" 2>"$tmp/log"
+    for data in full scanty; do
+        "$weft" eval "$tmp/$columns.h5" "$tmp/$data.h5" 2>>"$tmp/log" | grep '^test' >"$tmp/$data"
+    done
+    grep -q ' 600 ' "$tmp/full" && cmp -s "$tmp/full" "$tmp/scanty"
+    result $? "documents have the same scores beside other ones: columns = $columns"
+done
 sed 's/^bad/awful/' "$tmp/own.tsv" >"$tmp/awful.tsv"
 "$weft" pack text "$tmp/awful.tsv" -o "$tmp/awful.h5" 2>"$tmp/log"
 refused "has the class 'awful'.* bad, good, so-so" "a class that is not known" awful text
@@ -136,39 +151,85 @@ for shape in 1x4x4 4x2x2; do
 done
 "$weft" tune "$tmp/in.ini" run.data="$tmp/1x4x4.h5" -o "$tmp/image.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log"
 refused 'has images of 4 x 2 x 2, but .* 1 x 4 x 4' "images of another shape" 4x2x2 image
-for vocabulary in leaf fedex; do
-    awk 'BEGIN { print "Contents\n\nTHE SONNETS\n\nby William Shakespeare\n\n\n\n\n\n\n1599\n\nTHE PLAY\n\nby William Shakespeare\n"
-        for (i = 0; i < 240; i++) print (i % 8 ? "    " : "  ROLE " substr("ABCDEF", i / 8 % 6 + 1, 1) ". ") "the rain it raineth every day with hey ho."
+plays() # NAME LINE OPTIONS: six roles speak LINE
+{
+    awk -v line="$2" 'BEGIN { print "Contents\n\nTHE SONNETS\n\nby William Shakespeare\n\n\n\n\n\n\n1599\n\nTHE PLAY\n\nby William Shakespeare\n"
+        for (i = 0; i < 240; i++) print (i % 8 ? "    " : "  ROLE " substr("ABCDEF", i / 8 % 6 + 1, 1) ". ") line
         print "*** END OF THIS PROJECT GUTENBERG EBOOK ***" }' >"$tmp/plays.txt"
-    "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 vocabulary=$vocabulary -o "$tmp/$vocabulary.h5" 2>"$tmp/log"
-done
-"$weft" tune "$tmp/in.ini" run.data="$tmp/leaf.h5" fed.model=lstm lstm.hidden=8 fed.cohort=3 -o "$tmp/chars.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log"
+    name=$1
+    shift 2
+    "$weft" pack shakespeare "$tmp/plays.txt" stride=5 "$@" -o "$tmp/$name.h5" 2>>"$tmp/log"
+}
+rain="the rain it raineth every day with hey ho."
+rm "$tmp"/own.*
+plays own "$rain" length=20
+plays fedex "$rain" length=20 vocabulary=fedex
+plays few "hey ho, hey ho; a rat!" length=20
+plays longer "$rain" length=30
+"$weft" tune "$tmp/in.ini" fed.model=lstm lstm.hidden=8 fed.cohort=3 -o "$tmp/chars.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" export "$tmp/chars.h5" >"$tmp/out" 2>>"$tmp/log"
+result $? "a network is trained on text"
+own chars
+scores "an exported winner has the same scores" own chars-winner
+"$weft" eval "$tmp/chars.h5" "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" &&
+    awk '$1 == "test" { n = $2; e = $4 } END { exit !(n > 0 && e > 0) }' "$tmp/out"
+result $? "text of other and fewer characters has the same alphabet"
 refused 'fedex.h5 has an alphabet of 101 symbols, but .* one of 80' "text in another alphabet" fedex chars
+refused 'longer.h5 has windows of 30 characters, but .* 20; pack it with length=20' "windows of another length" longer chars
 
 # ---- networks that learn vectors of words --------------------------------------------------
 
-words() # NAME WORD: 200 documents, packed as NAME.h5
+documents() # N SEED STEM [STEM]: lines of eight words; a tenth of them are of the second stem
 {
-    awk -v word="$2" 'BEGIN { srand(5); for (i = 0; i < 200; i++) { printf "%d", i % 2
-        for (k = 0; k < 8; k++) printf " %s%d", word, int(20 * rand()) + 20 * (i % 2); print "" } }' >"$tmp/$1.txt"
-    "$weft" pack text "$tmp/$1.txt" separator=blank clients=5 -o "$tmp/$1.h5" 2>>"$tmp/log"
+    awk -v n="$1" -v seed="$2" -v stem="$3" -v odd="${4:-$3}" 'BEGIN { srand(seed); for (i = 0; i < n; i++) { printf "%d", i % 2
+        for (k = 0; k < 8; k++) printf " %s%d", (rand() < 0.1 ? odd : stem), int(20 * rand()) + 20 * (i % 2); print "" } }'
+}
+words() # NAME TEST: packed as NAME.h5, with the test part TEST.txt
+{
+    "$weft" pack text "$tmp/train.txt" separator=blank valid_file="$tmp/valid.txt" test_file="$tmp/$2.txt" clients=5 -o "$tmp/$1.h5" 2>>"$tmp/log"
+}
+unknown() # PATTERN STATEMENT RUN DATA: what eval says of words, the same on three ranks
+{
+    "$weft" eval "$tmp/$3.h5" "$tmp/$4.h5" >"$tmp/out" 2>"$tmp/log" &&
+        timeout 60 mpirun -n 3 "$weft" eval "$tmp/$3.h5" "$tmp/$4.h5" 2>>"$tmp/log" | cmp -s - "$tmp/out" &&
+        [ "$(grep unknown "$tmp/out" | grep -cEx "$1, are unknown to the winner: they have initial vectors, from the file of vectors or drawn")" = 1 ]
+    result $? "$2"
 }
 rm "$tmp"/own.*
-words own alpha
-words others beta
+documents 200 1 alpha >"$tmp/train.txt"
+documents 40 2 alpha >"$tmp/valid.txt"
+documents 40 3 alpha >"$tmp/plain.txt"
+documents 40 4 alpha odd >"$tmp/odd.txt"
+documents 200 5 beta >"$tmp/beta.txt"
+words own plain
+words whole odd
+"$weft" pack text "$tmp/beta.txt" separator=blank test_file="$tmp/odd.txt" clients=5 -o "$tmp/others.h5" 2>>"$tmp/log"
 small="txtcnn.f1=3 txtcnn.f2=3 txtcnn.f3=3"
-printf '[run]\ndata = %s\ntuner = random\n[random]\nresource = 1\n' "$tmp/own.h5" >"$tmp/in.ini"
+printf '[run]\ndata = %s\ntuner = random\n[random]\nresource = 2\n' "$tmp/own.h5" >"$tmp/in.ini"
 for more in "run.task=sgd sgd.model=txtcnn sgd.dim=8" "run.task=fed fed.model=txtcnn fed.dim=8 fed.cohort=3"; do
     # shellcheck disable=SC2086
     "$weft" tune "$tmp/in.ini" $more $small txtcnn.channels=nonstatic -o "$tmp/vectors.h5" --force >"$tmp/out" 2>"$tmp/log" &&
         "$weft" export "$tmp/vectors.h5" --force >"$tmp/out" 2>>"$tmp/log"
     result $? "vectors of words are trained: $more"
     own vectors
-    scores "an exported winner knows the words" own vectors-winner
-    refused 'others.h5 has other words than' "as many other words" others vectors
+    scores "an exported winner has the same scores" own vectors-winner
+    unknown "[0-9]+ of [0-9]+ words, [1-9][0-9.]* % of the tokens" "strange words are counted" vectors others
+    awk '/^test/ { print $2, $3, $4 }' "$tmp/out" >"$tmp/strange"
+    unknown "[0-9]+ of [0-9]+ words, 1\.[0-9] % of the tokens" "and among few documents that have some" vectors-winner whole
+    awk '/^test/ { print $2, $3, $4 }' "$tmp/out" | cmp -s - "$tmp/strange"
+    result $? "where the same documents have the same scores"
     # shellcheck disable=SC2086
     "$weft" tune "$tmp/in.ini" $more $small txtcnn.channels=static -o "$tmp/still.h5" --force >"$tmp/out" 2>"$tmp/log" &&
-        "$weft" eval "$tmp/still.h5" "$tmp/others.h5" >"$tmp/out" 2>>"$tmp/log"
+        "$weft" eval "$tmp/still.h5" "$tmp/others.h5" >"$tmp/out" 2>>"$tmp/log" &&
+        ! grep -q unknown "$tmp/out"
     result $? "vectors that are not trained are those of any words"
 done
+# Words of the test part alone are not trained: whether the winner has them makes no difference.
+for data in whole own; do
+    # shellcheck disable=SC2086
+    "$weft" tune "$tmp/in.ini" run.data="$tmp/$data.h5" run.task=sgd sgd.model=txtcnn sgd.dim=8 $small txtcnn.channels=nonstatic -o "$tmp/$data-run.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "a network is trained on $data"
+done
+"$weft" eval "$tmp/whole-run.h5" "$tmp/whole.h5" 2>"$tmp/log" | grep '^[tv][a-z]* *[0-9]' >"$tmp/own"
+scores "words that the winner does not know are as ones that its training did not meet" whole own-run
 echo "1..$count"

@@ -9,14 +9,14 @@
 
 #include "tap.h"
 
-enum { D = 5, WORDS = 6 };
+enum { D = 5, WORDS = 8 };
 
-static const char *const word[WORDS] = {"the", "film",    "Conan",
-                                        "n't", "unheard", "caf\xc3\xa9"};
-/* Conan stands there in lower case too, before and after; unheard does not. */
-static const char *const stored[] = {"conan", "the", "Conan", "caf\xc3\xa9",
-                                     "FILM",  "n't", "film",  "the"};
-enum { STORED = 8 };
+static const char *const word[WORDS] = {"the",     "film",        "Conan", "n't",
+                                        "unheard", "caf\xc3\xa9", "Bond",  "bond"};
+/* Conan stands there in lower case, too; Bond does not; unheard is not there. */
+static const char *const stored[] = {"conan", "the",  "Conan", "caf\xc3\xa9", "FILM",
+                                     "n't",   "film", "the",   "Bond",        "BOND"};
+enum { STORED = 10 };
 
 static float number(int row, int j)
 {
@@ -63,14 +63,23 @@ static void test_file(const char *path, int binary)
     weft_vocab v = vocab(mem);
     weft_vectors a;
     write_file(path, binary);
-    ok(weft_vectors_read(&v, path, 300, 1, &a, mem) == WEFT_OK && a.d == D && a.found == 5,
-       "%s: five words of six are found", form);
+    ok(weft_vectors_read(&v, path, 300, 1, &a, mem) == WEFT_OK && a.d == D && a.found == 7,
+       "%s: seven words of eight are found", form);
     ok(is_row(&a, 0, 1), "%s: the first of two counts", form);
     ok(is_row(&a, 1, 6), "%s: a word as it stands comes before another case", form);
     ok(is_row(&a, 2, 2) && is_row(&a, 3, 5) && is_row(&a, 5, 3), "%s: the others", form);
     double most = 0;
     for (int j = 0; j < D; j++) most = worse(most, fabs((double)a.value[4 * D + j]));
     ok(most > 0.01 && most <= 0.25, "%s: an unknown one is drawn", form);
+    int alike = is_row(&a, 6, 8) && is_row(&a, 7, 8);
+    for (int i = 0; i < WORDS; i++) {
+        weft_vectors one;
+        weft_vocab single = {.n = 1, .hash = v.hash + i};
+        weft_check(weft_vectors_read(&single, path, 300, 1, &one, mem) == WEFT_OK, "%s",
+                   weft_error());
+        alike &= memcmp(a.value + (int64_t)i * D, one.value, D * sizeof *one.value) == 0;
+    }
+    ok(alike, "%s: a word has the same vector in any vocabulary", form);
     weft_arena_free(mem);
 }
 

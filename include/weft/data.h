@@ -51,6 +51,8 @@ typedef struct weft_data {
     weft_clients *clients; /* NULL: not a federation; else parts hold totals, no rows */
     weft_clients *owners; /* WEFT_TOKENS: clients that the documents of the parts belong to;
                              NULL: to none, or not documents */
+    int64_t longest; /* WEFT_TOKENS: words of the longest document, of which networks over
+                        words are padded to; 0: not known yet */
     const char *path;
     weft_arena *mem;
     weft_h5 file; /* open until weft_data_close, for weft_data_tokens */
@@ -71,10 +73,19 @@ int weft_data_has(weft_data *d, weft_tokenizer tok);
  * memory-mapped file. To be called once. EFILE; EDATA: inconsistent data. Collective. Cost
  * O(documents). */
 WEFT_CHECKED weft_status weft_data_own_words(weft_data *d, weft_tokenizer tok);
+/* Loads text, offset and count of d->vocab[tok], which one of the functions above has
+ * loaded. EFILE; EDATA: inconsistent data. Local. */
+WEFT_CHECKED weft_status weft_data_words(weft_data *d, weft_tokenizer tok);
 /* Closes the file. Local. */
 void weft_data_close(weft_data *d);
 /* The rows of a data set for a feature map; valid as long as d is open. Local. */
 weft_source weft_data_source(weft_data *d);
+
+/* 1 if v->offset rises from 0 to `bytes`. Local. Cost O(n). */
+int weft_vocab_sound(const weft_vocab *v, int64_t bytes);
+/* The number in `to` of each word of v, -1 where it has no such word: place[v->n], in mem.
+ * Words are equal if their hashes are. Local. Cost O(v->n + to->n). */
+int64_t *weft_vocab_places(const weft_vocab *v, const weft_vocab *to, weft_arena *mem);
 
 /* Word vectors, from a file or drawn at random. */
 typedef struct weft_vectors {
@@ -83,11 +94,11 @@ typedef struct weft_vectors {
     int64_t found; /* number of words of the vocabulary that are in the file */
 } weft_vectors;
 /* Vectors of a vocabulary's words, in mem. path: file of word2vec, in its binary or its
- * text form, which is recognised by its contents; a word is looked up as it is, then in
- * lower case. Words that are not in the file, and all words if path is empty, get d random
- * numbers from U(-0.25, 0.25), a function of seed and word. With a path, d is that of the
- * file. EFILE; EDATA: truncated, or another kind of file. Local. Cost: one pass over the
- * file. */
+ * text form, which is recognised by its contents. A word gets the vector of the same word
+ * of the file, or else of the first one that is it when lower-cased. Words that are not in
+ * the file, and all words if path is empty, get d random numbers from U(-0.25, 0.25), a
+ * function of seed and word. With a path, d is that of the file. EFILE; EDATA: truncated,
+ * or another kind of file. Local. Cost: one pass over the file. */
 WEFT_CHECKED weft_status weft_vectors_read(const weft_vocab *v, const char *path, int d,
                                            uint64_t seed, weft_vectors *out,
                                            weft_arena *mem);
@@ -98,17 +109,19 @@ typedef struct weft_likeness {
     weft_form form;
     int64_t d; /* numbers of a row, characters of a window; 0 for documents */
     int64_t channels, height, width; /* of images in a federation, else 0 */
-    int64_t classes;                 /* 0: not known */
-    const char *const *class_name;   /* [classes]; WEFT_CHARS: the alphabet */
-    const char *const *column_name;  /* [d] or NULL */
+    int64_t longest; /* words that a network over words was padded to; 0: not known, or no
+                        such network */
+    int64_t classes; /* 0: not known */
+    const char *const *class_name;  /* [classes]; WEFT_CHARS: the alphabet */
+    const char *const *column_name; /* [d] or NULL */
 } weft_likeness;
 /* These properties of an open data set, which owns them. Local. */
 weft_likeness weft_data_likeness(const weft_data *d);
 /* Matches the data set to `like`, the properties of a file `whose` (for messages): labels
  * are renumbered by class names; columns are reordered by their names if both have names,
- * else matched by position. EDATA naming a class or column that is missing or unknown, or
- * another form, shape or alphabet. Local. Cost O(rows) for labels, O(numbers) if columns
- * are reordered. */
+ * else matched by position; d->longest becomes like->longest. EDATA naming a class or
+ * column that is missing or unknown, or another form, shape or alphabet. Local. Cost
+ * O(rows) for labels, O(numbers) if columns are reordered. */
 WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like,
                                          const char *whose);
 

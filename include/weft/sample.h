@@ -24,6 +24,10 @@ typedef struct weft_vocab {
     const uint64_t *hash;  /* [n] weft_hash(token, 0) */
     const uint64_t *lower; /* [n] weft_hash(lower-cased token, 0) */
     const uint8_t *stop;   /* [n] 1: in the stop list */
+    /* loaded on request */
+    const char *text;      /* the words, one after another */
+    const int64_t *offset; /* [n+1] word i is text[offset[i] .. offset[i+1]-1] */
+    const int64_t *count;  /* [n] occurrences in all parts */
 } weft_vocab;
 
 /* The rows of one part that this rank holds, in the file's order. */
@@ -83,6 +87,8 @@ typedef struct weft_shape {
     int every; /* WEFT_CHARS: 1: predict the next character at each place, 0: at the last */
     /* WEFT_TOKENS, else 0 */
     int64_t words;        /* of the vocabulary */
+    int64_t padded;       /* words that short documents are padded to, where an option has
+                             them padded; 0: d */
     double length;        /* words of a document, on average */
     int vector;           /* length of a word vector */
     const float *vectors; /* [words][vector] initial word vectors; borrowed as long as the

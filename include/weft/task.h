@@ -24,6 +24,8 @@ typedef struct weft_env {
     int (*stopped)(void); /* returns 1 when the run must stop; polled by steps that take
                              long, which then return WEFT_STOP. NULL: never */
     double deadline;      /* of the run, by weft_now; 0: none */
+    int scoring; /* 1: only `score` is going to be called, with a winner of other data: what
+                    only trainings need is not asked of these */
 } weft_env;
 
 /* Format of the name of a job's directory, from env->dir, trial and job. While the job
@@ -52,6 +54,14 @@ typedef enum weft_need {
     WEFT_DATA_OPTIONAL, /* it may be given; setup refuses it where an option excludes it */
     WEFT_DATA_NONE      /* a run with data is refused */
 } weft_need;
+
+/* Tensors that refer to words by number: the weights of some networks, one after the
+ * other, each of which ends with a table of one row a word. */
+typedef struct weft_word_weights {
+    const weft_vocab *vocab; /* with the text of its words; NULL: they refer to no words */
+    weft_table table;        /* of each network */
+    int networks;
+} weft_word_weights;
 
 #define WEFT_MAX_TUNED 4 /* largest number of plug-ins whose options may be axes */
 
@@ -92,9 +102,9 @@ typedef struct weft_task {
      * and without gaps. Returns their number. NULL: always none. Local. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MAX_TENSORS]);
-    /* The vocabulary to whose words the weights after the job refer by number, NULL if to
-     * none. NULL: never to any. Local. */
-    const weft_vocab *(*words)(const void *self, const weft_job *job);
+    /* Sets *out, zero on entry, if the tensors after the job refer to words by number.
+     * NULL: they never do. Local. */
+    void (*words)(const void *self, const weft_job *job, weft_word_weights *out);
     /* Fills the state before the first job of a trial; all zeros on entry. NULL: it stays
      * zero. Local. */
     void (*start)(const void *self, const weft_job *job, weft_state *state);

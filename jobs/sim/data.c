@@ -104,6 +104,11 @@ weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok)
     return weft_data_tokens(d, tok);
 }
 
+weft_status weft_data_words(weft_data *d, weft_tokenizer tok)
+{
+    return weft_data_tokens(d, tok);
+}
+
 int weft_data_has(weft_data *d, weft_tokenizer tok)
 {
     (void)d, (void)tok;

@@ -162,6 +162,7 @@ weft_likeness weft_data_likeness(const weft_data *d)
                            .channels = f ? f->channels : 0,
                            .height = f ? f->height : 0,
                            .width = f ? f->width : 0,
+                           .longest = d->longest,
                            .classes = d->classes,
                            .class_name = d->class_name,
                            .column_name = d->column_name};
@@ -178,6 +179,12 @@ static weft_status check_form(const weft_data *d, const weft_likeness *like,
                          "%s holds %s, but the winner of %s was trained on %s; pack the "
                          "data by the same reader",
                          d->path, what[own.form], whose, what[like->form]);
+    if (own.d != like->d && own.form == WEFT_CHARS)
+        return weft_fail(WEFT_EDATA,
+                         "%s has windows of %lld characters, but the winner of %s was "
+                         "trained on %lld; pack it with length=%lld",
+                         d->path, (long long)own.d, whose, (long long)like->d,
+                         (long long)like->d);
     if (own.d != like->d)
         return weft_fail(WEFT_EDATA,
                          "%s has %lld columns, but the winner of %s was trained on %lld",
@@ -221,6 +228,7 @@ weft_status weft_data_match(weft_data *d, const weft_likeness *like, const char 
         return WEFT_OK;
     }
     TRY(check_form(d, like, whose));
+    d->longest = like->longest;
     if (d->form == WEFT_CHARS) return check_alphabet(d, like, whose);
     TRY(match_classes(d, like, whose));
     return match_columns(d, like, whose);

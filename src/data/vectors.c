@@ -4,7 +4,7 @@
  * tasks. Mikolov et al., "Distributed representations of words and phrases and their
  * compositionality", NIPS 2013; unknown words as in Kim, "Convolutional neural networks for
  * sentence classification", EMNLP 2014. */
-#include "weft/data.h"
+#include "vocab.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -13,13 +13,6 @@
 
 enum { MAX_WORD = 4096, MAX_NUMBERS = 4096, NUMBER = 64 };
 #define KIM 0.25 /* largest number of a drawn vector */
-
-/* Words of the vocabulary by their hashes: open addressing, 0 empty, else number + 1. */
-typedef struct table {
-    const weft_vocab *v;
-    int64_t *slot;
-    uint64_t mask;
-} table;
 
 typedef struct reading {
     FILE *f;
@@ -30,29 +23,6 @@ typedef struct reading {
     size_t n;     /* bytes of the word */
     float *value; /* [d] */
 } reading;
-
-/* ---- the vocabulary ----------------------------------------------------------------- */
-
-static table table_new(const weft_vocab *v, weft_arena *mem)
-{
-    table t = {.v = v, .mask = 64};
-    while (t.mask < 2 * (uint64_t)v->n) t.mask *= 2;
-    t.slot = WEFT_NEW(mem, int64_t, t.mask--);
-    for (int64_t i = 0; i < v->n; i++) {
-        uint64_t s = v->hash[i] & t.mask;
-        while (t.slot[s] != 0) s = (s + 1) & t.mask;
-        t.slot[s] = i + 1;
-    }
-    return t;
-}
-
-/* The number of the word of that hash, -1. */
-static int64_t find(const table *t, uint64_t hash)
-{
-    for (uint64_t s = hash & t->mask; t->slot[s] != 0; s = (s + 1) & t->mask)
-        if (t->v->hash[t->slot[s] - 1] == hash) return t->slot[s] - 1;
-    return -1;
-}
 
 static void draw(const weft_vocab *v, int d, uint64_t seed, float *value)
 {
@@ -144,28 +114,36 @@ static weft_status read_head(reading *r)
     return read_form(r);
 }
 
-/* If the file has a word twice, the first vector counts; an exact match counts before a
- * match in lower case. */
-static weft_status read_all(reading *r, const table *t, weft_vectors *out, weft_arena *tmp)
+/* Gives word i of the vocabulary the vector that was read, unless it has one of that rank.
+ */
+static weft_status offer(const reading *r, int64_t i, uint8_t rank, uint8_t *has,
+                         weft_vectors *out)
 {
-    uint8_t *how =
-        WEFT_NEW(tmp, uint8_t, t->v->n); /* 0: drawn, 1: by lower case, 2: found */
+    if (i < 0 || has[i] >= rank) return WEFT_OK;
+    for (int j = 0; j < r->d; j++)
+        if (!isfinite(r->value[j])) return bad(r, "its vector is not finite");
+    out->found += has[i] == 0;
+    has[i] = rank;
+    memcpy(out->value + i * r->d, r->value, (size_t)r->d * sizeof *r->value);
+    return WEFT_OK;
+}
+
+/* If the file has a word twice, the first vector counts; an exact match counts before a
+ * match in lower case. So a word's vector does not depend on the rest of the vocabulary. */
+static weft_status read_all(reading *r, const weft_vocab_index *t, weft_vectors *out,
+                            weft_arena *tmp)
+{
+    enum { DRAWN, LOWER, EXACT };
+    uint8_t *has = WEFT_NEW(tmp, uint8_t, t->v->n); /* DRAWN at first */
     char *low = WEFT_NEW(tmp, char, 2 * MAX_WORD);
     for (r->number = 0; r->number < r->words; r->number++) {
         TRY(read_word(r));
         TRY(r->binary ? read_binary(r) : read_text(r));
-        int64_t i = find(t, weft_hash(r->word, r->n, 0));
-        uint8_t rank = 2;
-        if (i < 0 && weft_utf8_check(r->word, r->n) == r->n) {
-            i = find(t, weft_hash(low, weft_lower(r->word, r->n, low, 2 * MAX_WORD), 0));
-            rank = 1;
-        }
-        if (i < 0 || how[i] >= rank) continue;
-        for (int j = 0; j < r->d; j++)
-            if (!isfinite(r->value[j])) return bad(r, "its vector is not finite");
-        out->found += how[i] == 0;
-        how[i] = rank;
-        memcpy(out->value + i * r->d, r->value, (size_t)r->d * sizeof *r->value);
+        int64_t i = weft_vocab_index_find(t, weft_hash(r->word, r->n, 0));
+        TRY(offer(r, i, EXACT, has, out));
+        if (weft_utf8_check(r->word, r->n) < r->n) continue;
+        size_t n = weft_lower(r->word, r->n, low, 2 * MAX_WORD);
+        TRY(offer(r, weft_vocab_index_find(t, weft_hash(low, n, 0)), LOWER, has, out));
     }
     return WEFT_OK;
 }
@@ -179,7 +157,7 @@ static weft_status read_file(reading *r, const weft_vocab *v, uint64_t seed,
     draw(v, r->d, seed, out->value);
     size_t mark = weft_arena_mark(mem);
     r->value = WEFT_NEW(mem, float, r->d);
-    table t = table_new(v, mem);
+    weft_vocab_index t = weft_vocab_index_new(v, mem);
     weft_status st = read_all(r, &t, out, mem);
     weft_arena_reset(mem, mark);
     return st;

@@ -151,12 +151,12 @@ static weft_status check(const txtcnn *t)
                          "use txtcnn.head = softmax",
                          s->classes);
     for (int i = 0; i < t->groups && t->literal == TXTCNN_HADER; i++)
-        if (t->k[i] > s->d)
+        if (t->k[i] > t->padded)
             return weft_fail(WEFT_ECONF,
                              "txtcnn.k%d = %d: the longest document has %lld words, and "
                              "txtcnn.literal = hader has no longer windows; take fewer "
                              "words, or txtcnn.literal = no",
-                             i + 1, t->k[i], (long long)s->d);
+                             i + 1, t->k[i], (long long)t->padded);
     return WEFT_OK;
 }
 
@@ -164,6 +164,7 @@ static weft_status txtcnn_setup(void *self, const weft_shape *shape)
 {
     txtcnn *t = self;
     t->shape = *shape;
+    t->padded = shape->padded > 0 ? shape->padded : shape->d;
     TRY(check(t));
     t->filters = t->columns = t->widest = t->ndense = 0;
     for (int i = 0; i < t->groups; i++) {

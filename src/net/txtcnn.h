@@ -22,6 +22,7 @@ typedef struct txtcnn {
     int f[TXTCNN_MAX_GROUPS], k[TXTCNN_MAX_GROUPS];
     double drop_input, drop_pooled, drop_hidden, max_norm;
     weft_shape shape; /* the rest is set by setup */
+    int64_t padded;   /* words that shorter documents are padded to, where literal */
     txtcnn_group group[TXTCNN_MAX_GROUPS];
     int filters, columns; /* sums of f, and of f k, over the groups */
     int widest;           /* largest k */

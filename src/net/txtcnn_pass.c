@@ -92,7 +92,7 @@ typedef struct range {
 
 static range range_of(const txtcnn *t, int k, int n)
 {
-    int longest = (int)t->shape.d;
+    int longest = (int)t->padded;
     range r = {.from = 1 - k, .to = n - 1, .zeros = n == 0};
     if (n == 0) r.to = r.from - 1;
     if (t->literal == TXTCNN_KIM)

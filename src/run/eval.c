@@ -7,6 +7,91 @@
 
 enum { WIDTH = 12 }; /* least width of a column */
 
+/* ---- words --------------------------------------------------------------------------- */
+
+weft_word_weights weft_word_weights_of(const weft_run *r, const weft_job *job)
+{
+    weft_word_weights u = {0};
+    if (r->task->words) r->task->words(r->task_self, job, &u);
+    return u;
+}
+
+/* The weights of every network but those of words, and those of the words that the winner
+ * has, place[n] by the words of the data; the other rows of `to` stay. */
+static void place_words(const weft_winner *w, const weft_word_weights *u,
+                        const int64_t *place, real *to)
+{
+    int64_t at = u->table.at, d = u->table.d, n = u->vocab->n;
+    const real *from = w->state;
+    for (int i = 0; i < u->networks; i++) {
+        memcpy(to, from, (size_t)(at + d) * sizeof *to); /* with the row of no word */
+        from += at + d;
+        to += at + d;
+        for (int64_t k = 0; k < n; k++)
+            if (place[k] >= 0)
+                memcpy(to + k * d, from + place[k] * d, (size_t)d * sizeof *to);
+        from += w->vocab.n * d;
+        to += n * d;
+    }
+}
+
+static weft_unknown count_unknown(const weft_vocab *v, const int64_t *place)
+{
+    weft_unknown x = {.all_words = v->n};
+    for (int64_t i = 0; i < v->n; i++) {
+        x.words += place[i] < 0;
+        x.tokens += place[i] < 0 ? v->count[i] : 0;
+        x.all_tokens += v->count[i];
+    }
+    return x;
+}
+
+/* A winner of an earlier version does not tell its words: they are known to be those of the
+ * data that it was trained on. */
+static weft_status check_words(const weft_run *r, const weft_winner *w, const char *run)
+{
+    if (w->vocab.n > 0 || strcmp(w->origin[WEFT_ORIGIN_DATA_DIGEST], r->data.digest) == 0)
+        return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "the winner of %s does not tell the words that it has vectors of, as "
+                     "an earlier weft wrote it, and can only be scored on the data that it "
+                     "was trained on, %s; tune again",
+                     run, w->origin[WEFT_ORIGIN_DATA]);
+}
+
+weft_status weft_winner_state(const weft_run *r, const weft_winner *w, const char *run,
+                              const weft_job *job, weft_state *state, weft_unknown *unknown)
+{
+    weft_tensor own[WEFT_MAX_TENSORS];
+    weft_word_weights u = weft_word_weights_of(r, job);
+    int64_t n = weft_tensors_size(w->ntensor, w->tensor);
+    int64_t need =
+        weft_tensors_size(weft_task_tensors(r->task, r->task_self, job, own), own);
+    int named = u.vocab && w->vocab.n > 0;
+    if (u.vocab) TRY(check_words(r, w, run));
+    if (named) need += u.networks * u.table.d * (w->vocab.n - u.vocab->n);
+    if (n != need || r->space.dim != 0)
+        return weft_fail(WEFT_EDATA,
+                         "the winner of %s has %lld weights and statistics, %s "
+                         "needs %lld; columns or classes of the two data sets differ",
+                         run, (long long)n, r->data.path, (long long)need);
+    *unknown = (weft_unknown){0};
+    *state = weft_state_new(r->task, r->task_self, job, r->mem);
+    if (!named) {
+        memcpy(state->x, w->state, (size_t)n * sizeof *state->x);
+        return WEFT_OK;
+    }
+    size_t mark = weft_arena_mark(r->mem);
+    const int64_t *place = weft_vocab_places(u.vocab, &w->vocab, r->mem);
+    r->task->start(r->task_self, job, state);
+    place_words(w, &u, place, state->x);
+    *unknown = count_unknown(u.vocab, place);
+    weft_arena_reset(r->mem, mark);
+    return WEFT_OK;
+}
+
+/* ---- scores -------------------------------------------------------------------------- */
+
 static int width_of(const weft_metric *m)
 {
     int n = (int)strlen(m->title ? m->title : m->name);
@@ -26,36 +111,27 @@ static void print_score(const weft_metric *table, weft_part part, const weft_sco
     printf("\n");
 }
 
-static void print_titles(const weft_run *r, const weft_winner *w, const char *run)
+static void print_unknown(const weft_unknown *x)
+{
+    if (x->words == 0) return;
+    printf(
+        "%lld of %lld words, %.1f %% of the tokens, are unknown to the winner: they have "
+        "initial vectors, from the file of vectors or drawn\n",
+        (long long)x->words, (long long)x->all_words,
+        100 * (double)x->tokens / (double)x->all_tokens);
+}
+
+static void print_titles(const weft_run *r, const weft_winner *w, const char *run,
+                         const weft_unknown *unknown)
 {
     const weft_metric *table = r->task->scores;
     printf("%s: %s\non %s\n", run, w->text, r->data.path);
+    print_unknown(unknown);
     printf("%-6s %10s", "part", "scored");
     for (int i = 0; table && table[i].name; i++)
         printf(" %*s", width_of(&table[i]),
                table[i].title ? table[i].title : table[i].name);
     printf("\n");
-}
-
-/* Weights that refer to words by number must meet the same words. Local. */
-static weft_status match_words(const weft_run *r, const weft_winner *w, const weft_job *job,
-                               const char *run)
-{
-    const char *own = weft_winner_words(r->task, r->task_self, job, r->mem);
-    if (!w->words) {
-        if (*own)
-            weft_log(WEFT_WARN,
-                     "%s does not tell its words, as an earlier weft wrote it: those of %s "
-                     "are taken in their order",
-                     run, r->data.path);
-        return WEFT_OK;
-    }
-    if (strcmp(own, w->words) == 0) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s has other words than those whose vectors the winner of %s was "
-                     "trained with; pack its documents together with the training ones, as "
-                     "their test part",
-                     r->data.path, run);
 }
 
 static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
@@ -67,20 +143,11 @@ static weft_status score_all(weft_run *r, const weft_winner *w, const char *run)
     job.index = (int)w->round;
     job.feature_fraction = w->size;
     job.last = 1;
-    TRY(match_words(r, w, &job, run));
-    weft_tensor own[WEFT_MAX_TENSORS];
-    int64_t n = weft_tensors_size(w->ntensor, w->tensor);
-    int64_t need =
-        weft_tensors_size(weft_task_tensors(r->task, r->task_self, &job, own), own);
-    if (n != need || r->space.dim != 0)
-        return weft_fail(WEFT_EDATA,
-                         "the winner of %s has %lld weights and statistics, %s "
-                         "needs %lld; columns or classes of the two data sets differ",
-                         run, (long long)n, r->data.path, (long long)need);
-    weft_state state = weft_state_new(r->task, r->task_self, &job, r->mem);
-    memcpy(state.x, w->state, (size_t)n * sizeof *state.x);
+    weft_state state;
+    weft_unknown unknown;
+    TRY(weft_winner_state(r, w, run, &job, &state, &unknown));
     int root = r->world->rank == 0;
-    if (root) print_titles(r, w, run);
+    if (root) print_titles(r, w, run, &unknown);
     for (int p = 0; p < WEFT_NPART; p++) {
         if (r->data.part[p].total == 0) continue;
         weft_scores s;

@@ -231,7 +231,9 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
         .ntensor = o->ntensor,
         .state = o->state->x,
         .like = weft_data_likeness(&o->run->data),
-        .words = weft_winner_words(o->run->task, o->run->task_self, &e->job, f->mem)};
+    };
+    weft_word_weights words = weft_word_weights_of(o->run, &e->job);
+    if (words.vocab) w.vocab = *words.vocab;
     memcpy(w.tensor, o->tensor, sizeof w.tensor);
     memcpy(w.score, o->score, sizeof w.score);
     return weft_winner_put(&w, f);

@@ -432,6 +432,14 @@ typedef struct weft_outcome {
 WEFT_CHECKED weft_status weft_history_put(weft_h5 *f, const weft_history *h);
 /* Writes the run file; called by rank 0. EFILE. Local. */
 WEFT_CHECKED weft_status weft_run_write(const char *path, const weft_outcome *o);
+/* Attributes of the run that found a winner. */
+enum {
+    WEFT_ORIGIN_TUNER,
+    WEFT_ORIGIN_DATA,
+    WEFT_ORIGIN_DATA_DIGEST,
+    WEFT_ORIGIN_DIGEST,
+    WEFT_NORIGIN
+};
 /* The winner of a run file or an exported winner: everything needed to score it. */
 typedef struct weft_winner {
     const char *config; /* an input file that trains it alone */
@@ -445,14 +453,11 @@ typedef struct weft_winner {
     const weft_metric *scores;     /* the table of scores */
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
     weft_likeness like;            /* properties of the data that it was trained on */
-    const char *words; /* hash of the vocabulary to which weights refer by number; "": to
-                          none; NULL: not known, of an earlier version */
-    const char *origin[4]; /* set when read from a file: tuner, data and digests of
-                              the run */
+    weft_vocab vocab; /* words to which the tensors refer by number: n, text, offset, and
+                         hash when read from a file; n 0: they refer to none, or the file
+                         is of an earlier version */
+    const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;
-/* weft_winner.words of a job's state. Local. */
-const char *weft_winner_words(const weft_task *task, const void *self, const weft_job *job,
-                              weft_arena *mem);
 /* Total number of elements of the tensors. Local. */
 int64_t weft_tensors_size(int n, const weft_tensor *t);
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
@@ -461,5 +466,18 @@ WEFT_CHECKED weft_status weft_winner_export(const weft_winner *w, const char *ru
                                             weft_h5 *f);
 WEFT_CHECKED weft_status weft_winner_read(weft_winner *w, const char *path,
                                           weft_arena *mem);
+/* How the tensors after a job refer to words. Local. */
+weft_word_weights weft_word_weights_of(const weft_run *r, const weft_job *job);
+/* Words of other data that a winner does not have, and how often they occur there. */
+typedef struct weft_unknown {
+    int64_t words, tokens;
+    int64_t all_words, all_tokens; /* of the data; 0: tensors refer to no words */
+} weft_unknown;
+/* Makes *state, the winner of the file `run` for the data that r has open: a word has the
+ * weights that it has in the winner, by name, or else those that training begins with.
+ * EDATA: the data need another number of weights. Local. Cost O(weights). */
+WEFT_CHECKED weft_status weft_winner_state(const weft_run *r, const weft_winner *w,
+                                           const char *run, const weft_job *job,
+                                           weft_state *state, weft_unknown *unknown);
 
 #endif

@@ -426,7 +426,8 @@ static weft_status open_team(weft_run *r, const char *data)
                     .mem = r->mem,
                     .dir = r->dir,
                     .stopped = weft_signals_seen,
-                    .deadline = r->deadline};
+                    .deadline = r->deadline,
+                    .scoring = r->like != NULL};
     TRY(weft_agree(r->task->setup(r->task_self, &env), r->team));
     TRY(weft_agree(check_setup(r), r->team));
     r->space.samples = r->task->units ? 0 : r->data.part[WEFT_TRAIN].total;

@@ -17,7 +17,7 @@ static const char *path_of(const char *tensor, weft_arena *mem)
 }
 
 /* Attributes of an exported file about the run that found the winner. */
-static const char *const origin[] = {"tuner", "data", "data_digest", "digest"};
+static const char *const origin[WEFT_NORIGIN] = {"tuner", "data", "data_digest", "digest"};
 
 /* Name of the attribute of /winner for a score of a part: "test_error". */
 static const char *score_key(int part, const weft_metric *score, weft_arena *mem)
@@ -56,12 +56,14 @@ weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
 /* ---- the data that it was trained on ------------------------------------------------- */
 
 /* The integers of a weft_likeness, attributes of /winner. */
-enum { NLIKE = 4 };
-static const char *const like_key[NLIKE] = {"columns", "channels", "height", "width"};
+enum { NLIKE = 5, LONGEST = 4 };
+static const char *const like_key[NLIKE] = {"columns", "channels", "height",
+                                            "width", [LONGEST] = "longest"};
 
 static int64_t *like_at(weft_likeness *l, int i)
 {
-    int64_t *const at[NLIKE] = {&l->d, &l->channels, &l->height, &l->width};
+    int64_t *const at[NLIKE] = {&l->d, &l->channels, &l->height,
+                                &l->width, [LONGEST] = &l->longest};
     return at[i];
 }
 
@@ -92,8 +94,10 @@ static weft_status read_likeness(weft_winner *w, weft_h5 *f)
     TRY(weft_h5_read_attr(f, "/winner", "form", &form));
     int k = 0;
     while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
+    int has = weft_h5_has(f, "/winner@longest"); /* of earlier versions not */
     for (int i = 0; i < NLIKE; i++)
-        TRY(weft_h5_read_long(f, "/winner", like_key[i], like_at(l, i)));
+        if (i != LONGEST || has)
+            TRY(weft_h5_read_long(f, "/winner", like_key[i], like_at(l, i)));
     if (weft_h5_has(f, "/winner/column")) {
         TRY(weft_h5_read_texts(f, "/winner/column", &name, &n));
         l->column_name = n == l->d ? name : NULL;
@@ -107,14 +111,50 @@ static weft_status read_likeness(weft_winner *w, weft_h5 *f)
     return WEFT_OK;
 }
 
-const char *weft_winner_words(const weft_task *task, const void *self, const weft_job *job,
-                              weft_arena *mem)
+/* ---- words --------------------------------------------------------------------------- */
+
+/* As in a packed file, there /vocab/TOKENIZER. */
+static const char text_path[] = "/winner/vocab/text";
+static const char offset_path[] = "/winner/vocab/text_offset";
+
+static weft_status put_vocab(const weft_vocab *v, weft_h5 *f)
 {
-    const weft_vocab *v = task->words ? task->words(self, job) : NULL;
-    if (!v) return "";
-    uint64_t hash = weft_hash(v->hash, (size_t)v->n * sizeof *v->hash, (uint64_t)v->n);
-    return weft_arena_text(mem, "%016llx", (unsigned long long)hash);
+    int64_t n = v->n + 1;
+    if (v->n == 0) return WEFT_OK;
+    TRY(weft_h5_put(f, text_path, WEFT_H5_U8, 1, &v->offset[v->n], v->text, 1,
+                    "the words that the weights refer to by number, one after another",
+                    "UTF-8 bytes"));
+    return weft_h5_put(f, offset_path, WEFT_H5_I64, 1, &n, v->offset, 1,
+                       "word i is text[offset[i] .. offset[i+1])", "bytes");
 }
+
+static weft_status read_vocab(weft_winner *w, weft_h5 *f)
+{
+    weft_vocab *v = &w->vocab;
+    *v = (weft_vocab){0};
+    if (!weft_h5_has(f, text_path)) return WEFT_OK;
+    int64_t bytes[WEFT_H5_DIMS], n[WEFT_H5_DIMS];
+    int nd;
+    TRY(weft_h5_shape(f, text_path, &nd, bytes));
+    TRY(weft_h5_shape(f, offset_path, &nd, n));
+    char *text = WEFT_NEW(f->mem, char, bytes[0]);
+    int64_t *offset = WEFT_NEW(f->mem, int64_t, n[0]);
+    TRY(weft_h5_read_rows(f, text_path, WEFT_H5_U8, 1, 0, bytes[0], text));
+    TRY(weft_h5_read_rows(f, offset_path, WEFT_H5_I64, 1, 0, n[0], offset));
+    *v = (weft_vocab){.n = n[0] - 1, .text = text, .offset = offset};
+    if (v->n < 1 || !weft_vocab_sound(v, bytes[0]))
+        return weft_fail(WEFT_EFILE,
+                         "%s: the words of the winner are not one after another; make the "
+                         "file again",
+                         f->path);
+    uint64_t *hash = WEFT_NEW(f->mem, uint64_t, v->n);
+    for (int64_t i = 0; i < v->n; i++)
+        hash[i] = weft_hash(text + offset[i], (size_t)(offset[i + 1] - offset[i]), 0);
+    v->hash = hash;
+    return WEFT_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------------------- */
 
 int64_t weft_tensors_size(int n, const weft_tensor *t)
 {
@@ -152,7 +192,7 @@ weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
     TRY(put_likeness(w, f));
     TRY(weft_h5_put_attr(f, "/winner", "config", w->config));
     TRY(weft_h5_put_attr(f, "/winner", "text", w->text));
-    if (w->words) TRY(weft_h5_put_attr(f, "/winner", "words", w->words));
+    TRY(put_vocab(&w->vocab, f));
     TRY(weft_h5_put_long(f, "/winner", "id", w->id));
     TRY(weft_h5_put_long(f, "/winner", "job", w->job));
     TRY(weft_h5_put_long(f, "/winner", "trial", w->trial));
@@ -166,7 +206,7 @@ weft_status weft_winner_export(const weft_winner *w, const char *run, weft_h5 *f
     TRY(weft_h5_put_attr(f, "/", "format", WEFT_WINNER_FORMAT));
     TRY(weft_h5_put_attr(f, "/", "version", WEFT_VERSION));
     TRY(weft_h5_put_attr(f, "/", "run", run));
-    for (int i = 0; i < WEFT_COUNT(origin); i++)
+    for (int i = 0; i < WEFT_NORIGIN; i++)
         TRY(weft_h5_put_attr(f, "/", origin[i], w->origin[i]));
     return weft_winner_put(w, f);
 }
@@ -218,15 +258,12 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
     TRY(weft_h5_verify(f));
     TRY(weft_h5_read_attr(f, "/winner", "config", &w->config));
     TRY(weft_h5_read_attr(f, "/winner", "text", &w->text));
-    w->words = NULL;
-    if (weft_h5_has(f, "/winner@words"))
-        TRY(weft_h5_read_attr(f, "/winner", "words", &w->words));
     TRY(weft_h5_read_num(f, "/winner", "size", &w->size));
     TRY(weft_h5_read_long(f, "/winner", "job", &w->job));
     TRY(weft_h5_read_long(f, "/winner", "trial", &w->trial));
     TRY(weft_h5_read_long(f, "/winner", "round", &w->round));
     TRY(weft_h5_read_long(f, "/winner", "id", &w->id));
-    for (int i = 0; i < WEFT_COUNT(origin); i++)
+    for (int i = 0; i < WEFT_NORIGIN; i++)
         TRY(weft_h5_read_attr(f, "/", origin[i], &w->origin[i]));
     if (!(w->size > 0 && w->size <= 1) || w->round < 0 || w->round > INT_MAX)
         return weft_fail(WEFT_EFILE,
@@ -234,6 +271,7 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
                          f->path, w->size, (long long)w->round);
     TRY(weft_winner_scores(f, &w->scores, w->score));
     TRY(read_likeness(w, f));
+    TRY(read_vocab(w, f));
     return read_state(w, f);
 }
 

@@ -66,6 +66,7 @@ static weft_status check(const fed *t)
                          "%s is no federation, and task fed trains on clients; pack it "
                          "with clients=N, or use task fmap",
                          d->path);
+    if (t->env.scoring) return WEFT_OK;
     int64_t n = t->clients->n;
     if (!t->replacement && t->cohort > n)
         return weft_fail(WEFT_ECONF,
@@ -99,10 +100,8 @@ static weft_status shape_of(fed *t, weft_shape *shape)
                           .classes = chars ? f->symbols : d->classes,
                           .every = t->target == FED_ALL_SYMBOLS};
     if (d->form == WEFT_TOKENS) {
-        weft_tokenizer tok = (weft_tokenizer)t->words.tokenizer;
-        TRY(weft_data_own_words(d, tok));
-        TRY(weft_agree(weft_word_shape(&t->words, &d->vocab[tok], &t->env, shape),
-                       t->env.team));
+        TRY(weft_data_own_words(d, (weft_tokenizer)t->words.tokenizer));
+        TRY(weft_agree(weft_word_shape(&t->words, d, f->d, &t->env, shape), t->env.team));
     }
     shape->d = f->d;
     shape->length = f->length;
@@ -231,12 +230,14 @@ static int fed_tensors(const void *self, const weft_job *job,
     return t->net->tensors(t->model, out);
 }
 
-static const weft_vocab *fed_vocab(const void *self, const weft_job *job)
+static void fed_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
 {
     const fed *t = self;
     (void)job;
-    if (!t->net->table || t->net->table(t->model).rows == 0) return NULL;
-    return &t->env.data->vocab[t->words.tokenizer];
+    if (!t->net->table || t->net->table(t->model).rows == 0) return;
+    *out = (weft_word_weights){.vocab = &t->env.data->vocab[t->words.tokenizer],
+                               .table = t->net->table(t->model),
+                               .networks = 1};
 }
 
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
@@ -361,7 +362,7 @@ const weft_task weft_task_fed = {
     .setup = fed_setup,
     .nstate = fed_nstate,
     .tensors = fed_tensors,
-    .words = fed_vocab,
+    .words = fed_word_weights,
     .start = fed_start,
     .cost = fed_cost,
     .seconds = fed_seconds,

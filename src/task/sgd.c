@@ -185,14 +185,16 @@ static int sgd_tensors(const void *self, const weft_job *job,
     return n;
 }
 
-static const weft_vocab *sgd_vocab(const void *self, const weft_job *job)
+static void sgd_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
 {
     const sgd *t = self;
-    if (!t->net->table) return NULL;
     weft_arena *tmp = weft_arena_new();
-    int64_t rows = t->net->table(model_of(t, job, tmp).self).rows;
+    weft_table table = model_of(t, job, tmp).table;
     weft_arena_free(tmp);
-    return rows > 0 ? &t->own.vocab[t->words.tokenizer] : NULL;
+    if (table.rows > 0)
+        *out = (weft_word_weights){.vocab = &t->own.vocab[t->words.tokenizer],
+                                   .table = table,
+                                   .networks = t->nfold};
 }
 
 /* The weights of fold f that are scored, that are trained, and what the optimizer keeps. */
@@ -442,7 +444,7 @@ const weft_task weft_task_sgd = {
     .setup = sgd_setup,
     .nstate = sgd_nstate,
     .tensors = sgd_tensors,
-    .words = sgd_vocab,
+    .words = sgd_word_weights,
     .start = sgd_start,
     .cost = sgd_cost,
     .units = sgd_units,

@@ -72,7 +72,7 @@ typedef struct sgd {
     int opened;
     sgd_pool pool;
     int nfold;                     /* networks of a trial */
-    sgd_fold *at;                  /* [nfold] */
+    sgd_fold *at;                  /* [nfold]; NULL where env.scoring */
     int64_t first[WEFT_NPART + 1]; /* numbers of the first rows of the parts; all */
     int warned;
 } sgd;

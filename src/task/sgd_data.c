@@ -25,9 +25,8 @@ static weft_status open_words(sgd *t)
     if (longest > INT_MAX / 4)
         return weft_fail(WEFT_EDATA, "%s has a document of %lld words; divide it", d->path,
                          (long long)longest);
-    t->shape.d = longest;
     t->shape.length = (double)tokens / (double)t->first[WEFT_NPART];
-    return weft_word_shape(&t->words, &d->vocab[tok], &t->env, &t->shape);
+    return weft_word_shape(&t->words, d, longest, &t->env, &t->shape);
 }
 
 static weft_status open_own(sgd *t)
@@ -137,7 +136,7 @@ weft_status sgd_open(sgd *t)
         if (t->opened) weft_data_close(&t->own);
     }
     TRY(weft_agree(st, t->env.team));
-    return check_kind(t);
+    return t->env.scoring ? WEFT_OK : check_kind(t);
 }
 
 /* ---- folds -------------------------------------------------------------------------- */
@@ -213,7 +212,6 @@ static weft_status divide_by_folds(sgd *t, const int64_t *order, int64_t n)
                          "sgd.folds = %lld and sgd.fold = %lld with %lld samples; expected "
                          "2 folds to one a sample, and one of them or -1",
                          (long long)t->folds, (long long)t->fold, (long long)n);
-    t->nfold = t->fold < 0 ? (int)t->folds : 1;
     t->at = WEFT_NEW(t->env.mem, sgd_fold, t->nfold);
     for (int f = 0; f < t->nfold; f++)
         hold_out(t, t->fold < 0 ? f : t->fold, n, order, &t->at[f]);
@@ -222,11 +220,12 @@ static weft_status divide_by_folds(sgd *t, const int64_t *order, int64_t n)
 
 weft_status sgd_divide(sgd *t)
 {
+    t->nfold = t->folds > 0 && t->fold < 0 ? (int)t->folds : 1;
+    if (t->env.scoring) return WEFT_OK;
     weft_arena *mem = t->env.mem;
     const int64_t *first = t->first;
     int64_t n = t->folds > 0 ? first[WEFT_TEST] : first[WEFT_VALID];
     int64_t *order = WEFT_NEW(mem, int64_t, first[WEFT_TEST]);
-    t->nfold = 1;
     if (t->folds > 0 || t->dev > 0)
         weft_shuffle(n, t->env.seed, order, mem);
     else

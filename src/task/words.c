@@ -2,15 +2,20 @@
  * which they change the vectors. Called by sgd_data.c, sgd_words.c, fed.c, fed_own.c. */
 #include "words.h"
 
-weft_status weft_word_shape(const weft_word_keys *keys, const weft_vocab *v,
+weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d, int64_t longest,
                             const weft_env *env, weft_shape *shape)
 {
     weft_vectors own;
+    TRY(weft_data_words(d, (weft_tokenizer)keys->tokenizer));
+    const weft_vocab *v = &d->vocab[keys->tokenizer];
     TRY(weft_vectors_read(v, keys->vectors, keys->dim, env->seed, &own, env->mem));
     if (*keys->vectors && env->team->rank == 0)
         weft_log(WEFT_INFO, "%s has %lld of %lld words", keys->vectors,
                  (long long)own.found, (long long)v->n);
+    if (env->data->longest == 0) env->data->longest = longest;
     shape->form = WEFT_TOKENS;
+    shape->d = longest;
+    shape->padded = env->data->longest;
     shape->words = v->n;
     shape->vector = own.d;
     shape->vectors = own.value;

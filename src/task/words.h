@@ -30,10 +30,13 @@ typedef struct weft_word_keys {
         .about = "documents: length of word vectors, if no file is given"                  \
     }
 
-/* Sets form, words, vector and vectors of a shape for the words of a vocabulary, with
- * vectors in env->mem. EFILE, EDATA: see weft_vectors_read. Local. */
-WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, const weft_vocab *v,
-                                         const weft_env *env, weft_shape *shape);
+/* Sets the members of a shape that documents have, but not length, for the words of d,
+ * which it loads, and documents of up to `longest` words; sets env->data->longest, unless
+ * the data that a winner was trained on have set it. The vectors are in env->mem. EFILE,
+ * EDATA: see weft_data_words and weft_vectors_read. Local. */
+WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d,
+                                         int64_t longest, const weft_env *env,
+                                         weft_shape *shape);
 
 /* The distinct words of some documents, each with a place, from 0 on. */
 typedef struct weft_seats {

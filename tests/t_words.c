@@ -1,0 +1,288 @@
+/* A network over words scores documents of other files: a word keeps its weights under any
+ * number, one that the winner does not have begins as in training, and the scores of a
+ * document depend neither on the other documents nor on the order.
+ * RUN: np=1 np=2 np=3 */
+#include "../src/run/run_private.h"
+#include "scratch.h"
+
+enum { KNOWN = 24, DOCUMENTS = 12, OLD = 3, FRESH = 2 };
+
+/* ---- files ----------------------------------------------------------------------------
+ */
+
+/* Lines of documents of the words STEM0, STEM1, ...; `first` rotates the classes. */
+static const char *lines(const char *stem, int n, int length, int seed, int first)
+{
+    static const char *const label[] = {"bad", "fine", "good"};
+    const char *text = "";
+    for (int i = 0; i < n; i++) {
+        text = weft_arena_text(mem, "%s%s\t", text, label[(i + first) % 3]);
+        for (int k = 0; k < length + i % 3; k++)
+            text = weft_arena_text(mem, "%s %s%d", text, stem,
+                                   (seed * 31 + i * 7 + k * (k + i)) % KNOWN);
+        text = weft_arena_text(mem, "%s\n", text);
+    }
+    return text;
+}
+
+/* The same lines, the last one first. */
+static const char *reversed(const char *text)
+{
+    const char *all = "";
+    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    for (char *l = strtok_r(copy, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+        all = weft_arena_text(mem, "%s\n%s", l, all);
+    return all;
+}
+
+static void make(const char *name, int clients, const char *train, const char *valid,
+                 const char *test)
+{
+    const char *path = write_text(weft_arena_text(mem, "%s.txt", name), train);
+    const char *own[] = {write_text(weft_arena_text(mem, "%s.valid", name), valid),
+                         write_text(weft_arena_text(mem, "%s.test", name), test)};
+    weft_status st = pack(&weft_reader_text, path, weft_arena_text(mem, "%s.h5", name),
+                          weft_arena_text(mem, "clients=%d valid_file=%s test_file=%s",
+                                          clients, own[0], own[1]));
+    weft_check(st == WEFT_OK, "%s", weft_error());
+}
+
+/* `own` is what the winner is trained on; `more` has words besides. `long` and `short` have
+ * the same test documents and otherwise other ones, longer or fewer than a training could
+ * do with; `back` has those of `own` in another order. */
+static void make_files(void)
+{
+    const char *valid = lines("old", DOCUMENTS, 5, 2, 0);
+    const char *test = lines("old", DOCUMENTS, 6, 3, 1);
+    const char *odd = weft_arena_text(mem, "%sgood\told1 fresh0 old2\nbad\tfresh1\n", test);
+    const char *train = lines("old", DOCUMENTS, 7, 1, 0);
+    make("own", 3, train, valid, test);
+    make("more", 3, train, valid, odd);
+    make("long", 4, lines("strange", DOCUMENTS, 14, 4, 2), lines("other", 6, 5, 5, 0),
+         test);
+    make("back", 3, train, valid, reversed(test));
+    make("short", 2, lines("old", 3, 1, 6, 1), lines("old", 3, 1, 7, 0), odd);
+}
+
+/* ---- runs -----------------------------------------------------------------------------
+ */
+
+typedef struct open_run {
+    weft_run r;
+    weft_conf conf;
+    weft_job job;
+    weft_mix mix;
+} open_run;
+
+/* The data opened as `weft eval` does it; like NULL: as a new run does. */
+static open_run *opened(const char *config, const char *name, const weft_likeness *like)
+{
+    open_run *o = WEFT_NEW(mem, open_run, 1);
+    const char *data = at(weft_arena_text(mem, "%s.h5", name));
+    const char *text = weft_arena_text(mem, "[run]\ndata = %s\nseed = 5\n%s", data, config);
+    weft_conf_init(&o->conf, mem);
+    weft_status st = weft_conf_text(&o->conf, "test", text);
+    if (st == WEFT_OK) st = weft_run_bind(&o->r, &o->conf, 0, &world, mem);
+    o->r.like = like;
+    o->r.like_of = "own.h5";
+    if (st == WEFT_OK) st = weft_run_open(&o->r, data);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    o->mix = weft_mix_new(1, 0, mem);
+    o->job = weft_job_new(0, 0, &o->mix);
+    return o;
+}
+
+static weft_scores scores_of(open_run *o, const real *x, weft_part part)
+{
+    weft_scores s;
+    weft_check(o->r.task->score(o->r.task_self, &o->job, x, part, &s) == WEFT_OK, "%s",
+               weft_error());
+    return s;
+}
+
+/* Adds a random number to weight i of a key. */
+static void move(real *x, uint64_t key, int64_t i)
+{
+    weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, key, (uint64_t)i, 0);
+    x[i] += (real)(0.4 * (weft_rng_unit(r.v[0]) - 0.5));
+}
+
+/* As if trained: all weights are moved, of words those of `of` only, alike in each file. */
+static real *trained(open_run *o, const weft_vocab *of, weft_word_weights *u)
+{
+    weft_state s = weft_state_new(o->r.task, o->r.task_self, &o->job, mem);
+    o->r.task->start(o->r.task_self, &o->job, &s);
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int64_t n = weft_tensors_size(
+        weft_task_tensors(o->r.task, o->r.task_self, &o->job, tensor), tensor);
+    real *x = s.x;
+    *u = weft_word_weights_of(&o->r, &o->job);
+    if (!u->vocab)
+        for (int64_t i = 0; i < n; i++) move(x, 0, i);
+    for (int e = 0; e < u->networks; e++) {
+        for (int64_t i = 0; i < u->table.at; i++) move(x, (uint64_t)e, i);
+        x += u->table.at + u->table.d;
+        const int64_t *place = weft_vocab_places(u->vocab, of ? of : u->vocab, mem);
+        for (int64_t k = 0; k < u->vocab->n; k++, x += u->table.d)
+            for (int64_t j = 0; j < u->table.d && place[k] >= 0; j++)
+                move(x, u->vocab->hash[k] + (uint64_t)e, j);
+    }
+    return s.x;
+}
+
+static weft_winner winner_of(open_run *o, const real *x, const weft_word_weights *u)
+{
+    weft_winner w = {.state = x, .like = weft_data_likeness(&o->r.data)};
+    w.ntensor = weft_task_tensors(o->r.task, o->r.task_self, &o->job, w.tensor);
+    if (u->vocab) w.vocab = *u->vocab;
+    return w;
+}
+
+static uint64_t bits(const weft_scores *s)
+{
+    return weft_hash(s->metric, sizeof s->metric, (uint64_t)s->count);
+}
+
+/* Sums in the same order have the same bits; in another order, as where the documents
+ * belong to other clients, losses are near. */
+static int same(const weft_scores *a, const weft_scores *b, int ordered)
+{
+    if (ordered) return bits(a) == bits(b);
+    return a->count == b->count && fabs(a->metric[0] - b->metric[0]) < 1e-14 &&
+           !(fabs(a->metric[1] - b->metric[1]) > 0);
+}
+
+/* ---- tests ----------------------------------------------------------------------------
+ */
+
+static void test_words(const char *what, const char *config)
+{
+    weft_word_weights u, v;
+    weft_unknown unknown;
+    weft_state state;
+    open_run *own = opened(config, "own", NULL);
+    const real *x = trained(own, NULL, &u);
+    weft_winner w = winner_of(own, x, &u);
+    int ordered = !own->r.task->mixes; /* no clients */
+    weft_scores known = scores_of(own, x, WEFT_TEST);
+    open_run *more = opened(config, "more", &w.like);
+    const real *y = trained(more, u.vocab, &v);
+    weft_scores odd = scores_of(more, y, WEFT_TEST);
+    digest(bits(&known) ^ bits(&odd));
+
+    open_run *other = opened(config, "long", &w.like);
+    weft_status st =
+        weft_winner_state(&other->r, &w, "own.h5", &other->job, &state, &unknown);
+    weft_scores s = {0};
+    if (ok(st == WEFT_OK, "%s: a winner takes other documents", what))
+        s = scores_of(other, state.x, WEFT_TEST);
+    ok(s.count == DOCUMENTS && same(&s, &known, ordered),
+       "%s: with the same scores of its own", what);
+    if (u.vocab)
+        ok(unknown.words > 0 && unknown.all_words > unknown.words &&
+               unknown.tokens > unknown.words && unknown.all_tokens > unknown.tokens,
+           "%s: strange words are counted", what);
+
+    open_run *few = opened(config, "short", &w.like);
+    st = weft_winner_state(&few->r, &w, "own.h5", &few->job, &state, &unknown);
+    if (ok(st == WEFT_OK, "%s: also short and few ones", what))
+        s = scores_of(few, state.x, WEFT_TEST);
+    ok(s.count == DOCUMENTS + 2 && same(&s, &odd, ordered),
+       "%s: a word that is not known has the vector that training begins with", what);
+    if (u.vocab)
+        ok(unknown.words == FRESH && unknown.tokens == FRESH, "%s: two words are not known",
+           what);
+    ok(!same(&odd, &known, 0), "%s: documents differ", what);
+
+    open_run *back = opened(config, "back", &w.like);
+    st = weft_winner_state(&back->r, &w, "own.h5", &back->job, &state, &unknown);
+    if (ok(st == WEFT_OK, "%s: in another order", what))
+        s = scores_of(back, state.x, WEFT_TEST);
+    ok(same(&s, &known, 0), "%s: the loss is the same sum", what);
+    open_run *all[] = {own, more, other, few, back};
+    for (int i = 0; i < 5; i++) weft_run_close(&all[i]->r);
+}
+
+static void test_refusals(void)
+{
+    const char *config = "task = sgd\n[sgd]\nmodel = txtcnn\ndim = 6\n"
+                         "[txtcnn]\nchannels = nonstatic\ngroups = 1\nf1 = 4\n";
+    weft_word_weights u;
+    weft_unknown unknown;
+    weft_state state;
+    open_run *own = opened(config, "own", NULL), *other = opened(config, "long", NULL);
+    weft_winner w = winner_of(own, trained(own, NULL, &u), &u);
+    w.vocab = (weft_vocab){0};
+    w.origin[WEFT_ORIGIN_DATA] = "own.h5";
+    w.origin[WEFT_ORIGIN_DATA_DIGEST] = own->r.data.digest;
+    fails(weft_winner_state(&other->r, &w, "run.h5", &other->job, &state, &unknown),
+          WEFT_EDATA, "run.h5 does not tell the words", "own.h5; tune again",
+          "a winner of an earlier version on other data");
+    ok(weft_winner_state(&own->r, &w, "run.h5", &own->job, &state, &unknown) == WEFT_OK &&
+           memcmp(state.x, w.state, sizeof *w.state * 16) == 0,
+       "its own are scored");
+    weft_run_close(&own->r);
+    weft_run_close(&other->r);
+}
+
+/* Words of a file that overlap, as no weft writes them, are refused when it is read. */
+static void test_vocabulary(void)
+{
+    static const int64_t offset[][3] = {{0, 3, 6}, {0, 7, 6}, {1, 3, 6}};
+    const real weight[2] = {1, 2};
+    weft_winner w = {.config = "[run]\n",
+                     .text = "",
+                     .size = 1,
+                     .ntensor = 1,
+                     .tensor = {{"w", 0, 1, {2}}},
+                     .state = weight,
+                     .vocab = {.n = 2, .text = "onetwo"},
+                     .origin = {"", "", "", ""}};
+    for (int i = 0; i < 3; i++) {
+        const char *name = weft_arena_text(mem, "words%d.h5", i);
+        weft_h5 f;
+        weft_winner back;
+        w.vocab.offset = offset[i];
+        weft_status st = WEFT_OK;
+        if (world.rank == 0) {
+            st = weft_h5_create(&f, at(name), mem);
+            if (st == WEFT_OK) st = weft_winner_export(&w, "run.h5", &f);
+            if (st == WEFT_OK) st = weft_h5_commit(&f);
+            weft_h5_close(&f);
+        }
+        weft_check(weft_agree(st, &world) == WEFT_OK, "%s", weft_error());
+        st = weft_winner_read(&back, at(name), mem);
+        if (i > 0) {
+            fails(st, WEFT_EFILE, name, "not one after another", "a word beyond the text");
+            continue;
+        }
+        ok(st == WEFT_OK && back.vocab.n == 2 &&
+               back.vocab.hash[1] == weft_hash("two", 3, 0),
+           "words of a winner are read back");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    make_files();
+#define NETWORK "model = txtcnn\ndim = 6\n%s[txtcnn]\ngroups = 2\nf1 = 4\nf2 = 3\n%s"
+    static const struct {
+        const char *what, *task, *more, *net;
+    } c[] = {
+        {"sgd", "sgd", "", "channels = nonstatic\n"},
+        {"sum of two vectors", "sgd", "tokenizer = kim\n", "channels = multi\n"},
+        {"fixed vectors", "sgd", "", "channels = static\n"},
+        {"three folds", "sgd", "folds = 3\n", "channels = nonstatic\n"},
+        {"padded as by Kim", "sgd", "", "channels = multi\nk2 = 3\nliteral = kim\n"},
+        {"padded at the end", "sgd", "", "channels = nonstatic\nliteral = hader\n"},
+        {"fed", "fed", "cohort = 3\n", "channels = nonstatic\n"},
+        {"fed, padded", "fed", "cohort = 3\n", "channels = multi\nk2 = 3\nliteral = kim\n"},
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
+        test_words(c[i].what, weft_arena_text(mem, "task = %s\n[%s]\n" NETWORK, c[i].task,
+                                              c[i].task, c[i].more, c[i].net));
+    test_refusals();
+    test_vocabulary();
+    return scratch_end();
+}
