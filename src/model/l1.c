@@ -4,68 +4,29 @@
  * with a weight and the most promising of the others (Massias, Gramfort, Salmon, ICML
  * 2018). After every visit the objective is minimised over the intercept, which all rows
  * share and which would slow the descent down: its slope follows from the columns' weighted
- * sums. Sweeps find out which weights are 0; conjugate gradients over the others and a
- * search along their projected change (Chen, Curtis, Robinson, SIAM J. Optim. 27, 2017)
- * settle their values, for which descent would take thousands of sweeps where C is large. A
- * column is removed for good when the gap proves that its weight is 0: the dual
- * is 4/C-strongly concave, so the optimum is within sqrt(gap C / 2) of a dual point
- * (Ndiaye, Fercoq, Gramfort, Salmon, JMLR 18, 2017). Called by margin.c. */
+ * sums. Sweeps find out which weights are 0; conjugate gradients (l1_cg.c) settle the
+ * values of the others, for which descent would take thousands of sweeps where C is large.
+ * A column is removed for good when the gap proves that its weight is 0: the dual is
+ * 4/C-strongly concave, so the optimum is within sqrt(gap C / 2) of a dual point (Ndiaye,
+ * Fercoq, Gramfort, Salmon, JMLR 18, 2017). Called by margin.c. */
 #include <math.h>
 #include <string.h>
 
-#include "l1.h"
+#include "l1_cg.h"
 
 enum {
     MIN_WORKING = 1024, /* smallest size of the working set */
     SWEEPS = 64,        /* largest number of sweeps in a step */
     HALVINGS = 40,      /* largest number of halvings in a line search */
-    CG_LIMIT = 20,      /* largest number of iterations of conjugate gradients in a turn, */
-    CG_HALVINGS = 10,   /* and of halvings of what they propose */
 };
 
-#define DAMPING 1e-12 /* added to the second derivative in every weight */
 /* A step ends with a sweep that gains less than this share of all its gains. */
 #define LAST_SWEEP_GAIN 0.2
-#define CG_END          0.01 /* conjugate gradients end at this share of the first residual */
 /* A line search down to less than this share of a step makes the next ones shorter, by an
  * addition to q (1 - q) in every row's second derivative: the first, and the largest. */
 #define SHORT_STEP  0.01
 #define FIRST_FLOOR 1e-6
 #define LAST_FLOOR  10
-
-/* The weights that are not 0, the intercept last if it is not. */
-typedef struct support {
-    int64_t n;
-    int64_t *place;            /* [n] in the working set; -1: the intercept */
-    double *from;              /* [n] weights before */
-    double *fall;              /* [n] minus the slope there */
-    double *change;            /* [n] what conjugate gradients propose */
-    double *rest, *way, *bend; /* [n] minus the slope at from + change; direction; second
-                                  derivatives times direction */
-    double *along;             /* [rows] change of score */
-} support;
-
-typedef struct l1 {
-    const margin_problem *p;
-    const l1_columns *x;
-    const margin_output *of;
-    double *y;                     /* [n] 1 or -1 */
-    double *score;                 /* [n] x_i . w + b */
-    double *a;                     /* [n] a_i y_i */
-    double *curve;                 /* [n] second derivative of a row's loss */
-    double *along;                 /* [n] change of score by the step */
-    double *w, *g, *slopes;        /* [d] weights; sum_i a_i y_i x_ij; scratch */
-    int64_t *candidates, *working; /* columns that may have a weight; working set */
-    int64_t ncandidates, nworking;
-    double b, shift;               /* intercept; its change by the step */
-    double slope, curvature;       /* of the model in the intercept, without the penalty */
-    double *step, *second, *cross; /* [d] by place in the working set: change of a weight;
-                                  second derivatives in it; in it and the intercept */
-    support f;
-    double floor;                /* added to q (1 - q) */
-    double objective, best, gap; /* primal; highest lower bound; gap of this step */
-    int passes;                  /* over the working set */
-} l1;
 
 static double dot(const l1 *s, int64_t j, const double *v)
 {
@@ -199,7 +160,7 @@ static double visit(l1 *s, int64_t k)
 {
     const l1_columns *x = s->x;
     int64_t j = s->working[k];
-    double gain, g = DAMPING * s->step[k] - s->g[j] + s->shift * s->cross[k];
+    double gain, g = L1_DAMPING * s->step[k] - s->g[j] + s->shift * s->cross[k];
     for (int64_t e = x->start[j]; e < x->start[j + 1]; e++) {
         uint32_t i = x->row[e];
         g += (double)x->value[e] * s->curve[i] * s->along[i];
@@ -230,140 +191,6 @@ static double sweep(l1 *s, int64_t *order)
     return gain;
 }
 
-/* ---- the weights that are not 0, together -------------------------------------------- */
-
-static double second_of(const l1 *s, int64_t a)
-{
-    return s->f.place[a] < 0 ? s->curvature : s->second[s->f.place[a]];
-}
-
-/* along <- x v over the weights of the support. */
-static void spread(const l1 *s, const double *v, double *along)
-{
-    const support *f = &s->f;
-    int64_t n = f->n;
-    double by = 0;
-    if (n > 0 && f->place[n - 1] < 0) by = v[--n];
-    for (int64_t i = 0; i < s->x->n; i++) along[i] = by;
-    for (int64_t a = 0; a < n; a++) {
-        int64_t j = s->working[f->place[a]];
-        for (int64_t e = s->x->start[j]; e < s->x->start[j + 1]; e++)
-            along[s->x->row[e]] += v[a] * (double)s->x->value[e];
-    }
-}
-
-/* Sum over the rows of curve times the column at place k of the working set, or the
- * intercept's, times along. */
-static double curved(const l1 *s, int64_t k, const double *along)
-{
-    double sum = 0;
-    if (k < 0) {
-        for (int64_t i = 0; i < s->x->n; i++) sum += s->curve[i] * along[i];
-        return sum;
-    }
-    int64_t j = s->working[k];
-    for (int64_t e = s->x->start[j]; e < s->x->start[j + 1]; e++) {
-        uint32_t i = s->x->row[e];
-        sum += (double)s->x->value[e] * s->curve[i] * along[i];
-    }
-    return sum;
-}
-
-/* The support as it is now, with its slopes. */
-static void open_support(l1 *s)
-{
-    support *f = &s->f;
-    f->n = 0;
-    for (int64_t k = 0; k < s->nworking; k++) {
-        int64_t j = s->working[k];
-        double w = s->w[j] + s->step[k];
-        if (w == 0) continue;
-        double g = DAMPING * s->step[k] - s->g[j] + s->shift * s->cross[k];
-        f->place[f->n] = k;
-        f->from[f->n] = w;
-        f->fall[f->n++] = -(g + curved(s, k, s->along) + copysign(1, w));
-    }
-    double b = s->b + s->shift;
-    if (b == 0) return;
-    f->place[f->n] = -1;
-    f->from[f->n] = b;
-    f->fall[f->n++] = -(s->slope + copysign(1, b));
-}
-
-/* f->change <- the minimum of the model if signs stay, approximately: conjugate gradients,
- * scaled by the diagonal. */
-static void propose(l1 *s)
-{
-    support *f = &s->f;
-    double size = 0;
-    for (int64_t a = 0; a < f->n; a++) {
-        f->change[a] = 0;
-        f->rest[a] = f->fall[a];
-        f->way[a] = f->rest[a] / second_of(s, a);
-        size += f->rest[a] * f->way[a];
-    }
-    double end = CG_END * size;
-    for (int n = 0; n < CG_LIMIT && size > end; n++) {
-        double bend = 0, next = 0;
-        s->passes++;
-        spread(s, f->way, f->along);
-        for (int64_t a = 0; a < f->n; a++) {
-            f->bend[a] = curved(s, f->place[a], f->along) + DAMPING * f->way[a];
-            bend += f->bend[a] * f->way[a];
-        }
-        for (int64_t a = 0; a < f->n; a++) {
-            f->change[a] += size / bend * f->way[a];
-            f->rest[a] -= size / bend * f->bend[a];
-            next += f->rest[a] * f->rest[a] / second_of(s, a);
-        }
-        for (int64_t a = 0; a < f->n; a++)
-            f->way[a] = f->rest[a] / second_of(s, a) + next / size * f->way[a];
-        size = next;
-    }
-}
-
-/* f->way <- t f->change, in which weights end at 0 that would change their sign, and
- * f->along; returns the gain. */
-static double project(l1 *s, double t)
-{
-    support *f = &s->f;
-    double gain = 0;
-    for (int64_t a = 0; a < f->n; a++) {
-        double by = t * f->change[a];
-        if (f->from[a] * (f->from[a] + by) < 0) by = -f->from[a];
-        f->way[a] = by;
-        gain += f->fall[a] * by - 0.5 * DAMPING * by * by;
-    }
-    s->passes++;
-    spread(s, f->way, f->along);
-    for (int64_t i = 0; i < s->x->n; i++)
-        gain -= 0.5 * s->curve[i] * f->along[i] * f->along[i];
-    return gain;
-}
-
-/* Reduces the model over the support; returns the gain. */
-static double minimise_support(l1 *s)
-{
-    support *f = &s->f;
-    double gain = 0, t = 1, by = 0;
-    open_support(s);
-    propose(s);
-    for (int n = 0; n < CG_HALVINGS && !(gain > 0); n++, t *= 0.5) gain = project(s, t);
-    if (!(gain > 0)) return 0;
-    for (int64_t a = 0; a < f->n; a++) {
-        int64_t k = f->place[a];
-        int zero = f->way[a] == -f->from[a];
-        if (k < 0) {
-            by = f->way[a];
-            s->shift = zero ? -s->b : s->shift + by;
-        } else
-            s->step[k] = zero ? -s->w[s->working[k]] : s->step[k] + f->way[a];
-    }
-    s->slope += curved(s, -1, f->along) + DAMPING * by;
-    for (int64_t i = 0; i < s->x->n; i++) s->along[i] += f->along[i] - by;
-    return gain;
-}
-
 /* ---- a step, and how far ------------------------------------------------------------- */
 
 /* s->step and s->along <- approximate minimum of the model over the working set. */
@@ -372,11 +199,11 @@ static void descend(l1 *s, int64_t *order)
     const l1_columns *x = s->x;
     memset(s->along, 0, (size_t)x->n * sizeof *s->along);
     s->shift = 0;
-    s->curvature = DAMPING;
+    s->curvature = L1_DAMPING;
     for (int64_t i = 0; i < x->n; i++) s->curvature += s->curve[i];
     for (int64_t k = 0; k < s->nworking; k++) {
         int64_t j = s->working[k];
-        double h = DAMPING, both = 0;
+        double h = L1_DAMPING, both = 0;
         for (int64_t e = x->start[j]; e < x->start[j + 1]; e++) {
             double part = (double)x->value[e] * s->curve[x->row[e]];
             both += part;
@@ -391,7 +218,7 @@ static void descend(l1 *s, int64_t *order)
         double gain = sweep(s, order);
         total += gain;
         if (n > 0 && !(gain > LAST_SWEEP_GAIN * total)) break;
-        total += minimise_support(s);
+        total += l1_minimise_support(s);
     }
     for (int64_t i = 0; i < x->n; i++) s->along[i] += s->shift;
 }
@@ -449,16 +276,12 @@ static l1 start(const margin_problem *p, const l1_columns *x, const int32_t *lab
 {
     l1 s = {.p = p, .x = x, .of = of, .best = -INFINITY, .ncandidates = x->d};
     double *rows = WEFT_NEW(tmp, double, 5 * x->n),
-           *columns = WEFT_NEW(tmp, double, 6 * x->d),
-           *faces = WEFT_NEW(tmp, double, 6 * (x->d + 1) + x->n);
+           *columns = WEFT_NEW(tmp, double, 6 * x->d);
     double **row[] = {&s.y, &s.score, &s.a, &s.curve, &s.along};
     double **column[] = {&s.w, &s.g, &s.slopes, &s.step, &s.second, &s.cross};
     for (int k = 0; k < 5; k++) *row[k] = rows + k * x->n;
     for (int k = 0; k < 6; k++) *column[k] = columns + k * x->d;
-    double **part[] = {&s.f.from, &s.f.fall, &s.f.change, &s.f.rest,
-                       &s.f.way,  &s.f.bend, &s.f.along};
-    for (int k = 0; k < 7; k++) *part[k] = faces + k * (x->d + 1);
-    s.f.place = WEFT_NEW(tmp, int64_t, x->d + 1);
+    s.f = l1_support_new(x, tmp);
     s.candidates = WEFT_NEW(tmp, int64_t, x->d);
     s.working = WEFT_NEW(tmp, int64_t, x->d);
     for (int64_t i = 0; i < x->n; i++) s.y[i] = label[i] == of->one ? 1 : -1;

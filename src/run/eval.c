@@ -83,7 +83,7 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *w, const cha
     }
     size_t mark = weft_arena_mark(r->mem);
     const int64_t *place = weft_vocab_places(u.vocab, &w->vocab, r->mem);
-    r->task->start(r->task_self, job, state);
+    if (r->task->start) r->task->start(r->task_self, job, state);
     place_words(w, &u, place, state->x);
     *unknown = count_unknown(u.vocab, place);
     weft_arena_reset(r->mem, mark);
