@@ -35,9 +35,9 @@ METHOD_KEY = ["method", "rates", "seed"]
 SCORES = ["valid_global", "valid_personal", "test_global", "test_personal"]
 METHOD_COLUMNS = METHOD_KEY + ["rounds"] + SCORES + ["settings", "digest"]
 
-REFERENCE = "eps0"
 VARIANTS = {"aggressive": "moves, aggressive step (default)", "adaptive": "moves, adaptive step",
-            "stay": "stays uniform"}
+            "stay": "stays uniform", "eps0": "none"}
+REFERENCES = ["eps0", "stay"]  # each is compared with all variants but those before it here
 VARIED = {("fedex", "eps"), ("fedex", "sched"), ("fedex", "eta")}  # between variants
 PAIRS = [("fedex-sha", "sha"), ("fedex-random", "random"), ("sha", "random"),
          ("fedex-sha", "list"), ("sha", "list"), ("fedex-random", "list"), ("random", "list")]
@@ -60,7 +60,7 @@ def settings_of(run, left_out):
 def variant_of(run):
     """What FedEx does to the mixture of an arm."""
     if run.setting("fedex", "eps") == 0:
-        return REFERENCE
+        return REFERENCES[0]
     sched = run.ini.get("fedex", "sched", fallback="aggressive")
     eta = run.setting("fedex", "eta")
     if sched == "constant" and eta < 1e-6:
@@ -150,16 +150,16 @@ def merge(path, key, columns, new):
 # ---- paired arms ------------------------------------------------------------------------
 
 
-def pairs_of(rows, variant, score):
+def pairs_of(rows, variant, reference, score):
     """[(seed, arm, gain, whose score is no better than guessing)] of arms that both have."""
     of = {v: {(int(r["seed"]), int(r["arm"])): r for r in rows if r["variant"] == v}
-          for v in (variant, REFERENCE)}
+          for v in (variant, reference)}
     pairs = []
-    for at in sorted(of[variant].keys() & of[REFERENCE].keys()):
-        here, there = of[variant][at], of[REFERENCE][at]
+    for at in sorted(of[variant].keys() & of[reference].keys()):
+        here, there = of[variant][at], of[reference][at]
         if here["centre"] != there["centre"]:
-            sys.exit(f"seed {at[0]}, arm {at[1]}: {variant} and {REFERENCE} have other centres")
-        lost = [v for v, r in ((variant, here), (REFERENCE, there))
+            sys.exit(f"seed {at[0]}, arm {at[1]}: {variant} and {reference} have other centres")
+        lost = [v for v, r in ((variant, here), (reference, there))
                 if not float(r[f"{score}_loss"]) < float(r["guess_loss"])]
         gain = float(there[f"{score}_error"]) - float(here[f"{score}_error"])
         pairs.append((*at, gain, lost))
@@ -191,23 +191,25 @@ def arms_line(name, score, pairs):
 
 
 def arms_report(rows):
-    lines = ["| mixture | score | seeds | arms | mean gain | +- by arms | +- by seeds "
-             "| better / worse / equal | verdict |", "|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| mixture | against | score | seeds | arms | mean gain | +- by arms | +- by seeds "
+             "| better / worse / equal | verdict |", "|---|---|---|---|---|---|---|---|---|---|"]
     lost = []
-    found = {r["variant"] for r in rows} - {REFERENCE}
-    for variant in [v for v in VARIANTS if v in found] + sorted(found - set(VARIANTS)):
-        name = VARIANTS.get(variant, variant)
-        for score in ("personal", "global"):
-            pairs = pairs_of(rows, variant, score)
-            if not pairs:
-                continue
-            lines.append(arms_line(name, score, pairs))
-            fine = [p for p in pairs if not p[3]]
-            if len(fine) < len(pairs):
-                lines.append(arms_line(name, f"{score}, without the diverged", fine))
-            lost += [f"- {score}: seed {p[0]}, arm {p[1]}, {variant} against {REFERENCE} "
-                     f"(diverged: {' and '.join(p[3])}; gain {p[2]:+.2f})"
-                     for p in pairs if p[3]]
+    known = list(VARIANTS) + sorted({r["variant"] for r in rows} - set(VARIANTS))
+    for reference in REFERENCES:
+        others = [v for v in known if v not in REFERENCES[:REFERENCES.index(reference) + 1]]
+        for variant in others:
+            name = f"{VARIANTS.get(variant, variant)} | {VARIANTS[reference]}"
+            for score in ("personal", "global"):
+                pairs = pairs_of(rows, variant, reference, score)
+                if not pairs:
+                    continue
+                lines.append(arms_line(name, score, pairs))
+                fine = [p for p in pairs if not p[3]]
+                if len(fine) < len(pairs):
+                    lines.append(arms_line(name, f"{score}, without the diverged", fine))
+                lost += [f"- {score}: seed {p[0]}, arm {p[1]}, {variant} against {reference} "
+                         f"(diverged: {' and '.join(p[3])}; gain {p[2]:+.2f})"
+                         for p in pairs if p[3]]
     return lines, lost
 
 
@@ -304,7 +306,8 @@ They hold for a number of seeds that was chosen beforehand, not for adding seeds
 ARMS = """
 ## Paired arms
 
-FedEx in random search, 9 arms of 40 rounds a seed, each scored at its end on the same 100 clients; the same arm (server settings, centre of the client settings, cohorts) with `fedex.eps = 0`, so that all its clients have the centre's settings, is the other of the pair.
+FedEx in random search, 9 arms of 40 rounds a seed, each scored at its end on the same 100 clients.
+Pairs are the same arm (server settings, centre of the client settings, cohorts) with another mixture: against *none*, `fedex.eps = 0`, all clients of an arm have the centre's settings; against *stays uniform* each draws its own around it, and nothing is learned from their scores.
 Arms of a seed share cohorts and the scored clients, so the interval is given as if all arms were independent and clustered by seed; the wider one is judged."""
 
 LOST = """
