@@ -39,7 +39,8 @@ hosts() # PLATFORM: the node of each rank
 }
 
 # simulate PLATFORM RANKS INPUT OPTION ...: SimGrid's factors of protocols are fitted to Ethernet, and its 0.1 ms
-# for a look whether a message is there keep a simulation from spinning; Open MPI takes less than 1 us.
+# for a look whether a message is there, longer after each in vain, keep a simulation from spinning; Open MPI takes
+# less than 1 us.
 simulate()
 {
     local platform=$1 n=$2 input=$3 protocol=() preload=() computing=no program
@@ -53,7 +54,7 @@ simulate()
     hosts "$platform" >"$states/hosts"
     smpirun "${preload[@]}" -np "$n" -platform "jobs/sim/$platform.xml" -hostfile "$states/hosts" \
         --cfg=smpi/simulate-computation:$computing --cfg=smpi/host-speed:1Gf --cfg=smpi/coll-selector:ompi \
-        --cfg=smpi/iprobe:1e-6 --cfg=smpi/test:1e-6 \
+        --cfg=smpi/iprobe:1e-6 --cfg=smpi/test:1e-6 --cfg=smpi/grow-injected-times:no \
         --log=root.thresh:error "${protocol[@]}" "${program[@]}"
 }
 
