@@ -16,6 +16,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { AHEAD = 24 /* entries whose counts are fetched before their use */ };
+
 /* A bijection of 64-bit words (xorshift and multiply). */
 static inline uint64_t mix(uint64_t h)
 {
@@ -183,9 +185,13 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
     for (int64_t i = 0; i < x->n; i++) {
         int32_t *of_class = sum + label[i];
         int once = ngram_arm(q, i)->weights == NGRAM_TFIDF;
-        for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
+        int64_t end = x->first[i + 1];
+        for (int64_t e = x->first[i]; e < end; e++) {
+            if (e + AHEAD < end)
+                __builtin_prefetch(of_class + (size_t)x->bin[e + AHEAD] * (size_t)classes);
             of_class[(size_t)x->bin[e] * (size_t)classes] +=
                 once ? 1 : (int32_t)x->value[e];
+        }
     }
     weft_sum_i32(self->data->team, sum, n);
     for (size_t i = 0; i < n; i++) stat[i] = (real)sum[i];
@@ -248,9 +254,12 @@ static inline float log_of(float x)
 static inline float count_of(const real *s, int classes)
 {
     if (classes == 2) return (float)(s[0] + s[1]);
-    float all = 0;
-    for (int k = 0; k < classes; k++) all += (float)s[k];
-    return all;
+    float part[4] = {0}; /* additions need not wait for each other */
+    int k = 0;
+    for (; k + 3 < classes; k += 4)
+        for (int j = 0; j < 4; j++) part[j] += (float)s[k + j];
+    for (; k < classes; k++) part[0] += (float)s[k];
+    return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
 static void weigh_sif(const ngram *a, const totals *t, const real *stat,
@@ -311,15 +320,33 @@ static inline float ratio(const real *s, int classes, float all, float alpha,
     return r;
 }
 
-static void weigh_nb(const ngram *a, const totals *t, const float *norm, const real *stat,
-                     const uint32_t *bin, int64_t m, float *r)
+/* The ratio of a bin with a single count, which all of its class share and most bins have:
+ * in once[class] as soon as one is computed. */
+static inline float ratio_once(const real *s, int classes, float alpha, const float *norm,
+                               float *once)
 {
+    int class = 0;
+    while (!(s[class] > 0)) class ++;
+    if (!(once[class] > 0)) once[class] = ratio(s, classes, 1, alpha, norm);
+    return once[class];
+}
+
+/* once [classes] scratch */
+static void weigh_nb(const ngram *a, const totals *t, const float *norm, const real *stat,
+                     const uint32_t *bin, int64_t m, float *once, float *r)
+{
+    memset(once, 0, (size_t)t->classes * sizeof *once);
     float alpha = (float)a->alpha, threshold = a->nb_scale == NGRAM_LOG2 ? -1 : 0;
     for (int64_t e = 0; e < m; e++) {
         const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
         float all = count_of(s, t->classes);
         int seen = all > threshold; /* else the weight is 0 */
-        float x = seen || t->classes == 2 ? ratio(s, t->classes, all, alpha, norm) : 1;
+        int single = t->classes > 2 && all > 0 && all < 2;
+        float x = 1;
+        if (single)
+            x = ratio_once(s, t->classes, alpha, norm, once);
+        else if (seen || t->classes == 2)
+            x = ratio(s, t->classes, all, alpha, norm);
         r[e] = seen ? x : 1;
     }
     float unit = a->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1; /* 1/log 2 */
@@ -366,8 +393,8 @@ typedef struct weigher {
     const real *stat;
     totals t;
     int64_t bins;
-    float documents; /* that the counts come from */
-    float *norm;     /* [classes] scratch */
+    float documents;    /* that the counts come from */
+    float *norm, *once; /* [classes] scratch */
 } weigher;
 
 /* r[m] <- weights of the bins under configuration a. */
@@ -387,7 +414,7 @@ static void weigh(const weigher *s, const ngram *a, const uint32_t *bin, int64_t
         return;
     }
     mass_ratios(a, &s->t, s->bins, s->norm);
-    weigh_nb(a, &s->t, s->norm, s->stat, bin, m, r);
+    weigh_nb(a, &s->t, s->norm, s->stat, bin, m, s->once, r);
 }
 
 /* Weights of every bin under a configuration, for many rows. */
@@ -424,6 +451,7 @@ void ngram_set_weights(const ngram *self, const weft_request *q, const real *sta
     s.t = (totals){.classes = self->data->classes};
     if (uses_totals(q)) s.t = total(stat, x->bins, self->data->classes, tmp);
     s.norm = WEFT_NEW(tmp, float, self->data->classes);
+    s.once = WEFT_NEW(tmp, float, self->data->classes);
     float *r = WEFT_NEW(tmp, float, longest_row(x));
     /* Where rows have more entries than bins; counts of many classes are lines of cache of
      * their own, which are read in twice the time in the order of entries. */
