@@ -242,8 +242,10 @@ static void test_text(void)
     round_trip(plays, "length=10 stride=10 valid=0 test=0", "valid=0 test=0", 0,
                "side by side");
     round_trip(plays, "length=10", "", 1, "three parts");
-    round_trip(plays, "length=10 stride=3 rule=leaf test=0.3", "", 1, "LEAF's split");
-    round_trip(plays, "length=10 split=user valid=0 test=0.4", "", 1, "users divided");
+    round_trip(plays, "length=10 stride=3 rule=leaf test=0.3", "valid=0", 1,
+               "LEAF's split");
+    round_trip(plays, "length=10 split=user valid=0 test=0.4", "valid=0", 1,
+               "users divided");
     round_trip(plays, "length=10 sampling=iid iu=1 fraction=0.7", "", 1, "pooled");
 }
 
@@ -266,6 +268,45 @@ static void test_slip(void)
     weft_data_close(&data);
     fails(pack(&weft_reader_leaf, at("g"), "b.h5", ""), WEFT_EDATA, "g/test/d.json",
           "num_samples", "but no other");
+}
+
+/* Windows of train/ that are taken for validation share no character with the others. */
+static void test_cut(void)
+{
+    enum { USERS = 2, GAP = 10 }; /* windows of 10 at stride 1 */
+    weft_samples train[USERS], test[USERS];
+    const char *plays = write_text("plays.txt", PLAY);
+    weft_status st =
+        pack(&weft_reader_shakespeare, plays, "a.h5", "length=10 rule=leaf test=0.3");
+    if (!ok(st == WEFT_OK && opened("a.h5") && data.clients->n == USERS,
+            "plays of two roles are packed by LEAF's rule"))
+        return;
+    for (int c = 0; c < USERS; c++) {
+        train[c] = samples(c, WEFT_TRAIN);
+        test[c] = samples(c, WEFT_TEST);
+        train[c].text = memcpy(WEFT_NEW(mem, uint8_t, train[c].n + GAP), train[c].text,
+                               (size_t)train[c].n + GAP);
+        test[c].text = memcpy(WEFT_NEW(mem, uint8_t, test[c].n + GAP), test[c].text,
+                              (size_t)test[c].n + GAP);
+    }
+    mkdir(at("cut"), 0777);
+    mkdir(at("cut/train"), 0777);
+    mkdir(at("cut/test"), 0777);
+    write_part(at("cut/train/d.json"), WEFT_TRAIN, 0);
+    write_part(at("cut/test/d.json"), WEFT_TEST, 0);
+    weft_data_close(&data);
+    int good = packed(at("cut"), "b.h5", "valid=0.25");
+    for (int c = 0; good && c < USERS; c++) {
+        weft_samples a = samples(c, WEFT_TRAIN), v = samples(c, WEFT_VALID),
+                     t = samples(c, WEFT_TEST);
+        good = v.n == llround(0.25 * (double)(train[c].n - GAP)) &&
+               a.n + GAP + v.n == train[c].n && t.n == test[c].n &&
+               memcmp(a.text, train[c].text, (size_t)a.n + GAP) == 0 &&
+               memcmp(v.text, train[c].text + a.n + GAP, (size_t)v.n + GAP) == 0 &&
+               memcmp(t.text, test[c].text, (size_t)t.n + GAP) == 0;
+    }
+    ok(good, "the last windows of train/ are for validation, apart from the others");
+    weft_data_close(&data);
 }
 
 /* ---- bad input ------------------------------------------------------------------- */
@@ -401,9 +442,23 @@ static void test_places(void)
            data.part[WEFT_VALID].total == 0,
        "train/ and test/ are joined user by user");
     weft_data_close(&data);
+    write_text("tt/train/a.json",
+               "{\"users\": [\"a\", \"b\"], \"num_samples\": [4, 6], \"user_data\": {"
+               "\"a\": {\"x\": [[1], [2], [3], [4]], \"y\": [0, 1, 0, 1]}, \"b\": {"
+               "\"x\": [[1], [2], [3], [4], [5], [6]], \"y\": [0, 1, 0, 1, 0, 1]}}}");
+    ok(packed(at("tt"), "tt.h5", "") && samples(0, WEFT_TRAIN).n == 4 &&
+           samples(0, WEFT_VALID).n == 0 && samples(1, WEFT_TRAIN).n == 5 &&
+           samples(1, WEFT_VALID).x[0] == 6 && samples(1, WEFT_VALID).label[0] == 1 &&
+           samples(1, WEFT_TEST).x[1] == 5,
+       "without valid/, a share of train/ is for validation, and no user is lost");
+    weft_data_close(&data);
+    ok(packed(at("tt"), "tt.h5", "valid=0") && data.part[WEFT_VALID].total == 0,
+       "valid = 0 leaves train/ whole");
+    weft_data_close(&data);
     write_text("tt/test/a.json", ONE("1", "[6]", "1"));
     ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 3 && named(2, "ann") &&
-           samples(2, WEFT_TEST).x[0] == 6 && samples(2, WEFT_TRAIN).n == 0,
+           samples(2, WEFT_TEST).x[0] == 6 && samples(2, WEFT_TRAIN).n == 0 &&
+           samples(1, WEFT_VALID).n == 1,
        "where users are others, each has one part");
     weft_data_close(&data);
 }
@@ -434,6 +489,7 @@ int main(int argc, char **argv)
     test_many();
     test_text();
     test_slip();
+    test_cut();
     test_bad();
     test_places();
     test_real();

@@ -24,9 +24,12 @@ typedef struct leaf {
 
 static const weft_opt options[] = {
     {"valid", WEFT_REAL, offsetof(leaf, shares.valid), "0.1", 0, 0.9, NULL,
-     "share of each client's samples for validation, in stored order", 0},
+     "share of each client's samples for validation, in stored order; of the samples in "
+     "train/ where the source has it, and not read where it has valid/",
+     0},
     {"test", WEFT_REAL, offsetof(leaf, shares.test), "0.1", 0, 0.9, NULL,
-     "share of each client's samples for the test; of train/ and test/ neither is read", 0},
+     "share of each client's samples for the test; not read where the source has train/",
+     0},
     {"rule", WEFT_CHOICE, offsetof(leaf, shares.rule), "shares", 0, 0, "shares|leaf",
      "leaf: train and test alone, the gap of text taken from the test", 0},
     {"shape", WEFT_TEXT, offsetof(leaf, shape), "", 0, 0, NULL,
@@ -55,6 +58,8 @@ typedef struct job {
     weft_leaf_form form;
     weft_clients all;
     int most_label;
+    int cut;       /* validation samples are taken from train/ */
+    int64_t whole; /* users whose samples in train/ are too few for that */
     weft_pack *p;
 } job;
 
@@ -284,6 +289,19 @@ static weft_status divide(job *j, weft_leaf *l)
     return WEFT_OK;
 }
 
+/* Takes the last of a user's samples in train/ for validation, where the source has no
+ * valid/. */
+static void cut_valid(job *j, int64_t *count)
+{
+    weft_shares only = {.valid = j->o->shares.valid};
+    int64_t part[WEFT_NPART], n = count[WEFT_TRAIN];
+    if (!j->cut || n == 0) return;
+    if (weft_shares_count(&only, n, j->all.gap, part))
+        memcpy(count, part, (WEFT_VALID + 1) * sizeof *part);
+    else
+        j->whole++;
+}
+
 static int same_user(const weft_leaf_user *const *user, const weft_leaf *const *l)
 {
     const weft_leaf_user *first = NULL;
@@ -312,8 +330,9 @@ static weft_status merge(job *j, weft_leaf **l, const weft_leaf_user **user)
                 WEFT_EDATA,
                 "%s: user '%s' stands at another place in the other directory, "
                 "or not at all; each must have the same users in the same "
-                "order, or others altogether",
+                "order, or others altogether; leave out who has no samples in one of them",
                 some->file, some->name);
+        cut_valid(j, count);
         TRY(put(j, some->name, user, count));
         for (int i = 0; i < WEFT_NPART; i++)
             if (l[i] != NULL) TRY(weft_leaf_next(l[i], &user[i]));
@@ -335,8 +354,9 @@ static weft_status append(job *j, weft_leaf **l, const weft_leaf_user **user)
                     WEFT_EDATA,
                     "%s: user '%s' stands in another directory too, at another "
                     "place; each must have the same users in the same order, or "
-                    "others altogether",
+                    "others altogether; leave out who has no samples in one of them",
                     user[i]->file, user[i]->name);
+            cut_valid(j, count);
             TRY(put(j, user[i]->name, only, count));
             TRY(weft_leaf_next(l[i], &user[i]));
         }
@@ -384,6 +404,21 @@ static weft_status set_classes(job *j)
     return WEFT_OK;
 }
 
+/* How samples are divided, for the packed file. */
+static const char *split_text(const job *j)
+{
+    weft_arena *mem = j->p->mem;
+    long long gap = (long long)j->all.gap;
+    if (j->cut)
+        return weft_arena_text(mem,
+                               "as the source is divided, the last %g of the training "
+                               "samples of each user for validation, %lld left out between",
+                               j->o->shares.valid, gap);
+    if (j->divided) return "as the source is divided";
+    return weft_arena_text(
+        mem, "samples of each user in stored order, %lld left out between two parts", gap);
+}
+
 static weft_status begin(job *j)
 {
     weft_pack *p = j->p;
@@ -397,12 +432,17 @@ static weft_status begin(job *j)
     j->all.d = j->form.d;
     j->all.symbols = j->form.text ? j->form.alphabet.n : 0;
     j->all.named = 1;
-    weft_pack_split(p, j->divided
-                           ? "as the source is divided"
-                           : weft_arena_text(p->mem,
-                                             "samples of each user in stored order, %lld "
-                                             "left out between two parts",
-                                             (long long)j->all.gap));
+    const weft_shares *s = &j->o->shares;
+    j->cut = j->divided && j->part[WEFT_VALID].n == 0 && s->rule != WEFT_RULE_LEAF &&
+             s->valid > 0;
+    if (j->cut && j->form.text && j->all.stride > j->form.d) {
+        j->cut = 0;
+        weft_log(WEFT_WARN,
+                 "%s: windows of a user do not follow one another, so that none are taken "
+                 "for validation: which overlap cannot be seen; give a directory valid/",
+                 j->source);
+    }
+    weft_pack_split(p, split_text(j));
     return weft_pack_clients(p, j->form.text ? WEFT_CHARS : WEFT_REALS, &j->all);
 }
 
@@ -422,6 +462,9 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *p)
         weft_leaf_close(l[i]);
     }
     if (st == WEFT_OK && !j.form.text) st = set_classes(&j);
+    if (j.whole > 0)
+        weft_log(WEFT_INFO, "%lld users have too few training samples for validation",
+                 (long long)j.whole);
     return st;
 }
 
