@@ -171,6 +171,23 @@ static void test_splits(void)
     ok(packed(r, at("dated"), "classes=dog,cat") && classes_are(2, "cat", "dog"),
        "some of the classes are read");
     weft_data_close(&data);
+    void *self;
+    weft_partition over;
+    const char *blank[] = {"classes=cat , sea eel"};
+    mkdir(at("dated/d-train/sea eel"), 0777);
+    write_text("dated/d-train/sea eel/0", "\xef\xbb\xbfthe other eel");
+    ok(weft_pack_options(r, 1, blank, &self, &over, mem) == WEFT_OK &&
+           weft_pack_file(r, self, &over, at("dated"), at("eel.h5"), mem) == WEFT_OK &&
+           opened("eel.h5") && classes_are(2, "cat", "sea eel"),
+       "also of a name with a blank");
+    char digest[40];
+    snprintf(digest, sizeof digest, "%s", data.digest);
+    weft_data_close(&data);
+    write_text("dated/d-train/sea eel/0", "the other eel");
+    ok(weft_pack_file(r, self, &over, at("dated"), at("eel.h5"), mem) == WEFT_OK &&
+           opened("eel.h5") && strcmp(digest, data.digest) == 0,
+       "a byte order mark is no part of a document");
+    weft_data_close(&data);
     ok(!packed(r, at("dated"), "classes=cat,cow") && strstr(weft_error(), "no class cow"),
        "a class that is not there is refused");
 }

@@ -229,6 +229,12 @@ static void test_text_errors(void)
     write_text("t3.tsv", "a\tx\nb y\n");
     fails(pack(r, at("t3.tsv"), "x.h5", ""), WEFT_EDATA, "t3.tsv: line 2", "no TAB",
           "a line without label");
+    write_text("bom.tsv", "\xef\xbb\xbf"
+                          "a\tx\nb\ty\na\tz\nb\tw\n");
+    ok(pack(r, at("bom.tsv"), "bom.h5", "valid=0.25 test=0") == WEFT_OK &&
+           opened("bom.h5") && data.classes == 2,
+       "a byte order mark is no part of the first label");
+    weft_data_close(&data);
     write_text("t4.tsv", "a\tx\n\ty\n");
     fails(pack(r, at("t4.tsv"), "x.h5", ""), WEFT_EDATA, "line 2", "no label",
           "an empty label");
@@ -289,6 +295,50 @@ static void test_dense(void)
     weft_data_close(&data);
 }
 
+/* The same table with any separator, and its label by place or name. */
+static void test_dense_separators(void)
+{
+    static const char *const table[][2] = {
+        {"a,kind,\"b\"\n1,x,2\n3,y,4\n5,x,6\n7,y,8\n", "label=2 valid=0.25 test=0"},
+        {"a,kind,\"b\"\n1,x,2\n3,y,4\n5,x,6\n7,y,8\n", "label=kind valid=0.25 test=0"},
+        {"\xef\xbb\xbf"
+         "a;kind;b\r\n1;x;2\r\n3;y;4\r\n5;x;6\r\n7;\"y\";8\r\n",
+         "label=kind valid=0.25 test=0"},
+        {"a\tkind\tb\n1\tx\t2\n3\ty\t4\n5\tx\t6\n7\ty\t 8", "label=2 valid=0.25 test=0"},
+        {"a;kind;b\n1;x;2\n3;y;4\n5;x;6\n7;y;8\n",
+         "separator=semicolon label=2 valid=0.25 test=0"},
+    };
+    char digest[40] = "";
+    int same = 1;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        write_text("same.csv", table[i][0]);
+        if (!ok(pack(&weft_reader_dense, at("same.csv"), "same.h5", table[i][1]) ==
+                        WEFT_OK &&
+                    opened("same.h5"),
+                "table %zu is read", i))
+            return;
+        if (i == 0) snprintf(digest, sizeof digest, "%s", data.digest);
+        same &= strcmp(digest, data.digest) == 0;
+        weft_data_close(&data);
+    }
+    ok(same, "tables with commas, semicolons and tabs are the same data");
+    const char *tabs = write_text("tabs.svm", "1\t1:2\t2:3\n0\t1:1\n1\t1:5\n0\t2:1\n");
+    ok(pack(&weft_reader_dense, tabs, "t.h5", "valid=0.25 test=0") == WEFT_OK &&
+           opened("t.h5") && data.part[WEFT_TRAIN].d == 2 && data.classes == 2,
+       "libsvm's pairs may have tabs between them");
+    weft_data_close(&data);
+    write_text("mark.csv", "\xef\xbb\xbf"
+                           "1,2,x\n3,4,y\n5,6,x\n7,8,y\n");
+    ok(pack(&weft_reader_dense, at("mark.csv"), "m.h5", "valid=0.25 test=0") == WEFT_OK &&
+           opened("m.h5") && parts_are(3, 1, 0),
+       "a byte order mark does not turn the first row into names");
+    weft_data_close(&data);
+    fails(pack(&weft_reader_dense, at("mark.csv"), "m.h5", "label=x"), WEFT_ECONF,
+          "label = x", "without names", "a name where there are none");
+    fails(pack(&weft_reader_dense, at("same.csv"), "m.h5", "label=kinds"), WEFT_ECONF,
+          "label = kinds", "a name in the first line", "a name that is not there");
+}
+
 static void test_dense_errors(void)
 {
     const weft_reader *r = &weft_reader_dense;
@@ -308,6 +358,8 @@ static void test_dense_errors(void)
         {"1 1:2\n-1 2:2 1:3\n", "line 2 has index 1", "rise"},
         {"1 1:2\n-1 0:3\n", "line 2 has index 0", "rise"},
         {"1 1:2\n-1 x\n", "line 2 has 'x'", "INDEX:VALUE"},
+        {"1 2 3\n4 5 6\n", "line 1 has '2'", "semicolons"},
+        {"a;b;c\n1,5;2,5;x\n", "line 2, column 1 is '1,5'", "finite"},
         {"1 1:2\n1:2 2:2\n", "line 2", "no label"},
         {"1 1:2\n1 2:2\n", "1 class, '1'", "two or more"},
         {"", "0 classes", "two or more"},
@@ -402,6 +454,7 @@ int main(int argc, char **argv)
     test_text();
     test_text_errors();
     test_dense();
+    test_dense_separators();
     test_dense_errors();
     test_synthetic();
     test_real();

@@ -12,7 +12,7 @@
 enum { AUTO, CSV, LIBSVM };
 
 typedef struct dense {
-    int format;
+    int format, separator;
     weft_csv csv;
     weft_split split;
     const char *shape; /* "3x32x32"; "": no images */
@@ -20,9 +20,16 @@ typedef struct dense {
 
 static const weft_opt options[] = {
     {"format", WEFT_CHOICE, offsetof(dense, format), "auto", 0, 0, "auto|csv|libsvm",
-     "of the file; auto: csv where the first line has a comma", 0},
+     "of the file; auto: csv where the first line has a separator of columns", 0},
+    {"separator", WEFT_CHOICE, offsetof(dense, separator), "auto", 0, 0,
+     "auto|comma|semicolon|tab",
+     "what stands between the columns of a CSV file; auto: what the first line has most of",
+     0},
     {"label", WEFT_TEXT, offsetof(dense, csv.label), "last", 0, 0, NULL,
-     "column of the class in a CSV file: first, last or its number from 1", 0},
+     "column of the class in a CSV file: first, last, its number from 1, or its name in "
+     "the "
+     "first line",
+     0},
     {"header", WEFT_CHOICE, offsetof(dense, csv.header), "auto", 0, 0, "auto|yes|no",
      "names in the first line of a CSV file; auto: where it has other than numbers", 0},
     {"valid", WEFT_REAL, offsetof(dense, split.valid), "0.1", 0, 0.9, NULL,
@@ -83,8 +90,9 @@ static weft_status read_pair(const char *path, int64_t line, char *pair, long *l
     long index = colon != NULL ? strtol(pair, &end, 10) : 0;
     if (colon == NULL || end != colon)
         return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has '%.40s' where INDEX:VALUE is expected", path,
-                         (long long)line, pair);
+                         "%s: line %lld has '%.40s' where INDEX:VALUE is expected, or "
+                         "commas, semicolons or tabs between columns",
+                         path, (long long)line, pair);
     if (index <= *last || index > MAX_COLUMNS)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has index %ld after %ld; indices rise from 1 to "
@@ -173,10 +181,26 @@ static weft_status tell_shape(const char *shape, int64_t d, weft_pack *p)
     return WEFT_OK;
 }
 
-static int has_comma(const char *text, size_t n)
+/* What separates the columns; 0: the file is libsvm's. */
+static char separator_of(const dense *o, const char *text, size_t n)
 {
+    enum { CHOICES = 3 };
+    static const char choice[CHOICES] = {';', '\t', ','}; /* the first of equally many */
+    static const char named[] = {0, ',', ';', '\t'};
     const char *end = memchr(text, '\n', n);
-    return memchr(text, ',', end != NULL ? (size_t)(end - text) : n) != NULL;
+    int count[CHOICES] = {0}, quoted = 0, pairs = 0, best = 0;
+    if (o->format == LIBSVM) return 0;
+    if (o->separator != 0) return named[o->separator];
+    for (const char *at = text; at < (end != NULL ? end : text + n); at++) {
+        quoted ^= *at == '"';
+        pairs |= *at == ':';
+        for (int i = 0; i < CHOICES && !quoted; i++) count[i] += *at == choice[i];
+    }
+    if (pairs && o->format == AUTO) count[1] = 0; /* libsvm's, with tabs */
+    for (int i = 1; i < CHOICES; i++)
+        if (count[i] > count[best]) best = i;
+    if (count[best] > 0) return choice[best];
+    return o->format == CSV ? ',' : 0;
 }
 
 static weft_status dense_read(const void *self, const char *source, weft_pack *p)
@@ -187,8 +211,11 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
     size_t n;
     TRY(weft_pack_source(p, source));
     TRY(weft_read_all(source, p->mem, &text, &n));
-    if (o->format == CSV || (o->format == AUTO && has_comma(text, n)))
-        TRY(weft_read_csv(source, text, n, &o->csv, &t));
+    weft_mark_skip(&text, &n);
+    weft_csv csv = o->csv;
+    csv.separator = separator_of(o, text, n);
+    if (csv.separator != 0)
+        TRY(weft_read_csv(source, text, n, &csv, &t));
     else
         TRY(weft_read_libsvm(source, text, n, &t));
     TRY(weft_labels_close(&t.labels, source, t.label, t.n, p));

@@ -29,7 +29,8 @@ const char *weft_table_label(const char *text, weft_arena *mem);
 
 /* How a CSV file is laid out. */
 typedef struct weft_csv {
-    const char *label; /* column: "first", "last" or a number from 1 */
+    const char *label; /* column: "first", "last", a number from 1, or its name */
+    char separator;    /* between the columns */
     int header; /* 0 auto: the first line where it has a column that is no number; 1 yes, 2
                    no */
 } weft_csv;

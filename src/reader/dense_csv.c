@@ -1,6 +1,6 @@
 /* CSV tables for the reader `dense`. Lines of plain numbers are read here, all others are
  * fed to libcsv, which knows quotation marks; line by line, so that messages can name the
- * line. */
+ * line. Lines with another separator than a comma are all libcsv's. */
 #include "dense.h"
 
 #include <csv.h>
@@ -31,32 +31,7 @@ static void on_field(void *text, size_t n, void *ctx)
     c->field[c->n++] = weft_arena_text(c->row, "%.*s", (int)n, (const char *)text);
 }
 
-/* The column of the label, and room for the others, when the number of columns is known. */
-static weft_status find_label(csv *c)
-{
-    const char *label = c->how->label;
-    c->columns = c->n;
-    c->label = strcmp(label, "first") == 0 ? 0 : c->n - 1;
-    if (strcmp(label, "first") != 0 && strcmp(label, "last") != 0) {
-        char *end;
-        long number = strtol(label, &end, 10);
-        c->label = number > 0 ? number - 1 : -1;
-        if (*end != '\0' || c->label < 0 || c->label >= c->n)
-            return weft_fail(WEFT_ECONF,
-                             "label = %s, where %s has %lld columns; give first, last "
-                             "or a number from 1 to %lld",
-                             label, c->path, (long long)c->n, (long long)c->n);
-    }
-    if (c->n < 2)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has 1 column where a label and numbers are "
-                         "expected; is it a CSV file with commas?",
-                         c->path, (long long)c->line);
-    c->table->d = c->n - 1;
-    c->table->value = WEFT_NEW(c->table->mem, float, c->most *(c->n - 1));
-    return WEFT_OK;
-}
-
+/* The first line has names of columns. */
 static int is_header(const csv *c)
 {
     float x;
@@ -64,6 +39,44 @@ static int is_header(const csv *c)
     for (int64_t i = 0; i < c->n; i++)
         if (i != c->label && !weft_table_number(c->field[i], &x)) return 1;
     return 0;
+}
+
+/* The column of the label, by place or by name; -1: there is none. */
+static int64_t label_column(const csv *c)
+{
+    const char *label = c->how->label;
+    char *end;
+    long number = strtol(label, &end, 10);
+    if (strcmp(label, "first") == 0) return 0;
+    if (strcmp(label, "last") == 0) return c->n - 1;
+    if (*end == '\0') return number >= 1 && number <= c->n ? number - 1 : -1;
+    for (int64_t i = 0; i < c->n; i++)
+        if (strcmp(c->field[i], label) == 0) return i;
+    return -1;
+}
+
+/* The column of the label, and room for the others, when the number of columns is known. */
+static weft_status find_label(csv *c)
+{
+    const char *label = c->how->label;
+    c->columns = c->n;
+    c->label = label_column(c);
+    int named = c->label >= 0 && strcmp(c->field[c->label], label) == 0;
+    if (c->label < 0 || (named && !is_header(c)))
+        return weft_fail(WEFT_ECONF,
+                         "label = %s, where %s has %lld columns%s; give first, last, a "
+                         "number from 1 to %lld, or a name in the first line",
+                         label, c->path, (long long)c->n, named ? " without names" : "",
+                         (long long)c->n);
+    if (c->n < 2)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has 1 column where a label and numbers are "
+                         "expected; is it a CSV file? separator = ... says what stands "
+                         "between columns",
+                         c->path, (long long)c->line);
+    c->table->d = c->n - 1;
+    c->table->value = WEFT_NEW(c->table->mem, float, c->most *(c->n - 1));
+    return WEFT_OK;
 }
 
 /* Names of all columns but the label's. */
@@ -138,7 +151,7 @@ static int add_plain(csv *c, const char *at, const char *end)
 {
     weft_dense_rows *t = c->table;
     const char *label = NULL;
-    if (c->seen == 0) return 0;
+    if (c->seen == 0 || c->how->separator != ',') return 0;
     float *x = t->value + t->n * t->d;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
@@ -205,6 +218,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
     struct csv_parser parser;
     weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
                "libcsv does not start");
+    csv_set_delim(&parser, (unsigned char)how->separator);
     for (const char *at = text, *end = text + n; at < end && c.st == WEFT_OK;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);

@@ -167,6 +167,7 @@ static weft_status add(reading *r, const char *name, char *text, size_t n,
 {
     if (weft_text_decode((weft_encoding)r->how->encoding, &text, &n, r->p->mem))
         count_first(&r->recoded, &r->first_recoded, name);
+    weft_mark_skip(&text, &n);
     weft_news_strip(r->news, &text, &n);
     if (n == 0) count_first(&r->empty, &r->first_empty, name);
     return weft_documents_add(&r->docs, (weft_document){name, text, n}, 0, class,
@@ -216,33 +217,43 @@ static weft_status read_lines(reading *r, const entry *class)
     return weft_pack_source(r->p, class->path);
 }
 
+/* The next name in a list, without the blanks around it; NULL: there is none. */
+static const char *next_name(const char **list, size_t *n)
+{
+    const char *name = *list + strspn(*list, " ,");
+    if (*name == '\0') return NULL;
+    *n = strcspn(name, ",");
+    *list = name + *n;
+    while (name[*n - 1] == ' ') --*n;
+    return name;
+}
+
 /* 1: the class is one of those that are to be read. */
 static int is_wanted(const reading *r, const char *class)
 {
-    size_t n = strlen(class);
-    const char *at = r->how->classes;
-    if (*at == '\0') return 1;
-    for (; at != NULL; at = strchr(at, ',')) {
-        at += strspn(at, ", ");
-        if (strcspn(at, ", ") == n && memcmp(at, class, n) == 0) return 1;
-    }
+    const char *list = r->how->classes, *name;
+    size_t n;
+    if (*list == '\0') return 1;
+    while ((name = next_name(&list, &n)) != NULL)
+        if (strlen(class) == n && memcmp(name, class, n) == 0) return 1;
     return 0;
 }
 
 /* ECONF if a class is asked for and there is none of that name. */
 static weft_status check_wanted(const reading *r)
 {
-    char *rest, *words = weft_arena_text(r->p->mem, "%s", r->how->classes);
-    for (char *w = strtok_r(words, ", ", &rest); w != NULL;
-         w = strtok_r(NULL, ", ", &rest)) {
+    const char *list = r->how->classes, *name;
+    size_t n;
+    while ((name = next_name(&list, &n)) != NULL) {
         int found = 0;
         for (int i = 0; i < r->docs.labels.n; i++)
-            found |= strcmp(r->docs.labels.name[i], w) == 0;
+            found |= strlen(r->docs.labels.name[i]) == n &&
+                     memcmp(r->docs.labels.name[i], name, n) == 0;
         if (!found)
             return weft_fail(WEFT_ECONF,
-                             "classes = %s: %s has no class %s; a class is the name of a "
+                             "classes = %s: %s has no class %.*s; a class is the name of a "
                              "directory of documents",
-                             r->how->classes, r->source, w);
+                             r->how->classes, r->source, (int)n, name);
     }
     return WEFT_OK;
 }

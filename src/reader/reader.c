@@ -45,6 +45,14 @@ char *weft_line(char **at, char *end, size_t *n)
     return line;
 }
 
+void weft_mark_skip(char **text, size_t *n)
+{
+    static const char mark[] = {'\xef', '\xbb', '\xbf'};
+    if (*n < sizeof mark || memcmp(*text, mark, sizeof mark) != 0) return;
+    *text += sizeof mark;
+    *n -= sizeof mark;
+}
+
 const char *weft_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');

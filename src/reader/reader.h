@@ -11,6 +11,8 @@ WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char *
 /* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
  * end. */
 char *weft_line(char **at, char *end, size_t *n);
+/* Removes a byte order mark of UTF-8 from the beginning of text[n]. */
+void weft_mark_skip(char **text, size_t *n);
 /* The part of a path after the last slash. */
 const char *weft_basename(const char *path);
 
