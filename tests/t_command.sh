@@ -225,6 +225,8 @@ says() # PATTERN STATEMENT
     grep -Eq "$1" "$tmp/log"
     result $? "$2"
 }
+! grep -q 'none of the .* jobs' "$tmp/log"
+result $? "a search in which some fail goes on as usual"
 says 'job 0, trial 0 failed: it ended with status 3; its last line: bad luck$' "a status is told, with the last line"
 says 'job 1, trial 1 failed: .*signal 11' "a crash"
 says 'job 2, trial 2 failed: its loss is nan' "a loss that is no number"
@@ -237,6 +239,7 @@ result $? "and the one that works wins, by its last loss"
 result $? "the others have an infinite loss"
 tune 1 command.run='echo error=0.5' && grep -q 'it printed no loss=NUMBER' "$tmp/log"
 result $? "so has a program without a loss"
+says 'warning: none of the [0-9]* jobs has a finite loss' "a search in which all fail says so in the end"
 tune 1 command.loss=-acc command.run='echo acc=0.$((WEFT_JOB % 4))' && grep -q '^valid *loss -0.3' "$tmp/out"
 result $? "a number that is to be large is maximised"
 tune 1 parameters.how=good command.retries=1 \

@@ -18,7 +18,8 @@ static const weft_opt run_opts[] = {
      .def = "auto",
      .about = "schedule: which trial gets how much resource; `weft list tuners`; auto: "
               "ws_sha for fmap, "
-              "sha for fed, and random if no option has a range"},
+              "sha for fed, asha for sgd and replay, else random, as where no option has a "
+              "range"},
     {.name = "sampler",
      .type = WEFT_TEXT,
      .at = offsetof(weft_run_opts, sampler),

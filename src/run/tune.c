@@ -213,6 +213,11 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->history = history_of(r, s);
     collect_times(r, o);
     int root = r->world->rank == 0;
+    if (!isfinite(s->winner.res.loss))
+        weft_log(WEFT_WARN,
+                 "none of the %lld jobs has a finite loss, so that the winner is no better "
+                 "than others; mend what failed, and begin anew by `weft tune --force`",
+                 (long long)s->n);
     weft_activity_set("writes the run file", -1, -1);
     TRY(look(r->world, t->path, "the run file was written"));
     weft_status st = WEFT_OK;

@@ -152,6 +152,13 @@ static weft_status asha_setup(void *self, const weft_space *sp, uint64_t seed,
                          "asha.budget = %lld is less than a trial takes in the first rung; "
                          "expected at least %lld",
                          (long long)t->budget, (long long)first);
+    if (t->variant == PROMOTION && t->trials > 0 && t->trials < t->reduction && rungs > 1)
+        weft_log(
+            WEFT_WARN,
+            "asha: of %lld trials, fewer than asha.reduction = %lld, none is promoted: "
+            "they end at %lld of asha.max_resource = %lld",
+            (long long)t->trials, (long long)t->reduction, (long long)first,
+            (long long)t->max_resource);
     t->mem = mem;
     return WEFT_OK;
 }
@@ -322,7 +329,7 @@ static int64_t asha_jobs(const void *self)
     if (t->trials == 0 && t->most_jobs == 0)
         n = t->budget / t->bracket[t->brackets - 1].rung[0].resource;
     n = least_bound(n, t->most_jobs);
-    return n > t->jobs ? n : t->jobs + t->open;
+    return n >= t->jobs ? n : t->jobs + t->open;
 }
 
 static const char *asha_early(const void *self)
