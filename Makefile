@@ -84,6 +84,11 @@ FLAGS_kernel_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -
 endif
 # Gathering single numbers into vectors takes longer than adding them one by one.
 FLAGS_sparse := -fno-tree-vectorize
+# For libFuzzer: how memory is given out and messages are written tells nothing of an input.
+ifeq ($(VARIANT),fuzz)
+FLAGS_arena := -fno-sanitize=fuzzer-no-link
+FLAGS_err := $(FLAGS_arena)
+endif
 # For the record in run files.
 FLAGS_output := -DWEFT_FLAGS='"$(strip $(OPT) $(CPPFLAGS) $(CFLAGS))"'
 
@@ -244,17 +249,20 @@ check-slurm: all ## the jobs in a SLURM of four virtual nodes that it starts her
 	@TIMEOUT=$${TIMEOUT:-400} prove -v --exec tests/run tests/slurm
 
 # A crash is left as build/fuzz/NAME.crash-...: mend it, and keep the input in tests/fuzz/corpus/NAME.
+# Inputs that reached new code stay in build/fuzz/corpus, with a line of each start in counts: a
+# long test can be done in pieces.
 FUZZ ?= $(notdir $(wildcard tests/fuzz/corpus/*))
 RUNS ?= 100000
 ifeq ($(VARIANT),fuzz)
 fuzz: $B/tests/t_fuzz
-	@for t in $(FUZZ); do mkdir -p $B/corpus/$$t; \
-	    FUZZ=$$t ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=4:allocator_may_return_null=1:max_allocation_size_mb=512 $B/tests/t_fuzz -runs=$(RUNS) \
-	        -max_len=1024 -timeout=60 -print_final_stats=1 -artifact_prefix=$B/$$t. \
-	        $B/corpus/$$t tests/fuzz/corpus/$$t >$B/$$t.log 2>&1 || \
-	        { tail -20 $B/$$t.log; echo "$$t: failed, see $B/$$t.log"; exit 1; }; \
-	    awk -v t=$$t '/^stat::number_of_exec/ { n = $$2 } /^Done/ { print t ": " n " executions in " $$(NF-1) " s" }' \
-	        $B/$$t.log; done
+	@for t in $(FUZZ); do mkdir -p $B/corpus/$$t; ok=1; \
+	    FUZZ=$$t ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=4:malloc_context_size=2:allocator_may_return_null=1:max_allocation_size_mb=512 \
+	        $B/tests/t_fuzz -runs=$(RUNS) -max_len=1024 -timeout=60 -print_final_stats=1 \
+	        -artifact_prefix=$B/$$t. $B/corpus/$$t tests/fuzz/corpus/$$t >$B/$$t.log 2>&1 || ok=; \
+	    awk -v t=$$t '/^stat::number_of_exec/ { print t, $$2 }' $B/$$t.log >>$B/corpus/counts; \
+	    awk -v t=$$t '$$1 == t { n += $$2; last = $$2 } END { printf "%s: %d executions, %d in all\n", t, last, n }' \
+	        $B/corpus/counts; \
+	    test $$ok || { tail -20 $B/$$t.log; echo "$$t: failed, see $B/$$t.log"; exit 1; }; done
 else
 fuzz: ## inputs at random to every reader, until one breaks (clang); FUZZ="conf leaf" takes some, RUNS=n of each
 	@$(MAKE) --no-print-directory CC=clang VARIANT=fuzz fuzz

@@ -98,8 +98,12 @@ static int is_whole(const char *text, size_t limit, size_t at, frame *f)
 static size_t find(int (*is)(const char *, size_t, size_t, frame *), const char *text,
                    size_t limit, size_t at)
 {
+    static const uint32_t mark = MARK;
     frame f;
-    while (at < limit && !is(text, limit, at, &f)) at++;
+    while (at < limit && !is(text, limit, at, &f)) {
+        const char *next = memchr(text + at + 1, *(const char *)&mark, limit - at - 1);
+        at = next != NULL ? (size_t)(next - text) : limit;
+    }
     return at;
 }
 

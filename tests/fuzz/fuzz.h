@@ -87,19 +87,52 @@ static inline const char *fuzz_path(const char *name, weft_arena *mem)
     return weft_arena_text(mem, "%s/%s", fuzz_dir, name);
 }
 
-/* Makes a file of these bytes, the directories above it too. */
-static inline const char *fuzz_file(const char *name, input in, weft_arena *mem)
+/* Makes an empty file, and the directories above it. */
+static inline int make_file(char *path)
 {
-    char *path = weft_arena_text(mem, "%s/%s", fuzz_dir, name);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     for (char *c = path + strlen(fuzz_dir) + 1; fd < 0 && (c = strchr(c, '/'));
          *c++ = '/') {
         *c = '\0';
         mkdir(path, 0777);
     }
-    if (fd < 0) fd = open(path, O_WRONLY | O_CREAT, 0666);
-    weft_check(fd >= 0 && write(fd, in.at, in.n) == (ssize_t)in.n, "%s", path);
-    close(fd);
+    return fd >= 0 ? fd : open(path, O_WRONLY | O_CREAT, 0666);
+}
+
+/* The file, which stays open from one input to the next: to make it anew would take longer
+ * than much of what is tested. It is made anew where it was removed or replaced. */
+static inline int kept_file(const char *name, char *path, off_t *size)
+{
+    static struct {
+        const char *name; /* a literal */
+        int fd;
+    } kept[64];
+    static int n;
+    int i = 0;
+    while (i < n && strcmp(kept[i].name, name) != 0) i++;
+    struct stat info;
+    *size = 0;
+    if (i < n && fstat(kept[i].fd, &info) == 0 && info.st_nlink > 0) {
+        *size = info.st_size;
+        return kept[i].fd;
+    }
+    if (i < n) close(kept[i].fd);
+    if (i == n) n++;
+    weft_check(n <= WEFT_COUNT(kept), "%d files", n);
+    kept[i].name = name;
+    kept[i].fd = make_file(path);
+    return kept[i].fd;
+}
+
+/* Makes a file of these bytes. */
+static inline const char *fuzz_file(const char *name, input in, weft_arena *mem)
+{
+    char *path = weft_arena_text(mem, "%s/%s", fuzz_dir, name);
+    off_t size;
+    int fd = kept_file(name, path, &size);
+    weft_check(fd >= 0 && (in.n == 0 || pwrite(fd, in.at, in.n, 0) == (ssize_t)in.n) &&
+                   (size <= (off_t)in.n || ftruncate(fd, (off_t)in.n) == 0),
+               "%s", path);
     return path;
 }
 
@@ -115,12 +148,18 @@ static inline void fuzz_files(input in, const char *const *name, int n, weft_are
     }
 }
 
+/* Takes two bytes as a place below n. */
+static inline size_t fuzz_place(input *in, size_t n)
+{
+    size_t high = (size_t)pick(in, 256) << 8, low = (size_t)pick(in, 256);
+    return n <= 65536 ? (high | low) % n : (high | low) * 37 % n;
+}
+
 /* Changes bytes[n]: two bytes of the input say where, modulo n, one which bits. */
 static inline void fuzz_change(input *in, uint8_t *bytes, size_t n)
 {
     while (in->n > 0 && n > 0) {
-        size_t high = (size_t)pick(in, 256) << 8, low = (size_t)pick(in, 256);
-        size_t place = n <= 65536 ? (high | low) % n : (high | low) * 37 % n;
+        size_t place = fuzz_place(in, n);
         bytes[place] = (uint8_t)(bytes[place] ^ pick(in, 256));
     }
 }
