@@ -12,7 +12,7 @@
 static void tell_charged(int rank)
 {
     double sum[SIM_ROUNDS];
-    MPI_Reduce(charged, sum, SIM_ROUNDS, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(charged, sum, SIM_ROUNDS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     if (rank != 0) return;
     printf("/sim/charged");
     for (int i = 0; i < SIM_ROUNDS; i++) printf(" %.9g", sum[i]);
@@ -23,7 +23,7 @@ static void tell_charged(int rank)
 static void tell_files(int rank)
 {
     int64_t sum;
-    MPI_Reduce(&files_made, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(&files_made, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("/sim/files %lld\n", (long long)sum);
 }
 
