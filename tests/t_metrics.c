@@ -75,9 +75,16 @@ static void test_show(void)
     weft_metric share = {"e", "a", "1", "error %"}, loss = {"l", "a", "loss", "loss"};
     ok(strcmp(weft_metric_show(&share, 0.12345, mem), "error 12.345 %") == 0,
        "a share is shown in percent");
-    ok(strcmp(weft_metric_show(&loss, 0.5, mem), "loss 0.500000") == 0,
+    ok(strcmp(weft_metric_show(&loss, 0.5, mem), "loss 0.500000") == 0 &&
+           strcmp(weft_metric_show(&loss, 0, mem), "loss 0.000000") == 0 &&
+           strcmp(weft_metric_show(&loss, -1234.5, mem), "loss -1234.500000") == 0,
        "another number as it is");
     ok(weft_metrics_count(weft_metrics_parse("", mem)) == 0, "no text, no table");
+    ok(strcmp(weft_metric_show(&loss, 1.25e-7, mem), "loss 1.25e-07") == 0 &&
+           strcmp(weft_loss_show(-3.14159265e-7, 5, mem), "-3.142e-07") == 0 &&
+           strcmp(weft_loss_show(5.34087e15, 5, mem), "5.341e+15") == 0 &&
+           strcmp(weft_loss_show(INFINITY, 5, mem), "inf") == 0,
+       "a loss that decimals would show as 0, or that is large, has an exponent");
 }
 
 /* ---- records ------------------------------------------------------------------------ */

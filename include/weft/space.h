@@ -331,6 +331,9 @@ const char *weft_field_next(const char **at, weft_arena *mem);
 void weft_line_skip(const char **at);
 /* 1 if its title ends with %. Local. */
 int weft_metric_is_share(const weft_metric *m);
+/* "0.50000", a loss with that many decimals; where they do not show it, below 0.001 or from
+ * 1e6 on, "1.234e-07" with one significant digit less. Owned by mem. Local. */
+const char *weft_loss_show(double x, int decimals, weft_arena *mem);
 /* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. Local. */
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem);
 

@@ -129,10 +129,10 @@ static void print_trials(const weft_summary *s, weft_arena *tmp)
            "likeliest configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
         int64_t at = list[i].at, arm = likeliest(&s->arms, j->job[at]);
-        printf("%-4lld %6lld %6lld %8g %9.5f %9.5f%s %9.2f %6.3f  %s\n", (long long)(i + 1),
-               (long long)j->trial[at], (long long)j->job[at], j->resource[at], j->loss[at],
-               j->bound[at], metric_cells(j, at, tmp), j->seconds[at],
-               arm < 0 ? 0 : s->arms.after[arm],
+        printf("%-4lld %6lld %6lld %8g %9s %9s%s %9.2f %6.3f  %s\n", (long long)(i + 1),
+               (long long)j->trial[at], (long long)j->job[at], j->resource[at],
+               weft_loss_show(j->loss[at], 5, tmp), weft_loss_show(j->bound[at], 5, tmp),
+               metric_cells(j, at, tmp), j->seconds[at], arm < 0 ? 0 : s->arms.after[arm],
                arm < 0 ? "" : brief(weft_summary_config(s, s->arms.config[arm]), tmp));
     }
 }
@@ -219,9 +219,9 @@ static void print_ranking(const weft_summary *s, weft_arena *tmp)
     for (int64_t i = 0; i < n && i < TOP; i++) {
         int64_t a = list[i].arm;
         double error = 100 * s->arms.error[a];
-        printf("%-4lld %7lld %4lld %7.4f %9.0f %9.5f %8s  %s\n", (long long)(i + 1),
+        printf("%-4lld %7lld %4lld %7.4f %9.0f %9s %8s  %s\n", (long long)(i + 1),
                (long long)s->arms.config[a], (long long)s->arms.job[a], s->arms.p[a],
-               s->arms.count[a], s->arms.loss[a],
+               s->arms.count[a], weft_loss_show(s->arms.loss[a], 5, tmp),
                isnan(error) ? "-" : weft_arena_text(tmp, "%.3f", error),
                brief(weft_summary_config(s, s->arms.config[a]), tmp));
     }

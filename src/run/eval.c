@@ -100,15 +100,19 @@ static int width_of(const weft_metric *m)
 
 static void print_score(const weft_metric *table, weft_part part, const weft_scores *s)
 {
+    weft_arena *tmp = weft_arena_new();
     printf("%-6s %10.0f", weft_part_name[part], s->count);
     for (int i = 0; table && table[i].name; i++) {
         int width = width_of(&table[i]), share = weft_metric_is_share(&table[i]);
         if (isnan(s->metric[i]))
             printf(" %*s", width, "-");
+        else if (share)
+            printf(" %*.3f", width, 100 * s->metric[i]);
         else
-            printf(" %*.*f", width, share ? 3 : 6, (share ? 100 : 1) * s->metric[i]);
+            printf(" %*s", width, weft_loss_show(s->metric[i], 6, tmp));
     }
     printf("\n");
+    weft_arena_free(tmp);
 }
 
 static void print_unknown(const weft_unknown *x)

@@ -7,13 +7,13 @@
 #define REDRAW 0.2  /* seconds between updates of the line on a terminal */
 #define RELOG  10.0 /* seconds between log lines about rounds */
 
-#define MAX_PLAIN 1e6 /* scores from here on are written with an exponent */
-
 /* "after_loss 2.81": the first number of the row that was measured. */
 static const char *first_of(const weft_metric *table, const double *row, weft_arena *tmp)
 {
     for (int i = 0; table && table[i].name; i++)
-        if (!isnan(row[i])) return weft_arena_text(tmp, "%s %.5f,", table[i].name, row[i]);
+        if (!isnan(row[i]))
+            return weft_arena_text(tmp, "%s %s,", table[i].name,
+                                   weft_loss_show(row[i], 5, tmp));
     return "";
 }
 
@@ -56,16 +56,16 @@ void weft_show_job(weft_sched *s, const weft_job_record *e)
     double spent = weft_now() - s->begun;
     int64_t ran = s->known - s->replayed, left = all > s->known ? all - s->known : 0;
     double rate = spent > 0 ? (double)ran / spent : 0;
-    char where[32] = "", rounds[32] = "", score[32];
+    char where[32] = "", rounds[32] = "";
     weft_arena *tmp = weft_arena_new();
-    snprintf(score, sizeof score, e->res.loss < MAX_PLAIN ? "%.5f" : "%.5g", e->res.loss);
     if (s->teams > 1) snprintf(where, sizeof where, " by team %lld", (long long)e->team);
     if (e->nunit > 0) snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)e->nunit);
     const char *text = weft_arena_text(
         tmp, "job %lld of %lld%s:%s k = %d, score %s,%s %.2f s; %.3g jobs/s, %.0f s left",
         (long long)s->known, (long long)(all > s->known ? all : s->known), where, rounds,
-        weft_mix_alive(&e->job.mix), score, titled(s->task->metrics, &e->res, tmp),
-        e->seconds, rate, rate > 0 ? (double)left / rate : 0);
+        weft_mix_alive(&e->job.mix), weft_loss_show(e->res.loss, 5, tmp),
+        titled(s->task->metrics, &e->res, tmp), e->seconds, rate,
+        rate > 0 ? (double)left / rate : 0);
     s->shown = weft_now();
     if (isatty(STDERR_FILENO))
         weft_progress("%s", text);

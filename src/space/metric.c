@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_PLAIN 1e6 /* numbers from here on are shown with an exponent */
+/* Numbers from MIN_PLAIN to MAX_PLAIN are shown without an exponent. */
+#define MIN_PLAIN 1e-3
+#define MAX_PLAIN 1e6
 
 enum { FIELDS = 4 };
 
@@ -68,11 +70,18 @@ int weft_metric_is_share(const weft_metric *m)
     return n > 0 && m->title[n - 1] == '%';
 }
 
+const char *weft_loss_show(double x, int decimals, weft_arena *mem)
+{
+    double size = fabs(x);
+    if (!(size > 0) || (size >= MIN_PLAIN && size < MAX_PLAIN))
+        return weft_arena_text(mem, "%.*f", decimals, x);
+    return weft_arena_text(mem, "%.*g", decimals - 1, x);
+}
+
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem)
 {
     if (!weft_metric_is_share(m))
-        return weft_arena_text(mem, fabs(x) < MAX_PLAIN ? "%s %.6f" : "%s %.6g", m->title,
-                               x);
+        return weft_arena_text(mem, "%s %s", m->title, weft_loss_show(x, 6, mem));
     int n = (int)strlen(m->title) - 1;
     return weft_arena_text(mem, "%.*s%.3f %%", n, m->title, 100 * x);
 }
