@@ -193,7 +193,7 @@ refused 'run.mixing = none' "mixtures of configurations" documents run.tuner=ws_
     run.mixing=mw ws_one.resource=2 space.configs=2
 refused 'no-such-file' "vectors that are not there" documents sgd.vectors="$tmp/no-such-file"
 printf 'hello\n' >"$tmp/vectors"
-refused 'WORDS NUMBERS' "vectors of another kind of file" documents sgd.vectors="$tmp/vectors"
+refused 'WORDS NUMBERS.*GloVe' "vectors of another kind of file" documents sgd.vectors="$tmp/vectors"
 printf '3 4\nthe 1 2 3 4\nof 1 2 3\nand 1 2 3 4\n' >"$tmp/vectors"
 refused 'word 2 of 3' "vectors with a line that is short" documents sgd.vectors="$tmp/vectors"
 printf '3 4\nthe 1 2 3 4\n' >"$tmp/vectors"

@@ -108,7 +108,8 @@ static weft_status read_head(reading *r)
     if (*end != '\0' || r->words < 1 || d < 1 || d > MAX_NUMBERS)
         return weft_fail(WEFT_EDATA,
                          "%s does not begin with a line \"WORDS NUMBERS\"; expected a file "
-                         "of word2vec, with vectors of 1 to %d numbers",
+                         "of word2vec, with vectors of 1 to %d numbers; put such a "
+                         "line before those of a file of GloVe",
                          r->path, MAX_NUMBERS);
     r->d = (int)d;
     return read_form(r);

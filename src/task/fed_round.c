@@ -302,10 +302,11 @@ static void warn(fed *t, const cohort *c, const fed_trial_state *b, const double
         return;
     t->warned = 1;
     if (row[FED_ROW_DIVERGED] > 0)
-        weft_log(WEFT_WARN,
-                 "all %.0f clients of round %.0f of trial %.0f diverged, so the weights "
-                 "do not change; client.lr may be too high",
-                 row[FED_ROW_DIVERGED], b->head->round, b->head->trial);
+        weft_log(
+            WEFT_WARN,
+            "all %.0f clients of round %.0f of trial %.0f diverged, so the weights "
+            "do not change; client.lr may be too high, or numbers of the data too large",
+            row[FED_ROW_DIVERGED], b->head->round, b->head->trial);
     else
         weft_log(
             WEFT_WARN,

@@ -317,7 +317,9 @@ static void train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, doubl
     h->stopped = 2;
     row[SGD_ROW_DIVERGED] = 1;
     if (t->warned++ == 0)
-        weft_log(WEFT_WARN, "trial %.0f diverged in epoch %.0f; train.lr may be too high",
+        weft_log(WEFT_WARN,
+                 "trial %.0f diverged in epoch %.0f; train.lr may be too high, or numbers "
+                 "of the data too large",
                  h->trial, h->epochs);
 }
 
