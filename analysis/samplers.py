@@ -1,14 +1,15 @@
-"""Table of weft's samplers beside other programs on functions whose least value is known:
-medians of the regret after 100 trials, how often weft's run is the worse one of a pair, and
-the two-sided Mann-Whitney p of it. Use: python3 analysis/samplers.py [analysis/samplers.tsv]
-Lines of the file are printed by build/opt/tests/b_regret and tests/gold/samplers.py; the time
-of a proposal is nan where it was not measured as processor time."""
+"""weft's samplers beside other programs on functions whose least value is known: how often weft's
+median regret after 100 trials is the smaller one, and a table of all comparisons: medians, the share
+of pairs of runs in which weft's is worse, and the two-sided Mann-Whitney p of it.
+Use: python3 analysis/samplers.py [analysis/samplers.tsv] > analysis/samplers.md
+Lines of the file are printed by build/opt/tests/b_regret and tests/gold/samplers.py."""
 import math
 import statistics
 import sys
 from collections import defaultdict
 
 PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"))
+LEVEL = 0.01  # of significance, over the number of comparisons
 
 
 def mann_whitney(x, y):
@@ -19,27 +20,49 @@ def mann_whitney(x, y):
     return math.erfc(z / math.sqrt(2)), u / (n * m)
 
 
-def main():
-    regret, ms = defaultdict(list), defaultdict(list)
-    functions = []
-    for line in open(sys.argv[1] if len(sys.argv) > 1 else "analysis/samplers.tsv"):
-        name, _, function, workers, _, _, _, last, each = line.split()
-        regret[name, function, workers].append(float(last))
-        ms[name, function, workers].append(float(each))
-        if (function, workers) not in functions:
-            functions.append((function, workers))
-    print("| function | workers | weft | other | regret, weft | regret, other | worse | p | ms a trial, weft | ms a trial, other |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+def comparisons(lines):
+    """[(weft, other, workers, function, (regrets of weft, of the other), (ms a trial of both))]"""
+    runs, functions = defaultdict(list), []
+    for line in lines:
+        name, _, function, workers, _, _, _, regret, ms = line.split()
+        runs[name, function, int(workers)].append((float(regret), float(ms)))
+        if function not in functions:
+            functions.append(function)
     for own, other in PAIRS:
-        for f in functions:
-            x, y = regret[(own, *f)], regret[(other, *f)]
-            if not x or not y:
-                continue
-            p, worse = mann_whitney(x, y)
-            known = [v for v in ms[(other, *f)] if v == v]
-            print("| %s | %s | %s | %s | %.3g | %.3g | %.2f | %.2g | %.2f | %s |" % (
-                *f, own, other, statistics.median(x), statistics.median(y), worse, p,
-                statistics.median(ms[(own, *f)]), "%.0f" % statistics.median(known) if known else "-"))
+        for workers in sorted({key[2] for key in runs}):
+            for function in functions:
+                both = [runs.get((name, function, workers)) for name in (own, other)]
+                if all(both):
+                    regrets, ms = zip(*(zip(*r) for r in both))
+                    yield own, other, workers, function, regrets, ms
+
+
+def median_ms(ms):
+    return f"{statistics.median(ms):.2g}"
+
+
+def main():
+    with open(sys.argv[1] if len(sys.argv) > 1 else "analysis/samplers.tsv", encoding="ascii") as lines:
+        found = list(comparisons(lines))
+    level = LEVEL / len(found)
+    table, summary = [], defaultdict(list)
+    for own, other, workers, function, regrets, ms in found:
+        p, worse = mann_whitney(*regrets)
+        medians = [statistics.median(r) for r in regrets]
+        summary[own, other, workers].append((medians[0] < medians[1], p < level, worse, function))
+        table.append(f"| {own} | {other} | {workers} | {function} | {medians[0]:.3g} | {medians[1]:.3g} | {worse:.2f} "
+                     f"| {p:.2g} | {median_ms(ms[0])} | {median_ms(ms[1])} |")
+    print("| weft | other | workers | functions | median smaller | significantly better | significantly worse | worst |")
+    print("|---|---|---|---|---|---|---|---|")
+    for (own, other, workers), rows in summary.items():
+        worst = max(rows, key=lambda r: r[2])
+        print(f"| {own} | {other} | {workers} | {len(rows)} | {sum(r[0] for r in rows)} "
+              f"| {sum(r[1] and r[2] < 0.5 for r in rows)} | {sum(r[1] and r[2] > 0.5 for r in rows)} "
+              f"| {worst[3]}, {worst[2]:.2f} |")
+    print(f"\nSignificant: p below {LEVEL} / {len(found)}.\n")
+    print("| weft | other | workers | function | regret, weft | other | worse | p | ms a trial, weft | other |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("\n".join(table))
 
 
 if __name__ == "__main__":

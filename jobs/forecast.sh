@@ -15,7 +15,7 @@
 # COST: seconds of a client, of a window that is trained, of one that is scored, measured on one core of this machine (an LSTM of 2 x 256, 80 characters, batches of 10).
 # Needs smpicc (apt-get install libsimgrid-dev). Cost: 5 minutes for federated studies with the default; 1,024 ranks of a
 # federated study take about 5 minutes and 2 GB each; asynchronous ones, whose messages grow with the square
-# of the ranks, a minute each with 32, and an hour with 256.
+# of the ranks, two minutes each with 64.
 # Complete runs are skipped, so that other costs need another OUTPUT (outputs/forecast).
 command -v smpicc >/dev/null || { echo "there is no smpicc: apt-get install libsimgrid-dev" >&2; exit 1; }
 out=${OUTPUT:-outputs/forecast} sim=${BUILD:-build}/smpi
