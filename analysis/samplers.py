@@ -9,6 +9,10 @@ import sys
 from collections import defaultdict
 
 PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"))
+INTRODUCTION = """# Samplers beside other programs
+
+Written by `analysis/samplers.py` from [samplers.tsv](samplers.tsv); [README.md](README.md) says how the runs were made.
+"""
 LEVEL = 0.01  # of significance, over the number of comparisons
 
 
@@ -38,7 +42,7 @@ def comparisons(lines):
 
 
 def median_ms(ms):
-    return f"{statistics.median(ms):.2g}"
+    return f"{float(f'{statistics.median(ms):.2g}'):g}"
 
 
 def main():
@@ -52,6 +56,7 @@ def main():
         summary[own, other, workers].append((medians[0] < medians[1], p < level, worse, function))
         table.append(f"| {own} | {other} | {workers} | {function} | {medians[0]:.3g} | {medians[1]:.3g} | {worse:.2f} "
                      f"| {p:.2g} | {median_ms(ms[0])} | {median_ms(ms[1])} |")
+    print(INTRODUCTION)
     print("| weft | other | workers | functions | median smaller | significantly better | significantly worse | worst |")
     print("|---|---|---|---|---|---|---|---|")
     for (own, other, workers), rows in summary.items():
