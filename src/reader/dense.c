@@ -26,10 +26,7 @@ static const weft_opt options[] = {
      "what stands between the columns of a CSV file; auto: what the first line has most of",
      0},
     {"label", WEFT_TEXT, offsetof(dense, csv.label), "last", 0, 0, NULL,
-     "column of the class in a CSV file: first, last, its number from 1, or its name in "
-     "the "
-     "first line",
-     0},
+     "column of the class in a CSV file: first, last, its number from 1, or its name", 0},
     {"header", WEFT_CHOICE, offsetof(dense, csv.header), "auto", 0, 0, "auto|yes|no",
      "names in the first line of a CSV file; auto: where it has other than numbers", 0},
     {"valid", WEFT_REAL, offsetof(dense, split.valid), "0.1", 0, 0.9, NULL,
