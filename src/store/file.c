@@ -16,7 +16,7 @@ char *weft_file_temp(const char *path, weft_arena *mem)
 const char *weft_file_remedy(int err)
 {
     switch (err) {
-    case ENOENT:
+    case ENOENT: return "check the name, and that its directory exists";
     case ENAMETOOLONG: return "check the name";
     case EACCES:
     case EPERM:
