@@ -60,7 +60,7 @@ def settings_of(run, left_out):
 def variant_of(run):
     """What FedEx does to the mixture of an arm."""
     if run.setting("fedex", "eps") == 0:
-        return REFERENCES[0]
+        return "eps0"
     sched = run.ini.get("fedex", "sched", fallback="aggressive")
     eta = run.setting("fedex", "eta")
     if sched == "constant" and eta < 1e-6:
@@ -195,9 +195,8 @@ def arms_report(rows):
              "| better / worse / equal | verdict |", "|---|---|---|---|---|---|---|---|---|---|"]
     lost = []
     known = list(VARIANTS) + sorted({r["variant"] for r in rows} - set(VARIANTS))
-    for reference in REFERENCES:
-        others = [v for v in known if v not in REFERENCES[:REFERENCES.index(reference) + 1]]
-        for variant in others:
+    for i, reference in enumerate(REFERENCES):
+        for variant in [v for v in known if v not in REFERENCES[:i + 1]]:
             name = f"{VARIANTS.get(variant, variant)} | {VARIANTS[reference]}"
             for score in ("personal", "global"):
                 pairs = pairs_of(rows, variant, reference, score)

@@ -206,6 +206,20 @@ static uint64_t sum_samples(void)
     "    Before me, she's a good wench.\n    And one that adores me: what o' that?\n"      \
     "*** END OF THIS\n"
 
+/* Writes the parts of the open data set that have samples to directories of their own in a
+ * new one; slip: as in write_part, of the test. */
+static void write_parts(const char *dir, int64_t slip)
+{
+    mkdir(at(dir), 0777);
+    for (int i = 0; i < WEFT_NPART; i++) {
+        if (data.part[i].total == 0) continue;
+        const char *part = weft_arena_text(mem, "%s/%s", at(dir), weft_part_name[i]);
+        mkdir(part, 0777);
+        write_part(weft_arena_text(mem, "%s/d.json", part), (weft_part)i,
+                   i == WEFT_TEST ? slip : 0);
+    }
+}
+
 /* Packs plays, writes them as LEAF's JSON and packs that again. */
 static void round_trip(const char *plays, const char *options, const char *again,
                        int divided, const char *what)
@@ -216,14 +230,12 @@ static void round_trip(const char *plays, const char *options, const char *again
     int64_t stride = data.clients->stride, total = data.part[0].total;
     char digest[40];
     snprintf(digest, sizeof digest, "%s", data.digest);
-    mkdir(at("j"), 0777);
-    for (int i = 0; i < WEFT_NPART && divided; i++) {
-        if (data.part[i].total == 0) continue;
-        mkdir(weft_arena_text(mem, "%s/%s", at("j"), weft_part_name[i]), 0777);
-        write_part(weft_arena_text(mem, "%s/%s/d.json", at("j"), weft_part_name[i]),
-                   (weft_part)i, 0);
+    if (divided) {
+        write_parts("j", 0);
+    } else {
+        mkdir(at("j"), 0777);
+        write_part(at("j/d.json"), WEFT_TRAIN, 0);
     }
-    if (!divided) write_part(at("j/d.json"), WEFT_TRAIN, 0);
     weft_data_close(&data);
     int good = packed(at("j"), "b.h5", again);
     ok(good && sum_samples() == sum && data.part[0].total == total &&
@@ -256,11 +268,7 @@ static void test_slip(void)
     weft_status st = pack(&weft_reader_shakespeare, plays, "a.h5", "length=10 rule=leaf");
     if (!ok(st == WEFT_OK && opened("a.h5"), "plays are packed by LEAF's rule")) return;
     int64_t total = data.part[WEFT_TEST].total;
-    mkdir(at("g"), 0777);
-    mkdir(at("g/train"), 0777);
-    mkdir(at("g/test"), 0777);
-    write_part(at("g/train/d.json"), WEFT_TRAIN, 0);
-    write_part(at("g/test/d.json"), WEFT_TEST, 9);
+    write_parts("g", 9);
     weft_data_close(&data);
     ok(packed(at("g"), "b.h5", "") && data.part[WEFT_TEST].total == total,
        "LEAF's slip in num_samples of the test is let pass");
@@ -289,11 +297,7 @@ static void test_cut(void)
         test[c].text = memcpy(WEFT_NEW(mem, uint8_t, test[c].n + GAP), test[c].text,
                               (size_t)test[c].n + GAP);
     }
-    mkdir(at("cut"), 0777);
-    mkdir(at("cut/train"), 0777);
-    mkdir(at("cut/test"), 0777);
-    write_part(at("cut/train/d.json"), WEFT_TRAIN, 0);
-    write_part(at("cut/test/d.json"), WEFT_TEST, 0);
+    write_parts("cut", 0);
     weft_data_close(&data);
     int good = packed(at("cut"), "b.h5", "valid=0.25");
     for (int c = 0; good && c < USERS; c++) {
