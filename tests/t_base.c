@@ -341,6 +341,10 @@ static void test_mistakes(weft_arena *mem)
        "an option given by two names");
     ok(broken(mem, "[rf]\na = 1\n", "x.ini:2: rf.a = 1: ") && says("did you mean [rff]?"),
        "a wrong section: the nearest");
+    const char *longer = "a123456789b123456789c123456789d123456789e123456789";
+    ok(broken(mem, weft_arena_text(mem, "[rff]\n[%s]\na = 1\n", longer),
+              "x.ini:2: there is no section [a123456789b12345...]: names have at most 49"),
+       "a section with a long name");
     ok(broken(mem, "[ridge]\na = 1\n",
               "x.ini:2: ridge.a = 1: nothing in this run reads it"),
        "a section that is not used");
@@ -400,6 +404,12 @@ static void test_arguments(weft_arena *mem)
            weft_conf_set(&c, "rff.order") == WEFT_ECONF &&
            weft_conf_set(&c, ".a=1") == WEFT_ECONF,
        "so is one without key, value or name of the section");
+    ok(weft_conf_set(&c, "rff.a:b=1") == WEFT_ECONF &&
+           weft_conf_set(&c, "rff.#a=1") == WEFT_ECONF &&
+           weft_conf_set(&c, "r]ff.a=1") == WEFT_ECONF &&
+           weft_conf_set(&c, "a123456789b123456789c123456789d123456789e123456789.a=1") ==
+               WEFT_ECONF,
+       "and one whose names a file would give otherwise");
     ok(weft_conf_set(&c, "rff.file=a #b") == WEFT_ECONF &&
            weft_conf_set(&c, "rff.file=a\nb") == WEFT_ECONF,
        "and one that a file could not hold");

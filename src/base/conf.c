@@ -24,6 +24,8 @@ typedef struct source {
 
 static const char command_line[] = "command line", by_default[] = "default";
 
+enum { LONGEST_SECTION = 49 }; /* inih cuts names that are longer */
+
 void weft_conf_init(weft_conf *c, weft_arena *mem)
 {
     *c = (weft_conf){.mem = mem};
@@ -49,11 +51,23 @@ static size_t before_comment(const char *line, size_t n)
     return n;
 }
 
-/* Refuses text behind the closing bracket of a section's head, which inih would ignore. */
+static weft_status check_section(const char *name, size_t n, const char *file, int line)
+{
+    if (n <= LONGEST_SECTION) return WEFT_OK;
+    char place[16] = "";
+    if (line > 0) snprintf(place, sizeof place, ":%d", line);
+    return weft_fail(
+        WEFT_ECONF, "%s%s: there is no section [%.*s...]: names have at most %d characters",
+        file, place, 16, name, LONGEST_SECTION);
+}
+
+/* Refuses a section's head whose name inih would cut, or whose rest it would ignore. */
 static weft_status check_head(const source *s)
 {
     const char *end = memchr(s->line, ']', s->length);
-    if (*s->line != '[' || !end || end == s->line + s->length - 1) return WEFT_OK;
+    if (*s->line != '[' || !end) return WEFT_OK;
+    TRY(check_section(s->line + 1, (size_t)(end - s->line) - 1, s->name, s->number));
+    if (end == s->line + s->length - 1) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "%s:%d: expected nothing behind \"%.*s\"", s->name,
                      s->number, (int)(end + 1 - s->line), s->line);
 }
@@ -168,12 +182,15 @@ weft_status weft_conf_read(weft_conf *c, const char *path)
 weft_status weft_conf_set(weft_conf *c, const char *assignment)
 {
     size_t section = strcspn(assignment, ".="), end = strcspn(assignment, "=");
-    int formed = assignment[section] == '.' && assignment[end] == '=';
+    /* A name with one of these would be another one in the file of a resumed run. */
+    int plain = strcspn(assignment, "[]:;#") >= end;
+    int formed = assignment[section] == '.' && assignment[end] == '=' && plain;
     size_t n_key = formed ? end - section - 1 : 0, n_value = strlen(assignment + end);
     const char *key = weft_trim(assignment + section + 1, &n_key);
     if (section == 0 || n_key == 0)
         return weft_fail(WEFT_ECONF, "command line: '%s' is not section.key=value",
                          assignment);
+    TRY(check_section(assignment, section, command_line, 0));
     n_value--; /* the = */
     const char *value = weft_trim(assignment + end + 1, &n_value);
     if (strchr(assignment, '\n') ||
