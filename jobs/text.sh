@@ -116,7 +116,8 @@ for seed in ${SEEDS:-$(seq 1 20)}; do
         all) news all "" "$seed" ;;
         binary | fine) sst $task "$seed" ;;
         imdb)
-            parts imdb folder "$dir/aclImdb" classes=neg,pos
+            # Reviews stand by film: those that validate are of other films, as the test is.
+            parts imdb folder "$dir/aclImdb" classes=neg,pos shares=end
             search imdb imdb "$seed"
             ;;
         *) echo "no task $task: religion graphics science all binary fine imdb" >&2 && exit 2 ;;

@@ -166,6 +166,15 @@ static void test_splits(void)
            strcmp(first, data.digest) != 0,
        "by another seed others");
     weft_data_close(&data);
+    ok(packed(r, at("dated"), "valid=0.25 shares=end") && parts_are(30, 10, 20) &&
+           named("valid", 10, "d-train/cat/11") == 5 &&
+           named("train", 30, "d-train/cat/115") + named("train", 30, "d-train/dog/119") ==
+               0 &&
+           count(WEFT_TRAIN, 0) == 15,
+       "from the end: the last documents of each class validate");
+    weft_data_close(&data);
+    fails(pack(r, at("dated"), "d.h5", "shares=end split=shuffled"), WEFT_ECONF, "shuffled",
+          "split = bydate", "documents that are shuffled have no end");
     mkdir(at("dated/d-train/eel"), 0777);
     write_text("dated/d-train/eel/0", "the eel");
     ok(packed(r, at("dated"), "classes=dog,cat") && classes_are(2, "cat", "dog"),

@@ -278,6 +278,11 @@ static void test_dense(void)
        "with its numbers, without its names");
     ok(data.classes == 2 && strcmp(data.class_name[1], "y") == 0, "and its classes");
     weft_data_close(&data);
+    ok(pack(r, at("d.csv"), "d.h5", "valid=0.5 test=0 shares=end") == WEFT_OK &&
+           opened("d.h5") && parts_are(2, 2, 0) &&
+           data.part[WEFT_VALID].value[0] + data.part[WEFT_VALID].value[2] == 12,
+       "or of each class the last rows validate");
+    weft_data_close(&data);
     ok(pack(r, at("d.svm"), "s.h5", all) == WEFT_OK && opened("s.h5"),
        "a libsvm file is read");
     t = &data.part[WEFT_TRAIN];

@@ -33,6 +33,7 @@ static const weft_opt options[] = {
      "share of the rows for validation", 0},
     {"test", WEFT_REAL, offsetof(dense, split.test), "0.1", 0, 0.9, NULL,
      "share of the rows for the test", 0},
+    WEFT_SHARES_OPTION(offsetof(dense, split.shares)),
     {"seed", WEFT_LONG, offsetof(dense, split.seed), "0", 0, 9e15, NULL,
      "of the shuffle that divides the rows", 0},
     {"shape", WEFT_TEXT, offsetof(dense, shape), "", 0, 0, NULL,
@@ -219,7 +220,7 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
 
     int64_t rows[WEFT_NPART];
     int64_t *order = WEFT_NEW(p->mem, int64_t, t.n);
-    TRY(weft_split_rows(&o->split, t.n, order, rows, p));
+    TRY(weft_split_rows(&o->split, t.label, t.n, order, rows, p));
     TRY(weft_pack_matrix(p, WEFT_REALS, t.d, rows));
     if (t.name != NULL) weft_pack_columns(p, t.name);
     TRY(tell_shape(o->shape, t.d, p));

@@ -43,10 +43,14 @@ weft_status weft_documents_pack(weft_documents *d, const char *source, weft_spli
 {
     const int64_t *end = d->end;
     int64_t rows[WEFT_NPART], at = 0, *order = WEFT_NEW(p->mem, int64_t, end[WEFT_TRAIN]);
+    if (split.shuffled && split.shares == WEFT_FROM_END)
+        return weft_fail(WEFT_ECONF,
+                         "split = shuffled leaves no order of the source: shares = "
+                         "end goes with split = bydate");
     TRY(weft_labels_close(&d->labels, source, d->label, d->n, p));
     if (d->own[WEFT_VALID] != NULL) split.valid = 0;
     if (d->own[WEFT_TEST] != NULL) split.test = 0;
-    TRY(weft_split_rows(&split, end[WEFT_TRAIN], order, rows, p));
+    TRY(weft_split_rows(&split, d->label, end[WEFT_TRAIN], order, rows, p));
     if (split.shuffled) return pack_shuffled(d, &split, rows, p);
     for (int i = 1; i < WEFT_NPART; i++)
         if (d->own[i] != NULL)

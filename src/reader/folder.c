@@ -43,6 +43,7 @@ static const weft_opt options[] = {
      "share of the documents for validation, where it has no directory", 0},
     {"test", WEFT_REAL, offsetof(folder, split.test), "0.1", 0, 0.9, NULL,
      "share of the documents for the test, where it has no directory", 0},
+    WEFT_SHARES_OPTION(offsetof(folder, split.shares)),
     {"seed", WEFT_LONG, offsetof(folder, split.seed), "0", 0, 9e15, NULL,
      "of the shuffle that divides the documents", 0},
     {.name = NULL},

@@ -25,6 +25,7 @@ static const weft_opt options[] = {
      "share of the training rows for validation", 0},
     {"test", WEFT_REAL, offsetof(weft_split, test), "0.1", 0, 0.9, NULL,
      "share of the training rows for the test, where it has no files", 0},
+    WEFT_SHARES_OPTION(offsetof(weft_split, shares)),
     {"seed", WEFT_LONG, offsetof(weft_split, seed), "0", 0, 9e15, NULL,
      "of the shuffle that divides the training rows", 0},
     {.name = NULL},
@@ -311,7 +312,7 @@ static weft_status pack_sets(const set *train, const set *test, weft_split split
         split.test = 0;
     }
     TRY(weft_labels_close(&labels, source, label, n + more, p));
-    TRY(weft_split_rows(&split, n, order, rows, p));
+    TRY(weft_split_rows(&split, label, n, order, rows, p));
     if (test != NULL)
         weft_pack_split_add(p, weft_arena_text(p->mem, "test is all of %s",
                                                weft_basename(test->images.path)));

@@ -161,14 +161,49 @@ weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label
 
 /* ---- splits ---------------------------------------------------------------------- */
 
-weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order, int64_t *rows,
-                            weft_pack *p)
+static void split_from_end(const weft_split *s, const int32_t *label, int64_t n,
+                           int64_t *order, int64_t *rows, weft_pack *p)
+{
+    int64_t left[WEFT_MAX_CLASSES] = {0}, share[WEFT_NPART][WEFT_MAX_CLASSES];
+    int64_t at[WEFT_NPART] = {0}, *shuffled = WEFT_NEW(p->mem, int64_t, n);
+    uint8_t *part = WEFT_NEW(p->mem, uint8_t, n);
+    for (int64_t i = 0; i < n; i++) left[label[i]]++;
+    for (int c = 0; c < WEFT_MAX_CLASSES; c++) {
+        share[WEFT_TEST][c] = llround((double)left[c] * s->test);
+        share[WEFT_VALID][c] = llround((double)left[c] * s->valid);
+    }
+    for (int i = 0; i < WEFT_NPART; i++) rows[i] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int c = label[i];
+        int64_t behind = left[c]--; /* rows of the class from this one on */
+        part[i] = behind <= share[WEFT_TEST][c]                          ? WEFT_TEST
+                  : behind <= share[WEFT_TEST][c] + share[WEFT_VALID][c] ? WEFT_VALID
+                                                                         : WEFT_TRAIN;
+        rows[part[i]]++;
+    }
+    for (int i = 1; i < WEFT_NPART; i++) at[i] = at[i - 1] + rows[i - 1];
+    weft_shuffle(n, (uint64_t)s->seed, shuffled, p->mem);
+    for (int64_t i = 0; i < n; i++) order[at[part[shuffled[i]]]++] = shuffled[i];
+    weft_pack_split(p, weft_arena_text(p->mem,
+                                       "of each class the last rows of the source: %lld "
+                                       "train, %lld valid, %lld test",
+                                       (long long)rows[WEFT_TRAIN],
+                                       (long long)rows[WEFT_VALID],
+                                       (long long)rows[WEFT_TEST]));
+}
+
+weft_status weft_split_rows(const weft_split *s, const int32_t *label, int64_t n,
+                            int64_t *order, int64_t *rows, weft_pack *p)
 {
     if (s->valid + s->test >= 1)
         return weft_fail(WEFT_ECONF,
                          "valid = %g and test = %g leave no rows for training; their "
                          "sum must be below 1",
                          s->valid, s->test);
+    if (s->shares == WEFT_FROM_END) {
+        split_from_end(s, label, n, order, rows, p);
+        return WEFT_OK;
+    }
     rows[WEFT_VALID] = llround((double)n * s->valid);
     rows[WEFT_TEST] = llround((double)n * s->test);
     rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];

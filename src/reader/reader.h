@@ -43,14 +43,28 @@ WEFT_CHECKED weft_status weft_labels_close(weft_labels *l, const char *source,
 typedef struct weft_split {
     double valid, test;
     int64_t seed;
+    int shares;   /* WEFT_BY_CHANCE, WEFT_FROM_END */
     int shuffled; /* 1: parts of their own are put together and shuffled, too */
 } weft_split;
-/* Shuffles rows 0..n-1 by keyed random numbers into order[n]: train, then valid, then test
- * rows; rows[] are the sizes of the parts; tells the packer the rule. ECONF where valid +
- * test
- * >= 1. */
-WEFT_CHECKED weft_status weft_split_rows(const weft_split *s, int64_t n, int64_t *order,
-                                         int64_t *rows, weft_pack *p);
+enum { WEFT_BY_CHANCE, WEFT_FROM_END };
+/* The option of a reader that sets weft_split.shares, at this offset of the reader. */
+#define WEFT_SHARES_OPTION(offset)                                                         \
+    {                                                                                      \
+        "shares", WEFT_CHOICE, offset, "chance", 0, 0, "chance|end",                       \
+            "which rows the shares are: drawn by chance, or of each class the last ones "  \
+            "in the "                                                                      \
+            "source's order, where neighbours are alike (reviews of one film, later "      \
+            "articles)",                                                                   \
+            0                                                                              \
+    }
+/* Divides rows 0..n-1 of classes label[n] into order[n]: train, then valid, then test rows,
+ * each in the order of a shuffle by keyed random numbers; rows[] are the sizes of the
+ * parts. By chance a part is the next of all shuffled rows; from the end each class gives
+ * its last round(n_c test) rows to the test, the round(n_c valid) before them to
+ * validation. Tells the packer the rule. ECONF where valid + test >= 1. Cost O(n). */
+WEFT_CHECKED weft_status weft_split_rows(const weft_split *s, const int32_t *label,
+                                         int64_t n, int64_t *order, int64_t *rows,
+                                         weft_pack *p);
 /* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is; tells the packer. */
 void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *p);
 

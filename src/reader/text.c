@@ -21,6 +21,7 @@ static const weft_opt options[] = {
      "share of the lines for validation", 0},
     {"test", WEFT_REAL, offsetof(labelled, split.test), "0.1", 0, 0.9, NULL,
      "share of the lines for the test", 0},
+    WEFT_SHARES_OPTION(offsetof(labelled, split.shares)),
     {"seed", WEFT_LONG, offsetof(labelled, split.seed), "0", 0, 9e15, NULL,
      "of the shuffle that divides the lines", 0},
     {"valid_file", WEFT_TEXT, offsetof(labelled, valid_file), "", 0, 0, NULL,
