@@ -74,15 +74,17 @@ int weft_data_has(weft_data *d, weft_tokenizer tok);
  * O(documents). */
 WEFT_CHECKED weft_status weft_data_own_words(weft_data *d, weft_tokenizer tok);
 /* Loads text, offset and count of d->vocab[tok], which one of the functions above has
- * loaded. EFILE; EDATA: inconsistent data. Local. */
+ * loaded. EFILE, as weft_vocab_words. Local. */
 WEFT_CHECKED weft_status weft_data_words(weft_data *d, weft_tokenizer tok);
 /* Closes the file. Local. */
 void weft_data_close(weft_data *d);
 /* The rows of a data set for a feature map; valid as long as d is open. Local. */
 weft_source weft_data_source(weft_data *d);
 
-/* 1 if v->offset rises from 0 to `bytes`. Local. Cost O(n). */
-int weft_vocab_sound(const weft_vocab *v, int64_t bytes);
+/* Reads the words of a vocabulary, GROUP/text and GROUP/text_offset, into v->text,
+ * v->offset and v->n. EFILE: they are not as many as v->n says (0: any number from 1 on),
+ * or not one after another. Local. Cost O(bytes). */
+WEFT_CHECKED weft_status weft_vocab_words(weft_vocab *v, weft_h5 *f, const char *group);
 /* The number in `to` of each word of v, -1 where it has no such word: place[v->n], in mem.
  * Words are equal if their hashes are. Local. Cost O(v->n + to->n). */
 int64_t *weft_vocab_places(const weft_vocab *v, const weft_vocab *to, weft_arena *mem);

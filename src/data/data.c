@@ -249,25 +249,13 @@ weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok)
 weft_status weft_data_words(weft_data *d, weft_tokenizer tok)
 {
     weft_vocab *v = &d->vocab[tok];
-    const char *name = token_name(d, "vocab", tok, "text");
-    int nd;
-    int64_t dims[4];
-    TRY(weft_h5_shape(&d->file, name, &nd, dims));
-    char *text = WEFT_NEW(d->mem, char, dims[0]);
-    int64_t *offset = WEFT_NEW(d->mem, int64_t, v->n + 1);
     int64_t *count = WEFT_NEW(d->mem, int64_t, v->n);
-    TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_U8, 1, 0, dims[0], text));
-    TRY(weft_h5_read_rows(&d->file, token_name(d, "vocab", tok, "text_offset"), WEFT_H5_I64,
-                          1, 0, v->n + 1, offset));
+    TRY(weft_vocab_words(v, &d->file,
+                         weft_arena_text(d->mem, "/vocab/%s", weft_tok_name[tok])));
     TRY(weft_h5_read_rows(&d->file, token_name(d, "vocab", tok, "count"), WEFT_H5_I64, 1, 0,
                           v->n, count));
-    v->text = text;
-    v->offset = offset;
     v->count = count;
-    if (weft_vocab_sound(v, dims[0])) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s: the words in %s are not one after another; pack it again",
-                     d->path, name);
+    return WEFT_OK;
 }
 
 static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)

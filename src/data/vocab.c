@@ -22,11 +22,31 @@ int64_t weft_vocab_index_find(const weft_vocab_index *t, uint64_t hash)
     return -1;
 }
 
-int weft_vocab_sound(const weft_vocab *v, int64_t bytes)
+weft_status weft_vocab_words(weft_vocab *v, weft_h5 *f, const char *group)
 {
-    int sound = v->offset[0] == 0 && v->offset[v->n] == bytes;
-    for (int64_t i = 0; i < v->n && sound; i++) sound = v->offset[i] <= v->offset[i + 1];
-    return sound;
+    const char *text_path = weft_arena_text(f->mem, "%s/text", group);
+    const char *offset_path = weft_arena_text(f->mem, "%s/text_offset", group);
+    int64_t bytes[WEFT_H5_DIMS], n[WEFT_H5_DIMS];
+    int nd;
+    TRY(weft_h5_shape(f, text_path, &nd, bytes));
+    TRY(weft_h5_shape(f, offset_path, &nd, n));
+    char *text = WEFT_NEW(f->mem, char, bytes[0]);
+    int64_t *offset = WEFT_NEW(f->mem, int64_t, n[0]);
+    TRY(weft_h5_read_rows(f, text_path, WEFT_H5_U8, 1, 0, bytes[0], text));
+    TRY(weft_h5_read_rows(f, offset_path, WEFT_H5_I64, 1, 0, n[0], offset));
+    int64_t words = n[0] - 1;
+    int sound = words >= 0 && (v->n == 0 || v->n == words) && offset[0] == 0 &&
+                offset[words] == bytes[0];
+    for (int64_t i = 0; i < words && sound; i++) sound = offset[i] <= offset[i + 1];
+    if (!sound)
+        return weft_fail(
+            WEFT_EFILE,
+            "%s: the words in %s are not one after another; make the file again", f->path,
+            text_path);
+    v->n = words;
+    v->text = text;
+    v->offset = offset;
+    return WEFT_OK;
 }
 
 int64_t *weft_vocab_places(const weft_vocab *v, const weft_vocab *to, weft_arena *mem)

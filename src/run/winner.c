@@ -133,23 +133,11 @@ static weft_status read_vocab(weft_winner *w, weft_h5 *f)
     weft_vocab *v = &w->vocab;
     *v = (weft_vocab){0};
     if (!weft_h5_has(f, text_path)) return WEFT_OK;
-    int64_t bytes[WEFT_H5_DIMS], n[WEFT_H5_DIMS];
-    int nd;
-    TRY(weft_h5_shape(f, text_path, &nd, bytes));
-    TRY(weft_h5_shape(f, offset_path, &nd, n));
-    char *text = WEFT_NEW(f->mem, char, bytes[0]);
-    int64_t *offset = WEFT_NEW(f->mem, int64_t, n[0]);
-    TRY(weft_h5_read_rows(f, text_path, WEFT_H5_U8, 1, 0, bytes[0], text));
-    TRY(weft_h5_read_rows(f, offset_path, WEFT_H5_I64, 1, 0, n[0], offset));
-    *v = (weft_vocab){.n = n[0] - 1, .text = text, .offset = offset};
-    if (v->n < 1 || !weft_vocab_sound(v, bytes[0]))
-        return weft_fail(WEFT_EFILE,
-                         "%s: the words of the winner are not one after another; make the "
-                         "file again",
-                         f->path);
+    TRY(weft_vocab_words(v, f, "/winner/vocab"));
     uint64_t *hash = WEFT_NEW(f->mem, uint64_t, v->n);
     for (int64_t i = 0; i < v->n; i++)
-        hash[i] = weft_hash(text + offset[i], (size_t)(offset[i + 1] - offset[i]), 0);
+        hash[i] =
+            weft_hash(v->text + v->offset[i], (size_t)(v->offset[i + 1] - v->offset[i]), 0);
     v->hash = hash;
     return WEFT_OK;
 }
