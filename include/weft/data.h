@@ -82,7 +82,7 @@ void weft_data_close(weft_data *d);
 weft_source weft_data_source(weft_data *d);
 
 /* Reads the words of a vocabulary, GROUP/text and GROUP/text_offset, into v->text,
- * v->offset and v->n. EFILE: they are not as many as v->n says (0: any number from 1 on),
+ * v->offset and v->n. EFILE: they are not as many as v->n says (0: any number),
  * or not one after another. Local. Cost O(bytes). */
 WEFT_CHECKED weft_status weft_vocab_words(weft_vocab *v, weft_h5 *f, const char *group);
 /* The number in `to` of each word of v, -1 where it has no such word: place[v->n], in mem.
