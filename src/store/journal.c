@@ -119,41 +119,32 @@ static weft_record record_of(const frame *f, const char *payload, int whole,
     return r;
 }
 
-/* Counts the records of text[size], gives them in rec where it is not NULL; *end is where
- * the last one ends. A damaged payload ends where a whole record begins, if not before: so
- * a head whose payload was cut short does not take in what is appended later. */
-static int64_t scan(const char *text, size_t size, weft_record *rec, size_t *end,
-                    weft_arena *mem)
-{
-    int64_t n = 0;
-    frame f;
-    size_t whole = 0; /* the next whole record */
-    *end = sizeof magic;
-    while (*end < size) {
-        if (*end >= whole) whole = find(is_whole, text, size, *end);
-        if (is_frame(text, *end < whole ? whole : size, *end, &f)) {
-            if (rec != NULL)
-                rec[n] = record_of(&f, text + *end + sizeof f, *end == whole, mem);
-            *end += sizeof f + (size_t)f.bytes;
-        } else {
-            size_t next = find(is_frame, text, whole, *end + 1);
-            if (next == size) break;
-            if (rec != NULL) rec[n] = (weft_record){.bytes = next - *end};
-            *end = next;
-        }
-        n++;
-    }
-    return n;
-}
-
-/* Gives the records of text[size]; returns where the last one ends. */
+/* Gives the records of text[size]; returns where the last one ends. A damaged payload ends
+ * where a whole record begins, if not before: so a head whose payload was cut short does
+ * not take in what is appended later. */
 static size_t read_records(const char *text, size_t size, weft_record **rec, int64_t *n,
                            weft_arena *mem)
 {
-    size_t end;
-    *n = scan(text, size, NULL, &end, mem);
-    *rec = WEFT_NEW(mem, weft_record, *n);
-    scan(text, size, *rec, &end, mem);
+    frame f;
+    int64_t room = 0;
+    size_t whole = 0, end = sizeof magic; /* whole: where the next whole record begins */
+    *rec = NULL;
+    *n = 0;
+    while (end < size) {
+        weft_record r;
+        if (end >= whole) whole = find(is_whole, text, size, end);
+        if (is_frame(text, end < whole ? whole : size, end, &f)) {
+            r = record_of(&f, text + end + sizeof f, end == whole, mem);
+            end += sizeof f + (size_t)f.bytes;
+        } else {
+            size_t next = find(is_frame, text, whole, end + 1);
+            if (next == size) break;
+            r = (weft_record){.bytes = next - end};
+            end = next;
+        }
+        *rec = weft_grow(mem, *rec, sizeof **rec, *n, &room);
+        (*rec)[(*n)++] = r;
+    }
     return end;
 }
 
