@@ -30,7 +30,8 @@ import stats
 
 KINDS = ("strong", "weak")
 LOOKS = {"maps": (runs.BLUE, "o"), "sweep": (runs.BLACK, "s"), "fit": (runs.SKY, "v"),
-         "federated": (runs.GREEN, "^"), "async": (runs.RED, "P")}
+         "federated": (runs.GREEN, "^"), "async": (runs.RED, "P"),
+         **{f"cohort{10 ** i}": (runs.ORANGE, str(i)) for i in range(1, 5)}}
 COLUMNS = ("study", "kind", "ranks", "repeats", "seconds", "seconds_half", "efficiency",
            "efficiency_low", "efficiency_high", "compute", "wait", "comm", "io", "imbalance",
            "least_rank", "most_rank", "memory_gb", "sent_gb")

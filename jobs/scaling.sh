@@ -1,11 +1,13 @@
 # Scaling studies on built-in data: each run on 1, 2, 4, ... ranks, the work fixed (strong) or
 # growing with them (weak), several times in turns; then the table and the figures.
 # usage: [RANKS="1 2 4"] [KINDS="strong weak"] [STUDIES="maps sweep fit federated async"] [REPEATS=3]
-#     [SIZE=1] [LAUNCH="mpirun --map-by core"] [OUTPUT=DIR] bash jobs/scaling.sh
+#     [SIZE=1] [FEATURES=4000] [LAUNCH="mpirun --map-by core"] [OUTPUT=DIR] bash jobs/scaling.sh
 #   maps       ws_sha: fits that 64 maps of random features share, and of 4 maps; weak: rows
 #   sweep      each of 16 maps by itself, a team a rank; weak: maps
-#   fit        one map of 4,000 features; weak: rows
+#   fit        one map of FEATURES features; weak: rows
 #   federated  FedAvg, 64 clients a round; weak: 32 a rank
+#   cohort10 ... cohort10000  FedAvg, so many of a million clients a round (any number), 64,000 in all; weak: so many
+#              a rank (not by default)
 #   async      ASHA on federated trials, a team a rank, 64 simulated workers; weak: jobs
 # RANKS is 1, 2, 4, ... up to all cores here, or all tasks of the SLURM job. LAUNCH starts ranks,
 # and `-n RANKS` is added. SIZE multiplies rows, maps, clients or jobs. Cost: 2 minutes on 2 cores;
@@ -34,7 +36,7 @@ images()
     input=inputs/demo-images.ini settings=("$@")
 }
 maps() { images rff.features=2000 ws_sha.switch=4; }
-fit() { images rff.features=4000 run.tuner=random space.configs=1; }
+fit() { images rff.features="${FEATURES:-4000}" run.tuner=random space.configs=1; }
 sweep()
 {
     local maps=$((grow * 16))
@@ -47,6 +49,12 @@ clients()
     input=inputs/fedavg-logistic.ini settings=(run.data="$file" "$@")
 }
 federated() { clients fed.cohort=$((grow * (weak ? 32 : 64))) random.resource=100; }
+cohort() # CLIENTS
+{
+    data generated federated=generated clients=1000000 alpha=1 beta=1
+    input=inputs/fedavg-logistic.ini settings=(run.data="$file" fed.cohort=$(($1 * (weak ? n : 1)))
+        random.resource=$((size * 64000 / $1)))
+}
 async()
 {
     clients run.tuner=asha run.teams="$n" run.workers=64 'client.lr=log 1e-3 .. 1' fed.cohort=16 \
@@ -59,7 +67,10 @@ study()
     local run=$out/$1-$2-$3-$4.h5 n=$3 weak=0 grow=$size input settings file
     [ ! -f "$run" ] || return 0
     [ "$2" = strong ] || weak=1 grow=$((size * n))
-    $1
+    case $1 in
+    cohort*) cohort "${1#cohort}" ;;
+    *) $1 ;;
+    esac
     launch="${LAUNCH:-$launcher} -n $n"
     ranks tune "$input" run.test=no "${settings[@]}" -o "$run" --force || exit
 }
