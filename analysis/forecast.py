@@ -28,14 +28,14 @@ from matplotlib import pyplot as plt
 
 import runs
 
-STUDIES = {"check": (runs.GREY, "x"), "long": (runs.BLUE, "o"), "short": (runs.GREEN, "^"), "whole": (runs.BLACK, "s"),
+STUDIES = {"check": (runs.GREY, "x"), "long": (runs.BLUE, "o"), "short": (runs.GREEN, "^"), "whole": (runs.BLACK, "s"), "most": (runs.SKY, "d"),
            "async": (runs.RED, "P"), "async1s": (runs.ORANGE, "D"), "async100ms": (runs.BLUE, "v")}
 COLUMNS = ("study", "platform", "ranks", "seconds", "efficiency", "waiting", "overhead", "comm",
            "wire", "how")
 MODEL = 817872  # weights of jobs/sim/federated.ini
 MEAN = 1  # of what /times tells over ranks
 BEYOND = (4096, 16384)
-CAP = {"long": 2000, "short": 20, "whole": 0}  # windows of a role
+CAP = {"long": 2000, "short": 20, "whole": 0, "most": 30000}  # windows of a role
 ASYNC = {"async": 8, "async1s": 0.8, "async100ms": 0.08}  # seconds of a job, on average
 TEAMS = (512, 4096)
 # Seconds that a leader spends on a result of another team: of async100ms on 64 ranks in two nodes,

@@ -6,6 +6,7 @@
 #   long   federated rounds, 10 of Shakespeare's roles a rank, at most 2,000 windows of each
 #   short  the same with at most 20 windows
 #   whole  the same with all windows
+#   most   the same with at most 30,000 windows of a role, which three of 962 have more of (not by default)
 #   check  8 roles a round, at most 200 windows, on 1 and 2 ranks: what can be run here, too
 #   async, async1s, async100ms  ASHA on jobs of about 10, 1 and 0.1 s: one to three rounds of 10 roles, at most 2,000
 #          windows of each; a team a rank, four simulated workers and 24 configurations a team
@@ -78,6 +79,7 @@ study()
     short) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" client.max_samples=20 ;;
     check) simulate "$2" "$3" jobs/sim/federated.ini fed.cohort=8 client.max_samples=200 \
         random.resource=3 ;;
+    most) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" client.max_samples=30000 ;;
     whole) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" ;;
     fit) simulate "$2" "$3" fit ;;
     async) asynchronous "$2" "$3" 0.0006 ;;
