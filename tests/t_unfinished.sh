@@ -47,6 +47,24 @@ jobs=$(sed -n 's/^unfinished: \([0-9]*\) jobs.*/\1/p' "$tmp/out")
 "$weft" report "$tmp/r.h5" -o "$tmp/now.h5" 2>>"$tmp/log" && "$weft" report "$tmp/now.h5" >"$tmp/now" 2>>"$tmp/log" &&
     grep -q "^unfinished: $jobs jobs are done" "$tmp/now"
 result $? "it is written as a run file, which is reported alike"
+
+# h5 FILE ORDERS PYTHON: f is the file, by h5py; whole the complete run.
+h5()
+{
+    [ -n "$python" ] || { echo "ok $((count += 1)) - $2 # SKIP no Python with h5py" && return; }
+    "$python" -c "
+import h5py, numpy, sys
+f, whole = h5py.File('$1', 'r'), h5py.File('$tmp/whole.h5', 'r')
+state = lambda of: {k: v[:] for k, v in of['winner/state'].items()}
+$3" >"$tmp/out" 2>&1
+    result $? "$2"
+}
+find_python "h5py, numpy"
+h5 "$tmp/now.h5" "h5py reads its events, and why it has no weights" "
+assert len(f['events/job']) == f.attrs['jobs'] == $jobs, dict(f.attrs)
+assert 'winner' not in f and 'not on disk' in str(f.attrs['no_weights']), dict(f.attrs)"
+[ "$(grep -c 'now.h5 is without weights: .* not on disk' "$tmp/log")" = 1 ]
+result $? "which one line of the program says, too"
 "$weft" report "$tmp/r.h5" -o "$tmp/now.h5" 2>"$tmp/out"
 [ $? != 0 ] && grep -q "now.h5 exists" "$tmp/out"
 result $? "that replaces no other"
@@ -60,4 +78,38 @@ mv "$tmp/gone.h5" "$tmp/img.h5"
 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>>"$tmp/log" &&
     [ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$(sed -n 's/^digest *//p' "$tmp/whole")" ]
 result $? "resumed, it ends with the digest of the whole"
+
+# Stopped by a signal, and one whose trials go on, killed: their best weights are on disk.
+"$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" >"$tmp/out" 2>"$tmp/log" &
+pid=$!
+until grep -q ' job [2-9] of' "$tmp/log" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill -TERM $pid
+wait $pid
+[ $? = 75 ] && "$weft" report "$tmp/s.h5" -o "$tmp/stopped.h5" 2>>"$tmp/log" && ! grep -q 'without weights' "$tmp/log"
+result $? "a run that is stopped by a signal is written with its weights"
+same="
+assert len(f['events/job']) == f.attrs['jobs'] > 0 and f['winner'].attrs['job'] == f.attrs['best_job']
+a, b = state(f), state(whole)
+assert {k: v.shape[1:] for k, v in a.items()} == {k: v.shape[1:] for k, v in b.items()}, (a, b)
+assert all(numpy.isfinite(v).all() for v in a.values()) and any(v.any() for v in a.values())
+assert list(f['winner/tensors']) == list(whole['winner/tensors'])
+assert len(f['winner/value']) == len(f['configs/axis']) and f['winner'].attrs['text']"
+h5 "$tmp/stopped.h5" "which h5py reads: tensors as those of a complete run, of the best job" "$same"
+"$weft" eval "$tmp/stopped.h5" "$tmp/img.h5" >"$tmp/out" 2>&1
+[ $? = 3 ] && grep -q 'is of an unfinished run, whose winner is not known yet.*weft resume' "$tmp/out"
+result $? "they are not scored as those of a winner"
+"$weft" tune "$tmp/in.ini" run.tuner=sha -o "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log" &
+pid=$!
+until grep -q ' job [4-9] of' "$tmp/log" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill -KILL $pid
+wait $pid 2>/dev/null
+"$weft" report "$tmp/k.h5" -o "$tmp/killed.h5" 2>>"$tmp/log"
+result $? "a run whose trials go on is written after a kill"
+h5 "$tmp/killed.h5" "with the weights of the best job" "$same"
+size=$(stat -c %s "$(ls "$tmp"/k.d/state-*-"$("$weft" report "$tmp/k.h5" 2>/dev/null | sed -n 's/.*best so far is job \([0-9]*\).*/\1/p')")")
+for state in "$tmp"/k.d/state-*; do printf 'x' | dd of="$state" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null; done
+"$weft" report "$tmp/k.h5" -o "$tmp/bad.h5" 2>"$tmp/out"
+[ $? = 3 ] && grep -q '^weft: .*k.d/state-.* is damaged' "$tmp/out" && [ ! -e "$tmp/bad.h5" ]
+result $? "weights that are damaged are refused"
+
 echo "1..$count"

@@ -38,7 +38,7 @@ static void test_journal(const char *name, const char *head, const char *says)
     fails(st, WEFT_EFILE, dir, says, "a resume");
     fails(st, WEFT_EFILE, "reads format", "begin the run anew by `weft tune --force`",
           "with what to do, it");
-    st = weft_run_snapshot(run, at("now.h5"));
+    st = weft_run_snapshot(run, at("now.h5"), 1);
     fails(st, WEFT_EFILE, dir, says, "a report");
     st = weft_trace_open(&t, run, 1, &world, mem);
     fails(st, WEFT_EFILE, run, "unfinished", "a search that would replace it");

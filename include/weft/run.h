@@ -81,9 +81,10 @@ WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena 
 /* 1 if the run file does not exist, but the journal of its run does. Local. */
 int weft_run_is_unfinished(const char *path);
 /* Writes the contents of the journals of an unfinished run as a run file `out` without
- * winner, times and digest, whose attribute `unfinished` says how far the run is. A process
- * may be working on the run. EFILE: the journals contain no job yet. Local. */
-WEFT_CHECKED weft_status weft_run_snapshot(const char *path, const char *out);
+ * times and digest, whose attribute `unfinished` says how far the run is. `weights` 1: with
+ * those of the best job so far, as /winner, if they are on disk. A process may be working
+ * on the run. EFILE: the journals contain no job yet, or the weights are damaged. Local. */
+WEFT_CHECKED weft_status weft_run_snapshot(const char *path, const char *out, int weights);
 /* Names, shapes and offsets of the winner's tensors in a run file or exported winner; their
  * number in *n. EFILE. Local. */
 WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *f, int *n,

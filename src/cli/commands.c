@@ -113,7 +113,7 @@ static weft_status save_report(const weft_cli *c)
                          "or no journal of one",
                          c->arg[0]);
     TRY(refuse_existing(c, c->output));
-    return weft_run_snapshot(c->arg[0], c->output);
+    return weft_run_snapshot(c->arg[0], c->output, 1);
 }
 
 static weft_status report(const weft_cli *c)

@@ -194,7 +194,7 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
     TRY(weft_run_format(f, 0));
     TRY(weft_h5_verify(f));
     for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
-    int done = weft_h5_has(f, "/winner");
+    int done = !weft_h5_has(f, "/@unfinished");
     if (done) TRY(read_times(f, s));
     TRY(weft_h5_read_texts(f, "/configs/text", &s->text, &s->nconfig));
     s->id = WEFT_NEW(f->mem, int64_t, s->nconfig);
@@ -218,7 +218,7 @@ static weft_status read_unfinished(weft_summary *s, weft_arena *mem)
                          path);
     close(fd);
     weft_h5 f;
-    weft_status st = weft_run_snapshot(s->path, path);
+    weft_status st = weft_run_snapshot(s->path, path, 0);
     if (st == WEFT_OK) st = weft_h5_open(&f, path, mem);
     if (st == WEFT_OK) {
         st = read_all(&f, s);

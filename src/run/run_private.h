@@ -442,7 +442,7 @@ enum {
 };
 /* The winner of a run file or an exported winner: everything needed to score it. */
 typedef struct weft_winner {
-    const char *config; /* an input file that trains it alone */
+    const char *config; /* an input file that trains it alone; NULL: not to be written */
     const char *text;   /* its configuration as readable text */
     double size;
     int64_t id; /* number number of its configuration in the space */

@@ -252,6 +252,14 @@ void weft_cache_known(weft_sched *s, weft_flight *f)
     f->own = c;
 }
 
+static weft_status write_state(const weft_sched *s, const weft_state_id *id,
+                               const weft_job *job, const weft_state *state)
+{
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = weft_task_tensors(s->task, s->task_self, job, tensor);
+    return weft_trace_state(s->trace, id, state, n, tensor);
+}
+
 /* 1: the state after a job, which has been found to be the best, stays in memory. Some jobs
  * are done in others, so that the mean time of a job counts too. Collective over team. */
 static int is_held(const weft_sched *s, const weft_job_record *e)
@@ -279,7 +287,7 @@ weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_own_state *own)
     const weft_state *state = &own->state;
     weft_state_id id = {e->job.trial, e->job.id, state->nx, state->naux, e->hash};
     weft_times_close(s->team);
-    if (e->kept && s->team->rank == 0) st = weft_trace_state(s->trace, &id, state);
+    if (e->kept && s->team->rank == 0) st = write_state(s, &id, &e->job, state);
     weft_times_io(s->team);
     weft_arena_free(own->mem);
     return weft_agree(st, s->team);
@@ -366,17 +374,20 @@ static void forget(weft_cached *c)
     c->own = (weft_own_state){0};
 }
 
-static weft_status write_held(const weft_sched *s, const weft_cached *c)
+static weft_status write_held(const weft_sched *s, const weft_cached *c,
+                              const weft_job *job)
 {
     if (!c || c->kept != WEFT_HELD || !c->own.mem) return WEFT_OK;
-    return weft_trace_state(s->trace, &c->id, &c->own.state);
+    return write_state(s, &c->id, job, &c->own.state);
 }
 
 weft_status weft_cache_stop(weft_sched *s)
 {
-    TRY(write_held(s, s->won));
-    for (int64_t i = 0; i < s->flights.ends.n; i++)
-        TRY(write_held(s, s->flights.ends.item[i]->own));
+    TRY(write_held(s, s->won, &s->winner.job));
+    for (int64_t i = 0; i < s->flights.ends.n; i++) {
+        const weft_flight *f = s->flights.ends.item[i];
+        TRY(write_held(s, f->own, &f->event.job));
+    }
     return WEFT_OK;
 }
 

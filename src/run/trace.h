@@ -112,9 +112,18 @@ void weft_trace_leave(weft_trace *t);
 /* Begins a search: only until weft_trace_over may the functions from here to there be
  * called. Called by a leader. Local. */
 void weft_trace_search(weft_trace *t);
-/* Writes a state; to be called before its event is recorded. EFILE. Local. */
+/* Writes a state, of which tensor[ntensor] are the task's tensors; to be called before its
+ * event is recorded. EFILE. Local. */
 WEFT_CHECKED weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
-                                          const weft_state *state);
+                                          const weft_state *state, int ntensor,
+                                          const weft_tensor *tensor);
+/* Reads the state after a job from the directory of a run that may be going on, without its
+ * task: *x, NULL if there is none, and its tensors, *n = 0 if the task has none or an
+ * earlier version wrote the file. EFILE: damaged. Owned by mem. Local. */
+WEFT_CHECKED weft_status weft_state_peek(const char *dir, const weft_job_record *e,
+                                         const real **x, int *n,
+                                         weft_tensor tensor[WEFT_MAX_TENSORS],
+                                         weft_arena *mem);
 /* Records an event, given with its packed form; called by a leader. The record survives the
  * end of this process. EFILE. Local. */
 WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e,

@@ -224,17 +224,56 @@ static weft_history history_of(const finding *f, const weft_run_opts *opts, weft
     return h;
 }
 
-static weft_status write_file(weft_h5 *f, const char *path, const finding *found)
+/* The weights of the best job, as those of the winner of a finished run, if its state is on
+ * disk; else attribute and warning say that it is not. */
+static weft_status put_best(weft_h5 *f, const char *path, const finding *found,
+                            const weft_tables *t)
+{
+    const weft_job_record *e = best_of(found);
+    weft_winner w = {.scores = t->scores,
+                     .size = e->job.feature_fraction,
+                     .id = e->job.mix.id[weft_winner_arm(e)],
+                     .job = e->job.id,
+                     .trial = e->job.trial,
+                     .round = e->job.index};
+    const char *dir = weft_place_dir(path, f->mem);
+    TRY(weft_state_peek(dir, e, &w.state, &w.ntensor, w.tensor, f->mem));
+    if (!w.state || w.ntensor == 0) {
+        const char *why = weft_arena_text(
+            f->mem,
+            w.state ? "the state after job %lld, the best so far, has no tensors"
+                    : "the state after job %lld, the best so far, is not on disk: where "
+                      "jobs are short, it is written when the run is stopped, not when it "
+                      "is killed, and resuming the run repeats the job",
+            (long long)e->job.id);
+        weft_log(WEFT_WARN, "%s is without weights: %s", f->path, why);
+        return weft_h5_put_attr(f, "/", "no_weights", why);
+    }
+    for (int p = 0; p < WEFT_NPART; p++) w.score[p] = weft_scores_none();
+    int64_t dim = e->job.mix.dim;
+    double *conf = WEFT_NEW(f->mem, double, dim);
+    char text[1024];
+    weft_winner_conf(e, conf);
+    weft_axes_show(t->axis, t->dim, conf, text, sizeof text);
+    w.text = text;
+    TRY(weft_h5_put(f, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
+                    "its configuration; axes in /configs/axis", "the option's own"));
+    return weft_winner_put(&w, f);
+}
+
+static weft_status write_file(weft_h5 *f, const char *path, const finding *found,
+                              int weights)
 {
     weft_run_opts opts = {0};
     TRY(put_head(f, path, found, &opts));
     weft_history h = history_of(found, &opts, f->mem);
     TRY(weft_h5_put_num(f, "/", "search_seconds", h.seconds));
     TRY(weft_history_put(f, &h));
+    if (weights) TRY(put_best(f, path, found, &h.tables));
     return weft_h5_commit(f);
 }
 
-weft_status weft_run_snapshot(const char *path, const char *out)
+weft_status weft_run_snapshot(const char *path, const char *out, int weights)
 {
     weft_arena *mem = weft_arena_new();
     finding found;
@@ -247,7 +286,7 @@ weft_status weft_run_snapshot(const char *path, const char *out)
                          : weft_arena_text(mem, "go on with it by `weft resume %s`", path));
     if (st == WEFT_OK) st = weft_h5_create(&f, out, mem);
     if (st == WEFT_OK) {
-        st = write_file(&f, path, &found);
+        st = write_file(&f, path, &found, weights);
         weft_h5_close(&f);
     }
     weft_arena_free(mem);

@@ -178,7 +178,7 @@ weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
     TRY(weft_h5_put_texts(f, "/winner/tensors", name, w->ntensor,
                           "names in /winner/state, in the order of the weight vector"));
     TRY(put_likeness(w, f));
-    TRY(weft_h5_put_attr(f, "/winner", "config", w->config));
+    if (w->config) TRY(weft_h5_put_attr(f, "/winner", "config", w->config));
     TRY(weft_h5_put_attr(f, "/winner", "text", w->text));
     TRY(put_vocab(&w->vocab, f));
     TRY(weft_h5_put_long(f, "/winner", "id", w->id));
@@ -244,6 +244,11 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
 {
     TRY(weft_run_format(f, 1));
     TRY(weft_h5_verify(f));
+    if (weft_h5_has(f, "/@unfinished"))
+        return weft_fail(WEFT_EFILE,
+                         "%s is of an unfinished run, whose winner is not known yet: end "
+                         "the run by `weft resume`",
+                         f->path);
     TRY(weft_h5_read_attr(f, "/winner", "config", &w->config));
     TRY(weft_h5_read_attr(f, "/winner", "text", &w->text));
     TRY(weft_h5_read_num(f, "/winner", "size", &w->size));

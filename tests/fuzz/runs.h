@@ -151,7 +151,7 @@ static void run_trace(input in)
         weft_trace_close(&t, 0);
     }
     nowhere = 1;
-    fuzz_told(weft_run_snapshot(path, out));
+    fuzz_told(weft_run_snapshot(path, out, 1));
     nowhere = 0;
     weft_arena_free(mem);
 }
@@ -252,7 +252,7 @@ static void write_state(weft_trace *t, const weft_state_id *id, const weft_state
                                    mem) == WEFT_OK,
                "%s", weft_error());
     weft_trace_search(t);
-    weft_status st = weft_trace_state(t, id, state);
+    weft_status st = weft_trace_state(t, id, state, 0, NULL);
     if (st == WEFT_OK) st = weft_commit_end(t->commit);
     weft_check(st == WEFT_OK, "%s", weft_error());
     weft_journal_close(&t->journal);
