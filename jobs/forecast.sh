@@ -8,7 +8,7 @@
 #   whole  the same with all windows
 #   most   the same with at most 30,000 windows of a role, which three of 962 have more of (not by default)
 #   check  8 roles a round, at most 200 windows, on 1 and 2 ranks: what can be run here, too
-#   async, async1s, async100ms  ASHA on jobs of about 10, 1 and 0.1 s: one to three rounds of 10 roles, at most 2,000
+#   async, async1s, async100ms  ASHA on jobs of 8, 0.8 and 0.08 s on average: one to three rounds of 10 roles, at most 2,000
 #          windows of each; a team a rank, four simulated workers and 24 configurations a team
 #   fit    a ridge fit of 100,000 random features of 40,000 rows (not by default; 70 MB a rank): block vectors and
 #          messages are simulated, computing charged as it is measured; rows take what they take on one rank here

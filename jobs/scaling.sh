@@ -11,7 +11,7 @@
 #   async      ASHA on federated trials, a team a rank, 64 simulated workers; weak: jobs
 # RANKS is 1, 2, 4, ... up to all cores here, or all tasks of the SLURM job. LAUNCH starts ranks,
 # and `-n RANKS` is added. SIZE multiplies rows, maps, clients or jobs. Cost: 2 minutes on 2 cores;
-# on a quiet machine SIZE=3, 4 minutes, has smaller intervals.
+# on a quiet machine SIZE=3, three and a half minutes, has smaller intervals.
 # Complete runs are skipped and interrupted ones repeated, so that other sizes need another
 # OUTPUT (outputs/scaling). PLOT: what makes table and figures; empty: nothing.
 . jobs/start.sh
