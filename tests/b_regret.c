@@ -2,20 +2,26 @@
  * (tests/gold/samplers.py prints such lines, too):
  *     b_regret NAME OPTIONS WORKERS FUNCTION ...
  * prints name, version, function, workers, seed, the regret of what looked best after 25,
- * 50 and 100 trials, and milliseconds of a proposal, 20 seeds each, from FIRST of the
- * environment on, else from 1000; without arguments random search on one function. RUN:
- * np=1 */
+ * 50 and 100 trials, and milliseconds of a proposal, for SEEDS seeds of the environment,
+ * else 20, from FIRST on, else from 1000; without arguments random search on one function.
+ * RUN: np=1 */
 #include "functions.h"
 
 #include <time.h>
 
 enum { SEEDS = 20, TRIALS = 100 };
 
+/* A whole number of the environment, or the other one. */
+static int number_of(const char *name, int other)
+{
+    return getenv(name) ? atoi(getenv(name)) : other;
+}
+
 static void runs(const char *name, const char *options, int workers,
                  const char *function_name, weft_arena *mem)
 {
-    int first = getenv("FIRST") ? atoi(getenv("FIRST")) : 1000;
-    for (int s = first; s < first + SEEDS; s++) {
+    int first = number_of("FIRST", 1000), seeds = number_of("SEEDS", SEEDS);
+    for (int s = first; s < first + seeds; s++) {
         double r[TRIALS];
         clock_t start = clock();
         minimizer_run(function_named(function_name), options, TRIALS, workers, (uint64_t)s,
