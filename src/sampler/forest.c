@@ -73,7 +73,7 @@ static const weft_opt forest_opts[] = {
      "children of a generation, at least as many as parents", 0},
     {"per_cost", WEFT_BOOL, offsetof(forest, per_cost), "no", 0, 0, NULL,
      "divide the acquisition function by the predicted virtual seconds of the "
-     "configuration",
+     "configuration; no effect where all last equally long",
      0},
     {0}};
 

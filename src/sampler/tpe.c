@@ -88,7 +88,7 @@ static const weft_opt tpe_opts[] = {
      "trials in flight count as bad, so that parallel proposals differ", 0},
     {"per_cost", WEFT_BOOL, offsetof(tpe, per_cost), "no", 0, 0, NULL,
      "maximise the expected improvement per virtual second: durations are predicted from "
-     "those of earlier trials",
+     "those of earlier trials; no effect where all last equally long",
      0},
     {0}};
 
