@@ -9,7 +9,9 @@ there is added to three tables: mipego.tsv, every configuration that was trained
 replay reads; mipego-folds.tsv; mipego-replays.tsv. Then the comparisons are printed, and the
 lowest errors so far are drawn: mipego.png. Intervals are 95 %, over seeds, by Student's t.
 Random search is asked for all its trials at once: here they are put on as many workers as the
-other samplers have. Needs h5py and matplotlib.
+other samplers have. Trained searches count a trial as one unit of time, whatever its epochs were;
+beside their curve over trials is one over epochs on as many workers, computed by on_workers. Needs
+h5py and matplotlib.
 """
 import argparse
 import glob
@@ -79,6 +81,22 @@ def replayed(path):
             lines.append({"sampler": sampler, "workers": w, "seed": seed, "end": "%g" % time,
                           "error": "%.6g" % least})
     return lines
+
+
+def on_workers(trials, waits):
+    """The steps (time, least error so far) of [(error, epochs)], in the order in which they were
+    asked for, on WORKERS workers when an epoch takes one unit of time. Where the search waits, trial
+    i was proposed from the results of the first i - WORKERS + 1 and so begins when all these have
+    ended; else a trial begins when any worker is free."""
+    end, steps, least = [], [], GUESS
+    for i, (_, epochs) in enumerate(trials):
+        known = sorted(end[:max(i - WORKERS + 1, 0)] if waits else end)
+        begin = known[-1 if waits else -WORKERS] if len(end) >= WORKERS else 0
+        end.append(begin + epochs)
+    for time, error in sorted(zip(end, (error for error, _ in trials))):
+        least = min(least, error)
+        steps.append((time, least))
+    return steps
 
 
 def merge(table, new, keys, head):
@@ -161,7 +179,8 @@ def best_by(steps, time):
     return min([GUESS] + [x for t, x in steps if t <= time])
 
 
-def say_replays(found):
+def say_times(found):
+    """found: {(sampler, workers): {seed: steps}}."""
     print("\n| sampler | workers | seeds | error %, quarter of random search's time | half | all |"
           " virtual time of all trials, epochs | less random search, at half |\n|---|---|---|---|---|---|---|---|")
     for w in sorted({w for _, w in found}):
@@ -192,28 +211,35 @@ def band(ax, x, curves, sampler):
                         color=colour, alpha=0.15, lw=0)
 
 
-def draw(curves, found, path):
+def over_time(ax, own, sampler):
+    """The least error so far of searches {seed: steps} at each hundredth of the longest one."""
+    end = max(s[-1][0] for s in own.values())
+    x = [end * i / 100 for i in range(2, 101)]
+    band(ax, x, [[best_by(s, t) for t in x] for s in own.values()], sampler)
+
+
+def draw(curves, timed, found, path):
     import runs
     from matplotlib import pyplot as plt
 
     each = sorted({w for _, w in found})
-    fig, axes = plt.subplots(1, 1 + len(each), figsize=(3.6 + 2.8 * len(each), 3.2), squeeze=False)
-    first, axes = axes[0][0], axes[0][1:]
+    fig, axes = plt.subplots(1, 2 + len(each), figsize=(6.4 + 2.8 * len(each), 3.2), squeeze=False)
+    first, second, axes = axes[0][0], axes[0][1], axes[0][2:]
     for sampler in NAMES:
         own = list(curves[sampler].values())
         if own:
             n = min(map(len, own))
             band(first, range(1, n + 1), own, sampler)
+            over_time(second, timed[sampler], sampler)
+    second.set(title="trained, %d workers" % WORKERS, xlabel="virtual time, epochs")
     first.set(title="trained, %d workers" % WORKERS, xlabel="trials",
               ylabel="lowest development error so far, %")
     first.legend(fontsize=7)
     for w, ax in zip(each, axes):
         for sampler in NAMES:
-            own = list(found.get((sampler, w), {}).values())
+            own = found.get((sampler, w))
             if own:
-                end = max(s[-1][0] for s in own)
-                x = [end * i / 100 for i in range(2, 101)]
-                band(ax, x, [[best_by(s, t) for t in x] for s in own], sampler)
+                over_time(ax, own, sampler)
         ax.set(title="on the table, %d worker%s" % (w, "s" * (w > 1)), xlabel="virtual time, epochs")
     fig.savefig(path)
 
@@ -233,12 +259,13 @@ def main():
                   seed_of, FOLDS)
     steps = merge(given.tables + "/mipego-replays.tsv",
                   [row for p in files("replays/*-*-*.h5") for row in replayed(p)], seed_of, REPLAYS)
-    losses, curves = defaultdict(list), defaultdict(dict)
+    losses, curves, timed = defaultdict(list), defaultdict(dict), defaultdict(dict)
     for row in rows:
-        losses[search_of(row)].append((float(row["loss"]), float(row["fold_error"])))
+        losses[search_of(row)].append((float(row["loss"]), float(row["fold_error"]), float(row["epochs"])))
     held = defaultdict(dict)
     for (sampler, seed), own in losses.items():
-        curves[sampler][seed] = so_far([loss for loss, _ in own])
+        curves[sampler][seed] = so_far([loss for loss, _, _ in own])
+        timed[sampler][seed] = on_workers([(loss, epochs) for loss, _, epochs in own], sampler != "space")
         held[sampler][seed] = min(own, key=lambda x: x[0])[1]
     found = defaultdict(lambda: defaultdict(list))
     for row in steps:
@@ -246,9 +273,10 @@ def main():
     say_searches(curves, held)
     if folds:
         say_folds(folds)
+    say_times({(sampler, WORKERS): own for sampler, own in timed.items()})
     if found:
-        say_replays(dict(found))
-    draw(curves, dict(found), given.tables + "/mipego.png")
+        say_times(dict(found))
+    draw(curves, timed, dict(found), given.tables + "/mipego.png")
 
 
 if __name__ == "__main__":
