@@ -1,15 +1,15 @@
 """Searches by other programs on the functions of tests/functions.h, for comparison.
 
-Set up:  python3 -m venv V && V/bin/pip install "setuptools<81" swig numpy scipy &&
-         V/bin/pip install optuna hyperopt hpbandster smac
+Set up:  bash tests/gold/venv.sh V
 Use:     V/bin/python tests/gold/samplers.py SAMPLER[,..] WORKERS FUNCTION[,..] SEEDS [FIRST] >> FILE
 
 Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate),
 hyperopt, bohb (HpBandSter's generator of configurations at one budget), smac (random forest),
 smac-gp (Gaussian process). Seeds from FIRST on, 1000 where it is not given. WORKERS trials are
-asked for, then all of them are told. A line a run: sampler, version, function, workers, seed,
-regret of what looked best after 25, 50, 100 trials, and milliseconds of processor time of a
-proposal. What is in the file already is not done again: FILE in the environment names it.
+asked for, then all of them are told; Optuna has its constant liar for those in flight, the others
+are told nothing of them. A line a run: sampler, version, function, workers, seed, regret of what
+looked best after 25, 50, 100 trials, and milliseconds of processor time of a proposal. What is in
+the file already is not done again: FILE in the environment names it.
 These programs are no part of weft, which needs none of them.
 """
 import importlib.metadata
