@@ -4,11 +4,27 @@
 # the digest of an undisturbed run: fits of feature maps, rounds of a federation,
 # asynchronous halving, training of a network, a user's program. Prints TAP, and a table at
 # the end. KILLS: kills of each of the six studies (2), which are repeated as often as
-# needed; SEED: of the moments; ONLY: names of the studies to run ("fed-asha sgd-sha").
+# needed; SEED: of the moments; ONLY: names of the studies to run ("fed-asha sgd-sha"), which
+# may also be fed-hyperband and fed-pbt.
+studies="in-ws_sha in-random mixed-sha fed-asha sgd-sha command-sha"
+more="fed-hyperband fed-pbt"
+for name in $ONLY; do
+    case " $studies $more " in *" $name "*) ;; *)
+        echo "Bail out! ONLY names no study '$name'; there are: $studies $more"
+        exit 1
+        ;;
+    esac
+done
 kills=${KILLS:-2}
 seed=${SEED:-$(date +%s)}
 echo "# SEED=$seed"
 . tests/tap.sh
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # three ranks on two cores
+if [ -z "$ONLY" ]; then
+    ! ONLY="fed-asha asha" sh "$0" >"$tmp/out" 2>"$tmp/log" && [ "$(wc -l <"$tmp/out")" = 1 ] &&
+        grep -q "^Bail out! .*'asha'; there are: .* fed-asha " "$tmp/out"
+    result $? "a study that is not there is refused by one line, which names those that are"
+fi
 
 digest() # FILE: of that run
 {
@@ -173,7 +189,6 @@ settled()
 survives()
 {
     what=$1-$2
-    case " ${ONLY:-$what} " in *" $what "*) ;; *) return ;; esac
     begin=$(date +%s%N)
     "$weft" tune "$tmp/$1.ini" run.tuner="$2" -o "$tmp/$what.h5" >"$tmp/log" 2>&1
     result $? "$what: a run is left alone"
@@ -201,12 +216,7 @@ survives()
 "
 }
 
-survives in ws_sha
-survives in random
-survives mixed sha
-survives fed asha
-survives sgd sha
-survives command sha
+for study in ${ONLY:-$studies}; do survives "${study%%-*}" "${study#*-}"; done
 echo "# study             runs kills equal digests"
 printf '%s' "$table"
 if [ "$ONLY" ]; then
