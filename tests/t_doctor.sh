@@ -103,6 +103,36 @@ shows '2 ranks on .*; OpenBLAS [A-Za-z0-9]+, 1 thread a rank, sgemm [0-9.e+]+ GF
 shows 'memory: 2 GB a rank allowed, the host has [0-9.]+ GB, [0-9.]+ GB free, for 2 ranks' "its memory"
 kind=$(findmnt -n -o FSTYPE -T "$tmp" 2>/dev/null) # none where the list of mounts lacks it, as in a chroot
 shows "files: $tmp is on ${kind:-an unknown file system}, [0-9.]+ GB free" "and where it is kept"
+! grep -q 'locks' "$tmp/log" && [ -z "$(ls "$tmp"/r.d "$tmp"/weft-lock* 2>/dev/null)" ]
+result $? "locks that work are not spoken of"
+# A file system that grants a lock to everyone, as one does that keeps locks on each host.
+cat >"$tmp/locks.c" <<END
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int fcntl(int fd, int what, ...)
+{
+    va_list list;
+    va_start(list, what);
+    long x = va_arg(list, long);
+    va_end(list);
+    if (what == F_SETLK && getenv("NO_LOCKS")) return errno = ENOLCK, -1;
+    return what == F_SETLK ? 0 : (int)syscall(SYS_fcntl, fd, what, x);
+}
+END
+if ${CC:-cc} -shared -fPIC "$tmp/locks.c" -o "$tmp/locks.so" 2>"$tmp/log" && ! ldd "$weft" | grep -q 'lib.san'; then
+    tune timeout 100 mpirun -n 2 env LD_PRELOAD="$tmp/locks.so"
+    wrong 0 'warning: locks of files in .*/r.d do not keep other processes out: nothing keeps .*; avoid that, or' \
+        "locks that are granted to all are warned of, with the remedy"
+    tune timeout 100 mpirun -n 2 env NO_LOCKS=1 LD_PRELOAD="$tmp/locks.so"
+    wrong 0 'warning: .*locks' "and once, that there are none"
+else
+    echo "ok $((count += 1)) # SKIP no compiler for another fcntl"
+    echo "ok $((count += 1)) # SKIP no compiler for another fcntl"
+fi
 SLURM_MEM_PER_NODE=1500 tune timeout 100 mpirun -n 2
 wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.57 GB may be used: set it to 0.71 or less' \
     "memory that the queue does not allow is warned of"

@@ -135,48 +135,16 @@ static void show_trips(weft_team *t, const weft_placement *s)
 
 /* ---- the directory ------------------------------------------------------------------ */
 
-static int warn_locks(const char *dir, const weft_lock *found, const weft_placement *s,
-                      int size)
-{
-    for (int r = 0; r < size; r++) {
-        if (found[r] == WEFT_LOCK_UNSEEN)
-            weft_log(WEFT_WARN,
-                     "%s is not the same directory on %s as on %s: keep runs on a file "
-                     "system that all hosts share",
-                     dir, s[r].host, s[0].host);
-        else if (found[r] == WEFT_LOCK_SHARED || found[r] == WEFT_LOCK_NONE)
-            weft_log(
-                WEFT_WARN,
-                "locks of files in %s %s: nothing keeps a second process from resuming "
-                "a run that another process works on; avoid that, or keep runs elsewhere",
-                dir,
-                found[r] == WEFT_LOCK_NONE ? "are not supported"
-                                           : "do not keep other processes out");
-        else
-            continue;
-        return 1;
-    }
-    return 0;
-}
-
-/* Rank 0 writes a file, then locks one, which the other ranks try to lock. Collective. */
+/* Rank 0 writes a file, then all try locks. Collective. */
 static weft_status try_disk(const char *dir, weft_team *t, weft_disk *d, double *seconds,
                             weft_lock *found, weft_arena *mem)
 {
-    int32_t pid = (int32_t)getpid();
-    int fd = -1;
-    weft_bcast(t, &pid, sizeof pid, 0);
-    const char *path = weft_arena_text(mem, "%s/weft-doctor.%d", dir, (int)pid);
-    weft_lock own = WEFT_LOCK_OWN;
+    const char *path = weft_arena_text(mem, "%s/weft-doctor.%d", dir, (int)getpid());
     weft_status st = WEFT_OK;
     if (t->rank == 0) st = weft_disk_look(dir, d);
     if (t->rank == 0 && st == WEFT_OK) st = weft_disk_write(path, seconds);
-    if (t->rank == 0 && st == WEFT_OK) st = weft_disk_hold(path, &fd, &own);
-    st = weft_agree(st, t);
-    if (t->rank > 0 && st == WEFT_OK) own = weft_disk_meet(path);
-    weft_collect(t, &own, sizeof own, found); /* all ranks have tried */
-    if (fd >= 0) weft_disk_leave(path, fd);
-    return st;
+    TRY(weft_agree(st, t));
+    return weft_locks_try(dir, t, found, mem);
 }
 
 /* Collective. */
@@ -188,7 +156,7 @@ static weft_status show_disk(const char *dir, weft_team *t, const weft_placement
     weft_lock *found = WEFT_NEW(mem, weft_lock, t->size);
     TRY(try_disk(dir, t, &d, &seconds, found, mem));
     if (t->rank > 0) return WEFT_OK;
-    int bad = warn_locks(dir, found, s, t->size);
+    int bad = weft_locks_warn(dir, found, s, t->size);
     *wrong += bad;
     printf("files     %s: %s, %.4g GB free; 1 MB written, synced and renamed in %.3g ms; "
            "%s\n",

@@ -23,6 +23,18 @@ static void tell_disk(const char *output)
     weft_arena_free(tmp);
 }
 
+/* Warns if locks do not keep a second process from the run; of locks that the file system
+ * does not have at all the journal has warned. Collective. */
+static void try_locks(const weft_run *r, const weft_placement *s)
+{
+    weft_team *t = r->world;
+    weft_lock *found = WEFT_NEW(r->mem, weft_lock, t->size);
+    if (!r->dir || t->size == 1) return;
+    if (weft_locks_try(r->dir, t, found, r->mem) != WEFT_OK) return; /* who writes, tells */
+    if (t->rank == 0 && found[0] != WEFT_LOCK_NONE)
+        weft_locks_warn(r->dir, found, s, t->size);
+}
+
 static void log_placements(const weft_run *r, const weft_placement *s, const char *hosts)
 {
     int size = r->world->size;
@@ -48,6 +60,7 @@ static void log_placements(const weft_run *r, const weft_placement *s, const cha
 static void greet(const weft_run *r, const weft_placement *s, const char *hosts)
 {
     log_placements(r, s, hosts);
+    try_locks(r, s);
     if (r->teams > 1) weft_log(WEFT_INFO, "%d teams do jobs side by side", r->teams);
     if (r->teams < r->opts.teams)
         weft_log(WEFT_WARN, "run.teams = %d, but there are %d ranks: %d teams",
