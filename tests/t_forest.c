@@ -16,14 +16,15 @@ static double unit_at(uint64_t i, int word)
 static void test_gain(void)
 {
     /* mean sd best t PI EI MGFI */
-    static const double rows[5][7] = {{.2, .1, 0, 2, .02275013, .00084907, .00332537},
+    static const double rows[6][7] = {{.2, .1, 0, 2, .02275013, .00084907, .00332537},
                                       {.5, .3, 0, 1, .04779035, .00594797, .02004090},
                                       {0, 1, 0, 1, .5, .39894228, .51030138},
                                       {-.1, .05, 0, .5, .97724987, .10042454, .62415645},
-                                      {.2, .1, 0, 5, .02275013, .00084907, .00018765}};
+                                      {.2, .1, 0, 5, .02275013, .00084907, .00018765},
+                                      {.2, .1, 0, .1, .02275013, .00084907, .02066226}};
     static const weft_gain what[3] = {WEFT_GAIN_PI, WEFT_GAIN_EI, WEFT_GAIN_MGFI};
     double off = 0;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         for (int c = 0; c < 3; c++) {
             const double *r = rows[i];
             double found = exp(weft_gain_log(what[c], r[0], r[1], r[2], r[3]));
@@ -42,6 +43,25 @@ static void test_gain(void)
             .1 * log(996) / log(2), 1e-12, "logarithmic cooling");
     is_near(weft_gain_cooled(WEFT_COOLS_EXPONENTIALLY, 2, .1, 2000, 995), .1, 1e-12,
             "it ends at the last temperature");
+}
+
+/* Quantiles of exp N(log 2, 1/4). */
+static void test_spread(void)
+{
+    enum { DRAWS = 20000 };
+    static const double share[3] = {.05, .5, .95}, of[3] = {.439, 1, 2.276};
+    static double t[DRAWS];
+    int bounded = 1;
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, i, 0, 0);
+        t[i] = weft_gain_spread(2, .5, &r);
+        bounded &= weft_gain_spread(2, 3, &r) <= 22.36;
+        if (i == 0) is_near(weft_gain_spread(2, 0, &r), 2, 1e-15, "one t without spread");
+    }
+    for (int i = 0; i < 3; i++) /* 3 standard errors of a quantile */
+        is_near(quantile(DRAWS, t, share[i]) / (2 * of[i]), 1, .025,
+                "share %g of t is below %g of the middle", share[i], of[i]);
+    ok(bounded, "no t is larger than MGFI allows");
 }
 
 /* ---- evolution strategy ------------------------------------------------------------ */
@@ -362,6 +382,7 @@ int main(void)
 {
     weft_arena *mem = weft_arena_new();
     test_gain();
+    test_spread();
     test_steps();
     test_mies(mem);
     test_variance(mem);

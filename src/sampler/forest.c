@@ -297,13 +297,10 @@ static void acquire(void *own, int n, const double *gene, double *value)
 /* The temperature of a proposal. */
 static double temperature(const forest *t, int64_t number)
 {
-    double most = 22.36; /* exp(t^2 / 2) is finite */
-    double z[2];
     weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
     double cooled = weft_gain_cooled((weft_cooling)t->cooling, t->t, t->t_last,
                                      (double)(t->past.n - t->design), (double)t->steps);
-    weft_rng_normal_pair(&r, z);
-    return fmin(cooled * exp(t->spread * z[0]), most);
+    return weft_gain_spread(cooled, t->spread, &r);
 }
 
 /* ---- proposals ---------------------------------------------------------------------- */

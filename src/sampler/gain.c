@@ -32,3 +32,11 @@ double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double
     if (how == WEFT_COOLS_LINEARLY) return t0 - (t0 - tf) * at / steps;
     return tf * log(steps + 1) / log(at + 2);
 }
+
+double weft_gain_spread(double t, double spread, const weft_rng4 *r)
+{
+    double most = 22.36; /* exp(t^2 / 2) is finite */
+    double z[2];
+    weft_rng_normal_pair(r, z);
+    return fmin(t * exp(spread * z[0]), most);
+}

@@ -3,6 +3,8 @@
 #ifndef WEFT_SAMPLER_GAIN_H
 #define WEFT_SAMPLER_GAIN_H
 
+#include "weft/base.h"
+
 typedef enum weft_gain { WEFT_GAIN_EI, WEFT_GAIN_PI, WEFT_GAIN_MGFI } weft_gain;
 
 /* Logarithm of an acquisition function of a point with prediction N(mean, sd^2), to be
@@ -31,5 +33,8 @@ typedef enum weft_cooling {
  *     none         t0
  * i > T counts as T. Local. */
 double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double steps);
+/* The temperature of one of several proposals at a time: t exp(spread z), z ~ N(0, 1) by
+ * the random numbers r, at most 22.36. van Stein, Wang, Back, 2018. Local. */
+double weft_gain_spread(double t, double spread, const weft_rng4 *r);
 
 #endif
