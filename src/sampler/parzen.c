@@ -5,6 +5,16 @@
 
 #include <math.h>
 
+int64_t weft_parzen_good(int64_t n, int64_t in_flight, double gamma, int hyperopt)
+{
+    double most = 25, rounding = 1e-9; /* 0.07 of 100 is 7, though 0.07 * 100 > 7 */
+    if (gamma > 0) return (int64_t)fmax(ceil(gamma * (double)n - rounding), 1);
+    if (hyperopt)
+        return (int64_t)fmin(fmin(ceil(0.25 * sqrt((double)(n + in_flight))), most),
+                             (double)n);
+    return (int64_t)fmin(ceil(0.1 * (double)n), most);
+}
+
 double weft_parzen_weight(int64_t age_rank, int64_t n)
 {
     enum { NEWEST = 25 };

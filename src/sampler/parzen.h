@@ -28,6 +28,10 @@ typedef struct weft_parzen {
     double *coef;   /* part / (sigma sqrt(2 pi)), or without sigma */
 } weft_parzen;
 
+/* The number of good ones of n > 0 results: gamma n, rounded up; gamma = 0: n / 10, rounded
+ * up, at most 25. hyperopt: sqrt(n + in_flight) / 4, rounded up, at most 25 and at most n,
+ * where gamma = 0. Local. */
+int64_t weft_parzen_good(int64_t n, int64_t in_flight, double gamma, int hyperopt);
 /* The weight of the value of that rank by age among n, 0 the oldest: 1 for the 25 newest;
  * for those before them it increases linearly from 1 / n to 1. Local. */
 double weft_parzen_weight(int64_t age_rank, int64_t n);

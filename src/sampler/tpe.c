@@ -137,18 +137,6 @@ static void tpe_told(void *self, int64_t number, const weft_observation *observe
 
 /* ---- good and bad trials ------------------------------------------------------------ */
 
-/* The number of good ones of n results; hyperopt's rule also counts the trials in
- * flight. */
-static int64_t count_good(const tpe *t, int64_t n, int64_t in_flight)
-{
-    double most = 25;
-    if (t->gamma > 0) return (int64_t)ceil(t->gamma * (double)n);
-    if (t->form == HYPEROPT)
-        return (int64_t)fmin(fmin(ceil(0.25 * sqrt((double)(n + in_flight))), most),
-                             (double)n);
-    return (int64_t)fmin(ceil(0.1 * (double)n), most);
-}
-
 /* Sets set[trial] of all trials, and the share of the good ones. */
 static void divide(step *s, const weft_past_level *l)
 {
@@ -161,7 +149,7 @@ static void divide(step *s, const weft_past_level *l)
             set[i] = BAD;
             in_flight++;
         }
-    int64_t good = count_good(t, l->n, in_flight);
+    int64_t good = weft_parzen_good(l->n, in_flight, t->gamma, t->form == HYPEROPT);
     for (int64_t i = 0; i < good; i++) set[l->result[i].trial] = GOOD;
     s->good = (double)good / (double)(l->n + in_flight);
 }

@@ -1,0 +1,273 @@
+/* Parzen estimators: densities against Optuna's, the number of good results, draws against
+ * their densities.
+ * RUN: np=1 */
+#include "../src/sampler/normal.h"
+#include "../src/sampler/parzen.h"
+#include "../src/sampler/past.h"
+#include "functions.h"
+#include "tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- densities -------------------------------------------------------------------------
+ */
+
+/* Mixtures of Optuna 3.1.0 by its _ParzenEstimator: n values on [0, 1] of an axis (in
+ * logarithms where it is log), where the density is asked for, its logarithm. */
+typedef struct gold {
+    const char *what;
+    int endpoints;
+    double width;
+    int n;
+    double at[3], sigma[3];
+    int m;
+    double x[5], expected[5], cell;
+} gold;
+
+static const gold golds[] = {
+    {"three values",
+     0,
+     0,
+     3,
+     {.1, .5, .55},
+     {.4, .4, .2},
+     4,
+     {0, .3, .5, 1},
+     {-0.787717, -0.573874, -0.530659, -1.173329},
+     0},
+    {"ends as neighbours",
+     1,
+     0,
+     3,
+     {.1, .5, .55},
+     {.4, .4, .45},
+     4,
+     {0, .3, .5, 1},
+     {-0.659205, -0.455750, -0.468817, -0.956893},
+     0},
+    {"one width",
+     0,
+     .16,
+     3,
+     {.1, .5, .55},
+     {.2, .2, .2},
+     4,
+     {0, .3, .5, 1},
+     {-1.010906, -0.797606, -0.735789, -1.417360},
+     0},
+    {"one value", 0, 0, 1, {.2}, {1. / 3}, 2, {.2, .9}, {-0.253625, -0.670382}, 0},
+    {"nothing", 0, 0, 0, {0}, {0}, 2, {.2, .9}, {-0.0040, -0.0390}, 0},
+    {"a log axis",
+     0,
+     0,
+     3,
+     {.25, .5, .9247425010840047},
+     {.25, .25, .4247425010840047},
+     3,
+     {0, .5, 1},
+     {-1.100245, -0.605422, -0.862675},
+     0},
+    {"integers",
+     0,
+     0,
+     3,
+     {.1, .3, .3},
+     {.2, .2, .2},
+     5,
+     {.1, .3, .5, .7, .9},
+     {-1.151957, -1.068285, -1.592265, -2.457891, -2.969960},
+     .1},
+};
+
+static void test_densities(weft_arena *mem)
+{
+    for (size_t i = 0; i < sizeof golds / sizeof *golds; i++) {
+        const gold *g = &golds[i];
+        weft_parzen_rule rule = {.endpoints = g->endpoints, .width = g->width};
+        const double weight[3] = {1, 1, 1};
+        weft_parzen p = weft_parzen_new(g->n, g->at, weight, &rule, mem);
+        double sigma = 0, density = 0;
+        for (int j = 0; j + 1 < p.n; j++) {
+            int e = 0;
+            while (fabs(g->at[e] - p.mu[j]) > 0) e++;
+            sigma = worse(sigma, fabs(p.sigma[j] - g->sigma[e]));
+        }
+        for (int j = 0; j < g->m; j++) {
+            double found =
+                g->cell > 0 ? weft_parzen_log_mass(&p, g->x[j] - g->cell, g->x[j] + g->cell)
+                            : weft_parzen_log(&p, g->x[j]);
+            density = worse(density, fabs(found - g->expected[j]));
+        }
+        is_near(sigma, 0, 1e-9, "%s: widths of kernels", g->what);
+        is_near(density, 0, g->n ? 1e-6 : 1e-4, "%s: density", g->what);
+    }
+    const double sum[3] = {2, 0, 1};
+    double p[3];
+    weft_parzen_levels(3, 3, sum, 0, p);
+    is_near(worse(fabs(log(p[0]) + 0.741937),
+                  worse(fabs(log(p[1]) + 1.658228), fabs(log(p[2]) + 1.098612))),
+            0, 1e-6, "levels of a category");
+}
+
+/* Kernels that are densities integrate to 1, whatever they are on. */
+static void test_integral(weft_arena *mem)
+{
+    enum { N = 40, STEPS = 20000 };
+    double at[N], weight[N], off = 0;
+    for (int whole = 0; whole < 2; whole++)
+        for (int n = 0; n < N; n += 13) {
+            weft_parzen_rule rule = {.normal = 1, .whole = whole};
+            for (int j = 0; j < n; j++) {
+                at[j] = pow((j + .5) / n, 3);
+                weight[j] = weft_parzen_weight(j, n);
+            }
+            weft_parzen p = weft_parzen_new(n, at, weight, &rule, mem);
+            double sum = 0;
+            for (int i = 0; i < STEPS; i++)
+                sum += exp(weft_parzen_log(&p, (i + .5) / STEPS)) / STEPS;
+            off = worse(off, fabs(sum - 1));
+            off = worse(off, fabs(weft_parzen_log_mass(&p, 0, 1)));
+        }
+    is_near(off, 0, 1e-6, "densities integrate to 1");
+    const double rising[5] = {1. / 30, .275, .516667, .758333, 1};
+    double weights = 0;
+    for (int j = 0; j < 30; j++)
+        weights = worse(weights, fabs(weft_parzen_weight(j, 30) - (j < 5 ? rising[j] : 1)));
+    is_near(weights, 0, 1e-6, "weights of thirty values by age");
+}
+
+/* The least whole number that is no less than a / b. */
+static int64_t up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void test_good(void)
+{
+    static const int64_t n[8] = {10, 11, 20, 21, 50, 100, 250, 300};
+    static const int64_t good[8] = {1, 2, 2, 3, 5, 10, 25, 25};
+    int usual_rule = 1, given = 1, hyperopt = 1;
+    for (int i = 0; i < 8; i++) usual_rule &= weft_parzen_good(n[i], 0, 0, 0) == good[i];
+    for (int64_t m = 1; m <= 400; m++) {
+        int64_t tenth = up(m, 10), quarter = 1; /* the least with (4 quarter)^2 >= m */
+        usual_rule &= weft_parzen_good(m, 7, 0, 0) == (tenth < 25 ? tenth : 25);
+        for (int64_t p = 1; p <= 100; p++)
+            given &= weft_parzen_good(m, 7, (double)p / 100, 0) == up(m * p, 100);
+        while (16 * quarter * quarter < m + 3) quarter++;
+        hyperopt &= weft_parzen_good(m, 3, 0, 1) == (quarter < m ? quarter : m);
+    }
+    hyperopt &=
+        weft_parzen_good(10001, 0, 0, 1) == 25 && weft_parzen_good(3, 300, 0, 1) == 3;
+    ok(usual_rule, "a tenth of the results is good, at most 25");
+    ok(given, "the share gamma of them, whatever its rounding in binary");
+    ok(hyperopt, "a quarter of the square root by hyperopt's rule, at most 25");
+}
+
+/* ---- draws -----------------------------------------------------------------------------
+ */
+
+enum { DRAWS = 10000 };
+
+static void test_draws(weft_arena *mem)
+{
+    const double at[4] = {.02, .3, .32, .9}, weight[4] = {.5, 1, 1, 1};
+    double critical = 1.63; /* of Kolmogorov and Smirnov's sqrt(n) D, at 1 % */
+    for (int whole = 0; whole < 2; whole++) {
+        weft_parzen_rule rule = {.whole = whole};
+        weft_parzen p = weft_parzen_new(4, at, weight, &rule, mem);
+        double *x = WEFT_NEW(mem, double, DRAWS), off = 0;
+        for (int i = 0; i < DRAWS; i++) {
+            weft_rng4 r = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+            x[i] = weft_parzen_draw(&p, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
+        }
+        qsort(x, DRAWS, sizeof *x, rising);
+        for (int i = 0; i < DRAWS; i++) {
+            double cdf = exp(weft_parzen_log_mass(&p, 0, x[i]));
+            off = worse(off,
+                        worse(fabs(cdf - (i + 1.) / DRAWS), fabs(cdf - i / (double)DRAWS)));
+        }
+        ok(off * sqrt(DRAWS) < critical, "draws have the distribution that they are from");
+    }
+    double off = 0;
+    for (double p = 1e-12; p < 1; p *= 1.7)
+        off = worse(off, fabs(weft_normal_cdf(weft_normal_quantile(p)) / p - 1));
+    is_near(off, 0, 1e-12, "quantiles of the normal distribution");
+    double exponential[700];
+    for (int i = 0; i < 700; i++) exponential[i] = -i - i / 700.;
+    weft_exp_all(700, exponential);
+    for (int i = 0; i < 699; i++)
+        off = worse(off, fabs(exponential[i] / exp(-i - i / 700.) - 1));
+    is_near(off, 0, 1e-12, "exponentials");
+}
+
+/* Pearson's chi-square of counts n[k] of DRAWS draws with log probabilities. */
+static double chi_square(int k, const int *n, const double *log_p)
+{
+    double sum = 0;
+    for (int i = 0; i < k; i++) {
+        double expected = DRAWS * exp(log_p[i]);
+        sum += (n[i] - expected) * (n[i] - expected) / expected;
+    }
+    return sum;
+}
+
+/* Integers are drawn by their cells' masses, levels of a category by their shares. */
+static void test_levels(weft_arena *mem)
+{
+    enum { MOST = 8 };
+    const double weight[4] = {.5, 1, 1, 1}, seen[4] = {1, 2, 2, 5};
+    static const int values[2] = {5, MOST};
+    static const double critical[2] = {13.277, 18.475}; /* 1 %, 4 and 7 degrees */
+    minimizer q;
+    weft_check(minimizer_begin(&q, "i0 = 1 .. 5\ni1 = log 1 .. 8\n", "", 1, 1, mem) ==
+                   WEFT_OK,
+               "%s", weft_error());
+    for (int whole = 0; whole < 2; whole++)
+        for (int a = 0; a < 2; a++) {
+            const weft_axis *axis = &q.space.axis[a];
+            weft_parzen_rule rule = {.whole = whole, .normal = whole};
+            double at[4], log_p[MOST], sum = 0, lo, hi;
+            int n[MOST] = {0};
+            for (int i = 0; i < 4; i++) at[i] = weft_axis_unit(axis, seen[i]);
+            weft_parzen p = weft_parzen_new(4, at, weight, &rule, mem);
+            for (int v = 0; v < values[a]; v++) {
+                weft_axis_cell(axis, v + 1, &lo, &hi);
+                log_p[v] = weft_parzen_log_mass(&p, lo, hi);
+                sum += exp(log_p[v]);
+            }
+            for (uint64_t i = 0; i < DRAWS; i++) {
+                weft_rng4 r = weft_rng_at(4, WEFT_RNG_TEST, i, 0, 0);
+                double x =
+                    weft_parzen_draw(&p, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
+                n[(int)weft_axis_value(axis, x) - 1]++;
+            }
+            is_near(sum, 1, 1e-12, "masses of %d integers add up to 1", values[a]);
+            double found = chi_square(values[a], n, log_p);
+            ok(found < critical[a], "and they are drawn so often: chi-square %.3g", found);
+        }
+    const double sums[3] = {2, 0, 1};
+    for (int whole = 0; whole < 2; whole++) {
+        double p[3], log_p[3];
+        int n[3] = {0};
+        weft_parzen_levels(3, 3, sums, whole, p);
+        for (int c = 0; c < 3; c++) log_p[c] = log(p[c]);
+        for (uint64_t i = 0; i < DRAWS; i++)
+            n[weft_parzen_pick(
+                3, p, weft_rng_unit(weft_rng_at(6, WEFT_RNG_TEST, i, 0, 0).v[0]))]++;
+        double found = chi_square(3, n, log_p), most = 9.210; /* 1 %, 2 degrees */
+        ok(found < most, "levels are drawn by their shares: chi-square %.3g", found);
+    }
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_densities(mem);
+    test_integral(mem);
+    test_good();
+    test_draws(mem);
+    test_levels(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
