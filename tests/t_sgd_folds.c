@@ -1,0 +1,144 @@
+/* How task sgd divides its samples: training, development and held-out parts, and weights
+ * of classes. RUN: np=1 */
+#include "../src/task/sgd.h"
+#include "tap.h"
+
+#include <string.h>
+
+enum {
+    TRAIN = 60,
+    VALID = 17,
+    TEST = 9,
+    BOTH = TRAIN + VALID,
+    ALL = BOTH + TEST,
+    CLASSES = 3
+};
+
+static const char *const names[CLASSES] = {"many", "some", "few"};
+static int32_t label[ALL];
+static weft_data data = {.class_name = names, .classes = CLASSES};
+
+static sgd task_of(int64_t folds, int64_t fold, double dev, uint64_t seed, weft_arena *mem)
+{
+    return (sgd){.folds = folds,
+                 .fold = fold,
+                 .dev = dev,
+                 .shape = {.form = WEFT_REALS, .classes = CLASSES},
+                 .env = {.data = &data, .seed = seed, .mem = mem},
+                 .pool = {.label = label},
+                 .first = {0, TRAIN, BOTH, ALL}};
+}
+
+static sgd divided(int64_t folds, int64_t fold, double dev, int literal, uint64_t seed,
+                   weft_arena *mem)
+{
+    sgd t = task_of(folds, fold, dev, seed, mem);
+    t.literal = literal;
+    weft_check(sgd_divide(&t) == WEFT_OK, "%s", weft_error());
+    return t;
+}
+
+static void mark(const sgd_rows *rows, int times[ALL])
+{
+    for (int64_t i = 0; i < rows->n; i++) times[rows->row[i]]++;
+}
+
+/* 1: each of the first n rows is marked so often, and no other one. */
+static int are_marked(int n, int often, const int times[ALL])
+{
+    int good = 1;
+    for (int i = 0; i < ALL; i++) good &= times[i] == (i < n ? often : 0);
+    return good;
+}
+
+static int are_same(const sgd_rows *a, const sgd_rows *b)
+{
+    return a->n == b->n && memcmp(a->row, b->row, (size_t)a->n * sizeof *a->row) == 0;
+}
+
+static void test_folds(weft_arena *mem)
+{
+    enum { FOLDS = 5 };
+    sgd t = divided(FOLDS, -1, 0, 0, 1, mem), other = divided(FOLDS, -1, 0, 0, 2, mem);
+    int held[ALL] = {0}, parts = 1, sizes = 1, alone = 1;
+    for (int f = 0; f < FOLDS; f++) {
+        const sgd_fold *a = &t.at[f];
+        int once[ALL] = {0};
+        mark(&a->train, once);
+        mark(&a->dev, once);
+        mark(&a->held, once);
+        mark(&a->held, held);
+        parts &= are_marked(BOTH, 1, once);
+        sizes &= a->held.n == (f < BOTH % FOLDS ? 16 : 15) && a->dev.n == 6;
+        sgd one = divided(FOLDS, f, 0, 0, 1, mem);
+        alone &= one.nfold == 1 && are_same(&one.at[0].train, &a->train) &&
+                 are_same(&one.at[0].dev, &a->dev) && are_same(&one.at[0].held, &a->held);
+    }
+    ok(t.nfold == FOLDS && parts, "training, development and held-out part are all rows "
+                                  "but the test part's, each once");
+    ok(are_marked(BOTH, 1, held), "every row is held out by one fold");
+    ok(sizes, "folds are equally large, and a tenth of the rest is for development");
+    ok(alone, "a fold by itself has the same parts");
+    ok(!are_same(&t.at[0].held, &other.at[0].held), "the seed decides the folds");
+    t = divided(FOLDS, -1, .3, 0, 1, mem);
+    ok(t.at[0].dev.n == 18, "sgd.dev is a share of what is not held out");
+    t = divided(FOLDS, -1, 0, 1, 1, mem);
+    int once[ALL] = {0};
+    mark(&t.at[1].train, once);
+    mark(&t.at[1].held, once);
+    ok(are_same(&t.at[1].dev, &t.at[1].held) && are_marked(BOTH, 1, once),
+       "literal: the held-out part is the development part");
+}
+
+static void test_no_folds(weft_arena *mem)
+{
+    sgd t = divided(0, -1, 0, 0, 1, mem);
+    int once[ALL] = {0}, shared[ALL] = {0}, good = 1;
+    mark(&t.at[0].train, once);
+    good &= are_marked(TRAIN, 1, once);
+    mark(&t.at[0].dev, once);
+    ok(t.nfold == 1 && good && are_marked(BOTH, 1, once) && t.at[0].held.n == 0,
+       "without folds the parts are those of the data");
+    t = divided(0, -1, .25, 0, 1, mem);
+    mark(&t.at[0].train, shared);
+    mark(&t.at[0].dev, shared);
+    ok(are_marked(TRAIN, 1, shared) && t.at[0].dev.n == 15,
+       "a development part of the training part is disjoint from the rest of it");
+}
+
+static void test_weights(weft_arena *mem)
+{
+    sgd t = divided(4, -1, 0, 0, 1, mem);
+    double off = 0;
+    for (int f = 0; f < 4; f++) {
+        const sgd_fold *a = &t.at[f];
+        double n[CLASSES] = {0}, sum = 0;
+        for (int64_t i = 0; i < a->train.n; i++) n[label[a->train.row[i]]]++;
+        for (int c = 0; c < CLASSES; c++) {
+            off = fmax(off, fabs(a->weight[c] - (double)a->train.n / (CLASSES * n[c])));
+            sum += n[c] * a->weight[c];
+        }
+        off = fmax(off, fabs(sum / (double)a->train.n - 1));
+    }
+    ok(off < 1e-12, "a class has weight n / (classes n_c) in each fold's training part");
+    ok(t.at[0].weight[2] > 2 * t.at[0].weight[0], "a rare one more than a common one");
+    int32_t saved[ALL];
+    memcpy(saved, label, sizeof label);
+    for (int i = 0; i < ALL; i++) label[i] = i == 3 ? 2 : i % 2;
+    t = task_of(5, -1, 0, 1, mem);
+    ok(sgd_divide(&t) == WEFT_EDATA && strstr(weft_error(), "'few'") &&
+           strstr(weft_error(), "sgd.folds"),
+       "refused: a class that a fold does not train on: %s", weft_error());
+    memcpy(label, saved, sizeof label);
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    for (int i = 0; i < ALL; i++) label[i] = i % 7 == 0 ? 2 : i % 3 == 0;
+    test_folds(mem);
+    test_no_folds(mem);
+    test_weights(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
