@@ -1,6 +1,6 @@
-/* Cost of proposals: sampler,axes,trials,seconds of one core, of searches in which every
- * trial is told before the next is asked for. Arguments: the name of a sampler, then the
- * number of trials, then options of the sampler: `forest 303 design=300` has three
+/* Cost of proposals: sampler,options,axes,trials,seconds of one core, of searches in which
+ * every trial is told before the next is asked for. Arguments: the name of a sampler, then
+ * the number of trials, then options of the sampler: `forest 303 design=300` has three
  * proposals from a forest on 300 trials. RUN: np=1 */
 #include "functions.h"
 

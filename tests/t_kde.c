@@ -142,6 +142,37 @@ static void test_per_cost(weft_arena *mem)
        share[1], share[0]);
 }
 
+/* It learns from the largest resource that has enough results, though smaller ones have
+ * more. */
+static void test_rungs(weft_arena *mem)
+{
+    const char *const options = "[run]\nsampler = kde\ntuner = asha\n[kde]\nrandom = 0\n"
+                                "points = %d\n[asha]\nreduction = 2\nmax_resource = 4\n";
+    double share[2];
+    for (int lowest = 0; lowest < 2; lowest++) {
+        minimizer q;
+        weft_job job;
+        int64_t late = 0, near = 0;
+        const char *own = weft_arena_text(mem, options, lowest ? 150 : 6);
+        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\n", own, 300, 1, mem) == WEFT_OK, "%s",
+                   weft_error());
+        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+            double x = job.mix.conf[0], at = q.search.trial[job.trial].resource;
+            if (job.trial >= 200 && job.index == 0) {
+                late++;
+                near += fabs(x - .8) < .1;
+            }
+            double far = fabs(x - .8), low = fmin(fabs(x - .2), far + .02);
+            minimizer_tell(&q, &job, at < 4 ? low : far,
+                           1); /* only the last rung is right */
+        }
+        share[lowest] = (double)near / (double)late;
+    }
+    ok(share[0] > .5, "it learns from the highest rung with enough results: %.2g",
+       share[0]);
+    ok(share[1] < .2, "from a lower one while that has too few: %.2g", share[1]);
+}
+
 /* Axes that only some configurations have. */
 static void test_when(weft_arena *mem)
 {
@@ -162,6 +193,7 @@ int main(void)
     test_regrets(mem);
     test_random(mem);
     test_bohb(mem);
+    test_rungs(mem);
     test_edges(mem);
     test_per_cost(mem);
     test_when(mem);

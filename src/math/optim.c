@@ -1,7 +1,7 @@
 /* Steps of gradient descent on flat vectors: PyTorch's SGD with the pull of FedProx for
  * devices; SGD, Adam and Yogi for the server. These loops are bound by memory, so plain C
  * suffices; the arithmetic of an element and the order of the norm's sums are the same at
- * any width of vectors. Called by task fed. */
+ * any width of vectors. Called by task fed and descend.c. */
 #include "kernel.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
  *
  * Weights of filters are [word of the window][filter][vector], so that all groups together
  * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
- * PyTorch's. txtcnn_pass.c computes. Called by task sgd. */
+ * PyTorch's. txtcnn_pass.c computes. Called by the tasks sgd and fed. */
 #include "txtcnn.h"
 #include "init.h"
 
