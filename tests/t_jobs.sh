@@ -242,7 +242,7 @@ else
     [ "$(ls "$tmp"/samplers/*.h5 "$tmp"/samplers/folds/*.h5 "$tmp"/samplers/replays/*.h5 | wc -l)" = 11 ] &&
         [ "$(wc -l <"$tmp/samplers/mipego.tsv")" = 13 ] && [ "$(wc -l <"$tmp/samplers/mipego-folds.tsv")" = 4 ] &&
         [ -s "$tmp/samplers/mipego.png" ] && grep -q "^| Kim's | 1 | [0-9.]* |" "$tmp/out" &&
-        [ "$(grep '^| random search | [1250]* | 1 | ' "$tmp/out" | sort -u | wc -l)" = 3 ]
+        [ "$(grep '^| random search | [1250]* | 1 | ' "$tmp/out" | sort -u | wc -l)" = 4 ]
     result $? "and are in tables and a figure"
 fi
 echo "1..$count"

@@ -193,6 +193,7 @@ cp -r "$tmp/t.d" "$tmp/r.d"
 END
 rm "$tmp/r.h5"
 until [ -e "$tmp/t.d" ]; do
+    : >"$tmp/log" # a shell that a signal reaches before it is weft would run the trap, and remove $tmp
     "$weft" tune "$tmp/four.ini" -o "$tmp/r.h5" "ngram.alpha=log 1e-5 .. 100" --force \
         >"$tmp/out" 2>"$tmp/log" &
     until [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" -ge 2 ] || ! kill -0 $! 2>/dev/null; do sleep 0.002; done
