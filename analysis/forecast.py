@@ -28,8 +28,8 @@ from matplotlib import pyplot as plt
 
 import runs
 
-STUDIES = {"check": (runs.GREY, "x"), "long": (runs.BLUE, "o"), "short": (runs.GREEN, "^"), "whole": (runs.BLACK, "s"), "most": (runs.SKY, "d"),
-           "async": (runs.RED, "P"), "async1s": (runs.ORANGE, "D"), "async100ms": (runs.BLUE, "v")}
+STUDIES = {"check": (runs.GREY, "x"), "long": (runs.BLUE, "o"), "short": (runs.GREEN, "^"), "whole": (runs.BLACK, "s"),
+           "most": (runs.SKY, "d"), "async": (runs.RED, "P"), "async1s": (runs.ORANGE, "D"), "async100ms": (runs.BLUE, "v")}
 COLUMNS = ("study", "platform", "ranks", "seconds", "efficiency", "waiting", "overhead", "comm",
            "wire", "how")
 MODEL = 817872  # weights of jobs/sim/federated.ini
