@@ -13,7 +13,8 @@ enum { WIDTH = 100, WINDOW = 80, USERS = 10000, MEGABYTES = 60 };
 /* Digits and letters of a user, from its number and the seed 1. */
 static uint32_t drawn(int64_t user, int64_t i, uint32_t below)
 {
-    return weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)user, (uint64_t)i, 0).v[0] % below;
+    weft_rng4 word = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)user, (uint64_t)i, 0);
+    return (uint32_t)(word.v[0] % below);
 }
 
 /* One row "[0.ddddd, ...]" and its comma: what user u has at sample i. */
