@@ -84,6 +84,20 @@ grep -q '^{"mode": "sgd", "momentum": 0.[0-9]*}$' "$tmp/said" &&
     grep -q '^{"mode": "adam", "beta": "*0.999"*}$' "$tmp/said"
 result $? "and is not told parameters that a configuration does not have"
 
+# Of the configurations that a report shows, each has filters of the groups that it has.
+"$weft" pack synthetic documents rows=400 -o "$tmp/documents.h5" >"$tmp/log" 2>&1
+result $? "documents are packed"
+for few in forest.design=4 tpe.startup=4 kde.points=3; do
+    sampler=${few%.*}
+    tune inputs/mr-groups.ini run.data="$tmp/documents.h5" run.sampler=$sampler space.configs=12 $few \
+        random.resource=1 sgd.steps=3 sgd.dim=4 sgd.folds=3 &&
+        "$weft" report "$tmp/r.h5" | grep -o 'txtcnn.groups=.*' | tr ' ' '\n' >"$tmp/out" &&
+        awk -F '[.=]' '$2 == "groups" { groups = $3; seen[groups]; shown++ }
+            $2 ~ /^[fk][2-5]$/ { wrong += ($3 == "-") != (substr($2, 2) > groups); other++ }
+            END { exit !(shown > 4 && length(seen) > 1 && other == 8 * shown && !wrong) }' "$tmp/out"
+    result $? "$sampler: a network has the filters of as many groups as it has"
+done
+
 cat >"$tmp/fed.ini" <<END
 [run]
 task = fed
