@@ -189,6 +189,49 @@ static int steps_are_right(const weft_kernel *kernel, int clip)
     return good && sums_are_right(&m);
 }
 
+/* Softmax of a sample in each lane beside that of the lane alone, and beside the formula in
+ * higher precision; some logits are far apart, not finite or equal, and some lanes have no
+ * sample. */
+static int softmax_is_right(const weft_kernel *kernel, int c)
+{
+    int lanes = kernel->lanes, good = 1, wrong[MAX_L];
+    real *z = randoms(20, c * lanes), *dz = WEFT_NEW(mem, real, c * lanes);
+    real *own = WEFT_NEW(mem, real, c);
+    double share[MAX_L], loss[MAX_L];
+    int32_t label[MAX_L];
+    for (int l = 0; l < lanes; l++) {
+        label[l] = (int32_t)(7 * l % c);
+        share[l] = l % 4 == 3 ? 0 : 1.0 / (1 + l);
+        for (int j = 0; j < c; j++) z[j * lanes + l] *= (real)(l % 5 == 1 ? 500 : 5);
+    }
+    if (lanes > 2) z[(c - 1) * lanes + 2] = NAN;
+    if (lanes > 4) z[(c / 2) * lanes + 4] = INFINITY;
+    if (lanes > 5) z[5] = z[(c - 1) * lanes + 5] = 9;
+    kernel->lanes_softmax(c, z, label, share, dz, loss, wrong);
+    for (int l = 0; l < lanes; l++) {
+        lane_of(z, c, lanes, l, own);
+        int best = 0;
+        for (int j = 1; j < c; j++) best = own[j] > own[best] ? j : best;
+        double top = (double)own[best], mine = (double)own[label[l]], sum;
+        long double all = 0;
+        for (int j = 0; j < c; j++) all += expl((long double)own[j] - (long double)top);
+        double log_sum = kernel->softmax(c, own, top, own, &sum),
+               want = log_sum + top - mine;
+        good &=
+            memcmp(&want, &loss[l], sizeof want) == 0 || (isnan(want) && isnan(loss[l]));
+        good &= isnan(want) ? all != all : fabsl(logl(all) - (long double)log_sum) < 1e-15L;
+        good &= wrong[l] == (best != label[l] || isnan(want));
+        for (int j = 0; j < c; j++) {
+            real d = own[j] * (real)(share[l] / sum);
+            if (j == label[l]) d -= (real)share[l];
+            if (!(share[l] > 0)) d = 0;
+            good &=
+                same(&d, &dz[j * lanes + l], 1) || (isnan(d) && isnan(dz[j * lanes + l]));
+        }
+    }
+    return good;
+}
+
 static void test_loops(void)
 {
     const weft_kernel *const table[] = {
@@ -201,7 +244,7 @@ static void test_loops(void)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t mark = weft_arena_mark(mem);
         if (!table[i]->works()) {
-            skip(4, "this CPU has no such loops");
+            skip(5, "this CPU has no such loops");
             continue;
         }
         ok(products_are_right(table[i]), "%s: products", table[i]->name);
@@ -209,6 +252,9 @@ static void test_loops(void)
         for (int clip = 0; clip < 2; clip++)
             ok(steps_are_right(table[i], clip), "%s: steps, changes and sums%s",
                table[i]->name, clip ? " with clipped gradients" : "");
+        int good = 1;
+        for (int c = 1; c < 40; c++) good &= softmax_is_right(table[i], c);
+        ok(good, "%s: softmax of 1 to 39 classes", table[i]->name);
         weft_arena_reset(mem, mark);
     }
 }

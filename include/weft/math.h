@@ -211,6 +211,12 @@ void weft_logistic_best(int n, double c, double q, const double *m, double *a,
 void weft_logistic_terms(int n, double c, const double *m, const double *a, double *conj,
                          double *loss);
 
+/* Softmax of z[c]: e[c] = exp(z - top), *sum their sum in the order of z; returns log *sum.
+ * top is the largest of z; e may be z, or NULL. NaN in z is NaN in the sum; what is below
+ * top by more than 700 counts as 700. Errors below 1e-15. Same bits on all CPUs and with
+ * all libraries. Local. */
+double weft_softmax_terms(int c, const real *z, double top, real *e, double *sum);
+
 /* ---- gradient descent ------------------------------------------------------ */
 
 /* Gradient descent on one device, as in torch.optim.SGD (no dampening, no Nesterov). */
@@ -348,6 +354,12 @@ void weft_lanes_change(int64_t n, const real *w, const real *from, const double 
 /* sum[n] += weft_exact_add of x[n][lane] weight[lane] for each lane where use[lane]. */
 void weft_lanes_add(int64_t n, const real *x, const real *weight, const int *use, int scale,
                     double *sum);
+/* Softmax of z[c][lanes], one sample a lane: loss[lane] = -log softmax(z)[label[lane]];
+ * wrong[lane]: 1 if another class has the largest z, the first of equal ones, or the loss
+ * is NaN; dz = share[lane] (softmax(z) - onehot(label)), 0 where share is 0, unless NULL;
+ * dz is not z. The bits are those of weft_softmax_terms. */
+void weft_lanes_softmax(int c, const real *z, const int32_t *label, const double *share,
+                        real *dz, double *loss, int *wrong);
 
 /* ---- server steps ------------------------------------------------------------ */
 

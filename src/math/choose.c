@@ -46,7 +46,7 @@ typedef struct outcome {
     real cells[11 * CELLS]; /* z, c, y, then dz, dc */
     /* models in lanes: the number of lanes differs, so only the first is compared */
     real side[3 * SIDE];
-    double norm, sums[SIDE];
+    double norm, sums[SIDE], log_sums[2];
     real added[ADDED];
     double dual[OUTPUTS], share[OUTPUTS], conj[OUTPUTS], logistic[OUTPUTS];
     double dots[SPARSE];
@@ -129,7 +129,8 @@ static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
     weft_arena_reset(tmp, mark);
 }
 
-/* A step of the same model in every lane: a product, the step, the sum of changes. */
+/* A step of the same model in every lane: a product, the step, the sum of changes; and a
+ * softmax. */
 static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
                       weft_arena *tmp)
 {
@@ -165,9 +166,16 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
     kernel->lanes_step(s, on, SIDE, 0, w[0], w[1], w[2], w[3], norm);
     for (size_t l = 1; l < lanes; l++) on[l] = 0;
     kernel->lanes_change(SIDE, w[0], w[3], most, w[1], within);
+    on[0] = within[0];
     kernel->lanes_add(SIDE, w[1], weight, on, 30, o->sums);
+    double share[WEFT_MAX_LANES], loss[WEFT_MAX_LANES], sum;
+    int32_t label[WEFT_MAX_LANES] = {0};
+    for (size_t l = 0; l < lanes; l++) share[l] = 0.5;
+    kernel->lanes_softmax(C, w[0], label, share, w[2], loss, within);
+    o->log_sums[0] = loss[0];
+    o->log_sums[1] = kernel->softmax(SIDE, t->u, 0.5, NULL, &sum);
     for (int i = 0; i < 3 * SIDE; i++) o->side[i] = w[i / SIDE][(size_t)(i % SIDE) * lanes];
-    o->norm = norm[0] + within[0];
+    o->norm = norm[0];
     weft_arena_reset(tmp, mark);
 }
 

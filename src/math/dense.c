@@ -57,6 +57,11 @@ void weft_logistic_terms(int n, double c, const double *m, const double *a, doub
     weft_kernel_best()->logistic_terms(n, c, m, a, conj, loss);
 }
 
+double weft_softmax_terms(int c, const real *z, double top, real *e, double *sum)
+{
+    return weft_kernel_best()->softmax(c, z, top, e, sum);
+}
+
 void weft_cells_forward(const weft_cells *t, const real *const *plus)
 {
     weft_kernel_best()->cell(t, plus);

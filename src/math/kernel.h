@@ -62,6 +62,9 @@ typedef struct weft_kernel {
                          real *change, int *within);
     void (*lanes_add)(int64_t n, const real *x, const real *weight, const int *use,
                       int scale, double *sum);
+    void (*lanes_softmax)(int c, const real *z, const int32_t *label, const double *share,
+                          real *dz, double *loss, int *wrong);
+    double (*softmax)(int c, const real *z, double top, real *e, double *sum);
     void (*cell)(const weft_cells *t, const real *const *plus);
     void (*cell_back)(const weft_cells *t, const real *dy, real *dc, real *const *into);
     void (*cos_i32)(int n, const int32_t *x, double scale, const float *offset, uint8_t *q);

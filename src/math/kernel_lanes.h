@@ -296,11 +296,10 @@ static void lanes_change(int64_t n, const real *w, const real *from, const doubl
     for (int l = 0; l < W; l++) within[l] = good[l] != 0;
 }
 
-/* The numbers of one model, n <= W. */
-INLINE void lane_add(int n, const real *x, real weight, double unit, double *sum)
+/* 1.5 2^52: what is added to it and taken off again is rounded to a whole number. */
+INLINE D lane_whole(HALF x, double unit)
 {
-    double shift = 0x1.8p52;
-    for (int i = 0; i < n; i++) sum[i] += ((double)(x[i] * weight) * unit + shift) - shift;
+    return (half_widen(x) * unit + 0x1.8p52) - 0x1.8p52;
 }
 
 static void lanes_add(int64_t n, const real *x, const real *weight, const int *use,
@@ -310,14 +309,16 @@ static void lanes_add(int64_t n, const real *x, const real *weight, const int *u
     int64_t i = 0;
     for (; i + W <= n; i += W) {
         real turned[W * W];
-        double part[W];
+        D part[W / DW];
         lane_turn(x + i * W, turned);
-        for (int e = 0; e < W; e++) part[e] = sum[i + e];
+        memcpy(part, sum + i, sizeof part);
         for (int l = 0; l < W; l++)
-            if (use[l]) lane_add(W, turned + l * W, weight[l], unit, part);
-        for (int e = 0; e < W; e++) sum[i + e] = part[e];
+            for (int h = 0; use[l] && h < W / DW; h++)
+                part[h] += lane_whole(half_load(turned + l * W + h * DW) * weight[l], unit);
+        memcpy(sum + i, part, sizeof part);
     }
     for (; i < n; i++)
         for (int l = 0; l < W; l++)
-            if (use[l]) lane_add(1, x + i * W + l, weight[l], unit, sum + i);
+            if (use[l])
+                sum[i] += ((double)(x[i * W + l] * weight[l]) * unit + 0x1.8p52) - 0x1.8p52;
 }

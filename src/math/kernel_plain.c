@@ -155,10 +155,12 @@ INLINE real SUM(V v)
 
 #include "kernel_cell.h"
 #include "kernel_cos.h"
+#include "kernel_double.h"
 #include "kernel_gemm.h"
 #include "kernel_lanes.h"
 #include "kernel_logistic.h"
 #include "kernel_simd.h"
+#include "kernel_softmax.h"
 #include "kernel_sparse.h"
 
 /* ---- integers ----------------------------------------------------------------------- */
@@ -232,6 +234,8 @@ const weft_kernel weft_kernel_plain = {
     .lanes_step = lanes_step,
     .lanes_change = lanes_change,
     .lanes_add = lanes_add,
+    .lanes_softmax = lanes_softmax,
+    .softmax = softmax,
     .spin = spin,
     .cell = cell,
     .cell_back = cell_back,

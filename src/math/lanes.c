@@ -34,3 +34,9 @@ void weft_lanes_add(int64_t n, const real *x, const real *weight, const int *use
 {
     weft_kernel_best()->lanes_add(n, x, weight, use, scale, sum);
 }
+
+void weft_lanes_softmax(int c, const real *z, const int32_t *label, const double *share,
+                        real *dz, double *loss, int *wrong)
+{
+    weft_kernel_best()->lanes_softmax(c, z, label, share, dz, loss, wrong);
+}

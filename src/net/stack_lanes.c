@@ -1,7 +1,6 @@
 /* Stacks of dense layers for several models at the same time, one in each vector lane:
  * forward, backward and loss of stack.c and dense.c. Called by linear.c and mlp.c through
  * their vtables. */
-#include "softmax.h"
 #include "stack.h"
 
 #include <string.h>
@@ -17,7 +16,6 @@ enum {
 typedef struct scratch {
     real *act[WEFT_MAX_LAYERS + 1]; /* [most][units][lanes] as in weft_scratch */
     real *d[2];                     /* [most][units of any layer][lanes] */
-    real *z;                        /* [classes] of one sample */
     int lanes;
 } scratch;
 
@@ -37,7 +35,6 @@ void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
     for (int i = 0; i < s->n; i++)
         t->act[i + 1] = WEFT_NEW(mem, real, numbers * (size_t)s->layer[i].units);
     for (int i = 0; i < 2; i++) t->d[i] = WEFT_NEW(mem, real, numbers * (size_t)units);
-    t->z = WEFT_NEW(mem, real, s->shape.classes);
     return t;
 }
 
@@ -76,23 +73,26 @@ static void forward(const weft_stack *s, scratch *t, const real *w,
         layer_forward(&s->layer[i], w, b->n, t->lanes, t->act[i], t->act[i + 1]);
 }
 
-/* The loss of each row, and its gradient unless dz is NULL; both are 0 for a row that does
+/* The loss of each row, and its gradient unless dz is NULL, which is 0 for a row that does
  * not exist. */
 static void losses(const weft_stack *s, scratch *t, const weft_lane_batch *b, real *dz,
                    weft_score *sum)
 {
     int c = s->shape.classes, lanes = t->lanes;
-    for (int i = 0; i < b->n; i++)
+    for (int i = 0; i < b->n; i++) {
+        double share[WEFT_MAX_LANES], loss[WEFT_MAX_LANES];
+        int wrong[WEFT_MAX_LANES];
+        size_t first = (size_t)i * (size_t)c * (size_t)lanes;
+        for (int l = 0; l < lanes; l++) share[l] = i < b->count[l] ? 1.0 / b->count[l] : 0;
+        weft_lanes_softmax(c, t->act[s->n] + first, b->label + i * lanes, share,
+                           dz ? dz + first : NULL, loss, wrong);
         for (int l = 0; l < lanes; l++) {
-            size_t first = (size_t)i * (size_t)c * (size_t)lanes + (size_t)l;
-            const real *z = t->act[s->n] + first;
-            int exists = i < b->count[l];
-            for (int j = 0; j < c; j++) t->z[j] = exists ? z[j * lanes] : 0;
-            if (exists)
-                weft_softmax(c, t->z, b->label[i * lanes + l], 1.0 / b->count[l],
-                             dz ? t->z : NULL, &sum[l]);
-            for (int j = 0; dz && j < c; j++) dz[first + (size_t)(j * lanes)] = t->z[j];
+            if (i >= b->count[l]) continue;
+            sum[l].loss += loss[l];
+            sum[l].wrong += wrong[l];
+            sum[l].count++;
         }
+    }
 }
 
 void weft_stack_lanes_score(const void *self, void *work, const real *w,
