@@ -88,6 +88,39 @@ input '[run]
 data = other.h5'
 refused 'in.ini:7: run.data.*line 2' "a key twice in a file"
 
+# ---- samplers -----------------------------------------------------------------------------
+
+input '[forest]
+t = 2
+steps = 9'
+set -- run.tuner=random space.configs=20
+refused 'in.ini:8: forest.steps = 9: .*forest.cooling = exponential.linear.logarithmic' \
+    "steps of a temperature that stays" "$@" run.sampler=forest
+taken '^task fmap' "which count where it falls" "$@" run.sampler=forest forest.cooling=linear
+refused 'forest.t_last = 0.2: .*forest.cooling = ' "so does its end" "$@" run.sampler=forest forest.t_last=0.2 forest.steps=0
+input '[forest]
+criterion = ei
+t = 2'
+refused 'in.ini:8: forest.t = 2: .*forest.criterion = mgfi' "a temperature without mgfi" "$@" run.sampler=forest
+input '[forest]
+cooling = logarithmic
+t = 2'
+refused 'in.ini:8: forest.t = 2: .*forest.cooling = none.exponential.linear' "or of logarithmic cooling, which begins at its own" \
+    "$@" run.sampler=forest
+input '[tpe]
+form = joint
+endpoints = yes'
+refused 'in.ini:8: tpe.endpoints = yes: .*tpe.form = independent.hyperopt' "ends of an axis where all axes are one kernel" \
+    "$@" run.sampler=tpe
+taken '^task fmap' "which have neighbours where each is alone" "$@" run.sampler=tpe tpe.form=independent
+! grep -q 'learns nothing' "$tmp/log"
+result $? "of 20 trials ten are learnt from"
+for sampler in tpe.startup kde.points forest.design; do
+    input ''
+    taken "run.sampler = ${sampler%.*} learns from .* but this search has 3 trials.*; lower $sampler or" \
+        "more results than trials to learn from are told of: $sampler" run.tuner=random space.configs=3 run.sampler="${sampler%.*}"
+done
+
 # ---- what a task does by itself -----------------------------------------------------------
 
 input ''

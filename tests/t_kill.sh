@@ -2,11 +2,11 @@
 # A run whose processes are killed repeatedly at random moments, or that is stopped by a
 # signal, and that is resumed each time with another number of ranks and teams, ends with
 # the digest of an undisturbed run: fits of feature maps, rounds of a federation,
-# asynchronous halving, training of a network, a user's program. Prints TAP, and a table at
-# the end. KILLS: kills of each of the six studies (2), which are repeated as often as
-# needed; SEED: of the moments; ONLY: names of the studies to run ("fed-asha sgd-sha"), which
-# may also be fed-hyperband and fed-pbt.
-studies="in-ws_sha in-random mixed-sha fed-asha sgd-sha command-sha"
+# asynchronous halving, training of a network and of those of all folds, a user's program.
+# Prints TAP, and a table at the end. KILLS: kills of each of the seven studies (2), which
+# are repeated as often as needed; SEED: of the moments; ONLY: names of the studies to run
+# ("fed-asha sgd-sha"), which may also be fed-hyperband and fed-pbt.
+studies="in-ws_sha in-random mixed-sha fed-asha sgd-sha folds-asha command-sha"
 more="fed-hyperband fed-pbt"
 for name in $ONLY; do
     case " $studies $more " in *" $name "*) ;; *)
@@ -144,6 +144,7 @@ batch = 5
 lr = log 1e-4 .. 1
 END
 sed -i -e 's/^max_resource = 200/max_resource = 40/' -e 's/^budget.*/budget = 200/' "$tmp/sgd.ini"
+sed -e 's/^model = linear/&\nfolds = 3\npatience = 9/' "$tmp/sgd.ini" >"$tmp/folds.ini"
 "$weft" pack synthetic images rows=300 -o "$tmp/images.h5" >"$tmp/log" 2>&1
 result $? "built-in images are packed"
 sed -e 's/^configs = 27/configs = 9/' -e 's/^eliminations = 3/eliminations = 2/' -e '/^output/d' \

@@ -181,11 +181,12 @@ typedef struct weft_opt {
  * weft_conf_open makes the table that is used from the entries that the user wrote. */
 extern const weft_opt weft_own_keys[];
 
-/* An option that is read only if another option of the same table has a certain value. */
+/* An option that is read only if another option of the same table has a certain value; of
+ * several rows for an option all must be true. */
 typedef struct weft_when {
     const char *name; /* the option, such as "file" */
     const char *of;   /* the option that it depends on, such as "source" */
-    const char *is;   /* the value that this must have, such as "list" */
+    const char *is;   /* the value that this must have, such as "list", or several: "a|b" */
 } weft_when;
 
 /* The first member of every plug-in: what the registry, `weft list` and the run file

@@ -35,6 +35,9 @@ typedef struct weft_sampler {
      * for trials come in the order of their numbers, copies of other trials included. NULL:
      * as for told. */
     void (*pending)(void *self, int64_t n, const double *conf, double resource);
+    /* The number of results of one resource from which on it learns, and the name of the
+     * option that sets it. NULL: as for told. */
+    int64_t (*enough)(const void *self, const char **option);
 } weft_sampler;
 
 /* The sampler of that name in the registry; ECONF with the nearest name. Local. */

@@ -187,6 +187,20 @@ static weft_status check_idle(weft_run *r, const weft_kind *kind, const weft_whe
                            kind->name, when->of, when->is);
 }
 
+/* 1: the value of option `of` is among the words "a|b". */
+static int is_among(const weft_opt *of, const void *self, const char *words)
+{
+    for (const char *at = words; *at; at += strspn(at, "|")) {
+        char word[32];
+        double is;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "|"), at);
+        weft_check(weft_opt_parse(of, word, &is) == WEFT_OK, "%s", weft_error());
+        if (!(fabs(weft_opt_value(of, self) - is) > 0)) return 1;
+        at += strcspn(at, "|");
+    }
+    return 0;
+}
+
 /* Checks the options of a section in use that depend on others. */
 static weft_status check_when(weft_run *r, const weft_kind *kind)
 {
@@ -195,10 +209,8 @@ static weft_status check_when(weft_run *r, const weft_kind *kind)
         const weft_entry *e = weft_conf_find(r->conf, kind->name, w->name);
         if (!e) continue;
         const weft_opt *of = option_of(kind, w->of);
-        double is;
         TRY(weft_conf_bind(r->conf, kind, self));
-        TRY(weft_opt_parse(of, w->is, &is));
-        if (fabs(weft_opt_value(of, self) - is) > 0) TRY(check_idle(r, kind, w, e));
+        if (!is_among(of, self, w->is)) TRY(check_idle(r, kind, w, e));
     }
     return WEFT_OK;
 }

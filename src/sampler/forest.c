@@ -39,7 +39,7 @@ static const weft_opt forest_opts[] = {
      "resource "
      "must have to be learnt from",
      0},
-    {"trees", WEFT_LONG, offsetof(forest, trees), "110", 1, 10000, NULL,
+    {"trees", WEFT_LONG, offsetof(forest, trees), "110", 2, 10000, NULL,
      "trees of the forest", 0},
     {"features", WEFT_REAL, offsetof(forest, features), "0.8333333333333334", 0, 1, NULL,
      "share of the axes that are candidates for a split, rounded up", 0},
@@ -50,7 +50,9 @@ static const weft_opt forest_opts[] = {
      "function",
      0},
     {"t", WEFT_REAL, offsetof(forest, t), "1", 1e-3, 22.36, NULL,
-     "initial temperature of mgfi: a larger one explores more", 0},
+     "initial temperature of mgfi: a larger one explores more; logarithmic cooling has its "
+     "own",
+     0},
     {"spread", WEFT_REAL, offsetof(forest, spread), "0.5", 0, 3, NULL,
      "standard deviation of log t over proposals, so that parallel proposals differ", 0},
     {"cooling", WEFT_CHOICE, offsetof(forest, cooling), "none", 0, 0,
@@ -78,9 +80,15 @@ static const weft_opt forest_opts[] = {
     {0}};
 
 static const weft_when forest_when[] = {
-    {"t", "criterion", "mgfi"},       {"spread", "criterion", "mgfi"},
-    {"cooling", "criterion", "mgfi"}, {"t_last", "criterion", "mgfi"},
-    {"steps", "criterion", "mgfi"},   {0}};
+    {"t", "criterion", "mgfi"},
+    {"t", "cooling", "none|exponential|linear"},
+    {"spread", "criterion", "mgfi"},
+    {"cooling", "criterion", "mgfi"},
+    {"t_last", "criterion", "mgfi"},
+    {"t_last", "cooling", "exponential|linear|logarithmic"},
+    {"steps", "criterion", "mgfi"},
+    {"steps", "cooling", "exponential|linear|logarithmic"},
+    {0}};
 
 /* ---- axes --------------------------------------------------------------------------- */
 
@@ -142,6 +150,12 @@ static weft_status forest_setup(void *self, const weft_space *sp, uint64_t seed,
             "forest.children = %lld is less than forest.parents = %lld; expected "
             "at least as many, of which the best are the next parents",
             (long long)t->children, (long long)t->parents);
+    if (t->leaf > t->design)
+        return weft_fail(WEFT_ECONF,
+                         "forest.leaf = %lld is more than forest.design = %lld, the "
+                         "results of the first forest, whose trees would not be divided; "
+                         "expected a smaller leaf or a larger design",
+                         (long long)t->leaf, (long long)t->design);
     if (t->steps == 0 && sp->count > t->design) t->steps = sp->count - t->design;
     t->mem = mem;
     t->seed = weft_hash("forest", 6, seed);
@@ -165,6 +179,13 @@ static void forest_told(void *self, int64_t number, const weft_observation *obse
 {
     forest *t = self;
     weft_past_told(&t->past, number, observed);
+}
+
+static int64_t forest_enough(const void *self, const char **option)
+{
+    const forest *t = self;
+    *option = "design";
+    return t->design;
 }
 
 /* ---- design ------------------------------------------------------------------------- */
@@ -377,4 +398,5 @@ const weft_sampler weft_sampler_forest = {
     .propose = forest_propose,
     .told = forest_told,
     .pending = forest_pending,
+    .enough = forest_enough,
 };

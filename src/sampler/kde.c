@@ -59,6 +59,18 @@ static weft_status kde_setup(void *self, const weft_space *sp, uint64_t seed,
     return WEFT_OK;
 }
 
+/* Results from which on there are two densities. */
+static int64_t enough(const kde *t)
+{
+    return t->points + 2;
+}
+
+static int64_t kde_enough(const void *self, const char **option)
+{
+    *option = "points";
+    return enough(self);
+}
+
 static void kde_pending(void *self, int64_t number, const double *conf, double resource)
 {
     kde *t = self;
@@ -194,7 +206,7 @@ static void kde_propose(void *self, int64_t number, double *conf)
 {
     const kde *t = self;
     const weft_space *sp = t->past.space;
-    const weft_past_level *l = weft_past_highest(&t->past, t->points + 2);
+    const weft_past_level *l = weft_past_highest(&t->past, enough(t));
     weft_rng4 r = random_at(t, number, DRAW_CHOICE, 0, 0);
     if (!l || sp->dim == 0 || weft_rng_unit(r.v[0]) < t->random) {
         weft_space_config(sp, number, conf);
@@ -215,4 +227,5 @@ const weft_sampler weft_sampler_kde = {
     .propose = kde_propose,
     .told = kde_told,
     .pending = kde_pending,
+    .enough = kde_enough,
 };

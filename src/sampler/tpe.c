@@ -92,6 +92,8 @@ static const weft_opt tpe_opts[] = {
      0},
     {0}};
 
+static const weft_when tpe_when[] = {{"endpoints", "form", "independent|hyperopt"}, {0}};
+
 static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
                              weft_arena *mem)
 {
@@ -133,6 +135,13 @@ static void tpe_told(void *self, int64_t number, const weft_observation *observe
 {
     tpe *t = self;
     weft_past_told(&t->past, number, observed);
+}
+
+static int64_t tpe_enough(const void *self, const char **option)
+{
+    const tpe *t = self;
+    *option = "startup";
+    return t->startup;
 }
 
 /* ---- good and bad trials ------------------------------------------------------------ */
@@ -401,9 +410,11 @@ const weft_sampler weft_sampler_tpe = {
     .kind = {.name = "tpe",
              .about = "tree-structured Parzen estimators: what the best trials share",
              .size = sizeof(tpe),
-             .opts = tpe_opts},
+             .opts = tpe_opts,
+             .when = tpe_when},
     .setup = tpe_setup,
     .propose = tpe_propose,
     .told = tpe_told,
     .pending = tpe_pending,
+    .enough = tpe_enough,
 };

@@ -1,0 +1,242 @@
+/* The options of all samplers: values out of bounds and contradictions are refused by a
+ * message that names the option and what is allowed, and every option changes the proposals
+ * from the trial on at which it begins to count. RUN: np=1 */
+#include "functions.h"
+#include "tap.h"
+
+enum { TRIALS = 48, WORKERS = 4, MOST = 64 };
+
+/* ---- proposals ----------------------------------------------------------------------- */
+
+static const char eight[] =
+    "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = log 1e-6 .. 1\nx3 = log 1e-4 .. 10\n"
+    "i0 = 1 .. 100\ni1 = 1 .. 12\nb = p | q\nd = p | q | r | s\n";
+enum { DIM = 8 };
+
+/* Longer for larger x0, by no more than a factor of 20. */
+static double cost_of(const double *v)
+{
+    return exp(3 * v[0]);
+}
+
+/* The proposals conf[TRIALS][DIM] of a search in which results come in another order than
+ * asked for. ECONF if the options are refused. */
+static weft_status propose(const char *options, double *conf, weft_arena *mem)
+{
+    minimizer q;
+    weft_job job[WORKERS];
+    TRY(minimizer_begin(&q, eight, options, TRIALS, 7, mem));
+    for (int i = 0; i < TRIALS; i += WORKERS) {
+        for (int j = 0; j < WORKERS; j++) {
+            weft_check(weft_search_ask(&q.search, &job[j]) == WEFT_JOB, "no trial");
+            memcpy(conf + (i + j) * DIM, job[j].mix.conf, DIM * sizeof *conf);
+            if (j == 1) /* the others are in flight when trial j + 1 is asked for */
+                minimizer_tell(&q, &job[0], mixed8(job[0].mix.conf),
+                               cost_of(job[0].mix.conf));
+        }
+        for (int j = WORKERS - 1; j > 0; j--)
+            minimizer_tell(&q, &job[j], mixed8(job[j].mix.conf), cost_of(job[j].mix.conf));
+    }
+    return WEFT_OK;
+}
+
+/* The first trial of which two searches propose different configurations; TRIALS: none. */
+static int first_different(const double *a, const double *b)
+{
+    int i = 0;
+    while (i < TRIALS && memcmp(a + i * DIM, b + i * DIM, DIM * sizeof *a) == 0) i++;
+    return i;
+}
+
+/* ---- every option counts --------------------------------------------------------------
+ */
+
+/* An option of a sampler with a value that is not its default: the first proposals that may
+ * differ are those of trial `from`. `with`: other options, of both searches. */
+typedef struct row {
+    const char *sampler, *option, *value, *with;
+    int from;
+} row;
+
+static const char quick[] = "trees = 12\ngenerations = 30\n";
+static const char cools[] = "trees = 12\ngenerations = 30\ncooling = linear\n";
+
+/* tpe learns from 10 results on, kde (eight axes) from 11, forest from 10; of the trials of
+ * four workers the first is told before the third is asked for, so that 9 results are known
+ * to trial 10 and 12 to trial 12. */
+static const row rows[] = {
+    {"tpe", "form", "joint", "", 12},
+    {"tpe", "form", "hyperopt", "startup = 10\n", 12},
+    {"tpe", "startup", "6", "", 8},
+    {"tpe", "gamma", "0.3", "", 12},
+    {"tpe", "gamma", "0.3", "form = hyperopt\nstartup = 10\n", 12},
+    {"tpe", "candidates", "3", "", 12},
+    {"tpe", "kernels", "normal", "", 12},
+    {"tpe", "kernels", "normal", "form = joint\n", 12},
+    {"tpe", "kernels", "equal", "form = hyperopt\n", 20},
+    {"tpe", "endpoints", "yes", "", 12},
+    {"tpe", "liar", "no", "", 12},
+    {"tpe", "per_cost", "yes", "", 12},
+    {"kde", "random", "0", "", 12},
+    {"kde", "good", "0.6", "points = 5\n", 8},
+    {"kde", "points", "5", "", 8},
+    {"kde", "candidates", "3", "", 12},
+    {"kde", "widen", "1", "", 12},
+    {"kde", "least", "0.5", "", 12},
+    {"kde", "liar", "yes", "", 12},
+    {"kde", "per_cost", "yes", "", 12},
+    {"forest", "design", "6", quick, 0},
+    {"forest", "trees", "13", "generations = 30\n", 12},
+    {"forest", "features", "0.2", quick, 12},
+    {"forest", "leaf", "4", quick, 12},
+    {"forest", "criterion", "ei", quick, 12},
+    {"forest", "criterion", "pi", quick, 12},
+    {"forest", "t", "5", quick, 12},
+    {"forest", "t", "5", cools, 12},
+    {"forest", "spread", "0", quick, 12},
+    {"forest", "cooling", "exponential", quick, 12},
+    {"forest", "cooling", "linear", quick, 12},
+    {"forest", "cooling", "logarithmic", quick, 12},
+    {"forest", "t_last", "0.01", cools, 12},
+    {"forest", "steps", "9", cools, 12},
+    {"forest", "liar", "off", quick, 12},
+    {"forest", "generations", "60", "trees = 12\n", 12},
+    {"forest", "stall", "3", quick, 12},
+    {"forest", "parents", "2", quick, 12},
+    {"forest", "children", "20", quick, 12},
+    {"forest", "per_cost", "yes", quick, 12},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const char *search_of(const row *r, int changed, weft_arena *mem)
+{
+    return weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s%s%s%s\n", r->sampler,
+                           r->sampler, r->with, changed ? r->option : "",
+                           changed ? " = " : "", changed ? r->value : "");
+}
+
+static void test_counts(weft_arena *mem)
+{
+    double usual[TRIALS * DIM], again[TRIALS * DIM], own[TRIALS * DIM];
+    int same = 1;
+    for (int i = 0; i < ROWS; i++) {
+        const row *r = &rows[i];
+        size_t mark = weft_arena_mark(mem);
+        int taken = propose(search_of(r, 0, mem), usual, mem) == WEFT_OK &&
+                    propose(search_of(r, 1, mem), own, mem) == WEFT_OK;
+        weft_check(taken && propose(search_of(r, 0, mem), again, mem) == WEFT_OK, "%s",
+                   weft_error());
+        int first = first_different(usual, own);
+        same &= first_different(usual, again) == TRIALS;
+        ok(first >= r->from && first < TRIALS,
+           "%s.%s = %s changes the proposals from trial %d on, which is not before %d",
+           r->sampler, r->option, r->value, first, r->from);
+        weft_arena_reset(mem, mark);
+    }
+    ok(same, "a search is repeated");
+}
+
+/* 1: the table above has the option. */
+static int has_row(const char *sampler, const weft_opt *o)
+{
+    int found = 0;
+    for (int i = 0; i < ROWS; i++)
+        found |= strcmp(rows[i].sampler, sampler) == 0 && weft_opt_is(o, rows[i].option);
+    return found;
+}
+
+/* ---- refused ---------------------------------------------------------------------------
+ */
+
+/* 1: the value is refused, and the message names the option, the value and what is allowed.
+ */
+static int is_refused(const char *sampler, const char *option, const char *value,
+                      const char *allowed, weft_arena *mem)
+{
+    minimizer q;
+    const char *text = weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s = %s\n", sampler,
+                                       sampler, option, value);
+    const char *name = weft_arena_text(mem, "%s.%s = %s", sampler, option, value);
+    if (minimizer_begin(&q, eight, text, TRIALS, 7, mem) != WEFT_ECONF) return 0;
+    const char *said = weft_error();
+    return strstr(said, name) && strstr(said, allowed) && !strchr(said, '\n');
+}
+
+static void test_bounds(weft_arena *mem)
+{
+    for (int s = 0; weft_samplers[s]; s++) {
+        const weft_kind *kind = &weft_samplers[s]->kind;
+        int n = 0, refused = 1, known = 1;
+        for (const weft_opt *o = kind->opts; o->name; o++, n++) {
+            char name[MOST];
+            weft_opt_name(o, name, sizeof name);
+            known &= has_row(kind->name, o);
+            if (o->type == WEFT_CHOICE || o->type == WEFT_BOOL) {
+                const char *allowed =
+                    o->type == WEFT_BOOL ? "neither yes nor no" : "did you mean";
+                refused &= is_refused(kind->name, name, "perhaps", allowed, mem);
+                continue;
+            }
+            const char *below = weft_arena_text(mem, "%.17g", o->lo - 1);
+            const char *above = weft_arena_text(mem, "%.17g", o->hi + 1);
+            const char *allowed = weft_arena_text(mem, "from %.15g to %.15g", o->lo, o->hi);
+            refused &= is_refused(kind->name, name, below, allowed, mem) &&
+                       is_refused(kind->name, name, above, allowed, mem) &&
+                       is_refused(kind->name, name, "nan", "is not a", mem);
+        }
+        ok(refused, "%s: values out of bounds of all %d options are refused", kind->name,
+           n);
+        ok(known, "%s: each option is in the table of this test", kind->name);
+    }
+}
+
+static void test_contradictions(weft_arena *mem)
+{
+    static const struct {
+        const char *sampler, *options, *message, *remedy;
+    } bad[] = {
+        {"forest", "children = 3\n", "forest.children = 3", "forest.parents = 4"},
+        {"forest", "parents = 11\n", "forest.parents = 11", "at least as many"},
+        {"forest", "trees = 1\n", "forest.trees = 1", "from 2 to"},
+        {"forest", "leaf = 11\n", "forest.leaf = 11", "forest.design = 10"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        minimizer q;
+        const char *text = weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s\n",
+                                           bad[i].sampler, bad[i].sampler, bad[i].options);
+        weft_status st = minimizer_begin(&q, eight, text, TRIALS, 7, mem);
+        const char *said = st == WEFT_OK ? "nothing" : weft_error();
+        ok(st == WEFT_ECONF && strstr(said, bad[i].message) && strstr(said, bad[i].remedy),
+           "refused: %s", said);
+    }
+}
+
+/* ---- what the ends of the bounds mean --------------------------------------------------
+ */
+
+static void test_ends(weft_arena *mem)
+{
+    double random[TRIALS * DIM], own[TRIALS * DIM];
+    static const char *const never[] = {
+        "[run]\nsampler = kde\n[kde]\nrandom = 1\n",
+        "[run]\nsampler = tpe\n[tpe]\nstartup = 48\n",
+        "[run]\nsampler = kde\n[kde]\nrandom = 0\npoints = 47\n"};
+    static const char *const said[] = {"kde.random = 1", "tpe.startup is all trials",
+                                       "kde.points is too many"};
+    weft_check(propose("", random, mem) == WEFT_OK, "%s", weft_error());
+    for (int i = 0; i < 3; i++) {
+        weft_check(propose(never[i], own, mem) == WEFT_OK, "%s", weft_error());
+        ok(first_different(random, own) == TRIALS, "random search: %s", said[i]);
+    }
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_bounds(mem);
+    test_contradictions(mem);
+    test_counts(mem);
+    test_ends(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}

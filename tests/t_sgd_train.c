@@ -1,0 +1,263 @@
+/* Trainings of task sgd, a linear network on rows of numbers: scores pooled over folds,
+ * weights of classes, the epoch at which patience ends a training, and whose weights are
+ * kept. RUN: np=1 np=2 */
+#include "measured.h"
+#include "scratch.h"
+
+#include <math.h>
+
+enum { TRAIN = 300, VALID = 97, TEST = 60, ALL = TRAIN + VALID + TEST, D = 4, EPOCHS = 24 };
+
+static const weft_task *const sgd = &weft_task_sgd;
+
+/* ---- data: class 1 is rare, and all that the test part has ------------------------------
+ */
+
+static int32_t label_of(int64_t i)
+{
+    return i >= TRAIN + VALID || i % 10 == 3;
+}
+
+static weft_status read_rows(const void *self, const char *source, weft_pack *p)
+{
+    static const int64_t rows[WEFT_NPART] = {TRAIN, VALID, TEST};
+    static float x[ALL][D];
+    static int32_t label[ALL];
+    (void)self;
+    (void)source;
+    for (int64_t i = 0; i < ALL; i++) {
+        double z[4];
+        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+        weft_rng_normal(&r, z);
+        label[i] = label_of(i);
+        for (int d = 0; d < D; d++) x[i][d] = (float)(z[d] + (d == label[i]));
+    }
+    weft_pack_split(p, "as made");
+    TRY(weft_pack_matrix(p, WEFT_REALS, D, rows));
+    weft_pack_numbered(p, 2);
+    return weft_pack_rows(p, ALL, x, label);
+}
+
+static const weft_opt no_options[] = {{0}};
+static const weft_reader rows_reader = {
+    .kind = {.name = "rows", .about = "rows", .size = 1, .opts = no_options},
+    .read = read_rows};
+
+static weft_data data;
+
+/* ---- a training ------------------------------------------------------------------------
+ */
+
+typedef struct training {
+    void *self;
+    weft_space space;
+    weft_mix mix;
+    weft_job job;
+    weft_state state;
+    weft_result res;
+    int epochs;          /* rows of fold 0 */
+    double loss[EPOCHS]; /* on the development part after each epoch; NAN: not trained */
+} training;
+
+static const char usual[] = "[sgd]\nmodel = linear\nscore = loss\n"
+                            "[train]\nbatch = 10\nlr = 0.5\n";
+
+static void set_up(training *t, const char *options)
+{
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    const weft_kind *tuned[WEFT_MAX_TUNED];
+    int n;
+    *t = (training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
+    weft_conf_init(conf, mem);
+    weft_status st = weft_conf_text(conf, "test", usual);
+    char *rest = weft_arena_text(mem, "%s", options);
+    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
+        st = weft_conf_set(conf, word);
+    if (st == WEFT_OK) st = weft_conf_bind(conf, &sgd->kind, t->self);
+    if (st == WEFT_OK) st = sgd->tuned(t->self, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&t->space, conf, tuned, n, 1, mem);
+    weft_env env = {.team = &world,
+                    .conf = conf,
+                    .data = &data,
+                    .space = &t->space,
+                    .seed = 3,
+                    .memory = 1e9,
+                    .mem = mem};
+    if (st == WEFT_OK) st = sgd->setup(t->self, &env);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    t->mix = weft_mix_new(1, t->space.dim, mem);
+    t->job = weft_job_new(0, EPOCHS, &t->mix);
+    t->state = weft_state_new(sgd, t->self, &t->job, mem);
+    t->res = result_of(sgd, 1, mem);
+    sgd->start(t->self, &t->job, &t->state);
+}
+
+/* A job that goes on for so many epochs. */
+static void go_on(training *t, int epochs)
+{
+    t->job.resource = epochs;
+    weft_result_begin(&t->res, &t->job);
+    for (int64_t u = 0; u < sgd->units(t->self, &t->job); u++) {
+        double row[WEFT_MAX_METRICS] = {0};
+        weft_check(sgd->step(t->self, &t->job, u, &t->state, row, &t->res) == WEFT_OK, "%s",
+                   weft_error());
+        if (u < epochs) t->loss[t->epochs++] = in_row(sgd, row, "valid_loss");
+    }
+}
+
+static training trained(const char *options)
+{
+    training t;
+    set_up(&t, options);
+    go_on(&t, EPOCHS);
+    return t;
+}
+
+static double of(const training *t, const char *metric)
+{
+    return measured(sgd, &t->res, metric);
+}
+
+/* The score of a part by the weights that a winner has. */
+static double scored(training *t, weft_part part, const char *metric)
+{
+    weft_scores s;
+    weft_check(sgd->score(t->self, &t->job, t->state.x, part, &s) == WEFT_OK, "%s",
+               weft_error());
+    return score_of(sgd, &s, metric);
+}
+
+/* ---- folds -----------------------------------------------------------------------------
+ */
+
+static void test_pooled(void)
+{
+    enum { FOLDS = 4, KINDS = 4 };
+    static const char *const metric[KINDS] = {"valid_loss", "valid_error", "fold_loss",
+                                              "fold_error"};
+    training all = trained("sgd.folds=4");
+    double sum[KINDS] = {0}, plain[KINDS] = {0}, count[KINDS] = {0};
+    for (int f = 0; f < FOLDS; f++) {
+        training one = trained(weft_arena_text(mem, "sgd.folds=4 sgd.fold=%d", f));
+        int n = TRAIN + VALID, held = n / FOLDS + (f < n % FOLDS);
+        const double weight[KINDS] = {round(.1 * (n - held)), round(.1 * (n - held)), held,
+                                      held};
+        for (int k = 0; k < KINDS; k++) {
+            sum[k] += weight[k] * of(&one, metric[k]);
+            plain[k] += of(&one, metric[k]) / FOLDS;
+            count[k] += weight[k];
+        }
+    }
+    for (int k = 0; k < KINDS; k++)
+        is_near(of(&all, metric[k]), sum[k] / count[k], 1e-14,
+                "%s is the mean over the folds, weighted by their samples", metric[k]);
+    ok(fabs(plain[3] - of(&all, "fold_error")) > 1e-6,
+       "which is not the mean of the folds' errors: %.5g, not %.5g", of(&all, "fold_error"),
+       plain[3]);
+    double p = of(&all, "fold_error");
+    is_near(of(&all, "fold_half"), 1.959964 * sqrt(p * (1 - p) / (TRAIN + VALID)), 1e-8,
+            "its interval is of all samples");
+    digest(weft_state_hash(&all.state));
+}
+
+/* ---- weights of classes ----------------------------------------------------------------
+ */
+
+static void test_balance(void)
+{
+    training no = trained("train.lr=0.05 sgd.keep=last");
+    training yes = trained("train.lr=0.05 sgd.keep=last train.balance=yes");
+    double rare[2] = {scored(&no, WEFT_TEST, "error"), scored(&yes, WEFT_TEST, "error")};
+    double both[2] = {of(&no, "valid_error"), of(&yes, "valid_error")};
+    ok(rare[0] > .5 && rare[1] < rare[0] - .2,
+       "with weights of classes a rare one is found: %.3g of it wrong, not %.3g", rare[1],
+       rare[0]);
+    ok(both[1] > both[0],
+       "at the cost of the common one: %.3g of all wrong, not %.3g, without weights",
+       both[1], both[0]);
+    double share = .1; /* of the rare class: the error of no rare one found */
+    ok(both[0] <= share + .02, "errors are of the samples, not of their weights");
+}
+
+/* ---- patience and the best epoch -------------------------------------------------------
+ */
+
+static int least_of(const double *loss, int n)
+{
+    int best = 0;
+    for (int e = 1; e < n; e++)
+        if (loss[e] < loss[best]) best = e;
+    return best;
+}
+
+/* The number of epochs after which a training with these losses stops. */
+static int stops_after(const double *loss, int patience)
+{
+    int n = 1;
+    while (n < EPOCHS && n - 1 - least_of(loss, n) < patience) n++;
+    return n;
+}
+
+static void test_best(void)
+{
+    training best = trained("train.lr=2"), last = trained("train.lr=2 sgd.keep=last");
+    int at = least_of(best.loss, EPOCHS);
+    ok(at > 0 && at < EPOCHS - 1 && memcmp(best.loss, last.loss, sizeof best.loss) == 0,
+       "the best of %d epochs is epoch %d, whatever is kept", EPOCHS, at + 1);
+    is_near(of(&best, "best_epoch"), at + 1, 0, "which is told");
+    is_near(best.res.loss, best.loss[at], 0, "its score is the result");
+    is_near(scored(&best, WEFT_VALID, "loss"), best.loss[at], 1e-12,
+            "and its weights are kept");
+    is_near(last.res.loss, last.loss[EPOCHS - 1], 0, "or those of the last epoch");
+    is_near(scored(&last, WEFT_VALID, "loss"), last.loss[EPOCHS - 1], 1e-12,
+            "with their score");
+    double held = of(&best, "fold_error");
+    ok(isnan(held), "without folds nothing is held out");
+    training short_one;
+    set_up(&short_one, "train.lr=2");
+    go_on(&short_one, at + 1);
+    ok(weft_state_hash(&best.state) != weft_state_hash(&short_one.state) &&
+           memcmp(best.state.x, short_one.state.x,
+                  (size_t)(2 * (D + 1)) * sizeof *best.state.x) == 0,
+       "they are those of a training that ends there");
+}
+
+static void test_patience(void)
+{
+    training free = trained("train.lr=2");
+    int stopped = 0;
+    for (int patience = 1; patience <= 6; patience++) {
+        training t = trained(weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
+        int n = stops_after(free.loss, patience), best = least_of(free.loss, n), same = 1;
+        for (int e = 0; e < EPOCHS; e++)
+            same &= e < n ? !(fabs(t.loss[e] - free.loss[e]) > 0) : isnan(t.loss[e]);
+        stopped += n < EPOCHS;
+        ok(same && !(fabs(of(&t, "epochs") - n) > 0) &&
+               !(fabs(of(&t, "best_epoch") - best - 1) > 0),
+           "patience %d: it stops after %d epochs, of which epoch %d is the best", patience,
+           n, best + 1);
+        is_near(scored(&t, WEFT_VALID, "loss"), free.loss[best], 1e-12,
+                "whose weights are kept");
+        training pieces;
+        set_up(&pieces, weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
+        for (int e = 0; e < EPOCHS; e += 3) go_on(&pieces, 3);
+        ok(weft_state_hash(&pieces.state) == weft_state_hash(&t.state) &&
+               !(fabs(pieces.res.loss - t.res.loss) > 0),
+           "and so it does in jobs of three epochs");
+    }
+    ok(stopped >= 3, "%d of them stop before the last epoch", stopped);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    weft_check(pack(&rows_reader, "nowhere", "rows.h5", "") == WEFT_OK, "%s", weft_error());
+    weft_check(weft_data_open(&data, at("rows.h5"), &world, mem) == WEFT_OK, "%s",
+               weft_error());
+    test_pooled();
+    test_balance();
+    test_best();
+    test_patience();
+    weft_data_close(&data);
+    return scratch_end();
+}
