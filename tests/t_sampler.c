@@ -230,6 +230,52 @@ static void test_ends(weft_arena *mem)
     }
 }
 
+/* ---- operations in place of seconds
+ * ------------------------------------------------------ */
+
+/* Ten times as many where x0 is above 1/2. */
+static double ten_times(const void *own, const weft_job *job)
+{
+    (void)own;
+    return job->mix.conf[0] > .5 ? 10 : 1;
+}
+
+/* The share of the trials after the first ten that cost ten times as much, of a function
+ * that has equal minima on both sides; all take equally long. */
+static double costly(const char *sampler, int told, weft_arena *mem)
+{
+    enum { ALL = 60, SEEDS = 6 };
+    double share = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        minimizer q;
+        weft_job job;
+        const char *options =
+            weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\nper_cost = yes\n%s", sampler,
+                            sampler, strcmp(sampler, "forest") == 0 ? quick : "");
+        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL, seed,
+                                   mem) == WEFT_OK,
+                   "%s", weft_error());
+        if (told) q.search.operations = ten_times;
+        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+            const double *v = job.mix.conf, x = fabs(v[0] - .5) - .25, y = v[1] - .7;
+            share += job.trial >= 10 && v[0] > .5 ? 1. / (ALL - 10) / SEEDS : 0;
+            minimizer_tell(&q, &job, x * x + y * y, 1);
+        }
+    }
+    return share;
+}
+
+static void test_operations(weft_arena *mem)
+{
+    static const char *const sampler[] = {"tpe", "kde", "forest"};
+    for (int i = 0; i < 3; i++) {
+        double usual = costly(sampler[i], 0, mem), own = costly(sampler[i], 1, mem);
+        ok(own < .7 * usual,
+           "%s: what takes more operations is proposed less often: %.2g, not %.2g",
+           sampler[i], own, usual);
+    }
+}
+
 int main(void)
 {
     weft_arena *mem = weft_arena_new();
@@ -237,6 +283,7 @@ int main(void)
     test_contradictions(mem);
     test_counts(mem);
     test_ends(mem);
+    test_operations(mem);
     weft_arena_free(mem);
     return tap_done();
 }

@@ -14,7 +14,8 @@ typedef struct weft_search_trial {
     int64_t id;      /* number of its configuration */
     double *conf;    /* [dim] */
     double resource; /* total asked for so far */
-    double seconds;  /* virtual seconds of its jobs that were told */
+    double seconds;  /* virtual seconds, or operations, of its jobs that were told */
+    double next;     /* operations of the job in flight */
     int last;        /* 1: a job marked `last` was asked for */
 } weft_search_trial;
 
@@ -26,6 +27,10 @@ typedef struct weft_search {
     void *sampler_self;
     const weft_mixing *mixing;
     void *mixing_self;
+    /* What a job costs, which samplers are told in place of its virtual seconds; NULL:
+     * those. A function of the job alone. */
+    double (*operations)(const void *own, const weft_job *job);
+    const void *own;
     /* set by weft_search_setup */
     const weft_space *space;
     weft_arena *mem;

@@ -48,6 +48,14 @@ typedef struct weft_cost {
     double passes;       /* number of products with the matrix that the estimate assumes */
 } weft_cost;
 
+/* What a job of a configuration costs, for samplers that prefer cheap ones (per_cost). */
+typedef enum weft_price {
+    WEFT_PRICE_SECONDS,    /* its virtual seconds */
+    WEFT_PRICE_OPERATIONS, /* the operations of weft_task.cost, since its virtual seconds
+                              are its resource */
+    WEFT_PRICE_UNKNOWN     /* as much as other jobs of its resource, as far as is known */
+} weft_price;
+
 /* How a task uses the packed data that run.data names. */
 typedef enum weft_need {
     WEFT_DATA_NEEDED,   /* a run without data is refused */
@@ -116,6 +124,10 @@ typedef struct weft_task {
      * best exact. Depends only on its arguments. NULL: the resource of the job, exactly.
      * Local. */
     double (*seconds)(const void *self, const weft_job *job, double before);
+    /* By what samplers compare the costs of configurations. Operations of `cost` must then
+     * be a function of options, data and job alone, the same on any ranks and machine.
+     * NULL: WEFT_PRICE_OPERATIONS if seconds is NULL, else WEFT_PRICE_SECONDS. Local. */
+    weft_price (*price)(const void *self);
     /* Number of units of a job. After each unit it can be stopped, because everything that
      * the next needs is in state and result. NULL: always 1, and no rows. Local. */
     int64_t (*units)(const void *self, const weft_job *job);

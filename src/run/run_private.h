@@ -30,8 +30,9 @@ typedef struct weft_run {
     double deadline;           /* by weft_now; 0: none */
     const char *defaults; /* "run.tuner = sha, ...": what the task set where the user gave
                              nothing */
-    const char *unread;   /* "[sha] [random]": sections of the file that this run does not
-                             read */
+    int fresh; /* 1: the configuration is a user's, 0: that of a run that was begun */
+    const char *unread; /* "[sha] [random]": sections of the file that this run does not
+                           read */
 } weft_run;
 
 /* Binds all options of the configuration and finds the plug-ins that it names. `fresh` 1:
@@ -53,6 +54,10 @@ const char *weft_run_method(const weft_run *r);
 /* Divides the ranks into run.teams teams. ECONF if there are fewer ranks, unless `fewer` is
  * 1, as in a resumed run, which then gets as many teams as ranks. Collective over world. */
 WEFT_CHECKED weft_status weft_run_divide(weft_run *r, int fewer);
+/* Has the sampler told the operations of jobs in place of virtual seconds if it counts
+ * costs and those are no measure of them; after the task's setup. ECONF: there is no
+ * measure. Local. */
+WEFT_CHECKED weft_status weft_run_price(weft_run *r);
 /* Opens the data and sets up task and tuner. Collective over world. EDATA, ELIMIT,
  * ECONF. */
 WEFT_CHECKED weft_status weft_run_open(weft_run *r, const char *data);

@@ -344,6 +344,7 @@ weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh, weft_team *wo
                     .team = world,
                     .teams = 1,
                     .conf = conf,
+                    .fresh = fresh,
                     .defaults = "",
                     .unread = "",
                     .mem = mem};
@@ -431,6 +432,7 @@ static weft_status open_team(weft_run *r, const char *data)
                     .scoring = r->like != NULL};
     TRY(weft_agree(r->task->setup(r->task_self, &env), r->team));
     TRY(weft_agree(check_setup(r), r->team));
+    if (!r->like) TRY(weft_agree(weft_run_price(r), r->team));
     r->space.samples = r->task->units ? 0 : r->data.part[WEFT_TRAIN].total;
     return weft_agree(
         weft_search_setup(&r->search, &r->space, (uint64_t)r->opts.seed, r->mem), r->team);

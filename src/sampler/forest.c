@@ -75,7 +75,8 @@ static const weft_opt forest_opts[] = {
      "children of a generation, at least as many as parents", 0},
     {"per_cost", WEFT_BOOL, offsetof(forest, per_cost), "no", 0, 0, NULL,
      "divide the acquisition function by the predicted virtual seconds of the "
-     "configuration; no effect where all last equally long",
+     "configuration, or by its operations where the virtual seconds of a job are its "
+     "resource",
      0},
     {0}};
 

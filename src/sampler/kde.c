@@ -41,8 +41,8 @@ static const weft_opt kde_opts[] = {
     {"liar", WEFT_BOOL, offsetof(kde, liar), "no", 0, 0, NULL,
      "trials in flight count as bad", 0},
     {"per_cost", WEFT_BOOL, offsetof(kde, per_cost), "no", 0, 0, NULL,
-     "maximise the expected improvement per virtual second: durations are predicted from "
-     "those of earlier trials; no effect where all last equally long",
+     "maximise the expected improvement per virtual second, or per operation where the "
+     "virtual seconds of a job are its resource: both are predicted from earlier trials",
      0},
     {0}};
 

@@ -166,6 +166,12 @@ static void command_cost(const void *self, const weft_job *job, weft_cost *out)
     *out = (weft_cost){.flops = job->resource};
 }
 
+static weft_price command_price(const void *self)
+{
+    (void)self;
+    return WEFT_PRICE_UNKNOWN;
+}
+
 /* ---- a job -------------------------------------------------------------------------- */
 
 /* The outcome of a job. */
@@ -391,5 +397,6 @@ const weft_task weft_task_command = {
     .setup = command_setup,
     .nstate = command_nstate,
     .cost = command_cost,
+    .price = command_price,
     .step = command_step,
 };

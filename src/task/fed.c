@@ -366,6 +366,7 @@ const weft_task weft_task_fed = {
     .start = fed_start,
     .cost = fed_cost,
     .seconds = fed_seconds,
+    .price = fed_price,
     .units = fed_units,
     .step = fed_step,
     .mixes = fed_mixes,

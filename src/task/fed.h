@@ -308,6 +308,9 @@ WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state 
  * known when a cohort is drawn; for a mixture it is a lower bound, with the fastest
  * configuration for each client. Local. Cost O(rounds cohort). */
 double fed_seconds(const void *self, const weft_job *job, double before);
+/* Operations where no device has a speed or delay, so that all rounds last equally long.
+ * Local. */
+weft_price fed_price(const void *self);
 /* 1 if the rounds of the job score clients in this stage: before or after training.
  * Local. */
 int fed_scores(const fed *t, const weft_job *job, int stage);

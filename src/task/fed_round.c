@@ -122,13 +122,23 @@ static double least_of_round(const fed *t, const fed_client *least, int64_t roun
     return c.end.seconds;
 }
 
+/* 1: devices have speeds or delays; else a round is a virtual second. */
+static int is_timed(const weft_device *d)
+{
+    return d->sample_seconds > 0 || d->flops > 0 || d->up > 0 || d->down > 0 ||
+           d->latency > 0 || d->rows > 0;
+}
+
+weft_price fed_price(const void *self)
+{
+    const fed *t = self;
+    return is_timed(&t->device) ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
+}
+
 double fed_seconds(const void *self, const weft_job *job, double before)
 {
     const fed *t = self;
-    const weft_device *d = &t->device;
-    int timed = d->sample_seconds > 0 || d->flops > 0 || d->up > 0 || d->down > 0 ||
-                d->latency > 0 || d->rows > 0;
-    if (!timed || !(job->resource >= 1)) return job->resource;
+    if (!is_timed(&t->device) || !(job->resource >= 1)) return job->resource;
     fed_client least = cheapest(t, &job->mix);
     weft_arena *tmp = weft_arena_new();
     double sum = 0;

@@ -244,6 +244,12 @@ static double seconds_of(const flow *t, const weft_job *job)
     return job->resource * t->seconds * exp(t->spread * (z - t->spread / 2));
 }
 
+static weft_price flow_price(const void *self)
+{
+    const flow *t = self;
+    return t->spread > 0 ? WEFT_PRICE_SECONDS : WEFT_PRICE_UNKNOWN;
+}
+
 static double flow_seconds(const void *self, const weft_job *job, double before)
 {
     (void)before;
@@ -371,6 +377,7 @@ const weft_task weft_task_flow = {
     .tensors = flow_tensors,
     .cost = flow_cost,
     .seconds = flow_seconds,
+    .price = flow_price,
     .step = flow_step,
     .optimum = flow_optimum_of,
     .score = flow_score,

@@ -272,6 +272,14 @@ static double time_at(const replay *t, int64_t row, double resource)
     return last.seconds;
 }
 
+static weft_price replay_price(const void *self)
+{
+    const replay_table *b = &((const replay *)self)->table;
+    for (int64_t i = 0; i < b->first[b->n]; i++)
+        if (!isnan(b->point[i].seconds)) return WEFT_PRICE_SECONDS;
+    return WEFT_PRICE_UNKNOWN;
+}
+
 static double replay_seconds(const void *self, const weft_job *job, double before)
 {
     const replay *t = self;
@@ -394,6 +402,7 @@ const weft_task weft_task_replay = {
     .nstate = replay_nstate,
     .cost = replay_cost,
     .seconds = replay_seconds,
+    .price = replay_price,
     .step = replay_step,
     .optimum = replay_optimum,
 };

@@ -147,6 +147,7 @@ static void fill_trial(weft_search *s, weft_job *job)
         s->sampler->pending(s->sampler_self, number_of(s, job->trial), t->conf,
                             t->resource);
     s->mixing->make(s->mixing_self, t->id, t->conf, job);
+    if (s->operations) t->next = s->operations(s->own, job);
 }
 
 /* ---- public ------------------------------------------------------------------------- */
@@ -169,7 +170,7 @@ void weft_search_tell(weft_search *s, const weft_result *res)
     if (s->mixing->told) s->mixing->told(s->mixing_self, res);
     if (!has_trials(s)) return;
     weft_search_trial *t = &s->trial[res->trial];
-    t->seconds += res->cost;
+    t->seconds += s->operations ? t->next : res->cost;
     weft_observation observed = {t->conf, t->resource, t->seconds, res->loss};
     if (s->sampler->told)
         s->sampler->told(s->sampler_self, number_of(s, res->trial), &observed);
