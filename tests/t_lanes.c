@@ -140,18 +140,20 @@ static int step_is_right(models *m, int t)
 {
     uint64_t key = (uint64_t)(10 + t);
     const real *g = randoms(key, N * m->lanes);
-    double norm[MAX_L];
-    int live[MAX_L], good = 1;
-    for (int l = 0; l < m->lanes; l++) live[l] = t == 0 || l % 4 != t;
-    m->kernel->lanes_step(m->s, live, N, t == 0, m->w, randoms(key, N * m->lanes),
-                          m->velocity, m->anchor, norm);
+    real *changed = randoms(key, N * m->lanes);
+    int live[MAX_L], sound[MAX_L], good = 1;
+    for (int l = 0; l < m->lanes; l++) {
+        live[l] = t == 0 || l % 4 != t;
+        sound[l] = 1;
+    }
+    weft_lanes_move move = {m->s, live, t == 0, m->w, m->velocity, m->anchor, sound};
+    m->kernel->lanes_step(&move, N, changed);
     for (int l = 0; l < m->lanes; l++) {
         if (!live[l]) continue;
         lane_of(g, N, m->lanes, l, m->g);
         lane_of(m->anchor, N, m->lanes, l, m->from);
-        double want = weft_sgd_step(&m->s[l], N, t == 0, m->own + l * N, m->g,
-                                    m->own_velocity + l * N, m->from);
-        good &= memcmp(&want, &norm[l], sizeof want) == 0;
+        good &= sound[l] == weft_sgd_step(&m->s[l], N, t == 0, m->own + l * N, m->g,
+                                          m->own_velocity + l * N, m->from);
     }
     for (int l = 0; l < m->lanes; l++) {
         lane_of(m->w, N, m->lanes, l, m->g);
@@ -162,7 +164,7 @@ static int step_is_right(models *m, int t)
 
 static int sums_are_right(models *m)
 {
-    real weight[MAX_L], *change = WEFT_NEW(mem, real, N * m->lanes);
+    real weight[MAX_L];
     double most[MAX_L], *sum = WEFT_NEW(mem, double, N), *want = WEFT_NEW(mem, double, N);
     int within[MAX_L], use[MAX_L], good = 1;
     for (int l = 0; l < m->lanes; l++) {
@@ -170,8 +172,8 @@ static int sums_are_right(models *m)
         use[l] = l % 4 != 1;
         most[l] = l == 2 ? 0.001 : 1e5;
     }
-    m->kernel->lanes_change(N, m->w, m->anchor, most, change, within);
-    m->kernel->lanes_add(N, change, weight, use, SCALE, sum);
+    m->kernel->lanes_within(N, m->w, m->anchor, most, within);
+    m->kernel->lanes_add(N, m->w, m->anchor, weight, use, SCALE, sum);
     for (int l = 0; l < m->lanes; l++) {
         lane_of(m->anchor, N, m->lanes, l, m->from);
         for (int i = 0; i < N; i++) m->g[i] = (m->own[l * N + i] - m->from[i]) * weight[l];
@@ -311,6 +313,36 @@ static void *net_new(const char *name, const char *options, const weft_net **net
     return self;
 }
 
+/* A step while the gradient is computed beside one by the whole gradient; lane 1 begins
+ * with a weight that is infinite. */
+static int moves_are_right(const weft_net *net, const void *self, void *work,
+                           const weft_lane_batch *b, int first)
+{
+    int lanes = weft_lanes(), sound[2][MAX_L];
+    int64_t n = net->nweight(self);
+    weft_sgd s[MAX_L];
+    weft_score sum[MAX_L] = {{0}};
+    real *w[2], *velocity[2], *g = WEFT_NEW(mem, real, n * lanes);
+    real *anchor = randoms(22, n * lanes);
+    anchor[1] = INFINITY;
+    for (int l = 0; l < lanes; l++) {
+        s[l] = options_of(l, 0);
+        sound[0][l] = sound[1][l] = 1;
+    }
+    for (int i = 0; i < 2; i++) {
+        w[i] = randoms(23, n * lanes);
+        w[i][1] = INFINITY;
+        velocity[i] = randoms(24, n * lanes);
+        weft_lanes_move move = {s, b->count, first, w[i], velocity[i], anchor, sound[i]};
+        net->lanes_grad(self, work, first ? anchor : w[i], b, g, i ? &move : NULL, sum);
+        if (i == 0) weft_lanes_step(&move, n, g);
+        for (int64_t e = 1; e < n * lanes; e += lanes) w[i][e] = velocity[i][e] = 0;
+    }
+    if (sound[0][0] != 1 || sound[0][1] != (b->count[1] == 0)) return 0;
+    return same(w[0], w[1], n * lanes) && same(velocity[0], velocity[1], n * lanes) &&
+           memcmp(sound[0], sound[1], (size_t)lanes * sizeof(int)) == 0;
+}
+
 static void test_net(const char *name, const char *options, int most)
 {
     int lanes = weft_lanes();
@@ -324,7 +356,7 @@ static void test_net(const char *name, const char *options, int most)
     weft_score s[MAX_L] = {{0}};
     int good = 1;
     for (int i = 0; i < 3; i++) one[i] = WEFT_NEW(mem, real, n);
-    net->lanes_grad(self, beside, w, &b, g, s);
+    net->lanes_grad(self, beside, w, &b, g, NULL, s);
     net->lanes_score(self, beside, w, &b, s);
     for (int l = 0; l < lanes; l++) {
         weft_batch own = alone(&b, l);
@@ -337,6 +369,8 @@ static void test_net(const char *name, const char *options, int most)
         good &= same(one[1], one[2], n) && memcmp(&sum, &s[l], sizeof sum) == 0;
     }
     ok(good, "%s: gradients and scores of batches of up to %d", name, most);
+    good = moves_are_right(net, self, beside, &b, 1);
+    ok(good && moves_are_right(net, self, beside, &b, 0), "%s: and steps", name);
 }
 
 /* ---- rounds ------------------------------------------------------------------------- */

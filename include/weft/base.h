@@ -4,6 +4,7 @@
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H
 
+#include <float.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +14,10 @@
 
 #ifdef WEFT_DOUBLE
 typedef double real; /* weights, gradients, features */
+#define WEFT_REAL_MAX DBL_MAX
 #else
 typedef float real;
+#define WEFT_REAL_MAX FLT_MAX
 #endif
 
 /* ---- errors ------------------------------------------------------------------------- */

@@ -239,12 +239,12 @@ typedef struct weft_sgd {
  * g         [n] gradient in; undefined afterwards
  * velocity  [n] in, out; NULL allowed where momentum is 0
  * anchor    [n] weights received; NULL allowed where mu is 0
- * Returns |g| before clipping; if it is not finite, the device has diverged and w must not
- * be used. The result is bitwise equal on all CPUs. Local. Cost: one pass over the vectors,
- * two with clip. Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated Optimization in
- * Heterogeneous Networks", MLSys 2020. */
-double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
-                     real *velocity, const real *anchor);
+ * Returns 1 if all numbers of g are finite, with clip their norm, too; 0: the device has
+ * diverged and w must not be used. The result is bitwise equal on all CPUs. Local. Cost:
+ * one pass over the vectors, two with clip. Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith,
+ * "Federated Optimization in Heterogeneous Networks", MLSys 2020. */
+int weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g, real *velocity,
+                  const real *anchor);
 
 typedef enum weft_descent_optimizer {
     WEFT_DESCENT_SGD,
@@ -328,6 +328,20 @@ enum { WEFT_MAX_LANES = 64 / sizeof(real) };
 /* Fills x[d][lanes] from rows of d numbers, one for each lane; NULL: zeros. Local. */
 void weft_lanes_load(int64_t d, const float *const *row, real *x);
 
+/* A step of weft_sgd_step with s[lanes] on w[n][lanes] where live[lane] is true; the other
+ * lanes of w stay. first 1: the first step of all lanes, from the weights `anchor`; w is
+ * only written. sound[lane] is set to 0 where the step returns 0. */
+typedef struct weft_lanes_move {
+    const weft_sgd *s;
+    const int *live;
+    int first;
+    real *w, *velocity;
+    const real *anchor;
+    int *sound;
+} weft_lanes_move;
+/* Makes the step by g[n][lanes]. */
+void weft_lanes_step(const weft_lanes_move *m, int64_t n, real *g);
+
 /* In every lane c[i][j] = (add 1: +=; -1: = 0 +) sum over e < k of a[i][e] b[j][e], in the
  * order of e, from zero, as weft_packed_times and weft_outer sum: a[i][e] is the vector of
  * lanes at i a_row + e a_k, b[j][e] that at j b_column + e b_k, c[i][j] that at i ldc + j.
@@ -339,21 +353,19 @@ typedef struct weft_lanes_product {
     int add;
     real *c;
     size_t ldc;
+    const weft_lanes_move *move; /* not NULL: c is a part of move->w, which makes the step
+                                    by the sums, a part of its gradient; add is -1, and no
+                                    live lane clips */
 } weft_lanes_product;
 void weft_lanes_times(const weft_lanes_product *p);
 
-/* weft_sgd_step of s[lanes] on w[n][lanes] where live[lane] is true; the other lanes of w
- * stay. first 1: the first step of all lanes, from the weights `anchor`; w is only written.
- * norm[lanes] is set in live lanes. */
-void weft_lanes_step(const weft_sgd *s, const int *live, int64_t n, int first, real *w,
-                     real *g, real *velocity, const real *anchor, double *norm);
-/* change = w - from; within[lane]: 1 if all coordinates of it are finite and within
+/* within[lane]: 1 if all numbers of w - from, [n][lanes], are finite and within
  * +-most[lane]. */
-void weft_lanes_change(int64_t n, const real *w, const real *from, const double *most,
-                       real *change, int *within);
-/* sum[n] += weft_exact_add of x[n][lane] weight[lane] for each lane where use[lane]. */
-void weft_lanes_add(int64_t n, const real *x, const real *weight, const int *use, int scale,
-                    double *sum);
+void weft_lanes_within(int64_t n, const real *w, const real *from, const double *most,
+                       int *within);
+/* sum[n] += weft_exact_add of (w - from) weight[lane] for each lane where use[lane]. */
+void weft_lanes_add(int64_t n, const real *w, const real *from, const real *weight,
+                    const int *use, int scale, double *sum);
 /* Softmax of z[c][lanes], one sample a lane: loss[lane] = -log softmax(z)[label[lane]];
  * wrong[lane]: 1 if another class has the largest z, the first of equal ones, or the loss
  * is NaN; dz = share[lane] (softmax(z) - onehot(label)), 0 where share is 0, unless NULL;

@@ -70,12 +70,15 @@ typedef struct weft_net {
     void (*score)(const void *self, void *work, const real *w, const weft_batch *b,
                   weft_score *s);
     /* The same without dropout for as many models as there are lanes: w, g
-     * [nweight][lanes], s[lanes]; each lane has the same bits as grad and score. All three
+     * [nweight][lanes], s[lanes]; each lane has the same bits as grad and score. With
+     * `move`, which clips nothing, its weights make the step as the gradient is computed,
+     * and g is not used; w is move->w, or in a first step what it begins with. All three
      * are NULL if the network does not implement them; lanes_work, for batches of up to
      * `most`, returns NULL if this instance cannot use them. */
     void *(*lanes_work)(const void *self, int most, weft_arena *mem);
     void (*lanes_grad)(const void *self, void *work, const real *w,
-                       const weft_lane_batch *b, real *g, weft_score *s);
+                       const weft_lane_batch *b, real *g, const weft_lanes_move *move,
+                       weft_score *s);
     void (*lanes_score)(const void *self, void *work, const real *w,
                         const weft_lane_batch *b, weft_score *s);
 } weft_net;

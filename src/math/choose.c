@@ -46,7 +46,7 @@ typedef struct outcome {
     real cells[11 * CELLS]; /* z, c, y, then dz, dc */
     /* models in lanes: the number of lanes differs, so only the first is compared */
     real side[3 * SIDE];
-    double norm, sums[SIDE], log_sums[2];
+    double sums[SIDE], log_sums[2];
     real added[ADDED];
     double dual[OUTPUTS], share[OUTPUTS], conj[OUTPUTS], logistic[OUTPUTS];
     double dots[SPARSE];
@@ -136,15 +136,15 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
 {
     size_t mark = weft_arena_mark(tmp), lanes = (size_t)kernel->lanes;
     real *w[4], weight[WEFT_MAX_LANES];
-    double norm[WEFT_MAX_LANES], most[WEFT_MAX_LANES];
-    int on[WEFT_MAX_LANES], within[WEFT_MAX_LANES];
+    double most[WEFT_MAX_LANES];
+    int on[WEFT_MAX_LANES], within[WEFT_MAX_LANES], sound[WEFT_MAX_LANES];
     weft_sgd s[WEFT_MAX_LANES];
     for (int i = 0; i < 4; i++) w[i] = WEFT_NEW(tmp, real, SIDE * lanes);
     for (size_t l = 0; l < lanes; l++) {
         s[l] = (weft_sgd){.lr = 0.3, .momentum = 0.9, .weight_decay = 0.01, .mu = 0.1};
         s[l].clip = 0.5;
         most[l] = weight[l] = 1 + (real)l / 16;
-        on[l] = 1;
+        on[l] = sound[l] = 1;
         for (int i = 0; i < SIDE; i++) {
             w[0][(size_t)i * lanes + l] = t->u[i];
             w[3][(size_t)i * lanes + l] = t->v[i + 1];
@@ -161,13 +161,22 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
                             .b_k = 3,
                             .c = w[1],
                             .ldc = 7};
+    weft_lanes_move move = {s, on, 1, w[0], w[2], w[3], sound};
     kernel->lanes_times(&p);
-    kernel->lanes_step(s, on, SIDE, 1, w[0], w[1], w[2], w[3], norm);
-    kernel->lanes_step(s, on, SIDE, 0, w[0], w[1], w[2], w[3], norm);
+    kernel->lanes_step(&move, SIDE, w[1]);
+    move.first = 0;
+    kernel->lanes_step(&move, SIDE, w[1]);
+    for (size_t l = 0; l < lanes; l++) s[l].clip = 0;
+    p.a = w[3];
+    p.b = w[1];
+    p.add = -1;
+    p.c = w[0];
+    p.move = &move;
+    kernel->lanes_times(&p);
     for (size_t l = 1; l < lanes; l++) on[l] = 0;
-    kernel->lanes_change(SIDE, w[0], w[3], most, w[1], within);
+    kernel->lanes_within(SIDE, w[0], w[3], most, within);
     on[0] = within[0];
-    kernel->lanes_add(SIDE, w[1], weight, on, 30, o->sums);
+    kernel->lanes_add(SIDE, w[0], w[3], weight, on, 30, o->sums);
     double share[WEFT_MAX_LANES], loss[WEFT_MAX_LANES], sum;
     int32_t label[WEFT_MAX_LANES] = {0};
     for (size_t l = 0; l < lanes; l++) share[l] = 0.5;
@@ -175,7 +184,6 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
     o->log_sums[0] = loss[0];
     o->log_sums[1] = kernel->softmax(SIDE, t->u, 0.5, NULL, &sum);
     for (int i = 0; i < 3 * SIDE; i++) o->side[i] = w[i / SIDE][(size_t)(i % SIDE) * lanes];
-    o->norm = norm[0];
     weft_arena_reset(tmp, mark);
 }
 

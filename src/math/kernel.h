@@ -56,12 +56,11 @@ typedef struct weft_kernel {
     /* The rest as in weft/math.h. */
     void (*lanes_load)(int64_t d, const float *const *row, real *x);
     void (*lanes_times)(const weft_lanes_product *p);
-    void (*lanes_step)(const weft_sgd *s, const int *live, int64_t n, int first, real *w,
-                       real *g, real *velocity, const real *anchor, double *norm);
-    void (*lanes_change)(int64_t n, const real *w, const real *from, const double *most,
-                         real *change, int *within);
-    void (*lanes_add)(int64_t n, const real *x, const real *weight, const int *use,
-                      int scale, double *sum);
+    void (*lanes_step)(const weft_lanes_move *m, int64_t n, real *g);
+    void (*lanes_within)(int64_t n, const real *w, const real *from, const double *most,
+                         int *within);
+    void (*lanes_add)(int64_t n, const real *w, const real *from, const real *weight,
+                      const int *use, int scale, double *sum);
     void (*lanes_softmax)(int c, const real *z, const int32_t *label, const double *share,
                           real *dz, double *loss, int *wrong);
     double (*softmax)(int c, const real *z, double top, real *e, double *sum);

@@ -61,6 +61,81 @@ INLINE void lane_turn(const real *x, real *turned)
 #endif
 }
 
+/* ---- steps of gradient descent ------------------------------------------------------ */
+
+/* The parameters of the lanes, in vectors. */
+typedef struct lane_steps {
+    V lr, momentum, decay, mu, scale;
+    lane_bits live, pull, moves;
+    int any_pull, any_move;
+} lane_steps;
+
+static lane_steps lane_steps_of(const weft_sgd *s, const int *live)
+{
+    lane_steps t = {.scale = SET(1)};
+    int pull[W], moves[W];
+    for (int l = 0; l < W; l++) {
+        t.lr[l] = (real)s[l].lr;
+        t.momentum[l] = (real)s[l].momentum;
+        t.decay[l] = (real)s[l].weight_decay;
+        t.mu[l] = (real)s[l].mu;
+        t.any_pull |= pull[l] = live[l] && s[l].mu > 0;
+        t.any_move |= moves[l] = live[l] && s[l].momentum > 0;
+    }
+    t.live = lane_mask(live);
+    t.pull = lane_mask(pull);
+    t.moves = lane_mask(moves);
+    return t;
+}
+
+/* A step: what it needs of m, the weights it begins with, and the lanes whose gradient is
+ * finite so far. */
+typedef struct lane_motion {
+    const weft_lanes_move *m;
+    lane_steps t;
+    const real *from;
+    lane_bits good;
+} lane_motion;
+
+static lane_motion lane_motion_of(const weft_lanes_move *m)
+{
+    lane_motion x = {.m = m, .t = lane_steps_of(m->s, m->live)};
+    x.from = m->first ? m->anchor : m->w;
+    x.good = x.t.live ^ ~x.t.live;
+    return x;
+}
+
+/* g with the pull to the anchor. */
+INLINE V lane_pulled(const lane_motion *x, int64_t i, V g)
+{
+    if (!x->t.any_pull) return g;
+    const V away = LOAD(x->from + i * W) - LOAD(x->m->anchor + i * W);
+    return lane_choose(x->t.pull, g + x->t.mu * away, g);
+}
+
+/* Moves a number of every model by its gradient g, after the pull. */
+INLINE void lane_move(lane_motion *x, int64_t i, V g)
+{
+    const lane_steps *t = &x->t;
+    const V old = LOAD(x->from + i * W), most = SET(WEFT_REAL_MAX);
+    V v = t->scale * g + t->decay * old;
+    x->good &= (lane_bits)(g <= most) & (lane_bits)(g >= ZERO - most);
+    if (t->any_move) {
+        int first = x->m->first;
+        real *velocity = x->m->velocity + i * W;
+        const V was = first ? v : LOAD(velocity);
+        if (!first) v = lane_choose(t->moves, v + t->momentum * was, v);
+        STORE(velocity, first ? v : lane_choose(t->live, v, was));
+    }
+    STORE(x->m->w + i * W, lane_choose(t->live, old - t->lr * v, old));
+}
+
+static void lane_motion_end(const lane_motion *x)
+{
+    for (int l = 0; l < W; l++)
+        if (x->m->live[l] && !x->good[l]) x->m->sound[l] = 0;
+}
+
 /* ---- products ----------------------------------------------------------------------- */
 
 #if TILE_ROWS == 14
@@ -73,23 +148,32 @@ enum { LANE_ROWS = 3, LANE_COLUMNS = 3 };
 enum { LANE_GO_ON = 2, LANE_DEEP = 32 };
 
 /* Each sum runs in the order of k, from zero. */
-INLINE void lane_tile(int rows, int columns, const weft_lanes_product *p, const real *a,
-                      const real *b, real *c)
+INLINE void lane_tile(int rows, int columns, const weft_lanes_product *p, lane_motion *x,
+                      const real *a, const real *b, real *c)
 {
     size_t a_row = p->a_row * W, b_column = p->b_column * W, row = p->ldc * W;
     V sum[LANE_ROWS][LANE_COLUMNS];
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
         sum[r][j] = p->add == LANE_GO_ON ? LOAD(c + (size_t)r * row + j * W) : ZERO;
     for (int e = 0; e < p->k; e++) {
-        V x[LANE_ROWS];
-        UNROLL for (int r = 0; r < rows; r++) x[r] = LOAD(a + (size_t)r * a_row);
+        V left[LANE_ROWS];
+        UNROLL for (int r = 0; r < rows; r++) left[r] = LOAD(a + (size_t)r * a_row);
         UNROLL for (int j = 0; j < columns; j++)
         {
             const V y = LOAD(b + (size_t)j * b_column);
-            UNROLL for (int r = 0; r < rows; r++) sum[r][j] = FMA(x[r], y, sum[r][j]);
+            UNROLL for (int r = 0; r < rows; r++) sum[r][j] = FMA(left[r], y, sum[r][j]);
         }
         a += p->a_k * W;
         b += p->b_k * W;
+    }
+    if (x) {
+        const int64_t at = (c - p->move->w) / W;
+        UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
+        {
+            int64_t i = at + (int64_t)r * (int64_t)p->ldc + j;
+            lane_move(x, i, lane_pulled(x, i, ADD(ZERO, sum[r][j])));
+        }
+        return;
     }
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
     {
@@ -100,10 +184,10 @@ INLINE void lane_tile(int rows, int columns, const weft_lanes_product *p, const 
 }
 
 #define LANE_TILE(rows, columns)                                                           \
-    static void lane_tile_##rows##_##columns(const weft_lanes_product *p, const real *a,   \
-                                             const real *b, real *c)                       \
+    static void lane_tile_##rows##_##columns(const weft_lanes_product *p, lane_motion *x,  \
+                                             const real *a, const real *b, real *c)        \
     {                                                                                      \
-        lane_tile(rows, columns, p, a, b, c);                                              \
+        lane_tile(rows, columns, p, x, a, b, c);                                           \
     }
 #define LANE_THREE(rows) LANE_TILE(rows, 1) LANE_TILE(rows, 2) LANE_TILE(rows, 3)
 LANE_THREE(1)
@@ -132,10 +216,11 @@ LANE_FIVE(4)
 
 /* Tiles of nearly equal size. The loop over columns is the outer one, so that a band of b
  * stays in cache. */
-static void lane_tiles(const weft_lanes_product *p)
+static void lane_tiles(const weft_lanes_product *p, lane_motion *x)
 {
-    static void (*const tile[LANE_ROWS][LANE_COLUMNS])(
-        const weft_lanes_product *, const real *, const real *, real *) = {LANE_TILES};
+    static void (*const tile[LANE_ROWS][LANE_COLUMNS])(const weft_lanes_product *,
+                                                       lane_motion *, const real *,
+                                                       const real *, real *) = {LANE_TILES};
     int tiles = round_up(p->n, LANE_ROWS) / LANE_ROWS,
         bands = round_up(p->m, LANE_COLUMNS) / LANE_COLUMNS;
     for (int u = 0, j = 0, columns; u < bands; u++, j += columns) {
@@ -143,7 +228,7 @@ static void lane_tiles(const weft_lanes_product *p)
         const real *b = p->b + (size_t)j * p->b_column * W;
         for (int v = 0, i = 0, rows; v < tiles; v++, i += rows) {
             rows = (p->n - i) / (tiles - v);
-            tile[rows - 1][columns - 1](p, p->a + (size_t)i * p->a_row * W, b,
+            tile[rows - 1][columns - 1](p, x, p->a + (size_t)i * p->a_row * W, b,
                                         p->c + ((size_t)i * p->ldc + (size_t)j) * W);
         }
     }
@@ -153,83 +238,35 @@ static void lane_tiles(const weft_lanes_product *p)
  * while they are in the first-level cache. */
 static void lanes_times(const weft_lanes_product *p)
 {
+    if (p->move) {
+        lane_motion x = lane_motion_of(p->move);
+        lane_tiles(p, &x);
+        lane_motion_end(&x);
+        return;
+    }
     if (p->add != 0 || p->k <= LANE_DEEP) {
-        lane_tiles(p);
+        lane_tiles(p, NULL);
         return;
     }
     weft_lanes_product piece = *p;
     for (int k = 0; k < p->k; k += LANE_DEEP) {
         piece.k = least(LANE_DEEP, p->k - k);
-        lane_tiles(&piece);
+        lane_tiles(&piece, NULL);
         piece.a += LANE_DEEP * p->a_k * W;
         piece.b += LANE_DEEP * p->b_k * W;
         piece.add = LANE_GO_ON;
     }
 }
 
-/* ---- steps of gradient descent ------------------------------------------------------ */
+/* ---- steps by whole gradients -------------------------------------------------------- */
 
 /* As in optim.c: squares are summed in LANE_SUMS numbers over a piece, and in double over
  * pieces. */
 enum { LANE_SUMS = 16, LANE_PIECE = 1024 };
 
-/* The parameters of the lanes, in vectors. */
-typedef struct lane_steps {
-    V lr, momentum, decay, mu, scale;
-    lane_bits live, pull, moves;
-    int any_pull, any_move;
-} lane_steps;
-
-static lane_steps lane_steps_of(const weft_sgd *s, const int *live)
-{
-    lane_steps t = {.scale = SET(1)};
-    int pull[W], moves[W];
-    for (int l = 0; l < W; l++) {
-        t.lr[l] = (real)s[l].lr;
-        t.momentum[l] = (real)s[l].momentum;
-        t.decay[l] = (real)s[l].weight_decay;
-        t.mu[l] = (real)s[l].mu;
-        t.any_pull |= pull[l] = live[l] && s[l].mu > 0;
-        t.any_move |= moves[l] = live[l] && s[l].momentum > 0;
-    }
-    t.live = lane_mask(live);
-    t.pull = lane_mask(pull);
-    t.moves = lane_mask(moves);
-    return t;
-}
-
-/* Where the vectors of a step begin. */
-typedef struct lane_vectors {
-    const real *from, *anchor;
-    real *w, *g, *velocity;
-} lane_vectors;
-
-/* g with the pull to the anchor. */
-INLINE V lane_pulled(const lane_steps *t, const lane_vectors *x, int64_t i)
-{
-    const V g = LOAD(x->g + i * W);
-    if (!t->any_pull) return g;
-    const V away = LOAD(x->from + i * W) - LOAD(x->anchor + i * W);
-    return lane_choose(t->pull, g + t->mu * away, g);
-}
-
-/* Moves a number of every model by its gradient g. */
-INLINE void lane_move(const lane_steps *t, const lane_vectors *x, int64_t i, int first, V g)
-{
-    const V old = LOAD(x->from + i * W);
-    V v = t->scale * g + t->decay * old;
-    if (t->any_move) {
-        const V was = first ? v : LOAD(x->velocity + i * W);
-        if (!first) v = lane_choose(t->moves, v + t->momentum * was, v);
-        STORE(x->velocity + i * W, first ? v : lane_choose(t->live, v, was));
-    }
-    STORE(x->w + i * W, lane_choose(t->live, old - t->lr * v, old));
-}
-
-/* Adds the squares of numbers [i, end), after their pull, and moves them, unless a norm
- * must be known before. */
-INLINE void lane_piece(const lane_steps *t, const lane_vectors *x, int64_t i, int64_t end,
-                       int first, int moves, double *square)
+/* Adds the squares of numbers [i, end) of g, after their pull. */
+INLINE void lane_squares(const lane_motion *x, int64_t i, int64_t end, real *g,
+                         double *square)
 {
     V sum[LANE_SUMS];
     real part[W];
@@ -238,15 +275,14 @@ INLINE void lane_piece(const lane_steps *t, const lane_vectors *x, int64_t i, in
     for (; i + LANE_SUMS <= end; i += LANE_SUMS)
         UNROLL_ROWS for (int e = 0; e < LANE_SUMS; e++)
         {
-            const V g = lane_pulled(t, x, i + e);
-            sum[e] = sum[e] + g * g;
-            if (moves) lane_move(t, x, i + e, first, g);
+            const V v = lane_pulled(x, i + e, LOAD(g + (i + e) * W));
+            STORE(g + (i + e) * W, v);
+            sum[e] = sum[e] + v * v;
         }
     for (; i < end; i++) {
-        const V g = lane_pulled(t, x, i);
-        STORE(part, g);
+        STORE(part, lane_pulled(x, i, LOAD(g + i * W)));
+        STORE(g + i * W, LOAD(part));
         for (int l = 0; l < W; l++) all[l] += (double)part[l] * (double)part[l];
-        if (moves) lane_move(t, x, i, first, g);
     }
     for (int e = 0; e < LANE_SUMS; e++) {
         STORE(part, sum[e]);
@@ -255,33 +291,31 @@ INLINE void lane_piece(const lane_steps *t, const lane_vectors *x, int64_t i, in
     for (int l = 0; l < W; l++) square[l] += all[l];
 }
 
-static void lanes_step(const weft_sgd *s, const int *live, int64_t n, int first, real *w,
-                       real *g, real *velocity, const real *anchor, double *norm)
+/* Norms first, where a lane clips. */
+static void lanes_step(const weft_lanes_move *m, int64_t n, real *g)
 {
-    lane_steps t = lane_steps_of(s, live);
-    lane_vectors x = {first ? anchor : w, anchor, w, g, velocity};
+    lane_motion x = lane_motion_of(m);
     double square[W] = {0};
     int clip = 0;
-    for (int l = 0; l < W; l++) clip |= live[l] && s[l].clip > 0;
-    for (int64_t i = 0; i < n; i += LANE_PIECE) {
-        int64_t end = n - i < LANE_PIECE ? n : i + LANE_PIECE;
-        if (clip)
-            lane_piece(&t, &x, i, end, first, 0, square);
-        else
-            lane_piece(&t, &x, i, end, first, 1, square);
-    }
+    for (int l = 0; l < W; l++) clip |= m->live[l] && m->s[l].clip > 0;
+    for (int64_t i = 0; clip && i < n; i += LANE_PIECE)
+        lane_squares(&x, i, n - i < LANE_PIECE ? n : i + LANE_PIECE, g, square);
     for (int l = 0; l < W; l++) {
-        norm[l] = sqrt(square[l]);
-        if (s[l].clip > 0) t.scale[l] = (real)fmin(1, s[l].clip / (norm[l] + 1e-6));
+        if (!m->live[l] || !(m->s[l].clip > 0)) continue;
+        x.t.scale[l] = (real)fmin(1, m->s[l].clip / (sqrt(square[l]) + 1e-6));
+        if (!isfinite(square[l])) m->sound[l] = 0;
     }
-    for (int64_t i = 0; clip && i < n; i++)
-        lane_move(&t, &x, i, first, lane_pulled(&t, &x, i));
+    for (int64_t i = 0; i < n; i++) {
+        const V v = LOAD(g + i * W);
+        lane_move(&x, i, clip ? v : lane_pulled(&x, i, v));
+    }
+    lane_motion_end(&x);
 }
 
 /* ---- what a round adds up ----------------------------------------------------------- */
 
-static void lanes_change(int64_t n, const real *w, const real *from, const double *most,
-                         real *g, int *within)
+static void lanes_within(int64_t n, const real *w, const real *from, const double *most,
+                         int *within)
 {
     V high;
     for (int l = 0; l < W; l++) high[l] = (real)most[l];
@@ -290,7 +324,6 @@ static void lanes_change(int64_t n, const real *w, const real *from, const doubl
     good = ~(good ^ good);
     for (int64_t i = 0; i < n; i++) {
         const V d = LOAD(w + i * W) - LOAD(from + i * W);
-        STORE(g + i * W, d);
         good &= (lane_bits)(d <= high) & (lane_bits)(d >= low);
     }
     for (int l = 0; l < W; l++) within[l] = good[l] != 0;
@@ -302,15 +335,17 @@ INLINE D lane_whole(HALF x, double unit)
     return (half_widen(x) * unit + 0x1.8p52) - 0x1.8p52;
 }
 
-static void lanes_add(int64_t n, const real *x, const real *weight, const int *use,
-                      int scale, double *sum)
+static void lanes_add(int64_t n, const real *w, const real *from, const real *weight,
+                      const int *use, int scale, double *sum)
 {
     double unit = ldexp(1, scale);
     int64_t i = 0;
     for (; i + W <= n; i += W) {
-        real turned[W * W];
+        real change[W * W], turned[W * W];
         D part[W / DW];
-        lane_turn(x + i * W, turned);
+        for (int64_t e = 0; e < W; e++)
+            STORE(change + e * W, LOAD(w + (i + e) * W) - LOAD(from + (i + e) * W));
+        lane_turn(change, turned);
         memcpy(part, sum + i, sizeof part);
         for (int l = 0; l < W; l++)
             for (int h = 0; use[l] && h < W / DW; h++)
@@ -320,5 +355,7 @@ static void lanes_add(int64_t n, const real *x, const real *weight, const int *u
     for (; i < n; i++)
         for (int l = 0; l < W; l++)
             if (use[l])
-                sum[i] += ((double)(x[i * W + l] * weight[l]) * unit + 0x1.8p52) - 0x1.8p52;
+                sum[i] += ((double)((w[i * W + l] - from[i * W + l]) * weight[l]) * unit +
+                           0x1.8p52) -
+                          0x1.8p52;
 }

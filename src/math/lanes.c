@@ -17,22 +17,21 @@ void weft_lanes_times(const weft_lanes_product *p)
     weft_kernel_best()->lanes_times(p);
 }
 
-void weft_lanes_step(const weft_sgd *s, const int *live, int64_t n, int first, real *w,
-                     real *g, real *velocity, const real *anchor, double *norm)
+void weft_lanes_step(const weft_lanes_move *m, int64_t n, real *g)
 {
-    weft_kernel_best()->lanes_step(s, live, n, first, w, g, velocity, anchor, norm);
+    weft_kernel_best()->lanes_step(m, n, g);
 }
 
-void weft_lanes_change(int64_t n, const real *w, const real *from, const double *most,
-                       real *change, int *within)
+void weft_lanes_within(int64_t n, const real *w, const real *from, const double *most,
+                       int *within)
 {
-    weft_kernel_best()->lanes_change(n, w, from, most, change, within);
+    weft_kernel_best()->lanes_within(n, w, from, most, within);
 }
 
-void weft_lanes_add(int64_t n, const real *x, const real *weight, const int *use, int scale,
-                    double *sum)
+void weft_lanes_add(int64_t n, const real *w, const real *from, const real *weight,
+                    const int *use, int scale, double *sum)
 {
-    weft_kernel_best()->lanes_add(n, x, weight, use, scale, sum);
+    weft_kernel_best()->lanes_add(n, w, from, weight, use, scale, sum);
 }
 
 void weft_lanes_softmax(int c, const real *z, const int32_t *label, const double *share,

@@ -28,6 +28,13 @@ static double square_piece(int n, const real *g)
     return all;
 }
 
+static int finite_piece(int n, const real *g)
+{
+    int good = 1;
+    for (int i = 0; i < n; i++) good &= g[i] <= WEFT_REAL_MAX && g[i] >= -WEFT_REAL_MAX;
+    return good;
+}
+
 static void pull_piece(int n, real mu, real *restrict g, const real *restrict w,
                        const real *restrict anchor)
 {
@@ -60,31 +67,28 @@ static int piece_at(int64_t i, int64_t n)
     return (int)(n - i < PIECE ? n - i : PIECE);
 }
 
-/* Adds the pull to a piece of g; its squares, while it is in the cache. */
-static double prepare(const weft_sgd *s, int n, const real *w, real *g, const real *anchor)
-{
-    if (s->mu > 0) pull_piece(n, (real)s->mu, g, w, anchor);
-    return square_piece(n, g);
-}
-
-double weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g,
-                     real *velocity, const real *anchor)
+int weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g, real *velocity,
+                  const real *anchor)
 {
     motion m = s->momentum > 0 ? first ? FIRST : LATER : NO_VELOCITY;
-    int pull = s->mu > 0, clip = s->clip > 0;
+    int clip = s->clip > 0, good = 1;
+    real mu = (real)s->mu;
     numbers x = {(real)s->lr, (real)s->momentum, (real)s->weight_decay, 1};
     double square = 0;
     if (clip) { /* the whole norm first */
-        for (int64_t i = 0; i < n; i += PIECE)
-            square += prepare(s, piece_at(i, n), w + i, g + i, pull ? anchor + i : NULL);
+        for (int64_t i = 0; i < n; i += PIECE) {
+            if (mu > 0) pull_piece(piece_at(i, n), mu, g + i, w + i, anchor + i);
+            square += square_piece(piece_at(i, n), g + i);
+        }
         x.scale = (real)fmin(1, s->clip / (sqrt(square) + 1e-6));
     }
     for (int64_t i = 0; i < n; i += PIECE) {
         int k = piece_at(i, n);
-        if (!clip) square += prepare(s, k, w + i, g + i, pull ? anchor + i : NULL);
+        if (mu > 0 && !clip) pull_piece(k, mu, g + i, w + i, anchor + i);
+        good &= finite_piece(k, g + i);
         move(k, x, m, w + i, g + i, m == NO_VELOCITY ? NULL : velocity + i);
     }
-    return sqrt(square);
+    return good && isfinite(square);
 }
 
 int weft_server_slots(const weft_server *s)

@@ -78,7 +78,8 @@ void weft_stack_score(const void *self, void *work, const real *w, const weft_ba
 /* lanes_work, lanes_grad and lanes_score of weft_net, for dense layers only. */
 void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem);
 void weft_stack_lanes_grad(const void *self, void *work, const real *w,
-                           const weft_lane_batch *b, real *g, weft_score *s);
+                           const weft_lane_batch *b, real *g, const weft_lanes_move *move,
+                           weft_score *s);
 void weft_stack_lanes_score(const void *self, void *work, const real *w,
                             const weft_lane_batch *b, weft_score *s);
 

@@ -3,8 +3,6 @@
  * their vtables. */
 #include "stack.h"
 
-#include <string.h>
-
 /* Limits and block sizes for which sums have the same order as in stack.c, so that the bits
  * are the same. */
 enum {
@@ -16,6 +14,7 @@ enum {
 typedef struct scratch {
     real *act[WEFT_MAX_LAYERS + 1]; /* [most][units][lanes] as in weft_scratch */
     real *d[2];                     /* [most][units of any layer][lanes] */
+    real *one;                      /* [lanes] ones */
     int lanes;
 } scratch;
 
@@ -34,6 +33,8 @@ void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
     t->act[0] = WEFT_NEW(mem, real, numbers * (size_t)s->shape.d);
     for (int i = 0; i < s->n; i++)
         t->act[i + 1] = WEFT_NEW(mem, real, numbers * (size_t)s->layer[i].units);
+    t->one = WEFT_NEW(mem, real, t->lanes);
+    for (int l = 0; l < t->lanes; l++) t->one[l] = 1;
     for (int i = 0; i < 2; i++) t->d[i] = WEFT_NEW(mem, real, numbers * (size_t)units);
     return t;
 }
@@ -126,26 +127,31 @@ static void input_gradient(const weft_layer *l, const real *w, int n, int lanes,
     }
 }
 
-static void layer_gradient(const weft_layer *l, int n, int lanes, const real *x,
-                           const real *dy, real *g)
+/* The gradient of W and of the bias to g, or the weights of `move` make the step. */
+static void layer_gradient(const weft_layer *l, const scratch *t, int n, const real *x,
+                           const real *dy, real *g, const weft_lanes_move *move)
 {
-    size_t m = (size_t)l->out, c = (size_t)l->c, wide = m * (size_t)lanes;
-    real *bias = g + l->bias * lanes;
-    memset(bias, 0, wide * sizeof *g);
-    for (int i = 0; i < n; i++)
-        for (size_t j = 0; j < wide; j++) bias[j] += dy[(size_t)i * wide + j];
+    size_t c = (size_t)l->c;
+    real *to = move ? move->w : g;
     weft_lanes_product p = {.n = l->out,
                             .m = l->c,
                             .k = n,
                             .a = dy,
                             .a_row = 1,
-                            .a_k = m,
+                            .a_k = (size_t)l->out,
                             .b = x,
                             .b_column = 1,
                             .b_k = c,
                             .add = -1,
-                            .c = g + l->weight * lanes,
-                            .ldc = c};
+                            .c = to + l->weight * t->lanes,
+                            .ldc = c,
+                            .move = move};
+    weft_lanes_times(&p);
+    p.m = 1;
+    p.b = t->one;
+    p.b_k = 0;
+    p.c = to + l->bias * t->lanes;
+    p.ldc = 1;
     weft_lanes_times(&p);
 }
 
@@ -158,7 +164,8 @@ static void mask(const weft_lane_batch *b, int lanes, int units, const real *y, 
 }
 
 void weft_stack_lanes_grad(const void *self, void *work, const real *w,
-                           const weft_lane_batch *b, real *g, weft_score *s)
+                           const weft_lane_batch *b, real *g, const weft_lanes_move *move,
+                           weft_score *s)
 {
     const weft_stack *t = self;
     scratch *k = work;
@@ -167,9 +174,9 @@ void weft_stack_lanes_grad(const void *self, void *work, const real *w,
     losses(t, k, b, dy, s);
     for (int i = t->n - 1; i >= 0; i--) {
         const weft_layer *l = &t->layer[i];
-        layer_gradient(l, b->n, k->lanes, k->act[i], dy, g);
+        if (i > 0) input_gradient(l, w, b->n, k->lanes, dy, dx); /* before w changes */
+        layer_gradient(l, k, b->n, k->act[i], dy, g, move);
         if (i == 0) break;
-        input_gradient(l, w, b->n, k->lanes, dy, dx);
         mask(b, k->lanes, (l - 1)->units, k->act[i], dx);
         real *last = dy;
         dy = dx;

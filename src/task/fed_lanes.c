@@ -140,17 +140,22 @@ static int step(group *g, const weft_sgd *sgd, int first)
     const fed *t = g->t;
     fed_lanes *d = g->d;
     weft_score sum[WEFT_MAX_LANES] = {{0}};
-    double norm[WEFT_MAX_LANES];
-    for (int l = 0; l < g->n; l++) g->count[l] = next_batch(g, l);
+    int sound[WEFT_MAX_LANES], clip = 0;
+    for (int l = 0; l < g->n; l++) {
+        g->count[l] = next_batch(g, l);
+        clip |= g->count[l] > 0 && sgd[l].clip > 0;
+        sound[l] = 1;
+    }
     weft_lane_batch b = batch_of(g);
     if (b.n == 0) return 0;
-    t->net->lanes_grad(t->model, d->net, first ? d->from : d->w, &b, d->g, sum);
-    weft_lanes_step(sgd, g->count, t->nweight, first, d->w, d->g, d->velocity, d->from,
-                    norm);
+    weft_lanes_move move = {sgd, g->count, first, d->w, d->velocity, d->from, sound};
+    t->net->lanes_grad(t->model, d->net, first ? d->from : d->w, &b, d->g,
+                       clip ? NULL : &move, sum);
+    if (clip) weft_lanes_step(&move, t->nweight, d->g);
     for (int l = 0; l < g->n; l++) {
         fed_client_result *out = g->lane[l].out;
         if (g->count[l] == 0) continue;
-        if (!isfinite(norm[l]) || !isfinite(sum[l].loss)) {
+        if (!sound[l] || !isfinite(sum[l].loss)) {
             out->diverged = 1;
             continue;
         }
@@ -161,8 +166,7 @@ static int step(group *g, const weft_sgd *sgd, int first)
     return 1;
 }
 
-/* Trains all clients from the same weights; d->w are then their weights, d->g the
- * changes. */
+/* Trains all clients from the same weights; d->w are then their weights. */
 static void train(group *g)
 {
     const fed *t = g->t;
@@ -179,7 +183,7 @@ static void train(group *g)
     int first = 1;
     for (; step(g, sgd, first); first = 0) continue;
     if (first) memcpy(d->w, d->from, (size_t)(t->nweight * d->lanes) * sizeof *d->w);
-    weft_lanes_change(t->nweight, d->w, d->from, most, d->g, within);
+    weft_lanes_within(t->nweight, d->w, d->from, most, within);
     for (int l = 0; l < g->n; l++)
         if (!within[l]) g->lane[l].out->diverged = 1;
 }
@@ -194,7 +198,7 @@ static void add(const group *g)
         weight[l] = (real)a->p->weight;
         use[l] = !(a->out->diverged > 0) && a->p->weight > 0;
     }
-    weft_lanes_add(g->t->nweight, g->d->g, weight, use, g->q->scale, g->q->sum);
+    weft_lanes_add(g->t->nweight, g->d->w, g->d->from, weight, use, g->q->scale, g->q->sum);
 }
 
 /* ---- turns -------------------------------------------------------------------------- */

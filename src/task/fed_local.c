@@ -136,9 +136,9 @@ static int train(const fed *t, const real *anchor, const fed_participant *p,
                             (uint64_t)epoch << 40 | (uint64_t)i);
             weft_score sum = {0};
             t->net->grad(t->model, d->net, d->w, &b, c->dropout, r.v[0], d->g, &sum);
-            double norm = weft_sgd_step(&c->sgd, nw, epoch == 0 && i == 0, d->w, d->g,
-                                        d->velocity, anchor);
-            if (!isfinite(norm) || !isfinite(sum.loss)) return 0;
+            int sound = weft_sgd_step(&c->sgd, nw, epoch == 0 && i == 0, d->w, d->g,
+                                      d->velocity, anchor);
+            if (!sound || !isfinite(sum.loss)) return 0;
             if (t->net->project) t->net->project(t->model, d->w);
             out->train_loss += sum.loss;
             out->train_count += (double)sum.count;
