@@ -145,14 +145,15 @@ def draw_timeline(run, fig):
     """Bars are jobs, coloured by trial; what is white was idle."""
     t, busy = run.timeline, run.busy
     workers, teams = int(busy["workers"]), int(run.attr["teams"])
+    most = max(teams, int(busy.get("most_teams", 0)))
     upper, lower = fig.subplots(2, 1, gridspec_kw={"height_ratios": [
-        min(workers, 40) + 4, min(teams, 40) + 4]})
+        min(workers, 40) + 4, min(most, 40) + 4]})
     draw_lanes(upper, t["worker"], t["start"], t["end"], t["trial"])
     draw_lanes(lower, t["team"], t["began"], t["ended"], t["trial"])
     upper.set(ylabel="simulated worker", xlabel="virtual time (s)", title=(
         f"{workers} simulated worker{'s' * (workers > 1)}, {100 * busy['utilisation']:.1f} % busy"))
     lower.set(ylabel="team", xlabel="real time since the search began (s)", title=(
-        f"{teams} team{'s' * (teams > 1)} of ranks, {100 * busy['team_utilisation']:.1f} % busy"))
+        f"{teams} team{'s' * (teams > 1)} of ranks{f', {most} at most' * (most > teams)}, {100 * busy['team_utilisation']:.1f} % busy"))
 
 
 def save_timeline(run, args):

@@ -236,8 +236,11 @@ static void print_times(const weft_summary *s)
     if (refit > 0) printf(" (%.2f without the refit)", search - refit);
     printf(", test %.2f; in all %.2f\n", weft_summary_value(s, "test_seconds")->number,
            weft_summary_value(s, "seconds")->number);
-    printf("%-9s %10s %10s %10s   over %lld ranks\n", "where", "min", "mean", "max",
+    const long long starts = (long long)weft_summary_value(s, "starts")->whole;
+    printf("%-9s %10s %10s %10s   over %lld ranks", "where", "min", "mean", "max",
            (long long)weft_summary_value(s, "ranks")->whole);
+    if (starts > 1) printf(", of the last of %lld starts", starts);
+    printf("\n");
     for (int i = 0; i < WEFT_NTIME; i++) {
         double unit = strcmp(weft_time_units[i], "GB") == 0 ? 1e9 : 1;
         printf("%-9s %10.3f %10.3f %10.3f   %s\n", weft_time_names[i],
@@ -252,12 +255,15 @@ static void print_timeline(const weft_summary *s)
     double share = weft_summary_value(s, "utilisation")->number;
     if (isnan(share)) return;
     const long long teams = (long long)weft_summary_value(s, "teams")->whole;
+    const long long most = (long long)weft_summary_value(s, "most_teams")->whole;
     printf(
         "workers   %lld simulated for %.6g virtual seconds, %.1f %% busy; %lld team%s of "
-        "ranks, %.1f %% busy\n",
+        "ranks",
         (long long)weft_summary_value(s, "workers")->whole,
         weft_summary_value(s, "makespan")->number, 100 * share, teams,
-        teams == 1 ? "" : "s", 100 * weft_summary_value(s, "team_utilisation")->number);
+        teams == 1 ? "" : "s");
+    if (most > teams) printf(", %lld at most", most);
+    printf(", %.1f %% busy\n", 100 * weft_summary_value(s, "team_utilisation")->number);
 }
 
 /* A fact that is a text; "" where the file has none. */

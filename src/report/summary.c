@@ -19,6 +19,8 @@ const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "jobs", .object = "/", .key = "jobs", .type = WHOLE, .title = "jobs"},
     {.name = "ranks", .object = "/", .key = "ranks", .type = WHOLE, .title = "ranks"},
     {.name = "teams", .object = "/", .key = "teams", .type = WHOLE},
+    {.name = "most_teams", .object = "/timeline", .key = "most_teams", .type = WHOLE},
+    {.name = "starts", .object = "/", .key = "starts", .type = WHOLE},
     {.name = "hosts", .object = "/", .key = "hosts", .type = TEXT},
     {.name = "version", .object = "/", .key = "version", .type = TEXT},
     {.name = "compiler", .object = "/", .key = "compiler", .type = TEXT},

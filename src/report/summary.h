@@ -14,7 +14,7 @@ typedef struct weft_fact {
     double scale;      /* of the comparison's figure */
     int digits;
 } weft_fact;
-enum { WEFT_NFACT = 35 };
+enum { WEFT_NFACT = 37 };
 extern const weft_fact weft_facts[WEFT_NFACT];
 
 /* What was read of one fact; a number that the run does not have is NAN. */

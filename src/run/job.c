@@ -66,9 +66,11 @@ static weft_status save(job_run *f)
     f->e->done = f->done;
     f->e->seconds = seconds_of(f);
     f->saved = weft_now();
+    double lasted = f->s->before + f->saved - f->s->begun;
     weft_times_close(f->s->team);
     int root = f->s->team->rank == 0;
     weft_status st = root ? weft_checkpoint_write(f->s->trace, f->e, &f->state) : WEFT_OK;
+    if (root && st == WEFT_OK) st = weft_trace_lasted(f->s->trace, lasted);
     weft_times_io(f->s->team);
     return weft_agree(st, f->s->team);
 }

@@ -315,6 +315,7 @@ static weft_status put_numbers(weft_h5 *f, const weft_outcome *o)
         {"configs", r->space.count},
         {"rounds", rounds},
         {"jobs", o->history.n},
+        {"starts", o->history.starts.n},
     };
     for (int i = 0; i < WEFT_COUNT(seconds); i++)
         TRY(weft_h5_put_num(f, "/", seconds[i].key, seconds[i].x));

@@ -54,8 +54,8 @@ void weft_show_job(weft_sched *s, const weft_job_record *e)
 {
     int64_t all = weft_search_jobs(s->search);
     double spent = weft_now() - s->begun;
-    int64_t ran = s->known - s->replayed, left = all > s->known ? all - s->known : 0;
-    double rate = spent > 0 ? (double)ran / spent : 0;
+    int64_t left = all > s->known ? all - s->known : 0;
+    double rate = spent > 0 ? s->ran / spent : 0;
     char where[32] = "", rounds[32] = "";
     weft_arena *tmp = weft_arena_new();
     if (s->teams > 1) snprintf(where, sizeof where, " by team %lld", (long long)e->team);

@@ -252,6 +252,7 @@ typedef struct weft_sched {
     int64_t *row;      /* [asked] index in event of a job that was told */
     int64_t roomrow;
     double begun, before; /* start of this session; seconds of earlier sessions */
+    double ran;           /* jobs that were done in this session, of some only a part */
     double shown;         /* time at which progress was last shown */
     weft_job_record best; /* best of the jobs whose results are known, if known > 0 */
     int group;            /* this rank's team, 0 .. teams - 1 */
@@ -421,12 +422,16 @@ typedef struct weft_history {
     const weft_job_record *event; /* [n] by id */
     double optimum;               /* least first metric of any configuration of the space;
                                      NAN: not known */
-    int teams;
+    weft_starts starts;
     int64_t workers;           /* number of simulated workers that had a job */
     double overhead, makespan; /* virtual seconds: overhead of a job; duration of the
                                   search */
     double seconds;            /* of the search */
 } weft_history;
+
+/* Sums up the starts among the times time[n], in their order; h->starts is not read. Local.
+ */
+weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history *h);
 
 /* Everything that is written to a run file. */
 typedef struct weft_outcome {

@@ -37,6 +37,13 @@ static int is_target(const weft_sched *s, const weft_job_record *e)
            e->res.loss <= s->target;
 }
 
+/* The share of a job that was done in this session. */
+static double share_done(const weft_sched *s, const weft_job_record *e)
+{
+    double here = e->began + e->seconds - s->before;
+    return e->seconds > here ? fmax(here, 0) / e->seconds : 1;
+}
+
 void weft_sched_enter(weft_sched *s, weft_flight *f)
 {
     weft_flights_known(&s->flights, f);
@@ -45,6 +52,7 @@ void weft_sched_enter(weft_sched *s, weft_flight *f)
     if (s->known == 0 || rules_out(&f->event, &s->best)) s->best = f->event;
     s->known++;
     s->replayed += f->replayed;
+    if (!f->replayed) s->ran += share_done(s, &f->event);
 }
 
 /* ---- asking ------------------------------------------------------------------------- */

@@ -55,6 +55,8 @@ weft_status weft_teams_end(weft_sched *s, weft_status st)
     }
     if (s->trace && leads(s)) {
         weft_status synced = st == WEFT_OK ? WEFT_OK : weft_cache_stop(s);
+        if (st == WEFT_STOP && synced == WEFT_OK)
+            synced = weft_trace_lasted(s->trace, s->before + weft_now() - s->begun);
         if (st != WEFT_OK && synced == WEFT_OK) synced = weft_trace_sync(s->trace, 1);
         weft_status over = weft_trace_over(s->trace);
         if (synced != WEFT_OK || over != WEFT_OK) st = WEFT_EFILE;

@@ -47,10 +47,11 @@ weft_status weft_put_timeline(weft_h5 *f, const weft_history *h)
     TRY(weft_put_columns(f, "timeline", columns, WEFT_COUNT(columns), row, sizeof *row,
                          h->n));
     TRY(weft_h5_put_long(f, "/timeline", "workers", h->workers));
+    TRY(weft_h5_put_long(f, "/timeline", "most_teams", h->starts.most));
     TRY(weft_h5_put_num(f, "/timeline", "overhead", h->overhead));
     TRY(weft_h5_put_num(f, "/timeline", "makespan", h->makespan));
     TRY(weft_h5_put_num(f, "/timeline", "utilisation",
                         h->makespan > 0 ? busy / ((double)h->workers * h->makespan) : 0));
     return weft_h5_put_num(f, "/timeline", "team_utilisation",
-                           h->seconds > 0 ? real_busy / (h->teams * h->seconds) : 0);
+                           h->seconds > 0 ? real_busy / h->starts.team_seconds : 0);
 }

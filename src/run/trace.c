@@ -231,7 +231,11 @@ static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
     for (int64_t i = 0; i < n; i++)
         if (weft_trace_is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
     t->past = WEFT_NEW(t->mem, const void *, t->npast);
+    for (int64_t i = 0; i < n; i++) t->ntime += rec[i].tag == TAG_TIME;
+    t->time = WEFT_NEW(t->mem, weft_time, t->ntime);
+    t->ntime = 0;
     for (int64_t i = 0; i < n; i++) {
+        t->ntime += weft_time_read(&rec[i], &t->time[t->ntime]);
         if (!weft_trace_is_job(&rec[i], &id)) continue;
         t->ndone += !t->past[id];
         t->past[id] = rec[i].data;
@@ -381,6 +385,7 @@ double weft_trace_ended(const weft_trace *t)
     double last = 0;
     for (int64_t i = 0; i < t->npast; i++)
         if (t->past[i]) last = fmax(last, weft_job_record_ended(t->past[i]));
+    for (int64_t i = 0; i < t->ntime; i++) last = fmax(last, t->time[i].at);
     return last;
 }
 

@@ -33,6 +33,13 @@ WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *con
 
 /* ---- trace -------------------------------------------------------------------------- */
 
+/* A time of the search, in seconds over all starts of the run: of a start, or of a moment
+ * at which a team was at work. */
+typedef struct weft_time {
+    double at, setup; /* setup: seconds of the start before its search */
+    int64_t teams;    /* of the start; 0: it is no start */
+} weft_time;
+
 /* The directory NAME.d beside the run file NAME.h5 of an unfinished run: one journal for
  * each team, the states of trials, and checkpoints of jobs in flight. The leader of a team
  * writes the results of its jobs; rank 0 of the world is the leader of the first team. */
@@ -51,6 +58,8 @@ typedef struct weft_trace {
     int done;               /* 1: the run is complete, and only the removal of the directory
                                is missing */
     int64_t npast;
+    int64_t ntime;
+    weft_time *time;   /* [ntime] times of the search in the journals, and of this start */
     const void **past; /* [npast] record of each job by id; NULL: it is not done */
     int64_t ndone;
     weft_commit *commit; /* of the journal and the states, during a search; NULL: none */
@@ -71,7 +80,16 @@ WEFT_CHECKED weft_status weft_about_read(const char *dir, const char *text, weft
                                          weft_arena *mem);
 
 /* Tags of the records of a journal; that of job i is TAG_JOB + i. */
-enum { TAG_CONF = 1, TAG_ABOUT, TAG_BEGUN, TAG_DONE, TAG_RUN, TAG_TABLES, TAG_JOB = 16 };
+enum {
+    TAG_CONF = 1,
+    TAG_ABOUT,
+    TAG_BEGUN,
+    TAG_DONE,
+    TAG_RUN,
+    TAG_TABLES,
+    TAG_TIME,
+    TAG_JOB = 16
+};
 
 /* 1 if the record is of a job that is done; *id is that of the job. Local. */
 int weft_trace_is_job(const weft_record *r, int64_t *id);
@@ -99,8 +117,24 @@ WEFT_CHECKED weft_status weft_trace_begin(weft_trace *t, const char *conf, const
  * *found to 1. EFILE: the journal has another job with that id. Local. */
 WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_job_record *e,
                                          int *found, weft_arena *mem);
-/* Latest end of a job in the journals, in real seconds of the search. Local. */
+/* The last time in the journals: when a job ended, was checkpointed or the search was
+ * stopped, in real seconds of the search. Local. */
 double weft_trace_ended(const weft_trace *t);
+/* Records a start of the run, which goes on at weft_trace_ended. EFILE. Collective over
+ * world. */
+WEFT_CHECKED weft_status weft_trace_start(weft_trace *t, int teams, double setup);
+/* Records that the search has lasted that long; called by a leader. EFILE. Local. */
+WEFT_CHECKED weft_status weft_trace_lasted(weft_trace *t, double seconds);
+
+/* The starts of a run. */
+typedef struct weft_starts {
+    int64_t n;           /* those that are recorded: earlier versions did not */
+    int teams, most;     /* of the last start; the most that a start had */
+    double setup;        /* seconds of all set-ups */
+    double team_seconds; /* seconds of the search, of each start times its teams */
+} weft_starts;
+/* 1 if the record is a time, *time. Local. */
+int weft_time_read(const weft_record *r, weft_time *time);
 /* The tickets of the results in the journals, increasing, in *ticket, owned by mem; returns
  * their number. Local. */
 int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_arena *mem);

@@ -198,17 +198,18 @@ static weft_tables tables_of(const weft_run *r)
                          .axis = r->space.axis};
 }
 
-static weft_history history_of(const weft_run *r, const weft_sched *s)
+static weft_history history_of(const weft_run *r, const weft_sched *s, const weft_trace *t)
 {
-    return (weft_history){.tables = tables_of(r),
-                          .n = s->n,
-                          .event = s->event,
-                          .optimum = optimum(s),
-                          .teams = r->teams,
-                          .workers = s->workers > 0 ? s->workers : s->flights.workers,
-                          .overhead = s->flights.overhead,
-                          .makespan = s->flights.now,
-                          .seconds = s->seconds};
+    weft_history h = {.tables = tables_of(r),
+                      .n = s->n,
+                      .event = s->event,
+                      .optimum = optimum(s),
+                      .workers = s->workers > 0 ? s->workers : s->flights.workers,
+                      .overhead = s->flights.overhead,
+                      .makespan = s->flights.now,
+                      .seconds = s->seconds};
+    h.starts = weft_starts_sum(t->time, t->ntime, &h);
+    return h;
 }
 
 /* Scores, writes and prints the result. Collective. */
@@ -223,7 +224,8 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->refit = refit_seconds(s);
     TRY(score(r, s, o));
     o->digest = weft_job_record_digest(s->event, s->n);
-    o->history = history_of(r, s);
+    o->history = history_of(r, s, t);
+    o->setup = o->history.starts.setup;
     collect_times(r, o);
     int root = r->world->rank == 0;
     if (!isfinite(s->winner.res.loss))
@@ -311,7 +313,7 @@ static weft_status do_run(weft_run *r, weft_trace *t, int *begun)
     if (!r->task->files) weft_watchdog_start(r->world, r->opts.watchdog, t->dir);
     TRY(begin(r, t, o.config));
     *begun = 1;
-    o.setup = weft_now() - start;
+    TRY(weft_trace_start(t, r->teams, weft_now() - start));
     if (t->ndone > 0)
         weft_log(WEFT_INFO, "resumed: %lld jobs are done already", (long long)t->ndone);
 

@@ -85,12 +85,19 @@ typedef struct finding {
     int64_t n, room;
     weft_job_record *event; /* [n] by id */
     int64_t checkpoints;    /* of jobs in flight */
+    int64_t ntime, roomtime;
+    weft_time *time; /* [ntime] */
 } finding;
 
 static void take_record(finding *f, const weft_record *r, weft_arena *mem)
 {
     int64_t id;
+    weft_time time;
     if (!r->data) return;
+    if (weft_time_read(r, &time)) {
+        f->time = weft_grow(mem, f->time, sizeof time, f->ntime, &f->roomtime);
+        f->time[f->ntime++] = time;
+    }
     if (r->tag == TAG_CONF) f->conf = weft_trace_text(r);
     if (r->tag == TAG_ABOUT) f->head = weft_trace_text(r);
     if (r->tag == TAG_TABLES) f->tables = weft_trace_text(r);
@@ -200,7 +207,6 @@ static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
     for (int i = 0; i < WEFT_COUNT(texts); i++)
         TRY(weft_h5_put_attr(f, "/", texts[i].key, texts[i].text));
     TRY(weft_h5_put_long(f, "/", "seed", opts->seed));
-    TRY(weft_h5_put_long(f, "/", "teams", opts->teams));
     TRY(weft_h5_put_long(f, "/", "best_job", best_of(found)->job.id));
     return weft_h5_put_long(f, "/", "jobs", found->n);
 }
@@ -212,7 +218,6 @@ static weft_history history_of(const finding *f, const weft_run_opts *opts, weft
                       .n = f->n,
                       .event = f->event,
                       .optimum = NAN,
-                      .teams = opts->teams,
                       .workers = 1,
                       .overhead = opts->overhead};
     for (int64_t i = 0; i < f->n; i++) {
@@ -221,6 +226,8 @@ static weft_history history_of(const finding *f, const weft_run_opts *opts, weft
         h.seconds = fmax(h.seconds, e->began + e->seconds);
         if (e->worker >= h.workers) h.workers = e->worker + 1;
     }
+    for (int64_t i = 0; i < f->ntime; i++) h.seconds = fmax(h.seconds, f->time[i].at);
+    h.starts = weft_starts_sum(f->time, f->ntime, &h);
     return h;
 }
 
@@ -268,6 +275,8 @@ static weft_status write_file(weft_h5 *f, const char *path, const finding *found
     TRY(put_head(f, path, found, &opts));
     weft_history h = history_of(found, &opts, f->mem);
     TRY(weft_h5_put_num(f, "/", "search_seconds", h.seconds));
+    TRY(weft_h5_put_long(f, "/", "teams", h.starts.teams));
+    TRY(weft_h5_put_long(f, "/", "starts", h.starts.n));
     TRY(weft_history_put(f, &h));
     if (weights) TRY(put_best(f, path, found, &h.tables));
     return weft_h5_commit(f);
