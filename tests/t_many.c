@@ -1,5 +1,5 @@
 /* Very many trials: a journal of 100,000 is resumed within seconds, an ask and a tell take
- * much less than 0.1 ms, and states of paused trials take no memory.
+ * much less than 0.1 ms, states of paused trials take no memory, and told jobs little.
  * RUN: np=1 np=2 */
 #include "../src/run/run_private.h"
 #include "scratch.h"
@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { MANY = 100000, PAUSED = 40, LARGE = 500000 };
+enum { MANY = 100000, PAUSED = 40, LARGE = 500000, FEW = 10000, MORE = 60000, SHARE = 10 };
 
 /* ---- a toy task --------------------------------------------------------------------- */
 
@@ -201,10 +201,47 @@ static void test_memory(void)
     finish(&b, 1);
 }
 
+/* Searches that many trials, each rank a team. Returns the most memory so far. */
+static double searched(int64_t trials, double *seconds)
+{
+    bench b;
+    weft_team own;
+    weft_status st = prepare(&b, &world, trials, 4, 0, at("bytes.h5"), 1);
+    weft_team_split(&world, world.size, &own);
+    b.sched.team = &own;
+    b.sched.teams = world.size;
+    double start = processor_seconds();
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    *seconds = processor_seconds() - start;
+    ok(st == WEFT_OK && b.sched.n == trials, "%lld trials are searched by %d teams",
+       (long long)trials, world.size);
+    finish(&b, 1);
+    weft_team_free(&own);
+    return most_memory();
+}
+
+/* What each job that is told leaves on every rank: its record, its place in the tables. */
+static void test_bytes(void)
+{
+    int64_t least = world.size > 1 ? FEW / SHARE : FEW, most = MORE * least / FEW;
+    double few, many, before = searched(least, &few), after = searched(most, &many);
+    double bytes = (after - before) / (double)(most - least);
+    few /= (double)least;
+    many /= (double)most;
+    note("%.0f bytes a job; %.1f us a job of %lld, %.1f us of %lld", bytes, 1e6 * few,
+         (long long)least, 1e6 * many, (long long)most);
+    if (KEEPS_FREED)
+        skip(1, "memory that is freed is kept");
+    else
+        ok(bytes < 1000, "a job that is told takes %.0f bytes", bytes);
+    ok(many < 3 * few + 2e-5, "and as long as one of few");
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_memory();
+    test_bytes();
     test_resume();
     return scratch_end();
 }

@@ -85,6 +85,9 @@ char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
  * more than n elements of `size` bytes. *room is the number of elements that there is room
  * for, in and out; 0 for a NULL array. Old copies are freed with the arena. Local. */
 void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
+/* The same for an array that grows to a large size: its old copy is freed at once if it is
+ * long, so no pointer into it may be kept. Local. Cost O(blocks of the arena) to grow. */
+void *weft_regrow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
 size_t weft_arena_mark(const weft_arena *a); /* the bytes in use, for weft_arena_reset */
 /* Releases all that was allocated since the mark. Local. */
 void weft_arena_reset(weft_arena *a, size_t mark);

@@ -368,6 +368,10 @@ typedef struct weft_result {
 double weft_result_score(const weft_result *r, int i);
 /* A result with sums 0 and metrics NAN, owned by mem. Local. */
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
+/* The same without metrics, of zeros arm[WEFT_ARM_COLUMNS][k] that the caller owns. Local.
+ */
+weft_result weft_result_in(int k, double *arm);
+#define WEFT_ARM_COLUMNS 4 /* arm_loss, arm_wrong, arm_count, logp */
 /* Prepares the result for the first unit of a job of r->k configurations: sets the sums to
  * 0 and the log-probabilities to the job's. Local. */
 void weft_result_begin(weft_result *r, const weft_job *job);

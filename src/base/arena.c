@@ -146,6 +146,27 @@ void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *roo
     return copy;
 }
 
+/* Frees the block that this memory fills alone, if it does. Marks stay what they were. */
+static void release(weft_arena *a, const void *memory)
+{
+    for (block **at = &a->last; *at; at = &(*at)->before) {
+        block *b = *at;
+        if (b->base != memory) continue;
+        if (b->room <= SMALLEST || b->used < b->room || b == a->last) return;
+        *at = b->before;
+        a->held -= b->room;
+        free(b);
+        return;
+    }
+}
+
+void *weft_regrow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room)
+{
+    void *copy = weft_grow(a, array, size, n, room);
+    if (copy != array && array) release(a, array);
+    return copy;
+}
+
 size_t weft_arena_mark(const weft_arena *a)
 {
     return a->last ? a->last->start + a->last->used : 0;

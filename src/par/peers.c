@@ -60,19 +60,18 @@ weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
-/* Frees messages that were sent to all. */
+/* Frees messages that were sent to all, up to the first that was not: those behind it
+ * mostly wait for the same receiver, and to test all of many takes long. */
 static void sweep(weft_peers *p)
 {
-    for (outgoing **at = &p->out; *at;) {
-        outgoing *o = *at;
+    while (p->out) {
+        outgoing *o = p->out;
         int gone = 0;
         MPI_Testall(o->n, o->request, &gone, MPI_STATUSES_IGNORE);
-        if (gone) {
-            *at = o->next;
-            weft_arena_free(o->mem);
-        } else {
-            at = &o->next;
-        }
+        if (!gone) return;
+        p->out = o->next;
+        if (!p->out) p->last = NULL;
+        weft_arena_free(o->mem);
     }
 }
 
@@ -85,13 +84,17 @@ void weft_peers_send(weft_peers *p, const void *data, size_t bytes)
     memcpy(text, &all, sizeof all);
     if (bytes > 0) memcpy(text + sizeof all, data, bytes);
     outgoing *o = WEFT_NEW(mem, outgoing, 1);
-    *o = (outgoing){.mem = mem, .next = p->out};
+    *o = (outgoing){.mem = mem};
     o->request = WEFT_NEW(mem, MPI_Request, pieces * (uint64_t)p->size);
     for (uint64_t at = 0; at < all; at += PIECE)
         for (int step = 1; step < p->size; step++)
             MPI_Isend(text + at, (int)(all - at < PIECE ? all - at : PIECE), MPI_BYTE,
                       (p->rank + step) % p->size, TAG_PIECE, p->comm, &o->request[o->n++]);
-    p->out = o;
+    if (p->last)
+        p->last->next = o;
+    else
+        p->out = o;
+    p->last = o;
     p->sent++;
     sweep(p);
 }

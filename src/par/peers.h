@@ -10,9 +10,10 @@ struct weft_peers {
     MPI_Comm comm;
     int rank, size;
     int64_t sent;              /* messages */
-    struct weft_outgoing *out; /* on their way */
-    struct weft_sender *from;  /* [size] what came of each */
-    int why;                   /* why another one left; 0: none did */
+    struct weft_outgoing *out; /* on their way, the oldest first */
+    struct weft_outgoing *last;
+    struct weft_sender *from; /* [size] what came of each */
+    int why;                  /* why another one left; 0: none did */
 };
 
 #endif

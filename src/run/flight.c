@@ -86,7 +86,7 @@ static void sink(weft_flight_heap *h, int64_t at)
 
 static void push(weft_flight_heap *h, weft_flight *f, weft_arena *mem)
 {
-    h->item = weft_grow(mem, h->item, sizeof *h->item, h->n, &h->room);
+    h->item = weft_regrow(mem, h->item, sizeof *h->item, h->n, &h->room);
     put_at(h, h->n, f);
     rise(h, h->n++);
 }
@@ -202,7 +202,7 @@ void weft_flights_end(weft_flights *q, weft_flight *f)
     q->now = fmax(q->now, f->event.end);
     q->ticket++;
     weft_flights_due(q);
-    q->idle = weft_grow(q->mem, q->idle, sizeof *q->idle, q->nidle, &q->roomidle);
+    q->idle = weft_regrow(q->mem, q->idle, sizeof *q->idle, q->nidle, &q->roomidle);
     q->idle[q->nidle++] = f->event.worker;
     f->next = q->unused;
     q->unused = f;

@@ -212,7 +212,8 @@ void weft_flights_end(weft_flights *q, weft_flight *f);
 /* A result of another team for a job that this team's tuner has not asked for yet. */
 typedef struct weft_early {
     int64_t job;
-    const void *record; /* packed */
+    char *record; /* [room] packed */
+    size_t room;
     struct weft_early *next;
 } weft_early;
 
@@ -246,10 +247,9 @@ typedef struct weft_sched {
     weft_flights flights;   /* at the end flights.now is the virtual duration of the
                                search */
 
-    int64_t asked, room; /* room of event */
-    int64_t roomjob;
-    weft_flight **job; /* [asked] jobs in flight by id; NULL: told */
-    int64_t *row;      /* [asked] index in event of a job that was told */
+    int64_t asked, room, roomjob; /* room of event; of job */
+    weft_flight **job;            /* [asked] jobs in flight by id; NULL: told */
+    int64_t *row;                 /* [asked] index in event of a job that was told */
     int64_t roomrow;
     double begun, before; /* start of this session; seconds of earlier sessions */
     double ran;           /* jobs that were done in this session, of some only a part */
@@ -259,8 +259,8 @@ typedef struct weft_sched {
     weft_peers *peers;    /* connection to the other leaders; NULL: not a leader, or one
                              team */
     weft_claims *claims;  /* claims of jobs, likewise */
-    weft_early *early;
-    char *others; /* [nothers] by job; 1: another team has claimed it */
+    weft_early *early, *taken; /* taken: those that were found, for their memory */
+    char *others;              /* [nothers] by job; 1: another team has claimed it */
     int64_t nothers, roomothers;
     int rested;        /* 1: the team has had nothing to do since its last job */
     int64_t ticket;    /* the ticket after this team's last one */

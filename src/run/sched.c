@@ -65,14 +65,17 @@ static double least_seconds(const weft_sched *s, const weft_job *job,
     return fmax(s->task->seconds(s->task_self, job, weft_cache_resource(parent)), 0);
 }
 
-/* The result of another team that arrived before the job was asked for here; NULL: none. */
+/* The result of another team that arrived before the job was asked for here, good until the
+ * next message; NULL: none. */
 static const void *early_result(weft_sched *s, int64_t job)
 {
     for (weft_early **at = &s->early; *at; at = &(*at)->next) {
-        if ((*at)->job != job) continue;
-        const void *record = (*at)->record;
-        *at = (*at)->next;
-        return record;
+        weft_early *e = *at;
+        if (e->job != job) continue;
+        *at = e->next;
+        e->next = s->taken;
+        s->taken = e;
+        return e->record;
     }
     return NULL;
 }
@@ -111,8 +114,8 @@ static weft_status start(weft_sched *s, const weft_job *job)
     weft_flight *f = weft_flights_start(&s->flights, job, least_seconds(s, job, parent));
     f->parent = parent;
     f->event.parent = weft_cache_job(parent);
-    s->job = weft_grow(s->mem, s->job, sizeof(weft_flight *), s->asked, &s->roomjob);
-    s->row = weft_grow(s->mem, s->row, sizeof *s->row, s->asked, &s->roomrow);
+    s->job = weft_regrow(s->mem, s->job, sizeof(weft_flight *), s->asked, &s->roomjob);
+    s->row = weft_regrow(s->mem, s->row, sizeof *s->row, s->asked, &s->roomrow);
     s->job[s->asked++] = f;
     TRY(find(s, f));
     if (!f->known) queue_job(s, f);
@@ -142,7 +145,7 @@ static void tell(weft_sched *s, weft_flight *f)
     const weft_job_record *e = &f->event;
     int leads = s->n == 0 || weft_job_record_beats(e, &s->winner);
     if (leads) s->winner = *e;
-    s->event = weft_grow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
+    s->event = weft_regrow(s->mem, s->event, sizeof *s->event, s->n, &s->room);
     s->row[e->job.id] = s->n;
     s->event[s->n++] = *e;
     weft_cache_told(s, f, leads);

@@ -79,7 +79,8 @@ static void unpin(weft_sched *s, weft_cached *c)
 
 static void make_newest(weft_sched *s, weft_cached *c)
 {
-    s->newest = weft_grow(s->mem, s->newest, sizeof *s->newest, s->nnewest, &s->roomnewest);
+    s->newest =
+        weft_regrow(s->mem, s->newest, sizeof *s->newest, s->nnewest, &s->roomnewest);
     c->newest = 1;
     c->at = s->nnewest;
     s->newest[s->nnewest++] = c;
@@ -145,7 +146,8 @@ static weft_trial *trial_of(weft_sched *s, const weft_job *job)
                "order in which they begin",
                name, (long long)job->trial, (long long)s->ntrial);
     if (job->trial == s->ntrial) {
-        s->trial = weft_grow(s->mem, s->trial, sizeof *s->trial, s->ntrial, &s->roomtrial);
+        s->trial =
+            weft_regrow(s->mem, s->trial, sizeof *s->trial, s->ntrial, &s->roomtrial);
         s->trial[s->ntrial++] = (weft_trial){0};
     }
     weft_trial *t = &s->trial[job->trial];

@@ -68,6 +68,24 @@ weft_status weft_teams_end(weft_sched *s, weft_status st)
 
 /* ---- results of other teams --------------------------------------------------------- */
 
+/* Keeps a result, in the memory of one that was taken, until its job is asked for here. */
+static void keep_early(weft_sched *s, int64_t job, const weft_message *m)
+{
+    weft_early *e = s->taken;
+    if (e)
+        s->taken = e->next;
+    else
+        e = WEFT_NEW(s->mem, weft_early, 1);
+    if (e->room < m->bytes) {
+        e->record = WEFT_NEW(s->mem, char, m->bytes);
+        e->room = m->bytes;
+    }
+    memcpy(e->record, m->data, m->bytes);
+    e->job = job;
+    e->next = s->early;
+    s->early = e;
+}
+
 /* Enters a result from a message; one that is known already was computed twice, with the
  * same result. */
 static void enter_result(weft_sched *s, const weft_message *m)
@@ -75,9 +93,7 @@ static void enter_result(weft_sched *s, const weft_message *m)
     int64_t job;
     weft_check(weft_job_record_is(m->data, m->bytes, &job), "a message is no result");
     if (job >= s->asked) {
-        weft_early *e = WEFT_NEW(s->mem, weft_early, 1);
-        *e = (weft_early){.job = job, .record = m->data, .next = s->early};
-        s->early = e;
+        keep_early(s, job, m);
         return;
     }
     weft_flight *f = s->job[job];
@@ -92,7 +108,7 @@ static void enter_result(weft_sched *s, const weft_message *m)
 static void enter_claim(weft_sched *s, int64_t job)
 {
     while (s->nothers <= job) {
-        s->others = weft_grow(s->mem, s->others, 1, s->nothers, &s->roomothers);
+        s->others = weft_regrow(s->mem, s->others, 1, s->nothers, &s->roomothers);
         s->others[s->nothers++] = 0;
     }
     s->others[job] = 1;
@@ -115,16 +131,19 @@ static void enter(weft_sched *s, const weft_message *m)
 static void receive_all(weft_sched *s)
 {
     if (s->teams == 1) return;
-    weft_message m = {0};
+    weft_arena *tmp = weft_arena_new();
     for (;;) {
-        int there = leads(s) && weft_peers_receive(s->peers, &m, s->mem);
+        weft_message m = {0};
+        int there = leads(s) && weft_peers_receive(s->peers, &m, tmp);
         weft_bcast(s->team, &there, sizeof there, 0);
-        if (!there) return;
+        if (!there) break;
         weft_bcast(s->team, &m.bytes, sizeof m.bytes, 0);
-        if (!leads(s)) m.data = WEFT_NEW(s->mem, char, m.bytes);
+        if (!leads(s)) m.data = WEFT_NEW(tmp, char, m.bytes);
         weft_bcast(s->team, m.data, m.bytes, 0);
         enter(s, &m);
+        weft_arena_reset(tmp, 0);
     }
+    weft_arena_free(tmp);
 }
 
 /* Waits for a result, up to REST_SECONDS. Collective over team. */

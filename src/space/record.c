@@ -235,10 +235,15 @@ static const int *copy_ints(const int *from, int n, weft_arena *mem)
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem)
 {
     const weft_mix *m = &job->mix;
-    weft_job_record e = {.job = *job, .res = weft_result_new(m->k, 0, mem), .ticket = -1};
-    e.job.mix = weft_mix_new(m->k, m->dim, mem);
+    weft_job_record e = {.job = *job, .ticket = -1};
+    size_t k = (size_t)m->k, dim = (size_t)m->dim;
+    /* one piece of memory: there may be very many records */
+    double *own = WEFT_NEW(mem, double, k *(dim + 1) + k * (1 + WEFT_ARM_COLUMNS));
+    e.job.mix.conf = own;
+    e.job.mix.logp = own + k * dim;
+    e.res = weft_result_in(m->k, own + k * (dim + 1));
+    e.job.mix.id = (int64_t *)(void *)(own + k * (dim + 1 + WEFT_ARM_COLUMNS));
     weft_mix_copy(&e.job.mix, m);
-    e.job.mix.nblock = m->nblock;
     e.job.mix.off = copy_ints(m->off, m->nblock + 1, mem);
     e.job.mix.axis = copy_ints(m->axis, m->nblock, mem);
     return e;
@@ -255,6 +260,9 @@ void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int nc
     e->nunit = nunit;
     e->ncolumn = ncolumn;
     e->done = 0;
+    e->row = e->logp = e->res.arm_loss; /* of no length */
+    e->spent = NULL;
+    if (nunit == 0) return;
     e->row = WEFT_NEW(mem, double, nunit *ncolumn);
     e->logp = WEFT_NEW(mem, double, nunit * e->job.mix.k);
     e->spent = WEFT_NEW(mem, weft_spent, nunit);

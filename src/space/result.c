@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ARM_COLUMNS 4 /* arm_loss, arm_wrong, arm_count, logp, one after the other */
-
 double weft_result_score(const weft_result *r, int i)
 {
     if (!(r->arm_count[i] > 0)) return NAN;
@@ -15,12 +13,17 @@ double weft_result_score(const weft_result *r, int i)
 
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem)
 {
-    double *arm = WEFT_NEW(mem, double, ARM_COLUMNS *(size_t)k);
-    double *metric = WEFT_NEW(mem, double, nmetric);
-    for (int i = 0; i < nmetric; i++) metric[i] = NAN;
+    weft_result r = weft_result_in(k, WEFT_NEW(mem, double, WEFT_ARM_COLUMNS *(size_t)k));
+    r.nmetric = nmetric;
+    r.metric = WEFT_NEW(mem, double, nmetric);
+    for (int i = 0; i < nmetric; i++) r.metric[i] = NAN;
+    return r;
+}
+
+weft_result weft_result_in(int k, double *arm)
+{
     return (weft_result){.k = k,
-                         .nmetric = nmetric,
-                         .metric = metric,
+                         .metric = arm,
                          .arm_loss = arm,
                          .arm_wrong = arm + k,
                          .arm_count = arm + 2 * (size_t)k,

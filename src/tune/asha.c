@@ -257,7 +257,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
     if (id < t->begun)
         weft_heap_pop(&t->bracket[next.bracket].rung[next.rung - 1].waiting);
     else
-        t->trial = weft_grow(t->mem, t->trial, sizeof *t->trial, t->begun++, &t->room);
+        t->trial = weft_regrow(t->mem, t->trial, sizeof *t->trial, t->begun++, &t->room);
     begin_job(t, id, &next, job);
     next.open = 1;
     t->trial[id] = next;

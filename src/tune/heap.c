@@ -23,7 +23,7 @@ static int above(const weft_heap *h, weft_ranked a, weft_ranked b)
 
 void weft_heap_push(weft_heap *h, weft_ranked x, weft_arena *mem)
 {
-    h->at = weft_grow(mem, h->at, sizeof *h->at, h->n, &h->room);
+    h->at = weft_regrow(mem, h->at, sizeof *h->at, h->n, &h->room);
     int64_t i = h->n++;
     for (; i > 0 && above(h, x, h->at[(i - 1) / 2]); i = (i - 1) / 2)
         h->at[i] = h->at[(i - 1) / 2];

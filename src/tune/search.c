@@ -115,7 +115,7 @@ static double *new_conf(weft_search *s)
 static void begin_trial(weft_search *s, const weft_job *job)
 {
     weft_search_trial new = {.id = number_of(s, job->trial), .conf = new_conf(s)};
-    s->trial = weft_grow(s->mem, s->trial, sizeof *s->trial, s->trials, &s->room);
+    s->trial = weft_regrow(s->mem, s->trial, sizeof *s->trial, s->trials, &s->room);
     if (job->from < 0) {
         s->sampler->propose(s->sampler_self, new.id, new.conf);
     } else {
