@@ -3,6 +3,7 @@
 #ifndef WEFT_RUN_PRIVATE_H
 #define WEFT_RUN_PRIVATE_H
 
+#include "flight.h"
 #include "trace.h"
 #include "weft/run.h"
 #include "weft/search.h"
@@ -125,87 +126,6 @@ int weft_winner_arm(const weft_job_record *e);
 /* The winning configuration, into conf[dim]: that of the winning arm; for a product of
  * simplexes, composed of the most probable entry of each block. Local. */
 void weft_winner_conf(const weft_job_record *e, double *conf);
-
-/* ---- virtual time ------------------------------------------------------------------- */
-
-/* The state of a trial, with the arena that owns it. */
-typedef struct weft_own_state {
-    weft_state state;
-    weft_arena *mem; /* NULL: no state */
-} weft_own_state;
-
-typedef struct weft_cached weft_cached; /* a state that is stored */
-typedef struct weft_trial weft_trial;
-
-/* A job in flight: asked for and not told yet. */
-typedef struct weft_flight {
-    weft_job_record event; /* event.end: the end; before the result is known, the earliest
-                              possible end */
-    double seconds;        /* lower bound of its duration, virtual */
-    int known;             /* 1: its result, and so its end, is known */
-    int replayed;          /* 1: from a journal */
-    weft_cached *parent;   /* the state that it begins with; NULL: a new one */
-    weft_cached *own;      /* the state after it, once the result is known */
-    weft_own_state state;  /* the state after it, in memory, if there is no trace */
-    int64_t sweep, affinity;
-    double flops;     /* expected operations: expensive jobs are done first */
-    int64_t place[2]; /* index in each of the two heaps below; -1: not there */
-    struct weft_flight *next;
-} weft_flight;
-
-/* A priority queue of jobs in flight. */
-typedef struct weft_flight_heap {
-    int order; /* one of the two orders in flight.c */
-    int wall;  /* 1: ends are ordered by tickets */
-    int64_t n, room;
-    weft_flight **item; /* [n] */
-} weft_flight_heap;
-
-typedef struct weft_flights {
-    weft_arena *mem;
-    int wall;                /* 1: results are told in the order of their tickets */
-    int64_t ticket;          /* the next ticket to be told; tickets of lost results are
-                                skipped: */
-    const int64_t *past;     /* [npast] tickets of earlier sessions, increasing */
-    int64_t npast, spent;    /* number of these that were told */
-    int64_t most, workers;   /* number of workers; of these, number that have had a job */
-    double now, overhead;    /* virtual time; virtual seconds per job */
-    weft_flight_heap ends;   /* all jobs in flight */
-    weft_flight_heap deals;  /* of these, those that this team may claim */
-    int64_t sweep, affinity; /* of the last job that the team took */
-    int64_t *idle;           /* [nidle] workers that have had a job and are free */
-    int64_t nidle, roomidle;
-    weft_flight *unused;
-} weft_flights;
-
-/* Starts at virtual time 0. workers: their number; 0: unlimited. For clock = wall then set
- * q->wall, q->past and q->npast, and call weft_flights_due. Local. */
-void weft_flights_setup(weft_flights *q, int64_t workers, double overhead, weft_arena *mem);
-/* Sets the ticket of the result that is to be told next. Local. */
-void weft_flights_due(weft_flights *q);
-/* 1 if a worker is free. Local. */
-int weft_flights_idle(const weft_flights *q);
-/* A free worker starts a job that takes at least `seconds`. Local. Cost O(log n) with n
- * jobs in flight, as for all functions below. */
-weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double seconds);
-/* Tells that the result of a job is known, so that it need not be done. Local. */
-void weft_flights_known(weft_flights *q, weft_flight *f);
-/* Queues a job to be done, in the order of f->affinity and f->flops. Local. */
-void weft_flights_queue(weft_flights *q, weft_flight *f);
-/* Removes from the queue, and returns, the job that is to be done next, or with skip > 0
- * that which comes so many jobs after it, around the queue; NULL: none. Local. Cost O(skip
- * log n). */
-weft_flight *weft_flights_take(weft_flights *q, int64_t skip);
-/* Removes this job from the queue: the one that the team's leader took. Local. */
-void weft_flights_took(weft_flights *q, weft_flight *f);
-/* Removes this job from the queue, if it is there: another team does it. Local. */
-void weft_flights_leave(weft_flights *q, weft_flight *f);
-/* The job whose result is to be told next; NULL: results are missing, or none is in flight.
- * Local. */
-weft_flight *weft_flights_next(const weft_flights *q);
-/* To be called when that result is told: advances virtual time to f->event.end and frees
- * the worker. *f stays valid until the next start. Local. */
-void weft_flights_end(weft_flights *q, weft_flight *f);
 
 /* ---- scheduler ---------------------------------------------------------------------- */
 
