@@ -58,4 +58,5 @@ for i in $(seq "${REPEATS:-3}"); do
     cost equal 100 100 10
     beside equal 2000 88 70 10 100 200
     cost unequal 100 100 10
+    test -z "$peer" || "${PYTHON:-python3}" jobs/unequal.py "$data/unequal.h5" 10 100 20
 done

@@ -149,6 +149,9 @@ result $? "scaling.sbatch runs a study twice, strong and weak"
     [ "$("$weft" report "$tmp"/scaling/sweep-weak-2-1.h5 | grep -c '^task.* 32 configurations')" = 1 ] &&
     [ "$(digest "$tmp/scaling/sweep-strong-1-1.h5")" = "$(digest "$tmp/scaling/sweep-strong-2-2.h5")" ]
 result $? "with a run for each count of ranks"
+[ -z "$python" ] || { "$python" jobs/unequal.py "$tmp/scaling/data-clients.h5" 4 10 2 >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(grep -c 'us a client' "$tmp/out")" = 5 ]; }
+result $? "unequal.py trains the same weights client by client and in groups"
 if [ -z "$python" ]; then
     echo "ok $((count += 1)) - the table # SKIP no Python with h5py and matplotlib"
 else
