@@ -309,10 +309,49 @@ static void test_output(void)
           "Not a directory", "packing into a file");
 }
 
+/* Memory of this process that no other shares, bytes; 0: not known. */
+static double own_memory(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+    long kilobytes = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "RssAnon: %ld", &kilobytes) == 1) break;
+    if (f) fclose(f);
+    return 1024.0 * (double)kilobytes;
+}
+
+/* Each rank has all rows, of data that are opened twice. */
+static void test_memory(void)
+{
+    weft_data more;
+    weft_team alone = weft_team_alone();
+    ok(pack(&weft_reader_synthetic, "images", "m.h5", "rows=20000 d=784 classes=3") ==
+           WEFT_OK,
+       "16 MB of images are packed");
+    double before = own_memory();
+    weft_status st = weft_data_open(&data, at("m.h5"), &alone, mem);
+    if (st == WEFT_OK) st = weft_data_open(&more, at("m.h5"), &alone, mem);
+    if (!ok(st == WEFT_OK, "and opened twice")) return;
+    weft_data_bind(&data, &more);
+    digest((uint64_t)(sum_rows(WEFT_TRAIN, 1) / world.size));
+    double grown = own_memory() - before, all = 20000 * 784.0;
+    if (before > 0)
+        ok(grown < all / 4 && weft_h5_mapped() > all / 2,
+           "each rank has %.1f MB of its own for them, the rest is that of all",
+           grown / 1e6);
+    else
+        skip(1, "the system does not tell a process its memory");
+    ok(weft_data_sound(&data) == WEFT_OK, "they are sound");
+    weft_data_close(&data);
+    ok(weft_h5_mapped() < 1, "both are closed together");
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_bytes();
+    test_memory();
     test_reals();
     test_documents();
     test_contradictions();

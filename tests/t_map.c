@@ -103,6 +103,58 @@ static void test_rows(void)
     }
 }
 
+/* Parts of a dataset as a whole: in the mapped file or nowhere. */
+static void test_part(void)
+{
+    static const char *const name[] = {"/grown", "/packed", "/wide"};
+    weft_h5 f;
+    const void *rows = NULL;
+    weft_check(weft_h5_open(&f, at("map.h5"), mem) == WEFT_OK, "%s", weft_error());
+    const size_t row = COLS * sizeof *x;
+    weft_status st = weft_h5_map_part(&f, "/whole", WEFT_H5_F32, 17, ROWS - 17, &rows);
+    ok(st == WEFT_OK && rows && memcmp(rows, x + 17 * COLS, (ROWS - 17) * row) == 0 &&
+           weft_h5_mapped() > 65536,
+       "rows of one piece are had in the mapped file");
+    for (int i = 0; i < 3; i++)
+        ok(weft_h5_map_part(&f, name[i], WEFT_H5_F32, 0, ROWS, &rows) == WEFT_OK && !rows,
+           "those of %s are not", name[i]);
+    ok(weft_h5_map_part(&f, "/whole", WEFT_H5_F32, 1, ROWS, &rows) == WEFT_OK && !rows,
+       "nor are rows that are not there");
+    weft_h5_close(&f);
+    weft_check(weft_h5_open(&f, at("odd.h5"), mem) == WEFT_OK, "%s", weft_error());
+    ok(weft_h5_map_part(&f, "/few", WEFT_H5_F32, 0, FEW, &rows) == WEFT_OK && !rows,
+       "nor numbers that lie at odd places");
+    weft_h5_close(&f);
+}
+
+/* A part of a file that was damaged, and one that is cut short while it is used. */
+static void test_part_lost(void)
+{
+    const char *path = at("lost.h5");
+    weft_h5 f;
+    const void *rows = NULL;
+    copy(at("map.h5"), path, size_of(at("map.h5")));
+    weft_check(weft_h5_open(&f, path, mem) == WEFT_OK &&
+                   weft_h5_map_part(&f, "/whole", WEFT_H5_F32, 0, ROWS, &rows) == WEFT_OK &&
+                   rows && weft_h5_sound(&f) == WEFT_OK,
+               "%s", weft_error());
+    weft_check(truncate(path, 4096) == 0, "truncate");
+    const float *got = rows;
+    ok(got[ROWS * COLS - 1] == 0, "what was cut off is read as zero");
+    fails(weft_h5_sound(&f), "lost.h5", "cut short", "which is told afterwards");
+    weft_h5_close(&f);
+    copy(at("map.h5"), path, size_of(at("map.h5")));
+    weft_check(weft_h5_open(&f, path, mem) == WEFT_OK, "%s", weft_error());
+    FILE *file = fopen(path, "r+");
+    for (long i = 8192; i < ROWS * COLS * 4; i += 4096) /* of each page */
+        weft_check(file && fseek(file, i, SEEK_SET) == 0 && fputc(77, file) == 77,
+                   "a byte");
+    fclose(file);
+    fails(weft_h5_map_part(&f, "/whole", WEFT_H5_F32, 0, ROWS, &rows), "lost.h5",
+          "checksum", "a part with changed bytes");
+    weft_h5_close(&f);
+}
+
 static weft_status refuse(const void *self, int64_t first, int64_t n, const void *rows)
 {
     (void)self;
@@ -162,6 +214,8 @@ int main(void)
     disk_begin();
     for (int i = 0; i < ROWS * COLS; i++) wide[i] = x[i] = (float)(i % 8191) - 4000;
     test_rows();
+    test_part();
+    test_part_lost();
     test_refused();
     spoilt("/grown", 0, "checksum", "a changed byte");
     spoilt("/whole", 1, "cut short", "a file that is cut short in use");

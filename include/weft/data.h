@@ -57,9 +57,11 @@ typedef struct weft_data {
     weft_arena *mem;
     weft_h5 file; /* open until weft_data_close, for weft_data_tokens */
     weft_team *team;
+    struct weft_data *bound; /* closed with it; NULL: none */
 } weft_data;
 
-/* Opens a packed file and reads this rank's rows of bytes or reals, and labels; of a
+/* Opens a packed file: this rank's rows of bytes or reals, which are used in the
+ * memory-mapped file where that can be, and labels; of a
  * federation only how many samples each client has. Collective. EFILE; EDATA: not a packed
  * file, a class without rows (except in a federation), or inconsistent sizes. */
 WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_team *t,
@@ -76,7 +78,12 @@ WEFT_CHECKED weft_status weft_data_own_words(weft_data *d, weft_tokenizer tok);
 /* Loads text, offset and count of d->vocab[tok], which one of the functions above has
  * loaded. EFILE, as weft_vocab_words. Local. */
 WEFT_CHECKED weft_status weft_data_words(weft_data *d, weft_tokenizer tok);
-/* Closes the file. Local. */
+/* What was computed from rows counts only if this is OK afterwards: EFILE where the mapped
+ * file was cut short, or could not be read, meanwhile. Local. Cost O(1). */
+WEFT_CHECKED weft_status weft_data_sound(const weft_data *d);
+/* Lets `more`, which is open, be closed when d is; both must last until then. Local. */
+void weft_data_bind(weft_data *d, weft_data *more);
+/* Closes the file; its rows become invalid. Local. */
 void weft_data_close(weft_data *d);
 /* The rows of a data set for a feature map; valid as long as d is open. Local. */
 weft_source weft_data_source(weft_data *d);

@@ -168,6 +168,12 @@ static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
     int64_t piece = weft_h5_map_piece(m, row);
     return m->at[piece] + (size_t)(row - piece * m->per) * m->row;
 }
+/* *rows: rows [first, first+count) of a dataset in the memory-mapped file f, compared with
+ * their checksums, valid until the file is closed. NULL: they cannot be used there, being
+ * in chunks, not aligned or of a type other than `type`, or the file cannot be mapped; read
+ * them. Later damage is told by weft_h5_sound. EFILE. Local. */
+WEFT_CHECKED weft_status weft_h5_map_part(weft_h5 *f, const char *name, weft_h5type type,
+                                          int64_t first, int64_t count, const void **rows);
 /* Closes the dataset and frees the pieces that were read; its rows become invalid.
  * Local. */
 void weft_h5_map_close(weft_h5map *m);

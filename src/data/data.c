@@ -1,5 +1,6 @@
-/* Packed data sets: every rank opens the file and reads the rows dealt to it. Called by
- * tasks and by `weft info`. */
+/* Packed data sets: every rank opens the file and has the rows dealt to it, in the mapped
+ * file, which is once in the memory of a node, whatever its teams have. Called by tasks and
+ * by `weft info`. */
 #include "federation.h"
 
 #include <limits.h>
@@ -138,6 +139,17 @@ static weft_status check_reals(const weft_data *d, int part, const float *x)
                      weft_part_name[part], (double)x[i]);
 }
 
+/* Rows of a dataset, in the mapped file or read. */
+static weft_status have_rows(weft_data *d, const char *name, weft_h5type type,
+                             int64_t width, int64_t first, int64_t n, const void **rows)
+{
+    TRY(weft_h5_map_part(&d->file, name, type, first, n, rows));
+    if (*rows) return WEFT_OK;
+    void *own = weft_arena_alloc(d->mem, (size_t)(n * width), weft_h5_size(type));
+    *rows = own;
+    return weft_h5_read_rows(&d->file, name, type, width, first, n, own);
+}
+
 static weft_status read_matrix(weft_data *d, int part)
 {
     weft_rows *r = &d->part[part];
@@ -153,15 +165,15 @@ static weft_status read_matrix(weft_data *d, int part)
                          "it again",
                          d->path, name, (long long)dims[0], (long long)dims[1],
                          (long long)r->total, (long long)d->part[0].d);
+    const void *x;
+    weft_h5type type = d->form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
+    TRY(have_rows(d, name, type, r->d, r->first, r->n, &x));
     if (d->form == WEFT_BYTES) {
-        uint8_t *x = WEFT_NEW(d->mem, uint8_t, r->n * r->d);
         r->byte = x;
-        return weft_h5_read_rows(&d->file, name, WEFT_H5_U8, r->d, r->first, r->n, x);
+        return WEFT_OK;
     }
-    float *x = WEFT_NEW(d->mem, float, r->n * r->d);
     r->value = x;
-    TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_F32, r->d, r->first, r->n, x));
-    return check_reals(d, part, x);
+    return check_reals(d, part, r->value);
 }
 
 static weft_status open_own(weft_data *d)
@@ -214,8 +226,22 @@ weft_status weft_data_open(weft_data *d, const char *path, weft_team *t, weft_ar
     return st;
 }
 
+weft_status weft_data_sound(const weft_data *d)
+{
+    return weft_h5_sound(&d->file);
+}
+
+void weft_data_bind(weft_data *d, weft_data *more)
+{
+    more->bound = d->bound;
+    d->bound = more;
+}
+
 void weft_data_close(weft_data *d)
 {
+    weft_data *more = d->bound;
+    d->bound = NULL;
+    if (more) weft_data_close(more);
     weft_federation_close(d);
     weft_owners_close(d);
     weft_h5_close(&d->file);
@@ -279,8 +305,9 @@ static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
                          "%s: %s has %lld tokens where %lld are expected; pack it "
                          "again",
                          d->path, name, (long long)dims[0], (long long)(start + n));
-    uint32_t *token = WEFT_NEW(d->mem, uint32_t, n);
-    TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_U32, 1, start, n, token));
+    const void *rows;
+    TRY(have_rows(d, name, WEFT_H5_U32, 1, start, n, &rows));
+    const uint32_t *token = rows;
     uint32_t largest = 0;
     for (int64_t i = 0; i < n; i++) largest = token[i] > largest ? token[i] : largest;
     if (n > 0 && largest >= d->vocab[tok].n)

@@ -1,7 +1,8 @@
 /* Rows of a dataset, used in place. The file is mapped into memory, so that all ranks of a
  * node share what the system has read of it, and rows are taken without a call to HDF5 or
  * to the system: HDF5 is asked once for the place of each piece, whose checksums are then
- * compared. Called for data that are read again and again, in small parts.
+ * compared. Called for data that are read again and again, in small parts, and for parts
+ * that all ranks of a node have, whole.
  *
  * If another program cuts the file short, or the disk cannot read it, access to a page
  * would end the process by a signal: a handler puts a page of zeros there, and
@@ -178,6 +179,36 @@ void weft_h5_map_close(weft_h5map *m)
     weft_h5_set_close(&m->set);
     weft_arena_free(m->own);
     m->own = NULL;
+}
+
+/* Offset of the first row in the file; -1: the rows are not one after the other there. */
+static int64_t place_of_all(const weft_h5map *m)
+{
+    haddr_t whole = H5Dget_offset(m->set.set);
+    int usable = whole != HADDR_UNDEF && rows_of_piece(m) > 0;
+    return usable && whole % weft_h5_size(m->type) == 0 ? (int64_t)whole : -1;
+}
+
+weft_status weft_h5_map_part(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
+                             int64_t count, const void **rows)
+{
+    weft_h5map m = {.type = type};
+    *rows = NULL;
+    if (!f->seal || f->seal->bytes == 0 || first < 0 || count < 1) return WEFT_OK;
+    TRY(weft_h5_set_open(&m.set, f, name));
+    m.row = weft_h5_size(type);
+    for (int i = 1; i < m.set.nd; i++) m.row *= (size_t)m.set.dims[i];
+    int64_t at = m.row > 0 ? place_of_all(&m) : -1, n = m.set.dims[0];
+    weft_h5_set_close(&m.set);
+    if (at < 0 || first > n - count || map_file(f) != 0) return WEFT_OK;
+    at += first * (int64_t)m.row;
+    int64_t bytes = count * (int64_t)m.row;
+    if (at > f->seal->bytes - bytes) return WEFT_OK;
+    int good = weft_seal_check(f->seal, view[f->view].base, at, bytes);
+    TRY(weft_h5_view_sound(f));
+    if (!good) return weft_seal_fail(f->seal);
+    *rows = view[f->view].base + at;
+    return WEFT_OK;
 }
 
 static int64_t rows_in(const weft_h5map *m, int64_t piece)

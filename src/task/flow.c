@@ -329,7 +329,7 @@ static weft_status flow_score(void *self, const weft_job *job, const real *x,
     out->metric[0] = flow_data_score(&t->data, part, x, (double)x[t->data.d], tmp);
     out->count = (double)t->env.data->part[part].total;
     weft_arena_free(tmp);
-    return WEFT_OK;
+    return weft_agree(weft_data_sound(t->env.data), t->env.team);
 }
 
 static double flow_optimum_of(const void *self, double resource)

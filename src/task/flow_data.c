@@ -179,6 +179,7 @@ weft_status flow_data_open(flow_data *f, const weft_env *env, const char *respon
     decompose(f, y, xty, q, env->mem);
     weft_status st = estimate(f, y, q);
     weft_arena_free(tmp);
+    TRY(weft_agree(weft_data_sound(data), env->team));
     TRY(st);
     f->unit = 1;
     if (normalize) normalize_problem(f, q);

@@ -199,6 +199,12 @@ static const weft_metric fmap_scores[] = {
     {"error", "share of wrong answers", "1", "error %"},
     {0}};
 
+/* What was computed from rows counts only if they could be read. */
+static weft_status fmap_sound(const fmap *t)
+{
+    return weft_agree(weft_data_sound(t->env.data), t->env.team);
+}
+
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
                              weft_state *state, double *row, weft_result *res)
 {
@@ -231,7 +237,7 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     m[ITERATIONS] = fitted.iterations;
     res->cost = job->resource;
     weft_arena_free(tmp);
-    return WEFT_OK;
+    return fmap_sound(t);
 }
 
 extern const weft_task weft_task_fmap;
@@ -250,7 +256,7 @@ static weft_status fmap_score(void *self, const weft_job *job, const real *x,
     out->count = (double)t->env.data->part[part].total;
     fmap_tally_close(t, &a, 1, &s, &out->metric[LOSS], &out->metric[ERROR]);
     weft_arena_free(tmp);
-    return WEFT_OK;
+    return fmap_sound(t);
 }
 
 static int64_t fmap_affinity(const void *self, const weft_job *job)

@@ -366,11 +366,11 @@ static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result
     res->arm_count[0] = dev.count;
 }
 
-/* What was computed from a federation's samples counts only if they could be read. */
+/* What was computed from samples counts only if they could be read. */
 static weft_status sgd_sound(const sgd *t)
 {
     const weft_clients *f = t->env.data->clients;
-    return f ? weft_agree(weft_client_sound(f), t->env.team) : WEFT_OK;
+    return weft_agree(f ? weft_client_sound(f) : weft_data_sound(&t->own), t->env.team);
 }
 
 static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,

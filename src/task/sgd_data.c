@@ -133,7 +133,7 @@ weft_status sgd_open(sgd *t)
     } else {
         weft_team_split(t->env.team, t->env.team->size, &t->alone);
         st = open_own(t);
-        if (t->opened) weft_data_close(&t->own);
+        if (t->opened) weft_data_bind(t->env.data, &t->own);
     }
     TRY(weft_agree(st, t->env.team));
     return t->env.scoring ? WEFT_OK : check_kind(t);
