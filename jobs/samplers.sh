@@ -1,11 +1,11 @@
 # weft's samplers beside Optuna, hyperopt, HpBandSter and SMAC on functions whose least value is
 # known: 100 trials, 20 seeds, 1 and 10 at a time; analysis/samplers.md is written from the table.
 # Runs that the table has are not repeated, so that an interrupted job goes on; a version of weft
-# with other samplers needs another TABLE. By the milliseconds in the table half an hour of a core,
-# of which SMAC has 20 minutes and weft 80 s. Environment:
+# with other samplers needs another TABLE. By the milliseconds in the table two hours of a core,
+# of which SMAC has 90 minutes and weft 5. Environment:
 #   PEERS      the python of tests/gold/venv.sh; default V/bin/python; empty: weft's part alone
-#   PAIRS      which comparisons; default "tpe hyperopt forest kde"
-#   WORKERS    trials at a time; default "1 10" for tpe and hyperopt, 1 for the others
+#   PAIRS      which comparisons; default "tpe hyperopt forest kde", also gp
+#   WORKERS    trials at a time; default "1 10", with gp 1
 #   FUNCTIONS  which of tests/functions.h; default those of the table
 #   SEEDS      how many; default 20
 #   FIRST      the first one; default as in the table: 5000, with kde 6000 on all but branin
@@ -48,9 +48,10 @@ for which in ${PAIRS:-tpe hyperopt forest kde}; do
     case $which in
     tpe) pair weft-tpe optuna $'[run]\nsampler = tpe' "1 10" "$every" ;;
     hyperopt) pair weft-hyperopt hyperopt $'[run]\nsampler = tpe\n[tpe]\nform = hyperopt' "1 10" "$every" ;;
-    forest) pair weft-forest smac $'[run]\nsampler = forest' 1 "branin tree mixed8 hartmann3" ;;
-    kde) pair weft-kde bohb $'[run]\nsampler = kde' 1 "branin tree noisy hartmann3" ;;
-    *) echo "no comparison $which: tpe hyperopt forest kde" >&2 && exit 2 ;;
+    forest) pair weft-forest smac $'[run]\nsampler = forest' "1 10" "$every" ;;
+    gp) pair weft-forest smac-gp $'[run]\nsampler = forest' 1 "branin hartmann3 hartmann6 mixed8" ;;
+    kde) pair weft-kde bohb $'[run]\nsampler = kde' "1 10" "$every" ;;
+    *) echo "no comparison $which: tpe hyperopt forest kde gp" >&2 && exit 2 ;;
     esac
 done
 [ ! -s "$table" ] || [ -z "$peers" ] || ${PYTHON:-python3} analysis/samplers.py "$table" >"${OUTPUT:-analysis/samplers.md}"
