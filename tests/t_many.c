@@ -230,9 +230,10 @@ static void test_bytes(void)
     many /= (double)most;
     note("%.0f bytes a job; %.1f us a job of %lld, %.1f us of %lld", bytes, 1e6 * few,
          (long long)least, 1e6 * many, (long long)most);
+    /* Of two teams one may be far ahead, and its results wait in the other's memory. */
     if (KEEPS_FREED)
         skip(1, "memory that is freed is kept");
-    else
+    else if (world.size == 1)
         ok(bytes < 1000, "a job that is told takes %.0f bytes", bytes);
     ok(many < 3 * few + 2e-5, "and as long as one of few");
 }

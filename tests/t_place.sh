@@ -208,8 +208,8 @@ perl tests/flips "$seed" "$flips" "$tmp/t.d/journal" sh "$tmp/resume" >"$tmp/out
 status=$?
 tail -1 "$tmp/out" | sed 's/^/# /'
 result $status "with any bit of its journal flipped it ends the same, or is refused"
-# From the first job's record on: bytes of the head, then of what it holds.
-first=$(perl -0777 -ne '$n = 8; for my $i (1 .. 4) { $n += 32 + unpack("Q", substr($_, $n + 16, 8)) } print $n' "$tmp/t.d/journal")
+# From the first job's record on, behind that of the start: bytes of the head, then of what it holds.
+first=$(perl -0777 -ne '$n = 8; for my $i (1 .. 5) { $n += 32 + unpack("Q", substr($_, $n + 16, 8)) } print $n' "$tmp/t.d/journal")
 for byte in $first $((first + 40)); do
     cp -r "$tmp/t.d" "$tmp/u.d"
     perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, $ARGV[1], 0; print $h "\377"' "$tmp/u.d/journal" "$byte"

@@ -12,7 +12,7 @@ tuner = random
 [space]
 configs = 40
 [rff]
-features = 3000
+features = 9000
 kernel = gaussian | laplacian
 gamma = log 1e-4 .. 1e-2
 END

@@ -88,6 +88,17 @@ weft_status weft_data_open(weft_data *d, const char *path, weft_team *t, weft_ar
     return WEFT_OK;
 }
 
+weft_status weft_data_sound(const weft_data *d)
+{
+    (void)d;
+    return WEFT_OK;
+}
+
+void weft_data_bind(weft_data *d, weft_data *more)
+{
+    (void)d, (void)more;
+}
+
 void weft_data_close(weft_data *d)
 {
     (void)d;
