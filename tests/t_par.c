@@ -151,16 +151,34 @@ static void test_parts(weft_team *t, const char *how)
     ok(sums, "%s: and sums of doubles that are whole numbers", how);
 }
 
+/* Each rank reads the buffers of all, where they are shared. */
+static void test_shared(weft_team *t, int shared)
+{
+    int seen = 1;
+    int64_t *own = weft_parts_buffer(t, sizeof *own);
+    for (int round = 0; shared && round < 200; round++) {
+        *own = 100 * round + t->rank;
+        weft_parts_meet(t);
+        for (int r = 0; r < t->size; r++)
+            seen &= *(int64_t *)weft_parts_of(t, r) == 100 * round + r;
+        weft_parts_meet(t);
+    }
+    ok(seen && (weft_parts_of(t, t->rank) == own) == shared,
+       shared ? "ranks read each other's buffers" : "no buffer of another is read");
+}
+
 static void test_parts_both(weft_team *t)
 {
     test_parts(t, "in shared memory");
     weft_team own;
     weft_team_split(t, t->size > 1 ? 2 : 1, &own);
     test_parts(&own, "in shared memory of a team");
+    test_shared(&own, own.size > 1);
     weft_team_free(&own);
     setenv("WEFT_SUMS_BY_MESSAGE", "1", 1);
     weft_team_split(t, 1, &own);
     test_parts(&own, "by messages");
+    test_shared(&own, 0);
     weft_team_free(&own);
     unsetenv("WEFT_SUMS_BY_MESSAGE");
 }

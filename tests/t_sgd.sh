@@ -97,6 +97,7 @@ done <<END
 2 images sgd.model=cnn cnn.arch=convnet cnn.scale=2 train.l2_4=0.1 random.resource=1
 2,4 documents train.dropout=0.5 txtcnn.drop_input=0.2
 3 documents sgd.folds=3 train.balance=yes
+2,5 documents train.batch=2 train.optimizer=adadelta txtcnn.channels=multi random.resource=2
 2,4 clients train.balance=yes
 2,4 plays random.resource=1
 2 plays random.resource=1 sgd.target=all sgd.folds=2

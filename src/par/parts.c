@@ -106,6 +106,18 @@ static void meet(const weft_team *t)
     MPI_Win_sync(t->parts->win);
 }
 
+void *weft_parts_of(const weft_team *t, int rank)
+{
+    return t->parts && t->parts->of ? t->parts->of[rank] : NULL;
+}
+
+void weft_parts_meet(weft_team *t)
+{
+    weft_timer_begin(t);
+    meet(t);
+    weft_timer_end(t, 0);
+}
+
 /* Offset in the buffer of x, of which n numbers of that width are in it. */
 static size_t place_of(const weft_parts *p, const void *x, size_t n, size_t width)
 {

@@ -90,36 +90,48 @@ typedef struct sgd_model {
                                                    biases; both 0: there is no such layer */
 } sgd_model;
 
-/* The rows of the table of weights in an epoch: a step changes those of the batch's words,
- * and the others take its decays when they are next read, with the same bits. */
-typedef struct sgd_words {
-    weft_table table;
-    weft_seats seats; /* the batch's words, by row of the gradient */
-    int64_t *taken;   /* [rows] steps of this epoch that a row has taken */
-    weft_pace *pace;  /* [steps] of this epoch so far */
-    int64_t nstep;
-} sgd_words;
-
 #ifdef WEFT_DOUBLE
 typedef int64_t sgd_whole; /* a number in the unit of its block */
 #else
 typedef int32_t sgd_whole;
 #endif
 
-/* The gradients of this rank's pieces. */
+/* The gradients of a batch's pieces, and their sum. Of the weights before the table this
+ * rank has the sum of [part, part + parts), and takes their steps. */
 typedef struct sgd_pieces {
-    int n;           /* of the batch */
-    int count, *own; /* [count] those of this rank */
-    int *from;       /* [n + 1] samples of the batch before a piece */
-    int64_t room;    /* numbers of a gradient, at most */
-    int64_t at;      /* numbers before those of the batch's words */
-    real *g;         /* [count][room]; after the sum the first is it */
-    /* Of the first `at` numbers, this rank has the sum of [part, part + parts), and takes
-     * these steps. */
+    int n;            /* of the batch */
+    int count, *own;  /* [count] those of this rank */
+    int *from;        /* [n + 1] samples of the batch before a piece */
+    real **g;         /* [n] those that this rank can read; NULL: of another rank */
+    real *out;        /* [room] the sum; the place of this rank's first piece */
+    int64_t room;     /* numbers of a gradient, at most */
+    weft_table table; /* as in sgd_model; its rows are those of the batch's words */
     int64_t part, parts;
-    sgd_whole *sum; /* [room], in the team's buffer; NULL where one rank has all pieces */
-    double *most;   /* [blocks] largest magnitude, then the unit */
+    int sharers;      /* ranks that read the pieces of each other, and deal words among
+                         them; 1: none do */
+    real *exchange;   /* [room] the beginning of the team's buffer; NULL: one rank has all
+                         pieces */
+    sgd_whole *sum;   /* [room] in the buffer; NULL: this rank reads all pieces */
+    double *most;     /* [blocks] largest magnitude, then the unit; beside sum only */
+    sgd_whole *block; /* [longest block] */
 } sgd_pieces;
+
+/* The rows of the table of weights in an epoch: a step changes those of the batch's words,
+ * and the others take its decays when they are next read, with the same bits. Ranks that
+ * share memory deal the rows: each keeps its own up to date, and gets the others when they
+ * are read. */
+typedef struct sgd_words {
+    weft_table table;
+    weft_team *team;
+    int sharers;      /* as in sgd_pieces */
+    real *exchange;   /* [most][table.d] */
+    weft_seats seats; /* the batch's words, by row of the gradient */
+    int64_t most;     /* of seats */
+    int64_t *row;     /* [most] rows that are exchanged at a time */
+    int64_t *taken;   /* [rows] steps of this epoch that a row of this rank has taken */
+    weft_pace *pace;  /* [steps] of this epoch so far */
+    int64_t nstep;
+} sgd_words;
 
 /* Work space of a rank. */
 typedef struct sgd_work {
@@ -187,29 +199,34 @@ weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
 
 /* Numbers of the gradient of a batch, at most. Local. */
 int64_t sgd_gradient_size(const sgd *t, const sgd_model *m, int64_t batch);
-/* For an epoch of `steps` steps of that many samples. Local. */
-sgd_words sgd_words_new(const sgd *t, const sgd_model *m, int64_t batch, int64_t steps,
-                        weft_arena *tmp);
+/* For an epoch of `steps` steps of that many samples, whose gradients are in p. Local. */
+sgd_words sgd_words_new(const sgd *t, const sgd_model *m, const sgd_pieces *p,
+                        int64_t batch, int64_t steps, weft_arena *tmp);
 /* The words of the samples row[n] take their places. Local. */
 void sgd_words_seat(sgd_words *k, const sgd *t, int n, const int64_t *row);
-/* The rows of these words take the steps that they are owed. Local. */
+/* 1 if this rank steps the row of the word that has that place. Local. */
+int sgd_words_own(const sgd_words *k, int place);
+/* The rows of these words take the steps that they are owed, and all ranks get them.
+ * Collective. */
 void sgd_words_settle(sgd_words *k, const sgd_model *m, real *w, real *slots);
-/* The step at this pace of the rows of these words; g[n][table.d] is undefined afterwards.
- * Local. */
+/* The step at this pace of this rank's rows of these words; g[n][table.d] is undefined
+ * afterwards. Local. */
 void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, real *g,
                     real *slots);
-/* All rows take the steps that they are owed; to be called after the last step. Local. */
+/* All rows take the steps that they are owed, and all ranks get them; to be called after
+ * the last step. Collective. */
 void sgd_words_end(sgd_words *k, const sgd_model *m, real *w, real *slots);
 
 /* ---- sgd_sum.c ---------------------------------------------------------------------- */
 
 /* For gradients of at most `room` numbers. Collective. */
 sgd_pieces sgd_pieces_new(const sgd *t, const sgd_model *m, int64_t room, weft_arena *tmp);
-/* p->g = the exact sum of n numbers of all pieces over all ranks, each with its share of
- * the batch; of the first p->at numbers the own part alone. Returns 0 where a number is not
- * finite, on all ranks. Collective. */
-int sgd_pieces_sum(const sgd *t, sgd_pieces *p, int64_t n);
-/* x[at], of which each rank has its own part, for all ranks. Collective. */
+/* p->out = the exact sum of all pieces over all ranks, each with its share of the batch:
+ * of the weights before the table this rank's part, of the rows those of its words. Returns
+ * 0 where a number is not finite, on all ranks. Collective. */
+int sgd_pieces_sum(const sgd *t, sgd_pieces *p, const sgd_words *k);
+/* The weights x[table.at], of which each rank has its own part, for all ranks.
+ * Collective. */
 void sgd_pieces_join(const sgd *t, const sgd_pieces *p, real *x);
 
 /* ---- sgd_step.c --------------------------------------------------------------------- */

@@ -56,12 +56,6 @@ static const int64_t *divide(course *c, int n, const int64_t *row)
     return c->dealt;
 }
 
-/* Numbers of the gradient of the batch whose words have places. */
-static int64_t numbers(const course *c)
-{
-    return c->m->table.at + (int64_t)c->words.seats.n * c->m->table.d;
-}
-
 /* The gradients of this rank's pieces. */
 static void take_gradients(course *c, int64_t step, const int64_t *row, const real *w)
 {
@@ -81,7 +75,7 @@ static void take_gradients(course *c, int64_t step, const int64_t *row, const re
                                     (uint64_t)c->f, (uint64_t)piece);
         weft_score s = {0};
         t->net->grad(c->m->self, c->work.net, w, &b, c->m->train.dropout, key.v[0],
-                     c->p.g + i * c->p.room, &s);
+                     c->p.g[piece], &s);
         c->told[2 * piece] += s.loss;
         c->told[2 * piece + 1] += (double)s.count;
     }
@@ -112,16 +106,16 @@ static void add_decay(const course *c, const real *w, real *g)
     }
 }
 
-/* Changes all weights by the gradient c->p.g. */
+/* Changes all weights by the gradient c->p.out. */
 static void change(course *c, weft_pace pace, real *w, real *slots)
 {
     int64_t from = c->p.part;
-    real *g = c->p.g;
+    real *g = c->p.out;
     add_decay(c, w, g);
     weft_descent_step(&c->m->train.descent, &pace, c->p.parts, w + from, g + from,
                       slots + from, c->m->n);
     sgd_pieces_join(c->t, &c->p, w);
-    sgd_words_step(&c->words, c->m, pace, w, g + c->p.at, slots);
+    sgd_words_step(&c->words, c->m, pace, w, g + c->m->table.at, slots);
     if (c->t->net->project) c->t->net->project(c->m->self, w);
 }
 
@@ -137,7 +131,7 @@ static int take_step(course *c, sgd_head *h, real *w, real *slots)
     sgd_words_seat(&c->words, t, size, row);
     sgd_words_settle(&c->words, c->m, w, slots);
     take_gradients(c, step, row, w);
-    if (!sgd_pieces_sum(t, &c->p, numbers(c))) return 0;
+    if (!sgd_pieces_sum(t, &c->p, &c->words)) return 0;
     int64_t epoch = t->steps > 0 ? t->steps : passes;
     weft_pace pace =
         weft_descent_pace(&c->m->train.descent, h->steps / (double)epoch, step);
@@ -159,12 +153,12 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
                 .f = t->fold < 0 ? f : (int)t->fold,
                 .work = sgd_work_new(t, m, (int)(batch / t->parts + 1), tmp),
                 .p = sgd_pieces_new(t, m, sgd_gradient_size(t, m, batch), tmp),
-                .words = sgd_words_new(t, m, batch, steps, tmp),
                 .length = WEFT_NEW(tmp, sgd_length, batch),
                 .dealt = WEFT_NEW(tmp, int64_t, batch),
                 .order = WEFT_NEW(tmp, int64_t, fold->train.n),
                 .pass = -1,
                 .told = WEFT_NEW(tmp, double, 2 * t->parts)};
+    c.words = sgd_words_new(t, m, &c.p, batch, steps, tmp);
     int good = 1;
     for (int64_t i = 0; good && i < steps; i++) good = take_step(&c, h, w, slots);
     sgd_words_end(&c.words, m, w, slots);

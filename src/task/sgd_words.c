@@ -2,7 +2,7 @@
  * those of its batch's words. So their gradients are rows for the words of the batch alone,
  * and the decays of an optimizer (of its squares and means, of weights) are taken when a
  * word is next read: to the bit the steps that all rows would have taken each time, without
- * passing through the memory of all of them. Called by sgd_step.c. */
+ * passing through the memory of all of them. Called by sgd_step.c and sgd_sum.c. */
 #include "sgd.h"
 
 #include <string.h>
@@ -13,12 +13,18 @@ int64_t sgd_gradient_size(const sgd *t, const sgd_model *m, int64_t batch)
     return m->table.at + (words < rows ? words : rows) * m->table.d;
 }
 
-sgd_words sgd_words_new(const sgd *t, const sgd_model *m, int64_t batch, int64_t steps,
-                        weft_arena *tmp)
+sgd_words sgd_words_new(const sgd *t, const sgd_model *m, const sgd_pieces *p,
+                        int64_t batch, int64_t steps, weft_arena *tmp)
 {
-    sgd_words k = {.table = m->table, .pace = WEFT_NEW(tmp, weft_pace, steps)};
+    sgd_words k = {.table = m->table,
+                   .team = t->env.team,
+                   .sharers = p->sharers,
+                   .exchange = p->exchange,
+                   .pace = WEFT_NEW(tmp, weft_pace, steps)};
     if (k.table.rows == 0) return k;
+    k.most = (p->room - k.table.at) / k.table.d;
     k.seats = weft_seats_new(t->shape.words, batch * t->shape.d, tmp);
+    k.row = WEFT_NEW(tmp, int64_t, k.most);
     k.taken = WEFT_NEW(tmp, int64_t, k.table.rows);
     return k;
 }
@@ -32,42 +38,90 @@ void sgd_words_seat(sgd_words *k, const sgd *t, int n, const int64_t *row)
         const uint32_t *word = sgd_words_of(t, row[i], &length);
         weft_seats_add(&k->seats, length, word);
     }
+    for (int i = 0; i < k->seats.n; i++) k->row[i] = (int64_t)k->seats.word[i] + 1;
 }
 
-/* Offset of a row of the table. */
-static int64_t row_at(const weft_table *t, int64_t row)
+/* ---- rows and ranks ----------------------------------------------------------------- */
+
+/* The rank that keeps a row up to date, of those that share memory. */
+static int keeper_of(const sgd_words *k, int64_t row)
 {
-    return t->at + row * t->d;
+    return (int)(row % k->sharers);
 }
 
-static void settle(sgd_words *k, const sgd_model *m, int64_t row, real *w, real *slots)
+/* 1 if this rank does; where memory is not shared, every rank does. */
+static int keeps(const sgd_words *k, int64_t row)
 {
-    int64_t at = row_at(&k->table, row), from = k->taken[row];
-    weft_descent_idle(&m->train.descent, k->pace + from, k->nstep - from, k->table.d,
-                      w + at, slots + at, m->n);
-    k->taken[row] = k->nstep;
+    return k->sharers == 1 || keeper_of(k, row) == k->team->rank;
+}
+
+int sgd_words_own(const sgd_words *k, int place)
+{
+    return keeps(k, k->row[place]);
+}
+
+/* The row k->row[i] in the weights, or a vector of the optimizer, x. */
+static real *row_in(const sgd_words *k, real *x, int64_t i)
+{
+    return x + k->table.at + k->row[i] * k->table.d;
+}
+
+/* The rows k->row[n] of x, each from its keeper. */
+static void get_rows(const sgd_words *k, int64_t n, real *x)
+{
+    int64_t d = k->table.d;
+    size_t bytes = (size_t)d * sizeof *x;
+    if (k->sharers == 1) return;
+    for (int64_t i = 0; i < n; i++)
+        if (keeps(k, k->row[i])) memcpy(k->exchange + i * d, row_in(k, x, i), bytes);
+    weft_parts_meet(k->team);
+    for (int64_t i = 0; i < n; i++) {
+        if (keeps(k, k->row[i])) continue;
+        const real *of = weft_parts_of(k->team, keeper_of(k, k->row[i]));
+        memcpy(row_in(k, x, i), of + i * d, bytes);
+    }
+    weft_parts_meet(k->team);
+}
+
+/* ---- steps -------------------------------------------------------------------------- */
+
+/* The rows k->row[n] that this rank keeps. */
+static void settle(sgd_words *k, const sgd_model *m, int64_t n, real *w, real *slots)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = k->row[i], from = k->taken[row];
+        if (!keeps(k, row)) continue;
+        weft_descent_idle(&m->train.descent, k->pace + from, k->nstep - from, k->table.d,
+                          row_in(k, w, i), row_in(k, slots, i), m->n);
+        k->taken[row] = k->nstep;
+    }
+    get_rows(k, n, w);
 }
 
 void sgd_words_settle(sgd_words *k, const sgd_model *m, real *w, real *slots)
 {
-    const weft_seats *s = &k->seats;
-    for (int i = 0; i < s->n; i++) settle(k, m, (int64_t)s->word[i] + 1, w, slots);
+    settle(k, m, k->seats.n, w, slots);
 }
 
 void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, real *g,
                     real *slots)
 {
     const weft_descent *d = &m->train.descent;
-    const weft_table *t = &k->table;
     k->pace[k->nstep++] = pace;
     for (int i = 0; i < k->seats.n; i++) {
-        int64_t row = (int64_t)k->seats.word[i] + 1, at = row_at(t, row);
-        weft_descent_step(d, &pace, t->d, w + at, g + (int64_t)i * t->d, slots + at, m->n);
-        k->taken[row] = k->nstep;
+        if (!sgd_words_own(k, i)) continue;
+        weft_descent_step(d, &pace, k->table.d, row_in(k, w, i),
+                          g + (int64_t)i * k->table.d, row_in(k, slots, i), m->n);
+        k->taken[k->row[i]] = k->nstep;
     }
 }
 
 void sgd_words_end(sgd_words *k, const sgd_model *m, real *w, real *slots)
 {
-    for (int64_t i = 0; i < k->table.rows; i++) settle(k, m, i, w, slots);
+    for (int64_t from = 0; from < k->table.rows; from += k->most) {
+        int64_t left = k->table.rows - from, n = left < k->most ? left : k->most;
+        for (int64_t i = 0; i < n; i++) k->row[i] = from + i;
+        settle(k, m, n, w, slots);
+        for (int s = 0; s < m->slots; s++) get_rows(k, n, slots + s * m->n);
+    }
 }
