@@ -147,10 +147,81 @@ static void test_idle(void)
         }
 }
 
+enum { OWED = 6000, WIDE = 150 };
+
+/* Weights and an optimizer's numbers of all sizes, which one gradient left behind. */
+static void after_gradient(const weft_descent *d, const weft_pace *pace, real *w,
+                           real *slots)
+{
+    real g[WIDE];
+    memset(slots, 0, 2 * WIDE * sizeof *slots);
+    for (int i = 0; i < WIDE; i++) {
+        w[i] = i % 7 == 0 ? 0 : (real)((i % 2 ? 1 : -1) * ldexp(1 + i / 150.0, -i % 40));
+        g[i] = i % 5 == 0 ? 0 : (real)((i % 3 ? 1 : -1) * ldexp(1 + i / 100.0, -i / 3));
+    }
+    weft_descent_step(d, pace, WIDE, w, g, slots, WIDE);
+}
+
+/* So many steps that what an optimizer remembers becomes smaller than any normal number:
+ * the same bits, and none takes much longer for that. */
+static void test_long_idle(void)
+{
+    static const weft_descent plain = {.lr = 0.1, .momentum = 0.9};
+    static weft_pace pace[OWED + 1];
+    for (size_t c = 0; c < 6; c++) {
+        const weft_descent *d = c < 5 ? &cases[c].d : &plain;
+        real w[2][WIDE], slots[2][2 * WIDE];
+        int same = 1;
+        for (int s = 0; s <= OWED; s++) pace[s] = weft_descent_pace(d, s / 7.0, s);
+        for (int i = 0; i < 2; i++) after_gradient(d, pace, w[i], slots[i]);
+        for (int done = 1; same && done < OWED;) {
+            int n = done < 1000 ? 333 : 1667;
+            for (int s = done; s < done + n; s++) {
+                real none[WIDE] = {0};
+                weft_descent_step(d, &pace[s], WIDE, w[0], none, slots[0], WIDE);
+            }
+            weft_descent_idle(d, pace + done, n, WIDE, w[1], slots[1], WIDE);
+            same &= memcmp(w[0], w[1], sizeof *w) == 0;
+            same &= memcmp(slots[0], slots[1],
+                           WIDE * (size_t)weft_descent_slots(d) * sizeof(real)) == 0;
+            done += n;
+        }
+        ok(same, "%s: and thousands of them", c < 5 ? cases[c].name : "no decay");
+    }
+}
+
+/* Seconds of `steps` steps without a gradient, the least of some tries. */
+static double seconds_of(const weft_descent *d, const weft_pace *pace, int steps)
+{
+    double least = INFINITY;
+    for (int try = 0; try < 9; try++) {
+        real w[WIDE], slots[2 * WIDE];
+        after_gradient(d, pace, w, slots);
+        double begin = weft_now();
+        weft_descent_idle(d, pace + 1, steps, WIDE, w, slots, WIDE);
+        least = fmin(least, weft_now() - begin);
+    }
+    return least;
+}
+
+static void test_idle_time(void)
+{
+    static weft_pace pace[OWED + 1];
+    for (size_t c = 0; c < 3; c += 2) {
+        const weft_descent *d = &cases[c].d;
+        for (int s = 0; s <= OWED; s++) pace[s] = weft_descent_pace(d, s / 7.0, s);
+        double few = seconds_of(d, pace, OWED / 20), many = seconds_of(d, pace, OWED);
+        ok(many < 60 * few, "%s: 20 times the steps take at most 60 times as long: %.0f",
+           cases[c].name, many / few);
+    }
+}
+
 int main(void)
 {
     test_pytorch();
     test_long();
     test_idle();
+    test_long_idle();
+    test_idle_time();
     return tap_done();
 }

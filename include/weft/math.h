@@ -311,7 +311,8 @@ void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, 
  * same bits as by weft_descent_step: what weights that few steps need, such as vectors of
  * words, are owed when they are read again. A piece of the weights takes all its steps in
  * cache. Without weight decay, SGD without momentum has nothing to do, Adadelta only
- * multiplies v and u, and weights that never had a gradient are left alone. Local. Cost
+ * multiplies v and u, as the others do with what they remember once its steps are too short
+ * to change a weight; numbers below the smallest normal one take no longer. Local. Cost
  * O(steps n). */
 void weft_descent_idle(const weft_descent *d, const weft_pace *pace, int64_t steps,
                        int64_t n, real *w, real *slots, int64_t apart);

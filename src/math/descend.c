@@ -89,38 +89,155 @@ void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, 
 
 /* ---- steps without a gradient ------------------------------------------------------- */
 
+/* -0 is not 0 here, which a step makes 0. */
 static int all_zero(int n, const real *x)
 {
     int zero = 1;
-    for (int i = 0; i < n; i++) zero &= !(x[i] < 0 || x[i] > 0);
+    for (int i = 0; i < n; i++) zero &= !((x[i] < 0) | (x[i] > 0) | (signbit(x[i]) != 0));
     return zero;
+}
+
+#ifndef WEFT_DOUBLE
+
+/* A step of fade on floats below FLT_MIN or not, kept in doubles, since CPUs take a hundred
+ * times as long for each float below it. Returns 1 if it changes any. */
+static int fade_step(double rho, double *x)
+{
+    /* In this sum a double is rounded to a multiple of 2^-149, as small floats are. */
+    const double grid = 0x1.8p-97;
+    int moved = 0;
+    for (int i = 0; i < AT_ONCE; i++) {
+        double y = x[i] * rho; /* exact */
+        int small = fabs(y) < (double)FLT_MIN;
+        double whole = (y + grid) - grid, normal = small ? 1 : y;
+        double to = (double)(float)normal;
+        to = small ? whole : to;
+        moved |= (to < x[i]) | (to > x[i]);
+        x[i] = to;
+    }
+    return moved;
+}
+
+/* The steps of fade until there are no more, or nothing changes. */
+static void fade_slowly(real rho, int64_t steps, real *own)
+{
+    double x[AT_ONCE];
+    for (int i = 0; i < AT_ONCE; i++) x[i] = (double)own[i];
+    while (steps-- > 0 && fade_step((double)rho, x)) {}
+    for (int i = 0; i < AT_ONCE; i++) own[i] = (real)x[i];
+}
+
+#else
+
+static void fade_slowly(real rho, int64_t steps, real *own)
+{
+    int moved = 1;
+    while (steps-- > 0 && moved) {
+        moved = 0;
+        for (int i = 0; i < AT_ONCE; i++) {
+            real to = own[i] * rho;
+            moved |= (to < own[i]) | (to > own[i]);
+            own[i] = to;
+        }
+    }
+}
+
+#endif
+
+/* 1 if a number other than 0 is below `least`. */
+static int some_below(real least, const real *x)
+{
+    int some = 0;
+    for (int i = 0; i < AT_ONCE; i++)
+        some |= ((x[i] > 0) & (x[i] < least)) | ((x[i] < 0) & (x[i] > -least));
+    return some;
+}
+
+/* The steps of fade, half of the numbers at a time, which stay in registers. */
+static void fade_quickly(real rho, int64_t steps, real *own)
+{
+    enum { HALF = AT_ONCE / 2 };
+    for (int from = 0; from < AT_ONCE; from += HALF) {
+        real x[HALF];
+        for (int i = 0; i < HALF; i++) x[i] = own[from + i];
+        for (int64_t s = 0; s < steps; s++)
+            for (int i = 0; i < HALF; i++) x[i] *= rho;
+        for (int i = 0; i < HALF; i++) own[from + i] = x[i];
+    }
 }
 
 /* x <- rho^steps x, rounded after each product. */
 static void fade(real rho, int64_t steps, int n, real *x)
 {
-    if (all_zero(n, x)) return;
+    enum { GO = 32 };
     real own[AT_ONCE] = {0};
-    for (int i = 0; i < n; i++) own[i] = x[i];
-    for (int64_t s = 0; s < steps; s++)
-        for (int i = 0; i < AT_ONCE; i++) own[i] *= rho;
+    double power = (double)rho;
+    if (steps == 0 || all_zero(n, x)) return;
+    for (int go = 1; go < GO; go *= 2) power *= power;
+    real least = (real)fmin(WEFT_REAL_MIN / power, WEFT_REAL_MAX);
+    for (int i = 0; i < n; i++) own[i] = x[i] + 0;
+    for (int64_t go = GO; steps > 0; steps -= go) {
+        if (some_below(least, own)) {
+            fade_slowly(rho, steps, own);
+            break;
+        }
+        if (go > steps) go = steps;
+        fade_quickly(rho, go, own);
+    }
     for (int i = 0; i < n; i++) x[i] = own[i];
 }
 
-/* All steps of n <= AT_ONCE weights, which stay in cache. */
-static void idle(const weft_descent *d, const weft_pace *pace, int64_t steps, int n,
-                 real *w, real *slots, int64_t apart)
+/* The largest change of a weight by steps without a gradient, per unit of its velocity or
+ * mean. */
+static double reach_of(const weft_descent *d, const weft_pace *pace, int64_t steps)
 {
-    int still = !(d->weight_decay > 0);
-    if (still && d->optimizer == WEFT_DESCENT_SGD && !(d->momentum > 0)) return;
-    if (still && d->optimizer == WEFT_DESCENT_ADADELTA) {
-        for (int i = 0; i < 2; i++) fade((real)d->rho, steps, n, slots + i * apart);
+    double most = 0;
+    int adam = d->optimizer == WEFT_DESCENT_ADAM;
+    for (int64_t s = 0; s < steps; s++)
+        most = fmax(most, adam ? (double)pace[s].rate : pace[s].lr);
+    return adam ? most / (double)(real)d->epsilon : most;
+}
+
+/* 1 if changes so small vanish when they are rounded: then only what the optimizer
+ * remembers changes. */
+static int vanish(double reach, int n, const real *w, const real *m)
+{
+    int all = isfinite(reach);
+    for (int i = 0; i < n; i++) {
+        double move = reach * fabs((double)m[i]);
+        all &= move < fabs((double)w[i]) * (WEFT_REAL_EPSILON / 32) || !(move > 0);
+    }
+    return all;
+}
+
+/* What the optimizer remembers after that many steps. */
+static void forget(const weft_descent *d, int64_t steps, int n, real *slots, int64_t apart)
+{
+    if (d->optimizer == WEFT_DESCENT_SGD) {
+        fade((real)d->momentum, steps, n, slots);
         return;
     }
-    if (still && all_zero(n, slots) &&
-        (d->optimizer == WEFT_DESCENT_SGD || all_zero(n, slots + apart)))
+    int adam = d->optimizer == WEFT_DESCENT_ADAM;
+    fade((real)(adam ? d->beta1 : d->rho), steps, n, slots);
+    fade((real)(adam ? d->beta2 : d->rho), steps, n, slots + apart);
+}
+
+/* All steps of n <= AT_ONCE weights, which stay in cache. */
+static void idle(const weft_descent *d, const weft_pace *pace, int64_t steps, double reach,
+                 int n, real *w, real *slots, int64_t apart)
+{
+    enum { OFTEN = 16 };
+    int still = !(d->weight_decay > 0);
+    if (still && d->optimizer == WEFT_DESCENT_ADADELTA) {
+        forget(d, steps, n, slots, apart);
         return;
+    }
+    if (still && d->optimizer == WEFT_DESCENT_SGD && !(d->momentum > 0)) return;
     for (int64_t s = 0; s < steps; s++) {
+        if (still && s % OFTEN == 0 && vanish(reach, n, w, slots)) {
+            forget(d, steps - s, n, slots, apart);
+            return;
+        }
         real none[AT_ONCE] = {0};
         weft_descent_step(d, &pace[s], n, w, none, slots, apart);
     }
@@ -129,7 +246,8 @@ static void idle(const weft_descent *d, const weft_pace *pace, int64_t steps, in
 void weft_descent_idle(const weft_descent *d, const weft_pace *pace, int64_t steps,
                        int64_t n, real *w, real *slots, int64_t apart)
 {
+    double reach = reach_of(d, pace, steps);
     for (int64_t i = 0; i < n && steps > 0; i += AT_ONCE)
-        idle(d, pace, steps, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), w + i, slots + i,
-             apart);
+        idle(d, pace, steps, reach, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), w + i,
+             slots + i, apart);
 }
