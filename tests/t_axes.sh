@@ -9,11 +9,6 @@ tune() # OPTION...
     timeout 100 "$weft" tune "$@" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
 }
 
-digest()
-{
-    "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
-}
-
 cat >"$tmp/flow.ini" <<END
 [run]
 task = flow
@@ -40,7 +35,7 @@ done
 
 tune "$tmp/flow.ini" run.tuner=sha
 result $? "a search is run"
-whole=$(digest)
+whole=$(digest "$tmp/r.h5")
 "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" >"$tmp/out" 2>&1 &&
     "$weft" info "$tmp/w.h5" 2>"$tmp/log" | sed -n "s/^config *//; /^\[/,\$p" >"$tmp/winner.ini"
 result $? "its winner is an input file"
@@ -54,7 +49,7 @@ while [ ! -f "$tmp/r.h5" ] && [ $starts -lt 40 ]; do
     "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
     starts=$((starts + 1))
 done
-[ -n "$whole" ] && [ "$(digest)" = "$whole" ]
+[ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
 result $? "stopped and resumed it has the same digest"
 
 tune "$tmp/flow.ini" run.tuner=sha --plan

@@ -3,11 +3,6 @@
 # programs get the promised environment, and no process outlives the run. Prints TAP.
 . tests/tap.sh
 
-digest() # of the run r.h5
-{
-    "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
-}
-
 # tune RANKS ARGUMENT...: the input file on so many ranks.
 tune()
 {
@@ -88,14 +83,14 @@ result $? "with the error rate that it printed"
 result $? "what it left, and its log, stand beside the run file, and nothing else"
 tune 1 run.tuner=sha
 result $? "by successive halving"
-one=$(digest)
+one=$(digest "$tmp/r.h5")
 ! grep -q failed "$tmp/log" && [ "$(wc -l <"$tmp/r.best/steps")" = 9 ]
 result $? "a trial goes on from its directory, and its resource adds"
 [ "$(cut -d' ' -f3 "$tmp/r.best/steps" | sort -u | wc -l)" = 1 ]
 result $? "with one seed"
 grep -aq 'metrics' "$tmp/r.h5" && grep -aq 'last value that the job printed' "$tmp/r.h5"
 result $? "other numbers that it printed are in the run file"
-tune 3 run.tuner=sha run.teams=2 && [ -n "$one" ] && [ "$(digest)" = "$one" ]
+tune 3 run.tuner=sha run.teams=2 && [ -n "$one" ] && [ "$(digest "$tmp/r.h5")" = "$one" ]
 result $? "two teams of three ranks have the same digest"
 printf 'x\ty-shift\n2\t0.5\n3\t2\n' >"$tmp/list.tsv"
 tune 1 run.tuner=random space.source=list space.file="$tmp/list.tsv" space.configs=0 &&
@@ -117,8 +112,8 @@ pbt()
 
 pbt 1 1 && ! grep -q failed "$tmp/log" && [ "$(wc -l <"$tmp/r.best/steps")" = 12 ]
 result $? "a population trains, whose copies begin with what their parents left"
-copied=$(digest)
-pbt 3 2 && [ -n "$copied" ] && [ "$(digest)" = "$copied" ]
+copied=$(digest "$tmp/r.h5")
+pbt 3 2 && [ -n "$copied" ] && [ "$(digest "$tmp/r.h5")" = "$copied" ]
 result $? "to the same digest by two teams"
 
 # ---- kills --------------------------------------------------------------------------------
@@ -162,7 +157,7 @@ for signal in KILL TERM; do
         grep -q '^weft: stopped by signal 15 .*weft resume' "$tmp/log"
     result $? "SIG$signal: what the job has done so far is not taken for done"
     timeout 60 mpirun -n 3 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
-        [ "$(digest)" = "$one" ] && [ ! -e "$tmp/r.d" ] && [ ! -e "$tmp/r.best/beat" ]
+        [ "$(digest "$tmp/r.h5")" = "$one" ] && [ ! -e "$tmp/r.d" ] && [ ! -e "$tmp/r.best/beat" ]
     result $? "SIG$signal: resumed, it ends with the same digest"
 done
 begin 2
@@ -173,7 +168,7 @@ kill -USR1 $(cat "$tmp/pids")
 wait $run
 [ $? = 75 ] && grep -q '^weft: stopped by signal 10 .*weft resume' "$tmp/log" && ! grep -q ' failed: ' "$tmp/log"
 result $? "a program that is signalled before its rank has not failed"
-timeout 60 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest)" = "$one" ]
+timeout 60 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/r.h5")" = "$one" ]
 result $? "and its job is done again, to the same digest"
 for job in 3 9 11; do
     rm -rf "$tmp"/r.*
@@ -183,7 +178,7 @@ for job in 3 9 11; do
     until grep -q " job $job of" "$tmp/log" || ! kill -0 $run 2>/dev/null; do sleep 0.02; done
     kill -KILL $run
     wait $run
-    timeout 60 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest)" = "$one" ]
+    timeout 60 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/r.h5")" = "$one" ]
     result $? "killed after job $job and resumed, it ends with the same digest"
 done
 TIMEFORMAT='%U %S'

@@ -24,10 +24,6 @@ configs = 12
 features = 600
 gamma = log 1e-4 .. 1e-2
 END
-digest() # FILE
-{
-    "$weft" report "$1" 2>>"$tmp/log" | sed -n 's/^digest *//p'
-}
 one_line() # STATUS: it failed with one line that has a remedy?
 {
     [ "$1" != 0 ] && [ "$1" -lt 100 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&

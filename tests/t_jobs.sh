@@ -7,11 +7,6 @@ weft=$(realpath "$weft")
 export WEFT=$weft LAUNCH=env PYTHONDONTWRITEBYTECODE=1
 unset SLURM_JOB_ID SLURM_NTASKS SLURM_RESTART_COUNT SLURM_ARRAY_TASK_ID INPUT OUTPUT RESUME REQUEUE
 
-digest() # RUN.h5
-{
-    "$weft" report "$1" | grep '^digest'
-}
-
 # ---- what they say ------------------------------------------------------------------------
 
 : >"$tmp/out"

@@ -26,11 +26,6 @@ if [ -z "$ONLY" ]; then
     result $? "a study that is not there is refused by one line, which names those that are"
 fi
 
-digest() # FILE: of that run
-{
-    "$weft" report "$1" 2>>"$tmp/log" | sed -n 's/^digest *//p'
-}
-
 # start RANKS TEAMS INPUT TUNER: begins the run r.h5, or resumes it, in the background as $run.
 # The ranks leave their process ids in the file pids. Killed while its ranks are still starting,
 # mpirun may wait for them for ever: timeout ends it.

@@ -17,10 +17,6 @@ tune() # NAME RANKS [key=value ...]: on $tmp/NAME.h5
     timeout 120 mpirun -n "$ranks" "$weft" tune "$tmp/one.ini" run.data="$tmp/$name.h5" "$@" \
         -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log" </dev/null
 }
-digest()
-{
-    sed -n 's/^digest *//p' "$tmp/out"
-}
 refused() # PATTERN STATEMENT COMMAND ...: one line
 {
     pattern=$1 statement=$2

@@ -19,11 +19,6 @@ ends()
     result $? "$statement"
 }
 
-digest() # FILE: of that run
-{
-    "$weft" report "$1" 2>>"$tmp/log" | sed -n 's/^digest *//p'
-}
-
 "$weft" pack synthetic documents rows=300 -o "$tmp/doc.h5" 2>"$tmp/log" &&
     "$weft" pack synthetic federated=generated clients=3000 classes=5 -o "$tmp/fed.h5" 2>"$tmp/log"
 result $? "data are packed"

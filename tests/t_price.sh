@@ -11,10 +11,6 @@ tune() # RANKS NAME [key=value ...]
     timeout 100 mpirun -n "$ranks" "$weft" tune "$tmp/$name.ini" "$@" -o "$tmp/r.h5" --force \
         >"$tmp/out" 2>"$tmp/log" </dev/null
 }
-digest()
-{
-    sed -n 's/^digest *//p' "$tmp/out"
-}
 changes() # STATEMENT NAME SAMPLER [key=value ...]: per_cost makes another search
 {
     statement=$1 name=$2 sampler=$3

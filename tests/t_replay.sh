@@ -8,10 +8,6 @@ tune() # [key=value ...]
 {
     timeout 120 "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
 }
-digest()
-{
-    sed -n 's/^digest *//p' "$tmp/out"
-}
 refused() # PATTERN STATEMENT [key=value ...]
 {
     pattern=$1 statement=$2

@@ -11,11 +11,6 @@ start() # STATUS PATTERN STATEMENT RANKS ARGUMENT...: ends with the status, and 
     [ $? = "$status" ] && grep -Eq -- "$pattern" "$tmp/out" "$tmp/log"
     result $? "$statement"
 }
-digest()
-{
-    sed -n 's/^digest *//p' "$tmp/out"
-}
-
 "$weft" pack synthetic images rows=400 -o "$tmp/img.h5" >"$tmp/log" 2>&1
 result $? "images are packed"
 cat >"$tmp/in.ini" <<END

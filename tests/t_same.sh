@@ -23,14 +23,9 @@ tune() # RANKS OPTION...: the search $search with these, into r.h5; 75: stopped
         >"$tmp/out" 2>"$tmp/log" </dev/null
 }
 
-digest() # of the last run
-{
-    "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
-}
-
 same() # STATUS STATEMENT: the run had this status, and ended with the digest of the first
 {
-    [ "$1" = 0 ] && [ -n "$expected" ] && [ "$(digest)" = "$expected" ]
+    [ "$1" = 0 ] && [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
     result $? "$name: $2"
 }
 
@@ -98,7 +93,7 @@ while IFS='|' read -r name data some least search; do
     search="$search${data:+ run.data=$tmp/$data.h5} run.test=no"
     tune 1
     result $? "$name: on one rank"
-    expected=$(digest)
+    expected=$(digest "$tmp/r.h5")
     "$weft" report "$tmp/r.h5" >"$tmp/first" 2>>"$tmp/log"
     own=$(sed -n 's/.*; kernel //p' "$tmp/log")
     if [ -n "$some" ]; then

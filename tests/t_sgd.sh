@@ -16,10 +16,6 @@ value() # LINE WORD: the word after WORD in the line of the report that begins w
 {
     "$weft" report "$tmp/run.h5" | sed -n "s/^$1 .*$2 \([^ ,]*\).*/\1/p" | head -1
 }
-digest()
-{
-    sed -n 's/^digest *//p' "$tmp/out"
-}
 below() # NUMBER BOUND
 {
     [ -n "$1" ] && awk "BEGIN { exit !($1 < $2) }"

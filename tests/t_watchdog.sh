@@ -47,11 +47,6 @@ warned() # TEXT: within 20 s?
     done
     return 1
 }
-digest()
-{
-    "$weft" report "$1" | sed -n 's/^digest *//p'
-}
-
 mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/alone.h5" >"$tmp/log" 2>&1
 result $? "a run is left alone"
 test "$(grep -c 'no progress' "$tmp/log")" = 0

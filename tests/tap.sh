@@ -11,6 +11,11 @@ result() # STATUS STATEMENT
         cat "$tmp/out" "$tmp/log" 2>/dev/null | sed 's/^/# /'
     fi
 }
+digest() # [RUN.h5]: of that run, or of the one that was last reported in $tmp/out
+{
+    if [ $# -gt 0 ]; then "$weft" report "$1" 2>>"$tmp/log"; else cat "$tmp/out"; fi |
+        sed -n 's/^digest *//p'
+}
 find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty: there is none
 {
     for python in ${PYTHON:-} python3 /usr/bin/python3; do
