@@ -336,8 +336,8 @@ static void test_memory(void)
     weft_data_bind(&data, &more);
     digest((uint64_t)(sum_rows(WEFT_TRAIN, 1) / world.size));
     double grown = own_memory() - before, all = 20000 * 784.0;
-    if (before > 0)
-        ok(grown < all / 4 && weft_h5_mapped() > all / 2,
+    if (before > 0) /* a copy takes `all`; memcheck needs a quarter of what is mapped */
+        ok(grown < all / 2 && weft_h5_mapped() > all / 2,
            "each rank has %.1f MB of its own for them, the rest is that of all",
            grown / 1e6);
     else
