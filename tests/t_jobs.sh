@@ -187,6 +187,20 @@ folds && [ "$(ls "$tmp"/folds/rand-[12]-[03].h5 | wc -l)" = 4 ] && rm "$tmp/fold
 result $? "folds of a cross-validation are trained once each"
 [ -z "$python" ] || { [ "$(wc -l <"$tmp/folds.tsv")" = 5 ] && grep -q '^| rand | 2 | 4 | [0-9.]* +- ' "$tmp/out"; }
 result $? "and are in a table"
+# ---- searches that are trained in earnest ----------------------------------------------------
+
+trained() # four tuners, two seeds; what is there is not run again
+{
+    SEEDS="1 2" EPOCHS=18 OUTPUT=$tmp/trained TABLE=$tmp/trained.tsv PYTHON=${python:-true} LAUNCH="mpirun -n 1" \
+        bash jobs/trained.sh "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log"
+}
+"$weft" pack synthetic images rows=120 -o "$tmp/images.h5" 2>"$tmp/log"
+trained && rm "$tmp/trained/pbt-2.h5" && trained && [ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ] &&
+    [ "$(ls "$tmp"/trained/*.h5 | wc -l)" = 8 ]
+result $? "searches by four tuners, once each"
+[ -z "$python" ] || { [ "$(cut -f 3 "$tmp/trained.tsv" | sort -u | tr '\n' ' ')" = "18 epochs " ] &&
+    [ "$(grep -c '^| .* | 2 | [0-9.]* +- [0-9.]* |' "$tmp/out")" = 4 ]; }
+result $? "with equal numbers of epochs, in a table"
 # ---- representations of documents -----------------------------------------------------------
 
 for part in train test; do

@@ -107,6 +107,15 @@ unset WEFT_SUMS_BY_MESSAGE
 [ -n "$shared" ] && [ "$shared" = "$(digest)" ]
 result $? "ranks that sum by messages have the bits of those that share memory"
 
+for parts in 1 2; do
+    idle=$((3 - parts))
+    tune images 3 sgd.parts=$parts random.resource=1
+    [ "$(grep -c "warning: sgd.parts = $parts, .* 3 ranks, of which $idle compute no" "$tmp/log")" = 1 ]
+    result $? "parts=$parts on 3 ranks: a warning of $idle without gradients of their own"
+done
+tune images 3 sgd.parts=3 random.resource=1 && ! grep -q "sgd.parts" "$tmp/log"
+result $? "parts=3 on 3 ranks: no such warning"
+
 learns() # ERROR NAME [key=value ...]: percent of the training part that stay wrong, at most
 {
     most=$1 name=$2

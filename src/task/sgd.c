@@ -133,6 +133,18 @@ static weft_status check_memory(const sgd *t)
         t->net_name, (long long)m.n, t->parts, bytes / 1e9, t->env.memory / 1e9);
 }
 
+/* Warns of ranks that do not help. */
+static void check_ranks(const sgd *t)
+{
+    int ranks = t->env.team->size;
+    if (t->env.scoring || t->parts >= ranks) return;
+    weft_log(WEFT_WARN,
+             "sgd.parts = %d, but teams have %d ranks, of which %d compute no gradients of "
+             "their own; set run.teams so that teams have at most %d, or sgd.parts = %d, "
+             "which changes last bits",
+             t->parts, ranks, ranks - t->parts, t->parts, ranks);
+}
+
 static weft_status sgd_setup(void *self, const weft_env *env)
 {
     sgd *t = self;
@@ -142,6 +154,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     TRY(weft_conf_bind(env->conf, &sgd_train_kind, &t->train));
     TRY(sgd_open(t));
     TRY(sgd_divide(t));
+    check_ranks(t);
     return check_memory(t);
 }
 
