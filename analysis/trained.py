@@ -10,14 +10,13 @@ file has a row for each run.
 """
 
 import argparse
-import math
 import re
 import sys
 
 import h5py
 import numpy as np
 
-from workers import T95
+import stats
 
 NAMES = {"random": "random search", "asha": "ASHA", "kde": "ASHA with `kde`, BOHB's sampler",
          "pbt": "PBT"}
@@ -39,9 +38,8 @@ def read(path):
 
 def spread(x):
     """Mean and half its 95 % interval, as text."""
-    x = np.array(x)
-    half = T95.get(len(x) - 1, 1.96) * x.std(ddof=1) / math.sqrt(len(x)) if len(x) > 1 else math.inf
-    return f"{x.mean():.1f} +- {half:.1f}"
+    interval = stats.by_samples(x)
+    return f"{interval.mean:.1f} +- {interval.half:.1f}"
 
 
 def main():

@@ -82,15 +82,15 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
  * elsewhere, and the buffer, of at least as many bytes, is undefined afterwards.
  * All are Collective. */
 void *weft_parts_buffer(weft_team *t, size_t bytes);
+void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n);
+void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n);
+void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n);
+void weft_parts_join(weft_team *t, real *x, size_t n);
 /* The buffer of a rank, which all may read and write; NULL: it is not shared. Local. */
 void *weft_parts_of(const weft_team *t, int rank);
 /* After it each rank reads what the others wrote to shared buffers before it. Only where
  * they are shared. Collective. */
 void weft_parts_meet(weft_team *t);
-void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n);
-void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n);
-void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n);
-void weft_parts_join(weft_team *t, real *x, size_t n);
 
 /* Distributes n jobs over bins, by greedy scheduling: the largest cost first, ties by
  * index, each to the bin with the least load so far, ties by index; bin[n] is the result.
