@@ -1,0 +1,85 @@
+/* Samplers beside the programs whose methods they are: 20 searches here against the 20 of
+ * Optuna, hyperopt, HpBandSter and SMAC in analysis/samplers.tsv, which jobs/samplers.sh
+ * and tests/gold/samplers.py made with other seeds. RUN: np=1 */
+#include "functions.h"
+#include "tap.h"
+
+enum { RUNS = 20, TRIALS = 100, LINE = 256 };
+
+/* Of every comparison here and in analysis/samplers.md together. */
+static const double level = .01 / 88;
+
+/* Regrets of that program after all trials; returns how many. */
+static int regrets_of(const char *program, const char *name, int workers, double *regret)
+{
+    FILE *table = fopen("analysis/samplers.tsv", "r");
+    weft_check(table, "no analysis/samplers.tsv");
+    char line[LINE], by[32], on[32];
+    int n = 0, w;
+    double last;
+    while (fgets(line, sizeof line, table))
+        if (sscanf(line, "%31s %*s %31s %d %*d %*f %*f %lf", by, on, &w, &last) == 4 &&
+            w == workers && n < RUNS && strcmp(by, program) == 0 && strcmp(on, name) == 0)
+            regret[n++] = last;
+    fclose(table);
+    return n;
+}
+
+static void regrets(const char *name, const char *options, int workers, double *last,
+                    weft_arena *mem)
+{
+    double regret[TRIALS];
+    for (int s = 0; s < RUNS; s++) {
+        minimizer_run(function_named(name), options, TRIALS, workers, 3000 + (uint64_t)s,
+                      regret, NULL, mem);
+        last[s] = regret[TRIALS - 1];
+    }
+}
+
+typedef struct method {
+    const char *program, *options;
+} method;
+
+static const method methods[] = {
+    {"optuna", "[run]\nsampler = tpe\n"},
+    {"hyperopt", "[run]\nsampler = tpe\n[tpe]\nform = hyperopt\n"},
+    {"bohb", "[run]\nsampler = kde\n"}};
+static const method forest = {"smac", "[run]\nsampler = forest\n"};
+static const char *const names[] = {"branin",      "hartmann3", "hartmann6",  "ackley5",
+                                    "rosenbrock4", "text",      "tree",       "noisy",
+                                    "mixed8",      "levy5",     "styblinski4"};
+
+static void beside(const method *m, const char *name, int workers, weft_arena *mem)
+{
+    double own[RUNS], other[RUNS];
+    int n = regrets_of(m->program, name, workers, other);
+    regrets(name, m->options, workers, own, mem);
+    double p = smaller(n, other, RUNS, own);
+    ok(n == RUNS && p > level, "%s, %d workers: not worse than %s, p = %.2g", name, workers,
+       m->program, p);
+}
+
+/* What would be found if a sampler did nothing. */
+static void test_power(weft_arena *mem)
+{
+    double random[RUNS], other[RUNS];
+    for (int i = 0; i < 3; i++) {
+        regrets("ackley5", "", 1, random, mem);
+        int n = regrets_of(methods[i].program, "ackley5", 1, other);
+        double p = smaller(n, other, RUNS, random);
+        ok(n == RUNS && p < level, "random search is worse than %s, p = %.2g",
+           methods[i].program, p);
+    }
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    for (int workers = 1; workers <= 10; workers += 9)
+        for (int i = 0; i < 11; i++)
+            for (int k = 0; k < 3; k++) beside(&methods[k], names[i], workers, mem);
+    beside(&forest, "hartmann3", 1, mem); /* where it is nearest to be worse in the table */
+    test_power(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
