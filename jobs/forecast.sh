@@ -89,15 +89,15 @@ study()
     rm -rf "$states"/run.*
 }
 
-# fits FILE ...: milliseconds of an iteration of conjugate gradients and its efficiency. A rank has whole blocks of 256 rows.
+# fits FILE ...: milliseconds of an iteration of conjugate gradients and its efficiency. A rank has whole blocks of 128 rows.
 fits()
 {
     make -s "${BUILD:-build}/opt/tests/b_ridge" && "${BUILD:-build}/opt/tests/b_ridge" >"$out/fit.csv" || exit
-    awk -F, -v all=157 '
+    awk -F, -v all=313 '
         FNR == 1 { next }
         NR == FNR { cpu[$3] = $5; next }
         {
-            block = (cpu[3] - cpu[1]) / 2
+            block = (cpu[5] - cpu[1]) / 4
             most = int((all + $2 - 1) / $2)
             time = most * block + $4
             n = split(FILENAME, name, /[-.]/)

@@ -284,6 +284,31 @@ static void test_products(void)
        "features made anew in every product are the same");
 }
 
+/* So many features that rows are used many at a time; all stored, then three blocks. */
+static void test_long(void)
+{
+    enum { LONG = 17000 };
+    weft_data data;
+    make_data(&data, WEFT_BYTES);
+    int64_t first = data.part[WEFT_TRAIN].first;
+    const char *options = weft_arena_text(mem, "features=%d projection=structured", LONG);
+    uint64_t key[2];
+    for (int i = 0; i < 2; i++) {
+        size_t mark = weft_arena_mark(mem);
+        void *self = set_up(&data, options, (i ? 4. : 700.) * WEFT_BLOCK * LONG);
+        const void *a = arm(self, GAUSSIAN, 0.05, NONE);
+        real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
+        weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+        product_test t =
+            product_test_new(&f, table(&f, first), first, CLASSES, "17,000 features", mem);
+        check_times(&t, first);
+        key[i] = check_trans(&t, 0);
+        weft_arena_reset(mem, mark);
+    }
+    ok(key[1] == key[0], "the same where rows are made anew in every product");
+    digest(key[0]);
+}
+
 /* Features of a row have square sum 1, whose 300,000 bytes do not fit 32 bits. */
 static void test_wide(void)
 {
@@ -404,6 +429,7 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     test_kernels();
     test_products();
+    test_long();
     test_wide();
     test_kept();
     test_nested();

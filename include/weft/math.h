@@ -7,7 +7,7 @@
 
 /* Rows are distributed over ranks and summed in fixed blocks of this many, for any number
  * of ranks. */
-#define WEFT_BLOCK 256
+#define WEFT_BLOCK 128
 
 /* ---- exact sums --------------------------------------------------------------------- */
 

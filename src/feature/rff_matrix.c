@@ -8,8 +8,11 @@
 #include <string.h>
 
 enum {
-    LARGEST = 127,                               /* magnitude of a byte less 128 */
-    MAX_TERMS = 130000 / WEFT_BLOCK * WEFT_BLOCK /* products whose sum fits 32 bits */
+    LARGEST = 127,                                /* magnitude of a byte less 128 */
+    MAX_TERMS = 130000 / WEFT_BLOCK * WEFT_BLOCK, /* products whose sum fits 32 bits */
+    LONG = 16384, /* features of which a block of rows does not stay in the cache: then */
+    RUN = 1024,   /* so many rows are used together, at most, while the sums */
+    TILE = 2048   /* of so many features do */
 };
 
 /* ---- passes over the blocks ---------------------------------------------------------- */
@@ -27,30 +30,38 @@ static pass pass_open(const rff_matrix *m)
     return (pass){.m = m, .mem = weft_arena_new()};
 }
 
-/* The next block: its bytes, first row and number of rows; 0 at the end. */
-static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
+/* The next block, or blocks of up to `most` rows: their bytes, first row and number of
+ * rows; 0 at the end. */
+static int pass_run(pass *p, int most, const uint8_t **q, int64_t *i, int *n)
 {
     const rff_matrix *m = p->m;
     if (p->next == m->blocks) {
         weft_arena_free(p->mem);
         return 0;
     }
-    int64_t b = p->next++;
+    int64_t b = p->next;
+    int stored = m->start[b] < m->held;
     *i = m->start[b];
-    *n = (int)(m->start[b + 1] - *i);
-    if (*i < m->held) {
-        *q = m->q + (size_t)*i * m->ldq;
-        return 1;
-    }
-    if (b >= p->made) {
+    if (!stored && b >= p->made) {
         p->from = b;
         p->made = b + m->strip < m->blocks ? b + m->strip : m->blocks;
         if (!p->strip)
             p->strip = weft_arena_alloc(p->mem, (size_t)(m->strip * WEFT_BLOCK), m->ldq);
         rff_make_bytes(m, m->start[b], m->start[p->made], p->strip);
     }
-    *q = p->strip + (size_t)(*i - m->start[p->from]) * m->ldq;
+    int64_t end = stored ? m->held : m->start[p->made];
+    do p->next++;
+    while (m->start[p->next] < end && m->start[p->next + 1] - *i <= most);
+    *n = (int)(m->start[p->next] - *i);
+    *q = stored ? m->q + (size_t)*i * m->ldq
+                : p->strip + (size_t)(*i - m->start[p->from]) * m->ldq;
     return 1;
+}
+
+/* The next block. */
+static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
+{
+    return pass_run(p, WEFT_BLOCK, q, i, n);
 }
 
 /* ---- narrow products ----------------------------------------------------------------- */
@@ -83,6 +94,30 @@ static void sum_up(const weft_matrix *f, int c, int own, double *sum, int scale,
             g[j * d + k] = sum[j * d + k] * each;
 }
 
+/* Rows whose products are summed together. */
+static int run_of(const rff_matrix *m)
+{
+    return m->d < LONG ? WEFT_BLOCK : RUN;
+}
+
+/* sum[c][d] += q^T z of n rows q and z[c][ldz], the products of each block rounded to units
+ * of 2^-scale. part[c * TILE] is scratch. */
+static void add_products(const rff_matrix *m, int n, const uint8_t *q, int c, const real *z,
+                         size_t ldz, real *part, int scale, double *sum)
+{
+    for (int64_t k = 0; k < m->d; k += TILE) {
+        int columns = (int)(m->d - k < TILE ? m->d - k : TILE);
+        for (int r = 0; r < n; r += WEFT_BLOCK) {
+            int rows = n - r < WEFT_BLOCK ? n - r : WEFT_BLOCK;
+            memset(part, 0, (size_t)(c * columns) * sizeof *part);
+            weft_u8_trans(rows, columns, q + (size_t)r * m->ldq + k, m->ldq, c, z + r, ldz,
+                          part, (size_t)columns);
+            for (int j = 0; j < c; j++)
+                weft_exact_add(columns, part + j * columns, scale, sum + j * m->d + k);
+        }
+    }
+}
+
 static void trans(const weft_matrix *f, int c, const real *z, double *g)
 {
     const rff_matrix *m = f->self;
@@ -91,17 +126,13 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
         LARGEST * weft_largest(f->team, z, (size_t)(c * m->n)) * (double)f->total;
     int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
-    real *part = WEFT_NEW(tmp, real, n);
+    real *part = WEFT_NEW(tmp, real, c * TILE);
     double *sum = WEFT_NEW(tmp, double, n);
     const uint8_t *q;
     int64_t i;
     int rows;
-    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
-        memset(part, 0, n * sizeof *part);
-        weft_u8_trans(rows, (int)m->d, q, m->ldq, c, z + i, (size_t)m->n, part,
-                      (size_t)m->d);
-        weft_exact_add((int64_t)n, part, scale, sum);
-    }
+    for (pass p = pass_open(m); pass_run(&p, run_of(m), &q, &i, &rows);)
+        add_products(m, rows, q, c, z + i, (size_t)m->n, part, scale, sum);
     sum_up(f, c, 0, sum, scale, bound, m->unit, g);
     weft_arena_free(tmp);
 }
@@ -139,20 +170,18 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, in
     double bound = normal_bound(f, c, w, h);
     int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
-    real *part = WEFT_NEW(tmp, real, n), *z = WEFT_NEW(tmp, real, c * WEFT_BLOCK);
+    real *part = WEFT_NEW(tmp, real, c * TILE), *z = WEFT_NEW(tmp, real, c * RUN);
     double *sum =
         own ? weft_parts_buffer(f->team, n * sizeof *sum) : WEFT_NEW(tmp, double, n);
     if (own) memset(sum, 0, n * sizeof *sum);
     const uint8_t *q;
     int64_t i;
     int rows;
-    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
-        weft_u8_times(rows, (int)m->d, q, m->ldq, c, w, (size_t)m->d, z, WEFT_BLOCK);
+    for (pass p = pass_open(m); pass_run(&p, run_of(m), &q, &i, &rows);) {
+        weft_u8_times(rows, (int)m->d, q, m->ldq, c, w, (size_t)m->d, z, RUN);
         for (int j = 0; j < c && h; j++)
-            for (int r = 0; r < rows; r++) z[j * WEFT_BLOCK + r] *= h[j * m->n + i + r];
-        memset(part, 0, n * sizeof *part);
-        weft_u8_trans(rows, (int)m->d, q, m->ldq, c, z, WEFT_BLOCK, part, (size_t)m->d);
-        weft_exact_add((int64_t)n, part, scale, sum);
+            for (int r = 0; r < rows; r++) z[j * RUN + r] *= h[j * m->n + i + r];
+        add_products(m, rows, q, c, z, RUN, part, scale, sum);
     }
     sum_up(f, c, own, sum, scale, bound, m->unit * m->unit, g);
     weft_arena_free(tmp);

@@ -77,9 +77,9 @@ typedef struct flow_data {
 
 /* Computes n, p, s, c, and the variance of the noise if *variance < 0, by one
  * eigendecomposition. normalize 1: S is divided by its largest eigenvalue
- * The same bits on any number of ranks: sums over rows are exact, of products of 256 rows
- * each. ECONF no such response, or no samples left to estimate the variance; ELIMIT beyond
- * order 8000 or `memory` bytes. Collective over team. Cost n p m + 9 m^3. */
+ * The same bits on any number of ranks: sums over rows are exact, of products of WEFT_BLOCK
+ * rows each. ECONF no such response, or no samples left to estimate the variance; ELIMIT
+ * beyond order 8000 or `memory` bytes. Collective over team. Cost n p m + 9 m^3. */
 WEFT_CHECKED weft_status flow_data_open(flow_data *f, const weft_env *env,
                                         const char *response, int normalize,
                                         flow_problem *q);

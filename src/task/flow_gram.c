@@ -1,5 +1,5 @@
 /* Products of the centred training rows that do not depend on their distribution over
- * ranks: blocks of 256 rows, or columns where there are fewer rows than columns, are
+ * ranks: blocks of WEFT_BLOCK rows, or columns where there are fewer rows than columns, are
  * multiplied by BLAS, always in the same shapes, and their products summed as integers.
  * Called by flow_data.c. */
 #include "flow_gram.h"
