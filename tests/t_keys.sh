@@ -120,6 +120,15 @@ for sampler in tpe.startup kde.points forest.design; do
     taken "run.sampler = ${sampler%.*} learns from .* but this search has 3 trials.*; lower $sampler or" \
         "more results than trials to learn from are told of: $sampler" run.tuner=random space.configs=3 run.sampler="${sampler%.*}"
 done
+input ''
+hyperband="run.tuner=hyperband hyperband.max_resource=9 run.sampler=tpe"
+# shellcheck disable=SC2086
+taken 'tpe learns from 10 results on, of one resource, but this search has 17 trials, at most 9 of one resource' \
+    "and than trials of any one resource" $hyperband fmap.resource=iterations
+# shellcheck disable=SC2086
+taken '^task fmap' "which nine are enough for" $hyperband fmap.resource=iterations tpe.startup=8
+! grep -q 'learns nothing' "$tmp/log"
+result $? "and then nothing is said"
 
 # ---- what a task does by itself -----------------------------------------------------------
 

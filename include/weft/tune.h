@@ -60,6 +60,7 @@ typedef enum weft_shared {
 typedef struct weft_extent {
     int64_t trials;  /* number of trials that it starts; 0: not known */
     double resource; /* largest total resource of a trial; 0: not known */
+    int64_t results; /* most trials that have a result of the same total resource; 0: all */
 } weft_extent;
 
 typedef struct weft_tuner {

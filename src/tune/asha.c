@@ -343,8 +343,8 @@ static void asha_extent(const void *self, weft_extent *out)
 {
     const asha *t = self;
     const bracket *b = &t->bracket[0];
-    *out = (weft_extent){t->budget == 0 && t->most_jobs == 0 ? t->trials : 0,
-                         (double)b->rung[b->top].resource};
+    *out = (weft_extent){.trials = t->budget == 0 && t->most_jobs == 0 ? t->trials : 0,
+                         .resource = (double)b->rung[b->top].resource};
 }
 
 extern const weft_tuner weft_tuner_asha;

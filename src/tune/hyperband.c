@@ -123,10 +123,25 @@ static const char *hyperband_early(const void *self)
     return t->best ? "hyperband.winner = best" : NULL;
 }
 
+/* Rung k of bracket i ends at the resource of rung k - 1 of bracket i + 1. */
+static int64_t most_results(const hyperband *t)
+{
+    int64_t most = 0;
+    for (int level = 0; level < t->n; level++) {
+        int64_t n = 0;
+        for (int i = 0; i <= level; i++)
+            if (level - i < t->bracket[i].count) n += t->bracket[i].trials[level - i];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 static void hyperband_extent(const void *self, weft_extent *out)
 {
     const hyperband *t = self;
-    *out = (weft_extent){t->trials, (double)t->max_resource};
+    *out = (weft_extent){.trials = t->trials,
+                         .resource = (double)t->max_resource,
+                         .results = most_results(t)};
 }
 
 extern const weft_tuner weft_tuner_hyperband;

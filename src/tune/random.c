@@ -61,7 +61,7 @@ static int64_t sweep_first(const void *self)
 static void sweep_extent(const void *self, weft_extent *out)
 {
     const sweep *t = self;
-    *out = (weft_extent){t->n, (double)t->resource};
+    *out = (weft_extent){.trials = t->n, .resource = (double)t->resource};
 }
 
 extern const weft_tuner weft_tuner_random;

@@ -48,26 +48,31 @@ static weft_status check_mixing(const weft_search *s)
     return WEFT_OK;
 }
 
-/* Warns if the sampler cannot learn before the last of `trials`, 0 if not known. */
-static void check_trials(const weft_search *s, int64_t trials)
+/* Warns if the sampler cannot learn before the last trial. */
+static void check_trials(const weft_search *s, const weft_extent *extent)
 {
-    const char *option;
+    const char *option, *of_one = "";
+    int64_t trials = extent->trials, results = extent->results ? extent->results : trials;
     if (!s->sampler->enough || trials == 0 || s->space->dim == 0) return;
     int64_t enough = s->sampler->enough(s->sampler_self, &option);
-    if (trials > enough) return;
-    weft_log(WEFT_WARN,
-             "run.sampler = %s learns from %lld results on, of one resource, but this "
-             "search has %lld trial%s, so that it learns nothing; lower %s.%s or have more "
-             "trials",
-             s->sampler->kind.name, (long long)enough, (long long)trials,
-             trials == 1 ? "" : "s", s->sampler->kind.name, option);
+    if (results > enough) return;
+    if (results < trials)
+        of_one =
+            weft_arena_text(s->mem, ", at most %lld of one resource", (long long)results);
+    weft_log(
+        WEFT_WARN,
+        "run.sampler = %s learns from %lld results on, of one resource, but this "
+        "search has %lld trial%s%s, so that it learns nothing; lower %s.%s or have more "
+        "trials",
+        s->sampler->kind.name, (long long)enough, (long long)trials, trials == 1 ? "" : "s",
+        of_one, s->sampler->kind.name, option);
 }
 
 weft_status weft_search_setup(weft_search *s, const weft_space *sp, uint64_t seed,
                               weft_arena *mem)
 {
     weft_mix whole;
-    weft_extent extent = {0, 0};
+    weft_extent extent = {0};
     int shares = s->tuner->shared == WEFT_SHARES_MIXTURE;
     s->space = sp;
     s->mem = mem;
@@ -78,7 +83,7 @@ weft_status weft_search_setup(weft_search *s, const weft_space *sp, uint64_t see
     if (s->tuner->extent) s->tuner->extent(s->tuner_self, &extent);
     if (shares) TRY(weft_share_mix(sp, mem, &whole));
     TRY(s->sampler->setup(s->sampler_self, sp, seed, mem));
-    check_trials(s, extent.trials);
+    check_trials(s, &extent);
     weft_mixing_env env = {.space = sp,
                            .whole = shares ? &whole : NULL,
                            .trials = extent.trials,

@@ -231,7 +231,8 @@ static int sha_ended(const void *self, int64_t i)
 static void sha_extent(const void *self, weft_extent *out)
 {
     const sha *t = self;
-    *out = (weft_extent){t->rungs.trials[0], (double)t->rungs.until[t->rungs.count - 1]};
+    *out = (weft_extent){.trials = t->rungs.trials[0],
+                         .resource = (double)t->rungs.until[t->rungs.count - 1]};
 }
 
 extern const weft_tuner weft_tuner_sha;

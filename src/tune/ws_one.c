@@ -50,7 +50,7 @@ static int64_t solo_jobs(const void *self)
 static void solo_extent(const void *self, weft_extent *out)
 {
     const solo *t = self;
-    *out = (weft_extent){1, (double)t->resource};
+    *out = (weft_extent){.trials = 1, .resource = (double)t->resource};
 }
 
 extern const weft_tuner weft_tuner_ws_one;
