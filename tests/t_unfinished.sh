@@ -112,4 +112,26 @@ for state in "$tmp"/k.d/state-*; do printf 'x' | dd of="$state" bs=1 seek=$((siz
 [ $? = 3 ] && grep -q '^weft: .*k.d/state-.* is damaged' "$tmp/out" && [ ! -e "$tmp/bad.h5" ]
 result $? "weights that are damaged are refused"
 
+# A job whose time is up while the winner is scored must end within the minute that it is told before.
+"$weft" pack synthetic federated=generated clients=20000 alpha=1 beta=1 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+result $? "clients whose test takes a while"
+scored="run.data=$tmp/fed.h5 run.tuner=random run.mixing=none space.configs=1 random.resource=1 fed.eval_clients=-1 fed.select=pooled fed.test_clients=0 fed.score_weights=personal"
+# shellcheck disable=SC2086
+mpirun -n 2 "$weft" tune inputs/fedavg-logistic.ini $scored run.test=yes -o "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" &
+pid=$!
+tries=0
+until grep -q 'job 1 of 1' "$tmp/log" || [ $tries = 600 ]; do
+    tries=$((tries + 1))
+    sleep 0.05
+done
+kill -USR1 $pid
+wait $pid
+[ $? = 75 ] && grep -q "stopped by signal 10 after the search, while the winner was scored; go on with .weft resume $tmp/scored.h5." "$tmp/log"
+result $? "it stops between two clients, with status 75"
+"$weft" resume "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" && scores=$(grep '^test' "$tmp/out") && [ -n "$scores" ]
+result $? "and is resumed"
+# shellcheck disable=SC2086
+"$weft" tune inputs/fedavg-logistic.ini $scored run.test=yes -o "$tmp/at-once.h5" >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(grep '^test' "$tmp/out")" = "$scores" ] && [ "$(digest "$tmp/at-once.h5")" = "$(digest "$tmp/scored.h5")" ]
+result $? "to the scores of one that was not stopped"
 echo "1..$count"

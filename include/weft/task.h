@@ -151,7 +151,8 @@ typedef struct weft_task {
      * Local. */
     double (*optimum)(const void *self, double resource);
     /* Scores of the tensors at the beginning of x, under the job's mixture, on a part; they
-     * are not told to tuners. NULL for a task without data. EFILE. Collective. */
+     * are not told to tuners. NULL for a task without data. EFILE; WEFT_STOP where it takes
+     * long and env->stopped says so. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const real *x, weft_part part,
                          weft_scores *out);
 } weft_task;

@@ -109,23 +109,22 @@ static void collect_times(const weft_run *r, weft_outcome *o)
 }
 
 /* WEFT_STOP if a signal has asked the run to stop. Collective over team. */
-static weft_status look(weft_team *team, const char *path, const char *before)
+static weft_status look(weft_team *team, const char *path, const char *when)
 {
     double signal = weft_signals_seen();
     weft_max_f64(team, &signal, 1);
     if (!(signal > 0)) return WEFT_OK;
     return weft_fail(
         WEFT_STOP,
-        "stopped by signal %.0f after the search, before %s; do_run on with `weft "
-        "resume %s`",
-        signal, before, path);
+        "stopped by signal %.0f after the search, %s; go on with `weft resume %s`", signal,
+        when, path);
 }
 
 /* Scores the winner on a part, with its own configuration or, if the task says so, with the
  * mixture after its job. Collective over team. */
 static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part part)
 {
-    TRY(look(r->team, r->opts.output, "the winner was scored"));
+    TRY(look(r->team, r->opts.output, "before the winner was scored"));
     const weft_job_record *e = o->winner;
     weft_job job = e->job;
     if (r->task->mixes && r->task->mixes(r->task_self)) {
@@ -135,7 +134,9 @@ static weft_status score_winner(const weft_run *r, weft_outcome *o, weft_part pa
         job.mix.id[0] = e->job.mix.id[weft_winner_arm(e)];
         weft_winner_conf(e, job.mix.conf);
     }
-    return r->task->score(r->task_self, &job, o->state->x, part, &o->score[part]);
+    weft_status st = r->task->score(r->task_self, &job, o->state->x, part, &o->score[part]);
+    if (st == WEFT_STOP) TRY(look(r->team, r->opts.output, "while the winner was scored"));
+    return st;
 }
 
 /* Copies the metrics of a job that are scores of the validation part. */
@@ -234,7 +235,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
                  "than others; mend what failed, and begin anew by `weft tune --force`",
                  (long long)s->n);
     weft_activity_set("writes the run file", -1, -1);
-    TRY(look(r->world, t->path, "the run file was written"));
+    TRY(look(r->world, t->path, "before the run file was written"));
     weft_status st = WEFT_OK;
     if (root && r->task->files)
         st = weft_place_keep(t->path, s->winner.job.trial, s->winner.job.id);

@@ -332,7 +332,8 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
     fed *t = self;
     fed_evaluation q = {.part = part,
                         .clients = t->test_clients,
-                        .personal = t->score_weights == FED_PERSONAL};
+                        .personal = t->score_weights == FED_PERSONAL,
+                        .stops = 1};
     fed_score_sums s;
     TRY(fed_evaluate(t, &q, job->trial, &job->mix, x, &s));
     *out = weft_scores_none();

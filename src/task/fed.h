@@ -218,10 +218,11 @@ typedef struct fed_turns {
     int scale;                    /* scale of weft_exact_add */
     double *sum; /* [nweight] to which the weighted changes of clients that did not diverge
                     are added; NULL: not needed */
+    int stops;   /* 1: between two clients it is looked whether the run must stop */
 } fed_turns;
 
 /* Does the turns that are assigned to this rank and are not lost, with scratch work.tmp.
- * EFILE, EDATA. Local. */
+ * EFILE, EDATA, WEFT_STOP. Local. */
 WEFT_CHECKED weft_status fed_take_turns(fed *t, const fed_turns *q);
 
 /* ---- fed_lanes.c -------------------------------------------------------------------- */
@@ -329,10 +330,11 @@ typedef struct fed_evaluation {
     weft_part part;
     int64_t clients; /* number of clients; 0, or more than there are: all */
     int personal;    /* 1: clients are also scored after local training */
+    int stops;       /* 1: WEFT_STOP when the run must stop, after the client in hand */
 } fed_evaluation;
 
 /* Scores weights w on clients, each with a configuration drawn from the mixture, keyed by
- * the trial. EFILE, EDATA. Collective. */
+ * the trial. EFILE, EDATA, WEFT_STOP. Collective. */
 WEFT_CHECKED weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
                                       const weft_mix *mix, const real *w,
                                       fed_score_sums *out);

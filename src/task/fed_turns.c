@@ -7,9 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+static weft_status look(const fed *t, const fed_turns *q)
+{
+    if (q->stops && t->env.stopped && t->env.stopped())
+        return weft_fail(WEFT_STOP, "the run was stopped");
+    return WEFT_OK;
+}
+
 /* The turn of a single client. */
 static weft_status take_one(fed *t, const fed_turns *q, int64_t j)
 {
+    TRY(look(t, q));
     const fed_participant *p = &q->place[j];
     fed_workspace *d = &t->work;
     TRY(fed_local_update(t, q->from, p, q->turn, &q->told[j]));
@@ -67,6 +75,7 @@ static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int6
     int64_t lanes = weft_lanes(), groups = (n + lanes - 1) / lanes;
     if (n > 0) fed_lanes_begin(t, q->from);
     for (int64_t i = 0, left = groups, some; i < n; i += some, left--) {
+        TRY(look(t, q));
         some = (n - i + left - 1) / left;
         int64_t next = i + some, end = n - next < some ? n : next + some;
         for (int64_t j = next; j < end; j++)
