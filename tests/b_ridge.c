@@ -3,7 +3,8 @@
  * compute, wait and comm add up to the seconds.
  * usage: b_ridge [FEATURES [BLOCKS]], blocks of WEFT_BLOCK rows on each rank; by default
  * 100,000 features with 0, 1 and 5 blocks. Without rows an iteration is the work on block
- * vectors. RUN: np=1 */
+ * vectors.
+ * RUN: np=1 */
 #include "weft/par.h"
 #include "weft/registry.h"
 

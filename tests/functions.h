@@ -344,6 +344,21 @@ static inline double quantile(int n, double *x, double q)
     return i + 1 < n ? x[i] + (at - i) * (x[i + 1] - x[i]) : x[n - 1];
 }
 
+/* Regrets after `trials` trials of the searches with seeds first, first + 1 ...:
+ * last[runs].
+ */
+static inline void last_regrets(const char *name, const char *options, int trials,
+                                int workers, int runs, uint64_t first, double *last,
+                                weft_arena *mem)
+{
+    double *regret = WEFT_NEW(mem, double, trials);
+    for (int s = 0; s < runs; s++) {
+        minimizer_run(function_named(name), options, trials, workers, first + (uint64_t)s,
+                      regret, NULL, mem);
+        last[s] = regret[trials - 1];
+    }
+}
+
 /* P(U <= that of x below y) of Mann and Whitney's test, by its normal approximation with
  * correction for ties and continuity: small where x[n] is smaller than y[m]. */
 static inline double smaller(int n, const double *x, int m, const double *y)

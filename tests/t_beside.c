@@ -1,6 +1,7 @@
 /* Samplers beside the programs whose methods they are: 20 searches here against the 20 of
  * Optuna, hyperopt, HpBandSter and SMAC in analysis/samplers.tsv, which jobs/samplers.sh
- * and tests/gold/samplers.py made with other seeds. RUN: np=1 */
+ * and tests/gold/samplers.py made with other seeds.
+ * RUN: np=1 */
 #include "functions.h"
 #include "tap.h"
 
@@ -25,17 +26,6 @@ static int regrets_of(const char *program, const char *name, int workers, double
     return n;
 }
 
-static void regrets(const char *name, const char *options, int workers, double *last,
-                    weft_arena *mem)
-{
-    double regret[TRIALS];
-    for (int s = 0; s < RUNS; s++) {
-        minimizer_run(function_named(name), options, TRIALS, workers, 3000 + (uint64_t)s,
-                      regret, NULL, mem);
-        last[s] = regret[TRIALS - 1];
-    }
-}
-
 typedef struct method {
     const char *program, *options;
 } method;
@@ -53,7 +43,7 @@ static void beside(const method *m, const char *name, int workers, weft_arena *m
 {
     double own[RUNS], other[RUNS];
     int n = regrets_of(m->program, name, workers, other);
-    regrets(name, m->options, workers, own, mem);
+    last_regrets(name, m->options, TRIALS, workers, RUNS, 3000, own, mem);
     double p = smaller(n, other, RUNS, own);
     ok(n == RUNS && p > level, "%s, %d workers: not worse than %s, p = %.2g", name, workers,
        m->program, p);
@@ -63,8 +53,8 @@ static void beside(const method *m, const char *name, int workers, weft_arena *m
 static void test_power(weft_arena *mem)
 {
     double random[RUNS], other[RUNS];
+    last_regrets("ackley5", "", TRIALS, 1, RUNS, 3000, random, mem);
     for (int i = 0; i < 3; i++) {
-        regrets("ackley5", "", 1, random, mem);
         int n = regrets_of(methods[i].program, "ackley5", 1, other);
         double p = smaller(n, other, RUNS, random);
         ok(n == RUNS && p < level, "random search is worse than %s, p = %.2g",

@@ -236,16 +236,6 @@ static void test_signs(weft_arena *mem)
 
 enum { RUNS = 10, TRIALS = 100 };
 
-static void regrets(const char *name, const char *options, double *last, weft_arena *mem)
-{
-    double regret[TRIALS];
-    for (int s = 0; s < RUNS; s++) {
-        minimizer_run(function_named(name), options, TRIALS, 1, 1000 + (uint64_t)s, regret,
-                      NULL, mem);
-        last[s] = regret[TRIALS - 1];
-    }
-}
-
 /* Upper quartiles of 10 runs of another program of the same method: the median is to be
  * below 1.5 of it. */
 static const struct {
@@ -263,7 +253,7 @@ static void test_regrets(weft_arena *mem)
                                               "60\ngenerations = 40\ncriterion = %s\n",
                                               bounds[i].criterion);
         double own[RUNS];
-        regrets(bounds[i].name, options, own, mem);
+        last_regrets(bounds[i].name, options, TRIALS, 1, RUNS, 1000, own, mem);
         double median = quantile(RUNS, own, .5), most = 1.5 * bounds[i].quartile;
         ok(median < most, "%s by %s: regret %.3g below %.3g", bounds[i].name,
            bounds[i].criterion, median, most);
@@ -307,8 +297,8 @@ static void test_when(weft_arena *mem)
         "[run]\nsampler = forest\n[forest]\ntrees = 60\ngenerations = 40\n";
     minimizer_run(function_named("tree"), quick, TRIALS, 4, 3, regret, conf, mem);
     ok(tree_is_kept(conf, TRIALS), "a configuration has the axes that its others call for");
-    regrets("tree", options, last, mem);
-    regrets("tree", "", random, mem);
+    last_regrets("tree", options, TRIALS, 1, RUNS, 1000, last, mem);
+    last_regrets("tree", "", TRIALS, 1, RUNS, 1000, random, mem);
     ok(smaller(RUNS, last, RUNS, random) < .05, "a tree of axes: better than at random");
 }
 

@@ -35,25 +35,14 @@ enum { RUNS = 20, TRIALS = 100 };
 
 static const char usual[] = "[run]\nsampler = kde\n";
 
-static void regrets(const char *name, const char *options, int workers, double *last,
-                    weft_arena *mem)
-{
-    double regret[TRIALS];
-    for (int s = 0; s < RUNS; s++) {
-        minimizer_run(function_named(name), options, TRIALS, workers, 1000 + (uint64_t)s,
-                      regret, NULL, mem);
-        last[s] = regret[TRIALS - 1];
-    }
-}
-
 static void test_regrets(weft_arena *mem)
 {
     static const char *const name[] = {"hartmann6", "ackley5", "mixed8"};
     for (int i = 0; i < 3; i++) {
         double random[RUNS], own[RUNS], ten[RUNS];
-        regrets(name[i], "", 1, random, mem);
-        regrets(name[i], usual, 1, own, mem);
-        regrets(name[i], usual, 10, ten, mem);
+        last_regrets(name[i], "", TRIALS, 1, RUNS, 1000, random, mem);
+        last_regrets(name[i], usual, TRIALS, 1, RUNS, 1000, own, mem);
+        last_regrets(name[i], usual, TRIALS, 10, RUNS, 1000, ten, mem);
         ok(smaller(RUNS, own, RUNS, random) < .01, "%s: better than at random", name[i]);
         ok(smaller(RUNS, ten, RUNS, random) < .01, "%s: by ten workers, too", name[i]);
     }

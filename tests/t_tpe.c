@@ -13,17 +13,6 @@
 
 enum { RUNS = 20, MANY_RUNS = 80, TRIALS = 100 };
 
-static void regrets(const char *name, const char *options, int workers, int runs,
-                    double *last, weft_arena *mem)
-{
-    double regret[TRIALS];
-    for (int s = 0; s < runs; s++) {
-        minimizer_run(function_named(name), options, TRIALS, workers, 1000 + (uint64_t)s,
-                      regret, NULL, mem);
-        last[s] = regret[TRIALS - 1];
-    }
-}
-
 static const char usual[] = "[run]\nsampler = tpe\n";
 static const char joint[] = "[run]\nsampler = tpe\n[tpe]\nform = joint\n";
 
@@ -42,9 +31,9 @@ static void test_regrets(weft_arena *mem)
     for (int i = 0; i < 5; i++) {
         const char *name = bounds[i].name;
         double random[RUNS], alone[RUNS], together[RUNS];
-        regrets(name, "", 1, RUNS, random, mem);
-        regrets(name, usual, 1, RUNS, alone, mem);
-        regrets(name, joint, 1, RUNS, together, mem);
+        last_regrets(name, "", TRIALS, 1, RUNS, 1000, random, mem);
+        last_regrets(name, usual, TRIALS, 1, RUNS, 1000, alone, mem);
+        last_regrets(name, joint, TRIALS, 1, RUNS, 1000, together, mem);
         ok(smaller(RUNS, alone, RUNS, random) < bounds[i].sure, "%s: better than at random",
            name);
         double median = quantile(RUNS, alone, .5);
@@ -56,8 +45,8 @@ static void test_regrets(weft_arena *mem)
     }
     for (int i = 0; i < 3; i++) {
         double one[MANY_RUNS], ten[MANY_RUNS];
-        regrets(bounds[i].name, usual, 1, MANY_RUNS, one, mem);
-        regrets(bounds[i].name, usual, 10, MANY_RUNS, ten, mem);
+        last_regrets(bounds[i].name, usual, TRIALS, 1, MANY_RUNS, 1000, one, mem);
+        last_regrets(bounds[i].name, usual, TRIALS, 10, MANY_RUNS, 1000, ten, mem);
         double a = quantile(MANY_RUNS, one, .5), b = quantile(MANY_RUNS, ten, .5);
         ok(b < 1.5 * a, "%s: regret %.3g of ten workers is near %.3g of one",
            bounds[i].name, b, a);
