@@ -84,10 +84,12 @@ FLAGS_kernel_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -
 endif
 # Gathering single numbers into vectors takes longer than adding them one by one.
 FLAGS_sparse := -fno-tree-vectorize
-# For libFuzzer: how memory is given out and messages are written tells nothing of an input.
+# For libFuzzer: how memory is given out, messages are written and numbers are looked at tells
+# nothing of an input.
 ifeq ($(VARIANT),fuzz)
 FLAGS_arena := -fno-sanitize=fuzzer-no-link
 FLAGS_err := $(FLAGS_arena)
+FLAGS_finite := $(FLAGS_arena)
 endif
 # For the record in run files.
 FLAGS_output := -DWEFT_FLAGS='"$(strip $(OPT) $(CPPFLAGS) $(CFLAGS))"'
