@@ -183,6 +183,23 @@ static void test_parts_both(weft_team *t)
     unsetenv("WEFT_SUMS_BY_MESSAGE");
 }
 
+/* 3 r + 1 bytes of rank r. */
+static void test_join_bytes(weft_team *t)
+{
+    enum { MOST = 1024 };
+    char x[MOST] = "", all[MOST];
+    size_t count[MOST] = {0}, n = 0, own = 0;
+    for (int r = 0; r < t->size; r++) {
+        count[r] = (size_t)(3 * r + 1);
+        if (r == t->rank) own = n;
+        memset(all + n, 'a' + r, count[r]);
+        n += count[r];
+    }
+    memset(x + own, 'a' + t->rank, count[t->rank]);
+    weft_join_bytes(t, x, count);
+    ok(memcmp(x, all, n) == 0 && x[n] == 0, "all ranks get the bytes of all");
+}
+
 /* 60 numbers of five decades of magnitude, dealt to ranks, in each of 100 sums. */
 static void test_exact(weft_team *t)
 {
@@ -368,6 +385,7 @@ int main(int argc, char **argv)
     test_deal_many(speed);
     test_sums(&world);
     test_parts_both(&world);
+    test_join_bytes(&world);
     test_exact(&world);
     test_unbounded(&world);
     test_agree(&world);

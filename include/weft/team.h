@@ -58,6 +58,9 @@ void weft_sum_whole(weft_team *t, int64_t *x, size_t n, int scale, double bound,
  * `send`, and receives from[size] from each, likewise, in `receive`. */
 void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
                    const size_t *from);
+/* Collective. All ranks get x, which is the bytes of all ranks one after the other,
+ * count[size] of them; each rank has its own there. */
+void weft_join_bytes(weft_team *t, void *x, const size_t *count);
 /* Numbers that weft_spread tells of a quantity: its minimum, mean and maximum over ranks,
  * the lowest rank that has the minimum, and the maximum. */
 enum { WEFT_MIN, WEFT_MEAN, WEFT_MAX, WEFT_MIN_RANK, WEFT_MAX_RANK, WEFT_NSPREAD };

@@ -160,6 +160,15 @@ static void set_rows(rff_matrix *m, const weft_request *q)
     }
 }
 
+/* Makes the random matrices of the rows whose products are not cached. Collective. */
+static void keep_blocks(const rff_matrix *m)
+{
+    double need[RFF_TYPES] = {0};
+    for (int64_t i = 0; i < m->n; i++)
+        if (!rff_is_cached(m, i)) need[m->type[i]] = 1;
+    rff_blocks_keep(m->shared, need, m->d);
+}
+
 static void set_blocks(rff_matrix *m, weft_arena *tmp)
 {
     m->blocks = (m->n + WEFT_BLOCK - 1) / WEFT_BLOCK;
@@ -208,6 +217,7 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     m->turns = WEFT_NEW(tmp, double, q->n);
     set_rows(m, q);
     set_blocks(m, tmp);
+    keep_blocks(m);
     set_bytes(m, tmp);
 
     *f = (weft_matrix){

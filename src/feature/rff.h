@@ -43,8 +43,9 @@ typedef struct rff_shared {
     const weft_source *data;
     weft_arena *mem;
     uint64_t seed;
-    double memory, kept;  /* bytes allowed; bytes kept between requests */
-    struct block *blocks; /* of random matrices, kept in pool[pool_size] */
+    double memory, kept;      /* bytes allowed; bytes kept between requests */
+    struct rff_block *blocks; /* of random matrices, kept in pool[pool_size]; the same on
+                                 all ranks */
     char *pool;
     size_t pool_size, pool_used;
     int64_t columns;        /* features in all */
@@ -94,13 +95,41 @@ void rff_column(const rff_shared *shared, int family, int64_t j, float *z);
  * rows' lengths to those of a Hadamard product, radius[padded]. */
 void rff_signs(const rff_shared *shared, int64_t j, float *sign, float *radius);
 
-/* ---- rff_project.c: products with random matrices ---- */
+/* ---- rff_block.c: blocks of random matrices ---- */
 
+/* Features [j0, j0 + columns) of the random matrix of one type. */
+typedef struct rff_block {
+    int type, columns;
+    int64_t j0;
+    weft_s8 packed;
+    int64_t *first;  /* [columns+1] the tail of a column: entries from first[j] on */
+    uint32_t *input; /* of the tail */
+    float *value;
+    real *dense;            /* [d][columns], packed */
+    float *sign, *radius;   /* [3][padded], [padded] */
+    struct rff_block *next; /* list of the blocks that are kept */
+} rff_block;
+
+int rff_family(int type);
+const rff_view *rff_view_of(const rff_shared *shared, int type);
+/* 1 if the matrix of this type is of integers. */
+int rff_is_exact(const rff_shared *shared, int type);
 /* 1 if products of this type are int32_t, 0 float. */
 int rff_is_int(const rff_shared *shared, int type);
+/* Columns of the block of d features that begins at j0. */
+int rff_block_columns(const rff_shared *shared, int type, int64_t j0, int64_t d);
+/* A block that is kept, or else is generated now, in tmp. Local. */
+const rff_block *rff_block_at(rff_shared *shared, int type, int64_t j0, int columns,
+                              weft_arena *tmp);
+/* Generates d features of the types with need[RFF_TYPES] > 0 on any rank, as far as the
+ * pool has room on all; each rank generates a share and gets the others'. Collective. */
+void rff_blocks_keep(rff_shared *shared, const double *need, int64_t d);
 /* Argument of the cosine, in turns (units of 2 pi), for a product of 1 under this arm and
  * type. */
 double rff_turns(const rff_shared *shared, const rff *arm, int type);
+
+/* ---- rff_project.c: products with random matrices ---- */
+
 /* Makes bytes of rows [i0, i1) into q[i1-i0][ldq]. */
 void rff_make_bytes(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);
 

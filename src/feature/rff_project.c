@@ -1,45 +1,12 @@
-/* Products of rows with random matrices, and the bytes of features that they become. A
- * random matrix is generated from its key in blocks of features and never stored as a
- * whole.
- *
- * Bytes are multiplied by integers: an entry of the random matrix, times the scale of its
- * input, is rounded to an integer of magnitude at most 16. A sum over many inputs stays
- * normal by the central limit theorem, with the right variance because what rounding adds
- * is subtracted beforehand. Cauchy entries have no variance, and their heavy tail
- * determines the kernel: the part beyond 16, in 2 % of the entries, is stored as a list and
- * added in floating point. The shift of the inputs becomes the first term of every feature.
- * Inputs that are not bytes, too few, or too different in scale are multiplied as floats.
- * Which rows are multiplied together depends on ranks, memory and the cache, so a row's
- * product must depend on that row alone, which BLAS does not guarantee. */
+/* Products of rows with random matrices, and the bytes of features that they become. Which
+ * rows are multiplied together depends on ranks, memory and the cache, so a row's product
+ * must depend on that row alone, which BLAS does not guarantee. */
 #include "rff.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    INT_COLUMNS = 3840,   /* features of a block of integers, which fits the third-level
-                             cache */
-    FLOAT_COLUMNS = 1024, /* features of a block of floats */
-    LANES = 16            /* rows that the tail is added to at a time */
-};
-
-/* Standard deviation of the largest normal entries, and quartile of Cauchy ones, in units
- * of the integers. Normal entries are clipped at 16, which is four deviations and happens
- * to 6 in 100,000; rounding changes the kernel by at most 1/(6 d). */
-static const double normal_unit = 4, cauchy_unit = 0.5;
-
-/* Features [j0, j0 + columns) of the random matrix of one type. */
-typedef struct block {
-    int type, columns;
-    int64_t j0;
-    weft_s8 packed;
-    int64_t *first;  /* [columns+1] the tail of a column: entries from first[j] on */
-    uint32_t *input; /* of the tail */
-    float *value;
-    real *dense;          /* [d][columns], packed */
-    float *sign, *radius; /* [3][padded], [padded] */
-    struct block *next;   /* list of the blocks that are kept */
-} block;
+enum { LANES = 16 }; /* rows that the tail is added to at a time */
 
 /* Up to WEFT_BLOCK rows of one type that lie in one block of the part. */
 typedef struct chunk {
@@ -47,179 +14,6 @@ typedef struct chunk {
     int64_t row[WEFT_BLOCK]; /* local rows of the part */
     int consecutive;         /* 1: they are consecutive */
 } chunk;
-
-static int family_of(int type)
-{
-    return type / RFF_VIEWS;
-}
-
-static const rff_view *view_of(const rff_shared *shared, int type)
-{
-    return &shared->view[type % RFF_VIEWS];
-}
-
-static int is_exact(const rff_shared *shared, int type)
-{
-    return view_of(shared, type)->exact && family_of(type) != RFF_HADAMARD;
-}
-
-int rff_is_int(const rff_shared *shared, int type)
-{
-    return is_exact(shared, type) && family_of(type) == RFF_NORMAL;
-}
-
-/* Value of 1 in the integer matrix. */
-static double integer_unit(const rff_shared *shared, int type)
-{
-    double width = family_of(type) == RFF_NORMAL ? normal_unit : cauchy_unit;
-    return view_of(shared, type)->largest / width;
-}
-
-double rff_turns(const rff_shared *shared, const rff *arm, int type)
-{
-    double pi = 3.14159265358979323846;
-    double unit = is_exact(shared, type) ? integer_unit(shared, type) : 1;
-    double width = arm->kernel == RFF_GAUSSIAN ? sqrt(2 * arm->gamma) : arm->gamma;
-    return width * unit / (2 * pi);
-}
-
-/* ---- blocks of the random matrix ----------------------------------------------------- */
-
-/* A column as integers, and the excess of large Cauchy entries as floats; returns their
- * number. */
-static int64_t round_column(const rff_shared *shared, int type, const float *z,
-                            const float *scale, int8_t *p, uint32_t *input, float *value)
-{
-    int64_t tail = 0;
-    for (int i = 0; i < shared->d; i++) {
-        float x = z[i] * scale[i];
-        float most = WEFT_S8_MAX, cut = x > most ? most : x < -most ? -most : x;
-        p[i] = (int8_t)lrintf(cut);
-    }
-    if (family_of(type) == RFF_NORMAL) return 0;
-    for (int i = 0; i < shared->d; i++)
-        if (fabsf(z[i] * scale[i]) > WEFT_S8_MAX) {
-            input[tail] = (uint32_t)i;
-            value[tail++] = z[i] * scale[i] - p[i];
-        }
-    return tail;
-}
-
-/* Factors of the columns' entries before rounding. Rounding adds 1/12 to a variance. */
-static float *scales(const rff_shared *shared, int type, weft_arena *tmp)
-{
-    const rff_view *v = view_of(shared, type);
-    float *scale = WEFT_NEW(tmp, float, shared->d);
-    for (int i = 0; i < shared->d; i++) {
-        double s = (double)v->scale[i] / integer_unit(shared, type);
-        scale[i] = (float)(family_of(type) == RFF_NORMAL ? sqrt(s * s - 1.0 / 12) : s);
-    }
-    return scale;
-}
-
-/* A block with room for `bytes` after it: in the pool, or in tmp where the pool is full. */
-static block *block_new(rff_shared *shared, int type, int64_t j0, int columns, size_t bytes,
-                        char **room, weft_arena *tmp)
-{
-    size_t head = (sizeof(block) + 63) / 64 * 64, all = head + (bytes + 63) / 64 * 64;
-    int keep = shared->pool_used + all <= shared->pool_size;
-    block *b =
-        keep ? (void *)(shared->pool + shared->pool_used) : weft_arena_alloc(tmp, 1, all);
-    *b = (block){.type = type, .j0 = j0, .columns = columns};
-    *room = (char *)b + head;
-    if (keep) {
-        b->next = shared->blocks;
-        shared->blocks = b;
-        shared->pool_used += all;
-    }
-    return b;
-}
-
-static const block *make_integers(rff_shared *shared, int type, int64_t j0, int columns,
-                                  weft_arena *tmp)
-{
-    int d = shared->d;
-    const rff_view *v = view_of(shared, type);
-    const float *scale = scales(shared, type, tmp);
-    int64_t most = family_of(type) == RFF_NORMAL ? 0 : (int64_t)columns * (d / 8 + 64) + d;
-    int8_t *p = WEFT_NEW(tmp, int8_t, (size_t)columns * d);
-    int32_t *start = WEFT_NEW(tmp, int32_t, columns);
-    int64_t *first = WEFT_NEW(tmp, int64_t, columns + 1);
-    float *z = WEFT_NEW(tmp, float, d), *value = WEFT_NEW(tmp, float, most);
-    uint32_t *input = WEFT_NEW(tmp, uint32_t, most);
-    for (int j = 0; j < columns; j++) {
-        int8_t *column = p + (size_t)j * d;
-        int64_t at = first[j];
-        weft_check(most == 0 || at + d <= most, "the tail of a random matrix is too long");
-        rff_column(shared, family_of(type), j0 + j, z);
-        first[j + 1] =
-            at + round_column(shared, type, z, scale, column, input + at, value + at);
-        double sum = 0;
-        for (int i = 0; i < d; i++) sum += (double)column[i] * (double)v->shift[i];
-        start[j] = (int32_t)-lrint(sum);
-    }
-    size_t packed = weft_s8_bytes(d, columns), tail = (size_t)first[columns];
-    size_t firsts = ((size_t)columns + 1) * sizeof *first;
-    char *room;
-    block *b =
-        block_new(shared, type, j0, columns,
-                  packed + firsts + tail * (sizeof *value + sizeof *input), &room, tmp);
-    weft_s8_pack(&b->packed, d, columns, p, (size_t)d, start, room);
-    b->first = memcpy(room + packed, first, firsts);
-    b->value = memcpy(room + packed + firsts, value, tail * sizeof *value);
-    b->input = memcpy(b->value + tail, input, tail * sizeof *input);
-    return b;
-}
-
-static const block *make_signs(rff_shared *shared, int type, int64_t j0, int columns,
-                               weft_arena *tmp)
-{
-    char *room;
-    block *b = block_new(shared, type, j0, columns,
-                         4 * (size_t)shared->padded * sizeof(float), &room, tmp);
-    b->sign = (float *)room;
-    b->radius = b->sign + 3 * shared->padded;
-    rff_signs(shared, j0, b->sign, b->radius);
-    return b;
-}
-
-static const block *make_floats(rff_shared *shared, int type, int64_t j0, int columns,
-                                weft_arena *tmp)
-{
-    int d = shared->d;
-    float *z = WEFT_NEW(tmp, float, d);
-    real *some = WEFT_NEW(tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
-    char *room;
-    block *b =
-        block_new(shared, type, j0, columns, weft_packed_bytes(d, columns), &room, tmp);
-    b->dense = (real *)(void *)room;
-    for (int j = 0; j < columns; j += WEFT_WHOLE) {
-        int n = columns - j < WEFT_WHOLE ? columns - j : WEFT_WHOLE;
-        for (int e = 0; e < n; e++) {
-            rff_column(shared, family_of(type), j0 + j + e, z);
-            for (int i = 0; i < d; i++) some[(size_t)e * d + i] = (real)z[i];
-        }
-        weft_deep_pack(d, columns, j, n, some, (size_t)d, b->dense);
-    }
-    return b;
-}
-
-static const block *make_block(rff_shared *shared, int type, int64_t j0, int columns,
-                               weft_arena *tmp)
-{
-    if (is_exact(shared, type)) return make_integers(shared, type, j0, columns, tmp);
-    if (family_of(type) == RFF_HADAMARD) return make_signs(shared, type, j0, columns, tmp);
-    return make_floats(shared, type, j0, columns, tmp);
-}
-
-/* The block of a type from column j0 on, from the pool or generated now. */
-static const block *block_at(rff_shared *shared, int type, int64_t j0, int columns,
-                             weft_arena *tmp)
-{
-    for (const block *b = shared->blocks; b; b = b->next)
-        if (b->type == type && b->j0 == j0 && b->columns == columns) return b;
-    return make_block(shared, type, j0, columns, tmp);
-}
 
 /* ---- products ------------------------------------------------------------------------ */
 
@@ -249,11 +43,11 @@ static void view_row(const rff_matrix *m, const rff_view *v, int64_t row, float 
 
 /* y[n][ld]: converts the integer products to float and adds those with the tail, LANES rows
  * at a time. */
-static void add_tail(const rff_matrix *m, const block *b, const uint8_t *x, int n, float *y,
-                     size_t ld, weft_arena *tmp)
+static void add_tail(const rff_matrix *m, const rff_block *b, const uint8_t *x, int n,
+                     float *y, size_t ld, weft_arena *tmp)
 {
     int d = m->shared->d;
-    const float *shift = view_of(m->shared, b->type)->shift;
+    const float *shift = rff_view_of(m->shared, b->type)->shift;
     float *transposed = WEFT_NEW(tmp, float, (size_t)d *LANES); /* [d][LANES] */
     for (int r = 0; r < n; r += LANES) {
         int rows = n - r < LANES ? n - r : LANES;
@@ -275,18 +69,18 @@ static void add_tail(const rff_matrix *m, const block *b, const uint8_t *x, int 
     }
 }
 
-static void product_integers(const rff_matrix *m, const block *b, const chunk *c, void *y,
-                             int ld, weft_arena *tmp)
+static void product_integers(const rff_matrix *m, const rff_block *b, const chunk *c,
+                             void *y, int ld, weft_arena *tmp)
 {
     const uint8_t *x = bytes_of(m, c, tmp);
     weft_u8s8(c->n, x, m->shared->d, &b->packed, y, ld);
-    if (family_of(b->type) == RFF_CAUCHY) add_tail(m, b, x, c->n, y, (size_t)ld, tmp);
+    if (rff_family(b->type) == RFF_CAUCHY) add_tail(m, b, x, c->n, y, (size_t)ld, tmp);
 }
 
 /* The leading dimension is an odd number of cache lines, so that rows do not share cache
  * sets. */
-static void product_floats(const rff_matrix *m, const block *b, const chunk *c, float *y,
-                           int ld, weft_arena *tmp)
+static void product_floats(const rff_matrix *m, const rff_block *b, const chunk *c,
+                           float *y, int ld, weft_arena *tmp)
 {
     size_t d = (size_t)m->shared->d, line = 64 / sizeof(real);
     size_t ldx = ((d + line - 1) / line | 1) * line, ldp = (size_t)b->columns;
@@ -295,7 +89,7 @@ static void product_floats(const rff_matrix *m, const block *b, const chunk *c, 
     real *x = WEFT_NEW(tmp, real, (size_t)c->n * ldx);
     real *p = same ? (real *)(void *)y : WEFT_NEW(tmp, real, (size_t)c->n * ldp);
     for (int r = 0; r < c->n; r++) {
-        view_row(m, view_of(m->shared, b->type), c->row[r], row);
+        view_row(m, rff_view_of(m->shared, b->type), c->row[r], row);
         for (size_t i = 0; i < d; i++) x[(size_t)r * ldx + i] = (real)row[i];
     }
     weft_deep_times(c->n, x, ldx, m->shared->d, b->columns, b->dense, p,
@@ -305,13 +99,13 @@ static void product_floats(const rff_matrix *m, const block *b, const chunk *c, 
 }
 
 /* H D1 H D2 H D3 x, then the lengths of the rows. */
-static void product_structured(const rff_matrix *m, const block *b, const chunk *c,
+static void product_structured(const rff_matrix *m, const rff_block *b, const chunk *c,
                                float *y, int ld, weft_arena *tmp)
 {
     int d = m->shared->d, n = m->shared->padded;
     float *x = WEFT_NEW(tmp, float, n);
     for (int r = 0; r < c->n; r++) {
-        view_row(m, view_of(m->shared, b->type), c->row[r], x);
+        view_row(m, rff_view_of(m->shared, b->type), c->row[r], x);
         memset(x + d, 0, (size_t)(n - d) * sizeof *x);
         for (int s = 0; s < 3; s++) {
             const float *sign = b->sign + (size_t)s * n;
@@ -323,11 +117,11 @@ static void product_structured(const rff_matrix *m, const block *b, const chunk 
 }
 
 /* y[n][ld], int32_t or float. */
-static void product(const rff_matrix *m, const block *b, const chunk *c, void *y, int ld,
-                    weft_arena *tmp)
+static void product(const rff_matrix *m, const rff_block *b, const chunk *c, void *y,
+                    int ld, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    if (is_exact(m->shared, b->type))
+    if (rff_is_exact(m->shared, b->type))
         product_integers(m, b, c, y, ld, tmp);
     else if (b->dense)
         product_floats(m, b, c, y, ld, tmp);
@@ -359,17 +153,9 @@ static void missing_rows(const rff_matrix *m, int type, int64_t i0, int64_t i1, 
     c->consecutive = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
 }
 
-static int block_columns(const rff_matrix *m, int type, int64_t j0)
-{
-    int most = is_exact(m->shared, type)         ? INT_COLUMNS
-               : family_of(type) == RFF_HADAMARD ? m->shared->padded
-                                                 : FLOAT_COLUMNS;
-    return m->d - j0 < most ? (int)(m->d - j0) : most;
-}
-
 /* Features of a chunk for one block of columns. Products are computed in the cache, or in
  * `tile` and copied. */
-static void make_chunk(const rff_matrix *m, const block *b, const chunk *c, int64_t i0,
+static void make_chunk(const rff_matrix *m, const rff_block *b, const chunk *c, int64_t i0,
                        float *tile, uint8_t *q, weft_arena *tmp)
 {
     const rff_cache *kept = &m->shared->cache[m->part];
@@ -393,8 +179,8 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
     chunk *c = WEFT_NEW(tmp, chunk, 1);
     size_t mark = weft_arena_mark(tmp);
     for (int64_t j0 = 0; j0 < m->d;) {
-        int columns = block_columns(m, type, j0);
-        const block *b = block_at(m->shared, type, j0, columns, tmp);
+        int columns = rff_block_columns(m->shared, type, j0, m->d);
+        const rff_block *b = rff_block_at(m->shared, type, j0, columns, tmp);
         float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)columns);
         for (int64_t at = 0; at < m->blocks; at++) {
             if (m->start[at] < i0 || m->start[at] >= i1) continue;

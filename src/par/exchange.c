@@ -1,5 +1,5 @@
-/* Exchange of bytes between all ranks, for rows that move to other ranks. Called by
- * model/dual.c. */
+/* Exchange of bytes between all ranks: rows that move to other ranks, and what each rank
+ * makes a share of. Called by models, features and task flow. */
 #include "handle.h"
 #include "timer.h"
 
@@ -22,5 +22,22 @@ void weft_exchange(weft_team *t, const void *send, const size_t *to, void *recei
     }
     MPI_Waitall(2 * t->size, pending, MPI_STATUSES_IGNORE);
     weft_timer_end(t, out);
+    weft_arena_free(tmp);
+}
+
+void weft_join_bytes(weft_team *t, void *x, const size_t *count)
+{
+    if (t->size == 1) return;
+    weft_arena *tmp = weft_arena_new();
+    int *bytes = WEFT_NEW(tmp, int, t->size), *at = WEFT_NEW(tmp, int, t->size);
+    size_t all = 0;
+    for (int r = 0; r < t->size; all += count[r++]) {
+        bytes[r] = (int)count[r];
+        at[r] = (int)all;
+    }
+    weft_check(all <= INT32_MAX, "%zu bytes to be joined", all);
+    weft_timer_begin(t);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, x, bytes, at, MPI_BYTE, comm_of(t));
+    weft_timer_end(t, count[t->rank]);
     weft_arena_free(tmp);
 }
