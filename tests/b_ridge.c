@@ -92,7 +92,7 @@ static sum_matrix *matrix_new(weft_team *t, int64_t d, int64_t n, weft_arena *me
                           .part = rows_new(t, n, mem),
                           .path = "b_ridge",
                           .team = t};
-    if (weft_feature_rff.setup(self, &source, 4e9, 1, mem)) weft_die("%s", weft_error());
+    if (weft_feature_rff.setup(self, &source, 4e9, 2, 1, mem)) weft_die("%s", weft_error());
     const void *arm = self;
     weft_request q = {.part = WEFT_TRAIN, .n = n, .narm = 1, .arms = &arm, .size = 1};
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));

@@ -81,7 +81,7 @@ static inline void *map_new(weft_data *d, const char *options)
 {
     void *self = map_bound(options);
     weft_source rows = weft_data_source(d);
-    if (ngram->setup(self, &rows, 1e9, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
+    if (ngram->setup(self, &rows, 1e9, 2, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
     return self;
 }
 

@@ -19,7 +19,7 @@ static double *features(const stand *s, weft_part part)
     weft_conf conf = s->conf;
     weft_source rows_of_all = weft_data_source(&data);
     weft_status st = weft_conf_bind(&conf, &rff->kind, own);
-    if (st == WEFT_OK) st = rff->setup(own, &rows_of_all, 1e9, SEED, mem);
+    if (st == WEFT_OK) st = rff->setup(own, &rows_of_all, 1e9, 2, SEED, mem);
     weft_check(st == WEFT_OK, "%s", weft_error());
     real *stat = WEFT_NEW(mem, real, rff->nstat(own));
     real *w = WEFT_NEW(mem, real, F), *z = WEFT_NEW(mem, real, rows->n);

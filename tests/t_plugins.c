@@ -267,7 +267,7 @@ static void test_feature(const weft_feature *feature, double *least)
             made m = {.feature = feature, .data = &data};
             m.self = bound(&feature->kind, "");
             weft_source rows = weft_data_source(&data);
-            weft_status st = feature->setup(m.self, &rows, 1e9, 7, mem);
+            weft_status st = feature->setup(m.self, &rows, 1e9, 2, 7, mem);
             const char *what = weft_arena_text(mem, "%s of %s, %d classes",
                                                feature->kind.name, name[form[e]], classes);
             if (st != WEFT_OK) {

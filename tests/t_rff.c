@@ -82,11 +82,13 @@ static void make_steep(weft_data *data)
         for (int k = 0; k < D; k += 5) all_bytes[i][k] = 100 + all_bytes[i][k] % 4;
 }
 
+static int64_t maps = 2; /* whose matrices are made, as set_up says */
+
 static void *set_up(weft_data *data, const char *options, double memory)
 {
     void *self = instance(options);
     weft_source rows = weft_data_source(data);
-    weft_check(weft_feature_rff.setup(self, &rows, memory, 7, mem) == WEFT_OK, "%s",
+    weft_check(weft_feature_rff.setup(self, &rows, memory, maps, 7, mem) == WEFT_OK, "%s",
                weft_error());
     return self;
 }
@@ -282,6 +284,31 @@ static void test_products(void)
     double short_memory = 4.0 * WEFT_BLOCK * 128;
     ok(mixed("features=123", WEFT_BYTES, short_memory, "little memory") == key,
        "features made anew in every product are the same");
+    maps = 1;
+    ok(mixed("features=123", WEFT_BYTES, 1e9, "a map alone") == key,
+       "so are those of a map that is the only one");
+    maps = 2;
+}
+
+/* Bytes of a matrix per entry, for each number of maps. */
+static double bytes_of_entry(int64_t n)
+{
+    weft_data data;
+    double flops, bytes, entries;
+    make_data(&data, WEFT_BYTES);
+    maps = n;
+    void *self = set_up(&data, "features=123", 1e9);
+    maps = 2;
+    weft_feature_rff.estimate(self, arm(self, GAUSSIAN, 0.05, NONE), N, 1, &flops, &bytes,
+                              &entries);
+    return bytes / entries;
+}
+
+static void test_memory(void)
+{
+    double one = bytes_of_entry(1), two = bytes_of_entry(2);
+    ok(!(one > 1) && two > 4, "a map alone takes %g byte a feature, of two each %g", one,
+       two);
 }
 
 /* So many features that rows are used many at a time; all stored, then three blocks.
@@ -432,10 +459,10 @@ static void test_refusals(void)
     make_data(&data, WEFT_BYTES);
     void *self = instance("features=1000000");
     weft_source rows = weft_data_source(&data);
-    ok(weft_feature_rff.setup(self, &rows, 1e8, 7, mem) == WEFT_ELIMIT,
+    ok(weft_feature_rff.setup(self, &rows, 1e8, 2, 7, mem) == WEFT_ELIMIT,
        "memory too short is refused");
     rows.form = WEFT_TOKENS;
-    ok(weft_feature_rff.setup(self, &rows, 1e12, 7, mem) == WEFT_ECONF,
+    ok(weft_feature_rff.setup(self, &rows, 1e12, 2, 7, mem) == WEFT_ECONF,
        "documents are refused");
 }
 
@@ -445,6 +472,7 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     test_kernels();
     test_products();
+    test_memory();
     test_long();
     test_wide();
     test_kept();

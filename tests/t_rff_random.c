@@ -109,7 +109,7 @@ static rff *make_map(set *s, int kernel, double gamma, int preprocess, int featu
     t->preprocess = preprocess;
     t->features = features;
     weft_source rows = weft_data_source(&s->data);
-    weft_check(weft_feature_rff.setup(t, &rows, 1e9, SEED, mem) == WEFT_OK, "%s",
+    weft_check(weft_feature_rff.setup(t, &rows, 1e9, 2, SEED, mem) == WEFT_OK, "%s",
                weft_error());
     for (int i = 0; i < ROWS && preprocess == RFF_L2; i++) {
         double sum = 0;

@@ -60,9 +60,10 @@ typedef struct weft_feature {
     weft_kind kind;
     /* Called with the fixed options of `self` filled in. Checks that data and options are
      * compatible and computes what all configurations share. `memory`: bytes that this rank
-     * may use for features. *data is copied. Collective. ECONF, EDATA, ELIMIT. */
-    weft_status (*setup)(void *self, const weft_source *data, double memory, uint64_t seed,
-                         weft_arena *mem);
+     * may use for features. maps: configurations whose matrices will be made; with 1
+     * nothing is kept for others. *data is copied. Collective. ECONF, EDATA, ELIMIT. */
+    weft_status (*setup)(void *self, const weft_source *data, double memory, int64_t maps,
+                         uint64_t seed, weft_arena *mem);
     int gram;   /* 1: its matrices have Gram matrices */
     int sparse; /* 1: its matrices have rows, and gather */
     /* Number of columns d of the matrices, from the options; may be called before setup.

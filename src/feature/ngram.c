@@ -116,10 +116,11 @@ static const weft_opt opts[] = {
 
 static const weft_when when[] = {{"min_count", "columns", "vocabulary"}, {0}};
 
-static weft_status setup(void *self, const weft_source *data, double memory, uint64_t seed,
-                         weft_arena *mem)
+static weft_status setup(void *self, const weft_source *data, double memory, int64_t maps,
+                         uint64_t seed, weft_arena *mem)
 {
     ngram *s = self;
+    (void)maps;
     (void)seed;
     if (data->form != WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,

@@ -75,8 +75,8 @@ static weft_status check_data(const rff *t, const weft_source *data, double memo
     return WEFT_OK;
 }
 
-static weft_status setup(void *self, const weft_source *data, double memory, uint64_t seed,
-                         weft_arena *mem)
+static weft_status setup(void *self, const weft_source *data, double memory, int64_t maps,
+                         uint64_t seed, weft_arena *mem)
 {
     rff *t = self;
     TRY(check_data(t, data, memory));
@@ -95,9 +95,9 @@ static weft_status setup(void *self, const weft_source *data, double memory, uin
     rff_fit(shared, WEFT_TRAIN, shared->fitted, mem);
     rff_set_stat(shared, shared->fitted);
     rff_lengths(shared);
-    rff_cache_setup(shared);
+    rff_cache_setup(shared, maps > 1);
     int64_t kept = shared->cache[WEFT_TRAIN].rows, all = data->part[WEFT_TRAIN].n;
-    if (kept < all)
+    if (kept < all && maps > 1)
         weft_log(WEFT_INFO,
                  "run.memory holds the projections of %lld of a rank's %lld rows; those of "
                  "the others are made anew for every map",

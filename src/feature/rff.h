@@ -135,10 +135,10 @@ void rff_make_bytes(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);
 
 /* ---- rff_cache.c: cached products ---- */
 
-/* Reserves memory for blocks of random matrices and for the products of as many rows as fit
- * beside the features; where all rows fit, for products with as many random matrices as
- * fit. Pages are touched when first used. */
-void rff_cache_setup(rff_shared *shared);
+/* Reserves memory for blocks of random matrices and, if `products`, for the products of as
+ * many rows as fit beside the features; where all rows fit, for products with as many
+ * random matrices as fit. Pages are touched when first used. */
+void rff_cache_setup(rff_shared *shared, int products);
 /* Drops all cached products and blocks. */
 void rff_cache_clear(rff_shared *shared);
 /* Where the products of a row from column j0 on are cached; NULL: the row is not cached. */

@@ -8,7 +8,7 @@
 
 /* A tenth of the memory is left to solvers. Random matrices may take a quarter of what the
  * features and the data leave; Cauchy entries in the tail, 2 %, take 8 bytes more. */
-void rff_cache_setup(rff_shared *shared)
+void rff_cache_setup(rff_shared *shared, int products)
 {
     const weft_rows *part = shared->data->part;
     double cell = shared->data->form == WEFT_BYTES ? 1 : sizeof(float);
@@ -27,7 +27,7 @@ void rff_cache_setup(rff_shared *shared)
     room -= shared->kept;
     double all = fmax((double)(part[WEFT_TRAIN].n + part[WEFT_VALID].n), 1);
     int slots = (int)fmax(1, fmin(floor(room / (all * row)), 2 * RFF_VIEWS));
-    for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++) {
+    for (int p = WEFT_TRAIN; products && p <= WEFT_VALID; p++) {
         rff_cache *kept = &shared->cache[p];
         kept->rows = (int64_t)fmin(room / row, (double)part[p].n);
         kept->room = shared->columns;

@@ -116,7 +116,8 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     double taken;
     TRY(fit_memory(t, t->columns, env->memory, &taken));
     weft_source rows = weft_data_source(env->data);
-    TRY(t->feature->setup(t->map, &rows, env->memory - taken, env->seed, env->mem));
+    TRY(t->feature->setup(t->map, &rows, env->memory - taken, env->space->count, env->seed,
+                          env->mem));
     t->nstat = t->feature->nstat(t->map);
     t->outputs = t->model->outputs(env->data->classes);
     return t->pieces ? fmap_pieces_setup(t) : WEFT_OK;
