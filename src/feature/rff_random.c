@@ -4,6 +4,7 @@
 #include "rff.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     MAGNITUDE = RFF_LEVELS - 1,
@@ -46,6 +47,17 @@ static double cauchy_tail(const rff_shared *shared, int64_t j, int i, int level)
     return 1 / tan(pi / 2 * above);
 }
 
+/* size >= 0 with the sign of 16 random bits, whose first it is: no branch, as every second
+ * would be mispredicted. */
+static float with_sign(float size, uint32_t bits)
+{
+    uint32_t x;
+    memcpy(&x, &size, sizeof x);
+    x |= (bits & ~(uint32_t)MAGNITUDE) << 16;
+    memcpy(&size, &x, sizeof x);
+    return size;
+}
+
 void rff_column(const rff_shared *shared, int family, int64_t j, float *z)
 {
     const float *table = family == RFF_NORMAL ? shared->normal : shared->cauchy;
@@ -55,11 +67,11 @@ void rff_column(const rff_shared *shared, int family, int64_t j, float *z)
                                   (uint64_t)(i / ENTRIES), ENTRY);
         int end = shared->d - i < ENTRIES ? shared->d - i : ENTRIES;
         for (int e = 0; e < end; e++) {
-            int bits = (int)(r.v[e / 4] >> (16 * (e % 4)) & 0xffff);
-            int level = bits & MAGNITUDE;
+            uint32_t bits = r.v[e / 4] >> (16 * (e % 4)) & 0xffff;
+            int level = (int)(bits & MAGNITUDE);
             float size =
                 level < fine ? table[level] : (float)cauchy_tail(shared, j, i + e, level);
-            z[i + e] = bits > MAGNITUDE ? -size : size;
+            z[i + e] = with_sign(size, bits);
         }
     }
 }
