@@ -115,9 +115,9 @@ result $? "weights that are damaged are refused"
 # A job whose time is up while the winner is scored must end within the minute that it is told before.
 "$weft" pack synthetic federated=generated clients=20000 alpha=1 beta=1 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
 result $? "clients whose test takes a while"
-scored="run.data=$tmp/fed.h5 run.tuner=random run.mixing=none space.configs=1 random.resource=1 fed.eval_clients=-1 fed.select=pooled fed.test_clients=0 fed.score_weights=personal"
+scored="run.tuner=random run.mixing=none space.configs=1 random.resource=1 fed.eval_clients=-1 fed.select=pooled fed.test_clients=0 fed.score_weights=personal"
 # shellcheck disable=SC2086
-mpirun -n 2 "$weft" tune inputs/fedavg-logistic.ini $scored run.test=yes -o "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" &
+mpirun -n 2 "$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" &
 pid=$!
 tries=0
 until grep -q 'job 1 of 1' "$tmp/log" || [ $tries = 600 ]; do
@@ -131,7 +131,15 @@ result $? "it stops between two clients, with status 75"
 "$weft" resume "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" && scores=$(grep '^test' "$tmp/out") && [ -n "$scores" ]
 result $? "and is resumed"
 # shellcheck disable=SC2086
-"$weft" tune inputs/fedavg-logistic.ini $scored run.test=yes -o "$tmp/at-once.h5" >"$tmp/out" 2>"$tmp/log" &&
+"$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/at-once.h5" >"$tmp/out" 2>"$tmp/log" &&
     [ "$(grep '^test' "$tmp/out")" = "$scores" ] && [ "$(digest "$tmp/at-once.h5")" = "$(digest "$tmp/scored.h5")" ]
 result $? "to the scores of one that was not stopped"
+# All clients between two exchanges of ranks.
+"$weft" pack synthetic federated=generated clients=2000 alpha=1 beta=1 -o "$tmp/few.h5" >"$tmp/log" 2>&1
+# shellcheck disable=SC2086
+python3 -c 'import os, pty, sys; sys.exit(os.WEXITSTATUS(pty.spawn(sys.argv[1:])))' \
+    "$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/few.h5" $scored fed.cohort=2 client.epochs=150 run.watchdog=1 run.test=yes \
+    -o "$tmp/few-run.h5" >"$tmp/out" 2>&1 </dev/null
+grep -q '^test' "$tmp/out" && grep -q 'scores of the winner: [1-9][0-9]* %, [0-9]* s left' "$tmp/out" && ! grep -q 'no progress' "$tmp/out"
+result $? "progress is shown while a winner is scored, and known to the watchdog"
 echo "1..$count"

@@ -23,7 +23,9 @@ typedef struct weft_env {
                         is going to be done */
     int (*stopped)(void); /* returns 1 when the run must stop; polled by steps that take
                              long, which then return WEFT_STOP. NULL: never */
-    double deadline;      /* of the run, by weft_now; 0: none */
+    void (*scored)(double share); /* told by `score`, where that takes long, which share of
+                                     its work this rank has done. NULL: nobody is told */
+    double deadline;              /* of the run, by weft_now; 0: none */
     int scoring; /* 1: only `score` is going to be called, with a winner of other data: what
                     only trainings need is not asked of these */
 } weft_env;

@@ -73,3 +73,22 @@ void weft_show_job(weft_sched *s, const weft_job_record *e)
         weft_log(WEFT_INFO, "%s", text);
     weft_arena_free(tmp);
 }
+
+void weft_show_scored(double share)
+{
+    static double begun, shown, before = 2; /* of the part that is scored */
+    double now = weft_now();
+    int terminal = isatty(STDERR_FILENO);
+    weft_activity_set("scores the winner", -1, -1);
+    if (share < before) begun = shown = now;
+    before = share;
+    if (now - shown < (terminal ? REDRAW : RELOG)) return;
+    shown = now;
+    char text[80];
+    snprintf(text, sizeof text, "scores of the winner: %.0f %%, %.0f s left", 100 * share,
+             share > 0 ? (now - begun) * (1 / share - 1) : INFINITY);
+    if (terminal)
+        weft_progress("%s", text);
+    else
+        weft_log(WEFT_INFO, "%s", text);
+}

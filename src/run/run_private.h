@@ -279,6 +279,9 @@ void weft_cache_free(weft_sched *s);
  * in a log one line per job, and one for rounds every 10 s. Local. */
 void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds);
 void weft_show_job(weft_sched *s, const weft_job_record *e);
+/* Shows which share of the scores of a part this rank has done, and tells the watchdog that
+ * it goes on. Local. */
+void weft_show_scored(double share);
 
 /* Starts a thread that detects that this rank makes no progress for `seconds`. Such ranks
  * write what they are doing to files in `dir`, and the lowest of them prints one warning

@@ -428,6 +428,7 @@ static weft_status open_team(weft_run *r, const char *data)
                     .mem = r->mem,
                     .dir = r->dir,
                     .stopped = weft_signals_seen,
+                    .scored = weft_show_scored,
                     .deadline = r->deadline,
                     .scoring = r->like != NULL};
     TRY(weft_agree(r->task->setup(r->task_self, &env), r->team));

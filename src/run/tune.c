@@ -176,6 +176,7 @@ static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
     weft_times_move(r->world, r->team);
     weft_status st = weft_cache_winner(s, &o->state);
     if (st == WEFT_OK) st = score_parts(r, o);
+    weft_progress("%s", "");
     weft_times_move(r->team, r->world);
     o->test = weft_now() - start;
     return weft_agree(st, r->world);

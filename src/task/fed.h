@@ -218,7 +218,9 @@ typedef struct fed_turns {
     int scale;                    /* scale of weft_exact_add */
     double *sum; /* [nweight] to which the weighted changes of clients that did not diverge
                     are added; NULL: not needed */
-    int stops;   /* 1: between two clients it is looked whether the run must stop */
+    int stops;   /* 1: between two clients the run is told of progress, and it is looked
+                    whether it must stop */
+    double first, share; /* of the progress: what was done before, what these turns are */
 } fed_turns;
 
 /* Does the turns that are assigned to this rank and are not lost, with scratch work.tmp.
@@ -330,7 +332,8 @@ typedef struct fed_evaluation {
     weft_part part;
     int64_t clients; /* number of clients; 0, or more than there are: all */
     int personal;    /* 1: clients are also scored after local training */
-    int stops;       /* 1: WEFT_STOP when the run must stop, after the client in hand */
+    int stops;       /* 1: tells of progress; WEFT_STOP when the run must stop, after the
+                        client in hand */
 } fed_evaluation;
 
 /* Scores weights w on clients, each with a configuration drawn from the mixture, keyed by

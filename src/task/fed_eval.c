@@ -17,14 +17,18 @@ typedef struct portion {
     int *pick;               /* [nblock] */
 } portion;
 
-static weft_status take(fed *t, portion *p, int stops, int64_t n, const real *w)
+/* Clients [i, i + n) of m. */
+static weft_status take(fed *t, portion *p, int stops, int64_t i, int64_t n, int64_t m,
+                        const real *w)
 {
     fed_turns q = {.turn = &p->turn,
                    .from = w,
                    .n = n,
                    .place = p->place,
                    .told = p->told,
-                   .stops = stops};
+                   .stops = stops,
+                   .first = (double)i / (double)m,
+                   .share = (double)n / (double)m};
     return fed_take_turns(t, &q);
 }
 
@@ -64,7 +68,8 @@ weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
             fed_size(t, &p.turn, &p.place[j]);
         }
         fed_deal(t, &p.turn, n, p.place, tmp);
-        st = fed_exchange(t, take(t, &p, q->stops, n, w), p.wire, 0, n, p.place, p.told);
+        st = fed_exchange(t, take(t, &p, q->stops, i, n, m, w), p.wire, 0, n, p.place,
+                          p.told);
         for (int64_t j = 0; j < n && st == WEFT_OK; j++) fed_sums_add(t, out, &p.told[j]);
     }
     weft_arena_free(tmp);

@@ -7,9 +7,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-static weft_status look(const fed *t, const fed_turns *q)
+/* Samples of the turns that this rank has done, and of all that it does. */
+typedef struct progress {
+    double done, all;
+} progress;
+
+static double samples_of(const fed_turns *q, int64_t j)
 {
-    if (q->stops && t->env.stopped && t->env.stopped())
+    if (!q->stops) return 0; /* nobody is told */
+    const fed_participant *p = &q->place[j];
+    double trained = q->turn->train ? (double)p->samples * p->options.epochs : 0;
+    return trained + (double)p->valid + 1;
+}
+
+/* Between two turns. */
+static weft_status look(const fed *t, const fed_turns *q, const progress *at)
+{
+    if (!q->stops) return WEFT_OK;
+    if (t->env.scored) t->env.scored(q->first + q->share * at->done / at->all);
+    if (t->env.stopped && t->env.stopped())
         return weft_fail(WEFT_STOP, "the run was stopped");
     return WEFT_OK;
 }
@@ -17,7 +33,6 @@ static weft_status look(const fed *t, const fed_turns *q)
 /* The turn of a single client. */
 static weft_status take_one(fed *t, const fed_turns *q, int64_t j)
 {
-    TRY(look(t, q));
     const fed_participant *p = &q->place[j];
     fed_workspace *d = &t->work;
     TRY(fed_local_update(t, q->from, p, q->turn, &q->told[j]));
@@ -50,15 +65,17 @@ static item item_of(const fed_turns *q, int64_t j)
 }
 
 /* Writes to which[] the participants that can be trained in lanes, the longest first;
- * returns their number. */
-static int64_t beside(const fed *t, const fed_turns *q, int64_t *which)
+ * returns their number. at->all: of all of this rank. */
+static int64_t beside(const fed *t, const fed_turns *q, int64_t *which, progress *at)
 {
     item *todo = WEFT_NEW(t->work.tmp, item, q->n);
     int64_t n = 0;
     int sorted = 1;
     for (int64_t j = 0; j < q->n; j++) {
         const fed_participant *p = &q->place[j];
-        if (p->lost || p->rank != t->env.team->rank || !fed_lanes_take(t, p)) continue;
+        if (p->lost || p->rank != t->env.team->rank) continue;
+        at->all += samples_of(q, j);
+        if (!fed_lanes_take(t, p)) continue;
         todo[n] = item_of(q, j);
         if (n > 0) sorted &= longer_first(&todo[n - 1], &todo[n]) < 0;
         n++;
@@ -70,17 +87,19 @@ static int64_t beside(const fed *t, const fed_turns *q, int64_t *which)
 
 /* Does the turns of n clients in groups of equal size, up to the number of lanes; the
  * samples of the next group are prefetched while a group is trained. */
-static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int64_t *which)
+static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int64_t *which,
+                               progress *at)
 {
     int64_t lanes = weft_lanes(), groups = (n + lanes - 1) / lanes;
     if (n > 0) fed_lanes_begin(t, q->from);
     for (int64_t i = 0, left = groups, some; i < n; i += some, left--) {
-        TRY(look(t, q));
+        TRY(look(t, q, at));
         some = (n - i + left - 1) / left;
         int64_t next = i + some, end = n - next < some ? n : next + some;
         for (int64_t j = next; j < end; j++)
             weft_client_fetch_rows(t->clients, &q->place[which[j]].at);
         TRY(fed_lanes_visit(t, q, (int)some, which + i));
+        for (int64_t j = i; j < next; j++) at->done += samples_of(q, which[j]);
     }
     return WEFT_OK;
 }
@@ -89,12 +108,15 @@ weft_status fed_take_turns(fed *t, const fed_turns *q)
 {
     size_t mark = weft_arena_mark(t->work.tmp);
     int64_t *which = WEFT_NEW(t->work.tmp, int64_t, q->n);
-    int64_t n = beside(t, q, which);
-    weft_status st = take_groups(t, q, n, which);
+    progress at = {0};
+    int64_t n = beside(t, q, which, &at);
+    weft_status st = take_groups(t, q, n, which, &at);
     for (int64_t j = 0; j < q->n && st == WEFT_OK; j++) {
         const fed_participant *p = &q->place[j];
-        if (!p->lost && p->rank == t->env.team->rank && !fed_lanes_take(t, p))
-            st = take_one(t, q, j);
+        if (p->lost || p->rank != t->env.team->rank || fed_lanes_take(t, p)) continue;
+        st = look(t, q, &at);
+        if (st == WEFT_OK) st = take_one(t, q, j);
+        at.done += samples_of(q, j);
     }
     weft_arena_reset(t->work.tmp, mark);
     if (st == WEFT_OK) st = weft_client_sound(t->clients);
