@@ -230,10 +230,11 @@ static void test_setup(void)
     void *self = map_bound("bins = 1000000000");
     weft_data images = {.form = WEFT_BYTES, .path = "images.h5"};
     weft_source wrong = weft_data_source(&images), right = weft_data_source(&d);
-    ok(ngram->setup(self, &wrong, 1e9, 1, mem) == WEFT_ECONF &&
+    ok(ngram->setup(self, &wrong, 1e9, 2, 1, mem) == WEFT_ECONF &&
            strstr(weft_error(), "rff") != NULL,
        "images are refused, with what to use");
-    ok(ngram->setup(self, &right, 1e9, 1, mem) == WEFT_ELIMIT, "too many bins are refused");
+    ok(ngram->setup(self, &right, 1e9, 2, 1, mem) == WEFT_ELIMIT,
+       "too many bins are refused");
     self = map_new(&d, "bins = 1000");
     ok(ngram->columns(self, 0.5) == 500 && ngram->columns(self, 0.0001) == 2 &&
            ngram->nstat(self) == 2001,
