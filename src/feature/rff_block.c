@@ -262,22 +262,34 @@ static rff_block *make_signs(const draft *t)
     return b;
 }
 
+/* Columns [from, end) of the block, z[end - from][d]. */
+static void draw_floats(const draft *t, int from, int end, float *z)
+{
+    size_t d = (size_t)t->shared->d;
+    for (int j = from; j < end; j++)
+        rff_column(t->shared, rff_family(t->type), t->j0 + j, z + (size_t)(j - from) * d);
+}
+
+/* Columns are packed WEFT_WHOLE at a time; those that ranks share are all there before. */
 static rff_block *make_floats(const draft *t)
 {
     int d = t->shared->d, from, end;
-    float *z = WEFT_NEW(t->tmp, float, (size_t)t->columns *d);   /* [columns][d] */
-    real *some = WEFT_NEW(t->tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
     char *room;
-    share_of(t, t->shared->data->team->rank, &from, &end);
-    for (int j = from; j < end; j++)
-        rff_column(t->shared, rff_family(t->type), t->j0 + j, z + (size_t)j * d);
-    join_columns(t, (size_t)d * sizeof *z, z);
     rff_block *b = block_new(t, weft_packed_bytes(d, t->columns), &room);
     if (!b) return NULL;
     b->dense = (real *)(void *)room;
+    real *some = WEFT_NEW(t->tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
+    float *z = WEFT_NEW(t->tmp, float, (size_t)(t->keep ? t->columns : WEFT_WHOLE) * d);
+    share_of(t, t->shared->data->team->rank, &from, &end);
+    if (t->keep) {
+        draw_floats(t, from, end, z + (size_t)from * d);
+        join_columns(t, (size_t)d * sizeof *z, z);
+    }
     for (int j = 0; j < t->columns; j += WEFT_WHOLE) {
         int n = t->columns - j < WEFT_WHOLE ? t->columns - j : WEFT_WHOLE;
-        for (int i = 0; i < n * d; i++) some[i] = (real)z[(size_t)j * d + i];
+        const float *own = t->keep ? z + (size_t)j * d : z;
+        if (!t->keep) draw_floats(t, j, j + n, z);
+        for (size_t i = 0; i < (size_t)n * d; i++) some[i] = (real)own[i];
         weft_deep_pack(d, t->columns, j, n, some, (size_t)d, b->dense);
     }
     return b;

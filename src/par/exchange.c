@@ -25,19 +25,28 @@ void weft_exchange(weft_team *t, const void *send, const size_t *to, void *recei
     weft_arena_free(tmp);
 }
 
-void weft_join_bytes(weft_team *t, void *x, const size_t *count)
+static void gather(weft_team *t, char *x, const size_t *count)
 {
-    if (t->size == 1) return;
     weft_arena *tmp = weft_arena_new();
     int *bytes = WEFT_NEW(tmp, int, t->size), *at = WEFT_NEW(tmp, int, t->size);
-    size_t all = 0;
-    for (int r = 0; r < t->size; all += count[r++]) {
+    for (int r = 0; r < t->size; r++) {
         bytes[r] = (int)count[r];
-        at[r] = (int)all;
+        at[r] = r > 0 ? at[r - 1] + bytes[r - 1] : 0;
     }
-    weft_check(all <= INT32_MAX, "%zu bytes to be joined", all);
     weft_timer_begin(t);
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, x, bytes, at, MPI_BYTE, comm_of(t));
     weft_timer_end(t, count[t->rank]);
     weft_arena_free(tmp);
+}
+
+void weft_join_bytes(weft_team *t, void *x, const size_t *count)
+{
+    size_t all = 0;
+    for (int r = 0; r < t->size; r++) all += count[r];
+    if (all <= INT32_MAX) {
+        gather(t, x, count);
+        return;
+    }
+    char *at = x; /* too many for MPI's counts */
+    for (int r = 0; r < t->size; at += count[r++]) weft_bcast(t, at, count[r], r);
 }
