@@ -65,8 +65,22 @@ mpirun --timeout 60 -n 2 "$weft" eval "$tmp/images-run.h5" "$tmp/images.h5" >"$t
 [ $? = 3 ] && [ "$(grep -c '^weft: .*images.h5 is damaged' "$tmp/log")" = 1 ]
 result $? "two ranks end alike after one line"
 
-# Without its checksums a data set is refused, a run file read with a warning.
-perl -e 'truncate $_, (-s $_) - 1 for @ARGV' "$tmp/documents.h5" "$tmp/stored-run.h5"
+# A damaged end is not taken for a file without checksums: its last byte is lost, or the last page
+# is empty.
+cp "$tmp/stored-run.h5" "$tmp/short.h5"
+cp "$tmp/stored-run.h5" "$tmp/empty.h5"
+perl -e 'truncate $_, (-s $_) - 1 for @ARGV' "$tmp/short.h5"
+perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, -4096, 2; print $h "\0" x 4096' "$tmp/empty.h5"
+for name in short empty; do
+    "$weft" report "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    [ $? = 3 ] && grep -q "^weft: .*$name.h5 is damaged: the checksums at its end" "$tmp/log"
+    result $? "$name: a damaged end is found"
+done
+
+# Without its checksums, as other programs leave it that change it, a data set is refused, a run
+# file read with a warning.
+perl -e 'for (@ARGV) { open my $h, "<:raw", $_; seek $h, -32, 2; read $h, my $n, 8; truncate $_, unpack "Q<", $n }' \
+    "$tmp/documents.h5" "$tmp/stored-run.h5"
 "$weft" eval "$tmp/documents-run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 4 ] && grep -q '^weft: .*documents.h5 has no checksums.*pack it again' "$tmp/log"
 result $? "a data set without checksums is refused"

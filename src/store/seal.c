@@ -6,9 +6,10 @@
  * sum[i] is the XXH3-64 of bytes [i BLOCK, (i+1) BLOCK), the last block being shorter; the
  * sum in the tail is that of all sum[] and of the two numbers before it. A program that
  * changes the file in place removes the seal, because HDF5 then truncates the file to its
- * own length. Each block is compared when it is first read, so that ranks that read only
- * some rows or clients compare only the blocks they use, once. BLOCK bounds the cost of a
- * small read; the sums are 1/8000 of the file. Called by driver.c and h5.c. */
+ * own length; bytes after that which are no seal are a damaged one. Each block is compared
+ * when it is first read, so that ranks that read only some rows or clients compare only the
+ * blocks they use, once. BLOCK bounds the cost of a small read; the sums are 1/8000 of the
+ * file. Called by driver.c and h5.c. */
 #include "seal.h"
 #include "file.h"
 
@@ -98,6 +99,22 @@ int weft_seal_append(const char *path)
 
 /* ---- reading --------------------------------------------------------------------- */
 
+/* The length of the file as HDF5 knows it, from its superblock; INT64_MAX where there is
+ * none of a known version at the beginning of the file. */
+static int64_t length_by_hdf5(int fd)
+{
+    static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    static const int place[] = {40, 44, 28, 28}; /* of the end's address, by version */
+    uint8_t head[64];
+    int64_t end = 0;
+    if (read_at(fd, 0, sizeof head, head) != 0) return INT64_MAX;
+    int version = head[8], wide = version < 2 ? head[13] : head[9];
+    if (memcmp(head, signature, sizeof signature) != 0 || version > 3 || wide != sizeof end)
+        return INT64_MAX;
+    for (int i = 0; i < wide; i++) end |= (int64_t)head[place[version] + i] << (8 * i);
+    return end;
+}
+
 /* Reads the seal at the end of a file of `size` bytes. 0, or the errno: EBADMSG if it is
  * damaged. */
 static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
@@ -105,7 +122,9 @@ static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
     tail t;
     int64_t own = (int64_t)sizeof t;
     int err = size < own ? 0 : read_at(fd, size - own, sizeof t, &t);
-    if (size < own || err != 0 || memcmp(t.magic, magic, sizeof magic) != 0) return err;
+    if (err != 0) return err;
+    if (size < own || memcmp(t.magic, magic, sizeof magic) != 0)
+        return size > length_by_hdf5(fd) ? EBADMSG : 0;
     if (t.block != BLOCK || t.bytes < 0 || t.bytes > size ||
         size - own - t.bytes != blocks_of(t.bytes) * (int64_t)sizeof(uint64_t))
         return EBADMSG;
