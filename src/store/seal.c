@@ -106,13 +106,13 @@ static int64_t length_by_hdf5(int fd)
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     static const int place[] = {40, 44, 28, 28}; /* of the end's address, by version */
     uint8_t head[64];
-    int64_t end = 0;
+    uint64_t end = 0;
     if (read_at(fd, 0, sizeof head, head) != 0) return INT64_MAX;
     int version = head[8], wide = version < 2 ? head[13] : head[9];
     if (memcmp(head, signature, sizeof signature) != 0 || version > 3 || wide != sizeof end)
         return INT64_MAX;
-    for (int i = 0; i < wide; i++) end |= (int64_t)head[place[version] + i] << (8 * i);
-    return end;
+    for (int i = 0; i < wide; i++) end |= (uint64_t)head[place[version] + i] << (8 * i);
+    return end < INT64_MAX ? (int64_t)end : INT64_MAX;
 }
 
 /* Reads the seal at the end of a file of `size` bytes. 0, or the errno: EBADMSG if it is
