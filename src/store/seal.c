@@ -99,8 +99,9 @@ int weft_seal_append(const char *path)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* The length of the file as HDF5 knows it, from its superblock; INT64_MAX where there is
- * none of a known version at the beginning of the file. */
+/* The length of the file as HDF5 knows it, from its superblock; 0 where no file is as long,
+ * which HDF5 does not see; INT64_MAX where there is no superblock of a known version at the
+ * beginning of the file. */
 static int64_t length_by_hdf5(int fd)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -112,7 +113,7 @@ static int64_t length_by_hdf5(int fd)
     if (memcmp(head, signature, sizeof signature) != 0 || version > 3 || wide != sizeof end)
         return INT64_MAX;
     for (int i = 0; i < wide; i++) end |= (uint64_t)head[place[version] + i] << (8 * i);
-    return end < INT64_MAX ? (int64_t)end : INT64_MAX;
+    return end <= INT64_MAX ? (int64_t)end : 0;
 }
 
 /* Reads the seal at the end of a file of `size` bytes. 0, or the errno: EBADMSG if it is
