@@ -80,6 +80,7 @@ mv "$tmp/gone.h5" "$tmp/img.h5"
 result $? "resumed, it ends with the digest of the whole"
 
 # Stopped by a signal, and one whose trials go on, killed: their best weights are on disk.
+: >"$tmp/log" # a shell that a signal reaches before it is weft would run the trap, and remove $tmp
 "$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" >"$tmp/out" 2>"$tmp/log" &
 pid=$!
 until grep -q ' job [2-9] of' "$tmp/log" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
@@ -98,6 +99,7 @@ h5 "$tmp/stopped.h5" "which h5py reads: tensors as those of a complete run, of t
 "$weft" eval "$tmp/stopped.h5" "$tmp/img.h5" >"$tmp/out" 2>&1
 [ $? = 3 ] && grep -q 'is of an unfinished run, whose winner is not known yet.*weft resume' "$tmp/out"
 result $? "they are not scored as those of a winner"
+: >"$tmp/log"
 "$weft" tune "$tmp/in.ini" run.tuner=sha -o "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log" &
 pid=$!
 until grep -q ' job [4-9] of' "$tmp/log" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
