@@ -7,6 +7,15 @@
 #define REDRAW 0.2  /* seconds between updates of the line on a terminal */
 #define RELOG  10.0 /* seconds between log lines about rounds */
 
+/* On a terminal in place of the line before. */
+static void show(const char *text)
+{
+    if (isatty(STDERR_FILENO))
+        weft_progress("%s", text);
+    else
+        weft_log(WEFT_INFO, "%s", text);
+}
+
 /* "after_loss 2.81": the first number of the row that was measured. */
 static const char *first_of(const weft_metric *table, const double *row, weft_arena *tmp)
 {
@@ -43,10 +52,7 @@ void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, doub
         (long long)done, (long long)e->nunit, (long long)e->job.id,
         first_of(s->task->rows, e->row + (done - 1) * e->ncolumn, tmp), rate,
         rate > 0 ? (double)(e->nunit - done) / rate : 0);
-    if (terminal)
-        weft_progress("%s", text);
-    else
-        weft_log(WEFT_INFO, "%s", text);
+    show(text);
     weft_arena_free(tmp);
 }
 
@@ -67,10 +73,7 @@ void weft_show_job(weft_sched *s, const weft_job_record *e)
         titled(s->task->metrics, &e->res, tmp), e->seconds, rate,
         rate > 0 ? (double)left / rate : 0);
     s->shown = weft_now();
-    if (isatty(STDERR_FILENO))
-        weft_progress("%s", text);
-    else
-        weft_log(WEFT_INFO, "%s", text);
+    show(text);
     weft_arena_free(tmp);
 }
 
@@ -87,8 +90,5 @@ void weft_show_scored(double share)
     char text[80];
     snprintf(text, sizeof text, "scores of the winner: %.0f %%, %.0f s left", 100 * share,
              share > 0 ? (now - begun) * (1 / share - 1) : INFINITY);
-    if (terminal)
-        weft_progress("%s", text);
-    else
-        weft_log(WEFT_INFO, "%s", text);
+    show(text);
 }
