@@ -232,6 +232,85 @@ static void test_signs(weft_arena *mem)
     is_near(off, 0, 1e-14, "numbers of either sign are compared, -0 as 0");
 }
 
+/* The number whose bits, made to increase with it, are a cut. */
+static double number_of_cut(uint64_t cut)
+{
+    uint64_t sign = (uint64_t)1 << 63, bits = cut & sign ? cut ^ sign : ~cut;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The prediction of one tree, node by node. */
+static double by_nodes(const weft_trees *f, int tree, const double *x)
+{
+    int at = f->start[tree];
+    while (f->node[at].child != at) {
+        const weft_tree_node *node = &f->node[at];
+        double v = x[node->feature];
+        int right = f->levels[node->feature] > 0 ? !(node->cut >> (int)v & 1)
+                                                 : v > number_of_cut(node->cut);
+        at = node->child + right;
+    }
+    return f->value[at];
+}
+
+/* 1: mean and variance of m points are those of their predictions one by one, to the bit.
+ */
+static int exact(const weft_trees *f, int m, const double *x, weft_arena *mem)
+{
+    double *mean = WEFT_NEW(mem, double, 2 * m), *variance = mean + m, b = f->ntree;
+    int same = 1;
+    weft_trees_ask(f, m, x, mean, variance, mem);
+    for (int i = 0; i < m; i++) {
+        double sum = 0, square = 0, root = f->value[f->start[0]];
+        for (int t = 0; t < f->ntree; t++) {
+            double v = by_nodes(f, t, x + i * f->dim) - root;
+            sum += v;
+            square += v * v;
+        }
+        double centre = sum / b, middle = root + centre;
+        double spread = fmax(square - b * centre * centre, 0) / (b - 1);
+        same &= memcmp(&mean[i], &middle, sizeof middle) == 0 &&
+                memcmp(&variance[i], &spread, sizeof spread) == 0;
+    }
+    return same;
+}
+
+/* Two numbers, the first with few values and of either sign, and categories of six and 64
+ * levels. */
+static void test_exact(weft_arena *mem)
+{
+    enum { N = 500, AXES = 4, ASKED = 1000 };
+    static const int levels[AXES] = {0, 0, 6, 64}, points[4] = {12, 60, 150, N};
+    double *x = WEFT_NEW(mem, double, N *AXES), *y = WEFT_NEW(mem, double, N);
+    double *asked = WEFT_NEW(mem, double, ASKED *AXES);
+    for (int i = 0; i < N; i++) {
+        double u[4];
+        for (int k = 0; k < 4; k++) u[k] = unit_at((uint64_t)i, k);
+        double v[AXES] = {floor(9 * u[0]) - 4, u[1], floor(6 * u[2]), floor(64 * u[3])};
+        memcpy(x + i * AXES, v, sizeof v);
+        y[i] = v[0] * v[1] + fabs(v[2] - 2) + fmod(v[3], 7) * .3 + u[0];
+    }
+    for (int c = 0; c < 8; c++) {
+        weft_trees_rule rule = {50, 3, 1 + c % 2};
+        weft_trees f;
+        weft_trees_grow(&f, &rule, points[c / 2], AXES, levels, x, y, 7, mem);
+        for (int i = 0; i < ASKED; i++) { /* half of the numbers are cuts of the trees */
+            double *v = asked + i * AXES;
+            const weft_tree_node *node = &f.node[i % f.start[f.ntree]];
+            memcpy(v, x + i % N * AXES, AXES * sizeof *v);
+            v[1] = unit_at((uint64_t)i + N, 0);
+            v[3] = floor(64 * unit_at((uint64_t)i + N, 1));
+            if (i % 2 && node->feature < 2 && &f.node[node->child] != node)
+                v[node->feature] = number_of_cut(node->cut);
+        }
+        ok(exact(&f, ASKED, asked, mem),
+           "%d points, leaves of %d: predictions are those of the nodes", points[c / 2],
+           rule.leaf);
+    }
+}
+
 /* ---- sampler ----------------------------------------------------------------------- */
 
 enum { RUNS = 10, TRIALS = 100 };
@@ -379,6 +458,7 @@ int main(void)
     test_regression(mem);
     test_category(mem);
     test_signs(mem);
+    test_exact(mem);
     test_regrets(mem);
     test_design(mem);
     test_when(mem);
