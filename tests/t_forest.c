@@ -1,6 +1,7 @@
 /* Random forests, the evolution strategy, criteria of improvement, and the sampler that is
  * made of them. RUN: np=1 */
 #include "../src/sampler/gain.h"
+#include "../src/sampler/leaves.h"
 #include "../src/sampler/mies.h"
 #include "../src/sampler/trees.h"
 #include "functions.h"
@@ -255,13 +256,15 @@ static double by_nodes(const weft_trees *f, int tree, const double *x)
     return f->value[at];
 }
 
-/* 1: mean and variance of m points are those of their predictions one by one, to the bit.
- */
-static int exact(const weft_trees *f, int m, const double *x, weft_arena *mem)
+/* 1: mean and variance of m points are those of their predictions one by one, to the bit;
+ * by the table where there is one. */
+static int exact(const weft_trees *f, const weft_leaves *l, int m, const double *x,
+                 weft_arena *mem)
 {
     double *mean = WEFT_NEW(mem, double, 2 * m), *variance = mean + m, b = f->ntree;
     int same = 1;
-    weft_trees_ask(f, m, x, mean, variance, mem);
+    if (l) weft_leaves_ask(l, m, x, mean, variance, mem);
+    if (!l) weft_trees_ask(f, m, x, mean, variance, mem);
     for (int i = 0; i < m; i++) {
         double sum = 0, square = 0, root = f->value[f->start[0]];
         for (int t = 0; t < f->ntree; t++) {
@@ -277,12 +280,22 @@ static int exact(const weft_trees *f, int m, const double *x, weft_arena *mem)
     return same;
 }
 
+static int most_leaves(const weft_trees *f)
+{
+    int most = 0;
+    for (int t = 0; t < f->ntree; t++) {
+        int leaves = (f->start[t + 1] - f->start[t] + 1) / 2;
+        most = leaves > most ? leaves : most;
+    }
+    return most;
+}
+
 /* Two numbers, the first with few values and of either sign, and categories of six and 64
  * levels. */
 static void test_exact(weft_arena *mem)
 {
-    enum { N = 500, AXES = 4, ASKED = 1000 };
-    static const int levels[AXES] = {0, 0, 6, 64}, points[4] = {12, 60, 150, N};
+    enum { N = 400, AXES = 4, ASKED = 1001 };
+    static const int levels[AXES] = {0, 0, 6, 64}, points[4] = {12, 88, 100, N};
     double *x = WEFT_NEW(mem, double, N *AXES), *y = WEFT_NEW(mem, double, N);
     double *asked = WEFT_NEW(mem, double, ASKED *AXES);
     for (int i = 0; i < N; i++) {
@@ -305,10 +318,18 @@ static void test_exact(weft_arena *mem)
             if (i % 2 && node->feature < 2 && &f.node[node->child] != node)
                 v[node->feature] = number_of_cut(node->cut);
         }
-        ok(exact(&f, ASKED, asked, mem),
+        ok(exact(&f, NULL, ASKED, asked, mem),
            "%d points, leaves of %d: predictions are those of the nodes", points[c / 2],
            rule.leaf);
+        weft_leaves *l = weft_leaves_new(&f, mem);
+        int leaves = most_leaves(&f);
+        ok(!l == (leaves > 64) && (!l || exact(&f, l, ASKED, asked, mem)),
+           "and so are those by a table, if a tree has no more than 64 leaves: %d", leaves);
     }
+    weft_trees_rule rule = {5000, 3, 1};
+    weft_trees f;
+    weft_trees_grow(&f, &rule, 60, AXES, levels, x, y, 7, mem);
+    ok(!weft_leaves_new(&f, mem), "a table may be too large");
 }
 
 /* ---- sampler ----------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
  * text CNNs with it; Hutter, Hoos, Leyton-Brown, "Sequential model-based optimization for
  * general algorithm configuration", LION 2011. */
 #include "gain.h"
+#include "leaves.h"
 #include "mies.h"
 #include "pace.h"
 #include "trees.h"
@@ -215,6 +216,7 @@ static void propose_design(const forest *t, int64_t at, double *conf)
 typedef struct model {
     const forest *own;
     weft_trees loss, seconds;
+    weft_leaves *loss_leaves, *seconds_leaves; /* NULL: too many */
     double t;
     double *x;    /* [children][dim] scratch */
     double *conf; /* [dim] scratch */
@@ -276,13 +278,26 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
     if (t->per_cost) {
         weft_pace_seconds(l, y);
         grow(t, &m->seconds, n, x, y, seed + 1);
+        m->seconds_leaves = weft_leaves_new(&m->seconds, t->mem);
     }
     scale_losses(l, y);
     grow(t, &m->loss, n, x, y, seed);
     int all = t->liar == BELIEVER ? add_in_flight(t, l, n, x) : n;
-    if (all == n) return;
-    weft_trees_ask(&m->loss, all - n, x + (size_t)n * dim, y + n, variance, t->mem);
-    grow(t, &m->loss, all, x, y, seed);
+    if (all > n) {
+        weft_trees_ask(&m->loss, all - n, x + (size_t)n * dim, y + n, variance, t->mem);
+        grow(t, &m->loss, all, x, y, seed);
+    }
+    m->loss_leaves = weft_leaves_new(&m->loss, t->mem);
+}
+
+/* Predicts n points m->x. */
+static void ask(const model *m, const weft_trees *f, const weft_leaves *l, int n,
+                double *mean)
+{
+    if (l)
+        weft_leaves_ask(l, n, m->x, mean, m->variance, m->own->mem);
+    else
+        weft_trees_ask(f, n, m->x, mean, m->variance, m->own->mem);
 }
 
 /* Sets the features of the axes that a point does not have. */
@@ -307,12 +322,12 @@ static void acquire(void *own, int n, const double *gene, double *value)
             m->x[at + (size_t)a] = feature_of_gene(t, a, gene[at + (size_t)a]);
         if (t->conditional) hide_missing(t, m, gene + at, m->x + at);
     }
-    weft_trees_ask(&m->loss, n, m->x, m->mean, m->variance, t->mem);
+    ask(m, &m->loss, m->loss_leaves, n, m->mean);
     for (int i = 0; i < n; i++)
         value[i] = weft_gain_log((weft_gain)t->criterion, m->mean[i], sqrt(m->variance[i]),
                                  0, m->t);
     if (!t->per_cost) return;
-    weft_trees_ask(&m->seconds, n, m->x, m->cost, m->variance, t->mem);
+    ask(m, &m->seconds, m->seconds_leaves, n, m->cost);
     for (int i = 0; i < n; i++) value[i] -= m->cost[i];
 }
 

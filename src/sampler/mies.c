@@ -126,7 +126,7 @@ static void recombine(const strategy *s, int64_t generation, int i, individual *
     const individual *two = &s->parent[(int)(weft_rng_unit(of.v[1]) * m->parents)];
     int n = s->count[WEFT_GENE_LEVEL];
     double all[4];
-    weft_rng_normal(&r, all);
+    (n > 0 ? weft_rng_normal : weft_rng_normal_pair)(&r, all); /* all[2] is of categories */
     it->rate = (one->rate + two->rate) / 2;
     if (n > 0) {
         double p = it->rate;

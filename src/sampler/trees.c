@@ -2,7 +2,7 @@
  * mlpack is C++ with bindings for Python, Julia, Go and R; LightGBM has a C interface, but
  * grows trees on histograms of binned values, for data that are large, where here there are
  * some hundreds of points, and each tree must depend on (seed, tree) alone. Called by
- * forest.c. */
+ * forest.c and leaves.c. */
 #include "trees.h"
 
 #include <math.h>
@@ -48,15 +48,6 @@ typedef struct grower {
     int nodes;
     uint64_t seed;
 } grower;
-
-/* An integer that increases with a number. */
-static uint64_t increasing(double x)
-{
-    uint64_t bits, sign = (uint64_t)1 << 63;
-    x += 0; /* -0 becomes 0 */
-    memcpy(&bits, &x, sizeof bits);
-    return bits & sign ? ~bits : bits | sign;
-}
 
 /* ---- orders ------------------------------------------------------------------------- */
 
@@ -260,7 +251,7 @@ static void grow_node(grower *g, int tree, const task *t, int *waiting)
     split s = find_split(g, tree, t, sum, count);
     if (s.feature < 0) return;
     node->feature = s.feature;
-    node->cut = f->levels[s.feature] > 0 ? s.left : increasing(s.most);
+    node->cut = f->levels[s.feature] > 0 ? s.left : weft_trees_increasing(s.most);
     node->child = g->nodes;
     g->nodes += 2;
     /* no list but the first is read in leaves */
@@ -324,7 +315,7 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
  * goes right if (cut & mask) < value. */
 typedef struct asked {
     uint64_t mask;  /* number: all ones; category: 1 << level */
-    uint64_t value; /* number: increasing(); category: the mask */
+    uint64_t value; /* number: made to increase; category: the mask */
 } asked;
 
 static void prepare(const weft_trees *f, int m, const double *x, asked *out)
@@ -335,7 +326,7 @@ static void prepare(const weft_trees *f, int m, const double *x, asked *out)
             uint64_t level = f->levels[a] > 0 ? (uint64_t)1 << (int)v : 0;
             out[(size_t)i * (size_t)f->dim + (size_t)a] =
                 f->levels[a] > 0 ? (asked){level, level}
-                                 : (asked){UINT64_MAX, increasing(v)};
+                                 : (asked){UINT64_MAX, weft_trees_increasing(v)};
         }
 }
 
@@ -360,6 +351,14 @@ static int descend(const weft_tree_node *all, int dim, int m, const asked *x,
     return moved;
 }
 
+void weft_trees_moments(const weft_trees *f, double sum, double square, double *mean,
+                        double *variance)
+{
+    double b = f->ntree, centre = sum / b;
+    *mean = f->value[f->start[0]] + centre;
+    *variance = f->ntree > 1 ? fmax(square - b * centre * centre, 0) / (b - 1) : 0;
+}
+
 /* Several points descend a tree together, so that their memory accesses overlap. */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
                     double *variance, weft_arena *tmp)
@@ -381,12 +380,8 @@ void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
                 square[i] += v * v;
             }
         }
-        for (int i = 0; i < n; i++) {
-            double b = f->ntree, centre = sum[i] / b;
-            mean[from + i] = f->value[f->start[0]] + centre;
-            variance[from + i] =
-                f->ntree > 1 ? fmax(square[i] - b * centre * centre, 0) / (b - 1) : 0;
-        }
+        for (int i = 0; i < n; i++)
+            weft_trees_moments(f, sum[i], square[i], &mean[from + i], &variance[from + i]);
     }
     weft_arena_reset(tmp, mark);
 }

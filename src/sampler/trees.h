@@ -4,6 +4,8 @@
 
 #include "weft/base.h"
 
+#include <string.h>
+
 /* Features of a point: numbers, or levels 0 .. 63 of a category. */
 typedef struct weft_trees_rule {
     int trees;
@@ -43,5 +45,17 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
  * x[m][dim]; tmp holds scratch. Local. Cost O(m trees depth). */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
                     double *variance, weft_arena *tmp);
+/* Mean and sample variance of the trees' predictions from their sum and their sum of
+ * squares, both less the value of the first tree's root. Local. */
+void weft_trees_moments(const weft_trees *f, double sum, double square, double *mean,
+                        double *variance);
+/* An integer that increases with a number; the same for 0 and -0. Local. */
+static inline uint64_t weft_trees_increasing(double x)
+{
+    uint64_t bits, sign = (uint64_t)1 << 63;
+    x += 0; /* -0 becomes 0 */
+    memcpy(&bits, &x, sizeof bits);
+    return bits & sign ? ~bits : bits | sign;
+}
 
 #endif

@@ -1,0 +1,194 @@
+/* Predictions of a forest by a table; see leaves.h. The leaves of a tree are the bits of a
+ * word, from left to right. Each row of an axis has those that its interval or level does
+ * not exclude: where a node sends it right, not the ones on the left. The first leaf that
+ * no axis of a point excludes is the point's. Lucchese, Nardini, Orlando, Perego,
+ * Tonellotto, Venturini, "QuickScorer: a fast algorithm to rank documents with additive
+ * ensembles of regression trees", SIGIR 2015, where rows are made anew for each point.
+ * Called by forest.c. */
+#include "leaves.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_LEAVES = 64,     /* of a tree */
+    MAX_WORDS = 1 << 20, /* of a table: 8 MB */
+    SIDE = 4             /* points whose predictions are summed together */
+};
+
+struct weft_leaves {
+    const weft_trees *f; /* borrowed */
+    int *first;    /* [dim + 1] first row of an axis: a number has one more than cuts, a
+                      category one for each level */
+    uint64_t *cut; /* [rows] of a number, between the row and the next one */
+    uint64_t *row; /* [rows][ntree] 1: the leaf is possible */
+    double *value; /* [ntree][MAX_LEAVES] of leaves, less that of the first tree's root */
+};
+
+/* ---- the table ---------------------------------------------------------------------- */
+
+/* A node with children. */
+typedef struct fork {
+    uint64_t cut, left; /* the leaves below the left child */
+    int feature, tree;
+} fork;
+
+typedef struct maker {
+    weft_leaves *l;
+    fork *fork; /* [forks] */
+    int forks;
+    int *count; /* [nodes] leaves below a node */
+    int *first; /* [nodes] the first one's number in its tree */
+} maker;
+
+/* Numbers the leaves of a tree and appends its forks; nodes come before their children. */
+static void list_forks(maker *k, int tree)
+{
+    const weft_trees *f = k->l->f;
+    int root = f->start[tree], end = f->start[tree + 1];
+    for (int i = end - 1; i >= root; i--) {
+        int child = f->node[i].child;
+        k->count[i] = child == i ? 1 : k->count[child] + k->count[child + 1];
+    }
+    for (int i = root; i < end; i++) {
+        int child = f->node[i].child, first = k->first[i], last = first + k->count[child];
+        if (child == i) {
+            k->l->value[tree * MAX_LEAVES + first] = f->value[i] - f->value[f->start[0]];
+            continue;
+        }
+        uint64_t left = (((uint64_t)1 << (last - first)) - 1) << first;
+        k->first[child] = first;
+        k->first[child + 1] = last;
+        k->fork[k->forks++] = (fork){f->node[i].cut, left, f->node[i].feature, tree};
+    }
+}
+
+static int by_axis(const void *left, const void *right)
+{
+    const fork *a = left, *b = right;
+    if (a->feature != b->feature) return a->feature - b->feature;
+    return (a->cut > b->cut) - (a->cut < b->cut);
+}
+
+/* Sets where the rows of axes begin, which are counted by their sorted forks. */
+static int count_rows(maker *k)
+{
+    const weft_trees *f = k->l->f;
+    int rows = 0, at = 0;
+    for (int a = 0; a < f->dim; a++) {
+        k->l->first[a] = rows;
+        rows += f->levels[a] > 0 ? f->levels[a] : 1;
+        for (int from = at; at < k->forks && k->fork[at].feature == a; at++)
+            rows +=
+                f->levels[a] == 0 && (at == from || k->fork[at].cut > k->fork[at - 1].cut);
+    }
+    return k->l->first[f->dim] = rows;
+}
+
+/* Fills the rows of an axis with its n sorted forks. */
+static void fill_rows(const weft_leaves *l, int axis, int n, const fork *s)
+{
+    size_t wide = (size_t)l->f->ntree, bytes = wide * sizeof *l->row;
+    int levels = l->f->levels[axis];
+    uint64_t *row = l->row + (size_t)l->first[axis] * wide;
+    memset(row, -1, bytes * (size_t)(levels > 0 ? levels : 1));
+    for (int i = 0; i < n; i++) {
+        for (int v = 0; v < levels; v++)
+            if (!(s[i].cut >> v & 1))
+                row[(size_t)v * wide + (size_t)s[i].tree] &= ~s[i].left;
+        if (levels > 0) continue;
+        if (i == 0 || s[i].cut > s[i - 1].cut) {
+            l->cut[(size_t)(row - l->row) / wide] = s[i].cut;
+            memcpy(row + wide, row, bytes);
+            row += wide;
+        }
+        row[s[i].tree] &= ~s[i].left;
+    }
+}
+
+weft_leaves *weft_leaves_new(const weft_trees *f, weft_arena *mem)
+{
+    int nodes = f->start[f->ntree];
+    for (int t = 0; t < f->ntree; t++)
+        if (f->start[t + 1] - f->start[t] > 2 * MAX_LEAVES - 1) return NULL;
+    weft_leaves *l = WEFT_NEW(mem, weft_leaves, 1);
+    *l = (weft_leaves){.f = f,
+                       .first = WEFT_NEW(mem, int, f->dim + 1),
+                       .value = WEFT_NEW(mem, double, f->ntree *MAX_LEAVES)};
+    maker k = {.l = l,
+               .fork = WEFT_NEW(mem, fork, nodes),
+               .count = WEFT_NEW(mem, int, nodes),
+               .first = WEFT_NEW(mem, int, nodes)};
+    for (int t = 0; t < f->ntree; t++) list_forks(&k, t);
+    qsort(k.fork, (size_t)k.forks, sizeof *k.fork, by_axis);
+    int rows = count_rows(&k), at = 0;
+    if (rows > MAX_WORDS / f->ntree) return NULL;
+    l->cut = WEFT_NEW(mem, uint64_t, rows);
+    l->row = WEFT_NEW(mem, uint64_t, (size_t)rows * (size_t)f->ntree);
+    for (int a = 0, from; a < f->dim; a++) {
+        for (from = at; at < k.forks && k.fork[at].feature == a;) at++;
+        fill_rows(l, a, at - from, k.fork + from);
+    }
+    return l;
+}
+
+/* ---- predictions -------------------------------------------------------------------- */
+
+/* How many of n increasing cuts are below a number. */
+static int cuts_below(int n, const uint64_t *cut, uint64_t number)
+{
+    int low = 0;
+    for (; n > 1; n -= n / 2) low += n / 2 & -(cut[low + n / 2 - 1] < number);
+    return low + (n == 1 && cut[low] < number);
+}
+
+/* The rows of a point, one of each axis: row[dim]. */
+static void find_rows(const weft_leaves *l, const double *x, const uint64_t **row)
+{
+    for (int a = 0; a < l->f->dim; a++) {
+        int at = l->first[a], cuts = l->first[a + 1] - 1 - at;
+        at += l->f->levels[a] > 0
+                  ? (int)x[a]
+                  : cuts_below(cuts, l->cut + at, weft_trees_increasing(x[a]));
+        row[a] = l->row + (size_t)at * (size_t)l->f->ntree;
+    }
+}
+
+/* The predictions of a point by each tree: out[ntree][SIDE]; possible[ntree] is scratch. */
+static void find_leaves(const weft_leaves *l, const uint64_t *const *row,
+                        uint64_t *possible, double *out)
+{
+    int ntree = l->f->ntree;
+    memcpy(possible, row[0], (size_t)ntree * sizeof *possible);
+    for (int a = 1; a < l->f->dim; a++)
+        for (int t = 0; t < ntree; t++) possible[t] &= row[a][t];
+    for (int t = 0; t < ntree; t++)
+        out[t * SIDE] = l->value[t * MAX_LEAVES + __builtin_ctzll(possible[t])];
+}
+
+void weft_leaves_ask(const weft_leaves *l, int m, const double *x, double *mean,
+                     double *variance, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp), dim = (size_t)l->f->dim;
+    const uint64_t **row = WEFT_NEW(tmp, const uint64_t *, dim);
+    uint64_t *possible = WEFT_NEW(tmp, uint64_t, l->f->ntree);
+    double *out = WEFT_NEW(tmp, double, l->f->ntree *SIDE);
+    for (int from = 0; from < m; from += SIDE) {
+        int n = m - from < SIDE ? m - from : SIDE;
+        double sum[SIDE] = {0}, square[SIDE] = {0};
+        for (int i = 0; i < n; i++) {
+            find_rows(l, x + (size_t)(from + i) * dim, row);
+            find_leaves(l, row, possible, out + i);
+        }
+        for (int t = 0; t < l->f->ntree; t++)
+            for (int i = 0; i < SIDE; i++) {
+                double v = out[t * SIDE + i];
+                sum[i] += v;
+                square[i] += v * v;
+            }
+        for (int i = 0; i < n; i++)
+            weft_trees_moments(l->f, sum[i], square[i], &mean[from + i],
+                               &variance[from + i]);
+    }
+    weft_arena_reset(tmp, mark);
+}
