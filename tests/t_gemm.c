@@ -61,18 +61,18 @@ static void test_panels(int n, int k, int m, int trans)
        "a row of the product depends on that row alone");
 }
 
-static void test_outer(int n, int k, int m)
+static void test_outer(int n, int k, int m, int add)
 {
     size_t lda = (size_t)k + 3, ldb = (size_t)m + 1, ldg = (size_t)m + 2;
     const real *a = random_reals(n * lda, 34), *b = random_reals(n * ldb, 35);
     real *g = random_reals(k * ldg, 36);
     const real *g0 = random_reals(k * ldg, 36);
-    weft_outer(n, k, a, lda, m, b, ldb, g, ldg, mem);
+    weft_outer(n, k, a, lda, m, b, ldb, add, g, ldg, mem);
     double worst = 0;
     int beyond = 0;
     for (int i = 0; i < k; i++) {
         for (int j = 0; j < m; j++) {
-            double sum = (double)g0[i * ldg + j];
+            double sum = add ? (double)g0[i * ldg + j] : 0;
             for (int e = 0; e < n; e++)
                 sum += (double)a[e * lda + i] * (double)b[e * ldb + j];
             worst = worse(worst, fabs(sum - (double)g[i * ldg + j]));
@@ -80,7 +80,7 @@ static void test_outer(int n, int k, int m)
         for (size_t j = (size_t)m; j < ldg; j++)
             beyond += g[i * ldg + j] != g0[i * ldg + j];
     }
-    is_near(worst, 0, rounding(n), "outer %d x %d x %d", n, k, m);
+    is_near(worst, 0, rounding(n), "outer %d x %d x %d, add %d", n, k, m, add);
     ok(beyond == 0, "and nothing beyond");
 }
 
@@ -193,9 +193,11 @@ int main(void)
     for (int i = 0; i < 7; i++) {
         for (int trans = 0; trans < 2; trans++)
             test_panels(size[i][0], size[i][1], size[i][2], trans);
-        test_outer(size[i][0], size[i][1], size[i][2]);
+        test_outer(size[i][0], size[i][1], size[i][2], 0);
+        test_outer(size[i][0], size[i][1], size[i][2], 1);
     }
-    test_outer(500, 15, 47);
+    test_outer(500, 15, 47, 0);
+    test_outer(500, 15, 47, 1);
     for (int h = 1; h < 60; h += 1 + h / 3) test_cells(h);
     test_cells(4000);
     for (int h = 1; h < 60; h += 1 + h / 2) test_cells_back(h);

@@ -116,6 +116,9 @@ size_t weft_packed_bytes(int k, int m);
  * (weft_packed_bytes(k, m), 64-byte aligned), which p then borrows. */
 void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, int trans,
                       void *mem);
+/* Packs the transpose of m rows of k numbers, row j at row[j] + at, into mem as above. */
+void weft_packed_rows(weft_packed *p, int k, int m, const real *const *row, int64_t at,
+                      void *mem);
 /* c[n][ldc] = a[n][lda] b (add 0), or += (add 1). A row of c depends only on that row of a
  * and on b. Cost 2 n k m. */
 void weft_packed_times(int n, const real *a, size_t lda, const weft_packed *b, int add,
@@ -132,10 +135,13 @@ void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void 
  * bytes. Cost 2 n k m. */
 void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void *mem,
                      real *c, size_t ldc);
-/* g[k][ldg] += a^T b, a[n][lda] (k columns), b[n][ldb] (m columns), in fixed blocks of
- * rows. Cost 2 n k m. */
+/* g[k][ldg] = 0 + a^T b (add 0), or += (add 1), a[n][lda] (k columns), b[n][ldb] (m
+ * columns), in fixed blocks of rows. n > 0. Cost 2 n k m. */
 void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
-                real *g, size_t ldg, weft_arena *tmp);
+                int add, real *g, size_t ldg, weft_arena *tmp);
+/* The same, row i of b at b[i]; with few columns of a they are read where they are. */
+void weft_outer_rows(int n, int k, const real *a, size_t lda, int m, const real *const *b,
+                     int add, real *g, size_t ldg, weft_arena *tmp);
 
 /* ---- cells of an LSTM --------------------------------------------------------------- */
 

@@ -267,8 +267,8 @@ static void call_panels(void *ctx)
 static void call_outer(void *ctx)
 {
     product *x = ctx;
-    weft_outer(x->n, x->k, x->a, (size_t)x->k, x->m, x->b, (size_t)x->m, x->c, (size_t)x->m,
-               x->mem);
+    weft_outer(x->n, x->k, x->a, (size_t)x->k, x->m, x->b, (size_t)x->m, 1, x->c,
+               (size_t)x->m, x->mem);
 }
 
 static void bench_product(FILE *out, const int size[3], double sgemm)

@@ -3,6 +3,7 @@
  * the same bits, so results depend neither on the CPU nor on WEFT_KERNEL. */
 #include "kernel.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ typedef struct outcome {
     uint8_t q[2 * D];
     real z[C * N], g[C * D];
     float fwht[FWHT], gather[16], halfway[16];
-    real panels[ROWS * COLUMNS], outer[DEEP * COLUMNS];
+    real panels[ROWS * COLUMNS], outer[DEEP * COLUMNS], few[5 * COLUMNS];
     real cells[11 * CELLS]; /* z, c, y, then dz, dc */
     /* models in lanes: the number of lanes differs, so only the first is compared */
     real side[3 * SIDE];
@@ -51,6 +52,8 @@ typedef struct outcome {
     double dual[OUTPUTS], share[OUTPUTS], conj[OUTPUTS], logistic[OUTPUTS];
     double dots[SPARSE];
     real sparse[ENTRIES * SPARSE];
+    real moved[2 * ADDED]; /* weights and velocities */
+    int finite[3];
 } outcome;
 
 static uint32_t next(uint64_t *state)
@@ -109,8 +112,11 @@ static void run_reals(const weft_kernel *kernel, const trial *t, outcome *o,
     weft_packed p = {.k = DEEP, .m = COLUMNS};
     weft_gemm_pack(kernel, &p, t->v, COLUMNS, 0, packed);
     weft_gemm_times(kernel, ROWS, t->u, DEEP, &p, 0, o->panels, COLUMNS);
-    weft_gemm_outer(kernel, ROWS, DEEP, t->u, DEEP, COLUMNS, t->v, COLUMNS, o->outer,
-                    COLUMNS, tmp);
+    const real *row[ROWS];
+    for (int i = 0; i < ROWS; i++) row[i] = t->v + i * COLUMNS;
+    weft_gemm_outer(kernel, ROWS, DEEP, t->u, DEEP, COLUMNS, row, 1, o->outer, COLUMNS,
+                    tmp);
+    weft_gemm_outer(kernel, ROWS, 5, t->u, DEEP, COLUMNS, row, 0, o->few, COLUMNS, tmp);
     const real *plus[] = {t->v};
     real *gates = o->cells, *c = gates + 4 * CELLS, *y = c + CELLS;
     real *into[] = {gates + 6 * CELLS}, *dc = into[0] + 4 * CELLS;
@@ -201,6 +207,27 @@ static void run_sparse(const weft_kernel *kernel, const trial *t, outcome *o)
     kernel->sparse_adds(&x, 0, SPARSE, t->u, o->sparse);
 }
 
+/* Two steps with all options, the second of a gradient that is not finite. */
+static void run_step(const weft_kernel *kernel, const trial *t, outcome *o)
+{
+    real g[ADDED], *velocity = o->moved + ADDED;
+    weft_move m = {.lr = (real)0.3,
+                   .momentum = (real)0.9,
+                   .decay = (real)0.01,
+                   .mu = (real)0.1,
+                   .scale = (real)0.7,
+                   .first = 1,
+                   .velocity = velocity,
+                   .anchor = t->w};
+    memcpy(o->moved, t->u, sizeof g);
+    memcpy(g, t->v, sizeof g);
+    o->finite[0] = kernel->step(&m, ADDED, o->moved, g);
+    m.first = 0;
+    g[ADDED - 1] = (real)INFINITY;
+    o->finite[1] = kernel->step(&m, ADDED - 1, o->moved, g);
+    o->finite[2] = kernel->step(&m, ADDED, o->moved, g);
+}
+
 /* Dual variables of logistic regression. */
 static void run_dual(const weft_kernel *kernel, const trial *t, outcome *o)
 {
@@ -237,6 +264,7 @@ static void run(const weft_kernel *kernel, const trial *t, outcome *o, weft_aren
     kernel->fwht(FWHT, o->fwht);
     run_sparse(kernel, t, o);
     run_dual(kernel, t, o);
+    run_step(kernel, t, o);
     run_halfway(kernel, o->halfway);
     run_reals(kernel, t, o, tmp);
     run_lanes(kernel, t, o, tmp);

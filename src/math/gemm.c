@@ -11,6 +11,7 @@
 enum {
     BAND = 8,      /* tiles of rows for all panels, whose part of a stays in cache */
     DEEP = 192,    /* rows packed at a time by weft_outer */
+    ROWS = 32,     /* rows packed at a time by weft_gemm_pack: those of the widest panel */
     MAX_TILE = 512 /* numbers of the largest tile */
 };
 
@@ -27,36 +28,39 @@ size_t weft_packed_bytes(int k, int m)
     return (size_t)k * round_up(m, weft_kernel_best()->lanes) * sizeof(real);
 }
 
-/* Columns of b without transposition: to[k][wide], zeros beyond m. */
-static void copy_panel(int k, int m, int wide, const real *b, size_t ldb, real *to)
+/* Numbers [at, at + m) of k rows without transposition: to[k][wide], zeros beyond m. */
+static void copy_panel(int k, int m, int wide, const real *const *row, int64_t at, real *to)
 {
     for (int e = 0; e < k; e++, to += wide) {
-        const real *from = b + (size_t)e * ldb;
+        const real *from = row[e] + at;
         for (int j = 0; j < m; j++) to[j] = from[j];
         for (int j = m; j < wide; j++) to[j] = 0;
     }
 }
 
-/* Rows of b become columns: to[k][wide], zeros beyond m. */
-static void turn_panel(int k, int m, int wide, const real *b, size_t ldb, real *to)
+/* Pointers to n rows of b[n][ldb]. */
+static const real *const *rows_of(int n, const real *b, size_t ldb, const real **row)
 {
-    if (m < wide) memset(to, 0, (size_t)k * wide * sizeof *to);
-    weft_transpose(k, m, b, ldb, to, (size_t)wide);
+    for (int i = 0; i < n; i++) row[i] = b + (size_t)i * ldb;
+    return row;
 }
 
 void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
                     int trans, real *to)
 {
+    const real *row[ROWS];
     p->packed = to;
-    for (int j = 0; j < p->m;) {
+    for (int j = 0, m; j < p->m; j += m) {
         int wide = vectors_at(kernel, j, p->m) * kernel->lanes;
-        int m = least(wide, p->m - j);
+        m = least(wide, p->m - j);
         if (trans)
-            turn_panel(p->k, m, wide, b + (size_t)j * ldb, ldb, to);
-        else
-            copy_panel(p->k, m, wide, b + j, ldb, to);
+            weft_transpose(p->k, m, rows_of(m, b + (size_t)j * ldb, ldb, row), 0, to, wide);
+        for (int e = 0; !trans && e < p->k; e += ROWS) {
+            int n = least(ROWS, p->k - e);
+            copy_panel(n, m, wide, rows_of(n, b + (size_t)e * ldb, ldb, row), j,
+                       to + (size_t)e * wide);
+        }
         to += (size_t)p->k * wide;
-        j += wide;
     }
 }
 
@@ -68,16 +72,31 @@ void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, i
     weft_gemm_pack(weft_kernel_best(), p, b, ldb, trans, mem);
 }
 
+void weft_packed_rows(weft_packed *p, int k, int m, const real *const *row, int64_t at,
+                      void *mem)
+{
+    const weft_kernel *kernel = weft_kernel_best();
+    real *to = mem;
+    *p = (weft_packed){k, m, to};
+    for (int j = 0, some; j < m; j += some) {
+        int wide = vectors_at(kernel, j, m) * kernel->lanes;
+        some = least(wide, m - j);
+        weft_transpose(k, some, row + j, at, to, wide);
+        to += (size_t)k * wide;
+    }
+}
+
 /* ---- products ----------------------------------------------------------------------- */
 
-/* Computes a tile of which only a part is within c. */
+/* Stores the part of a tile that is within c. */
 static void put(int rows, int columns, const real *tile, int wide, int add, real *c,
                 size_t ldc)
 {
     for (int r = 0; r < rows; r++)
         for (int j = 0; j < columns; j++) {
             real *to = c + (size_t)r * ldc + j;
-            *to = add ? *to + tile[r * wide + j] : tile[r * wide + j];
+            real sum = tile[r * wide + j];
+            *to = add == 0 ? sum : (add > 0 ? *to : 0) + sum;
         }
 }
 
@@ -150,47 +169,84 @@ void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void 
     }
 }
 
-/* g[rows][ldg] += a^T b for up to a tile's rows, a[n][lda], all panels of b. */
-static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size_t lda,
-                        const weft_packed *p, real *g, size_t ldg)
+/* The right side of weft_outer: packed if it is read by more than one strip of rows, else
+ * where it is, but for last columns that fill no vector. */
+typedef struct right {
+    int n, m;
+    const real *const *row;
+    const real *packed;
+    int in_place;
+} right;
+
+/* Packs panels from column j on. */
+static void pack_panels(const weft_kernel *kernel, const right *x, int j, real *to)
 {
-    _Alignas(64) real part[MAX_TILE];
-    const real *b = p->packed;
-    for (int j = 0; j < p->m;) {
-        int vectors = vectors_at(kernel, j, p->m), wide = vectors * kernel->lanes;
-        int columns = least(wide, p->m - j);
-        if (rows == kernel->rows && columns == wide) {
-            kernel->strip(vectors, p->k, a, lda, b, 1, g + j, ldg);
-        } else {
-            kernel->strip(vectors, p->k, a, lda, b, 0, part, (size_t)wide);
-            put(rows, columns, part, wide, 1, g + j, ldg);
-        }
-        b += (size_t)p->k * wide;
+    for (; j < x->m;) {
+        int wide = vectors_at(kernel, j, x->m) * kernel->lanes;
+        copy_panel(x->n, least(wide, x->m - j), wide, x->row, j, to);
+        to += (size_t)x->n * wide;
         j += wide;
     }
 }
 
+/* Columns that fill panels. */
+static int full_columns(const weft_kernel *kernel, int m)
+{
+    int odd = m % (2 * kernel->lanes);
+    return odd == kernel->lanes ? m : m - odd;
+}
+
+/* g[rows][ldg] = or += a^T b for up to a tile's rows, a[n][lda], all panels of b. */
+static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size_t lda,
+                        const right *x, int add, real *g, size_t ldg)
+{
+    _Alignas(64) real part[MAX_TILE];
+    const real *b = x->packed;
+    for (int j = 0, columns; j < x->m; j += columns) {
+        int vectors = vectors_at(kernel, j, x->m), wide = vectors * kernel->lanes;
+        columns = least(wide, x->m - j);
+        if (columns < wide) {
+            kernel->strip(rows, vectors, x->n, a, lda, b, 0, part, (size_t)wide);
+            put(rows, columns, part, wide, add, g + j, ldg);
+        } else if (x->in_place) {
+            kernel->strip_rows(rows, vectors, x->n, a, lda, x->row, j, add, g + j, ldg);
+        } else {
+            kernel->strip(rows, vectors, x->n, a, lda, b, add, g + j, ldg);
+            b += (size_t)x->n * wide;
+        }
+    }
+}
+
 void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, size_t lda,
-                     int m, const real *b, size_t ldb, real *g, size_t ldg, weft_arena *tmp)
+                     int m, const real *const *b, int add, real *g, size_t ldg,
+                     weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    int most = kernel->rows, even = k / most * most;
-    real *edge = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * most);
-    real *panels = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * round_up(m, kernel->lanes));
-    for (int i = 0; i < n; i += DEEP, a += DEEP * lda, b += DEEP * ldb) {
-        weft_packed p = {.k = least(n - i, DEEP), .m = m};
-        weft_gemm_pack(kernel, &p, b, ldb, 0, panels);
-        for (int j = 0; j < even; j += most)
-            outer_strip(kernel, most, a + j, lda, &p, g + (size_t)j * ldg, ldg);
-        if (even == k) continue;
-        copy_panel(p.k, k - even, most, a + even, lda, edge);
-        outer_strip(kernel, k - even, edge, (size_t)most, &p, g + (size_t)even * ldg, ldg);
+    int most = kernel->rows, in_place = k <= most;
+    int first = in_place ? full_columns(kernel, m) : 0;
+    size_t wide = (size_t)round_up(m - first, kernel->lanes);
+    real *panels = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * wide);
+    for (int i = 0; i < n; i += DEEP, a += DEEP * lda) {
+        right x = {least(n - i, DEEP), m, b + i, panels, in_place};
+        pack_panels(kernel, &x, first, panels);
+        for (int j = 0; j < k; j += most)
+            outer_strip(kernel, least(most, k - j), a + j, lda, &x, add || i > 0 ? 1 : -1,
+                        g + (size_t)j * ldg, ldg);
     }
     weft_arena_reset(tmp, mark);
 }
 
-void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
-                real *g, size_t ldg, weft_arena *tmp)
+void weft_outer_rows(int n, int k, const real *a, size_t lda, int m, const real *const *b,
+                     int add, real *g, size_t ldg, weft_arena *tmp)
 {
-    weft_gemm_outer(weft_kernel_best(), n, k, a, lda, m, b, ldb, g, ldg, tmp);
+    weft_gemm_outer(weft_kernel_best(), n, k, a, lda, m, b, add, g, ldg, tmp);
+}
+
+void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
+                int add, real *g, size_t ldg, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    const real **row = WEFT_NEW(tmp, const real *, n);
+    weft_outer_rows(n, k, a, lda, m, rows_of(n, b, ldb, row), add, g, ldg, tmp);
+    weft_arena_reset(tmp, mark);
 }

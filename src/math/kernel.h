@@ -34,6 +34,15 @@ static inline int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* A step of SGD: velocity NULL: no momentum; first: velocity is only written; anchor NULL:
+ * no pull, else mu (w - anchor) is added to the gradient. */
+typedef struct weft_move {
+    real lr, momentum, decay, mu, scale; /* scale: of the gradient */
+    int first;
+    real *velocity;
+    const real *anchor;
+} weft_move;
+
 typedef struct weft_kernel {
     const char *name;
     int (*works)(void); /* 1 if this CPU has the instructions */
@@ -48,11 +57,16 @@ typedef struct weft_kernel {
     /* c[rows][ldc] = (add: +=) a b: a[rows][lda] (k columns), b[k][vectors of lanes]. */
     void (*tile)(int rows, int vectors, int k, const real *a, size_t lda, const real *b,
                  int add, real *c, size_t ldc);
-    /* The same with all rows and a turned: a[n][lda] (rows columns). */
-    void (*strip)(int vectors, int n, const real *a, size_t lda, const real *b, int add,
-                  real *c, size_t ldc);
+    /* c[rows][ldc] = a^T b, += where add is 1, 0 + where it is -1: a[n][lda] (rows
+     * columns); b[n][vectors of lanes], or row e of b at b[e] + j. */
+    void (*strip)(int rows, int vectors, int n, const real *a, size_t lda, const real *b,
+                  int add, real *c, size_t ldc);
+    void (*strip_rows)(int rows, int vectors, int n, const real *a, size_t lda,
+                       const real *const *b, int64_t j, int add, real *c, size_t ldc);
     /* 4 rows lanes operations a round, all in registers: the peak of this CPU. */
     real (*spin)(int rounds);
+    /* Moves w[n] by the gradient g[n]; 1 if all numbers of g are finite. */
+    int (*step)(const weft_move *m, int64_t n, real *w, const real *g);
     /* The rest as in weft/math.h. */
     void (*lanes_load)(int64_t d, const float *const *row, real *x);
     void (*lanes_times)(const weft_lanes_product *p);
@@ -95,8 +109,9 @@ void weft_cos_i32_avx2(int n, const int32_t *x, double scale, const float *offse
 void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset,
                        uint8_t *q);
 
-/* to[k][ldt] = the transpose of b[m][ldb] (k columns); they do not overlap. */
-void weft_transpose(int k, int m, const real *b, size_t ldb, real *to, size_t ldt);
+/* to[k][wide] = the transpose of m rows, of which row j has its k numbers at row[j] + at,
+ * zeros beyond m; wide >= m, a multiple of 16 bytes. They do not overlap. */
+void weft_transpose(int k, int m, const real *const *row, int64_t at, real *to, int wide);
 
 /* The products of weft/math.h with a table of one's choice. p->k, p->m are set. */
 void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
@@ -104,7 +119,7 @@ void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, si
 void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda,
                      const weft_packed *p, int add, real *c, size_t ldc);
 void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, size_t lda,
-                     int m, const real *b, size_t ldb, real *g, size_t ldg,
+                     int m, const real *const *b, int add, real *g, size_t ldg,
                      weft_arena *tmp);
 
 /* The fastest table that this CPU runs, that WEFT_KERNEL allows and that agrees to the bit

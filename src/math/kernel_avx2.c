@@ -134,6 +134,7 @@ INLINE void lane_square(const float *const *row, real *x)
 #include "kernel_simd.h"
 #include "kernel_softmax.h"
 #include "kernel_sparse.h"
+#include "kernel_step.h"
 
 enum { WIDE = 16, VECTORS = WIDE / 8 };
 
@@ -255,7 +256,9 @@ const weft_kernel weft_kernel_avx2 = {
     .lanes = W,
     .rows = TILE_ROWS,
     .tile = tile_rows,
-    .strip = tile_strip,
+    .strip = strip,
+    .strip_rows = strip_rows,
+    .step = step,
     .lanes_load = lanes_load,
     .lanes_times = lanes_times,
     .lanes_step = lanes_step,

@@ -137,6 +137,7 @@ INLINE void lane_square(const float *const *row, real *x)
 #include "kernel_simd.h"
 #include "kernel_softmax.h"
 #include "kernel_sparse.h"
+#include "kernel_step.h"
 
 enum { WIDE = 48, VECTORS = WIDE / 16 };
 
@@ -223,7 +224,9 @@ const weft_kernel weft_kernel_avx512 = {
     .lanes = W,
     .rows = TILE_ROWS,
     .tile = tile_rows,
-    .strip = tile_strip,
+    .strip = strip,
+    .strip_rows = strip_rows,
+    .step = step,
     .lanes_load = lanes_load,
     .lanes_times = lanes_times,
     .lanes_step = lanes_step,

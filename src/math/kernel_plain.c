@@ -162,6 +162,7 @@ INLINE real SUM(V v)
 #include "kernel_simd.h"
 #include "kernel_softmax.h"
 #include "kernel_sparse.h"
+#include "kernel_step.h"
 
 /* ---- integers ----------------------------------------------------------------------- */
 
@@ -228,7 +229,9 @@ const weft_kernel weft_kernel_plain = {
     .lanes = W,
     .rows = TILE_ROWS,
     .tile = tile_rows,
-    .strip = tile_strip,
+    .strip = strip,
+    .strip_rows = strip_rows,
+    .step = step,
     .lanes_load = lanes_load,
     .lanes_times = lanes_times,
     .lanes_step = lanes_step,

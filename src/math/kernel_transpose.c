@@ -4,7 +4,11 @@
 
 #include "kernel.h"
 
-enum { SIDE = 16 / sizeof(real) }; /* of a square: 4 floats, 2 doubles */
+enum {
+    SIDE = 16 / sizeof(real), /* of a square: 4 floats, 2 doubles */
+    LINE = 64 / sizeof(real), /* of a cache */
+    AHEAD = 6 * LINE          /* how far in a row is prefetched */
+};
 
 typedef real quad __attribute__((vector_size(16)));
 #ifdef WEFT_DOUBLE
@@ -40,23 +44,37 @@ INLINE void turn_square(quad v[SIDE])
 #endif
 }
 
-void weft_transpose(int k, int m, const real *b, size_t ldb, real *to, size_t ldt)
+/* to[SIDE][wide] = the numbers of up to SIDE rows from `at` on, 0 of those that are none.
+ */
+INLINE void turn(int rows, const real *const *row, int64_t at, real *to, int wide)
 {
-    int i = 0;
-    for (; i + SIDE <= k; i += SIDE) {
-        int j = 0;
-        for (; j + SIDE <= m; j += SIDE) {
-            quad v[SIDE];
-            for (int r = 0; r < SIDE; r++)
-                memcpy(&v[r], b + (size_t)(j + r) * ldb + i, sizeof *v);
-            turn_square(v);
-            for (int r = 0; r < SIDE; r++)
-                memcpy(to + (size_t)(i + r) * ldt + j, &v[r], sizeof *v);
-        }
-        for (; j < m; j++)
-            for (int r = 0; r < SIDE; r++)
-                to[(size_t)(i + r) * ldt + j] = b[(size_t)j * ldb + i + r];
+    quad v[SIDE];
+    UNROLL for (int r = 0; r < SIDE; r++)
+    {
+        if (r < rows)
+            memcpy(&v[r], row[r] + at, sizeof *v);
+        else
+            v[r] = (quad){0};
     }
-    for (; i < k; i++)
-        for (int j = 0; j < m; j++) to[(size_t)i * ldt + j] = b[(size_t)j * ldb + i];
+    turn_square(v);
+    UNROLL for (int r = 0; r < SIDE; r++) memcpy(to + r * wide, &v[r], sizeof *v);
+}
+
+/* Rows that are read for the first time come from memory. */
+INLINE void fetch(int m, const real *const *row, int64_t at)
+{
+    for (int r = 0; r < m; r++) __builtin_prefetch(row[r] + at);
+}
+
+void weft_transpose(int k, int m, const real *const *row, int64_t at, real *to, int wide)
+{
+    int i = 0, even = m / SIDE * SIDE;
+    for (; i + SIDE <= k; i += SIDE, to += SIDE * wide) {
+        int j = 0;
+        if (i % LINE == 0) fetch(m, row, at + i + AHEAD);
+        for (; j < even; j += SIDE) turn(SIDE, row + j, at + i, to + j, wide);
+        for (; j < wide; j += SIDE) turn(m - j, row + j, at + i, to + j, wide);
+    }
+    for (; i < k; i++, to += wide)
+        for (int j = 0; j < wide; j++) to[j] = j < m ? row[j][at + i] : 0;
 }

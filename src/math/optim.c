@@ -1,20 +1,13 @@
 /* Steps of gradient descent on flat vectors: PyTorch's SGD with the pull of FedProx for
- * devices; SGD, Adam and Yogi for the server. These loops are bound by memory, so plain C
- * suffices; the arithmetic of an element and the order of the norm's sums are the same at
- * any width of vectors. Called by task fed and descend.c. */
+ * devices, by the loops for this CPU; SGD, Adam and Yogi for the server, once a round. The
+ * arithmetic of an element and the order of the norm's sums are the same at any width of
+ * vectors. Called by task fed and descend.c. */
 #include "kernel.h"
 
 #include <math.h>
 
 /* Squares are summed in LANES numbers over a PIECE, and in double over pieces. */
 enum { LANES = 16, PIECE = 1024 };
-
-typedef enum motion { NO_VELOCITY, FIRST, LATER } motion;
-
-/* The numbers of a step in the precision of the weights. */
-typedef struct numbers {
-    real lr, momentum, decay, scale;
-} numbers;
 
 static double square_piece(int n, const real *g)
 {
@@ -28,37 +21,10 @@ static double square_piece(int n, const real *g)
     return all;
 }
 
-static int finite_piece(int n, const real *g)
-{
-    int good = 1;
-    for (int i = 0; i < n; i++) good &= g[i] <= WEFT_REAL_MAX && g[i] >= -WEFT_REAL_MAX;
-    return good;
-}
-
 static void pull_piece(int n, real mu, real *restrict g, const real *restrict w,
                        const real *restrict anchor)
 {
     for (int i = 0; i < n; i++) g[i] += mu * (w[i] - anchor[i]);
-}
-
-/* `m` is a constant where this is used, so that the loops have no branches. restrict: the
- * vectors do not overlap. */
-INLINE void move_piece(int n, numbers s, motion m, real *restrict w, const real *restrict g,
-                       real *restrict velocity)
-{
-    for (int i = 0; i < n; i++) {
-        real v = s.scale * g[i] + s.decay * w[i];
-        if (m == LATER) v += s.momentum * velocity[i];
-        if (m != NO_VELOCITY) velocity[i] = v;
-        w[i] -= s.lr * v;
-    }
-}
-
-static void move(int n, numbers s, motion m, real *w, const real *g, real *velocity)
-{
-    if (m == NO_VELOCITY) move_piece(n, s, NO_VELOCITY, w, g, velocity);
-    if (m == FIRST) move_piece(n, s, FIRST, w, g, velocity);
-    if (m == LATER) move_piece(n, s, LATER, w, g, velocity);
 }
 
 /* Length of the piece at i. */
@@ -70,25 +36,25 @@ static int piece_at(int64_t i, int64_t n)
 int weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g, real *velocity,
                   const real *anchor)
 {
-    motion m = s->momentum > 0 ? first ? FIRST : LATER : NO_VELOCITY;
-    int clip = s->clip > 0, good = 1;
-    real mu = (real)s->mu;
-    numbers x = {(real)s->lr, (real)s->momentum, (real)s->weight_decay, 1};
+    weft_move m = {.lr = (real)s->lr,
+                   .momentum = (real)s->momentum,
+                   .decay = (real)s->weight_decay,
+                   .mu = (real)s->mu,
+                   .scale = 1,
+                   .first = first,
+                   .velocity = s->momentum > 0 ? velocity : NULL,
+                   .anchor = s->mu > 0 ? anchor : NULL};
     double square = 0;
-    if (clip) { /* the whole norm first */
+    if (s->clip > 0) { /* the whole norm first */
         for (int64_t i = 0; i < n; i += PIECE) {
-            if (mu > 0) pull_piece(piece_at(i, n), mu, g + i, w + i, anchor + i);
+            if (m.anchor) pull_piece(piece_at(i, n), m.mu, g + i, w + i, anchor + i);
             square += square_piece(piece_at(i, n), g + i);
         }
-        x.scale = (real)fmin(1, s->clip / (sqrt(square) + 1e-6));
+        m.scale = (real)fmin(1, s->clip / (sqrt(square) + 1e-6));
+        m.anchor = NULL;
     }
-    for (int64_t i = 0; i < n; i += PIECE) {
-        int k = piece_at(i, n);
-        if (mu > 0 && !clip) pull_piece(k, mu, g + i, w + i, anchor + i);
-        good &= finite_piece(k, g + i);
-        move(k, x, m, w + i, g + i, m == NO_VELOCITY ? NULL : velocity + i);
-    }
-    return good && isfinite(square);
+    int finite = weft_kernel_best()->step(&m, n, w, g);
+    return finite && isfinite(square);
 }
 
 int weft_server_slots(const weft_server *s)

@@ -265,7 +265,7 @@ void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int
         image one = {x + i * in, l->h, l->w, l->c, l->w};
         unfold(&one, l->k, l->pad, t->unfolded);
         weft_outer(positions(l), terms(l), t->unfolded, (size_t)(l->k * l->c), l->out,
-                   t->sums, (size_t)l->out, sum, (size_t)l->out, t->tmp);
+                   t->sums, (size_t)l->out, 1, sum, (size_t)l->out, t->tmp);
         if (dx) input_gradient(l, t, &p, dx + i * in);
     }
     for (int o = 0; o < l->out; o++)

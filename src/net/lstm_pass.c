@@ -280,7 +280,7 @@ static void backward(const part *p, real *g)
     int n = p->n, h = t->hidden, rows = (int)t->shape.d * n, c = t->shape.classes;
     int last = rows - first_scored(p) * n;
     size_t skip = (size_t)first_scored(p) * n * s->ld;
-    weft_outer(last, c, s->logit, s->ldc, h, s->layer[t->layers - 1].y + skip, s->ld,
+    weft_outer(last, c, s->logit, s->ldc, h, s->layer[t->layers - 1].y + skip, s->ld, 1,
                g + at.dense, (size_t)h, s->mem);
     for (int r = 0; r < last; r++)
         for (int j = 0; j < c; j++) g[at.bias + j] += s->logit[r * s->ldc + j];
@@ -288,11 +288,11 @@ static void backward(const part *p, real *g)
     for (int l = t->layers - 1; l >= 0; l--) {
         const layer *y = &s->layer[l];
         backward_steps(p, l);
-        weft_outer(rows - n, 4 * h, y->z + n * s->ldz, s->ldz, h, y->y, s->ld,
+        weft_outer(rows - n, 4 * h, y->z + n * s->ldz, s->ldz, h, y->y, s->ld, 1,
                    g + at.layer[l].hh, (size_t)h, s->mem);
         if (l == 0) break;
-        weft_outer(rows, 4 * h, y->z, s->ldz, h, y->x, s->ld, g + at.layer[l].ih, (size_t)h,
-                   s->mem);
+        weft_outer(rows, 4 * h, y->z, s->ldz, h, y->x, s->ld, 1, g + at.layer[l].ih,
+                   (size_t)h, s->mem);
         weft_packed_times(rows, y->z, s->ldz, &y->ih_back.p, 0, s->dy, s->ld);
         if (p->share) drop_all(p, l - 1, s->dy, s->dy);
     }
@@ -305,7 +305,7 @@ static void finish_gradients(const lstm *t, const scratch *s, const real *w, rea
     lstm_offsets at = lstm_offsets_of(t);
     int h = t->hidden, classes = t->shape.classes;
     size_t wide = 4 * (size_t)h, in = (size_t)t->embedding;
-    weft_outer(classes, 4 * h, s->dtable, wide, t->embedding, w + at.embed, in,
+    weft_outer(classes, 4 * h, s->dtable, wide, t->embedding, w + at.embed, in, 1,
                g + at.layer[0].ih, in, s->mem);
     weft_packed_times(classes, s->dtable, wide, &s->layer[0].ih_back.p, 0, g + at.embed,
                       in);

@@ -124,6 +124,13 @@ double weft_stack_flops(const void *self)
     return sum;
 }
 
+/* 1: the network reads copies of the rows, as images have another order in it; 0: the rows
+ * themselves. */
+static int copied(const weft_stack *s)
+{
+    return s->layer[0].k > 0 || sizeof(real) > sizeof(float);
+}
+
 static weft_saved saved_new(const weft_layer *l, size_t most, weft_arena *mem)
 {
     size_t all = most * (size_t)l->units;
@@ -144,7 +151,8 @@ void *weft_stack_work(const void *self, int most, weft_arena *mem)
     const weft_stack *s = self;
     weft_scratch *t = WEFT_NEW(mem, weft_scratch, 1);
     size_t units = 0, packed = 0, unfolded = 0, sums = 0, transposed = 0;
-    t->act[0] = WEFT_NEW(mem, real, most * s->shape.d);
+    if (copied(s)) t->act[0] = WEFT_NEW(mem, real, most * s->shape.d);
+    t->row = WEFT_NEW(mem, const real *, most);
     for (int i = 0; i < s->n; i++) {
         const weft_layer *l = &s->layer[i];
         size_t all = (size_t)most * (size_t)l->units;
@@ -203,18 +211,26 @@ static void drop(uint64_t key, int layer, double dropout, double scale, int64_t 
     }
 }
 
+/* The rows that dense layer i reads. */
+static const real *const *input_of(const weft_stack *s, weft_scratch *t,
+                                   const weft_batch *b, int i)
+{
+    if (i == 0 && !copied(s)) return (const void *)b->x; /* `real` is float */
+    return weft_sample_rows(t, b->n, s->layer[i].c, t->act[i]);
+}
+
 /* Fills t->act, of which the last are the scores of the classes. */
 static void forward(const weft_stack *s, weft_scratch *t, const real *w,
                     const weft_batch *b, double dropout, uint64_t key)
 {
-    load_rows(s, b, t->act[0]);
+    if (copied(s)) load_rows(s, b, t->act[0]);
     for (int i = 0; i < s->n; i++) {
         const weft_layer *l = &s->layer[i];
         real *y = t->act[i + 1];
         if (l->k > 0)
             weft_conv_forward(l, t, w, b->n, t->act[i], y, &t->saved[i]);
         else
-            weft_dense_forward(l, t, w, b->n, t->act[i], y);
+            weft_dense_forward(l, t, w, b->n, input_of(s, t, b, i), y);
         if (l->drop && dropout > 0)
             drop(key, i, dropout, keep_scale(l, dropout), (int64_t)b->n * l->units, y);
     }
@@ -257,7 +273,7 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
         if (l->k > 0)
             weft_conv_backward(l, k, w, b->n, k->act[i], &k->saved[i], dy, g, out);
         else
-            weft_dense_backward(l, k, w, b->n, k->act[i], dy, g, out);
+            weft_dense_backward(l, k, w, b->n, input_of(t, k, b, i), dy, g, out);
         if (!out) break;
         const weft_layer *below = l - 1;
         mask((int64_t)b->n * below->units, k->act[i], (real)keep_scale(below, dropout), dx);

@@ -44,13 +44,14 @@ typedef struct weft_saved {
 
 /* Scratch of a stack. */
 typedef struct weft_scratch {
-    real *act[WEFT_MAX_LAYERS + 1]; /* [most][units]: the rows, then layers' outputs */
+    real *act[WEFT_MAX_LAYERS + 1]; /* [most][units]: the rows, if copied, then outputs */
+    const real **row;               /* [most] of weft_sample_rows */
     weft_saved saved[WEFT_MAX_LAYERS];
     real *d[2]; /* [most][units of any layer] gradients with respect to outputs of layers */
     real *unfolded;   /* rows of an image side by side, conv.c */
     real *sums;       /* sums of the convolution of an image, with its margin */
-    real *transposed; /* weights for the backward pass */
-    void *packed;     /* weights in panels */
+    real *transposed; /* weights for the backward pass, or outputs of a dense layer */
+    void *packed;     /* weights or rows in panels */
     weft_arena *tmp;
 } weft_scratch;
 
@@ -88,11 +89,14 @@ weft_layer weft_dense_layer(int in, int out, int relu, int64_t at);
 
 /* One layer for n samples, without its dropout. Forward: y[n][units] of x[n][h w c].
  * Backward: its part of the gradient g from dy[n][units], which is zero where y is not
- * above 0 and the layer has ReLU; and dx[n][h w c], unless NULL. */
+ * above 0 and the layer has ReLU; and dx[n][h w c], unless NULL. Samples of a dense layer
+ * are at x[0 .. n-1]. */
 void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                        const real *x, real *y);
+                        const real *const *x, real *y);
 void weft_dense_backward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                         const real *x, const real *dy, real *g, real *dx);
+                         const real *const *x, const real *dy, real *g, real *dx);
+/* Pointers to the rows of x[n][wide], in t->row. */
+const real *const *weft_sample_rows(weft_scratch *t, int n, int64_t wide, const real *x);
 size_t weft_dense_packed(const weft_layer *l, int most); /* bytes of t->packed */
 void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
                        const real *x, real *y, const weft_saved *saved);

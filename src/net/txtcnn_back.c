@@ -19,12 +19,14 @@ static void backward_dense(const txtcnn_pass *p, real *g)
         real *dh = s->y[0];
         int64_t all = (int64_t)n * hidden;
         real *dhidden = WEFT_NEW(s->dense.tmp, real, all);
-        weft_dense_backward(l, &s->dense, p->w, n, dh, s->dy, g, dhidden);
+        weft_dense_backward(l, &s->dense, p->w, n, weft_sample_rows(&s->dense, n, l->c, dh),
+                            s->dy, g, dhidden);
         int drop = t->drop_hidden > 0;
         for (int64_t i = 0; i < all; i++)
             dh[i] = dh[i] > 0 ? dhidden[i] * (drop ? s->hidden_mask[i] : 1) : 0;
     }
-    weft_dense_backward(&t->dense[0], &s->dense, p->w, n, s->pooled,
+    weft_dense_backward(&t->dense[0], &s->dense, p->w, n,
+                        weft_sample_rows(&s->dense, n, t->filters, s->pooled),
                         hidden > 0 ? s->y[0] : s->dy, g, s->dpooled);
     int64_t all = (int64_t)n * t->filters;
     for (int64_t i = 0; i < all; i++) s->slope[i] *= s->dpooled[i];

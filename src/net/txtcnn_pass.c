@@ -43,6 +43,7 @@ static void dense_work(const txtcnn *t, txtcnn_scratch *s, int most, weft_arena 
     s->hidden_mask = WEFT_NEW(mem, real, (int64_t)most * t->hidden);
     s->dense.packed = weft_arena_alloc(mem, packed, 1);
     s->dense.transposed = WEFT_NEW(mem, real, transposed);
+    s->dense.row = WEFT_NEW(mem, const real *, most);
     s->dense.tmp = mem;
 }
 
@@ -208,7 +209,8 @@ static const real *forward_dense(const txtcnn_pass *p)
     int n = p->b->n;
     const real *x = s->pooled;
     for (int i = 0; i < t->ndense; i++) {
-        weft_dense_forward(&t->dense[i], &s->dense, p->w, n, x, s->y[i]);
+        weft_dense_forward(&t->dense[i], &s->dense, p->w, n,
+                           weft_sample_rows(&s->dense, n, t->dense[i].c, x), s->y[i]);
         x = s->y[i];
         if (i + 1 == t->ndense || !p->train || !(t->drop_hidden > 0)) continue;
         int64_t all = (int64_t)n * t->hidden;

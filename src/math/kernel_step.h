@@ -1,0 +1,73 @@
+/* A step of gradient descent on the weights of one model (optim.c), written once for all
+ * widths; included by the kernel_*.c after kernel_lanes.h, with the same macros. The
+ * arithmetic of a weight is the same at any width. */
+
+/* Weight and gradient of a vector of weights after the pull to the anchor. */
+INLINE V step_pulled(const weft_move *m, V w, V anchor, V g)
+{
+    return g + SET(m->mu) * (w - anchor);
+}
+
+/* Moves w by g and returns it; velocity: read unless `first`, and written. */
+INLINE V step_moved(const weft_move *m, int moves, int first, V w, V g, V *velocity)
+{
+    V v = SET(m->scale) * g + SET(m->decay) * w;
+    if (moves && !first) v = v + SET(m->momentum) * *velocity;
+    if (moves) *velocity = v;
+    return w - SET(m->lr) * v;
+}
+
+/* All of a vector, of which the first `some` are in memory. */
+INLINE V step_load(int some, const real *p)
+{
+    real part[W] = {0};
+    if (some == W) return LOAD(p);
+    memcpy(part, p, (size_t)some * sizeof *p);
+    return LOAD(part);
+}
+
+INLINE void step_store(int some, V v, real *p)
+{
+    real part[W];
+    if (some == W) {
+        STORE(p, v);
+        return;
+    }
+    STORE(part, v);
+    memcpy(p, part, (size_t)some * sizeof *p);
+}
+
+/* Moves `some` weights from i on; finite: the lanes whose gradients were so far. */
+INLINE void step_vector(const weft_move *m, int moves, int pull, int some, int64_t i,
+                        real *w, const real *g, lane_bits *finite)
+{
+    const V old = step_load(some, w + i), most = SET(WEFT_REAL_MAX);
+    V x = step_load(some, g + i), velocity = ZERO;
+    if (pull) x = step_pulled(m, old, step_load(some, m->anchor + i), x);
+    *finite &= (lane_bits)(x <= most) & (lane_bits)(x >= ZERO - most);
+    if (moves && !m->first) velocity = step_load(some, m->velocity + i);
+    step_store(some, step_moved(m, moves, m->first, old, x, &velocity), w + i);
+    if (moves) step_store(some, velocity, m->velocity + i);
+}
+
+/* `moves` and `pull` are constants where this is used. */
+INLINE int step_all(const weft_move *m, int moves, int pull, int64_t n, real *w,
+                    const real *g)
+{
+    lane_bits finite = {0};
+    finite = ~finite;
+    int64_t i = 0;
+    for (; i + W <= n; i += W) step_vector(m, moves, pull, W, i, w, g, &finite);
+    if (i < n) step_vector(m, moves, pull, (int)(n - i), i, w, g, &finite);
+    int all = 1;
+    for (int l = 0; l < W; l++) all &= finite[l] != 0;
+    return all;
+}
+
+static int step(const weft_move *m, int64_t n, real *w, const real *g)
+{
+    if (m->velocity && m->anchor) return step_all(m, 1, 1, n, w, g);
+    if (m->velocity) return step_all(m, 1, 0, n, w, g);
+    if (m->anchor) return step_all(m, 0, 1, n, w, g);
+    return step_all(m, 0, 0, n, w, g);
+}
