@@ -234,6 +234,8 @@ WEFT_CHECKED weft_status fed_take_turns(fed *t, const fed_turns *q);
 fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem);
 /* 1: the client can be trained in a lane. Local. */
 int fed_lanes_take(const fed *t, const fed_participant *p);
+/* 1: groups of n > 0 such clients are trained faster in lanes than one by one. Local. */
+int fed_lanes_pay(const fed *t, int64_t n);
 /* Sets the weights that turns start from. Local. */
 void fed_lanes_begin(const fed *t, const real *from);
 /* Does the turns of the n participants which[], at most as many as there are lanes, at

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /* Rows of each client that are scored at once, and the memory that weights, gradients and
- * velocities of all lanes may take, so that a core's cache holds most of it. */
-enum { SCORED_ROWS = 16, MAX_BYTES = 2 << 20 };
+ * velocities of all lanes may take, so that a core's cache holds most of it; up to
+ * FEW_BYTES lanes are worth while even if most of them are empty. */
+enum { SCORED_ROWS = 16, MAX_BYTES = 2 << 20, FEW_BYTES = 64 << 10 };
 
 struct fed_lanes {
     int lanes, most;               /* lanes; rows of a batch */
@@ -60,6 +61,13 @@ int fed_lanes_take(const fed *t, const fed_participant *p)
 {
     const fed_lanes *d = t->work.lanes;
     return d && p->options.batch <= d->most && !(p->options.dropout > 0);
+}
+
+int fed_lanes_pay(const fed *t, int64_t n)
+{
+    int lanes = t->work.lanes->lanes;
+    return 4 * n >= 3 * lanes ||
+           3 * t->nweight * lanes * (int64_t)sizeof(real) <= FEW_BYTES;
 }
 
 void fed_lanes_begin(const fed *t, const real *from)

@@ -108,10 +108,12 @@ double fed_predictions(const fed *t, int64_t count)
 /* g[n] = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
 static int change_within(const fed_workspace *d, int64_t n, const real *from, real most)
 {
+    const real *w = d->w;
+    real *g = d->g;
     int good = 1;
     for (int64_t i = 0; i < n; i++) {
-        d->g[i] = d->w[i] - from[i];
-        good &= d->g[i] <= most && d->g[i] >= -most;
+        g[i] = w[i] - from[i];
+        good &= (g[i] <= most) & (g[i] >= -most);
     }
     return good;
 }

@@ -1,7 +1,7 @@
 /* The turns that a rank does in a round or a portion of an evaluation: small models in
- * vector lanes, those with about equally many steps together, the others one after the
- * other; and the sum of the clients' changes. Sums are of integers, so that the order does
- * not matter. Called by fed_round.c and fed_eval.c. */
+ * vector lanes if there are enough of them, those with about equally many steps together,
+ * the others one after the other; and the sum of the clients' changes. Sums are of
+ * integers, so that the order does not matter. Called by fed_round.c and fed_eval.c. */
 #include "fed.h"
 
 #include <math.h>
@@ -64,8 +64,14 @@ static item item_of(const fed_turns *q, int64_t j)
                   .j = j};
 }
 
-/* Writes to which[] the participants that can be trained in lanes, the longest first;
- * returns their number. at->all: of all of this rank. */
+/* Groups of at most as many clients as there are lanes. */
+static int64_t groups_of(int64_t n)
+{
+    return (n + weft_lanes() - 1) / weft_lanes();
+}
+
+/* Writes to which[] the participants to train in lanes, the longest first; returns their
+ * number, 0 where groups would be too small. at->all: of all of this rank. */
 static int64_t beside(const fed *t, const fed_turns *q, int64_t *which, progress *at)
 {
     item *todo = WEFT_NEW(t->work.tmp, item, q->n);
@@ -82,7 +88,7 @@ static int64_t beside(const fed *t, const fed_turns *q, int64_t *which, progress
     }
     if (!sorted) qsort(todo, (size_t)n, sizeof *todo, longer_first);
     for (int64_t i = 0; i < n; i++) which[i] = todo[i].j;
-    return n;
+    return n > 0 && fed_lanes_pay(t, n / groups_of(n)) ? n : 0;
 }
 
 /* Does the turns of n clients in groups of equal size, up to the number of lanes; the
@@ -90,7 +96,7 @@ static int64_t beside(const fed *t, const fed_turns *q, int64_t *which, progress
 static weft_status take_groups(fed *t, const fed_turns *q, int64_t n, const int64_t *which,
                                progress *at)
 {
-    int64_t lanes = weft_lanes(), groups = (n + lanes - 1) / lanes;
+    int64_t groups = groups_of(n);
     if (n > 0) fed_lanes_begin(t, q->from);
     for (int64_t i = 0, left = groups, some; i < n; i += some, left--) {
         TRY(look(t, q, at));
@@ -113,7 +119,8 @@ weft_status fed_take_turns(fed *t, const fed_turns *q)
     weft_status st = take_groups(t, q, n, which, &at);
     for (int64_t j = 0; j < q->n && st == WEFT_OK; j++) {
         const fed_participant *p = &q->place[j];
-        if (p->lost || p->rank != t->env.team->rank || fed_lanes_take(t, p)) continue;
+        if (p->lost || p->rank != t->env.team->rank) continue;
+        if (n > 0 && fed_lanes_take(t, p)) continue; /* done */
         st = look(t, q, &at);
         if (st == WEFT_OK) st = take_one(t, q, j);
         at.done += samples_of(q, j);
