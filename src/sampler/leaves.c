@@ -28,21 +28,21 @@ struct weft_leaves {
 /* ---- the table ---------------------------------------------------------------------- */
 
 /* A node with children. */
-typedef struct fork {
+typedef struct split {
     uint64_t cut, left; /* the leaves below the left child */
     int feature, tree;
-} fork;
+} split;
 
 typedef struct maker {
     weft_leaves *l;
-    fork *fork; /* [forks] */
-    int forks;
+    split *split; /* [splits] */
+    int splits;
     int *count; /* [nodes] leaves below a node */
     int *first; /* [nodes] the first one's number in its tree */
 } maker;
 
-/* Numbers the leaves of a tree and appends its forks; nodes come before their children. */
-static void list_forks(maker *k, int tree)
+/* Numbers the leaves of a tree and appends its splits; nodes come before their children. */
+static void list_splits(maker *k, int tree)
 {
     const weft_trees *f = k->l->f;
     int root = f->start[tree], end = f->start[tree + 1];
@@ -59,18 +59,18 @@ static void list_forks(maker *k, int tree)
         uint64_t left = (((uint64_t)1 << (last - first)) - 1) << first;
         k->first[child] = first;
         k->first[child + 1] = last;
-        k->fork[k->forks++] = (fork){f->node[i].cut, left, f->node[i].feature, tree};
+        k->split[k->splits++] = (split){f->node[i].cut, left, f->node[i].feature, tree};
     }
 }
 
 static int by_axis(const void *left, const void *right)
 {
-    const fork *a = left, *b = right;
+    const split *a = left, *b = right;
     if (a->feature != b->feature) return a->feature - b->feature;
     return (a->cut > b->cut) - (a->cut < b->cut);
 }
 
-/* Sets where the rows of axes begin, which are counted by their sorted forks. */
+/* Sets where the rows of axes begin, which are counted by their sorted splits. */
 static int count_rows(maker *k)
 {
     const weft_trees *f = k->l->f;
@@ -78,15 +78,15 @@ static int count_rows(maker *k)
     for (int a = 0; a < f->dim; a++) {
         k->l->first[a] = rows;
         rows += f->levels[a] > 0 ? f->levels[a] : 1;
-        for (int from = at; at < k->forks && k->fork[at].feature == a; at++)
-            rows +=
-                f->levels[a] == 0 && (at == from || k->fork[at].cut > k->fork[at - 1].cut);
+        for (int from = at; at < k->splits && k->split[at].feature == a; at++)
+            rows += f->levels[a] == 0 &&
+                    (at == from || k->split[at].cut > k->split[at - 1].cut);
     }
     return k->l->first[f->dim] = rows;
 }
 
-/* Fills the rows of an axis with its n sorted forks. */
-static void fill_rows(const weft_leaves *l, int axis, int n, const fork *s)
+/* Fills the rows of an axis with its n sorted splits. */
+static void fill_rows(const weft_leaves *l, int axis, int n, const split *s)
 {
     size_t wide = (size_t)l->f->ntree, bytes = wide * sizeof *l->row;
     int levels = l->f->levels[axis];
@@ -116,18 +116,18 @@ weft_leaves *weft_leaves_new(const weft_trees *f, weft_arena *mem)
                        .first = WEFT_NEW(mem, int, f->dim + 1),
                        .value = WEFT_NEW(mem, double, f->ntree *MAX_LEAVES)};
     maker k = {.l = l,
-               .fork = WEFT_NEW(mem, fork, nodes),
+               .split = WEFT_NEW(mem, split, nodes),
                .count = WEFT_NEW(mem, int, nodes),
                .first = WEFT_NEW(mem, int, nodes)};
-    for (int t = 0; t < f->ntree; t++) list_forks(&k, t);
-    qsort(k.fork, (size_t)k.forks, sizeof *k.fork, by_axis);
+    for (int t = 0; t < f->ntree; t++) list_splits(&k, t);
+    qsort(k.split, (size_t)k.splits, sizeof *k.split, by_axis);
     int rows = count_rows(&k), at = 0;
     if (rows > MAX_WORDS / f->ntree) return NULL;
     l->cut = WEFT_NEW(mem, uint64_t, rows);
     l->row = WEFT_NEW(mem, uint64_t, (size_t)rows * (size_t)f->ntree);
     for (int a = 0, from; a < f->dim; a++) {
-        for (from = at; at < k.forks && k.fork[at].feature == a;) at++;
-        fill_rows(l, a, at - from, k.fork + from);
+        for (from = at; at < k.splits && k.split[at].feature == a;) at++;
+        fill_rows(l, a, at - from, k.split + from);
     }
     return l;
 }
