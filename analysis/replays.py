@@ -24,6 +24,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import runs
+import stats
 import workers as plan
 
 NAMES = {"random": ("random search", runs.BLACK), "sha": ("SHA", runs.GREEN),
@@ -71,8 +72,8 @@ def time_to(ended, target):
 
 def mean(x):
     """Mean and half its 95 % interval."""
-    x = np.array(x)
-    return x.mean(), plan.T95.get(len(x) - 1, 1.96) * x.std(ddof=1) / math.sqrt(len(x))
+    i = stats.by_samples(list(x))
+    return i.mean, i.half
 
 
 def times_of(workers):
@@ -142,7 +143,7 @@ def draw(found, axes):
             if not own:
                 continue
             x = np.array([[best_by(e, t) for t in grid] for e in own.values()])
-            half = plan.T95.get(len(x) - 1, 1.96) * x.std(axis=0, ddof=1) / math.sqrt(len(x))
+            half = np.array([stats.by_samples(list(errors)).half for errors in x.T])
             ax.plot(grid, x.mean(axis=0), color=colour, lw=1.4, label=label)
             ax.fill_between(grid, x.mean(axis=0) - half, x.mean(axis=0) + half, color=colour,
                             alpha=0.15, lw=0)

@@ -24,6 +24,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import runs
+import stats
 
 WAIT = ("random", "sha", "hyperband")
 NAMES = {"random": ("random search", runs.BLACK, "s"), "sha": ("SHA", runs.GREEN, "^"),
@@ -31,10 +32,6 @@ NAMES = {"random": ("random search", runs.BLACK, "s"), "sha": ("SHA", runs.GREEN
          "pbt": ("PBT", runs.RED, "P")}
 WITHIN = 1.01
 WORKERS = (1, 25, 500)
-# Student's t, two-sided 95 %, by degrees of freedom
-T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262,
-       10: 2.228, 11: 2.201, 12: 2.179, 13: 2.160, 14: 2.145, 15: 2.131, 16: 2.120, 17: 2.110,
-       18: 2.101, 19: 2.093}
 
 
 def read(path):
@@ -126,9 +123,8 @@ def speed_up(slow, fast):
     both = [s for s in slow if s in fast and math.isfinite(slow[s]) and math.isfinite(fast[s])]
     if len(both) < 2:
         return math.nan, math.nan, math.nan, len(both)
-    logs = np.log([slow[s] / fast[s] for s in both])
-    half = T95.get(len(both) - 1, 1.96) * logs.std(ddof=1) / math.sqrt(len(both))
-    return (*(float(np.exp(logs.mean() + k * half)) for k in (0, -1, 1)), len(both))
+    i = stats.by_samples([math.log(slow[s] / fast[s]) for s in both])
+    return (*(math.exp(i.mean + k * i.half) for k in (0, -1, 1)), len(both))
 
 
 def table(times, jobs):
