@@ -4,10 +4,19 @@
 # winner is fitted again to nearly all of them (tpe_all, space_all), and so are the settings that
 # the authors of the space report for the task (published). Complete runs are skipped and
 # interrupted ones resumed. Then the table.
-# usage: [SEEDS="1 2"] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics binary"] [SAMPLERS="tpe tpe_all published"] [SPLITS="bydate shuffled"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
+# SPACE=script: counts or ones, with or without idf, as the script has it with which the authors
+# searched, in place of counts, counts with idf, or ones, as their table.
+# usage: [SEEDS="1 2"] [SPACE=script] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics binary"] [SAMPLERS="tpe tpe_all published"] [SPLITS="bydate shuffled"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
 # DIR has the unpacked archives 20news-bydate, sst, aclImdb, as far as TASKS asks for them.
 . jobs/start.sh
-dir=${1:?usage: bash jobs/text.sh DIR} out=${OUTPUT:-outputs/text} data=${OUTPUT:-outputs/text}/data
+dir=${1:?usage: bash jobs/text.sh DIR}
+case ${SPACE:-} in
+"") space= ;;
+script) space="ngram.binary=no|yes ngram.weights=tf|tfidf" ;;
+*) echo "SPACE=$SPACE: no such space; script or nothing" >&2 && exit 2 ;;
+esac
+out=${OUTPUT:-outputs/text${SPACE:+-$SPACE}}
+data=$out/data table=${TABLE:-analysis/text${SPACE:+-$SPACE}.tsv}
 samplers=${SAMPLERS:-tpe tpe_all space space_all published}
 mkdir -p "$data"
 
@@ -86,7 +95,7 @@ search()
 {
     local sampler how from list
     for sampler in $samplers; do
-        how="run.sampler=$sampler" from=$2-all
+        how="run.sampler=$sampler $space" from=$2-all
         case $sampler in
         published)
             how=$(published "$1") || continue
@@ -124,4 +133,4 @@ for seed in ${SEEDS:-$(seq 1 20)}; do
         esac
     done
 done
-analysis/text.py "$out"/*.h5 -o "${TABLE:-analysis/text.tsv}"
+analysis/text.py "$out"/*.h5 -o "$table"

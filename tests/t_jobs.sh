@@ -218,9 +218,9 @@ for part in train dev test; do
     for ((i = 0; i < 10; i++)); do printf '%d words of class %d\n' $((i % 2)) $((i % 2)); done \
         >"$tmp/texts/sst/stsa.binary.$part"
 done
-texts() # SAMPLERS
+texts() # SAMPLERS [SEEDS TASKS OUTPUT]
 {
-    SEEDS="1 2" SAMPLERS=$1 TASKS="religion binary imdb" BINS=4096 OUTPUT=$tmp/text TABLE=$tmp/text.tsv \
+    SEEDS=${2:-1 2} SAMPLERS=$1 TASKS=${3:-religion binary imdb} BINS=4096 OUTPUT=${4:-$tmp/text} TABLE=$tmp/text.tsv \
         PATH=${python:+$(dirname "$(command -v "$python")"):}$PATH bash jobs/text.sh "$tmp/texts" \
         >"$tmp/out" 2>"$tmp/log"
 }
@@ -238,6 +238,13 @@ result $? "winners are fitted again to all training documents where validation t
 [ -z "$python" ] || { [ "$(wc -l <"$tmp/text.tsv")" = 23 ] &&
     grep -q '^| religion-shuffled |  |  \(| [0-9.]* +- [0-9.]* (2) \)\{3\}| 86.3 |' "$tmp/out"; }
 result $? "and all are in a table, beside what was reported"
+SPACE=script texts space 1 binary "$tmp/script" || [ -z "$python" ]
+"$weft" info "$tmp/script/sst-binary-space-1.h5" >"$tmp/out"
+grep -q 'ngram.binary=true ngram.weights=tfidf' "$tmp/out" && grep -q 'ngram.binary=false' "$tmp/out"
+result $? "the authors' script's space has ones with idf"
+SPACE=scripts texts space 1 binary "$tmp/scripts"
+[ $? -eq 2 ] && grep -q '^SPACE=scripts: ' "$tmp/log"
+result $? "and there are no others"
 # ---- samplers -------------------------------------------------------------------------------
 
 samplers() # MiP-EGO and random search, a seed; what is there is not run again
