@@ -1,7 +1,7 @@
 # Forecast of weft on other clusters: the whole program (make VARIANT=smpi) without HDF5,
 # ScaLAPACK, samples and training, on ranks that SimGrid simulates; what a rank
 # computes takes the seconds that were measured on this machine.
-# usage: [STUDIES="check long short whole async async1s async100ms fit"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
+# usage: [STUDIES="check long short whole async async1s async100ms fit join"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
 #     [COST="CLIENT SAMPLE SCORE"] [OUTPUT=DIR] bash jobs/forecast.sh
 #   long   federated rounds, 10 of Shakespeare's roles a rank, at most 2,000 windows of each
 #   short  the same with at most 20 windows
@@ -12,6 +12,8 @@
 #          windows of each; a team a rank, four simulated workers and 24 configurations a team
 #   fit    a ridge fit of 100,000 random features of 40,000 rows (not by default; 70 MB a rank): block vectors and
 #          messages are simulated, computing charged as it is measured; rows take what they take on one rank here
+#   join   30 MB, a tenth of the random matrix of 100,000 features of 3,025 inputs, of which each rank made a share
+#          (not by default; 30 MB a rank)
 # Platforms: jobs/sim/hdr.xml (InfiniBand HDR, 32 ranks a node), jobs/sim/gbe.xml (10 GbE, 16 ranks a node).
 # COST: seconds of a client, of a window that is trained, of one that is scored, measured on one core of this machine (an LSTM of 2 x 256, 80 characters, batches of 10).
 # Needs smpicc (apt-get install libsimgrid-dev). Cost: 5 minutes for federated studies with the default; 1,024 ranks of a
@@ -20,7 +22,7 @@
 # Complete runs are skipped, so that other costs need another OUTPUT (outputs/forecast).
 command -v smpicc >/dev/null || { echo "there is no smpicc: apt-get install libsimgrid-dev" >&2; exit 1; }
 out=${OUTPUT:-outputs/forecast} sim=${BUILD:-build}/smpi
-make -s VARIANT=smpi WEFT_DEPS=tried all "$sim/b_ridge-sim" || exit
+make -s VARIANT=smpi WEFT_DEPS=tried all "$sim/b_ridge-sim" "$sim/b_join-sim" || exit
 mkdir -p "$out" || exit
 states=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "$out")") || exit   # journals and states
 trap 'rm -rf "$states"' EXIT
@@ -48,6 +50,7 @@ simulate()
     shift 3
     program=("$sim/weft-sim" "$input" run.output="$states/run.h5" "$@")
     [ "$input" != fit ] || { program=("$sim/b_ridge-sim" 100000 0) computing=yes; }
+    [ "$input" != join ] || program=("$sim/b_join-sim" 30000000 1)
     [ "$platform" = gbe ] || protocol=(--cfg=smpi/lat-factor:0:1 --cfg=smpi/bw-factor:0:0.95
         --cfg=smpi/os:0:3e-7:0 --cfg=smpi/or:0:3e-7:0)
     [ "$n" = 1 ] || [ "$input" != jobs/sim/federated.ini ] ||
@@ -70,7 +73,7 @@ asynchronous()
 study()
 {
     local run=$out/$1-$2-$3.txt rounds="fed.cohort=$((10 * $3))"
-    [ "$1" != fit ] || run=${run%txt}csv
+    case $1 in fit | join) run=${run%txt}csv ;; esac
     [ ! -s "$run" ] || return 0
     [ "$1" != check ] || [ "$3" -le 2 ] || return 0
     echo "$1, $2, $3 ranks" >&2
@@ -81,7 +84,7 @@ study()
         random.resource=3 ;;
     most) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" client.max_samples=30000 ;;
     whole) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" ;;
-    fit) simulate "$2" "$3" fit ;;
+    fit | join) simulate "$2" "$3" "$1" ;;
     async) asynchronous "$2" "$3" 0.0006 ;;
     async1s) asynchronous "$2" "$3" 0.00006 ;;
     async100ms) asynchronous "$2" "$3" 0.000006 ;;
@@ -111,6 +114,7 @@ for platform in ${PLATFORMS:-hdr gbe}; do
         for n in ${RANKS:-1 2 4 16 64 256}; do study "$name" "$platform" "$n"; done
     done
 done
+[[ " ${STUDIES:-} " != *" join "* ]] || tail -qn 1 "$out"/join-*.csv
 [[ " ${STUDIES:-} " != *" fit "* ]] || fits "$out"/fit-*.csv
 plot=${PLOT-analysis/forecast.py}
 [ -z "$plot" ] || $plot "$out"/*.txt -o "$out/forecast"
