@@ -5,8 +5,9 @@
 # the authors of the space report for the task (published). Complete runs are skipped and
 # interrupted ones resumed. Then the table.
 # SPACE=script: counts or ones, with or without idf, as the script has it with which the authors
-# searched, in place of counts, counts with idf, or ones, as their table.
-# usage: [SEEDS="1 2"] [SPACE=script] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics binary"] [SAMPLERS="tpe tpe_all published"] [SPLITS="bydate shuffled"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
+# searched, in place of counts, counts with idf, or ones, as their table. OPTIONS: of all
+# searches, such as tpe.form=joint, for an OUTPUT and a TABLE of their own.
+# usage: [SEEDS="1 2"] [SPACE=script] [OPTIONS="key=value"] [OUTPUT=DIR] [TABLE=FILE.tsv] [TASKS="graphics binary"] [SAMPLERS="tpe tpe_all published"] [SPLITS="bydate shuffled"] [LAUNCH="mpirun -n 2"] bash jobs/text.sh DIR
 # DIR has the unpacked archives 20news-bydate, sst, aclImdb, as far as TASKS asks for them.
 . jobs/start.sh
 dir=${1:?usage: bash jobs/text.sh DIR}
@@ -95,7 +96,7 @@ search()
 {
     local sampler how from list
     for sampler in $samplers; do
-        how="run.sampler=$sampler $space" from=$2-all
+        how="run.sampler=$sampler $space ${OPTIONS:-}" from=$2-all
         case $sampler in
         published)
             how=$(published "$1") || continue

@@ -238,10 +238,11 @@ result $? "winners are fitted again to all training documents where validation t
 [ -z "$python" ] || { [ "$(wc -l <"$tmp/text.tsv")" = 23 ] &&
     grep -q '^| religion-shuffled |  |  \(| [0-9.]* +- [0-9.]* (2) \)\{3\}| 86.3 |' "$tmp/out"; }
 result $? "and all are in a table, beside what was reported"
-SPACE=script texts space 1 binary "$tmp/script" || [ -z "$python" ]
+SPACE=script OPTIONS=space.configs=7 texts space 1 binary "$tmp/script" || [ -z "$python" ]
 "$weft" info "$tmp/script/sst-binary-space-1.h5" >"$tmp/out"
-grep -q 'ngram.binary=true ngram.weights=tfidf' "$tmp/out" && grep -q 'ngram.binary=false' "$tmp/out"
-result $? "the authors' script's space has ones with idf"
+grep -q 'ngram.binary=true ngram.weights=tfidf' "$tmp/out" && grep -q 'ngram.binary=false' "$tmp/out" &&
+    grep -q ', 7 configurations,' "$tmp/out"
+result $? "the authors' script's space has ones with idf, and searches take options"
 SPACE=scripts texts space 1 binary "$tmp/scripts"
 [ $? -eq 2 ] && grep -q '^SPACE=scripts: ' "$tmp/log"
 result $? "and there are no others"

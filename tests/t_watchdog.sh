@@ -71,7 +71,7 @@ for rank in 2 0; do
 done
 
 mpirun -n 2 "$weft" tune "$tmp/fed.ini" random.resource=1 space.configs=1 \
-    client.epochs=10000 client.lr=1e-6 client.batch=1 fed.cohort=1 run.watchdog=0.4 \
+    client.epochs=1000000 client.lr=1e-6 client.batch=1 fed.cohort=1 fed.score_weights=global run.watchdog=0.4 \
     -o "$tmp/slow.h5" >"$tmp/log" 2>&1 &
 run=$!
 warned "1 rank waits; rank [01] works on job 0, unit 0, for [0-9]* s on host "
