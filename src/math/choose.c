@@ -207,7 +207,7 @@ static void run_sparse(const weft_kernel *kernel, const trial *t, outcome *o)
     kernel->sparse_adds(&x, 0, SPARSE, t->u, o->sparse);
 }
 
-/* Two steps with all options, the second of a gradient that is not finite. */
+/* Three steps with all options, the last of a gradient that is not finite. */
 static void run_step(const weft_kernel *kernel, const trial *t, outcome *o)
 {
     real g[ADDED], *velocity = o->moved + ADDED;
