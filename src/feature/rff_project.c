@@ -8,7 +8,7 @@
 
 enum { LANES = 16 }; /* rows that the tail is added to at a time */
 
-/* Up to WEFT_BLOCK rows of one type that lie in one block of the part. */
+/* Up to WEFT_BLOCK rows of one type. */
 typedef struct chunk {
     int n;
     int64_t row[WEFT_BLOCK]; /* local rows of the part */
@@ -144,13 +144,15 @@ static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,
         weft_cos_u8_f32(columns, y, turns, offset, q + j0);
 }
 
-/* The rows of a type among [i0, i1), which lie in one block, whose products are missing. */
-static void missing_rows(const rff_matrix *m, int type, int64_t i0, int64_t i1, chunk *c)
+/* The next rows of a type among [*i, i1) whose products are missing; *i becomes the row
+ * after the last of them. Returns their number. */
+static int missing_rows(const rff_matrix *m, int type, int64_t *i, int64_t i1, chunk *c)
 {
     c->n = 0;
-    for (int64_t i = i0; i < i1; i++)
-        if (m->type[i] == type && !rff_is_cached(m, i)) c->row[c->n++] = i;
+    for (; *i < i1 && c->n < WEFT_BLOCK; ++*i)
+        if (m->type[*i] == type && !rff_is_cached(m, *i)) c->row[c->n++] = *i;
     c->consecutive = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
+    return c->n;
 }
 
 /* Features of a chunk for one block of columns. Products are computed in the cache, or in
@@ -182,11 +184,8 @@ static void make_type(const rff_matrix *m, int type, int64_t i0, int64_t i1, uin
         int columns = rff_block_columns(m->shared, type, j0, m->d);
         const rff_block *b = rff_block_at(m->shared, type, j0, columns, tmp);
         float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)columns);
-        for (int64_t at = 0; at < m->blocks; at++) {
-            if (m->start[at] < i0 || m->start[at] >= i1) continue;
-            missing_rows(m, type, m->start[at], m->start[at + 1], c);
-            if (c->n > 0) make_chunk(m, b, c, i0, tile, q, tmp);
-        }
+        for (int64_t i = i0; missing_rows(m, type, &i, i1, c) > 0;)
+            make_chunk(m, b, c, i0, tile, q, tmp);
         weft_arena_reset(tmp, mark);
         j0 += columns;
     }
