@@ -183,8 +183,23 @@ static void test_parts_both(weft_team *t)
     unsetenv("WEFT_SUMS_BY_MESSAGE");
 }
 
+static void test_join_bytes(weft_team *t, const char *how);
+
+/* As if nodes had two ranks, which some numbers of ranks do not fill. */
+static void test_nodes(weft_team *t)
+{
+    weft_team own;
+    setenv("WEFT_NODE_RANKS", "2", 1);
+    weft_team_split(t, 1, &own);
+    test_parts(&own, "on nodes");
+    test_shared(&own, own.size == 2);
+    test_join_bytes(&own, "on nodes");
+    weft_team_free(&own);
+    unsetenv("WEFT_NODE_RANKS");
+}
+
 /* 3 r + 1 bytes of rank r. */
-static void test_join_bytes(weft_team *t)
+static void test_join_bytes(weft_team *t, const char *how)
 {
     enum { MOST = 1024 };
     char x[MOST] = "", all[MOST];
@@ -197,7 +212,7 @@ static void test_join_bytes(weft_team *t)
     }
     memset(x + own, 'a' + t->rank, count[t->rank]);
     weft_join_bytes(t, x, count);
-    ok(memcmp(x, all, n) == 0 && x[n] == 0, "all ranks get the bytes of all");
+    ok(memcmp(x, all, n) == 0 && x[n] == 0, "%s: all ranks get the bytes of all", how);
 }
 
 /* 60 numbers of five decades of magnitude, dealt to ranks, in each of 100 sums. */
@@ -385,7 +400,8 @@ int main(int argc, char **argv)
     test_deal_many(speed);
     test_sums(&world);
     test_parts_both(&world);
-    test_join_bytes(&world);
+    test_join_bytes(&world, "on one node");
+    test_nodes(&world);
     test_exact(&world);
     test_unbounded(&world);
     test_agree(&world);

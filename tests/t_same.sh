@@ -103,6 +103,8 @@ while IFS='|' read -r name data some least search; do
         same $? "on 3 ranks in 2 teams"
         tune 4 "run.memory=$least"
         same $? "on 4 ranks in $least GB"
+        WEFT_NODE_RANKS=2 tune 4
+        same $? "on 4 ranks, as if on two nodes"
         stopped "run.memory=$some"
     fi
     for kernel in plain avx2 avx512; do by_kernel $kernel; done

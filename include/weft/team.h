@@ -15,6 +15,7 @@ typedef struct weft_times {
 } weft_times;
 
 typedef struct weft_parts weft_parts;
+typedef struct weft_nodes weft_nodes;
 
 typedef struct weft_team {
     int64_t comm; /* MPI's communicator; used by src/par only */
@@ -23,6 +24,7 @@ typedef struct weft_team {
     weft_times times;
     double since;      /* when compute was last counted */
     weft_parts *parts; /* memory of weft_parts_buffer; NULL: none yet */
+    weft_nodes *nodes; /* the nodes of its ranks; NULL: not known yet */
 } weft_team;
 
 /* Returns the worst status of all ranks, WEFT_STOP being the least bad failure; if any rank
@@ -76,9 +78,11 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
  * a sum by all ranks.
  *
  * weft_parts_buffer: memory of `bytes`, the same on all ranks, in which vectors are summed
- * and through which they are joined; shared by the ranks if all are on one node whose
- * /dev/shm has room, and WEFT_SUMS_BY_MESSAGE is not set in the environment. Its contents
- * are undefined. Valid until a call with more bytes, owned by t.
+ * and through which they are joined; shared by the ranks of a node if all nodes have the
+ * same number of consecutive ranks, more than one, and room in /dev/shm, and
+ * WEFT_SUMS_BY_MESSAGE is not set in the environment. Then each number goes between two
+ * nodes once and not for each rank. Its contents are undefined. Valid until a call with
+ * more bytes, owned by t.
  * weft_parts_sum: the own part of x[n], in the buffer, becomes the exact sum over ranks;
  * the rest of x is undefined afterwards. Doubles as in weft_sum_whole_f64.
  * weft_parts_join: x[n], of which each rank has its part, gets the parts of all ranks; x is
@@ -89,10 +93,10 @@ void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n);
 void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n);
 void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n);
 void weft_parts_join(weft_team *t, real *x, size_t n);
-/* The buffer of a rank, which all may read and write; NULL: it is not shared. Local. */
+/* The buffer of a rank, which all may read and write; NULL: not all share it. Local. */
 void *weft_parts_of(const weft_team *t, int rank);
 /* After it each rank reads what the others wrote to shared buffers before it. Only where
- * they are shared. Collective. */
+ * all share them. Collective. */
 void weft_parts_meet(weft_team *t);
 
 /* Distributes n jobs over bins, by greedy scheduling: the largest cost first, ties by

@@ -118,6 +118,9 @@ int rff_is_exact(const rff_shared *shared, int type);
 int rff_is_int(const rff_shared *shared, int type);
 /* Columns of the block of d features that begins at j0. */
 int rff_block_columns(const rff_shared *shared, int type, int64_t j0, int64_t d);
+/* First column of such a block that rank r of `size` generates for all; r = size: the
+ * number of columns. */
+int rff_share_from(int columns, int r, int size);
 /* A block that is kept, or else is generated now, in tmp. Local. */
 const rff_block *rff_block_at(rff_shared *shared, int type, int64_t j0, int columns,
                               weft_arena *tmp);

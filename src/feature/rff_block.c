@@ -106,16 +106,18 @@ static rff_block *block_new(const draft *t, size_t bytes, char **room)
 
 /* ---- shares of ranks ----------------------------------------------------------------- */
 
+int rff_share_from(int columns, int r, int size)
+{
+    int64_t units = (columns + SHARE - 1) / SHARE, from = units * r / size * SHARE;
+    return from < columns ? (int)from : columns;
+}
+
 /* Columns [*from, *end) of the block, which rank r generates. */
 static void share_of(const draft *t, int r, int *from, int *end)
 {
-    int64_t units = (t->columns + SHARE - 1) / SHARE, size = t->shared->data->team->size;
-    *from = 0;
-    *end = t->columns;
-    if (!t->keep) return;
-    *from = (int)(units * r / size) * SHARE;
-    int next = (int)(units * (r + 1) / size) * SHARE;
-    if (next < *end) *end = next;
+    int size = t->shared->data->team->size;
+    *from = t->keep ? rff_share_from(t->columns, r, size) : 0;
+    *end = t->keep ? rff_share_from(t->columns, r + 1, size) : t->columns;
 }
 
 /* x, of which each rank has the columns of its share, at[j] numbers of `width` bytes before

@@ -78,10 +78,25 @@ void block_classes(const block_space *s, block_sums *sums, int at, int c, const 
     }
 }
 
+/* All ranks get all of x, of which each has `n` numbers for each of its columns, or for
+ * each of its blocks of them. */
+static void join(const block_space *s, int blocks, int64_t n, double *x)
+{
+    size_t mark = weft_arena_mark(s->tmp);
+    size_t *bytes = WEFT_NEW(s->tmp, size_t, s->team->size);
+    for (int r = 0; r < s->team->size; r++) {
+        int64_t first, count;
+        weft_deal(s->d, r, s->team->size, &first, &count);
+        bytes[r] = (size_t)((blocks ? blocks_of(count) : count) * n) * sizeof *x;
+    }
+    weft_join_bytes(s->team, x, bytes);
+    weft_arena_reset(s->tmp, mark);
+}
+
 void block_total(const block_space *s, const block_sums *sums, double *total)
 {
     int64_t blocks = blocks_of(s->d), n = sums->n;
-    if (s->dealt) weft_join_f64(s->team, sums->of, (size_t)(blocks * n));
+    if (s->dealt) join(s, 1, n, sums->of);
     memset(total, 0, (size_t)n * sizeof *total);
     for (int64_t k = 0; k < blocks; k++)
         for (int64_t i = 0; i < n; i++) total[i] += sums->of[k * n + i];
@@ -104,13 +119,7 @@ void block_combine(const block_space *s, int p, double sign, const double *g,
 
 void block_share(const block_space *s, int c, double *x)
 {
-    if (!s->dealt) return;
-    for (int j = 0; j < c; j++) {
-        double *row = x + j * s->d;
-        memset(row, 0, (size_t)s->first * sizeof *x);
-        memset(row + s->end, 0, (size_t)(s->d - s->end) * sizeof *x);
-    }
-    weft_join_f64(s->team, x, (size_t)(c * s->d));
+    for (int j = 0; s->dealt && j < c; j++) join(s, 0, 1, x + j * s->d);
 }
 
 /* ---- orthonormal bases --------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * O_EXCL. MPI's compare-and-swap is not used, because Open MPI 4.1 performs it over TCP
  * only while the target is in an MPI call, which a training rank is not. Tickets are
  * numbers that are each drawn only once. Called by run. */
-#include "handle.h"
+#include "nodes.h"
 #include "peers.h"
 
 #include <errno.h>

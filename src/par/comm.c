@@ -1,7 +1,7 @@
 /* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and measuring
  * where time goes. Doubles are summed as 64-bit integers, so that the order does not
  * matter. Called by every layer that works on data in parallel. */
-#include "handle.h"
+#include "nodes.h"
 #include "timer.h"
 
 #include <cblas.h>
@@ -136,6 +136,7 @@ void weft_par_end(weft_team *world)
 {
     weft_die_hook(NULL);
     weft_parts_close(world);
+    weft_nodes_close(world);
     set_comm(world, MPI_COMM_NULL);
     MPI_Finalize();
 }

@@ -1,6 +1,6 @@
 /* Exchange of bytes between all ranks: rows that move to other ranks, and what each rank
  * makes a share of. Called by models, features and task flow. */
-#include "handle.h"
+#include "nodes.h"
 #include "timer.h"
 
 void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
@@ -25,16 +25,28 @@ void weft_exchange(weft_team *t, const void *send, const size_t *to, void *recei
     weft_arena_free(tmp);
 }
 
+/* Bytes and offsets of x[count] of all ranks. Every rank gets from other nodes what the
+ * ranks in its own place have, and gives it to its node, each node's bytes together. */
 static void gather(weft_team *t, char *x, const size_t *count)
 {
+    const weft_nodes *n = weft_nodes_of(t);
     weft_arena *tmp = weft_arena_new();
     int *bytes = WEFT_NEW(tmp, int, t->size), *at = WEFT_NEW(tmp, int, t->size);
+    int *far = WEFT_NEW(tmp, int, n->count), *there = WEFT_NEW(tmp, int, n->count);
     for (int r = 0; r < t->size; r++) {
         bytes[r] = (int)count[r];
         at[r] = r > 0 ? at[r - 1] + bytes[r - 1] : 0;
     }
+    for (int b = 0; b < n->count; b++) {
+        far[b] = bytes[b * n->ranks + n->place];
+        there[b] = at[b * n->ranks + n->place];
+    }
     weft_timer_begin(t);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, x, bytes, at, MPI_BYTE, comm_of(t));
+    if (n->count > 1)
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, x, far, there, MPI_BYTE, n->far);
+    for (int b = 0; b < n->count && n->ranks > 1; b++)
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, x, bytes + b * n->ranks,
+                       at + b * n->ranks, MPI_BYTE, n->near);
     weft_timer_end(t, count[t->rank]);
     weft_arena_free(tmp);
 }
@@ -43,6 +55,7 @@ void weft_join_bytes(weft_team *t, void *x, const size_t *count)
 {
     size_t all = 0;
     for (int r = 0; r < t->size; r++) all += count[r];
+    if (t->size == 1) return;
     if (all <= INT32_MAX) {
         gather(t, x, count);
         return;

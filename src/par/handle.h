@@ -21,8 +21,6 @@ static inline void set_comm(weft_team *t, MPI_Comm comm)
     memcpy(&t->comm, &comm, sizeof comm);
 }
 
-/* 1 if all ranks of the communicator are on one node. Collective. */
-int weft_one_node(MPI_Comm comm);
 /* Frees the memory of weft_parts_buffer, if there is any. Collective. */
 void weft_parts_close(weft_team *t);
 

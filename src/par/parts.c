@@ -1,9 +1,9 @@
 /* Vectors of which each rank owns a part: the sum over ranks of the own part (reduce and
- * scatter), and all parts for all ranks (gather). Where a team is on one node the ranks
- * read each other's numbers in shared memory, which takes a tenth of the time of messages;
- * else by MPI's collectives. Called by task sgd, random features and
- * models. */
-#include "handle.h"
+ * scatter), and all parts for all ranks (gather). The ranks of a node read each other's
+ * numbers in shared memory, which takes a tenth of the time of messages; between nodes go
+ * the sums of whole nodes, each number once and not for each rank. Where memory is not
+ * shared, by MPI's collectives. Called by task sgd, random features and models. */
+#include "nodes.h"
 #include "timer.h"
 
 #include <stdlib.h>
@@ -27,7 +27,8 @@ struct weft_parts {
     size_t bytes;
     MPI_Win win; /* MPI_WIN_NULL: memory is not shared */
     char *own;
-    char **of; /* [size] memory of each rank, where it is shared */
+    char **of;               /* [ranks of the node] memory of each, where it is shared */
+    const weft_nodes *nodes; /* where it is shared */
 };
 
 /* ---- memory ------------------------------------------------------------------------- */
@@ -43,27 +44,29 @@ static int has_room(int ranks, size_t bytes)
     return 2 * most * (double)bytes <= (double)disk.f_bavail * (double)disk.f_frsize;
 }
 
-/* 1 if all ranks can share memory. Collective. */
-static int can_share(const weft_team *t, size_t bytes)
+/* 1 if on all nodes the ranks can share memory. Collective. */
+static int can_share(weft_team *t, size_t bytes)
 {
-    int shared = weft_one_node(comm_of(t)) && !getenv(FORCE) && has_room(t->size, bytes);
+    const weft_nodes *n = weft_nodes_of(t);
+    int shared = n->whole && n->ranks > 1 && !getenv(FORCE) && has_room(n->ranks, bytes);
     MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm_of(t));
     return shared;
 }
 
 /* Each rank's memory is near it: its pages are first written by their owner. */
-static void share(weft_parts *p, const weft_team *t)
+static void share(weft_parts *p, weft_team *t)
 {
+    const weft_nodes *nodes = p->nodes = weft_nodes_of(t);
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    MPI_Win_allocate_shared((MPI_Aint)p->bytes, 1, info, comm_of(t), &p->own, &p->win);
+    MPI_Win_allocate_shared((MPI_Aint)p->bytes, 1, info, nodes->near, &p->own, &p->win);
     MPI_Info_free(&info);
-    p->of = WEFT_NEW(p->mem, char *, t->size);
-    for (int r = 0; r < t->size; r++) {
+    p->of = WEFT_NEW(p->mem, char *, nodes->ranks);
+    for (int k = 0; k < nodes->ranks; k++) {
         MPI_Aint size;
         int unit;
-        MPI_Win_shared_query(p->win, r, &size, &unit, &p->of[r]);
+        MPI_Win_shared_query(p->win, k, &size, &unit, &p->of[k]);
     }
     memset(p->own, 0, p->bytes);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, p->win);
@@ -98,23 +101,24 @@ void *weft_parts_buffer(weft_team *t, size_t bytes)
     return p->own;
 }
 
-/* A barrier after which each rank sees what the others have written before it. */
-static void meet(const weft_team *t)
+/* A barrier of a node after which each rank sees what the others have written before it. */
+static void meet(const weft_parts *p)
 {
-    MPI_Win_sync(t->parts->win);
-    MPI_Barrier(comm_of(t));
-    MPI_Win_sync(t->parts->win);
+    MPI_Win_sync(p->win);
+    MPI_Barrier(p->nodes->near);
+    MPI_Win_sync(p->win);
 }
 
 void *weft_parts_of(const weft_team *t, int rank)
 {
-    return t->parts && t->parts->of ? t->parts->of[rank] : NULL;
+    const weft_parts *p = t->parts;
+    return p && p->of && p->nodes->count == 1 ? p->of[rank] : NULL;
 }
 
 void weft_parts_meet(weft_team *t)
 {
     weft_timer_begin(t);
-    meet(t);
+    meet(t->parts);
     weft_timer_end(t, 0);
 }
 
@@ -127,6 +131,12 @@ static size_t place_of(const weft_parts *p, const void *x, size_t n, size_t widt
 }
 
 /* ---- sums --------------------------------------------------------------------------- */
+
+/* 1 if MPI's counts do not suffice for n numbers, and messages are needed. */
+static int too_many(const weft_parts *p, size_t n)
+{
+    return n > MOST && !(p->of && p->nodes->count == 1);
+}
 
 static size_t width_of(MPI_Datatype type)
 {
@@ -155,27 +165,61 @@ static void add(size_t n, MPI_Datatype type, const void *from, void *to)
     if (type == MPI_DOUBLE) add_f64(n, from, to);
 }
 
-/* own: this rank's part at place `at` of the buffers. */
-static void add_others(const weft_team *t, size_t at, size_t n, MPI_Datatype type)
+/* Adds what the others of the node have at byte `at` of their buffers. */
+static void add_others(const weft_parts *p, size_t at, size_t n, MPI_Datatype type)
 {
-    const weft_parts *p = t->parts;
+    const weft_nodes *nodes = p->nodes;
     size_t width = width_of(type);
     for (size_t i = 0; i < n; i += AT_ONCE) {
         size_t from = at + i * width, many = n - i < AT_ONCE ? n - i : AT_ONCE;
-        for (int k = 1; k < t->size; k++)
-            add(many, type, p->of[(t->rank + k) % t->size] + from, p->own + from);
+        for (int k = 1; k < nodes->ranks; k++)
+            add(many, type, p->of[(nodes->place + k) % nodes->ranks] + from, p->own + from);
     }
 }
 
-/* Numbers and offsets of the parts of all ranks. */
-static void fill_counts(const weft_team *t, size_t n, int *count, int *at)
+/* Numbers and offsets of the parts of `size` ranks: every step-th one from `first`. */
+static void fill_parts(const weft_team *t, size_t n, int first, int step, int size,
+                       int *count, int *at)
 {
-    for (int r = 0; r < t->size; r++) {
-        int64_t first, own;
-        weft_deal((int64_t)n, r, t->size, &first, &own);
+    for (int r = 0; r < size; r++) {
+        int64_t from, own;
+        weft_deal((int64_t)n, first + r * step, t->size, &from, &own);
         count[r] = (int)own;
-        at[r] = (int)first;
+        at[r] = (int)from;
     }
+}
+
+/* x has the sums over this node of the parts of the ranks in this rank's place; the part of
+ * this rank gets the sum over nodes. */
+static void add_nodes(const weft_team *t, char *x, size_t n, MPI_Datatype type)
+{
+    const weft_nodes *nodes = t->parts->nodes;
+    size_t width = width_of(type), own = 0, all = 0;
+    weft_arena *tmp = weft_arena_new();
+    int *count = WEFT_NEW(tmp, int, nodes->count), *at = WEFT_NEW(tmp, int, nodes->count);
+    fill_parts(t, n, nodes->place, nodes->ranks, nodes->count, count, at);
+    for (int b = 0; b < nodes->count; b++) all += (size_t)count[b];
+    char *sum = WEFT_NEW(tmp, char, all *width);
+    for (int b = 0; b < nodes->count; own += (size_t)count[b++] * width)
+        memcpy(sum + own, x + (size_t)at[b] * width, (size_t)count[b] * width);
+    MPI_Reduce_scatter(MPI_IN_PLACE, sum, count, type, MPI_SUM, nodes->far);
+    memcpy(x + (size_t)at[nodes->node] * width, sum, (size_t)count[nodes->node] * width);
+    weft_arena_free(tmp);
+}
+
+/* n numbers at byte `at` of the buffer. */
+static void sum_shared(const weft_team *t, size_t at, size_t n, MPI_Datatype type)
+{
+    const weft_parts *p = t->parts;
+    const weft_nodes *nodes = p->nodes;
+    meet(p);
+    for (int b = 0; b < nodes->count; b++) {
+        int64_t first, count;
+        weft_deal((int64_t)n, b * nodes->ranks + nodes->place, t->size, &first, &count);
+        add_others(p, at + (size_t)first * width_of(type), (size_t)count, type);
+    }
+    meet(p);
+    if (nodes->count > 1) add_nodes(t, p->own + at, n, type);
 }
 
 /* The sum arrives at the beginning of x. */
@@ -184,7 +228,7 @@ static void reduce_scatter(const weft_team *t, void *x, size_t n, MPI_Datatype t
     size_t width = width_of(type);
     weft_arena *tmp = weft_arena_new();
     int *count = WEFT_NEW(tmp, int, t->size), *at = WEFT_NEW(tmp, int, t->size);
-    fill_counts(t, n, count, at);
+    fill_parts(t, n, 0, 1, t->size, count, at);
     MPI_Reduce_scatter(MPI_IN_PLACE, x, count, type, MPI_SUM, comm_of(t));
     memmove((char *)x + (size_t)at[t->rank] * width, x, (size_t)count[t->rank] * width);
     weft_arena_free(tmp);
@@ -192,16 +236,11 @@ static void reduce_scatter(const weft_team *t, void *x, size_t n, MPI_Datatype t
 
 static void sum(weft_team *t, void *x, size_t n, MPI_Datatype type)
 {
-    size_t width = width_of(type);
-    int64_t first, count;
-    weft_deal((int64_t)n, t->rank, t->size, &first, &count);
-    size_t at = place_of(t->parts, x, n, width) + (size_t)first * width;
+    size_t width = width_of(type), at = place_of(t->parts, x, n, width);
     weft_timer_begin(t);
-    if (t->parts->of) {
-        meet(t);
-        add_others(t, at, (size_t)count, type);
-        meet(t);
-    } else
+    if (t->parts->of)
+        sum_shared(t, at, n, type);
+    else
         reduce_scatter(t, x, n, type);
     weft_timer_end(t, n * width);
 }
@@ -209,7 +248,7 @@ static void sum(weft_team *t, void *x, size_t n, MPI_Datatype type)
 void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n)
 {
     if (t->size == 1) return;
-    if (!t->parts->of && n > MOST)
+    if (too_many(t->parts, n))
         weft_sum_i32(t, x, n);
     else
         sum(t, x, n, MPI_INT32_T);
@@ -218,7 +257,7 @@ void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n)
 void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n)
 {
     if (t->size == 1) return;
-    if (!t->parts->of && n > MOST)
+    if (too_many(t->parts, n))
         weft_sum_i64(t, x, n);
     else
         sum(t, x, n, MPI_INT64_T);
@@ -227,7 +266,7 @@ void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n)
 void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n)
 {
     if (t->size == 1) return;
-    if (!t->parts->of && n > MOST)
+    if (too_many(t->parts, n))
         weft_sum_whole_f64(t, x, n);
     else
         sum(t, x, n, MPI_DOUBLE);
@@ -235,33 +274,40 @@ void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n)
 
 /* ---- joining ------------------------------------------------------------------------ */
 
+/* The parts of the `size` ranks of comm: of the team every step-th one from `first`. */
+static void gather(const weft_team *t, real *x, size_t n, int first, int step, int size,
+                   MPI_Comm comm)
+{
+    weft_arena *tmp = weft_arena_new();
+    int *count = WEFT_NEW(tmp, int, size), *at = WEFT_NEW(tmp, int, size);
+    fill_parts(t, n, first, step, size, count, at);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, x, count, at, REAL_MPI, comm);
+    weft_arena_free(tmp);
+}
+
 /* Through the buffers, which begin with x. */
 static void join_shared(const weft_team *t, real *x, size_t n)
 {
     const weft_parts *p = t->parts;
+    const weft_nodes *nodes = p->nodes;
     weft_check(n * sizeof *x <= p->bytes, "a vector larger than the buffer");
-    for (int k = 0; k < t->size; k++) {
-        int r = (t->rank + k) % t->size;
-        int64_t first, count;
-        weft_deal((int64_t)n, r, t->size, &first, &count);
-        real *there = (real *)(void *)p->of[r] + first;
-        size_t bytes = (size_t)count * sizeof *x;
-        if (r == t->rank) {
-            memcpy(there, x + first, bytes);
-            meet(t);
-        } else
-            memcpy(x + first, there, bytes);
+    if (nodes->count > 1)
+        gather(t, x, n, nodes->place, nodes->ranks, nodes->count, nodes->far);
+    for (int k = 0; k < nodes->ranks; k++) {
+        int place = (nodes->place + k) % nodes->ranks;
+        real *theirs = (real *)(void *)p->of[place];
+        for (int b = 0; b < nodes->count; b++) {
+            int64_t first, count;
+            weft_deal((int64_t)n, b * nodes->ranks + place, t->size, &first, &count);
+            size_t bytes = (size_t)count * sizeof *x;
+            if (k == 0)
+                memcpy(theirs + first, x + first, bytes);
+            else
+                memcpy(x + first, theirs + first, bytes);
+        }
+        if (k == 0) meet(p);
     }
-    meet(t);
-}
-
-static void gather(const weft_team *t, real *x, size_t n)
-{
-    weft_arena *tmp = weft_arena_new();
-    int *count = WEFT_NEW(tmp, int, t->size), *at = WEFT_NEW(tmp, int, t->size);
-    fill_counts(t, n, count, at);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, x, count, at, REAL_MPI, comm_of(t));
-    weft_arena_free(tmp);
+    meet(p);
 }
 
 /* Vectors that are too long for MPI's counts. */
@@ -277,7 +323,7 @@ static void send_parts(weft_team *t, real *x, size_t n)
 void weft_parts_join(weft_team *t, real *x, size_t n)
 {
     if (t->size == 1) return;
-    if (!t->parts->of && n > MOST) {
+    if (too_many(t->parts, n)) {
         send_parts(t, x, n);
         return;
     }
@@ -285,6 +331,6 @@ void weft_parts_join(weft_team *t, real *x, size_t n)
     if (t->parts->of)
         join_shared(t, x, n);
     else
-        gather(t, x, n);
+        gather(t, x, n, 0, 1, t->size, comm_of(t));
     weft_timer_end(t, n * sizeof *x);
 }

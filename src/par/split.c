@@ -1,6 +1,6 @@
 /* Teams of ranks within a team: neighbours, as even as possible, the first ones larger by
  * one where they are not equal. Called by run. */
-#include "handle.h"
+#include "nodes.h"
 
 int weft_team_size(int size, int parts, int part)
 {
@@ -32,20 +32,10 @@ void weft_team_split(const weft_team *t, int parts, weft_team *own)
     set_comm(own, comm);
 }
 
-int weft_one_node(MPI_Comm comm)
-{
-    MPI_Comm node;
-    int all, here;
-    MPI_Comm_size(comm, &all);
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &here);
-    MPI_Comm_free(&node);
-    return here == all;
-}
-
 void weft_team_free(weft_team *t)
 {
     weft_parts_close(t);
+    weft_nodes_close(t);
     MPI_Comm comm = comm_of(t);
     MPI_Comm_free(&comm);
     set_comm(t, comm);
