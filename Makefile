@@ -200,15 +200,11 @@ $B/alias.so: jobs/sim/alias.c
 	$(call say,LD $@)
 	$Q$(CC) -O2 -shared -fPIC -fno-builtin $(WARN) -o $@ $<
 
-SIM_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,open rename pthread_create weft_cpu_sgemm weft_par_start)
+SIM_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,open rename pthread_create weft_cpu_sgemm weft_par_start \
+    rff_make_bytes rff_blocks_keep rff_matrix_vtable)
 $B/weft-sim: $(SIM) $(LIB)
 	$(call say,LD $@)
 	$Qsmpicc $(ALL_LDFLAGS) -s $(SIM_WRAP) -o $@ $^ $(LIB_LIBS)
-
-# A benchmark on simulated ranks, whose computing is charged as it is measured.
-$B/%-sim: tests/%.c $(filter-out $B/obj/sim/main.o,$(SIM)) $(LIB)
-	$(call say,LD $@)
-	$Qsmpicc $(ALL_CFLAGS) $(ALL_LDFLAGS) $(SIM_WRAP) -o $@ $^ $(LIB_LIBS)
 
 $(LIB): $(OBJ) $B/objects Makefile
 	$(call say,AR $@)

@@ -6,7 +6,8 @@ usage: analysis/forecast.py STUDY-PLATFORM-RANKS.txt ... -o NAME
 Files are those of jobs/forecast.sh: what a run would have written, as text. Of federated rounds
 the efficiency on P ranks is the work of the mean rank over the time of a round: the seconds that
 training took, the same on any number of ranks, over P times the time of the round. Of asynchronous
-tuning it is the share of the teams' time in jobs. Overhead is what ranks compute beside training;
+tuning it is the share of the teams' time in jobs, of searches of feature maps the time on one rank
+over P times that on P. Overhead is what ranks compute beside training;
 wire is what a rank hands to collectives in a round over the model's 8 bytes a weight: an all-reduce
 sends at least 2 (P - 1) / P times the bytes that it is handed. Rows for 4,096 and 16,384 ranks are
 computed: the largest load by dealing the same roles (largest first), everything else on the line
@@ -29,7 +30,7 @@ from matplotlib import pyplot as plt
 import runs
 
 STUDIES = {"check": (runs.GREY, "x"), "long": (runs.BLUE, "o"), "short": (runs.GREEN, "^"), "whole": (runs.BLACK, "s"),
-           "most": (runs.SKY, "d"), "async": (runs.RED, "P"), "async1s": (runs.ORANGE, "D"), "async100ms": (runs.BLUE, "v")}
+           "most": (runs.SKY, "d"), "async": (runs.RED, "P"), "async1s": (runs.ORANGE, "D"), "async100ms": (runs.BLUE, "v"), "maps": (runs.GREEN, "*")}
 COLUMNS = ("study", "platform", "ranks", "seconds", "efficiency", "waiting", "overhead", "comm",
            "wire", "how")
 MODEL = 817872  # weights of jobs/sim/federated.ini
@@ -73,6 +74,22 @@ def tuning(run, study, platform, ranks):
     wait, comm, compute = (run[f"/times/{k}"][MEAN] for k in ("wait", "comm", "compute"))
     return dict(zip(COLUMNS, (study, platform, ranks, wall, train / wall, wait / wall,
                               (compute - train) / wall, comm / wall, math.nan, "simulated")))
+
+
+def maps(run, study, platform, ranks):
+    wall = run["/@search_seconds"][0]
+    wait, comm = (run[f"/times/{k}"][MEAN] for k in ("wait", "comm"))
+    return dict(zip(COLUMNS, (study, platform, ranks, wall, math.nan, wait / wall, math.nan,
+                              comm / wall, math.nan, "simulated")))
+
+
+def against_one(rows):
+    """Efficiency of searches of feature maps: they compute less on many ranks, which keep more products."""
+    for platform in {r["platform"] for r in rows}:
+        some = [r for r in rows if (r["study"], r["platform"]) == ("maps", platform)]
+        one = [r["seconds"] for r in some if r["ranks"] == 1]
+        for r in some:
+            r["efficiency"] = one[0] / (r["ranks"] * r["seconds"]) if one else math.nan
 
 
 def sizes():
@@ -179,8 +196,11 @@ def collect(paths):
         run = read(path)
         if study in (*CAP, "check"):
             rows.append(rounds(run, study, platform, ranks))
+        elif study == "maps":
+            rows.append(maps(run, study, platform, ranks))
         else:
             rows.append(tuning(run, study, platform, ranks))
+    against_one(rows)
     return rows
 
 

@@ -1,7 +1,7 @@
 # Forecast of weft on other clusters: the whole program (make VARIANT=smpi) without HDF5,
 # ScaLAPACK, samples and training, on ranks that SimGrid simulates; what a rank
 # computes takes the seconds that were measured on this machine.
-# usage: [STUDIES="check long short whole async async1s async100ms fit join"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
+# usage: [STUDIES="check long short whole async async1s async100ms maps"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
 #     [COST="CLIENT SAMPLE SCORE"] [OUTPUT=DIR] bash jobs/forecast.sh
 #   long   federated rounds, 10 of Shakespeare's roles a rank, at most 2,000 windows of each
 #   short  the same with at most 20 windows
@@ -10,10 +10,8 @@
 #   check  8 roles a round, at most 200 windows, on 1 and 2 ranks: what can be run here, too
 #   async, async1s, async100ms  ASHA on jobs of 8, 0.8 and 0.08 s on average: one to three rounds of 10 roles, at most 2,000
 #          windows of each; a team a rank, four simulated workers and 24 configurations a team
-#   fit    a ridge fit of 100,000 random features of 40,000 rows (not by default; 70 MB a rank): block vectors and
-#          messages are simulated, computing charged as it is measured; rows take what they take on one rank here
-#   join   30 MB, a tenth of the random matrix of 100,000 features of 3,025 inputs, of which each rank made a share
-#          (not by default; 30 MB a rank)
+#   maps   a search of 64 maps of 100,000 random features by ws_sha, CIFAR-10's sizes (not by default; 100 MB a rank, 7
+#          minutes for 64): tests/b_rff measures what features take, work on block vectors is charged as it is measured
 # Platforms: jobs/sim/hdr.xml (InfiniBand HDR, 32 ranks a node), jobs/sim/gbe.xml (10 GbE, 16 ranks a node).
 # COST: seconds of a client, of a window that is trained, of one that is scored, measured on one core of this machine (an LSTM of 2 x 256, 80 characters, batches of 10).
 # Needs smpicc (apt-get install libsimgrid-dev). Cost: 5 minutes for federated studies with the default; 1,024 ranks of a
@@ -22,7 +20,7 @@
 # Complete runs are skipped, so that other costs need another OUTPUT (outputs/forecast).
 command -v smpicc >/dev/null || { echo "there is no smpicc: apt-get install libsimgrid-dev" >&2; exit 1; }
 out=${OUTPUT:-outputs/forecast} sim=${BUILD:-build}/smpi
-make -s VARIANT=smpi WEFT_DEPS=tried all "$sim/b_ridge-sim" "$sim/b_join-sim" || exit
+make -s VARIANT=smpi WEFT_DEPS=tried all || exit
 mkdir -p "$out" || exit
 states=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "$out")") || exit   # journals and states
 trap 'rm -rf "$states"' EXIT
@@ -30,6 +28,7 @@ read -r WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE <<<"${COST:-0 0.0047 0.00
 export OPENBLAS_NUM_THREADS=1 WEFT_SIM_CLIENT WEFT_SIM_SAMPLE WEFT_SIM_SCORE
 # What every rank does for a client of the cohort, measured with 1,000 of 1,000,000; for the weights.
 export WEFT_SIM_PLACE=0.000001 WEFT_SIM_UPDATE=0.0025
+export WEFT_SIM_FEATURES=$out/features.csv
 export WEFT_SIM_CREATE=0.0005   # to create or rename a file on a parallel file system, assumed
 words=817872                    # weights of the model of jobs/sim/federated.ini: whose arrays are shared
 
@@ -46,11 +45,9 @@ hosts() # PLATFORM: the node of each rank
 # less than 1 us.
 simulate()
 {
-    local platform=$1 n=$2 input=$3 protocol=() preload=() computing=no program
+    local platform=$1 n=$2 input=$3 protocol=() preload=() computing=no
     shift 3
-    program=("$sim/weft-sim" "$input" run.output="$states/run.h5" "$@")
-    [ "$input" != fit ] || { program=("$sim/b_ridge-sim" 100000 0) computing=yes; }
-    [ "$input" != join ] || program=("$sim/b_join-sim" 30000000 1)
+    [ "$input" != jobs/sim/maps.ini ] || computing=yes
     [ "$platform" = gbe ] || protocol=(--cfg=smpi/lat-factor:0:1 --cfg=smpi/bw-factor:0:0.95
         --cfg=smpi/os:0:3e-7:0 --cfg=smpi/or:0:3e-7:0)
     [ "$n" = 1 ] || [ "$input" != jobs/sim/federated.ini ] ||
@@ -59,7 +56,8 @@ simulate()
     smpirun "${preload[@]}" -np "$n" -platform "jobs/sim/$platform.xml" -hostfile "$states/hosts" \
         --cfg=smpi/simulate-computation:$computing --cfg=smpi/host-speed:1Gf --cfg=smpi/coll-selector:ompi \
         --cfg=smpi/iprobe:1e-6 --cfg=smpi/test:1e-6 --cfg=smpi/grow-injected-times:no \
-        --log=root.thresh:error "${protocol[@]}" "${program[@]}"
+        --log=root.thresh:error "${protocol[@]}" \
+        "$sim/weft-sim" "$input" run.output="$states/run.h5" "$@"
 }
 
 # asynchronous PLATFORM TEAMS SAMPLE
@@ -73,7 +71,6 @@ asynchronous()
 study()
 {
     local run=$out/$1-$2-$3.txt rounds="fed.cohort=$((10 * $3))"
-    case $1 in fit | join) run=${run%txt}csv ;; esac
     [ ! -s "$run" ] || return 0
     [ "$1" != check ] || [ "$3" -le 2 ] || return 0
     echo "$1, $2, $3 ranks" >&2
@@ -84,7 +81,7 @@ study()
         random.resource=3 ;;
     most) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" client.max_samples=30000 ;;
     whole) simulate "$2" "$3" jobs/sim/federated.ini "$rounds" ;;
-    fit | join) simulate "$2" "$3" "$1" ;;
+    maps) simulate "$2" "$3" jobs/sim/maps.ini ;;
     async) asynchronous "$2" "$3" 0.0006 ;;
     async1s) asynchronous "$2" "$3" 0.00006 ;;
     async100ms) asynchronous "$2" "$3" 0.000006 ;;
@@ -92,29 +89,14 @@ study()
     rm -rf "$states"/run.*
 }
 
-# fits FILE ...: milliseconds of an iteration of conjugate gradients and its efficiency. A rank has whole blocks of 128 rows.
-fits()
-{
-    make -s "${BUILD:-build}/opt/tests/b_ridge" && "${BUILD:-build}/opt/tests/b_ridge" >"$out/fit.csv" || exit
-    awk -F, -v all=313 '
-        FNR == 1 { next }
-        NR == FNR { cpu[$3] = $5; next }
-        {
-            block = (cpu[5] - cpu[1]) / 4
-            most = int((all + $2 - 1) / $2)
-            time = most * block + $4
-            n = split(FILENAME, name, /[-.]/)
-            printf "%s,%d,%.3g,%.3g,%.3g,%.3g,%.3f\n", name[n - 2], $2, 1e3 * most * block, 1e3 * $6, 1e3 * $7,
-                1e3 * $8, (all * block + cpu[0]) / ($2 * time)
-        }' "$out/fit.csv" "$@" | sort -t, -k1,1 -k2,2n | sed '1i platform,ranks,rows,vectors,wait,comm,efficiency'
-}
-
+if [[ " ${STUDIES:-} " = *" maps "* && ! -s "$out/features.csv" ]]; then
+    bench=${BUILD:-build}/opt/tests/b_rff
+    make -s "$bench" && "$bench" >"$out/features.part" && mv "$out/features.part" "$out/features.csv" || exit
+fi
 for platform in ${PLATFORMS:-hdr gbe}; do
     for name in ${STUDIES:-check long short whole async async1s async100ms}; do
         for n in ${RANKS:-1 2 4 16 64 256}; do study "$name" "$platform" "$n"; done
     done
 done
-[[ " ${STUDIES:-} " != *" join "* ]] || tail -qn 1 "$out"/join-*.csv
-[[ " ${STUDIES:-} " != *" fit "* ]] || fits "$out"/fit-*.csv
 plot=${PLOT-analysis/forecast.py}
 [ -z "$plot" ] || $plot "$out"/*.txt -o "$out/forecast"

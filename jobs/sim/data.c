@@ -1,6 +1,6 @@
 /* Data sets of which a simulated run knows only the sizes. The file is a text:
  *     clients FORM D SYMBOLS-OR-CLASSES      then a line "TRAIN VALID" for each client,
- *     rows D CLASSES TRAIN VALID TEST        of bytes,
+ *     rows D CLASSES TRAIN VALID TEST        of bytes, which are noise from 0 to 255,
  * Linked into weft-sim in place of src/data/data.c. */
 #include "../../src/data/federation.h"
 
@@ -70,7 +70,16 @@ static void read_rows(weft_data *d, FILE *file)
         for (int64_t i = 0; i < r->n; i++)
             label[i] = (int32_t)((r->first + i) % d->classes);
         r->label = label;
-        r->byte = WEFT_NEW(d->mem, uint8_t, r->n * width);
+        uint8_t *byte = WEFT_NEW(d->mem, uint8_t, r->n * width);
+        for (int64_t i = 0; i < r->n * width; i++) {
+            uint64_t at = (uint64_t)(r->first * width + i);
+            /* The first two rows have the least and the largest value in every column. */
+            byte[i] =
+                (uint8_t)(at < (uint64_t)width       ? 0
+                          : at < 2 * (uint64_t)width ? 255
+                                                     : at * 0x9e3779b97f4a7c15u >> 56);
+        }
+        r->byte = byte;
     }
 }
 
