@@ -126,7 +126,7 @@ static void test_parts(weft_team *t, const char *how)
             sums &= x[i + shift] == i * t->size * (t->size + 1) / 2;
             half[i] = (real)(i % 1000) / 2;
         }
-        weft_parts_join(t, half, (size_t)n);
+        weft_parts_join(t, half, 1, (size_t)n);
         for (int64_t i = 0; i < n; i++) joined &= !(half[i] * 2 - (real)(i % 1000) != 0);
         weft_arena_free(tmp);
     }
@@ -142,13 +142,25 @@ static void test_parts(weft_team *t, const char *how)
         for (int64_t i = first; i < first + count; i++) sums &= y[i] == round * i * t->size;
     }
     ok(sums, "%s: so do 199 sums in a row, of 32 bits", how);
-    double *z = weft_parts_buffer(t, N * sizeof *z), large = 0x1p53 / t->size;
-    for (int i = 0; i < N; i++) z[i] = floor(large) - i;
-    weft_parts_sum_whole_f64(t, z, N);
-    for (int64_t i = first; i < first + count; i++)
-        sums &= !(z[i] < (floor(large) - (double)i) * t->size ||
-                  z[i] > (floor(large) - (double)i) * t->size);
-    ok(sums, "%s: and sums of doubles that are whole numbers", how);
+    enum { C = 3 };
+    double *z = weft_parts_buffer(t, C * N * sizeof *z), large = 0x1p53 / t->size;
+    real several[C * N];
+    for (int i = 0; i < C * N; i++) {
+        z[i] = floor(large) - i;
+        several[i] = (real)(-1);
+    }
+    weft_parts_sum_whole_f64(t, z, C, N);
+    for (int j = 0; j < C; j++)
+        for (int64_t i = j * N + first; i < j * N + first + count; i++) {
+            double is = (floor(large) - (double)i) * t->size;
+            sums &= !(z[i] < is || z[i] > is);
+            several[i] = (real)i;
+        }
+    ok(sums, "%s: and sums of several vectors of whole doubles", how);
+    weft_parts_join(t, several, C, N);
+    for (int i = 0; i < C * N; i++)
+        joined &= !(several[i] < (real)i || several[i] > (real)i);
+    ok(joined, "%s: the parts of several vectors reach all", how);
 }
 
 /* Each rank reads the buffers of all, where they are shared. */

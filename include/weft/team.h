@@ -84,15 +84,17 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
  * nodes once and not for each rank. Its contents are undefined. Valid until a call with
  * more bytes, owned by t.
  * weft_parts_sum: the own part of x[n], in the buffer, becomes the exact sum over ranks;
- * the rest of x is undefined afterwards. Doubles as in weft_sum_whole_f64.
- * weft_parts_join: x[n], of which each rank has its part, gets the parts of all ranks; x is
- * elsewhere, and the buffer, of at least as many bytes, is undefined afterwards.
+ * the rest of x is undefined afterwards. Doubles as in weft_sum_whole_f64, of c vectors
+ * x[c][n], of each the own part.
+ * weft_parts_join: x[c][n], of which each rank has its part of every vector, gets the parts
+ * of all ranks; x is elsewhere, and the buffer, of at least as many bytes, is undefined
+ * afterwards.
  * All are Collective. */
 void *weft_parts_buffer(weft_team *t, size_t bytes);
 void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n);
 void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n);
-void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n);
-void weft_parts_join(weft_team *t, real *x, size_t n);
+void weft_parts_sum_whole_f64(weft_team *t, double *x, int c, size_t n);
+void weft_parts_join(weft_team *t, real *x, int c, size_t n);
 /* The buffer of a rank, which all may read and write; NULL: not all share it. Local. */
 void *weft_parts_of(const weft_team *t, int rank);
 /* After it each rank reads what the others wrote to shared buffers before it. Only where

@@ -97,21 +97,22 @@ static void make_matrix(const rff_shared *shared, int type, int64_t d)
     weft_check(rff_is_exact(shared, type), "features of bytes alone are simulated");
     /* A byte an entry, and 8 for each of the 2 % of Cauchy ones in the tail. */
     size_t width = (size_t)(shared->d * (family == RFF_CAUCHY ? 1.16 : 1));
+    weft_arena *tmp = weft_arena_new();
+    char *x = WEFT_NEW(tmp, char, (size_t)rff_block_columns(shared, type, 0, d) * width);
+    size_t *bytes = WEFT_NEW(tmp, size_t, team->size);
     for (int64_t j0 = 0; j0 < d;) {
         int columns = rff_block_columns(shared, type, j0, d);
-        weft_arena *tmp = weft_arena_new();
-        size_t *bytes = WEFT_NEW(tmp, size_t, team->size);
         for (int r = 0; r < team->size; r++) {
             int n = rff_share_from(columns, r + 1, team->size) -
                     rff_share_from(columns, r, team->size);
             bytes[r] = (size_t)n * width;
         }
         charge(price()->column[family] * (double)bytes[team->rank] / (double)width);
-        weft_join_bytes(team, WEFT_NEW(tmp, char, (size_t)columns *width), bytes);
+        weft_join_bytes(team, x, bytes);
         charge(price()->pack[family] * columns);
-        weft_arena_free(tmp);
         j0 += columns;
     }
+    weft_arena_free(tmp);
 }
 
 void __wrap_rff_blocks_keep(rff_shared *shared, const double *need, int64_t d)

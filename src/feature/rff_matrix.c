@@ -85,9 +85,10 @@ static void sum_up(const weft_matrix *f, int c, int own, double *sum, int scale,
 {
     int64_t d = f->d, first = 0, count = d;
     if (own) weft_deal(d, f->team->rank, f->team->size, &first, &count);
-    for (int j = 0; j < c && own; j++)
-        weft_parts_sum_whole_f64(f->team, sum + j * d, (size_t)d);
-    if (!own) weft_sum_whole_f64(f->team, sum, (size_t)(c * d));
+    if (own)
+        weft_parts_sum_whole_f64(f->team, sum, c, (size_t)d);
+    else
+        weft_sum_whole_f64(f->team, sum, (size_t)(c * d));
     double each = isfinite(bound) ? ldexp(unit, -scale) : NAN;
     for (int j = 0; j < c; j++)
         for (int64_t k = first; k < first + count; k++)

@@ -193,14 +193,13 @@ int block_basis(const block_space *s, int c, double *z, double *p, real *rounded
             memcpy(z + k * s->d + s->first, p + k * s->d + s->first, own * sizeof *z);
         n = orthonormalise(s, n, z, p, &least);
     }
-    if (s->dealt) weft_parts_buffer(s->team, (size_t)s->d * sizeof *rounded);
-    for (int j = 0; j < n; j++) {
-        real *to = rounded + j * s->d;
-        for (int64_t k = s->first; k < s->end; k++) {
-            to[k] = (real)p[j * s->d + k];
-            p[j * s->d + k] = (double)to[k];
+    for (int j = 0; j < n; j++)
+        for (int64_t k = j * s->d + s->first; k < j * s->d + s->end; k++) {
+            rounded[k] = (real)p[k];
+            p[k] = (double)rounded[k];
         }
-        if (s->dealt) weft_parts_join(s->team, to, (size_t)s->d);
-    }
+    if (!s->dealt) return n;
+    weft_parts_buffer(s->team, (size_t)(n * s->d) * sizeof *rounded);
+    weft_parts_join(s->team, rounded, n, (size_t)s->d);
     return n;
 }

@@ -130,13 +130,102 @@ static size_t place_of(const weft_parts *p, const void *x, size_t n, size_t widt
     return at;
 }
 
-/* ---- sums --------------------------------------------------------------------------- */
+/* ---- messages ----------------------------------------------------------------------- */
 
-/* 1 if MPI's counts do not suffice for n numbers, and messages are needed. */
+/* Ranks that sum or gather their parts: of the team every step-th one from `first`. */
+typedef struct group {
+    int first, step, size;
+    int own; /* the rank in comm of this one */
+    MPI_Comm comm;
+} group;
+
+static group all_of(const weft_team *t)
+{
+    return (group){.step = 1, .size = t->size, .own = t->rank, .comm = comm_of(t)};
+}
+
+/* The ranks in this rank's place on all nodes. */
+static group far_of(const weft_nodes *n)
+{
+    return (group){.first = n->place,
+                   .step = n->ranks,
+                   .size = n->count,
+                   .own = n->node,
+                   .comm = n->far};
+}
+
+/* Vectors x[c][n] of numbers of `width` bytes. */
+typedef struct vectors {
+    char *x;
+    int c;
+    size_t n, width;
+} vectors;
+
+/* The parts of the vectors that the group's ranks own, one rank after the other: count[r]
+ * numbers at at[r] of x. */
+typedef struct packed {
+    int *count, *at;
+    char *x;
+} packed;
+
+static packed packed_new(const weft_team *t, group g, const vectors *v, weft_arena *tmp)
+{
+    packed p = {.count = WEFT_NEW(tmp, int, g.size), .at = WEFT_NEW(tmp, int, g.size)};
+    int64_t first, count, all = 0;
+    for (int r = 0; r < g.size; r++) {
+        weft_deal((int64_t)v->n, g.first + r * g.step, t->size, &first, &count);
+        p.count[r] = (int)(v->c * count);
+        p.at[r] = (int)all;
+        all += v->c * count;
+    }
+    p.x = WEFT_NEW(tmp, char, (size_t)all * v->width);
+    return p;
+}
+
+/* Copies the parts of rank r of the group into the packed ones; back 1: from them. */
+static void copy(const weft_team *t, group g, int r, const vectors *v, const packed *p,
+                 int back)
+{
+    int64_t first, count;
+    weft_deal((int64_t)v->n, g.first + r * g.step, t->size, &first, &count);
+    char *to = p->x + (size_t)p->at[r] * v->width;
+    for (int j = 0; j < v->c; j++, to += (size_t)count * v->width) {
+        char *x = v->x + ((size_t)j * v->n + (size_t)first) * v->width;
+        memcpy(back ? x : to, back ? to : x, (size_t)count * v->width);
+    }
+}
+
+/* The own part becomes the sum over the group. */
+static void reduce_scatter(const weft_team *t, group g, const vectors *v, MPI_Datatype type)
+{
+    weft_arena *tmp = weft_arena_new();
+    packed p = packed_new(t, g, v, tmp);
+    for (int r = 0; r < g.size; r++) copy(t, g, r, v, &p, 0);
+    MPI_Reduce_scatter(MPI_IN_PLACE, p.x, p.count, type, MPI_SUM, g.comm);
+    p.at[g.own] = 0;
+    copy(t, g, g.own, v, &p, 1);
+    weft_arena_free(tmp);
+}
+
+/* All parts of the group's ranks. */
+static void gather(const weft_team *t, group g, const vectors *v)
+{
+    weft_arena *tmp = weft_arena_new();
+    packed p = packed_new(t, g, v, tmp);
+    copy(t, g, g.own, v, &p, 0);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, p.x, p.count, p.at, REAL_MPI, g.comm);
+    for (int r = 0; r < g.size; r++)
+        if (r != g.own) copy(t, g, r, v, &p, 1);
+    weft_arena_free(tmp);
+}
+
+/* 1 if MPI's counts do not suffice for n numbers. */
 static int too_many(const weft_parts *p, size_t n)
 {
     return n > MOST && !(p->of && p->nodes->count == 1);
 }
+
+/* ---- sums --------------------------------------------------------------------------- */
 
 static size_t width_of(MPI_Datatype type)
 {
@@ -177,72 +266,34 @@ static void add_others(const weft_parts *p, size_t at, size_t n, MPI_Datatype ty
     }
 }
 
-/* Numbers and offsets of the parts of `size` ranks: every step-th one from `first`. */
-static void fill_parts(const weft_team *t, size_t n, int first, int step, int size,
-                       int *count, int *at)
-{
-    for (int r = 0; r < size; r++) {
-        int64_t from, own;
-        weft_deal((int64_t)n, first + r * step, t->size, &from, &own);
-        count[r] = (int)own;
-        at[r] = (int)from;
-    }
-}
-
-/* x has the sums over this node of the parts of the ranks in this rank's place; the part of
- * this rank gets the sum over nodes. */
-static void add_nodes(const weft_team *t, char *x, size_t n, MPI_Datatype type)
-{
-    const weft_nodes *nodes = t->parts->nodes;
-    size_t width = width_of(type), own = 0, all = 0;
-    weft_arena *tmp = weft_arena_new();
-    int *count = WEFT_NEW(tmp, int, nodes->count), *at = WEFT_NEW(tmp, int, nodes->count);
-    fill_parts(t, n, nodes->place, nodes->ranks, nodes->count, count, at);
-    for (int b = 0; b < nodes->count; b++) all += (size_t)count[b];
-    char *sum = WEFT_NEW(tmp, char, all *width);
-    for (int b = 0; b < nodes->count; own += (size_t)count[b++] * width)
-        memcpy(sum + own, x + (size_t)at[b] * width, (size_t)count[b] * width);
-    MPI_Reduce_scatter(MPI_IN_PLACE, sum, count, type, MPI_SUM, nodes->far);
-    memcpy(x + (size_t)at[nodes->node] * width, sum, (size_t)count[nodes->node] * width);
-    weft_arena_free(tmp);
-}
-
-/* n numbers at byte `at` of the buffer. */
-static void sum_shared(const weft_team *t, size_t at, size_t n, MPI_Datatype type)
+/* Vectors x[c][n] in the buffer, at byte `at` of it. */
+static void sum_shared(const weft_team *t, const vectors *v, size_t at, MPI_Datatype type)
 {
     const weft_parts *p = t->parts;
     const weft_nodes *nodes = p->nodes;
     meet(p);
     for (int b = 0; b < nodes->count; b++) {
         int64_t first, count;
-        weft_deal((int64_t)n, b * nodes->ranks + nodes->place, t->size, &first, &count);
-        add_others(p, at + (size_t)first * width_of(type), (size_t)count, type);
+        weft_deal((int64_t)v->n, b * nodes->ranks + nodes->place, t->size, &first, &count);
+        for (int j = 0; j < v->c; j++) {
+            size_t from = (size_t)j * v->n + (size_t)first;
+            add_others(p, at + from * v->width, (size_t)count, type);
+        }
     }
     meet(p);
-    if (nodes->count > 1) add_nodes(t, p->own + at, n, type);
+    if (nodes->count > 1) reduce_scatter(t, far_of(nodes), v, type);
 }
 
-/* The sum arrives at the beginning of x. */
-static void reduce_scatter(const weft_team *t, void *x, size_t n, MPI_Datatype type)
+static void sum(weft_team *t, void *x, int c, size_t n, MPI_Datatype type)
 {
-    size_t width = width_of(type);
-    weft_arena *tmp = weft_arena_new();
-    int *count = WEFT_NEW(tmp, int, t->size), *at = WEFT_NEW(tmp, int, t->size);
-    fill_parts(t, n, 0, 1, t->size, count, at);
-    MPI_Reduce_scatter(MPI_IN_PLACE, x, count, type, MPI_SUM, comm_of(t));
-    memmove((char *)x + (size_t)at[t->rank] * width, x, (size_t)count[t->rank] * width);
-    weft_arena_free(tmp);
-}
-
-static void sum(weft_team *t, void *x, size_t n, MPI_Datatype type)
-{
-    size_t width = width_of(type), at = place_of(t->parts, x, n, width);
+    const vectors v = {.x = x, .c = c, .n = n, .width = width_of(type)};
+    size_t all = (size_t)c * n, at = place_of(t->parts, x, all, v.width);
     weft_timer_begin(t);
     if (t->parts->of)
-        sum_shared(t, at, n, type);
+        sum_shared(t, &v, at, type);
     else
-        reduce_scatter(t, x, n, type);
-    weft_timer_end(t, n * width);
+        reduce_scatter(t, all_of(t), &v, type);
+    weft_timer_end(t, all * v.width);
 }
 
 void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n)
@@ -251,7 +302,7 @@ void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n)
     if (too_many(t->parts, n))
         weft_sum_i32(t, x, n);
     else
-        sum(t, x, n, MPI_INT32_T);
+        sum(t, x, 1, n, MPI_INT32_T);
 }
 
 void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n)
@@ -260,51 +311,43 @@ void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n)
     if (too_many(t->parts, n))
         weft_sum_i64(t, x, n);
     else
-        sum(t, x, n, MPI_INT64_T);
+        sum(t, x, 1, n, MPI_INT64_T);
 }
 
-void weft_parts_sum_whole_f64(weft_team *t, double *x, size_t n)
+void weft_parts_sum_whole_f64(weft_team *t, double *x, int c, size_t n)
 {
     if (t->size == 1) return;
-    if (too_many(t->parts, n))
-        weft_sum_whole_f64(t, x, n);
+    if (too_many(t->parts, (size_t)c * n))
+        weft_sum_whole_f64(t, x, (size_t)c * n);
     else
-        sum(t, x, n, MPI_DOUBLE);
+        sum(t, x, c, n, MPI_DOUBLE);
 }
 
 /* ---- joining ------------------------------------------------------------------------ */
 
-/* The parts of the `size` ranks of comm: of the team every step-th one from `first`. */
-static void gather(const weft_team *t, real *x, size_t n, int first, int step, int size,
-                   MPI_Comm comm)
+/* The parts that rank r of the team owns, from the memory `from` to `to`, x[c][n]. */
+static void copy_real(const weft_team *t, int r, int c, size_t n, const real *from,
+                      real *to)
 {
-    weft_arena *tmp = weft_arena_new();
-    int *count = WEFT_NEW(tmp, int, size), *at = WEFT_NEW(tmp, int, size);
-    fill_parts(t, n, first, step, size, count, at);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, x, count, at, REAL_MPI, comm);
-    weft_arena_free(tmp);
+    int64_t first, count;
+    weft_deal((int64_t)n, r, t->size, &first, &count);
+    for (size_t at = (size_t)first; at < (size_t)c * n; at += n)
+        memcpy(to + at, from + at, (size_t)count * sizeof *to);
 }
 
 /* Through the buffers, which begin with x. */
-static void join_shared(const weft_team *t, real *x, size_t n)
+static void join_shared(const weft_team *t, real *x, int c, size_t n)
 {
     const weft_parts *p = t->parts;
     const weft_nodes *nodes = p->nodes;
-    weft_check(n * sizeof *x <= p->bytes, "a vector larger than the buffer");
-    if (nodes->count > 1)
-        gather(t, x, n, nodes->place, nodes->ranks, nodes->count, nodes->far);
+    const vectors v = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
+    weft_check((size_t)c * n * sizeof *x <= p->bytes, "vectors larger than the buffer");
+    if (nodes->count > 1) gather(t, far_of(nodes), &v);
     for (int k = 0; k < nodes->ranks; k++) {
         int place = (nodes->place + k) % nodes->ranks;
         real *theirs = (real *)(void *)p->of[place];
-        for (int b = 0; b < nodes->count; b++) {
-            int64_t first, count;
-            weft_deal((int64_t)n, b * nodes->ranks + place, t->size, &first, &count);
-            size_t bytes = (size_t)count * sizeof *x;
-            if (k == 0)
-                memcpy(theirs + first, x + first, bytes);
-            else
-                memcpy(x + first, theirs + first, bytes);
-        }
+        for (int r = place; r < t->size; r += nodes->ranks)
+            copy_real(t, r, c, n, k == 0 ? x : theirs, k == 0 ? theirs : x);
         if (k == 0) meet(p);
     }
     meet(p);
@@ -320,17 +363,18 @@ static void send_parts(weft_team *t, real *x, size_t n)
     }
 }
 
-void weft_parts_join(weft_team *t, real *x, size_t n)
+void weft_parts_join(weft_team *t, real *x, int c, size_t n)
 {
+    const vectors v = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
     if (t->size == 1) return;
-    if (too_many(t->parts, n)) {
-        send_parts(t, x, n);
+    if (too_many(t->parts, (size_t)c * n)) {
+        for (int j = 0; j < c; j++) send_parts(t, x + (size_t)j * n, n);
         return;
     }
     weft_timer_begin(t);
     if (t->parts->of)
-        join_shared(t, x, n);
+        join_shared(t, x, c, n);
     else
-        gather(t, x, n, 0, 1, t->size, comm_of(t));
-    weft_timer_end(t, n * sizeof *x);
+        gather(t, all_of(t), &v);
+    weft_timer_end(t, (size_t)c * n * sizeof *x);
 }

@@ -219,7 +219,7 @@ static void sum_words(weft_team *team, sgd_pieces *p, int64_t n)
     SUM_OF_PARTS(team, p->sum + at, (size_t)n);
     weft_deal(n, team->rank, team->size, &first, &count);
     read_range(p, at + first, count);
-    weft_parts_join(team, p->out + at, (size_t)n);
+    weft_parts_join(team, p->out + at, 1, (size_t)n);
 }
 
 static int sum_by_message(const sgd *t, sgd_pieces *p, const sgd_words *k)
@@ -248,5 +248,5 @@ int sgd_pieces_sum(const sgd *t, sgd_pieces *p, const sgd_words *k)
 
 void sgd_pieces_join(const sgd *t, const sgd_pieces *p, real *x)
 {
-    if (p->exchange) weft_parts_join(t->env.team, x, (size_t)p->table.at);
+    if (p->exchange) weft_parts_join(t->env.team, x, 1, (size_t)p->table.at);
 }
