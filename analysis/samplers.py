@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 
 PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"))
+BESIDE = (("weft-forest", "smac-gp"),)  # another kind of model: without a goal, and no part of the level
 INTRODUCTION = """# Samplers beside other programs
 
 Written by `analysis/samplers.py` from [samplers.tsv](samplers.tsv); [README.md](README.md) says how the runs were made.
@@ -24,7 +25,7 @@ def mann_whitney(x, y):
     return math.erfc(z / math.sqrt(2)), u / (n * m)
 
 
-def comparisons(lines):
+def comparisons(lines, pairs):
     """[(weft, other, workers, function, (regrets of weft, of the other), (ms a trial of both))]"""
     runs, functions = defaultdict(list), []
     for line in lines:
@@ -32,7 +33,7 @@ def comparisons(lines):
         runs[name, function, int(workers)].append((float(regret), float(ms)))
         if function not in functions:
             functions.append(function)
-    for own, other in PAIRS:
+    for own, other in pairs:
         for workers in sorted({key[2] for key in runs}):
             for function in functions:
                 both = [runs.get((name, function, workers)) for name in (own, other)]
@@ -45,17 +46,25 @@ def median_ms(ms):
     return f"{float(f'{statistics.median(ms):.2g}'):g}"
 
 
+def row(found):
+    own, other, workers, function, regrets, ms = found
+    p, worse = mann_whitney(*regrets)
+    medians = [statistics.median(r) for r in regrets]
+    line = (f"| {own} | {other} | {workers} | {function} | {medians[0]:.3g} | {medians[1]:.3g} | {worse:.2f} "
+            f"| {p:.2g} | {median_ms(ms[0])} | {median_ms(ms[1])} |")
+    return medians[0] < medians[1], p, worse, line
+
+
 def main():
     with open(sys.argv[1] if len(sys.argv) > 1 else "analysis/samplers.tsv", encoding="ascii") as lines:
-        found = list(comparisons(lines))
+        lines = list(lines)
+    found = list(comparisons(lines, PAIRS))
     level = LEVEL / len(found)
     table, summary = [], defaultdict(list)
-    for own, other, workers, function, regrets, ms in found:
-        p, worse = mann_whitney(*regrets)
-        medians = [statistics.median(r) for r in regrets]
-        summary[own, other, workers].append((medians[0] < medians[1], p < level, worse, function))
-        table.append(f"| {own} | {other} | {workers} | {function} | {medians[0]:.3g} | {medians[1]:.3g} | {worse:.2f} "
-                     f"| {p:.2g} | {median_ms(ms[0])} | {median_ms(ms[1])} |")
+    for each in found:
+        smaller, p, worse, line = row(each)
+        summary[each[:3]].append((smaller, p < level, worse, each[3]))
+        table.append(line)
     print(INTRODUCTION)
     print("| weft | other | workers | functions | median smaller | significantly better | significantly worse | worst |")
     print("|---|---|---|---|---|---|---|---|")
@@ -68,6 +77,13 @@ def main():
     print("| weft | other | workers | function | regret, weft | other | worse | p | ms a trial, weft | other |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     print("\n".join(table))
+    others = list(comparisons(lines, BESIDE))
+    if others:
+        print("\nWithout a goal, Gaussian processes, seeds of each in brackets:\n")
+        print("| weft | other | workers | function | regret, weft | other | worse | p | ms a trial, weft | other |")
+        print("|---|---|---|---|---|---|---|---|---|---|")
+    for each in others:
+        print(row(each)[3].replace(f"| {each[3]} |", f"| {each[3]} ({len(each[4][0])}, {len(each[4][1])}) |"))
 
 
 if __name__ == "__main__":
