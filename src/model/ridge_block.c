@@ -198,7 +198,7 @@ int block_basis(const block_space *s, int c, double *z, double *p, real *rounded
             rounded[k] = (real)p[k];
             p[k] = (double)rounded[k];
         }
-    if (!s->dealt) return n;
+    if (!s->dealt || n == 0) return n;
     weft_parts_buffer(s->team, (size_t)(n * s->d) * sizeof *rounded);
     weft_parts_join(s->team, rounded, n, (size_t)s->d);
     return n;
