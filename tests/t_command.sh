@@ -247,6 +247,19 @@ tune 1 parameters.how=good command.run='yes | head -c 5000000; echo loss=3' && g
 result $? "of much output the log has the beginning and the end"
 tune 1 parameters.how=good command.run='(sleep 30; echo late) & echo loss=4' && grep -q '^valid *loss 4' "$tmp/out"
 result $? "what a program leaves running is ended"
+cat >"$tmp/daemons" <<'END'
+#!/bin/sh
+# Daemons of Open MPI with the variable that only this run has.
+for comm in $(grep -ls '^orted$' /proc/[0-9]*/comm); do
+    grep -aqs "T_COMMAND=$1" "${comm%comm}environ" && echo orted
+done >"$1/found"
+echo loss=1
+END
+chmod +x "$tmp/daemons"
+rm -rf "$tmp"/r.*
+T_COMMAND=$tmp "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" command.run="$tmp/daemons $tmp" >"$tmp/out" 2>"$tmp/log" &&
+    [ -e "$tmp/found" ] && [ ! -s "$tmp/found" ]
+result $? "one process without a launcher starts no daemon of Open MPI"
 
 # ---- what is refused ------------------------------------------------------------------------
 
