@@ -126,6 +126,7 @@ until grep -q 'job 1 of 1' "$tmp/log" || [ $tries = 600 ]; do
     tries=$((tries + 1))
     sleep 0.05
 done
+sleep 0.5 # the scores, of seconds, have begun
 kill -USR1 $pid
 wait $pid
 [ $? = 75 ] && grep -q "stopped by signal 10 after the search, while the winner was scored; go on with .weft resume $tmp/scored.h5." "$tmp/log"

@@ -88,6 +88,15 @@ static void warn_core(void)
              forced ? forced : "");
 }
 
+/* A process that no launcher started starts no other and shares no directory: Open MPI 4
+ * would start a daemon for it, which takes 0.1 s and may fail on a busy machine, and
+ * without one all such processes would make and remove the same directory. */
+static void stand_alone(void)
+{
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
+}
+
 weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
 {
     int expected = launched();
@@ -95,9 +104,7 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
     const char *pmi =
         FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "PMI_FD");
     if (expected > 1 && !pmi) return refuse_singletons(expected);
-    /* A process without a launcher starts no others: Open MPI 4 would start a daemon for it,
-     * which takes 0.1 s and, on a busy machine, may fail. */
-    if (!pmi) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    if (!pmi) stand_alone();
     int level;
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     weft_check(level >= MPI_THREAD_FUNNELED, "this MPI has no MPI_THREAD_FUNNELED");
