@@ -1,20 +1,20 @@
-# weft's samplers beside Optuna, hyperopt, HpBandSter and SMAC on functions whose least value is
+# weft's samplers beside Optuna, hyperopt, HpBandSter, SMAC and MiP-EGO on functions whose least value is
 # known: 100 trials, 20 seeds, 1 and 10 at a time; analysis/samplers.md is written from the table.
 # Runs that the table has are not repeated, so that an interrupted job goes on; a version of weft
 # with other samplers needs another TABLE. By the milliseconds in the table two hours of a core,
 # of which SMAC has 90 minutes and weft 5. Environment:
-#   PEERS      the python of tests/gold/venv.sh; default V/bin/python; empty: weft's part alone
-#   PAIRS      which comparisons; default "tpe hyperopt forest kde", also gp
+#   PEERS      what tests/gold/venv.sh made; default V; empty: weft's part alone
+#   PAIRS      which comparisons; default "tpe hyperopt forest kde", also gp and mipego
 #   WORKERS    trials at a time; default "1 10", with gp 1
 #   FUNCTIONS  which of tests/functions.h; default those of the table
 #   SEEDS      how many; default 20
 #   FIRST      the first one; default as in the table: 5000, with kde 6000 on all but branin
 #   TABLE      default analysis/samplers.tsv; OUTPUT, default analysis/samplers.md
 # usage: make build/opt/tests/b_regret; bash tests/gold/venv.sh V; bash jobs/samplers.sh
-peers=${PEERS-V/bin/python} table=${TABLE:-analysis/samplers.tsv} seeds=${SEEDS:-20}
+peers=${PEERS-V} table=${TABLE:-analysis/samplers.tsv} seeds=${SEEDS:-20}
 regret=${REGRET:-build/opt/tests/b_regret}
 [ -x "$regret" ] || { echo "no program $regret: make $regret" >&2 && exit 1; }
-[ -z "$peers" ] || [ -x "$peers" ] || { echo "no $peers: bash tests/gold/venv.sh V, or PEERS= for weft alone" >&2 && exit 1; }
+[ -z "$peers" ] || [ -d "$peers" ] || { echo "no $peers: bash tests/gold/venv.sh V, or PEERS= for weft alone" >&2 && exit 1; }
 touch "$table" || exit 1
 
 # own NAME OPTIONS WORKERS FUNCTION FIRST: weft's runs, those that are missing
@@ -30,14 +30,15 @@ own()
 # pair NAME OTHER OPTIONS "WORKERS" "FUNCTIONS"
 pair()
 {
-    local workers function first
+    local workers function first python=$peers/bin/python
+    [ ! -d "$peers/$2" ] || python=$peers/$2/bin/python
     for workers in ${WORKERS:-$4}; do
         for function in ${FUNCTIONS:-$5}; do
             first=5000
             [ "$2-$function" = bohb-branin ] || [ "$2" != bohb ] || first=6000
             first=${FIRST:-$first}
             own "$1" "$3" "$workers" "$function" "$first"
-            [ -z "$peers" ] || FILE=$table "$peers" tests/gold/samplers.py "$2" "$workers" "$function" \
+            [ -z "$peers" ] || FILE=$table "$python" tests/gold/samplers.py "$2" "$workers" "$function" \
                 "$seeds" "$first" >>"$table" || exit $?
         done
     done
@@ -50,8 +51,9 @@ for which in ${PAIRS:-tpe hyperopt forest kde}; do
     hyperopt) pair weft-hyperopt hyperopt $'[run]\nsampler = tpe\n[tpe]\nform = hyperopt' "1 10" "$every" ;;
     forest) pair weft-forest smac $'[run]\nsampler = forest' "1 10" "$every" ;;
     gp) pair weft-forest smac-gp $'[run]\nsampler = forest' 1 "branin hartmann3 hartmann6 mixed8" ;;
+    mipego) pair weft-forest mipego $'[run]\nsampler = forest' "1 10" "branin hartmann3 rosenbrock4" ;;
     kde) pair weft-kde bohb $'[run]\nsampler = kde' "1 10" "$every" ;;
-    *) echo "no comparison $which: tpe hyperopt forest kde gp" >&2 && exit 2 ;;
+    *) echo "no comparison $which: tpe hyperopt forest kde gp mipego" >&2 && exit 2 ;;
     esac
 done
 [ ! -s "$table" ] || [ -z "$peers" ] || ${PYTHON:-python3} analysis/samplers.py "$table" >"${OUTPUT:-analysis/samplers.md}"

@@ -187,6 +187,16 @@ folds && [ "$(ls "$tmp"/folds/rand-[12]-[03].h5 | wc -l)" = 4 ] && rm "$tmp/fold
 result $? "folds of a cross-validation are trained once each"
 [ -z "$python" ] || { [ "$(wc -l <"$tmp/folds.tsv")" = 5 ] && grep -q '^| rand | 2 | 4 | [0-9.]* +- ' "$tmp/out"; }
 result $? "and are in a table"
+# ---- steps ----------------------------------------------------------------------------------
+
+"$weft" pack synthetic images rows=120 -o "$tmp/images.h5" 2>"$tmp/log"
+RANKS="1 2" TURNS=2 KINDS="static images" IMAGES=$tmp/images.h5 OUTPUT=$tmp/steps TABLE=$tmp/steps.tsv LAUNCH=mpirun \
+    PYTHON=${python:-true} bash jobs/steps.sh "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(cut -d ' ' -f 1-3 "$tmp/steps.tsv" | tr '\n' ',')" = \
+        "static 1 1,static 2 1,images 1 1,images 2 1,static 1 2,static 2 2,images 1 2,images 2 2," ]
+result $? "steps of networks are measured in turns"
+[ -z "$python" ] || grep -q '^| images | 2 ranks | [-0-9.e]* +- .* | .*, .* | .* +- ' "$tmp/out"
+result $? "and are in a table"
 # ---- searches that are trained in earnest ----------------------------------------------------
 
 trained() # four tuners, two seeds; what is there is not run again
@@ -194,7 +204,6 @@ trained() # four tuners, two seeds; what is there is not run again
     SEEDS="1 2" EPOCHS=18 OUTPUT=$tmp/trained TABLE=$tmp/trained.tsv PYTHON=${python:-true} LAUNCH="mpirun -n 1" \
         bash jobs/trained.sh "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log"
 }
-"$weft" pack synthetic images rows=120 -o "$tmp/images.h5" 2>"$tmp/log"
 trained && rm "$tmp/trained/pbt-2.h5" && trained && [ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ] &&
     [ "$(ls "$tmp"/trained/*.h5 | wc -l)" = 8 ]
 result $? "searches by four tuners, once each"

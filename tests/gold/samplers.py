@@ -3,14 +3,15 @@
 Set up:  bash tests/gold/venv.sh V
 Use:     V/bin/python tests/gold/samplers.py SAMPLER[,..] WORKERS FUNCTION[,..] SEEDS [FIRST] >> FILE
 
-Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate),
-hyperopt, bohb (HpBandSter's generator of configurations at one budget), smac (random forest),
-smac-gp (Gaussian process). Seeds from FIRST on, 1000 where it is not given. WORKERS trials are
-asked for, then all of them are told; Optuna has its constant liar for those in flight, the others
-are told nothing of them. A line a run: sampler, version, function, workers, seed, regret of what
-looked best after 25, 50, 100 trials, and milliseconds of processor time of a proposal. What is in
-the file already is not done again: FILE in the environment names it.
-These programs are no part of weft, which needs none of them.
+Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate), hyperopt,
+smac (random forest), smac-gp (Gaussian process); by V/bohb/bin/python bohb (HpBandSter's generator
+of configurations, at one budget), and by V/mipego/bin/python mipego (bayes-optim, the package that
+followed MIP-EGO's own). Seeds from FIRST on, 1000 where it is not given. WORKERS trials are asked
+for, then all of them are told; Optuna has its constant liar for those in flight, mipego proposes a
+whole batch by as many cooled criteria, the others are told nothing of them. A line a run: sampler,
+version, function, workers, seed, regret of what looked best after 25, 50, 100 trials, and
+milliseconds of processor time of a proposal. What is in the file already is not done again: FILE in
+the environment names it. These programs are no part of weft, which needs none of them.
 """
 import importlib.metadata
 import logging
@@ -184,17 +185,19 @@ class Hyperopt:
 def config_space(axes, seed):
     import ConfigSpace as C
     cs = C.ConfigurationSpace(seed=seed)
+    add = getattr(cs, "add", None) or cs.add_hyperparameter
+    when = getattr(cs, "add", None) or cs.add_condition
     for j, a in enumerate(axes):
         name = "x%d" % j
         if isinstance(a, int):
-            cs.add(C.CategoricalHyperparameter(name, list(range(a))))
+            add(C.CategoricalHyperparameter(name, list(range(a))))
         elif a[2] == "int":
-            cs.add(C.UniformIntegerHyperparameter(name, a[0], a[1]))
+            add(C.UniformIntegerHyperparameter(name, a[0], a[1]))
         else:
-            cs.add(C.UniformFloatHyperparameter(name, a[0], a[1], log=a[2] == "log"))
+            add(C.UniformFloatHyperparameter(name, a[0], a[1], log=a[2] == "log"))
     for j, a in enumerate(axes):
         if not isinstance(a, int) and len(a) > 3:
-            cs.add(C.EqualsCondition(cs["x%d" % j], cs["x%d" % a[3]], a[4]))
+            when(C.EqualsCondition(cs["x%d" % j], cs["x%d" % a[3]], a[4]))
     return cs
 
 
@@ -203,71 +206,23 @@ def values_of(config, axes):
 
 
 class Bohb:
-    """The model of HpBandSter's BOHB by its own steps: it needs a ConfigSpace of old, so its
-    densities (statsmodels) and its loop over candidates are called on vectors in [0, 1]."""
+    """HpBandSter's own generator of configurations, all at one budget."""
 
     def __init__(self, axes, seed, workers):
-        self.version, self.axes = importlib.metadata.version("hpbandster"), axes
+        from hpbandster.core.dispatcher import Job
+        from hpbandster.optimizers.config_generators.bohb import BOHB
+        self.version, self.axes, self.job = importlib.metadata.version("hpbandster"), axes, Job
         np.random.seed(seed)
-        self.x, self.y = [], []
-
-    def prior(self):
-        return [np.random.randint(a) if isinstance(a, int) else np.random.rand() for a in self.axes]
-
-    def pair(self, u):
-        """u without the axes that it does not have, and its values."""
-        v = []
-        u = [math.nan if not isinstance(a, int) and len(a) > 3 and u[a[3]] != a[4] else x for a, x in zip(self.axes, u)]
-        for a, x in zip(self.axes, u):
-            if isinstance(a, int) or x != x:
-                v.append(x if x != x else int(x))
-            elif a[2] == "int":
-                v.append(int(min(a[1], math.floor(a[0] + x * (a[1] - a[0] + 1)))))
-            else:
-                v.append(a[0] * (a[1] / a[0]) ** x if a[2] == "log" else a[0] + x * (a[1] - a[0]))
-        return u, v
-
-    def filled(self, x):
-        """Axes that a trial does not have get the values of other trials, by chance."""
-        x = x.copy()
-        for row in x:
-            for j in np.flatnonzero(np.isnan(row)):
-                known = x[np.isfinite(x[:, j]), j]
-                row[j] = np.random.choice(known) if len(known) else np.random.rand()
-        return x
+        self.model = BOHB(config_space(axes, seed))
 
     def ask(self):
-        import scipy.stats as sps
-        import statsmodels.api as sm
-        d, n = len(self.axes), len(self.y)
-        if n <= d + 2 or np.random.rand() < 1 / 3:
-            return self.pair(self.prior())
-        order, x = np.argsort(self.y), np.array(self.x, float)
-        good = max(d + 1, (15 * n) // 100)
-        bad = max(d + 1, (85 * n) // 100)
-        if min(good, len(order[good:good + bad])) <= d:  # it has no model then
-            return self.pair(self.prior())
-        kinds = "".join("u" if isinstance(a, int) else "c" for a in self.axes)
-        kde = [sm.nonparametric.KDEMultivariate(data=self.filled(x[i]), var_type=kinds, bw="normal_reference")
-               for i in (order[:good], order[good:good + bad])]
-        for k in kde:
-            k.bw = np.clip(k.bw, 1e-3, None)
-        best, pick = np.inf, None
-        for _ in range(64):
-            datum, u = kde[0].data[np.random.randint(len(kde[0].data))], []
-            for m, bw, a in zip(datum, kde[0].bw, self.axes):
-                if isinstance(a, int):
-                    u.append(int(m) if np.random.rand() < 1 - bw else np.random.randint(a))
-                else:
-                    u.append(sps.truncnorm.rvs(-m / (3 * bw), (1 - m) / (3 * bw), loc=m, scale=3 * bw))
-            value = max(1e-32, kde[1].pdf(u)) / max(kde[0].pdf(u), 1e-32)
-            if value < best:
-                best, pick = value, u
-        return self.pair(pick or self.prior())
+        config, _ = self.model.get_config(1)
+        return config, values_of(config, self.axes)
 
-    def tell(self, u, v, loss):
-        self.x.append(u)
-        self.y.append(loss)
+    def tell(self, config, v, loss):
+        job = self.job(None, config=config, budget=1)
+        job.result = {"loss": loss}
+        self.model.new_result(job)
 
 
 class Smac:
@@ -290,6 +245,51 @@ class Smac:
         self.smac.tell(info, TrialValue(cost=loss, time=1))
 
 
+class Mipego:
+    """A forest by its defaults with expected improvement; batches by MGFI. A design of 5 points an
+    axis, whole batches. It has no conditional axes: it sees values that the function does not."""
+
+    seeded = np.random.seed
+
+    def __init__(self, axes, seed, workers):
+        import bayes_optim as b
+        self.version, self.axes, self.workers = importlib.metadata.version("bayes-optim"), axes, workers
+        # Its spaces and inner optimisers restart NumPy's generator at one fixed state again and
+        # again, so that points "at random" repeat and it gives up: it is seeded once.
+        Mipego.seeded(seed)
+        np.random.seed = lambda *_: None
+        space = b.SearchSpace([self.axis(b, "x%d" % j, a) for j, a in enumerate(axes)])
+        batch = {"n_point": workers} if workers > 1 else {}
+        self.model = (b.ParallelBO if workers > 1 else b.BO)(
+            search_space=space, obj_fun=None, model=b.RandomForest(levels=space.levels), max_FEs=TRIALS,
+            DoE_size=-(-5 * len(axes) // workers) * workers, **batch)
+        self.queue, self.told = [], []
+
+    @staticmethod
+    def axis(b, name, a):
+        if isinstance(a, int):
+            return b.Discrete([str(c) for c in range(a)], name)
+        if a[2] == "int":
+            return b.Integer([a[0], a[1]], name)
+        return b.Real([a[0], a[1]], name, scale="log" if a[2] == "log" else "linear")
+
+    def ask(self):
+        if not self.queue:
+            if self.told:
+                self.model.tell(*zip(*self.told))
+                self.told = []
+            self.queue = self.model.ask()
+        x = self.queue.pop(0)
+        v = [float(c) for c in x]
+        for j, a in enumerate(self.axes):
+            if not isinstance(a, int) and len(a) > 3 and v[a[3]] != a[4]:
+                v[j] = math.nan
+        return x, typed(v, self.axes)
+
+    def tell(self, x, v, loss):
+        self.told.append((x, loss))
+
+
 SAMPLERS = {
     "optuna": Optuna,
     "optuna-joint": lambda a, s, w: Optuna(a, s, w, True),
@@ -297,6 +297,7 @@ SAMPLERS = {
     "bohb": Bohb,
     "smac": Smac,
     "smac-gp": lambda a, s, w: Smac(a, s, w, False),
+    "mipego": Mipego,
 }
 
 

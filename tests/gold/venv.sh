@@ -1,12 +1,36 @@
-# Makes a virtual environment with the programs that tests/gold/samplers.py runs beside weft, in
-# the versions that analysis/samplers.md is from, and prints what is in it.
-# usage: [PYTHON=python3] bash tests/gold/venv.sh DIR [PACKAGE ...]
-# PACKAGE: others in place of these. hpbandster is built with setuptools, SMAC's forest with swig.
+# Makes the virtual environments with the programs that tests/gold/samplers.py runs beside weft, in
+# the versions that analysis/samplers.md is from, and prints what is in them: DIR has Optuna,
+# hyperopt and SMAC, DIR/bohb HpBandSter, DIR/mipego the package that followed MIP-EGO's own
+# (2 GB, with PyTorch), since they need different versions of ConfigSpace, NumPy and scikit-learn.
+# usage: [PYTHON=python3] bash tests/gold/venv.sh DIR [all | main | bohb | mipego ...]
+# default main bohb. hpbandster is built with setuptools, SMAC's forest with swig.
 set -e
-dir=${1:?usage: bash tests/gold/venv.sh DIR [PACKAGE ...]}
+dir=${1:?usage: bash tests/gold/venv.sh DIR [all | main | bohb | mipego ...]}
 shift
-[ $# -gt 0 ] || set -- optuna==5.0.0 hyperopt==0.3.0 hpbandster==0.7.4 statsmodels smac==2.4.1
-"${PYTHON:-python3}" -m venv "$dir"
-"$dir/bin/pip" install -q "setuptools<81" wheel swig numpy scipy
-"$dir/bin/pip" install -q "$@"
-"$dir/bin/pip" freeze
+[ $# -gt 0 ] || set -- main bohb
+[ "$*" != all ] || set -- main bohb mipego
+
+make() # DIR PACKAGE ...
+{
+    "${PYTHON:-python3}" -m venv "$1"
+    "$1/bin/pip" install -q "setuptools<81" wheel
+    "$1/bin/pip" install -q "${@:2}"
+}
+
+for which; do
+    case $which in
+    main)
+        make "$dir" swig numpy scipy
+        "$dir/bin/pip" install -q optuna==5.0.0 hyperopt==0.3.0 smac==2.4.1
+        ;;
+    bohb)
+        make "$dir/bohb" numpy==1.26.4 scipy statsmodels ConfigSpace==0.7.1
+        "$dir/bohb/bin/pip" install -q --no-build-isolation hpbandster==0.7.4
+        ;;
+    mipego) make "$dir/mipego" bayes-optim==0.3.0 pyDOE==0.3.8 scikit-learn==1.3.2 numpy==1.26.4 scipy==1.11.4 ;;
+    *) echo "no environment $which: all main bohb mipego" >&2 && exit 2 ;;
+    esac
+done
+for python in "$dir"/bin/python "$dir"/*/bin/python; do
+    [ ! -x "$python" ] || { echo "# $python" && "$python" -m pip freeze; }
+done
