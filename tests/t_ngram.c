@@ -201,6 +201,27 @@ static void test_classes(void)
     is_near(value(&m.f, 1, &alone.f, S_BAD), bayes(1, 1, 2, 0, 4, 4), 2e-7, "each of them");
 }
 
+/* What the other classes count is exactly 0 beside a count that swallows alpha in float. */
+static void test_small_alpha(void)
+{
+    enum { TIMES = 300 };
+    static const double alpha[] = {1e-3, 1e-4, 1e-5, 1e-12};
+    static const int32_t label[] = {0, 1, 2, 0};
+    int often[TIMES + 1]; /* good; the other classes have a word of their own each */
+    for (int i = 0; i < TIMES; i++) often[i] = GOOD;
+    often[TIMES] = -1;
+    const int *const document[] = {often, one_film, one_the, nothing};
+    weft_data d = small(3);
+    take_part(&d, WEFT_TRAIN, 4, document, label);
+    for (int i = 0; i < 4; i++) {
+        const char *options =
+            weft_arena_text(mem, "order = 1\nbinary = no\nalpha = %g", alpha[i]);
+        made m = make(&d, WEFT_VALID, options);
+        is_near(value(&m.f, S_GOOD, &m.f, S_GOOD), bayes(alpha[i], TIMES, TIMES, 0, 2, 3),
+                1e-5, "a word of one class of three, alpha %g", alpha[i]);
+    }
+}
+
 static void test_weights(void)
 {
     weft_data d = small(2);
@@ -253,6 +274,7 @@ int main(int argc, char **argv)
     test_vocabulary();
     test_bayes();
     test_classes();
+    test_small_alpha();
     test_weights();
     test_setup();
     return maps_end();

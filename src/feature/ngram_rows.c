@@ -290,7 +290,8 @@ static inline int32_t bits_of(float x)
 }
 
 /* (p/|p|)/(q/|q|) of the class whose ratio is farthest from 1, of equal ones the largest;
- * of two classes, class 1. norm[k] is |q|/|p| of class k, all the count of all classes.
+ * of two classes, class 1. norm[k] is |q|/|p| of class k, all the count of all classes;
+ * all - of is exact, so that a small alpha is not lost beside it.
  * Classes are taken by the GROUP, whose loops become vector code. */
 static inline float ratio(const real *s, int classes, float all, float alpha,
                           const float *norm)
@@ -302,7 +303,7 @@ static inline float ratio(const real *s, int classes, float all, float alpha,
         int n = classes - g < GROUP ? classes - g : GROUP;
         for (int k = 0; k < n; k++) {
             float of = (float)s[g + k];
-            float ratio = (alpha + of) / (alpha + all - of) * norm[g + k];
+            float ratio = (alpha + of) / (alpha + (all - of)) * norm[g + k];
             float inverse = 1 / ratio;
             x[k] = bits_of(ratio);
             away[k] = bits_of(ratio > inverse ? ratio : inverse);
@@ -353,12 +354,13 @@ static void weigh_nb(const ngram *a, const totals *t, const float *norm, const r
     for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) * unit;
 }
 
-/* |q|/|p| of every class under a configuration. */
+/* |q|/|p| of every class under a configuration. Differences of counts are exact, and come
+ * before alpha is added, which may be far smaller. */
 static void mass_ratios(const ngram *a, const totals *t, int64_t bins, float *norm)
 {
     double mass = a->alpha * (a->nb_scale == NGRAM_LOG2 ? (double)bins : t->seen);
     for (int k = 0; k < t->classes; k++)
-        norm[k] = (float)((mass + t->count - t->of_class[k]) / (mass + t->of_class[k]));
+        norm[k] = (float)((mass + (t->count - t->of_class[k])) / (mass + t->of_class[k]));
 }
 
 /* value <- value weight, then divided by the row's norm. */
