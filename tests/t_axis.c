@@ -1,5 +1,6 @@
 /* One axis of a search space: positions of values, steps from one value to the next, draws.
  * RUN: np=1 */
+#include "../src/space/axis.h"
 #include "two_kinds.h"
 
 #include <math.h>
@@ -73,11 +74,53 @@ static void test_axis_steps(void)
     ok(same, "an axis alone is drawn as in a configuration");
 }
 
+/* The points at 0, 1/4 .. 1 of an axis whose ends have a ratio or a difference that no
+ * double holds are point[5], by each function. */
+static void test_wide(const char *name, const weft_axis *a, const double *point)
+{
+    int drawn = 1, grid = 1, unit = 1, value = 1, near = 1;
+    for (int i = 0; i < 5; i++) {
+        double u = i / 4., most = fabs(point[i]) * 1e-12;
+        drawn &= fabs(weft_axis_draw(a, u) - point[i]) <= most;
+        grid &= fabs(weft_axis_point(a, i, 5) - point[i]) <= most;
+        value &= fabs(weft_axis_value(a, u) - point[i]) <= most;
+        unit &= fabs(weft_axis_unit(a, point[i]) - u) < 1e-12;
+        near &= fabs(weft_axis_near(a, point[2], 0.5, u) - point[i]) <= most;
+        near &= fabs(weft_axis_near(a, point[i], 0, u) - point[i]) <= most;
+        double clipped = weft_axis_near(a, point[i], 1, 0.999);
+        near &= i == 0 || fabs(clipped - a->hi) <= a->hi * 1e-12;
+    }
+    ok(drawn, "%s: draws", name);
+    ok(grid, "%s: points of a grid", name);
+    ok(value && unit, "%s: positions, and back", name);
+    ok(near, "%s: neighbours", name);
+}
+
+static void test_all_wide(void)
+{
+    const weft_opt number = {.type = WEFT_REAL};
+    const double from_0[] = {-1.5e308, -.75e308, 0, .75e308, 1.5e308},
+                 log_10[] = {1e-200, 1e-100, 1, 1e100, 1e200},
+                 wide_up[] = {1e-150, 1e-75, 1, 1e75, 1e150};
+    test_wide("-1.5e308 .. 1.5e308",
+              &(weft_axis){.opt = &number, .lo = -1.5e308, .hi = 1.5e308}, from_0);
+    test_wide("log 1e-200 .. 1e200",
+              &(weft_axis){.opt = &number, .lo = 1e-200, .hi = 1e200, .log = 1}, log_10);
+    test_wide("log 1e-150 .. 1e150, a ratio that is finite",
+              &(weft_axis){.opt = &number, .lo = 1e-150, .hi = 1e150, .log = 1}, wide_up);
+    const weft_axis listed = {
+        .opt = &number, .nvalue = 3, .value = {-1.5e308, 1.5e308, 1e308}};
+    ok(weft_axis_step(&listed, -1.5e308, 1) == 1e308 &&
+           weft_axis_step(&listed, 1e308, 0) == -1.5e308,
+       "steps on a list as wide go to the next");
+}
+
 int main(void)
 {
     mem = weft_arena_new();
     test_units();
     test_axis_steps();
+    test_all_wide();
     weft_arena_free(mem);
     return tap_done();
 }

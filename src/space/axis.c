@@ -1,5 +1,6 @@
 /* Points on an axis of a search space: draws, grid points, neighbours. Called by space.c
- * and by tuners and mixings. */
+ * and by tuners and mixings. The ends of a real axis may be any numbers of a program's
+ * parameter: where their ratio or difference overflows, the formulas have another form. */
 #include "axis.h"
 
 #include <math.h>
@@ -10,10 +11,22 @@ static int is_integer(const weft_axis *a)
     return a->opt->type != WEFT_REAL;
 }
 
+/* lo + t (hi - lo), 0 <= t <= 1. */
+static double between(double lo, double hi, double t)
+{
+    return isfinite(hi - lo) ? lo + t * (hi - lo) : (1 - t) * lo + t * hi;
+}
+
+/* lo (hi / lo)^t, 0 <= t <= 1. */
+static double between_log(double lo, double hi, double t)
+{
+    return isfinite(hi / lo) ? lo * pow(hi / lo, t) : pow(lo, 1 - t) * pow(hi, t);
+}
+
 /* The point at the fraction t in [0, 1] of the way from lo to hi. */
 static double axis_at(const weft_axis *a, double lo, double hi, double t)
 {
-    double v = a->log ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
+    double v = a->log ? between_log(lo, hi, t) : between(lo, hi, t);
     return fmin(fmax(v, lo), hi);
 }
 
@@ -58,15 +71,26 @@ static double near_place(const weft_axis *a, double centre, double eps, double u
     return a->value[(int)fmin(fmax(to, 0), a->nvalue - 1)];
 }
 
+/* As weft_axis_near, whose interval overflows: in halves, or in logarithms. */
+static double near_wide(const weft_axis *a, double centre, double eps, double unit)
+{
+    double way = eps * (2 * unit - 1);
+    if (a->log) return exp(log(centre) + way * (log(a->hi) - log(a->lo)));
+    return 2 * fmin(fmax(centre / 2 + way * (a->hi / 2 - a->lo / 2), a->lo / 2), a->hi / 2);
+}
+
 double weft_axis_near(const weft_axis *a, double centre, double eps, double unit)
 {
     if (a->nvalue) return near_place(a, centre, eps, unit);
     double factor = a->log ? pow(a->hi / a->lo, eps) : 1;
     double reach = a->log ? 0 : eps * (a->hi - a->lo);
     double down = centre / factor - reach, up = centre * factor + reach;
+    int wide = !isfinite(a->log ? up / down : up - down);
     double v;
     if (is_integer(a))
         v = draw_whole(down, up, unit);
+    else if (wide)
+        v = near_wide(a, centre, eps, unit);
     else
         v = a->log ? down * pow(up / down, unit) : down + unit * (up - down);
     return fmin(fmax(v, a->lo), a->hi);
@@ -97,8 +121,10 @@ double weft_axis_unit(const weft_axis *a, double value)
     double lo, hi;
     measure(a, &lo, &hi);
     if (!(hi > lo)) return 0.5;
-    double v = fmin(fmax(value, a->lo), a->hi);
-    return fmin(fmax(((a->log ? log(v) : v) - lo) / (hi - lo), 0), 1);
+    double v = fmin(fmax(value, a->lo), a->hi), at = a->log ? log(v) : v;
+    double u =
+        isfinite(hi - lo) ? (at - lo) / (hi - lo) : (at / 2 - lo / 2) / (hi / 2 - lo / 2);
+    return fmin(fmax(u, 0), 1);
 }
 
 double weft_axis_value(const weft_axis *a, double unit)
@@ -106,7 +132,7 @@ double weft_axis_value(const weft_axis *a, double unit)
     if (a->nvalue) return a->value[(int)fmin(unit * a->nvalue, a->nvalue - 1)];
     double lo, hi;
     measure(a, &lo, &hi);
-    double at = lo + unit * (hi - lo), v = a->log ? exp(at) : at;
+    double at = between(lo, hi, unit), v = a->log ? exp(at) : at;
     return fmin(fmax(is_integer(a) ? floor(v + 0.5) : v, a->lo), a->hi);
 }
 
@@ -121,13 +147,12 @@ double weft_axis_step(const weft_axis *a, double value, int up)
     int sign = up > 0 ? 1 : -1;
     if (a->nvalue == 0)
         return is_integer(a) ? fmin(fmax(value + sign, a->lo), a->hi) : value;
-    double to = value;
+    double from = sign * value, to = from; /* upwards */
     for (int i = 0; i < a->nvalue; i++) {
-        double ahead = sign * (a->value[i] - value);
-        if (ahead > 0 && (!(sign * (to - value) > 0) || ahead < sign * (to - value)))
-            to = a->value[i];
+        double v = sign * a->value[i];
+        if (v > from && (!(to > from) || v < to)) to = v;
     }
-    return to;
+    return sign * to;
 }
 
 void weft_axis_name(const weft_axis *a, char *text, size_t n)
