@@ -83,6 +83,78 @@ static void test_file(const char *path, int binary)
     weft_arena_free(mem);
 }
 
+/* A binary file of WORDS words, each with the vector x[d]. */
+static void write_binary(const char *path, int d, const float *x)
+{
+    FILE *f = fopen(path, "wb");
+    weft_check(f, "%s", path);
+    fprintf(f, "%d %d\n", WORDS, d);
+    for (int i = 0; i < WORDS; i++) {
+        fprintf(f, "%s ", word[i]);
+        fwrite(x, sizeof *x, (size_t)d, f);
+    }
+    fclose(f);
+}
+
+/* Binary files whose first vector begins with bytes that text has, too. */
+static void test_form(const char *path)
+{
+    enum { MOST = 300 };
+    static const int dims[] = {1, 2, D, MOST};
+    const float newline = 0.01f; /* its lowest byte, which comes first, is 0x0a */
+    weft_arena *mem = weft_arena_new();
+    weft_vocab v = vocab(mem);
+    weft_vectors a;
+    for (int k = 0; k < 4; k++) {
+        int d = dims[k];
+        float x[MOST] = {0};
+        write_binary(path, d, x);
+        ok(weft_vectors_read(&v, path, 1, 1, &a, mem) == WEFT_OK && a.found == WORDS &&
+               a.d == d && memcmp(a.value, x, (size_t)d * sizeof *x) == 0,
+           "%d floats of 0 are binary", d);
+        for (int at = 0; at < d && at < 60; at += 5) {
+            for (int j = 0; j < d; j++) x[j] = number(j, 1) + 0.17f;
+            x[at] = newline;
+            write_binary(path, d, x);
+            ok(weft_vectors_read(&v, path, 1, 1, &a, mem) == WEFT_OK && a.found == WORDS &&
+                   memcmp(a.value, x, (size_t)d * sizeof *x) == 0,
+               "so are %d of which float %d begins as an end of a line", d, at);
+        }
+    }
+    weft_arena_free(mem);
+}
+
+static void test_refused(const char *path)
+{
+    static const struct {
+        const char *text, *expected, *what;
+        int n;
+    } bad[] = {
+        {"1 3\nthe 1 2\n", "something else than numbers", "a number missing", 12},
+        {"2 20\nthe 1 2\nfilm caf\xc3\xa9 was good: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 "
+         "16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40\n",
+         "something else than numbers", "a short line, and bytes enough for floats", 0},
+        {"1 2\nthe 1 2x\n", "the file ends within", "neither numbers nor floats", 0},
+        {"1 2\nthe 1 \0002\n", "the file ends within", "a NUL and too few bytes", 12},
+        {"2 1\nthe 1\nfilm 2\0001\n", "something else than numbers", "a NUL in a number",
+         20},
+        {"1 2\nthe 12345678", "something else than numbers", "an end within a vector", 0}};
+    weft_arena *mem = weft_arena_new();
+    weft_vocab v = vocab(mem);
+    weft_vectors a;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        FILE *f = fopen(path, "wb");
+        weft_check(f, "%s", path);
+        fwrite(bad[i].text, 1, bad[i].n > 0 ? (size_t)bad[i].n : strlen(bad[i].text), f);
+        fclose(f);
+        ok(weft_vectors_read(&v, path, 1, 1, &a, mem) == WEFT_EDATA &&
+               strstr(weft_error(), bad[i].expected) && !strchr(weft_error(), '\n'),
+           "%s is refused", bad[i].what);
+        note("%s", weft_error());
+    }
+    weft_arena_free(mem);
+}
+
 static void test_drawn(void)
 {
     weft_arena *mem = weft_arena_new();
@@ -117,6 +189,8 @@ int main(void)
     close(fd);
     test_file(path, 0);
     test_file(path, 1);
+    test_form(path);
+    test_refused(path);
     test_drawn();
     unlink(path);
     return tap_done();

@@ -78,22 +78,46 @@ static weft_status read_text(reading *r)
             text[n++] = (char)c;
         text[n] = '\0';
         r->value[j] = strtof(text, &end);
-        if (n == 0 || *end != '\0')
+        if (n == 0 || end != text + n)
             return bad(r, "its vector has something else than numbers");
         if (c == '\n') ungetc(c, r->f);
     }
     return WEFT_OK;
 }
 
-/* Text where what follows the first word is printed numbers, up to the end of its line. */
+/* 1 if the bytes are of printed text, which may end within a character. */
+static int is_printed(const char *text, size_t n)
+{
+    enum { LONGEST = 4 /* bytes of a character */ };
+    for (size_t i = 0; i < n; i++)
+        if (iscntrl((unsigned char)text[i]) && !isspace((unsigned char)text[i])) return 0;
+    return weft_utf8_check(text, n) + LONGEST > n;
+}
+
+/* 1 if the n bytes that follow a word begin with a vector of d floats, 0 if with printed
+ * numbers. A line of text has at least a digit for each number and a blank between two: one
+ * that ends before begins a vector of floats, unless these are printed text as a whole,
+ * which is a text with a number missing. */
+static int is_binary(const char *look, size_t n, size_t d)
+{
+    size_t end = 0;
+    for (; end < n && look[end] != '\n'; end++) {
+        unsigned char c = (unsigned char)look[end];
+        if (c == '\0' || (!isspace(c) && !strchr("0123456789+-.eEnaif", c))) return 1;
+    }
+    if (end == n || end >= 2 * d - 1) return 0;
+    return !is_printed(look, n);
+}
+
 static weft_status read_form(reading *r)
 {
-    enum { LOOK = 256 };
+    enum { LEAST = 256, MOST = 4 * MAX_NUMBERS };
+    char look[MOST];
     long at = ftell(r->f);
     TRY(read_word(r));
-    r->binary = 0;
-    for (int i = 0, c; i < LOOK && (c = getc(r->f)) != EOF && c != '\n'; i++)
-        r->binary |= !isspace(c) && !strchr("0123456789+-.eEnaif", c);
+    size_t bytes = (size_t)r->d * sizeof(float);
+    size_t n = fread(look, 1, bytes > LEAST ? bytes : LEAST, r->f);
+    r->binary = is_binary(look, n, (size_t)r->d);
     if (at < 0 || fseek(r->f, at, SEEK_SET) != 0) return weft_unreadable(r->path);
     return WEFT_OK;
 }
