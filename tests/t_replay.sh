@@ -69,6 +69,38 @@ for range in "log 60 .. 100:0.7" "1 .. 3:0.9" "log 1 .. 100:0.[79]"; do
 done
 tune random.resource=1 columns.k="v | v2" space.configs=6 && grep -q "^valid  *loss 0.7" "$tmp/out"
 result $? "a configuration outside of a range is not taken"
+optimum() # LOSS STATEMENT [key=value ...]: what the run file has of it; LOSS none
+{
+    loss=$1 statement=$2
+    shift 2
+    tune "$@" && if [ "$loss" = none ]; then
+        ! grep -q "^optimum" "$tmp/out"
+    else
+        grep -q "^optimum  *$loss in the space" "$tmp/out"
+    fi
+    result $? "optimum $loss: $statement"
+}
+printf '%s\n' 'e 8 v 1 .95 30 .6' 'f 3 v 1 .1 30 .6' | tr ' ' '\t' | cat "$tmp/small.tsv" - >"$tmp/near.tsv"
+optimum 0.5 "the least loss up to the resource"
+optimum 0.7 "of the configuration that is fixed, not of the table" replay.row=1
+optimum 0.7 "of a range of rows" random.resource=1 replay.row=0..1
+optimum 0.9 "of another" random.resource=1 replay.row=0..0
+optimum 0.9 "of a grid of rows" random.resource=1 replay.row=0..0 space.source=grid space.configs=0
+optimum 0.9 "of the rows within the ranges of columns" random.resource=1 "columns.x=1 .. 3"
+optimum 0.7 "of other rows" random.resource=1 "columns.x=log 60 .. 100"
+optimum 0.7 "of choices" random.resource=1 "columns.k=v | v2"
+optimum 0.9 "of the nearest to the points of a grid" random.resource=1 "columns.x=log 1 .. 9" \
+    replay.table="$tmp/near.tsv" space.source=grid space.levels=2 space.configs=0
+printf 'x\n1\n2\n' >"$tmp/list.tsv"
+optimum 0.9 "of the nearest to a list" random.resource=1 "columns.x=1 .. 100" space.source=list space.file="$tmp/list.tsv" \
+    space.configs=0
+printf '%s\n' 'c - w 1 .1 10 .1' 'd 100 v 1 .2 30 .6' | tr ' ' '\t' | cat "$tmp/small.tsv" - >"$tmp/more.tsv"
+optimum 0.7 "not of a row that has the values of an earlier" random.resource=1 \
+    replay.table="$tmp/more.tsv" "columns.x=1 .. 100" "columns.k=u | v"
+optimum none "where a row without a value of a column may be nearest" random.resource=1 \
+    replay.table="$tmp/more.tsv" "columns.x=1 .. 100" "columns.k=u | v | w"
+optimum 0.1 "where configurations have no value there, either" random.resource=1 \
+    replay.table="$tmp/more.tsv" "columns.x=1 .. 100 when k = u | v" "columns.k=u | v | w"
 refused 'resource 5 is asked.*from 1 to 4' "more than the table has" random.resource=5
 refused 'goes up to 2; .* has 2 configurations' "a number that is none" replay.row=2
 refused 'goes up to 7' "an axis beyond the table" replay.row=0..7

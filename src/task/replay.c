@@ -21,6 +21,7 @@ typedef struct replay {
     replay_table table;
     int ncolumn;   /* axes in [columns] */
     int *axis;     /* [ncolumn] of the space */
+    int *column;   /* [ncolumn] of the table */
     double *place; /* [table.n][ncolumn] positions on the axes, see place_of */
 } replay;
 
@@ -183,11 +184,11 @@ static weft_status open_axes(replay *t)
         return weft_fail(WEFT_ECONF, "replay.row and [columns] both have ranges; a "
                                      "configuration is chosen by one of them");
     if (!rows && t->ncolumn == 0) TRY(check_row(t, (double)t->row));
+    t->column = WEFT_NEW(t->env.mem, int, t->ncolumn);
     t->place = WEFT_NEW(t->env.mem, double, t->table.n * t->ncolumn);
     for (int k = 0; k < t->ncolumn; k++) {
-        int column;
-        TRY(find_column(t, sp->axis[t->axis[k]].opt->name, &column));
-        TRY(place_on(t, k, column));
+        TRY(find_column(t, sp->axis[t->axis[k]].opt->name, &t->column[k]));
+        TRY(place_on(t, k, t->column[k]));
     }
     return check_places(t);
 }
@@ -211,11 +212,11 @@ static double distance(const replay *t, const double *conf, int64_t i)
     return sum;
 }
 
-/* The configuration of the table that a job trains; of equally near ones the first. */
-static int64_t row_of(const replay *t, const weft_job *job)
+/* The configuration of the table that conf[dim] chooses, of equally near ones the first;
+ * NULL: the space has no axes. */
+static int64_t nearest(const replay *t, const double *conf)
 {
     replay own = *t;
-    const double *conf = job->mix.dim > 0 ? job->mix.conf : NULL;
     if (conf && t->ncolumn == 0)
         weft_space_put(t->env.space, conf, &weft_task_replay.kind, &own);
     if (!conf || t->ncolumn == 0) return own.row;
@@ -227,6 +228,12 @@ static int64_t row_of(const replay *t, const weft_job *job)
         if (d < least) least = d;
     }
     return best;
+}
+
+/* The configuration of the table that a job trains. */
+static int64_t row_of(const replay *t, const weft_job *job)
+{
+    return nearest(t, job->mix.dim > 0 ? job->mix.conf : NULL);
 }
 
 static weft_status replay_setup(void *self, const weft_env *env)
@@ -374,15 +381,95 @@ static int64_t replay_resource(const void *self)
     return most;
 }
 
-static double replay_optimum(const void *self, double resource)
+/* ---- the optimum -------------------------------------------------------------------- */
+
+/* The least loss of a configuration of the table at or before a resource. */
+static double least_loss(const replay_table *b, int64_t row, double resource)
 {
-    const replay *t = self;
-    const replay_table *b = &t->table;
     double best = INFINITY;
-    for (int64_t i = 0; i < b->first[b->n]; i++)
+    for (int64_t i = b->first[row]; i < b->first[row + 1]; i++)
         if (b->point[i].resource <= resource * (1 + 1e-9))
             best = fmin(best, b->point[i].loss);
     return best;
+}
+
+/* Of the configurations of a grid or a list. NAN: they are too many to look at. */
+static double listed_optimum(const replay *t, double resource)
+{
+    const double most = 1e9; /* distances: some seconds */
+    const weft_space *sp = t->env.space;
+    double best = INFINITY;
+    if ((double)sp->count * (double)t->table.n * t->ncolumn > most) return NAN;
+    weft_arena *tmp = weft_arena_new();
+    double *conf = WEFT_NEW(tmp, double, sp->dim);
+    for (int64_t i = 0; i < sp->count; i++) {
+        weft_space_config(sp, i, conf);
+        best = fmin(best, least_loss(&t->table, nearest(t, conf), resource));
+    }
+    weft_arena_free(tmp);
+    return best;
+}
+
+enum { OUTSIDE, INSIDE, UNCERTAIN };
+
+/* Whether the ranges of [columns] have a configuration, conf[dim] scratch, that chooses a
+ * row: the row's own values do, unless an earlier row has the same. UNCERTAIN: the row has
+ * not the same columns as configurations of the space with its values, and is chosen only
+ * where no other is as near. */
+static int whether_inside(const replay *t, int64_t row, double *conf)
+{
+    const replay_table *b = &t->table;
+    for (int k = 0; k < t->ncolumn; k++) {
+        if (isinf(t->place[row * t->ncolumn + k])) return OUTSIDE;
+        const char *text = b->value[row * b->ncolumn + t->column[k]];
+        conf[t->axis[k]] = NAN;
+        if (strcmp(text, "-") == 0) continue;
+        weft_check(weft_opt_parse(t->env.space->axis[t->axis[k]].opt, text,
+                                  &conf[t->axis[k]]) == WEFT_OK,
+                   "%s", text);
+    }
+    for (int k = 0; k < t->ncolumn; k++)
+        if (weft_space_is_active(t->env.space, conf, t->axis[k]) !=
+            !isnan(conf[t->axis[k]]))
+            return UNCERTAIN;
+    return nearest(t, conf) == row ? INSIDE : OUTSIDE;
+}
+
+/* Of all configurations within the ranges of [columns]. NAN: a row that may or may not be
+ * chosen has the least loss. */
+static double ranges_optimum(const replay *t, double resource)
+{
+    double best[] = {[INSIDE] = INFINITY, [UNCERTAIN] = INFINITY};
+    weft_arena *tmp = weft_arena_new();
+    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
+    for (int64_t i = 0; i < t->table.n; i++) {
+        double loss = least_loss(&t->table, i, resource);
+        if (!(loss < best[INSIDE])) continue;
+        int in = whether_inside(t, i, conf);
+        if (in != OUTSIDE) best[in] = fmin(best[in], loss);
+    }
+    weft_arena_free(tmp);
+    return best[UNCERTAIN] < best[INSIDE] ? NAN : best[INSIDE];
+}
+
+/* Of the rows within the range of replay.row. */
+static double rows_optimum(const replay *t, double resource)
+{
+    const weft_axis *a = &t->env.space->axis[0];
+    double best = INFINITY;
+    for (int64_t i = (int64_t)a->lo; a->nvalue == 0 && i <= (int64_t)a->hi; i++)
+        best = fmin(best, least_loss(&t->table, i, resource));
+    for (int i = 0; i < a->nvalue; i++)
+        best = fmin(best, least_loss(&t->table, (int64_t)a->value[i], resource));
+    return best;
+}
+
+static double replay_optimum(const void *self, double resource)
+{
+    const replay *t = self;
+    if (t->env.space->dim == 0) return least_loss(&t->table, t->row, resource);
+    if (t->env.space->source > 0) return listed_optimum(t, resource);
+    return t->ncolumn > 0 ? ranges_optimum(t, resource) : rows_optimum(t, resource);
 }
 
 const weft_task weft_task_replay = {
