@@ -110,6 +110,7 @@ typedef struct rff_block {
     struct rff_block *next; /* list of the blocks that are kept */
 } rff_block;
 
+/* RFF_NORMAL, RFF_CAUCHY or RFF_HADAMARD; the view, owned by shared. Local. */
 int rff_family(int type);
 const rff_view *rff_view_of(const rff_shared *shared, int type);
 /* 1 if the matrix of this type is of integers. */
@@ -153,6 +154,8 @@ void rff_cache_set_filled(const rff_matrix *m, int64_t i0, int64_t i1);
 
 /* ---- rff_matrix.c: products with the features ---- */
 
+/* Sets the products of f: times, trans, normal, sums, gram; f->self is an rff_matrix.
+ * Local. */
 void rff_matrix_vtable(weft_matrix *f);
 
 #endif

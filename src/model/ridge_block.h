@@ -16,6 +16,8 @@ typedef struct block_space {
     weft_arena *tmp;
 } block_space;
 
+/* The space of vectors over d columns, and the columns that this rank of the team has. t
+ * and tmp are borrowed. Local. */
 block_space block_space_new(weft_team *t, int64_t d, weft_arena *tmp);
 
 /* Sums over columns that are joined together: n of each block. */

@@ -77,6 +77,9 @@ double weft_summary_score(const weft_summary *s, int part, const char *name);
 /* The scores that any of s[n] has, as a table. Owned by mem. */
 const weft_metric *weft_summary_scores(const weft_summary *s, int n, weft_arena *mem);
 
+/* The runs s[n] to stdout: as comma-separated values, a line of names and one for each run,
+ * numbers in full precision, empty where there is none; as JSON, an array with an object
+ * for each. Local. */
 void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp);
 void weft_report_json(const weft_summary *s, int n);
 

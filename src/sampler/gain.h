@@ -12,8 +12,8 @@ typedef enum weft_gain { WEFT_GAIN_EI, WEFT_GAIN_PI, WEFT_GAIN_MGFI } weft_gain;
  *     PI    Phi(u), the probability of improvement,
  *     EI    (best - mean) Phi(u) + sd phi(u), the expected improvement,
  *     MGFI  Phi((best - mean + sd^2 t) / sd) exp((best - mean - 1) t + sd^2 t^2 / 2), the
- *           moment-generating function of the improvement, 0 < t <= 22; a larger t gives
- *           more weight to a high sd.
+ *           moment-generating function of the improvement, 0 < t <= 22.36; a larger t
+ *           gives more weight to a high sd.
  * -INFINITY if sd < 1e-10. Local. Jones, Schonlau, Welch, "Efficient global optimization of
  * expensive black-box functions", 1998; Wang, van Stein, Emmerich, Back, "A new acquisition
  * function for Bayesian optimization based on the moment-generating function", SMC 2017.

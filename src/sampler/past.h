@@ -33,6 +33,7 @@ typedef struct weft_past {
     weft_past_level *level; /* [nlevel] by increasing resource */
 } weft_past;
 
+/* No trials, no results. sp and mem are borrowed; what comes is owned by mem. Local. */
 void weft_past_setup(weft_past *p, const weft_space *sp, weft_arena *mem);
 /* To be called by `pending` and `told` of a sampler. weft_past_pending returns 1 if the
  * trial is new: it is then trial[n - 1]. Cost O(results of its level). Local. */
