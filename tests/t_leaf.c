@@ -1,7 +1,7 @@
 /* Reader of LEAF's JSON: rows and windows are read back bit by bit, a text is rebuilt from
- * overlapping windows, and each invalid file gives one line.
+ * overlapping windows, and directories are joined.
  * RUN: np=1 */
-#include "scratch.h"
+#include "leaf.h"
 
 static weft_data data;
 
@@ -313,106 +313,7 @@ static void test_cut(void)
     weft_data_close(&data);
 }
 
-/* ---- bad input ------------------------------------------------------------------- */
-
-#define ONE(samples, x, y)                                                                 \
-    "{\"users\": [\"ann\"], \"num_samples\": [" samples "], \"user_data\": {\"ann\": "     \
-    "{\"x\": [" x "], \"y\": [" y "]}}}"
-
-static const struct {
-    const char *text, *options, *a, *b, *what; /* a, b: words of the message */
-} bad[] = {
-    {ONE("3", "[1,2],[3,4]", "0,1"), "", "users[0], 'ann', has 2", "says 3",
-     "a wrong num_samples"},
-    {ONE("2", "[1,2],[3]", "0,1"), "", "user 'ann', x[1] has 1 numbers", "2 numbers",
-     "ragged rows"},
-    {ONE("2", "[1,2],[]", "0,1"), "", "user 'ann', x[1] has 0 numbers", "2 numbers",
-     "an empty row"},
-    {ONE("2", "[1,2],[3,NaN]", "0,1"), "", "user 'ann', x[1]", "NaN", "a NaN"},
-    {ONE("2", "[1,2],[3,1e99]", "0,1"), "", "user 'ann', x[1][1]", "finite",
-     "a number too large"},
-    {ONE("2", "[1,2],[3,[4]]", "0,1"), "", "user 'ann', x[1] is a list", "a number",
-     "a nested row"},
-    {ONE("2", "[1,2],[3,null]", "0,1"), "", "user 'ann', x[1] is null", "a number",
-     "a missing number"},
-    {ONE("2", "[1,2],[3,4]", "0"), "", "user 'ann' has 2 samples in x", "1 in y",
-     "x and y of different lengths"},
-    {ONE("2", "[1,2],[3,4]", "0,-1"), "", "user 'ann', y[1] is -1", "a class",
-     "a negative label"},
-    {ONE("2", "[1,2],[3,4]", "0,0.5"), "", "user 'ann', y[1] is 0.5", "a class",
-     "a broken label"},
-    {ONE("2", "[1,2],[3,4]", "\"a\",\"b\""), "", "user 'ann' has numbers in x",
-     "texts in y", "rows with characters"},
-    {ONE("2", "\"ab\",\"bc\"", "1,2"), "", "user 'ann' has texts in x", "numbers in y",
-     "windows with numbers"},
-    {ONE("2", "\"ab\",\"bcd\"", "\"c\",\"e\""), "", "user 'ann', x[1] has 3 characters",
-     "2 characters", "windows of different lengths"},
-    {ONE("2", "\"ab\",\"bc\"", "\"c\",\"de\""), "", "user 'ann', y[1] has 2 characters",
-     "the one that follows", "two characters that follow"},
-    {ONE("2", "\"ab\",\"b{\"", "\"{\",\"d\""), "", "user 'ann', x[1], character 1,", "'{'",
-     "an unknown character"},
-    {ONE("2", "\"ab\",\"xy\"", "\"c\",\"d\""), "", "do not follow one another",
-     "valid=0 test=0", "windows out of order"},
-    {ONE("3", "\"ab\",\"bc\",\"xy\"", "\"c\",\"d\",\"e\""), "stride=1 valid=0 test=0",
-     "x[2] does not begin 1 characters after x[1]", "stride = 3",
-     "windows that break a stride"},
-    {ONE("2", "\"ab\",\"bc\"", "\"c\",\"d\""), "stride=4", "stride = 4", "at most 3",
-     "a stride that leaves characters out"},
-    {ONE("0", "", ""), "", "users[0], 'ann', has no samples", "bad.json",
-     "no samples at all"},
-    {ONE("2", "[1,2],[3,4]", "0,0"), "valid=0 test=0", "all labels are 0", "two classes",
-     "one class"},
-    {ONE("2", "[1,2],[3,4]", "0,3"), "classes=3 valid=0 test=0", "label 3", "classes = 3",
-     "a label beyond the classes"},
-    {ONE("2", "[1,2],[3,4]", "0,1"), "shape=1x2x2", "shape = 1x2x2 has 4", "have 2",
-     "another shape"},
-    {ONE("2", "[1,2],[3,4]", "0,1"), "shape=1x2", "shape = 1x2", "CHANNELSxHEIGHTxWIDTH",
-     "a broken shape"},
-    {ONE("2", "[1,2],[3,4]", "0,1"), "", "no client has training", "split",
-     "too few samples for three parts"},
-    {"{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 0], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}, \"b\": {\"x\": [], \"y\": []}}}",
-     "valid=0 test=0", "users[1], 'b', has no samples", "bad.json",
-     "a client with no samples"},
-    {"{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 1], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
-     "valid=0 test=0", "users[1], 'b', is not in user_data", "bad.json",
-     "a listed user without data"},
-    {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}, \"b\": {\"x\": [[1]], \"y\": [1]}}}",
-     "valid=0 test=0", "user 'b' of user_data is not in users", "bad.json",
-     "a user that is not listed"},
-    {"{\"users\": [\"a\"], \"num_samples\": [1, 2], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
-     "valid=0 test=0", "1 users and 2 num_samples", "bad.json", "lists of two lengths"},
-    {"{\"users\": [\"a\", \"a\"], \"num_samples\": [1, 1], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
-     "", "user 'a' stands twice", "bad.json", "a user listed twice"},
-    {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}, \"a\": {\"x\": [[1]], \"y\": [1]}}}",
-     "", "user 'a' stands twice", "bad.json", "a user's data twice"},
-    {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": {\"a\": {\"x\": [[1", "",
-     "bad.json: user 'a', x[0]: no JSON near byte 6", "whole", "JSON cut in half"},
-    {"", "", "bad.json: no JSON near byte", "whole", "an empty file"},
-    {"{}", "", "no user with samples", "bad.json", "no users"},
-    {"[1, 2]", "", "a list where an object", "LEAF's JSON", "another JSON"},
-    {"{\"users\": {}}", "", "an object where lists users", "LEAF's JSON",
-     "users that are no list"},
-    {"{\"users\": [1]}", "", "users[0] is a number", "a name", "a user without name"},
-    {"To be, or not to be", "", "bad.json: no JSON near byte", "whole", "no JSON"},
-    {ONE("1", "[1]", "1") "{", "valid=0 test=0", "no JSON near", "whole", "two JSONs"},
-};
-
-static void test_bad(void)
-{
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        fails(pack(&weft_reader_leaf, write_text("bad.json", bad[i].text), "x.h5",
-                   bad[i].options),
-              strncmp(bad[i].options, "s", 1) == 0 && strncmp(bad[i].a, "s", 1) == 0
-                  ? WEFT_ECONF
-                  : WEFT_EDATA,
-              bad[i].a, bad[i].b, bad[i].what);
-}
+/* ---- places ----------------------------------------------------------------------- */
 
 static void test_places(void)
 {
@@ -494,7 +395,6 @@ int main(int argc, char **argv)
     test_text();
     test_slip();
     test_cut();
-    test_bad();
     test_places();
     test_real();
     return scratch_end();
