@@ -29,18 +29,20 @@ static weft_data random_corpus(void)
     return d;
 }
 
-static made make_mixed(weft_data *d, const char *hash, real scale)
+/* options: of the map, as lines; weights: of the maps but the third. */
+static made make_arms(weft_data *d, const char *options, const char *weights, real scale)
 {
-    made m = {.map = map_new(d, weft_arena_text(mem, "bins = 4096\nhash = %s", hash))};
+    made m = {.map = map_new(d, weft_arena_text(mem, "bins = 4096\n%s", options))};
     const void **arm = WEFT_NEW(mem, const void *, ARMS);
     int64_t *id = WEFT_NEW(mem, int64_t, ARMS);
     int *draw = WEFT_NEW(mem, int, d->part[0].n);
     for (int k = 0; k < ARMS; k++) {
         id[k] = 10 * k;
         arm[k] = map_new(d, weft_arena_text(mem,
-                                            "bins = 4096\nhash = %s\norder = %d\nalpha = "
+                                            "bins = 4096\n%s\norder = %d\nalpha = "
                                             "%g\nweights = %s\nnormalize = %s\nbinary = %s",
-                                            hash, k % 3 + 1, 0.1 + k, k == 2 ? "sif" : "nb",
+                                            options, k % 3 + 1, 0.1 + k,
+                                            k == 2 ? "sif" : weights,
                                             k == 3 ? "l2" : "none", k % 2 ? "yes" : "no"));
     }
     for (int64_t i = 0; i < d->part[0].n; i++)
@@ -53,6 +55,11 @@ static made make_mixed(weft_data *d, const char *hash, real scale)
     q.seed = 5;
     ngram->matrix(m.map, &q, 1, m.stat, &m.f, mem);
     return m;
+}
+
+static made make_mixed(weft_data *d, const char *hash, real scale)
+{
+    return make_arms(d, weft_arena_text(mem, "hash = %s", hash), "nb", scale);
 }
 
 static double stat_sum(const made *m)
@@ -195,10 +202,38 @@ static void test_mixed(void)
     check_sums(&half);
 }
 
+/* The corpus is training's and test's part, and each of its words a validation document.
+ */
+static void test_literal(void)
+{
+    enum { BINS = 512 };
+    weft_data d = random_corpus();
+    take_words(&d);
+    take_part(&d, WEFT_TEST, DOCS, random_doc, random_label);
+    static const char *const options[] = {"literal = yes\nhash = shared",
+                                          "literal = yes\ncolumns = vocabulary"};
+    for (int k = 0; k < 2; k++) {
+        made m = make_arms(&d, options[k], "tfidf", 1);
+        digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
+        check_sums(&m);
+        const real *others = m.stat + ngram->nstat(m.map) - 4097;
+        ok(others[0] == DOCS + VOCAB, "literal: documents of all parts are counted");
+    }
+    int documents[VOCAB] = {0}, words = 0;
+    count_documents(documents);
+    for (int w = 0; w < VOCAB; w++) words += 1 + documents[w];
+    made m = make(&d, WEFT_TRAIN,
+                  "order = 1\nlower = no\ncolumns = vocabulary\nbins = 512\nliteral = yes");
+    double sum = 0;
+    for (int b = 0; b < BINS; b++) sum += (double)m.stat[ngram->nstat(m.map) - BINS + b];
+    is_near(sum, words, 0, "each word once for a document that has it");
+}
+
 int main(int argc, char **argv)
 {
     if (maps_begin(&argc, &argv)) return 1;
     test_frequent();
     test_mixed();
+    test_literal();
     return maps_end();
 }

@@ -98,7 +98,8 @@ static const weft_opt opts[] = {
      .def = "1",
      .lo = 1,
      .hi = 65535,
-     .about = "training documents in which an n-gram of the vocabulary occurs, at least",
+     .about = "training documents (literal = yes: documents) in which an n-gram of the "
+              "vocabulary occurs, at least",
      .role = WEFT_PER_TRIAL},
     {.name = "hash",
      .type = WEFT_CHOICE,
@@ -112,6 +113,12 @@ static const weft_opt opts[] = {
      .def = "natural",
      .words = "natural|log2",
      .about = "natural log over bins seen in training, or log2 over all bins"},
+    {.name = "literal",
+     .type = WEFT_BOOL,
+     .at = offsetof(ngram, literal),
+     .def = "no",
+     .about = "idf and vocabulary from the documents of all parts, also those of the test "
+              "part, without labels"},
     {0}};
 
 static const weft_when when[] = {{"min_count", "columns", "vocabulary"}, {0}};
@@ -132,6 +139,7 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     if (s->columns == NGRAM_VOCABULARY)
         need +=
             (double)ngram_vocabulary_reals(s->bins) * sizeof(real) + 12 * (double)s->bins;
+    if (s->literal) need += (double)s->bins * (4 + sizeof(real));
     if (need > memory)
         return weft_fail(WEFT_ELIMIT,
                          "ngram.bins = %lld needs %.3g GB a rank, run.memory allows %.3g "
@@ -148,6 +156,7 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
         weft_sum_i64(data->team, &tokens, 1);
         s->tokens[tok] = (double)tokens / (double)part->total;
     }
+    ngram_literal_warn(s);
     return WEFT_OK;
 }
 
@@ -174,25 +183,31 @@ static int64_t columns(const void *self, double size)
     return ngram_bins(self, size);
 }
 
-/* Pooled counts, number of documents that they come from, vocabulary. */
-static int64_t nstat(const void *self)
+/* Where the statistics of other documents than those of training begin. */
+static int64_t others_at(const ngram *s)
 {
-    const ngram *s = self;
     return s->bins * s->data->classes + 1 +
            (s->columns == NGRAM_VOCABULARY ? ngram_vocabulary_reals(s->bins) : 0);
 }
 
-/* The vocabulary of a request, made from its rows (fit) or read from the statistics; NULL:
- * bins. Collective. */
-static const ngram_vocabulary *vocabulary_of(const ngram *s, const weft_request *q, int fit,
+/* Pooled counts, number of documents that they come from, vocabulary, other documents. */
+static int64_t nstat(const void *self)
+{
+    const ngram *s = self;
+    return others_at(s) + (s->literal ? 1 + s->bins : 0);
+}
+
+/* The vocabulary of the rows of n requests, all of one set of maps, made from them (n > 0)
+ * or read from the statistics; NULL: bins. Collective. */
+static const ngram_vocabulary *vocabulary_of(const ngram *s, const weft_request *q, int n,
                                              real *stat, weft_arena *tmp)
 {
     if (s->columns != NGRAM_VOCABULARY) return NULL;
     real *kept = stat + s->bins * s->data->classes + 1;
     ngram_vocabulary *v = WEFT_NEW(tmp, ngram_vocabulary, 1);
-    *v = fit ? ngram_vocabulary_new(s, q, ngram_bins(s, q->size), tmp)
-             : ngram_vocabulary_read(kept, tmp);
-    if (fit) ngram_vocabulary_write(v, kept);
+    *v = n > 0 ? ngram_vocabulary_new(s, q, n, ngram_bins(s, q->size), tmp)
+               : ngram_vocabulary_read(kept, tmp);
+    if (n > 0) ngram_vocabulary_write(v, kept);
     return v;
 }
 
@@ -204,9 +219,15 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     int64_t total = q->n;
     weft_sum_i64(s->data->team, &total, 1);
     *f = (weft_matrix){.n = q->n, .total = total, .team = s->data->team};
-    ngram_count(s, q, vocabulary_of(s, q, fit, stat, tmp), &x, tmp);
+    weft_request all[WEFT_NPART] = {*q};
+    if (fit && s->literal) ngram_literal_requests(s, q, all, tmp);
+    int nq = !fit ? 0 : s->literal ? WEFT_NPART : 1;
+    const ngram_vocabulary *v = vocabulary_of(s, all, nq, stat, tmp);
+    real *others = s->literal ? stat + others_at(s) : NULL;
+    if (fit && others) ngram_literal_count(s, all, q->part, v, x.bins, others, tmp);
+    ngram_count(s, q, v, &x, tmp);
     if (fit) ngram_pool(s, q, &x, stat, tmp);
-    ngram_set_weights(s, q, stat, &x, tmp);
+    ngram_set_weights(s, q, stat, others, &x, tmp);
     ngram_matrix(q, &x, f, tmp);
 }
 

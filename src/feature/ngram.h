@@ -21,7 +21,7 @@ typedef struct ngram {
     int tokenizer, stop, lower, order, grams, binary, weights, normalize;
     double alpha;
     int64_t bins, min_count;
-    int columns, hash, nb_scale;
+    int columns, hash, nb_scale, literal;
     const weft_source *data;  /* set by setup */
     double tokens[WEFT_NTOK]; /* in a document, on average; set by setup */
 } ngram;
@@ -67,11 +67,11 @@ ngram_reader ngram_reader_new(const ngram *self, const weft_request *q, weft_are
 /* Reads row i into r->key; returns how many keys it has. Local. */
 int64_t ngram_row_keys(ngram_reader *r, int64_t i);
 
-/* The vocabulary of the rows of a request: of the n-grams that occur in at least min_count
- * documents, the max_size that occur in most documents; ties are broken by the smaller key.
- * The same on any number of ranks. Collective. Cost: a look-up in a hash table for every
- * n-gram of the rows; every rank gets all keys. */
-ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q,
+/* The vocabulary of the rows of nq requests of different parts: of the n-grams that occur
+ * in at least min_count documents, the max_size that occur in most documents; ties are
+ * broken by the smaller key. The same on any number of ranks. Collective. Cost: a look-up
+ * in a hash table for every n-gram of the rows; every rank gets all keys. */
+ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q, int nq,
                                       int64_t max_size, weft_arena *mem);
 /* A vocabulary among the statistics: the number of reals that one of at most max_size
  * n-grams takes; writes it to them; reads it from them. Local. */
@@ -98,9 +98,27 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
                 weft_arena *tmp);
 
 /* Turns counts into values: multiplies them by the weights of the bins under each row's
- * configuration, then normalises the row. Local. */
+ * configuration, then normalises the row.
+ * others   as ngram_literal_count makes it, for idf; NULL: training rows only
+ * Local. */
 void ngram_set_weights(const ngram *self, const weft_request *q, const real *stat,
-                       ngram_rows *x, weft_arena *tmp);
+                       const real *others, ngram_rows *x, weft_arena *tmp);
+
+/* ---- ngram_literal.c: documents of all parts ---- */
+
+/* Warns that test documents are seen, if so. Local. */
+void ngram_literal_warn(const ngram *self);
+/* Requests for the rows of all parts, of which q, borrowed, is that of the training rows.
+ * Document i of another part has arm i mod n of the n that training rows have. Collective.
+ */
+void ngram_literal_requests(const ngram *self, const weft_request *q,
+                            weft_request all[WEFT_NPART], weft_arena *tmp);
+/* others[1 + bins]: the number of documents over all ranks of all parts but `fitted`; then,
+ * for each bin, of those that have it. The same on any number of ranks. v NULL: bins.
+ * Collective. */
+void ngram_literal_count(const ngram *self, const weft_request all[WEFT_NPART],
+                         weft_part fitted, const ngram_vocabulary *v, int64_t bins,
+                         real *others, weft_arena *tmp);
 
 /* As weft_matrix.gather. */
 const int32_t *ngram_gather(const weft_matrix *f, const int32_t *label, int owner,

@@ -10,7 +10,8 @@
  * that is the same except for its sign, which a linear model absorbs.
  * - SIF (Arora, Liang, Ma, ICLR 2017): alpha total / (alpha total + count).
  * - tf-idf: log((1 + n) / (1 + f)) + 1, of n documents, where f counts a bin once in each
- *   document of such a map: scikit-learn's smooth idf. */
+ *   document of such a map: scikit-learn's smooth idf. With option `literal` f and n have
+ *   the documents of the other parts, too. */
 #include "ngram.h"
 
 #include <math.h>
@@ -271,15 +272,6 @@ static void weigh_sif(const ngram *a, const totals *t, const real *stat,
     for (int64_t e = 0; e < m; e++) r[e] = mass / (mass + r[e]);
 }
 
-static void weigh_idf(float documents, int classes, const real *stat, const uint32_t *bin,
-                      int64_t m, float *r)
-{
-    for (int64_t e = 0; e < m; e++)
-        r[e] = (1 + documents) /
-               (1 + count_of(stat + (size_t)bin[e] * (size_t)classes, classes));
-    for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) + 1;
-}
-
 /* As an integer: positive floats are in the order of their bits, and unlike floats integers
  * have a largest one that vector code finds. */
 static inline int32_t bits_of(float x)
@@ -396,8 +388,19 @@ typedef struct weigher {
     totals t;
     int64_t bins;
     float documents;    /* that the counts come from */
+    const real *others; /* [bins] counts of other documents, for idf; NULL: none */
     float *norm, *once; /* [classes] scratch */
 } weigher;
+
+static void weigh_idf(const weigher *s, const uint32_t *bin, int64_t m, float *r)
+{
+    int classes = s->t.classes;
+    for (int64_t e = 0; e < m; e++)
+        r[e] = count_of(s->stat + (size_t)bin[e] * (size_t)classes, classes);
+    for (int64_t e = 0; e < m && s->others; e++) r[e] += (float)s->others[bin[e]];
+    for (int64_t e = 0; e < m; e++) r[e] = (1 + s->documents) / (1 + r[e]);
+    for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) + 1;
+}
 
 /* r[m] <- weights of the bins under configuration a. */
 static void weigh(const weigher *s, const ngram *a, const uint32_t *bin, int64_t m,
@@ -408,7 +411,7 @@ static void weigh(const weigher *s, const ngram *a, const uint32_t *bin, int64_t
         return;
     }
     if (a->weights == NGRAM_TFIDF) {
-        weigh_idf(s->documents, s->t.classes, s->stat, bin, m, r);
+        weigh_idf(s, bin, m, r);
         return;
     }
     if (a->weights == NGRAM_SIF) {
@@ -444,12 +447,16 @@ static int64_t longest_row(const ngram_rows *x)
 }
 
 void ngram_set_weights(const ngram *self, const weft_request *q, const real *stat,
-                       ngram_rows *x, weft_arena *tmp)
+                       const real *others, ngram_rows *x, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     weigher s = {.stat = stat,
                  .bins = x->bins,
                  .documents = (float)stat[self->bins * self->data->classes]};
+    if (others) {
+        s.documents += (float)others[0];
+        s.others = others + 1;
+    }
     s.t = (totals){.classes = self->data->classes};
     if (uses_totals(q)) s.t = total(stat, x->bins, self->data->classes, tmp);
     s.norm = WEFT_NEW(tmp, float, self->data->classes);

@@ -61,18 +61,22 @@ static void grow(counter *c, weft_arena **own)
     *own = next;
 }
 
-/* All keys of this rank's rows. *n how many. Local. */
-static counted *count_rows(const ngram *self, const weft_request *q, int64_t *n,
+/* All keys of this rank's rows of nq requests. *n how many. Local. */
+static counted *count_rows(const ngram *self, const weft_request *q, int nq, int64_t *n,
                            weft_arena *mem)
 {
     enum { FIRST = 1 << 16 };
     weft_arena *own = weft_arena_new(), *tmp = weft_arena_new();
     counter c = counter_new(FIRST, own);
-    ngram_reader r = ngram_reader_new(self, q, tmp);
-    for (int64_t i = 0; i < q->n; i++) {
-        int64_t m = ngram_row_keys(&r, i);
-        while ((uint64_t)(c.n + m) > c.mask / 3 * 2) grow(&c, &own);
-        for (int64_t k = 0; k < m; k++) add(&c, r.key[k], 1, (uint32_t)(i + 1));
+    uint32_t document = 0;
+    for (int j = 0; j < nq; j++) {
+        ngram_reader r = ngram_reader_new(self, &q[j], tmp);
+        for (int64_t i = 0; i < q[j].n; i++) {
+            int64_t m = ngram_row_keys(&r, i);
+            while ((uint64_t)(c.n + m) > c.mask / 3 * 2) grow(&c, &own);
+            document++;
+            for (int64_t k = 0; k < m; k++) add(&c, r.key[k], 1, document);
+        }
     }
     counted *all = WEFT_NEW(mem, counted, c.n);
     *n = 0;
@@ -207,7 +211,7 @@ static ngram_vocabulary vocabulary_new(int64_t n, counted *all, weft_arena *mem)
     return v;
 }
 
-ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q,
+ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q, int nq,
                                       int64_t max_size, weft_arena *mem)
 {
     weft_team *t = self->data->team;
@@ -215,7 +219,7 @@ ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q,
     const ngram *any = q->arms[0];
     int64_t n;
     uint32_t *at;
-    counted *all = count_rows(self, q, &n, tmp);
+    counted *all = count_rows(self, q, nq, &n, tmp);
     all = distribute_keys(t, all, &n, tmp);
     if (t->size == 1) sort_keys(n, all, &at, tmp);
     n = select_keys(t, n, all, any->min_count, max_size, tmp);
