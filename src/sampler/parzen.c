@@ -1,4 +1,4 @@
-/* Parzen estimators of one axis; see parzen.h. Called by tpe.c. */
+/* Parzen estimators of one axis; see parzen.h. Called by tpe.c and product.c. */
 #include "parzen.h"
 
 #include "normal.h"
@@ -113,10 +113,7 @@ weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
                      .narrow = all + 3 * m,
                      .part = all + 4 * m,
                      .coef = all + 5 * m};
-    if (rule->width > 0)
-        for (int64_t j = 0; j < n; j++) sigma[j] = weft_parzen_clip(n, rule->width);
-    else
-        spread(n, sorted, merge(n, at, sorted), rule->endpoints, sigma);
+    spread(n, sorted, merge(n, at, sorted), rule->endpoints, sigma);
     if (rule->whole && n == 1) sigma[0] = 0.5;
     double least = 1;
     for (int64_t j = 0; j < n; j++) least = fmin(least, sigma[j]);

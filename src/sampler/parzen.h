@@ -11,9 +11,8 @@ typedef struct weft_parzen_rule {
     int endpoints; /* 1: the ends of the axis count as neighbours of the extreme values */
     int whole;     /* 1: the mixture as a whole is truncated to the axis, not each kernel; a
                       single value has a kernel of half the axis: as in hyperopt */
-    int normal;   /* 1: kernels on numbers are densities; 0: all have the height of one with
-                     sigma 1, so that wide ones have more mass than their share */
-    double width; /* width of all kernels; 0: from the distances to the neighbours */
+    int normal; /* 1: kernels on numbers are densities; 0: all have the height of one with
+                   sigma 1, so that wide ones have more mass than their share */
 } weft_parzen_rule;
 
 /* A mixture of n normal distributions truncated to [0, 1]: first those of the least sigma,

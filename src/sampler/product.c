@@ -2,6 +2,7 @@
 #include "product.h"
 
 #include "normal.h"
+#include "parzen.h"
 
 #include <math.h>
 
@@ -43,6 +44,54 @@ void weft_product_reference(weft_product *p, double least)
             k->part[j] = weft_normal_density(0) / h;
         }
     }
+}
+
+/* The kernels of weft_product_joint on a category. */
+static void join_levels(weft_product_axis *k, int64_t n)
+{
+    double more = (double)n;
+    k->same = (more + 1) / (more + k->levels);
+    k->other = 1 / (more + k->levels);
+    for (int64_t j = 0; j < n; j++)
+        if (isnan(k->mu[j])) k->mu[j] = -1;
+}
+
+/* The same on a number. */
+static void join_numbers(weft_product_axis *k, int64_t n, double width)
+{
+    for (int64_t j = 0; j < n; j++) {
+        int wide = isnan(k->mu[j]);
+        if (wide) k->mu[j] = 0.5;
+        k->sigma[j] = wide ? 1 : width;
+        k->part[j] = 1 / weft_parzen_inside(k->mu[j], k->sigma[j]);
+        if (k->density) k->part[j] /= k->sigma[j];
+    }
+}
+
+void weft_product_joint(weft_product *p)
+{
+    double magnitude = 0.2; /* width in units of the axis's length, as in Optuna */
+    int64_t m = p->n - 1;
+    double sum = 1, narrow = pow(fmax((double)m, 1), -1. / (p->dim + 4));
+    for (int64_t j = 0; j < m; j++) sum += p->share[j] = weft_parzen_weight(j, m);
+    p->share[m] = 1;
+    for (int64_t j = 0; j <= m; j++) p->share[j] /= sum;
+    for (int a = 0; a < p->dim; a++) {
+        weft_product_axis *k = &p->axis[a];
+        k->mu[m] = NAN;
+        if (k->levels > 0)
+            join_levels(k, p->n);
+        else
+            join_numbers(k, p->n, weft_parzen_clip(m, magnitude * narrow));
+    }
+}
+
+double weft_product_draw(const weft_product_axis *k, int64_t j, const weft_rng4 *r)
+{
+    double unit = weft_rng_unit(r->v[1]);
+    if (k->levels == 0) return weft_normal_between(k->mu[j], k->sigma[j], unit);
+    int keeps = weft_rng_unit(r->v[0]) < k->same - k->other;
+    return keeps && k->mu[j] >= 0 ? k->mu[j] : floor(unit * k->levels);
 }
 
 static void multiply_level(const weft_product *p, const weft_product_axis *k, double at)

@@ -9,6 +9,8 @@ typedef struct weft_product_axis {
     int levels; /* of a category; 0: a number on [0, 1] */
     double *mu; /* [n] centre, or level; level -1: the same probability for all levels */
     /* numbers */
+    int density;   /* 1: the kernels of weft_product_joint are densities; 0: all have the
+                      height of one with sigma 1, so that wide ones have more mass */
     double *sigma; /* [n] */
     double *part;  /* [n] factor of exp(-z^2 / 2), or of the probability of an interval */
     /* categories */
@@ -38,6 +40,16 @@ weft_product weft_product_new(int dim, int64_t n, weft_arena *mem);
  * of a category is that of Aitchison and Aitken: 1 - h for its own level, the rest divided
  * equally among the others. As KDEMultivariate of statsmodels. Local. */
 void weft_product_reference(weft_product *p, double least);
+/* Fills in shares and widths of kernels on m = n - 1 trials, the oldest first, and of the
+ * wide kernel, which is the last; levels, `density` and mu[m] must be set, mu NAN where a
+ * trial lacks the axis: it has the wide kernel there, N(1/2, 1) or equal probabilities of
+ * levels. The others have sigma = 0.2 m^(-1 / (4 + dim)), at least 1 / min(100, m + 2);
+ * numbers are truncated to [0, 1]. Shares are by age, as those of weft_parzen_weight. A
+ * density is sqrt(2 pi) times as large for every number without an interval, which ratios
+ * of densities do not show. As Optuna's multivariate estimator. Local. */
+void weft_product_joint(weft_product *p);
+/* A draw from kernel j of weft_product_joint on one axis: a position, or a level. Local. */
+double weft_product_draw(const weft_product_axis *k, int64_t j, const weft_rng4 *r);
 /* Logarithm of the density at x[dim]; at least log(1e-300). Cost O(n dim). Local. */
 double weft_product_log(weft_product *p, const weft_product_point *x);
 

@@ -285,49 +285,28 @@ static double propose_level(const step *s, int a)
 /* ---- all axes jointly, one kernel per trial
  * ------------------------------------------------ */
 
-/* Fills in the kernels of n - 1 trials and the wide kernel on axis a. A trial without the
- * axis has the wide kernel there. */
-static void fill_axis(const tpe *t, int a, double *const *conf, double width,
-                      weft_product *p)
-{
-    const weft_axis *axis = &t->past.space->axis[a];
-    weft_product_axis *k = &p->axis[a];
-    int64_t wide = p->n - 1;
-    if (t->axis[a].type == WEFT_AXIS_CATEGORY) {
-        double n = (double)p->n;
-        k->levels = axis->nvalue;
-        k->same = (n + 1) / (n + k->levels);
-        k->other = 1 / (n + k->levels);
-        for (int64_t j = 0; j < wide; j++)
-            k->mu[j] = isnan(conf[j][a]) ? -1 : weft_axis_index(axis, conf[j][a]);
-        k->mu[wide] = -1;
-        return;
-    }
-    for (int64_t j = 0; j <= wide; j++) {
-        int has = j < wide && !isnan(conf[j][a]);
-        k->mu[j] = has ? weft_axis_unit(axis, conf[j][a]) : 0.5;
-        k->sigma[j] = has ? width : 1;
-        k->part[j] = 1 / weft_parzen_inside(k->mu[j], k->sigma[j]);
-        if (t->normal && t->axis[a].type == WEFT_AXIS_REAL) k->part[j] /= k->sigma[j];
-    }
-}
-
+/* The density of the trials of a set. */
 static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
 {
-    double magnitude = 0.2; /* width in units of the axis's length, as in Optuna */
     const weft_past *past = &t->past;
-    double **conf = WEFT_NEW(t->mem, double *, past->n), sum = 1;
     int64_t n = 0;
-    for (int64_t i = 0; i < past->n; i++)
-        if (set[i] == which) conf[n++] = past->trial[i].conf;
-    int dim = past->space->dim;
-    double width =
-        weft_parzen_clip(n, magnitude * pow(fmax((double)n, 1), -1. / (dim + 4)));
-    weft_product p = weft_product_new(dim, n + 1, t->mem);
-    for (int64_t j = 0; j < n; j++) sum += p.share[j] = weft_parzen_weight(j, n);
-    p.share[n] = 1;
-    for (int64_t j = 0; j <= n; j++) p.share[j] /= sum;
-    for (int a = 0; a < dim; a++) fill_axis(t, a, conf, width, &p);
+    for (int64_t i = 0; i < past->n; i++) n += set[i] == which;
+    weft_product p = weft_product_new(past->space->dim, n + 1, t->mem);
+    for (int a = 0; a < p.dim; a++) {
+        const weft_axis *axis = &past->space->axis[a];
+        weft_product_axis *k = &p.axis[a];
+        int category = t->axis[a].type == WEFT_AXIS_CATEGORY;
+        k->levels = category ? axis->nvalue : 0;
+        k->density = t->normal && t->axis[a].type == WEFT_AXIS_REAL;
+        for (int64_t i = 0, j = 0; i < past->n; i++) {
+            double value = past->trial[i].conf[a];
+            if (set[i] != which) continue;
+            k->mu[j++] = isnan(value) ? NAN
+                         : category   ? weft_axis_index(axis, value)
+                                      : weft_axis_unit(axis, value);
+        }
+    }
+    weft_product_joint(&p);
     return p;
 }
 
@@ -335,11 +314,8 @@ static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
 static double draw_kernel(const weft_axis *axis, const weft_product_axis *k, int64_t j,
                           const weft_rng4 *r)
 {
-    double unit = weft_rng_unit(r->v[1]);
-    if (k->levels == 0)
-        return weft_axis_value(axis, weft_normal_between(k->mu[j], k->sigma[j], unit));
-    int keeps = weft_rng_unit(r->v[0]) < k->same - k->other;
-    return axis->value[keeps && k->mu[j] >= 0 ? (int)k->mu[j] : (int)(unit * k->levels)];
+    double at = weft_product_draw(k, j, r);
+    return k->levels > 0 ? axis->value[(int)at] : weft_axis_value(axis, at);
 }
 
 static weft_product_point point_of(const weft_axis *axis, weft_axis_type type, double value)
