@@ -264,6 +264,21 @@ static inline void minimizer_tell(minimizer *q, const weft_job *job, double loss
     weft_search_tell(&q->search, &res);
 }
 
+/* The sampler alone sees trial n with that configuration: in flight, or told if its loss is
+ * not NAN. */
+static inline void sampler_sees(minimizer *q, int64_t n, const double *conf, double loss)
+{
+    weft_observation seen = {.conf = conf, .resource = 1, .seconds = 1, .loss = loss};
+    q->search.sampler->pending(q->search.sampler_self, n, conf, 1);
+    if (!isnan(loss)) q->search.sampler->told(q->search.sampler_self, n, &seen);
+}
+
+/* What it proposes for trial n. */
+static inline void sampler_proposes(minimizer *q, int64_t n, double *conf)
+{
+    q->search.sampler->propose(q->search.sampler_self, n, conf);
+}
+
 /* The regret of what looked best after each trial into regret[trials]; `workers` trials are
  * asked for, then all of them are told, and so on. conf  [trials][dim] or NULL. */
 static inline void minimizer_run(const function *f, const char *options, int64_t trials,

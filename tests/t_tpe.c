@@ -88,6 +88,44 @@ static void test_alike(weft_arena *mem)
     ok(alike == 0, "no configuration is in flight twice");
 }
 
+/* The level proposed after results of these levels, the best first, with some trials of
+ * level p in flight. */
+static char level_after(const char *form, const char *levels, int in_flight,
+                        weft_arena *mem)
+{
+    minimizer q;
+    double conf = 0;
+    int64_t n = 0;
+    const char *options = weft_arena_text(
+        mem, "[run]\nsampler = tpe\n[tpe]\nform = %s\nstartup = 10\n", form);
+    weft_check(minimizer_begin(&q, "b = p | q\n", options, 100, 1, mem) == WEFT_OK, "%s",
+               weft_error());
+    for (; levels[n]; n++) {
+        conf = levels[n] == 'q';
+        sampler_sees(&q, n, &conf, (double)n);
+    }
+    conf = 0;
+    for (int i = 0; i < in_flight; i++) sampler_sees(&q, n++, &conf, NAN);
+    sampler_proposes(&q, n, &conf);
+    return conf > 0 ? 'q' : 'p';
+}
+
+/* Where one result is good, level p is proposed, where two are, level q: among the others p
+ * is more frequent. One in flight makes two good ones of hyperopt's 16 results and would
+ * make two of ten. */
+static void test_in_flight(weft_arena *mem)
+{
+    const char *sixteen = "pqppppppppqqqqqq", *ten = "pqpppppqqq",
+               *twenty = "pqppppppppppqqqqqqqq";
+    ok(level_after("hyperopt", sixteen, 0, mem) == 'p' &&
+           level_after("hyperopt", sixteen, 1, mem) == 'q',
+       "hyperopt: trials in flight count in the number of results");
+    ok(level_after("independent", ten, 0, mem) == 'p' &&
+           level_after("independent", ten, 1, mem) == 'p' &&
+           level_after("independent", twenty, 0, mem) == 'q',
+       "as else they do not");
+}
+
 /* A space of one value an axis, and losses that all diverge. */
 static double diverged(const double *v)
 {
@@ -265,6 +303,7 @@ int main(void)
     test_regrets(mem);
     test_noise(mem);
     test_alike(mem);
+    test_in_flight(mem);
     test_edges(mem);
     test_when(mem);
     test_rungs(mem);
