@@ -1,0 +1,233 @@
+/* Random forests: against scikit-learn's, their splits of numbers and of categories, and
+ * predictions by a table of leaves. RUN: np=1 */
+#include "../src/sampler/leaves.h"
+#include "../src/sampler/trees.h"
+#include "functions.h"
+#include "tap.h"
+
+static double unit_at(uint64_t i, int word)
+{
+    return weft_rng_unit(weft_rng_at(11, WEFT_RNG_TEST, i, 0, 0).v[word]);
+}
+
+static void test_variance(weft_arena *mem)
+{
+    static const int levels[1] = {0};
+    int start[4] = {0, 1, 2, 3};
+    double value[3] = {.2, .3, .7}, mean, variance;
+    double x = 0;
+    weft_tree_node node[3] = {{UINT64_MAX, 0, 0}, {UINT64_MAX, 0, 1}, {UINT64_MAX, 0, 2}};
+    weft_trees f = {1, 3, levels, start, node, value};
+    weft_trees_ask(&f, 1, &x, &mean, &variance, mem);
+    is_near(mean, .4, 1e-15, "mean of trees");
+    is_near(variance, .07, 1e-15, "their sample variance");
+}
+
+enum { POINTS = 600, LEARNT = 300, DIM = 10 };
+
+/* Friedman's first function on points of Kronecker's sequences. */
+static void fill(double *x, double *y)
+{
+    static const int prime[DIM] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29};
+    double pi = 3.14159265358979323846;
+    for (int i = 0; i < POINTS; i++) {
+        double *v = x + i * DIM;
+        for (int a = 0; a < DIM; a++) v[a] = fmod((i + 1) * sqrt(prime[a]), 1);
+        y[i] = 10 * sin(pi * v[0] * v[1]) + 20 * (v[2] - .5) * (v[2] - .5) + 10 * v[3] +
+               5 * v[4];
+    }
+}
+
+static void test_regression(weft_arena *mem)
+{
+    static const int levels[DIM] = {0};
+    double gold_error = 5.5195, gold_spread = 7.4901; /* tests/gold/trees.py */
+    double *x = WEFT_NEW(mem, double, POINTS *DIM), *y = WEFT_NEW(mem, double, POINTS);
+    double *mean = WEFT_NEW(mem, double, 2 * POINTS), *variance = mean + POINTS;
+    double error = 0, spread = 0;
+    weft_trees f = {0}, few;
+    fill(x, y);
+    weft_trees_rule rule = {110, 9, 2}, short_rule = {20, 9, 2};
+    int m = POINTS - LEARNT;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        weft_trees_grow(&f, &rule, LEARNT, DIM, levels, x, y, seed, mem);
+        weft_trees_ask(&f, m, x + LEARNT * DIM, mean, variance, mem);
+        for (int i = 0; i < m; i++) {
+            double off = mean[i] - y[LEARNT + i];
+            error += off * off / m / 5;
+            spread += variance[i] / m / 5;
+        }
+    }
+    is_near(error / gold_error, 1, .07, "the error is that of scikit-learn's forest");
+    is_near(spread / gold_spread, 1, .07, "and so is the variance of its trees");
+    weft_trees_grow(&few, &short_rule, LEARNT, DIM, levels, x, y, 4, mem);
+    size_t nodes = (size_t)few.start[few.ntree];
+    ok(nodes > 100 && memcmp(f.node, few.node, nodes * sizeof *f.node) == 0 &&
+           memcmp(f.value, few.value, nodes * sizeof *f.value) == 0,
+       "a tree does not depend on how many there are");
+    int same = 1;
+    for (int i = 0; i < m; i++) {
+        double one[2];
+        weft_trees_ask(&f, 1, x + (LEARNT + i) * DIM, &one[0], &one[1], mem);
+        same &= memcmp(&one[0], &mean[i], sizeof *mean) == 0 &&
+                memcmp(&one[1], &variance[i], sizeof *mean) == 0;
+    }
+    ok(same, "a point among others is predicted as alone");
+}
+
+/* Levels 1, 2 and 4 of six are high. */
+static void test_category(weft_arena *mem)
+{
+    enum { N = 300 };
+    static const int levels[2] = {0, 6};
+    weft_trees_rule rule = {20, 2, 2};
+    double x[2 * N], y[N];
+    for (int i = 0; i < N; i++) {
+        int level = i % 6;
+        x[2 * i] = unit_at((uint64_t)i, 2);
+        x[2 * i + 1] = level;
+        y[i] = (level == 1 || level == 2 || level == 4) + .1 * unit_at((uint64_t)i, 3);
+    }
+    weft_trees f;
+    weft_trees_grow(&f, &rule, N, 2, levels, x, y, 1, mem);
+    int found = 0;
+    for (int t = 0; t < rule.trees; t++) {
+        const weft_tree_node *root = &f.node[f.start[t]];
+        found += root->feature == 1 && root->cut == (1 << 0 | 1 << 3 | 1 << 5);
+    }
+    ok(found == rule.trees, "levels of a category are split by their means");
+    const double one[2] = {.5, 0}, flat[3] = {1, 1, 1};
+    double mean, variance;
+    weft_trees_grow(&f, &rule, 3, 2, levels, x, flat, 1, mem);
+    weft_trees_ask(&f, 1, one, &mean, &variance, mem);
+    ok(fabs(mean - 1) < 1e-15 && variance < 1e-30, "equal values give no tree");
+}
+
+/* Four values of a number, ten points each: every tree has them all. */
+static void test_signs(weft_arena *mem)
+{
+    enum { N = 40 };
+    static const int levels[1] = {0};
+    static const double value[5] = {-3, -1, 0, 2, -0.}, between[4] = {-2.1, -1.9, -.1, 9};
+    weft_trees_rule rule = {20, 1, 2};
+    double x[N], mean[5], variance[5], off = 0;
+    for (int i = 0; i < N; i++) x[i] = value[i % 4];
+    weft_trees f;
+    weft_trees_grow(&f, &rule, N, 1, levels, x, x, 1, mem);
+    weft_trees_ask(&f, 5, value, mean, variance, mem);
+    for (int i = 0; i < 5; i++) off = worse(off, fabs(mean[i] - value[i]));
+    weft_trees_ask(&f, 4, between, mean, variance, mem);
+    for (int i = 0; i < 4; i++) off = worse(off, fabs(mean[i] - value[i]));
+    is_near(off, 0, 1e-14, "numbers of either sign are compared, -0 as 0");
+}
+
+/* The number whose bits, made to increase with it, are a cut. */
+static double number_of_cut(uint64_t cut)
+{
+    uint64_t sign = (uint64_t)1 << 63, bits = cut & sign ? cut ^ sign : ~cut;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The prediction of one tree, node by node. */
+static double by_nodes(const weft_trees *f, int tree, const double *x)
+{
+    int at = f->start[tree];
+    while (f->node[at].child != at) {
+        const weft_tree_node *node = &f->node[at];
+        double v = x[node->feature];
+        int right = f->levels[node->feature] > 0 ? !(node->cut >> (int)v & 1)
+                                                 : v > number_of_cut(node->cut);
+        at = node->child + right;
+    }
+    return f->value[at];
+}
+
+/* 1: mean and variance of m points are those of their predictions one by one, to the bit;
+ * by the table where there is one. */
+static int exact(const weft_trees *f, const weft_leaves *l, int m, const double *x,
+                 weft_arena *mem)
+{
+    double *mean = WEFT_NEW(mem, double, 2 * m), *variance = mean + m, b = f->ntree;
+    int same = 1;
+    if (l) weft_leaves_ask(l, m, x, mean, variance, mem);
+    if (!l) weft_trees_ask(f, m, x, mean, variance, mem);
+    for (int i = 0; i < m; i++) {
+        double sum = 0, square = 0, root = f->value[f->start[0]];
+        for (int t = 0; t < f->ntree; t++) {
+            double v = by_nodes(f, t, x + i * f->dim) - root;
+            sum += v;
+            square += v * v;
+        }
+        double centre = sum / b, middle = root + centre;
+        double spread = fmax(square - b * centre * centre, 0) / (b - 1);
+        same &= memcmp(&mean[i], &middle, sizeof middle) == 0 &&
+                memcmp(&variance[i], &spread, sizeof spread) == 0;
+    }
+    return same;
+}
+
+static int most_leaves(const weft_trees *f)
+{
+    int most = 0;
+    for (int t = 0; t < f->ntree; t++) {
+        int leaves = (f->start[t + 1] - f->start[t] + 1) / 2;
+        most = leaves > most ? leaves : most;
+    }
+    return most;
+}
+
+/* Two numbers, the first with few values and of either sign, and categories of six and 64
+ * levels. */
+static void test_exact(weft_arena *mem)
+{
+    enum { N = 400, AXES = 4, ASKED = 1001 };
+    static const int levels[AXES] = {0, 0, 6, 64}, points[4] = {12, 88, 100, N};
+    double *x = WEFT_NEW(mem, double, N *AXES), *y = WEFT_NEW(mem, double, N);
+    double *asked = WEFT_NEW(mem, double, ASKED *AXES);
+    for (int i = 0; i < N; i++) {
+        double u[4];
+        for (int k = 0; k < 4; k++) u[k] = unit_at((uint64_t)i, k);
+        double v[AXES] = {floor(9 * u[0]) - 4, u[1], floor(6 * u[2]), floor(64 * u[3])};
+        memcpy(x + i * AXES, v, sizeof v);
+        y[i] = v[0] * v[1] + fabs(v[2] - 2) + fmod(v[3], 7) * .3 + u[0];
+    }
+    for (int c = 0; c < 8; c++) {
+        weft_trees_rule rule = {50, 3, 1 + c % 2};
+        weft_trees f;
+        weft_trees_grow(&f, &rule, points[c / 2], AXES, levels, x, y, 7, mem);
+        for (int i = 0; i < ASKED; i++) { /* half of the numbers are cuts of the trees */
+            double *v = asked + i * AXES;
+            const weft_tree_node *node = &f.node[i % f.start[f.ntree]];
+            memcpy(v, x + i % N * AXES, AXES * sizeof *v);
+            v[1] = unit_at((uint64_t)i + N, 0);
+            v[3] = floor(64 * unit_at((uint64_t)i + N, 1));
+            if (i % 2 && node->feature < 2 && &f.node[node->child] != node)
+                v[node->feature] = number_of_cut(node->cut);
+        }
+        ok(exact(&f, NULL, ASKED, asked, mem),
+           "%d points, leaves of %d: predictions are those of the nodes", points[c / 2],
+           rule.leaf);
+        weft_leaves *l = weft_leaves_new(&f, mem);
+        int leaves = most_leaves(&f);
+        ok(!l == (leaves > 64) && (!l || exact(&f, l, ASKED, asked, mem)),
+           "and so are those by a table, if a tree has no more than 64 leaves: %d", leaves);
+    }
+    weft_trees_rule rule = {5000, 3, 1};
+    weft_trees f;
+    weft_trees_grow(&f, &rule, 60, AXES, levels, x, y, 7, mem);
+    ok(!weft_leaves_new(&f, mem), "a table may be too large");
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_variance(mem);
+    test_regression(mem);
+    test_category(mem);
+    test_signs(mem);
+    test_exact(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}
