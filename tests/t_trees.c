@@ -121,6 +121,28 @@ static void test_signs(weft_arena *mem)
     is_near(off, 0, 1e-14, "numbers of either sign are compared, -0 as 0");
 }
 
+/* What is in flight gets the values that a forest on the rest predicts. */
+static void test_believe(weft_arena *mem)
+{
+    enum { MORE = 10 };
+    static const int levels[DIM] = {0};
+    weft_trees_rule rule = {20, 9, 2};
+    double *x = WEFT_NEW(mem, double, POINTS *DIM), *y = WEFT_NEW(mem, double, POINTS);
+    double own[MORE], mean[MORE], again[MORE], variance[MORE];
+    weft_trees f, g;
+    fill(x, y);
+    weft_trees_grow(&f, &rule, LEARNT, DIM, levels, x, y, 3, mem);
+    weft_trees_ask(&f, MORE, x + LEARNT * DIM, own, variance, mem);
+    weft_trees_believe(&f, &rule, LEARNT, LEARNT + MORE, x, y, 3, mem);
+    ok(memcmp(y + LEARNT, own, sizeof own) == 0,
+       "points in flight have the values that the forest predicts");
+    weft_trees_grow(&g, &rule, LEARNT + MORE, DIM, levels, x, y, 3, mem);
+    weft_trees_ask(&f, MORE, x + LEARNT * DIM, mean, variance, mem);
+    weft_trees_ask(&g, MORE, x + LEARNT * DIM, again, variance, mem);
+    ok(memcmp(mean, again, sizeof mean) == 0 && memcmp(mean, own, sizeof mean) != 0,
+       "and the forest on all points has learnt them");
+}
+
 /* The number whose bits, made to increase with it, are a cut. */
 static double number_of_cut(uint64_t cut)
 {
@@ -226,6 +248,7 @@ int main(void)
     test_variance(mem);
     test_regression(mem);
     test_category(mem);
+    test_believe(mem);
     test_signs(mem);
     test_exact(mem);
     weft_arena_free(mem);

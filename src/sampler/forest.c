@@ -223,23 +223,6 @@ typedef struct model {
     double *mean, *variance, *cost;
 } model;
 
-/* Losses of one resource scaled to 0 .. 1; those of diverged trials count as the worst
- * other. */
-static void scale_losses(const weft_past_level *l, double *y)
-{
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < l->n; i++) {
-        double loss = l->result[i].loss;
-        if (!isfinite(loss)) continue;
-        low = fmin(low, loss);
-        high = fmax(high, loss);
-    }
-    for (int64_t i = 0; i < l->n; i++) {
-        double loss = fmin(fmax(l->result[i].loss, low), high);
-        y[i] = high > low ? (loss - low) / (high - low) : 0;
-    }
-}
-
 static void fill_row(const forest *t, int64_t trial, double *row)
 {
     for (int a = 0; a < t->past.space->dim; a++)
@@ -257,36 +240,32 @@ static int add_in_flight(const forest *t, const weft_past_level *l, int n, doubl
     return n;
 }
 
-static void grow(const forest *t, weft_trees *f, int n, const double *x, const double *y,
-                 uint64_t seed)
+static weft_trees_rule rule_of(const forest *t)
 {
-    int dim = t->past.space->dim;
-    weft_trees_rule rule = {.trees = (int)t->trees,
-                            .tries = (int)fmax(1, ceil(t->features * dim - 1e-9)),
-                            .leaf = (int)t->leaf};
-    weft_trees_grow(f, &rule, n, dim, t->levels, x, y, seed, t->mem);
+    return (weft_trees_rule){
+        .trees = (int)t->trees,
+        .tries = (int)fmax(1, ceil(t->features * t->past.space->dim - 1e-9)),
+        .leaf = (int)t->leaf};
 }
 
 static void learn(const forest *t, const weft_past_level *l, int64_t number, model *m)
 {
-    size_t dim = (size_t)t->past.space->dim;
+    weft_trees_rule rule = rule_of(t);
+    int dim = t->past.space->dim, n = (int)l->n;
     uint64_t seed = weft_hash(&number, sizeof number, t->seed);
-    int n = (int)l->n;
-    double *x = WEFT_NEW(t->mem, double, (size_t)t->past.n *dim);
-    double *y = WEFT_NEW(t->mem, double, 2 * t->past.n), *variance = y + t->past.n;
-    for (int i = 0; i < n; i++) fill_row(t, l->result[i].trial, x + (size_t)i * dim);
+    double *x = WEFT_NEW(t->mem, double, (size_t)t->past.n *(size_t)dim);
+    double *y = WEFT_NEW(t->mem, double, t->past.n);
+    for (int i = 0; i < n; i++)
+        fill_row(t, l->result[i].trial, x + (size_t)i * (size_t)dim);
     if (t->per_cost) {
         weft_pace_seconds(l, y);
-        grow(t, &m->seconds, n, x, y, seed + 1);
+        weft_trees_grow(&m->seconds, &rule, n, dim, t->levels, x, y, seed + 1, t->mem);
         m->seconds_leaves = weft_leaves_new(&m->seconds, t->mem);
     }
-    scale_losses(l, y);
-    grow(t, &m->loss, n, x, y, seed);
+    weft_past_scaled(l, y);
+    weft_trees_grow(&m->loss, &rule, n, dim, t->levels, x, y, seed, t->mem);
     int all = t->liar == BELIEVER ? add_in_flight(t, l, n, x) : n;
-    if (all > n) {
-        weft_trees_ask(&m->loss, all - n, x + (size_t)n * dim, y + n, variance, t->mem);
-        grow(t, &m->loss, all, x, y, seed);
-    }
+    if (all > n) weft_trees_believe(&m->loss, &rule, n, all, x, y, seed, t->mem);
     m->loss_leaves = weft_leaves_new(&m->loss, t->mem);
 }
 

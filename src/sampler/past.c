@@ -65,6 +65,21 @@ const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough)
     return NULL;
 }
 
+void weft_past_scaled(const weft_past_level *l, double *y)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < l->n; i++) {
+        double loss = l->result[i].loss;
+        if (!isfinite(loss)) continue;
+        low = fmin(low, loss);
+        high = fmax(high, loss);
+    }
+    for (int64_t i = 0; i < l->n; i++) {
+        double loss = fmin(fmax(l->result[i].loss, low), high);
+        y[i] = high > low ? (loss - low) / (high - low) : 0;
+    }
+}
+
 void weft_past_prune(const weft_space *sp, double *conf)
 {
     for (int i = 0; i < sp->dim; i++)

@@ -385,3 +385,12 @@ void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
     }
     weft_arena_reset(tmp, mark);
 }
+
+void weft_trees_believe(weft_trees *f, const weft_trees_rule *rule, int n, int all,
+                        const double *x, double *y, uint64_t seed, weft_arena *mem)
+{
+    int more = all - n, dim = f->dim;
+    double *variance = WEFT_NEW(mem, double, more);
+    weft_trees_ask(f, more, x + (size_t)n * (size_t)dim, y + n, variance, mem);
+    weft_trees_grow(f, rule, all, dim, f->levels, x, y, seed, mem);
+}

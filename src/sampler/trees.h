@@ -41,6 +41,13 @@ typedef struct weft_trees {
 void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
                      const int *levels, const double *x, const double *y, uint64_t seed,
                      weft_arena *mem);
+/* Grows a forest anew from one that was grown by the same rule and seed on the first n of
+ * `all` points x[all][dim]: the values y[n .. all-1] become those that it predicts, and
+ * count as the others do. Local. Cost as that of weft_trees_grow. Ginsbourger, Le Riche,
+ * Carraro, "Kriging is well-suited to parallelize optimization", 2010 (kriging
+ * believer). */
+void weft_trees_believe(weft_trees *f, const weft_trees_rule *rule, int n, int all,
+                        const double *x, double *y, uint64_t seed, weft_arena *mem);
 /* Mean and sample variance (divisor trees - 1) over the trees' predictions for m points
  * x[m][dim]; tmp holds scratch. Local. Cost O(m trees depth). */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
