@@ -2,6 +2,7 @@
  * searches. RUN: np=1 */
 #include "../src/sampler/gain.h"
 #include "../src/sampler/mies.h"
+#include "../src/sampler/past.h"
 #include "functions.h"
 #include "tap.h"
 
@@ -118,6 +119,82 @@ static void test_mies(weft_arena *mem)
     ok(again, "and does so again");
 }
 
+/* The logarithms of the sizes of the steps of one generation from a single parent in the
+ * middle of all axes, from first step sizes of `first`. */
+typedef struct steps {
+    int dim, n;
+    double first, least; /* steps of 0 count as `least` */
+    double x[4], *log;   /* [n][dim] */
+} steps;
+
+static void watch_steps(void *own, int m, const double *x, double *value)
+{
+    steps *s = own;
+    for (int i = 0; i < m; i++) value[i] = 0;
+    if (m == 1) memcpy(s->x, x, (size_t)s->dim * sizeof *x);
+    for (int i = 0; m > 1 && i < m * s->dim; i++)
+        s->log[i] = log(fmax(fabs(x[i] - s->x[i % s->dim]), s->least) / s->first);
+}
+
+/* A key by which the parent is in the middle. */
+static uint64_t middle_key(weft_mies *m, const steps *s, double length, weft_arena *mem)
+{
+    m->children = 1;
+    m->generations = 1;
+    for (m->key = 0;; m->key++) {
+        double best[4];
+        int inside = 1;
+        weft_mies_run(m, best, mem);
+        for (int a = 0; a < s->dim; a++) inside &= fabs(best[a] / length - .5) < .1;
+        if (inside) return m->key;
+    }
+}
+
+/* Covariance of the logarithms on axes a and b. */
+static double covariance(const steps *s, int a, int b)
+{
+    double mean[2] = {0}, sum = 0;
+    for (int i = 0; i < s->n; i++) {
+        mean[0] += s->log[i * s->dim + a] / s->n;
+        mean[1] += s->log[i * s->dim + b] / s->n;
+    }
+    for (int i = 0; i < s->n; i++)
+        sum += (s->log[i * s->dim + a] - mean[0]) * (s->log[i * s->dim + b] - mean[1]);
+    return sum / s->n;
+}
+
+/* log |step| is tau N + tau' N_i and the logarithm of a normal number, which has variance
+ * pi^2 / 8, or of a geometric one, nearly exponential on both sides, pi^2 / 6. */
+static void test_rates(weft_arena *mem)
+{
+    enum { CHILDREN = 40000 };
+    static const weft_gene gene[2][4] = {
+        {WEFT_GENE_REAL, WEFT_GENE_REAL, WEFT_GENE_REAL, WEFT_GENE_REAL},
+        {WEFT_GENE_WHOLE, WEFT_GENE_WHOLE, WEFT_GENE_WHOLE, WEFT_GENE_WHOLE}};
+    static const int levels[4] = {200001, 200001, 200001, 200001};
+    double square = 3.14159265358979323846 * 3.14159265358979323846;
+    steps s = {.n = CHILDREN, .log = WEFT_NEW(mem, double, CHILDREN * 4)};
+    for (int whole = 0; whole < 2; whole++)
+        for (s.dim = 1; s.dim <= 4; s.dim += 3) {
+            double n = s.dim, common = 1 / (2 * n), own = n > 1 ? 1 / (2 * sqrt(n)) : 0;
+            weft_mies m = {s.dim, gene[whole], levels, 1,           CHILDREN, 2,
+                           0,     1,           0,      watch_steps, &s};
+            double best[4], shared = 0;
+            s.first = whole ? 1e4 : .05;
+            s.least = whole ? .5 : 1e-9;
+            m.key = middle_key(&m, &s, whole ? 2e5 : 1, mem);
+            m.children = CHILDREN;
+            m.generations = 2;
+            weft_mies_run(&m, best, mem);
+            is_near(covariance(&s, 0, 0), common + own + square / (whole ? 6 : 8), .07,
+                    "%d %s: variance of log step sizes", s.dim,
+                    whole ? "integers" : "numbers");
+            for (int a = 1; a < s.dim; a++) shared += covariance(&s, 0, a) / (n - 1);
+            if (s.dim > 1)
+                is_near(shared, common, .03, "of which all axes share %.3g", common);
+        }
+}
+
 /* ---- sampler ----------------------------------------------------------------------- */
 
 enum { RUNS = 10, TRIALS = 100 };
@@ -173,6 +250,68 @@ static void test_design(weft_arena *mem)
 static double diverged(const double *v)
 {
     return v[1] > .5 ? INFINITY : v[1];
+}
+
+/* A trial that diverged counts as the worst that did not. */
+static void test_scale(weft_arena *mem)
+{
+    static const double loss[5] = {3, INFINITY, 1, INFINITY, 2},
+                        scaled[5] = {0, .5, 1, 1, 1};
+    for (int none = 0; none < 2; none++) {
+        minimizer q;
+        weft_past past;
+        double y[5], off = 0, conf = .5;
+        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\n", "", 5, 1, mem) == WEFT_OK, "%s",
+                   weft_error());
+        weft_past_setup(&past, &q.space, mem);
+        for (int i = 0; i < 5; i++) {
+            weft_observation seen = {&conf, 1, 1, none ? (double)INFINITY : loss[i]};
+            weft_past_pending(&past, i, &conf);
+            weft_past_told(&past, i, &seen);
+        }
+        weft_past_scaled(weft_past_highest(&past, 5), y);
+        for (int i = 0; i < 5; i++) off = worse(off, fabs(y[i] - (none ? 0 : scaled[i])));
+        is_near(off, 0, 1e-15, "losses are scaled, %s",
+                none ? "to 0 if all diverged" : "infinite ones to the worst other");
+    }
+}
+
+static double bowl(const double *v)
+{
+    return (v[0] - .4) * (v[0] - .4) + (v[1] - .6) * (v[1] - .6);
+}
+
+/* The mean distance of each of ten proposals in flight from the nearest one before it. */
+static double apart(const char *options, weft_arena *mem)
+{
+    enum { SEEN = 20, ALL = 30, SEEDS = 10 };
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        minimizer q;
+        double conf[ALL][2];
+        const char *text = weft_arena_text(
+            mem, "[run]\nsampler = forest\n[forest]\ngenerations = 100\n%s", options);
+        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", text, ALL, seed,
+                                   mem) == WEFT_OK,
+                   "%s", weft_error());
+        for (int i = 0; i < ALL; i++) {
+            double near = INFINITY;
+            if (i < SEEN) weft_space_config(&q.space, i, conf[i]);
+            if (i >= SEEN) sampler_proposes(&q, i, conf[i]);
+            for (int j = SEEN; j < i; j++)
+                near = fmin(near, hypot(conf[i][0] - conf[j][0], conf[i][1] - conf[j][1]));
+            if (i > SEEN) sum += near / (ALL - SEEN - 1) / SEEDS;
+            sampler_sees(&q, i, conf[i], i < SEEN ? bowl(conf[i]) : NAN);
+        }
+    }
+    return sum;
+}
+
+static void test_in_flight(weft_arena *mem)
+{
+    double usual = apart("", mem), off = apart("liar = off\n", mem);
+    ok(usual > 1.5 * off, "proposals avoid those in flight: %.2g apart, without liar %.2g",
+       usual, off);
 }
 
 /* Axes that only some configurations have. */
@@ -261,8 +400,11 @@ int main(void)
     test_spread();
     test_steps();
     test_mies(mem);
+    test_rates(mem);
     test_regrets(mem);
     test_design(mem);
+    test_scale(mem);
+    test_in_flight(mem);
     test_when(mem);
     test_edges(mem);
     test_per_cost(mem);
