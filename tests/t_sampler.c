@@ -89,6 +89,7 @@ static const row rows[] = {
     {"forest", "trees", "13", "generations = 30\n", 12},
     {"forest", "features", "0.2", quick, 12},
     {"forest", "leaf", "4", quick, 12},
+    {"forest", "categories", "onehot", quick, 12},
     {"forest", "criterion", "ei", quick, 12},
     {"forest", "criterion", "pi", quick, 12},
     {"forest", "t", "5", quick, 12},

@@ -19,7 +19,7 @@ typedef struct forest {
     /* options */
     int64_t design, trees, leaf, generations, stall, parents, children, steps;
     double features, t, spread, t_last;
-    int criterion, cooling, liar, per_cost;
+    int categories, criterion, cooling, liar, per_cost;
     /* state */
     uint64_t seed;
     weft_arena *mem;
@@ -33,6 +33,7 @@ typedef struct forest {
 } forest;
 
 enum { OFF, BELIEVER };
+enum { ORDERED, ONEHOT };
 
 static const weft_opt forest_opts[] = {
     {"design", WEFT_LONG, offsetof(forest, design), "10", 1, 1e6, NULL,
@@ -46,6 +47,11 @@ static const weft_opt forest_opts[] = {
      "share of the axes that are candidates for a split, rounded up", 0},
     {"leaf", WEFT_LONG, offsetof(forest, leaf), "2", 1, 1e6, NULL,
      "least number of results in a leaf", 0},
+    {"categories", WEFT_CHOICE, offsetof(forest, categories), "ordered", 0, 0,
+     "ordered|onehot",
+     "splits of a category: any set of its levels against the rest, found in the order of "
+     "their mean losses (ordered), or one level against all others (onehot)",
+     0},
     {"criterion", WEFT_CHOICE, offsetof(forest, criterion), "mgfi", 0, 0, "ei|pi|mgfi",
      "acquisition: expected improvement, its probability, or its moment-generating "
      "function",
@@ -245,7 +251,8 @@ static weft_trees_rule rule_of(const forest *t)
     return (weft_trees_rule){
         .trees = (int)t->trees,
         .tries = (int)fmax(1, ceil(t->features * t->past.space->dim - 1e-9)),
-        .leaf = (int)t->leaf};
+        .leaf = (int)t->leaf,
+        .alone = t->categories == ONEHOT};
 }
 
 static void learn(const forest *t, const weft_past_level *l, int64_t number, model *m)

@@ -137,11 +137,15 @@ static void split_category(const grower *g, int feature, const task *t, double s
         of[(int)level] = all;
         insert(by, m++, (ranked){all.sum / all.times, (int)level});
     }
-    for (int i = 0; i + 1 < m; i++) {
+    for (int i = 0; i < m; i++) {
+        if (g->rule->alone) {
+            left = n = 0;
+            set = 0;
+        }
         left += of[by[i].at].sum;
         n += of[by[i].at].times;
         set |= (uint64_t)1 << by[i].at;
-        if (n < g->rule->leaf || count - n < g->rule->leaf) continue;
+        if (n < g->rule->leaf || count - n < g->rule->leaf) continue; /* all levels, too */
         double right = sum - left;
         double gain = left * left * g->inverse[n] + right * right * g->inverse[count - n];
         if (gain > best->gain) *best = (split){gain, feature, n, 0, set};

@@ -11,6 +11,8 @@ typedef struct weft_trees_rule {
     int trees;
     int tries; /* number of features, chosen at random, that are tried for a split */
     int leaf;  /* least number of draws in a leaf */
+    int alone; /* 1: a category is split in one level and all others; 0: in two sets of
+                  levels */
 } weft_trees_rule;
 
 typedef struct weft_tree_node {
@@ -35,9 +37,11 @@ typedef struct weft_trees {
  * most, of equal splits at the first: numbers halfway between neighbouring values,
  * categories with the levels in the order of their means (the best split is among these:
  * Breiman, Friedman, Olshen, Stone, "Classification and regression trees", 1984, theorem
- * 4.5), down to leaves of rule->leaf draws or with a single value. Random numbers are keyed
- * by (seed, tree), so that no tree depends on another. Arrays are owned by mem. Local. Cost
- * O(trees dim n log n). Breiman, "Random forests", Machine Learning 45, 2001. */
+ * 4.5) or, if rule->alone, between one level and all others, as features of one level each
+ * would be, but tried together; down to leaves of rule->leaf draws or with a single value.
+ * Random numbers are keyed by (seed, tree), so that no tree depends on another. Arrays are
+ * owned by mem. Local. Cost O(trees dim n log n). Breiman, "Random forests", Machine
+ * Learning 45, 2001. */
 void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
                      const int *levels, const double *x, const double *y, uint64_t seed,
                      weft_arena *mem);
