@@ -21,7 +21,7 @@ static const char *const settings[][2] = {
     {"random", "resource = 1"},
     {"sha", "reduction = 2\nrungs = geometric\nmax_resource = 4"},
     {"asha", "reduction = 2\nmax_resource = 4"},
-    {"hyperband", "reduction = 2\nmax_resource = 4"},
+    {"hyperband", "reduction = 2\nmax_resource = 4\nrepeats = 2"},
     {"pbt", "population = 4\ninterval = 2\nmax_resource = 6"},
     {"ws_sha", "resource = 1"},
     {"ws_eg", "resource = 1\nrounds = 4\nswitch = 2"},

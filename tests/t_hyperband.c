@@ -61,7 +61,7 @@ static const struct {
     {20, 3, 28, 0, 0, "ceil", "9x2 3x6 1x20; 5x6 1x20; 3x20"},
 };
 
-/* What was run, bracket by bracket: one begins where trials begin at more resource. */
+/* What was run, bracket by bracket: one begins where trials begin at another resource. */
 static const char *brackets_of(const sim *c, double *restarting, weft_arena *mem)
 {
     const char *text = "";
@@ -70,7 +70,7 @@ static const char *brackets_of(const sim *c, double *restarting, weft_arena *mem
     for (int64_t i = 0; i < c->n; i++) {
         const sim_job *s = &c->sim_job[i];
         *restarting += s->resource;
-        int fresh = s->job.index == 0 && s->resource > first;
+        int fresh = s->job.index == 0 && fabs(s->resource - first) > 0;
         if (fresh) first = s->resource;
         if (i > 0 && !fresh && !(fabs(s->resource - c->sim_job[i - 1].resource) > 0))
             continue;
@@ -116,6 +116,47 @@ static void test_tables(weft_arena *mem)
                 c.sim_job[j].job.last == (c.sim_job[j].resource > tables[i].max - 0.5) &&
                 c.sim_job[j].job.eligibility == WEFT_WINS_RESOURCE;
         ok(last, "trials are at their last job where they have all resource");
+    }
+}
+
+/* 1: the search has as many trials as it says, and as many of them, at most, have a result
+ * of the same resource. */
+static int has_extent(const sim *c)
+{
+    weft_extent said = {0};
+    int64_t most = 0;
+    c->tuner->extent(c->self, &said);
+    for (int64_t i = 0; i < c->n; i++) {
+        int64_t n = 0;
+        for (int64_t j = 0; j < c->n; j++)
+            n += !(fabs(c->sim_job[j].resource - c->sim_job[i].resource) > 0);
+        most = n > most ? n : most;
+    }
+    return said.trials == c->trials && said.results == most;
+}
+
+/* The tables some times over. */
+static void test_repeats(weft_arena *mem)
+{
+    enum { REPEATS = 3 };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const char *options = weft_arena_text(
+            mem, "reduction = %d\nmin_resource = %d\nmax_resource = %d\nrounding = %s\n",
+            tables[i].eta, tables[i].max == 20 ? 2 : 1, tables[i].max, tables[i].rounding);
+        sim once = sim_of(options, 1);
+        sim c = sim_of(weft_arena_text(mem, "%srepeats = %d\n", options, REPEATS), 1);
+        sim_run(&once, NULL, mem);
+        sim_run(&c, NULL, mem);
+        double restarting;
+        const char *brackets = brackets_of(&c, &restarting, mem), *one = tables[i].brackets;
+        const char *all = weft_arena_text(mem, "%s; %s; %s", one, one, one);
+        ok(!c.fault && strcmp(brackets, all) == 0 && c.trials == REPEATS * once.trials,
+           "R = %d, eta = %d, %s: %d times: %s", tables[i].max, tables[i].eta,
+           tables[i].rounding, REPEATS, c.fault ? c.fault : "all brackets");
+        ok(c.n == REPEATS * once.n && c.tuner->jobs(c.self) == c.n &&
+               !(fabs(c.spent - REPEATS * once.spent) > 0),
+           "its %lld jobs cost as many times as much", (long long)c.n);
+        ok(has_extent(&once) && has_extent(&c), "it says how many trials there are");
     }
 }
 
@@ -193,6 +234,14 @@ static void test_workers(weft_arena *mem)
         sim_run(&d, NULL, mem);
         same &= set_of(&d) == set_of(&one);
         sound &= !c.fault && !d.fault;
+    }
+    sim alone = sim_of("repeats = 3", 1);
+    sim_run(&alone, NULL, mem);
+    for (int i = 0; i < 4; i++) {
+        sim c = sim_of("repeats = 3", workers[i]);
+        c.cost = uneven;
+        sim_run(&c, NULL, mem);
+        same &= !c.fault && set_of(&c) == set_of(&alone);
     }
     ok(same, "the jobs are the same for any number of workers, and any durations");
     ok(faster && sound, "more of them end earlier, as brackets wait by themselves");
@@ -292,11 +341,15 @@ int main(void)
 {
     weft_arena *mem = weft_arena_new();
     test_tables(mem);
+    test_repeats(mem);
     test_workers(mem);
     test_diverged(mem);
     test_halving(mem);
     refused("min_resource = 82", NULL, "min_resource", mem);
     refused("max_resource = 1000000000", NULL, "1000000 trials", mem);
+    refused("repeats = 7000", NULL, "fewer hyperband.repeats", mem);
+    refused("max_resource = 3\nrepeats = 2", "source = grid\n[knobs]\nx = 0 .. 1",
+            "trains 10 trials", mem);
     refused("", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
     weft_arena_free(mem);
     return tap_done();

@@ -95,6 +95,27 @@ static void test_bohb(weft_arena *mem)
     }
 }
 
+/* It goes on learning when the brackets are repeated. */
+static void test_repeats(weft_arena *mem)
+{
+    enum { ONCE = 17, REPEATS = 6 };
+    const char *const options = "[run]\nsampler = kde\ntuner = hyperband\n[hyperband]\n"
+                                "max_resource = 9\nrepeats = 6\n";
+    minimizer q;
+    weft_job job;
+    double far[REPEATS] = {0};
+    weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1, mem) == 0,
+               "%s", weft_error());
+    while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+        const double *v = job.mix.conf, x = v[0] - .3, y = v[1] - .7;
+        if (job.index == 0) far[job.trial / ONCE] += sqrt(x * x + y * y) / ONCE;
+        minimizer_tell(&q, &job, x * x + y * y, job.resource);
+    }
+    ok(q.search.trials == REPEATS * ONCE && far[REPEATS - 1] < .6 * far[0],
+       "each repetition learns from those before: %.2g away, not %.2g", far[REPEATS - 1],
+       far[0]);
+}
+
 static double diverged(const double *v)
 {
     (void)v;
@@ -257,6 +278,7 @@ int main(void)
     test_regrets(mem);
     test_random(mem);
     test_bohb(mem);
+    test_repeats(mem);
     test_rungs(mem);
     test_overlap(mem);
     test_imputed(mem);

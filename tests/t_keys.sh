@@ -129,6 +129,13 @@ taken 'tpe learns from 10 results on, of one resource, but this search has 17 tr
 taken '^task fmap' "which nine are enough for" $hyperband fmap.resource=iterations tpe.startup=8
 ! grep -q 'learns nothing' "$tmp/log"
 result $? "and then nothing is said"
+# shellcheck disable=SC2086
+taken '^task fmap' "as are twice nine" $hyperband fmap.resource=iterations hyperband.repeats=2
+! grep -q 'learns nothing' "$tmp/log"
+result $? "of which nothing is said, either"
+# shellcheck disable=SC2086
+taken 'learns from 18 results on, of one resource, but this search has 34 trials, at most 18 of one resource' \
+    "but if one more is needed" $hyperband fmap.resource=iterations hyperband.repeats=2 tpe.startup=18
 
 # ---- what a task does by itself -----------------------------------------------------------
 

@@ -24,6 +24,12 @@ plan '9 at most; at work: 2 teams 90 %, 4 teams 75 %, 8 teams 56 %$' "nine equal
 # 9 jobs of 1, 3 of 2, 1 of 6: in all 21, by two teams in 5 + 4 + 6, by four in 3 + 2 + 6.
 plan '9 at most; at work: 2 teams 70 %, 4 teams 48 %$' "rungs wait for each other: 21 / 30, 21 / 44" \
     run.tuner=sha sha.rungs=geometric sha.max_resource=9
+# Brackets of 9, 3, 1; 5, 1; 3 jobs.
+plan '8 at most' "hyperband's brackets" run.tuner=hyperband hyperband.max_resource=9 run.workers=8 && grep -q '^jobs  *22,' "$tmp/out"
+result $? "have 22 jobs"
+plan '8 at most' "three times over" run.tuner=hyperband hyperband.max_resource=9 hyperband.repeats=3 run.workers=8 &&
+    grep -q '^jobs  *66,' "$tmp/out" && grep -q '^resource  *207 ' "$tmp/out"
+result $? "three times as many, of three times the resource"
 plan '3 at most .run.workers = 3.; at work: 2 teams' "workers bound the jobs in flight" \
     run.tuner=asha asha.reduction=2 asha.max_resource=4 run.workers=3
 plan '1 at most .run.workers = 1.$' "one worker has one" run.tuner=asha asha.max_resource=4 run.workers=1

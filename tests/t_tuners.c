@@ -90,6 +90,7 @@ static const schedule schedules[] = {
     {"sha", "eliminations = 0\nmax_resource = 4\nbudget = 100", 0, fed},
     {"sha", "rungs = geometric\nmax_resource = 9", 0, fed},
     {"hyperband", "max_resource = 27", 0, fed},
+    {"hyperband", "max_resource = 9\nrepeats = 3", 0, fed},
     {"hyperband", "reduction = 2\nmin_resource = 2\nmax_resource = 17\nrounding = floor", 0,
      fed},
     {"asha", "", 0, fed},

@@ -1,19 +1,22 @@
 /* Hyperband: several brackets of successive halving. The first starts with many trials of
  * little resource, each further one with fewer trials of more resource, the last with a few
  * trials of the full resource, because it is not known how well early losses predict final
- * ones. While one bracket waits for a rung to be complete, the next one starts. Li,
- * Jamieson, DeSalvo, Rostamizadeh, Talwalkar, "Hyperband: a novel bandit-based approach to
+ * ones. While one bracket waits for a rung to be complete, the next one starts. All of them
+ * may be repeated, so that a sampler goes on learning, as HpBandSter does. Li, Jamieson,
+ * DeSalvo, Rostamizadeh, Talwalkar, "Hyperband: a novel bandit-based approach to
  * hyperparameter optimization", JMLR 18, 2018, algorithm 1. */
 #include "rungs.h"
 
 typedef struct hyperband {
     /* options */
-    int reduction, rounding, best;
+    int reduction, rounding, best, repeats;
     int64_t min_resource, max_resource;
     /* state */
-    int n;               /* brackets */
+    int once;            /* brackets of a repetition */
+    int n;               /* of all: repeats once */
     weft_rungs *bracket; /* [n] */
-    int64_t trials;
+    int first;           /* the first one that may have another job */
+    int64_t trials;      /* of a repetition */
 } hyperband;
 
 enum { CEIL, FLOOR };
@@ -29,6 +32,11 @@ static const weft_opt hyperband_opts[] = {
     {"rounding", WEFT_CHOICE, offsetof(hyperband, rounding), "ceil", 0, 0, "ceil|floor",
      "of the number of trials of a bracket: ceil as in the paper, floor as in its authors' "
      "first program",
+     0},
+    {"repeats", WEFT_INT, offsetof(hyperband, repeats), "1", 1, 10000, NULL,
+     "how often all brackets are run, one after the other: with a sampler that learns, "
+     "such "
+     "as kde (BOHB), each repetition begins with what those before it have found",
      0},
     {"winner", WEFT_CHOICE, offsetof(hyperband, best), "last", 0, 0, "last|best",
      "last: best of the jobs with the full resource; best: lowest loss of any job", 0},
@@ -56,21 +64,23 @@ static weft_status hyperband_setup(void *self, const weft_space *sp, uint64_t se
                          (long long)t->min_resource, (long long)t->max_resource);
     int s_max = weft_rungs_top(t->min_resource, t->max_resource, t->reduction);
     for (int s = s_max; s >= 0; s--) t->trials += bracket_trials(t, s_max, s);
-    if (t->trials > MAX_TRIALS)
+    if (t->trials * t->repeats > MAX_TRIALS)
         return weft_fail(WEFT_ECONF,
                          "hyperband: %lld trials; expected at most %d trials, by a larger "
-                         "hyperband.min_resource",
-                         (long long)t->trials, MAX_TRIALS);
-    TRY(weft_trials_fit(sp, "hyperband", t->trials));
-    t->n = s_max + 1;
+                         "hyperband.min_resource%s",
+                         (long long)(t->trials * t->repeats), MAX_TRIALS,
+                         t->repeats > 1 ? " or fewer hyperband.repeats" : "");
+    TRY(weft_trials_fit(sp, "hyperband", t->trials * t->repeats));
+    t->once = s_max + 1;
+    t->n = t->repeats * t->once;
     t->bracket = WEFT_NEW(mem, weft_rungs, t->n);
     int64_t first = 0;
     for (int i = 0; i < t->n; i++) {
         weft_rungs *b = &t->bracket[i];
+        int s = s_max - i % t->once;
         b->first = first;
         b->best = t->best;
-        weft_rungs_plan(b, bracket_trials(t, s_max, s_max - i), s_max - i, t->reduction,
-                        t->max_resource);
+        weft_rungs_plan(b, bracket_trials(t, s_max, s), s, t->reduction, t->max_resource);
         weft_rungs_begin(b, mem);
         first += b->trials[0];
     }
@@ -81,10 +91,11 @@ static weft_asked hyperband_ask(void *self, weft_job *job)
 {
     hyperband *t = self;
     weft_asked all = WEFT_DONE;
-    for (int i = 0; i < t->n; i++) {
+    for (int i = t->first; i < t->n; i++) {
         weft_asked asked = weft_rungs_ask(&t->bracket[i], job);
         if (asked == WEFT_JOB) return WEFT_JOB;
         if (asked == WEFT_WAIT) all = WEFT_WAIT;
+        if (asked == WEFT_DONE && i == t->first) t->first++;
     }
     return all;
 }
@@ -92,8 +103,8 @@ static weft_asked hyperband_ask(void *self, weft_job *job)
 /* The bracket of a trial. */
 static int bracket_of(const hyperband *t, int64_t trial)
 {
-    int i = t->n - 1;
-    while (i > 0 && trial < t->bracket[i].first) i--;
+    int before = (int)(trial / t->trials) * t->once, i = before + t->once - 1;
+    while (i > before && trial < t->bracket[i].first) i--;
     return i;
 }
 
@@ -123,23 +134,24 @@ static const char *hyperband_early(const void *self)
     return t->best ? "hyperband.winner = best" : NULL;
 }
 
-/* Rung k of bracket i ends at the resource of rung k - 1 of bracket i + 1. */
+/* Rung k of bracket i ends at the resource of rung k - 1 of bracket i + 1, and all of them
+ * are repeated. */
 static int64_t most_results(const hyperband *t)
 {
     int64_t most = 0;
-    for (int level = 0; level < t->n; level++) {
+    for (int level = 0; level < t->once; level++) {
         int64_t n = 0;
         for (int i = 0; i <= level; i++)
             if (level - i < t->bracket[i].count) n += t->bracket[i].trials[level - i];
         most = n > most ? n : most;
     }
-    return most;
+    return most * t->repeats;
 }
 
 static void hyperband_extent(const void *self, weft_extent *out)
 {
     const hyperband *t = self;
-    *out = (weft_extent){.trials = t->trials,
+    *out = (weft_extent){.trials = t->trials * t->repeats,
                          .resource = (double)t->max_resource,
                          .results = most_results(t)};
 }
