@@ -161,6 +161,15 @@ tune images 1 random.resource=4 sgd.keep=last
 [ -n "$stepped" ] && [ "$stepped" != "$constant" ] && [ "$constant" = "$(digest)" ]
 result $? "a rate without reductions is constant, with one it is not"
 
+"$weft" pack synthetic images rows=400 classes=4 d=64 -o "$tmp/four.h5" 2>"$tmp/log"
+tune images 1 run.data="$tmp/four.h5" run.tuner=pbt pbt.population=4 pbt.interval=2 pbt.max_resource=40 \
+    train.batch=50 train.weight_decay=1 train.lr='log 0.1 .. 3'
+infinite=$(grep -c 'score inf' "$tmp/log")
+trained=$("$weft" report "$tmp/run.h5" | sed -n 's/^in these *\([0-9]*\) samples.*/\1/p')
+grep -q 'trial [0-9]* diverged' "$tmp/log" && [ "$infinite" -gt 0 ] && [ "$infinite" -lt 40 ] &&
+    [ "$trained" -ge $((400 * (160 - 2 * infinite))) ]
+result $? "pbt: what diverged has the loss infinity and is not copied: $trained samples, $infinite jobs of 80"
+
 tune documents 1 random.resource=30 sgd.patience=2 sgd.score=loss
 score=$(value valid loss)
 tune documents 1 random.resource=20 sgd.patience=2 sgd.score=loss

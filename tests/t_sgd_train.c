@@ -248,6 +248,33 @@ static void test_patience(void)
     ok(stopped >= 3, "%d of them stop before the last epoch", stopped);
 }
 
+/* ---- divergence -------------------------------------------------------------------------
+ */
+
+/* Weight decay that is too large for the rate turns the weights and multiplies them by
+ * lr - 1 in a step. */
+static void test_diverged(const char *keep)
+{
+    training t;
+    set_up(&t, weft_arena_text(mem,
+                               "train.lr=1000 train.weight_decay=1 sgd.steps=1 "
+                               "sgd.keep=%s sgd.score=accuracy",
+                               keep));
+    int first = 0, good = 1, ill = 1;
+    for (int e = 0; e < EPOCHS; e++) {
+        go_on(&t, 1);
+        if (first == 0 && !isfinite(t.loss[e])) first = e + 1;
+        if (first == 0)
+            good &= isfinite(t.res.loss) && isfinite(t.res.bound);
+        else
+            ill &= isinf(t.res.loss) && t.res.loss > 0 && isnan(t.res.bound);
+    }
+    ok(first > 2 && good, "keep = %s: it diverges in epoch %d; before, losses are finite",
+       keep, first);
+    ok(ill, "from there on its loss is INFINITY, whatever was the best epoch");
+    is_near(of(&t, "epochs"), first, 0, "and it is not trained");
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
@@ -258,6 +285,8 @@ int main(int argc, char **argv)
     test_balance();
     test_best();
     test_patience();
+    test_diverged("best");
+    test_diverged("last");
     weft_data_close(&data);
     return scratch_end();
 }

@@ -291,13 +291,13 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
 
 static double score_of(const sgd *t, const sgd_sums *s)
 {
-    double x = (t->score == SGD_LOSS ? s->loss : s->wrong) / s->count;
-    return isfinite(x) ? x : INFINITY;
+    if (!isfinite(s->loss)) return INFINITY;
+    return (t->score == SGD_LOSS ? s->loss : s->wrong) / s->count;
 }
 
 /* Scores the weights after an epoch on the development part, and stores them if they are
- * the ones to keep. */
-static void judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
+ * the ones to keep. Returns 0 if their loss is not finite. */
+static int judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
 {
     const real *w = trained_of(t, m, f, x);
     sgd_sums dev = sgd_score_rows(t, m, &t->at[f].dev, w);
@@ -314,6 +314,7 @@ static void judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, doubl
         memmove(kept_of(m, f, x), w, (size_t)m->n * sizeof *w);
     }
     if (t->patience > 0 && h->epochs - h->best_epoch >= (double)t->patience) h->stopped = 1;
+    return isfinite(dev.loss);
 }
 
 /* Does one epoch of fold f, unless its training has ended. */
@@ -321,12 +322,13 @@ static void train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, doubl
 {
     if (h->stopped > 0) return;
     h->epochs++;
-    if (sgd_epoch(t, m, f, h, trained_of(t, m, f, x), slots_of(t, m, f, x))) {
-        judge(t, m, f, h, x, row);
+    int good = sgd_epoch(t, m, f, h, trained_of(t, m, f, x), slots_of(t, m, f, x));
+    if (good) {
+        good = judge(t, m, f, h, x, row);
         row[SGD_ROW_SAMPLES] = h->train_count;
         row[SGD_ROW_TRAIN] = h->train_loss / h->train_count;
-        return;
     }
+    if (good) return;
     h->stopped = 2;
     row[SGD_ROW_DIVERGED] = 1;
     if (t->warned++ == 0)
@@ -343,7 +345,8 @@ static double half_width(const sgd_sums *s)
     return NORMAL_95 * sqrt(p * (1 - p) / s->count);
 }
 
-/* Fills the result from all folds. */
+/* Fills the result from all folds. If the training of one diverged, the loss is INFINITY,
+ * whatever weights are kept: those that a later job would go on with are ruined. */
 static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result *res)
 {
     sgd_sums dev = {0}, held = {0};
@@ -357,7 +360,7 @@ static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result
         count += h->train_count;
         best += h->best_epoch / t->nfold;
         epochs += h->epochs / t->nfold;
-        diverged |= h->stopped > 1 && !(h->dev.count > 0);
+        diverged |= h->stopped > 1;
     }
     double *m = res->metric;
     m[SGD_VALID_LOSS] = dev.loss / dev.count;
@@ -372,7 +375,7 @@ static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result
     }
     res->by_error = t->score == SGD_ERROR;
     res->loss = diverged ? INFINITY : score_of(t, &dev);
-    res->bound = res->by_error ? half_width(&dev) : (double)NAN;
+    res->bound = res->by_error && isfinite(res->loss) ? half_width(&dev) : (double)NAN;
     res->cost = job->resource;
     res->arm_loss[0] = dev.loss;
     res->arm_wrong[0] = dev.wrong;

@@ -29,7 +29,8 @@ const weft_opt sgd_opts[] = {
      .words = "best|last",
      .about =
          "weights that are scored: those of the epoch that was best on the development "
-         "part, or of the last"},
+         "part, or of the last; whichever are kept, a training that diverged has the loss "
+         "infinity"},
     {.name = "patience",
      .type = WEFT_LONG,
      .at = offsetof(sgd, patience),
