@@ -191,6 +191,11 @@ tune space 1 asha.max_resource=4 asha.reduction=2 run.workers=3
 result $? "with the same bits on one rank"
 "$weft" eval "$tmp/run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "its winner is scored again"
+tune space 2 run.tuner=random random.resource=1 train.l2_4=0.001
+four=$(digest)
+tune space 2 run.tuner=random random.resource=1
+[ -n "$four" ] && [ "$four" != "$(digest)" ]
+result $? "the decay of a layer that only the largest networks have is theirs alone"
 
 refused 'all clients.*run.memory.*task fed' "a federation larger than the memory" images \
     run.data="$tmp/million.h5"
@@ -201,6 +206,14 @@ refused 'holds documents.*task sgd' "clients of documents" documents run.task=fe
 refused 'no valid samples; set sgd.dev' "no development part" plays run.data="$tmp/whole.h5"
 refused 'model = txtcnn' "documents for a network of rows" documents sgd.model=mlp
 refused 'l2_2 = 0.5.*in 1 layers' "a decay of a layer that there is not" images train.l2_2=0.5
+refused 'l2_4 = 0.5.*in 3 layers at most' "one that no configuration has" space train.l2_4=0.5 \
+    txtcnn.groups='1 .. 2'
+refused 'literal' "padding that differs between configurations" documents txtcnn.literal='no | hader'
+"$weft" pack synthetic documents rows=100 words=3 -o "$tmp/short.h5" 2>"$tmp/log"
+for k in 64 '1 .. 64'; do
+    refused 'txtcnn.k1 = 64: the longest document' "windows longer than documents: $k" documents \
+        run.data="$tmp/short.h5" txtcnn.literal=hader txtcnn.k1="$k"
+done
 refused 'linear, mlp or cnn' "rows for a network of documents" images sgd.model=txtcnn
 refused 'did you mean .*txtcnn' "a network that is none" documents sgd.model=txtcn
 refused 'one of them or -1' "a fold that is none" images sgd.folds=3 sgd.fold=3

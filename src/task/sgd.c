@@ -27,92 +27,12 @@ static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
     return WEFT_OK;
 }
 
-/* The layers that may have a weight decay of their own: all but the vectors of words.
- * ECONF: there are fewer. */
-static weft_status find_layers(const sgd *t, sgd_model *m)
-{
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = t->net->tensors(m->self, tensor), layers = 0;
-    for (int i = 0; i < n && layers < SGD_LAYERS; i++) {
-        if (tensor[i].nd < 2 || tensor[i].at >= m->table.at) continue;
-        m->first[layers] = tensor[i].at;
-        m->end[layers++] = i + 1 < n ? tensor[i + 1].at : m->n;
-    }
-    for (int i = layers; i < SGD_LAYERS; i++) {
-        m->first[i] = m->end[i] = 0;
-        if (m->train.l2[i] > 0)
-            return weft_fail(
-                WEFT_ECONF,
-                "train.l2_%d = %g, but sgd.model = %s has weights in %d layers; "
-                "take it out",
-                i + 1, m->train.l2[i], t->net_name, layers);
-    }
-    return WEFT_OK;
-}
-
-/* The network and the steps of configuration conf[dim], or NULL. */
-static weft_status model_new(const sgd *t, const double *conf, weft_arena *mem,
-                             sgd_model *m)
-{
-    m->self = weft_arena_alloc(mem, 1, t->net->kind.size);
-    memcpy(m->self, t->fixed, t->net->kind.size);
-    m->train = t->train;
-    if (conf) {
-        weft_space_put(t->env.space, conf, &t->net->kind, m->self);
-        weft_space_put(t->env.space, conf, &sgd_train_kind, &m->train);
-    }
-    TRY(t->net->setup(m->self, &t->shape));
-    m->n = t->net->nweight(m->self);
-    m->table = (weft_table){.at = m->n};
-    if (t->net->table) {
-        weft_table table = t->net->table(m->self);
-        if (table.rows > 0) m->table = table;
-    }
-    m->slots = weft_descent_slots(&m->train.descent);
-    m->copies = t->keep == SGD_KEEP_BEST ? 2 : 1;
-    return find_layers(t, m);
-}
-
-static int64_t state_size(const sgd *t, const sgd_model *m)
-{
-    return t->nfold * m->n * (m->copies + m->slots);
-}
-
-/* The configuration of the largest state, conf[dim], found axis by axis. */
-static weft_status largest_conf(const sgd *t, double *conf, weft_arena *mem)
-{
-    const weft_space *sp = t->env.space;
-    for (int a = 0; a < sp->dim; a++)
-        conf[a] = sp->axis[a].nvalue > 0 ? sp->axis[a].value[0] : sp->axis[a].hi;
-    for (int a = 0; a < sp->dim; a++) {
-        int64_t most = -1;
-        double best = conf[a];
-        for (int i = 0; i < sp->axis[a].nvalue; i++) {
-            sgd_model m;
-            conf[a] = sp->axis[a].value[i];
-            TRY(model_new(t, conf, mem, &m));
-            if (state_size(t, &m) <= most) continue;
-            most = state_size(t, &m);
-            best = conf[a];
-        }
-        conf[a] = best;
-    }
-    return WEFT_OK;
-}
-
-/* The network of the configuration that has the largest state. */
-static weft_status largest_model(const sgd *t, weft_arena *tmp, sgd_model *m)
-{
-    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
-    TRY(largest_conf(t, conf, tmp));
-    return model_new(t, conf, tmp, m);
-}
-
 /* Bytes of a rank: the state, gradients of the pieces and their sum. */
 static double memory_of(const sgd *t, const sgd_model *m)
 {
     double gradient = (double)sgd_gradient_size(t, m, m->train.batch);
-    return (double)sizeof(real) * ((double)state_size(t, m) + gradient * (t->parts + 1));
+    return (double)sizeof(real) *
+           ((double)sgd_state_size(t, m) + gradient * (t->parts + 1));
 }
 
 /* ELIMIT if weights, gradients of the pieces and their sums exceed the memory. */
@@ -120,7 +40,7 @@ static weft_status check_memory(const sgd *t)
 {
     weft_arena *tmp = weft_arena_new();
     sgd_model m = {0};
-    weft_status st = largest_model(t, tmp, &m);
+    weft_status st = sgd_model_largest(t, tmp, &m);
     weft_arena_free(tmp);
     TRY(st);
     double bytes = memory_of(t, &m);
@@ -164,7 +84,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
 static sgd_model model_of(const sgd *t, const weft_job *job, weft_arena *mem)
 {
     sgd_model m;
-    weft_status st = model_new(t, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &m);
+    weft_status st = sgd_model_new(t, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &m);
     if (st != WEFT_OK) weft_die("%s", weft_error());
     return m;
 }
@@ -176,9 +96,9 @@ static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
     sgd_model m = {0};
     if (job)
         m = model_of(t, job, tmp);
-    else if (largest_model(t, tmp, &m) != WEFT_OK)
+    else if (sgd_model_largest(t, tmp, &m) != WEFT_OK)
         weft_die("%s", weft_error());
-    size->nx = state_size(t, &m);
+    size->nx = sgd_state_size(t, &m);
     size->naux = (int64_t)t->nfold * SGD_HEAD;
     weft_arena_free(tmp);
 }

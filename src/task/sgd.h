@@ -86,8 +86,9 @@ typedef struct sgd_model {
     int slots;        /* number of vectors of the optimizer */
     int copies; /* copies of a fold's weights: 2 if the best are kept in addition to the
                    last */
-    int64_t first[SGD_LAYERS], end[SGD_LAYERS]; /* weights of the first layers, without
-                                                   biases; both 0: there is no such layer */
+    int layers; /* with weights beside the table, SGD_LAYERS at most are counted */
+    int64_t first[SGD_LAYERS], end[SGD_LAYERS]; /* weights of these layers, without biases;
+                                                   both 0: there is no such layer */
 } sgd_model;
 
 #ifdef WEFT_DOUBLE
@@ -172,6 +173,18 @@ enum {
 };
 extern const weft_kind sgd_train_kind;
 extern const weft_kind *const sgd_parts[];
+
+/* ---- sgd_model.c -------------------------------------------------------------------- */
+
+/* The network and the steps of configuration conf[dim]; NULL: of the options. ECONF, EDATA.
+ * Local. */
+WEFT_CHECKED weft_status sgd_model_new(const sgd *t, const double *conf, weft_arena *mem,
+                                       sgd_model *m);
+/* Numbers of the state of a trial. Local. */
+int64_t sgd_state_size(const sgd *t, const sgd_model *m);
+/* Those of the configuration that has the largest state. ECONF, EDATA: a configuration
+ * cannot be trained, or a layer that none has is to have a weight decay. Local. */
+WEFT_CHECKED weft_status sgd_model_largest(const sgd *t, weft_arena *tmp, sgd_model *m);
 
 /* ---- sgd_data.c --------------------------------------------------------------------- */
 

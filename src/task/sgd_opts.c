@@ -126,7 +126,8 @@ const weft_metric sgd_scores[] = {
         .at = offsetof(sgd_train, l2) + i * sizeof(double), .def = "0", .lo = 0,           \
         .hi = 1e6,                                                                         \
         .about = "the same for the weights of the " which                                  \
-                 " layer alone, without biases; added to weight_decay",                    \
+                 " layer alone, without biases; added to weight_decay; without effect "    \
+                 "in configurations that have no such layer",                              \
         .role = WEFT_PER_TRIAL                                                             \
     }
 
