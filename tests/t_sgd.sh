@@ -200,6 +200,7 @@ result $? "the decay of a layer that only the largest networks have is theirs al
 refused 'all clients.*run.memory.*task fed' "a federation larger than the memory" images \
     run.data="$tmp/million.h5"
 refused 'train.balance.*characters' "classes of running text" plays train.balance=yes
+refused 'train.balance.*characters' "and as an axis" plays train.balance='no | yes'
 refused 'model = lstm' "text for a network of documents" plays sgd.model=txtcnn
 refused 'holds documents.*task sgd' "clients of documents" documents run.task=fed \
     fed.model=txtcnn

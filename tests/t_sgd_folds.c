@@ -16,6 +16,7 @@ enum {
 
 static const char *const names[CLASSES] = {"many", "some", "few"};
 static int32_t label[ALL];
+static weft_space space;
 static weft_data data = {.class_name = names, .classes = CLASSES};
 
 static sgd task_of(int64_t folds, int64_t fold, double dev, uint64_t seed, weft_arena *mem)
@@ -24,7 +25,7 @@ static sgd task_of(int64_t folds, int64_t fold, double dev, uint64_t seed, weft_
                  .fold = fold,
                  .dev = dev,
                  .shape = {.form = WEFT_REALS, .classes = CLASSES},
-                 .env = {.data = &data, .seed = seed, .mem = mem},
+                 .env = {.data = &data, .space = &space, .seed = seed, .mem = mem},
                  .pool = {.label = label},
                  .first = {0, TRAIN, BOTH, ALL}};
 }
@@ -108,7 +109,9 @@ static void test_no_folds(weft_arena *mem)
 
 static void test_weights(weft_arena *mem)
 {
-    sgd t = divided(4, -1, 0, 0, 1, mem);
+    sgd t = task_of(4, -1, 0, 1, mem);
+    t.train.balance = 1;
+    weft_check(sgd_divide(&t) == WEFT_OK, "%s", weft_error());
     double off = 0;
     for (int f = 0; f < 4; f++) {
         const sgd_fold *a = &t.at[f];
@@ -122,13 +125,30 @@ static void test_weights(weft_arena *mem)
     }
     ok(off < 1e-12, "a class has weight n / (classes n_c) in each fold's training part");
     ok(t.at[0].weight[2] > 2 * t.at[0].weight[0], "a rare one more than a common one");
+}
+
+/* A class of one sample, which one of five folds holds out. */
+static void test_missing(weft_arena *mem)
+{
+    static const weft_opt option = {.name = "balance", .type = WEFT_BOOL, .def = "no"};
+    weft_axis axis = {.section = "train", .opt = &option, .nvalue = 2, .value = {0, 1}};
     int32_t saved[ALL];
     memcpy(saved, label, sizeof label);
     for (int i = 0; i < ALL; i++) label[i] = i == 3 ? 2 : i % 2;
-    t = task_of(5, -1, 0, 1, mem);
-    ok(sgd_divide(&t) == WEFT_EDATA && strstr(weft_error(), "'few'") &&
-           strstr(weft_error(), "sgd.folds"),
-       "refused: a class that a fold does not train on: %s", weft_error());
+    for (int way = 0; way < 3; way++) {
+        sgd t = task_of(5, -1, 0, 1, mem);
+        t.train.balance = way == 1;
+        space = (weft_space){.dim = way == 2, .axis = &axis};
+        weft_status st = sgd_divide(&t);
+        if (way == 0)
+            ok(st == WEFT_OK, "a class that a fold does not train on needs no weight");
+        else
+            ok(st == WEFT_EDATA && strstr(weft_error(), "'few'") &&
+                   strstr(weft_error(), "sgd.folds"),
+               "refused with weights of classes%s: %s", way == 2 ? " as an axis" : "",
+               weft_error());
+    }
+    space = (weft_space){.dim = 0};
     memcpy(label, saved, sizeof label);
 }
 
@@ -139,6 +159,7 @@ int main(void)
     test_folds(mem);
     test_no_folds(mem);
     test_weights(mem);
+    test_missing(mem);
     weft_arena_free(mem);
     return tap_done();
 }

@@ -28,7 +28,7 @@ typedef struct sgd_rows {
  * tested. */
 typedef struct sgd_fold {
     sgd_rows train, dev, held;
-    double *weight; /* [classes] of a sample where classes are balanced */
+    double *weight; /* [classes] of a sample where classes are balanced; NULL: nowhere */
 } sgd_fold;
 
 /* Sums over samples. */

@@ -107,10 +107,21 @@ static weft_status open_pool(sgd *t)
     return weft_client_sound(f);
 }
 
+/* 1: samples are weighted by their class, at least in some configurations. */
+static int balances(const sgd *t)
+{
+    const weft_space *sp = t->env.space;
+    int yes = t->train.balance;
+    for (int a = 0; a < sp->dim; a++)
+        yes |= strcmp(sp->axis[a].section, sgd_train_kind.name) == 0 &&
+               weft_opt_is(sp->axis[a].opt, "balance");
+    return yes;
+}
+
 /* What only one kind of data asks for. */
 static weft_status check_kind(const sgd *t)
 {
-    if (t->shape.form == WEFT_CHARS && t->train.balance)
+    if (t->shape.form == WEFT_CHARS && balances(t))
         return weft_fail(
             WEFT_ECONF,
             "train.balance = yes weights samples by their class, and characters "
@@ -185,11 +196,11 @@ static int32_t label_of(const sgd *t, int64_t row)
     return t->own.part[p].label[row - t->first[p]];
 }
 
-/* weight[c] = samples / (classes * samples of c). */
+/* weight[c] = samples / (classes * samples of c), if a configuration asks for weights. */
 static weft_status weigh_classes(const sgd *t, sgd_fold *f)
 {
     int classes = t->shape.classes;
-    if (t->shape.form == WEFT_CHARS) return WEFT_OK;
+    if (!balances(t)) return WEFT_OK;
     f->weight = WEFT_NEW(t->env.mem, double, classes);
     for (int64_t i = 0; i < f->train.n; i++) f->weight[label_of(t, f->train.row[i])]++;
     for (int c = 0; c < classes; c++) {
@@ -198,7 +209,7 @@ static weft_status weigh_classes(const sgd *t, sgd_fold *f)
             return weft_fail(
                 WEFT_EDATA,
                 "class '%s' has no sample in the training part of a fold; take "
-                "fewer sgd.folds or a smaller sgd.dev",
+                "fewer sgd.folds or a smaller sgd.dev, or train.balance = no",
                 t->env.data->class_name[c]);
         f->weight[c] = (double)f->train.n / (classes * f->weight[c]);
     }
