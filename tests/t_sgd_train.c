@@ -57,6 +57,7 @@ typedef struct training {
     weft_result res;
     int epochs;          /* rows of fold 0 */
     double loss[EPOCHS]; /* on the development part after each epoch; NAN: not trained */
+    double train_loss;   /* of the last epoch */
 } training;
 
 static const char usual[] = "[sgd]\nmodel = linear\nscore = loss\n"
@@ -86,6 +87,7 @@ static void set_up(training *t, const char *options)
     if (st == WEFT_OK) st = sgd->setup(t->self, &env);
     weft_check(st == WEFT_OK, "%s", weft_error());
     t->mix = weft_mix_new(1, t->space.dim, mem);
+    for (int a = 0; a < t->space.dim; a++) t->mix.conf[a] = t->space.axis[a].hi;
     t->job = weft_job_new(0, EPOCHS, &t->mix);
     t->state = weft_state_new(sgd, t->self, &t->job, mem);
     t->res = result_of(sgd, 1, mem);
@@ -102,6 +104,7 @@ static void go_on(training *t, int epochs)
         weft_check(sgd->step(t->self, &t->job, u, &t->state, row, &t->res) == WEFT_OK, "%s",
                    weft_error());
         if (u < epochs) t->loss[t->epochs++] = in_row(sgd, row, "valid_loss");
+        t->train_loss = in_row(sgd, row, "train_loss");
     }
 }
 
@@ -248,6 +251,49 @@ static void test_patience(void)
     ok(stopped >= 3, "%d of them stop before the last epoch", stopped);
 }
 
+/* ---- batches that change on the way ---------------------------------------------------
+ */
+
+/* Goes on with other values of the axes, as population based training does. */
+static void go_on_with(training *t, int batch, double lr, int epochs)
+{
+    for (int a = 0; a < t->space.dim; a++)
+        t->mix.conf[a] = weft_opt_is(t->space.axis[a].opt, "batch") ? batch : lr;
+    go_on(t, epochs);
+}
+
+/* The mean loss over the samples of an epoch, while weights stay as they are, tells that
+ * each is one of them. */
+static void test_passes(void)
+{
+    training t;
+    set_up(&t, "train.batch=7..64 train.lr=1e-12..1");
+    go_on_with(&t, 64, 0.5, 2);
+    go_on_with(&t, 64, 1e-12, 1);
+    double each = t.train_loss;
+    for (int e = 0; e < 3; e++) {
+        go_on_with(&t, e % 2 ? 33 : 7, 1e-12, 1);
+        is_near(t.train_loss, each, 1e-9, "an epoch has each sample once, after %d others",
+                e + 3);
+    }
+    digest(weft_state_hash(&t.state));
+}
+
+static void test_schedule(void)
+{
+    for (int small = 0; small < 2; small++) {
+        training t;
+        set_up(&t, "train.batch=7..64 train.schedule=linear train.horizon=2 sgd.keep=last");
+        go_on_with(&t, small ? 7 : 64, 0, 1);
+        double first = t.loss[0];
+        go_on_with(&t, small ? 64 : 7, 0, 2);
+        ok(fabs(t.loss[1] - first) > 1e-6,
+           "batches that become %s: the rate is not 0 before its horizon",
+           small ? "larger" : "smaller");
+        is_near(t.loss[2], t.loss[1], 0, "and is 0 after it");
+    }
+}
+
 /* ---- divergence -------------------------------------------------------------------------
  */
 
@@ -285,6 +331,8 @@ int main(int argc, char **argv)
     test_balance();
     test_best();
     test_patience();
+    test_passes();
+    test_schedule();
     test_diverged("best");
     test_diverged("last");
     weft_data_close(&data);

@@ -40,6 +40,8 @@ typedef struct sgd_sums {
 typedef struct sgd_head {
     double trial;                   /* number of the trial; -1: none */
     double epochs, steps;           /* epochs trained; steps of the optimizer */
+    double pass, taken;             /* number of the pass over the samples, from 0; samples
+                                       taken from it */
     double stopped;                 /* 1: stopped as it no longer improves, 2: diverged */
     double best, best_epoch;        /* lowest score on the development part, and its
                                        epoch */
@@ -244,8 +246,8 @@ void sgd_pieces_join(const sgd *t, const sgd_pieces *p, real *x);
 
 /* ---- sgd_step.c --------------------------------------------------------------------- */
 
-/* Does one epoch of the network w, slots[m->slots][m->n] of fold f; returns 0 if it
- * diverged. Collective. */
+/* Does epoch number h->epochs, from 1, of the network w, slots[m->slots][m->n] of fold f;
+ * returns 0 if it diverged. Collective. */
 int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots);
 void sgd_sums_add(sgd_sums *to, const sgd_sums *s); /* to += s. Local. */
 /* The sums of weights w on rows, exact on any number of ranks. Collective. */

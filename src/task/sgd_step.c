@@ -119,23 +119,36 @@ static void change(course *c, weft_pace pace, real *w, real *slots)
     if (c->t->net->project) c->t->net->project(c->m->self, w);
 }
 
-static int take_step(course *c, sgd_head *h, real *w, real *slots)
+/* The rows of the next step, at most `batch`: a pass over the samples goes on where the
+ * last step left it, whatever batches it had. Returns their number. */
+static int take_rows(course *c, sgd_head *h, const int64_t **row)
+{
+    int64_t n = c->fold->train.n, batch = c->m->train.batch;
+    if ((int64_t)h->taken >= n) {
+        h->pass++;
+        h->taken = 0;
+    }
+    int64_t from = (int64_t)h->taken;
+    shuffle(c, (int64_t)h->pass);
+    *row = c->order + from;
+    int size = (int)(n - from < batch ? n - from : batch);
+    h->taken += size;
+    return size;
+}
+
+/* `epoch`: epochs before the step, with the share of this one. */
+static int take_step(course *c, double epoch, sgd_head *h, real *w, real *slots)
 {
     const sgd *t = c->t;
-    int64_t n = c->fold->train.n, batch = c->m->train.batch;
-    int64_t passes = (n + batch - 1) / batch, step = (int64_t)h->steps;
-    int64_t from = step % passes * batch;
-    shuffle(c, step / passes);
-    int size = (int)(n - from < batch ? n - from : batch);
-    const int64_t *row = divide(c, size, c->order + from);
+    int64_t step = (int64_t)h->steps;
+    const int64_t *row;
+    int size = take_rows(c, h, &row);
+    row = divide(c, size, row);
     sgd_words_seat(&c->words, t, size, row);
     sgd_words_settle(&c->words, c->m, w, slots);
     take_gradients(c, step, row, w);
     if (!sgd_pieces_sum(t, &c->p, &c->words)) return 0;
-    int64_t epoch = t->steps > 0 ? t->steps : passes;
-    weft_pace pace =
-        weft_descent_pace(&c->m->train.descent, h->steps / (double)epoch, step);
-    change(c, pace, w, slots);
+    change(c, weft_descent_pace(&c->m->train.descent, epoch, step), w, slots);
     h->steps++;
     return 1;
 }
@@ -160,7 +173,9 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
                 .told = WEFT_NEW(tmp, double, 2 * t->parts)};
     c.words = sgd_words_new(t, m, &c.p, batch, steps, tmp);
     int good = 1;
-    for (int64_t i = 0; good && i < steps; i++) good = take_step(&c, h, w, slots);
+    double before = (h->epochs - 1) * (double)steps;
+    for (int64_t i = 0; good && i < steps; i++)
+        good = take_step(&c, (before + (double)i) / (double)steps, h, w, slots);
     sgd_words_end(&c.words, m, w, slots);
     for (int s = 0; s < m->slots; s++) sgd_pieces_join(t, &c.p, slots + s * m->n);
     tell(&c, h);
