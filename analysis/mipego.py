@@ -9,8 +9,8 @@ there is added to three tables: mipego.tsv, every configuration that was trained
 replay reads; mipego-folds.tsv; mipego-replays.tsv. Then the comparisons are printed, and the
 lowest errors so far are drawn: mipego.png. Intervals are 95 %, over seeds, by Student's t.
 Random search is asked for all its trials at once: here they are put on as many workers as the
-other samplers have. Trained searches count a trial as one unit of time, whatever its epochs were;
-beside their curve over trials is one over epochs on as many workers, computed by on_workers. Needs
+other samplers have. Beside the curve of trained searches over trials is one over epochs on as many
+workers, computed by on_workers, as if all trials in flight were waited for. Needs
 h5py and matplotlib.
 """
 import argparse

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Samplers that prefer cheap configurations (per_cost): a task whose jobs of one resource all
-# last equally long in virtual time tells their operations instead, and where neither is
+# Samplers that prefer cheap configurations (per_cost): a task whose virtual time is the
+# resource of jobs, or what they used of it, tells their operations instead, and where neither is
 # known they are refused. Prints TAP.
 . tests/tap.sh
 

@@ -161,6 +161,51 @@ tune images 1 random.resource=4 sgd.keep=last
 [ -n "$stepped" ] && [ "$stepped" != "$constant" ] && [ "$constant" = "$(digest)" ]
 result $? "a rate without reductions is constant, with one it is not"
 
+# A search with patience: its virtual time is the longest training, and workers are busy for
+# the epochs that were trained.
+sed 's/^f1.*/f1 = 2 .. 9/; s/^lr.*/lr = log 0.001 .. 0.1/; s/^configs.*/configs = 9/
+s/^model.*/&\nscore = loss\npatience = 2/; s/^resource.*/resource = 30/' "$tmp/documents.ini" >"$tmp/patient.ini"
+tune patient 1 && "$weft" report --json "$tmp/run.h5" | tr -d '", ' | awk -F: '
+    $1 ~ /^(makespan|workers|utilisation)$/ { of[$1] = $2 }
+    $1 == "epochs" { n++; sum += $2; if ($2 > most) most = $2; if (!seen[$2]++) kinds++ }
+    END {
+        busy = of["utilisation"] * of["workers"] * of["makespan"]
+        printf "%d trainings of %d epochs in %g virtual seconds, %g busy\n", n, sum, of["makespan"], busy
+        exit !(n == 9 && kinds > 2 && most < 30 && of["makespan"] == most && busy - sum < 1e-6 && sum - busy < 1e-6)
+    }' >"$tmp/said"
+result $? "trainings that stop cost the epochs that they trained: $(cat "$tmp/said")"
+proposals="run.sampler=forest forest.design=3 forest.trees=5 forest.generations=5"
+stops() # STATEMENT RANKS [key=value ...]
+{
+    statement=$1 ranks=$2
+    shift 2
+    # shellcheck disable=SC2086
+    tune patient "$ranks" run.workers=3 $proposals "$@"
+    [ -n "$first" ] && [ "$first" = "$(digest) $(grep -o 'for [0-9.]* virtual seconds' "$tmp/out")" ]
+    result $? "a search with patience on $statement: $first"
+}
+# shellcheck disable=SC2086
+tune patient 1 run.workers=3 $proposals
+first="$(digest) $(grep -o 'for [0-9.]* virtual seconds' "$tmp/out")"
+stops "2 ranks" 2
+stops "2 teams" 2 run.teams=2
+stops "2 teams of 4 ranks" 4 run.teams=2
+rm -f "$tmp/run.h5"
+starts=0 st=75
+# shellcheck disable=SC2086
+tune patient 1 run.workers=3 $proposals sgd.folds=2 random.resource=5 space.configs=5
+whole="$(digest) $(grep -o 'for [0-9.]* virtual seconds' "$tmp/out")"
+rm -f "$tmp/run.h5"
+# shellcheck disable=SC2086
+tune patient 1 run.workers=3 $proposals sgd.folds=2 random.resource=5 space.configs=5 run.time_limit=1e-9
+while [ $st = 75 ] && [ $starts -lt 1000 ]; do
+    starts=$((starts + 1))
+    timeout 100 "$weft" resume "$tmp/run.h5" run.time_limit=1e-9 >"$tmp/out" 2>"$tmp/log"
+    st=$?
+done
+[ $starts -gt 20 ] && [ $st = 0 ] && [ "$whole" = "$(digest) $(grep -o 'for [0-9.]* virtual seconds' "$tmp/out")" ]
+result $? "the same with folds after $starts starts, in the middle of jobs: $whole"
+
 "$weft" pack synthetic images rows=400 classes=4 d=64 -o "$tmp/four.h5" 2>"$tmp/log"
 tune images 1 run.data="$tmp/four.h5" run.tuner=pbt pbt.population=4 pbt.interval=2 pbt.max_resource=40 \
     train.batch=50 train.weight_decay=1 train.lr='log 0.1 .. 3'

@@ -251,6 +251,38 @@ static void test_patience(void)
     ok(stopped >= 3, "%d of them stop before the last epoch", stopped);
 }
 
+/* ---- what a job costs ------------------------------------------------------------------
+ */
+
+/* What jobs of five epochs cost, by the epochs that they trained on average. */
+static void test_cost(const char *folds, int networks)
+{
+    training t;
+    set_up(&t, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
+    double before = 0, bound = 0;
+    int same = 1, partly = 0;
+    for (int j = 0; j < EPOCHS / 5; j++) {
+        t.job.resource = 5;
+        bound = sgd->seconds(t.self, &t.job, 5 * j);
+        t.epochs = 0;
+        go_on(&t, 5);
+        double trained = of(&t, "epochs") - before;
+        before = of(&t, "epochs");
+        same &= fabs(t.res.cost - trained) < 1e-9 && bound <= t.res.cost;
+        partly += t.res.cost > 0 && t.res.cost < 5;
+    }
+    ok(same, "%d networks with patience: a job costs the epochs that it trained", networks);
+    ok(partly > 0 && !(t.res.cost > 0) && bound <= 0,
+       "fewer where one stops, and none after that");
+    set_up(&t, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
+    t.job.resource = 3;
+    ok(sgd->seconds(t.self, &t.job, 0) > 0, "a new trial costs something");
+    set_up(&t, weft_arena_text(mem, "train.lr=2 %s", folds));
+    go_on(&t, 3);
+    is_near(t.res.cost, 3, 0, "without patience it costs its resource");
+    is_near(sgd->seconds(t.self, &t.job, 7), 3, 0, "which is known before");
+}
+
 /* ---- batches that change on the way ---------------------------------------------------
  */
 
@@ -331,6 +363,8 @@ int main(int argc, char **argv)
     test_balance();
     test_best();
     test_patience();
+    test_cost("", 1);
+    test_cost("sgd.folds=3", 3);
     test_passes();
     test_schedule();
     test_diverged("best");

@@ -16,6 +16,7 @@ typedef struct weft_search_trial {
     double resource; /* total asked for so far */
     double seconds;  /* virtual seconds, or operations, of its jobs that were told */
     double next;     /* operations of the job in flight */
+    double more;     /* resource of that job */
     int last;        /* 1: a job marked `last` was asked for */
 } weft_search_trial;
 
@@ -27,8 +28,9 @@ typedef struct weft_search {
     void *sampler_self;
     const weft_mixing *mixing;
     void *mixing_self;
-    /* What a job costs, which samplers are told in place of its virtual seconds; NULL:
-     * those. A function of the job alone. */
+    /* What a job costs if it uses its resource, which samplers are told in place of its
+     * virtual seconds, in proportion to the share of the resource that these are; NULL: its
+     * virtual seconds. A function of the job alone. */
     double (*operations)(const void *own, const weft_job *job);
     const void *own;
     /* set by weft_search_setup */

@@ -54,7 +54,8 @@ typedef struct weft_cost {
 typedef enum weft_price {
     WEFT_PRICE_SECONDS,    /* its virtual seconds */
     WEFT_PRICE_OPERATIONS, /* the operations of weft_task.cost, since its virtual seconds
-                              are its resource */
+                              are its resource, or the share of it that was used: then that
+                              share of the operations */
     WEFT_PRICE_UNKNOWN     /* as much as other jobs of its resource, as far as is known */
 } weft_price;
 

@@ -178,6 +178,23 @@ static int64_t epochs_of(const weft_job *job)
     return job->resource >= 1 ? (int64_t)job->resource : 0;
 }
 
+/* With patience, jobs are charged for the epochs that they train, which are known when they
+ * end: at least one of a new trial, none of a trial that has stopped. Without patience the
+ * charge is the resource, as divergence alone ends a training early then, and is not worth
+ * that teams wait for results whose times could have been known. */
+static double sgd_seconds(const void *self, const weft_job *job, double before)
+{
+    const sgd *t = self;
+    if (t->patience == 0) return job->resource;
+    return before > 0 || epochs_of(job) == 0 ? 0 : 1;
+}
+
+static weft_price sgd_price(const void *self)
+{
+    (void)self;
+    return WEFT_PRICE_OPERATIONS;
+}
+
 static int64_t sgd_units(const void *self, const weft_job *job)
 {
     const sgd *t = self;
@@ -270,16 +287,18 @@ static double half_width(const sgd_sums *s)
 static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result *res)
 {
     sgd_sums dev = {0}, held = {0};
-    double loss = 0, count = 0, best = 0, epochs = 0;
+    double loss = 0, count = 0, best = 0, epochs = 0, trained = 0;
     int diverged = 0;
     for (int f = 0; f < t->nfold; f++) {
-        const sgd_head *h = head_of(f, aux);
+        sgd_head *h = head_of(f, aux);
         sgd_sums_add(&dev, &h->dev);
         sgd_sums_add(&held, &h->held);
         loss += h->train_loss;
         count += h->train_count;
         best += h->best_epoch / t->nfold;
         epochs += h->epochs / t->nfold;
+        trained += h->epochs - h->begun;
+        h->begun = 0;
         diverged |= h->stopped > 1;
     }
     double *m = res->metric;
@@ -296,7 +315,7 @@ static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result
     res->by_error = t->score == SGD_ERROR;
     res->loss = diverged ? INFINITY : score_of(t, &dev);
     res->bound = res->by_error && isfinite(res->loss) ? half_width(&dev) : (double)NAN;
-    res->cost = job->resource;
+    res->cost = t->patience > 0 ? trained / t->nfold : job->resource;
     res->arm_loss[0] = dev.loss;
     res->arm_wrong[0] = dev.wrong;
     res->arm_count[0] = dev.count;
@@ -329,6 +348,7 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
         h->stopped = 0;
         h->best_epoch = h->epochs;
     }
+    if (unit % each == 0) h->begun = h->epochs;
     row[SGD_ROW_LOSS] = row[SGD_ROW_ERROR] = row[SGD_ROW_TRAIN] = NAN;
     row[SGD_ROW_FOLD] = (double)(t->fold < 0 ? f : t->fold);
     if (epochs > 0)
@@ -385,6 +405,8 @@ const weft_task weft_task_sgd = {
     .words = sgd_word_weights,
     .start = sgd_start,
     .cost = sgd_cost,
+    .seconds = sgd_seconds,
+    .price = sgd_price,
     .units = sgd_units,
     .step = sgd_step,
     .score = sgd_score,

@@ -42,6 +42,8 @@ typedef struct sgd_head {
     double epochs, steps;           /* epochs trained; steps of the optimizer */
     double pass, taken;             /* number of the pass over the samples, from 0; samples
                                        taken from it */
+    double begun;                   /* epochs trained before the job; 0 between jobs,
+                                       however epochs are divided into jobs */
     double stopped;                 /* 1: stopped as it no longer improves, 2: diverged */
     double best, best_epoch;        /* lowest score on the development part, and its
                                        epoch */

@@ -37,9 +37,11 @@ const weft_opt sgd_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1e9,
-     .about = "number of epochs without improvement on the development part after which "
-              "training "
-              "stops; 0: it does not"},
+     .about =
+         "number of epochs without improvement on the development part after which "
+         "training "
+         "stops; 0: it does not. If it does, a job lasts as many virtual seconds as it "
+         "trained epochs, on average over the folds"},
     {.name = "steps",
      .type = WEFT_LONG,
      .at = offsetof(sgd, steps),

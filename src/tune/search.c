@@ -147,6 +147,7 @@ static void fill_trial(weft_search *s, weft_job *job)
     if (job->trial == s->trials) begin_trial(s, job);
     weft_search_trial *t = &s->trial[job->trial];
     t->resource += job->resource;
+    t->more = job->resource;
     t->last = job->last;
     if (s->sampler->pending)
         s->sampler->pending(s->sampler_self, number_of(s, job->trial), t->conf,
@@ -168,6 +169,14 @@ weft_asked weft_search_ask(weft_search *s, weft_job *job)
     return WEFT_JOB;
 }
 
+/* What samplers are told that a job costs. */
+static double cost_of(const weft_search *s, const weft_search_trial *t,
+                      const weft_result *res)
+{
+    if (!s->operations) return res->cost;
+    return t->more > 0 ? t->next * (res->cost / t->more) : t->next;
+}
+
 void weft_search_tell(weft_search *s, const weft_result *res)
 {
     s->tuner->tell(s->tuner_self, res);
@@ -175,7 +184,7 @@ void weft_search_tell(weft_search *s, const weft_result *res)
     if (s->mixing->told) s->mixing->told(s->mixing_self, res);
     if (!has_trials(s)) return;
     weft_search_trial *t = &s->trial[res->trial];
-    t->seconds += s->operations ? t->next : res->cost;
+    t->seconds += cost_of(s, t, res);
     weft_observation observed = {t->conf, t->resource, t->seconds, res->loss};
     if (s->sampler->told)
         s->sampler->told(s->sampler_self, number_of(s, res->trial), &observed);
