@@ -40,7 +40,8 @@ typedef struct weft_table {
 } weft_table;
 
 typedef struct weft_net {
-    weft_kind kind; /* its options are sizes and cannot be axes of a space */
+    weft_kind kind; /* those of its options that have a role may be axes with task sgd; task
+                       fed has one network for all trials */
     /* Checks that the network can process the data. ECONF, EDATA. Local. */
     weft_status (*setup)(void *self, const weft_shape *shape);
     int64_t (*nweight)(const void *self);
