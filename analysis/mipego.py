@@ -29,17 +29,18 @@ GUESS = 0.5  # error of guessing, where nothing is told yet
 
 
 def trained(path):
-    """A line for each configuration of a search: what task replay needs, then its values."""
+    """A line for each configuration of a search: what task replay needs, with the error on the
+    development part as loss, then its values."""
     import h5py  # only to read run files
 
     name = os.path.splitext(os.path.basename(path))[0]
     with h5py.File(path, "r") as f:
-        e = {k: f["events"][k][:] for k in ("job", "trial", "loss", "fold_error", "epochs")}
+        e = {k: f["events"][k][:] for k in ("job", "trial", "valid_error", "fold_error", "epochs")}
         values = [dict(v.split("=", 1) for v in t.decode().split()) for t in f["configs/text"][:]]
         of = dict(zip(f["configs/id"][:], values))
         lines = []
         for i in sorted(range(len(e["job"])), key=lambda i: e["job"][i]):
-            row = {"config": "%s-%d" % (name, e["job"][i]), "resource": "1", "loss": "%.6g" % e["loss"][i],
+            row = {"config": "%s-%d" % (name, e["job"][i]), "resource": "1", "loss": "%.6g" % e["valid_error"][i],
                    "fold_error": "%.6g" % e["fold_error"][i], "epochs": "%g" % e["epochs"][i]}
             own = of[e["trial"][i]]
             row.update((k.split(".")[1], short(v)) for k, v in own.items())

@@ -1,5 +1,5 @@
 /* How task sgd divides its samples: training, development and held-out parts, and weights
- * of classes. RUN: np=1 */
+ * of classes; the scores of sums over samples. RUN: np=1 */
 #include "../src/task/sgd.h"
 #include "tap.h"
 
@@ -152,6 +152,32 @@ static void test_missing(weft_arena *mem)
     memcpy(label, saved, sizeof label);
 }
 
+/* ---- scores ------------------------------------------------------------------------- */
+
+static void test_scores(void)
+{
+    static const struct {
+        double wrong, count, log;
+    } hand[] = {{50, 100, -0.693147}, {1848, 10000, -1.688481}, {0, 1000, -7.600902}};
+    for (int i = 0; i < 3; i++) {
+        sgd_sums s = {.loss = 3, .wrong = hand[i].wrong, .count = hand[i].count};
+        sgd t = {.score = SGD_LOG_ERROR};
+        is_near(sgd_sums_score(&t, &s), hand[i].log, 1e-6, "ln of %g errors in %g", s.wrong,
+                s.count);
+        t.score = SGD_ERROR;
+        is_near(sgd_sums_score(&t, &s), s.wrong / s.count, 0, "the error rate is %g",
+                s.wrong / s.count);
+        t.score = SGD_LOSS;
+        is_near(sgd_sums_score(&t, &s), 3 / s.count, 0, "and the mean loss %g",
+                3 / s.count);
+        for (t.score = 0; t.score <= SGD_LOG_ERROR; t.score++) {
+            s.loss = t.score == 1 ? (double)NAN : INFINITY;
+            ok(isinf(sgd_sums_score(&t, &s)) && sgd_sums_score(&t, &s) > 0,
+               "score %d is INFINITY where the loss is not finite", t.score);
+        }
+    }
+}
+
 int main(void)
 {
     weft_arena *mem = weft_arena_new();
@@ -160,6 +186,7 @@ int main(void)
     test_no_folds(mem);
     test_weights(mem);
     test_missing(mem);
+    test_scores();
     weft_arena_free(mem);
     return tap_done();
 }

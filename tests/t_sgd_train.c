@@ -251,6 +251,20 @@ static void test_patience(void)
     ok(stopped >= 3, "%d of them stop before the last epoch", stopped);
 }
 
+/* ---- the logarithm of errors ------------------------------------------------------------
+ */
+
+static void test_log(void)
+{
+    training log_of = trained("sgd.score=log_error train.lr=0.1"),
+             plain = trained("sgd.score=accuracy train.lr=0.1");
+    is_near(log_of.res.loss, log(plain.res.loss), 1e-12,
+            "the logarithm of an error keeps the epoch that the error keeps");
+    ok(isnan(log_of.res.bound) && !log_of.res.by_error && plain.res.bound > 0 &&
+           plain.res.by_error && of(&log_of, "valid_error") > 0,
+       "and is no error rate with an interval");
+}
+
 /* ---- what a job costs ------------------------------------------------------------------
  */
 
@@ -363,6 +377,7 @@ int main(int argc, char **argv)
     test_balance();
     test_best();
     test_patience();
+    test_log();
     test_cost("", 1);
     test_cost("sgd.folds=3", 3);
     test_passes();

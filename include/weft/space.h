@@ -348,8 +348,9 @@ typedef struct weft_result {
     double bound; /* half the width of the 95 % interval of the loss; 0: it is exact; NAN:
                      not known */
     double cost;  /* virtual seconds if the task has a model of time, else the resource of
-                     the job */
-    int by_error; /* 1: loss above and weft_result_score are error rates, 0: losses */
+                     the job, or what it used of it */
+    int by_error; /* 1: loss above and weft_result_score are error rates. 0: the latter is a
+                     mean loss, and loss above as well or what the task makes of errors */
     int k, nmetric;
     double *metric;    /* [nmetric] by the task's table; NAN: not measured */
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */

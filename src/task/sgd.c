@@ -226,12 +226,6 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
 
 /* ---- work --------------------------------------------------------------------------- */
 
-static double score_of(const sgd *t, const sgd_sums *s)
-{
-    if (!isfinite(s->loss)) return INFINITY;
-    return (t->score == SGD_LOSS ? s->loss : s->wrong) / s->count;
-}
-
 /* Scores the weights after an epoch on the development part, and stores them if they are
  * the ones to keep. Returns 0 if their loss is not finite. */
 static int judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
@@ -240,7 +234,7 @@ static int judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double
     sgd_sums dev = sgd_score_rows(t, m, &t->at[f].dev, w);
     row[SGD_ROW_LOSS] = dev.loss / dev.count;
     row[SGD_ROW_ERROR] = dev.wrong / dev.count;
-    double score = score_of(t, &dev);
+    double score = sgd_sums_score(t, &dev);
     int better = score < h->best;
     if (better) {
         h->best = score;
@@ -313,7 +307,7 @@ static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result
         m[SGD_FOLD_LOSS] = held.loss / held.count;
     }
     res->by_error = t->score == SGD_ERROR;
-    res->loss = diverged ? INFINITY : score_of(t, &dev);
+    res->loss = diverged ? INFINITY : sgd_sums_score(t, &dev);
     res->bound = res->by_error && isfinite(res->loss) ? half_width(&dev) : (double)NAN;
     res->cost = t->patience > 0 ? trained / t->nfold : job->resource;
     res->arm_loss[0] = dev.loss;

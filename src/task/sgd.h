@@ -5,10 +5,10 @@
 
 #include "words.h"
 
-enum { SGD_ERROR, SGD_LOSS };              /* sgd.score */
-enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
-enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
-enum { SGD_LAYERS = 4 };                   /* train.l2_1 .. l2_4 */
+enum { SGD_ERROR, SGD_LOSS, SGD_LOG_ERROR }; /* sgd.score */
+enum { SGD_KEEP_BEST, SGD_KEEP_LAST };       /* sgd.keep */
+enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS };   /* sgd.target */
+enum { SGD_LAYERS = 4 };                     /* train.l2_1 .. l2_4 */
 
 /* Section [train]. */
 typedef struct sgd_train {
@@ -252,6 +252,8 @@ void sgd_pieces_join(const sgd *t, const sgd_pieces *p, real *x);
  * returns 0 if it diverged. Collective. */
 int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots);
 void sgd_sums_add(sgd_sums *to, const sgd_sums *s); /* to += s. Local. */
+/* The score that sgd.score names; INFINITY where the loss is not finite. Local. */
+double sgd_sums_score(const sgd *t, const sgd_sums *s);
 /* The sums of weights w on rows, exact on any number of ranks. Collective. */
 sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w);
 

@@ -18,10 +18,10 @@ const weft_opt sgd_opts[] = {
      .type = WEFT_CHOICE,
      .at = offsetof(sgd, score),
      .def = "accuracy",
-     .words = "accuracy|loss",
+     .words = "accuracy|loss|log_error",
      .about = "score on the development part that is minimised and stops training: error "
-              "rate or "
-              "mean loss"},
+              "rate, mean loss, or the logarithm of the error rate, ln 0.5 / samples where "
+              "none is wrong"},
     {.name = "keep",
      .type = WEFT_CHOICE,
      .at = offsetof(sgd, keep),

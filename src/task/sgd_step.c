@@ -192,6 +192,13 @@ void sgd_sums_add(sgd_sums *to, const sgd_sums *s)
     to->count += s->count;
 }
 
+double sgd_sums_score(const sgd *t, const sgd_sums *s)
+{
+    if (!isfinite(s->loss)) return INFINITY;
+    if (t->score == SGD_LOG_ERROR) return log(fmax(s->wrong, 0.5) / s->count);
+    return (t->score == SGD_LOSS ? s->loss : s->wrong) / s->count;
+}
+
 /* Blocks of samples are distributed over ranks; their sums are added in order on all
  * ranks. */
 sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w)
