@@ -223,6 +223,11 @@ result $? "patience ends a training long before its last epoch: loss $score"
 
 tune documents 1 sgd.folds=3 && grep -aq fold_error "$tmp/run.h5"
 result $? "what folds hold out is in the run file"
+[ "$(value valid error)" = "$(sed -n 's/.*held out \([0-9.]*\) %.*/\1/p' "$tmp/log" | tail -1)" ]
+result $? "and is the error of the winner where all folds were trained on the valid part"
+"$weft" eval "$tmp/run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q 'warning: with sgd.folds the winner was trained on the valid part' "$tmp/log"
+result $? "weft eval warns of that"
 
 sed 's/^f1.*/f1 = 2 .. 9/; s/^groups.*/groups = 1 .. 3/; s/^channels.*/channels = static | multi/
 s/^lr.*/lr = log 0.001 .. 0.1/; s/^configs.*/configs = 9/; s/^tuner.*/tuner = asha/' \

@@ -356,26 +356,39 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
     return sgd_sound(t);
 }
 
-/* With folds, means over their networks. */
+/* The rows of a part. */
+static sgd_rows rows_of(const sgd *t, weft_part part, weft_arena *mem)
+{
+    int64_t n = t->first[part + 1] - t->first[part];
+    int64_t *row = WEFT_NEW(mem, int64_t, n);
+    for (int64_t i = 0; i < n; i++) row[i] = t->first[part] + i;
+    return (sgd_rows){n, row};
+}
+
+/* With folds, means over their networks; but their networks were trained on the valid part,
+ * too, and are scored on what each holds out in its place. */
 static weft_status sgd_score(void *self, const weft_job *job, const real *x, weft_part part,
                              weft_scores *out)
 {
     sgd *t = self;
     weft_arena *tmp = weft_arena_new();
     sgd_model m = model_of(t, job, tmp);
-    int64_t n = t->first[part + 1] - t->first[part];
-    int64_t *row = WEFT_NEW(tmp, int64_t, n);
-    for (int64_t i = 0; i < n; i++) row[i] = t->first[part] + i;
-    sgd_rows rows = {n, row};
+    int folds = t->folds > 0 && part == WEFT_VALID;
+    if (folds && !t->at)
+        weft_log(WEFT_WARN, "with sgd.folds the winner was trained on the valid part of "
+                            "its own data, too: its valid scores are of unseen samples "
+                            "on other data alone");
+    int held = folds && t->at;
+    sgd_rows all = rows_of(t, part, tmp);
     sgd_sums sum = {0};
     for (int f = 0; f < t->nfold; f++) {
-        sgd_sums one = sgd_score_rows(t, &m, &rows, x + f * m.n);
+        sgd_sums one = sgd_score_rows(t, &m, held ? &t->at[f].held : &all, x + f * m.n);
         sgd_sums_add(&sum, &one);
     }
     *out = weft_scores_none();
     out->metric[0] = sum.loss / sum.count;
     out->metric[1] = sum.wrong / sum.count;
-    out->count = sum.count / t->nfold;
+    out->count = held ? sum.count : sum.count / t->nfold;
     weft_arena_free(tmp);
     return sgd_sound(t);
 }

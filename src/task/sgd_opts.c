@@ -116,8 +116,11 @@ const weft_metric sgd_columns[] = {
     {0}};
 
 const weft_metric sgd_scores[] = {
-    {"loss", "mean loss; with folds, over their networks", "loss", "loss"},
-    {"error", "share of wrong answers; with folds, over their networks", "1", "error %"},
+    {"loss",
+     "mean loss; with folds, over their networks, and in place of valid what each holds "
+     "out",
+     "loss", "loss"},
+    {"error", "share of wrong answers, of the same samples", "1", "error %"},
     {0}};
 
 #define TRAIN(member) offsetof(sgd_train, descent) + offsetof(weft_descent, member)
