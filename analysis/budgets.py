@@ -25,6 +25,7 @@ import numpy as np
 import claims
 import runs
 import stats
+import tables
 
 KEY = ["schedule", "mixing", "seed"]
 COSTS = ["rounds", "gigabytes", "device_hours", "makespan"]
@@ -64,8 +65,8 @@ def means(rows, kinds):
              + " | ".join(s.replace("_", ", ") for s in claims.SCORES) + " |",
              "|---" * (7 + len(claims.SCORES)) + "|"]
     for kind in kinds:
-        costs = [f"{stats.mean_of(list(column(rows, kind, c).values())):.{d}f}"
-                 for c, d in zip(COSTS, (0, 2, 2, 0))]
+        own = [list(column(rows, kind, c).values()) for c in COSTS]
+        costs = [f"{stats.mean_of(x):.{d}f}" if x else "" for x, d in zip(own, (0, 2, 2, 0))]
         right = [with_interval([100 - x for x in column(rows, kind, s).values()], 1)
                  for s in claims.SCORES]
         seeds = len(column(rows, kind, "rounds"))
@@ -112,13 +113,13 @@ def main():
     args.add_argument("run", nargs="*", metavar="RUN.h5")
     args.add_argument("-d", metavar="DIR", default="analysis", help="of the table (analysis)")
     args = args.parse_args()
-    new = [r for r in runs.load(args.run) if not r.unfinished]
+    new = [r for r in runs.of_task(runs.load(args.run), "fed") if not r.unfinished]
     rows = claims.merge(os.path.join(args.d, "budgets.tsv"), KEY, COLUMNS,
                         [row_of(r) for r in new])
     if not rows:
         sys.exit(f"no runs given, and no table in {args.d}")
     text = report(rows)
-    with open(os.path.join(args.d, "budgets.md"), "w", encoding="utf-8") as f:
+    with tables.replace(os.path.join(args.d, "budgets.md")) as f:
         f.write(text)
     print(text, end="")
 

@@ -27,6 +27,7 @@ import sys
 
 import runs
 import stats
+import tables
 
 ARM_KEY = ["variant", "seed", "arm"]
 ARM_COLUMNS = ARM_KEY + ["personal_error", "global_error", "personal_loss", "global_loss",
@@ -125,8 +126,8 @@ def by_key(row, key):
     return tuple(int(row[k]) if k in ("seed", "arm") else row[k] for k in key)
 
 
-def merge(path, key, columns, new):
-    """The table's lines with new ones added or put in their place; written if any are new."""
+def merged(path, key, new):
+    """The table's lines with new ones added or put in their place."""
     table = {by_key(row, key): row for row in read(path)}
     for row in new:
         old = table.get(by_key(row, key))
@@ -138,12 +139,21 @@ def merge(path, key, columns, new):
     if len(known) > 1:
         sys.exit(f"{path}: its runs and the new ones differ in data or settings "
                  f"({', '.join(sorted(known))}); name another directory by -d")
-    rows = [table[k] for k in sorted(table)]
+    return [table[k] for k in sorted(table)]
+
+
+def write(path, columns, rows):
+    with tables.replace(path, newline="") as f:
+        out = csv.DictWriter(f, columns, delimiter="\t", lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def merge(path, key, columns, new):
+    """What merged() makes, written if any lines are new."""
+    rows = merged(path, key, new)
     if new:
-        with open(path, "w", newline="") as f:
-            out = csv.DictWriter(f, columns, delimiter="\t", lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows)
+        write(path, columns, rows)
     return rows
 
 
@@ -345,18 +355,20 @@ def main():
     args.add_argument("run", nargs="*", metavar="RUN.h5")
     args.add_argument("-d", metavar="DIR", default="analysis", help="of the tables (analysis)")
     args = args.parse_args()
-    new = runs.load(args.run)
-    for r in new:
-        if not r.rounds:
-            sys.exit(f"{r.path}: its jobs are not made of rounds; analysis/compare.py is for those")
-    arms = merge(os.path.join(args.d, "claims-arms.tsv"), ARM_KEY, ARM_COLUMNS,
-                 [row for r in new if is_paired(r) for row in arm_rows(r)])
-    methods = merge(os.path.join(args.d, "claims-methods.tsv"), METHOD_KEY, METHOD_COLUMNS,
-                    [method_row(r) for r in new if not is_paired(r)])
+    new = runs.of_task(runs.load(args.run), "fed")
+    kinds = [("claims-arms.tsv", ARM_KEY, ARM_COLUMNS,
+              [row for r in new if is_paired(r) for row in arm_rows(r)]),
+             ("claims-methods.tsv", METHOD_KEY, METHOD_COLUMNS,
+              [method_row(r) for r in new if not is_paired(r)])]
+    paths = [os.path.join(args.d, name) for name, *_ in kinds]
+    arms, methods = (merged(path, key, rows) for path, (_, key, _, rows) in zip(paths, kinds))
+    for path, (_, _, columns, rows), lines in zip(paths, kinds, (arms, methods)):
+        if rows:
+            write(path, columns, lines)
     if not arms and not methods:
         sys.exit(f"no runs given, and no tables in {args.d}")
     text = report(arms, methods)
-    with open(os.path.join(args.d, "claims.md"), "w") as f:
+    with tables.replace(os.path.join(args.d, "claims.md")) as f:
         f.write(text)
     print(text, end="")
 

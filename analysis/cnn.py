@@ -7,7 +7,6 @@ Run files are named KIND-SEED-FOLD.h5. The table gets a line for each; lines of 
 given stay. Needs h5py.
 """
 import argparse
-import os
 from collections import defaultdict
 
 import stats
@@ -20,7 +19,7 @@ FOLDS = 10
 def line_of(path):
     import h5py  # only to read run files
 
-    name = os.path.splitext(os.path.basename(path))[0].rsplit("-", 2)
+    name = tables.parts_of_name(path, r"(.+)-(\d+)-(\d+)", "KIND-SEED-FOLD")
     with h5py.File(path, "r") as f:
         last = {key: f["events"][key][-1] for key in HEAD[3:-1]}
         percent = ["%.6g" % (100 * last[key]) for key in HEAD[3:5]]
@@ -35,7 +34,7 @@ def main():
     given = parse.parse_args()
     right = defaultdict(lambda: defaultdict(list))
     seconds = defaultdict(float)
-    for kind, seed, _, _, error, _, _, spent in tables.merge(given.output, HEAD, [line_of(r) for r in given.run]):
+    for kind, seed, _, _, error, _, _, spent in tables.merge(given.output, HEAD, tables.lines_of(given.run, line_of)):
         right[kind][seed].append(100 - float(error))
         seconds[kind] += float(spent)
     print("| vectors | seeds | folds | right, % | seconds |")

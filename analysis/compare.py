@@ -34,6 +34,7 @@ import sys
 
 import runs
 import stats
+import tables
 
 KIND = ["data", "features", "scale", "tuner", "validation", "switch"]
 NUMBERS = ["best", "best_test", "picked", "picked_test", "gap", "test_gap", "refit",
@@ -99,7 +100,7 @@ def compare(search, sweep, ones):
 
 def rows_of(paths):
     """Lines of all searches whose sweep is there."""
-    every = runs.load(paths)
+    every = runs.of_task(runs.load(paths), "fmap")
     ones = {one_identity(r, of_one(r)): r for r in every if of_one(r) is not None}
     sweeps = {identity(r): r for r in every if r.tuner == "random" and of_one(r) is None}
     rows = []
@@ -191,9 +192,9 @@ def main():
     args.add_argument("run", nargs="+", metavar="RUN.h5|TABLE.tsv")
     args.add_argument("-o", metavar="TABLE.tsv", help="TAB separated; default: the terminal")
     args = args.parse_args()
-    tables = [p for p in args.run if p.endswith(".tsv")]
-    lines = [row for p in tables for row in read(p)]
-    lines += rows_of([p for p in args.run if p not in tables])
+    old = [p for p in args.run if p.endswith(".tsv")]
+    lines = [row for p in old for row in read(p)]
+    lines += rows_of([p for p in args.run if p not in old])
     by_key = {tuple(str(r[k]) for k in KIND + ["seed"]): r for r in lines}
     rows = sorted(by_key.values(), key=lambda r: [
         r["data"], int(r["features"] or 0), r["scale"], r["tuner"], r["validation"],
@@ -201,7 +202,7 @@ def main():
     if not rows:
         sys.exit("nothing to compare: give sweeps (run.tuner=random) and searches of the same maps")
     if args.o:
-        with open(args.o, "w", newline="") as out:
+        with tables.replace(args.o, newline="") as out:
             write(rows, out)
     else:
         write(rows, sys.stdout)

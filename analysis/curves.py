@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 
 import runs
+import tables
 
 
 def curve(error):
@@ -32,7 +33,7 @@ def main():
     args.add_argument("run", metavar="RUN.h5")
     args.add_argument("-o", metavar="TABLE.tsv", default="analysis/curves.tsv")
     args = args.parse_args()
-    with h5py.File(args.run, "r") as f:
+    with tables.reading(args.run), h5py.File(args.run, "r") as f:
         ids = f["configs/id"][:]
         values = [dict(v.split("=", 1) for v in runs.text(t).split()) for t in f["configs/text"][:]]
         trial, job = f["rounds/trial"][:], f["rounds/job"][:]
@@ -41,7 +42,7 @@ def main():
     names = list(values[0])
     if len(set(of_job)) != len(of_job):
         sys.exit(f"{args.run}: a configuration has several jobs; run.tuner = random has one")
-    with open(args.o, "w", encoding="ascii") as out:
+    with tables.replace(args.o) as out:
         print("config", "resource", "loss", *(n.split(".")[1] for n in names), sep="\t", file=out)
         for i in np.argsort(ids):
             mine = np.flatnonzero(trial == ids[i])

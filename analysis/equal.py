@@ -20,15 +20,14 @@ expectation over the orders of the maps (a dashed line).
 
 import argparse
 import csv
-import glob
 import math
 import os
-import re
 import statistics
 import sys
 from collections import defaultdict
 
 import stats
+import tables
 
 HEAD = ["method", "maps", "seed", "cost", "total", "valid_error", "test_error", "config"]
 RATIOS = (0.5, 1, 2, 4, 8, 16)
@@ -41,10 +40,10 @@ def lines_of(path):
     import h5py  # only to read run files
     import numpy as np
 
-    method, maps, seed = re.match(r"(\w+)-(\d+)-(\d+)\.h5$", os.path.basename(path)).groups()
+    method, maps, seed = tables.parts_of_name(path, r"(\w+)-(\d+)-(\d+)", "METHOD-MAPS-SEED")
     with open(path[:-3] + ".seconds", encoding="ascii") as f:
         processor, real = map(float, f.read().split())
-    with h5py.File(path) as f:
+    with tables.reading(path), h5py.File(path) as f:
         error, spent = f["events/valid_error"][:], np.cumsum(f["events/seconds"][:])
         config, best = f["arms/config"][:], dict(f["winner"].attrs)
     share = processor / real
@@ -56,26 +55,23 @@ def lines_of(path):
     for e, s, c in zip(error, spent, config):
         if e < least:
             alone = f"{os.path.dirname(path)}/alone/{method}-{maps}-{seed}-{c}.h5"
-            with h5py.File(alone) as f:
+            with tables.reading(alone), h5py.File(alone) as f:
                 test = float(f["winner"].attrs["test_error"])
             lines.append([method, maps, seed, share * s, total, 100 * float(e), 100 * test, int(c)])
             least = e
     return lines
 
 
-def write_sweeps(paths, path):
-    """The validation errors of all maps of full sweeps."""
+def sweeps_of(paths):
+    """Lines of the validation errors of all maps of full sweeps."""
     import h5py  # only to read run files
 
     rows = []
     for run in paths:
-        with h5py.File(run) as f:
+        with tables.reading(run), h5py.File(run) as f:
             rows += [(int(f.attrs["seed"]), int(c), 100 * float(e))
                      for c, e in zip(f["arms/config"][:], f["arms/error"][:])]
-    with open(path, "w", encoding="ascii") as f:
-        print("seed", "map", "valid_error", sep="\t", file=f)
-        for seed, config, error in sorted(rows):
-            print(seed, config, f"{error:.6g}", sep="\t", file=f)
+    return [[seed, config, f"{error:.6g}"] for seed, config, error in sorted(rows)]
 
 
 def expected_least(x, m):
@@ -105,36 +101,47 @@ def table_of_sweeps(one, error):
         print("|", m, "|", cell(mean), "|", cell(less), "|")
 
 
-def write(folder, path):
+def collect(folder):
+    """The lines of the table of all runs in a directory."""
     lines = []
-    for run in glob.glob(f"{folder}/*-*-*.h5"):
-        try:
-            lines += lines_of(run)
-        except FileNotFoundError as what:
-            print(f"{run} is not complete: {what}", file=sys.stderr)
+    for run in tables.files_in(folder, "*-*-*.h5"):
+        missing = [x for x in (run[:-3] + ".seconds",) if not os.path.exists(x)]
+        if missing:
+            print(f"{run} is not complete: there is no {missing[0]}", file=sys.stderr)
+            continue
+        lines += lines_of(run)
     lines.sort(key=lambda line: (line[0], int(line[1]), int(line[2]), line[3]))
-    with open(path, "w", encoding="ascii") as f:
-        print(*HEAD, sep="\t", file=f)
-        for line in lines:
-            print(*(f"{x:.6g}" if isinstance(x, float) else x for x in line), sep="\t", file=f)
+    return [[f"{x:.6g}" if isinstance(x, float) else str(x) for x in line] for line in lines]
 
 
-def read(path):
+def stored(path):
+    """The lines of a table."""
+    with tables.reading(path), open(path, encoding="ascii") as f:
+        return [[row[k] for k in HEAD] for row in csv.DictReader(f, delimiter="\t")]
+
+
+def write(head, lines, path):
+    with tables.replace(path) as f:
+        for line in [head, *lines]:
+            print(*line, sep="\t", file=f)
+
+
+def group(lines):
     """({maps: {seed: trial of ws_sha}}, {method: {seed: [trial]}}); of the searches of a method
     and seed the longest."""
     shared, fits, length = defaultdict(dict), defaultdict(dict), {}
-    with open(path, encoding="ascii") as f:
-        for row in csv.DictReader(f, delimiter="\t"):
-            method, maps, seed = row["method"], int(row["maps"]), int(row["seed"])
-            trial = {k: float(row[k]) for k in ("maps", *HEAD[3:7])}
-            if method == "ws_sha":
-                shared[maps][seed] = trial
-                continue
-            if maps > length.get((method, seed), 0):
-                fits[method][seed] = []
-                length[method, seed] = maps
-            if maps == length[method, seed]:
-                fits[method][seed].append(trial)
+    for line in lines:
+        row = dict(zip(HEAD, line))
+        method, maps, seed = row["method"], int(row["maps"]), int(row["seed"])
+        trial = {k: float(row[k]) for k in ("maps", *HEAD[3:7])}
+        if method == "ws_sha":
+            shared[maps][seed] = trial
+            continue
+        if maps > length.get((method, seed), 0):
+            fits[method][seed] = []
+            length[method, seed] = maps
+        if maps == length[method, seed]:
+            fits[method][seed].append(trial)
     return shared, fits
 
 
@@ -273,13 +280,15 @@ def main():
     args.add_argument("--maps", type=int, default=64, help="ws_sha over so many is the unit of time")
     args.add_argument("--sweep", nargs="+", default=[], metavar="RUN.h5")
     args = args.parse_args()
-    if args.sweep:
-        write_sweeps(args.sweep, args.o + "-sweeps.tsv")
-    if args.dir:
-        write(args.dir, args.o + ".tsv")
-    shared, fits = read(args.o + ".tsv")
+    sweeps = sweeps_of(args.sweep)
+    lines = collect(args.dir) if args.dir else stored(args.o + ".tsv")
+    shared, fits = group(lines)
     if not shared[args.maps]:
-        raise SystemExit(f"{args.o}.tsv: no run of ws_sha over {args.maps} maps")
+        sys.exit(f"{args.dir or args.o + '.tsv'}: no run of ws_sha over {args.maps} maps")
+    if sweeps:
+        write(["seed", "map", "valid_error"], sweeps, args.o + "-sweeps.tsv")
+    if args.dir:
+        write(HEAD, lines, args.o + ".tsv")
     table_of_ratios(shared, fits, args.maps)
     table_of_maps(shared, fits, args.maps)
     error = read_sweeps(args.o + "-sweeps.tsv")

@@ -22,6 +22,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import runs
+import tables
 
 WINDOW = 20  # cohorts that a point of the left panel is the mean of
 SCORES = {"valid_global": "valid_error", "valid_personal": "valid_personal_error",
@@ -121,7 +122,7 @@ def row_of(method, group):
 
 def table(groups, prefix):
     rows = [row_of(method, group) for method, group in groups.items()]
-    with open(prefix + ".csv", "w", newline="") as f:
+    with tables.replace(prefix + ".csv", newline="") as f:
         out = csv.DictWriter(f, rows[0].keys(), lineterminator="\n")
         out.writeheader()
         for row in rows:
@@ -159,10 +160,7 @@ def main():
         level = (name, float(percent)) if args.level else None
     except ValueError:
         sys.exit(f"--level {args.level}: expected a name, = and a number, as bigram=27.5")
-    all_runs = runs.load(args.run)
-    for r in all_runs:
-        if not r.rounds:
-            sys.exit(f"{r.path}: its jobs are not made of rounds; analysis/figures.py is for those")
+    all_runs = runs.of_task(runs.load(args.run), "fed")
     methods = {r.method() for r in all_runs}
     order = [m for m in runs.METHODS if m in methods] + sorted(methods - set(runs.METHODS))
     groups = {m: [r for r in all_runs if r.method() == m] for m in order}

@@ -19,6 +19,7 @@ from matplotlib import pyplot as plt
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 import runs
+import tables
 
 AXES = {"features": ("rff", "features", "random Fourier features"),
         "bins": ("ngram", "bins", "bins of the bag of n-grams")}
@@ -53,7 +54,7 @@ def points_of(rows):
 
 
 def write_table(path, rows):
-    with open(path, "w", newline="") as f:
+    with tables.replace(path, newline="") as f:
         out = csv.DictWriter(f, rows[0].keys(), delimiter="\t", lineterminator="\n")
         out.writeheader()
         for row in rows:

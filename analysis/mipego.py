@@ -14,11 +14,12 @@ workers, computed by on_workers, as if all trials in flight were waited for. Nee
 h5py and matplotlib.
 """
 import argparse
-import glob
 import os
+import sys
 from collections import defaultdict
 
 import stats
+import tables
 
 NAMES = {"forest": "forest (MiP-EGO)", "tpe": "tpe", "space": "random search"}
 FOLDS = ["sampler", "seed", "dev_error", "fold_error", "fold_half", "epochs"]
@@ -33,7 +34,7 @@ def trained(path):
     development part as loss, then its values."""
     import h5py  # only to read run files
 
-    name = os.path.splitext(os.path.basename(path))[0]
+    name = "-".join(tables.parts_of_name(path, r"(\w+)-(\d+)", "SAMPLER-SEED"))
     with h5py.File(path, "r") as f:
         e = {k: f["events"][k][:] for k in ("job", "trial", "valid_error", "fold_error", "epochs")}
         values = [dict(v.split("=", 1) for v in t.decode().split()) for t in f["configs/text"][:]]
@@ -58,7 +59,7 @@ def short(value):
 def on_folds(path):
     import h5py
 
-    sampler, seed = os.path.splitext(os.path.basename(path))[0].rsplit("-", 1)
+    sampler, seed = tables.parts_of_name(path, r"(\w+)-(\d+)", "SAMPLER-SEED")
     with h5py.File(path, "r") as f:
         e = f["events"]
         return {"sampler": sampler, "seed": seed, "dev_error": "%.6g" % e["valid_error"][-1],
@@ -70,7 +71,7 @@ def replayed(path):
     """The trials of a search on the table that lowered the error, in order of virtual time."""
     import workers as plan
 
-    sampler, w, seed = os.path.splitext(os.path.basename(path))[0].split("-")
+    sampler, w, seed = tables.parts_of_name(path, r"(\w+)-(\d+)-(\d+)", "SAMPLER-WORKERS-SEED")
     e, end = plan.read(path)
     if sampler == "space":
         end = plan.put_on(e, int(w))
@@ -101,7 +102,7 @@ def on_workers(trials, waits):
 
 
 def merge(table, new, keys, head):
-    """Rows of the table, those with the keys of new ones replaced by these; writes it."""
+    """Rows of the table, those with the keys of new ones replaced by these; written if any are."""
     rows = []
     if os.path.exists(table):
         with open(table, encoding="ascii") as f:
@@ -110,7 +111,7 @@ def merge(table, new, keys, head):
     there = {keys(row) for row in new}
     rows = sorted([row for row in rows if keys(row) not in there] + new, key=keys)
     if new:
-        with open(table, "w", encoding="ascii") as f:
+        with tables.replace(table) as f:
             head = head or list(new[0])
             for row in [dict(zip(head, head))] + rows:
                 print(*(row[k] for k in head), sep="\t", file=f)
@@ -251,15 +252,21 @@ def main():
     parse.add_argument("-d", "--tables", default="analysis")
     given = parse.parse_args()
 
-    def files(pattern):
-        return sorted(glob.glob("%s/%s" % (given.dir, pattern))) if given.dir else []
+    def files(part):
+        folder = os.path.join(given.dir or "", part)
+        there = given.dir and (not part or os.path.isdir(folder))
+        return tables.files_in(folder, "*-*.h5") if there else []
 
-    rows = merge(given.tables + "/mipego.tsv", [row for p in files("*-*.h5") for row in trained(p)],
-                 search_of, None)
-    folds = merge(given.tables + "/mipego-folds.tsv", [on_folds(p) for p in files("folds/*-*.h5")],
-                  seed_of, FOLDS)
-    steps = merge(given.tables + "/mipego-replays.tsv",
-                  [row for p in files("replays/*-*-*.h5") for row in replayed(p)], seed_of, REPLAYS)
+    own = [row for run in tables.lines_of(files(""), trained) for row in run]
+    on_all = tables.lines_of(files("folds"), on_folds)
+    again = [row for run in tables.lines_of(files("replays"), replayed) for row in run]
+    if given.dir and not own + on_all + again:
+        sys.exit(f"{given.dir}: there are no runs of jobs/mipego.sh")
+    rows = merge(given.tables + "/mipego.tsv", own, search_of, None)
+    folds = merge(given.tables + "/mipego-folds.tsv", on_all, seed_of, FOLDS)
+    steps = merge(given.tables + "/mipego-replays.tsv", again, seed_of, REPLAYS)
+    if not rows:
+        sys.exit(f"no runs given, and no table mipego.tsv in {given.tables}")
     losses, curves, timed = defaultdict(list), defaultdict(dict), defaultdict(dict)
     for row in rows:
         losses[search_of(row)].append((float(row["loss"]), float(row["fold_error"]), float(row["epochs"])))

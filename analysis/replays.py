@@ -13,9 +13,7 @@ search that was trained in earnest told the losses that the table has.
 """
 
 import argparse
-import glob
 import math
-import re
 import sys
 from collections import defaultdict
 
@@ -25,6 +23,7 @@ from matplotlib import pyplot as plt
 
 import runs
 import stats
+import tables
 import workers as plan
 
 NAMES = {"random": ("random search", runs.BLACK), "sha": ("SHA", runs.GREEN),
@@ -50,9 +49,9 @@ def told(paths, method, workers):
 def collect(folder):
     """{method: {workers: {seed: [(end, error)]}}}"""
     paths = defaultdict(list)
-    for path in glob.glob(f"{folder}/*-*-*-*.h5"):
-        method, w, seed, again = re.match(r"(\w+)-(\d+)-(\d+)-(\d+)\.h5$",
-                                          path.rsplit("/", 1)[-1]).groups()
+    for path in tables.files_in(folder, "*-*-*-*.h5"):
+        method, w, seed, again = tables.parts_of_name(path, r"(\w+)-(\d+)-(\d+)-(\d+)",
+                                                      "METHOD-WORKERS-SEED-PART")
         paths[method, int(w), int(seed)].append((int(again), path))
     found = defaultdict(lambda: defaultdict(dict))
     for (method, w, seed), own in paths.items():
@@ -168,7 +167,7 @@ def main():
     for seed in found["sha"][1]:
         found["sha81"][1][seed] = told([f"{args.dir}/sha-1-{seed}-0.h5"], "sha", 1)
     rows = table(found)
-    with open(args.table, "w", encoding="ascii") as f:
+    with tables.replace(args.table) as f:
         f.write("\n".join(rows) + "\n")
     print("\n".join(rows))
     print(same(found))

@@ -11,6 +11,8 @@ import h5py
 import matplotlib
 import numpy as np
 
+import tables
+
 matplotlib.use("Agg")
 
 # Okabe and Ito's colours, told apart by people who confuse red and green.
@@ -53,7 +55,7 @@ def number(value):
 
 def write_table(columns, rows, path):
     """Rows, dicts in the order of the columns, as tab-separated text; reals with four digits."""
-    with open(path, "w", encoding="ascii") as out:
+    with tables.replace(path) as out:
         print(*columns, sep="\t", file=out)
         for row in rows:
             print(*(f"{v:.4g}" if isinstance(v, float) else v for v in row.values()), sep="\t",
@@ -164,6 +166,14 @@ def load(paths):
                 print(f"{path} is unfinished: {runs[-1].unfinished}", file=sys.stderr)
         except (OSError, KeyError, ValueError) as why:
             sys.exit(f"{path}: {why}")
+    return runs
+
+
+def of_task(runs, task):
+    """Ends the script with one line where one of the runs is of another task."""
+    for run in runs:
+        if run.attr["task"] != task:
+            sys.exit(f"{run.path}: a run of task {run.attr['task']}, not {task}; analysis/run.py draws it")
     return runs
 
 

@@ -10,7 +10,6 @@ Run files are named TASK-SAMPLER-SEED.h5. The table gets a line for each; lines 
 not given stay. Needs h5py.
 """
 import argparse
-import os
 from collections import defaultdict
 
 import stats
@@ -27,7 +26,7 @@ METHODS = ("tpe", "tpe_all", "space", "space_all", "published")
 def line_of(path):
     import h5py  # only to read run files
 
-    task, sampler, seed = os.path.splitext(os.path.basename(path))[0].rsplit("-", 2)
+    task, sampler, seed = tables.parts_of_name(path, r"(.+)-(\w+)-(\d+)", "TASK-SAMPLER-SEED")
     with h5py.File(path, "r") as f:
         w = f["winner"].attrs
         return [task, sampler, seed, str(len(f["events/job"])), "%.6g" % (100 * w["valid_error"]),
@@ -58,7 +57,7 @@ def main():
     parse.add_argument("-o", "--output", default="analysis/text.tsv")
     given = parse.parse_args()
     error = defaultdict(dict)
-    for task, sampler, seed, _, valid, test, _ in tables.merge(given.output, HEAD, [line_of(r) for r in given.run]):
+    for task, sampler, seed, _, valid, test, _ in tables.merge(given.output, HEAD, tables.lines_of(given.run, line_of)):
         error[task, sampler][seed] = (float(valid), float(test))
     print("| task | seeds | dev error, tpe | random | random - tpe | test error, tpe | random | random - tpe |")
     print("|---|---|---|---|---|---|---|---|")

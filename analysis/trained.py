@@ -10,13 +10,13 @@ file has a row for each run.
 """
 
 import argparse
-import re
 import sys
 
 import h5py
 import numpy as np
 
 import stats
+import tables
 
 NAMES = {"random": "random search", "asha": "ASHA", "kde": "ASHA with `kde`, BOHB's sampler",
          "pbt": "PBT"}
@@ -50,12 +50,13 @@ def main():
     args = args.parse_args()
     found = {}
     for path in args.runs:
-        name = re.search(r"(\w+)-(\d+)\.h5$", path)
-        if not name or name[1] not in NAMES:
+        tuner, seed = tables.parts_of_name(path, r"(\w+)-(\d+)", "TUNER-SEED")
+        if tuner not in NAMES:
             sys.exit(f"{path}: not named TUNER-SEED.h5, TUNER one of {', '.join(NAMES)}")
-        found.setdefault(name[1], {})[int(name[2])] = read(path)
+        with tables.reading(path):
+            found.setdefault(tuner, {})[int(seed)] = read(path)
     tuners = [t for t in NAMES if t in found]
-    with open(args.o, "w", encoding="ascii") as f:
+    with tables.replace(args.o) as f:
         print("tuner", "seed", *COLUMNS, sep="\t", file=f)
         for tuner in tuners:
             for seed, row in sorted(found[tuner].items()):

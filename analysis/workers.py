@@ -12,10 +12,8 @@ by order statistics; speed-ups over one worker are geometric means of ratios see
 """
 
 import argparse
-import glob
 import heapq
 import math
-import re
 import sys
 from collections import defaultdict
 
@@ -25,6 +23,7 @@ from matplotlib import pyplot as plt
 
 import runs
 import stats
+import tables
 
 WAIT = ("random", "sha", "hyperband")
 NAMES = {"random": ("random search", runs.BLACK, "s"), "sha": ("SHA", runs.GREEN, "^"),
@@ -35,7 +34,7 @@ WORKERS = (1, 25, 500)
 
 
 def read(path):
-    with h5py.File(path, "r") as f:
+    with tables.reading(path), h5py.File(path, "r") as f:
         e = {k: f["events"][k][:] for k in ("job", "trial", "round", "resource", "cost",
                                             "valid_loss")}
         line = {k: f["timeline"][k][:] for k in ("job", "end")}
@@ -92,11 +91,12 @@ def time_of(paths, method, workers, target):
 def collect(folder):
     """{method: {workers: [time of seed 1, 2 ...]}}, jobs likewise."""
     paths = defaultdict(list)
-    with h5py.File(f"{folder}/optimum.h5", "r") as f:
+    runs_there, goal = tables.files_in(folder, "*-*-*-*.h5"), f"{folder}/optimum.h5"
+    with tables.reading(goal), h5py.File(goal, "r") as f:
         target = WITHIN * float(f.attrs["optimum"])
-    for path in glob.glob(f"{folder}/*-*-*-*.h5"):
-        method, workers, seed, again = re.match(r"(\w+)-(\d+)-(\d+)-(\d+)\.h5$",
-                                                path.rsplit("/", 1)[-1]).groups()
+    for path in runs_there:
+        method, workers, seed, again = tables.parts_of_name(path, r"(\w+)-(\d+)-(\d+)-(\d+)",
+                                                            "METHOD-WORKERS-SEED-PART")
         paths[method, int(workers), int(seed)].append((int(again), path))
     times, jobs = (defaultdict(lambda: defaultdict(dict)) for _ in range(2))
     for (method, workers, seed), own in paths.items():
@@ -174,7 +174,7 @@ def main():
     if not times:
         sys.exit(f"{args.dir}: there are no runs of jobs/workers.py")
     rows = table(times, jobs)
-    with open(args.table, "w", encoding="ascii") as f:
+    with tables.replace(args.table) as f:
         f.write("\n".join(rows) + "\n")
     print("\n".join(rows))
     fig, ax = plt.subplots(figsize=(5.6, 4))

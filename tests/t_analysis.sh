@@ -1,0 +1,86 @@
+#!/bin/bash
+# The scripts in analysis/ on runs that they are not for: each says so in one line, and leaves its
+# table as it was. Prints TAP.
+. tests/tap.sh
+export PYTHONDONTWRITEBYTECODE=1 WEFT=$weft
+
+find_python "h5py, matplotlib"
+if [ -z "$python" ]; then
+    echo "1..0 # SKIP no Python with h5py and matplotlib"
+    exit
+fi
+
+mkdir "$tmp/runs"
+run() # NAME TASK TUNER [SECTION.KEY=VALUE ...]
+{
+    echo >"$tmp/none.ini"
+    "$weft" tune "$tmp/none.ini" run.task="$2" run.tuner="$3" -o "$tmp/runs/$1.h5" "${@:4}" >"$tmp/out" 2>"$tmp/log"
+}
+"$weft" pack synthetic images rows=200 -o "$tmp/rows.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" pack synthetic documents rows=120 -o "$tmp/doc.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" pack synthetic federated=generated clients=12 -o "$tmp/clients.h5" >"$tmp/out" 2>"$tmp/log" &&
+    run sgd sgd asha run.data="$tmp/rows.h5" sgd.model=linear sgd.steps=5 train.lr="log 0.01 .. 1" \
+        asha.trials=4 asha.max_resource=4 asha.reduction=2 &&
+    run fmap fmap random run.data="$tmp/doc.h5" space.configs=2 ngram.order="1 .. 2" fmap.feature=ngram fmap.model=ridge &&
+    run fed fed random run.data="$tmp/clients.h5" space.configs=2 random.resource=2 fed.model=linear client.lr="log 0.01 .. 1" &&
+    printf '[run]\ntask = command\n[command]\nrun = echo loss=$PARAM_x\n[parameters]\nx = 0.0 .. 1.5\n' >"$tmp/command.ini" &&
+    "$weft" tune "$tmp/command.ini" run.tuner=asha asha.trials=4 asha.max_resource=4 asha.reduction=2 \
+        -o "$tmp/runs/command.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "runs of four tasks are there"
+
+# One line on stderr, at least where the script ends with an error, and no traceback.
+told()
+{
+    case $1 in 0) ! grep -q Traceback "$tmp/log" ;; *) [ "$(wc -l <"$tmp/log")" = 1 ] ;; esac
+}
+refuses() # STATEMENT NAME ARGUMENT ...: with an error, and what is in $tmp/table stays
+{
+    rm -rf "$tmp/before" && cp -r "$tmp/table" "$tmp/before"
+    "$python" "analysis/$2.py" "${@:3}" >"$tmp/out" 2>"$tmp/log"
+    status=$?
+    [ "$status" != 0 ] && told "$status" && diff -r "$tmp/before" "$tmp/table" >>"$tmp/out"
+    result $? "$1"
+}
+mkdir "$tmp/table" && cp analysis/*.tsv "$tmp/table"
+table=$tmp/table sgd=$tmp/runs/sgd.h5
+refuses "equal.py refuses a file in the place of a directory" equal "$sgd" -o "$table/equal"
+refuses "equal.py refuses a directory without its runs" equal "$tmp/runs" -o "$table/equal"
+refuses "equal.py refuses a sweep that is none before it writes any table" equal "$tmp/runs" --sweep "$tmp/none.ini" -o "$table/equal"
+refuses "cnn.py refuses a run that is not named as it should be" cnn "$sgd" -o "$table/cnn.tsv"
+refuses "text.py refuses a run that is not named as it should be" text "$sgd" -o "$table/text.tsv"
+refuses "trained.py refuses a run that is not named as it should be" trained "$sgd" -o "$table/trained.tsv"
+refuses "curves.py refuses a run in which a configuration has several jobs" curves "$sgd" -o "$table/curves.tsv"
+refuses "replays.py refuses a file in the place of a directory" replays "$sgd" --table "$table/replays.tsv"
+refuses "workers.py refuses a directory without its runs" workers "$tmp/runs" --table "$table/workers.tsv"
+refuses "mipego.py refuses a file in the place of a directory" mipego "$sgd" -d "$table"
+refuses "compare.py refuses a run of another task" compare "$sgd" -o "$table/quality-imdb.tsv"
+refuses "claims.py refuses a run of another task" claims "$sgd" -d "$table"
+refuses "budgets.py refuses a run of another task" budgets "$sgd" -d "$table"
+refuses "federated.py refuses a run of another task" federated "$sgd" -o "$table/federated"
+mkdir "$tmp/named" && cp "$tmp/runs/fmap.h5" "$tmp/named/random-4-1.h5" && cp "$tmp/runs/command.h5" "$tmp/named/tpe-1.h5"
+refuses "cnn.py refuses a run of another task with the right name" cnn "$tmp/named/random-4-1.h5" -o "$table/cnn.tsv"
+refuses "mipego.py refuses runs of another task" mipego "$tmp/named" -d "$table"
+
+# Any script with any run: never a traceback.
+mkdir "$tmp/own"
+bad=
+for name in run run:--timeline mixture flow curves cnn text trained compare claims budgets federated figures scaling; do
+    script=${name%%:*} && set --
+    case $name in
+    run | mixture | flow) set -- -o "$tmp/table/x.png" ;;
+    run:*) set -- --timeline -o "$tmp/table/x.png" ;;
+    claims | budgets) set -- -d "$tmp/own" ;;
+    figures) set -- --x bins -o "$tmp/table/x" ;;
+    federated | scaling) set -- -o "$tmp/table/x" ;;
+    *) set -- -o "$tmp/table/x.tsv" ;;
+    esac
+    for task in sgd fmap fed command; do
+        "$python" "analysis/$script.py" "$tmp/runs/$task.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+        status=$?
+        told "$status" || { bad+="$name $task: $(tail -n 1 "$tmp/log"); " && cat "$tmp/log" >&2; }
+    done
+done
+echo "$bad" >"$tmp/log"
+[ -z "$bad" ]
+result $? "no script ends with a traceback on a run of any task"
+echo "1..$count"
