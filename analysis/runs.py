@@ -156,12 +156,15 @@ class Run:
                 for c, e in zip(self.arm["config"][mask], self.arm["error"][mask])}
 
 
-def load(paths):
-    """The runs of these files; ends the script with one line where one cannot be read."""
+def load(paths, won=True):
+    """The runs of these files; ends the script with one line where one cannot be read, or, if
+    `won`, has no winner."""
     runs = []
     for path in paths:
         try:
             runs.append(Run(path))
+            if won and not runs[-1].winner:
+                sys.exit(f"{path}: no winner: {runs[-1].attr.get('no_winner', 'it has none')}")
             if runs[-1].unfinished:
                 print(f"{path} is unfinished: {runs[-1].unfinished}", file=sys.stderr)
         except (OSError, KeyError, ValueError) as why:

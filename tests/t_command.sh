@@ -232,9 +232,19 @@ says 'job 5, trial 5 failed: it took longer than command.time_limit = 5 s' "the 
 result $? "and the one that works wins, by its last loss"
 [ "$(grep -c ' score inf' "$tmp/log")" = 5 ]
 result $? "the others have an infinite loss"
-tune 1 command.run='echo error=0.5' && grep -q 'it printed no loss=NUMBER' "$tmp/log"
+tune 1 command.run='echo error=0.5'
+status=$?
+grep -q 'it printed no loss=NUMBER' "$tmp/log"
 result $? "so has a program without a loss"
-says 'warning: none of the [0-9]* jobs has a finite loss' "a search in which all fail says so in the end"
+[ $status = 6 ] && says "^weft: $tmp/r.h5: there is no winner: none of its [0-9]* jobs has a finite loss; see in the warnings" \
+    "a search in which all fail has no winner, and a status of its own"
+grep -q '^winner *none: none of its 6 jobs has a finite loss$' "$tmp/out" && ! [ -e "$tmp/r.best" ] && ! [ -e "$tmp/r.d" ] &&
+    "$weft" report "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^winner *none' "$tmp/out" &&
+    "$weft" report "$tmp/r.h5" "$tmp/r.h5" | grep -q ' none ' && "$weft" report "$tmp/r.h5" --json | grep -q '"winner_config": null'
+result $? "its report says so"
+! "$weft" export "$tmp/r.h5" -o "$tmp/won.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'r.h5 has no winner: none of its 6' "$tmp/log" &&
+    ! [ -e "$tmp/won.h5" ] && ! "$weft" eval "$tmp/r.h5" "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'r.h5 has no winner' "$tmp/log"
+result $? "and its winner is neither exported nor scored"
 tune 1 command.loss=-acc command.run='echo acc=0.$((WEFT_JOB % 4))' && grep -q '^valid *loss -0.3' "$tmp/out"
 result $? "a number that is to be large is maximised"
 tune 1 parameters.how=good command.retries=1 \

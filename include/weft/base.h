@@ -34,6 +34,7 @@ typedef enum weft_status {
         3, /* a file that is missing, truncated, of another kind, or not writable */
     WEFT_EDATA = 4,  /* a data set that does not hold what it should */
     WEFT_ELIMIT = 5, /* more than the memory or another limit allows */
+    WEFT_ENONE = 6,  /* a search that is complete without a winner: all its jobs failed */
     WEFT_STOP =
         75 /* stopped by a signal or time limit; the run can be resumed (EX_TEMPFAIL) */
 } weft_status;

@@ -62,11 +62,16 @@ static weft_status read_input(const weft_cli *c, weft_conf *conf)
     return WEFT_OK;
 }
 
-/* The table of a run that is complete, by rank 0. Collective. */
-static weft_status show(const weft_cli *c, const char *run)
+/* The table of a run that is complete, by rank 0, if it ended with status `end`, which is
+ * returned. Collective. */
+static weft_status show(const weft_cli *c, const char *run, weft_status end)
 {
+    if (end != WEFT_OK && end != WEFT_ENONE) return end;
+    const char *text = weft_arena_text(c->mem, "%s", weft_error());
     weft_status st = c->world->rank == 0 ? weft_report(&run, 1, WEFT_TABLE) : WEFT_OK;
-    return weft_agree(st, c->world);
+    TRY(weft_agree(st, c->world));
+    weft_error_set(text);
+    return end;
 }
 
 weft_status weft_cli_tune(const weft_cli *c)
@@ -74,14 +79,14 @@ weft_status weft_cli_tune(const weft_cli *c)
     weft_conf conf;
     TRY(weft_agree(read_input(c, &conf), c->world));
     if (c->plan) return weft_run_plan(&conf, c->world);
-    TRY(weft_run_tune(&conf, c->force, c->world));
-    return show(c, weft_conf_find(&conf, "run", "output")->value);
+    weft_status st = weft_run_tune(&conf, c->force, c->world);
+    return show(c, weft_conf_find(&conf, "run", "output")->value, st);
 }
 
 weft_status weft_cli_resume(const weft_cli *c)
 {
-    TRY(weft_run_resume(c->arg[0], c->n - 1, c->arg + 1, c->world));
-    return show(c, c->arg[0]);
+    weft_status st = weft_run_resume(c->arg[0], c->n - 1, c->arg + 1, c->world);
+    return show(c, c->arg[0], st);
 }
 
 weft_status weft_cli_eval(const weft_cli *c)

@@ -124,7 +124,7 @@ static void print_help(void)
         "\n  weft COMMAND --help    tells more\n  weft --version         version and "
         "build\n"
         "\nExit status: 0 done, 2 wrong input or command line, 3 file, 4 data, 5 limit,\n"
-        "75 stopped and to be resumed.\n");
+        "6 all jobs failed, 75 stopped and to be resumed.\n");
 }
 
 static void print_command_help(const command *k)

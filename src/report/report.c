@@ -189,7 +189,8 @@ static int64_t ranking(const weft_summary *s, place *list, weft_arena *tmp)
 {
     const weft_arms *a = &s->arms;
     int done = !weft_summary_value(s, "unfinished")->text;
-    int64_t winner = done ? weft_summary_value(s, "winner_config")->whole : -1;
+    const weft_value *won = weft_summary_value(s, "winner_config");
+    int64_t winner = done && won->known ? won->whole : -1;
     int64_t n = 0, singles = 0;
     for (int64_t i = 0; i < a->n; i++) singles += a->p[i] >= 1;
     char *seen = WEFT_NEW(tmp, char, s->nconfig);
@@ -276,8 +277,12 @@ static const char *text_of(const weft_summary *s, const char *name)
 /* The number of its configuration in the space, or in /configs if the tuner made it. */
 static void print_winner(const weft_summary *s)
 {
-    const char *text = text_of(s, "winner");
+    const char *text = text_of(s, "winner"), *none = text_of(s, "no_winner");
     printf("winner    ");
+    if (*none) {
+        printf("none: %s\n", none);
+        return;
+    }
     if (s->rounds > 0)
         printf("trial %lld, configuration ",
                (long long)weft_summary_value(s, "winner_trial")->whole);
@@ -289,7 +294,7 @@ static void print_winner(const weft_summary *s)
 static void print_optimum(const weft_summary *s)
 {
     double best = weft_summary_value(s, "optimum")->number;
-    if (isnan(best)) return;
+    if (isnan(best) || *text_of(s, "no_winner")) return;
     printf("optimum   %.8g in the space: regret of the winner %.3g\n", best,
            s->score[WEFT_VALID].metric[0] - best);
 }
@@ -373,6 +378,8 @@ static const char *cell(const column *c, const weft_summary *s, weft_arena *tmp)
                            share ? 2 : 5, tmp);
     }
     const weft_value *v = &s->value[c->at];
+    if (c->text && !v->text && strcmp(c->fact->name, "winner") == 0)
+        return weft_summary_value(s, "no_winner")->text ? "none" : "";
     if (c->text) return v->text ? brief(v->text, tmp) : "";
     if (c->fact->type == WHOLE) return weft_arena_text(tmp, "%lld", (long long)v->whole);
     return number_cell(v->number, c->fact->scale, c->fact->digits, tmp);

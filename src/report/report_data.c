@@ -35,7 +35,8 @@ void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp)
             const weft_value *v = &s[i].value[c];
             putchar(',');
             if (weft_facts[c].type == TEXT && v->text) print_quoted(v->text);
-            if (weft_facts[c].type == WHOLE) printf("%lld", (long long)v->whole);
+            if (weft_facts[c].type == WHOLE && v->known)
+                printf("%lld", (long long)v->whole);
             if (weft_facts[c].type == NUMBER && !isnan(v->number))
                 printf("%.17g", v->number);
         }
@@ -77,7 +78,9 @@ static void json_facts(yajl_gen g, const weft_summary *s)
     for (int c = 0; c < WEFT_NFACT; c++) {
         json_text(g, weft_facts[c].name);
         if (weft_facts[c].type == TEXT) json_text(g, s->value[c].text);
-        if (weft_facts[c].type == WHOLE) yajl_gen_integer(g, s->value[c].whole);
+        if (weft_facts[c].type == WHOLE && s->value[c].known)
+            yajl_gen_integer(g, s->value[c].whole);
+        if (weft_facts[c].type == WHOLE && !s->value[c].known) yajl_gen_null(g);
         if (weft_facts[c].type == NUMBER) json_number(g, s->value[c].number);
     }
     for (int p = 0; p < WEFT_NPART; p++)

@@ -57,6 +57,7 @@ const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "winner_trial", .object = "/winner", .key = "trial", .type = WHOLE},
     {.name = "winner_config", .object = "/winner", .key = "id", .type = WHOLE},
     {.name = "winner", .object = "/winner", .key = "text", .type = TEXT, .title = "winner"},
+    {.name = "no_winner", .object = "/", .key = "no_winner", .type = TEXT},
     {.name = "unfinished", .object = "/", .key = "unfinished", .type = TEXT},
     {.name = "digest", .object = "/", .key = "digest", .type = TEXT, .title = "digest"},
 };
@@ -81,6 +82,7 @@ static weft_status read_fact(weft_h5 *f, const weft_fact *what, weft_value *v)
     v->number = NAN;
     if (!weft_h5_has(f, weft_arena_text(f->mem, "%s@%s", what->object, what->key)))
         return WEFT_OK;
+    v->known = 1;
     switch (what->type) {
     case TEXT: return weft_h5_read_attr(f, what->object, what->key, &v->text);
     case WHOLE: return weft_h5_read_long(f, what->object, what->key, &v->whole);
@@ -203,7 +205,7 @@ static weft_status read_all(weft_h5 *f, weft_summary *s)
     TRY(weft_h5_read_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));
     TRY(read_jobs(f, &s->jobs));
     TRY(read_rounds(f, s));
-    if (done) TRY(weft_winner_scores(f, &s->scores, s->score));
+    if (done && weft_h5_has(f, "/winner")) TRY(weft_winner_scores(f, &s->scores, s->score));
     return read_arms(f, &s->arms);
 }
 

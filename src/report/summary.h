@@ -14,11 +14,12 @@ typedef struct weft_fact {
     double scale;      /* of the comparison's figure */
     int digits;
 } weft_fact;
-enum { WEFT_NFACT = 37 };
+enum { WEFT_NFACT = 38 };
 extern const weft_fact weft_facts[WEFT_NFACT];
 
 /* What was read of one fact; a number that the run does not have is NAN. */
 typedef struct weft_value {
+    int known; /* 1: the run has it */
     const char *text;
     int64_t whole;
     double number;

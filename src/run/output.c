@@ -211,6 +211,7 @@ static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
 {
     const weft_job_record *e = o->winner;
     int64_t dim = e->job.mix.dim;
+    if (o->none) return weft_h5_put_attr(f, "/", "no_winner", o->none);
     double *conf = WEFT_NEW(f->mem, double, dim);
     weft_winner_conf(e, conf);
     char text[1024];

@@ -361,6 +361,7 @@ typedef struct weft_outcome {
     const weft_run *run;
     weft_history history;
     const weft_job_record *winner;
+    const char *none;   /* why nothing won; NULL: `winner` did, and what is of it is set */
     const char *config; /* text */
     const char *hosts;
     const weft_state *state; /* of the winner */

@@ -157,7 +157,6 @@ static void known_scores(const weft_run *r, const weft_job_record *e, weft_score
 static weft_status score_parts(const weft_run *r, weft_outcome *o)
 {
     const weft_job_record *e = o->winner;
-    for (int p = 0; p < WEFT_NPART; p++) o->score[p] = weft_scores_none();
     if (e->job.mix.k == 1 && !r->task->units) {
         known_scores(r, e, &o->score[WEFT_VALID]);
     } else if (r->data.part[WEFT_VALID].total > 0) {
@@ -172,6 +171,8 @@ static weft_status score_parts(const weft_run *r, weft_outcome *o)
 static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
 {
     double start = weft_now();
+    for (int p = 0; p < WEFT_NPART; p++) o->score[p] = weft_scores_none();
+    if (o->none) return WEFT_OK;
     weft_activity_set("scores the winner", -1, -1);
     weft_times_move(r->world, r->team);
     weft_status st = weft_cache_winner(s, &o->state);
@@ -214,12 +215,25 @@ static weft_history history_of(const weft_run *r, const weft_sched *s, const wef
     return h;
 }
 
-/* Scores, writes and prints the result. Collective. */
+static weft_status write_outcome(const weft_sched *s, const weft_trace *t,
+                                 const weft_outcome *o)
+{
+    weft_status st = WEFT_OK;
+    if (o->run->task->files && !o->none)
+        st = weft_place_keep(t->path, s->winner.job.trial, s->winner.job.id);
+    if (st == WEFT_OK) st = weft_run_write(t->path, o);
+    return weft_trace_stuck(t, st);
+}
+
+/* Scores and writes the result; ENONE: it is written, and nothing won. Collective. */
 static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *t,
                             weft_outcome *o)
 {
     o->run = r;
     o->winner = &s->winner;
+    if (!isfinite(s->winner.res.loss))
+        o->none = weft_arena_text(r->mem, "none of its %lld jobs has a finite loss",
+                                  (long long)s->n);
     o->ntensor = weft_task_tensors(r->task, r->task_self, &s->winner.job, o->tensor);
     o->began = t->began;
     o->search = s->seconds;
@@ -229,20 +243,17 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->history = history_of(r, s, t);
     o->setup = o->history.starts.setup;
     collect_times(r, o);
-    int root = r->world->rank == 0;
-    if (!isfinite(s->winner.res.loss))
-        weft_log(WEFT_WARN,
-                 "none of the %lld jobs has a finite loss, so that the winner is no better "
-                 "than others; mend what failed, and begin anew by `weft tune --force`",
-                 (long long)s->n);
     weft_activity_set("writes the run file", -1, -1);
     TRY(look(r->world, t->path, "before the run file was written"));
-    weft_status st = WEFT_OK;
-    if (root && r->task->files)
-        st = weft_place_keep(t->path, s->winner.job.trial, s->winner.job.id);
-    if (root && st == WEFT_OK) st = weft_run_write(t->path, o);
-    if (root) st = weft_trace_stuck(t, st);
-    return weft_agree(st, r->world);
+    weft_status st = r->world->rank == 0 ? write_outcome(s, t, o) : WEFT_OK;
+    TRY(weft_agree(st, r->world));
+    if (!o->none) return WEFT_OK;
+    return weft_fail(WEFT_ENONE,
+                     "%s: there is no winner: %s; see %s, then begin anew by `weft tune "
+                     "--force`",
+                     t->path, o->none,
+                     r->task->files ? "in the warnings above why the programs failed"
+                                    : "which rate or range is so large that all diverge");
 }
 
 /* ---- runs --------------------------------------------------------------------------- */
@@ -332,7 +343,7 @@ static weft_status do_run_and_close(weft_run *r, weft_trace *t)
     int begun = t->conf != NULL;
     weft_status st = do_run(r, t, &begun);
     weft_watchdog_stop();
-    weft_trace_close(t, st == WEFT_OK || !begun);
+    weft_trace_close(t, st == WEFT_OK || st == WEFT_ENONE || !begun);
     weft_run_close(r);
     return st;
 }

@@ -172,8 +172,12 @@ static const char *standing(const char *path, const finding *f, weft_arena *mem)
 {
     const weft_job_record *best = best_of(f);
     const char *text =
-        weft_arena_text(mem, "%lld jobs are done, the best so far is job %lld, score %.6g",
-                        (long long)f->n, (long long)best->job.id, best->res.loss);
+        isfinite(best->res.loss)
+            ? weft_arena_text(mem,
+                              "%lld jobs are done, the best so far is job %lld, score %.6g",
+                              (long long)f->n, (long long)best->job.id, best->res.loss)
+            : weft_arena_text(mem, "%lld jobs are done, none of which has a finite loss",
+                              (long long)f->n);
     if (f->checkpoints > 0)
         text = weft_arena_text(mem, "%s; %lld more are checkpointed", text,
                                (long long)f->checkpoints);
@@ -237,6 +241,8 @@ static weft_status put_best(weft_h5 *f, const char *path, const finding *found,
                             const weft_tables *t)
 {
     const weft_job_record *e = best_of(found);
+    if (!isfinite(e->res.loss))
+        return weft_h5_put_attr(f, "/", "no_weights", "no job so far has a finite loss");
     weft_winner w = {.scores = t->scores,
                      .size = e->job.feature_fraction,
                      .id = e->job.mix.id[weft_winner_arm(e)],

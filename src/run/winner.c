@@ -249,6 +249,11 @@ static weft_status read_winner(weft_winner *w, weft_h5 *f)
                          "%s is of an unfinished run, whose winner is not known yet: end "
                          "the run by `weft resume`",
                          f->path);
+    if (weft_h5_has(f, "/@no_winner")) {
+        const char *why;
+        TRY(weft_h5_read_attr(f, "/", "no_winner", &why));
+        return weft_fail(WEFT_EFILE, "%s has no winner: %s", f->path, why);
+    }
     TRY(weft_h5_read_attr(f, "/winner", "config", &w->config));
     TRY(weft_h5_read_attr(f, "/winner", "text", &w->text));
     TRY(weft_h5_read_num(f, "/winner", "size", &w->size));
