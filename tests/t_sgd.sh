@@ -271,6 +271,10 @@ refused 'one of them or -1' "a fold that is none" images sgd.folds=3 sgd.fold=3
 refused 'run.mixing = none' "mixtures of configurations" documents run.tuner=ws_one \
     run.mixing=mw ws_one.resource=2 space.configs=2
 refused 'no-such-file' "vectors that are not there" documents sgd.vectors="$tmp/no-such-file"
+printf '2 4\nzzqq 1 2 3 4\nzzqx 1 2 3 4\n' >"$tmp/vectors"
+tune documents 1 random.resource=1 sgd.vectors="$tmp/vectors" &&
+    grep -q 'warning: .*has 0 of [0-9]* words: all vectors are drawn' "$tmp/log"
+result $? "vectors of no word of the data are warned of"
 printf 'hello\n' >"$tmp/vectors"
 refused 'WORDS NUMBERS.*GloVe' "vectors of another kind of file" documents sgd.vectors="$tmp/vectors"
 printf '3 4\nthe 1 2 3 4\nof 1 2 3\nand 1 2 3 4\n' >"$tmp/vectors"

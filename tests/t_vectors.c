@@ -181,6 +181,37 @@ static void test_drawn(void)
     weft_arena_free(mem);
 }
 
+/* A text file that is refused with these words. */
+static void test_refused(const char *path, const char *content, const char *words)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_vocab v = vocab(mem);
+    weft_vectors a;
+    FILE *f = fopen(path, "wb");
+    weft_check(f && fputs(content, f) >= 0 && fclose(f) == 0, "%s", path);
+    weft_status st = weft_vectors_read(&v, path, 300, 1, &a, mem);
+    ok(st == WEFT_EDATA && strstr(weft_error(), words), "refused: %s", words);
+    if (st == WEFT_EDATA && !strstr(weft_error(), words)) note("%s", weft_error());
+    weft_arena_free(mem);
+}
+
+static void test_mistakes(const char *path)
+{
+    test_refused(path, "1 2\nthe 1 2\nfilm 3 4\n",
+                 "says 1 words with vectors of 2 numbers, and more follows");
+    test_refused(path, "2 2\nthe 1 2 3\nfilm 3 4\n",
+                 "word 1 of 2: its vector has more numbers than the first line says");
+    test_refused(path, "2 2\nthe 1 2\nfilm 3\n",
+                 "word 2 of 2: its vector has fewer numbers than the first line says");
+    test_refused(path, "2 99999999\nthe 1 2\n", "says 2 words with vectors of 99999999");
+    test_refused(path, "0 2\n", "says 0 words");
+    test_refused(path, "-3 2\nthe 1 2\n", "says -3 words");
+    test_refused(path, "the 1 2\nfilm 3 4\n", "does not begin with a line");
+    test_refused(path, "\nthe 1 2\n", "does not begin with a line");
+    test_refused(path, "12\nthe 1 2\n", "does not begin with a line");
+    test_refused(path, "2 2\nthe 1 2\n", "word 2 of 2: the file ends");
+}
+
 int main(void)
 {
     char path[] = "/tmp/weft-vectors-XXXXXX";
@@ -192,6 +223,7 @@ int main(void)
     test_form(path);
     test_refused(path);
     test_drawn();
+    test_mistakes(path);
     unlink(path);
     return tap_done();
 }

@@ -70,19 +70,22 @@ static weft_status read_binary(reading *r)
 
 static weft_status read_text(reading *r)
 {
+    int c = 0;
     for (int j = 0; j < r->d; j++) {
         char text[NUMBER], *end;
-        int c, n = 0;
+        int n = 0;
         while ((c = getc(r->f)) == ' ' || c == '\t') {}
         for (; c != EOF && !isspace(c) && n < NUMBER - 1; c = getc(r->f))
             text[n++] = (char)c;
         text[n] = '\0';
         r->value[j] = strtof(text, &end);
-        if (n == 0 || end != text + n)
-            return bad(r, "its vector has something else than numbers");
-        if (c == '\n') ungetc(c, r->f);
+        if (n == 0) return bad(r, "its vector has fewer numbers than the first line says");
+        if (end != text + n) return bad(r, "its vector has something else than numbers");
+        if (c == '\n' && j + 1 < r->d) ungetc(c, r->f);
     }
-    return WEFT_OK;
+    while (c != '\n' && c != EOF && isspace(c)) c = getc(r->f);
+    if (c == '\n' || c == EOF) return WEFT_OK;
+    return bad(r, "its vector has more numbers than the first line says");
 }
 
 /* 1 if the bytes are of printed text, which may end within a character. */
@@ -124,17 +127,23 @@ static weft_status read_form(reading *r)
 
 static weft_status read_head(reading *r)
 {
-    char line[NUMBER], *end;
+    char line[NUMBER], *first, *end;
     if (!fgets(line, sizeof line, r->f)) return bad(r, "the file is empty");
-    r->words = strtoll(line, &end, 10);
-    const long long d = strtoll(end, &end, 10);
+    r->words = strtoll(line, &first, 10);
+    const long long d = strtoll(first, &end, 10);
+    const int two = first > line && end > first;
     while (isspace((unsigned char)*end)) end++;
-    if (*end != '\0' || r->words < 1 || d < 1 || d > MAX_NUMBERS)
+    if (!two || *end != '\0')
         return weft_fail(WEFT_EDATA,
                          "%s does not begin with a line \"WORDS NUMBERS\"; expected a file "
                          "of word2vec, with vectors of 1 to %d numbers; put such a "
                          "line before those of a file of GloVe",
                          r->path, MAX_NUMBERS);
+    if (r->words < 1 || d < 1 || d > MAX_NUMBERS)
+        return weft_fail(WEFT_EDATA,
+                         "%s: the first line says %lld words with vectors of %lld numbers; "
+                         "expected one word or more, and 1 to %d numbers",
+                         r->path, (long long)r->words, d, MAX_NUMBERS);
     r->d = (int)d;
     return read_form(r);
 }
@@ -173,6 +182,19 @@ static weft_status read_all(reading *r, const weft_vocab_index *t, weft_vectors 
     return WEFT_OK;
 }
 
+/* EDATA unless nothing but ends of lines follows the last word. */
+static weft_status check_end(reading *r)
+{
+    int c;
+    while ((c = getc(r->f)) != EOF && isspace(c)) {}
+    if (ferror(r->f)) return weft_unreadable(r->path);
+    if (c == EOF) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: the first line says %lld words with vectors of %d numbers, and "
+                     "more follows after these; mend the first line",
+                     r->path, (long long)r->words, r->d);
+}
+
 static weft_status read_file(reading *r, const weft_vocab *v, uint64_t seed,
                              weft_vectors *out, weft_arena *mem)
 {
@@ -184,6 +206,7 @@ static weft_status read_file(reading *r, const weft_vocab *v, uint64_t seed,
     r->value = WEFT_NEW(mem, float, r->d);
     weft_vocab_index t = weft_vocab_index_new(v, mem);
     weft_status st = read_all(r, &t, out, mem);
+    if (st == WEFT_OK) st = check_end(r);
     weft_arena_reset(mem, mark);
     return st;
 }

@@ -10,8 +10,11 @@ weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d, int64_t lo
     const weft_vocab *v = &d->vocab[keys->tokenizer];
     TRY(weft_vectors_read(v, keys->vectors, keys->dim, env->seed, &own, env->mem));
     if (*keys->vectors && env->team->rank == 0)
-        weft_log(WEFT_INFO, "%s has %lld of %lld words", keys->vectors,
-                 (long long)own.found, (long long)v->n);
+        weft_log(own.found > 0 ? WEFT_INFO : WEFT_WARN, "%s has %lld of %lld words%s",
+                 keys->vectors, (long long)own.found, (long long)v->n,
+                 own.found > 0 ? ""
+                               : ": all vectors are drawn at random; are its words those "
+                                 "of this language and tokenizer?");
     if (env->data->longest == 0) env->data->longest = longest;
     shape->form = WEFT_TOKENS;
     shape->d = longest;
