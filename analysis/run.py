@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""A picture of one run: scores and probabilities of every map over the rounds.
+"""A picture of one run.
 
 usage: analysis/run.py RUN.h5 [--timeline] [-o FILE.png]
 
-A sweep is shown as its maps in order of validation error. With --timeline, of any run: which
-simulated worker had which job in virtual time, and which team of ranks in real time.
+Of feature maps: scores and probabilities of every map over the rounds; a sweep is shown as its maps
+in order of validation error. Of networks on one data set: loss and error of every trial after each
+epoch, means over folds. Of programs, and of what else has neither: the score of every trial after
+each of its jobs. Beside these the lowest score so far, job by job in the order in which they ended.
+With --timeline, of any run: which simulated worker had which job in virtual time, and which team of
+ranks in real time.
 """
 
 import argparse
 import textwrap
 import sys
+from collections import defaultdict
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -127,6 +132,121 @@ def draw_rounds(run, fig, jobs):
     draw_probabilities(right, fig, jobs, ids, p, error, winner)
 
 
+def after_epochs(run, column):
+    """{trial: (epochs, means over folds)} after every epoch; numbers that are missing are skipped."""
+    found = defaultdict(lambda: defaultdict(list))
+    done = defaultdict(int)
+    for i in np.argsort(run.rounds["job"], kind="stable"):
+        trial = int(run.rounds["trial"][i])
+        at = trial, int(run.rounds["fold"][i])
+        done[at] += 1
+        if np.isfinite(run.rounds[column][i]):
+            found[trial][done[at]].append(run.rounds[column][i])
+    return {trial: (sorted(own), [np.mean(own[e]) for e in sorted(own)])
+            for trial, own in found.items()}
+
+
+def after_jobs(run):
+    """{trial: (resource in all, score)} after every job; failed ones are skipped."""
+    found = defaultdict(lambda: ([], []))
+    for i in np.argsort(run.event["job"]):
+        if np.isfinite(run.event["loss"][i]):
+            x, y = found[int(run.event["trial"][i])]
+            x.append(run.event["resource"][i])
+            y.append(run.event["loss"][i])
+    return found
+
+
+def wide(y):
+    """Whether numbers are better shown on a logarithmic axis."""
+    y = np.array(y)
+    return len(y) > 1 and y.min() > 0 and y.max() > 12 * y.min()
+
+
+def draw_trials(ax, curves, winner, x_label, title, rungs=False):
+    """A line a trial, a point where that has but one number; that of the winner on top. rungs: the
+    numbers are far apart in x."""
+    for trial, (x, y) in curves.items():
+        mine = trial == winner
+        ax.plot(x, y, "o-" if len(x) < 30 else "-", color=runs.BLUE if mine else runs.GREY,
+                ms=4 if mine else 2.5, lw=2 if mine else 0.8, alpha=1 if mine else 0.7,
+                zorder=3 if mine else 2, label=f"winner, trial {trial}" if mine else None)
+    if wide([v for _, y in curves.values() for v in y]):
+        ax.set_yscale("log")
+    if wide([v for x, _ in curves.values() for v in (x[0], x[-1])] if rungs else []):
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    ax.set_xlabel(x_label)
+    ax.set_title(title)
+    if winner in curves:
+        ax.legend(loc="best", fontsize=8)
+
+
+def draw_best(ax, run):
+    """Scores of jobs in the order of their virtual ends, and the lowest so far."""
+    job, loss = run.event["job"], run.event["loss"]
+    end = dict(zip(run.timeline.get("job", ()), run.timeline.get("end", ())))
+    loss = loss[sorted(range(len(job)), key=lambda i: (end.get(job[i], 0), job[i]))]
+    x, good = np.arange(1, len(loss) + 1), np.isfinite(loss)
+    best = np.minimum.accumulate(np.where(good, loss, np.inf))
+    ax.plot(x[good], loss[good], "o", color=runs.GREY, ms=3)
+    ax.step(x[np.isfinite(best)], best[np.isfinite(best)], where="post", color=runs.RED, lw=1.8,
+            label="lowest so far")
+    if wide(loss[good]):
+        ax.set_yscale("log")
+    ax.set_xlim(0.5, len(loss) + 0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    ax.set_xlabel("jobs that have ended")
+    ax.set_title("score" + (f", of {len(loss) - good.sum()} of {len(loss)} jobs infinite"
+                            if not good.all() else " of every job"))
+    ax.legend(loc="best", fontsize=8)
+
+
+def draw_search(run):
+    """A figure of a search whose trials are trained one by one."""
+    winner = int(run.winner["trial"])
+    epochs = "fold" in run.rounds
+    several = len(run.event["job"]) > 1
+    panels = (2 if epochs else 1) + several
+    fig = plt.figure(figsize=(max(4 * panels, 6.4), 4.2))
+    axes = fig.subplots(1, panels, squeeze=False)[0]
+    if epochs:
+        loss, error = (after_epochs(run, k) for k in ("valid_loss", "valid_error"))
+        percent = {t: (x, 100 * np.array(y)) for t, (x, y) in error.items()}
+        draw_trials(axes[0], loss, winner, "epochs of the trial", "validation loss")
+        draw_trials(axes[1], percent, winner, "epochs of the trial", "validation error (%)")
+    else:
+        draw_trials(axes[0], after_jobs(run), winner, "resource of the trial", "score of every trial",
+                    rungs=True)
+    if several:
+        draw_best(axes[-1], run)
+    return fig
+
+
+def draw_maps(run):
+    """A figure of feature maps."""
+    shared = [int(j) for j, k in zip(run.event["job"], run.event["k"]) if k > 1]
+    tall = max(5.2, 1.2 + 0.1 * min(len(run.config), 80))
+    fig = plt.figure(figsize=(10, tall) if shared else (6.4, 4.2))
+    if shared:
+        draw_rounds(run, fig, shared)
+    else:
+        draw_sweep(run, fig)
+    return fig
+
+
+def headline(run, what):
+    """How the search was done, and what came of it."""
+    scores = [f"{name} {run.accuracy(part):.2f} %" for name, part in
+              (("validation", "valid"), ("test", "test")) if np.isfinite(run.accuracy(part))]
+    result = f"accuracy: {', '.join(scores)}" if scores else (
+        f"lowest score {np.min(run.event['loss']):.6g}")
+    return (f"{'unfinished: ' if run.unfinished else ''}{what}, "
+            f"{run.attr['search_seconds']:.3g} s; {result}")
+
+
 def draw_lanes(ax, lane, start, end, trial):
     """A bar a job in the lane of who had it; neighbouring trials differ in colour."""
     lanes = int(lane.max()) + 1
@@ -175,25 +295,20 @@ def main():
     args.add_argument("--timeline", action="store_true", help="who had which job, and when")
     args.add_argument("-o", metavar="FILE", help="picture, .png or .pdf; default RUN.png")
     args = args.parse_args()
-    run = runs.load([args.run])[0]
+    run = runs.load([args.run], not args.timeline)[0]
     if args.timeline:
         return save_timeline(run, args)
-    if run.rounds:
-        sys.exit(f"{args.run}: its jobs are made of rounds; analysis/federated.py and "
+    if run.attr["task"] == "fed":
+        sys.exit(f"{args.run}: a run of task fed; analysis/federated.py and "
                  "analysis/mixture.py draw those")
-    shared = [int(j) for j, k in zip(run.event["job"], run.event["k"]) if k > 1]
-    tall = max(5.2, 1.2 + 0.1 * min(len(run.config), 80))
-    fig = plt.figure(figsize=(10, tall) if shared else (6.4, 4.2))
-    if shared:
-        draw_rounds(run, fig, shared)
+    if run.attr["task"] == "fmap":
+        fig, what = draw_maps(run), f"{runs.name_of(run.tuner)[0]}, {len(run.config)} maps"
     else:
-        draw_sweep(run, fig)
-    test = run.accuracy("test")
-    scores = f"validation {run.accuracy('valid'):.2f} %" + (
-        f", test {test:.2f} %" if np.isfinite(test) else "")
-    fig.suptitle(f"{'unfinished: ' if run.unfinished else ''}{runs.name_of(run.tuner)[0]}, {len(run.config)} maps, "
-                 f"{run.attr['search_seconds']:.3g} s; accuracy: {scores}\n"
-                 f"{textwrap.fill(runs.short(run.winner['text']), 130 if shared else 84)}", x=0.01, ha="left", fontsize=10)
+        jobs, trials = len(run.event["job"]), len(set(run.event["trial"]))
+        fig, what = draw_search(run), (f"{run.attr['task']}, {run.tuner}, sampler {run.attr.get('sampler', 'space')}, "
+                                       f"{jobs} job{'s' * (jobs > 1)} of {trials} trial{'s' * (trials > 1)}")
+    wide_text = textwrap.fill(runs.short(run.winner["text"]), int(13 * fig.get_figwidth()))
+    fig.suptitle(f"{headline(run, what)}\n{wide_text}", x=0.01, ha="left", fontsize=10)
     out = args.o or args.run.rsplit(".h5", 1)[0] + ".png"
     fig.savefig(out)
     print(out)

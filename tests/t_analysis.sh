@@ -1,6 +1,6 @@
 #!/bin/bash
 # The scripts in analysis/ on runs that they are not for: each says so in one line, and leaves its
-# table as it was. Prints TAP.
+# table as it was; pictures of runs of networks and programs. Prints TAP.
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1 WEFT=$weft
 
@@ -60,6 +60,16 @@ refuses "federated.py refuses a run of another task" federated "$sgd" -o "$table
 mkdir "$tmp/named" && cp "$tmp/runs/fmap.h5" "$tmp/named/random-4-1.h5" && cp "$tmp/runs/command.h5" "$tmp/named/tpe-1.h5"
 refuses "cnn.py refuses a run of another task with the right name" cnn "$tmp/named/random-4-1.h5" -o "$table/cnn.tsv"
 refuses "mipego.py refuses runs of another task" mipego "$tmp/named" -d "$table"
+
+for task in sgd command; do
+    "$python" analysis/run.py "$tmp/runs/$task.h5" -o "$tmp/$task.png" >"$tmp/out" 2>"$tmp/log" &&
+        [ "$(head -c 4 "$tmp/$task.png" | tail -c 3)" = PNG ]
+    result $? "run.py draws a run of task $task"
+done
+"$weft" tune "$tmp/command.ini" command.run=false run.tuner=random space.configs=2 -o "$tmp/none.h5" >"$tmp/out" 2>"$tmp/log"
+! "$python" analysis/run.py "$tmp/none.h5" -o "$tmp/none.png" >"$tmp/out" 2>"$tmp/log" && told 1 &&
+    grep -q 'no winner: none of its 2 jobs' "$tmp/log"
+result $? "and says that one has no winner"
 
 # Any script with any run: never a traceback.
 mkdir "$tmp/own"
