@@ -67,6 +67,21 @@ for word in $commands $(grep -o -e ' --[a-z]*' "$tmp/helps" | sort -u) $lists; d
 done
 ! grep -q '^not in' "$tmp/log"
 result $? "the manual page and the completion have all commands, options and lists"
+: >"$tmp/log"
+for command in $commands; do # each takes the options of its usage, in all three places
+    options=$(sed -n "s/^usage: weft $command //p" "$tmp/helps" | grep -o -e '--*[a-z]*' | sort -u)
+    sed -n "/^.B.*weft $command\$/,/^.br/p" src/cli/weft.1 | sed 's/\\-/-/g' >"$tmp/synopsis"
+    mkdir -p "$tmp/x.best" "$tmp/x.d" # of a run
+    for option in $options; do
+        grep -q -e "$option" "$tmp/synopsis" || echo "not in the synopsis of $command: $option" >>"$tmp/log"
+        bash -c '. src/cli/weft.bash; COMP_WORDS=(weft "$1" a "$2") COMP_CWORD=3; _weft; printf "%s\n" "${COMPREPLY[@]}"' - \
+            "$command" - | grep -qx -e "$option" || echo "not completed after $command: $option" >>"$tmp/log"
+    done
+done
+[ ! -s "$tmp/log" ]
+result $? "and for every command the options of its usage"
+[ "$(bash -c '. src/cli/weft.bash; COMP_WORDS=(weft resume "$1") COMP_CWORD=2; _weft; echo "${COMPREPLY[@]}"' - "$tmp/x")" = "$tmp/x.h5" ]
+result $? "a run to resume is completed, and no directory of a winner's files"
 runs "one kind is listed" list tuners
 [ "$(grep -c '^  ' "$tmp/out")" -ge 3 ]
 result $? "with its members"
@@ -75,6 +90,9 @@ shows '0.01 .. 0.99; default 0.5' "with bounds and defaults"
 refused 2 'there is no command "tun".*weft tune' "an unknown command is answered with the nearest" tun
 refused 2 'did you mean --force' "an unknown option, too" tune --forse x.ini
 refused 2 'usage: weft tune INPUT' "a missing argument is answered with the usage" tune
+refused 2 'pack: -o needs a value' "-o without a value" pack folder "$tmp" -o
+refused 2 'tune: -o needs a value.* not the option --force$' "an option in the place of its value" tune x.ini -o --force
+refused 2 'info: option -o is unknown' "-o of a command that writes nothing" info x.h5 -o
 refused 2 'did you mean "tuners"' "an unknown list, too" list tunes
 
 # ---- data -------------------------------------------------------------------------------
@@ -252,6 +270,7 @@ bad 2 "ngram.bins.* 'many' is not an integer" "a value of the wrong type" ngram.
 bad 2 'order = 3 .. 1: expected the lower end first' "a range upside down" "ngram.order=3 .. 1"
 bad 2 'ridge.alpha has a range, but .*give it one value, or use another run.tuner$' "a range where none may be" "ridge.alpha=1 .. 2"
 bad 2 'ngram.normalize.* .l3. is none of none, l2, average' "a wrong choice" ngram.normalize=l3
+bad 2 'run.seed.* -3 is out of bounds.* 0 to 9007199254740992$' "a negative seed" run.seed=-3
 bad 2 'space.configs.* 1e12 is out of bounds.* 0 to 1000000$' "more configurations than there may be" space.configs=1e12
 bad 5 'space.configs.*run.memory' "more configurations than fit" space.configs=1000000 \
     run.memory=0.1

@@ -66,11 +66,14 @@ static const command commands[] = {
     {"export", "RUN.h5 [-o OUT.h5] [--force]",
      "write the winner's weights and configuration to a small file", "of", 1, 1,
      weft_cli_export, "Without -o it is named RUN-winner.h5.\n"},
-    {"report", "RUN.h5 ... [--csv | --json | -o NOW.h5]", "print the results of runs",
-     "cjof", 1, MANY, weft_cli_report,
+    {"report", "RUN.h5 ... [--csv | --json | -o NOW.h5 [--force]]",
+     "print the results of runs", "cjof", 1, MANY, weft_cli_report,
      "One run in full, several line by line. A run that is going on, or was stopped, is "
      "shown "
-     "as far as it is; -o writes that as a run file for other programs, without winner.\n"},
+     "as far as it is; -o writes that as a run file for other programs, with the weights "
+     "of "
+     "the\n"
+     "best job so far as /winner, where they are on disk.\n"},
     {"info", "FILE.h5", "tell what a file of weft's holds", "", 1, 1, weft_cli_info, ""},
     {"list", "[KIND | NAME] [--ini]", "list what can be chosen by name, and its options",
      "i", 0, 1, weft_cli_list,
@@ -104,7 +107,8 @@ static const struct option long_options[] = {{"output", required_argument, NULL,
 
 static const char *const option_help[NOPTION] = {
     "-o, --output FILE  name of the file to write",
-    "    --plan         print what the run would take; trains for a second at most",
+    "    --plan         print what the run would take; trains for about a second, or "
+    "one\n                     unit of training where that takes longer",
     "    --force        replace a file that exists",
     "    --csv          comma separated values",
     "    --json         JSON",
@@ -167,8 +171,8 @@ static weft_status wrong_option(const command *k, const char *text)
         if (long_options[i].val == 'h' || strchr(k->options, long_options[i].val))
             list[n++] = long_options[i].name;
     return weft_fail(WEFT_ECONF,
-                     "%s: option %s is unknown or lacks its value; did you "
-                     "mean --%s? `weft %s --help` lists all",
+                     "%s: option %s is unknown; did you mean --%s? `weft %s --help` lists "
+                     "all",
                      k->name, text, weft_nearest(text + strspn(text, "-"), list, n),
                      k->name);
 }
@@ -179,9 +183,14 @@ static weft_status parse(const command *k, int argc, char **argv, weft_cli *c, i
 {
     opterr = 0;
     optind = 1;
-    for (int o; (o = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1;) {
+    for (int o; (o = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
         if (o == 'h') *help = 1;
-        if (o != 'h' && (o == '?' || !strchr(k->options, o)))
+        int lacks = o == ':' || (o == 'o' && *optarg == '-');
+        if (lacks && strchr(k->options, 'o'))
+            return weft_fail(
+                WEFT_ECONF, "%s: -o needs a value, the name of the file to write%s%s",
+                k->name, o == 'o' ? ", not the option " : "", o == 'o' ? optarg : "");
+        if (o != 'h' && (o == '?' || o == ':' || !strchr(k->options, o)))
             return wrong_option(k, argv[optind - 1]);
         if (o == 'o' && c->output)
             return weft_fail(WEFT_ECONF, "%s: -o is given twice; keep one of them",

@@ -13,11 +13,12 @@ _weft_files()
     mapfile -t COMPREPLY < <(compgen -f -X "!*$2" -- "$1"; compgen -d -- "$1")
 }
 
-# Completes $1 to the names of runs that were begun, RUN.h5 for each RUN.d, and directories.
+# Completes $1 to the names of runs that were begun, RUN.h5 for each RUN.d, and directories that are
+# not of a run.
 _weft_begun()
 {
     compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -d -- "$1" | sed 's/\.d$/.h5/')
+    mapfile -t COMPREPLY < <(compgen -d -X '*.best' -- "$1" | sed 's/\.d$/.h5/')
 }
 
 # Options that a resume may change, as run.KEY=.
@@ -36,7 +37,7 @@ _weft()
     *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
     *,pack,-* | *,export,-*) words='-o --output --force --help' ;;
     *,tune,-*) words='-o --output --plan --force --help' ;;
-    *,report,-*) words='--csv --json --help' ;;
+    *,report,-*) words='-o --output --force --csv --json --help' ;;
     *,list,-*) words='--ini --help' ;;
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;
