@@ -241,11 +241,15 @@ static void test_directories(void)
     write_classes("more/train", 5);
     write_classes("more/test", 5);
     weft_check(rename(at("more/test/cat"), at("more/test/lion")) == 0, "rename");
-    fails(pack(r, at("more"), "x.h5", ""), WEFT_EDATA, "'lion'", "no training rows",
-          "a class of the test alone");
+    fails(pack(r, at("more"), "x.h5", ""), WEFT_EDATA, "more: class 'lion'",
+          "no training rows", "a class of the test alone");
     mkdir(at("nothing"), 0777);
     fails(pack(r, at("nothing"), "x.h5", ""), WEFT_EDATA, "0 classes", "nothing",
           "an empty directory");
+    fails(pack(r, at("three/train/cat"), "x.h5", ""), WEFT_EDATA, "holds only files",
+          "documents = lines", "files in the place of classes");
+    fails(pack(r, at("alone"), "x.h5", "documents=lines"), WEFT_EDATA,
+          "holds only directories", "documents = files", "directories in their place");
     fails(pack(r, at("none"), "x.h5", ""), WEFT_EFILE, "none", "No such file",
           "a missing directory");
     fails(pack(r, at("three/README"), "x.h5", ""), WEFT_EFILE, "README", "directory",

@@ -231,13 +231,14 @@ weft_status weft_pack_count(weft_pack *p, weft_part part, int64_t **out)
     for (int i = 0; i < p->own->classes && part == WEFT_TRAIN; i++)
         if (count[i] == 0)
             return weft_fail(WEFT_EDATA,
-                             "class '%s' has no training rows; check the source and "
+                             "%s: class '%s' has no training rows; check the source and "
                              "the split",
-                             p->own->class_name[i]);
+                             p->own->from, p->own->class_name[i]);
     if (from->n == 0 && part == WEFT_VALID)
         return weft_fail(WEFT_EDATA,
-                         "there are no validation rows; give more rows or a larger "
-                         "valid = SHARE");
+                         "%s: there are no validation rows; give more rows or a larger "
+                         "valid = SHARE",
+                         p->own->from);
     return WEFT_OK;
 }
 
@@ -361,7 +362,8 @@ weft_status weft_pack_file(const weft_reader *reader, const void *self,
 {
     double start = weft_now();
     size_t mark = weft_arena_mark(mem);
-    weft_packing own = {.form = -1, .reader = reader, .digest = weft_digest_new(mem)};
+    weft_packing own = {
+        .from = source, .form = -1, .reader = reader, .digest = weft_digest_new(mem)};
     weft_pack p = {.mem = mem, .scratch = weft_arena_new(), .own = &own};
     if (over != NULL) own.over = *over;
     weft_status st = weft_h5_create(&own.file, out, mem);

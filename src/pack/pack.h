@@ -36,6 +36,7 @@ typedef struct weft_pack_part {
 
 typedef struct weft_packing {
     weft_h5 file;
+    const char *from;            /* the source */
     int replaces;                /* 1: there is a file of that name already */
     weft_digest *digest;         /* of all that is written, in that order */
     int form;                    /* a weft_form; -1 until known */

@@ -14,6 +14,7 @@ typedef struct csv {
     const weft_csv *how;
     weft_dense_rows *table;
     int64_t line;
+    int64_t opened;     /* line of the quotation mark that is open; 0: none is */
     const char **field; /* [n] of the row being read, owned by row */
     int64_t n, room;
     int64_t columns; /* of every row, label included; 0 before the first */
@@ -195,6 +196,11 @@ static int odd_quotes(const char *at, size_t n, int *none)
 
 static weft_status bad_quote(const csv *c)
 {
+    if (c->opened > 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has a quotation mark that nothing closes; double "
+                         "one that is part of a text, or remove it",
+                         c->path, (long long)c->opened);
     return weft_fail(WEFT_EDATA, "%s: line %lld has a quotation mark out of place", c->path,
                      (long long)c->line);
 }
@@ -213,8 +219,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
              .table = t,
              .most = count_lines(text, n),
              .row = weft_arena_new()};
-    int none,
-        quoted = 0; /* the line is within quotation marks that an earlier one opened */
+    int none;
     struct csv_parser parser;
     weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
                "libcsv does not start");
@@ -223,10 +228,11 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
         c.line++;
-        int within = quoted;
-        quoted ^= odd_quotes(at, length, &none);
+        int within = c.opened > 0, odd = odd_quotes(at, length, &none);
+        if (!within && odd) c.opened = c.line;
         if (within || !none || !add_plain(&c, at, at + length))
             feed(&c, &parser, at, length);
+        if (within && odd) c.opened = 0;
         at += length;
     }
     if (c.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &c) != 0)

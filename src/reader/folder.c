@@ -315,6 +315,19 @@ static void tell(const reading *r)
                  r->first_beside);
 }
 
+/* EDATA where nothing was read because classes are the other kind of entries. */
+static weft_status check_kind(const reading *r)
+{
+    const int lines = r->how->documents == LINES;
+    if (r->docs.n > 0 || r->beside == 0 || *r->how->classes != '\0') return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     lines ? "%s holds only directories, the first is %s; with documents = "
+                             "files each is a class, and its files are documents"
+                           : "%s holds only files, the first is %s; with documents = lines "
+                             "each is a class, and its lines are documents",
+                     r->source, r->first_beside);
+}
+
 static weft_status folder_read(const void *self, const char *source, weft_pack *p)
 {
     const folder *o = self;
@@ -336,6 +349,7 @@ static weft_status folder_read(const void *self, const char *source, weft_pack *
         if (part_of(all.entry[i].name) == WEFT_NPART || !all.entry[i].directory)
             count_first(&r.beside, &r.first_beside, all.entry[i].path);
     for (int i = 0; i < WEFT_NPART; i++) TRY(read_part(&r, &all, part, (weft_part)i));
+    TRY(check_kind(&r));
     TRY(check_wanted(&r));
     tell(&r);
     return weft_documents_pack(&r.docs, source, o->split, p);

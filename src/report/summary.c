@@ -9,7 +9,7 @@
 const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "task", .object = "/", .key = "task", .type = TEXT, .title = "task"},
     {.name = "tuner", .object = "/", .key = "tuner", .type = TEXT, .title = "tuner"},
-    {.name = "sampler", .object = "/", .key = "sampler", .type = TEXT},
+    {.name = "sampler", .object = "/", .key = "sampler", .type = TEXT, .title = "sampler"},
     {.name = "mixing", .object = "/", .key = "mixing", .type = TEXT, .title = "mixing"},
     {.name = "data", .object = "/", .key = "data", .type = TEXT},
     {.name = "data_digest", .object = "/", .key = "data_digest", .type = TEXT},

@@ -73,6 +73,11 @@ static void greet(const weft_run *r, const weft_placement *s, const char *hosts)
     weft_log(WEFT_INFO, "task %s%s%s, tuner %s: %lld configurations, about %lld jobs",
              r->opts.task, *r->opts.data ? " on " : "", r->opts.data, weft_run_method(r),
              (long long)r->space.count, (long long)weft_search_jobs(&r->search));
+    if (r->space.dim == 0 && strcmp(r->opts.sampler, "space") != 0)
+        weft_log(WEFT_WARN,
+                 "run.sampler = %s has nothing to choose: no option has a range, so that "
+                 "all trials are alike",
+                 r->opts.sampler);
     if (*r->defaults) weft_log(WEFT_INFO, "defaults of the task: %s", r->defaults);
     if (*r->unread) weft_log(WEFT_INFO, "not read in this run: %s", r->unread);
 }
