@@ -83,7 +83,8 @@ static void test_show(void)
     ok(strcmp(weft_metric_show(&loss, 1.25e-7, mem), "loss 1.25e-07") == 0 &&
            strcmp(weft_loss_show(-3.14159265e-7, 5, mem), "-3.142e-07") == 0 &&
            strcmp(weft_loss_show(5.34087e15, 5, mem), "5.341e+15") == 0 &&
-           strcmp(weft_loss_show(INFINITY, 5, mem), "inf") == 0,
+           strcmp(weft_loss_show(INFINITY, 5, mem), "inf") == 0 &&
+           strcmp(weft_loss_show(-NAN, 5, mem), "-") == 0,
        "a loss that decimals would show as 0, or that is large, has an exponent");
 }
 

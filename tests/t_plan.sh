@@ -33,6 +33,12 @@ result $? "three times as many, of three times the resource"
 plan '3 at most .run.workers = 3.; at work: 2 teams' "workers bound the jobs in flight" \
     run.tuner=asha asha.reduction=2 asha.max_resource=4 run.workers=3
 plan '1 at most .run.workers = 1.$' "one worker has one" run.tuner=asha asha.max_resource=4 run.workers=1
+grep -q '^  parameters.rate = 0 .. 1, whole$' "$tmp/out" && "$weft" tune "$tmp/in.ini" --plan 'parameters.rate=0.0 .. 1' |
+    grep -q '^  parameters.rate = 0 .. 1$'
+result $? "axes of whole numbers are marked"
+"$weft" tune "$tmp/in.ini" run.tuner=random space.configs=2 parameters.rate=1 run.sampler=tpe 'command.run=echo loss=1' \
+    -o "$tmp/alike.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(grep -c 'warning: run.sampler = tpe has nothing to choose' "$tmp/log")" = 1 ]
+result $? "a sampler without any range is warned of, once"
 # Without promotions, of jobs of 1 by three workers: two teams must have told the first before the
 # fourth is asked, so each has work until the ninth job.
 plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "workers who ask again: 9 / 10" \

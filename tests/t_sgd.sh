@@ -265,7 +265,7 @@ for k in 64 '1 .. 64'; do
     refused 'txtcnn.k1 = 64: the longest document' "windows longer than documents: $k" documents \
         run.data="$tmp/short.h5" txtcnn.literal=hader txtcnn.k1="$k"
 done
-refused 'linear, mlp or cnn' "rows for a network of documents" images sgd.model=txtcnn
+refused 'images.h5: sgd.model = txtcnn .*linear, mlp or cnn' "rows for a network of documents" images sgd.model=txtcnn
 refused 'did you mean .*txtcnn' "a network that is none" documents sgd.model=txtcn
 refused 'one of them or -1' "a fold that is none" images sgd.folds=3 sgd.fold=3
 refused 'run.mixing = none' "mixtures of configurations" documents run.tuner=ws_one \

@@ -294,6 +294,8 @@ static void test_mistakes(void)
 {
     refused("[map]\norder = 1 .. 3 when kin = bag\nkind = bag | nb\n", "did you mean",
             "an unknown option");
+    refused("[map]\norder = 1 .. 3 when knid = bag\nkind = bag | nb\n",
+            "did you mean map.kind?", "a misspelt one, by its name without the section");
     refused("[map]\norder = 1 .. 3 when kind = tfidff\nkind = bag | nb\n", "tfidff",
             "an unknown value");
     refused("[map]\norder = 1 .. 3 when kind = tfidf\nkind = bag | nb\n",

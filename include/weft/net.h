@@ -86,5 +86,10 @@ typedef struct weft_net {
 
 /* The network of that name in the registry; ECONF with the nearest name. Local. */
 WEFT_CHECKED weft_status weft_net_find(const char *name, const weft_net **out);
+/* net->setup for the data set in the file `path`, whose messages then name the file, and as
+ * section.model the key that chose the network. ECONF, EDATA. Local. */
+WEFT_CHECKED weft_status weft_net_setup(const weft_net *net, void *self,
+                                        const weft_shape *shape, const char *section,
+                                        const char *path);
 
 #endif

@@ -99,6 +99,9 @@ static weft_status parse_number(const weft_opt *o, const char *text, double *val
     double lo = fmax(o->lo, -most), hi = fmin(o->hi, most), x;
     int right = number(text, &x) && (o->type == WEFT_REAL || x == floor(x));
     if (!right) return weft_fail(WEFT_ECONF, "'%s' is not %s", text, what);
+    if ((x < lo || x > hi) && o->type != WEFT_REAL)
+        return weft_fail(WEFT_ECONF, "%s is out of bounds: must be %s from %.0f to %.0f",
+                         text, what, lo, hi);
     if (x < lo || x > hi)
         return weft_fail(WEFT_ECONF, "%s is out of bounds: must be %s from %.15g to %.15g",
                          text, what, lo, hi);

@@ -229,7 +229,9 @@ static void show_axes(const weft_run *r)
         char name[128], range[1024];
         weft_axis_name(&r->space.axis[i], name, sizeof name);
         weft_axis_show(&r->space, i, range, sizeof range);
-        printf("  %s = %s\n", name, range);
+        const weft_axis *a = &r->space.axis[i];
+        int whole = weft_axis_is_ordered(a) && a->opt->type != WEFT_REAL;
+        printf("  %s = %s%s\n", name, range, whole ? ", whole" : "");
     }
 }
 

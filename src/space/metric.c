@@ -73,6 +73,7 @@ int weft_metric_is_share(const weft_metric *m)
 const char *weft_loss_show(double x, int decimals, weft_arena *mem)
 {
     double size = fabs(x);
+    if (isnan(x)) return "-";
     if (!(size > 0) || (size >= MIN_PLAIN && size < MAX_PLAIN))
         return weft_arena_text(mem, "%.*f", decimals, x);
     return weft_arena_text(mem, "%.*g", decimals - 1, x);

@@ -66,11 +66,24 @@ static named find_in(const weft_kind *kind, const char *key)
     return (named){kind, NULL};
 }
 
+/* The name known[n] of an option to which the key is nearest, as a whole or, if the key has
+ * no section, by last[n], the name without its section. */
+static const char *nearest(const char *key, const char *const *known,
+                           const char *const *last, int n)
+{
+    if (strchr(key, '.')) return weft_nearest(key, known, n);
+    const char *found = weft_nearest(key, last, n);
+    for (int i = 0; i < n; i++)
+        if (last[i] == found) return known[i];
+    return found;
+}
+
 /* Finds the option "key", in the section of the axis, or "section.key". */
 static weft_status find(const reader *r, const weft_entry *e, const char *key, named *out)
 {
-    const char **known =
-        WEFT_NEW(r->mem, const char *, weft_space_nopt(r->kinds, r->nkind));
+    const int room = weft_space_nopt(r->kinds, r->nkind);
+    const char **known = WEFT_NEW(r->mem, const char *, room);
+    const char **last = WEFT_NEW(r->mem, const char *, room);
     int n = 0;
     for (int j = 0; j < r->nkind; j++) {
         const weft_kind *k = r->kinds[j];
@@ -81,7 +94,9 @@ static weft_status find(const reader *r, const weft_entry *e, const char *key, n
         for (const weft_opt *o = k->opts; o->name; o++) {
             char name[64];
             weft_opt_name(o, name, sizeof name);
-            known[n++] = weft_arena_text(r->mem, "%s.%s", k->name, name);
+            known[n] = weft_arena_text(r->mem, "%s.%s", k->name, name);
+            last[n] = known[n] + len + 1;
+            n++;
         }
         if (strncmp(key, k->name, len) != 0 || key[len] != '.') continue;
         *out = find_in(k, key + len + 1);
@@ -90,7 +105,7 @@ static weft_status find(const reader *r, const weft_entry *e, const char *key, n
     return weft_entry_fail(e,
                            "\"when %s\": no section with ranges has such an option; did "
                            "you mean %s?",
-                           key, weft_nearest(key, known, n));
+                           key, nearest(key, known, last, n));
 }
 
 static int axis_of(const weft_space *sp, const weft_opt *o)

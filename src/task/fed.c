@@ -114,7 +114,7 @@ static weft_status model_new(fed *t)
     TRY(shape_of(t, &shape));
     t->model = weft_arena_alloc(t->env.mem, 1, t->net->kind.size);
     TRY(weft_conf_bind(t->env.conf, &t->net->kind, t->model));
-    TRY(t->net->setup(t->model, &shape));
+    TRY(weft_net_setup(t->net, t->model, &shape, "fed", t->env.data->path));
     t->nweight = t->net->nweight(t->model);
     t->worst = 2 * log(shape.classes);
     return WEFT_OK;

@@ -28,7 +28,7 @@ weft_status sgd_model_new(const sgd *t, const double *conf, weft_arena *mem, sgd
         weft_space_put(t->env.space, conf, &t->net->kind, m->self);
         weft_space_put(t->env.space, conf, &sgd_train_kind, &m->train);
     }
-    TRY(t->net->setup(m->self, &t->shape));
+    TRY(weft_net_setup(t->net, m->self, &t->shape, "sgd", t->env.data->path));
     m->n = t->net->nweight(m->self);
     m->table = (weft_table){.at = m->n};
     if (t->net->table) {
