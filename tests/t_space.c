@@ -305,6 +305,10 @@ static void test_list_sections(void)
     ok(read_list(&sp, "C\n0\n", "[model]\nC = log 1 .. 2\n") == WEFT_OK &&
            !sp.axis[0].log && sp.axis[0].lo == 0,
        "and is not logarithmic where the list has a 0");
+    ok(read_list(&sp, "method\nremove\nsplit\n", "[map]\nmethod = split | treebank\n") ==
+               WEFT_OK &&
+           sp.axis[0].nvalue == 3,
+       "values are added to those of a range");
 }
 
 static void bad_list(const char *rows, const char *more, const char *word,

@@ -21,7 +21,9 @@ static const weft_opt space_opts[] = {
     {"levels", WEFT_LONG, offsetof(weft_space, levels), "5", 2, MOST, NULL,
      "grid points of a numeric axis", 0},
     {"file", WEFT_TEXT, offsetof(weft_space, file), "", 0, 0, NULL,
-     "list of configurations, TAB separated, options named in the first line", 0},
+     "list of configurations, TAB separated, options named in the first line; ranges are "
+     "extended to hold its values",
+     0},
     {"seed", WEFT_LONG, offsetof(weft_space, seed), "-1", -1, 9e15, NULL,
      "seed of random configurations; -1: run.seed", 0},
     {0}};
@@ -116,6 +118,40 @@ static weft_status parse_range(const weft_entry *e, weft_axis *a, weft_arena *me
     return weft_space_range(e, weft_arena_text(mem, "%.*s", (int)n, e->value), a, mem);
 }
 
+/* 1 if the range has the value. */
+static int has(const weft_axis *range, double value)
+{
+    if (range->nvalue == 0) return value >= range->lo && value <= range->hi;
+    return fabs(range->value[weft_axis_index(range, value)] - value) <= 0;
+}
+
+/* Warns of the first value of column `at` that the range lacks, and adds to a range of
+ * values all that it lacks. */
+static weft_status include(const weft_space *sp, int64_t at, const weft_entry *e,
+                           weft_axis *range, weft_arena *mem)
+{
+    const int room = (int)(sizeof range->value / sizeof *range->value);
+    int64_t n = 0, first = 0;
+    for (int64_t i = 0; i < sp->count; i++) {
+        double v = sp->list[i * sp->dim + at];
+        if (isnan(v) || has(range, v)) continue;
+        if (n++ == 0) first = i;
+        if (range->nvalue == 0) continue;
+        if (range->nvalue == room)
+            return weft_entry_fail(e, "expected at most %d values, with those of %s", room,
+                                   sp->file);
+        range->value[range->nvalue++] = v;
+    }
+    if (n == 0) return WEFT_OK;
+    char value[64];
+    weft_opt_show(range->opt, sp->list[first * sp->dim + at], value, sizeof value);
+    weft_log(WEFT_WARN, "%s: configuration %lld has %s.%s = %s, which is not in %s%s; %s",
+             sp->file, (long long)first, e->section, e->key, value, e->value,
+             n > 1 ? weft_arena_text(mem, " (nor are %lld more)", (long long)n - 1) : "",
+             "the range is extended to hold the list");
+    return WEFT_OK;
+}
+
 /* A range given for an option that is a column of the list sets the scale of that axis: the
  * range is extended to include the column, and is not logarithmic if the column has a 0. */
 static weft_status widen(weft_space *sp, const weft_opt *o, const weft_entry *e,
@@ -128,6 +164,7 @@ static weft_status widen(weft_space *sp, const weft_opt *o, const weft_entry *e,
             e, "the list %s has no such column; give the option one value", sp->file);
     weft_axis range = {.section = a->section, .opt = o};
     TRY(parse_range(e, &range, mem));
+    TRY(include(sp, a - sp->axis, e, &range, mem));
     range.lo = fmin(range.lo, a->lo);
     range.hi = fmax(range.hi, a->hi);
     range.log = range.log && range.lo > 0;
