@@ -237,8 +237,10 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->run = r;
     o->winner = &s->winner;
     if (!isfinite(s->winner.res.loss))
-        o->none = weft_arena_text(r->mem, "none of its %lld jobs has a finite loss",
-                                  (long long)s->n);
+        o->none = s->n == 1
+                      ? "its only job has no finite loss"
+                      : weft_arena_text(r->mem, "none of its %lld jobs has a finite loss",
+                                        (long long)s->n);
     o->ntensor = weft_task_tensors(r->task, r->task_self, &s->winner.job, o->tensor);
     o->began = t->began;
     o->search = s->seconds;
