@@ -145,6 +145,11 @@ tune 1 sgd run.sampler=forest forest.per_cost=yes run.time_limit=1e-9
 result $? "one that was stopped is resumed"
 [ "$cost" = "$(digest)" ]
 result $? "and is the same"
+tune 1 sgd run.sampler=forest forest.per_cost=yes random.resource=6 sgd.score=loss sgd.patience=1
+cost=$(digest)
+tune 2 sgd run.sampler=forest forest.per_cost=yes random.resource=6 sgd.score=loss sgd.patience=1 run.teams=2
+[ -n "$cost" ] && [ "$cost" = "$(digest)" ]
+result $? "also of trainings that stop early, for what they trained"
 same() # STATEMENT NAME: as the last run, by two ranks in one team and in two
 {
     cost=$(digest)
