@@ -267,6 +267,9 @@ for k in 64 '1 .. 64'; do
 done
 refused 'images.h5: sgd.model = txtcnn .*linear, mlp or cnn' "rows for a network of documents" images sgd.model=txtcnn
 refused 'did you mean .*txtcnn' "a network that is none" documents sgd.model=txtcn
+refused 'sgd.fold has no effect without sgd.folds' "a fold without folds" images sgd.fold=2
+refused 'sgd.literal = yes has no effect without' "selection on folds without folds" images sgd.literal=yes
+refused 'sgd.vectors = no.vec, but .*images.h5 has no documents' "word vectors for images" images sgd.vectors=no.vec
 refused 'one of them or -1' "a fold that is none" images sgd.folds=3 sgd.fold=3
 refused 'run.mixing = none' "mixtures of configurations" documents run.tuner=ws_one \
     run.mixing=mw ws_one.resource=2 space.configs=2

@@ -102,6 +102,8 @@ static weft_status shape_of(fed *t, weft_shape *shape)
     if (d->form == WEFT_TOKENS) {
         TRY(weft_data_own_words(d, (weft_tokenizer)t->words.tokenizer));
         TRY(weft_agree(weft_word_shape(&t->words, d, f->d, &t->env, shape), t->env.team));
+    } else {
+        TRY(weft_word_unused(&t->words, "fed", d->path));
     }
     shape->d = f->d;
     shape->length = f->length;

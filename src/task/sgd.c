@@ -65,6 +65,18 @@ static void check_ranks(const sgd *t)
              t->parts, ranks, ranks - t->parts, t->parts, ranks);
 }
 
+/* ECONF: options that have no effect with the others. */
+static weft_status check_unused(const sgd *t)
+{
+    if (t->folds == 0 && (t->fold >= 0 || t->literal))
+        return weft_fail(WEFT_ECONF,
+                         "sgd.%s has no effect without sgd.folds; set sgd.folds, or take "
+                         "it out",
+                         t->literal ? "literal = yes" : "fold");
+    if (t->env.data->form == WEFT_TOKENS) return WEFT_OK;
+    return weft_word_unused(&t->words, "sgd", t->env.data->path);
+}
+
 static weft_status sgd_setup(void *self, const weft_env *env)
 {
     sgd *t = self;
@@ -72,6 +84,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     t->fixed = weft_arena_alloc(env->mem, 1, t->net->kind.size);
     TRY(weft_conf_bind(env->conf, &t->net->kind, t->fixed));
     TRY(weft_conf_bind(env->conf, &sgd_train_kind, &t->train));
+    TRY(check_unused(t));
     TRY(sgd_open(t));
     TRY(sgd_divide(t));
     check_ranks(t);

@@ -25,6 +25,16 @@ weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d, int64_t lo
     return WEFT_OK;
 }
 
+weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
+                             const char *path)
+{
+    if (!*keys->vectors) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s.vectors = %s, but %s has no documents; take it out, or pack them "
+                     "by `weft pack folder` or `text`",
+                     section, keys->vectors, path);
+}
+
 weft_seats weft_seats_new(int64_t words, int64_t most, weft_arena *mem)
 {
     weft_seats s = {.place = WEFT_NEW(mem, int32_t, words),

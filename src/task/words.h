@@ -38,6 +38,10 @@ WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *
                                          int64_t longest, const weft_env *env,
                                          weft_shape *shape);
 
+/* ECONF if a file of vectors is given for data without documents, at `path`. Local. */
+WEFT_CHECKED weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
+                                          const char *path);
+
 /* The distinct words of some documents, each with a place, from 0 on. */
 typedef struct weft_seats {
     int32_t *place; /* [words of the vocabulary] -1: none */
