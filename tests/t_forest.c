@@ -256,7 +256,7 @@ static double diverged(const double *v)
 static void test_scale(weft_arena *mem)
 {
     static const double loss[5] = {3, INFINITY, 1, INFINITY, 2},
-                        scaled[5] = {0, .5, 1, 1, 1};
+                        scaled[5] = {0, .5, 1, 1, 1}, ranked[5] = {0, 1 / 3., 1, 1, 1};
     for (int none = 0; none < 2; none++) {
         minimizer q;
         weft_past past;
@@ -273,6 +273,11 @@ static void test_scale(weft_arena *mem)
         for (int i = 0; i < 5; i++) off = worse(off, fabs(y[i] - (none ? 0 : scaled[i])));
         is_near(off, 0, 1e-15, "losses are scaled, %s",
                 none ? "to 0 if all diverged" : "infinite ones to the worst other");
+        weft_past_ranked(weft_past_highest(&past, 5), y);
+        off = 0;
+        for (int i = 0; i < 5; i++) off = worse(off, fabs(y[i] - (none ? 0 : ranked[i])));
+        is_near(off, 0, 1e-15, "%s",
+                none ? "and ranked" : "losses are ranked, equal ones alike");
     }
 }
 

@@ -19,7 +19,7 @@ typedef struct forest {
     /* options */
     int64_t design, trees, leaf, generations, stall, parents, children, steps;
     double features, t, spread, t_last;
-    int categories, criterion, cooling, liar, per_cost;
+    int categories, criterion, cooling, liar, per_cost, scale;
     /* state */
     uint64_t seed;
     weft_arena *mem;
@@ -33,6 +33,7 @@ typedef struct forest {
 } forest;
 
 enum { OFF, BELIEVER };
+enum { LINEAR, RANK };
 enum { ORDERED, ONEHOT };
 
 static const weft_opt forest_opts[] = {
@@ -71,6 +72,11 @@ static const weft_opt forest_opts[] = {
     {"liar", WEFT_CHOICE, offsetof(forest, liar), "believer", 0, 0, "off|believer",
      "trials in flight: count with the loss that the forest predicts (believer), or not "
      "(off)",
+     0},
+    {"scale", WEFT_CHOICE, offsetof(forest, scale), "linear", 0, 0, "linear|rank",
+     "of losses before a fit, to 0 .. 1: linear, as in MiP-EGO; rank: by their order "
+     "alone, "
+     "so that a few large ones do not hide the differences between the good ones",
      0},
     {"generations", WEFT_LONG, offsetof(forest, generations), "500", 1, 1e6, NULL,
      "generations of the evolution strategy that maximises the acquisition function", 0},
@@ -269,7 +275,10 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
         weft_trees_grow(&m->seconds, &rule, n, dim, t->levels, x, y, seed + 1, t->mem);
         m->seconds_leaves = weft_leaves_new(&m->seconds, t->mem);
     }
-    weft_past_scaled(l, y);
+    if (t->scale == RANK)
+        weft_past_ranked(l, y);
+    else
+        weft_past_scaled(l, y);
     weft_trees_grow(&m->loss, &rule, n, dim, t->levels, x, y, seed, t->mem);
     int all = t->liar == BELIEVER ? add_in_flight(t, l, n, x) : n;
     if (all > n) weft_trees_believe(&m->loss, &rule, n, all, x, y, seed, t->mem);

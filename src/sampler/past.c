@@ -80,6 +80,20 @@ void weft_past_scaled(const weft_past_level *l, double *y)
     }
 }
 
+void weft_past_ranked(const weft_past_level *l, double *y)
+{
+    weft_past_scaled(l, y);
+    double first = 0, rank = 0;
+    for (int64_t i = 0, next; i < l->n; i = next) {
+        for (next = i + 1; next < l->n && !(y[next] > y[i]);) next++;
+        rank = (double)(i + next - 1) / 2;
+        if (i == 0) first = rank;
+        for (int64_t j = i; j < next; j++) y[j] = rank;
+    }
+    for (int64_t i = 0; i < l->n; i++)
+        y[i] = rank > first ? (y[i] - first) / (rank - first) : 0;
+}
+
 void weft_past_prune(const weft_space *sp, double *conf)
 {
     for (int i = 0; i < sp->dim; i++)

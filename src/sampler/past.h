@@ -46,6 +46,8 @@ const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough);
 /* The losses of one resource scaled to 0 .. 1, y[n], in the order of its results; those of
  * diverged trials count as the worst other. 0 where all are equal. Local. */
 void weft_past_scaled(const weft_past_level *l, double *y);
+/* The same for their ranks; those of equal losses are the mean of theirs. Local. */
+void weft_past_ranked(const weft_past_level *l, double *y);
 
 /* Sets conf[dim] to NAN for the axes that the configuration does not have. Local. */
 void weft_past_prune(const weft_space *sp, double *conf);
