@@ -294,9 +294,11 @@ static void print_winner(const weft_summary *s)
 static void print_optimum(const weft_summary *s)
 {
     double best = weft_summary_value(s, "optimum")->number;
-    if (isnan(best) || *text_of(s, "no_winner")) return;
-    printf("optimum   %.8g in the space: regret of the winner %.3g\n", best,
-           s->score[WEFT_VALID].metric[0] - best);
+    if (isnan(best)) return;
+    printf("optimum   %.8g in the space", best);
+    if (!*text_of(s, "no_winner"))
+        printf(": regret of the winner %.3g", s->score[WEFT_VALID].metric[0] - best);
+    printf("\n");
 }
 
 /* ", sampler tpe, mixing fedex": those that are not the default; files of older versions
