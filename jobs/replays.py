@@ -32,6 +32,8 @@ METHODS = {  # name: (settings, runs, workers)
                    f"hyperband.max_resource={R}"], 6, WORKERS[:1]),
     "asha": ([*ASHA, "asha.trials=0", f"asha.budget={BUDGET}"], 1, WORKERS),
     "bohb": ([*ASHA, "asha.trials=0", f"asha.budget={BUDGET}", "run.sampler=kde"], 1, WORKERS),
+    "kdeband": (["run.tuner=hyperband", f"hyperband.reduction={ETA}", f"hyperband.max_resource={R}",
+                 "hyperband.repeats=6", "run.sampler=kde"], 1, WORKERS),
     "asha81": ([*ASHA, "asha.trials=81"], 1, WORKERS[:1]),  # the configurations of the first sha
 }
 INPUT = f"""[run]

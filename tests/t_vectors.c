@@ -130,15 +130,15 @@ static void test_refused(const char *path)
         const char *text, *expected, *what;
         int n;
     } bad[] = {
-        {"1 3\nthe 1 2\n", "something else than numbers", "a number missing", 12},
+        {"1 3\nthe 1 2\n", "fewer numbers", "a number missing", 12},
         {"2 20\nthe 1 2\nfilm caf\xc3\xa9 was good: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 "
          "16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40\n",
-         "something else than numbers", "a short line, and bytes enough for floats", 0},
+         "fewer numbers", "a short line, and bytes enough for floats", 0},
         {"1 2\nthe 1 2x\n", "the file ends within", "neither numbers nor floats", 0},
         {"1 2\nthe 1 \0002\n", "the file ends within", "a NUL and too few bytes", 12},
         {"2 1\nthe 1\nfilm 2\0001\n", "something else than numbers", "a NUL in a number",
          20},
-        {"1 2\nthe 12345678", "something else than numbers", "an end within a vector", 0}};
+        {"1 2\nthe 12345678", "fewer numbers", "an end within a vector", 0}};
     weft_arena *mem = weft_arena_new();
     weft_vocab v = vocab(mem);
     weft_vectors a;
@@ -182,7 +182,7 @@ static void test_drawn(void)
 }
 
 /* A text file that is refused with these words. */
-static void test_refused(const char *path, const char *content, const char *words)
+static void refused(const char *path, const char *content, const char *words)
 {
     weft_arena *mem = weft_arena_new();
     weft_vocab v = vocab(mem);
@@ -197,19 +197,19 @@ static void test_refused(const char *path, const char *content, const char *word
 
 static void test_mistakes(const char *path)
 {
-    test_refused(path, "1 2\nthe 1 2\nfilm 3 4\n",
-                 "says 1 words with vectors of 2 numbers, and more follows");
-    test_refused(path, "2 2\nthe 1 2 3\nfilm 3 4\n",
-                 "word 1 of 2: its vector has more numbers than the first line says");
-    test_refused(path, "2 2\nthe 1 2\nfilm 3\n",
-                 "word 2 of 2: its vector has fewer numbers than the first line says");
-    test_refused(path, "2 99999999\nthe 1 2\n", "says 2 words with vectors of 99999999");
-    test_refused(path, "0 2\n", "says 0 words");
-    test_refused(path, "-3 2\nthe 1 2\n", "says -3 words");
-    test_refused(path, "the 1 2\nfilm 3 4\n", "does not begin with a line");
-    test_refused(path, "\nthe 1 2\n", "does not begin with a line");
-    test_refused(path, "12\nthe 1 2\n", "does not begin with a line");
-    test_refused(path, "2 2\nthe 1 2\n", "word 2 of 2: the file ends");
+    refused(path, "1 2\nthe 1 2\nfilm 3 4\n",
+            "says 1 words with vectors of 2 numbers, and more follows");
+    refused(path, "2 2\nthe 1 2 3\nfilm 3 4\n",
+            "word 1 of 2: its vector has more numbers than the first line says");
+    refused(path, "2 2\nthe 1 2\nfilm 3\n",
+            "word 2 of 2: its vector has fewer numbers than the first line says");
+    refused(path, "2 99999999\nthe 1 2\n", "says 2 words with vectors of 99999999");
+    refused(path, "0 2\n", "says 0 words");
+    refused(path, "-3 2\nthe 1 2\n", "says -3 words");
+    refused(path, "the 1 2\nfilm 3 4\n", "does not begin with a line");
+    refused(path, "\nthe 1 2\n", "does not begin with a line");
+    refused(path, "12\nthe 1 2\n", "does not begin with a line");
+    refused(path, "2 2\nthe 1 2\n", "word 2 of 2: the file ends");
 }
 
 int main(void)
