@@ -28,7 +28,8 @@ import workers as plan
 
 NAMES = {"random": ("random search", runs.BLACK), "sha": ("SHA", runs.GREEN),
          "hyperband": ("Hyperband", runs.ORANGE), "asha": ("ASHA", runs.BLUE),
-         "bohb": ("ASHA with kde (BOHB's sampler)", runs.RED)}
+         "bohb": ("ASHA with kde (BOHB's sampler)", runs.RED),
+         "kdeband": ("Hyperband with kde (BOHB)", runs.SKY)}
 WORKERS = (1, 5, 25, 100)
 TARGET, BUDGET = 0.77, 378
 TABLE = "analysis/curves-cifar10.tsv"
