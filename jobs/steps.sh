@@ -22,7 +22,7 @@ seconds()
 {
     local how=(inputs/mr-cnn.ini run.data="$data" sgd.folds=0 txtcnn.channels="$1")
     [ "$1" != images ] || how=(inputs/cifar10-convnet.ini run.data="${IMAGES:-data/cifar10.h5}" run.tuner=random
-        run.sampler=space space.configs=1 train.batch=128 sgd.parts=4 run.teams=1)
+        run.sampler=space space.configs=1 train.lr=1e-4 train.batch=128 sgd.parts=4 run.teams=1)
     ${LAUNCH:-mpirun} -n "$2" "$weft" tune "${how[@]}" run.test=no random.resource=1 sgd.steps="$3" "${rest[@]}" \
         -o "$out/run.h5" --force >"$out/out" 2>"$out/log" ||
         { cat "$out/log" >&2 && exit 1; }
