@@ -8,7 +8,8 @@ import statistics
 import sys
 from collections import defaultdict
 
-PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"))
+PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"),
+         ("weft-forest", "mipego"))
 BESIDE = (("weft-forest", "smac-gp"),)  # another kind of model: without a goal, and no part of the level
 INTRODUCTION = """# Samplers beside other programs
 

@@ -8,7 +8,7 @@
 enum { RUNS = 20, TRIALS = 100, LINE = 256 };
 
 /* Of every comparison here and in analysis/samplers.md together. */
-static const double level = .01 / 88;
+static const double level = .01 / 92;
 
 /* Regrets of that program after all trials; returns how many. */
 static int regrets_of(const char *program, const char *name, int workers, double *regret)
