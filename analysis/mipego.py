@@ -10,8 +10,7 @@ replay reads; mipego-folds.tsv; mipego-replays.tsv. Then the comparisons are pri
 lowest errors so far are drawn: mipego.png. Intervals are 95 %, over seeds, by Student's t.
 Random search is asked for all its trials at once: here they are put on as many workers as the
 other samplers have. Beside the curve of trained searches over trials is one over epochs on as many
-workers, computed by on_workers, as if all trials in flight were waited for. Needs
-h5py and matplotlib.
+workers. Needs h5py and matplotlib.
 """
 import argparse
 import os
@@ -85,15 +84,13 @@ def replayed(path):
     return lines
 
 
-def on_workers(trials, waits):
+def on_workers(trials):
     """The steps (time, least error so far) of [(error, epochs)], in the order in which they were
-    asked for, on WORKERS workers when an epoch takes one unit of time. Where the search waits, trial
-    i was proposed from the results of the first i - WORKERS + 1 and so begins when all these have
-    ended; else a trial begins when any worker is free."""
+    asked for, on WORKERS workers when an epoch takes one unit of time: a trial begins when any
+    worker is free, as in searches with sgd.patience, where they cost the epochs that they train."""
     end, steps, least = [], [], GUESS
-    for i, (_, epochs) in enumerate(trials):
-        known = sorted(end[:max(i - WORKERS + 1, 0)] if waits else end)
-        begin = known[-1 if waits else -WORKERS] if len(end) >= WORKERS else 0
+    for _, epochs in trials:
+        begin = sorted(end)[-WORKERS] if len(end) >= WORKERS else 0
         end.append(begin + epochs)
     for time, error in sorted(zip(end, (error for error, _ in trials))):
         least = min(least, error)
@@ -273,7 +270,7 @@ def main():
     held = defaultdict(dict)
     for (sampler, seed), own in losses.items():
         curves[sampler][seed] = so_far([loss for loss, _, _ in own])
-        timed[sampler][seed] = on_workers([(loss, epochs) for loss, _, epochs in own], sampler != "space")
+        timed[sampler][seed] = on_workers([(loss, epochs) for loss, _, epochs in own])
         held[sampler][seed] = min(own, key=lambda x: x[0])[1]
     found = defaultdict(lambda: defaultdict(list))
     for row in steps:
