@@ -1,7 +1,7 @@
 # What does a step of a network cost? Kim's text network with fixed vectors, trained ones and both,
 # and the CIFAR-10 network of cuda-convnet, on one rank and on two, in turns, beside PyTorch on the
 # same core. weft's milliseconds are the difference of two lengths of a run, PyTorch's its processor
-# time. Nothing else should run. With three turns a quarter of an hour. Then a table of means with
+# time. Nothing else should run. With three turns ten minutes. Then a table of means with
 # 95 % intervals.
 # usage: [TURNS=8] [RANKS="1 2"] [KINDS="static nonstatic multi images"] [IMAGES=data/cifar10.h5]
 #        [SENTENCES=rt-polaritydata] [LAUNCH=mpirun] [OUTPUT=DIR] [TABLE=FILE.tsv] [TORCH=python3]
@@ -32,8 +32,8 @@ seconds()
 
 for turn in $(seq "${TURNS:-3}"); do
     for kind in $kinds; do
-        size=50 steps=40
-        [ "$kind" != images ] || size=128 steps=4
+        size=50 steps=80
+        [ "$kind" != images ] || size=128 steps=8
         for n in $ranks; do
             few=$(seconds "$kind" "$n" $steps) more=$(seconds "$kind" "$n" $((11 * steps)))
             awk -v a="$few" -v b="$more" -v steps=$((10 * steps)) -v what="$kind $n $turn $size" \

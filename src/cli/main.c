@@ -107,8 +107,8 @@ static const struct option long_options[] = {{"output", required_argument, NULL,
 
 static const char *const option_help[NOPTION] = {
     "-o, --output FILE  name of the file to write",
-    "    --plan         print what the run would take; trains for about a second, or "
-    "one\n                     unit of training where that takes longer",
+    ("    --plan         print what the run would take; trains for about a second, or one\n"
+     "                     unit of training where that takes longer"),
     "    --force        replace a file that exists",
     "    --csv          comma separated values",
     "    --json         JSON",
