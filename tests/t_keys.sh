@@ -137,6 +137,27 @@ result $? "of which nothing is said, either"
 taken 'learns from 18 results on, of one resource, but this search has 34 trials, at most 18 of one resource' \
     "but if one more is needed" $hyperband fmap.resource=iterations hyperband.repeats=2 tpe.startup=18
 
+# ---- optimizers and networks --------------------------------------------------------------
+
+printf '[run]\ndata = %s\n' "$tmp/img.h5" >"$tmp/in.ini"
+set -- run.task=sgd sgd.model=linear run.tuner=random
+refused 'train.momentum = 0.5: .*train.optimizer = sgd' "momentum of an optimizer that has none" "$@" \
+    train.optimizer=adam train.momentum=0.5
+refused 'train.rho = 0.9: .*train.optimizer = adadelta' "Adadelta's decay with sgd" "$@" train.rho=0.9
+refused 'train.factor = 0.1..0.5: .*train.schedule = step' "the factor of steps of a constant rate, as an axis" "$@" \
+    train.factor=0.1..0.5
+taken '^configurations +1, 0 axes' "which a rate by steps has" "$@" train.schedule=step train.factor=0.5
+taken '^configurations' "or one of two schedules" "$@" "train.schedule=constant|step" train.factor=0.5
+refused 'server.tau = 0.1: .*server.optimizer = adam.yogi' "a server's adaptivity with sgd" run.task=fed \
+    run.data="$tmp/fed.h5" server.tau=0.1
+taken '^task fed' "which yogi has" run.task=fed run.data="$tmp/fed.h5" server.tau=0.1 server.optimizer=yogi
+printf 'x\ta b c\ny\tb c d\n%.0s' 1 2 3 4 5 6 7 8 9 >"$tmp/text"
+"$weft" pack text "$tmp/text" valid=0.2 -o "$tmp/text.h5" 2>"$tmp/log"
+set -- run.task=sgd sgd.model=txtcnn run.tuner=random run.data="$tmp/text.h5" sgd.dim=4 run.test=no
+refused 'txtcnn.f2 = 2..9: .*txtcnn.groups = 2.3' "filters of a group that the network lacks" "$@" txtcnn.groups=1 \
+    txtcnn.f2=2..9
+taken '^configurations' "or that some networks lack" "$@" "txtcnn.groups=1|2" txtcnn.f2=2..9
+
 # ---- what a task does by itself -----------------------------------------------------------
 
 input ''

@@ -133,6 +133,19 @@ static const weft_opt txtcnn_opts[] = {
               "Kim's program, or at their end; no: they are not padded"},
     {0}};
 
+#define FROM(n, words) {"f" #n, "groups", words}, {"k" #n, "groups", words}
+
+static const weft_when txtcnn_when[] = {FROM(2, "2|3|4|5|6|7|8|9|10"),
+                                        FROM(3, "3|4|5|6|7|8|9|10"),
+                                        FROM(4, "4|5|6|7|8|9|10"),
+                                        FROM(5, "5|6|7|8|9|10"),
+                                        FROM(6, "6|7|8|9|10"),
+                                        FROM(7, "7|8|9|10"),
+                                        FROM(8, "8|9|10"),
+                                        FROM(9, "9|10"),
+                                        FROM(10, "10"),
+                                        {0}};
+
 /* ---- setup -------------------------------------------------------------------------- */
 
 static weft_status check(const txtcnn *t)
@@ -290,7 +303,8 @@ const weft_net weft_net_txtcnn = {
     .kind = {.name = "txtcnn",
              .about = "convolutional network over the words of documents",
              .size = sizeof(txtcnn),
-             .opts = txtcnn_opts},
+             .opts = txtcnn_opts,
+             .when = txtcnn_when},
     .setup = txtcnn_setup,
     .nweight = txtcnn_nweight,
     .tensors = txtcnn_tensors,

@@ -201,13 +201,15 @@ static int is_among(const weft_opt *of, const void *self, const char *words)
     return 0;
 }
 
-/* Checks the options of a section in use that depend on others. */
+/* Checks the options of a section in use that depend on others. Where the other is an axis,
+ * some configurations may read them. */
 static weft_status check_when(weft_run *r, const weft_kind *kind)
 {
     void *self = weft_arena_alloc(r->mem, 1, kind->size);
     for (const weft_when *w = kind->when; w && w->name; w++) {
         const weft_entry *e = weft_conf_find(r->conf, kind->name, w->name);
-        if (!e) continue;
+        const weft_entry *other = weft_conf_find(r->conf, kind->name, w->of);
+        if (!e || (other && weft_is_range(other->value))) continue;
         const weft_opt *of = option_of(kind, w->of);
         TRY(weft_conf_bind(r->conf, kind, self));
         if (!is_among(of, self, w->is)) TRY(check_idle(r, kind, w, e));

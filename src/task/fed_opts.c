@@ -253,10 +253,17 @@ static const weft_opt server_opts[] = {
      .role = WEFT_PER_TRIAL},
     {0}};
 
+static const weft_when server_when[] = {{"momentum", "optimizer", "sgd"},
+                                        {"beta1", "optimizer", "adam|yogi"},
+                                        {"beta2", "optimizer", "adam|yogi"},
+                                        {"tau", "optimizer", "adam|yogi"},
+                                        {0}};
+
 const weft_kind fed_server_kind = {.name = "server",
                                    .about = "the optimizer of the server's weights",
                                    .size = sizeof(weft_server),
-                                   .opts = server_opts};
+                                   .opts = server_opts,
+                                   .when = server_when};
 
 const weft_kind *const fed_parts[] = {&fed_client_kind, &fed_server_kind, &weft_device_kind,
                                       NULL};
