@@ -180,6 +180,49 @@ static void test_strong(weft_team *t, weft_arena *mem)
         }
 }
 
+/* A problem with every even column a second time, MANY columns further. */
+static problem *doubled(weft_team *t, const problem *p, weft_arena *mem)
+{
+    problem *q = WEFT_NEW(mem, problem, 1);
+    int64_t entries = p->x.first[p->x.n], at = 0;
+    int64_t *first = WEFT_NEW(mem, int64_t, p->x.n + 1);
+    uint32_t *column = WEFT_NEW(mem, uint32_t, 2 * entries);
+    float *value = WEFT_NEW(mem, float, 2 * entries);
+    for (int64_t i = 0; i < p->x.n; i++) {
+        for (uint32_t copy = 0; copy < 2; copy++)
+            for (int64_t e = p->x.first[i]; e < p->x.first[i + 1]; e++) {
+                if (copy && p->x.column[e] % 2) continue;
+                column[at] = p->x.column[e] + copy * MANY;
+                value[at++] = p->x.value[e];
+            }
+        first[i + 1] = at;
+    }
+    *q = *p;
+    q->x = (weft_sparse){.n = p->x.n, .first = first, .column = column, .value = value};
+    q->f = rows_matrix(t, &q->x, ROWS, 2 * MANY);
+    return q;
+}
+
+/* L1: equal columns are fitted as one, whose weight they share. */
+static void test_equal(weft_team *t, weft_arena *mem)
+{
+    const weft_model *m = &weft_model_logistic;
+    problem *p = rows_new(t, MANY, 2, mem), *q = doubled(t, p, mem);
+    real *w = WEFT_NEW(mem, real, nweight(m, p)), *v = WEFT_NEW(mem, real, nweight(m, q));
+    const char *options = options_of("l1", 10, 1e-4, mem);
+    weft_fitted one = fit(m, options, p, SPARSE, w, mem),
+                two = fit(m, options, q, SPARSE, v, mem);
+    int weights = 0, wrong = w[MANY] != v[2 * (int64_t)MANY];
+    for (int64_t j = 0; j < MANY; j++) {
+        real share = j % 2 ? w[j] : w[j] / 2;
+        weights += j % 2 == 0 && w[j] != 0;
+        wrong += v[j] != share || (j % 2 == 0 && v[MANY + j] != share);
+    }
+    ok(weights > 0 && wrong == 0,
+       "l1: two equal columns have half of the weight of one each");
+    ok(one.passes == two.passes, "and cost no more steps: %d, %d", two.passes, one.passes);
+}
+
 /* At the optimum of logistic loss the gradient vanishes: w = C sum y x / (1 + exp(m)). */
 static void test_gradient(weft_team *t, weft_arena *mem)
 {
@@ -250,6 +293,7 @@ int main(int argc, char **argv)
     test_gold(&world, mem);
     test_lanes(&world, mem);
     test_strong(&world, mem);
+    test_equal(&world, mem);
     test_slack(&weft_model_logistic, &world, mem);
     if (world.size == 1) test_slack(&weft_model_svm, &world, mem);
     test_many(21, &world, mem);

@@ -308,7 +308,11 @@ void l1_fit(const margin_problem *p, const l1_columns *x, const int32_t *label,
         more = adapt(&s, line_search(&s));
     }
     memset(w, 0, (size_t)d * sizeof *w);
-    for (int64_t j = 0; j < x->d; j++) w[x->name[j]] = (real)s.w[j];
+    for (int64_t j = 0; j < x->d; j++) {
+        double equal = (double)(x->first[j + 1] - x->first[j]);
+        for (int64_t k = x->first[j]; k < x->first[j + 1]; k++)
+            w[x->name[k]] = (real)(s.w[j] / equal);
+    }
     *intercept = (real)s.b;
     out->objective = s.objective;
     out->passes += s.passes;

@@ -8,10 +8,13 @@
 
 #include "dual.h"
 
-/* Columns that can have a weight. */
+/* Columns that can have a weight; equal ones are one, whose weight is divided among them.
+ */
 typedef struct l1_columns {
     int64_t n, d;   /* rows; columns */
-    int64_t *name;  /* [d] column of the matrix, increasing */
+    int64_t *first; /* [d+1] name[first[j]] .. name[first[j+1]-1] are the columns of the
+                       matrix that are column j, increasing */
+    int64_t *name;  /* [first[d]] */
     int64_t *start; /* [d+1] entries of column j: start[j] .. start[j+1] - 1, rows
                        increasing */
     uint32_t *row;  /* [start[d]] */
@@ -20,7 +23,8 @@ typedef struct l1_columns {
 } l1_columns;
 
 /* The columns of x, whose rows have `d` columns, with C sum_i |x_ij| > 1: all others have
- * weight 0, since no a_i is more than C. Local. */
+ * weight 0, since no a_i is more than C. Local. Cost: sorts as many hashes as there are
+ * columns. */
 l1_columns *l1_columns_of(const margin_problem *p, const weft_sparse *x, int64_t d,
                           weft_arena *mem);
 /* Fits one output to all rows, starting from zero; w[d] over the matrix's columns;

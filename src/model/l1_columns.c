@@ -1,7 +1,12 @@
 /* Sparse rows turned into columns, without those that cannot have a weight under an L1
- * penalty: most columns of n-grams occur in a few rows only. Called by margin.c once for
- * each fit. */
+ * penalty: most columns of n-grams occur in a few rows only. Equal columns become one: the
+ * longer n-grams that only one document has all have the same value in it, and often they
+ * are nine in ten of all columns. How a weight is divided among equal columns does not
+ * change the objective, as long as no sign differs; they have equal shares. Called by
+ * margin.c once for each fit. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "l1.h"
 
@@ -18,6 +23,83 @@ static int64_t *number_columns(const margin_problem *p, const weft_sparse *x, in
     for (int64_t j = 0; j < d; j++)
         if (number[j] >= 0) c->name[number[j]] = j;
     return number;
+}
+
+/* ---- equal columns ------------------------------------------------------------------ */
+
+typedef struct hashed {
+    uint64_t hash;
+    int64_t at;
+} hashed;
+
+static int by_hash(const void *left, const void *right)
+{
+    const hashed *a = left, *b = right;
+    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int64_t entries(const l1_columns *c, int64_t j)
+{
+    return c->start[j + 1] - c->start[j];
+}
+
+static int are_equal(const l1_columns *c, int64_t i, int64_t j)
+{
+    size_t n = (size_t)entries(c, i);
+    return entries(c, i) == entries(c, j) &&
+           memcmp(c->row + c->start[i], c->row + c->start[j], n * sizeof *c->row) == 0 &&
+           memcmp(c->value + c->start[i], c->value + c->start[j], n * sizeof *c->value) ==
+               0;
+}
+
+/* leader[j] <- the first column that is equal to column j. */
+static int64_t *find_leaders(const l1_columns *c, weft_arena *mem)
+{
+    int64_t *leader = WEFT_NEW(mem, int64_t, c->d);
+    hashed *order = WEFT_NEW(mem, hashed, c->d);
+    for (int64_t j = 0; j < c->d; j++) {
+        size_t n = (size_t)entries(c, j);
+        uint64_t hash = weft_hash(c->row + c->start[j], n * sizeof *c->row, 0);
+        hash = weft_hash(c->value + c->start[j], n * sizeof *c->value, hash);
+        order[j] = (hashed){hash, j};
+    }
+    qsort(order, (size_t)c->d, sizeof *order, by_hash);
+    for (int64_t k = 0, led = 0; k < c->d; k++) {
+        int64_t first = order[led].at, at = order[k].at;
+        if (order[k].hash != order[led].hash || !are_equal(c, first, at))
+            first = order[led = k].at;
+        leader[at] = first;
+    }
+    return leader;
+}
+
+/* Keeps the first of equal columns, with the names of all. */
+static void merge(l1_columns *c, weft_arena *mem)
+{
+    int64_t all = c->d, m = 0, to = 0, *name = c->name;
+    c->first = WEFT_NEW(mem, int64_t, all + 1);
+    c->name = WEFT_NEW(mem, int64_t, all);
+    size_t mark = weft_arena_mark(mem);
+    const int64_t *leader = find_leaders(c, mem);
+    int64_t *number = WEFT_NEW(mem, int64_t, all), *at = WEFT_NEW(mem, int64_t, all);
+    for (int64_t j = 0; j < all; j++)
+        if (leader[j] == j) number[j] = m++;
+    for (int64_t j = 0; j < all; j++) c->first[number[leader[j]] + 1]++;
+    for (int64_t j = 0; j < m; j++) at[j] = c->first[j + 1] += c->first[j];
+    for (int64_t j = all - 1; j >= 0; j--) c->name[--at[number[leader[j]]]] = name[j];
+    for (int64_t j = 0; j < all; j++) {
+        int64_t g = number[j], from = c->start[j], n = entries(c, j);
+        if (leader[j] != j) continue;
+        memmove(c->row + to, c->row + from, (size_t)n * sizeof *c->row);
+        memmove(c->value + to, c->value + from, (size_t)n * sizeof *c->value);
+        c->square[g] = c->square[j];
+        c->start[g] = to;
+        to += n;
+    }
+    c->d = m;
+    c->start[m] = to;
+    weft_arena_reset(mem, mark);
 }
 
 l1_columns *l1_columns_of(const margin_problem *p, const weft_sparse *x, int64_t d,
@@ -44,5 +126,6 @@ l1_columns *l1_columns_of(const margin_problem *p, const weft_sparse *x, int64_t
             c->square[j] += (double)x->value[e] * (double)x->value[e];
         }
     }
+    merge(c, mem);
     return c;
 }
