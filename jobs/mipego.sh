@@ -41,7 +41,7 @@ winner() # RUN.h5
 replay()
 {
     local design=()
-    [ "$1" != forest ] || design=(forest.design=5)
+    [ "$1" != forest ] || design=(forest.design=5 forest.scale=linear)
     start "$out/replays/$1-$2-$3.h5" inputs/replay.ini replay.table="$tables/mipego.tsv" replay.time=epochs \
         replay.test=fold_error replay.row=0 run.tuner=random random.resource=1 run.sampler="$1" run.workers="$2" \
         run.seed="$3" space.source=random space.configs=40 "${design[@]}" \

@@ -210,16 +210,19 @@ static const struct {
 
 static void test_regrets(weft_arena *mem)
 {
-    for (int i = 0; i < 6; i++) {
-        const char *options = weft_arena_text(mem,
-                                              "[run]\nsampler = forest\n[forest]\ntrees = "
-                                              "60\ngenerations = 40\ncriterion = %s\n",
-                                              bounds[i].criterion);
+    static const char *const scale[] = {"linear", "rank"};
+    for (int i = 0; i < 12; i++) {
+        const char *name = bounds[i / 2].name, *criterion = bounds[i / 2].criterion;
+        const char *options =
+            weft_arena_text(mem,
+                            "[run]\nsampler = forest\n[forest]\ntrees = 60\n"
+                            "generations = 40\ncriterion = %s\nscale = %s\n",
+                            criterion, scale[i % 2]);
         double own[RUNS];
-        last_regrets(bounds[i].name, options, TRIALS, 1, RUNS, 1000, own, mem);
-        double median = quantile(RUNS, own, .5), most = 1.5 * bounds[i].quartile;
-        ok(median < most, "%s by %s: regret %.3g below %.3g", bounds[i].name,
-           bounds[i].criterion, median, most);
+        last_regrets(name, options, TRIALS, 1, RUNS, 1000, own, mem);
+        double median = quantile(RUNS, own, .5), most = 1.5 * bounds[i / 2].quartile;
+        ok(median < most, "%s by %s, scale %s: regret %.3g below %.3g", name, criterion,
+           scale[i % 2], median, most);
     }
 }
 

@@ -90,7 +90,7 @@ static const row rows[] = {
     {"forest", "features", "0.2", quick, 12},
     {"forest", "leaf", "4", quick, 12},
     {"forest", "categories", "onehot", quick, 12},
-    {"forest", "scale", "rank", quick, 12},
+    {"forest", "scale", "linear", quick, 12},
     {"forest", "criterion", "ei", quick, 12},
     {"forest", "criterion", "pi", quick, 12},
     {"forest", "t", "5", quick, 12},

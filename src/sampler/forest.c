@@ -1,8 +1,8 @@
 /* Bayesian optimisation with a random forest as surrogate model of the losses. The mean and
  * the variance over its trees give an acquisition function, and an evolution strategy for
- * real numbers, integers and categories finds the configuration that maximises it. Losses
- * are scaled to 0 .. 1; trials in flight count with the loss that the forest predicts for
- * them. van Stein, Wang, Back, "Automatic configuration of deep neural networks with
+ * real numbers, integers and categories finds the configuration that maximises it. The
+ * forest learns the losses' ranks, as 0 .. 1, or, as in MiP-EGO, the losses scaled to 0 .. 1;
+ * trials in flight count with what the forest predicts for them. van Stein, Wang, Back, "Automatic configuration of deep neural networks with
  * parallel efficient global optimization", IJCNN 2019 (MiP-EGO); Hader, thesis on tuning
  * text CNNs with it; Hutter, Hoos, Leyton-Brown, "Sequential model-based optimization for
  * general algorithm configuration", LION 2011. */
@@ -73,10 +73,9 @@ static const weft_opt forest_opts[] = {
      "trials in flight: count with the loss that the forest predicts (believer), or not "
      "(off)",
      0},
-    {"scale", WEFT_CHOICE, offsetof(forest, scale), "linear", 0, 0, "linear|rank",
-     "of losses before a fit, to 0 .. 1: linear, as in MiP-EGO; rank: by their order "
-     "alone, "
-     "so that a few large ones do not hide the differences between the good ones",
+    {"scale", WEFT_CHOICE, offsetof(forest, scale), "rank", 0, 0, "linear|rank",
+     "of losses before a fit, to 0 .. 1: by their order alone, so that a few large ones do "
+     "not hide the differences between the good ones (rank), or linear, as in MiP-EGO",
      0},
     {"generations", WEFT_LONG, offsetof(forest, generations), "500", 1, 1e6, NULL,
      "generations of the evolution strategy that maximises the acquisition function", 0},
