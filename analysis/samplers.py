@@ -4,6 +4,7 @@ of pairs of runs in which weft's is worse, and the two-sided Mann-Whitney p of i
 Use: python3 analysis/samplers.py [analysis/samplers.tsv] > analysis/samplers.md
 Lines of the file are printed by build/opt/tests/b_regret and tests/gold/samplers.py."""
 import math
+import os
 import statistics
 import sys
 from collections import defaultdict
@@ -13,7 +14,7 @@ PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bo
 BESIDE = (("weft-forest", "smac-gp"),)  # another kind of model: without a goal, and no part of the level
 INTRODUCTION = """# Samplers beside other programs
 
-Written by `analysis/samplers.py` from [samplers.tsv](samplers.tsv); [README.md](README.md) says how the runs were made.
+Written by `analysis/samplers.py` from [%s](%s); [README.md](README.md) says how the runs were made.
 """
 LEVEL = 0.01  # of significance, over the number of comparisons
 
@@ -57,7 +58,8 @@ def row(found):
 
 
 def main():
-    with open(sys.argv[1] if len(sys.argv) > 1 else "analysis/samplers.tsv", encoding="ascii") as lines:
+    path = sys.argv[1] if len(sys.argv) > 1 else "analysis/samplers.tsv"
+    with open(path, encoding="ascii") as lines:
         lines = list(lines)
     found = list(comparisons(lines, PAIRS))
     level = LEVEL / len(found)
@@ -66,7 +68,7 @@ def main():
         smaller, p, worse, line = row(each)
         summary[each[:3]].append((smaller, p < level, worse, each[3]))
         table.append(line)
-    print(INTRODUCTION)
+    print(INTRODUCTION % (2 * (os.path.basename(path),)))
     print("| weft | other | workers | functions | median smaller | significantly better | significantly worse | worst |")
     print("|---|---|---|---|---|---|---|---|")
     for (own, other, workers), rows in summary.items():

@@ -6,7 +6,8 @@
 #   PEERS      what tests/gold/venv.sh made; default V; empty: weft's part alone
 #   PAIRS      which comparisons; default "tpe hyperopt forest kde", also gp and mipego
 #   WORKERS    trials at a time; default "1 10", with gp 1
-#   FUNCTIONS  which of tests/functions.h; default those of the table
+#   FUNCTIONS  which of tests/functions.h; default those of the table; "more": the others, those of
+#              tests/functions_more.h, for a TABLE and an OUTPUT of their own
 #   SEEDS      how many; default 20
 #   FIRST      the first one; default as in the table: 5000, with kde 6000 on all but branin
 #   TABLE      default analysis/samplers.tsv; OUTPUT, default analysis/samplers.md
@@ -44,6 +45,9 @@ pair()
     done
 }
 
+more="rastrigin6 griewank8 michalewicz5 camel6 goldprice schwefel4 sphere20 ridge6 cat6 int5 diverge4 tree3
+steps5 corner5 heavy4 net6 arms16 forrester1"
+[ "${FUNCTIONS:-}" != more ] || FUNCTIONS=$more
 every="branin hartmann3 hartmann6 ackley5 rosenbrock4 text tree noisy mixed8 levy5 styblinski4"
 for which in ${PAIRS:-tpe hyperopt forest kde}; do
     case $which in

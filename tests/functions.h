@@ -10,41 +10,62 @@
 #include <string.h>
 
 typedef struct arguments {
-    double x[8];
-    int i[4], a, b, c, d;
+    double x[20];
+    int i[5], a, b, c, d, e, f, g, h, k, l, m;
 } arguments;
 
 #define REAL_ARGUMENT(j)                                                                   \
     {                                                                                      \
-        "x" #j, WEFT_REAL, offsetof(arguments, x) + (j) * sizeof(double), "0", -100, 1e5,  \
+        "x" #j, WEFT_REAL, offsetof(arguments, x) + (j) * sizeof(double), "0", -1000, 1e5, \
             NULL, "a number", WEFT_PER_TRIAL                                               \
     }
 #define WHOLE_ARGUMENT(j)                                                                  \
     {                                                                                      \
-        "i" #j, WEFT_INT, offsetof(arguments, i) + (j) * sizeof(int), "0", -100, 1000,     \
+        "i" #j, WEFT_INT, offsetof(arguments, i) + (j) * sizeof(int), "0", -100, 2000,     \
             NULL, "a whole number", WEFT_PER_TRIAL                                         \
     }
 #define CHOICE_ARGUMENT(n, of)                                                             \
     {                                                                                      \
 #n, WEFT_CHOICE, offsetof(arguments, n), "p", 0, 0, of, "a choice", WEFT_PER_TRIAL \
     }
-static const weft_opt argument_opts[] = {REAL_ARGUMENT(0),
-                                         REAL_ARGUMENT(1),
-                                         REAL_ARGUMENT(2),
-                                         REAL_ARGUMENT(3),
-                                         REAL_ARGUMENT(4),
-                                         REAL_ARGUMENT(5),
-                                         REAL_ARGUMENT(6),
-                                         REAL_ARGUMENT(7),
-                                         WHOLE_ARGUMENT(0),
-                                         WHOLE_ARGUMENT(1),
-                                         WHOLE_ARGUMENT(2),
-                                         WHOLE_ARGUMENT(3),
-                                         CHOICE_ARGUMENT(a, "p|q|r"),
-                                         CHOICE_ARGUMENT(b, "p|q"),
-                                         CHOICE_ARGUMENT(c, "p|q"),
-                                         CHOICE_ARGUMENT(d, "p|q|r|s"),
-                                         {0}};
+static const weft_opt argument_opts[] = {
+    REAL_ARGUMENT(0),
+    REAL_ARGUMENT(1),
+    REAL_ARGUMENT(2),
+    REAL_ARGUMENT(3),
+    REAL_ARGUMENT(4),
+    REAL_ARGUMENT(5),
+    REAL_ARGUMENT(6),
+    REAL_ARGUMENT(7),
+    REAL_ARGUMENT(8),
+    REAL_ARGUMENT(9),
+    REAL_ARGUMENT(10),
+    REAL_ARGUMENT(11),
+    REAL_ARGUMENT(12),
+    REAL_ARGUMENT(13),
+    REAL_ARGUMENT(14),
+    REAL_ARGUMENT(15),
+    REAL_ARGUMENT(16),
+    REAL_ARGUMENT(17),
+    REAL_ARGUMENT(18),
+    REAL_ARGUMENT(19),
+    WHOLE_ARGUMENT(0),
+    WHOLE_ARGUMENT(1),
+    WHOLE_ARGUMENT(2),
+    WHOLE_ARGUMENT(3),
+    WHOLE_ARGUMENT(4),
+    CHOICE_ARGUMENT(a, "p|q|r"),
+    CHOICE_ARGUMENT(b, "p|q"),
+    CHOICE_ARGUMENT(c, "p|q"),
+    CHOICE_ARGUMENT(d, "p|q|r|s"),
+    CHOICE_ARGUMENT(e, "a|b|c|d"),
+    CHOICE_ARGUMENT(f, "a|b|c|d|e"),
+    CHOICE_ARGUMENT(g, "a|b|c|d|e|f"),
+    CHOICE_ARGUMENT(h, "a|b|c|d|e|f|g"),
+    CHOICE_ARGUMENT(k, "a|b|c|d|e|f|g|h"),
+    CHOICE_ARGUMENT(l, "a|b|c|d"),
+    CHOICE_ARGUMENT(m, "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p"),
+    {0}};
 static const weft_kind argument_kind = {"f", "arguments", sizeof(arguments), argument_opts,
                                         NULL};
 
@@ -215,10 +236,14 @@ static const function functions[] = {
 };
 enum { NFUNCTION = sizeof functions / sizeof *functions };
 
+#include "functions_more.h"
+
 static inline const function *function_named(const char *name)
 {
     for (int i = 0; i < NFUNCTION; i++)
         if (strcmp(functions[i].name, name) == 0) return &functions[i];
+    for (int i = 0; i < NMORE; i++)
+        if (strcmp(more_functions[i].name, name) == 0) return &more_functions[i];
     weft_die("there is no function %s", name);
 }
 

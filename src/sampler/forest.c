@@ -1,11 +1,12 @@
 /* Bayesian optimisation with a random forest as surrogate model of the losses. The mean and
  * the variance over its trees give an acquisition function, and an evolution strategy for
  * real numbers, integers and categories finds the configuration that maximises it. The
- * forest learns the losses' ranks, as 0 .. 1, or, as in MiP-EGO, the losses scaled to 0 .. 1;
- * trials in flight count with what the forest predicts for them. van Stein, Wang, Back, "Automatic configuration of deep neural networks with
- * parallel efficient global optimization", IJCNN 2019 (MiP-EGO); Hader, thesis on tuning
- * text CNNs with it; Hutter, Hoos, Leyton-Brown, "Sequential model-based optimization for
- * general algorithm configuration", LION 2011. */
+ * forest learns the losses' ranks, as 0 .. 1, or, as in MiP-EGO, the losses scaled to 0 ..
+ * 1; trials in flight count with what the forest predicts for them. van Stein, Wang, Back,
+ * "Automatic configuration of deep neural networks with parallel efficient global
+ * optimization", IJCNN 2019 (MiP-EGO); Hader, thesis on tuning text CNNs with it; Hutter,
+ * Hoos, Leyton-Brown, "Sequential model-based optimization for general algorithm
+ * configuration", LION 2011. */
 #include "gain.h"
 #include "leaves.h"
 #include "mies.h"

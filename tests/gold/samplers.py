@@ -26,91 +26,32 @@ warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
 import numpy as np
 
+from functions import FUNCTIONS
+
 TRIALS = 100
 
-# (low, high, kind): real, log, int; or the number of levels; then (axis, its level) where the
-# axis exists only there.
-A6 = np.array([[10, 3, 17, 3.5, 1.7, 8], [.05, 10, 17, .1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, .05, 10, .1, 14]])
-P6 = np.array([[.1312, .1696, .5569, .0124, .8283, .5886], [.2329, .4135, .8307, .3736, .1004, .9991],
-               [.2348, .1451, .3522, .2883, .3047, .6650], [.4047, .8828, .8732, .5743, .1091, .0381]])
-A3 = np.array([[3, 10, 30], [.1, 10, 35], [3, 10, 30], [.1, 10, 35]])
-P3 = np.array([[.3689, .1170, .2673], [.4699, .4387, .7470], [.1091, .8732, .5547], [.0381, .5743, .8828]])
-ALPHA = np.array([1, 1.2, 3, 3.2])
+
+def levels(a):
+    """Levels of a category, else 0."""
+    return a if isinstance(a, int) else a[1] + 1 if a[2] == "cat" else 0
 
 
-def branin(v):
-    a = v[1] - 5.1 / (4 * math.pi ** 2) * v[0] ** 2 + 5 / math.pi * v[0] - 6
-    return a * a + 10 * (1 - 1 / (8 * math.pi)) * math.cos(v[0]) + 10 - 0.39788735772973816
+def parent(a):
+    return a[3:] if not isinstance(a, int) and len(a) > 3 else None
 
 
-def hartmann3(v):
-    return 3.862779787332660 - float(ALPHA @ np.exp(-(A3 * (np.array(v) - P3) ** 2).sum(1)))
-
-
-def hartmann6(v):
-    return 3.322368011415515 - float(ALPHA @ np.exp(-(A6 * (np.array(v) - P6) ** 2).sum(1)))
-
-
-def ackley5(v):
-    v = np.array(v)
-    return 20 + math.e - 20 * math.exp(-.2 * math.sqrt((v * v).mean())) - math.exp(np.cos(2 * math.pi * v).mean())
-
-
-def rosenbrock4(v):
-    x = [v[0], v[2], v[1], v[3]]
-    return sum(100 * (x[j + 1] - x[j] ** 2) ** 2 + (1 - x[j]) ** 2 for j in range(3))
-
-
-def levy5(v):
-    w = 1 + (np.array(v) - 1) / 4
-    inner = ((w[:4] - 1) ** 2 * (1 + 10 * np.sin(math.pi * w[:4] + 1) ** 2)).sum()
-    return float(math.sin(math.pi * w[0]) ** 2 + inner + (w[4] - 1) ** 2 * (1 + math.sin(2 * math.pi * w[4]) ** 2))
-
-
-def styblinski4(v):
-    v = np.array(v)
-    return float((v ** 4 - 16 * v * v + 5 * v).sum() / 2) + 4 * 39.16616570377142
-
-
-def text(v):
-    c, tol = math.log10(v[0]), math.log10(v[1])
-    fit = .002 * (c - 1) ** 2 if v[6] else .01 + .003 * c * c
-    return (.03 * (v[2] - 1) + .02 * abs(v[2] + v[3] - 2) + [.02, .01, 0][v[4]] + .005 * v[5] + fit + .002 * (tol + 5))
-
-
-def tree(v):
-    if v[4] == 0:
-        return .15 + (v[0] - .3) ** 2
-    if v[4] == 2:
-        return .1 + .01 * abs(v[3] - 13)
-    return .25 * (math.log10(v[1]) + 2.5) ** 2 + (v[2] - .7) ** 2
-
-
-def mixed8(v):
-    s = (v[0] - .3) ** 2 + (v[1] - .6) ** 2 + .1 * (math.log10(v[2]) + 3) ** 2 + .1 * (math.log10(v[3]) + 1) ** 2
-    s += 4e-4 * (v[4] - 40) ** 2 + .02 * abs(v[5] - 7)
-    return s + (0 if v[6] else .2) + [.3, 0, .2, .5][v[7]] + .5 * (v[0] - .3) * (v[4] - 40) / 50
-
-
-U = (0., 1., "real")
-FUNCTIONS = {
-    "branin": (branin, [(-5., 10., "real"), (0., 15., "real")], 0),
-    "hartmann3": (hartmann3, [U] * 3, 0),
-    "hartmann6": (hartmann6, [U] * 6, 0),
-    "ackley5": (ackley5, [(-32.768, 32.768, "real")] * 5, 0),
-    "rosenbrock4": (rosenbrock4, [(-5., 10., "real")] * 2 + [(-5, 10, "int")] * 2, 0),
-    "text": (text, [(1e-5, 1e5, "log"), (1e-5, 1e-3, "log"), (1, 3, "int"), (0, 2, "int"), 3, 2, 2], 0),
-    "flat": (tree, [U, (1e-4, 1., "log"), U, (1, 20, "int"), 3], 0),
-    "tree": (tree, [(*U, 4, 0), (1e-4, 1., "log", 4, 1), (*U, 4, 1), (1, 20, "int", 4, 2), 3], 0),
-    "levy5": (levy5, [(-10., 10., "real")] * 5, 0),
-    "styblinski4": (styblinski4, [(-5., 5., "real")] * 4, 0),
-    "mixed8": (mixed8, [U, U, (1e-6, 1., "log"), (1e-4, 10., "log"), (1, 100, "int"), (1, 12, "int"), 2, 4], 0),
-    "noisy": (branin, [(-5., 10., "real"), (0., 15., "real")], 5),
-}
+def in_order(axes):
+    depth = []
+    for a in axes:
+        n = 0
+        while parent(a):
+            a, n = axes[parent(a)[0]], n + 1
+        depth.append(n)
+    return sorted(range(len(axes)), key=lambda j: (depth[j], not levels(axes[j])))
 
 
 def typed(v, axes):
-    whole = [isinstance(a, int) or a[2] == "int" for a in axes]
+    whole = [isinstance(a, int) or a[2] in ("int", "logint", "cat") for a in axes]
     return [int(x) if w and x == x else float(x) for x, w in zip(v, whole)]
 
 
@@ -124,14 +65,14 @@ class Optuna:
 
     def ask(self):
         t, v = self.study.ask(), [math.nan] * len(self.axes)
-        for j, a in sorted(enumerate(self.axes), key=lambda item: not isinstance(item[1], int)):
-            name = "x%d" % j
-            if isinstance(a, int):
-                v[j] = t.suggest_categorical(name, list(range(a)))
-            elif len(a) > 3 and v[a[3]] != a[4]:
+        for j in in_order(self.axes):
+            a, name = self.axes[j], "x%d" % j
+            if parent(a) and v[a[3]] != a[4]:
                 continue
-            elif a[2] == "int":
-                v[j] = t.suggest_int(name, a[0], a[1])
+            elif levels(a):
+                v[j] = t.suggest_categorical(name, list(range(levels(a))))
+            elif a[2] in ("int", "logint"):
+                v[j] = t.suggest_int(name, a[0], a[1], log=a[2] == "logint")
             else:
                 v[j] = t.suggest_float(name, a[0], a[1], log=a[2] == "log")
         return t, v
@@ -149,8 +90,10 @@ class Hyperopt:
 
         def of(j, a):
             name = "x%d" % j
-            if isinstance(a, int):
-                return hp.choice(name, [[of(*sub) for sub in below if sub[1][3:] == (j, c)] for c in range(a)])
+            if levels(a):
+                return hp.choice(name, [[of(*sub) for sub in below if sub[1][3:] == (j, c)] for c in range(levels(a))])
+            if a[2] == "logint":
+                return hp.qloguniform(name, math.log(a[0] - .5), math.log(a[1] + .5), 1)
             if a[2] == "int":
                 return hp.uniformint(name, a[0], a[1])
             if a[2] == "log":
@@ -173,7 +116,9 @@ class Hyperopt:
         t.refresh()
         values = docs[0]["misc"]["vals"]
         v = [list(values["x%d" % j]) or [math.nan] for j in range(len(self.axes))]
-        return ids[0], typed([x[0] for x in v], self.axes)
+        v = typed([x[0] for x in v], self.axes)
+        return ids[0], [min(max(x, a[0]), a[1]) if parent(a) is None and not levels(a) and a[2] == "logint" else x
+                        for x, a in zip(v, self.axes)]
 
     def tell(self, i, v, loss):
         for d in self.trials._dynamic_trials:
@@ -189,10 +134,10 @@ def config_space(axes, seed):
     when = getattr(cs, "add", None) or cs.add_condition
     for j, a in enumerate(axes):
         name = "x%d" % j
-        if isinstance(a, int):
-            add(C.CategoricalHyperparameter(name, list(range(a))))
-        elif a[2] == "int":
-            add(C.UniformIntegerHyperparameter(name, a[0], a[1]))
+        if levels(a):
+            add(C.CategoricalHyperparameter(name, list(range(levels(a)))))
+        elif a[2] in ("int", "logint"):
+            add(C.UniformIntegerHyperparameter(name, a[0], a[1], log=a[2] == "logint"))
         else:
             add(C.UniformFloatHyperparameter(name, a[0], a[1], log=a[2] == "log"))
     for j, a in enumerate(axes):
@@ -234,6 +179,7 @@ class Smac:
         where = "/tmp/weft-smac-%d" % os.getpid()
         scenario = Scenario(config_space(axes, seed), deterministic=True, n_trials=TRIALS, seed=seed, output_directory=where)
         more = {"intensifier": facade.get_intensifier(scenario, max_config_calls=1)} if forest else {}
+        self.seen = []
         self.smac = facade(scenario, lambda c, seed=0: 0, overwrite=True, logging_level=False, **more)
 
     def ask(self):
@@ -242,6 +188,10 @@ class Smac:
 
     def tell(self, info, v, loss):
         from smac.runhistory.dataclasses import TrialValue
+        if math.isinf(loss):  # it has no infinite costs: the worst finite one until now
+            loss = max(self.seen, default=1)
+        else:
+            self.seen.append(loss)
         self.smac.tell(info, TrialValue(cost=loss, time=1))
 
 
