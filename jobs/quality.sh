@@ -33,4 +33,4 @@ for seed in ${SEEDS:-$(seq 1 8)}; do
         search plain "$file" "$seed" fmap.validation=split ws_sha.switch=1
     done
 done
-analysis/compare.py "$out"/*.h5 -o "${TABLE:-analysis/quality-defaults.tsv}"
+${PYTHON:-python3} analysis/compare.py "$out"/*.h5 -o "${TABLE:-analysis/quality-defaults.tsv}"

@@ -23,5 +23,5 @@ for seed in ${SEEDS:-1 2 3}; do
     method sha "$seed" run.mixing=none "$@"
     method fedex-sha "$seed" "$@"
 done
-analysis/federated.py "$out"/*.h5 -o "$out/methods"
-analysis/mixture.py "$out/fedex-sha-1.h5" -o "$out/mixture.png"
+${PYTHON:-python3} analysis/federated.py "$out"/*.h5 -o "$out/methods"
+${PYTHON:-python3} analysis/mixture.py "$out/fedex-sha-1.h5" -o "$out/mixture.png"

@@ -134,4 +134,4 @@ for seed in ${SEEDS:-$(seq 1 20)}; do
         esac
     done
 done
-analysis/text.py "$out"/*.h5 -o "$table"
+${PYTHON:-python3} analysis/text.py "$out"/*.h5 -o "$table"
