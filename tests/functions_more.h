@@ -18,7 +18,8 @@ static inline double griewank8(const double *v)
 static inline double michalewicz5(const double *v)
 {
     double s = 0;
-    for (int j = 0; j < 5; j++) s -= sin(v[j]) * pow(sin((j + 1) * v[j] * v[j] / acos(-1)), 20);
+    for (int j = 0; j < 5; j++)
+        s -= sin(v[j]) * pow(sin((j + 1) * v[j] * v[j] / acos(-1)), 20);
     return s;
 }
 static inline double camel6(const double *v)

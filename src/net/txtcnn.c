@@ -133,7 +133,11 @@ static const weft_opt txtcnn_opts[] = {
               "Kim's program, or at their end; no: they are not padded"},
     {0}};
 
-#define FROM(n, words) {"f" #n, "groups", words}, {"k" #n, "groups", words}
+#define FROM(n, words)                                                                     \
+    {"f" #n, "groups", words},                                                             \
+    {                                                                                      \
+        "k" #n, "groups", words                                                            \
+    }
 
 static const weft_when txtcnn_when[] = {FROM(2, "2|3|4|5|6|7|8|9|10"),
                                         FROM(3, "3|4|5|6|7|8|9|10"),

@@ -270,17 +270,16 @@ static const weft_opt train_opts[] = {
      .role = WEFT_PER_TRIAL},
     {0}};
 
-static const weft_when train_when[] = {
-    {"momentum", "optimizer", "sgd"},
-    {"beta1", "optimizer", "adam"},
-    {"beta2", "optimizer", "adam"},
-    {"rho", "optimizer", "adadelta"},
-    {"epsilon", "optimizer", "adam|adadelta"},
-    {"decay", "schedule", "exponential|inverse"},
-    {"horizon", "schedule", "linear|cosine|step"},
-    {"reductions", "schedule", "step"},
-    {"factor", "schedule", "step"},
-    {0}};
+static const weft_when train_when[] = {{"momentum", "optimizer", "sgd"},
+                                       {"beta1", "optimizer", "adam"},
+                                       {"beta2", "optimizer", "adam"},
+                                       {"rho", "optimizer", "adadelta"},
+                                       {"epsilon", "optimizer", "adam|adadelta"},
+                                       {"decay", "schedule", "exponential|inverse"},
+                                       {"horizon", "schedule", "linear|cosine|step"},
+                                       {"reductions", "schedule", "step"},
+                                       {"factor", "schedule", "step"},
+                                       {0}};
 
 const weft_kind sgd_train_kind = {.name = "train",
                                   .about = "task sgd: steps of the training",
