@@ -77,11 +77,13 @@ typedef struct function {
     double noise; /* standard deviation of what is told */
 } function;
 
+static const double PI = 3.14159265358979323846;
+
 static inline double branin(const double *v)
 {
-    double pi = 3.14159265358979323846, x = v[0], y = v[1];
-    double a = y - 5.1 / (4 * pi * pi) * x * x + 5 / pi * x - 6;
-    return a * a + 10 * (1 - 1 / (8 * pi)) * cos(x) + 10;
+    double x = v[0], y = v[1];
+    double a = y - 5.1 / (4 * PI * PI) * x * x + 5 / PI * x - 6;
+    return a * a + 10 * (1 - 1 / (8 * PI)) * cos(x) + 10;
 }
 
 static inline double hartmann3(const double *v)
@@ -123,11 +125,10 @@ static inline double hartmann6(const double *v)
 
 static inline double ackley5(const double *v)
 {
-    double pi = 3.14159265358979323846;
     double square = 0, wave = 0;
     for (int j = 0; j < 5; j++) {
         square += v[j] * v[j] / 5;
-        wave += cos(2 * pi * v[j]) / 5;
+        wave += cos(2 * PI * v[j]) / 5;
     }
     return 20 + exp(1.) - 20 * exp(-.2 * sqrt(square)) - exp(wave);
 }
@@ -147,14 +148,13 @@ static inline double rosenbrock4(const double *v)
 /* Least value 0 at ones. Levy, Montalvo, SIAM J. Sci. Stat. Comput. 6, 1985. */
 static inline double levy5(const double *v)
 {
-    double pi = 3.14159265358979323846;
     double w[5], sum = 0;
     for (int j = 0; j < 5; j++) w[j] = 1 + (v[j] - 1) / 4;
     for (int j = 0; j < 4; j++) {
-        double s = sin(pi * w[j] + 1);
+        double s = sin(PI * w[j] + 1);
         sum += (w[j] - 1) * (w[j] - 1) * (1 + 10 * s * s);
     }
-    double first = sin(pi * w[0]), last = sin(2 * pi * w[4]);
+    double first = sin(PI * w[0]), last = sin(2 * PI * w[4]);
     return first * first + sum + (w[4] - 1) * (w[4] - 1) * (1 + last * last);
 }
 

@@ -6,7 +6,7 @@
 static inline double rastrigin6(const double *v)
 {
     double s = 60;
-    for (int j = 0; j < 6; j++) s += v[j] * v[j] - 10 * cos(2 * acos(-1) * v[j]);
+    for (int j = 0; j < 6; j++) s += v[j] * v[j] - 10 * cos(2 * PI * v[j]);
     return s;
 }
 static inline double griewank8(const double *v)
@@ -18,8 +18,7 @@ static inline double griewank8(const double *v)
 static inline double michalewicz5(const double *v)
 {
     double s = 0;
-    for (int j = 0; j < 5; j++)
-        s -= sin(v[j]) * pow(sin((j + 1) * v[j] * v[j] / acos(-1)), 20);
+    for (int j = 0; j < 5; j++) s -= sin(v[j]) * pow(sin((j + 1) * v[j] * v[j] / PI), 20);
     return s;
 }
 static inline double camel6(const double *v)

@@ -8,8 +8,7 @@
 
 #include "dual.h"
 
-/* Columns that can have a weight; equal ones are one, whose weight is divided among them.
- */
+/* Columns that can have a weight; equal ones are one, which has the weights of all. */
 typedef struct l1_columns {
     int64_t n, d;   /* rows; columns */
     int64_t *first; /* [d+1] name[first[j]] .. name[first[j+1]-1] are the columns of the

@@ -83,11 +83,12 @@ static void merge(l1_columns *c, weft_arena *mem)
     size_t mark = weft_arena_mark(mem);
     const int64_t *leader = find_leaders(c, mem);
     int64_t *number = WEFT_NEW(mem, int64_t, all), *at = WEFT_NEW(mem, int64_t, all);
-    for (int64_t j = 0; j < all; j++)
-        if (leader[j] == j) number[j] = m++;
-    for (int64_t j = 0; j < all; j++) c->first[number[leader[j]] + 1]++;
-    for (int64_t j = 0; j < m; j++) at[j] = c->first[j + 1] += c->first[j];
-    for (int64_t j = all - 1; j >= 0; j--) c->name[--at[number[leader[j]]]] = name[j];
+    for (int64_t j = 0; j < all; j++) {
+        number[j] = leader[j] == j ? m++ : number[leader[j]];
+        c->first[number[j] + 1]++;
+    }
+    for (int64_t g = 0; g < m; g++) c->first[g + 1] += at[g] = c->first[g];
+    for (int64_t j = 0; j < all; j++) c->name[at[number[j]]++] = name[j];
     for (int64_t j = 0; j < all; j++) {
         int64_t g = number[j], from = c->start[j], n = entries(c, j);
         if (leader[j] != j) continue;

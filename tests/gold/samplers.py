@@ -37,10 +37,12 @@ def levels(a):
 
 
 def parent(a):
+    """The axis and its level with which this one exists; None: with all."""
     return a[3:] if not isinstance(a, int) and len(a) > 3 else None
 
 
 def in_order(axes):
+    """Numbers of the axes, each after the one that it depends on."""
     depth = []
     for a in axes:
         n = 0
@@ -51,7 +53,7 @@ def in_order(axes):
 
 
 def typed(v, axes):
-    whole = [isinstance(a, int) or a[2] in ("int", "logint", "cat") for a in axes]
+    whole = [levels(a) or a[2] in ("int", "logint") for a in axes]
     return [int(x) if w and x == x else float(x) for x, w in zip(v, whole)]
 
 
@@ -91,7 +93,7 @@ class Hyperopt:
         def of(j, a):
             name = "x%d" % j
             if levels(a):
-                return hp.choice(name, [[of(*sub) for sub in below if sub[1][3:] == (j, c)] for c in range(levels(a))])
+                return hp.choice(name, [[of(*sub) for sub in below if parent(sub[1]) == (j, c)] for c in range(levels(a))])
             if a[2] == "logint":
                 return hp.qloguniform(name, math.log(a[0] - .5), math.log(a[1] + .5), 1)
             if a[2] == "int":
@@ -101,7 +103,7 @@ class Hyperopt:
             return hp.uniform(name, a[0], a[1])
 
         every = list(enumerate(axes))
-        below = [(j, a) for j, a in every if not isinstance(a, int) and len(a) > 3]
+        below = [(j, a) for j, a in every if parent(a)]
         space = [of(*item) for item in every if item not in below]
         self.domain = hyperopt.Domain(None, space, pass_expr_memo_ctrl=False)
         self.domain.fn = lambda x: 0
@@ -141,7 +143,7 @@ def config_space(axes, seed):
         else:
             add(C.UniformFloatHyperparameter(name, a[0], a[1], log=a[2] == "log"))
     for j, a in enumerate(axes):
-        if not isinstance(a, int) and len(a) > 3:
+        if parent(a):
             when(C.EqualsCondition(cs["x%d" % j], cs["x%d" % a[3]], a[4]))
     return cs
 
@@ -217,8 +219,8 @@ class Mipego:
 
     @staticmethod
     def axis(b, name, a):
-        if isinstance(a, int):
-            return b.Discrete([str(c) for c in range(a)], name)
+        if levels(a):
+            return b.Discrete([str(c) for c in range(levels(a))], name)
         if a[2] == "int":
             return b.Integer([a[0], a[1]], name)
         return b.Real([a[0], a[1]], name, scale="log" if a[2] == "log" else "linear")
@@ -232,7 +234,7 @@ class Mipego:
         x = self.queue.pop(0)
         v = [float(c) for c in x]
         for j, a in enumerate(self.axes):
-            if not isinstance(a, int) and len(a) > 3 and v[a[3]] != a[4]:
+            if parent(a) and v[a[3]] != a[4]:
                 v[j] = math.nan
         return x, typed(v, self.axes)
 
