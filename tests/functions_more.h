@@ -12,7 +12,10 @@ static inline double rastrigin6(const double *v)
 static inline double griewank8(const double *v)
 {
     double s = 1, p = 1;
-    for (int j = 0; j < 8; j++) s += v[j] * v[j] / 4000, p *= cos(v[j] / sqrt(j + 1));
+    for (int j = 0; j < 8; j++) {
+        s += v[j] * v[j] / 4000;
+        p *= cos(v[j] / sqrt(j + 1));
+    }
     return s - p;
 }
 static inline double michalewicz5(const double *v)
@@ -50,8 +53,10 @@ static inline double sphere20(const double *v)
 static inline double ridge6(const double *v)
 {
     double s = 0, m = v[0] / 6;
-    for (int j = 1; j < 6; j++)
-        s += 20 * (v[j] - v[j - 1]) * (v[j] - v[j - 1]), m += v[j] / 6;
+    for (int j = 1; j < 6; j++) {
+        s += 20 * (v[j] - v[j - 1]) * (v[j] - v[j - 1]);
+        m += v[j] / 6;
+    }
     return s + 4 * (m - .7) * (m - .7);
 }
 static inline double hashed(int j, int a, int b)
