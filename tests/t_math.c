@@ -48,6 +48,9 @@ static void test_fix(void)
     ok(up == down, "fixed sums do not depend on their order");
     is_near(weft_unfix(up, scale), sum, 1000 * ldexp(bound, -61), "fixed sums are sums");
     ok(weft_fix_scale(0) == 0, "a bound of zero has scale zero");
+    ok(weft_fix(2.4, 0) == 2 && weft_fix(2.6, 0) == 3 && weft_fix(-2.6, 0) == -3 &&
+           weft_fix(-2.4, 0) == -2 && weft_fix(0.7, 1) == 1 && weft_fix(0.8, 1) == 2,
+       "a number becomes the nearest multiple of the unit");
 }
 
 static void test_exact(void)
@@ -65,6 +68,11 @@ static void test_exact(void)
     for (int i = 0; i < N; i++) worst = worse(worst, fabs(ldexp(up[i], -scale) - sum[i]));
     ok(memcmp(up, down, sizeof up) == 0, "exact sums do not depend on their order");
     is_near(worst, 0, TIMES * ldexp(1, -scale), "exact sums are sums");
+    const real x[] = {2.4F, 2.6F, -2.4F, -2.6F};
+    double whole[4] = {0};
+    weft_exact_add(4, x, 0, whole);
+    ok(whole[0] == 2 && whole[1] == 3 && whole[2] == -2 && whole[3] == -3,
+       "of numbers rounded to the nearest multiple of the unit");
 }
 
 /* ---- products of integers ----------------------------------------------------------- */

@@ -131,6 +131,84 @@ static void test_dropout(const weft_net *net)
     fixture_free(&f);
 }
 
+/* The numbers that the units of a layer read, where the batch is one sample that they see
+ * once: the gradient of a unit's weights is that of its bias times these. */
+static void inputs_of(const fixture *f, const char *weight, const char *bias,
+                      double dropout, uint64_t key, int n, double *x)
+{
+    weft_tensor t[WEFT_MAX_TENSORS];
+    int64_t at = -1, from = -1, unit = 0, units = 0;
+    for (int i = f->net->tensors(f->self, t) - 1; i >= 0; i--) {
+        if (strcmp(t[i].name, weight) == 0) at = t[i].at;
+        if (strcmp(t[i].name, bias) != 0) continue;
+        from = t[i].at;
+        units = t[i].dims[0];
+    }
+    weft_check(at >= 0 && from >= 0, "no layer %s", weight);
+    grad(f, dropout, key);
+    for (int64_t i = 1; i < units; i++)
+        if (fabs(f->g[from + i]) > fabs(f->g[from + unit])) unit = i;
+    for (int j = 0; j < n; j++)
+        x[j] = (double)f->g[at + unit * n + j] / (double)f->g[from + unit];
+}
+
+/* A layer behind dropout. */
+typedef struct behind {
+    const weft_net *net;
+    const char *options, *drops; /* drops: more options, that drop; "": the task drops */
+    const char *weight, *bias;   /* of the layer */
+    int n;                       /* numbers that it reads */
+} behind;
+
+static void test_scale(const behind *b, double p, weft_shape shape)
+{
+    enum { KEYS = 30, MOST = 64 };
+    double plain[MOST], dropped[MOST], off = 0, by_task = *b->drops ? 0 : p;
+    char options[128];
+    int zeros = 0, all = 0;
+    snprintf(options, sizeof options, "%s%s", b->options, b->drops);
+    fixture with = fixture_new(b->net, options, shape, 1);
+    fixture without = fixture_new(b->net, b->options, shape, 1);
+    inputs_of(&without, b->weight, b->bias, 0, 0, b->n, plain);
+    for (uint64_t key = 0; key < KEYS; key++) {
+        inputs_of(&with, b->weight, b->bias, by_task, key, b->n, dropped);
+        for (int j = 0; j < b->n; j++) {
+            double ratio = dropped[j] / plain[j];
+            if (fabs(plain[j]) < 1e-3) continue; /* by ReLU */
+            zeros += fabs(ratio) < 1e-3;
+            off = worse(off, fabs(ratio) < 1e-3 ? 0 : fabs(ratio * (1 - p) - 1));
+            all++;
+        }
+    }
+    is_near(off, 0, 1e-4, "%s %s: dropout of %g multiplies what it keeps by 1 / (1 - p)",
+            b->net->kind.name, options, p);
+    is_near(zeros, p * all, 5 * sqrt(p * (1 - p) * all), "and keeps %d of %d", all - zeros,
+            all);
+    fixture_free(&with);
+    fixture_free(&without);
+}
+
+static void test_scales(void)
+{
+    static const behind of_words[] = {
+        {&weft_net_txtcnn, "groups=1&f1=40", "", "fc1.weight", "fc1.bias", 40},
+        {&weft_net_txtcnn, "groups=1&f1=40", "&drop_pooled=0.4", "fc1.weight", "fc1.bias",
+         40},
+        {&weft_net_txtcnn, "groups=1&f1=40&hidden=40", "&drop_hidden=0.4", "fc2.weight",
+         "fc2.bias", 40},
+        {&weft_net_txtcnn, "groups=1&k1=1&f1=20", "&drop_input=0.4", "conv1.weight",
+         "conv1.bias", SIZE}};
+    const behind mlp = {&weft_net_mlp, "hidden=40", "", "fc2.weight", "fc2.bias", 40};
+    const behind lstm = {&weft_net_lstm,      "hidden=40",       "",
+                         "lstm.weight_ih_l1", "lstm.bias_ih_l1", 40};
+    weft_arena *mem = weft_arena_new();
+    test_scale(&mlp, 0.3, image(1, 5, 5, 4));
+    test_scale(&lstm, 0.3, text(1, 11));
+    for (size_t i = 0; i < sizeof of_words / sizeof *of_words; i++)
+        test_scale(&of_words[i], 0.4, documents(9, 30, 3, mem));
+    weft_arena_free(mem);
+}
+
 static void test_learns(const weft_net *net)
 {
     fixture f = fixture_small(net, 20);
@@ -281,6 +359,7 @@ int main(void)
         test_slopes(&weft_net_cnn, "arch=convnet&scale=2&power=1.5", image(3, 9, 8, 4),
                     0.4 * drop, 1);
     }
+    test_scales();
     test_gold();
     test_sizes();
     test_refusals();

@@ -18,13 +18,11 @@ static int32_t label_of(int64_t i)
     return i >= TRAIN + VALID || i % 10 == 3;
 }
 
-static weft_status read_rows(const void *self, const char *source, weft_pack *p)
+static float x[ALL][D];
+static int32_t label[ALL];
+
+static void make_rows(void)
 {
-    static const int64_t rows[WEFT_NPART] = {TRAIN, VALID, TEST};
-    static float x[ALL][D];
-    static int32_t label[ALL];
-    (void)self;
-    (void)source;
     for (int64_t i = 0; i < ALL; i++) {
         double z[4];
         weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
@@ -32,6 +30,13 @@ static weft_status read_rows(const void *self, const char *source, weft_pack *p)
         label[i] = label_of(i);
         for (int d = 0; d < D; d++) x[i][d] = (float)(z[d] + (d == label[i]));
     }
+}
+
+static weft_status read_rows(const void *self, const char *source, weft_pack *p)
+{
+    static const int64_t rows[WEFT_NPART] = {TRAIN, VALID, TEST};
+    (void)self;
+    (void)source;
     weft_pack_split(p, "as made");
     TRY(weft_pack_matrix(p, WEFT_REALS, D, rows));
     weft_pack_numbered(p, 2);
@@ -340,6 +345,88 @@ static void test_schedule(void)
     }
 }
 
+/* ---- steps by hand --------------------------------------------------------------------
+ */
+
+enum { WEIGHTS = 2 * (D + 1) };
+
+/* g = gradient of the mean loss of all training rows. */
+static void gradient(const double *w, double *g)
+{
+    memset(g, 0, WEIGHTS * sizeof *g);
+    for (int i = 0; i < TRAIN; i++) {
+        double z[2];
+        for (int c = 0; c < 2; c++) {
+            z[c] = w[2 * D + c];
+            for (int d = 0; d < D; d++) z[c] += w[c * D + d] * (double)x[i][d];
+        }
+        for (int c = 0; c < 2; c++) {
+            double e = (1 / (1 + exp(z[1 - c] - z[c])) - (c == label[i])) / TRAIN;
+            for (int d = 0; d < D; d++) g[c * D + d] += e * (double)x[i][d];
+            g[2 * D + c] += e;
+        }
+    }
+}
+
+static double rate_of(const char *schedule, double epoch)
+{
+    double done = fmin(epoch / 3, 1);
+    if (strcmp(schedule, "exponential") == 0) return 0.5 * pow(0.7, epoch);
+    if (strcmp(schedule, "inverse") == 0) return 0.5 / (1 + 0.3 * epoch);
+    if (strcmp(schedule, "linear") == 0) return 0.5 * (1 - done);
+    if (strcmp(schedule, "cosine") == 0) return 0.5 * (1 + cos(acos(-1) * done)) / 2;
+    if (strcmp(schedule, "step") == 0) return 0.5 * pow(0.1, fmin(floor(4 * done), 3));
+    return 0.5;
+}
+
+/* Step `step`, from 0, of SGD, or of Adam with its moments m and v. */
+static void step_by_hand(const char *schedule, int adam, int step, int each, double *w,
+                         double *m, double *v)
+{
+    double g[WEIGHTS], rate = rate_of(schedule, (double)step / each), t = step + 1;
+    gradient(w, g);
+    for (int i = 0; i < WEIGHTS; i++) {
+        m[i] = 0.9 * m[i] + 0.1 * g[i];
+        v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
+        double mean = m[i] / (1 - pow(0.9, t)), square = v[i] / (1 - pow(0.999, t));
+        w[i] -= rate * (adam ? mean / (sqrt(square) + 1e-8) : g[i]);
+    }
+}
+
+/* Batches of all rows, three a unit: the rate of a step is that of the share of the epochs
+ * before it, in one job or several. */
+static void test_rate(const char *schedule, const char *optimizer)
+{
+    enum { EACH = 3, UNITS = 4 };
+    const char *options = weft_arena_text(
+        mem,
+        "train.batch=300 sgd.steps=%d sgd.keep=last train.schedule=%s train.optimizer=%s "
+        "train.decay=0.3 train.horizon=3 train.reductions=3 train.factor=0.1",
+        EACH, schedule, optimizer);
+    double w[WEIGHTS], m[WEIGHTS] = {0}, v[WEIGHTS] = {0}, off = 0;
+    training t, pieces;
+    set_up(&t, options);
+    for (int i = 0; i < WEIGHTS; i++) w[i] = (double)t.state.x[i];
+    go_on(&t, UNITS);
+    for (int s = 0; s < EACH * UNITS; s++)
+        step_by_hand(schedule, strcmp(optimizer, "adam") == 0, s, EACH, w, m, v);
+    for (int i = 0; i < WEIGHTS; i++) off = worse(off, fabs((double)t.state.x[i] - w[i]));
+    is_near(off, 0, 1e-4, "%s, %s: the weights of %d steps by hand", optimizer, schedule,
+            EACH * UNITS);
+    set_up(&pieces, options);
+    for (int u = 0; u < UNITS; u++) go_on(&pieces, 1);
+    ok(weft_state_hash(&pieces.state) == weft_state_hash(&t.state), "and those of %d jobs",
+       UNITS);
+}
+
+static void test_rates(void)
+{
+    static const char *const schedules[] = {"constant", "exponential", "inverse",
+                                            "linear",   "cosine",      "step"};
+    for (int i = 0; i < 6; i++) test_rate(schedules[i], "sgd");
+    test_rate("inverse", "adam");
+}
+
 /* ---- divergence -------------------------------------------------------------------------
  */
 
@@ -370,6 +457,7 @@ static void test_diverged(const char *keep)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
+    make_rows();
     weft_check(pack(&rows_reader, "nowhere", "rows.h5", "") == WEFT_OK, "%s", weft_error());
     weft_check(weft_data_open(&data, at("rows.h5"), &world, mem) == WEFT_OK, "%s",
                weft_error());
@@ -382,6 +470,7 @@ int main(int argc, char **argv)
     test_cost("sgd.folds=3", 3);
     test_passes();
     test_schedule();
+    test_rates();
     test_diverged("best");
     test_diverged("last");
     weft_data_close(&data);

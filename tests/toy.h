@@ -10,16 +10,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { D = 5, C = 3, W = C * (D + 1), MAX_CLIENTS = 64, MAX_TOYS = 32 };
+enum { D = 5, C = 3, W = C * (D + 1), MAX_TOYS = 32 };
 
 /* ---- federations -------------------------------------------------------------------- */
 
 /* Samples of n clients, in memory and in a packed file. */
 typedef struct toy {
     int n;
-    int64_t count[MAX_CLIENTS][WEFT_NPART];
-    float *x[MAX_CLIENTS];       /* [all parts][D] */
-    int32_t *label[MAX_CLIENTS]; /* [all parts] */
+    int64_t (*count)[WEFT_NPART]; /* [n] */
+    float **x;                    /* [n][all parts][D] */
+    int32_t **label;              /* [n][all parts] */
     weft_data data;
     double memory; /* 0: enough */
 } toy;
@@ -66,6 +66,9 @@ static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
     weft_check(ntoy < MAX_TOYS, "no room for another federation");
     toy *t = toys[ntoy] = WEFT_NEW(mem, toy, 1);
     t->n = n;
+    t->count = weft_arena_alloc(mem, (size_t)n, sizeof *t->count);
+    t->x = WEFT_NEW(mem, float *, n);
+    t->label = WEFT_NEW(mem, int32_t *, n);
     int64_t i = 0;
     for (int c = 0; c < n; c++) {
         int64_t total = 0;

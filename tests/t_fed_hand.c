@@ -1,0 +1,315 @@
+/* What rounds of federated training select, record and move, recomputed from the samples in
+ * doubles: pooled scores, averages, mixtures, the columns of a round, steps of the server,
+ * evaluations in several portions.
+ * RUN: np=1 np=2 np=3 */
+#include "toy.h"
+
+enum { N = 5, K = 2, BEFORE = 0, AFTER = 1 };
+
+/* Validation parts are powers of two: a sum of predictions tells whose they are. */
+static toy *five_clients(int64_t first)
+{
+    int64_t count[N][WEFT_NPART] = {
+        {first, 1, 3}, {3, 2, 1}, {11, 4, 4}, {30, 8, 8}, {8, 16, 8}};
+    return toy_new(N, count);
+}
+
+static stand *set_up(toy *t, const char *options, int k)
+{
+    stand *s = WEFT_NEW(mem, stand, 1);
+    weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
+    return s;
+}
+
+/* Round r of a job of `rounds`: w[W] becomes the weights before it, arm[c] what client c
+ * drew; -1: it is not in the cohort. */
+static void watch(stand *s, int rounds, int r, double *w, int *arm)
+{
+    double before[K] = {0};
+    for (int i = 0; i < s->mix.k && r > 0; i++) before[i] = s->res.arm_count[i];
+    wide(s->state.x, w);
+    units(s, rounds, r, r + 1);
+    for (int c = 0; c < N; c++) arm[c] = -1;
+    for (int i = 0; i < s->mix.k; i++) {
+        int set = (int)(s->res.arm_count[i] - before[i]);
+        for (int c = 0; c < N; c++)
+            if (set >> c & 1) arm[c] = i;
+    }
+}
+
+/* A client's sums before and after a full step from w. */
+typedef struct turn {
+    sums s[2];
+} turn;
+
+static turn turn_of(const toy *t, int c, double lr, const double *w)
+{
+    double own[W];
+    memcpy(own, w, sizeof own);
+    full_step(t, c, lr, own);
+    return (turn){{part_score(t, c, WEFT_VALID, w), part_score(t, c, WEFT_VALID, own)}};
+}
+
+static void add(sums *to, sums s)
+{
+    to->loss += s.loss;
+    to->wrong += s.wrong;
+    to->n += s.n;
+}
+
+/* ---- scores ------------------------------------------------------------------------- */
+
+static void test_round(const double *row, const sums *seen, sums trained)
+{
+    double off = 0;
+    off = worse(off, fabs(in_row(fed, row, "before_loss") - seen[BEFORE].loss / seen->n));
+    off = worse(off, fabs(in_row(fed, row, "after_loss") - seen[AFTER].loss / seen->n));
+    off = worse(off, fabs(in_row(fed, row, "train_loss") - trained.loss / trained.n));
+    off = worse(off, fabs(in_row(fed, row, "before_error") - seen[BEFORE].wrong / seen->n));
+    off = worse(off, fabs(in_row(fed, row, "after_error") - seen[AFTER].wrong / seen->n));
+    is_near(off, 0, 1e-6, "scores of a round are those of its cohort");
+    is_near(in_row(fed, row, "samples"), trained.n, 0, "which trained its samples");
+}
+
+static void test_pooled(const char *score, const char *weights)
+{
+    enum { ROUNDS = 7, POOL = 3 };
+    toy *t = five_clients(20);
+    stand *s = set_up(t,
+                      weft_arena_text(mem,
+                                      "[fed]\ncohort = 2\npool = 3\nscore_both = yes\n"
+                                      "score = %s\nscore_weights = %s\n"
+                                      "[client]\nlr = 0.5\nbatch = 50\n",
+                                      score, weights),
+                      1);
+    sums pooled[2] = {0}, all = {0};
+    for (int r = 0; r < ROUNDS; r++) {
+        double w[W];
+        int arm[N];
+        sums seen[2] = {0}, trained = {0};
+        watch(s, ROUNDS, r, w, arm);
+        for (int c = 0; c < N; c++) {
+            if (arm[c] < 0) continue;
+            turn one = turn_of(t, c, 0.5, w);
+            for (int e = 0; e < 2; e++) add(&seen[e], one.s[e]);
+            add(&trained, part_score(t, c, WEFT_TRAIN, w));
+        }
+        test_round(s->row[r], seen, trained);
+        add(&all, trained);
+        for (int e = 0; e < 2 && r >= ROUNDS - POOL; e++) add(&pooled[e], seen[e]);
+    }
+    const sums *told = &pooled[strcmp(weights, "personal") == 0 ? AFTER : BEFORE];
+    int by_loss = strcmp(score, "loss") == 0;
+    is_near(s->res.loss, (by_loss ? told->loss : told->wrong) / told->n, 1e-6,
+            "the %s of %s weights is that of all clients of the last rounds", score,
+            weights);
+    is_near(measured(fed, &s->res, "valid_loss"), told->loss / told->n, 1e-6, "its loss");
+    is_near(measured(fed, &s->res, "valid_error"), told->wrong / told->n, 1e-12, "error");
+    is_near(measured(fed, &s->res, "global_loss"), pooled[BEFORE].loss / told->n, 1e-6,
+            "the loss before training");
+    is_near(measured(fed, &s->res, "global_error"), pooled[BEFORE].wrong / told->n, 1e-12,
+            "the error before training");
+    is_near(measured(fed, &s->res, "personal_loss"), pooled[AFTER].loss / told->n, 1e-6,
+            "the loss after training");
+    is_near(measured(fed, &s->res, "personal_error"), pooled[AFTER].wrong / told->n, 1e-12,
+            "the error after training");
+    is_near(measured(fed, &s->res, "train_loss"), all.loss / all.n, 1e-6,
+            "the loss in training is that of all rounds");
+}
+
+/* More clients than are scored between two exchanges. */
+static void test_portions(void)
+{
+    enum { MANY = 4100 };
+    static int64_t count[MANY][WEFT_NPART];
+    for (int c = 0; c < MANY; c++)
+        for (int p = 0; p < WEFT_NPART; p++) count[c][p] = 1;
+    toy *t = toy_new(MANY, count);
+    stand *s = set_up(t,
+                      "[fed]\ncohort = 50\nscore_weights = global\neval_clients = 0\n"
+                      "[client]\nlr = 0.5\n",
+                      1);
+    units(s, 1, 0, 1);
+    for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
+        double w[W];
+        sums all = {0};
+        weft_scores out;
+        wide(s->state.x, w);
+        for (int c = 0; c < MANY; c++) add(&all, part_score(t, c, (weft_part)part, w));
+        weft_status st = fed->score(s->self, &s->job, s->state.x, (weft_part)part, &out);
+        weft_check(st == WEFT_OK, "%s", weft_error());
+        is_near(out.count, MANY, 0, "%s: all of %d clients are scored",
+                weft_part_name[part], MANY);
+        is_near(score_of(fed, &out, "loss"), all.loss / MANY, 1e-6, "their mean loss");
+        is_near(score_of(fed, &out, "error"), all.wrong / MANY, 1e-12, "and error");
+        if (part == WEFT_VALID)
+            is_near(measured(fed, &s->res, "global_error"), all.wrong / MANY, 1e-12,
+                    "which a job is told");
+    }
+}
+
+/* ---- weights ------------------------------------------------------------------------ */
+
+static void test_plain(void)
+{
+    toy *t = five_clients(0);
+    const stand *s = trained(
+        t, "[fed]\ncohort = 5\naverage = plain\n[client]\nlr = 0.5\nbatch = 50\n", 1, 1);
+    double mean[W] = {0};
+    for (int c = 1; c < N; c++) {
+        double w[W] = {0};
+        full_step(t, c, 0.5, w);
+        for (int i = 0; i < W; i++) mean[i] += w[i] / (N - 1);
+    }
+    is_near(distance(s->state.x, mean), 0, 1e-6,
+            "a plain average is that of the clients that have samples");
+}
+
+/* Adam's first step is taken by the first cohort that comes back. */
+static void test_steps(void)
+{
+    enum { ROUNDS = 20 };
+    int64_t count[1][WEFT_NPART] = {{20, 7, 9}};
+    toy *t = toy_new(1, count);
+    stand *s = set_up(t,
+                      "[fed]\ncohort = 1\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
+                      "optimizer = adam\nlr = 0.1\ntau = 0.01\ndecay = 0.3\n"
+                      "[device]\ndropout = 0.8\n",
+                      1);
+    double mean[W] = {0}, square[W], off = 0;
+    int steps = 0, lost = 0;
+    for (int i = 0; i < W; i++) square[i] = 1e-4;
+    for (int r = 0; r < ROUNDS; r++) {
+        double w[W], own[W];
+        wide(s->state.x, w);
+        memcpy(own, w, sizeof own);
+        units(s, ROUNDS, r, r + 1);
+        int back = in_row(fed, s->row[r], "clients") > 0;
+        if (back) full_step(t, 0, 0.5, own);
+        for (int i = 0; i < W && back; i++) {
+            double d = own[i] - w[i];
+            mean[i] = 0.9 * mean[i] + 0.1 * d;
+            square[i] = 0.99 * square[i] + 0.01 * d * d;
+            w[i] += 0.1 * pow(0.7, steps) * mean[i] / (sqrt(square[i]) + 0.01);
+        }
+        off = worse(off, distance(s->state.x, w));
+        steps += back;
+        lost += steps == 0;
+    }
+    ok(lost > 0 && steps > 1, "%d rounds are lost before the first of %d steps", lost,
+       steps);
+    is_near(off, 0, 1e-6, "steps of the server are counted, not rounds");
+}
+
+/* ---- mixtures ----------------------------------------------------------------------- */
+
+static const double rates[K] = {0.1, 2};
+
+/* One round of exponentiated gradient, eta 1, on clients that drew arm[c]. */
+static void move(const toy *t, const weft_mix_update *rule, int by_loss, const double *w,
+                 const int *arm, double *base, double *mass, double *logp)
+{
+    double score[N], weight[N], all = 0, mean = 0, grad[K] = {0}, sum = 0;
+    for (int c = 0; c < N; c++) all += (double)t->count[c][WEFT_VALID];
+    for (int c = 0; c < N; c++) {
+        double part[2];
+        turn one = turn_of(t, c, rates[arm[c]], w);
+        for (int e = 0; e < 2; e++)
+            part[e] = (by_loss ? one.s[e].loss : one.s[e].wrong) / one.s[e].n;
+        score[c] = rule->diff ? part[AFTER] - part[BEFORE] : part[AFTER];
+        weight[c] = (double)t->count[c][WEFT_VALID] / all;
+        mean += weight[c] * score[c];
+    }
+    for (int c = 0; c < N; c++)
+        grad[arm[c]] +=
+            weight[c] * (score[c] - (*mass > 0 ? *base / *mass : 0)) / exp(logp[arm[c]]);
+    for (int i = 0; i < K; i++) sum += exp(logp[i] -= grad[i]);
+    for (int i = 0; i < K; i++) logp[i] -= log(sum);
+    *base += mean;
+    *mass += 1;
+}
+
+static void test_mixture(const char *score, int diff)
+{
+    enum { ROUNDS = 4 };
+    toy *t = five_clients(20);
+    stand *s = set_up(t,
+                      weft_arena_text(mem,
+                                      "[fed]\ncohort = 5\nscore = %s\n"
+                                      "[client]\nlr = 0.1 .. 2\nbatch = 50\n",
+                                      score),
+                      K);
+    for (int i = 0; i < K; i++) s->mix.conf[i] = rates[i];
+    s->job.update = (weft_mix_update){
+        .schedule = WEFT_UPDATE_CONSTANT, .eta = 1, .discount = 1, .diff = diff};
+    double logp[K] = {-log(K), -log(K)}, base = 0, mass = 0, off = 0, entropy_off = 0;
+    int both = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+        double w[W], entropy = 0;
+        int arm[N], sum = 0;
+        watch(s, ROUNDS, r, w, arm);
+        for (int c = 0; c < N; c++) sum += arm[c];
+        both += sum > 0 && sum < N;
+        move(t, &s->job.update, strcmp(score, "loss") == 0, w, arm, &base, &mass, logp);
+        for (int i = 0; i < K; i++) {
+            off = worse(off, fabs(s->res.logp[i] - logp[i]));
+            entropy -= exp(logp[i]) * logp[i];
+        }
+        entropy_off = worse(entropy_off, fabs(in_row(fed, s->row[r], "entropy") - entropy));
+    }
+    ok(both > 1, "both rates are drawn in %d rounds", both);
+    is_near(off, 0, 1e-5, "a mixture moves by the %s%s of clients, weighted by predictions",
+            diff ? "change of the " : "", score);
+    is_near(entropy_off, 0, 1e-5, "its entropy is recorded");
+}
+
+/* ---- columns of a round ------------------------------------------------------------- */
+
+static void test_columns(void)
+{
+    toy *t = five_clients(20);
+    stand *s = set_up(t,
+                      "[fed]\ncohort = 5\neval_clients = 0\neval_every = 2\n"
+                      "[client]\nlr = 0.5\nbatch = 50\nepochs = 3\n"
+                      "[device]\nsample_seconds = 0.5\npower = 3\nbyte_energy = 0.01\n"
+                      "latency = 0.25\nup = 100\n",
+                      1);
+    double samples = 3 * (20 + 3 + 11 + 30 + 8), model = 4 * W, w[W];
+    units(s, 2, 0, 2);
+    const double *row = s->row[1];
+    is_near(in_row(fed, row, "bytes"), 5 * 2 * model, 0, "weights are sent both ways");
+    is_near(in_row(fed, row, "energy"), 3 * 0.5 * samples + 0.01 * 5 * 2 * model, 1e-9,
+            "the energy of all devices is that of samples and bytes");
+    is_near(in_row(fed, row, "seconds"), 0.5 * 3 * 30 + 0.5 + model / 100, 1e-9,
+            "a round lasts as long as its slowest device");
+    is_near(s->res.cost, 2 * in_row(fed, row, "seconds"), 1e-9, "a job as its rounds");
+    is_near(in_row(fed, row, "entropy"), 0, 0, "one configuration has no entropy");
+    sums all = {0};
+    wide(s->state.x, w);
+    for (int c = 0; c < N; c++) add(&all, part_score(t, c, WEFT_VALID, w));
+    is_near(in_row(fed, row, "valid_loss"), all.loss / all.n, 1e-6,
+            "an evaluation after a round: the loss of the server's weights");
+    is_near(in_row(fed, row, "valid_error"), all.wrong / all.n, 1e-12, "and their error");
+    ok(isnan(in_row(fed, s->row[0], "valid_error")) &&
+           isnan(in_row(fed, s->row[0], "valid_loss")),
+       "which the round before has not");
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_pooled("loss", "personal");
+    test_pooled("error", "personal");
+    test_pooled("loss", "global");
+    test_pooled("error", "global");
+    test_portions();
+    test_plain();
+    test_steps();
+    for (int diff = 0; diff < 2; diff++) {
+        test_mixture("loss", diff);
+        test_mixture("error", diff);
+    }
+    test_columns();
+    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
+    return scratch_end();
+}
