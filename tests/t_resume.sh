@@ -72,6 +72,45 @@ result $? "with the digest of the whole"
 grep -aq '^time_limit = 1e-9' "$tmp/r.h5" && ! grep -aq '^checkpoint = 1' "$tmp/r.h5"
 result $? "its configuration is what the run was begun with"
 
+# ---- from where ---------------------------------------------------------------------------
+
+weft=$(realpath "$weft")
+from() # DIRECTORY ...: start, in that directory
+{
+    local dir=$1
+    shift
+    cd "$dir" && start "$@"
+    cd - >/dev/null || exit
+}
+mkdir "$tmp/a" "$tmp/b" "$tmp/a/out"
+mv "$tmp/moved.h5" "$tmp/a/img.h5"
+sed 's|^data = .*|data = img.h5|' "$tmp/in.ini" >"$tmp/a/in.ini"
+for name in r s t; do
+    from "$tmp/a" 75 'time_limit' "a run on data that are named from where it begins is stopped" 1 tune in.ini run.time_limit=1e-9 \
+        -o out/$name.h5
+done
+from "$tmp/b" 0 '^digest' "and goes on from another directory" 2 resume ../a/out/r.h5 run.time_limit=0
+[ -n "$whole" ] && [ "$(digest)" = "$whole" ] && [ "$("$weft" report "$tmp/a/out/r.h5" | sed -n 's/^digest *//p')" = "$whole" ]
+result $? "to the same digest"
+mv "$tmp/a/img.h5" "$tmp/b/data.h5"
+from "$tmp/b" 0 '^digest' "where a path that is typed begins" 1 resume ../a/out/s.h5 run.data=data.h5 run.time_limit=0
+[ "$(digest)" = "$whole" ]
+result $? "with the same digest"
+cp "$tmp/b/data.h5" "$tmp/a/img.h5"
+mv "$tmp/a" "$tmp/c"
+from "$tmp" 0 'where the run was begun, is missing: it goes on in .*/c$' "a directory that was moved as a whole is found" 1 \
+    resume c/out/t.h5 run.time_limit=0
+[ "$(digest)" = "$whole" ]
+result $? "and its run has the same digest"
+mkdir "$tmp/a"
+cd "$tmp/a" && "$weft" tune ../c/in.ini run.data=../c/img.h5 run.time_limit=1e-9 -o "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
+cd - >/dev/null || exit
+rmdir "$tmp/a"
+start 3 '^weft: .*u.h5: cannot enter .*/a on .*, where the run was begun .*; put that directory back' \
+    "a directory that is gone is missed, in one line" 2 resume "$tmp/u.h5"
+mkdir "$tmp/a"
+start 0 '^digest' "and put back the run goes on" 1 resume "$tmp/u.h5" run.time_limit=0
+
 # ---- what is told -------------------------------------------------------------------------
 
 marked=$("$weft" list run | awk '/^  [a-z]/ { key = $1 } /weft resume. may change/ { printf "%s ", key }')

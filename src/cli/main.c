@@ -48,9 +48,8 @@ static const command commands[] = {
      "`weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n"},
     {"resume", "RUN.h5 [section.key=value ...]",
      "go on with a run that was stopped or killed", "", 1, MANY, weft_cli_resume,
-     "Reads RUN.d beside RUN.h5. Give the name of the run file, whether it exists or not, "
-     "and\n"
-     "start in the directory in which the run was begun.\n"
+     "Reads RUN.d beside RUN.h5. Give the name of the run file, whether it exists or not.\n"
+     "Programs start, and paths of the input file begin, where the run was begun.\n"
      "section.key=value replaces, for this start, an option on which no result depends: a "
      "limit\n"
      "of time, memory or disk, the number of teams, the path of the data; `weft list run` "

@@ -265,20 +265,16 @@ static int may_differ(const sections *all, const weft_entry *e)
     return 0;
 }
 
-weft_status weft_run_change(weft_conf *conf, int n, char *const *assignment)
+weft_status weft_run_change(weft_conf *conf, const char *assignment)
 {
     sections all = all_sections(NULL, conf->mem);
-    for (int i = 0; i < n; i++) {
-        weft_conf one;
-        weft_conf_init(&one, conf->mem);
-        TRY(weft_conf_set(&one, assignment[i]));
-        if (!may_differ(&all, one.entry))
-            return weft_entry_fail(
-                one.entry,
-                "a resume may change only %s, on which no result depends; "
-                "leave this out, or start another run by `weft tune`",
-                session_keys(&all));
-        TRY(weft_conf_set(conf, assignment[i]));
-    }
-    return WEFT_OK;
+    weft_conf one;
+    weft_conf_init(&one, conf->mem);
+    TRY(weft_conf_set(&one, assignment));
+    if (!may_differ(&all, one.entry))
+        return weft_entry_fail(one.entry,
+                               "a resume may change only %s, on which no result depends; "
+                               "leave this out, or start another run by `weft tune`",
+                               session_keys(&all));
+    return weft_conf_set(conf, assignment);
 }

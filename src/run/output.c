@@ -282,6 +282,7 @@ static weft_status put_texts(weft_h5 *f, const weft_outcome *o)
         {"data", r->opts.data},
         {"data_digest", r->data.digest},
         {"started", weft_time_text(o->began, f->mem)},
+        {"directory", o->directory ? o->directory : ""},
         {"config", o->config},
         {"digest", weft_arena_text(f->mem, "%016llx", (unsigned long long)o->digest)},
     };

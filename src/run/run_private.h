@@ -46,9 +46,9 @@ WEFT_CHECKED weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh,
  * of other tuners, options of a plug-in in place of which the command line names another,
  * and values equal to the default. Sets r->unread. ECONF. Local. */
 WEFT_CHECKED weft_status weft_run_keys(weft_run *r, int fresh);
-/* Replaces entries of a run that is resumed by assignments "section.key=value" of options
- * on which no result depends (WEFT_PER_SESSION). ECONF: other ones. Local. */
-WEFT_CHECKED weft_status weft_run_change(weft_conf *conf, int n, char *const *assignment);
+/* Replaces an entry of a run that is resumed by the assignment "section.key=value" of an
+ * option on which no result depends (WEFT_PER_SESSION). ECONF: another one. Local. */
+WEFT_CHECKED weft_status weft_run_change(weft_conf *conf, const char *assignment);
 /* "sha", "asha with sampler tpe, mixing fedex": the tuner, and sampler and mixing if they
  * are not the default. Owned by r->mem. Local. */
 const char *weft_run_method(const weft_run *r);
@@ -368,6 +368,7 @@ typedef struct weft_outcome {
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
     int64_t began;
+    const char *directory;             /* in which the run was begun; NULL: not known */
     weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
     double setup, search, refit, test; /* seconds */
     double times[WEFT_NTIME][WEFT_NSPREAD];

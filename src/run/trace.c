@@ -182,6 +182,7 @@ static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         if (rec[i].tag == TAG_CONF) conf = weft_trace_text(&rec[i]);
         if (rec[i].tag == TAG_DONE) t->done = 1;
+        if (rec[i].tag == TAG_DIRECTORY) t->directory = weft_trace_text(&rec[i]);
         damaged |= !rec[i].data;
         if (rec[i].tag == TAG_RUN && rec[i].data &&
             (rec[i].bytes != sizeof t->id || memcmp(rec[i].data, &t->id, sizeof t->id)))
@@ -305,8 +306,10 @@ static weft_status begin(weft_trace *t, const char *conf, double bytes)
     const char *text = weft_about_text(t->data, t->began, t->mem);
     TRY(weft_journal_add(&t->journal, TAG_CONF, conf, strlen(conf) + 1));
     TRY(weft_journal_add(&t->journal, TAG_ABOUT, text, strlen(text) + 1));
+    const char *dir = t->directory;
     if (t->tables)
         TRY(weft_journal_add(&t->journal, TAG_TABLES, t->tables, strlen(t->tables) + 1));
+    if (dir) TRY(weft_journal_add(&t->journal, TAG_DIRECTORY, dir, strlen(dir) + 1));
     /* A kill can leave the last record incomplete; this empty one ends the head, whose
      * records are then known to be whole. */
     TRY(weft_journal_add(&t->journal, TAG_BEGUN, NULL, 0));

@@ -52,6 +52,7 @@ typedef struct weft_trace {
     const char *conf;       /* text of the configuration in the journal; NULL: none */
     const char *data;       /* digest of the packed file */
     const char *tables;     /* weft_tables_text, for the journal's head; NULL: none */
+    const char *directory;  /* in which the run was begun; NULL: not known */
     int64_t began;          /* seconds since 1970 */
     uint64_t id;            /* hash of conf, data and began, in the head of every other
                                file */
@@ -79,6 +80,24 @@ const char *weft_about_text(const char *data, int64_t began, weft_arena *mem);
 WEFT_CHECKED weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
                                          weft_arena *mem);
 
+/* Makes rank 0's current directory that of all ranks: *dir, owned by mem; NULL: it has no
+ * name. EFILE: it is not there on a rank's host; `run` is for the message. Collective over
+ * world. */
+WEFT_CHECKED weft_status weft_directory_begin(const char **dir, const char *run,
+                                              weft_team *world, weft_arena *mem);
+/* Makes t->directory the current one, and the paths of the run, to which its file was
+ * `output` when it was begun, absolute. If the directory is missing because the experiment
+ * was moved as a whole, its new place is taken. *before: the directory to return to; NULL:
+ * it has not changed. EFILE: missing. Collective over world. */
+WEFT_CHECKED weft_status weft_directory_resume(weft_trace *t, const char *output,
+                                               const char **before);
+/* The assignment "run.data=PATH", typed in the directory `before`, for another one. Other
+ * assignments are returned as they are. Owned by mem. Local. */
+const char *weft_directory_typed(const char *assignment, const char *before,
+                                 weft_arena *mem);
+/* Returns to the directory `before`; NULL: does nothing. Local. */
+void weft_directory_leave(const char *before);
+
 /* Tags of the records of a journal; that of job i is TAG_JOB + i. */
 enum {
     TAG_CONF = 1,
@@ -88,6 +107,7 @@ enum {
     TAG_RUN,
     TAG_TABLES,
     TAG_TIME,
+    TAG_DIRECTORY,
     TAG_JOB = 16
 };
 

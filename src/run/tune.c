@@ -243,6 +243,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
                                         (long long)s->n);
     o->ntensor = weft_task_tensors(r->task, r->task_self, &s->winner.job, o->tensor);
     o->began = t->began;
+    o->directory = t->directory;
     o->search = s->seconds;
     o->refit = refit_seconds(s);
     TRY(score(r, s, o));
@@ -360,15 +361,41 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     weft_arena *mem = weft_arena_new();
     weft_run r;
     weft_trace t;
+    const char *directory = NULL;
     weft_signals_catch();
     weft_status st = weft_run_bind(&r, conf, 1, world, mem);
+    if (st == WEFT_OK) st = weft_directory_begin(&directory, r.opts.output, world, mem);
     if (st == WEFT_OK) st = weft_agree(weft_place_apart(r.opts.output, conf), world);
     if (st == WEFT_OK && r.task->files)
         st = weft_agree(weft_place_best(r.opts.output, force ? 2 : 1), world);
     if (st == WEFT_OK) st = weft_trace_open(&t, r.opts.output, force ? 2 : 1, world, mem);
+    t.directory = directory;
     if (st == WEFT_OK) st = do_run_and_close(&r, &t);
     weft_signals_free();
     weft_arena_free(mem);
+    return st;
+}
+
+/* Goes on with a run whose journals were read. Collective over world. */
+static weft_status go_on(weft_trace *t, int n, char *const *assignment)
+{
+    weft_run r;
+    weft_conf conf;
+    const char *before = NULL;
+    weft_conf_init(&conf, t->mem);
+    weft_status st =
+        weft_conf_text(&conf, weft_arena_text(t->mem, "%s/journal", t->dir), t->conf);
+    const weft_entry *output = weft_conf_find(&conf, "run", "output");
+    if (st == WEFT_OK) st = weft_directory_resume(t, output ? output->value : "", &before);
+    for (int i = 0; st == WEFT_OK && i < n; i++)
+        st = weft_run_change(&conf, weft_directory_typed(assignment[i], before, t->mem));
+    if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, t->world, t->mem);
+    if (st == WEFT_OK) st = weft_agree(weft_place_apart(t->path, &conf), t->world);
+    if (st == WEFT_OK)
+        st = do_run_and_close(&r, t);
+    else
+        weft_trace_close(t, 0);
+    weft_directory_leave(before);
     return st;
 }
 
@@ -376,24 +403,14 @@ weft_status weft_run_resume(const char *path, int n, char *const *assignment,
                             weft_team *world)
 {
     weft_arena *mem = weft_arena_new();
-    weft_run r;
     weft_trace t;
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
     weft_signals_catch();
     weft_status st = weft_trace_open(&t, path, 0, world, mem);
     if (st == WEFT_OK && t.done) {
         weft_log(WEFT_INFO, "%s is complete; remaining files beside it are removed", path);
         weft_trace_close(&t, 1);
     } else if (st == WEFT_OK) {
-        st = weft_conf_text(&conf, weft_arena_text(mem, "%s/journal", t.dir), t.conf);
-        if (st == WEFT_OK) st = weft_run_change(&conf, n, assignment);
-        if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
-        if (st == WEFT_OK) st = weft_agree(weft_place_apart(path, &conf), world);
-        if (st == WEFT_OK)
-            st = do_run_and_close(&r, &t);
-        else
-            weft_trace_close(&t, 0);
+        st = go_on(&t, n, assignment);
     }
     weft_signals_free();
     weft_arena_free(mem);
