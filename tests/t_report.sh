@@ -1,6 +1,8 @@
 #!/bin/sh
 # The report and the scheduler agree on the best configuration, also where several are
-# equal: the first line of the table is the winner. Prints TAP.
+# equal: the first line of the table is the winner. Every number of a report is computed from
+# the run file a second time, by report.py: of rounds by two teams, of a task that knows its
+# optimum, of mixtures. Prints TAP.
 . tests/tap.sh
 
 agrees() # STATEMENT ARGUMENT...: a search on few images; the table begins with its winner
@@ -33,4 +35,50 @@ for seed in 2 3; do
     agrees "gradients, seed $seed" run.tuner=ws_eg run.seed=$seed
     agrees "gradients and four fits, seed $seed" run.tuner=ws_eg ws_eg.switch=4 run.seed=$seed
 done
+
+cat >"$tmp/fed.ini" <<END
+[run]
+data = $tmp/clients.h5
+task = fed
+tuner = sha
+mixing = fedex
+teams = 2
+[space]
+configs = 6
+[fed]
+model = mlp
+cohort = 8
+score_both = yes
+pool = 1
+[mlp]
+hidden = 8
+[client]
+lr = log 0.01 .. 1
+batch = 8 | 16
+[device]
+speed = exponential
+sample_seconds = 0.1
+dropout = 0.1
+power = 2
+[sha]
+max_resource = 12
+budget = 30
+eliminations = 1
+[fedex]
+k = 3
+END
+cp inputs/flow.ini "$tmp/flow.ini"
+find_python h5py
+if [ -z "$python" ]; then
+    echo "ok $((count += 1)) # SKIP no Python with h5py"
+else
+    "$weft" pack synthetic federated=generated clients=40 classes=5 -o "$tmp/clients.h5" >"$tmp/log" 2>&1 &&
+        timeout 100 mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
+        timeout 100 "$weft" tune "$tmp/flow.ini" space.configs=6 sha.eliminations=1 flow.p=10 \
+            -o "$tmp/flow.h5" >"$tmp/out" 2>"$tmp/log" &&
+        timeout 100 "$weft" tune "$tmp/in.ini" run.tuner=ws_sha -o "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "a federation is tuned by two teams, flow and mixtures by one"
+    "$python" tests/report.py "$weft" "$tmp/fed.h5" "$tmp/flow.h5" "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "every number of a report is that of the run file: text, CSV and JSON"
+fi
 echo "1..$count"

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""Compares `weft report` with what h5py reads from run files, and the columns of these with
+each other: every number of the text, the CSV and the JSON, computed here a second time.
+usage: report.py WEFT RUN.h5 ...; prints each difference; status 1 if there is any."""
+import csv
+import difflib
+import functools
+import io
+import json
+import math
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+
+FACTS = "task tuner sampler mixing data data_digest seed configs rounds jobs ranks teams " \
+    "timeline@most_teams starts hosts version compiler real kernel blas started optimum " \
+    "setup_seconds search_seconds refit_seconds test_seconds seconds timeline@workers " \
+    "timeline@overhead timeline@makespan timeline@utilisation timeline@team_utilisation " \
+    "winner@trial winner@id winner@text no_winner unfinished digest".split()
+NAMES = {"winner@trial": "winner_trial", "winner@id": "winner_config", "winner@text": "winner"}
+TIMES = {"compute": "s", "wait": "s", "comm": "s", "io": "s", "bytes": "GB", "memory": "GB"}
+PARTS = "train", "valid", "test"
+differences = []
+
+
+def differs(path, what):
+    differences.append(f"{path}: {what}")
+
+
+class Run:
+    """What is read of a run file."""
+
+    def __init__(self, path):
+        self.path, self.f = path, h5py.File(path)
+        self.events, self.arms, self.rounds, self.timeline = (
+            {name: column[:] for name, column in self.f[group].items()} if group in self.f else {}
+            for group in ("events", "arms", "rounds", "timeline"))
+        self.metrics = table(self.f["events"].attrs["metrics"])
+        self.columns = table(self.f["rounds"].attrs["columns"]) if self.rounds else []
+        self.scores = table(self.f["winner"].attrs["scores"])
+        self.text = {i: t.decode() for i, t in zip(self.f["configs/id"][:], self.f["configs/text"][:])}
+        self.times = {name: self.f["times"][name][:] for name in TIMES}
+
+    def fact(self, key):
+        group, _, name = key.rpartition("@")
+        x = self.f[group or "/"].attrs.get(name)
+        return x.item() if isinstance(x, np.generic) else x
+
+    def score(self, part, name):
+        return self.f["winner"].attrs.get(f"{part}_{name}", math.nan)
+
+
+def table(text):
+    """Metrics as (name, unit, title)."""
+    return [line.split("\t")[:3] for line in text.splitlines()]
+
+
+# ---- the columns of a file ---------------------------------------------------------------
+
+def check_file(run):
+    e, a, r, t = run.events, run.arms, run.rounds, run.timeline
+    first = e[run.metrics[0][0]]
+    optimum = run.fact("optimum")
+    same = functools.partial(np.allclose, rtol=1e-12, atol=1e-12, equal_nan=True)
+    lasted = t["end"] - t["start"]
+    cost = e["cost"] + run.fact("timeline@overhead")
+    total = {}
+    for job, parent, rounds in zip(e["job"], t["parent"], e["rounds"]):
+        total[job] = total.get(parent, 0) + rounds
+    def of_arms(what):
+        scored = a["count"] > 0
+        of = [scored & (a["job"] == job) for job in e["job"]]
+        return np.array([np.average(a[what][own], weights=a["count"][own]) for own in of])
+    before = {job: a["after"][a["job"] == job] for job in e["job"]}
+    winner = run.f["winner"].attrs
+    checks = {
+        "regret is the first metric less the optimum":
+            same(e["regret"], first - (math.nan if optimum is None else optimum))
+            and (optimum is None or e["regret"].min() >= 0),
+        "virtual times are costs": same(lasted, cost),
+        "real times are seconds": same(t["ended"] - t["began"], e["seconds"]),
+        "makespan": same(run.fact("timeline@makespan"), t["end"].max()),
+        "utilisation": same(run.fact("timeline@utilisation"),
+                            e["cost"].sum() / run.fact("timeline@workers") / t["end"].max()),
+        "team utilisation":
+            same(run.fact("timeline@team_utilisation"),
+                 e["seconds"].sum() / run.fact("teams") / run.fact("search_seconds")),
+        "seconds in all":
+            same(run.fact("seconds"), sum(run.fact(k + "_seconds") for k in ("setup", "search", "test"))),
+        "a number of arms and jobs": run.fact("jobs") == len(e["job"]) and (e["alive"] <= e["k"]).all(),
+        "wrong answers are counted": same(np.round(a["error"] * a["count"]), a["error"] * a["count"]),
+        "probabilities": all(same(a[p][a["job"] == job].sum(), 1) for p in ("p", "after") for job in e["job"]),
+        "a mixture goes on from that after its last job":
+            all(same(a["p"][a["job"] == job], before[parent])
+                for job, parent, k, alive in zip(e["job"], t["parent"], e["k"], e["alive"])
+                if parent >= 0 and alive == k == len(before[parent])),
+        "winner": winner["trial"] == e["trial"][e["job"] == winner["job"]][0]
+                  and winner["text"] == run.text[winner["id"]],
+    }
+    for name, x in run.times.items():
+        least, mean, most = x[:3]
+        ranks = run.fact("ranks")
+        checks["spread of " + name] = least <= mean <= most and (ranks > 2 or same(mean, (least + most) / 2))
+    if run.fact("ranks") == 1:
+        checks["one rank computes and waits for nobody"] = \
+            run.times["compute"][1] > run.times["wait"][1] + run.times["comm"][1]
+    if not r:
+        checks |= {f"the {what} of a job is that of its arms": same(of_arms(what), e["valid_" + what])
+                   for what in ("loss", "error") if "valid_" + what in e}
+    if r:
+        of = {job: r["job"] == job for job in e["job"]}
+        last = np.array([np.flatnonzero(of[job])[-1] for job in e["job"]])
+        checks |= {
+            "resources are rounds": same(e["resource"], [total[job] for job in e["job"]]),
+            "rounds of jobs": same(e["rounds"], [of[job].sum() for job in e["job"]]),
+            "costs are virtual seconds": same(e["cost"], [r["seconds"][of[job]].sum() for job in e["job"]]),
+            "rounds take most of a job's time":
+                all(r["wall"][of[job]].sum() <= s for job, s in zip(e["job"], e["seconds"])),
+            "times of rounds": (r["compute"] + r["wait"] + r["comm"] <= r["wall"] + 1e-6).all(),
+            "teams of one rank compute and wait for nobody":
+                run.fact("ranks") > run.fact("teams") or (r["compute"].min() > 0 == (r["wait"] + r["comm"]).max()),
+            "mixtures after the last round": "mix" not in run.f or all(
+                same(a["after"][a["job"] == job], run.f["mix/p"][last[i]][:np.sum(a["job"] == job)])
+                for i, job in enumerate(e["job"])),
+            "scores of arms": all(
+                (of_arms(what)[i] >= min(r["after_" + what][of[job]]) - 1e-9)
+                and (of_arms(what)[i] <= max(r["after_" + what][of[job]]) + 1e-9)
+                for what in ("loss", "error") for i, job in enumerate(e["job"])),
+            "a pool of one round": "pool = 1\n" not in run.fact("config") or all(
+                same(e[job], r[column][last]) for job, column in
+                (("personal_loss", "after_loss"), ("global_loss", "before_loss"), ("valid_error", "after_error"),
+                 ("personal_error", "after_error"), ("global_error", "before_error"), ("valid_loss", "after_loss"))),
+        }
+    for what, good in checks.items():
+        if not good:
+            differs(run.path, "in the file: " + what)
+
+
+# ---- JSON and CSV ------------------------------------------------------------------------
+
+def plain(x):
+    """A number of JSON, or None."""
+    return None if x is None or not np.isfinite(x) else x.item()
+
+
+def as_json(run):
+    out = {"run": run.path}
+    out |= {NAMES.get(key, key.split("@")[-1]): run.fact(key) for key in FACTS}
+    out |= {f"{part}_{name}": plain(np.float64(run.score(part, name))) for part in PARTS for name, *_ in run.scores}
+    out["times"] = {name: list(x[:3]) for name, x in run.times.items()}
+    names = ["job", "trial", "rounds", "resource", "loss", "bound", "seconds"] + [m[0] for m in run.metrics]
+    out["jobs_done"] = [{n: plain(run.events[n][i]) for n in names} for i in range(len(run.events["job"]))]
+    names = ["job", "config", "text", "p", "after", "loss", "error", "count"]
+    arms = run.arms | {"text": [run.text[i] for i in run.arms["config"]]}
+    out["arms"] = [{n: arms[n][i] if n == "text" else plain(arms[n][i]) for n in names}
+                   for i in range(len(arms["job"]))]
+    return out
+
+
+def check_csv(runs, lines):
+    rows = list(csv.DictReader(io.StringIO(lines)))
+    if len(rows) != len(runs):
+        differs("CSV", f"{len(rows)} rows of {len(runs)} runs")
+    for run, row in zip(runs, rows):
+        want = as_json(run)
+        del want["jobs_done"], want["arms"]
+        for name, x in want.pop("times").items():
+            want |= {f"{name}_{k}": float(f"{v:.9g}") for k, v in zip(("min", "mean", "max"), x)}
+        for name in row.keys() | want.keys():
+            have, x = row.get(name), want.get(name)
+            if not (have == x if isinstance(x, str) else have == "" if x is None else have and float(have) == x):
+                differs(run.path, f"CSV: {name} is {have}, not {x}")
+
+
+# ---- text --------------------------------------------------------------------------------
+
+def loss(x, decimals=5):
+    if math.isnan(x):
+        return "-"
+    plain_size = x == 0 or 1e-3 <= abs(x) < 1e6
+    return f"{x:.{decimals}f}" if plain_size else f"{x:.{decimals - 1}g}"
+
+
+def brief(text):
+    out = []
+    for item in text.split():
+        name, _, x = item.partition("=")
+        try:
+            short = f"{name}={float(x):.4g}"
+        except ValueError:
+            short = item
+        out.append(min(short, item, key=len))
+    return " ".join(out)
+
+
+def score_line(run, part):
+    shown = []
+    for name, _, title in run.scores:
+        x = run.score(part, name)
+        if title and not math.isnan(x):
+            shown.append(f"{title[:-1]}{100 * x:.3f} %" if title.endswith("%") else f"{title} {loss(x, 6)}")
+    return [f"{part} {' '.join(shown)}"] if shown else []
+
+
+def better(e, i, k):
+    """Of jobs i and k: -1 if i is better, as run.h has it."""
+    if (e["wins"][i] > 0) != (e["wins"][k] > 0):
+        return -1 if e["wins"][i] > 0 else 1
+    if e["wins"][i] == 0:
+        return k - i
+    a, b = ((not math.isfinite(e["loss"][j]), -e["size"][j], -e["resource"][j], e["loss"][j], j) for j in (i, k))
+    if 2 in (e["wins"][i], e["wins"][k]):
+        a, b = a[::3] + a[4:], b[::3] + b[4:]
+    return -1 if a < b else 1
+
+
+def trials(run):
+    e, a = run.events, run.arms
+    order = sorted(range(len(e["job"])), key=functools.cmp_to_key(lambda i, k: better(e, i, k)))
+    best = list({e["trial"][i]: i for i in reversed(order)}.values())
+    best.sort(key=order.index)
+    shown = [m for m in run.metrics if m[2]]
+    lines = [f"best trial job resource score +- {' '.join(m[2] for m in shown)} seconds p likeliest configuration"]
+    for place, i in enumerate(best[:5]):
+        own = np.flatnonzero(a["job"] == e["job"][i])
+        arm = min(own, key=lambda j: (-a["after"][j], a["score"][j]))
+        cells = [f"{100 * e[n][i]:.2f}" if t.endswith("%") else f"{e[n][i]:.5g}" for n, _, t in shown]
+        lines.append(f"{place + 1} {e['trial'][i]} {e['job'][i]} {e['resource'][i]:g} {loss(e['loss'][i])} "
+                     f"{loss(e['bound'][i])} {' '.join(cells).replace('nan', '-')} {e['seconds'][i]:.2f} "
+                     f"{a['after'][arm]:.3f} {brief(run.text[a['config'][arm]])}")
+    return lines
+
+
+def ranking(run):
+    e, a = run.events, run.arms
+    single = np.sum(a["p"] >= 1) > 1
+    last = {}
+    for i in range(len(a["job"])):
+        if (a["p"][i] >= 1) == single and a["p"][i] > 0 and a["count"][i] > 0:
+            last[a["config"][i]] = i
+    won = run.fact("winner@id")
+    if single:
+        at = {job: i for i, job in enumerate(e["job"])}
+        order = sorted(last.values(),
+                       key=functools.cmp_to_key(lambda i, k: better(e, at[a["job"][i]], at[a["job"][k]])))
+    else:
+        order = sorted(last.values(), key=lambda i: (a["config"][i] != won, -a["job"][i], a["score"][i], i))
+    if len(order) < 2:
+        return []
+    lines = ["best config job p samples loss error % configuration"]
+    for place, i in enumerate(order[:5]):
+        error = "-" if math.isnan(a["error"][i]) else f"{100 * a['error'][i]:.3f}"
+        lines.append(f"{place + 1} {a['config'][i]} {a['job'][i]} {a['p'][i]:.4f} {a['count'][i]:.0f} "
+                     f"{loss(a['loss'][i])} {error} {brief(run.text[a['config'][i]])}")
+    return lines
+
+
+def times(run):
+    fact = run.fact
+    refit = fact("refit_seconds")
+    without = f" ({fact('search_seconds') - refit:.2f} without the refit)" if refit > 0 else ""
+    lines = [f"seconds: set-up {fact('setup_seconds'):.2f}, search {fact('search_seconds'):.2f}{without}, "
+             f"test {fact('test_seconds'):.2f}; in all {fact('seconds'):.2f}",
+             f"where min mean max over {fact('ranks')} ranks"]
+    for name, unit in TIMES.items():
+        x = run.times[name][:3] / (1e9 if unit == "GB" else 1)
+        lines.append(f"{name} {x[0]:.3f} {x[1]:.3f} {x[2]:.3f} {unit}")
+    teams = fact("teams")
+    return lines + [f"workers {fact('timeline@workers')} simulated for {fact('timeline@makespan'):.6g} virtual "
+                    f"seconds, {100 * fact('timeline@utilisation'):.1f} % busy; {teams} team{'s'[:teams > 1]} of "
+                    f"ranks, {100 * fact('timeline@team_utilisation'):.1f} % busy"]
+
+
+def rounds(run):
+    r = run.rounds
+    if not r:
+        return []
+    wall, *parts = (r[n].sum() for n in ("wall", "compute", "wait", "comm"))
+    compute, wait, comm = (100 * x / wall for x in parts)
+    counts = [f"{r[n].sum():.0f} {title}" for n, unit, title in run.columns if unit == "count" and title]
+    return [f"rounds {len(r['job'])} in {wall:.2f} s: {compute:.1f} % computing, {wait:.1f} % waiting, "
+            f"{comm:.1f} % in collectives", "in these " + ", ".join(counts)]
+
+
+def as_text(run):
+    fact = run.fact
+    beside = "".join(f", {k} {fact(k)}" for k, usual in (("sampler", "space"), ("mixing", "none")) if fact(k) != usual)
+    trial = f"trial {fact('winner@trial')}, configuration " if run.rounds else ""
+    lines = [f"run {run.path}",
+             f"task {fact('task')}, tuner {fact('tuner')}{beside}, seed {fact('seed')}, {fact('configs')} "
+             f"configurations, {fact('jobs')} jobs"]
+    if fact("data"):
+        lines.append(f"data {fact('data')} ({fact('data_digest')})")
+    lines += [f"ranks {fact('ranks')} on {fact('hosts')}; OpenBLAS {fact('blas')}, kernel {fact('kernel')}, weft "
+              f"{fact('version')}, {fact('real')}",
+              f"winner {trial}{fact('winner@id')}: {fact('winner@text')}"]
+    lines += score_line(run, "valid") + score_line(run, "test")
+    if fact("optimum") is not None:
+        regret = run.score("valid", run.scores[0][0]) - fact("optimum")
+        lines.append(f"optimum {fact('optimum'):.8g} in the space: regret of the winner {regret:.3g}")
+    lines += trials(run) if run.rounds else ranking(run)
+    return lines + times(run) + rounds(run) + [f"digest {fact('digest')}"]
+
+
+def comparison(runs):
+    scores = list(dict.fromkeys(tuple(s) for run in runs for s in run.scores))
+    shown = [(p, s) for p in PARTS for s in scores if any(not math.isnan(run.score(p, s[0])) for run in runs)]
+    if any(s[2].endswith("%") for _, s in shown):
+        shown = [(p, s) for p, s in shown if s[2].endswith("%")]
+    head = "run task tuner sampler mixing seed configs jobs ranks".split()
+    lines = [" ".join(head + [f"{p} {s[2]}" for p, s in shown] + ["search s all s winner digest"])]
+    for run in runs:
+        cells = [run.path] + [str(run.fact(k)) for k in head[1:]]
+        for p, (name, _, title) in shown:
+            x = run.score(p, name)
+            cells.append("-" if math.isnan(x) else f"{100 * x:.2f}" if title.endswith("%") else f"{x:.5f}")
+        cells += [f"{run.fact('search_seconds'):.2f}", f"{run.fact('seconds'):.2f}", brief(run.fact("winner@text")),
+                  run.fact("digest")]
+        lines.append(" ".join(cells))
+    return lines
+
+
+def check_text(path, have, want):
+    have = [" ".join(line.split()) for line in have.splitlines() if line.strip()]
+    want = [" ".join(line.split()) for line in want]
+    for line in difflib.unified_diff(want, have, "expected", "report", n=0, lineterm=""):
+        differs(path, line)
+
+
+def main():
+    weft, paths = sys.argv[1], sys.argv[2:]
+
+    def report(*arguments):
+        return subprocess.run([weft, "report", *arguments], check=True, capture_output=True, text=True).stdout
+    runs = [Run(path) for path in paths]
+    for run in runs:
+        check_file(run)
+        check_text(run.path, report(run.path), as_text(run))
+    objects = json.loads(report(*paths, "--json"))
+    if len(objects) != len(runs):
+        differs("JSON", f"{len(objects)} objects of {len(runs)} runs")
+    for have, run in zip(objects, runs):
+        want = as_json(run)
+        for name in have.keys() | want.keys():
+            if have.get(name) != want.get(name):
+                differs(run.path, f"JSON: {name} is {have.get(name)}, not {want.get(name)}")
+    check_csv(runs, report(*paths, "--csv"))
+    check_text("all runs", report(*paths), comparison(runs))
+    print("\n".join(differences))
+    return bool(differences)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
