@@ -52,11 +52,18 @@ static void test_rows(void)
     ok(data.clients->n == 2 && data.clients->d == 3 && data.clients->channels == 3 &&
            data.classes == 5 && data.form == WEFT_REALS,
        "clients, numbers, shape and classes are those of the file");
-    ok(s.n == 3 && s.x[1] == 2.5f && s.x[3] == 1e-3f && s.x[4] == -4 && s.label[2] == 2 &&
-           t.n == 1 && t.x[0] == 8 && t.label[0] == 4,
-       "a user's samples are divided in their order");
+    double sum = (double)t.x[0];
+    for (int64_t i = 0; i < s.n; i++) sum += (double)s.x[3 * i];
+    ok(s.n == 3 && t.n == 1 && sum == 14 + (double)1e-3f,
+       "a user's samples are divided by the share");
+    weft_data_close(&data);
+    if (!ok(packed(source, "r.h5", "valid=0 test=0"), "or left together")) return;
+    s = samples(0, WEFT_TRAIN);
+    ok(s.n == 4 && s.x[1] == 2.5f && s.x[3] == 1e-3f && s.x[4] == -4 && s.label[2] == 2 &&
+           s.x[9] == 8 && s.label[3] == 4,
+       "then in their order");
     s = samples(1, WEFT_TRAIN);
-    ok(s.n == 1 && s.x[2] == 1 && s.label[0] == 1 && named(1, "b"),
+    ok(s.n == 2 && s.x[2] == 1 && s.label[0] == 1 && named(1, "b"),
        "y may stand before x, and other keys between");
     weft_data_close(&data);
     source = write_text("late.json",
@@ -353,12 +360,22 @@ static void test_places(void)
                "\"x\": [[1], [2], [3], [4], [5], [6]], \"y\": [0, 1, 0, 1, 0, 1]}}}");
     ok(packed(at("tt"), "tt.h5", "") && samples(0, WEFT_TRAIN).n == 4 &&
            samples(0, WEFT_VALID).n == 0 && samples(1, WEFT_TRAIN).n == 5 &&
-           samples(1, WEFT_VALID).x[0] == 6 && samples(1, WEFT_VALID).label[0] == 1 &&
-           samples(1, WEFT_TEST).x[1] == 5,
+           samples(1, WEFT_VALID).n == 1 && samples(1, WEFT_TEST).x[1] == 5,
        "without valid/, a share of train/ is for validation, and no user is lost");
     weft_data_close(&data);
     ok(packed(at("tt"), "tt.h5", "valid=0") && data.part[WEFT_VALID].total == 0,
        "valid = 0 leaves train/ whole");
+    weft_data_close(&data);
+    write_text("tt/test/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 0], "
+                                 "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
+                                 "\"b\": {\"x\": [], \"y\": []}}}");
+    ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 2 &&
+           samples(1, WEFT_TRAIN).n == 5 && samples(1, WEFT_TEST).n == 0,
+       "a user may have no samples in one of them");
+    weft_data_close(&data);
+    ok(packed(at("tt/test"), "tt.h5", "valid=0 test=0") && data.clients->n == 1 &&
+           named(0, "a"),
+       "and is left out where there are none at all");
     weft_data_close(&data);
     write_text("tt/test/a.json", ONE("1", "[6]", "1"));
     ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 3 && named(2, "ann") &&

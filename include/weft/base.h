@@ -332,6 +332,11 @@ double weft_now(void); /* seconds on a monotonic clock */
  * Local. */
 WEFT_CHECKED weft_status weft_unreadable(const char *path);
 
+/* EDATA where text[n], the beginning of file `path`, is that of a known kind of file that
+ * is no text in UTF-8: compressed, an archive, HDF5, NumPy, Parquet, UTF-16 and others; the
+ * message names the kind and the remedy. 262 bytes tell all of them. Local. */
+WEFT_CHECKED weft_status weft_text_only(const char *path, const char *text, size_t n);
+
 /* Numbers 0 .. n-1 into order[n], in the order of their keyed random numbers
  * (WEFT_RNG_SPLIT). Local. Cost O(n log n). */
 void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp);

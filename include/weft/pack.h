@@ -20,7 +20,7 @@ void weft_pack_image(weft_pack *p, int channels, int height, int width);
  * infinity: EDATA naming source row and column. */
 WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x,
                                         const int32_t *label);
-/* Documents: text of n bytes UTF-8 (ill-formed bytes: EDATA naming document and byte).
+/* Documents: text of n bytes UTF-8 (ill-formed bytes, NUL: EDATA naming document and byte).
  * `name` identifies the document (file name or line). */
 WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
                                             const char *text, size_t n, int32_t label);

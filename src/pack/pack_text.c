@@ -101,6 +101,10 @@ weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
                          "%s: byte %zu (0x%02x) is not UTF-8; convert the text or "
                          "remove the byte",
                          name, good, (unsigned)(unsigned char)text[good]);
+    const char *nul = memchr(text, '\0', n);
+    if (nul != NULL)
+        return weft_fail(WEFT_EDATA, "%s: byte %zu is NUL; is this text in UTF-8?", name,
+                         (size_t)(nul - text));
     p->own->form = WEFT_TOKENS;
     weft_pack_part *to = &p->own->part[part];
     to->label = weft_grow(p->mem, to->label, sizeof label, to->n, &to->label_room);

@@ -212,8 +212,7 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
     char *text;
     size_t n;
     TRY(weft_pack_source(p, source));
-    TRY(weft_read_all(source, p->mem, &text, &n));
-    weft_mark_skip(&text, &n);
+    TRY(weft_read_text(source, p->mem, &text, &n));
     weft_csv csv = o->csv;
     csv.separator = separator_of(o, text, n);
     if (csv.separator != 0)

@@ -194,6 +194,7 @@ static weft_status read_files(reading *r, const entry *class)
                              e->path);
         TRY(weft_pack_apart(r->p, e->path));
         TRY(weft_read_all(e->path, mem, &text, &n));
+        TRY(weft_text_only(e->path, text, n));
         weft_digest_add(digest, e->name, strlen(e->name) + 1);
         weft_digest_add(digest, text, n);
         bytes += (int64_t)n;
@@ -207,7 +208,7 @@ static weft_status read_lines(reading *r, const entry *class)
 {
     char *text, *line;
     size_t n;
-    TRY(weft_read_all(class->path, r->p->mem, &text, &n));
+    TRY(weft_read_text(class->path, r->p->mem, &text, &n));
     char *at = text, *end = text + n;
     for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++) {
         if (n == 0) continue;

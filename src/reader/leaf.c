@@ -1,30 +1,30 @@
 /* Data sets of LEAF in JSON (Caldas et al., "LEAF: A benchmark for federated settings",
  * 2018): one file, or a directory of them, whose users are divided here, or a directory
- * with train/ and test/ (and valid/), as LEAF's own split makes them. Files: leaf_json.c.
+ * with train/ and test/ (and valid/), as LEAF's own split makes them. Parser: leaf_json.c.
  *
- * Windows of text, which LEAF writes out one by one, are put together again: window i + 1
- * begins `stride` characters after window i, so that a text is stored once. */
+ * Rows that are divided here are shuffled first, user by user, since stored ones may be
+ * sorted by class. Windows of text, which LEAF writes out one by one, are put together
+ * again: window i + 1 begins `stride` characters after window i, so that a text is stored
+ * once. */
 #include "leaf.h"
 #include "reader.h"
 #include "shares.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LEARN 2000 /* windows from which the stride is learnt */
 
 typedef struct leaf {
     const char *shape, *unknown;
-    int64_t classes, stride;
+    int64_t classes, stride, seed;
     int vocabulary;
     weft_shares shares;
 } leaf;
 
 static const weft_opt options[] = {
     {"valid", WEFT_REAL, offsetof(leaf, shares.valid), "0.1", 0, 0.9, NULL,
-     "share of each client's samples for validation, in stored order; of the samples in "
+     "share of each client's samples for validation, of text its last; of the samples in "
      "train/ where the source has it, and not read where it has valid/",
      0},
     {"test", WEFT_REAL, offsetof(leaf, shares.test), "0.1", 0, 0.9, NULL,
@@ -32,6 +32,8 @@ static const weft_opt options[] = {
      0},
     {"rule", WEFT_CHOICE, offsetof(leaf, shares.rule), "shares", 0, 0, "shares|leaf",
      "leaf: train and test alone, the gap of text taken from the test", 0},
+    {"seed", WEFT_LONG, offsetof(leaf, seed), "0", 0, 9e15, NULL,
+     "of the shuffles that divide the rows of each client", 0},
     {"shape", WEFT_TEXT, offsetof(leaf, shape), "", 0, 0, NULL,
      "CxHxW of rows that are images: 1x28x28", 0},
     {"classes", WEFT_LONG, offsetof(leaf, classes), "0", 0, WEFT_MAX_CLASSES, NULL,
@@ -44,88 +46,19 @@ static const weft_opt options[] = {
     {.name = NULL},
 };
 
-/* Files of a part, in order. */
-typedef struct files {
-    const char **path; /* [n] */
-    int64_t n, room;
-} files;
-
 typedef struct job {
     const leaf *o;
     const char *source;
-    files part[WEFT_NPART]; /* all in TRAIN where they are not divided */
-    int divided;            /* by directories */
+    weft_leaf_files part[WEFT_NPART]; /* all in TRAIN where they are not divided */
+    int divided;                      /* by directories */
     weft_leaf_form form;
     weft_clients all;
     int most_label;
     int cut;       /* validation samples are taken from train/ */
     int64_t whole; /* users whose samples in train/ are too few for that */
+    int64_t left;  /* users who are left out, a part being empty */
     weft_pack *p;
 } job;
-
-/* ---- files ----------------------------------------------------------------------- */
-
-static int is_directory(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void add_path(files *f, const char *path, weft_arena *mem)
-{
-    f->path = weft_grow(mem, f->path, sizeof *f->path, f->n, &f->room);
-    f->path[f->n++] = path;
-}
-
-/* The *.json of a directory, by name. */
-static weft_status list_files(const char *path, files *f, weft_pack *p)
-{
-    DIR *dir = opendir(path);
-    if (dir == NULL) return weft_unreadable(path);
-    const struct dirent *e;
-    while ((e = readdir(dir)) != NULL) {
-        size_t n = strlen(e->d_name);
-        if (n > 5 && strcmp(e->d_name + n - 5, ".json") == 0)
-            add_path(f, weft_arena_text(p->mem, "%s/%s", path, e->d_name), p->mem);
-    }
-    closedir(dir);
-    if (f->n > 0) qsort(f->path, (size_t)f->n, sizeof *f->path, by_text);
-    return WEFT_OK;
-}
-
-static weft_status find_files(job *j)
-{
-    weft_pack *p = j->p;
-    int64_t n = 0;
-    const char *train = weft_arena_text(p->mem, "%s/train", j->source);
-    j->divided = is_directory(train);
-    if (j->divided) {
-        for (int i = 0; i < WEFT_NPART; i++) {
-            const char *dir =
-                weft_arena_text(p->mem, "%s/%s", j->source, weft_part_name[i]);
-            if (is_directory(dir)) TRY(list_files(dir, &j->part[i], p));
-        }
-    } else if (is_directory(j->source)) {
-        TRY(list_files(j->source, &j->part[WEFT_TRAIN], p));
-    } else {
-        add_path(&j->part[WEFT_TRAIN], j->source, p->mem);
-    }
-    for (int i = 0; i < WEFT_NPART; i++) {
-        n += j->part[i].n;
-        for (int64_t k = 0; k < j->part[i].n; k++)
-            TRY(weft_pack_apart(p, j->part[i].path[k]));
-    }
-    if (n > 0) return WEFT_OK;
-    return weft_fail(WEFT_EFILE,
-                     "%s holds no *.json, nor do train/ and test/ in it; give a data "
-                     "directory of LEAF's, such as data/all_data",
-                     j->source);
-}
 
 /* ---- windows --------------------------------------------------------------------- */
 
@@ -174,6 +107,7 @@ static weft_status learn(job *j)
     weft_leaf *l = weft_leaf_open(j->part[WEFT_TRAIN].path, j->part[WEFT_TRAIN].n, 0,
                                   &j->form, p->scratch);
     weft_status st = weft_leaf_next(l, &u);
+    while (st == WEFT_OK && u != NULL && u->n == 0) st = weft_leaf_next(l, &u);
     char *wrong = WEFT_NEW(p->mem, char, j->form.d + 2);
     for (int64_t n = 0; st == WEFT_OK && u != NULL && j->form.text && n < LEARN;) {
         try_strides(u, j->form.d, wrong);
@@ -229,7 +163,7 @@ static weft_status put_text(job *j, const char *name, const weft_leaf_user *cons
     uint8_t *text = WEFT_NEW(p->scratch, uint8_t, windows * j->all.stride + d + 1);
     weft_status st = WEFT_OK;
     for (int i = 0; i < WEFT_NPART && st == WEFT_OK; i++) {
-        if (user[i] == NULL) continue;
+        if (user[i] == NULL || user[i]->n == 0) continue;
         int64_t at = weft_client_place(count, i, j->all.gap) * j->all.stride;
         st = join(j, user[i], text + at);
         end = at + (user[i]->n - 1) * j->all.stride + d + 1;
@@ -237,6 +171,24 @@ static weft_status put_text(job *j, const char *name, const weft_leaf_user *cons
     if (st == WEFT_OK) st = weft_pack_client_text(p, name, count, text, end);
     weft_arena_reset(p->scratch, mark);
     return st;
+}
+
+/* The rows of a user to x and label; those that are divided here, of which `first` are the
+ * first part, in an order that the seed and the user's name determine, so that each part is
+ * drawn by chance. */
+static void copy_rows(const job *j, const weft_leaf_user *user, int64_t first, float *x,
+                      int32_t *label, weft_arena *tmp)
+{
+    size_t row = (size_t)j->form.d;
+    int64_t *order = WEFT_NEW(tmp, int64_t, user->n);
+    uint64_t who = weft_hash(user->name, strlen(user->name), 0);
+    weft_rng4 key = weft_rng_at((uint64_t)j->o->seed, WEFT_RNG_SPLIT, who, 0, 1);
+    for (int64_t i = 0; i < user->n; i++) order[i] = i;
+    if (first < user->n) weft_shuffle(user->n, key.v[0], order, tmp);
+    for (int64_t i = 0; i < user->n; i++) {
+        memcpy(x + (size_t)i * row, user->x + (size_t)order[i] * row, row * sizeof *x);
+        label[i] = user->label[order[i]];
+    }
 }
 
 static weft_status put_rows(job *j, const char *name, const weft_leaf_user *const *user,
@@ -250,8 +202,7 @@ static weft_status put_rows(job *j, const char *name, const weft_leaf_user *cons
     int32_t *label = WEFT_NEW(p->scratch, int32_t, n);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (user[i] == NULL) continue;
-        memcpy(x + at * d, user[i]->x, (size_t)(user[i]->n * d) * sizeof *x);
-        memcpy(label + at, user[i]->label, (size_t)user[i]->n * sizeof *label);
+        copy_rows(j, user[i], count[i], x + at * d, label + at, p->scratch);
         at += user[i]->n;
     }
     for (int64_t i = 0; i < n; i++)
@@ -268,6 +219,10 @@ static weft_status put_rows(job *j, const char *name, const weft_leaf_user *cons
 static weft_status put(job *j, const char *name, const weft_leaf_user *const *user,
                        const int64_t *count)
 {
+    if (count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST] == 0) {
+        j->left++;
+        return WEFT_OK;
+    }
     return j->form.text ? put_text(j, name, user, count) : put_rows(j, name, user, count);
 }
 
@@ -275,22 +230,19 @@ static weft_status put(job *j, const char *name, const weft_leaf_user *const *us
 static weft_status divide(job *j, weft_leaf *l)
 {
     const weft_leaf_user *user[WEFT_NPART] = {NULL};
-    int64_t left = 0;
     TRY(weft_leaf_next(l, &user[0]));
     while (user[0] != NULL) {
         int64_t count[WEFT_NPART];
         if (weft_shares_count(&j->o->shares, user[0]->n, j->all.gap, count))
             TRY(put(j, user[0]->name, user, count));
         else
-            left++;
+            j->left++;
         TRY(weft_leaf_next(l, &user[0]));
     }
-    weft_shares_log(left, j->all.gap);
     return WEFT_OK;
 }
 
-/* Takes the last of a user's samples in train/ for validation, where the source has no
- * valid/. */
+/* Takes samples in train/ for validation, where the source has no valid/. */
 static void cut_valid(job *j, int64_t *count)
 {
     weft_shares only = {.valid = j->o->shares.valid};
@@ -408,13 +360,21 @@ static weft_status set_classes(job *j)
 static const char *split_text(const job *j)
 {
     weft_arena *mem = j->p->mem;
-    long long gap = (long long)j->all.gap;
+    long long gap = (long long)j->all.gap, seed = (long long)j->o->seed;
+    double valid = j->o->shares.valid;
+    if (j->divided && !j->cut) return "as the source is divided";
+    if (!j->form.text && j->cut)
+        return weft_arena_text(mem,
+                               "as the source is divided, %g of the training samples of "
+                               "each user, shuffled with seed %lld, for validation",
+                               valid, seed);
+    if (!j->form.text)
+        return weft_arena_text(mem, "samples of each user shuffled with seed %lld", seed);
     if (j->cut)
         return weft_arena_text(mem,
                                "as the source is divided, the last %g of the training "
                                "samples of each user for validation, %lld left out between",
-                               j->o->shares.valid, gap);
-    if (j->divided) return "as the source is divided";
+                               valid, gap);
     return weft_arena_text(
         mem, "samples of each user in stored order, %lld left out between two parts", gap);
 }
@@ -424,7 +384,7 @@ static weft_status begin(job *j)
     weft_pack *p = j->p;
     TRY(weft_shares_check(&j->o->shares));
     TRY(weft_alphabet_setup(&j->form.alphabet, j->o->vocabulary, j->o->unknown));
-    TRY(find_files(j));
+    TRY(weft_leaf_find(j->source, j->part, &j->divided, p));
     TRY(learn(j));
     TRY(set_gap(j));
     TRY(set_shape(j));
@@ -462,6 +422,7 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *p)
         weft_leaf_close(l[i]);
     }
     if (st == WEFT_OK && !j.form.text) st = set_classes(&j);
+    if (st == WEFT_OK) weft_shares_log(j.left, j.all.gap);
     if (j.whole > 0)
         weft_log(WEFT_INFO, "%lld users have too few training samples for validation",
                  (long long)j.whole);

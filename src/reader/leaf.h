@@ -11,6 +11,18 @@ typedef struct weft_leaf_form {
     weft_alphabet alphabet;
 } weft_leaf_form;
 
+/* Files of a part, in the order of their names. */
+typedef struct weft_leaf_files {
+    const char **path; /* [n] */
+    int64_t n, room;
+} weft_leaf_files;
+/* The *.json of a source: a file or a directory, all in part[WEFT_TRAIN]; *divided 1: a
+ * directory that has train/, whose directories are the parts. EFILE: there are none; ECONF:
+ * one of them would be replaced by what is packed. */
+WEFT_CHECKED weft_status weft_leaf_find(const char *source,
+                                        weft_leaf_files part[WEFT_NPART], int *divided,
+                                        weft_pack *p);
+
 typedef struct weft_leaf_user {
     const char *name, *file;
     int64_t n;            /* samples */
@@ -26,8 +38,8 @@ typedef struct weft_leaf weft_leaf;
  * mistake. */
 weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
                           weft_leaf_form *form, weft_arena *mem);
-/* The next user that has samples, NULL after the last; good until the next call. EFILE,
- * EDATA: not JSON, or not LEAF's; names file, user and sample. */
+/* The next user, who may have no samples, NULL after the last; good until the next call.
+ * EFILE, EDATA: not JSON, or not LEAF's; names file, user and sample. */
 WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *l, const weft_leaf_user **user);
 /* Adds the files, of which all users were read, to the sources of the packed file. */
 void weft_leaf_sources(const weft_leaf *l, weft_pack *p);

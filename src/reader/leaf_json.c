@@ -13,6 +13,7 @@
 
 #define PIECE    (1 << 16)
 #define MAX_WORD 512 /* characters of a number */
+#define SHOWN    40  /* bytes of a text in a message */
 
 /* ---- callbacks of the parser ------------------------------------------------------- */
 
@@ -77,7 +78,9 @@ static int on_string(void *ctx, const unsigned char *bytes, size_t n)
     if (skipped(l)) return 1;
     if (l->in == LEAF_X) return weft_leaf_window(l, text, n);
     if (l->in == LEAF_Y) return weft_leaf_follows(l, text, n);
-    if (l->in != LEAF_USERS) return weft_leaf_unexpected(l, "a text");
+    if (l->in != LEAF_USERS)
+        return weft_leaf_unexpected(l, weft_arena_text(l->own, "the text '%.*s'",
+                                                       (int)(n < SHOWN ? n : SHOWN), text));
     return weft_leaf_list(l, weft_arena_text(l->own, "%.*s", (int)n, text));
 }
 
@@ -233,6 +236,8 @@ static weft_status feed(weft_leaf *l, int *more)
         l->used = 0;
         l->have = fread(l->piece, 1, PIECE, l->file);
         if (ferror(l->file)) return weft_unreadable(l->path[l->at]);
+        if (l->bytes[l->at] == 0)
+            TRY(weft_text_only(l->path[l->at], (const char *)l->piece, l->have));
         weft_digest_add(l->sum[l->at], l->piece, l->have);
         l->bytes[l->at] += (int64_t)l->have;
     }
@@ -260,7 +265,7 @@ weft_status weft_leaf_next(weft_leaf *l, const weft_leaf_user **user)
         if (l->file == NULL && l->at + 1 == l->n) return WEFT_OK;
         if (l->file == NULL) TRY(open_file(l));
         TRY(feed(l, &more));
-        if (l->whole && l->user.n > 0) *user = &l->user;
+        if (l->whole) *user = &l->user;
         l->whole = 0;
         if (more) continue;
         TRY(weft_leaf_check(l));

@@ -44,9 +44,13 @@ int weft_leaf_unexpected(weft_leaf *l, const char *what)
         [LEAF_Y] = "a number or a character",
         [LEAF_SKIP] = "anything",
         [LEAF_END] = "the end of the file"};
-    return stop(l,
-                weft_fail(WEFT_EDATA, "%s is %s where %s is expected; is this LEAF's JSON?",
-                          weft_leaf_where(l), what, wanted[l->in]));
+    const char *hint = l->in == LEAF_ROW
+                           ? "of samples that are lists of words and texts, as those of "
+                             "sent140, write a line LABEL TAB TEXT each, for `weft pack "
+                             "text FILE clients=NUMBER`"
+                           : "is this LEAF's JSON?";
+    return stop(l, weft_fail(WEFT_EDATA, "%s is %s where %s is expected; %s",
+                             weft_leaf_where(l), what, wanted[l->in], hint));
 }
 
 /* ---- users ----------------------------------------------------------------------- */
@@ -148,10 +152,6 @@ weft_status weft_leaf_check(weft_leaf *l)
         if (k->found < 0)
             return weft_fail(WEFT_EDATA, "%s: users[%lld], '%s', is not in user_data", file,
                              (long long)i, name);
-        if (k->found == 0)
-            return weft_fail(WEFT_EDATA,
-                             "%s: users[%lld], '%s', has no samples; leave it out", file,
-                             (long long)i, name);
         if (l->number[i] != k->found && l->number[i] - k->found != slip)
             return weft_fail(
                 WEFT_EDATA,
@@ -241,6 +241,13 @@ int weft_leaf_label(weft_leaf *l, double value)
 
 int weft_leaf_follows(weft_leaf *l, const char *text, size_t bytes)
 {
+    enum { SHOWN = 40 };
+    if (l->form->d > 0 && !l->form->text)
+        return stop(
+            l, weft_fail(WEFT_EDATA,
+                         "%s is the text '%.*s' where a class 0, 1 ... is expected, "
+                         "as samples are numbers; number the classes",
+                         weft_leaf_where(l), (int)(bytes < SHOWN ? bytes : SHOWN), text));
     int64_t n = add_text(l, text, bytes, &l->next, l->nlabel, &l->next_room);
     if (n < 0) return 0;
     if (n != 1)

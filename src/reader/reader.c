@@ -3,6 +3,7 @@
 
 #include <utf8proc.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,6 +30,14 @@ weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t
         return weft_fail(WEFT_EFILE,
                          "read %zu of the %zu bytes of %s; check the file system", got, *n,
                          path);
+    return WEFT_OK;
+}
+
+weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_t *n)
+{
+    TRY(weft_read_all(path, mem, text, n));
+    TRY(weft_text_only(path, *text, *n));
+    weft_mark_skip(text, n);
     return WEFT_OK;
 }
 
@@ -109,6 +118,10 @@ weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, siz
     if (good < n)
         return weft_fail(WEFT_EDATA, "%s, byte %zu of the label is not UTF-8; convert it",
                          place_of(l, line), good);
+    if (memchr(text, '\0', n) != NULL)
+        return weft_fail(WEFT_EDATA,
+                         "%s has a NUL byte in its label; is this text in UTF-8?",
+                         place_of(l, line));
     if (l->n == WEFT_MAX_CLASSES)
         return weft_fail(
             WEFT_EDATA,
@@ -137,6 +150,58 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* A class and what its name means: the value of a number, or letters in lower case without
+ * white space. */
+typedef struct class_meaning {
+    const char *name, *text;
+} class_meaning;
+
+static int by_meaning(const void *a, const void *b)
+{
+    const class_meaning *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order != 0 ? order : strcmp(x->name, y->name);
+}
+
+static const char *meaning_of(const char *name, weft_arena *mem)
+{
+    char *end;
+    double number = strtod(name, &end);
+    if (end > name && *end == '\0' && isfinite(number))
+        return weft_arena_text(mem, "%.17g", number + 0.0); /* "-0" is "0" */
+    size_t room = 2 * strlen(name), to = 0;
+    char *text = WEFT_NEW(mem, char, room + 1);
+    size_t n = weft_lower(name, strlen(name), text, room);
+    for (size_t i = 0; i < n; i++)
+        if (!isspace((unsigned char)text[i])) text[to++] = text[i];
+    text[to] = '\0';
+    return text;
+}
+
+/* Warns of classes that may be meant as one. */
+static void tell_alike(const weft_labels *l, const char *source, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    class_meaning *m = WEFT_NEW(tmp, class_meaning, l->n);
+    for (int i = 0; i < l->n; i++)
+        m[i] = (class_meaning){l->name[i], meaning_of(l->name[i], tmp)};
+    qsort(m, (size_t)l->n, sizeof *m, by_meaning);
+    int pairs = 0, first = 0;
+    for (int i = l->n - 1; i > 0; i--)
+        if (strcmp(m[i].text, m[i - 1].text) == 0) {
+            pairs++;
+            first = i;
+        }
+    if (pairs > 0)
+        weft_log(
+            WEFT_WARN,
+            "%s: classes '%s' and '%s'%s are kept apart, as they are written; are they "
+            "one? then write them alike",
+            source, m[first - 1].name, m[first].name,
+            pairs > 1 ? weft_arena_text(tmp, " (and %d more)", pairs - 1) : "");
+    weft_arena_reset(tmp, mark);
+}
+
 weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label, int64_t n,
                               weft_pack *p)
 {
@@ -146,6 +211,7 @@ weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label
                          "file and options",
                          source, l->n, l->n == 1 ? ", '" : "es",
                          l->n == 1 ? l->name[0] : "", l->n == 1 ? "'," : "");
+    tell_alike(l, source, p->scratch);
     class_rank *rank = WEFT_NEW(l->mem, class_rank, l->n);
     for (int i = 0; i < l->n; i++) rank[i] = (class_rank){l->name[i], i};
     qsort(rank, (size_t)l->n, sizeof *rank, by_name);

@@ -8,6 +8,9 @@
 /* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
 WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,
                                        size_t *n);
+/* The same of a file of text, without a byte order mark. EDATA, as weft_text_only. */
+WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char **text,
+                                        size_t *n);
 /* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
  * end. */
 char *weft_line(char **at, char *end, size_t *n);
@@ -30,11 +33,13 @@ typedef struct weft_labels {
     weft_arena *mem;
 } weft_labels;
 /* The number of label text[n], found in that line of the file (0: in its name). EDATA
- * naming the line: it is not UTF-8, or one class more than WEFT_MAX_CLASSES. */
+ * naming the line: it is not UTF-8, has a NUL, or is one class more than WEFT_MAX_CLASSES.
+ */
 WEFT_CHECKED weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text,
                                           size_t n, int32_t *number);
-/* Renumbers label[n] in the order of names, checks that there are two classes or more and
- * tells the packer. `source` is for the message. */
+/* Renumbers label[n] in the order of names, checks that there are two classes or more,
+ * warns of names that differ only in case, white space or the form of a number, and tells
+ * the packer. `source` is for the message. */
 WEFT_CHECKED weft_status weft_labels_close(weft_labels *l, const char *source,
                                            int32_t *label, int64_t n, weft_pack *p);
 #define WEFT_MAX_CLASSES 1000

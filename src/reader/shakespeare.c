@@ -117,6 +117,7 @@ static weft_status read_users(const weft_shakespeare *o, const char *source,
     *symbols = a.n;
     TRY(weft_pack_source(p, source));
     TRY(weft_read_all(source, p->mem, &text, &bytes));
+    TRY(weft_text_only(source, text, bytes));
     if (bytes != EDITION_BYTES || weft_hash(text, bytes, 0) != EDITION_HASH)
         weft_log(WEFT_WARN,
                  "%s is not the edition of 1994 (1994-01-100.zip), of which LEAF counts "

@@ -37,8 +37,7 @@ static weft_status read_lines(const char *path, int separator, weft_documents *d
 {
     char *text, *line;
     size_t n;
-    TRY(weft_read_all(path, p->mem, &text, &n));
-    weft_mark_skip(&text, &n);
+    TRY(weft_read_text(path, p->mem, &text, &n));
     d->labels.path = path;
     char *at = text, *end = text + n;
     for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++) {

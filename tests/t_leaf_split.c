@@ -1,0 +1,116 @@
+/* How rows of LEAF's users are divided: by chance, for each user by itself, so that sorted
+ * ones give every part all classes.
+ * RUN: np=1 */
+#include "leaf.h"
+
+static weft_data data;
+
+static int opened(const char *name)
+{
+    weft_status st = weft_data_open(&data, at(name), &world, mem);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK;
+}
+
+static int packed(const char *source, const char *out, const char *options)
+{
+    weft_status st = pack(&weft_reader_leaf, source, out, options);
+    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
+    return st == WEFT_OK && opened(out);
+}
+
+static weft_samples samples(int64_t c, weft_part part)
+{
+    weft_samples s = {0};
+    weft_check(weft_client_read(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
+               weft_error());
+    return s;
+}
+
+enum { SORTED = 200, CLASSES = 5 };
+
+/* User `name` with SORTED rows [10 class + part of the row], sorted by class. */
+static const char *sorted_user(const char *name)
+{
+    char *text = WEFT_NEW(mem, char, 40 * SORTED), *to = text;
+    to += sprintf(to, "\"%s\": {\"x\": [", name);
+    for (int i = 0; i < SORTED; i++) to += sprintf(to, "%s[%d]", i ? "," : "", i);
+    to += sprintf(to, "], \"y\": [");
+    for (int i = 0; i < SORTED; i++)
+        to += sprintf(to, "%s%d", i ? "," : "", i * CLASSES / SORTED);
+    sprintf(to, "]}");
+    return text;
+}
+
+static void write_sorted(const char *file, const char *a, const char *b)
+{
+    write_text(file,
+               weft_arena_text(mem,
+                               "{\"users\": [\"%s\", \"%s\"], \"num_samples\": [%d, %d], "
+                               "\"user_data\": {%s, %s}}",
+                               a, b, SORTED, SORTED, sorted_user(a), sorted_user(b)));
+}
+
+/* 1: every class is in that part of client c, and rows have kept their labels. */
+static int has_all(int64_t c, weft_part part)
+{
+    int count[CLASSES] = {0}, good = 1;
+    weft_samples s = samples(c, part);
+    for (int64_t i = 0; i < s.n; i++) {
+        good &= s.label[i] == (int)s.x[i] * CLASSES / SORTED;
+        count[s.label[i]]++;
+    }
+    for (int k = 0; k < CLASSES; k++) good &= count[k] > 0;
+    return good;
+}
+
+/* The sum of the rows that client c is tested by, squared: which they are. */
+static double tested(int64_t c)
+{
+    weft_samples s = samples(c, WEFT_TEST);
+    double sum = 0;
+    for (int64_t i = 0; i < s.n; i++) sum += (double)s.x[i] * (double)s.x[i];
+    return sum;
+}
+
+static void test_sorted(void)
+{
+    write_sorted("ab.json", "ann", "bob");
+    write_sorted("ba.json", "bob", "ann");
+    if (!ok(packed(at("ab.json"), "s.h5", "valid=0.2 test=0.2"), "sorted rows are packed"))
+        return;
+    int good = 1;
+    for (int c = 0; c < 2; c++)
+        good &= has_all(c, WEFT_TRAIN) && has_all(c, WEFT_VALID) && has_all(c, WEFT_TEST);
+    ok(good, "each part of a client has every class, and rows their labels");
+    double ann = tested(0), bob = tested(1);
+    ok(ann != bob, "clients are divided differently");
+    weft_data_close(&data);
+    ok(packed(at("ba.json"), "s.h5", "valid=0.2 test=0.2") && tested(0) == bob &&
+           tested(1) == ann,
+       "whatever the order of the file");
+    weft_data_close(&data);
+    ok(packed(at("ba.json"), "s.h5", "valid=0.2 test=0.2 seed=1") && tested(0) != bob,
+       "and by the seed");
+    weft_data_close(&data);
+    ok(packed(at("ab.json"), "s.h5", "rule=leaf test=0.2") && has_all(0, WEFT_TEST) &&
+           has_all(0, WEFT_TRAIN),
+       "so also by LEAF's rule");
+    weft_data_close(&data);
+    mkdir(at("st"), 0777);
+    mkdir(at("st/train"), 0777);
+    mkdir(at("st/test"), 0777);
+    write_sorted("st/train/a.json", "ann", "bob");
+    write_sorted("st/test/a.json", "ann", "bob");
+    ok(packed(at("st"), "s.h5", "") && has_all(1, WEFT_TRAIN) && has_all(1, WEFT_VALID) &&
+           samples(0, WEFT_TEST).x[0] == 0 && samples(0, WEFT_TEST).x[SORTED - 1] == 199,
+       "and validation rows out of train/, while test/ stays as it is");
+    weft_data_close(&data);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_sorted();
+    return scratch_end();
+}
