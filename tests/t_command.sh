@@ -245,6 +245,29 @@ result $? "its report says so"
 ! "$weft" export "$tmp/r.h5" -o "$tmp/won.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'r.h5 has no winner: none of its 6' "$tmp/log" &&
     ! [ -e "$tmp/won.h5" ] && ! "$weft" eval "$tmp/r.h5" "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'r.h5 has no winner' "$tmp/log"
 result $? "and its winner is neither exported nor scored"
+# prints OUTPUT REASON STATEMENT: a job that prints this, as of printf, fails for that reason.
+prints()
+{
+    tune 1 parameters.how=good command.run="printf '$1'"
+    [ $? = 6 ] && says "job 0, trial 0 failed: it printed $2" "$3"
+}
+prints 'loss=1 loss=0,25' '"loss=0,25", .*decimal point.*LC_NUMERIC=C' "a decimal comma is told, with the text"
+prints 'loss=1,234.5' '"loss=1,234.5", .*decimal point' "so is one of thousands"
+prints 'loss=0.5 loss=4s' '"loss=4s", which is not a number as a whole' "a number with a unit is none"
+prints 'loss=0.5 loss=NA' '"loss=NA", which is no number' "a text in place of the last loss fails the job"
+prints 'loss=1e999' '"loss=1e999", which is beyond' "a number beyond all"
+prints 'loss=1 error=5%%' '"error=5%", which is not' "an error rate that is none"
+tune 1 parameters.how=good command.run='echo loss=2 >&2'
+says 'failed: it printed its loss to standard error; .*loss=2$' "a loss on standard error is told"
+tune 1 parameters.how=good command.run='exit 255'
+says 'failed: it ended with status 255$' "a status beyond all signals is of no signal"
+tune 1 parameters.how=good command.run='kill -TERM $$' command.time_limit=1
+says 'failed: signal 15 ended it$' "a program that was ended by a signal has not met its time limit"
+cat >"$tmp/bar" <<'END'
+BEGIN { for (i = 1; i <= 2000; i++) printf "\r%3d%%|###| %d/2000 [9.9it/s, loss=%.3f, v=0]", i / 20, i, 1 - 0.9 * i / 2000 }
+END
+tune 1 parameters.how=good command.run="awk -f $tmp/bar" && grep -q '^valid *loss 0.100000' "$tmp/out"
+result $? "a progress bar of one line is read to its end"
 tune 1 command.loss=-acc command.run='echo acc=0.$((WEFT_JOB % 4))' && grep -q '^valid *loss -0.3' "$tmp/out"
 result $? "a number that is to be large is maximised"
 tune 1 parameters.how=good command.retries=1 \
@@ -275,6 +298,7 @@ result $? "one process without a launcher starts no daemon of Open MPI"
 
 refused 'command.run = nowhere/train.*cannot run it: .*not found' "a program that is not there" command.run=nowhere/train
 refused 'command.run names no program' "no program" command.run=
+refused 'command.loss = my loss: expected the name' "a name of a loss that no program can print" 'command.loss=my loss'
 refused 'run.data = x.h5: task command reads no data' "data" run.data=x.h5
 refused 'parameters.a\$ = 1: expected a name of letters' "a name that is none" 'parameters.a$=1'
 refused 'parameters.a_b = 2: the variable PARAM_a_b' "two names of one variable" parameters.a-b=1 parameters.a_b=2

@@ -195,40 +195,134 @@ static const char lines[] = "loss=1 epoch\n--loss=2 xloss=3 loss=4s loss= =5\n"
                             "val/loss=0.5, acc=7e-1;\tn=-inf\r\n\nacc=x loss=nan\n"
                             "loss = 9\nend=1";
 
-static double found(const weft_printed *p, const char *name)
+static const char *const wanted[] = {"loss", "error"};
+
+/* What was printed in pieces of that many bytes. */
+static weft_printed *printed(const char *text, size_t n, size_t piece)
 {
-    const double *x = weft_printed_find(p, name);
-    return x ? *x : -77;
+    weft_printed *p = weft_printed_new(2, wanted, mem);
+    for (size_t i = 0; i < n; i += piece)
+        weft_printed_add(p, 0, text + i, piece < n - i ? piece : n - i);
+    return p;
 }
 
-static void test_printed(void)
+static double found(const weft_printed *p, const char *name)
+{
+    const weft_number *x = weft_printed_find(p, 0, name);
+    return x ? x->value : -77;
+}
+
+static void test_lines(void)
 {
     int good = 1;
     for (size_t piece = 1; piece < sizeof lines; piece++) {
-        weft_printed *p = WEFT_NEW(mem, weft_printed, 1);
-        for (size_t i = 0; i < sizeof lines - 1; i += piece) {
-            size_t left = sizeof lines - 1 - i;
-            weft_printed_add(p, 0, lines + i, piece < left ? piece : left);
-        }
+        weft_printed *p = printed(lines, sizeof lines - 1, piece);
         good = good && found(p, "end") < 0;
         weft_printed_end(p);
         good = good && isnan(found(p, "loss")) && fabs(found(p, "xloss") - 3) < 1e-15 &&
                fabs(found(p, "val/loss") - 0.5) < 1e-15 &&
                fabs(found(p, "acc") - 0.7) < 1e-15 && isinf(found(p, "n")) &&
-               fabs(found(p, "end") - 1) < 1e-15 && p->n == 6 &&
+               fabs(found(p, "end") - 1) < 1e-15 && p->stream[0].names.n == 7 &&
+               !weft_printed_find(p, 0, "error") &&
                strcmp(weft_printed_last(p), "end=1") == 0;
     }
     ok(good, "numbers are read from lines that come in pieces of any size");
-    weft_printed *p = WEFT_NEW(mem, weft_printed, 1);
-    for (int i = 0; i < 100; i++) {
-        const char *text =
-            weft_arena_text(mem, "%*sv%d=%d\n", i == 99 ? 9000 : 1, "", i, i);
+    weft_printed *p = weft_printed_new(2, wanted, mem);
+    for (int i = 0; i < 2000; i++) {
+        const char *text = weft_arena_text(mem, "v%d=%d%s", i, i, i % 100 ? "\r" : ", ");
         weft_printed_add(p, 0, text, strlen(text));
     }
+    ok(p->left_out && fabs(found(p, "v1023") - 1023) < 1e-12 && found(p, "v1024") < 0,
+       "names beyond the most are left out");
+    weft_printed_add(p, 0, "loss=7 v9=-1 error=8\n", 21);
+    ok(fabs(found(p, "loss") - 7) < 1e-15 && fabs(found(p, "error") - 8) < 1e-15 &&
+           fabs(found(p, "v9") + 1) < 1e-15,
+       "but neither wanted ones nor those that are known");
     weft_printed_add(p, 1, "oh\a no\n\n", 8);
-    ok(p->n == WEFT_MAX_PRINTED && fabs(found(p, "v63") - 63) < 1e-15,
-       "names beyond the most are left out, and so are long lines");
     ok(strcmp(weft_printed_last(p), "oh  no") == 0, "errors go before output");
+    p = printed("a\n\x1b[1mb\x1b[0m 7%\r 8%\r", 21, 1);
+    ok(strcmp(weft_printed_last(p), " 8%") == 0, "the last line of a progress bar is told");
+}
+
+/* A loss as programs print it. */
+typedef struct loss {
+    const char *text;
+    weft_said said;
+    double value; /* of numbers */
+} loss;
+
+#define BAR "\rEpoch 0: 50%|##| 1/2 [00:01<00:00, 9.9it/s, loss=0.25"
+static const loss losses[] = {
+    {"loss=.25", WEFT_SAID_NUMBER, 0.25},
+    {"loss=+25.e-2", WEFT_SAID_NUMBER, 0.25},
+    {"loss=0x1p-2", WEFT_SAID_NUMBER, 0.25},
+    {"loss=0.25D+00", WEFT_SAID_NUMBER, 0.25},
+    {"loss=-2.5d-1", WEFT_SAID_NUMBER, -0.25},
+    {"loss=0.25, loss=", WEFT_SAID_TEXT, 0},
+    {"loss=1,acc=2", WEFT_SAID_NUMBER, 1},
+    {"loss=1;loss=0.25,", WEFT_SAID_NUMBER, 0.25},
+    {"loss=1\rloss=0.25\r", WEFT_SAID_NUMBER, 0.25},
+    {BAR ", v_num=0]", WEFT_SAID_NUMBER, 0.25},
+    {BAR "]", WEFT_SAID_NUMBER, 0.25},
+    {"(loss=0.25)", WEFT_SAID_NUMBER, 0.25},
+    {"loss=1 \b\b\b\b\b\b\b\bloss=0.25", WEFT_SAID_NUMBER, 0.25},
+    {"loss=0.25999\b\b\b", WEFT_SAID_NUMBER, 0.25},
+    {"\x1b[36mloss\x1b[0m=\x1b[1;35m0.25\x1b[0m", WEFT_SAID_NUMBER, 0.25},
+    {"loss=1\x1b[2K\x1b[1Gloss=0.25\x1b(B\x1b[m", WEFT_SAID_NUMBER, 0.25},
+    {"\x1b]0;title loss=7\aloss=0.25", WEFT_SAID_NUMBER, 0.25},
+    {"loss=0.25 v\303\251lo loss\303\251=3 \303\251loss=4", WEFT_SAID_NUMBER, 0.25},
+    {"loss=0.25 #loss=1 --loss=2 $loss=3 a:loss=4 f(loss=5", WEFT_SAID_NUMBER, 0.25},
+    {"loss=inf", WEFT_SAID_NUMBER, INFINITY},
+    {"loss=-Infinity", WEFT_SAID_NUMBER, -INFINITY},
+    {"loss=1e400", WEFT_SAID_HUGE, 0},
+    {"loss=0,25", WEFT_SAID_BROKEN, 0},
+    {"loss=1,234.5", WEFT_SAID_BROKEN, 0},
+    {"loss=,25", WEFT_SAID_BROKEN, 0},
+    {"loss=1.234,5,", WEFT_SAID_BROKEN, 0},
+    {"loss=1'234.5", WEFT_SAID_BROKEN, 0},
+    {"loss=1\302\240234", WEFT_SAID_BROKEN, 0},
+    {"loss=4s", WEFT_SAID_BROKEN, 0},
+    {"loss=25%", WEFT_SAID_BROKEN, 0},
+    {"loss=0.2loss=0.25", WEFT_SAID_BROKEN, 0},
+    {"loss=0.1234-102", WEFT_SAID_BROKEN, 0},
+    {"loss=1.#QNAN", WEFT_SAID_BROKEN, 0},
+    {"loss=****", WEFT_SAID_TEXT, 0},
+    {"loss=tensor(0.25, device='cuda')", WEFT_SAID_TEXT, 0},
+    {"loss=[0.25]", WEFT_SAID_TEXT, 0},
+    {"loss=1 loss=NA", WEFT_SAID_TEXT, 0},
+    {"loss=None", WEFT_SAID_TEXT, 0}};
+
+static void test_losses(void)
+{
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        const loss *l = &losses[i];
+        int good = 1;
+        for (size_t piece = 1; piece < 9; piece++) {
+            weft_printed *p = printed(l->text, strlen(l->text), piece);
+            weft_printed_end(p);
+            const weft_number *x = weft_printed_find(p, 0, "loss");
+            int number = l->said == WEFT_SAID_NUMBER;
+            good =
+                good && x && x->said == l->said &&
+                (number ? x->value >= l->value && x->value <= l->value : isnan(x->value));
+        }
+        ok(good, "case %d of a loss is read as a whole or not at all", (int)i);
+    }
+    weft_printed *p = printed("loss=0.2\0005 \n", 12, 3);
+    ok(weft_printed_find(p, 0, "loss")->said == WEFT_SAID_BROKEN,
+       "a byte of zero in a number makes it none");
+    char *text = weft_arena_alloc(mem, 1, 9000);
+    memset(text, '3', 8999);
+    memcpy(text, "loss=0.", 7);
+    p = printed(text, 8999, 100);
+    weft_printed_add(p, 0, "\b\n", 2);
+    const weft_number *x = weft_printed_find(p, 0, "loss");
+    ok(x->said == WEFT_SAID_LONG && strncmp(x->text, text, 80) == 0,
+       "a number without end is not cut to one");
+    memset(text, ' ', 8999);
+    p = printed(text, 8999, 4096);
+    weft_printed_add(p, 0, "loss=0.25 ", 10);
+    ok(fabs(found(p, "loss") - 0.25) < 1e-15, "lines have any length");
 }
 
 /* What a log of at most 20 bytes keeps of n printed ones. */
@@ -266,7 +360,8 @@ int main(int argc, char **argv)
     write_text("program", program);
     test_directories();
     test_failures();
-    test_printed();
+    test_lines();
+    test_losses();
     test_log();
     return scratch_end();
 }

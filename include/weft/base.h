@@ -362,5 +362,7 @@ typedef struct weft_names {
 
 /* The number of a name; a new name is added with the next number. Cost O(1). */
 int64_t weft_names_find(weft_names *l, const char *name);
+/* The number of a name; -1: there is no such name. Local. Cost O(1). */
+int64_t weft_names_index(const weft_names *l, const char *name);
 
 #endif

@@ -32,3 +32,8 @@ int64_t weft_names_find(weft_names *l, const char *name)
     *slot = ++l->n;
     return l->n - 1;
 }
+
+int64_t weft_names_index(const weft_names *l, const char *name)
+{
+    return l->slots > 0 ? *slot_of(l, name) - 1 : -1;
+}

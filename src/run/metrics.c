@@ -6,24 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 256 }; /* names */
+enum { MOST = 1024 }; /* names */
 
 typedef struct metrics {
-    int n;
-    const char *name[MOST];
-    double *value[MOST]; /* [n][jobs] */
+    weft_names names;
+    double *value[MOST]; /* [names.n][jobs] */
+    int left_out;        /* 1: there are more names */
 } metrics;
 
+/* Where the jobs' values of that name are; NULL: there are too many names. */
 static double *column_of(metrics *m, const char *name, int64_t jobs, weft_arena *mem)
 {
-    int i = 0;
-    while (i < m->n && strcmp(m->name[i], name) != 0) i++;
-    if (i == MOST) return NULL;
-    if (i < m->n) return m->value[i];
-    m->name[m->n++] = name;
-    m->value[i] = WEFT_NEW(mem, double, jobs);
-    for (int64_t k = 0; k < jobs; k++) m->value[i][k] = NAN;
-    return m->value[i];
+    int64_t i = weft_names_index(&m->names, name);
+    if (i >= 0) return m->value[i];
+    m->left_out |= m->names.n == MOST;
+    if (m->names.n == MOST) return NULL;
+    double *value = m->value[weft_names_find(&m->names, name)] =
+        WEFT_NEW(mem, double, jobs);
+    for (int64_t k = 0; k < jobs; k++) value[k] = NAN;
+    return value;
 }
 
 /* Name of the dataset, with slashes replaced, which HDF5 takes as separators of groups. */
@@ -38,6 +39,7 @@ static const char *dataset_name(const char *text, size_t n, weft_arena *mem)
 weft_status weft_put_metrics(weft_h5 *f, const weft_history *h)
 {
     metrics *m = WEFT_NEW(f->mem, metrics, 1);
+    m->names.mem = f->mem;
     for (int64_t i = 0; i < h->n; i++)
         for (const char *at = h->event[i].res.note; at && *at;) {
             size_t name = strcspn(at, "="), word = strcspn(at, " ");
@@ -45,11 +47,15 @@ weft_status weft_put_metrics(weft_h5 *f, const weft_history *h)
             if (to && name < word) to[i] = strtod(at + name + 1, NULL);
             at += word + strspn(at + word, " ");
         }
-    for (int i = 0; i < m->n; i++)
+    for (int i = 0; i < m->names.n; i++)
         TRY(weft_h5_put(
-            f, weft_arena_text(f->mem, "/metrics/%s", m->name[i]), WEFT_H5_F64, 1, &h->n,
-            m->value[i], 0,
+            f, weft_arena_text(f->mem, "/metrics/%s", m->names.name[i]), WEFT_H5_F64, 1,
+            &h->n, m->value[i], 0,
             "last value that the job printed, in the rows of /events; nan: not printed",
             "its own"));
+    if (m->left_out)
+        weft_log(WEFT_WARN,
+                 "the jobs printed numbers of more than %d names; /metrics has the first",
+                 MOST);
     return WEFT_OK;
 }

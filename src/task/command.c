@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -133,10 +134,10 @@ static weft_status command_setup(void *self, const weft_env *env)
         return weft_fail(WEFT_ECONF,
                          "command.run names no program; give a command line, as "
                          "in run = python3 train.py --rate=$PARAM_rate");
-    if (t->loss[strspn(t->loss, "-")] == '\0')
+    if (!weft_printed_is_name(t->loss + (*t->loss == '-')))
         return weft_fail(WEFT_ECONF,
-                         "command.loss = %s: expected the name of a number that "
-                         "the program prints",
+                         "command.loss = %s: expected the name of a number that the "
+                         "program prints: a letter or _, then letters, digits, _ . - /",
                          t->loss);
     TRY(check_names(env->conf, env->mem));
     t->dir = NULL;
@@ -181,19 +182,25 @@ typedef struct outcome {
     const char *note; /* of the first rank */
 } outcome;
 
-/* All numbers that were printed, except those with columns of their own. */
+enum { LOSS, ERROR_RATE, TRAINING_LOSS, WANTED };
+
+/* Names of the numbers that have columns of their own. */
+static void fill_wanted(const command *t, const char *name[WANTED])
+{
+    name[LOSS] = t->loss + (*t->loss == '-');
+    name[ERROR_RATE] = "error";
+    name[TRAINING_LOSS] = "train_loss";
+}
+
+/* All other numbers that were printed. */
 static const char *note_of(const command *t, const weft_printed *p)
 {
-    const char *const column[] = {t->loss + (*t->loss == '-'), "error", "train_loss"};
+    const weft_stream *s = &p->stream[0];
     weft_arena *tmp = weft_arena_new();
     const char *text = "";
-    for (int i = 0; i < p->n; i++) {
-        int known = 0;
-        for (int k = 0; k < 3; k++) known |= strcmp(p->name[i], column[k]) == 0;
-        if (!known)
-            text = weft_arena_text(tmp, "%s%s%s=%.17g", text, *text ? " " : "", p->name[i],
-                                   p->value[i]);
-    }
+    for (int64_t i = s->nwanted; i < s->names.n; i++)
+        text = weft_arena_text(tmp, "%s%s%s=%.17g", text, *text ? " " : "",
+                               s->names.name[i], s->number[i].value);
     text = *text ? weft_arena_text(t->env.mem, "%s", text) : NULL;
     weft_arena_free(tmp);
     return text;
@@ -238,43 +245,100 @@ static char **environment(const command *t, const weft_job *job, const trace *be
     return weft_environment(n + nfixed, names, values, tmp);
 }
 
+/* What was printed of that name, NaN for nothing. */
 static double printed(const weft_printed *p, const char *name)
 {
-    const double *x = weft_printed_find(p, name);
-    return x && !isnan(*x) ? *x : (double)NAN;
+    const weft_number *x = weft_printed_find(p, 0, name);
+    return x ? x->value : (double)NAN;
+}
+
+/* Why the end of an attempt is a failure; NULL: it is none. */
+static const char *end_failure(const command *t, weft_end end, int status, weft_arena *tmp)
+{
+    if (end == WEFT_END_LIMIT)
+        return weft_arena_text(tmp, "it took longer than command.time_limit = %g s",
+                               t->time_limit);
+    if (WIFSIGNALED(status))
+        return weft_arena_text(tmp, "signal %d ended it", WTERMSIG(status));
+    int code = WEXITSTATUS(status), number = code - 128; /* added by a shell */
+    if (number > 0 && number <= SIGRTMAX)
+        return weft_arena_text(tmp, "it ended with status %d, as by signal %d", code,
+                               number);
+    return code != 0 ? weft_arena_text(tmp, "it ended with status %d", code) : NULL;
+}
+
+/* Why the last text of a wanted name is no number; NULL: it is one, or nothing. */
+static const char *text_failure(const weft_number *x, weft_arena *tmp)
+{
+    static const char *const why[] = {
+        [WEFT_SAID_HUGE] = "which is beyond the range of double",
+        [WEFT_SAID_LONG] = "which is too long for a number",
+        [WEFT_SAID_BROKEN] = "which is not a number as a whole",
+        [WEFT_SAID_TEXT] = "which is no number"};
+    if (!x || x->said == WEFT_SAID_NUMBER) return NULL;
+    int comma = x->said == WEFT_SAID_BROKEN && strchr(x->text, ',');
+    return weft_arena_text(tmp, "it printed \"%s\", %s", x->text,
+                           comma ? "but numbers have a decimal point and no commas; set "
+                                   "LC_NUMERIC=C, if they are those of a locale"
+                                 : why[x->said]);
+}
+
+/* Why what was printed is a failure; NULL: it is none, and *loss is the loss. */
+static const char *print_failure(const command *t, const weft_printed *p, double *loss,
+                                 weft_arena *tmp)
+{
+    const char *name[WANTED];
+    fill_wanted(t, name);
+    const weft_number *x = weft_printed_find(p, 0, name[LOSS]);
+    if (!x && weft_printed_find(p, 1, name[LOSS]))
+        return weft_arena_text(tmp,
+                               "it printed its %s to standard error; expected "
+                               "%s=NUMBER on standard output",
+                               name[LOSS], name[LOSS]);
+    if (!x)
+        return weft_arena_text(tmp,
+                               "it printed no %s=NUMBER, in one word, to standard "
+                               "output",
+                               name[LOSS]);
+    const char *why = text_failure(x, tmp);
+    for (int i = LOSS + 1; i < WANTED && !why; i++) {
+        const weft_number *other = weft_printed_find(p, 0, name[i]);
+        if (other && other->said != WEFT_SAID_TEXT) why = text_failure(other, tmp);
+    }
+    if (why) return why;
+    if (!isfinite(x->value))
+        return weft_arena_text(tmp, "its %s is %g", name[LOSS], x->value);
+    *loss = *t->loss == '-' ? -x->value : x->value;
+    return NULL;
 }
 
 /* Why an attempt failed; NULL: it did not, and *loss is its loss. */
 static const char *failure_of(const command *t, const weft_printed *p, weft_end end,
                               int status, double *loss, weft_arena *tmp)
 {
-    int negative = *t->loss == '-';
-    const double *x = weft_printed_find(p, t->loss + negative);
     *loss = INFINITY;
-    if (end == WEFT_END_LIMIT)
-        return weft_arena_text(tmp, "it took longer than command.time_limit = %g s",
-                               t->time_limit);
-    if (WIFSIGNALED(status))
-        return weft_arena_text(tmp, "signal %d ended it", WTERMSIG(status));
-    int code = WEXITSTATUS(status), by_signal = 128; /* of a shell */
-    if (code > by_signal)
-        return weft_arena_text(tmp, "it ended with status %d, as by signal %d", code,
-                               code - by_signal);
-    if (code != 0) return weft_arena_text(tmp, "it ended with status %d", code);
-    if (!x) return weft_arena_text(tmp, "it printed no %s=NUMBER", t->loss + negative);
-    if (!isfinite(*x)) return weft_arena_text(tmp, "its %s is %g", t->loss + negative, *x);
-    *loss = negative ? -*x : *x;
-    return NULL;
+    const char *why = end_failure(t, end, status, tmp);
+    return why ? why : print_failure(t, p, loss, tmp);
+}
+
+/* 1 if no number was printed. */
+static int is_silent(const weft_printed *p)
+{
+    const weft_stream *s = &p->stream[0];
+    for (int64_t i = 0; i < s->names.n; i++)
+        if (s->number[i].said != WEFT_SAID_NOTHING) return 0;
+    return 1;
 }
 
 static weft_status check_program(const command *t, const weft_printed *p, weft_end end,
                                  int status)
 {
     int none = WIFEXITED(status) && WEXITSTATUS(status) >= WEFT_NO_PROGRAM - 1 &&
-               WEXITSTATUS(status) <= WEFT_NO_PROGRAM && p->n == 0;
+               WEXITSTATUS(status) <= WEFT_NO_PROGRAM && is_silent(p);
     if (end != WEFT_END_EXIT || !none) return WEFT_OK;
+    const char *last = weft_printed_last(p);
     return weft_fail(WEFT_ECONF, "command.run = %s: the shell cannot run it: %s", t->run,
-                     weft_printed_last(p));
+                     *last ? last : "it printed nothing and ended as if it were not there");
 }
 
 /* One attempt at a job. *why: why it failed, or NULL. */
@@ -292,7 +356,9 @@ static weft_status attempt_job(const command *t, const weft_job *job, const trac
                       .log_most = LOG_BYTES,
                       .limit = t->time_limit,
                       .task_env = &t->env};
-    weft_printed *p = WEFT_NEW(tmp, weft_printed, 1);
+    const char *wanted[WANTED];
+    fill_wanted(t, wanted);
+    weft_printed *p = weft_printed_new(WANTED, wanted, tmp);
     weft_end end;
     int status;
     TRY(weft_program_run(&g, p, &end, &status));
@@ -307,6 +373,11 @@ static weft_status attempt_job(const command *t, const weft_job *job, const trac
     o->error = printed(p, "error");
     o->train_loss = printed(p, "train_loss");
     o->note = note_of(t, p);
+    if (p->left_out)
+        weft_log(WEFT_WARN,
+                 "job %lld, trial %lld printed numbers of more than %d names; "
+                 "further names are left out",
+                 (long long)job->id, (long long)job->trial, WEFT_MAX_PRINTED);
     return attempt_keep(attempt, path);
 }
 

@@ -7,32 +7,64 @@
 
 #define WEFT_PARAMETERS "parameters" /* section whose keys the user chooses */
 
-/* ---- what a program prints (command_output.c) --------------------------------------- */
+/* ---- what a program prints (command_printed.c) -------------------------------------- */
 
-#define WEFT_MAX_PRINTED 64 /* names of numbers that a program may print */
+enum { WEFT_STREAMS = 2 };    /* standard output, standard error */
+#define WEFT_MAX_PRINTED 1024 /* names of numbers that are kept, besides wanted ones */
 
-/* The last number of each name in the lines "... name=number ..." of standard output, and
- * the last line of each stream. */
+/* What a program printed behind a name and "=". */
+typedef enum weft_said {
+    WEFT_SAID_NOTHING,
+    WEFT_SAID_NUMBER,
+    WEFT_SAID_HUGE,   /* a number beyond the range of double */
+    WEFT_SAID_LONG,   /* a word that is longer than any number */
+    WEFT_SAID_BROKEN, /* begins as a number and goes on otherwise: 0,25 or 4s */
+    WEFT_SAID_TEXT    /* anything else, or nothing */
+} weft_said;
+
+typedef struct weft_number {
+    weft_said said;
+    double value;  /* NaN unless it is a number */
+    char text[96]; /* the beginning of "name=..." as it was printed */
+} weft_number;
+
+/* What was read of a stream. */
+typedef struct weft_stream {
+    weft_names names;    /* of numbers; the wanted ones are the first */
+    int64_t nwanted;     /* how many these are */
+    int64_t most;        /* names that are kept */
+    weft_number *number; /* [most] the last of each name */
+    int at, escape;      /* where in a word, in an escape sequence, the last byte was */
+    char word[4096];     /* [n] "name=text" */
+    size_t n, value;     /* bytes; index behind the = */
+    int cut;             /* 1: there was no room for all of the word */
+    char line[256];      /* [nline] beginning of the line */
+    size_t nline;
+    char last[256]; /* beginning of the last line that was not empty */
+} weft_stream;
+
 typedef struct weft_printed {
-    int n;
-    char name[WEFT_MAX_PRINTED][64];
-    double value[WEFT_MAX_PRINTED];
-    struct {
-        char text[4096]; /* longest line; longer ones are truncated */
-        size_t n;
-        char last[256]; /* the last line that was not empty */
-    } line[2];          /* standard output, standard error */
+    weft_stream stream[WEFT_STREAMS];
+    int left_out; /* 1: there were more than WEFT_MAX_PRINTED names */
 } weft_printed;
 
+/* 1 for a name that numbers may be printed by. Local. */
+int weft_printed_is_name(const char *text);
+/* For a program of whose wanted[nwanted] names it must be known what it printed last,
+ * number or not. Of other names the last number on standard output is kept. Owned by mem.
+ * Local. */
+weft_printed *weft_printed_new(int nwanted, const char *const *wanted, weft_arena *mem);
 /* Takes bytes[n] of standard output (stream 0) or standard error (1). Local. */
 void weft_printed_add(weft_printed *p, int stream, const char *bytes, size_t n);
 /* Takes lines without an end as ended. Local. */
 void weft_printed_end(weft_printed *p);
-/* The last number of that name, or NULL. Local. */
-const double *weft_printed_find(const weft_printed *p, const char *name);
+/* The last of that name on a stream; NULL: there was none. Local. */
+const weft_number *weft_printed_find(const weft_printed *p, int stream, const char *name);
 /* The last line that the program printed to standard error, else to standard output, else
  * "". Local. */
 const char *weft_printed_last(const weft_printed *p);
+
+/* ---- the log of an attempt (command_output.c) --------------------------------------- */
 
 /* The log of an attempt: what the program printed, of which the middle is left out where it
  * is more than `most` bytes. */

@@ -121,13 +121,16 @@ int weft_command_child(int argc, char **argv)
     sigdelset(&before, SIGCHLD);
 
     pid_t self = getpid(), pid = fork();
-    if (pid < 0) return EXIT_FAILURE;
     if (pid == 0) become(run, link, self);
-    setpgid(pid, pid);
-    supervise(pid, link, &before);
-    kill(-pid, SIGKILL); /* processes that the program left running */
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    int status = EXIT_FAILURE << 8; /* as of waitpid */
+    if (pid < 0) {
+        perror("no process for the program");
+    } else {
+        setpgid(pid, pid);
+        supervise(pid, link, &before);
+        kill(-pid, SIGKILL); /* processes that the program left running */
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    }
     return write(link, &status, sizeof status) == sizeof status ? EXIT_SUCCESS
                                                                 : EXIT_FAILURE;
 }

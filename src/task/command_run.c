@@ -21,16 +21,15 @@
 #define SIGNAL_WAIT   2.0 /* seconds in which the rank may get its program's signal */
 #define SUPERVISOR_FD 3   /* the supervisor's end of the socket */
 #define MIN_FD        10  /* of descriptors passed on, above those of the supervisor */
-#define NSTREAM       2   /* standard output, standard error */
 
 /* A program that runs. */
 typedef struct running {
     const weft_program *g;
     weft_printed *printed;
     weft_output output;
-    pid_t pid;           /* of the supervisor */
-    int stream[NSTREAM]; /* read ends; -1 at their end */
-    int link;            /* socket to the supervisor; -1 once it has answered */
+    pid_t pid;                /* of the supervisor */
+    int stream[WEFT_STREAMS]; /* read ends; -1 at their end */
+    int link;                 /* socket to the supervisor; -1 once it has answered */
     int answered, status;
     weft_end end;
     double start;
@@ -64,11 +63,12 @@ static void fill_asking(sigset_t *set)
 }
 
 /* Ends of the two pipes and of the socket: [i][0] is the rank's, [i][1] the other's. */
-static int open_ends(int end[NSTREAM + 1][2])
+static int open_ends(int end[WEFT_STREAMS + 1][2])
 {
-    for (int i = 0; i <= NSTREAM; i++) end[i][0] = end[i][1] = -1;
-    for (int i = 0; i <= NSTREAM; i++) {
-        int st = i < NSTREAM ? pipe(end[i]) : socketpair(AF_UNIX, SOCK_STREAM, 0, end[i]);
+    for (int i = 0; i <= WEFT_STREAMS; i++) end[i][0] = end[i][1] = -1;
+    for (int i = 0; i <= WEFT_STREAMS; i++) {
+        int st =
+            i < WEFT_STREAMS ? pipe(end[i]) : socketpair(AF_UNIX, SOCK_STREAM, 0, end[i]);
         if (st != 0) return errno;
         int err = move_up(end[i]);
         if (err != 0) return err;
@@ -76,7 +76,7 @@ static int open_ends(int end[NSTREAM + 1][2])
     return 0;
 }
 
-static int spawn(running *r, int end[NSTREAM + 1][2], weft_arena *tmp)
+static int spawn(running *r, int end[WEFT_STREAMS + 1][2], weft_arena *tmp)
 {
     char *self = weft_arena_text(tmp, "/proc/self/exe");
     if (access(self, X_OK) != 0) self = weft_arena_text(tmp, "weft");
@@ -111,21 +111,21 @@ static int spawn(running *r, int end[NSTREAM + 1][2], weft_arena *tmp)
 
 static weft_status start(running *r)
 {
-    int end[NSTREAM + 1][2];
+    int end[WEFT_STREAMS + 1][2];
     weft_arena *tmp = weft_arena_new();
     int err = open_ends(end);
     if (err == 0) err = spawn(r, end, tmp);
-    for (int i = 0; i <= NSTREAM; i++) {
+    for (int i = 0; i <= WEFT_STREAMS; i++) {
         close_fd(&end[i][1]);
         if (err != 0) close_fd(&end[i][0]);
     }
     weft_arena_free(tmp);
     if (err != 0) return weft_fail(WEFT_EFILE, "cannot start a program: %s", strerror(err));
-    for (int i = 0; i < NSTREAM; i++) {
+    for (int i = 0; i < WEFT_STREAMS; i++) {
         r->stream[i] = end[i][0];
         fcntl(r->stream[i], F_SETFL, O_NONBLOCK);
     }
-    r->link = end[NSTREAM][0];
+    r->link = end[WEFT_STREAMS][0];
     r->start = weft_now();
     return WEFT_OK;
 }
@@ -142,13 +142,19 @@ static void end_it(running *r, weft_end why)
     (void)n; /* if it has ended, its end of the socket is closed: take_answer notices */
 }
 
-static void look(running *r)
+/* Ends the program if the run is to stop. */
+static void look_at_run(running *r)
 {
     const weft_env *env = r->g->task_env;
-    double now = weft_now();
     if (env->stopped && env->stopped()) end_it(r, WEFT_END_STOPPED);
-    if (env->deadline > 0 && now >= env->deadline) end_it(r, WEFT_END_STOPPED);
-    if (r->g->limit > 0 && now - r->start >= r->g->limit) end_it(r, WEFT_END_LIMIT);
+    if (env->deadline > 0 && weft_now() >= env->deadline) end_it(r, WEFT_END_STOPPED);
+}
+
+static void look(running *r)
+{
+    look_at_run(r);
+    double took = weft_now() - r->start;
+    if (r->g->limit > 0 && took >= r->g->limit) end_it(r, WEFT_END_LIMIT);
 }
 
 /* Milliseconds until the next look. */
@@ -184,14 +190,14 @@ static void take_answer(running *r)
  * if none of these occurred. */
 static int attend(running *r, int wait)
 {
-    struct pollfd f[NSTREAM + 1];
-    for (int i = 0; i < NSTREAM; i++)
+    struct pollfd f[WEFT_STREAMS + 1];
+    for (int i = 0; i < WEFT_STREAMS; i++)
         f[i] = (struct pollfd){.fd = r->stream[i], .events = POLLIN};
-    f[NSTREAM] = (struct pollfd){.fd = r->link, .events = POLLIN};
-    if (poll(f, NSTREAM + 1, wait) <= 0) return 0;
-    for (int i = 0; i < NSTREAM; i++)
+    f[WEFT_STREAMS] = (struct pollfd){.fd = r->link, .events = POLLIN};
+    if (poll(f, WEFT_STREAMS + 1, wait) <= 0) return 0;
+    for (int i = 0; i < WEFT_STREAMS; i++)
         if (f[i].revents) take_output(r, i);
-    if (f[NSTREAM].revents) take_answer(r);
+    if (f[WEFT_STREAMS].revents) take_answer(r);
     return 1;
 }
 
@@ -213,7 +219,7 @@ static void doubt(running *r)
     sigset_t asking;
     fill_asking(&asking);
     double until = weft_now() + (sigismember(&asking, number) == 1 ? SIGNAL_WAIT : 0);
-    for (look(r); r->end == WEFT_END_EXIT && weft_now() < until; look(r))
+    for (look_at_run(r); r->end == WEFT_END_EXIT && weft_now() < until; look_at_run(r))
         nanosleep(&nap, NULL);
 }
 
@@ -234,7 +240,7 @@ weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *e
             attend(&r, (int)(1e3 * POLL_INTERVAL));
         doubt(&r);
         weft_printed_end(p);
-        for (int i = 0; i < NSTREAM && st == WEFT_OK; i++) close_fd(&r.stream[i]);
+        for (int i = 0; i < WEFT_STREAMS && st == WEFT_OK; i++) close_fd(&r.stream[i]);
         weft_status closed = weft_output_close(&r.output, g->log);
         if (st == WEFT_OK) st = closed;
         int supervisor;

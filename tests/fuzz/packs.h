@@ -300,18 +300,24 @@ static void run_devices(input in)
 /* What a program prints, in two pieces to each stream. */
 static void run_printed(input in)
 {
-    static weft_printed p;
-    memset(&p, 0, sizeof p);
+    static const char *const wanted[] = {"loss", "error"};
+    weft_arena *mem = weft_arena_new();
+    weft_printed *p = weft_printed_new(2, wanted, mem);
     for (int stream = 0; in.n > 0; stream = !stream) {
         input some = piece(&in, 0x1e);
-        weft_printed_add(&p, stream, (const char *)some.at, some.n / 2);
-        weft_printed_add(&p, stream, (const char *)some.at + some.n / 2,
+        weft_printed_add(p, stream, (const char *)some.at, some.n / 2);
+        weft_printed_add(p, stream, (const char *)some.at + some.n / 2,
                          some.n - some.n / 2);
     }
-    weft_printed_end(&p);
-    for (int i = 0; i < p.n; i++)
-        weft_check(weft_printed_find(&p, p.name[i]) == &p.value[i], "%s", p.name[i]);
-    weft_check(!strchr(weft_printed_last(&p), '\n'), "two lines");
+    weft_printed_end(p);
+    const weft_stream *s = &p->stream[0];
+    for (int64_t i = 0; i < s->names.n; i++) {
+        const weft_number *x = weft_printed_find(p, 0, s->names.name[i]);
+        weft_check(x == &s->number[i] || (i < 2 && !x), "%s", s->names.name[i]);
+        weft_check(!x || (x->said == WEFT_SAID_NUMBER) >= !isnan(x->value), "%s", x->text);
+    }
+    weft_check(!strpbrk(weft_printed_last(p), "\r\n"), "two lines");
+    weft_arena_free(mem);
 }
 
 #endif
