@@ -3,6 +3,8 @@
  * RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 
+#include "weft/report.h"
+
 static weft_data data;
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -301,6 +303,29 @@ static void test_contradictions(void)
           "a directory");
 }
 
+/* What `weft info` adds up: the numbers of rows of each class, which nothing else reads. */
+static void test_counts(void)
+{
+    static const char *const name[] = {"yes", "no"};
+    const int64_t wrong[][2] = {{INT64_MAX, 1}, {3, -1}, {INT64_MAX / 2 + 1, 0}};
+    int64_t two = 2;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *path = at(weft_arena_text(mem, "count%d.h5", world.rank));
+        weft_h5 f;
+        weft_status st = weft_h5_create(&f, path, mem);
+        if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "format", "weft data 1");
+        if (st == WEFT_OK) st = weft_h5_put_long(&f, "/", "columns", 2);
+        if (st == WEFT_OK) st = weft_h5_put_texts(&f, "/class", name, 2, "names");
+        for (int p = 0; p < WEFT_NPART && st == WEFT_OK; p++)
+            st = weft_h5_put(&f, weft_arena_text(mem, "/%s/count", weft_part_name[p]),
+                             WEFT_H5_I64, 1, &two, wrong[i], 0, "rows", "count");
+        if (st == WEFT_OK) st = weft_h5_commit(&f);
+        weft_check(st == WEFT_OK, "%s", weft_error());
+        fails(weft_info(path), WEFT_EFILE, "/train/count of", "rows; make the file again",
+              "an impossible number of rows");
+    }
+}
+
 static void test_output(void)
 {
     fails(pack(&weft_reader_synthetic, "images", "no/x.h5", ""), WEFT_EFILE, "no/x.h5",
@@ -355,6 +380,7 @@ int main(int argc, char **argv)
     test_reals();
     test_documents();
     test_contradictions();
+    test_counts();
     test_output();
     return scratch_end();
 }

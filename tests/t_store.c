@@ -3,6 +3,8 @@
  * RUN: np=1 */
 #include "disk.h"
 
+#include <hdf5.h>
+
 /* ---- HDF5 ------------------------------------------------------------------------ */
 
 #define ROWS 1000
@@ -312,6 +314,75 @@ static void test_file(void)
           "a state in a missing directory");
 }
 
+/* ---- what leads elsewhere -------------------------------------------------------- */
+
+#define KINDS 7
+
+/* Another program puts this in place of /g/x; "/kept/x" of the other file is a dataset. */
+static void lead_elsewhere(hid_t file, int kind)
+{
+    const char *other = at("other.h5");
+    hsize_t n = 4;
+    hid_t space = H5Screate_simple(1, &n, NULL), list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t source = H5Scopy(space);
+    H5Ldelete(file, kind == 6 ? "/g" : "/g/x", H5P_DEFAULT);
+    if (kind == 0) H5Lcreate_external(other, "/kept/x", file, "/g/x", 0, 0);
+    if (kind == 1) H5Lcreate_external(at("nowhere.h5"), "/kept/x", file, "/g/x", 0, 0);
+    if (kind == 2) H5Lcreate_soft("/kept/x", file, "/g/x", 0, 0);
+    if (kind == 3) H5Lcreate_soft("/g/x", file, "/g/x", 0, 0); /* to itself */
+    if (kind == 4) H5Pset_virtual(list, space, other, "/kept/x", source);
+    if (kind == 5) H5Pset_external(list, at("raw"), 0, H5F_UNLIMITED);
+    if (kind == 6) H5Lcreate_external(other, "/kept", file, "/g", 0, 0);
+    if (kind == 4 || kind == 5)
+        H5Dclose(H5Dcreate2(file, "/g/x", H5T_NATIVE_INT32, space, 0, list, 0));
+    H5Sclose(source);
+    H5Pclose(list);
+    H5Sclose(space);
+}
+
+static void put_kept(const char *path, const char *name)
+{
+    static const int32_t x[4] = {1, 2, 3, 4};
+    int64_t n = 4;
+    weft_h5 f;
+    weft_status st = weft_h5_create(&f, path, mem);
+    if (st == WEFT_OK) st = weft_h5_put(&f, "/kept/x", WEFT_H5_I32, 1, &n, x, 0, "x", "1");
+    if (st == WEFT_OK) st = weft_h5_put(&f, name, WEFT_H5_I32, 1, &n, x, 0, "x", "1");
+    if (st == WEFT_OK) st = weft_h5_commit(&f);
+    weft_check(st == WEFT_OK, "%s", path);
+}
+
+static void test_elsewhere(void)
+{
+    static const char *const said[KINDS] = {"/g/x of", "/g/x of", "/g/x of", "/g/x of",
+                                            "/g/x of", "/g/x of", "/g of"};
+    static const char *const name[KINDS] = {
+        "an external link",  "one to no file",   "a soft link",           "one to itself",
+        "a virtual dataset", "an external file", "a group of other files"};
+    int32_t x[4];
+    const char *text;
+    weft_h5 f;
+    put_kept(at("other.h5"), "/g/x");
+    for (int kind = 0; kind < KINDS; kind++) {
+        put_kept(at("leads.h5"), "/g/x");
+        hid_t file = H5Fopen(at("leads.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
+        lead_elsewhere(file, kind);
+        H5Fclose(file);
+        weft_check(weft_h5_open(&f, at("leads.h5"), mem) == WEFT_OK, "%s", weft_error());
+        fails(weft_h5_read_rows(&f, "/g/x", WEFT_H5_I32, 1, 0, 4, x), said[kind],
+              kind == 4 || kind == 5 ? "virtual or in an external"
+                                     : "soft or external link",
+              name[kind]);
+        ok(weft_h5_has(&f, "/g/x"), "and is not taken for nothing");
+        if (kind != 4 && kind != 5)
+            fails(weft_h5_read_attr(&f, "/g/x", "about", &text), said[kind], "soft or ext",
+                  "an attribute behind it");
+        ok(weft_h5_read_rows(&f, "/kept/x", WEFT_H5_I32, 1, 0, 4, x) == WEFT_OK,
+           "while the rest of the file is read");
+        weft_h5_close(&f);
+    }
+}
+
 int main(void)
 {
     disk_begin();
@@ -326,5 +397,6 @@ int main(void)
     test_read_only();
     test_full();
     test_file();
+    test_elsewhere();
     return disk_end();
 }

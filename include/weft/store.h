@@ -96,8 +96,9 @@ WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name,
  * EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd,
                                        int64_t *dims);
-int weft_h5_has(weft_h5 *f, const char *name); /* 1 if there is such a dataset, group or
-                                                  attribute "/group@attr". Local */
+/* 1 if there is such a dataset, group or attribute "/group@attr", or if a soft or external
+ * link is on the way to it, which all functions that read refuse. Local. */
+int weft_h5_has(weft_h5 *f, const char *name);
 /* Rows [first, first+count) of the slowest dimension, converted to type: count x width
  * numbers. EFILE if rows do not have `width` numbers, or do not exist. */
 WEFT_CHECKED weft_status weft_h5_read_rows(weft_h5 *f, const char *name, weft_h5type type,

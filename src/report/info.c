@@ -62,6 +62,24 @@ static weft_status print_tokens(weft_h5 *f)
     return WEFT_OK;
 }
 
+/* Reads the rows of each of n classes in each part: count[WEFT_NPART][n]. EFILE where they
+ * are no numbers of rows. */
+static weft_status read_counts(weft_h5 *f, int64_t n, int64_t *count)
+{
+    const int64_t most = INT64_MAX / (n > 0 ? n : 1);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const char *set = weft_arena_text(f->mem, "/%s/count", weft_part_name[p]);
+        TRY(weft_h5_read_rows(f, set, WEFT_H5_I64, 1, 0, n, count + p * n));
+        for (int64_t c = 0; c < n; c++)
+            if (count[p * n + c] < 0 || count[p * n + c] > most)
+                return weft_fail(WEFT_EFILE,
+                                 "%s of %s says that class %lld has %lld rows; make the "
+                                 "file again",
+                                 set, f->path, (long long)c, (long long)count[p * n + c]);
+    }
+    return WEFT_OK;
+}
+
 /* One line per class: its name and its rows in each part. */
 static weft_status print_classes(weft_h5 *f)
 {
@@ -70,12 +88,9 @@ static weft_status print_classes(weft_h5 *f)
     int64_t n;
     TRY(weft_h5_read_texts(f, "/class", &name, &n));
     int64_t *count = WEFT_NEW(f->mem, int64_t, WEFT_NPART * n);
+    TRY(read_counts(f, n, count));
     printf("%-16s", "class");
-    for (int p = 0; p < WEFT_NPART; p++) {
-        const char *set = weft_arena_text(f->mem, "/%s/count", weft_part_name[p]);
-        TRY(weft_h5_read_rows(f, set, WEFT_H5_I64, 1, 0, n, count + p * n));
-        printf(" %10s", weft_part_name[p]);
-    }
+    for (int p = 0; p < WEFT_NPART; p++) printf(" %10s", weft_part_name[p]);
     int64_t all[WEFT_NPART] = {0}, shown = n <= MOST ? n : MOST;
     for (int64_t c = 0; c < n; c++) {
         for (int p = 0; p < WEFT_NPART; p++) all[p] += count[p * n + c];

@@ -1,7 +1,53 @@
-/* Attributes of HDF5 files: texts and numbers by name, and whether something exists. */
+/* What an HDF5 file has: objects by name, and their attributes, texts and numbers. */
 #include "h5.h"
 
 #include <string.h>
+
+/* ---- objects --------------------------------------------------------------------- */
+
+/* The length of the beginning of a name, "/train" of "/train/x", that is a link to
+ * something by its name, in this file or in another, as weft makes none; 0: there is no
+ * such link. */
+static int named_link(const weft_h5 *f, const char *name)
+{
+    weft_arena *tmp = weft_arena_new();
+    int found = 0;
+    for (const char *end = name; *end != '\0' && found == 0;) {
+        H5L_info_t link;
+        end += 1 + strcspn(end + 1, "/");
+        const char *part = weft_arena_text(tmp, "%.*s", (int)(end - name), name);
+        if (H5Lget_info(f->file, part, &link, H5P_DEFAULT) < 0) break;
+        if (link.type != H5L_TYPE_HARD) found = (int)(end - name);
+    }
+    weft_arena_free(tmp);
+    return found;
+}
+
+weft_status weft_h5_own(const weft_h5 *f, const char *name)
+{
+    int length = named_link(f, name);
+    if (length == 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%.*s of %s is a soft or external link, which weft does not follow; "
+                     "put what it leads to in its place, or make the file again",
+                     length, name, f->path);
+}
+
+int weft_h5_has(weft_h5 *f, const char *name)
+{
+    const char *at = strchr(name, '@');
+    weft_arena *tmp = weft_arena_new();
+    const char *object =
+        weft_arena_text(tmp, "%.*s", at ? (int)(at - name) : (int)strlen(name), name);
+    int has = named_link(f, object) > 0; /* so that it is opened, which refuses it */
+    if (!has)
+        has = H5Oexists_by_name(f->file, object, H5P_DEFAULT) > 0 &&
+              (!at || H5Aexists_by_name(f->file, object, at + 1, H5P_DEFAULT) > 0);
+    weft_arena_free(tmp);
+    return has;
+}
+
+/* ---- attributes ------------------------------------------------------------------ */
 
 /* Writes a new attribute of an open object. */
 static weft_status write_attr(const weft_h5 *f, hid_t object, const char *key, hid_t type,
@@ -24,18 +70,6 @@ weft_status weft_h5_text_attr(const weft_h5 *f, hid_t object, const char *key,
     weft_status st = write_attr(f, object, key, type, &text);
     weft_h5_drop(type);
     return st;
-}
-
-int weft_h5_has(weft_h5 *f, const char *name)
-{
-    const char *at = strchr(name, '@');
-    if (at == NULL) return H5Oexists_by_name(f->file, name, H5P_DEFAULT) > 0;
-    weft_arena *tmp = weft_arena_new();
-    const char *object = weft_arena_text(tmp, "%.*s", (int)(at - name), name);
-    int has = H5Oexists_by_name(f->file, object, H5P_DEFAULT) > 0 &&
-              H5Aexists_by_name(f->file, object, at + 1, H5P_DEFAULT) > 0;
-    weft_arena_free(tmp);
-    return has;
 }
 
 /* Writes an attribute of the object `name` in place of an older one. */
@@ -73,6 +107,7 @@ weft_status weft_h5_put_long(weft_h5 *f, const char *name, const char *key, int6
 static weft_status read_attr(const weft_h5 *f, const char *name, const char *key,
                              hid_t type, void *data)
 {
+    TRY(weft_h5_own(f, name));
     hid_t attr = H5Aopen_by_name(f->file, name, key, H5P_DEFAULT, H5P_DEFAULT);
     if (attr < 0)
         return weft_fail(WEFT_EFILE,

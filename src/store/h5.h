@@ -12,6 +12,9 @@ _Static_assert(sizeof(hid_t) == sizeof(int64_t), "handles of HDF5 fit their plac
  * be called before any further HDF5 call. `name` "" speaks of the file itself. */
 WEFT_CHECKED weft_status weft_h5_fail(const weft_h5 *f, const char *what, const char *name);
 
+/* EFILE if the way to an object leads through a soft or external link: what is there may be
+ * of another file, or nothing. */
+WEFT_CHECKED weft_status weft_h5_own(const weft_h5 *f, const char *name);
 /* EFILE: the dataset has no such rows. */
 WEFT_CHECKED weft_status weft_h5_no_rows(const weft_h5set *s, int64_t first, int64_t count);
 /* EFILE if a page of the mapped file could not be read. */

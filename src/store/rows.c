@@ -13,6 +13,19 @@ void weft_h5_set_close(weft_h5set *s)
     s->space = s->set = -1;
 }
 
+/* EFILE where the numbers are in other files: weft's checksums say nothing of these. */
+static weft_status check_layout(const weft_h5set *s)
+{
+    hid_t list = H5Dget_create_plist(s->set);
+    int inside = H5Pget_layout(list) != H5D_VIRTUAL && H5Pget_external_count(list) == 0;
+    weft_h5_drop(list);
+    if (inside) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s of %s is virtual or in an external file, where weft does not read "
+                     "it; copy the numbers into the file, or make it again",
+                     s->name, s->file->path);
+}
+
 /* EFILE where the file is too short for the numbers that the dataset announces, so that no
  * memory is asked for because of a damaged size. Filters make deflate's ratio possible. */
 static weft_status check_size(const weft_h5set *s)
@@ -59,11 +72,13 @@ static weft_status set_open(weft_h5set *s, weft_h5 *f, const char *name, size_t 
                          "%s has no dataset %s; it is another kind of file, or of "
                          "another version of weft",
                          f->path, name);
+    TRY(weft_h5_own(f, name));
     hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
     H5Pset_chunk_cache(list, H5D_CHUNK_CACHE_NSLOTS_DEFAULT, cache,
                        H5D_CHUNK_CACHE_W0_DEFAULT);
     s->set = H5Dopen2(f->file, name, list);
-    weft_status st = s->set < 0 ? weft_h5_fail(f, "open", name) : measure(s);
+    weft_status st = s->set < 0 ? weft_h5_fail(f, "open", name) : check_layout(s);
+    if (st == WEFT_OK) st = measure(s);
     weft_h5_drop(list);
     if (st != WEFT_OK) weft_h5_set_close(s);
     return st;
