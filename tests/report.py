@@ -204,15 +204,23 @@ def score_line(run, part):
     return [f"{part} {' '.join(shown)}"] if shown else []
 
 
+def rank(loss, tie):
+    """Equal losses are decided by the second number, as space.h has it."""
+    if not math.isfinite(loss):
+        return math.inf, math.inf
+    return loss, math.inf if math.isnan(tie) else tie
+
+
 def better(e, i, k):
     """Of jobs i and k: -1 if i is better, as run.h has it."""
     if (e["wins"][i] > 0) != (e["wins"][k] > 0):
         return -1 if e["wins"][i] > 0 else 1
     if e["wins"][i] == 0:
         return k - i
-    a, b = ((not math.isfinite(e["loss"][j]), -e["size"][j], -e["resource"][j], e["loss"][j], j) for j in (i, k))
+    a, b = ((not math.isfinite(e["loss"][j]), -e["size"][j], -e["resource"][j],
+             *rank(e["loss"][j], e["valid_loss"][j]), j) for j in (i, k))
     if 2 in (e["wins"][i], e["wins"][k]):
-        a, b = a[::3] + a[4:], b[::3] + b[4:]
+        a, b = a[:1] + a[3:], b[:1] + b[3:]
     return -1 if a < b else 1
 
 
@@ -225,7 +233,7 @@ def trials(run):
     lines = [f"best trial job resource score +- {' '.join(m[2] for m in shown)} seconds p likeliest configuration"]
     for place, i in enumerate(best[:5]):
         own = np.flatnonzero(a["job"] == e["job"][i])
-        arm = min(own, key=lambda j: (-a["after"][j], a["score"][j]))
+        arm = min(own, key=lambda j: (-a["after"][j], *rank(a["score"][j], a["loss"][j])))
         cells = [f"{100 * e[n][i]:.2f}" if t.endswith("%") else f"{e[n][i]:.5g}" for n, _, t in shown]
         lines.append(f"{place + 1} {e['trial'][i]} {e['job'][i]} {e['resource'][i]:g} {loss(e['loss'][i])} "
                      f"{loss(e['bound'][i])} {' '.join(cells).replace('nan', '-')} {e['seconds'][i]:.2f} "
@@ -246,7 +254,8 @@ def ranking(run):
         order = sorted(last.values(),
                        key=functools.cmp_to_key(lambda i, k: better(e, at[a["job"][i]], at[a["job"][k]])))
     else:
-        order = sorted(last.values(), key=lambda i: (a["config"][i] != won, -a["job"][i], a["score"][i], i))
+        order = sorted(last.values(), key=lambda i: (a["config"][i] != won, -a["job"][i],
+                                                     *rank(a["score"][i], a["loss"][i]), i))
     if len(order) < 2:
         return []
     lines = ["best config job p samples loss error % configuration"]

@@ -112,34 +112,43 @@ static void test_step(weft_arena *mem)
     ok(isfinite(m.logp[5]) && m.logp[5] < -1000, "ten thousand steps do not underflow");
 }
 
+/* Halves by losses, and by a second number where they are equal. */
+static void halve(weft_mix *m, const double *loss, const double *tie, int keep, int flat)
+{
+    weft_rank rank[K];
+    for (int i = 0; i < K; i++) rank[i] = weft_rank_of(loss[i], tie[i], i);
+    weft_mix_halve(m, rank, keep, flat);
+}
+
 static void test_halve(weft_arena *mem)
 {
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
     const double loss[K] = {.5, .4, .1, NAN, .4, .4, INFINITY};
+    const double tie[K] = {1, 3, 1, 1, 2, 2, 0};
     weft_mix m = mix_of(p, mem);
-    weft_mix_halve(&m, loss, 2, 1);
+    halve(&m, loss, tie, 2, 1);
     ok(weft_mix_alive(&m) == 2 && m.logp[4] > -1 && m.logp[5] > -1,
-       "of equal losses the lower ids stay, and the eliminated stay so");
+       "of equal losses those of the lower second number stay, the eliminated stay so");
     is_near(exp(m.logp[4]), .5, 1e-15, "flat halving makes survivors equal");
 
     m = mix_of(p, mem);
-    weft_mix_halve(&m, loss, 4, 0);
+    halve(&m, loss, tie, 4, 0);
     ok(weft_mix_alive(&m) == 4, "halving keeps as many as asked");
     is_near(exp(m.logp[0]), .3 / .7, 1e-15, "halving keeps proportions");
     is_near(total(&m), 1, 1e-15, "halving normalises");
 
     m = mix_of(p, mem);
-    weft_mix_halve(&m, loss, 5, 1);
-    ok(isinf(m.logp[3]) && !isinf(m.logp[6]),
-       "NaN is INFINITY: the lower id of the two stays");
+    halve(&m, loss, tie, 5, 1);
+    ok(isinf(m.logp[6]) && !isinf(m.logp[3]),
+       "NaN is INFINITY, whatever the second number: the first of the two stays");
 
     m = mix_of(p, mem);
-    weft_mix_halve(&m, loss, 99, 0);
+    halve(&m, loss, tie, 99, 0);
     ok(weft_mix_alive(&m) == 6, "keeping more than there are keeps all");
     const double none[K] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    weft_mix_halve(&m, none, 1, 1);
-    ok(weft_mix_alive(&m) == 1 && m.logp[6] == 0,
-       "without any finite loss the lowest id stays");
+    halve(&m, none, tie, 1, 1);
+    ok(weft_mix_alive(&m) == 1 && m.logp[0] == 0,
+       "without any finite loss the first stays");
 }
 
 static void test_pack(weft_arena *mem)

@@ -9,7 +9,8 @@
 /* ---- contracts ----------------------------------------------------------------- */
 
 static const char *const mode_name[NMODE] = {"split validation", "full validation",
-                                             "nothing but NaN", "a NaN now and then"};
+                                             "nothing but NaN", "a NaN now and then",
+                                             "equal errors"};
 
 static const int sizes[] = {1, 2, 3, 5, 64, 1000};
 enum { NSIZE = sizeof sizes / sizeof *sizes, NSMALL = NSIZE - 1 };
@@ -186,6 +187,56 @@ static void test_contracts(weft_arena *mem)
     }
 }
 
+/* ---- ties ----------------------------------------------------------------------- */
+
+/* Told equal errors a search goes by the losses: it asks for the jobs, and finds the
+ * winner, that it would where the errors were as the losses are. */
+static int goes_by_losses(const char *tuner, const char *options, const char *sampler,
+                          int only_winner, weft_arena *mem)
+{
+    int good = 1;
+    mixed m = {"none", "", sampler};
+    schedule v = {tuner, options, 0, NULL};
+    tuner_case g = {NULL, options_for(&v, &m, 64, mem), 64, 0, 500, 1, 0, NULL, 0};
+    weft_check(weft_tuner_find(tuner, &g.tuner) == WEFT_OK, "%s", weft_error());
+    for (; g.seed < 5; g.seed++) {
+        size_t mark = weft_arena_mark(mem);
+        g.mode = FULL;
+        search_log differ = run_search(&g, NULL, mem);
+        g.mode = TIED;
+        search_log tied = run_search(&g, NULL, mem);
+        good &= only_winner ? differ.best == tied.best : alike(&differ, &tied);
+        weft_arena_reset(mem, mark);
+    }
+    return good;
+}
+
+static void test_ties(weft_arena *mem)
+{
+    static const struct {
+        const char *tuner, *options;
+        int only_winner; /* 1: it goes by the errors themselves, not by their order alone */
+    } all[] = {
+        {"ws_sha", "switch = 1", 0},
+        {"ws_sha", "switch = 4", 0},
+        {"ws_eg", "", 1},
+        {"sha", "rungs = geometric\nmax_resource = 9", 0},
+        {"hyperband", "max_resource = 27", 0},
+        {"asha", "", 0},
+        {"asha", "reduction = 2\nmax_resource = 8\nvariant = stopping", 0},
+        {"pbt", "population = 10\ninterval = 2\nmax_resource = 20", 0},
+        {"pbt", "population = 10\ninterval = 2\nmax_resource = 20\nexploit = tournament",
+         0},
+    };
+    static const char *const samplers[] = {"tpe\nstartup = 3", "kde\npoints = 3"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ok(goes_by_losses(all[i].tuner, all[i].options, NULL, all[i].only_winner, mem),
+           "%s goes by losses where errors are equal", all[i].tuner);
+    for (size_t i = 0; i < sizeof samplers / sizeof *samplers; i++)
+        ok(goes_by_losses("random", "", samplers[i], 0, mem), "so does the sampler %.3s",
+           samplers[i]);
+}
+
 /* ---- a bandit ------------------------------------------------------------------ */
 
 /* Share of the configurations that are better than the one that won, mean over seeds. */
@@ -229,6 +280,7 @@ int main(void)
     weft_arena *mem = weft_arena_new();
     weft_log_set(WEFT_ERROR, 0); /* thousands of warnings would be mixed with the output */
     test_contracts(mem);
+    test_ties(mem);
     test_bandit(mem);
     weft_arena_free(mem);
     return tap_done();

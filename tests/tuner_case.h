@@ -27,7 +27,7 @@ static const weft_kind server_kind = {"server", "what y is", sizeof(arguments), 
                                       NULL};
 enum { MAX_DIM = 3 };
 
-enum { SPLIT, FULL, ALL_NAN, SOME_NAN, NMODE };
+enum { SPLIT, FULL, ALL_NAN, SOME_NAN, TIED, NMODE };
 
 typedef struct tuner_case {
     const weft_tuner *tuner;
@@ -130,7 +130,9 @@ static inline void answer_full(const tuner_case *g, const weft_job *job, weft_re
     for (int i = 0; i < res->k; i++) {
         if (!job->score_eliminated && !(job->mix.logp[i] > -INFINITY)) continue;
         res->arm_count[i] = g->samples;
-        res->arm_wrong[i] = g->samples * error_of(job->mix.conf + (size_t)i * job->mix.dim);
+        double error = error_of(job->mix.conf + (size_t)i * job->mix.dim);
+        res->arm_loss[i] = g->samples * error;
+        res->arm_wrong[i] = g->samples * (g->mode == TIED ? 0.5 : error);
     }
 }
 
@@ -168,21 +170,23 @@ static inline void move_mix(const tuner_case *g, const weft_job *job, double *z,
 
 static inline weft_result answer(const tuner_case *g, const weft_job *job, weft_arena *mem)
 {
-    weft_result res = weft_result_new(job->mix.k, 0, mem);
+    weft_result res = weft_result_new(job->mix.k, 1, mem);
     res.job = job->id;
     res.trial = job->trial;
     res.by_error = 1;
     (g->mode == SPLIT ? answer_split : answer_full)(g, job, &res);
     move_mix(g, job, res.logp, mem);
-    double count = 0, wrong = 0;
+    double count = 0, wrong = 0, loss = 0;
     for (int i = 0; i < res.k; i++) {
         double p = g->mode == SPLIT ? 1 : exp(job->mix.logp[i]); /* of its block */
         count += p * res.arm_count[i];
         wrong += p * res.arm_wrong[i];
+        loss += p * res.arm_loss[i];
         if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, i, 2) < .3))
             res.arm_wrong[i] = NAN;
     }
-    res.loss = wrong / count;
+    res.loss = g->mode == TIED ? 0.5 : wrong / count;
+    if (g->mode == TIED) res.metric[0] = loss / count;
     if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, 0, 3) < .3))
         res.loss = INFINITY;
     return res;

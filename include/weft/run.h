@@ -62,14 +62,14 @@ enum { WEFT_NTIME = 6 };
 
 /* What decides which of two jobs is better. */
 typedef struct weft_merit {
-    int64_t job;
     int wins; /* its weft_eligibility */
-    double size, resource, loss;
+    double size, resource;
+    weft_rank rank; /* with the job as id */
 } weft_merit;
 /* Positive if a is better. Criteria in this order: a job that may win is better than one
  * that may not, and of two that may not the later one; a finite loss is better than an
  * infinite one; the larger size, then the larger resource, unless one of the jobs has
- * WEFT_WINS_LOSS; the lower loss; the earlier job. Local. */
+ * WEFT_WINS_LOSS; the better rank. Local. */
 int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 
 /* EFILE unless the file is a run file, or, where `exported` is 1, an exported winner, of

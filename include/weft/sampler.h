@@ -13,6 +13,7 @@ typedef struct weft_observation {
     double resource;    /* total of the trial so far */
     double seconds;     /* virtual seconds that the trial took so far, or its operations */
     double loss;        /* INFINITY if it diverged, never NaN */
+    double tie;         /* decides between equal losses: weft_result_tie */
 } weft_observation;
 
 /* A deterministic function of its seed and of the results that it was told, in their order.

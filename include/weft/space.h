@@ -6,6 +6,25 @@
 
 #include "weft/base.h"
 
+/* ---- rankings ----------------------------------------------------------------------- */
+
+/* The place of a job, a trial or a configuration in a ranking. All rankings are by it:
+ * those of schedules, samplers, winners and reports. Lower is better in each member. */
+typedef struct weft_rank {
+    double loss; /* what is minimised; never NaN */
+    double tie;  /* decides between equal losses, of which error rates have many: the mean
+                    validation loss; never NaN */
+    int64_t id;  /* decides between what is equal in both; differs within a ranking */
+} weft_rank;
+
+/* That of a loss and a mean validation loss: NaN counts as INFINITY, and with a loss that
+ * is not finite, of a training that diverged, so does the other. Local. */
+weft_rank weft_rank_of(double loss, double tie, int64_t id);
+/* 1: a is better than b. Local. */
+int weft_rank_before(weft_rank a, weft_rank b);
+/* The same for qsort, the best first. Local. */
+int weft_rank_compare(const void *a, const void *b);
+
 /* ---- search space ------------------------------------------------------------------- */
 
 /* A condition for an axis to exist: another axis has one of these values. */
@@ -175,11 +194,10 @@ void weft_mix_compose(const weft_mix *m, const int *pick, double *conf);
 /* z_i <- z_i - eta grad_i - log sum_j exp(z_j - eta grad_j), the sum over the block of i;
  * eliminated ones stay eliminated. eta grad must be finite. Local. Cost O(k). */
 void weft_mix_step(weft_mix *m, double eta, const double *grad);
-/* For one simplex. Keeps the `keep` entries with the lowest loss[k] (ties: lower id) of
- * those not eliminated; the others get z = -INFINITY. The probabilities of those kept are
- * then set equal if `flat`, else scaled to sum 1. A NaN loss counts as INFINITY. Local.
- * Cost O(k log k). */
-void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat);
+/* For one simplex. Keeps the `keep` best entries by rank[k] of those not eliminated; the
+ * others get z = -INFINITY. The probabilities of those kept are then set equal if `flat`,
+ * else scaled to sum 1. rank[i].id is i. Local. Cost O(k log k). */
+void weft_mix_halve(weft_mix *m, const weft_rank *rank, int keep, int flat);
 int weft_mix_alive(const weft_mix *m); /* entries that are not eliminated */
 /* Entropy in nats, the sum over blocks. Local. */
 double weft_mix_entropy(const weft_mix *m);
@@ -367,6 +385,13 @@ typedef struct weft_result {
 /* Mean score of configuration i, lower is better; NAN where none of its samples was scored.
  */
 double weft_result_score(const weft_result *r, int i);
+/* The mean validation loss of the job, the first metric of every task, which decides
+ * between jobs of equal r->loss; NAN if it was not measured. As exact as r->loss. Local. */
+double weft_result_tie(const weft_result *r);
+/* The rank of the job, with its trial as id; that of configuration i among those of the
+ * mixture, with i as id. Local. */
+weft_rank weft_result_rank(const weft_result *r);
+weft_rank weft_result_rank_of(const weft_result *r, int i);
 /* A result with sums 0 and metrics NAN, owned by mem. Local. */
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
 /* The same without metrics, of zeros arm[WEFT_ARM_COLUMNS][k] that the caller owns. Local.

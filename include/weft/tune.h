@@ -17,8 +17,8 @@
  *   most recent told job; otherwise `from` is -1. The next job of a trial may be asked for
  *   only after the result of its previous job was told.
  * - Results are losses, lower is better; a diverged job has INFINITY, never NaN. Every
- *   ranking is by (loss, trial). Results may be told in any order; a schedule with `waits`
- *   asks for the same jobs in every order.
+ *   ranking is by weft_result_rank. Results may be told in any order; a schedule with
+ * `waits` asks for the same jobs in every order.
  * - `last` marks a job after which no job continues or copies its trial. `ended` returns 1
  *   for a trial for which this becomes known only after its last job was asked for. At the
  *   end of a search one of the two holds for each trial: its state is then removed.

@@ -56,11 +56,11 @@ static int by_merit_of_job(const void *a, const void *b)
 
 static weft_merit merit_of(const weft_jobs *j, int64_t at)
 {
-    return (weft_merit){.job = j->job[at],
-                        .wins = (int)j->wins[at],
+    double tie = j->metrics->name ? j->metric[0][at] : (double)NAN; /* weft_result_tie */
+    return (weft_merit){.wins = (int)j->wins[at],
                         .size = j->size[at],
                         .resource = j->resource[at],
-                        .loss = j->loss[at]};
+                        .rank = weft_rank_of(j->loss[at], tie, j->job[at])};
 }
 
 static int by_trial(const void *pa, const void *pb)
@@ -82,15 +82,22 @@ static int64_t rank_trials(const weft_jobs *j, trial *list)
     return n;
 }
 
-/* The likeliest arm of a job's mixture after it, ties by lower score, as weft_winner_arm
- * has it; -1: none. */
+/* The rank of a configuration in a mixture. */
+static weft_rank rank_of(const weft_arms *a, int64_t i)
+{
+    return weft_rank_of(a->score[i], a->loss[i], i);
+}
+
+/* The likeliest arm of a job's mixture after it, of equally likely ones the best, as
+ * weft_winner_arm has it; -1: none. */
 static int64_t likeliest(const weft_arms *a, int64_t job)
 {
     int64_t best = -1;
     for (int64_t i = 0; i < a->n; i++) {
         if (a->job[i] != job) continue;
         if (best < 0 || a->after[i] > a->after[best] ||
-            (!(a->after[i] < a->after[best]) && a->score[i] < a->score[best]))
+            (!(a->after[i] < a->after[best]) &&
+             weft_rank_before(rank_of(a, i), rank_of(a, best))))
             best = i;
     }
     return best;
@@ -161,20 +168,20 @@ typedef struct place {
     int64_t arm;
     int chosen;       /* 1: by the search, as its winner */
     weft_merit merit; /* of the job if that trained only this configuration */
-    double score;     /* of the configuration in a mixture */
+    weft_rank rank;   /* of the configuration in a mixture */
 } place;
 
 /* Fits of single configurations are compared as the scheduler does. Of those of
  * mixtures the winner that the search chose comes first, then those of later mixtures, then
- * those of lower score. */
+ * those of better rank. */
 static int by_merit(const void *pa, const void *pb)
 {
     const place *a = pa, *b = pb;
     if (a->merit.wins > 0) return -weft_merit_compare(&a->merit, &b->merit);
     if (a->chosen != b->chosen) return b->chosen - a->chosen;
-    if (a->merit.job != b->merit.job) return a->merit.job > b->merit.job ? -1 : 1;
-    if (a->score < b->score || a->score > b->score) return a->score < b->score ? -1 : 1;
-    return (a->arm > b->arm) - (a->arm < b->arm);
+    int64_t job_a = a->merit.rank.id, job_b = b->merit.rank.id;
+    if (job_a != job_b) return job_a > job_b ? -1 : 1;
+    return weft_rank_compare(&a->rank, &b->rank);
 }
 
 /* The merit of a job by its number; job numbers rise in the file. */
@@ -203,8 +210,8 @@ static int64_t ranking(const weft_summary *s, place *list, weft_arena *tmp)
         list[n++] = (place){.arm = i,
                             .chosen = a->config[i] == winner,
                             .merit = single ? merit_of_job(&s->jobs, a->job[i])
-                                            : (weft_merit){.job = a->job[i]},
-                            .score = a->score[i]};
+                                            : (weft_merit){.rank.id = a->job[i]},
+                            .rank = rank_of(a, i)};
     }
     if (n > 1) qsort(list, (size_t)n, sizeof *list, by_merit);
     return n;

@@ -120,11 +120,11 @@ int weft_locks_warn(const char *dir, const weft_lock *found, const weft_placemen
 int weft_job_record_beats(const weft_job_record *a, const weft_job_record *b);
 /* For qsort: records by the ids of their jobs. Local. */
 int weft_job_record_compare(const void *a, const void *b);
-/* The winning arm of a job's mixture: the most probable one after the job, ties by lower
- * score. Local. */
+/* The winning arm of a job's mixture: the most probable one after the job, of equally
+ * probable ones that of the best weft_result_rank_of. Local. */
 int weft_winner_arm(const weft_job_record *e);
 /* The winning configuration, into conf[dim]: that of the winning arm; for a product of
- * simplexes, composed of the most probable entry of each block. Local. */
+ * simplexes, composed of the winning entry of each block, likewise. Local. */
 void weft_winner_conf(const weft_job_record *e, double *conf);
 
 /* ---- scheduler ---------------------------------------------------------------------- */

@@ -102,16 +102,13 @@ static void make_old(weft_sched *s, weft_cached *c)
 
 /* A state that may be removed. */
 typedef struct candidate {
-    double loss; /* of its job */
+    weft_rank rank; /* of its job */
     weft_cached *c;
 } candidate;
 
-/* Highest loss first, of equal ones the later trial. */
-static int by_loss(const void *pa, const void *pb)
+static int worst_first(const void *a, const void *b)
 {
-    const candidate *a = pa, *b = pb;
-    if (a->loss < b->loss || a->loss > b->loss) return a->loss > b->loss ? -1 : 1;
-    return a->c->id.trial > b->c->id.trial ? -1 : 1;
+    return weft_rank_compare(&((const candidate *)b)->rank, &((const candidate *)a)->rank);
 }
 
 /* Sorting costs O(log n) per state removed. Which states are removed depends only on the
@@ -125,9 +122,9 @@ void weft_cache_bound(weft_sched *s)
     for (int64_t i = 0; i < s->nnewest; i++) {
         weft_cached *c = s->newest[i];
         if (c->users > 0 || c->gone) continue;
-        list[n++] = (candidate){s->event[s->row[c->id.job]].res.loss, c};
+        list[n++] = (candidate){weft_result_rank(&s->event[s->row[c->id.job]].res), c};
     }
-    if (n > 0) qsort(list, n, sizeof *list, by_loss);
+    if (n > 0) qsort(list, n, sizeof *list, worst_first);
     for (size_t i = 0; i < n && s->kept > FULL * s->disk; i++) {
         drop(s, list[i].c);
         list[i].c->gone = 1;

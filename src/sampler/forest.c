@@ -245,7 +245,7 @@ static void fill_row(const forest *t, int64_t trial, double *row)
 static int add_in_flight(const forest *t, const weft_past_level *l, int n, double *x)
 {
     char *known = WEFT_NEW(t->mem, char, t->past.n);
-    for (int64_t i = 0; i < l->n; i++) known[l->result[i].trial] = 1;
+    for (int64_t i = 0; i < l->n; i++) known[l->result[i].rank.id] = 1;
     for (int64_t i = 0; i < t->past.n; i++)
         if (!known[i] && t->past.trial[i].in_flight)
             fill_row(t, i, x + (size_t)n++ * (size_t)t->past.space->dim);
@@ -269,7 +269,7 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
     double *x = WEFT_NEW(t->mem, double, (size_t)t->past.n *(size_t)dim);
     double *y = WEFT_NEW(t->mem, double, t->past.n);
     for (int i = 0; i < n; i++)
-        fill_row(t, l->result[i].trial, x + (size_t)i * (size_t)dim);
+        fill_row(t, l->result[i].rank.id, x + (size_t)i * (size_t)dim);
     if (t->per_cost) {
         weft_pace_seconds(l, y);
         weft_trees_grow(&m->seconds, &rule, n, dim, t->levels, x, y, seed + 1, t->mem);

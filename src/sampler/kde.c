@@ -143,9 +143,9 @@ static void divide(const kde *t, const weft_past_level *l, weft_product *good,
     int64_t nbad = l->n - ngood > t->points ? l->n - ngood : t->points;
     int64_t *trial = WEFT_NEW(t->mem, int64_t, l->n + t->past.n);
     char *known = WEFT_NEW(t->mem, char, t->past.n);
-    for (int64_t i = 0; i < l->n; i++) known[trial[i] = l->result[i].trial] = 1;
+    for (int64_t i = 0; i < l->n; i++) known[trial[i] = l->result[i].rank.id] = 1;
     *good = fit(t, ngood, trial);
-    for (int64_t i = 0; i < nbad; i++) trial[i] = l->result[l->n - nbad + i].trial;
+    for (int64_t i = 0; i < nbad; i++) trial[i] = l->result[l->n - nbad + i].rank.id;
     for (int64_t i = 0; t->liar && i < t->past.n; i++)
         if (!known[i] && t->past.trial[i].in_flight) trial[nbad++] = i;
     *bad = fit(t, nbad, trial);

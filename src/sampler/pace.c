@@ -58,7 +58,7 @@ static void learn_axis(const weft_past *past, const weft_past_level *l, int a,
                   .sum = all + 4 * l->n,
                   .count = all + 4 * l->n + levels};
     for (int64_t i = 0; i < l->n; i++) {
-        double value = past->trial[l->result[i].trial].conf[a];
+        double value = past->trial[l->result[i].rank.id].conf[a];
         if (isnan(value)) continue;
         e->at[e->n] = levels ? weft_axis_index(axis, value) : weft_axis_unit(axis, value);
         e->y[e->n++] = y[i];

@@ -47,15 +47,11 @@ void weft_past_told(weft_past *p, int64_t number, const weft_observation *observ
                "told of trial %lld, which has no job", (long long)number);
     p->trial[trial].in_flight = 0;
     l->result = weft_grow(p->mem, l->result, sizeof *l->result, l->n, &l->room);
+    weft_rank rank = weft_rank_of(observed->loss, observed->tie, trial);
     int64_t at = l->n++;
-    for (; at > 0; at--) {
-        const weft_past_result *before = &l->result[at - 1];
-        if (before->loss < observed->loss ||
-            (before->loss <= observed->loss && before->trial < trial))
-            break;
-        l->result[at] = *before;
-    }
-    l->result[at] = (weft_past_result){observed->loss, observed->seconds, trial};
+    for (; at > 0 && weft_rank_before(rank, l->result[at - 1].rank); at--)
+        l->result[at] = l->result[at - 1];
+    l->result[at] = (weft_past_result){rank, observed->seconds};
 }
 
 const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough)
@@ -69,13 +65,13 @@ void weft_past_scaled(const weft_past_level *l, double *y)
 {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < l->n; i++) {
-        double loss = l->result[i].loss;
+        double loss = l->result[i].rank.loss;
         if (!isfinite(loss)) continue;
         low = fmin(low, loss);
         high = fmax(high, loss);
     }
     for (int64_t i = 0; i < l->n; i++) {
-        double loss = fmin(fmax(l->result[i].loss, low), high);
+        double loss = fmin(fmax(l->result[i].rank.loss, low), high);
         y[i] = high > low ? (loss - low) / (high - low) : 0;
     }
 }

@@ -12,15 +12,15 @@ typedef struct weft_past_trial {
 } weft_past_trial;
 
 typedef struct weft_past_result {
-    double loss, seconds;
-    int64_t trial; /* index in weft_past.trial */
+    weft_rank rank; /* with the index in weft_past.trial as id */
+    double seconds;
 } weft_past_result;
 
 /* The results of one resource. */
 typedef struct weft_past_level {
     double resource;
     int64_t n, room;
-    weft_past_result *result; /* [n] by (loss, trial) */
+    weft_past_result *result; /* [n] the best first */
 } weft_past_level;
 
 typedef struct weft_past {

@@ -152,14 +152,14 @@ static void divide(step *s, const weft_past_level *l)
     const tpe *t = s->t;
     tpe_set *set = s->set;
     int64_t in_flight = 0;
-    for (int64_t i = 0; i < l->n; i++) set[l->result[i].trial] = BAD;
+    for (int64_t i = 0; i < l->n; i++) set[l->result[i].rank.id] = BAD;
     for (int64_t i = 0; t->liar && i < t->past.n; i++)
         if (set[i] == NEITHER && t->past.trial[i].in_flight) {
             set[i] = BAD;
             in_flight++;
         }
     int64_t good = weft_parzen_good(l->n, in_flight, t->gamma, t->form == HYPEROPT);
-    for (int64_t i = 0; i < good; i++) set[l->result[i].trial] = GOOD;
+    for (int64_t i = 0; i < good; i++) set[l->result[i].rank.id] = GOOD;
     s->good = (double)good / (double)(l->n + in_flight);
 }
 

@@ -160,34 +160,18 @@ void weft_mix_step(weft_mix *m, double eta, const double *grad)
     normalise(m);
 }
 
-/* An entry that is not eliminated, to be sorted by (loss, id, index). */
-typedef struct entrant {
-    double loss;
-    int64_t id;
-    int i;
-} entrant;
-
-static int by_loss(const void *left, const void *right)
-{
-    const entrant *a = left, *b = right;
-    if (a->loss != b->loss) return a->loss < b->loss ? -1 : 1;
-    if (a->id != b->id) return a->id < b->id ? -1 : 1;
-    return a->i - b->i;
-}
-
-void weft_mix_halve(weft_mix *m, const double *loss, int keep, int flat)
+void weft_mix_halve(weft_mix *m, const weft_rank *rank, int keep, int flat)
 {
     weft_check(keep > 0 && m->nblock == 1, "halving of %d blocks that keeps %d", m->nblock,
                keep);
     weft_arena *tmp = weft_arena_new();
-    entrant *order = WEFT_NEW(tmp, entrant, m->k);
+    weft_rank *order = WEFT_NEW(tmp, weft_rank, m->k);
     int n = 0;
     for (int i = 0; i < m->k; i++)
-        if (alive(m, i))
-            order[n++] = (entrant){isnan(loss[i]) ? INFINITY : loss[i], m->id[i], i};
-    qsort(order, (size_t)n, sizeof *order, by_loss);
-    for (int e = keep; e < n; e++) m->logp[order[e].i] = -INFINITY;
-    for (int e = 0; flat && e < keep && e < n; e++) m->logp[order[e].i] = 0;
+        if (alive(m, i)) order[n++] = rank[i];
+    qsort(order, (size_t)n, sizeof *order, weft_rank_compare);
+    for (int e = keep; e < n; e++) m->logp[order[e].id] = -INFINITY;
+    for (int e = 0; flat && e < keep && e < n; e++) m->logp[order[e].id] = 0;
     weft_arena_free(tmp);
     normalise(m);
 }

@@ -11,6 +11,21 @@ double weft_result_score(const weft_result *r, int i)
     return (r->by_error ? r->arm_wrong : r->arm_loss)[i] / r->arm_count[i];
 }
 
+double weft_result_tie(const weft_result *r)
+{
+    return r->nmetric > 0 ? r->metric[0] : (double)NAN;
+}
+
+weft_rank weft_result_rank(const weft_result *r)
+{
+    return weft_rank_of(r->loss, weft_result_tie(r), r->trial);
+}
+
+weft_rank weft_result_rank_of(const weft_result *r, int i)
+{
+    return weft_rank_of(weft_result_score(r, i), r->arm_loss[i] / r->arm_count[i], i);
+}
+
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem)
 {
     weft_result r = weft_result_in(k, WEFT_NEW(mem, double, WEFT_ARM_COLUMNS *(size_t)k));

@@ -33,8 +33,8 @@ const weft_opt fed_task_opts[] = {
      .def = "error",
      .words = "error|loss",
      .about =
-         "score by which configurations are compared: share of wrong answers, or mean "
-         "loss; "
+         "score by which configurations are compared: share of wrong answers, and of "
+         "equal ones the mean loss, or mean loss alone; "
          "a client that diverged or missed the deadline gets the worst, 1 or 2 ln classes"},
     {.name = "score_weights",
      .type = WEFT_CHOICE,

@@ -44,7 +44,9 @@ static const weft_opt fmap_opts[] = {
      .at = offsetof(fmap, by_error),
      .def = "accuracy",
      .words = "loss|accuracy",
-     .about = "score by which maps are compared: mean loss or error rate"},
+     .about =
+         "score by which maps are compared: mean loss, or error rate, and of equal error "
+         "rates the mean loss"},
     {.name = "resource",
      .type = WEFT_CHOICE,
      .at = offsetof(fmap, pieces),

@@ -21,7 +21,7 @@ const weft_opt sgd_opts[] = {
      .words = "accuracy|loss|log_error",
      .about = "score on the development part that is minimised and stops training: error "
               "rate, mean loss, or the logarithm of the error rate, ln 0.5 / samples where "
-              "none is wrong"},
+              "none is wrong; of trials with equal error rates the lower mean loss wins"},
     {.name = "keep",
      .type = WEFT_CHOICE,
      .at = offsetof(sgd, keep),

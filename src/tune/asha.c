@@ -37,7 +37,7 @@ typedef struct trial {
     int bracket, rung; /* bracket and rung of its last job */
     int open;          /* 1: a job is asked and not told yet */
     int stopped;       /* 1: it cannot be promoted any more */
-    double loss;       /* told last */
+    weft_rank rank;    /* of the result told last */
 } trial;
 
 typedef struct asha {
@@ -179,7 +179,7 @@ static int can_promote(const asha *t, const rung *r)
 {
     if (r->waiting.n == 0) return 0;
     return t->variant == STOPPING ||
-           (r->best.n > 0 && !weft_ranks_before(r->best.at[0], r->waiting.at[0]));
+           (r->best.n > 0 && !weft_rank_before(r->best.at[0], r->waiting.at[0]));
 }
 
 /* The rung from which a trial can be promoted, the highest of each bracket first; NULL:
@@ -207,7 +207,7 @@ static int64_t next_trial(const asha *t, trial *next)
 {
     const rung *from = find_promotion(t);
     if (from) {
-        int64_t id = from->waiting.at[0].trial;
+        int64_t id = from->waiting.at[0].id;
         *next = t->trial[id];
         next->rung++;
         return id;
@@ -267,7 +267,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
 /* ---- tell ---------------------------------------------------------------------- */
 
 /* Adds a result to the rankings of a rung. */
-static void rank(asha *t, rung *r, weft_ranked x)
+static void rank(asha *t, rung *r, weft_rank x)
 {
     r->n++;
     weft_heap_push(&r->best, x, t->mem);
@@ -279,19 +279,18 @@ static void rank(asha *t, rung *r, weft_ranked x)
     if (r->possible.n > r->keep) weft_heap_pop(&r->possible);
 }
 
-/* Adds a loss to the rung that its trial was trained for. */
-static void add_result(asha *t, int64_t id, double loss)
+/* Adds a result to the rung that its trial was trained for. */
+static void add_result(asha *t, weft_rank x)
 {
-    trial *c = &t->trial[id];
+    trial *c = &t->trial[x.id];
     const bracket *b = &t->bracket[c->bracket];
     rung *r = &t->bracket[c->bracket].rung[c->rung];
-    weft_ranked x = {loss, id};
     c->open = 0;
-    c->loss = loss;
-    c->stopped = c->rung == b->top || !(loss < INFINITY);
+    c->rank = x;
+    c->stopped = c->rung == b->top || !(x.loss < INFINITY);
     if (c->rung == b->top) return;
     rank(t, r, x);
-    if (t->variant == STOPPING && weft_ranks_before(r->best.at[0], x)) c->stopped = 1;
+    if (t->variant == STOPPING && weft_rank_before(r->best.at[0], x)) c->stopped = 1;
     if (!c->stopped) weft_heap_push(&r->waiting, x, t->mem);
 }
 
@@ -300,7 +299,7 @@ static void asha_tell(void *self, const weft_result *res)
     asha *t = self;
     weft_check(res->trial >= 0 && res->trial < t->begun && t->trial[res->trial].open,
                "told of trial %lld, which has no job", (long long)res->trial);
-    add_result(t, res->trial, res->loss);
+    add_result(t, weft_result_rank(res));
     if (--t->open > 0) return;
     trial next;
     t->over |= next_trial(t, &next) < 0 || exceeds_bounds(t, &next);
@@ -316,7 +315,7 @@ static int asha_ended(const void *self, int64_t id)
     if (c->stopped || t->over) return 1;
     const rung *r = &t->bracket[c->bracket].rung[c->rung];
     if (r->keep < 0 || r->possible.n < r->keep) return 0;
-    return r->keep == 0 || weft_ranks_before(r->possible.at[0], (weft_ranked){c->loss, id});
+    return r->keep == 0 || weft_rank_before(r->possible.at[0], c->rank);
 }
 
 /* An estimate: the trials that start, and from each rung the share that is promoted. */

@@ -1,27 +1,14 @@
-/* Binary heaps by (loss, trial). No two results are equal, so that the order in which they
- * are removed does not depend on the order in which they were added. Called by
- * schedules. */
+/* Binary heaps by rank. No two ranks are equal, so that the order in which they are removed
+ * does not depend on the order in which they were added. Called by schedules. */
 #include "heap.h"
 
-int weft_ranks_before(weft_ranked a, weft_ranked b)
-{
-    if (a.loss < b.loss) return 1;
-    return !(a.loss > b.loss) && a.trial < b.trial;
-}
-
-int weft_ranked_compare(const void *a, const void *b)
-{
-    const weft_ranked *x = a, *y = b;
-    return weft_ranks_before(*y, *x) - weft_ranks_before(*x, *y);
-}
-
 /* 1: a must be above b in the heap. */
-static int above(const weft_heap *h, weft_ranked a, weft_ranked b)
+static int above(const weft_heap *h, weft_rank a, weft_rank b)
 {
-    return h->worst_first ? weft_ranks_before(b, a) : weft_ranks_before(a, b);
+    return h->worst_first ? weft_rank_before(b, a) : weft_rank_before(a, b);
 }
 
-void weft_heap_push(weft_heap *h, weft_ranked x, weft_arena *mem)
+void weft_heap_push(weft_heap *h, weft_rank x, weft_arena *mem)
 {
     h->at = weft_regrow(mem, h->at, sizeof *h->at, h->n, &h->room);
     int64_t i = h->n++;
@@ -30,10 +17,10 @@ void weft_heap_push(weft_heap *h, weft_ranked x, weft_arena *mem)
     h->at[i] = x;
 }
 
-weft_ranked weft_heap_pop(weft_heap *h)
+weft_rank weft_heap_pop(weft_heap *h)
 {
     weft_check(h->n > 0, "nothing in the heap");
-    weft_ranked first = h->at[0], x = h->at[--h->n];
+    weft_rank first = h->at[0], x = h->at[--h->n];
     int64_t i = 0;
     for (int64_t below = 1; below < h->n; below = 2 * i + 1) {
         if (below + 1 < h->n && above(h, h->at[below + 1], h->at[below])) below++;

@@ -6,8 +6,6 @@
  * compared with the latest results of the others when its own result is told. */
 #include "weft/tune.h"
 
-#include "heap.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,13 +14,12 @@ enum { NOBODY = -1 };
 
 typedef struct member {
     int64_t trial;    /* of its last job; NOBODY before the first */
-    int64_t told;     /* trial of its latest result; NOBODY before the first */
+    weft_rank told;   /* latest result, with its trial as id; NOBODY before the first */
     int64_t copies;   /* trial whose weights its next job copies; NOBODY: it continues its
                          own */
     int64_t source;   /* trial that its job in flight copied, with `sync` its job of this
                          round; NOBODY: none */
     int64_t jobs, of; /* jobs asked for; of these, of its present trial */
-    double loss;      /* told last */
     int open;         /* 1: a job is asked and not told yet */
 } member;
 
@@ -40,7 +37,7 @@ typedef struct pbt {
     int *owner;     /* [trials] member */
     int64_t trials, room;
     weft_arena *mem;
-    weft_ranked *ranked; /* [population] scratch; by the trial of the latest result */
+    weft_rank *ranked; /* [population] scratch */
 } pbt;
 
 static const weft_opt pbt_opts[] = {
@@ -86,10 +83,10 @@ static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
     t->each = (t->max_resource + t->interval - 1) / t->interval;
     t->member = WEFT_NEW(mem, member, t->population);
     for (int i = 0; i < t->population; i++)
-        t->member[i] =
-            (member){.trial = NOBODY, .told = NOBODY, .copies = NOBODY, .source = NOBODY};
+        t->member[i] = (member){
+            .trial = NOBODY, .told.id = NOBODY, .copies = NOBODY, .source = NOBODY};
     t->mem = mem;
-    t->ranked = WEFT_NEW(mem, weft_ranked, t->population);
+    t->ranked = WEFT_NEW(mem, weft_rank, t->population);
     return WEFT_OK;
 }
 
@@ -109,9 +106,8 @@ static int64_t rank_members(pbt *t)
 {
     int64_t n = 0;
     for (int i = 0; i < t->population; i++)
-        if (t->member[i].told != NOBODY)
-            t->ranked[n++] = (weft_ranked){t->member[i].loss, t->member[i].told};
-    qsort(t->ranked, (size_t)n, sizeof *t->ranked, weft_ranked_compare);
+        if (t->member[i].told.id != NOBODY) t->ranked[n++] = t->member[i].told;
+    qsort(t->ranked, (size_t)n, sizeof *t->ranked, weft_rank_compare);
     return n;
 }
 
@@ -124,15 +120,15 @@ static int64_t truncation(const pbt *t, const member *m, int64_t n, int64_t at)
     if (share > n / 2) share = n / 2;
     if (at < n - share) return NOBODY;
     while (share > 0 && !(t->ranked[share - 1].loss < INFINITY)) share--;
-    return share > 0 ? t->ranked[draw(t, m, share)].trial : NOBODY;
+    return share > 0 ? t->ranked[draw(t, m, share)].id : NOBODY;
 }
 
 /* A trial drawn from those of the other members, if it is better; else NOBODY. */
 static int64_t tournament(const pbt *t, const member *m, int64_t n, int64_t at)
 {
     int64_t other = draw(t, m, n - 1);
-    weft_ranked x = t->ranked[other < at ? other : at];
-    return other < at && x.loss < INFINITY ? x.trial : NOBODY;
+    weft_rank x = t->ranked[other < at ? other : at];
+    return other < at && x.loss < INFINITY ? x.id : NOBODY;
 }
 
 /* The trial whose weights the next job of a member copies; NOBODY: it continues its own. */
@@ -141,7 +137,7 @@ static int64_t exploit(pbt *t, const member *m)
     int64_t n = t->exploit == NOTHING ? 0 : rank_members(t);
     if (n < 2) return NOBODY;
     int64_t at = 0;
-    while (t->ranked[at].trial != m->told) at++;
+    while (t->ranked[at].id != m->told.id) at++;
     return t->exploit == TRUNCATION ? truncation(t, m, n, at) : tournament(t, m, n, at);
 }
 
@@ -266,8 +262,7 @@ static void pbt_tell(void *self, const weft_result *res)
                "told of trial %lld, which has no job", (long long)res->trial);
     m->open = 0;
     m->source = t->sync ? m->source : NOBODY;
-    m->told = m->trial;
-    m->loss = res->loss;
+    m->told = weft_result_rank(res);
     if (t->sync)
         close_round(t);
     else if (m->jobs < t->each)
@@ -282,7 +277,7 @@ static int pbt_ended(const void *self, int64_t trial)
     const member *m = &t->member[t->owner[trial]];
     if (m->open && m->trial == trial) return 0;
     if (has_pending_copy(t, trial)) return 0;
-    if (m->told != trial) return 1;
+    if (m->told.id != trial) return 1;
     int goes_on = m->trial == trial && m->copies == NOBODY && m->jobs < t->each;
     return !goes_on && !decisions_left(t);
 }

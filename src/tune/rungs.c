@@ -2,8 +2,6 @@
  */
 #include "rungs.h"
 
-#include "heap.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,13 +69,13 @@ weft_asked weft_rungs_ask(weft_rungs *r, weft_job *job)
 static void eliminate(weft_rungs *r)
 {
     weft_arena *tmp = weft_arena_new();
-    weft_ranked *order = WEFT_NEW(tmp, weft_ranked, r->trials[r->rung]);
+    weft_rank *order = WEFT_NEW(tmp, weft_rank, r->trials[r->rung]);
     int64_t n = 0, keep = 0;
     for (int64_t i = 0; i < r->trials[0]; i++)
-        if (!r->trial[i].out) order[n++] = (weft_ranked){r->trial[i].loss, i};
-    qsort(order, (size_t)n, sizeof *order, weft_ranked_compare);
+        if (!r->trial[i].out) order[n++] = r->trial[i].rank;
+    qsort(order, (size_t)n, sizeof *order, weft_rank_compare);
     while (keep < n && keep < r->trials[r->rung + 1] && order[keep].loss < INFINITY) keep++;
-    for (int64_t e = keep; e < n; e++) r->trial[order[e].trial].out = 1;
+    for (int64_t e = keep; e < n; e++) r->trial[order[e].id].out = 1;
     weft_arena_free(tmp);
     for (int k = r->rung + 1; k < r->count; k++)
         if (r->trials[k] > keep) r->trials[k] = keep;
@@ -92,7 +90,8 @@ void weft_rungs_tell(weft_rungs *r, const weft_result *res)
                "told of trial %lld, which has no job", (long long)res->trial);
     weft_rung_trial *c = &r->trial[i];
     c->open = 0;
-    c->loss = res->loss;
+    c->rank = weft_result_rank(res);
+    c->rank.id = i;
     if (c->done < r->until[r->rung]) {
         if (i < r->next) r->next = i;
         return;

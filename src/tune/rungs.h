@@ -19,11 +19,11 @@ WEFT_CHECKED weft_status weft_trials_fit(const weft_space *sp, const char *sched
 
 /* A trial of a bracket. */
 typedef struct weft_rung_trial {
-    int64_t done; /* resource asked for so far */
-    double loss;  /* of its latest result */
-    int jobs;     /* asked for so far */
-    int out;      /* 1: eliminated */
-    int open;     /* 1: a job is asked and not told yet */
+    int64_t done;   /* resource asked for so far */
+    weft_rank rank; /* of its latest result, with its number in the bracket as id */
+    int jobs;       /* asked for so far */
+    int out;        /* 1: eliminated */
+    int open;       /* 1: a job is asked and not told yet */
 } weft_rung_trial;
 
 /* A bracket: its trials wait for each other at the end of every rung; the best continue. */
@@ -57,7 +57,7 @@ void weft_rungs_begin(weft_rungs *r, weft_arena *mem);
  * jobs are asked for; WEFT_DONE after the last rung. Local. Cost O(1), and O(trials) a
  * rung. */
 weft_asked weft_rungs_ask(weft_rungs *r, weft_job *job);
-/* Stores a loss. After the last result of a rung the best trials by (loss, trial) continue,
+/* Stores a loss. After the last result of a rung the best trials by rank continue,
  * as many as are planned, or fewer, as a trial that diverged never continues. Local. */
 void weft_rungs_tell(weft_rungs *r, const weft_result *res);
 /* 1: the trial is eliminated. Local. */

@@ -185,7 +185,11 @@ void weft_search_tell(weft_search *s, const weft_result *res)
     if (!has_trials(s)) return;
     weft_search_trial *t = &s->trial[res->trial];
     t->seconds += cost_of(s, t, res);
-    weft_observation observed = {t->conf, t->resource, t->seconds, res->loss};
+    weft_observation observed = {.conf = t->conf,
+                                 .resource = t->resource,
+                                 .seconds = t->seconds,
+                                 .loss = res->loss,
+                                 .tie = weft_result_tie(res)};
     if (s->sampler->told)
         s->sampler->told(s->sampler_self, number_of(s, res->trial), &observed);
     if (t->last && s->mixing->forget) s->mixing->forget(s->mixing_self, res->trial);

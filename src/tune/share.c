@@ -37,7 +37,7 @@ weft_status weft_share_setup(weft_share *s, const weft_space *sp, int warm, weft
     *s = (weft_share){.resource = resource, .warm = warm, .size = 1};
     TRY(weft_share_mix(sp, mem, &s->mix));
     s->one = weft_mix_new(1, sp->dim, mem);
-    s->score = WEFT_NEW(mem, double, s->mix.k);
+    s->rank = WEFT_NEW(mem, weft_rank, s->mix.k);
     return WEFT_OK;
 }
 
@@ -94,7 +94,7 @@ void weft_share_only(weft_share *s, int i)
     for (int j = 0; j < s->mix.k; j++) s->mix.logp[j] = j == i ? 0 : -INFINITY;
 }
 
-int weft_share_scores(weft_share *s, const weft_result *res)
+int weft_share_ranks(weft_share *s, const weft_result *res)
 {
     weft_check(res->k == s->mix.k, "result of %lld configurations, expected %d",
                (long long)res->k, s->mix.k);
@@ -102,8 +102,9 @@ int weft_share_scores(weft_share *s, const weft_result *res)
     s->round++;
     int sound = isfinite(res->loss);
     for (int i = 0; i < s->mix.k; i++) {
-        double mean = res->arm_count[i] > 0 ? weft_result_score(res, i) : res->loss;
-        s->score[i] = sound && !isnan(mean) ? mean : INFINITY;
+        int scored = sound && res->arm_count[i] > 0;
+        s->rank[i] = scored ? weft_result_rank_of(res, i) : weft_result_rank(res);
+        s->rank[i].id = i;
     }
     return sound;
 }

@@ -11,7 +11,7 @@ typedef struct weft_share {
                          does not change */
     weft_mix mix;     /* all configurations of the space */
     weft_mix one;     /* of a final job */
-    double *score;    /* [k] of the last round told, set by weft_share_scores */
+    weft_rank *rank;  /* [k] of the last round told, set by weft_share_ranks */
     int warm;         /* 1: all rounds continue trial 0; 0: each round is a new trial */
     int round;        /* rounds told so far */
     int open;         /* 1: a round is asked and not told yet */
@@ -39,10 +39,10 @@ weft_asked weft_share_final(weft_share *s, int refit, weft_job *job);
 int weft_share_ended(const weft_share *s, int64_t trial);
 /* Eliminates all configurations but i. Local. */
 void weft_share_only(weft_share *s, int i);
-/* Ends the round and writes its scores to s->score: INFINITY in place of NaN, and for all
- * configurations if the fit diverged. A configuration without scored samples gets the mean
- * over the mixture as its best estimate, so that it is neither preferred nor eliminated
- * only because no sample drew it. Returns 0 if the fit diverged. Local. */
-int weft_share_scores(weft_share *s, const weft_result *res);
+/* Ends the round and writes the ranks of its configurations to s->rank, all with a loss of
+ * INFINITY if the fit diverged. A configuration without scored samples gets the means over
+ * the mixture as its best estimate, so that it is neither preferred nor eliminated only
+ * because no sample drew it. Returns 0 if the fit diverged. Local. */
+int weft_share_ranks(weft_share *s, const weft_result *res);
 
 #endif

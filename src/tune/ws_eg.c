@@ -20,7 +20,8 @@ typedef struct gradient {
     double eta;
     int rounds, few, rate, weighted, refit, warm;
     weft_share share;
-    double *grad; /* [k] */
+    double *grad;    /* [k] */
+    weft_rank *rank; /* [k] by probability */
 } gradient;
 
 static const weft_opt gradient_opts[] = {
@@ -52,6 +53,7 @@ static weft_status gradient_setup(void *self, const weft_space *sp, uint64_t see
     (void)seed;
     TRY(weft_share_setup(&t->share, sp, t->warm, mem));
     t->grad = WEFT_NEW(mem, double, t->share.mix.k);
+    t->rank = WEFT_NEW(mem, weft_rank, t->share.mix.k);
     if (t->share.mix.k == 1) t->rounds = 0;
     if (t->rate == THEORY && t->rounds > 0)
         t->eta = sqrt(2 * log(t->share.mix.k) / t->rounds);
@@ -90,7 +92,7 @@ static double worst_score(const weft_share *s)
 {
     double worst = -INFINITY;
     for (int i = 0; i < s->mix.k; i++)
-        if (isfinite(s->score[i])) worst = fmax(worst, s->score[i]);
+        if (isfinite(s->rank[i].loss)) worst = fmax(worst, s->rank[i].loss);
     return isfinite(worst) ? worst : 1;
 }
 
@@ -103,19 +105,21 @@ static void find_gradient(gradient *t, const weft_result *res)
     int split;
     double n = samples(m, res, &split);
     for (int i = 0; i < m->k; i++) {
-        double score = fmin(t->share.score[i], worst);
+        double score = fmin(t->share.rank[i].loss, worst);
         double p = fmax(exp(m->logp[i]), least_share / m->k);
         t->grad[i] = res->arm_count[i] > 0 ? score : 0;
         if (split && t->weighted) t->grad[i] *= res->arm_count[i] / n / p;
     }
 }
 
-/* Eliminates all maps except the most probable ones, ties by lower id. */
+/* Eliminates all maps except the most probable ones; of equally probable ones those with
+ * the lower losses in the last round stay. */
 static void keep_few(gradient *t)
 {
     weft_mix *m = &t->share.mix;
-    for (int i = 0; i < m->k; i++) t->grad[i] = -m->logp[i];
-    weft_mix_halve(m, t->grad, t->few, 0);
+    for (int i = 0; i < m->k; i++)
+        t->rank[i] = weft_rank_of(-m->logp[i], t->share.rank[i].tie, i);
+    weft_mix_halve(m, t->rank, t->few, 0);
 }
 
 static void gradient_tell(void *self, const weft_result *res)
@@ -126,7 +130,7 @@ static void gradient_tell(void *self, const weft_result *res)
         s->untold--;
         return;
     }
-    if (weft_share_scores(s, res)) {
+    if (weft_share_ranks(s, res)) {
         find_gradient(t, res);
         weft_mix_step(&s->mix, t->eta, t->grad);
     }

@@ -3,7 +3,7 @@
  * until one is left, which is then fitted alone. Khodak, Li, Roberts, Balcan, Talwalkar,
  * "Weight-sharing beyond neural architecture search: efficient feature map selection and
  * federated hyperparameter tuning", SysML 2019, section 3.1. Where that text is not
- * specific, the default is: scores are ranked among survivors, by (score, id);
+ * specific, the default is: scores are ranked among survivors, by (score, loss, id);
  * probabilities are normalised; the winner is the best of the last survivors, each fitted
  * alone.
  *
@@ -154,7 +154,7 @@ static double median(const halving *t, const weft_result *res)
 {
     int n = 0;
     for (int i = 0; i < res->k; i++)
-        if (res->arm_count[i] > 0) t->sorted[n++] = t->share.score[i];
+        if (res->arm_count[i] > 0) t->sorted[n++] = t->share.rank[i].loss;
     if (n == 0) return INFINITY;
     qsort(t->sorted, (size_t)n, sizeof *t->sorted, by_value);
     return n % 2 ? t->sorted[n / 2] : (t->sorted[n / 2 - 1] + t->sorted[n / 2]) / 2;
@@ -169,9 +169,9 @@ static void halve_literally(halving *t, const weft_result *res)
     double threshold = median(t, res);
     int keep = 0;
     for (int i = 0; i < m->k; i++)
-        keep += m->logp[i] > -INFINITY && t->share.score[i] <= threshold;
+        keep += m->logp[i] > -INFINITY && t->share.rank[i].loss <= threshold;
     if (keep > 0)
-        weft_mix_halve(m, t->share.score, keep, 1);
+        weft_mix_halve(m, t->share.rank, keep, 1);
     else
         t->rounds = t->share.round;
     if (search_ended(t) && weft_mix_alive(m) > t->few) {
@@ -187,12 +187,12 @@ static void halving_tell(void *self, const weft_result *res)
         t->share.untold--;
         return;
     }
-    weft_share_scores(&t->share, res);
+    weft_share_ranks(&t->share, res);
     weft_mix *m = &t->share.mix;
     if (t->literal)
         halve_literally(t, res);
     else
-        weft_mix_halve(m, t->share.score, survivors(t, weft_mix_alive(m), t->share.round),
+        weft_mix_halve(m, t->share.rank, survivors(t, weft_mix_alive(m), t->share.round),
                        1);
 }
 

@@ -1,0 +1,117 @@
+/* Rankings, and which job wins a run and which configuration of its mixture: every pair of
+ * a list in its order, equal scores decided by losses.
+ * RUN: np=1 */
+#include "../src/run/run_private.h"
+#include "tap.h"
+
+#include <math.h>
+
+/* ---- ranks -------------------------------------------------------------------------- */
+
+/* 1: each of x[n] is before all that follow it, and those are not before it. */
+static int is_in_order(const weft_rank *x, int n)
+{
+    int good = 1;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            good &= weft_rank_before(x[i], x[j]) == (i < j);
+            good &= weft_rank_compare(&x[i], &x[j]) == (i > j) - (i < j);
+        }
+    return good;
+}
+
+static void test_ranks(void)
+{
+    const weft_rank best_first[] = {
+        weft_rank_of(0.1, 9, 8),    weft_rank_of(0.2, 1, 7),
+        weft_rank_of(0.2, 2, 5),    weft_rank_of(0.2, 2, 6),
+        weft_rank_of(0.2, NAN, 0),  weft_rank_of(0.2, INFINITY, 1),
+        weft_rank_of(0.3, 0, 9),    weft_rank_of(INFINITY, 3, 10),
+        weft_rank_of(NAN, NAN, 11), weft_rank_of(INFINITY, 1, 12),
+    };
+    ok(is_in_order(best_first, sizeof best_first / sizeof *best_first),
+       "ranks are by loss, then by the second number, then by id; of what diverged by id");
+}
+
+/* ---- jobs --------------------------------------------------------------------------- */
+
+static weft_job_record *job_of(int64_t id, weft_eligibility wins, double resource,
+                               double loss, double tie, weft_arena *mem)
+{
+    weft_mix m = weft_mix_new(1, 0, mem);
+    weft_job job = weft_job_new(id, 1, &m);
+    job.id = id;
+    job.eligibility = wins;
+    weft_job_record *e = WEFT_NEW(mem, weft_job_record, 1);
+    *e = weft_job_record_new(&job, mem);
+    weft_job_record_room(e, 1, 0, 0, mem);
+    e->res.resource = resource;
+    e->res.loss = loss;
+    e->res.metric[0] = tie;
+    return e;
+}
+
+static void test_jobs(weft_arena *mem)
+{
+    enum { R = WEFT_WINS_RESOURCE, LAST = WEFT_WINS_LAST };
+    const weft_job_record *const best_first[] = {
+        job_of(7, R, 4, 0.2, 0.5, mem),      job_of(2, R, 4, 0.2, 0.6, mem),
+        job_of(3, R, 4, 0.2, 0.6, mem),      job_of(1, R, 4, 0.2, NAN, mem),
+        job_of(4, R, 4, 0.3, 0.1, mem),      job_of(0, R, 2, 0.1, 0.1, mem),
+        job_of(5, R, 9, INFINITY, NAN, mem), job_of(9, LAST, 9, 0.1, 0.1, mem),
+        job_of(8, LAST, 9, 0.0, 0.0, mem),
+    };
+    int n = sizeof best_first / sizeof *best_first, good = 1;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            good &= weft_job_record_beats(best_first[i], best_first[j]) == (i < j);
+    ok(good, "of jobs of equal resource and score the one of the lowest loss wins");
+    const weft_job_record *a = job_of(0, WEFT_WINS_LOSS, 1, 0.2, 0.5, mem),
+                          *b = job_of(1, WEFT_WINS_LOSS, 9, 0.2, 0.6, mem);
+    ok(weft_job_record_beats(a, b), "so it does where any resource may win");
+}
+
+/* ---- configurations of a mixture ---------------------------------------------------- */
+
+/* Two blocks of equally likely entries, of equal scores but in entries 2 and 5. */
+static void test_arms(weft_arena *mem)
+{
+    enum { K = 6, BLOCKS = 2 };
+    static const int off[] = {0, 3, K}, axis[] = {0, 1};
+    const double wrong[K] = {4, 4, NAN, 4, 4, 4}, loss[K] = {9, 5, 0, 7, 3, 5};
+    weft_mix m = weft_mix_new(K, BLOCKS, mem);
+    weft_mix_divide(&m, BLOCKS, off, axis);
+    for (int i = 0; i < K; i++) m.conf[2 * i] = m.conf[2 * i + 1] = i;
+    weft_job job = weft_job_new(0, 1, &m);
+    weft_job_record e = weft_job_record_new(&job, mem);
+    weft_result_begin(&e.res, &e.job);
+    e.res.by_error = 1;
+    for (int i = 0; i < K; i++) {
+        e.res.arm_count[i] = i == 2 ? 0 : 10;
+        e.res.arm_wrong[i] = wrong[i];
+        e.res.arm_loss[i] = loss[i];
+    }
+    double conf[BLOCKS];
+    weft_winner_conf(&e, conf);
+    ok(weft_winner_arm(&e) == 1 && conf[0] == 1,
+       "of equal arms that of the lower loss wins");
+    ok(conf[1] == 4, "in every block of a product");
+    e.res.logp[0] += 1;
+    e.res.logp[5] += 1;
+    weft_winner_conf(&e, conf);
+    ok(conf[0] == 0 && conf[1] == 5, "the most probable ones win whatever they score");
+    e.res.arm_count[0] = 0;
+    e.res.logp[0] -= 1;
+    weft_winner_conf(&e, conf);
+    ok(conf[0] == 1, "one that was not scored does not win against equals");
+}
+
+int main(void)
+{
+    weft_arena *mem = weft_arena_new();
+    test_ranks();
+    test_jobs(mem);
+    test_arms(mem);
+    weft_arena_free(mem);
+    return tap_done();
+}

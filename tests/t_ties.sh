@@ -1,0 +1,90 @@
+#!/bin/sh
+# Of jobs of equal score, of which few validation samples make many, that of the lowest mean
+# validation loss wins, whatever its number, with any ranks and teams. Prints TAP.
+. tests/tap.sh
+find_python h5py
+[ -n "$python" ] || { echo "ok 1 # SKIP no Python with h5py" && echo 1..1 && exit; }
+
+# lowest FILE: its winner is the job of the lowest (score, loss) of those of the most
+# resource, and there are others of its score and a higher loss.
+lowest()
+{
+    "$python" - "$@" >>"$tmp/log" 2>&1 <<'END'
+import h5py, sys
+f = h5py.File(sys.argv[1], "r")
+e = f["events"]
+may = [i for i in range(len(e["job"])) if e["wins"][i] > 0]
+most = max(e["resource"][i] for i in may)
+of = {e["job"][i]: (e["loss"][i], e["valid_loss"][i]) for i in may if e["resource"][i] == most}
+won = of[f["winner"].attrs["job"]]
+print(len(of), "jobs, won:", won)
+ties = [x for x in of.values() if x[0] == won[0] and x[1] > won[1]]
+sys.exit(won != min(of.values()) or not ties)
+END
+}
+
+decided() # STATEMENT ARGUMENT...: a search in which several jobs have the winner's score
+{
+    statement=$1
+    shift
+    rm -rf "$tmp"/run.*
+    timeout 100 "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
+        lowest "$tmp/run.h5"
+    result $? "$statement: the lowest loss wins among equal scores"
+    whole=$(digest "$tmp/run.h5")
+    for teams in 1 2; do
+        rm -rf "$tmp"/run.*
+        timeout 100 mpirun -n 2 "$weft" tune "$tmp/in.ini" "$@" run.teams=$teams \
+            -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+        [ -n "$whole" ] && [ "$(digest "$tmp/run.h5")" = "$whole" ] && lowest "$tmp/run.h5"
+        result $? "and by two ranks, $teams team"
+    done
+}
+
+"$weft" pack synthetic images rows=200 -o "$tmp/img.h5" >"$tmp/log" 2>&1 &&
+    "$weft" pack synthetic federated=generated clients=12 -o "$tmp/fed.h5" >>"$tmp/log" 2>&1
+result $? "few images and few clients are packed"
+cat >"$tmp/in.ini" <<END
+[run]
+data = $tmp/img.h5
+[space]
+configs = 30
+[rff]
+features = 64
+gamma = log 1e-4 .. 1e-2
+END
+decided "a sweep" run.tuner=random run.seed=2
+cat >"$tmp/in.ini" <<END
+[run]
+task = sgd
+data = $tmp/img.h5
+tuner = asha
+[space]
+configs = 16
+[asha]
+reduction = 2
+max_resource = 4
+[sgd]
+model = linear
+[train]
+lr = log 1e-3 .. 1
+END
+decided "networks"
+cat >"$tmp/in.ini" <<END
+[run]
+task = fed
+data = $tmp/fed.h5
+tuner = sha
+[space]
+configs = 12
+[sha]
+rungs = geometric
+max_resource = 4
+[fed]
+cohort = 3
+max_valid = 4
+[client]
+lr = log 1e-4 .. 1e-2
+END
+decided "a federation"
+echo "1..$count"
