@@ -1,6 +1,7 @@
 /* Group commit: whoever adds to a journal does not wait for the disk; files are written
  * through before the journal, and others removed after it; a disk that fails ends a search
- * with one line, and nothing is lost. Here fsync is a function of the test. RUN: np=1 */
+ * with one line, and nothing is lost; directories of many files take few calls. Here fsync
+ * is a function of the test. RUN: np=1 */
 #include "toy_run.h"
 
 #include <dirent.h>
@@ -225,6 +226,24 @@ static void test_search(void)
        "it goes on to the same digest");
 }
 
+/* Writes n files and returns the calls of fsync by which they are written through. */
+static int calls_for(int n)
+{
+    const char *tree = weft_arena_text(mem, "%s/tree", dir);
+    weft_check(mkdir(tree, 0777) == 0, "%s", tree);
+    for (int i = 0; i < n; i++) make(weft_arena_text(mem, "tree/%d", i));
+    int before = calls();
+    weft_check(weft_tree_sync(tree) == WEFT_OK, "%s", weft_error());
+    weft_tree_remove(tree);
+    return calls() - before;
+}
+
+static void test_tree(void)
+{
+    ok(calls_for(9) == 10, "each of a few files of a directory is written through");
+    ok(calls_for(1000) <= 100, "a thousand of them need no thousand calls");
+}
+
 int main(int argc, char **argv)
 {
     if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
@@ -236,6 +255,7 @@ int main(int argc, char **argv)
     test_no_thread();
     test_thread();
     test_search();
+    test_tree();
     weft_tree_remove(dir);
     weft_arena_free(mem);
     int failed = tap_done();

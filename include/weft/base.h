@@ -298,8 +298,8 @@ void weft_opt_name(const weft_opt *o, char *text, size_t n);
  * contents, modes and times of files, symbolic links as links; no sockets, pipes or
  * devices. EFILE: what was copied so far stays. Local. */
 WEFT_CHECKED weft_status weft_tree_copy(const char *from, const char *to);
-/* Writes all files in a directory through to the disk (fsync), so that they survive a crash
- * of the node. EFILE. Local. */
+/* Writes all files in a directory through to the disk (fsync; one syncfs for many), so that
+ * they survive a crash of the node. EFILE. Local. */
 WEFT_CHECKED weft_status weft_tree_sync(const char *path);
 /* Removes a directory and everything in it, as far as permissions allow; does nothing if
  * there is none. Symbolic links are not followed. Local. */

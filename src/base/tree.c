@@ -1,6 +1,9 @@
 /* Directory trees: copied, written through to the disk, removed. Symbolic links are copied
  * as links and never followed; sockets, pipes and devices are left out. Called by tasks
  * whose states are directories, and by the run that owns these. */
+#ifdef __linux__
+#define _GNU_SOURCE /* syncfs */
+#endif
 #include "weft/base.h"
 
 #include <dirent.h>
@@ -19,6 +22,7 @@ typedef struct walk {
     weft_arena *mem;
     int64_t n, room;
     const char **dir; /* [n] directories found so far, paths below the root */
+    int64_t *synced;  /* number of files and directories that sync_one has met */
 } walk;
 
 static weft_status fail(const char *what, const char *path, int err)
@@ -134,10 +138,15 @@ weft_status weft_tree_copy(const char *from, const char *to)
 
 /* ---- durability --------------------------------------------------------------------- */
 
+/* More files than these are written through by one call for their file system, which takes
+ * as long as a few of them, but for what others have just written there. */
+enum { FEW = 100 };
+
 static weft_status sync_one(const walk *w, const char *at, const struct stat *info,
                             weft_arena *tmp)
 {
     if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return WEFT_OK;
+    if (++*w->synced > FEW) return WEFT_OK;
     const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return errno == EACCES ? WEFT_OK : fail("read", path, errno);
@@ -146,12 +155,28 @@ static weft_status sync_one(const walk *w, const char *at, const struct stat *in
     return err == 0 ? WEFT_OK : fail("write", path, err);
 }
 
+static weft_status sync_all(const char *path)
+{
+#ifdef __linux__
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail("read", path, errno);
+    int err = syncfs(fd) == 0 ? 0 : errno;
+    close(fd);
+    return err == 0 ? WEFT_OK : fail("write", path, err);
+#else
+    (void)path;
+    sync();
+    return WEFT_OK;
+#endif
+}
+
 weft_status weft_tree_sync(const char *path)
 {
-    walk w = {.root = path, .visit = sync_one, .mem = weft_arena_new()};
+    int64_t n = 0;
+    walk w = {.root = path, .visit = sync_one, .mem = weft_arena_new(), .synced = &n};
     weft_status st = walk_tree(&w);
     weft_arena_free(w.mem);
-    return st;
+    return st == WEFT_OK && n > FEW ? sync_all(path) : st;
 }
 
 /* ---- removal ------------------------------------------------------------------------ */
