@@ -1,4 +1,4 @@
-/* Tables of numbers as text: the bits of strtof for every spelling, and lines for the fast
+/* Tables of numbers as text: the bits of strtod for every spelling, and lines for the fast
  * parser among lines for libcsv.
  * RUN: np=1 */
 #include "scratch.h"
@@ -7,19 +7,18 @@
 
 #include <math.h>
 
-/* Whether the text, a comma after it, has the bits that strtof gives; where it is not read,
- * it is no plain number or not finite. */
+/* Whether the text, a comma after it, has the bits that strtod gives; where it is not read,
+ * it is no plain number or beyond floats. */
 static int agrees(const char *text)
 {
     char *end, *line = weft_arena_text(mem, "%s,5", text);
-    float want = strtof(text, &end);
-    float x = 0;
+    double want = strtod(text, &end), x = 0;
     const char *stop = line + strlen(line), *next = weft_number_read(line, stop, &x);
-    int plain =
-        *end == '\0' && end != text && isfinite(want) && strpbrk(text, "xXnN") == NULL;
+    int plain = *end == '\0' && end != text && isfinite((float)want) &&
+                strpbrk(text, "xXnN") == NULL;
     int good = plain ? next == line + strlen(text) && memcmp(&x, &want, sizeof x) == 0
                      : next == NULL || next != line + strlen(text);
-    if (!good) fprintf(stderr, "# '%s': %.9g where %.9g\n", text, (double)x, (double)want);
+    if (!good) fprintf(stderr, "# '%s': %.17g where %.17g\n", text, x, want);
     return good;
 }
 
@@ -39,7 +38,7 @@ static void test_spellings(void)
     int good = 1;
     for (size_t i = 0; i < sizeof spelling / sizeof *spelling; i++)
         good &= agrees(spelling[i]);
-    ok(good, "numbers of every spelling are strtof's");
+    ok(good, "numbers of every spelling are strtod's");
 }
 
 /* A number with so many digits before and after its point, and maybe an exponent. */
@@ -66,12 +65,11 @@ static void test_random(void)
         bad += !agrees(spell(i));
         weft_arena_reset(mem, mark);
     }
-    ok(bad == 0, "300,000 numbers of random digits are strtof's");
+    ok(bad == 0, "300,000 numbers of random digits are strtod's");
     for (int64_t i = 0; i < 300000; i++) {
         weft_rng4 r = weft_rng_at(6, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
         float x;
         memcpy(&x, &r.v[0], sizeof x);
-        /* Between two floats, where rounding to double first goes wrong. */
         double middle = ((double)x + (double)nextafterf(x, INFINITY)) / 2;
         if (isfinite(middle))
             bad += !agrees(weft_arena_text(mem, r.v[1] & 1 ? "%.17g" : "%.9g",

@@ -86,6 +86,36 @@ sed 's/a,b,c,class/a,b,a,class/' "$tmp/own.csv" >"$tmp/twice.csv"
 "$weft" pack dense "$tmp/twice.csv" -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
     grep -q "names of columns are not kept: 'a' occurs twice" "$tmp/log"
 result $? "names that occur twice are not kept"
+# Times, of which floats of 32 bits hold none of these: class 1 from 1700000150 on.
+times() # FILE TIME ...
+{
+    file=$1
+    shift
+    echo "t,y" >"$tmp/$file.csv"
+    for t; do echo "$t,$((t >= 1700000150))"; done >>"$tmp/$file.csv"
+    "$weft" pack dense "$tmp/$file.csv" -o "$tmp/$file.h5" >"$tmp/out" 2>"$tmp/log"
+}
+times stamps $(seq 1700000000 1700000299)
+grep -q "column 't' is stored as (x - 17000001" "$tmp/log"
+result $? "a column of times is stored shifted, and told"
+"$weft" info "$tmp/stamps.h5" >"$tmp/out" 2>>"$tmp/log" && grep -q "column t is 17000001[0-9.]* + 256 x" "$tmp/out"
+result $? "by weft info, too"
+printf '[run]\ndata = %s\n[rff]\nfeatures = 128\ngamma = 0.3 .. 3\npreprocess = none\n[space]\nconfigs = 4\n' \
+    "$tmp/stamps.h5" >"$tmp/in.ini"
+"$weft" tune "$tmp/in.ini" -o "$tmp/stamped.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" export "$tmp/stamped.h5" >>"$tmp/out" 2>>"$tmp/log" &&
+    "$weft" eval "$tmp/stamped.h5" "$tmp/stamps.h5" >"$tmp/out" 2>>"$tmp/log" &&
+    awk '$1 == "train" { exit !($4 < 2) }' "$tmp/out"
+result $? "times learnt as they are tell classes apart"
+times moments 1700000100 1700000100 1700000100 1700000100 1700000100 1700000200 1700000200 1700000200 1700000200 1700000200
+for run in stamped stamped-winner; do
+    "$weft" eval "$tmp/$run.h5" "$tmp/moments.h5" >"$tmp/out" 2>"$tmp/log" &&
+        awk '$1 == "train" { n = 1; exit !($4 == 0) } END { exit !n }' "$tmp/out"
+    result $? "also those of a file of two times (${run%.*})"
+done
+times gaps 0 $(seq 1700000000 1700000299)
+grep -q "29[0-9] of the first 301 different numbers in column 't' become equal" "$tmp/log"
+result $? "times among zeros, which no shift tells apart, are warned of"
 "$weft" pack synthetic images rows=600 -o "$tmp/bytes.h5" 2>"$tmp/log"
 refused 'holds bytes, but .* trained on numbers' "bytes for numbers" bytes
 "$weft" pack synthetic documents rows=600 -o "$tmp/doc.h5" 2>"$tmp/log"

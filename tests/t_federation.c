@@ -44,7 +44,7 @@ static int label_of(int64_t c, int64_t i)
 
 static weft_status hand_rows(const made *m, int64_t c, const char *name, weft_pack *p)
 {
-    static float x[16 * D];
+    static double x[16 * D];
     static uint8_t byte[16 * D];
     int32_t label[16];
     int64_t count[WEFT_NPART], n = 0;
@@ -53,7 +53,7 @@ static weft_status hand_rows(const made *m, int64_t c, const char *name, weft_pa
         label[i] = label_of(c, i);
         for (int64_t j = 0; j < D; j++) {
             byte[i * D + j] = (uint8_t)value_of(c, i, j);
-            x[i * D + j] = (float)value_of(c, i, j);
+            x[i * D + j] = (double)value_of(c, i, j);
         }
     }
     if (m->bad == c) x[D + 4] = NAN;

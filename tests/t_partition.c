@@ -41,7 +41,7 @@ static weft_status counted_read(const void *self, const char *source, weft_pack 
     weft_pack_image(p, 1, 2, 3);
     for (int part = 0; part < WEFT_NPART; part++)
         for (int64_t i = 0; i < rows[part]; i++) {
-            float x[D] = {(float)i, (float)part};
+            double x[D] = {(double)i, part};
             int32_t label = label_of(o, i);
             TRY(weft_pack_rows(p, 1, x, &label));
         }

@@ -18,7 +18,7 @@ static int32_t label_of(int64_t i)
     return i >= TRAIN + VALID || i % 10 == 3;
 }
 
-static float x[ALL][D];
+static double x[ALL][D];
 static int32_t label[ALL];
 
 static void make_rows(void)
@@ -358,11 +358,11 @@ static void gradient(const double *w, double *g)
         double z[2];
         for (int c = 0; c < 2; c++) {
             z[c] = w[2 * D + c];
-            for (int d = 0; d < D; d++) z[c] += w[c * D + d] * (double)x[i][d];
+            for (int d = 0; d < D; d++) z[c] += w[c * D + d] * x[i][d];
         }
         for (int c = 0; c < 2; c++) {
             double e = (1 / (1 + exp(z[1 - c] - z[c])) - (c == label[i])) / TRAIN;
-            for (int d = 0; d < D; d++) g[c * D + d] += e * (double)x[i][d];
+            for (int d = 0; d < D; d++) g[c * D + d] += e * x[i][d];
             g[2 * D + c] += e;
         }
     }

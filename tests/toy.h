@@ -18,7 +18,7 @@ enum { D = 5, C = 3, W = C * (D + 1), MAX_TOYS = 32 };
 typedef struct toy {
     int n;
     int64_t (*count)[WEFT_NPART]; /* [n] */
-    float **x;                    /* [n][all parts][D] */
+    double **x;                   /* [n][all parts][D] */
     int32_t **label;              /* [n][all parts] */
     weft_data data;
     double memory; /* 0: enough */
@@ -49,7 +49,7 @@ static const weft_reader toy_reader = {
     .read = toy_read};
 
 /* Sample i: standard normal, 1.5 more along the axis of its class, moved by client. */
-static inline void make_sample(int64_t i, int c, float *x, int32_t *label)
+static inline void make_sample(int64_t i, int c, double *x, int32_t *label)
 {
     *label = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
     for (int d = 0; d < D; d++) {
@@ -67,13 +67,13 @@ static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
     toy *t = toys[ntoy] = WEFT_NEW(mem, toy, 1);
     t->n = n;
     t->count = weft_arena_alloc(mem, (size_t)n, sizeof *t->count);
-    t->x = WEFT_NEW(mem, float *, n);
+    t->x = WEFT_NEW(mem, double *, n);
     t->label = WEFT_NEW(mem, int32_t *, n);
     int64_t i = 0;
     for (int c = 0; c < n; c++) {
         int64_t total = 0;
         for (int p = 0; p < WEFT_NPART; p++) total += t->count[c][p] = count[c][p];
-        t->x[c] = WEFT_NEW(mem, float, total *D);
+        t->x[c] = WEFT_NEW(mem, double, total *D);
         t->label[c] = WEFT_NEW(mem, int32_t, total);
         for (int64_t e = 0; e < total; e++, i++)
             make_sample(i, c, t->x[c] + e * D, t->label[c] + e);
@@ -176,12 +176,12 @@ static inline sums softmax(const toy *t, int c, int64_t first, int64_t n, const 
 {
     sums s = {0};
     for (int64_t i = first; i < first + n; i++) {
-        const float *x = t->x[c] + i * D;
+        const double *x = t->x[c] + i * D;
         double z[C], total = 0;
         int best = 0;
         for (int j = 0; j < C; j++) {
             z[j] = w[C * D + j];
-            for (int d = 0; d < D; d++) z[j] += w[j * D + d] * (double)x[d];
+            for (int d = 0; d < D; d++) z[j] += w[j * D + d] * x[d];
             if (z[j] > z[best]) best = j;
             total += exp(z[j]);
         }
@@ -191,7 +191,7 @@ static inline sums softmax(const toy *t, int c, int64_t first, int64_t n, const 
         s.n++;
         for (int j = 0; g && j < C; j++) {
             double e = exp(z[j]) / total - (j == label);
-            for (int d = 0; d < D; d++) g[j * D + d] += e * (double)x[d];
+            for (int d = 0; d < D; d++) g[j * D + d] += e * x[d];
             g[C * D + j] += e;
         }
     }

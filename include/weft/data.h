@@ -43,6 +43,8 @@ typedef struct weft_data {
     int classes;
     const char *const *class_name;  /* [classes] */
     const char *const *column_name; /* of rows, [d]; NULL: they have no names */
+    const double *shift, *scale;    /* [d] a number of the source is shift + scale x, where
+                                       32 bits were too few for it; NULL: 0 and 1 */
     const char *digest;
     int channels, height, width; /* of an image, with rows of d = channels height width
                                     numbers; 0: rows are not images, or belong to clients */
@@ -83,6 +85,10 @@ WEFT_CHECKED weft_status weft_data_words(weft_data *d, weft_tokenizer tok);
 WEFT_CHECKED weft_status weft_data_sound(const weft_data *d);
 /* Lets `more`, which is open, be closed when d is; both must last until then. Local. */
 void weft_data_bind(weft_data *d, weft_data *more);
+/* Reads GROUP/shift and GROUP/scale of d columns; NULL where there are none. EFILE; EDATA:
+ * as many as columns, finite, and a positive scale are expected. Local. Cost O(d). */
+WEFT_CHECKED weft_status weft_shifts_read(weft_h5 *f, const char *group, int64_t d,
+                                          const double **shift, const double **scale);
 /* Closes the file; its rows become invalid. Local. */
 void weft_data_close(weft_data *d);
 /* The rows of a data set for a feature map; valid as long as d is open. Local. */
@@ -123,14 +129,16 @@ typedef struct weft_likeness {
     int64_t classes; /* 0: not known */
     const char *const *class_name;  /* [classes]; WEFT_CHARS: the alphabet */
     const char *const *column_name; /* [d] or NULL */
+    const double *shift, *scale;    /* [d] as in weft_data, or NULL */
 } weft_likeness;
 /* These properties of an open data set, which owns them. Local. */
 weft_likeness weft_data_likeness(const weft_data *d);
 /* Matches the data set to `like`, the properties of a file `whose` (for messages): labels
  * are renumbered by class names; columns are reordered by their names if both have names,
- * else matched by position; d->longest becomes like->longest. EDATA naming a class or
- * column that is missing or unknown, or another form, shape or alphabet. Local. Cost
- * O(rows) for labels, O(numbers) if columns are reordered. */
+ * else matched by position, and get the shift and scale of like; d->longest becomes
+ * like->longest. EDATA naming a class or column that is missing or unknown, or another
+ * form, shape or alphabet. Local. Cost O(rows) for labels, O(numbers) if columns are
+ * reordered or moved. */
 WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like,
                                          const char *whose);
 

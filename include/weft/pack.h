@@ -16,8 +16,10 @@ WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t 
                                           const int64_t *rows);
 /* Declares that rows are images, stored plane by plane: d = channels height width. */
 void weft_pack_image(weft_pack *p, int channels, int height, int width);
-/* count rows of bytes (uint8_t) or floats with labels; in order: train, valid, test. NaN or
- * infinity: EDATA naming source row and column. */
+/* count rows of bytes (uint8_t) or numbers (double) with labels; in order: train, valid,
+ * test. Numbers are stored as floats; a column in which that would make different numbers
+ * equal, but for its distance from 0, as (x - shift) / scale, for which weft_pack_file
+ * reads the source twice. NaN or beyond floats: EDATA naming source row and column. */
 WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x,
                                         const int32_t *label);
 /* Documents: text of n bytes UTF-8 (ill-formed bytes, NUL: EDATA naming document and byte).
@@ -29,9 +31,10 @@ WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const 
  * at the end, and some may have no samples. */
 WEFT_CHECKED weft_status weft_pack_clients(weft_pack *p, weft_form form,
                                            const weft_clients *all);
-/* The next client's samples: count[WEFT_NPART] rows of bytes (uint8_t) or floats x with
- * labels, the parts one after the other; name NULL where clients have none. NaN or
- * infinity: EDATA naming client, row and column. Uses constant memory. */
+/* The next client's samples: count[WEFT_NPART] rows of bytes (uint8_t) or numbers (double)
+ * with labels, the parts one after the other, stored as by weft_pack_rows; name NULL where
+ * clients have none. NaN or beyond floats: EDATA naming client, row and column. Uses
+ * constant memory. */
 WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
                                                const int64_t *count, const void *x,
                                                const int32_t *label);

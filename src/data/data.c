@@ -176,18 +176,45 @@ static weft_status read_matrix(weft_data *d, int part)
     return check_reals(d, part, r->value);
 }
 
+weft_status weft_shifts_read(weft_h5 *f, const char *group, int64_t d, const double **shift,
+                             const double **scale)
+{
+    const double **to[] = {shift, scale};
+    static const char *const key[] = {"shift", "scale"};
+    *shift = *scale = NULL;
+    if (!weft_h5_has(f, weft_arena_text(f->mem, "%s/shift", group))) return WEFT_OK;
+    for (int k = 0; k < 2; k++) {
+        const char *name = weft_arena_text(f->mem, "%s/%s", group, key[k]);
+        int nd;
+        int64_t dims[WEFT_H5_DIMS];
+        double *value = WEFT_NEW(f->mem, double, d);
+        TRY(weft_h5_shape(f, name, &nd, dims));
+        int good = nd == 1 && dims[0] == d;
+        if (good) TRY(weft_h5_read_rows(f, name, WEFT_H5_F64, 1, 0, d, value));
+        for (int64_t j = 0; j < d && good; j++)
+            good = isfinite(value[j]) && (k == 0 || value[j] > 0);
+        if (!good)
+            return weft_fail(WEFT_EDATA, "%s: %s is no %s of %lld columns; make it again",
+                             f->path, name, key[k], (long long)d);
+        *to[k] = value;
+    }
+    return WEFT_OK;
+}
+
 static weft_status open_own(weft_data *d)
 {
     TRY(weft_h5_open(&d->file, d->path, d->mem));
     TRY(read_head(d));
     if (weft_federation_is(d)) {
         TRY(weft_federation_open(d));
+        TRY(weft_shifts_read(&d->file, "", d->part[0].d, &d->shift, &d->scale));
         return weft_h5_sound(&d->file);
     }
     for (int i = 0; i < WEFT_NPART; i++) {
         TRY(read_labels(d, i));
         if (d->form != WEFT_TOKENS) TRY(read_matrix(d, i));
     }
+    TRY(weft_shifts_read(&d->file, "", d->part[0].d, &d->shift, &d->scale));
     TRY(read_image(d));
     if (d->channels > 0 &&
         (double)d->channels * d->height * d->width != (double)d->part[0].d)

@@ -122,8 +122,9 @@ weft_status weft_client_take(const weft_clients *f, const weft_client *at, weft_
     TRY(f->own->take(f, at, part, out, mem));
     if (out->label && f->own->class_of)
         out->label = weft_match_labels(out->label, out->n, f->own->class_of, mem);
-    if (out->x && f->own->column_of)
-        out->x = weft_match_columns(out->x, out->n, f->d, f->own->column_of, mem);
+    if (out->x && (f->own->column_of || f->own->move))
+        out->x =
+            weft_match_columns(out->x, out->n, f->d, f->own->column_of, f->own->move, mem);
     return WEFT_OK;
 }
 

@@ -4,6 +4,11 @@
 
 #include "weft/data.h"
 
+/* Another shift and scale: x becomes (scale x + shift) / over. */
+typedef struct weft_move {
+    double scale, shift, over;
+} weft_move;
+
 /* Documents of clients; see owners.c. */
 typedef struct weft_owned weft_owned;
 
@@ -25,6 +30,7 @@ typedef struct weft_federation {
     /* set by weft_data_match; NULL: as they are stored */
     const int32_t *class_of;  /* [classes] what the classes of the file are called */
     const int64_t *column_of; /* [d] index of each column in the file */
+    const weft_move *move;    /* [d] of each column, once it is there */
     int classes;              /* of the file, where class_of is */
 } weft_federation;
 

@@ -2,8 +2,6 @@
  * or unknown ones are refused. Called by `weft eval`. */
 #include "match.h"
 
-#include "federation.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,11 +72,18 @@ const int32_t *weft_match_labels(const int32_t *label, int64_t n, const int32_t 
 }
 
 const float *weft_match_columns(const float *x, int64_t n, int64_t d,
-                                const int64_t *column_of, weft_arena *mem)
+                                const int64_t *column_of, const weft_move *move,
+                                weft_arena *mem)
 {
     float *to = WEFT_NEW(mem, float, n *d);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++) to[i * d + j] = x[i * d + column_of[j]];
+        for (int64_t j = 0; j < d; j++)
+            to[i * d + j] = x[i * d + (column_of ? column_of[j] : j)];
+    for (int64_t i = 0; move && i < n; i++)
+        for (int64_t j = 0; j < d; j++)
+            to[i * d + j] =
+                (float)(((double)to[i * d + j] * move[j].scale + move[j].shift) /
+                        move[j].over);
     return to;
 }
 
@@ -119,19 +124,49 @@ static weft_status match_classes(weft_data *d, const weft_likeness *like, const 
     return WEFT_OK;
 }
 
-static void move_columns(weft_data *d, const int64_t *column_of)
+/* What column j, which is column `from` of the file, has to be moved by; 1: it has. */
+static int find_move(const weft_data *d, const weft_likeness *like, int64_t from, int64_t j,
+                     weft_move *move)
 {
-    if (d->clients) d->clients->own->column_of = column_of;
+    double shift = d->shift ? d->shift[from] : 0, to = like->shift ? like->shift[j] : 0;
+    *move = (weft_move){d->scale ? d->scale[from] : 1, shift - to,
+                        like->scale ? like->scale[j] : 1};
+    return shift < to || shift > to || move->scale < move->over || move->scale > move->over;
+}
+
+/* Of all columns; NULL where none has to be moved. */
+static const weft_move *find_moves(const weft_data *d, const weft_likeness *like,
+                                   const int64_t *column_of)
+{
+    int moves = 0;
+    if (!d->shift && !like->shift) return NULL;
+    weft_move *move = WEFT_NEW(d->mem, weft_move, like->d);
+    for (int64_t j = 0; j < like->d; j++)
+        moves |= find_move(d, like, column_of ? column_of[j] : j, j, &move[j]);
+    return moves ? move : NULL;
+}
+
+/* column_of, move: NULL where columns are in order, and not moved. */
+static void change_columns(weft_data *d, const int64_t *column_of, const weft_move *move)
+{
+    if (!column_of && !move) return;
+    if (d->clients) {
+        d->clients->own->column_of = column_of;
+        d->clients->own->move = move;
+    }
     for (int p = 0; p < WEFT_NPART && !d->clients; p++) {
         weft_rows *r = &d->part[p];
         if (r->byte) r->byte = match_bytes(r->byte, r->n, r->d, column_of, d->mem);
         if (r->value)
-            r->value = weft_match_columns(r->value, r->n, r->d, column_of, d->mem);
+            r->value = weft_match_columns(r->value, r->n, r->d, column_of, move, d->mem);
     }
 }
 
-static weft_status match_columns(weft_data *d, const weft_likeness *like, const char *whose)
+/* *column_of: [like->d] columns of the file, NULL where they are in order. */
+static weft_status order_columns(const weft_data *d, const weft_likeness *like,
+                                 const char *whose, const int64_t **column_of)
 {
+    *column_of = NULL;
     if (!d->column_name || !like->column_name) {
         if (d->column_name || like->column_name)
             weft_log(WEFT_WARN, "%s has no names of columns: they are taken in their order",
@@ -139,7 +174,7 @@ static weft_status match_columns(weft_data *d, const weft_likeness *like, const 
         return WEFT_OK;
     }
     int64_t lacks;
-    const int64_t *column_of =
+    const int64_t *place =
         places(like->column_name, like->d, d->column_name, like->d, &lacks, d->mem);
     if (lacks >= 0)
         return weft_fail(
@@ -148,7 +183,17 @@ static weft_status match_columns(weft_data *d, const weft_likeness *like, const 
             "columns are %s",
             d->path, like->column_name[lacks], whose,
             list(d->column_name, like->d, d->mem));
-    if (!is_identity(column_of, like->d)) move_columns(d, column_of);
+    if (!is_identity(place, like->d)) *column_of = place;
+    return WEFT_OK;
+}
+
+static weft_status match_columns(weft_data *d, const weft_likeness *like, const char *whose)
+{
+    const int64_t *column_of;
+    TRY(order_columns(d, like, whose, &column_of));
+    change_columns(d, column_of, find_moves(d, like, column_of));
+    d->shift = like->shift;
+    d->scale = like->scale;
     return WEFT_OK;
 }
 
@@ -165,7 +210,9 @@ weft_likeness weft_data_likeness(const weft_data *d)
                            .longest = d->longest,
                            .classes = d->classes,
                            .class_name = d->class_name,
-                           .column_name = d->column_name};
+                           .column_name = d->column_name,
+                           .shift = d->shift,
+                           .scale = d->scale};
 }
 
 static weft_status check_form(const weft_data *d, const weft_likeness *like,

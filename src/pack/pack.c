@@ -141,6 +141,7 @@ weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int6
     weft_h5type type = form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
     p->own->row = (size_t)d * weft_h5_size(type);
     memcpy(p->own->rows, rows, sizeof p->own->rows);
+    weft_pack_scaled(p);
     if (p->own->over.clients > 0) return weft_pack_hold(p);
     for (int i = 0; i < WEFT_NPART; i++) {
         TRY(weft_h5_make(&p->own->file, part_name(p, (weft_part)i, "x"), type, 2,
@@ -150,16 +151,20 @@ weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int6
     return WEFT_OK;
 }
 
-static weft_status check_reals(const weft_pack *p, int64_t first, int64_t count,
-                               const float *x)
+void weft_pack_scaled(weft_pack *p)
 {
-    int64_t i = weft_not_finite(x, count * p->own->d);
-    if (i == count * p->own->d) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "row %lld, column %lld is %g where a finite number is "
-                     "expected; mend or remove the row",
-                     (long long)(first + i / p->own->d + 1), (long long)(i % p->own->d + 1),
-                     (double)x[i]);
+    if (p->own->form == WEFT_REALS && p->own->scaling == NULL)
+        p->own->scaling = weft_scaling_new(p->own->d, p->mem);
+}
+
+const void *weft_pack_floats(weft_pack *p, int64_t n, const void *x, int64_t *bad)
+{
+    *bad = n * p->own->d;
+    if (p->own->form != WEFT_REALS) return x;
+    float *y = WEFT_NEW(p->scratch, float, *bad);
+    weft_scaling_rows(p->own->scaling, n, x, y);
+    *bad = weft_not_finite(y, *bad);
+    return y;
 }
 
 /* Writes rows that belong to one part. */
@@ -182,11 +187,10 @@ static weft_status put_rows(weft_pack *p, weft_part part, int64_t count, const v
     return WEFT_OK;
 }
 
-weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int32_t *label)
+static weft_status put_parts(weft_pack *p, int64_t count, const void *x,
+                             const int32_t *label)
 {
     const char *from = x;
-    int64_t done = p->own->part[0].n + p->own->part[1].n + p->own->part[2].n;
-    if (p->own->form == WEFT_REALS) TRY(check_reals(p, done, count, x));
     for (int i = 0; i < WEFT_NPART && count > 0; i++) {
         int64_t room = p->own->rows[i] - p->own->part[i].n;
         int64_t take = count < room ? count : room;
@@ -198,6 +202,23 @@ weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int
     }
     weft_check(count == 0, "a reader hands over more rows than it announced");
     return WEFT_OK;
+}
+
+weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x, const int32_t *label)
+{
+    int64_t done = p->own->part[0].n + p->own->part[1].n + p->own->part[2].n, bad;
+    size_t mark = weft_arena_mark(p->scratch);
+    const void *rows = weft_pack_floats(p, count, x, &bad);
+    weft_status st =
+        bad == count * p->own->d
+            ? put_parts(p, count, rows, label)
+            : weft_fail(WEFT_EDATA,
+                        "row %lld, column %lld is %g where a finite number is expected; "
+                        "mend or remove the row",
+                        (long long)(done + bad / p->own->d + 1),
+                        (long long)(bad % p->own->d + 1), ((const double *)x)[bad]);
+    weft_arena_reset(p->scratch, mark);
+    return st;
 }
 
 void weft_pack_image(weft_pack *p, int channels, int height, int width)
@@ -330,6 +351,7 @@ static weft_status finish(weft_pack *p, const void *self, const char *source)
     if (p->own->generator != NULL) TRY(weft_pack_generator_close(p));
     if (p->own->form == WEFT_TOKENS) TRY(weft_pack_text_close(p));
     if (p->own->federation != NULL) TRY(weft_pack_clients_close(p));
+    TRY(weft_scaling_put(p));
     for (int i = 0; i < p->own->classes; i++)
         weft_digest_add(p->own->digest, p->own->class_name[i],
                         strlen(p->own->class_name[i]) + 1);
@@ -348,6 +370,7 @@ static void report(const weft_pack *p, const char *out, double seconds)
              out, (long long)p->own->part[WEFT_TRAIN].n,
              (long long)p->own->part[WEFT_VALID].n, (long long)p->own->part[WEFT_TEST].n,
              clients, p->own->classes, seconds);
+    if (p->own->scaling != NULL) weft_scaling_tell(p, out);
     for (int t = 0; t < WEFT_NTOK && p->own->form == WEFT_TOKENS; t++) {
         int64_t n = 0;
         for (int i = 0; i < WEFT_NPART; i++) n += p->own->part[i].ntoken[t];
@@ -356,27 +379,54 @@ static void report(const weft_pack *p, const char *out, double seconds)
     }
 }
 
+/* Pixels of an image have one unit, so that none is shifted for itself. */
+static int has_image(const weft_packing *own)
+{
+    return own->image[0] > 0 ||
+           (own->federation != NULL && weft_pack_clients_image(own->federation));
+}
+
+/* Reads the source into a new file. *scaling: of the columns, NULL at first; out: that with
+ * which the source has to be read once more, in kept; NULL: the file is written. */
+static weft_status pack_once(weft_packing own, const void *self, const char *out,
+                             weft_scaling **scaling, weft_arena *kept, weft_arena *mem)
+{
+    weft_pack p = {.mem = mem, .scratch = weft_arena_new(), .own = &own};
+    own.digest = weft_digest_new(mem);
+    own.scaling = *scaling;
+    *scaling = NULL;
+    weft_status st = weft_h5_create(&own.file, out, mem);
+    own.replaces = access(out, F_OK) == 0;
+    if (st == WEFT_OK) st = own.reader->read(self, own.from, &p);
+    if (st == WEFT_OK && own.scaling != NULL && !has_image(&own))
+        *scaling = weft_scaling_next(own.scaling, kept);
+    int whole = st == WEFT_OK && *scaling == NULL;
+    if (whole) st = finish(&p, self, own.from);
+    if (whole && st == WEFT_OK)
+        st = weft_h5_commit(&own.file);
+    else
+        weft_h5_close(&own.file);
+    if (whole && st == WEFT_OK) report(&p, out, weft_now() - own.began);
+    weft_pack_clients_drop(&p);
+    weft_arena_free(p.scratch);
+    return st;
+}
+
 weft_status weft_pack_file(const weft_reader *reader, const void *self,
                            const weft_partition *over, const char *source, const char *out,
                            weft_arena *mem)
 {
-    double start = weft_now();
     size_t mark = weft_arena_mark(mem);
-    weft_packing own = {
-        .from = source, .form = -1, .reader = reader, .digest = weft_digest_new(mem)};
-    weft_pack p = {.mem = mem, .scratch = weft_arena_new(), .own = &own};
-    if (over != NULL) own.over = *over;
-    weft_status st = weft_h5_create(&own.file, out, mem);
-    own.replaces = access(out, F_OK) == 0;
-    if (st == WEFT_OK) st = reader->read(self, source, &p);
-    if (st == WEFT_OK) st = finish(&p, self, source);
-    if (st == WEFT_OK)
-        st = weft_h5_commit(&own.file);
-    else
-        weft_h5_close(&own.file);
-    if (st == WEFT_OK) report(&p, out, weft_now() - start);
-    weft_pack_clients_drop(&p);
-    weft_arena_free(p.scratch);
-    weft_arena_reset(mem, mark);
+    weft_packing start = {
+        .from = source, .form = -1, .reader = reader, .began = weft_now()};
+    weft_scaling *scaling = NULL;
+    weft_arena *kept = weft_arena_new();
+    if (over != NULL) start.over = *over;
+    weft_status st;
+    do {
+        st = pack_once(start, self, out, &scaling, kept, mem);
+        weft_arena_reset(mem, mark);
+    } while (st == WEFT_OK && scaling != NULL);
+    weft_arena_free(kept);
     return st;
 }

@@ -22,6 +22,9 @@ typedef struct weft_pack_federation weft_pack_federation;
 /* Rows that wait to be dealt to clients; see pack_partition.c. */
 typedef struct weft_pack_held weft_pack_held;
 
+/* How numbers become floats; see pack_scale.c. */
+typedef struct weft_scaling weft_scaling;
+
 typedef struct weft_pack_part {
     int64_t n;      /* rows received from the reader */
     int32_t *label; /* [n] */
@@ -37,6 +40,7 @@ typedef struct weft_pack_part {
 typedef struct weft_packing {
     weft_h5 file;
     const char *from;            /* the source */
+    double began;                /* by weft_now */
     int replaces;                /* 1: there is a file of that name already */
     weft_digest *digest;         /* of all that is written, in that order */
     int form;                    /* a weft_form; -1 until known */
@@ -57,6 +61,7 @@ typedef struct weft_packing {
     weft_pack_federation *federation; /* NULL: not one */
     const weft_generator *generator;  /* NULL: samples are stored */
     weft_sizes size[WEFT_NPART];      /* of what is generated */
+    weft_scaling *scaling;            /* of WEFT_REALS */
 } weft_packing;
 
 /* Writes a dataset and adds it to the digest. */
@@ -78,6 +83,29 @@ WEFT_CHECKED weft_status weft_pack_deal(weft_pack *p);
 /* Deals documents to clients: writes the owner of each. ECONF: see weft_partition_check. */
 WEFT_CHECKED weft_status weft_pack_own(weft_pack *p);
 
+/* Columns as they are, or shifted and scaled as an earlier reading of the source has found
+ * (weft_scaling_next). Owned by mem. */
+weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem);
+/* The rows x[n][d] as floats y[n][d]; takes note of them. Cost O(n d). */
+void weft_scaling_rows(weft_scaling *s, int64_t n, const double *x, float *y);
+/* What the source has to be read with once more, in mem; NULL: the rows are good as they
+ * are. */
+weft_scaling *weft_scaling_next(const weft_scaling *s, weft_arena *mem);
+/* Logs which columns were shifted and scaled, and warns of numbers that became equal. */
+void weft_scaling_tell(const weft_pack *p, const char *out);
+/* Writes shift and scale, where there are any. */
+WEFT_CHECKED weft_status weft_scaling_put(weft_pack *p);
+
+/* Readies the scaling of numbers, when form and d are known. */
+void weft_pack_scaled(weft_pack *p);
+/* The rows x[n][d] of the form announced, numbers made floats: *rows, in p->scratch or x
+ * itself. Index in them of the first number that is no float, or n d: *bad. */
+const void *weft_pack_floats(weft_pack *p, int64_t n, const void *x, int64_t *bad);
+/* A client whose rows are bytes or floats already; as weft_pack_client_rows. */
+WEFT_CHECKED weft_status weft_pack_client_stored(weft_pack *p, const char *name,
+                                                 const int64_t *count, const void *x,
+                                                 const int32_t *label);
+
 /* Writes what is known of a generated federation, which has no samples to store. */
 WEFT_CHECKED weft_status weft_pack_generator_close(weft_pack *p);
 
@@ -86,5 +114,7 @@ WEFT_CHECKED weft_status weft_pack_clients_numbers(weft_pack *p, const weft_clie
 /* Writes what is known of a federation after its last client; releases its memory. */
 WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *p);
 void weft_pack_clients_drop(weft_pack *p);
+/* 1: samples are images. */
+int weft_pack_clients_image(const weft_pack_federation *f);
 
 #endif

@@ -78,6 +78,7 @@ weft_status weft_pack_clients(weft_pack *p, weft_form form, const weft_clients *
     p->own->form = (int)form;
     p->own->d = all->d;
     p->own->federation = f;
+    weft_pack_scaled(p);
     f->all = *all;
     f->all.n = 0;
     f->text = weft_arena_new();
@@ -141,25 +142,11 @@ static void tally(weft_pack *p, int part, int label)
     f->classes[part][label]++;
 }
 
-static weft_status check_reals(const weft_pack *p, const char *name, int64_t n,
-                               const float *x)
-{
-    int64_t i = weft_not_finite(x, n * p->own->d);
-    if (i == n * p->own->d) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "client %lld%s%s: row %lld, column %lld is %g where a finite "
-                     "number is expected; mend or remove the row",
-                     (long long)p->own->federation->all.n, name != NULL ? ", " : "",
-                     name != NULL ? name : "", (long long)(i / p->own->d + 1),
-                     (long long)(i % p->own->d + 1), (double)x[i]);
-}
-
-weft_status weft_pack_client_rows(weft_pack *p, const char *name, const int64_t *count,
-                                  const void *x, const int32_t *label)
+weft_status weft_pack_client_stored(weft_pack *p, const char *name, const int64_t *count,
+                                    const void *x, const int32_t *label)
 {
     weft_pack_federation *f = p->own->federation;
     int64_t n = count[0] + count[1] + count[2];
-    if (p->own->form == WEFT_REALS) TRY(check_reals(p, name, n, x));
     TRY(add_client(p, name, count));
     for (int i = 0, s = 0; i < WEFT_NPART; i++)
         for (int64_t end = s + count[i]; s < end; s++) tally(p, i, label[s]);
@@ -168,6 +155,25 @@ weft_status weft_pack_client_rows(weft_pack *p, const char *name, const int64_t 
     weft_digest_add(p->own->digest, label, (size_t)n * sizeof *label);
     TRY(column_add(p, &f->x, n, x));
     return column_add(p, &f->label, n, label);
+}
+
+weft_status weft_pack_client_rows(weft_pack *p, const char *name, const int64_t *count,
+                                  const void *x, const int32_t *label)
+{
+    int64_t n = count[0] + count[1] + count[2], d = p->own->d, bad;
+    size_t mark = weft_arena_mark(p->scratch);
+    const void *rows = weft_pack_floats(p, n, x, &bad);
+    weft_status st =
+        bad == n * d
+            ? weft_pack_client_stored(p, name, count, rows, label)
+            : weft_fail(WEFT_EDATA,
+                        "client %lld%s%s: row %lld, column %lld is %g where a finite "
+                        "number is expected; mend or remove the row",
+                        (long long)p->own->federation->all.n, name != NULL ? ", " : "",
+                        name != NULL ? name : "", (long long)(bad / d + 1),
+                        (long long)(bad % d + 1), ((const double *)x)[bad]);
+    weft_arena_reset(p->scratch, mark);
+    return st;
 }
 
 weft_status weft_pack_client_text(weft_pack *p, const char *name, const int64_t *count,
@@ -191,6 +197,11 @@ weft_status weft_pack_client_text(weft_pack *p, const char *name, const int64_t 
 int64_t weft_pack_clients_count(const weft_pack *p)
 {
     return p->own->federation->all.n;
+}
+
+int weft_pack_clients_image(const weft_pack_federation *f)
+{
+    return f->all.channels > 0;
 }
 
 /* ---- the end --------------------------------------------------------------------- */

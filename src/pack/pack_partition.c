@@ -128,7 +128,7 @@ static weft_status put_client(weft_pack *p)
             label[to] = h->label[i][row];
         }
     h->client++;
-    weft_status st = weft_pack_client_rows(p, NULL, count, x, label);
+    weft_status st = weft_pack_client_stored(p, NULL, count, x, label);
     weft_arena_reset(p->scratch, mark);
     return st;
 }

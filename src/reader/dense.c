@@ -55,10 +55,11 @@ weft_status weft_dense_row(weft_dense_rows *t, int64_t line, const char *label)
     return weft_labels_find(&t->labels, line, label, strlen(label), &t->label[t->n++]);
 }
 
-int weft_table_number(const char *text, float *x)
+int weft_table_number(const char *text, double *x)
 {
     char *end;
-    *x = strtof(text, &end);
+    *x = strtod(text, &end);
+    if (!isfinite((float)*x)) *x = INFINITY; /* no float either */
     while (*end == ' ') end++;
     return end != text && *end == '\0';
 }
@@ -74,7 +75,7 @@ const char *weft_table_label(const char *text, weft_arena *mem)
 
 /* ---- libsvm ---------------------------------------------------------------------- */
 
-static void add_entry(weft_dense_rows *t, int64_t column, float value)
+static void add_entry(weft_dense_rows *t, int64_t column, double value)
 {
     t->value = weft_grow(t->mem, t->value, sizeof *t->value, t->entries, &t->value_room);
     t->column =
@@ -100,7 +101,7 @@ static weft_status read_pair(const char *path, int64_t line, char *pair, long *l
                          "%s: line %lld has index %ld after %ld; indices rise from 1 to "
                          "at most %d",
                          path, (long long)line, index, *last, MAX_COLUMNS);
-    float x;
+    double x;
     if (!weft_table_number(colon + 1, &x) || !isfinite(x))
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld, column %ld is '%.40s' where a finite number is "
@@ -144,7 +145,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_dense_
 /* ---- the reader ------------------------------------------------------------------ */
 
 /* Row i in full. */
-static void copy_row(const weft_dense_rows *t, int64_t i, float *x)
+static void copy_row(const weft_dense_rows *t, int64_t i, double *x)
 {
     size_t bytes = (size_t)t->d * sizeof *x;
     if (t->column == NULL) {
@@ -157,10 +158,10 @@ static void copy_row(const weft_dense_rows *t, int64_t i, float *x)
 
 static weft_status hand_over(const weft_dense_rows *t, const int64_t *order, weft_pack *p)
 {
-    int64_t block = BLOCK_BYTES / (t->d * (int64_t)sizeof(float));
+    int64_t block = BLOCK_BYTES / (t->d * (int64_t)sizeof(double));
     if (block > t->n) block = t->n;
     if (block < 1) block = 1;
-    float *x = WEFT_NEW(p->mem, float, block * t->d);
+    double *x = WEFT_NEW(p->mem, double, block * t->d);
     int32_t *label = WEFT_NEW(p->mem, int32_t, block);
     for (int64_t start = 0; start < t->n; start += block) {
         int64_t count = t->n - start < block ? t->n - start : block;

@@ -9,7 +9,7 @@
 typedef struct weft_dense_rows {
     int64_t n, d;    /* rows, columns */
     int32_t *label;  /* [n] */
-    float *value;    /* [n][d], or [entries] */
+    double *value;   /* [n][d], or [entries] */
     int32_t *column; /* [entries] from 0 */
     int64_t *first;  /* [n+1] */
     int64_t entries, label_room, first_room, value_room, column_room;
@@ -24,7 +24,7 @@ WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *t, int64_t line,
 
 /* A number from text; canonical spelling ("+1" and "1.0" are "1") of a label, itself where
  * it is no number. */
-int weft_table_number(const char *text, float *x);
+int weft_table_number(const char *text, double *x);
 const char *weft_table_label(const char *text, weft_arena *mem);
 
 /* How a CSV file is laid out. */
@@ -35,9 +35,9 @@ typedef struct weft_csv {
                    no */
 } weft_csv;
 
-/* A number at `at`, which ends before `end`, and the blanks around it: the bits that strtof
- * gives. Returns what follows, NULL for what is not plain decimal or not finite. */
-const char *weft_number_read(const char *at, const char *end, float *x);
+/* A number at `at`, which ends before `end`, and the blanks around it: the bits that strtod
+ * gives. Returns what follows, NULL for what is not plain decimal or is beyond floats. */
+const char *weft_number_read(const char *at, const char *end, double *x);
 
 /* EDATA naming file, line and column: ragged rows, non-numbers, NaN or infinity. */
 WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,

@@ -35,7 +35,7 @@ static void on_field(void *text, size_t n, void *ctx)
 /* The first line has names of columns. */
 static int is_header(const csv *c)
 {
-    float x;
+    double x;
     if (c->how->header != 0) return c->how->header == 1;
     for (int64_t i = 0; i < c->n; i++)
         if (i != c->label && !weft_table_number(c->field[i], &x)) return 1;
@@ -76,7 +76,7 @@ static weft_status find_label(csv *c)
                          "between columns",
                          c->path, (long long)c->line);
     c->table->d = c->n - 1;
-    c->table->value = WEFT_NEW(c->table->mem, float, c->most *(c->n - 1));
+    c->table->value = WEFT_NEW(c->table->mem, double, c->most *(c->n - 1));
     return WEFT_OK;
 }
 
@@ -107,7 +107,7 @@ static weft_status add_row(csv *c)
                          (long long)c->columns);
     weft_dense_rows *t = c->table;
     for (int64_t i = 0; i < c->n; i++) {
-        float x;
+        double x;
         if (i == c->label) continue;
         if (!weft_table_number(c->field[i], &x) || !isfinite(x))
             return weft_fail(WEFT_EDATA,
@@ -153,7 +153,7 @@ static int add_plain(csv *c, const char *at, const char *end)
     weft_dense_rows *t = c->table;
     const char *label = NULL;
     if (c->seen == 0 || c->how->separator != ',') return 0;
-    float *x = t->value + t->n * t->d;
+    double *x = t->value + t->n * t->d;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
     for (int64_t i = 0; i < c->columns; i++) {

@@ -279,7 +279,7 @@ static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *
     int64_t row = x->d * width(x->type), fit = BLOCK_BYTES / (x->d * 8) + 1;
     int64_t n = x->side[0], most = fit < n ? fit : n;
     uint8_t *byte = WEFT_NEW(p->scratch, uint8_t, x->type == UBYTE ? most * x->d : 0);
-    float *value = WEFT_NEW(p->scratch, float, x->type == UBYTE ? 0 : most * x->d);
+    double *value = WEFT_NEW(p->scratch, double, x->type == UBYTE ? 0 : most * x->d);
     int32_t *class = WEFT_NEW(p->mem, int32_t, most);
     for (int64_t start = 0; start < n; start += most) {
         int64_t count = n - start < most ? n - start : most;
@@ -289,7 +289,7 @@ static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *
             class[i] = label[from];
             if (x->type == UBYTE) memcpy(byte + i * x->d, at, (size_t)x->d);
             for (int64_t j = 0; j < x->d && x->type != UBYTE; j++)
-                value[i * x->d + j] = (float)number(x->type, at + j * width(x->type));
+                value[i * x->d + j] = number(x->type, at + j * width(x->type));
         }
         TRY(weft_pack_rows(p, count, x->type == UBYTE ? (void *)byte : value, class));
     }

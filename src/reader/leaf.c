@@ -176,7 +176,7 @@ static weft_status put_text(job *j, const char *name, const weft_leaf_user *cons
 /* The rows of a user to x and label; those that are divided here, of which `first` are the
  * first part, in an order that the seed and the user's name determine, so that each part is
  * drawn by chance. */
-static void copy_rows(const job *j, const weft_leaf_user *user, int64_t first, float *x,
+static void copy_rows(const job *j, const weft_leaf_user *user, int64_t first, double *x,
                       int32_t *label, weft_arena *tmp)
 {
     size_t row = (size_t)j->form.d;
@@ -198,7 +198,7 @@ static weft_status put_rows(job *j, const char *name, const weft_leaf_user *cons
     size_t mark = weft_arena_mark(p->scratch);
     int64_t d = j->form.d, n = 0, at = 0;
     for (int i = 0; i < WEFT_NPART; i++) n += user[i] != NULL ? user[i]->n : 0;
-    float *x = WEFT_NEW(p->scratch, float, n *d);
+    double *x = WEFT_NEW(p->scratch, double, n *d);
     int32_t *label = WEFT_NEW(p->scratch, int32_t, n);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (user[i] == NULL) continue;

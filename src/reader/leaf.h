@@ -26,7 +26,7 @@ WEFT_CHECKED weft_status weft_leaf_find(const char *source,
 typedef struct weft_leaf_user {
     const char *name, *file;
     int64_t n;            /* samples */
-    const float *x;       /* [n][d]; of text NULL */
+    const double *x;      /* [n][d]; of text NULL */
     const int32_t *label; /* [n] */
     const uint8_t *text;  /* [n][d] symbols */
     const uint8_t *next;  /* [n] the symbols that follow */

@@ -57,7 +57,7 @@ struct weft_leaf {
 
     weft_leaf_user user;
     int64_t who; /* number of the name of the user */
-    float *x;
+    double *x;
     int32_t *label;
     uint8_t *text, *next;
     int64_t nx, nlabel, values, row; /* samples, labels, numbers or symbols, start of row */

@@ -185,13 +185,12 @@ static int check_sample(weft_leaf *l, int text, int64_t d)
 
 int weft_leaf_value(weft_leaf *l, double value)
 {
-    float x = (float)value;
-    if (!isfinite(x))
+    if (!isfinite((float)value))
         return stop(
             l, weft_fail(WEFT_EDATA, "%s[%lld] is %g where a finite number is expected",
                          weft_leaf_where(l), (long long)(l->values - l->row), value));
-    l->x = weft_grow(l->own, l->x, sizeof x, l->values, &l->x_room);
-    l->x[l->values++] = x;
+    l->x = weft_grow(l->own, l->x, sizeof *l->x, l->values, &l->x_room);
+    l->x[l->values++] = value;
     return 1;
 }
 

@@ -36,6 +36,6 @@ typedef struct weft_leafgen weft_leafgen;
 void weft_leafgen_sizes(uint32_t seed, int64_t clients, int64_t *size);
 weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
                                weft_arena *mem);
-void weft_leafgen_client(weft_leafgen *g, int64_t n, float *x, int32_t *label);
+void weft_leafgen_client(weft_leafgen *g, int64_t n, double *x, int32_t *label);
 
 #endif

@@ -31,7 +31,7 @@ static weft_status pack_leaf(const weft_synthetic *o, weft_pack *p)
     for (int64_t c = 0; c < o->clients; c++) {
         size_t mark = weft_arena_mark(p->scratch);
         int64_t count[WEFT_NPART];
-        float *x = WEFT_NEW(p->scratch, float, size[c] * o->d);
+        double *x = WEFT_NEW(p->scratch, double, size[c] * o->d);
         int32_t *label = WEFT_NEW(p->scratch, int32_t, size[c]);
         weft_client_divide(o->valid, o->test, size[c], count);
         weft_leafgen_client(leaf, size[c], x, label);
@@ -50,9 +50,11 @@ static weft_status pack_stored(const weft_generator *g, const weft_synthetic *o,
         int64_t count[WEFT_NPART];
         weft_generator_count(g, c, count);
         int64_t n = count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST];
-        float *x = WEFT_NEW(p->scratch, float, n * g->d);
+        float *made = WEFT_NEW(p->scratch, float, n * g->d);
+        double *x = WEFT_NEW(p->scratch, double, n * g->d);
         int32_t *label = WEFT_NEW(p->scratch, int32_t, n);
-        weft_generator_make(g, c, 0, n, x, label, p->scratch);
+        weft_generator_make(g, c, 0, n, made, label, p->scratch);
+        for (int64_t i = 0; i < n * g->d; i++) x[i] = (double)made[i];
         TRY(weft_pack_client_rows(p, NULL, count, x, label));
         weft_arena_reset(p->scratch, mark);
     }

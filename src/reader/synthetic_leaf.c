@@ -17,6 +17,7 @@
 #include "synthetic.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LEAST 5
 #define MOST  1000
@@ -128,7 +129,7 @@ static void level(weft_leafgen *g, int64_t n, int c)
     for (int64_t i = 0; i < n; i++) g->logit[i * g->classes + c] -= most + log(sum);
 }
 
-void weft_leafgen_client(weft_leafgen *g, int64_t n, float *x, int32_t *label)
+void weft_leafgen_client(weft_leafgen *g, int64_t n, double *x, int32_t *label)
 {
     weft_check(n <= MOST, "a client of %lld samples", (long long)n);
     int cluster = draw_cluster(g);
@@ -136,7 +137,7 @@ void weft_leafgen_client(weft_leafgen *g, int64_t n, float *x, int32_t *label)
     draw_model(g, cluster);
     draw_logits(g, n);
     for (int c = 0; c < g->classes; c++) level(g, n, c);
-    for (int64_t i = 0; i < n * g->d; i++) x[i] = (float)g->x[i];
+    memcpy(x, g->x, (size_t)(n * g->d) * sizeof *x);
     for (int64_t i = 0; i < n; i++) {
         const double *row = g->logit + i * g->classes;
         label[i] = 0;

@@ -4,6 +4,7 @@
 
 #include "info.h"
 
+#include <math.h>
 #include <string.h>
 
 #define DATA_FORMAT "weft data"
@@ -33,6 +34,27 @@ static weft_status print_sample(weft_h5 *f)
     } else if (d > 0) {
         printf("%-9s %lld numbers\n", "sample", (long long)d);
     }
+    return WEFT_OK;
+}
+
+/* The columns that are stored shifted and scaled. */
+static weft_status print_moved(weft_h5 *f)
+{
+    enum { MOST = 8 };
+    const double *shift, *scale;
+    const char **name = NULL;
+    int64_t d, n = 0, moved = 0;
+    TRY(weft_h5_read_long(f, "/", "columns", &d));
+    TRY(weft_shifts_read(f, "", d, &shift, &scale));
+    if (weft_h5_has(f, "/column")) TRY(weft_h5_read_texts(f, "/column", &name, &n));
+    for (int64_t j = 0; shift && j < d; j++) {
+        if (!(fabs(shift[j]) > 0) && !(scale[j] < 1) && !(scale[j] > 1)) continue;
+        if (moved++ >= MOST) continue;
+        const char *number = weft_arena_text(f->mem, "%lld", (long long)j + 1);
+        printf("%-9s column %s is %.17g + %.17g x\n", "", j < n ? name[j] : number,
+               shift[j], scale[j]);
+    }
+    if (moved > MOST) printf("%-9s ... %lld more\n", "", (long long)(moved - MOST));
     return WEFT_OK;
 }
 
@@ -128,6 +150,7 @@ static weft_status print_data(weft_h5 *f)
         TRY(weft_info_clients(f->path, f->mem));
     else
         TRY(print_sample(f));
+    if (weft_h5_has(f, "/shift")) TRY(print_moved(f));
     if (weft_h5_has(f, "/train/count")) TRY(print_classes(f));
     if (weft_h5_has(f, "/vocab")) TRY(print_tokens(f));
     return print_sources(f);

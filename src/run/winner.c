@@ -76,6 +76,14 @@ static weft_status put_likeness(const weft_winner *w, weft_h5 *f)
     if (l.column_name)
         TRY(weft_h5_put_texts(f, "/winner/column", l.column_name, l.d,
                               "names of the columns of the data"));
+    if (l.shift) {
+        static const char about[] =
+            "numbers of the source are shift + scale times the data";
+        TRY(weft_h5_put(f, "/winner/shift", WEFT_H5_F64, 1, &l.d, l.shift, 0, about,
+                        "as the column"));
+        TRY(weft_h5_put(f, "/winner/scale", WEFT_H5_F64, 1, &l.d, l.scale, 0, about,
+                        "as the column"));
+    }
     TRY(weft_h5_put_attr(f, "/winner", "form", weft_form_name[l.form]));
     for (int i = 0; i < NLIKE; i++)
         TRY(weft_h5_put_long(f, "/winner", like_key[i], *like_at(&l, i)));
@@ -102,6 +110,7 @@ static weft_status read_likeness(weft_winner *w, weft_h5 *f)
         TRY(weft_h5_read_texts(f, "/winner/column", &name, &n));
         l->column_name = n == l->d ? name : NULL;
     }
+    TRY(weft_shifts_read(f, "/winner", l->d, &l->shift, &l->scale));
     if (k == WEFT_NFORM || l->classes < 2 || l->classes > INT_MAX)
         return weft_fail(WEFT_EFILE,
                          "%s: the winner is of '%s' and %lld classes; make the "

@@ -36,7 +36,7 @@ static weft_status find_response(const weft_data *data, int64_t d, const char *n
 
 static double response_of(const flow_data *f, const weft_rows *rows, int64_t i)
 {
-    return f->response < 0 ? (double)rows->label[i] : flow_value(rows, i, f->response);
+    return f->response < 0 ? (double)rows->label[i] : flow_value(f, rows, i, f->response);
 }
 
 /* ---- means -------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static void find_means(flow_data *f, weft_arena *mem)
     double most[2] = {0, 0}, sum = 0; /* of features, of the response */
     for (int64_t i = 0; i < rows->n; i++) {
         for (int64_t j = 0; j < f->p; j++)
-            most[0] = fmax(most[0], fabs(flow_value(rows, i, flow_column(f, j))));
+            most[0] = fmax(most[0], fabs(flow_value(f, rows, i, flow_column(f, j))));
         most[1] = fmax(most[1], fabs(response_of(f, rows, i)));
     }
     weft_max_f64(f->team, most, 2);
@@ -224,7 +224,8 @@ double flow_data_score(const flow_data *f, weft_part part, const real *weight,
     double *off = WEFT_NEW(tmp, double, rows->n);
     for (int64_t i = 0; i < rows->n; i++) {
         double y = intercept;
-        for (int64_t j = 0; j < f->d; j++) y += (double)weight[j] * flow_value(rows, i, j);
+        for (int64_t j = 0; j < f->d; j++)
+            y += (double)weight[j] * flow_value(f, rows, i, j);
         off[i] = pow(y - response_of(f, rows, i), 2);
     }
     double most = weft_largest_f64(f->team, off, (size_t)rows->n);

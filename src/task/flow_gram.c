@@ -10,10 +10,11 @@
 
 enum { WIDE = 512 }; /* columns of the Gram matrix made at a time */
 
-double flow_value(const weft_rows *rows, int64_t i, int64_t j)
+double flow_value(const flow_data *f, const weft_rows *rows, int64_t i, int64_t j)
 {
     size_t at = (size_t)i * (size_t)rows->d + (size_t)j;
-    return rows->byte ? rows->byte[at] / 255.0 : (double)rows->value[at];
+    if (rows->byte) return rows->byte[at] / 255.0;
+    return (double)rows->value[at] * (f->data->scale ? f->data->scale[j] : 1);
 }
 
 int64_t flow_column(const flow_data *f, int64_t j)
@@ -32,7 +33,7 @@ static void row_block(const flow_data *f, int64_t first, int64_t count, const do
         for (int64_t j = 0; j < f->p; j++) {
             int64_t column = flow_column(f, j);
             b[i * f->p + j] =
-                flow_value(rows, first + i, column) - (mean ? mean[column] : 0);
+                flow_value(f, rows, first + i, column) - (mean ? mean[column] : 0);
         }
 }
 
@@ -112,7 +113,8 @@ static int column_block(blocks *k, int64_t round)
         int columns = columns_of(f, block);
         for (int64_t i = 0; i < rows->n; i++)
             for (int j = 0; j < columns; j++)
-                *to++ = (float)flow_value(rows, i, flow_column(f, block * WEFT_BLOCK + j));
+                *to++ =
+                    (float)flow_value(f, rows, i, flow_column(f, block * WEFT_BLOCK + j));
         k->to[r] = (size_t)rows->n * (size_t)columns * sizeof *to;
         int64_t first, count;
         weft_deal(f->n, r, ranks, &first, &count);

@@ -4,8 +4,9 @@
 
 #include "flow.h"
 
-/* Feature j of row i of a part held here: bytes in 0..1. */
-double flow_value(const weft_rows *rows, int64_t i, int64_t j);
+/* Column j of row i of a part held here: bytes in 0..1, numbers in the unit of the source,
+ * less the shift of the column, which centring removes. */
+double flow_value(const flow_data *f, const weft_rows *rows, int64_t i, int64_t j);
 /* Column of the data that is feature j: those but for the response. */
 int64_t flow_column(const flow_data *f, int64_t j);
 /* sum[p] = X_c^T a over all ranks, a[n here], times 1 for a NULL and then not centred;

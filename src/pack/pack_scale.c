@@ -1,0 +1,244 @@
+/* Numbers of a matrix become 32-bit floats. Where that would make different numbers of a
+ * column equal though they are far from 0 for their spread (times since 1970, identifiers),
+ * the column is stored as (x - shift) / scale, so that the numbers stay apart. Whether it
+ * is, is known after the last row; then the source is read once more. Called by pack.c and
+ * pack_clients.c. */
+#include "pack.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST = 2048, /* different numbers of a column that are looked at */
+    FEWEST = 64, /* of many columns */
+    START = 8    /* places of a set */
+};
+#define ALL_NUMBERS ((int64_t)1 << 22) /* of all columns together */
+
+/* How often the largest number must exceed half the spread for a shift to be worthwhile: 8
+ * times, which gains 3 bits, where numbers become equal. 1024 times also where they do not,
+ * but are too large for all whole numbers: too few floats lie in the spread for comparison
+ * with other data. */
+#define FAR       8.0
+#define VERY_FAR  1024.0
+#define ALL_WHOLE 0x1p24
+
+/* The share of numbers made equal that is worth a warning, above that of any random numbers
+ * of full precision. */
+#define SHARE 0.01
+
+/* Bit patterns of numbers, by open addressing. */
+typedef struct set {
+    uint64_t *key; /* [room] its pattern + 1, 0: a free place */
+    int64_t n, room;
+} set;
+
+typedef struct column {
+    set numbers, floats; /* seen so far but for 0, until there are `most` numbers */
+    uint8_t zero, flat;  /* 1: there is a number 0; a float 0 */
+    uint8_t exact;       /* 1: all numbers are floats */
+} column;
+
+struct weft_scaling {
+    int64_t d, most;
+    double *low, *high;    /* [d] of the source */
+    double *shift, *scale; /* [d] */
+    int64_t moved;         /* columns that are stored shifted and scaled */
+    column *column;        /* [d] */
+    int64_t *open, nopen;  /* columns whose sets are not full */
+    weft_arena *mem;
+};
+
+/* ---- sets ------------------------------------------------------------------------ */
+
+static uint64_t *place(const set *s, uint64_t key)
+{
+    uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 20;
+    while (s->key[at & (uint64_t)(s->room - 1)] != 0 &&
+           s->key[at & (uint64_t)(s->room - 1)] != key)
+        at++;
+    return &s->key[at & (uint64_t)(s->room - 1)];
+}
+
+/* 1: it was not there. */
+static int add(set *s, uint64_t bits, weft_arena *mem)
+{
+    if (2 * s->n >= s->room) {
+        set more = {.n = s->n, .room = s->room > 0 ? 2 * s->room : START};
+        more.key = WEFT_NEW(mem, uint64_t, more.room);
+        for (int64_t i = 0; i < s->room; i++)
+            if (s->key[i] != 0) *place(&more, s->key[i]) = s->key[i];
+        *s = more;
+    }
+    uint64_t *at = place(s, bits + 1);
+    if (*at != 0) return 0;
+    *at = bits + 1;
+    s->n++;
+    return 1;
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem)
+{
+    weft_scaling *s = WEFT_NEW(mem, weft_scaling, 1);
+    int64_t fit = ALL_NUMBERS / d;
+    *s = (weft_scaling){.d = d,
+                        .most = fit > MOST     ? MOST
+                                : fit < FEWEST ? FEWEST
+                                               : fit,
+                        .low = WEFT_NEW(mem, double, d),
+                        .high = WEFT_NEW(mem, double, d),
+                        .shift = WEFT_NEW(mem, double, d),
+                        .scale = WEFT_NEW(mem, double, d),
+                        .column = WEFT_NEW(mem, column, d),
+                        .open = WEFT_NEW(mem, int64_t, d),
+                        .nopen = d,
+                        .mem = mem};
+    for (int64_t j = 0; j < d; j++) {
+        s->low[j] = INFINITY;
+        s->high[j] = -INFINITY;
+        s->scale[j] = 1;
+        s->column[j].exact = 1;
+        s->open[j] = j;
+    }
+    return s;
+}
+
+/* Takes note of one number of a column and its float. */
+static void look(weft_scaling *s, int64_t j, double number, double as)
+{
+    column *c = &s->column[j];
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    c->zero |= bits << 1 == 0; /* or -0 */
+    if (bits << 1 == 0 || !add(&c->numbers, bits, s->mem)) return;
+    c->exact &= as >= number && as <= number;
+    memcpy(&bits, &as, sizeof bits);
+    c->flat |= bits << 1 == 0;
+    if (bits << 1 != 0) add(&c->floats, bits, s->mem);
+}
+
+void weft_scaling_rows(weft_scaling *s, int64_t n, const double *x, float *y)
+{
+    for (int64_t i = 0; i < n; i++, x += s->d, y += s->d) {
+        for (int64_t j = 0; j < s->d; j++) {
+            s->low[j] = x[j] < s->low[j] ? x[j] : s->low[j];
+            s->high[j] = x[j] > s->high[j] ? x[j] : s->high[j];
+            y[j] = (float)((x[j] - s->shift[j]) / s->scale[j]);
+        }
+        int64_t left = 0;
+        for (int64_t k = 0; k < s->nopen; k++) {
+            int64_t j = s->open[k];
+            look(s, j, x[j], (double)y[j]);
+            if (s->column[j].numbers.n < s->most) s->open[left++] = j;
+        }
+        s->nopen = left;
+    }
+}
+
+/* ---- after the last row ---------------------------------------------------------- */
+
+/* Different numbers of column j, and how many are equal to others as floats. */
+static int64_t numbers(const weft_scaling *s, int64_t j)
+{
+    return s->column[j].numbers.n + s->column[j].zero;
+}
+
+static int64_t merged(const weft_scaling *s, int64_t j)
+{
+    const column *c = &s->column[j];
+    return numbers(s, j) - c->floats.n - (c->zero || c->flat);
+}
+
+/* 1: column j is so far from 0 for its spread that it has to be moved. */
+static int is_far(const weft_scaling *s, int64_t j)
+{
+    double most = fmax(fabs(s->low[j]), fabs(s->high[j])), tiny = FLT_MIN / FLT_EPSILON;
+    double times = fmax(most, tiny) / ((s->high[j] - s->low[j]) / 2);
+    if (s->column[j].exact) return 0;
+    return merged(s, j) > 0 ? times >= FAR : times >= VERY_FAR && most >= ALL_WHOLE;
+}
+
+/* The middle of the column, of few digits so that whole numbers stay whole, and the power
+ * of two above its greatest distance from there. */
+static void move(const weft_scaling *s, int64_t j, weft_scaling *to)
+{
+    enum { DIGITS = 10 }; /* binary, of half the spread */
+    double half = (s->high[j] - s->low[j]) / 2, middle = s->low[j] + half;
+    int power;
+    if (half > 0) {
+        frexp(half, &power);
+        double unit = ldexp(1, power - DIGITS);
+        to->shift[j] = nearbyint(middle / unit) * unit;
+        frexp(half + unit, &power);
+        to->scale[j] = ldexp(1, power);
+    } else {
+        to->shift[j] = middle;
+    }
+    to->moved++;
+}
+
+weft_scaling *weft_scaling_next(const weft_scaling *s, weft_arena *mem)
+{
+    weft_scaling *next = NULL;
+    for (int64_t j = 0; j < s->d && s->moved == 0; j++) {
+        if (!is_far(s, j)) continue;
+        if (next == NULL) next = weft_scaling_new(s->d, mem);
+        move(s, j, next);
+    }
+    return next;
+}
+
+/* "column 't'" or "column 3", of the features. */
+static const char *named(const weft_pack *p, int64_t j)
+{
+    if (p->own->column != NULL)
+        return weft_arena_text(p->mem, "column '%s'", p->own->column[j]);
+    return weft_arena_text(p->mem, "feature %lld", (long long)j + 1);
+}
+
+/* ", as are 3 other columns" */
+static const char *others(const weft_pack *p, int64_t n, const char *text)
+{
+    if (n == 0) return "";
+    return weft_arena_text(p->mem, "%s%lld other column%s", text, (long long)n,
+                           n == 1 ? "" : "s");
+}
+
+void weft_scaling_tell(const weft_pack *p, const char *out)
+{
+    const weft_scaling *s = p->own->scaling;
+    int64_t moved = -1, equal = -1, alike = 0;
+    for (int64_t j = s->d - 1; j >= 0; j--) {
+        if (s->scale[j] != 1 || s->shift[j] != 0) moved = j;
+        if ((double)merged(s, j) <= SHARE * (double)numbers(s, j)) continue;
+        equal = j;
+        alike++;
+    }
+    if (moved >= 0)
+        weft_log(
+            WEFT_INFO,
+            "%s: %s is stored as (x - %.17g) / %.17g, since floats of 32 bits are too far "
+            "apart there%s; the file has shift and scale",
+            out, named(p, moved), s->shift[moved], s->scale[moved],
+            others(p, s->moved - 1, ", and so are "));
+    if (equal >= 0)
+        weft_log(WEFT_WARN,
+                 "%s: %lld of the first %lld different numbers in %s become equal to "
+                 "others in 32 bits%s: it reaches from %g to %g; split it into columns, or "
+                 "take out what is far from the rest",
+                 out, (long long)merged(s, equal), (long long)numbers(s, equal),
+                 named(p, equal), others(p, alike - 1, ", and some in "), s->low[equal],
+                 s->high[equal]);
+}
+
+weft_status weft_scaling_put(weft_pack *p)
+{
+    const weft_scaling *s = p->own->scaling;
+    if (s == NULL || s->moved == 0) return WEFT_OK;
+    static const char about[] = "a number of the source is shift + scale times the stored";
+    TRY(weft_pack_put(p, "/shift", WEFT_H5_F64, s->d, s->shift, about, "as the column"));
+    return weft_pack_put(p, "/scale", WEFT_H5_F64, s->d, s->scale, about, "as the column");
+}
