@@ -2,7 +2,7 @@
 # The report and the scheduler agree on the best configuration, also where several are
 # equal: the first line of the table is the winner. Every number of a report is computed from
 # the run file a second time, by report.py: of rounds by two teams, of a task that knows its
-# optimum, of mixtures. Prints TAP.
+# optimum, of mixtures; those of info by info.py. Prints TAP.
 . tests/tap.sh
 
 agrees() # STATEMENT ARGUMENT...: a search on few images; the table begins with its winner
@@ -80,5 +80,11 @@ else
     result $? "a federation is tuned by two teams, flow and mixtures by one"
     "$python" tests/report.py "$weft" "$tmp/fed.h5" "$tmp/flow.h5" "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "every number of a report is that of the run file: text, CSV and JSON"
+    "$weft" pack synthetic documents rows=60 clients=5 -o "$tmp/documents.h5" >"$tmp/log" 2>&1 &&
+        "$weft" pack synthetic images rows=200 clients=7 partition=dirichlet -o "$tmp/dealt.h5" >"$tmp/log" 2>&1 &&
+        "$weft" export "$tmp/fed.h5" -o "$tmp/winner.h5" >"$tmp/log" 2>&1 &&
+        "$python" tests/info.py "$weft" "$tmp/img.h5" "$tmp/documents.h5" "$tmp/dealt.h5" "$tmp/winner.h5" \
+            >"$tmp/out" 2>"$tmp/log"
+    result $? "so is every number that info prints of rows, documents, clients and winners"
 fi
 echo "1..$count"

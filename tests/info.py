@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Compares `weft info` of packed files and exported winners with what h5py reads from them:
+every number, computed here a second time. usage: info.py WEFT FILE.h5 ...; prints each
+difference; status 1 if there is any."""
+import difflib
+import math
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+
+PARTS = "train", "valid", "test"
+ATTRIBUTES = "form reader source options partition split generator digest".split()
+TOKENS = "remove", "split", "treebank", "kim"
+
+
+def clients(f):
+    """Samples [client][part], and the training samples [client][class], of a file's clients."""
+    n, classes = f.attrs.get("clients", f.attrs.get("owners")), len(f["class"])
+    if "owner" in f["train"]:
+        size = np.stack([np.bincount(f[p]["owner"], minlength=n) for p in PARTS], 1)
+        label = [f["train/label"][:][f["train/owner"][:] == c] for c in range(n)]
+    else:
+        size, first = f["client/count"][:], f["client/first"][:]
+        label = [f["label"][first[c]:first[c] + size[c, 0]] for c in range(n)]
+    return size, np.stack([np.bincount(x, minlength=classes) for x in label])
+
+
+def size_line(name, size):
+    ordered = np.sort(size)
+    quantiles = [ordered[max(math.ceil(q * len(size)), 1) - 1] for q in (0, 0.1, 0.5, 0.9, 1)]
+    return f"{name} {size.sum()} {size.mean():.2f} {size.std():.2f} {' '.join(map(str, quantiles))}"
+
+
+def client_lines(f):
+    size, count = clients(f)
+    a, n = f.attrs, len(size)
+    yield f"clients {n}"
+    shape = f"image of {a['channels']} x {a['height']} x {a['width']}" if "channels" in a else "document"
+    yield f"sample {shape}, {len(f['class'])} classes"
+    yield "client's samples sum mean std min 10 % 50 % 90 % max"
+    for i, part in enumerate(PARTS):
+        yield size_line(part, size[:, i])
+    yield size_line("all", size.sum(1))
+    yield "client's training samples distance classes " + " ".join(x.decode() for x in f["class"])
+    share = count.sum(0) / count.sum()
+    has = (count > 0).sum(1)
+    distance = [abs(c / c.sum() - share).sum() / 2 if c.sum() else 0 for c in count]
+    for c in range(min(n, 5)):
+        yield f"{c} {distance[c]:.3f} {has[c]} {' '.join(map(str, count[c]))}"
+    some = (has > 0).sum()
+    yield f"mean {sum(distance) / some:.3f} {has.sum() / some:.1f} {' '.join(f'{x / some:.1f}' for x in count.sum(0))}"
+    yield f"of {some} clients; distance: total variation between a client's classes and all of theirs, 0 to 1"
+
+
+def data_lines(f):
+    a = f.attrs
+    for name in ATTRIBUTES:
+        if name in a:
+            yield f"{name} {a[name]}"
+    if "clients" in a or "owners" in a:
+        yield from client_lines(f)
+    else:
+        yield f"sample image of {a['channels']} x {a['height']} x {a['width']}"
+    count = np.stack([f[p]["count"] for p in PARTS], 1)
+    yield "class train valid test"
+    for name, row in zip(f["class"], count):
+        yield f"{name.decode()} {' '.join(map(str, row))}"
+    yield f"all {' '.join(map(str, count.sum(0)))}"
+    if "vocab" in f:
+        yield "tokens train valid test distinct"
+        for t in TOKENS:
+            yield f"{t} {' '.join(str(len(f[p][t]['token'])) for p in PARTS)} {len(f['vocab'][t]['hash'])}"
+
+
+def winner_lines(f):
+    for name in "run", "version", "tuner", "digest":
+        yield f"{name} {f.attrs[name]}"
+    yield f"winner {f['winner'].attrs['text']}"
+    for i, name in enumerate(x.decode() for x in f["winner/tensors"]):
+        shape = f["winner/state"][name].shape
+        yield f"{'' if i else 'tensors '}{name} ({' x '.join(map(str, shape))})"
+    yield f"config {f['winner'].attrs['config']}"
+
+
+def main():
+    weft, paths = sys.argv[1], sys.argv[2:]
+    bad = 0
+    for path in paths:
+        f = h5py.File(path)
+        lines = winner_lines(f) if f.attrs["format"].startswith("weft winner") else data_lines(f)
+        want = [f"file {path}", f"format {f.attrs['format']}", *lines]
+        have = subprocess.run([weft, "info", path], check=True, capture_output=True, text=True).stdout
+        want, have = ([" ".join(x.split()) for x in t.splitlines() if x.strip()] for t in ("\n".join(want), have))
+        for line in difflib.unified_diff(want, have, "expected", "info", n=0, lineterm=""):
+            print(f"{path}: {line}")
+            bad = 1
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())
