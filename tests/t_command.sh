@@ -222,7 +222,7 @@ says() # PATTERN STATEMENT
 }
 ! grep -q 'none of the .* jobs' "$tmp/log"
 result $? "a search in which some fail goes on as usual"
-says 'job 0, trial 0 failed: it ended with status 3; its last line: bad luck$' "a status is told, with the last line"
+says 'job 0, trial 0 failed: it ended with status 3; its last line: bad luck; see .*/r.failed/0-0.log$' "a status is told, with the last line"
 says 'job 1, trial 1 failed: .*signal 11' "a crash"
 says 'job 2, trial 2 failed: its loss is nan' "a loss that is no number"
 says 'job 3, trial 3 failed: its loss is -inf' "an infinite one"
@@ -258,7 +258,7 @@ prints 'loss=0.5 loss=NA' '"loss=NA", which is no number' "a text in place of th
 prints 'loss=1e999' '"loss=1e999", which is beyond' "a number beyond all"
 prints 'loss=1 error=5%%' '"error=5%", which is not' "an error rate that is none"
 tune 1 parameters.how=good command.run='echo loss=2 >&2'
-says 'failed: it printed its loss to standard error; .*loss=2$' "a loss on standard error is told"
+says 'failed: it printed its loss to standard error; .*loss=2; see ' "a loss on standard error is told"
 tune 1 parameters.how=good command.run='exit 255'
 says 'failed: it ended with status 255$' "a status beyond all signals is of no signal"
 tune 1 parameters.how=good command.run='kill -TERM $$' command.time_limit=1

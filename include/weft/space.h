@@ -355,6 +355,13 @@ const char *weft_loss_show(double x, int decimals, weft_arena *mem);
 /* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. Local. */
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem);
 
+/* How a job failed. */
+typedef enum weft_failure {
+    WEFT_SUCCEEDED,
+    WEFT_CRASHED,    /* it was begun */
+    WEFT_NOT_STARTED /* it could not even be begun */
+} weft_failure;
+
 /* The result of a job. Sums are exact, and therefore equal on any number of ranks. */
 typedef struct weft_result {
     int64_t job, trial;
@@ -380,6 +387,10 @@ typedef struct weft_result {
      * which are only written to the run file and are not part of the digest. NULL: none.
      * Borrowed for the life of the run. */
     const char *note;
+    /* Not recorded: how the job failed for a reason that may lie in the place where it was
+     * done, as programs do that crash; its loss is then INFINITY. */
+    weft_failure failure;
+    const char *why; /* on the first rank, where it failed; borrowed until the next job */
 } weft_result;
 
 /* Mean score of configuration i, lower is better; NAN where none of its samples was scored.

@@ -21,6 +21,8 @@ typedef struct weft_env {
     weft_arena *mem; /* lives as long as the task */
     const char *dir; /* directory of the run, for states that are directories; NULL: no job
                         is going to be done */
+    const char *failed;   /* directory for what failed jobs printed, made when there is any;
+                             set where dir is */
     int (*stopped)(void); /* returns 1 when the run must stop; polled by steps that take
                              long, which then return WEFT_STOP. NULL: never */
     void (*scored)(double share); /* told by `score`, where that takes long, which share of
@@ -33,6 +35,10 @@ typedef struct weft_env {
 /* Format of the name of a job's directory, from env->dir, trial and job. While the job
  * runs, the name ends with ".tmp.NUMBER". */
 #define WEFT_FILES_NAME "%s/files-%lld-%lld"
+
+/* Format of the name of the file with what a failed job printed, from env->failed, trial
+ * and job. */
+#define WEFT_FAILED_NAME "%s/%lld-%lld.log"
 
 /* State of a trial, equal on all ranks: everything that later jobs need. What belongs to a
  * single job (sums by configuration, log-probabilities) is in its result. */
@@ -146,6 +152,12 @@ typedef struct weft_task {
      * Collective. */
     weft_status (*step)(void *self, const weft_job *job, int64_t unit, weft_state *state,
                         double *row, weft_result *res);
+    /* How often a job that failed is tried again. NULL: never. Local. */
+    int (*retries)(const void *self);
+    /* Repeats the first job of a trial, which succeeded once, and leaves nothing of it.
+     * *works: 1 if it succeeds again, so that jobs that failed on this team have failed by
+     * themselves. NULL: no job of the task fails. WEFT_STOP, EFILE. Collective. */
+    weft_status (*probe)(void *self, const weft_job *job, int *works);
     /* 1: a winner that is a mixture is scored under the mixture, as in the task's own
      * evaluations; 0 or NULL: under its winning configuration. Local. */
     int (*mixes)(const void *self);

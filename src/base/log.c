@@ -7,12 +7,18 @@
 
 static weft_level log_level = WEFT_INFO;
 static int log_rank;
-static _Atomic int progress_shown; /* a progress line is on the terminal */
+static const char *_Atomic log_who; /* NULL: warnings are printed by rank 0 alone */
+static _Atomic int progress_shown;  /* a progress line is on the terminal */
 
 void weft_log_set(weft_level level, int rank)
 {
     log_level = level;
     log_rank = rank;
+}
+
+void weft_log_who(const char *who)
+{
+    log_who = who;
 }
 
 static void progress_clear(void)
@@ -24,19 +30,22 @@ static void progress_clear(void)
 void weft_log(weft_level level, const char *fmt, ...)
 {
     static const char *const word[] = {"error: ", "warning: ", "warning: ", ""};
-    if (level > log_level || (log_rank > 0 && level > WEFT_ALARM)) return;
+    const char *who = log_who;
+    if (level > log_level || (log_rank > 0 && level > (who ? WEFT_WARN : WEFT_ALARM)))
+        return;
     char text[2048], rank[32] = "";
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    if (log_rank > 0) snprintf(rank, sizeof rank, "rank %d: ", log_rank);
+    if (log_rank > 0 && !who) snprintf(rank, sizeof rank, "rank %d: ", log_rank);
     char when[16];
     time_t now = time(NULL);
     struct tm local;
     strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &local));
     progress_clear();
-    fprintf(stderr, "weft %s %s%s%s\n", when, rank, word[level], text);
+    fprintf(stderr, "weft %s %s%s%s%s%s\n", when, rank, who ? who : "", who ? ": " : "",
+            word[level], text);
 }
 
 void weft_progress(const char *fmt, ...)

@@ -176,7 +176,7 @@ void weft_flights_leave(weft_flights *q, weft_flight *f)
 
 void weft_flights_took(weft_flights *q, weft_flight *f)
 {
-    take_out(&q->deals, f->place[BY_DEAL]);
+    weft_flights_leave(q, f);
     q->sweep = f->sweep;
     q->affinity = f->affinity;
 }

@@ -144,14 +144,40 @@ weft_status weft_place_apart(const char *path, const weft_conf *conf)
     return WEFT_OK;
 }
 
+/* ---- what failed jobs printed ------------------------------------------------------- */
+
+static const char *beside(const char *path, const char *ending, weft_arena *mem)
+{
+    const char *dir = weft_place_dir(path, mem);
+    return weft_arena_text(mem, "%.*s%s", (int)(strlen(dir) - strlen(".d")), dir, ending);
+}
+
+const char *weft_place_failed(const char *path, weft_arena *mem)
+{
+    return beside(path, ".failed", mem);
+}
+
+void weft_place_forget(const char *path)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *dir = weft_place_failed(path, tmp);
+    DIR *d = opendir(dir);
+    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        const char *rest = after(after(after(after(e->d_name, NULL), "-"), NULL), ".log");
+        if (rest && !*rest) unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    }
+    if (d) closedir(d);
+    rmdir(dir);
+    weft_arena_free(tmp);
+}
+
 /* ---- the winner's files ------------------------------------------------------------- */
 
 #define MARK "weft.log" /* a file that the directory of every job contains */
 
 static const char *best_of(const char *path, weft_arena *mem)
 {
-    const char *dir = weft_place_dir(path, mem);
-    return weft_arena_text(mem, "%.*s.best", (int)(strlen(dir) - strlen(".d")), dir);
+    return beside(path, ".best", mem);
 }
 
 static int is_there(const char *path)

@@ -28,6 +28,7 @@ typedef struct weft_run {
     const weft_likeness *like; /* what the data must match; NULL: nothing */
     const char *like_of;       /* name of the file that `like` is from */
     const char *dir;           /* of the run; NULL: no job is done */
+    const char *failed;        /* for the logs of failed jobs, likewise */
     double deadline;           /* by weft_now; 0: none */
     const char *defaults; /* "run.tuner = sha, ...": what the task set where the user gave
                              nothing */
@@ -137,6 +138,16 @@ typedef struct weft_early {
     struct weft_early *next;
 } weft_early;
 
+/* Whose turn a job is that a team has claimed. */
+typedef struct weft_turn {
+    int taken; /* 1: another team's */
+    int hops;  /* how often it was handed on */
+    int tries; /* how often it has failed */
+} weft_turn;
+#define WEFT_DOUBTS                                                                        \
+    3 /* jobs that a team fails at before it waits for one that succeeds                   \
+       */
+
 /* The scheduler of a search. The caller sets the first group of members, the others to
  * zero. */
 typedef struct weft_sched {
@@ -180,10 +191,25 @@ typedef struct weft_sched {
                              team */
     weft_claims *claims;  /* claims of jobs, likewise */
     weft_early *early, *taken; /* taken: those that were found, for their memory */
-    char *others;              /* [nothers] by job; 1: another team has claimed it */
-    int64_t nothers, roomothers;
-    int rested;        /* 1: the team has had nothing to do since its last job */
-    int64_t ticket;    /* the ticket after this team's last one */
+    weft_turn *turn;           /* [nturn] by job */
+    int64_t nturn, roomturn;
+    int rested;     /* 1: the team has had nothing to do since its last job */
+    int64_t ticket; /* the ticket after this team's last one */
+    /* whether failures of this team's jobs count (trust.c) */
+    const char *who; /* "team 1 on n2" in lines of the log; NULL: not a leader, or one
+                        team */
+    int64_t trust,
+        span;           /* failures that are still believed; how many are after a success */
+    int streak, unsure; /* failures since the last success that counted; of these, those of
+                           teams that are set aside */
+    int works;          /* 1: a job of the run has succeeded: */
+    weft_job_record example; /* the shortest one that began a trial */
+    int aside, naside;       /* 1: this team is set aside; number of teams that are */
+    int64_t *handed;         /* [nhanded] jobs that are this team's turn */
+    int64_t nhanded, roomhanded;
+    int64_t doubted[WEFT_DOUBTS]; /* [ndoubted] jobs that it failed at while no job of the
+                                     run had succeeded */
+    int ndoubted;
     int worked;        /* 1: the team did a unit in this session. The time limit is not
                         * applied before that, so that a chain of short sessions ends */
     int why;           /* reason to stop, see weft_stop_seen */
@@ -214,11 +240,33 @@ WEFT_CHECKED weft_status weft_teams_work(weft_sched *s, weft_flight **next);
  * Returns the common status. Collective over world. */
 WEFT_CHECKED weft_status weft_teams_end(weft_sched *s, weft_status st);
 
+/* Sets up what follows. Local. */
+void weft_trust_begin(weft_sched *s);
+/* To be called when a result is known. Local. */
+void weft_trust_known(weft_sched *s, const weft_job_record *e);
+/* Whose turn the job is; valid until the next call. Local. */
+weft_turn *weft_trust_turn(weft_sched *s, int64_t job);
+/* Removes from the list, and returns, a job that was handed to this team; NULL: none.
+ * Local. */
+weft_flight *weft_trust_handed(weft_sched *s);
+/* Removes this job from the list: the one that the team's leader took. Local. */
+void weft_trust_took(weft_sched *s, int64_t job);
+/* 1 if this team is to do no other jobs. Local. */
+int weft_trust_waits(const weft_sched *s);
+/* Takes a message of another team if it is one about trust; 0 if not. Local. */
+int weft_trust_notice(weft_sched *s, const weft_message *m);
+/* To be called when this team has done a job. *counts 0: it has failed, perhaps not by
+ * itself; it is handed on, and nothing is to be recorded. ECONF: no team can start the
+ * program. WEFT_STOP, EFILE. Collective over team. */
+WEFT_CHECKED weft_status weft_trust_ended(weft_sched *s, const weft_job_record *e,
+                                          int *counts);
+
 /* Reasons for which the search of a team ends; of several teams' reasons the largest
  * holds. */
 enum {
     WEFT_WHY_OVER = 1, /* all results are told */
     WEFT_WHY_LIMIT,    /* time limit */
+    WEFT_WHY_BROKEN,   /* all teams are set aside */
     WEFT_WHY_FAILED,   /* EFILE and the like */
     WEFT_WHY_SIGNAL    /* plus the signal's number */
 };

@@ -48,6 +48,7 @@ void weft_sched_enter(weft_sched *s, weft_flight *f)
 {
     weft_flights_known(&s->flights, f);
     weft_cache_known(s, f);
+    weft_trust_known(s, &f->event);
     if (s->claims) weft_claim_drawn(s->claims, f->event.ticket);
     if (s->known == 0 || rules_out(&f->event, &s->best)) s->best = f->event;
     s->known++;
@@ -102,7 +103,10 @@ static void queue_job(weft_sched *s, weft_flight *f)
     if (s->target <= 0 && s->workers == 0)
         s->task->cost(s->task_self, &f->event.job, &cost);
     f->flops = cost.flops;
-    if (f->event.job.id < s->nothers && s->others[f->event.job.id]) return;
+    if (f->event.job.id < s->nturn) {
+        const weft_turn *turn = &s->turn[f->event.job.id];
+        if (turn->taken || turn->hops > 0) return;
+    }
     if (s->task->affinity) f->affinity = s->task->affinity(s->task_self, &f->event.job);
     weft_flights_queue(&s->flights, f);
 }

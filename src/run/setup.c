@@ -427,6 +427,7 @@ static weft_status open_team(weft_run *r, const char *data)
                     .memory = r->opts.memory * 1e9,
                     .mem = r->mem,
                     .dir = r->dir,
+                    .failed = r->failed,
                     .stopped = weft_signals_seen,
                     .scored = weft_show_scored,
                     .deadline = r->deadline,

@@ -14,6 +14,7 @@ int weft_stop_seen(const weft_sched *s)
     int why = signal > 0 ? WEFT_WHY_SIGNAL + signal : 0;
     if (s->time_limit > 0 && s->worked && weft_now() - s->begun >= s->time_limit)
         why = larger(why, WEFT_WHY_LIMIT);
+    if (s->naside == s->teams) why = larger(why, WEFT_WHY_BROKEN);
     if (s->peers) why = larger(why, weft_peers_left(s->peers));
     return why;
 }
@@ -28,12 +29,31 @@ static const char *progress_text(const weft_sched *s, int64_t done, int64_t unit
                            (long long)done, (long long)units);
 }
 
+/* The stop of a run whose programs fail on all teams. */
+static weft_status broken(const weft_sched *s, const char *path)
+{
+    return weft_fail(WEFT_STOP,
+                     "stopped after %lld jobs: programs fail here, also that of job %lld, "
+                     "which succeeded "
+                     "before; mend what they need (variables, modules, files) and go on "
+                     "with `weft resume "
+                     "%s%s`, %s",
+                     (long long)s->known, (long long)s->example.job.id, path,
+                     s->unsure > 0 ? " --retry-failed" : "",
+                     s->unsure > 0 ? "because failures before were recorded"
+                                   : "for no failure of this start was recorded");
+}
+
 weft_status weft_stop_now(weft_sched *s, int why, int64_t done, int64_t units)
 {
     const char *path = s->trace ? s->trace->path : "RUN.h5";
     weft_arena *tmp = weft_arena_new();
     const char *text = progress_text(s, done, units, tmp), *reason;
     s->why = why;
+    if (why == WEFT_WHY_BROKEN) {
+        weft_arena_free(tmp);
+        return broken(s, path);
+    }
     if (why > WEFT_WHY_SIGNAL)
         reason = weft_arena_text(tmp, "signal %d", why - WEFT_WHY_SIGNAL);
     else if (why == WEFT_WHY_LIMIT)

@@ -35,6 +35,7 @@ weft_status weft_teams_begin(weft_sched *s)
     weft_status st =
         s->teams > 1 && leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
     TRY(weft_agree(st, s->world));
+    weft_trust_begin(s);
     if (s->trace && leads(s)) weft_trace_search(s->trace);
     if (s->teams == 1) return WEFT_OK;
     s->peers = weft_peers_join(s->world, s->teams, s->mem);
@@ -107,22 +108,21 @@ static void enter_result(weft_sched *s, const weft_message *m)
 /* Notes that another team has claimed a job, which may not be asked for here yet. */
 static void enter_claim(weft_sched *s, int64_t job)
 {
-    while (s->nothers <= job) {
-        s->others = weft_regrow(s->mem, s->others, 1, s->nothers, &s->roomothers);
-        s->others[s->nothers++] = 0;
-    }
-    s->others[job] = 1;
+    weft_turn *turn = weft_trust_turn(s, job);
+    if (turn->hops > 0) return; /* it was handed on since */
+    turn->taken = 1;
     if (job < s->asked && s->job[job]) weft_flights_leave(&s->flights, s->job[job]);
 }
 
-/* A message is a result, or the number of a job that its sender has claimed. */
+/* A message is a result, the number of a job that its sender has claimed, or about
+ * trust. */
 static void enter(weft_sched *s, const weft_message *m)
 {
     int64_t job;
     if (m->bytes == sizeof job) {
         memcpy(&job, m->data, sizeof job);
         enter_claim(s, job);
-    } else {
+    } else if (!weft_trust_notice(s, m)) {
         enter_result(s, m);
     }
 }
@@ -183,6 +183,9 @@ static int claim_job(weft_sched *s, int64_t job)
  * leader, or by all ranks if there is one team. */
 static weft_flight *claim(weft_sched *s)
 {
+    weft_flight *handed = weft_trust_handed(s);
+    if (handed) return handed;
+    if (weft_trust_waits(s)) return NULL;
     int64_t skip = s->claims && s->rested && weft_claims_by_file(s->claims) ? s->group : 0;
     weft_flight *f = weft_flights_take(&s->flights, skip);
     while (f && !claim_job(s, f->event.job.id)) f = weft_flights_take(&s->flights, skip);
@@ -200,6 +203,7 @@ static weft_flight *claim_for_team(weft_sched *s)
     if (leads(s) || id < 0) return f;
     f = id < s->asked ? s->job[id] : NULL;
     if (f) weft_flights_took(&s->flights, f);
+    weft_trust_took(s, id);
     return f;
 }
 
@@ -253,9 +257,17 @@ static int64_t draw_ticket(weft_sched *s)
 static weft_status do_job(weft_sched *s, weft_flight *f)
 {
     weft_own_state state;
+    int counts = 0;
+    weft_log_who(s->who);
     weft_status st = weft_job_run(s, f, &state);
+    if (st == WEFT_OK) {
+        st = weft_trust_ended(s, &f->event, &counts);
+        if (st != WEFT_OK || !counts) weft_arena_free(state.mem);
+    }
+    weft_log_who(NULL);
     if (st == WEFT_STOP && s->why == WEFT_WHY_OVER) return WEFT_OK; /* abandoned */
     TRY(st);
+    if (!counts) return WEFT_OK;
     f->event.team = s->group;
     f->event.kept = weft_sched_needs(s, &f->event);
     TRY(weft_cache_keep(s, f, &state));

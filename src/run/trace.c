@@ -87,6 +87,7 @@ static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int
                          t->path, t->path);
     }
     *n = 0;
+    weft_place_forget(t->path);
     weft_place_empty(t->dir);
     return weft_journal_clear(&t->journal);
 }

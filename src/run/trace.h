@@ -27,6 +27,11 @@ void weft_place_remove(const char *dir);
 WEFT_CHECKED weft_status weft_place_best(const char *path, int fresh);
 /* Moves the directory of that job there, replacing an older one. EFILE. Local. */
 WEFT_CHECKED weft_status weft_place_keep(const char *path, int64_t trial, int64_t job);
+/* NAME.failed of a run file NAME.h5: the directory of what failed jobs printed. Owned by
+ * mem. Local. */
+const char *weft_place_failed(const char *path, weft_arena *mem);
+/* Removes what failed jobs of an earlier run of that name printed. Local. */
+void weft_place_forget(const char *path);
 /* ECONF if the run file would replace a file that the configuration was read from or names,
  * also if only by a link. Local. */
 WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);

@@ -327,6 +327,7 @@ static weft_status do_run(weft_run *r, weft_trace *t, int *begun)
     weft_outcome o = {.config = t->conf ? t->conf : weft_conf_echo(r->conf, r->mem),
                       .hosts = weft_hosts(placement, r->world->size, r->mem)};
     r->dir = t->dir;
+    r->failed = weft_place_failed(t->path, r->mem);
     if (r->opts.time_limit > 0) r->deadline = start + r->opts.time_limit;
     TRY(weft_run_open(r, r->opts.data));
     greet(r, placement, o.hosts);

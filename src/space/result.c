@@ -52,6 +52,8 @@ void weft_result_begin(weft_result *r, const weft_job *job)
     memset(r->arm_wrong, 0, k * sizeof(double));
     memset(r->arm_count, 0, k * sizeof(double));
     memcpy(r->logp, job->mix.logp, k * sizeof(double));
+    r->failure = WEFT_SUCCEEDED;
+    r->why = NULL;
 }
 
 weft_scores weft_scores_none(void)

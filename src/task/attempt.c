@@ -33,17 +33,22 @@ static void remove_attempts(const char *path, weft_arena *tmp)
     closedir(d);
 }
 
-weft_status attempt_begin(const attempt_parent *parent, const char *path,
-                          const char **attempt, weft_arena *tmp)
+weft_status attempt_make(const char *path, const char **attempt, weft_arena *tmp)
 {
-    remove_attempts(path, tmp);
     for (long long i = getpid();; i++) { /* a name that no other process has used */
         *attempt = weft_arena_text(tmp, "%s.tmp.%lld", path, i);
-        if (mkdir(*attempt, 0777) == 0) break;
+        if (mkdir(*attempt, 0777) == 0) return WEFT_OK;
         if (errno != EEXIST)
             return weft_fail(WEFT_EFILE, "cannot make %s: %s; free space there", *attempt,
                              strerror(errno));
     }
+}
+
+weft_status attempt_begin(const attempt_parent *parent, const char *path,
+                          const char **attempt, weft_arena *tmp)
+{
+    remove_attempts(path, tmp);
+    TRY(attempt_make(path, attempt, tmp));
     if (!parent) return WEFT_OK;
     if (access(parent->path, F_OK) == 0) return weft_tree_copy(parent->path, *attempt);
     return weft_fail(
@@ -73,4 +78,24 @@ weft_status attempt_keep(const char *attempt, const char *path)
     sync_dir(dir_of(path, tmp));
     weft_arena_free(tmp);
     return WEFT_OK;
+}
+
+static int count_of(const char *dir)
+{
+    DIR *d = opendir(dir);
+    int n = 0;
+    if (!d) return 0;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) n += *e->d_name != '.';
+    closedir(d);
+    return n;
+}
+
+const char *attempt_keep_log(const char *log, const char *failed, int64_t trial,
+                             int64_t job, weft_arena *tmp)
+{
+    const char *path =
+        weft_arena_text(tmp, WEFT_FAILED_NAME, failed, (long long)trial, (long long)job);
+    mkdir(failed, 0777);
+    if (access(path, F_OK) != 0 && count_of(failed) >= ATTEMPT_LOGS) return NULL;
+    return rename(log, path) == 0 ? path : NULL;
 }

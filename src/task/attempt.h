@@ -24,6 +24,17 @@ const char *attempt_path(const char *dir, int64_t trial, int64_t job, weft_arena
 WEFT_CHECKED weft_status attempt_begin(const attempt_parent *parent, const char *path,
                                        const char **attempt, weft_arena *tmp);
 
+/* The directory of an attempt that is going to be removed, beside those of `path`. EFILE.
+ * Local. */
+WEFT_CHECKED weft_status attempt_make(const char *path, const char **attempt,
+                                      weft_arena *tmp);
+
+/* Moves the log of a job that failed to the directory `failed`, as TRIAL-JOB.log, unless
+ * ATTEMPT_LOGS are there already. Returns its path, owned by tmp, or NULL. Local. */
+#define ATTEMPT_LOGS 100
+const char *attempt_keep_log(const char *log, const char *failed, int64_t trial,
+                             int64_t job, weft_arena *tmp);
+
 /* Gives the directory of an attempt its final name, after writing its files to disk.
  * EFILE. Local. */
 WEFT_CHECKED weft_status attempt_keep(const char *attempt, const char *path);

@@ -7,22 +7,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#define LOG_NAME  "weft.log"
-#define LOG_BYTES (1 << 20)
-
-typedef struct command {
-    const char *run, *loss;
-    double time_limit;
-    int retries;
-    weft_env env;
-    const char *dir; /* absolute path of env.dir */
-} command;
 
 static const weft_opt command_opts[] = {
     {.name = "run",
@@ -52,7 +39,8 @@ static const weft_opt command_opts[] = {
      .def = "0",
      .lo = 0,
      .hi = 1000,
-     .about = "how often a job that failed is tried again, from where it began"},
+     .about = "how often a job that failed is tried again, from where it began, by the "
+              "next team if there are several"},
     {0}};
 
 static const weft_kind parameters = {.name = WEFT_PARAMETERS,
@@ -63,14 +51,6 @@ static const weft_kind parameters = {.name = WEFT_PARAMETERS,
 static const weft_kind *const command_parts[] = {&parameters, NULL};
 
 /* ---- the state ---------------------------------------------------------------------- */
-
-/* The progress of a trial, stored as the doubles of its state. */
-typedef struct trace {
-    int failed;         /* 1: a job failed, so that the trial cannot be continued */
-    int64_t jobs;       /* done; 0: there is no directory */
-    int64_t trial, job; /* job and trial of the directory */
-    double resource;    /* in all */
-} trace;
 
 enum { NUMBERS = 5 };
 
@@ -175,233 +155,27 @@ static weft_price command_price(const void *self)
 
 /* ---- a job -------------------------------------------------------------------------- */
 
-/* The outcome of a job. */
-typedef struct outcome {
-    trace after;
-    double loss, error, train_loss;
-    const char *note; /* of the first rank */
-} outcome;
-
-enum { LOSS, ERROR_RATE, TRAINING_LOSS, WANTED };
-
-/* Names of the numbers that have columns of their own. */
-static void fill_wanted(const command *t, const char *name[WANTED])
+/* The directory of a job that failed is not kept: no job begins with it. */
+static weft_status run_job(command *t, const weft_job *job, const trace *before, outcome *o)
 {
-    name[LOSS] = t->loss + (*t->loss == '-');
-    name[ERROR_RATE] = "error";
-    name[TRAINING_LOSS] = "train_loss";
-}
-
-/* All other numbers that were printed. */
-static const char *note_of(const command *t, const weft_printed *p)
-{
-    const weft_stream *s = &p->stream[0];
     weft_arena *tmp = weft_arena_new();
-    const char *text = "";
-    for (int64_t i = s->nwanted; i < s->names.n; i++)
-        text = weft_arena_text(tmp, "%s%s%s=%.17g", text, *text ? " " : "",
-                               s->names.name[i], s->number[i].value);
-    text = *text ? weft_arena_text(t->env.mem, "%s", text) : NULL;
-    weft_arena_free(tmp);
-    return text;
-}
-
-static char **environment(const command *t, const weft_job *job, const trace *before,
-                          const char *dir, weft_arena *tmp)
-{
-    static const weft_opt number = {.type = WEFT_REAL};
-    char text[3][64];
-    const double resource[3] = {job->resource, before->resource,
-                                before->resource + job->resource};
-    for (int i = 0; i < 3; i++)
-        weft_opt_show(&number, resource[i], text[i], sizeof text[i]);
-    weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
-    int n;
-    const char **key, **value;
-    weft_parameters(t->env.conf, t->env.space, job->mix.conf, &n, &key, &value, tmp);
-    const struct {
-        const char *name, *value;
-    } fixed[] = {
-        {"WEFT_DIR", dir},
-        {"WEFT_RESOURCE", text[0]},
-        {"WEFT_DONE", text[1]},
-        {"WEFT_TOTAL", text[2]},
-        {"WEFT_TRIAL", weft_arena_text(tmp, "%lld", (long long)job->trial)},
-        {"WEFT_JOB", weft_arena_text(tmp, "%lld", (long long)job->id)},
-        {"WEFT_SEED", weft_arena_text(tmp, "%lld", (long long)(r.v[0] >> 33))},
-        {"WEFT_PARAMETERS", weft_parameters_json(n, key, value, tmp)},
-    };
-    int nfixed = (int)(sizeof fixed / sizeof *fixed);
-    const char **names = WEFT_NEW(tmp, const char *, n + nfixed);
-    const char **values = WEFT_NEW(tmp, const char *, n + nfixed);
-    for (int i = 0; i < n; i++) {
-        names[i] = weft_parameter_variable(key[i], tmp);
-        values[i] = value[i];
-    }
-    for (int i = 0; i < nfixed; i++) {
-        names[n + i] = fixed[i].name;
-        values[n + i] = fixed[i].value;
-    }
-    return weft_environment(n + nfixed, names, values, tmp);
-}
-
-/* What was printed of that name, NaN for nothing. */
-static double printed(const weft_printed *p, const char *name)
-{
-    const weft_number *x = weft_printed_find(p, 0, name);
-    return x ? x->value : (double)NAN;
-}
-
-/* Why the end of an attempt is a failure; NULL: it is none. */
-static const char *end_failure(const command *t, weft_end end, int status, weft_arena *tmp)
-{
-    if (end == WEFT_END_LIMIT)
-        return weft_arena_text(tmp, "it took longer than command.time_limit = %g s",
-                               t->time_limit);
-    if (WIFSIGNALED(status))
-        return weft_arena_text(tmp, "signal %d ended it", WTERMSIG(status));
-    int code = WEXITSTATUS(status), number = code - 128; /* added by a shell */
-    if (number > 0 && number <= SIGRTMAX)
-        return weft_arena_text(tmp, "it ended with status %d, as by signal %d", code,
-                               number);
-    return code != 0 ? weft_arena_text(tmp, "it ended with status %d", code) : NULL;
-}
-
-/* Why the last text of a wanted name is no number; NULL: it is one, or nothing. */
-static const char *text_failure(const weft_number *x, weft_arena *tmp)
-{
-    static const char *const why[] = {
-        [WEFT_SAID_HUGE] = "which is beyond the range of double",
-        [WEFT_SAID_LONG] = "which is too long for a number",
-        [WEFT_SAID_BROKEN] = "which is not a number as a whole",
-        [WEFT_SAID_TEXT] = "which is no number"};
-    if (!x || x->said == WEFT_SAID_NUMBER) return NULL;
-    int comma = x->said == WEFT_SAID_BROKEN && strchr(x->text, ',');
-    return weft_arena_text(tmp, "it printed \"%s\", %s", x->text,
-                           comma ? "but numbers have a decimal point and no commas; set "
-                                   "LC_NUMERIC=C, if they are those of a locale"
-                                 : why[x->said]);
-}
-
-/* Why what was printed is a failure; NULL: it is none, and *loss is the loss. */
-static const char *print_failure(const command *t, const weft_printed *p, double *loss,
-                                 weft_arena *tmp)
-{
-    const char *name[WANTED];
-    fill_wanted(t, name);
-    const weft_number *x = weft_printed_find(p, 0, name[LOSS]);
-    if (!x && weft_printed_find(p, 1, name[LOSS]))
-        return weft_arena_text(tmp,
-                               "it printed its %s to standard error; expected "
-                               "%s=NUMBER on standard output",
-                               name[LOSS], name[LOSS]);
-    if (!x)
-        return weft_arena_text(tmp,
-                               "it printed no %s=NUMBER, in one word, to standard "
-                               "output",
-                               name[LOSS]);
-    const char *why = text_failure(x, tmp);
-    for (int i = LOSS + 1; i < WANTED && !why; i++) {
-        const weft_number *other = weft_printed_find(p, 0, name[i]);
-        if (other && other->said != WEFT_SAID_TEXT) why = text_failure(other, tmp);
-    }
-    if (why) return why;
-    if (!isfinite(x->value))
-        return weft_arena_text(tmp, "its %s is %g", name[LOSS], x->value);
-    *loss = *t->loss == '-' ? -x->value : x->value;
-    return NULL;
-}
-
-/* Why an attempt failed; NULL: it did not, and *loss is its loss. */
-static const char *failure_of(const command *t, const weft_printed *p, weft_end end,
-                              int status, double *loss, weft_arena *tmp)
-{
-    *loss = INFINITY;
-    const char *why = end_failure(t, end, status, tmp);
-    return why ? why : print_failure(t, p, loss, tmp);
-}
-
-/* 1 if no number was printed. */
-static int is_silent(const weft_printed *p)
-{
-    const weft_stream *s = &p->stream[0];
-    for (int64_t i = 0; i < s->names.n; i++)
-        if (s->number[i].said != WEFT_SAID_NOTHING) return 0;
-    return 1;
-}
-
-static weft_status check_program(const command *t, const weft_printed *p, weft_end end,
-                                 int status)
-{
-    int none = WIFEXITED(status) && WEXITSTATUS(status) >= WEFT_NO_PROGRAM - 1 &&
-               WEXITSTATUS(status) <= WEFT_NO_PROGRAM && is_silent(p);
-    if (end != WEFT_END_EXIT || !none) return WEFT_OK;
-    const char *last = weft_printed_last(p);
-    return weft_fail(WEFT_ECONF, "command.run = %s: the shell cannot run it: %s", t->run,
-                     *last ? last : "it printed nothing and ended as if it were not there");
-}
-
-/* One attempt at a job. *why: why it failed, or NULL. */
-static weft_status attempt_job(const command *t, const weft_job *job, const trace *before,
-                               const char *path, outcome *o, const char **why,
-                               weft_arena *tmp)
-{
+    const char *path = attempt_path(t->dir, job->trial, job->id, tmp), *attempt;
     attempt_parent parent = {attempt_path(t->dir, before->trial, before->job, tmp),
                              before->job};
-    const char *attempt;
-    TRY(attempt_begin(before->jobs > 0 ? &parent : NULL, path, &attempt, tmp));
-    weft_program g = {.run = t->run,
-                      .env = environment(t, job, before, attempt, tmp),
-                      .log = weft_arena_text(tmp, "%s/" LOG_NAME, attempt),
-                      .log_most = LOG_BYTES,
-                      .limit = t->time_limit,
-                      .task_env = &t->env};
-    const char *wanted[WANTED];
-    fill_wanted(t, wanted);
-    weft_printed *p = weft_printed_new(WANTED, wanted, tmp);
-    weft_end end;
-    int status;
-    TRY(weft_program_run(&g, p, &end, &status));
-    if (end == WEFT_END_STOPPED) {
+    weft_status st = attempt_begin(before->jobs > 0 ? &parent : NULL, path, &attempt, tmp);
+    if (st == WEFT_OK) st = command_attempt(t, job, before, attempt, o, tmp);
+    o->after.failed = o->failure != WEFT_SUCCEEDED;
+    if (st == WEFT_OK && !o->after.failed)
+        st = attempt_keep(attempt, path);
+    else
         weft_tree_remove(attempt);
-        return weft_fail(WEFT_STOP, "the run was stopped");
-    }
-    TRY(check_program(t, p, end, status));
-    *why = failure_of(t, p, end, status, &o->loss, tmp);
-    if (*why && *weft_printed_last(p))
-        *why = weft_arena_text(tmp, "%s; its last line: %s", *why, weft_printed_last(p));
-    o->error = printed(p, "error");
-    o->train_loss = printed(p, "train_loss");
-    o->note = note_of(t, p);
-    if (p->left_out)
-        weft_log(WEFT_WARN,
-                 "job %lld, trial %lld printed numbers of more than %d names; "
-                 "further names are left out",
-                 (long long)job->id, (long long)job->trial, WEFT_MAX_PRINTED);
-    return attempt_keep(attempt, path);
-}
-
-static weft_status run_job(const command *t, const weft_job *job, const trace *before,
-                           outcome *o)
-{
-    weft_arena *tmp = weft_arena_new();
-    const char *path = attempt_path(t->dir, job->trial, job->id, tmp), *why = "";
-    weft_status st = WEFT_OK;
-    for (int i = 0; i <= t->retries && why && st == WEFT_OK; i++) {
-        st = attempt_job(t, job, before, path, o, &why, tmp);
-        if (st == WEFT_OK && why)
-            weft_log(WEFT_WARN, "job %lld, trial %lld failed: %s%s", (long long)job->id,
-                     (long long)job->trial, why,
-                     i < t->retries ? "; it is tried again" : "");
-    }
-    o->after.failed = why != NULL;
     weft_arena_free(tmp);
     return st;
 }
 
 /* By the first rank of a team, while the others sleep. */
-static weft_status run_on_leader(const command *t, const weft_job *job,
-                                 const weft_state *state, outcome *o)
+static weft_status run_on_leader(command *t, const weft_job *job, const weft_state *state,
+                                 outcome *o)
 {
     trace before = read_trace(state);
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
@@ -413,6 +187,39 @@ static weft_status run_on_leader(const command *t, const weft_job *job,
                        .job = job->id,
                        .resource = before.resource + job->resource};
     return before.failed ? WEFT_OK : run_job(t, job, &before, o);
+}
+
+static int command_retries(const void *self)
+{
+    return ((const command *)self)->retries;
+}
+
+static weft_status probe_on_leader(command *t, const weft_job *job, int *works)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *attempt;
+    const trace before = {0};
+    outcome o = {0};
+    weft_status st =
+        attempt_make(attempt_path(t->dir, job->trial, job->id, tmp), &attempt, tmp);
+    if (st == WEFT_OK) {
+        st = command_attempt(t, job, &before, attempt, &o, tmp);
+        weft_tree_remove(attempt);
+    }
+    *works = o.failure == WEFT_SUCCEEDED;
+    weft_arena_free(tmp);
+    return st;
+}
+
+static weft_status command_probe(void *self, const weft_job *job, int *works)
+{
+    command *t = self;
+    weft_team *team = t->env.team;
+    weft_status st = team->rank == 0 ? probe_on_leader(t, job, works) : WEFT_OK;
+    weft_sleep(team);
+    TRY(weft_agree(st, team));
+    weft_bcast(team, works, sizeof *works, 0);
+    return WEFT_OK;
 }
 
 enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS };
@@ -430,7 +237,7 @@ static const weft_metric command_scores[] = {
 static weft_status command_step(void *self, const weft_job *job, int64_t unit,
                                 weft_state *state, double *row, weft_result *res)
 {
-    const command *t = self;
+    command *t = self;
     weft_team *team = t->env.team;
     (void)unit;
     (void)row;
@@ -439,8 +246,10 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     weft_sleep(team);
     TRY(weft_agree(st, team));
     res->note = o.note;
+    res->why = o.why;
     weft_bcast(team, &o, sizeof o, 0);
     put_trace(&o.after, state);
+    res->failure = o.failure;
     res->loss = res->metric[VALID_LOSS] = o.loss;
     res->metric[VALID_ERROR] = o.error;
     res->metric[TRAIN_LOSS] = o.train_loss;
@@ -469,5 +278,7 @@ const weft_task weft_task_command = {
     .nstate = command_nstate,
     .cost = command_cost,
     .price = command_price,
+    .retries = command_retries,
+    .probe = command_probe,
     .step = command_step,
 };

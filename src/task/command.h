@@ -122,4 +122,38 @@ const char *weft_parameters_json(int n, const char *const *name, const char *con
 /* "PARAM_weight_decay" of "weight-decay". Local. */
 const char *weft_parameter_variable(const char *name, weft_arena *mem);
 
+/* ---- a job (command_job.c) ---------------------------------------------------------- */
+
+/* The task. */
+typedef struct command {
+    const char *run, *loss;
+    double time_limit;
+    int retries;
+    weft_env env;
+    const char *dir; /* absolute path of env.dir */
+    char why[1024];  /* the last failure */
+} command;
+
+/* The progress of a trial, stored as the doubles of its state. */
+typedef struct trace {
+    int failed;         /* 1: a job failed, so that the trial cannot be continued */
+    int64_t jobs;       /* done; 0: there is no directory */
+    int64_t trial, job; /* job and trial of the directory */
+    double resource;    /* in all */
+} trace;
+
+/* The outcome of a job. */
+typedef struct outcome {
+    trace after;
+    double loss, error, train_loss;
+    weft_failure failure;
+    const char *note, *why; /* of the first rank */
+} outcome;
+
+/* Runs the program of a job in the directory `attempt`, and sets all of *o but o->after; it
+ * is zero on entry. What a program that failed printed is kept. WEFT_STOP, EFILE. Local. */
+WEFT_CHECKED weft_status command_attempt(command *t, const weft_job *job,
+                                         const trace *before, const char *attempt,
+                                         outcome *o, weft_arena *tmp);
+
 #endif

@@ -1,0 +1,117 @@
+#!/bin/bash
+# Programs that fail because of the place where they run, not by themselves: a start without
+# what they need, a broken node of one team. The search ends as if that had not occurred.
+# Prints TAP.
+. tests/tap.sh
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+
+cat >"$tmp/program" <<'END'
+[ -n "$BAD" ] && [ ! -e "$BAD" ] && echo no module && exit 1
+awk -v x="$PARAM_x" -v job="$WEFT_JOB" -v dir="$1" 'BEGIN {
+    print job >>(dir "/done")
+    if (x < 0.4) exit 3
+    print "loss=" (x - 0.7) ^ 2 + 1 / ENVIRON["WEFT_TOTAL"]
+}'
+END
+cat >"$tmp/in.ini" <<END
+[run]
+task = command
+tuner = sha
+[command]
+run = sh $tmp/program $tmp
+[parameters]
+x = 0.0 .. 1.0
+[space]
+configs = 18
+[sha]
+reduction = 3
+eliminations = 2
+max_resource = 9
+budget = 60
+END
+weft=$(realpath "$weft")
+
+"$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "a search in which programs fail comes to its end"
+whole=$(digest "$tmp/whole.h5")
+jobs=$(grep -c ' job [0-9]* of ' "$tmp/log")
+[ "$(grep -c ' failed: ' "$tmp/log")" -ge 4 ] && [ "$(wc -l <"$tmp/done")" -le $((jobs + 1)) ]
+result $? "in which at most one job is repeated"
+[ "$(ls "$tmp/whole.failed" | wc -l)" = "$(grep -c ' failed: .*; see .*/whole.failed/[0-9]*-[0-9]*.log$' "$tmp/log")" ]
+result $? "what a failed job printed is kept, and named"
+
+# same STATEMENT: the digest of r.h5 is that of the search that was left alone.
+same()
+{
+    [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
+    result $? "$1"
+}
+part() # JOBS: begins r.h5, and is killed when so many are done.
+{
+    rm -rf "$tmp"/r.*
+    : >"$tmp/log"
+    "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
+    run=$!
+    until grep -q " job $1 of" "$tmp/log" || ! kill -0 $run 2>/dev/null; do sleep 0.01; done
+    kill -KILL $run
+    wait $run 2>/dev/null
+}
+
+# ---- a start without what programs need -----------------------------------------------------
+
+part 9
+BAD=x "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && grep -q '^weft: stopped after [0-9]* jobs: programs fail here, also that of job .*weft resume .*r.h5., for no' "$tmp/log" &&
+    [ "$(grep -c ' failed: ' "$tmp/log")" = 1 ]
+result $? "resumed where programs fail, the run stops after one job, with status 75 and a line"
+[ "$(tail -n 1 "$tmp"/r.failed/*-"$(sed -n 's/.* job \([0-9]*\), trial.* failed: .*/\1/p' "$tmp/log")".log)" = 'no module' ]
+result $? "what it printed is kept"
+BAD=x timeout 100 mpirun -n 3 "$weft" resume "$tmp/r.h5" run.teams=3 >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && [ "$(grep -c 'this team is set aside' "$tmp/log")" -ge 1 ] && grep -q '^weft: stopped after' "$tmp/log"
+result $? "so does one of three teams"
+"$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "resumed where they work, it comes to its end"
+same "with the same digest"
+
+# ---- a broken node --------------------------------------------------------------------------
+
+# nodes COMMAND ...: on three ranks in three teams, of which the second is broken.
+nodes()
+{
+    timeout 100 mpirun -n 1 "$weft" "$@" run.teams=3 : -n 1 -x BAD=x "$weft" "$@" run.teams=3 : \
+        -n 1 "$weft" "$@" run.teams=3 >"$tmp/out" 2>"$tmp/log"
+}
+rm -rf "$tmp"/r.*
+nodes tune "$tmp/in.ini" -o "$tmp/r.h5"
+result $? "with a broken node the search comes to its end"
+same "with the same digest"
+# shellcheck disable=SC2012
+[ "$(grep -c 'team 1 on .*: warning: job .* failed: .*last line: no module' "$tmp/log")" -le 5 ] &&
+    grep -q 'team 1 on .*: warning: this team is set aside: job ' "$tmp/log"
+result $? "its team fails at a few jobs, and is set aside by a line"
+! grep -q 'team [02] on .* set aside' "$tmp/log"
+result $? "and no other team is"
+part 5
+nodes resume "$tmp/r.h5"
+same "so it does when it is resumed"
+rm -rf "$tmp"/r.*
+nodes tune "$tmp/in.ini" -o "$tmp/r.h5" command.run="[ \"\$BAD\" ] && exec nowhere/module; sh $tmp/program $tmp"
+same "a node where the program is not there has the same digest"
+grep -q 'the shell cannot run it.*no job has succeeded yet' "$tmp/log"
+result $? "and its log says so"
+
+# ---- retries --------------------------------------------------------------------------------
+
+rm -rf "$tmp"/r.*
+timeout 100 mpirun -n 2 "$weft" tune "$tmp/in.ini" run.teams=2 -o "$tmp/r.h5" command.retries=1 run.tuner=random \
+    command.run='test -e '"$tmp"'/again$WEFT_JOB && echo loss=$PARAM_x || { touch '"$tmp"'/again$WEFT_JOB; exit 1; }' \
+    >"$tmp/out" 2>"$tmp/log"
+[ $? = 0 ] && [ "$(grep -c 'it is tried again' "$tmp/log")" = 18 ] && [ "$(grep -c ' score inf' "$tmp/log")" = 0 ]
+result $? "jobs that failed are tried again by the other team"
+[ "$(ls "$tmp/r.failed" | wc -l)" = 18 ] && "$weft" tune "$tmp/in.ini" --force -o "$tmp/r.h5" command.run='echo loss=1' \
+    >"$tmp/out" 2>"$tmp/log" && ! [ -e "$tmp/r.failed" ]
+result $? "what they printed is removed with their run"
+"$weft" tune "$tmp/in.ini" run.tuner=random space.configs=130 -o "$tmp/s.h5" command.run='exit 1' >"$tmp/out" 2>"$tmp/log"
+[ $? = 6 ] && [ "$(ls "$tmp/s.failed" | wc -l)" = 100 ]
+result $? "of many failed jobs that of a hundred is kept"
+echo "1..$count"
