@@ -108,8 +108,8 @@ WEFT_CHECKED weft_status weft_program_run(const weft_program *g, weft_printed *p
 
 /* ---- the environment (command_env.c) ------------------------------------------------ */
 
-/* This process's environment without the variables of MPI's launcher, and with name[n] =
- * value[n]. Owned by mem. Local. */
+/* The environment that this process was started with, without the variables that bind it to
+ * its launcher's job, and with name[n] = value[n]. Owned by mem. Local. */
 char **weft_environment(int n, const char *const *name, const char *const *value,
                         weft_arena *mem);
 /* The parameters of a configuration: their names as written, and values; *n of them. Owned
