@@ -148,6 +148,31 @@ static void test_portions(void)
     }
 }
 
+/* A client with more samples than are scored at once, trained beside others or, because of
+ * dropout, which a linear network does not have, alone. */
+static void test_pieces(double dropout)
+{
+    int64_t count[2][WEFT_NPART] = {{20, 150, 9}, {10, 64, 9}};
+    toy *t = toy_new(2, count);
+    stand *s = set_up(t,
+                      weft_arena_text(mem,
+                                      "[fed]\ncohort = 2\nscore_both = yes\n[client]\n"
+                                      "lr = 0.5\nbatch = 20\ndropout = %g\n",
+                                      dropout),
+                      1);
+    sums seen[2] = {0}, trained = {0};
+    double w[W];
+    units(s, 2, 0, 1);
+    wide(s->state.x, w);
+    units(s, 2, 1, 2);
+    for (int c = 0; c < 2; c++) {
+        turn one = turn_of(t, c, 0.5, w);
+        for (int e = 0; e < 2; e++) add(&seen[e], one.s[e]);
+        add(&trained, part_score(t, c, WEFT_TRAIN, w));
+    }
+    test_round(s->row[1], seen, trained);
+}
+
 /* ---- weights ------------------------------------------------------------------------ */
 
 static void test_plain(void)
@@ -295,6 +320,34 @@ static void test_columns(void)
        "which the round before has not");
 }
 
+/* Of a job: a gradient of a linear network takes four operations a weight that is no bias,
+ * a score a third of it. */
+static void test_cost(void)
+{
+    enum { ROUNDS = 7, COHORT = 3 };
+    static const double epochs[K] = {1, 3};
+    double mean = (20 + 3 + 11 + 30 + 8) / 5.0, valid = 31 / 5.0, each = 4 * C * D;
+    toy *t = five_clients(20);
+    for (int both = 0; both < 2; both++) {
+        stand *s = set_up(t,
+                          weft_arena_text(mem,
+                                          "[fed]\ncohort = 3\nscore_both = %s\n"
+                                          "[client]\nepochs = 1 .. 3\n",
+                                          both ? "yes" : "no"),
+                          K);
+        for (int i = 0; i < K; i++) s->mix.conf[i] = epochs[i];
+        s->mix.logp[0] = log(0.25);
+        s->mix.logp[1] = log(0.75);
+        s->job.resource = ROUNDS;
+        weft_cost cost = {0};
+        fed->cost(s->self, &s->job, &cost);
+        is_near(cost.flops, ROUNDS * COHORT * each * (2.5 * mean + (1 + both) * valid / 3),
+                1e-6, "operations are those of all epochs and scores");
+        is_near(cost.bytes, world.size > 1 ? ROUNDS * 8 * W * world.size : 0, 1e-9,
+                "each rank sends the changes of a round");
+    }
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
@@ -303,6 +356,8 @@ int main(int argc, char **argv)
     test_pooled("loss", "global");
     test_pooled("error", "global");
     test_portions();
+    test_pieces(0);
+    test_pieces(0.5);
     test_plain();
     test_steps();
     for (int diff = 0; diff < 2; diff++) {
@@ -310,6 +365,7 @@ int main(int argc, char **argv)
         test_mixture("error", diff);
     }
     test_columns();
+    test_cost();
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
     return scratch_end();
 }

@@ -1,139 +1,7 @@
 /* Trainings of task sgd, a linear network on rows of numbers: scores pooled over folds,
  * weights of classes, the epoch at which patience ends a training, and whose weights are
  * kept. RUN: np=1 np=2 */
-#include "measured.h"
-#include "scratch.h"
-
-#include <math.h>
-
-enum { TRAIN = 300, VALID = 97, TEST = 60, ALL = TRAIN + VALID + TEST, D = 4, EPOCHS = 24 };
-
-static const weft_task *const sgd = &weft_task_sgd;
-
-/* ---- data: class 1 is rare, and all that the test part has ------------------------------
- */
-
-static int32_t label_of(int64_t i)
-{
-    return i >= TRAIN + VALID || i % 10 == 3;
-}
-
-static double x[ALL][D];
-static int32_t label[ALL];
-
-static void make_rows(void)
-{
-    for (int64_t i = 0; i < ALL; i++) {
-        double z[4];
-        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
-        weft_rng_normal(&r, z);
-        label[i] = label_of(i);
-        for (int d = 0; d < D; d++) x[i][d] = (float)(z[d] + (d == label[i]));
-    }
-}
-
-static weft_status read_rows(const void *self, const char *source, weft_pack *p)
-{
-    static const int64_t rows[WEFT_NPART] = {TRAIN, VALID, TEST};
-    (void)self;
-    (void)source;
-    weft_pack_split(p, "as made");
-    TRY(weft_pack_matrix(p, WEFT_REALS, D, rows));
-    weft_pack_numbered(p, 2);
-    return weft_pack_rows(p, ALL, x, label);
-}
-
-static const weft_opt no_options[] = {{0}};
-static const weft_reader rows_reader = {
-    .kind = {.name = "rows", .about = "rows", .size = 1, .opts = no_options},
-    .read = read_rows};
-
-static weft_data data;
-
-/* ---- a training ------------------------------------------------------------------------
- */
-
-typedef struct training {
-    void *self;
-    weft_space space;
-    weft_mix mix;
-    weft_job job;
-    weft_state state;
-    weft_result res;
-    int epochs;          /* rows of fold 0 */
-    double loss[EPOCHS]; /* on the development part after each epoch; NAN: not trained */
-    double train_loss;   /* of the last epoch */
-} training;
-
-static const char usual[] = "[sgd]\nmodel = linear\nscore = loss\n"
-                            "[train]\nbatch = 10\nlr = 0.5\n";
-
-static void set_up(training *t, const char *options)
-{
-    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
-    const weft_kind *tuned[WEFT_MAX_TUNED];
-    int n;
-    *t = (training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
-    weft_conf_init(conf, mem);
-    weft_status st = weft_conf_text(conf, "test", usual);
-    char *rest = weft_arena_text(mem, "%s", options);
-    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
-        st = weft_conf_set(conf, word);
-    if (st == WEFT_OK) st = weft_conf_bind(conf, &sgd->kind, t->self);
-    if (st == WEFT_OK) st = sgd->tuned(t->self, tuned, &n);
-    if (st == WEFT_OK) st = weft_space_read(&t->space, conf, tuned, n, 1, mem);
-    weft_env env = {.team = &world,
-                    .conf = conf,
-                    .data = &data,
-                    .space = &t->space,
-                    .seed = 3,
-                    .memory = 1e9,
-                    .mem = mem};
-    if (st == WEFT_OK) st = sgd->setup(t->self, &env);
-    weft_check(st == WEFT_OK, "%s", weft_error());
-    t->mix = weft_mix_new(1, t->space.dim, mem);
-    for (int a = 0; a < t->space.dim; a++) t->mix.conf[a] = t->space.axis[a].hi;
-    t->job = weft_job_new(0, EPOCHS, &t->mix);
-    t->state = weft_state_new(sgd, t->self, &t->job, mem);
-    t->res = result_of(sgd, 1, mem);
-    sgd->start(t->self, &t->job, &t->state);
-}
-
-/* A job that goes on for so many epochs. */
-static void go_on(training *t, int epochs)
-{
-    t->job.resource = epochs;
-    weft_result_begin(&t->res, &t->job);
-    for (int64_t u = 0; u < sgd->units(t->self, &t->job); u++) {
-        double row[WEFT_MAX_METRICS] = {0};
-        weft_check(sgd->step(t->self, &t->job, u, &t->state, row, &t->res) == WEFT_OK, "%s",
-                   weft_error());
-        if (u < epochs) t->loss[t->epochs++] = in_row(sgd, row, "valid_loss");
-        t->train_loss = in_row(sgd, row, "train_loss");
-    }
-}
-
-static training trained(const char *options)
-{
-    training t;
-    set_up(&t, options);
-    go_on(&t, EPOCHS);
-    return t;
-}
-
-static double of(const training *t, const char *metric)
-{
-    return measured(sgd, &t->res, metric);
-}
-
-/* The score of a part by the weights that a winner has. */
-static double scored(training *t, weft_part part, const char *metric)
-{
-    weft_scores s;
-    weft_check(sgd->score(t->self, &t->job, t->state.x, part, &s) == WEFT_OK, "%s",
-               weft_error());
-    return score_of(sgd, &s, metric);
-}
+#include "sgd_stand.h"
 
 /* ---- folds -----------------------------------------------------------------------------
  */
@@ -345,88 +213,6 @@ static void test_schedule(void)
     }
 }
 
-/* ---- steps by hand --------------------------------------------------------------------
- */
-
-enum { WEIGHTS = 2 * (D + 1) };
-
-/* g = gradient of the mean loss of all training rows. */
-static void gradient(const double *w, double *g)
-{
-    memset(g, 0, WEIGHTS * sizeof *g);
-    for (int i = 0; i < TRAIN; i++) {
-        double z[2];
-        for (int c = 0; c < 2; c++) {
-            z[c] = w[2 * D + c];
-            for (int d = 0; d < D; d++) z[c] += w[c * D + d] * x[i][d];
-        }
-        for (int c = 0; c < 2; c++) {
-            double e = (1 / (1 + exp(z[1 - c] - z[c])) - (c == label[i])) / TRAIN;
-            for (int d = 0; d < D; d++) g[c * D + d] += e * x[i][d];
-            g[2 * D + c] += e;
-        }
-    }
-}
-
-static double rate_of(const char *schedule, double epoch)
-{
-    double done = fmin(epoch / 3, 1);
-    if (strcmp(schedule, "exponential") == 0) return 0.5 * pow(0.7, epoch);
-    if (strcmp(schedule, "inverse") == 0) return 0.5 / (1 + 0.3 * epoch);
-    if (strcmp(schedule, "linear") == 0) return 0.5 * (1 - done);
-    if (strcmp(schedule, "cosine") == 0) return 0.5 * (1 + cos(acos(-1) * done)) / 2;
-    if (strcmp(schedule, "step") == 0) return 0.5 * pow(0.1, fmin(floor(4 * done), 3));
-    return 0.5;
-}
-
-/* Step `step`, from 0, of SGD, or of Adam with its moments m and v. */
-static void step_by_hand(const char *schedule, int adam, int step, int each, double *w,
-                         double *m, double *v)
-{
-    double g[WEIGHTS], rate = rate_of(schedule, (double)step / each), t = step + 1;
-    gradient(w, g);
-    for (int i = 0; i < WEIGHTS; i++) {
-        m[i] = 0.9 * m[i] + 0.1 * g[i];
-        v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
-        double mean = m[i] / (1 - pow(0.9, t)), square = v[i] / (1 - pow(0.999, t));
-        w[i] -= rate * (adam ? mean / (sqrt(square) + 1e-8) : g[i]);
-    }
-}
-
-/* Batches of all rows, three a unit: the rate of a step is that of the share of the epochs
- * before it, in one job or several. */
-static void test_rate(const char *schedule, const char *optimizer)
-{
-    enum { EACH = 3, UNITS = 4 };
-    const char *options = weft_arena_text(
-        mem,
-        "train.batch=300 sgd.steps=%d sgd.keep=last train.schedule=%s train.optimizer=%s "
-        "train.decay=0.3 train.horizon=3 train.reductions=3 train.factor=0.1",
-        EACH, schedule, optimizer);
-    double w[WEIGHTS], m[WEIGHTS] = {0}, v[WEIGHTS] = {0}, off = 0;
-    training t, pieces;
-    set_up(&t, options);
-    for (int i = 0; i < WEIGHTS; i++) w[i] = (double)t.state.x[i];
-    go_on(&t, UNITS);
-    for (int s = 0; s < EACH * UNITS; s++)
-        step_by_hand(schedule, strcmp(optimizer, "adam") == 0, s, EACH, w, m, v);
-    for (int i = 0; i < WEIGHTS; i++) off = worse(off, fabs((double)t.state.x[i] - w[i]));
-    is_near(off, 0, 1e-4, "%s, %s: the weights of %d steps by hand", optimizer, schedule,
-            EACH * UNITS);
-    set_up(&pieces, options);
-    for (int u = 0; u < UNITS; u++) go_on(&pieces, 1);
-    ok(weft_state_hash(&pieces.state) == weft_state_hash(&t.state), "and those of %d jobs",
-       UNITS);
-}
-
-static void test_rates(void)
-{
-    static const char *const schedules[] = {"constant", "exponential", "inverse",
-                                            "linear",   "cosine",      "step"};
-    for (int i = 0; i < 6; i++) test_rate(schedules[i], "sgd");
-    test_rate("inverse", "adam");
-}
-
 /* ---- divergence -------------------------------------------------------------------------
  */
 
@@ -457,10 +243,7 @@ static void test_diverged(const char *keep)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    make_rows();
-    weft_check(pack(&rows_reader, "nowhere", "rows.h5", "") == WEFT_OK, "%s", weft_error());
-    weft_check(weft_data_open(&data, at("rows.h5"), &world, mem) == WEFT_OK, "%s",
-               weft_error());
+    open_rows();
     test_pooled();
     test_balance();
     test_best();
@@ -470,7 +253,6 @@ int main(int argc, char **argv)
     test_cost("sgd.folds=3", 3);
     test_passes();
     test_schedule();
-    test_rates();
     test_diverged("best");
     test_diverged("last");
     weft_data_close(&data);

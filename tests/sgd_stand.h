@@ -1,0 +1,149 @@
+/* Task sgd set up on rows of numbers for a test: a linear network and its trainings.
+ * Included by t_sgd_*.c. */
+#ifndef WEFT_TESTS_SGD_STAND_H
+#define WEFT_TESTS_SGD_STAND_H
+
+#include "measured.h"
+#include "scratch.h"
+
+#include <math.h>
+
+enum { TRAIN = 300, VALID = 97, TEST = 60, ALL = TRAIN + VALID + TEST, D = 4, EPOCHS = 24 };
+
+static const weft_task *const sgd = &weft_task_sgd;
+
+/* ---- data: class 1 is rare, and all that the test part has ------------------------------
+ */
+
+static inline int32_t label_of(int64_t i)
+{
+    return i >= TRAIN + VALID || i % 10 == 3;
+}
+
+static double x[ALL][D];
+static int32_t label[ALL];
+
+static inline void make_rows(void)
+{
+    for (int64_t i = 0; i < ALL; i++) {
+        double z[4];
+        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+        weft_rng_normal(&r, z);
+        label[i] = label_of(i);
+        for (int d = 0; d < D; d++) x[i][d] = (float)(z[d] + (d == label[i]));
+    }
+}
+
+static inline weft_status read_rows(const void *self, const char *source, weft_pack *p)
+{
+    static const int64_t rows[WEFT_NPART] = {TRAIN, VALID, TEST};
+    (void)self;
+    (void)source;
+    weft_pack_split(p, "as made");
+    TRY(weft_pack_matrix(p, WEFT_REALS, D, rows));
+    weft_pack_numbered(p, 2);
+    return weft_pack_rows(p, ALL, x, label);
+}
+
+static const weft_opt no_options[] = {{0}};
+static const weft_reader rows_reader = {
+    .kind = {.name = "rows", .about = "rows", .size = 1, .opts = no_options},
+    .read = read_rows};
+
+static weft_data data;
+
+/* ---- a training ------------------------------------------------------------------------
+ */
+
+typedef struct training {
+    void *self;
+    weft_space space;
+    weft_mix mix;
+    weft_job job;
+    weft_state state;
+    weft_result res;
+    int epochs;          /* rows of fold 0 */
+    double loss[EPOCHS]; /* on the development part after each epoch; NAN: not trained */
+    double train_loss;   /* of the last epoch */
+} training;
+
+static const char usual[] = "[sgd]\nmodel = linear\nscore = loss\n"
+                            "[train]\nbatch = 10\nlr = 0.5\n";
+
+static inline void set_up(training *t, const char *options)
+{
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    const weft_kind *tuned[WEFT_MAX_TUNED];
+    int n;
+    *t = (training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
+    weft_conf_init(conf, mem);
+    weft_status st = weft_conf_text(conf, "test", usual);
+    char *rest = weft_arena_text(mem, "%s", options);
+    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
+        st = weft_conf_set(conf, word);
+    if (st == WEFT_OK) st = weft_conf_bind(conf, &sgd->kind, t->self);
+    if (st == WEFT_OK) st = sgd->tuned(t->self, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&t->space, conf, tuned, n, 1, mem);
+    weft_env env = {.team = &world,
+                    .conf = conf,
+                    .data = &data,
+                    .space = &t->space,
+                    .seed = 3,
+                    .memory = 1e9,
+                    .mem = mem};
+    if (st == WEFT_OK) st = sgd->setup(t->self, &env);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    t->mix = weft_mix_new(1, t->space.dim, mem);
+    for (int a = 0; a < t->space.dim; a++) t->mix.conf[a] = t->space.axis[a].hi;
+    t->job = weft_job_new(0, EPOCHS, &t->mix);
+    t->state = weft_state_new(sgd, t->self, &t->job, mem);
+    t->res = result_of(sgd, 1, mem);
+    sgd->start(t->self, &t->job, &t->state);
+}
+
+/* A job that goes on for so many epochs. */
+static inline void go_on(training *t, int epochs)
+{
+    t->job.resource = epochs;
+    weft_result_begin(&t->res, &t->job);
+    for (int64_t u = 0; u < sgd->units(t->self, &t->job); u++) {
+        double row[WEFT_MAX_METRICS] = {0};
+        weft_check(sgd->step(t->self, &t->job, u, &t->state, row, &t->res) == WEFT_OK, "%s",
+                   weft_error());
+        if (u < epochs) t->loss[t->epochs++] = in_row(sgd, row, "valid_loss");
+        t->train_loss = in_row(sgd, row, "train_loss");
+    }
+}
+
+static inline training trained(const char *options)
+{
+    training t;
+    set_up(&t, options);
+    go_on(&t, EPOCHS);
+    return t;
+}
+
+static inline double of(const training *t, const char *metric)
+{
+    return measured(sgd, &t->res, metric);
+}
+
+/* The score of a part by the weights that a winner has. */
+static inline double scored(training *t, weft_part part, const char *metric)
+{
+    weft_scores s;
+    weft_check(sgd->score(t->self, &t->job, t->state.x, part, &s) == WEFT_OK, "%s",
+               weft_error());
+    return score_of(sgd, &s, metric);
+}
+
+/* Packs and opens the rows. */
+static inline void open_rows(void)
+{
+    make_rows();
+    weft_check(pack(&rows_reader, "nowhere", "rows.h5", "") == WEFT_OK, "%s", weft_error());
+    weft_check(weft_data_open(&data, at("rows.h5"), &world, mem) == WEFT_OK, "%s",
+               weft_error());
+}
+
+#endif

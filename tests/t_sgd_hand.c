@@ -1,0 +1,116 @@
+/* Steps of task sgd by hand, in doubles: softmax regression by batches of all rows, each
+ * step at the rate of its schedule; the operations of an epoch. RUN: np=1 np=2 */
+#include "sgd_stand.h"
+
+enum { WEIGHTS = 2 * (D + 1) };
+
+/* g = gradient of the mean loss of all training rows. */
+static void gradient(const double *w, double *g)
+{
+    memset(g, 0, WEIGHTS * sizeof *g);
+    for (int i = 0; i < TRAIN; i++) {
+        double z[2];
+        for (int c = 0; c < 2; c++) {
+            z[c] = w[2 * D + c];
+            for (int d = 0; d < D; d++) z[c] += w[c * D + d] * x[i][d];
+        }
+        for (int c = 0; c < 2; c++) {
+            double e = (1 / (1 + exp(z[1 - c] - z[c])) - (c == label[i])) / TRAIN;
+            for (int d = 0; d < D; d++) g[c * D + d] += e * x[i][d];
+            g[2 * D + c] += e;
+        }
+    }
+}
+
+static double rate_of(const char *schedule, double epoch)
+{
+    double done = fmin(epoch / 3, 1);
+    if (strcmp(schedule, "exponential") == 0) return 0.5 * pow(0.7, epoch);
+    if (strcmp(schedule, "inverse") == 0) return 0.5 / (1 + 0.3 * epoch);
+    if (strcmp(schedule, "linear") == 0) return 0.5 * (1 - done);
+    if (strcmp(schedule, "cosine") == 0) return 0.5 * (1 + cos(acos(-1) * done)) / 2;
+    if (strcmp(schedule, "step") == 0) return 0.5 * pow(0.1, fmin(floor(4 * done), 3));
+    return 0.5;
+}
+
+/* Step `step`, from 0, of SGD, or of Adam with its moments m and v. */
+static void step_by_hand(const char *schedule, int adam, int step, int each, double *w,
+                         double *m, double *v)
+{
+    double g[WEIGHTS], rate = rate_of(schedule, (double)step / each), t = step + 1;
+    gradient(w, g);
+    for (int i = 0; i < WEIGHTS; i++) {
+        m[i] = 0.9 * m[i] + 0.1 * g[i];
+        v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
+        double mean = m[i] / (1 - pow(0.9, t)), square = v[i] / (1 - pow(0.999, t));
+        w[i] -= rate * (adam ? mean / (sqrt(square) + 1e-8) : g[i]);
+    }
+}
+
+/* Batches of all rows, three a unit: the rate of a step is that of the share of the epochs
+ * before it, in one job or several. */
+static void test_rate(const char *schedule, const char *optimizer)
+{
+    enum { EACH = 3, UNITS = 4 };
+    const char *options = weft_arena_text(
+        mem,
+        "train.batch=300 sgd.steps=%d sgd.keep=last train.schedule=%s train.optimizer=%s "
+        "train.decay=0.3 train.horizon=3 train.reductions=3 train.factor=0.1",
+        EACH, schedule, optimizer);
+    double w[WEIGHTS], m[WEIGHTS] = {0}, v[WEIGHTS] = {0}, off = 0;
+    training t, pieces;
+    set_up(&t, options);
+    for (int i = 0; i < WEIGHTS; i++) w[i] = (double)t.state.x[i];
+    go_on(&t, UNITS);
+    for (int s = 0; s < EACH * UNITS; s++)
+        step_by_hand(schedule, strcmp(optimizer, "adam") == 0, s, EACH, w, m, v);
+    for (int i = 0; i < WEIGHTS; i++) off = worse(off, fabs((double)t.state.x[i] - w[i]));
+    is_near(off, 0, 1e-4, "%s, %s: the weights of %d steps by hand", optimizer, schedule,
+            EACH * UNITS);
+    set_up(&pieces, options);
+    for (int u = 0; u < UNITS; u++) go_on(&pieces, 1);
+    ok(weft_state_hash(&pieces.state) == weft_state_hash(&t.state), "and those of %d jobs",
+       UNITS);
+}
+
+static void test_rates(void)
+{
+    static const char *const schedules[] = {"constant", "exponential", "inverse",
+                                            "linear",   "cosine",      "step"};
+    for (int i = 0; i < 6; i++) test_rate(schedules[i], "sgd");
+    test_rate("inverse", "adam");
+}
+
+/* Four operations a weight and sample, a third of it where it is scored, ten a weight and
+ * step. */
+static void test_operations(void)
+{
+    static const struct {
+        const char *options;
+        int steps, batch;
+    } of_epochs[] = {{"train.batch=10", 30, 10},
+                     {"train.batch=64", 5, 64},
+                     {"train.batch=10 sgd.steps=7", 7, 10},
+                     {"train.batch=1000", 1, TRAIN}};
+    for (size_t i = 0; i < sizeof of_epochs / sizeof *of_epochs; i++) {
+        training t;
+        weft_cost cost = {0};
+        int steps = of_epochs[i].steps;
+        set_up(&t, of_epochs[i].options);
+        t.job.resource = 3;
+        sgd->cost(t.self, &t.job, &cost);
+        double samples = steps * of_epochs[i].batch + VALID / 3.0;
+        is_near(cost.flops, 3 * (samples * 4 * 2 * D + steps * 10.0 * 2 * (D + 1)), 1e-6,
+                "%s: the operations of three epochs", of_epochs[i].options);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    open_rows();
+    test_rates();
+    test_operations();
+    weft_data_close(&data);
+    return scratch_end();
+}
