@@ -330,4 +330,22 @@ mkdir "$tmp/s.best" && touch "$tmp/s.best/mine"
 "$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" --force >"$tmp/out" 2>"$tmp/log"
 [ $? = 3 ] && grep -q 's.best exists and is not of a run' "$tmp/log" && [ -e "$tmp/s.best/mine" ]
 result $? "and other people's directories are left alone"
+
+# A new run under a name leaves nothing of the old one, whatever it is and however it ends.
+old() # a run of the program, as $tmp/o.h5
+{
+    "$weft" tune "$tmp/in.ini" -o "$tmp/o.h5" --force >"$tmp/out" 2>"$tmp/log" && [ -e "$tmp/o.best/weft.log" ]
+}
+old && "$weft" tune "$tmp/in.ini" command.run='exit 1' -o "$tmp/o.h5" --force >"$tmp/out" 2>"$tmp/log"
+[ $? != 0 ] && [ -e "$tmp/o.h5" ] && [ ! -e "$tmp/o.best" ]
+result $? "a run without a winner leaves no directory of an older one"
+"$weft" pack synthetic images rows=60 -o "$tmp/img.h5" 2>>"$tmp/log"
+old && cp -r "$tmp/o.best" "$tmp/kept" &&
+    "$weft" tune inputs/demo-images.ini run.data="$tmp/img.h5" space.configs=2 rff.features=16 -o "$tmp/o.h5" --force \
+        >"$tmp/out" 2>"$tmp/log" && [ -e "$tmp/o.h5" ] && [ ! -e "$tmp/o.best" ]
+result $? "nor does a run of another task"
+rm "$tmp/o.h5" && mv "$tmp/kept" "$tmp/o.best" &&
+    ! "$weft" tune inputs/demo-images.ini run.data="$tmp/img.h5" space.configs=2 -o "$tmp/o.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q 'o.best exists; choose another name' "$tmp/log"
+result $? "which is not put beside one without a word"
 echo "1..$count"

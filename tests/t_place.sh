@@ -124,18 +124,50 @@ ends 2 'would replace the input file' "or of its input file" tune "$tmp/in.ini" 
 ends 2 'would replace what the run reads: space.file' "or of its list" tune "$tmp/in.ini" \
     space.source=list space.file="$tmp/list.tsv" -o "$tmp/list.tsv" --force
 timeout 300 "$weft" tune "$tmp/in.ini" -o "$tmp/i.h5" >"$tmp/out" 2>"$tmp/log"
-ends 2 'the run file itself' "a winner in place of its run" export "$tmp/i.h5" -o "$tmp/i.h5" --force
+ends 3 'of format "weft run' "a winner in place of its run" export "$tmp/i.h5" -o "$tmp/i.h5" --force
 awk 'BEGIN { for (i = 0; i < 40; i++) print i "," i % 2 }' >"$tmp/t.csv"
 mkdir -p "$tmp/folder/a" "$tmp/folder/b"
 for i in 1 2 3 4 5 6 7 8 9; do echo "some words" | tee "$tmp/folder/a/$i" >"$tmp/folder/b/$i"; done
 for pair in "dense t.csv t.csv" "folder folder folder/a/3"; do
     # shellcheck disable=SC2086
     set -- $pair
-    ends 2 'which it is packed from' "a packed file in place of its source, by reader $1" \
+    ends 3 'no whole file of weft' "a packed file in place of its source, by reader $1" \
         pack "$1" "$tmp/$2" -o "$tmp/$3" --force
 done
-[ "$sum" = "$(cat "$tmp/doc.h5" "$tmp/in.ini" "$tmp/list.tsv" | cksum)" ]
+
+# What weft did not write, or wrote as another kind of file, is replaced by nothing.
+"$weft" pack synthetic images rows=60 -o "$tmp/other.h5" >"$tmp/out" 2>"$tmp/log"
+"$weft" export "$tmp/i.h5" -o "$tmp/won.h5" >"$tmp/out" 2>"$tmp/log"
+echo "notes" >"$tmp/notes"
+: >"$tmp/void"
+head -c 3000 "$tmp/i.h5" >"$tmp/part.h5"
+mkfifo "$tmp/fifo"
+ln -s nowhere "$tmp/dangling"
+[ "$(id -u)" != 0 ] || mknod "$tmp/null" c 1 3
+before=$(ls -l "$tmp" | grep -v '^total\| \(out\|log\)$')
+replaces() # MESSAGE FILE COMMAND ...
+{
+    message=$1 file=$2
+    shift 2
+    timeout 100 "$weft" "$@" -o "$tmp/$file" --force >"$tmp/out" 2>"$tmp/log" </dev/null
+    [ $? = 3 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -q "$file exists and is not replaced.*$message" "$tmp/log"
+    result $? "$1 replaces no $file"
+}
+for file in notes void part.h5 fifo dangling null; do
+    [ -e "$tmp/$file" ] || [ -h "$tmp/$file" ] || continue
+    replaces 'being no whole file of weft' $file tune "$tmp/in.ini"
+    replaces 'being no whole file of weft' $file pack synthetic images
+    replaces 'being no whole file of weft' $file export "$tmp/i.h5"
+done
+replaces 'of format "weft data' other.h5 tune "$tmp/in.ini"
+replaces 'of format "weft winner' won.h5 tune "$tmp/in.ini"
+replaces 'of format "weft run' i.h5 pack synthetic images
+replaces 'of format "weft data' other.h5 export "$tmp/i.h5"
+[ "$before" = "$(ls -l "$tmp" | grep -v '^total\| \(out\|log\)$')" ] && [ "$sum" = "$(cat "$tmp/doc.h5" "$tmp/in.ini" "$tmp/list.tsv" | cksum)" ]
 result $? "all of them are as they were"
+rm "$tmp/fifo"
+timeout 300 "$weft" export "$tmp/i.h5" -o "$tmp/won.h5" --force >"$tmp/out" 2>"$tmp/log"
+result $? "a winner replaces a winner"
 
 # ---- what cannot be written ---------------------------------------------------------------
 
@@ -204,7 +236,7 @@ status=$?
 tail -1 "$tmp/out" | sed 's/^/# /'
 result $status "with any bit of its journal flipped it ends the same, or is refused"
 # From the first job's record on, behind that of the start: bytes of the head, then of what it holds.
-first=$(perl -0777 -ne '$n = 8; for my $i (1 .. 5) { $n += 32 + unpack("Q", substr($_, $n + 16, 8)) } print $n' "$tmp/t.d/journal")
+first=$(perl -0777 -ne '$n = 8; for my $i (1 .. 6) { $n += 32 + unpack("Q", substr($_, $n + 16, 8)) } print $n' "$tmp/t.d/journal")
 for byte in $first $((first + 40)); do
     cp -r "$tmp/t.d" "$tmp/u.d"
     perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, $ARGV[1], 0; print $h "\377"' "$tmp/u.d/journal" "$byte"

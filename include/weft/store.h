@@ -46,6 +46,10 @@ WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *f);
 /* Compares the whole file with its checksums; warns if it has none. EFILE. Local. Cost:
  * reads the blocks that were not read before. */
 WEFT_CHECKED weft_status weft_h5_verify(weft_h5 *f);
+/* Tests that a file may be written under a name. What is there already is only replaced if
+ * `force`, and only if it is a file that weft wrote of the same format, "weft run 2", but
+ * for the number. EFILE: the message says what is there. Local. */
+WEFT_CHECKED weft_status weft_h5_replace(const char *path, const char *format, int force);
 /* Starts writing a file, as path.tmp.PID until it is committed. EFILE: the directory is
  * missing, read-only or full. Local. */
 WEFT_CHECKED weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem);

@@ -11,15 +11,6 @@ static weft_status by_root(const weft_cli *c, weft_status (*work)(const weft_cli
     return weft_agree(c->world->rank == 0 ? work(c) : WEFT_OK, c->world);
 }
 
-static weft_status refuse_existing(const weft_cli *c, const char *path)
-{
-    if (c->force || access(path, F_OK) != 0) return WEFT_OK;
-    return weft_fail(WEFT_EFILE,
-                     "%s exists; choose another name by -o, or replace it by "
-                     "--force",
-                     path);
-}
-
 /* The name without its directory, if asked, and without its ending. */
 static const char *stem(const weft_cli *c, const char *path, const char *ending, int base)
 {
@@ -41,7 +32,7 @@ static weft_status pack(const weft_cli *c)
     weft_partition over;
     TRY(weft_pack_options(reader, c->n - 2, (const char *const *)c->arg + 2, &self, &over,
                           c->mem));
-    TRY(refuse_existing(c, c->output));
+    TRY(weft_h5_replace(c->output, WEFT_DATA_FORMAT, c->force));
     return weft_pack_file(reader, self, &over, c->arg[1], c->output, c->mem);
 }
 
@@ -98,7 +89,7 @@ static weft_status export(const weft_cli *c)
 {
     const char *out = c->output;
     if (!out) out = weft_arena_text(c->mem, "%s-winner.h5", stem(c, c->arg[0], ".h5", 0));
-    TRY(refuse_existing(c, out));
+    TRY(weft_h5_replace(out, WEFT_WINNER_FORMAT, c->force));
     return weft_run_export(c->arg[0], out);
 }
 
@@ -117,7 +108,7 @@ static weft_status save_report(const weft_cli *c)
                          "%s is no unfinished run: a run file is there already, "
                          "or no journal of one",
                          c->arg[0]);
-    TRY(refuse_existing(c, c->output));
+    TRY(weft_h5_replace(c->output, WEFT_RUN_FORMAT, c->force));
     return weft_run_snapshot(c->arg[0], c->output, 1);
 }
 

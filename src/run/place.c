@@ -186,11 +186,18 @@ static int is_there(const char *path)
     return lstat(path, &info) == 0;
 }
 
-static weft_status check_best(const char *path, int fresh, weft_arena *tmp)
+static int is_of_run(const char *best, weft_arena *tmp)
+{
+    return is_there(weft_arena_text(tmp, "%s/" MARK, best));
+}
+
+/* `files`: the run will have such a directory itself. */
+static weft_status check_best(const char *path, int fresh, int files, weft_arena *tmp)
 {
     const char *best = best_of(path, tmp);
     if (!is_there(best)) return WEFT_OK;
-    if (!is_there(weft_arena_text(tmp, "%s/" MARK, best)))
+    if (!is_of_run(best, tmp) && !files) return WEFT_OK;
+    if (!is_of_run(best, tmp))
         return weft_fail(WEFT_EFILE,
                          "%s exists and is not of a run, because it contains no " MARK
                          "; move it away, or choose another output by -o",
@@ -200,10 +207,10 @@ static weft_status check_best(const char *path, int fresh, weft_arena *tmp)
         WEFT_EFILE, "%s exists; choose another name by -o, or replace it by --force", best);
 }
 
-weft_status weft_place_best(const char *path, int fresh)
+weft_status weft_place_best(const char *path, int fresh, int files)
 {
     weft_arena *tmp = weft_arena_new();
-    weft_status st = check_best(path, fresh, tmp);
+    weft_status st = check_best(path, fresh, files, tmp);
     weft_arena_free(tmp);
     return st;
 }
@@ -216,7 +223,7 @@ weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
                                        (long long)trial, (long long)job);
     weft_status st = WEFT_OK;
     if (is_there(from)) { /* if not, it was moved already before the run was stopped */
-        st = check_best(path, 0, tmp);
+        st = check_best(path, 0, 1, tmp);
         if (st == WEFT_OK) weft_tree_remove(best);
         if (st == WEFT_OK && rename(from, best) != 0)
             st = weft_fail(WEFT_EFILE, "cannot rename %s to %s: %s; free space there", from,
@@ -224,4 +231,12 @@ weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
     }
     weft_arena_free(tmp);
     return st;
+}
+
+void weft_place_drop(const char *path)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *best = best_of(path, tmp);
+    if (is_of_run(best, tmp)) weft_tree_remove(best);
+    weft_arena_free(tmp);
 }

@@ -21,11 +21,8 @@
 /* Checks of rank 0 before the journal is opened. */
 static weft_status look(const weft_trace *t, int fresh, const char *journal)
 {
-    if (fresh == 1 && weft_file_is(t->path))
-        return weft_fail(WEFT_EFILE,
-                         "%s exists; choose another name by -o, or replace it by "
-                         "--force",
-                         t->path);
+    if (fresh || weft_file_is(journal))
+        TRY(weft_h5_replace(t->path, WEFT_RUN_FORMAT, fresh != 1));
     if (fresh) {
         TRY(weft_file_try(t->path));
         return weft_place_make(t->dir, journal);

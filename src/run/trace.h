@@ -22,16 +22,18 @@ void weft_place_unclaim(const char *dir);
  * Local. */
 void weft_place_remove(const char *dir);
 /* Checks the directory NAME.best of a run file NAME.h5, to which the files of the winner's
- * job (task->files) are moved. EFILE if it exists and is not a job's directory, or if it
- * exists and `fresh` is 1. Local. */
-WEFT_CHECKED weft_status weft_place_best(const char *path, int fresh);
-/* Moves the directory of that job there, replacing an older one. EFILE. Local. */
+ * job are moved if `files` (of the task) is 1. EFILE if it exists and is not a job's
+ * directory, unless this run leaves it alone, or if it exists and `fresh` is 1. Local. */
+WEFT_CHECKED weft_status weft_place_best(const char *path, int fresh, int files);
+/* Moves the directory of that job there, replacing that of an older run. EFILE. Local. */
 WEFT_CHECKED weft_status weft_place_keep(const char *path, int64_t trial, int64_t job);
 /* NAME.failed of a run file NAME.h5: the directory of what failed jobs printed. Owned by
  * mem. Local. */
 const char *weft_place_failed(const char *path, weft_arena *mem);
 /* Removes what failed jobs of an earlier run of that name printed. Local. */
 void weft_place_forget(const char *path);
+/* Removes that of an older run, where this one has none. Local. */
+void weft_place_drop(const char *path);
 /* ECONF if the run file would replace a file that the configuration was read from or names,
  * also if only by a link. Local. */
 WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);

@@ -226,6 +226,8 @@ static weft_status write_outcome(const weft_sched *s, const weft_trace *t,
     weft_status st = WEFT_OK;
     if (o->run->task->files && !o->none)
         st = weft_place_keep(t->path, s->winner.job.trial, s->winner.job.id);
+    else
+        weft_place_drop(t->path);
     if (st == WEFT_OK) st = weft_run_write(t->path, o);
     return weft_trace_stuck(t, st);
 }
@@ -367,8 +369,9 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     weft_status st = weft_run_bind(&r, conf, 1, world, mem);
     if (st == WEFT_OK) st = weft_directory_begin(&directory, r.opts.output, world, mem);
     if (st == WEFT_OK) st = weft_agree(weft_place_apart(r.opts.output, conf), world);
-    if (st == WEFT_OK && r.task->files)
-        st = weft_agree(weft_place_best(r.opts.output, force ? 2 : 1), world);
+    if (st == WEFT_OK)
+        st =
+            weft_agree(weft_place_best(r.opts.output, force ? 2 : 1, r.task->files), world);
     if (st == WEFT_OK) st = weft_trace_open(&t, r.opts.output, force ? 2 : 1, world, mem);
     t.directory = directory;
     if (st == WEFT_OK) st = do_run_and_close(&r, &t);

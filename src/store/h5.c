@@ -101,6 +101,44 @@ weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem)
     return st;
 }
 
+/* What is in a file, for a message: its format, or "" for one that weft did not write. */
+static const char *format_of(const char *path, weft_arena *mem)
+{
+    const char *format = "";
+    struct stat info;
+    weft_h5 f;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return "";
+    weft_status st = weft_h5_open(&f, path, mem);
+    if (st == WEFT_OK && weft_h5_has(&f, "/@format"))
+        st = weft_h5_read_attr(&f, "/", "format", &format);
+    weft_h5_close(&f);
+    return st == WEFT_OK ? format : "";
+}
+
+weft_status weft_h5_replace(const char *path, const char *format, int force)
+{
+    TRY(weft_file_name(path));
+    struct stat info;
+    if (lstat(path, &info) != 0) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    const char *found = format_of(path, tmp);
+    const int kind = (int)strcspn(format, "0123456789") - 1; /* "weft run 2": "weft run" */
+    weft_status st = WEFT_OK;
+    if (strncmp(found, format, (size_t)kind) != 0)
+        st =
+            weft_fail(WEFT_EFILE,
+                      "%s exists and is not replaced by a file of format \"%.*s\", being "
+                      "%s%s%s; choose another name by -o, or move it away",
+                      path, kind, format, *found ? "of format \"" : "no whole file of weft",
+                      found, *found ? "\"" : "");
+    else if (!force)
+        st = weft_fail(WEFT_EFILE,
+                       "%s exists; choose another name by -o, or replace it by --force",
+                       path);
+    weft_arena_free(tmp);
+    return st;
+}
+
 weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem)
 {
     *f = closed(path, mem);
