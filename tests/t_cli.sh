@@ -286,6 +286,9 @@ bad 2 'run.teams = 3.*2 ranks' "more teams than ranks" run.teams=3
 sed 's/^order/oder/' "$tmp/in.ini" >"$tmp/typo.ini"
 refused 2 'typo.ini:13:.*oder.*order' "a typing error is named with file and line" \
     tune "$tmp/typo.ini" -o "$tmp/bad.h5"
+refused 2 'run.task=fed: INPUT.ini is expected first' "an assignment in place of an input file" tune run.task=fed
+refused 2 'run.teams=2: RUN.h5 is expected first' "and of a run" resume run.teams=2 run.workers=2
+refused 3 'all.ini is not an HDF5 file' "a file that is no run is not called complete" resume "$tmp/all.ini"
 refused 3 'missing.ini: No such file' "a missing input file" tune "$tmp/missing.ini"
 refused 2 'rff.features.* 0 is out of bounds' "no features at all" tune "$tmp/all.ini" \
     run.data="$tmp/img.h5" rff.features=0 -o "$tmp/bad.h5"

@@ -252,7 +252,7 @@ says 'job 5, trial 5 failed: it took longer than command.time_limit = 5 s' "the 
 result $? "and the one that works wins, by its last loss"
 [ "$(grep -c ' score inf' "$tmp/log")" = 5 ]
 result $? "the others have an infinite loss"
-tune 1 command.run='echo error=0.5'
+tune 1 command.run="ln -f '$tmp/r.d/journal' '$tmp/journal'; echo error=0.5"
 status=$?
 grep -q 'it printed no loss=NUMBER' "$tmp/log"
 result $? "so has a program without a loss"
@@ -265,6 +265,11 @@ result $? "its report says so"
 ! "$weft" export "$tmp/r.h5" -o "$tmp/won.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'r.h5 has no winner: none of its 6' "$tmp/log" &&
     ! [ -e "$tmp/won.h5" ] && ! "$weft" eval "$tmp/r.h5" "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'r.h5 has no winner' "$tmp/log"
 result $? "and its winner is neither exported nor scored"
+"$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 6 ] && says 'r.h5 has no winner: none of its 6' "a run without a winner is resumed with the status that it ended with"
+mkdir "$tmp/r.d" && mv "$tmp/journal" "$tmp/r.d/journal"
+"$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 6 ] && ! [ -e "$tmp/r.d" ] && says 'r.h5 has no winner: none of its 6' "also where it was killed while it removed its files"
 # prints OUTPUT REASON STATEMENT: a job that prints this, as of printf, fails for that reason.
 prints()
 {

@@ -98,6 +98,11 @@ static void test_chances(void)
     is_near(lost / dropped, 1, 0.04, "half-way through, in the mean");
     is_near(energy / (ROUNDS - away), 2 * (1 - 0.15), 0.03,
             "and have spent half of their energy");
+    ok(!device("availability = 0", 10) && strstr(weft_error(), "device.availability = 0") &&
+           !device("dropout = 1", 10) && strstr(weft_error(), "no device ever answers"),
+       "devices of which none ever answers are refused");
+    ok(device("availability = 0.001\ndropout = 0.999", 10) != NULL,
+       "those that seldom do are not");
 }
 
 /* ---- rounds ---------------------------------------------------------------------- */
@@ -258,6 +263,7 @@ static void test_bad_traces(void)
         {"client\tspeed\n1\t1\n1\t2\n", ":3: client 1 has a line already"},
         {"client\tspeed\n0\t1\n1\t2\n", "client 2 has no line"},
         {"speed\tup\tdown\tdropout\tavailability\tclient\tx\n", ":1: 7 columns"},
+        {"dropout\tavailability\n1\t1\n0\t0\n", "every device has availability 0 or"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const weft_device *d = trace(cases[i].text);

@@ -69,6 +69,7 @@ static void test_task(const weft_task *t)
     ok(weft_metrics_count(t->scores) > 0 &&
            weft_metrics_find(t->metrics, "valid_loss") == 0,
        "%s: the first metric of a job is its validation loss, a winner has a score", name);
+    ok(is_clean(t->lost), "%s: it says where to look if no job has a finite loss", name);
 }
 
 static void test_show(void)

@@ -24,6 +24,25 @@ plan '9 at most; at work: 2 teams 90 %, 4 teams 75 %, 8 teams 56 %$' "nine equal
 # 9 jobs of 1, 3 of 2, 1 of 6: in all 21, by two teams in 5 + 4 + 6, by four in 3 + 2 + 6.
 plan '9 at most; at work: 2 teams 70 %, 4 teams 48 %$' "rungs wait for each other: 21 / 30, 21 / 44" \
     run.tuner=sha sha.rungs=geometric sha.max_resource=9
+started() # NUMBER STATEMENT SETTING...: the plan, and a run, have so many configurations
+{
+    number=$1 statement=$2
+    shift 2
+    "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log" &&
+        grep -q "^configurations  *$number[, ]" "$tmp/out"
+    result $? "$statement: the plan says how many configurations start"
+    # shellcheck disable=SC2016
+    "$weft" tune "$tmp/in.ini" 'command.run=echo loss=$PARAM_rate' "$@" -o "$tmp/n.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        grep -q " $number configurations, " "$tmp/out"
+    result $? "and so does the report of the run"
+}
+started 9 "a sweep" run.tuner=random
+started 1 "one configuration of it" run.tuner=random random.only=3
+started 9 "halving" run.tuner=sha sha.rungs=geometric sha.max_resource=9
+started 17 "hyperband, brackets of 9, 5 and 3" run.tuner=hyperband hyperband.max_resource=9
+started 34 "hyperband, twice" run.tuner=hyperband hyperband.max_resource=9 hyperband.repeats=2
+started 5 "asynchronous halving" run.tuner=asha asha.trials=5 asha.reduction=2 asha.max_resource=2
+started 4 "a population" run.tuner=pbt pbt.population=4 pbt.max_resource=20
 # Brackets of 9, 3, 1; 5, 1; 3 jobs.
 plan '8 at most' "hyperband's brackets" run.tuner=hyperband hyperband.max_resource=9 run.workers=8 && grep -q '^jobs  *22,' "$tmp/out"
 result $? "have 22 jobs"

@@ -37,6 +37,7 @@ typedef struct weft_search {
     const weft_space *space;
     weft_arena *mem;
     int64_t trials; /* started so far, if trials have configurations */
+    int64_t drawn;  /* of these, those whose configuration is from the sampler */
     int64_t room;
     weft_search_trial *trial; /* [trials] */
     double *buffer;           /* memory for the configurations of the next trials */
@@ -55,6 +56,9 @@ weft_asked weft_search_ask(weft_search *s, weft_job *job);
 void weft_search_tell(weft_search *s, const weft_result *res);
 /* Total number of jobs, as far as known. Local. */
 int64_t weft_search_jobs(const weft_search *s);
+/* Number of configurations so far: all of the space if weights are shared by them, else one
+ * for each trial that is no copy of another. Local. */
+int64_t weft_search_configs(const weft_search *s);
 /* 1: no later job continues or copies this trial, although none of its jobs was marked
  * `last`; the mixing then frees what it stores for it. Local. */
 int weft_search_ended(weft_search *s, int64_t trial);

@@ -41,9 +41,20 @@ weft_status weft_cli_pack(const weft_cli *c)
     return by_root(c, pack);
 }
 
+/* ECONF if an assignment stands where the name of a file is expected. */
+static weft_status file_comes_first(const weft_cli *c, const char *name)
+{
+    if (!strchr(c->arg[0], '=') || access(c->arg[0], F_OK) == 0) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s: %s is expected first, and there is no file of this name; "
+                     "section.key=value follows it",
+                     c->arg[0], name);
+}
+
 static weft_status read_input(const weft_cli *c, weft_conf *conf)
 {
     weft_conf_init(conf, c->mem);
+    TRY(file_comes_first(c, "INPUT.ini"));
     TRY(weft_conf_read(conf, c->arg[0]));
     for (int i = 1; i < c->n; i++) TRY(weft_conf_set(conf, c->arg[i]));
     const char *output = c->output;
@@ -76,6 +87,7 @@ weft_status weft_cli_tune(const weft_cli *c)
 
 weft_status weft_cli_resume(const weft_cli *c)
 {
+    TRY(weft_agree(file_comes_first(c, "RUN.h5"), c->world));
     weft_status st = weft_run_resume(c->arg[0], c->n - 1, c->arg + 1, c->world);
     return show(c, c->arg[0], st);
 }

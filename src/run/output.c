@@ -314,7 +314,7 @@ static weft_status put_numbers(weft_h5 *f, const weft_outcome *o)
         {"teams", r->teams},
         {"blas_threads", openblas_get_num_threads()},
         {"seed", r->opts.seed},
-        {"configs", r->space.count},
+        {"configs", weft_search_configs(&r->search)},
         {"rounds", rounds},
         {"jobs", o->history.n},
         {"starts", o->history.starts.n},

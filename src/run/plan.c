@@ -300,7 +300,9 @@ static void print_plan(const weft_run *r, const plan *p)
            *r->opts.data ? ", data " : "", r->opts.data);
     if (*r->defaults) printf("task's defaults   %s\n", r->defaults);
     if (*r->unread) printf("not read          %s\n", r->unread);
-    printf("configurations    %lld, %d axes\n", (long long)r->space.count, r->space.dim);
+    printf("configurations    %lld%s, %d axes\n",
+           (long long)weft_search_configs(&r->search),
+           r->search.tuner->explore ? " at first, which copies vary" : "", r->space.dim);
     show_axes(r);
     printf("jobs              %lld, of which %lld of one configuration\n",
            (long long)p->jobs, (long long)p->fits);

@@ -459,6 +459,9 @@ WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
 /* Writes the winner as a separate file, with the attributes of the run. EFILE. Local. */
 WEFT_CHECKED weft_status weft_winner_export(const weft_winner *w, const char *run,
                                             weft_h5 *f);
+/* WEFT_OK if the run file has a winner. ENONE: it has none, with the reason; EFILE: it is
+ * no run file, or one of an unfinished run. Local. */
+WEFT_CHECKED weft_status weft_winner_find(const char *path, weft_arena *mem);
 WEFT_CHECKED weft_status weft_winner_read(weft_winner *w, const char *path,
                                           weft_arena *mem);
 /* How the tensors after a job refer to words. Local. */

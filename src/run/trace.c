@@ -28,8 +28,10 @@ static weft_status look(const weft_trace *t, int fresh, const char *journal)
         return weft_place_make(t->dir, journal);
     }
     if (weft_file_is(journal)) return weft_file_try(t->path);
-    if (weft_file_is(t->path))
+    if (weft_file_is(t->path)) {
+        TRY(weft_winner_find(t->path, t->mem));
         return weft_fail(WEFT_EFILE, "%s is complete: there is nothing to resume", t->path);
+    }
     return weft_fail(WEFT_EFILE, "there is no run %s: neither it nor its journal %s",
                      t->path, journal);
 }

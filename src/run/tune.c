@@ -70,9 +70,9 @@ static void greet(const weft_run *r, const weft_placement *s, const char *hosts)
                  "run.workers = %lld: no more jobs than that are in flight, and the other "
                  "teams idle",
                  (long long)r->opts.workers);
-    weft_log(WEFT_INFO, "task %s%s%s, tuner %s: %lld configurations, about %lld jobs",
-             r->opts.task, *r->opts.data ? " on " : "", r->opts.data, weft_run_method(r),
-             (long long)r->space.count, (long long)weft_search_jobs(&r->search));
+    weft_log(WEFT_INFO, "task %s%s%s, tuner %s: about %lld jobs", r->opts.task,
+             *r->opts.data ? " on " : "", r->opts.data, weft_run_method(r),
+             (long long)weft_search_jobs(&r->search));
     if (r->space.dim == 0 && strcmp(r->opts.sampler, "space") != 0)
         weft_log(WEFT_WARN,
                  "run.sampler = %s has nothing to choose: no option has a range, so that "
@@ -261,9 +261,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     return weft_fail(WEFT_ENONE,
                      "%s: there is no winner: %s; see %s, then begin anew by `weft tune "
                      "--force`",
-                     t->path, o->none,
-                     r->task->files ? "in the warnings above why the programs failed"
-                                    : "which rate or range is so large that all diverge");
+                     t->path, o->none, r->task->lost);
 }
 
 /* ---- runs --------------------------------------------------------------------------- */
@@ -413,6 +411,7 @@ weft_status weft_run_resume(const char *path, int n, char *const *assignment,
     if (st == WEFT_OK && t.done) {
         weft_log(WEFT_INFO, "%s is complete; remaining files beside it are removed", path);
         weft_trace_close(&t, 1);
+        st = weft_agree(world->rank == 0 ? weft_winner_find(path, mem) : WEFT_OK, world);
     } else if (st == WEFT_OK) {
         st = go_on(&t, n, assignment);
     }

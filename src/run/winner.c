@@ -249,20 +249,34 @@ static weft_status read_state(weft_winner *w, weft_h5 *f)
     return WEFT_OK;
 }
 
-static weft_status read_winner(weft_winner *w, weft_h5 *f)
+/* Whether a file of a run or winner has a winner. */
+static weft_status find_winner(weft_h5 *f, int exported)
 {
-    TRY(weft_run_format(f, 1));
-    TRY(weft_h5_verify(f));
+    const char *why;
+    TRY(weft_run_format(f, exported));
     if (weft_h5_has(f, "/@unfinished"))
         return weft_fail(WEFT_EFILE,
-                         "%s is of an unfinished run, whose winner is not known yet: end "
-                         "the run by `weft resume`",
+                         "%s is a report of an unfinished run, whose winner is not known "
+                         "yet: end that run by `weft resume`",
                          f->path);
-    if (weft_h5_has(f, "/@no_winner")) {
-        const char *why;
-        TRY(weft_h5_read_attr(f, "/", "no_winner", &why));
-        return weft_fail(WEFT_EFILE, "%s has no winner: %s", f->path, why);
-    }
+    if (!weft_h5_has(f, "/@no_winner")) return WEFT_OK;
+    TRY(weft_h5_read_attr(f, "/", "no_winner", &why));
+    return weft_fail(WEFT_ENONE, "%s has no winner: %s", f->path, why);
+}
+
+weft_status weft_winner_find(const char *path, weft_arena *mem)
+{
+    weft_h5 f;
+    TRY(weft_h5_open(&f, path, mem));
+    weft_status st = find_winner(&f, 0);
+    weft_h5_close(&f);
+    return st;
+}
+
+static weft_status read_winner(weft_winner *w, weft_h5 *f)
+{
+    TRY(find_winner(f, 1));
+    TRY(weft_h5_verify(f));
     TRY(weft_h5_read_attr(f, "/winner", "config", &w->config));
     TRY(weft_h5_read_attr(f, "/winner", "text", &w->text));
     TRY(weft_h5_read_num(f, "/winner", "size", &w->size));

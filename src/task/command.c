@@ -272,6 +272,7 @@ const weft_task weft_task_command = {
     .tuner = "random",
     .metrics = command_metrics,
     .scores = command_scores,
+    .lost = "in the warnings above why the programs failed",
     .single = command_single,
     .tuned = command_tuned,
     .setup = command_setup,

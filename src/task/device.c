@@ -57,6 +57,28 @@ const weft_kind weft_device_kind = {.name = "device",
                                     .size = sizeof(weft_device),
                                     .opts = opts};
 
+/* ECONF if no device can ever answer. */
+static weft_status check_answers(const weft_device *d)
+{
+    int answers = d->rows == 0 && d->available > 0 && d->dropout < 1;
+    for (int64_t i = 0; i < d->rows; i++) {
+        const double *p = d->row + i * WEFT_PROFILE;
+        answers |= p[WEFT_AVAILABLE] > 0 && p[WEFT_DROPOUT] < 1;
+    }
+    if (answers) return WEFT_OK;
+    if (d->rows > 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s: every device has availability 0 or dropout 1, so that none "
+                         "answers and nothing is trained; expected availability above 0 "
+                         "and dropout below 1",
+                         d->file);
+    return weft_fail(WEFT_ECONF,
+                     "device.availability = %g with device.dropout = %g: no device ever "
+                     "answers, so that nothing is trained; expected availability above 0 "
+                     "and dropout below 1",
+                     d->available, d->dropout);
+}
+
 weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
                               weft_arena *mem)
 {
@@ -71,7 +93,8 @@ weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
                          "device.file = %s is read only with device.speed = trace; set it, "
                          "or take the file out",
                          d->file);
-    return named ? weft_device_trace(d, clients, mem) : WEFT_OK;
+    if (named) TRY(weft_device_trace(d, clients, mem));
+    return check_answers(d);
 }
 
 int64_t weft_device_started(const weft_device *d, int64_t m, int64_t clients)

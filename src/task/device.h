@@ -75,8 +75,8 @@ typedef struct weft_closing {
  * names and lines of numbers. Columns, in any order: speed, up, down, availability,
  * dropout, client; what has no column keeps the section's value. With a column client, 0 ..
  * clients-1, each client has one row; without it, a client is given a row at random. ECONF,
- * EFILE; EDATA: file and line. Every rank reads the file; the caller calls weft_agree.
- * Local. */
+ * also if no device can ever answer; EFILE; EDATA: file and line. Every rank reads the
+ * file; the caller calls weft_agree. Local. */
 WEFT_CHECKED weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
                                            weft_arena *mem);
 

@@ -360,6 +360,8 @@ const weft_task weft_task_fed = {
     .metrics = fed_metrics,
     .rows = fed_rows,
     .scores = fed_score_table,
+    .lost = "device.availability, device.dropout and device.file: no client answered that "
+            "was to be scored",
     .unsure = fed_unsure,
     .tuned = fed_tuned,
     .setup = fed_setup,

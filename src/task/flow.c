@@ -370,6 +370,7 @@ const weft_task weft_task_flow = {
     .data = WEFT_DATA_OPTIONAL,
     .metrics = flow_metrics,
     .scores = flow_scores,
+    .lost = "which step or range is so large that all trainings diverge",
     .single = flow_single,
     .tuned = flow_tuned,
     .setup = flow_setup,

@@ -300,6 +300,7 @@ const weft_task weft_task_fmap = {
     .resource = fmap_resource,
     .metrics = fmap_metrics,
     .scores = fmap_scores,
+    .lost = "which range of the model or the feature map is so large that all fits diverge",
     .single = fmap_single,
     .tuned = fmap_tuned,
     .setup = fmap_setup,

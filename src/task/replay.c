@@ -483,6 +483,7 @@ const weft_task weft_task_replay = {
     .data = WEFT_DATA_NONE,
     .metrics = replay_metrics,
     .scores = replay_scores,
+    .lost = "in the table why these rows have the loss inf",
     .single = replay_single,
     .tuned = replay_tuned,
     .setup = replay_setup,

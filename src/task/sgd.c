@@ -418,6 +418,7 @@ const weft_task weft_task_sgd = {
     .metrics = sgd_metrics,
     .rows = sgd_columns,
     .scores = sgd_scores,
+    .lost = "which rate or range is so large that all trainings diverge",
     .tuned = sgd_tuned,
     .setup = sgd_setup,
     .nstate = sgd_nstate,

@@ -122,6 +122,7 @@ static void begin_trial(weft_search *s, const weft_job *job)
     weft_search_trial new = {.id = number_of(s, job->trial), .conf = new_conf(s)};
     s->trial = weft_regrow(s->mem, s->trial, sizeof *s->trial, s->trials, &s->room);
     if (job->from < 0) {
+        s->drawn++;
         s->sampler->propose(s->sampler_self, new.id, new.conf);
     } else {
         const weft_search_trial *from = &s->trial[job->from];
@@ -198,6 +199,11 @@ void weft_search_tell(weft_search *s, const weft_result *res)
 int64_t weft_search_jobs(const weft_search *s)
 {
     return s->tuner->jobs(s->tuner_self);
+}
+
+int64_t weft_search_configs(const weft_search *s)
+{
+    return has_trials(s) ? s->drawn : s->space->count;
 }
 
 int weft_search_ended(weft_search *s, int64_t trial)
