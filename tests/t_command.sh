@@ -285,9 +285,9 @@ prints 'loss=1 error=5%%' '"error=5%", which is not' "an error rate that is none
 tune 1 parameters.how=good command.run='echo loss=2 >&2'
 says 'failed: it printed its loss to standard error; .*loss=2; see ' "a loss on standard error is told"
 tune 1 parameters.how=good command.run='exit 255'
-says 'failed: it ended with status 255$' "a status beyond all signals is of no signal"
+says 'failed: it ended with status 255; see ' "a status beyond all signals is of no signal"
 tune 1 parameters.how=good command.run='kill -TERM $$' command.time_limit=1
-says 'failed: signal 15 ended it$' "a program that was ended by a signal has not met its time limit"
+says 'failed: signal 15 ended it; see ' "a program that was ended by a signal has not met its time limit"
 cat >"$tmp/bar" <<'END'
 BEGIN { for (i = 1; i <= 2000; i++) printf "\r%3d%%|###| %d/2000 [9.9it/s, loss=%.3f, v=0]", i / 20, i, 1 - 0.9 * i / 2000 }
 END
@@ -297,7 +297,7 @@ tune 1 command.loss=-acc command.run='echo acc=0.$((WEFT_JOB % 4))' && grep -q '
 result $? "a number that is to be large is maximised"
 tune 1 parameters.how=good command.retries=1 \
     command.run='test -e '"$tmp"'/again && echo loss=2 || { touch '"$tmp"'/again; exit 1; }' &&
-    grep -q 'status 1; it is tried again' "$tmp/log" && grep -q '^valid *loss 2' "$tmp/out"
+    grep -q 'status 1; see .*; it is tried again' "$tmp/log" && grep -q '^valid *loss 2' "$tmp/out"
 result $? "a job that failed is tried again where that is asked for"
 tune 1 parameters.how=good command.run='yes | head -c 5000000; echo loss=3' && grep -q '^valid *loss 3' "$tmp/out" &&
     [ "$(wc -c <"$tmp/r.best/weft.log")" -lt 1100000 ] && grep -q '^... 3951431 bytes are left out' "$tmp/r.best/weft.log" &&

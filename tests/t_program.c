@@ -20,13 +20,18 @@ static const weft_task *const task = &weft_task_command;
 static const char program[] =
     "#!/bin/sh\n"
     "cd \"$WEFT_DIR\" || exit 1\n"
-    "[ \"$PARAM_how\" != stale ] || [ \"$(ls -d ../files-0-9.tmp.* | wc -l)\" = 1 ] || "
+    "[ \"$PARAM_how\" != stale ] || [ \"$(ls -d ../files-0-9.tmp.* | grep -vc log)\" = 1 ] "
+    "|| "
     "exit 8\n"
     "echo \"$WEFT_TRIAL $WEFT_JOB $WEFT_DONE $WEFT_TOTAL\" >>own\n"
     "mkdir -p sub/deep && echo \"$WEFT_JOB\" >sub/deep/last && chmod 600 sub/deep/last\n"
     "ln -sf own link\n"
     "[ \"$PARAM_how\" != fail ] || exit 7\n"
     "[ \"$PARAM_how\" != long ] || sleep 30\n"
+    "case $PARAM_how in gone|file|empty) rm -r \"$WEFT_DIR\";; esac\n"
+    "[ \"$PARAM_how\" != file ] || : >\"$WEFT_DIR\"\n"
+    "[ \"$PARAM_how\" != empty ] || mkdir -p \"$WEFT_DIR/weft.log/x\" || exit 9\n"
+    "case $PARAM_how in gone|file|empty) echo loss=1; exit;; esac\n"
     "printf '%s\\n' \"$WEFT_PARAMETERS\" >parameters\n"
     "echo loss=$(wc -l <own)\n";
 
@@ -70,6 +75,7 @@ static weft_status set_up(stand *s, const char *how)
                     .memory = 1e9,
                     .mem = mem,
                     .dir = scratch,
+                    .failed = at("failed"),
                     .stopped = is_stopped};
     TRY(task->setup(s->self, &env));
     s->res = result_of(task, 1, mem);
@@ -117,11 +123,11 @@ static int there(const char *name)
 }
 
 /* 1 where rank 0 runs the command with success. */
-static int shell(const char *command)
+static int shell(const char *line)
 {
     int good = 1;
     if (world.rank == 0)
-        good = system(weft_arena_text(mem, "cd %s && %s", scratch, command)) == 0;
+        good = system(weft_arena_text(mem, "cd %s && %s", scratch, line)) == 0;
     weft_bcast(&world, &good, sizeof good, 0);
     return good;
 }
@@ -169,7 +175,7 @@ static void test_failures(void)
 {
     stand *a = WEFT_NEW(mem, stand, 1);
     weft_check(set_up(a, "fail") == WEFT_OK, "%s", weft_error());
-    ok(run(a, 1, 20, 1) == WEFT_OK && isinf(a->res.loss) && there("files-1-20/weft.log"),
+    ok(run(a, 1, 20, 1) == WEFT_OK && isinf(a->res.loss) && there("failed/1-20.log"),
        "a program that fails is a result, and its log stays");
     stand *b = after(a, "well");
     ok(run(b, 1, 21, 1) == WEFT_OK && isinf(b->res.loss) && !there("files-1-21"),
@@ -187,6 +193,27 @@ static void test_failures(void)
     ok(run(d, 3, 30, 1) == WEFT_STOP && weft_now() - start < 20, "a run is stopped");
     stops = 0;
     ok(shell("! ls -d files-3-30* 2>/dev/null"), "and the attempt is gone");
+}
+
+/* Programs that remove what they are given. */
+static void test_removed(void)
+{
+    static const char *const how[] = {"gone", "file"};
+    for (int i = 0; i < 2; i++) {
+        stand *a = WEFT_NEW(mem, stand, 1);
+        weft_check(set_up(a, how[i]) == WEFT_OK, "%s", weft_error());
+        ok(run(a, 5, 50 + i, 1) == WEFT_OK && isinf(a->res.loss) &&
+               a->res.failure == WEFT_CRASHED &&
+               (world.rank > 0 || strstr(a->res.why, "it removed its directory")),
+           "a program without its directory (%s) has failed, and the run goes on", how[i]);
+    }
+    stand *b = WEFT_NEW(mem, stand, 1);
+    weft_check(set_up(b, "empty") == WEFT_OK, "%s", weft_error());
+    ok(run(b, 5, 52, 1) == WEFT_OK && fabs(b->res.loss - 1) < 1e-15 &&
+           strcmp(text_of("files-5-52/weft.log"), "loss=1\n") == 0,
+       "one that empties it has its log nevertheless");
+    ok(shell("! ls -d files-5-5[01]* files-*.tmp.* 2>/dev/null"),
+       "and nothing else is left");
 }
 
 /* ---- what is printed ---------------------------------------------------------------- */
@@ -360,6 +387,7 @@ int main(int argc, char **argv)
     write_text("program", program);
     test_directories();
     test_failures();
+    test_removed();
     test_lines();
     test_losses();
     test_log();

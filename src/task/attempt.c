@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOG_NAME "weft.log"
+
 const char *attempt_path(const char *dir, int64_t trial, int64_t job, weft_arena *mem)
 {
     return weft_arena_text(mem, WEFT_FILES_NAME, dir, (long long)trial, (long long)job);
@@ -80,6 +82,33 @@ weft_status attempt_keep(const char *attempt, const char *path)
     return WEFT_OK;
 }
 
+const char *attempt_log(const char *attempt, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%s.log", attempt);
+}
+
+const char *attempt_take_log(const char *attempt, weft_arena *tmp)
+{
+    const char *to = weft_arena_text(tmp, "%s/" LOG_NAME, attempt);
+    struct stat info;
+    if (lstat(attempt, &info) != 0 || !S_ISDIR(info.st_mode))
+        return "it removed its directory, $WEFT_DIR";
+    weft_tree_remove(to); /* of the job before, or of any kind by the program's will */
+    if (rename(attempt_log(attempt, tmp), to) == 0) return NULL;
+    return weft_arena_text(tmp,
+                           "it left a directory $WEFT_DIR in which nothing can be "
+                           "written: %s",
+                           strerror(errno));
+}
+
+void attempt_drop(const char *attempt)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_tree_remove(attempt);
+    unlink(attempt_log(attempt, tmp));
+    weft_arena_free(tmp);
+}
+
 static int count_of(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -90,12 +119,12 @@ static int count_of(const char *dir)
     return n;
 }
 
-const char *attempt_keep_log(const char *log, const char *failed, int64_t trial,
+const char *attempt_keep_log(const char *attempt, const char *failed, int64_t trial,
                              int64_t job, weft_arena *tmp)
 {
     const char *path =
         weft_arena_text(tmp, WEFT_FAILED_NAME, failed, (long long)trial, (long long)job);
     mkdir(failed, 0777);
     if (access(path, F_OK) != 0 && count_of(failed) >= ATTEMPT_LOGS) return NULL;
-    return rename(log, path) == 0 ? path : NULL;
+    return rename(attempt_log(attempt, tmp), path) == 0 ? path : NULL;
 }

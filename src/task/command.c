@@ -168,7 +168,7 @@ static weft_status run_job(command *t, const weft_job *job, const trace *before,
     if (st == WEFT_OK && !o->after.failed)
         st = attempt_keep(attempt, path);
     else
-        weft_tree_remove(attempt);
+        attempt_drop(attempt);
     weft_arena_free(tmp);
     return st;
 }
@@ -204,7 +204,7 @@ static weft_status probe_on_leader(command *t, const weft_job *job, int *works)
         attempt_make(attempt_path(t->dir, job->trial, job->id, tmp), &attempt, tmp);
     if (st == WEFT_OK) {
         st = command_attempt(t, job, &before, attempt, &o, tmp);
-        weft_tree_remove(attempt);
+        attempt_drop(attempt);
     }
     *works = o.failure == WEFT_SUCCEEDED;
     weft_arena_free(tmp);

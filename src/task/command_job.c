@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define LOG_NAME  "weft.log"
 #define LOG_BYTES (1 << 20)
 
 enum { LOSS, ERROR_RATE, TRAINING_LOSS, WANTED };
@@ -146,7 +145,6 @@ static const char *print_failure(const command *t, const weft_printed *p, double
 static const char *failure_of(const command *t, const weft_printed *p, weft_end end,
                               int status, double *loss, weft_arena *tmp)
 {
-    *loss = INFINITY;
     const char *why = end_failure(t, end, status, tmp);
     return why ? why : print_failure(t, p, loss, tmp);
 }
@@ -173,7 +171,7 @@ weft_status command_attempt(command *t, const weft_job *job, const trace *before
 {
     weft_program g = {.run = t->run,
                       .env = environment(t, job, before, attempt, tmp),
-                      .log = weft_arena_text(tmp, "%s/" LOG_NAME, attempt),
+                      .log = attempt_log(attempt, tmp),
                       .log_most = LOG_BYTES,
                       .limit = t->time_limit,
                       .task_env = &t->env};
@@ -186,6 +184,7 @@ weft_status command_attempt(command *t, const weft_job *job, const trace *before
     if (end == WEFT_END_STOPPED) return weft_fail(WEFT_STOP, "the run was stopped");
     const char *last = weft_printed_last(p);
     const char *why = failure_of(t, p, end, status, &o->loss, tmp);
+    if (!why) why = attempt_take_log(attempt, tmp);
     if (p->left_out)
         weft_log(WEFT_WARN,
                  "job %lld, trial %lld printed numbers of more than %d names; "
@@ -197,6 +196,7 @@ weft_status command_attempt(command *t, const weft_job *job, const trace *before
         o->note = note_of(t, p);
         return WEFT_OK;
     }
+    o->loss = INFINITY;
     int missing = is_missing(p, end, status);
     o->failure = missing ? WEFT_NOT_STARTED : WEFT_CRASHED;
     if (missing)
@@ -205,7 +205,7 @@ weft_status command_attempt(command *t, const weft_job *job, const trace *before
             *last ? last : "it printed nothing and ended as if it were not there");
     else if (*last)
         why = weft_arena_text(tmp, "%s; its last line: %s", why, last);
-    const char *log = attempt_keep_log(g.log, t->env.failed, job->trial, job->id, tmp);
+    const char *log = attempt_keep_log(attempt, t->env.failed, job->trial, job->id, tmp);
     snprintf(t->why, sizeof t->why, "%s%s%s", why, log ? "; see " : "", log ? log : "");
     o->why = t->why;
     return WEFT_OK;
