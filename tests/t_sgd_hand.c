@@ -105,12 +105,28 @@ static void test_operations(void)
     }
 }
 
+/* The largest state of all configurations, whichever axis values come first. */
+static void test_largest(void)
+{
+    static const char *const optimizers[] = {"adam|sgd", "sgd|adam"};
+    for (int i = 0; i < 2; i++) {
+        training t;
+        weft_state largest;
+        set_up(&t, weft_arena_text(mem, "sgd.keep=last train.optimizer=%s", optimizers[i]));
+        sgd->nstate(t.self, NULL, &largest);
+        is_near((double)largest.nx, 3 * WEIGHTS, 0,
+                "%s: the largest state has the weights and two vectors of Adam",
+                optimizers[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     open_rows();
     test_rates();
     test_operations();
+    test_largest();
     weft_data_close(&data);
     return scratch_end();
 }
