@@ -92,6 +92,30 @@ END
 "$weft" tune "$tmp/fed.ini" --plan >"$tmp/out" 2>"$tmp/log" &&
     awk '$1 == "rounds" { all = $2 } $1 == "tried" { n = $2 } END { exit !(n > 8 && n <= all) }' "$tmp/out"
 result $? "short jobs are tried for longer than their first rung"
+# 5 jobs of 20 rounds of 10 clients: a linear network of 60 numbers and C classes takes 4 x 60 C
+# operations a sample that it trains on, a third of it for one that it scores, and sends
+# 61 C weights of 8 bytes.
+mean() # PART: samples of a client; classes: of all
+{
+    "$weft" info "$tmp/clients.h5" 2>>"$tmp/log" | awk -v part="$1" '$1 == part { print $3 } part == "classes" && /classes$/ { print $(NF - 1) }'
+}
+for teams in 1 2; do
+    timeout 100 mpirun -n 2 "$weft" tune "$tmp/fed.ini" --plan run.teams=$teams run.tuner=random space.configs=5 \
+        random.resource=20 >"$tmp/out" 2>"$tmp/log" &&
+        awk -v train="$(mean train)" -v valid="$(mean valid)" -v classes="$(mean classes)" -v teams=$teams '
+        function near(x, y, by) { return y * (1 - by) <= x && x <= y * (1 + by) }
+        $1 == "jobs" && $2 != "at" { good += $2 + 0 == 5 && $5 == 5 }
+        $1 == "rounds" { good += $2 == 100 }
+        $1 == "operations" { all = $2; good += near(all, 100 * 10 * 4 * 60 * classes * (train + valid / 3), 0.01) }
+        $1 == "communicated" { good += near($2 * 1e9, teams == 1 ? 100 * 8 * 61 * classes * 2 : 0, 0.01) }
+        $1 == "tried" {
+            rate = 2e9 * $(NF - 3)
+            good += near(rate * $(NF - 5), teams * all * $2 / 100, $(NF - 5) > 0.02 ? 0.3 : 1)
+        }
+        $1 == "expected" { good += near($3 * ($4 == "s" ? 1 : $4 == "minutes" ? 60 : 3600), all / rate, 0.01) }
+        END { exit good != 6 }' "$tmp/out"
+    result $? "jobs, rounds, operations, bytes, rate and time of a plan are those by hand, teams: $teams"
+done
 # A column of large numbers, which no rate above the smallest ones can learn.
 awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 * 1e9 "," i % 3 "," i % 2 }' >"$tmp/large.csv"
 "$weft" pack dense "$tmp/large.csv" clients=4 -o "$tmp/large.h5" >"$tmp/out" 2>&1
