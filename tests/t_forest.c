@@ -71,7 +71,9 @@ static void test_steps(void)
     static const double x[4] = {-3, 12, 23, -14}, folded[4] = {3, 8, 3, 6};
     double off = 0;
     for (int i = 0; i < 4; i++)
-        off = worse(off, fabs(weft_mies_reflect(x[i], 0, 10) - folded[i]));
+        for (int lo = -5; lo <= 5; lo += 5)
+            off = worse(off,
+                        fabs(weft_mies_reflect(x[i] + lo, lo, lo + 10) - lo - folded[i]));
     is_near(off, 0, 1e-12, "what leaves the range is folded back");
     static const double q[3] = {1, .25, 2}, still[3] = {.414214, .780776, .236068};
     enum { DRAWS = 100000 };

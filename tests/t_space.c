@@ -23,7 +23,7 @@ static const char full[] = "[space]\n"
                            "bins = 64\n"
                            "[model]\n"
                            "C = 0 .. 4\n"
-                           "steps = 1 | 100\n";
+                           "steps = 1|100\n";
 
 static void test_axes(void)
 {
