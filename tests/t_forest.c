@@ -270,7 +270,7 @@ static void test_scale(weft_arena *mem)
                    weft_error());
         weft_past_setup(&past, &q.space, mem);
         for (int i = 0; i < 5; i++) {
-            weft_observation seen = {&conf, 1, 1, none ? (double)INFINITY : loss[i]};
+            weft_observation seen = {&conf, 1, 1, none ? (double)INFINITY : loss[i], 0};
             weft_past_pending(&past, i, &conf);
             weft_past_told(&past, i, &seen);
         }
