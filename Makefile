@@ -229,9 +229,11 @@ $B/tests/%: tests/%.c $(LIB) $B/flags
 
 -include $(OBJ:.o=.d) $(SIM:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
 
-check: all $(PROGS) $(BENCHES) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
+# All tests, or those alone that TESTS names.
+ALL_TESTS := $(filter file,$(origin TESTS))
+check: $(if $(ALL_TESTS)$(SCRIPTS),all) $(if $(ALL_TESTS),$(BENCHES)) $(PROGS) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
 	@rm -f $B/counts
-	@WEFT_COUNTS=$B/counts prove -j$(shell nproc) $(if $(call on,$V),-v) --exec tests/run tests/layers \
+	@WEFT_COUNTS=$B/counts prove -j$(shell nproc) $(if $(call on,$V),-v) --exec tests/run $(if $(ALL_TESTS),tests/layers) \
 	    $(SCRIPTS) $(PROGS); st=$$?; \
 	awk '{ p += $$1; f += $$2; s += $$3 } END { print p+0 " passed, " f+0 " failed, " s+0 \
 	    " skipped" }' $B/counts; exit $$st
@@ -243,7 +245,7 @@ MEMCHECK := t_base t_commit t_data t_federation t_folder t_idx t_journal t_leaf 
 # allregs: the handler of SIGBUS (t_map) returns to code whose registers memcheck must have kept.
 valgrind: ## some C tests, or TESTS="t_a t_b", on 1 rank under valgrind's memcheck
 	@NP=1 UNDER='valgrind -q --error-exitcode=9 --vex-iropt-register-updates=allregs-at-mem-access' $(MAKE) --no-print-directory check \
-	    TESTS='$(if $(filter file,$(origin TESTS)),$(MEMCHECK),$(TESTS))'
+	    TESTS='$(if $(ALL_TESTS),$(MEMCHECK),$(TESTS))'
 
 check-slurm: all ## the jobs in a SLURM of four virtual nodes that it starts here; 2 minutes
 	@TIMEOUT=$${TIMEOUT:-400} prove -v --exec tests/run tests/slurm
