@@ -35,63 +35,63 @@ printf '#!/bin/sh\necho "$@" >>"%s/requeued"\n' "$tmp" >"$tmp/bin/scontrol"
 printf '#!/bin/sh\necho "MPI plugin types are... none"\n' >"$tmp/bin/srun"
 chmod +x "$tmp/bin/scontrol" "$tmp/bin/srun"
 
-# A program of 0.1 s a unit; its first job of any run shows that the run has begun.
+# A program that waits in a job, if it is told to, for the signal that ends it.
 cat >"$tmp/command.ini" <<END
 [run]
 task = command
 tuner = random
 [command]
-run = sleep 0.1; touch $tmp/begun; echo loss=\$PARAM_x
+run = [ ! -e $tmp/waits-\$WEFT_JOB ] || { touch $tmp/begun; sleep 1000000; }; echo loss=\$PARAM_x
 [parameters]
 x = 0 .. 0.9
 [space]
-configs = 30
+configs = 10
 [random]
 resource = 1
 END
-job() # SECONDS ARGUMENT ...: the job in a queue, told to stop after it has begun, if SECONDS is not 0
+job() # WHERE ARGUMENT ...: the job in a queue, told to stop within that job of the search, if it is not "whole"
 {
-    local wait=$1 pid
+    local at=$1 pid
     shift
-    rm -f "$tmp/begun"
+    rm -f "$tmp/begun" "$tmp"/waits-*
+    [ "$at" = whole ] || touch "$tmp/waits-$at"
     PATH=$tmp/bin:$PATH SLURM_JOB_ID=7 SLURM_NTASKS=1 bash jobs/command.sbatch "$@" \
         >"$tmp/out" 2>"$tmp/log" &
     pid=$!
-    if [ "$wait" != 0 ]; then
-        for ((i = 0; i < 300; i++)); do [ -e "$tmp/begun" ] && break; sleep 0.1; done
-        sleep "$wait"
+    if [ "$at" != whole ]; then
+        until [ -e "$tmp/begun" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
         kill -USR1 $pid
     fi
     wait $pid
 }
 export INPUT=$tmp/command.ini OUTPUT=$tmp/whole.h5
-job 0
+job whole
 result $? "a job ends well"
 [ ! -e "$tmp/requeued" ]
 result $? "and is not requeued"
 export OUTPUT=$tmp/parts.h5
-job 0.3
+job 3
 [ $? = 75 ] && [ "$(cat "$tmp/requeued")" = "requeue 7" ] && [ -d "$tmp/parts.d" ]
 result $? "one that is told to stop ends with status 75 and is requeued"
 export SLURM_RESTART_COUNT=1
-job 0.3
+job 6
 [ $? = 75 ] && [ "$(wc -l <"$tmp/requeued")" = 2 ]
 result $? "twice"
-job 0 && [ "$(wc -l <"$tmp/requeued")" = 2 ] && grep -q 'resumed: [1-9][0-9]* jobs' "$tmp/log"
+job whole && [ "$(wc -l <"$tmp/requeued")" = 2 ] && grep -q 'resumed: 6 jobs' "$tmp/log"
 result $? "and then ends well"
 [ "$(digest "$tmp/parts.h5")" = "$(digest "$tmp/whole.h5")" ]
 result $? "with the digest of the run that was not stopped"
-job 0 && grep -q 'is complete' "$tmp/out"
+job whole && grep -q 'is complete' "$tmp/out"
 result $? "a job whose run is complete says so"
 unset SLURM_RESTART_COUNT
 export OUTPUT=$tmp/other.h5
-REQUEUE=no job 0.3 space.configs=29
+REQUEUE=no job 3 space.configs=9
 [ $? = 75 ] && [ "$(wc -l <"$tmp/requeued")" = 2 ]
 result $? "a link of a chain is not requeued"
-job 0 space.configs=28
-[ $? = 2 ] && grep -q 'leave out.*space.configs=28' "$tmp/log"
+job whole space.configs=8
+[ $? = 2 ] && grep -q 'leave out.*space.configs=8' "$tmp/log"
 result $? "settings of a run that was begun are refused"
-RESUME=yes job 0 space.configs=29
+RESUME=yes job whole space.configs=9
 result $? "but not where they are said to be the same"
 unset INPUT OUTPUT
 

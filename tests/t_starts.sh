@@ -7,20 +7,37 @@ start() # STATUS STATEMENT RANKS ARGUMENT...: adds its seconds to $spent
 {
     local status=$1 statement=$2 ranks=$3 began=$EPOCHREALTIME
     shift 3
-    if [ "$ranks" = 1 ]; then "$weft" "$@"; else timeout 100 mpirun -n "$ranks" "$weft" "$@"; fi >"$tmp/out" 2>"$tmp/log"
+    local launch=(timeout "$net" mpirun -n "$ranks")
+    [ "$ranks" -gt 1 ] || launch=()
+    rm -f "$tmp/pids"
+    # shellcheck disable=SC2016
+    "${launch[@]}" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
     local found=$?
     spent=$(awk "BEGIN { print ${spent:-0} + $EPOCHREALTIME - $began }")
     [ $found = "$status" ]
     result $? "$statement"
 }
-number() # RUN NAME: of the report
+number() # NAME: of the report in $tmp/json
 {
-    "$weft" report --json "$1" 2>>"$tmp/log" | sed -n "s/.*\"$2\": \([-+.0-9e]*\).*/\1/p" | head -1
+    sed -n "s/.*\"$1\": \([-+.0-9e]*\).*/\1/p" "$tmp/json" | head -1
 }
-within() # LEAST X MOST STATEMENT
+# shares RUN TEAM_SECONDS STATEMENT: jobs took the seconds of all their rounds, those of earlier
+# starts too, and the team was busy for these of all the seconds that it had; without them, of
+# the search.
+shares()
 {
-    awk "BEGIN { exit !(\"$2\" != \"\" && $1 <= $2 + 0 && $2 + 0 <= $3) }"
-    result $? "$4: $1 <= $2 <= $3"
+    "$weft" report --json "$1" >"$tmp/json" 2>>"$tmp/log"
+    awk -v of="${2:-$(number search_seconds)}" -v search="$(number search_seconds)" -v spent="$spent" \
+        -v busy="$(number team_utilisation)" -v whole="$(number seconds)" '
+        /"jobs_done"/ { job = 1 }
+        job && /"seconds"/ { gsub(/[^-+.0-9e]/, "", $2); took += $2 }
+        function near(x, y) { return x > 0.999 * y && x < 1.001 * y }
+        END {
+            printf "%g s of jobs, %g s of teams, %g busy, %g s of %g\n", took, of, busy, search, spent
+            exit !(took > 0 && near(busy * of, took) && busy < 1.001 && search < spent &&
+                (whole == "" || (whole > search && whole < spent)))
+        }' "$tmp/json" >"$tmp/out"
+    result $? "$3"
 }
 # ---- a job that takes several starts ---------------------------------------------------------
 
@@ -31,35 +48,45 @@ cat >"$tmp/fed.ini" <<END
 data = $tmp/c.h5
 task = fed
 tuner = random
-time_limit = 1
+time_limit = 1e-9
 [space]
-configs = 1
+configs = 2
 [fed]
 model = linear
 cohort = 10
 [client]
 lr = log 0.01 .. 0.1
+epochs = 50
 [random]
-resource = 1000000
+resource = 4
 END
-start 75 "a job is stopped" 1 tune "$tmp/fed.ini" -o "$tmp/first.h5"
-rounds=$(sed -n 's/.* and \([0-9]*\) of [0-9]* rounds .*/\1/p' "$tmp/log")
-long=$((rounds * 8 / 5)) # rounds of 1.6 starts
+# Under such a limit each start does one round.
 spent=0
-start 75 "two jobs, the first of which is stopped" 1 tune "$tmp/fed.ini" space.configs=2 random.resource=$long -o "$tmp/f.h5"
-start 75 "and the second" 1 resume "$tmp/f.h5" run.time_limit=1.2
-grep -q 'after 1 jobs and [0-9]* of' "$tmp/log"
-result $? "after the first was done"
-rate=$(sed -n 's/.* \([0-9.e+-]*\) jobs\/s, .*/\1/p' "$tmp/log")
-within 0.2 "$rate" 1.2 "its rate counts what this start did of it"
-busy=$(number "$tmp/f.h5" team_utilisation)
-within 0.5 "$busy" 1.0001 "the share of all starts that the team was busy, of an unfinished run"
+start 75 "two jobs of four rounds, of which a start does one" 1 tune "$tmp/fed.ini" -o "$tmp/f.h5"
+start 75 "the next another" 1 resume "$tmp/f.h5"
+start 75 "and one more" 1 resume "$tmp/f.h5"
+grep -q 'after 0 jobs and 3 of 4 rounds' "$tmp/log"
+result $? "these are three of the first job"
+start 75 "one ends it" 1 resume "$tmp/f.h5"
+grep -q 'after 1 jobs; go on' "$tmp/log"
+result $? "and is stopped before the second"
+cp "$tmp/log" "$tmp/first"
+start 75 "the second is begun" 1 resume "$tmp/f.h5"
+grep -q 'after 1 jobs and 1 of 4 rounds' "$tmp/log"
+result $? "and stopped"
+shares "$tmp/f.h5" "" "the share of all starts that the team was busy, of an unfinished run"
+rate=$(sed -n 's/.* \([0-9.e+-]*\) jobs\/s, .*/\1/p' "$tmp/first")
+# A start that did the share of a job that is its share of the seconds ends one in all its seconds.
+awk -v rate="$rate" -v took="$(sed '1,/jobs_done/d' "$tmp/json" | sed -n 's/.*"seconds": \([0-9.e+-]*\).*/\1/p')" \
+    'BEGIN { print rate, "jobs/s, of one that took", took, "s"; exit !(rate > 0 && rate * took < 1.006) }' >"$tmp/out"
+result $? "the rate of a start counts what it did of a job"
 start 0 "both end" 1 resume "$tmp/f.h5" run.time_limit=0
-within 0.5 "$(number "$tmp/f.h5" team_utilisation)" 1.0001 "of a finished run"
-within 1.8 "$(number "$tmp/f.h5" search_seconds)" "$spent" "the search took the time of all starts"
-within 1.8 "$(number "$tmp/f.h5" seconds)" "$spent" "and so did the run"
-grep -q '^where .*over 1 ranks, of the last of 3 starts$' "$tmp/out"
+grep -q '^where .*over 1 ranks, of the last of 6 starts$' "$tmp/out"
 result $? "the table of times is that of the last start, and says so"
+rounds=$(sed -n 's/^rounds *8 in \([0-9.]*\) s: .*/\1/p' "$tmp/out")
+shares "$tmp/f.h5" "" "of a finished run, whose search and whole took less than all starts"
+awk -v rounds="$rounds" '{ exit !(rounds > 0 && $1 > rounds - 0.01) }' "$tmp/out"
+result $? "a job took at least the $rounds s of its rounds in all starts"
 
 # ---- starts with other teams -----------------------------------------------------------------
 
@@ -68,20 +95,32 @@ cat >"$tmp/in.ini" <<END
 task = command
 tuner = random
 [command]
-run = sleep 0.2; echo loss=\$PARAM_x
+run = [ \$WEFT_JOB != \$(cat $tmp/last) ] || kill -TERM \$(cat $tmp/pids); sleep 0.2; echo loss=\$PARAM_x
 [parameters]
 x = 0 .. 1.5
 [space]
-configs = 24
+configs = 12
 END
+team_seconds() # TEAMS: adds those of the last start to $all; $before is where it began
+{
+    "$weft" report --json "$tmp/t.h5" >"$tmp/json" 2>>"$tmp/log"
+    all=$(awk -v now="$(number search_seconds)" "BEGIN { print ${all:-0} + $1 * (now - ${before:-0}) }")
+    before=$(number search_seconds)
+}
 spent=0
-start 75 "four teams are stopped" 4 tune "$tmp/in.ini" run.teams=4 run.time_limit=1 -o "$tmp/t.h5"
-start 75 "and one of two ranks" 2 resume "$tmp/t.h5" run.teams=1 run.time_limit=1
-within 0.3 "$(number "$tmp/t.h5" team_utilisation)" 1.0001 "their shares, of an unfinished run"
+echo 4 >"$tmp/last" # the job that stops the start
+start 75 "four teams are stopped" 4 tune "$tmp/in.ini" run.teams=4 -o "$tmp/t.h5"
+team_seconds 4
+echo 8 >"$tmp/last"
+start 75 "and one of two ranks" 2 resume "$tmp/t.h5" run.teams=1
+team_seconds 1
+shares "$tmp/t.h5" "$all" "their shares, of an unfinished run"
 "$weft" report "$tmp/t.h5" 2>>"$tmp/log" | grep -q '; 1 team of ranks, 4 at most, [0-9.]* % busy$'
 result $? "which says what teams there were"
-start 0 "two teams do the rest" 2 resume "$tmp/t.h5" run.teams=2 run.time_limit=0
-within 0.5 "$(number "$tmp/t.h5" team_utilisation)" 1.0001 "of a finished run"
+echo none >"$tmp/last"
+start 0 "two teams do the rest" 2 resume "$tmp/t.h5" run.teams=2
 grep -q '; 2 teams of ranks, 4 at most, [0-9.]* % busy$' "$tmp/out"
-result $? "which says so, too"
+result $? "it says so, too"
+team_seconds 2
+shares "$tmp/t.h5" "$all" "of a finished run"
 echo "1..$count"

@@ -10,9 +10,9 @@ cat >"$tmp/in.ini" <<END
 data = $tmp/img.h5
 tuner = random
 [space]
-configs = 40
+configs = 12
 [rff]
-features = 9000
+features = 3000
 kernel = gaussian | laplacian
 gamma = log 1e-4 .. 1e-2
 END
@@ -20,16 +20,10 @@ END
 "$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" >"$tmp/whole" 2>"$tmp/log"
 result $? "a search to its end"
 
-# Killed once the journal has some jobs, which a thread writes about once a second.
-"$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
+# Killed after some jobs.
+WEFT_HOLD="job 5 of" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
 pid=$!
-tries=0
-until "$weft" report "$tmp/r.h5" 2>&1 | grep -q '^unfinished: [1-9]' || [ -f "$tmp/r.h5" ] || [ $tries = 600 ]; do
-    tries=$((tries + 1))
-    sleep 0.05
-done
-"$weft" report "$tmp/r.h5" >"$tmp/going" 2>>"$tmp/log"
-[ $? = 0 ] || [ -f "$tmp/r.h5" ]
+held $pid && "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | grep -q '^unfinished: 5 jobs'
 result $? "a run that is going on is reported"
 kill -KILL $pid
 wait $pid 2>/dev/null
@@ -80,11 +74,9 @@ mv "$tmp/gone.h5" "$tmp/img.h5"
 result $? "resumed, it ends with the digest of the whole"
 
 # Stopped by a signal, and one whose trials go on, killed: their best weights are on disk.
-: >"$tmp/log" # a shell that a signal reaches before it is weft would run the trap, and remove $tmp
-"$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" >"$tmp/out" 2>"$tmp/log" &
+WEFT_HOLD="job 2 of" "$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" >"$tmp/out" 2>"$tmp/log" &
 pid=$!
-until grep -q ' job [2-9] of' "$tmp/log" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-kill -TERM $pid
+held $pid && kill -TERM $pid && kill -CONT $pid
 wait $pid
 [ $? = 75 ] && "$weft" report "$tmp/s.h5" -o "$tmp/stopped.h5" 2>>"$tmp/log" && ! grep -q 'without weights' "$tmp/log"
 result $? "a run that is stopped by a signal is written with its weights"
@@ -99,11 +91,9 @@ h5 "$tmp/stopped.h5" "which h5py reads: tensors as those of a complete run, of t
 "$weft" eval "$tmp/stopped.h5" "$tmp/img.h5" >"$tmp/out" 2>&1
 [ $? = 3 ] && grep -q 'is of an unfinished run, whose winner is not known yet.*weft resume' "$tmp/out"
 result $? "they are not scored as those of a winner"
-: >"$tmp/log"
-"$weft" tune "$tmp/in.ini" run.tuner=sha -o "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log" &
+WEFT_HOLD="job 4 of" "$weft" tune "$tmp/in.ini" run.tuner=sha -o "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log" &
 pid=$!
-until grep -q ' job [4-9] of' "$tmp/log" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-kill -KILL $pid
+held $pid && kill -KILL $pid
 wait $pid 2>/dev/null
 "$weft" report "$tmp/k.h5" -o "$tmp/killed.h5" 2>>"$tmp/log"
 result $? "a run whose trials go on is written after a kill"
@@ -115,20 +105,13 @@ for state in "$tmp"/k.d/state-*; do printf 'x' | dd of="$state" bs=1 seek=$((siz
 result $? "weights that are damaged are refused"
 
 # A job whose time is up while the winner is scored must end within the minute that it is told before.
-"$weft" pack synthetic federated=generated clients=20000 alpha=1 beta=1 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
-result $? "clients whose test takes a while"
+"$weft" pack synthetic federated=generated clients=2000 alpha=1 beta=1 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+result $? "clients are packed"
 scored="run.tuner=random run.mixing=none space.configs=1 random.resource=1 fed.eval_clients=-1 fed.select=pooled fed.test_clients=0 fed.score_weights=personal"
 # shellcheck disable=SC2086
-mpirun -n 2 "$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" &
-pid=$!
-tries=0
-until grep -q 'job 1 of 1' "$tmp/log" || [ $tries = 600 ]; do
-    tries=$((tries + 1))
-    sleep 0.05
-done
-sleep 0.5 # the scores, of seconds, have begun
-kill -USR1 $pid
-wait $pid
+launch 2 0 "scores the winner" "$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/scored.h5"
+held "$(rank 0)" && kill -USR1 "$(rank 0)" && kill -CONT "$(rank 0)"
+wait $run
 [ $? = 75 ] && grep -q "stopped by signal 10 after the search, while the winner was scored; go on with .weft resume $tmp/scored.h5." "$tmp/log"
 result $? "it stops between two clients, with status 75"
 "$weft" resume "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" && scores=$(grep '^test' "$tmp/out") && [ -n "$scores" ]
@@ -137,12 +120,16 @@ result $? "and is resumed"
 "$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/at-once.h5" >"$tmp/out" 2>"$tmp/log" &&
     [ "$(grep '^test' "$tmp/out")" = "$scores" ] && [ "$(digest "$tmp/at-once.h5")" = "$(digest "$tmp/scored.h5")" ]
 result $? "to the scores of one that was not stopped"
+
 # All clients between two exchanges of ranks.
-"$weft" pack synthetic federated=generated clients=2000 alpha=1 beta=1 -o "$tmp/few.h5" >"$tmp/log" 2>&1
-# shellcheck disable=SC2086
-python3 -c 'import os, pty, sys; sys.exit(os.WEXITSTATUS(pty.spawn(sys.argv[1:])))' \
-    "$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/few.h5" $scored fed.cohort=2 client.epochs=150 run.watchdog=1 run.test=yes \
-    -o "$tmp/few-run.h5" >"$tmp/out" 2>&1 </dev/null
-grep -q '^test' "$tmp/out" && grep -q 'scores of the winner: [1-9][0-9]* %, [0-9]* s left' "$tmp/out" && ! grep -q 'no progress' "$tmp/out"
-result $? "progress is shown while a winner is scored, and known to the watchdog"
+scored="$scored run.data=$tmp/fed.h5 run.test=yes fed.cohort=2"
+if python3 -c 'import os; os.openpty()' 2>"$tmp/log"; then
+    # shellcheck disable=SC2086
+    python3 -c 'import os, pty, sys; sys.exit(os.WEXITSTATUS(pty.spawn(sys.argv[1:])))' \
+        "$weft" tune inputs/fedavg-logistic.ini $scored client.epochs=150 -o "$tmp/shown.h5" >"$tmp/out" 2>&1 </dev/null
+    grep -q '^test' "$tmp/out" && grep -q 'scores of the winner: [1-9][0-9]* %, [0-9]* s left' "$tmp/out"
+    result $? "progress is shown while a winner is scored"
+else
+    echo "ok $((count += 1)) - progress is shown while a winner is scored # SKIP no terminal can be opened"
+fi
 echo "1..$count"

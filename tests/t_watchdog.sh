@@ -22,47 +22,33 @@ lr = log 1e-4 .. 1
 resource = 300
 INI
 
-# start NAME RANKS [KEY=VALUE ...]: the process ids of the ranks come to the file pids.
-start()
+warned() # TEXT: waits for the warning; fails if the run ends before
 {
-    name=$1 ranks=$2
-    shift 2
-    rm -f "$tmp/pids"
-    : >"$tmp/log"
-    # shellcheck disable=SC2016
-    timeout -k 2 120 mpirun -n "$ranks" sh -c 'echo $OMPI_COMM_WORLD_RANK $$ >>"$0"; exec "$@"' \
-        "$tmp/pids" "$weft" tune "$tmp/fed.ini" "$@" -o "$tmp/$name.h5" >"$tmp/log" 2>&1 &
-    run=$!
-    until grep -aqs '^began' "$tmp/$name.d/journal" || ! kill -0 $run 2>/dev/null; do sleep 0.05; done
-}
-process() # RANK
-{
-    sed -n "s/^$1 //p" "$tmp/pids"
-}
-warned() # TEXT: within 20 s?
-{
-    for _ in $(seq 200); do
-        grep -q "warning: no progress for [0-9]* s[:;] .*$1" "$tmp/log" && return
+    until grep -q "warning: no progress for [0-9]* s[:;] .*$1" "$tmp/log"; do
+        kill -0 $run 2>/dev/null || return
         sleep 0.1
     done
-    return 1
 }
-mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/alone.h5" >"$tmp/log" 2>&1
-result $? "a run is left alone"
-test "$(grep -c 'no progress' "$tmp/log")" = 0
-result $? "it is not warned of"
+# A machine that is busy may hold up all ranks for as long: once of three times it must not be.
+for _ in 1 2 3; do
+    rm -f "$tmp/alone.h5"
+    mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/alone.h5" >"$tmp/log" 2>&1 || break
+    ! grep -q 'no progress' "$tmp/log" && break
+done
+result $? "a run that is left alone is not warned of"
 expected=$(digest "$tmp/alone.h5")
 
 for rank in 2 0; do
-    start held 3
-    kill -STOP "$(process $rank)"
-    warned "rank $rank says nothing: it is stopped, or its node is lost"
+    launch 3 $rank "job 1 of" "$weft" tune "$tmp/fed.ini" -o "$tmp/held.h5"
+    stalled="rank $rank says nothing: it is stopped, or its node is lost"
+    warned "$stalled"
     result $? "rank $rank, which is stopped, is named"
-    test "$(grep -c 'no progress' "$tmp/log")" = 1
-    result $? "in one warning"
-    kill -CONT "$(process $rank)"
+    warned "$stalled" && kill -CONT "$(rank $rank)"
     wait $run
     result $? "the run goes on when the rank does"
+    sed -n "s/.*no progress for \([0-9]*\) s.*$stalled/\1/p" "$tmp/log" |
+        awk '$1 < 2 * before - 1 { exit 1 } { before = $1 }'
+    result $? "each warning waits twice as long as the one before"
     test -n "$expected" && test "$(digest "$tmp/held.h5")" = "$expected"
     result $? "to the same digest"
     test ! -e "$tmp/held.d"
@@ -70,32 +56,30 @@ for rank in 2 0; do
     rm -f "$tmp/held.h5"
 done
 
-mpirun -n 2 "$weft" tune "$tmp/fed.ini" random.resource=1 space.configs=1 \
-    client.epochs=1000000 client.lr=1e-6 client.batch=1 fed.cohort=1 fed.score_weights=global run.watchdog=0.4 \
-    -o "$tmp/slow.h5" >"$tmp/log" 2>&1 &
-run=$!
+launch 2 - "" "$weft" tune "$tmp/fed.ini" random.resource=1 space.configs=1 \
+    client.epochs=1000000 client.lr=1e-6 client.batch=1 fed.cohort=1 fed.score_weights=global run.watchdog=0.4 -o "$tmp/slow.h5"
 warned "1 rank waits; rank [01] works on job 0, unit 0, for [0-9]* s on host "
 result $? "a rank that computes for long is named, too"
-kill -KILL $run
-wait $run 2>/dev/null
+kill -KILL "$(rank 0)" "$(rank 1)"
+wait $run
 
 # died RANK: mpirun tells once which rank was killed; the other ranks, which see only that they
-# are ended, add nothing but progress, and a warning if it is of that rank.
+# are ended, add nothing but progress.
 died()
 {
-    tail -n "+$((before + 1))" "$tmp/log" | grep '^weft' | grep -v ' job [0-9]* of ' >"$tmp/out"
     [ "$(grep -c "rank $1 .*signal 9" "$tmp/log")" = 1 ] &&
-        [ "$(wc -l <"$tmp/out")" -le 1 ] && ! grep -v "no progress .*rank $1 says nothing" "$tmp/out"
+        ! tail -n "+$((before + 1))" "$tmp/log" | grep '^weft' | grep -v ' job [0-9]* of '
 }
 for rank in 0 1; do
     rm -rf "$tmp/dies.d"
-    start dies 3 "run.teams=$((rank == 0 ? 3 : 1))"
-    begin=$(date +%s) before=$(wc -l <"$tmp/log")
-    kill -KILL "$(process $rank)"
+    launch 3 $rank "job 1 of" "$weft" tune "$tmp/fed.ini" "run.teams=$((rank == 0 ? 3 : 1))" run.watchdog=0 -o "$tmp/dies.h5"
+    held "$(rank $rank)"
+    before=$(wc -l <"$tmp/log")
+    kill -KILL "$(rank $rank)"
     wait $run
     status=$?
-    test $status != 0 && test $status != 124 && test $(($(date +%s) - begin)) -le 10
-    result $? "rank $rank dies, and ends all at once"
+    test $status != 0 && test $status != 124
+    result $? "rank $rank dies, and ends all"
     died $rank
     result $? "which one line tells"
 done

@@ -23,3 +23,33 @@ find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty
     done
     python=
 }
+# A command that takes this many seconds hangs: far more than any needs on a machine that is busy
+# with ten times as much.
+net=1800
+# With WEFT_HOLD=TEXT a run stops itself at the line of its log with TEXT, until it gets SIGCONT.
+held() # PROCESS: waits until it has; fails if it ends before
+{
+    while :; do
+        case $(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null) in
+        T*) return 0 ;;
+        Z* | X* | '') return 1 ;;
+        esac
+        sleep 0.02
+    done
+}
+# launch RANKS RANK EVENT COMMAND...: begins it by mpirun, as $run; that rank holds at the event.
+launch()
+{
+    rm -f "$tmp/pids"
+    ranks=$1
+    shift
+    # shellcheck disable=SC2016
+    timeout -k 10 $net mpirun -n "$ranks" sh -c 'echo "$OMPI_COMM_WORLD_RANK $$" >>"$0"
+        [ "$OMPI_COMM_WORLD_RANK" != "$1" ] || export WEFT_HOLD="$2"
+        shift 2 && exec "$@"' "$tmp/pids" "$@" >"$tmp/out" 2>"$tmp/log" &
+    run=$!
+}
+rank() # RANK: prints its process once it has begun
+{
+    until sed -n "s/^$1 //p" "$tmp/pids" 2>/dev/null | grep . || ! kill -0 $run; do sleep 0.02; done
+}

@@ -326,6 +326,11 @@ void weft_log(weft_level level, const char *fmt, ...)
  * clears the line. */
 void weft_progress(const char *fmt, ...) WEFT_PRINTF(1, 2);
 
+/* Stops this process (SIGSTOP) the first time that the event contains the text of the
+ * environment variable WEFT_HOLD: for tests, in which something is to happen to a run at an
+ * event and not after some seconds. Lines of the log are events on all ranks. */
+void weft_hold(const char *event);
+
 double weft_now(void); /* seconds on a monotonic clock */
 
 /* ---- small functions that many files need ---------------------------------------------

@@ -1,9 +1,14 @@
 /* Log lines and the progress line, both to stderr, and the clock. */
 #include "weft/base.h"
 
+#include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define HOLD "WEFT_HOLD" /* environment variable, see weft_hold */
 
 static weft_level log_level = WEFT_INFO;
 static int log_rank;
@@ -27,25 +32,40 @@ static void progress_clear(void)
     progress_shown = 0;
 }
 
-void weft_log(weft_level level, const char *fmt, ...)
+void weft_hold(const char *event)
+{
+    static int held;
+    const char *text = getenv(HOLD);
+    if (held || !text || !strstr(event, text)) return;
+    held = 1;
+    raise(SIGSTOP);
+}
+
+static void print(weft_level level, const char *text)
 {
     static const char *const word[] = {"error: ", "warning: ", "warning: ", ""};
     const char *who = log_who;
     if (level > log_level || (log_rank > 0 && level > (who ? WEFT_WARN : WEFT_ALARM)))
         return;
-    char text[2048], rank[32] = "";
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    char when[16], rank[32] = "";
     if (log_rank > 0 && !who) snprintf(rank, sizeof rank, "rank %d: ", log_rank);
-    char when[16];
     time_t now = time(NULL);
     struct tm local;
     strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &local));
     progress_clear();
     fprintf(stderr, "weft %s %s%s%s%s%s\n", when, rank, who ? who : "", who ? ": " : "",
             word[level], text);
+}
+
+void weft_log(weft_level level, const char *fmt, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    print(level, text);
+    weft_hold(text);
 }
 
 void weft_progress(const char *fmt, ...)

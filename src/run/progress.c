@@ -83,6 +83,7 @@ void weft_show_scored(double share)
     double now = weft_now();
     int terminal = isatty(STDERR_FILENO);
     weft_activity_set("scores the winner", -1, -1);
+    weft_hold("scores the winner");
     if (share < before) begun = shown = now;
     before = share;
     if (now - shown < (terminal ? REDRAW : RELOG)) return;
