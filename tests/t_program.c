@@ -64,7 +64,8 @@ static weft_status set_up(stand *s, const char *how)
     const char *text =
         weft_arena_text(mem,
                         "[command]\nrun = sh %s\n[parameters]\nhow = %s\nx = 1 .. 9\n"
-                        "word = say \"a\\b\"\nnumber = 1e-3\nalmost = 01\nyes = true\n",
+                        "word = say \"a\\b\"\nnumber = 1e-3\nalmost = 01\nyes = true\n"
+                        "list = '[1, 2] | 3'\nother = (4)\n",
                         at("program"), how);
     TRY(weft_conf_text(s->conf, "test", text));
     TRY(weft_conf_bind(s->conf, &task->kind, s->self));
@@ -143,9 +144,11 @@ static void test_directories(void)
     ok(run(a, 0, 0, 2) == WEFT_OK && fabs(a->res.loss - 1) < 1e-15, "a program is run: %s",
        weft_error());
     ok(strcmp(text_of("files-0-0/own"), "0 0 0 2\n") == 0, "its directory has its name");
-    ok(strcmp(text_of("files-0-0/parameters"), "{\"how\": \"well\", \"x\": 5, \"word\": "
-                                               "\"say \\\"a\\\\b\\\"\", \"number\": 1e-3, "
-                                               "\"almost\": \"01\", \"yes\": true}\n") == 0,
+    ok(strcmp(text_of("files-0-0/parameters"),
+              "{\"how\": \"well\", \"x\": 5, \"word\": "
+              "\"say \\\"a\\\\b\\\"\", \"number\": 1e-3, "
+              "\"almost\": \"01\", \"yes\": true, \"list\": \"[1, 2] | 3\", "
+              "\"other\": \"(4)\"}\n") == 0,
        "parameters are JSON");
 
     stand *b = after(a, "well"), *c = after(a, "well");

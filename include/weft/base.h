@@ -260,9 +260,11 @@ WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, voi
 /* The options of a section with weft_own_keys, made from the values that the user wrote:
  *     a .. b, log a .. b   numbers; integers where both ends are written as such
  *     x | y | z            WEFT_WORDS; also x where a clause "when" follows
+ *     "text" or 'text'     WEFT_TEXT, whatever stands between the quotes
  *     otherwise            WEFT_TEXT, also a value with ".." that is not between numbers
  * in the order of the entries, which count as used. Keys are made of letters, digits, "_",
- * "-" and "."; ECONF. *out is owned by mem. Local. */
+ * "-" and "."; ECONF, also for what other programs take as a range, [1, 2] or
+ * uniform(0, 1). *out is owned by mem. Local. */
 WEFT_CHECKED weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind,
                                         weft_arena *mem, const weft_kind **out);
 /* ECONF if an entry was never used: the message names it, its line and the nearest of the
@@ -274,6 +276,8 @@ const char *weft_conf_echo(const weft_conf *c, weft_arena *mem);
 
 /* 1 if the value is a range: it contains "..", "|" or a clause "when". */
 int weft_is_range(const char *value);
+/* 1 for a value that stands in quotes of one kind as a whole, and is no range. Local. */
+int weft_is_quoted(const char *value);
 /* The start of the first clause "WORD key = " in a value; NULL: there is none. */
 const char *weft_clause(const char *value, const char *word);
 /* Parses one value of an option to a number (choices: their index). ECONF: the message is

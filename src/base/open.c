@@ -49,6 +49,41 @@ static int is_interval(const char *value, weft_type *type)
     return 1;
 }
 
+/* ---- ranges of other programs ------------------------------------------------------- */
+
+/* The number of pieces that `by` divides a value into; 0 if one of them is empty, has
+ * blanks or, where only numbers count, is no number. */
+static int pieces(const char *value, const char *by, int numbers)
+{
+    int count = 0, whole;
+    for (const char *at = value, *end; at; at = end ? end + strlen(by) : NULL, count++) {
+        end = strstr(at, by);
+        size_t n = end ? (size_t)(end - at) : strlen(at);
+        const char *from = weft_trim(at, &n);
+        if (n == 0 || strcspn(from, " \t") < n || (numbers && !is_number(from, n, &whole)))
+            return 0;
+    }
+    return count;
+}
+
+/* 1 for what other programs take as a range or as several values: "[a, b]", "a, b",
+ * "uniform(0, 1)", "1:5", "1 to 5", "log 1, 5". */
+static int looks_ranged(const char *value)
+{
+    size_t n = strlen(value), name = strspn(value, LETTERS DIGITS "_.");
+    const char *open = strchr("([{", value[name]);
+    if (open && *open && n > name + 2 && value[n - 1] == ")]}"[open - "([{"]) {
+        size_t inner = n - name - 2;
+        const char *from = weft_trim(value + name + 1, &inner);
+        return name > 0 || strcspn(from, ",;: \t") < inner;
+    }
+    return pieces(value, ",", 0) > 1 || pieces(value, ":", 1) > 1 ||
+           pieces(value, " to ", 1) > 1 || pieces(value, " - ", 1) > 1 ||
+           strncmp(value, "log ", 4) == 0;
+}
+
+/* ---- options ------------------------------------------------------------------------ */
+
 /* The words of "x | y | z" without the blanks between them. */
 static weft_status read_words(const weft_entry *e, const char *value, weft_arena *mem,
                               const char **out)
@@ -83,6 +118,11 @@ static weft_status make(const weft_entry *e, weft_opt *o, weft_arena *mem)
         o->type = WEFT_WORDS;
         TRY(read_words(e, value, mem, &o->words));
         o->def = weft_arena_text(mem, "%.*s", (int)strcspn(o->words, "|"), o->words);
+    } else if (!weft_is_quoted(value) && looks_ranged(value)) {
+        return weft_entry_fail(e,
+                               "looks like a range of another program; an axis is "
+                               "written \"0.1 | 0.01\", \"1 .. 5\" or \"log 1e-4 .. 1\", "
+                               "and a text that is passed on as it stands in quotes");
     }
     o->role = o->type == WEFT_TEXT ? WEFT_FIXED : WEFT_PER_TRIAL;
     return WEFT_OK;

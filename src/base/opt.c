@@ -48,14 +48,23 @@ void weft_opt_name(const weft_opt *o, char *text, size_t n)
     first_word(o->name, text, n);
 }
 
+int weft_is_quoted(const char *value)
+{
+    size_t n = strlen(value);
+    return n >= 2 && (*value == '"' || *value == '\'') &&
+           strchr(value + 1, *value) == value + n - 1;
+}
+
 int weft_is_range(const char *value)
 {
+    if (weft_is_quoted(value)) return 0;
     return strstr(value, "..") || strchr(value, '|') || weft_clause(value, "when");
 }
 
 const char *weft_clause(const char *value, const char *word)
 {
     size_t n = strlen(word);
+    if (weft_is_quoted(value)) return NULL;
     for (const char *at = strstr(value, word); at; at = strstr(at + 1, word)) {
         if (at == value || !isspace((unsigned char)at[-1])) continue;
         if (!isspace((unsigned char)at[n])) continue;

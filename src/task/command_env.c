@@ -131,6 +131,12 @@ static int axis_of(const weft_space *sp, const char *key)
     return -1;
 }
 
+static const char *unquoted(const char *value, weft_arena *mem)
+{
+    if (!weft_is_quoted(value)) return value;
+    return weft_arena_text(mem, "%.*s", (int)strlen(value) - 2, value + 1);
+}
+
 void weft_parameters(const weft_conf *c, const weft_space *sp, const double *conf, int *n,
                      const char ***name, const char ***value, weft_arena *mem)
 {
@@ -141,7 +147,7 @@ void weft_parameters(const weft_conf *c, const weft_space *sp, const double *con
         const weft_entry *e = &c->entry[i];
         if (strcmp(e->section, WEFT_PARAMETERS) != 0) continue;
         int a = axis_of(sp, e->key);
-        const char *text = e->value;
+        const char *text = unquoted(e->value, mem);
         if (a < 0 && weft_clause(e->value, "when")) continue; /* it never exists */
         if (a >= 0 && isnan(conf[a])) continue;
         if (a >= 0) {
