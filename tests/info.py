@@ -27,6 +27,10 @@ def clients(f):
     return size, np.stack([np.bincount(x, minlength=classes) for x in label])
 
 
+def image(a):
+    return f"image of {a['channels']} x {a['height']} x {a['width']}"
+
+
 def size_line(name, size):
     ordered = np.sort(size)
     quantiles = [ordered[max(math.ceil(q * len(size)), 1) - 1] for q in (0, 0.1, 0.5, 0.9, 1)]
@@ -37,8 +41,7 @@ def client_lines(f):
     size, count = clients(f)
     a, n = f.attrs, len(size)
     yield f"clients {n}"
-    shape = f"image of {a['channels']} x {a['height']} x {a['width']}" if "channels" in a else "document"
-    yield f"sample {shape}, {len(f['class'])} classes"
+    yield f"sample {image(a) if 'channels' in a else 'document'}, {len(f['class'])} classes"
     yield "client's samples sum mean std min 10 % 50 % 90 % max"
     for i, part in enumerate(PARTS):
         yield size_line(part, size[:, i])
@@ -62,7 +65,7 @@ def data_lines(f):
     if "clients" in a or "owners" in a:
         yield from client_lines(f)
     else:
-        yield f"sample image of {a['channels']} x {a['height']} x {a['width']}"
+        yield f"sample {image(a) if 'channels' in a else str(a['columns']) + ' numbers'}"
     count = np.stack([f[p]["count"] for p in PARTS], 1)
     yield "class train valid test"
     for name, row in zip(f["class"], count):

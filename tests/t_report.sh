@@ -82,9 +82,11 @@ else
     result $? "every number of a report is that of the run file: text, CSV and JSON"
     "$weft" pack synthetic documents rows=60 clients=5 -o "$tmp/documents.h5" >"$tmp/log" 2>&1 &&
         "$weft" pack synthetic images rows=200 clients=7 partition=dirichlet -o "$tmp/dealt.h5" >"$tmp/log" 2>&1 &&
+        awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," i % 3 "," i % 5 % 2 }' >"$tmp/numbers.csv" &&
+        "$weft" pack dense "$tmp/numbers.csv" -o "$tmp/numbers.h5" >"$tmp/log" 2>&1 &&
         "$weft" export "$tmp/fed.h5" -o "$tmp/winner.h5" >"$tmp/log" 2>&1 &&
-        "$python" tests/info.py "$weft" "$tmp/img.h5" "$tmp/documents.h5" "$tmp/dealt.h5" "$tmp/winner.h5" \
-            >"$tmp/out" 2>"$tmp/log"
+        "$python" tests/info.py "$weft" "$tmp/img.h5" "$tmp/documents.h5" "$tmp/dealt.h5" "$tmp/numbers.h5" \
+            "$tmp/winner.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "so is every number that info prints of rows, documents, clients and winners"
 fi
 echo "1..$count"

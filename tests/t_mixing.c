@@ -1,0 +1,282 @@
+/* Mixings: the update that each option asks for, the mixtures that jobs get, what is kept
+ * of a trial from job to job, what is refused. RUN: np=1 */
+#include "scratch.h"
+
+#include <math.h>
+
+typedef struct client {
+    double lr, momentum, decay;
+} client;
+
+static const weft_opt client_opts[] = {
+    {"lr", WEFT_REAL, offsetof(client, lr), "1", 0, 1e9, NULL, "rate", WEFT_PER_SAMPLE},
+    {"momentum", WEFT_REAL, offsetof(client, momentum), "0", 0, 1, NULL, "momentum",
+     WEFT_PER_SAMPLE},
+    {"decay", WEFT_REAL, offsetof(client, decay), "0", 0, 1, NULL, "L2", WEFT_PER_TRIAL},
+    {0}};
+static const weft_kind client_kind = {"client", "a client", sizeof(client), client_opts,
+                                      NULL};
+enum { LR, MOMENTUM, DECAY, NAXIS, TRIALS = 4, RESOURCE = 60 };
+static const double centre[NAXIS] = {0.1, 0.5, 0.25};
+static weft_space space;
+
+static void open_space(void)
+{
+    static const weft_kind *const kinds[] = {&client_kind};
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    weft_conf_init(conf, mem);
+    weft_status st = weft_conf_text(conf, "test",
+                                    "[client]\nlr = log 0.001 .. 1\nmomentum = 0 .. 0.9\n"
+                                    "decay = 0 .. 1\n");
+    if (st == WEFT_OK) st = weft_space_read(&space, conf, kinds, 1, 1, mem);
+    weft_check(st == WEFT_OK && space.dim == NAXIS, "%s", weft_error());
+}
+
+/* The mixing with options "k=3 floor=0.1"; NULL: refused. */
+static void *mixing(const weft_mixing *m, const char *options, weft_mixing_env env)
+{
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    void *self = weft_arena_alloc(mem, 1, m->kind.size);
+    weft_conf_init(conf, mem);
+    weft_status st = WEFT_OK;
+    char *rest = weft_arena_text(mem, "%s", options);
+    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
+        st = weft_conf_set(conf, weft_arena_text(mem, "%s.%s", m->kind.name, word));
+    if (st == WEFT_OK) st = weft_conf_bind(conf, &m->kind, self);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    env.space = &space;
+    env.seed = 3;
+    env.mem = mem;
+    return m->setup(self, &env) == WEFT_OK ? self : NULL;
+}
+
+static const weft_mixing_env usual = {.trials = TRIALS, .resource = RESOURCE};
+
+static weft_job job_of(const weft_mixing *m, void *self, int64_t trial)
+{
+    weft_job job = weft_job_new(trial, 1, NULL);
+    m->make(self, trial, centre, &job);
+    return job;
+}
+
+/* ---- updates ------------------------------------------------------------------------ */
+
+static void test_update(const weft_mixing *m, const char *options, weft_mix_update want)
+{
+    void *self = mixing(m, weft_arena_text(mem, "k=3 %s", options), usual);
+    weft_check(self != NULL, "%s", weft_error());
+    weft_mix_update u = job_of(m, self, 1).update;
+    double off = fabs(u.eta - want.eta) + fabs(u.horizon - want.horizon) +
+                 fabs(u.discount - want.discount) + fabs(u.floor - want.floor) +
+                 fabs(u.cutoff - want.cutoff);
+    ok(u.schedule == want.schedule && off <= 0 && u.diff == want.diff,
+       "%s %s: the update has these options", m->kind.name, options);
+}
+
+static void test_fedex(void)
+{
+    static const struct {
+        const char *name;
+        weft_update_schedule schedule;
+    } schedules[] = {{"aggressive", WEFT_UPDATE_AGGRESSIVE},
+                     {"adaptive", WEFT_UPDATE_ADAPTIVE},
+                     {"root", WEFT_UPDATE_ROOT},
+                     {"auto", WEFT_UPDATE_ROOT},
+                     {"constant", WEFT_UPDATE_CONSTANT},
+                     {"scale", WEFT_UPDATE_SCALE},
+                     {"racing", WEFT_UPDATE_RACING}};
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+        weft_update_schedule s = schedules[i].schedule;
+        test_update(&weft_mixing_fedex,
+                    weft_arena_text(mem,
+                                    "discount=0.3 floor=0.2 cutoff=0.7 "
+                                    "diff=yes sched=%s%s",
+                                    schedules[i].name,
+                                    s == WEFT_UPDATE_RACING ? " alpha=0.05" : " eta=1.5"),
+                    (weft_mix_update){.schedule = s,
+                                      .eta = s == WEFT_UPDATE_RACING ? 0.05 : 1.5,
+                                      .discount = 0.3,
+                                      .floor = 0.2,
+                                      .cutoff = 0.7,
+                                      .diff = 1});
+    }
+    test_update(&weft_mixing_fedex, "discount=1",
+                (weft_mix_update){.schedule = WEFT_UPDATE_AGGRESSIVE, .discount = 1});
+}
+
+/* Numbers in [0, 1) of their own for each trial, the same in all its jobs. */
+static void test_discount(void)
+{
+    enum { MANY = 400 };
+    void *self = mixing(&weft_mixing_fedex, "k=3", usual);
+    double mean = 0, square = 0;
+    int same = 1;
+    for (int i = 0; i < MANY; i++) {
+        double x = job_of(&weft_mixing_fedex, self, i).update.discount;
+        same &= !(fabs(job_of(&weft_mixing_fedex, self, i).update.discount - x) > 0);
+        same &= x >= 0 && x < 1;
+        mean += x / MANY;
+        square += x * x / MANY;
+    }
+    ok(same, "a trial draws its discount once");
+    is_near(mean, 0.5, 5 * sqrt(1 / 12. / MANY), "uniformly");
+    is_near(square, 1 / 3., 5 * sqrt(4 / 45. / MANY), "between 0 and 1");
+}
+
+static void test_mw(void)
+{
+    const weft_mixing *mw = &weft_mixing_mw;
+    weft_mix_update plain = {
+        .schedule = WEFT_UPDATE_HORIZON, .horizon = RESOURCE, .discount = 1, .floor = 0.01};
+    weft_mix_update sofar = plain, literal = plain, own = plain;
+    test_update(mw, "known=yes", plain);
+    sofar.horizon = 0;
+    test_update(mw, "known=no", sofar);
+    literal.schedule = WEFT_UPDATE_AS_PUBLISHED;
+    test_update(mw, "literal=yes", literal);
+    own.eta = 2.5;
+    own.floor = 0.3;
+    test_update(mw, "eta=2.5 floor=0.3", own);
+    test_update(mw, "racing=yes alpha=0.02",
+                (weft_mix_update){.schedule = WEFT_UPDATE_RACING, .eta = 0.02});
+}
+
+/* ---- mixtures ----------------------------------------------------------------------- */
+
+static int is_uniform(const weft_mix *m)
+{
+    int same = 1;
+    for (int i = 0; i < m->k; i++) same &= fabs(m->logp[i] + log(m->k)) < 1e-15;
+    return same;
+}
+
+static void test_neighbours(const weft_mixing *m)
+{
+    void *self = mixing(m, "k=5 eps=0.1", usual);
+    weft_job job = job_of(m, self, 2);
+    int ids = 1, near = 1, moved = 0;
+    for (int i = 0; i < job.mix.k; i++) {
+        double want[NAXIS];
+        const double *conf = job.mix.conf + (size_t)i * NAXIS;
+        weft_space_perturb(&space, centre, 0.1, 3, i, want);
+        ids &= job.mix.id[i] == 2 * 5 + i;
+        near &= memcmp(conf, want, sizeof want) == 0 && !(fabs(conf[DECAY] - 0.25) > 0);
+        moved += fabs(conf[LR] - 0.1) > 0;
+    }
+    ok(job.mix.k == 5 && job.mix.nblock == 1 && is_uniform(&job.mix),
+       "%s: a new trial draws from five configurations alike", m->kind.name);
+    ok(near && moved == 4 && memcmp(job.mix.conf, centre, sizeof centre) == 0,
+       "its own and neighbours of it");
+    ok(ids, "with numbers of their own");
+    job = job_of(m, mixing(m, "k=0", usual), 0);
+    ok(job.mix.k == TRIALS, "k = 0: as many as trials");
+}
+
+static void test_grid(const weft_mixing *m)
+{
+    enum { LEVELS = 3 };
+    weft_job job = job_of(m, mixing(m, "levels=3", usual), 1);
+    int same = job.mix.k == 2 * LEVELS && job.mix.nblock == 2;
+    for (int i = 0; i < job.mix.k && same; i++) {
+        int axis = i < LEVELS ? LR : MOMENTUM;
+        double want[NAXIS];
+        memcpy(want, centre, sizeof want);
+        want[axis] = weft_axis_point(&space.axis[axis], i % LEVELS, LEVELS);
+        same &= memcmp(job.mix.conf + (size_t)i * NAXIS, want, sizeof want) == 0 &&
+                job.mix.axis[i / LEVELS] == axis &&
+                fabs(job.mix.logp[i] + log(LEVELS)) < 1e-15;
+    }
+    ok(same, "%s: a grid of each option, the others as in the trial", m->kind.name);
+}
+
+static void test_whole(const weft_mixing *m)
+{
+    weft_mix all = weft_mix_new(4, NAXIS, mem);
+    for (int i = 0; i < 4; i++) {
+        all.id[i] = 10 + i;
+        weft_space_config(&space, i, all.conf + (size_t)i * NAXIS);
+    }
+    weft_mixing_env env = usual;
+    env.whole = &all;
+    void *self = mixing(m, "", env);
+    weft_job job = weft_job_new(0, 1, NULL);
+    m->make(self, -1, NULL, &job);
+    ok(job.mix.k == 4 && memcmp(job.mix.id, all.id, 4 * sizeof *all.id) == 0 &&
+           memcmp(job.mix.conf, all.conf, 4 * NAXIS * sizeof *all.conf) == 0,
+       "%s: the mixture of a schedule is taken as it is", m->kind.name);
+}
+
+static void tell(const weft_mixing *m, void *self, int64_t trial, const double *logp)
+{
+    weft_result res = weft_result_new(3, 0, mem);
+    res.trial = trial;
+    memcpy(res.logp, logp, 3 * sizeof *logp);
+    m->told(self, &res);
+}
+
+static void test_told(const weft_mixing *m)
+{
+    static const double one[3] = {-1, -2, -3}, two[3] = {-4, -5, -6};
+    void *self = mixing(m, "k=3", usual);
+    job_of(m, self, 0);
+    tell(m, self, 0, one);
+    tell(m, self, 7, two);
+    ok(memcmp(job_of(m, self, 0).mix.logp, one, sizeof one) == 0 &&
+           memcmp(job_of(m, self, 7).mix.logp, two, sizeof two) == 0,
+       "%s: a trial goes on with the probabilities after its last job", m->kind.name);
+    weft_job other = job_of(m, self, 3);
+    ok(is_uniform(&other.mix), "another one begins anew");
+    m->forget(self, 0);
+    weft_job again = job_of(m, self, 0);
+    ok(is_uniform(&again.mix), "and so does one that was forgotten");
+    tell(m, self, 3, one);
+    ok(memcmp(job_of(m, self, 3).mix.logp, one, sizeof one) == 0 &&
+           memcmp(job_of(m, self, 7).mix.logp, two, sizeof two) == 0,
+       "whose place another one takes");
+}
+
+/* ---- refusals ----------------------------------------------------------------------- */
+
+static void refused(const weft_mixing *m, const char *options, weft_mixing_env env,
+                    const char *part)
+{
+    void *self = mixing(m, options, env);
+    ok(!self && strstr(weft_error(), part) && !strchr(weft_error(), '\n'),
+       "%s %s: refused, with '%s'", m->kind.name, options, part);
+}
+
+static void test_refusals(void)
+{
+    weft_mixing_env endless = usual, uncounted = usual, shared = usual;
+    weft_mix all = weft_mix_new(4, NAXIS, mem);
+    endless.resource = 0;
+    uncounted.trials = 0;
+    shared.whole = &all;
+    refused(&weft_mixing_mw, "racing=yes literal=yes", usual, "racing");
+    refused(&weft_mixing_mw, "k=3", endless, "known");
+    refused(&weft_mixing_mw, "levels=1", usual, "levels = 1");
+    refused(&weft_mixing_fedex, "k=0", uncounted, "fedex.k");
+    refused(&weft_mixing_fedex, "k=3", shared, "fedex.k");
+    refused(&weft_mixing_fedex, "discount=-0.5", usual, "0 to 1");
+    ok(mixing(&weft_mixing_mw, "k=3 known=no", endless) &&
+           mixing(&weft_mixing_mw, "k=3 racing=yes", endless),
+       "without a known end there are steps by the rounds so far, and races");
+}
+
+int main(int argc, char **argv)
+{
+    static const weft_mixing *const both[] = {&weft_mixing_fedex, &weft_mixing_mw};
+    scratch_begin(&argc, &argv);
+    open_space();
+    test_fedex();
+    test_discount();
+    test_mw();
+    for (int i = 0; i < 2; i++) {
+        test_neighbours(both[i]);
+        test_grid(both[i]);
+        test_whole(both[i]);
+        test_told(both[i]);
+    }
+    test_refusals();
+    return scratch_end();
+}
