@@ -75,6 +75,10 @@ def data_lines(f):
         yield "tokens train valid test distinct"
         for t in TOKENS:
             yield f"{t} {' '.join(str(len(f[p][t]['token'])) for p in PARTS)} {len(f['vocab'][t]['hash'])}"
+    for i, line in enumerate(f["source"][:8]):
+        yield f"{'' if i else 'files '}{line.decode()}"
+    if len(f["source"]) > 8:
+        yield f"... {len(f['source']) - 8} more"
 
 
 def winner_lines(f):
